@@ -1,0 +1,209 @@
+"""The tape: a straight-line program whose equal subexpressions are one node from birth.
+
+A `Value` is a signed reference: negation costs nothing and is never a node. Signs are pulled out of products,
+differences and odd functions, so that a+(-b), -(b-a) and a-b meet in one node. Every rewrite here is exact in
+IEEE arithmetic, with two stated exceptions: the sign of a zero, and NaN or infinity through a product with
+the constant zero. Whatever changes rounding is a named pass elsewhere.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from symgen.compiler.ops import OPS
+from symgen.scalar import ZERO, Scalar
+
+Index = int
+
+
+class Node(NamedTuple):
+    """One line of the tape: an operation on earlier nodes, an input or a positive constant."""
+
+    op: str
+    a: Any = None
+    b: Any = None
+
+
+class Ref(NamedTuple):
+    """A node with a sign in front."""
+
+    index: Index
+    negative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A scalar on a tape; arithmetic on it appends to the tape."""
+
+    program: "Program"
+    ref: Ref
+
+    def __add__(self, other: Scalar) -> Scalar:
+        return self if other is ZERO else self.program.add(self, self.program.value(other))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> "Value":
+        return Value(self.program, Ref(self.ref.index, not self.ref.negative))
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        return self + -other
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return -self + other
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        return ZERO if other is ZERO else self.program.mul(self, self.program.value(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        return self.program.div(self, self.program.value(other))
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        return self.program.div(self.program.value(other), self)
+
+    def sin(self) -> "Value":
+        return self.program.function("sin", self)
+
+    def cos(self) -> "Value":
+        return self.program.function("cos", self)
+
+    def named(self, name: str) -> "Value":
+        """This value; its node takes `name` in generated code unless it has one."""
+        self.program.name(self.ref.index, name)
+        return self
+
+    def _refuse(self, what: str) -> TypeError:
+        return TypeError(
+            f"a tape value has no {what}: generated code is straight-line and cannot depend on data; "
+            "choose by the structure of the robot instead"
+        )
+
+    def __bool__(self) -> bool:
+        raise self._refuse("truth value")
+
+    def __float__(self) -> float:
+        raise self._refuse("number")
+
+    def __eq__(self, other: object) -> bool:
+        raise self._refuse("equality test")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Program:
+    """A growing tape, its inputs and its outputs."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.names: dict[Index, str] = {}
+        self.sections: list[str] = []
+        self.outputs: list[tuple[str, tuple[int, ...], list[Ref | None]]] = []
+        self.inputs: list[tuple[str, int]] = []
+        self._index: dict[Node, Index] = {}
+        self._section = ""
+
+    # -- building -------------------------------------------------------------------------------------------
+
+    def input(self, name: str, size: int) -> list[Value]:
+        """The components of a new input array."""
+        self.inputs.append((name, size))
+        return [Value(self, Ref(self._node(Node("input", name, k)), False)) for k in range(size)]
+
+    def output(self, name: str, shape: tuple[int, ...], values: Iterable[Scalar]) -> None:
+        """Declare an output array, row-major; structural zeros stay known as such."""
+        refs = [None if v is ZERO else self.value(v).ref for v in values]
+        self.outputs.append((name, shape, refs))
+
+    @contextmanager
+    def section(self, title: str) -> Iterator[None]:
+        """Nodes born inside belong to a step of the algorithm, a heading in generated code."""
+        before, self._section = self._section, title
+        try:
+            yield
+        finally:
+            self._section = before
+
+    def name(self, index: Index, name: str) -> None:
+        if self.nodes[index].op not in ("input", "const"):
+            self.names.setdefault(index, name)
+
+    def value(self, x: Scalar) -> Value:
+        """`x` on this tape; numbers become constants."""
+        if isinstance(x, Value):
+            return x
+        number = float(x)
+        return Value(self, Ref(self._node(Node("const", abs(number))), math.copysign(1.0, number) < 0))
+
+    def constant(self, v: Value) -> float | None:
+        """The number that `v` is, None where it is computed."""
+        node = self.nodes[v.ref.index]
+        return None if node.op != "const" else -node.a if v.ref.negative else node.a
+
+    def _node(self, node: Node) -> Index:
+        index = self._index.setdefault(node, len(self.nodes))
+        if index == len(self.nodes):
+            self.nodes.append(node)
+            self.sections.append(self._section)
+        return index
+
+    def _made(self, op: str, a: Index, b: Index | None, negative: bool) -> Value:
+        if b is not None and OPS[op].commutative and b < a:
+            a, b = b, a
+        return Value(self, Ref(self._node(Node(op, a, b)), negative))
+
+    # -- exact rewrites -------------------------------------------------------------------------------------
+
+    def add(self, x: Value, y: Value) -> Scalar:
+        folded = self._folded("add", x, y)
+        if folded is not None:
+            return folded
+        if self.constant(x) == 0:
+            return y
+        if self.constant(y) == 0:
+            return x
+        (i, i_negative), (j, j_negative) = x.ref, y.ref
+        if i_negative == j_negative:
+            return self._made("add", i, j, i_negative)
+        if i == j:
+            return ZERO
+        first, second = min(i, j), max(i, j)
+        return self._made("sub", first, second, i_negative if first == i else j_negative)
+
+    def mul(self, x: Value, y: Value) -> Scalar:
+        folded = self._folded("mul", x, y)
+        if folded is not None:
+            return folded
+        for one, other in ((x, y), (y, x)):
+            c = self.constant(one)
+            if c == 0:
+                return ZERO
+            if c in (1.0, -1.0):
+                return other if c == 1.0 else -other
+        negative = x.ref.negative != y.ref.negative
+        return self._made("mul", x.ref.index, y.ref.index, negative)
+
+    def div(self, x: Value, y: Value) -> Scalar:
+        folded = self._folded("div", x, y)
+        if folded is not None:
+            return folded
+        c = self.constant(y)
+        if c in (1.0, -1.0):
+            return x if c == 1.0 else -x
+        if self.constant(x) == 0:
+            return ZERO
+        return self._made("div", x.ref.index, y.ref.index, x.ref.negative != y.ref.negative)
+
+    def function(self, op: str, x: Value) -> Value:
+        c = self.constant(x)
+        if c is not None:
+            return self.value(OPS[op].evaluate(c))
+        negative = x.ref.negative and OPS[op].parity == "odd"
+        return self._made(op, x.ref.index, None, negative)
+
+    def _folded(self, op: str, x: Value, y: Value) -> Value | None:
+        a, b = self.constant(x), self.constant(y)
+        return None if a is None or b is None else self.value(OPS[op].evaluate(a, b))

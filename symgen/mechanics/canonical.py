@@ -1,0 +1,206 @@
+"""Canonical frames: every body's frame moved along and about its joint axis until most constants vanish.
+
+Parent to child is Rot_z(γ) Trans_z(b) Trans_x(d) Rot_x(α) Rot_y(β) Rot_z(q + θ₀) Trans_z(r), with γ = b = 0
+towards the largest subtree and β = 0 unless two axes are nearly parallel (Khalil & Kleinfinger, ICRA 1986;
+β after Hayati, CDC 1983, where a common normal would lie far away). Coordinates keep their zero and sign.
+"""
+
+import math
+from dataclasses import dataclass
+
+from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.model import Model, Pose, Triple
+from symgen.mechanics.spatial import Angle, Shift, Step, Turn, Vector
+from symgen.scalar import ZERO, Scalar, structural
+
+ROUNDING = 1e-13
+"""Cosines and sines this close to 0 or ±1 are taken as exact: what products of exact rotations leave."""
+
+NEARLY_PARALLEL = 1e-2
+"""Below this sine a common normal is so far off that moving inertia to it would lose digits."""
+
+
+def exact_angle(c: float, s: float) -> Angle:
+    """The constant angle with cosine ∝ `c` and sine ∝ `s`, right angles made exact where only rounding stands."""
+    norm = math.hypot(c, s)
+    c, s = c / norm, s / norm
+    if abs(s) < ROUNDING:
+        c, s = math.copysign(1.0, c), 0.0
+    if abs(c) < ROUNDING:
+        c, s = 0.0, math.copysign(1.0, s)
+    return Angle(ZERO, structural(c), structural(s))
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """The constant steps from a frame to a joint's axis: γ, b, d, α, β of the module's formula."""
+
+    gamma: Angle = Angle()
+    b: Scalar = ZERO
+    d: Scalar = ZERO
+    alpha: Angle = Angle()
+    beta: Angle = Angle()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        every = (Shift(2, self.b), Turn(2, self.gamma), Shift(0, self.d), Turn(0, self.alpha), Turn(1, self.beta))
+        return tuple(step for step in every if not _idle(step))
+
+    @property
+    def offset(self) -> Vector:
+        """Where the landing point is, in the frame it starts from."""
+        c, s = self.gamma.cos_sin
+        return Vector(self.d * c, self.d * s, self.b)
+
+
+def _idle(step: Step) -> bool:
+    return step.length is ZERO if isinstance(step, Shift) else step.angle.is_zero
+
+
+def landing(point: Triple, axis: Triple, placed: bool, scale: float) -> Landing:
+    """From a frame to the line through `point` along `axis` (unit); `placed` is False for a mere direction."""
+    tilt = math.hypot(axis[0], axis[1])
+    if tilt < ROUNDING:
+        return _parallel(point, axis, placed, scale)
+    if tilt < NEARLY_PARALLEL and placed:
+        return _nearly_parallel(point, axis, scale)
+    normal = (-axis[1], axis[0])
+    if normal[0] < -ROUNDING or (abs(normal[0]) <= ROUNDING and normal[1] < 0):
+        normal, tilt = (axis[1], -axis[0]), -tilt
+    gamma, alpha = exact_angle(*normal), exact_angle(axis[2], tilt)
+    if not placed:
+        return Landing(gamma, alpha=alpha)
+    along = -(point[0] * axis[0] + point[1] * axis[1]) / tilt**2
+    d = (point[0] * normal[0] + point[1] * normal[1]) / abs(tilt)
+    return Landing(gamma, _length(point[2] + along * axis[2], scale), _length(d, scale), alpha)
+
+
+def _length(x: float, scale: float) -> Scalar:
+    return ZERO if abs(x) <= ROUNDING * 0.1 * scale else x
+
+
+def _parallel(point: Triple, axis: Triple, placed: bool, scale: float) -> Landing:
+    alpha = exact_angle(axis[2], 0.0)
+    d = _length(math.hypot(point[0], point[1]), scale)
+    if not placed or d is ZERO:
+        return Landing(alpha=alpha)
+    if point[0] < 0:  # keep γ within a quarter turn, so that aligned robots need no turn at all
+        return Landing(exact_angle(-point[0], -point[1]), ZERO, -d, alpha)
+    return Landing(exact_angle(point[0], point[1]), ZERO, d, alpha)
+
+
+def _nearly_parallel(point: Triple, axis: Triple, scale: float) -> Landing:
+    """Land where the axis meets the plane z = 0, then tilt about x and y (Hayati)."""
+    t = -point[2] / axis[2]
+    foot = (point[0] + t * axis[0], point[1] + t * axis[1], 0.0)
+    flat = _parallel(foot, (0.0, 0.0, 1.0), True, scale)
+    x, y, z = Vector(*axis).turned(Turn(2, flat.gamma))
+    return Landing(flat.gamma, ZERO, flat.d, exact_angle(float(z), -float(y)), exact_angle(math.hypot(y, z), float(x)))
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalFrame:
+    """A body's canonical frame: how to reach it from the parent's, and where it is in the body's own frame."""
+
+    landing: Landing
+    theta0: Angle
+    r: Scalar
+    pose: Pose
+
+
+def canonical_frames(model: Model) -> tuple[CanonicalFrame, ...]:
+    """The canonical frame of each body, in body order; that of a base joint starts from axes of its own.
+
+    The base is free: a joint on it has no constants at all, since gravity can be turned into its frame.
+    """
+    frames: dict[int, CanonicalFrame] = {}
+    for i in model.outward:
+        parent = model.body(i).parent
+        if parent == 0:
+            start, there = Landing(), _from_root(model, i)
+        else:
+            start, there = _from_parent(model, i, frames[parent].pose)
+        frames[i] = _settled(model, i, start, there)
+    return tuple(frames[i] for i in sorted(frames))
+
+
+def _from_root(model: Model, i: int) -> Pose:
+    """A frame at the joint with z along its axis and y across gravity, in the body's own frame."""
+    body = model.body(i)
+    gravity = body.pose.inverse.turn(model.gravity)
+    return Pose(_axes(body.joint.axis, gravity))
+
+
+def _axes(z: Triple, hint: Triple) -> tuple[Triple, Triple, Triple]:
+    """The rotation whose third column is `z` and whose first lies towards `hint` (or any axis that will do)."""
+    candidates = (hint, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    x = next(u for u in (_across(v, z) for v in candidates) if u is not None)
+    y = (z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0])
+    return (x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2])
+
+
+def _across(v: Triple, z: Triple) -> Triple | None:
+    """The unit vector along the part of `v` normal to `z`, None where there is (nearly) none."""
+    k = sum(a * b for a, b in zip(v, z, strict=True))
+    parts = [a - k * b for a, b in zip(v, z, strict=True)]
+    norm, size = math.hypot(*parts), math.hypot(*v)
+    if size == 0 or norm < 1e-6 * size:
+        return None
+    x, y, w = (0.0 if abs(p) < ROUNDING * norm else p / norm for p in parts)
+    return x, y, w
+
+
+def _from_parent(model: Model, i: int, parent: Pose) -> tuple[Landing, Pose]:
+    body = model.body(i)
+    own = parent.inverse @ body.pose
+    kind = JOINT_TYPES[body.joint.kind]
+    point = own.position if kind.fixed_axis else (0.0, 0.0, 0.0)
+    scale = math.hypot(*body.pose.position, *parent.position)
+    start = landing(point, own.turn(body.joint.axis), kind.fixed_axis, scale)
+    return start, own.inverse @ pose_of(start.steps)
+
+
+def _settled(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFrame:
+    """Turn about and slide along the axis to meet the common normal with the main child."""
+    child = main_child(model, i)
+    if child is None:
+        return CanonicalFrame(start, Angle(), ZERO, there)
+    body = model.body(child)
+    seen = there.inverse @ body.pose
+    kind = JOINT_TYPES[body.joint.kind]
+    point = seen.position if kind.fixed_axis else (0.0, 0.0, 0.0)
+    scale = math.hypot(*body.pose.position, *there.position)
+    ahead = landing(point, seen.turn(body.joint.axis), kind.fixed_axis, scale)
+    pose = there @ pose_of((Turn(2, ahead.gamma), Shift(2, ahead.b)))
+    return CanonicalFrame(start, ahead.gamma, ahead.b, pose)
+
+
+def main_child(model: Model, i: int) -> int | None:
+    """The child that carries most joints (the first of equals): the one that gets the free constants."""
+    children = model.children(i)
+    return max(children, key=lambda j: (subtree_size(model, j), -j)) if children else None
+
+
+def subtree_size(model: Model, i: int) -> int:
+    return 1 + sum(subtree_size(model, j) for j in model.children(i))
+
+
+def pose_of(steps: tuple[Step, ...]) -> Pose:
+    """Where the steps lead, as a pose of numbers."""
+    pose = Pose()
+    for step in steps:
+        pose = pose @ _pose(step)
+    return pose
+
+
+def _pose(step: Step) -> Pose:
+    if isinstance(step, Shift):
+        p = [0.0, 0.0, 0.0]
+        p[step.axis] = float(step.length)
+        return Pose(position=(p[0], p[1], p[2]))
+    c, s = (float(x) for x in step.angle.cos_sin)
+    return Pose({
+        0: ((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)),
+        1: ((c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c)),
+        2: ((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)),
+    }[step.axis])

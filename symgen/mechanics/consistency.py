@@ -1,0 +1,134 @@
+"""Whether the inertia of each link and body is one that matter can have. Judges and warns, alters nothing.
+
+A mass distribution exists exactly if the 4x4 pseudo-inertia [S h; hᵀ m], S = tr(I)/2 1 - I, is positive
+semidefinite (Wensing, Kim & Slotine, RA-L 2018), which is m ≥ 0 and the triangle inequality of the moments
+about the centre of mass.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from symgen.mechanics.model import Body, Link, Model, Pose
+
+Array = npt.NDArray[np.float64]
+
+DEFINITE, SEMIDEFINITE, INDEFINITE, NO_INERTIA = "definite", "semidefinite", "indefinite", "no inertia"
+ROUNDING = 1e-9
+"""An eigenvalue this small next to the largest is zero: files round their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the inertia of one link or body is.
+
+    `kind` is ``"link"`` or ``"body"``; `status` one of DEFINITE, SEMIDEFINITE, INDEFINITE, NO_INERTIA;
+    `eigenvalues` those of the pseudo-inertia about the centre of mass, ascending, in units in which mass and
+    trace of S are 1 (empty without inertia). `message` is a sentence, a `warning` or just information.
+    """
+
+    kind: str
+    name: str
+    status: str
+    eigenvalues: tuple[float, ...]
+    message: str
+    warning: bool = False
+
+
+def judge(model: Model) -> tuple[Verdict, ...]:
+    """A verdict for every body, each followed by those of its links with inertia; then the base's links."""
+    verdicts: list[Verdict] = []
+    for i, body in enumerate(model.bodies, 1):
+        verdicts += [_judge_body(body, leaf=not model.children(i)), *_judge_links(body.links, moving=True)]
+    return (*verdicts, *_judge_links(model.base, moving=False))
+
+
+def _judge_links(links: Iterable[Link], moving: bool) -> list[Verdict]:
+    heavy = [link for link in links if any(link.parameters or ())]
+    return [_verdict("link", link.name, _pseudo(link), moving) for link in heavy]
+
+
+def _judge_body(body: Body, leaf: bool) -> Verdict:
+    """A body's own faults are those of its links; what is new is a joint that moves nothing."""
+    total: Array = sum((_seen_from(_pseudo(link), link.pose) for link in body.links), np.zeros((4, 4)))
+    verdict = _verdict("body", body.name, total, warned=False)
+    if not leaf or _moved(body, total):
+        return verdict
+    message = f"joint '{body.joint.name}' moves no inertia, so the mass matrix is singular"
+    return Verdict("body", body.name, verdict.status, verdict.eigenvalues, message, warning=True)
+
+
+def _moved(body: Body, pseudo: Array) -> bool:
+    """Whether the joint of a leaf body feels any inertia of it."""
+    if body.joint.kind == "prismatic":
+        return bool(pseudo[3, 3] > 0)
+    axis, size = np.array(body.joint.axis), float(np.trace(pseudo[:3, :3]))
+    return bool(size - axis @ pseudo[:3, :3] @ axis > 1e-13 * abs(size))
+
+
+def _pseudo(link: Link) -> Array:
+    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = link.parameters or (0.0,) * 10
+    half = (xx + yy + zz) / 2
+    return np.array(((half - xx, -xy, -xz, hx), (-xy, half - yy, -yz, hy), (-xz, -yz, half - zz, hz),
+                     (hx, hy, hz, m)))
+
+
+def _seen_from(pseudo: Array, pose: Pose) -> Array:
+    to = np.eye(4)
+    to[:3, :3], to[:3, 3] = pose.rotation, pose.position
+    seen: Array = to @ pseudo @ to.T
+    return seen
+
+
+def _verdict(kind: str, name: str, pseudo: Array, warned: bool) -> Verdict:
+    if not pseudo.any():
+        return Verdict(kind, name, NO_INERTIA, (), "has no inertia")
+    central, rounding = _central(pseudo)
+    values = tuple(float(v) for v in sorted((*np.linalg.eigvalsh(central), float(pseudo[3, 3] > 0))))
+    status = _status(values[0], rounding)
+    return Verdict(kind, name, status, values, MESSAGES[status](pseudo), warned and status == INDEFINITE)
+
+
+def _central(pseudo: Array) -> tuple[Array, float]:
+    """S about the centre of mass over its trace, and how much of it is rounding."""
+    m, h, about = pseudo[3, 3], pseudo[:3, 3], pseudo[:3, :3]
+    central: Array = about - np.outer(h, h) / m if m else about
+    trace, size = float(np.trace(central)), float(np.trace(about))
+    if trace <= 1e-15 * abs(size):  # a point mass, as far as the digits tell
+        return np.zeros((3, 3)), ROUNDING
+    return central / trace, ROUNDING + 1e-15 * size / trace
+
+
+def _status(least: float, rounding: float) -> str:
+    if least > rounding:
+        return DEFINITE
+    return SEMIDEFINITE if least >= -rounding else INDEFINITE
+
+
+def _moments(pseudo: Array) -> Array:
+    """The tensor about the centre of mass (kg m²), in the axes of the link or body."""
+    m, h, about = pseudo[3, 3], pseudo[:3, 3], pseudo[:3, :3]
+    central = about - np.outer(h, h) / m if m else about
+    moments: Array = np.trace(central) * np.eye(3) - central
+    return moments
+
+
+def _triangle(pseudo: Array) -> str:
+    """Which moment is too large: one about a link axis where that shows it, else a principal one."""
+    tensor = _moments(pseudo)
+    names, moments = ("Ixx", "Iyy", "Izz"), [float(x) for x in np.diag(tensor)]
+    if 2 * max(moments) <= sum(moments):
+        names, moments = ("I1", "I2", "I3"), [float(x) for x in np.linalg.eigvalsh(tensor)]
+    a, b, c = sorted(range(3), key=lambda i: (moments[i], i))
+    principal = "" if names[0] == "Ixx" else "principal moments "
+    return (f"inertia violates the triangle inequality: {principal}{names[a]} + {names[b]} < {names[c]} about"
+            f" the centre of mass ({moments[a]:.4g} + {moments[b]:.4g} < {moments[c]:.4g} kg m^2)")
+
+
+MESSAGES = {
+    DEFINITE: lambda pseudo: "inertia is that of a solid body",
+    SEMIDEFINITE: lambda pseudo: "inertia is that of a point, a rod or a flat plate",
+    INDEFINITE: _triangle,
+}

@@ -1,0 +1,115 @@
+"""The joint types: the one place that knows how a joint moves, feels force and hides inertia.
+
+Every joint acts along the z axis of its canonical frame. A new joint type is one class and its row in
+`JOINT_TYPES`; the joint laws and every algorithm test iterate the rows.
+"""
+
+from typing import Final, Protocol
+
+from symgen.mechanics.spatial import EZ, NULL, Angle, Force, Inertia, Second, Vector
+from symgen.scalar import ZERO, Scalar
+
+
+class JointType(Protocol):
+    """What an algorithm may ask of a joint with one coordinate q and rate q̇."""
+
+    name: str
+    coordinate_unit: str
+    force_unit: str
+    fixed_axis: bool
+    """Whether the joint's axis has a place (a prismatic joint has only a direction)."""
+
+    def turn(self, q: Scalar) -> Angle:
+        """Rotation about z at coordinate `q`."""
+
+    def slide(self, q: Scalar) -> Scalar:
+        """Displacement along z at coordinate `q` (m)."""
+
+    def spin(self, rate: Scalar) -> Scalar:
+        """The part of a coordinate's rate (or acceleration) that turns the body about z."""
+
+    def thrust(self, w: Vector, qd: Scalar, qdd: Scalar) -> Vector:
+        """Acceleration of the body's origin due to the joint, at angular velocity `w`."""
+
+    def momentum(self, inertia: Inertia) -> Force:
+        """Momentum of a body moving at unit joint rate, I S."""
+
+    def project(self, force: Force) -> Scalar:
+        """The joint's share of a force on its body, Sᵀ f (N m or N)."""
+
+    def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
+        """What the body keeps, and what its parent can carry without any torque changing.
+
+        The second part has no momentum along the joint and looks the same from the parent at every joint
+        position (Gautier & Khalil, T-RA 1990).
+        """
+
+
+class Revolute:
+    """Turns about z by q (rad)."""
+
+    name = "revolute"
+    coordinate_unit = "rad"
+    force_unit = "N m"
+    fixed_axis = True
+
+    def turn(self, q: Scalar) -> Angle:
+        return Angle(q)
+
+    def slide(self, q: Scalar) -> Scalar:
+        return ZERO
+
+    def spin(self, rate: Scalar) -> Scalar:
+        return rate
+
+    def thrust(self, w: Vector, qd: Scalar, qdd: Scalar) -> Vector:
+        return NULL
+
+    def momentum(self, inertia: Inertia) -> Force:
+        h, s = inertia.h, inertia.s
+        return Force(Vector(-h.y, h.x, ZERO), Vector(-s.xz, -s.yz, s.xx + s.yy))
+
+    def project(self, force: Force) -> Scalar:
+        return force.angular.z
+
+    def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
+        h, s = inertia.h, inertia.s
+        kept = Inertia(ZERO, Vector(h.x, h.y, ZERO), Second(s.xx, s.xy, s.xz, s.yy, s.yz, ZERO))
+        handed = Inertia(inertia.m, Vector(ZERO, ZERO, h.z), Second(ZERO, ZERO, ZERO, ZERO, ZERO, s.zz))
+        return kept, handed
+
+
+class Prismatic:
+    """Slides along z by q (m)."""
+
+    name = "prismatic"
+    coordinate_unit = "m"
+    force_unit = "N"
+    fixed_axis = False
+
+    def turn(self, q: Scalar) -> Angle:
+        return Angle()
+
+    def slide(self, q: Scalar) -> Scalar:
+        return q
+
+    def spin(self, rate: Scalar) -> Scalar:
+        return ZERO
+
+    def thrust(self, w: Vector, qd: Scalar, qdd: Scalar) -> Vector:
+        coriolis = w.cross(EZ).scaled(qd)
+        return Vector(coriolis.x + coriolis.x, coriolis.y + coriolis.y, qdd)
+
+    def momentum(self, inertia: Inertia) -> Force:
+        h = inertia.h
+        return Force(Vector(ZERO, ZERO, inertia.m), Vector(h.y, -h.x, ZERO))
+
+    def project(self, force: Force) -> Scalar:
+        return force.linear.z
+
+    def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
+        zero = Second(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
+        return Inertia(inertia.m, inertia.h, zero), Inertia(ZERO, NULL, inertia.s)
+
+
+JOINT_TYPES: Final[dict[str, JointType]] = {joint.name: joint for joint in (Revolute(), Prismatic())}

@@ -1,0 +1,132 @@
+"""What a robot is: a tree of bodies joined by one-coordinate joints, with the inertia of every link.
+
+Base is 0, bodies are 1..n in the order of their joints in the file, which is the coordinate order.
+All lengths in m, angles in rad, masses in kg. Rotations are row-major 3x3 tuples.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+Triple = tuple[float, float, float]
+Matrix3 = tuple[Triple, Triple, Triple]
+
+IDENTITY: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+PARAMETER_NAMES = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Where a frame is in another: `rotation` maps its coordinates to the other's, `position` is its origin."""
+
+    rotation: Matrix3 = IDENTITY
+    position: Triple = (0.0, 0.0, 0.0)
+
+    def turn(self, v: Triple) -> Triple:
+        """The free vector `v` in the other frame's axes."""
+        r = self.rotation
+        a, b, c = (r[i][0] * v[0] + r[i][1] * v[1] + r[i][2] * v[2] for i in range(3))
+        return a, b, c
+
+    def move(self, v: Triple) -> Triple:
+        """The point `v` in the other frame's coordinates."""
+        t, p = self.turn(v), self.position
+        return t[0] + p[0], t[1] + p[1], t[2] + p[2]
+
+    def __matmul__(self, other: "Pose") -> "Pose":
+        a, b, c = (self.turn(other.column(i)) for i in range(3))
+        return Pose(((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2])), self.move(other.position))
+
+    def column(self, i: int) -> Triple:
+        """Axis `i` of the frame in the other's axes."""
+        return self.rotation[0][i], self.rotation[1][i], self.rotation[2][i]
+
+    @property
+    def inverse(self) -> "Pose":
+        r = Pose((self.column(0), self.column(1), self.column(2)))
+        p = r.turn(self.position)
+        return Pose(r.rotation, (-p[0], -p[1], -p[2]))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Range (rad or m), speed (rad/s or m/s) and effort (N m or N) of a joint; None where the file is silent."""
+
+    lower: float | None = None
+    upper: float | None = None
+    velocity: float | None = None
+    effort: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """One moving joint: `kind` is a key of `symgen.mechanics.joints.JOINT_TYPES`, `axis` a unit vector."""
+
+    name: str
+    kind: str
+    axis: Triple = (1.0, 0.0, 0.0)
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link on the body that carries it.
+
+    `pose` is the link frame in the body's frame (the frame of the body's first link, which is its joint
+    frame); `parameters` are the ten of PARAMETER_NAMES about the link origin in link axes, None where the
+    link has no inertia. A link held by a fixed joint keeps its name and pose here.
+    """
+
+    name: str
+    pose: Pose = Pose()
+    parameters: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A rigid body: the links moved by one joint. `pose` is its frame in the parent body's at coordinate 0."""
+
+    joint: Joint
+    parent: int
+    pose: Pose
+    links: tuple[Link, ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the link that the joint moves."""
+        return self.links[0].name
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A robot: `bodies[i - 1]` is body i; `base` are the links that do not move, the first of them the root.
+
+    `gravity` is the acceleration of free fall in the root link's frame (m/s²). Coordinates, torques and
+    every joint-wise array follow `joint_names`.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    base: tuple[Link, ...]
+    gravity: Triple = (0.0, 0.0, -9.81)
+    joint_names: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joint_names", tuple(b.joint.name for b in self.bodies))
+
+    @property
+    def dof(self) -> int:
+        return len(self.bodies)
+
+    def body(self, i: int) -> Body:
+        return self.bodies[i - 1]
+
+    @property
+    def outward(self) -> Iterator[int]:
+        """Body numbers, every parent before its children."""
+        order = [0]
+        for i in order:
+            order += [j for j in range(1, self.dof + 1) if self.body(j).parent == i]
+        return iter(order[1:])
+
+    def children(self, i: int) -> tuple[int, ...]:
+        return tuple(j for j in range(1, self.dof + 1) if self.body(j).parent == i)

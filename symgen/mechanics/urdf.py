@@ -1,0 +1,175 @@
+"""URDF read as ROS defines it.
+
+Only direct children of ``<robot>`` in its own namespace count. Unknown tags are named in a note once per kind
+and otherwise ignored; geometry and the insides of extension blocks are never looked at.
+"""
+
+import hashlib
+import math
+import os
+
+import numpy as np
+
+from symgen.mechanics.description import Description, Inertial, JointElement, LinkElement, Origin
+from symgen.mechanics.leftovers import check_root, note_ignored
+from symgen.mechanics.model import Limits, Triple
+from symgen.mechanics.tree import check
+from symgen.mechanics.xml_reader import Node, file_bytes, parsed, shown
+
+KINDS = {
+    "revolute": "",
+    "continuous": "",
+    "prismatic": "",
+    "fixed": "",
+    "floating": "type 'floating' is not supported yet; name its child link with --root to make that the base",
+    "planar": "type 'planar' is not supported yet; write it as two prismatic joints and a revolute one",
+}
+"""Joint types, with the reason and the way out where one cannot be compiled."""
+
+TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+ROUNDING = 1e-9
+"""A principal moment above minus this times the largest one is rounding in the file."""
+
+
+def read(path: str | os.PathLike[str]) -> Description:
+    """The robot in a file (or pipe).
+
+    Raises RobotError, one line with file, line and element, for everything that is not one valid robot.
+    """
+    return parse(file_bytes(path), os.fspath(path))
+
+
+def parse(data: bytes, file: str) -> Description:
+    """The robot in the bytes of a file called `file`. Raises RobotError like `read`."""
+    root = parsed(data, shown(file))
+    check_root(root)
+    links = tuple(_link(node.called(_label(node))) for node in root.children("link"))
+    joints = tuple(_joint(node.called(_label(node))) for node in root.children("joint"))
+    note_ignored(root)
+    name, sha256 = _robot_name(root), hashlib.sha256(data).hexdigest()
+    notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
+    robot = Description(name, root.source.file, sha256, root.line, links, joints, notices)
+    check(robot)
+    return robot
+
+
+def _label(node: Node) -> str:
+    name = node.element.get("name")
+    return f"{node.tag} '{shown(name)}'" if name else f"<{node.tag}>"
+
+
+def _robot_name(root: Node) -> str:
+    name = root.element.get("name", "").strip()
+    if not name:
+        root.notice("note", "has no name; called 'robot'")
+    return name or "robot"
+
+
+def _link(node: Node) -> LinkElement:
+    return LinkElement(node.text("name"), node.line, _inertial(node))
+
+
+def _inertial(link: Node) -> Inertial | None:
+    node = link.only("inertial")
+    if node is None:
+        return None
+    mass, tensor = node.only("mass"), node.only("inertia")
+    if mass is None or tensor is None:
+        missing = " and ".join(f"<{n}>" for n, part in (("mass", mass), ("inertia", tensor)) if part is None)
+        raise node.error(f"<inertial> has no {missing}; add what is missing, or remove <inertial> for a link"
+                         " without mass and inertia")
+    numbers = tuple(tensor.number(n) for n in TENSOR)
+    result = Inertial(node.line, _origin(node), mass.number("value"), numbers)
+    _check_mass(mass, result)
+    _check_tensor(tensor, result.tensor)
+    return result
+
+
+def _check_mass(node: Node, inertial: Inertial) -> None:
+    if inertial.mass < 0:
+        raise node.error(f"mass is negative ({inertial.mass:g} kg); give 0 or more")
+    if inertial.mass == 0 and any(inertial.tensor):
+        node.notice("warning", "has inertia but zero mass; used as written")
+
+
+def _check_tensor(node: Node, tensor: tuple[float, ...]) -> None:
+    size = max(map(abs, tensor))
+    if not size:
+        return
+    xx, xy, xz, yy, yz, zz = (x / size for x in tensor)
+    moments = np.linalg.eigvalsh(np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
+    if moments[0] < -ROUNDING * max(abs(moments)):
+        listed = ", ".join(f"{float(m) * size:.4g}" for m in moments)
+        raise node.error(f"inertia has a negative principal moment (the three are {listed} kg m^2), which no"
+                         " body has; correct the values of <inertia>")
+
+
+def _origin(node: Node) -> Origin:
+    origin = node.only("origin")
+    if origin is None:
+        return Origin(node.line)
+    if origin.element.get("quat_xyzw") is not None:
+        raise origin.error("quat_xyzw of <origin> is not supported yet; write the rotation as rpy")
+    zeros = (0.0, 0.0, 0.0)
+    return Origin(origin.line, origin.triple("xyz", zeros), origin.triple("rpy", zeros))
+
+
+def _joint(node: Node) -> JointElement:
+    name, kind = node.text("name"), node.text("type").strip()
+    if kind not in KINDS:
+        raise node.error(f"unknown type '{shown(kind)}'; use one of {', '.join(KINDS)}")
+    moving = kind not in ("fixed", "floating")
+    mimics = _mimics(node)
+    return JointElement(
+        name, node.line, kind, _end(node, "parent"), _end(node, "child"), _origin(node),
+        _axis(node) if moving else (1.0, 0.0, 0.0), _limits(node, kind) if moving else Limits(),
+        mimics, KINDS[kind] or _mimic_trouble(name, mimics),
+    )
+
+
+def _end(joint: Node, tag: str) -> str:
+    node = joint.only(tag)
+    if node is None:
+        raise joint.error(f"has no <{tag}>; add <{tag} link=\"...\"/>")
+    return node.text("link")
+
+
+def _axis(joint: Node) -> Triple:
+    node = joint.only("axis")
+    if node is None:
+        return 1.0, 0.0, 0.0
+    axis = node.triple("xyz")
+    size = max(map(abs, axis))
+    if not size:
+        raise node.error("axis is zero; give a direction such as xyz=\"0 0 1\"")
+    scaled = tuple(a / size for a in axis)  # no overflow, whatever the length
+    norm = math.hypot(*scaled)
+    if abs(norm * size - 1) > 1e-6:
+        node.notice("note", f"axis of length {norm * size:.6g} scaled to 1")
+    x, y, z = axis if math.hypot(*axis) == 1 else (a / norm for a in scaled)
+    return x, y, z
+
+
+def _limits(joint: Node, kind: str) -> Limits:
+    node = joint.only("limit")
+    if node is None:
+        return Limits()
+    found = {name: node.optional(name) for name in ("lower", "upper", "velocity", "effort")}
+    if kind == "continuous":  # has no end stops, whatever the file says
+        found |= {"lower": None, "upper": None}
+    lower, upper = found["lower"], found["upper"]
+    if lower is not None and upper is not None and lower > upper:
+        node.notice("warning", f"lower limit {lower:g} is above the upper limit {upper:g}")
+    return Limits(**found)
+
+
+def _mimics(joint: Node) -> str | None:
+    nodes = joint.children("mimic")
+    return nodes[0].text("joint") if nodes else None
+
+
+def _mimic_trouble(name: str, leader: str | None) -> str:
+    if leader is None:
+        return ""
+    return (f"mimics joint '{shown(leader)}', which is not supported yet; hold it still with --lock"
+            f" '{shown(name)}=0', leave it out with --root or --tip, or remove its <mimic>")
