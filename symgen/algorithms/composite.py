@@ -2,36 +2,41 @@
 
 from collections.abc import Sequence
 
-from symgen.mechanics.spatial import NO_INERTIA
+from symgen.algorithms.registry import quantity
+from symgen.mechanics.spatial import NO_INERTIA, Force
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 
+Entries = dict[tuple[int, int], Scalar]
 
-def mass_matrix(system: System, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Joint-space inertia M(q), n x n, symmetric (kg m², kg m, kg). F08 table 6.2, in pseudo-inertia form.
+
+@quantity(
+    "mass_matrix", formula="M(q)", inputs=("q",), output="M", rank=2, unit="kg m^2 | kg m | kg",
+    source="Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2", needs_gravity=False,
+)
+def mass_matrix(system: System, q: Sequence[Scalar]) -> list[Scalar]:
+    """Joint-space inertia M(q), n x n, symmetric, row-major (kg m², kg m, kg).
 
     Entries between branches are structural zeros.
     """
-    n = system.dof
-    composite = {}
-    matrix = [[ZERO] * n for _ in range(n)]
+    composite = {i: NO_INERTIA for i in range(system.dof + 1)}
+    entries: Entries = {}
     for i in system.inward:
         body = system.body(i)
-        composite[i] = composite.get(i, NO_INERTIA) + body.inertia
-        _column(system, i, q, body.joint.momentum(composite[i]), matrix)
-        inertia = composite[i]
-        for step in reversed(body.placement.steps(q[i - 1])):
-            inertia = inertia.moved_in(step)
-        composite[body.parent] = composite.get(body.parent, NO_INERTIA) + inertia
-    return matrix
+        with system.section(i, "composite body"):
+            composite[i] = (composite[i] + body.inertia).named(f"{i}")
+            entries |= _column(system, i, q, body.joint.momentum(composite[i]))
+            composite[body.parent] = composite[body.parent] + body.placement.carried_in(composite[i], q[i - 1])
+    n = range(1, system.dof + 1)
+    return [entries.get((max(i, j), min(i, j)), ZERO) for i in n for j in n]
 
 
-def _column(system, i, q, momentum, matrix):
-    matrix[i - 1][i - 1] = system.body(i).joint.project(momentum)
-    j = i
-    for parent in system.ancestors(i):
-        for step in reversed(system.body(j).placement.steps(q[j - 1])):
-            momentum = momentum.moved_in(step)
-        j = parent
-        entry = system.body(j).joint.project(momentum)
-        matrix[i - 1][j - 1] = matrix[j - 1][i - 1] = entry
+def _column(system: System, i: int, q: Sequence[Scalar], momentum: Force) -> Entries:
+    """M_ji for `i` and its ancestors j: the momentum at unit rate of joint i, felt by joint j."""
+    entries = {(i, i): system.body(i).joint.project(momentum)}
+    here = i
+    for j in system.ancestors(i):
+        momentum = system.body(here).placement.carried_in(momentum, q[here - 1])
+        entries[max(i, j), min(i, j)] = system.body(j).joint.project(momentum)
+        here = j
+    return entries

@@ -1,108 +1,141 @@
-"""Inverse dynamics by the recursive Newton-Euler algorithm in pseudo-inertia form."""
+"""Inverse dynamics, bias and gravity by the recursive Newton-Euler algorithm in pseudo-inertia form.
+
+Symbols: w angular velocity, wd its derivative, a acceleration of the body's origin less gravity, f and n the
+force and moment on the body at its origin, all in the body's own axes; U the field of accelerations.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Inertia, Vector, along
-from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar
+from symgen.algorithms.registry import joint_wise, quantity
+from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Second, Vector, along
+from symgen.mechanics.system import System, SystemBody
+from symgen.scalar import ZERO, Scalar, named
+
+Coordinates = Sequence[Scalar]
+TORQUE = "N m | N"
+SOURCE = "Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1"
 
 
 @dataclass(frozen=True, slots=True)
 class Swirl:
-    """U = [ω̇]× + [ω]×[ω]×, the field of accelerations round a point: a(r) = a + U r (Khalil & Kleinfinger 1986).
+    """U = [wd]x + [w]x[w]x, the field of accelerations about a point: a(r) = a + U r (Khalil & Kleinfinger 1986).
 
-    Nine entries from six products; differences of its diagonal are single subtractions of squares.
+    Nine entries from six products; a difference on its diagonal is one subtraction of squares.
     """
 
     w: Vector
     wd: Vector
+    label: str = "U"
 
     def __getitem__(self, ij: tuple[int, int]) -> Scalar:
         i, j = ij
-        w, wd = self.w, self.wd
         if i == j:
-            return -(w[(i + 1) % 3] * w[(i + 1) % 3] + w[(i + 2) % 3] * w[(i + 2) % 3])
-        product = w[min(i, j)] * w[max(i, j)]
-        k = 3 - i - j
-        return product + wd[k] if (j + 1) % 3 == i else product - wd[k]
+            entry = -(self.square(i + 1) + self.square(i + 2))
+        else:
+            k = 3 - i - j
+            entry = self.product(i, j) + (self.wd[k] if (j + 1) % 3 == i else -self.wd[k])
+        return named(entry, f"{self.label}_{'xyz'[i]}{'xyz'[j]}")
 
     def __matmul__(self, r: Vector) -> Vector:
         return Vector(*(self[i, 0] * r.x + self[i, 1] * r.y + self[i, 2] * r.z for i in range(3)))
 
-    def gap(self, i: int, j: int) -> Scalar:
-        """U_ii - U_jj."""
-        return self.w[i] * self.w[i] - self.w[j] * self.w[j]
+    def product(self, i: int, j: int) -> Scalar:
+        """w_i w_j."""
+        return self.w[min(i, j)] * self.w[max(i, j)]
 
+    def square(self, i: int) -> Scalar:
+        """w_i²."""
+        return self.w[i % 3] * self.w[i % 3]
 
-def moment(u: Swirl, inertia: Inertia) -> Vector:
-    """vee(U S - (U S)ᵀ), the moment of the inertial forces about the frame's origin."""
-    s = inertia.s
-    return Vector(*(
-        u[k, i] * s[i, j] - u[j, i] * s[i, k] + diagonal(u,s,i,j,k) + u.gap(k, j) * s[j, k]
-        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
-    ))
+    def moment(self, s: Second, constant: bool) -> Vector:
+        """vee(U S - (U S)ᵀ), the moment of the inertial forces (design notes 4)."""
+        return Vector(*(
+            self[k, i] * s[i, j] - self[j, i] * s[i, k] + self._diagonal(s, i, constant)
+            + (self.square(k) - self.square(j)) * s[j, k]
+            for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+        ))
 
-def diagonal(u,s,i,j,k):
-    if s[j,j] is ZERO or s[k,k] is ZERO or isinstance(s[j,j],Value):
-        return u[k, j] * s[j, j] - u[j, k] * s[k, k]
-    return u.w[j]*u.w[k]*(s[j,j]-s[k,k])+u.wd[i]*(s[j,j]+s[k,k])
-from symgen.compiler.program import Value
+    def _diagonal(self, s: Second, i: int, constant: bool) -> Scalar:
+        """U_kj S_jj - U_jk S_kk; with constant S its sum and difference save the two entries of U."""
+        j, k = (i + 1) % 3, (i + 2) % 3
+        sj, sk = s[j, j], s[k, k]
+        if constant and sj is not ZERO and sk is not ZERO:
+            return self.product(j, k) * (sj - sk) + self.wd[i] * (sj + sk)
+        return self[k, j] * sj - self[j, k] * sk
+
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Motion of a body in its own frame: angular velocity, its derivative, acceleration of the origin."""
+    """How a body moves, in its own frame."""
 
-    w: Vector
-    wd: Vector
-    a: Vector
+    w: Vector = NULL
+    wd: Vector = NULL
+    a: Vector = NULL
+    label: str = ""
 
     @property
     def swirl(self) -> Swirl:
-        return Swirl(self.w, self.wd)
+        return Swirl(self.w, self.wd, f"U{self.label}")
 
 
-Coordinates = Sequence[Scalar]
-
-
+@quantity(
+    "inverse_dynamics", formula="tau = M(q) qdd + C(q, qd) qd + g(q)", inputs=("q", "qd", "qdd"), output="tau",
+    rank=1, unit=TORQUE, source=SOURCE,
+)
 def inverse_dynamics(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
-    """Joint forces τ = M q̈ + C q̇ + g (N m or N, shape n). Khalil & Kleinfinger 1986; F08 table 5.1."""
-    states, forces = {}, {}
+    """Joint forces that cause the accelerations `qdd`: tau = M q̈ + C q̇ + g (N m or N, shape n)."""
+    states: dict[int, State] = {0: State()}
     for i in system.outward:
-        states[i] = advance(system, i, states, q[i - 1], qd[i - 1], qdd[i - 1])
-    tau = [ZERO] * system.dof
+        with system.section(i, "motion"):
+            states[i] = _moved(system, i, states[system.body(i).parent], q[i - 1], qd[i - 1], qdd[i - 1])
+    forces = {i: NO_FORCE for i in range(system.dof + 1)}
     for i in system.inward:
         body = system.body(i)
-        forces[i] = forces.get(i, NO_FORCE) + inertial_force(body.inertia, states[i])
-        tau[i - 1] = body.joint.project(forces[i])
-        force = forces[i]
-        for step in reversed(body.placement.steps(q[i - 1])):
-            force = force.moved_in(step)
-        forces[body.parent] = forces.get(body.parent, NO_FORCE) + force
-    return tau
+        with system.section(i, "forces"):
+            forces[i] = (forces[i] + _inertial_force(body, states[i])).named(f"{i}")
+            forces[body.parent] = forces[body.parent] + body.placement.carried_in(forces[i], q[i - 1])
+    return joint_wise(system, {i: system.body(i).joint.project(forces[i]) for i in system.outward})
 
 
-def advance(system, i, states, q, qd, qdd):
+@quantity(
+    "bias", formula="tau = C(q, qd) qd + g(q)", inputs=("q", "qd"), output="tau_b", rank=1, unit=TORQUE,
+    source=SOURCE,
+)
+def bias(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """Joint forces at rest acceleration: C q̇ + g (N m or N, shape n); inverse dynamics with q̈ = 0."""
+    return inverse_dynamics(system, q, qd, _still(system))
+
+
+@quantity(
+    "gravity", formula="tau = g(q)", inputs=("q",), output="tau_g", rank=1, unit=TORQUE,
+    source=SOURCE,
+)
+def gravity(system: System, q: Coordinates) -> list[Scalar]:
+    """Joint forces that hold the robot still: g(q) (N m or N, shape n); inverse dynamics with q̇ = q̈ = 0."""
+    return inverse_dynamics(system, q, _still(system), _still(system))
+
+
+def _still(system: System) -> Coordinates:
+    return [ZERO] * system.dof
+
+
+def _moved(system: System, i: int, before: State, q: Scalar, qd: Scalar, qdd: Scalar) -> State:
+    """The motion of body `i` from its parent's: carry over, add the joint's own part, shift along its axis."""
     body = system.body(i)
     place, joint = body.placement, body.joint
-    if body.parent:
-        before = states[body.parent]
-        lifted = before.a + before.swirl @ place.landing.offset
-    else:
-        before, lifted = REST, system.gravity[i].scaled(-1.0)
-    w, wd, a = before.w, before.wd, lifted
-    for turn in place.turns(q):
-        w, wd, a = w.turned(turn), wd.turned(turn), a.turned(turn)
-    e = joint.spin(qd)
-    wd = wd + w.cross(EZ).scaled(e) + along(2, joint.spin(qdd))
-    w = w + along(2, e)
-    a = a + Swirl(w, wd) @ along(2, place.slide(q)) + joint.thrust(w, qd, qdd)
-    return State(w, wd, a)
+    a = before.a + before.swirl @ place.landing.offset if body.parent else -system.gravity[i]
+    carried = (v.turned_all(place.turns(q)) for v in (before.w, before.wd, a))
+    w, wd, a = next(carried), next(carried), next(carried)
+    rate = joint.spin(qd)
+    wd = (wd + w.cross(EZ).scaled(rate) + along(2, joint.spin(qdd))).named(f"wd{i}")
+    w = (w + along(2, rate)).named(f"w{i}")
+    slide = Swirl(w, wd, f"U{i}") @ along(2, place.slide(q))
+    return State(w, wd, (a + slide + joint.thrust(w, qd, qdd)).named(f"a{i}"), f"{i}")
 
 
-REST = State(NULL, NULL, NULL)
-
-
-def inertial_force(inertia, x):
-    f = x.a.scaled(inertia.m) + x.swirl @ inertia.h
-    return Force(f, moment(x.swirl, inertia) + inertia.h.cross(x.a))
+def _inertial_force(body: SystemBody, x: State) -> Force:
+    """F = m a + U h and N = vee(U S - (U S)ᵀ) + h × a about the body's origin."""
+    inertia = body.inertia
+    force = x.a.scaled(inertia.m) + x.swirl @ inertia.h
+    return Force(force, x.swirl.moment(inertia.s, body.constant) + inertia.h.cross(x.a))

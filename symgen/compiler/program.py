@@ -7,10 +7,10 @@ the constant zero. Whatever changes rounding is a named pass elsewhere.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from symgen.compiler.ops import OPS
 from symgen.scalar import ZERO, Scalar
@@ -33,7 +33,19 @@ class Ref(NamedTuple):
     negative: bool
 
 
-@dataclass(frozen=True, slots=True)
+class Output(NamedTuple):
+    """An output array, row-major; None marks a structural zero."""
+
+    name: str
+    shape: tuple[int, ...]
+    refs: tuple[Ref | None, ...]
+
+
+LEAVES: Final = ("input", "const")
+"""The nodes that cost nothing: `a` is an input's array and `b` its position, or `a` is the number."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Value:
     """A scalar on a tape; arithmetic on it appends to the tape."""
 
@@ -72,8 +84,8 @@ class Value:
         return self.program.function("cos", self)
 
     def named(self, name: str) -> "Value":
-        """This value; its node takes `name` in generated code unless it has one."""
-        self.program.name(self.ref.index, name)
+        """This value; it goes by `name` in generated code unless its node has a name already."""
+        self.program.name(self.ref, name)
         return self
 
     def _refuse(self, what: str) -> TypeError:
@@ -99,9 +111,9 @@ class Program:
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
-        self.names: dict[Index, str] = {}
+        self.names: dict[Index, tuple[str, bool]] = {}
         self.sections: list[str] = []
-        self.outputs: list[tuple[str, tuple[int, ...], list[Ref | None]]] = []
+        self.outputs: list[Output] = []
         self.inputs: list[tuple[str, int]] = []
         self._index: dict[Node, Index] = {}
         self._section = ""
@@ -115,8 +127,8 @@ class Program:
 
     def output(self, name: str, shape: tuple[int, ...], values: Iterable[Scalar]) -> None:
         """Declare an output array, row-major; structural zeros stay known as such."""
-        refs = [None if v is ZERO else self.value(v).ref for v in values]
-        self.outputs.append((name, shape, refs))
+        refs = tuple(None if v is ZERO else self.value(v).ref for v in values)
+        self.outputs.append(Output(name, shape, refs))
 
     @contextmanager
     def section(self, title: str) -> Iterator[None]:
@@ -127,9 +139,10 @@ class Program:
         finally:
             self._section = before
 
-    def name(self, index: Index, name: str) -> None:
-        if self.nodes[index].op not in ("input", "const"):
-            self.names.setdefault(index, name)
+    def name(self, ref: Ref, name: str) -> None:
+        """Let the referred value, sign included, be called `name`; the first name wins."""
+        if self.nodes[ref.index].op not in LEAVES:
+            self.names.setdefault(ref.index, (name, ref.negative))
 
     def value(self, x: Scalar) -> Value:
         """`x` on this tape; numbers become constants."""

@@ -81,7 +81,7 @@ def load(
     """
     pull, rounder = _gravity(gravity), Rounder(_tolerance(snap_angles))
     part = _part(read(path), root, tip, lock)
-    _check_moving(part)
+    _check_supported(part)
     model = _model(part, pull, rounder)
     _check_size(part, model)
     notices = (*part.robot.notices, *_left_out(part), *_held(part), *rounder.notices())
@@ -148,10 +148,15 @@ def _locked(robot: Description, lock: Sequence[tuple[str, float]]) -> dict[str, 
     return held
 
 
-def _check_moving(part: _Part) -> None:
-    for joint in part.moving:
-        if joint.trouble:
-            raise part.robot.error(joint.line, _element(joint), joint.trouble)
+def _check_supported(part: _Part) -> None:
+    for name, link in part.links.items():
+        if link.inertial and link.inertial.trouble:
+            raise part.robot.error(link.inertial.line, f"link '{shown(name)}'", link.inertial.trouble)
+    troubled = [joint for joint in part.moving if joint.trouble]
+    if troubled:
+        others = quoted(joint.name for joint in troubled[1:])
+        more = f"; not supported either: {others}" if others else ""
+        raise part.robot.error(troubled[0].line, _element(troubled[0]), troubled[0].trouble + more)
     if not part.moving:
         reduced = part.held or len(part.joints) < len(part.robot.joints)
         left = " left after --root, --tip and --lock" if reduced else ""

@@ -20,6 +20,17 @@ NEARLY_PARALLEL = 1e-2
 """Below this sine a common normal is so far off that moving inertia to it would lose digits."""
 
 
+def tidy(x: float, size: float) -> Scalar:
+    """`x` without what rounding left in it, where `size` is that of the terms it came from.
+
+    A number that is nothing but rounding is a structural zero; others become the shortest decimal near by.
+    """
+    if abs(x) <= ROUNDING * size:
+        return ZERO
+    near = (float(f"{x:.{digits}g}") for digits in range(1, 17))
+    return next((y for y in near if abs(x - y) <= 1e-15 * size), x)
+
+
 def exact_angle(c: float, s: float) -> Angle:
     """The constant angle with cosine ∝ `c` and sine ∝ `s`, right angles made exact where only rounding stands."""
     norm = math.hypot(c, s)
@@ -72,16 +83,12 @@ def landing(point: Triple, axis: Triple, placed: bool, scale: float) -> Landing:
         return Landing(gamma, alpha=alpha)
     along = -(point[0] * axis[0] + point[1] * axis[1]) / tilt**2
     d = (point[0] * normal[0] + point[1] * normal[1]) / abs(tilt)
-    return Landing(gamma, _length(point[2] + along * axis[2], scale), _length(d, scale), alpha)
-
-
-def _length(x: float, scale: float) -> Scalar:
-    return ZERO if abs(x) <= ROUNDING * 0.1 * scale else x
+    return Landing(gamma, tidy(point[2] + along * axis[2], scale), tidy(d, scale), alpha)
 
 
 def _parallel(point: Triple, axis: Triple, placed: bool, scale: float) -> Landing:
     alpha = exact_angle(axis[2], 0.0)
-    d = _length(math.hypot(point[0], point[1]), scale)
+    d = tidy(math.hypot(point[0], point[1]), scale)
     if not placed or d is ZERO:
         return Landing(alpha=alpha)
     if point[0] < 0:  # keep γ within a quarter turn, so that aligned robots need no turn at all
@@ -155,8 +162,7 @@ def _from_parent(model: Model, i: int, parent: Pose) -> tuple[Landing, Pose]:
     own = parent.inverse @ body.pose
     kind = JOINT_TYPES[body.joint.kind]
     point = own.position if kind.fixed_axis else (0.0, 0.0, 0.0)
-    scale = math.hypot(*body.pose.position, *parent.position)
-    start = landing(point, own.turn(body.joint.axis), kind.fixed_axis, scale)
+    start = landing(point, own.turn(body.joint.axis), kind.fixed_axis, size_of(model))
     return start, own.inverse @ pose_of(start.steps)
 
 
@@ -169,10 +175,14 @@ def _settled(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFram
     seen = there.inverse @ body.pose
     kind = JOINT_TYPES[body.joint.kind]
     point = seen.position if kind.fixed_axis else (0.0, 0.0, 0.0)
-    scale = math.hypot(*body.pose.position, *there.position)
-    ahead = landing(point, seen.turn(body.joint.axis), kind.fixed_axis, scale)
+    ahead = landing(point, seen.turn(body.joint.axis), kind.fixed_axis, size_of(model))
     pose = there @ pose_of((Turn(2, ahead.gamma), Shift(2, ahead.b)))
     return CanonicalFrame(start, ahead.gamma, ahead.b, pose)
+
+
+def size_of(model: Model) -> float:
+    """The longest distance from a joint to the next (m), by which lengths that are only rounding are told."""
+    return max(math.hypot(*body.pose.position) for body in model.bodies)
 
 
 def main_child(model: Model, i: int) -> int | None:

@@ -17,12 +17,16 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Inertial:
-    """Mass (kg) and inertia (kg m²; ixx ixy ixz iyy iyz izz) about the centre of mass, in `origin`'s axes."""
+    """Mass (kg) and inertia (kg m²; ixx ixy ixz iyy iyz izz) about the centre of mass, in `origin`'s axes.
+
+    `line` is that of the tensor; `trouble` says why no body has this inertia and the way out; else empty.
+    """
 
     line: int
     origin: Origin
     mass: float
     tensor: tuple[float, ...]
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import difflib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from symgen.errors import RobotError
 from symgen.mechanics.xml_reader import EXPRESSION, Node, shown
@@ -23,7 +23,7 @@ def check_root(root: Node) -> None:
         raise root.called(f"<{shown(root.tag)}>").error("the root element is not <robot>; give a URDF file")
     for element in root.element.iter():
         node = Node(element, root.source, "<robot>")
-        if "xacro" in (node.namespace or "") or node.tag.startswith("xacro:"):
+        if "xacro" in node.namespace or node.tag.startswith("xacro:"):
             raise _unexpanded(node, "xacro elements are left in the file")
     _check_expanded(root)
     for part in (*root.children("link"), *root.children("joint")):
@@ -71,19 +71,18 @@ def _note_unknown(root: Node) -> None:
 
 
 def _note_transmissions(root: Node) -> None:
-    found = root.children("transmission")
-    if found:
-        names = "its reduction and rotor inertia have" if len(found) == 1 else (
-            f"reductions and rotor inertias of {len(found)} transmissions have")
-        found[0].called("<transmission>").notice("note", f"{names} no effect on the terms")
+    _note_without_effect("reduction and rotor inertia", root.children("transmission"), "transmission")
 
 
 def _note_dynamics(root: Node) -> None:
     joints = [joint for joint in root.children("joint") if any(map(_is_damped, joint.children("dynamics")))]
-    if joints:
-        some = "its" if len(joints) == 1 else f"of {len(joints)} joints:"
-        note = f"{some} damping and friction have no effect on the terms"
-        joints[0].called("<dynamics>").notice("note", note)
+    _note_without_effect("damping and friction", [joint.children("dynamics")[0] for joint in joints], "joint")
+
+
+def _note_without_effect(what: str, nodes: Sequence[Node], kind: str) -> None:
+    if nodes:
+        count = f"{len(nodes)} {kind}" + "s" * (len(nodes) > 1)
+        nodes[0].called(f"<{nodes[0].tag}>").notice("note", f"{what} ({count}) have no effect on the terms")
 
 
 def _is_damped(dynamics: Node) -> bool:

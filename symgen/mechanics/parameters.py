@@ -1,11 +1,13 @@
 """Inertial parameters: from the user's ten to the pseudo-inertia, moved to canonical frames and regrouped."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
-from symgen.mechanics.canonical import ROUNDING, CanonicalFrame, canonical_frames
+from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, main_child, pose_of, tidy
 from symgen.mechanics.joints import JOINT_TYPES
-from symgen.mechanics.model import Model, Pose
-from symgen.mechanics.spatial import NO_INERTIA, Angle, Inertia, Second, Turn, Vector
+from symgen.mechanics.model import Body, Model, Pose
+from symgen.mechanics.spatial import NO_INERTIA, NO_SECOND, NULL, Angle, Inertia, Second, Turn, Vector
 from symgen.mechanics.system import Placement, System, SystemBody
 from symgen.scalar import ZERO, Scalar, structural
 
@@ -41,24 +43,30 @@ def system(
     model: Model,
     parameters: Mapping[str, Parameters] | None = None,
     gravity: Vector | None = None,
-    regroup: bool = True,
+    regrouping: str = "minimal",
 ) -> System:
-    """The robot in canonical frames.
+    """The robot in canonical frames with regrouped inertia.
 
-    `parameters` replaces the ten numbers of the links it names by other scalars; `gravity` likewise (free fall
-    in root link axes). With `regroup` off each body keeps its full inertia, as link wrenches and energies need.
+    `parameters` replaces the ten numbers of the links it names by other scalars, `gravity` likewise (free fall
+    in root link axes); `regrouping` is a key of `REGROUPINGS`.
     """
-    frames = canonical_frames(model)
-    own = [_body_inertia(model, i, frames[i - 1].pose, parameters or {}) for i in range(1, model.dof + 1)]
+    frames, given = canonical_frames(model), parameters or {}
     pull = {i: _base_gravity(model, i, frames[i - 1], gravity) for i in model.children(0)}
     placements = [_placement(model, i, frames[i - 1], pull) for i in range(1, model.dof + 1)]
+    own = [_body_inertia(model, i, frames[i - 1].pose, given) for i in range(1, model.dof + 1)]
     order = tuple(model.outward)
-    inertias = _regrouped(model, order, placements, own) if regroup else own
-    bodies = (
-        SystemBody(b.parent, b.name, p, _cleaned(n))
+    inertias = _regrouped(model, order, placements, own, REGROUPINGS[regrouping])
+    bodies = tuple(
+        SystemBody(b.parent, b.name, p, n)
         for b, p, n in zip(model.bodies, placements, inertias, strict=True)
     )
-    return System(tuple(bodies), order, {i: g for i, (g, _) in pull.items()})
+    return System(bodies, order, {i: g for i, (g, _) in pull.items()})
+
+
+def turned_gravity(model: Model, gravity: Vector) -> Mapping[int, Vector]:
+    """Free fall (root link axes, any scalars) in the axes from which each joint on the base starts."""
+    frames = canonical_frames(model)
+    return {i: _base_gravity(model, i, frames[i - 1], gravity)[0] for i in model.children(0)}
 
 
 def _body_inertia(model: Model, i: int, frame: Pose, given: Mapping[str, Parameters]) -> Inertia:
@@ -74,18 +82,14 @@ def _base_gravity(model: Model, i: int, frame: CanonicalFrame, runtime: Vector |
     """Gravity in the axes from which base joint `i` turns, and the constant angle it still has from there."""
     axes = (model.body(i).pose @ frame.pose).inverse
     if runtime is not None:
-        rows = [[_rounded(x, 1.0) for x in row] for row in axes.rotation]
+        rows = [[tidy(x, 1.0) for x in row] for row in axes.rotation]
         return _times(rows, runtime), Angle()
     size = max(abs(g) for g in model.gravity)
-    here = Vector(*(_rounded(x, size) for x in axes.turn(model.gravity)))
+    here = Vector(*(tidy(x, size) for x in axes.turn(model.gravity)))
     if JOINT_TYPES[model.body(i).joint.kind].fixed_axis and not (here.x is ZERO and here.y is ZERO):
         back = Vector(*(float(x) for x in here)).turned(Turn(2, Angle(ZERO, frame.theta0.c0, -frame.theta0.s0)))
-        return Vector(*(_rounded(float(x), size) for x in back)), frame.theta0
+        return Vector(*(tidy(float(x), size) for x in back)), frame.theta0
     return here, Angle()
-
-
-def _rounded(x: float, size: float) -> Scalar:
-    return ZERO if abs(x) <= ROUNDING * size else x
 
 
 def _placement(model: Model, i: int, frame: CanonicalFrame, pull: Mapping[int, tuple[Vector, Angle]]) -> Placement:
@@ -95,18 +99,57 @@ def _placement(model: Model, i: int, frame: CanonicalFrame, pull: Mapping[int, t
     return Placement(frame.landing, frame.theta0, frame.r, kind)
 
 
+Balance = Callable[[Inertia, Pose], tuple[Inertia, Scalar]]
+"""Splits a body's inertia, given its main child's pose, into what remains and a mass that the child keeps."""
+
+
+def _minimal(inertia: Inertia, child: Pose) -> tuple[Inertia, Scalar]:
+    return inertia, ZERO
+
+
+def _balanced(inertia: Inertia, child: Pose) -> tuple[Inertia, Scalar]:
+    """Leave with the child the mass at its origin without which a first moment of the body vanishes.
+
+    That mass costs the child three products (m a), and saves the body a column of U h and its share of h × a.
+    """
+    reach = max(abs(x) for x in child.position)
+    for k in (1, 0):
+        if inertia.h[k] is not ZERO and abs(child.position[k]) > 1e-3 * reach:
+            mass = inertia.h[k] / child.position[k]
+            rest = inertia + seen_from(Inertia(-mass, NULL, NO_SECOND), child)
+            return replace(rest, h=rest.h.without(k)), mass
+    return inertia, ZERO
+
+
+REGROUPINGS: Final[dict[str, Balance]] = {"minimal": _minimal, "balanced": _balanced}
+"""How to use the freedom in regrouping: fewest parameters, or masses left where they cancel first moments."""
+
+
 def _regrouped(
-    model: Model, order: Sequence[int], placements: Sequence[Placement], own: Sequence[Inertia]
+    model: Model, order: Sequence[int], placements: Sequence[Placement], own: Sequence[Inertia], balance: Balance
 ) -> list[Inertia]:
     """Hand to the parent what no torque can tell apart, from the leaves to the base (Gautier & Khalil 1990)."""
     total = {0: NO_INERTIA} | dict(enumerate(own, 1))
     for i in reversed(order):
-        placement, parent = placements[i - 1], model.body(i).parent
-        total[i], handed = placement.joint.regrouped(total[i])
+        placement, parent, child = placements[i - 1], model.body(i).parent, _balancing_child(model, i)
+        whole = _cleaned(total[i])
+        if child is not None:
+            whole, mass = balance(whole, pose_of(placements[child - 1].steps(ZERO)))
+            total[child] = replace(total[child], m=total[child].m + mass)
+            whole = _cleaned(whole)
+        total[i], handed = placement.joint.regrouped(whole)
         for step in reversed(placement.steps(ZERO)):
             handed = handed.moved_in(step)
         total[parent] = total[parent] + handed
     return [total[i] for i in range(1, len(own) + 1)]
+
+
+def _balancing_child(model: Model, i: int) -> int | None:
+    """The main child, where a point mass on its axis may belong to either body (both joints revolute)."""
+    child = main_child(model, i)
+    pair = [i] if child is None else [i, child]
+    turning = all(JOINT_TYPES[model.body(j).joint.kind].fixed_axis for j in pair)
+    return child if turning else None
 
 
 def _cleaned(inertia: Inertia) -> Inertia:
@@ -117,4 +160,34 @@ def _cleaned(inertia: Inertia) -> Inertia:
 def _clean(numbers: Sequence[Scalar] | Vector | Second) -> list[Scalar]:
     values = list(numbers)
     size = max((abs(x) for x in values if isinstance(x, float)), default=0.0)
-    return [ZERO if isinstance(x, float) and abs(x) <= ROUNDING * size else x for x in values]
+    return [tidy(x, size) if isinstance(x, float) else x for x in values]
+
+
+def lumped(model: Model, names: Sequence[str]) -> Model:
+    """The model in which each body that `names` means as a whole has its inertia on its first link alone."""
+    return replace(model, bodies=tuple(_lumped_body(b) if b.name in names else b for b in model.bodies))
+
+
+def _lumped_body(body: Body) -> Body:
+    total = NO_INERTIA
+    for link in body.links:
+        if link.parameters is not None:
+            total = total + seen_from(pseudo_inertia(link.parameters), link.pose)
+    first = replace(body.links[0], parameters=ten_parameters(total))
+    return replace(body, links=(first, *(replace(link, parameters=None) for link in body.links[1:])))
+
+
+def ten_parameters(inertia: Inertia) -> tuple[float, ...]:
+    """The usual ten numbers of a pseudo-inertia of numbers."""
+    xx, xy, xz, yy, yz, zz = (float(x) for x in inertia.s)
+    h = (float(x) for x in inertia.h)
+    return (float(inertia.m), *h, yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
+
+
+def parameter_blocks(model: Model, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """The ten parameters of each named link of a `lumped` model, in the order of bodies and their links.
+
+    A name that is a body's means the body with all that is fixed to it, another only that link.
+    """
+    links = (link for body in model.bodies for link in body.links if link.name in names)
+    return {link.name: link.parameters or (0.0,) * 10 for link in links}

@@ -5,10 +5,10 @@ keeps right angles free and every product countable. (Khalil & Kleinfinger, ICRA
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from symgen.scalar import ZERO, Scalar, cos, sin, structural
+from symgen.scalar import ZERO, Scalar, cos, named, sin, structural
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,15 @@ class Vector:
     def __sub__(self, other: "Vector") -> "Vector":
         return Vector(self.x - other.x, self.y - other.y, self.z - other.z)
 
+    def __neg__(self) -> "Vector":
+        return Vector(-self.x, -self.y, -self.z)
+
     def scaled(self, k: Scalar) -> "Vector":
         return Vector(k * self.x, k * self.y, k * self.z)
+
+    def without(self, k: int) -> "Vector":
+        """The same vector with component `k` structurally zero."""
+        return Vector(*(ZERO if i == k else x for i, x in enumerate(self)))
 
     def dot(self, other: "Vector") -> Scalar:
         return self.x * other.x + self.y * other.y + self.z * other.z
@@ -111,6 +118,19 @@ class Vector:
         out[i], out[j] = c * root[i] + s * root[j], c * root[j] - s * root[i]
         out[k] = self[k]
         return Vector(*out, origin=(root, total))
+
+    def turned_all(self, turns: Iterable[Turn]) -> "Vector":
+        """The same vector in the axes of a frame turned several times, outermost turn first."""
+        v = self
+        for turn in turns:
+            v = v.turned(turn)
+        return v
+
+    def named(self, label: str) -> "Vector":
+        """This vector, its components named for generated code."""
+        for x, axis in zip(self, "xyz", strict=True):
+            named(x, f"{label}_{axis}")
+        return self
 
     def _source(self, turn: Turn) -> "tuple[Vector, Turn]":
         """The vector to turn and by what: the remembered original where it is sparser than the present one."""
@@ -149,6 +169,11 @@ class Force:
         if isinstance(step, Shift):
             return Force(self.linear, self.angular + along(step.axis, step.length).cross(self.linear))
         return Force(self.linear.turned(-step), self.angular.turned(-step))
+
+    def named(self, label: str) -> "Force":
+        self.linear.named(f"f{label}")
+        self.angular.named(f"n{label}")
+        return self
 
 
 NO_FORCE = Force(NULL, NULL)
@@ -221,6 +246,13 @@ class Inertia:
         if isinstance(step, Turn):
             return Inertia(self.m, self.h.turned(-step), self.s.turned_in(step))
         return self._shifted(step.axis, step.length)
+
+    def named(self, label: str) -> "Inertia":
+        named(self.m, f"m{label}")
+        self.h.named(f"h{label}")
+        for x, axes in zip(self.s, ("xx", "xy", "xz", "yy", "yz", "zz"), strict=True):
+            named(x, f"S{label}_{axes}")
+        return self
 
     def _shifted(self, k: int, d: Scalar) -> "Inertia":
         if d is ZERO:

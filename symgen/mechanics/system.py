@@ -1,12 +1,22 @@
 """The robot as algorithms see it: canonical frames and regrouped inertial parameters, scalar-generic."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import TypeVar
 
 from symgen.mechanics.canonical import Landing
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import Angle, Inertia, Shift, Step, Turn, Vector
+from symgen.mechanics.spatial import Angle, Force, Inertia, Shift, Step, Turn, Vector
 from symgen.scalar import ZERO, Scalar
+
+Carried = TypeVar("Carried", Force, Inertia)
+Sections = Callable[[str], AbstractContextManager[None]]
+
+
+def no_section(title: str) -> AbstractContextManager[None]:
+    """Where no tape listens."""
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +48,25 @@ class Placement:
         return (*self.landing.steps, *(() if own.angle.is_zero else (own,)), *(() if end.length is ZERO else (end,)))
 
 
+    def carried_in(self, thing: Carried, q: Scalar) -> Carried:
+        """A force or an inertia of the body, about the parent's origin in the parent's axes."""
+        for step in reversed(self.steps(q)):
+            thing = thing.moved_in(step)
+        return thing
+
+
 @dataclass(frozen=True, slots=True)
 class SystemBody:
-    """One body: its parent's number, its placement, its (regrouped) inertia, gravity for a base joint."""
+    """One body: its parent's number, its link's name, its placement and its regrouped inertia.
+
+    `constant` tells whether the inertia is known at generation, so that sums of its parts cost nothing.
+    """
 
     parent: int
     name: str
     placement: Placement
     inertia: Inertia
+    constant: bool = True
 
     @property
     def joint(self) -> JointType:
@@ -59,6 +80,11 @@ class System:
     bodies: tuple[SystemBody, ...]
     order: tuple[int, ...]
     gravity: Mapping[int, Vector]
+    sections: Sections = no_section
+
+    def section(self, i: int, step: str) -> AbstractContextManager[None]:
+        """Marks what is computed inside as one step for body `i`; only a tape cares."""
+        return self.sections(f"body {i}, {self.body(i).name}: {step}")
 
     def body(self, i: int) -> SystemBody:
         return self.bodies[i - 1]

@@ -30,6 +30,9 @@ TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 ROUNDING = 1e-9
 """A principal moment above minus this times the largest one is rounding in the file."""
 
+SMALLEST = 1e-9
+"""So is one that stands for a radius of gyration below this (m)."""
+
 
 def read(path: str | os.PathLike[str]) -> Description:
     """The robot in a file (or pipe).
@@ -79,29 +82,31 @@ def _inertial(link: Node) -> Inertial | None:
         raise node.error(f"<inertial> has no {missing}; add what is missing, or remove <inertial> for a link"
                          " without mass and inertia")
     numbers = tuple(tensor.number(n) for n in TENSOR)
-    result = Inertial(node.line, _origin(node), mass.number("value"), numbers)
-    _check_mass(mass, result)
-    _check_tensor(tensor, result.tensor)
-    return result
+    kilograms = _mass(mass, any(numbers))
+    return Inertial(tensor.line, _origin(node), kilograms, numbers, _tensor_trouble(numbers, kilograms))
 
 
-def _check_mass(node: Node, inertial: Inertial) -> None:
-    if inertial.mass < 0:
-        raise node.error(f"mass is negative ({inertial.mass:g} kg); give 0 or more")
-    if inertial.mass == 0 and any(inertial.tensor):
+def _mass(node: Node, has_inertia: bool) -> float:
+    mass = node.number("value")
+    if mass < 0:
+        raise node.error(f"mass is negative ({mass:g} kg); give 0 or more")
+    if mass == 0 and has_inertia:
         node.notice("warning", "has inertia but zero mass; used as written")
+    return mass
 
 
-def _check_tensor(node: Node, tensor: tuple[float, ...]) -> None:
+def _tensor_trouble(tensor: tuple[float, ...], mass: float) -> str:
+    """Why no body has this tensor; empty where one can."""
     size = max(map(abs, tensor))
     if not size:
-        return
+        return ""
     xx, xy, xz, yy, yz, zz = (x / size for x in tensor)
     moments = np.linalg.eigvalsh(np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
-    if moments[0] < -ROUNDING * max(abs(moments)):
-        listed = ", ".join(f"{float(m) * size:.4g}" for m in moments)
-        raise node.error(f"inertia has a negative principal moment (the three are {listed} kg m^2), which no"
-                         " body has; correct the values of <inertia>")
+    if moments[0] >= -max(ROUNDING * max(abs(moments)), mass * SMALLEST**2 / size):
+        return ""
+    listed = ", ".join(f"{float(m) * size:.4g}" for m in moments)
+    return (f"inertia has a negative principal moment (the three are {listed} kg m^2), which no body has;"
+            " correct the values of <inertia>, or leave the link out with --root or --tip")
 
 
 def _origin(node: Node) -> Origin:

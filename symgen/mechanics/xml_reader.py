@@ -71,12 +71,13 @@ class Node:
     @property
     def tag(self) -> str:
         """Name as written, prefix included."""
-        name = etree.QName(self.element).localname
+        name = str(self.element.tag).rpartition("}")[2]
         return f"{self.element.prefix}:{name}" if self.element.prefix else name
 
     @property
-    def namespace(self) -> str | None:
-        return etree.QName(self.element).namespace
+    def namespace(self) -> str:
+        """Address of the element's namespace, empty for none."""
+        return str(self.element.tag).rpartition("}")[0].removeprefix("{")
 
     @property
     def line(self) -> int:
@@ -102,7 +103,7 @@ class Node:
 
     def children(self, name: str) -> list["Node"]:
         """Direct children `name` in this element's own namespace."""
-        tag = etree.QName(self.namespace, name).text
+        tag = f"{{{self.namespace}}}{name}" if self.namespace else name
         return [node for node in self if node.element.tag == tag]
 
     def only(self, name: str) -> "Node | None":

@@ -1,0 +1,113 @@
+"""What is read off a finished tape: live nodes, operation counts, names and signs. Nothing here changes rounding."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+
+from symgen.compiler.ops import COUNTED, OPS
+from symgen.compiler.program import LEAVES, Index, Node, Program
+
+
+def operands(node: Node) -> tuple[Index, ...]:
+    """The nodes that `node` is computed from."""
+    if node.op in LEAVES:
+        return ()
+    return (node.a,) if node.b is None else (node.a, node.b)
+
+
+def live(program: Program) -> list[Index]:
+    """The nodes that some output depends on, in the order of computation."""
+    seen: set[Index] = set()
+    stack = [ref.index for out in program.outputs for ref in out.refs if ref is not None]
+    while stack:
+        index = stack.pop()
+        if index not in seen:
+            seen.add(index)
+            stack += operands(program.nodes[index])
+    return sorted(seen)
+
+
+def uses(program: Program) -> Counter[Index]:
+    """How often each live node is read, by later nodes and by outputs."""
+    counter = Counter(k for i in live(program) for k in operands(program.nodes[i]))
+    counter.update(ref.index for out in program.outputs for ref in out.refs if ref is not None)
+    return counter
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Operations of a program; additions include subtractions, negation is free."""
+
+    add: int
+    mul: int
+    div: int
+    trig: int
+
+    @property
+    def total(self) -> int:
+        return self.add + self.mul + self.div + self.trig
+
+    def as_dict(self) -> dict[str, int]:
+        return {**asdict(self), "total": self.total}
+
+
+def counts(program: Program) -> Counts:
+    """The operations that the outputs need."""
+    ops = (program.nodes[i].op for i in live(program))
+    counter = Counter(OPS[op].counts_as for op in ops if op not in LEAVES)
+    return Counts(**{column: counter[column] for column in COUNTED})
+
+
+def names(program: Program) -> dict[Index, tuple[str, bool]]:
+    """Names by node with the sign they were given for: the algorithm's, and q2_3, c2_3, s2_3 for joint angles.
+
+    Each name is given once; a second node of that name stays anonymous.
+    """
+    wanted = {**_angle_names(program), **program.names}
+    taken: set[str] = set()
+    unique = {}
+    for index in live(program):
+        name = wanted.get(index)
+        if name and name[0] not in taken:
+            taken.add(name[0])
+            unique[index] = name
+    return unique
+
+
+def _angle_names(program: Program) -> dict[Index, tuple[str, bool]]:
+    """q2_3 for q[1] + q[2], c2_3 and s2_3 for its cosine and sine (joints count from 1)."""
+    joints: dict[Index, tuple[int, ...]] = {}
+    found: dict[Index, tuple[str, bool]] = {}
+    for index, node in enumerate(program.nodes):
+        if node.op == "input" and node.a == "q":
+            joints[index] = (node.b + 1,)
+        elif node.op == "add" and node.a in joints and node.b in joints:
+            joints[index] = tuple(sorted(joints[node.a] + joints[node.b]))
+            found[index] = ("q" + "_".join(map(str, joints[index])), False)
+        elif node.op in ("cos", "sin") and node.a in joints:
+            found[index] = (node.op[0] + "_".join(map(str, joints[node.a])), False)
+    return found
+
+
+def flips(program: Program, named: dict[Index, tuple[str, bool]]) -> set[Index]:
+    """The nodes whose variable had better hold the negative, so that hardly any negation is ever written.
+
+    Signs pass through products and odd functions; a sum of unlike signs is a difference, which may be written
+    either way round: as its name wants it, or else as its first output wants it.
+    """
+    wish = {ref.index: ref.negative for out in reversed(program.outputs) for ref in out.refs if ref is not None}
+    wish |= {index: negative for index, (_, negative) in named.items()}
+    flipped: set[Index] = set()
+    for index in live(program):
+        node = program.nodes[index]
+        if _flipped(node, [k in flipped for k in operands(node)], wish.get(index, False)):
+            flipped.add(index)
+    return flipped
+
+
+def _flipped(node: Node, signs: list[bool], wish: bool) -> bool:
+    if node.op in ("add", "sub"):
+        like = signs[0] == (signs[1] != (node.op == "sub"))
+        return signs[0] if like else wish
+    if len(signs) == 2:
+        return signs[0] != signs[1]
+    return bool(signs) and signs[0] and OPS[node.op].parity == "odd"

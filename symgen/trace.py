@@ -1,0 +1,187 @@
+"""From a robot and a choice of quantities to programs: every algorithm runs once, on tape values.
+
+Each function is traced in every formulation of its quantities; the cheapest is kept.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+
+from symgen.algorithms import INPUTS, QUANTITIES, Formulation, Quantity
+from symgen.compiler.passes import Counts, counts
+from symgen.compiler.program import Program, Value
+from symgen.errors import OptionError
+from symgen.mechanics.model import Model
+from symgen.mechanics.parameters import REGROUPINGS, lumped, parameter_blocks, system, turned_gravity
+from symgen.mechanics.spatial import Inertia, Second, Vector
+from symgen.mechanics.system import Sections, System, SystemBody, no_section
+from symgen.scalar import Scalar
+
+Part = tuple[Quantity, Formulation]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A function to generate: its name and the quantities it computes together."""
+
+    name: str
+    quantities: tuple[Quantity, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> "Wanted":
+        """From ``QUANTITY`` or ``NAME=QUANTITY+QUANTITY``. Raises OptionError."""
+        name, _, sum_ = text.partition("=")
+        parts = (sum_ or name).split("+")
+        unknown = [p for p in parts if p not in QUANTITIES]
+        if unknown:
+            raise OptionError(f"no quantity is called {unknown[0]!r}; there are {', '.join(QUANTITIES)}")
+        if len(set(parts)) != len(parts):
+            raise OptionError(f"{text!r} names a quantity twice")
+        if not sum_ and len(parts) > 1:
+            raise OptionError(f"{text!r} needs a name for the function, as in terms={text}")
+        return cls(name, tuple(QUANTITIES[p] for p in parts))
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A model with what stays open until run time.
+
+    `runtime` names the links whose ten parameters are inputs (see `parameter_blocks`), `runtime_gravity`
+    makes the vector of free fall one.
+    """
+
+    model: Model
+    runtime: tuple[str, ...] = ()
+    runtime_gravity: bool = False
+
+    @cached_property
+    def lumped(self) -> Model:
+        """The model with one set of ten for each body that a runtime name means as a whole."""
+        return lumped(self.model, self.runtime)
+
+    @cached_property
+    def blocks(self) -> dict[str, tuple[float, ...]]:
+        """The runtime parameters by link name, with the values of the file, in the order of the input array."""
+        return parameter_blocks(self.lumped, self.runtime)
+
+    def regroup(self, regrouping: str) -> "Regroup":
+        """How the regrouped parameters come from the user's, and the system they belong to."""
+        program = Program()
+        flat = program.input("pi", 10 * len(self.blocks))
+        given = {name: flat[10 * k : 10 * k + 10] for k, name in enumerate(self.blocks)}
+        free_fall = Vector(*program.input("g", 3)) if self.runtime_gravity else None
+        layout = system(self.lumped, given, free_fall, regrouping)
+        entries = [x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)]
+        program.output("par", (len(entries),), entries)
+        return Regroup(self, program, layout)
+
+
+def _entries(inertia: Inertia) -> tuple[Scalar, ...]:
+    return (inertia.m, *inertia.h, *inertia.s)
+
+
+@dataclass(frozen=True)
+class Regroup:
+    """The regrouped parameters: constants where known, the entries of `par` where they come at run time."""
+
+    robot: Robot
+    program: Program
+    layout: System
+
+    @property
+    def size(self) -> int:
+        """Length of the input `par`."""
+        return len(self.program.outputs[0].refs)
+
+    def system(self, par: Sequence[Scalar], gravity: Vector | None, sections: Sections = no_section) -> System:
+        """The system with `par` and `gravity` (root link axes) put in."""
+        rest = iter(par)
+        bodies = tuple(_filled(body, rest) for body in self.layout.bodies)
+        pull = self.layout.gravity if gravity is None else turned_gravity(self.robot.lumped, gravity)
+        return replace(self.layout, bodies=bodies, gravity=pull, sections=sections)
+
+
+def _filled(body: SystemBody, par: Iterator[Scalar]) -> SystemBody:
+    entries = _entries(body.inertia)
+    m, hx, hy, hz, *s = (next(par) if isinstance(x, Value) else x for x in entries)
+    known = not any(isinstance(x, Value) for x in entries)
+    return replace(body, inertia=Inertia(m, Vector(hx, hy, hz), Second(*s)), constant=known)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A traced function: its quantities with the formulations chosen, its tape and what that was traced from."""
+
+    name: str
+    parts: tuple[Part, ...]
+    regroup: Regroup
+    program: Program
+
+    @cached_property
+    def counts(self) -> Counts:
+        return counts(self.program)
+
+    @property
+    def formulation(self) -> str:
+        return " + ".join(dict.fromkeys(way.name for _, way in self.parts))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.program.inputs)
+
+    def run(self, **inputs: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+        """The same algorithms on plain numbers (or any scalars), without the tape; outputs by name."""
+        free_fall = Vector(*inputs["g"]) if "g" in inputs else None
+        return {
+            part[0].output: _apply(part, self.regroup.system(inputs.get("par", ()), free_fall), inputs)
+            for part in self.parts
+        }
+
+
+def _apply(part: Part, robot: System, inputs: Mapping[str, Sequence[Scalar]]) -> list[Scalar]:
+    wanted, way = part
+    return way.algorithm(robot, *(inputs[name] for name in wanted.inputs))
+
+
+def trace(robot: Robot, wanted: Wanted) -> Function:
+    """The cheapest program for one function. Raises OptionError for a name it cannot have."""
+    return trace_all(robot, [wanted])[0]
+
+
+def trace_all(robot: Robot, functions: Sequence[Wanted]) -> list[Function]:
+    """The cheapest program for each function.
+
+    Runtime parameters are regrouped once for all functions, so there one regrouping serves them all.
+    """
+    regroups = {name: robot.regroup(name) for name in REGROUPINGS}
+    if not robot.runtime:
+        return [_cheapest(regroups, wanted) for wanted in functions]
+    each = [[_cheapest({name: r}, wanted) for wanted in functions] for name, r in regroups.items()]
+    return min(each, key=lambda traced: sum(f.counts.total for f in traced))
+
+
+def _cheapest(regroups: Mapping[str, Regroup], wanted: Wanted) -> Function:
+    ways = [[(q, way) for way in q.formulations if way.regrouping in regroups] for q in wanted.quantities]
+    candidates = (_traced(regroups, wanted, parts) for parts in product(*ways))
+    return min(candidates, key=lambda f: f.counts.total)
+
+
+def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, ...]) -> Function:
+    program = Program()
+    regroup = regroups[parts[0][1].regrouping]
+    robot = regroup.robot
+    arrays = {name: program.input(name, robot.model.dof) for name in INPUTS if _reads(wanted, name)}
+    if robot.runtime_gravity and any(q.needs_gravity for q in wanted.quantities):
+        arrays["g"] = program.input("g", 3)
+    if robot.runtime:
+        arrays["par"] = program.input("par", regroup.size)
+    free_fall = Vector(*arrays["g"]) if "g" in arrays else None
+    for part in parts:
+        own = regroups[part[1].regrouping].system(arrays.get("par", ()), free_fall, program.section)
+        program.output(part[0].output, part[0].shape(robot.model.dof), _apply(part, own, arrays))
+    return Function(wanted.name, parts, regroup, program)
+
+
+def _reads(wanted: Wanted, name: str) -> bool:
+    return any(name in q.inputs for q in wanted.quantities)
