@@ -68,9 +68,9 @@ class Robot:
     def regroup(self, regrouping: str) -> "Regroup":
         """How the regrouped parameters come from the user's, and the system they belong to."""
         program = Program()
-        flat = program.input("pi", 10 * len(self.blocks))
+        flat = program.input("pi", (10 * len(self.blocks),))
         given = {name: flat[10 * k : 10 * k + 10] for k, name in enumerate(self.blocks)}
-        free_fall = Vector(*program.input("g", 3)) if self.runtime_gravity else None
+        free_fall = Vector(*program.input("g", (3,))) if self.runtime_gravity else None
         layout = system(self.lumped, given, free_fall, regrouping)
         entries = [x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)]
         program.output("par", (len(entries),), entries)
@@ -115,7 +115,7 @@ class Function:
 
     name: str
     parts: tuple[Part, ...]
-    regroup: Regroup
+    regroups: Mapping[str, Regroup]
     program: Program
 
     @cached_property
@@ -130,18 +130,28 @@ class Function:
     def inputs(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.program.inputs)
 
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        return tuple(part[0] for part in self.parts)
+
     def run(self, **inputs: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         """The same algorithms on plain numbers (or any scalars), without the tape; outputs by name."""
-        free_fall = Vector(*inputs["g"]) if "g" in inputs else None
-        return {
-            part[0].output: _apply(part, self.regroup.system(inputs.get("par", ()), free_fall), inputs)
-            for part in self.parts
-        }
+        found: dict[str, list[Scalar]] = {}
+        for part in self.parts:
+            found |= _apply(part, self.regroups[part[1].regrouping], inputs)
+        return found
 
 
-def _apply(part: Part, robot: System, inputs: Mapping[str, Sequence[Scalar]]) -> list[Scalar]:
+def _apply(
+    part: Part, regroup: Regroup, inputs: Mapping[str, Sequence[Scalar]], sections: Sections = no_section
+) -> dict[str, list[Scalar]]:
+    """The outputs of one quantity by name, on the scalars of `inputs`."""
     wanted, way = part
-    return way.algorithm(robot, *(inputs[name] for name in wanted.inputs))
+    free_fall = Vector(*inputs["g"]) if "g" in inputs else None
+    robot = regroup.system(inputs.get("par", ()), free_fall, sections)
+    result = way.algorithm(robot, *(inputs[name] for name in wanted.inputs))
+    arrays = result if len(wanted.outputs) > 1 else (result,)
+    return {out.name: values for out, values in zip(wanted.outputs, arrays, strict=True)}
 
 
 def trace(robot: Robot, wanted: Wanted) -> Function:
@@ -169,19 +179,25 @@ def _cheapest(regroups: Mapping[str, Regroup], wanted: Wanted) -> Function:
 
 def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, ...]) -> Function:
     program = Program()
-    regroup = regroups[parts[0][1].regrouping]
-    robot = regroup.robot
-    arrays = {name: program.input(name, robot.model.dof) for name in INPUTS if _reads(wanted, name)}
-    if robot.runtime_gravity and any(q.needs_gravity for q in wanted.quantities):
-        arrays["g"] = program.input("g", 3)
-    if robot.runtime:
-        arrays["par"] = program.input("par", regroup.size)
-    free_fall = Vector(*arrays["g"]) if "g" in arrays else None
+    own = {way.regrouping: regroups[way.regrouping] for _, way in parts}
+    sizes = dimensions(own[parts[0][1].regrouping])
+    arrays = {name: program.input(name, INPUTS[name].sizes(sizes)) for name in _inputs(own, wanted)}
     for part in parts:
-        own = regroups[part[1].regrouping].system(arrays.get("par", ()), free_fall, program.section)
-        program.output(part[0].output, part[0].shape(robot.model.dof), _apply(part, own, arrays))
-    return Function(wanted.name, parts, regroup, program)
+        values = _apply(part, own[part[1].regrouping], arrays, program.section)
+        for out in part[0].outputs:
+            program.output(out.name, out.sizes(sizes), values[out.name])
+    return Function(wanted.name, parts, own, program)
 
 
-def _reads(wanted: Wanted, name: str) -> bool:
-    return any(name in q.inputs for q in wanted.quantities)
+def dimensions(regroup: Regroup) -> dict[str, int]:
+    """The named sizes of arrays: n coordinates, par regrouped runtime parameters."""
+    return {"n": regroup.robot.model.dof, "par": regroup.size}
+
+
+def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted) -> list[str]:
+    """The inputs of a function in argument order."""
+    robot = next(iter(regroups.values())).robot
+    used = {name for q in wanted.quantities for name in q.inputs}
+    used |= {"par"} if robot.runtime else set()
+    used |= {"g"} if robot.runtime_gravity and any(q.needs_gravity for q in wanted.quantities) else set()
+    return [name for name in INPUTS if name in used]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from symgen.algorithms.registry import quantity
+from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.spatial import NO_INERTIA, Force
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
@@ -11,15 +11,16 @@ Entries = dict[tuple[int, int], Scalar]
 
 
 @quantity(
-    "mass_matrix", formula="M(q)", inputs=("q",), output="M", rank=2, unit="kg m^2 | kg m | kg",
-    source="Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2", needs_gravity=False,
+    "mass_matrix", "M(q)", inputs=("q",), needs_gravity=False,
+    outputs=(Array("M", "joint-space inertia, symmetric", "kg m^2 | kg m | kg", ("n", "n")),),
+    source="Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2",
 )
 def mass_matrix(system: System, q: Sequence[Scalar]) -> list[Scalar]:
     """Joint-space inertia M(q), n x n, symmetric, row-major (kg m², kg m, kg).
 
     Entries between branches are structural zeros.
     """
-    composite = {i: NO_INERTIA for i in range(system.dof + 1)}
+    composite = dict.fromkeys(range(system.dof + 1), NO_INERTIA)
     entries: Entries = {}
     for i in system.inward:
         body = system.body(i)

@@ -7,13 +7,12 @@ force and moment on the body at its origin, all in the body's own axes; U the fi
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgen.algorithms.registry import joint_wise, quantity
+from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Second, Vector, along
 from symgen.mechanics.system import System, SystemBody
 from symgen.scalar import ZERO, Scalar, named
 
 Coordinates = Sequence[Scalar]
-TORQUE = "N m | N"
 SOURCE = "Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1"
 
 
@@ -80,8 +79,8 @@ class State:
 
 
 @quantity(
-    "inverse_dynamics", formula="tau = M(q) qdd + C(q, qd) qd + g(q)", inputs=("q", "qd", "qdd"), output="tau",
-    rank=1, unit=TORQUE, source=SOURCE,
+    "inverse_dynamics", "tau = M(q) qdd + C(q, qd) qd + g(q)", inputs=("q", "qd", "qdd"), source=SOURCE,
+    outputs=(Array("tau", "joint forces", "N m | N"),),
 )
 def inverse_dynamics(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
     """Joint forces that cause the accelerations `qdd`: tau = M q̈ + C q̇ + g (N m or N, shape n)."""
@@ -89,31 +88,31 @@ def inverse_dynamics(system: System, q: Coordinates, qd: Coordinates, qdd: Coord
     for i in system.outward:
         with system.section(i, "motion"):
             states[i] = _moved(system, i, states[system.body(i).parent], q[i - 1], qd[i - 1], qdd[i - 1])
-    forces = {i: NO_FORCE for i in range(system.dof + 1)}
+    forces = dict.fromkeys(range(system.dof + 1), NO_FORCE)
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "forces"):
             forces[i] = (forces[i] + _inertial_force(body, states[i])).named(f"{i}")
             forces[body.parent] = forces[body.parent] + body.placement.carried_in(forces[i], q[i - 1])
-    return joint_wise(system, {i: system.body(i).joint.project(forces[i]) for i in system.outward})
+    return [system.body(i).joint.project(forces[i]) for i in range(1, system.dof + 1)]
 
 
 @quantity(
-    "bias", formula="tau = C(q, qd) qd + g(q)", inputs=("q", "qd"), output="tau_b", rank=1, unit=TORQUE,
-    source=SOURCE,
-)
-def bias(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
-    """Joint forces at rest acceleration: C q̇ + g (N m or N, shape n); inverse dynamics with q̈ = 0."""
-    return inverse_dynamics(system, q, qd, _still(system))
-
-
-@quantity(
-    "gravity", formula="tau = g(q)", inputs=("q",), output="tau_g", rank=1, unit=TORQUE,
-    source=SOURCE,
+    "gravity", "tau = g(q)", inputs=("q",), source=SOURCE,
+    outputs=(Array("tau_g", "joint forces", "N m | N"),),
 )
 def gravity(system: System, q: Coordinates) -> list[Scalar]:
     """Joint forces that hold the robot still: g(q) (N m or N, shape n); inverse dynamics with q̇ = q̈ = 0."""
     return inverse_dynamics(system, q, _still(system), _still(system))
+
+
+@quantity(
+    "bias", "tau = C(q, qd) qd + g(q)", inputs=("q", "qd"), source=SOURCE,
+    outputs=(Array("tau_b", "joint forces", "N m | N"),),
+)
+def bias(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """Joint forces at rest acceleration: C q̇ + g (N m or N, shape n); inverse dynamics with q̈ = 0."""
+    return inverse_dynamics(system, q, qd, _still(system))
 
 
 def _still(system: System) -> Coordinates:

@@ -1,35 +1,45 @@
 """The quantities symgen can compute: one row each, read by the compiler, the languages, the CLI and the tests."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from symgen.mechanics.parameters import REGROUPINGS
-from symgen.mechanics.system import System
-from symgen.scalar import Scalar
 
-Array = Sequence[Scalar]
-Algorithm = Callable[..., list[Scalar]]
-"""Called with a System and the quantity's inputs; returns the output's entries, row-major."""
+Algorithm = Callable[..., Any]
+"""Called with a System and the quantity's inputs; returns the entries of the output, row-major, as a list,
+or a tuple of such lists where there are several outputs."""
+
+Registered = TypeVar("Registered", bound=Algorithm)
+
+Shape = tuple[str | int, ...]
+"""Sizes of an array: numbers, or names of sizes that depend on the robot (``"n"``: coordinates)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
-    """An array that a generated function reads; its size is the number of coordinates."""
+class Array:
+    """An array that a generated function reads or writes, row-major."""
 
     name: str
     meaning: str
     unit: str
+    shape: Shape = ("n",)
+
+    def sizes(self, dimensions: Mapping[str, int]) -> tuple[int, ...]:
+        return tuple(dimensions[d] if isinstance(d, str) else d for d in self.shape)
 
 
-INPUTS: Final[dict[str, Input]] = {
+INPUTS: Final[dict[str, Array]] = {
     row.name: row
     for row in (
-        Input("q", "joint positions", "rad | m"),
-        Input("qd", "joint velocities", "rad/s | m/s"),
-        Input("qdd", "joint accelerations", "rad/s^2 | m/s^2"),
+        Array("q", "joint positions", "rad | m"),
+        Array("qd", "joint velocities", "rad/s | m/s"),
+        Array("qdd", "joint accelerations", "rad/s^2 | m/s^2"),
+        Array("g", "free fall in the root link's axes", "m/s^2", (3,)),
+        Array("par", "regrouped inertial parameters", "kg, kg m, kg m^2", ("par",)),
     )
 }
+"""Every input, in argument order. The last two come by options, not by quantity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,39 +54,33 @@ class Formulation:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A quantity: its inputs in argument order, its output (rank 1: n, rank 2: n x n) and how to compute it."""
+    """A quantity: its inputs in argument order, its outputs and the ways to compute it."""
 
     name: str
     formula: str
     inputs: tuple[str, ...]
-    output: str
-    rank: int
-    unit: str
+    outputs: tuple[Array, ...]
     needs_gravity: bool
     formulations: tuple[Formulation, ...]
-
-    def shape(self, dof: int) -> tuple[int, ...]:
-        return (dof,) * self.rank
 
 
 QUANTITIES: Final[dict[str, Quantity]] = {}
 
 
 def quantity(
-    name: str, *, formula: str, inputs: Sequence[str], output: str, rank: int, unit: str, source: str,
-    needs_gravity: bool = True,
-) -> Callable[[Algorithm], Algorithm]:
-    """Register the decorated algorithm as the way to compute quantity `name`, on every regrouping."""
+    name: str, formula: str, *, inputs: Sequence[str], outputs: Sequence[Array], source: str,
+    needs_gravity: bool = True, regroupings: Sequence[str] = tuple(REGROUPINGS),
+) -> Callable[[Registered], Registered]:
+    """Register the decorated algorithm as a way to compute quantity `name`, on each of `regroupings`.
 
-    def register(algorithm: Algorithm) -> Algorithm:
+    A second algorithm registered for one name is one more formulation of it.
+    """
+
+    def register(algorithm: Registered) -> Registered:
         title = algorithm.__module__.rsplit(".", 1)[-1]
-        ways = tuple(Formulation(f"{title}/{r}", r, algorithm, source) for r in REGROUPINGS)
-        QUANTITIES[name] = Quantity(name, formula, tuple(inputs), output, rank, unit, needs_gravity, ways)
+        ways = tuple(Formulation(f"{title}/{r}", r, algorithm, source) for r in regroupings)
+        known = QUANTITIES[name].formulations if name in QUANTITIES else ()
+        QUANTITIES[name] = Quantity(name, formula, tuple(inputs), tuple(outputs), needs_gravity, known + ways)
         return algorithm
 
     return register
-
-
-def joint_wise(system: System, entries: dict[int, Scalar]) -> list[Scalar]:
-    """Entries by body number as a list in coordinate order."""
-    return [entries[i] for i in range(1, system.dof + 1)]

@@ -17,7 +17,7 @@ def operands(node: Node) -> tuple[Index, ...]:
 def live(program: Program) -> list[Index]:
     """The nodes that some output depends on, in the order of computation."""
     seen: set[Index] = set()
-    stack = [ref.index for out in program.outputs for ref in out.refs if ref is not None]
+    stack = [ref.node for out in program.outputs for ref in out.refs if ref is not None]
     while stack:
         index = stack.pop()
         if index not in seen:
@@ -29,7 +29,7 @@ def live(program: Program) -> list[Index]:
 def uses(program: Program) -> Counter[Index]:
     """How often each live node is read, by later nodes and by outputs."""
     counter = Counter(k for i in live(program) for k in operands(program.nodes[i]))
-    counter.update(ref.index for out in program.outputs for ref in out.refs if ref is not None)
+    counter.update(ref.node for out in program.outputs for ref in out.refs if ref is not None)
     return counter
 
 
@@ -94,7 +94,7 @@ def flips(program: Program, named: dict[Index, tuple[str, bool]]) -> set[Index]:
     Signs pass through products and odd functions; a sum of unlike signs is a difference, which may be written
     either way round: as its name wants it, or else as its first output wants it.
     """
-    wish = {ref.index: ref.negative for out in reversed(program.outputs) for ref in out.refs if ref is not None}
+    wish = {ref.node: ref.negative for out in reversed(program.outputs) for ref in out.refs if ref is not None}
     wish |= {index: negative for index, (_, negative) in named.items()}
     flipped: set[Index] = set()
     for index in live(program):

@@ -29,7 +29,7 @@ class Node(NamedTuple):
 class Ref(NamedTuple):
     """A node with a sign in front."""
 
-    index: Index
+    node: Index
     negative: bool
 
 
@@ -58,7 +58,7 @@ class Value:
     __radd__ = __add__
 
     def __neg__(self) -> "Value":
-        return Value(self.program, Ref(self.ref.index, not self.ref.negative))
+        return Value(self.program, Ref(self.ref.node, not self.ref.negative))
 
     def __sub__(self, other: Scalar) -> Scalar:
         return self + -other
@@ -114,16 +114,16 @@ class Program:
         self.names: dict[Index, tuple[str, bool]] = {}
         self.sections: list[str] = []
         self.outputs: list[Output] = []
-        self.inputs: list[tuple[str, int]] = []
+        self.inputs: list[tuple[str, tuple[int, ...]]] = []
         self._index: dict[Node, Index] = {}
         self._section = ""
 
     # -- building -------------------------------------------------------------------------------------------
 
-    def input(self, name: str, size: int) -> list[Value]:
-        """The components of a new input array."""
-        self.inputs.append((name, size))
-        return [Value(self, Ref(self._node(Node("input", name, k)), False)) for k in range(size)]
+    def input(self, name: str, shape: tuple[int, ...]) -> list[Value]:
+        """The components of a new input array, row-major."""
+        self.inputs.append((name, shape))
+        return [Value(self, Ref(self._node(Node("input", name, k)), False)) for k in range(math.prod(shape))]
 
     def output(self, name: str, shape: tuple[int, ...], values: Iterable[Scalar]) -> None:
         """Declare an output array, row-major; structural zeros stay known as such."""
@@ -141,8 +141,8 @@ class Program:
 
     def name(self, ref: Ref, name: str) -> None:
         """Let the referred value, sign included, be called `name`; the first name wins."""
-        if self.nodes[ref.index].op not in LEAVES:
-            self.names.setdefault(ref.index, (name, ref.negative))
+        if self.nodes[ref.node].op not in LEAVES:
+            self.names.setdefault(ref.node, (name, ref.negative))
 
     def value(self, x: Scalar) -> Value:
         """`x` on this tape; numbers become constants."""
@@ -153,7 +153,7 @@ class Program:
 
     def constant(self, v: Value) -> float | None:
         """The number that `v` is, None where it is computed."""
-        node = self.nodes[v.ref.index]
+        node = self.nodes[v.ref.node]
         return None if node.op != "const" else -node.a if v.ref.negative else node.a
 
     def _node(self, node: Node) -> Index:
@@ -197,7 +197,7 @@ class Program:
             if c in (1.0, -1.0):
                 return other if c == 1.0 else -other
         negative = x.ref.negative != y.ref.negative
-        return self._made("mul", x.ref.index, y.ref.index, negative)
+        return self._made("mul", x.ref.node, y.ref.node, negative)
 
     def div(self, x: Value, y: Value) -> Scalar:
         folded = self._folded("div", x, y)
@@ -208,14 +208,14 @@ class Program:
             return x if c == 1.0 else -x
         if self.constant(x) == 0:
             return ZERO
-        return self._made("div", x.ref.index, y.ref.index, x.ref.negative != y.ref.negative)
+        return self._made("div", x.ref.node, y.ref.node, x.ref.negative != y.ref.negative)
 
     def function(self, op: str, x: Value) -> Value:
         c = self.constant(x)
         if c is not None:
             return self.value(OPS[op].evaluate(c))
         negative = x.ref.negative and OPS[op].parity == "odd"
-        return self._made(op, x.ref.index, None, negative)
+        return self._made(op, x.ref.node, None, negative)
 
     def _folded(self, op: str, x: Value, y: Value) -> Value | None:
         a, b = self.constant(x), self.constant(y)

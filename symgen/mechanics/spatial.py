@@ -75,7 +75,7 @@ class Vector:
     x: Scalar
     y: Scalar
     z: Scalar
-    origin: "tuple[Vector, Turn] | None" = field(default=None, compare=False, repr=False)
+    origin: "tuple[Vector, Turn] | None" = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __iter__(self) -> Iterator[Scalar]:
         return iter((self.x, self.y, self.z))

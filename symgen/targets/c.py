@@ -7,12 +7,17 @@ from typing import Final
 from symgen.targets.dialect import Dialect, call, minus, over, plus, times
 
 KEYWORDS: Final = frozenset(
-    """auto break case char const continue default do double else enum extern float for goto if inline int long
-    register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-    _Bool _Complex _Imaginary alignas alignof and and_eq asm bitand bitor bool catch class compl concept const_cast
-    constexpr decltype delete dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq
-    nullptr operator or or_eq private protected public reinterpret_cast requires static_assert static_cast template
-    this thread_local throw true try typeid typename using virtual wchar_t xor xor_eq""".split()
+    word
+    for line in (
+        "auto break case char const continue default do double else enum extern float for goto if inline int",
+        "long register restrict return short signed sizeof static struct switch typedef union unsigned void",
+        "volatile while _Bool _Complex _Imaginary alignas alignof and and_eq asm bitand bitor bool catch",
+        "class compl concept const_cast constexpr decltype delete dynamic_cast explicit export false friend",
+        "mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public",
+        "reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid",
+        "typename using virtual wchar_t xor xor_eq",
+    )
+    for word in line.split()
 )
 """Words that C99, C11 or C++20 keep to themselves."""
 

@@ -53,7 +53,7 @@ class _Writer:
         for out in self.program.outputs:
             for k, ref in enumerate(out.refs):
                 if ref is not None:
-                    found[ref.index].append((out.name, k, ref.negative))
+                    found[ref.node].append((out.name, k, ref.negative))
         return found
 
     def blocks(self) -> list[Block]:
@@ -135,7 +135,7 @@ class _Writer:
             for k, ref in enumerate(out.refs):
                 if ref is None:
                     found[self.dialect.literal(0.0)].append(self._entry(out.name, k))
-                elif self.program.nodes[ref.index].op in LEAVES:
+                elif self.program.nodes[ref.node].op in LEAVES:
                     found[self._signed(*ref).code].append(self._entry(out.name, k))
         lines = [Line(tuple(left), right, True) for right, left in found.items()]
         self.result.append(Block("constant entries", lines))
