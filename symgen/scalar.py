@@ -62,6 +62,8 @@ def _dispatch(name: str, x: Scalar) -> Scalar:
         return getattr(cmath, name)(x)
     if hasattr(x, name):
         return getattr(x, name)()
+    if hasattr(x, "context"):  # an mpmath number knows its precision
+        return getattr(x.context, name)(x)
     import sympy
 
     return getattr(sympy, name)(x)

@@ -8,6 +8,7 @@ towards the largest subtree and β = 0 unless two axes are nearly parallel (Khal
 import math
 from dataclasses import dataclass
 
+from symgen.exact import norm
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Model, Pose, Triple
 from symgen.mechanics.spatial import Angle, Shift, Step, Turn, Vector
@@ -33,8 +34,8 @@ def tidy(x: float, size: float) -> Scalar:
 
 def exact_angle(c: float, s: float) -> Angle:
     """The constant angle with cosine ∝ `c` and sine ∝ `s`, right angles made exact where only rounding stands."""
-    norm = math.hypot(c, s)
-    c, s = c / norm, s / norm
+    size = norm(c, s)
+    c, s = c / size, s / size
     if abs(s) < ROUNDING:
         c, s = math.copysign(1.0, c), 0.0
     if abs(c) < ROUNDING:
@@ -70,7 +71,7 @@ def _idle(step: Step) -> bool:
 
 def landing(point: Triple, axis: Triple, placed: bool, scale: float) -> Landing:
     """From a frame to the line through `point` along `axis` (unit); `placed` is False for a mere direction."""
-    tilt = math.hypot(axis[0], axis[1])
+    tilt = norm(axis[0], axis[1])
     if tilt < ROUNDING:
         return _parallel(point, axis, placed, scale)
     if tilt < NEARLY_PARALLEL and placed:
@@ -88,7 +89,7 @@ def landing(point: Triple, axis: Triple, placed: bool, scale: float) -> Landing:
 
 def _parallel(point: Triple, axis: Triple, placed: bool, scale: float) -> Landing:
     alpha = exact_angle(axis[2], 0.0)
-    d = tidy(math.hypot(point[0], point[1]), scale)
+    d = tidy(norm(point[0], point[1]), scale)
     if not placed or d is ZERO:
         return Landing(alpha=alpha)
     if point[0] < 0:  # keep γ within a quarter turn, so that aligned robots need no turn at all
@@ -102,7 +103,7 @@ def _nearly_parallel(point: Triple, axis: Triple, scale: float) -> Landing:
     foot = (point[0] + t * axis[0], point[1] + t * axis[1], 0.0)
     flat = _parallel(foot, (0.0, 0.0, 1.0), True, scale)
     x, y, z = Vector(*axis).turned(Turn(2, flat.gamma))
-    return Landing(flat.gamma, ZERO, flat.d, exact_angle(float(z), -float(y)), exact_angle(math.hypot(y, z), float(x)))
+    return Landing(flat.gamma, ZERO, flat.d, exact_angle(float(z), -float(y)), exact_angle(norm(y, z), float(x)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +151,10 @@ def _across(v: Triple, z: Triple) -> Triple | None:
     """The unit vector along the part of `v` normal to `z`, None where there is (nearly) none."""
     k = sum(a * b for a, b in zip(v, z, strict=True))
     parts = [a - k * b for a, b in zip(v, z, strict=True)]
-    norm, size = math.hypot(*parts), math.hypot(*v)
-    if size == 0 or norm < 1e-6 * size:
+    length, size = norm(*parts), norm(*v)
+    if size == 0 or length < 1e-6 * size:
         return None
-    x, y, w = (0.0 if abs(p) < ROUNDING * norm else p / norm for p in parts)
+    x, y, w = (0.0 if abs(p) < ROUNDING * length else p / length for p in parts)
     return x, y, w
 
 
@@ -182,7 +183,7 @@ def _settled(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFram
 
 def size_of(model: Model) -> float:
     """The longest distance from a joint to the next (m), by which lengths that are only rounding are told."""
-    return max(math.hypot(*body.pose.position) for body in model.bodies)
+    return max(norm(*body.pose.position) for body in model.bodies)
 
 
 def main_child(model: Model, i: int) -> int | None:

@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass, field
 
 from symgen.errors import Notice, Place
+from symgen.exact import cos, sin
 from symgen.mechanics.model import Matrix3, Triple
 
 NEAR = 1e-3
@@ -61,7 +62,7 @@ class Rounder:
         exact = self.tolerance > 0 and (written or abs(offset) <= self.tolerance)
         if abs(offset) <= NEAR and angle and not (exact and written):
             self.found.append(RightAngle(place, element, what, angle, quarters, offset, exact))
-        return QUARTERS[quarters % 4] if exact else (math.cos(angle), math.sin(angle))
+        return QUARTERS[quarters % 4] if exact else (cos(angle), sin(angle))
 
     def rotation(self, rpy: Triple, place: Place, element: str, what: str = "rpy") -> Matrix3:
         """Rz(yaw) Ry(pitch) Rx(roll), as URDF defines it."""

@@ -4,10 +4,11 @@ Frames are moved only by elementary steps, turns about a coordinate axis and shi
 keeps right angles free and every product countable. (Khalil & Kleinfinger, ICRA 1986; design notes 1-2.)
 """
 
-import math
+
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from symgen.exact import atan2
 from symgen.scalar import ZERO, Scalar, cos, named, sin, structural
 
 
@@ -34,7 +35,7 @@ class Angle:
         if self.variable is ZERO:
             return self.c0, self.s0
         if self.c0 is not ZERO and self.s0 is not ZERO:
-            whole = self.variable + math.atan2(self.s0, self.c0)
+            whole = self.variable + atan2(self.s0, self.c0)
             return cos(whole), sin(whole)
         c, s = cos(self.variable), sin(self.variable)
         return self.c0 * c - self.s0 * s, self.s0 * c + self.c0 * s

@@ -5,11 +5,11 @@ and otherwise ignored; geometry and the insides of extension blocks are never lo
 """
 
 import hashlib
-import math
 import os
 
 import numpy as np
 
+from symgen.exact import norm
 from symgen.mechanics.description import Description, Inertial, JointElement, LinkElement, Origin
 from symgen.mechanics.leftovers import check_root, note_ignored
 from symgen.mechanics.model import Limits, Triple
@@ -148,10 +148,10 @@ def _axis(joint: Node) -> Triple:
     if not size:
         raise node.error("axis is zero; give a direction such as xyz=\"0 0 1\"")
     scaled = tuple(a / size for a in axis)  # no overflow, whatever the length
-    norm = math.hypot(*scaled)
-    if abs(norm * size - 1) > 1e-6:
-        node.notice("note", f"axis of length {norm * size:.6g} scaled to 1")
-    x, y, z = axis if math.hypot(*axis) == 1 else (a / norm for a in scaled)
+    length = norm(*scaled)
+    if abs(length * size - 1) > 1e-6:
+        node.notice("note", f"axis of length {length * size:.6g} scaled to 1")
+    x, y, z = axis if norm(*axis) == 1 else (a / length for a in scaled)
     return x, y, z
 
 

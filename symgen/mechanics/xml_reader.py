@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lxml import etree
 
@@ -169,7 +170,7 @@ class Node:
 def file_bytes(path: str | os.PathLike[str]) -> bytes:
     """The content of a file or pipe; RobotError if it cannot be read, is empty or larger than MAX_BYTES."""
     try:
-        with open(path, "rb") as stream:
+        with Path(path).open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

@@ -1,0 +1,48 @@
+"""A tape run on numbers, in its own order: what the generated code computes, without generating it."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from symgen.compiler.ops import OPS
+from symgen.compiler.passes import live, operands
+from symgen.compiler.program import Index, Node, Program, Ref
+from symgen.scalar import ZERO, Scalar
+
+Inputs = Mapping[str, Sequence[Scalar]]
+
+
+def evaluate(program: Program, inputs: Inputs) -> dict[str, list[Scalar]]:
+    """Every output array by name, row-major, from input arrays of floats or any other scalars.
+
+    Runs on whatever `symgen.scalar` computes with: floats (bit for bit what the algorithm gives without a
+    tape), complex numbers, SymPy expressions, mpmath numbers, another tape's values. Structural zeros of the
+    outputs stay `ZERO`. Raises ValueError for an input array that is missing or of the wrong length.
+    """
+    _check(program, inputs)
+    values: dict[Index, Scalar] = {}
+    for index in live(program):
+        values[index] = _value(program.nodes[index], inputs, values)
+    return {out.name: [_signed(ref, values) for ref in out.refs] for out in program.outputs}
+
+
+def _value(node: Node, inputs: Inputs, values: Mapping[Index, Scalar]) -> Scalar:
+    if node.op == "input":
+        return inputs[node.a][node.b]
+    if node.op == "const":
+        return node.a
+    return OPS[node.op].evaluate(*(values[k] for k in operands(node)))
+
+
+def _signed(ref: Ref | None, values: Mapping[Index, Scalar]) -> Scalar:
+    if ref is None:
+        return ZERO
+    return -values[ref.node] if ref.negative else values[ref.node]
+
+
+def _check(program: Program, inputs: Inputs) -> None:
+    for name, shape in program.inputs:
+        size = math.prod(shape)
+        if name not in inputs:
+            raise ValueError(f"the program needs the input '{name}' ({size} numbers)")
+        if len(inputs[name]) != size:
+            raise ValueError(f"input '{name}' has {len(inputs[name])} numbers, the program needs {size}")

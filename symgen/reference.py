@@ -1,0 +1,201 @@
+"""An independent judge: textbook dynamics in world axes, for any scalars.
+
+No canonical frame, no regrouping, no pseudo-inertia and no tape: link frames as the file has them, usual
+inertia tensors, velocities and accelerations of every link in the world. Self-test values come from here.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from symgen.mechanics.model import Joint, Link, Model, Pose
+from symgen.mechanics.spatial import NULL, Vector
+from symgen.scalar import Scalar, cos, sin
+
+Tens = Mapping[str, Sequence[Scalar]]
+"""Ten parameters by link name, in place of those of the model."""
+
+Rows = tuple[Vector, Vector, Vector]
+
+
+@dataclass(frozen=True)
+class Rigid:
+    """A link in the world: where it is and its ten parameters about its origin, in world axes."""
+
+    place: Vector
+    axes: Rows
+    m: Scalar
+    h: Vector
+    inertia: Rows
+
+    def turned(self, v: Vector) -> Vector:
+        """The inertia tensor times `v`."""
+        return _times(self.inertia, v)
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A body in the world: axes, origin, joint axis, and how it moves."""
+
+    axes: Rows
+    place: Vector
+    z: Vector
+    sliding: bool
+    w: Vector = NULL
+    wd: Vector = NULL
+    a: Vector = NULL
+
+    def acceleration(self, point: Vector) -> Vector:
+        """Acceleration of the body's particle at `point`."""
+        r = point - self.place
+        return self.a + self.wd.cross(r) + self.w.cross(self.w.cross(r))
+
+    def twist(self, point: Vector) -> tuple[Vector, Vector]:
+        """Angular velocity, and velocity at `point`, per unit rate of the body's own joint."""
+        return (NULL, self.z) if self.sliding else (self.z, self.z.cross(point - self.place))
+
+
+def _times(rows: Rows, v: Vector) -> Vector:
+    return Vector(*(row.dot(v) for row in rows))
+
+
+def _product(a: Rows, b: Rows) -> Rows:
+    columns = [_times(a, Vector(*(row[k] for row in b))) for k in range(3)]
+    x, y, z = (Vector(*(c[k] for c in columns)) for k in range(3))
+    return x, y, z
+
+
+def _transposed(a: Rows) -> Rows:
+    x, y, z = (Vector(*(row[k] for row in a)) for k in range(3))
+    return x, y, z
+
+
+def _rows(pose: Pose) -> Rows:
+    x, y, z = (Vector(*row) for row in pose.rotation)
+    return x, y, z
+
+
+def _rotation(axis: Vector, angle: Scalar) -> Rows:
+    """Rodrigues' formula."""
+    c, s = cos(angle), sin(angle)
+    x, y, z = (
+        Vector(*((1 - c) * axis[i] * axis[j] + (c if i == j else 0.0) for j in range(3)))
+        + Vector(*(s * e for e in Vector(*(1.0 if k == i else 0.0 for k in range(3))).cross(axis)))
+        for i in range(3)
+    )
+    return x, y, z
+
+
+WORLD: Final[Rows] = (Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 0.0, 1.0))
+
+
+def motion(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: Vector
+) -> dict[int, Moving]:
+    """Every body in the world at a state; the base accelerates against gravity."""
+    bodies = {0: Moving(WORLD, NULL, NULL, False, a=-gravity)}
+    for i in model.outward:
+        body = model.body(i)
+        bodies[i] = _moved(bodies[body.parent], body.pose, body.joint, q[i - 1], qd[i - 1], qdd[i - 1])
+    return bodies
+
+
+def _moved(parent: Moving, pose: Pose, joint: Joint, q: Scalar, qd: Scalar, qdd: Scalar) -> Moving:
+    axes = _product(parent.axes, _rows(pose))
+    place = parent.place + _times(parent.axes, Vector(*pose.position))
+    axis = Vector(*joint.axis)
+    z = _times(axes, axis)
+    if joint.kind == "prismatic":
+        place = place + z.scaled(q)
+        own = parent.w.cross(z).scaled(2 * qd) + z.scaled(qdd)
+        return Moving(axes, place, z, True, parent.w, parent.wd, parent.acceleration(place) + own)
+    wd = parent.wd + parent.w.cross(z).scaled(qd) + z.scaled(qdd)
+    turned = _product(axes, _rotation(axis, q))
+    return Moving(turned, place, z, False, parent.w + z.scaled(qd), wd, parent.acceleration(place))
+
+
+def _rigid(body: Moving, link: Link, tens: Tens) -> Rigid | None:
+    ten = tens.get(link.name, link.parameters)
+    if ten is None:
+        return None
+    m, hx, hy, hz, ixx, ixy, ixz, iyy, iyz, izz = ten
+    axes = _product(body.axes, _rows(link.pose))
+    tensor = (Vector(ixx, ixy, ixz), Vector(ixy, iyy, iyz), Vector(ixz, iyz, izz))
+    place = body.place + _times(body.axes, Vector(*link.pose.position))
+    return Rigid(place, axes, m, _times(axes, Vector(hx, hy, hz)), _product(axes, _product(tensor, _transposed(axes))))
+
+
+def _links(model: Model, bodies: Mapping[int, Moving], tens: Tens) -> list[tuple[int, Rigid]]:
+    pairs = ((i, _rigid(bodies[i], link, tens)) for i in model.outward for link in model.body(i).links)
+    return [(i, rigid) for i, rigid in pairs if rigid is not None]
+
+
+def _path(model: Model, i: int) -> list[int]:
+    """The body and its ancestors, without the base."""
+    path = []
+    while i:
+        path.append(i)
+        i = model.body(i).parent
+    return path
+
+
+@dataclass(frozen=True)
+class State:
+    """The inputs of a reference run; `gravity` is free fall in root axes, `tens` replaces parameters."""
+
+    q: Sequence[Scalar]
+    qd: Sequence[Scalar]
+    qdd: Sequence[Scalar]
+    gravity: Vector
+    tens: Tens
+
+
+def inverse_dynamics(model: Model, x: State) -> list[Scalar]:
+    """Joint forces from the balance of force and moment of every link (Newton, Euler)."""
+    bodies = motion(model, x.q, x.qd, x.qdd, x.gravity)
+    tau: list[Scalar] = [0.0] * model.dof
+    for i, link in _links(model, bodies, x.tens):
+        body = bodies[i]
+        a = body.acceleration(link.place)
+        force = a.scaled(link.m) + body.wd.cross(link.h) + body.w.cross(body.w.cross(link.h))
+        moment = link.turned(body.wd) + body.w.cross(link.turned(body.w)) + link.h.cross(a)
+        for j in _path(model, i):
+            w, v = bodies[j].twist(link.place)
+            tau[j - 1] = tau[j - 1] + w.dot(moment) + v.dot(force)
+    return tau
+
+
+def mass_matrix(model: Model, x: State) -> list[Scalar]:
+    """M as the kinetic energy of every link at unit rates of two joints."""
+    n = model.dof
+    still = [0.0] * n
+    bodies = motion(model, x.q, still, still, NULL)
+    matrix: list[Scalar] = [0.0] * (n * n)
+    for i, link in _links(model, bodies, x.tens):
+        path = [(j, *bodies[j].twist(link.place)) for j in _path(model, i)]
+        for j, w, v in path:
+            force = v.scaled(link.m) + w.cross(link.h)
+            moment = link.turned(w) + link.h.cross(v)
+            for k, other_w, other_v in path:
+                entry = (j - 1) * n + k - 1
+                matrix[entry] = matrix[entry] + other_w.dot(moment) + other_v.dot(force)
+    return matrix
+
+
+def bias(model: Model, x: State) -> list[Scalar]:
+    """Joint forces without joint acceleration."""
+    return inverse_dynamics(model, State(x.q, x.qd, [0.0] * model.dof, x.gravity, x.tens))
+
+
+def gravity(model: Model, x: State) -> list[Scalar]:
+    """Joint forces at rest."""
+    return bias(model, State(x.q, [0.0] * model.dof, x.qdd, x.gravity, x.tens))
+
+
+REFERENCES: Final[dict[str, Callable[[Model, State], list[Scalar]]]] = {
+    "tau": inverse_dynamics,
+    "tau_g": gravity,
+    "tau_b": bias,
+    "M": mass_matrix,
+}
+"""The reference by the name of an output."""
