@@ -74,7 +74,7 @@ class Robot:
         layout = system(self.lumped, given, free_fall, regrouping)
         entries = [x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)]
         program.output("par", (len(entries),), entries)
-        return Regroup(self, program, layout)
+        return Regroup(self, regrouping, program, layout)
 
 
 def _entries(inertia: Inertia) -> tuple[Scalar, ...]:
@@ -86,6 +86,7 @@ class Regroup:
     """The regrouped parameters: constants where known, the entries of `par` where they come at run time."""
 
     robot: Robot
+    regrouping: str
     program: Program
     layout: System
 

@@ -7,8 +7,8 @@
 
     body 1, upper: motion
       c1 = cos(q[0])
-      %7 = 0.5 * c1
-      a1_x = -(%7 - qd[1])
+      %7 = c1 * 0.5
+      a1_x = qd[1] - %7
 
     output tau[2]
       tau[0] = -a1_x
@@ -16,8 +16,8 @@
 
 Operations stand in the order of the tape, dead ones left out, under the step of the algorithm that they were
 born in. ``%7`` is node 7 of the tape; where the algorithm named a value, sign included, that name stands for
-it. Operands have no sign but that of a name. Constants print as the shortest decimal that reads back as the
-same double, structural zeros as ``0``.
+it, and signs are moved within the line, which is exact, so that no operand needs one. Constants print as the
+shortest decimal that reads back as the same double, structural zeros as ``0``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ from symgen.compiler.ops import OPS
 from symgen.compiler.passes import live, names, operands
 from symgen.compiler.program import LEAVES, Index, Output, Program, Ref
 
-INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+INFIX = {"mul": "*", "div": "/"}
 Names = Mapping[Index, tuple[str, bool]]
 
 
@@ -58,27 +58,48 @@ def _operation(program: Program, named: Names, index: Index) -> str:
     """One line: the node's name, or its negative's, and what it is."""
     node = program.nodes[index]
     name, negative = named.get(index, (f"%{index}", False))
-    parts = [_text(program, named, Ref(k, False)) for k in operands(node)]
+    read = [_read(program, named, k) for k in operands(node)]
+    texts, signs = [text for text, _ in read], [sign for _, sign in read]
+    if node.op in ("add", "sub"):
+        minus = (signs[0] != signs[1]) != (node.op == "sub")
+        return f"{name} = {_sum(texts[0], texts[1], minus, signs[0] != negative)}"
     if node.op in INFIX:
-        right = f" {INFIX[node.op]} ".join(parts)
-        return f"{name} = -({right})" if negative else f"{name} = {right}"
-    assert OPS[node.op].arity == len(parts)
-    return f"{name} = {'-' * negative}{node.op}({', '.join(parts)})"
+        return f"{name} = {'-' * (sum(signs, negative) % 2)}{f' {INFIX[node.op]} '.join(texts)}"
+    return f"{name} = {_function(node.op, texts[0], signs[0], negative)}"
 
 
-def _text(program: Program, named: Names, ref: Ref) -> str:
-    """A value where it is read."""
-    node = program.nodes[ref.node]
-    name, negative = named.get(ref.node, (f"%{ref.node}", False))
+def _sum(a: str, b: str, minus: bool, negative: bool) -> str:
+    """±(a ± b); a difference with a sign in front is the difference turned round."""
+    if minus:
+        return f"{b} - {a}" if negative else f"{a} - {b}"
+    return f"-{a} - {b}" if negative else f"{a} + {b}"
+
+
+def _function(op: str, a: str, sign: bool, negative: bool) -> str:
+    parity = OPS[op].parity
+    inside, outside = sign and not parity, negative != (sign and parity == "odd")
+    return f"{'-' * outside}{op}({'-' * inside}{a})"
+
+
+def _read(program: Program, named: Names, index: Index) -> tuple[str, bool]:
+    """What stands for a node, and whether that is its negative."""
+    node = program.nodes[index]
     if node.op in LEAVES:
-        name, negative = (f"{node.a}[{node.b}]" if node.op == "input" else repr(node.a)), False
-    return f"{'-' * (ref.negative != negative)}{name}"
+        return (f"{node.a}[{node.b}]" if node.op == "input" else repr(node.a)), False
+    return named.get(index, (f"%{index}", False))
 
 
 def _output(program: Program, named: Names, out: Output) -> Iterator[str]:
     yield f"output {out.name}{_sizes(out.shape)}"
     for place, ref in zip(product(*map(range, out.shape)), out.refs, strict=True):
-        yield f"  {out.name}{list(place)} = {'0' if ref is None else _text(program, named, ref)}".replace(", ", ",")
+        yield f"  {out.name}{_sizes(place)} = {_result(program, named, ref)}"
+
+
+def _result(program: Program, named: Names, ref: Ref | None) -> str:
+    if ref is None:
+        return "0"
+    text, negative = _read(program, named, ref.node)
+    return f"{'-' * (ref.negative != negative)}{text}"
 
 
 def _sizes(shape: tuple[int, ...]) -> str:

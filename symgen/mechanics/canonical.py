@@ -149,13 +149,19 @@ def _axes(z: Triple, hint: Triple) -> tuple[Triple, Triple, Triple]:
 
 def _across(v: Triple, z: Triple) -> Triple | None:
     """The unit vector along the part of `v` normal to `z`, None where there is (nearly) none."""
-    k = sum(a * b for a, b in zip(v, z, strict=True))
-    parts = [a - k * b for a, b in zip(v, z, strict=True)]
+    parts = _rejected(v, z)
     length, size = norm(*parts), norm(*v)
     if size == 0 or length < 1e-6 * size:
         return None
-    x, y, w = (0.0 if abs(p) < ROUNDING * length else p / length for p in parts)
+    again = _rejected((parts[0] / length, parts[1] / length, parts[2] / length), z)  # what cancellation left along z
+    x, y, w = (0.0 if abs(p) < ROUNDING else p for p in again)
     return x, y, w
+
+
+def _rejected(v: Triple, z: Triple) -> Triple:
+    """`v` less its part along the unit vector `z`."""
+    k = sum(a * b for a, b in zip(v, z, strict=True))
+    return v[0] - k * z[0], v[1] - k * z[1], v[2] - k * z[2]
 
 
 def _from_parent(model: Model, i: int, parent: Pose) -> tuple[Landing, Pose]:

@@ -1,46 +1,15 @@
-"""C99: operation table, literals, legal names and escaped texts."""
+"""C99: the operation table and the files of a module."""
 
-import re
-import struct
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
+from symgen.compiler.program import Program
+from symgen.module import Module
+from symgen.render import render
+from symgen.targets.c_text import SUFFIX, comment, literal, numbers, string
+from symgen.targets.describe import Description, conventions, descriptions
 from symgen.targets.dialect import Dialect, call, minus, over, plus, times
-
-KEYWORDS: Final = frozenset(
-    word
-    for line in (
-        "auto break case char const continue default do double else enum extern float for goto if inline int",
-        "long register restrict return short signed sizeof static struct switch typedef union unsigned void",
-        "volatile while _Bool _Complex _Imaginary alignas alignof and and_eq asm bitand bitor bool catch",
-        "class compl concept const_cast constexpr decltype delete dynamic_cast explicit export false friend",
-        "mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public",
-        "reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid",
-        "typename using virtual wchar_t xor xor_eq",
-    )
-    for word in line.split()
-)
-"""Words that C99, C11 or C++20 keep to themselves."""
-
-SUFFIX: Final = {"double": "", "float": "f"}
-
-
-def single(x: float) -> float:
-    """`x` rounded to single precision."""
-    return float(struct.unpack("f", struct.pack("f", x))[0])
-
-
-def literal(x: float, scalar: str) -> str:
-    """The shortest decimal text that reads back as the same number of the scalar type."""
-    text = repr(x) if scalar == "double" else _shortest_single(x)
-    mantissa, e, exponent = text.partition("e")
-    if "." not in mantissa:
-        mantissa += ".0"
-    return mantissa + e + exponent + SUFFIX[scalar]
-
-
-def _shortest_single(x: float) -> str:
-    wanted = single(x)
-    return next(text for digits in range(1, 10) if single(float(text := f"{x:.{digits}g}")) == wanted)
+from symgen.targets.writer import Block, Line, write
 
 
 def dialect(scalar: str) -> Dialect:
@@ -63,29 +32,95 @@ def _entry(array: str, shape: tuple[int, ...], k: int) -> str:
     return f"{array}[{shape[1]} * {k // shape[1]} + {k % shape[1]}]"
 
 
-def identifier(name: str) -> str:
-    """A legal, unreserved C identifier for any text: other characters become ``_``, a leading digit gets ``r``.
+WIDTH: Final = 110
+"""Longest line of a declaration."""
 
-    Reserved words and names that begin with an underscore get the same ``r``.
-    """
-    word = re.sub(r"[^a-z0-9]+", "_", name.lower(), flags=re.ASCII).strip("_")
-    if not word:
-        return "robot"
-    return word if word[0].isalpha() and word not in KEYWORDS else f"r{word}" if word[0].isdigit() else f"r_{word}"
+TOLERANCE: Final = {"double": 1e-11, "float": 1e-4}
+"""How far a self-test lets results be from the reference, of the largest entry."""
 
 
-def comment(text: str) -> str:
-    """`text` for a comment: printable ASCII that cannot end it, begin one or splice lines; the rest is escaped."""
-    return "".join(c if c.isascii() and c.isprintable() and c not in "*\\?" else f"<{ord(c):x}>" for c in text)
+def files(module: Module) -> dict[str, str]:
+    """The C files of a module: header, data, one source a function, self-test, CMake."""
+    name, shared = module.name, _context(module)
+    made = {
+        f"{name}.h": render("c/module.h.jinja", **shared, **_table_widths(module)),
+        f"{name}.c": render("c/module.c.jinja", **shared),
+        f"{name}_selftest.c": render("c/selftest.c.jinja", **shared, **_selftest(module)),
+        "CMakeLists.txt": render("c/CMakeLists.txt.jinja", **shared),
+    }
+    for function in descriptions(module):
+        blocks = statements(function.program, module.scalar)
+        made[f"{name}_{function.name}.c"] = render("c/function.c.jinja", **shared, function=function, blocks=blocks)
+    return made
 
 
-def string(text: str) -> str:
-    """`text` as a C string literal of its UTF-8 bytes, all in plain ASCII."""
-    return '"' + "".join(_escaped(byte) for byte in text.encode("utf-8", "surrogatepass")) + '"'
+def _context(module: Module) -> dict[str, Any]:
+    """What all templates may use."""
+    return {
+        "module": module,
+        "functions": descriptions(module),
+        "conventions": conventions(module),
+        "comment": comment,
+        "string": string,
+        "numbers": lambda values: numbers(values, module.scalar),
+        "signature": lambda function: _signature(module, function),
+        "longest": max(len(joint.encode()) for joint in module.robot.model.joint_names) + 1,
+    }
 
 
-def _escaped(byte: int) -> str:
-    c = chr(byte)
-    return c if 32 <= byte < 127 and c not in '"\\?' else f"\\{byte:03o}"
+def _signature(module: Module, function: Description) -> str:
+    """Name and parameters of a function, wrapped under its opening bracket."""
+    const = {"in": "const ", "out": ""}
+    head = f"void {module.name}_{function.name}("
+    lines = [head]
+    for a in function.arguments:
+        part = f"{const[a.direction]}{module.name}_real {a.name}[{a.size}], "
+        if len(lines[-1]) + len(part) > WIDTH and lines[-1] != head:
+            lines.append(" " * len(head))
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines).removesuffix(",") + ")"
 
 
+def _table_widths(module: Module) -> dict[str, int]:
+    rows = module.joint_rows()
+    return {
+        "joint_width": max(len("joint"), *(len(comment(row[1])) for row in rows)),
+        "link_width": max(len("moves link"), *(len(comment(row[2])) for row in rows)),
+    }
+
+
+def _selftest(module: Module) -> dict[str, Any]:
+    every = [a for function in descriptions(module) for a in function.arguments]
+    return {
+        "zero": literal(0.0, module.scalar),
+        "tolerance": literal(TOLERANCE[module.scalar], module.scalar),
+        "inputs": {a.name for a in every if a.direction == "in"},
+        "outputs": {a.name: a for a in every if a.direction == "out" and a.name != "par"},
+        "call": _call,
+    }
+
+
+def _call(function: Description) -> str:
+    """The arguments of a call with test state k."""
+    own = {"par"} | {a.name for a in function.arguments if a.direction == "out"}
+    return ", ".join(a.name if a.name in own else f"in_{a.name}[k]" for a in function.arguments)
+
+
+def statements(program: Program, scalar: str) -> list[list[str]]:
+    """The body of a function: blocks of lines, the first of each its heading."""
+    return [_block(block) for block in write(program, dialect(scalar))]
+
+
+def _block(block: Block) -> list[str]:
+    width = max((len(line.left[0]) for line in block.lines if len(line.left) == 1), default=0)
+    heading = [f"/* {comment(block.title)} */"] if block.title else []
+    return heading + [text for line in block.lines for text in _statement(line, width)]
+
+
+def _statement(line: Line, width: int) -> Iterator[str]:
+    """One assignment a line, equals signs aligned; entries that share a value share lines."""
+    if len(line.left) == 1:
+        yield f"{line.left[0]:{width}} = {line.right};"
+        return
+    for k in range(0, len(line.left), 3):
+        yield " ".join(f"{left} = {line.right};" for left in line.left[k : k + 3])

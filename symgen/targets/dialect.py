@@ -58,4 +58,5 @@ class Dialect:
     """Format of a definition with ``{name}`` and ``{code}``."""
     entry: Callable[[str, tuple[int, ...], int], str]
     """Entry of an output array of some shape, numbered row-major."""
-    width: int = 96
+    width: int = 80
+    """Longest expression that may still grow by writing a value in place."""

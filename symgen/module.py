@@ -1,0 +1,132 @@
+"""A module to be written: a robot, its traced functions and every choice that shapes the files."""
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePath
+
+from symgen import __version__
+from symgen.algorithms import INPUTS
+from symgen.algorithms.registry import Array
+from symgen.compiler.evaluate import evaluate
+from symgen.exact import number
+from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.spatial import Vector
+from symgen.reference import REFERENCES, State
+from symgen.scalar import Scalar
+from symgen.trace import Function, Regroup, Robot, dimensions
+
+TEST_STATES = 5
+SPREAD = {"q": 3.0, "qd": 2.0, "qdd": 5.0}
+"""Test states are drawn evenly from plus or minus this."""
+
+Numbers = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the robot came from: the file's name without its folder, and the SHA-256 of its bytes."""
+
+    file: str
+    sha256: str
+
+    @classmethod
+    def of(cls, path: str, sha256: str) -> "Source":
+        return cls(PurePath(path).name, sha256)
+
+
+@dataclass(frozen=True)
+class TestState:
+    """One row of a self-test: inputs by name, and what each function's outputs must be."""
+
+    inputs: Mapping[str, Numbers]
+    tens: Mapping[str, Numbers]
+    expected: Mapping[str, Numbers]
+
+
+@dataclass(frozen=True)
+class Module:
+    """Everything a language needs to write its files."""
+
+    name: str
+    """The prefix of all global names: a legal identifier."""
+    robot: Robot
+    functions: tuple[Function, ...]
+    source: Source
+    scalar: str = "double"
+    options: Mapping[str, object] = field(default_factory=dict)
+    """As given by the user, for the manifest."""
+
+    @property
+    def version(self) -> str:
+        return __version__
+
+    @property
+    def dof(self) -> int:
+        return self.robot.model.dof
+
+    @cached_property
+    def regroup(self) -> Regroup | None:
+        """The regrouping of runtime parameters that all functions share, None where there are none."""
+        return next(iter(self.functions[0].regroups.values())) if self.robot.runtime else None
+
+    @cached_property
+    def dimensions(self) -> dict[str, int]:
+        return dimensions(next(iter(self.functions[0].regroups.values())))
+
+    def inputs(self, function: Function) -> tuple[Array, ...]:
+        """The input arrays of a function, in argument order."""
+        return tuple(INPUTS[name] for name in function.inputs)
+
+    def outputs(self, function: Function) -> tuple[Array, ...]:
+        """The output arrays of a function, in argument order."""
+        return tuple(out for q in function.quantities for out in q.outputs)
+
+    def joint_rows(self) -> list[tuple[int, str, str, str, str]]:
+        """Index, joint, moved link, type and unit of each coordinate, as data (not yet escaped)."""
+        rows = enumerate(self.robot.model.bodies)
+        return [(k, b.joint.name, b.name, b.joint.kind, JOINT_TYPES[b.joint.kind].coordinate_unit) for k, b in rows]
+
+    @cached_property
+    def test_states(self) -> tuple[TestState, ...]:
+        """Random states with the outputs that the textbook gives in 40-digit arithmetic."""
+        rng = random.Random(self.source.sha256)
+        return tuple(self._test_state(rng) for _ in range(TEST_STATES))
+
+    def _test_state(self, rng: random.Random) -> TestState:
+        n = self.dof
+        inputs = {k: tuple(round(rng.uniform(-s, s), 4) for _ in range(n)) for k, s in SPREAD.items()}
+        if self.robot.runtime_gravity:
+            inputs["g"] = tuple(round(rng.uniform(-9.81, 9.81), 4) for _ in range(3))
+        tens = {name: tuple(_varied(rng, ten)) for name, ten in self.robot.blocks.items()}
+        return TestState(inputs, tens, self._expected(inputs, tens))
+
+    def _expected(self, inputs: Mapping[str, Numbers], tens: Mapping[str, Numbers]) -> dict[str, Numbers]:
+        exact = {name: [number(x) for x in values] for name, values in inputs.items()}
+        found: dict[str, Numbers] = {}
+        for function in self.functions:
+            for out in self.outputs(function):
+                found.setdefault(out.name, self._reference(function, out.name, exact, tens))
+        return found
+
+    def _reference(
+        self, function: Function, output: str, exact: Mapping[str, list[Scalar]], tens: Mapping[str, Numbers]
+    ) -> Numbers:
+        """From the independent judge where there is one, else from the algorithm itself in many digits."""
+        model = self.robot.lumped
+        if output in REFERENCES:
+            fall = Vector(*exact["g"]) if "g" in exact else Vector(*model.gravity)
+            state = State(exact["q"], exact["qd"], exact["qdd"], fall, tens)
+            return tuple(float(x) for x in REFERENCES[output](model, state))
+        wanted = {name: exact[name] for name in function.inputs if name != "par"}
+        if self.regroup is not None:
+            flat = [number(x) for ten in tens.values() for x in ten]
+            wanted["par"] = evaluate(self.regroup.program, {"pi": flat})["par"]
+        return tuple(float(x) for x in function.run(**wanted)[output])
+
+
+def _varied(rng: random.Random, ten: Numbers) -> Iterator[float]:
+    """Parameters near those of the file, none of them zero: the formulas hold for any ten numbers."""
+    size = max(abs(x) for x in ten) or 1.0
+    return (round(x + rng.uniform(-0.1, 0.1) * size, 6) for x in ten)

@@ -1,0 +1,73 @@
+"""C as text: literals, legal names, comments and strings for whatever a robot's file holds."""
+
+import re
+import struct
+from collections.abc import Sequence
+from typing import Final
+
+KEYWORDS: Final = frozenset(
+    word
+    for line in (
+        "auto break case char const continue default do double else enum extern float for goto if inline int",
+        "long register restrict return short signed sizeof static struct switch typedef union unsigned void",
+        "volatile while _Bool _Complex _Imaginary alignas alignof and and_eq asm bitand bitor bool catch",
+        "class compl concept const_cast constexpr decltype delete dynamic_cast explicit export false friend",
+        "mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public",
+        "reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid",
+        "typename using virtual wchar_t xor xor_eq",
+    )
+    for word in line.split()
+)
+"""Words that C99, C11 or C++20 keep to themselves."""
+
+SUFFIX: Final = {"double": "", "float": "f"}
+
+
+def single(x: float) -> float:
+    """`x` rounded to single precision."""
+    return float(struct.unpack("f", struct.pack("f", x))[0])
+
+
+def literal(x: float, scalar: str) -> str:
+    """The shortest decimal text that reads back as the same number of the scalar type."""
+    text = repr(x) if scalar == "double" else _shortest_single(x)
+    mantissa, e, exponent = text.partition("e")
+    if "." not in mantissa:
+        mantissa += ".0"
+    return mantissa + e + exponent + SUFFIX[scalar]
+
+
+def _shortest_single(x: float) -> str:
+    wanted = single(x)
+    return next(text for digits in range(1, 10) if single(float(text := f"{x:.{digits}g}")) == wanted)
+
+
+def identifier(name: str) -> str:
+    """A legal, unreserved C identifier for any text: other characters become ``_``, a leading digit gets ``r``.
+
+    Reserved words and names that begin with an underscore get the same ``r``.
+    """
+    word = re.sub(r"[^a-z0-9]+", "_", name.lower(), flags=re.ASCII).strip("_")
+    if not word:
+        return "robot"
+    return word if word[0].isalpha() and word not in KEYWORDS else f"r{word}" if word[0].isdigit() else f"r_{word}"
+
+
+def comment(text: str) -> str:
+    """`text` for a comment: printable ASCII that cannot end it, begin one or splice lines; the rest is escaped."""
+    return "".join(c if c.isascii() and c.isprintable() and c not in "*\\?" else f"<{ord(c):x}>" for c in text)
+
+
+def string(text: str) -> str:
+    """`text` as a C string literal of its UTF-8 bytes, all in plain ASCII."""
+    return '"' + "".join(_escaped(byte) for byte in text.encode("utf-8", "surrogatepass")) + '"'
+
+
+def _escaped(byte: int) -> str:
+    c = chr(byte)
+    return c if 32 <= byte < 127 and c not in '"\\?' else f"\\{byte:03o}"
+
+
+def numbers(values: Sequence[float], scalar: str) -> str:
+    """The values as initialisers."""
+    return ", ".join(("-" if x < 0 else "") + literal(abs(x), scalar) for x in values)

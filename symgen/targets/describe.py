@@ -1,0 +1,128 @@
+"""What every language says about a module and its functions: conventions, arguments, counts, sources.
+
+Texts here are plain; each language escapes what comes from the robot's file in its own way.
+"""
+
+import math
+from dataclasses import dataclass
+
+from symgen.algorithms import INPUTS
+from symgen.algorithms.registry import Array
+from symgen.compiler.passes import Counts, counts, live
+from symgen.compiler.program import Program
+from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.module import Module
+from symgen.trace import Function, Regroup
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An array argument: ``in`` or ``out``, name, sizes, meaning and unit."""
+
+    direction: str
+    name: str
+    sizes: tuple[int, ...]
+    meaning: str
+    unit: str
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.sizes)
+
+    @property
+    def extent(self) -> str:
+        """The sizes as text: ``6`` or ``6 x 6``."""
+        return " x ".join(map(str, self.sizes))
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What is said about a function, and its program."""
+
+    name: str
+    formulas: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+    operations: str
+    formulation: str
+    sources: tuple[str, ...]
+    program: Program
+
+    def padded(self, a: Argument) -> tuple[object, ...]:
+        """Width and text of an argument's columns, and its unit, for a table of all arguments."""
+        rows = [(b.name, f"[{b.extent}]", b.meaning) for b in self.arguments]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        texts = (a.name, f"[{a.extent}]", a.meaning)
+        return (*(x for pair in zip(widths, texts, strict=True) for x in pair), a.unit)
+
+    @property
+    def unused(self) -> list[str]:
+        """Inputs that this robot's result does not depend on."""
+        read = {self.program.nodes[i].a for i in live(self.program) if self.program.nodes[i].op == "input"}
+        return [a.name for a in self.arguments if a.direction == "in" and a.name not in read]
+
+
+def descriptions(module: Module) -> list[Description]:
+    """The functions of a module in order; the regrouping of runtime parameters comes first."""
+    described = [_described(module, function) for function in module.functions]
+    return described if module.regroup is None else [_regrouping(module, module.regroup), *described]
+
+
+def _described(module: Module, function: Function) -> Description:
+    arguments = _arguments(module, "in", module.inputs(function)) + _arguments(module, "out", module.outputs(function))
+    formulas = tuple(f"{q.outputs[0].name} = {_right(q.formula)}" for q in function.quantities)
+    sources = tuple(dict.fromkeys(way.source for _, way in function.parts))
+    count = operations(function.counts)
+    return Description(function.name, formulas, arguments, count, function.formulation, sources, function.program)
+
+
+def _right(formula: str) -> str:
+    return formula.partition(" = ")[2] or formula
+
+
+def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tuple[Argument, ...]:
+    return tuple(Argument(direction, a.name, a.sizes(module.dimensions), a.meaning, a.unit) for a in arrays)
+
+
+def _regrouping(module: Module, regroup: Regroup) -> Description:
+    ten = Array("pi", "inertial parameters, ten a link", "kg, kg m, kg m^2", (10 * len(module.robot.blocks),))
+    arguments = _arguments(module, "in", (ten,)) + _arguments(module, "out", (INPUTS["par"],))
+    source = "Gautier & Khalil, IEEE T-RA 1990, for any tree"
+    formula = "par = regrouped parameters, to be computed once when pi changes"
+    count = operations(counts(regroup.program))
+    return Description("regroup", (formula,), arguments, count, regroup.regrouping, (source,), regroup.program)
+
+
+def operations(c: Counts) -> str:
+    """An operation count in words."""
+    columns = ((c.add, "+ or -"), (c.mul, "*"), (c.div, "/"), (c.trig, "sin or cos"))
+    parts = ", ".join(f"{n} {what}" for n, what in columns if n)
+    return f"{c.total} ({parts})" if parts else "none"
+
+
+def conventions(module: Module) -> list[str]:
+    """The conventions of a module, a sentence each."""
+    lines = [
+        "Coordinates follow the order of the moving joints in the file (table below).",
+        "tau = M(q) qdd + C(q, qd) qd + g(q), without friction and rotor inertia; gravity g(q) holds the robot still.",
+        "SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.",
+        "Matrices are row-major.",
+    ]
+    return [*lines, _gravity(module), *_parameters(module)]
+
+
+def _gravity(module: Module) -> str:
+    if module.robot.runtime_gravity:
+        return "Free fall is the input g (m/s^2, axes of the root link); on Earth, z up: 0, 0, -9.81."
+    x, y, z = module.robot.model.gravity
+    return f"Free fall is ({x!r}, {y!r}, {z!r}) m/s^2 in the axes of the root link."
+
+
+def _parameters(module: Module) -> list[str]:
+    if not module.robot.runtime:
+        return ["Inertial parameters are constants of the code."]
+    names = ", ".join(PARAMETER_NAMES)
+    return [
+        f"Inertial parameters are inputs, ten a link in the order {names}:",
+        "mass, first moment m c, inertia about the link's origin in the link's axes (off-diagonals as in the matrix).",
+        "Regroup them once whenever they change; the functions take the result as par.",
+    ]

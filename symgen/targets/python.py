@@ -1,0 +1,64 @@
+"""Python with NumPy: the operation table and the one file of a module."""
+
+from symgen.compiler.passes import live
+from symgen.compiler.program import Program
+from symgen.module import Module
+from symgen.render import render
+from symgen.targets.describe import Argument, Description, conventions, descriptions
+from symgen.targets.dialect import Dialect, call, minus, over, plus, times
+from symgen.targets.writer import Block, write
+
+DIALECT = Dialect(
+    operations={"add": plus, "sub": minus, "mul": times, "div": over, "sin": call("sin"), "cos": call("cos")},
+    literal=repr,
+    input=lambda array, k: f"{array}{k + 1}",
+    declare="{name}",
+    entry=lambda array, shape, k: f"{array}[..., {', '.join(map(str, _position(shape, k)))}]",
+)
+
+
+def _position(shape: tuple[int, ...], k: int) -> tuple[int, ...]:
+    """Entry `k` of an array, row-major, as one index a dimension."""
+    rest = k
+    position: list[int] = []
+    for size in reversed(shape):
+        rest, last = divmod(rest, size)
+        position.insert(0, last)
+    return tuple(position)
+
+
+def files(module: Module) -> dict[str, str]:
+    """The Python module, which needs NumPy alone."""
+    functions = descriptions(module)
+    context = {
+        "module": module,
+        "functions": functions,
+        "conventions": conventions(module),
+        "comment": comment,
+        "text": ascii,
+        "unpacked": _unpacked,
+        "bodies": {f.name: [_block(block) for block in write(f.program, DIALECT)] for f in functions},
+    }
+    return {f"{module.name}.py": render("python/module.py.jinja", **context)}
+
+
+def comment(text: str) -> str:
+    """`text` for a comment or docstring: printable ASCII without quotes and backslashes; the rest is escaped."""
+    return "".join(c if c.isascii() and c.isprintable() and c not in "\"\\" else f"<{ord(c):x}>" for c in text)
+
+
+def _block(block: Block) -> list[str]:
+    heading = [f"# {comment(block.title)}"] if block.title else []
+    return heading + [f"{' = '.join(line.left)} = {line.right}" for line in block.lines]
+
+
+def _unpacked(function: Description, argument: Argument) -> str:
+    """The left side that takes an input array apart; entries that are not needed become ``_``."""
+    read = _read(function.program, argument.name)
+    names = [DIALECT.input(argument.name, k) if k in read else "_" for k in range(argument.size)]
+    return f"({names[0]},)" if len(names) == 1 else ", ".join(names)
+
+
+def _read(program: Program, array: str) -> set[int]:
+    nodes = (program.nodes[i] for i in live(program))
+    return {node.b for node in nodes if node.op == "input" and node.a == array}

@@ -1,0 +1,54 @@
+"""Operation counts never grow: the generated code is at most as long as it was when these were measured."""
+
+from pathlib import Path
+
+import pytest
+
+from public_robots import example_robot
+from symgen.compiler.passes import Counts
+from symgen.mechanics.assemble import load
+from symgen.trace import Robot, Wanted, trace
+
+ROBOTS = Path(__file__).resolve().parent.parent / "robots"
+FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
+UR5, PANDA = "ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf"
+TALOS = "talos_data/robots/talos_reduced.urdf"
+COLUMNS = ("gravity", "bias", "inverse_dynamics", "mass_matrix")
+
+CONSTANT = {UR5: (22, 252, 278, 145), PANDA: (114, 563, 588, 332), TALOS: (570, 2848, 2955, 2138),
+            "snake16.urdf": (248, 967, 998, 1793)}
+"""All operations with the parameters of the file, by COLUMNS."""
+
+RUNTIME = {"rx90.urdf": (468, 227), "puma560.urdf": (489, 259), UR5: (489, 249), PANDA: (578, 323)}
+"""Products and sums with every body's parameters given at run time: inverse dynamics, mass matrix."""
+
+
+def robot(name: str, runtime: bool = False) -> Robot:
+    path = ROBOTS / name if (ROBOTS / name).exists() else example_robot(name)
+    model = load(path, lock=FINGERS if name == PANDA else ()).model
+    return Robot(model, tuple(body.name for body in model.bodies) if runtime else ())
+
+
+def counted(robot: Robot, quantity: str) -> Counts:
+    return trace(robot, Wanted.parse(quantity)).counts
+
+
+@pytest.mark.parametrize("name", CONSTANT)
+def test_constant_parameters(name):
+    arm = robot(name)
+    totals = {quantity: counted(arm, quantity).total for quantity in COLUMNS}
+    allowed = dict(zip(COLUMNS, CONSTANT[name], strict=True))
+    assert all(totals[q] <= allowed[q] for q in COLUMNS), f"{totals} exceed {allowed}"
+
+
+@pytest.mark.parametrize("name", RUNTIME)
+def test_runtime_parameters(name):
+    arm = robot(name, runtime=True)
+    found = [counted(arm, quantity) for quantity in ("inverse_dynamics", "mass_matrix")]
+    totals = tuple(c.mul + c.add for c in found)
+    assert all(t <= most for t, most in zip(totals, RUNTIME[name], strict=True)), f"{totals} exceed {RUNTIME[name]}"
+
+
+def test_counting_twice_gives_the_same_program():
+    first, second = (trace(robot("rx90.urdf"), Wanted.parse("bias")).program for _ in range(2))
+    assert first.nodes == second.nodes and first.outputs == second.outputs
