@@ -1,3 +1,27 @@
-"""symgen, a compiler for robot dynamics: from URDF to small, verified C and Python."""
+"""symgen, a compiler for robot dynamics: from URDF to small, verified C and Python.
+
+>>> import symgen
+>>> robot = symgen.compile("robots/ur5.urdf")
+>>> tau = robot.inverse_dynamics(q, qd, qdd)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from symgen.api import compile, generate, trace
+    from symgen.job import Job
+    from symgen.mechanics.assemble import load
+
+__all__ = ["Job", "compile", "generate", "load", "trace"]
+
+_WHERE = {"load": "symgen.mechanics.assemble", "Job": "symgen.job"}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the public functions when they are first asked for, so that ``symgen --help`` is quick."""
+    if name not in __all__:
+        raise AttributeError(f"module 'symgen' has no attribute {name!r}")
+    return getattr(import_module(_WHERE.get(name, "symgen.api")), name)

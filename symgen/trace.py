@@ -70,7 +70,7 @@ class Robot:
         program = Program()
         flat = program.input("pi", (10 * len(self.blocks),))
         given = {name: flat[10 * k : 10 * k + 10] for k, name in enumerate(self.blocks)}
-        free_fall = Vector(*program.input("g", (3,))) if self.runtime_gravity else None
+        free_fall = Vector(*Program().input("g", (3,))) if self.runtime_gravity else None  # only its place matters
         layout = system(self.lumped, given, free_fall, regrouping)
         entries = [x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)]
         program.output("par", (len(entries),), entries)

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-
 from public_robots import example_robot
+
 from symgen.compiler.passes import Counts
 from symgen.mechanics.assemble import load
 from symgen.trace import Robot, Wanted, trace

@@ -103,4 +103,4 @@ def _result(program: Program, named: Names, ref: Ref | None) -> str:
 
 
 def _sizes(shape: tuple[int, ...]) -> str:
-    return "[" + ",".join(map(str, shape)) + "]"
+    return f"[{','.join(map(str, shape))}]" if shape else ""

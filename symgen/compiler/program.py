@@ -118,6 +118,12 @@ class Program:
         self._index: dict[Node, Index] = {}
         self._section = ""
 
+    def __repr__(self) -> str:
+        """The live operations, one a line (see `symgen.compiler.dump`)."""
+        from symgen.compiler.dump import dump
+
+        return dump(self)
+
     # -- building -------------------------------------------------------------------------------------------
 
     def input(self, name: str, shape: tuple[int, ...]) -> list[Value]:

@@ -4,9 +4,9 @@ import difflib
 import math
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from symgen.errors import Notice, OptionError
+from symgen.errors import Notice, OptionError, Place
 from symgen.mechanics.description import Description, Inertial, JointElement, LinkElement
 from symgen.mechanics.model import IDENTITY, Body, Joint, Link, Model, Pose, Triple
 from symgen.mechanics.right_angles import RightAngle, Rounder, turn
@@ -38,6 +38,8 @@ class Loaded:
     sha256: str
     file: str
     right_angles: tuple[RightAngle, ...] = ()
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """Where each link stands in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,8 @@ def load(
     _check_size(part, model)
     notices = (*part.robot.notices, *_left_out(part), *_held(part), *rounder.notices())
     ordered = tuple(sorted(notices, key=lambda notice: notice.place.line))
-    return Loaded(model, ordered, part.robot.sha256, os.fspath(path), tuple(rounder.found))
+    places = {name: part.robot.place(link.line) for name, link in part.links.items()}
+    return Loaded(model, ordered, part.robot.sha256, os.fspath(path), tuple(rounder.found), places)
 
 
 def _gravity(gravity: Sequence[float]) -> Triple:

@@ -86,7 +86,7 @@ def _message(what: str, exact: bool, angles: list[RightAngle]) -> str:
     if exact:
         return f"{what} rounded from " + ", ".join(f"{a.angle!r} to {a.multiple}" for a in angles)
     offsets = ", ".join(f"{a.angle!r} is {abs(a.offset):.1e} rad from {a.multiple}" for a in angles)
-    return f"{what} used as written: {offsets}; a wider --snap-angles would save operations"
+    return f"{what} used as written: {offsets}"
 
 
 def turn(axis: Triple, c: float, s: float) -> Matrix3:

@@ -2,12 +2,15 @@
 
 import re
 import struct
+import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
 KEYWORDS: Final = frozenset(
     word
     for line in (
+        "False None True and as assert async await def del elif except finally from global import in is lambda",
+        "nonlocal not or pass raise with yield",
         "auto break case char const continue default do double else enum extern float for goto if inline int",
         "long register restrict return short signed sizeof static struct switch typedef union unsigned void",
         "volatile while _Bool _Complex _Imaginary alignas alignof and and_eq asm bitand bitor bool catch",
@@ -18,7 +21,7 @@ KEYWORDS: Final = frozenset(
     )
     for word in line.split()
 )
-"""Words that C99, C11 or C++20 keep to themselves."""
+"""Words that C, C++ or Python keep to themselves."""
 
 SUFFIX: Final = {"double": "", "float": "f"}
 
@@ -42,15 +45,21 @@ def _shortest_single(x: float) -> str:
     return next(text for digits in range(1, 10) if single(float(text := f"{x:.{digits}g}")) == wanted)
 
 
-def identifier(name: str) -> str:
-    """A legal, unreserved C identifier for any text: other characters become ``_``, a leading digit gets ``r``.
+MODULES: Final = frozenset({"math", "numpy", "stddef", "stdint", "stdio", "stdlib", "string", "time", "types"})
+"""Names of headers and Python modules that a file of the same name would hide."""
 
-    Reserved words and names that begin with an underscore get the same ``r``.
+
+def identifier(name: str) -> str:
+    """A legal lower-case C and Python identifier for any text.
+
+    Whatever is not an ASCII letter or digit becomes ``_``; accents are dropped; ``r_`` is put before a digit, a
+    reserved word or the name of a standard header.
     """
-    word = re.sub(r"[^a-z0-9]+", "_", name.lower(), flags=re.ASCII).strip("_")
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    word = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:48]
     if not word:
         return "robot"
-    return word if word[0].isalpha() and word not in KEYWORDS else f"r{word}" if word[0].isdigit() else f"r_{word}"
+    return word if word[0].isalpha() and word not in KEYWORDS | MODULES else f"r_{word}"
 
 
 def comment(text: str) -> str:

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from symgen.algorithms import INPUTS
-from symgen.algorithms.registry import Array
+from symgen.algorithms.registry import Array, Quantity
 from symgen.compiler.passes import Counts, counts, live
 from symgen.compiler.program import Program
 from symgen.mechanics.model import PARAMETER_NAMES
@@ -59,6 +59,12 @@ class Description:
         """Inputs that this robot's result does not depend on."""
         read = {self.program.nodes[i].a for i in live(self.program) if self.program.nodes[i].op == "input"}
         return [a.name for a in self.arguments if a.direction == "in" and a.name not in read]
+
+
+def arguments_in_words(quantity: Quantity) -> str:
+    """``q, qd -> tau[n]``: the arguments of a quantity whatever the robot."""
+    outs = ", ".join(f"{a.name}[{', '.join(map(str, a.shape))}]" for a in quantity.outputs)
+    return f"{', '.join(quantity.inputs)} -> {outs}"
 
 
 def descriptions(module: Module) -> list[Description]:

@@ -1,0 +1,68 @@
+"""symgen from Python: load a robot, trace a quantity, generate files, compile functions."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from symgen.errors import OptionError
+from symgen.job import Job
+from symgen.manifest import NAME, manifest
+from symgen.mechanics.assemble import Loaded
+from symgen.module import Module
+from symgen.native import Compiled, build, workspace
+from symgen.publish import publish
+from symgen.targets import LANGUAGES
+from symgen.trace import Function, trace_all
+
+
+def trace(file: str | os.PathLike[str], quantity: str, **options: Any) -> Function:
+    """The cheapest program for `quantity` (or ``NAME=QUANTITY+QUANTITY``) of the robot in a URDF file.
+
+    `options` are the other fields of `symgen.job.Job`. Raises SymgenError.
+    """
+    job = Job(os.fspath(file), quantities=(quantity,), **options)
+    return trace_all(job.robot(job.load()), job.wanted())[0]
+
+
+def files(module: Module, languages: Sequence[str] = tuple(LANGUAGES)) -> dict[str, str]:
+    """All files of a module in some languages, and its manifest: name to text. Raises OptionError."""
+    unknown = [name for name in languages if name not in LANGUAGES]
+    if unknown:
+        raise OptionError(f"no language is called {unknown[0]!r}; there are {', '.join(LANGUAGES)}")
+    made = {name: text for language in languages for name, text in LANGUAGES[language](module).items()}
+    return {**made, NAME: manifest(module, made)}
+
+
+def generate(
+    file: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    languages: Sequence[str] = tuple(LANGUAGES),
+    progress: Callable[[str], None] = lambda step: None,
+    **options: Any,
+) -> tuple[Module, Loaded, list[Path]]:
+    """Generate a module from the robot in a URDF file into the folder `out`.
+
+    `options` are the other fields of `symgen.job.Job`; `progress` is told each step. Returns the module, the
+    loaded robot with its notices, and the paths written. Raises SymgenError, and then nothing was written.
+    """
+    job = Job(os.fspath(file), **options)
+    progress("reading the robot")
+    loaded = job.load()
+    progress("tracing its dynamics")
+    module = job.module(loaded)
+    progress("writing code")
+    return module, loaded, publish(files(module, languages), Path(out))
+
+
+def compile(file: str | os.PathLike[str], *quantities: str, **options: Any) -> Compiled:
+    """Functions of the robot in a URDF file, compiled from generated C and callable with NumPy arrays.
+
+    Needs a C compiler. `quantities` as in `symgen.job.Job`, all by default. Raises SymgenError.
+    """
+    job = Job(os.fspath(file), quantities=quantities, **options)
+    module = job.module(job.load())
+    with workspace() as folder:
+        for name, text in files(module, ["c"]).items():
+            (folder / name).write_text(text, encoding="utf-8")
+        return build(module, folder)

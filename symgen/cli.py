@@ -1,0 +1,253 @@
+"""The command line."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from symgen import __version__
+from symgen.errors import Notice, SymgenError
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Group(click.Group):
+    """Prints an error of the input in one line on stderr and exits with status 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SymgenError as error:
+            click.echo(str(error), err=True)
+            ctx.exit(2)
+
+
+@click.group(cls=Group, context_settings=CONTEXT)
+@click.version_option(__version__, prog_name="symgen")
+def main() -> None:
+    """A compiler for robot dynamics: from a URDF to small, verified C and Python.
+
+    \b
+    symgen check robots/ur5.urdf                    is the robot sound?
+    symgen generate robots/ur5.urdf -o build/ur5    write C and Python
+    symgen verify build/ur5                         compile and prove them
+    symgen ops robots/ur5.urdf                      how many operations
+    """
+
+
+Command = Callable[..., Any]
+
+
+def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+    return tuple(_pair(text) for text in values)
+
+
+def _pair(text: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
+    try:
+        return name, _finite(value)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not JOINT=VALUE, as in finger_joint1=0.02") from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number - number != 0:
+        raise ValueError(text)
+    return number
+
+
+def _gravity(ctx: click.Context, param: click.Parameter, text: str) -> Any:
+    if text == "runtime":
+        return text
+    try:
+        x, y, z = (_finite(part) for part in text.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither three numbers x,y,z (m/s^2) nor runtime") from None
+    return x, y, z
+
+
+ROBOT_OPTIONS = (
+    click.option("--root", metavar="LINK", help="Take this link as the base; what it does not carry is left out."),
+    click.option("--tip", metavar="LINK", help="Keep only the links from the base to this one."),
+    click.option("--lock", metavar="JOINT=VALUE", multiple=True, callback=_pairs,
+                 help="Hold a joint at a value (rad or m). Repeatable."),
+    click.option("--gravity", metavar="X,Y,Z|runtime", default="0,0,-9.81", show_default=True, callback=_gravity,
+                 help="Free fall in the axes of the root link (m/s^2), or an input of the functions."),
+    click.option("--snap-angles", metavar="TOL", type=float, default=1e-9, show_default=True,
+                 help="Make rpy angles this near (rad) to a multiple of pi/2 exact; 0 turns it off."),
+)
+TRACE_OPTIONS = (
+    click.option("--parameters", metavar="KIND", default="constant", show_default=True,
+                 help="Inertial parameters: constant, runtime (ten inputs for every body) or "
+                      "runtime:LINK[,LINK...] (for these only, such as a payload)."),
+    click.option("--quantity", "quantities", metavar="NAME", multiple=True,
+                 help="What to compute (see symgen list), or NAME=A+B for one function that computes A and B "
+                      "together. Repeatable; all by default."),
+)
+WRITE_OPTIONS = (
+    click.option("-o", "--out", metavar="DIR", required=True, type=click.Path(path_type=Path),
+                 help="Folder for the files; those of an earlier run are replaced."),
+    click.option("--lang", "languages", metavar="LANG", multiple=True,
+                 help="c or python. Repeatable; both by default."),
+    click.option("--scalar", metavar="TYPE", default="double", show_default=True,
+                 help="Scalar type of C: double or float."),
+    click.option("--prefix", metavar="NAME", help="Begin of all C names and files; the robot's name by default."),
+)
+JSON_OPTION = (click.option("--json", "as_json", is_flag=True, help="Print JSON (stable, see docs/formats.md)."),)
+
+
+def _with(*groups: tuple[Callable[[Command], Command], ...]) -> Callable[[Command], Command]:
+    """Adds groups of options to a command."""
+    def decorate(command: Command) -> Command:
+        for option in reversed([option for group in groups for option in group]):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+FILE = click.argument("file", metavar="FILE.urdf", type=click.Path())
+
+
+@main.command()
+@FILE
+@_with(WRITE_OPTIONS, TRACE_OPTIONS, ROBOT_OPTIONS)
+def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -> None:
+    """Write C and Python for a robot's dynamics.
+
+    \b
+    The folder gets
+      ROBOT.h, ROBOT.c, ROBOT_QUANTITY.c   C99 without heap, globals or warnings; conventions in the header
+      ROBOT_selftest.c, CMakeLists.txt     reference values; exit status 0 when all agree
+      ROBOT.py                             the same for NumPy, for batches too
+      manifest.json                        what was generated, from what, with which counts
+    All files appear together or not at all.
+
+    \b
+    symgen generate panda.urdf -o build/panda --lock finger_joint1=0.02 --lock finger_joint2=0.02
+    symgen generate arm.urdf -o build/arm --lang c --scalar float --quantity terms=bias+mass_matrix
+    symgen generate arm.urdf -o build/arm --parameters runtime:tool0 --gravity runtime
+    """
+    from symgen.api import generate as run
+    from symgen.job import Job
+    from symgen.mechanics.consistency import judge
+    from symgen.report import generated, warnings
+    from symgen.targets import LANGUAGES
+
+    with _progress() as progress:
+        module, loaded, paths = run(file, out, languages or tuple(LANGUAGES), progress, **options)
+        hint = Job(file, **options).saving(loaded, module)
+    _say([*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))])
+    generated(module, paths)
+
+
+@main.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+def verify(folder: Path) -> None:
+    """Compile generated files and prove them.
+
+    The compiler is $CC, cc, gcc or clang, whichever is found first.
+
+    Checks that the files are unchanged, that the C compiles under strict warnings and passes its self-test, that
+    it equals the algorithms run on Python floats bit for bit and independent textbook dynamics to rounding, and
+    that the Python module agrees. Exit status 1 if a check fails.
+    """
+    from symgen.report import checks
+    from symgen.verify import verify as run
+
+    with _progress() as progress:
+        results = list(run(folder, progress))
+    if not checks(folder, results):
+        sys.exit(1)
+
+
+@main.command()
+@FILE
+@_with(ROBOT_OPTIONS)
+def check(file: str, **options: Any) -> None:
+    """Read a robot and judge it, without writing anything.
+
+    Prints its joints, and for each body whether its inertia is one that a rigid body can have. Notes and warnings
+    go to stderr, one a line; nothing is ever altered. Exit status 2 if the robot cannot be compiled.
+    """
+    from symgen.job import Job
+    from symgen.mechanics.consistency import judge
+    from symgen.report import robot, warnings
+
+    job = Job(file, **options)
+    loaded = job.load()
+    verdicts = judge(loaded.model)
+    _say([*loaded.notices, *job.saving(loaded, job.module(loaded)), *warnings(loaded, verdicts)])
+    robot(loaded, verdicts)
+
+
+@main.command()
+@FILE
+@_with(TRACE_OPTIONS, ROBOT_OPTIONS, JSON_OPTION)
+def ops(file: str, as_json: bool, **options: Any) -> None:
+    """Count operations per quantity.
+
+    Each quantity is traced in every formulation; the cheapest is shown.
+
+    Additions include subtractions; sine and cosine count one each; negation is free.
+    """
+    from symgen.job import Job
+    from symgen.report import operations, operations_data
+
+    job = Job(file, **options)
+    with _progress() as progress:
+        progress("reading the robot")
+        loaded = job.load()
+        progress("tracing its dynamics")
+        module = job.module(loaded)
+        hint = job.saving(loaded, module)
+    if as_json:
+        click.echo(json.dumps(operations_data(module), indent=1))
+    else:
+        _say([*loaded.notices, *hint])
+        operations(module)
+
+
+@main.command()
+@FILE
+@click.option("--quantity", metavar="NAME", required=True, help="A quantity, or NAME=A+B.")
+@_with(TRACE_OPTIONS[:1], ROBOT_OPTIONS)
+def dump(file: str, quantity: str, **options: Any) -> None:
+    """Print a quantity as a program, one operation a line."""
+    from symgen.api import trace
+
+    click.echo(repr(trace(file, quantity, **options).program))
+
+
+@main.command("list")
+@_with(JSON_OPTION)
+def list_(as_json: bool) -> None:
+    """List the quantities and languages."""
+    from symgen.report import registry, registry_data
+
+    if as_json:
+        click.echo(json.dumps(registry_data(), indent=1))
+    else:
+        registry()
+
+
+def _say(notices: Sequence[Notice]) -> None:
+    for notice in notices:
+        click.echo(str(notice), err=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """Tells what is going on, on a terminal only; gone when it is over."""
+    if not sys.stderr.isatty():
+        yield lambda step: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield lambda step: status.update(f"{step} ...")

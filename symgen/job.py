@@ -1,0 +1,124 @@
+"""A job: a robot's file and every option that shapes the result, and the module made from it."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, Literal
+
+from symgen.algorithms import QUANTITIES
+from symgen.errors import Notice, OptionError
+from symgen.mechanics.assemble import Loaded, load
+from symgen.module import Module, Source
+from symgen.targets.c_text import KEYWORDS, identifier
+from symgen.trace import Robot, Wanted, trace_all
+
+EARTH: Final = (0.0, 0.0, -9.81)
+SCALARS: Final = ("double", "float")
+Gravity = tuple[float, float, float] | Literal["runtime"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to compile and how; the fields are the options of ``symgen generate``.
+
+    `parameters` is ``constant``, ``runtime`` or ``runtime:LINK[,LINK...]``; each of `quantities` is a quantity
+    or ``NAME=QUANTITY+QUANTITY``, and all of them if there is none.
+    """
+
+    file: str
+    root: str | None = None
+    tip: str | None = None
+    lock: tuple[tuple[str, float], ...] = ()
+    gravity: Gravity = EARTH
+    snap_angles: float = 1e-9
+    parameters: str = "constant"
+    quantities: tuple[str, ...] = ()
+    scalar: str = "double"
+    prefix: str | None = None
+
+    def load(self) -> Loaded:
+        """The robot. Raises SymgenError."""
+        pull = EARTH if self.gravity == "runtime" else self.gravity
+        return load(
+            self.file, root=self.root, tip=self.tip, lock=self.lock, gravity=pull, snap_angles=self.snap_angles
+        )
+
+    def robot(self, loaded: Loaded) -> Robot:
+        """The loaded model with what this job leaves open. Raises OptionError for a link it does not have."""
+        return Robot(loaded.model, self._runtime_links(loaded), self.gravity == "runtime")
+
+    def wanted(self) -> list[Wanted]:
+        """The functions to generate. Raises OptionError."""
+        functions = [Wanted.parse(text) for text in self.quantities or QUANTITIES]
+        names = [function.name for function in functions]
+        for name in names:
+            _check_name("the name of a function", name)
+            if names.count(name) > 1:
+                raise OptionError(f"two functions would be called {name!r}; name one of them otherwise")
+        return functions
+
+    def module(self, loaded: Loaded) -> Module:
+        """The traced module. Raises OptionError."""
+        if self.scalar not in SCALARS:
+            raise OptionError(f"--scalar {self.scalar}: use one of {', '.join(SCALARS)}")
+        name = identifier(loaded.model.name) if self.prefix is None else self.prefix
+        _check_name("--prefix", name)
+        functions = tuple(trace_all(self.robot(loaded), self.wanted()))
+        robot = next(iter(functions[0].regroups.values())).robot
+        return Module(name, robot, functions, Source.of(self.file, loaded.sha256), self.scalar, self.options())
+
+    def saving(self, loaded: Loaded, module: Module) -> tuple[Notice, ...]:
+        """A hint how many operations a wider snap would save, where the file has angles just beside right ones."""
+        near = [angle for angle in loaded.right_angles if not angle.exact]
+        if not near:
+            return ()
+        wider = replace(self, snap_angles=_rounded_up(max(abs(angle.offset) for angle in near)))
+        now, then = _total(module), _total(wider.module(wider.load()))
+        if then >= now:
+            return ()
+        message = f"--snap-angles {wider.snap_angles:g} would save {now - then} of {now} operations"
+        return (Notice(near[0].place, "note", near[0].element, message),)
+
+    def options(self) -> Mapping[str, Any]:
+        """The options as plain data; the file is left out, because its folder is nobody's business."""
+        return {name: value for name, value in asdict(self).items() if name != "file"}
+
+    def _runtime_links(self, loaded: Loaded) -> tuple[str, ...]:
+        kind, _, names = self.parameters.partition(":")
+        if kind == "runtime" and not names:
+            return tuple(body.name for body in loaded.model.bodies)
+        if kind == "runtime":
+            return _known_links(loaded, names.split(","))
+        if self.parameters != "constant":
+            raise OptionError(f"--parameters {self.parameters}: use constant, runtime or runtime:LINK[,LINK...]")
+        return ()
+
+
+def _known_links(loaded: Loaded, names: list[str]) -> tuple[str, ...]:
+    moving = [link.name for body in loaded.model.bodies for link in body.links]
+    for name in names:
+        if name in (link.name for link in loaded.model.base):
+            raise OptionError(f"--parameters: link {name!r} does not move, so no term depends on its inertia")
+        if name not in moving:
+            raise OptionError(f"--parameters: no link is called {name!r}; there are {', '.join(moving)}")
+    return tuple(names)
+
+
+def _rounded_up(x: float) -> float:
+    """The next number of one digit."""
+    digit = 10.0 ** math.floor(math.log10(x))
+    return float(f"{math.ceil(x / digit) * digit:.0e}")
+
+
+def _total(module: Module) -> int:
+    return sum(function.counts.total for function in module.functions)
+
+
+RESERVED: Final = frozenset({"selftest", "real", "regroup", "parameters", "joint_names"})
+
+
+def _check_name(what: str, name: str) -> None:
+    """A name becomes code and part of file names, so only plain identifiers pass."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name, re.ASCII) or name in KEYWORDS or name in RESERVED:
+        raise OptionError(f"{what}: {name!r} is not usable; take a lower-case identifier that no language reserves")

@@ -1,0 +1,121 @@
+"""The manifest: what a folder of generated files is, as JSON, complete enough to verify it without the URDF."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from symgen.errors import OptionError
+from symgen.mechanics.model import Body, Joint, Limits, Link, Model, Pose
+from symgen.module import Module, Source
+from symgen.targets.describe import conventions, descriptions
+from symgen.trace import Robot, Wanted, trace_all
+
+NAME: Final = "manifest.json"
+FORMAT: Final = 1
+JOINT_KEYS: Final = ("index", "joint", "link", "type", "unit")
+
+
+def manifest(module: Module, files: Mapping[str, str]) -> str:
+    """The manifest of a module and its files (format 1, documented in docs/formats.md)."""
+    data = {
+        "format": FORMAT,
+        "generator": f"symgen {module.version}",
+        "robot": module.robot.model.name,
+        "prefix": module.name,
+        "dof": module.dof,
+        "scalar": module.scalar,
+        "source": asdict(module.source),
+        "options": module.options,
+        "conventions": conventions(module),
+        "joints": [dict(zip(JOINT_KEYS, row, strict=True)) for row in module.joint_rows()],
+        "functions": _functions(module),
+        "runtime": {"parameters": {k: list(v) for k, v in module.robot.blocks.items()},
+                    "gravity": module.robot.runtime_gravity},
+        "model": asdict(module.robot.model),
+        "files": {name: _hash(text.encode()) for name, text in files.items()},
+    }
+    return json.dumps(data, indent=1) + "\n"
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _functions(module: Module) -> dict[str, Any]:
+    quantities = {f.name: [q.name for q in f.quantities] for f in module.functions}
+    counts = {f.name: f.counts.as_dict() for f in module.functions}
+    return {
+        d.name: {
+            "quantities": quantities.get(d.name, []),
+            "formulation": d.formulation,
+            "operations": counts.get(d.name, {}),
+            "arguments": [
+                {"direction": a.direction, "name": a.name, "shape": list(a.sizes), "unit": a.unit} for a in d.arguments
+            ],
+        }
+        for d in descriptions(module)
+    }
+
+
+def read(folder: Path) -> tuple[Module, dict[str, str]]:
+    """The module that a folder's manifest describes, traced anew, and the hashes of its files.
+
+    Raises OptionError where there is no manifest of this version.
+    """
+    path = folder / NAME
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["format"] != FORMAT:
+            raise OptionError(f"{str(path)!r} is of format {data['format']}, not {FORMAT}; generate it anew")
+        return _module(data), dict(data["files"])
+    except OSError as error:
+        raise OptionError(f"cannot read {str(path)!r}: {error.strerror or error}; give a generated folder") from error
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise OptionError(f"{str(path)!r} is not a manifest of symgen; generate it anew") from error
+
+
+def changed(folder: Path, hashes: Mapping[str, str]) -> list[str]:
+    """The files that are missing or not as they were generated."""
+    return [name for name, digest in hashes.items() if _digest(folder / name) != digest]
+
+
+def _digest(path: Path) -> str | None:
+    return _hash(path.read_bytes()) if path.is_file() else None
+
+
+def _module(data: dict[str, Any]) -> Module:
+    robot = Robot(_model(data["model"]), tuple(data["runtime"]["parameters"]), bool(data["runtime"]["gravity"]))
+    wanted = [
+        Wanted.parse(f"{name}={'+'.join(f['quantities'])}") for name, f in data["functions"].items() if f["quantities"]
+    ]
+    functions = tuple(trace_all(robot, wanted))
+    return Module(data["prefix"], robot, functions, Source(**data["source"]), data["scalar"], data["options"])
+
+
+def _model(data: dict[str, Any]) -> Model:
+    bodies = tuple(_body(b) for b in data["bodies"])
+    x, y, z = data["gravity"]
+    return Model(data["name"], bodies, tuple(map(_link, data["base"])), (x, y, z))
+
+
+def _body(data: dict[str, Any]) -> Body:
+    joint = data["joint"]
+    x, y, z = joint["axis"]
+    return Body(
+        Joint(joint["name"], joint["kind"], (x, y, z), Limits(**joint["limits"])),
+        data["parent"], _pose(data["pose"]), tuple(map(_link, data["links"])),
+    )
+
+
+def _link(data: dict[str, Any]) -> Link:
+    ten = data["parameters"]
+    return Link(data["name"], _pose(data["pose"]), None if ten is None else tuple(ten))
+
+
+def _pose(data: dict[str, Any]) -> Pose:
+    a, b, c = (tuple(row) for row in data["rotation"])
+    x, y, z = data["position"]
+    return Pose((a, b, c), (x, y, z))

@@ -1,0 +1,83 @@
+"""Files of a run appear together or not at all, and nothing that is not symgen's is ever overwritten."""
+
+import contextlib
+import json
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from symgen.errors import OptionError
+from symgen.manifest import NAME
+
+
+def publish(files: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write `files` (name to text) into `folder`, in place of what an earlier run put there.
+
+    Everything is written beside the folder first and then renamed. Raises OptionError, leaving all as it was,
+    if that cannot be done.
+    """
+    try:
+        earlier = _earlier(folder)
+        _check(files, folder, earlier)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _staging(folder) as stage:
+            for name, text in files.items():
+                (stage / name).write_text(text, encoding="utf-8", newline="\n")
+            with _undisturbed():
+                _move(stage, folder, files, earlier)
+    except OSError as error:
+        raise OptionError(f"cannot write to {str(folder)!r}: {error.strerror or error}") from error
+    return [folder / name for name in files]
+
+
+def _earlier(folder: Path) -> set[str]:
+    """The files of the run whose manifest lies in the folder."""
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"cannot write to {str(folder)!r}: it is not a folder")
+    try:
+        listed = json.loads((folder / NAME).read_text(encoding="utf-8"))["files"]
+        return {name for name in listed if Path(name).name == name} | {NAME}
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return set()
+
+
+def _check(files: Mapping[str, str], folder: Path, earlier: set[str]) -> None:
+    foreign = sorted(name for name in files if name not in earlier and (folder / name).exists())
+    if foreign:
+        raise OptionError(
+            f"{str(folder / foreign[0])!r} exists and is not from symgen (no {NAME} lists it); "
+            "choose another folder or move it away"
+        )
+
+
+@contextlib.contextmanager
+def _staging(folder: Path) -> Iterator[Path]:
+    """A folder on the same file system, gone afterwards whatever happens."""
+    stage = Path(tempfile.mkdtemp(prefix=".symgen-", dir=folder.parent))
+    try:
+        yield stage
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Holds back the signals that end a program politely."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _move(stage: Path, folder: Path, files: Mapping[str, str], earlier: set[str]) -> None:
+    folder.mkdir(exist_ok=True)
+    for name in files:
+        (stage / name).replace(folder / name)
+    for name in earlier - set(files):
+        (folder / name).unlink(missing_ok=True)

@@ -1,0 +1,129 @@
+"""What the command line tells people: tables on a terminal, plain text elsewhere, data for --json."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from symgen.algorithms import QUANTITIES
+from symgen.errors import Notice
+from symgen.mechanics.assemble import Loaded
+from symgen.mechanics.consistency import Verdict
+from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.xml_reader import shown
+from symgen.module import Module
+from symgen.targets import LANGUAGES
+from symgen.targets.describe import arguments_in_words
+from symgen.verify import Check
+
+PIPE_WIDTH = 200
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=PIPE_WIDTH, color_system=None)
+
+
+def _table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:
+    """A table with columns of text and then of numbers."""
+    table = Table(title=escape(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    for name in left:
+        table.add_column(name, overflow="fold")
+    for name in right:
+        table.add_column(name, justify="right")
+    return table
+
+
+def generated(module: Module, paths: Sequence[Path]) -> None:
+    """The counts of a new module, and where it is."""
+    operations(module)
+    folder = paths[0].parent
+    _console().print(f"{len(paths)} files in {escape(str(folder))}; prove them: symgen verify {escape(str(folder))}")
+
+
+def operations(module: Module) -> None:
+    """Operation counts of each function."""
+    table = _table(f"{module.robot.model.name}: {module.dof} joints", ["function", "formulation"],
+                   ["+ -", "*", "/", "sin cos", "total"])
+    for f in module.functions:
+        c = f.counts
+        table.add_row(f.name, f.formulation, *map(str, (c.add, c.mul, c.div, c.trig, c.total)))
+    _console().print(table)
+
+
+def operations_data(module: Module) -> dict[str, Any]:
+    """The data of ``symgen ops --json``."""
+    counts = {f.name: {**f.counts.as_dict(), "formulation": f.formulation} for f in module.functions}
+    return {"robot": module.robot.model.name, "dof": module.dof, "quantities": counts}
+
+
+def checks(folder: Path, results: Sequence[Check]) -> bool:
+    """The checks of a folder; returns whether all passed."""
+    table = _table(f"{folder}", ["", "check", "figure"])
+    for check in results:
+        mark = "[green]ok[/]" if check.passed else "[bold red]FAILED[/]"
+        table.add_row(mark, escape(check.what), escape(check.detail))
+    failed = sum(not check.passed for check in results)
+    console = _console()
+    console.print(table)
+    console.print(f"{failed} of {len(results)} checks failed" if failed else f"all {len(results)} checks passed")
+    return not failed
+
+
+def robot(loaded: Loaded, verdicts: Sequence[Verdict]) -> None:
+    """The joints of a robot and the judgement of its bodies."""
+    model = loaded.model
+    table = _table(f"{model.name}: {model.dof} joints", ["index", "joint", "type", "moves link", "with", "range"])
+    for k, body in enumerate(model.bodies):
+        limits, unit = body.joint.limits, JOINT_TYPES[body.joint.kind].coordinate_unit
+        span = "" if limits.lower is None or limits.upper is None else f"{limits.lower:g} .. {limits.upper:g} {unit}"
+        fixed = ", ".join(link.name for link in body.links[1:])
+        table.add_row(str(k), *map(escape, (body.joint.name, body.joint.kind, body.name, fixed, span)))
+    console = _console()
+    console.print(table)
+    console.print(_verdicts(verdicts))
+
+
+def _verdicts(verdicts: Sequence[Verdict]) -> Table:
+    table = _table("inertia", ["", "of", "pseudo-inertia", "remark"])
+    for v in verdicts:
+        if v.kind == "link" and not v.warning:
+            continue  # a sound link is no news beside its body
+        mark = "[bold yellow]warning[/]" if v.warning else "[green]ok[/]"
+        table.add_row(mark, escape(f"{v.kind} {v.name}"), v.status, escape(v.message))
+    return table
+
+
+def warnings(loaded: Loaded, verdicts: Sequence[Verdict]) -> list[Notice]:
+    """The warnings among the verdicts, placed in the file."""
+    found = [v for v in verdicts if v.warning]
+    return [Notice(loaded.places[v.name], "warning", f"{v.kind} '{shown(v.name)}'", v.message) for v in found]
+
+
+def registry() -> None:
+    """The quantities and languages."""
+    table = _table("quantities", ["name", "formula", "arguments"])
+    for q in QUANTITIES.values():
+        table.add_row(q.name, escape(q.formula), escape(arguments_in_words(q)))
+    console = _console()
+    console.print(table)
+    console.print(f"languages: {', '.join(LANGUAGES)}")
+
+
+def registry_data() -> dict[str, Any]:
+    """The data of ``symgen list --json``."""
+    rows = {
+        q.name: {
+            "formula": q.formula,
+            "inputs": list(q.inputs),
+            "outputs": [{"name": a.name, "shape": list(a.shape), "unit": a.unit} for a in q.outputs],
+            "formulations": [way.name for way in q.formulations],
+            "sources": list(dict.fromkeys(way.source for way in q.formulations)),
+        }
+        for q in QUANTITIES.values()
+    }
+    return {"quantities": rows, "languages": list(LANGUAGES)}
