@@ -1,33 +1,48 @@
 """The mass matrix by composite rigid bodies."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.spatial import NO_INERTIA, Force
+from symgen.mechanics.spatial import NO_INERTIA, Force, Inertia
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 
 Entries = dict[tuple[int, int], Scalar]
 
 
-@quantity(
+_row = quantity(
     "mass_matrix", "M(q)", inputs=("q",), needs_gravity=False,
     outputs=(Array("M", "joint-space inertia, symmetric", "kg m^2 | kg m | kg", ("n", "n")),),
     source="Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2",
 )
+
+
+@_row
 def mass_matrix(system: System, q: Sequence[Scalar]) -> list[Scalar]:
     """Joint-space inertia M(q), n x n, symmetric, row-major (kg m², kg m, kg).
 
     Entries between branches are structural zeros.
     """
-    composite = dict.fromkeys(range(system.dof + 1), NO_INERTIA)
+    return _mass_matrix(system, q, {i: system.body(i).inertia for i in system.outward})
+
+
+@_row
+def mass_matrix_axial(system: System, q: Sequence[Scalar]) -> list[Scalar]:
+    """The same with every composite's moment about its axis kept apart, for robots with parallel first joints."""
+    inertias = {i: system.body(i).inertia for i in system.outward}
+    return _mass_matrix(system, q, {i: replace(n, s=n.s.remembering()) for i, n in inertias.items()})
+
+
+def _mass_matrix(system: System, q: Sequence[Scalar], own: Mapping[int, Inertia]) -> list[Scalar]:
+    composite = {i: NO_INERTIA for i in range(system.dof + 1)}
     entries: Entries = {}
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "composite body"):
-            composite[i] = (composite[i] + body.inertia).named(f"{i}")
+            composite[i] = (composite[i] + own[i]).named(f"{i}")
             entries |= _column(system, i, q, body.joint.momentum(composite[i]))
-            composite[body.parent] = composite[body.parent] + body.placement.carried_in(composite[i], q[i - 1])
+            composite[body.parent] += body.placement.carried_in(composite[i], q[i - 1])
     n = range(1, system.dof + 1)
     return [entries.get((max(i, j), min(i, j)), ZERO) for i in n for j in n]
 

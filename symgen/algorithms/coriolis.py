@@ -14,111 +14,17 @@ body, once, instead of every column. And of n3 no linear part exists.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.flow import Cloud, slide_axis, spin_axis, times
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import EZ, NO_INERTIA, NULL, Force, Inertia, Second, Step, Turn, Vector, along
+from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Inertia, Second, Step, Turn, Vector, along
 from symgen.mechanics.system import Placement, System
 from symgen.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 Entries = dict[tuple[int, int], Scalar]
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """Moments of a velocity field u over a cloud of mass: p = ∫ u dm and the 3x3 matrix K = ∫ u rᵀ dm.
-
-    These 12 numbers are all there is in the 36 of the body-level factor B(v, I) (Echeandia 2020, eq. 3.1).
-    `k[a][b]` has the component a of u and b of r.
-    """
-
-    p: Vector
-    k: tuple[Vector, Vector, Vector]
-
-    def __add__(self, other: "Flow") -> "Flow":
-        (a, b, c), (x, y, z) = self.k, other.k
-        return Flow(self.p + other.p, (a + x, b + y, c + z))
-
-    def scaled(self, rate: Scalar) -> "Flow":
-        a, b, c = self.k
-        return Flow(self.p.scaled(rate), (a.scaled(rate), b.scaled(rate), c.scaled(rate)))
-
-    @property
-    def planar(self) -> Scalar:
-        """K_xx + K_yy."""
-        return self.k[0].x + self.k[1].y
-
-    @property
-    def spun(self) -> Force:
-        """The force field z × u: its sum and its moment ∫ r × (z × u) dm."""
-        return Force(EZ.cross(self.p), Vector(-self.k[0].z, -self.k[1].z, self.planar))
-
-    @property
-    def swept(self) -> Vector:
-        """∫ u × (z × r) dm."""
-        return Vector(-self.k[2].x, -self.k[2].y, self.planar)
-
-    def moved_in(self, step: Step) -> "Flow":
-        """The same field about the frame from which `step` leads to the present one."""
-        if isinstance(step, Turn):
-            return Flow(self.p.turned(-step), _turned_in(self.k, step))
-        arm = along(step.axis, step.length)
-        a, b, c = (row + arm.scaled(u) for row, u in zip(self.k, self.p, strict=True))
-        return Flow(self.p, (a, b, c))
-
-    def named(self, label: str) -> "Flow":
-        self.p.named(f"p{label}")
-        for row, axis in zip(self.k, "xyz", strict=True):
-            row.named(f"K{label}_{axis}")
-        return self
-
-
-NO_FLOW = Flow(NULL, (NULL, NULL, NULL))
-
-
-def _turned_in(k: Sequence[Vector], turn: Turn) -> tuple[Vector, Vector, Vector]:
-    """R K Rᵀ; as for the second moment, the in-plane block costs four products."""
-    if turn.angle.is_zero:
-        return k[0], k[1], k[2]
-    c, s = turn.angle.cos_sin
-    n = turn.axis
-    i, j = (n + 1) % 3, (n + 2) % 3
-    out = [[ZERO] * 3 for _ in range(3)]
-    out[i][i], out[i][j], out[j][i], out[j][j] = _block(k[i][i], k[i][j], k[j][i], k[j][j], c, s)
-    out[i][n], out[j][n] = c * k[i][n] - s * k[j][n], s * k[i][n] + c * k[j][n]
-    out[n][i], out[n][j] = c * k[n][i] - s * k[n][j], s * k[n][i] + c * k[n][j]
-    out[n][n] = k[n][n]
-    a, b, d = (Vector(*row) for row in out)
-    return a, b, d
-
-
-def _block(ii: Scalar, ij: Scalar, ji: Scalar, jj: Scalar, c: Scalar, s: Scalar) -> tuple[Scalar, ...]:
-    """The in-plane entries after a turn; whole right angles only permute and negate them."""
-    if s is ZERO:
-        return ii, ij, ji, jj
-    if c is ZERO:
-        return jj, -ji, -ij, ii
-    t = c * (ii - jj) - s * (ij + ji)
-    return jj + c * t, ij + s * t, ji + s * t, ii - c * t
-
-
-def spin_axis(joint: JointType) -> Vector:
-    """σ: the unit z axis where the joint turns its body, else nothing."""
-    return along(2, joint.spin(1.0))
-
-
-def slide_axis(joint: JointType) -> Vector:
-    """t: the unit z axis where the joint shifts its body, else nothing."""
-    return joint.thrust(NULL, ZERO, 1.0)
-
-
-def joint_flow(joint: JointType, inertia: Inertia) -> Flow:
-    """The moments of J: K = [σ]x S + t hᵀ."""
-    s, spin = inertia.s, spin_axis(joint).z
-    x, y = Vector(s.xx, s.xy, s.xz).scaled(spin), Vector(s.xy, s.yy, s.yz).scaled(spin)
-    return Flow(joint.momentum(inertia).linear, (-y, x, inertia.h.scaled(slide_axis(joint).z)))
 
 
 def own_steps(place: Placement, q: Scalar) -> tuple[Step, ...]:
@@ -134,48 +40,36 @@ def axial(v: Vector, x: Scalar) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class Spin:
-    """Angular velocity at a joint: the parent's in the axes of the joint frame, the body's in its own."""
+    """Velocities at a joint: `w` and `v` of its body (angular, and of its origin) in the body's axes;
+    `w_joint` and `v_joint` of its joint frame, which moves with the parent, in that frame's axes."""
 
-    parent: Vector
-    body: Vector
+    w_joint: Vector = NULL
+    v_joint: Vector = NULL
+    w: Vector = NULL
+    v: Vector = NULL
 
 
 def spins(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Spin]:
-    """The angular velocities at every body (rad/s, or at the scale of `qd`)."""
-    found = {0: Spin(NULL, NULL)}
+    """The velocities at every body (rad/s and m/s, or at the scale of `qd`)."""
+    found = {0: Spin()}
     for i in system.outward:
-        place = system.body(i).placement
-        with system.section(i, "angular velocity"):
-            before = found[system.body(i).parent].body.turned_all(_turns(place.landing.steps))
-            w = axial(before, place.joint.spin(qd[i - 1]))
-            found[i] = Spin(before, w.turned_all(_turns(own_steps(place, q[i - 1]))).named(f"w{i}"))
+        with system.section(i, "velocity"):
+            found[i] = _moved(system.body(i).placement, found[system.body(i).parent], q[i - 1], qd[i - 1])
+            found[i].w.named(f"w{i}")
     return found
+
+
+def _moved(place: Placement, before: Spin, q: Scalar, qd: Scalar) -> Spin:
+    landing, own = [*_turns(place.landing.steps)], [*_turns(own_steps(place, q))]
+    w_joint = before.w.turned_all(landing)
+    v_joint = (before.v + before.w.cross(place.landing.offset)).turned_all(landing)
+    w = axial(w_joint, place.joint.spin(qd)).turned_all(own)
+    v = v_joint.turned_all(own) + w.cross(along(2, place.slide(q)))
+    return Spin(w_joint, v_joint, w, axial(v, slide_axis(place.joint).z * qd))
 
 
 def _turns(steps: Iterable[Step]) -> Iterator[Turn]:
     return (step for step in steps if isinstance(step, Turn))
-
-
-@dataclass(frozen=True, slots=True)
-class Cloud:
-    """A composite body: its inertia, and the field ρ' of its rates as seen from the frame at hand."""
-
-    inertia: Inertia = NO_INERTIA
-    rates: Flow = NO_FLOW
-
-    def __add__(self, other: "Cloud") -> "Cloud":
-        return Cloud(self.inertia + other.inertia, self.rates + other.rates)
-
-    def carried(self, steps: Sequence[Step]) -> "Cloud":
-        """The same about the frame from which constant `steps` lead to the present one."""
-        inertia, rates = self.inertia, self.rates
-        for step in reversed(steps):
-            inertia, rates = inertia.moved_in(step), rates.moved_in(step)
-        return Cloud(inertia, rates)
-
-    def moving(self, joint: JointType, rate: Scalar) -> "Cloud":
-        """As seen from the parent's side of the joint."""
-        return Cloud(self.inertia, self.rates + joint_flow(joint, self.inertia).scaled(rate))
 
 
 def clouds(system: System, q: Coordinates, qd: Coordinates) -> Iterator[tuple[int, Cloud, Cloud]]:
@@ -209,68 +103,92 @@ class Column:
             momentum, forces = momentum.moved_in(step), tuple(f.moved_in(step) for f in forces)
         return Column(momentum, self.whirl.turned_all(-turn for turn in reversed([*_turns(steps)])), forces)
 
-    def against(self, velocity: Vector) -> "Column":
-        """Against an origin at which the present one has `velocity`."""
-        return replace(self, whirl=self.whirl + velocity.cross(self.momentum.linear))
 
-
-def column(joint: JointType, cloud: Cloud, w: Vector) -> Column:
-    """The column of a joint from its composite body in the joint frame, whose own rates are against a frame at `w`.
+def column(joint: JointType, cloud: Cloud, x: Spin) -> Column:
+    """The column of a joint from its composite body in the joint frame, as seen from the parent's side.
 
     With σ̇ = w × σ, ρ × (w × (σ × ρ)) + ρ × (σ × ρ') sums up to S_ii σ̇ - S σ̇ + w_z z × n2 + ∫ ρ × (σ × ρ'), where
     S σ̇ serves n3 as well.
     """
     inertia, rates, turning = cloud.inertia, cloud.rates, spin_axis(joint).z
-    h, s, slide = inertia.h, inertia.s, slide_axis(joint)
+    w, h, s, slide = x.w_joint, inertia.h, inertia.s, slide_axis(joint)
     tilt, drag = w.cross(spin_axis(joint)), w.cross(slide)
     momentum, stretch = joint.momentum(inertia), times(s, tilt)
     lever = (EZ.cross(momentum.angular).scaled(w.z) + rates.spun.angular).scaled(turning)
     force = (w.cross(EZ.cross(h)) + rates.spun.linear).scaled(turning) + drag.scaled(inertia.m)
     moment = tilt.scaled(s.xx + s.yy) + lever - stretch.without(2) + h.cross(drag)
     whirl = stretch + rates.swept.scaled(turning) + (w.cross(h) + rates.p).cross(slide)
-    return Column(momentum, whirl, (Force(force, moment),))
+    return Column(momentum, whirl + x.v_joint.cross(momentum.linear), (Force(force, moment),))
 
 
-def times(s: Second, v: Vector) -> Vector:
-    """S v."""
-    return Vector(*(s[i, 0] * v.x + s[i, 1] * v.y + s[i, 2] * v.z for i in range(3)))
-
-
-def ascent(
-    system: System, i: int, q: Coordinates, qd: Coordinates, moving: Mapping[int, Spin], at: Column
-) -> Iterator[tuple[int, Column]]:
+def ascent(system: System, i: int, q: Coordinates, at: Column) -> Iterator[tuple[int, Column]]:
     """The column of joint `i`, given in its joint frame, in the body frame of every ancestor."""
     here = i
     for j in system.ancestors(i):
-        landing, place, w = system.body(here).placement.landing, system.body(j).placement, moving[j].body
-        at = at.carried(landing.steps).against(w.cross(landing.offset))
+        at = at.carried(system.body(here).placement.landing.steps)
         yield j, at
-        along_axis = w.cross(along(2, place.slide(q[j - 1]))) + slide_axis(place.joint).scaled(qd[j - 1])
-        at, here = at.against(along_axis).carried(own_steps(place, q[j - 1])), j
+        at, here = at.carried(own_steps(system.body(j).placement, q[j - 1])), j
 
 
-def lean(joint: JointType, w: Vector, at: Column) -> Scalar:
-    """∫ J_iᵀ J̇_j dm: an ancestor's joint j, its body turning at `w`, against the column of joint i."""
+def lean(joint: JointType, x: Spin, at: Column) -> Scalar:
+    """∫ J_iᵀ J̇_j dm: the ancestor's joint j against the column of joint i."""
     spin, slide = spin_axis(joint), slide_axis(joint)
-    turned = w.cross(spin).dot(at.momentum.angular) + at.whirl.dot(spin)
-    return turned + w.cross(slide).dot(at.momentum.linear)
+    leaning = Force(x.v.cross(spin) + x.w.cross(slide), x.w.cross(spin))
+    return leaning.angular.dot(at.momentum.angular) + leaning.linear.dot(at.momentum.linear) + at.whirl.dot(spin)
+
+
+def square(system: System, entries: Mapping[tuple[int, int], Scalar]) -> list[Scalar]:
+    """The n x n matrix with these entries, row-major."""
+    n = range(1, system.dof + 1)
+    return [entries.get((i, j), ZERO) for i in n for j in n]
+
+
+C_MATRIX = Array("C", "Coriolis matrix, dM/dt - 2 C skew", "kg m^2/s | kg m/s | kg/s", ("n", "n"))
 
 
 @quantity(
-    "coriolis_matrix", "C(q, qd)", inputs=("q", "qd"), needs_gravity=False,
-    outputs=(Array("C", "Coriolis matrix, dM/dt - 2 C skew", "kg m^2/s | kg m/s | kg/s", ("n", "n")),),
+    "coriolis_matrix", "C(q, qd)", inputs=("q", "qd"), needs_gravity=False, outputs=(C_MATRIX,),
     source="Echeandia & Wensing, Numerical methods to compute the Coriolis matrix (2021); Echeandia (2020), algorithm 4",
 )
 def coriolis_matrix(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C(q, q̇), n x n, row-major: C q̇ + g is the bias, dM/dt = C + Cᵀ, and C_ij = Σ_k Γ_ijk q̇_k."""
     moving = spins(system, q, qd)
     entries: Entries = {}
-    for i, inner, outer in clouds(system, q, qd):
+    for i, _, outer in clouds(system, q, qd):
         with system.section(i, "column"):
-            own = column(system.body(i).joint, outer, moving[i].parent)
+            own = column(system.body(i).joint, outer, moving[i])
             entries[i, i] = system.body(i).joint.project(own.forces[0])
-            for j, at in ascent(system, i, q, qd, moving, own):
+            for j, at in ascent(system, i, q, own):
                 joint = system.body(j).joint
-                entries[j, i], entries[i, j] = joint.project(at.forces[0]), lean(joint, moving[j].body, at)
-    n = range(1, system.dof + 1)
-    return [entries.get((i, j), ZERO) for i in n for j in n]
+                entries[j, i], entries[i, j] = joint.project(at.forces[0]), lean(joint, moving[j], at)
+    return square(system, entries)
+
+
+@quantity(
+    "coriolis_transpose_product", "C(q, qd)^T qd", inputs=("q", "qd"), needs_gravity=False,
+    outputs=(Array("tau_ct", "gradient of the kinetic energy in q", "N m | N"),),
+    source="Cᵀ q̇ = ∂T/∂q for the C of Christoffel symbols; De Luca & Mattone, ICRA 2005, for its use in observers",
+)
+def coriolis_transpose_product(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """Cᵀ q̇ = ∂T/∂q (N m or N, shape n), T the kinetic energy: what a momentum observer needs, without forming C.
+
+    Moving joint i moves all bodies beyond it in the parent's velocity field, (Cᵀ q̇)_i = (v × S_i)·P with P the
+    momentum of these bodies.
+    """
+    moving = spins(system, q, qd)
+    momenta = dict.fromkeys(range(system.dof + 1), NO_FORCE)
+    entries = [ZERO] * system.dof
+    for i in system.inward:
+        body, x = system.body(i), moving[i]
+        with system.section(i, "momentum"):
+            momenta[i] = (momenta[i] + momentum_of(body.inertia, x)).named(f"{i}")
+            entries[i - 1] = lean(body.joint, x, Column(momenta[i], NULL, ()))
+            momenta[body.parent] = momenta[body.parent] + body.placement.carried_in(momenta[i], q[i - 1])
+    return entries
+
+
+def momentum_of(inertia: Inertia, x: Spin) -> Force:
+    """m v + w × h and (tr S - S) w + h × v about the body's origin."""
+    s, w = inertia.s, x.w
+    usual = Second(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)
+    return Force(x.v.scaled(inertia.m) + w.cross(inertia.h), times(usual, w) + inertia.h.cross(x.v))

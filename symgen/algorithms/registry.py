@@ -77,7 +77,8 @@ def quantity(
     """
 
     def register(algorithm: Registered) -> Registered:
-        title = algorithm.__module__.rsplit(".", 1)[-1]
+        stem = algorithm.__name__.removeprefix(name)
+        title = algorithm.__module__.rsplit(".", 1)[-1] + stem
         ways = tuple(Formulation(f"{title}/{r}", r, algorithm, source) for r in regroupings)
         known = QUANTITIES[name].formulations if name in QUANTITIES else ()
         QUANTITIES[name] = Quantity(name, formula, tuple(inputs), tuple(outputs), needs_gravity, known + ways)

@@ -177,6 +177,7 @@ class Program:
     # -- exact rewrites -------------------------------------------------------------------------------------
 
     def add(self, x: Value, y: Value) -> Scalar:
+        """x + y: a sum, a difference where the signs differ, or what needs no operation."""
         folded = self._folded("add", x, y)
         if folded is not None:
             return folded
@@ -193,6 +194,7 @@ class Program:
         return self._made("sub", first, second, i_negative if first == i else j_negative)
 
     def mul(self, x: Value, y: Value) -> Scalar:
+        """x y, its sign pulled out."""
         folded = self._folded("mul", x, y)
         if folded is not None:
             return folded
@@ -206,6 +208,7 @@ class Program:
         return self._made("mul", x.ref.node, y.ref.node, negative)
 
     def div(self, x: Value, y: Value) -> Scalar:
+        """x / y, its sign pulled out."""
         folded = self._folded("div", x, y)
         if folded is not None:
             return folded
@@ -217,6 +220,7 @@ class Program:
         return self._made("div", x.ref.node, y.ref.node, x.ref.negative != y.ref.negative)
 
     def function(self, op: str, x: Value) -> Value:
+        """A one-operand function of the table, the sign of an odd or even one pulled out."""
         c = self.constant(x)
         if c is not None:
             return self.value(OPS[op].evaluate(c))

@@ -199,6 +199,7 @@ def main_child(model: Model, i: int) -> int | None:
 
 
 def subtree_size(model: Model, i: int) -> int:
+    """The number of bodies that body `i` carries, itself included."""
     return 1 + sum(subtree_size(model, j) for j in model.children(i))
 
 

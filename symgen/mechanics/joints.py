@@ -67,7 +67,7 @@ class Revolute:
 
     def momentum(self, inertia: Inertia) -> Force:
         h, s = inertia.h, inertia.s
-        return Force(Vector(-h.y, h.x, ZERO), Vector(-s.xz, -s.yz, s.xx + s.yy))
+        return Force(Vector(-h.y, h.x, ZERO), Vector(-s.xz, -s.yz, s.across))
 
     def project(self, force: Force) -> Scalar:
         return force.angular.z

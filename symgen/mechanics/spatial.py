@@ -6,7 +6,7 @@ keeps right angles free and every product countable. (Khalil & Kleinfinger, ICRA
 
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from symgen.exact import atan2
 from symgen.scalar import ZERO, Scalar, cos, named, sin, structural
@@ -182,7 +182,10 @@ NO_FORCE = Force(NULL, NULL)
 
 @dataclass(frozen=True, slots=True)
 class Second:
-    """A symmetric 3x3 matrix, the second moment of mass ∫ r rᵀ dm (kg m²)."""
+    """A symmetric 3x3 matrix, the second moment of mass ∫ r rᵀ dm (kg m²).
+
+    `sum` may hold xx + yy as it was before turns about z, which leave it alone; see `remembering`.
+    """
 
     xx: Scalar
     xy: Scalar
@@ -190,12 +193,24 @@ class Second:
     yy: Scalar
     yz: Scalar
     zz: Scalar
+    sum: Scalar | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __iter__(self) -> Iterator[Scalar]:
         return iter((self.xx, self.xy, self.xz, self.yy, self.yz, self.zz))
 
     def __add__(self, other: "Second") -> "Second":
-        return Second(*(a + b for a, b in zip(self, other, strict=True)))
+        known = self.sum is not None or other.sum is not None
+        total = self.across + other.across if known else None
+        return Second(*(a + b for a, b in zip(self, other, strict=True)), sum=total)
+
+    @property
+    def across(self) -> Scalar:
+        """xx + yy, the moment about z."""
+        return self.xx + self.yy if self.sum is None else self.sum
+
+    def remembering(self) -> "Second":
+        """The same matrix, which keeps xx + yy apart through turns about z: pays along parallel joints."""
+        return replace(self, sum=self.across)
 
     def __getitem__(self, ij: tuple[int, int]) -> Scalar:
         return tuple(self)[_PACKED[ij]]
@@ -213,7 +228,8 @@ class Second:
             (k, j): s * ki + c * kj,
             (k, k): self[k, k],
         }
-        return Second(*({_PACKED[ij]: x for ij, x in block.items()}[n] for n in range(6)))
+        entries = {_PACKED[ij]: x for ij, x in block.items()}
+        return Second(*(entries[n] for n in range(6)), sum=self.sum if k == 2 else None)
 
     def _block(self, i: int, j: int, c: Scalar, s: Scalar) -> dict[tuple[int, int], Scalar]:
         """The in-plane entries after a turn; whole right angles only permute and negate them."""

@@ -1,0 +1,5 @@
+"""``python -m symgen``."""
+
+from symgen.cli import main
+
+main()

@@ -1,0 +1,130 @@
+"""Moments of a velocity field over a cloud of mass, scalar-generic: what composite bodies carry besides inertia."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symgen.mechanics.joints import JointType
+from symgen.mechanics.spatial import EZ, NO_INERTIA, NULL, Force, Inertia, Second, Step, Turn, Vector, along
+from symgen.scalar import ZERO, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Moments of a velocity field u over a cloud of mass: p = ∫ u dm and the 3x3 matrix K = ∫ u rᵀ dm.
+
+    These 12 numbers are all there is in the 36 of the body-level factor B(v, I) (Echeandia 2020, eq. 3.1).
+    `k[a][b]` has the component a of u and b of r.
+    """
+
+    p: Vector
+    k: tuple[Vector, Vector, Vector]
+
+    def __add__(self, other: "Flow") -> "Flow":
+        (a, b, c), (x, y, z) = self.k, other.k
+        return Flow(self.p + other.p, (a + x, b + y, c + z))
+
+    def scaled(self, rate: Scalar) -> "Flow":
+        a, b, c = self.k
+        return Flow(self.p.scaled(rate), (a.scaled(rate), b.scaled(rate), c.scaled(rate)))
+
+    @property
+    def planar(self) -> Scalar:
+        """K_xx + K_yy."""
+        return self.k[0].x + self.k[1].y
+
+    @property
+    def spun(self) -> Force:
+        """The force field z × u: its sum and its moment ∫ r × (z × u) dm."""
+        return Force(EZ.cross(self.p), Vector(-self.k[0].z, -self.k[1].z, self.planar))
+
+    @property
+    def swept(self) -> Vector:
+        """∫ u × (z × r) dm."""
+        return Vector(-self.k[2].x, -self.k[2].y, self.planar)
+
+    def moved_in(self, step: Step) -> "Flow":
+        """The same field about the frame from which `step` leads to the present one."""
+        if isinstance(step, Turn):
+            return Flow(self.p.turned(-step), _turned_in(self.k, step))
+        arm = along(step.axis, step.length)
+        a, b, c = (row + arm.scaled(u) for row, u in zip(self.k, self.p, strict=True))
+        return Flow(self.p, (a, b, c))
+
+    def named(self, label: str) -> "Flow":
+        self.p.named(f"p{label}")
+        for row, axis in zip(self.k, "xyz", strict=True):
+            row.named(f"K{label}_{axis}")
+        return self
+
+
+NO_FLOW = Flow(NULL, (NULL, NULL, NULL))
+
+
+def _turned_in(k: Sequence[Vector], turn: Turn) -> tuple[Vector, Vector, Vector]:
+    """R K Rᵀ; as for the second moment, the in-plane block costs four products."""
+    if turn.angle.is_zero:
+        return k[0], k[1], k[2]
+    c, s = turn.angle.cos_sin
+    n = turn.axis
+    i, j = (n + 1) % 3, (n + 2) % 3
+    out = [[ZERO] * 3 for _ in range(3)]
+    out[i][i], out[i][j], out[j][i], out[j][j] = _block(k[i][i], k[i][j], k[j][i], k[j][j], c, s)
+    out[i][n], out[j][n] = c * k[i][n] - s * k[j][n], s * k[i][n] + c * k[j][n]
+    out[n][i], out[n][j] = c * k[n][i] - s * k[n][j], s * k[n][i] + c * k[n][j]
+    out[n][n] = k[n][n]
+    a, b, d = (Vector(*row) for row in out)
+    return a, b, d
+
+
+def _block(ii: Scalar, ij: Scalar, ji: Scalar, jj: Scalar, c: Scalar, s: Scalar) -> tuple[Scalar, ...]:
+    """The in-plane entries after a turn; whole right angles only permute and negate them."""
+    if s is ZERO:
+        return ii, ij, ji, jj
+    if c is ZERO:
+        return jj, -ji, -ij, ii
+    t = c * (ii - jj) - s * (ij + ji)
+    return jj + c * t, ij + s * t, ji + s * t, ii - c * t
+
+
+def spin_axis(joint: JointType) -> Vector:
+    """σ: the unit z axis where the joint turns its body, else nothing."""
+    return along(2, joint.spin(1.0))
+
+
+def slide_axis(joint: JointType) -> Vector:
+    """t: the unit z axis where the joint shifts its body, else nothing."""
+    return joint.thrust(NULL, ZERO, 1.0)
+
+
+def joint_flow(joint: JointType, inertia: Inertia) -> Flow:
+    """The moments of J: K = [σ]x S + t hᵀ."""
+    s, spin = inertia.s, spin_axis(joint).z
+    x, y = Vector(s.xx, s.xy, s.xz).scaled(spin), Vector(s.xy, s.yy, s.yz).scaled(spin)
+    return Flow(joint.momentum(inertia).linear, (-y, x, inertia.h.scaled(slide_axis(joint).z)))
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """A composite body: its inertia, and the field ρ' of its rates as seen from the frame at hand."""
+
+    inertia: Inertia = NO_INERTIA
+    rates: Flow = NO_FLOW
+
+    def __add__(self, other: "Cloud") -> "Cloud":
+        return Cloud(self.inertia + other.inertia, self.rates + other.rates)
+
+    def carried(self, steps: Sequence[Step]) -> "Cloud":
+        """The same about the frame from which constant `steps` lead to the present one."""
+        inertia, rates = self.inertia, self.rates
+        for step in reversed(steps):
+            inertia, rates = inertia.moved_in(step), rates.moved_in(step)
+        return Cloud(inertia, rates)
+
+    def moving(self, joint: JointType, rate: Scalar) -> "Cloud":
+        """As seen from the parent's side of the joint."""
+        return Cloud(self.inertia, self.rates + joint_flow(joint, self.inertia).scaled(rate))
+
+
+def times(s: Second, v: Vector) -> Vector:
+    """S v."""
+    return Vector(*(s[i, 0] * v.x + s[i, 1] * v.y + s[i, 2] * v.z for i in range(3)))
