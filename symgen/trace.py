@@ -192,7 +192,8 @@ def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, 
 
 def dimensions(regroup: Regroup) -> dict[str, int]:
     """The named sizes of arrays: n coordinates, par regrouped runtime parameters."""
-    return {"n": regroup.robot.model.dof, "par": regroup.size}
+    n = regroup.robot.model.dof
+    return {"n": n, "n2": n * (n + 1) // 2, "par": regroup.size}
 
 
 def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted) -> list[str]:

@@ -5,27 +5,105 @@ further out as a whole: ∂J_b/∂q_a = ∂J_a/∂q_b = σ_a × J_b. So for i �
 
     Γ_ijk = S_i · (force field σ_j × J_k),     Γ_jik = σ_i · ∫ J_k × J_j dm = -Γ_kij,
 
-both read off the moments K, p of J_k (`Flow`) in the joint frame of j.
+both read off the moments K, p of J_k (`Flow`) at j.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from symgen.algorithms.coriolis import C_MATRIX, own_steps
+from symgen.algorithms.coriolis import C_MATRIX, square
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.flow import Flow, joint_flow, slide_axis, spin_axis
+from symgen.mechanics.flow import Flow, carried, climb, joint_flow, own_steps, slide_axis, spin_axis
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import NO_INERTIA, NULL, Force, Inertia, Shift, Step, Vector, along
+from symgen.mechanics.spatial import NO_INERTIA, NULL, Force, Inertia, Step, Turn, Vector
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 Symbols = dict[tuple[int, int, int], Scalar]
-Pair = tuple[Force, Force]
-Ascent = Callable[[System, int, Coordinates, Force, Vector], Iterator[tuple[int, Scalar, Scalar]]]
 
 SOURCE = "Echeandia & Wensing (2021); Echeandia, Rigid-body dynamics algorithms (2020), algorithm 5"
 UNIT = "kg m^2 | kg m | kg, per rad | m"
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """What a pair j ⪯ k does to the ancestors of j: the force field σ_j × J_k, and ∫ J_k × J_j dm."""
+
+    force: Force
+    sweep: Vector
+
+    def moved_in(self, step: Step) -> "Pull":
+        sweep = self.sweep.turned(-step) if isinstance(step, Turn) else self.sweep
+        return Pull(self.force.moved_in(step), sweep)
+
+
+def pull(joint: JointType, flow: Flow) -> Pull:
+    """From the moments of J_k at joint j."""
+    force, turning = flow.spun, spin_axis(joint).z
+    spun = Force(force.linear.scaled(turning), force.angular.scaled(turning))
+    return Pull(spun, flow.swept.scaled(turning) + flow.p.cross(slide_axis(joint)))
+
+
+Reader = Callable[[System, int, Sequence[Scalar], Pull], Iterator[tuple[int, Scalar, Scalar]]]
+"""S_i · force and σ_i · sweep for every ancestor i of j, from the pull in the joint frame of j."""
+
+
+def carried_up(system: System, j: int, q: Coordinates, at: Pull) -> Iterator[tuple[int, Scalar, Scalar]]:
+    """Read by the ancestors in their own frames: nine numbers carried per pair."""
+    for i, there, _ in climb(system, j, q, at):
+        joint = system.body(i).joint
+        yield i, joint.project(there.force), there.sweep.dot(spin_axis(joint))
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A joint's unit motion S seen from another frame: velocity of that frame's origin, angular velocity."""
+
+    v: Vector
+    w: Vector
+
+    def through(self, steps: Sequence[Step]) -> "Axis":
+        """Seen from the frame to which `steps` lead."""
+        v, w = self.v, self.w
+        for step in steps:
+            if isinstance(step, Turn):
+                v, w = v.turned(step), w.turned(step)
+            else:
+                v = v + w.cross(along(step.axis, step.length))
+        return Axis(v, w)
+
+
+def carried_down(system: System, q: Coordinates) -> Reader:
+    """Read in the joint frame of j, to which the ancestors' axes are carried once: nothing carried per pair."""
+    axes: dict[int, dict[int, Axis]] = {0: {}}
+    for j in system.outward:
+        body = system.body(j)
+        axes[j] = {i: axis.through(body.placement.landing.steps) for i, axis in axes[body.parent].items()}
+        pass
+    raise NotImplementedError
+
+
+def symbols(system: System, q: Coordinates, read: Reader = carried_up) -> Symbols:
+    """Γ_ijk by (i, j, k) with j <= k, without the structural zeros."""
+    found: Symbols = {}
+    for k, inertia in composites(system, q):
+        flow = joint_flow(system.body(k).joint, inertia)
+        own = pull(system.body(k).joint, flow)
+        found |= {(i, k, k): entry for i, entry, _ in read(system, k, q, own)}
+        for j, at_body, at_joint in climb(system, k, q, flow):
+            joint = system.body(j).joint
+            here = joint.project(pull(joint, at_body).force)
+            found |= _triple(j, j, k, here, here)
+            for i, entry, other in read(system, j, q, pull(joint, at_joint)):
+                found |= _triple(i, j, k, entry, other)
+    return found
+
+
+def _triple(i: int, j: int, k: int, entry: Scalar, other: Scalar) -> Symbols:
+    """The symbols of i ⪯ j ≺ k: `entry` is Γ_ijk and `other` Γ_jik."""
+    rows = {(i, j, k): entry, (j, i, k): other, (k, i, j): -other}
+    return {(a, min(b, c), max(b, c)): x for (a, b, c), x in rows.items()}
 
 
 def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
@@ -35,53 +113,43 @@ def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
         body = system.body(i)
         with system.section(i, "composite body"):
             whole = (total[i] + body.inertia).named(f"{i}")
-            at_joint = _carried(own_steps(body.placement, q[i - 1]), whole)
-            total[body.parent] = total[body.parent] + _carried(body.placement.landing.steps, at_joint)
+            at_joint = carried(whole, own_steps(body.placement, q[i - 1]))
+            total[body.parent] = total[body.parent] + carried(at_joint, body.placement.landing.steps)
         yield i, at_joint
 
 
-def _carried(steps: Sequence[Step], inertia: Inertia) -> Inertia:
-    for step in reversed(steps):
-        inertia = inertia.moved_in(step)
-    return inertia
+@quantity(
+    "christoffel_symbols", "Gamma_ijk(q), j <= k", inputs=("q",), needs_gravity=False, source=SOURCE,
+    outputs=(Array("Gamma", "Christoffel symbols of the first kind, packed", UNIT, ("n", "n2")),),
+)
+def christoffel_symbols(system: System, q: Coordinates) -> list[Scalar]:
+    """Γ_ijk packed, n x n(n+1)/2: row i, and in it the pairs j <= k in the order (1,1), (1,2) ... (1,n), (2,2) ...
+
+    With indices from 0, pair (j, k) is at j n - j (j - 1) / 2 + k - j of its row.
+    """
+    return _packed(system, symbols(system, q))
 
 
-def flows(system: System, k: int, inertia: Inertia, q: Coordinates) -> Iterator[tuple[int, Flow, Flow]]:
-    """The moments of J_k for k and its ancestors j, in the body frame and in the joint frame of j."""
-    flow = joint_flow(system.body(k).joint, inertia)
-    yield k, flow, flow
-    for j in system.ancestors(k):
-        for step in reversed(system.body(k).placement.landing.steps):
-            flow = flow.moved_in(step)
-        at_body, k = flow, j
-        for step in reversed(own_steps(system.body(j).placement, q[j - 1])):
-            flow = flow.moved_in(step)
-        yield j, at_body, flow
+def _packed(system: System, found: Symbols) -> list[Scalar]:
+    n = system.dof
+    return [found.get((i, j, k), ZERO) for i in range(1, n + 1) for j in range(1, n + 1) for k in range(j, n + 1)]
 
 
-def spun(joint: JointType, flow: Flow) -> Force:
-    """The force field σ × u: nothing where the joint does not turn."""
-    force, turning = flow.spun, spin_axis(joint).z
-    return Force(force.linear.scaled(turning), force.angular.scaled(turning))
+@quantity(
+    "christoffel_symbols_full", "Gamma_ijk(q)", inputs=("q",), needs_gravity=False, source=SOURCE,
+    outputs=(Array("Gamma", "Christoffel symbols of the first kind", UNIT, ("n", "n", "n")),),
+)
+def christoffel_symbols_full(system: System, q: Coordinates) -> list[Scalar]:
+    """Γ_ijk, n x n x n, row-major; symmetric in j and k."""
+    found, n = symbols(system, q), range(1, system.dof + 1)
+    return [found.get((i, min(j, k), max(j, k)), ZERO) for i in n for j in n for k in n]
 
 
-def swept(joint: JointType, flow: Flow) -> Vector:
-    """∫ u × J dm for the joint's own field J."""
-    return flow.swept.scaled(spin_axis(joint).z) + flow.p.cross(slide_axis(joint))
-
-
-def upward(system: System, j: int, q: Coordinates, force: Force, sweep: Vector) -> Iterator[tuple[int, Scalar, Scalar]]:
-    """S_i · force and σ_i · sweep for the ancestors i of j; both are given in the joint frame of j and carried up."""
-    steps = system.body(j).placement.landing.steps
-    for i in system.ancestors(j):
-        for step in reversed(steps):
-            force = force.moved_in(step)
-            sweep = sweep if isinstance(step, Shift) else sweep.turned(-step)
-        joint = system.body(i).joint
-        yield i, joint.project(force), sweep.dot(spin_axis(joint))
-        place = system.body(i).placement
-        steps = own_steps(place, q[i - 1]) + ()
-        for step in reversed(steps):
-            force = force.moved_in(step)
-            sweep = sweep if isinstance(step, Shift) else sweep.turned(-step)
-        steps = place.landing.steps
+@quantity("coriolis_matrix", "C(q, qd)", inputs=("q", "qd"), needs_gravity=False, outputs=(C_MATRIX,), source=SOURCE)
+def coriolis_from_christoffel(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """C_ij = Σ_k Γ_ijk q̇_k, n x n, row-major."""
+    entries: dict[tuple[int, int], Scalar] = {}
+    for (i, j, k), symbol in symbols(system, q).items():
+        for a, b in {(j, k), (k, j)}:
+            entries[i, a] = entries.get((i, a), ZERO) + symbol * qd[b - 1]
+    return square(system, entries)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.flow import Cloud, slide_axis, spin_axis, times
+from symgen.mechanics.flow import Cloud, carried, climb, own_steps, slide_axis, spin_axis, times
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Inertia, Second, Step, Turn, Vector, along
 from symgen.mechanics.system import Placement, System
@@ -25,11 +25,6 @@ from symgen.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 Entries = dict[tuple[int, int], Scalar]
-
-
-def own_steps(place: Placement, q: Scalar) -> tuple[Step, ...]:
-    """From the joint frame to the body's: the part of the way that the coordinate moves, and r."""
-    return place.steps(q)[len(place.landing.steps):]
 
 
 def axial(v: Vector, x: Scalar) -> Vector:
@@ -82,9 +77,9 @@ def clouds(system: System, q: Coordinates, qd: Coordinates) -> Iterator[tuple[in
         body = system.body(i)
         with system.section(i, "composite body"):
             whole = Cloud((total[i].inertia + body.inertia).named(f"{i}"), total[i].rates.named(f"{i}"))
-            inner = whole.carried(own_steps(body.placement, q[i - 1]))
+            inner = carried(whole, own_steps(body.placement, q[i - 1]))
             outer = inner.moving(body.joint, qd[i - 1])
-            total[body.parent] = total[body.parent] + outer.carried(body.placement.landing.steps)
+            total[body.parent] = total[body.parent] + carried(outer, body.placement.landing.steps)
         yield i, inner, outer
 
 
@@ -96,12 +91,9 @@ class Column:
     whirl: Vector
     forces: tuple[Force, ...]
 
-    def carried(self, steps: Sequence[Step]) -> "Column":
-        """At the frame from which `steps` lead to the present one, against the same origin still."""
-        momentum, forces = self.momentum, self.forces
-        for step in reversed(steps):
-            momentum, forces = momentum.moved_in(step), tuple(f.moved_in(step) for f in forces)
-        return Column(momentum, self.whirl.turned_all(-turn for turn in reversed([*_turns(steps)])), forces)
+    def moved_in(self, step: Step) -> "Column":
+        whirl = self.whirl.turned(-step) if isinstance(step, Turn) else self.whirl
+        return Column(self.momentum.moved_in(step), whirl, tuple(f.moved_in(step) for f in self.forces))
 
 
 def column(joint: JointType, cloud: Cloud, x: Spin) -> Column:
@@ -119,15 +111,6 @@ def column(joint: JointType, cloud: Cloud, x: Spin) -> Column:
     moment = tilt.scaled(s.xx + s.yy) + lever - stretch.without(2) + h.cross(drag)
     whirl = stretch + rates.swept.scaled(turning) + (w.cross(h) + rates.p).cross(slide)
     return Column(momentum, whirl + x.v_joint.cross(momentum.linear), (Force(force, moment),))
-
-
-def ascent(system: System, i: int, q: Coordinates, at: Column) -> Iterator[tuple[int, Column]]:
-    """The column of joint `i`, given in its joint frame, in the body frame of every ancestor."""
-    here = i
-    for j in system.ancestors(i):
-        at = at.carried(system.body(here).placement.landing.steps)
-        yield j, at
-        at, here = at.carried(own_steps(system.body(j).placement, q[j - 1])), j
 
 
 def lean(joint: JointType, x: Spin, at: Column) -> Scalar:
@@ -158,7 +141,7 @@ def coriolis_matrix(system: System, q: Coordinates, qd: Coordinates) -> list[Sca
         with system.section(i, "column"):
             own = column(system.body(i).joint, outer, moving[i])
             entries[i, i] = system.body(i).joint.project(own.forces[0])
-            for j, at in ascent(system, i, q, own):
+            for j, at, _ in climb(system, i, q, own):
                 joint = system.body(j).joint
                 entries[j, i], entries[i, j] = joint.project(at.forces[0]), lean(joint, moving[j], at)
     return square(system, entries)

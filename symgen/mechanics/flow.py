@@ -1,11 +1,43 @@
 """Moments of a velocity field over a cloud of mass, scalar-generic: what composite bodies carry besides inertia."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, Self, TypeVar
 
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.spatial import EZ, NO_INERTIA, NULL, Force, Inertia, Second, Step, Turn, Vector, along
+from symgen.mechanics.system import Placement, System
 from symgen.scalar import ZERO, Scalar
+
+
+class Movable(Protocol):
+    """What knows how to be seen from another frame: forces, inertias, flows and bundles of them."""
+
+    def moved_in(self, step: Step) -> Self:
+        """The same thing about the frame from which `step` leads to the present one."""
+
+
+Thing = TypeVar("Thing", bound=Movable)
+
+
+def carried(thing: Thing, steps: Sequence[Step]) -> Thing:
+    """The same thing about the frame from which `steps` lead to the present one."""
+    for step in reversed(steps):
+        thing = thing.moved_in(step)
+    return thing
+
+
+def own_steps(place: Placement, q: Scalar) -> tuple[Step, ...]:
+    """From the joint frame to the body's: the part of the way that the coordinate moves, and r."""
+    return place.steps(q)[len(place.landing.steps) :]
+
+
+def climb(system: System, i: int, q: Sequence[Scalar], thing: Thing) -> Iterator[tuple[int, Thing, Thing]]:
+    """What is given in the joint frame of `i`, in the body frame and in the joint frame of every ancestor j."""
+    for j in system.ancestors(i):
+        at_body = carried(thing, system.body(i).placement.landing.steps)
+        thing, i = carried(at_body, own_steps(system.body(j).placement, q[j - 1])), j
+        yield j, at_body, thing
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +145,8 @@ class Cloud:
     def __add__(self, other: "Cloud") -> "Cloud":
         return Cloud(self.inertia + other.inertia, self.rates + other.rates)
 
-    def carried(self, steps: Sequence[Step]) -> "Cloud":
-        """The same about the frame from which constant `steps` lead to the present one."""
-        inertia, rates = self.inertia, self.rates
-        for step in reversed(steps):
-            inertia, rates = inertia.moved_in(step), rates.moved_in(step)
-        return Cloud(inertia, rates)
+    def moved_in(self, step: Step) -> "Cloud":
+        return Cloud(self.inertia.moved_in(step), self.rates.moved_in(step))
 
     def moving(self, joint: JointType, rate: Scalar) -> "Cloud":
         """As seen from the parent's side of the joint."""
