@@ -22,7 +22,7 @@ def trace(file: str | os.PathLike[str], quantity: str, **options: Any) -> Functi
     `options` are the other fields of `symgen.job.Job`. Raises SymgenError.
     """
     job = Job(os.fspath(file), quantities=(quantity,), **options)
-    return trace_all(job.robot(job.load()), job.wanted())[0]
+    return trace_all(job.robot(job.load()), job.wanted(), job.choice())[0]
 
 
 def files(module: Module, languages: Sequence[str] = tuple(LANGUAGES)) -> dict[str, str]:

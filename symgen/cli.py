@@ -4,13 +4,14 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 import click
 
 from symgen import __version__
-from symgen.errors import Notice, SymgenError
+from symgen.errors import Notice, OptionError, SymgenError
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -37,6 +38,9 @@ def main() -> None:
     symgen verify build/ur5                         compile and prove them
     symgen ops robots/ur5.urdf                      how many operations
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a robot's names must not fail to print in any locale
 
 
 Command = Callable[..., Any]
@@ -51,7 +55,7 @@ def _pair(text: str) -> tuple[str, float]:
     try:
         return name, _finite(value)
     except ValueError:
-        raise click.BadParameter(f"{text!r} is not JOINT=VALUE, as in finger_joint1=0.02") from None
+        raise OptionError(f"--lock {text!r}: give JOINT=VALUE (rad or m), as in finger_joint1=0.02") from None
 
 
 def _finite(text: str) -> float:
@@ -61,13 +65,27 @@ def _finite(text: str) -> float:
     return number
 
 
+def _folder(ctx: click.Context, param: click.Parameter, text: str) -> Path:
+    if not text:
+        raise OptionError("--out '': give a folder, . for this one")
+    return Path(text)
+
+
+def _choices(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    pairs = [text.partition("=") for text in values]
+    bad = next((text for text, (_, sign, _) in zip(values, pairs, strict=True) if not sign), None)
+    if bad is not None:
+        raise click.BadParameter(f"{bad!r} is not QUANTITY=NAME, as in mass_matrix=composite/minimal")
+    return tuple((quantity, name) for quantity, _, name in pairs)
+
+
 def _gravity(ctx: click.Context, param: click.Parameter, text: str) -> Any:
     if text == "runtime":
         return text
     try:
         x, y, z = (_finite(part) for part in text.split(","))
     except ValueError:
-        raise click.BadParameter(f"{text!r} is neither three numbers x,y,z (m/s^2) nor runtime") from None
+        raise OptionError(f"--gravity {text!r}: give three numbers X,Y,Z (m/s^2) or runtime") from None
     return x, y, z
 
 
@@ -88,9 +106,11 @@ TRACE_OPTIONS = (
     click.option("--quantity", "quantities", metavar="NAME", multiple=True,
                  help="What to compute (see symgen list), or NAME=A+B for one function that computes A and B "
                       "together. Repeatable; all by default."),
+    click.option("--formulation", "formulations", metavar="QUANTITY=NAME", multiple=True, callback=_choices,
+                 help="How to compute a quantity (see symgen ops --all); the cheapest by default. Repeatable."),
 )
 WRITE_OPTIONS = (
-    click.option("-o", "--out", metavar="DIR", required=True, type=click.Path(path_type=Path),
+    click.option("-o", "--out", metavar="DIR", required=True, callback=_folder,
                  help="Folder for the files; those of an earlier run are replaced."),
     click.option("--lang", "languages", metavar="LANG", multiple=True,
                  help="c or python. Repeatable; both by default."),
@@ -188,8 +208,9 @@ def check(file: str, **options: Any) -> None:
 
 @main.command()
 @FILE
+@click.option("--all", "every", is_flag=True, help="Show every formulation, not only the cheapest.")
 @_with(TRACE_OPTIONS, ROBOT_OPTIONS, JSON_OPTION)
-def ops(file: str, as_json: bool, **options: Any) -> None:
+def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
     """Count operations per quantity.
 
     Each quantity is traced in every formulation; the cheapest is shown.
@@ -197,7 +218,7 @@ def ops(file: str, as_json: bool, **options: Any) -> None:
     Additions include subtractions; sine and cosine count one each; negation is free.
     """
     from symgen.job import Job
-    from symgen.report import operations, operations_data
+    from symgen.report import formulations, formulations_data, operations, operations_data
 
     job = Job(file, **options)
     with _progress() as progress:
@@ -206,10 +227,14 @@ def ops(file: str, as_json: bool, **options: Any) -> None:
         progress("tracing its dynamics")
         module = job.module(loaded)
         hint = job.saving(loaded, module)
+        traced = job.every_formulation(loaded) if every else []
     if as_json:
-        click.echo(json.dumps(operations_data(module), indent=1))
+        click.echo(json.dumps(formulations_data(module, traced) if every else operations_data(module), indent=1))
+        return
+    _say([*loaded.notices, *hint])
+    if every:
+        formulations(module, traced)
     else:
-        _say([*loaded.notices, *hint])
         operations(module)
 
 

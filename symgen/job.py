@@ -2,16 +2,17 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from symgen.algorithms import QUANTITIES
 from symgen.errors import Notice, OptionError
 from symgen.mechanics.assemble import Loaded, load
+from symgen.mechanics.xml_reader import quoted, shown
 from symgen.module import Module, Source
-from symgen.targets.c_text import KEYWORDS, identifier
-from symgen.trace import Robot, Wanted, trace_all
+from symgen.targets.c_text import KEYWORDS, MODULES, identifier
+from symgen.trace import Function, Robot, Wanted, every_formulation, trace_all
 
 EARTH: Final = (0.0, 0.0, -9.81)
 SCALARS: Final = ("double", "float")
@@ -34,6 +35,7 @@ class Job:
     snap_angles: float = 1e-9
     parameters: str = "constant"
     quantities: tuple[str, ...] = ()
+    formulations: tuple[tuple[str, str], ...] = ()
     scalar: str = "double"
     prefix: str | None = None
 
@@ -53,20 +55,32 @@ class Job:
         functions = [Wanted.parse(text) for text in self.quantities or QUANTITIES]
         names = [function.name for function in functions]
         for name in names:
-            _check_name("the name of a function", name)
+            _check_name("the name of a function", name, FUNCTIONS)
             if names.count(name) > 1:
                 raise OptionError(f"two functions would be called {name!r}; name one of them otherwise")
         return functions
 
+    def choice(self) -> dict[str, str]:
+        """The formulation by quantity, where given. Raises OptionError."""
+        for name, _ in self.formulations:
+            if name not in QUANTITIES:
+                raise OptionError(f"--formulation: no quantity is called {name!r}; there are {', '.join(QUANTITIES)}")
+        return dict(self.formulations)
+
     def module(self, loaded: Loaded) -> Module:
         """The traced module. Raises OptionError."""
         if self.scalar not in SCALARS:
-            raise OptionError(f"--scalar {self.scalar}: use one of {', '.join(SCALARS)}")
+            raise OptionError(f"--scalar {self.scalar!r}: use one of {', '.join(SCALARS)}")
         name = identifier(loaded.model.name) if self.prefix is None else self.prefix
-        _check_name("--prefix", name)
-        functions = tuple(trace_all(self.robot(loaded), self.wanted()))
+        _check_name("--prefix", name, MODULES)
+        functions = tuple(trace_all(self.robot(loaded), self.wanted(), self.choice()))
         robot = next(iter(functions[0].regroups.values())).robot
         return Module(name, robot, functions, Source.of(self.file, loaded.sha256), self.scalar, self.options())
+
+    def every_formulation(self, loaded: Loaded) -> list[Function]:
+        """Each function in each of its formulations. Raises OptionError."""
+        robot = self.robot(loaded)
+        return [f for wanted in self.wanted() for f in every_formulation(robot, wanted, self.choice())]
 
     def saving(self, loaded: Loaded, module: Module) -> tuple[Notice, ...]:
         """A hint how many operations a wider snap would save, where the file has angles just beside right ones."""
@@ -85,23 +99,23 @@ class Job:
         return {name: value for name, value in asdict(self).items() if name != "file"}
 
     def _runtime_links(self, loaded: Loaded) -> tuple[str, ...]:
-        kind, _, names = self.parameters.partition(":")
-        if kind == "runtime" and not names:
+        if self.parameters == "constant":
+            return ()
+        if self.parameters == "runtime":
             return tuple(body.name for body in loaded.model.bodies)
-        if kind == "runtime":
-            return _known_links(loaded, names.split(","))
-        if self.parameters != "constant":
-            raise OptionError(f"--parameters {self.parameters}: use constant, runtime or runtime:LINK[,LINK...]")
-        return ()
+        kind, _, names = self.parameters.partition(":")
+        if kind != "runtime" or not names:
+            raise OptionError(f"--parameters {self.parameters!r}: use constant, runtime or runtime:LINK[,LINK...]")
+        return _known_links(loaded, names.split(","))
 
 
 def _known_links(loaded: Loaded, names: list[str]) -> tuple[str, ...]:
     moving = [link.name for body in loaded.model.bodies for link in body.links]
     for name in names:
         if name in (link.name for link in loaded.model.base):
-            raise OptionError(f"--parameters: link {name!r} does not move, so no term depends on its inertia")
+            raise OptionError(f"--parameters: link '{shown(name)}' does not move, so no term depends on its inertia")
         if name not in moving:
-            raise OptionError(f"--parameters: no link is called {name!r}; there are {', '.join(moving)}")
+            raise OptionError(f"--parameters: no link is called '{shown(name)}'; there are {quoted(moving)}")
     return tuple(names)
 
 
@@ -115,10 +129,11 @@ def _total(module: Module) -> int:
     return sum(function.counts.total for function in module.functions)
 
 
-RESERVED: Final = frozenset({"selftest", "real", "regroup", "parameters", "joint_names"})
+FUNCTIONS: Final = frozenset({"selftest", "real", "regroup", "parameters", "joint_names", "sin", "cos", "np"})
+"""Names that the generated files have in use beside their functions."""
 
 
-def _check_name(what: str, name: str) -> None:
+def _check_name(what: str, name: str, taken: Collection[str]) -> None:
     """A name becomes code and part of file names, so only plain identifiers pass."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name, re.ASCII) or name in KEYWORDS or name in RESERVED:
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name, re.ASCII) or name in KEYWORDS or name in taken:
         raise OptionError(f"{what}: {name!r} is not usable; take a lower-case identifier that no language reserves")

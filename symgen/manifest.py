@@ -11,7 +11,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.model import Body, Joint, Limits, Link, Model, Pose
 from symgen.module import Module, Source
 from symgen.targets.describe import conventions, descriptions
-from symgen.trace import Robot, Wanted, trace_all
+from symgen.trace import Function, Robot, Wanted, trace
 
 NAME: Final = "manifest.json"
 FORMAT: Final = 1
@@ -46,11 +46,12 @@ def _hash(data: bytes) -> str:
 
 def _functions(module: Module) -> dict[str, Any]:
     quantities = {f.name: [q.name for q in f.quantities] for f in module.functions}
+    formulations = {f.name: {q.name: way.name for q, way in f.parts} for f in module.functions}
     counts = {f.name: f.counts.as_dict() for f in module.functions}
     return {
         d.name: {
             "quantities": quantities.get(d.name, []),
-            "formulation": d.formulation,
+            "formulations": formulations.get(d.name, {}),
             "operations": counts.get(d.name, {}),
             "arguments": [
                 {"direction": a.direction, "name": a.name, "shape": list(a.sizes), "unit": a.unit} for a in d.arguments
@@ -88,11 +89,13 @@ def _digest(path: Path) -> str | None:
 
 def _module(data: dict[str, Any]) -> Module:
     robot = Robot(_model(data["model"]), tuple(data["runtime"]["parameters"]), bool(data["runtime"]["gravity"]))
-    wanted = [
-        Wanted.parse(f"{name}={'+'.join(f['quantities'])}") for name, f in data["functions"].items() if f["quantities"]
-    ]
-    functions = tuple(trace_all(robot, wanted))
+    rows = {name: f for name, f in data["functions"].items() if f["quantities"]}
+    functions = tuple(_function(robot, name, row) for name, row in rows.items())
     return Module(data["prefix"], robot, functions, Source(**data["source"]), data["scalar"], data["options"])
+
+
+def _function(robot: Robot, name: str, row: dict[str, Any]) -> Function:
+    return trace(robot, Wanted.parse(f"{name}={'+'.join(row['quantities'])}"), row["formulations"])
 
 
 def _model(data: dict[str, Any]) -> Model:

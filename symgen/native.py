@@ -73,7 +73,7 @@ class Compiled:
             raise AttributeError(f"this module has no function {name!r}; it has {', '.join(self.functions)}") from None
 
     def _function(self, module: Module, d: Description) -> Callable[..., Any]:
-        run = getattr(self._library, f"{module.name}_{d.name}_batch")
+        run = getattr(self._library, f"Batch_{module.name}_{d.name}")
         ins = [a for a in d.arguments if a.direction == "in"]
         outs = [a for a in d.arguments if a.direction == "out"]
 
@@ -104,7 +104,7 @@ class Compiled:
 
 def _batch_prototype(module: Module, d: Description) -> str:
     pointers = ", ".join("void *" for _ in d.arguments)
-    return f"void {module.name}_{d.name}_batch(size_t, {pointers});"
+    return f"void Batch_{module.name}_{d.name}(size_t, {pointers});"
 
 
 def build(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> Compiled:

@@ -15,18 +15,17 @@ from symgen.manifest import NAME
 def publish(files: Mapping[str, str], folder: Path) -> list[Path]:
     """Write `files` (name to text) into `folder`, in place of what an earlier run put there.
 
-    Everything is written beside the folder first and then renamed. Raises OptionError, leaving all as it was,
-    if that cannot be done.
+    Everything is written on the same file system first and then renamed, and signals wait until that is done.
+    Raises OptionError, leaving all as it was, if that cannot be done.
     """
     try:
         earlier = _earlier(folder)
         _check(files, folder, earlier)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _staging(folder) as stage:
+        with _undisturbed(), _staging(folder) as stage:
             for name, text in files.items():
                 (stage / name).write_text(text, encoding="utf-8", newline="\n")
-            with _undisturbed():
-                _move(stage, folder, files, earlier)
+            _move(stage, folder, files, earlier)
     except OSError as error:
         raise OptionError(f"cannot write to {str(folder)!r}: {error.strerror or error}") from error
     return [folder / name for name in files]
@@ -37,8 +36,9 @@ def _earlier(folder: Path) -> set[str]:
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"cannot write to {str(folder)!r}: it is not a folder")
     try:
-        listed = json.loads((folder / NAME).read_text(encoding="utf-8"))["files"]
-        return {name for name in listed if Path(name).name == name} | {NAME}
+        data = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        own = str(data["generator"]).startswith("symgen ")
+        return {name for name in data["files"] if Path(name).name == name} | {NAME} if own else set()
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return set()
 
@@ -54,8 +54,11 @@ def _check(files: Mapping[str, str], folder: Path, earlier: set[str]) -> None:
 
 @contextlib.contextmanager
 def _staging(folder: Path) -> Iterator[Path]:
-    """A folder on the same file system, gone afterwards whatever happens."""
-    stage = Path(tempfile.mkdtemp(prefix=".symgen-", dir=folder.parent))
+    """A folder on the same file system, gone afterwards whatever happens.
+
+    It is inside a folder that exists, which may be a mount point or the only one that may be written to.
+    """
+    stage = Path(tempfile.mkdtemp(prefix=".symgen-", dir=folder if folder.exists() else folder.parent))
     try:
         yield stage
     finally:

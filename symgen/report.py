@@ -1,6 +1,6 @@
 """What the command line tells people: tables on a terminal, plain text elsewhere, data for --json."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from symgen.mechanics.xml_reader import shown
 from symgen.module import Module
 from symgen.targets import LANGUAGES
 from symgen.targets.describe import arguments_in_words
+from symgen.trace import Function
 from symgen.verify import Check
 
 PIPE_WIDTH = 200
@@ -47,18 +48,36 @@ def generated(module: Module, paths: Sequence[Path]) -> None:
 
 def operations(module: Module) -> None:
     """Operation counts of each function."""
+    _count_table(module, module.functions, chosen=())
+
+
+def formulations(module: Module, traced: Sequence[Function]) -> None:
+    """Operation counts of each function in each formulation, the chosen one marked."""
+    _count_table(module, traced, chosen=[(f.name, f.formulation) for f in module.functions])
+
+
+def _count_table(module: Module, functions: Sequence[Function], chosen: Collection[tuple[str, str]]) -> None:
     table = _table(f"{module.robot.model.name}: {module.dof} joints", ["function", "formulation"],
                    ["+ -", "*", "/", "sin cos", "total"])
-    for f in module.functions:
-        c = f.counts
-        table.add_row(f.name, f.formulation, *map(str, (c.add, c.mul, c.div, c.trig, c.total)))
+    for f in functions:
+        c, style = f.counts, "bold" if (f.name, f.formulation) in chosen else ""
+        table.add_row(f.name, f.formulation, *map(str, (c.add, c.mul, c.div, c.trig, c.total)), style=style)
     _console().print(table)
 
 
 def operations_data(module: Module) -> dict[str, Any]:
     """The data of ``symgen ops --json``."""
-    counts = {f.name: {**f.counts.as_dict(), "formulation": f.formulation} for f in module.functions}
-    return {"robot": module.robot.model.name, "dof": module.dof, "quantities": counts}
+    return {"robot": module.robot.model.name, "dof": module.dof, "quantities": {f.name: _row(f) for f in module.functions}}
+
+
+def formulations_data(module: Module, traced: Sequence[Function]) -> dict[str, Any]:
+    """The data of ``symgen ops --all --json``: a list of rows for each quantity."""
+    rows = {f.name: [_row(g) for g in traced if g.name == f.name] for f in module.functions}
+    return {"robot": module.robot.model.name, "dof": module.dof, "quantities": rows}
+
+
+def _row(f: Function) -> dict[str, Any]:
+    return {**f.counts.as_dict(), "formulation": f.formulation}
 
 
 def checks(folder: Path, results: Sequence[Check]) -> bool:

@@ -3,7 +3,7 @@
 Each function is traced in every formulation of its quantities; the cheapest is kept.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -155,27 +155,56 @@ def _apply(
     return {out.name: values for out, values in zip(wanted.outputs, arrays, strict=True)}
 
 
-def trace(robot: Robot, wanted: Wanted) -> Function:
-    """The cheapest program for one function. Raises OptionError for a name it cannot have."""
-    return trace_all(robot, [wanted])[0]
+Choice = Mapping[str, str]
+"""The formulation to use, by quantity; the cheapest where a quantity is not named."""
 
 
-def trace_all(robot: Robot, functions: Sequence[Wanted]) -> list[Function]:
+def trace(robot: Robot, wanted: Wanted, choice: Choice | None = None) -> Function:
+    """The cheapest program for one function. Raises OptionError for a formulation that it does not have."""
+    return trace_all(robot, [wanted], choice)[0]
+
+
+def trace_all(robot: Robot, functions: Sequence[Wanted], choice: Choice | None = None) -> list[Function]:
     """The cheapest program for each function.
 
     Runtime parameters are regrouped once for all functions, so there one regrouping serves them all.
+    Raises OptionError for a formulation that a quantity does not have.
     """
     regroups = {name: robot.regroup(name) for name in REGROUPINGS}
     if not robot.runtime:
-        return [_cheapest(regroups, wanted) for wanted in functions]
-    each = [[_cheapest({name: r}, wanted) for wanted in functions] for name, r in regroups.items()]
+        return [_cheapest(regroups, wanted, choice or {}) for wanted in functions]
+    served = [regroups[name] for name in REGROUPINGS if all(_ways(w, [name], choice or {}) for w in functions)]
+    if not served:
+        raise OptionError("with runtime parameters all formulations must be on one regrouping")
+    each = [[_cheapest({r.regrouping: r}, wanted, choice or {}) for wanted in functions] for r in served]
     return min(each, key=lambda traced: sum(f.counts.total for f in traced))
 
 
-def _cheapest(regroups: Mapping[str, Regroup], wanted: Wanted) -> Function:
-    ways = [[(q, way) for way in q.formulations if way.regrouping in regroups] for q in wanted.quantities]
-    candidates = (_traced(regroups, wanted, parts) for parts in product(*ways))
+def every_formulation(robot: Robot, wanted: Wanted, choice: Choice | None = None) -> list[Function]:
+    """The program of a function in each of its formulations, as far as `choice` leaves them open."""
+    regroups = {name: robot.regroup(name) for name in REGROUPINGS}
+    return [_traced(regroups, wanted, parts) for parts in _ways(wanted, regroups, choice or {})]
+
+
+def _cheapest(regroups: Mapping[str, Regroup], wanted: Wanted, choice: Choice) -> Function:
+    candidates = (_traced(regroups, wanted, parts) for parts in _ways(wanted, regroups, choice))
     return min(candidates, key=lambda f: f.counts.total)
+
+
+def _ways(wanted: Wanted, regroupings: Collection[str], choice: Choice) -> list[tuple[Part, ...]]:
+    """The combinations of formulations on the given regroupings."""
+    allowed = [
+        [(q, way) for way in _chosen(q, choice.get(q.name)) if way.regrouping in regroupings] for q in wanted.quantities
+    ]
+    return list(product(*allowed))
+
+
+def _chosen(q: Quantity, name: str | None) -> Sequence[Formulation]:
+    found = [way for way in q.formulations if name in (None, way.name)]
+    if not found:
+        ways = ", ".join(way.name for way in q.formulations)
+        raise OptionError(f"{q.name} has no formulation {name!r}; there are {ways}")
+    return found
 
 
 def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, ...]) -> Function:

@@ -170,15 +170,28 @@ def _regroup(subject: Subject, compiled: Compiled, states: Sequence[Arrays]) -> 
 
 def _python_checks(subject: Subject) -> Iterator[Check]:
     """The Python module, on all states at once, against the float run."""
-    python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
+    try:
+        python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
+    except Exception as error:  # whatever the file says is its own fault
+        yield Check("Python module loads", False, f"{type(error).__name__}: {error}")
+        return
     states = subject.states()
     batch = {name: np.array([state[name] for state in states]) for name in states[0]}
     for function in subject.module.functions:
-        d = _described(subject, function.name)
-        got = python[function.name](*_inputs(d, batch))
+        yield _python_check(subject, python, function, states, batch)
+
+
+def _python_check(
+    subject: Subject, python: Mapping[str, Any], function: Function, states: Sequence[Arrays], batch: Arrays
+) -> Check:
+    what = f"{function.name}: Python equals the float run"
+    try:
+        got = python[function.name](*_inputs(_described(subject, function.name), batch))
         arrays = got if isinstance(got, tuple) else (got,)
         worst = max(_batch_error(function, arrays, state, k) for k, state in enumerate(states))
-        yield Check(f"{function.name}: Python equals the float run", worst <= 1e-11, f"largest error {worst:.1e}")
+    except Exception as error:
+        return Check(what, False, f"{type(error).__name__}: {error}")
+    return Check(what, worst <= 1e-11, f"largest error {worst:.1e}")
 
 
 def _batch_error(function: Function, arrays: Sequence[np.ndarray[Any, Any]], state: Arrays, k: int) -> float:

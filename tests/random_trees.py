@@ -79,6 +79,14 @@ def tilted(rng: Random) -> Pose:
     return pose(tilt @ rotation(np.eye(3)[2], rng.uniform(-3, 3)), [rng.uniform(-0.5, 0.5) for _ in range(3)])
 
 
+def roughly_square(rng: Random) -> Pose:
+    """Right angles and vanishing offsets written with a few digits too few, off by 1e-14 to 1e-3."""
+    meant = square(rng)
+    off = rotation(unit(rng), 10 ** rng.uniform(-14, -3))
+    position = [x + rng.choice((-1, 1)) * 10 ** rng.uniform(-14, -3) for x in meant.position]
+    return pose(np.array(meant.rotation) @ off, position)
+
+
 def inertia(rng: Random) -> tuple[float, ...]:
     """The ten of a physically possible link; now and then with symmetries that make entries vanish."""
     m, c = rng.uniform(0.5, 3), np.array([rng.choice((0.0, rng.uniform(-0.2, 0.2))) for _ in range(3)])
@@ -158,6 +166,7 @@ FAMILIES: dict[str, Callable[[int], Model]] = {
     "tree": lambda seed: tree(seed, anywhere, unit, any_kind, branch, LARGE),
     "square chain": lambda seed: tree(seed, square, straight, any_kind, chain, SMALL),
     "square tree": lambda seed: tree(seed, square, straight, any_kind, branch, LARGE),
+    "roughly square": lambda seed: tree(seed, roughly_square, straight, mostly_turning, chain, SMALL),
     "parallel": lambda seed: tree(seed, level, up_or_down, mostly_turning, chain, SMALL),
     "parallel tree": lambda seed: tree(seed, level, up, turning, branch, LARGE),
     "nearly parallel": lambda seed: tree(seed, tilted, up_or_down, mostly_turning, chain, SMALL),

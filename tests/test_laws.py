@@ -1,5 +1,6 @@
 """Laws of mechanics on random robots with every joint type and on the robots of the library."""
 
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -22,6 +23,7 @@ from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.newton_euler import bias, gravity, inverse_dynamics
 from symgen.compiler.evaluate import evaluate
 from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.model import IDENTITY, Pose
 from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.mechanics.spatial import Vector
 from symgen.trace import Robot, Wanted, trace
@@ -155,6 +157,13 @@ def test_a_moved_root_frame_changes_nothing(name):
 
 
 @robots
+def test_a_root_frame_far_away_leaves_the_compiled_robot_as_it_was(name):
+    robot, far = model(name), Pose(IDENTITY, (4096.0, -8192.0, 1024.0))
+    bodies = tuple(replace(b, pose=far @ b.pose) if b.parent == 0 else b for b in robot.bodies)
+    assert system(replace(robot, bodies=bodies)) == system(robot)
+
+
+@robots
 def test_moved_link_frames_change_nothing(name):
     robot, state = model(name), arrays(model(name).dof, 3)
     moved = with_moved_frames(robot, Random(7))
@@ -169,7 +178,7 @@ def test_gravity_nearly_along_a_base_axis_loses_no_digits(name, tilt):
     first = next(robot.body(i) for i in robot.children(0))
     axis = np.array(first.pose.turn(first.joint.axis))
     across = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
-    pulled = type(robot)(robot.name, robot.bodies, robot.base, tuple(float(x) for x in 9.81 * axis + tilt * across))
+    pulled = replace(robot, gravity=tuple(float(x) for x in 9.81 * axis + tilt * across))
     agree(tau(pulled, *state), lagrange(pulled, *state))
 
 

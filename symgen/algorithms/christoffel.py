@@ -8,14 +8,14 @@ further out as a whole: ∂J_b/∂q_a = ∂J_a/∂q_b = σ_a × J_b. So for i �
 both read off the moments K, p of J_k (`Flow`) at j.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from symgen.algorithms.coriolis import C_MATRIX, square
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.flow import Flow, carried, climb, joint_flow, own_steps, slide_axis, spin_axis
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import NO_INERTIA, NULL, Force, Inertia, Step, Turn, Vector
+from symgen.mechanics.spatial import NO_INERTIA, Force, Inertia, Step, Turn, Vector, along
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 
@@ -45,15 +45,20 @@ def pull(joint: JointType, flow: Flow) -> Pull:
     return Pull(spun, flow.swept.scaled(turning) + flow.p.cross(slide_axis(joint)))
 
 
-Reader = Callable[[System, int, Sequence[Scalar], Pull], Iterator[tuple[int, Scalar, Scalar]]]
+Readings = Iterator[tuple[int, Scalar, Scalar]]
+Read = Callable[[int, Pull], Readings]
 """S_i · force and σ_i · sweep for every ancestor i of j, from the pull in the joint frame of j."""
 
 
-def carried_up(system: System, j: int, q: Coordinates, at: Pull) -> Iterator[tuple[int, Scalar, Scalar]]:
-    """Read by the ancestors in their own frames: nine numbers carried per pair."""
-    for i, there, _ in climb(system, j, q, at):
-        joint = system.body(i).joint
-        yield i, joint.project(there.force), there.sweep.dot(spin_axis(joint))
+def carried_up(system: System, q: Coordinates) -> Read:
+    """Each ancestor reads in its own frame: nine numbers carried up for every pair."""
+
+    def read(j: int, at: Pull) -> Readings:
+        for i, there, _ in climb(system, j, q, at):
+            joint = system.body(i).joint
+            yield i, joint.project(there.force), there.sweep.dot(spin_axis(joint))
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +79,36 @@ class Axis:
         return Axis(v, w)
 
 
-def carried_down(system: System, q: Coordinates) -> Reader:
-    """Read in the joint frame of j, to which the ancestors' axes are carried once: nothing carried per pair."""
+def carried_down(system: System, q: Coordinates) -> Read:
+    """All ancestors read in the joint frame of j, to which their axes are carried down once."""
     axes: dict[int, dict[int, Axis]] = {0: {}}
+    at_joint: dict[int, dict[int, Axis]] = {}
     for j in system.outward:
-        body = system.body(j)
-        axes[j] = {i: axis.through(body.placement.landing.steps) for i, axis in axes[body.parent].items()}
-        pass
-    raise NotImplementedError
+        place = system.body(j).placement
+        at_joint[j] = {i: axis.through(place.landing.steps) for i, axis in axes[system.body(j).parent].items()}
+        axes[j] = {i: axis.through(own_steps(place, q[j - 1])) for i, axis in at_joint[j].items()}
+        axes[j][j] = Axis(slide_axis(place.joint), spin_axis(place.joint))
+
+    def read(j: int, at: Pull) -> Readings:
+        for i, axis in at_joint[j].items():
+            yield i, axis.w.dot(at.force.angular) + axis.v.dot(at.force.linear), axis.w.dot(at.sweep)
+
+    return read
 
 
-def symbols(system: System, q: Coordinates, read: Reader = carried_up) -> Symbols:
+def symbols(system: System, q: Coordinates, read: Read) -> Symbols:
     """Γ_ijk by (i, j, k) with j <= k, without the structural zeros."""
     found: Symbols = {}
     for k, inertia in composites(system, q):
         flow = joint_flow(system.body(k).joint, inertia)
-        own = pull(system.body(k).joint, flow)
-        found |= {(i, k, k): entry for i, entry, _ in read(system, k, q, own)}
-        for j, at_body, at_joint in climb(system, k, q, flow):
-            joint = system.body(j).joint
-            here = joint.project(pull(joint, at_body).force)
-            found |= _triple(j, j, k, here, here)
-            for i, entry, other in read(system, j, q, pull(joint, at_joint)):
-                found |= _triple(i, j, k, entry, other)
+        with system.section(k, "symbols"):
+            found |= {(i, k, k): entry for i, entry, _ in read(k, pull(system.body(k).joint, flow))}
+            for j, at_body, at_joint in climb(system, k, q, flow):
+                joint = system.body(j).joint
+                here = joint.project(pull(joint, at_body).force)
+                found |= _triple(j, j, k, here, here)
+                for i, entry, other in read(j, pull(joint, at_joint)):
+                    found |= _triple(i, j, k, entry, other)
     return found
 
 
@@ -118,16 +130,32 @@ def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
         yield i, at_joint
 
 
-@quantity(
-    "christoffel_symbols", "Gamma_ijk(q), j <= k", inputs=("q",), needs_gravity=False, source=SOURCE,
-    outputs=(Array("Gamma", "Christoffel symbols of the first kind, packed", UNIT, ("n", "n2")),),
+PACKED = Array("Gamma", "Christoffel symbols of the first kind, packed", UNIT, ("n", "n2"))
+FULL = Array("Gamma", "Christoffel symbols of the first kind", UNIT, ("n", "n", "n"))
+as_packed = quantity(
+    "christoffel_symbols", "Gamma_ijk(q), j <= k", inputs=("q",), needs_gravity=False, outputs=(PACKED,), source=SOURCE
 )
-def christoffel_symbols(system: System, q: Coordinates) -> list[Scalar]:
-    """Γ_ijk packed, n x n(n+1)/2: row i, and in it the pairs j <= k in the order (1,1), (1,2) ... (1,n), (2,2) ...
+as_full = quantity(
+    "christoffel_symbols_full", "Gamma_ijk(q)", inputs=("q",), needs_gravity=False, outputs=(FULL,), source=SOURCE
+)
+as_coriolis = quantity(
+    "coriolis_matrix", "C(q, qd)", inputs=("q", "qd"), needs_gravity=False, outputs=(C_MATRIX,), source=SOURCE
+)
 
-    With indices from 0, pair (j, k) is at j n - j (j - 1) / 2 + k - j of its row.
+
+@as_packed
+def christoffel_symbols(system: System, q: Coordinates) -> list[Scalar]:
+    """Γ_ijk packed, n x n(n+1)/2: row i, and in it the pairs j <= k in the order (0, 0) ... (0, n-1), (1, 1) ...
+
+    With indices from 0, Γ_ijk is at i n(n+1)/2 + j n - j (j - 1)/2 + k - j.
     """
-    return _packed(system, symbols(system, q))
+    return _packed(system, symbols(system, q, carried_down(system, q)))
+
+
+@as_packed
+def christoffel_symbols_up(system: System, q: Coordinates) -> list[Scalar]:
+    """The same, read by the ancestors in their own frames: fewer operations where joint centres coincide."""
+    return _packed(system, symbols(system, q, carried_up(system, q)))
 
 
 def _packed(system: System, found: Symbols) -> list[Scalar]:
@@ -135,21 +163,28 @@ def _packed(system: System, found: Symbols) -> list[Scalar]:
     return [found.get((i, j, k), ZERO) for i in range(1, n + 1) for j in range(1, n + 1) for k in range(j, n + 1)]
 
 
-@quantity(
-    "christoffel_symbols_full", "Gamma_ijk(q)", inputs=("q",), needs_gravity=False, source=SOURCE,
-    outputs=(Array("Gamma", "Christoffel symbols of the first kind", UNIT, ("n", "n", "n")),),
-)
+@as_full
 def christoffel_symbols_full(system: System, q: Coordinates) -> list[Scalar]:
     """Γ_ijk, n x n x n, row-major; symmetric in j and k."""
-    found, n = symbols(system, q), range(1, system.dof + 1)
+    return _full(system, symbols(system, q, carried_down(system, q)))
+
+
+@as_full
+def christoffel_symbols_full_up(system: System, q: Coordinates) -> list[Scalar]:
+    """The same, read by the ancestors in their own frames."""
+    return _full(system, symbols(system, q, carried_up(system, q)))
+
+
+def _full(system: System, found: Symbols) -> list[Scalar]:
+    n = range(1, system.dof + 1)
     return [found.get((i, min(j, k), max(j, k)), ZERO) for i in n for j in n for k in n]
 
 
-@quantity("coriolis_matrix", "C(q, qd)", inputs=("q", "qd"), needs_gravity=False, outputs=(C_MATRIX,), source=SOURCE)
+@as_coriolis
 def coriolis_from_christoffel(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C_ij = Σ_k Γ_ijk q̇_k, n x n, row-major."""
     entries: dict[tuple[int, int], Scalar] = {}
-    for (i, j, k), symbol in symbols(system, q).items():
-        for a, b in {(j, k), (k, j)}:
+    for (i, j, k), symbol in symbols(system, q, carried_down(system, q)).items():
+        for a, b in dict.fromkeys(((j, k), (k, j))):
             entries[i, a] = entries.get((i, a), ZERO) + symbol * qd[b - 1]
     return square(system, entries)

@@ -35,7 +35,7 @@ def mass_matrix_axial(system: System, q: Sequence[Scalar]) -> list[Scalar]:
 
 
 def _mass_matrix(system: System, q: Sequence[Scalar], own: Mapping[int, Inertia]) -> list[Scalar]:
-    composite = {i: NO_INERTIA for i in range(system.dof + 1)}
+    composite = dict.fromkeys(range(system.dof + 1), NO_INERTIA)
     entries: Entries = {}
     for i in system.inward:
         body = system.body(i)

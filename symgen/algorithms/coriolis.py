@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.flow import Cloud, carried, climb, own_steps, slide_axis, spin_axis, times
+from symgen.mechanics.flow import Cloud, carried, climb, own_steps, slide_axis, spin_axis, times, usual_times
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Inertia, Second, Step, Turn, Vector, along
+from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Inertia, Step, Turn, Vector, along
 from symgen.mechanics.system import Placement, System
 from symgen.scalar import ZERO, Scalar
 
@@ -95,6 +95,10 @@ class Column:
         whirl = self.whirl.turned(-step) if isinstance(step, Turn) else self.whirl
         return Column(self.momentum.moved_in(step), whirl, tuple(f.moved_in(step) for f in self.forces))
 
+    def with_force(self, force: Force) -> "Column":
+        """One more force to carry."""
+        return Column(self.momentum, self.whirl, (*self.forces, force))
+
 
 def column(joint: JointType, cloud: Cloud, x: Spin) -> Column:
     """The column of a joint from its composite body in the joint frame, as seen from the parent's side.
@@ -131,7 +135,7 @@ C_MATRIX = Array("C", "Coriolis matrix, dM/dt - 2 C skew", "kg m^2/s | kg m/s | 
 
 @quantity(
     "coriolis_matrix", "C(q, qd)", inputs=("q", "qd"), needs_gravity=False, outputs=(C_MATRIX,),
-    source="Echeandia & Wensing, Numerical methods to compute the Coriolis matrix (2021); Echeandia (2020), algorithm 4",
+    source="Echeandia & Wensing, Numerical methods to compute the Coriolis matrix (2021), algorithm 1",
 )
 def coriolis_matrix(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C(q, q̇), n x n, row-major: C q̇ + g is the bias, dM/dt = C + Cᵀ, and C_ij = Σ_k Γ_ijk q̇_k."""
@@ -172,6 +176,5 @@ def coriolis_transpose_product(system: System, q: Coordinates, qd: Coordinates) 
 
 def momentum_of(inertia: Inertia, x: Spin) -> Force:
     """m v + w × h and (tr S - S) w + h × v about the body's origin."""
-    s, w = inertia.s, x.w
-    usual = Second(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)
-    return Force(x.v.scaled(inertia.m) + w.cross(inertia.h), times(usual, w) + inertia.h.cross(x.v))
+    w = x.w
+    return Force(x.v.scaled(inertia.m) + w.cross(inertia.h), usual_times(inertia.s, w) + inertia.h.cross(x.v))

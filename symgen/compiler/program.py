@@ -52,8 +52,15 @@ class Value:
     program: "Program"
     ref: Ref
 
+    def _with(self, other: Scalar) -> "Value | None":
+        """`other` on this tape, None where it is of a kind that must do the operation itself."""
+        return self.program.value(other) if isinstance(other, (Value, int, float)) else None
+
     def __add__(self, other: Scalar) -> Scalar:
-        return self if other is ZERO else self.program.add(self, self.program.value(other))
+        if other is ZERO:
+            return self
+        operand = self._with(other)
+        return NotImplemented if operand is None else self.program.add(self, operand)
 
     __radd__ = __add__
 
@@ -67,15 +74,20 @@ class Value:
         return -self + other
 
     def __mul__(self, other: Scalar) -> Scalar:
-        return ZERO if other is ZERO else self.program.mul(self, self.program.value(other))
+        if other is ZERO:
+            return ZERO
+        operand = self._with(other)
+        return NotImplemented if operand is None else self.program.mul(self, operand)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar) -> Scalar:
-        return self.program.div(self, self.program.value(other))
+        operand = self._with(other)
+        return NotImplemented if operand is None else self.program.div(self, operand)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
-        return self.program.div(self.program.value(other), self)
+        operand = self._with(other)
+        return NotImplemented if operand is None else self.program.div(operand, self)
 
     def sin(self) -> "Value":
         return self.program.function("sin", self)

@@ -189,7 +189,7 @@ def _settled(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFram
 
 def size_of(model: Model) -> float:
     """The longest distance from a joint to the next (m), by which lengths that are only rounding are told."""
-    return max(norm(*body.pose.position) for body in model.bodies)
+    return max((norm(*body.pose.position) for body in model.bodies if body.parent), default=0.0)
 
 
 def main_child(model: Model, i: int) -> int | None:

@@ -74,6 +74,12 @@ class Flow:
         """∫ u × (z × r) dm."""
         return Vector(-self.k[2].x, -self.k[2].y, self.planar)
 
+    def moment_about(self, v: Vector) -> Vector:
+        """∫ r × (v × u) dm = tr(K) v - K v."""
+        x, y, z = self.k
+        rows = (Vector(y.y + z.z, -x.y, -x.z), Vector(-y.x, x.x + z.z, -y.z), Vector(-z.x, -z.y, x.x + y.y))
+        return Vector(*(row.dot(v) for row in rows))
+
     def moved_in(self, step: Step) -> "Flow":
         """The same field about the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
@@ -156,3 +162,8 @@ class Cloud:
 def times(s: Second, v: Vector) -> Vector:
     """S v."""
     return Vector(*(s[i, 0] * v.x + s[i, 1] * v.y + s[i, 2] * v.z for i in range(3)))
+
+
+def usual_times(s: Second, v: Vector) -> Vector:
+    """(tr S - S) v = ∫ r × (v × r) dm: the usual inertia tensor times v."""
+    return times(Second(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy), v)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, main_child, pose_of, tidy
+from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, main_child, pose_of, size_of, tidy
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Body, Model, Pose
 from symgen.mechanics.spatial import NO_INERTIA, NO_SECOND, NULL, Angle, Inertia, Second, Turn, Vector
@@ -99,22 +99,23 @@ def _placement(model: Model, i: int, frame: CanonicalFrame, pull: Mapping[int, t
     return Placement(frame.landing, frame.theta0, frame.r, kind)
 
 
-Balance = Callable[[Inertia, Pose], tuple[Inertia, Scalar]]
-"""Splits a body's inertia, given its main child's pose, into what remains and a mass that the child keeps."""
+Balance = Callable[[Inertia, Pose, float], tuple[Inertia, Scalar]]
+"""Splits a body's inertia, given its main child's pose and the robot's size, into what remains and a mass that the
+child keeps."""
 
 
-def _minimal(inertia: Inertia, child: Pose) -> tuple[Inertia, Scalar]:
+def _minimal(inertia: Inertia, child: Pose, size: float) -> tuple[Inertia, Scalar]:
     return inertia, ZERO
 
 
-def _balanced(inertia: Inertia, child: Pose) -> tuple[Inertia, Scalar]:
+def _balanced(inertia: Inertia, child: Pose, size: float) -> tuple[Inertia, Scalar]:
     """Leave with the child the mass at its origin without which a first moment of the body vanishes.
 
     That mass costs the child three products (m a), and saves the body a column of U h and its share of h × a.
+    A child too near would need a mass so large that its force, cancelled further in, takes digits with it.
     """
-    reach = max(abs(x) for x in child.position)
     for k in (1, 0):
-        if inertia.h[k] is not ZERO and abs(child.position[k]) > 1e-3 * reach:
+        if inertia.h[k] is not ZERO and abs(child.position[k]) > 1e-3 * size:
             mass = inertia.h[k] / child.position[k]
             rest = inertia + seen_from(Inertia(-mass, NULL, NO_SECOND), child)
             return replace(rest, h=rest.h.without(k)), mass
@@ -134,7 +135,7 @@ def _regrouped(
         placement, parent, child = placements[i - 1], model.body(i).parent, _balancing_child(model, i)
         whole = _cleaned(total[i])
         if child is not None:
-            whole, mass = balance(whole, pose_of(placements[child - 1].steps(ZERO)))
+            whole, mass = balance(whole, pose_of(placements[child - 1].steps(ZERO)), size_of(model))
             total[child] = replace(total[child], m=total[child].m + mass)
             whole = _cleaned(whole)
         total[i], handed = placement.joint.regrouped(whole)

@@ -2,6 +2,7 @@
 
 import re
 import struct
+import sys
 import unicodedata
 from collections.abc import Sequence
 from typing import Final
@@ -45,15 +46,23 @@ def _shortest_single(x: float) -> str:
     return next(text for digits in range(1, 10) if single(float(text := f"{x:.{digits}g}")) == wanted)
 
 
-MODULES: Final = frozenset({"math", "numpy", "stddef", "stdint", "stdio", "stdlib", "string", "time", "types"})
-"""Names of headers and Python modules that a file of the same name would hide."""
+MODULES: Final = frozenset(sys.stdlib_module_names) | frozenset(
+    word
+    for line in (
+        "numpy assert complex ctype errno fenv features float inttypes iso646 limits locale math setjmp signal",
+        "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar",
+        "wchar wctype all clean edit_cache help install m package package_source preinstall rebuild_cache test",
+    )
+    for word in line.split()
+)
+"""Python modules and C headers that a file of the same name would hide, and targets that CMake keeps to itself."""
 
 
 def identifier(name: str) -> str:
     """A legal lower-case C and Python identifier for any text.
 
     Whatever is not an ASCII letter or digit becomes ``_``; accents are dropped; ``r_`` is put before a digit, a
-    reserved word or the name of a standard header.
+    reserved word or the name of a standard header or module.
     """
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     word = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:48]

@@ -1,0 +1,170 @@
+"""Derivatives of inverse and forward dynamics.
+
+Symbols of `coriolis`: J_i the velocity field of joint i, (f2, n2) its momentum and n3 its whirl at an ancestor j.
+The acceleration of a point depends on q_i through J_i alone, ∂r̈/∂q_i = J̈_i and ∂r̈/∂q̇_i = 2 J̇_i. Hence for j ⪯ i
+
+    ∂τ_j/∂q_i = S_jᵀ F4,   F4 = ∫ J̈_i dm with its moment and, turned or moved along with joint i, the force on
+                           all bodies beyond it: σ × F, σ × N + t × F,
+    ∂τ_i/∂q_j = σ̈_j·n2 + 2 σ̇_j·n3 + (a_j × σ_j + ẗ_j)·f2,
+    ∂τ/∂q̇    = 2 C,   ∂τ/∂q̈ = M,
+
+which are the expressions of Singh, Russell & Wensing (RA-L 2022), eqs. 29-36, written for moments of mass.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from symgen.algorithms.coriolis import Column, Entries, Spin, axial, clouds, column, lean, spins, square
+from symgen.algorithms.newton_euler import State, _inertial_force
+from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.flow import Cloud, carried, climb, own_steps, slide_axis, spin_axis, times, usual_times
+from symgen.mechanics.joints import JointType
+from symgen.mechanics.spatial import EZ, NO_FORCE, Force, Turn, Vector, along
+from symgen.mechanics.system import System
+from symgen.scalar import Scalar
+
+Coordinates = Sequence[Scalar]
+SOURCE = "Singh, Russell & Wensing, Efficient analytical derivatives of rigid-body dynamics, RA-L 2022"
+DTAU_DQ = Array("dtau_dq", "derivative of joint forces in q, row by force", "N m/rad | N m/m | N/rad | N/m", ("n", "n"))
+DTAU_DQD = Array("dtau_dqd", "derivative of joint forces in qd, row by force", "N m s/rad | N s/m", ("n", "n"))
+M_MATRIX = Array("M", "joint-space inertia, symmetric", "kg m^2 | kg m | kg", ("n", "n"))
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """How a body moves, and its joint frame, each in its own axes."""
+
+    body: State = State()
+    joint: State = State()
+
+
+def motions(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> dict[int, Motion]:
+    """The motion of every body as in inverse dynamics."""
+    found = {0: Motion()}
+    for i in system.outward:
+        with system.section(i, "motion"):
+            joint = _joint_motion(system, i, found[system.body(i).parent].body)
+            found[i] = Motion(_body_motion(system, i, joint, q[i - 1], qd[i - 1], qdd[i - 1]), joint)
+    return found
+
+
+def _joint_motion(system: System, i: int, before: State) -> State:
+    """The joint frame of `i`, which moves with the parent."""
+    landing = system.body(i).placement.landing
+    a = before.a + before.swirl @ landing.offset if system.body(i).parent else -system.gravity[i]
+    turns = [step for step in landing.steps if isinstance(step, Turn)]
+    return State(before.w.turned_all(turns), before.wd.turned_all(turns), a.turned_all(turns), f"j{i}")
+
+
+def _body_motion(system: System, i: int, at: State, q: Scalar, qd: Scalar, qdd: Scalar) -> State:
+    place, joint = system.body(i).placement, system.body(i).joint
+    turns = [step for step in own_steps(place, q) if isinstance(step, Turn)]
+    rate = joint.spin(qd)
+    w = axial(at.w, rate).turned_all(turns).named(f"w{i}")
+    wd = axial(at.wd + at.w.cross(EZ).scaled(rate), joint.spin(qdd)).turned_all(turns).named(f"wd{i}")
+    moving = State(w, wd, label=f"{i}")
+    a = at.a.turned_all(turns) + moving.swirl @ along(2, place.slide(q)) + joint.thrust(w, qd, qdd)
+    return State(w, wd, a.named(f"a{i}"), f"{i}")
+
+
+def loads(system: System, q: Coordinates, motion: Mapping[int, Motion]) -> dict[int, Force]:
+    """The force on each body and all beyond it, in its joint frame (N, N m)."""
+    total = dict.fromkeys(range(system.dof + 1), NO_FORCE)
+    found = {}
+    for i in system.inward:
+        body = system.body(i)
+        with system.section(i, "forces"):
+            whole = (total[i] + _inertial_force(body, motion[i].body)).named(f"{i}")
+            found[i] = carried(whole, own_steps(body.placement, q[i - 1]))
+            total[body.parent] = total[body.parent] + carried(found[i], body.placement.landing.steps)
+    return found
+
+
+def drift_rate(joint: JointType, cloud: Cloud, x: State, load: Force) -> Force:
+    """F4 of the module's formulas, in the joint frame; the rates of `cloud` are doubled.
+
+    With ρ̇ = w × ρ + ρ': 2 σ̇ × ρ̇ = 2 w (σ̇·ρ) + 2 σ̇ × ρ', and the pull of the origin's acceleration a is taken off.
+    """
+    spin, slide, inertia = spin_axis(joint), slide_axis(joint), cloud.inertia
+    h, bend = inertia.h, x.swirl @ EZ
+    turning, sliding, tilt = bend.scaled(spin.z), bend.scaled(slide.z), x.w.cross(spin)
+    twice = tilt.scaled(2.0)
+    pull = spin.cross(x.a)
+    force = turning.cross(h) + x.w.scaled(twice.dot(h)) + tilt.cross(cloud.rates.p) + spin.cross(load.linear)
+    moment = usual_times(inertia.s, turning) + times(inertia.s, twice).cross(x.w) + cloud.rates.moment_about(tilt)
+    carried_along = spin.cross(load.angular) + slide.cross(load.linear) + h.cross(sliding - pull)
+    return Force(force + (sliding - pull).scaled(inertia.m), moment + carried_along)
+
+
+@dataclass(frozen=True, slots=True)
+class Bend:
+    """S̈ of an ancestor's joint as its column is read: ∂τ_i/∂q_j = turned·n2 + moved·f2 + σ̇·(2 n3)."""
+
+    turned: Vector
+    moved: Vector
+    tilt: Vector
+
+    def on(self, at: Column) -> Scalar:
+        pulled = self.turned.dot(at.momentum.angular) + self.moved.dot(at.momentum.linear)
+        return pulled + self.tilt.dot(at.whirl)
+
+
+def bend_of(joint: JointType, x: State, v: Vector) -> Bend:
+    """At the body's own frame, whose origin moves at `v`."""
+    spin, slide, swirl = spin_axis(joint), slide_axis(joint), x.swirl
+    bend, tilt = swirl @ EZ, x.w.cross(spin)
+    moved = x.a.cross(spin) + v.cross(tilt.scaled(2.0)) + bend.scaled(slide.z)
+    return Bend(bend.scaled(spin.z), moved, tilt)
+
+
+def twice(x: Spin) -> Spin:
+    """The same motion at double speed."""
+    return Spin(*(v.scaled(2.0) for v in (x.w_joint, x.v_joint, x.w, x.v)))
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """Entries of ∂τ/∂q, ∂τ/∂q̇ and M by row and column."""
+
+    dq: Entries
+    dqd: Entries
+    m: Entries
+
+
+def gradients(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Gradients:
+    """The derivatives of inverse dynamics; joint by joint, what it does to its ancestors and they to it."""
+    motion, moving, out = motions(system, q, qd, qdd), spins(system, q, qd), Gradients({}, {}, {})
+    load = loads(system, q, motion)
+    fast = {i: twice(x) for i, x in moving.items()}
+    bends = {i: bend_of(system.body(i).joint, motion[i].body, moving[i].v) for i in system.outward}
+    for i, _, cloud in clouds(system, q, [x * 2.0 for x in qd]):
+        joint = system.body(i).joint
+        with system.section(i, "column"):
+            own = column(joint, cloud, fast[i]).with_force(drift_rate(joint, cloud, motion[i].joint, load[i]))
+            _diagonal(out, i, joint, own)
+            for j, at, _ in climb(system, i, q, own):
+                _pair(out, i, j, system.body(j).joint, fast[j], bends[j], at)
+    return out
+
+
+def _diagonal(out: Gradients, i: int, joint: JointType, own: Column) -> None:
+    out.m[i, i] = joint.project(own.momentum)
+    out.dqd[i, i], out.dq[i, i] = (joint.project(f) for f in own.forces)
+
+
+def _pair(out: Gradients, i: int, j: int, joint: JointType, fast: Spin, bend: Bend, at: Column) -> None:
+    out.m[i, j] = out.m[j, i] = joint.project(at.momentum)
+    out.dqd[j, i], out.dq[j, i] = (joint.project(f) for f in at.forces)
+    out.dqd[i, j], out.dq[i, j] = lean(joint, fast, at), bend.on(at)
+
+
+@quantity(
+    "inverse_dynamics_derivatives", "dtau/dq, dtau/dqd, dtau/dqdd = M", inputs=("q", "qd", "qdd"), source=SOURCE,
+    outputs=(DTAU_DQ, DTAU_DQD, M_MATRIX),
+)
+def inverse_dynamics_derivatives(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M of τ = M q̈ + C q̇ + g, each n x n, row-major with a row for each force."""
+    found = gradients(system, q, qd, qdd)
+    return square(system, found.dq), square(system, found.dqd), square(system, found.m)
