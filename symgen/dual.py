@@ -1,7 +1,8 @@
 """Derivatives of scalar-generic code: numbers that carry their rate of change along.
 
 An algorithm run on `Dual` inputs returns its value and its derivative in the direction of their tangents; on
-tape values that is forward differentiation with everything shared. Duals nest, for derivatives of higher order.
+tape values that is forward differentiation with everything shared. For derivatives of higher order duals of a
+higher level hold duals of a lower one; the level keeps the directions apart.
 """
 
 from collections.abc import Sequence
@@ -13,18 +14,28 @@ from symgen.scalar import ZERO, Scalar
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dual:
-    """A value and its tangent."""
+    """A value and its tangent, both of a lower level."""
 
     x: Scalar
     d: Scalar
+    level: int = 1
+
+    def _split(self, other: Scalar) -> tuple[Scalar, Scalar] | None:
+        """Value and tangent of `other` at this level, None where it is of a higher one."""
+        above = isinstance(other, Dual) and other.level > self.level
+        return None if above else (value(other, self.level), tangent(other, self.level))
+
+    def _made(self, x: Scalar, d: Scalar) -> "Dual":
+        return Dual(x, d, self.level)
 
     def __add__(self, other: Scalar) -> Scalar:
-        return Dual(self.x + value(other), self.d + tangent(other))
+        parts = self._split(other)
+        return NotImplemented if parts is None else self._made(self.x + parts[0], self.d + parts[1])
 
     __radd__ = __add__
 
     def __neg__(self) -> "Dual":
-        return Dual(-self.x, -self.d)
+        return self._made(-self.x, -self.d)
 
     def __sub__(self, other: Scalar) -> Scalar:
         return self + -other
@@ -35,25 +46,27 @@ class Dual:
     def __mul__(self, other: Scalar) -> Scalar:
         if other is ZERO:
             return ZERO
-        x, d = value(other), tangent(other)
-        return Dual(self.x * x, self.d * x + self.x * d)
+        parts = self._split(other)
+        return NotImplemented if parts is None else self._made(self.x * parts[0], self.d * parts[0] + self.x * parts[1])
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar) -> Scalar:
-        x = value(other)
-        quotient = self.x / x
-        return Dual(quotient, (self.d - quotient * tangent(other)) / x)
+        parts = self._split(other)
+        if parts is None:
+            return NotImplemented
+        quotient = self.x / parts[0]
+        return self._made(quotient, (self.d - quotient * parts[1]) / parts[0])
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
         quotient = other / self.x
-        return Dual(quotient, -(quotient * self.d) / self.x)
+        return self._made(quotient, -(quotient * self.d) / self.x)
 
     def sin(self) -> "Dual":
-        return Dual(scalar.sin(self.x), scalar.cos(self.x) * self.d)
+        return self._made(scalar.sin(self.x), scalar.cos(self.x) * self.d)
 
     def cos(self) -> "Dual":
-        return Dual(scalar.cos(self.x), -(scalar.sin(self.x) * self.d))
+        return self._made(scalar.cos(self.x), -(scalar.sin(self.x) * self.d))
 
     def named(self, name: str) -> "Dual":
         """Names the value and, with a ``D`` in front, the tangent in generated code."""
@@ -62,19 +75,19 @@ class Dual:
         return self
 
 
-def value(x: Scalar) -> Scalar:
-    """`x` without its tangent."""
-    return x.x if isinstance(x, Dual) else x
+def value(x: Scalar, level: int = 1) -> Scalar:
+    """`x` without its tangent of that level."""
+    return x.x if isinstance(x, Dual) and x.level == level else x
 
 
-def tangent(x: Scalar) -> Scalar:
-    """The tangent of `x`; a structural zero where it has none."""
-    return x.d if isinstance(x, Dual) else ZERO
+def tangent(x: Scalar, level: int = 1) -> Scalar:
+    """The tangent of `x` at that level; a structural zero where it has none."""
+    return x.d if isinstance(x, Dual) and x.level == level else ZERO
 
 
-def along(values: Sequence[Scalar], tangents: Sequence[Scalar]) -> list[Scalar]:
+def along(values: Sequence[Scalar], tangents: Sequence[Scalar], level: int = 1) -> list[Scalar]:
     """The values with tangents; a structural zero leaves a value as it is."""
-    return [x if d is ZERO else Dual(x, d) for x, d in zip(values, tangents, strict=True)]
+    return [x if d is ZERO else Dual(x, d, level) for x, d in zip(values, tangents, strict=True)]
 
 
 def unit(size: int, k: int) -> list[Scalar]:
@@ -82,6 +95,6 @@ def unit(size: int, k: int) -> list[Scalar]:
     return [1.0 if i == k else ZERO for i in range(size)]
 
 
-def tangents(values: Sequence[Scalar]) -> list[Scalar]:
+def tangents(values: Sequence[Scalar], level: int = 1) -> list[Scalar]:
     """The tangent of each value."""
-    return [tangent(x) for x in values]
+    return [tangent(x, level) for x in values]

@@ -37,6 +37,7 @@ class Job:
     quantities: tuple[str, ...] = ()
     formulations: tuple[tuple[str, str], ...] = ()
     scalar: str = "double"
+    chunk: int = 250
     prefix: str | None = None
 
     def load(self) -> Loaded:
@@ -71,11 +72,13 @@ class Job:
         """The traced module. Raises OptionError."""
         if self.scalar not in SCALARS:
             raise OptionError(f"--scalar {self.scalar!r}: use one of {', '.join(SCALARS)}")
+        if self.chunk < 1:
+            raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 250")
         name = identifier(loaded.model.name) if self.prefix is None else self.prefix
         _check_name("--prefix", name, MODULES)
         functions = tuple(trace_all(self.robot(loaded), self.wanted(), self.choice()))
         robot = next(iter(functions[0].regroups.values())).robot
-        return Module(name, robot, functions, Source.of(self.file, loaded.sha256), self.scalar, self.options())
+        return Module(name, robot, functions, Source.of(self.file, loaded.sha256), self.scalar, self.chunk, self.options())
 
     def every_formulation(self, loaded: Loaded) -> list[Function]:
         """Each function in each of its formulations. Raises OptionError."""

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from symgen.errors import SymgenError
 from symgen.module import Module
 from symgen.render import render
+from symgen.targets.c import functions
 from symgen.targets.describe import Description, descriptions
 
 STRICT: Final = (
@@ -60,11 +61,11 @@ class Compiled:
     def __init__(self, module: Module, library: Path) -> None:
         self._ffi = FFI()
         self._dtype: Any = np.float64 if module.scalar == "double" else np.float32
-        functions = descriptions(module)
-        for d in functions:
+        described = descriptions(module)
+        for d in described:
             self._ffi.cdef(_batch_prototype(module, d))
         self._library = self._ffi.dlopen(str(library))
-        self.functions = {d.name: self._function(module, d) for d in functions}
+        self.functions = {d.name: self._function(module, d) for d in described}
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         try:
@@ -109,9 +110,9 @@ def _batch_prototype(module: Module, d: Description) -> str:
 
 def build(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> Compiled:
     """Compile the C files of `module` that lie in `folder` and load them. Raises CompilerError."""
-    functions = descriptions(module)
     with workspace() as work:
-        (work / "batch.c").write_text(render("c/batch.c.jinja", module=module, functions=functions), encoding="utf-8")
+        text = render("c/batch.c.jinja", module=module, functions=functions(module))
+        (work / "batch.c").write_text(text, encoding="utf-8")
         paths = [str((folder / name).resolve()) for name in sources(module)]
         include = f"-I{folder.resolve()}"
         library = work / "module.so"

@@ -5,8 +5,10 @@ import json
 import shutil
 import signal
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 from symgen.errors import OptionError
 from symgen.manifest import NAME
@@ -32,13 +34,14 @@ def publish(files: Mapping[str, str], folder: Path) -> list[Path]:
 
 
 def _earlier(folder: Path) -> set[str]:
-    """The files of the run whose manifest lies in the folder."""
+    """The files that are left of the run whose manifest lies in the folder."""
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"cannot write to {str(folder)!r}: it is not a folder")
     try:
         data = json.loads((folder / NAME).read_text(encoding="utf-8"))
         own = str(data["generator"]).startswith("symgen ")
-        return {name for name in data["files"] if Path(name).name == name} | {NAME} if own else set()
+        plain = {name for name in data["files"] if Path(name).name == name and (folder / name).is_file()}
+        return plain | {NAME} if own else set()
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return set()
 
@@ -65,17 +68,27 @@ def _staging(folder: Path) -> Iterator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
 
 
+POLITE: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Holds back the signals that end a program politely."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
+    """The signals that end a program politely wait until the end.
+
+    Handlers do it, since a mask would leave the process to the other threads, which NumPy starts.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may set handlers
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    waiting: list[int] = []
+    usual = {number: signal.signal(number, lambda n, frame: waiting.append(n)) for number in POLITE}
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in usual.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+        for number in waiting:
+            signal.raise_signal(number)
 
 
 def _move(stage: Path, folder: Path, files: Mapping[str, str], earlier: set[str]) -> None:

@@ -212,7 +212,7 @@ def _moved(body: Body, parent: Pose, own: Pose) -> Body:
     back = own.inverse
     joint = replace(body.joint, axis=Pose(back.rotation).turn(body.joint.axis))
     seats = tuple(replace(link, pose=back @ link.pose) for link in body.links)
-    return Body(joint, body.parent, parent.inverse @ body.pose @ own, (Link("frame"), *seats))
+    return Body(joint, body.parent, parent.inverse @ body.pose @ own, (Link(f"{body.name} frame"), *seats))
 
 
 # -- energies ---------------------------------------------------------------------------------------------------

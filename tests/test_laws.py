@@ -160,7 +160,8 @@ def test_a_moved_root_frame_changes_nothing(name):
 def test_a_root_frame_far_away_leaves_the_compiled_robot_as_it_was(name):
     robot, far = model(name), Pose(IDENTITY, (4096.0, -8192.0, 1024.0))
     bodies = tuple(replace(b, pose=far @ b.pose) if b.parent == 0 else b for b in robot.bodies)
-    assert system(replace(robot, bodies=bodies)) == system(robot)
+    moved, there = system(replace(robot, bodies=bodies)), system(robot)
+    assert (moved.bodies, moved.gravity) == (there.bodies, there.gravity)
 
 
 @robots
@@ -179,7 +180,7 @@ def test_gravity_nearly_along_a_base_axis_loses_no_digits(name, tilt):
     axis = np.array(first.pose.turn(first.joint.axis))
     across = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
     pulled = replace(robot, gravity=tuple(float(x) for x in 9.81 * axis + tilt * across))
-    agree(tau(pulled, *state), lagrange(pulled, *state))
+    agree(tau(pulled, *state), lagrange(pulled, *state), 1e-11)
 
 
 @robots

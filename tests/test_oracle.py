@@ -4,7 +4,7 @@ import pytest
 from public_robots import example_robot, example_robots
 
 pytest.importorskip("pinocchio")
-oracle = pytest.importorskip("benchmarks.oracle")
+from benchmarks import oracle
 
 UR5 = "ur_description/urdf/ur5_robot.urdf"
 FEW = [

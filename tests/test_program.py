@@ -60,8 +60,12 @@ def grown(pool: list[Any], taken: list[Step]) -> list[Any]:
 
 
 def traced(taken: list[Step]) -> Program:
+    """The steps on a tape, every value an output; every other one, or its negative, has a name."""
     program = Program()
     pool = grown([*program.input("x", (INPUTS,)), *CONSTANTS], taken)
+    for k, value in enumerate(pool):
+        if isinstance(value, Value) and k % 2:
+            (value if k % 3 else -value).named(f"v{k}")
     program.output("y", (len(pool),), pool)
     return program
 

@@ -70,47 +70,51 @@ void panda_gravity(const panda_real q[9], panda_real tau_g[9])
     const double t35  = t27 + t27;
 
     /* body 7, link7: forces */
-    const double n7_x = t29 + t30 + q[8] * t27 + (t29 - t30 - q[7] * t27) - 0.003258380100858 * a6_y;
+    const double t36  = t29 + t30 + q[8] * t27 + (t29 - t30 - q[7] * t27);
+    const double n7_x = t36 - 0.003258380100858 * a6_y;
     const double n7_y = t32 + t32 + 0.0003812475194847 * a6_y;
-    const double t38  = 0.0003812475194847 * t25 + 0.003258380100858 * a7_x;
-    const double t39  = q[7] * f9_x + n9_y - (q[8] * f9_x + n9_y) + t38;
-    tau_g[6]          = -t39;
+    const double t39  = 0.0003812475194847 * t25 + 0.003258380100858 * a7_x;
+    const double t40  = q[7] * f9_x + n9_y - (q[8] * f9_x + n9_y) + t39;
+    tau_g[6]          = -t40;
     const double f6_x = t22 * f7_x + t23 * t34;
     const double f6_z = t23 * f7_x - t22 * t34;
 
     /* body 6, link6: forces */
     const double n6_x = t22 * n7_x - t23 * n7_y + 0.168842705569 * a5_y;
-    const double n6_y = t39 - 0.088 * f6_z + 0.229207552695 * a5_y;
-    const double t44  = 0.229207552695 * a6_y + 0.168842705569 * a6_x;
-    const double n6_z = t22 * n7_y + t23 * n7_x + 0.088 * t35 + t44;
+    const double n6_y = t40 - 0.088 * f6_z + 0.229207552695 * a5_y;
+    const double t45  = 0.229207552695 * a6_y + 0.168842705569 * a6_x;
+    const double n6_z = t22 * n7_y + t23 * n7_x + 0.088 * t35 + t45;
     tau_g[5]          = n6_z;
     const double f5_x = c6 * f6_x - s6 * t35;
     const double f5_z = c6 * t35 + s6 * f6_x;
 
     /* body 5, link5: forces */
-    const double n5_z = c6 * n6_y + s6 * n6_x - (0.014653732538 * a5_y + 0.067870631425 * a5_x);
+    const double t49  = 0.014653732538 * a5_y + 0.067870631425 * a5_x;
+    const double n5_z = c6 * n6_y + s6 * n6_x - t49;
     tau_g[4]          = n5_z;
-    const double t49  = c6 * n6_x - s6 * n6_y + 0.067870631425 * a4_y + 0.384 * f6_z;
-    const double t50  = 0.014653732538 * a4_y - n6_z + 0.384 * f5_x;
+    const double t51  = c6 * n6_x - s6 * n6_y + 0.067870631425 * a4_y + 0.384 * f6_z;
+    const double t52  = 0.014653732538 * a4_y - n6_z + 0.384 * f5_x;
     const double f4_x = c5 * f5_x + s5 * f6_z;
     const double f4_z = c5 * f6_z - s5 * f5_x;
-    const double t53  = 0.0825 * f4_z;
+    const double t55  = 0.0825 * f4_z;
 
     /* body 4, link4: forces */
-    const double n4_x = c5 * t49 - s5 * t50 - 2.001003553603 * a3_y;
-    const double n4_y = n5_z + t53 - 0.55030527465 * a3_y;
-    const double t56  = 0.55030527465 * a4_y + 2.001003553603 * a4_x;
-    const double t57  = c5 * t50 + s5 * t49 + 0.0825 * f5_z + t56;
-    tau_g[3]          = -t57;
+    const double n4_x = c5 * t51 - s5 * t52 - 2.001003553603 * a3_y;
+    const double n4_y = n5_z + t55 - 0.55030527465 * a3_y;
+    const double t58  = c5 * t52 + s5 * t51 + 0.0825 * f5_z;
+    const double t59  = 0.55030527465 * a4_y + 2.001003553603 * a4_x + t58;
+    tau_g[3]          = -t59;
 
     /* body 3, link3: forces */
-    const double n3_z = c4 * n4_y + s4 * n4_x - t53 + (0.744382959872 * a3_y + 0.028227094878 * t7);
+    const double t60  = 0.744382959872 * a3_y + 0.028227094878 * t7;
+    const double n3_z = c4 * n4_y + s4 * n4_x - t55 + t60;
     tau_g[2]          = n3_z;
-    const double t59  = c4 * n4_x - s4 * n4_y + 0.028227094878 * t4 + 0.316 * f4_z;
-    const double n3_y = t57 - 0.0825 * (c4 * f5_z + s4 * f4_x) - 0.744382959872 * t4;
-    const double t61  = 0.316 * (c4 * f4_x - s4 * f5_z) + n3_y;
+    const double t62  = c4 * n4_x - s4 * n4_y + 0.028227094878 * t4 + 0.316 * f4_z;
+    const double n3_y = t59 - 0.0825 * (c4 * f5_z + s4 * f4_x) - 0.744382959872 * t4;
+    const double t64  = 0.316 * (c4 * f4_x - s4 * f5_z) + n3_y;
 
     /* body 2, link2: forces */
-    tau_g[1] = c3 * t61 + s3 * t59 + (0.002031994566 * t4 - 3.335020043512 * t3);
-    tau_g[0] = c2 * n3_z - s2 * (c3 * t59 - s3 * t61);
+    const double t65 = 0.002031994566 * t4 - 3.335020043512 * t3;
+    tau_g[1]         = c3 * t64 + s3 * t62 + t65;
+    tau_g[0]         = c2 * n3_z - s2 * (c3 * t62 - s3 * t64);
 }

@@ -69,11 +69,13 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     w2_z = qd1 + qd2
 
     # body 2, lower: forces
-    n2_z = 0.2 * wd2_z + 0.3 * (c2 * (qdd1 + a1_y) + (9.81 * cos(q1) + qd1 * qd1) * s2)
+    t6 = 0.3 * (c2 * (qdd1 + a1_y) + (9.81 * cos(q1) + qd1 * qd1) * s2)
+    n2_z = 0.2 * wd2_z + t6
     tau[..., 1] = n2_z
 
     # body 1, upper: forces
-    tau[..., 0] = 0.3 * wd2_z * c2 - 0.3 * (w2_z * w2_z) * s2 + n2_z + (1.2 * a1_y + qdd1)
+    t8 = 0.3 * wd2_z * c2 - 0.3 * (w2_z * w2_z) * s2 + n2_z
+    tau[..., 0] = 1.2 * a1_y + qdd1 + t8
 
     return tau
 

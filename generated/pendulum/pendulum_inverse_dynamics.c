@@ -34,5 +34,6 @@ void pendulum_inverse_dynamics(const pendulum_real q[2], const pendulum_real qd[
     tau[1]            = n2_z;
 
     /* body 1, upper: forces */
-    tau[0] = 0.3 * wd2_z * c2 - 0.3 * (w2_z * w2_z) * s2 + n2_z + (1.2 * a1_y + qdd[0]);
+    const double t8 = 0.3 * wd2_z * c2 - 0.3 * (w2_z * w2_z) * s2 + n2_z;
+    tau[0]          = 1.2 * a1_y + qdd[0] + t8;
 }

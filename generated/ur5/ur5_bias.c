@@ -84,58 +84,61 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const double U5_xz = t57 - t51;
     const double t59   = w5_x * w5_x;
     const double U5_zy = w5_y * w5_z + wd5_x;
+    const double a4_y  = t28 * c4 - t27 * s4 + 0.10915 * (t42 - wd4_x);
 
     /* body 6, link6: motion */
     const double c6   = cos(q[5]);
     const double s6   = sin(q[5]);
     const double w6_x = w5_x * c6 - w5_z * s6;
-    const double t64  = w5_z * c6 + w5_x * s6;
+    const double t65  = w5_z * c6 + w5_x * s6;
     const double w6_z = qd[5] + w5_y;
 
     /* body 6, link6: forces */
-    const double n6_x = 6.605e-05 * (wd5_x * c6 - t34 * s6 - qd[5] * t64 - t64 * w6_z);
-    const double t67  = 6.605e-05 * (t34 * c6 + wd5_x * s6 + qd[5] * w6_x + w6_x * w6_z);
-    const double t68  = 0.0001321 * t51;
-    tau_b[5]          = -t68;
+    const double n6_x = 6.605e-05 * (wd5_x * c6 - t34 * s6 - qd[5] * t65 - t65 * w6_z);
+    const double t68  = 6.605e-05 * (t34 * c6 + wd5_x * s6 + qd[5] * w6_x + w6_x * w6_z);
+    const double t69  = 0.0001321 * t51;
+    tau_b[5]          = -t69;
 
     /* body 5, link5: forces */
     const double f5_x = 0.0351648539 * U5_xy;
-    const double t70  = 0.0351648539 * (t54 + t59);
-    const double t71  = t28 * c4 - t27 * s4 + 0.10915 * (t42 - wd4_x) + 0.09465 * (t53 + t59);
-    const double t72  = 0.0015766752838399 * t55 - 0.0028106752838399 * t34 - 3.5853228e-05 * U5_xz;
-    const double t73  = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (t53 - t54) - 0.0351648539 * t71;
-    const double t74  = 0.0351648539 * (a4_x * c5 - t45 * s5 + 0.09465 * U5_xz) + t72;
-    const double n5_z = c6 * t67 - s6 * n6_x - t74;
+    const double t71  = 0.0351648539 * (t54 + t59);
+    const double t72  = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (t53 - t54);
+    const double t73  = 0.0015766752838399 * t55 - 0.0028106752838399 * t34 - 3.5853228e-05 * U5_xz;
+    const double t74  = t72 - 0.0351648539 * (0.09465 * (t53 + t59) + a4_y);
+    const double t75  = 0.0351648539 * (a4_x * c5 - t45 * s5 + 0.09465 * U5_xz) + t73;
+    const double n5_z = c6 * t68 - s6 * n6_x - t75;
     tau_b[4]          = n5_z;
-    const double t76  = c6 * n6_x + s6 * t67 + t73 + 0.09465 * t70;
-    const double t77  = 3.5853228e-05 * U5_xy + 0.000617 * (t51 + t57) + t68 - 0.09465 * f5_x;
+    const double t77  = c6 * n6_x + s6 * t68 + t74 + 0.09465 * t71;
+    const double t78  = 3.5853228e-05 * U5_xy + 0.000617 * (t51 + t57) + t69 - 0.09465 * f5_x;
 
     /* body 4, link4: forces */
-    const double f4_x = c5 * f5_x + s5 * t70 - 0.150887345 * U4_xy;
+    const double f4_x = c5 * f5_x + s5 * t71 - 0.150887345 * U4_xy;
     const double f4_y = 0.150887345 * (t37 + t41) - 0.0351648539 * U5_zy;
-    const double t80  = c5 * t70 - s5 * f5_x + 0.150887345 * U4_zy;
-    const double t81  = 0.01415094113165 * U4_zy - 3.5853228e-05 * (t36 - t37) + 0.150887345 * t45;
-    const double t82  = 0.150887345 * a4_x - (3.5853228e-05 * U4_xz + 0.01353394113165 * U4_xy);
-    const double n4_z = t82 - (c5 * t77 - s5 * t76);
+    const double t81  = c5 * t71 - s5 * f5_x + 0.150887345 * U4_zy;
+    const double t82  = 0.01415094113165 * U4_zy - 3.5853228e-05 * (t36 - t37) + 0.150887345 * t45;
+    const double t83  = 0.150887345 * a4_x - (3.5853228e-05 * U4_xz + 0.01353394113165 * U4_xy);
+    const double n4_z = t83 - (c5 * t78 - s5 * t77);
     tau_b[3]          = n4_z;
-    const double t84  = c5 * t76 + s5 * t77 + t81 - 0.10915 * f4_y;
-    const double t85  = 3.5853228e-05 * U4_xy - 0.000617 * (t34 + t39) - n5_z + 0.10915 * f4_x;
-    const double t86  = c4 * f4_y + s4 * f4_x;
+    const double t85  = c5 * t77 + s5 * t78 + t82 - 0.10915 * f4_y;
+    const double t86  = 3.5853228e-05 * U4_xy - 0.000617 * (t34 + t39) - n5_z + 0.10915 * f4_x;
+    const double t87  = c4 * f4_y + s4 * f4_x;
 
     /* body 3, link3: forces */
-    const double t87  = 0.56669765530625 * U3_zx - 0.12616948429125 * (t22 - w3_x * w3_x);
-    const double n3_x = c4 * t84 - s4 * t85 + (0.12616948429125 * U3_xy + 0.001422 * (wd3_x + t25));
-    const double t89  = 0.39225 * t80 - (c4 * t85 + s4 * t84) + (1.581128025 * t11 + t87);
-    const double t90  = 0.56527565530625 * U3_xy - 0.12616948429125 * (t25 - wd3_x) - 1.581128025 * a3_y;
-    const double n3_z = t90 - (0.39225 * t86 - n4_z);
+    const double t88  = 0.56669765530625 * U3_zx - 0.12616948429125 * (t22 - w3_x * w3_x);
+    const double t89  = 0.56527565530625 * U3_xy - 0.12616948429125 * (t25 - wd3_x);
+    const double t90  = 0.12616948429125 * U3_xy + 0.001422 * (wd3_x + t25);
+    const double n3_x = c4 * t85 - s4 * t86 + t90;
+    const double t92  = 0.39225 * t81 - (c4 * t86 + s4 * t85);
+    const double t93  = 1.581128025 * t11 + t88 + t92;
+    const double n3_z = t89 - 1.581128025 * a3_y - (0.39225 * t87 - n4_z);
     tau_b[2]          = n3_z;
-    const double t92  = (1.581128025 * t23 - (s4 * f4_y - c4 * f4_x)) * s3;
+    const double t95  = (1.581128025 * t23 - (s4 * f4_y - c4 * f4_x)) * s3;
 
     /* body 2, link2: forces */
-    const double t93  = 1.39056646875 * U2_zx - 0.348680848125 * (t8 - w2_x * w2_x);
-    const double t94  = 0.425 * (c3 * (t86 - 1.581128025 * U3_xy) + t92) - n3_z;
-    tau_b[1]          = 1.38301146875 * U2_xy - 3.866395 * a2_y - t94;
-    const double n2_x = c3 * n3_x + s3 * t89 + (0.348680848125 * U2_xy + 0.007555 * (wd2_x + wd2_x));
-    const double t96  = c2 * (c3 * t89 - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + t80) + t93);
-    tau_b[0]          = s2 * n2_x - t96;
+    const double t96 = 0.348680848125 * U2_xy + 0.007555 * (wd2_x + wd2_x);
+    const double t97 = c3 * t93 - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + t81);
+    const double t98 = 0.425 * (c3 * (t87 - 1.581128025 * U3_xy) + t95) - n3_z;
+    tau_b[1]         = 1.38301146875 * U2_xy - 3.866395 * a2_y - t98;
+    const double t99 = 1.39056646875 * U2_zx - 0.348680848125 * (t8 - w2_x * w2_x) + t97;
+    tau_b[0]         = s2 * (c3 * n3_x + s3 * t93 + t96) - c2 * t99;
 }

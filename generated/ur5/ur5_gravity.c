@@ -53,8 +53,9 @@ void ur5_gravity(const ur5_real q[6], ur5_real tau_g[6])
     tau_g[2]          = n3_z;
 
     /* body 2, link2: forces */
-    tau_g[1] = n3_z - 3.866395 * a2_y;
-    tau_g[0] = c2 * (c3 * n3_y - s3 * t17) - s2 * (c3 * t17 + s3 * n3_y);
+    tau_g[1]         = n3_z - 3.866395 * a2_y;
+    const double t20 = c2 * (c3 * n3_y - s3 * t17);
+    tau_g[0]         = t20 - s2 * (c3 * t17 + s3 * n3_y);
 
     /* constant entries */
     tau_g[5] = 0.0;

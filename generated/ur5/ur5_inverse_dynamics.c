@@ -93,62 +93,65 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const double U5_xz = wd5_y + t65;
     const double t67   = w5_x * w5_x;
     const double U5_zy = w5_y * w5_z + wd5_x;
+    const double a4_y  = t33 * c4 - t32 * s4 + 0.10915 * (t49 - wd4_x);
 
     /* body 6, link6: motion */
     const double c6   = cos(q[5]);
     const double s6   = sin(q[5]);
     const double w6_x = w5_x * c6 - w5_z * s6;
-    const double t72  = w5_z * c6 + w5_x * s6;
+    const double t73  = w5_z * c6 + w5_x * s6;
     const double w6_z = qd[5] + w5_y;
 
     /* body 6, link6: forces */
-    const double n6_x = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd[5] * t72 - t72 * w6_z);
-    const double t75  = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd[5] * w6_x + w6_x * w6_z);
+    const double n6_x = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd[5] * t73 - t73 * w6_z);
+    const double t76  = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd[5] * w6_x + w6_x * w6_z);
     const double n6_z = 0.0001321 * (qdd[5] + wd5_y);
     tau[5]            = n6_z;
 
     /* body 5, link5: forces */
     const double f5_x = 0.0351648539 * U5_xy;
-    const double t78  = 0.0351648539 * (t62 + t67);
-    const double t79  = t33 * c4 - t32 * s4 + 0.10915 * (t49 - wd4_x) + 0.09465 * (t61 + t67);
-    const double t80  = 3.5853228e-05 * U5_xz - (0.0015766752838399 * t63 - 0.0028106752838399 * wd5_z);
-    const double t81  = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (t61 - t62) - 0.0351648539 * t79;
-    const double t82  = t80 - 0.0351648539 * (a4_x * c5 - t52 * s5 + 0.09465 * U5_xz);
-    const double n5_z = c6 * t75 - s6 * n6_x + t82;
+    const double t79  = 0.0351648539 * (t62 + t67);
+    const double t80  = 0.0015766752838399 * t63 - 0.0028106752838399 * wd5_z;
+    const double t81  = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (t61 - t62);
+    const double t82  = 0.0351648539 * (a4_x * c5 - t52 * s5 + 0.09465 * U5_xz);
+    const double t83  = t81 - 0.0351648539 * (0.09465 * (t61 + t67) + a4_y);
+    const double n5_z = c6 * t76 - s6 * n6_x + (3.5853228e-05 * U5_xz - t80 - t82);
     tau[4]            = n5_z;
-    const double t84  = c6 * n6_x + s6 * t75 + t81 + 0.09465 * t78;
-    const double t85  = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (t65 - wd5_y)) + 0.09465 * f5_x;
+    const double t85  = c6 * n6_x + s6 * t76 + t83 + 0.09465 * t79;
+    const double t86  = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (t65 - wd5_y)) + 0.09465 * f5_x;
 
     /* body 4, link4: forces */
-    const double t86  = 0.01353394113165 * t44 - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz;
-    const double f4_x = c5 * f5_x + s5 * t78 - 0.150887345 * U4_xy;
+    const double t87  = 0.01353394113165 * t44 - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz;
+    const double f4_x = c5 * f5_x + s5 * t79 - 0.150887345 * U4_xy;
     const double f4_y = 0.150887345 * (t43 + t48) - 0.0351648539 * U5_zy;
-    const double t89  = c5 * t78 - s5 * f5_x + 0.150887345 * U4_zy;
-    const double t90  = 0.01415094113165 * U4_zy - 3.5853228e-05 * (t42 - t43) + 0.150887345 * t52;
-    const double n4_z = c5 * t85 + s5 * t84 - (t86 - 0.150887345 * a4_x);
+    const double t90  = c5 * t79 - s5 * f5_x + 0.150887345 * U4_zy;
+    const double t91  = 0.01415094113165 * U4_zy - 3.5853228e-05 * (t42 - t43) + 0.150887345 * t52;
+    const double n4_z = c5 * t86 + s5 * t85 - (t87 - 0.150887345 * a4_x);
     tau[3]            = n4_z;
-    const double t92  = c5 * t84 - s5 * t85 + t90 - 0.10915 * f4_y;
-    const double t93  = 0.000617 * (t46 - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x;
-    const double t94  = c4 * f4_y + s4 * f4_x;
+    const double t93  = c5 * t85 - s5 * t86 + t91 - 0.10915 * f4_y;
+    const double t94  = 0.000617 * (t46 - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x;
+    const double t95  = c4 * f4_y + s4 * f4_x;
 
     /* body 3, link3: forces */
-    const double t95  = 0.56527565530625 * t28 + 0.5681196553062501 * wd3_z;
-    const double t96  = 0.12616948429125 * (t26 - w3_x * w3_x) - 0.56669765530625 * U3_zx;
-    const double n3_x = c4 * t92 + s4 * t93 + (0.12616948429125 * U3_yx + 0.001422 * (wd3_x + t30));
-    const double n3_y = t96 - 1.581128025 * t14 - (c4 * t93 - s4 * t92 + 0.39225 * t89);
-    const double t99  = t95 - 0.12616948429125 * (t30 - wd3_x) - 1.581128025 * a3_y;
-    const double n3_z = n4_z - 0.39225 * t94 + t99;
+    const double t96  = 0.56527565530625 * t28 + 0.5681196553062501 * wd3_z;
+    const double t97  = 0.12616948429125 * (t26 - w3_x * w3_x) - 0.56669765530625 * U3_zx;
+    const double t98  = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + t30);
+    const double n3_x = c4 * t93 + s4 * t94 + t98;
+    const double n3_y = t97 - 1.581128025 * t14 - (c4 * t94 - s4 * t93 + 0.39225 * t90);
+    const double t101 = t96 - 0.12616948429125 * (t30 - wd3_x) - 1.581128025 * a3_y;
+    const double n3_z = n4_z - 0.39225 * t95 + t101;
     tau[2]            = n3_z;
-    const double t101 = (1.581128025 * t27 - (s4 * f4_y - c4 * f4_x)) * s3;
+    const double t103 = (1.581128025 * t27 - (s4 * f4_y - c4 * f4_x)) * s3;
 
     /* body 2, link2: forces */
-    const double t102 = 1.38301146875 * t11 + 1.3981214687499999 * qdd[1];
-    const double t103 = 0.425 * (1.581128025 * U3_zx + t89) - (c3 * n3_y + s3 * n3_x);
-    const double t104 = n3_z - 0.425 * (c3 * (t94 - 1.581128025 * U3_yx) + t101);
-    tau[1]            = t104 - (0.348680848125 * (t6 - wd2_x) - t102 + 3.866395 * a2_y);
-    const double n2_x = c3 * n3_x - s3 * n3_y + (0.348680848125 * U2_yx + 0.007555 * (t6 + wd2_x));
-    const double t106 = (1.39056646875 * U2_zx - 0.348680848125 * (t10 - w2_x * w2_x) + t103) * c2;
+    const double t104 = 1.38301146875 * t11 + 1.3981214687499999 * qdd[1];
+    const double t105 = 0.348680848125 * U2_yx + 0.007555 * (t6 + wd2_x);
+    const double t106 = 0.425 * (1.581128025 * U3_zx + t90) - (c3 * n3_y + s3 * n3_x);
+    const double t107 = n3_z - 0.425 * (c3 * (t95 - 1.581128025 * U3_yx) + t103);
+    tau[1]            = t107 - (0.348680848125 * (t6 - wd2_x) - t104 + 3.866395 * a2_y);
+    const double t108 = 1.39056646875 * U2_zx - 0.348680848125 * (t10 - w2_x * w2_x) + t106;
 
     /* body 1, link1: forces */
-    tau[0] = 0.15692775970555 * qdd[0] - (t106 - s2 * n2_x);
+    const double t109 = c2 * t108 - s2 * (c3 * n3_x - s3 * n3_y + t105);
+    tau[0]            = 0.15692775970555 * qdd[0] - t109;
 }

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from symgen.algorithms.coriolis import C_MATRIX, square
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.flow import Flow, carried, climb, joint_flow, own_steps, slide_axis, spin_axis
+from symgen.mechanics.flow import Flow, Twist, carried, climb, joint_flow, own_steps, slide_axis, spin_axis
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import NO_INERTIA, Force, Inertia, Step, Turn, Vector, along
+from symgen.mechanics.spatial import NO_INERTIA, Force, Inertia, Step, Turn, Vector
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 
@@ -61,33 +61,15 @@ def carried_up(system: System, q: Coordinates) -> Read:
     return read
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """A joint's unit motion S seen from another frame: velocity of that frame's origin, angular velocity."""
-
-    v: Vector
-    w: Vector
-
-    def through(self, steps: Sequence[Step]) -> "Axis":
-        """Seen from the frame to which `steps` lead."""
-        v, w = self.v, self.w
-        for step in steps:
-            if isinstance(step, Turn):
-                v, w = v.turned(step), w.turned(step)
-            else:
-                v = v + w.cross(along(step.axis, step.length))
-        return Axis(v, w)
-
-
 def carried_down(system: System, q: Coordinates) -> Read:
     """All ancestors read in the joint frame of j, to which their axes are carried down once."""
-    axes: dict[int, dict[int, Axis]] = {0: {}}
-    at_joint: dict[int, dict[int, Axis]] = {}
+    axes: dict[int, dict[int, Twist]] = {0: {}}
+    at_joint: dict[int, dict[int, Twist]] = {}
     for j in system.outward:
         place = system.body(j).placement
-        at_joint[j] = {i: axis.through(place.landing.steps) for i, axis in axes[system.body(j).parent].items()}
-        axes[j] = {i: axis.through(own_steps(place, q[j - 1])) for i, axis in at_joint[j].items()}
-        axes[j][j] = Axis(slide_axis(place.joint), spin_axis(place.joint))
+        at_joint[j] = {i: axis.seen_through(place.landing.steps) for i, axis in axes[system.body(j).parent].items()}
+        axes[j] = {i: axis.seen_through(own_steps(place, q[j - 1])) for i, axis in at_joint[j].items()}
+        axes[j][j] = Twist(slide_axis(place.joint), spin_axis(place.joint))
 
     def read(j: int, at: Pull) -> Readings:
         for i, axis in at_joint[j].items():
@@ -183,8 +165,18 @@ def _full(system: System, found: Symbols) -> list[Scalar]:
 @as_coriolis
 def coriolis_from_christoffel(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C_ij = Σ_k Γ_ijk q̇_k, n x n, row-major."""
+    return _along(system, symbols(system, q, carried_down(system, q)), qd)
+
+
+@as_coriolis
+def coriolis_from_christoffel_up(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """The same, the symbols read by the ancestors in their own frames."""
+    return _along(system, symbols(system, q, carried_up(system, q)), qd)
+
+
+def _along(system: System, found: Symbols, qd: Coordinates) -> list[Scalar]:
     entries: dict[tuple[int, int], Scalar] = {}
-    for (i, j, k), symbol in symbols(system, q, carried_down(system, q)).items():
+    for (i, j, k), symbol in found.items():
         for a, b in dict.fromkeys(((j, k), (k, j))):
             entries[i, a] = entries.get((i, a), ZERO) + symbol * qd[b - 1]
     return square(system, entries)

@@ -112,7 +112,7 @@ def column(joint: JointType, cloud: Cloud, x: Spin) -> Column:
     momentum, stretch = joint.momentum(inertia), times(s, tilt)
     lever = (EZ.cross(momentum.angular).scaled(w.z) + rates.spun.angular).scaled(turning)
     force = (w.cross(EZ.cross(h)) + rates.spun.linear).scaled(turning) + drag.scaled(inertia.m)
-    moment = tilt.scaled(s.xx + s.yy) + lever - stretch.without(2) + h.cross(drag)
+    moment = tilt.scaled(s.across) + lever - stretch.without(2) + h.cross(drag)
     whirl = stretch + rates.swept.scaled(turning) + (w.cross(h) + rates.p).cross(slide)
     return Column(momentum, whirl + x.v_joint.cross(momentum.linear), (Force(force, moment),))
 

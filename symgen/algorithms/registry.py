@@ -1,7 +1,9 @@
 """The quantities symgen can compute: one row each, read by the compiler, the languages, the CLI and the tests."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from symgen.mechanics.parameters import REGROUPINGS
@@ -35,11 +37,16 @@ INPUTS: Final[dict[str, Array]] = {
         Array("q", "joint positions", "rad | m"),
         Array("qd", "joint velocities", "rad/s | m/s"),
         Array("qdd", "joint accelerations", "rad/s^2 | m/s^2"),
+        Array("qd_r", "reference velocities", "rad/s | m/s"),
+        Array("qdd_r", "reference accelerations", "rad/s^2 | m/s^2"),
+        Array("ten", "inertial parameters, ten a body", "kg, kg m, kg m^2", ("ten",)),
+        Array("tau", "joint forces", "N m | N"),
         Array("g", "free fall in the root link's axes", "m/s^2", (3,)),
         Array("par", "regrouped inertial parameters", "kg, kg m, kg m^2", ("par",)),
+        Array("pi", "inertial parameters, ten a link", "kg, kg m, kg m^2", ("pi",)),
     )
 }
-"""Every input, in argument order. The last two come by options, not by quantity."""
+"""Every input, in argument order. The last three come by options, not by quantity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,10 @@ class Formulation:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A quantity: its inputs in argument order, its outputs and the ways to compute it."""
+    """A quantity: its inputs in argument order, its outputs and the ways to compute it.
+
+    Where `option` is not empty, the quantity is that of a link to be named: see `of`.
+    """
 
     name: str
     formula: str
@@ -62,6 +72,15 @@ class Quantity:
     outputs: tuple[Array, ...]
     needs_gravity: bool
     formulations: tuple[Formulation, ...]
+    needs_inertia: bool = True
+    option: str = ""
+
+    def of(self, value: str) -> "Quantity":
+        """This quantity of the link `value`, whose name its outputs bear too."""
+        suffix = re.sub(r"\W", "_", value)
+        ways = tuple(replace(w, algorithm=partial(w.algorithm, **{self.option: value})) for w in self.formulations)
+        outputs = tuple(replace(out, name=f"{out.name}_{suffix}") for out in self.outputs)
+        return replace(self, name=f"{self.name}:{value}", formulations=ways, outputs=outputs, option="")
 
 
 QUANTITIES: Final[dict[str, Quantity]] = {}
@@ -69,7 +88,8 @@ QUANTITIES: Final[dict[str, Quantity]] = {}
 
 def quantity(
     name: str, formula: str, *, inputs: Sequence[str], outputs: Sequence[Array], source: str,
-    needs_gravity: bool = True, regroupings: Sequence[str] = tuple(REGROUPINGS),
+    needs_gravity: bool = True, needs_inertia: bool = True, option: str = "",
+    regroupings: Sequence[str] = tuple(REGROUPINGS),
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute quantity `name`, on each of `regroupings`.
 
@@ -81,7 +101,9 @@ def quantity(
         title = algorithm.__module__.rsplit(".", 1)[-1] + stem
         ways = tuple(Formulation(f"{title}/{r}", r, algorithm, source) for r in regroupings)
         known = QUANTITIES[name].formulations if name in QUANTITIES else ()
-        QUANTITIES[name] = Quantity(name, formula, tuple(inputs), tuple(outputs), needs_gravity, known + ways)
+        QUANTITIES[name] = Quantity(
+            name, formula, tuple(inputs), tuple(outputs), needs_gravity, known + ways, needs_inertia, option
+        )
         return algorithm
 
     return register

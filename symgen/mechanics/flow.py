@@ -45,24 +45,25 @@ class Flow:
     """Moments of a velocity field u over a cloud of mass: p = ∫ u dm and the 3x3 matrix K = ∫ u rᵀ dm.
 
     These 12 numbers are all there is in the 36 of the body-level factor B(v, I) (Echeandia 2020, eq. 3.1).
-    `k[a][b]` has the component a of u and b of r.
+    `k[a][b]` has the component a of u and b of r; `sum` is K_xx + K_yy, which turns about z leave alone.
     """
 
     p: Vector
     k: tuple[Vector, Vector, Vector]
+    sum: Scalar = None
 
     def __add__(self, other: "Flow") -> "Flow":
         (a, b, c), (x, y, z) = self.k, other.k
-        return Flow(self.p + other.p, (a + x, b + y, c + z))
+        return Flow(self.p + other.p, (a + x, b + y, c + z), self.planar + other.planar)
 
     def scaled(self, rate: Scalar) -> "Flow":
-        a, b, c = self.k
-        return Flow(self.p.scaled(rate), (a.scaled(rate), b.scaled(rate), c.scaled(rate)))
+        a, b, c = (row.scaled(rate) for row in self.k)
+        return Flow(self.p.scaled(rate), (a, b, c), self.planar * rate)
 
     @property
     def planar(self) -> Scalar:
         """K_xx + K_yy."""
-        return self.k[0].x + self.k[1].y
+        return self.k[0].x + self.k[1].y if self.sum is None else self.sum
 
     @property
     def spun(self) -> Force:
@@ -83,10 +84,10 @@ class Flow:
     def moved_in(self, step: Step) -> "Flow":
         """The same field about the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
-            return Flow(self.p.turned(-step), _turned_in(self.k, step))
+            return Flow(self.p.turned(-step), turned_in(self.k, step), self.planar if step.axis == 2 else None)
         arm = along(step.axis, step.length)
         a, b, c = (row + arm.scaled(u) for row, u in zip(self.k, self.p, strict=True))
-        return Flow(self.p, (a, b, c))
+        return Flow(self.p, (a, b, c), self.planar + arm.without(2).dot(self.p))
 
     def named(self, label: str) -> "Flow":
         self.p.named(f"p{label}")
@@ -98,7 +99,7 @@ class Flow:
 NO_FLOW = Flow(NULL, (NULL, NULL, NULL))
 
 
-def _turned_in(k: Sequence[Vector], turn: Turn) -> tuple[Vector, Vector, Vector]:
+def turned_in(k: Sequence[Vector], turn: Turn) -> tuple[Vector, Vector, Vector]:
     """R K Rᵀ; as for the second moment, the in-plane block costs four products."""
     if turn.angle.is_zero:
         return k[0], k[1], k[2]
@@ -138,7 +139,25 @@ def joint_flow(joint: JointType, inertia: Inertia) -> Flow:
     """The moments of J: K = [σ]x S + t hᵀ."""
     s, spin = inertia.s, spin_axis(joint).z
     x, y = Vector(s.xx, s.xy, s.xz).scaled(spin), Vector(s.xy, s.yy, s.yz).scaled(spin)
-    return Flow(joint.momentum(inertia).linear, (-y, x, inertia.h.scaled(slide_axis(joint).z)))
+    return Flow(joint.momentum(inertia).linear, (-y, x, inertia.h.scaled(slide_axis(joint).z)), ZERO)
+
+
+@dataclass(frozen=True, slots=True)
+class Twist:
+    """A motion seen from a frame: velocity (or acceleration) of the frame's origin, and angular velocity."""
+
+    v: Vector
+    w: Vector
+
+    def seen_through(self, steps: Sequence[Step]) -> "Twist":
+        """Seen from the frame to which `steps` lead."""
+        v, w = self.v, self.w
+        for step in steps:
+            if isinstance(step, Turn):
+                v, w = v.turned(step), w.turned(step)
+            else:
+                v = v + w.cross(along(step.axis, step.length))
+        return Twist(v, w)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, main_ch
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Body, Model, Pose
 from symgen.mechanics.spatial import NO_INERTIA, NO_SECOND, NULL, Angle, Inertia, Second, Turn, Vector
-from symgen.mechanics.system import Placement, System, SystemBody
+from symgen.mechanics.system import Placement, Seat, System, SystemBody
 from symgen.scalar import ZERO, Scalar, structural
 
 Parameters = Sequence[Scalar]
@@ -48,19 +48,44 @@ def system(
     """The robot in canonical frames with regrouped inertia.
 
     `parameters` replaces the ten numbers of the links it names by other scalars, `gravity` likewise (free fall
-    in root link axes); `regrouping` is a key of `REGROUPINGS`.
+    in root link axes); `regrouping` is a key of `REGROUPINGS`, or `WHOLE`.
     """
     frames, given = canonical_frames(model), parameters or {}
     pull = {i: _base_gravity(model, i, frames[i - 1], gravity) for i in model.children(0)}
     placements = [_placement(model, i, frames[i - 1], pull) for i in range(1, model.dof + 1)]
     own = [_body_inertia(model, i, frames[i - 1].pose, given) for i in range(1, model.dof + 1)]
     order = tuple(model.outward)
-    inertias = _regrouped(model, order, placements, own, REGROUPINGS[regrouping])
+    whole = regrouping == WHOLE
+    inertias = own if whole else _regrouped(model, order, placements, own, REGROUPINGS[regrouping])
     bodies = tuple(
         SystemBody(b.parent, b.name, p, n)
         for b, p, n in zip(model.bodies, placements, inertias, strict=True)
     )
-    return System(bodies, order, {i: g for i, (g, _) in pull.items()})
+    roots = {i: _base_axes(model, i, frames[i - 1], placements[i - 1]) for i in pull}
+    return System(bodies, order, {i: g for i, (g, _) in pull.items()}, roots=roots, seats=_seats(model, frames))
+
+
+def _base_axes(model: Model, i: int, frame: CanonicalFrame, placement: Placement) -> Pose:
+    """The axes from which base joint `i` starts, in the root link's frame."""
+    axes = model.body(i).pose @ frame.pose @ pose_of(placement.steps(ZERO)).inverse
+    return _tidied(axes, size_of(model))
+
+
+def _seats(model: Model, frames: Sequence[CanonicalFrame]) -> dict[str, Seat]:
+    fixed = {link.name: Seat(0, link.pose) for link in model.base}
+    size = size_of(model)
+    return fixed | {
+        link.name: Seat(i, _tidied(frames[i - 1].pose.inverse @ link.pose, size))
+        for i, body in enumerate(model.bodies, 1)
+        for link in body.links
+    }
+
+
+def _tidied(pose: Pose, size: float) -> Pose:
+    """The pose without what rounding left in it."""
+    a, b, c = ((*(float(tidy(x, 1.0)) for x in row),) for row in pose.rotation)
+    x, y, z = (float(tidy(p, size)) for p in pose.position)
+    return Pose((a, b, c), (x, y, z))  # type: ignore[arg-type]
 
 
 def turned_gravity(model: Model, gravity: Vector) -> Mapping[int, Vector]:
@@ -124,6 +149,9 @@ def _balanced(inertia: Inertia, child: Pose, size: float) -> tuple[Inertia, Scal
 
 REGROUPINGS: Final[dict[str, Balance]] = {"minimal": _minimal, "balanced": _balanced}
 """How to use the freedom in regrouping: fewest parameters, or masses left where they cancel first moments."""
+
+WHOLE: Final = "whole"
+"""No regrouping: every body keeps its own inertia, as energies, momenta and the centre of mass need it."""
 
 
 def _regrouped(

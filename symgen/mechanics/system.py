@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
+from symgen.errors import OptionError
 from symgen.mechanics.canonical import Landing
 from symgen.mechanics.joints import JointType
+from symgen.mechanics.model import Pose
 from symgen.mechanics.spatial import Angle, Force, Inertia, Shift, Step, Turn, Vector
 from symgen.scalar import ZERO, Scalar
 
@@ -74,13 +76,26 @@ class SystemBody:
 
 
 @dataclass(frozen=True, slots=True)
+class Seat:
+    """Where a link's frame is: on which body (0: the base), and its pose in that body's frame (0: the root's)."""
+
+    body: int
+    pose: Pose
+
+
+@dataclass(frozen=True, slots=True)
 class System:
-    """A tree in canonical frames. `gravity[i]` is free-fall acceleration in the base axes of base joint i."""
+    """A tree in canonical frames. `gravity[i]` is free-fall acceleration in the base axes of base joint i.
+
+    `roots[i]` is the pose of those base axes in the root link's frame, `seats` has every link of the file by name.
+    """
 
     bodies: tuple[SystemBody, ...]
     order: tuple[int, ...]
     gravity: Mapping[int, Vector]
     sections: Sections = no_section
+    roots: Mapping[int, Pose] = field(default_factory=dict)
+    seats: Mapping[str, Seat] = field(default_factory=dict)
 
     def section(self, i: int, step: str) -> AbstractContextManager[None]:
         """Marks what is computed inside as one step for body `i`; only a tape cares."""
@@ -88,6 +103,16 @@ class System:
 
     def body(self, i: int) -> SystemBody:
         return self.bodies[i - 1]
+
+    def seat(self, name: str) -> Seat:
+        """Where the link `name` is. Raises OptionError."""
+        if name not in self.seats:
+            raise OptionError(f"no link is called {name!r}; there are {', '.join(self.seats)}")
+        return self.seats[name]
+
+    def own(self, i: int) -> Pose:
+        """The frame of body `i` in the file, that of its ten parameters, in its canonical frame."""
+        return self.seats[self.body(i).name].pose
 
     @property
     def dof(self) -> int:

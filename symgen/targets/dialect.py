@@ -4,45 +4,64 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+Token = str | int
+"""A piece of code, or the number of a tape node whose variable stands there."""
+
 
 class Text(NamedTuple):
-    """An expression in the target language and how tightly it binds (see `Dialect.operations`)."""
+    """An expression in the target language and how tightly it binds."""
 
-    code: str
+    tokens: tuple[Token, ...]
     binding: int
+
+    @property
+    def length(self) -> int:
+        """About how long the code is, before variables have names."""
+        return sum(len(t) if isinstance(t, str) else 5 for t in self.tokens)
+
+    @property
+    def reads(self) -> frozenset[int]:
+        """The nodes whose variables occur."""
+        return frozenset(t for t in self.tokens if isinstance(t, int))
 
 
 SUM, PRODUCT, NEGATION, ATOM = range(4)
 """Bindings, loosest first."""
 
 
-def parenthesised(text: Text, at_least: int) -> str:
-    return text.code if text.binding >= at_least else f"({text.code})"
+def atom(token: Token) -> Text:
+    """A name, a literal or a variable."""
+    return Text((token,), ATOM)
+
+
+def _inside(text: Text, at_least: int) -> tuple[Token, ...]:
+    """The expression, in parentheses if it binds less than it must."""
+    return text.tokens if text.binding >= at_least else ("(", *text.tokens, ")")
 
 
 def plus(a: Text, b: Text) -> Text:
-    return Text(f"{parenthesised(a, SUM)} + {parenthesised(b, PRODUCT)}", SUM)
+    return Text((*_inside(a, SUM), " + ", *_inside(b, PRODUCT)), SUM)
 
 
 def minus(a: Text, b: Text) -> Text:
-    return Text(f"{parenthesised(a, SUM)} - {parenthesised(b, PRODUCT)}", SUM)
+    return Text((*_inside(a, SUM), " - ", *_inside(b, PRODUCT)), SUM)
 
 
 def times(a: Text, b: Text) -> Text:
-    return Text(f"{parenthesised(a, PRODUCT)} * {parenthesised(b, NEGATION)}", PRODUCT)
+    return Text((*_inside(a, PRODUCT), " * ", *_inside(b, NEGATION)), PRODUCT)
 
 
 def over(a: Text, b: Text) -> Text:
-    return Text(f"{parenthesised(a, PRODUCT)} / {parenthesised(b, NEGATION)}", PRODUCT)
+    return Text((*_inside(a, PRODUCT), " / ", *_inside(b, NEGATION)), PRODUCT)
 
 
 def negated(a: Text) -> Text:
-    return Text(f"-{parenthesised(a, ATOM)}", NEGATION)
+    return Text(("-", *_inside(a, ATOM)), NEGATION)
 
 
 def call(function: str) -> Callable[[Text], Text]:
     """A one-argument function of the language."""
-    return lambda a: Text(f"{function}({a.code})", ATOM)
+    return lambda a: Text((f"{function}(", *a.tokens, ")"), ATOM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +74,7 @@ class Dialect:
     input: Callable[[str, int], str]
     """Entry of an input array, from 0."""
     declare: str
-    """Format of a definition with ``{name}`` and ``{code}``."""
+    """Format of the left side of a definition, with ``{name}``."""
     entry: Callable[[str, tuple[int, ...], int], str]
     """Entry of an output array of some shape, numbered row-major."""
     width: int = 80

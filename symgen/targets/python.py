@@ -6,7 +6,7 @@ from symgen.module import Module
 from symgen.render import render
 from symgen.targets.describe import Argument, Description, conventions, descriptions
 from symgen.targets.dialect import Dialect, call, minus, over, plus, times
-from symgen.targets.writer import Block, write
+from symgen.targets.writer import Block, write, zeros
 
 DIALECT = Dialect(
     operations={"add": plus, "sub": minus, "mul": times, "div": over, "sin": call("sin"), "cos": call("cos")},
@@ -37,7 +37,7 @@ def files(module: Module) -> dict[str, str]:
         "comment": comment,
         "text": ascii,
         "unpacked": _unpacked,
-        "bodies": {f.name: [_block(block) for block in write(f.program, DIALECT)] for f in functions},
+        "bodies": {f.name: [_block(block) for block in write(f.program, DIALECT, zeros(f.program))] for f in functions},
     }
     return {f"{module.name}.py": render("python/module.py.jinja", **context)}
 

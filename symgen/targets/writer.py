@@ -5,45 +5,91 @@ constant. Outputs are stored as soon as they are known, which keeps few values a
 """
 
 from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from symgen.compiler.passes import flips, live, names, operands, uses
 from symgen.compiler.program import LEAVES, Index, Program
-from symgen.targets.dialect import ATOM, Dialect, Text, negated
+from symgen.targets.dialect import Dialect, Text, atom, negated
+
+CONSTANT_ENTRIES = "constant entries"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A new variable for tape node `node`, or (None) a store to output entries, of the value `right`."""
+
+    section: str
+    node: Index | None
+    left: tuple[str, ...]
+    right: Text
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One statement: a new variable ``left[0]``, or several output entries, that become ``right``."""
+    """A statement as code: ``left`` (several entries may share a value) becomes ``right``."""
 
     left: tuple[str, ...]
     right: str
-    stores: bool
 
 
 @dataclass(slots=True)
 class Block:
-    """The statements of one step of the algorithm."""
+    """The lines of one step of the algorithm."""
 
     title: str
     lines: list[Line] = field(default_factory=list)
 
 
-def write(program: Program, dialect: Dialect) -> list[Block]:
-    """The statements of a program, in blocks by step."""
-    return _Writer(program, dialect).blocks()
+def write(program: Program, dialect: Dialect, zeroed: Collection[str] = ()) -> list[Block]:
+    """The code of a program, in blocks by step; the arrays in `zeroed` hold zeros already."""
+    made = statements(program, dialect, zeroed)
+    return blocks(made, variables(program, made), dialect)
+
+
+def statements(program: Program, dialect: Dialect, zeroed: Collection[str] = ()) -> list[Statement]:
+    """What a program does, in order, before its variables have names."""
+    return _Writer(program, dialect, zeroed).statements()
+
+
+def zeros(program: Program) -> dict[str, int]:
+    """How many structural zeros each output has."""
+    return {out.name: sum(ref is None for ref in out.refs) for out in program.outputs}
+
+
+def variables(program: Program, made: list[Statement]) -> dict[Index, str]:
+    """A name for every variable: the algorithm's where its sign is right, else t1, t2, ..."""
+    flipped = flips(program, named := names(program))
+    good = {i: name for i, (name, negative) in named.items() if negative == (i in flipped)}
+    defined = [s.node for s in made if s.node is not None]
+    return {node: good.get(node) or f"t{k}" for k, node in enumerate(defined, 1)}
+
+
+def blocks(
+    made: list[Statement], where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str] | None = None
+) -> list[Block]:
+    """Statements as code with each variable's text from `where`; those in `declared` are defined by that text."""
+    result: list[Block] = []
+    for s in made:
+        if not result or result[-1].title != s.section:
+            result.append(Block(s.section))
+        right = "".join(t if isinstance(t, str) else where[t] for t in s.right.tokens)
+        result[-1].lines.append(Line(s.left or (_definition(s.node, where, dialect, declared or {}),), right))
+    return result
+
+
+def _definition(node: Index | None, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]) -> str:
+    assert node is not None  # a statement without entries to store defines a variable
+    return declared.get(node) or dialect.declare.format(name=where[node])
 
 
 class _Writer:
-    def __init__(self, program: Program, dialect: Dialect) -> None:
-        self.program, self.dialect = program, dialect
-        named = names(program)
-        self.flipped = flips(program, named)
+    def __init__(self, program: Program, dialect: Dialect, zeroed: Collection[str]) -> None:
+        self.program, self.dialect, self.zeroed = program, dialect, zeroed
+        self.flipped = flips(program, names(program))
         self.uses = uses(program)
-        self.names = {i: name for i, (name, negative) in named.items() if negative == (i in self.flipped)}
         self.inline: dict[Index, Text] = {}
-        self.variables: dict[Index, str] = {}
-        self.result = [Block("")]
+        self.result: list[Statement] = []
         self.here = ""
         self.shapes = {out.name: out.shape for out in program.outputs}
         self.stores = self._stores()
@@ -56,12 +102,12 @@ class _Writer:
                     found[ref.node].append((out.name, k, ref.negative))
         return found
 
-    def blocks(self) -> list[Block]:
+    def statements(self) -> list[Statement]:
         for index in live(self.program):
             if self.program.nodes[index].op not in LEAVES:
                 self._visit(index)
         self._constant_outputs()
-        return [block for block in self.result if block.lines]
+        return self.result
 
     def _visit(self, index: Index) -> None:
         self.here = self.program.sections[index]
@@ -79,9 +125,9 @@ class _Writer:
         while True:
             text = self._combined(index)
             pending = [k for k in operands(self.program.nodes[index]) if k in self.inline]
-            if len(text.code) <= self.dialect.width or not pending:
+            if text.length <= self.dialect.width or not pending:
                 return text
-            longest = max(pending, key=lambda k: len(self.inline[k].code))
+            longest = max(pending, key=lambda k: self.inline[k].length)
             self._define(longest, self.inline.pop(longest))
 
     def _combined(self, index: Index) -> Text:
@@ -100,21 +146,19 @@ class _Writer:
         """The node's variable (or its expression), which holds its negative where it is flipped."""
         node = self.program.nodes[index]
         if node.op == "const":
-            return Text(self.dialect.literal(node.a), ATOM)
+            return atom(self.dialect.literal(node.a))
         if node.op == "input":
-            return Text(self.dialect.input(node.a, node.b), ATOM)
-        return self.inline.get(index) or Text(self.variables[index], ATOM)
+            return atom(self.dialect.input(node.a, node.b))
+        return self.inline.get(index) or atom(index)
 
     def _define(self, index: Index, text: Text) -> None:
-        name = self.names.get(index) or f"t{len(self.variables) + 1}"
-        self.variables[index] = name
-        self._emit(Line((self.dialect.declare.format(name=name),), text.code, False))
+        self.result.append(Statement(self.here, index, (), text))
 
     def _store(self, index: Index) -> None:
         for wanted in (False, True):
             left = tuple(self._entry(array, k) for array, k, negative in self.stores[index] if negative == wanted)
             if left:
-                self._emit(Line(left, self._signed(index, wanted).code, True))
+                self.result.append(Statement(self.here, None, left, self._signed(index, wanted)))
 
     def _entry(self, array: str, k: int) -> str:
         return self.dialect.entry(array, self.shapes[array], k)
@@ -123,23 +167,17 @@ class _Writer:
         text = self._text(index)
         return negated(text) if negative != (index in self.flipped) else text
 
-    def _emit(self, line: Line) -> None:
-        if self.result[-1].title != self.here:
-            self.result.append(Block(self.here))
-        self.result[-1].lines.append(line)
-
     def _constant_outputs(self) -> None:
         """Structural zeros, and outputs that are inputs or numbers."""
-        found: dict[str, list[str]] = defaultdict(list)
+        found: dict[Text, list[str]] = defaultdict(list)
         for out in self.program.outputs:
             for k, ref in enumerate(out.refs):
-                if ref is None:
-                    found[self.dialect.literal(0.0)].append(self._entry(out.name, k))
-                elif self.program.nodes[ref.node].op in LEAVES:
-                    found[self._signed(*ref).code].append(self._entry(out.name, k))
-        lines = [Line(tuple(left), right, True) for right, left in found.items()]
-        self.result.append(Block("constant entries", lines))
+                if ref is None and out.name not in self.zeroed:
+                    found[atom(self.dialect.literal(0.0))].append(self._entry(out.name, k))
+                elif ref is not None and self.program.nodes[ref.node].op in LEAVES:
+                    found[self._signed(*ref)].append(self._entry(out.name, k))
+        self.result += [Statement(CONSTANT_ENTRIES, None, tuple(left), right) for right, left in found.items()]
 
 
 def _constants_first(text: Text) -> tuple[bool, int]:
-    return not text.code[:1].isdigit(), -text.binding
+    return not str(text.tokens[0])[:1].isdigit() or isinstance(text.tokens[0], int), -text.binding

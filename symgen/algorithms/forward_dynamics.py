@@ -1,0 +1,230 @@
+"""Forward dynamics and the inverse of the mass matrix.
+
+M = Lᵀ D L with the sparsity of the tree: L_ij vanishes unless j is an ancestor of i (Featherstone 2008, ch. 6).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from symgen.algorithms.composite import mass_matrix, mass_matrix_axial
+from symgen.algorithms.coriolis import Entries, square
+from symgen.algorithms.newton_euler import State, _inertial_force, _moved, bias
+from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.flow import Twist, carried, slide_axis, spin_axis, times, turned_in
+from symgen.mechanics.joints import JointType
+from symgen.mechanics.spatial import NO_FORCE, NO_SECOND, NULL, Force, Inertia, Second, Step, Turn, Vector, along
+from symgen.mechanics.system import System
+from symgen.scalar import ZERO, Scalar, named
+
+Coordinates = Sequence[Scalar]
+MassMatrix = Callable[[System, Coordinates], list[Scalar]]
+FACTORS = "Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.3 and section 6.5"
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """M = Lᵀ D L: the entries of L below its unit diagonal by (body, ancestor), and the reciprocals of D."""
+
+    system: System
+    low: Entries
+    inverse_d: dict[int, Scalar]
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x of M x = b."""
+        x = dict(enumerate(b, 1))
+        for i in self.system.inward:
+            for j in self.system.ancestors(i):
+                x[j] = x[j] - self.low[i, j] * x[i]
+            x[i] = x[i] * self.inverse_d[i]
+        for i in self.system.outward:
+            for j in self.system.ancestors(i):
+                x[i] = x[i] - self.low[i, j] * x[j]
+        return [x[i] for i in sorted(x)]
+
+    def inverse(self) -> Entries:
+        """M⁻¹, from L M⁻¹ = D⁻¹ L⁻ᵀ whose lower triangle is zero: row by row outward, no inverse of L needed."""
+        found: Entries = {}
+        done: list[int] = []
+        for i in self.system.outward:
+            for j in done:
+                found[i, j] = found[j, i] = -self._from_ancestors(found, i, j)
+            found[i, i] = self.inverse_d[i] - self._from_ancestors(found, i, i)
+            done.append(i)
+        return found
+
+    def _from_ancestors(self, inverse: Entries, i: int, j: int) -> Scalar:
+        return sum((self.low[i, k] * inverse[k, j] for k in self.system.ancestors(i)), ZERO)
+
+
+def factors(system: System, entries: Sequence[Scalar]) -> Factors:
+    """Lᵀ D L of the n x n mass matrix `entries`, with one division a joint and no square roots."""
+    n = system.dof
+    m = {(i, j): entries[(i - 1) * n + j - 1] for i in range(1, n + 1) for j in (i, *system.ancestors(i))}
+    inverse_d = {}
+    for k in system.inward:
+        above = [*system.ancestors(k)]
+        with system.section(k, "factors"):
+            inverse_d[k] = named(1.0 / m[k, k], f"d{k}")
+            scaled = {i: m[k, i] * inverse_d[k] for i in above}
+            for i in above:
+                for j in (i, *system.ancestors(i)):
+                    m[i, j] = m[i, j] - scaled[i] * m[k, j]
+            m |= {(k, i): x for i, x in scaled.items()}
+    return Factors(system, m, inverse_d)
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """The inertia felt at a frame's origin where joints further out give way: f = M a + B α, n = Bᵀ a + I α."""
+
+    m: Second
+    b: tuple[Vector, Vector, Vector]
+    i: Second
+
+    def __add__(self, other: "Handle") -> "Handle":
+        (a, b, c), (x, y, z) = self.b, other.b
+        return Handle(self.m + other.m, (a + x, b + y, c + z), self.i + other.i)
+
+    def times(self, x: Twist) -> Force:
+        """The force that moves the handle with acceleration `x`."""
+        rows, (a, b, c) = self.b, x.v
+        linear = times(self.m, x.v) + Vector(*(row.dot(x.w) for row in rows))
+        return Force(linear, times(self.i, x.w) + rows[0].scaled(a) + rows[1].scaled(b) + rows[2].scaled(c))
+
+    def yielding(self, joint: JointType, felt: Force, share: Force) -> "Handle":
+        """What is left where the joint gives way: A - U Uᵀ/D of `felt` U and `share` U/D, structurally zero along S."""
+        turning, sliding = (axis.z is not ZERO for axis in (spin_axis(joint), slide_axis(joint)))
+        m = _less(self.m, share.linear, felt.linear, without_z=sliding)
+        i = _less(self.i, share.angular, felt.angular, without_z=turning)
+        b = [row - felt.angular.scaled(x) for row, x in zip(self.b, share.linear, strict=True)]
+        x, y, z = (row.without(2) for row in b) if turning else (b[0], b[1], NULL)
+        return Handle(m, (x, y, z), i)
+
+    def moved_in(self, step: Step) -> "Handle":
+        """The same handle held at the frame from which `step` leads to the present one."""
+        if isinstance(step, Turn):
+            return Handle(self.m.turned_in(step), turned_in(self.b, step), self.i.turned_in(step))
+        return self._shifted(along(step.axis, step.length))
+
+    def _shifted(self, arm: Vector) -> "Handle":
+        """B' = B - M [d]x and I' = I - Bᵀ [d]x + [d]x B'."""
+        rows = [row + arm.cross(Vector(*(self.m[k, n] for n in range(3)))) for k, row in enumerate(self.b)]
+        before, after = ([arm.cross(Vector(*(row[k] for row in b))) for k in range(3)] for b in (self.b, rows))
+        more = Second(*(before[r][s] + after[s][r] for r, s in PAIRS))
+        return Handle(self.m, (rows[0], rows[1], rows[2]), self.i + more)
+
+
+PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+def _less(s: Second, a: Vector, b: Vector, without_z: bool) -> Second:
+    """s - a bᵀ, symmetric; its third row structurally zero if so told."""
+    return Second(*(ZERO if without_z and k == 2 else s[i, k] - a[i] * b[k] for i, k in PAIRS))
+
+
+def rigid(inertia: Inertia) -> Handle:
+    """The handle of a rigid body."""
+    m, h, s = inertia.m, inertia.h, inertia.s
+    b = (Vector(ZERO, h.z, -h.y), Vector(-h.z, ZERO, h.x), Vector(h.y, -h.x, ZERO))
+    usual = Second(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)
+    return Handle(Second(m, ZERO, ZERO, m, ZERO, m), b, usual)
+
+
+NO_HANDLE = Handle(NO_SECOND, (NULL, NULL, NULL), NO_SECOND)
+
+
+ACCELERATION = Array("qdd", "joint accelerations", "rad/s^2 | m/s^2")
+INVERSE = Array("Minv", "inverse of the joint-space inertia, symmetric", "1/(kg m^2) | 1/(kg m) | 1/kg", ("n", "n"))
+_accelerations = quantity(
+    "forward_dynamics", "qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))", inputs=("q", "qd", "tau"),
+    outputs=(ACCELERATION,), source=FACTORS,
+)
+_inverse = quantity(
+    "mass_matrix_inverse", "M(q)^-1", inputs=("q",), needs_gravity=False, outputs=(INVERSE,), source=FACTORS
+)
+
+
+def _driving(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+    return [t - b for t, b in zip(tau, bias(system, q, qd), strict=True)]
+
+
+@_accelerations
+def forward_dynamics(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+    """Joint accelerations under the joint forces `tau` (rad/s² or m/s², shape n), from the factors of M."""
+    return factors(system, mass_matrix(system, q)).solve(_driving(system, q, qd, tau))
+
+
+@_accelerations
+def forward_dynamics_axial(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+    """The same with the other mass matrix, which suits parallel first joints."""
+    return factors(system, mass_matrix_axial(system, q)).solve(_driving(system, q, qd, tau))
+
+
+@dataclass(frozen=True, slots=True)
+class Yield:
+    """How a joint gives way: U/D, 1/D and what drives it, all in the body's frame."""
+
+    share: Force
+    inverse_d: Scalar
+    rate: Scalar
+
+
+@_accelerations
+def articulated_bodies(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+    """The same by articulated bodies (F08, table 7.1), best for long chains.
+
+    The forces of the motion without q̈ and those that the joints pass on travel inward together.
+    """
+    joints = _inward(system, q, tau, _forces_at_rest(system, q, qd))
+    moving = {0: Twist(NULL, NULL)}
+    found = [ZERO] * system.dof
+    for i in system.outward:
+        body = system.body(i)
+        with system.section(i, "acceleration"):
+            x = moving[body.parent].seen_through(body.placement.steps(q[i - 1]))
+            share = joints[i].share
+            found[i - 1] = joints[i].rate - share.angular.dot(x.w) - share.linear.dot(x.v)
+            along_joint = (axis(body.joint).scaled(found[i - 1]) for axis in (slide_axis, spin_axis))
+            moving[i] = Twist(*(a + b for a, b in zip((x.v, x.w), along_joint, strict=True)))
+    return found
+
+
+def _forces_at_rest(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Force]:
+    """The force on each single body while q̈ = 0."""
+    states = {0: State()}
+    for i in system.outward:
+        with system.section(i, "motion"):
+            states[i] = _moved(system, i, states[system.body(i).parent], q[i - 1], qd[i - 1], ZERO)
+    return {0: NO_FORCE} | {i: _inertial_force(system.body(i), states[i]) for i in system.outward}
+
+
+def _inward(system: System, q: Coordinates, tau: Coordinates, force: dict[int, Force]) -> dict[int, Yield]:
+    """The articulated bodies and the forces on them, from the leaves to the base."""
+    handle = dict.fromkeys(range(system.dof + 1), NO_HANDLE)
+    joints = {}
+    for i in system.inward:
+        body, joint = system.body(i), system.body(i).joint
+        with system.section(i, "articulated body"):
+            whole = handle[i] + rigid(body.inertia)
+            felt = whole.times(Twist(slide_axis(joint), spin_axis(joint)))
+            inverse_d = named(1.0 / joint.project(felt), f"d{i}")
+            share = Force(felt.linear.scaled(inverse_d), felt.angular.scaled(inverse_d))
+            drive = tau[i - 1] - joint.project(force[i])
+            joints[i] = Yield(share, inverse_d, drive * inverse_d)
+            passed = force[i] + Force(share.linear.scaled(drive), share.angular.scaled(drive))
+            left, steps = whole.yielding(joint, felt, share), body.placement.steps(q[i - 1])
+            handle[body.parent] = handle[body.parent] + carried(left, steps)
+            force[body.parent] = force[body.parent] + carried(passed, steps)
+    return joints
+
+
+@_inverse
+def mass_matrix_inverse(system: System, q: Coordinates) -> list[Scalar]:
+    """M⁻¹, n x n, symmetric, row-major."""
+    return square(system, factors(system, mass_matrix(system, q)).inverse())
+
+
+@_inverse
+def mass_matrix_inverse_axial(system: System, q: Coordinates) -> list[Scalar]:
+    """The same with the other mass matrix, which suits parallel first joints."""
+    return square(system, factors(system, mass_matrix_axial(system, q)).inverse())

@@ -1,0 +1,35 @@
+"""Jacobian-vector products: the change of a result along a change of all its inputs, without any Jacobian."""
+
+from collections.abc import Sequence
+
+from symgen.algorithms.forward_dynamics import forward_dynamics
+from symgen.algorithms.newton_euler import inverse_dynamics
+from symgen.algorithms.registry import Array, quantity
+from symgen.dual import along, tangents
+from symgen.mechanics.system import System
+from symgen.scalar import Scalar
+
+Coordinates = Sequence[Scalar]
+SOURCE = "forward differentiation of the algorithm"
+
+
+@quantity(
+    "inverse_dynamics_jvp", "dtau = tau_q dq + tau_qd dqd + M dqdd", source=SOURCE,
+    inputs=("q", "qd", "qdd", "dq", "dqd", "dqdd"),
+    outputs=(Array("dtau", "change of the joint forces", "N m | N"),),
+)
+def inverse_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
+    """Change of τ along (dq, dq̇, dq̈), shape n."""
+    at, by = inputs[:3], inputs[3:]
+    return tangents(inverse_dynamics(system, *(along(x, d) for x, d in zip(at, by, strict=True))))
+
+
+@quantity(
+    "forward_dynamics_jvp", "dqdd = qdd_q dq + qdd_qd dqd + Minv dtau", source=SOURCE,
+    inputs=("q", "qd", "tau", "dq", "dqd", "dtau"),
+    outputs=(Array("dqdd", "change of the joint accelerations", "rad/s^2 | m/s^2"),),
+)
+def forward_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
+    """Change of q̈ along (dq, dq̇, dτ), shape n."""
+    at, by = inputs[:3], inputs[3:]
+    return tangents(forward_dynamics(system, *(along(x, d) for x, d in zip(at, by, strict=True))))

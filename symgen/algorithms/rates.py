@@ -1,0 +1,103 @@
+"""Time derivatives of the dynamic terms, by running their algorithms on numbers that carry their rates.
+
+For robots with elastic joints, whose controllers need the rates of all terms (Garofalo, Ott, Albu-Schäffer, On the
+closed form computation of the dynamic matrices and their differentiations, IROS 2013). With s = 1 for the first and
+2 for the second derivative, each takes as many derivatives of q as it needs.
+"""
+
+from collections.abc import Callable, Sequence
+
+from symgen.algorithms.composite import mass_matrix
+from symgen.algorithms.coriolis import coriolis_matrix
+from symgen.algorithms.newton_euler import gravity, inverse_dynamics
+from symgen.algorithms.registry import Array, quantity
+from symgen.dual import along, tangents
+from symgen.mechanics.system import System
+from symgen.scalar import Scalar
+
+Coordinates = Sequence[Scalar]
+Term = Callable[..., list[Scalar]]
+SOURCE = "Garofalo, Ott, Albu-Schäffer, IROS 2013; forward differentiation of the algorithm"
+
+
+def rate(term: Term, system: System, flow: Sequence[Coordinates], reads: int) -> list[Scalar]:
+    """d/dt of a term that reads the first `reads` of q, q̇, q̈, ...; `flow` has one more of them."""
+    return tangents(term(system, *(along(flow[k], flow[k + 1]) for k in range(reads))))
+
+
+def second_rate(term: Term, system: System, flow: Sequence[Coordinates], reads: int) -> list[Scalar]:
+    """d²/dt² of such a term; `flow` has two more."""
+    pairs = [along(flow[k], flow[k + 1]) for k in range(reads + 1)]
+    return tangents(tangents(term(system, *(along(pairs[k], pairs[k + 1], 2) for k in range(reads))), 2))
+
+
+@quantity(
+    "mass_matrix_rate", "dM/dt", inputs=("q", "qd"), needs_gravity=False, source=SOURCE,
+    outputs=(Array("dM", "time derivative of M, symmetric", "kg m^2/s | kg m/s | kg/s", ("n", "n")),),
+)
+def mass_matrix_rate(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """Ṁ(q, q̇), n x n; equals C + Cᵀ."""
+    return rate(mass_matrix, system, (q, qd), 1)
+
+
+@quantity(
+    "mass_matrix_second_rate", "d2M/dt2", inputs=("q", "qd", "qdd"), needs_gravity=False, source=SOURCE,
+    outputs=(Array("ddM", "second time derivative of M, symmetric", "kg m^2/s^2 | kg m/s^2 | kg/s^2", ("n", "n")),),
+)
+def mass_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+    """M̈(q, q̇, q̈), n x n."""
+    return second_rate(mass_matrix, system, flow, 1)
+
+
+@quantity(
+    "coriolis_matrix_rate", "dC/dt", inputs=("q", "qd", "qdd"), needs_gravity=False, source=SOURCE,
+    outputs=(Array("dC", "time derivative of C", "kg m^2/s^2 | kg m/s^2 | kg/s^2", ("n", "n")),),
+)
+def coriolis_matrix_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+    """Ċ(q, q̇, q̈), n x n."""
+    return rate(coriolis_matrix, system, flow, 2)
+
+
+@quantity(
+    "coriolis_matrix_second_rate", "d2C/dt2", inputs=("q", "qd", "qdd", "qddd"), needs_gravity=False, source=SOURCE,
+    outputs=(Array("ddC", "second time derivative of C", "kg m^2/s^3 | kg m/s^3 | kg/s^3", ("n", "n")),),
+)
+def coriolis_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+    """C̈(q, q̇, q̈, q⃛), n x n."""
+    return second_rate(coriolis_matrix, system, flow, 2)
+
+
+@quantity(
+    "gravity_rate", "dg/dt", inputs=("q", "qd"), source=SOURCE,
+    outputs=(Array("dtau_g", "rate of the joint forces against gravity", "N m/s | N/s"),),
+)
+def gravity_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+    """ġ(q, q̇), shape n."""
+    return rate(gravity, system, flow, 1)
+
+
+@quantity(
+    "gravity_second_rate", "d2g/dt2", inputs=("q", "qd", "qdd"), source=SOURCE,
+    outputs=(Array("ddtau_g", "second rate of the joint forces against gravity", "N m/s^2 | N/s^2"),),
+)
+def gravity_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+    """g̈(q, q̇, q̈), shape n."""
+    return second_rate(gravity, system, flow, 1)
+
+
+@quantity(
+    "inverse_dynamics_rate", "dtau/dt", inputs=("q", "qd", "qdd", "qddd"), source=SOURCE,
+    outputs=(Array("dtau", "rate of the joint forces", "N m/s | N/s"),),
+)
+def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+    """τ̇(q, q̇, q̈, q⃛), shape n."""
+    return rate(inverse_dynamics, system, flow, 3)
+
+
+@quantity(
+    "inverse_dynamics_second_rate", "d2tau/dt2", inputs=("q", "qd", "qdd", "qddd", "qdddd"), source=SOURCE,
+    outputs=(Array("ddtau", "second rate of the joint forces", "N m/s^2 | N/s^2"),),
+)
+def inverse_dynamics_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+    """τ̈(q, q̇, q̈, q⃛, q⁗), shape n."""
+    return second_rate(inverse_dynamics, system, flow, 3)

@@ -1,0 +1,1 @@
+from symgen.algorithms.kinematics import *

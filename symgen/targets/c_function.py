@@ -1,0 +1,162 @@
+"""The body of a C function: in one, or in static pieces that hand values on through a work array."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from symgen.compiler.program import Index
+from symgen.module import Module
+from symgen.targets.c_text import SUFFIX, comment, literal
+from symgen.targets.chunks import Pieces, cut
+from symgen.targets.describe import Argument, Description
+from symgen.targets.dialect import Dialect, call, minus, over, plus, times
+from symgen.targets.writer import Block, Line, Statement, blocks, statements, variables, zeros
+
+WIDTH = 110
+"""Longest line of a declaration."""
+
+WHOLE = 4
+"""A function of up to this many pieces' statements stays in one."""
+
+MANY_ZEROS = 12
+
+WORK = "w"
+
+
+def dialect(scalar: str) -> Dialect:
+    """How straight-line C is written for ``double`` or ``float``."""
+    f = SUFFIX[scalar]
+    return Dialect(
+        operations={
+            "add": plus, "sub": minus, "mul": times, "div": over, "sin": call(f"sin{f}"), "cos": call(f"cos{f}"),
+        },
+        literal=lambda x: literal(x, scalar),
+        input=lambda array, k: f"{array}[{k}]",
+        declare=f"const {scalar} {{name}}",
+        entry=_entry,
+    )
+
+
+def _entry(array: str, shape: tuple[int, ...], k: int) -> str:
+    if len(shape) == 1:
+        return f"{array}[{k}]"
+    return f"{array}[{shape[-1]} * {k // shape[-1]} + {k % shape[-1]}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A static function that does part of the work: its declaration, how it is called, and its body."""
+
+    signature: str
+    call: str
+    lines: list[list[str]]
+
+
+@dataclass(frozen=True)
+class CFunction:
+    """A function of a module as C."""
+
+    module: Module
+    d: Description
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.module.name}_{self.d.name}"
+
+    @cached_property
+    def _made(self) -> list[Statement]:
+        return statements(self.d.program, dialect(self.module.scalar), [a.name for a in self.zeroed])
+
+    @property
+    def zeroed(self) -> list[Argument]:
+        """Outputs with so many structural zeros that a loop writes them first."""
+        found = zeros(self.d.program)
+        return [a for a in self.d.arguments if found.get(a.name, 0) >= MANY_ZEROS]
+
+    @property
+    def zero(self) -> str:
+        """The number zero."""
+        return literal(0.0, self.module.scalar)
+
+    @cached_property
+    def _pieces(self) -> Pieces | None:
+        size = self.module.chunk
+        return cut(self._made, size) if len(self._made) > WHOLE * size else None
+
+    @property
+    def work(self) -> int:
+        """Entries of the work array, 0 where there is none."""
+        return self._pieces.size if self._pieces else 0
+
+    @property
+    def arguments(self) -> list[Argument]:
+        """Inputs, the work array if there is one, outputs."""
+        array = Argument("work", WORK, (self.work,), "work array, contents do not matter", "")
+        return sorted([*self.d.arguments, *([array] if self.work else [])], key=lambda a: _ORDER[a.direction])
+
+    @property
+    def signature(self) -> str:
+        """Declaration, without a semicolon."""
+        return declaration("void", self.full_name, self.module.name, self.arguments)
+
+    @property
+    def lines(self) -> list[list[str]]:
+        """The body in blocks of lines, where the function is in one piece."""
+        names = variables(self.d.program, self._made)
+        return [_block(b) for b in blocks(self._made, names, dialect(self.module.scalar))]
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """The pieces, empty where the function is in one."""
+        if self._pieces is None:
+            return []
+        names = variables(self.d.program, self._made)
+        work = {node: f"{WORK}[{slot}]" for node, slot in self._pieces.slots.items()}
+        return [self._piece(k, piece, names | work, work) for k, piece in enumerate(self._pieces.pieces, 1)]
+
+    def _piece(
+        self, k: int, piece: Sequence[Statement], where: Mapping[Index, str], work: Mapping[Index, str]
+    ) -> Piece:
+        made = blocks(list(piece), where, dialect(self.module.scalar), work)
+        used = {array for b in made for line in b.lines for array in _arrays(line)}
+        own = [a for a in self.arguments if a.name in used]
+        name = f"part{k}"
+        signature = declaration(f"static {self.module.name.upper()}_NOINLINE void", name, self.module.name, own)
+        return Piece(signature, f"{name}({', '.join(a.name for a in own)})", [_block(b) for b in made])
+
+
+_ORDER = {"in": 0, "work": 1, "out": 2}
+
+
+def _arrays(line: Line) -> Iterator[str]:
+    """The arrays that a line of code names."""
+    for text in (line.right, *line.left):
+        for part in text.split("[")[:-1]:
+            yield part.split("(")[-1].split(" ")[-1].lstrip("-")
+
+
+def declaration(start: str, name: str, prefix: str, arguments: Sequence[Argument]) -> str:
+    """A function's head, its parameters wrapped under the opening bracket."""
+    head = f"{start} {name}("
+    lines = [head]
+    for a in arguments:
+        part = f"{'const ' if a.direction == 'in' else ''}{prefix}_real {a.name}[{a.size}], "
+        if len(lines[-1]) + len(part) > WIDTH and lines[-1] != head:
+            lines.append(" " * len(head))
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines).removesuffix(",") + ")"
+
+
+def _block(block: Block) -> list[str]:
+    width = max((len(line.left[0]) for line in block.lines if len(line.left) == 1), default=0)
+    heading = [f"/* {comment(block.title)} */"] if block.title else []
+    return heading + [text for line in block.lines for text in _statement(line, width)]
+
+
+def _statement(line: Line, width: int) -> Iterator[str]:
+    """One assignment a line, equals signs aligned; entries that share a value share lines."""
+    if len(line.left) == 1:
+        yield f"{line.left[0]:{width}} = {line.right};"
+        return
+    for k in range(0, len(line.left), 3):
+        yield " ".join(f"{left} = {line.right};" for left in line.left[k : k + 3])

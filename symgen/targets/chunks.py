@@ -1,0 +1,72 @@
+"""A long function in pieces: bounded stack and linear compile time, for the price of a work array.
+
+Values used only in their piece are locals; a value that a later piece reads lives in a slot of the caller's work
+array, free again after its last reader. (Register allocation is superlinear in the size of a function: 124,512
+statements compile in 10 s in pieces of 250 instead of 218 s in one, measured with gcc 12.)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from symgen.compiler.program import Index
+from symgen.targets.writer import Statement
+
+SLACK = 0.75
+"""A piece may be this much shorter than it could be, if fewer values are alive at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Statements in pieces, the slot of each value that crosses a border, and the number of slots."""
+
+    pieces: tuple[tuple[Statement, ...], ...]
+    slots: dict[Index, int]
+    size: int
+
+
+def cut(statements: Sequence[Statement], size: int) -> Pieces:
+    """Pieces of at most `size` statements, cut where few values are alive."""
+    alive = _alive(statements)
+    borders = [0]
+    while len(statements) - borders[-1] > size:
+        first = borders[-1] + max(1, int(SLACK * size))
+        borders.append(min(range(first, borders[-1] + size + 1), key=lambda k: (alive[k], -k)))
+    borders.append(len(statements))
+    pieces = tuple(tuple(statements[a:b]) for a, b in pairwise(borders))
+    slots, count = _slots(pieces)
+    return Pieces(pieces, slots, count)
+
+
+def _last_readers(statements: Sequence[Statement]) -> dict[Index, int]:
+    """By variable, the number of the last statement that reads it."""
+    return {node: k for k, s in enumerate(statements) for node in s.right.reads}
+
+
+def _alive(statements: Sequence[Statement]) -> list[int]:
+    """How many variables are made before statement k and read by it or later."""
+    last = _last_readers(statements)
+    change = [0] * (len(statements) + 2)
+    for k, s in enumerate(statements):
+        if s.node in last:
+            change[k + 1] += 1
+            change[last[s.node] + 1] -= 1
+    total, counts = 0, []
+    for step in change:
+        total += step
+        counts.append(total)
+    return counts
+
+
+def _slots(pieces: Sequence[Sequence[Statement]]) -> tuple[dict[Index, int], int]:
+    """Slots by first fit; one is free again in the piece after its last reader's."""
+    home = {s.node: p for p, piece in enumerate(pieces) for s in piece if s.node is not None}
+    last = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.right.reads}
+    crossing = [node for node, p in home.items() if last.get(node, p) > p]
+    slots: dict[Index, int] = {}
+    busy_until: list[int] = []
+    for node in crossing:
+        free = next((k for k, until in enumerate(busy_until) if until < home[node]), len(busy_until))
+        busy_until[free:free + 1] = [last[node]]
+        slots[node] = free
+    return slots, len(busy_until)
