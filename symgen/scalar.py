@@ -34,6 +34,9 @@ class Zero:
     __rmul__ = __mul__
     __truediv__ = __mul__
 
+    def __rtruediv__(self, other: Scalar) -> "Zero":
+        raise ZeroDivisionError("division by what vanishes in every state of the robot")
+
     def __neg__(self) -> "Zero":
         return self
 
@@ -56,7 +59,7 @@ def structural(x: Scalar) -> Scalar:
 
 
 def _dispatch(name: str, x: Scalar) -> Scalar:
-    if isinstance(x, float):
+    if isinstance(x, (int, float)):
         return getattr(math, name)(x)
     if isinstance(x, complex):
         return getattr(cmath, name)(x)

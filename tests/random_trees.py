@@ -87,6 +87,13 @@ def roughly_square(rng: Random) -> Pose:
     return pose(np.array(meant.rotation) @ off, position)
 
 
+def wrist(rng: Random) -> Pose:
+    """Turned by a right angle about x, at arm's length or with the axes almost meeting."""
+    length = rng.choice((rng.uniform(0.2, 0.5), 10 ** rng.uniform(-12, -3)))
+    offset = rng.choice(((length, 0.0, 0.0), (0.0, length, 0.0), (0.3 * length, length, 0.0)))
+    return pose(np.rint(rotation(np.eye(3)[0], rng.choice((0.5, -0.5)) * np.pi)), offset)
+
+
 def inertia(rng: Random) -> tuple[float, ...]:
     """The ten of a physically possible link; now and then with symmetries that make entries vanish."""
     m, c = rng.uniform(0.5, 3), np.array([rng.choice((0.0, rng.uniform(-0.2, 0.2))) for _ in range(3)])
@@ -167,6 +174,7 @@ FAMILIES: dict[str, Callable[[int], Model]] = {
     "square chain": lambda seed: tree(seed, square, straight, any_kind, chain, SMALL),
     "square tree": lambda seed: tree(seed, square, straight, any_kind, branch, LARGE),
     "roughly square": lambda seed: tree(seed, roughly_square, straight, mostly_turning, chain, SMALL),
+    "wrist": lambda seed: tree(seed, wrist, up, turning, chain, range(4, 7)),
     "parallel": lambda seed: tree(seed, level, up_or_down, mostly_turning, chain, SMALL),
     "parallel tree": lambda seed: tree(seed, level, up, turning, branch, LARGE),
     "nearly parallel": lambda seed: tree(seed, tilted, up_or_down, mostly_turning, chain, SMALL),

@@ -1,6 +1,7 @@
 """Generated files: checks G1 to G10 of tests/cases/index.md."""
 
 import ast
+import json
 import os
 import re
 import resource
@@ -84,7 +85,8 @@ def test_g1_header_from_cpp(sample, tmp_path):
     (tmp_path / "user.cpp").write_text(
         f'#include "{module.name}.h"\n#include "{module.name}.h"\n'
         f"static int taken = 0;\nstatic void take(void *p) {{ taken += p != nullptr; }}\n"
-        f"int main() {{\n{calls}\n    return {module.name.upper()}_DOF + taken - {module.dof + calls.count('take')};\n}}\n"
+        f"int main() {{\n{calls}\n"
+        f"    return {module.name.upper()}_DOF + taken - {module.dof + calls.count('take')};\n}}\n"
     )
     compiled("-std=c99", "-c", f"-I{folder}", *c_files(folder, ["_selftest"]), cwd=tmp_path)
     flags = ("-std=c++11", "-Wall", "-Wextra", "-pedantic", "-Werror")
@@ -102,11 +104,10 @@ def test_g1_clang(tmp_path):
     clang = shutil.which("clang")
     if clang is None:
         pytest.skip("clang is not installed")
-    quiet = ("-Wno-declaration-after-statement", "-Wno-padded", "-Wno-float-equal")
+    flags = ("-std=c99", "-Weverything", "-Werror", "-Wno-declaration-after-statement", "-Wno-padded")
     for sample in ("panda_float", "ur5_runtime"):
         _, folder = made(sample)
-        sources = c_files(folder, ["_selftest"])
-        compiled("-std=c99", "-Weverything", "-Werror", *quiet, f"-I{folder}", "-c", *sources, cwd=tmp_path, compiler=clang)
+        compiled(*flags, f"-I{folder}", "-c", *c_files(folder, ["_selftest"]), cwd=tmp_path, compiler=clang)
 
 
 # -- G2: pure ----------------------------------------------------------------------------------------------------
@@ -131,8 +132,8 @@ def test_g2_no_state_no_heap(sample, tmp_path):
 
 
 def test_g2_sees_state(tmp_path):
-    source = "#include <stdlib.h>\nstatic double w[3];\ndouble *f(void);\ndouble *f(void) { return w + *(char *)malloc(3); }\n"
-    (tmp_path / "bad.c").write_text(source)
+    source = "static double w[3];\ndouble *f(void);\ndouble *f(void) { return w + *(char *)malloc(3); }\n"
+    (tmp_path / "bad.c").write_text(f"#include <stdlib.h>\n{source}")
     found = symbols([tmp_path / "bad.c"], tmp_path, tmp_path)
     assert ("b", "w") in found and ("U", "malloc") in found
 
@@ -163,14 +164,13 @@ NUMBER = re.compile(r"(?<![\w.])(\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+)(f?)(?![\w.
 
 
 def constants(program, scalar="double"):
-    """Sizes of the numbers that a program needs, zero for entries that are always zero."""
+    """Sizes of the numbers that a program needs, without zero."""
     rounded = single if scalar == "float" else float
     used = {program.nodes[ref.node] for out in program.outputs for ref in out.refs if ref is not None}
     nodes = used | {program.nodes[i] for i in live(program)} | {
         program.nodes[k] for i in live(program) for k in (program.nodes[i].a, program.nodes[i].b) if isinstance(k, int)
     }
-    zero = {0.0} if any(ref is None for out in program.outputs for ref in out.refs) else set()
-    return {abs(rounded(node.a)) for node in nodes if node.op == "const"} | zero
+    return {abs(rounded(node.a)) for node in nodes if node.op == "const"} - {0.0}
 
 
 @samples
@@ -178,7 +178,8 @@ def test_g3_c_literals_are_the_constants(sample):
     module, folder = made(sample)
     for d, text in bodies(module, folder):
         rounded = single if module.scalar == "float" else float
-        assert {rounded(float(number)) for number, _ in NUMBER.findall(text)} == constants(d.program, module.scalar)
+        numbers = {rounded(float(number)) for number, _ in NUMBER.findall(text)} - {0.0}
+        assert numbers == constants(d.program, module.scalar)
 
 
 @samples
@@ -187,8 +188,8 @@ def test_g3_python_literals_are_the_constants(sample):
     tree = ast.parse((folder / f"{module.name}.py").read_text(encoding="ascii"))
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     for d in descriptions(module):
-        numbers = {n.value for n in ast.walk(functions[d.name]) if isinstance(n, ast.Constant) and type(n.value) is float}
-        assert numbers == constants(d.program)
+        numbers = [node.value for node in ast.walk(functions[d.name]) if isinstance(node, ast.Constant)]
+        assert {x for x in numbers if type(x) is float} - {0.0} == constants(d.program)
 
 
 def test_g3_tables_are_exact():
@@ -222,7 +223,8 @@ def test_g4_c_has_no_integers_outside_indexes(sample):
     for _, text in bodies(module, folder):
         rest = NUMBER.sub(" ", unindexed(text))
         assert not re.search(r"(?<![\w.])\d", rest)
-        assert set(re.findall(r"(\w+)\s*\(", rest)) <= {"sin", "cos", "sinf", "cosf"}
+        foreign = {name for name in re.findall(r"(\w+)\s*\(", rest) if not name.startswith(f"{module.name}_")}
+        assert foreign <= {"sin", "cos", "sinf", "cosf"}
         assert all(int(k) < 1 << 15 for k in re.findall(r"(?<=\[)\d+(?=\])", text))
 
 
@@ -299,10 +301,10 @@ def test_g6_the_second_run_in_a_process_is_the_same(tmp_path):
 
 @samples
 def test_g7_ascii_lines_without_date_or_path(sample):
-    module, folder = made(sample)
-    texts = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert len(texts) >= 6
-    for name, data in texts.items():
+    _, folder = made(sample)
+    found = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert len(found) >= 6
+    for name, data in found.items():
         assert b"\r" not in data and data.isascii() and data.endswith(b"\n"), name
         text = data.decode()
         assert not re.search(r"\b(19|20)\d\d-\d\d-\d\d|\d\d:\d\d:\d\d", text), name
@@ -323,8 +325,8 @@ def test_g7_no_line_ends_in_a_blank():
 
 def texts(*names, tag="1"):
     """Files to publish: a manifest that lists them, and them."""
-    listed = ", ".join(f'"{name}": "x"' for name in names)
-    return {**{name: f"{name} {tag}\n" for name in names}, "manifest.json": f'{{"generator": "symgen 0", "files": {{{listed}}}}}'}
+    manifest = {"generator": "symgen 0", "files": dict.fromkeys(names, "hash")}
+    return {**{name: f"{name} {tag}\n" for name in names}, "manifest.json": json.dumps(manifest)}
 
 
 def test_g8_an_earlier_run_is_replaced(tmp_path):
@@ -334,7 +336,7 @@ def test_g8_an_earlier_run_is_replaced(tmp_path):
     publish(texts("b", "c", tag="2"), folder)
     assert {path.name for path in folder.iterdir()} == {"b", "c", "mine", "manifest.json"}
     assert (folder / "b").read_text() == "b 2\n" and (folder / "mine").read_text() == "mine"
-    assert snapshot(tmp_path).keys() == {"deep", "deep/out", *(f"deep/out/{n}" for n in ("b", "c", "mine", "manifest.json"))}
+    assert [path.name for path in folder.parent.iterdir()] == ["out"]
 
 
 def test_g8_files_no_longer_wanted_disappear(tmp_path):
@@ -363,7 +365,8 @@ def test_g8_a_foreign_file_is_kept(name, tmp_path):
     (tmp_path / name).write_text("mine")
     before = snapshot(tmp_path)
     done = invoke("generate", robot_file("pendulum"), "-o", tmp_path)
-    assert done.exit_code == 2 and done.stderr.count("\n") == 1 and f"{name}' exists and is not from symgen" in done.stderr
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1
+    assert f"{name}' exists and is not from symgen" in done.stderr
     assert snapshot(tmp_path) == before
 
 
@@ -371,7 +374,7 @@ def test_g8_a_manifest_cannot_reach_outside(tmp_path):
     folder = tmp_path / "out"
     publish(texts("a"), folder)
     (tmp_path / "victim").write_text("mine")
-    (folder / "manifest.json").write_text('{"generator": "symgen 0", "files": {"../victim": "", "a": "", "": "", "..": ""}}')
+    (folder / "manifest.json").write_text(texts("../victim", "a", "", "..", "/etc/passwd")["manifest.json"])
     publish(texts("b"), folder)
     assert (tmp_path / "victim").read_text() == "mine"
     assert {path.name for path in folder.iterdir()} == {"b", "manifest.json"}
@@ -407,7 +410,8 @@ main(sys.argv[1:])
 def test_g8_a_signal_while_writing(method, number, tmp_path):
     generate(robot_file("pendulum"), tmp_path / "out", quantities=("gravity",), prefix="old")
     arguments = ["generate", robot_file("pendulum"), "-o", str(tmp_path / "out"), number, "3", method]
-    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
+    command = [sys.executable, "-c", KILLED, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode != 0 and "Traceback" not in done.stderr
     assert snapshot(tmp_path).keys() == {"out", *(f"out/{path.name}" for path in generated("pendulum")[1].iterdir())}
 

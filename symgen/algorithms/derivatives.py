@@ -11,23 +11,26 @@ The acceleration of a point depends on q_i through J_i alone, ∂r̈/∂q_i = J�
 which are the expressions of Singh, Russell & Wensing (RA-L 2022), eqs. 29-36, written for moments of mass.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from symgen.algorithms.christoffel import coriolis_from_christoffel_up
+from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import Column, Entries, Spin, axial, clouds, column, lean, spins, square
-from symgen.algorithms.newton_euler import State, _inertial_force
+from symgen.algorithms.forward_dynamics import INVERSE, Factors, factors
+from symgen.algorithms.newton_euler import State, _inertial_force, gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
+from symgen.dual import along as along_direction
+from symgen.dual import tangents, unit
 from symgen.mechanics.flow import Cloud, carried, climb, own_steps, slide_axis, spin_axis, times, usual_times
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.spatial import EZ, NO_FORCE, Force, Turn, Vector, along
 from symgen.mechanics.system import System
-from symgen.scalar import Scalar
+from symgen.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 SOURCE = "Singh, Russell & Wensing, Efficient analytical derivatives of rigid-body dynamics, RA-L 2022"
-DTAU_DQ = Array("dtau_dq", "derivative of joint forces in q, row by force", "N m/rad | N m/m | N/rad | N/m", ("n", "n"))
-DTAU_DQD = Array("dtau_dqd", "derivative of joint forces in qd, row by force", "N m s/rad | N s/m", ("n", "n"))
-M_MATRIX = Array("M", "joint-space inertia, symmetric", "kg m^2 | kg m | kg", ("n", "n"))
+MATRIX = ("n", "n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +161,90 @@ def _pair(out: Gradients, i: int, j: int, joint: JointType, fast: Spin, bend: Be
     out.dqd[i, j], out.dq[i, j] = lean(joint, fast, at), bend.on(at)
 
 
-@quantity(
+def gradients_by_duals(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Gradients:
+    """The same from inverse dynamics on numbers that carry tangents, 2 C from the Christoffel symbols, and M.
+
+    Where many joints are parallel or axes meet (UR5), what vanishes there makes this the shorter way.
+    """
+    n = system.dof
+    columns = [tangents(inverse_dynamics(system, along_direction(q, unit(n, k)), qd, qdd)) for k in range(n)]
+    dq = {(i + 1, k + 1): x for k, column in enumerate(columns) for i, x in enumerate(column)}
+    dqd = by_entry(coriolis_from_christoffel_up(system, q, [x * 2.0 for x in qd]), n)
+    return Gradients(dq, dqd, by_entry(mass_matrix(system, q), n))
+
+
+def by_entry(values: Sequence[Scalar], n: int) -> Entries:
+    """The entries of an n x n matrix by row and column, from 1."""
+    return {(k // n + 1, k % n + 1): x for k, x in enumerate(values)}
+
+
+Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
+Way = Callable[[System, Coordinates, Coordinates, Coordinates], Gradients]
+
+_of_inverse = quantity(
     "inverse_dynamics_derivatives", "dtau/dq, dtau/dqd, dtau/dqdd = M", inputs=("q", "qd", "qdd"), source=SOURCE,
-    outputs=(DTAU_DQ, DTAU_DQD, M_MATRIX),
+    outputs=(
+        Array("dtau_dq", "derivative of joint forces in q, row by force", "N m/rad | N m/m | N/rad | N/m", MATRIX),
+        Array("dtau_dqd", "derivative of joint forces in qd, row by force", "N m s/rad | N s/m", MATRIX),
+        Array("M", "joint-space inertia, symmetric", "kg m^2 | kg m | kg", MATRIX),
+    ),
 )
-def inverse_dynamics_derivatives(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
-) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+_of_forward = quantity(
+    "forward_dynamics_derivatives", "dqdd/dq, dqdd/dqd, dqdd/dtau = M^-1", inputs=("q", "qd", "tau"), source=SOURCE,
+    outputs=(
+        Array("dqdd_dq", "derivative of accelerations in q, row by acceleration", "1/s^2 | rad/(m s^2)", MATRIX),
+        Array("dqdd_dqd", "derivative of accelerations in qd, row by acceleration", "1/s | rad/(m s)", MATRIX),
+        INVERSE,
+    ),
+)
+
+
+@_of_inverse
+def inverse_dynamics_derivatives(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Three:
     """∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M of τ = M q̈ + C q̇ + g, each n x n, row-major with a row for each force."""
-    found = gradients(system, q, qd, qdd)
+    return _matrices(system, gradients(system, q, qd, qdd))
+
+
+@_of_inverse
+def inverse_dynamics_derivatives_by_duals(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Three:
+    """The same by forward differentiation and Christoffel symbols."""
+    return _matrices(system, gradients_by_duals(system, q, qd, qdd))
+
+
+def _matrices(system: System, found: Gradients) -> Three:
     return square(system, found.dq), square(system, found.dqd), square(system, found.m)
+
+
+@_of_forward
+def forward_dynamics_derivatives(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> Three:
+    """∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and ∂q̈/∂τ = M⁻¹ at the accelerations that `tau` causes, n x n."""
+    return _forward(system, q, qd, tau, gradients)
+
+
+@_of_forward
+def forward_dynamics_derivatives_by_duals(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> Three:
+    """The same from the other derivatives of inverse dynamics."""
+    return _forward(system, q, qd, tau, gradients_by_duals)
+
+
+def _forward(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, way: Way) -> Three:
+    """Solved with the sparse factors column by column; M⁻¹ itself would fill the zeros between branches."""
+    at_rest = way(system, q, qd, [ZERO] * system.dof)
+    solver = factors(system, square(system, at_rest.m))
+    coriolis = _half_product(square(system, at_rest.dqd), qd)
+    driving = [t - c - g for t, c, g in zip(tau, coriolis, gravity(system, q), strict=True)]
+    found = way(system, q, qd, solver.solve(driving))
+    dq, dqd = (_minus_solved(solver, square(system, x)) for x in (found.dq, found.dqd))
+    return dq, dqd, square(system, solver.inverse())
+
+
+def _half_product(twice_c: Sequence[Scalar], qd: Coordinates) -> list[Scalar]:
+    """C q̇ from 2 C, which is on the tape: with g it is the bias, for far less than another recursion."""
+    half, n = [0.5 * x for x in qd], len(qd)
+    return [sum((twice_c[i * n + j] * half[j] for j in range(n)), ZERO) for i in range(n)]
+
+
+def _minus_solved(solver: Factors, matrix: Sequence[Scalar]) -> list[Scalar]:
+    n = solver.system.dof
+    columns = [solver.solve([-x for x in matrix[k::n]]) for k in range(n)]
+    return [column[i] for i in range(n) for column in columns]

@@ -3,10 +3,10 @@
 M = Lᵀ D L with the sparsity of the tree: L_ij vanishes unless j is an ancestor of i (Featherstone 2008, ch. 6).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgen.algorithms.composite import mass_matrix, mass_matrix_axial
+from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import Entries, square
 from symgen.algorithms.newton_euler import State, _inertial_force, _moved, bias
 from symgen.algorithms.registry import Array, quantity
@@ -17,7 +17,6 @@ from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar, named
 
 Coordinates = Sequence[Scalar]
-MassMatrix = Callable[[System, Coordinates], list[Scalar]]
 FACTORS = "Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.3 and section 6.5"
 
 
@@ -154,12 +153,6 @@ def forward_dynamics(system: System, q: Coordinates, qd: Coordinates, tau: Coord
     return factors(system, mass_matrix(system, q)).solve(_driving(system, q, qd, tau))
 
 
-@_accelerations
-def forward_dynamics_axial(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
-    """The same with the other mass matrix, which suits parallel first joints."""
-    return factors(system, mass_matrix_axial(system, q)).solve(_driving(system, q, qd, tau))
-
-
 @dataclass(frozen=True, slots=True)
 class Yield:
     """How a joint gives way: U/D, 1/D and what drives it, all in the body's frame."""
@@ -218,13 +211,21 @@ def _inward(system: System, q: Coordinates, tau: Coordinates, force: dict[int, F
     return joints
 
 
+@_accelerations
+def forward_dynamics_by_tree(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+    """The same, factors of M for each tree on the base up to `DEEP` joints deep, articulated bodies for the others."""
+    shallow, deep = (f(system, q, qd, tau) for f in (forward_dynamics, articulated_bodies))
+    depth = {i: 1 + sum(1 for _ in system.ancestors(i)) for i in system.outward}
+    roots = {i: [i, *system.ancestors(i)][-1] for i in system.outward}
+    reach = {root: max(depth[i] for i in roots if roots[i] == root) for root in roots.values()}
+    return [deep[i - 1] if reach[roots[i]] > DEEP else shallow[i - 1] for i in range(1, system.dof + 1)]
+
+
+DEEP = 7
+"""From about eight joints on, carrying articulated bodies costs less than the columns of M and their factors."""
+
+
 @_inverse
 def mass_matrix_inverse(system: System, q: Coordinates) -> list[Scalar]:
     """M⁻¹, n x n, symmetric, row-major."""
     return square(system, factors(system, mass_matrix(system, q)).inverse())
-
-
-@_inverse
-def mass_matrix_inverse_axial(system: System, q: Coordinates) -> list[Scalar]:
-    """The same with the other mass matrix, which suits parallel first joints."""
-    return square(system, factors(system, mass_matrix_axial(system, q)).inverse())

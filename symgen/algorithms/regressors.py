@@ -1,1 +1,208 @@
-from symgen.algorithms.kinematics import *
+"""Regressors: joint forces, wrenches, momenta and energies as linear functions of the inertial parameters.
+
+The unit twists of the joints are carried outward to every body, where they meet its field of accelerations (see
+`symgen.algorithms.fields`): less work than to carry ten wrenches a body inward. Columns follow the ten of
+PARAMETER_NAMES of every body in body order, about the origin and in the axes of the link that the joint moves;
+those of base regressors `symgen.mechanics.base_parameters`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from symgen.algorithms.fields import Field, Rates, accelerations, fields, moment_entries, ten_entries, velocities
+from symgen.algorithms.motions import (
+    Coordinates,
+    Height,
+    Twist,
+    columns_of,
+    heights,
+    place_of,
+    steps_to,
+    twists,
+    unit_twists,
+)
+from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.base_parameters import base_values, independent
+from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.spatial import NULL
+from symgen.mechanics.system import System
+from symgen.scalar import ZERO, Scalar
+
+SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
+TEN = len(PARAMETER_NAMES)
+
+
+def joint_entries(system: System, q: Coordinates, moving: Mapping[int, Field]) -> dict[tuple[int, int], Scalar]:
+    """What every joint has of the users' ten of every body, by joint index and column."""
+    entries = {}
+    for i, units in unit_twists(system, q).items():
+        with system.section(i, "columns"):
+            field = moving[i].seen_in(system.own(i))
+            for j, twist in units.items():
+                ten = ten_entries(twist.seen_in(system.own(i)), field)
+                entries |= {(j - 1, TEN * (i - 1) + k): x for k, x in enumerate(ten)}
+    return entries
+
+
+def base_entries(system: System, q: Coordinates, moving: Mapping[int, Field]) -> dict[tuple[int, int], Scalar]:
+    """What every joint has of every base parameter, by joint index and column."""
+    units, entries = unit_twists(system, q), {}
+    for column, (i, k) in enumerate(independent(system).keys):
+        with system.section(i, "columns"):
+            entries |= {(j - 1, column): moment_entries(unit, moving[i])[k]() for j, unit in units[i].items()}
+    return entries
+
+
+def full(entries: Mapping[tuple[int, int], Scalar], rows: int, columns: int) -> list[Scalar]:
+    """All entries row-major, structural zeros where there is none."""
+    return [entries.get((i, j), ZERO) for i in range(rows) for j in range(columns)]
+
+
+# -- quantities -------------------------------------------------------------------------------------------------
+
+Y = Array("Y", "regressor, ten columns a body", "N m | N by kg, kg m, kg m^2", ("n", "ten"))
+Y_BASE = Array("Y_b", "regressor, a column a base parameter", "N m | N by kg, kg m, kg m^2", ("n", "b"))
+
+
+@quantity(
+    "regressor", "Y(q, qd, qdd) pi = tau", inputs=("q", "qd", "qdd"), source=SOURCE,
+    outputs=(Y,), needs_inertia=False, regroupings=(WHOLE,),
+)
+def regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
+    """Y with tau = Y π for the users' ten a body, n x 10 n, row-major."""
+    entries = joint_entries(system, q, accelerations(system, q, qd, qdd))
+    return full(entries, system.dof, TEN * system.dof)
+
+
+@quantity(
+    "base_regressor", "Y_b(q, qd, qdd) beta = tau", inputs=("q", "qd", "qdd"), source=SOURCE,
+    outputs=(Y_BASE,), needs_inertia=False, regroupings=(WHOLE,),
+)
+def base_regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
+    """Y_b with tau = Y_b β for the base parameters, n x b, row-major."""
+    entries = base_entries(system, q, accelerations(system, q, qd, qdd))
+    return full(entries, system.dof, len(independent(system).keys))
+
+
+def _reference_fields(
+    system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
+) -> dict[int, Field]:
+    return fields(system, q, [Rates(*rates) for rates in zip(qd, qd_r, qdd_r, strict=True)])
+
+
+@quantity(
+    "slotine_li_regressor", "Y(q, qd, qd_r, qdd_r) pi = M qdd_r + C qd_r + g", inputs=("q", "qd", "qd_r", "qdd_r"),
+    outputs=(replace(Y, name="Y_r"),), source=SOURCE, needs_inertia=False, regroupings=(WHOLE,),
+)
+def slotine_li_regressor(
+    system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
+) -> list[Scalar]:
+    """Y_r with Y_r π = M q̈_r + C q̇_r + g, C that of `coriolis_matrix`; n x 10 n, row-major.
+
+    C_ij = ∫ J_iᵀ dJ_j/dt dm (Echeandia & Wensing 2021, eq. 9), so the field is the rate of reference velocities.
+    """
+    entries = joint_entries(system, q, _reference_fields(system, q, qd, qd_r, qdd_r))
+    return full(entries, system.dof, TEN * system.dof)
+
+
+@quantity(
+    "slotine_li_base_regressor", "Y_b(q, qd, qd_r, qdd_r) beta = M qdd_r + C qd_r + g",
+    inputs=("q", "qd", "qd_r", "qdd_r"), outputs=(replace(Y_BASE, name="Y_rb"),), source=SOURCE,
+    needs_inertia=False, regroupings=(WHOLE,),
+)
+def slotine_li_base_regressor(
+    system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
+) -> list[Scalar]:
+    """Y_rb with Y_rb β = M q̈_r + C q̇_r + g for the base parameters, n x b, row-major."""
+    entries = base_entries(system, q, _reference_fields(system, q, qd, qd_r, qdd_r))
+    return full(entries, system.dof, len(independent(system).keys))
+
+
+@quantity(
+    "base_parameters", "beta(pi)", inputs=("ten",), needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+    outputs=(Array("beta", "base parameters", "kg | kg m | kg m^2", ("b",)),),
+    source="Gautier & Khalil, IEEE T-RA 1990; Gautier, J. Robotic Systems 1991",
+)
+def base_parameters(system: System, ten: Sequence[Scalar]) -> list[Scalar]:
+    """The base parameters of the users' ten a body, b numbers (kg, kg m, kg m²)."""
+    return base_values(system, [ten[TEN * k : TEN * (k + 1)] for k in range(system.dof)])
+
+
+@quantity(
+    "wrench_regressor", "W(q, qd, qdd) pi = force and moment", inputs=("q", "qd", "qdd"), option="link",
+    outputs=(Array("W", "wrench regressor, ten columns a body", "N, N m by kg, kg m, kg m^2", (6, "ten")),),
+    source=SOURCE, needs_inertia=False, regroupings=(WHOLE,),
+)
+def wrench_regressor(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
+) -> list[Scalar]:
+    """W with W π the force and moment on the body of `link` through its joint, 6 x 10 n, row-major.
+
+    Force first, moment about the link's origin, both in the link's axes: what a six-axis sensor feels.
+    """
+    moving, units = accelerations(system, q, qd, qdd), _sensed(system, q, link)
+    entries = {}
+    for i, six in units.items():
+        own = system.own(i)
+        for row, twist in enumerate(six):
+            ten = ten_entries(twist.seen_in(own), moving[i].seen_in(own))
+            entries |= {(row, TEN * (i - 1) + k): x for k, x in enumerate(ten)}
+    return full(entries, 6, TEN * system.dof)
+
+
+def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]:
+    """The six unit twists about the frame of a link, at its body and at all that the body carries."""
+    seat = system.seat(link)
+    axes, place = columns_of(seat.pose), place_of(seat.pose)
+    found = {seat.body: [Twist(NULL, e) for e in axes] + [Twist(e, place.cross(e)) for e in axes]}
+    for i in system.outward:
+        before = found.get(system.body(i).parent)
+        if before is not None:
+            found[i] = [twist.moved_out(steps_to(system, i, q)) for twist in before]
+    return found
+
+
+@quantity(
+    "momentum_regressor", "P(q, qd) pi = M qd", inputs=("q", "qd"), needs_gravity=False, needs_inertia=False,
+    outputs=(Array("P", "momentum regressor, ten columns a body", "s N m | N s by kg, kg m, kg m^2", ("n", "ten")),),
+    source=SOURCE, regroupings=(WHOLE,),
+)
+def momentum_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """P with P π = M q̇, the generalised momentum, n x 10 n, row-major."""
+    entries = joint_entries(system, q, velocities(system, q, qd))
+    return full(entries, system.dof, TEN * system.dof)
+
+
+@quantity(
+    "kinetic_energy_regressor", "k(q, qd) pi = T", inputs=("q", "qd"), needs_gravity=False, needs_inertia=False,
+    outputs=(Array("k", "kinetic energy regressor", "J by kg, kg m, kg m^2", ("ten",)),),
+    source=SOURCE, regroupings=(WHOLE,),
+)
+def kinetic_energy_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """k with k·π the kinetic energy, 10 n numbers."""
+    moving = twists(system, q, qd)
+    return [x for i in range(1, system.dof + 1) for x in _kinetic(moving[i].seen_in(system.own(i)))]
+
+
+def _kinetic(twist: Twist) -> list[Scalar]:
+    """Half of what a twist finds in the field of its own velocities."""
+    v, w = twist.linear, twist.angular
+    spins = [w[i] * w[j] for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
+    halves = (x if k in (1, 2, 4) else 0.5 * x for k, x in enumerate(spins))
+    return [0.5 * v.dot(v), *v.cross(w), *halves]
+
+
+@quantity(
+    "potential_energy_regressor", "u(q) pi = V", inputs=("q",), needs_inertia=False,
+    outputs=(Array("u", "potential energy regressor", "J by kg, kg m, kg m^2", ("ten",)),),
+    source=SOURCE, regroupings=(WHOLE,),
+)
+def potential_energy_regressor(system: System, q: Coordinates) -> list[Scalar]:
+    """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers."""
+    found = heights(system, q)
+    return [x for i in range(1, system.dof + 1) for x in _potential(found[i].seen_in(system.own(i)))]
+
+
+def _potential(height: Height) -> list[Scalar]:
+    return [height.level, *height.slope, *[ZERO] * 6]

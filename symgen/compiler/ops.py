@@ -1,7 +1,7 @@
 """The operations of the tape: one row each, read by the program, the counts, the views and the languages."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 
@@ -17,6 +17,14 @@ class Op:
     commutative: bool = False
     parity: str = ""
     """One-operand functions: ``odd`` f(-x) = -f(x), ``even`` f(-x) = f(x)."""
+    partials: Callable[..., tuple[Any, ...]] = field(kw_only=True)
+    """The derivative in each operand, from the operands and then the result: what is there already is used again."""
+
+
+def _quotient(a: Any, b: Any, v: Any) -> tuple[Any, Any]:
+    """1/b and -a/b², by one reciprocal."""
+    r = 1.0 / b
+    return r, -(v * r)
 
 
 def _elementary(name: str) -> Callable[[Any], Any]:
@@ -31,12 +39,12 @@ def _elementary(name: str) -> Callable[[Any], Any]:
 OPS: Final[dict[str, Op]] = {
     op.name: op
     for op in (
-        Op("add", 2, lambda a, b: a + b, "add", commutative=True),
-        Op("sub", 2, lambda a, b: a - b, "add"),
-        Op("mul", 2, lambda a, b: a * b, "mul", commutative=True),
-        Op("div", 2, lambda a, b: a / b, "div"),
-        Op("sin", 1, _elementary("sin"), "trig", parity="odd"),
-        Op("cos", 1, _elementary("cos"), "trig", parity="even"),
+        Op("add", 2, lambda a, b: a + b, "add", commutative=True, partials=lambda a, b, v: (1.0, 1.0)),
+        Op("sub", 2, lambda a, b: a - b, "add", partials=lambda a, b, v: (1.0, -1.0)),
+        Op("mul", 2, lambda a, b: a * b, "mul", commutative=True, partials=lambda a, b, v: (b, a)),
+        Op("div", 2, lambda a, b: a / b, "div", partials=_quotient),
+        Op("sin", 1, _elementary("sin"), "trig", parity="odd", partials=lambda a, v: (_elementary("cos")(a),)),
+        Op("cos", 1, _elementary("cos"), "trig", parity="even", partials=lambda a, v: (-_elementary("sin")(a),)),
     )
 }
 

@@ -9,7 +9,7 @@ the constant zero. Whatever changes rounding is a named pass elsewhere.
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from symgen.compiler.ops import OPS
@@ -49,7 +49,7 @@ LEAVES: Final = ("input", "const")
 class Value:
     """A scalar on a tape; arithmetic on it appends to the tape."""
 
-    program: "Program"
+    program: "Program" = field(repr=False)
     ref: Ref
 
     def _with(self, other: Scalar) -> "Value | None":
@@ -82,6 +82,8 @@ class Value:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar) -> Scalar:
+        if other is ZERO:
+            return 1.0 / other  # raises
         operand = self._with(other)
         return NotImplemented if operand is None else self.program.div(self, operand)
 

@@ -62,7 +62,8 @@ def system(
         for b, p, n in zip(model.bodies, placements, inertias, strict=True)
     )
     roots = {i: _base_axes(model, i, frames[i - 1], placements[i - 1]) for i in pull}
-    return System(bodies, order, {i: g for i, (g, _) in pull.items()}, roots=roots, seats=_seats(model, frames))
+    falls = {i: g for i, (g, _) in pull.items()}
+    return System(bodies, order, falls, roots=roots, seats=_seats(model, frames), any_gravity=gravity is not None)
 
 
 def _base_axes(model: Model, i: int, frame: CanonicalFrame, placement: Placement) -> Pose:

@@ -88,6 +88,7 @@ class System:
     """A tree in canonical frames. `gravity[i]` is free-fall acceleration in the base axes of base joint i.
 
     `roots[i]` is the pose of those base axes in the root link's frame, `seats` has every link of the file by name.
+    `any_gravity` tells that free fall is not known at generation.
     """
 
     bodies: tuple[SystemBody, ...]
@@ -96,6 +97,7 @@ class System:
     sections: Sections = no_section
     roots: Mapping[int, Pose] = field(default_factory=dict)
     seats: Mapping[str, Seat] = field(default_factory=dict)
+    any_gravity: bool = False
 
     def section(self, i: int, step: str) -> AbstractContextManager[None]:
         """Marks what is computed inside as one step for body `i`; only a tape cares."""

@@ -40,22 +40,27 @@ def _inside(text: Text, at_least: int) -> tuple[Token, ...]:
 
 
 def plus(a: Text, b: Text) -> Text:
+    """``a + b``, with parentheses where they must be."""
     return Text((*_inside(a, SUM), " + ", *_inside(b, PRODUCT)), SUM)
 
 
 def minus(a: Text, b: Text) -> Text:
+    """``a - b``, with parentheses where they must be."""
     return Text((*_inside(a, SUM), " - ", *_inside(b, PRODUCT)), SUM)
 
 
 def times(a: Text, b: Text) -> Text:
+    """``a * b``, with parentheses where they must be."""
     return Text((*_inside(a, PRODUCT), " * ", *_inside(b, NEGATION)), PRODUCT)
 
 
 def over(a: Text, b: Text) -> Text:
+    """``a / b``, with parentheses where they must be."""
     return Text((*_inside(a, PRODUCT), " / ", *_inside(b, NEGATION)), PRODUCT)
 
 
 def negated(a: Text) -> Text:
+    """``-a``, with parentheses where they must be."""
     return Text(("-", *_inside(a, ATOM)), NEGATION)
 
 

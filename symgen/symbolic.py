@@ -1,0 +1,110 @@
+"""A robot on paper: entries of its quantities as SymPy expressions."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import chain
+from math import prod
+from typing import Any, Final
+
+import sympy
+
+from symgen.algorithms import INPUTS, QUANTITIES
+from symgen.compiler.evaluate import evaluate
+from symgen.errors import OptionError
+from symgen.mechanics.canonical import Landing
+from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.mechanics.spatial import Vector
+from symgen.mechanics.system import Placement, System
+from symgen.scalar import ZERO, Scalar
+from symgen.trace import Regroup, Robot, dimensions
+
+TOO_LONG: Final = 400
+"""Expressions of more operations are only expanded: trigonometric simplification would take minutes."""
+
+KINDS: Final = ("masses", "lengths")
+"""What can be symbols: the ten inertial parameters of every body; the lengths of the canonical frames."""
+
+
+def parse_entry(text: str) -> tuple[str, tuple[int, ...]]:
+    """``QUANTITY:i,j`` with indices from 1 as the quantity and indices from 0. Raises OptionError."""
+    name, _, indices = text.rpartition(":")
+    if name not in QUANTITIES:
+        raise OptionError(f"--entry {text}: no quantity is called {name!r}; there are {', '.join(QUANTITIES)}")
+    try:
+        numbers = tuple(int(k) for k in indices.split(","))
+    except ValueError:
+        raise OptionError(f"--entry {text}: give indices from 1, as in mass_matrix:1,1") from None
+    return name, tuple(k - 1 for k in numbers)
+
+
+def entry(robot: Robot, text: str, symbolic: Collection[str] = ()) -> sympy.Expr:
+    """One entry of a quantity in closed form, in joint variables q1, qd1, ... (rad, m, s).
+
+    `symbolic` holds some of `KINDS`; then m1, hx1, ... are the parameters of body 1 as a whole about its link's
+    origin, d1 and r1 the lengths of its canonical frame. Raises OptionError.
+    """
+    unknown = [kind for kind in symbolic if kind not in KINDS]
+    if unknown:
+        raise OptionError(f"--symbolic {unknown[0]}: use {' or '.join(KINDS)}")
+    name, indices = parse_entry(text)
+    quantity = QUANTITIES[name]
+    system, regroup = _system(robot, symbolic)
+    sizes = dimensions(regroup)
+    shape = quantity.outputs[0].sizes(sizes)
+    if len(indices) != len(shape) or not all(0 <= k < n for k, n in zip(indices, shape, strict=True)):
+        raise OptionError(f"--entry {text}: {name} has {' x '.join(map(str, shape))} entries, counted from 1")
+    inputs = (_symbols(array, prod(INPUTS[array].sizes(sizes))) for array in quantity.inputs)
+    result = quantity.formulations[0].algorithm(system, *inputs)
+    values = result if len(quantity.outputs) == 1 else result[0]
+    return simplified(values[_flat(indices, shape)])
+
+
+def simplified(x: Scalar) -> sympy.Expr:
+    """The expression with products of sines and cosines gathered, and numbers short."""
+    found: sympy.Expr = sympy.expand(sympy.nsimplify(sympy.sympify(0 if x is ZERO else x), rational=True))
+    if found.count_ops() <= TOO_LONG:
+        found = sympy.trigsimp(found)
+    return found.xreplace({n: _decimal(n) for n in found.atoms(sympy.Rational) if not n.is_Integer})
+
+
+def _decimal(n: Any) -> sympy.Float:
+    return sympy.Float(float(n), 15)
+
+
+def _symbols(name: str, size: int) -> list[sympy.Symbol]:
+    return [sympy.Symbol(f"{name}{k}", real=True) for k in range(1, size + 1)]
+
+
+def _flat(indices: Sequence[int], shape: Sequence[int]) -> int:
+    flat = 0
+    for k, n in zip(indices, shape, strict=True):
+        flat = flat * n + k
+    return flat
+
+
+def _system(robot: Robot, symbolic: Collection[str]) -> tuple[System, Regroup]:
+    names = tuple(body.name for body in robot.model.bodies) if "masses" in symbolic else ()
+    regroup = Robot(robot.model, names).regroup("minimal")
+    tens = chain.from_iterable(_ten(i) for i in range(1, len(names) + 1))
+    par = evaluate(regroup.program, {"pi": list(tens)})["par"] if names else []
+    fall = Vector(*_symbols("g", 3)) if robot.runtime_gravity else None
+    system = regroup.system(par, fall)
+    if "lengths" not in symbolic:
+        return system, regroup
+    bodies = (replace(b, placement=_lengths(b.placement, i)) for i, b in enumerate(system.bodies, 1))
+    return replace(system, bodies=tuple(bodies)), regroup
+
+
+def _ten(i: int) -> list[sympy.Symbol]:
+    return [sympy.Symbol(f"{name}{i}", real=True) for name in PARAMETER_NAMES]
+
+
+def _lengths(place: Placement, i: int) -> Placement:
+    """The placement with its lengths as symbols b, d and r."""
+    path = place.landing
+    landing = Landing(path.gamma, _length(path.b, f"b{i}"), _length(path.d, f"d{i}"), path.alpha, path.beta)
+    return replace(place, landing=landing, r=_length(place.r, f"r{i}"))
+
+
+def _length(x: Scalar, name: str) -> Scalar:
+    return ZERO if x is ZERO else sympy.Symbol(name, real=True)
