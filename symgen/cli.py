@@ -251,6 +251,38 @@ def dump(file: str, quantity: str, **options: Any) -> None:
     click.echo(repr(trace(file, quantity, **options).program))
 
 
+@main.command()
+@FILE
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON (stable, see docs/formats.md).")
+@click.option("--latex", is_flag=True, help="Print the groupings of base parameters, or the entry, as LaTeX.")
+@click.option("--html", metavar="OUT", type=click.Path(path_type=Path), help="Write one self-contained HTML file.")
+@click.option("--plot", metavar="OUT.png", type=click.Path(path_type=Path),
+              help="Draw which entries of regressor, M and Christoffel symbols are not zero.")
+@click.option("--groupings", is_flag=True, help="Print every base parameter in the parameters of the file.")
+@click.option("--entry", metavar="QUANTITY:I,J", help="Print one entry in closed form, indices from 1.")
+@click.option("--symbolic", metavar="KINDS", help="For --entry: masses, lengths or both, with a comma, as symbols.")
+@_with(ROBOT_OPTIONS)
+def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) -> None:
+    """Look at a robot: bodies, canonical frames, base parameters, closed forms.
+
+    \b
+    symgen inspect panda.urdf
+    symgen inspect panda.urdf --html panda.html --plot panda.png
+    symgen inspect arm.urdf --entry mass_matrix:1,1 --symbolic masses,lengths
+    """
+    from symgen.looking import look, look_at_entry
+
+    shown = {name: options.pop(name) for name in ("as_json", "latex", "html", "plot", "groupings")}
+    with _progress() as progress:
+        progress("reading the robot")
+        if entry is not None:
+            text = look_at_entry(file, entry, symbolic, bool(shown["latex"]), options)
+        else:
+            text = look(file, options, progress, **shown)
+    if text:
+        click.echo(text)
+
+
 @main.command("list")
 @_with(JSON_OPTION)
 def list_(as_json: bool) -> None:

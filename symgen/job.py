@@ -78,7 +78,8 @@ class Job:
         _check_name("--prefix", name, MODULES)
         functions = tuple(trace_all(self.robot(loaded), self.wanted(), self.choice()))
         robot = next(iter(functions[0].regroups.values())).robot
-        return Module(name, robot, functions, Source.of(self.file, loaded.sha256), self.scalar, self.chunk, self.options())
+        source = Source.of(self.file, loaded.sha256)
+        return Module(name, robot, functions, source, self.scalar, self.chunk, self.options())
 
     def every_formulation(self, loaded: Loaded) -> list[Function]:
         """Each function in each of its formulations. Raises OptionError."""

@@ -92,7 +92,8 @@ def _module(data: dict[str, Any]) -> Module:
     robot = Robot(_model(data["model"]), tuple(data["runtime"]["parameters"]), bool(data["runtime"]["gravity"]))
     rows = {name: f for name, f in data["functions"].items() if f["quantities"]}
     functions = tuple(_function(robot, name, row) for name, row in rows.items())
-    return Module(data["prefix"], robot, functions, Source(**data["source"]), data["scalar"], data["chunk"], data["options"])
+    source = Source(**data["source"])
+    return Module(data["prefix"], robot, functions, source, data["scalar"], data["chunk"], data["options"])
 
 
 def _function(robot: Robot, name: str, row: dict[str, Any]) -> Function:

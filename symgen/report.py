@@ -24,50 +24,52 @@ from symgen.verify import Check
 PIPE_WIDTH = 200
 
 
-def _console() -> Console:
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=PIPE_WIDTH, color_system=None)
+def console() -> Console:
+    """For people: colours on a terminal, plain text and full width elsewhere."""
+    made = Console(highlight=False)
+    return made if made.is_terminal else Console(highlight=False, width=PIPE_WIDTH, color_system=None)
 
 
-def _table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:
+def table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:
     """A table with columns of text and then of numbers."""
-    table = Table(title=escape(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    made = Table(title=escape(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
     for name in left:
-        table.add_column(name, overflow="fold")
+        made.add_column(name, overflow="fold")
     for name in right:
-        table.add_column(name, justify="right")
-    return table
+        made.add_column(name, justify="right")
+    return made
 
 
 def generated(module: Module, paths: Sequence[Path]) -> None:
     """The counts of a new module, and where it is."""
     operations(module)
     folder = paths[0].parent
-    _console().print(f"{len(paths)} files in {escape(str(folder))}; prove them: symgen verify {escape(str(folder))}")
+    console().print(f"{len(paths)} files in {escape(str(folder))}; prove them: symgen verify {escape(str(folder))}")
 
 
 def operations(module: Module) -> None:
     """Operation counts of each function."""
-    _count_table(module, module.functions, chosen=())
+    _counted(module, module.functions, chosen=())
 
 
 def formulations(module: Module, traced: Sequence[Function]) -> None:
     """Operation counts of each function in each formulation, the chosen one marked."""
-    _count_table(module, traced, chosen=[(f.name, f.formulation) for f in module.functions])
+    _counted(module, traced, chosen=[(f.name, f.formulation) for f in module.functions])
 
 
-def _count_table(module: Module, functions: Sequence[Function], chosen: Collection[tuple[str, str]]) -> None:
-    table = _table(f"{module.robot.model.name}: {module.dof} joints", ["function", "formulation"],
+def _counted(module: Module, functions: Sequence[Function], chosen: Collection[tuple[str, str]]) -> None:
+    rows = table(f"{module.robot.model.name}: {module.dof} joints", ["function", "formulation"],
                    ["+ -", "*", "/", "sin cos", "total"])
     for f in functions:
         c, style = f.counts, "bold" if (f.name, f.formulation) in chosen else ""
-        table.add_row(f.name, f.formulation, *map(str, (c.add, c.mul, c.div, c.trig, c.total)), style=style)
-    _console().print(table)
+        rows.add_row(f.name, f.formulation, *map(str, (c.add, c.mul, c.div, c.trig, c.total)), style=style)
+    console().print(rows)
 
 
 def operations_data(module: Module) -> dict[str, Any]:
     """The data of ``symgen ops --json``."""
-    return {"robot": module.robot.model.name, "dof": module.dof, "quantities": {f.name: _row(f) for f in module.functions}}
+    rows = {f.name: _row(f) for f in module.functions}
+    return {"robot": module.robot.model.name, "dof": module.dof, "quantities": rows}
 
 
 def formulations_data(module: Module, traced: Sequence[Function]) -> dict[str, Any]:
@@ -82,39 +84,39 @@ def _row(f: Function) -> dict[str, Any]:
 
 def checks(folder: Path, results: Sequence[Check]) -> bool:
     """The checks of a folder; returns whether all passed."""
-    table = _table(f"{folder}", ["", "check", "figure"])
+    rows = table(f"{folder}", ["", "check", "figure"])
     for check in results:
         mark = "[green]ok[/]" if check.passed else "[bold red]FAILED[/]"
-        table.add_row(mark, escape(check.what), escape(check.detail))
+        rows.add_row(mark, escape(check.what), escape(check.detail))
     failed = sum(not check.passed for check in results)
-    console = _console()
-    console.print(table)
-    console.print(f"{failed} of {len(results)} checks failed" if failed else f"all {len(results)} checks passed")
+    out = console()
+    out.print(rows)
+    out.print(f"{failed} of {len(results)} checks failed" if failed else f"all {len(results)} checks passed")
     return not failed
 
 
 def robot(loaded: Loaded, verdicts: Sequence[Verdict]) -> None:
     """The joints of a robot and the judgement of its bodies."""
     model = loaded.model
-    table = _table(f"{model.name}: {model.dof} joints", ["index", "joint", "type", "moves link", "with", "range"])
+    rows = table(f"{model.name}: {model.dof} joints", ["index", "joint", "type", "moves link", "with", "range"])
     for k, body in enumerate(model.bodies):
         limits, unit = body.joint.limits, JOINT_TYPES[body.joint.kind].coordinate_unit
         span = "" if limits.lower is None or limits.upper is None else f"{limits.lower:g} .. {limits.upper:g} {unit}"
         fixed = ", ".join(link.name for link in body.links[1:])
-        table.add_row(str(k), *map(escape, (body.joint.name, body.joint.kind, body.name, fixed, span)))
-    console = _console()
-    console.print(table)
-    console.print(_verdicts(verdicts))
+        rows.add_row(str(k), *map(escape, (body.joint.name, body.joint.kind, body.name, fixed, span)))
+    out = console()
+    out.print(rows)
+    out.print(_verdicts(verdicts))
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> Table:
-    table = _table("inertia", ["", "of", "pseudo-inertia", "remark"])
+    rows = table("inertia", ["", "of", "pseudo-inertia", "remark"])
     for v in verdicts:
         if v.kind == "link" and not v.warning:
             continue  # a sound link is no news beside its body
         mark = "[bold yellow]warning[/]" if v.warning else "[green]ok[/]"
-        table.add_row(mark, escape(f"{v.kind} {v.name}"), v.status, escape(v.message))
-    return table
+        rows.add_row(mark, escape(f"{v.kind} {v.name}"), v.status, escape(v.message))
+    return rows
 
 
 def warnings(loaded: Loaded, verdicts: Sequence[Verdict]) -> list[Notice]:
@@ -125,17 +127,17 @@ def warnings(loaded: Loaded, verdicts: Sequence[Verdict]) -> list[Notice]:
 
 def registry() -> None:
     """The quantities and languages."""
-    table = _table("quantities", ["name", "formula", "arguments"])
+    rows = table("quantities", ["name", "formula", "arguments"])
     for q in QUANTITIES.values():
-        table.add_row(q.name, escape(q.formula), escape(arguments_in_words(q)))
-    console = _console()
-    console.print(table)
-    console.print(f"languages: {', '.join(LANGUAGES)}")
+        rows.add_row(q.name, escape(q.formula), escape(arguments_in_words(q)))
+    out = console()
+    out.print(rows)
+    out.print(f"languages: {', '.join(LANGUAGES)}")
 
 
 def registry_data() -> dict[str, Any]:
     """The data of ``symgen list --json``."""
-    rows = {
+    quantities = {
         q.name: {
             "formula": q.formula,
             "inputs": list(q.inputs),
@@ -145,4 +147,4 @@ def registry_data() -> dict[str, Any]:
         }
         for q in QUANTITIES.values()
     }
-    return {"quantities": rows, "languages": list(LANGUAGES)}
+    return {"quantities": quantities, "languages": list(LANGUAGES)}

@@ -3,17 +3,20 @@
 Each function is traced in every formulation of its quantities; the cheapest is kept.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
 from symgen.algorithms import INPUTS, QUANTITIES, Formulation, Quantity
+from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program, Value
 from symgen.errors import OptionError
-from symgen.mechanics.model import Model
-from symgen.mechanics.parameters import REGROUPINGS, lumped, parameter_blocks, system, turned_gravity
+from symgen.mechanics.base_parameters import independent
+from symgen.mechanics.model import PARAMETER_NAMES, Model
+from symgen.mechanics.parameters import REGROUPINGS, WHOLE, lumped, parameter_blocks, system, turned_gravity
 from symgen.mechanics.spatial import Inertia, Second, Vector
 from symgen.mechanics.system import Sections, System, SystemBody, no_section
 from symgen.scalar import Scalar
@@ -30,17 +33,30 @@ class Wanted:
 
     @classmethod
     def parse(cls, text: str) -> "Wanted":
-        """From ``QUANTITY`` or ``NAME=QUANTITY+QUANTITY``. Raises OptionError."""
+        """From ``QUANTITY`` or ``NAME=QUANTITY+QUANTITY``, each ``QUANTITY:LINK`` if it is that of a link.
+
+        Raises OptionError.
+        """
         name, _, sum_ = text.partition("=")
         parts = (sum_ or name).split("+")
-        unknown = [p for p in parts if p not in QUANTITIES]
-        if unknown:
-            raise OptionError(f"no quantity is called {unknown[0]!r}; there are {', '.join(QUANTITIES)}")
+        quantities = tuple(_quantity(part) for part in parts)
         if len(set(parts)) != len(parts):
             raise OptionError(f"{text!r} names a quantity twice")
         if not sum_ and len(parts) > 1:
             raise OptionError(f"{text!r} needs a name for the function, as in terms={text}")
-        return cls(name, tuple(QUANTITIES[p] for p in parts))
+        return cls(name if sum_ else re.sub(r"\W", "_", name, flags=re.ASCII).lower(), quantities)
+
+
+def _quantity(text: str) -> Quantity:
+    name, _, link = text.partition(":")
+    if name not in QUANTITIES:
+        raise OptionError(f"no quantity is called {name!r}; there are {', '.join(QUANTITIES)}")
+    quantity = QUANTITIES[name]
+    if quantity.option and not link:
+        raise OptionError(f"{name} is that of a {quantity.option}: name one, as in {name}:{quantity.option.upper()}")
+    if link and not quantity.option:
+        raise OptionError(f"{name} is that of the whole robot, so {text!r} cannot name a link")
+    return quantity.of(link) if link else quantity
 
 
 @dataclass(frozen=True)
@@ -95,10 +111,19 @@ class Regroup:
         """Length of the input `par`."""
         return len(self.program.outputs[0].refs)
 
-    def system(self, par: Sequence[Scalar], gravity: Vector | None, sections: Sections = no_section) -> System:
-        """The system with `par` and `gravity` (root link axes) put in."""
-        rest = iter(par)
-        bodies = tuple(_filled(body, rest) for body in self.layout.bodies)
+    @property
+    def input(self) -> str:
+        """The input array that runtime parameters come in: regrouped, or as the user has them."""
+        return "pi" if self.regrouping == WHOLE else "par"
+
+    def system(self, given: Sequence[Scalar], gravity: Vector | None, sections: Sections = no_section) -> System:
+        """The system with runtime parameters and `gravity` (root link axes) put in.
+
+        `given` are those of `input`; without them the system serves only what depends on no inertia.
+        """
+        whole = self.regrouping == WHOLE and given
+        rest = iter(evaluate(self.program, {"pi": given})["par"] if whole else given)
+        bodies = tuple(_filled(body, rest) for body in self.layout.bodies) if given else self.layout.bodies
         pull = self.layout.gravity if gravity is None else turned_gravity(self.robot.lumped, gravity)
         return replace(self.layout, bodies=bodies, gravity=pull, sections=sections)
 
@@ -149,7 +174,7 @@ def _apply(
     """The outputs of one quantity by name, on the scalars of `inputs`."""
     wanted, way = part
     free_fall = Vector(*inputs["g"]) if "g" in inputs else None
-    robot = regroup.system(inputs.get("par", ()), free_fall, sections)
+    robot = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
     result = way.algorithm(robot, *(inputs[name] for name in wanted.inputs))
     arrays = result if len(wanted.outputs) > 1 else (result,)
     return {out.name: values for out, values in zip(wanted.outputs, arrays, strict=True)}
@@ -170,20 +195,25 @@ def trace_all(robot: Robot, functions: Sequence[Wanted], choice: Choice | None =
     Runtime parameters are regrouped once for all functions, so there one regrouping serves them all.
     Raises OptionError for a formulation that a quantity does not have.
     """
-    regroups = {name: robot.regroup(name) for name in REGROUPINGS}
+    regroups = _regroups(robot)
     if not robot.runtime:
         return [_cheapest(regroups, wanted, choice or {}) for wanted in functions]
-    served = [regroups[name] for name in REGROUPINGS if all(_ways(w, [name], choice or {}) for w in functions)]
+    served = [regroups[name] for name in REGROUPINGS if all(_ways(w, [name, WHOLE], choice or {}) for w in functions)]
     if not served:
         raise OptionError("with runtime parameters all formulations must be on one regrouping")
-    each = [[_cheapest({r.regrouping: r}, wanted, choice or {}) for wanted in functions] for r in served]
+    both = [{r.regrouping: r, WHOLE: regroups[WHOLE]} for r in served]
+    each = [[_cheapest(some, wanted, choice or {}) for wanted in functions] for some in both]
     return min(each, key=lambda traced: sum(f.counts.total for f in traced))
 
 
 def every_formulation(robot: Robot, wanted: Wanted, choice: Choice | None = None) -> list[Function]:
     """The program of a function in each of its formulations, as far as `choice` leaves them open."""
-    regroups = {name: robot.regroup(name) for name in REGROUPINGS}
+    regroups = _regroups(robot)
     return [_traced(regroups, wanted, parts) for parts in _ways(wanted, regroups, choice or {})]
+
+
+def _regroups(robot: Robot) -> dict[str, Regroup]:
+    return {name: robot.regroup(name) for name in (*REGROUPINGS, WHOLE)}
 
 
 def _cheapest(regroups: Mapping[str, Regroup], wanted: Wanted, choice: Choice) -> Function:
@@ -210,8 +240,8 @@ def _chosen(q: Quantity, name: str | None) -> Sequence[Formulation]:
 def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, ...]) -> Function:
     program = Program()
     own = {way.regrouping: regroups[way.regrouping] for _, way in parts}
-    sizes = dimensions(own[parts[0][1].regrouping])
-    arrays = {name: program.input(name, INPUTS[name].sizes(sizes)) for name in _inputs(own, wanted)}
+    sizes = dimensions(next((r for name, r in own.items() if name != WHOLE), own[parts[0][1].regrouping]))
+    arrays = {name: program.input(name, INPUTS[name].sizes(sizes)) for name in _inputs(own, wanted, parts)}
     for part in parts:
         values = _apply(part, own[part[1].regrouping], arrays, program.section)
         for out in part[0].outputs:
@@ -219,16 +249,31 @@ def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, 
     return Function(wanted.name, parts, own, program)
 
 
+class Sizes(dict[str, int]):
+    """Named sizes of arrays; the number of base parameters is found out when it is asked for."""
+
+    def __init__(self, regroup: Regroup) -> None:
+        n, links = regroup.robot.model.dof, len(regroup.robot.blocks)
+        ten = len(PARAMETER_NAMES)
+        super().__init__(n=n, n2=n * (n + 1) // 2, par=regroup.size, pi=ten * links, ten=ten * n)
+        self.layout = regroup.layout
+
+    def __missing__(self, name: str) -> int:
+        if name != "b":
+            raise KeyError(name)
+        return len(independent(self.layout).keys)
+
+
 def dimensions(regroup: Regroup) -> dict[str, int]:
-    """The named sizes of arrays: n coordinates, par regrouped runtime parameters."""
-    n = regroup.robot.model.dof
-    return {"n": n, "n2": n * (n + 1) // 2, "par": regroup.size}
+    """The named sizes of arrays: n coordinates, n2 pairs of them, b base parameters, ten of all bodies, par
+    regrouped runtime parameters, pi those of the user."""
+    return Sizes(regroup)
 
 
-def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted) -> list[str]:
+def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted, parts: Sequence[Part]) -> list[str]:
     """The inputs of a function in argument order."""
     robot = next(iter(regroups.values())).robot
     used = {name for q in wanted.quantities for name in q.inputs}
-    used |= {"par"} if robot.runtime else set()
+    used |= {regroups[w.regrouping].input for q, w in parts if q.needs_inertia} if robot.runtime else set()
     used |= {"g"} if robot.runtime_gravity and any(q.needs_gravity for q in wanted.quantities) else set()
     return [name for name in INPUTS if name in used]

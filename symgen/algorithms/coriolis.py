@@ -1,16 +1,17 @@
-"""The Coriolis matrix whose Ṁ - 2C is skew, with the moments of velocity fields that it is made of.
+"""The Coriolis matrix whose Ṁ - 2C is skew.
 
-Notes for all of this file. J_i(r) is the velocity of a point r at unit rate of joint i, J_i = σ × ρ + t with
-ρ = r - o_i; σ is the joint's axis where it turns and t where it slides. For a cloud of point masses
-C_ij = ∫ J_iᵀ J̇_j dm (Echeandia & Wensing 2021, eq. 9), so that for an ancestor j of i
+Notes for this file, `christoffel` and `derivatives`. J_i(r) is the velocity of a point r at unit rate of joint i,
+J_i = σ × ρ + t with ρ = r - o_i; σ is the joint's axis where it turns and t where it slides. For a cloud of point
+masses C_ij = ∫ J_iᵀ J̇_j dm, so that for an ancestor j of i
 
     C_ji = S_jᵀ F1,   F1 = ∫ J̇_i dm and its moment,
-    C_ij = σ̇_j·n2 + σ_j·n3 + ṫ_j·f2,   (f2, n2) = ∫ J_i dm and its moment,   n3 = ∫ ρ̇ × J_i dm.
+    C_ij = σ̇_j·n2 + σ_j·n3 + (v_j × σ_j + ṫ_j)·f2,   (f2, n2) = ∫ J_i dm and its moment,   n3 = ∫ ṙ × J_i dm.
 
-Three choices keep this small. Rates are taken against the frame at hand, ρ̇ = w × ρ + ρ', where ρ' comes from the
-joints further out alone: no velocity of an origin ever appears. All is formed in the joint frame, the one
-that the parent carries and from which the joint turns: what is turned there by the joint's angle is the composite
-body, once, instead of every column. And of n3 no linear part exists.
+These are the products of E20's algorithm 4, written for moments of mass. Three choices keep them small. The rates of
+a composite body are taken against the frame at hand, ρ̇ = w × ρ + ρ', so that ρ' comes from the joints further out
+alone and constant steps do not change it. All is formed in the joint frame, the one that the parent carries and from
+which the joint turns: what is turned there by the joint's angle is the composite body, once, and none of its
+columns. And n3 has no linear part to carry.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -135,7 +136,7 @@ C_MATRIX = Array("C", "Coriolis matrix, dM/dt - 2 C skew", "kg m^2/s | kg m/s | 
 
 @quantity(
     "coriolis_matrix", "C(q, qd)", inputs=("q", "qd"), needs_gravity=False, outputs=(C_MATRIX,),
-    source="Echeandia & Wensing, Numerical methods to compute the Coriolis matrix (2021), algorithm 1",
+    source="Echeandia, Rigid-body dynamics algorithms (2020), algorithm 4; Echeandia & Wensing (2021)",
 )
 def coriolis_matrix(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C(q, q̇), n x n, row-major: C q̇ + g is the bias, dM/dt = C + Cᵀ, and C_ij = Σ_k Γ_ijk q̇_k."""

@@ -8,11 +8,12 @@ The acceleration of a point depends on q_i through J_i alone, ∂r̈/∂q_i = J�
     ∂τ_i/∂q_j = σ̈_j·n2 + 2 σ̇_j·n3 + (a_j × σ_j + ẗ_j)·f2,
     ∂τ/∂q̇    = 2 C,   ∂τ/∂q̈ = M,
 
-which are the expressions of Singh, Russell & Wensing (RA-L 2022), eqs. 29-36, written for moments of mass.
+which are the expressions of Singh, Russell & Wensing (RA-L 2022), written for moments of mass.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from symgen.algorithms.christoffel import coriolis_from_christoffel_up
 from symgen.algorithms.composite import mass_matrix
@@ -30,6 +31,7 @@ from symgen.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 SOURCE = "Singh, Russell & Wensing, Efficient analytical derivatives of rigid-body dynamics, RA-L 2022"
+DIFFERENTIATED = "forward differentiation of inverse dynamics, Christoffel symbols"
 MATRIX = ("n", "n")
 
 
@@ -181,16 +183,16 @@ def by_entry(values: Sequence[Scalar], n: int) -> Entries:
 Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
 Way = Callable[[System, Coordinates, Coordinates, Coordinates], Gradients]
 
-_of_inverse = quantity(
-    "inverse_dynamics_derivatives", "dtau/dq, dtau/dqd, dtau/dqdd = M", inputs=("q", "qd", "qdd"), source=SOURCE,
+_of_inverse = partial(
+    quantity, "inverse_dynamics_derivatives", "dtau/dq, dtau/dqd, dtau/dqdd = M", inputs=("q", "qd", "qdd"),
     outputs=(
         Array("dtau_dq", "derivative of joint forces in q, row by force", "N m/rad | N m/m | N/rad | N/m", MATRIX),
         Array("dtau_dqd", "derivative of joint forces in qd, row by force", "N m s/rad | N s/m", MATRIX),
         Array("M", "joint-space inertia, symmetric", "kg m^2 | kg m | kg", MATRIX),
     ),
 )
-_of_forward = quantity(
-    "forward_dynamics_derivatives", "dqdd/dq, dqdd/dqd, dqdd/dtau = M^-1", inputs=("q", "qd", "tau"), source=SOURCE,
+_of_forward = partial(
+    quantity, "forward_dynamics_derivatives", "dqdd/dq, dqdd/dqd, dqdd/dtau = M^-1", inputs=("q", "qd", "tau"),
     outputs=(
         Array("dqdd_dq", "derivative of accelerations in q, row by acceleration", "1/s^2 | rad/(m s^2)", MATRIX),
         Array("dqdd_dqd", "derivative of accelerations in qd, row by acceleration", "1/s | rad/(m s)", MATRIX),
@@ -199,13 +201,13 @@ _of_forward = quantity(
 )
 
 
-@_of_inverse
+@_of_inverse(source=SOURCE)
 def inverse_dynamics_derivatives(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Three:
     """∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M of τ = M q̈ + C q̇ + g, each n x n, row-major with a row for each force."""
     return _matrices(system, gradients(system, q, qd, qdd))
 
 
-@_of_inverse
+@_of_inverse(source=DIFFERENTIATED, regroupings=("minimal",))
 def inverse_dynamics_derivatives_by_duals(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Three:
     """The same by forward differentiation and Christoffel symbols."""
     return _matrices(system, gradients_by_duals(system, q, qd, qdd))
@@ -215,13 +217,13 @@ def _matrices(system: System, found: Gradients) -> Three:
     return square(system, found.dq), square(system, found.dqd), square(system, found.m)
 
 
-@_of_forward
+@_of_forward(source=SOURCE)
 def forward_dynamics_derivatives(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> Three:
     """∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and ∂q̈/∂τ = M⁻¹ at the accelerations that `tau` causes, n x n."""
     return _forward(system, q, qd, tau, gradients)
 
 
-@_of_forward
+@_of_forward(source=DIFFERENTIATED, regroupings=("minimal",))
 def forward_dynamics_derivatives_by_duals(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> Three:
     """The same from the other derivatives of inverse dynamics."""
     return _forward(system, q, qd, tau, gradients_by_duals)

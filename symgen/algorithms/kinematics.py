@@ -1,206 +1,150 @@
-"""Kinematics of links by name, energies, the centre of mass and momenta, from unit twists of the joints.
+"""Kinematics of links by name: poses, Jacobians and what the Jacobians' rates do.
 
-A twist of a body has its angular velocity and the velocity of its origin, in the axes of the body's frame. In
-outputs the linear part comes first, then the angular part: poses, twists and Jacobians are about the root link's
-frame. (Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 2 and 4.)
+Poses are in the root link's frame. Six-vectors have the linear part first, then the angular part.
+A Jacobian or its rate is that of the velocity of the link's origin and the angular velocity, in the link's axes
+(`body`) or the root's (`aligned`), or of the velocity at the root's origin, in the root's axes (`world`).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from symgen.mechanics.flow import slide_axis, spin_axis
-from symgen.mechanics.model import Pose
-from symgen.mechanics.spatial import NULL, Shift, Step, Turn, Vector, along
+from symgen.algorithms.fields import accelerations
+from symgen.algorithms.motions import (
+    Coordinates,
+    Place,
+    Twist,
+    own_twist,
+    place,
+    places,
+    six_rows,
+    steps_to,
+    times,
+    twists,
+)
+from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.spatial import NULL
 from symgen.mechanics.system import System
-from symgen.scalar import Scalar, structural
+from symgen.scalar import ZERO, Scalar
 
-Coordinates = Sequence[Scalar]
-Rows = tuple[Vector, Vector, Vector]
-SOURCE = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
-
-
-def rows_of(pose: Pose) -> Rows:
-    """The rotation of a constant pose, its zeros structural."""
-    a, b, c = (Vector(*(structural(x) for x in row)) for row in pose.rotation)
-    return a, b, c
+F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
+JACOBIAN = "velocity Jacobian, linear rows first"
 
 
-def columns_of(pose: Pose) -> Rows:
-    """The transpose of the rotation of a constant pose: the axes of its frame."""
-    a, b, c = (Vector(*(structural(x) for x in pose.column(k))) for k in range(3))
-    return a, b, c
+# -- frames -----------------------------------------------------------------------------------------------------
 
 
-def place_of(pose: Pose) -> Vector:
-    """The position of a constant pose, its zeros structural."""
-    return Vector(*(structural(x) for x in pose.position))
+def link_place(system: System, q: Coordinates, link: str) -> Place:
+    """Where a link's frame is in the root link's."""
+    seat = system.seat(link)
+    return places(system, q, [seat.body])[seat.body].at(seat.pose) if seat.body else place(seat.pose)
 
 
-def times(rows: Rows, v: Vector) -> Vector:
-    """A 3x3 matrix by its rows times a vector."""
-    return Vector(*(row.dot(v) for row in rows))
+@quantity(
+    "frame_pose", "R(q), p(q) of a link", inputs=("q",), option="link", source=F08,
+    outputs=(Array("R", "rotation matrix: link axes to root axes", "1", (3, 3)),
+             Array("p", "position of the link's origin", "m", (3,))),
+    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+)
+def frame_pose(system: System, q: Coordinates, *, link: str) -> tuple[list[Scalar], list[Scalar]]:
+    """Where the frame of `link` is in the root link's: R (3 x 3, row-major) and p (m)."""
+    here = link_place(system, q, link)
+    return [x for row in here.rows for x in row], [*here.origin]
 
 
-def product(a: Rows, b: Rows) -> Rows:
-    """The product of two 3x3 matrices, each by its rows."""
-    columns = transposed(b)
-    x, y, z = (Vector(*(row.dot(c) for c in columns)) for row in a)
-    return x, y, z
+@quantity(
+    "frame_jacobian_body", "J(q) of a link, link axes", inputs=("q",), option="link", source=F08,
+    outputs=(Array("J", JACOBIAN, "1 | m", (6, "n")),),
+    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+)
+def frame_jacobian_body(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+    """The Jacobian of `link` about its origin in its axes, 6 x n, row-major."""
+    seat = system.seat(link)
+    here, units = place(seat.pose.inverse), {}
+    for i in (seat.body, *system.ancestors(seat.body)) if seat.body else ():
+        units[i] = here.twist(own_twist(system, i))
+        here = here.moved_in(steps_to(system, i, q))
+    return six_rows(system, units)
 
 
-def transposed(a: Rows) -> Rows:
-    """The columns of a 3x3 matrix given by its rows."""
-    x, y, z = (Vector(*(row[k] for row in a)) for k in range(3))
-    return x, y, z
+def _world_units(system: System, q: Coordinates, link: str) -> dict[int, Twist]:
+    """The unit twists of all joints below a link, about the root's origin."""
+    seat = system.seat(link)
+    found = places(system, q, [seat.body] if seat.body else [])
+    return {i: here.twist(own_twist(system, i)) for i, here in found.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Twist:
-    """A field of velocities of a rigid body: `angular` × r + `linear` at r."""
-
-    angular: Vector = NULL
-    linear: Vector = NULL
-
-    def __add__(self, other: "Twist") -> "Twist":
-        return Twist(self.angular + other.angular, self.linear + other.linear)
-
-    def scaled(self, rate: Scalar) -> "Twist":
-        return Twist(self.angular.scaled(rate), self.linear.scaled(rate))
-
-    def at(self, r: Vector) -> Vector:
-        """The velocity at `r`."""
-        return self.linear + self.angular.cross(r)
-
-    def moved_out(self, steps: Sequence[Step]) -> "Twist":
-        """The same field about the frame to which `steps` lead from the present one."""
-        w, v = self.angular, self.linear
-        for step in steps:
-            if isinstance(step, Shift):
-                v = v + w.cross(along(step.axis, step.length))
-            else:
-                w, v = w.turned(step), v.turned(step)
-        return Twist(w, v)
-
-    def seen_in(self, pose: Pose) -> "Twist":
-        """The same field about a frame of constant pose."""
-        axes = columns_of(pose)
-        return Twist(times(axes, self.angular), times(axes, self.at(place_of(pose))))
-
-    def named(self, label: str) -> "Twist":
-        self.angular.named(f"w{label}")
-        self.linear.named(f"v{label}")
-        return self
+@quantity(
+    "frame_jacobian_world", "J(q) of a link, about the root's origin", inputs=("q",), option="link", source=F08,
+    outputs=(Array("J_w", JACOBIAN, "1 | m", (6, "n")),),
+    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+)
+def frame_jacobian_world(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+    """The Jacobian of `link` about the root link's origin in its axes, 6 x n, row-major."""
+    return six_rows(system, _world_units(system, q, link))
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a frame is in the root link's: its axes by rows (as a rotation matrix) and its origin."""
-
-    rows: Rows
-    origin: Vector
-
-    def moved_out(self, steps: Sequence[Step]) -> "Place":
-        """Where the frame is to which `steps` lead."""
-        rows, origin = self.rows, self.origin
-        for step in steps:
-            if isinstance(step, Turn):
-                rows = rows[0].turned(step), rows[1].turned(step), rows[2].turned(step)
-            else:
-                origin = origin + Vector(*(row[step.axis] for row in rows)).scaled(step.length)
-        return Place(rows, origin)
-
-    def at(self, pose: Pose) -> "Place":
-        """Where the frame of constant pose in this one is."""
-        own = place_of(pose)
-        return Place(product(self.rows, rows_of(pose)), self.origin + times(self.rows, own))
-
-    def named(self, label: str) -> "Place":
-        for row, axis in zip(self.rows, "xyz", strict=True):
-            row.named(f"R{label}_{axis}")
-        self.origin.named(f"p{label}")
-        return self
+@quantity(
+    "frame_jacobian_aligned", "J(q) of a link, root axes", inputs=("q",), option="link", source=F08,
+    outputs=(Array("J_a", JACOBIAN, "1 | m", (6, "n")),),
+    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+)
+def frame_jacobian_aligned(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+    """The Jacobian of `link` about its origin in the root link's axes, 6 x n, row-major."""
+    seat, point = system.seat(link), link_place(system, q, link).origin
+    found = places(system, q, [seat.body] if seat.body else [])
+    units = {}
+    for i, here in found.items():
+        arm, unit = point - here.origin, own_twist(system, i)
+        w = times(here.rows, unit.angular)
+        units[i] = Twist(w, times(here.rows, unit.linear) + w.cross(arm))
+    return six_rows(system, units)
 
 
-def own_twist(system: System, i: int) -> Twist:
-    """The twist of body `i` at unit rate of its own joint."""
-    joint = system.body(i).joint
-    return Twist(spin_axis(joint), slide_axis(joint))
+def _rates(system: System, q: Coordinates, qd: Coordinates, link: str) -> tuple[Twist, Twist]:
+    """Velocity and acceleration without joint acceleration of a link's origin, in its axes."""
+    seat = system.seat(link)
+    if not seat.body:
+        return Twist(), Twist()
+    weightless = replace(system, gravity=dict.fromkeys(system.gravity, NULL))
+    field = accelerations(weightless, q, qd, [ZERO] * system.dof)[seat.body].seen_in(seat.pose)
+    return twists(system, q, qd)[seat.body].seen_in(seat.pose), Twist(field.wrd, field.a)
 
 
-def steps_to(system: System, i: int, q: Coordinates) -> tuple[Step, ...]:
-    """From the parent of body `i` to it."""
-    return system.body(i).placement.steps(q[i - 1])
+def _body_rate(system: System, q: Coordinates, qd: Coordinates, link: str) -> Twist:
+    moving, rate = _rates(system, q, qd, link)
+    return Twist(rate.angular, rate.linear - moving.angular.cross(moving.linear))
 
 
-def unit_twists(system: System, q: Coordinates) -> dict[int, dict[int, Twist]]:
-    """For every body its twist at unit rate of each joint on its path, outermost joint first."""
-    found: dict[int, dict[int, Twist]] = {0: {}}
-    for i in system.outward:
-        steps = steps_to(system, i, q)
-        before = found[system.body(i).parent].items()
-        with system.section(i, "unit twists"):
-            carried = {j: twist.moved_out(steps).named(f"{i}_{j}") for j, twist in before}
-        found[i] = {i: own_twist(system, i)} | carried
-    return found
+def _flat(twist: Twist) -> list[Scalar]:
+    return [*twist.linear, *twist.angular]
 
 
-def twists(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Twist]:
-    """The twist of every body at the rates `qd`."""
-    found = {0: Twist()}
-    for i in system.outward:
-        with system.section(i, "twist"):
-            before = found[system.body(i).parent].moved_out(steps_to(system, i, q))
-            found[i] = (before + own_twist(system, i).scaled(qd[i - 1])).named(f"{i}")
-    return found
+@quantity(
+    "frame_jacobian_rate_body", "dJ/dt qd of a link, link axes", inputs=("q", "qd"), option="link", source=F08,
+    outputs=(Array("Jd_qd", "rate of the Jacobian times qd", "m/s^2, rad/s^2", (6,)),),
+    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+)
+def frame_jacobian_rate_body(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
+    """dJ/dt q̇ for the Jacobian in the link's axes, 6 numbers."""
+    return _flat(_body_rate(system, q, qd, link))
 
 
-def places(system: System, q: Coordinates, wanted: Sequence[int]) -> dict[int, Place]:
-    """Where the bodies `wanted` and those that carry them are."""
-    needed = {j for i in wanted for j in (i, *system.ancestors(i))}
-    found: dict[int, Place] = {}
-    for i in (i for i in system.outward if i in needed):
-        with system.section(i, "place"):
-            before = found[parent] if (parent := system.body(i).parent) else _base(system.roots[i])
-            found[i] = before.moved_out(steps_to(system, i, q)).named(f"{i}")
-    return found
+@quantity(
+    "frame_jacobian_rate_world", "dJ/dt qd of a link, about the root's origin", inputs=("q", "qd"), option="link",
+    outputs=(Array("Jd_qd_w", "rate of the Jacobian times qd", "m/s^2, rad/s^2", (6,)),), source=F08,
+    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+)
+def frame_jacobian_rate_world(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
+    """dJ/dt q̇ for the Jacobian about the root link's origin, 6 numbers."""
+    return _flat(link_place(system, q, link).twist(_body_rate(system, q, qd, link)))
 
 
-def _base(pose: Pose) -> Place:
-    return Place(rows_of(pose), place_of(pose))
-
-
-@dataclass(frozen=True, slots=True)
-class Height:
-    """Potential energy of unit mass in a body's axes: `slope`·r + `level` at r (m²/s², free fall along -slope)."""
-
-    slope: Vector
-    level: Scalar
-
-    def moved_out(self, steps: Sequence[Step]) -> "Height":
-        """The same about the frame to which `steps` lead."""
-        slope, level = self.slope, self.level
-        for step in steps:
-            if isinstance(step, Turn):
-                slope = slope.turned(step)
-            else:
-                level = level + slope[step.axis] * step.length
-        return Height(slope, level)
-
-    def seen_in(self, pose: Pose) -> "Height":
-        """The same about a frame of constant pose."""
-        return Height(times(columns_of(pose), self.slope), self.level + self.slope.dot(place_of(pose)))
-
-
-def heights(system: System, q: Coordinates) -> dict[int, Height]:
-    """The potential of gravity at every body, zero at the root link's origin."""
-    found: dict[int, Height] = {}
-    for i in system.outward:
-        with system.section(i, "height"):
-            before = found[parent] if (parent := system.body(i).parent) else _ground(system, i)
-            found[i] = before.moved_out(steps_to(system, i, q))
-    return found
-
-
-def _ground(system: System, i: int) -> Height:
-    fall, pose = -system.gravity[i], system.roots[i]
-    return Height(fall, times(columns_of(pose), place_of(pose)).dot(fall))
+@quantity(
+    "frame_jacobian_rate_aligned", "dJ/dt qd of a link, root axes", inputs=("q", "qd"), option="link", source=F08,
+    outputs=(Array("Jd_qd_a", "rate of the Jacobian times qd", "m/s^2, rad/s^2", (6,)),),
+    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+)
+def frame_jacobian_rate_aligned(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
+    """dJ/dt q̇ for the Jacobian in the root link's axes: the acceleration of the link's origin, 6 numbers."""
+    rows, (_, rate) = link_place(system, q, link).rows, _rates(system, q, qd, link)
+    return [*times(rows, rate.linear), *times(rows, rate.angular)]

@@ -4,7 +4,7 @@ A twist of a body has its angular velocity and the velocity of its origin, in th
 (Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 2 and 4.)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from symgen.mechanics.flow import slide_axis, spin_axis
@@ -218,3 +218,9 @@ def heights(system: System, q: Coordinates) -> dict[int, Height]:
 def _ground(system: System, i: int) -> Height:
     fall, pose = -system.gravity[i], system.roots[i]
     return Height(fall, times(columns_of(pose), place_of(pose)).dot(fall))
+
+
+def six_rows(system: System, units: Mapping[int, Twist]) -> list[Scalar]:
+    """The 6 x n matrix with the twist of each joint as its column, linear rows first; others are zero."""
+    columns = [units.get(i, Twist()) for i in range(1, system.dof + 1)]
+    return [c.linear[k] for k in range(3) for c in columns] + [c.angular[k] for k in range(3) for c in columns]

@@ -77,7 +77,7 @@ class Quantity:
 
     def of(self, value: str) -> "Quantity":
         """This quantity of the link `value`, whose name its outputs bear too."""
-        suffix = re.sub(r"\W", "_", value)
+        suffix = re.sub(r"\W", "_", value, flags=re.ASCII)
         ways = tuple(replace(w, algorithm=partial(w.algorithm, **{self.option: value})) for w in self.formulations)
         outputs = tuple(replace(out, name=f"{out.name}_{suffix}") for out in self.outputs)
         return replace(self, name=f"{self.name}:{value}", formulations=ways, outputs=outputs, option="")

@@ -35,7 +35,7 @@ TEN = len(PARAMETER_NAMES)
 
 def joint_entries(system: System, q: Coordinates, moving: Mapping[int, Field]) -> dict[tuple[int, int], Scalar]:
     """What every joint has of the users' ten of every body, by joint index and column."""
-    entries = {}
+    entries: dict[tuple[int, int], Scalar] = {}
     for i, units in unit_twists(system, q).items():
         with system.section(i, "columns"):
             field = moving[i].seen_in(system.own(i))
@@ -47,7 +47,8 @@ def joint_entries(system: System, q: Coordinates, moving: Mapping[int, Field]) -
 
 def base_entries(system: System, q: Coordinates, moving: Mapping[int, Field]) -> dict[tuple[int, int], Scalar]:
     """What every joint has of every base parameter, by joint index and column."""
-    units, entries = unit_twists(system, q), {}
+    units = unit_twists(system, q)
+    entries: dict[tuple[int, int], Scalar] = {}
     for column, (i, k) in enumerate(independent(system).keys):
         with system.section(i, "columns"):
             entries |= {(j - 1, column): moment_entries(unit, moving[i])[k]() for j, unit in units[i].items()}
@@ -142,7 +143,7 @@ def wrench_regressor(
     Force first, moment about the link's origin, both in the link's axes: what a six-axis sensor feels.
     """
     moving, units = accelerations(system, q, qd, qdd), _sensed(system, q, link)
-    entries = {}
+    entries: dict[tuple[int, int], Scalar] = {}
     for i, six in units.items():
         own = system.own(i)
         for row, twist in enumerate(six):

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import sympy
 
-from symgen.mechanics.canonical import pose_of, tidy
+from symgen.mechanics.canonical import ROUNDING, pose_of
 from symgen.mechanics.model import PARAMETER_NAMES, Model
 from symgen.mechanics.parameters import WHOLE, Parameters, pseudo_inertia, seen_from, system
 from symgen.mechanics.spatial import NO_INERTIA, NULL, Inertia, Second, Vector
@@ -108,7 +108,7 @@ def independent(system: System, seed: int = 0) -> Independent:
 
 @cache
 def _independent(geometry: Geometry, seed: int) -> Independent:
-    regressor = np.linalg.qr(_regressor(geometry, np.random.default_rng(seed)), mode="r")
+    regressor = _compressed(_regressor(geometry, np.random.default_rng(seed)))
     kept, dropped = _gap(regressor)
     chosen = _first_independent(regressor, np.sqrt(kept * dropped) * _largest(regressor))
     keys = [geometry.keys[c] for c in chosen]
@@ -118,6 +118,11 @@ def _independent(geometry: Geometry, seed: int) -> Independent:
         for key, row in zip(keys, factors, strict=True)
     }
     return Independent(tuple(keys), grouped, float(kept), float(dropped))
+
+
+def _compressed(regressor: Numbers) -> Numbers:
+    """As many rows as columns, with the same products of columns."""
+    return np.asarray(np.linalg.qr(regressor, mode="r"))
 
 
 def _largest(regressor: Numbers) -> float:
@@ -160,7 +165,7 @@ def _factors(regressor: Numbers, chosen: Sequence[int]) -> Numbers:
     basis = regressor[:, chosen]
     first = np.linalg.lstsq(basis, regressor, rcond=None)[0]
     more = np.linalg.lstsq(basis, regressor - basis @ first, rcond=None)[0]
-    return np.round(first + more, 13) + 0.0
+    return np.asarray(np.round(first + more, 13) + 0.0)
 
 
 def _regressor(geometry: Geometry, random: np.random.Generator) -> Numbers:
@@ -169,12 +174,13 @@ def _regressor(geometry: Geometry, random: np.random.Generator) -> Numbers:
     q, qd = random.uniform(-2, 2, (STATES, n)), random.uniform(-2, 2, (STATES, n))
     directions = random.normal(size=(STATES, 3)) * 9.81
     falls, frames = dict(geometry.falls), _frames(geometry, q)
+    motions = {j: _motion(geometry.placements[j - 1], frames[j]) for j in geometry.order}
     rows = np.zeros((STATES, n, 2, n, len(MOMENTS)))
     for i in range(1, n + 1):
         path = [*_path(geometry.parents, i)]
         first = path[len(path) - 1]
         fall = np.broadcast_to(falls.get(first, directions), (STATES, 3))
-        fields = {j: _field(geometry.placements[j - 1], frames[j]) @ frames[i] for j in path}
+        fields = {j: motions[j] @ frames[i] for j in path}
         whole = sum(qd[:, j - 1, None, None] * fields[j] for j in path)
         for j in path:
             rows[:, j - 1, 0, i - 1] = _by_moments(fields[j].swapaxes(1, 2) @ whole)
@@ -201,7 +207,7 @@ def _frames(geometry: Geometry, q: Numbers) -> dict[int, Numbers]:
     return found
 
 
-def _field(place: Placement, frames: Numbers) -> Numbers:
+def _motion(place: Placement, frames: Numbers) -> Numbers:
     """The 4x4 matrix that takes points of the base to their velocities at unit rate of a joint."""
     (x, y, z), turn = (map(float, place.joint.thrust(NULL, ZERO, 1.0))), float(place.joint.spin(1.0))
     unit = np.array([[0.0, -turn, 0.0, x], [turn, 0.0, 0.0, y], [0.0, 0.0, 0.0, z], [0.0, 0.0, 0.0, 0.0]])
@@ -285,6 +291,6 @@ def base_parameters(model: Model, gravity: Vector | None = None, seed: int = 0) 
 
 
 def _tidied(row: Numbers) -> list[float]:
-    """The factors without what rounding left in them."""
+    """The factors without what rounding left in them, which shows in the sixteenth digit and in what should vanish."""
     size = float(np.abs(row).max())
-    return [float(tidy(float(x), size)) for x in row]
+    return [float(f"{x:.15g}") if abs(x) > ROUNDING * size else 0.0 for x in row]

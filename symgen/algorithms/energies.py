@@ -1,0 +1,187 @@
+"""Energies, the centre of mass and momenta, of all moving links, in the root link's axes.
+
+Six-vectors have the linear part first, then the angular part.
+"""
+
+from symgen.algorithms.motions import (
+    Coordinates,
+    Place,
+    Twist,
+    place,
+    place_of,
+    places,
+    rows_of,
+    six_rows,
+    steps_to,
+    times,
+    twists,
+)
+from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.flow import carried, usual_times
+from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.spatial import NO_FORCE, NO_INERTIA, NULL, Force, Inertia, Vector
+from symgen.mechanics.system import System
+from symgen.scalar import ZERO, Scalar
+
+F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
+GOA13 = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eq. 7"
+ORIN = "Orin, Goswami & Lee, Centroidal dynamics of a humanoid robot, Autonomous Robots 2013"
+
+
+# -- energies ---------------------------------------------------------------------------------------------------
+
+
+def momentum_of(inertia: Inertia, twist: Twist) -> Force:
+    """Momentum of a body at a twist: p = m v + w × h, L = I w + h × v."""
+    w, v = twist.angular, twist.linear
+    return Force(v.scaled(inertia.m) + w.cross(inertia.h), usual_times(inertia.s, w) + inertia.h.cross(v))
+
+
+@quantity(
+    "kinetic_energy", "T = qd M(q) qd / 2", inputs=("q", "qd"), needs_gravity=False, source=F08,
+    outputs=(Array("T", "kinetic energy", "J", (1,)),),
+)
+def kinetic_energy(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """The kinetic energy (J, one number). Regrouping changes that of a body, not the sum of all."""
+    total: Scalar = ZERO
+    for i, twist in twists(system, q, qd).items():
+        if i:
+            momentum = momentum_of(system.body(i).inertia, twist)
+            total = total + momentum.linear.dot(twist.linear) + momentum.angular.dot(twist.angular)
+    return [0.5 * total]
+
+
+@quantity(
+    "potential_energy", "V(q)", inputs=("q",), source=F08, regroupings=(WHOLE,),
+    outputs=(Array("V", "potential energy of gravity, zero at the root link's origin", "J", (1,)),),
+)
+def potential_energy(system: System, q: Coordinates) -> list[Scalar]:
+    """The potential energy of gravity of all moving bodies, zero at the root link's origin (J, one number)."""
+    total: Scalar = ZERO
+    for i, body in mass_on_base(system, q).items():
+        pose, fall = system.roots[i], system.gravity[i]
+        level = place(pose.inverse).origin.dot(fall)
+        total = total - body.h.dot(fall) + body.m * level
+    return [total]
+
+
+# -- the centre of mass and momentum ----------------------------------------------------------------------------
+
+
+def lighter(system: System) -> dict[int, Inertia]:
+    """The bodies' inertias with what looks the same from the parent handed to it, if they are known.
+
+    The first moment of all and the momentum at unit rate of any joint stay. What the base gets from joint i on
+    it is under -i, in base axes.
+    """
+    total = {i: system.body(i).inertia for i in range(1, system.dof + 1)}
+    base = {-i: NO_INERTIA for i in system.roots}
+    for i in system.inward if all(body.constant for body in system.bodies) else ():
+        body = system.body(i)
+        total[i], handed = body.joint.regrouped(total[i])
+        parent, there = body.parent, body.placement.carried_in(handed, ZERO)
+        if parent:
+            total[parent] = total[parent] + there
+        else:
+            base[-i] = there
+    return total | base
+
+
+def composites(system: System, q: Coordinates) -> dict[int, Inertia]:
+    """Every body with all that it carries; under -i all that joint i on the base carries, in base axes."""
+    total = lighter(system)
+    for i in system.inward:
+        with system.section(i, "composite body"):
+            parent = system.body(i).parent or -i
+            total[parent] = total[parent] + carried(total[i], steps_to(system, i, q)).named(f"{parent}".lstrip("-"))
+    return total
+
+
+def mass_on_base(system: System, q: Coordinates) -> dict[int, Inertia]:
+    """Mass and first moment of all that each joint on the base carries, in base axes."""
+    total = composites(system, q)
+    return {i: total[-i] for i in system.roots}
+
+
+def _first_moment(system: System, total: dict[int, Inertia]) -> tuple[Scalar, Vector]:
+    """Mass and first moment of all moving bodies in the root link's frame."""
+    mass, first = ZERO, NULL
+    for i, pose in system.roots.items():
+        mass = mass + total[-i].m
+        first = first + times(rows_of(pose), total[-i].h) + place_of(pose).scaled(total[-i].m)
+    return mass, first
+
+
+@quantity(
+    "com", "c(q)", inputs=("q",), needs_gravity=False, source=GOA13, regroupings=(WHOLE,),
+    outputs=(Array("c", "centre of mass of all moving links", "m", (3,)),),
+)
+def com(system: System, q: Coordinates) -> list[Scalar]:
+    """The centre of mass of all moving links in the root link's frame (m)."""
+    mass, first = _first_moment(system, composites(system, q))
+    return [*first.scaled(1.0 / mass)]
+
+
+def _momenta(system: System, q: Coordinates, total: dict[int, Inertia]) -> dict[int, tuple[Place, Force]]:
+    """For every joint the place of its body and the momentum of all it carries at its unit rate, in root axes."""
+    where = places(system, q, range(1, system.dof + 1))
+    found = {}
+    for i, here in where.items():
+        own = system.body(i).joint.momentum(total[i])
+        found[i] = here, Force(times(here.rows, own.linear), times(here.rows, own.angular))
+    return found
+
+
+@quantity(
+    "com_jacobian", "dc/dq", inputs=("q",), needs_gravity=False, source=GOA13, regroupings=(WHOLE,),
+    outputs=(Array("J_c", "Jacobian of the centre of mass", "m | 1", (3, "n")),),
+)
+def com_jacobian(system: System, q: Coordinates) -> list[Scalar]:
+    """The Jacobian of the centre of mass in root axes, 3 x n, row-major: linear momenta by total mass."""
+    total = composites(system, q)
+    share = 1.0 / _first_moment(system, total)[0]
+    momenta = _momenta(system, q, total)
+    return [share * momenta[i][1].linear[k] for k in range(3) for i in range(1, system.dof + 1)]
+
+
+@quantity(
+    "centroidal_momentum_matrix", "A(q) qd = momentum about the centre of mass", inputs=("q",), needs_gravity=False,
+    outputs=(Array("A", "centroidal momentum matrix, linear rows first", "kg m | kg, kg m^2 | kg m", (6, "n")),),
+    source=ORIN, regroupings=(WHOLE,),
+)
+def centroidal_momentum_matrix(system: System, q: Coordinates) -> list[Scalar]:
+    """A with A q̇ the momentum about the centre of mass in root axes, 6 x n, row-major, linear rows first."""
+    total = composites(system, q)
+    mass, first = _first_moment(system, total)
+    centre, units = first.scaled(1.0 / mass), {}
+    for i, (here, momentum) in _momenta(system, q, total).items():
+        arm = here.origin - centre
+        units[i] = Twist(momentum.angular + arm.cross(momentum.linear), momentum.linear)
+    return six_rows(system, units)
+
+
+@quantity(
+    "momentum", "h(q, qd)", inputs=("q", "qd"), needs_gravity=False, source=F08,
+    outputs=(Array("h", "momentum about the root link's origin, linear part first", "N s, N m s", (6,)),),
+)
+def momentum(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """The spatial momentum of all moving links about the root link's origin, 6 numbers, linear part first.
+
+    What regrouping hands to the base does not move, so the sum is that of the links.
+    """
+    total, moving, whole = dict.fromkeys(range(system.dof + 1), NO_FORCE), twists(system, q, qd), NO_FORCE
+    for i in system.inward:
+        body = system.body(i)
+        total[i] = total[i] + momentum_of(body.inertia, moving[i])
+        there = carried(total[i], steps_to(system, i, q))
+        if body.parent:
+            total[body.parent] = total[body.parent] + there
+        else:
+            whole = whole + _at_root(system, i, there)
+    return [*whole.linear, *whole.angular]
+
+
+def _at_root(system: System, i: int, force: Force) -> Force:
+    rows, origin = rows_of(system.roots[i]), place_of(system.roots[i])
+    linear = times(rows, force.linear)
+    return Force(linear, times(rows, force.angular) + origin.cross(linear))

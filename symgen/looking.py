@@ -1,0 +1,67 @@
+"""The actions of ``symgen inspect``."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import sympy
+
+from symgen.algorithms import QUANTITIES
+from symgen.errors import OptionError
+from symgen.inspect import inspect, sparsity
+from symgen.inspect_report import groupings as print_groupings
+from symgen.inspect_report import latex as groupings_as_latex
+from symgen.inspect_report import on_terminal, page
+from symgen.inspect_report import plot as draw
+from symgen.job import Job
+from symgen.symbolic import entry as closed_form
+
+PLOTTED: Final = ("regressor", "base_regressor", "mass_matrix", "christoffel_symbols_full")
+"""What an identification engineer looks at first, as far as it is registered."""
+
+
+def look_at_entry(file: str, entry: str, symbolic: str | None, latex: bool, options: Mapping[str, Any]) -> str:
+    """One entry of a quantity in closed form, as text. Raises SymgenError."""
+    job = Job(file, **options)
+    kinds = symbolic.split(",") if symbolic else []
+    found = closed_form(job.robot(job.load()), entry, kinds)
+    return str(sympy.latex(found) if latex else found)
+
+
+def look(
+    file: str, options: Mapping[str, Any], progress: Callable[[str], None],
+    as_json: bool, latex: bool, html: Path | None, plot: Path | None, groupings: bool,
+) -> str:
+    """Everything about a robot in the forms asked for; returns what is to be printed. Raises SymgenError."""
+    progress("tracing and finding base parameters")
+    data = inspect(Job(file, **options))
+    if html is not None:
+        _write(html, page(data))
+    if plot is not None:
+        progress("drawing")
+        _plot(file, options, data, plot)
+    if as_json:
+        return json.dumps(data, indent=1)
+    if latex:
+        return groupings_as_latex(data)
+    if groupings:
+        print_groupings(data)
+    elif html is None and plot is None:
+        on_terminal(data)
+    return ""
+
+
+def _plot(file: str, options: Mapping[str, Any], data: dict[str, Any], path: Path) -> None:
+    job = Job(file, quantities=tuple(name for name in PLOTTED if name in QUANTITIES), **options)
+    try:
+        draw(data, sparsity(job.module(job.load())), path)
+    except (OSError, ValueError) as error:
+        raise OptionError(f"cannot write {str(path)!r}: {error}") from error
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OptionError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
