@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from symgen import __version__
-from symgen.errors import Notice, OptionError, SymgenError
+from symgen.errors import Notice, SymgenError
+from symgen.options import FILE, JSON_OPTION, ROBOT_OPTIONS, TRACE_OPTIONS, WRITE_OPTIONS, with_options
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -43,102 +44,9 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a robot's names must not fail to print in any locale
 
 
-Command = Callable[..., Any]
-
-
-def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
-    return tuple(_pair(text) for text in values)
-
-
-def _pair(text: str) -> tuple[str, float]:
-    name, _, value = text.rpartition("=")
-    try:
-        return name, _finite(value)
-    except ValueError:
-        raise OptionError(f"--lock {text!r}: give JOINT=VALUE (rad or m), as in finger_joint1=0.02") from None
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if number - number != 0:
-        raise ValueError(text)
-    return number
-
-
-def _folder(ctx: click.Context, param: click.Parameter, text: str) -> Path:
-    if not text:
-        raise OptionError("--out '': give a folder, . for this one")
-    return Path(text)
-
-
-def _choices(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    pairs = [text.partition("=") for text in values]
-    bad = next((text for text, (_, sign, _) in zip(values, pairs, strict=True) if not sign), None)
-    if bad is not None:
-        raise click.BadParameter(f"{bad!r} is not QUANTITY=NAME, as in mass_matrix=composite/minimal")
-    return tuple((quantity, name) for quantity, _, name in pairs)
-
-
-def _gravity(ctx: click.Context, param: click.Parameter, text: str) -> Any:
-    if text == "runtime":
-        return text
-    try:
-        x, y, z = (_finite(part) for part in text.split(","))
-    except ValueError:
-        raise OptionError(f"--gravity {text!r}: give three numbers X,Y,Z (m/s^2) or runtime") from None
-    return x, y, z
-
-
-ROBOT_OPTIONS = (
-    click.option("--root", metavar="LINK", help="Take this link as the base; what it does not carry is left out."),
-    click.option("--tip", metavar="LINK", help="Keep only the links from the base to this one."),
-    click.option("--lock", metavar="JOINT=VALUE", multiple=True, callback=_pairs,
-                 help="Hold a joint at a value (rad or m). Repeatable."),
-    click.option("--gravity", metavar="X,Y,Z|runtime", default="0,0,-9.81", show_default=True, callback=_gravity,
-                 help="Free fall in the axes of the root link (m/s^2), or an input of the functions."),
-    click.option("--snap-angles", metavar="TOL", type=float, default=1e-9, show_default=True,
-                 help="Make rpy angles this near (rad) to a multiple of pi/2 exact; 0 turns it off."),
-)
-TRACE_OPTIONS = (
-    click.option("--parameters", metavar="KIND", default="constant", show_default=True,
-                 help="Inertial parameters: constant, runtime (ten inputs for every body) or "
-                      "runtime:LINK[,LINK...] (for these only, such as a payload)."),
-    click.option("--quantity", "quantities", metavar="NAME", multiple=True,
-                 help="What to compute (see symgen list), or NAME=A+B for one function that computes A and B "
-                      "together. Repeatable; all by default."),
-    click.option("--formulation", "formulations", metavar="QUANTITY=NAME", multiple=True, callback=_choices,
-                 help="How to compute a quantity (see symgen ops --all); the cheapest by default. Repeatable."),
-)
-WRITE_OPTIONS = (
-    click.option("-o", "--out", metavar="DIR", required=True, callback=_folder,
-                 help="Folder for the files; those of an earlier run are replaced."),
-    click.option("--lang", "languages", metavar="LANG", multiple=True,
-                 help="c or python. Repeatable; both by default."),
-    click.option("--scalar", metavar="TYPE", default="double", show_default=True,
-                 help="Scalar type of C: double or float."),
-    click.option("--chunk", metavar="N", type=int, default=250, show_default=True,
-                 help="Cut C functions of more than 4 N statements into static ones of at most N."),
-    click.option("--prefix", metavar="NAME", help="Begin of all C names and files; the robot's name by default."),
-)
-JSON_OPTION = (click.option("--json", "as_json", is_flag=True, help="Print JSON (stable, see docs/formats.md)."),)
-
-
-def _with(*groups: tuple[Callable[[Command], Command], ...]) -> Callable[[Command], Command]:
-    """Adds groups of options to a command."""
-    def decorate(command: Command) -> Command:
-        for option in reversed([option for group in groups for option in group]):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-FILE = click.argument("file", metavar="FILE.urdf", type=click.Path())
-
-
 @main.command()
 @FILE
-@_with(WRITE_OPTIONS, TRACE_OPTIONS, ROBOT_OPTIONS)
+@with_options(WRITE_OPTIONS, TRACE_OPTIONS, ROBOT_OPTIONS)
 def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -> None:
     """Write C and Python for a robot's dynamics.
 
@@ -190,7 +98,7 @@ def verify(folder: Path) -> None:
 
 @main.command()
 @FILE
-@_with(ROBOT_OPTIONS)
+@with_options(ROBOT_OPTIONS)
 def check(file: str, **options: Any) -> None:
     """Read a robot and judge it, without writing anything.
 
@@ -211,7 +119,7 @@ def check(file: str, **options: Any) -> None:
 @main.command()
 @FILE
 @click.option("--all", "every", is_flag=True, help="Show every formulation, not only the cheapest.")
-@_with(TRACE_OPTIONS, ROBOT_OPTIONS, JSON_OPTION)
+@with_options(TRACE_OPTIONS, ROBOT_OPTIONS, JSON_OPTION)
 def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
     """Count operations per quantity.
 
@@ -243,7 +151,7 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
 @main.command()
 @FILE
 @click.option("--quantity", metavar="NAME", required=True, help="A quantity, or NAME=A+B.")
-@_with(TRACE_OPTIONS[:1], ROBOT_OPTIONS)
+@with_options(TRACE_OPTIONS[:1], ROBOT_OPTIONS)
 def dump(file: str, quantity: str, **options: Any) -> None:
     """Print a quantity as a program, one operation a line."""
     from symgen.api import trace
@@ -261,7 +169,7 @@ def dump(file: str, quantity: str, **options: Any) -> None:
 @click.option("--groupings", is_flag=True, help="Print every base parameter in the parameters of the file.")
 @click.option("--entry", metavar="QUANTITY:I,J", help="Print one entry in closed form, indices from 1.")
 @click.option("--symbolic", metavar="KINDS", help="For --entry: masses, lengths or both, with a comma, as symbols.")
-@_with(ROBOT_OPTIONS)
+@with_options(ROBOT_OPTIONS)
 def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) -> None:
     """Look at a robot: bodies, canonical frames, base parameters, closed forms.
 
@@ -284,7 +192,7 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
 
 
 @main.command("list")
-@_with(JSON_OPTION)
+@with_options(JSON_OPTION)
 def list_(as_json: bool) -> None:
     """List the quantities and languages."""
     from symgen.report import registry, registry_data

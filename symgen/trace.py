@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
-from symgen.algorithms import INPUTS, QUANTITIES, Formulation, Quantity
+from symgen.algorithms.registry import INPUTS, LINK_QUANTITIES, QUANTITIES, Formulation, Quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program, Value
@@ -49,14 +49,13 @@ class Wanted:
 
 def _quantity(text: str) -> Quantity:
     name, _, link = text.partition(":")
-    if name not in QUANTITIES:
-        raise OptionError(f"no quantity is called {name!r}; there are {', '.join(QUANTITIES)}")
-    quantity = QUANTITIES[name]
-    if quantity.option and not link:
-        raise OptionError(f"{name} is that of a {quantity.option}: name one, as in {name}:{quantity.option.upper()}")
-    if link and not quantity.option:
-        raise OptionError(f"{name} is that of the whole robot, so {text!r} cannot name a link")
-    return quantity.of(link) if link else quantity
+    if name in LINK_QUANTITIES and link:
+        return LINK_QUANTITIES[name].of(link)
+    if name in LINK_QUANTITIES:
+        raise OptionError(f"{name} is that of a link; name one, as in {name}:LINK")
+    if text not in QUANTITIES:
+        raise OptionError(f"no quantity is called {text!r}; there are {', '.join([*QUANTITIES, *LINK_QUANTITIES])}")
+    return QUANTITIES[text]
 
 
 @dataclass(frozen=True)

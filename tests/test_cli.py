@@ -116,6 +116,12 @@ BAD_TRACE = [
     (["--quantity", "bias+gravity"], "'bias+gravity' needs a name for the function, as in terms=bias+gravity"),
     (["--quantity", "t=bias+bias"], "'t=bias+bias' names a quantity twice"),
 ]
+BAD_FORMULATION = [
+    (["--formulation", "bias"], "--formulation 'bias': give QUANTITY=NAME, as in mass_matrix=composite/minimal"),
+    (["--formulation", "x=y"], f"--formulation: no quantity is called 'x'; there are {NAMES}"),
+    (["--formulation", "bias=fast"], "bias has no formulation 'fast'; there are "
+     + ", ".join(way.name for way in QUANTITIES["bias"].formulations)),
+]
 BAD_NAMES = [
     (["--quantity", "bias", "--quantity", "bias"], "two functions would be called 'bias'; name one of them otherwise"),
     *[(["--quantity", f"{name}=bias"], f"the name of a function: {name!r} {IDENTIFIER}")
@@ -124,12 +130,13 @@ BAD_NAMES = [
 BAD_WRITE = [
     (["--lang", "rust"], "no language is called 'rust'; there are c, python"),
     (["--scalar", "half"], "--scalar 'half': use one of double, float"),
+    (["--chunk", "0"], "--chunk 0: give a number of statements, such as 250"),
     *[(["--prefix", name], f"--prefix: {name!r} {IDENTIFIER}")
       for name in ("", "Arm", "../x", "a-b", "double", "import", "math", "test", "sys", "_a", "a" * 65, "a\n")],
 ]
 
 
-@pytest.mark.parametrize(("options", "said"), [*BAD, *BAD_TRACE, *BAD_NAMES, *BAD_WRITE])
+@pytest.mark.parametrize(("options", "said"), [*BAD, *BAD_TRACE, *BAD_FORMULATION, *BAD_NAMES, *BAD_WRITE])
 def test_bad_values_of_generate(options, said, tmp_path):
     found = refusal("generate", PENDULUM, "-o", tmp_path / "out", *options)
     assert found == (said if said.startswith("/") else f"error: {said}")
@@ -165,7 +172,7 @@ def test_the_name_table_and_the_notes_when_piped():
 
 
 def test_silence_on_stderr_where_there_is_nothing_to_say(tmp_path):
-    done = run("generate", PENDULUM, "-o", tmp_path / "out")
+    done = run("generate", PENDULUM, "-o", tmp_path / "out", "--quantity", "gravity")
     assert done.returncode == 0 and done.stderr == ""
     assert done.stdout.endswith(f"files in {tmp_path}/out; prove them: symgen verify {tmp_path}/out\n")
 
@@ -173,7 +180,8 @@ def test_silence_on_stderr_where_there_is_nothing_to_say(tmp_path):
 def test_any_name_prints_in_any_locale(tmp_path):
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     for command, said in (("generate", "\\xe9cole"), ("check", "\\u624b"), ("dump", "\u624b")):
-        more = {"generate": ("-o", tmp_path / "out"), "check": (), "dump": ("--quantity", "gravity")}[command]
+        gravity = ("--quantity", "gravity")
+        more = {"generate": ("-o", tmp_path / "out", *gravity), "check": (), "dump": gravity}[command]
         done = run(command, robot_file("utf8_names"), *more, env=plain)
         assert done.returncode == 0 and done.stderr == "" and said in done.stdout
 
@@ -288,6 +296,23 @@ def test_gravity():
     assert code() == code("--gravity", "0,0,-9.81") == code("--gravity", " 0, -0 ,-9.81e0")
     assert code() != code("--gravity", "1,0,0")
     assert "9.81" in code() and "input g[3]" in code("--gravity", "runtime")
+
+
+def test_formulation():
+    ways = [way.name for way in QUANTITIES["bias"].formulations]
+    for name in ways:
+        found = data("ops", robot_file("ur5"), "--json", "--quantity", "bias", "--formulation", f"bias={name}")
+        assert found["quantities"]["bias"]["formulation"] == name
+    assert len(ways) > 1
+
+
+def test_chunk(tmp_path):
+    options = ("--lang", "c", "--quantity", "bias")
+    for size in ("20", "100000"):
+        assert invoke("generate", robot_file("ur5"), "-o", tmp_path / size, "--chunk", size, *options).exit_code == 0
+        assert invoke("verify", tmp_path / size).exit_code == 0
+    pieces = [(tmp_path / size / "ur5_bias.c").read_text().count("\nstatic void ") for size in ("20", "100000")]
+    assert pieces[0] > 3 and pieces[1] == 0
 
 
 def test_dump_is_the_program():

@@ -9,9 +9,9 @@ from test_coriolis import FINGERS, PANDA, RX90, TALOS, UR5, close, numbers, publ
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.forward_dynamics import (
-    articulated_bodies,
     factors,
     forward_dynamics,
+    forward_dynamics_articulated,
     forward_dynamics_by_tree,
     mass_matrix_inverse,
 )
@@ -19,7 +19,7 @@ from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.trace import Robot, Wanted, trace
 
-WAYS = (forward_dynamics, articulated_bodies, forward_dynamics_by_tree)
+WAYS = (forward_dynamics, forward_dynamics_articulated, forward_dynamics_by_tree)
 
 
 def state(n, seed=3):

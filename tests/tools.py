@@ -1,8 +1,10 @@
 """What the tests of generated files and of the command line share: cases, runs, imports, compilers."""
 
+import atexit
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,7 +36,9 @@ def robot_file(name: str) -> str:
 @cache
 def generated(name: str, **options: Any) -> tuple[Module, Path]:
     """The module and folder of a robot's generated files; made once a process, so only to be read."""
-    folder = Path(tempfile.mkdtemp(prefix="symgen-test-")) / name
+    scratch = tempfile.mkdtemp(prefix="symgen-test-")
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    folder = Path(scratch) / name
     module, _, _ = generate(robot_file(name), folder, **options)
     return module, folder
 

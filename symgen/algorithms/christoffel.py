@@ -163,13 +163,13 @@ def _full(system: System, found: Symbols) -> list[Scalar]:
 
 
 @as_coriolis
-def coriolis_from_christoffel(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def coriolis_matrix_from_symbols(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C_ij = Σ_k Γ_ijk q̇_k, n x n, row-major."""
     return _along(system, symbols(system, q, carried_down(system, q)), qd)
 
 
 @as_coriolis
-def coriolis_from_christoffel_up(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def coriolis_matrix_from_symbols_up(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """The same, the symbols read by the ancestors in their own frames."""
     return _along(system, symbols(system, q, carried_up(system, q)), qd)
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from symgen.algorithms.christoffel import coriolis_from_christoffel_up
+from symgen.algorithms.christoffel import coriolis_matrix_from_symbols_up
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import Column, Entries, Spin, axial, clouds, column, lean, spins, square
 from symgen.algorithms.forward_dynamics import INVERSE, Factors, factors
@@ -25,7 +25,7 @@ from symgen.dual import along as along_direction
 from symgen.dual import tangents, unit
 from symgen.mechanics.flow import Cloud, carried, climb, own_steps, slide_axis, spin_axis, times, usual_times
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import EZ, NO_FORCE, Force, Turn, Vector, along
+from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Turn, Vector, along
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 
@@ -37,10 +37,16 @@ MATRIX = ("n", "n")
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """How a body moves, and its joint frame, each in its own axes."""
+    """How a body moves, and its joint frame, each in its own axes.
+
+    Along a run of parallel joints, whose rates add up to `run`, wd = `base` + w × run z: what turns from joint to
+    joint is then `base` alone, which mostly has zeros in the plane.
+    """
 
     body: State = State()
     joint: State = State()
+    base: Vector = NULL
+    run: Scalar = ZERO
 
 
 def motions(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> dict[int, Motion]:
@@ -48,8 +54,7 @@ def motions(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -
     found = {0: Motion()}
     for i in system.outward:
         with system.section(i, "motion"):
-            joint = _joint_motion(system, i, found[system.body(i).parent].body)
-            found[i] = Motion(_body_motion(system, i, joint, q[i - 1], qd[i - 1], qdd[i - 1]), joint)
+            found[i] = _moved(system, i, found[system.body(i).parent], q[i - 1], qd[i - 1], qdd[i - 1])
     return found
 
 
@@ -61,15 +66,17 @@ def _joint_motion(system: System, i: int, before: State) -> State:
     return State(before.w.turned_all(turns), before.wd.turned_all(turns), a.turned_all(turns), f"j{i}")
 
 
-def _body_motion(system: System, i: int, at: State, q: Scalar, qd: Scalar, qdd: Scalar) -> State:
-    place, joint = system.body(i).placement, system.body(i).joint
-    turns = [step for step in own_steps(place, q) if isinstance(step, Turn)]
-    rate = joint.spin(qd)
-    w = axial(at.w, rate).turned_all(turns).named(f"w{i}")
-    wd = axial(at.wd + at.w.cross(EZ).scaled(rate), joint.spin(qdd)).turned_all(turns).named(f"wd{i}")
-    moving = State(w, wd, label=f"{i}")
-    a = at.a.turned_all(turns) + moving.swirl @ along(2, place.slide(q)) + joint.thrust(w, qd, qdd)
-    return State(w, wd, a.named(f"a{i}"), f"{i}")
+def _moved(system: System, i: int, before: Motion, q: Scalar, qd: Scalar, qdd: Scalar) -> Motion:
+    place, joint, at = system.body(i).placement, system.body(i).joint, _joint_motion(system, i, before.body)
+    landing, own = ([s for s in steps if isinstance(s, Turn)] for steps in (place.landing.steps, own_steps(place, q)))
+    parallel = all(turn.axis == 2 for turn in landing)
+    base, run = (before.base, before.run) if parallel else (before.body.wd, ZERO)
+    base, run = axial(base.turned_all((*landing, *own)), joint.spin(qdd)), run + joint.spin(qd)
+    w = axial(at.w, joint.spin(qd)).turned_all(own).named(f"w{i}")
+    wd = (base + w.cross(EZ).scaled(run)).named(f"wd{i}")
+    swirl = State(w, wd, label=f"{i}").swirl
+    a = at.a.turned_all(own) + swirl @ along(2, place.slide(q)) + joint.thrust(w, qd, qdd)
+    return Motion(State(w, wd, a.named(f"a{i}"), f"{i}"), at, base, run)
 
 
 def loads(system: System, q: Coordinates, motion: Mapping[int, Motion]) -> dict[int, Force]:
@@ -171,7 +178,7 @@ def gradients_by_duals(system: System, q: Coordinates, qd: Coordinates, qdd: Coo
     n = system.dof
     columns = [tangents(inverse_dynamics(system, along_direction(q, unit(n, k)), qd, qdd)) for k in range(n)]
     dq = {(i + 1, k + 1): x for k, column in enumerate(columns) for i, x in enumerate(column)}
-    dqd = by_entry(coriolis_from_christoffel_up(system, q, [x * 2.0 for x in qd]), n)
+    dqd = by_entry(coriolis_matrix_from_symbols_up(system, q, [x * 2.0 for x in qd]), n)
     return Gradients(dq, dqd, by_entry(mass_matrix(system, q), n))
 
 

@@ -137,7 +137,7 @@ def second_entry(twist: Twist, field: Field, i: int, j: int) -> Scalar:
     if i == j:
         j, k = (i + 1) % 3, (i + 2) % 3
         return z[k] * field[j, i] - z[j] * field[k, i]
-    difference = field.square(i) - field.square(j)
+    difference = field.square(j) - field.square(i)  # U_jj - U_ii
     return z[i] * field[k, i] - z[j] * field[k, j] + z[k] * difference
 
 

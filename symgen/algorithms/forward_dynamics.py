@@ -163,7 +163,7 @@ class Yield:
 
 
 @_accelerations
-def articulated_bodies(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+def forward_dynamics_articulated(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
     """The same by articulated bodies (F08, table 7.1), best for long chains.
 
     The forces of the motion without q̈ and those that the joints pass on travel inward together.
@@ -214,11 +214,10 @@ def _inward(system: System, q: Coordinates, tau: Coordinates, force: dict[int, F
 @_accelerations
 def forward_dynamics_by_tree(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
     """The same, factors of M for each tree on the base up to `DEEP` joints deep, articulated bodies for the others."""
-    shallow, deep = (f(system, q, qd, tau) for f in (forward_dynamics, articulated_bodies))
-    depth = {i: 1 + sum(1 for _ in system.ancestors(i)) for i in system.outward}
-    roots = {i: [i, *system.ancestors(i)][-1] for i in system.outward}
-    reach = {root: max(depth[i] for i in roots if roots[i] == root) for root in roots.values()}
-    return [deep[i - 1] if reach[roots[i]] > DEEP else shallow[i - 1] for i in range(1, system.dof + 1)]
+    shallow, deep = (f(system, q, qd, tau) for f in (forward_dynamics, forward_dynamics_articulated))
+    paths = {i: (i, *system.ancestors(i)) for i in system.outward}
+    long_trees = {j for path in paths.values() if len(path) > DEEP for j in path if not system.body(j).parent}
+    return [deep[i - 1] if long_trees & {*paths[i]} else shallow[i - 1] for i in range(1, system.dof + 1)]
 
 
 DEEP = 7

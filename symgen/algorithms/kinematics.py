@@ -40,7 +40,7 @@ def link_place(system: System, q: Coordinates, link: str) -> Place:
 
 
 @quantity(
-    "frame_pose", "R(q), p(q) of a link", inputs=("q",), option="link", source=F08,
+    "frame_pose", "R(q), p(q) of a link", inputs=("q",), of_link=True, source=F08,
     outputs=(Array("R", "rotation matrix: link axes to root axes", "1", (3, 3)),
              Array("p", "position of the link's origin", "m", (3,))),
     needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
@@ -52,7 +52,7 @@ def frame_pose(system: System, q: Coordinates, *, link: str) -> tuple[list[Scala
 
 
 @quantity(
-    "frame_jacobian_body", "J(q) of a link, link axes", inputs=("q",), option="link", source=F08,
+    "frame_jacobian_body", "J(q) of a link, link axes", inputs=("q",), of_link=True, source=F08,
     outputs=(Array("J", JACOBIAN, "1 | m", (6, "n")),),
     needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
 )
@@ -74,7 +74,7 @@ def _world_units(system: System, q: Coordinates, link: str) -> dict[int, Twist]:
 
 
 @quantity(
-    "frame_jacobian_world", "J(q) of a link, about the root's origin", inputs=("q",), option="link", source=F08,
+    "frame_jacobian_world", "J(q) of a link, about the root's origin", inputs=("q",), of_link=True, source=F08,
     outputs=(Array("J_w", JACOBIAN, "1 | m", (6, "n")),),
     needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
 )
@@ -84,7 +84,7 @@ def frame_jacobian_world(system: System, q: Coordinates, *, link: str) -> list[S
 
 
 @quantity(
-    "frame_jacobian_aligned", "J(q) of a link, root axes", inputs=("q",), option="link", source=F08,
+    "frame_jacobian_aligned", "J(q) of a link, root axes", inputs=("q",), of_link=True, source=F08,
     outputs=(Array("J_a", JACOBIAN, "1 | m", (6, "n")),),
     needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
 )
@@ -120,7 +120,7 @@ def _flat(twist: Twist) -> list[Scalar]:
 
 
 @quantity(
-    "frame_jacobian_rate_body", "dJ/dt qd of a link, link axes", inputs=("q", "qd"), option="link", source=F08,
+    "frame_jacobian_rate_body", "dJ/dt qd of a link, link axes", inputs=("q", "qd"), of_link=True, source=F08,
     outputs=(Array("Jd_qd", "rate of the Jacobian times qd", "m/s^2, rad/s^2", (6,)),),
     needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
 )
@@ -130,7 +130,7 @@ def frame_jacobian_rate_body(system: System, q: Coordinates, qd: Coordinates, *,
 
 
 @quantity(
-    "frame_jacobian_rate_world", "dJ/dt qd of a link, about the root's origin", inputs=("q", "qd"), option="link",
+    "frame_jacobian_rate_world", "dJ/dt qd of a link, about the root's origin", inputs=("q", "qd"), of_link=True,
     outputs=(Array("Jd_qd_w", "rate of the Jacobian times qd", "m/s^2, rad/s^2", (6,)),), source=F08,
     needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
 )
@@ -140,7 +140,7 @@ def frame_jacobian_rate_world(system: System, q: Coordinates, qd: Coordinates, *
 
 
 @quantity(
-    "frame_jacobian_rate_aligned", "dJ/dt qd of a link, root axes", inputs=("q", "qd"), option="link", source=F08,
+    "frame_jacobian_rate_aligned", "dJ/dt qd of a link, root axes", inputs=("q", "qd"), of_link=True, source=F08,
     outputs=(Array("Jd_qd_a", "rate of the Jacobian times qd", "m/s^2, rad/s^2", (6,)),),
     needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
 )

@@ -61,10 +61,7 @@ class Formulation:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A quantity: its inputs in argument order, its outputs and the ways to compute it.
-
-    Where `option` is not empty, the quantity is that of a link to be named: see `of`.
-    """
+    """A quantity: its inputs in argument order, its outputs and the ways to compute it."""
 
     name: str
     formula: str
@@ -73,22 +70,23 @@ class Quantity:
     needs_gravity: bool
     formulations: tuple[Formulation, ...]
     needs_inertia: bool = True
-    option: str = ""
 
-    def of(self, value: str) -> "Quantity":
-        """This quantity of the link `value`, whose name its outputs bear too."""
-        suffix = re.sub(r"\W", "_", value, flags=re.ASCII)
-        ways = tuple(replace(w, algorithm=partial(w.algorithm, **{self.option: value})) for w in self.formulations)
+    def of(self, link: str) -> "Quantity":
+        """One of `LINK_QUANTITIES` for a link, whose name its outputs bear too."""
+        suffix = re.sub(r"\W", "_", link, flags=re.ASCII)
+        ways = tuple(replace(way, algorithm=partial(way.algorithm, link=link)) for way in self.formulations)
         outputs = tuple(replace(out, name=f"{out.name}_{suffix}") for out in self.outputs)
-        return replace(self, name=f"{self.name}:{value}", formulations=ways, outputs=outputs, option="")
+        return replace(self, name=f"{self.name}:{link}", formulations=ways, outputs=outputs)
 
 
 QUANTITIES: Final[dict[str, Quantity]] = {}
+LINK_QUANTITIES: Final[dict[str, Quantity]] = {}
+"""The quantities of a link to be named, as in ``frame_pose:tool0``; their algorithms take its name as `link`."""
 
 
 def quantity(
     name: str, formula: str, *, inputs: Sequence[str], outputs: Sequence[Array], source: str,
-    needs_gravity: bool = True, needs_inertia: bool = True, option: str = "",
+    needs_gravity: bool = True, needs_inertia: bool = True, of_link: bool = False,
     regroupings: Sequence[str] = tuple(REGROUPINGS),
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute quantity `name`, on each of `regroupings`.
@@ -100,9 +98,10 @@ def quantity(
         stem = algorithm.__name__.removeprefix(name)
         title = algorithm.__module__.rsplit(".", 1)[-1] + stem
         ways = tuple(Formulation(f"{title}/{r}", r, algorithm, source) for r in regroupings)
-        known = QUANTITIES[name].formulations if name in QUANTITIES else ()
-        QUANTITIES[name] = Quantity(
-            name, formula, tuple(inputs), tuple(outputs), needs_gravity, known + ways, needs_inertia, option
+        rows = LINK_QUANTITIES if of_link else QUANTITIES
+        known = rows[name].formulations if name in rows else ()
+        rows[name] = Quantity(
+            name, formula, tuple(inputs), tuple(outputs), needs_gravity, known + ways, needs_inertia
         )
         return algorithm
 

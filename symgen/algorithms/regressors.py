@@ -36,10 +36,11 @@ TEN = len(PARAMETER_NAMES)
 def joint_entries(system: System, q: Coordinates, moving: Mapping[int, Field]) -> dict[tuple[int, int], Scalar]:
     """What every joint has of the users' ten of every body, by joint index and column."""
     entries: dict[tuple[int, int], Scalar] = {}
-    for i, units in unit_twists(system, q).items():
+    units = unit_twists(system, q)
+    for i in system.outward:
         with system.section(i, "columns"):
             field = moving[i].seen_in(system.own(i))
-            for j, twist in units.items():
+            for j, twist in units[i].items():
                 ten = ten_entries(twist.seen_in(system.own(i)), field)
                 entries |= {(j - 1, TEN * (i - 1) + k): x for k, x in enumerate(ten)}
     return entries
@@ -131,7 +132,7 @@ def base_parameters(system: System, ten: Sequence[Scalar]) -> list[Scalar]:
 
 
 @quantity(
-    "wrench_regressor", "W(q, qd, qdd) pi = force and moment", inputs=("q", "qd", "qdd"), option="link",
+    "wrench_regressor", "W(q, qd, qdd) pi = force and moment", inputs=("q", "qd", "qdd"), of_link=True,
     outputs=(Array("W", "wrench regressor, ten columns a body", "N, N m by kg, kg m, kg m^2", (6, "ten")),),
     source=SOURCE, needs_inertia=False, regroupings=(WHOLE,),
 )

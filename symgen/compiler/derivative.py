@@ -5,8 +5,8 @@ derivative of a sine is the cosine that is there). What an output cannot depend 
 no output needs in the end is dead code like any other.
 
 Forward costs a sweep per direction and suits few inputs or time derivatives; reverse costs a sweep per output and
-suits gradients. Analytic recursions mostly have fewer operations (∂τ/∂q of a Panda: 2,084 against 2,707 forward and 4,376
-in reverse), but not where much vanishes (UR5: 963, 614, 1,221); these two serve everything else and judge the rest.
+suits gradients. Analytic recursions mostly have fewer operations (∂τ/∂q of a Panda: 2,084 against 2,707 forward and
+4,376 in reverse), but not where much vanishes (UR5: 963, 614, 1,221); these two serve the rest and judge recursions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
