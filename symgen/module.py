@@ -18,7 +18,7 @@ from symgen.scalar import Scalar
 from symgen.trace import Function, Regroup, Robot, dimensions
 
 TEST_STATES = 5
-SPREAD = {"q": 3.0, "qd": 2.0, "qdd": 5.0}
+SPREAD = {"q": 3.0, "qd": 2.0, "qdd": 5.0, "tau": 10.0}
 """Test states are drawn evenly from plus or minus this."""
 
 Numbers = tuple[float, ...]
@@ -83,7 +83,7 @@ class Module:
 
     def outputs(self, function: Function) -> tuple[Array, ...]:
         """The output arrays of a function, in argument order."""
-        return tuple(out for q in function.quantities for out in q.outputs)
+        return tuple({out.name: out for q in function.quantities for out in q.outputs}.values())
 
     def joint_rows(self) -> list[tuple[int, str, str, str, str]]:
         """Index, joint, moved link, type and unit of each coordinate, as data (not yet escaped)."""

@@ -14,7 +14,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program, Value
 from symgen.errors import OptionError
-from symgen.mechanics.base_parameters import independent
+from symgen.mechanics.independence import independent
 from symgen.mechanics.model import PARAMETER_NAMES, Model
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE, lumped, parameter_blocks, system, turned_gravity
 from symgen.mechanics.spatial import Inertia, Second, Vector
@@ -44,7 +44,16 @@ class Wanted:
             raise OptionError(f"{text!r} names a quantity twice")
         if not sum_ and len(parts) > 1:
             raise OptionError(f"{text!r} needs a name for the function, as in terms={text}")
+        _check_arrays(text, quantities)
         return cls(name if sum_ else re.sub(r"\W", "_", name, flags=re.ASCII).lower(), quantities)
+
+
+def _check_arrays(text: str, quantities: Sequence[Quantity]) -> None:
+    """One function cannot read an array and write it; an array that two quantities give is given once."""
+    read = {name for q in quantities for name in q.inputs}
+    both = [out.name for q in quantities for out in q.outputs if out.name in read]
+    if both:
+        raise OptionError(f"{text!r} would read and write {both[0]}; make two functions of it")
 
 
 def _quantity(text: str) -> Quantity:
@@ -244,7 +253,8 @@ def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, 
     for part in parts:
         values = _apply(part, own[part[1].regrouping], arrays, program.section)
         for out in part[0].outputs:
-            program.output(out.name, out.sizes(sizes), values[out.name])
+            if all(out.name != done.name for done in program.outputs):
+                program.output(out.name, out.sizes(sizes), values[out.name])
     return Function(wanted.name, parts, own, program)
 
 

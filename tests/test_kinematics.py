@@ -161,16 +161,13 @@ def test_pinocchio_agrees(name):
             close(jacobian(arm, reference, q, link.name), pin.getFrameJacobian(judge, data, frame, axes)[:, order])
             rate = run(getattr(kinematics, f"frame_jacobian_rate_{reference}"), arm, q, qd, link=link.name)
             close(rate, pin.getFrameJacobianTimeVariation(judge, data, frame, axes) @ tqd)
-    kinetic, matrix = pin.computeKineticEnergy(judge, data, tq, tqd), pin.computeCentroidalMap(judge, data, tq)
-    close(run(kinetic_energy, arm, q, qd), np.array([kinetic]))
+    close(run(kinetic_energy, arm, q, qd), np.array([pin.computeKineticEnergy(judge, data, tq, tqd)]))
     close(run(energies.potential_energy, arm, q) - run(energies.potential_energy, arm, 0 * q), np.array(
         [pin.computePotentialEnergy(judge, data, tq) - pin.computePotentialEnergy(judge, data, 0 * tq)]))
-    fixed = judge.inertias[0]
     judge.inertias[0] = pin.Inertia.Zero()  # links that do not move have no part in ours
     close(run(centroidal_momentum_matrix, arm, q).reshape(6, -1), pin.computeCentroidalMap(judge, data, tq)[:, order])
     close(run(com, arm, q), pin.centerOfMass(judge, data, tq))
     close(run(com_jacobian, arm, q).reshape(3, -1), pin.jacobianCenterOfMass(judge, data, tq)[:, order])
-    assert fixed is not None and matrix is not None
 
 
 # -- through the tape -------------------------------------------------------------------------------------------
@@ -215,7 +212,7 @@ def test_a_quantity_of_a_link_is_asked_for_by_the_name_of_the_link():
     function = trace(Robot(model("ur5")), Wanted.parse("frame_pose:flange"))
     assert function.name == "frame_pose_flange"
     assert [out.name for out in function.program.outputs] == ["R_flange", "p_flange"]
-    both = trace(Robot(model("ur5")), Wanted.parse("ends=frame_pose:flange+frame_pose:forearm_link"))
+    both = trace(Robot(model("ur5")), Wanted.parse("ends=frame_pose:flange+frame_pose:link5"))
     assert len(both.program.outputs) == 4
 
 
@@ -229,9 +226,11 @@ def test_errors_say_what_to_write(text, problem):
         trace(Robot(model("ur5")), Wanted.parse(text))
 
 
-COUNTS = {"com": 44, "com_jacobian": 102, "centroidal_momentum_matrix": 400, "kinetic_energy": 220, "momentum": 300,
-          "potential_energy": 30, "frame_pose:flange": 90, "frame_jacobian_body:flange": 150,
-          "frame_jacobian_world:flange": 130, "frame_jacobian_aligned:flange": 130, "frame_jacobian_rate_body:flange": 250}
+COUNTS = {
+    "com": 44, "com_jacobian": 102, "centroidal_momentum_matrix": 400, "kinetic_energy": 220, "momentum": 300,
+    "potential_energy": 30, "frame_pose:flange": 90, "frame_jacobian_body:flange": 150,
+    "frame_jacobian_world:flange": 130, "frame_jacobian_aligned:flange": 130, "frame_jacobian_rate_body:flange": 250,
+}
 
 
 @pytest.mark.parametrize("quantity", COUNTS)

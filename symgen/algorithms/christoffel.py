@@ -113,7 +113,7 @@ def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
 
 
 PACKED = Array("Gamma", "Christoffel symbols of the first kind, packed", UNIT, ("n", "n2"))
-FULL = Array("Gamma", "Christoffel symbols of the first kind", UNIT, ("n", "n", "n"))
+FULL = Array("Gamma_full", "Christoffel symbols of the first kind", UNIT, ("n", "n", "n"))
 as_packed = quantity(
     "christoffel_symbols", "Gamma_ijk(q), j <= k", inputs=("q",), needs_gravity=False, outputs=(PACKED,), source=SOURCE
 )

@@ -20,18 +20,12 @@ from dataclasses import dataclass
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.flow import Cloud, carried, climb, own_steps, slide_axis, spin_axis, times, usual_times
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Inertia, Step, Turn, Vector, along
+from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Inertia, Step, Turn, Vector, along, axial
 from symgen.mechanics.system import Placement, System
 from symgen.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 Entries = dict[tuple[int, int], Scalar]
-
-
-def axial(v: Vector, x: Scalar) -> Vector:
-    """v + x z. What a turn about z does to the rest of v is not affected, so its origin is remembered."""
-    keeps = v.origin is not None and v.origin[1].axis == 2
-    return Vector(v.x, v.y, v.z + x, origin=v.origin if keeps else None)
 
 
 @dataclass(frozen=True, slots=True)

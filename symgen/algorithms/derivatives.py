@@ -17,15 +17,15 @@ from functools import partial
 
 from symgen.algorithms.christoffel import coriolis_matrix_from_symbols_up
 from symgen.algorithms.composite import mass_matrix
-from symgen.algorithms.coriolis import Column, Entries, Spin, axial, clouds, column, lean, spins, square
+from symgen.algorithms.coriolis import Column, Entries, Spin, clouds, column, lean, spins, square
 from symgen.algorithms.forward_dynamics import INVERSE, Factors, factors
-from symgen.algorithms.newton_euler import State, _inertial_force, gravity, inverse_dynamics
+from symgen.algorithms.newton_euler import State, gravity, inertial_force, inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.dual import along as along_direction
 from symgen.dual import tangents, unit
 from symgen.mechanics.flow import Cloud, carried, climb, own_steps, slide_axis, spin_axis, times, usual_times
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Turn, Vector, along
+from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Turn, Vector, along, axial
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 
@@ -86,7 +86,7 @@ def loads(system: System, q: Coordinates, motion: Mapping[int, Motion]) -> dict[
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "forces"):
-            whole = (total[i] + _inertial_force(body, motion[i].body)).named(f"{i}")
+            whole = (total[i] + inertial_force(body, motion[i].body)).named(f"{i}")
             found[i] = carried(whole, own_steps(body.placement, q[i - 1]))
             total[body.parent] = total[body.parent] + carried(found[i], body.placement.landing.steps)
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import Entries, square
-from symgen.algorithms.newton_euler import State, _inertial_force, _moved, bias
+from symgen.algorithms.newton_euler import State, bias, inertial_force, moved
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.flow import Twist, carried, slide_axis, spin_axis, times, turned_in
 from symgen.mechanics.joints import JointType
@@ -187,8 +187,8 @@ def _forces_at_rest(system: System, q: Coordinates, qd: Coordinates) -> dict[int
     states = {0: State()}
     for i in system.outward:
         with system.section(i, "motion"):
-            states[i] = _moved(system, i, states[system.body(i).parent], q[i - 1], qd[i - 1], ZERO)
-    return {0: NO_FORCE} | {i: _inertial_force(system.body(i), states[i]) for i in system.outward}
+            states[i] = moved(system, i, states[system.body(i).parent], q[i - 1], qd[i - 1], ZERO)
+    return {0: NO_FORCE} | {i: inertial_force(system.body(i), states[i]) for i in system.outward}
 
 
 def _inward(system: System, q: Coordinates, tau: Coordinates, force: dict[int, Force]) -> dict[int, Yield]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Second, Vector, along
+from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Second, Vector, along, axial
 from symgen.mechanics.system import System, SystemBody
 from symgen.scalar import ZERO, Scalar, named
 
@@ -66,12 +66,18 @@ class Swirl:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How a body moves, in its own frame."""
+    """How a body moves, in its own frame.
+
+    Along a run of parallel joints, whose rates add up to `run`, wd = `base` + w × run z: what turns from joint to
+    joint is then `base` alone, which mostly has zeros in the plane.
+    """
 
     w: Vector = NULL
     wd: Vector = NULL
     a: Vector = NULL
     label: str = ""
+    base: Vector = NULL
+    run: Scalar = ZERO
 
     @property
     def swirl(self) -> Swirl:
@@ -87,12 +93,12 @@ def inverse_dynamics(system: System, q: Coordinates, qd: Coordinates, qdd: Coord
     states: dict[int, State] = {0: State()}
     for i in system.outward:
         with system.section(i, "motion"):
-            states[i] = _moved(system, i, states[system.body(i).parent], q[i - 1], qd[i - 1], qdd[i - 1])
+            states[i] = moved(system, i, states[system.body(i).parent], q[i - 1], qd[i - 1], qdd[i - 1])
     forces = dict.fromkeys(range(system.dof + 1), NO_FORCE)
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "forces"):
-            forces[i] = (forces[i] + _inertial_force(body, states[i])).named(f"{i}")
+            forces[i] = (forces[i] + inertial_force(body, states[i])).named(f"{i}")
             forces[body.parent] = forces[body.parent] + body.placement.carried_in(forces[i], q[i - 1])
     return [system.body(i).joint.project(forces[i]) for i in range(1, system.dof + 1)]
 
@@ -119,21 +125,23 @@ def _still(system: System) -> Coordinates:
     return [ZERO] * system.dof
 
 
-def _moved(system: System, i: int, before: State, q: Scalar, qd: Scalar, qdd: Scalar) -> State:
+def moved(system: System, i: int, before: State, q: Scalar, qd: Scalar, qdd: Scalar) -> State:
     """The motion of body `i` from its parent's: carry over, add the joint's own part, shift along its axis."""
     body = system.body(i)
     place, joint = body.placement, body.joint
     a = before.a + before.swirl @ place.landing.offset if body.parent else -system.gravity[i]
-    carried = (v.turned_all(place.turns(q)) for v in (before.w, before.wd, a))
-    w, wd, a = next(carried), next(carried), next(carried)
-    rate = joint.spin(qd)
-    wd = (wd + w.cross(EZ).scaled(rate) + along(2, joint.spin(qdd))).named(f"wd{i}")
-    w = (w + along(2, rate)).named(f"w{i}")
+    turns = place.turns(q)
+    parallel = all(turn.axis == 2 for turn in turns)
+    base, run = (before.base, before.run) if parallel else (before.wd, ZERO)
+    base, run = axial(base.turned_all(turns), joint.spin(qdd)), run + joint.spin(qd)
+    w = axial(before.w.turned_all(turns), joint.spin(qd)).named(f"w{i}")
+    wd = (base + w.cross(EZ).scaled(run)).named(f"wd{i}")
     slide = Swirl(w, wd, f"U{i}") @ along(2, place.slide(q))
-    return State(w, wd, (a + slide + joint.thrust(w, qd, qdd)).named(f"a{i}"), f"{i}")
+    a = a.turned_all(turns) + slide + joint.thrust(w, qd, qdd)
+    return State(w, wd, a.named(f"a{i}"), f"{i}", base, run)
 
 
-def _inertial_force(body: SystemBody, x: State) -> Force:
+def inertial_force(body: SystemBody, x: State) -> Force:
     """F = m a + U h and N = vee(U S - (U S)ᵀ) + h × a about the body's origin."""
     inertia = body.inertia
     force = x.a.scaled(inertia.m) + x.swirl @ inertia.h

@@ -22,7 +22,8 @@ from symgen.algorithms.motions import (
     unit_twists,
 )
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.base_parameters import base_values, independent
+from symgen.mechanics.base_parameters import base_values
+from symgen.mechanics.independence import independent
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import NULL

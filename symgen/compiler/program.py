@@ -203,7 +203,7 @@ class Program:
         if i_negative == j_negative:
             return self._made("add", i, j, i_negative)
         if i == j:
-            return ZERO
+            return self.value(0.0)
         first, second = min(i, j), max(i, j)
         return self._made("sub", first, second, i_negative if first == i else j_negative)
 
@@ -215,7 +215,7 @@ class Program:
         for one, other in ((x, y), (y, x)):
             c = self.constant(one)
             if c == 0:
-                return ZERO
+                return one
             if c in (1.0, -1.0):
                 return other if c == 1.0 else -other
         negative = x.ref.negative != y.ref.negative
@@ -230,7 +230,7 @@ class Program:
         if c in (1.0, -1.0):
             return x if c == 1.0 else -x
         if self.constant(x) == 0:
-            return ZERO
+            return x
         return self._made("div", x.ref.node, y.ref.node, x.ref.negative != y.ref.negative)
 
     def function(self, op: str, x: Value) -> Value:

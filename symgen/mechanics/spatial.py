@@ -144,6 +144,12 @@ class Vector:
         return root, Turn(turn.axis, before.angle + turn.angle)
 
 
+def axial(v: Vector, x: Scalar) -> Vector:
+    """v + x z. What a turn about z does to the rest of v is not affected, so its origin is remembered."""
+    keeps = v.origin is not None and v.origin[1].axis == 2
+    return Vector(v.x, v.y, v.z + x, origin=v.origin if keeps else None)
+
+
 NULL = Vector(ZERO, ZERO, ZERO)
 EZ = Vector(ZERO, ZERO, 1.0)
 

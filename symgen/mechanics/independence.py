@@ -1,0 +1,198 @@
+"""Which inertial parameters are independent, by the rank of a regressor at random states.
+
+What regrouping (Gautier & Khalil, T-RA 1990) leaves may still be dependent, first joints with restricted motion for
+instance (Gautier, J. Robotic Systems 1991). The regressor is that of momentum and gravity: it has the null space of
+the one of joint forces and needs no accelerations.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.mechanics.canonical import pose_of
+from symgen.mechanics.flow import slide_axis
+from symgen.mechanics.spatial import Inertia, Second, Vector
+from symgen.mechanics.system import Placement, System
+from symgen.scalar import ZERO, Scalar
+
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
+Key = tuple[int, int]
+"""A parameter of a body in its canonical frame: the body's number and an index into MOMENTS."""
+
+MOMENTS: Final = ("m", "hx", "hy", "hz", "Sxx", "Sxy", "Sxz", "Syy", "Syz", "Szz")
+"""Mass, first and second moments: the ten of a pseudo-inertia."""
+
+STATES: Final = 16
+"""Random states; each gives two equations a joint."""
+
+
+def moments(inertia: Inertia) -> tuple[Scalar, ...]:
+    """The ten of MOMENTS."""
+    return (inertia.m, *inertia.h, *inertia.s)
+
+
+def left_over(system: System) -> Iterator[Key]:
+    """The parameters that regrouping leaves."""
+    every = Inertia(1.0, Vector(1.0, 1.0, 1.0), Second(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
+    for i in range(1, system.dof + 1):
+        kept, _ = system.body(i).joint.regrouped(every)
+        yield from ((i, k) for k, x in enumerate(moments(kept)) if x is not ZERO)
+
+
+@dataclass(frozen=True, slots=True)
+class Independent:
+    """The independent ones of the parameters that regrouping leaves, in body order.
+
+    `grouped` has for each the others that act with it, and their factors. `smallest_kept` and `largest_dropped`
+    are the entries of the diagonal of R on both sides of its widest gap, relative to the largest.
+    """
+
+    keys: tuple[Key, ...]
+    grouped: Mapping[Key, tuple[tuple[Key, float], ...]]
+    smallest_kept: float
+    largest_dropped: float
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """What the rank depends on; `falls` has free fall by joint on the base, none where it comes at run time."""
+
+    parents: tuple[int, ...]
+    order: tuple[int, ...]
+    placements: tuple[Placement, ...]
+    keys: tuple[Key, ...]
+    falls: tuple[tuple[int, tuple[float, ...]], ...]
+
+    @classmethod
+    def of(cls, system: System) -> "Geometry":
+        falls = {} if system.any_gravity else {i: tuple(map(float, g)) for i, g in system.gravity.items()}
+        parents, places = zip(*((b.parent, b.placement) for b in system.bodies), strict=True)
+        return cls(parents, system.order, places, tuple(left_over(system)), tuple(sorted(falls.items())))
+
+
+def independent(system: System, seed: int = 0) -> Independent:
+    """Which of the parameters that regrouping leaves are independent; the result does not depend on `seed`."""
+    return _independent(Geometry.of(system), seed)
+
+
+@cache
+def _independent(geometry: Geometry, seed: int) -> Independent:
+    regressor = _compressed(_regressor(geometry, np.random.default_rng(seed)))
+    kept, dropped = _gap(regressor)
+    threshold = math.sqrt(kept * dropped) * _largest(regressor)
+    chosen = _first_independent(regressor, threshold)
+    keys = [geometry.keys[c] for c in chosen]
+    grouped = {
+        key: tuple((other, float(x)) for other, x in zip(geometry.keys, row, strict=True) if x)
+        for key, row in zip(keys, _factors(regressor, chosen, threshold), strict=True)
+    }
+    return Independent(tuple(keys), grouped, kept, dropped)
+
+
+def _compressed(regressor: Numbers) -> Numbers:
+    """As many rows as columns, with the same products of columns."""
+    return np.asarray(np.linalg.qr(regressor, mode="r"))
+
+
+def _largest(regressor: Numbers) -> float:
+    return float(np.linalg.norm(regressor, axis=0).max(initial=0.0))
+
+
+def _gap(regressor: Numbers) -> tuple[float, float]:
+    """The entries of R on both sides of its widest gap, by QR with column pivoting; what is below rounding counts
+    as rounding. Without any gap nothing is dropped."""
+    rest, diagonal = regressor.copy(), []
+    for _ in range(min(rest.shape)):
+        norms = np.linalg.norm(rest, axis=0)
+        best = int(norms.argmax())
+        diagonal.append(norms[best])
+        if norms[best] <= 0:
+            break
+        unit = rest[:, best] / norms[best]
+        rest -= np.outer(unit, unit @ rest)
+    size = max(diagonal) if diagonal and max(diagonal) > 0 else 1.0
+    rounding = len(regressor) * np.finfo(float).eps
+    levels = np.maximum([*(d / size for d in diagonal), 0.0], rounding)
+    widest = int((levels[:-1] / levels[1:]).argmax())
+    return float(levels[widest]), float(levels[widest + 1])
+
+
+def _first_independent(regressor: Numbers, threshold: float) -> list[int]:
+    """The columns that are independent of those before them, from the base outward."""
+    rest, chosen = regressor.copy(), []
+    for c in range(rest.shape[1]):
+        norm = np.linalg.norm(rest[:, c])
+        if norm > threshold:
+            chosen.append(c)
+            unit = rest[:, c] / norm
+            rest[:, c + 1 :] -= np.outer(unit, unit @ rest[:, c + 1 :])
+    return chosen
+
+
+def _factors(regressor: Numbers, chosen: Sequence[int], threshold: float) -> Numbers:
+    """The other columns in terms of the chosen ones, to 12 decimals, which is what rounding leaves."""
+    dropped = np.linalg.norm(regressor, axis=0) > threshold
+    dropped[chosen] = False
+    basis, rest = regressor[:, chosen], regressor[:, dropped]
+    first = np.linalg.lstsq(basis, rest, rcond=None)[0]
+    more = np.linalg.lstsq(basis, rest - basis @ first, rcond=None)[0]
+    factors = np.zeros((len(chosen), regressor.shape[1]))
+    factors[:, dropped] = np.round(first + more, 12) + 0.0
+    return factors
+
+
+def _regressor(geometry: Geometry, random: np.random.Generator) -> Numbers:
+    """Momentum and gravity of every joint at random states, by the parameters that regrouping leaves."""
+    n = len(geometry.parents)
+    q, qd = random.uniform(-2, 2, (STATES, n)), random.uniform(-2, 2, (STATES, n))
+    directions = random.normal(size=(STATES, 3)) * 9.81
+    falls, frames = dict(geometry.falls), _frames(geometry, q)
+    motions = {j: _motion(geometry.placements[j - 1], frames[j]) for j in geometry.order}
+    rows = np.zeros((STATES, n, 2, n, len(MOMENTS)))
+    for i in range(1, n + 1):
+        path = [*_path(geometry.parents, i)]
+        first = path[len(path) - 1]
+        fall = np.broadcast_to(falls.get(first, directions), (STATES, 3))
+        fields = {j: motions[j] @ frames[i] for j in path}
+        whole = sum(qd[:, j - 1, None, None] * fields[j] for j in path)
+        for j in path:
+            rows[:, j - 1, 0, i - 1] = _by_moments(fields[j].swapaxes(1, 2) @ whole)
+            rows[:, j - 1, 1, i - 1, :4] = -np.einsum("sa,sab->sb", fall, fields[j][:, :3])[:, [3, 0, 1, 2]]
+    columns = [len(MOMENTS) * (i - 1) + k for i, k in geometry.keys]
+    return rows.reshape(STATES * n * 2, -1)[:, columns]
+
+
+def _path(parents: Sequence[int], i: int) -> Iterator[int]:
+    while i:
+        yield i
+        i = parents[i - 1]
+
+
+def _frames(geometry: Geometry, q: Numbers) -> dict[int, Numbers]:
+    """The 4x4 poses of all bodies at all states."""
+    found = {0: np.eye(4)}
+    for i in geometry.order:
+        place = geometry.placements[i - 1]
+        poses = (pose_of(place.steps(float(x))) for x in q[:, i - 1])
+        steps = np.array([[(*row, p) for row, p in zip(x.rotation, x.position, strict=True)] for x in poses])
+        last = np.broadcast_to([[[0.0, 0.0, 0.0, 1.0]]], (len(q), 1, 4))
+        found[i] = found[geometry.parents[i - 1]] @ np.concatenate([steps, last], axis=1)
+    return found
+
+
+def _motion(place: Placement, frames: Numbers) -> Numbers:
+    """The 4x4 matrix that takes points of the base to their velocities at unit rate of a joint."""
+    (x, y, z), turn = (map(float, slide_axis(place.joint))), float(place.joint.spin(1.0))
+    unit = np.array([[0.0, -turn, 0.0, x], [turn, 0.0, 0.0, y], [0.0, 0.0, 0.0, z], [0.0, 0.0, 0.0, 0.0]])
+    return np.asarray(frames @ unit @ np.linalg.inv(frames))
+
+
+def _by_moments(products: Numbers) -> Numbers:
+    """The factors of the ten of MOMENTS in the trace of a 4x4 matrix times the pseudo-inertia."""
+    sums = products + products.swapaxes(1, 2)
+    pairs = ((3, 3), (0, 3), (1, 3), (2, 3), (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+    return np.stack([sums[:, a, b] / (2 if a == b else 1) for a, b in pairs], axis=1)
