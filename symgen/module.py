@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from pathlib import PurePath
 
 from symgen import __version__
@@ -18,8 +19,8 @@ from symgen.scalar import Scalar
 from symgen.trace import Function, Regroup, Robot, dimensions
 
 TEST_STATES = 5
-SPREAD = {"q": 3.0, "qd": 2.0, "qdd": 5.0, "tau": 10.0}
-"""Test states are drawn evenly from plus or minus this."""
+SPREAD = {"q": 3.0, "qdd": 5.0, "tau": 10.0, "g": 9.81}
+"""Test inputs are drawn evenly from plus or minus this (2 where nothing is said)."""
 
 Numbers = tuple[float, ...]
 
@@ -96,11 +97,15 @@ class Module:
         rng = random.Random(self.source.sha256)
         return tuple(self._test_state(rng) for _ in range(TEST_STATES))
 
+    def random_inputs(self, rng: random.Random) -> dict[str, Numbers]:
+        """Random values of the inputs that the functions read, inertial parameters of `blocks` apart."""
+        read = {name for f in self.functions for name in f.inputs} | {"q", "qd", "qdd"}
+        sizes = {a.name: prod(a.sizes(self.dimensions)) for a in INPUTS.values() if a.name in read - {"par", "pi"}}
+        spread = {name: SPREAD.get(name, 2.0) for name in sizes}
+        return {k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n)) for k, n in sizes.items()}
+
     def _test_state(self, rng: random.Random) -> TestState:
-        n = self.dof
-        inputs = {k: tuple(round(rng.uniform(-s, s), 4) for _ in range(n)) for k, s in SPREAD.items()}
-        if self.robot.runtime_gravity:
-            inputs["g"] = tuple(round(rng.uniform(-9.81, 9.81), 4) for _ in range(3))
+        inputs = {k: tuple(round(x, 4) for x in values) for k, values in self.random_inputs(rng).items()}
         tens = {name: tuple(_varied(rng, ten)) for name, ten in self.robot.blocks.items()}
         return TestState(inputs, tens, self._expected(inputs, tens))
 

@@ -13,7 +13,7 @@ import numpy as np
 from symgen.compiler.evaluate import evaluate
 from symgen.manifest import changed, read
 from symgen.mechanics.spatial import Vector
-from symgen.module import SPREAD, Module
+from symgen.module import Module
 from symgen.native import STRICT, Compiled, CompilerError, build, run_compiler, workspace
 from symgen.reference import REFERENCES, State
 from symgen.targets.c import TOLERANCE
@@ -46,9 +46,7 @@ class Subject:
         return [self._state(rng) for _ in range(STATES)]
 
     def _state(self, rng: random.Random) -> Arrays:
-        n = self.module.dof
-        state = {name: np.array([rng.uniform(-s, s) for _ in range(n)]) for name, s in SPREAD.items()}
-        state["g"] = np.array([rng.uniform(-9.81, 9.81) for _ in range(3)])
+        state = {name: np.array(values) for name, values in self.module.random_inputs(rng).items()}
         tens = self.module.robot.blocks.values()
         state["pi"] = np.array([x * rng.uniform(0.5, 2.0) for ten in tens for x in ten])
         if self.module.regroup is not None:

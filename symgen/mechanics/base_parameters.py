@@ -106,6 +106,6 @@ def base_parameters(model: Model, gravity: Vector | None = None, seed: int = 0) 
 
 
 def _tidied(row: Numbers) -> list[float]:
-    """The factors without what rounding left in them, which shows in the sixteenth digit and in what should vanish."""
+    """The factors without what rounding left in them, in their last digits and where they should vanish."""
     size = float(np.abs(row).max())
-    return [float(f"{x:.15g}") if abs(x) > ROUNDING * size else 0.0 for x in row]
+    return [float(f"{x:.13g}") if abs(x) > ROUNDING * size else 0.0 for x in row]
