@@ -13,7 +13,7 @@ from symgen.module import Module
 from symgen.native import Compiled, build, workspace
 from symgen.publish import publish
 from symgen.targets import LANGUAGES
-from symgen.trace import Function, trace_all
+from symgen.tracing import Function, trace_all
 
 
 def trace(file: str | os.PathLike[str], quantity: str, **options: Any) -> Function:

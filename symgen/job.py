@@ -12,7 +12,7 @@ from symgen.mechanics.assemble import Loaded, load
 from symgen.mechanics.xml_reader import quoted, shown
 from symgen.module import Module, Source
 from symgen.targets.c_text import KEYWORDS, MODULES, identifier
-from symgen.trace import Function, Robot, Wanted, every_formulation, trace_all
+from symgen.tracing import Function, Robot, Wanted, every_formulation, trace_all
 
 EARTH: Final = (0.0, 0.0, -9.81)
 SCALARS: Final = ("double", "float")

@@ -11,7 +11,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.model import Body, Joint, Limits, Link, Model, Pose
 from symgen.module import Module, Source
 from symgen.targets.describe import conventions, descriptions
-from symgen.trace import Function, Robot, Wanted, trace
+from symgen.tracing import Function, Robot, Wanted, trace
 
 NAME: Final = "manifest.json"
 FORMAT: Final = 1

@@ -16,7 +16,7 @@ from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.spatial import Vector
 from symgen.reference import REFERENCES, State
 from symgen.scalar import Scalar
-from symgen.trace import Function, Regroup, Robot, dimensions
+from symgen.tracing import Function, Regroup, Robot, dimensions
 
 TEST_STATES = 5
 SPREAD = {"q": 3.0, "qdd": 5.0, "tau": 10.0, "g": 9.81}

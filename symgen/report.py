@@ -18,7 +18,7 @@ from symgen.mechanics.xml_reader import shown
 from symgen.module import Module
 from symgen.targets import LANGUAGES
 from symgen.targets.describe import arguments_in_words
-from symgen.trace import Function
+from symgen.tracing import Function
 from symgen.verify import Check
 
 PIPE_WIDTH = 200

@@ -16,7 +16,7 @@ from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import Placement, System
 from symgen.scalar import ZERO, Scalar
-from symgen.trace import Regroup, Robot, dimensions
+from symgen.tracing import Regroup, Robot, dimensions
 
 TOO_LONG: Final = 400
 """Expressions of more operations are only expanded: trigonometric simplification would take minutes."""

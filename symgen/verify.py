@@ -18,7 +18,7 @@ from symgen.native import STRICT, Compiled, CompilerError, build, run_compiler, 
 from symgen.reference import REFERENCES, State
 from symgen.targets.c import TOLERANCE
 from symgen.targets.describe import Description, descriptions
-from symgen.trace import Function
+from symgen.tracing import Function
 
 STATES: Final = 50
 Arrays = dict[str, np.ndarray[Any, Any]]

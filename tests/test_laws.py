@@ -26,7 +26,7 @@ from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import IDENTITY, Pose
 from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.mechanics.spatial import Vector
-from symgen.trace import Robot, Wanted, trace
+from symgen.tracing import Robot, Wanted, trace
 
 TOLERANCE = 1e-12
 robots = pytest.mark.parametrize("name", RANDOM + REAL)

@@ -12,7 +12,7 @@ from symgen.compiler.passes import Counts, counts, live
 from symgen.compiler.program import Program
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.module import Module
-from symgen.trace import Function, Regroup
+from symgen.tracing import Function, Regroup
 
 
 @dataclass(frozen=True, slots=True)
