@@ -20,17 +20,17 @@ class Dual:
     d: Scalar
     level: int = 1
 
-    def _split(self, other: Scalar) -> tuple[Scalar, Scalar] | None:
-        """Value and tangent of `other` at this level, None where it is of a higher one."""
-        above = isinstance(other, Dual) and other.level > self.level
-        return None if above else (value(other, self.level), tangent(other, self.level))
+    def _above(self, other: Scalar) -> bool:
+        """Whether `other` is of a higher level, to which this number is but a value."""
+        return isinstance(other, Dual) and other.level > self.level
 
     def _made(self, x: Scalar, d: Scalar) -> "Dual":
         return Dual(x, d, self.level)
 
     def __add__(self, other: Scalar) -> Scalar:
-        parts = self._split(other)
-        return NotImplemented if parts is None else self._made(self.x + parts[0], self.d + parts[1])
+        if self._above(other):
+            return other + self
+        return self._made(self.x + value(other, self.level), self.d + tangent(other, self.level))
 
     __radd__ = __add__
 
@@ -46,17 +46,19 @@ class Dual:
     def __mul__(self, other: Scalar) -> Scalar:
         if other is ZERO:
             return ZERO
-        parts = self._split(other)
-        return NotImplemented if parts is None else self._made(self.x * parts[0], self.d * parts[0] + self.x * parts[1])
+        if self._above(other):
+            return other * self
+        x, d = value(other, self.level), tangent(other, self.level)
+        return self._made(self.x * x, self.d * x + self.x * d)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Scalar) -> Scalar:
-        parts = self._split(other)
-        if parts is None:
-            return NotImplemented
-        quotient = self.x / parts[0]
-        return self._made(quotient, (self.d - quotient * parts[1]) / parts[0])
+        if self._above(other):
+            return other.__rtruediv__(self)
+        x, d = value(other, self.level), tangent(other, self.level)
+        quotient = self.x / x
+        return self._made(quotient, (self.d - quotient * d) / x)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
         quotient = other / self.x

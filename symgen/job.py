@@ -14,6 +14,9 @@ from symgen.module import Module, Source
 from symgen.targets.c_text import KEYWORDS, MODULES, identifier
 from symgen.tracing import Function, Robot, Wanted, every_formulation, trace_all
 
+CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
+"""What is computed where nothing else is asked for: a module small enough to be read."""
+
 EARTH: Final = (0.0, 0.0, -9.81)
 SCALARS: Final = ("double", "float")
 Gravity = tuple[float, float, float] | Literal["runtime"]
@@ -24,7 +27,7 @@ class Job:
     """What to compile and how; the fields are the options of ``symgen generate``.
 
     `parameters` is ``constant``, ``runtime`` or ``runtime:LINK[,LINK...]``; each of `quantities` is a quantity
-    or ``NAME=QUANTITY+QUANTITY``, and all of them if there is none.
+    or ``NAME=QUANTITY+QUANTITY``; ``all`` means every one, none of them those of CORE.
     """
 
     file: str
@@ -53,7 +56,8 @@ class Job:
 
     def wanted(self) -> list[Wanted]:
         """The functions to generate. Raises OptionError."""
-        functions = [Wanted.parse(text) for text in self.quantities or QUANTITIES]
+        asked = self.quantities or CORE
+        functions = [Wanted.parse(text) for text in (QUANTITIES if asked == ("all",) else asked)]
         names = [function.name for function in functions]
         for name in names:
             _check_name("the name of a function", name, FUNCTIONS)

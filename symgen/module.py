@@ -126,10 +126,11 @@ class Module:
             fall = Vector(*exact["g"]) if "g" in exact else Vector(*model.gravity)
             state = State(exact["q"], exact["qd"], exact["qdd"], fall, tens)
             return tuple(float(x) for x in REFERENCES[output](model, state))
-        wanted = {name: exact[name] for name in function.inputs if name != "par"}
+        flat = [number(x) for ten in tens.values() for x in ten]
+        given = dict(exact) | {"pi": flat}
         if self.regroup is not None:
-            flat = [number(x) for ten in tens.values() for x in ten]
-            wanted["par"] = evaluate(self.regroup.program, {"pi": flat})["par"]
+            given["par"] = evaluate(self.regroup.program, {"pi": flat})["par"]
+        wanted = {name: given[name] for name in function.inputs}
         return tuple(float(x) for x in function.run(**wanted)[output])
 
 

@@ -70,7 +70,7 @@ TRACE_OPTIONS = (
                       "runtime:LINK[,LINK...] (for these only, such as a payload)."),
     click.option("--quantity", "quantities", metavar="NAME", multiple=True,
                  help="What to compute (see symgen list), or NAME=A+B for one function that computes A and B "
-                      "together. Repeatable; all by default."),
+                      "together. Repeatable; all means every one, by default the four of inverse dynamics."),
     click.option("--formulation", "formulations", metavar="QUANTITY=NAME", multiple=True, callback=_choices,
                  help="How to compute a quantity (see symgen ops --all); the cheapest by default. Repeatable."),
 )

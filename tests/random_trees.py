@@ -4,6 +4,7 @@ Joint by joint in world axes, on 3x3 NumPy matrices of floats or complex numbers
 pseudo-inertia, no regrouping.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -181,8 +182,13 @@ FAMILIES: dict[str, Callable[[int], Model]] = {
     "prismatic": lambda seed: tree(seed, anywhere, unit, sliding, chain, SMALL),
     "square prismatic": lambda seed: tree(seed, square, straight, sliding, branch, SMALL),
 }
-SEEDS = range(3)
-RANDOM = [f"{family} {seed}" for family in FAMILIES for seed in SEEDS]
+SEEDS = int(os.environ.get("SYMGEN_SEEDS", "1"))
+"""Robots of each family; `make sweep` asks for more."""
+
+RANDOM = [f"{family} {seed}" for family in FAMILIES for seed in range(SEEDS)]
+FEW = ["chain 0", "parallel 0", "square prismatic 0"] if SEEDS == 1 else RANDOM
+"""For tests that repeat for every quantity."""
+
 REAL = sorted(path.stem for path in ROBOTS.glob("*.urdf"))
 
 

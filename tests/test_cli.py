@@ -510,7 +510,6 @@ def test_trace_load_and_generate(tmp_path):
 README_USE = "import symgen; symgen.compile({0!r}, 'gravity'); print(symgen.trace({0!r}, 'gravity').counts.total)"
 
 
-@pytest.mark.xfail(strict=True, reason="the module symgen.trace hides the function; to be renamed")
 def test_the_function_trace_after_compile():
     command = [sys.executable, "-c", README_USE.format(PENDULUM)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)

@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 from random_trees import (
+    FEW,
     RANDOM,
     REAL,
     anywhere,
@@ -30,7 +31,7 @@ from symgen.tracing import Robot, Wanted, trace
 
 TOLERANCE = 1e-12
 robots = pytest.mark.parametrize("name", RANDOM + REAL)
-traced = pytest.mark.parametrize("name", [*RANDOM, "panda", "quadruped"])
+traced = pytest.mark.parametrize("name", FEW if FEW != RANDOM else [*RANDOM, "panda", "quadruped"])
 
 
 def arrays(n, count, seed=1):

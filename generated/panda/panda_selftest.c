@@ -92,20 +92,20 @@ static int wrong(const panda_real *got, const panda_real *want, int size)
 int panda_selftest(void)
 {
     int bad = 0;
-    int k;
-    for (k = 0; k < STATES; ++k) {
-        panda_real tau[9];
-        panda_real tau_g[9];
-        panda_real tau_b[9];
-        panda_real M[81];
-        panda_inverse_dynamics(in_q[k], in_qd[k], in_qdd[k], tau);
-        bad += wrong(tau, want_tau[k], 9);
-        panda_gravity(in_q[k], tau_g);
-        bad += wrong(tau_g, want_tau_g[k], 9);
-        panda_bias(in_q[k], in_qd[k], tau_b);
-        bad += wrong(tau_b, want_tau_b[k], 9);
-        panda_mass_matrix(in_q[k], M);
-        bad += wrong(M, want_M[k], 81);
+    int state;
+    for (state = 0; state < STATES; ++state) {
+        panda_real got_tau[9];
+        panda_real got_tau_g[9];
+        panda_real got_tau_b[9];
+        panda_real got_M[81];
+        panda_inverse_dynamics(in_q[state], in_qd[state], in_qdd[state], got_tau);
+        bad += wrong(got_tau, want_tau[state], 9);
+        panda_gravity(in_q[state], got_tau_g);
+        bad += wrong(got_tau_g, want_tau_g[state], 9);
+        panda_bias(in_q[state], in_qd[state], got_tau_b);
+        bad += wrong(got_tau_b, want_tau_b[state], 9);
+        panda_mass_matrix(in_q[state], got_M);
+        bad += wrong(got_M, want_M[state], 81);
     }
     return bad;
 }

@@ -23,13 +23,13 @@ void pendulum_inverse_dynamics(const pendulum_real q[2], const pendulum_real qd[
     const double a1_y = 9.81 * sin(q[0]);
 
     /* body 2, lower: motion */
-    const double c2    = cos(q[1]);
-    const double s2    = sin(q[1]);
     const double wd2_z = qdd[0] + qdd[1];
     const double w2_z  = qd[0] + qd[1];
+    const double c2    = cos(q[1]);
+    const double s2    = sin(q[1]);
 
     /* body 2, lower: forces */
-    const double t6   = 0.3 * (c2 * (qdd[0] + a1_y) + (9.81 * cos(q[0]) + qd[0] * qd[0]) * s2);
+    const double t6   = 0.3 * (c2 * (qdd[0] + a1_y) + s2 * (qd[0] * qd[0] + 9.81 * cos(q[0])));
     const double n2_z = 0.2 * wd2_z + t6;
     tau[1]            = n2_z;
 

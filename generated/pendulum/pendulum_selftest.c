@@ -92,20 +92,20 @@ static int wrong(const pendulum_real *got, const pendulum_real *want, int size)
 int pendulum_selftest(void)
 {
     int bad = 0;
-    int k;
-    for (k = 0; k < STATES; ++k) {
-        pendulum_real tau[2];
-        pendulum_real tau_g[2];
-        pendulum_real tau_b[2];
-        pendulum_real M[4];
-        pendulum_inverse_dynamics(in_q[k], in_qd[k], in_qdd[k], tau);
-        bad += wrong(tau, want_tau[k], 2);
-        pendulum_gravity(in_q[k], tau_g);
-        bad += wrong(tau_g, want_tau_g[k], 2);
-        pendulum_bias(in_q[k], in_qd[k], tau_b);
-        bad += wrong(tau_b, want_tau_b[k], 2);
-        pendulum_mass_matrix(in_q[k], M);
-        bad += wrong(M, want_M[k], 4);
+    int state;
+    for (state = 0; state < STATES; ++state) {
+        pendulum_real got_tau[2];
+        pendulum_real got_tau_g[2];
+        pendulum_real got_tau_b[2];
+        pendulum_real got_M[4];
+        pendulum_inverse_dynamics(in_q[state], in_qd[state], in_qdd[state], got_tau);
+        bad += wrong(got_tau, want_tau[state], 2);
+        pendulum_gravity(in_q[state], got_tau_g);
+        bad += wrong(got_tau_g, want_tau_g[state], 2);
+        pendulum_bias(in_q[state], in_qd[state], got_tau_b);
+        bad += wrong(got_tau_b, want_tau_b[state], 2);
+        pendulum_mass_matrix(in_q[state], got_M);
+        bad += wrong(got_M, want_M[state], 4);
     }
     return bad;
 }

@@ -53,7 +53,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     in   qdd [6] joint accelerations [rad/s^2 | m/s^2]
     out  tau [6] joint forces        [N m | N]
 
-    Operations:  329 (142 + or -, 177 *, 10 sin or cos)
+    Operations:  315 (136 + or -, 165 *, 14 sin or cos)
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
@@ -68,137 +68,142 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     s2 = sin(q2)
     w2_x = qd1 * s2
     w2_y = qd1 * c2
+    t5 = qd2 * w2_y
+    t6 = qd2 * w2_x
+    wd2_x = qdd1 * s2 + t5
+    t8 = qd2 * qd2
+    t9 = w2_x * w2_y
+    U2_yx = qdd2 + t9
+    U2_zx = t6 - (qdd1 * c2 - t6)
     a2_y = 9.81 * c2
-    t6 = qd2 * w2_y
-    t7 = qd2 * w2_x
-    wd2_x = qdd1 * s2 + t6
-    wd2_y = qdd1 * c2 - t7
-    t10 = qd2 * qd2
-    t11 = w2_x * w2_y
-    U2_yx = qdd2 + t11
-    U2_zx = t7 - wd2_y
 
     # body 3, link3: motion
-    t14 = 0.425 * U2_zx
-    t15 = 9.81 * s2 + 0.425 * (w2_y * w2_y + t10)
-    t16 = a2_y - 0.425 * U2_yx
-    c3 = cos(q3)
-    s3 = sin(q3)
-    w3_x = w2_x * c3 + w2_y * s3
-    w3_y = w2_y * c3 - w2_x * s3
-    a3_y = t16 * c3 - t15 * s3
-    wd3_x = wd2_x * c3 + wd2_y * s3 + qd3 * w3_y
-    wd3_y = wd2_y * c3 - wd2_x * s3 - qd3 * w3_x
+    t13 = 0.425 * U2_zx
+    t14 = 9.81 * s2 + 0.425 * (w2_y * w2_y + t8)
+    t15 = a2_y - 0.425 * U2_yx
+    q2_3 = q2 + q3
+    c2_3 = cos(q2_3)
+    s2_3 = sin(q2_3)
     wd3_z = qdd2 + qdd3
     w3_z = qd2 + qd3
+    w3_x = qd1 * s2_3
+    w3_y = qd1 * c2_3
+    t23 = w3_z * w3_y
+    t24 = w3_z * w3_x
+    wd3_x = qdd1 * s2_3 + t23
     t26 = w3_z * w3_z
     t27 = w3_y * w3_y + t26
     t28 = w3_x * w3_y
     U3_yx = wd3_z + t28
-    t30 = w3_y * w3_z
-    U3_zx = w3_x * w3_z - wd3_y
+    U3_zx = t24 - (qdd1 * c2_3 - t24)
+    c3 = cos(q3)
+    s3 = sin(q3)
+    a3_y = t15 * c3 - t14 * s3
 
     # body 4, link4: motion
-    t32 = t15 * c3 + t16 * s3 + 0.39225 * t27
-    t33 = a3_y - 0.39225 * U3_yx
-    c4 = cos(q4)
-    s4 = sin(q4)
-    w4_x = w3_x * c4 + w3_y * s4
-    w4_y = w3_y * c4 - w3_x * s4
-    wd4_x = wd3_x * c4 + wd3_y * s4 + qd4 * w4_y
-    wd4_y = wd3_y * c4 - wd3_x * s4 - qd4 * w4_x
+    t34 = t14 * c3 + t15 * s3 + 0.39225 * t27
+    t35 = a3_y - 0.39225 * U3_yx
+    q2_3_4 = q4 + q2_3
+    c2_3_4 = cos(q2_3_4)
+    s2_3_4 = sin(q2_3_4)
     wd4_z = qdd4 + wd3_z
     w4_z = qd4 + w3_z
-    t42 = w4_y * w4_y
-    t43 = w4_z * w4_z
-    t44 = w4_x * w4_y
-    U4_xy = t44 - wd4_z
-    t46 = w4_x * w4_z
-    U4_xz = wd4_y + t46
-    t48 = w4_x * w4_x
-    t49 = w4_y * w4_z
-    U4_zy = wd4_x + t49
-    a4_x = t32 * c4 + t33 * s4 + 0.10915 * U4_xz
-    t52 = 0.39225 * U3_zx + t14 + 0.10915 * (t42 + t48)
+    w4_x = qd1 * s2_3_4
+    w4_y = qd1 * c2_3_4
+    t43 = w4_z * w4_y
+    t44 = w4_z * w4_x
+    wd4_x = qdd1 * s2_3_4 + t43
+    wd4_y = qdd1 * c2_3_4 - t44
+    t47 = w4_y * w4_y
+    t48 = w4_z * w4_z
+    t49 = w4_x * w4_y
+    U4_xy = t49 - wd4_z
+    U4_xz = t44 + wd4_y
+    t52 = w4_x * w4_x
+    U4_zy = t43 + wd4_x
+    c4 = cos(q4)
+    s4 = sin(q4)
+    a4_x = t34 * c4 + t35 * s4 + 0.10915 * U4_xz
+    t57 = 0.39225 * U3_zx + t13 + 0.10915 * (t47 + t52)
 
     # body 5, link5: motion
     c5 = cos(q5)
     s5 = sin(q5)
+    wd5_z = qdd5 - wd4_y
     w5_x = w4_x * c5 + w4_z * s5
     w5_y = w4_z * c5 - w4_x * s5
+    w5_z = qd5 - w4_y
     wd5_x = wd4_x * c5 + wd4_z * s5 + qd5 * w5_y
     wd5_y = wd4_z * c5 - wd4_x * s5 - qd5 * w5_x
-    wd5_z = qdd5 - wd4_y
-    w5_z = qd5 - w4_y
-    t61 = w5_y * w5_y
-    t62 = w5_z * w5_z
-    t63 = w5_x * w5_y
-    U5_xy = t63 - wd5_z
-    t65 = w5_x * w5_z
-    U5_xz = wd5_y + t65
-    t67 = w5_x * w5_x
+    t66 = w5_y * w5_y
+    t67 = w5_z * w5_z
+    t68 = w5_x * w5_y
+    U5_xy = t68 - wd5_z
+    t70 = w5_x * w5_z
+    U5_xz = wd5_y + t70
+    t72 = w5_x * w5_x
     U5_zy = w5_y * w5_z + wd5_x
-    a4_y = t33 * c4 - t32 * s4 + 0.10915 * (t49 - wd4_x)
+    a4_y = t35 * c4 - t34 * s4 + 0.10915 * (t43 - wd4_x)
 
     # body 6, link6: motion
     c6 = cos(q6)
     s6 = sin(q6)
     w6_x = w5_x * c6 - w5_z * s6
-    t73 = w5_z * c6 + w5_x * s6
+    t78 = w5_z * c6 + w5_x * s6
     w6_z = qd6 + w5_y
 
     # body 6, link6: forces
-    n6_x = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd6 * t73 - t73 * w6_z)
-    t76 = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
+    n6_x = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd6 * t78 - t78 * w6_z)
+    t81 = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
     n6_z = 0.0001321 * (qdd6 + wd5_y)
     tau[..., 5] = n6_z
 
     # body 5, link5: forces
     f5_x = 0.0351648539 * U5_xy
-    t79 = 0.0351648539 * (t62 + t67)
-    t80 = 0.0015766752838399 * t63 - 0.0028106752838399 * wd5_z
-    t81 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (t61 - t62)
-    t82 = 0.0351648539 * (a4_x * c5 - t52 * s5 + 0.09465 * U5_xz)
-    t83 = t81 - 0.0351648539 * (0.09465 * (t61 + t67) + a4_y)
-    n5_z = c6 * t76 - s6 * n6_x + (3.5853228e-05 * U5_xz - t80 - t82)
+    t84 = 0.0351648539 * (t67 + t72)
+    t85 = 0.0015766752838399 * t68 - 0.0028106752838399 * wd5_z
+    t86 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (t66 - t67)
+    t87 = 0.0351648539 * (a4_x * c5 - t57 * s5 + 0.09465 * U5_xz)
+    t88 = t86 - 0.0351648539 * (0.09465 * (t66 + t72) + a4_y)
+    n5_z = c6 * t81 - s6 * n6_x + (3.5853228e-05 * U5_xz - t85 - t87)
     tau[..., 4] = n5_z
-    t85 = c6 * n6_x + s6 * t76 + t83 + 0.09465 * t79
-    t86 = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (t65 - wd5_y)) + 0.09465 * f5_x
+    t90 = c6 * n6_x + s6 * t81 + t88 + 0.09465 * t84
+    t91 = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (t70 - wd5_y)) + 0.09465 * f5_x
 
     # body 4, link4: forces
-    t87 = 0.01353394113165 * t44 - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz
-    f4_x = c5 * f5_x + s5 * t79 - 0.150887345 * U4_xy
-    f4_y = 0.150887345 * (t43 + t48) - 0.0351648539 * U5_zy
-    t90 = c5 * t79 - s5 * f5_x + 0.150887345 * U4_zy
-    t91 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (t42 - t43) + 0.150887345 * t52
-    n4_z = c5 * t86 + s5 * t85 - (t87 - 0.150887345 * a4_x)
+    t92 = 0.01353394113165 * t49 - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz
+    f4_x = c5 * f5_x + s5 * t84 - 0.150887345 * U4_xy
+    f4_y = 0.150887345 * (t48 + t52) - 0.0351648539 * U5_zy
+    t95 = c5 * t84 - s5 * f5_x + 0.150887345 * U4_zy
+    t96 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (t47 - t48) + 0.150887345 * t57
+    n4_z = c5 * t91 + s5 * t90 - (t92 - 0.150887345 * a4_x)
     tau[..., 3] = n4_z
-    t93 = c5 * t85 - s5 * t86 + t91 - 0.10915 * f4_y
-    t94 = 0.000617 * (t46 - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x
-    t95 = c4 * f4_y + s4 * f4_x
+    t98 = c5 * t90 - s5 * t91 + t96 - 0.10915 * f4_y
+    t99 = 0.000617 * (t44 - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x
+    t100 = c4 * f4_y + s4 * f4_x
 
     # body 3, link3: forces
-    t96 = 0.56527565530625 * t28 + 0.5681196553062501 * wd3_z
-    t97 = 0.12616948429125 * (t26 - w3_x * w3_x) - 0.56669765530625 * U3_zx
-    t98 = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + t30)
-    n3_x = c4 * t93 + s4 * t94 + t98
-    n3_y = t97 - 1.581128025 * t14 - (c4 * t94 - s4 * t93 + 0.39225 * t90)
-    t101 = t96 - 0.12616948429125 * (t30 - wd3_x) - 1.581128025 * a3_y
-    n3_z = n4_z - 0.39225 * t95 + t101
+    t101 = 0.56527565530625 * t28 + 0.5681196553062501 * wd3_z
+    t102 = 0.56669765530625 * U3_zx - 0.12616948429125 * (t26 - w3_x * w3_x)
+    t103 = 0.12616948429125 * U3_yx + 0.001422 * (t23 + wd3_x)
+    n3_x = c4 * t98 + s4 * t99 + t103
+    t105 = c4 * t99 - s4 * t98 + 0.39225 * t95 + (1.581128025 * t13 + t102)
+    t106 = 0.12616948429125 * (t23 - wd3_x) - t101 + 1.581128025 * a3_y
+    n3_z = n4_z - 0.39225 * t100 - t106
     tau[..., 2] = n3_z
-    t103 = (1.581128025 * t27 - (s4 * f4_y - c4 * f4_x)) * s3
+    t108 = (1.581128025 * t27 - (s4 * f4_y - c4 * f4_x)) * s3
 
     # body 2, link2: forces
-    t104 = 1.38301146875 * t11 + 1.3981214687499999 * qdd2
-    t105 = 0.348680848125 * U2_yx + 0.007555 * (t6 + wd2_x)
-    t106 = 0.425 * (1.581128025 * U3_zx + t90) - (c3 * n3_y + s3 * n3_x)
-    t107 = n3_z - 0.425 * (c3 * (t95 - 1.581128025 * U3_yx) + t103)
-    tau[..., 1] = t107 - (0.348680848125 * (t6 - wd2_x) - t104 + 3.866395 * a2_y)
-    t108 = 1.39056646875 * U2_zx - 0.348680848125 * (t10 - w2_x * w2_x) + t106
+    t109 = 1.38301146875 * t9 + 1.3981214687499999 * qdd2
+    t110 = 0.348680848125 * U2_yx + 0.007555 * (t5 + wd2_x)
+    t111 = c3 * t105 - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + t95)
+    t112 = n3_z - 0.425 * (c3 * (t100 - 1.581128025 * U3_yx) + t108)
+    tau[..., 1] = t112 - (0.348680848125 * (t5 - wd2_x) - t109 + 3.866395 * a2_y)
+    t113 = 1.39056646875 * U2_zx - 0.348680848125 * (t8 - w2_x * w2_x) + t111
 
     # body 1, link1: forces
-    t109 = c2 * t108 - s2 * (c3 * n3_x - s3 * n3_y + t105)
-    tau[..., 0] = 0.15692775970555 * qdd1 - t109
+    t114 = c2 * t113 - s2 * (c3 * n3_x + s3 * t105 + t110)
+    tau[..., 0] = 0.15692775970555 * qdd1 - t114
 
     return tau
 
@@ -268,7 +273,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     in   qd    [6] joint velocities [rad/s | m/s]
     out  tau_b [6] joint forces     [N m | N]
 
-    Operations:  303 (125 + or -, 168 *, 10 sin or cos)
+    Operations:  270 (108 + or -, 148 *, 14 sin or cos)
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
@@ -282,125 +287,120 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     s2 = sin(q2)
     w2_x = qd1 * s2
     w2_y = qd1 * c2
-    a2_y = 9.81 * c2
     wd2_x = qd2 * w2_y
-    t7 = qd2 * w2_x
-    t8 = qd2 * qd2
+    t6 = qd2 * w2_x
+    t7 = qd2 * qd2
     U2_xy = w2_x * w2_y
-    U2_zx = t7 + t7
+    U2_zx = t6 + t6
+    a2_y = 9.81 * c2
 
     # body 3, link3: motion
     t11 = 0.425 * U2_zx
-    t12 = 9.81 * s2 + 0.425 * (w2_y * w2_y + t8)
+    t12 = 9.81 * s2 + 0.425 * (w2_y * w2_y + t7)
     t13 = a2_y - 0.425 * U2_xy
+    q2_3 = q2 + q3
+    w3_z = qd2 + qd3
+    w3_x = qd1 * sin(q2_3)
+    w3_y = qd1 * cos(q2_3)
+    wd3_x = w3_z * w3_y
+    t19 = w3_z * w3_x
+    t20 = w3_z * w3_z
+    t21 = w3_y * w3_y + t20
+    U3_xy = w3_x * w3_y
+    U3_zx = t19 + t19
     c3 = cos(q3)
     s3 = sin(q3)
-    w3_x = w2_x * c3 + w2_y * s3
-    w3_y = w2_y * c3 - w2_x * s3
     a3_y = t13 * c3 - t12 * s3
-    wd3_x = wd2_x * c3 - t7 * s3 + qd3 * w3_y
-    t20 = t7 * c3 + wd2_x * s3 + qd3 * w3_x
-    w3_z = qd2 + qd3
-    t22 = w3_z * w3_z
-    t23 = w3_y * w3_y + t22
-    U3_xy = w3_x * w3_y
-    t25 = w3_y * w3_z
-    U3_zx = w3_x * w3_z + t20
 
     # body 4, link4: motion
-    t27 = t12 * c3 + t13 * s3 + 0.39225 * t23
+    t27 = t12 * c3 + t13 * s3 + 0.39225 * t21
     t28 = a3_y - 0.39225 * U3_xy
+    q2_3_4 = q4 + q2_3
+    w4_z = qd4 + w3_z
+    w4_x = qd1 * sin(q2_3_4)
+    w4_y = qd1 * cos(q2_3_4)
+    wd4_x = w4_z * w4_y
+    t34 = w4_z * w4_x
+    t35 = w4_y * w4_y
+    t36 = w4_z * w4_z
+    U4_xy = w4_x * w4_y
+    t38 = w4_x * w4_x
+    U4_zy = wd4_x + wd4_x
     c4 = cos(q4)
     s4 = sin(q4)
-    w4_x = w3_x * c4 + w3_y * s4
-    w4_y = w3_y * c4 - w3_x * s4
-    wd4_x = wd3_x * c4 - t20 * s4 + qd4 * w4_y
-    t34 = t20 * c4 + wd3_x * s4 + qd4 * w4_x
-    w4_z = qd4 + w3_z
-    t36 = w4_y * w4_y
-    t37 = w4_z * w4_z
-    U4_xy = w4_x * w4_y
-    t39 = w4_x * w4_z
-    U4_xz = t39 - t34
-    t41 = w4_x * w4_x
-    t42 = w4_y * w4_z
-    U4_zy = wd4_x + t42
-    a4_x = t27 * c4 + t28 * s4 + 0.10915 * U4_xz
-    t45 = 0.39225 * U3_zx + t11 + 0.10915 * (t36 + t41)
+    a4_x = t27 * c4 + t28 * s4
+    t43 = 0.39225 * U3_zx + t11 + 0.10915 * (t35 + t38)
 
     # body 5, link5: motion
     c5 = cos(q5)
     s5 = sin(q5)
     w5_x = w4_x * c5 + w4_z * s5
     w5_y = w4_z * c5 - w4_x * s5
-    wd5_x = wd4_x * c5 + qd5 * w5_y
-    t51 = wd4_x * s5 + qd5 * w5_x
     w5_z = qd5 - w4_y
-    t53 = w5_y * w5_y
-    t54 = w5_z * w5_z
-    t55 = w5_x * w5_y
-    U5_xy = t55 - t34
-    t57 = w5_x * w5_z
-    U5_xz = t57 - t51
-    t59 = w5_x * w5_x
+    wd5_x = wd4_x * c5 + qd5 * w5_y
+    t50 = wd4_x * s5 + qd5 * w5_x
+    t51 = w5_y * w5_y
+    t52 = w5_z * w5_z
+    t53 = w5_x * w5_y
+    U5_xy = t53 - t34
+    t55 = w5_x * w5_z
+    U5_xz = t55 - t50
+    t57 = w5_x * w5_x
     U5_zy = w5_y * w5_z + wd5_x
-    a4_y = t28 * c4 - t27 * s4 + 0.10915 * (t42 - wd4_x)
 
     # body 6, link6: motion
     c6 = cos(q6)
     s6 = sin(q6)
     w6_x = w5_x * c6 - w5_z * s6
-    t65 = w5_z * c6 + w5_x * s6
+    t62 = w5_z * c6 + w5_x * s6
     w6_z = qd6 + w5_y
 
     # body 6, link6: forces
-    n6_x = 6.605e-05 * (wd5_x * c6 - t34 * s6 - qd6 * t65 - t65 * w6_z)
-    t68 = 6.605e-05 * (t34 * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
-    t69 = 0.0001321 * t51
-    tau_b[..., 5] = -t69
+    n6_x = 6.605e-05 * (wd5_x * c6 - t34 * s6 - qd6 * t62 - t62 * w6_z)
+    t65 = 6.605e-05 * (t34 * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
+    t66 = 0.0001321 * t50
+    tau_b[..., 5] = -t66
 
     # body 5, link5: forces
     f5_x = 0.0351648539 * U5_xy
-    t71 = 0.0351648539 * (t54 + t59)
-    t72 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (t53 - t54)
-    t73 = 0.0015766752838399 * t55 - 0.0028106752838399 * t34 - 3.5853228e-05 * U5_xz
-    t74 = t72 - 0.0351648539 * (0.09465 * (t53 + t59) + a4_y)
-    t75 = 0.0351648539 * (a4_x * c5 - t45 * s5 + 0.09465 * U5_xz) + t73
-    n5_z = c6 * t68 - s6 * n6_x - t75
+    t68 = 0.0351648539 * (t52 + t57)
+    t69 = 0.0351648539 * (t28 * c4 - t27 * s4 + 0.09465 * (t51 + t57))
+    t70 = 0.0015766752838399 * t53 - 0.0028106752838399 * t34 - 3.5853228e-05 * U5_xz
+    t71 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (t51 - t52) - t69
+    t72 = 0.0351648539 * (a4_x * c5 - t43 * s5 + 0.09465 * U5_xz) + t70
+    n5_z = c6 * t65 - s6 * n6_x - t72
     tau_b[..., 4] = n5_z
-    t77 = c6 * n6_x + s6 * t68 + t74 + 0.09465 * t71
-    t78 = 3.5853228e-05 * U5_xy + 0.000617 * (t51 + t57) + t69 - 0.09465 * f5_x
+    t74 = c6 * n6_x + s6 * t65 + t71 + 0.09465 * t68
+    t75 = 3.5853228e-05 * U5_xy + 0.000617 * (t50 + t55) + t66 - 0.09465 * f5_x
 
     # body 4, link4: forces
-    f4_x = c5 * f5_x + s5 * t71 - 0.150887345 * U4_xy
-    f4_y = 0.150887345 * (t37 + t41) - 0.0351648539 * U5_zy
-    t81 = c5 * t71 - s5 * f5_x + 0.150887345 * U4_zy
-    t82 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (t36 - t37) + 0.150887345 * t45
-    t83 = 0.150887345 * a4_x - (3.5853228e-05 * U4_xz + 0.01353394113165 * U4_xy)
-    n4_z = t83 - (c5 * t78 - s5 * t77)
-    tau_b[..., 3] = n4_z
-    t85 = c5 * t77 + s5 * t78 + t82 - 0.10915 * f4_y
-    t86 = 3.5853228e-05 * U4_xy - 0.000617 * (t34 + t39) - n5_z + 0.10915 * f4_x
-    t87 = c4 * f4_y + s4 * f4_x
+    f4_x = c5 * f5_x + s5 * t68 - 0.150887345 * U4_xy
+    f4_y = 0.150887345 * (t36 + t38) - 0.0351648539 * U5_zy
+    t78 = c5 * t68 - s5 * f5_x + 0.150887345 * U4_zy
+    t79 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (t35 - t36) + 0.150887345 * t43
+    t80 = c5 * t75 - s5 * t74 + (0.01353394113165 * U4_xy - 0.150887345 * a4_x)
+    tau_b[..., 3] = -t80
+    t81 = c5 * t74 + s5 * t75 + t79 - 0.10915 * f4_y
+    t82 = 3.5853228e-05 * U4_xy - 0.000617 * (t34 + t34) - n5_z + 0.10915 * f4_x
+    t83 = c4 * f4_y + s4 * f4_x
 
     # body 3, link3: forces
-    t88 = 0.56669765530625 * U3_zx - 0.12616948429125 * (t22 - w3_x * w3_x)
-    t89 = 0.56527565530625 * U3_xy - 0.12616948429125 * (t25 - wd3_x)
-    t90 = 0.12616948429125 * U3_xy + 0.001422 * (wd3_x + t25)
-    n3_x = c4 * t85 - s4 * t86 + t90
-    t92 = 0.39225 * t81 - (c4 * t86 + s4 * t85)
-    t93 = 1.581128025 * t11 + t88 + t92
-    n3_z = t89 - 1.581128025 * a3_y - (0.39225 * t87 - n4_z)
+    t84 = 0.56669765530625 * U3_zx - 0.12616948429125 * (t20 - w3_x * w3_x)
+    t85 = 0.12616948429125 * U3_xy + 0.001422 * (wd3_x + wd3_x)
+    n3_x = c4 * t81 - s4 * t82 + t85
+    t87 = 0.39225 * t78 - (c4 * t82 + s4 * t81)
+    t88 = 1.581128025 * t11 + t84 + t87
+    n3_z = 0.56527565530625 * U3_xy - 1.581128025 * a3_y - (0.39225 * t83 + t80)
     tau_b[..., 2] = n3_z
-    t95 = (1.581128025 * t23 - (s4 * f4_y - c4 * f4_x)) * s3
+    t90 = (1.581128025 * t21 - (s4 * f4_y - c4 * f4_x)) * s3
 
     # body 2, link2: forces
-    t96 = 0.348680848125 * U2_xy + 0.007555 * (wd2_x + wd2_x)
-    t97 = c3 * t93 - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + t81)
-    t98 = 0.425 * (c3 * (t87 - 1.581128025 * U3_xy) + t95) - n3_z
-    tau_b[..., 1] = 1.38301146875 * U2_xy - 3.866395 * a2_y - t98
-    t99 = 1.39056646875 * U2_zx - 0.348680848125 * (t8 - w2_x * w2_x) + t97
-    tau_b[..., 0] = s2 * (c3 * n3_x + s3 * t93 + t96) - c2 * t99
+    t91 = 0.348680848125 * U2_xy + 0.007555 * (wd2_x + wd2_x)
+    t92 = c3 * t88 - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + t78)
+    t93 = 0.425 * (c3 * (t83 - 1.581128025 * U3_xy) + t90) - n3_z
+    tau_b[..., 1] = 1.38301146875 * U2_xy - 3.866395 * a2_y - t93
+    t94 = 1.39056646875 * U2_zx - 0.348680848125 * (t7 - w2_x * w2_x) + t92
+    tau_b[..., 0] = s2 * (c3 * n3_x + s3 * t88 + t91) - c2 * t94
 
     return tau_b
 
@@ -457,7 +457,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     t27 = c5 * t26
 
     # body 4, link4: composite body
-    S4_xx = 0.000617 - (t27 - 0.0021936752838399)
+    S4_xx = 0.0021936752838399 - t27 + 0.000617
     t29 = S4_xx + 0.01421699113165
     M[..., 3, 3] = t29
     t30 = s5 * t26 + 0.10915 * t16
@@ -475,15 +475,15 @@ def mass_matrix(q: ArrayLike) -> Array:
     M[..., 1, 3] = M[..., 3, 1] = t40
     t41 = c2 * (s3 * t34 + t39) + s2 * (c3 * t34 - t38)
     M[..., 0, 3] = M[..., 3, 0] = t41
-    t42 = (0.01421699113165 - S4_xx) * c4 + 2.0 * S4_xy * s4
+    t42 = c4 * (S4_xx - 0.01421699113165) - 2.0 * S4_xy * s4
     t43 = c4 * t42
-    S3_xy = S4_xy - s4 * t42 + 0.39225 * t32
+    S3_xy = s4 * t42 + S4_xy + 0.39225 * t32
 
     # body 3, link3: composite body
     t45 = t33 + 1.581128025
-    S3_xx = 0.01421699113165 - t43 + 0.7845 * t33 + 0.56669765530625
+    S3_xx = 0.01421699113165 + t43 + 0.7845 * t33 + 0.56669765530625
     t47 = 0.39225 * h4_z + t34 + 0.12616948429125
-    S3_yy = S4_xx + t43 + 0.001422
+    S3_yy = S4_xx - t43 + 0.001422
     t49 = S3_xx + S3_yy
     M[..., 2, 2] = t49
     t50 = t37 - c3 * t45
@@ -497,7 +497,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     t56 = c3 * t55
 
     # body 2, link2: composite body
-    S2_xx = 1.39056646875 - (0.85 * t50 - (S3_yy + t56))
+    S2_xx = S3_yy + t56 - 0.85 * t50 + 1.39056646875
     S2_yy = S3_xx - t56 + 0.007555
     M[..., 1, 1] = S2_xx + S2_yy
     t59 = t53 - s2 * (t51 - 0.425 * h4_z - 0.348680848125)
@@ -505,8 +505,8 @@ def mass_matrix(q: ArrayLike) -> Array:
     t60 = 2.0 * (s3 * t55 + S3_xy + 0.425 * (c3 * t32 + s3 * t45)) * s2
 
     # body 1, link1: composite body
-    S1_xx = S2_yy - c2 * (c2 * (S2_yy - S2_xx) + t60) + 0.00333
-    M[..., 0, 0] = t27 + 0.00068305 + 0.2183 * h4_z + 0.15359775970555 + S1_xx
+    S1_xx = c2 * (c2 * (S2_xx - S2_yy) - t60) + S2_yy + 0.00333
+    M[..., 0, 0] = 0.00068305 + t27 + 0.2183 * h4_z + 0.15359775970555 + S1_xx
 
     # constant entries
     M[..., 4, 4] = 0.0028767252838399

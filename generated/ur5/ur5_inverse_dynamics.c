@@ -7,7 +7,7 @@
  *   in   qdd [6] joint accelerations [rad/s^2 | m/s^2]
  *   out  tau [6] joint forces        [N m | N]
  *
- * Operations:   329 (142 + or -, 177 *, 10 sin or cos)
+ * Operations:   315 (136 + or -, 165 *, 14 sin or cos)
  * Formulation:  newton_euler/minimal
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
@@ -23,135 +23,140 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const double s2    = sin(q[1]);
     const double w2_x  = qd[0] * s2;
     const double w2_y  = qd[0] * c2;
+    const double t5    = qd[1] * w2_y;
+    const double t6    = qd[1] * w2_x;
+    const double wd2_x = qdd[0] * s2 + t5;
+    const double t8    = qd[1] * qd[1];
+    const double t9    = w2_x * w2_y;
+    const double U2_yx = qdd[1] + t9;
+    const double U2_zx = t6 - (qdd[0] * c2 - t6);
     const double a2_y  = 9.81 * c2;
-    const double t6    = qd[1] * w2_y;
-    const double t7    = qd[1] * w2_x;
-    const double wd2_x = qdd[0] * s2 + t6;
-    const double wd2_y = qdd[0] * c2 - t7;
-    const double t10   = qd[1] * qd[1];
-    const double t11   = w2_x * w2_y;
-    const double U2_yx = qdd[1] + t11;
-    const double U2_zx = t7 - wd2_y;
 
     /* body 3, link3: motion */
-    const double t14   = 0.425 * U2_zx;
-    const double t15   = 9.81 * s2 + 0.425 * (w2_y * w2_y + t10);
-    const double t16   = a2_y - 0.425 * U2_yx;
-    const double c3    = cos(q[2]);
-    const double s3    = sin(q[2]);
-    const double w3_x  = w2_x * c3 + w2_y * s3;
-    const double w3_y  = w2_y * c3 - w2_x * s3;
-    const double a3_y  = t16 * c3 - t15 * s3;
-    const double wd3_x = wd2_x * c3 + wd2_y * s3 + qd[2] * w3_y;
-    const double wd3_y = wd2_y * c3 - wd2_x * s3 - qd[2] * w3_x;
+    const double t13   = 0.425 * U2_zx;
+    const double t14   = 9.81 * s2 + 0.425 * (w2_y * w2_y + t8);
+    const double t15   = a2_y - 0.425 * U2_yx;
+    const double q2_3  = q[1] + q[2];
+    const double c2_3  = cos(q2_3);
+    const double s2_3  = sin(q2_3);
     const double wd3_z = qdd[1] + qdd[2];
     const double w3_z  = qd[1] + qd[2];
+    const double w3_x  = qd[0] * s2_3;
+    const double w3_y  = qd[0] * c2_3;
+    const double t23   = w3_z * w3_y;
+    const double t24   = w3_z * w3_x;
+    const double wd3_x = qdd[0] * s2_3 + t23;
     const double t26   = w3_z * w3_z;
     const double t27   = w3_y * w3_y + t26;
     const double t28   = w3_x * w3_y;
     const double U3_yx = wd3_z + t28;
-    const double t30   = w3_y * w3_z;
-    const double U3_zx = w3_x * w3_z - wd3_y;
+    const double U3_zx = t24 - (qdd[0] * c2_3 - t24);
+    const double c3    = cos(q[2]);
+    const double s3    = sin(q[2]);
+    const double a3_y  = t15 * c3 - t14 * s3;
 
     /* body 4, link4: motion */
-    const double t32   = t15 * c3 + t16 * s3 + 0.39225 * t27;
-    const double t33   = a3_y - 0.39225 * U3_yx;
-    const double c4    = cos(q[3]);
-    const double s4    = sin(q[3]);
-    const double w4_x  = w3_x * c4 + w3_y * s4;
-    const double w4_y  = w3_y * c4 - w3_x * s4;
-    const double wd4_x = wd3_x * c4 + wd3_y * s4 + qd[3] * w4_y;
-    const double wd4_y = wd3_y * c4 - wd3_x * s4 - qd[3] * w4_x;
-    const double wd4_z = qdd[3] + wd3_z;
-    const double w4_z  = qd[3] + w3_z;
-    const double t42   = w4_y * w4_y;
-    const double t43   = w4_z * w4_z;
-    const double t44   = w4_x * w4_y;
-    const double U4_xy = t44 - wd4_z;
-    const double t46   = w4_x * w4_z;
-    const double U4_xz = wd4_y + t46;
-    const double t48   = w4_x * w4_x;
-    const double t49   = w4_y * w4_z;
-    const double U4_zy = wd4_x + t49;
-    const double a4_x  = t32 * c4 + t33 * s4 + 0.10915 * U4_xz;
-    const double t52   = 0.39225 * U3_zx + t14 + 0.10915 * (t42 + t48);
+    const double t34    = t14 * c3 + t15 * s3 + 0.39225 * t27;
+    const double t35    = a3_y - 0.39225 * U3_yx;
+    const double q2_3_4 = q[3] + q2_3;
+    const double c2_3_4 = cos(q2_3_4);
+    const double s2_3_4 = sin(q2_3_4);
+    const double wd4_z  = qdd[3] + wd3_z;
+    const double w4_z   = qd[3] + w3_z;
+    const double w4_x   = qd[0] * s2_3_4;
+    const double w4_y   = qd[0] * c2_3_4;
+    const double t43    = w4_z * w4_y;
+    const double t44    = w4_z * w4_x;
+    const double wd4_x  = qdd[0] * s2_3_4 + t43;
+    const double wd4_y  = qdd[0] * c2_3_4 - t44;
+    const double t47    = w4_y * w4_y;
+    const double t48    = w4_z * w4_z;
+    const double t49    = w4_x * w4_y;
+    const double U4_xy  = t49 - wd4_z;
+    const double U4_xz  = t44 + wd4_y;
+    const double t52    = w4_x * w4_x;
+    const double U4_zy  = t43 + wd4_x;
+    const double c4     = cos(q[3]);
+    const double s4     = sin(q[3]);
+    const double a4_x   = t34 * c4 + t35 * s4 + 0.10915 * U4_xz;
+    const double t57    = 0.39225 * U3_zx + t13 + 0.10915 * (t47 + t52);
 
     /* body 5, link5: motion */
     const double c5    = cos(q[4]);
     const double s5    = sin(q[4]);
+    const double wd5_z = qdd[4] - wd4_y;
     const double w5_x  = w4_x * c5 + w4_z * s5;
     const double w5_y  = w4_z * c5 - w4_x * s5;
+    const double w5_z  = qd[4] - w4_y;
     const double wd5_x = wd4_x * c5 + wd4_z * s5 + qd[4] * w5_y;
     const double wd5_y = wd4_z * c5 - wd4_x * s5 - qd[4] * w5_x;
-    const double wd5_z = qdd[4] - wd4_y;
-    const double w5_z  = qd[4] - w4_y;
-    const double t61   = w5_y * w5_y;
-    const double t62   = w5_z * w5_z;
-    const double t63   = w5_x * w5_y;
-    const double U5_xy = t63 - wd5_z;
-    const double t65   = w5_x * w5_z;
-    const double U5_xz = wd5_y + t65;
-    const double t67   = w5_x * w5_x;
+    const double t66   = w5_y * w5_y;
+    const double t67   = w5_z * w5_z;
+    const double t68   = w5_x * w5_y;
+    const double U5_xy = t68 - wd5_z;
+    const double t70   = w5_x * w5_z;
+    const double U5_xz = wd5_y + t70;
+    const double t72   = w5_x * w5_x;
     const double U5_zy = w5_y * w5_z + wd5_x;
-    const double a4_y  = t33 * c4 - t32 * s4 + 0.10915 * (t49 - wd4_x);
+    const double a4_y  = t35 * c4 - t34 * s4 + 0.10915 * (t43 - wd4_x);
 
     /* body 6, link6: motion */
     const double c6   = cos(q[5]);
     const double s6   = sin(q[5]);
     const double w6_x = w5_x * c6 - w5_z * s6;
-    const double t73  = w5_z * c6 + w5_x * s6;
+    const double t78  = w5_z * c6 + w5_x * s6;
     const double w6_z = qd[5] + w5_y;
 
     /* body 6, link6: forces */
-    const double n6_x = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd[5] * t73 - t73 * w6_z);
-    const double t76  = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd[5] * w6_x + w6_x * w6_z);
+    const double n6_x = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd[5] * t78 - t78 * w6_z);
+    const double t81  = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd[5] * w6_x + w6_x * w6_z);
     const double n6_z = 0.0001321 * (qdd[5] + wd5_y);
     tau[5]            = n6_z;
 
     /* body 5, link5: forces */
     const double f5_x = 0.0351648539 * U5_xy;
-    const double t79  = 0.0351648539 * (t62 + t67);
-    const double t80  = 0.0015766752838399 * t63 - 0.0028106752838399 * wd5_z;
-    const double t81  = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (t61 - t62);
-    const double t82  = 0.0351648539 * (a4_x * c5 - t52 * s5 + 0.09465 * U5_xz);
-    const double t83  = t81 - 0.0351648539 * (0.09465 * (t61 + t67) + a4_y);
-    const double n5_z = c6 * t76 - s6 * n6_x + (3.5853228e-05 * U5_xz - t80 - t82);
+    const double t84  = 0.0351648539 * (t67 + t72);
+    const double t85  = 0.0015766752838399 * t68 - 0.0028106752838399 * wd5_z;
+    const double t86  = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (t66 - t67);
+    const double t87  = 0.0351648539 * (a4_x * c5 - t57 * s5 + 0.09465 * U5_xz);
+    const double t88  = t86 - 0.0351648539 * (0.09465 * (t66 + t72) + a4_y);
+    const double n5_z = c6 * t81 - s6 * n6_x + (3.5853228e-05 * U5_xz - t85 - t87);
     tau[4]            = n5_z;
-    const double t85  = c6 * n6_x + s6 * t76 + t83 + 0.09465 * t79;
-    const double t86  = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (t65 - wd5_y)) + 0.09465 * f5_x;
+    const double t90  = c6 * n6_x + s6 * t81 + t88 + 0.09465 * t84;
+    const double t91  = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (t70 - wd5_y)) + 0.09465 * f5_x;
 
     /* body 4, link4: forces */
-    const double t87  = 0.01353394113165 * t44 - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz;
-    const double f4_x = c5 * f5_x + s5 * t79 - 0.150887345 * U4_xy;
-    const double f4_y = 0.150887345 * (t43 + t48) - 0.0351648539 * U5_zy;
-    const double t90  = c5 * t79 - s5 * f5_x + 0.150887345 * U4_zy;
-    const double t91  = 0.01415094113165 * U4_zy - 3.5853228e-05 * (t42 - t43) + 0.150887345 * t52;
-    const double n4_z = c5 * t86 + s5 * t85 - (t87 - 0.150887345 * a4_x);
+    const double t92  = 0.01353394113165 * t49 - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz;
+    const double f4_x = c5 * f5_x + s5 * t84 - 0.150887345 * U4_xy;
+    const double f4_y = 0.150887345 * (t48 + t52) - 0.0351648539 * U5_zy;
+    const double t95  = c5 * t84 - s5 * f5_x + 0.150887345 * U4_zy;
+    const double t96  = 0.01415094113165 * U4_zy - 3.5853228e-05 * (t47 - t48) + 0.150887345 * t57;
+    const double n4_z = c5 * t91 + s5 * t90 - (t92 - 0.150887345 * a4_x);
     tau[3]            = n4_z;
-    const double t93  = c5 * t85 - s5 * t86 + t91 - 0.10915 * f4_y;
-    const double t94  = 0.000617 * (t46 - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x;
-    const double t95  = c4 * f4_y + s4 * f4_x;
+    const double t98  = c5 * t90 - s5 * t91 + t96 - 0.10915 * f4_y;
+    const double t99  = 0.000617 * (t44 - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x;
+    const double t100 = c4 * f4_y + s4 * f4_x;
 
     /* body 3, link3: forces */
-    const double t96  = 0.56527565530625 * t28 + 0.5681196553062501 * wd3_z;
-    const double t97  = 0.12616948429125 * (t26 - w3_x * w3_x) - 0.56669765530625 * U3_zx;
-    const double t98  = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + t30);
-    const double n3_x = c4 * t93 + s4 * t94 + t98;
-    const double n3_y = t97 - 1.581128025 * t14 - (c4 * t94 - s4 * t93 + 0.39225 * t90);
-    const double t101 = t96 - 0.12616948429125 * (t30 - wd3_x) - 1.581128025 * a3_y;
-    const double n3_z = n4_z - 0.39225 * t95 + t101;
+    const double t101 = 0.56527565530625 * t28 + 0.5681196553062501 * wd3_z;
+    const double t102 = 0.56669765530625 * U3_zx - 0.12616948429125 * (t26 - w3_x * w3_x);
+    const double t103 = 0.12616948429125 * U3_yx + 0.001422 * (t23 + wd3_x);
+    const double n3_x = c4 * t98 + s4 * t99 + t103;
+    const double t105 = c4 * t99 - s4 * t98 + 0.39225 * t95 + (1.581128025 * t13 + t102);
+    const double t106 = 0.12616948429125 * (t23 - wd3_x) - t101 + 1.581128025 * a3_y;
+    const double n3_z = n4_z - 0.39225 * t100 - t106;
     tau[2]            = n3_z;
-    const double t103 = (1.581128025 * t27 - (s4 * f4_y - c4 * f4_x)) * s3;
+    const double t108 = (1.581128025 * t27 - (s4 * f4_y - c4 * f4_x)) * s3;
 
     /* body 2, link2: forces */
-    const double t104 = 1.38301146875 * t11 + 1.3981214687499999 * qdd[1];
-    const double t105 = 0.348680848125 * U2_yx + 0.007555 * (t6 + wd2_x);
-    const double t106 = 0.425 * (1.581128025 * U3_zx + t90) - (c3 * n3_y + s3 * n3_x);
-    const double t107 = n3_z - 0.425 * (c3 * (t95 - 1.581128025 * U3_yx) + t103);
-    tau[1]            = t107 - (0.348680848125 * (t6 - wd2_x) - t104 + 3.866395 * a2_y);
-    const double t108 = 1.39056646875 * U2_zx - 0.348680848125 * (t10 - w2_x * w2_x) + t106;
+    const double t109 = 1.38301146875 * t9 + 1.3981214687499999 * qdd[1];
+    const double t110 = 0.348680848125 * U2_yx + 0.007555 * (t5 + wd2_x);
+    const double t111 = c3 * t105 - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + t95);
+    const double t112 = n3_z - 0.425 * (c3 * (t100 - 1.581128025 * U3_yx) + t108);
+    tau[1]            = t112 - (0.348680848125 * (t5 - wd2_x) - t109 + 3.866395 * a2_y);
+    const double t113 = 1.39056646875 * U2_zx - 0.348680848125 * (t8 - w2_x * w2_x) + t111;
 
     /* body 1, link1: forces */
-    const double t109 = c2 * t108 - s2 * (c3 * n3_x - s3 * n3_y + t105);
-    tau[0]            = 0.15692775970555 * qdd[0] - t109;
+    const double t114 = c2 * t113 - s2 * (c3 * n3_x + s3 * t105 + t110);
+    tau[0]            = 0.15692775970555 * qdd[0] - t114;
 }

@@ -55,7 +55,7 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     const double t27   = c5 * t26;
 
     /* body 4, link4: composite body */
-    const double S4_xx = 0.000617 - (t27 - 0.0021936752838399);
+    const double S4_xx = 0.0021936752838399 - t27 + 0.000617;
     const double t29   = S4_xx + 0.01421699113165;
     M[6 * 3 + 3]       = t29;
     const double t30   = s5 * t26 + 0.10915 * t16;
@@ -73,15 +73,15 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     M[6 * 1 + 3] = t40; M[6 * 3 + 1] = t40;
     const double t41   = c2 * (s3 * t34 + t39) + s2 * (c3 * t34 - t38);
     M[6 * 0 + 3] = t41; M[6 * 3 + 0] = t41;
-    const double t42   = (0.01421699113165 - S4_xx) * c4 + 2.0 * S4_xy * s4;
+    const double t42   = c4 * (S4_xx - 0.01421699113165) - 2.0 * S4_xy * s4;
     const double t43   = c4 * t42;
-    const double S3_xy = S4_xy - s4 * t42 + 0.39225 * t32;
+    const double S3_xy = s4 * t42 + S4_xy + 0.39225 * t32;
 
     /* body 3, link3: composite body */
     const double t45   = t33 + 1.581128025;
-    const double S3_xx = 0.01421699113165 - t43 + 0.7845 * t33 + 0.56669765530625;
+    const double S3_xx = 0.01421699113165 + t43 + 0.7845 * t33 + 0.56669765530625;
     const double t47   = 0.39225 * h4_z + t34 + 0.12616948429125;
-    const double S3_yy = S4_xx + t43 + 0.001422;
+    const double S3_yy = S4_xx - t43 + 0.001422;
     const double t49   = S3_xx + S3_yy;
     M[6 * 2 + 2]       = t49;
     const double t50   = t37 - c3 * t45;
@@ -95,7 +95,7 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     const double t56   = c3 * t55;
 
     /* body 2, link2: composite body */
-    const double S2_xx = 1.39056646875 - (0.85 * t50 - (S3_yy + t56));
+    const double S2_xx = S3_yy + t56 - 0.85 * t50 + 1.39056646875;
     const double S2_yy = S3_xx - t56 + 0.007555;
     M[6 * 1 + 1]       = S2_xx + S2_yy;
     const double t59   = t53 - s2 * (t51 - 0.425 * h4_z - 0.348680848125);
@@ -103,8 +103,8 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     const double t60   = 2.0 * (s3 * t55 + S3_xy + 0.425 * (c3 * t32 + s3 * t45)) * s2;
 
     /* body 1, link1: composite body */
-    const double S1_xx = S2_yy - c2 * (c2 * (S2_yy - S2_xx) + t60) + 0.00333;
-    M[6 * 0 + 0]       = t27 + 0.00068305 + 0.2183 * h4_z + 0.15359775970555 + S1_xx;
+    const double S1_xx = c2 * (c2 * (S2_xx - S2_yy) - t60) + S2_yy + 0.00333;
+    M[6 * 0 + 0]       = 0.00068305 + t27 + 0.2183 * h4_z + 0.15359775970555 + S1_xx;
 
     /* constant entries */
     M[6 * 4 + 4] = 0.0028767252838399;

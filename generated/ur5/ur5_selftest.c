@@ -92,20 +92,20 @@ static int wrong(const ur5_real *got, const ur5_real *want, int size)
 int ur5_selftest(void)
 {
     int bad = 0;
-    int k;
-    for (k = 0; k < STATES; ++k) {
-        ur5_real tau[6];
-        ur5_real tau_g[6];
-        ur5_real tau_b[6];
-        ur5_real M[36];
-        ur5_inverse_dynamics(in_q[k], in_qd[k], in_qdd[k], tau);
-        bad += wrong(tau, want_tau[k], 6);
-        ur5_gravity(in_q[k], tau_g);
-        bad += wrong(tau_g, want_tau_g[k], 6);
-        ur5_bias(in_q[k], in_qd[k], tau_b);
-        bad += wrong(tau_b, want_tau_b[k], 6);
-        ur5_mass_matrix(in_q[k], M);
-        bad += wrong(M, want_M[k], 36);
+    int state;
+    for (state = 0; state < STATES; ++state) {
+        ur5_real got_tau[6];
+        ur5_real got_tau_g[6];
+        ur5_real got_tau_b[6];
+        ur5_real got_M[36];
+        ur5_inverse_dynamics(in_q[state], in_qd[state], in_qdd[state], got_tau);
+        bad += wrong(got_tau, want_tau[state], 6);
+        ur5_gravity(in_q[state], got_tau_g);
+        bad += wrong(got_tau_g, want_tau_g[state], 6);
+        ur5_bias(in_q[state], in_qd[state], got_tau_b);
+        bad += wrong(got_tau_b, want_tau_b[state], 6);
+        ur5_mass_matrix(in_q[state], got_M);
+        bad += wrong(got_M, want_M[state], 36);
     }
     return bad;
 }

@@ -6,9 +6,15 @@ from symgen.algorithms import coriolis  # isort: skip
 from symgen.algorithms import christoffel  # isort: skip
 from symgen.algorithms import forward_dynamics  # isort: skip
 from symgen.algorithms import derivatives  # isort: skip
-from symgen.algorithms.registry import INPUTS, QUANTITIES, Array, Formulation, Quantity
+from symgen.algorithms import products  # isort: skip
+from symgen.algorithms import rates  # isort: skip
+from symgen.algorithms import tensors  # isort: skip
+from symgen.algorithms import regressors  # isort: skip
+from symgen.algorithms import kinematics  # isort: skip
+from symgen.algorithms.registry import INPUTS, LINK_QUANTITIES, QUANTITIES, Array, Formulation, Quantity
 
 __all__ = [
-    "INPUTS", "QUANTITIES", "Array", "Formulation", "Quantity",
-    "christoffel", "composite", "coriolis", "derivatives", "forward_dynamics", "newton_euler",
+    "INPUTS", "LINK_QUANTITIES", "QUANTITIES", "Array", "Formulation", "Quantity",
+    "christoffel", "composite", "coriolis", "derivatives", "forward_dynamics", "kinematics", "newton_euler",
+    "products", "rates", "regressors", "tensors",
 ]

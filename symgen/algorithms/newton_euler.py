@@ -104,7 +104,7 @@ def inverse_dynamics(system: System, q: Coordinates, qd: Coordinates, qdd: Coord
 
 
 @quantity(
-    "gravity", "tau = g(q)", inputs=("q",), source=SOURCE,
+    "gravity", "g(q)", inputs=("q",), source=SOURCE,
     outputs=(Array("tau_g", "joint forces", "N m | N"),),
 )
 def gravity(system: System, q: Coordinates) -> list[Scalar]:
@@ -113,7 +113,7 @@ def gravity(system: System, q: Coordinates) -> list[Scalar]:
 
 
 @quantity(
-    "bias", "tau = C(q, qd) qd + g(q)", inputs=("q", "qd"), source=SOURCE,
+    "bias", "C(q, qd) qd + g(q)", inputs=("q", "qd"), source=SOURCE,
     outputs=(Array("tau_b", "joint forces", "N m | N"),),
 )
 def bias(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:

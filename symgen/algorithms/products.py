@@ -14,9 +14,9 @@ SOURCE = "forward differentiation of the algorithm"
 
 
 @quantity(
-    "inverse_dynamics_jvp", "dtau = tau_q dq + tau_qd dqd + M dqdd", source=SOURCE,
+    "inverse_dynamics_jvp", "tau_q dq + tau_qd dqd + M dqdd", source=SOURCE,
     inputs=("q", "qd", "qdd", "dq", "dqd", "dqdd"),
-    outputs=(Array("dtau", "change of the joint forces", "N m | N"),),
+    outputs=(Array("tau_jvp", "change of the joint forces", "N m | N"),),
 )
 def inverse_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
     """Change of τ along (dq, dq̇, dq̈), shape n."""
@@ -25,9 +25,9 @@ def inverse_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
 
 
 @quantity(
-    "forward_dynamics_jvp", "dqdd = qdd_q dq + qdd_qd dqd + Minv dtau", source=SOURCE,
+    "forward_dynamics_jvp", "qdd_q dq + qdd_qd dqd + Minv dtau", source=SOURCE,
     inputs=("q", "qd", "tau", "dq", "dqd", "dtau"),
-    outputs=(Array("dqdd", "change of the joint accelerations", "rad/s^2 | m/s^2"),),
+    outputs=(Array("qdd_jvp", "change of the joint accelerations", "rad/s^2 | m/s^2"),),
 )
 def forward_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
     """Change of q̈ along (dq, dq̇, dτ), shape n."""

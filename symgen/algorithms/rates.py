@@ -33,7 +33,7 @@ def second_rate(term: Term, system: System, flow: Sequence[Coordinates], reads: 
 
 @quantity(
     "mass_matrix_rate", "dM/dt", inputs=("q", "qd"), needs_gravity=False, source=SOURCE,
-    outputs=(Array("dM", "time derivative of M, symmetric", "kg m^2/s | kg m/s | kg/s", ("n", "n")),),
+    outputs=(Array("M_dot", "time derivative of M, symmetric", "kg m^2/s | kg m/s | kg/s", ("n", "n")),),
 )
 def mass_matrix_rate(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """Ṁ(q, q̇), n x n; equals C + Cᵀ."""
@@ -42,7 +42,7 @@ def mass_matrix_rate(system: System, q: Coordinates, qd: Coordinates) -> list[Sc
 
 @quantity(
     "mass_matrix_second_rate", "d2M/dt2", inputs=("q", "qd", "qdd"), needs_gravity=False, source=SOURCE,
-    outputs=(Array("ddM", "second time derivative of M, symmetric", "kg m^2/s^2 | kg m/s^2 | kg/s^2", ("n", "n")),),
+    outputs=(Array("M_ddot", "second time derivative of M, symmetric", "kg m^2/s^2 | kg m/s^2 | kg/s^2", ("n", "n")),),
 )
 def mass_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """M̈(q, q̇, q̈), n x n."""
@@ -51,7 +51,7 @@ def mass_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 @quantity(
     "coriolis_matrix_rate", "dC/dt", inputs=("q", "qd", "qdd"), needs_gravity=False, source=SOURCE,
-    outputs=(Array("dC", "time derivative of C", "kg m^2/s^2 | kg m/s^2 | kg/s^2", ("n", "n")),),
+    outputs=(Array("C_dot", "time derivative of C", "kg m^2/s^2 | kg m/s^2 | kg/s^2", ("n", "n")),),
 )
 def coriolis_matrix_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """Ċ(q, q̇, q̈), n x n."""
@@ -60,7 +60,7 @@ def coriolis_matrix_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 @quantity(
     "coriolis_matrix_second_rate", "d2C/dt2", inputs=("q", "qd", "qdd", "qddd"), needs_gravity=False, source=SOURCE,
-    outputs=(Array("ddC", "second time derivative of C", "kg m^2/s^3 | kg m/s^3 | kg/s^3", ("n", "n")),),
+    outputs=(Array("C_ddot", "second time derivative of C", "kg m^2/s^3 | kg m/s^3 | kg/s^3", ("n", "n")),),
 )
 def coriolis_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """C̈(q, q̇, q̈, q⃛), n x n."""
@@ -69,7 +69,7 @@ def coriolis_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scal
 
 @quantity(
     "gravity_rate", "dg/dt", inputs=("q", "qd"), source=SOURCE,
-    outputs=(Array("dtau_g", "rate of the joint forces against gravity", "N m/s | N/s"),),
+    outputs=(Array("tau_g_dot", "rate of the joint forces against gravity", "N m/s | N/s"),),
 )
 def gravity_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """ġ(q, q̇), shape n."""
@@ -78,7 +78,7 @@ def gravity_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 @quantity(
     "gravity_second_rate", "d2g/dt2", inputs=("q", "qd", "qdd"), source=SOURCE,
-    outputs=(Array("ddtau_g", "second rate of the joint forces against gravity", "N m/s^2 | N/s^2"),),
+    outputs=(Array("tau_g_ddot", "second rate of the joint forces against gravity", "N m/s^2 | N/s^2"),),
 )
 def gravity_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """g̈(q, q̇, q̈), shape n."""
@@ -87,7 +87,7 @@ def gravity_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 @quantity(
     "inverse_dynamics_rate", "dtau/dt", inputs=("q", "qd", "qdd", "qddd"), source=SOURCE,
-    outputs=(Array("dtau", "rate of the joint forces", "N m/s | N/s"),),
+    outputs=(Array("tau_dot", "rate of the joint forces", "N m/s | N/s"),),
 )
 def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """τ̇(q, q̇, q̈, q⃛), shape n."""
@@ -96,7 +96,7 @@ def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 @quantity(
     "inverse_dynamics_second_rate", "d2tau/dt2", inputs=("q", "qd", "qdd", "qddd", "qdddd"), source=SOURCE,
-    outputs=(Array("ddtau", "second rate of the joint forces", "N m/s^2 | N/s^2"),),
+    outputs=(Array("tau_ddot", "second rate of the joint forces", "N m/s^2 | N/s^2"),),
 )
 def inverse_dynamics_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """τ̈(q, q̇, q̈, q⃛, q⁗), shape n."""

@@ -179,7 +179,7 @@ def momentum_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[
 
 @quantity(
     "kinetic_energy_regressor", "k(q, qd) pi = T", inputs=("q", "qd"), needs_gravity=False, needs_inertia=False,
-    outputs=(Array("k", "kinetic energy regressor", "J by kg, kg m, kg m^2", ("ten",)),),
+    outputs=(Array("Y_T", "kinetic energy regressor", "J by kg, kg m, kg m^2", ("ten",)),),
     source=SOURCE, regroupings=(WHOLE,),
 )
 def kinetic_energy_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
@@ -198,7 +198,7 @@ def _kinetic(twist: Twist) -> list[Scalar]:
 
 @quantity(
     "potential_energy_regressor", "u(q) pi = V", inputs=("q",), needs_inertia=False,
-    outputs=(Array("u", "potential energy regressor", "J by kg, kg m, kg m^2", ("ten",)),),
+    outputs=(Array("Y_V", "potential energy regressor", "J by kg, kg m, kg m^2", ("ten",)),),
     source=SOURCE, regroupings=(WHOLE,),
 )
 def potential_energy_regressor(system: System, q: Coordinates) -> list[Scalar]:

@@ -66,6 +66,7 @@ def _selftest(module: Module) -> dict[str, Any]:
 
 
 def _call(function: CFunction) -> str:
-    """The arguments of a call with test state k."""
-    own = {"par", WORK} | {a.name for a in function.arguments if a.direction == "out"}
-    return ", ".join(a.name if a.name in own else f"in_{a.name}[k]" for a in function.arguments)
+    """The arguments of a call in the loop over test states."""
+    results = {a.name: f"got_{a.name}" for a in function.arguments if a.direction == "out"}
+    own = results | {"par": "par", WORK: WORK}
+    return ", ".join(own.get(a.name, f"in_{a.name}[state]") for a in function.arguments)

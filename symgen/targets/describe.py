@@ -75,14 +75,15 @@ def descriptions(module: Module) -> list[Description]:
 
 def _described(module: Module, function: Function) -> Description:
     arguments = _arguments(module, "in", module.inputs(function)) + _arguments(module, "out", module.outputs(function))
-    formulas = tuple(f"{q.outputs[0].name} = {_right(q.formula)}" for q in function.quantities)
+    formulas = tuple(_formula(q) for q in function.quantities)
     sources = tuple(dict.fromkeys(way.source for _, way in function.parts))
     count = operations(function.counts)
     return Description(function.name, formulas, arguments, count, function.formulation, sources, function.program)
 
 
-def _right(formula: str) -> str:
-    return formula.partition(" = ")[2] or formula
+def _formula(q: Quantity) -> str:
+    """The formula, with the name of the array that gets it where that is one and not said."""
+    return q.formula if " = " in q.formula or len(q.outputs) > 1 else f"{q.outputs[0].name} = {q.formula}"
 
 
 def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tuple[Argument, ...]:
