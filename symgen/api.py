@@ -58,7 +58,7 @@ def generate(
 def compile(file: str | os.PathLike[str], *quantities: str, **options: Any) -> Compiled:
     """Functions of the robot in a URDF file, compiled from generated C and callable with NumPy arrays.
 
-    Needs a C compiler. `quantities` as in `symgen.job.Job`, the four of inverse dynamics by default. Raises SymgenError.
+    Needs a C compiler. `quantities` as in `symgen.job.Job`, those of `CORE` by default. Raises SymgenError.
     """
     job = Job(os.fspath(file), quantities=quantities, **options)
     module = job.module(job.load())

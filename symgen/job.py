@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from symgen.algorithms import QUANTITIES
+from symgen.algorithms.registry import unknown_quantity
 from symgen.errors import Notice, OptionError
 from symgen.mechanics.assemble import Loaded, load
 from symgen.mechanics.xml_reader import quoted, shown
@@ -69,7 +70,7 @@ class Job:
         """The formulation by quantity, where given. Raises OptionError."""
         for name, _ in self.formulations:
             if name not in QUANTITIES:
-                raise OptionError(f"--formulation: no quantity is called {name!r}; there are {', '.join(QUANTITIES)}")
+                raise unknown_quantity(name)
         return dict(self.formulations)
 
     def module(self, loaded: Loaded) -> Module:
@@ -80,8 +81,8 @@ class Job:
             raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 250")
         name = identifier(loaded.model.name) if self.prefix is None else self.prefix
         _check_name("--prefix", name, MODULES)
-        functions = tuple(trace_all(self.robot(loaded), self.wanted(), self.choice()))
-        robot = next(iter(functions[0].regroups.values())).robot
+        robot = self.robot(loaded)
+        functions = tuple(trace_all(robot, self.wanted(), self.choice()))
         source = Source.of(self.file, loaded.sha256)
         return Module(name, robot, functions, source, self.scalar, self.chunk, self.options())
 

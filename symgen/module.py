@@ -13,6 +13,7 @@ from symgen.algorithms.registry import Array
 from symgen.compiler.evaluate import evaluate
 from symgen.exact import number
 from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import Vector
 from symgen.reference import REFERENCES, State
 from symgen.scalar import Scalar
@@ -72,11 +73,17 @@ class Module:
     @cached_property
     def regroup(self) -> Regroup | None:
         """The regrouping of runtime parameters that all functions share, None where there are none."""
-        return next(iter(self.functions[0].regroups.values())) if self.robot.runtime else None
+        return self._layout if self.robot.runtime else None
+
+    @cached_property
+    def _layout(self) -> Regroup:
+        """A regrouping of some function; one that takes the regrouped parameters `par`, if there is any."""
+        every = [r for f in self.functions for r in f.regroups.values()]
+        return next((r for r in every if r.regrouping != WHOLE), every[0])
 
     @cached_property
     def dimensions(self) -> dict[str, int]:
-        return dimensions(next(iter(self.functions[0].regroups.values())))
+        return dimensions(self._layout)
 
     def inputs(self, function: Function) -> tuple[Array, ...]:
         """The input arrays of a function, in argument order."""

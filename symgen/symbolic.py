@@ -9,6 +9,7 @@ from typing import Any, Final
 import sympy
 
 from symgen.algorithms import INPUTS, QUANTITIES
+from symgen.algorithms.registry import unknown_quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.mechanics.canonical import Landing
@@ -29,7 +30,7 @@ def parse_entry(text: str) -> tuple[str, tuple[int, ...]]:
     """``QUANTITY:i,j`` with indices from 1 as the quantity and indices from 0. Raises OptionError."""
     name, _, indices = text.rpartition(":")
     if name not in QUANTITIES:
-        raise OptionError(f"--entry {text}: no quantity is called {name!r}; there are {', '.join(QUANTITIES)}")
+        raise unknown_quantity(name)
     try:
         numbers = tuple(int(k) for k in indices.split(","))
     except ValueError:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
-from symgen.algorithms.registry import INPUTS, LINK_QUANTITIES, QUANTITIES, Formulation, Quantity
+from symgen.algorithms.registry import INPUTS, LINK_QUANTITIES, QUANTITIES, Formulation, Quantity, unknown_quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program, Value
@@ -63,7 +63,7 @@ def _quantity(text: str) -> Quantity:
     if name in LINK_QUANTITIES:
         raise OptionError(f"{name} is that of a link; name one, as in {name}:LINK")
     if text not in QUANTITIES:
-        raise OptionError(f"no quantity is called {text!r}; there are {', '.join([*QUANTITIES, *LINK_QUANTITIES])}")
+        raise unknown_quantity(text)
     return QUANTITIES[text]
 
 

@@ -27,7 +27,7 @@ from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import IDENTITY, Pose
 from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.mechanics.spatial import Vector
-from symgen.tracing import Robot, Wanted, trace
+from symgen.tracing import Robot, Wanted, dimensions, trace
 
 TOLERANCE = 1e-12
 robots = pytest.mark.parametrize("name", RANDOM + REAL)
@@ -211,7 +211,8 @@ RUNTIME = {
 def inputs(function, robot, seed=2):
     """A random state for a function, with the parameters and gravity of its robot."""
     regroup, random = next(iter(function.regroups.values())), np.random.default_rng(seed)
-    known = {"g": list(robot.model.gravity), "par": parameters(regroup, robot)}
+    user = [x for ten in robot.blocks.values() for x in ten]
+    known = {"g": list(robot.model.gravity), "par": parameters(regroup, robot), "pi": user}
     shapes = dict(function.program.inputs)
     drawn = {name: random.uniform(-2, 2, shape).ravel().tolist() for name, shape in shapes.items()}
     return {name: known.get(name, drawn[name]) for name in shapes}
@@ -252,7 +253,8 @@ def test_parameters_and_gravity_given_at_run_time_give_the_same_numbers(name, qu
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_every_formulation_gives_the_same_numbers(name, quantity):
     robot, random = model(name), np.random.default_rng(3)
-    sizes = [INPUTS[given].sizes({"n": robot.dof}) for given in QUANTITIES[quantity].inputs]
+    known = dimensions(Robot(robot).regroup("minimal"))
+    sizes = [INPUTS[given].sizes(known) for given in QUANTITIES[quantity].inputs]
     state = [random.uniform(-2, 2, size).ravel().tolist() for size in sizes]
     ways = QUANTITIES[quantity].formulations
     first, *others = [way.algorithm(system(robot, regrouping=way.regrouping), *state) for way in ways]

@@ -10,11 +10,12 @@ from symgen.algorithms import products  # isort: skip
 from symgen.algorithms import rates  # isort: skip
 from symgen.algorithms import tensors  # isort: skip
 from symgen.algorithms import regressors  # isort: skip
+from symgen.algorithms import energies  # isort: skip
 from symgen.algorithms import kinematics  # isort: skip
 from symgen.algorithms.registry import INPUTS, LINK_QUANTITIES, QUANTITIES, Array, Formulation, Quantity
 
 __all__ = [
     "INPUTS", "LINK_QUANTITIES", "QUANTITIES", "Array", "Formulation", "Quantity",
-    "christoffel", "composite", "coriolis", "derivatives", "forward_dynamics", "kinematics", "newton_euler",
+    "christoffel", "composite", "coriolis", "derivatives", "energies", "forward_dynamics", "kinematics", "newton_euler",
     "products", "rates", "regressors", "tensors",
 ]

@@ -1,11 +1,13 @@
 """The quantities symgen can compute: one row each, read by the compiler, the languages, the CLI and the tests."""
 
+import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS
 
 Algorithm = Callable[..., Any]
@@ -88,6 +90,13 @@ class Quantity:
 QUANTITIES: Final[dict[str, Quantity]] = {}
 LINK_QUANTITIES: Final[dict[str, Quantity]] = {}
 """The quantities of a link to be named, as in ``frame_pose:tool0``; their algorithms take its name as `link`."""
+
+
+def unknown_quantity(name: str) -> OptionError:
+    """The error for a name that no quantity has, with those nearest to it."""
+    near = difflib.get_close_matches(name, [*QUANTITIES, *LINK_QUANTITIES], 3, 0.4)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    return OptionError(f"no quantity is called {name!r}; {hint}symgen list shows them all")
 
 
 def quantity(

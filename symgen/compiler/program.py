@@ -1,9 +1,11 @@
 """The tape: a straight-line program whose equal subexpressions are one node from birth.
 
 A `Value` is a signed reference: negation costs nothing and is never a node. Signs are pulled out of products,
-differences and odd functions, so that a+(-b), -(b-a) and a-b meet in one node. Every rewrite here is exact in
-IEEE arithmetic, with two stated exceptions: the sign of a zero, and NaN or infinity through a product with
-the constant zero. Whatever changes rounding is a named pass elsewhere.
+differences and odd functions, so that a+(-b), -(b-a) and a-b meet in one node. What cancels or is multiplied by the
+number zero becomes the number zero, not a structural one: an algorithm takes the same path as on floats.
+
+Every rewrite here is exact in IEEE arithmetic, with two stated exceptions: the sign of a zero, and NaN or infinity
+through a product with the constant zero. Whatever changes rounding is a named pass elsewhere.
 """
 
 import math
@@ -215,7 +217,7 @@ class Program:
         for one, other in ((x, y), (y, x)):
             c = self.constant(one)
             if c == 0:
-                return one
+                return self.value(0.0)
             if c in (1.0, -1.0):
                 return other if c == 1.0 else -other
         negative = x.ref.negative != y.ref.negative
@@ -230,7 +232,7 @@ class Program:
         if c in (1.0, -1.0):
             return x if c == 1.0 else -x
         if self.constant(x) == 0:
-            return x
+            return self.value(0.0)
         return self._made("div", x.ref.node, y.ref.node, x.ref.negative != y.ref.negative)
 
     def function(self, op: str, x: Value) -> Value:
