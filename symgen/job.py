@@ -38,6 +38,7 @@ class Job:
     gravity: Gravity = EARTH
     snap_angles: float = 1e-9
     parameters: str = "constant"
+    external_wrench: tuple[str, ...] = ()
     quantities: tuple[str, ...] = ()
     formulations: tuple[tuple[str, str], ...] = ()
     scalar: str = "double"
@@ -53,7 +54,8 @@ class Job:
 
     def robot(self, loaded: Loaded) -> Robot:
         """The loaded model with what this job leaves open. Raises OptionError for a link it does not have."""
-        return Robot(loaded.model, self._runtime_links(loaded), self.gravity == "runtime")
+        pushed = _known_links(loaded, list(self.external_wrench), "--external-wrench") if self.external_wrench else ()
+        return Robot(loaded.model, self._runtime_links(loaded), self.gravity == "runtime", pushed)
 
     def wanted(self) -> list[Wanted]:
         """The functions to generate. Raises OptionError."""
@@ -118,13 +120,13 @@ class Job:
         return _known_links(loaded, names.split(","))
 
 
-def _known_links(loaded: Loaded, names: list[str]) -> tuple[str, ...]:
+def _known_links(loaded: Loaded, names: list[str], option: str = "--parameters") -> tuple[str, ...]:
     moving = [link.name for body in loaded.model.bodies for link in body.links]
     for name in names:
         if name in (link.name for link in loaded.model.base):
-            raise OptionError(f"--parameters: link '{shown(name)}' does not move, so no term depends on its inertia")
+            raise OptionError(f"{option}: link '{shown(name)}' does not move, so no term depends on it")
         if name not in moving:
-            raise OptionError(f"--parameters: no link is called '{shown(name)}'; there are {quoted(moving)}")
+            raise OptionError(f"{option}: no link is called '{shown(name)}'; there are {quoted(moving)}")
     return tuple(names)
 
 

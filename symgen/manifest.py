@@ -34,7 +34,7 @@ def manifest(module: Module, files: Mapping[str, str]) -> str:
         "joints": [dict(zip(JOINT_KEYS, row, strict=True)) for row in module.joint_rows()],
         "functions": _functions(module),
         "runtime": {"parameters": {k: list(v) for k, v in module.robot.blocks.items()},
-                    "gravity": module.robot.runtime_gravity},
+                    "gravity": module.robot.runtime_gravity, "wrenches": list(module.robot.wrenches)},
         "model": asdict(module.robot.model),
         "files": {name: _hash(text.encode()) for name, text in files.items()},
     }
@@ -89,7 +89,8 @@ def _digest(path: Path) -> str | None:
 
 
 def _module(data: dict[str, Any]) -> Module:
-    robot = Robot(_model(data["model"]), tuple(data["runtime"]["parameters"]), bool(data["runtime"]["gravity"]))
+    robot = Robot(_model(data["model"]), tuple(data["runtime"]["parameters"]), bool(data["runtime"]["gravity"]),
+                  tuple(data["runtime"]["wrenches"]))
     rows = {name: f for name, f in data["functions"].items() if f["quantities"]}
     functions = tuple(_function(robot, name, row) for name, row in rows.items())
     source = Source(**data["source"])

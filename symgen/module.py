@@ -1,7 +1,7 @@
 """A module to be written: a robot, its traced functions and every choice that shapes the files."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -111,6 +111,10 @@ class Module:
         spread = {name: SPREAD.get(name, 2.0) for name in sizes}
         return {k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n)) for k, n in sizes.items()}
 
+    def wrenches(self, flat: Sequence[Scalar]) -> dict[str, Sequence[Scalar]]:
+        """The input of external wrenches by link."""
+        return {link: flat[6 * k : 6 * k + 6] for k, link in enumerate(self.robot.wrenches) if flat}
+
     def _test_state(self, rng: random.Random) -> TestState:
         inputs = {k: tuple(round(x, 4) for x in values) for k, values in self.random_inputs(rng).items()}
         tens = {name: tuple(_varied(rng, ten)) for name, ten in self.robot.blocks.items()}
@@ -131,7 +135,7 @@ class Module:
         model = self.robot.lumped
         if output in REFERENCES:
             fall = Vector(*exact["g"]) if "g" in exact else Vector(*model.gravity)
-            state = State(exact["q"], exact["qd"], exact["qdd"], fall, tens)
+            state = State(exact["q"], exact["qd"], exact["qdd"], fall, tens, self.wrenches(exact.get("wrench", ())))
             return tuple(float(x) for x in REFERENCES[output](model, state))
         flat = [number(x) for ten in tens.values() for x in ten]
         given = dict(exact) | {"pi": flat}

@@ -36,6 +36,10 @@ def _folder(ctx: click.Context, param: click.Parameter, text: str) -> Path:
     return Path(text)
 
 
+def _links(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, ...]:
+    return tuple(text.split(",")) if text else ()
+
+
 def _choices(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     pairs = [text.partition("=") for text in values]
     bad = next((text for text, (_, sign, _) in zip(values, pairs, strict=True) if not sign), None)
@@ -68,6 +72,9 @@ TRACE_OPTIONS = (
     click.option("--parameters", metavar="KIND", default="constant", show_default=True,
                  help="Inertial parameters: constant, runtime (ten inputs for every body) or "
                       "runtime:LINK[,LINK...] (for these only, such as a payload)."),
+    click.option("--external-wrench", metavar="LINK[,LINK...]", callback=_links, default="",
+                 help="Add an input of force and moment on these links to inverse and forward dynamics and their "
+                      "derivatives: force x y z, moment x y z about the link's origin, in its axes."),
     click.option("--quantity", "quantities", metavar="NAME", multiple=True,
                  help="What to compute (see symgen list), or NAME=A+B for one function that computes A and B "
                       "together. Repeatable; all means every one, by default the four of inverse dynamics."),

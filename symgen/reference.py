@@ -5,7 +5,7 @@ inertia tensors, velocities and accelerations of every link in the world. Self-t
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from symgen.mechanics.model import Joint, Link, Model, Pose
@@ -141,13 +141,17 @@ def _path(model: Model, i: int) -> list[int]:
 
 @dataclass(frozen=True)
 class State:
-    """The inputs of a reference run; `gravity` is free fall in root axes, `tens` replaces parameters."""
+    """The inputs of a reference run; `gravity` is free fall in root axes, `tens` replaces parameters.
+
+    `wrenches` are external ones by link: force and moment about the link's origin, in its axes.
+    """
 
     q: Sequence[Scalar]
     qd: Sequence[Scalar]
     qdd: Sequence[Scalar]
     gravity: Vector
     tens: Tens
+    wrenches: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
 
 
 def inverse_dynamics(model: Model, x: State) -> list[Scalar]:
@@ -162,6 +166,20 @@ def inverse_dynamics(model: Model, x: State) -> list[Scalar]:
         for j in _path(model, i):
             w, v = bodies[j].twist(link.place)
             tau[j - 1] = tau[j - 1] + w.dot(moment) + v.dot(force)
+    return _less_wrenches(model, x, bodies, tau)
+
+
+def _less_wrenches(model: Model, x: State, bodies: Mapping[int, Moving], tau: list[Scalar]) -> list[Scalar]:
+    """The joint forces without what external wrenches do."""
+    for i in model.outward:
+        for link in (link for link in model.body(i).links if link.name in x.wrenches):
+            axes = _product(bodies[i].axes, _rows(link.pose))
+            place = bodies[i].place + _times(bodies[i].axes, Vector(*link.pose.position))
+            six = x.wrenches[link.name]
+            force, moment = _times(axes, Vector(*six[:3])), _times(axes, Vector(*six[3:]))
+            for j in _path(model, i):
+                w, v = bodies[j].twist(place)
+                tau[j - 1] = tau[j - 1] - w.dot(moment) - v.dot(force)
     return tau
 
 

@@ -72,12 +72,13 @@ class Robot:
     """A model with what stays open until run time.
 
     `runtime` names the links whose ten parameters are inputs (see `parameter_blocks`), `runtime_gravity`
-    makes the vector of free fall one.
+    makes the vector of free fall one; `wrenches` names the links that an external wrench acts on.
     """
 
     model: Model
     runtime: tuple[str, ...] = ()
     runtime_gravity: bool = False
+    wrenches: tuple[str, ...] = ()
 
     @cached_property
     def lumped(self) -> Model:
@@ -183,6 +184,8 @@ def _apply(
     wanted, way = part
     free_fall = Vector(*inputs["g"]) if "g" in inputs else None
     robot = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
+    if wanted.feels_wrench and "wrench" in inputs:
+        robot = robot.pushed(regroup.robot.wrenches, inputs["wrench"])
     result = way.algorithm(robot, *(inputs[name] for name in wanted.inputs))
     arrays = result if len(wanted.outputs) > 1 else (result,)
     return {out.name: values for out, values in zip(wanted.outputs, arrays, strict=True)}
@@ -265,6 +268,7 @@ class Sizes(dict[str, int]):
         n, links = regroup.robot.model.dof, len(regroup.robot.blocks)
         ten = len(PARAMETER_NAMES)
         super().__init__(n=n, n2=n * (n + 1) // 2, par=regroup.size, pi=ten * links, ten=ten * n)
+        self["wrench"] = 6 * len(regroup.robot.wrenches)
         self.layout = regroup.layout
 
     def __missing__(self, name: str) -> int:
@@ -285,4 +289,5 @@ def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted, parts: Sequence[Par
     used = {name for q in wanted.quantities for name in q.inputs}
     used |= {regroups[w.regrouping].input for q, w in parts if q.needs_inertia} if robot.runtime else set()
     used |= {"g"} if robot.runtime_gravity and any(q.needs_gravity for q in wanted.quantities) else set()
+    used |= {"wrench"} if robot.wrenches and any(q.feels_wrench for q in wanted.quantities) else set()
     return [name for name in INPUTS if name in used]

@@ -154,7 +154,8 @@ def _reference_error(subject: Subject, compiled: Compiled, d: Description, outpu
     robot = subject.module.robot
     fall = Vector(*state["g"].tolist()) if robot.runtime_gravity else Vector(*robot.model.gravity)
     tens = {name: state["pi"][10 * k : 10 * k + 10].tolist() for k, name in enumerate(robot.blocks)}
-    x = State(state["q"].tolist(), state["qd"].tolist(), state["qdd"].tolist(), fall, tens)
+    pushes = subject.module.wrenches(state["wrench"].tolist() if "wrench" in state else ())
+    x = State(state["q"].tolist(), state["qd"].tolist(), state["qdd"].tolist(), fall, tens, pushes)
     wanted = np.array([float(v) for v in REFERENCES[output](robot.lumped, x)])
     return _error(_results(d, getattr(compiled, d.name), state)[output], wanted)
 

@@ -109,7 +109,7 @@ BAD_TRACE = [
     (["--parameters", "runtime:"], f"--parameters 'runtime:': {KINDS}"),
     (["--parameters", "constant:tip"], f"--parameters 'constant:tip': {KINDS}"),
     (["--parameters", "runtime:zz"], "--parameters: no link is called 'zz'; there are 'upper', 'lower' and 'tip'"),
-    (["--parameters", "runtime:base"], "--parameters: link 'base' does not move, so no term depends on its inertia"),
+    (["--parameters", "runtime:base"], "--parameters: link 'base' does not move, so no term depends on it"),
     (["--quantity", "torque"], "no quantity is called 'torque'; symgen list shows them all"),
     (["--quantity", ""], "no quantity is called ''; symgen list shows them all"),
     (["--quantity", "t=bias+"], "no quantity is called ''; symgen list shows them all"),

@@ -191,7 +191,7 @@ Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
 Way = Callable[[System, Coordinates, Coordinates, Coordinates], Gradients]
 
 _of_inverse = partial(
-    quantity, "inverse_dynamics_derivatives", "dtau/dq, dtau/dqd, dtau/dqdd = M", inputs=("q", "qd", "qdd"),
+    quantity, "inverse_dynamics_derivatives", "dtau/dq, dtau/dqd, dtau/dqdd = M", inputs=("q", "qd", "qdd"), feels_wrench=True,
     outputs=(
         Array("dtau_dq", "derivative of joint forces in q, row by force", "N m/rad | N m/m | N/rad | N/m", MATRIX),
         Array("dtau_dqd", "derivative of joint forces in qd, row by force", "N m s/rad | N s/m", MATRIX),
@@ -199,7 +199,7 @@ _of_inverse = partial(
     ),
 )
 _of_forward = partial(
-    quantity, "forward_dynamics_derivatives", "dqdd/dq, dqdd/dqd, dqdd/dtau = M^-1", inputs=("q", "qd", "tau"),
+    quantity, "forward_dynamics_derivatives", "dqdd/dq, dqdd/dqd, dqdd/dtau = M^-1", inputs=("q", "qd", "tau"), feels_wrench=True,
     outputs=(
         Array("dqdd_dq", "derivative of accelerations in q, row by acceleration", "1/s^2 | rad/(m s^2)", MATRIX),
         Array("dqdd_dqd", "derivative of accelerations in qd, row by acceleration", "1/s | rad/(m s)", MATRIX),

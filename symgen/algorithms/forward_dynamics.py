@@ -136,7 +136,7 @@ ACCELERATION = Array("qdd", "joint accelerations", "rad/s^2 | m/s^2")
 INVERSE = Array("Minv", "inverse of the joint-space inertia, symmetric", "1/(kg m^2) | 1/(kg m) | 1/kg", ("n", "n"))
 _accelerations = quantity(
     "forward_dynamics", "qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))", inputs=("q", "qd", "tau"),
-    outputs=(ACCELERATION,), source=FACTORS,
+    outputs=(ACCELERATION,), source=FACTORS, feels_wrench=True,
 )
 _inverse = quantity(
     "mass_matrix_inverse", "M(q)^-1", inputs=("q",), needs_gravity=False, outputs=(INVERSE,), source=FACTORS

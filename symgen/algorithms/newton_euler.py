@@ -85,7 +85,7 @@ class State:
 
 
 @quantity(
-    "inverse_dynamics", "tau = M(q) qdd + C(q, qd) qd + g(q)", inputs=("q", "qd", "qdd"), source=SOURCE,
+    "inverse_dynamics", "tau = M(q) qdd + C(q, qd) qd + g(q)", inputs=("q", "qd", "qdd"), source=SOURCE, feels_wrench=True,
     outputs=(Array("tau", "joint forces", "N m | N"),),
 )
 def inverse_dynamics(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
@@ -142,7 +142,7 @@ def moved(system: System, i: int, before: State, q: Scalar, qd: Scalar, qdd: Sca
 
 
 def inertial_force(body: SystemBody, x: State) -> Force:
-    """F = m a + U h and N = vee(U S - (U S)ᵀ) + h × a about the body's origin."""
+    """F = m a + U h and N = vee(U S - (U S)ᵀ) + h × a about the body's origin, less what the surroundings give."""
     inertia = body.inertia
     force = x.a.scaled(inertia.m) + x.swirl @ inertia.h
-    return Force(force, x.swirl.moment(inertia.s, body.constant) + inertia.h.cross(x.a))
+    return Force(force, x.swirl.moment(inertia.s, body.constant) + inertia.h.cross(x.a)) + -body.wrench

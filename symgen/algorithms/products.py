@@ -14,7 +14,7 @@ SOURCE = "forward differentiation of the algorithm"
 
 
 @quantity(
-    "inverse_dynamics_jvp", "tau_q dq + tau_qd dqd + M dqdd", source=SOURCE,
+    "inverse_dynamics_jvp", "tau_q dq + tau_qd dqd + M dqdd", source=SOURCE, feels_wrench=True,
     inputs=("q", "qd", "qdd", "dq", "dqd", "dqdd"),
     outputs=(Array("tau_jvp", "change of the joint forces", "N m | N"),),
 )
@@ -25,7 +25,7 @@ def inverse_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
 
 
 @quantity(
-    "forward_dynamics_jvp", "qdd_q dq + qdd_qd dqd + Minv dtau", source=SOURCE,
+    "forward_dynamics_jvp", "qdd_q dq + qdd_qd dqd + Minv dtau", source=SOURCE, feels_wrench=True,
     inputs=("q", "qd", "tau", "dq", "dqd", "dtau"),
     outputs=(Array("qdd_jvp", "change of the joint accelerations", "rad/s^2 | m/s^2"),),
 )

@@ -49,12 +49,13 @@ INPUTS: Final[dict[str, Array]] = {
         Array("dqd", "change of joint velocities", "rad/s | m/s"),
         Array("dqdd", "change of joint accelerations", "rad/s^2 | m/s^2"),
         Array("dtau", "change of joint forces", "N m | N"),
+        Array("wrench", "external wrenches, six a link", "N, N m", ("wrench",)),
         Array("g", "free fall in the root link's axes", "m/s^2", (3,)),
         Array("par", "regrouped inertial parameters", "kg, kg m, kg m^2", ("par",)),
         Array("pi", "inertial parameters, ten a link", "kg, kg m, kg m^2", ("pi",)),
     )
 }
-"""Every input, in argument order. The last three come by options, not by quantity."""
+"""Every input, in argument order. The last four come by options, not by quantity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class Quantity:
     needs_gravity: bool
     formulations: tuple[Formulation, ...]
     needs_inertia: bool = True
+    feels_wrench: bool = False
 
     def of(self, link: str) -> "Quantity":
         """One of `LINK_QUANTITIES` for a link, whose name its outputs bear too."""
@@ -101,7 +103,7 @@ def unknown_quantity(name: str) -> OptionError:
 
 def quantity(
     name: str, formula: str, *, inputs: Sequence[str], outputs: Sequence[Array], source: str,
-    needs_gravity: bool = True, needs_inertia: bool = True, of_link: bool = False,
+    needs_gravity: bool = True, needs_inertia: bool = True, of_link: bool = False, feels_wrench: bool = False,
     regroupings: Sequence[str] = tuple(REGROUPINGS),
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute quantity `name`, on each of `regroupings`.
@@ -116,7 +118,7 @@ def quantity(
         rows = LINK_QUANTITIES if of_link else QUANTITIES
         known = rows[name].formulations if name in rows else ()
         rows[name] = Quantity(
-            name, formula, tuple(inputs), tuple(outputs), needs_gravity, known + ways, needs_inertia
+            name, formula, tuple(inputs), tuple(outputs), needs_gravity, known + ways, needs_inertia, feels_wrench
         )
         return algorithm
 

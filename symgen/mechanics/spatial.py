@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from symgen.exact import atan2
+from symgen.mechanics.model import Pose
 from symgen.scalar import ZERO, Scalar, cos, named, sin, structural
 
 
@@ -176,6 +177,16 @@ class Force:
         if isinstance(step, Shift):
             return Force(self.linear, self.angular + along(step.axis, step.length).cross(self.linear))
         return Force(self.linear.turned(-step), self.angular.turned(-step))
+
+    def __neg__(self) -> "Force":
+        return Force(-self.linear, -self.angular)
+
+    def placed(self, pose: Pose) -> "Force":
+        """The same force at the frame in which its present frame has `pose`."""
+        rows = [Vector(*(structural(x) for x in row)) for row in pose.rotation]
+        linear, angular = (Vector(*(row.dot(v) for row in rows)) for v in (self.linear, self.angular))
+        arm = Vector(*(structural(x) for x in pose.position))
+        return Force(linear, angular + arm.cross(linear))
 
     def named(self, label: str) -> "Force":
         self.linear.named(f"f{label}")

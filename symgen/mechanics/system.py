@@ -1,15 +1,15 @@
 """The robot as algorithms see it: canonical frames and regrouped inertial parameters, scalar-generic."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from symgen.errors import OptionError
 from symgen.mechanics.canonical import Landing
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.model import Pose
-from symgen.mechanics.spatial import Angle, Force, Inertia, Shift, Step, Turn, Vector
+from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Inertia, Shift, Step, Turn, Vector
 from symgen.scalar import ZERO, Scalar
 
 Carried = TypeVar("Carried", Force, Inertia)
@@ -61,7 +61,8 @@ class Placement:
 class SystemBody:
     """One body: its parent's number, its link's name, its placement and its regrouped inertia.
 
-    `constant` tells whether the inertia is known at generation, so that sums of its parts cost nothing.
+    `constant` tells whether the inertia is known at generation, so that sums of its parts cost nothing. `wrench` is
+    what the surroundings do to the body, about its frame's origin.
     """
 
     parent: int
@@ -69,6 +70,7 @@ class SystemBody:
     placement: Placement
     inertia: Inertia
     constant: bool = True
+    wrench: Force = NO_FORCE
 
     @property
     def joint(self) -> JointType:
@@ -111,6 +113,18 @@ class System:
         if name not in self.seats:
             raise OptionError(f"no link is called {name!r}; there are {', '.join(self.seats)}")
         return self.seats[name]
+
+    def pushed(self, links: Sequence[str], wrenches: Sequence[Scalar]) -> "System":
+        """The system under external wrenches: six numbers a link, force then moment, link axes, link origin.
+
+        Those on links of the base have no effect. Raises OptionError for a link that does not exist.
+        """
+        total = {i: body.wrench for i, body in enumerate(self.bodies, 1)}
+        for k, link in enumerate(links):
+            seat, six = self.seat(link), wrenches[6 * k : 6 * k + 6]
+            if seat.body:
+                total[seat.body] = total[seat.body] + Force(Vector(*six[:3]), Vector(*six[3:])).placed(seat.pose)
+        return replace(self, bodies=tuple(replace(b, wrench=total[i]) for i, b in enumerate(self.bodies, 1)))
 
     def own(self, i: int) -> Pose:
         """The frame of body `i` in the file, that of its ten parameters, in its canonical frame."""

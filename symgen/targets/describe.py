@@ -114,7 +114,15 @@ def conventions(module: Module) -> list[str]:
         "SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.",
         "Matrices are row-major.",
     ]
-    return [*lines, _gravity(module), *_parameters(module)]
+    return [*lines, _gravity(module), *_parameters(module), *_wrenches(module)]
+
+
+def _wrenches(module: Module) -> list[str]:
+    if not module.robot.wrenches:
+        return []
+    links = ", ".join(module.robot.wrenches)
+    return [f"External wrenches act on {links}: six numbers each, force x y z and moment x y z about the link's",
+            "origin, in the link's axes; positive where the surroundings push the robot."]
 
 
 def _gravity(module: Module) -> str:
