@@ -70,6 +70,10 @@ class Dual:
     def cos(self) -> "Dual":
         return self._made(scalar.cos(self.x), -(scalar.sin(self.x) * self.d))
 
+    def sign(self) -> Scalar:
+        """A constant, wherever it has a derivative."""
+        return scalar.sign(self.x)
+
     def named(self, name: str) -> "Dual":
         """Names the value and, with a ``D`` in front, the tangent in generated code."""
         scalar.named(self.x, name)
@@ -84,7 +88,12 @@ def value(x: Scalar, level: int = 1) -> Scalar:
 
 def tangent(x: Scalar, level: int = 1) -> Scalar:
     """The tangent of `x` at that level; a structural zero where it has none."""
-    return x.d if isinstance(x, Dual) and x.level == level else ZERO
+    if not isinstance(x, Dual) or x.level < level:
+        return ZERO
+    if x.level == level:
+        return x.d
+    slope, mixed = tangent(x.x, level), tangent(x.d, level)
+    return slope if mixed is ZERO else Dual(slope, mixed, x.level)
 
 
 def along(values: Sequence[Scalar], tangents: Sequence[Scalar], level: int = 1) -> list[Scalar]:

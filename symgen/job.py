@@ -10,6 +10,7 @@ from symgen.algorithms import QUANTITIES
 from symgen.algorithms.registry import unknown_quantity
 from symgen.errors import Notice, OptionError
 from symgen.mechanics.assemble import Loaded, load
+from symgen.mechanics.system import FRICTION_COLUMNS
 from symgen.mechanics.xml_reader import quoted, shown
 from symgen.module import Module, Source
 from symgen.targets.c_text import KEYWORDS, MODULES, identifier
@@ -39,6 +40,7 @@ class Job:
     snap_angles: float = 1e-9
     parameters: str = "constant"
     external_wrench: tuple[str, ...] = ()
+    friction: str = ""
     quantities: tuple[str, ...] = ()
     formulations: tuple[tuple[str, str], ...] = ()
     scalar: str = "double"
@@ -55,7 +57,22 @@ class Job:
     def robot(self, loaded: Loaded) -> Robot:
         """The loaded model with what this job leaves open. Raises OptionError for a link it does not have."""
         pushed = _known_links(loaded, list(self.external_wrench), "--external-wrench") if self.external_wrench else ()
-        return Robot(loaded.model, self._runtime_links(loaded), self.gravity == "runtime", pushed)
+        kinds, at_runtime = self._friction()
+        return Robot(
+            loaded.model, self._runtime_links(loaded), self.gravity == "runtime", pushed, kinds, at_runtime
+        )
+
+    def _friction(self) -> tuple[tuple[str, ...], bool]:
+        """The kinds of joint friction, and whether their coefficients are inputs."""
+        kind, colon, names = self.friction.partition(":")
+        at_runtime = bool(colon) and kind == "runtime"
+        kinds = tuple((names if at_runtime else self.friction).split(",")) if self.friction else ()
+        if any(name not in FRICTION_COLUMNS for name in kinds) or len(set(kinds)) != len(kinds):
+            raise OptionError(f"--friction {self.friction}: use some of {', '.join(FRICTION_COLUMNS)}, "
+                              "with runtime: in front if the coefficients are inputs")
+        if "offset" in kinds and not at_runtime:
+            raise OptionError("--friction offset: a URDF has no offsets; use runtime:offset for an input")
+        return kinds, at_runtime
 
     def wanted(self) -> list[Wanted]:
         """The functions to generate. Raises OptionError."""

@@ -34,7 +34,8 @@ def manifest(module: Module, files: Mapping[str, str]) -> str:
         "joints": [dict(zip(JOINT_KEYS, row, strict=True)) for row in module.joint_rows()],
         "functions": _functions(module),
         "runtime": {"parameters": {k: list(v) for k, v in module.robot.blocks.items()},
-                    "gravity": module.robot.runtime_gravity, "wrenches": list(module.robot.wrenches)},
+                    "gravity": module.robot.runtime_gravity, "wrenches": list(module.robot.wrenches),
+                    "friction": list(module.robot.friction), "friction_input": module.robot.runtime_friction},
         "model": asdict(module.robot.model),
         "files": {name: _hash(text.encode()) for name, text in files.items()},
     }
@@ -90,7 +91,8 @@ def _digest(path: Path) -> str | None:
 
 def _module(data: dict[str, Any]) -> Module:
     robot = Robot(_model(data["model"]), tuple(data["runtime"]["parameters"]), bool(data["runtime"]["gravity"]),
-                  tuple(data["runtime"]["wrenches"]))
+                  tuple(data["runtime"]["wrenches"]),
+                  tuple(data["runtime"]["friction"]), bool(data["runtime"]["friction_input"]))
     rows = {name: f for name, f in data["functions"].items() if f["quantities"]}
     functions = tuple(_function(robot, name, row) for name, row in rows.items())
     source = Source(**data["source"])
@@ -111,7 +113,7 @@ def _body(data: dict[str, Any]) -> Body:
     joint = data["joint"]
     x, y, z = joint["axis"]
     return Body(
-        Joint(joint["name"], joint["kind"], (x, y, z), Limits(**joint["limits"])),
+        Joint(joint["name"], joint["kind"], (x, y, z), Limits(**joint["limits"]), joint["damping"], joint["friction"]),
         data["parent"], _pose(data["pose"]), tuple(map(_link, data["links"])),
     )
 

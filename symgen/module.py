@@ -16,7 +16,7 @@ from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import Vector
 from symgen.reference import REFERENCES, State
-from symgen.scalar import Scalar
+from symgen.scalar import ZERO, Scalar
 from symgen.tracing import Function, Regroup, Robot, dimensions
 
 TEST_STATES = 5
@@ -115,6 +115,11 @@ class Module:
         """The input of external wrenches by link."""
         return {link: flat[6 * k : 6 * k + 6] for k, link in enumerate(self.robot.wrenches) if flat}
 
+    def frictions(self, given: Sequence[Scalar] | None) -> list[tuple[float, ...]]:
+        """Viscous, Coulomb and offset of each joint as numbers, none without friction."""
+        rows = self.robot.frictions(given) if self.robot.friction else []
+        return [(_plain(row.viscous), _plain(row.coulomb), _plain(row.offset)) for row in rows]
+
     def _test_state(self, rng: random.Random) -> TestState:
         inputs = {k: tuple(round(x, 4) for x in values) for k, values in self.random_inputs(rng).items()}
         tens = {name: tuple(_varied(rng, ten)) for name, ten in self.robot.blocks.items()}
@@ -135,7 +140,8 @@ class Module:
         model = self.robot.lumped
         if output in REFERENCES:
             fall = Vector(*exact["g"]) if "g" in exact else Vector(*model.gravity)
-            state = State(exact["q"], exact["qd"], exact["qdd"], fall, tens, self.wrenches(exact.get("wrench", ())))
+            state = State(exact["q"], exact["qd"], exact["qdd"], fall, tens, self.wrenches(exact.get("wrench", ())),
+                          self.frictions(exact.get("friction")))
             return tuple(float(x) for x in REFERENCES[output](model, state))
         flat = [number(x) for ten in tens.values() for x in ten]
         given = dict(exact) | {"pi": flat}
@@ -143,6 +149,10 @@ class Module:
             given["par"] = evaluate(self.regroup.program, {"pi": flat})["par"]
         wanted = {name: given[name] for name in function.inputs}
         return tuple(float(x) for x in function.run(**wanted)[output])
+
+
+def _plain(x: Scalar) -> Scalar:
+    return 0.0 if x is ZERO else x
 
 
 def _varied(rng: random.Random, ten: Numbers) -> Iterator[float]:

@@ -75,6 +75,10 @@ TRACE_OPTIONS = (
     click.option("--external-wrench", metavar="LINK[,LINK...]", callback=_links, default="",
                  help="Add an input of force and moment on these links to inverse and forward dynamics and their "
                       "derivatives: force x y z, moment x y z about the link's origin, in its axes."),
+    click.option("--friction", metavar="KINDS", default="",
+                 help="Add joint friction, viscous and coulomb of the file, to inverse and forward dynamics and their "
+                      "derivatives, and its columns to regressors; runtime:viscous,coulomb,offset makes the "
+                      "coefficients an input. sign(0) is 0."),
     click.option("--quantity", "quantities", metavar="NAME", multiple=True,
                  help="What to compute (see symgen list), or NAME=A+B for one function that computes A and B "
                       "together. Repeatable; all means every one, by default the four of inverse dynamics."),

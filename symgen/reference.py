@@ -10,7 +10,7 @@ from typing import Final
 
 from symgen.mechanics.model import Joint, Link, Model, Pose
 from symgen.mechanics.spatial import NULL, Vector
-from symgen.scalar import Scalar, cos, sin
+from symgen.scalar import Scalar, cos, sign, sin
 
 Tens = Mapping[str, Sequence[Scalar]]
 """Ten parameters by link name, in place of those of the model."""
@@ -152,6 +152,8 @@ class State:
     gravity: Vector
     tens: Tens
     wrenches: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
+    friction: Sequence[Sequence[Scalar]] = ()
+    """Viscous, Coulomb and offset of each joint, where there is friction."""
 
 
 def inverse_dynamics(model: Model, x: State) -> list[Scalar]:
@@ -166,7 +168,9 @@ def inverse_dynamics(model: Model, x: State) -> list[Scalar]:
         for j in _path(model, i):
             w, v = bodies[j].twist(link.place)
             tau[j - 1] = tau[j - 1] + w.dot(moment) + v.dot(force)
-    return _less_wrenches(model, x, bodies, tau)
+    rubbing = [v * rate + c * sign(rate) + o for (v, c, o), rate in zip(x.friction, x.qd, strict=False)]
+    moved = [t + f for t, f in zip(tau, rubbing, strict=True)] if rubbing else tau
+    return _less_wrenches(model, x, bodies, moved)
 
 
 def _less_wrenches(model: Model, x: State, bodies: Mapping[int, Moving], tau: list[Scalar]) -> list[Scalar]:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from symgen.algorithms import QUANTITIES
+from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.errors import Notice
 from symgen.mechanics.assemble import Loaded
 from symgen.mechanics.consistency import Verdict
@@ -130,8 +130,11 @@ def registry() -> None:
     rows = table("quantities", ["name", "formula", "arguments"])
     for q in QUANTITIES.values():
         rows.add_row(q.name, escape(q.formula), escape(arguments_in_words(q)))
+    for q in LINK_QUANTITIES.values():
+        rows.add_row(f"{q.name}:LINK", escape(q.formula), escape(arguments_in_words(q)))
     out = console()
     out.print(rows)
+    out.print("sizes: n joints, n2 = n (n + 1) / 2, ten = 10 n, y = ten and friction columns, b base parameters")
     out.print(f"languages: {', '.join(LANGUAGES)}")
 
 
@@ -140,11 +143,12 @@ def registry_data() -> dict[str, Any]:
     quantities = {
         q.name: {
             "formula": q.formula,
+            "of_link": q.name in LINK_QUANTITIES,
             "inputs": list(q.inputs),
             "outputs": [{"name": a.name, "shape": list(a.shape), "unit": a.unit} for a in q.outputs],
             "formulations": [way.name for way in q.formulations],
             "sources": list(dict.fromkeys(way.source for way in q.formulations)),
         }
-        for q in QUANTITIES.values()
+        for q in [*QUANTITIES.values(), *LINK_QUANTITIES.values()]
     }
     return {"quantities": quantities, "languages": list(LANGUAGES)}

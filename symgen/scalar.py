@@ -82,6 +82,17 @@ def cos(x: Scalar) -> Scalar:
     return 1.0 if x is ZERO else _dispatch("cos", x)
 
 
+def sign(x: Scalar) -> Scalar:
+    """1, 0 or -1 as x is positive, zero or negative; of complex numbers that of the real part."""
+    if x is ZERO:
+        return ZERO
+    if isinstance(x, complex):
+        x = x.real
+    if isinstance(x, (int, float)) or hasattr(x, "context"):
+        return float((x > 0) - (x < 0))
+    return _dispatch("sign", x)
+
+
 def named(x: Scalar, name: str) -> Scalar:
     """`x` itself; a tape value remembers `name` for the generated code, unless it already has one."""
     label = getattr(x, "named", None)

@@ -18,8 +18,10 @@ from symgen.mechanics.independence import independent
 from symgen.mechanics.model import PARAMETER_NAMES, Model
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE, lumped, parameter_blocks, system, turned_gravity
 from symgen.mechanics.spatial import Inertia, Second, Vector
-from symgen.mechanics.system import Sections, System, SystemBody, no_section
-from symgen.scalar import Scalar
+from symgen.mechanics.system import Friction, Sections, System, SystemBody, no_section
+from symgen.mechanics.xml_reader import shown
+from symgen.scalar import Scalar, structural
+from symgen.singular import singular_joint
 
 Part = tuple[Quantity, Formulation]
 
@@ -72,13 +74,16 @@ class Robot:
     """A model with what stays open until run time.
 
     `runtime` names the links whose ten parameters are inputs (see `parameter_blocks`), `runtime_gravity`
-    makes the vector of free fall one; `wrenches` names the links that an external wrench acts on.
+    makes the vector of free fall one; `wrenches` names the links that an external wrench acts on; `friction` has
+    the kinds of joint friction, with the coefficients of the file or (`runtime_friction`) as an input.
     """
 
     model: Model
     runtime: tuple[str, ...] = ()
     runtime_gravity: bool = False
     wrenches: tuple[str, ...] = ()
+    friction: tuple[str, ...] = ()
+    runtime_friction: bool = False
 
     @cached_property
     def lumped(self) -> Model:
@@ -89,6 +94,15 @@ class Robot:
     def blocks(self) -> dict[str, tuple[float, ...]]:
         """The runtime parameters by link name, with the values of the file, in the order of the input array."""
         return parameter_blocks(self.lumped, self.runtime)
+
+    def frictions(self, given: Sequence[Scalar] | None) -> list[Friction]:
+        """The friction of each joint, from the input array or from the file."""
+        if given is None:
+            file = [{"viscous": b.joint.damping, "coulomb": b.joint.friction} for b in self.model.bodies]
+            return [Friction(**{kind: structural(row[kind]) for kind in self.friction}) for row in file]
+        k = len(self.friction)
+        rows = (given[k * i : k * (i + 1)] for i in range(self.model.dof))
+        return [Friction(**dict(zip(self.friction, row, strict=True))) for row in rows]
 
     def regroup(self, regrouping: str) -> "Regroup":
         """How the regrouped parameters come from the user's, and the system they belong to."""
@@ -186,6 +200,9 @@ def _apply(
     robot = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
     if wanted.feels_wrench and "wrench" in inputs:
         robot = robot.pushed(regroup.robot.wrenches, inputs["wrench"])
+    if wanted.feels_wrench and regroup.robot.friction:
+        robot = robot.rubbing(regroup.robot.frictions(inputs.get("friction")))
+    robot = replace(robot, friction_kinds=regroup.robot.friction)
     result = way.algorithm(robot, *(inputs[name] for name in wanted.inputs))
     arrays = result if len(wanted.outputs) > 1 else (result,)
     return {out.name: values for out, values in zip(wanted.outputs, arrays, strict=True)}
@@ -206,6 +223,7 @@ def trace_all(robot: Robot, functions: Sequence[Wanted], choice: Choice | None =
     Runtime parameters are regrouped once for all functions, so there one regrouping serves them all.
     Raises OptionError for a formulation that a quantity does not have.
     """
+    _check_inverse(robot, functions)
     regroups = _regroups(robot)
     if not robot.runtime:
         return [_cheapest(regroups, wanted, choice or {}) for wanted in functions]
@@ -215,6 +233,17 @@ def trace_all(robot: Robot, functions: Sequence[Wanted], choice: Choice | None =
     both = [{r.regrouping: r, WHOLE: regroups[WHOLE]} for r in served]
     each = [[_cheapest(some, wanted, choice or {}) for wanted in functions] for some in both]
     return min(each, key=lambda traced: sum(f.counts.total for f in traced))
+
+
+def _check_inverse(robot: Robot, functions: Sequence[Wanted]) -> None:
+    """Refuses what needs the inverse of a singular mass matrix; parameters of run time may make it regular."""
+    wanted = next((q.name for f in functions for q in f.quantities if q.needs_inverse), None)
+    joint = singular_joint(robot.model) if wanted and not robot.runtime else None
+    if joint is not None:
+        raise OptionError(
+            f"{wanted} needs the inverse of the mass matrix, but joint '{shown(joint)}' moves no inertia of its own; "
+            "give the links beyond it mass, or hold it with --lock"
+        )
 
 
 def every_formulation(robot: Robot, wanted: Wanted, choice: Choice | None = None) -> list[Function]:
@@ -268,13 +297,15 @@ class Sizes(dict[str, int]):
         n, links = regroup.robot.model.dof, len(regroup.robot.blocks)
         ten = len(PARAMETER_NAMES)
         super().__init__(n=n, n2=n * (n + 1) // 2, par=regroup.size, pi=ten * links, ten=ten * n)
-        self["wrench"] = 6 * len(regroup.robot.wrenches)
+        kinds = len(regroup.robot.friction)
+        self |= {"wrench": 6 * len(regroup.robot.wrenches), "friction": kinds * n, "y": (ten + kinds) * n}
+        self.friction_columns = kinds * n
         self.layout = regroup.layout
 
     def __missing__(self, name: str) -> int:
-        if name != "b":
+        if name not in ("b", "y_b"):
             raise KeyError(name)
-        return len(independent(self.layout).keys)
+        return len(independent(self.layout).keys) + (self.friction_columns if name == "y_b" else 0)
 
 
 def dimensions(regroup: Regroup) -> dict[str, int]:
@@ -289,5 +320,6 @@ def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted, parts: Sequence[Par
     used = {name for q in wanted.quantities for name in q.inputs}
     used |= {regroups[w.regrouping].input for q, w in parts if q.needs_inertia} if robot.runtime else set()
     used |= {"g"} if robot.runtime_gravity and any(q.needs_gravity for q in wanted.quantities) else set()
+    used |= {"friction"} if robot.runtime_friction and any(q.feels_wrench for q in wanted.quantities) else set()
     used |= {"wrench"} if robot.wrenches and any(q.feels_wrench for q in wanted.quantities) else set()
     return [name for name in INPUTS if name in used]

@@ -203,7 +203,7 @@ def test_notes():
     found = robot(LINKS + joint("<axis xyz='0 3 4'/>" + damped) + drive + drive)
     assert {n.message for n in found.notices} == {
         "axis of length 5 scaled to 1",
-        "damping and friction (1 joint) have no effect on the terms",
+        "damping and friction (1 joint) count only with --friction",
         "reduction and rotor inertia (2 transmissions) have no effect on the terms"}
     assert robot(LINKS + joint("<dynamics damping='0.0' friction='-0'/>")).notices == ()
 

@@ -191,7 +191,8 @@ Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
 Way = Callable[[System, Coordinates, Coordinates, Coordinates], Gradients]
 
 _of_inverse = partial(
-    quantity, "inverse_dynamics_derivatives", "dtau/dq, dtau/dqd, dtau/dqdd = M", inputs=("q", "qd", "qdd"), feels_wrench=True,
+    quantity, "inverse_dynamics_derivatives", "dtau/dq, dtau/dqd, dtau/dqdd = M", feels_wrench=True,
+    inputs=("q", "qd", "qdd"),
     outputs=(
         Array("dtau_dq", "derivative of joint forces in q, row by force", "N m/rad | N m/m | N/rad | N/m", MATRIX),
         Array("dtau_dqd", "derivative of joint forces in qd, row by force", "N m s/rad | N s/m", MATRIX),
@@ -199,7 +200,8 @@ _of_inverse = partial(
     ),
 )
 _of_forward = partial(
-    quantity, "forward_dynamics_derivatives", "dqdd/dq, dqdd/dqd, dqdd/dtau = M^-1", inputs=("q", "qd", "tau"), feels_wrench=True,
+    quantity, "forward_dynamics_derivatives", "dqdd/dq, dqdd/dqd, dqdd/dtau = M^-1", feels_wrench=True, needs_inverse=True,
+    inputs=("q", "qd", "tau"),
     outputs=(
         Array("dqdd_dq", "derivative of accelerations in q, row by acceleration", "1/s^2 | rad/(m s^2)", MATRIX),
         Array("dqdd_dqd", "derivative of accelerations in qd, row by acceleration", "1/s | rad/(m s)", MATRIX),
@@ -221,7 +223,12 @@ def inverse_dynamics_derivatives_by_duals(system: System, q: Coordinates, qd: Co
 
 
 def _matrices(system: System, found: Gradients) -> Three:
-    return square(system, found.dq), square(system, found.dqd), square(system, found.m)
+    return square(system, found.dq), square(system, damped(system, found.dqd)), square(system, found.m)
+
+
+def damped(system: System, dqd: Entries) -> Entries:
+    """∂τ/∂q̇ with viscous friction."""
+    return dqd | {(i, i): dqd[i, i] + system.body(i).friction.viscous for i in system.outward}
 
 
 @_of_forward(source=SOURCE)
@@ -241,9 +248,10 @@ def _forward(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, 
     at_rest = way(system, q, qd, [ZERO] * system.dof)
     solver = factors(system, square(system, at_rest.m))
     coriolis = _half_product(square(system, at_rest.dqd), qd)
-    driving = [t - c - g for t, c, g in zip(tau, coriolis, gravity(system, q), strict=True)]
+    rubbing = [system.body(i).friction.moving(rate) for i, rate in enumerate(qd, 1)]  # g has what remains at rest
+    driving = [t - c - g - f for t, c, g, f in zip(tau, coriolis, gravity(system, q), rubbing, strict=True)]
     found = way(system, q, qd, solver.solve(driving))
-    dq, dqd = (_minus_solved(solver, square(system, x)) for x in (found.dq, found.dqd))
+    dq, dqd = (_minus_solved(solver, square(system, x)) for x in (found.dq, damped(system, found.dqd)))
     return dq, dqd, square(system, solver.inverse())
 
 

@@ -136,10 +136,11 @@ ACCELERATION = Array("qdd", "joint accelerations", "rad/s^2 | m/s^2")
 INVERSE = Array("Minv", "inverse of the joint-space inertia, symmetric", "1/(kg m^2) | 1/(kg m) | 1/kg", ("n", "n"))
 _accelerations = quantity(
     "forward_dynamics", "qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))", inputs=("q", "qd", "tau"),
-    outputs=(ACCELERATION,), source=FACTORS, feels_wrench=True,
+    outputs=(ACCELERATION,), source=FACTORS, feels_wrench=True, needs_inverse=True,
 )
 _inverse = quantity(
-    "mass_matrix_inverse", "M(q)^-1", inputs=("q",), needs_gravity=False, outputs=(INVERSE,), source=FACTORS
+    "mass_matrix_inverse", "M(q)^-1", inputs=("q",), needs_gravity=False, outputs=(INVERSE,), source=FACTORS,
+    needs_inverse=True,
 )
 
 
@@ -168,7 +169,7 @@ def forward_dynamics_articulated(system: System, q: Coordinates, qd: Coordinates
 
     The forces of the motion without q̈ and those that the joints pass on travel inward together.
     """
-    joints = _inward(system, q, tau, _forces_at_rest(system, q, qd))
+    joints = _inward(system, q, qd, tau, _forces_at_rest(system, q, qd))
     moving = {0: Twist(NULL, NULL)}
     found = [ZERO] * system.dof
     for i in system.outward:
@@ -191,7 +192,9 @@ def _forces_at_rest(system: System, q: Coordinates, qd: Coordinates) -> dict[int
     return {0: NO_FORCE} | {i: inertial_force(system.body(i), states[i]) for i in system.outward}
 
 
-def _inward(system: System, q: Coordinates, tau: Coordinates, force: dict[int, Force]) -> dict[int, Yield]:
+def _inward(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, force: dict[int, Force]
+) -> dict[int, Yield]:
     """The articulated bodies and the forces on them, from the leaves to the base."""
     handle = dict.fromkeys(range(system.dof + 1), NO_HANDLE)
     joints = {}
@@ -202,7 +205,7 @@ def _inward(system: System, q: Coordinates, tau: Coordinates, force: dict[int, F
             felt = whole.times(Twist(slide_axis(joint), spin_axis(joint)))
             inverse_d = named(1.0 / joint.project(felt), f"d{i}")
             share = Force(felt.linear.scaled(inverse_d), felt.angular.scaled(inverse_d))
-            drive = tau[i - 1] - joint.project(force[i])
+            drive = tau[i - 1] - body.friction.force(qd[i - 1]) - joint.project(force[i])
             joints[i] = Yield(share, inverse_d, drive * inverse_d)
             passed = force[i] + Force(share.linear.scaled(drive), share.angular.scaled(drive))
             left, steps = whole.yielding(joint, felt, share), body.placement.steps(q[i - 1])

@@ -85,7 +85,8 @@ class State:
 
 
 @quantity(
-    "inverse_dynamics", "tau = M(q) qdd + C(q, qd) qd + g(q)", inputs=("q", "qd", "qdd"), source=SOURCE, feels_wrench=True,
+    "inverse_dynamics", "tau = M(q) qdd + C(q, qd) qd + g(q)", feels_wrench=True,
+    inputs=("q", "qd", "qdd"), source=SOURCE,
     outputs=(Array("tau", "joint forces", "N m | N"),),
 )
 def inverse_dynamics(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
@@ -100,7 +101,8 @@ def inverse_dynamics(system: System, q: Coordinates, qd: Coordinates, qdd: Coord
         with system.section(i, "forces"):
             forces[i] = (forces[i] + inertial_force(body, states[i])).named(f"{i}")
             forces[body.parent] = forces[body.parent] + body.placement.carried_in(forces[i], q[i - 1])
-    return [system.body(i).joint.project(forces[i]) for i in range(1, system.dof + 1)]
+    bodies = ((i, system.body(i)) for i in range(1, system.dof + 1))
+    return [body.joint.project(forces[i]) + body.friction.force(qd[i - 1]) for i, body in bodies]
 
 
 @quantity(

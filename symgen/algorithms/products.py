@@ -25,7 +25,7 @@ def inverse_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
 
 
 @quantity(
-    "forward_dynamics_jvp", "qdd_q dq + qdd_qd dqd + Minv dtau", source=SOURCE, feels_wrench=True,
+    "forward_dynamics_jvp", "qdd_q dq + qdd_qd dqd + Minv dtau", source=SOURCE, feels_wrench=True, needs_inverse=True,
     inputs=("q", "qd", "tau", "dq", "dqd", "dtau"),
     outputs=(Array("qdd_jvp", "change of the joint accelerations", "rad/s^2 | m/s^2"),),
 )

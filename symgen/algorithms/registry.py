@@ -50,12 +50,13 @@ INPUTS: Final[dict[str, Array]] = {
         Array("dqdd", "change of joint accelerations", "rad/s^2 | m/s^2"),
         Array("dtau", "change of joint forces", "N m | N"),
         Array("wrench", "external wrenches, six a link", "N, N m", ("wrench",)),
+        Array("friction", "coefficients of joint friction", "N m s/rad | N s/m, N m | N", ("friction",)),
         Array("g", "free fall in the root link's axes", "m/s^2", (3,)),
         Array("par", "regrouped inertial parameters", "kg, kg m, kg m^2", ("par",)),
         Array("pi", "inertial parameters, ten a link", "kg, kg m, kg m^2", ("pi",)),
     )
 }
-"""Every input, in argument order. The last four come by options, not by quantity."""
+"""Every input, in argument order. The last five come by options, not by quantity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ class Quantity:
     formulations: tuple[Formulation, ...]
     needs_inertia: bool = True
     feels_wrench: bool = False
+    needs_inverse: bool = False
 
     def of(self, link: str) -> "Quantity":
         """One of `LINK_QUANTITIES` for a link, whose name its outputs bear too."""
@@ -104,6 +106,7 @@ def unknown_quantity(name: str) -> OptionError:
 def quantity(
     name: str, formula: str, *, inputs: Sequence[str], outputs: Sequence[Array], source: str,
     needs_gravity: bool = True, needs_inertia: bool = True, of_link: bool = False, feels_wrench: bool = False,
+    needs_inverse: bool = False,
     regroupings: Sequence[str] = tuple(REGROUPINGS),
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute quantity `name`, on each of `regroupings`.
@@ -118,7 +121,8 @@ def quantity(
         rows = LINK_QUANTITIES if of_link else QUANTITIES
         known = rows[name].formulations if name in rows else ()
         rows[name] = Quantity(
-            name, formula, tuple(inputs), tuple(outputs), needs_gravity, known + ways, needs_inertia, feels_wrench
+            name, formula, tuple(inputs), tuple(outputs), needs_gravity, known + ways, needs_inertia, feels_wrench,
+            needs_inverse,
         )
         return algorithm
 

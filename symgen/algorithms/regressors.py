@@ -27,7 +27,7 @@ from symgen.mechanics.independence import independent
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import NULL
-from symgen.mechanics.system import System
+from symgen.mechanics.system import FRICTION_COLUMNS, System
 from symgen.scalar import ZERO, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
@@ -64,8 +64,19 @@ def full(entries: Mapping[tuple[int, int], Scalar], rows: int, columns: int) -> 
 
 # -- quantities -------------------------------------------------------------------------------------------------
 
-Y = Array("Y", "regressor, ten columns a body", "N m | N by kg, kg m, kg m^2", ("n", "ten"))
-Y_BASE = Array("Y_b", "regressor, a column a base parameter", "N m | N by kg, kg m, kg m^2", ("n", "b"))
+Y = Array("Y", "regressor, ten columns a body", "N m | N by kg, kg m, kg m^2", ("n", "y"))
+Y_BASE = Array("Y_b", "regressor, a column a base parameter", "N m | N by kg, kg m, kg m^2", ("n", "y_b"))
+
+
+def with_friction(
+    entries: Mapping[tuple[int, int], Scalar], system: System, qd: Coordinates, columns: int
+) -> list[Scalar]:
+    """All entries row-major; behind the columns of inertia, each joint's columns of the system's kinds of friction."""
+    kinds, n = system.friction_kinds, system.dof
+    own = {
+        (i, columns + len(kinds) * i + k): FRICTION_COLUMNS[kind](qd[i]) for i in range(n) for k, kind in enumerate(kinds)
+    }
+    return full({**entries, **own}, n, columns + len(kinds) * n)
 
 
 @quantity(
@@ -75,7 +86,7 @@ Y_BASE = Array("Y_b", "regressor, a column a base parameter", "N m | N by kg, kg
 def regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
     """Y with tau = Y π for the users' ten a body, n x 10 n, row-major."""
     entries = joint_entries(system, q, accelerations(system, q, qd, qdd))
-    return full(entries, system.dof, TEN * system.dof)
+    return with_friction(entries, system, qd, TEN * system.dof)
 
 
 @quantity(
@@ -85,7 +96,7 @@ def regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates)
 def base_regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
     """Y_b with tau = Y_b β for the base parameters, n x b, row-major."""
     entries = base_entries(system, q, accelerations(system, q, qd, qdd))
-    return full(entries, system.dof, len(independent(system).keys))
+    return with_friction(entries, system, qd, len(independent(system).keys))
 
 
 def _reference_fields(
@@ -106,7 +117,7 @@ def slotine_li_regressor(
     C_ij = ∫ J_iᵀ dJ_j/dt dm (Echeandia & Wensing 2021, eq. 9), so the field is the rate of reference velocities.
     """
     entries = joint_entries(system, q, _reference_fields(system, q, qd, qd_r, qdd_r))
-    return full(entries, system.dof, TEN * system.dof)
+    return with_friction(entries, system, qd, TEN * system.dof)
 
 
 @quantity(
@@ -119,7 +130,7 @@ def slotine_li_base_regressor(
 ) -> list[Scalar]:
     """Y_rb with Y_rb β = M q̈_r + C q̇_r + g for the base parameters, n x b, row-major."""
     entries = base_entries(system, q, _reference_fields(system, q, qd, qd_r, qdd_r))
-    return full(entries, system.dof, len(independent(system).keys))
+    return with_friction(entries, system, qd, len(independent(system).keys))
 
 
 @quantity(

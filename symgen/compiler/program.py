@@ -99,6 +99,9 @@ class Value:
     def cos(self) -> "Value":
         return self.program.function("cos", self)
 
+    def sign(self) -> "Value":
+        return self.program.function("sign", self)
+
     def named(self, name: str) -> "Value":
         """This value; it goes by `name` in generated code unless its node has a name already."""
         self.program.name(self.ref, name)

@@ -232,7 +232,7 @@ def about_origin(inertial: Inertial, pose: Pose) -> tuple[float, ...]:
 
 
 def _joint(joint: JointElement) -> Joint:
-    return Joint(joint.name, MOVING[joint.kind], joint.axis, joint.limits)
+    return Joint(joint.name, MOVING[joint.kind], joint.axis, joint.limits, joint.damping, joint.friction)
 
 
 def _plain(pose: Pose) -> Pose:

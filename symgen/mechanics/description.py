@@ -53,6 +53,8 @@ class JointElement:
     origin: Origin
     axis: Triple = (1.0, 0.0, 0.0)
     limits: Limits = field(default_factory=Limits)
+    damping: float = 0.0
+    friction: float = 0.0
     mimics: str | None = None
     trouble: str = ""
 

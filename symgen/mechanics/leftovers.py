@@ -71,18 +71,20 @@ def _note_unknown(root: Node) -> None:
 
 
 def _note_transmissions(root: Node) -> None:
-    _note_without_effect("reduction and rotor inertia", root.children("transmission"), "transmission")
+    nodes = root.children("transmission")
+    _note_effect("reduction and rotor inertia", nodes, "transmission", "have no effect on the terms")
 
 
 def _note_dynamics(root: Node) -> None:
     joints = [joint for joint in root.children("joint") if any(map(_is_damped, joint.children("dynamics")))]
-    _note_without_effect("damping and friction", [joint.children("dynamics")[0] for joint in joints], "joint")
+    nodes = [joint.children("dynamics")[0] for joint in joints]
+    _note_effect("damping and friction", nodes, "joint", "count only with --friction")
 
 
-def _note_without_effect(what: str, nodes: Sequence[Node], kind: str) -> None:
+def _note_effect(what: str, nodes: Sequence[Node], kind: str, effect: str) -> None:
     if nodes:
         count = f"{len(nodes)} {kind}" + "s" * (len(nodes) > 1)
-        nodes[0].called(f"<{nodes[0].tag}>").notice("note", f"{what} ({count}) have no effect on the terms")
+        nodes[0].called(f"<{nodes[0].tag}>").notice("note", f"{what} ({count}) {effect}")
 
 
 def _is_damped(dynamics: Node) -> bool:

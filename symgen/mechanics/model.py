@@ -59,12 +59,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """One moving joint: `kind` is a key of `symgen.mechanics.joints.JOINT_TYPES`, `axis` a unit vector."""
+    """One moving joint: `kind` is a key of `symgen.mechanics.joints.JOINT_TYPES`, `axis` a unit vector.
+
+    `damping` (N m s/rad or N s/m) and `friction` (N m or N) are those of the file, used only where asked for.
+    """
 
     name: str
     kind: str
     axis: Triple = (1.0, 0.0, 0.0)
     limits: Limits = Limits()
+    damping: float = 0.0
+    friction: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from symgen.errors import OptionError
 from symgen.mechanics.canonical import Landing
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.model import Pose
 from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Inertia, Shift, Step, Turn, Vector
-from symgen.scalar import ZERO, Scalar
+from symgen.scalar import ZERO, Scalar, sign
 
 Carried = TypeVar("Carried", Force, Inertia)
 Sections = Callable[[str], AbstractContextManager[None]]
@@ -58,6 +58,33 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
+class Friction:
+    """What a joint's drive needs beyond the dynamics: viscous q̇ + coulomb sign(q̇) + offset (N m or N)."""
+
+    viscous: Scalar = ZERO
+    coulomb: Scalar = ZERO
+    offset: Scalar = ZERO
+
+    def force(self, rate: Scalar) -> Scalar:
+        """The whole at joint rate `rate`; sign(0) = 0."""
+        return self.moving(rate) + self.offset
+
+    def moving(self, rate: Scalar) -> Scalar:
+        """The part that vanishes at rest."""
+        rubbing = ZERO if self.coulomb is ZERO else self.coulomb * sign(rate)
+        return self.viscous * rate + rubbing
+
+
+NO_FRICTION = Friction()
+FRICTION_COLUMNS: Final[dict[str, Callable[[Scalar], Scalar]]] = {
+    "viscous": lambda rate: rate,
+    "coulomb": sign,
+    "offset": lambda rate: 1.0,
+}
+"""The kinds of friction, by the regressor column that each coefficient has at a joint rate."""
+
+
+@dataclass(frozen=True, slots=True)
 class SystemBody:
     """One body: its parent's number, its link's name, its placement and its regrouped inertia.
 
@@ -71,6 +98,7 @@ class SystemBody:
     inertia: Inertia
     constant: bool = True
     wrench: Force = NO_FORCE
+    friction: Friction = NO_FRICTION
 
     @property
     def joint(self) -> JointType:
@@ -100,6 +128,8 @@ class System:
     roots: Mapping[int, Pose] = field(default_factory=dict)
     seats: Mapping[str, Seat] = field(default_factory=dict)
     any_gravity: bool = False
+    friction_kinds: tuple[str, ...] = ()
+    """Which columns regressors have for each joint, behind those of the inertial parameters."""
 
     def section(self, i: int, step: str) -> AbstractContextManager[None]:
         """Marks what is computed inside as one step for body `i`; only a tape cares."""
@@ -125,6 +155,11 @@ class System:
             if seat.body:
                 total[seat.body] = total[seat.body] + Force(Vector(*six[:3]), Vector(*six[3:])).placed(seat.pose)
         return replace(self, bodies=tuple(replace(b, wrench=total[i]) for i, b in enumerate(self.bodies, 1)))
+
+    def rubbing(self, coefficients: Sequence[Friction]) -> "System":
+        """The system with friction in its joints, in body order."""
+        pairs = zip(self.bodies, coefficients, strict=True)
+        return replace(self, bodies=tuple(replace(body, friction=friction) for body, friction in pairs))
 
     def own(self, i: int) -> Pose:
         """The frame of body `i` in the file, that of its ten parameters, in its canonical frame."""

@@ -128,7 +128,7 @@ def _joint(node: Node) -> JointElement:
     return JointElement(
         name, node.line, kind, _end(node, "parent"), _end(node, "child"), _origin(node),
         _axis(node) if moving else (1.0, 0.0, 0.0), _limits(node, kind) if moving else Limits(),
-        mimics, KINDS[kind] or _mimic_trouble(name, mimics),
+        *_friction(node), mimics, KINDS[kind] or _mimic_trouble(name, mimics),
     )
 
 
@@ -166,6 +166,14 @@ def _limits(joint: Node, kind: str) -> Limits:
     if lower is not None and upper is not None and lower > upper:
         node.notice("warning", f"lower limit {lower:g} is above the upper limit {upper:g}")
     return Limits(**found)
+
+
+def _friction(joint: Node) -> tuple[float, float]:
+    """Damping and friction, zero where the file is silent."""
+    node = joint.only("dynamics")
+    if node is None:
+        return 0.0, 0.0
+    return node.optional("damping") or 0.0, node.optional("friction") or 0.0
 
 
 def _mimics(joint: Node) -> str | None:

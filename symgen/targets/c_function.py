@@ -9,7 +9,7 @@ from symgen.module import Module
 from symgen.targets.c_text import SUFFIX, comment, literal
 from symgen.targets.chunks import Pieces, cut
 from symgen.targets.describe import Argument, Description
-from symgen.targets.dialect import Dialect, call, minus, over, plus, times
+from symgen.targets.dialect import NEGATION, Dialect, Text, call, minus, over, plus, times
 from symgen.targets.writer import Block, Line, Statement, blocks, statements, variables, zeros
 
 WIDTH = 110
@@ -29,12 +29,18 @@ def dialect(scalar: str) -> Dialect:
     return Dialect(
         operations={
             "add": plus, "sub": minus, "mul": times, "div": over, "sin": call(f"sin{f}"), "cos": call(f"cos{f}"),
+            "sign": lambda a: _sign(a, scalar, literal(0.0, scalar)),
         },
         literal=lambda x: literal(x, scalar),
         input=lambda array, k: f"{array}[{k}]",
         declare=f"const {scalar} {{name}}",
         entry=_entry,
     )
+
+
+def _sign(a: Text, scalar: str, zero: str) -> Text:
+    """1, 0 or -1, without a branch."""
+    return Text((f"({scalar})((", *a.tokens, f" > {zero}) - (", *a.tokens, f" < {zero}))"), NEGATION)
 
 
 def _entry(array: str, shape: tuple[int, ...], k: int) -> str:

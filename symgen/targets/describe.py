@@ -110,11 +110,20 @@ def conventions(module: Module) -> list[str]:
     """The conventions of a module, a sentence each."""
     lines = [
         "Coordinates follow the order of the moving joints in the file (table below).",
-        "tau = M(q) qdd + C(q, qd) qd + g(q), without friction and rotor inertia; gravity g(q) holds the robot still.",
+        _law(module),
         "SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.",
         "Matrices are row-major.",
     ]
-    return [*lines, _gravity(module), *_parameters(module), *_wrenches(module)]
+    return [*lines, _gravity(module), *_parameters(module), *_wrenches(module), *_friction(module)]
+
+
+def _friction(module: Module) -> list[str]:
+    if not module.robot.friction:
+        return []
+    kinds = ", ".join(module.robot.friction)
+    where = f"the input friction, {kinds} joint by joint" if module.robot.runtime_friction else "the robot's file"
+    return [f"Joint friction ({kinds}) is in tau = ... + viscous qd + coulomb sign(qd) + offset, sign(0) = 0, of inverse",
+            f"and forward dynamics and their derivatives (not in bias); coefficients from {where}."]
 
 
 def _wrenches(module: Module) -> list[str]:
@@ -123,6 +132,11 @@ def _wrenches(module: Module) -> list[str]:
     links = ", ".join(module.robot.wrenches)
     return [f"External wrenches act on {links}: six numbers each, force x y z and moment x y z about the link's",
             "origin, in the link's axes; positive where the surroundings push the robot."]
+
+
+def _law(module: Module) -> str:
+    without = "rotor inertia" if module.robot.friction else "friction and rotor inertia"
+    return f"tau = M(q) qdd + C(q, qd) qd + g(q), without {without}; gravity g(q) holds the robot still."
 
 
 def _gravity(module: Module) -> str:

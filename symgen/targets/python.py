@@ -9,7 +9,7 @@ from symgen.targets.dialect import Dialect, call, minus, over, plus, times
 from symgen.targets.writer import Block, write, zeros
 
 DIALECT = Dialect(
-    operations={"add": plus, "sub": minus, "mul": times, "div": over, "sin": call("sin"), "cos": call("cos")},
+    operations={"add": plus, "sub": minus, "mul": times, "div": over, "sin": call("sin"), "cos": call("cos"), "sign": call("sign")},
     literal=repr,
     input=lambda array, k: f"{array}{k + 1}",
     declare="{name}",

@@ -1,0 +1,37 @@
+"""Whether a mass matrix can be inverted: where a joint moves no inertia of its own, it cannot."""
+
+import random
+from typing import Final
+
+import numpy as np
+
+from symgen.algorithms.composite import mass_matrix
+from symgen.mechanics.model import Model
+from symgen.mechanics.parameters import system
+from symgen.mechanics.system import System
+
+STATES: Final = 3
+ROUNDING: Final = 1e-13
+
+
+def singular_joint(model: Model) -> str | None:
+    """The first joint, from the tips inward, without which the rest moves no differently; None if M is regular.
+
+    Found as a pivot of M = Lᵀ D L (Featherstone 2008, section 6.5) that vanishes at random states.
+    """
+    robot, rng = system(model), random.Random(0)
+    pivots = np.array([_pivots(robot, [rng.uniform(-3, 3) for _ in range(model.dof)]) for _ in range(STATES)])
+    gone = np.flatnonzero((np.abs(pivots) <= ROUNDING).all(axis=0))
+    return model.joint_names[int(gone[-1])] if gone.size else None
+
+
+def _pivots(robot: System, q: list[float]) -> list[float]:
+    """The pivots of the factorisation from the last joint to the first, relative to the diagonal of M."""
+    n = len(q)
+    m = np.array([float(x) for x in mass_matrix(robot, q)]).reshape(n, n)
+    diagonal, found = m.diagonal().copy(), [0.0] * n
+    for k in reversed(range(n)):
+        found[k] = float(m[k, k] / diagonal[k]) if diagonal[k] else 0.0
+        if abs(found[k]) > ROUNDING:
+            m[:k, :k] -= np.outer(m[:k, k], m[k, :k]) / m[k, k]
+    return found

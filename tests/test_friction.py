@@ -1,0 +1,112 @@
+"""Joint friction: in every quantity that feels it, in regressors, from the file and at run time."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from random_trees import FEW, model
+
+from symgen.api import generate
+from symgen.mechanics.parameters import lumped
+from symgen.tracing import Robot, Wanted, trace
+from symgen.verify import verify
+
+KINDS = ("viscous", "coulomb", "offset")
+
+
+def rough(name):
+    """A random robot whose file gives damping and friction to every joint."""
+    smooth = model(name)
+    joints = (replace(b.joint, damping=0.5 + k, friction=0.25 * k) for k, b in enumerate(smooth.bodies))
+    bodies = tuple(replace(b, joint=joint) for b, joint in zip(smooth.bodies, joints, strict=True))
+    return replace(smooth, bodies=bodies)
+
+
+def state(n, seed=0):
+    rng = np.random.default_rng(seed)
+    names = ("q", "qd", "qdd", "tau", "qd_r", "qdd_r")
+    return {k: rng.uniform(-2, 2, n).tolist() for k in names} | {"friction": rng.uniform(0, 2, 3 * n).tolist()}
+
+
+def run(robot, quantity, x):
+    function = trace(robot, Wanted.parse(quantity))
+    return {k: np.array(v, float) for k, v in function.run(**{n: x[n] for n in function.inputs}).items()}
+
+
+def rubbing(robot, x):
+    """Friction of the joints, by its definition."""
+    qd, n = np.array(x["qd"]), robot.model.dof
+    if robot.runtime_friction:
+        v, c, o = np.array(x["friction"]).reshape(n, 3).T
+    else:
+        v, c, o = ([b.joint.damping for b in robot.model.bodies], [b.joint.friction for b in robot.model.bodies], 0)
+    return np.array(v) * qd + np.array(c) * np.sign(qd) + o
+
+
+def robots(name):
+    yield Robot(rough(name), friction=KINDS[:2])
+    yield Robot(rough(name), friction=KINDS, runtime_friction=True)
+
+
+cases = pytest.mark.parametrize("robot", [r for name in FEW for r in robots(name)], ids=lambda r: r.model.name)
+
+
+@cases
+def test_joint_forces_have_friction_added(robot):
+    x = state(robot.model.dof)
+    difference = run(robot, "inverse_dynamics", x)["tau"] - run(Robot(robot.model), "inverse_dynamics", x)["tau"]
+    assert np.allclose(difference, rubbing(robot, x), rtol=1e-9, atol=1e-9)
+
+
+@cases
+def test_bias_and_gravity_stay_without(robot):
+    x = state(robot.model.dof)
+    for quantity in ("bias", "gravity"):
+        pair = (run(r, quantity, x) for r in (robot, Robot(robot.model)))
+        assert all((a == b).all() for a, b in zip(*(p.values() for p in pair), strict=True))
+
+
+@cases
+def test_every_forward_dynamics_undoes_inverse_dynamics(robot):
+    x = state(robot.model.dof)
+    x["tau"] = run(robot, "inverse_dynamics", x)["tau"].tolist()
+    for way in trace(robot, Wanted.parse("forward_dynamics")).quantities[0].formulations:
+        function = trace(robot, Wanted.parse("forward_dynamics"), {"forward_dynamics": way.name})
+        found = function.run(**{n: x[n] for n in function.inputs})["qdd"]
+        assert np.allclose(np.array(found, float), x["qdd"], rtol=1e-7, atol=1e-7)
+
+
+@cases
+@pytest.mark.parametrize(("derivatives", "of", "column"), [
+    ("inverse_dynamics_derivatives", "inverse_dynamics", "dtau_dqd"),
+    ("forward_dynamics_derivatives", "forward_dynamics", "dqdd_dqd"),
+])
+def test_velocity_derivatives_have_damping(robot, derivatives, of, column):
+    x, n = state(robot.model.dof), robot.model.dof
+    found = run(robot, derivatives, x)[column].reshape(n, n)
+    function = trace(robot, Wanted.parse(of))
+    for k in range(n):
+        tilted = [complex(rate, 1e-30 * (i == k)) for i, rate in enumerate(x["qd"])]
+        out = next(iter(function.run(**{name: (x | {"qd": tilted})[name] for name in function.inputs}).values()))
+        wanted = np.array([complex(v).imag for v in out]) / 1e-30
+        assert np.allclose(found[:, k], wanted, rtol=1e-7, atol=1e-7 * max(1.0, np.abs(wanted).max()))
+
+
+@cases
+def test_regressor_columns(robot):
+    x, n, k = state(robot.model.dof), robot.model.dof, len(robot.friction)
+    y = run(robot, "regressor", x)["Y"].reshape(n, -1)
+    whole = lumped(robot.model, [b.name for b in robot.model.bodies])
+    inertia = [p for b in whole.bodies for p in b.links[0].parameters or [0.0] * 10]
+    rows = np.array(x["friction"]).reshape(n, 3) if robot.runtime_friction else np.array(
+        [[b.joint.damping, b.joint.friction] for b in robot.model.bodies])
+    assert y.shape == (n, 10 * n + k * n)
+    tau = run(robot, "inverse_dynamics", x)["tau"]
+    assert np.allclose(y @ np.concatenate([inertia, rows.ravel()]), tau, rtol=1e-9, atol=1e-9 * np.abs(tau).max())
+
+
+def test_generated_and_verified(tmp_path):
+    for kinds in ("viscous,coulomb", "runtime:viscous,coulomb,offset"):
+        wanted = ("inverse_dynamics", "forward_dynamics", "base_regressor", "inverse_dynamics_jvp")
+        generate("robots/pendulum.urdf", tmp_path / kinds[:3], friction=kinds, quantities=wanted)
+        assert all(check.passed for check in verify(tmp_path / kinds[:3]))
