@@ -14,7 +14,8 @@ from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.mechanics.canonical import Landing
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.mechanics.spatial import Vector
+from symgen.mechanics.parameters import WHOLE, pseudo_inertia, system
+from symgen.mechanics.spatial import NO_INERTIA, Vector
 from symgen.mechanics.system import Placement, System
 from symgen.scalar import ZERO, Scalar
 from symgen.tracing import Regroup, Robot, dimensions
@@ -41,21 +42,23 @@ def parse_entry(text: str) -> tuple[str, tuple[int, ...]]:
 def entry(robot: Robot, text: str, symbolic: Collection[str] = ()) -> sympy.Expr:
     """One entry of a quantity in closed form, in joint variables q1, qd1, ... (rad, m, s).
 
-    `symbolic` holds some of `KINDS`; then m1, hx1, ... are the parameters of body 1 as a whole about its link's
-    origin, d1 and r1 the lengths of its canonical frame. Raises OptionError.
+    `symbolic` holds some of `KINDS`: m1, hx1, ... are the parameters of body 1 as a whole about its link's origin,
+    or with lengths in its canonical frame; b1, d1 and r1 are the lengths of that frame. Raises OptionError.
     """
     unknown = [kind for kind in symbolic if kind not in KINDS]
     if unknown:
         raise OptionError(f"--symbolic {unknown[0]}: use {' or '.join(KINDS)}")
     name, indices = parse_entry(text)
     quantity = QUANTITIES[name]
-    system, regroup = _system(robot, symbolic)
+    if "lengths" in symbolic and any("b" in out.shape or "y_b" in out.shape for out in quantity.outputs):
+        raise OptionError("--symbolic lengths: base parameters are found by rank, which needs numbers")
+    parts, regroup = _system(robot, symbolic)
     sizes = dimensions(regroup)
     shape = quantity.outputs[0].sizes(sizes)
     if len(indices) != len(shape) or not all(0 <= k < n for k, n in zip(indices, shape, strict=True)):
         raise OptionError(f"--entry {text}: {name} has {' x '.join(map(str, shape))} entries, counted from 1")
     inputs = (_symbols(array, prod(INPUTS[array].sizes(sizes))) for array in quantity.inputs)
-    result = quantity.formulations[0].algorithm(system, *inputs)
+    result = quantity.formulations[0].algorithm(parts, *inputs)
     values = result if len(quantity.outputs) == 1 else result[0]
     return simplified(values[_flat(indices, shape)])
 
@@ -86,14 +89,35 @@ def _flat(indices: Sequence[int], shape: Sequence[int]) -> int:
 def _system(robot: Robot, symbolic: Collection[str]) -> tuple[System, Regroup]:
     names = tuple(body.name for body in robot.model.bodies) if "masses" in symbolic else ()
     regroup = Robot(robot.model, names).regroup("minimal")
+    fall = Vector(*_symbols("g", 3)) if robot.runtime_gravity else None
+    if "lengths" in symbolic:
+        return _with_lengths(system(robot.model, gravity=fall, regrouping=WHOLE), bool(names)), regroup
     tens = chain.from_iterable(_ten(i) for i in range(1, len(names) + 1))
     par = evaluate(regroup.program, {"pi": list(tens)})["par"] if names else []
-    fall = Vector(*_symbols("g", 3)) if robot.runtime_gravity else None
-    system = regroup.system(par, fall)
-    if "lengths" not in symbolic:
-        return system, regroup
-    bodies = (replace(b, placement=_lengths(b.placement, i)) for i, b in enumerate(system.bodies, 1))
-    return replace(system, bodies=tuple(bodies)), regroup
+    return regroup.system(par, fall), regroup
+
+
+def _with_lengths(whole: System, masses: bool) -> System:
+    """Symbols for the lengths, and if so wished for inertia in the canonical frames; regrouped after that."""
+    bodies = (
+        replace(
+            body,
+            placement=_lengths(body.placement, i),
+            inertia=pseudo_inertia(_ten(i)) if masses else body.inertia,
+        )
+        for i, body in enumerate(whole.bodies, 1)
+    )
+    return _regrouped(replace(whole, bodies=tuple(bodies)))
+
+
+def _regrouped(whole: System) -> System:
+    """The same with what no joint force can tell apart handed inward (Gautier & Khalil 1990)."""
+    total = {0: NO_INERTIA} | {i: whole.body(i).inertia for i in whole.outward}
+    for i in whole.inward:
+        body = whole.body(i)
+        total[i], handed = body.joint.regrouped(total[i])
+        total[body.parent] = total[body.parent] + body.placement.carried_in(handed, ZERO)
+    return replace(whole, bodies=tuple(replace(b, inertia=total[i]) for i, b in enumerate(whole.bodies, 1)))
 
 
 def _ten(i: int) -> list[sympy.Symbol]:

@@ -10,6 +10,7 @@ from symgen.algorithms import products  # isort: skip
 from symgen.algorithms import rates  # isort: skip
 from symgen.algorithms import tensors  # isort: skip
 from symgen.algorithms import regressors  # isort: skip
+from symgen.algorithms import parameter_tensors  # isort: skip
 from symgen.algorithms import energies  # isort: skip
 from symgen.algorithms import kinematics  # isort: skip
 from symgen.algorithms.registry import INPUTS, LINK_QUANTITIES, QUANTITIES, Array, Formulation, Quantity
@@ -17,5 +18,5 @@ from symgen.algorithms.registry import INPUTS, LINK_QUANTITIES, QUANTITIES, Arra
 __all__ = [
     "INPUTS", "LINK_QUANTITIES", "QUANTITIES", "Array", "Formulation", "Quantity",
     "christoffel", "composite", "coriolis", "derivatives", "energies", "forward_dynamics", "kinematics", "newton_euler",
-    "products", "rates", "regressors", "tensors",
+    "parameter_tensors", "products", "rates", "regressors", "tensors",
 ]

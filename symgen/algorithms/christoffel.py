@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from symgen.algorithms.coriolis import C_MATRIX, square
-from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.registry import PACKED_PAIRS, Array, quantity
 from symgen.mechanics.flow import Flow, Twist, carried, climb, joint_flow, own_steps, slide_axis, spin_axis
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.spatial import NO_INERTIA, Force, Inertia, Step, Turn, Vector
@@ -112,7 +112,7 @@ def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
         yield i, at_joint
 
 
-PACKED = Array("Gamma", "Christoffel symbols of the first kind, packed", UNIT, ("n", "n2"))
+PACKED = Array("Gamma", "Christoffel symbols of the first kind, packed", UNIT, ("n", "n2"), PACKED_PAIRS)
 FULL = Array("Gamma_full", "Christoffel symbols of the first kind", UNIT, ("n", "n", "n"))
 as_packed = quantity(
     "christoffel_symbols", "Gamma_ijk(q), j <= k", inputs=("q",), needs_gravity=False, outputs=(PACKED,), source=SOURCE

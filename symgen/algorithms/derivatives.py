@@ -200,7 +200,8 @@ _of_inverse = partial(
     ),
 )
 _of_forward = partial(
-    quantity, "forward_dynamics_derivatives", "dqdd/dq, dqdd/dqd, dqdd/dtau = M^-1", feels_wrench=True, needs_inverse=True,
+    quantity, "forward_dynamics_derivatives", "dqdd/dq, dqdd/dqd, dqdd/dtau = M^-1", feels_wrench=True,
+    needs_inverse=True,
     inputs=("q", "qd", "tau"),
     outputs=(
         Array("dqdd_dq", "derivative of accelerations in q, row by acceleration", "1/s^2 | rad/(m s^2)", MATRIX),

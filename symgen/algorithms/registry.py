@@ -22,16 +22,23 @@ Shape = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array that a generated function reads or writes, row-major."""
+    """An array that a generated function reads or writes, row-major.
+
+    `layout` names an order that row and column do not tell; every language then gives a function of the indices.
+    """
 
     name: str
     meaning: str
     unit: str
     shape: Shape = ("n",)
+    layout: str = ""
 
     def sizes(self, dimensions: Mapping[str, int]) -> tuple[int, ...]:
         return tuple(dimensions[d] if isinstance(d, str) else d for d in self.shape)
 
+
+PACKED_PAIRS: Final = "packed pairs"
+"""The layout of X_ijk = X_ikj: in each of n rows i the pairs j <= k in the order (0, 0) ... (0, n-1), (1, 1) ..."""
 
 INPUTS: Final[dict[str, Array]] = {
     row.name: row

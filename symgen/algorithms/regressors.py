@@ -74,7 +74,9 @@ def with_friction(
     """All entries row-major; behind the columns of inertia, each joint's columns of the system's kinds of friction."""
     kinds, n = system.friction_kinds, system.dof
     own = {
-        (i, columns + len(kinds) * i + k): FRICTION_COLUMNS[kind](qd[i]) for i in range(n) for k, kind in enumerate(kinds)
+        (i, columns + len(kinds) * i + k): FRICTION_COLUMNS[kind](qd[i])
+        for i in range(n)
+        for k, kind in enumerate(kinds)
     }
     return full({**entries, **own}, n, columns + len(kinds) * n)
 

@@ -13,7 +13,7 @@ class Op:
     arity: int
     evaluate: Callable[..., Any]
     counts_as: str
-    """The column of an operation count: ``add``, ``mul``, ``div`` or ``trig`` (a sign is one comparison less another)."""
+    """The column of an operation count: ``add``, ``mul``, ``div`` or ``trig``; a sign counts as one addition."""
     commutative: bool = False
     parity: str = ""
     """One-operand functions: ``odd`` f(-x) = -f(x), ``even`` f(-x) = f(x)."""

@@ -6,10 +6,23 @@ from symgen.module import Module
 from symgen.render import render
 from symgen.targets.c_function import WORK, CFunction
 from symgen.targets.c_text import comment, literal, numbers, string
-from symgen.targets.describe import conventions, descriptions
+from symgen.targets.describe import Argument, conventions, descriptions, laid_out
 
 TOLERANCE: Final = {"double": 1e-11, "float": 1e-4}
 """How far a self-test lets results be from the reference, of the largest entry."""
+
+
+def _packed_pairs(prefix: str, a: Argument) -> str:
+    """A macro for the place of entry i, j, k of the layout PACKED_PAIRS."""
+    n, pairs = a.sizes
+    low, high = (f"({2 * n - 1} - ({x})) * ({x}) / 2 + ({y})" for x, y in ("jk", "kj"))
+    place = f"({pairs} * (i) + ((j) < (k) ? {low} : {high}))"
+    heading = f"/* Where entry i, j, k (as i, k, j; from 0) is in the packed {a.name}. */"
+    return f"{heading}\n#define {prefix.upper()}_{a.name.upper()}(i, j, k) {place}"
+
+
+LAYOUTS: Final = {"packed pairs": _packed_pairs}
+"""By layout: the text that tells where an entry is."""
 
 
 def functions(module: Module) -> list[CFunction]:
@@ -36,6 +49,7 @@ def _context(module: Module) -> dict[str, Any]:
     return {
         "module": module,
         "functions": functions(module),
+        "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
         "conventions": conventions(module),
         "comment": comment,
         "string": string,

@@ -4,6 +4,7 @@ Texts here are plain; each language escapes what comes from the robot's file in 
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from symgen.algorithms import INPUTS
@@ -17,13 +18,14 @@ from symgen.tracing import Function, Regroup
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An array argument: ``in`` or ``out``, name, sizes, meaning and unit."""
+    """An array argument: ``in`` or ``out``, name, sizes, meaning, unit and, if not plain, its layout."""
 
     direction: str
     name: str
     sizes: tuple[int, ...]
     meaning: str
     unit: str
+    layout: str = ""
 
     @property
     def size(self) -> int:
@@ -73,6 +75,11 @@ def descriptions(module: Module) -> list[Description]:
     return described if module.regroup is None else [_regrouping(module, module.regroup), *described]
 
 
+def laid_out(described: Iterable[Description]) -> list[Argument]:
+    """The arrays of some functions that have a layout, each once."""
+    return list({a.name: a for d in described for a in d.arguments if a.layout}.values())
+
+
 def _described(module: Module, function: Function) -> Description:
     arguments = _arguments(module, "in", module.inputs(function)) + _arguments(module, "out", module.outputs(function))
     formulas = tuple(_formula(q) for q in function.quantities)
@@ -87,7 +94,8 @@ def _formula(q: Quantity) -> str:
 
 
 def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tuple[Argument, ...]:
-    return tuple(Argument(direction, a.name, a.sizes(module.dimensions), a.meaning, a.unit) for a in arrays)
+    sizes = module.dimensions
+    return tuple(Argument(direction, a.name, a.sizes(sizes), a.meaning, a.unit, a.layout) for a in arrays)
 
 
 def _regrouping(module: Module, regroup: Regroup) -> Description:
@@ -122,8 +130,8 @@ def _friction(module: Module) -> list[str]:
         return []
     kinds = ", ".join(module.robot.friction)
     where = f"the input friction, {kinds} joint by joint" if module.robot.runtime_friction else "the robot's file"
-    return [f"Joint friction ({kinds}) is in tau = ... + viscous qd + coulomb sign(qd) + offset, sign(0) = 0, of inverse",
-            f"and forward dynamics and their derivatives (not in bias); coefficients from {where}."]
+    return [f"Joint friction ({kinds}) is in inverse and forward dynamics and their derivatives, not in bias:",
+            f"tau = ... + viscous qd + coulomb sign(qd) + offset, sign(0) = 0; coefficients from {where}."]
 
 
 def _wrenches(module: Module) -> list[str]:

@@ -1,15 +1,20 @@
 """Python with NumPy: the operation table and the one file of a module."""
 
+from typing import Final
+
 from symgen.compiler.passes import live
 from symgen.compiler.program import Program
 from symgen.module import Module
 from symgen.render import render
-from symgen.targets.describe import Argument, Description, conventions, descriptions
+from symgen.targets.describe import Argument, Description, conventions, descriptions, laid_out
 from symgen.targets.dialect import Dialect, call, minus, over, plus, times
 from symgen.targets.writer import Block, write, zeros
 
 DIALECT = Dialect(
-    operations={"add": plus, "sub": minus, "mul": times, "div": over, "sin": call("sin"), "cos": call("cos"), "sign": call("sign")},
+    operations={
+        "add": plus, "sub": minus, "mul": times, "div": over,
+        "sin": call("sin"), "cos": call("cos"), "sign": call("sign"),
+    },
     literal=repr,
     input=lambda array, k: f"{array}{k + 1}",
     declare="{name}",
@@ -27,12 +32,28 @@ def _position(shape: tuple[int, ...], k: int) -> tuple[int, ...]:
     return tuple(position)
 
 
+def _packed_pairs(a: Argument) -> list[str]:
+    """A function for the place of entry i, j, k of the layout PACKED_PAIRS."""
+    n, pairs = a.sizes
+    return [
+        f"def {a.name.lower()}_index(i: int, j: int, k: int) -> int:",
+        f'    """Where entry i, j, k (as i, k, j; from 0) is in the packed {a.name} of one state, flattened."""',
+        "    j, k = min(j, k), max(j, k)",
+        f"    return {pairs} * i + ({2 * n - 1} - j) * j // 2 + k",
+    ]
+
+
+LAYOUTS: Final = {"packed pairs": _packed_pairs}
+"""By layout: the lines that tell where an entry is."""
+
+
 def files(module: Module) -> dict[str, str]:
     """The Python module, which needs NumPy alone."""
     functions = descriptions(module)
     context = {
         "module": module,
         "functions": functions,
+        "layouts": [LAYOUTS[a.layout](a) for a in laid_out(functions)],
         "conventions": conventions(module),
         "comment": comment,
         "text": ascii,

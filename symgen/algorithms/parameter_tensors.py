@@ -1,0 +1,71 @@
+"""Derivatives of the dynamic terms with respect to the inertial parameters, which all of them are linear in.
+
+Columns of regressors for unit rates: what a unit twist finds, for each of the ten of a body, in the field of another
+(see `symgen.algorithms.fields`). Parameters are the last index, ordered and placed as in
+`symgen.algorithms.regressors`.
+"""
+
+from dataclasses import replace
+from itertools import combinations_with_replacement
+
+from symgen.algorithms.fields import Field, Rates, accelerations, fields, ten_entries
+from symgen.algorithms.motions import Coordinates, unit_twists
+from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.regressors import TEN, full, joint_entries
+from symgen.dual import unit
+from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.spatial import NULL
+from symgen.mechanics.system import System
+from symgen.scalar import ZERO, Scalar
+
+SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
+SHAPE = ("n", "n", "ten")
+
+
+@quantity(
+    "mass_matrix_by_parameters", "dM/dpi", inputs=("q",), needs_gravity=False, needs_inertia=False, source=SOURCE,
+    outputs=(Array("M_pi", "dM_ij/dpi_p at [i, j, p]", "kg m^2 | kg m | kg by kg, kg m, kg m^2", SHAPE),),
+    regroupings=(WHOLE,),
+)
+def mass_matrix_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
+    """∂M_ij/∂π_p, n x n x 10 n, row-major; symmetric in i and j.
+
+    M_ij = ∫ J_i · J_j dm: what twist i finds in the velocities of twist j.
+    """
+    n, units = system.dof, unit_twists(system, q)
+    entries: dict[tuple[int, int], Scalar] = {}
+    for b in system.outward:
+        with system.section(b, "inertia of unit parameters"):
+            own = {i - 1: twist.seen_in(system.own(b)) for i, twist in units[b].items()}
+            for (i, one), (j, other) in combinations_with_replacement(own.items(), 2):
+                for p, x in enumerate(ten_entries(one, Field(other.linear, wrd=other.angular)), TEN * (b - 1)):
+                    entries[i * n + j, p] = entries[j * n + i, p] = x
+    return full(entries, n * n, TEN * n)
+
+
+@quantity(
+    "coriolis_matrix_by_parameters", "dC/dpi", inputs=("q", "qd"), needs_gravity=False, needs_inertia=False,
+    outputs=(Array("C_pi", "dC_ij/dpi_p at [i, j, p]", "units of C by kg, kg m, kg m^2", SHAPE),),
+    source=SOURCE, regroupings=(WHOLE,),
+)
+def coriolis_matrix_by_parameters(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """∂C_ij/∂π_p, n x n x 10 n, row-major, C that of `coriolis_matrix`.
+
+    Column j of C is M q̈_r + C q̇_r for q̇_r = e_j and q̈_r = 0: a Slotine-Li regressor without gravity.
+    """
+    n, afloat = system.dof, replace(system, gravity=dict.fromkeys(system.gravity, NULL))
+    entries: dict[tuple[int, int], Scalar] = {}
+    for j in range(n):
+        moving = fields(afloat, q, [Rates(v, e, ZERO) for v, e in zip(qd, unit(n, j), strict=True)])
+        entries |= {(i * n + j, p): x for (i, p), x in joint_entries(afloat, q, moving).items()}
+    return full(entries, n * n, TEN * n)
+
+
+@quantity(
+    "gravity_by_parameters", "dg/dpi", inputs=("q",), needs_inertia=False, source=SOURCE, regroupings=(WHOLE,),
+    outputs=(Array("g_pi", "dg_i/dpi_p at [i, p]", "N m | N by kg, kg m, kg m^2", ("n", "ten")),),
+)
+def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
+    """∂g_i/∂π_p, n x 10 n, row-major: the regressor at rest."""
+    still = [ZERO] * system.dof
+    return full(joint_entries(system, q, accelerations(system, q, still, still)), system.dof, TEN * system.dof)
