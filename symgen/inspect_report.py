@@ -119,42 +119,60 @@ def plot(data: Data, patterns: Mapping[str, np.ndarray[Any, Any]], path: Path) -
     mpl.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, len(patterns), figsize=_size(patterns), squeeze=False,
-                                   width_ratios=[_columns(p) for p in patterns.values()], layout="constrained")
-    for axis, (name, pattern) in zip(axes[0], patterns.items(), strict=True):
-        _draw(axis, name, pattern, data)
-    figure.suptitle(f"{data['robot']}: what is not zero in every state")
-    figure.savefig(path, dpi=150, metadata={"Software": None})
+    shown = {name: pattern for name, pattern in patterns.items() if name in TITLES}
+    rows: list[Any] = [[name] * 2 for name in ("Y", "Y_b") if name in shown]
+    small = [name for name in ("M", "Gamma_full") if name in shown]
+    rows += [small * 2 if len(small) == 1 else small] if small else []
+    height = 0.9 + len(rows) * (0.9 + 0.2 * len(data["bodies"]))
+    figure, axes = pyplot.subplot_mosaic(rows, figsize=(13, height), width_ratios=[1, 3], layout="constrained")
+    for name, pattern in shown.items():
+        _draw(axes[name], name, pattern.reshape(len(data["bodies"]), -1), data)
+    figure.suptitle(f"{data['robot']}: entries that are not zero in every state (blue)")
+    figure.savefig(path, dpi=130, metadata={"Software": None})
     pyplot.close(figure)
 
 
-def _flat(pattern: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return pattern.reshape(pattern.shape[0], -1)
+TITLES: Final = {
+    "Y": "regressor: columns are the ten parameters of each body",
+    "Y_b": "base regressor: columns are the base parameters, by body",
+    "M": "mass matrix",
+    "Gamma_full": "Christoffel symbols Γ_ijk: rows i, blocks j, columns k",
+}
 
 
-def _columns(pattern: np.ndarray[Any, Any]) -> int:
-    return int(_flat(pattern).shape[1])
+def _groups(name: str, data: Data) -> tuple[list[int], list[str], list[str]]:
+    """How a pattern's columns belong together: sizes, a label for each group, a label for each column."""
+    bodies = [body["name"] for body in data["bodies"]]
+    numbers = [str(k) for k, _ in enumerate(bodies, 1)]
+    if name == "Y":
+        return [10] * len(bodies), bodies, list(PARAMETER_NAMES) * len(bodies)
+    if name == "Y_b":
+        columns = [text.rsplit("_", 1) for text in data["base_parameters"]["groupings"]]
+        sizes = [sum(body == k for _, body in columns) for k in numbers]
+        return sizes, bodies, [moment for moment, _ in columns]
+    if name == "M":
+        return [1] * len(bodies), [""] * len(bodies), numbers
+    return [len(bodies)] * len(bodies), [f"j = {k}" for k in numbers], [""] * len(bodies) ** 2
 
 
-def _size(patterns: Mapping[str, np.ndarray[Any, Any]]) -> tuple[float, float]:
-    cells = sum(_columns(p) for p in patterns.values())
-    rows = max(p.shape[0] for p in patterns.values())
-    return min(24.0, max(8.0, 0.14 * cells + 2.0)), min(10.0, max(2.6, 0.24 * rows + 1.6))
-
-
-def _draw(axis: Any, name: str, pattern: np.ndarray[Any, Any], data: Data) -> None:
-    cells = _flat(pattern)
+def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None:
+    sizes, groups, columns = _groups(name, data)
+    columns += [""] * (cells.shape[1] - len(columns))  # of joint friction
     axis.imshow(cells, cmap="Blues", vmin=0, vmax=1.4, aspect="auto", interpolation="nearest")
-    axis.set_title(f"{name}: {int(cells.sum())} of {cells.size}", fontsize=9)
-    axis.set_yticks(range(cells.shape[0]), [b["joint"] for b in data["bodies"]][: cells.shape[0]], fontsize=7)
-    step = cells.shape[1] // len(data["bodies"])
-    starts = range(0, cells.shape[1], max(step, 1))
-    axis.set_xticks([s + (step - 1) / 2 for s in starts], [str(k) for k, _ in enumerate(starts, 1)], fontsize=7)
-    for s in starts:
-        axis.axvline(s - 0.5, color="0.6", linewidth=0.6)
-    for s in range(cells.shape[0]):
-        axis.axhline(s - 0.5, color="0.9", linewidth=0.4)
-    axis.set_xlabel("body" if step > 1 else "joint", fontsize=8)
+    axis.set_title(f"{TITLES[name]} ({int(cells.sum())} of {cells.size})", fontsize=9, loc="left")
+    axis.set_yticks(range(cells.shape[0]), [b["joint"] for b in data["bodies"]], fontsize=7)
+    axis.set_xticks(range(len(columns)), columns, fontsize=5, rotation=90)
+    axis.tick_params(length=0)
+    for row in range(cells.shape[0] - 1):
+        axis.axhline(row + 0.5, color="0.9", linewidth=0.4)
+    starts = np.cumsum([0, *sizes])
+    for start, size, label in zip(starts[:-1], sizes, groups, strict=True):
+        if start:
+            axis.axvline(start - 0.5, color="0.55", linewidth=0.8)
+        if size:
+            axis.annotate(label, ((start + (size - 1) / 2), -0.22), xycoords=("data", "axes fraction"), fontsize=7,
+                          ha="center", va="top", annotation_clip=False)
+    axis.set_xlim(-0.5, cells.shape[1] - 0.5)
 
 
 __all__: Sequence[str] = ("groupings", "latex", "on_terminal", "page", "plot")

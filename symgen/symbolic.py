@@ -29,13 +29,13 @@ KINDS: Final = ("masses", "lengths")
 
 def parse_entry(text: str) -> tuple[str, tuple[int, ...]]:
     """``QUANTITY:i,j`` with indices from 1 as the quantity and indices from 0. Raises OptionError."""
-    name, _, indices = text.rpartition(":")
+    name, _, indices = (text if ":" in text else f"{text}:").rpartition(":")
     if name not in QUANTITIES:
         raise unknown_quantity(name)
     try:
         numbers = tuple(int(k) for k in indices.split(","))
     except ValueError:
-        raise OptionError(f"--entry {text}: give indices from 1, as in mass_matrix:1,1") from None
+        raise OptionError(f"--entry {text!r}: give indices from 1, as in mass_matrix:1,1") from None
     return name, tuple(k - 1 for k in numbers)
 
 
@@ -47,7 +47,7 @@ def entry(robot: Robot, text: str, symbolic: Collection[str] = ()) -> sympy.Expr
     """
     unknown = [kind for kind in symbolic if kind not in KINDS]
     if unknown:
-        raise OptionError(f"--symbolic {unknown[0]}: use {' or '.join(KINDS)}")
+        raise OptionError(f"--symbolic {unknown[0]!r}: use {' or '.join(KINDS)}")
     name, indices = parse_entry(text)
     quantity = QUANTITIES[name]
     if "lengths" in symbolic and any("b" in out.shape or "y_b" in out.shape for out in quantity.outputs):
@@ -56,7 +56,7 @@ def entry(robot: Robot, text: str, symbolic: Collection[str] = ()) -> sympy.Expr
     sizes = dimensions(regroup)
     shape = quantity.outputs[0].sizes(sizes)
     if len(indices) != len(shape) or not all(0 <= k < n for k, n in zip(indices, shape, strict=True)):
-        raise OptionError(f"--entry {text}: {name} has {' x '.join(map(str, shape))} entries, counted from 1")
+        raise OptionError(f"--entry {text!r}: {name} has {' x '.join(map(str, shape))} entries, counted from 1")
     inputs = (_symbols(array, prod(INPUTS[array].sizes(sizes))) for array in quantity.inputs)
     result = quantity.formulations[0].algorithm(parts, *inputs)
     values = result if len(quantity.outputs) == 1 else result[0]
