@@ -21,7 +21,8 @@ from symgen.errors import SymgenError
 from symgen.mechanics.assemble import load
 from symgen.mechanics.model import Model
 from symgen.mechanics.urdf import read
-from symgen.tracing import Robot, Wanted, trace
+from symgen.robot import Robot
+from symgen.tracing import Wanted, trace
 from tests.public_robots import example_robots
 
 Array = Any

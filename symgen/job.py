@@ -13,8 +13,9 @@ from symgen.mechanics.assemble import Loaded, load
 from symgen.mechanics.system import FRICTION_COLUMNS
 from symgen.mechanics.xml_reader import quoted, shown
 from symgen.module import Module, Source
+from symgen.robot import Robot
 from symgen.targets.c_text import KEYWORDS, MODULES, identifier
-from symgen.tracing import Function, Robot, Wanted, every_formulation, trace_all
+from symgen.tracing import Function, Wanted, every_formulation, trace_all
 
 CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 """What is computed where nothing else is asked for: a module small enough to be read."""
@@ -157,7 +158,8 @@ def _total(module: Module) -> int:
     return sum(function.counts.total for function in module.functions)
 
 
-FUNCTIONS: Final = frozenset({"selftest", "real", "regroup", "parameters", "joint_names", "sin", "cos", "np"})
+FUNCTIONS: Final = frozenset({"selftest", "real", "regroup", "parameters", "joint_names", "gamma_index", "sin",
+                             "cos", "sign", "np"})
 """Names that the generated files have in use beside their functions."""
 
 

@@ -10,8 +10,9 @@ from typing import Any, Final
 from symgen.errors import OptionError
 from symgen.mechanics.model import Body, Joint, Limits, Link, Model, Pose
 from symgen.module import Module, Source
+from symgen.robot import Robot
 from symgen.targets.describe import conventions, descriptions
-from symgen.tracing import Function, Robot, Wanted, trace
+from symgen.tracing import Function, Wanted, trace
 
 NAME: Final = "manifest.json"
 FORMAT: Final = 1

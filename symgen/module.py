@@ -16,8 +16,9 @@ from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import Vector
 from symgen.reference import REFERENCES, State
+from symgen.robot import Regroup, Robot, dimensions
 from symgen.scalar import ZERO, Scalar
-from symgen.tracing import Function, Regroup, Robot, dimensions
+from symgen.tracing import Function
 
 TEST_STATES = 5
 SPREAD = {"q": 3.0, "qdd": 5.0, "tau": 10.0, "g": 9.81}
@@ -136,7 +137,7 @@ class Module:
     def _reference(
         self, function: Function, output: str, exact: Mapping[str, list[Scalar]], tens: Mapping[str, Numbers]
     ) -> Numbers:
-        """From the independent judge where there is one, else from the algorithm itself in many digits."""
+        """From the independent judge where there is one, else from the tape in many digits."""
         model = self.robot.lumped
         if output in REFERENCES:
             fall = Vector(*exact["g"]) if "g" in exact else Vector(*model.gravity)
@@ -148,7 +149,7 @@ class Module:
         if self.regroup is not None:
             given["par"] = evaluate(self.regroup.program, {"pi": flat})["par"]
         wanted = {name: given[name] for name in function.inputs}
-        return tuple(float(x) for x in function.run(**wanted)[output])
+        return tuple(float(x) for x in evaluate(function.program, wanted)[output])
 
 
 def _plain(x: Scalar) -> Scalar:

@@ -13,12 +13,13 @@ from symgen.algorithms.registry import unknown_quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.mechanics.canonical import Landing
+from symgen.mechanics.inertia import NO_INERTIA
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, pseudo_inertia, system
-from symgen.mechanics.spatial import NO_INERTIA, Vector
+from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import Placement, System
+from symgen.robot import Regroup, Robot, dimensions
 from symgen.scalar import ZERO, Scalar
-from symgen.tracing import Regroup, Robot, dimensions
 
 TOO_LONG: Final = 400
 """Expressions of more operations are only expanded: trigonometric simplification would take minutes."""

@@ -18,7 +18,8 @@ from symgen.algorithms.coriolis import coriolis_matrix, coriolis_transpose_produ
 from symgen.algorithms.newton_euler import bias, gravity
 from symgen.mechanics.assemble import load
 from symgen.mechanics.parameters import REGROUPINGS, system
-from symgen.tracing import Robot, Wanted, trace
+from symgen.robot import Robot
+from symgen.tracing import Wanted, trace
 
 robots = pytest.mark.parametrize("name", RANDOM + REAL)
 FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]

@@ -7,7 +7,8 @@ from public_robots import example_robot
 
 from symgen.compiler.passes import Counts
 from symgen.mechanics.assemble import load
-from symgen.tracing import Robot, Wanted, trace
+from symgen.robot import Robot
+from symgen.tracing import Wanted, trace
 
 ROBOTS = Path(__file__).resolve().parent.parent / "robots"
 FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]

@@ -20,8 +20,9 @@ from symgen.compiler.derivative import jacobian, pullback, pushforward
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import REGROUPINGS, system
+from symgen.robot import Robot
 from symgen.scalar import ZERO, cos, sin
-from symgen.tracing import Robot, Wanted, trace
+from symgen.tracing import Wanted, trace
 
 INVERSE = (inverse_dynamics_derivatives, inverse_dynamics_derivatives_by_duals)
 FORWARD = (forward_dynamics_derivatives, forward_dynamics_derivatives_by_duals)

@@ -17,7 +17,8 @@ from symgen.algorithms.forward_dynamics import (
 )
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.mechanics.parameters import REGROUPINGS, system
-from symgen.tracing import Robot, Wanted, trace
+from symgen.robot import Robot
+from symgen.tracing import Wanted, trace
 
 WAYS = (forward_dynamics, forward_dynamics_articulated, forward_dynamics_by_tree)
 

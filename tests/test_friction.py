@@ -8,7 +8,8 @@ from random_trees import FEW, model
 
 from symgen.api import generate
 from symgen.mechanics.parameters import lumped
-from symgen.tracing import Robot, Wanted, trace
+from symgen.robot import Robot
+from symgen.tracing import Wanted, trace
 from symgen.verify import verify
 
 KINDS = ("viscous", "coulomb", "offset")

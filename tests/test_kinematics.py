@@ -13,7 +13,8 @@ from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.mechanics.assemble import load
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE, system
-from symgen.tracing import Robot, Wanted, trace
+from symgen.robot import Robot
+from symgen.tracing import Wanted, trace
 
 robots = pytest.mark.parametrize("name", RANDOM + REAL)
 REFERENCES = ("body", "world", "aligned")

@@ -27,7 +27,8 @@ from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import IDENTITY, Pose
 from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.mechanics.spatial import Vector
-from symgen.tracing import Robot, Wanted, dimensions, trace
+from symgen.robot import Robot, dimensions
+from symgen.tracing import Wanted, trace
 
 TOLERANCE = 1e-12
 robots = pytest.mark.parametrize("name", RANDOM + REAL)

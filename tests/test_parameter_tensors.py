@@ -16,7 +16,8 @@ from symgen.algorithms.parameter_tensors import (
 from symgen.algorithms.regressors import slotine_li_regressor
 from symgen.compiler.evaluate import evaluate
 from symgen.mechanics.parameters import system
-from symgen.tracing import Robot, Wanted, trace
+from symgen.robot import Robot
+from symgen.tracing import Wanted, trace
 
 robots = pytest.mark.parametrize("name", [*FEW, "tree 0", "ur5"])
 TERMS = {

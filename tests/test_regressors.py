@@ -30,7 +30,8 @@ from symgen.mechanics.assemble import load
 from symgen.mechanics.independence import independent
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, lumped, system
-from symgen.tracing import Robot, Wanted, trace
+from symgen.robot import Robot
+from symgen.tracing import Wanted, trace
 
 FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
 UR5, PANDA = "ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf"

@@ -8,7 +8,8 @@ from symgen.algorithms import QUANTITIES
 from symgen.mechanics.spatial import Vector
 from symgen.reference import State
 from symgen.reference import inverse_dynamics as textbook
-from symgen.tracing import Robot, Wanted, trace
+from symgen.robot import Robot
+from symgen.tracing import Wanted, trace
 
 FELT = [name for name, quantity in QUANTITIES.items() if quantity.feels_wrench]
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from symgen.algorithms.coriolis import C_MATRIX, square
 from symgen.algorithms.registry import PACKED_PAIRS, Array, quantity
 from symgen.mechanics.flow import Flow, Twist, carried, climb, joint_flow, own_steps, slide_axis, spin_axis
+from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import NO_INERTIA, Force, Inertia, Step, Turn, Vector
+from symgen.mechanics.spatial import Force, Step, Turn, Vector
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 

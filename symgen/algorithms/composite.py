@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.spatial import NO_INERTIA, Force, Inertia
+from symgen.mechanics.inertia import NO_INERTIA, Inertia
+from symgen.mechanics.spatial import Force
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 

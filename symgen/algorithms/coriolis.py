@@ -19,8 +19,9 @@ from dataclasses import dataclass
 
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.flow import Cloud, carried, climb, own_steps, slide_axis, spin_axis, times, usual_times
+from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Inertia, Step, Turn, Vector, along, axial
+from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Step, Turn, Vector, along, axial
 from symgen.mechanics.system import Placement, System
 from symgen.scalar import ZERO, Scalar
 

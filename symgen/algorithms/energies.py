@@ -18,8 +18,9 @@ from symgen.algorithms.motions import (
 )
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.flow import carried, usual_times
+from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.spatial import NO_FORCE, NO_INERTIA, NULL, Force, Inertia, Vector
+from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Vector
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 

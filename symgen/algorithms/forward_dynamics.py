@@ -11,8 +11,9 @@ from symgen.algorithms.coriolis import Entries, square
 from symgen.algorithms.newton_euler import State, bias, inertial_force, moved
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.flow import Twist, carried, slide_axis, spin_axis, times, turned_in
+from symgen.mechanics.inertia import NO_SECOND, Inertia, Second
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import NO_FORCE, NO_SECOND, NULL, Force, Inertia, Second, Step, Turn, Vector, along
+from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Step, Turn, Vector, along
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar, named
 

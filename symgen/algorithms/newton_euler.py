@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Second, Vector, along, axial
+from symgen.mechanics.inertia import Second
+from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Vector, along, axial
 from symgen.mechanics.system import System, SystemBody
 from symgen.scalar import ZERO, Scalar, named
 

@@ -13,9 +13,10 @@ import sympy
 
 from symgen.mechanics.canonical import ROUNDING
 from symgen.mechanics.independence import MOMENTS, Independent, Key, Numbers, independent, left_over, moments
+from symgen.mechanics.inertia import NO_INERTIA
 from symgen.mechanics.model import PARAMETER_NAMES, Model
 from symgen.mechanics.parameters import WHOLE, Parameters, pseudo_inertia, seen_from, system
-from symgen.mechanics.spatial import NO_INERTIA, Vector
+from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeVar
 
+from symgen.mechanics.inertia import NO_INERTIA, Inertia, Second
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import EZ, NO_INERTIA, NULL, Force, Inertia, Second, Step, Turn, Vector, along
+from symgen.mechanics.spatial import EZ, NULL, Force, Step, Turn, Vector, along
 from symgen.mechanics.system import Placement, System
 from symgen.scalar import ZERO, Scalar
 

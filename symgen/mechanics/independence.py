@@ -15,7 +15,8 @@ import numpy as np
 
 from symgen.mechanics.canonical import pose_of
 from symgen.mechanics.flow import slide_axis
-from symgen.mechanics.spatial import Inertia, Second, Vector
+from symgen.mechanics.inertia import Inertia, Second
+from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import Placement, System
 from symgen.scalar import ZERO, Scalar
 

@@ -6,7 +6,8 @@ Every joint acts along the z axis of its canonical frame. A new joint type is on
 
 from typing import Final, Protocol
 
-from symgen.mechanics.spatial import EZ, NULL, Angle, Force, Inertia, Second, Vector
+from symgen.mechanics.inertia import Inertia, Second
+from symgen.mechanics.spatial import EZ, NULL, Angle, Force, Vector
 from symgen.scalar import ZERO, Scalar
 
 

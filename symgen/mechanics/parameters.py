@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, main_child, pose_of, size_of, tidy
+from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, Second
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Body, Model, Pose
-from symgen.mechanics.spatial import NO_INERTIA, NO_SECOND, NULL, Angle, Inertia, Second, Turn, Vector
+from symgen.mechanics.spatial import NULL, Angle, Turn, Vector
 from symgen.mechanics.system import Placement, Seat, System, SystemBody
 from symgen.scalar import ZERO, Scalar, structural
 

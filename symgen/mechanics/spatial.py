@@ -1,4 +1,4 @@
-"""Vectors, poses and the pseudo-inertia, scalar-generic.
+"""Angles, turns, shifts, vectors and forces, scalar-generic.
 
 Frames are moved only by elementary steps, turns about a coordinate axis and shifts along one: that is what
 keeps right angles free and every product countable. (Khalil & Kleinfinger, ICRA 1986; design notes 1-2.)
@@ -6,7 +6,7 @@ keeps right angles free and every product countable. (Khalil & Kleinfinger, ICRA
 
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from symgen.exact import atan2
 from symgen.mechanics.model import Pose
@@ -195,109 +195,3 @@ class Force:
 
 
 NO_FORCE = Force(NULL, NULL)
-
-
-@dataclass(frozen=True, slots=True)
-class Second:
-    """A symmetric 3x3 matrix, the second moment of mass ∫ r rᵀ dm (kg m²).
-
-    `sum` may hold xx + yy as it was before turns about z, which leave it alone; see `remembering`.
-    """
-
-    xx: Scalar
-    xy: Scalar
-    xz: Scalar
-    yy: Scalar
-    yz: Scalar
-    zz: Scalar
-    sum: Scalar | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-    def __iter__(self) -> Iterator[Scalar]:
-        return iter((self.xx, self.xy, self.xz, self.yy, self.yz, self.zz))
-
-    def __add__(self, other: "Second") -> "Second":
-        known = self.sum is not None or other.sum is not None
-        total = self.across + other.across if known else None
-        return Second(*(a + b for a, b in zip(self, other, strict=True)), sum=total)
-
-    @property
-    def across(self) -> Scalar:
-        """xx + yy, the moment about z."""
-        return self.xx + self.yy if self.sum is None else self.sum
-
-    def remembering(self) -> "Second":
-        """The same matrix, which keeps xx + yy apart through turns about z: pays along parallel joints."""
-        return replace(self, sum=self.across)
-
-    def __getitem__(self, ij: tuple[int, int]) -> Scalar:
-        return tuple(self)[_PACKED[ij]]
-
-    def turned_in(self, turn: Turn) -> "Second":
-        """R S Rᵀ for the rotation of `turn`; the in-plane block costs five products (design notes 2)."""
-        if turn.angle.is_zero:
-            return self
-        c, s = turn.angle.cos_sin
-        k = turn.axis
-        i, j = (k + 1) % 3, (k + 2) % 3
-        ki, kj = self[k, i], self[k, j]
-        block = self._block(i, j, c, s) | {
-            (k, i): c * ki - s * kj,
-            (k, j): s * ki + c * kj,
-            (k, k): self[k, k],
-        }
-        entries = {_PACKED[ij]: x for ij, x in block.items()}
-        return Second(*(entries[n] for n in range(6)), sum=self.sum if k == 2 else None)
-
-    def _block(self, i: int, j: int, c: Scalar, s: Scalar) -> dict[tuple[int, int], Scalar]:
-        """The in-plane entries after a turn; whole right angles only permute and negate them."""
-        ii, ij, jj = self[i, i], self[i, j], self[j, j]
-        if s is ZERO:
-            return {(i, i): ii, (i, j): ij, (j, j): jj}
-        if c is ZERO:
-            return {(i, i): jj, (i, j): -ij, (j, j): ii}
-        t = c * (ii - jj) - s * (2.0 * ij)
-        return {(i, i): jj + c * t, (i, j): ij + s * t, (j, j): ii - c * t}
-
-
-_PACKED = {(i, j): n for n, pair in enumerate(((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
-           for i, j in (pair, pair[::-1])}
-NO_SECOND = Second(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
-
-
-@dataclass(frozen=True, slots=True)
-class Inertia:
-    """The pseudo-inertia [S h; hᵀ m] about a frame's origin: mass, first and second moment."""
-
-    m: Scalar
-    h: Vector
-    s: Second
-
-    def __add__(self, other: "Inertia") -> "Inertia":
-        return Inertia(self.m + other.m, self.h + other.h, self.s + other.s)
-
-    def moved_in(self, step: Step) -> "Inertia":
-        """The same body about the frame from which `step` leads to the present one."""
-        if isinstance(step, Turn):
-            return Inertia(self.m, self.h.turned(-step), self.s.turned_in(step))
-        return self._shifted(step.axis, step.length)
-
-    def named(self, label: str) -> "Inertia":
-        named(self.m, f"m{label}")
-        self.h.named(f"h{label}")
-        for x, axes in zip(self.s, ("xx", "xy", "xz", "yy", "yz", "zz"), strict=True):
-            named(x, f"S{label}_{axes}")
-        return self
-
-    def _shifted(self, k: int, d: Scalar) -> "Inertia":
-        if d is ZERO:
-            return self
-        i, j = (k + 1) % 3, (k + 2) % 3
-        moved = self.h + along(k, d * self.m)
-        sums = [ZERO] * 6
-        sums[_PACKED[k, k]] = (2.0 * d) * self.h[k] + (d * d) * self.m
-        sums[_PACKED[k, i]] = d * self.h[i]
-        sums[_PACKED[k, j]] = d * self.h[j]
-        return Inertia(self.m, moved, self.s + Second(*sums))
-
-
-NO_INERTIA = Inertia(ZERO, NULL, NO_SECOND)

@@ -7,9 +7,10 @@ from typing import Final, TypeVar
 
 from symgen.errors import OptionError
 from symgen.mechanics.canonical import Landing
+from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.model import Pose
-from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Inertia, Shift, Step, Turn, Vector
+from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Shift, Step, Turn, Vector
 from symgen.scalar import ZERO, Scalar, sign
 
 Carried = TypeVar("Carried", Force, Inertia)

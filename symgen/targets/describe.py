@@ -13,7 +13,8 @@ from symgen.compiler.passes import Counts, counts, live
 from symgen.compiler.program import Program
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.module import Module
-from symgen.tracing import Function, Regroup
+from symgen.robot import Regroup
+from symgen.tracing import Function
 
 
 @dataclass(frozen=True, slots=True)

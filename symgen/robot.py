@@ -1,0 +1,128 @@
+"""A robot with what stays open until run time, and how the regrouped parameters of a run come about."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from symgen.compiler.evaluate import evaluate
+from symgen.compiler.program import Program, Value
+from symgen.mechanics.independence import independent
+from symgen.mechanics.inertia import Inertia, Second
+from symgen.mechanics.model import PARAMETER_NAMES, Model
+from symgen.mechanics.parameters import WHOLE, lumped, parameter_blocks, system, turned_gravity
+from symgen.mechanics.spatial import Vector
+from symgen.mechanics.system import Friction, Sections, System, SystemBody, no_section
+from symgen.scalar import Scalar, structural
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A model with what stays open until run time.
+
+    `runtime` names the links whose ten parameters are inputs (see `parameter_blocks`), `runtime_gravity`
+    makes the vector of free fall one; `wrenches` names the links that an external wrench acts on; `friction` has
+    the kinds of joint friction, with the coefficients of the file or (`runtime_friction`) as an input.
+    """
+
+    model: Model
+    runtime: tuple[str, ...] = ()
+    runtime_gravity: bool = False
+    wrenches: tuple[str, ...] = ()
+    friction: tuple[str, ...] = ()
+    runtime_friction: bool = False
+
+    @cached_property
+    def lumped(self) -> Model:
+        """The model with one set of ten for each body that a runtime name means as a whole."""
+        return lumped(self.model, self.runtime)
+
+    @cached_property
+    def blocks(self) -> dict[str, tuple[float, ...]]:
+        """The runtime parameters by link name, with the values of the file, in the order of the input array."""
+        return parameter_blocks(self.lumped, self.runtime)
+
+    def frictions(self, given: Sequence[Scalar] | None) -> list[Friction]:
+        """The friction of each joint, from the input array or from the file."""
+        if given is None:
+            file = [{"viscous": b.joint.damping, "coulomb": b.joint.friction} for b in self.model.bodies]
+            return [Friction(**{kind: structural(row[kind]) for kind in self.friction}) for row in file]
+        k = len(self.friction)
+        rows = (given[k * i : k * (i + 1)] for i in range(self.model.dof))
+        return [Friction(**dict(zip(self.friction, row, strict=True))) for row in rows]
+
+    def regroup(self, regrouping: str) -> "Regroup":
+        """How the regrouped parameters come from the user's, and the system they belong to."""
+        program = Program()
+        flat = program.input("pi", (10 * len(self.blocks),))
+        given = {name: flat[10 * k : 10 * k + 10] for k, name in enumerate(self.blocks)}
+        free_fall = Vector(*Program().input("g", (3,))) if self.runtime_gravity else None  # only its place matters
+        layout = system(self.lumped, given, free_fall, regrouping)
+        entries = [x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)]
+        program.output("par", (len(entries),), entries)
+        return Regroup(self, regrouping, program, layout)
+
+
+def _entries(inertia: Inertia) -> tuple[Scalar, ...]:
+    return (inertia.m, *inertia.h, *inertia.s)
+
+
+@dataclass(frozen=True)
+class Regroup:
+    """The regrouped parameters: constants where known, the entries of `par` where they come at run time."""
+
+    robot: Robot
+    regrouping: str
+    program: Program
+    layout: System
+
+    @property
+    def size(self) -> int:
+        """Length of the input `par`."""
+        return len(self.program.outputs[0].refs)
+
+    @property
+    def input(self) -> str:
+        """The input array that runtime parameters come in: regrouped, or as the user has them."""
+        return "pi" if self.regrouping == WHOLE else "par"
+
+    def system(self, given: Sequence[Scalar], gravity: Vector | None, sections: Sections = no_section) -> System:
+        """The system with runtime parameters and `gravity` (root link axes) put in.
+
+        `given` are those of `input`; without them the system serves only what depends on no inertia.
+        """
+        whole = self.regrouping == WHOLE and given
+        rest = iter(evaluate(self.program, {"pi": given})["par"] if whole else given)
+        bodies = tuple(_filled(body, rest) for body in self.layout.bodies) if given else self.layout.bodies
+        pull = self.layout.gravity if gravity is None else turned_gravity(self.robot.lumped, gravity)
+        return replace(self.layout, bodies=bodies, gravity=pull, sections=sections)
+
+
+def _filled(body: SystemBody, par: Iterator[Scalar]) -> SystemBody:
+    entries = _entries(body.inertia)
+    m, hx, hy, hz, *s = (next(par) if isinstance(x, Value) else x for x in entries)
+    known = not any(isinstance(x, Value) for x in entries)
+    return replace(body, inertia=Inertia(m, Vector(hx, hy, hz), Second(*s)), constant=known)
+
+
+class Sizes(dict[str, int]):
+    """Named sizes of arrays; the number of base parameters is found out when it is asked for."""
+
+    def __init__(self, regroup: Regroup) -> None:
+        n, links = regroup.robot.model.dof, len(regroup.robot.blocks)
+        ten = len(PARAMETER_NAMES)
+        super().__init__(n=n, n2=n * (n + 1) // 2, par=regroup.size, pi=ten * links, ten=ten * n)
+        kinds = len(regroup.robot.friction)
+        self |= {"wrench": 6 * len(regroup.robot.wrenches), "friction": kinds * n, "y": (ten + kinds) * n}
+        self.friction_columns = kinds * n
+        self.layout = regroup.layout
+
+    def __missing__(self, name: str) -> int:
+        if name not in ("b", "y_b"):
+            raise KeyError(name)
+        return len(independent(self.layout).keys) + (self.friction_columns if name == "y_b" else 0)
+
+
+def dimensions(regroup: Regroup) -> dict[str, int]:
+    """The named sizes of arrays: n coordinates, n2 pairs of them, b base parameters, ten of all bodies, par
+    regrouped runtime parameters, pi those of the user."""
+    return Sizes(regroup)
