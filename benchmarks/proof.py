@@ -6,6 +6,7 @@ Errors are of the algorithms on floats, which the compiled C equals bit for bit,
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def run(quantity: str, robot: Model, *state: Array, regrouping: str = "minimal",
 def by_time(quantity: str, robot: Model, *flow: Array) -> Array:
     """d/dt by the complex step; `flow` has one derivative more than the quantity reads."""
     q = QUANTITIES[quantity]
-    state = [(np.asarray(x) + 1j * STEP * y).tolist() for x, y in zip(flow, flow[1:], strict=False)]
+    state = [(np.asarray(x) + 1j * STEP * y).tolist() for x, y in pairwise(flow)]
     return np.array([complex(x).imag for x in q.formulations[0].algorithm(system(robot), *state)]) / STEP
 
 
@@ -154,7 +155,8 @@ COUNTED = {
     "gravity": ("gravity", (18, 199, 224)), "C q̇": ("bias", (79, 648, 572)),
     "inverse dynamics": ("inverse_dynamics", (110, 696, 710)), "M": ("mass_matrix", (34, 872, 1217)),
     "forward dynamics": ("forward_dynamics", (132, 1948, 2272)),
-    "∂g": ("gravity_gradient", (29, 881, 2347)), "∂ inverse dynamics": ("inverse_dynamics_derivatives", (234, 4731, 16159)),
+    "∂g": ("gravity_gradient", (29, 881, 2347)),
+    "∂ inverse dynamics": ("inverse_dynamics_derivatives", (234, 4731, 16159)),
     "∂M": ("mass_matrix_gradient", (44, 4095, 11635)),
     "∂ forward dynamics": ("forward_dynamics_derivatives", (378, 13517, 40901)),
     "d/dt g": ("gravity_rate", (32, 491, 687)), "d/dt inverse dynamics": ("inverse_dynamics_rate", (219, 1807, 2029)),
@@ -219,8 +221,8 @@ def laws(robot: Model, q: Array, qd: Array, qdd: Array, qddd: Array) -> Iterator
     yield "M q̈ + C q̇ + g = τ", run("mass_matrix", robot, q) @ qdd + c @ qd + g, tau
     yield "C + Cᵀ = Ṁ", c + c.T, by_time("mass_matrix", robot, q, qd).reshape(n, n)
     yield "Σ Γ q̇ = C", run("christoffel_symbols_full", robot, q) @ qd, c
-    yield "∂τ/∂q̇ = 2 C", run("inverse_dynamics_derivatives", robot, q, qd, qdd, which=1), 2 * c
-    yield "∂τ/∂q = complex step", run("inverse_dynamics_derivatives", robot, q, qd, qdd), slope(robot, q, qd, qdd)
+    yield "2 C = ∂τ/∂q̇ by the complex step", 2 * c, slope(robot, 1, q, qd, qdd)
+    yield "∂τ/∂q = complex step", run("inverse_dynamics_derivatives", robot, q, qd, qdd), slope(robot, 0, q, qd, qdd)
     yield "τ̇ = complex step", run("inverse_dynamics_rate", robot, q, qd, qdd, qddd), by_time(
         "inverse_dynamics", robot, q, qd, qdd, qddd)
     yield "forward ∘ inverse dynamics", run("forward_dynamics", robot, q, qd, tau), qdd
@@ -229,17 +231,13 @@ def laws(robot: Model, q: Array, qd: Array, qdd: Array, qddd: Array) -> Iterator
     yield "Y_b β = τ", run("base_regressor", bodies, q, qd, qdd, regrouping=WHOLE).reshape(n, -1) @ beta, tau
 
 
-def slope(robot: Model, q: Array, qd: Array, qdd: Array) -> Array:
-    """∂τ/∂q by the complex step."""
-    zero = 0 * q
-    columns = [by_time_along(robot, (q, qd, qdd), (e, zero, zero)) for e in np.eye(len(q))]
+def slope(robot: Model, by: int, *at: Array) -> Array:
+    """∂τ/∂q or ∂τ/∂q̇ by the complex step."""
+    algorithm, arm, columns = QUANTITIES["inverse_dynamics"].formulations[0].algorithm, system(robot), []
+    for e in np.eye(robot.dof):
+        state = [(x + 1j * STEP * e * (k == by)).tolist() for k, x in enumerate(at)]
+        columns.append(np.array([complex(x).imag for x in algorithm(arm, *state)]) / STEP)
     return np.stack(columns, axis=1)
-
-
-def by_time_along(robot: Model, at: Sequence[Array], change: Sequence[Array]) -> Array:
-    state = [(x + 1j * STEP * d).tolist() for x, d in zip(at, change, strict=True)]
-    found = QUANTITIES["inverse_dynamics"].formulations[0].algorithm(system(robot), *state)
-    return np.array([complex(x).imag for x in found]) / STEP
 
 
 def worst_errors(count: int = 5) -> None:

@@ -232,7 +232,7 @@ def test_list_json():
     found = data("list", "--json")
     assert found.keys() == {"quantities", "languages"} and found["languages"] == list(LANGUAGES)
     for row in found["quantities"].values():
-        assert row.keys() == {"formula", "inputs", "outputs", "formulations", "sources"}
+        assert row.keys() == {"formula", "of_link", "inputs", "outputs", "formulations", "sources"}
         assert all(out.keys() == {"name", "shape", "unit"} for out in row["outputs"])
         assert row["formulations"] and row["sources"] and row["inputs"]
     table = invoke("list").stdout
