@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test lint types oracle generate clean
+.PHONY: help demo test sweep lint types oracle generate clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -27,6 +27,9 @@ demo: $(VENV)/ready ## set up; UR5 URDF to C and Python, compiled and verified
 
 test: $(VENV)/ready-dev ## the tests
 	$(BIN)/python -m pytest
+
+sweep: $(VENV)/ready-dev ## the tests on three times as many random robots (some minutes)
+	SYMGEN_SEEDS=3 $(BIN)/python -m pytest
 
 lint: $(VENV)/ready-dev ## ruff
 	$(BIN)/ruff check .
