@@ -114,9 +114,14 @@ class Model:
     base: tuple[Link, ...]
     gravity: Triple = (0.0, 0.0, -9.81)
     joint_names: tuple[str, ...] = field(init=False)
+    _children: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joint_names", tuple(b.joint.name for b in self.bodies))
+        children: list[list[int]] = [[] for _ in range(len(self.bodies) + 1)]
+        for i, body in enumerate(self.bodies, 1):
+            children[body.parent].append(i)
+        object.__setattr__(self, "_children", tuple(map(tuple, children)))
 
     @property
     def dof(self) -> int:
@@ -130,8 +135,8 @@ class Model:
         """Body numbers, every parent before its children."""
         order = [0]
         for i in order:
-            order += [j for j in range(1, self.dof + 1) if self.body(j).parent == i]
+            order += self.children(i)
         return iter(order[1:])
 
     def children(self, i: int) -> tuple[int, ...]:
-        return tuple(j for j in range(1, self.dof + 1) if self.body(j).parent == i)
+        return self._children[i]
