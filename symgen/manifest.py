@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -37,7 +38,7 @@ def manifest(module: Module, files: Mapping[str, str]) -> str:
         "runtime": {"parameters": {k: list(v) for k, v in module.robot.blocks.items()},
                     "gravity": module.robot.runtime_gravity, "wrenches": list(module.robot.wrenches),
                     "friction": list(module.robot.friction), "friction_input": module.robot.runtime_friction},
-        "model": asdict(module.robot.model),
+        "model": {key: value for key, value in asdict(module.robot.model).items() if not key.startswith("_")},
         "files": {name: _hash(text.encode()) for name, text in files.items()},
     }
     return json.dumps(data, indent=1) + "\n"
@@ -74,11 +75,22 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data["format"] != FORMAT:
             raise OptionError(f"{str(path)!r} is of format {data['format']}, not {FORMAT}; generate it anew")
-        return _module(data), dict(data["files"])
+        module, hashes = _module(data), dict(data["files"])
+        if not hashes or any(Path(name).name != name for name in hashes) or _stray(module, data):
+            raise OptionError(f"{str(path)!r} does not fit the files it lists; generate them anew")
+        return module, hashes
     except OSError as error:
         raise OptionError(f"cannot read {str(path)!r}: {error.strerror or error}; give a generated folder") from error
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise OptionError(f"{str(path)!r} is not a manifest of symgen; generate it anew") from error
+
+
+def _stray(module: Module, data: dict[str, Any]) -> bool:
+    """Whether the manifest says something else of the functions than its own model."""
+    said = json.loads(json.dumps(_functions(module)))
+    named = re.fullmatch(r"[a-z][a-z0-9_]*", module.name, re.ASCII)
+    whole = {f"{module.name}.h", f"{module.name}.py"} & set(data["files"])
+    return not named or not whole or bool(data["functions"] != said) or module.dof != data["dof"]
 
 
 def changed(folder: Path, hashes: Mapping[str, str]) -> list[str]:

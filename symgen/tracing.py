@@ -4,10 +4,12 @@ Each function is traced in every formulation of its quantities; the cheapest is 
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from math import isfinite, prod
+from typing import Final
 
 from symgen.algorithms.registry import INPUTS, LINK_QUANTITIES, QUANTITIES, Formulation, Quantity, unknown_quantity
 from symgen.compiler.passes import Counts, counts
@@ -166,8 +168,28 @@ def _regroups(robot: Robot) -> dict[str, Regroup]:
 
 
 def _cheapest(regroups: Mapping[str, Regroup], wanted: Wanted, choice: Choice) -> Function:
-    candidates = (_traced(regroups, wanted, parts) for parts in _ways(wanted, regroups, choice))
+    ways = [_ways(replace(wanted, quantities=(q,)), regroups, choice) for q in wanted.quantities]
+    if prod(map(len, ways)) > MANY:
+        return _improved(regroups, wanted, ways)
+    return _least(_traced(regroups, wanted, sum(parts, ())) for parts in product(*ways))
+
+
+MANY: Final = 24
+"""More combinations of formulations than this are not all tried."""
+
+
+def _least(candidates: Iterable[Function]) -> Function:
     return min(candidates, key=lambda f: f.counts.total)
+
+
+def _improved(regroups: Mapping[str, Regroup], wanted: Wanted, ways: Sequence[Sequence[tuple[Part, ...]]]) -> Function:
+    """Each quantity's cheapest by itself, then one after the other whatever is cheaper beside the rest."""
+    alone = (_least(_traced(regroups, replace(wanted, quantities=(w[0][0],)), w) for w in some) for some in ways)
+    best = _traced(regroups, wanted, tuple(f.parts[0] for f in alone))
+    for k, some in enumerate(ways):
+        others = [(*best.parts[:k], *w, *best.parts[k + 1 :]) for w in some]
+        best = _least([best, *(_traced(regroups, wanted, parts) for parts in others if parts != best.parts)])
+    return best
 
 
 def _ways(wanted: Wanted, regroupings: Collection[str], choice: Choice) -> list[tuple[Part, ...]]:
@@ -196,7 +218,14 @@ def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, 
         for out in part[0].outputs:
             if all(out.name != done.name for done in program.outputs):
                 program.output(out.name, out.sizes(sizes), values[out.name])
+    _check_finite(wanted, program)
     return Function(wanted.name, parts, own, program)
+
+
+def _check_finite(wanted: Wanted, program: Program) -> None:
+    """Refuses numbers that overflowed on the way, which no source code can hold."""
+    if not all(isfinite(node.a) for node in program.nodes if node.op == "const"):
+        raise OptionError(f"{wanted.name}: the robot's numbers are so large or small that constants overflow")
 
 
 def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted, parts: Sequence[Part]) -> list[str]:

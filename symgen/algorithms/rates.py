@@ -6,6 +6,7 @@ closed form computation of the dynamic matrices and their differentiations, IROS
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix
@@ -31,10 +32,21 @@ def second_rate(term: Term, system: System, flow: Sequence[Coordinates], reads: 
     return tangents(tangents(term(system, *(along(pairs[k], pairs[k + 1], 2) for k in range(reads))), 2))
 
 
-@quantity(
-    "mass_matrix_rate", "dM/dt", inputs=("q", "qd"), needs_gravity=False, source=SOURCE,
+_mass_matrix_rate = partial(
+    quantity, "mass_matrix_rate", "dM/dt", inputs=("q", "qd"), needs_gravity=False,
     outputs=(Array("M_dot", "time derivative of M, symmetric", "kg m^2/s | kg m/s | kg/s", ("n", "n")),),
 )
+
+
+@_mass_matrix_rate(source="Echeandia & Wensing, Numerical methods to compute the Coriolis matrix (2021)")
+def mass_matrix_rate_from_coriolis(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """Ṁ = C + Cᵀ, n x n: next to nothing beside C."""
+    c, n = coriolis_matrix(system, q, qd), system.dof
+    half = {(i, j): c[i * n + j] + c[j * n + i] for i in range(n) for j in range(i + 1)}
+    return [half[max(i, j), min(i, j)] for i in range(n) for j in range(n)]
+
+
+@_mass_matrix_rate(source=SOURCE)
 def mass_matrix_rate(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """Ṁ(q, q̇), n x n; equals C + Cᵀ."""
     return rate(mass_matrix, system, (q, qd), 1)

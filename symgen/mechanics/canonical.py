@@ -7,6 +7,7 @@ towards the largest subtree and β = 0 unless two axes are nearly parallel (Khal
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from symgen.exact import norm
 from symgen.mechanics.joints import JOINT_TYPES
@@ -195,12 +196,16 @@ def size_of(model: Model) -> float:
 def main_child(model: Model, i: int) -> int | None:
     """The child that carries most joints (the first of equals): the one that gets the free constants."""
     children = model.children(i)
-    return max(children, key=lambda j: (subtree_size(model, j), -j)) if children else None
+    return max(children, key=lambda j: (subtree_sizes(model)[j], -j)) if children else None
 
 
-def subtree_size(model: Model, i: int) -> int:
-    """The number of bodies that body `i` carries, itself included."""
-    return 1 + sum(subtree_size(model, j) for j in model.children(i))
+@lru_cache(maxsize=8)
+def subtree_sizes(model: Model) -> dict[int, int]:
+    """The number of bodies that each body carries, itself included."""
+    sizes = dict.fromkeys(range(model.dof + 1), 1)
+    for i in reversed(list(model.outward)):
+        sizes[model.body(i).parent] += sizes[i]
+    return sizes
 
 
 def pose_of(steps: tuple[Step, ...]) -> Pose:

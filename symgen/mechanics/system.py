@@ -11,6 +11,7 @@ from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.model import Pose
 from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Shift, Step, Turn, Vector
+from symgen.mechanics.xml_reader import quoted, shown
 from symgen.scalar import ZERO, Scalar, sign
 
 Carried = TypeVar("Carried", Force, Inertia)
@@ -142,7 +143,7 @@ class System:
     def seat(self, name: str) -> Seat:
         """Where the link `name` is. Raises OptionError."""
         if name not in self.seats:
-            raise OptionError(f"no link is called {name!r}; there are {', '.join(self.seats)}")
+            raise OptionError(f"no link is called '{shown(name)}'; there are {quoted(list(self.seats))}")
         return self.seats[name]
 
     def pushed(self, links: Sequence[str], wrenches: Sequence[Scalar]) -> "System":
