@@ -12,12 +12,13 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from symgen.api import compile, generate, trace
+    from symgen.errors import SymgenError
     from symgen.job import Job
     from symgen.mechanics.assemble import load
 
-__all__ = ["Job", "compile", "generate", "load", "trace"]
+__all__ = ["Job", "SymgenError", "compile", "generate", "load", "trace"]
 
-_WHERE = {"load": "symgen.mechanics.assemble", "Job": "symgen.job"}
+_WHERE = {"load": "symgen.mechanics.assemble", "Job": "symgen.job", "SymgenError": "symgen.errors"}
 
 
 def __getattr__(name: str) -> Any:

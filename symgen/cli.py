@@ -59,9 +59,9 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
     All files appear together or not at all.
 
     \b
-    symgen generate panda.urdf -o build/panda --lock finger_joint1=0.02 --lock finger_joint2=0.02
-    symgen generate arm.urdf -o build/arm --lang c --scalar float --quantity terms=bias+mass_matrix
-    symgen generate arm.urdf -o build/arm --parameters runtime:tool0 --gravity runtime
+    symgen generate robots/panda.urdf -o build/panda --lock left_finger_joint=0.02 --lock right_finger_joint=0.02
+    symgen generate robots/ur5.urdf -o build/ur5 --lang c --scalar float --quantity terms=bias+mass_matrix
+    symgen generate robots/ur5.urdf -o build/ur5 --parameters runtime:flange --gravity runtime
     """
     from symgen.api import generate as run
     from symgen.job import Job

@@ -103,6 +103,9 @@ class Job:
         _check_name("--prefix", name, MODULES)
         robot = self.robot(loaded)
         functions = tuple(trace_all(robot, self.wanted(), self.choice()))
+        long = next((joint for joint in loaded.model.joint_names if len(joint.encode()) > LONGEST_NAME), None)
+        if long is not None:
+            raise OptionError(f"joint '{shown(long)[:40]}...': a name may have up to {LONGEST_NAME} bytes")
         source = Source.of(self.file, loaded.sha256)
         return Module(name, robot, functions, source, self.scalar, self.chunk, self.options())
 
@@ -157,6 +160,9 @@ def _rounded_up(x: float) -> float:
 def _total(module: Module) -> int:
     return sum(function.counts.total for function in module.functions)
 
+
+LONGEST_NAME: Final = 1000
+"""C99 compilers need not take string literals of more than 4095 characters, and escapes take four each."""
 
 FUNCTIONS: Final = frozenset({"selftest", "real", "regroup", "parameters", "joint_names", "gamma_index", "sin",
                              "cos", "sign", "np"})

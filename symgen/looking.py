@@ -34,6 +34,8 @@ def look(
     as_json: bool, latex: bool, html: Path | None, plot: Path | None, groupings: bool,
 ) -> str:
     """Everything about a robot in the forms asked for; returns what is to be printed. Raises SymgenError."""
+    for path, mark in ((html, b"symgen inspect"), (plot, b"\x89PNG")):
+        _check_target(path, file, mark)
     progress("tracing and finding base parameters")
     data = inspect(Job(file, **options))
     if html is not None:
@@ -58,6 +60,16 @@ def _plot(file: str, options: Mapping[str, Any], data: dict[str, Any], path: Pat
         draw(data, sparsity(job.module(job.load())), path)
     except (OSError, ValueError) as error:
         raise OptionError(f"cannot write {str(path)!r}: {error}") from error
+
+
+def _check_target(path: Path | None, file: str, mark: bytes) -> None:
+    """Only what an earlier look left may be overwritten."""
+    if path is None or not path.is_file():
+        return
+    with path.open("rb") as stream:
+        ours = mark in stream.read(4096)
+    if not ours or path.samefile(file):
+        raise OptionError(f"{str(path)!r} exists and is not from symgen inspect; choose another name or move it away")
 
 
 def _write(path: Path, text: str) -> None:

@@ -68,10 +68,10 @@ class Compiled:
         self.functions = {d.name: self._function(module, d) for d in described}
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        try:
-            return self.__dict__["functions"][name]  # type: ignore[no-any-return]
-        except KeyError:
-            raise AttributeError(f"this module has no function {name!r}; it has {', '.join(self.functions)}") from None
+        known = self.__dict__.get("functions", {})
+        if name not in known:
+            raise AttributeError(f"this module has no function {name!r}; it has {', '.join(known)}")
+        return known[name]  # type: ignore[no-any-return]
 
     def _function(self, module: Module, d: Description) -> Callable[..., Any]:
         run = getattr(self._library, f"Batch_{module.name}_{d.name}")

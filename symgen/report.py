@@ -16,6 +16,7 @@ from symgen.mechanics.consistency import Verdict
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.xml_reader import shown
 from symgen.module import Module
+from symgen.singular import singular_joint
 from symgen.targets import LANGUAGES
 from symgen.targets.describe import arguments_in_words
 from symgen.tracing import Function
@@ -122,6 +123,11 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Table:
 def warnings(loaded: Loaded, verdicts: Sequence[Verdict]) -> list[Notice]:
     """The warnings among the verdicts, placed in the file."""
     found = [v for v in verdicts if v.warning]
+    joint = None if found else singular_joint(loaded.model)
+    if joint is not None:
+        link = next(body.name for body in loaded.model.bodies if body.joint.name == joint)
+        message = "moves no inertia that the others do not, so the mass matrix is singular"
+        return [Notice(loaded.places[link], "warning", f"joint '{shown(joint)}'", message)]
     return [Notice(loaded.places[v.name], "warning", f"{v.kind} '{shown(v.name)}'", v.message) for v in found]
 
 

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import sympy
 
-from symgen.algorithms import INPUTS, QUANTITIES
-from symgen.algorithms.registry import unknown_quantity
+from symgen.algorithms import INPUTS
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.mechanics.canonical import Landing
@@ -20,6 +19,7 @@ from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import Placement, System
 from symgen.robot import Regroup, Robot, dimensions
 from symgen.scalar import ZERO, Scalar
+from symgen.tracing import find_quantity
 
 TOO_LONG: Final = 400
 """Expressions of more operations are only expanded: trigonometric simplification would take minutes."""
@@ -31,8 +31,7 @@ KINDS: Final = ("masses", "lengths")
 def parse_entry(text: str) -> tuple[str, tuple[int, ...]]:
     """``QUANTITY:i,j`` with indices from 1 as the quantity and indices from 0. Raises OptionError."""
     name, _, indices = (text if ":" in text else f"{text}:").rpartition(":")
-    if name not in QUANTITIES:
-        raise unknown_quantity(name)
+    find_quantity(name)
     try:
         numbers = tuple(int(k) for k in indices.split(","))
     except ValueError:
@@ -50,7 +49,7 @@ def entry(robot: Robot, text: str, symbolic: Collection[str] = ()) -> sympy.Expr
     if unknown:
         raise OptionError(f"--symbolic {unknown[0]!r}: use {' or '.join(KINDS)}")
     name, indices = parse_entry(text)
-    quantity = QUANTITIES[name]
+    quantity = find_quantity(name)
     if "lengths" in symbolic and any("b" in out.shape or "y_b" in out.shape for out in quantity.outputs):
         raise OptionError("--symbolic lengths: base parameters are found by rank, which needs numbers")
     parts, regroup = _system(robot, symbolic)
@@ -69,7 +68,7 @@ def simplified(x: Scalar) -> sympy.Expr:
     found: sympy.Expr = sympy.expand(sympy.nsimplify(sympy.sympify(0 if x is ZERO else x), rational=True))
     if found.count_ops() <= TOO_LONG:
         found = sympy.trigsimp(found)
-    return found.xreplace({n: _decimal(n) for n in found.atoms(sympy.Rational) if not n.is_Integer})
+    return found.xreplace({n: _decimal(n) for n in found.atoms(sympy.Rational) if not n.is_Integer or abs(n) > 10**6})
 
 
 def _decimal(n: Any) -> sympy.Float:

@@ -41,7 +41,7 @@ class Wanted:
         """
         name, _, sum_ = text.partition("=")
         parts = (sum_ or name).split("+")
-        quantities = tuple(_quantity(part) for part in parts)
+        quantities = tuple(find_quantity(part) for part in parts)
         if len(set(parts)) != len(parts):
             raise OptionError(f"{text!r} names a quantity twice")
         if not sum_ and len(parts) > 1:
@@ -58,7 +58,8 @@ def _check_arrays(text: str, quantities: Sequence[Quantity]) -> None:
         raise OptionError(f"{text!r} would read and write {both[0]}; make two functions of it")
 
 
-def _quantity(text: str) -> Quantity:
+def find_quantity(text: str) -> Quantity:
+    """The quantity of that name, ``QUANTITY:LINK`` where it is that of a link. Raises OptionError."""
     name, _, link = text.partition(":")
     if name in LINK_QUANTITIES and link:
         return LINK_QUANTITIES[name].of(link)

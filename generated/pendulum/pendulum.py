@@ -8,6 +8,9 @@ Coordinates follow the order of the moving joints in the file (table below).
 tau = M(q) qdd + C(q, qd) qd + g(q), without friction and rotor inertia; gravity g(q) holds the robot still.
 SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.
 Matrices are row-major.
+Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its derivative,
+acceleration, force, moment, acceleration field, first and second moments of mass in its canonical
+frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].
 Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
 Inertial parameters are constants of the code.
 

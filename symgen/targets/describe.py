@@ -123,6 +123,11 @@ def conventions(module: Module) -> list[str]:
         "SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.",
         "Matrices are row-major.",
     ]
+    lines += [
+        "Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its derivative,",
+        "acceleration, force, moment, acceleration field, first and second moments of mass in its canonical",
+        "frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].",
+    ]
     return [*lines, _gravity(module), *_parameters(module), *_wrenches(module), *_friction(module)]
 
 
