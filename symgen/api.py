@@ -21,6 +21,8 @@ def trace(file: str | os.PathLike[str], quantity: str, **options: Any) -> Functi
 
     `options` are the other fields of `symgen.job.Job`. Raises SymgenError.
     """
+    if quantity == "all":
+        raise OptionError("a function computes certain quantities; name one, or several as in terms=bias+mass_matrix")
     job = Job(os.fspath(file), quantities=(quantity,), **options)
     return trace_all(job.robot(job.load()), job.wanted(), job.choice())[0]
 

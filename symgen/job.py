@@ -78,7 +78,8 @@ class Job:
     def wanted(self) -> list[Wanted]:
         """The functions to generate. Raises OptionError."""
         asked = self.quantities or CORE
-        functions = [Wanted.parse(text) for text in (QUANTITIES if asked == ("all",) else asked)]
+        texts = [name for text in asked for name in (QUANTITIES if text == "all" else [text])]
+        functions = [Wanted.parse(text) for text in texts]
         names = [function.name for function in functions]
         for name in names:
             _check_name("the name of a function", name, FUNCTIONS)

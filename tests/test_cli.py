@@ -535,3 +535,10 @@ def test_no_compiler(monkeypatch, tmp_path):
     monkeypatch.delenv("CC", raising=False)
     with pytest.raises(SymgenError, match="error: no C compiler found; install gcc or set CC"):
         symgen.compile(PENDULUM, "gravity")
+
+
+def test_all_means_every_quantity_and_may_be_joined_by_others():
+    found = data("ops", PENDULUM, "--json", "--quantity", "all", "--quantity", "frame_pose:tip")
+    assert list(found["quantities"]) == [*QUANTITIES, "frame_pose_tip"]
+    with pytest.raises(OptionError, match="name one"):
+        trace(PENDULUM, "all")
