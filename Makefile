@@ -40,8 +40,9 @@ types: $(VENV)/ready-dev ## mypy --strict
 oracle: $(VENV)/ready-dev ## every robot of example-robot-data against Pinocchio
 	$(BIN)/python -m benchmarks.oracle
 
-generate: $(VENV)/ready ## write the samples in generated/ anew
+generate: $(VENV)/ready ## write the samples in generated/ and docs/quantities.md anew
 	@for robot in $(SAMPLES); do $(BIN)/symgen generate robots/$$robot.urdf -o generated/$$robot || exit; done
+	$(BIN)/python -m benchmarks.quantities > docs/quantities.md
 
 clean: ## remove what was built (not the virtual environment)
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -38,6 +38,8 @@ def on_terminal(data: Data) -> None:
     out.print(_bodies(data))
     out.print(_frames(data))
     out.print(_parameters(data))
+    counts = ", ".join(f"{name} {row['total']}" for name, row in data["operations"].items())
+    out.print(f"operations: {counts}")
 
 
 def _bodies(data: Data) -> RenderableType:

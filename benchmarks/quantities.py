@@ -1,0 +1,45 @@
+"""The page docs/quantities.md: ``python -m benchmarks.quantities`` prints it; `make generate` writes it."""
+
+from collections.abc import Iterable, Iterator
+
+from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES, Array, Quantity
+
+HEAD = """# Quantities
+
+Written by `make generate` from the registry; a test keeps it in step. `--quantity NAME` computes one, `--quantity all`
+every one of the first table, `--quantity f=A+B` several in one function. Arrays are row-major. Sizes: n joints,
+n2 = n (n + 1) / 2, ten = 10 n, b base parameters, y and y_b ten and b with the columns of friction.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    tables = ("## Of the robot", QUANTITIES.values()), ("## Of a link or fixed frame", LINK_QUANTITIES.values())
+    return HEAD + "".join(f"\n{title}\n\n" + "\n".join(_rows(rows)) + "\n" for title, rows in tables)
+
+
+def _rows(quantities: Iterable[Quantity]) -> Iterator[str]:
+    yield "| name | formula | inputs | outputs | formulations |"
+    yield "|---|---|---|---|---|"
+    for q in quantities:
+        name = f"`{q.name}:LINK`" if q.name in LINK_QUANTITIES else f"`{q.name}`"
+        outputs = "<br>".join(_described(out) for out in q.outputs)
+        ways = ", ".join(dict.fromkeys(way.name.partition("/")[0] for way in q.formulations))
+        yield f"| {name} | {_cell(q.formula)} | {', '.join(q.inputs)} | {outputs} | {ways} |"
+
+
+def _described(out: Array) -> str:
+    return _cell(f"`{out.name}` [{' x '.join(map(str, out.shape))}] {out.meaning} ({out.unit})")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "or")
+
+
+def inputs() -> str:
+    """The inputs, a line each."""
+    return "\n".join(f"- `{a.name}` {a.meaning} ({_cell(a.unit)})" for a in INPUTS.values())
+
+
+if __name__ == "__main__":
+    print(f"{page()}\n## Inputs\n\n{inputs()}")
