@@ -181,9 +181,6 @@ def counts() -> None:
 
 TERMS = "mass_matrix+coriolis_matrix+gravity"
 RATES = "mass_matrix_rate+coriolis_matrix_rate+gravity_rate"
-CHEAPEST = {"mass_matrix": "composite/minimal", "coriolis_matrix": "coriolis/minimal",
-            "gravity": "newton_euler/minimal", **dict.fromkeys(RATES.split("+"), "rates/minimal")}
-"""What the compiler finds for this robot by trying all 384 combinations, which takes it three minutes."""
 
 
 def nanoseconds(code: Compiled, name: str, inputs: Sequence[Array], repeats: int = 15) -> float:
@@ -199,10 +196,10 @@ def nanoseconds(code: Compiled, name: str, inputs: Sequence[Array], repeats: int
 def humanoid() -> None:
     path = ROBOTS / "humanoid25.urdf"
     texts = f"terms={TERMS}", f"rates={TERMS}+{RATES}"
-    code = symgen.compile(path, *texts, formulations=tuple(CHEAPEST.items()))
+    code = symgen.compile(path, *texts)
     q, qd, qdd, _ = states(25, 200).swapaxes(0, 1)
     times = nanoseconds(code, "terms", (q, qd)), nanoseconds(code, "rates", (q, qd, qdd))
-    operations = [symgen.trace(path, t, formulations=tuple(CHEAPEST.items())).counts.total for t in texts]
+    operations = [symgen.trace(path, t).counts.total for t in texts]
     rows = [[what, n, f"{t / 1000:.2f} µs"] for what, n, t in zip(("M, C, g", "with Ṁ, Ċ, ġ"), operations, times,
                                                                   strict=True)]
     rows.append(["ratio to twice the former", f"{operations[1] / operations[0] / 2:.2f}",
