@@ -251,9 +251,8 @@ def test_parameters_and_gravity_given_at_run_time_give_the_same_numbers(name, qu
     state = inputs(there, open_robot)
     found, wanted = there.run(**state), here.run(**{k: v for k, v in state.items() if k in here.inputs})
     for output in wanted:
-        if "base" in quantity and open_robot.runtime_gravity:  # another set: those for every direction of gravity
-            assert len(found[output]) >= len(wanted[output])
-            continue
+        if "base" in quantity and open_robot.runtime_gravity:
+            continue  # another set, that for every direction of gravity; test_regressors has Y_b beta = tau for it
         close(numbers(found[output]), numbers(wanted[output]))
 
 
