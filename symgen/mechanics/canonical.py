@@ -117,6 +117,7 @@ class CanonicalFrame:
     pose: Pose
 
 
+@lru_cache(maxsize=8)
 def canonical_frames(model: Model) -> tuple[CanonicalFrame, ...]:
     """The canonical frame of each body, in body order; that of a base joint starts from axes of its own.
 
