@@ -58,10 +58,28 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Rotor:
+    """The balanced rotor of a geared drive, on the link that carries the joint: it turns `ratio` times the joint.
+
+    `inertia` is that about its axis (kg m²); `mass` (kg) and `transverse` (inertia across the axis, kg m²) are what
+    the carrying link's own parameters do not contain. `axis` (unit) and `position` (m) are in the frame of the
+    link that carries the joint; None stands for the joint's own.
+    """
+
+    ratio: float
+    inertia: float
+    axis: Triple | None = None
+    position: Triple | None = None
+    mass: float = 0.0
+    transverse: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Joint:
     """One moving joint: `kind` is a key of `symgen.mechanics.joints.JOINT_TYPES`, `axis` a unit vector.
 
-    `damping` (N m s/rad or N s/m) and `friction` (N m or N) are those of the file, used only where asked for.
+    `damping` (N m s/rad or N s/m), `friction` and `offset` (N m or N) are those of the file, used only where asked
+    for.
     """
 
     name: str
@@ -70,6 +88,8 @@ class Joint:
     limits: Limits = Limits()
     damping: float = 0.0
     friction: float = 0.0
+    offset: float = 0.0
+    rotor: Rotor | None = None
 
 
 @dataclass(frozen=True, slots=True)
