@@ -60,6 +60,8 @@ class Module:
     scalar: str = "double"
     chunk: int = 250
     """Longest piece of a C function that is too long to stay in one, in statements."""
+    trig: str = "libm"
+    """Sine and cosine in C: ``libm`` or ``inline``."""
     options: Mapping[str, object] = field(default_factory=dict)
     """As given by the user, for the manifest."""
 

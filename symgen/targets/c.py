@@ -6,6 +6,7 @@ from symgen.module import Module
 from symgen.render import render
 from symgen.targets.c_function import WORK, CFunction
 from symgen.targets.c_text import comment, literal, numbers, string
+from symgen.targets.c_trig import trig_header
 from symgen.targets.describe import Argument, conventions, descriptions, laid_out
 
 TOLERANCE: Final = {"double": 1e-11, "float": 1e-4}
@@ -39,6 +40,8 @@ def files(module: Module) -> dict[str, str]:
         f"{name}_selftest.c": render("c/selftest.c.jinja", **shared, **_selftest(module)),
         "CMakeLists.txt": render("c/CMakeLists.txt.jinja", **shared),
     }
+    if module.trig == "inline":
+        made[f"{name}_trig.h"] = trig_header(module)
     for function in shared["functions"]:
         made[f"{function.full_name}.c"] = render("c/function.c.jinja", **shared, function=function)
     return made
