@@ -126,6 +126,11 @@ class CFunction:
         return "int" if self.d.pivots else "void"
 
     @property
+    def rounding(self) -> list[str]:
+        """How far results of single precision are off, a text for each output; none in double precision."""
+        return [r.text for r in self.module.roundings[self.d.name]] if self.module.scalar == "float" else []
+
+    @property
     def uses_trig(self) -> bool:
         """Whether there is a sine or cosine."""
         program = self.d.program
