@@ -1,4 +1,4 @@
-"""What firmware gets beside the functions: an info struct, a self-test that tells where, figures of single precision."""
+"""What firmware gets beside the functions: info struct, a self-test that tells where, figures of single precision."""
 
 import re
 import subprocess

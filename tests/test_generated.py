@@ -355,7 +355,8 @@ def test_g8_files_no_longer_wanted_disappear(tmp_path):
     assert (tmp_path / "pendulum.py").exists() and (tmp_path / "pendulum_bias.c").exists()
     invoke("generate", robot_file("pendulum"), "-o", tmp_path, "--lang", "c", "--quantity", "gravity")
     assert snapshot(tmp_path).keys() == {
-        "CMakeLists.txt", "manifest.json", "pendulum.c", "pendulum.h", "pendulum_gravity.c", "pendulum_selftest.c"}
+        "CMakeLists.txt", "manifest.json", "pendulum.c", "pendulum.h", "pendulum_gravity.c", "pendulum_selftest.c",
+        "pendulum_report.json"}
 
 
 FOREIGN = ['{"files": {"a": "x", "mine": "x"}}', '{"name": "app"}', "[]", "not JSON", "\udcff", ""]
