@@ -111,7 +111,7 @@ def test_g1_clang(tmp_path):
     if clang is None:
         pytest.skip("clang is not installed")
     flags = ("-std=c99", "-Weverything", "-Werror", "-Wno-declaration-after-statement", "-Wno-padded")
-    for sample in ("panda_float", "ur5_runtime"):
+    for sample in ("panda_float", "ur5_runtime", "ur5_forward_pieces", "panda_inline"):
         _, folder = made(sample)
         compiled(*flags, f"-I{folder}", "-c", *c_files(folder, ["_selftest"]), cwd=tmp_path, compiler=clang)
 

@@ -42,7 +42,7 @@ def dialect(module: Module) -> Dialect:
         declare=f"const {scalar} {{name}}",
         entry=_entry,
         pair=f"{module.name}_sincos({{angle}}, &{{sine}}, &{{cosine}})" if inline else "",
-        reserve=f"{scalar} {{names}}",
+        reserve=f"{scalar} {{name}}",
     )
 
 
