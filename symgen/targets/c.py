@@ -16,6 +16,8 @@ TOLERANCE: Final = {"double": 1e-11, "float": 1e-4}
 """How far a self-test lets results be from the reference, of the largest entry."""
 
 
+CALLS: Final = "Functions keep nothing between calls and may run in several threads; outputs must not overlap inputs."
+
 FAILURE: Final = "0, or 1 where M is not positive definite: then the outputs are written but mean nothing."
 """What a function that inverts M returns."""
 
@@ -61,7 +63,7 @@ def _context(module: Module) -> dict[str, Any]:
         "module": module,
         "functions": functions(module),
         "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
-        "conventions": [*conventions(module), *_precision(module)],
+        "conventions": [*conventions(module), CALLS, *_precision(module)],
         "comment": comment,
         "string": string,
         "numbers": lambda values: numbers(values, module.scalar),
