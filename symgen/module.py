@@ -12,7 +12,7 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
 from symgen.compiler.evaluate import evaluate
 from symgen.exact import number
-from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.coupling import coupling_of, positions, upright
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import Vector
 from symgen.reference import REFERENCES, State
@@ -95,9 +95,9 @@ class Module:
         return tuple({out.name: out for q in function.quantities for out in q.outputs}.values())
 
     def joint_rows(self) -> list[tuple[int, str, str, str, str]]:
-        """Index, joint, moved link, type and unit of each coordinate, as data (not yet escaped)."""
-        rows = enumerate(self.robot.model.bodies)
-        return [(k, b.joint.name, b.name, b.joint.kind, JOINT_TYPES[b.joint.kind].coordinate_unit) for k, b in rows]
+        """Index, joint, moved link, type and unit of each position, as data (not yet escaped)."""
+        rows = enumerate(positions(self.robot.model))
+        return [(k, c.name, c.link, c.kind, c.unit) for k, c in rows]
 
     @cached_property
     def test_states(self) -> tuple[TestState, ...]:
@@ -110,7 +110,8 @@ class Module:
         read = {name for f in self.functions for name in f.inputs} | {"q", "qd", "qdd"}
         sizes = {a.name: prod(a.sizes(self.dimensions)) for a in INPUTS.values() if a.name in read - {"par", "pi"}}
         spread = {name: SPREAD.get(name, 2.0) for name in sizes}
-        return {k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n)) for k, n in sizes.items()}
+        drawn = {k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n)) for k, n in sizes.items()}
+        return drawn | {"q": upright(coupling_of(self.robot.model), drawn["q"], rng)}
 
     def wrenches(self, flat: Sequence[Scalar]) -> dict[str, Sequence[Scalar]]:
         """The input of external wrenches by link."""

@@ -8,10 +8,10 @@ from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program, Value
 from symgen.mechanics.independence import independent
 from symgen.mechanics.inertia import Inertia, Second
-from symgen.mechanics.model import PARAMETER_NAMES, Model
+from symgen.mechanics.model import PARAMETER_NAMES, Body, Model
 from symgen.mechanics.parameters import WHOLE, lumped, parameter_blocks, system, turned_gravity
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import Friction, Sections, System, SystemBody, no_section
+from symgen.mechanics.system import NO_FRICTION, Friction, Sections, System, SystemBody, no_section
 from symgen.scalar import Scalar, structural
 
 
@@ -42,13 +42,19 @@ class Robot:
         return parameter_blocks(self.lumped, self.runtime)
 
     def frictions(self, given: Sequence[Scalar] | None) -> list[Friction]:
-        """The friction of each joint, from the input array or from the file."""
+        """The friction of each body's joint, from the input array or from the file."""
         if given is None:
-            file = [{"viscous": b.joint.damping, "coulomb": b.joint.friction} for b in self.model.bodies]
-            return [Friction(**{kind: structural(row[kind]) for kind in self.friction}) for row in file]
-        k = len(self.friction)
-        rows = (given[k * i : k * (i + 1)] for i in range(self.model.dof))
-        return [Friction(**dict(zip(self.friction, row, strict=True))) for row in rows]
+            return [self._of_file(body) for body in self.model.bodies]
+        rest = iter(given)
+        return [
+            Friction(**{kind: next(rest) for kind in self.friction}) if body.rubs else NO_FRICTION
+            for body in self.model.bodies
+        ]
+
+    def _of_file(self, body: Body) -> Friction:
+        joint = body.joint
+        row = {"viscous": joint.damping, "coulomb": joint.friction, "offset": joint.offset}
+        return Friction(**{kind: structural(row[kind]) for kind in self.friction}) if body.rubs else NO_FRICTION
 
     def regroup(self, regrouping: str) -> "Regroup":
         """How the regrouped parameters come from the user's, and the system they belong to."""
@@ -108,13 +114,13 @@ class Sizes(dict[str, int]):
     """Named sizes of arrays; the number of base parameters is found out when it is asked for."""
 
     def __init__(self, regroup: Regroup) -> None:
-        n, links = regroup.robot.model.dof, len(regroup.robot.blocks)
-        ten = len(PARAMETER_NAMES)
-        super().__init__(n=n, n2=n * (n + 1) // 2, par=regroup.size, pi=ten * links, ten=ten * n)
-        kinds = len(regroup.robot.friction)
-        self |= {"wrench": 6 * len(regroup.robot.wrenches), "friction": kinds * n, "y": (ten + kinds) * n}
-        self.friction_columns = kinds * n
-        self.layout = regroup.layout
+        robot, layout = regroup.robot, regroup.layout
+        n, own, rubbing = robot.model.dof, layout.parameters, len(robot.friction) * len(layout.rubbing_joints)
+        super().__init__(n=n, n2=n * (n + 1) // 2, nq=layout.coupling.positions, par=regroup.size, ten=own)
+        pi, wrench = len(PARAMETER_NAMES) * len(robot.blocks), 6 * len(robot.wrenches)
+        self |= {"pi": pi, "wrench": wrench, "friction": rubbing, "y": own + rubbing}
+        self.friction_columns = rubbing
+        self.layout = layout
 
     def __missing__(self, name: str) -> int:
         if name not in ("b", "y_b"):
@@ -123,6 +129,6 @@ class Sizes(dict[str, int]):
 
 
 def dimensions(regroup: Regroup) -> dict[str, int]:
-    """The named sizes of arrays: n coordinates, n2 pairs of them, b base parameters, ten of all bodies, par
-    regrouped runtime parameters, pi those of the user."""
+    """The named sizes of arrays: n velocities, n2 pairs of them, nq positions, b base parameters, ten those of all
+    bodies, par regrouped runtime parameters, pi those of the user."""
     return Sizes(regroup)

@@ -7,16 +7,23 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from symgen.errors import Notice, OptionError, Place
-from symgen.mechanics.description import Description, Inertial, JointElement, LinkElement
-from symgen.mechanics.model import IDENTITY, Body, Joint, Link, Model, Pose, Triple
+from symgen.mechanics.description import Description, Inertial, JointElement, LinkElement, Origin
+from symgen.mechanics.mimic import following, held_by_leaders
+from symgen.mechanics.model import IDENTITY, Joint, Link, Model, Pose, Triple
 from symgen.mechanics.right_angles import RightAngle, Rounder, turn
 from symgen.mechanics.tree import joint_above, outward
+from symgen.mechanics.unfold import TYPES, Stand, bodies
 from symgen.mechanics.urdf import read
 from symgen.mechanics.xml_reader import quoted, shown
 
-MOVING = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "planar": "",
-          "floating": ""}
-"""URDF types that move, with their key in `JOINT_TYPES` where there is one."""
+HOLDABLE = ("revolute", "continuous", "prismatic")
+"""URDF types with one coordinate, which can be held at a value."""
+
+FLOATING_BASE = "floating_base"
+"""The joint between world and root of a robot whose base floats."""
+
+WORLD = ""
+"""The link that carries it: no link of a file has this name."""
 
 WIDEST_SNAP = 0.1
 """Snapping angles further off than this (rad) cannot be meant."""
@@ -54,7 +61,7 @@ class _Part:
     @property
     def moving(self) -> tuple[JointElement, ...]:
         """Joints with a coordinate, in file order."""
-        kept = {joint.name for joint in self.joints if joint.kind in MOVING and joint.name not in self.held}
+        kept = {joint.name for joint in self.joints if joint.kind in TYPES and joint.name not in self.held}
         return tuple(joint for joint in self.robot.joints if joint.name in kept)
 
     @property
@@ -71,18 +78,20 @@ def load(
     lock: Sequence[tuple[str, float]] = (),
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     snap_angles: float = 1e-9,
+    base: str = "fixed",
 ) -> Loaded:
     """The robot in a URDF file as a model; bodies in file order of their joints.
 
     Link `root` becomes the base and only what it carries stays; with `tip` only the links from root to tip
     stay. `lock` holds joints at a value (rad or m). `gravity` is the acceleration of free fall in root axes
-    (m/s²). Angles of the file within `snap_angles` (rad) of a multiple of pi/2 are made exact.
+    (m/s²). A `base` that is ``floating`` instead of ``fixed`` is free to move in the world. Angles of the file within `snap_angles` (rad) of a multiple of pi/2 are made exact.
 
     Raises RobotError where the file is not a robot that can be compiled, OptionError where an option does not
     fit it.
     """
     pull, rounder = _gravity(gravity), Rounder(_tolerance(snap_angles))
     part = _part(read(path), root, tip, lock)
+    part = _afloat(part) if _floats(base) else part
     _check_supported(part)
     model = _model(part, pull, rounder)
     _check_size(part, model)
@@ -113,7 +122,23 @@ def _part(
     joints = tuple(outward(robot, base))
     if tip is not None:
         joints = _path(robot, base, _known("--tip", "link", tip, links))
-    return _Part(robot, base, joints, _locked(robot, lock))
+    return _Part(robot, base, joints, held_by_leaders(robot, _locked(robot, lock)))
+
+
+def _floats(base: str) -> bool:
+    if base not in ("fixed", "floating"):
+        raise OptionError(f"--base {shown(base)}: use fixed or floating")
+    return base == "floating"
+
+
+def _afloat(part: _Part) -> _Part:
+    """The same with a floating joint from the world to the root."""
+    name = FLOATING_BASE
+    while name in (joint.name for joint in part.robot.joints):
+        name += "_"
+    joint = JointElement(name, part.robot.line, "floating", WORLD, part.root, Origin(part.robot.line))
+    robot = replace(part.robot, joints=(joint, *part.robot.joints))
+    return _Part(robot, WORLD, (joint, *part.joints), part.held)
 
 
 def _known(option: str, kind: str, name: str, names: Collection[str]) -> str:
@@ -141,7 +166,7 @@ def _locked(robot: Description, lock: Sequence[tuple[str, float]]) -> dict[str, 
     for name, value in lock:
         kind = joints[_known("--lock", "joint", name, joints)].kind
         option = f"--lock '{shown(name)}'"
-        if not MOVING.get(kind):
+        if kind not in HOLDABLE:
             raise OptionError(f"{option}: a {kind} joint cannot be held at one value; remove the option")
         if name in held:
             raise OptionError(f"{option}: given twice; keep one value")
@@ -155,11 +180,6 @@ def _check_supported(part: _Part) -> None:
     for name, link in part.links.items():
         if link.inertial and link.inertial.trouble:
             raise part.robot.error(link.inertial.line, f"link '{shown(name)}'", link.inertial.trouble)
-    troubled = [joint for joint in part.moving if joint.trouble]
-    if troubled:
-        others = quoted(joint.name for joint in troubled[1:])
-        more = f"; not supported either: {others}" if others else ""
-        raise part.robot.error(troubled[0].line, _element(troubled[0]), troubled[0].trouble + more)
     if not part.moving:
         reduced = part.held or len(part.joints) < len(part.robot.joints)
         left = " left after --root, --tip and --lock" if reduced else ""
@@ -169,27 +189,29 @@ def _check_supported(part: _Part) -> None:
 
 def _model(part: _Part, gravity: Triple, rounder: Rounder) -> Model:
     """Every link's body and pose on it, from the root outward; then the bodies with their links."""
-    number = {joint.name: i for i, joint in enumerate(part.moving, 1)}
-    seats = {part.root: (0, Pose())}
-    stands: dict[str, tuple[int, Pose]] = {}
+    moving = {joint.name for joint in part.moving}
+    seats: dict[str, tuple[str | None, Pose]] = {part.root: (None, Pose())}
+    stands: dict[str, tuple[str | None, Pose, Pose]] = {}
     for joint in part.joints:
         carrier, seat = seats[joint.parent]
         pose = seat @ _joint_pose(part, joint, rounder)
-        if joint.name in number:
-            stands[joint.name] = carrier, pose
-            carrier, pose = number[joint.name], Pose()
+        if joint.name in moving:
+            stands[joint.name] = carrier, _plain(pose), seat
+            carrier, pose = joint.name, Pose()
         seats[joint.child] = carrier, pose
     links = _links(part, seats, rounder)
-    bodies = tuple(Body(_joint(j), stands[j.name][0], _plain(stands[j.name][1]), tuple(links[number[j.name]]))
-                   for j in part.moving)
-    return Model(part.robot.name, bodies, tuple(links[0]), gravity)
+    followers = following(part.robot, part.moving, part.held)
+    every = [Stand(_joint(j), *stands[j.name], tuple(links[j.name]), followers.get(j.name)) for j in part.moving]
+    return Model(part.robot.name, bodies(every), tuple(links.get(None, ())), gravity)
 
 
 def _links(
-    part: _Part, seats: Mapping[str, tuple[int, Pose]], rounder: Rounder
-) -> dict[int, list[Link]]:
-    elements, links = part.links, dict[int, list[Link]]()
+    part: _Part, seats: Mapping[str, tuple[str | None, Pose]], rounder: Rounder
+) -> dict[str | None, list[Link]]:
+    elements, links = part.links, dict[str | None, list[Link]]()
     for name, (carrier, pose) in seats.items():  # from the root outward, so a body's own link comes first
+        if name == WORLD:
+            continue
         parameters = _parameters(part, elements[name], rounder)
         links.setdefault(carrier, []).append(Link(name, _plain(pose), parameters))
     return links
@@ -232,7 +254,7 @@ def about_origin(inertial: Inertial, pose: Pose) -> tuple[float, ...]:
 
 
 def _joint(joint: JointElement) -> Joint:
-    return Joint(joint.name, MOVING[joint.kind], joint.axis, joint.limits, joint.damping, joint.friction)
+    return Joint(joint.name, joint.kind, joint.axis, joint.limits, joint.damping, joint.friction)
 
 
 def _plain(pose: Pose) -> Pose:
@@ -287,4 +309,4 @@ def _held_messages(joint: JointElement, value: float, kept: bool) -> Iterator[tu
     elif not lower <= value <= upper:
         yield "warning", f"held at {value:g}, outside its limits {lower:g} to {upper:g}"
     elif joint.mimics is not None:
-        yield "note", f"held at {value:g}; that it mimics joint '{shown(joint.mimics)}' has no effect"
+        yield "note", f"held at {value:g}; that it mimics joint '{shown(joint.mimics.joint)}' has no effect"

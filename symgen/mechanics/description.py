@@ -39,11 +39,18 @@ class LinkElement:
 
 
 @dataclass(frozen=True, slots=True)
-class JointElement:
-    """A joint of any known type with a unit axis; `mimics` names the joint it follows.
+class Mimic:
+    """That a joint's coordinate is `multiplier` times that of `joint`, plus `offset` (rad or m)."""
 
-    `trouble` says why it cannot move in a model (floating, planar, mimic) and the way out; else empty.
-    """
+    line: int
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JointElement:
+    """A joint of any known type with a unit axis."""
 
     name: str
     line: int
@@ -55,8 +62,7 @@ class JointElement:
     limits: Limits = field(default_factory=Limits)
     damping: float = 0.0
     friction: float = 0.0
-    mimics: str | None = None
-    trouble: str = ""
+    mimics: Mimic | None = None
 
 
 @dataclass(frozen=True, slots=True)

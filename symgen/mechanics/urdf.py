@@ -10,21 +10,13 @@ import os
 import numpy as np
 
 from symgen.exact import norm
-from symgen.mechanics.description import Description, Inertial, JointElement, LinkElement, Origin
+from symgen.mechanics.description import Description, Inertial, JointElement, LinkElement, Mimic, Origin
 from symgen.mechanics.leftovers import check_root, note_ignored
 from symgen.mechanics.model import Limits, Triple
 from symgen.mechanics.tree import check
 from symgen.mechanics.xml_reader import Node, file_bytes, parsed, shown
 
-KINDS = {
-    "revolute": "",
-    "continuous": "",
-    "prismatic": "",
-    "fixed": "",
-    "floating": "type 'floating' is not supported yet; name its child link with --root to make that the base",
-    "planar": "type 'planar' is not supported yet; write it as two prismatic joints and a revolute one",
-}
-"""Joint types, with the reason and the way out where one cannot be compiled."""
+KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
 TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 ROUNDING = 1e-9
@@ -124,11 +116,10 @@ def _joint(node: Node) -> JointElement:
     if kind not in KINDS:
         raise node.error(f"unknown type '{shown(kind)}'; use one of {', '.join(KINDS)}")
     moving = kind not in ("fixed", "floating")
-    mimics = _mimics(node)
     return JointElement(
         name, node.line, kind, _end(node, "parent"), _end(node, "child"), _origin(node),
         _axis(node) if moving else (1.0, 0.0, 0.0), _limits(node, kind) if moving else Limits(),
-        *_friction(node), mimics, KINDS[kind] or _mimic_trouble(name, mimics),
+        *_friction(node), _mimic(node) if kind != "fixed" else None,
     )
 
 
@@ -176,13 +167,9 @@ def _friction(joint: Node) -> tuple[float, float]:
     return node.optional("damping") or 0.0, node.optional("friction") or 0.0
 
 
-def _mimics(joint: Node) -> str | None:
-    nodes = joint.children("mimic")
-    return nodes[0].text("joint") if nodes else None
-
-
-def _mimic_trouble(name: str, leader: str | None) -> str:
-    if leader is None:
-        return ""
-    return (f"mimics joint '{shown(leader)}', which is not supported yet; hold it still with --lock"
-            f" '{shown(name)}=0', leave it out with --root or --tip, or remove its <mimic>")
+def _mimic(joint: Node) -> Mimic | None:
+    node = joint.only("mimic")
+    if node is None:
+        return None
+    multiplier, offset = node.optional("multiplier"), node.optional("offset")
+    return Mimic(node.line, node.text("joint"), 1.0 if multiplier is None else multiplier, offset or 0.0)
