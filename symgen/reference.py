@@ -10,7 +10,7 @@ from typing import Final
 
 from symgen.mechanics.model import Joint, Link, Model, Pose
 from symgen.mechanics.spatial import NULL, Vector
-from symgen.scalar import Scalar, cos, sign, sin
+from symgen.scalar import Scalar, cos, sign, sin, tanh
 
 Tens = Mapping[str, Sequence[Scalar]]
 """Ten parameters by link name, in place of those of the model."""
@@ -154,6 +154,8 @@ class State:
     wrenches: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     friction: Sequence[Sequence[Scalar]] = ()
     """Viscous, Coulomb and offset of each joint, where there is friction."""
+    friction_width: float = 0.0
+    """Where it is not 0, the step of Coulomb friction is tanh(rate / width)."""
 
 
 def inverse_dynamics(model: Model, x: State) -> list[Scalar]:
@@ -168,7 +170,9 @@ def inverse_dynamics(model: Model, x: State) -> list[Scalar]:
         for j in _path(model, i):
             w, v = bodies[j].twist(link.place)
             tau[j - 1] = tau[j - 1] + w.dot(moment) + v.dot(force)
-    rubbing = [v * rate + c * sign(rate) + o for (v, c, o), rate in zip(x.friction, x.qd, strict=False)]
+    width = x.friction_width
+    steps = [tanh(rate / width) if width else sign(rate) for rate in x.qd]
+    rubbing = [v * rate + c * s + o for (v, c, o), rate, s in zip(x.friction, x.qd, steps, strict=False)]
     moved = [t + f for t, f in zip(tau, rubbing, strict=True)] if rubbing else tau
     return _less_wrenches(model, x, bodies, moved)
 

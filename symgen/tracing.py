@@ -114,7 +114,7 @@ def _apply(
         robot = robot.pushed(regroup.robot.wrenches, inputs["wrench"])
     if wanted.feels_wrench and regroup.robot.friction:
         robot = robot.rubbing(regroup.robot.frictions(inputs.get("friction")))
-    robot = replace(robot, friction_kinds=regroup.robot.friction)
+    robot = replace(robot, friction_kinds=regroup.robot.friction, friction_width=regroup.robot.friction_width)
     result = way.algorithm(robot, *(inputs[name] for name in wanted.inputs))
     arrays = result if len(wanted.outputs) > 1 else (result,)
     return {out.name: values for out, values in zip(wanted.outputs, arrays, strict=True)}

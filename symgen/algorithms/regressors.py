@@ -74,7 +74,7 @@ def with_friction(
     """All entries row-major; behind the columns of inertia, each joint's columns of the system's kinds of friction."""
     kinds, n = system.friction_kinds, system.dof
     own = {
-        (i, columns + len(kinds) * i + k): FRICTION_COLUMNS[kind](qd[i])
+        (i, columns + len(kinds) * i + k): FRICTION_COLUMNS[kind](qd[i], system.friction_width)
         for i in range(n)
         for k, kind in enumerate(kinds)
     }

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from symgen.errors import Notice, OptionError, Place
+from symgen.mechanics.actuators import driven
 from symgen.mechanics.description import Description, Inertial, JointElement, LinkElement
 from symgen.mechanics.model import IDENTITY, Body, Joint, Link, Model, Pose, Triple
 from symgen.mechanics.right_angles import RightAngle, Rounder, turn
@@ -21,10 +22,8 @@ MOVING = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prisma
 WIDEST_SNAP = 0.1
 """Snapping angles further off than this (rad) cannot be meant."""
 
-
 LARGEST = 1e100
 """Lengths and inertias up to this can be multiplied as dynamics need without overflow."""
-
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
@@ -40,6 +39,7 @@ class Loaded:
     right_angles: tuple[RightAngle, ...] = ()
     places: Mapping[str, Place] = field(default_factory=dict)
     """Where each link stands in the file."""
+    actuators_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,9 @@ def load(
     lock: Sequence[tuple[str, float]] = (),
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     snap_angles: float = 1e-9,
+    actuators: str | os.PathLike[str] | None = None,
+    rotors: str = "exact",
+    xacro_args: Sequence[tuple[str, str]] = (),
 ) -> Loaded:
     """The robot in a URDF file as a model; bodies in file order of their joints.
 
@@ -78,18 +81,23 @@ def load(
     stay. `lock` holds joints at a value (rad or m). `gravity` is the acceleration of free fall in root axes
     (m/s²). Angles of the file within `snap_angles` (rad) of a multiple of pi/2 are made exact.
 
+    `actuators` is a TOML file of rotors and friction, `rotors` what is taken of rotors (see `actuators.driven`). A
+    ``.xacro`` file is expanded with the arguments `xacro_args`.
+
     Raises RobotError where the file is not a robot that can be compiled, OptionError where an option does not
     fit it.
     """
     pull, rounder = _gravity(gravity), Rounder(_tolerance(snap_angles))
-    part = _part(read(path), root, tip, lock)
+    part = _part(read(path, xacro_args), root, tip, lock)
     _check_supported(part)
     model = _model(part, pull, rounder)
     _check_size(part, model)
-    notices = (*part.robot.notices, *_left_out(part), *_held(part), *rounder.notices())
+    drive = driven(model, part.robot, actuators, rotors)
+    notices = (*part.robot.notices, *drive.notices, *_left_out(part), *_held(part), *rounder.notices())
     ordered = tuple(sorted(notices, key=lambda notice: notice.place.line))
     places = {name: part.robot.place(link.line) for name, link in part.links.items()}
-    return Loaded(model, ordered, part.robot.sha256, os.fspath(path), tuple(rounder.found), places)
+    right_angles = tuple(rounder.found)
+    return Loaded(drive.model, ordered, part.robot.sha256, os.fspath(path), right_angles, places, drive.sha256)
 
 
 def _gravity(gravity: Sequence[float]) -> Triple:

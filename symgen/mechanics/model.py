@@ -79,7 +79,8 @@ class Joint:
     """One moving joint: `kind` is a key of `symgen.mechanics.joints.JOINT_TYPES`, `axis` a unit vector.
 
     `damping` (N m s/rad or N s/m), `friction` and `offset` (N m or N) are those of the file, used only where asked
-    for.
+    for. `armature` is the inertia of its rotor as the joint feels it, ratio² inertia (kg m² or kg), where that is
+    all that is taken of it; then `rotor` is None.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Joint:
     friction: float = 0.0
     offset: float = 0.0
     rotor: Rotor | None = None
+    armature: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
