@@ -1,8 +1,8 @@
-"""Options that several commands share, and how their texts become values."""
+"""Options that several commands share, and how their texts become values; a job file's keys are these too."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -134,4 +134,28 @@ def with_options(*groups: tuple[Callable[[Command], Command], ...]) -> Callable[
     return decorate
 
 
-FILE = click.argument("file", metavar="FILE.urdf", type=click.Path())
+def options_of(*groups: tuple[Callable[[Command], Command], ...]) -> tuple[click.Option, ...]:
+    """The options of some groups, in order."""
+    command = click.command()(with_options(*groups)(lambda: None))
+    return tuple(option for option in command.params if isinstance(option, click.Option))
+
+
+JOB_OPTIONS: Final = options_of(WRITE_OPTIONS, TRACE_OPTIONS, ROBOT_OPTIONS)
+"""What a job file can say beside the robot's file, by option; a key is its parameter's name."""
+
+
+def _robot_file(ctx: click.Context, param: click.Parameter, text: str) -> str:
+    """The robot's file itself, or that of a job, whose options then stand where the command line has none."""
+    from symgen.jobfile import followed
+
+    return followed(ctx, text, "file")
+
+
+def _made_folder(ctx: click.Context, param: click.Parameter, text: str) -> Path:
+    from symgen.jobfile import followed
+
+    return Path(followed(ctx, text, "out"))
+
+
+FILE = click.argument("file", metavar="FILE.urdf", type=click.Path(), is_eager=True, callback=_robot_file)
+FOLDER = click.argument("folder", metavar="DIR", type=click.Path(), callback=_made_folder)
