@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import numpy as np
 import pytest
@@ -114,7 +115,7 @@ def test_refused_in_one_line(text, line, said, tmp_path):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    for data, said in ((None, "cannot be read"), (b"\xff", "not UTF-8"), (b"#" * 2**21, "larger than 1 MiB")):
+    for data, said in ((None, "cannot be read"), (b"\xff", "not UTF-8"), (b"#" * 2**21, "larger than 256 KiB")):
         path = tmp_path / "x.toml"
         if data is not None:
             path.write_bytes(data)
@@ -124,7 +125,10 @@ def test_files_that_cannot_be_read(tmp_path):
 
 # -- lines ------------------------------------------------------------------------------------------------------
 
-VALUES = st.sampled_from(['"x = 1"', '"""\nkey0 = 2\n"""', "'''\n[t]\n\n'''", "[\n 1, # ]\n 2,\n]", "{ a = 1 }", "5"])
+VALUES = st.sampled_from([
+    '"x = 1"', r'"[\"#"', """'["'""", '"""["\n""\\""""""', "'''[''\n#'''''", "[ '\\', [] ] # \"",
+    '"""\nkey0 = 2\n"""', "'''\n[t]\n\n'''", "[\n 1, # ]\n 2,\n]", "{ a = 1 }", "5",
+])
 
 
 @given(st.lists(st.tuples(st.sampled_from(["", "\n", "# key0 = 3\n", "# [t]\n"]), VALUES), min_size=1, max_size=6),
@@ -138,6 +142,14 @@ def test_lines_are_those_of_the_keys(entries, crlf):
         text += f"key{k} = {value}\n"
     table = parsed(text.replace("\n", "\r\n" if crlf else "\n").encode(), "f").table("t")
     assert {key: table.place(key).line for key in table.data} == lines and table.place().line == 2
+
+
+def test_a_long_file_is_searched_in_no_time():
+    """Tens of thousands of lines before the key, most of them inside one value."""
+    text = "a = [\n" + "1,\n" * 60_000 + "]\n" + "# x\n" * 10_000 + "key = 1\n"
+    started = time.process_time()
+    assert parsed(text.encode(), "f").place("key").line == 70_003
+    assert time.process_time() - started < 10
 
 
 # -- URDF -------------------------------------------------------------------------------------------------------

@@ -1,14 +1,14 @@
 """TOML read defensively: checked values, and one-line errors with the line that they are about.
 
-`tomllib` knows no lines, so the one of a key is found by reading the file's beginnings with it: the shortest that is
-TOML and has the key ends with the key's statement. That holds for every spelling of a key and whatever stands in
-strings, and costs nothing where there is no error.
+`tomllib` knows no lines, so the one of a key is found by reading the file's beginnings with it: the shortest that has
+the key ends with the key's statement. That holds for every spelling of a key and costs nothing without an error.
 """
 
 import difflib
 import os
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +18,14 @@ from symgen.errors import Place, RobotError
 from symgen.mechanics.model import Triple
 from symgen.mechanics.xml_reader import quoted, shown
 
-MAX_BYTES: Final = 2**20
+MAX_BYTES: Final = 2**18
 LARGEST: Final = 1e100
 """As in a robot's file: products of such numbers do not overflow."""
+
+_TOKEN = re.compile(
+    r'''#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*+""""{0,2}|"(?:[^"\\\n]|\\.)*+"'''
+    r"""|'''(?:[^']|'(?!''))*+''''{0,2}|'[^'\n]*+'|[][{}\n]""", re.DOTALL)
+"""What a file of TOML is cut at: comments and strings of four kinds as wholes, brackets, ends of lines."""
 
 _AT_LINE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
@@ -105,7 +110,7 @@ def read(path: str | os.PathLike[str], what: str) -> tuple[Table, bytes]:
         reason = getattr(error, "strerror", None) or str(error)
         raise RobotError(Place(file, 1), "file", f"cannot be read ({reason}); give {what}") from None
     if len(data) > MAX_BYTES:
-        raise RobotError(Place(file, 1), "file", f"is larger than {MAX_BYTES // 2**20} MiB; give {what}")
+        raise RobotError(Place(file, 1), "file", f"is larger than {MAX_BYTES // 2**10} KiB; give {what}")
     return parsed(data, file), data
 
 
@@ -126,25 +131,26 @@ def parsed(data: bytes, file: str) -> Table:
 
 def _line(source: str, path: tuple[str, ...]) -> int:
     """The first line of the statement that gives the key at `path`."""
-    lines, without, within = source.split("\n"), 0, source.count("\n") + 1
-    while within - without > 1:
-        middle = (without + within) // 2
-        end, data = _beginning(lines, middle)
-        if _has(data, path):
-            within = end
-        else:
-            without = middle
-    return _beginning(lines, within - 1)[0] + 1
+    ends = _ends(source)
+    statement = bisect_left(range(len(ends)), True, key=lambda k: _has(_beginning(source, ends[k]), path))
+    return source.count("\n", 0, ends[statement - 1] if statement else 0) + 1
 
 
-def _beginning(lines: list[str], most: int) -> tuple[int, Mapping[str, Any]]:
-    """The longest beginning of up to `most` lines that is TOML by itself, and what it says."""
-    for end in range(most, 0, -1):
-        try:
-            return end, tomllib.loads("\n".join(lines[:end]))
-        except (ValueError, RecursionError):
-            continue
-    return 0, {}
+def _ends(source: str) -> list[int]:
+    """Where each statement of a TOML file ends; blank lines and comments count as statements."""
+    ends, depth = [], 0
+    for token in _TOKEN.finditer(source):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
+        if token[0] == "\n" and not depth:
+            ends.append(token.end())
+    return [*ends, len(source)]
+
+
+def _beginning(source: str, end: int) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(source[:end])
+    except ValueError:
+        return {}
 
 
 def _has(data: object, path: tuple[str, ...]) -> bool:
