@@ -142,7 +142,8 @@ def _friction(module: Module) -> list[str]:
     kinds = ", ".join(module.robot.friction)
     where = f"the input friction, {kinds} joint by joint" if module.robot.runtime_friction else _files(module)
     return [f"Joint friction ({kinds}) is in inverse and forward dynamics and their derivatives, not in bias:",
-            f"tau = ... + viscous qd + coulomb {_step(module)}; coefficients from {where}."]
+            f"tau = ... + viscous qd + coulomb {_step(module)}.",
+            f"Its coefficients are from {where}."]
 
 
 def _files(module: Module) -> str:
