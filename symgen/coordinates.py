@@ -33,7 +33,7 @@ def of_user(coupling: Coupling, quantity: Quantity, out: Array, values: Sequence
 def _axes(coupling: Coupling, out: Array, size: int) -> list[int | None]:
     """The sizes of an output's axes, None where it is that of the bodies; one of the others may have to be found."""
     bodies = len(coupling.drives)
-    known = prod(bodies if axis == "n" else axis for axis in out.shape if axis == "n" or isinstance(axis, int))
+    known = prod(bodies if axis == "n" else axis if isinstance(axis, int) else 1 for axis in out.shape)
     return [None if axis == "n" else axis if isinstance(axis, int) else size // known for axis in out.shape]
 
 

@@ -70,6 +70,10 @@ class Dual:
     def cos(self) -> "Dual":
         return self._made(scalar.cos(self.x), -(scalar.sin(self.x) * self.d))
 
+    def tanh(self) -> "Dual":
+        t = scalar.tanh(self.x)
+        return self._made(t, (1.0 - t * t) * self.d)
+
     def sign(self) -> Scalar:
         """A constant, wherever it has a derivative."""
         return scalar.sign(self.x)

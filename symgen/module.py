@@ -29,14 +29,20 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Source:
-    """Where the robot came from: the file's name without its folder, and the SHA-256 of its bytes."""
+    """Where the robot came from: the file's name without its folder, and the SHA-256 of its bytes.
+
+    So for the file of actuators, where there is one. Of a xacro file it is the SHA-256 of what it expands to.
+    """
 
     file: str
     sha256: str
+    actuators: str | None = None
+    actuators_sha256: str | None = None
 
     @classmethod
-    def of(cls, path: str, sha256: str) -> "Source":
-        return cls(PurePath(path).name, sha256)
+    def of(cls, path: str, sha256: str, actuators: str | None = None, actuators_sha256: str | None = None) -> "Source":
+        """Of the paths and digests of the robot's file and that of its actuators."""
+        return cls(PurePath(path).name, sha256, actuators and PurePath(actuators).name, actuators_sha256)
 
 
 @dataclass(frozen=True)
@@ -143,7 +149,7 @@ class Module:
         if output in REFERENCES:
             fall = Vector(*exact["g"]) if "g" in exact else Vector(*model.gravity)
             state = State(exact["q"], exact["qd"], exact["qdd"], fall, tens, self.wrenches(exact.get("wrench", ())),
-                          self.frictions(exact.get("friction")))
+                          self.frictions(exact.get("friction")), self.robot.friction_width)
             return tuple(float(x) for x in REFERENCES[output](model, state))
         flat = [number(x) for ten in tens.values() for x in ten]
         given = dict(exact) | {"pi": flat}

@@ -12,7 +12,7 @@ from symgen.mechanics.afloat import Afloat, Six, rotation, twist_of
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import Joint, Link, Model, Pose
 from symgen.mechanics.spatial import NULL, Vector
-from symgen.scalar import Scalar, cos, sign, sin
+from symgen.scalar import Scalar, cos, sign, sin, tanh
 
 Tens = Mapping[str, Sequence[Scalar]]
 """Ten parameters by link name, in place of those of the model."""
@@ -185,6 +185,8 @@ class State:
     wrenches: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     friction: Sequence[Sequence[Scalar]] = ()
     """Viscous, Coulomb and offset of each body's joint, where there is friction."""
+    friction_width: float = 0.0
+    """Where it is not 0, the step of Coulomb friction is tanh(rate / width)."""
 
 
 def inverse_dynamics(model: Model, x: State) -> list[Scalar]:
@@ -201,7 +203,9 @@ def inverse_dynamics(model: Model, x: State) -> list[Scalar]:
         for j in _path(model, i):
             w, v = bodies[j].twist(link.place)
             tau[j - 1] = tau[j - 1] + w.dot(moment) + v.dot(force)
-    rubbing = [v * rate + c * sign(rate) + o for (v, c, o), rate in zip(x.friction, rates, strict=False)]
+    width = x.friction_width
+    steps = [tanh(rate / width) if width else sign(rate) for rate in rates]
+    rubbing = [v * rate + c * s + o for (v, c, o), rate, s in zip(x.friction, rates, steps, strict=False)]
     moved = [t + f for t, f in zip(tau, rubbing, strict=True)] if rubbing else tau
     return coupling.forces(_less_wrenches(model, x, bodies, moved))
 

@@ -1,14 +1,15 @@
 """A robot with what stays open until run time, and how the regrouped parameters of a run come about."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program, Value
 from symgen.mechanics.independence import independent
 from symgen.mechanics.inertia import Inertia, Second
-from symgen.mechanics.model import PARAMETER_NAMES, Body, Model
+from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Model
 from symgen.mechanics.parameters import WHOLE, lumped, parameter_blocks, system, turned_gravity
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import NO_FRICTION, Friction, Sections, System, SystemBody, no_section
@@ -21,7 +22,8 @@ class Robot:
 
     `runtime` names the links whose ten parameters are inputs (see `parameter_blocks`), `runtime_gravity`
     makes the vector of free fall one; `wrenches` names the links that an external wrench acts on; `friction` has
-    the kinds of joint friction, with the coefficients of the file or (`runtime_friction`) as an input.
+    the kinds of joint friction, with the coefficients of the file or (`runtime_friction`) as an input; the step of
+    Coulomb friction has a `friction_width` (rad/s or m/s), 0 for the sign.
     """
 
     model: Model
@@ -30,6 +32,7 @@ class Robot:
     wrenches: tuple[str, ...] = ()
     friction: tuple[str, ...] = ()
     runtime_friction: bool = False
+    friction_width: float = 0.0
 
     @cached_property
     def lumped(self) -> Model:
@@ -44,17 +47,17 @@ class Robot:
     def frictions(self, given: Sequence[Scalar] | None) -> list[Friction]:
         """The friction of each body's joint, from the input array or from the file."""
         if given is None:
-            return [self._of_file(body) for body in self.model.bodies]
+            return [self._friction(b, [FRICTION_FIELDS[kind](b.joint) for kind in self.friction])
+                    for b in self.model.bodies]
         rest = iter(given)
-        return [
-            Friction(**{kind: next(rest) for kind in self.friction}) if body.rubs else NO_FRICTION
-            for body in self.model.bodies
-        ]
+        return [self._friction(b, [next(rest) for _ in self.friction] if b.rubs else ()) for b in self.model.bodies]
 
-    def _of_file(self, body: Body) -> Friction:
-        joint = body.joint
-        row = {"viscous": joint.damping, "coulomb": joint.friction, "offset": joint.offset}
-        return Friction(**{kind: structural(row[kind]) for kind in self.friction}) if body.rubs else NO_FRICTION
+    def _friction(self, body: Body, coefficients: Sequence[Scalar]) -> Friction:
+        """From a coefficient for each kind."""
+        if not body.rubs:
+            return NO_FRICTION
+        row = dict(zip(self.friction, map(structural, coefficients), strict=True))
+        return Friction(**row, width=self.friction_width)
 
     def regroup(self, regrouping: str) -> "Regroup":
         """How the regrouped parameters come from the user's, and the system they belong to."""
@@ -66,6 +69,14 @@ class Robot:
         entries = [x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)]
         program.output("par", (len(entries),), entries)
         return Regroup(self, regrouping, program, layout)
+
+
+FRICTION_FIELDS: Final[dict[str, Callable[[Joint], float]]] = {
+    "viscous": lambda joint: joint.damping,
+    "coulomb": lambda joint: joint.friction,
+    "offset": lambda joint: joint.offset,
+}
+"""By kind of friction, the coefficient that the file gives a joint."""
 
 
 def _entries(inertia: Inertia) -> tuple[Scalar, ...]:

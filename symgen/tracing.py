@@ -115,7 +115,7 @@ def _apply(
         robot = robot.pushed(regroup.robot.wrenches, inputs["wrench"])
     if wanted.feels_wrench and regroup.robot.friction:
         robot = robot.rubbing(regroup.robot.frictions(inputs.get("friction")))
-    robot = replace(robot, friction_kinds=regroup.robot.friction)
+    robot = replace(robot, friction_kinds=regroup.robot.friction, friction_width=regroup.robot.friction_width)
     result = way.algorithm(robot, *(of_bodies(robot.coupling, name, inputs[name]) for name in wanted.inputs))
     arrays = zip(wanted.outputs, result if len(wanted.outputs) > 1 else (result,), strict=True)
     return {out.name: list(of_user(robot.coupling, wanted, out, values)) for out, values in arrays}

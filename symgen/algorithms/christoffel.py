@@ -69,7 +69,8 @@ def carried_down(system: System, q: Coordinates) -> Read:
     at_joint: dict[int, dict[int, Twist]] = {}
     for j in system.outward:
         place = system.body(j).placement
-        at_joint[j] = {i: axis.seen_through(place.approach(q[j - 1])) for i, axis in axes[system.body(j).parent].items()}
+        before, approach = axes[system.body(j).parent], place.approach(q[j - 1])
+        at_joint[j] = {i: axis.seen_through(approach) for i, axis in before.items()}
         axes[j] = {i: axis.seen_through(place.own(q[j - 1])) for i, axis in at_joint[j].items()}
         axes[j][j] = Twist(slide_axis(place.joint), spin_axis(place.joint))
 

@@ -222,22 +222,22 @@ _of_forward = partial(
 @_of_inverse(source=SOURCE, suits=fixed_base)
 def inverse_dynamics_derivatives(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Three:
     """∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M of τ = M q̈ + C q̇ + g, each n x n, row-major with a row for each force."""
-    return _matrices(system, gradients(system, q, qd, qdd))
+    return _matrices(system, qd, gradients(system, q, qd, qdd))
 
 
 @_of_inverse(source=DIFFERENTIATED, regroupings=("minimal",))
 def inverse_dynamics_derivatives_by_duals(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Three:
     """The same by forward differentiation and Christoffel symbols."""
-    return _matrices(system, gradients_by_duals(system, q, qd, qdd))
+    return _matrices(system, qd, gradients_by_duals(system, q, qd, qdd))
 
 
-def _matrices(system: System, found: Gradients) -> Three:
-    return square(system, found.dq), square(system, damped(system, found.dqd)), square(system, found.m)
+def _matrices(system: System, qd: Coordinates, found: Gradients) -> Three:
+    return square(system, found.dq), square(system, damped(system, qd, found.dqd)), square(system, found.m)
 
 
-def damped(system: System, dqd: Entries) -> Entries:
-    """∂τ/∂q̇ with viscous friction."""
-    return dqd | {(i, i): dqd[i, i] + system.body(i).friction.viscous for i in system.outward}
+def damped(system: System, qd: Coordinates, dqd: Entries) -> Entries:
+    """∂τ/∂q̇ with that of joint friction, which is viscous and, where it is smooth, Coulomb's."""
+    return dqd | {(i, i): dqd[i, i] + system.body(i).friction.slope(qd[i - 1]) for i in system.outward}
 
 
 @_of_forward(source=SOURCE, suits=fixed_base)
@@ -262,7 +262,7 @@ def _forward(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, 
     parts = (coupling.forces(part) for part in (coriolis, gravity(system, q), rubbing))
     driving = [t - c - g - f for t, c, g, f in zip(tau, *parts, strict=True)]
     found = way(system, q, qd, coupling.rates(solver.solve(driving)))
-    matrices = (coupling.matrix(square(system, x)) for x in (found.dq, damped(system, found.dqd)))
+    matrices = (coupling.matrix(square(system, x)) for x in (found.dq, damped(system, qd, found.dqd)))
     dq, dqd = (_minus_solved(solver, matrix) for matrix in matrices)
     return dq, dqd, solver.inverse()
 

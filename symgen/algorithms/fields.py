@@ -126,7 +126,8 @@ def _drifting(system: System, i: int, before: Field, q: Position, rates: Sequenc
         return Field(a, w, w if same else wr, wrd)
     six = rates[i - 1 : i + 5]
     same = same and all(rate.own is rate.reference for rate in six)
-    (u, spin), (ur, spinr), (urd, spinrd) = (twist_of(some) for some in zip(*((r.own, r.reference, r.change) for r in six)))
+    (u, spin), (ur, spinr) = twist_of([r.own for r in six]), twist_of([r.reference for r in six])
+    urd, spinrd = twist_of([r.change for r in six])
     whole = w + spin
     return Field(
         a + wr.cross(u) + whole.cross(ur) + urd, whole, whole if same else wr + spinr, wrd + spinrd + whole.cross(spinr)

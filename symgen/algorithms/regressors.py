@@ -71,7 +71,7 @@ def with_friction(
     """All entries row-major; behind the columns of inertia, each joint's columns of the system's kinds of friction."""
     kinds, joints = system.friction_kinds, system.rubbing_joints
     own = {
-        (i - 1, columns + len(kinds) * at + k): FRICTION_COLUMNS[kind](qd[i - 1])
+        (i - 1, columns + len(kinds) * at + k): FRICTION_COLUMNS[kind](qd[i - 1], system.friction_width)
         for at, i in enumerate(joints)
         for k, kind in enumerate(kinds)
     }

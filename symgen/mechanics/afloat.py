@@ -42,8 +42,9 @@ class Afloat:
     @property
     def steps(self) -> tuple[Step, ...]:
         """From the joint's frame to the body's."""
-        there = (*(Shift(k, x) for k, x in enumerate(self.place)), Orient.by(rotation(self.turned)))
-        return there + tuple(step for nudge in self.nudges for step in _nudge(*nudge))
+        there: list[Step] = [Shift(k, x) for k, x in enumerate(self.place)]
+        nudged = (step for nudge in self.nudges for step in _nudge(*nudge))
+        return (*there, Orient.by(rotation(self.turned)), *nudged)
 
     def nudged(self, changes: Sequence[Scalar]) -> "Afloat":
         """Displaced along a twist by the first six changes, in the order of a run."""

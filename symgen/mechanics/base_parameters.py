@@ -4,7 +4,6 @@ Regrouping (Gautier & Khalil, T-RA 1990) is done on symbols, so that its relatio
 dependent still is found by `symgen.mechanics.independence`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,7 +47,8 @@ def base_values(system: System, parameters: Parameters) -> list[Scalar]:
 class BaseParameters:
     """The base parameters of a robot in terms of the users' ten a body.
 
-    `names` are the ten of every body in body order and the inertia of each rotor, `columns` the base parameters by canonical body and moment;
+    `names` are the ten of every body in body order and the inertia of each rotor, `columns` the base parameters by
+    canonical body and moment;
     `factors` (b x 10 n) takes the former to the latter.
     """
 

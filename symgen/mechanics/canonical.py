@@ -233,8 +233,8 @@ def _pose(step: Step) -> Pose:
         p[step.axis] = float(step.length)
         return Pose(position=(p[0], p[1], p[2]))
     if isinstance(step, Orient):
-        a, b, c = ((float(x), float(y), float(z)) for x, y, z in step.rows)
-        return Pose((a, b, c))
+        x, y, z = ((float(row.x), float(row.y), float(row.z)) for row in step.rows)
+        return Pose((x, y, z))
     c, s = (float(x) for x in step.angle.cos_sin)
     return Pose({
         0: ((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)),

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.afloat import GLUED, POSITIONS, RUN, VELOCITIES, VELOCITY_OF, Afloat
+from symgen.mechanics.afloat import GLUED, POSITIONS, RUN, VELOCITY_OF, Afloat
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Body, Model
 from symgen.scalar import ZERO, Scalar
@@ -112,7 +112,9 @@ class Coupling:
 UNCOUPLED: Final = Coupling((), (), 0, 0)
 
 
-def _target(at: Sequence[int], targets: Sequence[Sequence[tuple[int, float]]], shape: Sequence[int]) -> tuple[int, float]:
+def _target(
+    at: Sequence[int], targets: Sequence[Sequence[tuple[int, float]]], shape: Sequence[int]
+) -> tuple[int, float]:
     """The flat index that an entry is added to, and its factor."""
     place, factor = 0, 1.0
     for k, axis, size in zip(at, targets, shape, strict=True):

@@ -66,6 +66,16 @@ class JointElement:
 
 
 @dataclass(frozen=True, slots=True)
+class DriveElement:
+    """What a transmission says of the drive of a joint: gear ratio and inertia of the rotor (kg m²), None if silent."""
+
+    joint: str
+    line: int
+    ratio: float | None = None
+    inertia: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
     """A URDF file: one tree of links and joints in file order, and what was noticed while reading it."""
 
@@ -76,6 +86,8 @@ class Description:
     links: tuple[LinkElement, ...]
     joints: tuple[JointElement, ...]
     notices: tuple[Notice, ...] = field(default=(), compare=False)
+    drives: tuple[DriveElement, ...] = ()
+    """At most one a joint."""
 
     def place(self, line: int) -> Place:
         return Place(self.file, line)

@@ -81,7 +81,8 @@ class Joint:
     """One moving joint: `kind` is a key of `symgen.mechanics.joints.JOINT_TYPES`, `axis` a unit vector.
 
     `damping` (N m s/rad or N s/m), `friction` and `offset` (N m or N) are those of the file, used only where asked
-    for.
+    for. `armature` is the inertia of its rotor as the joint feels it, ratio² inertia (kg m² or kg), where that is
+    all that is taken of it; then `rotor` is None.
     """
 
     name: str
@@ -93,7 +94,6 @@ class Joint:
     offset: float = 0.0
     rotor: Rotor | None = None
     armature: float = 0.0
-    """Inertia reflected to the joint, as if it turned against the ground (kg m² or kg)."""
 
 
 @dataclass(frozen=True, slots=True)

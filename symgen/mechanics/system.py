@@ -14,7 +14,7 @@ from symgen.mechanics.joints import JointType
 from symgen.mechanics.model import Pose
 from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Shift, Step, Turn, Vector
 from symgen.mechanics.xml_reader import quoted, shown
-from symgen.scalar import ZERO, Scalar, sign
+from symgen.scalar import ZERO, Scalar, sign, tanh
 
 Carried = TypeVar("Carried", Force, Inertia)
 Position = Scalar
@@ -84,11 +84,15 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """What a joint's drive needs beyond the dynamics: viscous q̇ + coulomb sign(q̇) + offset (N m or N)."""
+    """What a joint's drive needs beyond the dynamics: viscous q̇ + coulomb sign(q̇) + offset (N m or N).
+
+    With a `width` (rad/s or m/s) the step of Coulomb friction is smooth, tanh(q̇ / width) in place of the sign.
+    """
 
     viscous: Scalar = ZERO
     coulomb: Scalar = ZERO
     offset: Scalar = ZERO
+    width: float = 0.0
 
     def force(self, rate: Scalar) -> Scalar:
         """The whole at joint rate `rate`; sign(0) = 0."""
@@ -96,17 +100,30 @@ class Friction:
 
     def moving(self, rate: Scalar) -> Scalar:
         """The part that vanishes at rest."""
-        rubbing = ZERO if self.coulomb is ZERO else self.coulomb * sign(rate)
+        rubbing = ZERO if self.coulomb is ZERO else self.coulomb * direction(rate, self.width)
         return self.viscous * rate + rubbing
+
+    def slope(self, rate: Scalar) -> Scalar:
+        """The derivative of the force in the joint rate; a sign has none, wherever it has a derivative."""
+        if self.coulomb is ZERO or not self.width:
+            return self.viscous
+        step = direction(rate, self.width)
+        return self.viscous + self.coulomb * (1.0 / self.width) * (1.0 - step * step)
+
+
+def direction(rate: Scalar, width: float) -> Scalar:
+    """The sign of a joint rate, 0 at rest; with a width (rad/s or m/s) its smooth stand-in tanh(rate / width)."""
+    return tanh(rate * (1.0 / width)) if width else sign(rate)
 
 
 NO_FRICTION = Friction()
-FRICTION_COLUMNS: Final[dict[str, Callable[[Scalar], Scalar]]] = {
-    "viscous": lambda rate: rate,
-    "coulomb": sign,
-    "offset": lambda rate: 1.0,
+FRICTION_COLUMNS: Final[dict[str, Callable[[Scalar, float], Scalar]]] = {
+    "viscous": lambda rate, width: rate,
+    "coulomb": direction,
+    "offset": lambda rate, width: 1.0,
 }
-"""The kinds of friction, by the regressor column that each coefficient has at a joint rate."""
+"""The kinds of friction, by the regressor column that each coefficient has at a joint rate, with the width of the
+step of Coulomb friction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +180,9 @@ class System:
     seats: Mapping[str, Seat] = field(default_factory=dict)
     any_gravity: bool = False
     friction_kinds: tuple[str, ...] = ()
-    """Which columns regressors have for each joint of `rubbing`, behind those of the inertial parameters."""
+    """Which columns regressors have for each joint of `rubbing_joints`, behind those of the inertial parameters."""
+    friction_width: float = 0.0
+    """Of the step of Coulomb friction in those columns (rad/s or m/s); 0 for the sign."""
     coupling: Coupling = UNCOUPLED
     tens: tuple[int, ...] = ()
     """The bodies that consist of links, which have ten parameters each."""

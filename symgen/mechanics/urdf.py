@@ -6,11 +6,15 @@ and otherwise ignored; geometry and the insides of extension blocks are never lo
 
 import hashlib
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
+from symgen.errors import OptionError
 from symgen.exact import norm
 from symgen.mechanics.description import Description, Inertial, JointElement, LinkElement, Mimic, Origin
+from symgen.mechanics.drives import drives
+from symgen.mechanics.expansion import expanded, is_xacro
 from symgen.mechanics.leftovers import check_root, note_ignored
 from symgen.mechanics.model import Limits, Triple
 from symgen.mechanics.tree import check
@@ -26,24 +30,31 @@ SMALLEST = 1e-9
 """So is one that stands for a radius of gyration below this (m)."""
 
 
-def read(path: str | os.PathLike[str]) -> Description:
-    """The robot in a file (or pipe).
+def read(path: str | os.PathLike[str], xacro_args: Sequence[tuple[str, str]] = ()) -> Description:
+    """The robot in a file (or pipe); a ``.xacro`` file is expanded first, with `xacro_args` for its arguments.
 
     Raises RobotError, one line with file, line and element, for everything that is not one valid robot.
     """
+    if is_xacro(path):
+        data, digest = expanded(path, xacro_args)
+        return parse(data, f"{os.fspath(path)} (expanded)", digest)
+    if xacro_args:
+        raise OptionError(f"--xacro-arg: '{shown(os.fspath(path))}' is no .xacro file; remove the option")
     return parse(file_bytes(path), os.fspath(path))
 
 
-def parse(data: bytes, file: str) -> Description:
-    """The robot in the bytes of a file called `file`. Raises RobotError like `read`."""
+def parse(data: bytes, file: str, digest: str | None = None) -> Description:
+    """The robot in the bytes of a file called `file`; `digest` goes for their SHA-256. Raises RobotError like `read`.
+    """
     root = parsed(data, shown(file))
     check_root(root)
     links = tuple(_link(node.called(_label(node))) for node in root.children("link"))
     joints = tuple(_joint(node.called(_label(node))) for node in root.children("joint"))
     note_ignored(root)
-    name, sha256 = _robot_name(root), hashlib.sha256(data).hexdigest()
+    driving = drives(root)
+    name, sha256 = _robot_name(root), digest or hashlib.sha256(data).hexdigest()
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
-    robot = Description(name, root.source.file, sha256, root.line, links, joints, notices)
+    robot = Description(name, root.source.file, sha256, root.line, links, joints, notices, driving)
     check(robot)
     return robot
 

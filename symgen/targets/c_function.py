@@ -29,6 +29,7 @@ def dialect(scalar: str) -> Dialect:
     return Dialect(
         operations={
             "add": plus, "sub": minus, "mul": times, "div": over, "sin": call(f"sin{f}"), "cos": call(f"cos{f}"),
+            "tanh": call(f"tanh{f}"),
             "sign": lambda a: _sign(a, scalar, literal(0.0, scalar)),
         },
         literal=lambda x: literal(x, scalar),
