@@ -18,12 +18,14 @@ from functools import partial
 from symgen.algorithms.christoffel import coriolis_matrix_from_symbols_up
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import Column, Entries, Spin, clouds, column, lean, spins, square
-from symgen.algorithms.forward_dynamics import INVERSE, Factors, factors
+from symgen.algorithms.factors import Factors, factors
+from symgen.algorithms.floating import by_rates, runs
+from symgen.algorithms.forward_dynamics import INVERSE
 from symgen.algorithms.newton_euler import State, gravity, inertial_force, inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.dual import along as along_direction
 from symgen.dual import tangents, unit
-from symgen.mechanics.flow import Cloud, carried, climb, own_steps, slide_axis, spin_axis, times, usual_times
+from symgen.mechanics.flow import Cloud, carried, climb, slide_axis, spin_axis, times, usual_times
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Turn, Vector, along, axial
 from symgen.mechanics.system import System
@@ -68,7 +70,7 @@ def _joint_motion(system: System, i: int, before: State) -> State:
 
 def _moved(system: System, i: int, before: Motion, q: Scalar, qd: Scalar, qdd: Scalar) -> Motion:
     place, joint, at = system.body(i).placement, system.body(i).joint, _joint_motion(system, i, before.body)
-    landing, own = ([s for s in steps if isinstance(s, Turn)] for steps in (place.landing.steps, own_steps(place, q)))
+    landing, own = ([s for s in steps if isinstance(s, Turn)] for steps in (place.landing.steps, place.own(q)))
     parallel = all(turn.axis == 2 for turn in landing)
     base, run = (before.base, before.run) if parallel else (before.body.wd, ZERO)
     base, run = axial(base.turned_all((*landing, *own)), joint.spin(qdd)), run + joint.spin(qd)
@@ -81,13 +83,13 @@ def _moved(system: System, i: int, before: Motion, q: Scalar, qd: Scalar, qdd: S
 
 def loads(system: System, q: Coordinates, motion: Mapping[int, Motion]) -> dict[int, Force]:
     """The force on each body and all beyond it, in its joint frame (N, N m)."""
-    total = dict.fromkeys(range(system.dof + 1), NO_FORCE)
+    total = dict.fromkeys(range(system.size + 1), NO_FORCE)
     found = {}
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "forces"):
             whole = (total[i] + inertial_force(body, motion[i].body)).named(f"{i}")
-            found[i] = carried(whole, own_steps(body.placement, q[i - 1]))
+            found[i] = carried(whole, body.placement.own(q[i - 1]))
             total[body.parent] = total[body.parent] + carried(found[i], body.placement.landing.steps)
     return found
 
@@ -175,16 +177,22 @@ def gradients_by_duals(system: System, q: Coordinates, qd: Coordinates, qdd: Coo
 
     Where many joints are parallel or axes meet (UR5), what vanishes there makes this the shorter way.
     """
-    n = system.dof
+    n = system.size
     columns = [tangents(inverse_dynamics(system, along_direction(q, unit(n, k)), qd, qdd)) for k in range(n)]
     dq = {(i + 1, k + 1): x for k, column in enumerate(columns) for i, x in enumerate(column)}
-    dqd = by_entry(coriolis_matrix_from_symbols_up(system, q, [x * 2.0 for x in qd]), n)
-    return Gradients(dq, dqd, by_entry(mass_matrix(system, q), n))
+    twice_c = by_entry(coriolis_matrix_from_symbols_up(system, q, [x * 2.0 for x in qd]), n)
+    m = by_entry(mass_matrix(system, q), n)
+    return Gradients(dq, by_rates(system, twice_c, m, qd), m)
 
 
 def by_entry(values: Sequence[Scalar], n: int) -> Entries:
     """The entries of an n x n matrix by row and column, from 1."""
     return {(k // n + 1, k % n + 1): x for k, x in enumerate(values)}
+
+
+def fixed_base(system: System) -> bool:
+    """only robots without floating joints."""
+    return not runs(system)
 
 
 Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
@@ -211,28 +219,28 @@ _of_forward = partial(
 )
 
 
-@_of_inverse(source=SOURCE)
+@_of_inverse(source=SOURCE, suits=fixed_base)
 def inverse_dynamics_derivatives(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Three:
     """∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M of τ = M q̈ + C q̇ + g, each n x n, row-major with a row for each force."""
-    return _matrices(system, gradients(system, q, qd, qdd))
+    return _matrices(system, qd, gradients(system, q, qd, qdd))
 
 
 @_of_inverse(source=DIFFERENTIATED, regroupings=("minimal",))
 def inverse_dynamics_derivatives_by_duals(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Three:
     """The same by forward differentiation and Christoffel symbols."""
-    return _matrices(system, gradients_by_duals(system, q, qd, qdd))
+    return _matrices(system, qd, gradients_by_duals(system, q, qd, qdd))
 
 
-def _matrices(system: System, found: Gradients) -> Three:
-    return square(system, found.dq), square(system, damped(system, found.dqd)), square(system, found.m)
+def _matrices(system: System, qd: Coordinates, found: Gradients) -> Three:
+    return square(system, found.dq), square(system, damped(system, qd, found.dqd)), square(system, found.m)
 
 
-def damped(system: System, dqd: Entries) -> Entries:
-    """∂τ/∂q̇ with viscous friction."""
-    return dqd | {(i, i): dqd[i, i] + system.body(i).friction.viscous for i in system.outward}
+def damped(system: System, qd: Coordinates, dqd: Entries) -> Entries:
+    """∂τ/∂q̇ with that of joint friction, which is viscous and, where it is smooth, Coulomb's."""
+    return dqd | {(i, i): dqd[i, i] + system.body(i).friction.slope(qd[i - 1]) for i in system.outward}
 
 
-@_of_forward(source=SOURCE)
+@_of_forward(source=SOURCE, suits=fixed_base)
 def forward_dynamics_derivatives(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> Three:
     """∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and ∂q̈/∂τ = M⁻¹ at the accelerations that `tau` causes, n x n."""
     return _forward(system, q, qd, tau, gradients)
@@ -246,14 +254,17 @@ def forward_dynamics_derivatives_by_duals(system: System, q: Coordinates, qd: Co
 
 def _forward(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, way: Way) -> Three:
     """Solved with the sparse factors column by column; M⁻¹ itself would fill the zeros between branches."""
-    at_rest = way(system, q, qd, [ZERO] * system.dof)
-    solver = factors(system, square(system, at_rest.m))
+    at_rest = way(system, q, qd, [ZERO] * system.size)
+    coupling = system.coupling
+    solver = factors(system, coupling.matrix(square(system, at_rest.m)))
     coriolis = _half_product(square(system, at_rest.dqd), qd)
     rubbing = [system.body(i).friction.moving(rate) for i, rate in enumerate(qd, 1)]  # g has what remains at rest
-    driving = [t - c - g - f for t, c, g, f in zip(tau, coriolis, gravity(system, q), rubbing, strict=True)]
-    found = way(system, q, qd, solver.solve(driving))
-    dq, dqd = (_minus_solved(solver, square(system, x)) for x in (found.dq, damped(system, found.dqd)))
-    return dq, dqd, square(system, solver.inverse())
+    parts = (coupling.forces(part) for part in (coriolis, gravity(system, q), rubbing))
+    driving = [t - c - g - f for t, c, g, f in zip(tau, *parts, strict=True)]
+    found = way(system, q, qd, coupling.rates(solver.solve(driving)))
+    matrices = (coupling.matrix(square(system, x)) for x in (found.dq, damped(system, qd, found.dqd)))
+    dq, dqd = (_minus_solved(solver, matrix) for matrix in matrices)
+    return dq, dqd, solver.inverse()
 
 
 def _half_product(twice_c: Sequence[Scalar], qd: Coordinates) -> list[Scalar]:
@@ -263,6 +274,6 @@ def _half_product(twice_c: Sequence[Scalar], qd: Coordinates) -> list[Scalar]:
 
 
 def _minus_solved(solver: Factors, matrix: Sequence[Scalar]) -> list[Scalar]:
-    n = solver.system.dof
+    n = len(solver.inverse_d)
     columns = [solver.solve([-x for x in matrix[k::n]]) for k in range(n)]
     return [column[i] for i in range(n) for column in columns]

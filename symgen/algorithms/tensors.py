@@ -71,7 +71,7 @@ def inverse_dynamics_second_derivatives(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> tuple[Entries, Entries, Entries, Entries]:
     """Second derivatives of inverse dynamics; those that are not here vanish (∂²τ/∂q̇∂q̈, ∂²τ/∂q̈²)."""
-    n = system.dof
+    n = system.size
     inertia = gradient(lambda x: mass_matrix(system, x), q)
     swapped = [inertia[(i * n + k) * n + j] for i in range(n) for j in range(n) for k in range(n)]
 
