@@ -41,6 +41,13 @@ PUBLISHED = {
     ("chain", "moving", "none"): (83.41, 171.97, 776.78),
     ("chain", "moving", "reflected"): (1.51, 23.47, 102.61),
 }
+INTRODUCTION = """\
+Written by `python -m benchmarks.rotors`. The experiment of Echeandia (Rigid-body dynamics algorithms for
+physically interactive robots, Notre Dame 2020, ch. 4): thin-walled cylinders of 1 kg and 1 m, rotors of 0.5 kg, gear
+ratio 5, no gravity, joint i at i rad under i N m; `moving`: all rates pi/2 rad/s. Radii, inertia of rotors and axes are
+not published: here the cylinders have a radius of 0.05 m, rotors 0.0423 kg m² about their axis (as a cylinder of half
+the mass turned end over end), and each axis is turned by 1 rad about the link before. Compare the picture, not the
+digits. Trees: each body carries two."""
 SHAPES = {"chain": 1, "tree": 2}
 RATES = {"rest": 0.0, "moving": np.pi / 2}
 
@@ -99,14 +106,7 @@ def operations(built: System, way: Any) -> int:
 def lines() -> Iterator[str]:
     """The page."""
     yield "# Rotors\n"
-    yield (
-        "Written by `python -m benchmarks.rotors`. The experiment of Echeandia (Rigid-body dynamics algorithms for"
-        " physically\ninteractive robots, Notre Dame 2020, ch. 4): thin-walled cylinders of 1 kg and 1 m, rotors of"
-        " 0.5 kg, gear ratio 5,\nno gravity, joint i at i rad under i N m; `moving`: all rates pi/2 rad/s. Radii, inertia"
-        " of rotors and axes are not\npublished: here the cylinders have a radius of 0.05 m, rotors 0.0423 kg m² about"
-        " their axis (as a cylinder of half the\nmass turned end over end), and each axis is turned by 1 rad about the"
-        " link before. Compare the picture, not the digits.\nTrees: each body carries two.\n"
-    )
+    yield f"{INTRODUCTION}\n"
     yield "Largest difference of the accelerations, rad/s², between exact rotors and others; published in brackets:\n"
     yield "| robot | state | exact and | " + " | ".join(f"{n} bodies" for n in SIZES) + " |"
     yield "|---|---|---|" + "---|" * len(SIZES)
@@ -117,8 +117,8 @@ def lines() -> Iterator[str]:
                 cells = zip(differences(shape, speed, other), theirs, strict=True)
                 texts = [f"{x:.3g}" + (f" ({y:g})" if y else "") for x, y in cells]
                 yield f"| {shape} | {speed} | {label} | " + " | ".join(texts) + " |"
-    yield "\nArticulated bodies with rotors against rotors as bodies of their own projected by G, largest error relative"
-    yield "to the largest acceleration:\n"
+    yield "\nArticulated bodies with rotors against rotors as bodies of their own projected by G, largest error by the"
+    yield "largest acceleration:\n"
     yield "| robot | state | " + " | ".join(f"{n} bodies" for n in SIZES) + " |"
     yield "|---|---|" + "---|" * len(SIZES)
     for shape, branching in SHAPES.items():

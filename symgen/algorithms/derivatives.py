@@ -17,11 +17,18 @@ from functools import partial
 
 from symgen.algorithms.christoffel import coriolis_matrix_from_symbols_up
 from symgen.algorithms.composite import mass_matrix
-from symgen.algorithms.coriolis import Column, Entries, Spin, clouds, column, lean, spins, square
+from symgen.algorithms.coriolis import Column, Entries, Spin, clouds, column, drifted, lean, spins, square
 from symgen.algorithms.factors import Factors, factors
-from symgen.algorithms.floating import by_rates, runs
+from symgen.algorithms.floating import by_rates
 from symgen.algorithms.forward_dynamics import INVERSE
-from symgen.algorithms.newton_euler import State, gravity, inertial_force, inverse_dynamics
+from symgen.algorithms.newton_euler import (
+    State,
+    carried_out,
+    gravity,
+    inertial_force,
+    inverse_dynamics,
+    moved,
+)
 from symgen.algorithms.registry import Array, quantity
 from symgen.dual import along as along_direction
 from symgen.dual import tangents, unit
@@ -56,7 +63,7 @@ def motions(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -
     found = {0: Motion()}
     for i in system.outward:
         with system.section(i, "motion"):
-            found[i] = _moved(system, i, found[system.body(i).parent], q[i - 1], qd[i - 1], qdd[i - 1])
+            found[i] = _moved(system, i, found[system.body(i).parent], q, qd, qdd)
     return found
 
 
@@ -68,7 +75,21 @@ def _joint_motion(system: System, i: int, before: State) -> State:
     return State(before.w.turned_all(turns), before.wd.turned_all(turns), a.turned_all(turns), f"j{i}")
 
 
-def _moved(system: System, i: int, before: Motion, q: Scalar, qd: Scalar, qdd: Scalar) -> Motion:
+def _moved(system: System, i: int, before: Motion, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Motion:
+    if system.body(i).free:
+        return _drifting(system, i, before, q, qd, qdd)
+    return _turning(system, i, before, q[i - 1], qd[i - 1], qdd[i - 1])
+
+
+def _drifting(system: System, i: int, before: Motion, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Motion:
+    """In a floating joint, whose frame is the body's, the joint's motion is that of what carries it."""
+    first = system.body(i).free == 1
+    carrier = carried_out(system, i, before.body if first else before.joint, q[i - 1])
+    body = moved(system, i, before.body, q, qd, qdd)
+    return Motion(body, carrier, body.wd)
+
+
+def _turning(system: System, i: int, before: Motion, q: Scalar, qd: Scalar, qdd: Scalar) -> Motion:
     place, joint, at = system.body(i).placement, system.body(i).joint, _joint_motion(system, i, before.body)
     landing, own = ([s for s in steps if isinstance(s, Turn)] for steps in (place.landing.steps, place.own(q)))
     parallel = all(turn.axis == 2 for turn in landing)
@@ -90,12 +111,12 @@ def loads(system: System, q: Coordinates, motion: Mapping[int, Motion]) -> dict[
         with system.section(i, "forces"):
             whole = (total[i] + inertial_force(body, motion[i].body)).named(f"{i}")
             found[i] = carried(whole, body.placement.own(q[i - 1]))
-            total[body.parent] = total[body.parent] + carried(found[i], body.placement.landing.steps)
+            total[body.parent] = total[body.parent] + carried(found[i], body.placement.approach(q[i - 1]))
     return found
 
 
-def drift_rate(joint: JointType, cloud: Cloud, x: State, load: Force) -> Force:
-    """F4 of the module's formulas, in the joint frame; the rates of `cloud` are doubled.
+def drift_rate(joint: JointType, cloud: Cloud, x: State) -> Force:
+    """F4 of the module's formulas less the load, in the joint frame; the rates of `cloud` are doubled.
 
     With ρ̇ = w × ρ + ρ': 2 σ̇ × ρ̇ = 2 w (σ̇·ρ) + 2 σ̇ × ρ', and the pull of the origin's acceleration a is taken off.
     """
@@ -104,10 +125,15 @@ def drift_rate(joint: JointType, cloud: Cloud, x: State, load: Force) -> Force:
     turning, sliding, tilt = bend.scaled(spin.z), bend.scaled(slide.z), x.w.cross(spin)
     twice = tilt.scaled(2.0)
     pull = spin.cross(x.a)
-    force = turning.cross(h) + x.w.scaled(twice.dot(h)) + tilt.cross(cloud.rates.p) + spin.cross(load.linear)
+    force = turning.cross(h) + x.w.scaled(twice.dot(h)) + tilt.cross(cloud.rates.p)
     moment = usual_times(inertia.s, turning) + times(inertia.s, twice).cross(x.w) + cloud.rates.moment_about(tilt)
-    carried_along = spin.cross(load.angular) + slide.cross(load.linear) + h.cross(sliding - pull)
-    return Force(force + (sliding - pull).scaled(inertia.m), moment + carried_along)
+    return Force(force + (sliding - pull).scaled(inertia.m), moment + h.cross(sliding - pull))
+
+
+def carried_along(joint: JointType, load: Force) -> Force:
+    """The load, turned and moved with the joint."""
+    spin, slide = spin_axis(joint), slide_axis(joint)
+    return Force(spin.cross(load.linear), spin.cross(load.angular) + slide.cross(load.linear))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +159,8 @@ def bend_of(joint: JointType, x: State, v: Vector) -> Bend:
 
 def twice(x: Spin) -> Spin:
     """The same motion at double speed."""
-    return Spin(*(v.scaled(2.0) for v in (x.w_joint, x.v_joint, x.w, x.v)))
+    w_joint, v_joint, w, v = (vector.scaled(2.0) for vector in (x.w_joint, x.v_joint, x.w, x.v))
+    return Spin(w_joint, v_joint, w, v)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +177,26 @@ def gradients(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates)
     motion, moving, out = motions(system, q, qd, qdd), spins(system, q, qd), Gradients({}, {}, {})
     load = loads(system, q, motion)
     fast = {i: twice(x) for i, x in moving.items()}
-    bends = {i: bend_of(system.body(i).joint, motion[i].body, moving[i].v) for i in system.outward}
+    bends = {i: _bend(system, i, motion[i], moving[i]) for i in system.outward}
     for i, _, cloud in clouds(system, q, [x * 2.0 for x in qd]):
-        joint = system.body(i).joint
+        joint, free = system.body(i).joint, bool(system.body(i).free)
+        seen = drifted(cloud, *(x.scaled(2.0) for x in (moving[i].relative.v, moving[i].relative.w))) if free else cloud
         with system.section(i, "column"):
-            own = column(joint, cloud, fast[i]).with_force(drift_rate(joint, cloud, motion[i].joint, load[i]))
+            drift, along_it = drift_rate(joint, seen, motion[i].joint), carried_along(joint, load[i])
+            own = column(joint, cloud, fast[i]).with_force(drift if free else drift + along_it)
+            whole = own.with_force(along_it) if free else own
             _diagonal(out, i, joint, own)
-            for j, at, _ in climb(system, i, q, own):
-                _pair(out, i, j, system.body(j).joint, fast[j], bends[j], at)
-    return out
+            for j, at, _ in climb(system, i, q, whole):
+                _pair(out, i, j, system, fast[j], bends[j], at)
+    return Gradients(out.dq, by_rates(system, out.dqd, out.m, qd), out.m)
+
+
+def _bend(system: System, i: int, motion: Motion, moving: Spin) -> Bend:
+    """A floating joint's axes turn with its body, so that what counts is how its carrier moves."""
+    joint = system.body(i).joint
+    if system.body(i).free:
+        return bend_of(joint, motion.joint, moving.carrier.v)
+    return bend_of(joint, motion.body, moving.v)
 
 
 def _diagonal(out: Gradients, i: int, joint: JointType, own: Column) -> None:
@@ -166,9 +204,12 @@ def _diagonal(out: Gradients, i: int, joint: JointType, own: Column) -> None:
     out.dqd[i, i], out.dq[i, i] = (joint.project(f) for f in own.forces)
 
 
-def _pair(out: Gradients, i: int, j: int, joint: JointType, fast: Spin, bend: Bend, at: Column) -> None:
+def _pair(out: Gradients, i: int, j: int, system: System, fast: Spin, bend: Bend, at: Column) -> None:
+    """What joint i does to its ancestor j, and j to i. The load of a floating joint turns its own axes too."""
+    joint, one_run = system.body(j).joint, system.body(j).free and system.first_of_run(j) == system.first_of_run(i)
+    rate, drift, *load = at.forces
     out.m[i, j] = out.m[j, i] = joint.project(at.momentum)
-    out.dqd[j, i], out.dq[j, i] = (joint.project(f) for f in at.forces)
+    out.dqd[j, i], out.dq[j, i] = joint.project(rate), joint.project(drift if one_run else sum(load, drift))
     out.dqd[i, j], out.dq[i, j] = lean(joint, fast, at), bend.on(at)
 
 
@@ -188,11 +229,6 @@ def gradients_by_duals(system: System, q: Coordinates, qd: Coordinates, qdd: Coo
 def by_entry(values: Sequence[Scalar], n: int) -> Entries:
     """The entries of an n x n matrix by row and column, from 1."""
     return {(k // n + 1, k % n + 1): x for k, x in enumerate(values)}
-
-
-def fixed_base(system: System) -> bool:
-    """only robots without floating joints."""
-    return not runs(system)
 
 
 Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
@@ -219,7 +255,7 @@ _of_forward = partial(
 )
 
 
-@_of_inverse(source=SOURCE, suits=fixed_base)
+@_of_inverse(source=SOURCE)
 def inverse_dynamics_derivatives(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Three:
     """∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M of τ = M q̈ + C q̇ + g, each n x n, row-major with a row for each force."""
     return _matrices(system, qd, gradients(system, q, qd, qdd))
@@ -240,7 +276,7 @@ def damped(system: System, qd: Coordinates, dqd: Entries) -> Entries:
     return dqd | {(i, i): dqd[i, i] + system.body(i).friction.slope(qd[i - 1]) for i in system.outward}
 
 
-@_of_forward(source=SOURCE, suits=fixed_base)
+@_of_forward(source=SOURCE)
 def forward_dynamics_derivatives(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> Three:
     """∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and ∂q̈/∂τ = M⁻¹ at the accelerations that `tau` causes, n x n."""
     return _forward(system, q, qd, tau, gradients)
