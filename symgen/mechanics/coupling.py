@@ -33,6 +33,8 @@ class Drive:
     place: int
     factor: float = 1.0
     offset: float = 0.0
+    follows: bool = False
+    """Whether the coordinate is that of another body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def coupling_of(model: Model) -> Coupling:
     for i, body in enumerate(model.bodies, 1):
         if body.follows is not None:
             leader, follow = drives[body.follows.leader], body.follows
-            drives[i] = Drive(leader.index, leader.place, follow.factor, follow.offset)
+            drives[i] = Drive(leader.index, leader.place, follow.factor, follow.offset, True)
     ordered = tuple(drives[i] for i in range(1, model.size + 1))
     return Coupling(ordered, tuple(body.free for body in model.bodies), index, place)
 
