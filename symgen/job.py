@@ -159,7 +159,7 @@ class Job:
         if self.parameters == "constant":
             return ()
         if self.parameters == "runtime":
-            return tuple(body.name for body in loaded.model.bodies)
+            return tuple(body.name for body in loaded.model.moving)
         kind, _, names = self.parameters.partition(":")
         if kind != "runtime" or not names:
             raise OptionError(f"--parameters {self.parameters!r}: use constant, runtime or runtime:LINK[,LINK...]")

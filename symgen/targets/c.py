@@ -6,7 +6,7 @@ from symgen.module import Module
 from symgen.render import render
 from symgen.targets.c_function import WORK, CFunction
 from symgen.targets.c_text import comment, literal, numbers, string
-from symgen.targets.describe import Argument, conventions, descriptions, laid_out
+from symgen.targets.describe import Argument, conventions, descriptions, laid_out, tables
 
 TOLERANCE: Final = {"double": 1e-11, "float": 1e-4}
 """How far a self-test lets results be from the reference, of the largest entry."""
@@ -34,7 +34,7 @@ def files(module: Module) -> dict[str, str]:
     """The C files of a module: header, data, one source a function, self-test, CMake."""
     name, shared = module.name, _context(module)
     made = {
-        f"{name}.h": render("c/module.h.jinja", **shared, **_table_widths(module)),
+        f"{name}.h": render("c/module.h.jinja", **shared),
         f"{name}.c": render("c/module.c.jinja", **shared),
         f"{name}_selftest.c": render("c/selftest.c.jinja", **shared, **_selftest(module)),
         "CMakeLists.txt": render("c/CMakeLists.txt.jinja", **shared),
@@ -51,18 +51,11 @@ def _context(module: Module) -> dict[str, Any]:
         "functions": functions(module),
         "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
         "conventions": conventions(module),
+        "tables": tables(module, comment),
         "comment": comment,
         "string": string,
         "numbers": lambda values: numbers(values, module.scalar),
         "longest": max(len(joint.encode()) for joint in module.robot.model.joint_names) + 1,
-    }
-
-
-def _table_widths(module: Module) -> dict[str, int]:
-    rows = module.joint_rows()
-    return {
-        "joint_width": max(len("joint"), *(len(comment(row[1])) for row in rows)),
-        "link_width": max(len("moves link"), *(len(comment(row[2])) for row in rows)),
     }
 
 
