@@ -95,7 +95,7 @@ def _parameters(data: Data) -> RenderableType:
     title = f"{base['count']} base parameters of {len(base['parameters'])}"
     rows = table(title, ["body", *columns(data)])
     for name, reasons in reasons_by_body(data):
-        rows.add_row(escape(name), *("" if why is None else Text(*sign(why)) for why in reasons))
+        rows.add_row(escape(name), *(Text(*sign(why)) if why else "" for _, why in reasons))
     gap = f"rank decided between {base['smallest_kept']:.1e} and {base['largest_dropped']:.1e} of the largest"
     return Group(rows, Text(LEGEND, style="dim"), Text(gap, style="dim"), Text(""))
 
@@ -105,11 +105,13 @@ def columns(data: Data) -> list[str]:
     return [*PARAMETER_NAMES, *(["J"] if data["rotors"] else [])]
 
 
-def reasons_by_body(data: Data) -> Iterator[tuple[str, list[str | None]]]:
-    """The name of each body or rotor, and what became of each of its `columns`, None where it has no such one."""
+def reasons_by_body(data: Data) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The name of each body or rotor, and the name of each of its `columns` with what became of it, nothing where it
+    has no such one."""
     why = data["base_parameters"]["parameters"]
     for body in (*data["bodies"], *data["rotors"]):
-        yield body["name"], [why.get(f"{name}_{body['index']}") for name in columns(data)]
+        names = [f"{name}_{body['index']}" for name in columns(data)]
+        yield body["name"], [(name, why.get(name, "")) for name in names]
 
 
 def groupings(data: Data) -> None:
@@ -129,13 +131,11 @@ def latex(data: Data) -> str:
 
 def page(data: Data) -> str:
     """One self-contained HTML file."""
-    names = columns(data)
     rows = [
-        (body, [("", "", "") if why is None else (*sign(why), f"{name}: {why}")
-                for name, why in zip(names, reasons, strict=True)])
+        (body, [(*sign(why), f"{name}: {why}") if why else None for name, why in reasons])
         for body, reasons in reasons_by_body(data)
     ]
-    return render("html/inspect.html.jinja", data=data, rows=rows, parameters=names, short=_short, kind=_kind,
+    return render("html/inspect.html.jinja", data=data, rows=rows, parameters=columns(data), short=_short, kind=_kind,
                   joints=counted(data["dof"], len(data["positions"])),
                   angles=("gamma", "b", "d", "alpha", "beta", "theta0", "r"), legend=LEGEND)
 

@@ -150,8 +150,9 @@ def warnings(loaded: Loaded, verdicts: Sequence[Verdict]) -> list[Notice]:
     velocity = None if found else singular_joint(loaded.model)
     if velocity is not None:
         joint = moving(loaded.model, velocity)
-        message = f"moves no inertia that the others do not, so the mass matrix is singular; {remedy(loaded.model, joint)}"
-        return [Notice(loaded.places[joint.body.name], "warning", f"joint '{shown(joint.name)}'", message)]
+        message = "moves no inertia that the others do not, so the mass matrix is singular"
+        return [Notice(loaded.places[joint.body.name], "warning", f"joint '{shown(joint.name)}'",
+                       f"{message}: {remedy(loaded.model, joint)}")]
     return [Notice(loaded.places[v.name], "warning", f"{v.kind} '{shown(v.name)}'", v.message) for v in found]
 
 

@@ -34,7 +34,7 @@ def remedy(model: Model, joint: Listed) -> str:
     if joint.kind not in ("planar", "floating"):
         return "give the links beyond it mass, or hold it with --lock"
     floating_base = joint.kind == "floating" and not model.base
-    instead = "; or take a link that has some as --root, which then floats" if floating_base else ""
+    instead = ", or make one that has them the --root" if floating_base else ""
     return f"give link '{link}' mass and inertia of its own{instead}"
 
 

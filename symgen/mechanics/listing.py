@@ -84,11 +84,11 @@ def rotor_of(body: Body) -> str:
     joint = body.joint
     if joint.armature:
         unit = "kg m^2" if JOINT_TYPES[joint.kind].coordinate_unit == "rad" else "kg"
-        return f"{joint.armature!r} {unit} on the joint's own inertia"
+        return f"{joint.armature:.6g} {unit} on the joint's own inertia"
     if joint.rotor is None:
         return ""
-    rest = [f"{joint.rotor.mass!r} kg more on its carrier"] if joint.rotor.mass else []
-    spins = [f"{joint.rotor.inertia!r} kg m^2 at ratio {joint.rotor.ratio!r}"] if joint.rotor.inertia else []
+    rest = [f"{joint.rotor.mass:.6g} kg more on its carrier"] if joint.rotor.mass else []
+    spins = [f"{joint.rotor.inertia:.6g} kg m^2 at ratio {joint.rotor.ratio:.6g}"] if joint.rotor.inertia else []
     return ", ".join((*spins, *rest))
 
 
