@@ -81,7 +81,7 @@ def _body(model: Model, joint: Listed, world: Mapping[int, Pose], status: str) -
 
 def _follows(joint: Listed) -> Data | None:
     follow = joint.body.follows
-    return follow and {"joint": joint.leader, "factor": follow.factor, "offset": follow.offset}
+    return None if follow is None else {"joint": joint.leader, "factor": follow.factor, "offset": follow.offset}
 
 
 def _rotors(model: Model) -> list[Data]:

@@ -57,7 +57,8 @@ def _bodies(data: Data) -> RenderableType:
 
 def _kind(body: Data) -> str:
     """The type of a body's joint, and what it follows."""
-    return body["type"] + (f", follows {body['follows']['joint']}" if body["follows"] else "")
+    follows = f", follows {body['follows']['joint']}" if body["follows"] else ""
+    return f"{body['type']}{follows}"
 
 
 def _rotors(data: Data) -> RenderableType:
@@ -204,7 +205,9 @@ def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None
         if start:
             axis.axvline(start - 0.5, color="0.55", linewidth=0.8)
         if size:
-            axis.annotate(label, ((start + (size - 1) / 2), -0.22), xycoords=("data", "axes fraction"), fontsize=7,
+            narrow = size == 1 < len(label)
+            axis.annotate(label, ((start + (size - 1) / 2), 0), xytext=(0, -24), xycoords=("data", "axes fraction"),
+                          textcoords="offset points", fontsize=5 if narrow else 7, rotation=90 * narrow,
                           ha="center", va="top", annotation_clip=False)
     axis.set_xlim(-0.5, cells.shape[1] - 0.5)
 

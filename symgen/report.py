@@ -60,8 +60,8 @@ def formulations(module: Module, traced: Sequence[Function]) -> None:
 
 
 def _counted(module: Module, functions: Sequence[Function], chosen: Collection[tuple[str, str]]) -> None:
-    rows = table(f"{module.robot.model.name}: {counted(module.dof, module.dimensions['nq'])}", ["function", "formulation"],
-                   ["+ -", "*", "/", "sin cos", "total"])
+    rows = table(f"{module.robot.model.name}: {counted(module.dof, module.dimensions['nq'])}",
+                 ["function", "formulation"], ["+ -", "*", "/", "sin cos", "total"])
     for f in functions:
         c, style = f.counts, "bold" if (f.name, f.formulation) in chosen else ""
         rows.add_row(f.name, f.formulation, *map(str, (c.add, c.mul, c.div, c.trig, c.total)), style=style)

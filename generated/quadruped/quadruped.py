@@ -19,9 +19,11 @@ quaternion qx, qy, qz, qw, which turns the body's axes into those of that frame;
 not normalised. Its six velocities are the twist of the body in its own axes: velocity of the origin (m/s),
 angular velocity (rad/s); accelerations are their rates, forces the force and the moment about the origin
 (N, N m) in the same axes. Derivatives in q are by these six: along unit twists, not by the seven numbers,
-dq likewise. C qd is the bias without gravity, dM/dt = C + C^T, and C_ij is the sum of Gamma_ijk qd_k; of two
-twists Gamma_ijk and Gamma_ikj differ, and the packed symbols have their mean. All this is as in Pinocchio.
+dq likewise. Coordinates, velocities and forces are Pinocchio's. C qd is the bias without gravity, dM/dt is
+C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k; where j and k both belong to the joint, Gamma_ijk and
+Gamma_ikj differ, and packed symbols have their mean.
 The frame that the base moves in is the world: poses, positions and gravity are in its axes.
+Of the bodies in local names a floating joint has six and a planar one three, the last with its link.
 
   index  position          moves link  type       unit
       0  floating_base.x   trunk       floating   m

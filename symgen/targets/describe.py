@@ -98,9 +98,8 @@ def _formula(q: Quantity) -> str:
 def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tuple[Argument, ...]:
     sizes, model = module.dimensions, module.robot.model
     return tuple(
-        Argument(
-            direction, a.name, a.sizes(sizes), words.meaning(model, a.meaning), words.unit(model, a.unit, a.name), a.layout
-        )
+        Argument(direction, a.name, a.sizes(sizes), words.meaning(model, a.meaning),
+                 words.unit(model, a.unit, a.name), a.layout)
         for a in arrays
     )
 
@@ -147,7 +146,8 @@ def conventions(module: Module) -> list[str]:
 def tables(module: Module, comment: Callable[[str], str]) -> list[str]:
     """Lines of a table of the coordinates; of positions and velocities where these are not their rates."""
     own, rates = ([_cells(row, comment) for row in rows] for rows in (module.joint_rows(), module.velocity_rows()))
-    widths = [max(map(len, column)) for column in zip(_head("velocity" if rates else "joint"), *own, *rates, strict=True)]
+    every = [_head("velocity" if rates else "joint"), *own, *rates]
+    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
     if not rates:
         return [*_laid([_head("joint"), *own], widths)]
     return [*_laid([_head("position"), *own], widths), "", *_laid([_head("velocity"), *rates], widths)]

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from symgen.mechanics.afloat import RUN
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.listing import listed, rotor_of
 from symgen.mechanics.model import Model
@@ -36,6 +35,10 @@ def joints(model: Model) -> list[str]:
     """How joints with several coordinates, followers and rotors are to be understood."""
     kinds = {"floating": _floating, "planar": _planar}
     said = [text for kind, tell in kinds.items() if any(j.kind == kind for j in listed(model)) for text in tell(model)]
+    if said:
+        said.append(
+            "Of the bodies in local names a floating joint has six and a planar one three, the last with its link."
+        )
     return [*said, *_followers(model), *_rotors(model)]
 
 
@@ -45,8 +48,9 @@ def _floating(model: Model) -> Iterator[str]:
     yield "not normalised. Its six velocities are the twist of the body in its own axes: velocity of the origin (m/s),"
     yield "angular velocity (rad/s); accelerations are their rates, forces the force and the moment about the origin"
     yield "(N, N m) in the same axes. Derivatives in q are by these six: along unit twists, not by the seven numbers,"
-    yield "dq likewise. C qd is the bias without gravity, dM/dt = C + C^T, and C_ij is the sum of Gamma_ijk qd_k; of two"
-    yield "twists Gamma_ijk and Gamma_ikj differ, and the packed symbols have their mean. All this is as in Pinocchio."
+    yield "dq likewise. Coordinates, velocities and forces are Pinocchio's. C qd is the bias without gravity, dM/dt is"
+    yield "C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k; where j and k both belong to the joint, Gamma_ijk and"
+    yield "Gamma_ikj differ, and packed symbols have their mean."
     if not model.base:
         yield "The frame that the base moves in is the world: poses, positions and gravity are in its axes."
 
@@ -81,7 +85,7 @@ def has_rotors(model: Model) -> bool:
 Choose = Callable[[list[str]], str]
 CHOICES: Final[dict[str, Choose]] = {
     "rad": lambda ways: ways[0],
-    "m": lambda ways: [way for way in ways if "rad" not in way][-1],
+    "m": lambda ways: ([way for way in ways if "rad" not in way] or ways)[-1],
 }
 """Of the units by joint type, that of a robot all of whose coordinates have this unit."""
 
@@ -96,11 +100,11 @@ def unit(model: Model, text: str, array: str = "") -> str:
         return text
     if len(found) > 1:
         return f"{text} | 1" if array == "q" and floats(model) else text
-    return _chosen(CHOICES[found.pop()], text)
+    return chosen(CHOICES[found.pop()], text)
 
 
-def _chosen(choose: Choose, text: str) -> str:
-    """``(rad | m)^2`` and ``N m | N, per rad | m`` with one way for each group."""
+def chosen(choose: Choose, text: str) -> str:
+    """A unit such as ``(rad | m)^2`` and ``N m | N, per rad | m`` with one way for each group."""
     inside = re.sub(r"\(([^()]* \| [^()]*)\)", lambda group: _grouped(choose(group[1].split(" | "))), text)
     return "".join(choose(part.split(" | ")) for part in re.split(r"(, per |, | by | per )", inside))
 
