@@ -165,7 +165,8 @@ def registry() -> None:
         rows.add_row(f"{q.name}:LINK", escape(q.formula), escape(arguments_in_words(q)))
     out = console()
     out.print(rows)
-    out.print("sizes: n joints, n2 = n (n + 1) / 2, ten = 10 n, y = ten and friction columns, b base parameters")
+    out.print("sizes: n velocities, nq positions (n but for floating joints), n2 = n (n + 1) / 2, ten = ten a body and "
+              "one a rotor, y = ten and friction columns, b base parameters")
     out.print(f"languages: {', '.join(LANGUAGES)}")
 
 

@@ -66,7 +66,7 @@ Of the bodies in local names a floating joint has six and a planar one three, th
      16  rr_thigh_joint    rr_thigh    revolute   rad/s
      17  rr_calf_joint     rr_calf     revolute   rad/s
 
-Arrays broadcast over leading axes: q may be one state (shape n) or a batch (shape ... x n).
+Arrays broadcast over leading axes: q may be one state (shape NQ) or a batch (shape ... x NQ).
 """
 # ruff: noqa
 

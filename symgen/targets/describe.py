@@ -172,7 +172,9 @@ def _friction(module: Module) -> list[str]:
     if not module.robot.friction:
         return []
     kinds = ", ".join(module.robot.friction)
-    where = f"the input friction, {kinds} joint by joint" if module.robot.runtime_friction else _files(module)
+    rubbing = [body.joint.name for body in module.robot.model.bodies if body.rubs]
+    which = "joint by joint" if rubbing == list(module.robot.model.joint_names) else f"for {', '.join(rubbing)}"
+    where = f"the input friction, {kinds} {which}" if module.robot.runtime_friction else _files(module)
     return [f"Joint friction ({kinds}) is in inverse and forward dynamics and their derivatives, not in bias:",
             f"tau = ... + viscous qd + coulomb {_step(module)}.",
             f"Its coefficients are from {where}."]
