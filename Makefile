@@ -42,6 +42,7 @@ oracle: $(VENV)/ready-dev ## every robot of example-robot-data against Pinocchio
 
 generate: $(VENV)/ready ## write the samples in generated/ and docs/quantities.md anew
 	@for robot in $(SAMPLES); do $(BIN)/symgen generate robots/$$robot.urdf -o generated/$$robot || exit; done
+	$(BIN)/symgen generate robots/quadruped.toml
 	$(BIN)/python -m benchmarks.quantities > docs/quantities.md
 
 clean: ## remove what was built (not the virtual environment)

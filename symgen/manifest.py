@@ -18,6 +18,7 @@ from symgen.tracing import Function, Wanted, trace
 NAME: Final = "manifest.json"
 FORMAT: Final = 1
 JOINT_KEYS: Final = ("index", "joint", "link", "type", "unit")
+VELOCITY_KEYS: Final = ("index", "velocity", "link", "type", "unit")
 
 
 def is_inside(name: str) -> bool:
@@ -33,6 +34,7 @@ def manifest(module: Module, files: Mapping[str, str]) -> str:
         "robot": module.robot.model.name,
         "prefix": module.name,
         "dof": module.dof,
+        "nq": module.dimensions["nq"],
         "scalar": module.scalar,
         "chunk": module.chunk,
         "trig": module.trig,
@@ -40,6 +42,7 @@ def manifest(module: Module, files: Mapping[str, str]) -> str:
         "options": module.options,
         "conventions": conventions(module),
         "joints": [dict(zip(JOINT_KEYS, row, strict=True)) for row in module.joint_rows()],
+        "velocities": [dict(zip(VELOCITY_KEYS, row, strict=True)) for row in module.velocity_rows()],
         "functions": _functions(module),
         "runtime": {"parameters": {k: list(v) for k, v in module.robot.blocks.items()},
                     "gravity": module.robot.runtime_gravity, "wrenches": list(module.robot.wrenches),

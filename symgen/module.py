@@ -13,7 +13,7 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
 from symgen.compiler.evaluate import evaluate
 from symgen.exact import number
-from symgen.mechanics.coupling import coupling_of, positions, upright
+from symgen.mechanics.coupling import Coordinate, coupling_of, positions, upright, velocities
 from symgen.mechanics.model import Limits
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import Vector
@@ -111,8 +111,12 @@ class Module:
 
     def joint_rows(self) -> list[tuple[int, str, str, str, str]]:
         """Index, joint, moved link, type and unit of each position, as data (not yet escaped)."""
-        rows = enumerate(positions(self.robot.model))
-        return [(k, c.name, c.link, c.kind, c.unit) for k, c in rows]
+        return _rows(positions(self.robot.model))
+
+    def velocity_rows(self) -> list[tuple[int, str, str, str, str]]:
+        """The same of each velocity, where these are not the rates of the positions; none elsewhere."""
+        rows = _rows(velocities(self.robot.model))
+        return rows if len(rows) < self.dimensions["nq"] else []
 
     @cached_property
     def test_states(self) -> tuple[TestState, ...]:
@@ -192,6 +196,10 @@ class Module:
 
 def _or(limit: float | None, otherwise: float) -> float:
     return otherwise if limit is None else limit
+
+
+def _rows(coordinates: Sequence[Coordinate]) -> list[tuple[int, str, str, str, str]]:
+    return [(k, c.name, c.link, c.kind, c.unit) for k, c in enumerate(coordinates)]
 
 
 def _plain(x: Scalar) -> Scalar:

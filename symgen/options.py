@@ -81,7 +81,8 @@ ROBOT_OPTIONS = (
     click.option("--lock", metavar="JOINT=VALUE", multiple=True, callback=_pairs,
                  help="Hold a joint at a value (rad or m). Repeatable."),
     click.option("--gravity", metavar="X,Y,Z|runtime", default="0,0,-9.81", show_default=True, callback=_gravity,
-                 help="Free fall in the axes of the root link (m/s^2), or an input of the functions."),
+                 help="Free fall in the axes of the root link, or of the world where the base floats (m/s^2); or an "
+                      "input of the functions."),
     click.option("--snap-angles", metavar="TOL", type=float, default=1e-9, show_default=True,
                  help="Make rpy angles this near (rad) to a multiple of pi/2 exact; 0 turns it off."),
     click.option("--actuators", metavar="FILE.toml", cls=FileOption,

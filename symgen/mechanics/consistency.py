@@ -40,8 +40,11 @@ class Verdict:
 def judge(model: Model) -> tuple[Verdict, ...]:
     """A verdict for every body, each followed by those of its links with inertia; then the base's links."""
     verdicts: list[Verdict] = []
+    shared = {body.follows.leader for body in model.bodies if body.follows}
     for i, body in enumerate(model.bodies, 1):
-        verdicts += [_judge_body(body, leaf=not model.children(i)), *_judge_links(body.links, moving=True)]
+        if body.links:
+            leaf = not (model.children(i) or i in shared or body.follows)
+            verdicts += [_judge_body(body, leaf), *_judge_links(body.links, moving=True)]
     return (*verdicts, *_judge_links(model.base, moving=False))
 
 
@@ -51,7 +54,8 @@ def _judge_links(links: Iterable[Link], moving: bool) -> list[Verdict]:
 
 
 def _judge_body(body: Body, leaf: bool) -> Verdict:
-    """A body's own faults are those of its links; what is new is a joint that moves nothing."""
+    """A body's own faults are those of its links; what is new is a joint that moves nothing, neither by itself nor by
+    a rotor or joint that turns with it."""
     total: Array = sum((_seen_from(_pseudo(link), link.pose) for link in body.links), np.zeros((4, 4)))
     verdict = _verdict("body", body.name, total, warned=False)
     if not leaf or _moved(body, total):

@@ -174,7 +174,7 @@ def positions(model: Model) -> list[Coordinate]:
             units = ("m",) * 3 + ("1",) * 4
             found += [Coordinate(f"{stem}.{p}", link, "floating", u) for p, u in zip(POSITIONS, units, strict=True)]
         elif not body.free:
-            found.append(Coordinate(body.joint.name, link, body.joint.kind, _unit(body)))
+            found.append(Coordinate(body.joint.name, link, _kind(body), _unit(body)))
     return found
 
 
@@ -182,10 +182,7 @@ def velocities(model: Model) -> list[Coordinate]:
     """The user's velocities in order."""
     bodies = {body.joint.name: (k, body) for k, body in _own(model)}
     rows = ((name, *bodies[name]) for name in model.joint_names)
-    return [
-        Coordinate(name, _moved(model, k), "floating" if body.free else body.joint.kind, _unit(body))
-        for name, k, body in rows
-    ]
+    return [Coordinate(name, _moved(model, k), _kind(body), f"{_unit(body)}/s") for name, k, body in rows]
 
 
 def _own(model: Model) -> list[tuple[int, Body]]:
@@ -196,6 +193,10 @@ def _own(model: Model) -> list[tuple[int, Body]]:
 def _moved(model: Model, k: int) -> str:
     """The link that the joint of a body moves: of a run, that of the last body."""
     return next(body.name for body in model.bodies[k:] if body.links)
+
+
+def _kind(body: Body) -> str:
+    return "floating" if body.free else "planar" if body.planar else body.joint.kind
 
 
 def _unit(body: Body) -> str:

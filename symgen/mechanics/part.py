@@ -45,7 +45,10 @@ class Part:
 def part_of(
     robot: Description, root: str | None, tip: str | None, lock: Sequence[tuple[str, float]]
 ) -> Part:
-    """What --root, --tip and --lock leave of a robot. Raises OptionError where they do not fit it."""
+    """The part from link `root` (the first of all by default), out to link `tip` if given, with joints held by `lock`.
+
+    Raises OptionError for a name that the robot does not have.
+    """
     links = [link.name for link in robot.links]
     base = robot.roots[0] if root is None else _known("--root", "link", root, links)
     joints = tuple(outward(robot, base))

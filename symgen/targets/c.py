@@ -9,7 +9,7 @@ from symgen.targets.c_function import WORK, CFunction
 from symgen.targets.c_info import information
 from symgen.targets.c_text import comment, literal, numbers, string
 from symgen.targets.c_trig import trig_header
-from symgen.targets.describe import Argument, conventions, descriptions, laid_out
+from symgen.targets.describe import Argument, conventions, descriptions, laid_out, tables
 from symgen.targets.glue import glue_files
 
 TOLERANCE: Final = {"double": 1e-11, "float": 1e-4}
@@ -44,7 +44,7 @@ def files(module: Module) -> dict[str, str]:
     """The C files of a module: header, data, one source a function, self-test, glue."""
     name, shared = module.name, _context(module)
     made = {
-        f"{name}.h": render("c/module.h.jinja", **shared, **_table_widths(module)),
+        f"{name}.h": render("c/module.h.jinja", **shared),
         f"{name}.c": render("c/module.c.jinja", **shared),
         f"{name}_selftest.c": render("c/selftest.c.jinja", **shared, **_selftest(module)),
     }
@@ -64,6 +64,7 @@ def _context(module: Module) -> dict[str, Any]:
         "functions": functions(module),
         "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
         "conventions": [*conventions(module), CALLS, *_precision(module)],
+        "tables": tables(module, comment),
         "comment": comment,
         "string": string,
         "numbers": lambda values: numbers(values, module.scalar),
@@ -81,14 +82,6 @@ def _precision(module: Module) -> list[str]:
         "q in its limits, else +-pi, qd +-2, qdd +-5, tau +-10, others +-2, inertial parameters of the robot's file;",
         "in parentheses of the largest entry in all states. They hold with the sines of symgen --trig inline.",
     ]
-
-
-def _table_widths(module: Module) -> dict[str, int]:
-    rows = module.joint_rows()
-    return {
-        "joint_width": max(len("joint"), *(len(comment(row[1])) for row in rows)),
-        "link_width": max(len("moves link"), *(len(comment(row[2])) for row in rows)),
-    }
 
 
 def _selftest(module: Module) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from symgen.compiler.passes import live
 from symgen.compiler.program import Program
 from symgen.module import Module
 from symgen.render import render
-from symgen.targets.describe import Argument, Description, conventions, descriptions, laid_out
+from symgen.targets.describe import Argument, Description, conventions, descriptions, laid_out, tables
 from symgen.targets.dialect import Dialect, call, minus, over, plus, times
 from symgen.targets.writer import Block, blocks, signed, statements, variables, zeros
 
@@ -55,6 +55,7 @@ def files(module: Module) -> dict[str, str]:
         "functions": functions,
         "layouts": [LAYOUTS[a.layout](a) for a in laid_out(functions)],
         "conventions": conventions(module),
+        "tables": tables(module, comment),
         "comment": comment,
         "text": ascii,
         "unpacked": _unpacked,
