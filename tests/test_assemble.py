@@ -111,10 +111,10 @@ def test_tip_leaves_out_branches_and_what_is_beyond(read):
 
 
 @pytest.mark.parametrize("text", ["floating", "planar"])
-def test_what_cannot_move_must_be_left_out(read, text):
+def test_joints_of_several_coordinates_are_runs_that_no_lock_can_hold(read, text):
     free = TREE.replace("continuous", text)
-    with pytest.raises(RobotError, match=f"joint 'shoulder': type '{text}' is not supported yet; "):
-        read(free)
+    names = {"floating": ("vx", "vy", "vz", "wx", "wy", "wz"), "planar": ("x", "y", "theta")}[text]
+    assert read(free).model.joint_names == ("elbow", *(f"shoulder.{name}" for name in names), "wing")
     assert read(free, root="upper").model.joint_names == ("elbow", "wing")
     with pytest.raises(OptionError, match=f"--lock 'shoulder': a {text} joint cannot be held at one value"):
         read(free, lock=[("shoulder", 0)])

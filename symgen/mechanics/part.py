@@ -21,6 +21,7 @@ FLOATING_BASE = "floating_base"
 WORLD = ""
 """The link that carries it: no link of a file has this name."""
 
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """What of a robot is compiled: a root, the joints below it (parents first) and the held ones' values."""
@@ -45,6 +46,10 @@ class Part:
 def part_of(
     robot: Description, root: str | None, tip: str | None, lock: Sequence[tuple[str, float]]
 ) -> Part:
+    """What `root` carries, with `tip` only the links between them, some joints held at a value (rad or m).
+
+    Raises OptionError where the options do not fit the robot.
+    """
     links = [link.name for link in robot.links]
     base = robot.roots[0] if root is None else _known("--root", "link", root, links)
     joints = tuple(outward(robot, base))
