@@ -38,6 +38,15 @@ class Part:
         return tuple(joint for joint in self.robot.joints if joint.name in kept)
 
     @property
+    def still(self) -> set[str]:
+        """The links that do not move: the root and what fixed and held joints tie to it."""
+        moving, found = {joint.name for joint in self.moving}, {self.root}
+        for joint in self.joints:
+            if joint.parent in found and joint.name not in moving:
+                found.add(joint.child)
+        return found
+
+    @property
     def links(self) -> dict[str, LinkElement]:
         names = {self.root, *(joint.child for joint in self.joints)}
         return {link.name: link for link in self.robot.links if link.name in names}
