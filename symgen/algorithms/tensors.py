@@ -70,7 +70,11 @@ def gravity_gradient(system: System, q: Coordinates) -> Entries:
 def inverse_dynamics_second_derivatives(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> tuple[Entries, Entries, Entries, Entries]:
-    """Second derivatives of inverse dynamics; those that are not here vanish (∂²τ/∂q̇∂q̈, ∂²τ/∂q̈²)."""
+    """Second derivatives of inverse dynamics; those that are not here vanish (∂²τ/∂q̇∂q̈, ∂²τ/∂q̈²).
+
+    Displacements of a floating joint do not commute: there ∂²τ/∂q_j∂q_k, j <= k, is that of one along its velocity j
+    and one along velocity k from where that led, as if its body were shifted, then turned about its x, y and z axes.
+    """
     n = system.size
     inertia = gradient(lambda x: mass_matrix(system, x), q)
     swapped = [inertia[(i * n + k) * n + j] for i in range(n) for j in range(n) for k in range(n)]
