@@ -37,7 +37,7 @@ lint: $(VENV)/ready-dev ## ruff
 types: $(VENV)/ready-dev ## mypy --strict
 	$(BIN)/mypy
 
-oracle: $(VENV)/ready-dev ## every robot of example-robot-data against Pinocchio
+oracle: $(VENV)/ready-dev ## every robot of example-robot-data and icub-models against Pinocchio (minutes)
 	$(BIN)/python -m benchmarks.oracle
 
 generate: $(VENV)/ready ## write the samples in generated/ and docs/quantities.md anew

@@ -41,7 +41,7 @@ def actuators(tmp_path, text):
 
 
 def joints(file, **options):
-    return {body.joint.name: body.joint for body in load(file, **options).model.bodies}
+    return {body.joint.name: body.joint for body in load(file, **options).model.bodies if not body.spin}
 
 
 # -- files ------------------------------------------------------------------------------------------------------

@@ -12,8 +12,10 @@ from tools import CASES, ROOT, generated, imported, invoke, robot_file, run, sna
 from symgen.api import generate
 from symgen.native import build
 
-VALUES = [name for name, case in CASES.items() if case["expect"] == "values" and name != "mimic_gripper"]
-ERRORS = [name for name, case in CASES.items() if case["expect"] == "error"]
+VALUES = [name for name, case in CASES.items() if case["expect"] == "values"]
+ERRORS = [name for name, case in CASES.items() if case["expect"] == "error" and name != "planar_joint"]
+"""The planar joint, which a case allows to refuse, is supported."""
+
 VECTORS = {"inverse_dynamics": "tau", "gravity": "gravity", "bias": "nle"}
 INPUTS = {"inverse_dynamics": "qva", "gravity": "q", "bias": "qv", "mass_matrix": "q"}
 QUANTITIES = (*VECTORS, "mass_matrix")
@@ -43,7 +45,7 @@ def matrix_error(got, wanted):
 
 
 def test_the_cases_are_here():
-    assert len(VALUES) == 19 and len(ERRORS) == 9  # and mimic_gripper, refused by name
+    assert len(VALUES) == 20 and len(ERRORS) == 8  # and planar_joint
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -148,17 +150,45 @@ def test_refusal(name, tmp_path, earlier):
     assert snapshot(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", [*ERRORS, "mimic_gripper"])
+@pytest.mark.parametrize("name", ERRORS)
 def test_refusal_leaves_no_new_folder(name, tmp_path):
     done = invoke("generate", robot_file(name), "-o", tmp_path / "deep" / "out")
     assert done.exit_code == 2 and done.stderr.count("\n") == 1
     assert snapshot(tmp_path) == {}
 
 
-def test_mimic_is_refused_by_name():
-    done = invoke("check", robot_file("mimic_gripper"))
-    assert done.exit_code == 2
-    assert done.stderr.startswith(f"{robot_file('mimic_gripper')}:39: error: joint 'far': mimics joint 'near'")
+def test_a_planar_joint_has_three_coordinates_in_the_plane():
+    """A puck of 0.4 kg, its centre on the axis: it slides freely, level and turning."""
+    codes, names = functions("planar_joint")
+    assert names == ("glide.x", "glide.y", "glide.theta")
+    q, qd, qdd = np.array([0.3, -0.2, 0.5]), np.array([1.0, 2.0, 3.0]), np.array([0.5, -1.0, 2.0])
+    for code in codes.values():
+        assert code.inverse_dynamics(q, qd, qdd) == pytest.approx([0.2, -0.4, 0.0016], abs=1e-15)
+        assert code.mass_matrix(q) == pytest.approx(np.diag([0.4, 0.4, 0.0008]), abs=1e-15)
+
+
+MORE = {"coriolis_matrix": "qv", "inverse_dynamics_derivatives": "qva", "forward_dynamics": "qv"}
+
+
+def test_a_mimicking_joint_in_all_that_is_listed():
+    """C, derivatives and accelerations of the gripper, with one coordinate for both jaws."""
+    module, folder = generated("mimic_gripper", quantities=tuple(MORE))
+    names = module.robot.model.joint_names
+    for code in (build(module, folder), imported(folder / f"{module.name}.py")):
+        for sample in CASES["mimic_gripper"]["samples"]:
+            call = {quantity: [by_name(names, sample[key]) for key in keys] for quantity, keys in MORE.items()}
+            least = 1e-3 * np.max(np.abs(by_name(names, sample["tau"])))
+            found = code.coriolis_matrix(*call["coriolis_matrix"]), *derivatives(code, call)
+            for got, key in zip(found, ("C_christoffel", "dtau_dq", "dtau_dv"), strict=True):
+                wanted = np.array([by_name(names, sample[key][row]) for row in names])
+                scale = np.maximum(np.max(np.abs(wanted), axis=1, keepdims=True), least)
+                assert np.max(np.abs(np.asarray(got) - wanted) / scale) <= 1e-9, (sample["name"], key)
+            qdd = code.forward_dynamics(*call["forward_dynamics"], by_name(names, sample["tau"]))
+            assert qdd == pytest.approx(by_name(names, sample["a"]), rel=1e-9, abs=1e-9)
+
+
+def derivatives(code, call):
+    return list(code.inverse_dynamics_derivatives(*call["inverse_dynamics_derivatives"]))[:2]
 
 
 def test_paths_are_said_as_given(tmp_path):

@@ -14,6 +14,7 @@ ROBOTS = Path(__file__).resolve().parent.parent / "robots"
 FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
 UR5, PANDA = "ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf"
 TALOS = "talos_data/robots/talos_reduced.urdf"
+ANYMAL = "anymal_b_simple_description/robots/anymal.urdf"
 COLUMNS = ("gravity", "bias", "inverse_dynamics", "mass_matrix")
 
 CONSTANT = {UR5: (22, 252, 278, 145), PANDA: (114, 563, 588, 332), TALOS: (570, 2848, 2955, 2138),
@@ -22,6 +23,10 @@ CONSTANT = {UR5: (22, 252, 278, 145), PANDA: (114, 563, 588, 332), TALOS: (570, 
 
 RUNTIME = {"rx90.urdf": (468, 227), "puma560.urdf": (489, 259), UR5: (489, 249), PANDA: (578, 323)}
 """Products and sums with every body's parameters given at run time: inverse dynamics, mass matrix."""
+
+
+FLOATING = {TALOS: (3629, 3276, 11431, 8359), ANYMAL: (1413, 611, 2336, 2957)}
+"""All operations of robots with a floating base: inverse dynamics, mass matrix, C, forward dynamics."""
 
 
 def robot(name: str, runtime: bool = False) -> Robot:
@@ -40,6 +45,14 @@ def test_constant_parameters(name):
     totals = {quantity: counted(arm, quantity).total for quantity in COLUMNS}
     allowed = dict(zip(COLUMNS, CONSTANT[name], strict=True))
     assert all(totals[q] <= allowed[q] for q in COLUMNS), f"{totals} exceed {allowed}"
+
+
+@pytest.mark.parametrize("name", FLOATING)
+def test_floating_bases(name):
+    free = Robot(load(example_robot(name), base="floating").model)
+    quantities = ("inverse_dynamics", "mass_matrix", "coriolis_matrix", "forward_dynamics")
+    totals = tuple(counted(free, quantity).total for quantity in quantities)
+    assert all(t <= most for t, most in zip(totals, FLOATING[name], strict=True)), f"{totals} exceed {FLOATING[name]}"
 
 
 @pytest.mark.parametrize("name", RUNTIME)

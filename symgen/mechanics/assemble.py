@@ -73,7 +73,7 @@ def load(
     model = _model(part, pull, rounder, drives)
     _check_size(part, model)
     still = drives.left_out(part.robot, [joint.name for joint in part.moving])
-    notices = (*part.robot.notices, *still, *_left_out(part), *_held(part), *rounder.notices())
+    notices = (*part.robot.notices, *still, *_impossible(part), *_left_out(part), *_held(part), *rounder.notices())
     ordered = tuple(sorted(notices, key=lambda notice: notice.place.line))
     places = {name: part.robot.place(link.line) for name, link in part.links.items()}
     right_angles = tuple(rounder.found)
@@ -94,8 +94,9 @@ def _tolerance(snap_angles: float) -> float:
 
 
 def _check_supported(part: Part) -> None:
+    still = part.still
     for name, link in part.links.items():
-        if link.inertial and link.inertial.trouble:
+        if link.inertial and link.inertial.trouble and name not in still:
             raise part.robot.error(link.inertial.line, f"link '{shown(name)}'", link.inertial.trouble)
     if not part.moving:
         reduced = part.held or len(part.joints) < len(part.robot.joints)
@@ -211,6 +212,16 @@ def _left_out(part: Part) -> Iterator[Notice]:
         count = f"{len(gone)} links" if len(gone) > 1 else "1 link"
         yield Notice(part.robot.place(part.robot.line), "note", "<robot>",
                      f"{count} with {mass:.6g} kg in all left out by --root and --tip")
+
+
+def _impossible(part: Part) -> Iterator[Notice]:
+    """Impossible inertia of links that do not move, on which nothing depends."""
+    links = part.links
+    for link in (links[name] for name in sorted(part.still & set(links))):
+        if link.inertial and link.inertial.trouble:
+            said = link.inertial.trouble.partition(";")[0]
+            yield Notice(part.robot.place(link.inertial.line), "warning", f"link '{shown(link.name)}'",
+                         f"{said}; the link does not move, so nothing depends on it")
 
 
 def _held(part: Part) -> Iterator[Notice]:

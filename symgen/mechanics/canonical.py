@@ -170,10 +170,16 @@ def _rejected(v: Triple, z: Triple) -> Triple:
 def _from_parent(model: Model, i: int, parent: Pose) -> tuple[Landing, Pose]:
     body = model.body(i)
     own = parent.inverse @ body.pose
-    kind = JOINT_TYPES[body.joint.kind]
-    point = own.position if kind.fixed_axis else (0.0, 0.0, 0.0)
-    start = landing(point, own.turn(body.joint.axis), kind.fixed_axis, size_of(model))
+    start = _landing(model, i, own)
     return start, own.inverse @ pose_of(start.steps)
+
+
+def _landing(model: Model, i: int, seen: Pose) -> Landing:
+    """To the axis of joint `i`, whose frame is seen at a pose; that of a floating joint has a place in any case."""
+    body = model.body(i)
+    placed = JOINT_TYPES[body.joint.kind].fixed_axis or body.free == 1
+    point = seen.position if placed else (0.0, 0.0, 0.0)
+    return landing(point, seen.turn(body.joint.axis), placed, size_of(model))
 
 
 def _settled(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFrame:
@@ -181,11 +187,7 @@ def _settled(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFram
     child = main_child(model, i)
     if child is None:
         return CanonicalFrame(start, Angle(), ZERO, there)
-    body = model.body(child)
-    seen = there.inverse @ body.pose
-    kind = JOINT_TYPES[body.joint.kind]
-    point = seen.position if kind.fixed_axis else (0.0, 0.0, 0.0)
-    ahead = landing(point, seen.turn(body.joint.axis), kind.fixed_axis, size_of(model))
+    ahead = _landing(model, child, there.inverse @ model.body(child).pose)
     pose = there @ pose_of((Turn(2, ahead.gamma), Shift(2, ahead.b)))
     return CanonicalFrame(start, ahead.gamma, ahead.b, pose)
 

@@ -38,14 +38,21 @@ class Verdict:
 
 
 def judge(model: Model) -> tuple[Verdict, ...]:
-    """A verdict for every body, each followed by those of its links with inertia; then the base's links."""
+    """A verdict for every body of links, each followed by those of its links with inertia; then the base's links."""
     verdicts: list[Verdict] = []
     shared = {body.follows.leader for body in model.bodies if body.follows}
     for i, body in enumerate(model.bodies, 1):
         if body.links:
-            leaf = not (model.children(i) or i in shared or body.follows)
-            verdicts += [_judge_body(body, leaf), *_judge_links(body.links, moving=True)]
+            verdicts += [_judge_body(body, leaf=_alone(model, i)), *_judge_links(body.links, moving=True)]
     return (*verdicts, *_judge_links(model.base, moving=False))
+
+
+def _alone(model: Model, i: int) -> bool:
+    """Whether the joint of a body moves that body and no other, by its coordinate or further out."""
+    follows = model.body(i).follows
+    leader = i if follows is None else follows.leader
+    coupled = any(body.follows is not None and body.follows.leader == leader for body in model.bodies)
+    return not coupled and not model.children(i)
 
 
 def _judge_links(links: Iterable[Link], moving: bool) -> list[Verdict]:

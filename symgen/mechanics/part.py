@@ -21,6 +21,7 @@ FLOATING_BASE = "floating_base"
 WORLD = ""
 """The link that carries it: no link of a file has this name."""
 
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """What of a robot is compiled: a root, the joints below it (parents first) and the held ones' values."""
@@ -35,6 +36,15 @@ class Part:
         """Joints with a coordinate, in file order."""
         kept = {joint.name for joint in self.joints if joint.kind in TYPES and joint.name not in self.held}
         return tuple(joint for joint in self.robot.joints if joint.name in kept)
+
+    @property
+    def still(self) -> set[str]:
+        """The links that do not move: the root and what fixed and held joints tie to it."""
+        moving, found = {joint.name for joint in self.moving}, {self.root}
+        for joint in self.joints:
+            if joint.parent in found and joint.name not in moving:
+                found.add(joint.child)
+        return found
 
     @property
     def links(self) -> dict[str, LinkElement]:
