@@ -45,7 +45,7 @@ class Job:
     quantities: tuple[str, ...] = ()
     formulations: tuple[tuple[str, str], ...] = ()
     scalar: str = "double"
-    chunk: int = 250
+    chunk: int = 100
     prefix: str | None = None
 
     def load(self) -> Loaded:
@@ -99,7 +99,7 @@ class Job:
         if self.scalar not in SCALARS:
             raise OptionError(f"--scalar {self.scalar!r}: use one of {', '.join(SCALARS)}")
         if self.chunk < 1:
-            raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 250")
+            raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 100")
         name = identifier(loaded.model.name) if self.prefix is None else self.prefix
         _check_name("--prefix", name, MODULES)
         robot = self.robot(loaded)

@@ -58,7 +58,7 @@ class Module:
     functions: tuple[Function, ...]
     source: Source
     scalar: str = "double"
-    chunk: int = 250
+    chunk: int = 100
     """Longest piece of a C function that is too long to stay in one, in statements."""
     options: Mapping[str, object] = field(default_factory=dict)
     """As given by the user, for the manifest."""

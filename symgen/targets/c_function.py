@@ -15,7 +15,7 @@ from symgen.targets.writer import Block, Line, Statement, blocks, statements, va
 WIDTH = 110
 """Longest line of a declaration."""
 
-WHOLE = 4
+WHOLE = 2.5
 """A function of up to this many pieces' statements stays in one."""
 
 MANY_ZEROS = 12
