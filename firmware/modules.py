@@ -11,7 +11,7 @@ from symgen.module import Module
 from symgen.targets.c import functions
 from symgen.targets.c_function import CFunction
 
-TRIG: Mapping[str, Any] = {}
+TRIG: Mapping[str, Any] = {"trig": "inline"}
 """Options of all modules here."""
 
 ROBOTS = ("ur5", "panda", "quadruped")

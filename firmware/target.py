@@ -1,7 +1,7 @@
 """Self-tests, stack and instructions on emulated Cortex-M: ``python -m firmware.target`` (`make firmware`).
 
 Every function of every quantity is built for the boards by arm-none-eabi-gcc and run by qemu-system-arm, bare metal:
-the start-up of examples/firmware, no C library but its sine and cosine. The exit status is 1 if a self-test fails, or
+the start-up of examples/firmware, no C library at all. The exit status is 1 if a self-test fails, or
 a function's stack is not what its compiler promised or above ``STACK`` bytes.
 """
 
@@ -154,9 +154,9 @@ def _call(function: CFunction) -> str:
 
 
 def link(objects: Iterable[Path], core: Core, work: Path) -> Path:
-    """The image. Raises Refused where something beyond sine, cosine and the compiler's own helpers is missing."""
+    """The image. Raises Refused where anything but the compiler's own helpers is missing."""
     flags = ("-nostdlib", "-nostartfiles", "-T", BARE / "mps2.ld", "-Wl,--gc-sections")
-    run("arm-none-eabi-gcc", *core.flags, *flags, *objects, "-lm", "-lgcc", "-o", "image.elf", cwd=work)
+    run("arm-none-eabi-gcc", *core.flags, *flags, *objects, "-lgcc", "-o", "image.elf", cwd=work)
     return work / "image.elf"
 
 

@@ -30,6 +30,7 @@ def manifest(module: Module, files: Mapping[str, str]) -> str:
         "dof": module.dof,
         "scalar": module.scalar,
         "chunk": module.chunk,
+        "trig": module.trig,
         "source": asdict(module.source),
         "options": module.options,
         "conventions": conventions(module),
@@ -109,7 +110,8 @@ def _module(data: dict[str, Any]) -> Module:
     rows = {name: f for name, f in data["functions"].items() if f["quantities"]}
     functions = tuple(_function(robot, name, row) for name, row in rows.items())
     source = Source(**data["source"])
-    return Module(data["prefix"], robot, functions, source, data["scalar"], data["chunk"], data["options"])
+    return Module(data["prefix"], robot, functions, source, data["scalar"], data["chunk"], data["trig"],
+                  options=data["options"])
 
 
 def _function(robot: Robot, name: str, row: dict[str, Any]) -> Function:

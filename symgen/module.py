@@ -1,5 +1,6 @@
 """A module to be written: a robot, its traced functions and every choice that shapes the files."""
 
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import Vector
 from symgen.reference import REFERENCES, State
 from symgen.robot import Regroup, Robot, dimensions
+from symgen.rounding import Range, Rounding, random_inputs, roundings
 from symgen.scalar import ZERO, Scalar
 from symgen.tracing import Function
 
@@ -60,6 +62,8 @@ class Module:
     scalar: str = "double"
     chunk: int = 100
     """Longest piece of a C function that is too long to stay in one, in statements."""
+    trig: str = "libm"
+    """Sine and cosine in C: ``libm`` or ``inline``."""
     options: Mapping[str, object] = field(default_factory=dict)
     """As given by the user, for the manifest."""
 
@@ -104,6 +108,27 @@ class Module:
         """Random states with the outputs that the textbook gives in 40-digit arithmetic."""
         rng = random.Random(self.source.sha256)
         return tuple(self._test_state(rng) for _ in range(TEST_STATES))
+
+    @cached_property
+    def roundings(self) -> dict[str, tuple[Rounding, ...]]:
+        """How far single precision is from double precision, by function, over `symgen.rounding.STATES` states."""
+        tens = [x for ten in self.robot.blocks.values() for x in ten]
+        ranges = {name: self._range(name) for name in self.random_inputs(random.Random(0))}
+        programs = {f.name: f.program for f in self.functions}
+        if self.regroup is not None:
+            programs["regroup"] = self.regroup.program
+            par = [float(x) for x in evaluate(self.regroup.program, {"pi": tens})["par"]]
+            ranges |= {"pi": (tens, tens), "par": (par, par)}
+        inputs = random_inputs(ranges)
+        return {name: roundings(program, inputs) for name, program in programs.items()}
+
+    def _range(self, name: str) -> Range:
+        """Lowest and highest entries of an input: of q the limits, +-pi where there are none."""
+        if name == "q":
+            limits = [body.joint.limits for body in self.robot.model.bodies]
+            return [_or(x.lower, -math.pi) for x in limits], [_or(x.upper, math.pi) for x in limits]
+        spread, size = SPREAD.get(name, 2.0), prod(INPUTS[name].sizes(self.dimensions))
+        return [-spread] * size, [spread] * size
 
     def random_inputs(self, rng: random.Random) -> dict[str, Numbers]:
         """Random values of the inputs that the functions read, inertial parameters of `blocks` apart."""
@@ -150,6 +175,10 @@ class Module:
             given["par"] = evaluate(self.regroup.program, {"pi": flat})["par"]
         wanted = {name: given[name] for name in function.inputs}
         return tuple(float(x) for x in evaluate(function.program, wanted)[output])
+
+
+def _or(limit: float | None, otherwise: float) -> float:
+    return otherwise if limit is None else limit
 
 
 def _plain(x: Scalar) -> Scalar:

@@ -92,6 +92,9 @@ WRITE_OPTIONS = (
                  help="c or python. Repeatable; both by default."),
     click.option("--scalar", metavar="TYPE", default="double", show_default=True,
                  help="Scalar type of C: double or float."),
+    click.option("--trig", metavar="KIND", default="libm", show_default=True,
+                 help="Sine and cosine of C: libm, or inline for code of their own that needs no C library, "
+                      "within 2 ulp up to 65536 rad (double) or 1024 rad (float)."),
     click.option("--chunk", metavar="N", type=int, default=100, show_default=True,
                  help="Cut C functions of more than 2.5 N statements into static ones of at most N; "
                       "100 keeps their stack below 1 kB."),

@@ -70,7 +70,7 @@ def test_any_program(code, size):
 
 def held(piece):
     """Most values of a piece that it reads later on, at any statement."""
-    made = {s.node: k for k, s in enumerate(piece) if s.node is not None}
+    made = {node: k for k, s in enumerate(piece) for node in s.makes}
     last = {node: k for k, s in enumerate(piece) for node in s.right.reads & made.keys()}
     return max((sum(made[n] < k <= last[n] for n in last) for k in range(len(piece))), default=0)
 

@@ -41,9 +41,29 @@ extern "C" {
 typedef double panda_real;
 
 #define PANDA_DOF 9
+#define PANDA_FUNCTIONS 4
 
-/* Names of the joints in coordinate order, UTF-8. */
-extern const char panda_joint_names[9][19];
+/* What this module is. Texts are UTF-8; a limit that the robot's file does not give is the largest number, so that
+ * every comparison with it holds. */
+typedef struct {
+    char name[19];
+    char unit[4]; /* of the coordinate: rad or m */
+    panda_real lower; /* rad | m */
+    panda_real upper;
+    panda_real velocity; /* rad/s | m/s */
+    panda_real effort; /* N m | N */
+} panda_joint_type;
+
+typedef struct {
+    char robot[6];
+    char generator[13];
+    char source[65]; /* SHA-256 of the robot's file */
+    char options[96];
+    char functions[4][17];
+    panda_joint_type joints[9]; /* in coordinate order */
+} panda_info_type;
+
+extern const panda_info_type panda_info;
 
 /* tau = M(q) qdd + C(q, qd) qd + g(q) */
 void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const panda_real qdd[9],
@@ -58,8 +78,10 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
 /* M = M(q) */
 void panda_mass_matrix(const panda_real q[9], panda_real M[81]);
 
-/* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. */
+/* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. The second one tries one
+ * function only, numbered from 0 as in panda_info.functions. */
 int panda_selftest(void);
+int panda_selftest_function(int function);
 
 #ifdef __cplusplus
 }

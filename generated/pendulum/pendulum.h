@@ -34,9 +34,29 @@ extern "C" {
 typedef double pendulum_real;
 
 #define PENDULUM_DOF 2
+#define PENDULUM_FUNCTIONS 4
 
-/* Names of the joints in coordinate order, UTF-8. */
-extern const char pendulum_joint_names[2][9];
+/* What this module is. Texts are UTF-8; a limit that the robot's file does not give is the largest number, so that
+ * every comparison with it holds. */
+typedef struct {
+    char name[9];
+    char unit[4]; /* of the coordinate: rad or m */
+    pendulum_real lower; /* rad | m */
+    pendulum_real upper;
+    pendulum_real velocity; /* rad/s | m/s */
+    pendulum_real effort; /* N m | N */
+} pendulum_joint_type;
+
+typedef struct {
+    char robot[9];
+    char generator[13];
+    char source[65]; /* SHA-256 of the robot's file */
+    char options[96];
+    char functions[4][17];
+    pendulum_joint_type joints[2]; /* in coordinate order */
+} pendulum_info_type;
+
+extern const pendulum_info_type pendulum_info;
 
 /* tau = M(q) qdd + C(q, qd) qd + g(q) */
 void pendulum_inverse_dynamics(const pendulum_real q[2], const pendulum_real qd[2],
@@ -51,8 +71,10 @@ void pendulum_bias(const pendulum_real q[2], const pendulum_real qd[2], pendulum
 /* M = M(q) */
 void pendulum_mass_matrix(const pendulum_real q[2], pendulum_real M[4]);
 
-/* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. */
+/* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. The second one tries one
+ * function only, numbered from 0 as in pendulum_info.functions. */
 int pendulum_selftest(void);
+int pendulum_selftest_function(int function);
 
 #ifdef __cplusplus
 }

@@ -38,9 +38,29 @@ extern "C" {
 typedef double ur5_real;
 
 #define UR5_DOF 6
+#define UR5_FUNCTIONS 4
 
-/* Names of the joints in coordinate order, UTF-8. */
-extern const char ur5_joint_names[6][7];
+/* What this module is. Texts are UTF-8; a limit that the robot's file does not give is the largest number, so that
+ * every comparison with it holds. */
+typedef struct {
+    char name[7];
+    char unit[4]; /* of the coordinate: rad or m */
+    ur5_real lower; /* rad | m */
+    ur5_real upper;
+    ur5_real velocity; /* rad/s | m/s */
+    ur5_real effort; /* N m | N */
+} ur5_joint_type;
+
+typedef struct {
+    char robot[4];
+    char generator[13];
+    char source[65]; /* SHA-256 of the robot's file */
+    char options[96];
+    char functions[4][17];
+    ur5_joint_type joints[6]; /* in coordinate order */
+} ur5_info_type;
+
+extern const ur5_info_type ur5_info;
 
 /* tau = M(q) qdd + C(q, qd) qd + g(q) */
 void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_real qdd[6], ur5_real tau[6]);
@@ -54,8 +74,10 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6]);
 /* M = M(q) */
 void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36]);
 
-/* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. */
+/* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. The second one tries one
+ * function only, numbered from 0 as in ur5_info.functions. */
 int ur5_selftest(void);
+int ur5_selftest_function(int function);
 
 #ifdef __cplusplus
 }
