@@ -6,6 +6,7 @@ a function's stack is not what its compiler promised or above ``STACK`` bytes.
 """
 
 import argparse
+import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,8 +29,8 @@ PACKAGES = "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"
 STACK = 1024
 """Bytes of stack that no function may exceed."""
 
-UNUSED = 16
-"""Bytes that a compiler may reserve and not write, for alignment."""
+UNUSED = 64
+"""Bytes of a frame that a compiler may reserve and not write."""
 
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Wfloat-conversion", "-Wshadow",
             "-Werror")
@@ -110,11 +111,11 @@ class Result:
 
 
 def build(made: Written, core: Core, optimise: str, work: Path) -> dict[str, Path]:
-    """Objects by source name, each with its .su file of frames beside it. Raises Refused."""
+    """Objects by source name, each with its .ci file of calls and frames beside it. Raises Refused."""
     def one(source: Path) -> Path:
         target = work / f"{source.stem}.o"
-        flags = (*core.flags, optimise, "-std=c99", *SECTIONS, f"-I{made.folder}", f"-I{BARE}")
-        own = STARTUP if source.parent == BARE else ("-fstack-usage", *WARNINGS)
+        flags = (*core.flags, optimise, "-std=c99", "-fcallgraph-info=su", *SECTIONS, f"-I{made.folder}", f"-I{BARE}")
+        own = STARTUP if source.parent == BARE else WARNINGS
         none = f"-D{made.module.name.upper()}_SELFTEST_NO_MAIN"
         run("arm-none-eabi-gcc", *flags, *own, none, "-c", source, "-o", target, cwd=work)
         return target
@@ -171,18 +172,30 @@ def emulated(image: Path, board: str) -> str:
     return run(*command, cwd=image.parent, timeout=120)
 
 
-def frames(path: Path) -> dict[str, int]:
-    """Bytes of stack by function of a .su file. Raises Refused for one whose frame has no fixed size."""
-    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-    unknown = [row[0] for row in rows if row[2] != "static"]
-    if unknown:
-        raise Refused(f"{unknown[0]}: stack is not static")
-    return {row[0].rsplit(":", 1)[1]: int(row[1]) for row in rows}
+@dataclass(frozen=True)
+class Calls:
+    """What -fcallgraph-info=su tells of an image: bytes of stack by function, and who calls whom."""
 
+    frames: dict[str, int]
+    callees: dict[str, list[str]]
 
-def worst_path(own: dict[str, int], name: str) -> int:
-    """The stack of a function: its frame and the largest of what it calls, which is in the same file."""
-    return own[name] + max((size for other, size in own.items() if other != name), default=0)
+    @classmethod
+    def read(cls, paths: Iterable[Path]) -> "Calls":
+        """From .ci files. Raises Refused for a frame without a fixed size."""
+        text = "".join(path.read_text(encoding="utf-8") for path in paths)
+        if unknown := re.search(r'title: "([^"]*)" label: "[^"]* bytes \((?!static)', text):
+            raise Refused(f"{unknown[1]}: stack is not static")
+        callees: dict[str, list[str]] = {}
+        for caller, callee in re.findall(r'sourcename: "([^"]*)" targetname: "([^"]*)"', text):
+            callees.setdefault(caller, []).append(callee)
+        return cls({name: int(size) for name, size in re.findall(r'title: "([^"]*)" label: "[^"]*n(\d+) bytes', text)},
+                   callees)
+
+    def worst(self, name: str) -> int:
+        """Stack of the worst path from a function. Raises Refused where it calls one that is not of the image."""
+        if name not in self.frames:
+            raise Refused(f"{name} is called, and its stack is not known")
+        return self.frames[name] + max((self.worst(callee) for callee in self.callees.get(name, ())), default=0)
 
 
 def code_sizes(objects: dict[str, Path], work: Path) -> dict[str, int]:
@@ -199,7 +212,7 @@ def judged(made: Written, core: Core, optimise: str) -> Result:
         try:
             objects = build(made, core, optimise, work)
             printed = emulated(link(objects.values(), core, work), core.board) if core.board else ""
-            return Result(*_key(result), _figures(made, objects, printed, work), _wrong(printed))
+            return Result(*_key(result), _figures(made, objects, printed, result.bounded, work), _wrong(printed))
         except Refused as refusal:
             return Result(*_key(result), refusal=str(refusal))
 
@@ -212,16 +225,17 @@ def _wrong(printed: str) -> int:
     return int(next((line.split()[1] for line in printed.splitlines() if line.startswith("wrong ")), -1))
 
 
-def _figures(made: Written, objects: dict[str, Path], printed: str, work: Path) -> tuple[Figures, ...]:
+def _figures(
+    made: Written, objects: dict[str, Path], printed: str, known: bool, work: Path
+) -> tuple[Figures, ...]:
     rows = [line.split()[1:] for line in printed.splitlines() if line.startswith("probe ")]
     measured = {name: (int(painted), int(count)) for name, painted, count in rows}
-    sizes = code_sizes(objects, work)
-    callers = frames(work / "probe.su") if measured else {}
-    found = []
+    sizes, found = code_sizes(objects, work), []
+    calls = Calls.read(work.glob("*.ci"))
     for f in made.functions:
         painted, count = measured.get(f.d.name, (0, 0))
-        stack = worst_path(frames(work / f"{f.full_name}.su"), f.full_name)
-        below = painted - callers.get(f"call_{f.d.name}", 0)
+        stack = calls.worst(f.full_name) if measured and known else 0
+        below = painted - calls.frames.get(f"{work / 'probe.c'}:call_{f.d.name}", 0)
         found.append(Figures(f.d.name, counts(f.d.program).total, f.work, sizes[f.full_name], stack, below, count))
     return tuple(found)
 
