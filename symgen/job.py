@@ -17,6 +17,7 @@ from symgen.mechanics.xml_reader import quoted, shown
 from symgen.module import Module, Source
 from symgen.robot import Robot
 from symgen.targets.c_text import KEYWORDS, MODULES, identifier
+from symgen.targets.glue import check as check_glue
 from symgen.tracing import Function, Wanted, every_formulation, trace_all
 
 CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
@@ -51,6 +52,8 @@ class Job:
     chunk: int = 100
     prefix: str | None = None
     trig: str = "libm"
+    glue: tuple[str, ...] = ("cmake",)
+    target: str | None = None
 
     def load(self) -> Loaded:
         """The robot. Raises SymgenError."""
@@ -108,6 +111,7 @@ class Job:
             raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 100")
         name = identifier(loaded.model.name) if self.prefix is None else self.prefix
         _check_name("--prefix", name, MODULES)
+        check_glue(self.glue, name)
         robot = self.robot(loaded)
         functions = tuple(trace_all(robot, self.wanted(), self.choice()))
         long = next((joint for joint in loaded.model.joint_names if len(joint.encode()) > LONGEST_NAME), None)
@@ -116,7 +120,8 @@ class Job:
         if self.trig == "inline":
             _check_inline(functions)
         source = Source.of(self.file, loaded.sha256)
-        return Module(name, robot, functions, source, self.scalar, self.chunk, self.trig, options=self.options())
+        return Module(name, robot, functions, source, self.scalar, self.chunk, self.trig, self.glue, self.target,
+                      self.options())
 
     def every_formulation(self, loaded: Loaded) -> list[Function]:
         """Each function in each of its formulations. Raises OptionError."""

@@ -20,6 +20,11 @@ FORMAT: Final = 1
 JOINT_KEYS: Final = ("index", "joint", "link", "type", "unit")
 
 
+def is_inside(name: str) -> bool:
+    """Whether a name of a generated file stays in the folder that it is taken from."""
+    return all(part not in ("", ".", "..") and Path(part).name == part for part in name.split("/"))
+
+
 def manifest(module: Module, files: Mapping[str, str]) -> str:
     """The manifest of a module and its files (format 1, documented in docs/formats.md)."""
     data = {
@@ -77,7 +82,7 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
         if data["format"] != FORMAT:
             raise OptionError(f"{str(path)!r} is of format {data['format']}, not {FORMAT}; generate it anew")
         module, hashes = _module(data), dict(data["files"])
-        if not hashes or any(Path(name).name != name for name in hashes) or _stray(module, data):
+        if not hashes or not all(map(is_inside, hashes)) or _stray(module, data):
             raise OptionError(f"{str(path)!r} does not fit the files it lists; generate them anew")
         return module, hashes
     except OSError as error:

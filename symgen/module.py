@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -64,6 +64,10 @@ class Module:
     """Longest piece of a C function that is too long to stay in one, in statements."""
     trig: str = "libm"
     """Sine and cosine in C: ``libm`` or ``inline``."""
+    glue: tuple[str, ...] = ("cmake",)
+    """The build systems that get files of their own."""
+    target: str | None = None
+    """The processor that the report is to have figures of."""
     options: Mapping[str, object] = field(default_factory=dict)
     """As given by the user, for the manifest."""
 
@@ -148,7 +152,7 @@ class Module:
 
     def _test_state(self, rng: random.Random) -> TestState:
         inputs = {k: tuple(round(x, 4) for x in values) for k, values in self.random_inputs(rng).items()}
-        tens = {name: tuple(_varied(rng, ten)) for name, ten in self.robot.blocks.items()}
+        tens = {name: varied(rng, ten) for name, ten in self.robot.blocks.items()}
         return TestState(inputs, tens, self._expected(inputs, tens))
 
     def _expected(self, inputs: Mapping[str, Numbers], tens: Mapping[str, Numbers]) -> dict[str, Numbers]:
@@ -185,7 +189,20 @@ def _plain(x: Scalar) -> Scalar:
     return 0.0 if x is ZERO else x
 
 
-def _varied(rng: random.Random, ten: Numbers) -> Iterator[float]:
-    """Parameters near those of the file, none of them zero: the formulas hold for any ten numbers."""
-    size = max(abs(x) for x in ten) or 1.0
-    return (round(x + rng.uniform(-0.1, 0.1) * size, 6) for x in ten)
+def varied(rng: random.Random, ten: Numbers) -> Numbers:
+    """Parameters near those of the file, none of them zero: four small masses are put onto the link.
+
+    They stay those of a possible body if the file's are, so that the mass matrix can be inverted.
+    """
+    added = [_point_mass((ten[0] or 1.0) * rng.uniform(0.02, 0.1), *_somewhere(rng)) for _ in range(4)]
+    return tuple(round(sum(column), 6) for column in zip(ten, *added, strict=True))
+
+
+def _somewhere(rng: random.Random) -> tuple[float, float, float]:
+    x, y, z = (rng.uniform(0.02, 0.2) * rng.choice((-1, 1)) for _ in range(3))
+    return x, y, z
+
+
+def _point_mass(m: float, x: float, y: float, z: float) -> Numbers:
+    h = (m * x, m * y, m * z)
+    return (m, *h, m * (y * y + z * z), -m * x * y, -m * x * z, m * (x * x + z * z), -m * y * z, m * (x * x + y * y))

@@ -1,12 +1,13 @@
-"""What firmware gets beside the functions: an info struct, a self-test that tells where, figures of single precision."""
+"""What firmware gets beside the functions: info struct, a self-test that tells where, figures of single precision."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import STRICT_C, c_files, compiled, generated
+from tools import ROOT, STRICT_C, c_files, compiled, generated
 
 from symgen.api import generate
 from symgen.compiler.batch import evaluate_batch
@@ -198,3 +199,27 @@ def test_runtime_parameters_have_figures_too(tmp_path):
                             quantities=("inverse_dynamics", "forward_dynamics"))
     assert module.roundings.keys() == {"regroup", "inverse_dynamics", "forward_dynamics"}
     assert all(0 <= f.largest < 1e-5 * f.entry for figures in module.roundings.values() for f in figures)
+
+
+# -- MISRA C:2012 ------------------------------------------------------------------------------------------------
+
+
+def rules(text):
+    return set(re.findall(r"misra-c2012-([\d.]+)", text))
+
+
+@pytest.mark.parametrize("trig", ["libm", "inline"])
+def test_misra_findings_are_those_of_the_table(trig, tmp_path):
+    """No more than docs/firmware.md says, and at least one of it, since a checker that fails says nothing."""
+    if shutil.which("cppcheck") is None:
+        pytest.skip("cppcheck is not installed")
+    _, folder = generated("ur5", quantities=("forward_dynamics", "gravity"), scalar="float", trig=trig, chunk=60)
+    known = ("FLT_MANT_DIG=24", "FLT_EVAL_METHOD=0", "FLT_MAX=3.4e38f", "UR5_SELFTEST_NO_MAIN")  # it reads no float.h
+    flags = ("--std=c99", "--addon=misra", "--enable=style", "--suppress=missingIncludeSystem")
+    command = ["cppcheck", "-q", *flags, *(f"-D{x}" for x in known), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    if "misra" not in done.stderr:
+        pytest.skip("cppcheck has no MISRA addon here")
+    table = re.findall(r"^\| (\d+\.\d+) \| (\w+) \|", (ROOT / "docs" / "firmware.md").read_text(), re.MULTILINE)
+    assert rules(done.stderr) <= {rule for rule, _ in table} and "12.1" in rules(done.stderr)
+    assert not [line for line in done.stderr.splitlines() if re.search(r": (error|warning):", line)]

@@ -111,7 +111,7 @@ def test_g1_clang(tmp_path):
     if clang is None:
         pytest.skip("clang is not installed")
     flags = ("-std=c99", "-Weverything", "-Werror", "-Wno-declaration-after-statement", "-Wno-padded")
-    for sample in ("panda_float", "ur5_runtime"):
+    for sample in ("panda_float", "ur5_runtime", "ur5_forward_pieces", "panda_inline"):
         _, folder = made(sample)
         compiled(*flags, f"-I{folder}", "-c", *c_files(folder, ["_selftest"]), cwd=tmp_path, compiler=clang)
 
@@ -355,7 +355,8 @@ def test_g8_files_no_longer_wanted_disappear(tmp_path):
     assert (tmp_path / "pendulum.py").exists() and (tmp_path / "pendulum_bias.c").exists()
     invoke("generate", robot_file("pendulum"), "-o", tmp_path, "--lang", "c", "--quantity", "gravity")
     assert snapshot(tmp_path).keys() == {
-        "CMakeLists.txt", "manifest.json", "pendulum.c", "pendulum.h", "pendulum_gravity.c", "pendulum_selftest.c"}
+        "CMakeLists.txt", "manifest.json", "pendulum.c", "pendulum.h", "pendulum_gravity.c", "pendulum_selftest.c",
+        "pendulum_report.json"}
 
 
 FOREIGN = ['{"files": {"a": "x", "mine": "x"}}', '{"name": "app"}', "[]", "not JSON", "\udcff", ""]

@@ -33,11 +33,11 @@ class Pieces:
 
 def cut(statements: Sequence[Statement], size: int) -> Pieces:
     """Pieces of at most `size` statements and ``ALIVE * size`` values at once, cut where few values are alive."""
-    alive = _alive(statements)
+    living = alive(statements)
     borders = [0]
     while (end := _furthest(statements, borders[-1], size)) < len(statements):
         first = borders[-1] + max(1, int(SLACK * (end - borders[-1])))
-        borders.append(min(range(first, end + 1), key=lambda k: (alive[k], -k)))
+        borders.append(min(range(first, end + 1), key=lambda k: (living[k], -k)))
     borders.append(len(statements))
     pieces = tuple(tuple(statements[a:b]) for a, b in pairwise(borders))
     slots, count = _slots(pieces)
@@ -66,7 +66,7 @@ def _last_readers(statements: Sequence[Statement]) -> dict[Index, int]:
     return {node: k for k, s in enumerate(statements) for node in s.right.reads}
 
 
-def _alive(statements: Sequence[Statement]) -> list[int]:
+def alive(statements: Sequence[Statement]) -> list[int]:
     """How many variables are made before statement k and read by it or later."""
     last = _last_readers(statements)
     change = [0] * (len(statements) + 2)

@@ -85,6 +85,6 @@ class Dialect:
     pair: str = ""
     """Format of a call that gives a sine and the cosine of the same ``{angle}``, empty where there is none."""
     reserve: str = ""
-    """Format of a definition of ``{names}`` without values, for `pair`."""
+    """Format of a definition of ``{name}`` without a value, for `pair`."""
     width: int = 80
     """Longest expression that may still grow by writing a value in place."""

@@ -96,9 +96,9 @@ def blocks(
 def _both(
     s: Statement, angle: str, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
 ) -> Iterator[Line]:
-    new = [where[node] for node in s.makes if node not in declared]
-    if new:
-        yield Line((), dialect.reserve.format(names=", ".join(new)))
+    for node in s.makes:
+        if node not in declared:
+            yield Line((), dialect.reserve.format(name=where[node]))
     sine, cosine = (where[node] for node in s.makes)
     yield Line((), dialect.pair.format(angle=angle, sine=sine, cosine=cosine))
 
