@@ -1,7 +1,7 @@
 /* Start-up of a bare Cortex-M image and its talk with the debugger or emulator (semihosting).
  *
  * Sets the stack, switches the FPU on, fills .data and .bss, calls main and hands its result on as exit status.
- * There is no C library in the image; memset and memcpy are here because compilers may call them for loops. Compile
+ * There is no C library in the image; memset, memcpy and memmove are here because compilers may call them for loops. Compile
  * this file with -ffreestanding -fno-tree-loop-distribute-patterns, or gcc makes memset a call of memset.
  */
 #include "startup.h"
@@ -16,11 +16,16 @@ void reset(void);
 void fault(void);
 void *memset(void *to, int byte, size_t size);
 void *memcpy(void *to, const void *from, size_t size);
+void *memmove(void *to, const void *from, size_t size);
 
 __attribute__((section(".vectors"), used)) static const void *const vectors[16] = {
     &stack_top, (const void *)reset, (const void *)fault, (const void *)fault,
-    (const void *)fault, (const void *)fault, (const void *)fault
+    (const void *)fault, (const void *)fault, (const void *)fault, 0, 0, 0, 0, 0, 0, 0, 0, (const void *)tick
 };
+
+__attribute__((weak)) void tick(void)
+{
+}
 
 static int semihosting(uint32_t operation, const void *argument)
 {
@@ -91,6 +96,19 @@ void *memcpy(void *to, const void *from, size_t size)
     const unsigned char *q = from;
     while (size-- != 0U) {
         *p++ = *q++;
+    }
+    return to;
+}
+
+void *memmove(void *to, const void *from, size_t size)
+{
+    unsigned char *p = to;
+    const unsigned char *q = from;
+    if (p <= q) {
+        return memcpy(to, from, size);
+    }
+    while (size-- != 0U) {
+        p[size] = q[size];
     }
     return to;
 }

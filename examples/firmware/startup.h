@@ -10,7 +10,10 @@ void put_number(int32_t number);
 /* Ends the emulation with an exit status. */
 void stop(uint32_t status) __attribute__((noreturn));
 
-/* SysTick without interrupts: 24 bits, counts down with the core's clock, 25 MHz on the MPS2 boards. */
+/* The interrupt of SysTick; does nothing unless the program has its own. */
+void tick(void);
+
+/* SysTick: 24 bits, counts down with the core's clock, 25 MHz on the MPS2 boards. */
 #define SYSTICK_CONTROL (*(volatile uint32_t *)0xE000E010U)
 #define SYSTICK_RELOAD  (*(volatile uint32_t *)0xE000E014U)
 #define SYSTICK_VALUE   (*(volatile uint32_t *)0xE000E018U)
