@@ -12,7 +12,16 @@ import click
 
 from symgen import __version__
 from symgen.errors import Notice, SymgenError
-from symgen.options import FILE, JSON_OPTION, ROBOT_OPTIONS, TRACE_OPTIONS, WRITE_OPTIONS, with_options
+from symgen.options import (
+    FILE,
+    FOLDER,
+    JSON_OPTION,
+    ROBOT_OPTIONS,
+    TRACE_OPTIONS,
+    WRITE_OPTIONS,
+    XACRO_OPTION,
+    with_options,
+)
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -21,10 +30,13 @@ class Group(click.Group):
     """Prints an error of the input in one line on stderr and exits with status 2."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        """The command's result; an error of the input ends it."""
         try:
             return super().invoke(ctx)
         except SymgenError as error:
-            click.echo(str(error), err=True)
+            from symgen.jobfile import placed
+
+            click.echo(placed(error, ctx), err=True)
             ctx.exit(2)
 
 
@@ -34,6 +46,7 @@ def main() -> None:
     """A compiler for robot dynamics: from a URDF to small, verified C and Python.
 
     \b
+    symgen init robots/ur5.urdf -o ur5.toml         all options in one file; give it in place of the URDF
     symgen check robots/ur5.urdf                    is the robot sound?
     symgen generate robots/ur5.urdf -o build/ur5    write C and Python
     symgen verify build/ur5                         compile and prove them
@@ -57,7 +70,7 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
       ROBOT.py                             the same for NumPy, for batches too
       ROBOT_report.json                    operations, literals, work arrays; stack and code size with --target
       manifest.json                        what was generated, from what, with which counts
-    All files appear together or not at all.
+    All files appear together or not at all. A job file (symgen init) may stand in place of the URDF.
 
     \b
     symgen generate robots/panda.urdf -o build/panda --lock left_finger_joint=0.02 --lock right_finger_joint=0.02
@@ -82,11 +95,32 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
 
 
 @main.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE.urdf", type=click.Path())
+@click.option("-o", "--out", metavar="JOB.toml", help="The job file; ROBOT.toml here by default.")
+@with_options(XACRO_OPTION)
+def init(file: str, out: str | None, xacro_args: tuple[tuple[str, str], ...]) -> None:
+    """Write a job file for a robot: every option with its default and what it means.
+
+    Every command that takes FILE.urdf takes the job file in its place, with the options that it has; options on the
+    command line come before those of the job file. An existing file is never replaced.
+
+    \b
+    symgen init robots/ur5.urdf -o ur5.toml
+    symgen generate ur5.toml
+    """
+    from symgen.jobfile import init as run
+
+    click.echo(f"wrote {run(file, out, xacro_args)}")
+
+
+@main.command()
+@FOLDER
 def verify(folder: Path) -> None:
     """Compile generated files and prove them.
 
     The compiler is $CC, cc, gcc or clang, whichever is found first.
+
+    DIR is a generated folder, or the job file that names it.
 
     Checks that the files are unchanged, that the C compiles under strict warnings and passes its self-test, that
     it equals the algorithms run on Python floats bit for bit and independent textbook dynamics to rounding, and

@@ -70,6 +70,10 @@ class Dual:
     def cos(self) -> "Dual":
         return self._made(scalar.cos(self.x), -(scalar.sin(self.x) * self.d))
 
+    def tanh(self) -> "Dual":
+        t = scalar.tanh(self.x)
+        return self._made(t, (1.0 - t * t) * self.d)
+
     def sign(self) -> Scalar:
         """A constant, wherever it has a derivative."""
         return scalar.sign(self.x)
@@ -97,8 +101,17 @@ def tangent(x: Scalar, level: int = 1) -> Scalar:
 
 
 def along(values: Sequence[Scalar], tangents: Sequence[Scalar], level: int = 1) -> list[Scalar]:
-    """The values with tangents; a structural zero leaves a value as it is."""
-    return [x if d is ZERO else Dual(x, d, level) for x, d in zip(values, tangents, strict=True)]
+    """The values with tangents; a structural zero leaves a value as it is.
+
+    What is not a number but can be ``nudged`` gets all the small changes from its place on.
+    """
+    if len(values) != len(tangents):
+        raise ValueError(f"{len(values)} values, but {len(tangents)} tangents")
+    changes = [d if d is ZERO else Dual(ZERO, d, level) for d in tangents]
+    return [
+        x.nudged(changes[k:]) if hasattr(x, "nudged") else x if d is ZERO else Dual(x, d, level)
+        for k, (x, d) in enumerate(zip(values, tangents, strict=True))
+    ]
 
 
 def unit(size: int, k: int) -> list[Scalar]:

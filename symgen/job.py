@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import PurePath
 from typing import Any, Final, Literal
 
 from symgen.algorithms import QUANTITIES
@@ -26,6 +27,9 @@ CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 EARTH: Final = (0.0, 0.0, -9.81)
 SCALARS: Final = ("double", "float")
 TRIG: Final = ("libm", "inline")
+NARROWEST: Final = 1e-9
+"""Coulomb friction with a narrower step (rad/s or m/s) is better a sign."""
+
 Gravity = tuple[float, float, float] | Literal["runtime"]
 
 
@@ -51,6 +55,11 @@ class Job:
     scalar: str = "double"
     chunk: int = 100
     prefix: str | None = None
+    friction_width: float = 0.0
+    actuators: str | None = None
+    rotors: str = "exact"
+    base: str = "fixed"
+    xacro_args: tuple[tuple[str, str], ...] = ()
     trig: str = "libm"
     glue: tuple[str, ...] = ("cmake",)
     target: str | None = None
@@ -59,7 +68,9 @@ class Job:
         """The robot. Raises SymgenError."""
         pull = EARTH if self.gravity == "runtime" else self.gravity
         return load(
-            self.file, root=self.root, tip=self.tip, lock=self.lock, gravity=pull, snap_angles=self.snap_angles
+            self.file, root=self.root, tip=self.tip, lock=self.lock, gravity=pull, snap_angles=self.snap_angles,
+            actuators=self.actuators, rotors=self.rotors, base=self.base,
+            xacro_args=self.xacro_args,
         )
 
     def robot(self, loaded: Loaded) -> Robot:
@@ -67,7 +78,8 @@ class Job:
         pushed = _known_links(loaded, list(self.external_wrench), "--external-wrench") if self.external_wrench else ()
         kinds, at_runtime = self._friction()
         return Robot(
-            loaded.model, self._runtime_links(loaded), self.gravity == "runtime", pushed, kinds, at_runtime
+            loaded.model, self._runtime_links(loaded), self.gravity == "runtime", pushed, kinds, at_runtime,
+            self._width(kinds),
         )
 
     def _friction(self) -> tuple[tuple[str, ...], bool]:
@@ -78,9 +90,19 @@ class Job:
         if any(name not in FRICTION_COLUMNS for name in kinds) or len(set(kinds)) != len(kinds):
             raise OptionError(f"--friction {self.friction}: use some of {', '.join(FRICTION_COLUMNS)}, "
                               "with runtime: in front if the coefficients are inputs")
-        if "offset" in kinds and not at_runtime:
-            raise OptionError("--friction offset: a URDF has no offsets; use runtime:offset for an input")
+        if "offset" in kinds and not at_runtime and self.actuators is None:
+            raise OptionError("--friction offset: a URDF has no offsets; give them in --actuators, or use "
+                              "runtime:offset for an input")
         return kinds, at_runtime
+
+    def _width(self, kinds: tuple[str, ...]) -> float:
+        """The width of the step of Coulomb friction, 0 for the sign."""
+        width = self.friction_width
+        if width and not NARROWEST <= width <= 1 / NARROWEST:
+            raise OptionError(f"--friction-width {width:g}: give a rate (rad/s or m/s) such as 0.01, or 0 for the sign")
+        if width and "coulomb" not in kinds:
+            raise OptionError("--friction-width: only Coulomb friction has a width; add --friction coulomb")
+        return width
 
     def wanted(self) -> list[Wanted]:
         """The functions to generate. Raises OptionError."""
@@ -119,7 +141,7 @@ class Job:
             raise OptionError(f"joint '{shown(long)[:40]}...': a name may have up to {LONGEST_NAME} bytes")
         if self.trig == "inline":
             _check_inline(functions)
-        source = Source.of(self.file, loaded.sha256)
+        source = Source.of(self.file, loaded.sha256, self.actuators, loaded.actuators_sha256)
         return Module(name, robot, functions, source, self.scalar, self.chunk, self.trig, self.glue, self.target,
                       self.options())
 
@@ -141,14 +163,16 @@ class Job:
         return (Notice(near[0].place, "note", near[0].element, message),)
 
     def options(self) -> Mapping[str, Any]:
-        """The options as plain data; the file is left out, because its folder is nobody's business."""
-        return {name: value for name, value in asdict(self).items() if name != "file"}
+        """The options as plain data; the file is left out, because its folder is nobody's business, and so is that
+        of the actuators."""
+        said = {name: value for name, value in asdict(self).items() if name != "file"}
+        return said | {"actuators": self.actuators and PurePath(self.actuators).name}
 
     def _runtime_links(self, loaded: Loaded) -> tuple[str, ...]:
         if self.parameters == "constant":
             return ()
         if self.parameters == "runtime":
-            return tuple(body.name for body in loaded.model.bodies)
+            return tuple(body.name for body in loaded.model.moving)
         kind, _, names = self.parameters.partition(":")
         if kind != "runtime" or not names:
             raise OptionError(f"--parameters {self.parameters!r}: use constant, runtime or runtime:LINK[,LINK...]")
@@ -191,7 +215,7 @@ LONGEST_NAME: Final = 4000
 """C99 compilers need not take string literals of more than 4095 characters."""
 
 FUNCTIONS: Final = frozenset({"selftest", "selftest_function", "real", "info", "info_type", "joint_type", "regroup",
-                             "parameters", "gamma_index", "sin", "cos", "sincos", "trig", "sign", "np"})
+                             "parameters", "gamma_index", "sin", "cos", "tanh", "sincos", "trig", "sign", "np"})
 """Names that the generated files have in use beside their functions."""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.mechanics.model import Body, Joint, Limits, Link, Model, Pose
+from symgen.mechanics.model import Body, Follow, Joint, Limits, Link, Model, Pose, Rotor
 from symgen.module import Module, Source
 from symgen.robot import Robot
 from symgen.targets.describe import conventions, descriptions
@@ -43,7 +43,8 @@ def manifest(module: Module, files: Mapping[str, str]) -> str:
         "functions": _functions(module),
         "runtime": {"parameters": {k: list(v) for k, v in module.robot.blocks.items()},
                     "gravity": module.robot.runtime_gravity, "wrenches": list(module.robot.wrenches),
-                    "friction": list(module.robot.friction), "friction_input": module.robot.runtime_friction},
+                    "friction": list(module.robot.friction), "friction_input": module.robot.runtime_friction,
+                    "friction_width": module.robot.friction_width},
         "model": {key: value for key, value in asdict(module.robot.model).items() if not key.startswith("_")},
         "files": {name: _hash(text.encode()) for name, text in files.items()},
     }
@@ -111,7 +112,8 @@ def _digest(path: Path) -> str | None:
 def _module(data: dict[str, Any]) -> Module:
     robot = Robot(_model(data["model"]), tuple(data["runtime"]["parameters"]), bool(data["runtime"]["gravity"]),
                   tuple(data["runtime"]["wrenches"]),
-                  tuple(data["runtime"]["friction"]), bool(data["runtime"]["friction_input"]))
+                  tuple(data["runtime"]["friction"]), bool(data["runtime"]["friction_input"]),
+                  float(data["runtime"]["friction_width"]))
     rows = {name: f for name, f in data["functions"].items() if f["quantities"]}
     functions = tuple(_function(robot, name, row) for name, row in rows.items())
     source = Source(**data["source"])
@@ -133,9 +135,18 @@ def _body(data: dict[str, Any]) -> Body:
     joint = data["joint"]
     x, y, z = joint["axis"]
     return Body(
-        Joint(joint["name"], joint["kind"], (x, y, z), Limits(**joint["limits"]), joint["damping"], joint["friction"]),
+        Joint(joint["name"], joint["kind"], (x, y, z), Limits(**joint["limits"]), joint["damping"], joint["friction"],
+              joint["offset"], _rotor(joint["rotor"]), joint["armature"]),
         data["parent"], _pose(data["pose"]), tuple(map(_link, data["links"])),
+        data["follows"] and Follow(**data["follows"]), data["free"], data["planar"], data["spin"],
     )
+
+
+def _rotor(data: dict[str, Any] | None) -> Rotor | None:
+    if data is None:
+        return None
+    vectors = {key: data[key] and tuple(data[key]) for key in ("axis", "position")}
+    return Rotor(**{**data, **vectors})
 
 
 def _link(data: dict[str, Any]) -> Link:

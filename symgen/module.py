@@ -13,7 +13,8 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
 from symgen.compiler.evaluate import evaluate
 from symgen.exact import number
-from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.coupling import coupling_of, positions, upright
+from symgen.mechanics.model import Limits
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import Vector
 from symgen.reference import REFERENCES, State
@@ -31,14 +32,20 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Source:
-    """Where the robot came from: the file's name without its folder, and the SHA-256 of its bytes."""
+    """Where the robot came from: the file's name without its folder, and the SHA-256 of its bytes.
+
+    So for the file of actuators, where there is one. Of a xacro file it is the SHA-256 of what it expands to.
+    """
 
     file: str
     sha256: str
+    actuators: str | None = None
+    actuators_sha256: str | None = None
 
     @classmethod
-    def of(cls, path: str, sha256: str) -> "Source":
-        return cls(PurePath(path).name, sha256)
+    def of(cls, path: str, sha256: str, actuators: str | None = None, actuators_sha256: str | None = None) -> "Source":
+        """Of the paths and digests of the robot's file and that of its actuators."""
+        return cls(PurePath(path).name, sha256, actuators and PurePath(actuators).name, actuators_sha256)
 
 
 @dataclass(frozen=True)
@@ -103,9 +110,9 @@ class Module:
         return tuple({out.name: out for q in function.quantities for out in q.outputs}.values())
 
     def joint_rows(self) -> list[tuple[int, str, str, str, str]]:
-        """Index, joint, moved link, type and unit of each coordinate, as data (not yet escaped)."""
-        rows = enumerate(self.robot.model.bodies)
-        return [(k, b.joint.name, b.name, b.joint.kind, JOINT_TYPES[b.joint.kind].coordinate_unit) for k, b in rows]
+        """Index, joint, moved link, type and unit of each position, as data (not yet escaped)."""
+        rows = enumerate(positions(self.robot.model))
+        return [(k, c.name, c.link, c.kind, c.unit) for k, c in rows]
 
     @cached_property
     def test_states(self) -> tuple[TestState, ...]:
@@ -123,13 +130,14 @@ class Module:
             programs["regroup"] = self.regroup.program
             par = [float(x) for x in evaluate(self.regroup.program, {"pi": tens})["par"]]
             ranges |= {"pi": (tens, tens), "par": (par, par)}
-        inputs = random_inputs(ranges)
+        inputs = random_inputs(ranges, coupling_of(self.robot.model).quaternions)
         return {name: roundings(program, inputs) for name, program in programs.items()}
 
     def _range(self, name: str) -> Range:
         """Lowest and highest entries of an input: of q the limits, +-pi where there are none."""
         if name == "q":
-            limits = [body.joint.limits for body in self.robot.model.bodies]
+            known = {body.joint.name: body.joint.limits for body in self.robot.model.bodies}
+            limits = [known.get(row.name, Limits()) for row in positions(self.robot.model)]
             return [_or(x.lower, -math.pi) for x in limits], [_or(x.upper, math.pi) for x in limits]
         spread, size = SPREAD.get(name, 2.0), prod(INPUTS[name].sizes(self.dimensions))
         return [-spread] * size, [spread] * size
@@ -139,7 +147,8 @@ class Module:
         read = {name for f in self.functions for name in f.inputs} | {"q", "qd", "qdd"}
         sizes = {a.name: prod(a.sizes(self.dimensions)) for a in INPUTS.values() if a.name in read - {"par", "pi"}}
         spread = {name: SPREAD.get(name, 2.0) for name in sizes}
-        return {k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n)) for k, n in sizes.items()}
+        drawn = {k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n)) for k, n in sizes.items()}
+        return drawn | {"q": upright(coupling_of(self.robot.model), drawn["q"], rng)}
 
     def wrenches(self, flat: Sequence[Scalar]) -> dict[str, Sequence[Scalar]]:
         """The input of external wrenches by link."""
@@ -171,7 +180,7 @@ class Module:
         if output in REFERENCES:
             fall = Vector(*exact["g"]) if "g" in exact else Vector(*model.gravity)
             state = State(exact["q"], exact["qd"], exact["qdd"], fall, tens, self.wrenches(exact.get("wrench", ())),
-                          self.frictions(exact.get("friction")))
+                          self.frictions(exact.get("friction")), self.robot.friction_width)
             return tuple(float(x) for x in REFERENCES[output](model, state))
         flat = [number(x) for ten in tens.values() for x in ten]
         given = dict(exact) | {"pi": flat}

@@ -1,8 +1,8 @@
-"""Options that several commands share, and how their texts become values."""
+"""Options that several commands share, and how their texts become values; a job file's keys are these too."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -41,11 +41,20 @@ def _links(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, 
 
 
 def _choices(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return _split("--formulation", "give QUANTITY=NAME, as in mass_matrix=composite/minimal", values)
+
+
+def _arguments(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return _split("--xacro-arg", "give NAME=VALUE, as in hand=true", values)
+
+
+def _split(option: str, form: str, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Texts NAME=VALUE in their parts. Raises OptionError."""
     pairs = [text.partition("=") for text in values]
-    bad = next((text for text, (_, sign, _) in zip(values, pairs, strict=True) if not sign), None)
+    bad = next((text for text, (name, sign, _) in zip(values, pairs, strict=True) if not sign), None)
     if bad is not None:
-        raise OptionError(f"--formulation {bad!r}: give QUANTITY=NAME, as in mass_matrix=composite/minimal")
-    return tuple((quantity, name) for quantity, _, name in pairs)
+        raise OptionError(f"{option} {bad!r}: {form}")
+    return tuple((name, value) for name, _, value in pairs)
 
 
 def _gravity(ctx: click.Context, param: click.Parameter, text: str) -> Any:
@@ -58,6 +67,14 @@ def _gravity(ctx: click.Context, param: click.Parameter, text: str) -> Any:
     return x, y, z
 
 
+class FileOption(click.Option):
+    """An option that is a path: in a job file it is relative to that file."""
+
+
+XACRO_OPTION = (
+    click.option("--xacro-arg", "xacro_args", metavar="NAME=VALUE", multiple=True, callback=_arguments,
+                 help="An argument of a .xacro file, which is expanded first. Repeatable."),
+)
 ROBOT_OPTIONS = (
     click.option("--root", metavar="LINK", help="Take this link as the base; what it does not carry is left out."),
     click.option("--tip", metavar="LINK", help="Keep only the links from the base to this one."),
@@ -67,6 +84,15 @@ ROBOT_OPTIONS = (
                  help="Free fall in the axes of the root link (m/s^2), or an input of the functions."),
     click.option("--snap-angles", metavar="TOL", type=float, default=1e-9, show_default=True,
                  help="Make rpy angles this near (rad) to a multiple of pi/2 exact; 0 turns it off."),
+    click.option("--actuators", metavar="FILE.toml", cls=FileOption,
+                 help="Rotors and friction of the joints (see docs/formats.md), before those of the robot's file."),
+    click.option("--base", metavar="KIND", default="fixed", show_default=True,
+                 help="fixed, or floating: the root link moves freely, a unit quaternion in q and its twist in its "
+                      "own axes as the first six velocities."),
+    click.option("--rotors", metavar="KIND", default="exact", show_default=True,
+                 help="What is taken of rotors: exact (all they do), reflected (gear ratio squared times inertia, on "
+                      "the joint's own) or none."),
+    *XACRO_OPTION,
 )
 TRACE_OPTIONS = (
     click.option("--parameters", metavar="KIND", default="constant", show_default=True,
@@ -76,20 +102,22 @@ TRACE_OPTIONS = (
                  help="Add an input of force and moment on these links to inverse and forward dynamics and their "
                       "derivatives: force x y z, moment x y z about the link's origin, in its axes."),
     click.option("--friction", metavar="KINDS", default="",
-                 help="Add joint friction, viscous and coulomb of the file, to inverse and forward dynamics and their "
-                      "derivatives, and its columns to regressors; runtime:viscous,coulomb,offset makes the "
-                      "coefficients an input. sign(0) is 0."),
+                 help="Add joint friction, viscous and coulomb of the file and offset of --actuators, to inverse and "
+                      "forward dynamics and their derivatives, and its columns to regressors; "
+                      "runtime:viscous,coulomb,offset makes the coefficients an input. sign(0) is 0."),
+    click.option("--friction-width", metavar="W", type=float, default=0.0, show_default=True,
+                 help="Make the step of Coulomb friction smooth, tanh(qd / W) with W in rad/s or m/s; 0 takes sign."),
     click.option("--quantity", "quantities", metavar="NAME", multiple=True,
                  help="What to compute (see symgen list), or NAME=A+B for one function that computes A and B "
-                      "together. Repeatable; all means every one, by default the four of inverse dynamics."),
+                      "together; all means every one, by default the four of inverse dynamics. Repeatable."),
     click.option("--formulation", "formulations", metavar="QUANTITY=NAME", multiple=True, callback=_choices,
                  help="How to compute a quantity (see symgen ops --all); the cheapest by default. Repeatable."),
 )
 WRITE_OPTIONS = (
-    click.option("-o", "--out", metavar="DIR", required=True, callback=_folder,
+    click.option("-o", "--out", metavar="DIR", required=True, callback=_folder, cls=FileOption,
                  help="Folder for the files; those of an earlier run are replaced."),
     click.option("--lang", "languages", metavar="LANG", multiple=True,
-                 help="c or python. Repeatable; both by default."),
+                 help="c or python; both by default. Repeatable."),
     click.option("--scalar", metavar="TYPE", default="double", show_default=True,
                  help="Scalar type of C: double or float."),
     click.option("--trig", metavar="KIND", default="libm", show_default=True,
@@ -117,4 +145,28 @@ def with_options(*groups: tuple[Callable[[Command], Command], ...]) -> Callable[
     return decorate
 
 
-FILE = click.argument("file", metavar="FILE.urdf", type=click.Path())
+def options_of(*groups: tuple[Callable[[Command], Command], ...]) -> tuple[click.Option, ...]:
+    """The options of some groups, in order."""
+    command = click.command()(with_options(*groups)(lambda: None))
+    return tuple(option for option in command.params if isinstance(option, click.Option))
+
+
+JOB_OPTIONS: Final = options_of(WRITE_OPTIONS, TRACE_OPTIONS, ROBOT_OPTIONS)
+"""What a job file can say beside the robot's file, by option; a key is its parameter's name."""
+
+
+def _robot_file(ctx: click.Context, param: click.Parameter, text: str) -> str:
+    """The robot's file itself, or that of a job, whose options then stand where the command line has none."""
+    from symgen.jobfile import followed
+
+    return followed(ctx, text, "file")
+
+
+def _made_folder(ctx: click.Context, param: click.Parameter, text: str) -> Path:
+    from symgen.jobfile import followed
+
+    return Path(followed(ctx, text, "out"))
+
+
+FILE = click.argument("file", metavar="FILE.urdf", type=click.Path(), is_eager=True, callback=_robot_file)
+FOLDER = click.argument("folder", metavar="DIR", type=click.Path(), callback=_made_folder)

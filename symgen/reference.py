@@ -5,12 +5,14 @@ inertia tensors, velocities and accelerations of every link in the world. Self-t
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from symgen.mechanics.afloat import Afloat, Six, rotation, twist_of
+from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import Joint, Link, Model, Pose
 from symgen.mechanics.spatial import NULL, Vector
-from symgen.scalar import Scalar, cos, sign, sin
+from symgen.scalar import Scalar, cos, sign, sin, tanh
 
 Tens = Mapping[str, Sequence[Scalar]]
 """Ten parameters by link name, in place of those of the model."""
@@ -92,12 +94,33 @@ WORLD: Final[Rows] = (Vector(1.0, 0.0, 0.0), Vector(0.0, 1.0, 0.0), Vector(0.0, 
 def motion(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: Vector
 ) -> dict[int, Moving]:
-    """Every body in the world at a state; the base accelerates against gravity."""
+    """Every body in the world at a state of the bodies' joints; the base accelerates against gravity."""
     bodies = {0: Moving(WORLD, NULL, NULL, False, a=-gravity)}
     for i in model.outward:
-        body = model.body(i)
-        bodies[i] = _moved(bodies[body.parent], body.pose, body.joint, q[i - 1], qd[i - 1], qdd[i - 1])
+        body, here = model.body(i), slice(i - 1, i + 5)
+        before = bodies[body.parent]
+        if body.free == 1:
+            before = _afloat(before, body.pose, q[i - 1], twist_of(qd[here]), twist_of(qdd[here]))
+        if body.free:
+            z = _times(before.axes, Vector(*body.joint.axis))
+            bodies[i] = replace(before, z=z, sliding=body.joint.kind == "prismatic")
+        else:
+            bodies[i] = _moved(before, body.pose, body.joint, q[i - 1], qd[i - 1], qdd[i - 1])
     return bodies
+
+
+def _afloat(parent: Moving, pose: Pose, at: Afloat, rate: Six, change: Six) -> Moving:
+    """A floating body: its twist relative to its parent, in its own axes, and how fast the numbers of that change.
+
+    A vector of constant numbers in these axes turns with them.
+    """
+    start = _product(parent.axes, _rows(pose))
+    place = parent.place + _times(parent.axes, Vector(*pose.position)) + _times(start, at.place)
+    axes = _product(start, rotation(at.turned))
+    (v, spin), (vd, spind) = ([_times(axes, x) for x in six] for six in (rate, change))
+    w = parent.w + spin
+    a = parent.acceleration(place) + vd + w.cross(v) + parent.w.cross(v)
+    return Moving(axes, place, NULL, False, w, parent.wd + spind + w.cross(spin), a)
 
 
 def _moved(parent: Moving, pose: Pose, joint: Joint, q: Scalar, qd: Scalar, qdd: Scalar) -> Moving:
@@ -110,7 +133,7 @@ def _moved(parent: Moving, pose: Pose, joint: Joint, q: Scalar, qd: Scalar, qdd:
         own = parent.w.cross(z).scaled(2 * qd) + z.scaled(qdd)
         return Moving(axes, place, z, True, parent.w, parent.wd, parent.acceleration(place) + own)
     wd = parent.wd + parent.w.cross(z).scaled(qd) + z.scaled(qdd)
-    turned = _product(axes, _rotation(axis, q))
+    turned = axes if joint.kind == "rotor" else _product(axes, _rotation(axis, q))
     return Moving(turned, place, z, False, parent.w + z.scaled(qd), wd, parent.acceleration(place))
 
 
@@ -127,7 +150,14 @@ def _rigid(body: Moving, link: Link, tens: Tens) -> Rigid | None:
 
 def _links(model: Model, bodies: Mapping[int, Moving], tens: Tens) -> list[tuple[int, Rigid]]:
     pairs = ((i, _rigid(bodies[i], link, tens)) for i in model.outward for link in model.body(i).links)
-    return [(i, rigid) for i, rigid in pairs if rigid is not None]
+    rotors = [(i, _rotor(bodies[i], model.body(i).spin)) for i in model.outward if model.body(i).spin]
+    return [*rotors, *((i, rigid) for i, rigid in pairs if rigid is not None)]
+
+
+def _rotor(body: Moving, spin: Scalar) -> Rigid:
+    """Inertia about the joint's axis alone."""
+    x, y, z = (body.z.scaled(spin * e) for e in body.z)
+    return Rigid(body.place, body.axes, 0.0, NULL, (x, y, z))
 
 
 def _path(model: Model, i: int) -> list[int]:
@@ -141,7 +171,8 @@ def _path(model: Model, i: int) -> list[int]:
 
 @dataclass(frozen=True)
 class State:
-    """The inputs of a reference run; `gravity` is free fall in root axes, `tens` replaces parameters.
+    """The inputs of a reference run, of the user's coordinates; `gravity` is free fall in root axes, `tens` replaces
+    parameters.
 
     `wrenches` are external ones by link: force and moment about the link's origin, in its axes.
     """
@@ -153,13 +184,17 @@ class State:
     tens: Tens
     wrenches: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     friction: Sequence[Sequence[Scalar]] = ()
-    """Viscous, Coulomb and offset of each joint, where there is friction."""
+    """Viscous, Coulomb and offset of each body's joint, where there is friction."""
+    friction_width: float = 0.0
+    """Where it is not 0, the step of Coulomb friction is tanh(rate / width)."""
 
 
 def inverse_dynamics(model: Model, x: State) -> list[Scalar]:
     """Joint forces from the balance of force and moment of every link (Newton, Euler)."""
-    bodies = motion(model, x.q, x.qd, x.qdd, x.gravity)
-    tau: list[Scalar] = [0.0] * model.dof
+    coupling = coupling_of(model)
+    rates = coupling.rates(x.qd)
+    bodies = motion(model, coupling.places(x.q), rates, coupling.rates(x.qdd), x.gravity)
+    tau: list[Scalar] = [0.0] * model.size
     for i, link in _links(model, bodies, x.tens):
         body = bodies[i]
         a = body.acceleration(link.place)
@@ -168,9 +203,11 @@ def inverse_dynamics(model: Model, x: State) -> list[Scalar]:
         for j in _path(model, i):
             w, v = bodies[j].twist(link.place)
             tau[j - 1] = tau[j - 1] + w.dot(moment) + v.dot(force)
-    rubbing = [v * rate + c * sign(rate) + o for (v, c, o), rate in zip(x.friction, x.qd, strict=False)]
+    width = x.friction_width
+    steps = [tanh(rate / width) if width else sign(rate) for rate in rates]
+    rubbing = [v * rate + c * s + o for (v, c, o), rate, s in zip(x.friction, rates, steps, strict=False)]
     moved = [t + f for t, f in zip(tau, rubbing, strict=True)] if rubbing else tau
-    return _less_wrenches(model, x, bodies, moved)
+    return coupling.forces(_less_wrenches(model, x, bodies, moved))
 
 
 def _less_wrenches(model: Model, x: State, bodies: Mapping[int, Moving], tau: list[Scalar]) -> list[Scalar]:
@@ -189,9 +226,9 @@ def _less_wrenches(model: Model, x: State, bodies: Mapping[int, Moving], tau: li
 
 def mass_matrix(model: Model, x: State) -> list[Scalar]:
     """M as the kinetic energy of every link at unit rates of two joints."""
-    n = model.dof
+    n, coupling = model.size, coupling_of(model)
     still = [0.0] * n
-    bodies = motion(model, x.q, still, still, NULL)
+    bodies = motion(model, coupling.places(x.q), still, still, NULL)
     matrix: list[Scalar] = [0.0] * (n * n)
     for i, link in _links(model, bodies, x.tens):
         path = [(j, *bodies[j].twist(link.place)) for j in _path(model, i)]
@@ -201,7 +238,7 @@ def mass_matrix(model: Model, x: State) -> list[Scalar]:
             for k, other_w, other_v in path:
                 entry = (j - 1) * n + k - 1
                 matrix[entry] = matrix[entry] + other_w.dot(moment) + other_v.dot(force)
-    return matrix
+    return coupling.matrix(matrix)
 
 
 def bias(model: Model, x: State) -> list[Scalar]:

@@ -1,17 +1,18 @@
 """A robot with what stays open until run time, and how the regrouped parameters of a run come about."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program, Value
 from symgen.mechanics.independence import independent
 from symgen.mechanics.inertia import Inertia, Second
-from symgen.mechanics.model import PARAMETER_NAMES, Model
+from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Model
 from symgen.mechanics.parameters import WHOLE, lumped, parameter_blocks, system, turned_gravity
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import Friction, Sections, System, SystemBody, no_section
+from symgen.mechanics.system import NO_FRICTION, Friction, Sections, System, SystemBody, no_section
 from symgen.scalar import Scalar, structural
 
 
@@ -21,7 +22,8 @@ class Robot:
 
     `runtime` names the links whose ten parameters are inputs (see `parameter_blocks`), `runtime_gravity`
     makes the vector of free fall one; `wrenches` names the links that an external wrench acts on; `friction` has
-    the kinds of joint friction, with the coefficients of the file or (`runtime_friction`) as an input.
+    the kinds of joint friction, with the coefficients of the file or (`runtime_friction`) as an input; the step of
+    Coulomb friction has a `friction_width` (rad/s or m/s), 0 for the sign.
     """
 
     model: Model
@@ -30,6 +32,7 @@ class Robot:
     wrenches: tuple[str, ...] = ()
     friction: tuple[str, ...] = ()
     runtime_friction: bool = False
+    friction_width: float = 0.0
 
     @cached_property
     def lumped(self) -> Model:
@@ -42,13 +45,19 @@ class Robot:
         return parameter_blocks(self.lumped, self.runtime)
 
     def frictions(self, given: Sequence[Scalar] | None) -> list[Friction]:
-        """The friction of each joint, from the input array or from the file."""
+        """The friction of each body's joint, from the input array or from the file."""
         if given is None:
-            file = [{"viscous": b.joint.damping, "coulomb": b.joint.friction} for b in self.model.bodies]
-            return [Friction(**{kind: structural(row[kind]) for kind in self.friction}) for row in file]
-        k = len(self.friction)
-        rows = (given[k * i : k * (i + 1)] for i in range(self.model.dof))
-        return [Friction(**dict(zip(self.friction, row, strict=True))) for row in rows]
+            return [self._friction(b, [FRICTION_FIELDS[kind](b.joint) for kind in self.friction])
+                    for b in self.model.bodies]
+        rest = iter(given)
+        return [self._friction(b, [next(rest) for _ in self.friction] if b.rubs else ()) for b in self.model.bodies]
+
+    def _friction(self, body: Body, coefficients: Sequence[Scalar]) -> Friction:
+        """From a coefficient for each kind."""
+        if not body.rubs:
+            return NO_FRICTION
+        row = dict(zip(self.friction, map(structural, coefficients), strict=True))
+        return Friction(**row, width=self.friction_width)
 
     def regroup(self, regrouping: str) -> "Regroup":
         """How the regrouped parameters come from the user's, and the system they belong to."""
@@ -60,6 +69,14 @@ class Robot:
         entries = [x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)]
         program.output("par", (len(entries),), entries)
         return Regroup(self, regrouping, program, layout)
+
+
+FRICTION_FIELDS: Final[dict[str, Callable[[Joint], float]]] = {
+    "viscous": lambda joint: joint.damping,
+    "coulomb": lambda joint: joint.friction,
+    "offset": lambda joint: joint.offset,
+}
+"""By kind of friction, the coefficient that the file gives a joint."""
 
 
 def _entries(inertia: Inertia) -> tuple[Scalar, ...]:
@@ -108,13 +125,13 @@ class Sizes(dict[str, int]):
     """Named sizes of arrays; the number of base parameters is found out when it is asked for."""
 
     def __init__(self, regroup: Regroup) -> None:
-        n, links = regroup.robot.model.dof, len(regroup.robot.blocks)
-        ten = len(PARAMETER_NAMES)
-        super().__init__(n=n, n2=n * (n + 1) // 2, par=regroup.size, pi=ten * links, ten=ten * n)
-        kinds = len(regroup.robot.friction)
-        self |= {"wrench": 6 * len(regroup.robot.wrenches), "friction": kinds * n, "y": (ten + kinds) * n}
-        self.friction_columns = kinds * n
-        self.layout = regroup.layout
+        robot, layout = regroup.robot, regroup.layout
+        n, own, rubbing = robot.model.dof, layout.parameters, len(robot.friction) * len(layout.rubbing_joints)
+        super().__init__(n=n, n2=n * (n + 1) // 2, nq=layout.coupling.positions, par=regroup.size, ten=own)
+        pi, wrench = len(PARAMETER_NAMES) * len(robot.blocks), 6 * len(robot.wrenches)
+        self |= {"pi": pi, "wrench": wrench, "friction": rubbing, "y": own + rubbing}
+        self.friction_columns = rubbing
+        self.layout = layout
 
     def __missing__(self, name: str) -> int:
         if name not in ("b", "y_b"):
@@ -123,6 +140,6 @@ class Sizes(dict[str, int]):
 
 
 def dimensions(regroup: Regroup) -> dict[str, int]:
-    """The named sizes of arrays: n coordinates, n2 pairs of them, b base parameters, ten of all bodies, par
-    regrouped runtime parameters, pi those of the user."""
+    """The named sizes of arrays: n velocities, n2 pairs of them, nq positions, b base parameters, ten those of all
+    bodies, par regrouped runtime parameters, pi those of the user."""
     return Sizes(regroup)

@@ -1,7 +1,7 @@
 """How far single precision is from double precision, over many random states: a figure for each output."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -45,10 +45,13 @@ def _up(x: float) -> str:
     return f"{math.ceil(float(digits) * 10) / 10 * 10.0 ** int(exponent):.1e}"
 
 
-def random_inputs(ranges: Mapping[str, Range]) -> dict[str, Array]:
-    """Numbers of single precision evenly from `ranges` (lowest and highest of each entry), entries first."""
+def random_inputs(ranges: Mapping[str, Range], quaternions: Sequence[slice] = ()) -> dict[str, Array]:
+    """Numbers of single precision evenly from `ranges` (lowest and highest of each entry), entries first; those of q
+    that are quaternions are made unit ones."""
     rng = np.random.RandomState(0)  # its numbers stay the same in every version of NumPy
     drawn = {name: rng.uniform(low, high, (STATES, len(low))).T for name, (low, high) in ranges.items()}
+    for four in quaternions:
+        drawn["q"][four] /= np.sqrt((drawn["q"][four] ** 2).sum(axis=0))
     return {name: np.ascontiguousarray(x, np.float32) for name, x in drawn.items()}
 
 

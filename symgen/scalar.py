@@ -82,6 +82,11 @@ def cos(x: Scalar) -> Scalar:
     return 1.0 if x is ZERO else _dispatch("cos", x)
 
 
+def tanh(x: Scalar) -> Scalar:
+    """Hyperbolic tangent of any scalar."""
+    return ZERO if x is ZERO else _dispatch("tanh", x)
+
+
 def sign(x: Scalar) -> Scalar:
     """1, 0 or -1 as x is positive, zero or negative; of complex numbers that of the real part."""
     if x is ZERO:
@@ -89,7 +94,7 @@ def sign(x: Scalar) -> Scalar:
     if isinstance(x, complex):
         x = x.real
     if isinstance(x, (int, float)) or hasattr(x, "context"):
-        return float((x > 0) - (x < 0))
+        return float(x > 0) - float(x < 0)
     return _dispatch("sign", x)
 
 

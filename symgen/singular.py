@@ -20,15 +20,17 @@ def singular_joint(model: Model) -> str | None:
     Found as a pivot of M = Lᵀ D L (Featherstone 2008, section 6.5) that vanishes at random states.
     """
     robot, rng = system(model), random.Random(0)
-    pivots = np.array([_pivots(robot, [rng.uniform(-3, 3) for _ in range(model.dof)]) for _ in range(STATES)])
+    states = [[rng.uniform(-3, 3) for _ in range(robot.coupling.positions)] for _ in range(STATES)]
+    pivots = np.array([_pivots(robot, q) for q in states])
     gone = np.flatnonzero((np.abs(pivots) <= ROUNDING).all(axis=0))
     return model.joint_names[int(gone[-1])] if gone.size else None
 
 
 def _pivots(robot: System, q: list[float]) -> list[float]:
     """The pivots of the factorisation from the last joint to the first, relative to the diagonal of M."""
-    n = len(q)
-    m = np.array([float(x) for x in mass_matrix(robot, q)]).reshape(n, n)
+    n, coupling = robot.dof, robot.coupling
+    entries = coupling.matrix(mass_matrix(robot, coupling.normalized(q)))
+    m = np.array([float(x) for x in entries]).reshape(n, n)
     diagonal, found = m.diagonal().copy(), [0.0] * n
     for k in reversed(range(n)):
         found[k] = float(m[k, k] / diagonal[k]) if diagonal[k] else 0.0

@@ -115,7 +115,7 @@ def _regrouped(whole: System) -> System:
     total = {0: NO_INERTIA} | {i: whole.body(i).inertia for i in whole.outward}
     for i in whole.inward:
         body = whole.body(i)
-        total[i], handed = body.joint.regrouped(total[i])
+        total[i], handed = body.regrouped(total[i])
         total[body.parent] = total[body.parent] + body.placement.carried_in(handed, ZERO)
     return replace(whole, bodies=tuple(replace(b, inertia=total[i]) for i, b in enumerate(whole.bodies, 1)))
 

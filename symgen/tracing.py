@@ -4,7 +4,7 @@ Each function is traced in every formulation of its quantities; the cheapest is 
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -14,10 +14,11 @@ from typing import Final
 from symgen.algorithms.registry import INPUTS, LINK_QUANTITIES, QUANTITIES, Formulation, Quantity, unknown_quantity
 from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program
+from symgen.coordinates import of_bodies, of_user
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import Sections, no_section
+from symgen.mechanics.system import Sections, System, no_section
 from symgen.mechanics.xml_reader import shown
 from symgen.robot import Regroup, Robot, dimensions
 from symgen.scalar import Scalar
@@ -114,10 +115,10 @@ def _apply(
         robot = robot.pushed(regroup.robot.wrenches, inputs["wrench"])
     if wanted.feels_wrench and regroup.robot.friction:
         robot = robot.rubbing(regroup.robot.frictions(inputs.get("friction")))
-    robot = replace(robot, friction_kinds=regroup.robot.friction)
-    result = way.algorithm(robot, *(inputs[name] for name in wanted.inputs))
-    arrays = result if len(wanted.outputs) > 1 else (result,)
-    return {out.name: values for out, values in zip(wanted.outputs, arrays, strict=True)}
+    robot = replace(robot, friction_kinds=regroup.robot.friction, friction_width=regroup.robot.friction_width)
+    result = way.algorithm(robot, *(of_bodies(robot.coupling, name, inputs[name]) for name in wanted.inputs))
+    arrays = zip(wanted.outputs, result if len(wanted.outputs) > 1 else (result,), strict=True)
+    return {out.name: list(of_user(robot.coupling, wanted, out, values)) for out, values in arrays}
 
 
 Choice = Mapping[str, str]
@@ -139,10 +140,10 @@ def trace_all(robot: Robot, functions: Sequence[Wanted], choice: Choice | None =
     regroups = _regroups(robot)
     if not robot.runtime:
         return [_cheapest(regroups, wanted, choice or {}) for wanted in functions]
-    served = [regroups[name] for name in REGROUPINGS if all(_ways(w, [name, WHOLE], choice or {}) for w in functions)]
-    if not served:
+    some = [{name: regroups[name], WHOLE: regroups[WHOLE]} for name in REGROUPINGS]
+    both = [pair for pair in some if all(_ways(w, pair, choice or {}) for w in functions)]
+    if not both:
         raise OptionError("with runtime parameters all formulations must be on one regrouping")
-    both = [{r.regrouping: r, WHOLE: regroups[WHOLE]} for r in served]
     each = [[_cheapest(some, wanted, choice or {}) for wanted in functions] for some in both]
     return min(each, key=lambda traced: sum(f.counts.total for f in traced))
 
@@ -193,20 +194,25 @@ def _improved(regroups: Mapping[str, Regroup], wanted: Wanted, ways: Sequence[Se
     return best
 
 
-def _ways(wanted: Wanted, regroupings: Collection[str], choice: Choice) -> list[tuple[Part, ...]]:
+def _ways(wanted: Wanted, regroups: Mapping[str, Regroup], choice: Choice) -> list[tuple[Part, ...]]:
     """The combinations of formulations on the given regroupings."""
+    layout = next(iter(regroups.values())).layout
     allowed = [
-        [(q, way) for way in _chosen(q, choice.get(q.name)) if way.regrouping in regroupings] for q in wanted.quantities
+        [(q, way) for way in _chosen(q, choice.get(q.name), layout) if way.regrouping in regroups]
+        for q in wanted.quantities
     ]
     return list(product(*allowed))
 
 
-def _chosen(q: Quantity, name: str | None) -> Sequence[Formulation]:
+def _chosen(q: Quantity, name: str | None, layout: System) -> Sequence[Formulation]:
     found = [way for way in q.formulations if name in (None, way.name)]
     if not found:
         ways = ", ".join(way.name for way in q.formulations)
         raise OptionError(f"{q.name} has no formulation {name!r}; there are {ways}")
-    return found
+    suited = [way for way in found if way.suits(layout)]
+    if not suited:
+        raise OptionError(f"{q.name}={name} is not for this robot: {found[0].suits.__doc__ or ''}")
+    return suited
 
 
 def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, ...]) -> Function:

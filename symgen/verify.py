@@ -174,7 +174,8 @@ def _reference_error(subject: Subject, compiled: Compiled, d: Description, outpu
     tens = {name: state["pi"][10 * k : 10 * k + 10].tolist() for k, name in enumerate(robot.blocks)}
     pushes = subject.module.wrenches(state["wrench"].tolist() if "wrench" in state else ())
     x = State(state["q"].tolist(), state["qd"].tolist(), state["qdd"].tolist(), fall, tens, pushes,
-              subject.module.frictions(state["friction"].tolist() if "friction" in state else None))
+              subject.module.frictions(state["friction"].tolist() if "friction" in state else None),
+              robot.friction_width)
     wanted = np.array([float(v) for v in REFERENCES[output](robot.lumped, x)])
     return _error(_results(d, getattr(compiled, d.name), state)[output], wanted)
 

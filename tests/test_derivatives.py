@@ -21,7 +21,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.robot import Robot
-from symgen.scalar import ZERO, cos, sin
+from symgen.scalar import ZERO, cos, sin, tanh
 from symgen.tracing import Wanted, trace
 
 INVERSE = (inverse_dynamics_derivatives, inverse_dynamics_derivatives_by_duals)
@@ -99,7 +99,7 @@ def test_pinocchio(name):
 def awkward(x, y, z):
     """Every operation, a value used with both signs, a constant and a structural zero."""
     quotient = (x - y * 2.0) / (sin(x) + 3.0)
-    return [quotient * cos(z) - 1.0 / z, -quotient, y + 0.5, ZERO, 2.0, -(x * x) - quotient]
+    return [quotient * cos(z) - 1.0 / z, -quotient, y + 0.5, ZERO, 2.0, -(x * x) - tanh(-quotient)]
 
 
 def rows(way):

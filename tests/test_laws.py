@@ -64,7 +64,7 @@ def close(a, b, tolerance=1e-10):
 
 def test_the_random_robots_have_every_joint_type_and_many_branches():
     kinds = {body.joint.kind for name in RANDOM for body in model(name).bodies}
-    assert kinds == set(JOINT_TYPES)
+    assert kinds == set(JOINT_TYPES) - {"rotor"}
     assert any(len(model(name).children(i)) > 1 for name in RANDOM for i in range(1, model(name).dof))
     assert any(len(model(name).children(0)) > 1 for name in RANDOM)
     assert any(body.parent > i for name in RANDOM for i, body in enumerate(model(name).bodies, 1))
@@ -263,7 +263,7 @@ def test_every_formulation_gives_the_same_numbers(name, quantity):
     known = dimensions(Robot(robot).regroup("minimal"))
     sizes = [INPUTS[given].sizes(known) for given in QUANTITIES[quantity].inputs]
     state = [random.uniform(-2, 2, size).ravel().tolist() for size in sizes]
-    ways = QUANTITIES[quantity].formulations
+    ways = [way for way in QUANTITIES[quantity].formulations if way.suits(system(robot))]
     first, *others = [way.algorithm(system(robot, regrouping=way.regrouping), *state) for way in ways]
     several = len(QUANTITIES[quantity].outputs) > 1
     for other in others:

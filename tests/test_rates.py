@@ -191,7 +191,7 @@ def test_mixed_levels_in_either_order_are_of_the_higher_level():
 def awkward(x, y):
     """Every operation, with floats on either side and values that occur with both signs."""
     quotient = (x - y * 2.0) / (scalar.sin(x) + 3.0)
-    return quotient * scalar.cos(x * y) - 1.0 / y + (3.0 - x) * (x + 0.5) / 2.0 - -quotient + y / x
+    return quotient * scalar.cos(x * y) - 1.0 / y + (3.0 - x) * (x + 0.5) / 2.0 - -quotient + scalar.tanh(y) / x
 
 
 @pytest.mark.parametrize(("i", "j"), [(0, 0), (0, 1), (1, 0), (1, 1)])
@@ -209,6 +209,7 @@ def test_structural_zeros_stay():
     assert x * ZERO is ZERO and ZERO * x is ZERO and ZERO / x is ZERO and (x * 1.0).d == 3.0
     assert (x + ZERO).d == (ZERO + x).d == 3.0 and (ZERO - x).d == -3.0
     assert Dual(2.0, ZERO).sin().d is ZERO and Dual(2.0, ZERO).cos().d is ZERO
+    assert Dual(2.0, ZERO).tanh().d is ZERO and scalar.tanh(ZERO) is ZERO
     with pytest.raises(ZeroDivisionError):
         _ = x / ZERO
 

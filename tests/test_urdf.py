@@ -204,7 +204,8 @@ def test_notes():
     assert {n.message for n in found.notices} == {
         "axis of length 5 scaled to 1",
         "damping and friction (1 joint) count only with --friction",
-        "reduction and rotor inertia (2 transmissions) have no effect on the terms"}
+        "reduction and rotor inertia (2 transmissions) have no effect on the terms by themselves; "
+        "--actuators can give rotors"}
     assert robot(LINKS + joint("<dynamics damping='0.0' friction='-0'/>")).notices == ()
 
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from symgen.algorithms.coriolis import C_MATRIX, square
+from symgen.algorithms.floating import torsion
 from symgen.algorithms.registry import PACKED_PAIRS, Array, quantity
-from symgen.mechanics.flow import Flow, Twist, carried, climb, joint_flow, own_steps, slide_axis, spin_axis
+from symgen.mechanics.flow import Flow, Twist, carried, climb, joint_flow, slide_axis, spin_axis
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.spatial import Force, Step, Turn, Vector
@@ -68,8 +69,9 @@ def carried_down(system: System, q: Coordinates) -> Read:
     at_joint: dict[int, dict[int, Twist]] = {}
     for j in system.outward:
         place = system.body(j).placement
-        at_joint[j] = {i: axis.seen_through(place.landing.steps) for i, axis in axes[system.body(j).parent].items()}
-        axes[j] = {i: axis.seen_through(own_steps(place, q[j - 1])) for i, axis in at_joint[j].items()}
+        before, approach = axes[system.body(j).parent], place.approach(q[j - 1])
+        at_joint[j] = {i: axis.seen_through(approach) for i, axis in before.items()}
+        axes[j] = {i: axis.seen_through(place.own(q[j - 1])) for i, axis in at_joint[j].items()}
         axes[j][j] = Twist(slide_axis(place.joint), spin_axis(place.joint))
 
     def read(j: int, at: Pull) -> Readings:
@@ -80,7 +82,19 @@ def carried_down(system: System, q: Coordinates) -> Read:
 
 
 def symbols(system: System, q: Coordinates, read: Read) -> Symbols:
-    """Γ_ijk by (i, j, k) with j <= k, without the structural zeros."""
+    """Γ_ijk by (i, j, k) with j <= k, without the structural zeros.
+
+    Of the twist of a floating joint, where Γ_ijk and Γ_ikj differ, their mean.
+    """
+    found = _symbols(system, q, read)
+    for (i, j, k), half in torsion(system, q).items():
+        at = i, min(j, k), max(j, k)
+        found[at] = found.get(at, ZERO) + half
+    return found
+
+
+def _symbols(system: System, q: Coordinates, read: Read) -> Symbols:
+    """The same where all rates are those of coordinates."""
     found: Symbols = {}
     for k, inertia in composites(system, q):
         flow = joint_flow(system.body(k).joint, inertia)
@@ -103,13 +117,13 @@ def _triple(i: int, j: int, k: int, entry: Scalar, other: Scalar) -> Symbols:
 
 def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
     """Every body, from the leaves to the base, with its composite inertia in its joint frame."""
-    total = dict.fromkeys(range(system.dof + 1), NO_INERTIA)
+    total = dict.fromkeys(range(system.size + 1), NO_INERTIA)
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "composite body"):
             whole = (total[i] + body.inertia).named(f"{i}")
-            at_joint = carried(whole, own_steps(body.placement, q[i - 1]))
-            total[body.parent] = total[body.parent] + carried(at_joint, body.placement.landing.steps)
+            at_joint = carried(whole, body.placement.own(q[i - 1]))
+            total[body.parent] = total[body.parent] + carried(at_joint, body.placement.approach(q[i - 1]))
         yield i, at_joint
 
 
@@ -142,42 +156,49 @@ def christoffel_symbols_up(system: System, q: Coordinates) -> list[Scalar]:
 
 
 def _packed(system: System, found: Symbols) -> list[Scalar]:
-    n = system.dof
+    n = system.size
     return [found.get((i, j, k), ZERO) for i in range(1, n + 1) for j in range(1, n + 1) for k in range(j, n + 1)]
 
 
 @as_full
 def christoffel_symbols_full(system: System, q: Coordinates) -> list[Scalar]:
-    """Γ_ijk, n x n x n, row-major; symmetric in j and k."""
-    return _full(system, symbols(system, q, carried_down(system, q)))
+    """Γ_ijk, n x n x n, row-major; symmetric in j and k but for the twist of a floating joint."""
+    return _full(system, q, symbols(system, q, carried_down(system, q)))
 
 
 @as_full
 def christoffel_symbols_full_up(system: System, q: Coordinates) -> list[Scalar]:
     """The same, read by the ancestors in their own frames."""
-    return _full(system, symbols(system, q, carried_up(system, q)))
+    return _full(system, q, symbols(system, q, carried_up(system, q)))
 
 
-def _full(system: System, found: Symbols) -> list[Scalar]:
-    n = range(1, system.dof + 1)
-    return [found.get((i, min(j, k), max(j, k)), ZERO) for i in n for j in n for k in n]
+def _full(system: System, q: Coordinates, found: Symbols) -> list[Scalar]:
+    n = range(1, system.size + 1)
+    by_all = {(i, j, k): found.get((i, min(j, k), max(j, k)), ZERO) for i in n for j in n for k in n}
+    for (i, j, k), half in torsion(system, q).items():
+        by_all[i, j, k] = by_all[i, j, k] + half
+        by_all[i, k, j] = by_all[i, k, j] - half
+    return [*by_all.values()]
 
 
 @as_coriolis
 def coriolis_matrix_from_symbols(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """C_ij = Σ_k Γ_ijk q̇_k, n x n, row-major."""
-    return _along(system, symbols(system, q, carried_down(system, q)), qd)
+    return _along(system, q, symbols(system, q, carried_down(system, q)), qd)
 
 
 @as_coriolis
 def coriolis_matrix_from_symbols_up(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """The same, the symbols read by the ancestors in their own frames."""
-    return _along(system, symbols(system, q, carried_up(system, q)), qd)
+    return _along(system, q, symbols(system, q, carried_up(system, q)), qd)
 
 
-def _along(system: System, found: Symbols, qd: Coordinates) -> list[Scalar]:
+def _along(system: System, q: Coordinates, found: Symbols, qd: Coordinates) -> list[Scalar]:
     entries: dict[tuple[int, int], Scalar] = {}
     for (i, j, k), symbol in found.items():
         for a, b in dict.fromkeys(((j, k), (k, j))):
             entries[i, a] = entries.get((i, a), ZERO) + symbol * qd[b - 1]
+    for (i, j, k), half in torsion(system, q).items():
+        entries[i, j] = entries.get((i, j), ZERO) + half * qd[k - 1]
+        entries[i, k] = entries.get((i, k), ZERO) - half * qd[j - 1]
     return square(system, entries)

@@ -36,7 +36,7 @@ def mass_matrix_axial(system: System, q: Sequence[Scalar]) -> list[Scalar]:
 
 
 def _mass_matrix(system: System, q: Sequence[Scalar], own: Mapping[int, Inertia]) -> list[Scalar]:
-    composite = dict.fromkeys(range(system.dof + 1), NO_INERTIA)
+    composite = dict.fromkeys(range(system.size + 1), NO_INERTIA)
     entries: Entries = {}
     for i in system.inward:
         body = system.body(i)
@@ -44,7 +44,7 @@ def _mass_matrix(system: System, q: Sequence[Scalar], own: Mapping[int, Inertia]
             composite[i] = (composite[i] + own[i]).named(f"{i}")
             entries |= _column(system, i, q, body.joint.momentum(composite[i]))
             composite[body.parent] += body.placement.carried_in(composite[i], q[i - 1])
-    n = range(1, system.dof + 1)
+    n = range(1, system.size + 1)
     return [entries.get((max(i, j), min(i, j)), ZERO) for i in n for j in n]
 
 

@@ -18,26 +18,46 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.flow import Cloud, carried, climb, own_steps, slide_axis, spin_axis, times, usual_times
+from symgen.mechanics.afloat import twist_of
+from symgen.mechanics.flow import (
+    Cloud,
+    Twist,
+    carried,
+    climb,
+    slide_axis,
+    spin_axis,
+    times,
+    twist_flow,
+    usual_times,
+)
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Step, Turn, Vector, along, axial
-from symgen.mechanics.system import Placement, System
+from symgen.mechanics.system import Placement, Position, System
 from symgen.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 Entries = dict[tuple[int, int], Scalar]
 
 
+STILL = Twist(NULL, NULL)
+
+
 @dataclass(frozen=True, slots=True)
 class Spin:
     """Velocities at a joint: `w` and `v` of its body (angular, and of its origin) in the body's axes;
-    `w_joint` and `v_joint` of its joint frame, which moves with the parent, in that frame's axes."""
+    `w_joint` and `v_joint` of its joint frame, which moves with the parent, in that frame's axes.
+
+    Of a floating joint, whose frame is the body's, `carrier` is how its origin would move with the parent, and
+    `relative` how the body moves against that.
+    """
 
     w_joint: Vector = NULL
     v_joint: Vector = NULL
     w: Vector = NULL
     v: Vector = NULL
+    carrier: Twist = STILL
+    relative: Twist = STILL
 
 
 def spins(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Spin]:
@@ -45,13 +65,31 @@ def spins(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Spin]:
     found = {0: Spin()}
     for i in system.outward:
         with system.section(i, "velocity"):
-            found[i] = _moved(system.body(i).placement, found[system.body(i).parent], q[i - 1], qd[i - 1])
+            found[i] = _spin(system, i, found[system.body(i).parent], q, qd)
             found[i].w.named(f"w{i}")
     return found
 
 
+def _spin(system: System, i: int, before: Spin, q: Coordinates, qd: Coordinates) -> Spin:
+    if system.body(i).free:
+        return _drifting(system, i, before, q[i - 1], qd)
+    return _moved(system.body(i).placement, before, q[i - 1], qd[i - 1])
+
+
+def _drifting(system: System, i: int, before: Spin, q: Position, qd: Coordinates) -> Spin:
+    """In a floating joint, whose axes stay with the body: there its frame is the joint frame."""
+    steps = system.body(i).placement.approach(q)
+    if system.body(i).free == 1:
+        carrier, relative = Twist(before.v, before.w).seen_through(steps), Twist(*twist_of(qd[i - 1 : i + 5]))
+        whole = Twist(carrier.v + relative.v, carrier.w + relative.w)
+    else:
+        kept = Twist(before.v, before.w), before.carrier, before.relative
+        whole, carrier, relative = (twist.seen_through(steps) for twist in kept)
+    return Spin(whole.w, whole.v, whole.w, whole.v, carrier, relative)
+
+
 def _moved(place: Placement, before: Spin, q: Scalar, qd: Scalar) -> Spin:
-    landing, own = [*_turns(place.landing.steps)], [*_turns(own_steps(place, q))]
+    landing, own = [*_turns(place.landing.steps)], [*_turns(place.own(q))]
     w_joint = before.w.turned_all(landing)
     v_joint = (before.v + before.w.cross(place.landing.offset)).turned_all(landing)
     w = axial(w_joint, place.joint.spin(qd)).turned_all(own)
@@ -66,17 +104,24 @@ def _turns(steps: Iterable[Step]) -> Iterator[Turn]:
 def clouds(system: System, q: Coordinates, qd: Coordinates) -> Iterator[tuple[int, Cloud, Cloud]]:
     """Every body, from the leaves to the base, with its composite body in its joint frame.
 
-    The first is seen from the body (its children's rates alone), the second from the parent's side.
+    The first is seen from the body (its children's rates alone), the second from the parent's side; in a floating
+    joint, whose axes stay with the body, both are the first.
     """
-    total = dict.fromkeys(range(system.dof + 1), Cloud())
+    total = dict.fromkeys(range(system.size + 1), Cloud())
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "composite body"):
             whole = Cloud((total[i].inertia + body.inertia).named(f"{i}"), total[i].rates.named(f"{i}"))
-            inner = carried(whole, own_steps(body.placement, q[i - 1]))
-            outer = inner.moving(body.joint, qd[i - 1])
-            total[body.parent] = total[body.parent] + carried(outer, body.placement.landing.steps)
+            inner = carried(whole, body.placement.own(q[i - 1]))
+            outer = inner if body.free else inner.moving(body.joint, qd[i - 1])
+            passed = drifted(inner, *twist_of(qd[i - 1 : i + 5])) if body.free == 1 else outer
+            total[body.parent] = total[body.parent] + carried(passed, body.placement.approach(q[i - 1]))
         yield i, inner, outer
+
+
+def drifted(cloud: Cloud, linear: Vector, angular: Vector) -> Cloud:
+    """A floating body and all it carries, as seen from what carries it, against which it moves so."""
+    return Cloud(cloud.inertia, cloud.rates + twist_flow(cloud.inertia, linear, angular))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +167,7 @@ def lean(joint: JointType, x: Spin, at: Column) -> Scalar:
 
 def square(system: System, entries: Mapping[tuple[int, int], Scalar]) -> list[Scalar]:
     """The n x n matrix with these entries, row-major."""
-    n = range(1, system.dof + 1)
+    n = range(1, system.size + 1)
     return [entries.get((i, j), ZERO) for i in n for j in n]
 
 
@@ -159,8 +204,8 @@ def coriolis_transpose_product(system: System, q: Coordinates, qd: Coordinates) 
     momentum of these bodies.
     """
     moving = spins(system, q, qd)
-    momenta = dict.fromkeys(range(system.dof + 1), NO_FORCE)
-    entries = [ZERO] * system.dof
+    momenta = dict.fromkeys(range(system.size + 1), NO_FORCE)
+    entries = [ZERO] * system.size
     for i in system.inward:
         body, x = system.body(i), moving[i]
         with system.section(i, "momentum"):

@@ -75,11 +75,11 @@ def lighter(system: System) -> dict[int, Inertia]:
     The first moment of all and the momentum at unit rate of any joint stay. What the base gets from joint i on
     it is under -i, in base axes.
     """
-    total = {i: system.body(i).inertia for i in range(1, system.dof + 1)}
+    total = {i: system.body(i).inertia for i in range(1, system.size + 1)}
     base = {-i: NO_INERTIA for i in system.roots}
     for i in system.inward if all(body.constant for body in system.bodies) else ():
         body = system.body(i)
-        total[i], handed = body.joint.regrouped(total[i])
+        total[i], handed = body.regrouped(total[i])
         parent, there = body.parent, body.placement.carried_in(handed, ZERO)
         if parent:
             total[parent] = total[parent] + there
@@ -125,7 +125,7 @@ def com(system: System, q: Coordinates) -> list[Scalar]:
 
 def _momenta(system: System, q: Coordinates, total: dict[int, Inertia]) -> dict[int, tuple[Place, Force]]:
     """For every joint the place of its body and the momentum of all it carries at its unit rate, in root axes."""
-    where = places(system, q, range(1, system.dof + 1))
+    where = places(system, q, range(1, system.size + 1))
     found = {}
     for i, here in where.items():
         own = system.body(i).joint.momentum(total[i])
@@ -142,7 +142,7 @@ def com_jacobian(system: System, q: Coordinates) -> list[Scalar]:
     total = composites(system, q)
     share = 1.0 / _first_moment(system, total)[0]
     momenta = _momenta(system, q, total)
-    return [share * momenta[i][1].linear[k] for k in range(3) for i in range(1, system.dof + 1)]
+    return [share * momenta[i][1].linear[k] for k in range(3) for i in range(1, system.size + 1)]
 
 
 @quantity(
@@ -170,7 +170,7 @@ def momentum(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
 
     What regrouping hands to the base does not move, so the sum is that of the links.
     """
-    total, moving, whole = dict.fromkeys(range(system.dof + 1), NO_FORCE), twists(system, q, qd), NO_FORCE
+    total, moving, whole = dict.fromkeys(range(system.size + 1), NO_FORCE), twists(system, q, qd), NO_FORCE
     for i in system.inward:
         body = system.body(i)
         total[i] = total[i] + momentum_of(body.inertia, moving[i])

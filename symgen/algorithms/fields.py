@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from symgen.algorithms.motions import Coordinates, Twist, columns_of, place_of, times, twists
+from symgen.mechanics.afloat import twist_of
 from symgen.mechanics.flow import slide_axis
 from symgen.mechanics.model import Pose
-from symgen.mechanics.spatial import EZ, NULL, Vector, along
-from symgen.mechanics.system import System
+from symgen.mechanics.spatial import EZ, NULL, Turn, Vector, along
+from symgen.mechanics.system import Position, System
 from symgen.scalar import ZERO, Scalar
 
 CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
@@ -89,7 +90,10 @@ def fields(system: System, q: Coordinates, rates: Sequence[Rates]) -> dict[int, 
     for i in system.outward:
         with system.section(i, "motion"):
             before = found[system.body(i).parent]
-            found[i] = _moved(system, i, before, q[i - 1], rates[i - 1]).named(f"{i}")
+            moved = _drifting(system, i, before, q[i - 1], rates) if system.body(i).free else _moved(
+                system, i, before, q[i - 1], rates[i - 1]
+            )
+            found[i] = moved.named(f"{i}")
     return found
 
 
@@ -104,6 +108,30 @@ def _moved(system: System, i: int, before: Field, q: Scalar, rate: Rates) -> Fie
     axis = slide_axis(joint)
     drag = w.cross(axis).scaled(rate.reference) + wr.cross(axis).scaled(rate.own) + axis.scaled(rate.change)
     return Field(Field(a, w, wr, wrd).at(along(2, place.slide(q))) + drag, w, wr, wrd)
+
+
+def _drifting(system: System, i: int, before: Field, q: Position, rates: Sequence[Rates]) -> Field:
+    """The field of a floating joint's body, whose first moves at all its rates and whose others stay with that one.
+
+    The joint's axes turn with the body, at w: the rate of its share of the reference velocity is ȧ_r + w × v_r.
+    """
+    a, w, wr, wrd = before.a if system.body(i).parent else -system.gravity[i], before.w, before.wr, before.wrd
+    for step in system.body(i).placement.approach(q):
+        if isinstance(step, Turn):
+            a, w, wr, wrd = (v.turned(step) for v in (a, w, wr, wrd))
+        else:
+            a = Field(a, w, wr, wrd).at(along(step.axis, step.length))
+    same = before.w is before.wr
+    if system.body(i).free > 1:
+        return Field(a, w, w if same else wr, wrd)
+    six = rates[i - 1 : i + 5]
+    same = same and all(rate.own is rate.reference for rate in six)
+    (u, spin), (ur, spinr) = twist_of([r.own for r in six]), twist_of([r.reference for r in six])
+    urd, spinrd = twist_of([r.change for r in six])
+    whole = w + spin
+    return Field(
+        a + wr.cross(u) + whole.cross(ur) + urd, whole, whole if same else wr + spinr, wrd + spinrd + whole.cross(spinr)
+    )
 
 
 def accelerations(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> dict[int, Field]:
@@ -141,6 +169,16 @@ def second_entry(twist: Twist, field: Field, i: int, j: int) -> Scalar:
     return z[i] * field[k, i] - z[j] * field[k, j] + z[k] * difference
 
 
+def reader(system: System, i: int, field: Field) -> Callable[[Twist], list[Scalar]]:
+    """What a twist of body `i` finds in its field (both in its canonical frame) for each of its parameters: the
+    users' ten, or of a rotor the inertia about its axis."""
+    if system.body(i).joint.balanced:
+        return lambda twist: [_spin_entry(twist.angular, field, *CYCLES[2])]
+    own = system.own(i)
+    seen = field.seen_in(own)
+    return lambda twist: ten_entries(twist.seen_in(own), seen)
+
+
 def moment_entries(twist: Twist, field: Field) -> list[Callable[[], Scalar]]:
     """An entry, to be computed, for each of `symgen.mechanics.base_parameters.MOMENTS`."""
     pairs = ((0, 0), (0, 1), (2, 0), (1, 1), (1, 2), (2, 2))
@@ -148,6 +186,7 @@ def moment_entries(twist: Twist, field: Field) -> list[Callable[[], Scalar]]:
         lambda: mass_entry(twist, field),
         *(partial(first_entry, twist, field, k) for k in range(3)),
         *(partial(second_entry, twist, field, i, j) for i, j in pairs),
+        lambda: 0.5 * (second_entry(twist, field, 0, 0) + second_entry(twist, field, 1, 1)),
     ]
 
 

@@ -1,13 +1,14 @@
 """Forward dynamics and the inverse of the mass matrix.
 
-M = Lᵀ D L with the sparsity of the tree: L_ij vanishes unless j is an ancestor of i (Featherstone 2008, ch. 6).
+Here accelerations come out and joint forces go in, so these are the algorithms that work with the coordinates of the
+user themselves, not with those of the bodies (see `symgen.mechanics.coupling`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from symgen.algorithms.composite import mass_matrix
-from symgen.algorithms.coriolis import Entries, square
+from symgen.algorithms.factors import coupled_mass_matrix, factors
 from symgen.algorithms.newton_euler import State, bias, inertial_force, moved
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.flow import Twist, carried, slide_axis, spin_axis, times, turned_in
@@ -20,57 +21,6 @@ from symgen.scalar import ZERO, Scalar, named
 Coordinates = Sequence[Scalar]
 FACTORS = "Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.3 and section 6.5"
 
-
-@dataclass(frozen=True, slots=True)
-class Factors:
-    """M = Lᵀ D L: the entries of L below its unit diagonal by (body, ancestor), and the reciprocals of D."""
-
-    system: System
-    low: Entries
-    inverse_d: dict[int, Scalar]
-
-    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """x of M x = b."""
-        x = dict(enumerate(b, 1))
-        for i in self.system.inward:
-            for j in self.system.ancestors(i):
-                x[j] = x[j] - self.low[i, j] * x[i]
-            x[i] = x[i] * self.inverse_d[i]
-        for i in self.system.outward:
-            for j in self.system.ancestors(i):
-                x[i] = x[i] - self.low[i, j] * x[j]
-        return [x[i] for i in sorted(x)]
-
-    def inverse(self) -> Entries:
-        """M⁻¹, from L M⁻¹ = D⁻¹ L⁻ᵀ whose lower triangle is zero: row by row outward, no inverse of L needed."""
-        found: Entries = {}
-        done: list[int] = []
-        for i in self.system.outward:
-            for j in done:
-                found[i, j] = found[j, i] = -self._from_ancestors(found, i, j)
-            found[i, i] = self.inverse_d[i] - self._from_ancestors(found, i, i)
-            done.append(i)
-        return found
-
-    def _from_ancestors(self, inverse: Entries, i: int, j: int) -> Scalar:
-        return sum((self.low[i, k] * inverse[k, j] for k in self.system.ancestors(i)), ZERO)
-
-
-def factors(system: System, entries: Sequence[Scalar]) -> Factors:
-    """Lᵀ D L of the n x n mass matrix `entries`, with one division a joint and no square roots."""
-    n = system.dof
-    m = {(i, j): entries[(i - 1) * n + j - 1] for i in range(1, n + 1) for j in (i, *system.ancestors(i))}
-    inverse_d = {}
-    for k in system.inward:
-        above = [*system.ancestors(k)]
-        with system.section(k, "factors"):
-            inverse_d[k] = named(1.0 / m[k, k], f"d{k}")
-            scaled = {i: m[k, i] * inverse_d[k] for i in above}
-            for i in above:
-                for j in (i, *system.ancestors(i)):
-                    m[i, j] = m[i, j] - scaled[i] * m[k, j]
-            m |= {(k, i): x for i, x in scaled.items()}
-    return Factors(system, m, inverse_d)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +49,12 @@ class Handle:
         b = [row - felt.angular.scaled(x) for row, x in zip(self.b, share.linear, strict=True)]
         x, y, z = (row.without(2) for row in b) if turning else (b[0], b[1], NULL)
         return Handle(m, (x, y, z), i)
+
+    def less(self, felt: Force, share: Force) -> "Handle":
+        """A - U Uᵀ/D, with nothing known to vanish."""
+        b = [row - felt.angular.scaled(x) for row, x in zip(self.b, share.linear, strict=True)]
+        m = _less(self.m, share.linear, felt.linear, without_z=False)
+        return Handle(m, (b[0], b[1], b[2]), _less(self.i, share.angular, felt.angular, without_z=False))
 
     def moved_in(self, step: Step) -> "Handle":
         """The same handle held at the frame from which `step` leads to the present one."""
@@ -135,8 +91,8 @@ NO_HANDLE = Handle(NO_SECOND, (NULL, NULL, NULL), NO_SECOND)
 
 ACCELERATION = Array("qdd", "joint accelerations", "rad/s^2 | m/s^2")
 INVERSE = Array("Minv", "inverse of the joint-space inertia, symmetric", "1/(kg m^2) | 1/(kg m) | 1/kg", ("n", "n"))
-_accelerations = quantity(
-    "forward_dynamics", "qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))", inputs=("q", "qd", "tau"),
+accelerations = partial(
+    quantity, "forward_dynamics", "qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))", inputs=("q", "qd", "tau"),
     outputs=(ACCELERATION,), source=FACTORS, feels_wrench=True, needs_inverse=True,
 )
 _inverse = quantity(
@@ -146,13 +102,13 @@ _inverse = quantity(
 
 
 def _driving(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
-    return [t - b for t, b in zip(tau, bias(system, q, qd), strict=True)]
+    return [t - b for t, b in zip(tau, system.coupling.forces(bias(system, q, qd)), strict=True)]
 
 
-@_accelerations
+@accelerations()
 def forward_dynamics(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
     """Joint accelerations under the joint forces `tau` (rad/s² or m/s², shape n), from the factors of M."""
-    return factors(system, mass_matrix(system, q)).solve(_driving(system, q, qd, tau))
+    return factors(system, coupled_mass_matrix(system, q)).solve(_driving(system, q, qd, tau))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,32 +120,44 @@ class Yield:
     rate: Scalar
 
 
-@_accelerations
+def uncoupled(system: System) -> bool:
+    """only robots whose joints all move by themselves."""
+    return system.size == system.coupling.velocities
+
+
+_chain = accelerations(suits=uncoupled)
+
+
+@_chain
 def forward_dynamics_articulated(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
     """The same by articulated bodies (F08, table 7.1), best for long chains.
 
     The forces of the motion without q̈ and those that the joints pass on travel inward together.
     """
-    joints = _inward(system, q, qd, tau, _forces_at_rest(system, q, qd))
+    joints = _inward(system, q, qd, system.coupling.rates(tau), forces_at_rest(system, q, qd))
     moving = {0: Twist(NULL, NULL)}
-    found = [ZERO] * system.dof
+    found = [ZERO] * system.size
     for i in system.outward:
         body = system.body(i)
         with system.section(i, "acceleration"):
             x = moving[body.parent].seen_through(body.placement.steps(q[i - 1]))
             share = joints[i].share
             found[i - 1] = joints[i].rate - share.angular.dot(x.w) - share.linear.dot(x.v)
-            along_joint = (axis(body.joint).scaled(found[i - 1]) for axis in (slide_axis, spin_axis))
-            moving[i] = Twist(*(a + b for a, b in zip((x.v, x.w), along_joint, strict=True)))
-    return found
+            moving[i] = motion_along(body.joint, x, found[i - 1])
+    return system.coupling.forces(found)
 
 
-def _forces_at_rest(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Force]:
+def motion_along(joint: JointType, x: Twist, rate: Scalar) -> Twist:
+    """The motion of a body on a carrier that moves like `x` (in the body's frame), at a rate of its joint."""
+    return Twist(x.v + slide_axis(joint).scaled(rate), x.w + spin_axis(joint).scaled(rate))
+
+
+def forces_at_rest(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Force]:
     """The force on each single body while q̈ = 0."""
     states = {0: State()}
     for i in system.outward:
         with system.section(i, "motion"):
-            states[i] = moved(system, i, states[system.body(i).parent], q[i - 1], qd[i - 1], ZERO)
+            states[i] = moved(system, i, states[system.body(i).parent], q, qd, [ZERO] * system.size)
     return {0: NO_FORCE} | {i: inertial_force(system.body(i), states[i]) for i in system.outward}
 
 
@@ -197,7 +165,7 @@ def _inward(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, force: dict[int, Force]
 ) -> dict[int, Yield]:
     """The articulated bodies and the forces on them, from the leaves to the base."""
-    handle = dict.fromkeys(range(system.dof + 1), NO_HANDLE)
+    handle = dict.fromkeys(range(system.size + 1), NO_HANDLE)
     joints = {}
     for i in system.inward:
         body, joint = system.body(i), system.body(i).joint
@@ -215,13 +183,15 @@ def _inward(
     return joints
 
 
-@_accelerations
+@_chain
 def forward_dynamics_by_tree(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
     """The same, factors of M for each tree on the base up to `DEEP` joints deep, articulated bodies for the others."""
-    shallow, deep = (f(system, q, qd, tau) for f in (forward_dynamics, forward_dynamics_articulated))
+    both = (f(system, q, qd, tau) for f in (forward_dynamics, forward_dynamics_articulated))
+    shallow, deep = (system.coupling.rates(found) for found in both)
     paths = {i: (i, *system.ancestors(i)) for i in system.outward}
     long_trees = {j for path in paths.values() if len(path) > DEEP for j in path if not system.body(j).parent}
-    return [deep[i - 1] if long_trees & {*paths[i]} else shallow[i - 1] for i in range(1, system.dof + 1)]
+    found = [(deep if long_trees & {*paths[i]} else shallow)[i - 1] for i in range(1, system.size + 1)]
+    return system.coupling.forces(found)
 
 
 DEEP = 7
@@ -231,4 +201,4 @@ DEEP = 7
 @_inverse
 def mass_matrix_inverse(system: System, q: Coordinates) -> list[Scalar]:
     """M⁻¹, n x n, symmetric, row-major."""
-    return square(system, factors(system, mass_matrix(system, q)).inverse())
+    return factors(system, coupled_mass_matrix(system, q)).inverse()

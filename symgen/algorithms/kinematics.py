@@ -106,7 +106,7 @@ def _rates(system: System, q: Coordinates, qd: Coordinates, link: str) -> tuple[
     if not seat.body:
         return Twist(), Twist()
     weightless = replace(system, gravity=dict.fromkeys(system.gravity, NULL))
-    field = accelerations(weightless, q, qd, [ZERO] * system.dof)[seat.body].seen_in(seat.pose)
+    field = accelerations(weightless, q, qd, [ZERO] * system.size)[seat.body].seen_in(seat.pose)
     return twists(system, q, qd)[seat.body].seen_in(seat.pose), Twist(field.wrd, field.a)
 
 

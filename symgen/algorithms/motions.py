@@ -222,5 +222,5 @@ def _ground(system: System, i: int) -> Height:
 
 def six_rows(system: System, units: Mapping[int, Twist]) -> list[Scalar]:
     """The 6 x n matrix with the twist of each joint as its column, linear rows first; others are zero."""
-    columns = [units.get(i, Twist()) for i in range(1, system.dof + 1)]
+    columns = [units.get(i, Twist()) for i in range(1, system.size + 1)]
     return [c.linear[k] for k in range(3) for c in columns] + [c.angular[k] for k in range(3) for c in columns]

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.afloat import twist_of
 from symgen.mechanics.inertia import Second
-from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Vector, along, axial
-from symgen.mechanics.system import System, SystemBody
+from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Turn, Vector, along, axial
+from symgen.mechanics.system import Position, System, SystemBody
 from symgen.scalar import ZERO, Scalar, named
 
 Coordinates = Sequence[Scalar]
@@ -95,14 +96,14 @@ def inverse_dynamics(system: System, q: Coordinates, qd: Coordinates, qdd: Coord
     states: dict[int, State] = {0: State()}
     for i in system.outward:
         with system.section(i, "motion"):
-            states[i] = moved(system, i, states[system.body(i).parent], q[i - 1], qd[i - 1], qdd[i - 1])
-    forces = dict.fromkeys(range(system.dof + 1), NO_FORCE)
+            states[i] = moved(system, i, states[system.body(i).parent], q, qd, qdd)
+    forces = dict.fromkeys(range(system.size + 1), NO_FORCE)
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "forces"):
             forces[i] = (forces[i] + inertial_force(body, states[i])).named(f"{i}")
             forces[body.parent] = forces[body.parent] + body.placement.carried_in(forces[i], q[i - 1])
-    bodies = ((i, system.body(i)) for i in range(1, system.dof + 1))
+    bodies = ((i, system.body(i)) for i in range(1, system.size + 1))
     return [body.joint.project(forces[i]) + body.friction.force(qd[i - 1]) for i, body in bodies]
 
 
@@ -125,11 +126,39 @@ def bias(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
 
 
 def _still(system: System) -> Coordinates:
-    return [ZERO] * system.dof
+    return [ZERO] * system.size
 
 
-def moved(system: System, i: int, before: State, q: Scalar, qd: Scalar, qdd: Scalar) -> State:
+def moved(system: System, i: int, before: State, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> State:
     """The motion of body `i` from its parent's: carry over, add the joint's own part, shift along its axis."""
+    if system.body(i).free:
+        return _drifting(system, i, before, q, qd, qdd)
+    return _moved(system, i, before, q[i - 1], qd[i - 1], qdd[i - 1])
+
+
+def _drifting(system: System, i: int, before: State, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> State:
+    """The same in a floating joint, whose first body moves at all its rates and whose others stay with that one."""
+    at = carried_out(system, i, before, q[i - 1])
+    if system.body(i).free > 1:
+        return at
+    (u, spin), (ud, spind) = (twist_of(rates[i - 1 : i + 5]) for rates in (qd, qdd))
+    w = (at.w + spin).named(f"w{i}")
+    wd = (at.wd + spind + at.w.cross(spin)).named(f"wd{i}")
+    return State(w, wd, (at.a + ud + (at.w + w).cross(u)).named(f"a{i}"), f"{i}", base=wd)
+
+
+def carried_out(system: System, i: int, before: State, q: Position) -> State:
+    """The motion at the joint frame of body `i`, as if it were fixed to the parent."""
+    w, wd, a = before.w, before.wd, before.a if system.body(i).parent else -system.gravity[i]
+    for step in system.body(i).placement.approach(q):
+        if isinstance(step, Turn):
+            w, wd, a = (v.turned(step) for v in (w, wd, a))
+        else:
+            a = a + Swirl(w, wd) @ along(step.axis, step.length)
+    return State(w, wd, a, f"{i}", base=wd)
+
+
+def _moved(system: System, i: int, before: State, q: Scalar, qd: Scalar, qdd: Scalar) -> State:
     body = system.body(i)
     place, joint = body.placement, body.joint
     a = before.a + before.swirl @ place.landing.offset if body.parent else -system.gravity[i]

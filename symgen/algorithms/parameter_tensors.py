@@ -8,10 +8,10 @@ Columns of regressors for unit rates: what a unit twist finds, for each of the t
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
-from symgen.algorithms.fields import Field, Rates, accelerations, fields, ten_entries
+from symgen.algorithms.fields import Field, Rates, accelerations, fields, reader
 from symgen.algorithms.motions import Coordinates, unit_twists
 from symgen.algorithms.registry import Array, quantity
-from symgen.algorithms.regressors import TEN, full, joint_entries
+from symgen.algorithms.regressors import full, joint_entries
 from symgen.dual import unit
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import NULL
@@ -32,15 +32,15 @@ def mass_matrix_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
 
     M_ij = ∫ J_i · J_j dm: what twist i finds in the velocities of twist j.
     """
-    n, units = system.dof, unit_twists(system, q)
+    n, units = system.size, unit_twists(system, q)
     entries: dict[tuple[int, int], Scalar] = {}
-    for b in system.outward:
+    for b, columns in system.columns.items():
         with system.section(b, "inertia of unit parameters"):
-            own = {i - 1: twist.seen_in(system.own(b)) for i, twist in units[b].items()}
-            for (i, one), (j, other) in combinations_with_replacement(own.items(), 2):
-                for p, x in enumerate(ten_entries(one, Field(other.linear, wrd=other.angular)), TEN * (b - 1)):
-                    entries[i * n + j, p] = entries[j * n + i, p] = x
-    return full(entries, n * n, TEN * n)
+            for (i, one), (j, other) in combinations_with_replacement(units[b].items(), 2):
+                read = reader(system, b, Field(other.linear, wrd=other.angular))
+                for p, x in zip(columns, read(one), strict=True):
+                    entries[(i - 1) * n + j - 1, p] = entries[(j - 1) * n + i - 1, p] = x
+    return full(entries, n * n, system.parameters)
 
 
 @quantity(
@@ -53,12 +53,12 @@ def coriolis_matrix_by_parameters(system: System, q: Coordinates, qd: Coordinate
 
     Column j of C is M q̈_r + C q̇_r for q̇_r = e_j and q̈_r = 0: a Slotine-Li regressor without gravity.
     """
-    n, afloat = system.dof, replace(system, gravity=dict.fromkeys(system.gravity, NULL))
+    n, afloat = system.size, replace(system, gravity=dict.fromkeys(system.gravity, NULL))
     entries: dict[tuple[int, int], Scalar] = {}
     for j in range(n):
         moving = fields(afloat, q, [Rates(v, e, ZERO) for v, e in zip(qd, unit(n, j), strict=True)])
         entries |= {(i * n + j, p): x for (i, p), x in joint_entries(afloat, q, moving).items()}
-    return full(entries, n * n, TEN * n)
+    return full(entries, n * n, system.parameters)
 
 
 @quantity(
@@ -67,5 +67,5 @@ def coriolis_matrix_by_parameters(system: System, q: Coordinates, qd: Coordinate
 )
 def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     """∂g_i/∂π_p, n x 10 n, row-major: the regressor at rest."""
-    still = [ZERO] * system.dof
-    return full(joint_entries(system, q, accelerations(system, q, still, still)), system.dof, TEN * system.dof)
+    still = [ZERO] * system.size
+    return full(joint_entries(system, q, accelerations(system, q, still, still)), system.size, system.parameters)

@@ -1,8 +1,9 @@
 """Jacobian-vector products: the change of a result along a change of all its inputs, without any Jacobian."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from symgen.algorithms.forward_dynamics import forward_dynamics, forward_dynamics_articulated
+from symgen.algorithms.forward_dynamics import forward_dynamics, forward_dynamics_articulated, uncoupled
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.dual import along, tangents
@@ -24,21 +25,22 @@ def inverse_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
     return tangents(inverse_dynamics(system, *(along(x, d) for x, d in zip(at, by, strict=True))))
 
 
-_forward = quantity(
+_forward = partial(
+    quantity,
     "forward_dynamics_jvp", "qdd_q dq + qdd_qd dqd + Minv dtau", source=SOURCE, feels_wrench=True, needs_inverse=True,
     inputs=("q", "qd", "tau", "dq", "dqd", "dtau"),
     outputs=(Array("qdd_jvp", "change of the joint accelerations", "rad/s^2 | m/s^2"),),
 )
 
 
-@_forward
+@_forward()
 def forward_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
     """Change of q̈ along (dq, dq̇, dτ), shape n."""
     at, by = inputs[:3], inputs[3:]
     return tangents(forward_dynamics(system, *(along(x, d) for x, d in zip(at, by, strict=True))))
 
 
-@_forward
+@_forward(suits=uncoupled)
 def forward_dynamics_jvp_articulated(system: System, *inputs: Coordinates) -> list[Scalar]:
     """The same from articulated bodies, for long chains."""
     at, by = inputs[:3], inputs[3:]

@@ -41,7 +41,7 @@ _mass_matrix_rate = partial(
 @_mass_matrix_rate(source="Echeandia & Wensing, Numerical methods to compute the Coriolis matrix (2021)")
 def mass_matrix_rate_from_coriolis(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """Ṁ = C + Cᵀ, n x n: next to nothing beside C."""
-    c, n = coriolis_matrix(system, q, qd), system.dof
+    c, n = coriolis_matrix(system, q, qd), system.size
     half = {(i, j): c[i * n + j] + c[j * n + i] for i in range(n) for j in range(i + 1)}
     return [half[max(i, j), min(i, j)] for i in range(n) for j in range(n)]
 

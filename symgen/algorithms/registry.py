@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS
+from symgen.mechanics.system import System
 
 Algorithm = Callable[..., Any]
 """Called with a System and the quantity's inputs; returns the entries of the output, row-major, as a list,
@@ -32,6 +33,8 @@ class Array:
     unit: str
     shape: Shape = ("n",)
     layout: str = ""
+    force: bool = False
+    """Whether an input is one of forces, not of motion."""
 
     def sizes(self, dimensions: Mapping[str, int]) -> tuple[int, ...]:
         return tuple(dimensions[d] if isinstance(d, str) else d for d in self.shape)
@@ -43,7 +46,7 @@ PACKED_PAIRS: Final = "packed pairs"
 INPUTS: Final[dict[str, Array]] = {
     row.name: row
     for row in (
-        Array("q", "joint positions", "rad | m"),
+        Array("q", "joint positions", "rad | m", ("nq",)),
         Array("qd", "joint velocities", "rad/s | m/s"),
         Array("qdd", "joint accelerations", "rad/s^2 | m/s^2"),
         Array("qd_r", "reference velocities", "rad/s | m/s"),
@@ -51,11 +54,11 @@ INPUTS: Final[dict[str, Array]] = {
         Array("qddd", "joint jerks", "rad/s^3 | m/s^3"),
         Array("qdddd", "rates of the joint jerks", "rad/s^4 | m/s^4"),
         Array("ten", "inertial parameters, ten a body", "kg, kg m, kg m^2", ("ten",)),
-        Array("tau", "joint forces", "N m | N"),
+        Array("tau", "joint forces", "N m | N", force=True),
         Array("dq", "change of joint positions", "rad | m"),
         Array("dqd", "change of joint velocities", "rad/s | m/s"),
         Array("dqdd", "change of joint accelerations", "rad/s^2 | m/s^2"),
-        Array("dtau", "change of joint forces", "N m | N"),
+        Array("dtau", "change of joint forces", "N m | N", force=True),
         Array("wrench", "external wrenches, six a link", "N, N m", ("wrench",)),
         Array("friction", "coefficients of joint friction", "N m s/rad | N s/m, N m | N", ("friction",)),
         Array("g", "free fall in the root link's axes", "m/s^2", (3,)),
@@ -66,14 +69,23 @@ INPUTS: Final[dict[str, Array]] = {
 """Every input, in argument order. The last five come by options, not by quantity."""
 
 
+Suits = Callable[[System], bool]
+
+
+def any_robot(system: System) -> bool:
+    """What most algorithms can compute."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Formulation:
-    """One way to compute a quantity: an algorithm on a choice of regrouped parameters."""
+    """One way to compute a quantity: an algorithm on a choice of regrouped parameters, and the robots it is for."""
 
     name: str
     regrouping: str
     algorithm: Algorithm
     source: str
+    suits: Suits = any_robot
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +126,17 @@ def quantity(
     name: str, formula: str, *, inputs: Sequence[str], outputs: Sequence[Array], source: str,
     needs_gravity: bool = True, needs_inertia: bool = True, of_link: bool = False, feels_wrench: bool = False,
     needs_inverse: bool = False,
-    regroupings: Sequence[str] = tuple(REGROUPINGS),
+    regroupings: Sequence[str] = tuple(REGROUPINGS), suits: Suits = any_robot,
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute quantity `name`, on each of `regroupings`.
 
-    A second algorithm registered for one name is one more formulation of it.
+    A second algorithm registered for one name is one more formulation of it; `suits` tells for which robots.
     """
 
     def register(algorithm: Registered) -> Registered:
         stem = algorithm.__name__.removeprefix(name)
         title = algorithm.__module__.rsplit(".", 1)[-1] + stem
-        ways = tuple(Formulation(f"{title}/{r}", r, algorithm, source) for r in regroupings)
+        ways = tuple(Formulation(f"{title}/{r}", r, algorithm, source, suits) for r in regroupings)
         rows = LINK_QUANTITIES if of_link else QUANTITIES
         known = rows[name].formulations if name in rows else ()
         rows[name] = Quantity(

@@ -2,14 +2,14 @@
 
 The unit twists of the joints are carried outward to every body, where they meet its field of accelerations (see
 `symgen.algorithms.fields`): less work than to carry ten wrenches a body inward. Columns follow the ten of
-PARAMETER_NAMES of every body in body order, about the origin and in the axes of the link that the joint moves;
-those of base regressors `symgen.mechanics.base_parameters`.
+PARAMETER_NAMES of every body in body order, about the origin and in the axes of the link that the joint moves, then
+the inertia of each rotor about its axis; those of base regressors `symgen.mechanics.base_parameters`.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from symgen.algorithms.fields import Field, Rates, accelerations, fields, moment_entries, ten_entries, velocities
+from symgen.algorithms.fields import Field, Rates, accelerations, fields, moment_entries, reader, velocities
 from symgen.algorithms.motions import (
     Coordinates,
     Height,
@@ -24,26 +24,23 @@ from symgen.algorithms.motions import (
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.independence import independent
-from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import NULL
 from symgen.mechanics.system import FRICTION_COLUMNS, System
 from symgen.scalar import ZERO, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
-TEN = len(PARAMETER_NAMES)
 
 
 def joint_entries(system: System, q: Coordinates, moving: Mapping[int, Field]) -> dict[tuple[int, int], Scalar]:
     """What every joint has of the users' ten of every body, by joint index and column."""
     entries: dict[tuple[int, int], Scalar] = {}
     units = unit_twists(system, q)
-    for i in system.outward:
+    for i, columns in system.columns.items():
         with system.section(i, "columns"):
-            field = moving[i].seen_in(system.own(i))
+            read = reader(system, i, moving[i])
             for j, twist in units[i].items():
-                ten = ten_entries(twist.seen_in(system.own(i)), field)
-                entries |= {(j - 1, TEN * (i - 1) + k): x for k, x in enumerate(ten)}
+                entries |= {(j - 1, k): x for k, x in zip(columns, read(twist), strict=True)}
     return entries
 
 
@@ -72,13 +69,13 @@ def with_friction(
     entries: Mapping[tuple[int, int], Scalar], system: System, qd: Coordinates, columns: int
 ) -> list[Scalar]:
     """All entries row-major; behind the columns of inertia, each joint's columns of the system's kinds of friction."""
-    kinds, n = system.friction_kinds, system.dof
+    kinds, joints = system.friction_kinds, system.rubbing_joints
     own = {
-        (i, columns + len(kinds) * i + k): FRICTION_COLUMNS[kind](qd[i])
-        for i in range(n)
+        (i - 1, columns + len(kinds) * at + k): FRICTION_COLUMNS[kind](qd[i - 1], system.friction_width)
+        for at, i in enumerate(joints)
         for k, kind in enumerate(kinds)
     }
-    return full({**entries, **own}, n, columns + len(kinds) * n)
+    return full({**entries, **own}, system.size, columns + len(kinds) * len(joints))
 
 
 @quantity(
@@ -88,7 +85,7 @@ def with_friction(
 def regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
     """Y with tau = Y π for the users' ten a body, n x 10 n, row-major."""
     entries = joint_entries(system, q, accelerations(system, q, qd, qdd))
-    return with_friction(entries, system, qd, TEN * system.dof)
+    return with_friction(entries, system, qd, system.parameters)
 
 
 @quantity(
@@ -119,7 +116,7 @@ def slotine_li_regressor(
     C_ij = ∫ J_iᵀ dJ_j/dt dm (Echeandia & Wensing 2021, eq. 9), so the field is the rate of reference velocities.
     """
     entries = joint_entries(system, q, _reference_fields(system, q, qd, qd_r, qdd_r))
-    return with_friction(entries, system, qd, TEN * system.dof)
+    return with_friction(entries, system, qd, system.parameters)
 
 
 @quantity(
@@ -142,7 +139,7 @@ def slotine_li_base_regressor(
 )
 def base_parameters(system: System, ten: Sequence[Scalar]) -> list[Scalar]:
     """The base parameters of the users' ten a body, b numbers (kg, kg m, kg m²)."""
-    return base_values(system, [ten[TEN * k : TEN * (k + 1)] for k in range(system.dof)])
+    return base_values(system, ten)
 
 
 @quantity(
@@ -159,12 +156,11 @@ def wrench_regressor(
     """
     moving, units = accelerations(system, q, qd, qdd), _sensed(system, q, link)
     entries: dict[tuple[int, int], Scalar] = {}
-    for i, six in units.items():
-        own = system.own(i)
-        for row, twist in enumerate(six):
-            ten = ten_entries(twist.seen_in(own), moving[i].seen_in(own))
-            entries |= {(row, TEN * (i - 1) + k): x for k, x in enumerate(ten)}
-    return full(entries, 6, TEN * system.dof)
+    for i, columns in system.columns.items():
+        read = reader(system, i, moving[i])
+        for row, twist in enumerate(units.get(i, ())):
+            entries |= {(row, k): x for k, x in zip(columns, read(twist), strict=True)}
+    return full(entries, 6, system.parameters)
 
 
 def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]:
@@ -187,7 +183,7 @@ def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]
 def momentum_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """P with P π = M q̇, the generalised momentum, n x 10 n, row-major."""
     entries = joint_entries(system, q, velocities(system, q, qd))
-    return full(entries, system.dof, TEN * system.dof)
+    return full(entries, system.size, system.parameters)
 
 
 @quantity(
@@ -198,7 +194,8 @@ def momentum_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[
 def kinetic_energy_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """k with k·π the kinetic energy, 10 n numbers."""
     moving = twists(system, q, qd)
-    return [x for i in range(1, system.dof + 1) for x in _kinetic(moving[i].seen_in(system.own(i)))]
+    tens = [x for i in system.tens for x in _kinetic(moving[i].seen_in(system.own(i)))]
+    return tens + [0.5 * (moving[i].angular.z * moving[i].angular.z) for i in system.rotors]
 
 
 def _kinetic(twist: Twist) -> list[Scalar]:
@@ -217,7 +214,8 @@ def _kinetic(twist: Twist) -> list[Scalar]:
 def potential_energy_regressor(system: System, q: Coordinates) -> list[Scalar]:
     """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers."""
     found = heights(system, q)
-    return [x for i in range(1, system.dof + 1) for x in _potential(found[i].seen_in(system.own(i)))]
+    tens = [x for i in system.tens for x in _potential(found[i].seen_in(system.own(i)))]
+    return tens + [ZERO] * len(system.rotors)
 
 
 def _potential(height: Height) -> list[Scalar]:

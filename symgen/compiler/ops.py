@@ -13,7 +13,8 @@ class Op:
     arity: int
     evaluate: Callable[..., Any]
     counts_as: str
-    """The column of an operation count: ``add``, ``mul``, ``div`` or ``trig``; a sign counts as one addition."""
+    """The column of an operation count: ``add``, ``mul``, ``div`` or ``trig``; a sign counts as one addition,
+    a tanh as trig."""
     commutative: bool = False
     parity: str = ""
     """One-operand functions: ``odd`` f(-x) = -f(x), ``even`` f(-x) = f(x)."""
@@ -45,6 +46,7 @@ OPS: Final[dict[str, Op]] = {
         Op("div", 2, lambda a, b: a / b, "div", partials=_quotient),
         Op("sin", 1, _elementary("sin"), "trig", parity="odd", partials=lambda a, v: (_elementary("cos")(a),)),
         Op("cos", 1, _elementary("cos"), "trig", parity="even", partials=lambda a, v: (-_elementary("sin")(a),)),
+        Op("tanh", 1, _elementary("tanh"), "trig", parity="odd", partials=lambda a, v: (1.0 - v * v,)),
         Op("sign", 1, _elementary("sign"), "add", parity="odd", partials=lambda a, v: (0.0,)),
     )
 }

@@ -99,6 +99,9 @@ class Value:
     def cos(self) -> "Value":
         return self.program.function("cos", self)
 
+    def tanh(self) -> "Value":
+        return self.program.function("tanh", self)
+
     def sign(self) -> "Value":
         return self.program.function("sign", self)
 

@@ -4,7 +4,6 @@ Regrouping (Gautier & Khalil, T-RA 1990) is done on symbols, so that its relatio
 dependent still is found by `symgen.mechanics.independence`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,25 +14,29 @@ from symgen.mechanics.canonical import ROUNDING
 from symgen.mechanics.independence import MOMENTS, Independent, Key, Numbers, independent, left_over, moments
 from symgen.mechanics.inertia import NO_INERTIA
 from symgen.mechanics.model import PARAMETER_NAMES, Model
-from symgen.mechanics.parameters import WHOLE, Parameters, pseudo_inertia, seen_from, system
+from symgen.mechanics.parameters import WHOLE, Parameters, pseudo_inertia, rotor_inertia, seen_from, system
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 
 
-def regrouped(system: System, tens: Sequence[Parameters]) -> dict[Key, Scalar]:
-    """What each body keeps of the users' ten a body (body order, any scalars) after the handing to parents."""
-    total = {i: seen_from(pseudo_inertia(ten), system.own(i)) for i, ten in enumerate(tens, 1)} | {0: NO_INERTIA}
+def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
+    """What each body keeps of the users' parameters (`System.columns`, any scalars) after the handing to parents."""
+    total = dict.fromkeys(range(system.size + 1), NO_INERTIA)
+    for i, columns in system.columns.items():
+        own = [parameters[k] for k in columns]
+        rotor = system.body(i).joint.balanced
+        total[i] = rotor_inertia(own[0]) if rotor else seen_from(pseudo_inertia(own), system.own(i))
     for i in system.inward:
         body = system.body(i)
-        total[i], handed = body.joint.regrouped(total[i])
+        total[i], handed = body.regrouped(total[i])
         total[body.parent] = total[body.parent] + body.placement.carried_in(handed, ZERO)
     return {(i, k): moments(total[i])[k] for i, k in left_over(system)}
 
 
-def base_values(system: System, tens: Sequence[Parameters]) -> list[Scalar]:
-    """The base parameters of the users' ten a body (body order), on any scalars."""
-    values, found = regrouped(system, tens), independent(system)
+def base_values(system: System, parameters: Parameters) -> list[Scalar]:
+    """The base parameters of the users' parameters (`System.columns`), on any scalars."""
+    values, found = regrouped(system, parameters), independent(system)
     return [
         sum((coefficient * values[other] for other, coefficient in found.grouped[key]), values[key])
         for key in found.keys
@@ -44,11 +47,13 @@ def base_values(system: System, tens: Sequence[Parameters]) -> list[Scalar]:
 class BaseParameters:
     """The base parameters of a robot in terms of the users' ten a body.
 
-    `names` are the ten of every body in body order, `columns` the base parameters by canonical body and moment;
+    `names` are the ten of every body in body order and the inertia of each rotor, `columns` the base parameters by
+    canonical body and moment;
     `factors` (b x 10 n) takes the former to the latter.
     """
 
     model: Model
+    robot: System
     found: Independent
     factors: Numbers
 
@@ -58,7 +63,8 @@ class BaseParameters:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The users' parameters: name and body number, as in hx_2."""
-        return tuple(f"{name}_{i}" for i in range(1, self.model.dof + 1) for name in PARAMETER_NAMES)
+        tens = tuple(f"{name}_{i}" for i in self.robot.tens for name in PARAMETER_NAMES)
+        return tens + tuple(f"J_{i}" for i in self.robot.rotors)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -86,7 +92,7 @@ class BaseParameters:
             return "no effect"
         if alone:
             return "identifiable by itself"
-        own = 1 + p // len(PARAMETER_NAMES)
+        own = next(i for i, columns in self.robot.columns.items() if p in columns)
         others = ", ".join(self.model.body(i).name for i in bodies if i != own)
         if own not in bodies:
             return f"regrouped into {others}"
@@ -99,11 +105,11 @@ def _number(x: float) -> sympy.Number:
 
 def base_parameters(model: Model, gravity: Vector | None = None, seed: int = 0) -> BaseParameters:
     """The base parameters of a robot; with `gravity` (any vector) those for every direction of free fall."""
-    robot, n = system(model, gravity=gravity, regrouping=WHOLE), model.dof
-    symbols = np.eye(10 * n).reshape(n, 10, 10 * n)  # a vector of factors stands for a sum of symbols
+    robot = system(model, gravity=gravity, regrouping=WHOLE)
+    symbols = np.eye(robot.parameters)  # a vector of factors stands for a sum of symbols
     found = independent(robot, seed)
-    values = base_values(robot, [list(ten) for ten in symbols])
-    return BaseParameters(model, found, np.array([_tidied(row) for row in values]).reshape(-1, 10 * n))
+    values = base_values(robot, list(symbols))
+    return BaseParameters(model, robot, found, np.array([_tidied(row) for row in values]).reshape(-1, len(symbols)))
 
 
 def _tidied(row: Numbers) -> list[float]:

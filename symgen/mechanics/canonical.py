@@ -12,7 +12,7 @@ from functools import lru_cache
 from symgen.exact import norm
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Model, Pose, Triple
-from symgen.mechanics.spatial import Angle, Shift, Step, Turn, Vector
+from symgen.mechanics.spatial import Angle, Orient, Shift, Step, Turn, Vector
 from symgen.scalar import ZERO, Scalar, structural
 
 ROUNDING = 1e-13
@@ -57,7 +57,7 @@ class Landing:
     @property
     def steps(self) -> tuple[Step, ...]:
         every = (Shift(2, self.b), Turn(2, self.gamma), Shift(0, self.d), Turn(0, self.alpha), Turn(1, self.beta))
-        return tuple(step for step in every if not _idle(step))
+        return tuple(step for step in every if not idle(step))
 
     @property
     def offset(self) -> Vector:
@@ -66,7 +66,8 @@ class Landing:
         return Vector(self.d * c, self.d * s, self.b)
 
 
-def _idle(step: Step) -> bool:
+def idle(step: Step) -> bool:
+    """Whether the step leads nowhere."""
     return step.length is ZERO if isinstance(step, Shift) else step.angle.is_zero
 
 
@@ -125,12 +126,12 @@ def canonical_frames(model: Model) -> tuple[CanonicalFrame, ...]:
     """
     frames: dict[int, CanonicalFrame] = {}
     for i in model.outward:
-        parent = model.body(i).parent
-        if parent == 0:
-            start, there = Landing(), _from_root(model, i)
+        body = model.body(i)
+        if body.parent == 0:
+            start, there = Landing(), Pose() if body.free else _from_root(model, i)
         else:
-            start, there = _from_parent(model, i, frames[parent].pose)
-        frames[i] = _settled(model, i, start, there)
+            start, there = _from_parent(model, i, frames[body.parent].pose)
+        frames[i] = (_afloat if body.free else _settled)(model, i, start, there)
     return tuple(frames[i] for i in sorted(frames))
 
 
@@ -189,6 +190,15 @@ def _settled(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFram
     return CanonicalFrame(start, ahead.gamma, ahead.b, pose)
 
 
+def _afloat(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFrame:
+    """In a floating joint, the first body's own frame; the others differ from it by whole right angles."""
+    if model.body(i).free > 1:
+        return CanonicalFrame(start, Angle(), ZERO, there)
+    rest = there.inverse
+    theta0 = exact_angle(rest.rotation[0][0], rest.rotation[1][0])
+    return CanonicalFrame(start, theta0, tidy(rest.position[2], size_of(model)), Pose())
+
+
 def size_of(model: Model) -> float:
     """The longest distance from a joint to the next (m), by which lengths that are only rounding are told."""
     return max((norm(*body.pose.position) for body in model.bodies if body.parent), default=0.0)
@@ -203,7 +213,7 @@ def main_child(model: Model, i: int) -> int | None:
 @lru_cache(maxsize=8)
 def subtree_sizes(model: Model) -> dict[int, int]:
     """The number of bodies that each body carries, itself included."""
-    sizes = dict.fromkeys(range(model.dof + 1), 1)
+    sizes = dict.fromkeys(range(model.size + 1), 1)
     for i in reversed(list(model.outward)):
         sizes[model.body(i).parent] += sizes[i]
     return sizes
@@ -222,6 +232,9 @@ def _pose(step: Step) -> Pose:
         p = [0.0, 0.0, 0.0]
         p[step.axis] = float(step.length)
         return Pose(position=(p[0], p[1], p[2]))
+    if isinstance(step, Orient):
+        x, y, z = ((float(row.x), float(row.y), float(row.z)) for row in step.rows)
+        return Pose((x, y, z))
     c, s = (float(x) for x in step.angle.cos_sin)
     return Pose({
         0: ((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)),

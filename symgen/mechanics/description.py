@@ -39,11 +39,18 @@ class LinkElement:
 
 
 @dataclass(frozen=True, slots=True)
-class JointElement:
-    """A joint of any known type with a unit axis; `mimics` names the joint it follows.
+class Mimic:
+    """That a joint's coordinate is `multiplier` times that of `joint`, plus `offset` (rad or m)."""
 
-    `trouble` says why it cannot move in a model (floating, planar, mimic) and the way out; else empty.
-    """
+    line: int
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JointElement:
+    """A joint of any known type with a unit axis."""
 
     name: str
     line: int
@@ -55,8 +62,17 @@ class JointElement:
     limits: Limits = field(default_factory=Limits)
     damping: float = 0.0
     friction: float = 0.0
-    mimics: str | None = None
-    trouble: str = ""
+    mimics: Mimic | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DriveElement:
+    """What a transmission says of the drive of a joint: gear ratio and inertia of the rotor (kg m²), None if silent."""
+
+    joint: str
+    line: int
+    ratio: float | None = None
+    inertia: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +86,8 @@ class Description:
     links: tuple[LinkElement, ...]
     joints: tuple[JointElement, ...]
     notices: tuple[Notice, ...] = field(default=(), compare=False)
+    drives: tuple[DriveElement, ...] = ()
+    """At most one a joint."""
 
     def place(self, line: int) -> Place:
         return Place(self.file, line)

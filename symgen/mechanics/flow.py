@@ -6,8 +6,8 @@ from typing import Protocol, Self, TypeVar
 
 from symgen.mechanics.inertia import NO_INERTIA, Inertia, Second
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import EZ, NULL, Force, Step, Turn, Vector, along
-from symgen.mechanics.system import Placement, System
+from symgen.mechanics.spatial import EZ, NULL, Force, Orient, Step, Turn, Vector, along
+from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 
 
@@ -28,16 +28,11 @@ def carried(thing: Thing, steps: Sequence[Step]) -> Thing:
     return thing
 
 
-def own_steps(place: Placement, q: Scalar) -> tuple[Step, ...]:
-    """From the joint frame to the body's: the part of the way that the coordinate moves, and r."""
-    return place.steps(q)[len(place.landing.steps) :]
-
-
 def climb(system: System, i: int, q: Sequence[Scalar], thing: Thing) -> Iterator[tuple[int, Thing, Thing]]:
     """What is given in the joint frame of `i`, in the body frame and in the joint frame of every ancestor j."""
     for j in system.ancestors(i):
-        at_body = carried(thing, system.body(i).placement.landing.steps)
-        thing, i = carried(at_body, own_steps(system.body(j).placement, q[j - 1])), j
+        at_body = carried(thing, system.body(i).placement.approach(q[i - 1]))
+        thing, i = carried(at_body, system.body(j).placement.own(q[j - 1])), j
         yield j, at_body, thing
 
 
@@ -104,6 +99,10 @@ def turned_in(k: Sequence[Vector], turn: Turn) -> tuple[Vector, Vector, Vector]:
     """R K Rᵀ; as for the second moment, the in-plane block costs four products."""
     if turn.angle.is_zero:
         return k[0], k[1], k[2]
+    if isinstance(turn, Orient):
+        half = [Vector(*(row.dot(r) for r in turn.rows)) for row in k]
+        a, b, d = (sum((h.scaled(x) for h, x in zip(half, row, strict=True)), NULL) for row in turn.rows)
+        return a, b, d
     c, s = turn.angle.cos_sin
     n = turn.axis
     i, j = (n + 1) % 3, (n + 2) % 3
@@ -141,6 +140,14 @@ def joint_flow(joint: JointType, inertia: Inertia) -> Flow:
     s, spin = inertia.s, spin_axis(joint).z
     x, y = Vector(s.xx, s.xy, s.xz).scaled(spin), Vector(s.xy, s.yy, s.yz).scaled(spin)
     return Flow(joint.momentum(inertia).linear, (-y, x, inertia.h.scaled(slide_axis(joint).z)), ZERO)
+
+
+def twist_flow(inertia: Inertia, linear: Vector, angular: Vector) -> Flow:
+    """The moments of the velocities of a rigid body."""
+    s, h = inertia.s, inertia.h
+    columns = [angular.cross(Vector(s[0, k], s[1, k], s[2, k])) + linear.scaled(h[k]) for k in range(3)]
+    a, b, c = (Vector(*(column[k] for column in columns)) for k in range(3))
+    return Flow(angular.cross(h) + linear.scaled(inertia.m), (a, b, c))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.mechanics.canonical import pose_of
+from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.flow import slide_axis
 from symgen.mechanics.inertia import Inertia, Second
 from symgen.mechanics.spatial import Vector
@@ -24,24 +25,27 @@ Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Key = tuple[int, int]
 """A parameter of a body in its canonical frame: the body's number and an index into MOMENTS."""
 
-MOMENTS: Final = ("m", "hx", "hy", "hz", "Sxx", "Sxy", "Sxz", "Syy", "Syz", "Szz")
-"""Mass, first and second moments: the ten of a pseudo-inertia."""
+MOMENTS: Final = ("m", "hx", "hy", "hz", "Sxx", "Sxy", "Sxz", "Syy", "Syz", "Szz", "J")
+"""Mass, first and second moments, the ten of a pseudo-inertia; and Sxx + Syy, the inertia of a rotor about its axis."""
 
 STATES: Final = 16
 """Random states; each gives two equations a joint."""
 
 
 def moments(inertia: Inertia) -> tuple[Scalar, ...]:
-    """The ten of MOMENTS."""
-    return (inertia.m, *inertia.h, *inertia.s)
+    """Those of MOMENTS."""
+    return (inertia.m, *inertia.h, *inertia.s, inertia.s.across)
 
 
 def left_over(system: System) -> Iterator[Key]:
     """The parameters that regrouping leaves."""
     every = Inertia(1.0, Vector(1.0, 1.0, 1.0), Second(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
-    for i in range(1, system.dof + 1):
-        kept, _ = system.body(i).joint.regrouped(every)
-        yield from ((i, k) for k, x in enumerate(moments(kept)) if x is not ZERO)
+    for i in range(1, system.size + 1):
+        if system.body(i).joint.balanced:
+            yield i, MOMENTS.index("J")
+        elif i in system.tens:
+            kept, _ = system.body(i).regrouped(every)
+            yield from ((i, k) for k, x in enumerate(moments(kept)[:-1]) if x is not ZERO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +71,14 @@ class Geometry:
     placements: tuple[Placement, ...]
     keys: tuple[Key, ...]
     falls: tuple[tuple[int, tuple[float, ...]], ...]
+    coupling: Coupling
 
     @classmethod
     def of(cls, system: System) -> "Geometry":
         falls = {} if system.any_gravity else {i: tuple(map(float, g)) for i, g in system.gravity.items()}
         parents, places = zip(*((b.parent, b.placement) for b in system.bodies), strict=True)
-        return cls(parents, system.order, places, tuple(left_over(system)), tuple(sorted(falls.items())))
+        keys = tuple(left_over(system))
+        return cls(parents, system.order, places, keys, tuple(sorted(falls.items())), system.coupling)
 
 
 def independent(system: System, seed: int = 0) -> Independent:
@@ -148,10 +154,12 @@ def _factors(regressor: Numbers, chosen: Sequence[int], threshold: float) -> Num
 
 def _regressor(geometry: Geometry, random: np.random.Generator) -> Numbers:
     """Momentum and gravity of every joint at random states, by the parameters that regrouping leaves."""
-    n = len(geometry.parents)
-    q, qd = random.uniform(-2, 2, (STATES, n)), random.uniform(-2, 2, (STATES, n))
+    n, coupling = len(geometry.parents), geometry.coupling
+    q, v = (random.uniform(-2, 2, (STATES, k)) for k in (coupling.positions, coupling.velocities))
+    places = [coupling.normalized(row.tolist()) for row in q]
+    qd = v @ coupling.by_user.T
     directions = random.normal(size=(STATES, 3)) * 9.81
-    falls, frames = dict(geometry.falls), _frames(geometry, q)
+    falls, frames = dict(geometry.falls), _frames(geometry, places)
     motions = {j: _motion(geometry.placements[j - 1], frames[j]) for j in geometry.order}
     rows = np.zeros((STATES, n, 2, n, len(MOMENTS)))
     for i in range(1, n + 1):
@@ -164,7 +172,8 @@ def _regressor(geometry: Geometry, random: np.random.Generator) -> Numbers:
             rows[:, j - 1, 0, i - 1] = _by_moments(fields[j].swapaxes(1, 2) @ whole)
             rows[:, j - 1, 1, i - 1, :4] = -np.einsum("sa,sab->sb", fall, fields[j][:, :3])[:, [3, 0, 1, 2]]
     columns = [len(MOMENTS) * (i - 1) + k for i, k in geometry.keys]
-    return rows.reshape(STATES * n * 2, -1)[:, columns]
+    felt = np.einsum("snkbm,nu->sukbm", rows, coupling.by_user)
+    return np.asarray(felt.reshape(STATES * coupling.velocities * 2, -1)[:, columns])
 
 
 def _path(parents: Sequence[int], i: int) -> Iterator[int]:
@@ -173,14 +182,14 @@ def _path(parents: Sequence[int], i: int) -> Iterator[int]:
         i = parents[i - 1]
 
 
-def _frames(geometry: Geometry, q: Numbers) -> dict[int, Numbers]:
-    """The 4x4 poses of all bodies at all states."""
+def _frames(geometry: Geometry, states: Sequence[Sequence[Any]]) -> dict[int, Numbers]:
+    """The 4x4 poses of all bodies at all states, the positions of the bodies' joints."""
     found = {0: np.eye(4)}
     for i in geometry.order:
         place = geometry.placements[i - 1]
-        poses = (pose_of(place.steps(float(x))) for x in q[:, i - 1])
+        poses = (pose_of(place.steps(state[i - 1])) for state in states)
         steps = np.array([[(*row, p) for row, p in zip(x.rotation, x.position, strict=True)] for x in poses])
-        last = np.broadcast_to([[[0.0, 0.0, 0.0, 1.0]]], (len(q), 1, 4))
+        last = np.broadcast_to([[[0.0, 0.0, 0.0, 1.0]]], (len(states), 1, 4))
         found[i] = found[geometry.parents[i - 1]] @ np.concatenate([steps, last], axis=1)
     return found
 
@@ -193,7 +202,8 @@ def _motion(place: Placement, frames: Numbers) -> Numbers:
 
 
 def _by_moments(products: Numbers) -> Numbers:
-    """The factors of the ten of MOMENTS in the trace of a 4x4 matrix times the pseudo-inertia."""
+    """The factors of MOMENTS in the trace of a 4x4 matrix times the pseudo-inertia."""
     sums = products + products.swapaxes(1, 2)
     pairs = ((3, 3), (0, 3), (1, 3), (2, 3), (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-    return np.stack([sums[:, a, b] / (2 if a == b else 1) for a, b in pairs], axis=1)
+    ten = [sums[:, a, b] / (2 if a == b else 1) for a, b in pairs]
+    return np.stack([*ten, 0.5 * (ten[4] + ten[7])], axis=1)

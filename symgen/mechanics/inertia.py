@@ -1,9 +1,9 @@
 """The inertia of a body as its pseudo-inertia: mass, first and second moment, scalar-generic (design notes 2)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from symgen.mechanics.spatial import NULL, Step, Turn, Vector, along
+from symgen.mechanics.spatial import NULL, Orient, Step, Turn, Vector, along
 from symgen.scalar import ZERO, Scalar, named
 
 
@@ -46,6 +46,8 @@ class Second:
         """R S Rᵀ for the rotation of `turn`; the in-plane block costs five products (design notes 2)."""
         if turn.angle.is_zero:
             return self
+        if isinstance(turn, Orient):
+            return self._oriented(turn.rows)
         c, s = turn.angle.cos_sin
         k = turn.axis
         i, j = (k + 1) % 3, (k + 2) % 3
@@ -58,6 +60,11 @@ class Second:
         entries = {_PACKED[ij]: x for ij, x in block.items()}
         return Second(*(entries[n] for n in range(6)), sum=self.sum if k == 2 else None)
 
+    def _oriented(self, rows: Sequence[Vector]) -> "Second":
+        """R S Rᵀ by the rows of R."""
+        half = [Vector(*(Vector(self[k, 0], self[k, 1], self[k, 2]).dot(row) for k in range(3))) for row in rows]
+        return Second(*(rows[i].dot(half[j]) for i, j in PAIRS))
+
     def _block(self, i: int, j: int, c: Scalar, s: Scalar) -> dict[tuple[int, int], Scalar]:
         """The in-plane entries after a turn; whole right angles only permute and negate them."""
         ii, ij, jj = self[i, i], self[i, j], self[j, j]
@@ -69,8 +76,8 @@ class Second:
         return {(i, i): jj + c * t, (i, j): ij + s * t, (j, j): ii - c * t}
 
 
-_PACKED = {(i, j): n for n, pair in enumerate(((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
-           for i, j in (pair, pair[::-1])}
+PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+_PACKED = {(i, j): n for n, pair in enumerate(PAIRS) for i, j in (pair, pair[::-1])}
 NO_SECOND = Second(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
 
 

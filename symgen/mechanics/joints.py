@@ -19,6 +19,8 @@ class JointType(Protocol):
     force_unit: str
     fixed_axis: bool
     """Whether the joint's axis has a place (a prismatic joint has only a direction)."""
+    balanced: bool
+    """Whether the body looks the same at every coordinate, so that one number tells all of its own inertia."""
 
     def turn(self, q: Scalar) -> Angle:
         """Rotation about z at coordinate `q`."""
@@ -53,6 +55,7 @@ class Revolute:
     coordinate_unit = "rad"
     force_unit = "N m"
     fixed_axis = True
+    balanced = False
 
     def turn(self, q: Scalar) -> Angle:
         return Angle(q)
@@ -87,6 +90,7 @@ class Prismatic:
     coordinate_unit = "m"
     force_unit = "N"
     fixed_axis = False
+    balanced = False
 
     def turn(self, q: Scalar) -> Angle:
         return Angle()
@@ -113,4 +117,22 @@ class Prismatic:
         return Inertia(inertia.m, inertia.h, zero), Inertia(ZERO, NULL, inertia.s)
 
 
-JOINT_TYPES: Final[dict[str, JointType]] = {joint.name: joint for joint in (Revolute(), Prismatic())}
+class Rotor(Revolute):
+    """A balanced rotor: turns about z, but looks the same however far it has turned, so its frame need not."""
+
+    name = "rotor"
+    balanced = True
+
+    def turn(self, q: Scalar) -> Angle:
+        return Angle()
+
+    def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
+        """Its inertia about the axis stays, as that of a disc; all else turns with the parent."""
+        half = 0.5 * inertia.s.across
+        kept = Inertia(ZERO, NULL, Second(half, ZERO, ZERO, half, ZERO, ZERO))
+        s = inertia.s
+        handed = Second(s.xx - half, s.xy, s.xz, s.yy - half, s.yz, s.zz)
+        return kept, Inertia(inertia.m, inertia.h, handed)
+
+
+JOINT_TYPES: Final[dict[str, JointType]] = {joint.name: joint for joint in (Revolute(), Prismatic(), Rotor())}

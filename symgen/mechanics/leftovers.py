@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from symgen.errors import RobotError
+from symgen.mechanics.drives import has_rotor
 from symgen.mechanics.xml_reader import EXPRESSION, Node, shown
 
 KNOWN = {
@@ -71,8 +72,9 @@ def _note_unknown(root: Node) -> None:
 
 
 def _note_transmissions(root: Node) -> None:
-    nodes = root.children("transmission")
-    _note_effect("reduction and rotor inertia", nodes, "transmission", "have no effect on the terms")
+    nodes = [node for node in root.children("transmission") if not has_rotor(node)]
+    _note_effect("reduction and rotor inertia", nodes, "transmission",
+                 "have no effect on the terms by themselves; --actuators can give rotors")
 
 
 def _note_dynamics(root: Node) -> None:

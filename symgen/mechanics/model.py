@@ -1,6 +1,8 @@
 """What a robot is: a tree of bodies joined by one-coordinate joints, with the inertia of every link.
 
-Base is 0, bodies are 1..n in the order of their joints in the file, which is the coordinate order.
+Base is 0, bodies are numbered in the order of their joints in the file. A joint with several coordinates is a run of
+bodies without links but the last, a rotor one more body, and a joint that mimics another a body that `follows`: how
+the bodies' coordinates come from those of the user is the business of `symgen.mechanics.coupling`.
 All lengths in m, angles in rad, masses in kg. Rotations are row-major 3x3 tuples.
 """
 
@@ -79,7 +81,8 @@ class Joint:
     """One moving joint: `kind` is a key of `symgen.mechanics.joints.JOINT_TYPES`, `axis` a unit vector.
 
     `damping` (N m s/rad or N s/m), `friction` and `offset` (N m or N) are those of the file, used only where asked
-    for.
+    for. `armature` is the inertia of its rotor as the joint feels it, ratio² inertia (kg m² or kg), where that is
+    all that is taken of it; then `rotor` is None.
     """
 
     name: str
@@ -90,6 +93,7 @@ class Joint:
     friction: float = 0.0
     offset: float = 0.0
     rotor: Rotor | None = None
+    armature: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,26 +111,49 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Follow:
+    """A coordinate that is `factor` times that of body `leader`, plus `offset`."""
+
+    leader: int
+    factor: float
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Body:
-    """A rigid body: the links moved by one joint. `pose` is its frame in the parent body's at coordinate 0."""
+    """A rigid body: the links moved by one joint. `pose` is its frame in the parent body's at coordinate 0.
+
+    `free` is the place (1 to 6) in the run of a floating joint, whose rates are a twist in the axes of its last
+    body (see `symgen.mechanics.afloat`); `planar` tells that the body belongs to a planar joint. `spin` is the
+    inertia of a rotor about its axis (kg m²).
+    """
 
     joint: Joint
     parent: int
     pose: Pose
     links: tuple[Link, ...]
+    follows: Follow | None = None
+    free: int = 0
+    planar: bool = False
+    spin: float = 0.0
 
     @property
     def name(self) -> str:
-        """Name of the link that the joint moves."""
-        return self.links[0].name
+        """Name of the link that the joint moves; where it moves none, that of the joint."""
+        return self.links[0].name if self.links else self.joint.name
+
+    @property
+    def rubs(self) -> bool:
+        """Whether friction of its joint is described by one viscous and one Coulomb coefficient."""
+        return not (self.free or self.planar or self.spin)
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
     """A robot: `bodies[i - 1]` is body i; `base` are the links that do not move, the first of them the root.
 
-    `gravity` is the acceleration of free fall in the root link's frame (m/s²). Coordinates, torques and
-    every joint-wise array follow `joint_names`.
+    `gravity` is the acceleration of free fall in the root link's frame (m/s²); without a root link (floating base)
+    that of the world. Velocities, torques and every joint-wise array follow `joint_names`.
     """
 
     name: str
@@ -137,15 +164,39 @@ class Model:
     _children: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "joint_names", tuple(b.joint.name for b in self.bodies))
-        children: list[list[int]] = [[] for _ in range(len(self.bodies) + 1)]
+        object.__setattr__(self, "joint_names", tuple(self._names()))
+        children: list[list[int]] = [[] for _ in range(self.size + 1)]
         for i, body in enumerate(self.bodies, 1):
             children[body.parent].append(i)
         object.__setattr__(self, "_children", tuple(map(tuple, children)))
 
+    def _names(self) -> list[str]:
+        names: list[str] = []
+        for body in (body for body in self.bodies if body.follows is None):
+            names.append(body.joint.name)
+            if body.free == 6:  # from the order of the run to vx, vy, vz, wx, wy, wz
+                names[-6:] = sorted(names[-6:])
+        return names
+
     @property
     def dof(self) -> int:
+        """The number of independent velocities."""
+        return len(self.joint_names)
+
+    @property
+    def size(self) -> int:
+        """The number of bodies."""
         return len(self.bodies)
+
+    @property
+    def root(self) -> str:
+        """The name of the frame that does not move."""
+        return self.base[0].name if self.base else "world"
+
+    @property
+    def moving(self) -> tuple[Body, ...]:
+        """The bodies that consist of links."""
+        return tuple(body for body in self.bodies if body.links)
 
     def body(self, i: int) -> Body:
         return self.bodies[i - 1]

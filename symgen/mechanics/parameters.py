@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, main_child, pose_of, size_of, tidy
+from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, Second
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Body, Model, Pose
@@ -53,8 +54,8 @@ def system(
     """
     frames, given = canonical_frames(model), parameters or {}
     pull = {i: _base_gravity(model, i, frames[i - 1], gravity) for i in model.children(0)}
-    placements = [_placement(model, i, frames[i - 1], pull) for i in range(1, model.dof + 1)]
-    own = [_body_inertia(model, i, frames[i - 1].pose, given) for i in range(1, model.dof + 1)]
+    placements = [_placement(model, i, frames[i - 1], pull) for i in range(1, model.size + 1)]
+    own = [_body_inertia(model, i, frames[i - 1].pose, given) for i in range(1, model.size + 1)]
     order = tuple(model.outward)
     whole = regrouping == WHOLE
     inertias = own if whole else _regrouped(model, order, placements, own, REGROUPINGS[regrouping])
@@ -62,9 +63,14 @@ def system(
         SystemBody(b.parent, b.name, p, n)
         for b, p, n in zip(model.bodies, placements, inertias, strict=True)
     )
+    numbered = [*enumerate(model.bodies, 1)]
     roots = {i: _base_axes(model, i, frames[i - 1], placements[i - 1]) for i in pull}
     falls = {i: g for i, (g, _) in pull.items()}
-    return System(bodies, order, falls, roots=roots, seats=_seats(model, frames), any_gravity=gravity is not None)
+    return System(
+        bodies, order, falls, roots=roots, seats=_seats(model, frames), any_gravity=gravity is not None,
+        coupling=coupling_of(model), tens=tuple(i for i, b in numbered if b.links),
+        rubbing_joints=tuple(i for i, b in numbered if b.rubs),
+    )
 
 
 def _base_axes(model: Model, i: int, frame: CanonicalFrame, placement: Placement) -> Pose:
@@ -97,12 +103,18 @@ def turned_gravity(model: Model, gravity: Vector) -> Mapping[int, Vector]:
 
 
 def _body_inertia(model: Model, i: int, frame: Pose, given: Mapping[str, Parameters]) -> Inertia:
-    total, to_frame = NO_INERTIA, frame.inverse
+    total, to_frame = rotor_inertia(model.body(i).spin), frame.inverse
     for link in model.body(i).links:
         ten = given.get(link.name, link.parameters)
         if ten is not None:
             total = total + seen_from(pseudo_inertia(ten), to_frame @ link.pose)
     return total
+
+
+def rotor_inertia(spin: Scalar) -> Inertia:
+    """The pseudo-inertia of a body with inertia about its z axis alone (kg m²)."""
+    half = 0.5 * structural(spin)
+    return Inertia(ZERO, NULL, Second(half, ZERO, ZERO, half, ZERO, -half))
 
 
 def _base_gravity(model: Model, i: int, frame: CanonicalFrame, runtime: Vector | None) -> tuple[Vector, Angle]:
@@ -121,9 +133,10 @@ def _base_gravity(model: Model, i: int, frame: CanonicalFrame, runtime: Vector |
 
 def _placement(model: Model, i: int, frame: CanonicalFrame, pull: Mapping[int, tuple[Vector, Angle]]) -> Placement:
     kind = JOINT_TYPES[model.body(i).joint.kind]
+    free = model.body(i).free
     if i in pull:
-        return Placement(frame.landing, pull[i][1], ZERO, kind)
-    return Placement(frame.landing, frame.theta0, frame.r, kind)
+        return Placement(frame.landing, pull[i][1], ZERO, kind, free)
+    return Placement(frame.landing, frame.theta0, frame.r, kind, free)
 
 
 Balance = Callable[[Inertia, Pose, float], tuple[Inertia, Scalar]]
@@ -168,7 +181,7 @@ def _regrouped(
             whole, mass = balance(whole, pose_of(placements[child - 1].steps(ZERO)), size_of(model))
             total[child] = replace(total[child], m=total[child].m + mass)
             whole = _cleaned(whole)
-        total[i], handed = placement.joint.regrouped(whole)
+        total[i], handed = (whole, NO_INERTIA) if placement.free else placement.joint.regrouped(whole)
         for step in reversed(placement.steps(ZERO)):
             handed = handed.moved_in(step)
         total[parent] = total[parent] + handed
@@ -196,7 +209,7 @@ def _clean(numbers: Sequence[Scalar] | Vector | Second) -> list[Scalar]:
 
 def lumped(model: Model, names: Sequence[str]) -> Model:
     """The model in which each body that `names` means as a whole has its inertia on its first link alone."""
-    return replace(model, bodies=tuple(_lumped_body(b) if b.name in names else b for b in model.bodies))
+    return replace(model, bodies=tuple(_lumped_body(b) if b.links and b.name in names else b for b in model.bodies))
 
 
 def _lumped_body(body: Body) -> Body:

@@ -5,7 +5,7 @@ keeps right angles free and every product countable. (Khalil & Kleinfinger, ICRA
 """
 
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from symgen.exact import atan2
@@ -52,6 +52,22 @@ class Turn:
     def __neg__(self) -> "Turn":
         a = self.angle
         return Turn(self.axis, Angle(-a.variable, a.c0, -a.s0))
+
+
+@dataclass(frozen=True, slots=True)
+class Orient(Turn):
+    """Any rotation of a frame, by its matrix: rows of the axes before, columns of the axes after."""
+
+    rows: "tuple[Vector, Vector, Vector]"
+
+    @classmethod
+    def by(cls, rows: "Sequence[Vector]") -> "Orient":
+        """The rotation with these rows."""
+        x, y, z = rows
+        return cls(-1, Angle(ZERO, -1.0), (x, y, z))
+
+    def __neg__(self) -> "Orient":
+        return Orient.by([Vector(*(row[k] for row in self.rows)) for k in range(3)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +128,8 @@ class Vector:
         """The same vector in the axes of a frame turned by `turn` (R^T v)."""
         if turn.angle.is_zero:
             return self
+        if isinstance(turn, Orient):
+            return sum((row.scaled(x) for row, x in zip(turn.rows, self, strict=True)), NULL)
         root, total = self._source(turn)
         k = turn.axis
         i, j = (k + 1) % 3, (k + 2) % 3

@@ -6,15 +6,20 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from symgen.errors import OptionError
-from symgen.mechanics.canonical import Landing
-from symgen.mechanics.inertia import Inertia
+from symgen.mechanics.afloat import Afloat
+from symgen.mechanics.canonical import Landing, idle
+from symgen.mechanics.coupling import UNCOUPLED, Coupling
+from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.model import Pose
 from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Shift, Step, Turn, Vector
 from symgen.mechanics.xml_reader import quoted, shown
-from symgen.scalar import ZERO, Scalar, sign
+from symgen.scalar import ZERO, Scalar, sign, tanh
 
 Carried = TypeVar("Carried", Force, Inertia)
+Position = Scalar
+"""The position of a body's joint: a scalar, or what `symgen.mechanics.afloat` has for a floating one."""
+
 Sections = Callable[[str], AbstractContextManager[None]]
 
 
@@ -31,6 +36,23 @@ class Placement:
     theta0: Angle
     r: Scalar
     joint: JointType
+    free: int = 0
+    """The place of the body in the run of a floating joint, 0 where it is in none."""
+
+    def approach(self, q: Position) -> tuple[Step, ...]:
+        """From the parent's frame to the joint frame, in which the joint's axis never moves.
+
+        It goes with the parent; that of a floating joint goes with the body.
+        """
+        if not self.free:
+            return self.landing.steps
+        end = Shift(2, self.r), Turn(2, self.theta0)
+        constant = (*self.landing.steps, *(step for step in end if not idle(step)))
+        return (*constant, *q.steps) if isinstance(q, Afloat) else constant
+
+    def own(self, q: Position) -> tuple[Step, ...]:
+        """From the joint frame to the body's: the part of the way that the coordinate moves, and r."""
+        return () if self.free else self.steps(q)[len(self.landing.steps) :]
 
     def turns(self, q: Scalar) -> tuple[Turn, ...]:
         """The rotations on the way, outermost first; turns about one axis are merged."""
@@ -45,14 +67,15 @@ class Placement:
         """Displacement along the body's own z axis, after the turns."""
         return self.joint.slide(q) + self.r
 
-    def steps(self, q: Scalar) -> tuple[Step, ...]:
+    def steps(self, q: Position) -> tuple[Step, ...]:
         """The elementary steps from the parent's frame to the body's."""
+        if self.free:
+            return self.approach(q)
         own = Turn(2, self.joint.turn(q) + self.theta0)
         end = Shift(2, self.slide(q))
         return (*self.landing.steps, *(() if own.angle.is_zero else (own,)), *(() if end.length is ZERO else (end,)))
 
-
-    def carried_in(self, thing: Carried, q: Scalar) -> Carried:
+    def carried_in(self, thing: Carried, q: Position) -> Carried:
         """A force or an inertia of the body, about the parent's origin in the parent's axes."""
         for step in reversed(self.steps(q)):
             thing = thing.moved_in(step)
@@ -61,11 +84,15 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """What a joint's drive needs beyond the dynamics: viscous q̇ + coulomb sign(q̇) + offset (N m or N)."""
+    """What a joint's drive needs beyond the dynamics: viscous q̇ + coulomb sign(q̇) + offset (N m or N).
+
+    With a `width` (rad/s or m/s) the step of Coulomb friction is smooth, tanh(q̇ / width) in place of the sign.
+    """
 
     viscous: Scalar = ZERO
     coulomb: Scalar = ZERO
     offset: Scalar = ZERO
+    width: float = 0.0
 
     def force(self, rate: Scalar) -> Scalar:
         """The whole at joint rate `rate`; sign(0) = 0."""
@@ -73,17 +100,30 @@ class Friction:
 
     def moving(self, rate: Scalar) -> Scalar:
         """The part that vanishes at rest."""
-        rubbing = ZERO if self.coulomb is ZERO else self.coulomb * sign(rate)
+        rubbing = ZERO if self.coulomb is ZERO else self.coulomb * direction(rate, self.width)
         return self.viscous * rate + rubbing
+
+    def slope(self, rate: Scalar) -> Scalar:
+        """The derivative of the force in the joint rate; a sign has none, wherever it has a derivative."""
+        if self.coulomb is ZERO or not self.width:
+            return self.viscous
+        step = direction(rate, self.width)
+        return self.viscous + self.coulomb * (1.0 / self.width) * (1.0 - step * step)
+
+
+def direction(rate: Scalar, width: float) -> Scalar:
+    """The sign of a joint rate, 0 at rest; with a width (rad/s or m/s) its smooth stand-in tanh(rate / width)."""
+    return tanh(rate * (1.0 / width)) if width else sign(rate)
 
 
 NO_FRICTION = Friction()
-FRICTION_COLUMNS: Final[dict[str, Callable[[Scalar], Scalar]]] = {
-    "viscous": lambda rate: rate,
-    "coulomb": sign,
-    "offset": lambda rate: 1.0,
+FRICTION_COLUMNS: Final[dict[str, Callable[[Scalar, float], Scalar]]] = {
+    "viscous": lambda rate, width: rate,
+    "coulomb": direction,
+    "offset": lambda rate, width: 1.0,
 }
-"""The kinds of friction, by the regressor column that each coefficient has at a joint rate."""
+"""The kinds of friction, by the regressor column that each coefficient has at a joint rate, with the width of the
+step of Coulomb friction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +145,15 @@ class SystemBody:
     @property
     def joint(self) -> JointType:
         return self.placement.joint
+
+    @property
+    def free(self) -> int:
+        """The place of the body in the run of a floating joint, 0 where it is in none."""
+        return self.placement.free
+
+    def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
+        """What the body keeps and what its parent can carry; a floating body keeps all."""
+        return (inertia, NO_INERTIA) if self.free else self.joint.regrouped(inertia)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +180,14 @@ class System:
     seats: Mapping[str, Seat] = field(default_factory=dict)
     any_gravity: bool = False
     friction_kinds: tuple[str, ...] = ()
-    """Which columns regressors have for each joint, behind those of the inertial parameters."""
+    """Which columns regressors have for each joint of `rubbing_joints`, behind those of the inertial parameters."""
+    friction_width: float = 0.0
+    """Of the step of Coulomb friction in those columns (rad/s or m/s); 0 for the sign."""
+    coupling: Coupling = UNCOUPLED
+    tens: tuple[int, ...] = ()
+    """The bodies that consist of links, which have ten parameters each."""
+    rubbing_joints: tuple[int, ...] = ()
+    """The bodies whose joints may have friction."""
 
     def section(self, i: int, step: str) -> AbstractContextManager[None]:
         """Marks what is computed inside as one step for body `i`; only a tape cares."""
@@ -168,8 +224,52 @@ class System:
         return self.seats[self.body(i).name].pose
 
     @property
-    def dof(self) -> int:
+    def size(self) -> int:
+        """The number of bodies, each with one coordinate."""
         return len(self.bodies)
+
+    @property
+    def dof(self) -> int:
+        """The number of the user's velocities."""
+        return self.coupling.velocities
+
+    @property
+    def rotors(self) -> tuple[int, ...]:
+        """The bodies with one parameter, inertia about their axis; in regressors they come behind the others."""
+        return tuple(i for i, body in enumerate(self.bodies, 1) if body.joint.balanced)
+
+    @property
+    def columns(self) -> dict[int, range]:
+        """The columns of regressors that belong to each body: ten, or one for a rotor."""
+        ten, first = 10, 10 * len(self.tens)
+        own = {i: range(ten * k, ten * k + ten) for k, i in enumerate(self.tens)}
+        return own | {i: range(first + k, first + k + 1) for k, i in enumerate(self.rotors)}
+
+    @property
+    def parameters(self) -> int:
+        """The number of inertial parameters of all bodies."""
+        return 10 * len(self.tens) + len(self.rotors)
+
+    def first_of_run(self, i: int) -> int:
+        """The first body of the floating joint that body `i` belongs to; `i` where it belongs to none."""
+        return i - max(self.body(i).free - 1, 0)
+
+    @property
+    def leaders(self) -> tuple[int, ...]:
+        """For each body the one that has its coordinate: itself, unless it follows another."""
+        own: dict[int, int] = {}
+        for i, drive in enumerate(self.coupling.drives, 1):
+            if not drive.follows:
+                own[drive.index] = i
+        return tuple(own[drive.index] for drive in self.coupling.drives)
+
+    @property
+    def coordinates_inward(self) -> tuple[int, ...]:
+        """The numbers of the user's coordinates, from 1, those of the outermost bodies first."""
+        found: dict[int, None] = {}
+        for i in self.outward:
+            found.setdefault(self.coupling.drives[i - 1].index + 1)
+        return tuple(reversed(found))
 
     @property
     def outward(self) -> Iterator[int]:

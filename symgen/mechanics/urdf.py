@@ -6,25 +6,21 @@ and otherwise ignored; geometry and the insides of extension blocks are never lo
 
 import hashlib
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
+from symgen.errors import OptionError
 from symgen.exact import norm
-from symgen.mechanics.description import Description, Inertial, JointElement, LinkElement, Origin
+from symgen.mechanics.description import Description, Inertial, JointElement, LinkElement, Mimic, Origin
+from symgen.mechanics.drives import drives
+from symgen.mechanics.expansion import expanded, is_xacro
 from symgen.mechanics.leftovers import check_root, note_ignored
 from symgen.mechanics.model import Limits, Triple
 from symgen.mechanics.tree import check
 from symgen.mechanics.xml_reader import Node, file_bytes, parsed, shown
 
-KINDS = {
-    "revolute": "",
-    "continuous": "",
-    "prismatic": "",
-    "fixed": "",
-    "floating": "type 'floating' is not supported yet; name its child link with --root to make that the base",
-    "planar": "type 'planar' is not supported yet; write it as two prismatic joints and a revolute one",
-}
-"""Joint types, with the reason and the way out where one cannot be compiled."""
+KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
 TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 ROUNDING = 1e-9
@@ -34,24 +30,31 @@ SMALLEST = 1e-9
 """So is one that stands for a radius of gyration below this (m)."""
 
 
-def read(path: str | os.PathLike[str]) -> Description:
-    """The robot in a file (or pipe).
+def read(path: str | os.PathLike[str], xacro_args: Sequence[tuple[str, str]] = ()) -> Description:
+    """The robot in a file (or pipe); a ``.xacro`` file is expanded first, with `xacro_args` for its arguments.
 
     Raises RobotError, one line with file, line and element, for everything that is not one valid robot.
     """
+    if is_xacro(path):
+        data, digest = expanded(path, xacro_args)
+        return parse(data, f"{os.fspath(path)} (expanded)", digest)
+    if xacro_args:
+        raise OptionError(f"--xacro-arg: '{shown(os.fspath(path))}' is no .xacro file; remove the option")
     return parse(file_bytes(path), os.fspath(path))
 
 
-def parse(data: bytes, file: str) -> Description:
-    """The robot in the bytes of a file called `file`. Raises RobotError like `read`."""
+def parse(data: bytes, file: str, digest: str | None = None) -> Description:
+    """The robot in the bytes of a file called `file`; `digest` goes for their SHA-256. Raises RobotError like `read`.
+    """
     root = parsed(data, shown(file))
     check_root(root)
     links = tuple(_link(node.called(_label(node))) for node in root.children("link"))
     joints = tuple(_joint(node.called(_label(node))) for node in root.children("joint"))
     note_ignored(root)
-    name, sha256 = _robot_name(root), hashlib.sha256(data).hexdigest()
+    driving = drives(root)
+    name, sha256 = _robot_name(root), digest or hashlib.sha256(data).hexdigest()
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
-    robot = Description(name, root.source.file, sha256, root.line, links, joints, notices)
+    robot = Description(name, root.source.file, sha256, root.line, links, joints, notices, driving)
     check(robot)
     return robot
 
@@ -124,11 +127,10 @@ def _joint(node: Node) -> JointElement:
     if kind not in KINDS:
         raise node.error(f"unknown type '{shown(kind)}'; use one of {', '.join(KINDS)}")
     moving = kind not in ("fixed", "floating")
-    mimics = _mimics(node)
     return JointElement(
         name, node.line, kind, _end(node, "parent"), _end(node, "child"), _origin(node),
         _axis(node) if moving else (1.0, 0.0, 0.0), _limits(node, kind) if moving else Limits(),
-        *_friction(node), mimics, KINDS[kind] or _mimic_trouble(name, mimics),
+        *_friction(node), _mimic(node) if kind != "fixed" else None,
     )
 
 
@@ -176,13 +178,9 @@ def _friction(joint: Node) -> tuple[float, float]:
     return node.optional("damping") or 0.0, node.optional("friction") or 0.0
 
 
-def _mimics(joint: Node) -> str | None:
-    nodes = joint.children("mimic")
-    return nodes[0].text("joint") if nodes else None
-
-
-def _mimic_trouble(name: str, leader: str | None) -> str:
-    if leader is None:
-        return ""
-    return (f"mimics joint '{shown(leader)}', which is not supported yet; hold it still with --lock"
-            f" '{shown(name)}=0', leave it out with --root or --tip, or remove its <mimic>")
+def _mimic(joint: Node) -> Mimic | None:
+    node = joint.only("mimic")
+    if node is None:
+        return None
+    multiplier, offset = node.optional("multiplier"), node.optional("offset")
+    return Mimic(node.line, node.text("joint"), 1.0 if multiplier is None else multiplier, offset or 0.0)

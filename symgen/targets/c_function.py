@@ -38,6 +38,7 @@ def dialect(module: Module) -> Dialect:
     return Dialect(
         operations={
             "add": plus, "sub": minus, "mul": times, "div": over, "sin": call(sine), "cos": call(cosine),
+            "tanh": call(f"tanh{SUFFIX[scalar]}"),
             "sign": lambda a: _sign(a, scalar, literal(0.0, scalar)),
         },
         literal=lambda x: literal(x, scalar),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from symgen.mechanics.coupling import velocities
 from symgen.module import Module
 from symgen.targets.c_text import numbers, string
 from symgen.targets.describe import descriptions
@@ -47,8 +48,9 @@ def _value(value: Any) -> str:
 def _joints(module: Module) -> Iterator[list[str]]:
     """Name, unit and limits of each joint as initialisers."""
     most = LARGEST[module.scalar]
-    for body, (*_, unit) in zip(module.robot.model.bodies, module.joint_rows(), strict=True):
-        x = body.joint.limits
+    bodies = {body.joint.name: body for body in module.robot.model.bodies}
+    for row in velocities(module.robot.model):
+        x = bodies[row.name].joint.limits
         limits = [(x.lower, f"-{most}"), (x.upper, most), (x.velocity, most), (x.effort, most)]
         texts = (absent if value is None else numbers([value], module.scalar) for value, absent in limits)
-        yield [string(body.joint.name), string(unit), *texts]
+        yield [string(row.name), string(row.unit), *texts]

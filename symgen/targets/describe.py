@@ -87,7 +87,7 @@ def _described(module: Module, function: Function) -> Description:
     arguments = _arguments(module, "in", module.inputs(function)) + _arguments(module, "out", module.outputs(function))
     formulas = tuple(_formula(q) for q in function.quantities)
     sources = tuple(dict.fromkeys(way.source for _, way in function.parts))
-    count = operations(function.counts)
+    count = operations(function.counts, _trig(function.program))
     inverts = any(q.needs_inverse for q in function.quantities)
     return Description(
         function.name, formulas, arguments, count, function.formulation, sources, function.program,
@@ -114,11 +114,16 @@ def _regrouping(module: Module, regroup: Regroup) -> Description:
     return Description("regroup", (formula,), arguments, count, regroup.regrouping, (source,), regroup.program)
 
 
-def operations(c: Counts) -> str:
-    """An operation count in words."""
-    columns = ((c.add, "+ or -"), (c.mul, "*"), (c.div, "/"), (c.trig, "sin or cos"))
+def operations(c: Counts, trig: str = "sin or cos") -> str:
+    """An operation count in words, `trig` for the functions."""
+    columns = ((c.add, "+ or -"), (c.mul, "*"), (c.div, "/"), (c.trig, trig))
     parts = ", ".join(f"{n} {what}" for n, what in columns if n)
     return f"{c.total} ({parts})" if parts else "none"
+
+
+def _trig(program: Program) -> str:
+    used = {program.nodes[i].op for i in live(program)}
+    return "sin, cos or tanh" if "tanh" in used else "sin or cos"
 
 
 def conventions(module: Module) -> list[str]:
@@ -141,9 +146,21 @@ def _friction(module: Module) -> list[str]:
     if not module.robot.friction:
         return []
     kinds = ", ".join(module.robot.friction)
-    where = f"the input friction, {kinds} joint by joint" if module.robot.runtime_friction else "the robot's file"
+    where = f"the input friction, {kinds} joint by joint" if module.robot.runtime_friction else _files(module)
     return [f"Joint friction ({kinds}) is in inverse and forward dynamics and their derivatives, not in bias:",
-            f"tau = ... + viscous qd + coulomb sign(qd) + offset, sign(0) = 0; coefficients from {where}."]
+            f"tau = ... + viscous qd + coulomb {_step(module)}.",
+            f"Its coefficients are from {where}."]
+
+
+def _files(module: Module) -> str:
+    """Where the robot's numbers are from."""
+    return "the files of the robot and its actuators" if module.source.actuators else "the robot's file"
+
+
+def _step(module: Module) -> str:
+    width = module.robot.friction_width
+    step = f"tanh(qd / {width!r})" if width else "sign(qd)"
+    return f"{step} + offset" + (", the width in rad/s or m/s" if width else ", sign(0) = 0")
 
 
 def _wrenches(module: Module) -> list[str]:

@@ -13,7 +13,7 @@ from symgen.targets.writer import Block, blocks, signed, statements, variables, 
 DIALECT = Dialect(
     operations={
         "add": plus, "sub": minus, "mul": times, "div": over,
-        "sin": call("sin"), "cos": call("cos"), "sign": call("sign"),
+        "sin": call("sin"), "cos": call("cos"), "tanh": call("tanh"), "sign": call("sign"),
     },
     literal=repr,
     input=lambda array, k: f"{array}{k + 1}",
