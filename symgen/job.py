@@ -53,7 +53,7 @@ class Job:
     quantities: tuple[str, ...] = ()
     formulations: tuple[tuple[str, str], ...] = ()
     scalar: str = "double"
-    chunk: int = 250
+    chunk: int = 100
     prefix: str | None = None
     friction_width: float = 0.0
     actuators: str | None = None
@@ -130,7 +130,7 @@ class Job:
         if self.trig not in TRIG:
             raise OptionError(f"--trig {self.trig!r}: use one of {', '.join(TRIG)}")
         if self.chunk < 1:
-            raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 250")
+            raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 100")
         name = identifier(loaded.model.name) if self.prefix is None else self.prefix
         _check_name("--prefix", name, MODULES)
         check_glue(self.glue, name)

@@ -67,7 +67,7 @@ class Module:
     functions: tuple[Function, ...]
     source: Source
     scalar: str = "double"
-    chunk: int = 250
+    chunk: int = 100
     """Longest piece of a C function that is too long to stay in one, in statements."""
     trig: str = "libm"
     """Sine and cosine in C: ``libm`` or ``inline``."""

@@ -128,8 +128,9 @@ WRITE_OPTIONS = (
                  help="Files for build systems: cmake, zephyr, arduino, pkgconfig, esp-idf, and cpp for a C++ header."),
     click.option("--target", metavar="NAME",
                  help="Let the report tell stack and code size: cortex-m4f, cortex-m7, cortex-m0plus or host."),
-    click.option("--chunk", metavar="N", type=int, default=250, show_default=True,
-                 help="Cut C functions of more than 4 N statements into static ones of at most N."),
+    click.option("--chunk", metavar="N", type=int, default=100, show_default=True,
+                 help="Cut C functions of more than 2.5 N assignments into static ones of at most N; "
+                      "100 keeps their stack below 1 kB."),
     click.option("--prefix", metavar="NAME", help="Begin of all C names and files; the robot's name by default."),
 )
 JSON_OPTION = (click.option("--json", "as_json", is_flag=True, help="Print JSON (stable, see docs/formats.md)."),)

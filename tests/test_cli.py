@@ -130,7 +130,7 @@ BAD_NAMES = [
 BAD_WRITE = [
     (["--lang", "rust"], "no language is called 'rust'; there are c, python"),
     (["--scalar", "half"], "--scalar 'half': use one of double, float"),
-    (["--chunk", "0"], "--chunk 0: give a number of statements, such as 250"),
+    (["--chunk", "0"], "--chunk 0: give a number of statements, such as 100"),
     *[(["--prefix", name], f"--prefix: {name!r} {IDENTIFIER}")
       for name in ("", "Arm", "../x", "a-b", "double", "import", "math", "test", "sys", "_a", "a" * 65, "a\n")],
 ]

@@ -9,464 +9,503 @@
  * Operations:   1164 (531 + or -, 601 *, 32 sin or cos)
  * Formulation:  newton_euler/balanced
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
- * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
+ * Work array:   w[QUADRUPED_BIAS_WORK], 201 entries, must not overlap the others
+ * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
 #include <math.h>
 
 #include "quadruped.h"
 
-void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], quadruped_real tau_b[18])
+#if defined(__GNUC__)
+#define QUADRUPED_NOINLINE __attribute__((noinline))
+#else
+#define QUADRUPED_NOINLINE
+#endif
+
+static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
+                                     quadruped_real w[201])
 {
     /* body 1, trunk: motion */
     const double q4_4 = q[3] + q[3];
     const double q5_5 = q[4] + q[4];
-    const double a1_x = qd[2] * qd[4] - qd[1] * qd[5] + 9.81 * (q[5] * q4_4 - q[6] * q5_5);
-    const double a1_y = qd[0] * qd[5] - qd[2] * qd[3] + 9.81 * (q[5] * q5_5 + q[6] * q4_4);
-    const double a1_z = qd[1] * qd[3] - qd[0] * qd[4] + 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
+    w[0]              = qd[2] * qd[4] - qd[1] * qd[5] + 9.81 * (q[5] * q4_4 - q[6] * q5_5);
+    w[1]              = qd[0] * qd[5] - qd[2] * qd[3] + 9.81 * (q[5] * q5_5 + q[6] * q4_4);
+    w[2]              = qd[1] * qd[3] - qd[0] * qd[4] + 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
 
     /* body 7, fl_hip: motion */
-    const double U6_xy = qd[3] * qd[4];
-    const double t7    = 0.047 * U6_xy;
-    const double U6_xz = qd[3] * qd[5];
-    const double t9    = qd[3] * qd[3];
-    const double t10   = qd[5] * qd[5] + t9;
-    const double t11   = 0.047 * t10;
-    const double U6_yz = qd[4] * qd[5];
-    const double t13   = 0.047 * U6_yz;
-    const double t14   = a1_x + t7;
-    const double t15   = a1_y - t11;
-    const double t16   = a1_z + t13;
-    const double c8    = cos(q[7]);
-    const double s8    = sin(q[7]);
-    const double w7_x  = qd[5] * c8 - qd[4] * s8;
-    const double t20   = qd[5] * s8 + qd[4] * c8;
-    const double w7_z  = qd[3] + qd[6];
-    const double t22   = qd[6] * t20;
-    const double t23   = qd[6] * w7_x;
-    const double t24   = w7_x * t20;
-    const double t25   = w7_x * w7_z;
-    const double t26   = w7_x * w7_x;
-    const double t27   = t20 * w7_z;
-    const double t28   = t22 + t27;
-    const double a7_x  = 0.1805 * (t25 - t23) - (t15 * s8 - t16 * c8);
-    const double a7_y  = 0.1805 * (t22 - t27) - (t16 * s8 + t15 * c8);
-    const double a7_z  = t14 - 0.1805 * (t20 * t20 + t26);
+    w[3]             = qd[3] * qd[4];
+    const double t7  = 0.047 * w[3];
+    w[4]             = qd[3] * qd[5];
+    w[5]             = qd[3] * qd[3];
+    w[6]             = qd[5] * qd[5] + w[5];
+    const double t11 = 0.047 * w[6];
+    w[7]             = qd[4] * qd[5];
+    const double t13 = 0.047 * w[7];
+    const double t14 = w[0] + t7;
+    const double t15 = w[1] - t11;
+    const double t16 = w[2] + t13;
+    w[8]             = cos(q[7]);
+    w[9]             = sin(q[7]);
+    w[10]            = qd[5] * w[8] - qd[4] * w[9];
+    w[11]            = qd[5] * w[9] + qd[4] * w[8];
+    w[12]            = qd[3] + qd[6];
+    w[13]            = qd[6] * w[11];
+    w[14]            = qd[6] * w[10];
+    w[15]            = w[10] * w[11];
+    w[16]            = w[10] * w[12];
+    w[17]            = w[10] * w[10];
+    const double t27 = w[11] * w[12];
+    w[18]            = w[13] + t27;
+    w[19]            = 0.1805 * (w[16] - w[14]) - (t15 * w[9] - t16 * w[8]);
+    w[20]            = 0.1805 * (w[13] - t27) - (t16 * w[9] + t15 * w[8]);
+    w[21]            = t14 - 0.1805 * (w[11] * w[11] + w[17]);
 
     /* body 10, fr_hip: motion */
-    const double t32   = a1_x - t7;
-    const double t33   = a1_y + t11;
-    const double t34   = a1_z - t13;
-    const double c11   = cos(q[10]);
-    const double s11   = sin(q[10]);
-    const double w10_x = qd[5] * c11 - qd[4] * s11;
-    const double t38   = qd[5] * s11 + qd[4] * c11;
-    const double w10_z = qd[3] + qd[9];
-    const double t40   = qd[9] * t38;
-    const double t41   = qd[9] * w10_x;
-    const double t42   = w10_x * t38;
-    const double t43   = w10_x * w10_z;
-    const double t44   = w10_x * w10_x;
-    const double t45   = t38 * w10_z;
-    const double t46   = t40 + t45;
-    const double a10_x = 0.1805 * (t43 - t41) - (t33 * s11 - t34 * c11);
-    const double a10_y = 0.1805 * (t40 - t45) - (t34 * s11 + t33 * c11);
-    const double a10_z = t32 - 0.1805 * (t38 * t38 + t44);
+    const double t32 = w[0] - t7;
+    const double t33 = w[1] + t11;
+    const double t34 = w[2] - t13;
+    w[22]            = cos(q[10]);
+    w[23]            = sin(q[10]);
+    w[24]            = qd[5] * w[22] - qd[4] * w[23];
+    w[25]            = qd[5] * w[23] + qd[4] * w[22];
+    w[26]            = qd[3] + qd[9];
+    w[27]            = qd[9] * w[25];
+    w[28]            = qd[9] * w[24];
+    w[29]            = w[24] * w[25];
+    w[30]            = w[24] * w[26];
+    w[31]            = w[24] * w[24];
+    const double t45 = w[25] * w[26];
+    w[32]            = w[27] + t45;
+    w[33]            = 0.1805 * (w[30] - w[28]) - (t33 * w[23] - t34 * w[22]);
+    w[34]            = 0.1805 * (w[27] - t45) - (t34 * w[23] + t33 * w[22]);
+    w[35]            = t32 - 0.1805 * (w[25] * w[25] + w[31]);
 
     /* body 13, rl_hip: motion */
-    const double c14   = cos(q[13]);
-    const double s14   = sin(q[13]);
-    const double w13_x = qd[5] * c14 - qd[4] * s14;
-    const double t53   = qd[5] * s14 + qd[4] * c14;
-    const double w13_z = qd[3] + qd[12];
-    const double t55   = qd[12] * t53;
-    const double t56   = qd[12] * w13_x;
-    const double t57   = w13_x * t53;
-    const double t58   = w13_x * w13_z;
-    const double t59   = w13_x * w13_x;
-    const double t60   = t53 * w13_z;
-    const double t61   = t55 + t60;
-    const double t62   = t15 * s14 - t16 * c14 + 0.1805 * (t58 - t56);
-    const double t63   = t16 * s14 + t15 * c14 + 0.1805 * (t55 - t60);
-    const double a13_z = 0.1805 * (t53 * t53 + t59) + t14;
+    w[36]            = cos(q[13]);
+    w[37]            = sin(q[13]);
+    w[38]            = qd[5] * w[36] - qd[4] * w[37];
+    w[39]            = qd[5] * w[37] + qd[4] * w[36];
+    w[40]            = qd[3] + qd[12];
+    w[41]            = qd[12] * w[39];
+    w[42]            = qd[12] * w[38];
+    w[43]            = w[38] * w[39];
+    w[44]            = w[38] * w[40];
+    w[45]            = w[38] * w[38];
+    const double t60 = w[39] * w[40];
+    w[46]            = w[41] + t60;
+    w[47]            = t15 * w[37] - t16 * w[36] + 0.1805 * (w[44] - w[42]);
+    w[48]            = t16 * w[37] + t15 * w[36] + 0.1805 * (w[41] - t60);
+    w[49]            = 0.1805 * (w[39] * w[39] + w[45]) + t14;
 
     /* body 16, rr_hip: motion */
-    const double c17   = cos(q[16]);
-    const double s17   = sin(q[16]);
-    const double w16_x = qd[5] * c17 - qd[4] * s17;
-    const double t68   = qd[5] * s17 + qd[4] * c17;
-    const double w16_z = qd[3] + qd[15];
-    const double t70   = qd[15] * t68;
-    const double t71   = qd[15] * w16_x;
-    const double t72   = w16_x * t68;
-    const double t73   = w16_x * w16_z;
-    const double t74   = w16_x * w16_x;
-    const double t75   = t68 * w16_z;
-    const double t76   = t70 + t75;
-    const double t77   = t33 * s17 - t34 * c17 + 0.1805 * (t73 - t71);
-    const double t78   = t34 * s17 + t33 * c17 + 0.1805 * (t70 - t75);
-    const double a16_z = 0.1805 * (t68 * t68 + t74) + t32;
+    w[50]            = cos(q[16]);
+    w[51]            = sin(q[16]);
+    w[52]            = qd[5] * w[50] - qd[4] * w[51];
+    w[53]            = qd[5] * w[51] + qd[4] * w[50];
+    w[54]            = qd[3] + qd[15];
+    w[55]            = qd[15] * w[53];
+    w[56]            = qd[15] * w[52];
+    w[57]            = w[52] * w[53];
+    w[58]            = w[52] * w[54];
+    w[59]            = w[52] * w[52];
+    const double t75 = w[53] * w[54];
+    w[60]            = w[55] + t75;
+    w[61]            = t33 * w[51] - t34 * w[50] + 0.1805 * (w[58] - w[56]);
+    w[62]            = t34 * w[51] + t33 * w[50] + 0.1805 * (w[55] - t75);
+    w[63]            = 0.1805 * (w[53] * w[53] + w[59]) + t32;
+}
 
+static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
+                                     quadruped_real w[201])
+{
     /* body 8, fl_thigh: motion */
-    const double c9    = cos(q[8]);
-    const double s9    = sin(q[8]);
-    const double w8_x  = w7_x * c9 + w7_z * s9;
-    const double w8_y  = w7_z * c9 - w7_x * s9;
-    const double w8_z  = qd[7] + t20;
-    const double wd8_x = qd[7] * w8_y - t22 * c9;
-    const double wd8_y = t22 * s9 - qd[7] * w8_x;
-    const double t87   = w8_y * w8_y;
-    const double t88   = w8_z * w8_z;
-    const double t89   = w8_x * w8_y;
-    const double U8_xy = t89 - t23;
-    const double t91   = w8_x * w8_z;
-    const double U8_yx = t23 + t89;
-    const double t93   = w8_x * w8_x;
-    const double t94   = w8_y * w8_z;
-    const double U8_zx = t91 - wd8_y;
-    const double U8_zy = wd8_x + t94;
-    const double a8_x  = a7_x * c9 + a7_z * s9;
+    w[64] = cos(q[8]);
+    w[65] = sin(q[8]);
+    w[66] = w[10] * w[64] + w[12] * w[65];
+    w[67] = w[12] * w[64] - w[10] * w[65];
+    w[68] = qd[7] + w[11];
+    w[69] = qd[7] * w[67] - w[13] * w[64];
+    w[70] = w[13] * w[65] - qd[7] * w[66];
+    w[71] = w[67] * w[67];
+    w[72] = w[68] * w[68];
+    w[73] = w[66] * w[67];
+    w[74] = w[73] - w[14];
+    w[75] = w[66] * w[68];
+    w[76] = w[14] + w[73];
+    w[77] = w[66] * w[66];
+    w[78] = w[67] * w[68];
+    w[79] = w[75] - w[70];
+    w[80] = w[69] + w[78];
+    w[81] = w[19] * w[64] + w[21] * w[65];
 
     /* body 11, fr_thigh: motion */
-    const double c12    = cos(q[11]);
-    const double s12    = sin(q[11]);
-    const double w11_x  = w10_x * c12 + w10_z * s12;
-    const double w11_y  = w10_z * c12 - w10_x * s12;
-    const double w11_z  = qd[10] + t38;
-    const double wd11_x = qd[10] * w11_y - t40 * c12;
-    const double wd11_y = t40 * s12 - qd[10] * w11_x;
-    const double t105   = w11_y * w11_y;
-    const double t106   = w11_z * w11_z;
-    const double t107   = w11_x * w11_y;
-    const double U11_xy = t107 - t41;
-    const double t109   = w11_x * w11_z;
-    const double U11_yx = t41 + t107;
-    const double t111   = w11_x * w11_x;
-    const double t112   = w11_y * w11_z;
-    const double U11_zx = t109 - wd11_y;
-    const double U11_zy = wd11_x + t112;
-    const double a11_x  = a10_x * c12 + a10_z * s12;
+    w[82] = cos(q[11]);
+    w[83] = sin(q[11]);
+    w[84] = w[24] * w[82] + w[26] * w[83];
+    w[85] = w[26] * w[82] - w[24] * w[83];
+    w[86] = qd[10] + w[25];
+    w[87] = qd[10] * w[85] - w[27] * w[82];
+    w[88] = w[27] * w[83] - qd[10] * w[84];
+    w[89] = w[85] * w[85];
+    w[90] = w[86] * w[86];
+    w[91] = w[84] * w[85];
+    w[92] = w[91] - w[28];
+    w[93] = w[84] * w[86];
+    w[94] = w[28] + w[91];
+    w[95] = w[84] * w[84];
+    w[96] = w[85] * w[86];
+    w[97] = w[93] - w[88];
+    w[98] = w[87] + w[96];
+    w[99] = w[33] * w[82] + w[35] * w[83];
 
     /* body 14, rl_thigh: motion */
-    const double c15    = cos(q[14]);
-    const double s15    = sin(q[14]);
-    const double w14_x  = w13_x * c15 + w13_z * s15;
-    const double w14_y  = w13_z * c15 - w13_x * s15;
-    const double w14_z  = qd[13] + t53;
-    const double wd14_x = qd[13] * w14_y - t55 * c15;
-    const double wd14_y = t55 * s15 - qd[13] * w14_x;
-    const double t123   = w14_y * w14_y;
-    const double t124   = w14_z * w14_z;
-    const double t125   = w14_x * w14_y;
-    const double U14_xy = t125 - t56;
-    const double t127   = w14_x * w14_z;
-    const double U14_yx = t56 + t125;
-    const double t129   = w14_x * w14_x;
-    const double t130   = w14_y * w14_z;
-    const double U14_zx = t127 - wd14_y;
-    const double U14_zy = wd14_x + t130;
-    const double a14_x  = a13_z * s15 - t62 * c15;
+    w[100] = cos(q[14]);
+    w[101] = sin(q[14]);
+    w[102] = w[38] * w[100] + w[40] * w[101];
+    w[103] = w[40] * w[100] - w[38] * w[101];
+    w[104] = qd[13] + w[39];
+    w[105] = qd[13] * w[103] - w[41] * w[100];
+    w[106] = w[41] * w[101] - qd[13] * w[102];
+    w[107] = w[103] * w[103];
+    w[108] = w[104] * w[104];
+    w[109] = w[102] * w[103];
+    w[110] = w[109] - w[42];
+    w[111] = w[102] * w[104];
+    w[112] = w[42] + w[109];
+    w[113] = w[102] * w[102];
+    w[114] = w[103] * w[104];
+    w[115] = w[111] - w[106];
+    w[116] = w[105] + w[114];
+    w[117] = w[49] * w[101] - w[47] * w[100];
 
     /* body 17, rr_thigh: motion */
-    const double c18    = cos(q[17]);
-    const double s18    = sin(q[17]);
-    const double w17_x  = w16_x * c18 + w16_z * s18;
-    const double w17_y  = w16_z * c18 - w16_x * s18;
-    const double w17_z  = qd[16] + t68;
-    const double wd17_x = qd[16] * w17_y - t70 * c18;
-    const double wd17_y = t70 * s18 - qd[16] * w17_x;
-    const double t141   = w17_y * w17_y;
-    const double t142   = w17_z * w17_z;
-    const double t143   = w17_x * w17_y;
-    const double U17_xy = t143 - t71;
-    const double t145   = w17_x * w17_z;
-    const double U17_yx = t71 + t143;
-    const double t147   = w17_x * w17_x;
-    const double t148   = w17_y * w17_z;
-    const double U17_zx = t145 - wd17_y;
-    const double U17_zy = wd17_x + t148;
-    const double a17_x  = a16_z * s18 - t77 * c18;
+    w[118] = cos(q[17]);
+    w[119] = sin(q[17]);
+    w[120] = w[52] * w[118] + w[54] * w[119];
+    w[121] = w[54] * w[118] - w[52] * w[119];
+    w[122] = qd[16] + w[53];
+    w[123] = qd[16] * w[121] - w[55] * w[118];
+    w[124] = w[55] * w[119] - qd[16] * w[120];
+    w[125] = w[121] * w[121];
+    w[126] = w[122] * w[122];
+    w[127] = w[120] * w[121];
+    w[128] = w[127] - w[56];
+    w[129] = w[120] * w[122];
+    w[130] = w[56] + w[127];
+    w[131] = w[120] * w[120];
+    w[132] = w[121] * w[122];
+    w[133] = w[129] - w[124];
+    w[134] = w[123] + w[132];
+    w[135] = w[63] * w[119] - w[61] * w[118];
 
     /* body 9, fl_calf: motion */
-    const double t152  = 0.2 * (t87 + t88) + a8_x;
-    const double t153  = a7_z * c9 - a7_x * s9 - 0.2 * U8_yx;
-    const double t154  = 0.2 * U8_zx + a7_y;
+    w[136] = 0.2 * (w[71] + w[72]) + w[81];
+    w[137] = w[21] * w[64] - w[19] * w[65] - 0.2 * w[76];
+    w[138] = 0.2 * w[79] + w[20];
+}
+
+static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped_real qd[18],
+                                     quadruped_real w[201])
+{
+    /* body 9, fl_calf: motion */
     const double q9_10 = q[8] + q[9];
     const double t156  = qd[7] + qd[8];
-    const double c10   = cos(q[9]);
-    const double s10   = sin(q[9]);
-    const double w9_x  = w8_x * c10 + w8_y * s10;
-    const double w9_y  = w8_y * c10 - w8_x * s10;
-    const double w9_z  = qd[8] + w8_z;
-    const double wd9_x = t156 * w9_y - t22 * cos(q9_10);
-    const double wd9_y = t22 * sin(q9_10) - t156 * w9_x;
-    const double t164  = w9_y * w9_y;
-    const double t165  = w9_z * w9_z;
-    const double t166  = w9_x * w9_y;
-    const double U9_xy = t166 - t23;
-    const double t168  = w9_x * w9_z;
-    const double U9_yx = t23 + t166;
-    const double t170  = w9_x * w9_x;
-    const double t171  = w9_y * w9_z;
-    const double U9_zx = t168 - wd9_y;
-    const double U9_zy = wd9_x + t171;
-    const double a9_x  = t152 * c10 + t153 * s10;
-    const double a9_y  = t153 * c10 - t152 * s10;
+    w[10]              = cos(q[9]);
+    w[11]              = sin(q[9]);
+    const double w9_x  = w[66] * w[10] + w[67] * w[11];
+    const double w9_y  = w[67] * w[10] - w[66] * w[11];
+    const double w9_z  = qd[8] + w[68];
+    w[24]              = t156 * w9_y - w[13] * cos(q9_10);
+    w[25]              = w[13] * sin(q9_10) - t156 * w9_x;
+    w[38]              = w9_y * w9_y;
+    w[39]              = w9_z * w9_z;
+    w[52]              = w9_x * w9_y;
+    w[53]              = w[52] - w[14];
+    w[139]             = w9_x * w9_z;
+    w[140]             = w[14] + w[52];
+    w[141]             = w9_x * w9_x;
+    w[142]             = w9_y * w9_z;
+    w[143]             = w[139] - w[25];
+    w[144]             = w[24] + w[142];
+    w[145]             = w[136] * w[10] + w[137] * w[11];
+    w[146]             = w[137] * w[10] - w[136] * w[11];
 
     /* body 12, fr_calf: motion */
-    const double t176   = 0.2 * (t105 + t106) + a11_x;
-    const double t177   = a10_z * c12 - a10_x * s12 - 0.2 * U11_yx;
-    const double t178   = 0.2 * U11_zx + a10_y;
+    const double t176   = 0.2 * (w[89] + w[90]) + w[99];
+    const double t177   = w[35] * w[82] - w[33] * w[83] - 0.2 * w[94];
+    w[147]              = 0.2 * w[97] + w[34];
     const double q12_13 = q[11] + q[12];
     const double t180   = qd[10] + qd[11];
-    const double c13    = cos(q[12]);
-    const double s13    = sin(q[12]);
-    const double w12_x  = w11_x * c13 + w11_y * s13;
-    const double w12_y  = w11_y * c13 - w11_x * s13;
-    const double w12_z  = qd[11] + w11_z;
-    const double wd12_x = t180 * w12_y - t40 * cos(q12_13);
-    const double wd12_y = t40 * sin(q12_13) - t180 * w12_x;
-    const double t188   = w12_y * w12_y;
-    const double t189   = w12_z * w12_z;
-    const double t190   = w12_x * w12_y;
-    const double U12_xy = t190 - t41;
-    const double t192   = w12_x * w12_z;
-    const double U12_yx = t41 + t190;
-    const double t194   = w12_x * w12_x;
-    const double t195   = w12_y * w12_z;
-    const double U12_zx = t192 - wd12_y;
-    const double U12_zy = wd12_x + t195;
-    const double a12_x  = t176 * c13 + t177 * s13;
-    const double a12_y  = t177 * c13 - t176 * s13;
+    w[148]              = cos(q[12]);
+    w[149]              = sin(q[12]);
+    const double w12_x  = w[84] * w[148] + w[85] * w[149];
+    const double w12_y  = w[85] * w[148] - w[84] * w[149];
+    const double w12_z  = qd[11] + w[86];
+    w[150]              = t180 * w12_y - w[27] * cos(q12_13);
+    w[151]              = w[27] * sin(q12_13) - t180 * w12_x;
+    w[152]              = w12_y * w12_y;
+    w[153]              = w12_z * w12_z;
+    w[154]              = w12_x * w12_y;
+    w[155]              = w[154] - w[28];
+    w[156]              = w12_x * w12_z;
+    w[157]              = w[28] + w[154];
+    w[158]              = w12_x * w12_x;
+    w[159]              = w12_y * w12_z;
+    w[160]              = w[156] - w[151];
+    w[161]              = w[150] + w[159];
+    w[162]              = t176 * w[148] + t177 * w[149];
+    w[163]              = t177 * w[148] - t176 * w[149];
 
     /* body 15, rl_calf: motion */
-    const double t200   = 0.2 * (t123 + t124) + a14_x;
-    const double t201   = a13_z * c15 + t62 * s15 - 0.2 * U14_yx;
-    const double a15_z  = t63 - 0.2 * U14_zx;
+    const double t200   = 0.2 * (w[107] + w[108]) + w[117];
+    const double t201   = w[49] * w[100] + w[47] * w[101] - 0.2 * w[112];
+    w[164]              = w[48] - 0.2 * w[115];
     const double q15_16 = q[14] + q[15];
     const double t204   = qd[13] + qd[14];
-    const double c16    = cos(q[15]);
-    const double s16    = sin(q[15]);
-    const double w15_x  = w14_x * c16 + w14_y * s16;
-    const double w15_y  = w14_y * c16 - w14_x * s16;
-    const double w15_z  = qd[14] + w14_z;
-    const double wd15_x = t204 * w15_y - t55 * cos(q15_16);
-    const double wd15_y = t55 * sin(q15_16) - t204 * w15_x;
-    const double t212   = w15_y * w15_y;
-    const double t213   = w15_z * w15_z;
-    const double t214   = w15_x * w15_y;
-    const double U15_xy = t214 - t56;
-    const double t216   = w15_x * w15_z;
-    const double U15_yx = t56 + t214;
-    const double t218   = w15_x * w15_x;
-    const double t219   = w15_y * w15_z;
-    const double U15_zx = t216 - wd15_y;
-    const double U15_zy = wd15_x + t219;
-    const double a15_x  = t200 * c16 + t201 * s16;
-    const double a15_y  = t201 * c16 - t200 * s16;
+    w[165]              = cos(q[15]);
+    w[166]              = sin(q[15]);
+    const double w15_x  = w[102] * w[165] + w[103] * w[166];
+    const double w15_y  = w[103] * w[165] - w[102] * w[166];
+    const double w15_z  = qd[14] + w[104];
+    w[167]              = t204 * w15_y - w[41] * cos(q15_16);
+    w[168]              = w[41] * sin(q15_16) - t204 * w15_x;
+    w[169]              = w15_y * w15_y;
+    w[170]              = w15_z * w15_z;
+    w[171]              = w15_x * w15_y;
+    w[172]              = w[171] - w[42];
+    w[173]              = w15_x * w15_z;
+    w[174]              = w[42] + w[171];
+    w[175]              = w15_x * w15_x;
+    w[176]              = w15_y * w15_z;
+    w[177]              = w[173] - w[168];
+    w[178]              = w[167] + w[176];
+    w[179]              = t200 * w[165] + t201 * w[166];
+    w[180]              = t201 * w[165] - t200 * w[166];
 
     /* body 18, rr_calf: motion */
-    const double t224   = 0.2 * (t141 + t142) + a17_x;
-    const double t225   = a16_z * c18 + t77 * s18 - 0.2 * U17_yx;
-    const double a18_z  = t78 - 0.2 * U17_zx;
+    w[181]              = 0.2 * (w[125] + w[126]) + w[135];
+    w[182]              = w[63] * w[118] + w[61] * w[119] - 0.2 * w[130];
+    w[183]              = w[62] - 0.2 * w[133];
     const double q18_19 = q[17] + q[18];
     const double t228   = qd[16] + qd[17];
-    const double c19    = cos(q[18]);
-    const double s19    = sin(q[18]);
-    const double w18_x  = w17_x * c19 + w17_y * s19;
-    const double w18_y  = w17_y * c19 - w17_x * s19;
-    const double w18_z  = qd[17] + w17_z;
-    const double wd18_x = t228 * w18_y - t70 * cos(q18_19);
-    const double wd18_y = t70 * sin(q18_19) - t228 * w18_x;
-    const double t236   = w18_y * w18_y;
-    const double t237   = w18_z * w18_z;
-    const double t238   = w18_x * w18_y;
-    const double U18_xy = t238 - t71;
-    const double t240   = w18_x * w18_z;
-    const double U18_yx = t71 + t238;
-    const double t242   = w18_x * w18_x;
-    const double t243   = w18_y * w18_z;
-    const double U18_zx = t240 - wd18_y;
-    const double U18_zy = wd18_x + t243;
-    const double a18_x  = t224 * c19 + t225 * s19;
-    const double a18_y  = t225 * c19 - t224 * s19;
+    w[184]              = cos(q[18]);
+    w[185]              = sin(q[18]);
+    w[186]              = w[120] * w[184] + w[121] * w[185];
+    w[187]              = w[121] * w[184] - w[120] * w[185];
+    w[188]              = qd[17] + w[122];
+    w[189]              = t228 * w[187] - w[55] * cos(q18_19);
+    w[190]              = w[55] * sin(q18_19) - t228 * w[186];
+}
+
+static QUADRUPED_NOINLINE void part4(quadruped_real w[201], quadruped_real tau_b[18])
+{
+    /* body 18, rr_calf: motion */
+    const double t236   = w[187] * w[187];
+    const double t237   = w[188] * w[188];
+    const double t238   = w[186] * w[187];
+    const double U18_xy = t238 - w[56];
+    const double t240   = w[186] * w[188];
+    const double U18_yx = w[56] + t238;
+    const double t242   = w[186] * w[186];
+    const double t243   = w[187] * w[188];
+    const double U18_zx = t240 - w[190];
+    const double U18_zy = w[189] + t243;
+    const double a18_x  = w[181] * w[184] + w[182] * w[185];
+    const double a18_y  = w[182] * w[184] - w[181] * w[185];
 
     /* body 18, rr_calf: forces */
     const double f18_x = 0.029762 * (t236 + t237) + 0.000996 * U18_xy + 0.362755 * a18_x;
     const double f18_y = 0.362755 * a18_y - (0.029762 * U18_yx + 0.000996 * (t237 + t242));
-    const double f18_z = 0.000996 * U18_zy - 0.029762 * U18_zx + 0.362755 * a18_z;
+    w[13]              = 0.000996 * U18_zy - 0.029762 * U18_zx + 0.362755 * w[183];
     const double t251  = 1.43175e-05 * U18_zy - (0.000106572 * U18_zx + 0.0024940556 * U18_yx);
     const double t252  = 8.34648e-05 * U18_xy - 0.000106572 * U18_zy + 0.0048586925 * U18_zx;
-    const double t253  = 0.0024940556 * (t243 - wd18_x) + 8.34648e-05 * (wd18_y + t240);
-    const double t254  = 0.004844375 * t238 + 0.0048730100000000005 * t71 + t253;
-    const double n18_x = 8.34648e-05 * (t236 - t237) + t251 + 0.000996 * a18_z;
-    const double n18_y = 0.029762 * a18_z - (0.0024940556 * (t237 - t242) + t252);
+    const double t253  = 0.0024940556 * (t243 - w[189]) + 8.34648e-05 * (w[190] + t240);
+    const double t254  = 0.004844375 * t238 + 0.0048730100000000005 * w[56] + t253;
+    const double n18_x = 8.34648e-05 * (t236 - t237) + t251 + 0.000996 * w[183];
+    const double n18_y = 0.029762 * w[183] - (0.0024940556 * (t237 - t242) + t252);
     const double n18_z = t254 - 0.000106572 * (t236 - t242) - (0.029762 * a18_y + 0.000996 * a18_x);
     tau_b[17]          = n18_z;
-    const double t258  = c19 * f18_y + s19 * f18_x;
+    const double t258  = w[184] * f18_y + w[185] * f18_x;
 
     /* body 15, rl_calf: forces */
-    const double f15_x = 0.029762 * (t212 + t213) + 0.000996 * U15_xy + 0.362755 * a15_x;
-    const double f15_y = 0.362755 * a15_y - (0.029762 * U15_yx + 0.000996 * (t213 + t218));
-    const double f15_z = 0.000996 * U15_zy - 0.029762 * U15_zx + 0.362755 * a15_z;
-    const double t262  = 0.0024940556 * U15_yx - 0.000106572 * U15_zx + 1.43175e-05 * U15_zy;
-    const double t263  = 8.34648e-05 * U15_xy + 0.000106572 * U15_zy - 0.0048586925 * U15_zx;
-    const double t264  = 0.0024940556 * (t219 - wd15_x) + 8.34648e-05 * (wd15_y + t216);
-    const double t265  = t264 - (0.004844375 * t214 + 0.0048730100000000005 * t56);
-    const double n15_x = t262 - 8.34648e-05 * (t212 - t213) + 0.000996 * a15_z;
-    const double n15_y = 0.0024940556 * (t213 - t218) + t263 + 0.029762 * a15_z;
-    const double t268  = 0.000106572 * (t212 - t218) + t265 + (0.029762 * a15_y + 0.000996 * a15_x);
+    const double f15_x = 0.029762 * (w[169] + w[170]) + 0.000996 * w[172] + 0.362755 * w[179];
+    const double f15_y = 0.362755 * w[180] - (0.029762 * w[174] + 0.000996 * (w[170] + w[175]));
+    w[27]              = 0.000996 * w[178] - 0.029762 * w[177] + 0.362755 * w[164];
+    const double t262  = 0.0024940556 * w[174] - 0.000106572 * w[177] + 1.43175e-05 * w[178];
+    const double t263  = 8.34648e-05 * w[172] + 0.000106572 * w[178] - 0.0048586925 * w[177];
+    const double t264  = 0.0024940556 * (w[176] - w[167]) + 8.34648e-05 * (w[168] + w[173]);
+    const double t265  = t264 - (0.004844375 * w[171] + 0.0048730100000000005 * w[42]);
+    const double n15_x = t262 - 8.34648e-05 * (w[169] - w[170]) + 0.000996 * w[164];
+    const double n15_y = 0.0024940556 * (w[170] - w[175]) + t263 + 0.029762 * w[164];
+    const double t268  = 0.000106572 * (w[169] - w[175]) + t265 + (0.029762 * w[180] + 0.000996 * w[179]);
     tau_b[14]          = -t268;
-    const double t269  = c16 * f15_y + s16 * f15_x;
+    const double t269  = w[165] * f15_y + w[166] * f15_x;
 
     /* body 12, fr_calf: forces */
-    const double f12_x = 0.029762 * (t188 + t189) + 0.000996 * U12_xy + 0.362755 * a12_x;
-    const double f12_y = 0.362755 * a12_y - (0.029762 * U12_yx + 0.000996 * (t189 + t194));
-    const double f12_z = 0.000996 * U12_zy - 0.029762 * U12_zx - 0.362755 * t178;
-    const double t273  = 1.43175e-05 * U12_zy - (0.000106572 * U12_zx + 0.0024940556 * U12_yx);
-    const double t274  = 8.34648e-05 * U12_xy - 0.000106572 * U12_zy + 0.0048586925 * U12_zx;
-    const double t275  = 0.0024940556 * (t195 - wd12_x) + 8.34648e-05 * (wd12_y + t192);
-    const double t276  = 0.004844375 * t190 + 0.0048730100000000005 * t41 + t275;
-    const double n12_x = 8.34648e-05 * (t188 - t189) + t273 - 0.000996 * t178;
-    const double t278  = 0.0024940556 * (t189 - t194) + t274 + 0.029762 * t178;
-    const double n12_z = t276 - 0.000106572 * (t188 - t194) - (0.029762 * a12_y + 0.000996 * a12_x);
+    const double f12_x = 0.029762 * (w[152] + w[153]) + 0.000996 * w[155] + 0.362755 * w[162];
+    const double f12_y = 0.362755 * w[163] - (0.029762 * w[157] + 0.000996 * (w[153] + w[158]));
+    w[41]              = 0.000996 * w[161] - 0.029762 * w[160] - 0.362755 * w[147];
+    const double t273  = 1.43175e-05 * w[161] - (0.000106572 * w[160] + 0.0024940556 * w[157]);
+    const double t274  = 8.34648e-05 * w[155] - 0.000106572 * w[161] + 0.0048586925 * w[160];
+    const double t275  = 0.0024940556 * (w[159] - w[150]) + 8.34648e-05 * (w[151] + w[156]);
+    const double t276  = 0.004844375 * w[154] + 0.0048730100000000005 * w[28] + t275;
+    const double n12_x = 8.34648e-05 * (w[152] - w[153]) + t273 - 0.000996 * w[147];
+    const double t278  = 0.0024940556 * (w[153] - w[158]) + t274 + 0.029762 * w[147];
+    const double n12_z = t276 - 0.000106572 * (w[152] - w[158]) - (0.029762 * w[163] + 0.000996 * w[162]);
     tau_b[11]          = n12_z;
-    const double t280  = c13 * f12_y + s13 * f12_x;
+    const double t280  = w[148] * f12_y + w[149] * f12_x;
 
     /* body 9, fl_calf: forces */
-    const double f9_x = 0.029762 * (t164 + t165) + 0.000996 * U9_xy + 0.362755 * a9_x;
-    const double f9_y = 0.362755 * a9_y - (0.029762 * U9_yx + 0.000996 * (t165 + t170));
-    const double f9_z = 0.000996 * U9_zy - 0.029762 * U9_zx - 0.362755 * t154;
-    const double t284 = 0.0024940556 * U9_yx - 0.000106572 * U9_zx + 1.43175e-05 * U9_zy;
-    const double t285 = 8.34648e-05 * U9_xy + 0.000106572 * U9_zy - 0.0048586925 * U9_zx;
-    const double t286 = 0.0024940556 * (t171 - wd9_x) + 8.34648e-05 * (wd9_y + t168);
-    const double t287 = t286 - (0.004844375 * t166 + 0.0048730100000000005 * t23);
-    const double n9_x = t284 - 8.34648e-05 * (t164 - t165) - 0.000996 * t154;
-    const double n9_y = 0.0024940556 * (t165 - t170) + t285 - 0.029762 * t154;
-    const double t290 = 0.000106572 * (t164 - t170) + t287 + (0.029762 * a9_y + 0.000996 * a9_x);
-    tau_b[8]          = -t290;
-    const double t291 = c10 * f9_y + s10 * f9_x;
+    w[55]             = 0.029762 * (w[38] + w[39]) + 0.000996 * w[53] + 0.362755 * w[145];
+    w[66]             = 0.362755 * w[146] - (0.029762 * w[140] + 0.000996 * (w[39] + w[141]));
+    w[67]             = 0.000996 * w[144] - 0.029762 * w[143] - 0.362755 * w[138];
+    const double t284 = 0.0024940556 * w[140] - 0.000106572 * w[143] + 1.43175e-05 * w[144];
+    const double t285 = 8.34648e-05 * w[53] + 0.000106572 * w[144] - 0.0048586925 * w[143];
+    const double t286 = 0.0024940556 * (w[142] - w[24]) + 8.34648e-05 * (w[25] + w[139]);
+    const double t287 = t286 - (0.004844375 * w[52] + 0.0048730100000000005 * w[14]);
+    w[68]             = t284 - 8.34648e-05 * (w[38] - w[39]) - 0.000996 * w[138];
+    w[84]             = 0.0024940556 * (w[39] - w[141]) + t285 - 0.029762 * w[138];
+    w[85]             = 0.000106572 * (w[38] - w[141]) + t287 + (0.029762 * w[146] + 0.000996 * w[145]);
+    tau_b[8]          = -w[85];
+    w[86]             = w[10] * w[66] + w[11] * w[55];
 
     /* body 17, rr_thigh: forces */
-    const double t292  = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy;
-    const double t293  = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy + 0.001354773 * U17_zx;
-    const double t294  = 0.0054780518 * (t148 - wd17_x) - 0.0001878102 * (wd17_y + t145);
-    const double t295  = t294 - (0.00149894 * t143 + 0.0012106060000000001 * t71);
-    const double t296  = s19 * f18_y - c19 * f18_x + 0.003039 * U17_xy;
-    const double f17_y = 0.003039 * (t142 + t147) + t258;
-    const double t298  = 0.0001878102 * (t141 - t142) + t292 + 0.003039 * t78;
-    const double n17_x = c19 * n18_x - s19 * n18_y - t298;
-    const double t300  = c19 * n18_y + s19 * n18_x + 0.2 * f18_z;
-    const double n17_y = t293 - 0.0054780518 * (t142 - t147) + t300;
-    const double n17_z = n18_z - 0.2 * t258 + (8.2053e-05 * (t141 - t147) + t295 + 0.003039 * a17_x);
-    tau_b[16]          = n17_z;
+    const double t292 = 0.0054780518 * w[130] - 8.2053e-05 * w[133] - 0.000144167 * w[134];
+    const double t293 = 0.0001878102 * w[128] - 8.2053e-05 * w[134] + 0.001354773 * w[133];
+    const double t294 = 0.0054780518 * (w[132] - w[123]) - 0.0001878102 * (w[124] + w[129]);
+    const double t295 = t294 - (0.00149894 * w[127] + 0.0012106060000000001 * w[56]);
+    w[102]            = w[185] * f18_y - w[184] * f18_x + 0.003039 * w[128];
+    w[103]            = 0.003039 * (w[126] + w[131]) + t258;
+    const double t298 = 0.0001878102 * (w[125] - w[126]) + t292 + 0.003039 * w[62];
+    w[104]            = w[184] * n18_x - w[185] * n18_y - t298;
+    const double t300 = w[184] * n18_y + w[185] * n18_x + 0.2 * w[13];
+    w[120]            = t293 - 0.0054780518 * (w[126] - w[131]) + t300;
+    w[121]            = n18_z - 0.2 * t258 + (8.2053e-05 * (w[125] - w[131]) + t295 + 0.003039 * w[135]);
+    tau_b[16]         = w[121];
 
     /* body 14, rl_thigh: forces */
-    const double t303  = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy;
-    const double t304  = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy - 0.001354773 * U14_zx;
-    const double t305  = 0.0054780518 * (t130 - wd14_x) - 0.0001878102 * (wd14_y + t127);
-    const double t306  = 0.00149894 * t125 + 0.0012106060000000001 * t56 + t305;
-    const double t307  = s16 * f15_y - c16 * f15_x + 0.003039 * U14_xy;
-    const double f14_y = 0.003039 * (t124 + t129) + t269;
-    const double t309  = 0.003039 * t63 - (0.0001878102 * (t123 - t124) + t303);
-    const double n14_x = c16 * n15_x - s16 * n15_y - t309;
-    const double t311  = c16 * n15_y + s16 * n15_x + 0.2 * f15_z;
-    const double n14_y = t311 - (t304 - 0.0054780518 * (t124 - t129));
-    const double t313  = 0.2 * t269 + t268 + (t306 - 8.2053e-05 * (t123 - t129) - 0.003039 * a14_x);
-    tau_b[13]          = -t313;
+    const double t303 = 8.2053e-05 * w[115] + 0.0054780518 * w[112] + 0.000144167 * w[116];
+    const double t304 = 0.0001878102 * w[110] + 8.2053e-05 * w[116] - 0.001354773 * w[115];
+    const double t305 = 0.0054780518 * (w[114] - w[105]) - 0.0001878102 * (w[106] + w[111]);
+    const double t306 = 0.00149894 * w[109] + 0.0012106060000000001 * w[42] + t305;
+    w[122]            = w[166] * f15_y - w[165] * f15_x + 0.003039 * w[110];
+    w[136]            = 0.003039 * (w[108] + w[113]) + t269;
+    const double t309 = 0.003039 * w[48] - (0.0001878102 * (w[107] - w[108]) + t303);
+    w[137]            = w[165] * n15_x - w[166] * n15_y - t309;
+    const double t311 = w[165] * n15_y + w[166] * n15_x + 0.2 * w[27];
+    w[191]            = t311 - (t304 - 0.0054780518 * (w[108] - w[113]));
+    w[192]            = 0.2 * t269 + t268 + (t306 - 8.2053e-05 * (w[107] - w[113]) - 0.003039 * w[117]);
+    tau_b[13]         = -w[192];
 
     /* body 11, fr_thigh: forces */
-    const double t314  = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy;
-    const double t315  = 0.0001878102 * U11_xy - 8.2053e-05 * U11_zy + 0.001354773 * U11_zx;
-    const double t316  = 0.0054780518 * (t112 - wd11_x) - 0.0001878102 * (wd11_y + t109);
-    const double t317  = t316 - (0.00149894 * t107 + 0.0012106060000000001 * t41);
-    const double f11_x = c13 * f12_x - s13 * f12_y - 0.003039 * U11_xy;
-    const double f11_y = 0.003039 * (t106 + t111) + t280;
-    const double t320  = 0.0001878102 * (t105 - t106) + t314 - 0.003039 * a10_y;
-    const double n11_x = c13 * n12_x + s13 * t278 - t320;
-    const double t322  = c13 * t278 - s13 * n12_x - 0.2 * f12_z;
-    const double n11_y = t315 - 0.0054780518 * (t106 - t111) - t322;
-    const double n11_z = n12_z - 0.2 * t280 + (8.2053e-05 * (t105 - t111) + t317 + 0.003039 * a11_x);
-    tau_b[10]          = n11_z;
+    const double t314 = 0.0054780518 * w[94] - 8.2053e-05 * w[97] - 0.000144167 * w[98];
+    const double t315 = 0.0001878102 * w[92] - 8.2053e-05 * w[98] + 0.001354773 * w[97];
+    const double t316 = 0.0054780518 * (w[96] - w[87]) - 0.0001878102 * (w[88] + w[93]);
+    const double t317 = t316 - (0.00149894 * w[91] + 0.0012106060000000001 * w[28]);
+    w[193]            = w[148] * f12_x - w[149] * f12_y - 0.003039 * w[92];
+    w[194]            = 0.003039 * (w[90] + w[95]) + t280;
+    const double t320 = 0.0001878102 * (w[89] - w[90]) + t314 - 0.003039 * w[34];
+    w[195]            = w[148] * n12_x + w[149] * t278 - t320;
+    const double t322 = w[148] * t278 - w[149] * n12_x - 0.2 * w[41];
+    w[196]            = t315 - 0.0054780518 * (w[90] - w[95]) - t322;
+    w[197]            = n12_z - 0.2 * t280 + (8.2053e-05 * (w[89] - w[95]) + t317 + 0.003039 * w[99]);
+    tau_b[10]         = w[197];
 
     /* body 8, fl_thigh: forces */
-    const double t325 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy;
-    const double t326 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy - 0.001354773 * U8_zx;
-    const double t327 = 0.0054780518 * (t94 - wd8_x) - 0.0001878102 * (wd8_y + t91);
-    const double t328 = 0.00149894 * t89 + 0.0012106060000000001 * t23 + t327;
-    const double f8_x = c10 * f9_x - s10 * f9_y - 0.003039 * U8_xy;
-    const double f8_y = 0.003039 * (t88 + t93) + t291;
-    const double t331 = 0.0001878102 * (t87 - t88) + t325 + 0.003039 * a7_y;
-    const double n8_x = c10 * n9_x - s10 * n9_y + t331;
-    const double t333 = c10 * n9_y + s10 * n9_x + 0.2 * f9_z;
-    const double n8_y = t333 - (t326 - 0.0054780518 * (t88 - t93));
-    const double t335 = 0.2 * t291 + t290 + (t328 - 8.2053e-05 * (t87 - t93) - 0.003039 * a8_x);
+    w[198]            = 8.2053e-05 * w[79] + 0.0054780518 * w[76] + 0.000144167 * w[80];
+    w[199]            = 0.0001878102 * w[74] + 8.2053e-05 * w[80] - 0.001354773 * w[79];
+    const double t327 = 0.0054780518 * (w[78] - w[69]) - 0.0001878102 * (w[70] + w[75]);
+    w[200]            = 0.00149894 * w[73] + 0.0012106060000000001 * w[14] + t327;
+}
+
+static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real w[201],
+                                     quadruped_real tau_b[18])
+{
+    /* body 8, fl_thigh: forces */
+    const double f8_x = w[10] * w[55] - w[11] * w[66] - 0.003039 * w[74];
+    const double f8_y = 0.003039 * (w[72] + w[77]) + w[86];
+    const double t331 = 0.0001878102 * (w[71] - w[72]) + w[198] + 0.003039 * w[20];
+    const double n8_x = w[10] * w[68] - w[11] * w[84] + t331;
+    const double t333 = w[10] * w[84] + w[11] * w[68] + 0.2 * w[67];
+    const double n8_y = t333 - (w[199] - 0.0054780518 * (w[72] - w[77]));
+    const double t335 = 0.2 * w[86] + w[85] + (w[200] - 8.2053e-05 * (w[71] - w[77]) - 0.003039 * w[81]);
     tau_b[7]          = -t335;
 
     /* body 16, rr_hip: forces */
-    const double t336  = c18 * t296 + s18 * f17_y + 0.0815422 * t72;
-    const double t337  = f18_z - 0.003039 * U17_zy + 0.0815422 * (w16_z * w16_z + t74);
-    const double f16_z = c18 * f17_y - s18 * t296 - 0.0815422 * t76;
-    const double n16_z = c18 * n17_y + s18 * n17_x + (0.00545215306 * t72 + 0.0815422 * t77);
+    const double t336  = w[118] * w[102] + w[119] * w[103] + 0.0815422 * w[57];
+    const double t337  = w[13] - 0.003039 * w[134] + 0.0815422 * (w[54] * w[54] + w[59]);
+    const double f16_z = w[118] * w[103] - w[119] * w[102] - 0.0815422 * w[60];
+    const double n16_z = w[118] * w[120] + w[119] * w[104] + (0.00545215306 * w[57] + 0.0815422 * w[61]);
     tau_b[15]          = n16_z;
-    const double n16_x = c18 * n17_x - s18 * n17_y - (0.00582035306 * t76 - 0.0815422 * a16_z);
+    const double n16_x = w[118] * w[104] - w[119] * w[120] - (0.00582035306 * w[60] - 0.0815422 * w[63]);
     const double t341  = n16_x - 0.1805 * t337;
-    const double t342  = 0.0003682 * (t71 + t73) + n17_z - 0.1805 * t336;
-    const double t343  = s17 * t337 - c17 * t336;
+    const double t342  = 0.0003682 * (w[56] + w[58]) + w[121] - 0.1805 * t336;
+    const double t343  = w[51] * t337 - w[50] * t336;
 
     /* body 13, rl_hip: forces */
-    const double f13_x = 0.0815422 * t57 - (c15 * t307 + s15 * f14_y);
-    const double f13_y = 0.0815422 * (w13_z * w13_z + t59) - (f15_z - 0.003039 * U14_zy);
-    const double f13_z = c15 * f14_y - s15 * t307 + 0.0815422 * t61;
-    const double n13_z = c15 * n14_y + s15 * n14_x - (0.0815422 * t62 - 0.00545215306 * t57);
+    const double f13_x = 0.0815422 * w[43] - (w[100] * w[122] + w[101] * w[136]);
+    const double f13_y = 0.0815422 * (w[40] * w[40] + w[45]) - (w[27] - 0.003039 * w[116]);
+    const double f13_z = w[100] * w[136] - w[101] * w[122] + 0.0815422 * w[46];
+    const double n13_z = w[100] * w[191] + w[101] * w[137] - (0.0815422 * w[47] - 0.00545215306 * w[43]);
     tau_b[12]          = n13_z;
-    const double n13_x = c15 * n14_x - s15 * n14_y - (0.00582035306 * t61 + 0.0815422 * a13_z);
+    const double n13_x = w[100] * w[137] - w[101] * w[191] - (0.00582035306 * w[46] + 0.0815422 * w[49]);
     const double t349  = 0.1805 * f13_y + n13_x;
-    const double t350  = t313 - 0.0003682 * (t56 + t58) - 0.1805 * f13_x;
-    const double t351  = c14 * f13_x - s14 * f13_y;
-    const double t352  = s17 * t342 + c17 * t341 + 0.047 * f16_z;
+    const double t350  = w[192] - 0.0003682 * (w[42] + w[44]) - 0.1805 * f13_x;
+    const double t351  = w[36] * f13_x - w[37] * f13_y;
+    const double t352  = w[51] * t342 + w[50] * t341 + 0.047 * f16_z;
 
     /* body 10, fr_hip: forces */
-    const double f10_x = c12 * f11_x - s12 * f11_y - 0.0815422 * t42;
-    const double t354  = f12_z - 0.003039 * U11_zy + 0.0815422 * (w10_z * w10_z + t44);
-    const double f10_z = c12 * f11_y + s12 * f11_x - 0.0815422 * t46;
-    const double n10_z = c12 * n11_y + s12 * n11_x - (0.0815422 * a10_x - 0.00545215306 * t42);
+    const double f10_x = w[82] * w[193] - w[83] * w[194] - 0.0815422 * w[29];
+    const double t354  = w[41] - 0.003039 * w[98] + 0.0815422 * (w[26] * w[26] + w[31]);
+    const double f10_z = w[82] * w[194] + w[83] * w[193] - 0.0815422 * w[32];
+    const double n10_z = w[82] * w[196] + w[83] * w[195] - (0.0815422 * w[33] - 0.00545215306 * w[29]);
     tau_b[9]           = n10_z;
-    const double n10_x = c12 * n11_x - s12 * n11_y - (0.00582035306 * t46 - 0.0815422 * a10_z);
+    const double n10_x = w[82] * w[195] - w[83] * w[196] - (0.00582035306 * w[32] - 0.0815422 * w[35]);
     const double t358  = 0.1805 * t354 + n10_x;
-    const double t359  = 0.0003682 * (t41 + t43) + n11_z - 0.1805 * f10_x;
-    const double t360  = s11 * t354 + c11 * f10_x;
-    const double t361  = s17 * t336 + c17 * t337 - (s14 * f13_x + c14 * f13_y);
-    const double t362  = s17 * t341 - c17 * t342 + (s14 * t349 + c14 * t350);
-    const double t363  = t352 - (s14 * t350 - c14 * t349 + 0.047 * f13_z);
+    const double t359  = 0.0003682 * (w[28] + w[30]) + w[197] - 0.1805 * f10_x;
+    const double t360  = w[23] * t354 + w[22] * f10_x;
+    const double t361  = w[51] * t336 + w[50] * t337 - (w[37] * f13_x + w[36] * f13_y);
+    const double t362  = w[51] * t341 - w[50] * t342 + (w[37] * t349 + w[36] * t350);
+    const double t363  = t352 - (w[37] * t350 - w[36] * t349 + 0.047 * f13_z);
 
     /* body 7, fl_hip: forces */
-    const double t364 = 0.26110803324099724 * a7_x + 0.0815422 * t24;
-    const double f7_x = c9 * f8_x - s9 * f8_y + t364;
-    const double t366 = 0.26110803324099724 * a7_y + 0.0815422 * (w7_z * w7_z + t26);
-    const double f7_y = t366 - (f9_z - 0.003039 * U8_zy);
-    const double t368 = 0.26110803324099724 * a7_z + 0.0815422 * t28;
-    const double f7_z = c9 * f8_y + s9 * f8_x + t368;
-    const double n7_z = c9 * n8_y + s9 * n8_x + (0.00545215306 * t24 + 0.0815422 * a7_x);
+    const double t364 = 0.26110803324099724 * w[19] + 0.0815422 * w[15];
+    const double f7_x = w[64] * f8_x - w[65] * f8_y + t364;
+    const double t366 = 0.26110803324099724 * w[20] + 0.0815422 * (w[12] * w[12] + w[17]);
+    const double f7_y = t366 - (w[67] - 0.003039 * w[80]);
+    const double t368 = 0.26110803324099724 * w[21] + 0.0815422 * w[18];
+    const double f7_z = w[64] * f8_y + w[65] * f8_x + t368;
+    const double n7_z = w[64] * n8_y + w[65] * n8_x + (0.00545215306 * w[15] + 0.0815422 * w[19]);
     tau_b[6]          = n7_z;
-    const double n7_x = c9 * n8_x - s9 * n8_y - (0.00582035306 * t28 + 0.0815422 * a7_z);
+    const double n7_x = w[64] * n8_x - w[65] * n8_y - (0.00582035306 * w[18] + 0.0815422 * w[21]);
     const double t372 = n7_x - 0.1805 * f7_y;
-    const double t373 = t335 - 0.0003682 * (t23 + t25) + 0.1805 * f7_x;
-    const double t374 = s8 * f7_y - c8 * f7_x;
+    const double t373 = t335 - 0.0003682 * (w[14] + w[16]) + 0.1805 * f7_x;
+    const double t374 = w[9] * f7_y - w[8] * f7_x;
     const double t375 = 0.047 * t343 - n16_z - (0.047 * t351 + n13_z) + (0.047 * t360 - n10_z);
-    const double t376 = s11 * t359 + c11 * t358 + 0.047 * f10_z + t363;
+    const double t376 = w[23] * t359 + w[22] * t358 + 0.047 * f10_z + t363;
 
     /* body 6, trunk: forces */
-    const double t377 = 0.19647809047042938 * U6_xy - 0.00221511 * (qd[4] * qd[4] - t9);
-    const double t378 = 10.740871966759 * a1_x - 0.01227207756232687 * U6_xy;
+    const double t377 = 0.19647809047042938 * w[3] - 0.00221511 * (qd[4] * qd[4] - w[5]);
+    const double t378 = 10.740871966759 * w[0] - 0.01227207756232687 * w[3];
     tau_b[0]          = f16_z + f13_z + f10_z + f7_z + t378;
-    const double t379 = t361 - (s11 * f10_x - c11 * t354) - (s8 * f7_x + c8 * f7_y);
-    tau_b[1]          = 10.740871966759 * a1_y + 0.01227207756232687 * t10 + t379;
-    const double t380 = 10.740871966759 * a1_z - 0.01227207756232687 * U6_yz;
+    const double t379 = t361 - (w[23] * f10_x - w[22] * t354) - (w[9] * f7_x + w[8] * f7_y);
+    tau_b[1]          = 10.740871966759 * w[1] + 0.01227207756232687 * w[6] + t379;
+    const double t380 = 10.740871966759 * w[2] - 0.01227207756232687 * w[7];
     tau_b[2]          = t343 + t351 + t360 - t374 + t380;
-    const double t381 = 0.00221511 * U6_xz - 0.022745569174570598 * U6_yz + 0.01227207756232687 * a1_z;
+    const double t381 = 0.00221511 * w[4] - 0.022745569174570598 * w[7] + 0.01227207756232687 * w[2];
     tau_b[3]          = -(t375 - (n7_z - 0.047 * t374) + t381);
-    const double t382 = s11 * t358 - c11 * t359 + t362 + (s8 * t372 + c8 * t373);
-    tau_b[4]          = 0.00221511 * U6_yz - 0.21922365964499999 * U6_xz - t382;
-    const double t383 = t376 - (s8 * t373 - c8 * t372 + 0.047 * f7_z);
-    tau_b[5]          = 0.01227207756232687 * a1_x + t377 + t383;
+    const double t382 = w[23] * t358 - w[22] * t359 + t362 + (w[9] * t372 + w[8] * t373);
+    tau_b[4]          = 0.00221511 * w[7] - 0.21922365964499999 * w[4] - t382;
+    const double t383 = t376 - (w[9] * t373 - w[8] * t372 + 0.047 * f7_z);
+    tau_b[5]          = 0.01227207756232687 * w[0] + t377 + t383;
+}
+
+void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], quadruped_real w[201],
+                    quadruped_real tau_b[18])
+{
+    part1(q, qd, w);
+    part2(q, qd, w);
+    part3(q, qd, w);
+    part4(w, tau_b);
+    part5(qd, w, tau_b);
 }

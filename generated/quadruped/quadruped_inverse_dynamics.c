@@ -10,294 +10,320 @@
  * Operations:   1252 (588 + or -, 640 *, 24 sin or cos)
  * Formulation:  newton_euler/balanced
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
- * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
+ * Work array:   w[QUADRUPED_INVERSE_DYNAMICS_WORK], 210 entries, must not overlap the others
+ * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
 #include <math.h>
 
 #include "quadruped.h"
 
-void quadruped_inverse_dynamics(const quadruped_real q[19], const quadruped_real qd[18],
-                                const quadruped_real qdd[18], quadruped_real tau[18])
+#if defined(__GNUC__)
+#define QUADRUPED_NOINLINE __attribute__((noinline))
+#else
+#define QUADRUPED_NOINLINE
+#endif
+
+static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
+                                     const quadruped_real qdd[18], quadruped_real w[210])
 {
     /* body 1, trunk: motion */
     const double q4_4 = q[3] + q[3];
     const double q5_5 = q[4] + q[4];
-    const double a1_x = 9.81 * (q[5] * q4_4 - q[6] * q5_5) + qdd[0] + (qd[2] * qd[4] - qd[1] * qd[5]);
-    const double a1_y = 9.81 * (q[5] * q5_5 + q[6] * q4_4) + qdd[1] + (qd[0] * qd[5] - qd[2] * qd[3]);
+    w[0]              = 9.81 * (q[5] * q4_4 - q[6] * q5_5) + qdd[0] + (qd[2] * qd[4] - qd[1] * qd[5]);
+    w[1]              = 9.81 * (q[5] * q5_5 + q[6] * q4_4) + qdd[1] + (qd[0] * qd[5] - qd[2] * qd[3]);
     const double t5   = 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4)) + qdd[2];
-    const double a1_z = qd[1] * qd[3] - qd[0] * qd[4] + t5;
+    w[2]              = qd[1] * qd[3] - qd[0] * qd[4] + t5;
 
     /* body 7, fl_hip: motion */
-    const double t7    = qd[3] * qd[4];
-    const double U6_xy = t7 - qdd[5];
-    const double t9    = 0.047 * U6_xy;
-    const double t10   = qd[3] * qd[5];
-    const double t11   = qd[3] * qd[3];
-    const double t12   = qd[5] * qd[5] + t11;
-    const double t13   = 0.047 * t12;
-    const double t14   = qd[4] * qd[5];
-    const double U6_zy = qdd[3] + t14;
-    const double t16   = 0.047 * U6_zy;
-    const double t17   = a1_x + t9;
-    const double t18   = a1_y - t13;
-    const double t19   = a1_z + t16;
-    const double c8    = cos(q[7]);
-    const double s8    = sin(q[7]);
-    const double wd7_z = qdd[3] + qdd[6];
-    const double w7_x  = qd[5] * c8 - qd[4] * s8;
-    const double t24   = qd[5] * s8 + qd[4] * c8;
-    const double w7_z  = qd[3] + qd[6];
-    const double t26   = qdd[4] * s8 - qdd[5] * c8 + qd[6] * t24;
-    const double t27   = qdd[5] * s8 + qdd[4] * c8 + qd[6] * w7_x;
-    const double t28   = w7_x * t24;
-    const double t29   = w7_x * w7_z;
-    const double t30   = w7_x * w7_x;
-    const double t31   = t24 * w7_z;
-    const double t32   = t26 + t31;
-    const double a7_x  = 0.1805 * (t29 - t27) - (t18 * s8 - t19 * c8);
-    const double a7_y  = 0.1805 * (t26 - t31) - (t19 * s8 + t18 * c8);
-    const double a7_z  = t17 - 0.1805 * (t24 * t24 + t30);
+    w[3]             = qd[3] * qd[4];
+    w[4]             = w[3] - qdd[5];
+    const double t9  = 0.047 * w[4];
+    w[5]             = qd[3] * qd[5];
+    w[6]             = qd[3] * qd[3];
+    w[7]             = qd[5] * qd[5] + w[6];
+    const double t13 = 0.047 * w[7];
+    w[8]             = qd[4] * qd[5];
+    w[9]             = qdd[3] + w[8];
+    const double t16 = 0.047 * w[9];
+    const double t17 = w[0] + t9;
+    const double t18 = w[1] - t13;
+    const double t19 = w[2] + t16;
+    w[10]            = cos(q[7]);
+    w[11]            = sin(q[7]);
+    w[12]            = qdd[3] + qdd[6];
+    w[13]            = qd[5] * w[10] - qd[4] * w[11];
+    w[14]            = qd[5] * w[11] + qd[4] * w[10];
+    w[15]            = qd[3] + qd[6];
+    w[16]            = qdd[4] * w[11] - qdd[5] * w[10] + qd[6] * w[14];
+    w[17]            = qdd[5] * w[11] + qdd[4] * w[10] + qd[6] * w[13];
+    w[18]            = w[13] * w[14];
+    w[19]            = w[13] * w[15];
+    w[20]            = w[13] * w[13];
+    const double t31 = w[14] * w[15];
+    w[21]            = w[16] + t31;
+    w[22]            = 0.1805 * (w[19] - w[17]) - (t18 * w[11] - t19 * w[10]);
+    w[23]            = 0.1805 * (w[16] - t31) - (t19 * w[11] + t18 * w[10]);
+    w[24]            = t17 - 0.1805 * (w[14] * w[14] + w[20]);
 
     /* body 10, fr_hip: motion */
-    const double t36    = a1_x - t9;
-    const double t37    = a1_y + t13;
-    const double t38    = a1_z - t16;
-    const double c11    = cos(q[10]);
-    const double s11    = sin(q[10]);
-    const double wd10_z = qdd[3] + qdd[9];
-    const double w10_x  = qd[5] * c11 - qd[4] * s11;
-    const double t43    = qd[5] * s11 + qd[4] * c11;
-    const double w10_z  = qd[3] + qd[9];
-    const double t45    = qdd[4] * s11 - qdd[5] * c11 + qd[9] * t43;
-    const double t46    = qdd[5] * s11 + qdd[4] * c11 + qd[9] * w10_x;
-    const double t47    = w10_x * t43;
-    const double t48    = w10_x * w10_z;
-    const double t49    = w10_x * w10_x;
-    const double t50    = t43 * w10_z;
-    const double t51    = t45 + t50;
-    const double a10_x  = 0.1805 * (t48 - t46) - (t37 * s11 - t38 * c11);
-    const double a10_y  = 0.1805 * (t45 - t50) - (t38 * s11 + t37 * c11);
-    const double a10_z  = t36 - 0.1805 * (t43 * t43 + t49);
+    w[25]            = w[0] - t9;
+    w[26]            = w[1] + t13;
+    w[27]            = w[2] - t16;
+    w[28]            = cos(q[10]);
+    w[29]            = sin(q[10]);
+    w[30]            = qdd[3] + qdd[9];
+    w[31]            = qd[5] * w[28] - qd[4] * w[29];
+    w[32]            = qd[5] * w[29] + qd[4] * w[28];
+    w[33]            = qd[3] + qd[9];
+    w[34]            = qdd[4] * w[29] - qdd[5] * w[28] + qd[9] * w[32];
+    w[35]            = qdd[5] * w[29] + qdd[4] * w[28] + qd[9] * w[31];
+    w[36]            = w[31] * w[32];
+    w[37]            = w[31] * w[33];
+    w[38]            = w[31] * w[31];
+    const double t50 = w[32] * w[33];
+    w[39]            = w[34] + t50;
+    w[40]            = 0.1805 * (w[37] - w[35]) - (w[26] * w[29] - w[27] * w[28]);
+    w[41]            = 0.1805 * (w[34] - t50) - (w[27] * w[29] + w[26] * w[28]);
+    w[42]            = w[25] - 0.1805 * (w[32] * w[32] + w[38]);
 
     /* body 13, rl_hip: motion */
-    const double c14    = cos(q[13]);
-    const double s14    = sin(q[13]);
-    const double wd13_z = qdd[3] + qdd[12];
-    const double w13_x  = qd[5] * c14 - qd[4] * s14;
-    const double t59    = qd[5] * s14 + qd[4] * c14;
-    const double w13_z  = qd[3] + qd[12];
-    const double t61    = qdd[4] * s14 - qdd[5] * c14 + qd[12] * t59;
-    const double t62    = qdd[5] * s14 + qdd[4] * c14 + qd[12] * w13_x;
-    const double t63    = w13_x * t59;
-    const double t64    = w13_x * w13_z;
-    const double t65    = w13_x * w13_x;
-    const double t66    = t59 * w13_z;
-    const double t67    = t61 + t66;
-    const double t68    = t18 * s14 - t19 * c14 + 0.1805 * (t64 - t62);
-    const double t69    = t19 * s14 + t18 * c14 + 0.1805 * (t61 - t66);
-    const double a13_z  = 0.1805 * (t59 * t59 + t65) + t17;
+    w[43]            = cos(q[13]);
+    w[44]            = sin(q[13]);
+    w[45]            = qdd[3] + qdd[12];
+    w[46]            = qd[5] * w[43] - qd[4] * w[44];
+    w[47]            = qd[5] * w[44] + qd[4] * w[43];
+    w[48]            = qd[3] + qd[12];
+    w[49]            = qdd[4] * w[44] - qdd[5] * w[43] + qd[12] * w[47];
+    w[50]            = qdd[5] * w[44] + qdd[4] * w[43] + qd[12] * w[46];
+    w[51]            = w[46] * w[47];
+    w[52]            = w[46] * w[48];
+    w[53]            = w[46] * w[46];
+    const double t66 = w[47] * w[48];
+    w[54]            = w[49] + t66;
+    w[55]            = t18 * w[44] - t19 * w[43] + 0.1805 * (w[52] - w[50]);
+    w[56]            = t19 * w[44] + t18 * w[43] + 0.1805 * (w[49] - t66);
+    w[57]            = 0.1805 * (w[47] * w[47] + w[53]) + t17;
 
     /* body 16, rr_hip: motion */
-    const double c17    = cos(q[16]);
-    const double s17    = sin(q[16]);
-    const double wd16_z = qdd[3] + qdd[15];
-    const double w16_x  = qd[5] * c17 - qd[4] * s17;
-    const double t75    = qd[5] * s17 + qd[4] * c17;
-    const double w16_z  = qd[3] + qd[15];
-    const double t77    = qdd[4] * s17 - qdd[5] * c17 + qd[15] * t75;
-    const double t78    = qdd[5] * s17 + qdd[4] * c17 + qd[15] * w16_x;
-    const double t79    = w16_x * t75;
-    const double t80    = w16_x * w16_z;
-    const double t81    = w16_x * w16_x;
-    const double t82    = t75 * w16_z;
-    const double t83    = t77 + t82;
-    const double t84    = t37 * s17 - t38 * c17 + 0.1805 * (t80 - t78);
-    const double t85    = t38 * s17 + t37 * c17 + 0.1805 * (t77 - t82);
-    const double a16_z  = 0.1805 * (t75 * t75 + t81) + t36;
+    w[58] = cos(q[16]);
+    w[59] = sin(q[16]);
+    w[60] = qdd[3] + qdd[15];
+    w[61] = qd[5] * w[58] - qd[4] * w[59];
+    w[62] = qd[5] * w[59] + qd[4] * w[58];
+}
+
+static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
+                                     const quadruped_real qdd[18], quadruped_real w[210])
+{
+    /* body 16, rr_hip: motion */
+    w[63]            = qd[3] + qd[15];
+    w[64]            = qdd[4] * w[59] - qdd[5] * w[58] + qd[15] * w[62];
+    w[65]            = qdd[5] * w[59] + qdd[4] * w[58] + qd[15] * w[61];
+    w[66]            = w[61] * w[62];
+    w[67]            = w[61] * w[63];
+    w[68]            = w[61] * w[61];
+    const double t82 = w[62] * w[63];
+    w[69]            = w[64] + t82;
+    w[70]            = w[26] * w[59] - w[27] * w[58] + 0.1805 * (w[67] - w[65]);
+    w[71]            = w[27] * w[59] + w[26] * w[58] + 0.1805 * (w[64] - t82);
+    w[72]            = 0.1805 * (w[62] * w[62] + w[68]) + w[25];
 
     /* body 8, fl_thigh: motion */
-    const double c9    = cos(q[8]);
-    const double s9    = sin(q[8]);
-    const double t89   = t26 * c9 - wd7_z * s9;
-    const double t90   = wd7_z * c9 + t26 * s9;
-    const double wd8_z = qdd[7] + t27;
-    const double w8_x  = w7_x * c9 + w7_z * s9;
-    const double w8_y  = w7_z * c9 - w7_x * s9;
-    const double w8_z  = qd[7] + t24;
-    const double wd8_x = qd[7] * w8_y - t89;
-    const double wd8_y = t90 - qd[7] * w8_x;
-    const double t97   = w8_y * w8_y;
-    const double t98   = w8_z * w8_z;
-    const double t99   = w8_x * w8_y;
-    const double U8_xy = t99 - wd8_z;
-    const double t101  = w8_x * w8_z;
-    const double U8_yx = wd8_z + t99;
-    const double t103  = w8_x * w8_x;
-    const double t104  = w8_y * w8_z;
-    const double U8_zx = t101 - wd8_y;
-    const double U8_zy = wd8_x + t104;
-    const double a8_x  = a7_x * c9 + a7_z * s9;
+    w[73] = cos(q[8]);
+    w[74] = sin(q[8]);
+    w[75] = w[16] * w[73] - w[12] * w[74];
+    w[76] = w[12] * w[73] + w[16] * w[74];
+    w[77] = qdd[7] + w[17];
+    w[78] = w[13] * w[73] + w[15] * w[74];
+    w[79] = w[15] * w[73] - w[13] * w[74];
+    w[80] = qd[7] + w[14];
+    w[81] = qd[7] * w[79] - w[75];
+    w[82] = w[76] - qd[7] * w[78];
+    w[83] = w[79] * w[79];
+    w[84] = w[80] * w[80];
+    w[85] = w[78] * w[79];
+    w[86] = w[85] - w[77];
+    w[87] = w[78] * w[80];
+    w[88] = w[77] + w[85];
+    w[89] = w[78] * w[78];
+    w[90] = w[79] * w[80];
+    w[91] = w[87] - w[82];
+    w[92] = w[81] + w[90];
+    w[93] = w[22] * w[73] + w[24] * w[74];
 
     /* body 11, fr_thigh: motion */
-    const double c12    = cos(q[11]);
-    const double s12    = sin(q[11]);
-    const double t110   = t45 * c12 - wd10_z * s12;
-    const double t111   = wd10_z * c12 + t45 * s12;
-    const double wd11_z = qdd[10] + t46;
-    const double w11_x  = w10_x * c12 + w10_z * s12;
-    const double w11_y  = w10_z * c12 - w10_x * s12;
-    const double w11_z  = qd[10] + t43;
-    const double wd11_x = qd[10] * w11_y - t110;
-    const double wd11_y = t111 - qd[10] * w11_x;
-    const double t118   = w11_y * w11_y;
-    const double t119   = w11_z * w11_z;
-    const double t120   = w11_x * w11_y;
-    const double U11_xy = t120 - wd11_z;
-    const double t122   = w11_x * w11_z;
-    const double U11_yx = wd11_z + t120;
-    const double t124   = w11_x * w11_x;
-    const double t125   = w11_y * w11_z;
-    const double U11_zx = t122 - wd11_y;
-    const double U11_zy = wd11_x + t125;
-    const double a11_x  = a10_x * c12 + a10_z * s12;
+    w[94]  = cos(q[11]);
+    w[95]  = sin(q[11]);
+    w[96]  = w[34] * w[94] - w[30] * w[95];
+    w[97]  = w[30] * w[94] + w[34] * w[95];
+    w[98]  = qdd[10] + w[35];
+    w[99]  = w[31] * w[94] + w[33] * w[95];
+    w[100] = w[33] * w[94] - w[31] * w[95];
+    w[101] = qd[10] + w[32];
+    w[102] = qd[10] * w[100] - w[96];
+    w[103] = w[97] - qd[10] * w[99];
+    w[104] = w[100] * w[100];
+    w[105] = w[101] * w[101];
+    w[106] = w[99] * w[100];
+    w[107] = w[106] - w[98];
+    w[108] = w[99] * w[101];
+    w[109] = w[98] + w[106];
+    w[110] = w[99] * w[99];
+    w[111] = w[100] * w[101];
+    w[112] = w[108] - w[103];
+    w[113] = w[102] + w[111];
+    w[114] = w[40] * w[94] + w[42] * w[95];
 
     /* body 14, rl_thigh: motion */
-    const double c15    = cos(q[14]);
-    const double s15    = sin(q[14]);
-    const double t131   = t61 * c15 - wd13_z * s15;
-    const double t132   = wd13_z * c15 + t61 * s15;
-    const double wd14_z = qdd[13] + t62;
-    const double w14_x  = w13_x * c15 + w13_z * s15;
-    const double w14_y  = w13_z * c15 - w13_x * s15;
-    const double w14_z  = qd[13] + t59;
-    const double wd14_x = qd[13] * w14_y - t131;
-    const double wd14_y = t132 - qd[13] * w14_x;
-    const double t139   = w14_y * w14_y;
-    const double t140   = w14_z * w14_z;
-    const double t141   = w14_x * w14_y;
-    const double U14_xy = t141 - wd14_z;
-    const double t143   = w14_x * w14_z;
-    const double U14_yx = wd14_z + t141;
-    const double t145   = w14_x * w14_x;
-    const double t146   = w14_y * w14_z;
-    const double U14_zx = t143 - wd14_y;
-    const double U14_zy = wd14_x + t146;
-    const double a14_x  = a13_z * s15 - t68 * c15;
+    w[115] = cos(q[14]);
+    w[116] = sin(q[14]);
+    w[117] = w[49] * w[115] - w[45] * w[116];
+    w[118] = w[45] * w[115] + w[49] * w[116];
+    w[119] = qdd[13] + w[50];
+    w[120] = w[46] * w[115] + w[48] * w[116];
+    w[121] = w[48] * w[115] - w[46] * w[116];
+    w[122] = qd[13] + w[47];
+    w[123] = qd[13] * w[121] - w[117];
+    w[124] = w[118] - qd[13] * w[120];
+    w[125] = w[121] * w[121];
+    w[126] = w[122] * w[122];
+    w[127] = w[120] * w[121];
+    w[128] = w[127] - w[119];
+    w[129] = w[120] * w[122];
+    w[130] = w[119] + w[127];
+    w[131] = w[120] * w[120];
+    w[132] = w[121] * w[122];
+    w[133] = w[129] - w[124];
+    w[134] = w[123] + w[132];
+    w[135] = w[57] * w[116] - w[55] * w[115];
 
     /* body 17, rr_thigh: motion */
-    const double c18    = cos(q[17]);
-    const double s18    = sin(q[17]);
-    const double t152   = t77 * c18 - wd16_z * s18;
-    const double t153   = wd16_z * c18 + t77 * s18;
-    const double wd17_z = qdd[16] + t78;
-    const double w17_x  = w16_x * c18 + w16_z * s18;
-    const double w17_y  = w16_z * c18 - w16_x * s18;
-    const double w17_z  = qd[16] + t75;
-    const double wd17_x = qd[16] * w17_y - t152;
-    const double wd17_y = t153 - qd[16] * w17_x;
-    const double t160   = w17_y * w17_y;
-    const double t161   = w17_z * w17_z;
-    const double t162   = w17_x * w17_y;
-    const double U17_xy = t162 - wd17_z;
-    const double t164   = w17_x * w17_z;
-    const double U17_yx = wd17_z + t162;
-    const double t166   = w17_x * w17_x;
-    const double t167   = w17_y * w17_z;
-    const double U17_zx = t164 - wd17_y;
-    const double U17_zy = wd17_x + t167;
-    const double a17_x  = a16_z * s18 - t84 * c18;
+    w[136] = cos(q[17]);
+}
+
+static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped_real qd[18],
+                                     const quadruped_real qdd[18], quadruped_real w[210])
+{
+    /* body 17, rr_thigh: motion */
+    w[13]  = sin(q[17]);
+    w[14]  = w[64] * w[136] - w[60] * w[13];
+    w[16]  = w[60] * w[136] + w[64] * w[13];
+    w[25]  = qdd[16] + w[65];
+    w[26]  = w[61] * w[136] + w[63] * w[13];
+    w[27]  = w[63] * w[136] - w[61] * w[13];
+    w[31]  = qd[16] + w[62];
+    w[32]  = qd[16] * w[27] - w[14];
+    w[34]  = w[16] - qd[16] * w[26];
+    w[46]  = w[27] * w[27];
+    w[47]  = w[31] * w[31];
+    w[49]  = w[26] * w[27];
+    w[137] = w[49] - w[25];
+    w[138] = w[26] * w[31];
+    w[139] = w[25] + w[49];
+    w[140] = w[26] * w[26];
+    w[141] = w[27] * w[31];
+    w[142] = w[138] - w[34];
+    w[143] = w[32] + w[141];
+    w[144] = w[72] * w[13] - w[70] * w[136];
 
     /* body 9, fl_calf: motion */
-    const double t171  = 0.2 * (t97 + t98) + a8_x;
-    const double t172  = a7_z * c9 - a7_x * s9 - 0.2 * U8_yx;
-    const double t173  = 0.2 * U8_zx + a7_y;
-    const double c10   = cos(q[9]);
-    const double s10   = sin(q[9]);
-    const double wd9_z = qdd[8] + wd8_z;
-    const double t177  = qd[7] + qd[8];
-    const double w9_x  = w8_x * c10 + w8_y * s10;
-    const double w9_y  = w8_y * c10 - w8_x * s10;
-    const double w9_z  = qd[8] + w8_z;
-    const double wd9_x = t177 * w9_y - (t89 * c10 - t90 * s10);
-    const double wd9_y = t90 * c10 + t89 * s10 - t177 * w9_x;
-    const double t183  = w9_y * w9_y;
-    const double t184  = w9_z * w9_z;
-    const double t185  = w9_x * w9_y;
-    const double U9_xy = t185 - wd9_z;
-    const double t187  = w9_x * w9_z;
-    const double U9_yx = wd9_z + t185;
-    const double t189  = w9_x * w9_x;
-    const double t190  = w9_y * w9_z;
-    const double U9_zx = t187 - wd9_y;
-    const double U9_zy = wd9_x + t190;
-    const double a9_x  = t171 * c10 + t172 * s10;
-    const double a9_y  = t172 * c10 - t171 * s10;
+    const double t171 = 0.2 * (w[83] + w[84]) + w[93];
+    const double t172 = w[24] * w[73] - w[22] * w[74] - 0.2 * w[88];
+    w[145]            = 0.2 * w[91] + w[23];
+    w[146]            = cos(q[9]);
+    w[147]            = sin(q[9]);
+    w[148]            = qdd[8] + w[77];
+    const double t177 = qd[7] + qd[8];
+    const double w9_x = w[78] * w[146] + w[79] * w[147];
+    const double w9_y = w[79] * w[146] - w[78] * w[147];
+    const double w9_z = qd[8] + w[80];
+    w[149]            = t177 * w9_y - (w[75] * w[146] - w[76] * w[147]);
+    w[150]            = w[76] * w[146] + w[75] * w[147] - t177 * w9_x;
+    w[151]            = w9_y * w9_y;
+    w[152]            = w9_z * w9_z;
+    w[153]            = w9_x * w9_y;
+    w[154]            = w[153] - w[148];
+    w[155]            = w9_x * w9_z;
+    w[156]            = w[148] + w[153];
+    w[157]            = w9_x * w9_x;
+    w[158]            = w9_y * w9_z;
+    w[159]            = w[155] - w[150];
+    w[160]            = w[149] + w[158];
+    w[161]            = t171 * w[146] + t172 * w[147];
+    w[162]            = t172 * w[146] - t171 * w[147];
 
     /* body 12, fr_calf: motion */
-    const double t195   = 0.2 * (t118 + t119) + a11_x;
-    const double t196   = a10_z * c12 - a10_x * s12 - 0.2 * U11_yx;
-    const double t197   = 0.2 * U11_zx + a10_y;
-    const double c13    = cos(q[12]);
-    const double s13    = sin(q[12]);
-    const double wd12_z = qdd[11] + wd11_z;
-    const double t201   = qd[10] + qd[11];
-    const double w12_x  = w11_x * c13 + w11_y * s13;
-    const double w12_y  = w11_y * c13 - w11_x * s13;
-    const double w12_z  = qd[11] + w11_z;
-    const double wd12_x = t201 * w12_y - (t110 * c13 - t111 * s13);
-    const double wd12_y = t111 * c13 + t110 * s13 - t201 * w12_x;
-    const double t207   = w12_y * w12_y;
-    const double t208   = w12_z * w12_z;
-    const double t209   = w12_x * w12_y;
-    const double U12_xy = t209 - wd12_z;
-    const double t211   = w12_x * w12_z;
-    const double U12_yx = wd12_z + t209;
-    const double t213   = w12_x * w12_x;
-    const double t214   = w12_y * w12_z;
-    const double U12_zx = t211 - wd12_y;
-    const double U12_zy = wd12_x + t214;
-    const double a12_x  = t195 * c13 + t196 * s13;
-    const double a12_y  = t196 * c13 - t195 * s13;
+    const double t195  = 0.2 * (w[104] + w[105]) + w[114];
+    const double t196  = w[42] * w[94] - w[40] * w[95] - 0.2 * w[109];
+    w[163]             = 0.2 * w[112] + w[41];
+    w[164]             = cos(q[12]);
+    w[165]             = sin(q[12]);
+    w[166]             = qdd[11] + w[98];
+    const double t201  = qd[10] + qd[11];
+    const double w12_x = w[99] * w[164] + w[100] * w[165];
+    const double w12_y = w[100] * w[164] - w[99] * w[165];
+    const double w12_z = qd[11] + w[101];
+    w[167]             = t201 * w12_y - (w[96] * w[164] - w[97] * w[165]);
+    w[168]             = w[97] * w[164] + w[96] * w[165] - t201 * w12_x;
+    w[169]             = w12_y * w12_y;
+    w[170]             = w12_z * w12_z;
+    w[171]             = w12_x * w12_y;
+    w[172]             = w[171] - w[166];
+    w[173]             = w12_x * w12_z;
+    w[174]             = w[166] + w[171];
+    w[175]             = w12_x * w12_x;
+    w[176]             = w12_y * w12_z;
+    w[177]             = w[173] - w[168];
+    w[178]             = w[167] + w[176];
+    w[179]             = t195 * w[164] + t196 * w[165];
+    w[180]             = t196 * w[164] - t195 * w[165];
 
     /* body 15, rl_calf: motion */
-    const double t219   = 0.2 * (t139 + t140) + a14_x;
-    const double t220   = a13_z * c15 + t68 * s15 - 0.2 * U14_yx;
-    const double a15_z  = t69 - 0.2 * U14_zx;
-    const double c16    = cos(q[15]);
-    const double s16    = sin(q[15]);
-    const double wd15_z = qdd[14] + wd14_z;
-    const double t225   = qd[13] + qd[14];
-    const double w15_x  = w14_x * c16 + w14_y * s16;
-    const double w15_y  = w14_y * c16 - w14_x * s16;
-    const double w15_z  = qd[14] + w14_z;
-    const double wd15_x = t225 * w15_y - (t131 * c16 - t132 * s16);
-    const double wd15_y = t132 * c16 + t131 * s16 - t225 * w15_x;
-    const double t231   = w15_y * w15_y;
-    const double t232   = w15_z * w15_z;
-    const double t233   = w15_x * w15_y;
-    const double U15_xy = t233 - wd15_z;
-    const double t235   = w15_x * w15_z;
-    const double U15_yx = wd15_z + t233;
-    const double t237   = w15_x * w15_x;
-    const double t238   = w15_y * w15_z;
-    const double U15_zx = t235 - wd15_y;
-    const double U15_zy = wd15_x + t238;
-    const double a15_x  = t219 * c16 + t220 * s16;
-    const double a15_y  = t220 * c16 - t219 * s16;
+    w[181]            = 0.2 * (w[125] + w[126]) + w[135];
+    w[182]            = w[57] * w[115] + w[55] * w[116] - 0.2 * w[130];
+    w[183]            = w[56] - 0.2 * w[133];
+    w[184]            = cos(q[15]);
+    w[185]            = sin(q[15]);
+    w[186]            = qdd[14] + w[119];
+    const double t225 = qd[13] + qd[14];
+    w[187]            = w[120] * w[184] + w[121] * w[185];
+    w[188]            = w[121] * w[184] - w[120] * w[185];
+    w[189]            = qd[14] + w[122];
+    w[190]            = t225 * w[188] - (w[117] * w[184] - w[118] * w[185]);
+    w[191]            = w[118] * w[184] + w[117] * w[185] - t225 * w[187];
+}
+
+static QUADRUPED_NOINLINE void part4(const quadruped_real q[19], const quadruped_real qd[18],
+                                     const quadruped_real qdd[18], quadruped_real w[210],
+                                     quadruped_real tau[18])
+{
+    /* body 15, rl_calf: motion */
+    w[61]  = w[188] * w[188];
+    w[62]  = w[189] * w[189];
+    w[64]  = w[187] * w[188];
+    w[75]  = w[64] - w[186];
+    w[76]  = w[187] * w[189];
+    w[78]  = w[186] + w[64];
+    w[79]  = w[187] * w[187];
+    w[80]  = w[188] * w[189];
+    w[96]  = w[76] - w[191];
+    w[97]  = w[190] + w[80];
+    w[99]  = w[181] * w[184] + w[182] * w[185];
+    w[100] = w[182] * w[184] - w[181] * w[185];
 
     /* body 18, rr_calf: motion */
-    const double t243   = 0.2 * (t160 + t161) + a17_x;
-    const double t244   = a16_z * c18 + t84 * s18 - 0.2 * U17_yx;
-    const double a18_z  = t85 - 0.2 * U17_zx;
-    const double c19    = cos(q[18]);
-    const double s19    = sin(q[18]);
-    const double wd18_z = qdd[17] + wd17_z;
+    const double t243   = 0.2 * (w[46] + w[47]) + w[144];
+    const double t244   = w[72] * w[136] + w[70] * w[13] - 0.2 * w[139];
+    const double a18_z  = w[71] - 0.2 * w[142];
+    w[101]              = cos(q[18]);
+    w[117]              = sin(q[18]);
+    const double wd18_z = qdd[17] + w[25];
     const double t249   = qd[16] + qd[17];
-    const double w18_x  = w17_x * c19 + w17_y * s19;
-    const double w18_y  = w17_y * c19 - w17_x * s19;
-    const double w18_z  = qd[17] + w17_z;
-    const double wd18_x = t249 * w18_y - (t152 * c19 - t153 * s19);
-    const double wd18_y = t153 * c19 + t152 * s19 - t249 * w18_x;
+    const double w18_x  = w[26] * w[101] + w[27] * w[117];
+    const double w18_y  = w[27] * w[101] - w[26] * w[117];
+    const double w18_z  = qd[17] + w[31];
+    const double wd18_x = t249 * w18_y - (w[14] * w[101] - w[16] * w[117]);
+    const double wd18_y = w[16] * w[101] + w[14] * w[117] - t249 * w18_x;
     const double t255   = w18_y * w18_y;
     const double t256   = w18_z * w18_z;
     const double t257   = w18_x * w18_y;
@@ -308,192 +334,214 @@ void quadruped_inverse_dynamics(const quadruped_real q[19], const quadruped_real
     const double t262   = w18_y * w18_z;
     const double U18_zx = t259 - wd18_y;
     const double U18_zy = wd18_x + t262;
-    const double a18_x  = t243 * c19 + t244 * s19;
-    const double a18_y  = t244 * c19 - t243 * s19;
+    const double a18_x  = t243 * w[101] + t244 * w[117];
+    const double a18_y  = t244 * w[101] - t243 * w[117];
 
     /* body 18, rr_calf: forces */
-    const double f18_x = 0.029762 * (t255 + t256) + 0.000996 * U18_xy + 0.362755 * a18_x;
-    const double f18_y = 0.362755 * a18_y - (0.029762 * U18_yx + 0.000996 * (t256 + t261));
-    const double f18_z = 0.000996 * U18_zy - 0.029762 * U18_zx + 0.362755 * a18_z;
-    const double t270  = 1.43175e-05 * U18_zy - (0.000106572 * U18_zx + 0.0024940556 * U18_yx);
-    const double t271  = 0.000106572 * U18_zy - 8.34648e-05 * U18_xy - 0.0048586925 * U18_zx;
-    const double t272  = 0.0024940556 * (t262 - wd18_x) + 8.34648e-05 * (wd18_y + t259);
-    const double t273  = 0.004844375 * t257 + 0.0048730100000000005 * wd18_z + t272;
-    const double n18_x = 8.34648e-05 * (t255 - t256) + t270 + 0.000996 * a18_z;
-    const double n18_y = t271 - 0.0024940556 * (t256 - t261) + 0.029762 * a18_z;
-    const double n18_z = t273 - 0.000106572 * (t255 - t261) - (0.029762 * a18_y + 0.000996 * a18_x);
-    tau[17]            = n18_z;
-    const double t277  = c19 * f18_y + s19 * f18_x;
+    w[118]            = 0.029762 * (t255 + t256) + 0.000996 * U18_xy + 0.362755 * a18_x;
+    w[120]            = 0.362755 * a18_y - (0.029762 * U18_yx + 0.000996 * (t256 + t261));
+    w[121]            = 0.000996 * U18_zy - 0.029762 * U18_zx + 0.362755 * a18_z;
+    const double t270 = 1.43175e-05 * U18_zy - (0.000106572 * U18_zx + 0.0024940556 * U18_yx);
+    const double t271 = 0.000106572 * U18_zy - 8.34648e-05 * U18_xy - 0.0048586925 * U18_zx;
+    const double t272 = 0.0024940556 * (t262 - wd18_x) + 8.34648e-05 * (wd18_y + t259);
+    const double t273 = 0.004844375 * t257 + 0.0048730100000000005 * wd18_z + t272;
+    w[122]            = 8.34648e-05 * (t255 - t256) + t270 + 0.000996 * a18_z;
+    w[192]            = t271 - 0.0024940556 * (t256 - t261) + 0.029762 * a18_z;
+    w[193]            = t273 - 0.000106572 * (t255 - t261) - (0.029762 * a18_y + 0.000996 * a18_x);
+    tau[17]           = w[193];
+}
+
+static QUADRUPED_NOINLINE void part5(quadruped_real w[210], quadruped_real tau[18])
+{
+    /* body 18, rr_calf: forces */
+    const double t277 = w[101] * w[120] + w[117] * w[118];
 
     /* body 15, rl_calf: forces */
-    const double f15_x = 0.029762 * (t231 + t232) + 0.000996 * U15_xy + 0.362755 * a15_x;
-    const double f15_y = 0.362755 * a15_y - (0.029762 * U15_yx + 0.000996 * (t232 + t237));
-    const double f15_z = 0.000996 * U15_zy - 0.029762 * U15_zx + 0.362755 * a15_z;
-    const double t281  = 0.0024940556 * U15_yx - 0.000106572 * U15_zx + 1.43175e-05 * U15_zy;
-    const double t282  = 0.0048586925 * U15_zx - (8.34648e-05 * U15_xy + 0.000106572 * U15_zy);
-    const double t283  = 0.0024940556 * (t238 - wd15_x) + 8.34648e-05 * (wd15_y + t235);
-    const double t284  = t283 - (0.004844375 * t233 + 0.0048730100000000005 * wd15_z);
-    const double n15_x = t281 - 8.34648e-05 * (t231 - t232) + 0.000996 * a15_z;
-    const double n15_y = 0.029762 * a15_z - (t282 - 0.0024940556 * (t232 - t237));
-    const double t287  = 0.000106572 * (t231 - t237) + t284 + (0.029762 * a15_y + 0.000996 * a15_x);
+    const double f15_x = 0.029762 * (w[61] + w[62]) + 0.000996 * w[75] + 0.362755 * w[99];
+    const double f15_y = 0.362755 * w[100] - (0.029762 * w[78] + 0.000996 * (w[62] + w[79]));
+    const double f15_z = 0.000996 * w[97] - 0.029762 * w[96] + 0.362755 * w[183];
+    const double t281  = 0.0024940556 * w[78] - 0.000106572 * w[96] + 1.43175e-05 * w[97];
+    const double t282  = 0.0048586925 * w[96] - (8.34648e-05 * w[75] + 0.000106572 * w[97]);
+    const double t283  = 0.0024940556 * (w[80] - w[190]) + 8.34648e-05 * (w[191] + w[76]);
+    const double t284  = t283 - (0.004844375 * w[64] + 0.0048730100000000005 * w[186]);
+    const double n15_x = t281 - 8.34648e-05 * (w[61] - w[62]) + 0.000996 * w[183];
+    const double n15_y = 0.029762 * w[183] - (t282 - 0.0024940556 * (w[62] - w[79]));
+    const double t287  = 0.000106572 * (w[61] - w[79]) + t284 + (0.029762 * w[100] + 0.000996 * w[99]);
     tau[14]            = -t287;
-    const double t288  = c16 * f15_y + s16 * f15_x;
+    const double t288  = w[184] * f15_y + w[185] * f15_x;
 
     /* body 12, fr_calf: forces */
-    const double f12_x = 0.029762 * (t207 + t208) + 0.000996 * U12_xy + 0.362755 * a12_x;
-    const double f12_y = 0.362755 * a12_y - (0.029762 * U12_yx + 0.000996 * (t208 + t213));
-    const double f12_z = 0.000996 * U12_zy - 0.029762 * U12_zx - 0.362755 * t197;
-    const double t292  = 1.43175e-05 * U12_zy - (0.000106572 * U12_zx + 0.0024940556 * U12_yx);
-    const double t293  = 0.000106572 * U12_zy - 8.34648e-05 * U12_xy - 0.0048586925 * U12_zx;
-    const double t294  = 0.0024940556 * (t214 - wd12_x) + 8.34648e-05 * (wd12_y + t211);
-    const double t295  = 0.004844375 * t209 + 0.0048730100000000005 * wd12_z + t294;
-    const double n12_x = 8.34648e-05 * (t207 - t208) + t292 - 0.000996 * t197;
-    const double n12_y = t293 - 0.0024940556 * (t208 - t213) - 0.029762 * t197;
-    const double n12_z = t295 - 0.000106572 * (t207 - t213) - (0.029762 * a12_y + 0.000996 * a12_x);
+    const double f12_x = 0.029762 * (w[169] + w[170]) + 0.000996 * w[172] + 0.362755 * w[179];
+    const double f12_y = 0.362755 * w[180] - (0.029762 * w[174] + 0.000996 * (w[170] + w[175]));
+    w[14]              = 0.000996 * w[178] - 0.029762 * w[177] - 0.362755 * w[163];
+    const double t292  = 1.43175e-05 * w[178] - (0.000106572 * w[177] + 0.0024940556 * w[174]);
+    const double t293  = 0.000106572 * w[178] - 8.34648e-05 * w[172] - 0.0048586925 * w[177];
+    const double t294  = 0.0024940556 * (w[176] - w[167]) + 8.34648e-05 * (w[168] + w[173]);
+    const double t295  = 0.004844375 * w[171] + 0.0048730100000000005 * w[166] + t294;
+    const double n12_x = 8.34648e-05 * (w[169] - w[170]) + t292 - 0.000996 * w[163];
+    const double n12_y = t293 - 0.0024940556 * (w[170] - w[175]) - 0.029762 * w[163];
+    const double n12_z = t295 - 0.000106572 * (w[169] - w[175]) - (0.029762 * w[180] + 0.000996 * w[179]);
     tau[11]            = n12_z;
-    const double t299  = c13 * f12_y + s13 * f12_x;
+    const double t299  = w[164] * f12_y + w[165] * f12_x;
 
     /* body 9, fl_calf: forces */
-    const double f9_x = 0.029762 * (t183 + t184) + 0.000996 * U9_xy + 0.362755 * a9_x;
-    const double f9_y = 0.362755 * a9_y - (0.029762 * U9_yx + 0.000996 * (t184 + t189));
-    const double f9_z = 0.000996 * U9_zy - 0.029762 * U9_zx - 0.362755 * t173;
-    const double t303 = 0.0024940556 * U9_yx - 0.000106572 * U9_zx + 1.43175e-05 * U9_zy;
-    const double t304 = 0.0048586925 * U9_zx - (8.34648e-05 * U9_xy + 0.000106572 * U9_zy);
-    const double t305 = 0.0024940556 * (t190 - wd9_x) + 8.34648e-05 * (wd9_y + t187);
-    const double t306 = t305 - (0.004844375 * t185 + 0.0048730100000000005 * wd9_z);
-    const double n9_x = t303 - 8.34648e-05 * (t183 - t184) - 0.000996 * t173;
-    const double t308 = t304 - 0.0024940556 * (t184 - t189) + 0.029762 * t173;
-    const double t309 = 0.000106572 * (t183 - t189) + t306 + (0.029762 * a9_y + 0.000996 * a9_x);
+    const double f9_x = 0.029762 * (w[151] + w[152]) + 0.000996 * w[154] + 0.362755 * w[161];
+    const double f9_y = 0.362755 * w[162] - (0.029762 * w[156] + 0.000996 * (w[152] + w[157]));
+    w[16]             = 0.000996 * w[160] - 0.029762 * w[159] - 0.362755 * w[145];
+    const double t303 = 0.0024940556 * w[156] - 0.000106572 * w[159] + 1.43175e-05 * w[160];
+    const double t304 = 0.0048586925 * w[159] - (8.34648e-05 * w[154] + 0.000106572 * w[160]);
+    const double t305 = 0.0024940556 * (w[158] - w[149]) + 8.34648e-05 * (w[150] + w[155]);
+    const double t306 = t305 - (0.004844375 * w[153] + 0.0048730100000000005 * w[148]);
+    const double n9_x = t303 - 8.34648e-05 * (w[151] - w[152]) - 0.000996 * w[145];
+    const double t308 = t304 - 0.0024940556 * (w[152] - w[157]) + 0.029762 * w[145];
+    const double t309 = 0.000106572 * (w[151] - w[157]) + t306 + (0.029762 * w[162] + 0.000996 * w[161]);
     tau[8]            = -t309;
-    const double t310 = c10 * f9_y + s10 * f9_x;
+    const double t310 = w[146] * f9_y + w[147] * f9_x;
 
     /* body 17, rr_thigh: forces */
-    const double t311  = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy;
-    const double t312  = 8.2053e-05 * U17_zy - 0.0001878102 * U17_xy - 0.001354773 * U17_zx;
-    const double t313  = 0.0054780518 * (t167 - wd17_x) - 0.0001878102 * (wd17_y + t164);
-    const double t314  = t313 - (0.00149894 * t162 + 0.0012106060000000001 * wd17_z);
-    const double f17_x = c19 * f18_x - s19 * f18_y - 0.003039 * U17_xy;
-    const double f17_y = 0.003039 * (t161 + t166) + t277;
-    const double t317  = 0.0001878102 * (t160 - t161) + t311 + 0.003039 * t85;
-    const double n17_x = c19 * n18_x - s19 * n18_y - t317;
-    const double t319  = c19 * n18_y + s19 * n18_x + 0.2 * f18_z;
-    const double n17_y = t319 - (0.0054780518 * (t161 - t166) + t312);
-    const double n17_z = n18_z - 0.2 * t277 + (8.2053e-05 * (t160 - t166) + t314 + 0.003039 * a17_x);
+    const double t311  = 0.0054780518 * w[139] - 8.2053e-05 * w[142] - 0.000144167 * w[143];
+    const double t312  = 8.2053e-05 * w[143] - 0.0001878102 * w[137] - 0.001354773 * w[142];
+    const double t313  = 0.0054780518 * (w[141] - w[32]) - 0.0001878102 * (w[34] + w[138]);
+    const double t314  = t313 - (0.00149894 * w[49] + 0.0012106060000000001 * w[25]);
+    const double f17_x = w[101] * w[118] - w[117] * w[120] - 0.003039 * w[137];
+    const double f17_y = 0.003039 * (w[47] + w[140]) + t277;
+    const double t317  = 0.0001878102 * (w[46] - w[47]) + t311 + 0.003039 * w[71];
+    const double n17_x = w[101] * w[122] - w[117] * w[192] - t317;
+    const double t319  = w[101] * w[192] + w[117] * w[122] + 0.2 * w[121];
+    const double n17_y = t319 - (0.0054780518 * (w[47] - w[140]) + t312);
+    const double n17_z = w[193] - 0.2 * t277 + (8.2053e-05 * (w[46] - w[140]) + t314 + 0.003039 * w[144]);
     tau[16]            = n17_z;
 
     /* body 14, rl_thigh: forces */
-    const double t322  = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy;
-    const double t323  = 0.001354773 * U14_zx - (0.0001878102 * U14_xy + 8.2053e-05 * U14_zy);
-    const double t324  = 0.0054780518 * (t146 - wd14_x) - 0.0001878102 * (wd14_y + t143);
-    const double t325  = 0.00149894 * t141 + 0.0012106060000000001 * wd14_z + t324;
-    const double f14_x = c16 * f15_x - s16 * f15_y - 0.003039 * U14_xy;
-    const double f14_y = 0.003039 * (t140 + t145) + t288;
-    const double t328  = 0.003039 * t69 - (0.0001878102 * (t139 - t140) + t322);
-    const double n14_x = c16 * n15_x - s16 * n15_y - t328;
-    const double t330  = c16 * n15_y + s16 * n15_x + 0.2 * f15_z;
-    const double n14_y = 0.0054780518 * (t140 - t145) + t323 + t330;
-    const double t332  = 0.2 * t288 + t287 + (t325 - 8.2053e-05 * (t139 - t145) - 0.003039 * a14_x);
-    tau[13]            = -t332;
+    const double t322  = 8.2053e-05 * w[133] + 0.0054780518 * w[130] + 0.000144167 * w[134];
+    const double t323  = 0.001354773 * w[133] - (0.0001878102 * w[128] + 8.2053e-05 * w[134]);
+    const double t324  = 0.0054780518 * (w[132] - w[123]) - 0.0001878102 * (w[124] + w[129]);
+    const double t325  = 0.00149894 * w[127] + 0.0012106060000000001 * w[119] + t324;
+    const double f14_x = w[184] * f15_x - w[185] * f15_y - 0.003039 * w[128];
+    const double f14_y = 0.003039 * (w[126] + w[131]) + t288;
+    const double t328  = 0.003039 * w[56] - (0.0001878102 * (w[125] - w[126]) + t322);
+    w[26]              = w[184] * n15_x - w[185] * n15_y - t328;
+    const double t330  = w[184] * n15_y + w[185] * n15_x + 0.2 * f15_z;
+    w[27]              = 0.0054780518 * (w[126] - w[131]) + t323 + t330;
+    w[31]              = 0.2 * t288 + t287 + (t325 - 8.2053e-05 * (w[125] - w[131]) - 0.003039 * w[135]);
+    tau[13]            = -w[31];
 
     /* body 11, fr_thigh: forces */
-    const double t333  = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy;
-    const double t334  = 8.2053e-05 * U11_zy - 0.0001878102 * U11_xy - 0.001354773 * U11_zx;
-    const double t335  = 0.0054780518 * (t125 - wd11_x) - 0.0001878102 * (wd11_y + t122);
-    const double t336  = t335 - (0.00149894 * t120 + 0.0012106060000000001 * wd11_z);
-    const double t337  = s13 * f12_y - c13 * f12_x + 0.003039 * U11_xy;
-    const double f11_y = 0.003039 * (t119 + t124) + t299;
-    const double t339  = 0.0001878102 * (t118 - t119) + t333 - 0.003039 * a10_y;
-    const double n11_x = c13 * n12_x - s13 * n12_y - t339;
-    const double t341  = c13 * n12_y + s13 * n12_x + 0.2 * f12_z;
-    const double n11_y = t341 - (0.0054780518 * (t119 - t124) + t334);
-    const double n11_z = n12_z - 0.2 * t299 + (8.2053e-05 * (t118 - t124) + t336 + 0.003039 * a11_x);
-    tau[10]            = n11_z;
+    const double t333 = 0.0054780518 * w[109] - 8.2053e-05 * w[112] - 0.000144167 * w[113];
+    const double t334 = 8.2053e-05 * w[113] - 0.0001878102 * w[107] - 0.001354773 * w[112];
+    const double t335 = 0.0054780518 * (w[111] - w[102]) - 0.0001878102 * (w[103] + w[108]);
+    const double t336 = t335 - (0.00149894 * w[106] + 0.0012106060000000001 * w[98]);
+    w[181]            = w[165] * f12_y - w[164] * f12_x + 0.003039 * w[107];
+    w[182]            = 0.003039 * (w[105] + w[110]) + t299;
+    const double t339 = 0.0001878102 * (w[104] - w[105]) + t333 - 0.003039 * w[41];
+    w[187]            = w[164] * n12_x - w[165] * n12_y - t339;
+    const double t341 = w[164] * n12_y + w[165] * n12_x + 0.2 * w[14];
+    w[188]            = t341 - (0.0054780518 * (w[105] - w[110]) + t334);
+    w[189]            = n12_z - 0.2 * t299 + (8.2053e-05 * (w[104] - w[110]) + t336 + 0.003039 * w[114]);
+    tau[10]           = w[189];
 
     /* body 8, fl_thigh: forces */
-    const double t344 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy;
-    const double t345 = 0.001354773 * U8_zx - (0.0001878102 * U8_xy + 8.2053e-05 * U8_zy);
-    const double t346 = 0.0054780518 * (t104 - wd8_x) - 0.0001878102 * (wd8_y + t101);
-    const double t347 = 0.00149894 * t99 + 0.0012106060000000001 * wd8_z + t346;
-    const double t348 = s10 * f9_y - c10 * f9_x + 0.003039 * U8_xy;
-    const double f8_y = 0.003039 * (t98 + t103) + t310;
-    const double t350 = 0.0001878102 * (t97 - t98) + t344 + 0.003039 * a7_y;
-    const double n8_x = c10 * n9_x + s10 * t308 + t350;
-    const double t352 = c10 * t308 - s10 * n9_x - 0.2 * f9_z;
-    const double n8_y = 0.0054780518 * (t98 - t103) + t345 - t352;
-    const double t354 = 0.2 * t310 + t309 + (t347 - 8.2053e-05 * (t97 - t103) - 0.003039 * a8_x);
-    tau[7]            = -t354;
+    const double t344 = 8.2053e-05 * w[91] + 0.0054780518 * w[88] + 0.000144167 * w[92];
+    const double t345 = 0.001354773 * w[91] - (0.0001878102 * w[86] + 8.2053e-05 * w[92]);
+    const double t346 = 0.0054780518 * (w[90] - w[81]) - 0.0001878102 * (w[82] + w[87]);
+    const double t347 = 0.00149894 * w[85] + 0.0012106060000000001 * w[77] + t346;
+    w[194]            = w[147] * f9_y - w[146] * f9_x + 0.003039 * w[86];
+    w[195]            = 0.003039 * (w[84] + w[89]) + t310;
+    const double t350 = 0.0001878102 * (w[83] - w[84]) + t344 + 0.003039 * w[23];
+    w[196]            = w[146] * n9_x + w[147] * t308 + t350;
+    const double t352 = w[146] * t308 - w[147] * n9_x - 0.2 * w[16];
+    w[197]            = 0.0054780518 * (w[84] - w[89]) + t345 - t352;
+    w[198]            = 0.2 * t310 + t309 + (t347 - 8.2053e-05 * (w[83] - w[89]) - 0.003039 * w[93]);
+    tau[7]            = -w[198];
 
     /* body 16, rr_hip: forces */
-    const double f16_x = c18 * f17_x - s18 * f17_y - 0.0815422 * (wd16_z + t79);
-    const double t356  = f18_z - 0.003039 * U17_zy + 0.0815422 * (w16_z * w16_z + t81);
-    const double f16_z = c18 * f17_y + s18 * f17_x - 0.0815422 * t83;
-    const double t358  = 0.00545215306 * t79 + 0.00618855306 * wd16_z + 0.0815422 * t84;
-    const double n16_z = c18 * n17_y + s18 * n17_x + t358;
-    tau[15]            = n16_z;
-    const double n16_x = c18 * n17_x - s18 * n17_y - (0.00582035306 * t83 - 0.0815422 * a16_z);
-    const double t361  = n16_x - 0.1805 * t356;
-    const double t362  = 0.0003682 * (t78 + t80) + n17_z + 0.1805 * f16_x;
-    const double t363  = s17 * t356 + c17 * f16_x;
+    w[199]             = w[136] * f17_x - w[13] * f17_y - 0.0815422 * (w[60] + w[66]);
+    w[200]             = w[121] - 0.003039 * w[143] + 0.0815422 * (w[63] * w[63] + w[68]);
+    w[201]             = w[136] * f17_y + w[13] * f17_x - 0.0815422 * w[69];
+    const double t358  = 0.00545215306 * w[66] + 0.00618855306 * w[60] + 0.0815422 * w[70];
+    w[202]             = w[136] * n17_y + w[13] * n17_x + t358;
+    tau[15]            = w[202];
+    const double n16_x = w[136] * n17_x - w[13] * n17_y - (0.00582035306 * w[69] - 0.0815422 * w[72]);
+    w[203]             = n16_x - 0.1805 * w[200];
+    w[204]             = 0.0003682 * (w[65] + w[67]) + n17_z + 0.1805 * w[199];
+    w[205]             = w[59] * w[200] + w[58] * w[199];
 
     /* body 13, rl_hip: forces */
-    const double f13_x = c15 * f14_x - s15 * f14_y + 0.0815422 * (wd13_z + t63);
-    const double f13_y = 0.0815422 * (w13_z * w13_z + t65) - (f15_z - 0.003039 * U14_zy);
-    const double f13_z = c15 * f14_y + s15 * f14_x + 0.0815422 * t67;
-    const double t367  = 0.0815422 * t68 - (0.00545215306 * t63 + 0.00618855306 * wd13_z);
-    const double n13_z = c15 * n14_y + s15 * n14_x - t367;
-    tau[12]            = n13_z;
-    const double n13_x = c15 * n14_x - s15 * n14_y - (0.00582035306 * t67 + 0.0815422 * a13_z);
-    const double t370  = 0.1805 * f13_y + n13_x;
-    const double t371  = t332 - 0.0003682 * (t62 + t64) - 0.1805 * f13_x;
-    const double t372  = c14 * f13_x - s14 * f13_y;
-    const double t373  = s17 * t362 + c17 * t361 + 0.047 * f16_z;
+    w[206]            = w[115] * f14_x - w[116] * f14_y + 0.0815422 * (w[45] + w[51]);
+    w[207]            = 0.0815422 * (w[48] * w[48] + w[53]) - (f15_z - 0.003039 * w[134]);
+    w[208]            = w[115] * f14_y + w[116] * f14_x + 0.0815422 * w[54];
+    const double t367 = 0.0815422 * w[55] - (0.00545215306 * w[51] + 0.00618855306 * w[45]);
+    w[209]            = w[115] * w[27] + w[116] * w[26] - t367;
+}
+
+static QUADRUPED_NOINLINE void part6(const quadruped_real qd[18], const quadruped_real qdd[18],
+                                     quadruped_real w[210], quadruped_real tau[18])
+{
+    /* body 13, rl_hip: forces */
+    tau[12]            = w[209];
+    const double n13_x = w[115] * w[26] - w[116] * w[27] - (0.00582035306 * w[54] + 0.0815422 * w[57]);
+    const double t370  = 0.1805 * w[207] + n13_x;
+    const double t371  = w[31] - 0.0003682 * (w[50] + w[52]) - 0.1805 * w[206];
+    const double t372  = w[43] * w[206] - w[44] * w[207];
+    const double t373  = w[59] * w[204] + w[58] * w[203] + 0.047 * w[201];
 
     /* body 10, fr_hip: forces */
-    const double t374  = c12 * t337 + s12 * f11_y + 0.0815422 * (wd10_z + t47);
-    const double t375  = f12_z - 0.003039 * U11_zy + 0.0815422 * (w10_z * w10_z + t49);
-    const double f10_z = c12 * f11_y - s12 * t337 - 0.0815422 * t51;
-    const double t377  = 0.0815422 * a10_x - (0.00545215306 * t47 + 0.00618855306 * wd10_z);
-    const double n10_z = c12 * n11_y + s12 * n11_x - t377;
+    const double t374  = w[94] * w[181] + w[95] * w[182] + 0.0815422 * (w[30] + w[36]);
+    const double t375  = w[14] - 0.003039 * w[113] + 0.0815422 * (w[33] * w[33] + w[38]);
+    const double f10_z = w[94] * w[182] - w[95] * w[181] - 0.0815422 * w[39];
+    const double t377  = 0.0815422 * w[40] - (0.00545215306 * w[36] + 0.00618855306 * w[30]);
+    const double n10_z = w[94] * w[188] + w[95] * w[187] - t377;
     tau[9]             = n10_z;
-    const double n10_x = c12 * n11_x - s12 * n11_y - (0.00582035306 * t51 - 0.0815422 * a10_z);
+    const double n10_x = w[94] * w[187] - w[95] * w[188] - (0.00582035306 * w[39] - 0.0815422 * w[42]);
     const double t380  = 0.1805 * t375 + n10_x;
-    const double t381  = 0.0003682 * (t46 + t48) + n11_z + 0.1805 * t374;
-    const double t382  = c11 * t374 - s11 * t375;
-    const double t383  = s17 * f16_x - c17 * t356 + (s14 * f13_x + c14 * f13_y);
-    const double t384  = s17 * t361 - c17 * t362 + (s14 * t370 + c14 * t371);
-    const double t385  = t373 - (s14 * t371 - c14 * t370 + 0.047 * f13_z);
+    const double t381  = 0.0003682 * (w[35] + w[37]) + w[189] + 0.1805 * t374;
+    const double t382  = w[28] * t374 - w[29] * t375;
+    const double t383  = w[59] * w[199] - w[58] * w[200] + (w[44] * w[206] + w[43] * w[207]);
+    const double t384  = w[59] * w[203] - w[58] * w[204] + (w[44] * t370 + w[43] * t371);
+    const double t385  = t373 - (w[44] * t371 - w[43] * t370 + 0.047 * w[208]);
 
     /* body 7, fl_hip: forces */
-    const double t386 = 0.26110803324099724 * a7_x + 0.0815422 * (wd7_z + t28);
-    const double f7_x = t386 - (c9 * t348 + s9 * f8_y);
-    const double t388 = 0.26110803324099724 * a7_y + 0.0815422 * (w7_z * w7_z + t30);
-    const double f7_y = t388 - (f9_z - 0.003039 * U8_zy);
-    const double t390 = 0.26110803324099724 * a7_z + 0.0815422 * t32;
-    const double f7_z = c9 * f8_y - s9 * t348 + t390;
-    const double t392 = 0.00545215306 * t28 + 0.00618855306 * wd7_z + 0.0815422 * a7_x;
-    const double n7_z = c9 * n8_y + s9 * n8_x + t392;
+    const double t386 = 0.26110803324099724 * w[22] + 0.0815422 * (w[12] + w[18]);
+    const double f7_x = t386 - (w[73] * w[194] + w[74] * w[195]);
+    const double t388 = 0.26110803324099724 * w[23] + 0.0815422 * (w[15] * w[15] + w[20]);
+    const double f7_y = t388 - (w[16] - 0.003039 * w[92]);
+    const double t390 = 0.26110803324099724 * w[24] + 0.0815422 * w[21];
+    const double f7_z = w[73] * w[195] - w[74] * w[194] + t390;
+    const double t392 = 0.00545215306 * w[18] + 0.00618855306 * w[12] + 0.0815422 * w[22];
+    const double n7_z = w[73] * w[197] + w[74] * w[196] + t392;
     tau[6]            = n7_z;
-    const double n7_x = c9 * n8_x - s9 * n8_y - (0.00582035306 * t32 + 0.0815422 * a7_z);
+    const double n7_x = w[73] * w[196] - w[74] * w[197] - (0.00582035306 * w[21] + 0.0815422 * w[24]);
     const double t395 = n7_x - 0.1805 * f7_y;
-    const double t396 = t354 - 0.0003682 * (t27 + t29) + 0.1805 * f7_x;
-    const double t397 = s8 * f7_y - c8 * f7_x;
-    const double t398 = n16_z - 0.047 * t363 + (0.047 * t372 + n13_z) + (0.047 * t382 + n10_z);
-    const double t399 = s11 * t381 + c11 * t380 + 0.047 * f10_z + t385;
+    const double t396 = w[198] - 0.0003682 * (w[17] + w[19]) + 0.1805 * f7_x;
+    const double t397 = w[11] * f7_y - w[10] * f7_x;
+    const double t398 = w[202] - 0.047 * w[205] + (0.047 * t372 + w[209]) + (0.047 * t382 + n10_z);
+    const double t399 = w[29] * t381 + w[28] * t380 + 0.047 * f10_z + t385;
 
     /* body 6, trunk: forces */
-    const double t400 = 0.022745569174570598 * t14 + 0.032245569174570596 * qdd[3];
-    const double t401 = 0.19647809047042938 * t7 + 0.25146922881957057 * qdd[5];
-    const double t402 = 10.740871966759 * a1_x - 0.01227207756232687 * U6_xy;
-    tau[0]            = f16_z + f13_z + f10_z + f7_z + t402;
-    const double t403 = t383 - (s11 * t374 + c11 * t375) + (s8 * f7_x + c8 * f7_y);
-    tau[1]            = 10.740871966759 * a1_y + 0.01227207756232687 * t12 - t403;
-    const double t404 = 10.740871966759 * a1_z - 0.01227207756232687 * U6_zy;
-    tau[2]            = t363 + t372 - t382 - t397 + t404;
-    const double t405 = t400 - 0.00221511 * (t10 - qdd[4]) - 0.01227207756232687 * a1_z;
+    const double t400 = 0.022745569174570598 * w[8] + 0.032245569174570596 * qdd[3];
+    const double t401 = 0.19647809047042938 * w[3] + 0.25146922881957057 * qdd[5];
+    const double t402 = 10.740871966759 * w[0] - 0.01227207756232687 * w[4];
+    tau[0]            = w[201] + w[208] + f10_z + f7_z + t402;
+    const double t403 = t383 - (w[29] * t374 + w[28] * t375) + (w[11] * f7_x + w[10] * f7_y);
+    tau[1]            = 10.740871966759 * w[1] + 0.01227207756232687 * w[7] - t403;
+    const double t404 = 10.740871966759 * w[2] - 0.01227207756232687 * w[9];
+    tau[2]            = w[205] + t372 - t382 - t397 + t404;
+    const double t405 = t400 - 0.00221511 * (w[5] - qdd[4]) - 0.01227207756232687 * w[2];
     tau[3]            = t398 - (0.047 * t397 - n7_z) + t405;
-    const double t406 = 0.00221511 * U6_zy - (0.21922365964499999 * t10 - 0.228723659645 * qdd[4]);
-    const double t407 = s11 * t380 - c11 * t381 + t384 + (s8 * t395 + c8 * t396);
+    const double t406 = 0.00221511 * w[9] - (0.21922365964499999 * w[5] - 0.228723659645 * qdd[4]);
+    const double t407 = w[29] * t380 - w[28] * t381 + t384 + (w[11] * t395 + w[10] * t396);
     tau[4]            = t406 - t407;
-    const double t408 = t401 - 0.00221511 * (qd[4] * qd[4] - t11) + 0.01227207756232687 * a1_x;
-    tau[5]            = t399 - (s8 * t396 - c8 * t395 + 0.047 * f7_z) + t408;
+    const double t408 = t401 - 0.00221511 * (qd[4] * qd[4] - w[6]) + 0.01227207756232687 * w[0];
+    tau[5]            = t399 - (w[11] * t396 - w[10] * t395 + 0.047 * f7_z) + t408;
+}
+
+void quadruped_inverse_dynamics(const quadruped_real q[19], const quadruped_real qd[18],
+                                const quadruped_real qdd[18], quadruped_real w[210], quadruped_real tau[18])
+{
+    part1(q, qd, qdd, w);
+    part2(q, qd, qdd, w);
+    part3(q, qd, qdd, w);
+    part4(q, qd, qdd, w, tau);
+    part5(w, tau);
+    part6(qd, qdd, w, tau);
 }

@@ -8,372 +8,390 @@
  * Operations:   590 (274 + or -, 292 *, 24 sin or cos)
  * Formulation:  composite/minimal
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
- * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
+ * Work array:   w[QUADRUPED_MASS_MATRIX_WORK], 78 entries, must not overlap the others
+ * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
 #include <math.h>
 
 #include "quadruped.h"
 
-void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real M[324])
-{
-    for (int entry = 0; entry < 324; ++entry) {
-        M[entry] = 0.0; /* entries that vanish in every state */
-    }
+#if defined(__GNUC__)
+#define QUADRUPED_NOINLINE __attribute__((noinline))
+#else
+#define QUADRUPED_NOINLINE
+#endif
 
+static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real w[78], quadruped_real M[324])
+{
     /* body 18, rr_calf: composite body */
     const double c19 = cos(q[18]);
-    const double s19 = sin(q[18]);
-    const double t3  = 0.000996 * c19 - 0.029762 * s19;
-    const double t4  = 0.029762 * c19 + 0.000996 * s19;
-    const double t5  = 0.0024940556 * c19 + 8.34648e-05 * s19;
-    const double t6  = 8.34648e-05 * c19 - 0.0024940556 * s19;
-    const double t7  = 0.2 * t4 + 0.0048730100000000005;
+    w[0]             = sin(q[18]);
+    w[1]             = 0.000996 * c19 - 0.029762 * w[0];
+    w[2]             = 0.029762 * c19 + 0.000996 * w[0];
+    w[3]             = 0.0024940556 * c19 + 8.34648e-05 * w[0];
+    w[4]             = 8.34648e-05 * c19 - 0.0024940556 * w[0];
+    const double t7  = 0.2 * w[2] + 0.0048730100000000005;
     M[18 * 16 + 17] = t7; M[18 * 17 + 16] = t7;
-    const double c18 = cos(q[17]);
-    const double s18 = sin(q[17]);
-    const double t10 = t3 * c18 - t4 * s18;
-    const double t11 = t4 * c18 + t3 * s18;
+    w[5]             = cos(q[17]);
+    w[6]             = sin(q[17]);
+    const double t10 = w[1] * w[5] - w[2] * w[6];
+    const double t11 = w[2] * w[5] + w[1] * w[6];
     M[18 * 0 + 17] = -t11; M[18 * 17 + 0] = -t11;
-    const double t12 = t5 * c18 + t6 * s18;
-    const double t13 = t6 * c18 - t5 * s18;
+    const double t12 = w[3] * w[5] + w[4] * w[6];
+    const double t13 = w[4] * w[5] - w[3] * w[6];
     M[18 * 15 + 17] = t13; M[18 * 17 + 15] = t13;
     const double t14 = t7 - 0.1805 * t10;
-    const double c17 = cos(q[16]);
-    const double s17 = sin(q[16]);
-    const double t17 = t10 * s17;
+    w[7]             = cos(q[16]);
+    w[8]             = sin(q[16]);
+    const double t17 = t10 * w[8];
     M[18 * 1 + 17] = t17; M[18 * 17 + 1] = t17;
-    const double t18 = t10 * c17;
+    const double t18 = t10 * w[7];
     M[18 * 2 + 17] = -t18; M[18 * 17 + 2] = -t18;
-    const double t19 = t12 * s17 + t14 * c17;
+    const double t19 = t12 * w[8] + t14 * w[7];
     M[18 * 4 + 17] = t19; M[18 * 17 + 4] = t19;
     const double t20 = 0.047 * t18 + t13;
     M[18 * 3 + 17] = t20; M[18 * 17 + 3] = t20;
-    const double t21 = t14 * s17 - t12 * c17 - 0.047 * t11;
+    const double t21 = t14 * w[8] - t12 * w[7] - 0.047 * t11;
     M[18 * 5 + 17] = t21; M[18 * 17 + 5] = t21;
-    const double t22 = 0.004844375 * c19 + 0.000213144 * s19;
-    const double t23 = c19 * t22;
+    w[9]             = 0.004844375 * c19 + 0.000213144 * w[0];
+    w[10]            = c19 * w[9];
 
     /* body 15, rl_calf: composite body */
     const double c16 = cos(q[15]);
-    const double s16 = sin(q[15]);
-    const double t26 = 0.000996 * c16 - 0.029762 * s16;
-    const double t27 = 0.029762 * c16 + 0.000996 * s16;
-    const double t28 = 0.0024940556 * c16 + 8.34648e-05 * s16;
-    const double t29 = 8.34648e-05 * c16 - 0.0024940556 * s16;
-    const double t30 = 0.2 * t27 + 0.0048730100000000005;
+    w[11]            = sin(q[15]);
+    w[12]            = 0.000996 * c16 - 0.029762 * w[11];
+    w[13]            = 0.029762 * c16 + 0.000996 * w[11];
+    w[14]            = 0.0024940556 * c16 + 8.34648e-05 * w[11];
+    w[15]            = 8.34648e-05 * c16 - 0.0024940556 * w[11];
+    const double t30 = 0.2 * w[13] + 0.0048730100000000005;
     M[18 * 13 + 14] = t30; M[18 * 14 + 13] = t30;
-    const double c15 = cos(q[14]);
-    const double s15 = sin(q[14]);
-    const double t33 = t26 * c15 - t27 * s15;
-    const double t34 = t27 * c15 + t26 * s15;
+    w[16]            = cos(q[14]);
+    w[17]            = sin(q[14]);
+    const double t33 = w[12] * w[16] - w[13] * w[17];
+    const double t34 = w[13] * w[16] + w[12] * w[17];
     M[18 * 0 + 14] = -t34; M[18 * 14 + 0] = -t34;
-    const double t35 = t28 * c15 + t29 * s15;
-    const double t36 = t28 * s15 - t29 * c15;
+    const double t35 = w[14] * w[16] + w[15] * w[17];
+    const double t36 = w[14] * w[17] - w[15] * w[16];
     M[18 * 12 + 14] = t36; M[18 * 14 + 12] = t36;
     const double t37 = t30 - 0.1805 * t33;
-    const double c14 = cos(q[13]);
-    const double s14 = sin(q[13]);
-    const double t40 = t33 * s14;
+    w[18]            = cos(q[13]);
+    w[19]            = sin(q[13]);
+    const double t40 = t33 * w[19];
     M[18 * 1 + 14] = t40; M[18 * 14 + 1] = t40;
-    const double t41 = t33 * c14;
+    const double t41 = t33 * w[18];
     M[18 * 2 + 14] = -t41; M[18 * 14 + 2] = -t41;
-    const double t42 = t37 * c14 - t35 * s14;
+    const double t42 = t37 * w[18] - t35 * w[19];
     M[18 * 4 + 14] = t42; M[18 * 14 + 4] = t42;
     const double t43 = t36 - 0.047 * t41;
     M[18 * 3 + 14] = t43; M[18 * 14 + 3] = t43;
-    const double t44 = t37 * s14 + t35 * c14 + 0.047 * t34;
+    const double t44 = t37 * w[19] + t35 * w[18] + 0.047 * t34;
     M[18 * 5 + 14] = t44; M[18 * 14 + 5] = t44;
-    const double t45 = 0.004844375 * c16 + 0.000213144 * s16;
-    const double t46 = c16 * t45;
+    w[20]            = 0.004844375 * c16 + 0.000213144 * w[11];
+    w[21]            = c16 * w[20];
 
     /* body 12, fr_calf: composite body */
-    const double c13 = cos(q[12]);
-    const double s13 = sin(q[12]);
-    const double t49 = 0.000996 * c13 - 0.029762 * s13;
-    const double t50 = 0.029762 * c13 + 0.000996 * s13;
-    const double t51 = 0.0024940556 * c13 + 8.34648e-05 * s13;
-    const double t52 = 8.34648e-05 * c13 - 0.0024940556 * s13;
-    const double t53 = 0.2 * t50 + 0.0048730100000000005;
+    w[22]            = cos(q[12]);
+    w[23]            = sin(q[12]);
+    w[24]            = 0.000996 * w[22] - 0.029762 * w[23];
+    w[25]            = 0.029762 * w[22] + 0.000996 * w[23];
+    w[26]            = 0.0024940556 * w[22] + 8.34648e-05 * w[23];
+    w[27]            = 8.34648e-05 * w[22] - 0.0024940556 * w[23];
+    const double t53 = 0.2 * w[25] + 0.0048730100000000005;
     M[18 * 10 + 11] = t53; M[18 * 11 + 10] = t53;
-    const double c12 = cos(q[11]);
-    const double s12 = sin(q[11]);
-    const double t56 = t49 * c12 - t50 * s12;
-    const double t57 = t50 * c12 + t49 * s12;
+    w[28]            = cos(q[11]);
+    w[29]            = sin(q[11]);
+    const double t56 = w[24] * w[28] - w[25] * w[29];
+    const double t57 = w[25] * w[28] + w[24] * w[29];
     M[18 * 0 + 11] = -t57; M[18 * 11 + 0] = -t57;
-    const double t58 = t51 * c12 + t52 * s12;
-    const double t59 = t52 * c12 - t51 * s12;
+    const double t58 = w[26] * w[28] + w[27] * w[29];
+    const double t59 = w[27] * w[28] - w[26] * w[29];
     M[18 * 9 + 11] = t59; M[18 * 11 + 9] = t59;
     const double t60 = 0.1805 * t56 + t53;
-    const double c11 = cos(q[10]);
-    const double s11 = sin(q[10]);
-    const double t63 = t56 * s11;
+    w[30]            = cos(q[10]);
+    w[31]            = sin(q[10]);
+    const double t63 = t56 * w[31];
     M[18 * 1 + 11] = t63; M[18 * 11 + 1] = t63;
-    const double t64 = t56 * c11;
+    const double t64 = t56 * w[30];
     M[18 * 2 + 11] = -t64; M[18 * 11 + 2] = -t64;
-    const double t65 = t58 * s11 + t60 * c11;
+    const double t65 = t58 * w[31] + t60 * w[30];
     M[18 * 4 + 11] = t65; M[18 * 11 + 4] = t65;
     const double t66 = 0.047 * t64 + t59;
     M[18 * 3 + 11] = t66; M[18 * 11 + 3] = t66;
-    const double t67 = t60 * s11 - t58 * c11 - 0.047 * t57;
+    const double t67 = t60 * w[31] - t58 * w[30] - 0.047 * t57;
     M[18 * 5 + 11] = t67; M[18 * 11 + 5] = t67;
-    const double t68 = 0.004844375 * c13 + 0.000213144 * s13;
-    const double t69 = c13 * t68;
+}
+
+static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real w[78], quadruped_real M[324])
+{
+    /* body 12, fr_calf: composite body */
+    w[32] = 0.004844375 * w[22] + 0.000213144 * w[23];
+    w[33] = w[22] * w[32];
 
     /* body 9, fl_calf: composite body */
     const double c10 = cos(q[9]);
-    const double s10 = sin(q[9]);
-    const double t72 = 0.000996 * c10 - 0.029762 * s10;
-    const double t73 = 0.029762 * c10 + 0.000996 * s10;
-    const double t74 = 0.0024940556 * c10 + 8.34648e-05 * s10;
-    const double t75 = 8.34648e-05 * c10 - 0.0024940556 * s10;
-    const double t76 = 0.2 * t73 + 0.0048730100000000005;
+    w[34]            = sin(q[9]);
+    w[35]            = 0.000996 * c10 - 0.029762 * w[34];
+    w[36]            = 0.029762 * c10 + 0.000996 * w[34];
+    w[37]            = 0.0024940556 * c10 + 8.34648e-05 * w[34];
+    w[38]            = 8.34648e-05 * c10 - 0.0024940556 * w[34];
+    const double t76 = 0.2 * w[36] + 0.0048730100000000005;
     M[18 * 7 + 8] = t76; M[18 * 8 + 7] = t76;
-    const double c9  = cos(q[8]);
-    const double s9  = sin(q[8]);
-    const double t79 = t72 * c9 - t73 * s9;
-    const double t80 = t73 * c9 + t72 * s9;
+    w[39]            = cos(q[8]);
+    w[40]            = sin(q[8]);
+    const double t79 = w[35] * w[39] - w[36] * w[40];
+    const double t80 = w[36] * w[39] + w[35] * w[40];
     M[18 * 0 + 8] = -t80; M[18 * 8 + 0] = -t80;
-    const double t81 = t74 * c9 + t75 * s9;
-    const double t82 = t74 * s9 - t75 * c9;
+    const double t81 = w[37] * w[39] + w[38] * w[40];
+    const double t82 = w[37] * w[40] - w[38] * w[39];
     M[18 * 6 + 8] = t82; M[18 * 8 + 6] = t82;
     const double t83 = 0.1805 * t79 + t76;
-    const double c8  = cos(q[7]);
-    const double s8  = sin(q[7]);
-    const double t86 = t79 * s8;
+    w[41]            = cos(q[7]);
+    w[42]            = sin(q[7]);
+    const double t86 = t79 * w[42];
     M[18 * 1 + 8] = t86; M[18 * 8 + 1] = t86;
-    const double t87 = t79 * c8;
+    const double t87 = t79 * w[41];
     M[18 * 2 + 8] = -t87; M[18 * 8 + 2] = -t87;
-    const double t88 = t83 * c8 - t81 * s8;
+    const double t88 = t83 * w[41] - t81 * w[42];
     M[18 * 4 + 8] = t88; M[18 * 8 + 4] = t88;
     const double t89 = t82 - 0.047 * t87;
     M[18 * 3 + 8] = t89; M[18 * 8 + 3] = t89;
-    const double t90 = t83 * s8 + t81 * c8 + 0.047 * t80;
+    const double t90 = t83 * w[42] + t81 * w[41] + 0.047 * t80;
     M[18 * 5 + 8] = t90; M[18 * 8 + 5] = t90;
-    const double t91 = 0.004844375 * c10 + 0.000213144 * s10;
-    const double t92 = c10 * t91;
+    w[43]            = 0.004844375 * c10 + 0.000213144 * w[34];
+    w[44]            = c10 * w[43];
 
     /* body 17, rr_thigh: composite body */
-    const double t93    = t4 + 0.072551;
-    const double h17_y  = t3 - 0.003039;
-    const double S17_xx = t23 + 1.43175e-05 + 0.4 * t4 + 0.013155427;
-    const double S17_xy = s19 * t22 - 0.000106572 - 0.2 * t3 + 8.2053e-05;
-    const double S17_xz = t5 + 0.0054780518;
-    const double S17_yy = 0.000144167 - (t23 - 0.0048586925);
-    const double S17_yz = 0.0001878102 - t6;
-    const double t100   = S17_xx + S17_yy;
+    const double t93    = w[2] + 0.072551;
+    const double h17_y  = w[1] - 0.003039;
+    w[45]               = w[10] + 1.43175e-05 + 0.4 * w[2] + 0.013155427;
+    w[46]               = w[0] * w[9] - 0.000106572 - 0.2 * w[1] + 8.2053e-05;
+    const double S17_xz = w[3] + 0.0054780518;
+    w[47]               = 0.000144167 - (w[10] - 0.0048586925);
+    const double S17_yz = 0.0001878102 - w[4];
+    const double t100   = w[45] + w[47];
     M[18 * 16 + 16]     = t100;
-    const double h16_z  = c18 * h17_y - s18 * t93;
-    const double t102   = c18 * t93 + s18 * h17_y;
-    M[18 * 0 + 16] = -t102; M[18 * 16 + 0] = -t102;
-    const double S16_xy = s18 * S17_yz - c18 * S17_xz;
-    const double t104   = c18 * S17_yz + s18 * S17_xz;
-    M[18 * 15 + 16] = -t104; M[18 * 16 + 15] = -t104;
-    const double t105   = t100 - 0.1805 * h16_z;
-    const double t106   = s17 * h16_z;
+    w[48]               = w[5] * h17_y - w[6] * t93;
+    w[49]               = w[5] * t93 + w[6] * h17_y;
+    M[18 * 0 + 16] = -w[49]; M[18 * 16 + 0] = -w[49];
+    w[50]               = w[6] * S17_yz - w[5] * S17_xz;
+    w[51]               = w[5] * S17_yz + w[6] * S17_xz;
+    M[18 * 15 + 16] = -w[51]; M[18 * 16 + 15] = -w[51];
+    const double t105   = t100 - 0.1805 * w[48];
+    const double t106   = w[8] * w[48];
     M[18 * 1 + 16] = t106; M[18 * 16 + 1] = t106;
-    const double t107   = c17 * h16_z;
+    const double t107   = w[7] * w[48];
     M[18 * 2 + 16] = -t107; M[18 * 16 + 2] = -t107;
-    const double t108   = c17 * t105 - s17 * S16_xy;
+    const double t108   = w[7] * t105 - w[8] * w[50];
     M[18 * 4 + 16] = t108; M[18 * 16 + 4] = t108;
-    const double t109   = 0.047 * t107 - t104;
+    const double t109   = 0.047 * t107 - w[51];
     M[18 * 3 + 16] = t109; M[18 * 16 + 3] = t109;
-    const double t110   = s17 * t105 + c17 * S16_xy - 0.047 * t102;
+    const double t110   = w[8] * t105 + w[7] * w[50] - 0.047 * w[49];
     M[18 * 5 + 16] = t110; M[18 * 16 + 5] = t110;
-    const double t111   = c18 * (S17_xx - S17_yy) - 2.0 * S17_xy * s18;
-    const double t112   = c18 * t111;
+    w[52]               = w[5] * (w[45] - w[47]) - 2.0 * w[46] * w[6];
+    w[53]               = w[5] * w[52];
 
     /* body 14, rl_thigh: composite body */
-    const double t113   = t27 + 0.072551;
-    const double h14_y  = t26 - 0.003039;
-    const double S14_xx = 1.43175e-05 + t46 + 0.4 * t27 + 0.013155427;
-    const double S14_xy = 8.2053e-05 - (0.000106572 - s16 * t45 + 0.2 * t26);
-    const double t117   = t28 + 0.0054780518;
-    const double S14_yy = 0.0048586925 - t46 + 0.000144167;
-    const double S14_yz = t29 - 0.0001878102;
-    const double t120   = S14_xx + S14_yy;
+    const double t113   = w[13] + 0.072551;
+    const double h14_y  = w[12] - 0.003039;
+    w[54]               = 1.43175e-05 + w[21] + 0.4 * w[13] + 0.013155427;
+    w[55]               = 8.2053e-05 - (0.000106572 - w[11] * w[20] + 0.2 * w[12]);
+    const double t117   = w[14] + 0.0054780518;
+    w[56]               = 0.0048586925 - w[21] + 0.000144167;
+    const double S14_yz = w[15] - 0.0001878102;
+    const double t120   = w[54] + w[56];
     M[18 * 13 + 13]     = t120;
-    const double h13_z  = c15 * h14_y - s15 * t113;
-    const double t122   = c15 * t113 + s15 * h14_y;
-    M[18 * 0 + 13] = -t122; M[18 * 13 + 0] = -t122;
-    const double S13_xy = c15 * t117 + s15 * S14_yz;
-    const double S13_yz = s15 * t117 - c15 * S14_yz;
-    M[18 * 12 + 13] = S13_yz; M[18 * 13 + 12] = S13_yz;
-    const double t125   = t120 - 0.1805 * h13_z;
-    const double t126   = s14 * h13_z;
+    w[57]               = w[16] * h14_y - w[17] * t113;
+    w[58]               = w[16] * t113 + w[17] * h14_y;
+    M[18 * 0 + 13] = -w[58]; M[18 * 13 + 0] = -w[58];
+    w[59]               = w[16] * t117 + w[17] * S14_yz;
+    w[60]               = w[17] * t117 - w[16] * S14_yz;
+    M[18 * 12 + 13] = w[60]; M[18 * 13 + 12] = w[60];
+    const double t125   = t120 - 0.1805 * w[57];
+    const double t126   = w[19] * w[57];
     M[18 * 1 + 13] = t126; M[18 * 13 + 1] = t126;
-    const double t127   = c14 * h13_z;
+    const double t127   = w[18] * w[57];
     M[18 * 2 + 13] = -t127; M[18 * 13 + 2] = -t127;
-    const double t128   = c14 * t125 - s14 * S13_xy;
+    const double t128   = w[18] * t125 - w[19] * w[59];
     M[18 * 4 + 13] = t128; M[18 * 13 + 4] = t128;
-    const double t129   = S13_yz - 0.047 * t127;
+    const double t129   = w[60] - 0.047 * t127;
     M[18 * 3 + 13] = t129; M[18 * 13 + 3] = t129;
-    const double t130   = s14 * t125 + c14 * S13_xy + 0.047 * t122;
+    const double t130   = w[19] * t125 + w[18] * w[59] + 0.047 * w[58];
     M[18 * 5 + 13] = t130; M[18 * 13 + 5] = t130;
-    const double t131   = c15 * (S14_xx - S14_yy) - 2.0 * S14_xy * s15;
-    const double t132   = c15 * t131;
+}
+
+static QUADRUPED_NOINLINE void part3(quadruped_real w[78], quadruped_real M[324])
+{
+    /* body 14, rl_thigh: composite body */
+    const double t131 = w[16] * (w[54] - w[56]) - 2.0 * w[55] * w[17];
+    w[0]              = w[16] * t131;
 
     /* body 11, fr_thigh: composite body */
-    const double t133   = t50 + 0.072551;
-    const double h11_y  = t49 - 0.003039;
-    const double S11_xx = 1.43175e-05 + t69 + 0.4 * t50 + 0.013155427;
-    const double S11_xy = 8.2053e-05 - (0.000106572 - s13 * t68 + 0.2 * t49);
-    const double S11_xz = t51 + 0.0054780518;
-    const double S11_yy = 0.0048586925 - t69 + 0.000144167;
-    const double S11_yz = 0.0001878102 - t52;
-    const double t140   = S11_xx + S11_yy;
+    const double t133   = w[25] + 0.072551;
+    const double h11_y  = w[24] - 0.003039;
+    w[1]                = 1.43175e-05 + w[33] + 0.4 * w[25] + 0.013155427;
+    const double S11_xy = 8.2053e-05 - (0.000106572 - w[23] * w[32] + 0.2 * w[24]);
+    const double S11_xz = w[26] + 0.0054780518;
+    const double S11_yy = 0.0048586925 - w[33] + 0.000144167;
+    const double S11_yz = 0.0001878102 - w[27];
+    const double t140   = w[1] + S11_yy;
     M[18 * 10 + 10]     = t140;
-    const double h10_z  = c12 * h11_y - s12 * t133;
-    const double t142   = c12 * t133 + s12 * h11_y;
-    M[18 * 0 + 10] = -t142; M[18 * 10 + 0] = -t142;
-    const double S10_xy = s12 * S11_yz - c12 * S11_xz;
-    const double t144   = c12 * S11_yz + s12 * S11_xz;
+    w[2]                = w[28] * h11_y - w[29] * t133;
+    w[3]                = w[28] * t133 + w[29] * h11_y;
+    M[18 * 0 + 10] = -w[3]; M[18 * 10 + 0] = -w[3];
+    w[4]                = w[29] * S11_yz - w[28] * S11_xz;
+    const double t144   = w[28] * S11_yz + w[29] * S11_xz;
     M[18 * 9 + 10] = -t144; M[18 * 10 + 9] = -t144;
-    const double t145   = 0.1805 * h10_z + t140;
-    const double t146   = s11 * h10_z;
+    const double t145   = 0.1805 * w[2] + t140;
+    const double t146   = w[31] * w[2];
     M[18 * 1 + 10] = t146; M[18 * 10 + 1] = t146;
-    const double t147   = c11 * h10_z;
+    const double t147   = w[30] * w[2];
     M[18 * 2 + 10] = -t147; M[18 * 10 + 2] = -t147;
-    const double t148   = c11 * t145 - s11 * S10_xy;
+    const double t148   = w[30] * t145 - w[31] * w[4];
     M[18 * 4 + 10] = t148; M[18 * 10 + 4] = t148;
     const double t149   = 0.047 * t147 - t144;
     M[18 * 3 + 10] = t149; M[18 * 10 + 3] = t149;
-    const double t150   = s11 * t145 + c11 * S10_xy - 0.047 * t142;
+    const double t150   = w[31] * t145 + w[30] * w[4] - 0.047 * w[3];
     M[18 * 5 + 10] = t150; M[18 * 10 + 5] = t150;
-    const double t151   = c12 * (S11_xx - S11_yy) - 2.0 * S11_xy * s12;
-    const double t152   = c12 * t151;
+    const double t151   = w[28] * (w[1] - S11_yy) - 2.0 * S11_xy * w[29];
+    w[5]                = w[28] * t151;
 
     /* body 8, fl_thigh: composite body */
-    const double t153  = t73 + 0.072551;
-    const double h8_y  = t72 - 0.003039;
-    const double S8_xx = 1.43175e-05 + t92 + 0.4 * t73 + 0.013155427;
-    const double S8_xy = 8.2053e-05 - (0.000106572 - s10 * t91 + 0.2 * t72);
-    const double t157  = t74 + 0.0054780518;
-    const double S8_yy = 0.0048586925 - t92 + 0.000144167;
-    const double S8_yz = t75 - 0.0001878102;
-    const double t160  = S8_xx + S8_yy;
+    const double t153  = w[36] + 0.072551;
+    const double h8_y  = w[35] - 0.003039;
+    w[9]               = 1.43175e-05 + w[44] + 0.4 * w[36] + 0.013155427;
+    w[10]              = 8.2053e-05 - (0.000106572 - w[34] * w[43] + 0.2 * w[35]);
+    const double t157  = w[37] + 0.0054780518;
+    w[11]              = 0.0048586925 - w[44] + 0.000144167;
+    const double S8_yz = w[38] - 0.0001878102;
+    const double t160  = w[9] + w[11];
     M[18 * 7 + 7]      = t160;
-    const double h7_z  = c9 * h8_y - s9 * t153;
-    const double t162  = c9 * t153 + s9 * h8_y;
-    M[18 * 0 + 7] = -t162; M[18 * 7 + 0] = -t162;
-    const double S7_xy = c9 * t157 + s9 * S8_yz;
-    const double S7_yz = s9 * t157 - c9 * S8_yz;
-    M[18 * 6 + 7] = S7_yz; M[18 * 7 + 6] = S7_yz;
-    const double t165  = 0.1805 * h7_z + t160;
-    const double t166  = s8 * h7_z;
+    w[12]              = w[39] * h8_y - w[40] * t153;
+    w[13]              = w[39] * t153 + w[40] * h8_y;
+    M[18 * 0 + 7] = -w[13]; M[18 * 7 + 0] = -w[13];
+    w[14]              = w[39] * t157 + w[40] * S8_yz;
+    w[15]              = w[40] * t157 - w[39] * S8_yz;
+    M[18 * 6 + 7] = w[15]; M[18 * 7 + 6] = w[15];
+    const double t165  = 0.1805 * w[12] + t160;
+    const double t166  = w[42] * w[12];
     M[18 * 1 + 7] = t166; M[18 * 7 + 1] = t166;
-    const double t167  = c8 * h7_z;
+    const double t167  = w[41] * w[12];
     M[18 * 2 + 7] = -t167; M[18 * 7 + 2] = -t167;
-    const double t168  = c8 * t165 - s8 * S7_xy;
+    const double t168  = w[41] * t165 - w[42] * w[14];
     M[18 * 4 + 7] = t168; M[18 * 7 + 4] = t168;
-    const double t169  = S7_yz - 0.047 * t167;
+    const double t169  = w[15] - 0.047 * t167;
     M[18 * 3 + 7] = t169; M[18 * 7 + 3] = t169;
-    const double t170  = s8 * t165 + c8 * S7_xy + 0.047 * t162;
+    const double t170  = w[42] * t165 + w[41] * w[14] + 0.047 * w[13];
     M[18 * 5 + 7] = t170; M[18 * 7 + 5] = t170;
-    const double t171  = c9 * (S8_xx - S8_yy) - 2.0 * S8_xy * s9;
-    const double t172  = c9 * t171;
+    w[20]              = w[39] * (w[9] - w[11]) - 2.0 * w[10] * w[40];
+    w[21]              = w[39] * w[20];
 
     /* body 16, rr_hip: composite body */
-    const double S16_xx = S17_yy + t112 + 0.0003682;
-    const double t174   = S16_xx + 0.00582035306;
-    M[18 * 15 + 15]     = t174;
-    const double t175   = s18 * t111 + S17_xy + 0.1805 * t102;
-    const double t176   = t104 + 0.0147183671;
-    const double t177   = 0.0815422 * s17 + c17 * t102;
-    M[18 * 1 + 15] = t177; M[18 * 15 + 1] = t177;
-    const double t178   = s17 * t102 - 0.0815422 * c17;
-    M[18 * 2 + 15] = t178; M[18 * 15 + 2] = t178;
-    const double t179   = s17 * t175 - c17 * t176;
-    M[18 * 4 + 15] = t179; M[18 * 15 + 4] = t179;
-    const double t180   = s17 * t176 + c17 * t175;
-    M[18 * 5 + 15] = -t180; M[18 * 15 + 5] = -t180;
-    const double t181   = t174 - 0.047 * t178;
+    w[22]             = w[47] + w[53] + 0.0003682;
+    const double t174 = w[22] + 0.00582035306;
+    M[18 * 15 + 15]   = t174;
+    const double t175 = w[6] * w[52] + w[46] + 0.1805 * w[49];
+    const double t176 = w[51] + 0.0147183671;
+    w[61]             = 0.0815422 * w[8] + w[7] * w[49];
+    M[18 * 1 + 15] = w[61]; M[18 * 15 + 1] = w[61];
+    w[62]             = w[8] * w[49] - 0.0815422 * w[7];
+    M[18 * 2 + 15] = w[62]; M[18 * 15 + 2] = w[62];
+    w[63]             = w[8] * t175 - w[7] * t176;
+    M[18 * 4 + 15] = w[63]; M[18 * 15 + 4] = w[63];
+    w[64]             = w[8] * t176 + w[7] * t175;
+    M[18 * 5 + 15] = -w[64]; M[18 * 15 + 5] = -w[64];
+    const double t181 = t174 - 0.047 * w[62];
     M[18 * 3 + 15] = t181; M[18 * 15 + 3] = t181;
-    const double t182   = (0.00582035306 - S16_xx) * s17 - 2.0 * S16_xy * c17;
-    const double t183   = s17 * t182;
+    w[65]             = (0.00582035306 - w[22]) * w[8] - 2.0 * w[50] * w[7];
+    w[66]             = w[8] * w[65];
 
     /* body 13, rl_hip: composite body */
-    const double S13_xx = S14_yy + t132 + 0.0003682;
-    const double t185   = 0.00582035306 + S13_xx;
-    M[18 * 12 + 12]     = t185;
-    const double t186   = s15 * t131 + S14_xy + 0.1805 * t122;
-    const double t187   = S13_yz + 0.0147183671;
-    const double t188   = c14 * t122 - 0.0815422 * s14;
-    M[18 * 1 + 12] = t188; M[18 * 12 + 1] = t188;
-    const double t189   = s14 * t122 + 0.0815422 * c14;
-    M[18 * 2 + 12] = t189; M[18 * 12 + 2] = t189;
-    const double t190   = s14 * t186 + c14 * t187;
-    M[18 * 4 + 12] = t190; M[18 * 12 + 4] = t190;
-    const double t191   = s14 * t187 - c14 * t186;
-    M[18 * 5 + 12] = t191; M[18 * 12 + 5] = t191;
-    const double t192   = 0.047 * t189 + t185;
+    w[67]             = w[56] + w[0] + 0.0003682;
+    const double t185 = 0.00582035306 + w[67];
+    M[18 * 12 + 12]   = t185;
+    const double t186 = w[17] * t131 + w[55] + 0.1805 * w[58];
+    const double t187 = w[60] + 0.0147183671;
+    w[68]             = w[18] * w[58] - 0.0815422 * w[19];
+    M[18 * 1 + 12] = w[68]; M[18 * 12 + 1] = w[68];
+    w[69]             = w[19] * w[58] + 0.0815422 * w[18];
+    M[18 * 2 + 12] = w[69]; M[18 * 12 + 2] = w[69];
+    w[70]             = w[19] * t186 + w[18] * t187;
+    M[18 * 4 + 12] = w[70]; M[18 * 12 + 4] = w[70];
+    w[71]             = w[19] * t187 - w[18] * t186;
+    M[18 * 5 + 12] = w[71]; M[18 * 12 + 5] = w[71];
+    const double t192 = 0.047 * w[69] + t185;
     M[18 * 3 + 12] = t192; M[18 * 12 + 3] = t192;
-    const double t193   = (0.00582035306 - S13_xx) * s14 - 2.0 * S13_xy * c14;
-    const double t194   = s14 * t193;
+    w[72]             = (0.00582035306 - w[67]) * w[19] - 2.0 * w[59] * w[18];
+    w[73]             = w[19] * w[72];
 
     /* body 10, fr_hip: composite body */
-    const double S10_xx = S11_yy + t152 + 0.0003682;
-    const double t196   = 0.00582035306 + S10_xx;
-    M[18 * 9 + 9]       = t196;
-    const double t197   = 0.1805 * t142 - (s12 * t151 + S11_xy);
-    const double t198   = 0.0147183671 - t144;
-    const double t199   = 0.0815422 * s11 + c11 * t142;
+    w[74]         = S11_yy + w[5] + 0.0003682;
+    w[75]         = 0.00582035306 + w[74];
+    M[18 * 9 + 9] = w[75];
+    w[76]         = 0.1805 * w[3] - (w[29] * t151 + S11_xy);
+    w[77]         = 0.0147183671 - t144;
+}
+
+static QUADRUPED_NOINLINE void part4(quadruped_real w[78], quadruped_real M[324])
+{
+    /* body 10, fr_hip: composite body */
+    const double t199 = 0.0815422 * w[31] + w[30] * w[3];
     M[18 * 1 + 9] = t199; M[18 * 9 + 1] = t199;
-    const double t200   = s11 * t142 - 0.0815422 * c11;
+    const double t200 = w[31] * w[3] - 0.0815422 * w[30];
     M[18 * 2 + 9] = t200; M[18 * 9 + 2] = t200;
-    const double t201   = c11 * t198 - s11 * t197;
+    const double t201 = w[30] * w[77] - w[31] * w[76];
     M[18 * 4 + 9] = t201; M[18 * 9 + 4] = t201;
-    const double t202   = s11 * t198 + c11 * t197;
+    const double t202 = w[31] * w[77] + w[30] * w[76];
     M[18 * 5 + 9] = t202; M[18 * 9 + 5] = t202;
-    const double t203   = t196 - 0.047 * t200;
+    const double t203 = w[75] - 0.047 * t200;
     M[18 * 3 + 9] = t203; M[18 * 9 + 3] = t203;
-    const double t204   = (0.00582035306 - S10_xx) * s11 - 2.0 * S10_xy * c11;
-    const double t205   = s11 * t204;
-    const double t206   = S17_xx - t112 - 0.361 * h16_z + (S14_xx - t132 - 0.361 * h13_z);
-    const double t207   = 0.00582035306 - t183 - 0.094 * t178 + (0.00582035306 - t194 + 0.094 * t189);
-    const double t208   = c17 * t182 + S16_xy + 0.047 * t177 + (c14 * t193 + S13_xy - 0.047 * t188);
+    const double t204 = (0.00582035306 - w[74]) * w[31] - 2.0 * w[4] * w[30];
+    const double t205 = w[31] * t204;
+    const double t206 = w[45] - w[53] - 0.361 * w[48] + (w[54] - w[0] - 0.361 * w[57]);
+    const double t207 = 0.00582035306 - w[66] - 0.094 * w[62] + (0.00582035306 - w[73] + 0.094 * w[69]);
+    const double t208 = w[7] * w[65] + w[50] + 0.047 * w[61] + (w[18] * w[72] + w[59] - 0.047 * w[68]);
 
     /* body 7, fl_hip: composite body */
-    const double S7_xx = S8_yy + t172 + 0.0003682;
+    const double S7_xx = w[11] + w[21] + 0.0003682;
     const double t210  = 0.00582035306 + S7_xx;
     M[18 * 6 + 6]      = t210;
-    const double t211  = 0.1805 * t162 - (s9 * t171 + S8_xy);
-    const double t212  = 0.0147183671 - S7_yz;
-    const double t213  = c8 * t162 - 0.0815422 * s8;
+    const double t211  = 0.1805 * w[13] - (w[40] * w[20] + w[10]);
+    const double t212  = 0.0147183671 - w[15];
+    const double t213  = w[41] * w[13] - 0.0815422 * w[42];
     M[18 * 1 + 6] = t213; M[18 * 6 + 1] = t213;
-    const double t214  = s8 * t162 + 0.0815422 * c8;
+    const double t214  = w[42] * w[13] + 0.0815422 * w[41];
     M[18 * 2 + 6] = t214; M[18 * 6 + 2] = t214;
-    const double t215  = s8 * t211 + c8 * t212;
+    const double t215  = w[42] * t211 + w[41] * t212;
     M[18 * 4 + 6] = -t215; M[18 * 6 + 4] = -t215;
-    const double t216  = c8 * t211 - s8 * t212;
+    const double t216  = w[41] * t211 - w[42] * t212;
     M[18 * 5 + 6] = t216; M[18 * 6 + 5] = t216;
     const double t217  = 0.047 * t214 + t210;
     M[18 * 3 + 6] = t217; M[18 * 6 + 3] = t217;
-    const double t218  = (0.00582035306 - S7_xx) * s8 - 2.0 * S7_xy * c8;
-    const double t219  = s8 * t218;
-    const double h6_y  = t178 + t189 + t200 + t214;
+    const double t218  = (0.00582035306 - S7_xx) * w[42] - 2.0 * w[14] * w[41];
+    const double t219  = w[42] * t218;
+    const double h6_y  = w[62] + w[69] + t200 + t214;
     M[18 * 2 + 3] = h6_y; M[18 * 3 + 2] = h6_y;
     M[18 * 0 + 5] = -h6_y; M[18 * 5 + 0] = -h6_y;
-    const double t221  = t177 + t188 + t199 + t213;
+    const double t221  = w[61] + w[68] + t199 + t213;
     M[18 * 1 + 3] = t221; M[18 * 3 + 1] = t221;
     M[18 * 0 + 4] = -t221; M[18 * 4 + 0] = -t221;
-    const double t222  = 0.047 * h16_z + t179 - (0.047 * h13_z - t190) + (0.047 * h10_z + t201);
-    const double S6_xy = 0.047 * h7_z + t215 - t222;
+    const double t222  = 0.047 * w[48] + w[63] - (0.047 * w[57] - w[70]) + (0.047 * w[2] + t201);
+    const double S6_xy = 0.047 * w[12] + t215 - t222;
     M[18 * 3 + 4] = -S6_xy; M[18 * 4 + 3] = -S6_xy;
-    const double t224  = t191 - t180 + t202 + t216;
+    const double t224  = w[71] - w[64] + t202 + t216;
     M[18 * 3 + 5] = t224; M[18 * 5 + 3] = t224;
     const double t225  = 0.00582035306 - t205 - 0.094 * t200 + t207;
-    const double t226  = c11 * t204 + S10_xy + 0.047 * t199 + t208;
-    const double S6_yz = c8 * t218 + S7_xy - 0.047 * t213 + t226;
+    const double t226  = w[30] * t204 + w[4] + 0.047 * t199 + t208;
+    const double S6_yz = w[41] * t218 + w[14] - 0.047 * t213 + t226;
     M[18 * 4 + 5] = -S6_yz; M[18 * 5 + 4] = -S6_yz;
 
     /* body 6, trunk: composite body */
-    const double h6_x  = h16_z + h13_z + h10_z + h7_z + 0.04713;
+    const double h6_x  = w[48] + w[57] + w[2] + w[12] + 0.04713;
     M[18 * 1 + 5] = h6_x; M[18 * 5 + 1] = h6_x;
     M[18 * 2 + 4] = -h6_x; M[18 * 4 + 2] = -h6_x;
-    const double t229  = S11_xx - t152 + 0.361 * h10_z + t206 + (S8_xx - t172 + 0.361 * h7_z);
+    const double t229  = w[1] - w[5] + 0.361 * w[2] + t206 + (w[9] - w[21] + 0.361 * w[12]);
     const double S6_xx = t229 + 0.279755219;
     const double S6_yy = 0.00582035306 - t219 + 0.094 * t214 + t225 + 0.03127766;
-    const double S6_zz = S16_xx + t183 + (S13_xx + t194) + (S10_xx + t205) + (S7_xx + t219) + 0.00475;
+    const double S6_zz = w[22] + w[66] + (w[67] + w[73]) + (w[74] + t205) + (S7_xx + t219) + 0.00475;
     M[18 * 5 + 5]      = S6_xx + S6_yy;
 
     /* body 5, trunk: composite body */
@@ -386,4 +404,16 @@ void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real M[324])
     M[18 * 0 + 0] = 12.453; M[18 * 1 + 1] = 12.453; M[18 * 2 + 2] = 12.453;
     M[18 * 8 + 8] = 0.0048730100000000005; M[18 * 11 + 11] = 0.0048730100000000005; M[18 * 14 + 14] = 0.0048730100000000005;
     M[18 * 17 + 17] = 0.0048730100000000005;
+}
+
+void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[78], quadruped_real M[324])
+{
+    for (int entry = 0; entry < 324; ++entry) {
+        M[entry] = 0.0; /* entries that vanish in every state */
+    }
+
+    part1(q, w, M);
+    part2(q, w, M);
+    part3(w, M);
+    part4(w, M);
 }

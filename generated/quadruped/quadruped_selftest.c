@@ -108,8 +108,9 @@ static int wrong(const quadruped_real *got, const quadruped_real *want, int size
 static int try_inverse_dynamics(int state)
 {
     int bad = 0;
+    quadruped_real w[210];
     quadruped_real got_tau[18];
-    quadruped_inverse_dynamics(in_q[state], in_qd[state], in_qdd[state], got_tau);
+    quadruped_inverse_dynamics(in_q[state], in_qd[state], in_qdd[state], w, got_tau);
     bad += wrong(got_tau, want_tau[state], 18);
     return bad;
 }
@@ -126,8 +127,9 @@ static int try_gravity(int state)
 static int try_bias(int state)
 {
     int bad = 0;
+    quadruped_real w[201];
     quadruped_real got_tau_b[18];
-    quadruped_bias(in_q[state], in_qd[state], got_tau_b);
+    quadruped_bias(in_q[state], in_qd[state], w, got_tau_b);
     bad += wrong(got_tau_b, want_tau_b[state], 18);
     return bad;
 }
@@ -135,8 +137,9 @@ static int try_bias(int state)
 static int try_mass_matrix(int state)
 {
     int bad = 0;
+    quadruped_real w[78];
     quadruped_real got_M[324];
-    quadruped_mass_matrix(in_q[state], got_M);
+    quadruped_mass_matrix(in_q[state], w, got_M);
     bad += wrong(got_M, want_M[state], 324);
     return bad;
 }
@@ -144,8 +147,9 @@ static int try_mass_matrix(int state)
 static int try_forward_dynamics(int state)
 {
     int bad = 0;
+    quadruped_real w[253];
     quadruped_real got_qdd[18];
-    bad += quadruped_forward_dynamics(in_q[state], in_qd[state], in_tau[state], got_qdd);
+    bad += quadruped_forward_dynamics(in_q[state], in_qd[state], in_tau[state], w, got_qdd);
     bad += wrong(got_qdd, want_qdd[state], 18);
     return bad;
 }

@@ -40,7 +40,6 @@ class Verdict:
 def judge(model: Model) -> tuple[Verdict, ...]:
     """A verdict for every body of links, each followed by those of its links with inertia; then the base's links."""
     verdicts: list[Verdict] = []
-    shared = {body.follows.leader for body in model.bodies if body.follows}
     for i, body in enumerate(model.bodies, 1):
         if body.links:
             verdicts += [_judge_body(body, leaf=_alone(model, i)), *_judge_links(body.links, moving=True)]

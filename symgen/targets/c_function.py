@@ -8,7 +8,7 @@ from symgen.compiler.passes import live
 from symgen.compiler.program import Index
 from symgen.module import Module
 from symgen.targets.c_text import SUFFIX, comment, literal
-from symgen.targets.chunks import Pieces, cut
+from symgen.targets.chunks import Pieces, alive, cut
 from symgen.targets.describe import Argument, Description
 from symgen.targets.dialect import NEGATION, Dialect, Text, call, minus, over, plus, times
 from symgen.targets.writer import Block, Line, Statement, blocks, signed, statements, variables, zeros
@@ -16,8 +16,11 @@ from symgen.targets.writer import Block, Line, Statement, blocks, signed, statem
 WIDTH = 110
 """Longest line of a declaration."""
 
-WHOLE = 4
-"""A function of up to this many pieces' statements stays in one."""
+WHOLE = 2.5
+"""A function stays in one up to this many times the assignments of a piece, ..."""
+
+HELD = 1.12
+"""... if it holds no more values at once than this part of them: 112 doubles and saved registers fill a kilobyte."""
 
 MANY_ZEROS = 12
 
@@ -103,7 +106,9 @@ class CFunction:
     @cached_property
     def _pieces(self) -> Pieces | None:
         size = self.module.chunk
-        return cut(self._made, size) if len(self._made) > WHOLE * size else None
+        assignments = sum(max(1, len(s.left)) for s in self._made)
+        whole = assignments <= WHOLE * size and max(alive(self._made)) <= HELD * size
+        return None if whole else cut(self._made, size)
 
     @property
     def work(self) -> int:
