@@ -1,0 +1,78 @@
+"""Commands with their cost, and a compiler with a memory: the same source and flags are compiled once."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+FOLDER = Path("build/bench")
+FLAGS = {"O2": ("-O2",), "fast": ("-O3", "-march=native", "-ffast-math")}
+"""What C of symgen and CasADi is compiled with."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """CPU seconds of a command, and the memory at its peak in MB."""
+
+    seconds: float
+    megabytes: float
+
+
+def run(command: Sequence[str], **env: str) -> Cost:
+    """Run a command. Raises RuntimeError with what it said last, if it fails."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          env=os.environ | env) as process:
+        said = process.stdout.read() if process.stdout else ""
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)[:200]}\n{said[-2000:]}")
+    return Cost(round(used.ru_utime + used.ru_stime, 3), round(used.ru_maxrss / 1024, 1))
+
+
+def python(module: str, *words: str) -> Cost:
+    """Run a module of Python, from process start."""
+    return run([sys.executable, "-m", module, *words])
+
+
+def compiled(source: Path, flags: Sequence[str], compiler: str = "gcc", extra: str = "") -> tuple[Path, Cost]:
+    """The object file (or what `flags` say) of a source, and what it took when it was made; `extra` is what else
+    it depends on."""
+    text = source.read_bytes() + " ".join((compiler, extra, *flags)).encode()
+    made = FOLDER / "objects" / f"{hashlib.sha256(text).hexdigest()[:24]}.o"
+    note = made.with_suffix(".json")
+    if not note.exists():
+        made.parent.mkdir(parents=True, exist_ok=True)
+        cost = run([compiler, "-c", "-fPIC", *flags, str(source), "-o", str(made)])
+        note.write_text(json.dumps(asdict(cost)), encoding="utf-8")
+    return made, Cost(**json.loads(note.read_text(encoding="utf-8")))
+
+
+def all_compiled(sources: Sequence[Path], flags: Sequence[str], extra: str = "") -> list[tuple[Path, Cost]]:
+    """Of several C sources, two at a time."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda source: compiled(source, flags, extra=extra), sources))
+
+
+def linked(objects: Sequence[Path], out: Path, *libraries: str, compiler: str = "gcc") -> Path:
+    """A shared library."""
+    run([compiler, "-shared", *map(str, objects), "-o", str(out), *libraries])
+    return out
+
+
+def empty(folder: Path) -> Path:
+    """A folder without what was in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def log(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
