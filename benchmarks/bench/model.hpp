@@ -10,7 +10,28 @@
 #include <pinocchio/fwd.hpp>
 #include <pinocchio/multibody.hpp>
 
-using Plain = pinocchio::Model;
+// The joints that robots here have (and two that Pinocchio itself asks for): less to compile, not slower to run.
+template<typename S, int O>
+struct Joints : pinocchio::JointCollectionDefaultTpl<S, O>
+{
+  using All = pinocchio::JointCollectionDefaultTpl<S, O>;
+  using Composite = pinocchio::JointModelCompositeTpl<S, O, ::Joints>;
+  using Mimic = pinocchio::JointModelMimicTpl<S, O, ::Joints>;
+  using CompositeData = pinocchio::JointDataCompositeTpl<S, O, ::Joints>;
+  using MimicData = pinocchio::JointDataMimicTpl<S, O, ::Joints>;
+  using JointModelVariant = boost::variant<
+    typename All::JointModelRX, typename All::JointModelRY, typename All::JointModelRZ,
+    typename All::JointModelRevoluteUnaligned, typename All::JointModelPX, typename All::JointModelPY,
+    typename All::JointModelPZ, typename All::JointModelPrismaticUnaligned, typename All::JointModelFreeFlyer,
+    boost::recursive_wrapper<Composite>, boost::recursive_wrapper<Mimic>>;
+  using JointDataVariant = boost::variant<
+    typename All::JointDataRX, typename All::JointDataRY, typename All::JointDataRZ,
+    typename All::JointDataRevoluteUnaligned, typename All::JointDataPX, typename All::JointDataPY,
+    typename All::JointDataPZ, typename All::JointDataPrismaticUnaligned, typename All::JointDataFreeFlyer,
+    boost::recursive_wrapper<CompositeData>, boost::recursive_wrapper<MimicData>>;
+};
+
+using Plain = pinocchio::ModelTpl<double, 0, Joints>;
 
 inline Plain::JointModel joint(const std::string & kind, const Eigen::Vector3d & axis)
 {

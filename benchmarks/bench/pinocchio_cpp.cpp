@@ -11,11 +11,13 @@
 #include <pinocchio/algorithm/rnea.hpp>
 
 using namespace pinocchio;
+using Model = Plain;
+using Data = DataTpl<double, 0, Joints>;
 using In = Eigen::Map<const Eigen::VectorXd>;
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-static Model model;
-static Data data;
+static ::Model model;
+static ::Data data;
 
 struct State
 {
@@ -65,7 +67,7 @@ extern "C" int pin_load(const char * path)
   try
   {
     model = read(path);
-    data = Data(model);
+    data = ::Data(model);
   }
   catch (const std::exception &)
   {

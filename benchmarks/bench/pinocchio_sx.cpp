@@ -16,8 +16,8 @@
 #include <pinocchio/algorithm/rnea.hpp>
 
 using casadi::SX;
-using Model = pinocchio::ModelTpl<SX>;
-using Data = pinocchio::DataTpl<SX>;
+using Model = pinocchio::ModelTpl<SX, 0, Joints>;
+using Data = pinocchio::DataTpl<SX, 0, Joints>;
 using Vector = Model::ConfigVectorType;
 using Matrix = Eigen::Matrix<SX, Eigen::Dynamic, Eigen::Dynamic>;
 using Outputs = std::vector<SX>;
