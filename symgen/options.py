@@ -120,6 +120,13 @@ WRITE_OPTIONS = (
                  help="c or python; both by default. Repeatable."),
     click.option("--scalar", metavar="TYPE", default="double", show_default=True,
                  help="Scalar type of C: double or float."),
+    click.option("--trig", metavar="KIND", default="libm", show_default=True,
+                 help="Sine and cosine of C: libm, or inline for code of their own that needs no C library, "
+                      "within 2 ulp up to 65536 rad (double) or 1024 rad (float)."),
+    click.option("--glue", metavar="NAME[,NAME...]", callback=_links, default="cmake", show_default=True,
+                 help="Files for build systems: cmake, zephyr, arduino, pkgconfig, esp-idf, and cpp for a C++ header."),
+    click.option("--target", metavar="NAME",
+                 help="Let the report tell stack and code size: cortex-m4f, cortex-m7, cortex-m0plus or host."),
     click.option("--chunk", metavar="N", type=int, default=250, show_default=True,
                  help="Cut C functions of more than 4 N statements into static ones of at most N."),
     click.option("--prefix", metavar="NAME", help="Begin of all C names and files; the robot's name by default."),

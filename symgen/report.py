@@ -1,6 +1,7 @@
 """What the command line tells people: tables on a terminal, plain text elsewhere, data for --json."""
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +43,21 @@ def table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:
 
 
 def generated(module: Module, paths: Sequence[Path]) -> None:
-    """The counts of a new module, and where it is."""
+    """The counts of a new module, its sizes for the target if one was named, and where it is."""
     operations(module)
+    report = next((path for path in paths if path.name == f"{module.name}_report.json"), None)
+    if module.target and report:
+        sizes(module, json.loads(report.read_text()))
     folder = paths[0].parent
     console().print(f"{len(paths)} files in {escape(str(folder))}; prove them: symgen verify {escape(str(folder))}")
+
+
+def sizes(module: Module, data: Mapping[str, Any]) -> None:
+    """Bytes of stack and code of each function, and the entries of its work array."""
+    rows = table(f"{module.target}, {module.scalar}", ["function"], ["stack", "work", "code"])
+    for name, row in data["functions"].items():
+        rows.add_row(name, *("?" if row[key] is None else str(row[key]) for key in ("stack", "work", "code")))
+    console().print(rows)
 
 
 def operations(module: Module) -> None:

@@ -284,7 +284,7 @@ def test_prefix_and_languages(tmp_path):
     options = ("--prefix", "arm_7", "--lang", "c", "--quantity", "t=bias+gravity")
     assert invoke("generate", PENDULUM, "-o", tmp_path, *options).exit_code == 0
     assert snapshot(tmp_path).keys() == {
-        "CMakeLists.txt", "arm_7.c", "arm_7.h", "arm_7_selftest.c", "arm_7_t.c", "manifest.json"}
+        "CMakeLists.txt", "arm_7.c", "arm_7.h", "arm_7_selftest.c", "arm_7_t.c", "arm_7_report.json", "manifest.json"}
     assert "void arm_7_t(" in (tmp_path / "arm_7.h").read_text()
     invoke("generate", PENDULUM, "-o", tmp_path, "--lang", "python", "--lang", "python")
     assert snapshot(tmp_path).keys() == {"pendulum.py", "manifest.json"}

@@ -99,6 +99,12 @@ class Coupling:
                 whole[four] = [x / size for x in whole[four]]
         return self.places(whole)
 
+    @property
+    def quaternions(self) -> list[slice]:
+        """Where in the positions each floating joint has its quaternion."""
+        places = [drive.place for k, drive in enumerate(self.drives) if self.free[k] == 1]
+        return [slice(place + 3, place + SEVEN) for place in places]
+
     def forces(self, tau: Sequence[Scalar]) -> list[Scalar]:
         """Gᵀ τ."""
         return self.projected(tau, (None,))

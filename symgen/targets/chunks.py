@@ -48,9 +48,10 @@ def _alive(statements: Sequence[Statement]) -> list[int]:
     last = _last_readers(statements)
     change = [0] * (len(statements) + 2)
     for k, s in enumerate(statements):
-        if s.node in last:
-            change[k + 1] += 1
-            change[last[s.node] + 1] -= 1
+        for node in s.makes:
+            if node in last:
+                change[k + 1] += 1
+                change[last[node] + 1] -= 1
     total, counts = 0, []
     for step in change:
         total += step
@@ -60,7 +61,7 @@ def _alive(statements: Sequence[Statement]) -> list[int]:
 
 def _slots(pieces: Sequence[Sequence[Statement]]) -> tuple[dict[Index, int], int]:
     """Slots by first fit; one is free again in the piece after its last reader's."""
-    home = {s.node: p for p, piece in enumerate(pieces) for s in piece if s.node is not None}
+    home = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.makes}
     last = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.right.reads}
     crossing = [node for node, p in home.items() if last.get(node, p) > p]
     slots: dict[Index, int] = {}

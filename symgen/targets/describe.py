@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array, Quantity
-from symgen.compiler.passes import Counts, counts, live
-from symgen.compiler.program import Program
+from symgen.compiler.passes import Counts, counts, live, pivots
+from symgen.compiler.program import Program, Ref
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.module import Module
 from symgen.robot import Regroup
@@ -49,6 +49,8 @@ class Description:
     formulation: str
     sources: tuple[str, ...]
     program: Program
+    pivots: tuple[Ref, ...] = ()
+    """What must be positive and finite for the results to be of any use, where a mass matrix is inverted."""
 
     def padded(self, a: Argument) -> tuple[object, ...]:
         """Width and text of an argument's columns, and its unit, for a table of all arguments."""
@@ -86,7 +88,11 @@ def _described(module: Module, function: Function) -> Description:
     formulas = tuple(_formula(q) for q in function.quantities)
     sources = tuple(dict.fromkeys(way.source for _, way in function.parts))
     count = operations(function.counts, _trig(function.program))
-    return Description(function.name, formulas, arguments, count, function.formulation, sources, function.program)
+    inverts = any(q.needs_inverse for q in function.quantities)
+    return Description(
+        function.name, formulas, arguments, count, function.formulation, sources, function.program,
+        pivots(function.program) if inverts else (),
+    )
 
 
 def _formula(q: Quantity) -> str:

@@ -8,7 +8,7 @@ from symgen.module import Module
 from symgen.render import render
 from symgen.targets.describe import Argument, Description, conventions, descriptions, laid_out
 from symgen.targets.dialect import Dialect, call, minus, over, plus, times
-from symgen.targets.writer import Block, write, zeros
+from symgen.targets.writer import Block, blocks, signed, statements, variables, zeros
 
 DIALECT = Dialect(
     operations={
@@ -58,7 +58,7 @@ def files(module: Module) -> dict[str, str]:
         "comment": comment,
         "text": ascii,
         "unpacked": _unpacked,
-        "bodies": {f.name: [_block(block) for block in write(f.program, DIALECT, zeros(f.program))] for f in functions},
+        "bodies": {f.name: _body(f) for f in functions},
     }
     return {f"{module.name}.py": render("python/module.py.jinja", **context)}
 
@@ -66,6 +66,16 @@ def files(module: Module) -> dict[str, str]:
 def comment(text: str) -> str:
     """`text` for a comment or docstring: printable ASCII without quotes and backslashes; the rest is escaped."""
     return "".join(c if c.isascii() and c.isprintable() and c not in "\"\\" else f"<{ord(c):x}>" for c in text)
+
+
+def _body(d: Description) -> list[list[str]]:
+    """The blocks of lines of a function, the check of its pivots last."""
+    made = statements(d.program, DIALECT, zeros(d.program), [ref.node for ref in d.pivots])
+    where = variables(d.program, made)
+    lines = [_block(block) for block in blocks(made, where, DIALECT)]
+    if d.pivots:
+        lines.append([f"_check_regular({', '.join(signed(d.program, d.pivots, where))})"])
+    return lines
 
 
 def _block(block: Block) -> list[str]:
