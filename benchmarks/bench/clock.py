@@ -11,7 +11,6 @@ import numpy as np
 from benchmarks.bench.build import FOLDER, compiled, linked
 from benchmarks.bench.contender import STATES, Contender
 
-
 ROUNDS = 21
 SLICE = 1e6
 """Nanoseconds of a turn."""

@@ -40,7 +40,7 @@ def contenders(case: Case, plain: Plain, folder: Path, flags: list[str]) -> tupl
 def _compiled(tool: str, flags: Any, folder: Path, manifest: Any, plain: Plain, cost: Cost) -> list[Contender]:
     names = [name for name in manifest["functions"] if name in manifest["functions"][name]["quantities"]]
     (folder / "call.c").write_text(_calls(manifest, plain), encoding="utf-8")
-    header = (folder / f"{PREFIX}.h").read_text(encoding="utf-8")
+    header = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.h")))
     sources = [folder / f"{PREFIX}_{name}.c" for name in names]
     built = all_compiled([*sources, folder / "call.c"], (*flags, "-std=c99", f"-I{folder}"), header)
     library = ctypes.CDLL(str(linked([path for path, _ in built], folder / f"{tool.replace(' ', '-')}.so", "-lm")

@@ -28,8 +28,9 @@ LOCAL = ("mass_matrix", "forward_dynamics")
 def includes() -> list[str]:
     """Headers of Pinocchio, Boost, Eigen and CasADi in the wheels."""
     roots = [Path(entry) for entry in sys.path]
-    below = ("cmeel.prefix/include", "cmeel.prefix/include/eigen3", "casadi/include")
-    return [word for root in roots for name in below if (root / name).is_dir() for word in ("-isystem", str(root / name))]
+    headers = ("cmeel.prefix/include", "cmeel.prefix/include/eigen3", "casadi/include")
+    found = [root / name for root in roots for name in headers if (root / name).is_dir()]
+    return [word for path in found for word in ("-isystem", str(path))]
 
 
 @lru_cache(maxsize=1)
