@@ -6,6 +6,7 @@ A whole run takes some ten minutes, and some more the first time, when Pinocchio
 import json
 import platform
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,8 @@ def main(quick: bool, only: str, with_chains: bool, out: Path, redraw: bool) -> 
 def measured(quick: bool, only: list[str], with_chains: bool) -> dict[str, Any]:
     """All figures."""
     log("compiling Pinocchio (minutes the first time)")
-    peers.cpp(), peers.sx()
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda make: make(), (peers.cpp, peers.sx)))
     clock, rounds = Clock(), 5 if quick else ROUNDS
     wanted = only or (["pendulum", "ur5"] if quick else [case.name for case in cases()])
     robots = [row for case in cases() if case.name in wanted for row in rows(case, clock, list(FLAGS), rounds)]
@@ -64,7 +66,7 @@ def measured(quick: bool, only: list[str], with_chains: bool) -> dict[str, Any]:
     short = [case for case in long if not quick or len(case.plain().joints) <= 10]
     grown = [row | {"joints": len(case.plain().joints)}
              for case in short for row in rows(case, clock, ["O2"], rounds, simplify=False)]
-    return {"machine": machine(), "robots": robots, "chains": grown}
+    return {"machine": machine() | {"trig": clock.trig()}, "robots": robots, "chains": grown}
 
 
 if __name__ == "__main__":

@@ -11,10 +11,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 FOLDER = Path("build/bench")
 FLAGS = {"O2": ("-O2",), "fast": ("-O3", "-march=native", "-ffast-math")}
 """What C of symgen and CasADi is compiled with."""
+
+POLL = 0.01
+"""Seconds between two looks at the memory of a command."""
 
 
 @dataclass(frozen=True)
@@ -25,16 +29,29 @@ class Cost:
     megabytes: float
 
 
-def run(command: Sequence[str], **env: str) -> Cost:
+def run(command: Sequence[str]) -> Cost:
     """Run a command. Raises RuntimeError with what it said last, if it fails."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          env=os.environ | env) as process:
-        said = process.stdout.read() if process.stdout else ""
-        _, status, used = os.wait4(process.pid, 0)
+    with TemporaryFile("w+") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
+        peak, done = 0.0, 0
+        while not done:
+            peak = max(peak, _peak(process.pid))
+            time.sleep(POLL)
+            done, status, used = os.wait4(process.pid, os.WNOHANG)
         process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(command)[:200]}\n{said[-2000:]}")
-    return Cost(round(used.ru_utime + used.ru_stime, 3), round(used.ru_maxrss / 1024, 1))
+        said.seek(0)
+        if process.returncode:
+            raise RuntimeError(f"{' '.join(command)[:200]}\n{said.read()[-2000:]}")
+    return Cost(round(used.ru_utime + used.ru_stime, 3), peak)
+
+
+def _peak(pid: int) -> float:
+    """Memory of a process at its peak so far; wait4's figure would count ours, which it was forked from."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")), 0.0)
 
 
 def python(module: str, *words: str) -> Cost:

@@ -22,7 +22,7 @@ QUANTITIES = {
 """symgen's name of each quantity, which all tools share here, and a short one for tables and plots."""
 
 CHAIN_QUANTITIES = ("gravity", "bias", "inverse_dynamics", "mass_matrix", "forward_dynamics")
-CHAIN_LENGTHS = (2, 6, 10, 20, 30, 40, 50, 60)
+CHAIN_LENGTHS = (2, 6, 10, 20, 40, 60)
 
 
 @dataclass(frozen=True)

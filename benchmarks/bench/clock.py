@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.bench.build import FOLDER, compiled, linked
-from benchmarks.bench.contender import STATES, Contender
+from benchmarks.bench.contender import STATES, Contender, address
 
 ROUNDS = 21
 SLICE = 1e6
@@ -24,15 +24,24 @@ class Clock:
 
     def __init__(self) -> None:
         made, _ = compiled(Path(__file__).with_name("clock.c"), ("-O2",))
-        self._run = ctypes.CDLL(str(linked([made], FOLDER / "clock.so").resolve())).nanoseconds
+        library = ctypes.CDLL(str(linked([made], FOLDER / "clock.so", "-lm").resolve()))
+        self._run, self._trig = library.nanoseconds, address(library, "trig")
         self._run.restype = ctypes.c_double
         self._run.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p, ctypes.c_long, ctypes.c_long,
                               ctypes.c_void_p]
 
     def run(self, one: Contender, calls: int, states: Any, out: Any) -> float:
         """Nanoseconds of one call."""
-        total = self._run(one.address, calls, states.ctypes.data, states.shape[1], STATES, out.ctypes.data)
+        return self._spent(one.address, calls, states, out)
+
+    def _spent(self, function: int, calls: int, states: Any, out: Any) -> float:
+        total = self._run(function, calls, states.ctypes.data, states.shape[1], STATES, out.ctypes.data)
         return float(total) / calls
+
+    def trig(self) -> float:
+        """Nanoseconds of a sine or cosine of libm, two of one angle at a time."""
+        angles, out = np.random.default_rng(0).uniform(-2, 2, (STATES, 1)), np.zeros(2)
+        return min(self._spent(self._trig, 10_000, angles, out) for _ in range(50)) / 2
 
     def result(self, one: Contender, state: Any) -> Any:
         """In symgen's order, for a state in symgen's order."""

@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,13 @@ def contenders(case: Case, plain: Plain, folder: Path, flags: list[str]) -> tupl
         manifest = json.loads((where / "manifest.json").read_text(encoding="utf-8"))
         for name in flags:
             tool = f"symgen {name}" if trig == "libm" else f"symgen {trig} {name}"
-            found += _compiled(tool, FLAGS[name], where, manifest, plain, cost)
+            found += _compiled(tool, _allowed(FLAGS[name], trig), where, manifest, plain, cost)
     return found, [row["joint"] for row in manifest["joints"]]
+
+
+def _allowed(flags: Sequence[str], trig: str) -> list[str]:
+    """Inline trigonometry needs arithmetic as written."""
+    return [flag for flag in flags if trig == "libm" or flag != "-ffast-math"]
 
 
 def _compiled(tool: str, flags: Any, folder: Path, manifest: Any, plain: Plain, cost: Cost) -> list[Contender]:
@@ -53,7 +59,8 @@ def _compiled(tool: str, flags: Any, folder: Path, manifest: Any, plain: Plain, 
 
 
 def _facts(manifest: Any, name: str, source: Path, compiled: Cost, cost: Cost) -> dict[str, Any]:
-    return {"operations": manifest["functions"][name]["operations"]["total"], "bytes": source.stat().st_size,
+    counts = manifest["functions"][name]["operations"]
+    return {"operations": counts["total"], "trig": counts["trig"], "bytes": source.stat().st_size,
             "compile": asdict(compiled), "generation": asdict(cost)}
 
 

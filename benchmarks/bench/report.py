@@ -10,6 +10,9 @@ Row = dict[str, Any]
 CASADI, PINOCCHIO = 2.0, 8.0
 """How many times faster than each a cell should be."""
 
+NOTABLE = 0.25
+"""A share of sines and cosines in the time worth naming."""
+
 KINDS: dict[str, Callable[[str], bool]] = {
     "symgen": lambda tool: tool.startswith("symgen") and "inline" not in tool,
     "symgen inline": lambda tool: tool.startswith("symgen inline"),
@@ -41,7 +44,7 @@ def ratio(rows: Sequence[Row], robot: str, quantity: str, peer: str, kind: str =
 def page(results: dict[str, Any]) -> str:
     """The whole page."""
     rows, chains = results["robots"], results["chains"]
-    parts = [_head(results["machine"]), "## Robots\n", *_times(rows), _below(rows), _costs(rows)]
+    parts = [_head(results["machine"]), "## Robots\n", *_times(rows), _below(rows, results["machine"]["trig"]), _costs(rows)]
     return "\n".join([*parts, *(_chains(chains) if chains else [])]).rstrip() + "\n"
 
 
@@ -55,7 +58,7 @@ round; 64 random states in a row. Each competitor's result was compared with our
 {machine["processor"]}, {machine["cores"]} cores (shared: trust ratios), {machine["gcc"]}, Python {machine["python"]};
 {packages}; symgen at {machine["commit"]}. All figures: [results.json](results.json).
 
-- **symgen**: C with libm's sin and cos; **inline**: with `--trig inline`.
+- **symgen**: C with libm's sin and cos; **inline**: with `--trig inline`, never with `-ffast-math`.
 - **CasADi**: C that CasADi writes, the faster of urdf2casadi's algorithms (chains only) and Pinocchio's over
   `casadi::SX`, common subexpressions eliminated. It and symgen are compiled by gcc with {flags}; the faster counts.
 - **Pinocchio**: its C++ templates, `-O3 -march=native -DNDEBUG`, the faster convention where there are two.
@@ -101,11 +104,11 @@ def _marked(x: float | None, bar: float) -> str:
     return "–" if x is None else f"**{x:.1f}**" if x < bar else f"{x:.1f}"
 
 
-def _below(rows: Sequence[Row]) -> str:
+def _below(rows: Sequence[Row], trig: float) -> str:
     """The cells below the bar, by name and reason."""
     found = [(robot, quantity, peer, x) for robot in robots_of(rows) for quantity in QUANTITIES
              for peer, bar in _peers() if (x := ratio(rows, robot, quantity, peer)) is not None and x < bar]
-    lines = [(robot, QUANTITIES[quantity], f"{x:.1f} × {peer}", _reason(rows, robot, quantity, peer))
+    lines = [(robot, QUANTITIES[quantity], f"{x:.1f} × {peer}", _reason(rows, robot, quantity, peer, trig))
              for robot, quantity, peer, x in found]
     cells = sum(ratio(rows, robot, quantity, peer) is not None
                 for robot in robots_of(rows) for quantity in QUANTITIES for peer, _ in _peers())
@@ -114,14 +117,17 @@ def _below(rows: Sequence[Row]) -> str:
     return f"{title}\n\n{len(found)} of {cells} cells (bold above):\n\n{table}"
 
 
-def _reason(rows: Sequence[Row], robot: str, quantity: str, peer: str) -> str:
-    """What is known: of the pair itself, or from counts."""
-    if (robot, quantity) in REASONS:
-        return REASONS[robot, quantity]
+def _reason(rows: Sequence[Row], robot: str, quantity: str, peer: str, trig: float) -> str:
+    """What is known: of the pair itself, then from counts and the time that sines and cosines take."""
     ours, theirs = (best(rows, robot, quantity, kind, "operations") for kind in ("symgen", "CasADi"))
-    if peer == "CasADi" and ours and theirs and theirs / ours < CASADI:
-        return f"{theirs / ours:.1f} times the operations only"
-    return ""
+    spent = best(rows, robot, quantity, "symgen")
+    share = (best(rows, robot, quantity, "symgen", "trig") or 0) * trig / (spent or 1)
+    found = [REASONS[robot, quantity]] if (robot, quantity) in REASONS else []
+    if peer == "CasADi" and ours and theirs:
+        found.append(f"{theirs / ours:.1f} times the operations")
+    if share > NOTABLE:
+        found.append(f"sin and cos are about {100 * min(share, 1):.0f} % of our time")
+    return "; ".join(found)
 
 
 def _costs(rows: Sequence[Row]) -> str:
