@@ -17,7 +17,7 @@ from benchmarks.bench import peers
 from benchmarks.bench.build import FLAGS, FOLDER, log
 from benchmarks.bench.cases import cases, chains
 from benchmarks.bench.clock import ROUNDS, Clock
-from benchmarks.bench.measure import rows
+from benchmarks.bench.measure import CHAINS, built, rows
 from benchmarks.bench.plots import draw
 from benchmarks.bench.report import page
 
@@ -61,12 +61,14 @@ def measured(quick: bool, only: list[str], with_chains: bool) -> dict[str, Any]:
         list(pool.map(lambda make: make(), (peers.cpp, peers.sx)))
     clock, rounds = Clock(), 5 if quick else ROUNDS
     wanted = only or (["pendulum", "ur5"] if quick else [case.name for case in cases()])
-    robots = [row for case in cases() if case.name in wanted for row in rows(case, clock, list(FLAGS), rounds)]
-    long = chains(FOLDER / "chains") if with_chains else []
-    short = [case for case in long if not quick or len(case.plain().joints) <= 10]
-    grown = [row | {"joints": len(case.plain().joints)}
-             for case in short for row in rows(case, clock, ["O2"], rounds, simplify=False)]
-    return {"machine": machine() | {"trig": clock.trig()}, "robots": robots, "chains": grown}
+    long = [case for case in chains(FOLDER / "chains") if not quick or case.length <= 10] if with_chains else []
+    robots = built([case for case in cases() if case.name in wanted])
+    grown = built(long, CHAINS)
+    return {
+        "machine": machine() | {"trig": round(clock.trig(), 2)},
+        "robots": [row for robot in robots for row in rows(robot, clock, rounds)],
+        "chains": [row | {"joints": chain.case.length} for chain in grown for row in rows(chain, clock, rounds)],
+    }
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """What is measured: the quantities, the robots, and chains made of a UR5."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.bench.plain import Plain, chain_urdf
+from benchmarks.bench.plain import Joint, Plain, chain_urdf
 from tests.public_robots import example_robots
 
 ROBOTS = Path(__file__).resolve().parents[2] / "robots"
@@ -34,6 +35,8 @@ class Case:
     locked: tuple[str, ...] = ()
     floating: bool = False
     quantities: tuple[str, ...] = tuple(QUANTITIES)
+    length: int = 0
+    """Joints of a chain."""
 
     @property
     def options(self) -> list[str]:
@@ -68,11 +71,11 @@ def cases() -> list[Case]:
 def chains(folder: Path) -> list[Case]:
     """Chains of UR5 joints, the six again and again, as in Johannessen, Arbo & Gravdahl (2019)."""
     links = Plain.of(ROBOTS / "ur5.urdf", (), False).joints
+    folder.mkdir(parents=True, exist_ok=True)
     return [_chain(folder, links, n) for n in CHAIN_LENGTHS]
 
 
-def _chain(folder: Path, links: tuple[object, ...], n: int) -> Case:
+def _chain(folder: Path, links: Sequence[Joint], n: int) -> Case:
     path = folder / f"chain{n}.urdf"
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(chain_urdf([links[k % len(links)] for k in range(n)]), encoding="utf-8")
-    return Case(f"chain{n}", path, quantities=CHAIN_QUANTITIES)
+    return Case(f"chain{n}", path, quantities=CHAIN_QUANTITIES, length=n)

@@ -18,6 +18,7 @@ double nanoseconds(Function f, long calls, const double *x, long stride, long st
 /* A sine and a cosine of one angle. */
 void trig(const double *x, double *y)
 {
-    y[0] = sin(x[0]);
-    y[1] = cos(x[0]);
+    const double angle = x[0];
+    y[0] = sin(angle);
+    y[1] = cos(angle);
 }

@@ -2,7 +2,8 @@
 
 import ctypes
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,12 @@ def generate(case: Case, folder: Path, trig: str) -> Cost:
                   *wanted, *case.options, *option)
 
 
-def contenders(case: Case, plain: Plain, folder: Path, flags: list[str]) -> tuple[list[Contender], list[str]]:
+def contenders(
+    case: Case, plain: Plain, folder: Path, flags: Sequence[str], trigs: Sequence[str] = TRIGS
+) -> tuple[list[Contender], list[str]]:
     """Every function of a robot with each set of flags and kind of trigonometry, and symgen's names of joints."""
     found: list[Contender] = []
-    for trig in TRIGS:
+    for trig in trigs:
         where = empty(folder / f"symgen-{trig}")
         cost = generate(case, where, trig)
         manifest = json.loads((where / "manifest.json").read_text(encoding="utf-8"))
@@ -45,7 +48,8 @@ def _allowed(flags: Sequence[str], trig: str) -> list[str]:
 
 def _compiled(tool: str, flags: Any, folder: Path, manifest: Any, plain: Plain, cost: Cost) -> list[Contender]:
     names = [name for name in manifest["functions"] if name in manifest["functions"][name]["quantities"]]
-    (folder / "call.c").write_text(_calls(manifest, plain), encoding="utf-8")
+    text = (folder / f"{PREFIX}.h").read_text(encoding="utf-8")
+    (folder / "call.c").write_text(_calls(manifest, text, plain), encoding="utf-8")
     header = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.h")))
     sources = [folder / f"{PREFIX}_{name}.c" for name in names]
     built = all_compiled([*sources, folder / "call.c"], (*flags, "-std=c99", f"-I{folder}"), header)
@@ -77,23 +81,26 @@ def _size(manifest: Any, name: str) -> int:
     return sum(size for _, size in _arguments(manifest, name, "out"))
 
 
-def _calls(manifest: Any, plain: Plain) -> str:
-    """C that calls every function with a state and a result; a status that one returns is left."""
+def _calls(manifest: Any, header: str, plain: Plain) -> str:
+    """C that calls every function with a state and a result, as the header declares it; a status is left."""
     starts = (0, plain.nq, plain.nq + plain.nv)
     text = f'#include "{PREFIX}.h"\n'
     for name in manifest["functions"]:
-        full, place, words = f"{PREFIX}_{name}", 0, []
-        words += [f"x + {starts[INPUTS[n]]}" for n, _ in _arguments(manifest, name, "in")]
-        for _, size in _arguments(manifest, name, "out"):
-            words.append(f"y + {place}")
+        given = {n: f"x + {starts[INPUTS[n]]}" for n, _ in _arguments(manifest, name, "in")} | {"w": "w"}
+        place = 0
+        for out, size in _arguments(manifest, name, "out"):
+            given[out] = f"y + {place}"
             place += size
-        text += _call(name, full, words)
+        text += _call(name, header, given)
     return text
 
 
-def _call(name: str, full: str, words: list[str]) -> str:
-    """With the work array where the header says that there is one."""
-    work = f"{full.upper()}_WORK"
+def _call(name: str, header: str, given: Mapping[str, str]) -> str:
+    """One function, with a work array where it takes one."""
+    declared = re.search(rf"\b{PREFIX}_{name}\(([^)]*)\);", header)
+    assert declared, name
+    arguments = re.findall(r"(\w+)\[(\d+)\]", declared[1])
+    work = "".join(f"static double w[{size}]; " for argument, size in arguments if argument == "w")
     head = f"void call_{name}(const double *x, double *y)"
-    plain, more = (f"{{ (void){full}({', '.join(each)}); }}" for each in (words, [*words, "w"]))
-    return f"{head};\n#ifdef {work}\n{head} {{ static double w[{work}]; {more[1:]}\n#else\n{head} {plain}\n#endif\n"
+    words = ", ".join(given[argument] for argument, _ in arguments)
+    return f"{head};\n{head} {{ {work}(void){PREFIX}_{name}({words}); }}\n"

@@ -3,7 +3,7 @@
 import ctypes
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
 from pathlib import Path
@@ -82,7 +82,7 @@ def _size(quantity: str, plain: Plain) -> int:
     return sizes.get(quantity, 3 * n * n if quantity.endswith("derivatives") else n)
 
 
-def sx_contenders(case: Case, model: Path, folder: Path, order: Order, flags: list[str]) -> list[Contender]:
+def sx_contenders(case: Case, model: Path, folder: Path, order: Order, flags: Sequence[str]) -> list[Contender]:
     """CasADi's C from Pinocchio's algorithms."""
     where = empty(folder / "pinocchio-sx")
     names = [*case.quantities, *(f"{name}_local" for name in LOCAL if name in case.quantities)]
@@ -92,7 +92,7 @@ def sx_contenders(case: Case, model: Path, folder: Path, order: Order, flags: li
     return _casadi("casadi pinocchio", where, cost, order, flags)
 
 
-def u2c_contenders(case: Case, plain: Plain, folder: Path, order: Order, flags: list[str],
+def u2c_contenders(case: Case, plain: Plain, folder: Path, order: Order, flags: Sequence[str],
                    *more: str) -> list[Contender]:
     """CasADi's C from urdf2casadi, which has chains only."""
     if not plain.serial:
@@ -104,7 +104,7 @@ def u2c_contenders(case: Case, plain: Plain, folder: Path, order: Order, flags: 
     return _casadi("urdf2casadi", where, cost, order, flags)
 
 
-def _casadi(tool: str, folder: Path, cost: Cost, order: Order, flags: list[str]) -> list[Contender]:
+def _casadi(tool: str, folder: Path, cost: Cost, order: Order, flags: Sequence[str]) -> list[Contender]:
     facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
     found: list[Contender] = []
     for flag in flags:

@@ -44,7 +44,8 @@ def ratio(rows: Sequence[Row], robot: str, quantity: str, peer: str, kind: str =
 def page(results: dict[str, Any]) -> str:
     """The whole page."""
     rows, chains = results["robots"], results["chains"]
-    parts = [_head(results["machine"]), "## Robots\n", *_times(rows), _below(rows, results["machine"]["trig"]), _costs(rows)]
+    below = _below(rows, results["machine"]["trig"])
+    parts = [_head(results["machine"]), "## Robots\n", *_times(rows), below, _costs(rows)]
     return "\n".join([*parts, *(_chains(chains) if chains else [])]).rstrip() + "\n"
 
 
