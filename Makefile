@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test sweep lint types oracle generate clean
+.PHONY: help demo test sweep lint types oracle bench generate clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -19,6 +19,11 @@ $(VENV)/ready: pyproject.toml constraints.txt
 $(VENV)/ready-dev: $(VENV)/ready
 	@echo "installing the tools for tests into $(VENV)"
 	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/ready-bench: $(VENV)/ready-dev
+	@echo "installing the competitors into $(VENV)"
+	@$(PIP) --editable '.[bench]'
 	@touch $@
 
 demo: $(VENV)/ready ## set up; UR5 URDF to C and Python, compiled and verified
@@ -39,6 +44,9 @@ types: $(VENV)/ready-dev ## mypy --strict
 
 oracle: $(VENV)/ready-dev ## every robot of example-robot-data against Pinocchio
 	$(BIN)/python -m benchmarks.oracle
+
+bench: $(VENV)/ready-bench ## beside Pinocchio and CasADi: docs/benchmarks/ anew (BENCH=--quick: a minute)
+	$(BIN)/python -m benchmarks.bench $(BENCH)
 
 generate: $(VENV)/ready ## write the samples in generated/ and docs/quantities.md anew
 	@for robot in $(SAMPLES); do $(BIN)/symgen generate robots/$$robot.urdf -o generated/$$robot || exit; done
