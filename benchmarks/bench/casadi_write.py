@@ -16,6 +16,8 @@ FREE = {cs.OP_INPUT, cs.OP_OUTPUT, cs.OP_CONST, cs.OP_ASSIGN, cs.OP_NEG}
 """What is no operation here: +, -, *, /, sin and cos count one each, as in symgen."""
 
 VARIANTS = ("", "_local")
+JACOBIANS = 10
+"""Most joints for which urdf2casadi's functions are differentiated: beyond, gcc takes minutes (Pinocchio's remain)."""
 
 
 def operations(f: Any) -> int:
@@ -49,7 +51,8 @@ def urdf2casadi(source: Path, wanted: Sequence[str], simplify: bool) -> dict[str
         "inverse_dynamics_derivatives": lambda: [*(cs.jacobian(tau(q, v, a), x) for x in (q, v)), mass(q)],
         "forward_dynamics_derivatives": lambda: [cs.jacobian(aba(q, v, a), x) for x in (q, v, a)],
     }
-    return {name: cs.Function(name, [q, v, a], makers[name](), {"cse": simplify}) for name in wanted if name in makers}
+    short = [name for name in wanted if name in makers and (n <= JACOBIANS or not name.endswith("derivatives"))]
+    return {name: cs.Function(name, [q, v, a], makers[name](), {"cse": simplify}) for name in short}
 
 
 def pinocchio(source: Path, wanted: Sequence[str], simplify: bool) -> dict[str, Any]:
