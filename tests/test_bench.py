@@ -38,11 +38,11 @@ def test_the_page_marks_what_is_below_the_bar():
     def row(tool, ns, **more):
         return {"robot": "r", "quantity": "bias", "tool": tool, "minimum": ns, "operations": 10, **more}
 
-    cost = {"generation": {"seconds": 1, "megabytes": 2}, "compile": {"seconds": 1, "megabytes": 2}, "bytes": 1000}
+    cost = {"generation": {"seconds": 1, "megabytes": 2}, "compile": {"seconds": 1, "megabytes": 2}, "bytes": 1000, "code": 1024}
     ours = [row(f"symgen {flag}", 10.0, trig=1, **cost) for flag in ("O2", "fast")]
     peers = [row("urdf2casadi O2", 15.0, **cost), row("urdf2casadi fast", 15.0, **cost), row("pinocchio", 100.0)]
     machine = {"packages": {}, "flags": {}, "processor": "p", "cores": 2, "gcc": "g", "python": "3", "commit": "c",
-               "trig": 4.0}
+               "trig": 4.0, "instruction_cache": 500}
     text = page({"machine": machine, "robots": ours + peers, "chains": []})
     assert "| **1.5** | 10.0 |" in text
-    assert "1 of 2 cells" in text and "40 % of our time" in text
+    assert "1 of 2 cells" in text and "40 % of our time; 1 KiB of machine code" in text

@@ -32,7 +32,8 @@ def machine() -> dict[str, Any]:
     gcc = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True,
                             check=False).stdout.strip()
-    return {"processor": names[0], "cores": len(names), "gcc": gcc, "python": platform.python_version(),
+    cache = Path("/sys/devices/system/cpu/cpu0/cache/index1/size").read_text(encoding="utf-8")
+    return {"processor": names[0], "instruction_cache": 1024 * int(cache.strip().removesuffix("K")), "cores": len(names), "gcc": gcc, "python": platform.python_version(),
             "commit": commit, "flags": FLAGS, "packages": {name: version(name) for name in PACKAGES}}
 
 

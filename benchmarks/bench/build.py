@@ -84,6 +84,12 @@ def linked(objects: Sequence[Path], out: Path, *libraries: str, compiler: str = 
     return out
 
 
+def machine_code(made: Path) -> int:
+    """Bytes of instructions and constants in an object file."""
+    said = subprocess.run(["size", str(made)], capture_output=True, text=True, check=True).stdout
+    return int(said.splitlines()[1].split()[0])
+
+
 def empty(folder: Path) -> Path:
     """A folder without what was in it."""
     shutil.rmtree(folder, ignore_errors=True)

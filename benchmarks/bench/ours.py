@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bench.build import FLAGS, Cost, all_compiled, empty, linked, python
+from benchmarks.bench.build import FLAGS, Cost, all_compiled, empty, linked, machine_code, python
 from benchmarks.bench.cases import Case
 from benchmarks.bench.contender import INPUTS, Contender, Order, address
 from benchmarks.bench.plain import Plain
@@ -57,15 +57,15 @@ def _compiled(tool: str, flags: Any, folder: Path, manifest: Any, plain: Plain, 
                               .resolve()))
     return [
         Contender(tool, name, address(library, f"call_{name}"), Order.same(plain), _size(manifest, name),
-                  lambda flat: flat, _facts(manifest, name, source, compiled, cost))
-        for name, source, (_, compiled) in zip(names, sources, built, strict=False)
+                  lambda flat: flat, _facts(manifest, name, source, made, cost))
+        for name, source, made in zip(names, sources, built, strict=False)
     ]
 
 
-def _facts(manifest: Any, name: str, source: Path, compiled: Cost, cost: Cost) -> dict[str, Any]:
+def _facts(manifest: Any, name: str, source: Path, made: tuple[Path, Cost], cost: Cost) -> dict[str, Any]:
     counts = manifest["functions"][name]["operations"]
     return {"operations": counts["total"], "trig": counts["trig"], "bytes": source.stat().st_size,
-            "compile": asdict(compiled), "generation": asdict(cost)}
+            "code": machine_code(made[0]), "compile": asdict(made[1]), "generation": asdict(cost)}
 
 
 def _arguments(manifest: Any, name: str, direction: str) -> list[tuple[str, int]]:

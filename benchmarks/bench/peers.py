@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.bench.build import FLAGS, FOLDER, Cost, all_compiled, compiled, empty, linked, python, run
+from benchmarks.bench.build import FLAGS, FOLDER, Cost, all_compiled, compiled, empty, linked, machine_code, python, run
 from benchmarks.bench.cases import Case
 from benchmarks.bench.contender import Contender, Order, address
 from benchmarks.bench.plain import Plain, chain_urdf
@@ -112,8 +112,8 @@ def _casadi(tool: str, folder: Path, cost: Cost, order: Order, flags: Sequence[s
         for (name, fact), (made, compile_cost) in zip(facts.items(), built, strict=True):
             library = ctypes.CDLL(str(linked([made], folder / f"{name}-{flag}.so", "-lm").resolve()))
             *places, size = fact["places"]
-            known = {"operations": fact["operations"], "bytes": fact["bytes"], "compile": asdict(compile_cost),
-                     "generation": asdict(cost)}
+            known = {"operations": fact["operations"], "bytes": fact["bytes"], "code": machine_code(made),
+                     "compile": asdict(compile_cost), "generation": asdict(cost)}
             found.append(Contender(f"{tool} {flag}", name, address(library, f"call_{name}"), order, len(places),
                                    partial(_spread, places, size, order, name), known))
     return found

@@ -16,6 +16,9 @@ import matplotlib.pyplot as plt
 COLORS = {"symgen": "#0b6e4f", "symgen inline": "#5fbf8f", "CasADi": "#d1720f", "Pinocchio": "#4a5f99",
           "urdf2casadi": "#b03a2e"}
 
+TICKS = {"CasADi": (0.5, 1, 2, 3, 4, 6, 8), "Pinocchio": (1, 2, 4, 8, 16, 32, 64)}
+"""Of the ratios to each."""
+
 
 def draw(results: dict[str, Any], folder: Path) -> None:
     """All plots that there are figures for."""
@@ -38,11 +41,15 @@ def _ratios(rows: Sequence[Row]) -> Any:
             axis.bar(places, heights, 0.75 / len(robots), label=robot, color=plt.cm.viridis(k / len(robots)))
         axis.axhline(1, color="black", linewidth=0.8)
         axis.axhline(bar, color="black", linewidth=1, linestyle="--")
-        axis.text(len(QUANTITIES) - 0.5, bar, f" aim {bar:g}×", va="center")
-        axis.set(yscale="log", title=f"symgen is so many times faster than {peer}", ylabel="times faster")
-        axis.yaxis.set_major_formatter(lambda x, _: f"{x:g}×")
+        axis.text(-0.9, bar, f"aim {bar:g}×", va="bottom")
+        axis.set(yscale="log", title=f"How many times faster symgen is than {peer}")
+        axis.set_xlim(-0.95, len(QUANTITIES) - 0.5)
+        axis.set_yticks(TICKS[peer], [f"{x:g}×" for x in TICKS[peer]])
+        axis.minorticks_off()
+        axis.grid(axis="y", alpha=0.3)
+        axis.set_axisbelow(True)
     axes[1].set_xticks(range(len(QUANTITIES)), list(QUANTITIES.values()))
-    axes[0].legend(ncols=4, fontsize=9)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(robots))
     return figure
 
 
@@ -61,7 +68,7 @@ def _times(rows: Sequence[Row]) -> Any:
         axis.set_xticks(range(len(QUANTITIES)), list(QUANTITIES.values()), fontsize=8)
     for axis in axes.flat[len(robots):]:
         axis.set_axis_off()
-    axes[0, 0].legend(fontsize=8)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(kinds))
     return figure
 
 

@@ -44,7 +44,7 @@ def ratio(rows: Sequence[Row], robot: str, quantity: str, peer: str, kind: str =
 def page(results: dict[str, Any]) -> str:
     """The whole page."""
     rows, chains = results["robots"], results["chains"]
-    below = _below(rows, results["machine"]["trig"])
+    below = _below(rows, results["machine"])
     parts = [_head(results["machine"]), "## Robots\n", *_times(rows), below, _costs(rows)]
     return "\n".join([*parts, *(_chains(chains) if chains else [])]).rstrip() + "\n"
 
@@ -56,7 +56,7 @@ def _head(machine: dict[str, Any]) -> str:
 
 Written by `make bench`: every figure is of one process, in which all functions take turns of a millisecond, round after
 round; 64 random states in a row. Each competitor's result was compared with ours first and is timed only if it agrees.
-{machine["processor"]}, {machine["cores"]} cores (shared: trust ratios), {machine["gcc"]}, Python {machine["python"]};
+{machine["processor"]}, {machine["cores"]} cores with {machine["instruction_cache"] // 1024} KiB for instructions each (shared: trust ratios), {machine["gcc"]}, Python {machine["python"]};
 {packages}; symgen at {machine["commit"]}. All figures: [results.json](results.json).
 
 - **symgen**: C with libm's sin and cos; **inline**: with `--trig inline`, never with `-ffast-math`.
@@ -105,11 +105,11 @@ def _marked(x: float | None, bar: float) -> str:
     return "–" if x is None else f"**{x:.1f}**" if x < bar else f"{x:.1f}"
 
 
-def _below(rows: Sequence[Row], trig: float) -> str:
+def _below(rows: Sequence[Row], machine: dict[str, Any]) -> str:
     """The cells below the bar, by name and reason."""
     found = [(robot, quantity, peer, x) for robot in robots_of(rows) for quantity in QUANTITIES
              for peer, bar in _peers() if (x := ratio(rows, robot, quantity, peer)) is not None and x < bar]
-    lines = [(robot, QUANTITIES[quantity], f"{x:.1f} × {peer}", _reason(rows, robot, quantity, peer, trig))
+    lines = [(robot, QUANTITIES[quantity], f"{x:.1f} × {peer}", _reason(rows, robot, quantity, peer, machine))
              for robot, quantity, peer, x in found]
     cells = sum(ratio(rows, robot, quantity, peer) is not None
                 for robot in robots_of(rows) for quantity in QUANTITIES for peer, _ in _peers())
@@ -118,16 +118,19 @@ def _below(rows: Sequence[Row], trig: float) -> str:
     return f"{title}\n\n{len(found)} of {cells} cells (bold above):\n\n{table}"
 
 
-def _reason(rows: Sequence[Row], robot: str, quantity: str, peer: str, trig: float) -> str:
-    """What is known: of the pair itself, then from counts and the time that sines and cosines take."""
+def _reason(rows: Sequence[Row], robot: str, quantity: str, peer: str, machine: dict[str, Any]) -> str:
+    """What is known: of the pair itself, from counts, the time of sines and cosines, and the size of the code."""
     ours, theirs = (best(rows, robot, quantity, kind, "operations") for kind in ("symgen", "CasADi"))
     spent = best(rows, robot, quantity, "symgen")
-    share = (best(rows, robot, quantity, "symgen", "trig") or 0) * trig / (spent or 1)
+    share = (best(rows, robot, quantity, "symgen", "trig") or 0) * machine["trig"] / (spent or 1)
     found = [REASONS[robot, quantity]] if (robot, quantity) in REASONS else []
     if peer == "CasADi" and ours and theirs:
         found.append(f"{theirs / ours:.1f} times the operations")
     if share > NOTABLE:
-        found.append(f"sin and cos are about {100 * min(share, 1):.0f} % of our time")
+        found.append(f"libm's sin and cos are about {100 * min(share, 1):.0f} % of our time")
+    code = best(rows, robot, quantity, "symgen", "code") or 0
+    if code > machine["instruction_cache"]:
+        found.append(f"{code / 1024:.0f} KiB of machine code, more than the instruction cache")
     return "; ".join(found)
 
 
