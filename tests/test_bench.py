@@ -38,7 +38,8 @@ def test_the_page_marks_what_is_below_the_bar():
     def row(tool, ns, **more):
         return {"robot": "r", "quantity": "bias", "tool": tool, "minimum": ns, "operations": 10, **more}
 
-    cost = {"generation": {"seconds": 1, "megabytes": 2}, "compile": {"seconds": 1, "megabytes": 2}, "bytes": 1000, "code": 1024}
+    cost = {"generation": {"seconds": 1, "megabytes": 2}, "compile": {"seconds": 1, "megabytes": 2}, "bytes": 1000,
+            "code": 1024}
     ours = [row(f"symgen {flag}", 10.0, trig=1, **cost) for flag in ("O2", "fast")]
     peers = [row("urdf2casadi O2", 15.0, **cost), row("urdf2casadi fast", 15.0, **cost), row("pinocchio", 100.0)]
     machine = {"packages": {}, "flags": {}, "processor": "p", "cores": 2, "gcc": "g", "python": "3", "commit": "c",

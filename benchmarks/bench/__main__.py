@@ -33,8 +33,11 @@ def machine() -> dict[str, Any]:
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True,
                             check=False).stdout.strip()
     cache = Path("/sys/devices/system/cpu/cpu0/cache/index1/size").read_text(encoding="utf-8")
-    return {"processor": names[0], "instruction_cache": 1024 * int(cache.strip().removesuffix("K")), "cores": len(names), "gcc": gcc, "python": platform.python_version(),
-            "commit": commit, "flags": FLAGS, "packages": {name: version(name) for name in PACKAGES}}
+    return {
+        "processor": names[0], "cores": len(names), "instruction_cache": 1024 * int(cache.strip().removesuffix("K")),
+        "gcc": gcc, "python": platform.python_version(), "commit": commit, "flags": FLAGS,
+        "packages": {name: version(name) for name in PACKAGES},
+    }
 
 
 @click.command()

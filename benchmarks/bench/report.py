@@ -45,7 +45,7 @@ def page(results: dict[str, Any]) -> str:
     """The whole page."""
     rows, chains = results["robots"], results["chains"]
     below = _below(rows, results["machine"])
-    parts = [_head(results["machine"]), "## Robots\n", *_times(rows), below, _costs(rows)]
+    parts = [_head(results["machine"]), _summary(rows), "## Robots\n", *_times(rows), below, _costs(rows)]
     return "\n".join([*parts, *(_chains(chains) if chains else [])]).rstrip() + "\n"
 
 
@@ -56,8 +56,8 @@ def _head(machine: dict[str, Any]) -> str:
 
 Written by `make bench`: every figure is of one process, in which all functions take turns of a millisecond, round after
 round; 64 random states in a row. Each competitor's result was compared with ours first and is timed only if it agrees.
-{machine["processor"]}, {machine["cores"]} cores with {machine["instruction_cache"] // 1024} KiB for instructions each (shared: trust ratios), {machine["gcc"]}, Python {machine["python"]};
-{packages}; symgen at {machine["commit"]}. All figures: [results.json](results.json).
+{machine["processor"]}, {machine["cores"]} cores (shared: trust ratios) with {_kib(machine)} KiB for instructions each;
+{machine["gcc"]}, Python {machine["python"]}, {packages}; symgen at {machine["commit"]}. All figures: [results.json](results.json).
 
 - **symgen**: C with libm's sin and cos; **inline**: with `--trig inline`, never with `-ffast-math`.
 - **CasADi**: C that CasADi writes, the faster of urdf2casadi's algorithms (chains only) and Pinocchio's over
@@ -70,6 +70,18 @@ round; 64 random states in a row. Each competitor's result was compared with our
 
 ![Times](times.png)
 """
+
+
+def _kib(machine: dict[str, Any]) -> int:
+    return int(machine["instruction_cache"]) // 1024
+
+
+def _summary(rows: Sequence[Row]) -> str:
+    """All ratios."""
+    lines = [[robot, *(" / ".join(_marked(ratio(rows, robot, quantity, peer), bar) for peer, bar in _peers())
+                       for quantity in QUANTITIES)] for robot in robots_of(rows)]
+    return ("How many times faster than CasADi / Pinocchio (aims 2 and 8; bold: below):\n\n"
+            + _table(("robot", *QUANTITIES.values()), lines))
 
 
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
