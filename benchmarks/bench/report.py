@@ -57,12 +57,15 @@ def _head(machine: dict[str, Any]) -> str:
 Written by `make bench`: every figure is of one process, in which all functions take turns of a millisecond, round after
 round; 64 random states in a row. Each competitor's result was compared with ours first and is timed only if it agrees.
 {machine["processor"]}, {machine["cores"]} cores (shared: trust ratios) with {_kib(machine)} KiB for instructions each;
-{machine["gcc"]}, Python {machine["python"]}, {packages}; symgen at {machine["commit"]}. All figures: [results.json](results.json).
+{machine["gcc"]}, Python {machine["python"]}, {packages}; symgen at {machine["commit"]}.
+All figures: [results.json](results.json).
 
 - **symgen**: C with libm's sin and cos; **inline**: with `--trig inline`, never with `-ffast-math`.
 - **CasADi**: C that CasADi writes, the faster of urdf2casadi's algorithms (chains only) and Pinocchio's over
-  `casadi::SX`, common subexpressions eliminated. It and symgen are compiled by gcc with {flags}; the faster counts.
-- **Pinocchio**: its C++ templates, `-O3 -march=native -DNDEBUG`, the faster convention where there are two.
+  `casadi::SX`, common subexpressions eliminated. It and symgen are compiled by gcc with {flags};
+  the faster counts.
+- **Pinocchio**: its C++ templates, `-O3 -march=native -DNDEBUG`, the faster convention where there are two;
+  compiled with the joint types of these robots only, continuous joints as revolute ones, results left in its `data`.
 - Quantities: ID inverse dynamics, bias C q̇ + g, M mass matrix, C Coriolis matrix, FD forward dynamics, dID and dFD all
   first derivatives (with M, M⁻¹). Minimum over the rounds.
 
