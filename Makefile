@@ -5,10 +5,10 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test sweep lint types oracle generate clean
+.PHONY: help demo test sweep lint types oracle generate clean firmware firmware-docs gauntlet example-firmware arm host
 
 help: ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -40,9 +40,31 @@ types: $(VENV)/ready-dev ## mypy --strict
 oracle: $(VENV)/ready-dev ## every robot of example-robot-data and icub-models against Pinocchio (minutes)
 	$(BIN)/python -m benchmarks.oracle
 
+arm: # compiler and emulator for Cortex-M
+	@firmware/install.sh arm-none-eabi-gcc=gcc-arm-none-eabi,libnewlib-arm-none-eabi qemu-system-arm=qemu-system-arm
+
+host: # compilers and analysers of the gauntlet
+	@firmware/install.sh gcc=gcc g++=g++ clang=clang clang-tidy=clang-tidy tcc=tcc cppcheck=cppcheck valgrind=valgrind
+
+firmware: $(VENV)/ready arm ## every quantity of three robots on emulated Cortex-M: self-tests, stack, code, instructions
+	$(BIN)/python -m firmware.target
+
+firmware-docs: $(VENV)/ready arm ## write docs/firmware-figures.md anew
+	@mkdir -p build
+	$(BIN)/python -m firmware.figures > build/figures.md && mv build/figures.md docs/firmware-figures.md
+
+gauntlet: $(VENV)/ready host ## every host check on every sample, and faults that they must catch
+	$(BIN)/python -m firmware.gauntlet
+
+example-firmware: $(VENV)/ready arm ## a UR5 controller at 1 kHz on an emulated Cortex-M7
+	@if command -v arm-none-eabi-gcc > /dev/null && command -v qemu-system-arm > /dev/null; \
+	then $(MAKE) --no-print-directory -C examples/firmware run SYMGEN="$(CURDIR)/$(BIN)/python -m symgen"; \
+	else echo "skipped: arm-none-eabi-gcc or qemu-system-arm is not installed"; fi
+
 generate: $(VENV)/ready ## write the samples in generated/ and docs/quantities.md anew
 	@for robot in $(SAMPLES); do $(BIN)/symgen generate robots/$$robot.urdf -o generated/$$robot || exit; done
+	$(BIN)/symgen generate robots/quadruped.toml
 	$(BIN)/python -m benchmarks.quantities > docs/quantities.md
 
 clean: ## remove what was built (not the virtual environment)
-	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build examples/firmware/build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from symgen.errors import OptionError
+from symgen.footprint import check as check_target
+from symgen.footprint import report
 from symgen.job import Job
 from symgen.manifest import NAME, manifest
 from symgen.mechanics.assemble import Loaded
@@ -28,11 +30,13 @@ def trace(file: str | os.PathLike[str], quantity: str, **options: Any) -> Functi
 
 
 def files(module: Module, languages: Sequence[str] = tuple(LANGUAGES)) -> dict[str, str]:
-    """All files of a module in some languages, and its manifest: name to text. Raises OptionError."""
+    """All files of a module in some languages, report and manifest: name to text. Raises SymgenError."""
     unknown = [name for name in languages if name not in LANGUAGES]
     if unknown:
         raise OptionError(f"no language is called {unknown[0]!r}; there are {', '.join(LANGUAGES)}")
     made = {name: text for language in languages for name, text in LANGUAGES[language](module).items()}
+    if "c" in languages:
+        made[f"{module.name}_report.json"] = report(module, made)
     return {**made, NAME: manifest(module, made)}
 
 
@@ -49,6 +53,7 @@ def generate(
     loaded robot with its notices, and the paths written. Raises SymgenError, and then nothing was written.
     """
     job = Job(os.fspath(file), **options)
+    check_target(job.target)
     progress("reading the robot")
     loaded = job.load()
     progress("tracing its dynamics")

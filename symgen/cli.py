@@ -68,6 +68,7 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
       ROBOT.h, ROBOT.c, ROBOT_QUANTITY.c   C99 without heap, globals or warnings; conventions in the header
       ROBOT_selftest.c, CMakeLists.txt     reference values; exit status 0 when all agree
       ROBOT.py                             the same for NumPy, for batches too
+      ROBOT_report.json                    operations, literals, work arrays; stack and code size with --target
       manifest.json                        what was generated, from what, with which counts
     All files appear together or not at all. A job file (symgen init) may stand in place of the URDF.
 
@@ -77,6 +78,7 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
     symgen generate robots/ur5.urdf -o build/ur5 --parameters runtime:flange --gravity runtime
     """
     from symgen.api import generate as run
+    from symgen.footprint import missing
     from symgen.job import Job
     from symgen.mechanics.consistency import judge
     from symgen.report import generated, warnings
@@ -86,6 +88,9 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
         module, loaded, paths = run(file, out, languages or tuple(LANGUAGES), progress, **options)
         hint = Job(file, **options).saving(loaded, module)
     _say([*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))])
+    reason = missing(module.target)
+    if reason:
+        click.echo(reason, err=True)
     generated(module, paths)
 
 

@@ -11,7 +11,9 @@ from symgen.job import Job
 from symgen.mechanics.base_parameters import BaseParameters, base_parameters
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
 from symgen.mechanics.consistency import judge
+from symgen.mechanics.coupling import positions
 from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.listing import Listed, carrying_link, listed
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Model, Pose
 from symgen.mechanics.parameters import lumped
 from symgen.mechanics.spatial import Angle, Vector
@@ -27,14 +29,18 @@ def inspect(job: Job) -> Data:
     """Everything about the robot of a job, as data for JSON (documented in docs/formats.md). Raises SymgenError."""
     loaded = job.load()
     module = job.module(loaded)
-    model = lumped(loaded.model, [body.name for body in loaded.model.bodies])
+    model = lumped(loaded.model, [body.name for body in loaded.model.moving])
     status = {v.name: v.status for v in judge(loaded.model) if v.kind == "body"}
     gravity = Vector(1.0, 1.0, 1.0) if module.robot.runtime_gravity else None
     return {
         "robot": model.name,
         "dof": model.dof,
+        "positions": [row.name for row in positions(model)],
+        "velocities": list(model.joint_names),
+        "base": "root link" if model.base else "world",
         "gravity": "runtime" if module.robot.runtime_gravity else list(model.gravity),
         "bodies": _bodies(model, status),
+        "rotors": _rotors(model),
         "canonical_frames": _canonical(model),
         "base_parameters": _base(base_parameters(model, gravity)),
         "operations": operations_data(module)["quantities"],
@@ -45,29 +51,52 @@ def _bodies(model: Model, status: Mapping[str, str]) -> list[Data]:
     world: dict[int, Pose] = {0: Pose()}
     for i in model.outward:
         world[i] = world[model.body(i).parent] @ model.body(i).pose
-    return [_body(model, i, world[i], status[model.body(i).name]) for i in range(1, model.dof + 1)]
+    return [_body(model, joint, world, status[joint.body.name]) for joint in listed(model)]
 
 
-def _body(model: Model, i: int, world: Pose, status: str) -> Data:
-    body = model.body(i)
+def _body(model: Model, joint: Listed, world: Mapping[int, Pose], status: str) -> Data:
+    body, i = joint.body, joint.bodies[-1]
     ten = body.links[0].parameters or (0.0,) * 10
     return {
         "index": i,
         "name": body.name,
-        "parent": model.body(body.parent).name if body.parent else model.base[0].name,
-        "joint": body.joint.name,
-        "type": body.joint.kind,
-        "unit": JOINT_TYPES[body.joint.kind].coordinate_unit,
+        "parent": carrying_link(model, i),
+        "joint": joint.name,
+        "type": joint.kind,
+        "unit": joint.unit,
+        "positions": list(joint.positions),
+        "velocities": list(joint.velocities),
+        "follows": _follows(joint),
         "fixed_links": [link.name for link in body.links[1:]],
-        "placement": _matrix(body.pose).tolist(),
-        "transform_from_base": _matrix(world).tolist(),
-        "screw": _screw(body),
+        "placement": _matrix(model.body(joint.bodies[0]).pose).tolist(),
+        "transform_from_base": _matrix(world[i]).tolist(),
+        "screw": _screw(body) if len(joint.bodies) == 1 else None,
         "mass": ten[0],
         "center_of_mass": [h / ten[0] for h in ten[1:4]] if ten[0] else None,
         "parameters": dict(zip(PARAMETER_NAMES, ten, strict=True)),
         "spatial_inertia": spatial_inertia(ten).tolist(),
         "pseudo_inertia": status,
     }
+
+
+def _follows(joint: Listed) -> Data | None:
+    follow = joint.body.follows
+    return None if follow is None else {"joint": joint.leader, "factor": follow.factor, "offset": follow.offset}
+
+
+def _rotors(model: Model) -> list[Data]:
+    """The rotors that turn, each a body of the model too."""
+    return [
+        {
+            "index": i,
+            "name": body.name,
+            "parent": carrying_link(model, i),
+            "turns_with": model.body(body.follows.leader).joint.name,
+            "ratio": body.follows.factor,
+            "inertia": body.spin,
+        }
+        for i, body in enumerate(model.bodies, 1) if body.spin and body.follows
+    ]
 
 
 def _matrix(pose: Pose) -> Matrix:
@@ -92,7 +121,9 @@ def spatial_inertia(ten: Sequence[float]) -> Matrix:
 
 
 def _canonical(model: Model) -> list[Data]:
-    return [_frame(model.body(i), f) for i, f in enumerate(canonical_frames(model), 1)]
+    """Of all bodies but floating ones, which have their link's frame, and rotors."""
+    frames = zip(model.bodies, canonical_frames(model), strict=True)
+    return [_frame(body, frame) for body, frame in frames if not body.free and not body.spin]
 
 
 def _frame(body: Body, frame: CanonicalFrame) -> Data:

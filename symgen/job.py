@@ -2,13 +2,15 @@
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final, Literal
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.registry import unknown_quantity
+from symgen.compiler.ops import OPS
+from symgen.compiler.passes import live
 from symgen.errors import Notice, OptionError
 from symgen.mechanics.assemble import Loaded, load
 from symgen.mechanics.system import FRICTION_COLUMNS
@@ -16,6 +18,7 @@ from symgen.mechanics.xml_reader import quoted, shown
 from symgen.module import Module, Source
 from symgen.robot import Robot
 from symgen.targets.c_text import KEYWORDS, MODULES, identifier
+from symgen.targets.glue import check as check_glue
 from symgen.tracing import Function, Wanted, every_formulation, trace_all
 
 CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
@@ -23,6 +26,7 @@ CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 
 EARTH: Final = (0.0, 0.0, -9.81)
 SCALARS: Final = ("double", "float")
+TRIG: Final = ("libm", "inline")
 NARROWEST: Final = 1e-9
 """Coulomb friction with a narrower step (rad/s or m/s) is better a sign."""
 
@@ -49,13 +53,16 @@ class Job:
     quantities: tuple[str, ...] = ()
     formulations: tuple[tuple[str, str], ...] = ()
     scalar: str = "double"
-    chunk: int = 250
+    chunk: int = 100
     prefix: str | None = None
     friction_width: float = 0.0
     actuators: str | None = None
     rotors: str = "exact"
     base: str = "fixed"
     xacro_args: tuple[tuple[str, str], ...] = ()
+    trig: str = "libm"
+    glue: tuple[str, ...] = ("cmake",)
+    target: str | None = None
 
     def load(self) -> Loaded:
         """The robot. Raises SymgenError."""
@@ -120,17 +127,23 @@ class Job:
         """The traced module. Raises OptionError."""
         if self.scalar not in SCALARS:
             raise OptionError(f"--scalar {self.scalar!r}: use one of {', '.join(SCALARS)}")
+        if self.trig not in TRIG:
+            raise OptionError(f"--trig {self.trig!r}: use one of {', '.join(TRIG)}")
         if self.chunk < 1:
-            raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 250")
+            raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 100")
         name = identifier(loaded.model.name) if self.prefix is None else self.prefix
         _check_name("--prefix", name, MODULES)
+        check_glue(self.glue, name)
         robot = self.robot(loaded)
         functions = tuple(trace_all(robot, self.wanted(), self.choice()))
         long = next((joint for joint in loaded.model.joint_names if len(joint.encode()) > LONGEST_NAME), None)
         if long is not None:
             raise OptionError(f"joint '{shown(long)[:40]}...': a name may have up to {LONGEST_NAME} bytes")
+        if self.trig == "inline":
+            _check_inline(functions)
         source = Source.of(self.file, loaded.sha256, self.actuators, loaded.actuators_sha256)
-        return Module(name, robot, functions, source, self.scalar, self.chunk, self.options())
+        return Module(name, robot, functions, source, self.scalar, self.chunk, self.trig, self.glue, self.target,
+                      self.options())
 
     def every_formulation(self, loaded: Loaded) -> list[Function]:
         """Each function in each of its formulations. Raises OptionError."""
@@ -159,7 +172,7 @@ class Job:
         if self.parameters == "constant":
             return ()
         if self.parameters == "runtime":
-            return tuple(body.name for body in loaded.model.bodies)
+            return tuple(body.name for body in loaded.model.moving)
         kind, _, names = self.parameters.partition(":")
         if kind != "runtime" or not names:
             raise OptionError(f"--parameters {self.parameters!r}: use constant, runtime or runtime:LINK[,LINK...]")
@@ -186,11 +199,23 @@ def _total(module: Module) -> int:
     return sum(function.counts.total for function in module.functions)
 
 
+MATHS: Final = frozenset(op.name for op in OPS.values() if op.counts_as == "trig")
+INLINE: Final = frozenset({"sin", "cos"})
+"""The functions of the tape that ``--trig inline`` has."""
+
+
+def _check_inline(functions: Sequence[Function]) -> None:
+    nodes = ((f.name, f.program.nodes[i]) for f in functions for i in live(f.program))
+    bad = next(((name, n.op) for name, n in nodes if n.op in MATHS - INLINE), None)
+    if bad is not None:
+        raise OptionError(f"--trig inline has no {bad[1]}, which {bad[0]} needs; use --trig libm")
+
+
 LONGEST_NAME: Final = 4000
 """C99 compilers need not take string literals of more than 4095 characters."""
 
-FUNCTIONS: Final = frozenset({"selftest", "real", "regroup", "parameters", "joint_names", "gamma_index", "sin",
-                             "cos", "sign", "tanh", "np"})
+FUNCTIONS: Final = frozenset({"selftest", "selftest_function", "real", "info", "info_type", "joint_type", "regroup",
+                             "parameters", "gamma_index", "sin", "cos", "tanh", "sincos", "trig", "sign", "np"})
 """Names that the generated files have in use beside their functions."""
 
 

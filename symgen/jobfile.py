@@ -82,6 +82,7 @@ def _names(value: Any) -> str:
 TEXT: Final = Kind("a text", '"..."', _text)
 KINDS: Final[dict[str, Kind]] = {
     "gravity": Kind('three numbers or "runtime"', "[0.0, 0.0, -9.81]", _vector),
+    "glue": Kind("a list of names without commas", '["cmake", "cpp"]', _names),
     "external_wrench": Kind("a list of names without commas", '["LINK"]', _names),
     "lock": Kind("a table of joints and values", "{ JOINT = 0.0 }", _pairs),
     "formulations": Kind("a table of quantities and names", '{ mass_matrix = "composite/minimal" }', _pairs),
@@ -222,7 +223,8 @@ def _default(option: click.Option) -> str | None:
     """The default as TOML, None where nothing is the default."""
     value = option.to_info_dict()["default"]
     if kind(option) is not TEXT and isinstance(value, str):
-        return f"[{', '.join(value.split(','))}]" if value else None
+        entries = map(quoted, value.split(",")) if kind(option).read is _names else value.split(",")
+        return f"[{', '.join(entries)}]" if value else None
     if isinstance(value, str):
         return quoted(value)
     return repr(value) if isinstance(value, (int, float)) and not option.is_flag else None

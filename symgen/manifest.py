@@ -18,6 +18,12 @@ from symgen.tracing import Function, Wanted, trace
 NAME: Final = "manifest.json"
 FORMAT: Final = 1
 JOINT_KEYS: Final = ("index", "joint", "link", "type", "unit")
+VELOCITY_KEYS: Final = ("index", "velocity", "link", "type", "unit")
+
+
+def is_inside(name: str) -> bool:
+    """Whether a name of a generated file stays in the folder that it is taken from."""
+    return all(part not in ("", ".", "..") and Path(part).name == part for part in name.split("/"))
 
 
 def manifest(module: Module, files: Mapping[str, str]) -> str:
@@ -28,12 +34,15 @@ def manifest(module: Module, files: Mapping[str, str]) -> str:
         "robot": module.robot.model.name,
         "prefix": module.name,
         "dof": module.dof,
+        "nq": module.dimensions["nq"],
         "scalar": module.scalar,
         "chunk": module.chunk,
+        "trig": module.trig,
         "source": asdict(module.source),
         "options": module.options,
         "conventions": conventions(module),
         "joints": [dict(zip(JOINT_KEYS, row, strict=True)) for row in module.joint_rows()],
+        "velocities": [dict(zip(VELOCITY_KEYS, row, strict=True)) for row in module.velocity_rows()],
         "functions": _functions(module),
         "runtime": {"parameters": {k: list(v) for k, v in module.robot.blocks.items()},
                     "gravity": module.robot.runtime_gravity, "wrenches": list(module.robot.wrenches),
@@ -77,7 +86,7 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
         if data["format"] != FORMAT:
             raise OptionError(f"{str(path)!r} is of format {data['format']}, not {FORMAT}; generate it anew")
         module, hashes = _module(data), dict(data["files"])
-        if not hashes or any(Path(name).name != name for name in hashes) or _stray(module, data):
+        if not hashes or not all(map(is_inside, hashes)) or _stray(module, data):
             raise OptionError(f"{str(path)!r} does not fit the files it lists; generate them anew")
         return module, hashes
     except OSError as error:
@@ -111,7 +120,8 @@ def _module(data: dict[str, Any]) -> Module:
     rows = {name: f for name, f in data["functions"].items() if f["quantities"]}
     functions = tuple(_function(robot, name, row) for name, row in rows.items())
     source = Source(**data["source"])
-    return Module(data["prefix"], robot, functions, source, data["scalar"], data["chunk"], data["options"])
+    return Module(data["prefix"], robot, functions, source, data["scalar"], data["chunk"], data["trig"],
+                  options=data["options"])
 
 
 def _function(robot: Robot, name: str, row: dict[str, Any]) -> Function:

@@ -1,7 +1,8 @@
 """A module to be written: a robot, its traced functions and every choice that shapes the files."""
 
+import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -12,11 +13,13 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
 from symgen.compiler.evaluate import evaluate
 from symgen.exact import number
-from symgen.mechanics.coupling import coupling_of, positions, upright
+from symgen.mechanics.coupling import Coordinate, coupling_of, positions, upright, velocities
+from symgen.mechanics.model import Limits
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import Vector
 from symgen.reference import REFERENCES, State
 from symgen.robot import Regroup, Robot, dimensions
+from symgen.rounding import Range, Rounding, random_inputs, roundings
 from symgen.scalar import ZERO, Scalar
 from symgen.tracing import Function
 
@@ -64,8 +67,14 @@ class Module:
     functions: tuple[Function, ...]
     source: Source
     scalar: str = "double"
-    chunk: int = 250
+    chunk: int = 100
     """Longest piece of a C function that is too long to stay in one, in statements."""
+    trig: str = "libm"
+    """Sine and cosine in C: ``libm`` or ``inline``."""
+    glue: tuple[str, ...] = ("cmake",)
+    """The build systems that get files of their own."""
+    target: str | None = None
+    """The processor that the report is to have figures of."""
     options: Mapping[str, object] = field(default_factory=dict)
     """As given by the user, for the manifest."""
 
@@ -102,14 +111,40 @@ class Module:
 
     def joint_rows(self) -> list[tuple[int, str, str, str, str]]:
         """Index, joint, moved link, type and unit of each position, as data (not yet escaped)."""
-        rows = enumerate(positions(self.robot.model))
-        return [(k, c.name, c.link, c.kind, c.unit) for k, c in rows]
+        return _rows(positions(self.robot.model))
+
+    def velocity_rows(self) -> list[tuple[int, str, str, str, str]]:
+        """The same of each velocity, where these are not the rates of the positions; none elsewhere."""
+        rows = _rows(velocities(self.robot.model))
+        return rows if len(rows) < self.dimensions["nq"] else []
 
     @cached_property
     def test_states(self) -> tuple[TestState, ...]:
         """Random states with the outputs that the textbook gives in 40-digit arithmetic."""
         rng = random.Random(self.source.sha256)
         return tuple(self._test_state(rng) for _ in range(TEST_STATES))
+
+    @cached_property
+    def roundings(self) -> dict[str, tuple[Rounding, ...]]:
+        """How far single precision is from double precision, by function, over `symgen.rounding.STATES` states."""
+        tens = [x for ten in self.robot.blocks.values() for x in ten]
+        ranges = {name: self._range(name) for name in self.random_inputs(random.Random(0))}
+        programs = {f.name: f.program for f in self.functions}
+        if self.regroup is not None:
+            programs["regroup"] = self.regroup.program
+            par = [float(x) for x in evaluate(self.regroup.program, {"pi": tens})["par"]]
+            ranges |= {"pi": (tens, tens), "par": (par, par)}
+        inputs = random_inputs(ranges, coupling_of(self.robot.model).quaternions)
+        return {name: roundings(program, inputs) for name, program in programs.items()}
+
+    def _range(self, name: str) -> Range:
+        """Lowest and highest entries of an input: of q the limits, +-pi where there are none."""
+        if name == "q":
+            known = {body.joint.name: body.joint.limits for body in self.robot.model.bodies}
+            limits = [known.get(row.name, Limits()) for row in positions(self.robot.model)]
+            return [_or(x.lower, -math.pi) for x in limits], [_or(x.upper, math.pi) for x in limits]
+        spread, size = SPREAD.get(name, 2.0), prod(INPUTS[name].sizes(self.dimensions))
+        return [-spread] * size, [spread] * size
 
     def random_inputs(self, rng: random.Random) -> dict[str, Numbers]:
         """Random values of the inputs that the functions read, inertial parameters of `blocks` apart."""
@@ -130,7 +165,7 @@ class Module:
 
     def _test_state(self, rng: random.Random) -> TestState:
         inputs = {k: tuple(round(x, 4) for x in values) for k, values in self.random_inputs(rng).items()}
-        tens = {name: tuple(_varied(rng, ten)) for name, ten in self.robot.blocks.items()}
+        tens = {name: varied(rng, ten) for name, ten in self.robot.blocks.items()}
         return TestState(inputs, tens, self._expected(inputs, tens))
 
     def _expected(self, inputs: Mapping[str, Numbers], tens: Mapping[str, Numbers]) -> dict[str, Numbers]:
@@ -159,11 +194,32 @@ class Module:
         return tuple(float(x) for x in evaluate(function.program, wanted)[output])
 
 
+def _or(limit: float | None, otherwise: float) -> float:
+    return otherwise if limit is None else limit
+
+
+def _rows(coordinates: Sequence[Coordinate]) -> list[tuple[int, str, str, str, str]]:
+    return [(k, c.name, c.link, c.kind, c.unit) for k, c in enumerate(coordinates)]
+
+
 def _plain(x: Scalar) -> Scalar:
     return 0.0 if x is ZERO else x
 
 
-def _varied(rng: random.Random, ten: Numbers) -> Iterator[float]:
-    """Parameters near those of the file, none of them zero: the formulas hold for any ten numbers."""
-    size = max(abs(x) for x in ten) or 1.0
-    return (round(x + rng.uniform(-0.1, 0.1) * size, 6) for x in ten)
+def varied(rng: random.Random, ten: Numbers) -> Numbers:
+    """Parameters near those of the file, none of them zero: four small masses are put onto the link.
+
+    They stay those of a possible body if the file's are, so that the mass matrix can be inverted.
+    """
+    added = [_point_mass((ten[0] or 1.0) * rng.uniform(0.02, 0.1), *_somewhere(rng)) for _ in range(4)]
+    return tuple(round(sum(column), 6) for column in zip(ten, *added, strict=True))
+
+
+def _somewhere(rng: random.Random) -> tuple[float, float, float]:
+    x, y, z = (rng.uniform(0.02, 0.2) * rng.choice((-1, 1)) for _ in range(3))
+    return x, y, z
+
+
+def _point_mass(m: float, x: float, y: float, z: float) -> Numbers:
+    h = (m * x, m * y, m * z)
+    return (m, *h, m * (y * y + z * z), -m * x * y, -m * x * z, m * (x * x + z * z), -m * y * z, m * (x * x + y * y))

@@ -55,7 +55,8 @@ def sources(module: Module) -> list[str]:
 class Compiled:
     """A compiled module: each generated function as an attribute that takes and gives NumPy arrays.
 
-    Arguments broadcast over leading axes like those of the generated Python module.
+    Arguments broadcast over leading axes like those of the generated Python module. A function that needs the inverse
+    of the mass matrix raises numpy.linalg.LinAlgError where that is not positive definite.
     """
 
     def __init__(self, module: Module, library: Path) -> None:
@@ -83,7 +84,9 @@ class Compiled:
                 raise TypeError(f"{d.name} takes {', '.join(a.name for a in ins)}")
             batch, arrays = self._broadcast(inputs, [(a.name, a.size) for a in ins])
             results = [np.empty((*batch, *a.sizes), self._dtype) for a in outs]
-            run(int(np.prod(batch, dtype=int)), *(self._pointer(a) for a in (*arrays, *results)))
+            bad = run(int(np.prod(batch, dtype=int)), *(self._pointer(a) for a in (*arrays, *results)))
+            if bad:
+                raise np.linalg.LinAlgError(f"{d.name}: the mass matrix is not positive definite in {bad} states")
             return results[0] if len(results) == 1 else tuple(results)
 
         call.__name__, call.__doc__ = d.name, "; ".join(d.formulas)
@@ -105,7 +108,7 @@ class Compiled:
 
 def _batch_prototype(module: Module, d: Description) -> str:
     pointers = ", ".join("void *" for _ in d.arguments)
-    return f"void Batch_{module.name}_{d.name}(size_t, {pointers});"
+    return f"size_t Batch_{module.name}_{d.name}(size_t, {pointers});"
 
 
 def build(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> Compiled:

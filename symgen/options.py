@@ -81,7 +81,8 @@ ROBOT_OPTIONS = (
     click.option("--lock", metavar="JOINT=VALUE", multiple=True, callback=_pairs,
                  help="Hold a joint at a value (rad or m). Repeatable."),
     click.option("--gravity", metavar="X,Y,Z|runtime", default="0,0,-9.81", show_default=True, callback=_gravity,
-                 help="Free fall in the axes of the root link (m/s^2), or an input of the functions."),
+                 help="Free fall in the axes of the root link, or of the world where the base floats (m/s^2); or an "
+                      "input of the functions."),
     click.option("--snap-angles", metavar="TOL", type=float, default=1e-9, show_default=True,
                  help="Make rpy angles this near (rad) to a multiple of pi/2 exact; 0 turns it off."),
     click.option("--actuators", metavar="FILE.toml", cls=FileOption,
@@ -120,8 +121,16 @@ WRITE_OPTIONS = (
                  help="c or python; both by default. Repeatable."),
     click.option("--scalar", metavar="TYPE", default="double", show_default=True,
                  help="Scalar type of C: double or float."),
-    click.option("--chunk", metavar="N", type=int, default=250, show_default=True,
-                 help="Cut C functions of more than 4 N statements into static ones of at most N."),
+    click.option("--trig", metavar="KIND", default="libm", show_default=True,
+                 help="Sine and cosine of C: libm, or inline for code of their own that needs no C library, "
+                      "within 2 ulp up to 65536 rad (double) or 1024 rad (float)."),
+    click.option("--glue", metavar="NAME[,NAME...]", callback=_links, default="cmake", show_default=True,
+                 help="Files for build systems: cmake, zephyr, arduino, pkgconfig, esp-idf, and cpp for a C++ header."),
+    click.option("--target", metavar="NAME",
+                 help="Let the report tell stack and code size: cortex-m4f, cortex-m7, cortex-m0plus or host."),
+    click.option("--chunk", metavar="N", type=int, default=100, show_default=True,
+                 help="Cut C functions of more than 2.5 N assignments into static ones of at most N; "
+                      "100 keeps their stack below 1 kB."),
     click.option("--prefix", metavar="NAME", help="Begin of all C names and files; the robot's name by default."),
 )
 JSON_OPTION = (click.option("--json", "as_json", is_flag=True, help="Print JSON (stable, see docs/formats.md)."),)

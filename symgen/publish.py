@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from symgen.errors import OptionError
-from symgen.manifest import NAME
+from symgen.manifest import NAME, is_inside
 
 
 def publish(files: Mapping[str, str], folder: Path) -> list[Path]:
@@ -26,6 +26,7 @@ def publish(files: Mapping[str, str], folder: Path) -> list[Path]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _undisturbed(), _staging(folder) as stage:
             for name, text in files.items():
+                (stage / name).parent.mkdir(exist_ok=True)
                 (stage / name).write_text(text, encoding="utf-8", newline="\n")
             _move(stage, folder, files, earlier)
     except OSError as error:
@@ -40,13 +41,21 @@ def _earlier(folder: Path) -> set[str]:
     try:
         data = json.loads((folder / NAME).read_text(encoding="utf-8"))
         own = str(data["generator"]).startswith("symgen ")
-        plain = {name for name in data["files"] if Path(name).name == name and (folder / name).is_file()}
+        plain = {name for name in data["files"] if _ours(folder, name) and (folder / name).is_file()}
         return plain | {NAME} if own else set()
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return set()
 
 
+def _ours(folder: Path, name: str) -> bool:
+    """Whether a file of that name is in the folder itself, not behind a link."""
+    return is_inside(name) and ("/" not in name or not (folder / name).parent.is_symlink())
+
+
 def _check(files: Mapping[str, str], folder: Path, earlier: set[str]) -> None:
+    linked = [name for name in files if not _ours(folder, name)]
+    if linked:
+        raise OptionError(f"{str((folder / linked[0]).parent)!r} is a link; choose another folder or move it away")
     foreign = sorted(name for name in files if name not in earlier and (folder / name).exists())
     if foreign:
         raise OptionError(
@@ -94,6 +103,10 @@ def _undisturbed() -> Iterator[None]:
 def _move(stage: Path, folder: Path, files: Mapping[str, str], earlier: set[str]) -> None:
     folder.mkdir(exist_ok=True)
     for name in files:
+        (folder / name).parent.mkdir(exist_ok=True)
         (stage / name).replace(folder / name)
     for name in earlier - set(files):
         (folder / name).unlink(missing_ok=True)
+        if (folder / name).parent != folder:
+            with contextlib.suppress(OSError):  # other files may be there
+                (folder / name).parent.rmdir()

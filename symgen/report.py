@@ -1,6 +1,7 @@
 """What the command line tells people: tables on a terminal, plain text elsewhere, data for --json."""
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.errors import Notice
 from symgen.mechanics.assemble import Loaded
 from symgen.mechanics.consistency import Verdict
-from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.listing import Listed, listed, moving, numbered, rotor_of
 from symgen.mechanics.xml_reader import shown
 from symgen.module import Module
-from symgen.singular import singular_joint
+from symgen.singular import remedy, singular_joint
 from symgen.targets import LANGUAGES
 from symgen.targets.describe import arguments_in_words
 from symgen.tracing import Function
@@ -42,10 +44,21 @@ def table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:
 
 
 def generated(module: Module, paths: Sequence[Path]) -> None:
-    """The counts of a new module, and where it is."""
+    """The counts of a new module, its sizes for the target if one was named, and where it is."""
     operations(module)
+    report = next((path for path in paths if path.name == f"{module.name}_report.json"), None)
+    if module.target and report:
+        sizes(module, json.loads(report.read_text()))
     folder = paths[0].parent
     console().print(f"{len(paths)} files in {escape(str(folder))}; prove them: symgen verify {escape(str(folder))}")
+
+
+def sizes(module: Module, data: Mapping[str, Any]) -> None:
+    """Bytes of stack and code of each function, and the entries of its work array."""
+    rows = table(f"{module.target}, {module.scalar}", ["function"], ["stack", "work", "code"])
+    for name, row in data["functions"].items():
+        rows.add_row(name, *("?" if row[key] is None else str(row[key]) for key in ("stack", "work", "code")))
+    console().print(rows)
 
 
 def operations(module: Module) -> None:
@@ -59,8 +72,8 @@ def formulations(module: Module, traced: Sequence[Function]) -> None:
 
 
 def _counted(module: Module, functions: Sequence[Function], chosen: Collection[tuple[str, str]]) -> None:
-    rows = table(f"{module.robot.model.name}: {module.dof} joints", ["function", "formulation"],
-                   ["+ -", "*", "/", "sin cos", "total"])
+    rows = table(f"{module.robot.model.name}: {counted(module.dof, module.dimensions['nq'])}",
+                 ["function", "formulation"], ["+ -", "*", "/", "sin cos", "total"])
     for f in functions:
         c, style = f.counts, "bold" if (f.name, f.formulation) in chosen else ""
         rows.add_row(f.name, f.formulation, *map(str, (c.add, c.mul, c.div, c.trig, c.total)), style=style)
@@ -96,18 +109,41 @@ def checks(folder: Path, results: Sequence[Check]) -> bool:
     return not failed
 
 
+def counted(velocities: int, positions: int) -> str:
+    """The numbers of coordinates."""
+    return f"{velocities} joints" if velocities == positions else f"{velocities} velocities, {positions} positions"
+
+
 def robot(loaded: Loaded, verdicts: Sequence[Verdict]) -> None:
     """The joints of a robot and the judgement of its bodies."""
     model = loaded.model
-    rows = table(f"{model.name}: {model.dof} joints", ["index", "joint", "type", "moves link", "with", "range"])
-    for k, body in enumerate(model.bodies):
-        limits, unit = body.joint.limits, JOINT_TYPES[body.joint.kind].coordinate_unit
-        span = "" if limits.lower is None or limits.upper is None else f"{limits.lower:g} .. {limits.upper:g} {unit}"
-        fixed = ", ".join(link.name for link in body.links[1:])
-        rows.add_row(str(k), *map(escape, (body.joint.name, body.joint.kind, body.name, fixed, span)))
+    found = listed(model)
+    wide = coupling_of(model).positions != model.dof
+    remarks = [_remark(joint) for joint in found]
+    rows = table(f"{model.name}: {counted(model.dof, coupling_of(model).positions)}",
+                 [*(["q", "qd"] if wide else ["index"]), "joint", "type", "moves link", "with", "range",
+                  *(["remark"] if any(remarks) else [])])
+    for joint, remark in zip(found, remarks, strict=True):
+        indices = [joint.positions, joint.velocities] if wide else [joint.velocities]
+        fixed = ", ".join(link.name for link in joint.body.links[1:])
+        texts = (joint.name, joint.kind, joint.body.name, fixed, _range(joint), *([remark] if any(remarks) else []))
+        rows.add_row(*map(numbered, indices), *map(escape, texts))
     out = console()
     out.print(rows)
     out.print(_verdicts(verdicts))
+
+
+def _range(joint: Listed) -> str:
+    limits = joint.body.joint.limits
+    if limits.lower is None or limits.upper is None:
+        return ""
+    return f"{limits.lower:g} .. {limits.upper:g} {joint.unit}"
+
+
+def _remark(joint: Listed) -> str:
+    follows = f"follows: {joint.follows}" if joint.leader else ""
+    rotor = f"rotor: {rotor_of(joint.body)}" if rotor_of(joint.body) else ""
+    return "; ".join(filter(None, (follows, rotor)))
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> Table:
@@ -123,11 +159,12 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Table:
 def warnings(loaded: Loaded, verdicts: Sequence[Verdict]) -> list[Notice]:
     """The warnings among the verdicts, placed in the file."""
     found = [v for v in verdicts if v.warning]
-    joint = None if found else singular_joint(loaded.model)
-    if joint is not None:
-        link = next(body.name for body in loaded.model.bodies if body.joint.name == joint)
+    velocity = None if found else singular_joint(loaded.model)
+    if velocity is not None:
+        joint = moving(loaded.model, velocity)
         message = "moves no inertia that the others do not, so the mass matrix is singular"
-        return [Notice(loaded.places[link], "warning", f"joint '{shown(joint)}'", message)]
+        return [Notice(loaded.places[joint.body.name], "warning", f"joint '{shown(joint.name)}'",
+                       f"{message}: {remedy(loaded.model, joint)}")]
     return [Notice(loaded.places[v.name], "warning", f"{v.kind} '{shown(v.name)}'", v.message) for v in found]
 
 
@@ -140,7 +177,8 @@ def registry() -> None:
         rows.add_row(f"{q.name}:LINK", escape(q.formula), escape(arguments_in_words(q)))
     out = console()
     out.print(rows)
-    out.print("sizes: n joints, n2 = n (n + 1) / 2, ten = 10 n, y = ten and friction columns, b base parameters")
+    out.print("sizes: n velocities, nq positions (n but for floating joints), n2 = n (n + 1) / 2, ten = ten a body and "
+              "one a rotor, y = ten and friction columns, b base parameters")
     out.print(f"languages: {', '.join(LANGUAGES)}")
 
 

@@ -94,7 +94,7 @@ def sign(x: Scalar) -> Scalar:
     if isinstance(x, complex):
         x = x.real
     if isinstance(x, (int, float)) or hasattr(x, "context"):
-        return float((x > 0) - (x < 0))
+        return float(x > 0) - float(x < 0)
     return _dispatch("sign", x)
 
 

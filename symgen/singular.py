@@ -6,9 +6,11 @@ from typing import Final
 import numpy as np
 
 from symgen.algorithms.composite import mass_matrix
+from symgen.mechanics.listing import Listed
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import system
 from symgen.mechanics.system import System
+from symgen.mechanics.xml_reader import shown
 
 STATES: Final = 3
 ROUNDING: Final = 1e-13
@@ -24,6 +26,16 @@ def singular_joint(model: Model) -> str | None:
     pivots = np.array([_pivots(robot, q) for q in states])
     gone = np.flatnonzero((np.abs(pivots) <= ROUNDING).all(axis=0))
     return model.joint_names[int(gone[-1])] if gone.size else None
+
+
+def remedy(model: Model, joint: Listed) -> str:
+    """What a user can do about a joint that `singular_joint` found."""
+    link = shown(joint.body.name)
+    if joint.kind not in ("planar", "floating"):
+        return "give the links beyond it mass, or hold it with --lock"
+    floating_base = joint.kind == "floating" and not model.base
+    instead = ", or make one that has them the --root" if floating_base else ""
+    return f"give link '{link}' mass and inertia of its own{instead}"
 
 
 def _pivots(robot: System, q: list[float]) -> list[float]:

@@ -10,6 +10,7 @@ import sympy
 
 from symgen.algorithms import INPUTS
 from symgen.compiler.evaluate import evaluate
+from symgen.coordinates import of_bodies, of_user
 from symgen.errors import OptionError
 from symgen.mechanics.canonical import Landing
 from symgen.mechanics.inertia import NO_INERTIA
@@ -57,9 +58,10 @@ def entry(robot: Robot, text: str, symbolic: Collection[str] = ()) -> sympy.Expr
     shape = quantity.outputs[0].sizes(sizes)
     if len(indices) != len(shape) or not all(0 <= k < n for k, n in zip(indices, shape, strict=True)):
         raise OptionError(f"--entry {text!r}: {name} has {' x '.join(map(str, shape))} entries, counted from 1")
-    inputs = (_symbols(array, prod(INPUTS[array].sizes(sizes))) for array in quantity.inputs)
-    result = quantity.formulations[0].algorithm(parts, *inputs)
-    values = result if len(quantity.outputs) == 1 else result[0]
+    inputs = {array: _symbols(array, prod(INPUTS[array].sizes(sizes))) for array in quantity.inputs}
+    way = next(way for way in quantity.formulations if way.suits(parts))
+    result = way.algorithm(parts, *(of_bodies(parts.coupling, *row) for row in inputs.items()))
+    values = of_user(parts.coupling, quantity, quantity.outputs[0], result if len(quantity.outputs) == 1 else result[0])
     return simplified(values[_flat(indices, shape)])
 
 
@@ -87,12 +89,12 @@ def _flat(indices: Sequence[int], shape: Sequence[int]) -> int:
 
 
 def _system(robot: Robot, symbolic: Collection[str]) -> tuple[System, Regroup]:
-    names = tuple(body.name for body in robot.model.bodies) if "masses" in symbolic else ()
+    names = tuple(body.name for body in robot.model.moving) if "masses" in symbolic else ()
     regroup = Robot(robot.model, names).regroup("minimal")
     fall = Vector(*_symbols("g", 3)) if robot.runtime_gravity else None
     if "lengths" in symbolic:
         return _with_lengths(system(robot.model, gravity=fall, regrouping=WHOLE), bool(names)), regroup
-    tens = chain.from_iterable(_ten(i) for i in range(1, len(names) + 1))
+    tens = chain.from_iterable(_ten(i) for i in regroup.layout.tens)
     par = evaluate(regroup.program, {"pi": list(tens)})["par"] if names else []
     return regroup.system(par, fall), regroup
 
@@ -103,7 +105,7 @@ def _with_lengths(whole: System, masses: bool) -> System:
         replace(
             body,
             placement=_lengths(body.placement, i),
-            inertia=pseudo_inertia(_ten(i)) if masses else body.inertia,
+            inertia=pseudo_inertia(_ten(i)) if masses and i in whole.tens else body.inertia,
         )
         for i, body in enumerate(whole.bodies, 1)
     )

@@ -16,13 +16,14 @@ from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program
 from symgen.coordinates import of_bodies, of_user
 from symgen.errors import OptionError
+from symgen.mechanics.listing import moving
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import Sections, System, no_section
 from symgen.mechanics.xml_reader import shown
 from symgen.robot import Regroup, Robot, dimensions
 from symgen.scalar import Scalar
-from symgen.singular import singular_joint
+from symgen.singular import remedy, singular_joint
 
 Part = tuple[Quantity, Formulation]
 
@@ -151,11 +152,12 @@ def trace_all(robot: Robot, functions: Sequence[Wanted], choice: Choice | None =
 def _check_inverse(robot: Robot, functions: Sequence[Wanted]) -> None:
     """Refuses what needs the inverse of a singular mass matrix; parameters of run time may make it regular."""
     wanted = next((q.name for f in functions for q in f.quantities if q.needs_inverse), None)
-    joint = singular_joint(robot.model) if wanted and not robot.runtime else None
-    if joint is not None:
+    velocity = singular_joint(robot.model) if wanted and not robot.runtime else None
+    if velocity is not None:
+        joint = moving(robot.model, velocity)
         raise OptionError(
-            f"{wanted} needs the inverse of the mass matrix, but joint '{shown(joint)}' moves no inertia of its own; "
-            "give the links beyond it mass, or hold it with --lock"
+            f"{wanted} needs the inverse of the mass matrix, but joint '{shown(joint.name)}' moves no inertia of its "
+            f"own; {remedy(robot.model, joint)}"
         )
 
 

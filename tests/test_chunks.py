@@ -13,7 +13,7 @@ from tools import STRICT_C, c_files, compiled, generated
 from symgen.native import build
 from symgen.targets import chunks
 from symgen.targets.c_function import WHOLE
-from symgen.targets.chunks import SLACK, cut
+from symgen.targets.chunks import ALIVE, SLACK, cut
 from symgen.targets.dialect import ATOM, Text
 from symgen.targets.writer import Statement
 
@@ -60,12 +60,30 @@ def test_any_program(code, size):
     result = cut(code, size)
     assert [s for piece in result.pieces for s in piece] == code
     assert all(0 < len(piece) <= size for piece in result.pieces)
-    assert all(len(piece) >= max(1, int(SLACK * size)) for piece in result.pieces[:-1])
+    assert all(held(piece) <= max(1, ALIVE * size) for piece in result.pieces)
     assert sorted(set(result.slots.values())) == list(range(result.size))
     simulate(result)
     home = {s.node: p for p, piece in enumerate(result.pieces) for s in piece}
     crossing = {x for p, piece in enumerate(result.pieces) for s in piece for x in s.right.reads if home[x] < p}
     assert result.slots.keys() == crossing
+
+
+def held(piece):
+    """Most values of a piece that it reads later on, at any statement."""
+    made = {node: k for k, s in enumerate(piece) for node in s.makes}
+    last = {node: k for k, s in enumerate(piece) for node in s.right.reads & made.keys()}
+    return max((sum(made[n] < k <= last[n] for n in last) for k in range(len(piece))), default=0)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(programs(), st.integers(1, 20))
+def test_pieces_end_early_only_for_a_reason(code, size):
+    """A piece is short if it is the last, or if it would hold too much with a third more."""
+    start = 0
+    for piece in cut(code, size).pieces[:-1]:
+        most = code[start:start + int((len(piece) + 1) / SLACK) + 1]
+        assert len(piece) >= int(SLACK * size) or held(most) > max(1, int(ALIVE * size))
+        start += len(piece)
 
 
 def chain(length):

@@ -130,7 +130,7 @@ BAD_NAMES = [
 BAD_WRITE = [
     (["--lang", "rust"], "no language is called 'rust'; there are c, python"),
     (["--scalar", "half"], "--scalar 'half': use one of double, float"),
-    (["--chunk", "0"], "--chunk 0: give a number of statements, such as 250"),
+    (["--chunk", "0"], "--chunk 0: give a number of statements, such as 100"),
     *[(["--prefix", name], f"--prefix: {name!r} {IDENTIFIER}")
       for name in ("", "Arm", "../x", "a-b", "double", "import", "math", "test", "sys", "_a", "a" * 65, "a\n")],
 ]
@@ -284,7 +284,7 @@ def test_prefix_and_languages(tmp_path):
     options = ("--prefix", "arm_7", "--lang", "c", "--quantity", "t=bias+gravity")
     assert invoke("generate", PENDULUM, "-o", tmp_path, *options).exit_code == 0
     assert snapshot(tmp_path).keys() == {
-        "CMakeLists.txt", "arm_7.c", "arm_7.h", "arm_7_selftest.c", "arm_7_t.c", "manifest.json"}
+        "CMakeLists.txt", "arm_7.c", "arm_7.h", "arm_7_selftest.c", "arm_7_t.c", "arm_7_report.json", "manifest.json"}
     assert "void arm_7_t(" in (tmp_path / "arm_7.h").read_text()
     invoke("generate", PENDULUM, "-o", tmp_path, "--lang", "python", "--lang", "python")
     assert snapshot(tmp_path).keys() == {"pendulum.py", "manifest.json"}

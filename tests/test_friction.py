@@ -12,7 +12,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.parameters import lumped
 from symgen.mechanics.system import direction
 from symgen.robot import Robot
-from symgen.tracing import Wanted, trace
+from symgen.tracing import Wanted, every_formulation, trace
 from symgen.verify import verify
 
 KINDS = ("viscous", "coulomb", "offset")
@@ -82,8 +82,7 @@ def test_bias_and_gravity_stay_without(robot):
 def test_every_forward_dynamics_undoes_inverse_dynamics(robot):
     x = state(robot.model.dof)
     x["tau"] = run(robot, "inverse_dynamics", x)["tau"].tolist()
-    for way in trace(robot, Wanted.parse("forward_dynamics")).quantities[0].formulations:
-        function = trace(robot, Wanted.parse("forward_dynamics"), {"forward_dynamics": way.name})
+    for function in every_formulation(robot, Wanted.parse("forward_dynamics")):
         found = function.run(**{n: x[n] for n in function.inputs})["qdd"]
         assert np.allclose(np.array(found, float), x["qdd"], rtol=1e-7, atol=1e-7)
 

@@ -263,7 +263,7 @@ def test_every_formulation_gives_the_same_numbers(name, quantity):
     known = dimensions(Robot(robot).regroup("minimal"))
     sizes = [INPUTS[given].sizes(known) for given in QUANTITIES[quantity].inputs]
     state = [random.uniform(-2, 2, size).ravel().tolist() for size in sizes]
-    ways = QUANTITIES[quantity].formulations
+    ways = [way for way in QUANTITIES[quantity].formulations if way.suits(system(robot))]
     first, *others = [way.algorithm(system(robot, regrouping=way.regrouping), *state) for way in ways]
     several = len(QUANTITIES[quantity].outputs) > 1
     for other in others:

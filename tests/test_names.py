@@ -55,7 +55,7 @@ int main(void)
 {{
     int k;
     for (k = 0; k < {upper}_DOF; ++k) {{
-        fputs({name}_joint_names[k], stdout);
+        fputs({name}_info.joints[k].name, stdout);
         putchar(0);
     }}
     return 0;

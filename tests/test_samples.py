@@ -4,8 +4,12 @@ import pytest
 from tools import ROOT, robot_file, snapshot
 
 from symgen.api import generate
+from symgen.job import CORE
 
-SAMPLES = ("panda", "pendulum", "ur5")
+SAMPLES = {
+    "panda": {}, "pendulum": {}, "ur5": {},
+    "quadruped": {"base": "floating", "quantities": (*CORE, "forward_dynamics")},
+}
 FOLDER = ROOT / "generated"
 
 
@@ -13,7 +17,7 @@ FOLDER = ROOT / "generated"
 def test_sample_is_up_to_date(name, tmp_path):
     if not (FOLDER / name).is_dir():
         pytest.skip(f"generated/{name} is not there; make generate writes it")
-    generate(robot_file(name), tmp_path / name)
+    generate(robot_file(name), tmp_path / name, **SAMPLES[name])
     wanted, found = snapshot(tmp_path / name), snapshot(FOLDER / name)
     assert found.keys() == wanted.keys()
     stale = [file for file in wanted if found[file] != wanted[file]]

@@ -1,14 +1,26 @@
 /* panda.c: constant data, see panda.h. */
 #include "panda.h"
 
-const char panda_joint_names[9][19] = {
-    "joint1",
-    "joint2",
-    "joint3",
-    "joint4",
-    "joint5",
-    "joint6",
-    "joint7",
-    "left_finger_joint",
-    "right_finger_joint"
+const panda_info_type panda_info = {
+    "panda",
+    "symgen 0.1.0",
+    "6f48836a6d5e886ccb7e117fb57e1d00866a768f8b9ffa28563672879db63c3a",
+    "gravity=[0.0,0.0,-9.81] snap_angles=1e-09 parameters=constant scalar=double chunk=100 friction_width=0.0 rotors=exact base=fixed trig=libm",
+    {
+        "inverse_dynamics",
+        "gravity",
+        "bias",
+        "mass_matrix"
+    },
+    {
+        {"joint1", "rad/s", -2.8973, 2.8973, 2.175, 87.0},
+        {"joint2", "rad/s", -1.7628, 1.7628, 2.175, 87.0},
+        {"joint3", "rad/s", -2.8973, 2.8973, 2.175, 87.0},
+        {"joint4", "rad/s", -3.0718, -0.0698, 2.175, 87.0},
+        {"joint5", "rad/s", -2.8973, 2.8973, 2.61, 12.0},
+        {"joint6", "rad/s", -0.0175, 3.7525, 2.61, 12.0},
+        {"joint7", "rad/s", -2.8973, 2.8973, 2.61, 12.0},
+        {"left_finger_joint", "m/s", 0.0, 0.04, 0.05, 70.0},
+        {"right_finger_joint", "m/s", 0.0, 0.04, 0.05, 70.0}
+    }
 };

@@ -13,6 +13,7 @@
  * frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].
  * Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
  * Inertial parameters are constants of the code.
+ * Functions keep nothing between calls and may run in several threads; outputs must not overlap inputs.
  *
  *   index  joint               moves link    type       unit
  *       0  joint1              link1         revolute   rad
@@ -41,9 +42,32 @@ extern "C" {
 typedef double panda_real;
 
 #define PANDA_DOF 9
+#define PANDA_FUNCTIONS 4
 
-/* Names of the joints in coordinate order, UTF-8. */
-extern const char panda_joint_names[9][19];
+/* A joint: its name in UTF-8, the unit of its coordinate (rad or m), and the limits of coordinate (rad | m), velocity
+ * (rad/s | m/s) and effort (N m | N). A limit that the robot's file does not give is the largest number, so that every
+ * comparison with it holds. */
+typedef struct {
+    char name[19];
+    char unit[4];
+    panda_real lower;
+    panda_real upper;
+    panda_real velocity;
+    panda_real effort;
+} panda_joint_type;
+
+/* What this module is: robot, generator, SHA-256 of the robot's file, options, functions in the order of this header,
+ * joints in coordinate order. */
+typedef struct {
+    char robot[6];
+    char generator[13];
+    char source[65];
+    char options[139];
+    char functions[4][17];
+    panda_joint_type joints[9];
+} panda_info_type;
+
+extern const panda_info_type panda_info;
 
 /* tau = M(q) qdd + C(q, qd) qd + g(q) */
 void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const panda_real qdd[9],
@@ -58,8 +82,10 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
 /* M = M(q) */
 void panda_mass_matrix(const panda_real q[9], panda_real M[81]);
 
-/* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. */
+/* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. The second one tries one
+ * function only, numbered from 0 as in panda_info.functions. */
 int panda_selftest(void);
+int panda_selftest_function(int function);
 
 #ifdef __cplusplus
 }

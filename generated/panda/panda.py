@@ -14,6 +14,17 @@ frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] +
 Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
 Inertial parameters are constants of the code.
 
+  index  joint               moves link    type       unit
+      0  joint1              link1         revolute   rad
+      1  joint2              link2         revolute   rad
+      2  joint3              link3         revolute   rad
+      3  joint4              link4         revolute   rad
+      4  joint5              link5         revolute   rad
+      5  joint6              link6         revolute   rad
+      6  joint7              link7         revolute   rad
+      7  left_finger_joint   left_finger   prismatic  m
+      8  right_finger_joint  right_finger  prismatic  m
+
 Arrays broadcast over leading axes: q may be one state (shape n) or a batch (shape ... x n).
 """
 # ruff: noqa

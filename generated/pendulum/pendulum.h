@@ -13,6 +13,7 @@
  * frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].
  * Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
  * Inertial parameters are constants of the code.
+ * Functions keep nothing between calls and may run in several threads; outputs must not overlap inputs.
  *
  *   index  joint     moves link  type       unit
  *       0  shoulder  upper       revolute   rad
@@ -34,9 +35,32 @@ extern "C" {
 typedef double pendulum_real;
 
 #define PENDULUM_DOF 2
+#define PENDULUM_FUNCTIONS 4
 
-/* Names of the joints in coordinate order, UTF-8. */
-extern const char pendulum_joint_names[2][9];
+/* A joint: its name in UTF-8, the unit of its coordinate (rad or m), and the limits of coordinate (rad | m), velocity
+ * (rad/s | m/s) and effort (N m | N). A limit that the robot's file does not give is the largest number, so that every
+ * comparison with it holds. */
+typedef struct {
+    char name[9];
+    char unit[4];
+    pendulum_real lower;
+    pendulum_real upper;
+    pendulum_real velocity;
+    pendulum_real effort;
+} pendulum_joint_type;
+
+/* What this module is: robot, generator, SHA-256 of the robot's file, options, functions in the order of this header,
+ * joints in coordinate order. */
+typedef struct {
+    char robot[9];
+    char generator[13];
+    char source[65];
+    char options[139];
+    char functions[4][17];
+    pendulum_joint_type joints[2];
+} pendulum_info_type;
+
+extern const pendulum_info_type pendulum_info;
 
 /* tau = M(q) qdd + C(q, qd) qd + g(q) */
 void pendulum_inverse_dynamics(const pendulum_real q[2], const pendulum_real qd[2],
@@ -51,8 +75,10 @@ void pendulum_bias(const pendulum_real q[2], const pendulum_real qd[2], pendulum
 /* M = M(q) */
 void pendulum_mass_matrix(const pendulum_real q[2], pendulum_real M[4]);
 
-/* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. */
+/* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. The second one tries one
+ * function only, numbered from 0 as in pendulum_info.functions. */
 int pendulum_selftest(void);
+int pendulum_selftest_function(int function);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,10 @@ frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] +
 Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
 Inertial parameters are constants of the code.
 
+  index  joint     moves link  type       unit
+      0  shoulder  upper       revolute   rad
+      1  elbow     lower       revolute   rad
+
 Arrays broadcast over leading axes: q may be one state (shape n) or a batch (shape ... x n).
 """
 # ruff: noqa
@@ -47,10 +51,10 @@ def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], 
 def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     """tau = M(q) qdd + C(q, qd) qd + g(q).
 
-    in   q   [2] joint positions     [rad | m]
-    in   qd  [2] joint velocities    [rad/s | m/s]
-    in   qdd [2] joint accelerations [rad/s^2 | m/s^2]
-    out  tau [2] joint forces        [N m | N]
+    in   q   [2] joint positions     [rad]
+    in   qd  [2] joint velocities    [rad/s]
+    in   qdd [2] joint accelerations [rad/s^2]
+    out  tau [2] joint forces        [N m]
 
     Operations:  27 (10 + or -, 13 *, 4 sin or cos)
     Formulation: newton_euler/minimal
@@ -86,8 +90,8 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
 def gravity(q: ArrayLike) -> Array:
     """tau_g = g(q).
 
-    in   q     [2] joint positions [rad | m]
-    out  tau_g [2] joint forces    [N m | N]
+    in   q     [2] joint positions [rad]
+    out  tau_g [2] joint forces    [N m]
 
     Operations:  12 (2 + or -, 6 *, 4 sin or cos)
     Formulation: newton_euler/minimal
@@ -113,9 +117,9 @@ def gravity(q: ArrayLike) -> Array:
 def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     """tau_b = C(q, qd) qd + g(q).
 
-    in   q     [2] joint positions  [rad | m]
-    in   qd    [2] joint velocities [rad/s | m/s]
-    out  tau_b [2] joint forces     [N m | N]
+    in   q     [2] joint positions  [rad]
+    in   qd    [2] joint velocities [rad/s]
+    out  tau_b [2] joint forces     [N m]
 
     Operations:  19 (5 + or -, 10 *, 4 sin or cos)
     Formulation: newton_euler/minimal
@@ -146,8 +150,8 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
 def mass_matrix(q: ArrayLike) -> Array:
     """M = M(q).
 
-    in   q [2]     joint positions                [rad | m]
-    out  M [2 x 2] joint-space inertia, symmetric [kg m^2 | kg m | kg]
+    in   q [2]     joint positions                [rad]
+    out  M [2 x 2] joint-space inertia, symmetric [kg m^2]
 
     Operations:  6 (3 + or -, 2 *, 1 sin or cos)
     Formulation: composite_axial/minimal

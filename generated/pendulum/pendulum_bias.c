@@ -2,9 +2,9 @@
  *
  *   tau_b = C(q, qd) qd + g(q)
  *
- *   in   q     [2] joint positions  [rad | m]
- *   in   qd    [2] joint velocities [rad/s | m/s]
- *   out  tau_b [2] joint forces     [N m | N]
+ *   in   q     [2] joint positions  [rad]
+ *   in   qd    [2] joint velocities [rad/s]
+ *   out  tau_b [2] joint forces     [N m]
  *
  * Operations:   19 (5 + or -, 10 *, 4 sin or cos)
  * Formulation:  newton_euler/minimal

@@ -2,8 +2,8 @@
  *
  *   tau_g = g(q)
  *
- *   in   q     [2] joint positions [rad | m]
- *   out  tau_g [2] joint forces    [N m | N]
+ *   in   q     [2] joint positions [rad]
+ *   out  tau_g [2] joint forces    [N m]
  *
  * Operations:   12 (2 + or -, 6 *, 4 sin or cos)
  * Formulation:  newton_euler/minimal

@@ -2,10 +2,10 @@
  *
  *   tau = M(q) qdd + C(q, qd) qd + g(q)
  *
- *   in   q   [2] joint positions     [rad | m]
- *   in   qd  [2] joint velocities    [rad/s | m/s]
- *   in   qdd [2] joint accelerations [rad/s^2 | m/s^2]
- *   out  tau [2] joint forces        [N m | N]
+ *   in   q   [2] joint positions     [rad]
+ *   in   qd  [2] joint velocities    [rad/s]
+ *   in   qdd [2] joint accelerations [rad/s^2]
+ *   out  tau [2] joint forces        [N m]
  *
  * Operations:   27 (10 + or -, 13 *, 4 sin or cos)
  * Formulation:  newton_euler/minimal

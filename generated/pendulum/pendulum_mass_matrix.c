@@ -2,8 +2,8 @@
  *
  *   M = M(q)
  *
- *   in   q [2]     joint positions                [rad | m]
- *   out  M [2 x 2] joint-space inertia, symmetric [kg m^2 | kg m | kg]
+ *   in   q [2]     joint positions                [rad]
+ *   out  M [2 x 2] joint-space inertia, symmetric [kg m^2]
  *
  * Operations:   6 (3 + or -, 2 *, 1 sin or cos)
  * Formulation:  composite_axial/minimal

@@ -1,11 +1,23 @@
 /* ur5.c: constant data, see ur5.h. */
 #include "ur5.h"
 
-const char ur5_joint_names[6][7] = {
-    "joint1",
-    "joint2",
-    "joint3",
-    "joint4",
-    "joint5",
-    "joint6"
+const ur5_info_type ur5_info = {
+    "ur5",
+    "symgen 0.1.0",
+    "b8b4780ad17aacadca28f25d9e459289745cefe3ad9bfb799e131a6897ed7a9a",
+    "gravity=[0.0,0.0,-9.81] snap_angles=1e-09 parameters=constant scalar=double chunk=100 friction_width=0.0 rotors=exact base=fixed trig=libm",
+    {
+        "inverse_dynamics",
+        "gravity",
+        "bias",
+        "mass_matrix"
+    },
+    {
+        {"joint1", "rad/s", -6.2832, 6.2832, 3.1416, 150.0},
+        {"joint2", "rad/s", -6.2832, 6.2832, 3.1416, 150.0},
+        {"joint3", "rad/s", -6.2832, 6.2832, 3.1416, 150.0},
+        {"joint4", "rad/s", -6.2832, 6.2832, 3.1416, 28.0},
+        {"joint5", "rad/s", -6.2832, 6.2832, 3.1416, 28.0},
+        {"joint6", "rad/s", -6.2832, 6.2832, 3.1416, 28.0}
+    }
 };

@@ -13,6 +13,7 @@
  * frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].
  * Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
  * Inertial parameters are constants of the code.
+ * Functions keep nothing between calls and may run in several threads; outputs must not overlap inputs.
  *
  *   index  joint   moves link  type       unit
  *       0  joint1  link1       revolute   rad
@@ -38,9 +39,32 @@ extern "C" {
 typedef double ur5_real;
 
 #define UR5_DOF 6
+#define UR5_FUNCTIONS 4
 
-/* Names of the joints in coordinate order, UTF-8. */
-extern const char ur5_joint_names[6][7];
+/* A joint: its name in UTF-8, the unit of its coordinate (rad or m), and the limits of coordinate (rad | m), velocity
+ * (rad/s | m/s) and effort (N m | N). A limit that the robot's file does not give is the largest number, so that every
+ * comparison with it holds. */
+typedef struct {
+    char name[7];
+    char unit[4];
+    ur5_real lower;
+    ur5_real upper;
+    ur5_real velocity;
+    ur5_real effort;
+} ur5_joint_type;
+
+/* What this module is: robot, generator, SHA-256 of the robot's file, options, functions in the order of this header,
+ * joints in coordinate order. */
+typedef struct {
+    char robot[4];
+    char generator[13];
+    char source[65];
+    char options[139];
+    char functions[4][17];
+    ur5_joint_type joints[6];
+} ur5_info_type;
+
+extern const ur5_info_type ur5_info;
 
 /* tau = M(q) qdd + C(q, qd) qd + g(q) */
 void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_real qdd[6], ur5_real tau[6]);
@@ -54,8 +78,10 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6]);
 /* M = M(q) */
 void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36]);
 
-/* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. */
+/* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. The second one tries one
+ * function only, numbered from 0 as in ur5_info.functions. */
 int ur5_selftest(void);
+int ur5_selftest_function(int function);
 
 #ifdef __cplusplus
 }

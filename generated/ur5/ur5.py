@@ -14,6 +14,14 @@ frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] +
 Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
 Inertial parameters are constants of the code.
 
+  index  joint   moves link  type       unit
+      0  joint1  link1       revolute   rad
+      1  joint2  link2       revolute   rad
+      2  joint3  link3       revolute   rad
+      3  joint4  link4       revolute   rad
+      4  joint5  link5       revolute   rad
+      5  joint6  link6       revolute   rad
+
 Arrays broadcast over leading axes: q may be one state (shape n) or a batch (shape ... x n).
 """
 # ruff: noqa
@@ -51,10 +59,10 @@ def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], 
 def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     """tau = M(q) qdd + C(q, qd) qd + g(q).
 
-    in   q   [6] joint positions     [rad | m]
-    in   qd  [6] joint velocities    [rad/s | m/s]
-    in   qdd [6] joint accelerations [rad/s^2 | m/s^2]
-    out  tau [6] joint forces        [N m | N]
+    in   q   [6] joint positions     [rad]
+    in   qd  [6] joint velocities    [rad/s]
+    in   qdd [6] joint accelerations [rad/s^2]
+    out  tau [6] joint forces        [N m]
 
     Operations:  315 (136 + or -, 165 *, 14 sin or cos)
     Formulation: newton_euler/minimal
@@ -214,8 +222,8 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
 def gravity(q: ArrayLike) -> Array:
     """tau_g = g(q).
 
-    in   q     [6] joint positions [rad | m]
-    out  tau_g [6] joint forces    [N m | N]
+    in   q     [6] joint positions [rad]
+    out  tau_g [6] joint forces    [N m]
 
     Operations:  48 (12 + or -, 28 *, 8 sin or cos)
     Formulation: newton_euler/minimal
@@ -272,9 +280,9 @@ def gravity(q: ArrayLike) -> Array:
 def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     """tau_b = C(q, qd) qd + g(q).
 
-    in   q     [6] joint positions  [rad | m]
-    in   qd    [6] joint velocities [rad/s | m/s]
-    out  tau_b [6] joint forces     [N m | N]
+    in   q     [6] joint positions  [rad]
+    in   qd    [6] joint velocities [rad/s]
+    out  tau_b [6] joint forces     [N m]
 
     Operations:  270 (108 + or -, 148 *, 14 sin or cos)
     Formulation: newton_euler/minimal
@@ -411,8 +419,8 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
 def mass_matrix(q: ArrayLike) -> Array:
     """M = M(q).
 
-    in   q [6]     joint positions                [rad | m]
-    out  M [6 x 6] joint-space inertia, symmetric [kg m^2 | kg m | kg]
+    in   q [6]     joint positions                [rad]
+    out  M [6 x 6] joint-space inertia, symmetric [kg m^2]
 
     Operations:  162 (70 + or -, 83 *, 9 sin or cos)
     Formulation: composite/minimal

@@ -2,9 +2,9 @@
  *
  *   tau_b = C(q, qd) qd + g(q)
  *
- *   in   q     [6] joint positions  [rad | m]
- *   in   qd    [6] joint velocities [rad/s | m/s]
- *   out  tau_b [6] joint forces     [N m | N]
+ *   in   q     [6] joint positions  [rad]
+ *   in   qd    [6] joint velocities [rad/s]
+ *   out  tau_b [6] joint forces     [N m]
  *
  * Operations:   270 (108 + or -, 148 *, 14 sin or cos)
  * Formulation:  newton_euler/minimal

@@ -2,8 +2,8 @@
  *
  *   tau_g = g(q)
  *
- *   in   q     [6] joint positions [rad | m]
- *   out  tau_g [6] joint forces    [N m | N]
+ *   in   q     [6] joint positions [rad]
+ *   out  tau_g [6] joint forces    [N m]
  *
  * Operations:   48 (12 + or -, 28 *, 8 sin or cos)
  * Formulation:  newton_euler/minimal

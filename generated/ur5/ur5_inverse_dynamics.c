@@ -2,10 +2,10 @@
  *
  *   tau = M(q) qdd + C(q, qd) qd + g(q)
  *
- *   in   q   [6] joint positions     [rad | m]
- *   in   qd  [6] joint velocities    [rad/s | m/s]
- *   in   qdd [6] joint accelerations [rad/s^2 | m/s^2]
- *   out  tau [6] joint forces        [N m | N]
+ *   in   q   [6] joint positions     [rad]
+ *   in   qd  [6] joint velocities    [rad/s]
+ *   in   qdd [6] joint accelerations [rad/s^2]
+ *   out  tau [6] joint forces        [N m]
  *
  * Operations:   315 (136 + or -, 165 *, 14 sin or cos)
  * Formulation:  newton_euler/minimal

@@ -2,8 +2,8 @@
  *
  *   M = M(q)
  *
- *   in   q [6]     joint positions                [rad | m]
- *   out  M [6 x 6] joint-space inertia, symmetric [kg m^2 | kg m | kg]
+ *   in   q [6]     joint positions                [rad]
+ *   out  M [6 x 6] joint-space inertia, symmetric [kg m^2]
  *
  * Operations:   162 (70 + or -, 83 *, 9 sin or cos)
  * Formulation:  composite/minimal

@@ -5,6 +5,7 @@ from symgen.algorithms import composite  # isort: skip
 from symgen.algorithms import coriolis  # isort: skip
 from symgen.algorithms import christoffel  # isort: skip
 from symgen.algorithms import forward_dynamics  # isort: skip
+from symgen.algorithms import geared  # isort: skip
 from symgen.algorithms import derivatives  # isort: skip
 from symgen.algorithms import products  # isort: skip
 from symgen.algorithms import rates  # isort: skip
@@ -17,6 +18,6 @@ from symgen.algorithms.registry import INPUTS, LINK_QUANTITIES, QUANTITIES, Arra
 
 __all__ = [
     "INPUTS", "LINK_QUANTITIES", "QUANTITIES", "Array", "Formulation", "Quantity",
-    "christoffel", "composite", "coriolis", "derivatives", "energies", "forward_dynamics", "kinematics", "newton_euler",
-    "parameter_tensors", "products", "rates", "regressors", "tensors",
+    "christoffel", "composite", "coriolis", "derivatives", "energies", "forward_dynamics", "geared", "kinematics",
+    "newton_euler", "parameter_tensors", "products", "rates", "regressors", "tensors",
 ]

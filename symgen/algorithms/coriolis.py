@@ -40,15 +40,24 @@ Coordinates = Sequence[Scalar]
 Entries = dict[tuple[int, int], Scalar]
 
 
+STILL = Twist(NULL, NULL)
+
+
 @dataclass(frozen=True, slots=True)
 class Spin:
     """Velocities at a joint: `w` and `v` of its body (angular, and of its origin) in the body's axes;
-    `w_joint` and `v_joint` of its joint frame, which moves with the parent, in that frame's axes."""
+    `w_joint` and `v_joint` of its joint frame, which moves with the parent, in that frame's axes.
+
+    Of a floating joint, whose frame is the body's, `carrier` is how its origin would move with the parent, and
+    `relative` how the body moves against that.
+    """
 
     w_joint: Vector = NULL
     v_joint: Vector = NULL
     w: Vector = NULL
     v: Vector = NULL
+    carrier: Twist = STILL
+    relative: Twist = STILL
 
 
 def spins(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Spin]:
@@ -69,10 +78,14 @@ def _spin(system: System, i: int, before: Spin, q: Coordinates, qd: Coordinates)
 
 def _drifting(system: System, i: int, before: Spin, q: Position, qd: Coordinates) -> Spin:
     """In a floating joint, whose axes stay with the body: there its frame is the joint frame."""
-    at = Twist(before.v, before.w).seen_through(system.body(i).placement.approach(q))
-    linear, angular = twist_of(qd[i - 1 : i + 5]) if system.body(i).free == 1 else (NULL, NULL)
-    v, w = at.v + linear, at.w + angular
-    return Spin(w, v, w, v)
+    steps = system.body(i).placement.approach(q)
+    if system.body(i).free == 1:
+        carrier, relative = Twist(before.v, before.w).seen_through(steps), Twist(*twist_of(qd[i - 1 : i + 5]))
+        whole = Twist(carrier.v + relative.v, carrier.w + relative.w)
+    else:
+        kept = Twist(before.v, before.w), before.carrier, before.relative
+        whole, carrier, relative = (twist.seen_through(steps) for twist in kept)
+    return Spin(whole.w, whole.v, whole.w, whole.v, carrier, relative)
 
 
 def _moved(place: Placement, before: Spin, q: Scalar, qd: Scalar) -> Spin:
@@ -101,14 +114,14 @@ def clouds(system: System, q: Coordinates, qd: Coordinates) -> Iterator[tuple[in
             whole = Cloud((total[i].inertia + body.inertia).named(f"{i}"), total[i].rates.named(f"{i}"))
             inner = carried(whole, body.placement.own(q[i - 1]))
             outer = inner if body.free else inner.moving(body.joint, qd[i - 1])
-            passed = _drifted(inner, qd[i - 1 : i + 5]) if body.free == 1 else outer
+            passed = drifted(inner, *twist_of(qd[i - 1 : i + 5])) if body.free == 1 else outer
             total[body.parent] = total[body.parent] + carried(passed, body.placement.approach(q[i - 1]))
         yield i, inner, outer
 
 
-def _drifted(cloud: Cloud, rates: Coordinates) -> Cloud:
-    """A floating body and all it carries, as seen from what carries it."""
-    return Cloud(cloud.inertia, cloud.rates + twist_flow(cloud.inertia, *twist_of(rates)))
+def drifted(cloud: Cloud, linear: Vector, angular: Vector) -> Cloud:
+    """A floating body and all it carries, as seen from what carries it, against which it moves so."""
+    return Cloud(cloud.inertia, cloud.rates + twist_flow(cloud.inertia, linear, angular))
 
 
 @dataclass(frozen=True, slots=True)

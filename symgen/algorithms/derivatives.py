@@ -11,23 +11,24 @@ The acceleration of a point depends on q_i through J_i alone, ∂r̈/∂q_i = J�
 which are the expressions of Singh, Russell & Wensing (RA-L 2022), written for moments of mass.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from symgen.algorithms.christoffel import coriolis_matrix_from_symbols_up
 from symgen.algorithms.composite import mass_matrix
-from symgen.algorithms.coriolis import Column, Entries, Spin, clouds, column, lean, spins, square
+from symgen.algorithms.coriolis import Column, Entries, Spin, clouds, column, drifted, lean, spins, square
 from symgen.algorithms.factors import Factors, factors
-from symgen.algorithms.floating import by_rates, runs
+from symgen.algorithms.floating import by_rates
 from symgen.algorithms.forward_dynamics import INVERSE
-from symgen.algorithms.newton_euler import State, gravity, inertial_force, inverse_dynamics
+from symgen.algorithms.joint_motions import Motion, loads, motions
+from symgen.algorithms.newton_euler import State, gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.dual import along as along_direction
 from symgen.dual import tangents, unit
-from symgen.mechanics.flow import Cloud, carried, climb, slide_axis, spin_axis, times, usual_times
+from symgen.mechanics.flow import Cloud, climb, slide_axis, spin_axis, times, usual_times
 from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Turn, Vector, along, axial
+from symgen.mechanics.spatial import EZ, Force, Vector
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
 
@@ -37,65 +38,8 @@ DIFFERENTIATED = "forward differentiation of inverse dynamics, Christoffel symbo
 MATRIX = ("n", "n")
 
 
-@dataclass(frozen=True, slots=True)
-class Motion:
-    """How a body moves, and its joint frame, each in its own axes.
-
-    Along a run of parallel joints, whose rates add up to `run`, wd = `base` + w × run z: what turns from joint to
-    joint is then `base` alone, which mostly has zeros in the plane.
-    """
-
-    body: State = State()
-    joint: State = State()
-    base: Vector = NULL
-    run: Scalar = ZERO
-
-
-def motions(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> dict[int, Motion]:
-    """The motion of every body as in inverse dynamics."""
-    found = {0: Motion()}
-    for i in system.outward:
-        with system.section(i, "motion"):
-            found[i] = _moved(system, i, found[system.body(i).parent], q[i - 1], qd[i - 1], qdd[i - 1])
-    return found
-
-
-def _joint_motion(system: System, i: int, before: State) -> State:
-    """The joint frame of `i`, which moves with the parent."""
-    landing = system.body(i).placement.landing
-    a = before.a + before.swirl @ landing.offset if system.body(i).parent else -system.gravity[i]
-    turns = [step for step in landing.steps if isinstance(step, Turn)]
-    return State(before.w.turned_all(turns), before.wd.turned_all(turns), a.turned_all(turns), f"j{i}")
-
-
-def _moved(system: System, i: int, before: Motion, q: Scalar, qd: Scalar, qdd: Scalar) -> Motion:
-    place, joint, at = system.body(i).placement, system.body(i).joint, _joint_motion(system, i, before.body)
-    landing, own = ([s for s in steps if isinstance(s, Turn)] for steps in (place.landing.steps, place.own(q)))
-    parallel = all(turn.axis == 2 for turn in landing)
-    base, run = (before.base, before.run) if parallel else (before.body.wd, ZERO)
-    base, run = axial(base.turned_all((*landing, *own)), joint.spin(qdd)), run + joint.spin(qd)
-    w = axial(at.w, joint.spin(qd)).turned_all(own).named(f"w{i}")
-    wd = (base + w.cross(EZ).scaled(run)).named(f"wd{i}")
-    swirl = State(w, wd, label=f"{i}").swirl
-    a = at.a.turned_all(own) + swirl @ along(2, place.slide(q)) + joint.thrust(w, qd, qdd)
-    return Motion(State(w, wd, a.named(f"a{i}"), f"{i}"), at, base, run)
-
-
-def loads(system: System, q: Coordinates, motion: Mapping[int, Motion]) -> dict[int, Force]:
-    """The force on each body and all beyond it, in its joint frame (N, N m)."""
-    total = dict.fromkeys(range(system.size + 1), NO_FORCE)
-    found = {}
-    for i in system.inward:
-        body = system.body(i)
-        with system.section(i, "forces"):
-            whole = (total[i] + inertial_force(body, motion[i].body)).named(f"{i}")
-            found[i] = carried(whole, body.placement.own(q[i - 1]))
-            total[body.parent] = total[body.parent] + carried(found[i], body.placement.landing.steps)
-    return found
-
-
-def drift_rate(joint: JointType, cloud: Cloud, x: State, load: Force) -> Force:
-    """F4 of the module's formulas, in the joint frame; the rates of `cloud` are doubled.
+def drift_rate(joint: JointType, cloud: Cloud, x: State) -> Force:
+    """F4 of the module's formulas less the load, in the joint frame; the rates of `cloud` are doubled.
 
     With ρ̇ = w × ρ + ρ': 2 σ̇ × ρ̇ = 2 w (σ̇·ρ) + 2 σ̇ × ρ', and the pull of the origin's acceleration a is taken off.
     """
@@ -104,10 +48,15 @@ def drift_rate(joint: JointType, cloud: Cloud, x: State, load: Force) -> Force:
     turning, sliding, tilt = bend.scaled(spin.z), bend.scaled(slide.z), x.w.cross(spin)
     twice = tilt.scaled(2.0)
     pull = spin.cross(x.a)
-    force = turning.cross(h) + x.w.scaled(twice.dot(h)) + tilt.cross(cloud.rates.p) + spin.cross(load.linear)
+    force = turning.cross(h) + x.w.scaled(twice.dot(h)) + tilt.cross(cloud.rates.p)
     moment = usual_times(inertia.s, turning) + times(inertia.s, twice).cross(x.w) + cloud.rates.moment_about(tilt)
-    carried_along = spin.cross(load.angular) + slide.cross(load.linear) + h.cross(sliding - pull)
-    return Force(force + (sliding - pull).scaled(inertia.m), moment + carried_along)
+    return Force(force + (sliding - pull).scaled(inertia.m), moment + h.cross(sliding - pull))
+
+
+def carried_along(joint: JointType, load: Force) -> Force:
+    """The load, turned and moved with the joint."""
+    spin, slide = spin_axis(joint), slide_axis(joint)
+    return Force(spin.cross(load.linear), spin.cross(load.angular) + slide.cross(load.linear))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +82,8 @@ def bend_of(joint: JointType, x: State, v: Vector) -> Bend:
 
 def twice(x: Spin) -> Spin:
     """The same motion at double speed."""
-    return Spin(*(v.scaled(2.0) for v in (x.w_joint, x.v_joint, x.w, x.v)))
+    w_joint, v_joint, w, v = (vector.scaled(2.0) for vector in (x.w_joint, x.v_joint, x.w, x.v))
+    return Spin(w_joint, v_joint, w, v)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +100,26 @@ def gradients(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates)
     motion, moving, out = motions(system, q, qd, qdd), spins(system, q, qd), Gradients({}, {}, {})
     load = loads(system, q, motion)
     fast = {i: twice(x) for i, x in moving.items()}
-    bends = {i: bend_of(system.body(i).joint, motion[i].body, moving[i].v) for i in system.outward}
+    bends = {i: _bend(system, i, motion[i], moving[i]) for i in system.outward}
     for i, _, cloud in clouds(system, q, [x * 2.0 for x in qd]):
-        joint = system.body(i).joint
+        joint, free = system.body(i).joint, bool(system.body(i).free)
+        seen = drifted(cloud, *(x.scaled(2.0) for x in (moving[i].relative.v, moving[i].relative.w))) if free else cloud
         with system.section(i, "column"):
-            own = column(joint, cloud, fast[i]).with_force(drift_rate(joint, cloud, motion[i].joint, load[i]))
+            drift, along_it = drift_rate(joint, seen, motion[i].joint), carried_along(joint, load[i])
+            own = column(joint, cloud, fast[i]).with_force(drift if free else drift + along_it)
+            whole = own.with_force(along_it) if free else own
             _diagonal(out, i, joint, own)
-            for j, at, _ in climb(system, i, q, own):
-                _pair(out, i, j, system.body(j).joint, fast[j], bends[j], at)
-    return out
+            for j, at, _ in climb(system, i, q, whole):
+                _pair(out, i, j, system, fast[j], bends[j], at)
+    return Gradients(out.dq, by_rates(system, out.dqd, out.m, qd), out.m)
+
+
+def _bend(system: System, i: int, motion: Motion, moving: Spin) -> Bend:
+    """A floating joint's axes turn with its body, so that what counts is how its carrier moves."""
+    joint = system.body(i).joint
+    if system.body(i).free:
+        return bend_of(joint, motion.joint, moving.carrier.v)
+    return bend_of(joint, motion.body, moving.v)
 
 
 def _diagonal(out: Gradients, i: int, joint: JointType, own: Column) -> None:
@@ -166,9 +127,12 @@ def _diagonal(out: Gradients, i: int, joint: JointType, own: Column) -> None:
     out.dqd[i, i], out.dq[i, i] = (joint.project(f) for f in own.forces)
 
 
-def _pair(out: Gradients, i: int, j: int, joint: JointType, fast: Spin, bend: Bend, at: Column) -> None:
+def _pair(out: Gradients, i: int, j: int, system: System, fast: Spin, bend: Bend, at: Column) -> None:
+    """What joint i does to its ancestor j, and j to i. The load of a floating joint turns its own axes too."""
+    joint, one_run = system.body(j).joint, system.body(j).free and system.first_of_run(j) == system.first_of_run(i)
+    rate, drift, *load = at.forces
     out.m[i, j] = out.m[j, i] = joint.project(at.momentum)
-    out.dqd[j, i], out.dq[j, i] = (joint.project(f) for f in at.forces)
+    out.dqd[j, i], out.dq[j, i] = joint.project(rate), joint.project(drift if one_run else sum(load, drift))
     out.dqd[i, j], out.dq[i, j] = lean(joint, fast, at), bend.on(at)
 
 
@@ -188,11 +152,6 @@ def gradients_by_duals(system: System, q: Coordinates, qd: Coordinates, qdd: Coo
 def by_entry(values: Sequence[Scalar], n: int) -> Entries:
     """The entries of an n x n matrix by row and column, from 1."""
     return {(k // n + 1, k % n + 1): x for k, x in enumerate(values)}
-
-
-def fixed_base(system: System) -> bool:
-    """only robots without floating joints."""
-    return not runs(system)
 
 
 Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
@@ -219,7 +178,7 @@ _of_forward = partial(
 )
 
 
-@_of_inverse(source=SOURCE, suits=fixed_base)
+@_of_inverse(source=SOURCE)
 def inverse_dynamics_derivatives(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Three:
     """∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M of τ = M q̈ + C q̇ + g, each n x n, row-major with a row for each force."""
     return _matrices(system, qd, gradients(system, q, qd, qdd))
@@ -240,7 +199,7 @@ def damped(system: System, qd: Coordinates, dqd: Entries) -> Entries:
     return dqd | {(i, i): dqd[i, i] + system.body(i).friction.slope(qd[i - 1]) for i in system.outward}
 
 
-@_of_forward(source=SOURCE, suits=fixed_base)
+@_of_forward(source=SOURCE)
 def forward_dynamics_derivatives(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> Three:
     """∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and ∂q̈/∂τ = M⁻¹ at the accelerations that `tau` causes, n x n."""
     return _forward(system, q, qd, tau, gradients)

@@ -50,6 +50,12 @@ class Handle:
         x, y, z = (row.without(2) for row in b) if turning else (b[0], b[1], NULL)
         return Handle(m, (x, y, z), i)
 
+    def less(self, felt: Force, share: Force) -> "Handle":
+        """A - U Uᵀ/D, with nothing known to vanish."""
+        b = [row - felt.angular.scaled(x) for row, x in zip(self.b, share.linear, strict=True)]
+        m = _less(self.m, share.linear, felt.linear, without_z=False)
+        return Handle(m, (b[0], b[1], b[2]), _less(self.i, share.angular, felt.angular, without_z=False))
+
     def moved_in(self, step: Step) -> "Handle":
         """The same handle held at the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
@@ -85,7 +91,7 @@ NO_HANDLE = Handle(NO_SECOND, (NULL, NULL, NULL), NO_SECOND)
 
 ACCELERATION = Array("qdd", "joint accelerations", "rad/s^2 | m/s^2")
 INVERSE = Array("Minv", "inverse of the joint-space inertia, symmetric", "1/(kg m^2) | 1/(kg m) | 1/kg", ("n", "n"))
-_accelerations = partial(
+accelerations = partial(
     quantity, "forward_dynamics", "qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))", inputs=("q", "qd", "tau"),
     outputs=(ACCELERATION,), source=FACTORS, feels_wrench=True, needs_inverse=True,
 )
@@ -99,7 +105,7 @@ def _driving(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) 
     return [t - b for t, b in zip(tau, system.coupling.forces(bias(system, q, qd)), strict=True)]
 
 
-@_accelerations()
+@accelerations()
 def forward_dynamics(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
     """Joint accelerations under the joint forces `tau` (rad/s² or m/s², shape n), from the factors of M."""
     return factors(system, coupled_mass_matrix(system, q)).solve(_driving(system, q, qd, tau))
@@ -119,16 +125,16 @@ def uncoupled(system: System) -> bool:
     return system.size == system.coupling.velocities
 
 
-_articulated = _accelerations(suits=uncoupled)
+_chain = accelerations(suits=uncoupled)
 
 
-@_articulated
+@_chain
 def forward_dynamics_articulated(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
     """The same by articulated bodies (F08, table 7.1), best for long chains.
 
     The forces of the motion without q̈ and those that the joints pass on travel inward together.
     """
-    joints = _inward(system, q, qd, system.coupling.rates(tau), _forces_at_rest(system, q, qd))
+    joints = _inward(system, q, qd, system.coupling.rates(tau), forces_at_rest(system, q, qd))
     moving = {0: Twist(NULL, NULL)}
     found = [ZERO] * system.size
     for i in system.outward:
@@ -137,12 +143,16 @@ def forward_dynamics_articulated(system: System, q: Coordinates, qd: Coordinates
             x = moving[body.parent].seen_through(body.placement.steps(q[i - 1]))
             share = joints[i].share
             found[i - 1] = joints[i].rate - share.angular.dot(x.w) - share.linear.dot(x.v)
-            along_joint = (axis(body.joint).scaled(found[i - 1]) for axis in (slide_axis, spin_axis))
-            moving[i] = Twist(*(a + b for a, b in zip((x.v, x.w), along_joint, strict=True)))
+            moving[i] = motion_along(body.joint, x, found[i - 1])
     return system.coupling.forces(found)
 
 
-def _forces_at_rest(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Force]:
+def motion_along(joint: JointType, x: Twist, rate: Scalar) -> Twist:
+    """The motion of a body on a carrier that moves like `x` (in the body's frame), at a rate of its joint."""
+    return Twist(x.v + slide_axis(joint).scaled(rate), x.w + spin_axis(joint).scaled(rate))
+
+
+def forces_at_rest(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Force]:
     """The force on each single body while q̈ = 0."""
     states = {0: State()}
     for i in system.outward:
@@ -173,7 +183,7 @@ def _inward(
     return joints
 
 
-@_articulated
+@_chain
 def forward_dynamics_by_tree(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
     """The same, factors of M for each tree on the base up to `DEEP` joints deep, articulated bodies for the others."""
     both = (f(system, q, qd, tau) for f in (forward_dynamics, forward_dynamics_articulated))

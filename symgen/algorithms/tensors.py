@@ -72,15 +72,14 @@ def inverse_dynamics_second_derivatives(
 ) -> tuple[Entries, Entries, Entries, Entries]:
     """Second derivatives of inverse dynamics; those that are not here vanish (∂²τ/∂q̇∂q̈, ∂²τ/∂q̈²).
 
-    Displacements of a floating joint do not commute: there ∂²τ/∂q_j∂q_k, j <= k, is that of one along its velocity j
-    and one along velocity k from where that led, as if its body were shifted, then turned about its x, y and z axes.
+    In the displacements of a floating joint those of τ along exp(ξ), ξ a twist in the body's axes.
     """
     n = system.size
     inertia = gradient(lambda x: mass_matrix(system, x), q)
     swapped = [inertia[(i * n + k) * n + j] for i in range(n) for j in range(n) for k in range(n)]
 
     def curvature(term: Callable[[Coordinates], Entries], at: Coordinates) -> Entries:
-        half = {(j, k): _mixed(term, at, j, k) for k in range(n) for j in range(k + 1)}
+        half = {(j, k): _mixed(system, term, at, j, k) for k in range(n) for j in range(k + 1)}
         return [half[min(j, k), max(j, k)][i] for i in range(n) for j in range(n) for k in range(n)]
 
     positions = curvature(lambda x: inverse_dynamics(system, x, qd, qdd), q)
@@ -89,7 +88,14 @@ def inverse_dynamics_second_derivatives(
     return positions, rates, both, swapped
 
 
-def _mixed(term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int) -> Entries:
-    """∂²(term)/∂x_j∂x_k."""
+def _mixed(system: System, term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int) -> Entries:
+    """∂²(term)/∂x_j∂x_k; the displacements of a floating joint do not commute, there the mean of both orders."""
+    first = _one_after_other(term, at, j, k)
+    if j == k or not system.body(j + 1).free or system.first_of_run(j + 1) != system.first_of_run(k + 1):
+        return first
+    return [0.5 * (x + y) for x, y in zip(first, _one_after_other(term, at, k, j), strict=True)]
+
+
+def _one_after_other(term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int) -> Entries:
     n = len(at)
     return tangents(tangents(term(along(along(at, unit(n, j)), unit(n, k), 2)), 2))

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 
 from symgen.compiler.ops import COUNTED, OPS
-from symgen.compiler.program import LEAVES, Index, Node, Program
+from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 
 
 def operands(node: Node) -> tuple[Index, ...]:
@@ -31,6 +31,22 @@ def uses(program: Program) -> Counter[Index]:
     counter = Counter(k for i in live(program) for k in operands(program.nodes[i]))
     counter.update(ref.node for out in program.outputs for ref in out.refs if ref is not None)
     return counter
+
+
+def pivots(program: Program) -> tuple[Ref, ...]:
+    """What must be positive and finite for every division to be one by a positive number that has a reciprocal.
+
+    Of a reciprocal that is the reciprocal itself (infinite where the divisor is zero, zero where it is infinite), of
+    another quotient the divisor; with the sign that the divisor has for the algorithm.
+    """
+    found = {}
+    for index in live(program):
+        node = program.nodes[index]
+        if node.op == "div":
+            divisor = program.divisors[index]
+            reciprocal = program.nodes[node.a].op == "const"
+            found[index if reciprocal else divisor.node] = divisor.negative
+    return tuple(Ref(k, negative) for k, negative in found.items() if program.nodes[k].op not in LEAVES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,7 @@ class Program:
         self.sections: list[str] = []
         self.outputs: list[Output] = []
         self.inputs: list[tuple[str, tuple[int, ...]]] = []
+        self.divisors: dict[Index, Ref] = {}
         self._index: dict[Node, Index] = {}
         self._section = ""
 
@@ -239,7 +240,9 @@ class Program:
             return x if c == 1.0 else -x
         if self.constant(x) == 0:
             return self.value(0.0)
-        return self._made("div", x.ref.node, y.ref.node, x.ref.negative != y.ref.negative)
+        quotient = self._made("div", x.ref.node, y.ref.node, x.ref.negative != y.ref.negative)
+        self.divisors.setdefault(quotient.ref.node, y.ref)
+        return quotient
 
     def function(self, op: str, x: Value) -> Value:
         """A one-operand function of the table, the sign of an odd or even one pulled out."""

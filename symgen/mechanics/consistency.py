@@ -60,7 +60,8 @@ def _judge_links(links: Iterable[Link], moving: bool) -> list[Verdict]:
 
 
 def _judge_body(body: Body, leaf: bool) -> Verdict:
-    """A body's own faults are those of its links; what is new is a joint that moves nothing."""
+    """A body's own faults are those of its links; what is new is a joint that moves nothing, neither by itself nor by
+    a rotor or joint that turns with it."""
     total: Array = sum((_seen_from(_pseudo(link), link.pose) for link in body.links), np.zeros((4, 4)))
     verdict = _verdict("body", body.name, total, warned=False)
     if not leaf or _moved(body, total):

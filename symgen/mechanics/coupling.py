@@ -33,6 +33,8 @@ class Drive:
     place: int
     factor: float = 1.0
     offset: float = 0.0
+    follows: bool = False
+    """Whether the coordinate is that of another body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,12 @@ class Coupling:
                 whole[four] = [x / size for x in whole[four]]
         return self.places(whole)
 
+    @property
+    def quaternions(self) -> list[slice]:
+        """Where in the positions each floating joint has its quaternion."""
+        places = [drive.place for k, drive in enumerate(self.drives) if self.free[k] == 1]
+        return [slice(place + 3, place + SEVEN) for place in places]
+
     def forces(self, tau: Sequence[Scalar]) -> list[Scalar]:
         """Gᵀ τ."""
         return self.projected(tau, (None,))
@@ -141,7 +149,7 @@ def coupling_of(model: Model) -> Coupling:
     for i, body in enumerate(model.bodies, 1):
         if body.follows is not None:
             leader, follow = drives[body.follows.leader], body.follows
-            drives[i] = Drive(leader.index, leader.place, follow.factor, follow.offset)
+            drives[i] = Drive(leader.index, leader.place, follow.factor, follow.offset, True)
     ordered = tuple(drives[i] for i in range(1, model.size + 1))
     return Coupling(ordered, tuple(body.free for body in model.bodies), index, place)
 
@@ -166,7 +174,7 @@ def positions(model: Model) -> list[Coordinate]:
             units = ("m",) * 3 + ("1",) * 4
             found += [Coordinate(f"{stem}.{p}", link, "floating", u) for p, u in zip(POSITIONS, units, strict=True)]
         elif not body.free:
-            found.append(Coordinate(body.joint.name, link, body.joint.kind, _unit(body)))
+            found.append(Coordinate(body.joint.name, link, _kind(body), _unit(body)))
     return found
 
 
@@ -174,10 +182,7 @@ def velocities(model: Model) -> list[Coordinate]:
     """The user's velocities in order."""
     bodies = {body.joint.name: (k, body) for k, body in _own(model)}
     rows = ((name, *bodies[name]) for name in model.joint_names)
-    return [
-        Coordinate(name, _moved(model, k), "floating" if body.free else body.joint.kind, _unit(body))
-        for name, k, body in rows
-    ]
+    return [Coordinate(name, _moved(model, k), _kind(body), f"{_unit(body)}/s") for name, k, body in rows]
 
 
 def _own(model: Model) -> list[tuple[int, Body]]:
@@ -188,6 +193,10 @@ def _own(model: Model) -> list[tuple[int, Body]]:
 def _moved(model: Model, k: int) -> str:
     """The link that the joint of a body moves: of a run, that of the last body."""
     return next(body.name for body in model.bodies[k:] if body.links)
+
+
+def _kind(body: Body) -> str:
+    return "floating" if body.free else "planar" if body.planar else body.joint.kind
 
 
 def _unit(body: Body) -> str:

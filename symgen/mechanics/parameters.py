@@ -60,8 +60,8 @@ def system(
     whole = regrouping == WHOLE
     inertias = own if whole else _regrouped(model, order, placements, own, REGROUPINGS[regrouping])
     bodies = tuple(
-        SystemBody(b.parent, b.name, p, n)
-        for b, p, n in zip(model.bodies, placements, inertias, strict=True)
+        SystemBody(b.parent, _name(model, i), p, n)
+        for i, (b, p, n) in enumerate(zip(model.bodies, placements, inertias, strict=True), 1)
     )
     numbered = [*enumerate(model.bodies, 1)]
     roots = {i: _base_axes(model, i, frames[i - 1], placements[i - 1]) for i in pull}
@@ -71,6 +71,13 @@ def system(
         coupling=coupling_of(model), tens=tuple(i for i, b in numbered if b.links),
         rubbing_joints=tuple(i for i, b in numbered if b.rubs),
     )
+
+
+def _name(model: Model, i: int) -> str:
+    """The name of a body; of those of a floating joint, that of the link they move."""
+    while model.body(i).free and not model.body(i).links:
+        i += 1
+    return model.body(i).name
 
 
 def _base_axes(model: Model, i: int, frame: CanonicalFrame, placement: Placement) -> Pose:

@@ -55,9 +55,9 @@ class Part:
 def part_of(
     robot: Description, root: str | None, tip: str | None, lock: Sequence[tuple[str, float]]
 ) -> Part:
-    """What `root` carries, with `tip` only the links between them, some joints held at a value (rad or m).
+    """The part from link `root` (the first of all by default), out to link `tip` if given, with joints held by `lock`.
 
-    Raises OptionError where the options do not fit the robot.
+    Raises OptionError for a name that the robot does not have.
     """
     links = [link.name for link in robot.links]
     base = robot.roots[0] if root is None else _known("--root", "link", root, links)

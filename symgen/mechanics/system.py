@@ -250,6 +250,19 @@ class System:
         """The number of inertial parameters of all bodies."""
         return 10 * len(self.tens) + len(self.rotors)
 
+    def first_of_run(self, i: int) -> int:
+        """The first body of the floating joint that body `i` belongs to; `i` where it belongs to none."""
+        return i - max(self.body(i).free - 1, 0)
+
+    @property
+    def leaders(self) -> tuple[int, ...]:
+        """For each body the one that has its coordinate: itself, unless it follows another."""
+        own: dict[int, int] = {}
+        for i, drive in enumerate(self.coupling.drives, 1):
+            if not drive.follows:
+                own[drive.index] = i
+        return tuple(own[drive.index] for drive in self.coupling.drives)
+
     @property
     def coordinates_inward(self) -> tuple[int, ...]:
         """The numbers of the user's coordinates, from 1, those of the outermost bodies first."""

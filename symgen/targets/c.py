@@ -4,12 +4,22 @@ from typing import Any, Final
 
 from symgen.module import Module
 from symgen.render import render
+from symgen.rounding import STATES
 from symgen.targets.c_function import WORK, CFunction
+from symgen.targets.c_info import information
 from symgen.targets.c_text import comment, literal, numbers, string
-from symgen.targets.describe import Argument, conventions, descriptions, laid_out
+from symgen.targets.c_trig import trig_header
+from symgen.targets.describe import Argument, conventions, descriptions, laid_out, tables
+from symgen.targets.glue import glue_files
 
 TOLERANCE: Final = {"double": 1e-11, "float": 1e-4}
 """How far a self-test lets results be from the reference, of the largest entry."""
+
+
+CALLS: Final = "Functions keep nothing between calls and may run in several threads; outputs must not overlap inputs."
+
+FAILURE: Final = "0, or 1 where M is not positive definite: then the outputs are written but mean nothing."
+"""What a function that inverts M returns."""
 
 
 def _packed_pairs(prefix: str, a: Argument) -> str:
@@ -31,17 +41,20 @@ def functions(module: Module) -> list[CFunction]:
 
 
 def files(module: Module) -> dict[str, str]:
-    """The C files of a module: header, data, one source a function, self-test, CMake."""
+    """The C files of a module: header, data, one source a function, self-test, glue."""
     name, shared = module.name, _context(module)
     made = {
-        f"{name}.h": render("c/module.h.jinja", **shared, **_table_widths(module)),
+        f"{name}.h": render("c/module.h.jinja", **shared),
         f"{name}.c": render("c/module.c.jinja", **shared),
         f"{name}_selftest.c": render("c/selftest.c.jinja", **shared, **_selftest(module)),
-        "CMakeLists.txt": render("c/CMakeLists.txt.jinja", **shared),
     }
+    if module.trig == "inline":
+        made[f"{name}_trig.h"] = trig_header(module)
     for function in shared["functions"]:
         made[f"{function.full_name}.c"] = render("c/function.c.jinja", **shared, function=function)
-    return made
+    headers = [file for file in made if file.endswith(".h") and file != f"{name}_trig.h"]
+    sources = [file for file in made if file.endswith(".c") and file != f"{name}_selftest.c"]
+    return made | glue_files(module, headers, sources, shared)
 
 
 def _context(module: Module) -> dict[str, Any]:
@@ -50,20 +63,25 @@ def _context(module: Module) -> dict[str, Any]:
         "module": module,
         "functions": functions(module),
         "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
-        "conventions": conventions(module),
+        "conventions": [*conventions(module), CALLS, *_precision(module)],
+        "tables": tables(module, comment),
         "comment": comment,
         "string": string,
         "numbers": lambda values: numbers(values, module.scalar),
-        "longest": max(len(joint.encode()) for joint in module.robot.model.joint_names) + 1,
+        "failure": FAILURE,
+        **information(module),
     }
 
 
-def _table_widths(module: Module) -> dict[str, int]:
-    rows = module.joint_rows()
-    return {
-        "joint_width": max(len("joint"), *(len(comment(row[1])) for row in rows)),
-        "link_width": max(len("moves link"), *(len(comment(row[2])) for row in rows)),
-    }
+def _precision(module: Module) -> list[str]:
+    """What the errors of single precision that are stated at each function are."""
+    if module.scalar == "double":
+        return []
+    return [
+        f"Float errors at each function are differences of entries from double precision, in {STATES:,} random states:",
+        "q in its limits, else +-pi, qd +-2, qdd +-5, tau +-10, others +-2, inertial parameters of the robot's file;",
+        "in parentheses of the largest entry in all states. They hold with the sines of symgen --trig inline.",
+    ]
 
 
 def _selftest(module: Module) -> dict[str, Any]:
@@ -73,10 +91,14 @@ def _selftest(module: Module) -> dict[str, Any]:
         "zero": literal(0.0, module.scalar),
         "tolerance": literal(TOLERANCE[module.scalar], module.scalar),
         "inputs": {a.name for a in every if a.direction == "in"},
-        "outputs": {a.name: a for a in every if a.direction == "out" and a.name != "par"},
-        "work": max(function.work for function in made),
         "call": _call,
+        "results": _results,
     }
+
+
+def _results(function: CFunction) -> list[Argument]:
+    """The outputs that have reference values."""
+    return [a for a in function.arguments if a.direction == "out" and a.name != "par"]
 
 
 def _call(function: CFunction) -> str:

@@ -4,38 +4,49 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from symgen.compiler.passes import live
 from symgen.compiler.program import Index
 from symgen.module import Module
 from symgen.targets.c_text import SUFFIX, comment, literal
-from symgen.targets.chunks import Pieces, cut
+from symgen.targets.chunks import Pieces, alive, cut
 from symgen.targets.describe import Argument, Description
 from symgen.targets.dialect import NEGATION, Dialect, Text, call, minus, over, plus, times
-from symgen.targets.writer import Block, Line, Statement, blocks, statements, variables, zeros
+from symgen.targets.writer import Block, Line, Statement, blocks, signed, statements, variables, zeros
 
 WIDTH = 110
 """Longest line of a declaration."""
 
-WHOLE = 4
-"""A function of up to this many pieces' statements stays in one."""
+WHOLE = 2.5
+"""A function stays in one up to this many times the assignments of a piece, ..."""
+
+HELD = 1.12
+"""... if it holds no more values at once than this part of them: 112 doubles and saved registers fill a kilobyte."""
 
 MANY_ZEROS = 12
+
+CHECKS_A_LINE = 6
+
+NEWLINE = "\n"
 
 WORK = "w"
 
 
-def dialect(scalar: str) -> Dialect:
-    """How straight-line C is written for ``double`` or ``float``."""
-    f = SUFFIX[scalar]
+def dialect(module: Module) -> Dialect:
+    """How straight-line C is written for a module's scalar, with sines of the C library or its own."""
+    scalar, inline = module.scalar, module.trig == "inline"
+    sine, cosine = (f"{module.name}_{f}" if inline else f"{f}{SUFFIX[scalar]}" for f in ("sin", "cos"))
     return Dialect(
         operations={
-            "add": plus, "sub": minus, "mul": times, "div": over, "sin": call(f"sin{f}"), "cos": call(f"cos{f}"),
-            "tanh": call(f"tanh{f}"),
+            "add": plus, "sub": minus, "mul": times, "div": over, "sin": call(sine), "cos": call(cosine),
+            "tanh": call(f"tanh{SUFFIX[scalar]}"),
             "sign": lambda a: _sign(a, scalar, literal(0.0, scalar)),
         },
         literal=lambda x: literal(x, scalar),
         input=lambda array, k: f"{array}[{k}]",
         declare=f"const {scalar} {{name}}",
         entry=_entry,
+        pair=f"{module.name}_sincos({{angle}}, &{{sine}}, &{{cosine}})" if inline else "",
+        reserve=f"{scalar} {{name}}",
     )
 
 
@@ -57,6 +68,8 @@ class Piece:
     signature: str
     call: str
     lines: list[list[str]]
+    checks: list[str]
+    """Lines that return whether it met a bad pivot, none if it has none."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +85,12 @@ class CFunction:
 
     @cached_property
     def _made(self) -> list[Statement]:
-        return statements(self.d.program, dialect(self.module.scalar), [a.name for a in self.zeroed])
+        kept = [ref.node for ref in self.d.pivots]
+        return statements(self.d.program, dialect(self.module), [a.name for a in self.zeroed], kept)
+
+    @cached_property
+    def _names(self) -> dict[Index, str]:
+        return variables(self.d.program, self._made)
 
     @property
     def zeroed(self) -> list[Argument]:
@@ -88,7 +106,9 @@ class CFunction:
     @cached_property
     def _pieces(self) -> Pieces | None:
         size = self.module.chunk
-        return cut(self._made, size) if len(self._made) > WHOLE * size else None
+        assignments = sum(max(1, len(s.left)) for s in self._made)
+        whole = assignments <= WHOLE * size and max(alive(self._made)) <= HELD * size
+        return None if whole else cut(self._made, size)
 
     @property
     def work(self) -> int:
@@ -104,32 +124,63 @@ class CFunction:
     @property
     def signature(self) -> str:
         """Declaration, without a semicolon."""
-        return declaration("void", self.full_name, self.module.name, self.arguments)
+        return declaration(self.returns, self.full_name, self.module.name, self.arguments)
+
+    @property
+    def returns(self) -> str:
+        """``int`` for a function that can fail, ``void`` for the others."""
+        return "int" if self.d.pivots else "void"
+
+    @property
+    def rounding(self) -> list[str]:
+        """How far results of single precision are off, a text for each output; none in double precision."""
+        return [r.text for r in self.module.roundings[self.d.name]] if self.module.scalar == "float" else []
+
+    @property
+    def uses_trig(self) -> bool:
+        """Whether there is a sine or cosine."""
+        program = self.d.program
+        return any(program.nodes[i].op in ("sin", "cos") for i in live(program))
 
     @property
     def lines(self) -> list[list[str]]:
         """The body in blocks of lines, where the function is in one piece."""
-        names = variables(self.d.program, self._made)
-        return [_block(b) for b in blocks(self._made, names, dialect(self.module.scalar))]
+        return [_block(b) for b in blocks(self._made, self._names, dialect(self.module))]
+
+    @property
+    def checks(self) -> list[str]:
+        """Lines that return the status, where the function is in one piece."""
+        return _checks(signed(self.d.program, self.d.pivots, self._names))
 
     @property
     def pieces(self) -> list[Piece]:
         """The pieces, empty where the function is in one."""
         if self._pieces is None:
             return []
-        names = variables(self.d.program, self._made)
         work = {node: f"{WORK}[{slot}]" for node, slot in self._pieces.slots.items()}
-        return [self._piece(k, piece, names | work, work) for k, piece in enumerate(self._pieces.pieces, 1)]
+        return [self._piece(k, piece, self._names | work, work) for k, piece in enumerate(self._pieces.pieces, 1)]
 
     def _piece(
         self, k: int, piece: Sequence[Statement], where: Mapping[Index, str], work: Mapping[Index, str]
     ) -> Piece:
-        made = blocks(list(piece), where, dialect(self.module.scalar), work)
+        made = blocks(list(piece), where, dialect(self.module), work)
         used = {array for b in made for line in b.lines for array in _arrays(line)}
         own = [a for a in self.arguments if a.name in used]
         name = f"part{k}"
-        signature = declaration(f"static {self.module.name.upper()}_NOINLINE void", name, self.module.name, own)
-        return Piece(signature, f"{name}({', '.join(a.name for a in own)})", [_block(b) for b in made])
+        here = {node for s in piece for node in s.makes}
+        checks = _checks(signed(self.d.program, [ref for ref in self.d.pivots if ref.node in here], where))
+        start = f"static {self.module.name.upper()}_NOINLINE {'int' if checks else 'void'}"
+        signature = declaration(start, name, self.module.name, own)
+        return Piece(signature, f"{name}({', '.join(a.name for a in own)})", [_block(b) for b in made], checks)
+
+
+def _checks(pivots: Sequence[str]) -> list[str]:
+    """The lines that return 0 if all pivots are regular, else 1."""
+    if not pivots:
+        return []
+    calls = [f"regular({x})" for x in pivots]
+    rows = [" && ".join(calls[k : k + CHECKS_A_LINE]) for k in range(0, len(calls), CHECKS_A_LINE)]
+    return f"return ({f'{NEWLINE}        && '.join(rows)}) ? 0 : 1;".split(NEWLINE)
 
 
 _ORDER = {"in": 0, "work": 1, "out": 2}
@@ -139,7 +190,7 @@ def _arrays(line: Line) -> Iterator[str]:
     """The arrays that a line of code names."""
     for text in (line.right, *line.left):
         for part in text.split("[")[:-1]:
-            yield part.split("(")[-1].split(" ")[-1].lstrip("-")
+            yield part.split("(")[-1].split(" ")[-1].lstrip("-&")
 
 
 def declaration(start: str, name: str, prefix: str, arguments: Sequence[Argument]) -> str:
@@ -162,6 +213,9 @@ def _block(block: Block) -> list[str]:
 
 def _statement(line: Line, width: int) -> Iterator[str]:
     """One assignment a line, equals signs aligned; entries that share a value share lines."""
+    if not line.left:
+        yield f"{line.right};"
+        return
     if len(line.left) == 1:
         yield f"{line.left[0]:{width}} = {line.right};"
         return

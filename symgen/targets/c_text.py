@@ -43,7 +43,7 @@ def literal(x: float, scalar: str) -> str:
 
 def _shortest_single(x: float) -> str:
     wanted = single(x)
-    return next(text for digits in range(1, 10) if single(float(text := f"{wanted:.{digits}g}")) == wanted)
+    return next(repr(short) for digits in range(1, 10) if single(short := float(f"{wanted:.{digits}g}")) == wanted)
 
 
 MODULES: Final = frozenset(sys.stdlib_module_names) | frozenset(

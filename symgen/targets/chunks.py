@@ -3,6 +3,9 @@
 Values used only in their piece are locals; a value that a later piece reads lives in a slot of the caller's work
 array, free again after its last reader. (Register allocation is superlinear in the size of a function: 124,512
 statements compile in 10 s in pieces of 250 instead of 218 s in one, measured with gcc 12.)
+
+Compilers keep a value on the stack until its last reader in a piece, those in slots too, and gcc -O2 reads early what
+it will need; so a piece is short in statements and in values held (docs/firmware-figures.md has the stacks).
 """
 
 from collections.abc import Sequence
@@ -11,6 +14,9 @@ from itertools import pairwise
 
 from symgen.compiler.program import Index
 from symgen.targets.writer import Statement
+
+ALIVE = 0.3
+"""A piece holds at most this many of its own values at once, as a part of its statements."""
 
 SLACK = 0.75
 """A piece may be this much shorter than it could be, if fewer values are alive at its end."""
@@ -26,16 +32,33 @@ class Pieces:
 
 
 def cut(statements: Sequence[Statement], size: int) -> Pieces:
-    """Pieces of at most `size` statements, cut where few values are alive."""
-    alive = _alive(statements)
+    """Pieces of at most `size` statements and ``ALIVE * size`` values at once, cut where few values are alive."""
+    living = alive(statements)
     borders = [0]
-    while len(statements) - borders[-1] > size:
-        first = borders[-1] + max(1, int(SLACK * size))
-        borders.append(min(range(first, borders[-1] + size + 1), key=lambda k: (alive[k], -k)))
+    while (end := _furthest(statements, borders[-1], size)) < len(statements):
+        first = borders[-1] + max(1, int(SLACK * (end - borders[-1])))
+        borders.append(min(range(first, end + 1), key=lambda k: (living[k], -k)))
     borders.append(len(statements))
     pieces = tuple(tuple(statements[a:b]) for a, b in pairwise(borders))
     slots, count = _slots(pieces)
     return Pieces(pieces, slots, count)
+
+
+def _furthest(statements: Sequence[Statement], start: int, size: int) -> int:
+    """Where a piece from `start` must end at the latest: it holds so many of its own values at once, on the stack."""
+    end = min(start + size, len(statements))
+    most, held = max(1, int(ALIVE * size)), [0] * (end - start)
+    reader: dict[Index, int] = {}
+    for k, s in enumerate(statements[start:end]):
+        for node in s.right.reads & reader.keys():
+            since = range(reader[node] + 1, k + 1)
+            for place in since:
+                held[place] += 1
+            if any(held[place] > most for place in since):
+                return start + k
+            reader[node] = k
+        reader |= dict.fromkeys(s.makes, k)
+    return end
 
 
 def _last_readers(statements: Sequence[Statement]) -> dict[Index, int]:
@@ -43,14 +66,15 @@ def _last_readers(statements: Sequence[Statement]) -> dict[Index, int]:
     return {node: k for k, s in enumerate(statements) for node in s.right.reads}
 
 
-def _alive(statements: Sequence[Statement]) -> list[int]:
+def alive(statements: Sequence[Statement]) -> list[int]:
     """How many variables are made before statement k and read by it or later."""
     last = _last_readers(statements)
     change = [0] * (len(statements) + 2)
     for k, s in enumerate(statements):
-        if s.node in last:
-            change[k + 1] += 1
-            change[last[s.node] + 1] -= 1
+        for node in s.makes:
+            if node in last:
+                change[k + 1] += 1
+                change[last[node] + 1] -= 1
     total, counts = 0, []
     for step in change:
         total += step
@@ -60,7 +84,7 @@ def _alive(statements: Sequence[Statement]) -> list[int]:
 
 def _slots(pieces: Sequence[Sequence[Statement]]) -> tuple[dict[Index, int], int]:
     """Slots by first fit; one is free again in the piece after its last reader's."""
-    home = {s.node: p for p, piece in enumerate(pieces) for s in piece if s.node is not None}
+    home = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.makes}
     last = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.right.reads}
     crossing = [node for node, p in home.items() if last.get(node, p) > p]
     slots: dict[Index, int] = {}

@@ -4,16 +4,17 @@ Texts here are plain; each language escapes what comes from the robot's file in 
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array, Quantity
-from symgen.compiler.passes import Counts, counts, live
-from symgen.compiler.program import Program
+from symgen.compiler.passes import Counts, counts, live, pivots
+from symgen.compiler.program import Program, Ref
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.module import Module
 from symgen.robot import Regroup
+from symgen.targets import joints_in_words as words
 from symgen.tracing import Function
 
 
@@ -49,6 +50,8 @@ class Description:
     formulation: str
     sources: tuple[str, ...]
     program: Program
+    pivots: tuple[Ref, ...] = ()
+    """What must be positive and finite for the results to be of any use, where a mass matrix is inverted."""
 
     def padded(self, a: Argument) -> tuple[object, ...]:
         """Width and text of an argument's columns, and its unit, for a table of all arguments."""
@@ -83,10 +86,14 @@ def laid_out(described: Iterable[Description]) -> list[Argument]:
 
 def _described(module: Module, function: Function) -> Description:
     arguments = _arguments(module, "in", module.inputs(function)) + _arguments(module, "out", module.outputs(function))
-    formulas = tuple(_formula(q) for q in function.quantities)
+    formulas = tuple(words.meaning(module.robot.model, _formula(q)) for q in function.quantities)
     sources = tuple(dict.fromkeys(way.source for _, way in function.parts))
     count = operations(function.counts, _trig(function.program))
-    return Description(function.name, formulas, arguments, count, function.formulation, sources, function.program)
+    inverts = any(q.needs_inverse for q in function.quantities)
+    return Description(
+        function.name, formulas, arguments, count, function.formulation, sources, function.program,
+        pivots(function.program) if inverts else (),
+    )
 
 
 def _formula(q: Quantity) -> str:
@@ -95,8 +102,12 @@ def _formula(q: Quantity) -> str:
 
 
 def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tuple[Argument, ...]:
-    sizes = module.dimensions
-    return tuple(Argument(direction, a.name, a.sizes(sizes), a.meaning, a.unit, a.layout) for a in arrays)
+    sizes, model = module.dimensions, module.robot.model
+    return tuple(
+        Argument(direction, a.name, a.sizes(sizes), words.meaning(model, a.meaning),
+                 words.unit(model, a.unit, a.name), a.layout)
+        for a in arrays
+    )
 
 
 def _regrouping(module: Module, regroup: Regroup) -> Description:
@@ -122,8 +133,9 @@ def _trig(program: Program) -> str:
 
 def conventions(module: Module) -> list[str]:
     """The conventions of a module, a sentence each."""
+    model = module.robot.model
     lines = [
-        "Coordinates follow the order of the moving joints in the file (table below).",
+        *words.order(model),
         _law(module),
         "SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.",
         "Matrices are row-major.",
@@ -133,14 +145,42 @@ def conventions(module: Module) -> list[str]:
         "acceleration, force, moment, acceleration field, first and second moments of mass in its canonical",
         "frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].",
     ]
-    return [*lines, _gravity(module), *_parameters(module), *_wrenches(module), *_friction(module)]
+    lines += [_gravity(module), *_parameters(module), *_wrenches(module), *_friction(module)]
+    return [*lines, *words.joints(model)]
+
+
+def tables(module: Module, comment: Callable[[str], str]) -> list[str]:
+    """Lines of a table of the coordinates; of positions and velocities where these are not their rates."""
+    own, rates = ([_cells(row, comment) for row in rows] for rows in (module.joint_rows(), module.velocity_rows()))
+    every = [_head("velocity" if rates else "joint"), *own, *rates]
+    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
+    if not rates:
+        return [*_laid([_head("joint"), *own], widths)]
+    return [*_laid([_head("position"), *own], widths), "", *_laid([_head("velocity"), *rates], widths)]
+
+
+def _head(what: str) -> list[str]:
+    return ["index", what, "moves link", "prismatic", "unit"]
+
+
+def _cells(row: tuple[int, str, str, str, str], comment: Callable[[str], str]) -> list[str]:
+    index, joint, link, kind, unit = row
+    return [f"{index:5d}", comment(joint), comment(link), kind, unit]
+
+
+def _laid(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
+    head, *rest = rows
+    for row in ([*head[:3], "type", head[4]], *rest):
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _friction(module: Module) -> list[str]:
     if not module.robot.friction:
         return []
     kinds = ", ".join(module.robot.friction)
-    where = f"the input friction, {kinds} joint by joint" if module.robot.runtime_friction else _files(module)
+    rubbing = [body.joint.name for body in module.robot.model.bodies if body.rubs]
+    which = "joint by joint" if rubbing == list(module.robot.model.joint_names) else f"for {', '.join(rubbing)}"
+    where = f"the input friction, {kinds} {which}" if module.robot.runtime_friction else _files(module)
     return [f"Joint friction ({kinds}) is in inverse and forward dynamics and their derivatives, not in bias:",
             f"tau = ... + viscous qd + coulomb {_step(module)}.",
             f"Its coefficients are from {where}."]
@@ -166,15 +206,18 @@ def _wrenches(module: Module) -> list[str]:
 
 
 def _law(module: Module) -> str:
-    without = "rotor inertia" if module.robot.friction else "friction and rotor inertia"
-    return f"tau = M(q) qdd + C(q, qd) qd + g(q), without {without}; gravity g(q) holds the robot still."
+    missing = {"friction": not module.robot.friction, "rotor inertia": not words.has_rotors(module.robot.model)}
+    without = " and ".join(name for name, left_out in missing.items() if left_out)
+    law = f"tau = M(q) qdd + C(q, qd) qd + g(q){f', without {without}' if without else ''}"
+    return f"{law}; gravity g(q) holds the robot still."
 
 
 def _gravity(module: Module) -> str:
+    where = words.frame(module.robot.model)
     if module.robot.runtime_gravity:
-        return "Free fall is the input g (m/s^2, axes of the root link); on Earth, z up: 0, 0, -9.81."
+        return f"Free fall is the input g (m/s^2, axes of the {where}); on Earth, z up: 0, 0, -9.81."
     x, y, z = module.robot.model.gravity
-    return f"Free fall is ({x!r}, {y!r}, {z!r}) m/s^2 in the axes of the root link."
+    return f"Free fall is ({x!r}, {y!r}, {z!r}) m/s^2 in the axes of the {where}."
 
 
 def _parameters(module: Module) -> list[str]:

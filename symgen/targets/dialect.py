@@ -82,5 +82,9 @@ class Dialect:
     """Format of the left side of a definition, with ``{name}``."""
     entry: Callable[[str, tuple[int, ...], int], str]
     """Entry of an output array of some shape, numbered row-major."""
+    pair: str = ""
+    """Format of a call that gives a sine and the cosine of the same ``{angle}``, empty where there is none."""
+    reserve: str = ""
+    """Format of a definition of ``{name}`` without a value, for `pair`."""
     width: int = 80
     """Longest expression that may still grow by writing a value in place."""

@@ -6,9 +6,9 @@ from symgen.compiler.passes import live
 from symgen.compiler.program import Program
 from symgen.module import Module
 from symgen.render import render
-from symgen.targets.describe import Argument, Description, conventions, descriptions, laid_out
+from symgen.targets.describe import Argument, Description, conventions, descriptions, laid_out, tables
 from symgen.targets.dialect import Dialect, call, minus, over, plus, times
-from symgen.targets.writer import Block, write, zeros
+from symgen.targets.writer import Block, blocks, signed, statements, variables, zeros
 
 DIALECT = Dialect(
     operations={
@@ -55,10 +55,11 @@ def files(module: Module) -> dict[str, str]:
         "functions": functions,
         "layouts": [LAYOUTS[a.layout](a) for a in laid_out(functions)],
         "conventions": conventions(module),
+        "tables": tables(module, comment),
         "comment": comment,
         "text": ascii,
         "unpacked": _unpacked,
-        "bodies": {f.name: [_block(block) for block in write(f.program, DIALECT, zeros(f.program))] for f in functions},
+        "bodies": {f.name: _body(f) for f in functions},
     }
     return {f"{module.name}.py": render("python/module.py.jinja", **context)}
 
@@ -66,6 +67,16 @@ def files(module: Module) -> dict[str, str]:
 def comment(text: str) -> str:
     """`text` for a comment or docstring: printable ASCII without quotes and backslashes; the rest is escaped."""
     return "".join(c if c.isascii() and c.isprintable() and c not in "\"\\" else f"<{ord(c):x}>" for c in text)
+
+
+def _body(d: Description) -> list[list[str]]:
+    """The blocks of lines of a function, the check of its pivots last."""
+    made = statements(d.program, DIALECT, zeros(d.program), [ref.node for ref in d.pivots])
+    where = variables(d.program, made)
+    lines = [_block(block) for block in blocks(made, where, DIALECT)]
+    if d.pivots:
+        lines.append([f"_check_regular({', '.join(signed(d.program, d.pivots, where))})"])
+    return lines
 
 
 def _block(block: Block) -> list[str]:

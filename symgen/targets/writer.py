@@ -5,11 +5,11 @@ constant. Outputs are stored as soon as they are known, which keeps few values a
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from symgen.compiler.passes import flips, live, names, operands, uses
-from symgen.compiler.program import LEAVES, Index, Program
+from symgen.compiler.program import LEAVES, Index, Program, Ref
 from symgen.targets.dialect import Dialect, Text, atom, negated
 
 CONSTANT_ENTRIES = "constant entries"
@@ -17,17 +17,27 @@ CONSTANT_ENTRIES = "constant entries"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A new variable for tape node `node`, or (None) a store to output entries, of the value `right`."""
+    """A new variable for tape node `node`, or (None) a store to output entries, of the value `right`.
+
+    Where there is a `cosine`, `node` is the sine beside it and `right` the angle of both.
+    """
 
     section: str
     node: Index | None
     left: tuple[str, ...]
     right: Text
+    cosine: Index | None = None
+
+    @property
+    def makes(self) -> tuple[Index, ...]:
+        """The nodes that become variables."""
+        return tuple(k for k in (self.node, self.cosine) if k is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A statement as code: ``left`` (several entries may share a value) becomes ``right``."""
+    """A statement as code: ``left`` (several entries may share a value) becomes ``right``, which stands alone if
+    there is none."""
 
     left: tuple[str, ...]
     right: str
@@ -41,15 +51,11 @@ class Block:
     lines: list[Line] = field(default_factory=list)
 
 
-def write(program: Program, dialect: Dialect, zeroed: Collection[str] = ()) -> list[Block]:
-    """The code of a program, in blocks by step; the arrays in `zeroed` hold zeros already."""
-    made = statements(program, dialect, zeroed)
-    return blocks(made, variables(program, made), dialect)
-
-
-def statements(program: Program, dialect: Dialect, zeroed: Collection[str] = ()) -> list[Statement]:
-    """What a program does, in order, before its variables have names."""
-    return _Writer(program, dialect, zeroed).statements()
+def statements(
+    program: Program, dialect: Dialect, zeroed: Collection[str] = (), kept: Collection[Index] = ()
+) -> list[Statement]:
+    """What a program does, in order, before its variables have names; the nodes in `kept` become variables."""
+    return _Writer(program, dialect, zeroed, kept).statements()
 
 
 def zeros(program: Program) -> dict[str, int]:
@@ -61,8 +67,14 @@ def variables(program: Program, made: list[Statement]) -> dict[Index, str]:
     """A name for every variable: the algorithm's where its sign is right, else t1, t2, ..."""
     flipped = flips(program, named := names(program))
     good = {i: name for i, (name, negative) in named.items() if negative == (i in flipped)}
-    defined = [s.node for s in made if s.node is not None]
+    defined = [node for s in made for node in s.makes]
     return {node: good.get(node) or f"t{k}" for k, node in enumerate(defined, 1)}
+
+
+def signed(program: Program, refs: Iterable[Ref], where: Mapping[Index, str]) -> list[str]:
+    """The text of each referred value, sign included."""
+    flipped = flips(program, names(program))
+    return [("-" if ref.negative != (ref.node in flipped) else "") + where[ref.node] for ref in refs]
 
 
 def blocks(
@@ -74,8 +86,21 @@ def blocks(
         if not result or result[-1].title != s.section:
             result.append(Block(s.section))
         right = "".join(t if isinstance(t, str) else where[t] for t in s.right.tokens)
-        result[-1].lines.append(Line(s.left or (_definition(s.node, where, dialect, declared or {}),), right))
+        if s.cosine is not None:
+            result[-1].lines += _both(s, right, where, dialect, declared or {})
+        else:
+            result[-1].lines.append(Line(s.left or (_definition(s.node, where, dialect, declared or {}),), right))
     return result
+
+
+def _both(
+    s: Statement, angle: str, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
+) -> Iterator[Line]:
+    for node in s.makes:
+        if node not in declared:
+            yield Line((), dialect.reserve.format(name=where[node]))
+    sine, cosine = (where[node] for node in s.makes)
+    yield Line((), dialect.pair.format(angle=angle, sine=sine, cosine=cosine))
 
 
 def _definition(node: Index | None, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]) -> str:
@@ -84,8 +109,10 @@ def _definition(node: Index | None, where: Mapping[Index, str], dialect: Dialect
 
 
 class _Writer:
-    def __init__(self, program: Program, dialect: Dialect, zeroed: Collection[str]) -> None:
-        self.program, self.dialect, self.zeroed = program, dialect, zeroed
+    def __init__(
+        self, program: Program, dialect: Dialect, zeroed: Collection[str], kept: Collection[Index]
+    ) -> None:
+        self.program, self.dialect, self.zeroed, self.kept = program, dialect, zeroed, frozenset(kept)
         self.flipped = flips(program, names(program))
         self.uses = uses(program)
         self.inline: dict[Index, Text] = {}
@@ -93,6 +120,7 @@ class _Writer:
         self.here = ""
         self.shapes = {out.name: out.shape for out in program.outputs}
         self.stores = self._stores()
+        self.partners = _partners(program) if dialect.pair else {}
 
     def _stores(self) -> dict[Index, list[tuple[str, int, bool]]]:
         found = defaultdict(list)
@@ -111,12 +139,13 @@ class _Writer:
 
     def _visit(self, index: Index) -> None:
         self.here = self.program.sections[index]
-        text = self._expression(index)
         reads_by_nodes = self.uses[index] - len(self.stores[index])
-        if self.uses[index] == 1:
-            self.inline[index] = text
+        if index in self.partners:
+            self._define_both(index, self.partners[index])
+        elif self.uses[index] == 1 and index not in self.kept:
+            self.inline[index] = self._expression(index)
         else:
-            self._define(index, text)
+            self._define(index, self._expression(index))
         if not reads_by_nodes or self.uses[index] > 1:
             self._store(index)
 
@@ -154,6 +183,13 @@ class _Writer:
     def _define(self, index: Index, text: Text) -> None:
         self.result.append(Statement(self.here, index, (), text))
 
+    def _define_both(self, index: Index, partner: Index) -> None:
+        """Sine and cosine of one angle, at the first of the two."""
+        if index < partner:
+            node = self.program.nodes[index]
+            sine, cosine = (index, partner) if node.op == "sin" else (partner, index)
+            self.result.append(Statement(self.here, sine, (), self._text(node.a), cosine))
+
     def _store(self, index: Index) -> None:
         for wanted in (False, True):
             left = tuple(self._entry(array, k) for array, k, negative in self.stores[index] if negative == wanted)
@@ -177,6 +213,14 @@ class _Writer:
                 elif ref is not None and self.program.nodes[ref.node].op in LEAVES:
                     found[self._signed(*ref)].append(self._entry(out.name, k))
         self.result += [Statement(CONSTANT_ENTRIES, None, tuple(left), right) for right, left in found.items()]
+
+
+def _partners(program: Program) -> dict[Index, Index]:
+    """The cosine beside each sine of the same angle, and the other way round."""
+    found = {(program.nodes[i].op, program.nodes[i].a): i for i in live(program)}
+    other = {"sin": "cos", "cos": "sin"}
+    pairs = {i: found.get((other[op], angle)) for (op, angle), i in found.items() if op in other}
+    return {i: partner for i, partner in pairs.items() if partner is not None}
 
 
 def _constants_first(text: Text) -> tuple[bool, int]:

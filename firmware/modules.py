@@ -1,0 +1,71 @@
+"""The modules under test: every sample robot, in double and float, with every quantity or the four usual ones."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from firmware.tools import ROOT
+from symgen.api import generate
+from symgen.module import Module
+from symgen.targets.c import functions
+from symgen.targets.c_function import CFunction
+
+TRIG: Mapping[str, Any] = {"trig": "inline"}
+"""Options of all modules here."""
+
+ROBOTS = ("ur5", "panda", "quadruped")
+"""The robots whose every quantity runs on the target."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A robot of robots/ and the options it is compiled with."""
+
+    robot: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        return " ".join([self.robot, *(_short(v) for v in self.options.values())])
+
+    def written(self, folder: Path) -> "Written":
+        """The sample's C files in a folder."""
+        file = ROOT / "robots" / f"{self.robot}.urdf"
+        module, _, paths = generate(file, folder, ["c"], **{**TRIG, **self.options})
+        sources = [p for p in paths if p.suffix == ".c"]
+        return Written(self.title, module, functions(module), folder, sources)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A module's C files, its self-test among them."""
+
+    title: str
+    module: Module
+    functions: list[CFunction]
+    folder: Path
+    sources: list[Path]
+
+    @property
+    def own(self) -> list[Path]:
+        """The sources that go into firmware: all but the self-test."""
+        return [p for p in self.sources if not p.name.endswith("_selftest.c")]
+
+
+def _short(value: object) -> str:
+    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+DERIVATIVES = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
+GAUNTLET = (
+    Sample("pendulum"),
+    Sample("ur5"),
+    Sample("panda"),
+    Sample("panda", {"scalar": "float"}),
+    Sample("ur5", {"scalar": "float", "parameters": "runtime:flange"}),
+    Sample("ur5", {"parameters": "runtime", "gravity": "runtime"}),
+    Sample("ur5", {"scalar": "float", "quantities": DERIVATIVES}),
+    Sample("quadruped", {"quantities": DERIVATIVES}),
+)
+"""The modules that every host check judges."""

@@ -1,0 +1,299 @@
+"""Self-tests, stack and instructions on emulated Cortex-M: ``python -m firmware.target`` (`make firmware`).
+
+Every function of every quantity is built for the boards by arm-none-eabi-gcc and run by qemu-system-arm, bare metal:
+the start-up of examples/firmware, no C library at all. The exit status is 1 if a self-test fails, or
+a function's stack is not what its compiler promised or above ``STACK`` bytes.
+"""
+
+import argparse
+import re
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+from rich.console import Console
+from rich.table import Table
+
+from firmware.modules import ROBOTS, Sample, Written
+from firmware.tools import BARE, Refused, missing, run
+from symgen.compiler.passes import counts
+from symgen.targets.c_function import CFunction
+from symgen.targets.c_text import numbers
+
+TOOLS = ("arm-none-eabi-gcc", "arm-none-eabi-size", "qemu-system-arm")
+PACKAGES = "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"
+STACK = 1024
+"""Bytes of stack that no function may exceed."""
+
+UNUSED = 64
+"""Bytes of a frame that a compiler may reserve and not write."""
+
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Wfloat-conversion", "-Wshadow",
+            "-Werror")
+STARTUP = ("-ffreestanding", "-fno-tree-loop-distribute-patterns")
+"""Or gcc would make memset a call of memset."""
+
+SECTIONS = ("-ffunction-sections", "-fdata-sections")
+
+
+@dataclass(frozen=True)
+class Core:
+    """A processor: the flags that choose it, the board that has it, and the scalars its FPU computes."""
+
+    name: str
+    flags: tuple[str, ...]
+    board: str = ""
+    scalars: tuple[str, ...] = ()
+
+
+M0 = Core("M0+", ("-mcpu=cortex-m0plus", "-mthumb"))
+M4F = Core("M4F", ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"), "mps2-an386", ("float",))
+M7 = Core("M7", ("-mcpu=cortex-m7", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv5-d16"), "mps2-an500",
+          ("float", "double"))
+
+RUNS = ((M4F, "float", "-O2"), (M4F, "float", "-Os"), (M4F, "double", "-O2"), (M7, "float", "-O2"),
+        (M7, "double", "-O2"), (M7, "double", "-Os"))
+SIZES = ((M0, "float", "-Os"),)
+"""Only compiled."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a function takes: bytes of code, of stack as compiled and as painted, words of work, instructions a call."""
+
+    name: str
+    operations: int
+    work: int
+    code: int
+    stack: int
+    painted: int
+    instructions: int
+
+    @property
+    def honest(self) -> bool:
+        """Whether the painted stack is the promised one."""
+        return 0 <= self.stack - self.painted <= UNUSED
+
+
+@dataclass(frozen=True)
+class Result:
+    """A module on a core: wrong values of its self-test, figures of its functions, or why it did not run."""
+
+    robot: str
+    core: Core
+    scalar: str
+    optimise: str
+    functions: tuple[Figures, ...] = ()
+    wrong: int = -1
+    refusal: str = ""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the stack is known: all arithmetic is the FPU's, not a library's."""
+        return self.scalar in self.core.scalars
+
+    @property
+    def faults(self) -> list[str]:
+        """What is not as it must be."""
+        found = [self.refusal] if self.refusal else []
+        if self.core.board and not self.refusal and self.wrong:
+            found.append(f"self-test: {self.wrong} wrong values" if self.wrong > 0 else "self-test: said nothing")
+        if self.bounded:
+            found += [f"{f.name}: {f.stack} bytes promised, {f.painted} used" for f in self.functions if not f.honest]
+            found += [f"{f.name}: {f.stack} bytes of stack" for f in self.functions if f.stack > STACK]
+        return found
+
+
+# -- building ---------------------------------------------------------------------------------------------------
+
+
+def build(made: Written, core: Core, optimise: str, work: Path) -> dict[str, Path]:
+    """Objects by source name, each with its .ci file of calls and frames beside it. Raises Refused."""
+    def one(source: Path) -> Path:
+        target = work / f"{source.stem}.o"
+        flags = (*core.flags, optimise, "-std=c99", "-fcallgraph-info=su", *SECTIONS, f"-I{made.folder}", f"-I{BARE}")
+        own = STARTUP if source.parent == BARE else WARNINGS
+        none = f"-D{made.module.name.upper()}_SELFTEST_NO_MAIN"
+        run("arm-none-eabi-gcc", *flags, *own, none, "-c", source, "-o", target, cwd=work)
+        return target
+
+    sources = [*made.own, *(() if not core.board else _image(made, work))]
+    return {source.stem: one(source) for source in sources}
+
+
+def _image(made: Written, work: Path) -> Iterator[Path]:
+    """The further sources of an image that runs."""
+    yield from (p for p in made.sources if p not in made.own)
+    (work / "probe.c").write_text(probe(made), encoding="ascii")
+    yield work / "probe.c"
+    yield BARE / "startup.c"
+
+
+def probe(made: Written) -> str:
+    """The main program that measures each function."""
+    every = [a for f in made.functions for a in f.arguments]
+    sizes: dict[str, int] = {}
+    for a in every:
+        if a.direction != "in":
+            sizes[a.name] = max(a.size, sizes.get(a.name, 0))
+    read = {a.name for a in every if a.direction == "in"}
+    state = made.module.test_states[0]
+    text = (Path(__file__).parent / "probe.c.jinja").read_text(encoding="utf-8")
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
+    return environment.from_string(text).render(
+        module=made.module, functions=made.functions, call=_call, results=sizes,
+        inputs={k: v for k, v in state.inputs.items() if k in read},
+        numbers=lambda values: numbers(values, made.module.scalar),
+    )
+
+
+def _call(function: CFunction) -> str:
+    return ", ".join(f"in_{a.name}" if a.direction == "in" else a.name for a in function.arguments)
+
+
+def link(objects: Iterable[Path], core: Core, work: Path) -> Path:
+    """The image. Raises Refused where anything but the compiler's own helpers is missing."""
+    flags = ("-nostdlib", "-nostartfiles", "-T", BARE / "mps2.ld", "-Wl,--gc-sections")
+    run("arm-none-eabi-gcc", *core.flags, *flags, *objects, "-lgcc", "-o", "image.elf", cwd=work)
+    return work / "image.elf"
+
+
+# -- measuring --------------------------------------------------------------------------------------------------
+
+
+def emulated(image: Path, board: str) -> str:
+    """What an image prints. Raises Refused where it stops at a fault."""
+    semihosting = ("-semihosting-config", "enable=on,target=native")
+    quiet = ("-nographic", "-monitor", "none", "-serial", "none")
+    command = ("qemu-system-arm", "-M", board, *quiet, *semihosting, "-icount", "shift=0", "-kernel", image)
+    return run(*command, cwd=image.parent, timeout=120)
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What -fcallgraph-info=su tells of an image: bytes of stack by function, and who calls whom."""
+
+    frames: dict[str, int]
+    callees: dict[str, list[str]]
+
+    @classmethod
+    def read(cls, paths: Iterable[Path]) -> "Calls":
+        """From .ci files. Raises Refused for a frame without a fixed size."""
+        text = "".join(path.read_text(encoding="utf-8") for path in paths)
+        if unknown := re.search(r'title: "([^"]*)" label: "[^"]* bytes \((?!static)', text):
+            raise Refused(f"{unknown[1]}: stack is not static")
+        callees: dict[str, list[str]] = {}
+        for caller, callee in re.findall(r'sourcename: "([^"]*)" targetname: "([^"]*)"', text):
+            callees.setdefault(caller, []).append(callee)
+        return cls({name: int(size) for name, size in re.findall(r'title: "([^"]*)" label: "[^"]*n(\d+) bytes', text)},
+                   callees)
+
+    def worst(self, name: str) -> int:
+        """Stack of the worst path from a function. Raises Refused where it calls one that is not of the image."""
+        if name not in self.frames:
+            raise Refused(f"{name} is called, and its stack is not known")
+        return self.frames[name] + max((self.worst(callee) for callee in self.callees.get(name, ())), default=0)
+
+
+def code_sizes(objects: dict[str, Path], work: Path) -> dict[str, int]:
+    """Bytes of code and constants by source."""
+    rows = run("arm-none-eabi-size", *objects.values(), cwd=work).splitlines()[1:]
+    return {name: int(row.split()[0]) for name, row in zip(objects, rows, strict=True)}
+
+
+def judged(made: Written, core: Core, optimise: str) -> Result:
+    """A module built for a core, and run where there is a board."""
+    result = Result(made.module.robot.model.name, core, made.module.scalar, optimise)
+    with tempfile.TemporaryDirectory(prefix="symgen-firmware-") as scratch:
+        work = Path(scratch)
+        try:
+            objects = build(made, core, optimise, work)
+            printed = emulated(link(objects.values(), core, work), core.board) if core.board else ""
+            return Result(*_key(result), _figures(made, objects, printed, result.bounded, work), _wrong(printed))
+        except Refused as refusal:
+            return Result(*_key(result), refusal=str(refusal))
+
+
+def _key(r: Result) -> tuple[str, Core, str, str]:
+    return r.robot, r.core, r.scalar, r.optimise
+
+
+def _wrong(printed: str) -> int:
+    return int(next((line.split()[1] for line in printed.splitlines() if line.startswith("wrong ")), -1))
+
+
+def _figures(
+    made: Written, objects: dict[str, Path], printed: str, known: bool, work: Path
+) -> tuple[Figures, ...]:
+    rows = [line.split()[1:] for line in printed.splitlines() if line.startswith("probe ")]
+    measured = {name: (int(painted), int(count)) for name, painted, count in rows}
+    sizes, found = code_sizes(objects, work), []
+    calls = Calls.read(work.glob("*.ci"))
+    for f in made.functions:
+        painted, count = measured.get(f.d.name, (0, 0))
+        stack = calls.worst(f.full_name) if measured and known else 0
+        below = painted - calls.frames.get(f"{work / 'probe.c'}:call_{f.d.name}", 0)
+        found.append(Figures(f.d.name, counts(f.d.program).total, f.work, sizes[f.full_name], stack, below, count))
+    return tuple(found)
+
+
+# -- reporting --------------------------------------------------------------------------------------------------
+
+
+def results(robots: Sequence[str], jobs: int) -> Iterator[Result]:
+    """Every robot in both scalars, on all cores."""
+    with tempfile.TemporaryDirectory(prefix="symgen-firmware-") as scratch, ThreadPoolExecutor(jobs) as pool:
+        for robot in robots:
+            for scalar in ("float", "double"):
+                options = {"scalar": scalar, "quantities": ("all",)}
+                made = Sample(robot, options).written(Path(scratch) / f"{robot}_{scalar}")
+                wanted = [(core, optimise) for core, s, optimise in (*RUNS, *SIZES) if s == scalar]
+                yield from pool.map(lambda run, made=made: judged(made, *run), wanted)
+
+
+def table(found: Sequence[Result]) -> Table:
+    """One line a robot, core, scalar and flag."""
+    shown = Table("robot", "core", "scalar", "flag", "functions", "self-test", "code kB", "largest stack B", box=None)
+    for r in (r for r in found if r.core.board):
+        verdict = "passed" if r.wrong == 0 else "FAILED"
+        code, stack = sum(f.code for f in r.functions), max((f.stack for f in r.functions), default=0)
+        shown.add_row(r.robot, f"Cortex-{r.core.name}", r.scalar, r.optimise, str(len(r.functions)), verdict,
+                      f"{code / 1000:.0f}", f"{stack}" if r.bounded else "(library)")
+    return shown
+
+
+def summary(found: Sequence[Result]) -> str:
+    """The verdict in one line."""
+    ran = [r for r in found if r.core.board]
+    known = [f for r in ran if r.bounded for f in r.functions]
+    passed, largest = sum(r.wrong == 0 for r in ran), max((f.stack for f in known), default=0)
+    exact = sum(f.stack == f.painted for f in known)
+    return (f"{passed} of {len(ran)} self-tests passed; stack promised = stack used for {exact} of {len(known)} "
+            f"functions, within {UNUSED} bytes for {sum(f.honest for f in known)}; largest {largest} bytes")
+
+
+def main() -> int:
+    """Run everything; the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("robots", nargs="*", default=ROBOTS)
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args()
+    if absent := missing(TOOLS):
+        print(f"skipped: {', '.join(absent)} not installed (Debian: apt-get install {PACKAGES})")
+        return 0
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    found = list(results(given.robots, given.jobs))
+    console.print(table(found), end="\n\n")
+    for r in found:
+        for fault in r.faults:
+            console.print(f"{r.robot} {r.core.name} {r.scalar} {r.optimise}: {fault}", markup=False, soft_wrap=True)
+    console.print(summary(found))
+    return 1 if any(r.faults for r in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

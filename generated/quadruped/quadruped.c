@@ -1,0 +1,36 @@
+/* quadruped.c: constant data, see quadruped.h. */
+#include "quadruped.h"
+
+const quadruped_info_type quadruped_info = {
+    "quadruped",
+    "symgen 0.1.0",
+    "44bdefe5e4fde9e2359cc379d9c9ac4e0de83c2ac121884bc42b5d1cd7918e04",
+    "gravity=[0.0,0.0,-9.81] snap_angles=1e-09 parameters=constant quantities=['inverse_dynamics','gravity','bias','mass_matrix','forward_dynamics'] scalar=double chunk=100 friction_width=0.0 rotors=exact base=floating trig=libm",
+    {
+        "inverse_dynamics",
+        "gravity",
+        "bias",
+        "mass_matrix",
+        "forward_dynamics"
+    },
+    {
+        {"floating_base.vx", "m/s", -DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX},
+        {"floating_base.vy", "m/s", -DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX},
+        {"floating_base.vz", "m/s", -DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX},
+        {"floating_base.wx", "rad/s", -DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX},
+        {"floating_base.wy", "rad/s", -DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX},
+        {"floating_base.wz", "rad/s", -DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX},
+        {"fl_hip_joint", "rad/s", -0.803, 0.803, 21.0, 33.5},
+        {"fl_thigh_joint", "rad/s", -1.047, 4.189, 21.0, 33.5},
+        {"fl_calf_joint", "rad/s", -2.697, -0.916, 21.0, 33.5},
+        {"fr_hip_joint", "rad/s", -0.803, 0.803, 21.0, 33.5},
+        {"fr_thigh_joint", "rad/s", -1.047, 4.189, 21.0, 33.5},
+        {"fr_calf_joint", "rad/s", -2.697, -0.916, 21.0, 33.5},
+        {"rl_hip_joint", "rad/s", -0.803, 0.803, 21.0, 33.5},
+        {"rl_thigh_joint", "rad/s", -1.047, 4.189, 21.0, 33.5},
+        {"rl_calf_joint", "rad/s", -2.697, -0.916, 21.0, 33.5},
+        {"rr_hip_joint", "rad/s", -0.803, 0.803, 21.0, 33.5},
+        {"rr_thigh_joint", "rad/s", -1.047, 4.189, 21.0, 33.5},
+        {"rr_calf_joint", "rad/s", -2.697, -0.916, 21.0, 33.5}
+    }
+};

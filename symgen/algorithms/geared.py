@@ -1,0 +1,117 @@
+"""Forward dynamics with geared rotors by articulated bodies, O(n).
+
+Joint i moves body i and the rotors of its drive, which stand on the same body p, the parent of i. With the parent's
+acceleration a_p (from the motion without q̈), all seen at p, and n S_r the axis of a rotor times its gear ratio,
+
+    τ_i = D q̈_i + Uᵀ a_p + S_iᵀ f_i + Σ n S_rᵀ f_r,   U = I_i S_i + Σ n I_r S_r,   D = S_iᵀ I_i S_i + Σ n² S_rᵀ I_r S_r,
+
+where I_i is the articulated inertia of body i, f_i and f_r are forces without q̈. So p carries the whole of body i and
+of the rotors, less U Uᵀ / D. (The idea is that of Echeandia 2020, algorithm 6; derived anew, because as printed eqs.
+4.24 and 4.25 lack the products of one body's and the other's terms and τ_i counts twice.)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from symgen.algorithms.forward_dynamics import NO_HANDLE, Handle, accelerations, forces_at_rest, motion_along, rigid
+from symgen.mechanics.flow import Twist, carried, slide_axis, spin_axis
+from symgen.mechanics.joints import JointType
+from symgen.mechanics.spatial import NO_FORCE, NULL, Force
+from symgen.mechanics.system import System
+from symgen.scalar import ZERO, Scalar, named
+
+Coordinates = Sequence[Scalar]
+
+
+def geared(system: System) -> bool:
+    """only robots with rotors, and no other coupled joints."""
+    followers = [i for i, own in enumerate(system.leaders, 1) if own != i]
+    return bool(followers) and all(_on_the_carrier(system, r) for r in followers)
+
+
+def _on_the_carrier(system: System, r: int) -> bool:
+    """Whether a follower is a rotor that stands where its joint does, or on the ground."""
+    body, leader = system.body(r), system.body(system.leaders[r - 1])
+    return body.joint.balanced and body.parent in (0, leader.parent)
+
+
+@dataclass(slots=True)
+class Inward:
+    """What travels to the base: inertia and force at every body, and of the rotors what joint i feels of them."""
+
+    handle: dict[int, Handle]
+    force: dict[int, Force]
+    spun: dict[int, Force] = field(default_factory=dict)
+    """Σ n I_r S_r at the parent of i."""
+    weight: dict[int, Scalar] = field(default_factory=dict)
+    """Σ n² S_rᵀ I_r S_r."""
+    pull: dict[int, Scalar] = field(default_factory=dict)
+    """Σ n S_rᵀ f_r."""
+
+
+@dataclass(frozen=True, slots=True)
+class Yield:
+    """How a joint gives way: U/D seen at the parent's frame, 1/D and what drives it."""
+
+    share: Force
+    rate: Scalar
+
+
+@accelerations(suits=geared)
+def forward_dynamics(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+    """The same by articulated bodies with rotors, best for long chains."""
+    joints = _inward(system, q, qd, system.coupling.rates(tau))
+    moving, found = {0: Twist(NULL, NULL)}, [ZERO] * system.dof
+    for i in (i for i in system.outward if i in joints):
+        body, before = system.body(i), moving[system.body(i).parent]
+        with system.section(i, "acceleration"):
+            share = joints[i].share
+            qdd = joints[i].rate - share.angular.dot(before.w) - share.linear.dot(before.v)
+            found[system.coupling.drives[i - 1].index] = qdd
+            moving[i] = motion_along(body.joint, before.seen_through(body.placement.steps(q[i - 1])), qdd)
+    return found
+
+
+def _inward(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> dict[int, Yield]:
+    at = Inward(dict.fromkeys(range(system.size + 1), NO_HANDLE), forces_at_rest(system, q, qd))
+    for r in system.rotors:
+        _stand(system, r, at)
+    return {i: _give(system, i, q, qd, tau, at) for i in system.inward if not system.body(i).joint.balanced}
+
+
+def _stand(system: System, r: int, at: Inward) -> None:
+    """A rotor as its carrier and its joint feel it."""
+    body, i, ratio = system.body(r), system.leaders[r - 1], system.coupling.drives[r - 1].factor
+    steps, momentum = body.placement.steps(ZERO), body.joint.momentum(body.inertia)
+    at.weight[i] = at.weight.get(i, ZERO) + ratio * ratio * body.joint.project(momentum)
+    at.pull[i] = at.pull.get(i, ZERO) + ratio * body.joint.project(at.force[r])
+    if body.parent:
+        there = carried(Force(momentum.linear.scaled(ratio), momentum.angular.scaled(ratio)), steps)
+        at.spun[i] = at.spun.get(i, NO_FORCE) + there
+        at.handle[body.parent] = at.handle[body.parent] + carried(rigid(body.inertia), steps)
+        at.force[body.parent] = at.force[body.parent] + carried(at.force[r], steps)
+
+
+def _give(system: System, i: int, q: Coordinates, qd: Coordinates, tau: Coordinates, at: Inward) -> Yield:
+    """How joint i gives way; its parent gets what is left."""
+    body, joint, steps = system.body(i), system.body(i).joint, system.body(i).placement.steps(q[i - 1])
+    with system.section(i, "articulated body"):
+        whole = at.handle[i] + rigid(body.inertia)
+        felt = whole.times(Twist(slide_axis(joint), spin_axis(joint)))
+        inverse_d = named(1.0 / (joint.project(felt) + at.weight.get(i, ZERO)), f"d{i}")
+        resting = joint.project(at.force[i]) + at.pull.get(i, ZERO)
+        drive = tau[i - 1] - body.friction.force(qd[i - 1]) - resting
+        u = carried(felt, steps) + at.spun.get(i, NO_FORCE)
+        share = Force(u.linear.scaled(inverse_d), u.angular.scaled(inverse_d))
+        passed = carried(at.force[i], steps) + Force(share.linear.scaled(drive), share.angular.scaled(drive))
+        spinning = i in at.weight
+        left = carried(whole if spinning else _given_way(whole, joint, felt, inverse_d), steps)
+        left = left.less(u, share) if spinning else left
+        at.handle[body.parent] = at.handle[body.parent] + left
+        at.force[body.parent] = at.force[body.parent] + passed
+    return Yield(share, drive * inverse_d)
+
+
+def _given_way(whole: Handle, joint: JointType, felt: Force, inverse_d: Scalar) -> Handle:
+    """What is left where the joint gives way, no rotor with it."""
+    return whole.yielding(joint, felt, Force(felt.linear.scaled(inverse_d), felt.angular.scaled(inverse_d)))
