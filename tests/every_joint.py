@@ -222,17 +222,17 @@ def _moved(at: At, stand: Stand, q: Array, own: dict[str, Place]) -> At:
     return At(at.turn @ rotation(axis, angle), at.origin + arm, v, w)
 
 
-def masses(robot: Robot, q: Array, moving: bool = False) -> Iterator[tuple[At, Sequence[float]]]:
+def masses(robot: Robot, q: Array, moving: bool = False, base: bool = True) -> Iterator[tuple[At, Sequence[float]]]:
     """All that has mass: where it is and its ten parameters, rotors included but not armatures.
 
-    What is `moving` has no mass of rotors that turn on the base.
+    What is `moving` has no mass of rotors that turn on the base; without `base` not those rotors themselves.
     """
     at, own = frames(robot, q), places(robot)[0]
     for stand in robot.stands:
         for link in stand.links:
             if link.parameters is not None:
                 yield at[stand.joint.name].fixed(link.pose), link.parameters
-        if stand.joint.rotor is not None:
+        if stand.joint.rotor is not None and (base or stand.below is not None):
             frame, (m, *rest) = _rotor(stand, at[stand.below], q, own)
             yield frame, (0.0 if moving and stand.below is None else m, *rest)
 

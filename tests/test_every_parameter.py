@@ -93,11 +93,11 @@ def test_friction_goes_through_the_coupling():
 # -- momenta ----------------------------------------------------------------------------------------------------
 
 
-def momenta(name, q):
+def momenta(name, q, base=True):
     """Mass, first moment, and the Jacobian of linear and angular momentum about the root's origin."""
     n, total, first = size(name), 0.0, np.zeros(3)
     linear, angular = np.zeros((3, n)), np.zeros((3, n))
-    for at, ten in masses(made(name), q, moving=True):
+    for at, ten in masses(made(name), q, moving=True, base=base):
         m, hx, hy, hz, xx, xy, xz, yy, yz, zz = ten
         h = at.turn @ np.array([hx, hy, hz])
         tensor = at.turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ at.turn.T
@@ -171,7 +171,7 @@ def test_external_wrenches_act_through_the_jacobian(name):
     close(run(name, "inverse_dynamics", x) - found, at.v.real.T @ force + at.w.real.T @ moment)
 
 
-@pytest.mark.parametrize("name", ["floating", "planar", "mimic"])
+@pytest.mark.parametrize("name", ["floating", "planar", "mimic", "geared", "geared mimic", "everything"])
 def test_what_a_sensor_feels(name):
     """Force and moment through a joint are the rates of momentum of all beyond it, less gravity."""
     robot, x, (_, pi) = made(name), state(made(name)), whole(name)
@@ -179,8 +179,8 @@ def test_what_a_sensor_feels(name):
     found = trace(Robot(robot.model), Wanted.parse(f"wrench_regressor:{stand.links[0].name}"))
     w = np.array(next(iter(found.run(**{k: x[k].tolist() for k in found.inputs}).values())), float)
     at = frames(robot, x["q"])[stand.joint.name]
-    mass, first, linear, angular = momenta(name, x["q"])
-    rates = [along(robot, lambda q, k=k: momenta(name, q)[k] @ x["qd"], x["q"], x["qd"]) for k in (2, 3)]
+    mass, first, linear, angular = momenta(name, x["q"], base=False)
+    rates = [along(robot, lambda q, k=k: momenta(name, q, base=False)[k] @ x["qd"], x["q"], x["qd"]) for k in (2, 3)]
     g = np.array(robot.model.gravity)
     force = rates[0] + linear.real @ x["qdd"] - mass * g
     moment = rates[1] + angular.real @ x["qdd"] - np.cross(first.real, g)
