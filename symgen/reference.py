@@ -133,7 +133,7 @@ def _moved(parent: Moving, pose: Pose, joint: Joint, q: Scalar, qd: Scalar, qdd:
         own = parent.w.cross(z).scaled(2 * qd) + z.scaled(qdd)
         return Moving(axes, place, z, True, parent.w, parent.wd, parent.acceleration(place) + own)
     wd = parent.wd + parent.w.cross(z).scaled(qd) + z.scaled(qdd)
-    turned = axes if joint.kind == "rotor" else _product(axes, _rotation(axis, q))
+    turned = axes if joint.kind in ("rotor", "armature") else _product(axes, _rotation(axis, q))
     return Moving(turned, place, z, False, parent.w + z.scaled(qd), wd, parent.acceleration(place))
 
 

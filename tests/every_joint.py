@@ -5,7 +5,7 @@ joints that mimic others, rotors and armatures. Jacobians on NumPy matrices in w
 step along the tangent space, and d/dt p = ad*_v p + ∂L where velocities are a twist (Boltzmann and Hamel).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
@@ -222,26 +222,32 @@ def _moved(at: At, stand: Stand, q: Array, own: dict[str, Place]) -> At:
     return At(at.turn @ rotation(axis, angle), at.origin + arm, v, w)
 
 
+def masses(robot: Robot, q: Array, moving: bool = False, base: bool = True) -> Iterator[tuple[At, Sequence[float]]]:
+    """All that has mass: where it is and its ten parameters, rotors included but not armatures.
+
+    What is `moving` has no mass of rotors that turn on the base; without `base` not those rotors themselves.
+    """
+    at, own = frames(robot, q), places(robot)[0]
+    for stand in robot.stands:
+        for link in stand.links:
+            if link.parameters is not None:
+                yield at[stand.joint.name].fixed(link.pose), link.parameters
+        if stand.joint.rotor is not None and (base or stand.below is not None):
+            frame, (m, *rest) = _rotor(stand, at[stand.below], q, own)
+            yield frame, (0.0 if moving and stand.below is None else m, *rest)
+
+
 def inertia_and_potential(robot: Robot, q: Array) -> tuple[Array, Any]:
     """M of the user's velocities as the Hessian of kinetic energy, and the potential energy."""
-    at, (own, _, n) = frames(robot, q), places(robot)
+    own, _, n = places(robot)
     mass, potential = np.zeros((n, n), complex), 0.0
-
-    def add(frame: At, ten: Sequence[float]) -> None:
-        nonlocal mass, potential
-        m, hx, hy, hz, xx, xy, xz, yy, yz, zz = ten
+    for frame, (m, hx, hy, hz, xx, xy, xz, yy, yz, zz) in masses(robot, q):
         h = frame.turn @ np.array([hx, hy, hz])
         tensor = frame.turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ frame.turn.T
         mixed = frame.v.T @ cross(h) @ frame.w
         mass = mass + m * frame.v.T @ frame.v - mixed - mixed.T + frame.w.T @ tensor @ frame.w
         potential = potential - np.array(GRAVITY) @ (m * frame.origin + h)
-
     for stand in robot.stands:
-        for link in stand.links:
-            if link.parameters is not None:
-                add(at[stand.joint.name].fixed(link.pose), link.parameters)
-        if stand.joint.rotor is not None:
-            add(*_rotor(stand, at[stand.below], q, own))
         if stand.joint.armature:
             _, k, factor = coordinate(stand, q, own)
             mass[k, k] += stand.joint.armature * factor**2

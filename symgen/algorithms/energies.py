@@ -128,7 +128,8 @@ def _momenta(system: System, q: Coordinates, total: dict[int, Inertia]) -> dict[
     where = places(system, q, range(1, system.size + 1))
     found = {}
     for i, here in where.items():
-        own = system.body(i).joint.momentum(total[i])
+        joint = system.body(i).joint
+        own = NO_FORCE if joint.grounded else joint.momentum(total[i])
         found[i] = here, Force(times(here.rows, own.linear), times(here.rows, own.angular))
     return found
 
@@ -173,7 +174,8 @@ def momentum(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     total, moving, whole = dict.fromkeys(range(system.size + 1), NO_FORCE), twists(system, q, qd), NO_FORCE
     for i in system.inward:
         body = system.body(i)
-        total[i] = total[i] + momentum_of(body.inertia, moving[i])
+        if not body.joint.grounded:
+            total[i] = total[i] + momentum_of(body.inertia, moving[i])
         there = carried(total[i], steps_to(system, i, q))
         if body.parent:
             total[body.parent] = total[body.parent] + there

@@ -11,7 +11,7 @@ import numpy as np
 import sympy
 
 from symgen.mechanics.canonical import ROUNDING
-from symgen.mechanics.independence import MOMENTS, Independent, Key, Numbers, independent, left_over, moments
+from symgen.mechanics.independence import MOMENTS, Independent, Key, Numbers, independent, left_over, moments, split
 from symgen.mechanics.inertia import NO_INERTIA
 from symgen.mechanics.model import PARAMETER_NAMES, Model
 from symgen.mechanics.parameters import WHOLE, Parameters, pseudo_inertia, rotor_inertia, seen_from, system
@@ -29,7 +29,7 @@ def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
         total[i] = rotor_inertia(own[0]) if rotor else seen_from(pseudo_inertia(own), system.own(i))
     for i in system.inward:
         body = system.body(i)
-        total[i], handed = body.regrouped(total[i])
+        total[i], handed = split(system, i, total[i])
         total[body.parent] = total[body.parent] + body.placement.carried_in(handed, ZERO)
     return {(i, k): moments(total[i])[k] for i, k in left_over(system)}
 

@@ -16,8 +16,8 @@ import numpy as np
 from symgen.mechanics.canonical import pose_of
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.flow import slide_axis
-from symgen.mechanics.inertia import Inertia, Second
-from symgen.mechanics.spatial import Vector
+from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, Second
+from symgen.mechanics.spatial import NULL, Vector
 from symgen.mechanics.system import Placement, System
 from symgen.scalar import ZERO, Scalar
 
@@ -39,13 +39,38 @@ def moments(inertia: Inertia) -> tuple[Scalar, ...]:
 
 def left_over(system: System) -> Iterator[Key]:
     """The parameters that regrouping leaves."""
-    every = Inertia(1.0, Vector(1.0, 1.0, 1.0), Second(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
+    kept = _kept(system)
     for i in range(1, system.size + 1):
         if system.body(i).joint.balanced:
             yield i, MOMENTS.index("J")
-        elif i in system.tens:
-            kept, _ = system.body(i).regrouped(every)
-            yield from ((i, k) for k, x in enumerate(moments(kept)[:-1]) if x is not ZERO)
+        else:
+            yield from ((i, k) for k, x in enumerate(moments(kept[i])[:-1]) if x is not ZERO)
+
+
+def _kept(system: System) -> dict[int, Inertia]:
+    """What of any inertias of the links regrouping leaves on each body: where there is nothing it is ZERO."""
+    every = Inertia(1.0, Vector(1.0, 1.0, 1.0), Second(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
+    total = {i: every if i in system.tens else NO_INERTIA for i in range(system.size + 1)}
+    for i in system.inward:
+        body = system.body(i)
+        total[i], handed = split(system, i, total[i])
+        if not body.joint.balanced:
+            total[body.parent] = total[body.parent] + body.placement.carried_in(handed, ZERO)
+    return total
+
+
+def split(system: System, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
+    """What regrouping leaves on body `i` and what it hands to the parent.
+
+    A slide of a planar joint has no links, so nothing that it would keep can merge with what it is handed: mass and
+    first moment stay where they are, and only what the slide hands on itself passes through.
+    """
+    body = system.body(i)
+    kept, handed = body.regrouped(inertia)
+    if body.parent == 0 or body.parent in system.tens or system.body(body.parent).free:
+        return kept, handed
+    stays = Inertia(handed.m, handed.h, NO_SECOND)
+    return kept + stays, Inertia(ZERO, NULL, handed.s)
 
 
 @dataclass(frozen=True, slots=True)

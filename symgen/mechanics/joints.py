@@ -22,6 +22,9 @@ class JointType(Protocol):
     balanced: bool
     """Whether the body looks the same at every coordinate, so that one number tells all of its own inertia."""
 
+    grounded: bool
+    """Whether the body stands for what only its joint feels, so that it adds nothing to the robot's momentum."""
+
     def turn(self, q: Scalar) -> Angle:
         """Rotation about z at coordinate `q`."""
 
@@ -56,6 +59,7 @@ class Revolute:
     force_unit = "N m"
     fixed_axis = True
     balanced = False
+    grounded = False
 
     def turn(self, q: Scalar) -> Angle:
         return Angle(q)
@@ -91,6 +95,7 @@ class Prismatic:
     force_unit = "N"
     fixed_axis = False
     balanced = False
+    grounded = False
 
     def turn(self, q: Scalar) -> Angle:
         return Angle()
@@ -135,4 +140,13 @@ class Rotor(Revolute):
         return kept, Inertia(inertia.m, inertia.h, handed)
 
 
-JOINT_TYPES: Final[dict[str, JointType]] = {joint.name: joint for joint in (Revolute(), Prismatic(), Rotor())}
+class Armature(Rotor):
+    """A rotor on the ground in place of one on the robot, whose inertia about its axis is all that is taken of it."""
+
+    name = "armature"
+    grounded = True
+
+
+JOINT_TYPES: Final[dict[str, JointType]] = {
+    joint.name: joint for joint in (Revolute(), Prismatic(), Rotor(), Armature())
+}

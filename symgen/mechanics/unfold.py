@@ -117,7 +117,7 @@ def _rotors(stand: Stand, last: Mapping[str | None, int]) -> Iterator[Body]:
         ratio = Follow(follows.leader, joint.rotor.ratio * follows.factor)
         yield Body(turning, last[stand.below], _rotor_pose(stand, joint.rotor), (), ratio, spin=joint.rotor.inertia)
     if joint.armature:
-        turning = Joint(f"{joint.name}.armature", "rotor", AXES[2])
+        turning = Joint(f"{joint.name}.armature", "armature", AXES[2])
         yield Body(turning, 0, Pose(), (), replace(follows, offset=0.0), spin=joint.armature)
 
 
