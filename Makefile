@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test sweep lint types oracle generate clean firmware firmware-docs gauntlet example-firmware arm host
+.PHONY: help demo test sweep lint types oracle bench generate clean firmware firmware-docs gauntlet example-firmware arm host
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -19,6 +19,11 @@ $(VENV)/ready: pyproject.toml constraints.txt
 $(VENV)/ready-dev: $(VENV)/ready
 	@echo "installing the tools for tests into $(VENV)"
 	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/ready-bench: $(VENV)/ready-dev
+	@echo "installing the competitors into $(VENV)"
+	@$(PIP) --editable '.[bench]'
 	@touch $@
 
 demo: $(VENV)/ready ## set up; UR5 URDF to C and Python, compiled and verified
@@ -60,6 +65,8 @@ example-firmware: $(VENV)/ready arm ## a UR5 controller at 1 kHz on an emulated 
 	@if command -v arm-none-eabi-gcc > /dev/null && command -v qemu-system-arm > /dev/null; \
 	then $(MAKE) --no-print-directory -C examples/firmware run SYMGEN="$(CURDIR)/$(BIN)/python -m symgen"; \
 	else echo "skipped: arm-none-eabi-gcc or qemu-system-arm is not installed"; fi
+bench: $(VENV)/ready-bench ## beside Pinocchio and CasADi: docs/benchmarks/ anew (BENCH=--quick: a minute)
+	$(BIN)/python -m benchmarks.bench $(BENCH)
 
 generate: $(VENV)/ready ## write the samples in generated/ and docs/quantities.md anew
 	@for robot in $(SAMPLES); do $(BIN)/symgen generate robots/$$robot.urdf -o generated/$$robot || exit; done

@@ -13,9 +13,11 @@ Written by `make firmware-docs` with {compiler} and QEMU; `make firmware` runs t
 
 Sine and cosine are the module's own (`--trig inline`), so these figures hold all of a function. Pieces are those of
 the default `--chunk`. Code is text and constants; stack is the worst path through a function and its pieces as the
-compiler states it, {bound}. Work is the array that the caller passes, in
-scalars. Instructions are executed ones of a call, its own included; a Cortex-M4 takes about one to three cycles for
-each from flash without wait states, an M7 about one. QEMU counts instructions, not cycles.
+compiler states it, {bound}.
+Work is the array that the caller passes, in scalars. Instructions are executed ones of a call, its own included; a
+Cortex-M4 takes about one to three cycles for each from flash without wait states, an M7 about one. QEMU counts
+instructions, not cycles. Loops over structural zeros are calls of memset here, that of examples/firmware, a byte at a
+time: most of what `christoffel_symbols_full` takes.
 
 M0+: float without an FPU, -Os, calls of the compiler's float library not included. M4F: float, -O2.
 M7: double, -O2.

@@ -13,7 +13,7 @@ const pendulum_info_type pendulum_info = {
         "mass_matrix"
     },
     {
-        {"shoulder", "rad/s", -6.28, 6.28, 10.0, 50.0},
-        {"elbow", "rad/s", -6.28, 6.28, 10.0, 50.0}
+        {"shoulder", "rad", -6.28, 6.28, 10.0, 50.0},
+        {"elbow", "rad", -6.28, 6.28, 10.0, 50.0}
     }
 };

@@ -53,4 +53,4 @@ def _joints(module: Module) -> Iterator[list[str]]:
         x = bodies[row.name].joint.limits
         limits = [(x.lower, f"-{most}"), (x.upper, most), (x.velocity, most), (x.effort, most)]
         texts = (absent if value is None else numbers([value], module.scalar) for value, absent in limits)
-        yield [string(row.name), string(row.unit), *texts]
+        yield [string(row.name), string(row.unit.removesuffix("/s")), *texts]

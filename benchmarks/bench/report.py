@@ -1,0 +1,202 @@
+"""The page docs/benchmarks/README.md from the results."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from benchmarks.bench.cases import CHAIN_QUANTITIES, QUANTITIES
+from benchmarks.bench.published import JOHANNESSEN, REASONS
+
+Row = dict[str, Any]
+CASADI, PINOCCHIO = 2.0, 8.0
+"""How many times faster than each a cell should be."""
+
+NOTABLE = 0.25
+"""A share of sines and cosines in the time worth naming."""
+
+KINDS: dict[str, Callable[[str], bool]] = {
+    "symgen": lambda tool: tool.startswith("symgen") and "inline" not in tool,
+    "symgen inline": lambda tool: tool.startswith("symgen inline"),
+    "CasADi": lambda tool: "casadi" in tool,
+    "Pinocchio": lambda tool: tool.startswith("pinocchio"),
+}
+"""Tools by what stands in a column; its figure is the best of them."""
+
+
+def best(rows: Iterable[Row], robot: str, quantity: str, kind: str, key: str = "minimum") -> float | None:
+    """The smallest figure of a kind of tool."""
+    found = [row[key] for row in rows
+             if row["robot"] == robot and row["quantity"] == quantity and key in row and KINDS[kind](row["tool"])]
+    return min(found, default=None)
+
+
+def robots_of(rows: Iterable[Row]) -> list[str]:
+    return list(dict.fromkeys(row["robot"] for row in rows))
+
+
+def ratio(rows: Sequence[Row], robot: str, quantity: str, peer: str, kind: str = "best") -> float | None:
+    """How many times as long the peer takes; `best` is the faster kind of ours."""
+    mine = [x for k in (("symgen", "symgen inline") if kind == "best" else (kind,))
+            if (x := best(rows, robot, quantity, k)) is not None]
+    other = best(rows, robot, quantity, peer)
+    return other / min(mine) if mine and other else None
+
+
+def page(results: dict[str, Any]) -> str:
+    """The whole page."""
+    rows, chains = results["robots"], results["chains"]
+    below = _below(rows, results["machine"])
+    parts = [_head(results["machine"]), _summary(rows), "## Robots\n", *_times(rows), below, _costs(rows)]
+    return "\n".join([*parts, *(_chains(chains) if chains else [])]).rstrip() + "\n"
+
+
+def _head(machine: dict[str, Any]) -> str:
+    packages = ", ".join(f"{name} {number}" for name, number in machine["packages"].items())
+    flags = "; ".join(f"`{' '.join(words)}`" for words in machine["flags"].values())
+    return f"""# Benchmarks
+
+Written by `make bench`: every figure is of one process, in which all functions take turns of a millisecond, round after
+round; 64 random states in a row. Each competitor's result was compared with ours first and is timed only if it agrees.
+{machine["processor"]}, {machine["cores"]} cores (shared: trust ratios) with {_kib(machine)} KiB for instructions each;
+{machine["gcc"]}, Python {machine["python"]}, {packages}; symgen at {machine["commit"]}.
+All figures: [results.json](results.json).
+
+- **symgen**: C with libm's sin and cos; **inline**: with `--trig inline`, never with `-ffast-math`.
+- **CasADi**: C that CasADi writes, the faster of urdf2casadi's algorithms (chains only) and Pinocchio's over
+  `casadi::SX`, common subexpressions eliminated. It and symgen are compiled by gcc with {flags};
+  the faster counts.
+- **Pinocchio**: its C++ templates, `-O3 -march=native -DNDEBUG`, the faster convention where there are two;
+  compiled with the joint types of these robots only, continuous joints as revolute ones, results left in its `data`.
+- Quantities: ID inverse dynamics, bias C q̇ + g, M mass matrix, C Coriolis matrix, FD forward dynamics, dID and dFD all
+  first derivatives (with M, M⁻¹). Minimum over the rounds.
+
+![Ratios](ratios.png)
+
+![Times](times.png)
+"""
+
+
+def _kib(machine: dict[str, Any]) -> int:
+    return int(machine["instruction_cache"]) // 1024
+
+
+def _summary(rows: Sequence[Row]) -> str:
+    """All ratios."""
+    lines = [[robot, *(" / ".join(_marked(ratio(rows, robot, quantity, peer), bar) for peer, bar in _peers())
+                       for quantity in QUANTITIES)] for robot in robots_of(rows)]
+    return ("How many times faster than CasADi / Pinocchio (aims 2 and 8; bold: below):\n\n"
+            + _table(("robot", *QUANTITIES.values()), lines))
+
+
+def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"| {' | '.join(head)} |\n|{'---|' * len(head)}\n{body}\n"
+
+
+def _shown(x: float | None, digits: int = 0) -> str:
+    return "–" if x is None else f"{x:.{digits}f}"
+
+
+def _times(rows: Sequence[Row]) -> Iterator[str]:
+    head = ("quantity", "operations", "CasADi's", "symgen ns", "inline ns", "CasADi ns", "Pinocchio ns",
+            "CasADi / ours", "Pinocchio / ours")
+    for robot in robots_of(rows):
+        yield f"### {robot}\n"
+        yield _table(head, (_line(rows, robot, quantity) for quantity in QUANTITIES))
+
+
+def _line(rows: Sequence[Row], robot: str, quantity: str) -> list[str]:
+    counts = [_shown(best(rows, robot, quantity, kind, "operations")) for kind in ("symgen", "CasADi")]
+    times = [_shown(best(rows, robot, quantity, kind)) for kind in KINDS]
+    marks = [_marked(ratio(rows, robot, quantity, peer), bar) for peer, bar in _peers()]
+    return [QUANTITIES[quantity], *counts, *times, *marks]
+
+
+def _peers() -> tuple[tuple[str, float], ...]:
+    return (("CasADi", CASADI), ("Pinocchio", PINOCCHIO))
+
+
+def _marked(x: float | None, bar: float) -> str:
+    """Bold where it is below the bar."""
+    return "–" if x is None else f"**{x:.1f}**" if x < bar else f"{x:.1f}"
+
+
+def _below(rows: Sequence[Row], machine: dict[str, Any]) -> str:
+    """The cells below the bar, by name and reason."""
+    found = [(robot, quantity, peer, x) for robot in robots_of(rows) for quantity in QUANTITIES
+             for peer, bar in _peers() if (x := ratio(rows, robot, quantity, peer)) is not None and x < bar]
+    lines = [(robot, QUANTITIES[quantity], f"{x:.1f} × {peer}", _reason(rows, robot, quantity, peer, machine))
+             for robot, quantity, peer, x in found]
+    cells = sum(ratio(rows, robot, quantity, peer) is not None
+                for robot in robots_of(rows) for quantity in QUANTITIES for peer, _ in _peers())
+    title = f"## Below {CASADI:g} × CasADi or {PINOCCHIO:g} × Pinocchio"
+    table = _table(("robot", "quantity", "ratio", "why"), lines)
+    return f"{title}\n\n{len(found)} of {cells} cells (bold above):\n\n{table}"
+
+
+def _reason(rows: Sequence[Row], robot: str, quantity: str, peer: str, machine: dict[str, Any]) -> str:
+    """What is known: of the pair itself, from counts, the time of sines and cosines, and the size of the code."""
+    ours, theirs = (best(rows, robot, quantity, kind, "operations") for kind in ("symgen", "CasADi"))
+    spent = best(rows, robot, quantity, "symgen")
+    share = (best(rows, robot, quantity, "symgen", "trig") or 0) * machine["trig"] / (spent or 1)
+    found = [REASONS[robot, quantity]] if (robot, quantity) in REASONS else []
+    if peer == "CasADi" and ours and theirs:
+        found.append(f"{theirs / ours:.1f} times the operations")
+    if share > NOTABLE:
+        found.append(f"libm's sin and cos are about {100 * min(share, 1):.0f} % of our time")
+    code = best(rows, robot, quantity, "symgen", "code") or 0
+    if code > machine["instruction_cache"]:
+        found.append(f"{code / 1024:.0f} KiB of machine code, more than the instruction cache")
+    return "; ".join(found)
+
+
+def _costs(rows: Sequence[Row]) -> str:
+    """Generation of all quantities, size of C and compile time, by robot and tool."""
+    head = ("robot", "tool", "C kB", "generation s", "MB", "compile -O2 s", "compile fast s")
+    return "## Cost of the code\n\nAll quantities above that the tool has; CPU time from process start.\n\n" + _table(
+        head, (_cost(rows, robot, tool) for robot in robots_of(rows) for tool in
+               ("symgen", "symgen inline", "urdf2casadi", "casadi pinocchio")
+               if any(row["tool"] == f"{tool} O2" and row["robot"] == robot for row in rows)))
+
+
+def _cost(rows: Sequence[Row], robot: str, tool: str) -> list[str]:
+    plain, fast = ([row for row in rows if row["robot"] == robot and row["tool"] == f"{tool} {flag}"]
+                   for flag in ("O2", "fast"))
+    made = plain[0]["generation"]
+    seconds = [sum(row["compile"]["seconds"] for row in some) for some in (plain, fast)]
+    return [robot, f"{tool} ({len(plain)})", _shown(sum(row["bytes"] for row in plain) / 1e3),
+            _shown(made["seconds"], 1), _shown(made["megabytes"]), *(_shown(x, 1) for x in seconds)]
+
+
+def _chains(rows: Sequence[Row]) -> Iterator[str]:
+    yield """## Chains of UR5 joints
+
+The experiment of Johannessen, Arbo & Gravdahl (urdf2casadi, 2019): chains of 2 to 60 joints made of UR5 parameters.
+Here urdf2casadi's functions are as it makes them (no elimination of common subexpressions); all C with `-O2`. Published
+counts are of a UR5 with other numbers and of C q̇ without gravity in place of bias.
+
+![Growth](growth.png)
+"""
+    lengths = sorted({row["joints"] for row in rows})
+    for key, title in (("operations", "Operations"), ("minimum", "Nanoseconds")):
+        tools = ("symgen O2", "casadi pinocchio O2", "urdf2casadi O2", *(("pinocchio",) if key == "minimum" else ()))
+        lines = [_grown(rows, key, quantity, tool, lengths) for quantity in CHAIN_QUANTITIES for tool in tools]
+        lines += [_published(quantity, lengths) for quantity in JOHANNESSEN] if key == "operations" else []
+        yield f"{title}:\n"
+        yield _table(("quantity", "tool", *map(str, lengths)), lines)
+
+
+def _grown(rows: Sequence[Row], key: str, quantity: str, tool: str, lengths: Sequence[int]) -> list[str]:
+    figures = (_shown(at(rows, key, quantity, tool, n)) for n in lengths)
+    return [QUANTITIES[quantity], tool.removesuffix(" O2"), *figures]
+
+
+def at(rows: Iterable[Row], key: str, quantity: str, tool: str, joints: int) -> float | None:
+    """A figure of a chain; of Pinocchio's conventions the faster."""
+    found = [row[key] for row in rows if key in row and row["quantity"] == quantity and row["joints"] == joints
+             and (row["tool"] == tool or (tool == "pinocchio" and row["tool"].startswith("pinocchio")))]
+    return min(found, default=None)
+
+
+def _published(quantity: str, lengths: Sequence[int]) -> list[str]:
+    counts = JOHANNESSEN[quantity]
+    return [QUANTITIES[quantity], "published", *(str(counts.get(n, "–")) for n in lengths)]
