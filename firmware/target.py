@@ -21,10 +21,11 @@ from rich.table import Table
 from firmware.modules import ROBOTS, Sample, Written
 from firmware.tools import BARE, Refused, missing, run
 from symgen.compiler.passes import counts
+from symgen.footprint import ARM, TARGETS
 from symgen.targets.c_function import CFunction
 from symgen.targets.c_text import numbers
 
-TOOLS = ("arm-none-eabi-gcc", "arm-none-eabi-size", "qemu-system-arm")
+TOOLS = (ARM, "arm-none-eabi-size", "qemu-system-arm")
 PACKAGES = "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"
 STACK = 1024
 """Bytes of stack that no function may exceed."""
@@ -50,10 +51,9 @@ class Core:
     scalars: tuple[str, ...] = ()
 
 
-M0 = Core("M0+", ("-mcpu=cortex-m0plus", "-mthumb"))
-M4F = Core("M4F", ("-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"), "mps2-an386", ("float",))
-M7 = Core("M7", ("-mcpu=cortex-m7", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv5-d16"), "mps2-an500",
-          ("float", "double"))
+M0 = Core("M0+", TARGETS["cortex-m0plus"].flags)
+M4F = Core("M4F", TARGETS["cortex-m4f"].flags, "mps2-an386", ("float",))
+M7 = Core("M7", TARGETS["cortex-m7"].flags, "mps2-an500", ("float", "double"))
 
 RUNS = ((M4F, "float", "-O2"), (M4F, "float", "-Os"), (M4F, "double", "-O2"), (M7, "float", "-O2"),
         (M7, "double", "-O2"), (M7, "double", "-Os"))
@@ -118,7 +118,7 @@ def build(made: Written, core: Core, optimise: str, work: Path) -> dict[str, Pat
         flags = (*core.flags, optimise, "-std=c99", "-fcallgraph-info=su", *SECTIONS, f"-I{made.folder}", f"-I{BARE}")
         own = STARTUP if source.parent == BARE else WARNINGS
         none = f"-D{made.module.name.upper()}_SELFTEST_NO_MAIN"
-        run("arm-none-eabi-gcc", *flags, *own, none, "-c", source, "-o", target, cwd=work)
+        run(ARM, *flags, *own, none, "-c", source, "-o", target, cwd=work)
         return target
 
     sources = [*made.own, *(() if not core.board else _image(made, work))]
@@ -158,7 +158,7 @@ def _call(function: CFunction) -> str:
 def link(objects: Iterable[Path], core: Core, work: Path) -> Path:
     """The image. Raises Refused where anything but the compiler's own helpers is missing."""
     flags = ("-nostdlib", "-nostartfiles", "-T", BARE / "mps2.ld", "-Wl,--gc-sections")
-    run("arm-none-eabi-gcc", *core.flags, *flags, *objects, "-lgcc", "-o", "image.elf", cwd=work)
+    run(ARM, *core.flags, *flags, *objects, "-lgcc", "-o", "image.elf", cwd=work)
     return work / "image.elf"
 
 

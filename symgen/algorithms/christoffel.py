@@ -43,8 +43,7 @@ class Pull:
 def pull(joint: JointType, flow: Flow) -> Pull:
     """From the moments of J_k at joint j."""
     force, turning = flow.spun, spin_axis(joint).z
-    spun = Force(force.linear.scaled(turning), force.angular.scaled(turning))
-    return Pull(spun, flow.swept.scaled(turning) + flow.p.cross(slide_axis(joint)))
+    return Pull(force.scaled(turning), flow.swept.scaled(turning) + flow.p.cross(slide_axis(joint)))
 
 
 Readings = Iterator[tuple[int, Scalar, Scalar]]

@@ -113,10 +113,9 @@ def forward_dynamics(system: System, q: Coordinates, qd: Coordinates, tau: Coord
 
 @dataclass(frozen=True, slots=True)
 class Yield:
-    """How a joint gives way: U/D, 1/D and what drives it, all in the body's frame."""
+    """How a joint gives way: U/D, in the body's frame unless told otherwise, and what drives it, by D."""
 
     share: Force
-    inverse_d: Scalar
     rate: Scalar
 
 
@@ -173,10 +172,10 @@ def _inward(
             whole = handle[i] + rigid(body.inertia)
             felt = whole.times(Twist(slide_axis(joint), spin_axis(joint)))
             inverse_d = named(1.0 / joint.project(felt), f"d{i}")
-            share = Force(felt.linear.scaled(inverse_d), felt.angular.scaled(inverse_d))
+            share = felt.scaled(inverse_d)
             drive = tau[i - 1] - body.friction.force(qd[i - 1]) - joint.project(force[i])
-            joints[i] = Yield(share, inverse_d, drive * inverse_d)
-            passed = force[i] + Force(share.linear.scaled(drive), share.angular.scaled(drive))
+            joints[i] = Yield(share, drive * inverse_d)
+            passed = force[i] + share.scaled(drive)
             left, steps = whole.yielding(joint, felt, share), body.placement.steps(q[i - 1])
             handle[body.parent] = handle[body.parent] + carried(left, steps)
             force[body.parent] = force[body.parent] + carried(passed, steps)

@@ -13,9 +13,16 @@ of the rotors, less U Uᵀ / D. (The idea is that of Echeandia 2020, algorithm 6
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from symgen.algorithms.forward_dynamics import NO_HANDLE, Handle, accelerations, forces_at_rest, motion_along, rigid
+from symgen.algorithms.forward_dynamics import (
+    NO_HANDLE,
+    Handle,
+    Yield,
+    accelerations,
+    forces_at_rest,
+    motion_along,
+    rigid,
+)
 from symgen.mechanics.flow import Twist, carried, slide_axis, spin_axis
-from symgen.mechanics.joints import JointType
 from symgen.mechanics.spatial import NO_FORCE, NULL, Force
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar, named
@@ -49,14 +56,6 @@ class Inward:
     """Σ n S_rᵀ f_r."""
 
 
-@dataclass(frozen=True, slots=True)
-class Yield:
-    """How a joint gives way: U/D seen at the parent's frame, 1/D and what drives it."""
-
-    share: Force
-    rate: Scalar
-
-
 @accelerations(suits=geared)
 def forward_dynamics(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
     """The same by articulated bodies with rotors, best for long chains."""
@@ -73,6 +72,7 @@ def forward_dynamics(system: System, q: Coordinates, qd: Coordinates, tau: Coord
 
 
 def _inward(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> dict[int, Yield]:
+    """How each joint gives way, U/D seen at the parent's frame."""
     at = Inward(dict.fromkeys(range(system.size + 1), NO_HANDLE), forces_at_rest(system, q, qd))
     for r in system.rotors:
         _stand(system, r, at)
@@ -86,7 +86,7 @@ def _stand(system: System, r: int, at: Inward) -> None:
     at.weight[i] = at.weight.get(i, ZERO) + ratio * ratio * body.joint.project(momentum)
     at.pull[i] = at.pull.get(i, ZERO) + ratio * body.joint.project(at.force[r])
     if body.parent:
-        there = carried(Force(momentum.linear.scaled(ratio), momentum.angular.scaled(ratio)), steps)
+        there = carried(momentum.scaled(ratio), steps)
         at.spun[i] = at.spun.get(i, NO_FORCE) + there
         at.handle[body.parent] = at.handle[body.parent] + carried(rigid(body.inertia), steps)
         at.force[body.parent] = at.force[body.parent] + carried(at.force[r], steps)
@@ -102,16 +102,11 @@ def _give(system: System, i: int, q: Coordinates, qd: Coordinates, tau: Coordina
         resting = joint.project(at.force[i]) + at.pull.get(i, ZERO)
         drive = tau[i - 1] - body.friction.force(qd[i - 1]) - resting
         u = carried(felt, steps) + at.spun.get(i, NO_FORCE)
-        share = Force(u.linear.scaled(inverse_d), u.angular.scaled(inverse_d))
-        passed = carried(at.force[i], steps) + Force(share.linear.scaled(drive), share.angular.scaled(drive))
+        share = u.scaled(inverse_d)
+        passed = carried(at.force[i], steps) + share.scaled(drive)
         spinning = i in at.weight
-        left = carried(whole if spinning else _given_way(whole, joint, felt, inverse_d), steps)
+        left = carried(whole if spinning else whole.yielding(joint, felt, felt.scaled(inverse_d)), steps)
         left = left.less(u, share) if spinning else left
         at.handle[body.parent] = at.handle[body.parent] + left
         at.force[body.parent] = at.force[body.parent] + passed
     return Yield(share, drive * inverse_d)
-
-
-def _given_way(whole: Handle, joint: JointType, felt: Force, inverse_d: Scalar) -> Handle:
-    """What is left where the joint gives way, no rotor with it."""
-    return whole.yielding(joint, felt, Force(felt.linear.scaled(inverse_d), felt.angular.scaled(inverse_d)))

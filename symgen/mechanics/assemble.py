@@ -118,7 +118,7 @@ def _model(part: Part, gravity: Triple, rounder: Rounder, drives: Drives) -> Mod
             carrier, pose = joint.name, Pose()
         seats[joint.child] = carrier, pose
     links = _links(part, seats, rounder)
-    followers = following(part.robot, part.moving, part.held)
+    followers = following(part.robot, part.moving)
     every = [
         Stand(drives.on(_joint(j)), *stands[j.name], tuple(links[j.name]), followers.get(j.name)) for j in part.moving
     ]

@@ -84,15 +84,15 @@ class BaseParameters:
     def reasons(self) -> dict[str, str]:
         """What became of each of the users' parameters, in words."""
         alone = np.einsum("pb,bp->p", np.linalg.pinv(self.factors), self.factors) > 1 - 1e-9
-        return {name: self._reason(p, bool(alone[p])) for p, name in enumerate(self.names)}
+        owner = {p: i for i, columns in self.robot.columns.items() for p in columns}
+        return {name: self._reason(p, owner[p], bool(alone[p])) for p, name in enumerate(self.names)}
 
-    def _reason(self, p: int, alone: bool) -> str:
+    def _reason(self, p: int, own: int, alone: bool) -> str:
         bodies = sorted({self.found.keys[b][0] for b in np.flatnonzero(self.factors[:, p])})
         if not bodies:
             return "no effect"
         if alone:
             return "identifiable by itself"
-        own = next(i for i, columns in self.robot.columns.items() if p in columns)
         others = ", ".join(self.model.body(i).name for i in bodies if i != own)
         if own not in bodies:
             return f"regrouped into {others}"

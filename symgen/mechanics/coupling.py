@@ -92,11 +92,9 @@ class Coupling:
     def normalized(self, q: Sequence[float]) -> list[Any]:
         """`places` of any numbers, quaternions made unit ones."""
         whole = list(q)
-        for k, drive in enumerate(self.drives):
-            if self.free[k] == 1:
-                four = slice(drive.place + 3, drive.place + SEVEN)
-                size = math.hypot(*whole[four])
-                whole[four] = [x / size for x in whole[four]]
+        for four in self.quaternions:
+            size = math.hypot(*whole[four])
+            whole[four] = [x / size for x in whole[four]]
         return self.places(whole)
 
     @property
@@ -174,7 +172,7 @@ def positions(model: Model) -> list[Coordinate]:
             units = ("m",) * 3 + ("1",) * 4
             found += [Coordinate(f"{stem}.{p}", link, "floating", u) for p, u in zip(POSITIONS, units, strict=True)]
         elif not body.free:
-            found.append(Coordinate(body.joint.name, link, _kind(body), _unit(body)))
+            found.append(Coordinate(body.joint.name, link, body.kind, _unit(body)))
     return found
 
 
@@ -182,7 +180,7 @@ def velocities(model: Model) -> list[Coordinate]:
     """The user's velocities in order."""
     bodies = {body.joint.name: (k, body) for k, body in _own(model)}
     rows = ((name, *bodies[name]) for name in model.joint_names)
-    return [Coordinate(name, _moved(model, k), _kind(body), f"{_unit(body)}/s") for name, k, body in rows]
+    return [Coordinate(name, _moved(model, k), body.kind, f"{_unit(body)}/s") for name, k, body in rows]
 
 
 def _own(model: Model) -> list[tuple[int, Body]]:
@@ -195,10 +193,6 @@ def _moved(model: Model, k: int) -> str:
     return next(body.name for body in model.bodies[k:] if body.links)
 
 
-def _kind(body: Body) -> str:
-    return "floating" if body.free else "planar" if body.planar else body.joint.kind
-
-
 def _unit(body: Body) -> str:
     return JOINT_TYPES[body.joint.kind].coordinate_unit
 
@@ -206,9 +200,8 @@ def _unit(body: Body) -> str:
 def upright(coupling: Coupling, q: Sequence[float], random: Random) -> tuple[float, ...]:
     """The positions with unit quaternions of two decimals, for tests in any precision."""
     found = list(q)
-    for k, drive in enumerate(coupling.drives):
-        if coupling.free[k] == 1:
-            found[drive.place + 3 : drive.place + SEVEN] = random.choice(UNIT_QUATERNIONS)
+    for four in coupling.quaternions:
+        found[four] = random.choice(UNIT_QUATERNIONS)
     return tuple(found)
 
 

@@ -48,10 +48,9 @@ def listed(model: Model) -> list[Listed]:
         last = i + (len(RUN) if first.free else PLANAR if first.planar else 1) - 1
         drives, run = coupling.drives[i - 1 : last], tuple(range(i, last + 1))
         name = first.joint.name.rpartition(".")[0] if last > i else first.joint.name
-        kind = "floating" if first.free else "planar" if first.planar else first.joint.kind
         places, indices = ((), ()) if first.follows else (_places(first, drives), sorted(d.index for d in drives))
         found.append(Listed(
-            name, kind, run, model.body(last), tuple(places), tuple(indices),
+            name, first.kind, run, model.body(last), tuple(places), tuple(indices),
             model.body(first.follows.leader).joint.name if first.follows else "", _follows(model, first),
         ))
         i = last + 1

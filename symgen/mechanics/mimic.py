@@ -8,15 +8,13 @@ from symgen.mechanics.unfold import Following
 from symgen.mechanics.xml_reader import quoted, shown
 
 
-def following(
-    robot: Description, moving: Sequence[JointElement], held: Collection[str]
-) -> dict[str, Following]:
+def following(robot: Description, moving: Sequence[JointElement]) -> dict[str, Following]:
     """For every moving joint that mimics, the joint with a coordinate of its own that it follows in the end.
 
     Raises RobotError where there is none.
     """
     by_name = {joint.name: joint for joint in moving}
-    return {joint.name: _leader(robot, joint, by_name, held) for joint in moving if joint.mimics is not None}
+    return {joint.name: _leader(robot, joint, by_name) for joint in moving if joint.mimics is not None}
 
 
 def held_by_leaders(robot: Description, held: Mapping[str, float]) -> dict[str, float]:
@@ -47,9 +45,7 @@ def _held_value(
     return None if value is None else mimic.multiplier * value + mimic.offset
 
 
-def _leader(
-    robot: Description, joint: JointElement, moving: Mapping[str, JointElement], held: Collection[str]
-) -> Following:
+def _leader(robot: Description, joint: JointElement, moving: Mapping[str, JointElement]) -> Following:
     factor, offset, at, seen = 1.0, 0.0, joint, [joint.name]
     while at.mimics is not None:
         factor, offset = factor * at.mimics.multiplier, factor * at.mimics.offset + offset

@@ -143,6 +143,11 @@ class Body:
         return self.links[0].name if self.links else self.joint.name
 
     @property
+    def kind(self) -> str:
+        """The type of the joint that it belongs to, which may consist of several bodies."""
+        return "floating" if self.free else "planar" if self.planar else self.joint.kind
+
+    @property
     def rubs(self) -> bool:
         """Whether friction of its joint is described by one viscous and one Coulomb coefficient."""
         return not (self.free or self.planar or self.spin)

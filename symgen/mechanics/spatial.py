@@ -190,6 +190,9 @@ class Force:
     def __add__(self, other: "Force") -> "Force":
         return Force(self.linear + other.linear, self.angular + other.angular)
 
+    def scaled(self, k: Scalar) -> "Force":
+        return Force(self.linear.scaled(k), self.angular.scaled(k))
+
     def moved_in(self, step: Step) -> "Force":
         """The same force at the frame from which `step` leads to the present one."""
         if isinstance(step, Shift):
