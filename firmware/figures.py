@@ -16,8 +16,8 @@ the default `--chunk`. Code is text and constants; stack is the worst path throu
 compiler states it, {bound}.
 Work is the array that the caller passes, in scalars. Instructions are executed ones of a call, its own included; a
 Cortex-M4 takes about one to three cycles for each from flash without wait states, an M7 about one. QEMU counts
-instructions, not cycles. Loops over structural zeros are calls of memset here, that of examples/firmware, a byte at a
-time: most of what `christoffel_symbols_full` takes.
+instructions, not cycles. Loops over structural zeros are calls of memset here, that of examples/firmware, a word at a
+time.
 
 M0+: float without an FPU, -Os, calls of the compiler's float library not included. M4F: float, -O2.
 M7: double, -O2.

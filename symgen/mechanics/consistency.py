@@ -66,7 +66,8 @@ def _judge_body(body: Body, leaf: bool) -> Verdict:
     verdict = _verdict("body", body.name, total, warned=False)
     if not leaf or _moved(body, total):
         return verdict
-    message = f"joint '{body.joint.name}' moves no inertia, so the mass matrix is singular"
+    name = body.joint.name.rpartition(".")[0] if body.free or body.planar else body.joint.name
+    message = f"joint '{name}' moves no inertia, so the mass matrix is singular"
     return Verdict("body", body.name, verdict.status, verdict.eigenvalues, message, warning=True)
 
 
