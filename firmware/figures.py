@@ -24,7 +24,7 @@ M7: double, -O2.
 
 {summary}.
 """
-BOUND = f"confirmed by a painted stack in the emulator, and never above {STACK} bytes"
+BOUND = f"equal to what the stack pointer reaches in the emulator, and never above {STACK} bytes"
 COLUMNS = ("function", "operations", "work", "code M0+", "code M4F", "code M7", "stack M4F", "stack M7",
            "instructions M4F", "instructions M7")
 SHOWN: tuple[tuple[Core, str, str], ...] = ((M0, "float", "-Os"), (M4F, "float", "-O2"), (M7, "double", "-O2"))
