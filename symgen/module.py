@@ -57,9 +57,9 @@ class TestState:
     expected: Mapping[str, Numbers]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Module:
-    """Everything a language needs to write its files."""
+    """Everything a language needs to write its files; each is itself alone, so that what is read off it is kept."""
 
     name: str
     """The prefix of all global names: a legal identifier."""

@@ -142,7 +142,7 @@ class CFunction:
         program = self.d.program
         return any(program.nodes[i].op in ("sin", "cos") for i in live(program))
 
-    @property
+    @cached_property
     def lines(self) -> list[list[str]]:
         """The body in blocks of lines, where the function is in one piece."""
         return [_block(b) for b in blocks(self._made, self._names, dialect(self.module))]
@@ -152,7 +152,7 @@ class CFunction:
         """Lines that return the status, where the function is in one piece."""
         return _checks(signed(self.d.program, self.d.pivots, self._names))
 
-    @property
+    @cached_property
     def pieces(self) -> list[Piece]:
         """The pieces, empty where the function is in one."""
         if self._pieces is None:
