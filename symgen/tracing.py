@@ -172,10 +172,16 @@ def _regroups(robot: Robot) -> dict[str, Regroup]:
 
 
 def _cheapest(regroups: Mapping[str, Regroup], wanted: Wanted, choice: Choice) -> Function:
-    ways = [_ways(replace(wanted, quantities=(q,)), regroups, choice) for q in wanted.quantities]
+    ways = [_promising(_ways(replace(wanted, quantities=(q,)), regroups, choice), regroups) for q in wanted.quantities]
     if prod(map(len, ways)) > MANY:
         return _improved(regroups, wanted, ways)
     return _least(_traced(regroups, wanted, sum(parts, ())) for parts in product(*ways))
+
+
+def _promising(ways: list[tuple[Part, ...]], regroups: Mapping[str, Regroup]) -> list[tuple[Part, ...]]:
+    """Without those that are never the cheapest, unless they are all there is or one regrouping serves all."""
+    free = sum(name != WHOLE for name in regroups) > 1
+    return [parts for parts in ways if not free or all(way.tried for _, way in parts)] or ways
 
 
 MANY: Final = 24
