@@ -225,7 +225,7 @@ def _chosen(q: Quantity, name: str | None, layout: System) -> Sequence[Formulati
 
 def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, ...]) -> Function:
     program = Program()
-    own = {way.regrouping: regroups[way.regrouping] for _, way in parts}
+    own = _own(regroups, parts)
     sizes = dimensions(next((r for name, r in own.items() if name != WHOLE), own[parts[0][1].regrouping]))
     arrays = {name: program.input(name, INPUTS[name].sizes(sizes)) for name in _inputs(own, wanted, parts)}
     for part in parts:
@@ -235,6 +235,12 @@ def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, 
                 program.output(out.name, out.sizes(sizes), values[out.name])
     _check_finite(wanted, program)
     return Function(wanted.name, parts, own, program)
+
+
+def _own(regroups: Mapping[str, Regroup], parts: tuple[Part, ...]) -> dict[str, Regroup]:
+    """The regroupings of a function; leaves are turned where nothing in it reads parameters or poses of links."""
+    own = {way.regrouping: regroups[way.regrouping] for _, way in parts}
+    return own if WHOLE in own else {name: regroup.turned for name, regroup in own.items()}
 
 
 def _check_finite(wanted: Wanted, program: Program) -> None:
