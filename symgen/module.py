@@ -77,6 +77,8 @@ class Module:
     """The processor that the report is to have figures of."""
     options: Mapping[str, object] = field(default_factory=dict)
     """As given by the user, for the manifest."""
+    zeros: str = "always"
+    """When entries of C outputs that vanish in every state are written: ``always``, or ``once`` by the caller."""
 
     @property
     def version(self) -> str:

@@ -86,17 +86,23 @@ class CFunction:
     @cached_property
     def _made(self) -> list[Statement]:
         kept = [ref.node for ref in self.d.pivots]
-        return statements(self.d.program, dialect(self.module), [a.name for a in self.zeroed], kept)
+        return statements(self.d.program, dialect(self.module), [a.name for a in (*self.zeroed, *self.left_out)], kept)
 
     @cached_property
     def _names(self) -> dict[Index, str]:
         return variables(self.d.program, self._made)
 
     @property
+    def left_out(self) -> list[Argument]:
+        """Outputs whose structural zeros the caller writes once."""
+        found = zeros(self.d.program)
+        return [a for a in self.d.arguments if found.get(a.name, 0)] if self.module.zeros == "once" else []
+
+    @property
     def zeroed(self) -> list[Argument]:
         """Outputs with so many structural zeros that a loop writes them first."""
         found = zeros(self.d.program)
-        return [a for a in self.d.arguments if found.get(a.name, 0) >= MANY_ZEROS]
+        return [a for a in self.d.arguments if found.get(a.name, 0) >= MANY_ZEROS and a not in self.left_out]
 
     @property
     def zero(self) -> str:
