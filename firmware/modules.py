@@ -43,7 +43,7 @@ class Written:
 
     title: str
     module: Module
-    functions: list[CFunction]
+    functions: tuple[CFunction, ...]
     folder: Path
     sources: list[Path]
 

@@ -27,6 +27,7 @@ CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 EARTH: Final = (0.0, 0.0, -9.81)
 SCALARS: Final = ("double", "float")
 TRIG: Final = ("libm", "inline")
+ZEROS: Final = ("always", "once")
 NARROWEST: Final = 1e-9
 """Coulomb friction with a narrower step (rad/s or m/s) is better a sign."""
 
@@ -63,6 +64,7 @@ class Job:
     trig: str = "libm"
     glue: tuple[str, ...] = ("cmake",)
     target: str | None = None
+    zeros: str = "always"
 
     def load(self) -> Loaded:
         """The robot. Raises SymgenError."""
@@ -129,6 +131,8 @@ class Job:
             raise OptionError(f"--scalar {self.scalar!r}: use one of {', '.join(SCALARS)}")
         if self.trig not in TRIG:
             raise OptionError(f"--trig {self.trig!r}: use one of {', '.join(TRIG)}")
+        if self.zeros not in ZEROS:
+            raise OptionError(f"--zeros {self.zeros!r}: use one of {', '.join(ZEROS)}")
         if self.chunk < 1:
             raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 100")
         name = identifier(loaded.model.name) if self.prefix is None else self.prefix
@@ -143,7 +147,7 @@ class Job:
             _check_inline(functions)
         source = Source.of(self.file, loaded.sha256, self.actuators, loaded.actuators_sha256)
         return Module(name, robot, functions, source, self.scalar, self.chunk, self.trig, self.glue, self.target,
-                      self.options())
+                      self.options(), self.zeros)
 
     def every_formulation(self, loaded: Loaded) -> list[Function]:
         """Each function in each of its formulations. Raises OptionError."""

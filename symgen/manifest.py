@@ -38,6 +38,7 @@ def manifest(module: Module, files: Mapping[str, str]) -> str:
         "scalar": module.scalar,
         "chunk": module.chunk,
         "trig": module.trig,
+        "zeros": module.zeros,
         "source": asdict(module.source),
         "options": module.options,
         "conventions": conventions(module),
@@ -121,7 +122,7 @@ def _module(data: dict[str, Any]) -> Module:
     functions = tuple(_function(robot, name, row) for name, row in rows.items())
     source = Source(**data["source"])
     return Module(data["prefix"], robot, functions, source, data["scalar"], data["chunk"], data["trig"],
-                  options=data["options"])
+                  options=data["options"], zeros=data["zeros"])
 
 
 def _function(robot: Robot, name: str, row: dict[str, Any]) -> Function:

@@ -57,9 +57,9 @@ class TestState:
     expected: Mapping[str, Numbers]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Module:
-    """Everything a language needs to write its files."""
+    """Everything a language needs to write its files; each is itself alone, so that what is read off it is kept."""
 
     name: str
     """The prefix of all global names: a legal identifier."""
@@ -77,6 +77,8 @@ class Module:
     """The processor that the report is to have figures of."""
     options: Mapping[str, object] = field(default_factory=dict)
     """As given by the user, for the manifest."""
+    zeros: str = "always"
+    """When entries of C outputs that vanish in every state are written: ``always``, or ``once`` by the caller."""
 
     @property
     def version(self) -> str:

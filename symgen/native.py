@@ -79,11 +79,13 @@ class Compiled:
         ins = [a for a in d.arguments if a.direction == "in"]
         outs = [a for a in d.arguments if a.direction == "out"]
 
+        fresh = np.zeros if module.zeros == "once" else np.empty
+
         def call(*inputs: ArrayLike) -> Any:
             if len(inputs) != len(ins):
                 raise TypeError(f"{d.name} takes {', '.join(a.name for a in ins)}")
             batch, arrays = self._broadcast(inputs, [(a.name, a.size) for a in ins])
-            results = [np.empty((*batch, *a.sizes), self._dtype) for a in outs]
+            results = [fresh((*batch, *a.sizes), self._dtype) for a in outs]
             bad = run(int(np.prod(batch, dtype=int)), *(self._pointer(a) for a in (*arrays, *results)))
             if bad:
                 raise np.linalg.LinAlgError(f"{d.name}: the mass matrix is not positive definite in {bad} states")

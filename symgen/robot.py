@@ -7,8 +7,10 @@ from typing import Final
 
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program, Value
+from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
 from symgen.mechanics.independence import independent
 from symgen.mechanics.inertia import Inertia, Second
+from symgen.mechanics.leaves import turned_frames
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Model
 from symgen.mechanics.parameters import WHOLE, lumped, parameter_blocks, system, turned_gravity
 from symgen.mechanics.spatial import Vector
@@ -59,13 +61,16 @@ class Robot:
         row = dict(zip(self.friction, map(structural, coefficients), strict=True))
         return Friction(**row, width=self.friction_width)
 
-    def regroup(self, regrouping: str) -> "Regroup":
-        """How the regrouped parameters come from the user's, and the system they belong to."""
+    def regroup(self, regrouping: str, frames: Sequence[CanonicalFrame] | None = None) -> "Regroup":
+        """How the regrouped parameters come from the user's, and the system they belong to.
+
+        The bodies have canonical frames, or `frames`.
+        """
         program = Program()
         flat = program.input("pi", (10 * len(self.blocks),))
         given = {name: flat[10 * k : 10 * k + 10] for k, name in enumerate(self.blocks)}
         free_fall = Vector(*Program().input("g", (3,))) if self.runtime_gravity else None  # only its place matters
-        layout = system(self.lumped, given, free_fall, regrouping)
+        layout = system(self.lumped, given, free_fall, regrouping, frames)
         entries = [x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)]
         program.output("par", (len(entries),), entries)
         return Regroup(self, regrouping, program, layout)
@@ -91,6 +96,14 @@ class Regroup:
     regrouping: str
     program: Program
     layout: System
+
+    @cached_property
+    def turned(self) -> "Regroup":
+        """The same with the frames of `symgen.mechanics.leaves`, where all is known at generation."""
+        model = self.robot.model
+        known = not self.robot.runtime and not self.robot.wrenches
+        turns = known and turned_frames(model) != canonical_frames(model)
+        return self.robot.regroup(self.regrouping, turned_frames(model)) if turns else self
 
     @property
     def size(self) -> int:

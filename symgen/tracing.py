@@ -172,10 +172,16 @@ def _regroups(robot: Robot) -> dict[str, Regroup]:
 
 
 def _cheapest(regroups: Mapping[str, Regroup], wanted: Wanted, choice: Choice) -> Function:
-    ways = [_ways(replace(wanted, quantities=(q,)), regroups, choice) for q in wanted.quantities]
+    ways = [_promising(_ways(replace(wanted, quantities=(q,)), regroups, choice), regroups) for q in wanted.quantities]
     if prod(map(len, ways)) > MANY:
         return _improved(regroups, wanted, ways)
     return _least(_traced(regroups, wanted, sum(parts, ())) for parts in product(*ways))
+
+
+def _promising(ways: list[tuple[Part, ...]], regroups: Mapping[str, Regroup]) -> list[tuple[Part, ...]]:
+    """Without those that are never the cheapest, unless they are all there is or one regrouping serves all."""
+    free = sum(name != WHOLE for name in regroups) > 1
+    return [parts for parts in ways if not free or all(way.tried for _, way in parts)] or ways
 
 
 MANY: Final = 24
@@ -219,7 +225,7 @@ def _chosen(q: Quantity, name: str | None, layout: System) -> Sequence[Formulati
 
 def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, ...]) -> Function:
     program = Program()
-    own = {way.regrouping: regroups[way.regrouping] for _, way in parts}
+    own = _own(regroups, parts)
     sizes = dimensions(next((r for name, r in own.items() if name != WHOLE), own[parts[0][1].regrouping]))
     arrays = {name: program.input(name, INPUTS[name].sizes(sizes)) for name in _inputs(own, wanted, parts)}
     for part in parts:
@@ -229,6 +235,12 @@ def _traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, 
                 program.output(out.name, out.sizes(sizes), values[out.name])
     _check_finite(wanted, program)
     return Function(wanted.name, parts, own, program)
+
+
+def _own(regroups: Mapping[str, Regroup], parts: tuple[Part, ...]) -> dict[str, Regroup]:
+    """The regroupings of a function; leaves are turned where nothing in it reads parameters or poses of links."""
+    own = {way.regrouping: regroups[way.regrouping] for _, way in parts}
+    return own if WHOLE in own else {name: regroup.turned for name, regroup in own.items()}
 
 
 def _check_finite(wanted: Wanted, program: Program) -> None:

@@ -17,15 +17,15 @@ TALOS = "talos_data/robots/talos_reduced.urdf"
 ANYMAL = "anymal_b_simple_description/robots/anymal.urdf"
 COLUMNS = ("gravity", "bias", "inverse_dynamics", "mass_matrix")
 
-CONSTANT = {UR5: (22, 252, 278, 145), PANDA: (114, 563, 588, 332), TALOS: (570, 2848, 2955, 2138),
+CONSTANT = {UR5: (22, 224, 264, 145), PANDA: (105, 553, 578, 329), TALOS: (527, 2768, 2893, 2123),
             "snake16.urdf": (248, 967, 998, 1793)}
 """All operations with the parameters of the file, by COLUMNS."""
 
-RUNTIME = {"rx90.urdf": (468, 227), "puma560.urdf": (489, 259), UR5: (489, 249), PANDA: (578, 323)}
+RUNTIME = {"rx90.urdf": (458, 227), "puma560.urdf": (479, 259), UR5: (466, 249), PANDA: (578, 323)}
 """Products and sums with every body's parameters given at run time: inverse dynamics, mass matrix."""
 
 
-FLOATING = {TALOS: (3629, 3276, 11431, 8359), ANYMAL: (1413, 611, 2336, 2957)}
+FLOATING = {TALOS: (3570, 3261, 11416, 8217), ANYMAL: (1373, 599, 2324, 2857)}
 """All operations of robots with a floating base: inverse dynamics, mass matrix, C, forward dynamics."""
 
 

@@ -105,7 +105,7 @@ typedef struct {
     char robot[10];
     char generator[13];
     char source[65];
-    char options[224];
+    char options[237];
     char functions[5][17];
     quadruped_joint_type joints[18];
 } quadruped_info_type;
@@ -113,27 +113,27 @@ typedef struct {
 extern const quadruped_info_type quadruped_info;
 
 /* tau = M(q) qdd + C(q, qd) qd + g(q) */
-#define QUADRUPED_INVERSE_DYNAMICS_WORK 210
+#define QUADRUPED_INVERSE_DYNAMICS_WORK 193
 void quadruped_inverse_dynamics(const quadruped_real q[19], const quadruped_real qd[18],
-                                const quadruped_real qdd[18], quadruped_real w[210], quadruped_real tau[18]);
+                                const quadruped_real qdd[18], quadruped_real w[193], quadruped_real tau[18]);
 
 /* tau_g = g(q) */
 void quadruped_gravity(const quadruped_real q[19], quadruped_real tau_g[18]);
 
 /* tau_b = C(q, qd) qd + g(q) */
-#define QUADRUPED_BIAS_WORK 201
-void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], quadruped_real w[201],
+#define QUADRUPED_BIAS_WORK 183
+void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], quadruped_real w[183],
                     quadruped_real tau_b[18]);
 
 /* M = M(q) */
-#define QUADRUPED_MASS_MATRIX_WORK 78
-void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[78], quadruped_real M[324]);
+#define QUADRUPED_MASS_MATRIX_WORK 76
+void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[76], quadruped_real M[324]);
 
 /* qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))
  * Returns 0, or 1 where M is not positive definite: then the outputs are written but mean nothing. */
-#define QUADRUPED_FORWARD_DYNAMICS_WORK 253
+#define QUADRUPED_FORWARD_DYNAMICS_WORK 261
 int quadruped_forward_dynamics(const quadruped_real q[19], const quadruped_real qd[18],
-                               const quadruped_real tau[18], quadruped_real w[253], quadruped_real qdd[18]);
+                               const quadruped_real tau[18], quadruped_real w[261], quadruped_real qdd[18]);
 
 /* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. The second one tries one
  * function only, numbered from 0 as in quadruped_info.functions. */

@@ -5,7 +5,7 @@
  *   in   q     [19] joint positions [rad | m | 1]
  *   out  tau_g [18] joint forces    [N m | N]
  *
- * Operations:   264 (93 + or -, 147 *, 24 sin or cos)
+ * Operations:   228 (81 + or -, 123 *, 24 sin or cos)
  * Formulation:  newton_euler/minimal
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
@@ -72,93 +72,89 @@ void quadruped_gravity(const quadruped_real q[19], quadruped_real tau_g[18])
     const double a17_y = a1_x * c18 - a16_x * s18;
 
     /* body 9, fl_calf: motion */
-    const double c10 = cos(q[9]);
-    const double s10 = sin(q[9]);
+    const double t38 = q[9] + 3.10813964539713;
+    const double t39 = cos(t38);
+    const double t40 = sin(t38);
 
     /* body 12, fr_calf: motion */
-    const double c13 = cos(q[12]);
-    const double s13 = sin(q[12]);
+    const double t41 = q[12] + 3.10813964539713;
+    const double t42 = cos(t41);
+    const double t43 = sin(t41);
 
     /* body 15, rl_calf: motion */
-    const double c16 = cos(q[15]);
-    const double s16 = sin(q[15]);
+    const double t44 = q[15] + 3.10813964539713;
+    const double t45 = cos(t44);
+    const double t46 = sin(t44);
 
     /* body 18, rr_calf: motion */
-    const double c19 = cos(q[18]);
-    const double s19 = sin(q[18]);
+    const double t47 = q[18] + 3.10813964539713;
+    const double t48 = cos(t47);
+    const double t49 = sin(t47);
 
     /* body 18, rr_calf: forces */
-    const double n18_x = 0.000996 * t21;
-    const double n18_y = 0.029762 * t21;
-    const double t48   = 0.029762 * (a17_y * c19 - a17_x * s19);
-    const double t49   = 0.000996 * (a17_x * c19 + a17_y * s19) + t48;
-    tau_g[17]          = -t49;
+    const double t50   = 0.0297786611519054 * t21;
+    const double n18_z = 0.0297786611519054 * (a17_y * t48 - a17_x * t49);
+    tau_g[17]          = n18_z;
 
     /* body 15, rl_calf: forces */
-    const double n15_x = 0.000996 * t17;
-    const double n15_y = 0.029762 * t17;
-    const double t52   = 0.029762 * (a14_y * c16 - a14_x * s16);
-    const double t53   = 0.000996 * (a14_x * c16 + a14_y * s16) + t52;
-    tau_g[14]          = -t53;
+    const double t52   = 0.0297786611519054 * t17;
+    const double n15_z = 0.0297786611519054 * (a14_y * t45 - a14_x * t46);
+    tau_g[14]          = n15_z;
 
     /* body 12, fr_calf: forces */
-    const double n12_x = 0.000996 * t13;
-    const double n12_y = 0.029762 * t13;
-    const double t56   = 0.029762 * (a11_y * c13 - a11_x * s13);
-    const double t57   = 0.000996 * (a11_x * c13 + a11_y * s13) + t56;
-    tau_g[11]          = -t57;
+    const double t54   = 0.0297786611519054 * t13;
+    const double n12_z = 0.0297786611519054 * (a11_y * t42 - a11_x * t43);
+    tau_g[11]          = n12_z;
 
     /* body 9, fl_calf: forces */
-    const double n9_x = 0.000996 * t9;
-    const double n9_y = 0.029762 * t9;
-    const double t60  = 0.029762 * (a8_y * c10 - a8_x * s10);
-    const double t61  = 0.000996 * (a8_x * c10 + a8_y * s10) + t60;
-    tau_g[8]          = -t61;
+    const double t56  = 0.0297786611519054 * t9;
+    const double n9_z = 0.0297786611519054 * (a8_y * t39 - a8_x * t40);
+    tau_g[8]          = n9_z;
 
     /* body 17, rr_thigh: forces */
-    const double n17_x = c19 * n18_x - s19 * n18_y - 0.003039 * t21;
-    const double n17_y = c19 * n18_y + s19 * n18_x + 0.072551 * t21;
-    const double t64   = 0.072551 * a17_y - 0.003039 * a17_x + t49;
-    tau_g[16]          = -t64;
+    const double n17_x = t49 * t50 - 0.003039 * t21;
+    const double n17_y = 0.072551 * t21 - t48 * t50;
+    const double n17_z = n18_z - (0.072551 * a17_y - 0.003039 * a17_x);
+    tau_g[16]          = n17_z;
 
     /* body 14, rl_thigh: forces */
-    const double n14_x = c16 * n15_x - s16 * n15_y - 0.003039 * t17;
-    const double n14_y = c16 * n15_y + s16 * n15_x + 0.072551 * t17;
-    const double t67   = 0.072551 * a14_y - 0.003039 * a14_x + t53;
-    tau_g[13]          = -t67;
+    const double n14_x = t46 * t52 - 0.003039 * t17;
+    const double n14_y = 0.072551 * t17 - t45 * t52;
+    const double n14_z = n15_z - (0.072551 * a14_y - 0.003039 * a14_x);
+    tau_g[13]          = n14_z;
 
     /* body 11, fr_thigh: forces */
-    const double n11_x = c13 * n12_x - s13 * n12_y - 0.003039 * t13;
-    const double n11_y = c13 * n12_y + s13 * n12_x + 0.072551 * t13;
-    const double t70   = 0.072551 * a11_y - 0.003039 * a11_x + t57;
-    tau_g[10]          = -t70;
+    const double n11_x = t43 * t54 - 0.003039 * t13;
+    const double n11_y = 0.072551 * t13 - t42 * t54;
+    const double n11_z = n12_z - (0.072551 * a11_y - 0.003039 * a11_x);
+    tau_g[10]          = n11_z;
 
     /* body 8, fl_thigh: forces */
-    const double n8_x = c10 * n9_x - s10 * n9_y - 0.003039 * t9;
-    const double n8_y = c10 * n9_y + s10 * n9_x + 0.072551 * t9;
-    const double t73  = 0.072551 * a8_y - 0.003039 * a8_x + t61;
-    tau_g[7]          = -t73;
+    const double n8_x = t40 * t56 - 0.003039 * t9;
+    const double n8_y = 0.072551 * t9 - t39 * t56;
+    const double n8_z = n9_z - (0.072551 * a8_y - 0.003039 * a8_x);
+    tau_g[7]          = n8_z;
 
     /* body 16, rr_hip: forces */
-    const double t74   = 0.0815422 * a1_x;
-    const double n16_x = c18 * n17_x - s18 * n17_y + t74;
+    const double t70   = 0.0815422 * a1_x;
+    const double n16_x = c18 * n17_x - s18 * n17_y + t70;
     const double n16_z = c18 * n17_y + s18 * n17_x - 0.0815422 * a16_x;
     tau_g[15]          = n16_z;
 
     /* body 13, rl_hip: forces */
-    const double n13_x = c15 * n14_x - s15 * n14_y - t74;
+    const double n13_x = c15 * n14_x - s15 * n14_y - t70;
     const double n13_z = c15 * n14_y + s15 * n14_x + 0.0815422 * a13_x;
     tau_g[12]          = n13_z;
 
     /* body 10, fr_hip: forces */
-    const double n10_x = c12 * n11_x - s12 * n11_y + t74;
+    const double n10_x = c12 * n11_x - s12 * n11_y + t70;
     const double n10_z = c12 * n11_y + s12 * n11_x - 0.0815422 * a10_x;
     tau_g[9]           = n10_z;
-    const double t81   = s17 * n16_x + c17 * t64 + (s14 * n13_x + c14 * t67);
-    const double t82   = s17 * t64 - c17 * n16_x + (s14 * t67 - c14 * n13_x);
+    const double t77   = s17 * n16_x - c17 * n17_z + (s14 * n13_x - c14 * n14_z);
+    const double t78   = s17 * n17_z + c17 * n16_x + (s14 * n14_z + c14 * n13_x);
 
     /* body 7, fl_hip: forces */
-    const double n7_x = c9 * n8_x - s9 * n8_y - t74;
+    const double n7_x = c9 * n8_x - s9 * n8_y - t70;
     const double n7_z = c9 * n8_y + s9 * n8_x + 0.0815422 * a7_x;
     tau_g[6]          = n7_z;
     tau_g[3]          = n16_z + n13_z + n10_z + n7_z;
@@ -167,8 +163,8 @@ void quadruped_gravity(const quadruped_real q[19], quadruped_real tau_g[18])
     tau_g[0]         = 12.453 * a1_x;
     tau_g[1]         = 12.453 * a1_y;
     tau_g[2]         = 12.453 * a1_z;
-    const double t85 = s11 * n10_x + c11 * t70 + t81 + (s8 * n7_x + c8 * t73);
-    tau_g[4]         = -(0.04713 * a1_z + t85);
-    const double t86 = s11 * t70 - c11 * n10_x + t82 + (s8 * t73 - c8 * n7_x);
-    tau_g[5]         = 0.04713 * a1_y - t86;
+    const double t81 = s11 * n10_x - c11 * n11_z + t77 + (s8 * n7_x - c8 * n8_z);
+    tau_g[4]         = -(0.04713 * a1_z + t81);
+    const double t82 = s11 * n11_z + c11 * n10_x + t78 + (s8 * n8_z + c8 * n7_x);
+    tau_g[5]         = 0.04713 * a1_y + t82;
 }

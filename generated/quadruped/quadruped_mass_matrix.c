@@ -5,10 +5,10 @@
  *   in   q [19]      joint positions                [rad | m | 1]
  *   out  M [18 x 18] joint-space inertia, symmetric [kg m^2 | kg m | kg]
  *
- * Operations:   590 (274 + or -, 292 *, 24 sin or cos)
+ * Operations:   562 (262 + or -, 268 *, 32 sin or cos)
  * Formulation:  composite/minimal
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
- * Work array:   w[QUADRUPED_MASS_MATRIX_WORK], 78 entries, must not overlap the others
+ * Work array:   w[QUADRUPED_MASS_MATRIX_WORK], 76 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
 #include <math.h>
@@ -21,377 +21,385 @@
 #define QUADRUPED_NOINLINE
 #endif
 
-static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real w[78], quadruped_real M[324])
+static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real w[76], quadruped_real M[324])
 {
     /* body 18, rr_calf: composite body */
-    const double c19 = cos(q[18]);
-    w[0]             = sin(q[18]);
-    w[1]             = 0.000996 * c19 - 0.029762 * w[0];
-    w[2]             = 0.029762 * c19 + 0.000996 * w[0];
-    w[3]             = 0.0024940556 * c19 + 8.34648e-05 * w[0];
-    w[4]             = 8.34648e-05 * c19 - 0.0024940556 * w[0];
-    const double t7  = 0.2 * w[2] + 0.0048730100000000005;
-    M[18 * 16 + 17] = t7; M[18 * 17 + 16] = t7;
+    const double t1  = q[18] + 3.10813964539713;
+    const double t2  = cos(t1);
+    w[0]             = sin(t1);
+    w[1]             = 0.0297786611519054 * w[0];
+    w[2]             = 0.0297786611519054 * t2;
+    w[3]             = 0.00249545180452967 * t2;
+    w[4]             = 0.00249545180452967 * w[0];
+    const double t8  = 0.0048730100000000005 - 0.2 * w[2];
+    M[18 * 16 + 17] = t8; M[18 * 17 + 16] = t8;
+    const double t9  = q[17] + q[18] + 3.10813964539713;
+    const double t10 = 0.0297786611519054 * sin(t9);
+    const double t11 = 0.0297786611519054 * cos(t9);
+    M[18 * 0 + 17] = t11; M[18 * 17 + 0] = t11;
     w[5]             = cos(q[17]);
     w[6]             = sin(q[17]);
-    const double t10 = w[1] * w[5] - w[2] * w[6];
-    const double t11 = w[2] * w[5] + w[1] * w[6];
-    M[18 * 0 + 17] = -t11; M[18 * 17 + 0] = -t11;
-    const double t12 = w[3] * w[5] + w[4] * w[6];
-    const double t13 = w[4] * w[5] - w[3] * w[6];
-    M[18 * 15 + 17] = t13; M[18 * 17 + 15] = t13;
-    const double t14 = t7 - 0.1805 * t10;
+    const double t14 = w[3] * w[5] - w[4] * w[6];
+    const double t15 = w[4] * w[5] + w[3] * w[6];
+    M[18 * 15 + 17] = t15; M[18 * 17 + 15] = t15;
+    const double t16 = 0.1805 * t10 - t8;
     w[7]             = cos(q[16]);
     w[8]             = sin(q[16]);
-    const double t17 = t10 * w[8];
-    M[18 * 1 + 17] = t17; M[18 * 17 + 1] = t17;
-    const double t18 = t10 * w[7];
-    M[18 * 2 + 17] = -t18; M[18 * 17 + 2] = -t18;
-    const double t19 = t12 * w[8] + t14 * w[7];
-    M[18 * 4 + 17] = t19; M[18 * 17 + 4] = t19;
-    const double t20 = 0.047 * t18 + t13;
-    M[18 * 3 + 17] = t20; M[18 * 17 + 3] = t20;
-    const double t21 = t14 * w[8] - t12 * w[7] - 0.047 * t11;
-    M[18 * 5 + 17] = t21; M[18 * 17 + 5] = t21;
-    w[9]             = 0.004844375 * c19 + 0.000213144 * w[0];
-    w[10]            = c19 * w[9];
+    const double t19 = t10 * w[8];
+    M[18 * 1 + 17] = t19; M[18 * 17 + 1] = t19;
+    const double t20 = t10 * w[7];
+    M[18 * 2 + 17] = -t20; M[18 * 17 + 2] = -t20;
+    const double t21 = t14 * w[8] + t16 * w[7];
+    M[18 * 4 + 17] = -t21; M[18 * 17 + 4] = -t21;
+    const double t22 = 0.047 * t20 + t15;
+    M[18 * 3 + 17] = t22; M[18 * 17 + 3] = t22;
+    const double t23 = 0.047 * t11 - (t16 * w[8] - t14 * w[7]);
+    M[18 * 5 + 17] = t23; M[18 * 17 + 5] = t23;
+    w[9]             = 0.00484778630650938 * t2 - 0.00011120895548966 * w[0];
+    w[10]            = t2 * w[9];
 
     /* body 15, rl_calf: composite body */
-    const double c16 = cos(q[15]);
-    w[11]            = sin(q[15]);
-    w[12]            = 0.000996 * c16 - 0.029762 * w[11];
-    w[13]            = 0.029762 * c16 + 0.000996 * w[11];
-    w[14]            = 0.0024940556 * c16 + 8.34648e-05 * w[11];
-    w[15]            = 8.34648e-05 * c16 - 0.0024940556 * w[11];
-    const double t30 = 0.2 * w[13] + 0.0048730100000000005;
-    M[18 * 13 + 14] = t30; M[18 * 14 + 13] = t30;
+    const double t26 = q[15] + 3.10813964539713;
+    const double t27 = cos(t26);
+    w[11]            = sin(t26);
+    w[12]            = 0.0297786611519054 * w[11];
+    w[13]            = 0.0297786611519054 * t27;
+    w[14]            = 0.00249545180452967 * t27;
+    w[15]            = 0.00249545180452967 * w[11];
+    const double t33 = 0.0048730100000000005 - 0.2 * w[13];
+    M[18 * 13 + 14] = t33; M[18 * 14 + 13] = t33;
+    const double t34 = q[14] + q[15] + 3.10813964539713;
+    const double t35 = 0.0297786611519054 * sin(t34);
+    const double t36 = 0.0297786611519054 * cos(t34);
+    M[18 * 0 + 14] = t36; M[18 * 14 + 0] = t36;
     w[16]            = cos(q[14]);
     w[17]            = sin(q[14]);
-    const double t33 = w[12] * w[16] - w[13] * w[17];
-    const double t34 = w[13] * w[16] + w[12] * w[17];
-    M[18 * 0 + 14] = -t34; M[18 * 14 + 0] = -t34;
-    const double t35 = w[14] * w[16] + w[15] * w[17];
-    const double t36 = w[14] * w[17] - w[15] * w[16];
-    M[18 * 12 + 14] = t36; M[18 * 14 + 12] = t36;
-    const double t37 = t30 - 0.1805 * t33;
+    const double t39 = w[14] * w[16] - w[15] * w[17];
+    const double t40 = w[15] * w[16] + w[14] * w[17];
+    M[18 * 12 + 14] = -t40; M[18 * 14 + 12] = -t40;
+    const double t41 = t33 - 0.1805 * t35;
     w[18]            = cos(q[13]);
     w[19]            = sin(q[13]);
-    const double t40 = t33 * w[19];
-    M[18 * 1 + 14] = t40; M[18 * 14 + 1] = t40;
-    const double t41 = t33 * w[18];
-    M[18 * 2 + 14] = -t41; M[18 * 14 + 2] = -t41;
-    const double t42 = t37 * w[18] - t35 * w[19];
-    M[18 * 4 + 14] = t42; M[18 * 14 + 4] = t42;
-    const double t43 = t36 - 0.047 * t41;
-    M[18 * 3 + 14] = t43; M[18 * 14 + 3] = t43;
-    const double t44 = t37 * w[19] + t35 * w[18] + 0.047 * t34;
-    M[18 * 5 + 14] = t44; M[18 * 14 + 5] = t44;
-    w[20]            = 0.004844375 * c16 + 0.000213144 * w[11];
-    w[21]            = c16 * w[20];
+    const double t44 = t35 * w[19];
+    M[18 * 1 + 14] = t44; M[18 * 14 + 1] = t44;
+    const double t45 = t35 * w[18];
+    M[18 * 2 + 14] = -t45; M[18 * 14 + 2] = -t45;
+    const double t46 = t39 * w[19] + t41 * w[18];
+    M[18 * 4 + 14] = t46; M[18 * 14 + 4] = t46;
+    const double t47 = 0.047 * t45 + t40;
+    M[18 * 3 + 14] = -t47; M[18 * 14 + 3] = -t47;
+    const double t48 = t41 * w[19] - t39 * w[18] - 0.047 * t36;
+    M[18 * 5 + 14] = t48; M[18 * 14 + 5] = t48;
+    w[20]            = 0.00484778630650938 * t27 - 0.00011120895548966 * w[11];
+    w[21]            = t27 * w[20];
 
     /* body 12, fr_calf: composite body */
-    w[22]            = cos(q[12]);
-    w[23]            = sin(q[12]);
-    w[24]            = 0.000996 * w[22] - 0.029762 * w[23];
-    w[25]            = 0.029762 * w[22] + 0.000996 * w[23];
-    w[26]            = 0.0024940556 * w[22] + 8.34648e-05 * w[23];
-    w[27]            = 8.34648e-05 * w[22] - 0.0024940556 * w[23];
-    const double t53 = 0.2 * w[25] + 0.0048730100000000005;
-    M[18 * 10 + 11] = t53; M[18 * 11 + 10] = t53;
-    w[28]            = cos(q[11]);
-    w[29]            = sin(q[11]);
-    const double t56 = w[24] * w[28] - w[25] * w[29];
-    const double t57 = w[25] * w[28] + w[24] * w[29];
-    M[18 * 0 + 11] = -t57; M[18 * 11 + 0] = -t57;
-    const double t58 = w[26] * w[28] + w[27] * w[29];
-    const double t59 = w[27] * w[28] - w[26] * w[29];
-    M[18 * 9 + 11] = t59; M[18 * 11 + 9] = t59;
-    const double t60 = 0.1805 * t56 + t53;
-    w[30]            = cos(q[10]);
-    w[31]            = sin(q[10]);
-    const double t63 = t56 * w[31];
-    M[18 * 1 + 11] = t63; M[18 * 11 + 1] = t63;
-    const double t64 = t56 * w[30];
-    M[18 * 2 + 11] = -t64; M[18 * 11 + 2] = -t64;
-    const double t65 = t58 * w[31] + t60 * w[30];
-    M[18 * 4 + 11] = t65; M[18 * 11 + 4] = t65;
-    const double t66 = 0.047 * t64 + t59;
-    M[18 * 3 + 11] = t66; M[18 * 11 + 3] = t66;
-    const double t67 = t60 * w[31] - t58 * w[30] - 0.047 * t57;
-    M[18 * 5 + 11] = t67; M[18 * 11 + 5] = t67;
+    const double t51 = q[12] + 3.10813964539713;
+    w[22]            = cos(t51);
+    w[23]            = sin(t51);
+    w[24]            = 0.0297786611519054 * w[23];
+    w[25]            = 0.0297786611519054 * w[22];
+    w[26]            = 0.00249545180452967 * w[22];
+    w[27]            = 0.00249545180452967 * w[23];
+    w[28]            = 0.0048730100000000005 - 0.2 * w[25];
+    M[18 * 10 + 11] = w[28]; M[18 * 11 + 10] = w[28];
 }
 
-static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real w[78], quadruped_real M[324])
+static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real w[76], quadruped_real M[324])
 {
     /* body 12, fr_calf: composite body */
-    w[32] = 0.004844375 * w[22] + 0.000213144 * w[23];
-    w[33] = w[22] * w[32];
+    const double t59 = q[11] + q[12] + 3.10813964539713;
+    const double t60 = 0.0297786611519054 * sin(t59);
+    const double t61 = 0.0297786611519054 * cos(t59);
+    M[18 * 0 + 11] = t61; M[18 * 11 + 0] = t61;
+    w[29]            = cos(q[11]);
+    w[30]            = sin(q[11]);
+    const double t64 = w[26] * w[29] - w[27] * w[30];
+    const double t65 = w[27] * w[29] + w[26] * w[30];
+    M[18 * 9 + 11] = t65; M[18 * 11 + 9] = t65;
+    const double t66 = 0.1805 * t60 + w[28];
+    w[31]            = cos(q[10]);
+    w[32]            = sin(q[10]);
+    const double t69 = t60 * w[32];
+    M[18 * 1 + 11] = t69; M[18 * 11 + 1] = t69;
+    const double t70 = t60 * w[31];
+    M[18 * 2 + 11] = -t70; M[18 * 11 + 2] = -t70;
+    const double t71 = t66 * w[31] - t64 * w[32];
+    M[18 * 4 + 11] = t71; M[18 * 11 + 4] = t71;
+    const double t72 = 0.047 * t70 + t65;
+    M[18 * 3 + 11] = t72; M[18 * 11 + 3] = t72;
+    const double t73 = t66 * w[32] + t64 * w[31] + 0.047 * t61;
+    M[18 * 5 + 11] = t73; M[18 * 11 + 5] = t73;
+    w[33]            = 0.00484778630650938 * w[22] - 0.00011120895548966 * w[23];
+    w[34]            = w[22] * w[33];
 
     /* body 9, fl_calf: composite body */
-    const double c10 = cos(q[9]);
-    w[34]            = sin(q[9]);
-    w[35]            = 0.000996 * c10 - 0.029762 * w[34];
-    w[36]            = 0.029762 * c10 + 0.000996 * w[34];
-    w[37]            = 0.0024940556 * c10 + 8.34648e-05 * w[34];
-    w[38]            = 8.34648e-05 * c10 - 0.0024940556 * w[34];
-    const double t76 = 0.2 * w[36] + 0.0048730100000000005;
-    M[18 * 7 + 8] = t76; M[18 * 8 + 7] = t76;
-    w[39]            = cos(q[8]);
-    w[40]            = sin(q[8]);
-    const double t79 = w[35] * w[39] - w[36] * w[40];
-    const double t80 = w[36] * w[39] + w[35] * w[40];
-    M[18 * 0 + 8] = -t80; M[18 * 8 + 0] = -t80;
-    const double t81 = w[37] * w[39] + w[38] * w[40];
-    const double t82 = w[37] * w[40] - w[38] * w[39];
-    M[18 * 6 + 8] = t82; M[18 * 8 + 6] = t82;
-    const double t83 = 0.1805 * t79 + t76;
-    w[41]            = cos(q[7]);
-    w[42]            = sin(q[7]);
-    const double t86 = t79 * w[42];
-    M[18 * 1 + 8] = t86; M[18 * 8 + 1] = t86;
-    const double t87 = t79 * w[41];
-    M[18 * 2 + 8] = -t87; M[18 * 8 + 2] = -t87;
-    const double t88 = t83 * w[41] - t81 * w[42];
-    M[18 * 4 + 8] = t88; M[18 * 8 + 4] = t88;
-    const double t89 = t82 - 0.047 * t87;
-    M[18 * 3 + 8] = t89; M[18 * 8 + 3] = t89;
-    const double t90 = t83 * w[42] + t81 * w[41] + 0.047 * t80;
-    M[18 * 5 + 8] = t90; M[18 * 8 + 5] = t90;
-    w[43]            = 0.004844375 * c10 + 0.000213144 * w[34];
-    w[44]            = c10 * w[43];
+    const double t76 = q[9] + 3.10813964539713;
+    const double t77 = cos(t76);
+    w[35]            = sin(t76);
+    w[36]            = 0.0297786611519054 * w[35];
+    w[37]            = 0.0297786611519054 * t77;
+    w[38]            = 0.00249545180452967 * t77;
+    w[39]            = 0.00249545180452967 * w[35];
+    const double t83 = 0.0048730100000000005 - 0.2 * w[37];
+    M[18 * 7 + 8] = t83; M[18 * 8 + 7] = t83;
+    const double t84 = q[8] + q[9] + 3.10813964539713;
+    const double t85 = 0.0297786611519054 * sin(t84);
+    const double t86 = 0.0297786611519054 * cos(t84);
+    M[18 * 0 + 8] = t86; M[18 * 8 + 0] = t86;
+    w[40]            = cos(q[8]);
+    w[41]            = sin(q[8]);
+    const double t89 = w[38] * w[40] - w[39] * w[41];
+    const double t90 = w[39] * w[40] + w[38] * w[41];
+    M[18 * 6 + 8] = -t90; M[18 * 8 + 6] = -t90;
+    const double t91 = 0.1805 * t85 + t83;
+    w[42]            = cos(q[7]);
+    w[43]            = sin(q[7]);
+    const double t94 = t85 * w[43];
+    M[18 * 1 + 8] = t94; M[18 * 8 + 1] = t94;
+    const double t95 = t85 * w[42];
+    M[18 * 2 + 8] = -t95; M[18 * 8 + 2] = -t95;
+    const double t96 = t89 * w[43] + t91 * w[42];
+    M[18 * 4 + 8] = t96; M[18 * 8 + 4] = t96;
+    const double t97 = 0.047 * t95 + t90;
+    M[18 * 3 + 8] = -t97; M[18 * 8 + 3] = -t97;
+    const double t98 = t91 * w[43] - t89 * w[42] - 0.047 * t86;
+    M[18 * 5 + 8] = t98; M[18 * 8 + 5] = t98;
+    w[44]            = 0.00484778630650938 * t77 - 0.00011120895548966 * w[35];
+    w[45]            = t77 * w[44];
 
     /* body 17, rr_thigh: composite body */
-    const double t93    = w[2] + 0.072551;
+    const double h17_x  = w[2] - 0.072551;
     const double h17_y  = w[1] - 0.003039;
-    w[45]               = w[10] + 1.43175e-05 + 0.4 * w[2] + 0.013155427;
-    w[46]               = w[0] * w[9] - 0.000106572 - 0.2 * w[1] + 8.2053e-05;
-    const double S17_xz = w[3] + 0.0054780518;
-    w[47]               = 0.000144167 - (w[10] - 0.0048586925);
+    w[46]               = w[10] + 1.261184674531e-05 - 0.4 * w[2] + 0.013155427;
+    w[47]               = w[0] * w[9] + 5.560447774483e-05 - 0.2 * w[1] + 8.2053e-05;
+    const double S17_xz = 0.0054780518 - w[3];
+    w[48]               = 0.000144167 - (w[10] - 0.00486039815325469);
     const double S17_yz = 0.0001878102 - w[4];
-    const double t100   = w[45] + w[47];
-    M[18 * 16 + 16]     = t100;
-    w[48]               = w[5] * h17_y - w[6] * t93;
-    w[49]               = w[5] * t93 + w[6] * h17_y;
-    M[18 * 0 + 16] = -w[49]; M[18 * 16 + 0] = -w[49];
-    w[50]               = w[6] * S17_yz - w[5] * S17_xz;
-    w[51]               = w[5] * S17_yz + w[6] * S17_xz;
-    M[18 * 15 + 16] = -w[51]; M[18 * 16 + 15] = -w[51];
-    const double t105   = t100 - 0.1805 * w[48];
-    const double t106   = w[8] * w[48];
-    M[18 * 1 + 16] = t106; M[18 * 16 + 1] = t106;
-    const double t107   = w[7] * w[48];
-    M[18 * 2 + 16] = -t107; M[18 * 16 + 2] = -t107;
-    const double t108   = w[7] * t105 - w[8] * w[50];
-    M[18 * 4 + 16] = t108; M[18 * 16 + 4] = t108;
-    const double t109   = 0.047 * t107 - w[51];
-    M[18 * 3 + 16] = t109; M[18 * 16 + 3] = t109;
-    const double t110   = w[8] * t105 + w[7] * w[50] - 0.047 * w[49];
-    M[18 * 5 + 16] = t110; M[18 * 16 + 5] = t110;
-    w[52]               = w[5] * (w[45] - w[47]) - 2.0 * w[46] * w[6];
-    w[53]               = w[5] * w[52];
-
-    /* body 14, rl_thigh: composite body */
-    const double t113   = w[13] + 0.072551;
-    const double h14_y  = w[12] - 0.003039;
-    w[54]               = 1.43175e-05 + w[21] + 0.4 * w[13] + 0.013155427;
-    w[55]               = 8.2053e-05 - (0.000106572 - w[11] * w[20] + 0.2 * w[12]);
-    const double t117   = w[14] + 0.0054780518;
-    w[56]               = 0.0048586925 - w[21] + 0.000144167;
-    const double S14_yz = w[15] - 0.0001878102;
-    const double t120   = w[54] + w[56];
-    M[18 * 13 + 13]     = t120;
-    w[57]               = w[16] * h14_y - w[17] * t113;
-    w[58]               = w[16] * t113 + w[17] * h14_y;
-    M[18 * 0 + 13] = -w[58]; M[18 * 13 + 0] = -w[58];
-    w[59]               = w[16] * t117 + w[17] * S14_yz;
-    w[60]               = w[17] * t117 - w[16] * S14_yz;
-    M[18 * 12 + 13] = w[60]; M[18 * 13 + 12] = w[60];
-    const double t125   = t120 - 0.1805 * w[57];
-    const double t126   = w[19] * w[57];
-    M[18 * 1 + 13] = t126; M[18 * 13 + 1] = t126;
-    const double t127   = w[18] * w[57];
-    M[18 * 2 + 13] = -t127; M[18 * 13 + 2] = -t127;
-    const double t128   = w[18] * t125 - w[19] * w[59];
-    M[18 * 4 + 13] = t128; M[18 * 13 + 4] = t128;
-    const double t129   = w[60] - 0.047 * t127;
-    M[18 * 3 + 13] = t129; M[18 * 13 + 3] = t129;
-    const double t130   = w[19] * t125 + w[18] * w[59] + 0.047 * w[58];
-    M[18 * 5 + 13] = t130; M[18 * 13 + 5] = t130;
+    const double t108   = w[46] + w[48];
+    M[18 * 16 + 16]     = t108;
+    w[49]               = w[5] * h17_y + w[6] * h17_x;
+    w[50]               = w[5] * h17_x - w[6] * h17_y;
+    M[18 * 0 + 16] = w[50]; M[18 * 16 + 0] = w[50];
+    w[51]               = w[6] * S17_yz - w[5] * S17_xz;
+    w[52]               = w[5] * S17_yz + w[6] * S17_xz;
+    M[18 * 15 + 16] = -w[52]; M[18 * 16 + 15] = -w[52];
+    const double t113   = t108 - 0.1805 * w[49];
+    const double t114   = w[8] * w[49];
+    M[18 * 1 + 16] = t114; M[18 * 16 + 1] = t114;
+    const double t115   = w[7] * w[49];
+    M[18 * 2 + 16] = -t115; M[18 * 16 + 2] = -t115;
+    const double t116   = w[7] * t113 - w[8] * w[51];
+    M[18 * 4 + 16] = t116; M[18 * 16 + 4] = t116;
+    const double t117   = 0.047 * t115 - w[52];
+    M[18 * 3 + 16] = t117; M[18 * 16 + 3] = t117;
+    const double t118   = w[8] * t113 + w[7] * w[51] + 0.047 * w[50];
+    M[18 * 5 + 16] = t118; M[18 * 16 + 5] = t118;
 }
 
-static QUADRUPED_NOINLINE void part3(quadruped_real w[78], quadruped_real M[324])
+static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324])
 {
+    /* body 17, rr_thigh: composite body */
+    const double t119 = w[5] * (w[46] - w[48]) - 2.0 * w[47] * w[6];
+    w[0]              = w[5] * t119;
+
     /* body 14, rl_thigh: composite body */
-    const double t131 = w[16] * (w[54] - w[56]) - 2.0 * w[55] * w[17];
-    w[0]              = w[16] * t131;
+    const double h14_x  = w[13] - 0.072551;
+    const double h14_y  = w[12] - 0.003039;
+    w[1]                = 1.261184674531e-05 + w[21] - 0.4 * w[13] + 0.013155427;
+    w[2]                = w[11] * w[20] + 5.560447774483e-05 - 0.2 * w[12] + 8.2053e-05;
+    const double S14_xz = w[14] - 0.0054780518;
+    w[3]                = 0.00486039815325469 - w[21] + 0.000144167;
+    const double S14_yz = w[15] - 0.0001878102;
+    const double t128   = w[1] + w[3];
+    M[18 * 13 + 13]     = t128;
+    w[4]                = w[16] * h14_y + w[17] * h14_x;
+    w[9]                = w[16] * h14_x - w[17] * h14_y;
+    M[18 * 0 + 13] = w[9]; M[18 * 13 + 0] = w[9];
+    w[10]               = w[17] * S14_yz - w[16] * S14_xz;
+    w[22]               = w[16] * S14_yz + w[17] * S14_xz;
+    M[18 * 12 + 13] = -w[22]; M[18 * 13 + 12] = -w[22];
+    const double t133   = t128 - 0.1805 * w[4];
+    const double t134   = w[19] * w[4];
+    M[18 * 1 + 13] = t134; M[18 * 13 + 1] = t134;
+    const double t135   = w[18] * w[4];
+    M[18 * 2 + 13] = -t135; M[18 * 13 + 2] = -t135;
+    const double t136   = w[18] * t133 - w[19] * w[10];
+    M[18 * 4 + 13] = t136; M[18 * 13 + 4] = t136;
+    const double t137   = 0.047 * t135 + w[22];
+    M[18 * 3 + 13] = -t137; M[18 * 13 + 3] = -t137;
+    const double t138   = w[19] * t133 + w[18] * w[10] - 0.047 * w[9];
+    M[18 * 5 + 13] = t138; M[18 * 13 + 5] = t138;
+    w[28]               = w[16] * (w[1] - w[3]) - 2.0 * w[2] * w[17];
+    w[53]               = w[16] * w[28];
 
     /* body 11, fr_thigh: composite body */
-    const double t133   = w[25] + 0.072551;
+    const double h11_x  = w[25] - 0.072551;
     const double h11_y  = w[24] - 0.003039;
-    w[1]                = 1.43175e-05 + w[33] + 0.4 * w[25] + 0.013155427;
-    const double S11_xy = 8.2053e-05 - (0.000106572 - w[23] * w[32] + 0.2 * w[24]);
-    const double S11_xz = w[26] + 0.0054780518;
-    const double S11_yy = 0.0048586925 - w[33] + 0.000144167;
+    w[54]               = 1.261184674531e-05 + w[34] - 0.4 * w[25] + 0.013155427;
+    w[55]               = w[23] * w[33] + 5.560447774483e-05 - 0.2 * w[24] + 8.2053e-05;
+    const double S11_xz = 0.0054780518 - w[26];
+    w[56]               = 0.00486039815325469 - w[34] + 0.000144167;
     const double S11_yz = 0.0001878102 - w[27];
-    const double t140   = w[1] + S11_yy;
-    M[18 * 10 + 10]     = t140;
-    w[2]                = w[28] * h11_y - w[29] * t133;
-    w[3]                = w[28] * t133 + w[29] * h11_y;
-    M[18 * 0 + 10] = -w[3]; M[18 * 10 + 0] = -w[3];
-    w[4]                = w[29] * S11_yz - w[28] * S11_xz;
-    const double t144   = w[28] * S11_yz + w[29] * S11_xz;
-    M[18 * 9 + 10] = -t144; M[18 * 10 + 9] = -t144;
-    const double t145   = 0.1805 * w[2] + t140;
-    const double t146   = w[31] * w[2];
-    M[18 * 1 + 10] = t146; M[18 * 10 + 1] = t146;
-    const double t147   = w[30] * w[2];
-    M[18 * 2 + 10] = -t147; M[18 * 10 + 2] = -t147;
-    const double t148   = w[30] * t145 - w[31] * w[4];
-    M[18 * 4 + 10] = t148; M[18 * 10 + 4] = t148;
-    const double t149   = 0.047 * t147 - t144;
-    M[18 * 3 + 10] = t149; M[18 * 10 + 3] = t149;
-    const double t150   = w[31] * t145 + w[30] * w[4] - 0.047 * w[3];
-    M[18 * 5 + 10] = t150; M[18 * 10 + 5] = t150;
-    const double t151   = w[28] * (w[1] - S11_yy) - 2.0 * S11_xy * w[29];
-    w[5]                = w[28] * t151;
+    const double t148   = w[54] + w[56];
+    M[18 * 10 + 10]     = t148;
+    w[57]               = w[29] * h11_y + w[30] * h11_x;
+    w[58]               = w[29] * h11_x - w[30] * h11_y;
+    M[18 * 0 + 10] = w[58]; M[18 * 10 + 0] = w[58];
+    w[59]               = w[30] * S11_yz - w[29] * S11_xz;
+    w[60]               = w[29] * S11_yz + w[30] * S11_xz;
+    M[18 * 9 + 10] = -w[60]; M[18 * 10 + 9] = -w[60];
+    const double t153   = 0.1805 * w[57] + t148;
+    const double t154   = w[32] * w[57];
+    M[18 * 1 + 10] = t154; M[18 * 10 + 1] = t154;
+    const double t155   = w[31] * w[57];
+    M[18 * 2 + 10] = -t155; M[18 * 10 + 2] = -t155;
+    const double t156   = w[31] * t153 - w[32] * w[59];
+    M[18 * 4 + 10] = t156; M[18 * 10 + 4] = t156;
+    const double t157   = 0.047 * t155 - w[60];
+    M[18 * 3 + 10] = t157; M[18 * 10 + 3] = t157;
+    const double t158   = w[32] * t153 + w[31] * w[59] + 0.047 * w[58];
+    M[18 * 5 + 10] = t158; M[18 * 10 + 5] = t158;
+    w[61]               = w[29] * (w[54] - w[56]) - 2.0 * w[55] * w[30];
+    w[62]               = w[29] * w[61];
 
     /* body 8, fl_thigh: composite body */
-    const double t153  = w[36] + 0.072551;
-    const double h8_y  = w[35] - 0.003039;
-    w[9]               = 1.43175e-05 + w[44] + 0.4 * w[36] + 0.013155427;
-    w[10]              = 8.2053e-05 - (0.000106572 - w[34] * w[43] + 0.2 * w[35]);
-    const double t157  = w[37] + 0.0054780518;
-    w[11]              = 0.0048586925 - w[44] + 0.000144167;
-    const double S8_yz = w[38] - 0.0001878102;
-    const double t160  = w[9] + w[11];
-    M[18 * 7 + 7]      = t160;
-    w[12]              = w[39] * h8_y - w[40] * t153;
-    w[13]              = w[39] * t153 + w[40] * h8_y;
-    M[18 * 0 + 7] = -w[13]; M[18 * 7 + 0] = -w[13];
-    w[14]              = w[39] * t157 + w[40] * S8_yz;
-    w[15]              = w[40] * t157 - w[39] * S8_yz;
-    M[18 * 6 + 7] = w[15]; M[18 * 7 + 6] = w[15];
-    const double t165  = 0.1805 * w[12] + t160;
-    const double t166  = w[42] * w[12];
-    M[18 * 1 + 7] = t166; M[18 * 7 + 1] = t166;
-    const double t167  = w[41] * w[12];
-    M[18 * 2 + 7] = -t167; M[18 * 7 + 2] = -t167;
-    const double t168  = w[41] * t165 - w[42] * w[14];
-    M[18 * 4 + 7] = t168; M[18 * 7 + 4] = t168;
-    const double t169  = w[15] - 0.047 * t167;
-    M[18 * 3 + 7] = t169; M[18 * 7 + 3] = t169;
-    const double t170  = w[42] * t165 + w[41] * w[14] + 0.047 * w[13];
-    M[18 * 5 + 7] = t170; M[18 * 7 + 5] = t170;
-    w[20]              = w[39] * (w[9] - w[11]) - 2.0 * w[10] * w[40];
-    w[21]              = w[39] * w[20];
+    const double h8_x  = w[37] - 0.072551;
+    const double h8_y  = w[36] - 0.003039;
+    w[63]              = 1.261184674531e-05 + w[45] - 0.4 * w[37] + 0.013155427;
+    w[64]              = w[35] * w[44] + 5.560447774483e-05 - 0.2 * w[36] + 8.2053e-05;
+    const double S8_xz = w[38] - 0.0054780518;
+    w[65]              = 0.00486039815325469 - w[45] + 0.000144167;
+    const double S8_yz = w[39] - 0.0001878102;
+    const double t168  = w[63] + w[65];
+    M[18 * 7 + 7]      = t168;
+    w[66]              = w[40] * h8_y + w[41] * h8_x;
+    w[67]              = w[40] * h8_x - w[41] * h8_y;
+    M[18 * 0 + 7] = w[67]; M[18 * 7 + 0] = w[67];
+    w[68]              = w[41] * S8_yz - w[40] * S8_xz;
+    w[69]              = w[40] * S8_yz + w[41] * S8_xz;
+    M[18 * 6 + 7] = -w[69]; M[18 * 7 + 6] = -w[69];
+    const double t173  = 0.1805 * w[66] + t168;
+    const double t174  = w[43] * w[66];
+    M[18 * 1 + 7] = t174; M[18 * 7 + 1] = t174;
+    const double t175  = w[42] * w[66];
+    M[18 * 2 + 7] = -t175; M[18 * 7 + 2] = -t175;
+    const double t176  = w[42] * t173 - w[43] * w[68];
+    M[18 * 4 + 7] = t176; M[18 * 7 + 4] = t176;
+    const double t177  = 0.047 * t175 + w[69];
+    M[18 * 3 + 7] = -t177; M[18 * 7 + 3] = -t177;
+    const double t178  = w[43] * t173 + w[42] * w[68] - 0.047 * w[67];
+    M[18 * 5 + 7] = t178; M[18 * 7 + 5] = t178;
+    w[70]              = w[40] * (w[63] - w[65]) - 2.0 * w[64] * w[41];
+    w[71]              = w[40] * w[70];
 
     /* body 16, rr_hip: composite body */
-    w[22]             = w[47] + w[53] + 0.0003682;
-    const double t174 = w[22] + 0.00582035306;
-    M[18 * 15 + 15]   = t174;
-    const double t175 = w[6] * w[52] + w[46] + 0.1805 * w[49];
-    const double t176 = w[51] + 0.0147183671;
-    w[61]             = 0.0815422 * w[8] + w[7] * w[49];
-    M[18 * 1 + 15] = w[61]; M[18 * 15 + 1] = w[61];
-    w[62]             = w[8] * w[49] - 0.0815422 * w[7];
-    M[18 * 2 + 15] = w[62]; M[18 * 15 + 2] = w[62];
-    w[63]             = w[8] * t175 - w[7] * t176;
-    M[18 * 4 + 15] = w[63]; M[18 * 15 + 4] = w[63];
-    w[64]             = w[8] * t176 + w[7] * t175;
-    M[18 * 5 + 15] = -w[64]; M[18 * 15 + 5] = -w[64];
-    const double t181 = t174 - 0.047 * w[62];
-    M[18 * 3 + 15] = t181; M[18 * 15 + 3] = t181;
-    w[65]             = (0.00582035306 - w[22]) * w[8] - 2.0 * w[50] * w[7];
-    w[66]             = w[8] * w[65];
-
-    /* body 13, rl_hip: composite body */
-    w[67]             = w[56] + w[0] + 0.0003682;
-    const double t185 = 0.00582035306 + w[67];
-    M[18 * 12 + 12]   = t185;
-    const double t186 = w[17] * t131 + w[55] + 0.1805 * w[58];
-    const double t187 = w[60] + 0.0147183671;
-    w[68]             = w[18] * w[58] - 0.0815422 * w[19];
-    M[18 * 1 + 12] = w[68]; M[18 * 12 + 1] = w[68];
-    w[69]             = w[19] * w[58] + 0.0815422 * w[18];
-    M[18 * 2 + 12] = w[69]; M[18 * 12 + 2] = w[69];
-    w[70]             = w[19] * t186 + w[18] * t187;
-    M[18 * 4 + 12] = w[70]; M[18 * 12 + 4] = w[70];
-    w[71]             = w[19] * t187 - w[18] * t186;
-    M[18 * 5 + 12] = w[71]; M[18 * 12 + 5] = w[71];
-    const double t192 = 0.047 * w[69] + t185;
-    M[18 * 3 + 12] = t192; M[18 * 12 + 3] = t192;
-    w[72]             = (0.00582035306 - w[67]) * w[19] - 2.0 * w[59] * w[18];
-    w[73]             = w[19] * w[72];
-
-    /* body 10, fr_hip: composite body */
-    w[74]         = S11_yy + w[5] + 0.0003682;
-    w[75]         = 0.00582035306 + w[74];
-    M[18 * 9 + 9] = w[75];
-    w[76]         = 0.1805 * w[3] - (w[29] * t151 + S11_xy);
-    w[77]         = 0.0147183671 - t144;
+    w[72]           = w[48] + w[0] + 0.0003682;
+    w[73]           = w[72] + 0.00582035306;
+    M[18 * 15 + 15] = w[73];
+    w[74]           = w[6] * t119 + w[47] - 0.1805 * w[50];
+    w[75]           = w[52] + 0.0147183671;
 }
 
-static QUADRUPED_NOINLINE void part4(quadruped_real w[78], quadruped_real M[324])
+static QUADRUPED_NOINLINE void part4(quadruped_real w[76], quadruped_real M[324])
 {
+    /* body 16, rr_hip: composite body */
+    const double t185 = 0.0815422 * w[8] - w[7] * w[50];
+    M[18 * 1 + 15] = t185; M[18 * 15 + 1] = t185;
+    const double t186 = w[8] * w[50] + 0.0815422 * w[7];
+    M[18 * 2 + 15] = -t186; M[18 * 15 + 2] = -t186;
+    const double t187 = w[8] * w[74] - w[7] * w[75];
+    M[18 * 4 + 15] = t187; M[18 * 15 + 4] = t187;
+    const double t188 = w[8] * w[75] + w[7] * w[74];
+    M[18 * 5 + 15] = -t188; M[18 * 15 + 5] = -t188;
+    const double t189 = 0.047 * t186 + w[73];
+    M[18 * 3 + 15] = t189; M[18 * 15 + 3] = t189;
+    const double t190 = (0.00582035306 - w[72]) * w[8] - 2.0 * w[51] * w[7];
+    const double t191 = w[8] * t190;
+
+    /* body 13, rl_hip: composite body */
+    const double S13_xx = w[3] + w[53] + 0.0003682;
+    const double t193   = 0.00582035306 + S13_xx;
+    M[18 * 12 + 12]     = t193;
+    const double t194   = w[17] * w[28] + w[2] - 0.1805 * w[9];
+    const double t195   = w[22] - 0.0147183671;
+    const double t196   = 0.0815422 * w[19] + w[18] * w[9];
+    M[18 * 1 + 12] = -t196; M[18 * 12 + 1] = -t196;
+    const double t197   = 0.0815422 * w[18] - w[19] * w[9];
+    M[18 * 2 + 12] = t197; M[18 * 12 + 2] = t197;
+    const double t198   = w[19] * t194 - w[18] * t195;
+    M[18 * 4 + 12] = t198; M[18 * 12 + 4] = t198;
+    const double t199   = w[19] * t195 + w[18] * t194;
+    M[18 * 5 + 12] = -t199; M[18 * 12 + 5] = -t199;
+    const double t200   = 0.047 * t197 + t193;
+    M[18 * 3 + 12] = t200; M[18 * 12 + 3] = t200;
+    const double t201   = (0.00582035306 - S13_xx) * w[19] - 2.0 * w[10] * w[18];
+    const double t202   = w[19] * t201;
+
     /* body 10, fr_hip: composite body */
-    const double t199 = 0.0815422 * w[31] + w[30] * w[3];
-    M[18 * 1 + 9] = t199; M[18 * 9 + 1] = t199;
-    const double t200 = w[31] * w[3] - 0.0815422 * w[30];
-    M[18 * 2 + 9] = t200; M[18 * 9 + 2] = t200;
-    const double t201 = w[30] * w[77] - w[31] * w[76];
-    M[18 * 4 + 9] = t201; M[18 * 9 + 4] = t201;
-    const double t202 = w[31] * w[77] + w[30] * w[76];
-    M[18 * 5 + 9] = t202; M[18 * 9 + 5] = t202;
-    const double t203 = w[75] - 0.047 * t200;
-    M[18 * 3 + 9] = t203; M[18 * 9 + 3] = t203;
-    const double t204 = (0.00582035306 - w[74]) * w[31] - 2.0 * w[4] * w[30];
-    const double t205 = w[31] * t204;
-    const double t206 = w[45] - w[53] - 0.361 * w[48] + (w[54] - w[0] - 0.361 * w[57]);
-    const double t207 = 0.00582035306 - w[66] - 0.094 * w[62] + (0.00582035306 - w[73] + 0.094 * w[69]);
-    const double t208 = w[7] * w[65] + w[50] + 0.047 * w[61] + (w[18] * w[72] + w[59] - 0.047 * w[68]);
+    const double S10_xx = w[56] + w[62] + 0.0003682;
+    const double t204   = 0.00582035306 + S10_xx;
+    M[18 * 9 + 9]       = t204;
+    const double t205   = w[30] * w[61] + w[55] + 0.1805 * w[58];
+    const double t206   = 0.0147183671 - w[60];
+    const double t207   = 0.0815422 * w[32] - w[31] * w[58];
+    M[18 * 1 + 9] = t207; M[18 * 9 + 1] = t207;
+    const double t208   = w[32] * w[58] + 0.0815422 * w[31];
+    M[18 * 2 + 9] = -t208; M[18 * 9 + 2] = -t208;
+    const double t209   = w[32] * t205 + w[31] * t206;
+    M[18 * 4 + 9] = t209; M[18 * 9 + 4] = t209;
+    const double t210   = w[32] * t206 - w[31] * t205;
+    M[18 * 5 + 9] = t210; M[18 * 9 + 5] = t210;
+    const double t211   = 0.047 * t208 + t204;
+    M[18 * 3 + 9] = t211; M[18 * 9 + 3] = t211;
+    const double t212   = (0.00582035306 - S10_xx) * w[32] - 2.0 * w[59] * w[31];
+    const double t213   = w[32] * t212;
+    const double t214   = w[46] - w[0] - 0.361 * w[49] + (w[1] - w[53] - 0.361 * w[4]);
+    const double t215   = 0.00582035306 - t191 + 0.094 * t186 + (0.00582035306 - t202 + 0.094 * t197);
+    const double t216   = w[7] * t190 + w[51] + 0.047 * t185 + (w[18] * t201 + w[10] + 0.047 * t196);
 
     /* body 7, fl_hip: composite body */
-    const double S7_xx = w[11] + w[21] + 0.0003682;
-    const double t210  = 0.00582035306 + S7_xx;
-    M[18 * 6 + 6]      = t210;
-    const double t211  = 0.1805 * w[13] - (w[40] * w[20] + w[10]);
-    const double t212  = 0.0147183671 - w[15];
-    const double t213  = w[41] * w[13] - 0.0815422 * w[42];
-    M[18 * 1 + 6] = t213; M[18 * 6 + 1] = t213;
-    const double t214  = w[42] * w[13] + 0.0815422 * w[41];
-    M[18 * 2 + 6] = t214; M[18 * 6 + 2] = t214;
-    const double t215  = w[42] * t211 + w[41] * t212;
-    M[18 * 4 + 6] = -t215; M[18 * 6 + 4] = -t215;
-    const double t216  = w[41] * t211 - w[42] * t212;
-    M[18 * 5 + 6] = t216; M[18 * 6 + 5] = t216;
-    const double t217  = 0.047 * t214 + t210;
-    M[18 * 3 + 6] = t217; M[18 * 6 + 3] = t217;
-    const double t218  = (0.00582035306 - S7_xx) * w[42] - 2.0 * w[14] * w[41];
-    const double t219  = w[42] * t218;
-    const double h6_y  = w[62] + w[69] + t200 + t214;
-    M[18 * 2 + 3] = h6_y; M[18 * 3 + 2] = h6_y;
+    const double S7_xx = w[65] + w[71] + 0.0003682;
+    const double t218  = 0.00582035306 + S7_xx;
+    M[18 * 6 + 6]      = t218;
+    const double t219  = w[41] * w[70] + w[64] + 0.1805 * w[67];
+    const double t220  = w[69] + 0.0147183671;
+    const double t221  = 0.0815422 * w[43] + w[42] * w[67];
+    M[18 * 1 + 6] = -t221; M[18 * 6 + 1] = -t221;
+    const double t222  = 0.0815422 * w[42] - w[43] * w[67];
+    M[18 * 2 + 6] = t222; M[18 * 6 + 2] = t222;
+    const double t223  = w[43] * t219 - w[42] * t220;
+    M[18 * 4 + 6] = t223; M[18 * 6 + 4] = t223;
+    const double t224  = w[43] * t220 + w[42] * t219;
+    M[18 * 5 + 6] = -t224; M[18 * 6 + 5] = -t224;
+    const double t225  = 0.047 * t222 + t218;
+    M[18 * 3 + 6] = t225; M[18 * 6 + 3] = t225;
+    const double t226  = (0.00582035306 - S7_xx) * w[43] - 2.0 * w[68] * w[42];
+    const double t227  = w[43] * t226;
+    const double h6_y  = t222 - (t186 - t197 + t208);
     M[18 * 0 + 5] = -h6_y; M[18 * 5 + 0] = -h6_y;
-    const double t221  = w[61] + w[68] + t199 + t213;
-    M[18 * 1 + 3] = t221; M[18 * 3 + 1] = t221;
-    M[18 * 0 + 4] = -t221; M[18 * 4 + 0] = -t221;
-    const double t222  = 0.047 * w[48] + w[63] - (0.047 * w[57] - w[70]) + (0.047 * w[2] + t201);
-    const double S6_xy = 0.047 * w[12] + t215 - t222;
-    M[18 * 3 + 4] = -S6_xy; M[18 * 4 + 3] = -S6_xy;
-    const double t224  = w[71] - w[64] + t202 + t216;
-    M[18 * 3 + 5] = t224; M[18 * 5 + 3] = t224;
-    const double t225  = 0.00582035306 - t205 - 0.094 * t200 + t207;
-    const double t226  = w[30] * t204 + w[4] + 0.047 * t199 + t208;
-    const double S6_yz = w[41] * t218 + w[14] - 0.047 * t213 + t226;
+    M[18 * 2 + 3] = h6_y; M[18 * 3 + 2] = h6_y;
+    const double h6_z  = t221 - (t185 - t196 + t207);
+    M[18 * 1 + 3] = -h6_z; M[18 * 3 + 1] = -h6_z;
+    M[18 * 0 + 4] = h6_z; M[18 * 4 + 0] = h6_z;
+    const double t230  = 0.047 * w[49] + t187 + (t198 - 0.047 * w[4]) + (0.047 * w[57] + t209);
+    const double t231  = t223 - 0.047 * w[66] + t230;
+    M[18 * 3 + 4] = t231; M[18 * 4 + 3] = t231;
+    const double S6_xz = t224 - (t210 - (t188 + t199));
+    M[18 * 3 + 5] = -S6_xz; M[18 * 5 + 3] = -S6_xz;
+    const double t233  = 0.00582035306 - t213 + 0.094 * t208 + t215;
+    const double t234  = w[31] * t212 + w[59] + 0.047 * t207 + t216;
+    const double S6_yz = w[42] * t226 + w[68] + 0.047 * t221 + t234;
     M[18 * 4 + 5] = -S6_yz; M[18 * 5 + 4] = -S6_yz;
 
     /* body 6, trunk: composite body */
-    const double h6_x  = w[48] + w[57] + w[2] + w[12] + 0.04713;
+    const double h6_x  = w[49] + w[4] + w[57] + w[66] + 0.04713;
     M[18 * 1 + 5] = h6_x; M[18 * 5 + 1] = h6_x;
     M[18 * 2 + 4] = -h6_x; M[18 * 4 + 2] = -h6_x;
-    const double t229  = w[1] - w[5] + 0.361 * w[2] + t206 + (w[9] - w[21] + 0.361 * w[12]);
-    const double S6_xx = t229 + 0.279755219;
-    const double S6_yy = 0.00582035306 - t219 + 0.094 * t214 + t225 + 0.03127766;
-    const double S6_zz = w[22] + w[66] + (w[67] + w[73]) + (w[74] + t205) + (S7_xx + t219) + 0.00475;
+    const double t237  = w[54] - w[62] + 0.361 * w[57] + t214 + (w[63] - w[71] + 0.361 * w[66]);
+    const double S6_xx = t237 + 0.279755219;
+    const double S6_yy = 0.00582035306 - t227 + 0.094 * t222 + t233 + 0.03127766;
+    const double S6_zz = w[72] + t191 + (S13_xx + t202) + (S10_xx + t213) + (S7_xx + t227) + 0.00475;
     M[18 * 5 + 5]      = S6_xx + S6_yy;
 
     /* body 5, trunk: composite body */
@@ -406,7 +414,7 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[78], quadruped_real M[324]
     M[18 * 17 + 17] = 0.0048730100000000005;
 }
 
-void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[78], quadruped_real M[324])
+void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[76], quadruped_real M[324])
 {
     for (int entry = 0; entry < 324; ++entry) {
         M[entry] = 0.0; /* entries that vanish in every state */

@@ -129,13 +129,16 @@ def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
 PACKED = Array("Gamma", "Christoffel symbols of the first kind, packed", UNIT, ("n", "n2"), PACKED_PAIRS)
 FULL = Array("Gamma_full", "Christoffel symbols of the first kind", UNIT, ("n", "n", "n"))
 as_packed = quantity(
-    "christoffel_symbols", "Gamma_ijk(q), j <= k", inputs=("q",), needs_gravity=False, outputs=(PACKED,), source=SOURCE
+    "christoffel_symbols", "Gamma_ijk(q), j <= k", inputs=("q",), needs_gravity=False, outputs=(PACKED,), source=SOURCE,
+    only_minimal_pays=True,
 )
 as_full = quantity(
-    "christoffel_symbols_full", "Gamma_ijk(q)", inputs=("q",), needs_gravity=False, outputs=(FULL,), source=SOURCE
+    "christoffel_symbols_full", "Gamma_ijk(q)", inputs=("q",), needs_gravity=False, outputs=(FULL,), source=SOURCE,
+    only_minimal_pays=True,
 )
 as_coriolis = quantity(
-    "coriolis_matrix", "C(q, qd)", inputs=("q", "qd"), needs_gravity=False, outputs=(C_MATRIX,), source=SOURCE
+    "coriolis_matrix", "C(q, qd)", inputs=("q", "qd"), needs_gravity=False, outputs=(C_MATRIX,), source=SOURCE,
+    only_minimal_pays=True,
 )
 
 

@@ -54,6 +54,7 @@ def mass_matrix_rate(system: System, q: Coordinates, qd: Coordinates) -> list[Sc
 
 @quantity(
     "mass_matrix_second_rate", "d2M/dt2", inputs=("q", "qd", "qdd"), needs_gravity=False, source=SOURCE,
+    only_minimal_pays=True,
     outputs=(Array("M_ddot", "second time derivative of M, symmetric", "kg m^2/s^2 | kg m/s^2 | kg/s^2", ("n", "n")),),
 )
 def mass_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
@@ -63,6 +64,7 @@ def mass_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 @quantity(
     "coriolis_matrix_rate", "dC/dt", inputs=("q", "qd", "qdd"), needs_gravity=False, source=SOURCE,
+    only_minimal_pays=True,
     outputs=(Array("C_dot", "time derivative of C", "kg m^2/s^2 | kg m/s^2 | kg/s^2", ("n", "n")),),
 )
 def coriolis_matrix_rate(system: System, *flow: Coordinates) -> list[Scalar]:
@@ -72,6 +74,7 @@ def coriolis_matrix_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 @quantity(
     "coriolis_matrix_second_rate", "d2C/dt2", inputs=("q", "qd", "qdd", "qddd"), needs_gravity=False, source=SOURCE,
+    only_minimal_pays=True,
     outputs=(Array("C_ddot", "second time derivative of C", "kg m^2/s^3 | kg m/s^3 | kg/s^3", ("n", "n")),),
 )
 def coriolis_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
@@ -81,6 +84,7 @@ def coriolis_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scal
 
 @quantity(
     "gravity_rate", "dg/dt", inputs=("q", "qd"), source=SOURCE,
+    only_minimal_pays=True,
     outputs=(Array("tau_g_dot", "rate of the joint forces against gravity", "N m/s | N/s"),),
 )
 def gravity_rate(system: System, *flow: Coordinates) -> list[Scalar]:
@@ -90,6 +94,7 @@ def gravity_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 @quantity(
     "gravity_second_rate", "d2g/dt2", inputs=("q", "qd", "qdd"), source=SOURCE,
+    only_minimal_pays=True,
     outputs=(Array("tau_g_ddot", "second rate of the joint forces against gravity", "N m/s^2 | N/s^2"),),
 )
 def gravity_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:

@@ -86,6 +86,9 @@ class Formulation:
     algorithm: Algorithm
     source: str
     suits: Suits = any_robot
+    tried: bool = True
+    """Whether it may be the cheapest where the regrouping is free; the others are there for runtime parameters, which
+    all functions share, and by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +129,19 @@ def quantity(
     name: str, formula: str, *, inputs: Sequence[str], outputs: Sequence[Array], source: str,
     needs_gravity: bool = True, needs_inertia: bool = True, of_link: bool = False, feels_wrench: bool = False,
     needs_inverse: bool = False,
-    regroupings: Sequence[str] = tuple(REGROUPINGS), suits: Suits = any_robot,
+    regroupings: Sequence[str] = tuple(REGROUPINGS), suits: Suits = any_robot, only_minimal_pays: bool = False,
 ) -> Callable[[Registered], Registered]:
     """Register the decorated algorithm as a way to compute quantity `name`, on each of `regroupings`.
 
-    A second algorithm registered for one name is one more formulation of it; `suits` tells for which robots.
+    A second algorithm registered for one name is one more formulation of it; `suits` tells for which robots. Where
+    `only_minimal_pays`, no robot was found that is cheaper on another regrouping (docs/benchmarks/ideas.md).
     """
 
     def register(algorithm: Registered) -> Registered:
         stem = algorithm.__name__.removeprefix(name)
         title = algorithm.__module__.rsplit(".", 1)[-1] + stem
-        ways = tuple(Formulation(f"{title}/{r}", r, algorithm, source, suits) for r in regroupings)
+        tried = {r: not only_minimal_pays or r == "minimal" for r in regroupings}
+        ways = tuple(Formulation(f"{title}/{r}", r, algorithm, source, suits, tried[r]) for r in regroupings)
         rows = LINK_QUANTITIES if of_link else QUANTITIES
         known = rows[name].formulations if name in rows else ()
         rows[name] = Quantity(

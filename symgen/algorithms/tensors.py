@@ -29,6 +29,7 @@ def gradient(term: Callable[[Coordinates], Entries], at: Coordinates, level: int
 
 @quantity(
     "mass_matrix_gradient", "dM/dq", inputs=("q",), needs_gravity=False, source=SOURCE,
+    only_minimal_pays=True,
     outputs=(Array("M_q", "dM_ij/dq_k at [i, j, k]", "kg m^2 | kg m | kg, per rad | m", CUBE),),
 )
 def mass_matrix_gradient(system: System, q: Coordinates) -> Entries:
@@ -38,6 +39,7 @@ def mass_matrix_gradient(system: System, q: Coordinates) -> Entries:
 
 @quantity(
     "coriolis_matrix_gradient", "dC/dq, dC/dqd", inputs=("q", "qd"), needs_gravity=False, source=SOURCE,
+    only_minimal_pays=True,
     outputs=(
         Array("C_q", "dC_ij/dq_k at [i, j, k]", "units of C per rad | m", CUBE),
         Array("C_qd", "dC_ij/dqd_k at [i, j, k]", "units of C per rad/s | m/s", CUBE),
@@ -51,6 +53,7 @@ def coriolis_matrix_gradient(system: System, q: Coordinates, qd: Coordinates) ->
 
 @quantity(
     "gravity_gradient", "dg/dq", inputs=("q",), source=SOURCE,
+    only_minimal_pays=True,
     outputs=(Array("g_q", "dg_i/dq_k at [i, k], symmetric", "N m | N, per rad | m", ("n", "n")),),
 )
 def gravity_gradient(system: System, q: Coordinates) -> Entries:
@@ -60,6 +63,7 @@ def gravity_gradient(system: System, q: Coordinates) -> Entries:
 
 @quantity(
     "inverse_dynamics_second_derivatives", "d2tau", inputs=("q", "qd", "qdd"), source=SOURCE,
+    only_minimal_pays=True,
     outputs=(
         Array("tau_qq", "d2tau_i/dq_j dq_k at [i, j, k]", "N m | N, per (rad | m)^2", CUBE),
         Array("tau_qdqd", "d2tau_i/dqd_j dqd_k at [i, j, k]", "N m | N, per (rad/s | m/s)^2", CUBE),
@@ -74,7 +78,7 @@ def inverse_dynamics_second_derivatives(
 
     In the displacements of a floating joint those of τ along exp(ξ), ξ a twist in the body's axes.
     """
-    n = system.size
+    n, zeros = system.size, [ZERO] * system.size
     inertia = gradient(lambda x: mass_matrix(system, x), q)
     swapped = [inertia[(i * n + k) * n + j] for i in range(n) for j in range(n) for k in range(n)]
 
@@ -83,13 +87,30 @@ def inverse_dynamics_second_derivatives(
         return [half[min(j, k), max(j, k)][i] for i in range(n) for j in range(n) for k in range(n)]
 
     positions = curvature(lambda x: inverse_dynamics(system, x, qd, qdd), q)
-    rates = curvature(lambda x: inverse_dynamics(system, q, x, [ZERO] * n), qd)
-    both = gradient(lambda x: gradient(lambda y: inverse_dynamics(system, y, x, [ZERO] * n), q), qd, 2)
+    rates = curvature(lambda x: inverse_dynamics(system, q, x, zeros), qd)
+    columns = {(j, k): _moved_at_a_rate(system, q, qd, j, k) for k in range(n) for j in range(n)}
+    both = [columns[j, k][i] for i in range(n) for j in range(n) for k in range(n)]
     return positions, rates, both, swapped
+
+
+def _unrelated(system: System, j: int, k: int) -> bool:
+    """Whether no body moves with both joints (from 0): then nothing depends on both of their coordinates."""
+    return not any(a == b or a in system.ancestors(b) for a, b in ((j + 1, k + 1), (k + 1, j + 1)))
+
+
+def _moved_at_a_rate(system: System, q: Coordinates, qd: Coordinates, j: int, k: int) -> Entries:
+    """∂²τ/∂q_j∂q̇_k."""
+    n = system.size
+    if _unrelated(system, j, k):
+        return [ZERO] * n
+    y, x = along(q, unit(n, j)), along(qd, unit(n, k), 2)
+    return tangents(tangents(inverse_dynamics(system, y, x, [ZERO] * n)), 2)
 
 
 def _mixed(system: System, term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int) -> Entries:
     """∂²(term)/∂x_j∂x_k; the displacements of a floating joint do not commute, there the mean of both orders."""
+    if _unrelated(system, j, k):
+        return [ZERO] * system.size
     first = _one_after_other(term, at, j, k)
     if j == k or not system.body(j + 1).free or system.first_of_run(j + 1) != system.first_of_run(k + 1):
         return first

@@ -15,7 +15,6 @@ class Op:
     counts_as: str
     """The column of an operation count: ``add``, ``mul``, ``div`` or ``trig``; a sign counts as one addition,
     a tanh as trig."""
-    commutative: bool = False
     parity: str = ""
     """One-operand functions: ``odd`` f(-x) = -f(x), ``even`` f(-x) = f(x)."""
     partials: Callable[..., tuple[Any, ...]] = field(kw_only=True)
@@ -40,9 +39,9 @@ def _elementary(name: str) -> Callable[[Any], Any]:
 OPS: Final[dict[str, Op]] = {
     op.name: op
     for op in (
-        Op("add", 2, lambda a, b: a + b, "add", commutative=True, partials=lambda a, b, v: (1.0, 1.0)),
+        Op("add", 2, lambda a, b: a + b, "add", partials=lambda a, b, v: (1.0, 1.0)),
         Op("sub", 2, lambda a, b: a - b, "add", partials=lambda a, b, v: (1.0, -1.0)),
-        Op("mul", 2, lambda a, b: a * b, "mul", commutative=True, partials=lambda a, b, v: (b, a)),
+        Op("mul", 2, lambda a, b: a * b, "mul", partials=lambda a, b, v: (b, a)),
         Op("div", 2, lambda a, b: a / b, "div", partials=_quotient),
         Op("sin", 1, _elementary("sin"), "trig", parity="odd", partials=lambda a, v: (_elementary("cos")(a),)),
         Op("cos", 1, _elementary("cos"), "trig", parity="even", partials=lambda a, v: (-_elementary("sin")(a),)),

@@ -1,7 +1,12 @@
 """What is read off a finished tape: live nodes, operation counts, names and signs. Nothing here changes rounding."""
 
 from collections import Counter
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
+from functools import wraps
+from types import MappingProxyType
+from typing import TypeVar
 
 from symgen.compiler.ops import COUNTED, OPS
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
@@ -14,7 +19,26 @@ def operands(node: Node) -> tuple[Index, ...]:
     return (node.a,) if node.b is None else (node.a, node.b)
 
 
-def live(program: Program) -> list[Index]:
+Found = TypeVar("Found")
+
+
+def _remembered(read: Callable[[Program], Found]) -> Callable[[Program], Found]:
+    """Done once for a tape that no longer grows: writers ask for every piece of a function."""
+
+    @wraps(read)
+    def again(program: Program) -> Found:
+        version = len(program.nodes), len(program.outputs), len(program.names)
+        known = program.findings.get(read.__name__)
+        if known is None or known[0] != version:
+            known = program.findings[read.__name__] = version, read(program)
+        found: Found = known[1]
+        return found
+
+    return again
+
+
+@_remembered
+def live(program: Program) -> tuple[Index, ...]:
     """The nodes that some output depends on, in the order of computation."""
     seen: set[Index] = set()
     stack = [ref.node for out in program.outputs for ref in out.refs if ref is not None]
@@ -23,14 +47,15 @@ def live(program: Program) -> list[Index]:
         if index not in seen:
             seen.add(index)
             stack += operands(program.nodes[index])
-    return sorted(seen)
+    return tuple(sorted(seen))
 
 
-def uses(program: Program) -> Counter[Index]:
+@_remembered
+def uses(program: Program) -> Mapping[Index, int]:
     """How often each live node is read, by later nodes and by outputs."""
     counter = Counter(k for i in live(program) for k in operands(program.nodes[i]))
     counter.update(ref.node for out in program.outputs for ref in out.refs if ref is not None)
-    return counter
+    return MappingProxyType(counter)
 
 
 def pivots(program: Program) -> tuple[Ref, ...]:
@@ -66,6 +91,7 @@ class Counts:
         return {**asdict(self), "total": self.total}
 
 
+@_remembered
 def counts(program: Program) -> Counts:
     """The operations that the outputs need."""
     ops = (program.nodes[i].op for i in live(program))
@@ -73,7 +99,8 @@ def counts(program: Program) -> Counts:
     return Counts(**{column: counter[column] for column in COUNTED})
 
 
-def names(program: Program) -> dict[Index, tuple[str, bool]]:
+@_remembered
+def names(program: Program) -> Mapping[Index, tuple[str, bool]]:
     """Names by node with the sign they were given for: the algorithm's, and q2_3, c2_3, s2_3 for joint angles.
 
     Each name is given once; a second node of that name stays anonymous.
@@ -86,7 +113,7 @@ def names(program: Program) -> dict[Index, tuple[str, bool]]:
         if name and name[0] not in taken:
             taken.add(name[0])
             unique[index] = name
-    return unique
+    return MappingProxyType(unique)
 
 
 def _angle_names(program: Program) -> dict[Index, tuple[str, bool]]:
@@ -104,20 +131,21 @@ def _angle_names(program: Program) -> dict[Index, tuple[str, bool]]:
     return found
 
 
-def flips(program: Program, named: dict[Index, tuple[str, bool]]) -> set[Index]:
+@_remembered
+def flips(program: Program) -> AbstractSet[Index]:
     """The nodes whose variable had better hold the negative, so that hardly any negation is ever written.
 
     Signs pass through products and odd functions; a sum of unlike signs is a difference, which may be written
     either way round: as its name wants it, or else as its first output wants it.
     """
     wish = {ref.node: ref.negative for out in reversed(program.outputs) for ref in out.refs if ref is not None}
-    wish |= {index: negative for index, (_, negative) in named.items()}
+    wish |= {index: negative for index, (_, negative) in names(program).items()}
     flipped: set[Index] = set()
     for index in live(program):
         node = program.nodes[index]
         if _flipped(node, [k in flipped for k in operands(node)], wish.get(index, False)):
             flipped.add(index)
-    return flipped
+    return frozenset(flipped)
 
 
 def _flipped(node: Node, signs: list[bool], wish: bool) -> bool:

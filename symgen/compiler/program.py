@@ -11,7 +11,6 @@ through a product with the constant zero. Whatever changes rounding is a named p
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from symgen.compiler.ops import OPS
@@ -47,18 +46,28 @@ LEAVES: Final = ("input", "const")
 """The nodes that cost nothing: `a` is an input's array and `b` its position, or `a` is the number."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """A scalar on a tape; arithmetic on it appends to the tape."""
+    """A scalar on a tape; arithmetic on it appends to the tape. Never changed once made.
 
-    program: "Program" = field(repr=False)
-    ref: Ref
+    By far the most frequent object of a run, so made without what a frozen dataclass does for each field.
+    """
+
+    __slots__ = ("program", "ref")
+
+    def __init__(self, program: "Program", ref: Ref) -> None:
+        self.program = program
+        self.ref = ref
+
+    def __repr__(self) -> str:
+        return f"Value(ref={self.ref!r})"
 
     def _with(self, other: Scalar) -> "Value | None":
         """`other` on this tape, None where it is of a kind that must do the operation itself."""
         return self.program.value(other) if isinstance(other, (Value, int, float)) else None
 
     def __add__(self, other: Scalar) -> Scalar:
+        if type(other) is Value:
+            return self.program.add(self, other)
         if other is ZERO:
             return self
         operand = self._with(other)
@@ -76,6 +85,8 @@ class Value:
         return -self + other
 
     def __mul__(self, other: Scalar) -> Scalar:
+        if type(other) is Value:
+            return self.program.mul(self, other)
         if other is ZERO:
             return ZERO
         operand = self._with(other)
@@ -138,7 +149,9 @@ class Program:
         self.outputs: list[Output] = []
         self.inputs: list[tuple[str, tuple[int, ...]]] = []
         self.divisors: dict[Index, Ref] = {}
-        self._index: dict[Node, Index] = {}
+        self.findings: dict[str, tuple[Any, Any]] = {}
+        self._index: dict[tuple[str, Any, Any], Index] = {}
+        self._numbers: dict[Index, float] = {}
         self._section = ""
 
     def __repr__(self) -> str:
@@ -152,7 +165,7 @@ class Program:
     def input(self, name: str, shape: tuple[int, ...]) -> list[Value]:
         """The components of a new input array, row-major."""
         self.inputs.append((name, shape))
-        return [Value(self, Ref(self._node(Node("input", name, k)), False)) for k in range(math.prod(shape))]
+        return [Value(self, Ref(self._node(("input", name, k)), False)) for k in range(math.prod(shape))]
 
     def output(self, name: str, shape: tuple[int, ...], values: Iterable[Scalar]) -> None:
         """Declare an output array, row-major; structural zeros stay known as such."""
@@ -178,46 +191,57 @@ class Program:
         if isinstance(x, Value):
             return x
         number = float(x)
-        return Value(self, Ref(self._node(Node("const", abs(number))), math.copysign(1.0, number) < 0))
+        index = self._node(("const", abs(number), None))
+        self._numbers[index] = abs(number)
+        return Value(self, Ref(index, math.copysign(1.0, number) < 0))
 
     def constant(self, v: Value) -> float | None:
         """The number that `v` is, None where it is computed."""
-        node = self.nodes[v.ref.node]
-        return None if node.op != "const" else -node.a if v.ref.negative else node.a
+        index, negative = v.ref
+        number = self._numbers.get(index)
+        return -number if number is not None and negative else number
 
-    def _node(self, node: Node) -> Index:
-        index = self._index.setdefault(node, len(self.nodes))
-        if index == len(self.nodes):
-            self.nodes.append(node)
+    def _node(self, node: tuple[str, Any, Any]) -> Index:
+        index = self._index.get(node)
+        if index is None:
+            index = self._index[node] = len(self.nodes)
+            self.nodes.append(Node(*node))
             self.sections.append(self._section)
         return index
 
     def _made(self, op: str, a: Index, b: Index | None, negative: bool) -> Value:
-        if b is not None and OPS[op].commutative and b < a:
-            a, b = b, a
-        return Value(self, Ref(self._node(Node(op, a, b)), negative))
+        return Value(self, Ref(self._node((op, a, b)), negative))
 
     # -- exact rewrites -------------------------------------------------------------------------------------
 
     def add(self, x: Value, y: Value) -> Scalar:
         """x + y: a sum, a difference where the signs differ, or what needs no operation."""
-        folded = self._folded("add", x, y)
-        if folded is not None:
-            return folded
-        if self.constant(x) == 0:
-            return y
-        if self.constant(y) == 0:
-            return x
         (i, i_negative), (j, j_negative) = x.ref, y.ref
+        if i in self._numbers or j in self._numbers:
+            folded = self._folded("add", x, y)
+            if folded is not None:
+                return folded
+            if self.constant(x) == 0:
+                return y
+            if self.constant(y) == 0:
+                return x
         if i_negative == j_negative:
-            return self._made("add", i, j, i_negative)
+            return self._made("add", *((i, j) if i < j else (j, i)), i_negative)
         if i == j:
             return self.value(0.0)
-        first, second = min(i, j), max(i, j)
-        return self._made("sub", first, second, i_negative if first == i else j_negative)
+        return self._made("sub", i, j, i_negative) if i < j else self._made("sub", j, i, j_negative)
 
     def mul(self, x: Value, y: Value) -> Scalar:
         """x y, its sign pulled out."""
+        (i, i_negative), (j, j_negative) = x.ref, y.ref
+        if i in self._numbers or j in self._numbers:
+            plain = self._multiple(x, y)
+            if plain is not None:
+                return plain
+        return self._made("mul", *((i, j) if i < j else (j, i)), i_negative != j_negative)
+
+    def _multiple(self, x: Value, y: Value) -> Value | None:
+        """x y where one is a number that needs no product."""
         folded = self._folded("mul", x, y)
         if folded is not None:
             return folded
@@ -227,8 +251,7 @@ class Program:
                 return self.value(0.0)
             if c in (1.0, -1.0):
                 return other if c == 1.0 else -other
-        negative = x.ref.negative != y.ref.negative
-        return self._made("mul", x.ref.node, y.ref.node, negative)
+        return None
 
     def div(self, x: Value, y: Value) -> Scalar:
         """x / y, its sign pulled out."""

@@ -46,13 +46,14 @@ def system(
     parameters: Mapping[str, Parameters] | None = None,
     gravity: Vector | None = None,
     regrouping: str = "minimal",
+    frames: Sequence[CanonicalFrame] | None = None,
 ) -> System:
     """The robot in canonical frames with regrouped inertia.
 
     `parameters` replaces the ten numbers of the links it names by other scalars, `gravity` likewise (free fall
-    in root link axes); `regrouping` is a key of `REGROUPINGS`, or `WHOLE`.
+    in root link axes); `regrouping` is a key of `REGROUPINGS`, or `WHOLE`; `frames` are others than the canonical ones.
     """
-    frames, given = canonical_frames(model), parameters or {}
+    frames, given = frames or canonical_frames(model), parameters or {}
     pull = {i: _base_gravity(model, i, frames[i - 1], gravity) for i in model.children(0)}
     placements = [_placement(model, i, frames[i - 1], pull) for i in range(1, model.size + 1)]
     own = [_body_inertia(model, i, frames[i - 1].pose, given) for i in range(1, model.size + 1)]

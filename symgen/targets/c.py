@@ -1,5 +1,6 @@
 """C99: the files of a module."""
 
+from functools import lru_cache
 from typing import Any, Final
 
 from symgen.module import Module
@@ -35,9 +36,10 @@ LAYOUTS: Final = {"packed pairs": _packed_pairs}
 """By layout: the text that tells where an entry is."""
 
 
-def functions(module: Module) -> list[CFunction]:
+@lru_cache(maxsize=4)
+def functions(module: Module) -> tuple[CFunction, ...]:
     """The functions of a module as C."""
-    return [CFunction(module, d) for d in descriptions(module)]
+    return tuple(CFunction(module, d) for d in descriptions(module))
 
 
 def files(module: Module) -> dict[str, str]:

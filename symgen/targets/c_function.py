@@ -86,17 +86,23 @@ class CFunction:
     @cached_property
     def _made(self) -> list[Statement]:
         kept = [ref.node for ref in self.d.pivots]
-        return statements(self.d.program, dialect(self.module), [a.name for a in self.zeroed], kept)
+        return statements(self.d.program, dialect(self.module), [a.name for a in (*self.zeroed, *self.left_out)], kept)
 
     @cached_property
     def _names(self) -> dict[Index, str]:
         return variables(self.d.program, self._made)
 
     @property
+    def left_out(self) -> list[Argument]:
+        """Outputs whose structural zeros the caller writes once."""
+        found = zeros(self.d.program)
+        return [a for a in self.d.arguments if found.get(a.name, 0)] if self.module.zeros == "once" else []
+
+    @property
     def zeroed(self) -> list[Argument]:
         """Outputs with so many structural zeros that a loop writes them first."""
         found = zeros(self.d.program)
-        return [a for a in self.d.arguments if found.get(a.name, 0) >= MANY_ZEROS]
+        return [a for a in self.d.arguments if found.get(a.name, 0) >= MANY_ZEROS and a not in self.left_out]
 
     @property
     def zero(self) -> str:
@@ -142,7 +148,7 @@ class CFunction:
         program = self.d.program
         return any(program.nodes[i].op in ("sin", "cos") for i in live(program))
 
-    @property
+    @cached_property
     def lines(self) -> list[list[str]]:
         """The body in blocks of lines, where the function is in one piece."""
         return [_block(b) for b in blocks(self._made, self._names, dialect(self.module))]
@@ -152,7 +158,7 @@ class CFunction:
         """Lines that return the status, where the function is in one piece."""
         return _checks(signed(self.d.program, self.d.pivots, self._names))
 
-    @property
+    @cached_property
     def pieces(self) -> list[Piece]:
         """The pieces, empty where the function is in one."""
         if self._pieces is None:

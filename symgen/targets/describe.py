@@ -6,6 +6,7 @@ Texts here are plain; each language escapes what comes from the robot's file in 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array, Quantity
@@ -73,10 +74,11 @@ def arguments_in_words(quantity: Quantity) -> str:
     return f"{', '.join(quantity.inputs)} -> {outs}"
 
 
-def descriptions(module: Module) -> list[Description]:
+@lru_cache(maxsize=4)
+def descriptions(module: Module) -> tuple[Description, ...]:
     """The functions of a module in order; the regrouping of runtime parameters comes first."""
-    described = [_described(module, function) for function in module.functions]
-    return described if module.regroup is None else [_regrouping(module, module.regroup), *described]
+    described = tuple(_described(module, function) for function in module.functions)
+    return described if module.regroup is None else (_regrouping(module, module.regroup), *described)
 
 
 def laid_out(described: Iterable[Description]) -> list[Argument]:

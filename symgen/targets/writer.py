@@ -65,15 +65,15 @@ def zeros(program: Program) -> dict[str, int]:
 
 def variables(program: Program, made: list[Statement]) -> dict[Index, str]:
     """A name for every variable: the algorithm's where its sign is right, else t1, t2, ..."""
-    flipped = flips(program, named := names(program))
-    good = {i: name for i, (name, negative) in named.items() if negative == (i in flipped)}
+    flipped = flips(program)
+    good = {i: name for i, (name, negative) in names(program).items() if negative == (i in flipped)}
     defined = [node for s in made for node in s.makes]
     return {node: good.get(node) or f"t{k}" for k, node in enumerate(defined, 1)}
 
 
 def signed(program: Program, refs: Iterable[Ref], where: Mapping[Index, str]) -> list[str]:
     """The text of each referred value, sign included."""
-    flipped = flips(program, names(program))
+    flipped = flips(program)
     return [("-" if ref.negative != (ref.node in flipped) else "") + where[ref.node] for ref in refs]
 
 
@@ -113,7 +113,7 @@ class _Writer:
         self, program: Program, dialect: Dialect, zeroed: Collection[str], kept: Collection[Index]
     ) -> None:
         self.program, self.dialect, self.zeroed, self.kept = program, dialect, zeroed, frozenset(kept)
-        self.flipped = flips(program, names(program))
+        self.flipped = flips(program)
         self.uses = uses(program)
         self.inline: dict[Index, Text] = {}
         self.result: list[Statement] = []

@@ -1,0 +1,86 @@
+"""Operation counts beside the best peer's and the first prototype's: `python -m benchmarks.operations`.
+
+Writes docs/benchmarks/operations.md. Counts are deterministic; the figures of the others were measured once, with
+Pinocchio 4.1 over casadi::SX in its best mode and urdf2casadi 1.0 (the smaller one is the best peer).
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import mean
+from typing import Final
+
+from symgen.mechanics.assemble import load
+from symgen.robot import Robot
+from symgen.tracing import Wanted, trace
+from tests.public_robots import example_robots
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+TITLE: Final = ("UR5", "Panda", "Talos", "snake 16")
+AIM: Final = ("inverse_dynamics", "mass_matrix", "coriolis_matrix", "inverse_dynamics_derivatives", "forward_dynamics")
+"""The quantities whose counts are to be a tenth below the prototype's on average."""
+
+OTHERS: Final[Mapping[str, tuple[tuple[int | None, int], ...]]] = {
+    "gravity": ((133, 22), (328, 114), (1086, 570), (457, 248)),
+    "bias": ((499, 288), (1210, 572), (4960, 2909), (1717, 1040)),
+    "inverse_dynamics": ((574, 320), (1230, 599), (5010, 3019), (1803, 1073)),
+    "mass_matrix": ((305, 163), (1085, 332), (3859, 2142), (2716, 1793)),
+    "coriolis_matrix": ((3330, 630), (4664, 1344), (23030, 8005), (13085, 5949)),
+    "christoffel_symbols": ((None, 443), (None, 1166), (None, 9659), (None, 16681)),
+    "forward_dynamics": ((1295, 565), (2687, 1129), (10024, 6520), (4807, 4775)),
+    "inverse_dynamics_derivatives": ((3696, 1488), (7562, 2988), (38046, 17132), (23244, 11839)),
+    "forward_dynamics_derivatives": ((7740, 2651), (10673, 5264), (68642, 37957), (46448, 34767)),
+}
+"""By quantity, for each robot: the best peer's operations (None: no peer has it) and the prototype's."""
+
+
+def robots() -> list[Robot]:
+    """UR5, Panda with its fingers held, Talos on its base, and the snake of `robots/`."""
+    held = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
+    names = ("urdf/ur5_robot.urdf", "urdf/panda.urdf", "robots/talos_reduced.urdf")
+    public = [next(file for file in example_robots() if str(file).endswith(name)) for name in names]
+    files = (*public, ROOT / "robots/snake16.urdf")
+    return [Robot(load(file, lock=held if file.name == "panda.urdf" else ()).model) for file in files]
+
+
+def counted() -> dict[str, list[int]]:
+    """Our operations by quantity, a count for each robot."""
+    every = robots()
+    return {q: [trace(robot, Wanted.parse(q)).counts.total for robot in every] for q in OTHERS}
+
+
+def page(ours: Mapping[str, list[int]]) -> Iterator[str]:
+    """The lines of the document."""
+    ratios = {q: [n / OTHERS[q][k][1] for k, n in enumerate(row)] for q, row in ours.items()}
+    yield from HEAD
+    yield f"| quantity | {' | '.join(TITLE)} | mean of ours / prototype |"
+    yield "|---" * (len(TITLE) + 2) + "|"
+    for q, row in ours.items():
+        cells = [f"{peer or '–'} / {first} / **{n}**" for (peer, first), n in zip(OTHERS[q], row, strict=True)]
+        yield f"| {q} | {' | '.join(cells)} | {mean(ratios[q]):.3f} |"
+    yield ""
+    aimed = [r for q in AIM for r in ratios[q]]
+    yield f"Mean over the five quantities of the aim (at most 0.900) and the four robots: **{mean(aimed):.3f}**."
+    best = [n / peer for q in AIM for n, (peer, _) in zip(ours[q], OTHERS[q], strict=True) if peer]
+    yield f"Against the best peer: **{mean(best):.3f}**."
+    missed = [q for q in AIM if mean(ratios[q]) > 0.9]
+    if missed:
+        yield f"By themselves, these are not a tenth below the prototype: {', '.join(missed)}."
+
+
+HEAD: Final = """# Operations
+
+Written by `python -m benchmarks.operations`. Counts are `+ - * /` and sine or cosine with the parameters of the file;
+negation is free. Each cell: best peer (Pinocchio 4.1 over casadi::SX or urdf2casadi 1.0, whichever is less) / first
+prototype / **symgen now**. What was tried to get here: [ideas.md](ideas.md). `tests/test_counts.py` guards the counts.
+""".splitlines()
+
+
+def main() -> None:
+    """Write the document."""
+    text = "\n".join(page(counted())) + "\n"
+    (ROOT / "docs/benchmarks/operations.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
