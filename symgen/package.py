@@ -9,6 +9,7 @@ import sys
 import sysconfig
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,7 +72,8 @@ def extension(module: Module, sources: Mapping[str, str], cflags: Sequence[str])
     with workspace() as work:
         for name, text in sources.items():
             (work / name).write_text(text, encoding="utf-8")
-        _cffi(module).emit_c_code(str(work / "_native.c"))
+        with redirect_stdout(io.StringIO()):  # it tells what it writes
+            _cffi(module).emit_c_code(str(work / "_native.c"))
         own = [name for name in sources if name.endswith(".c") and not name.endswith("_selftest.c")]
         run_compiler([*cflags, "-fPIC", "-shared", f"-I{include}", "-I.", "_native.c", *own,
                       *LINK.get(sys.platform, ()), "-o", library], work)
@@ -91,7 +93,7 @@ def interface(module: Module) -> dict[str, str]:
     batches = batch_functions(module)
     notes = {f.d.name: _note(f.d) for f in batches}
     given = {"module": module, "batches": batches, "notes": notes, "docstring": _docstring(module)}
-    names = {"__init__.py": "package", "_run.py": "package_run"}
+    names = {"__init__.py": "package", "_arrays.py": "package_arrays"}
     return {name: render(f"python/{template}.py.jinja", **given) for name, template in names.items()}
 
 
