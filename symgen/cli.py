@@ -13,6 +13,7 @@ import click
 from symgen import __version__
 from symgen.errors import Notice, SymgenError
 from symgen.options import (
+    BUILD_OPTIONS,
     FILE,
     FOLDER,
     JSON_OPTION,
@@ -91,6 +92,31 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
     reason = missing(module.target)
     if reason:
         click.echo(reason, err=True)
+    generated(module, paths)
+
+
+@main.command()
+@FILE
+@with_options(BUILD_OPTIONS, TRACE_OPTIONS, ROBOT_OPTIONS)
+def build(file: str, package_out: Path, cflags: str, **options: Any) -> None:
+    """Compile a robot's dynamics into a Python package for many states at once.
+
+    \b
+    DIR gets
+      NAME/                the package, to be imported; with its C sources, so that symgen verify DIR/NAME proves it
+      NAME-VERSION-*.whl   the same to be installed with pip
+    Sine and cosine are inline, the vectors those of --batch auto. Of a job file, its out folder is not touched.
+
+    \b
+    symgen build robots/ur5.urdf -o build/python --quantity regressor --quantity inverse_dynamics
+    PYTHONPATH=build/python python -c "import ur5; print(ur5.regressor.__doc__)"
+    """
+    from symgen.package import build as run
+    from symgen.report import generated
+
+    with _progress() as progress:
+        module, loaded, paths = run(file, package_out, cflags, progress, **options)
+    _say(loaded.notices)
     generated(module, paths)
 
 

@@ -62,6 +62,7 @@ class Job:
     base: str = "fixed"
     xacro_args: tuple[tuple[str, str], ...] = ()
     trig: str = "libm"
+    batch: str | None = None
     glue: tuple[str, ...] = ("cmake",)
     target: str | None = None
     zeros: str = "always"
@@ -135,6 +136,7 @@ class Job:
             raise OptionError(f"--zeros {self.zeros!r}: use one of {', '.join(ZEROS)}")
         if self.chunk < 1:
             raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 100")
+        _check_batch(self.batch, self.trig)
         name = identifier(loaded.model.name) if self.prefix is None else self.prefix
         _check_name("--prefix", name, MODULES)
         check_glue(self.glue, name)
@@ -145,9 +147,11 @@ class Job:
             raise OptionError(f"joint '{shown(long)[:40]}...': a name may have up to {LONGEST_NAME} bytes")
         if self.trig == "inline":
             _check_inline(functions)
+        if self.batch is not None:
+            _check_batch_names([function.name for function in functions])
         source = Source.of(self.file, loaded.sha256, self.actuators, loaded.actuators_sha256)
-        return Module(name, robot, functions, source, self.scalar, self.chunk, self.trig, self.glue, self.target,
-                      self.options(), self.zeros)
+        return Module(name, robot, functions, source, self.scalar, self.chunk, self.trig, self.batch, self.glue,
+                      self.target, self.options(), self.zeros)
 
     def every_formulation(self, loaded: Loaded) -> list[Function]:
         """Each function in each of its formulations. Raises OptionError."""
@@ -206,6 +210,25 @@ def _total(module: Module) -> int:
 MATHS: Final = frozenset(op.name for op in OPS.values() if op.counts_as == "trig")
 INLINE: Final = frozenset({"sin", "cos"})
 """The functions of the tape that ``--trig inline`` has."""
+
+
+WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
+"""What ``--batch`` can be: GNU C has vectors of powers of two."""
+
+
+def _check_batch(batch: str | None, trig: str) -> None:
+    if batch is not None and batch not in WIDTHS:
+        raise OptionError(f"--batch {batch!r}: use one of {', '.join(WIDTHS)}")
+    if batch is not None and trig != "inline":
+        raise OptionError("--batch: vectors need sine and cosine without calls; add --trig inline")
+
+
+def _check_batch_names(names: Sequence[str]) -> None:
+    """The functions for batches have names of their own, which other functions must not have."""
+    made = {f"{name}_{end}" for name in names for end in ("batch", "rows")} | {"batch", "batch_width", "lanes", "mask"}
+    bad = next((name for name in names if name in made), None)
+    if bad is not None:
+        raise OptionError(f"--batch: a function for batches would be called {bad!r}, too; name yours otherwise")
 
 
 def _check_inline(functions: Sequence[Function]) -> None:

@@ -51,6 +51,10 @@ def _exact(*types: type) -> Callable[[Any], Any]:
     return read
 
 
+def _width(value: Any) -> str:
+    return str(_exact(str, int)(value))
+
+
 _text, _number = _exact(str), _exact(int, float)
 
 
@@ -82,6 +86,7 @@ def _names(value: Any) -> str:
 TEXT: Final = Kind("a text", '"..."', _text)
 KINDS: Final[dict[str, Kind]] = {
     "gravity": Kind('three numbers or "runtime"', "[0.0, 0.0, -9.81]", _vector),
+    "batch": Kind('a whole number or "auto"', '"auto"', _width),
     "glue": Kind("a list of names without commas", '["cmake", "cpp"]', _names),
     "external_wrench": Kind("a list of names without commas", '["LINK"]', _names),
     "lock": Kind("a table of joints and values", "{ JOINT = 0.0 }", _pairs),

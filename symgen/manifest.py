@@ -26,7 +26,7 @@ def is_inside(name: str) -> bool:
     return all(part not in ("", ".", "..") and Path(part).name == part for part in name.split("/"))
 
 
-def manifest(module: Module, files: Mapping[str, str]) -> str:
+def manifest(module: Module, files: Mapping[str, str | bytes]) -> str:
     """The manifest of a module and its files (format 1, documented in docs/formats.md)."""
     data = {
         "format": FORMAT,
@@ -39,6 +39,7 @@ def manifest(module: Module, files: Mapping[str, str]) -> str:
         "chunk": module.chunk,
         "trig": module.trig,
         "zeros": module.zeros,
+        "batch": module.batch,
         "source": asdict(module.source),
         "options": module.options,
         "conventions": conventions(module),
@@ -50,7 +51,7 @@ def manifest(module: Module, files: Mapping[str, str]) -> str:
                     "friction": list(module.robot.friction), "friction_input": module.robot.runtime_friction,
                     "friction_width": module.robot.friction_width},
         "model": {key: value for key, value in asdict(module.robot.model).items() if not key.startswith("_")},
-        "files": {name: _hash(text.encode()) for name, text in files.items()},
+        "files": {name: _hash(x if isinstance(x, bytes) else x.encode()) for name, x in files.items()},
     }
     return json.dumps(data, indent=1) + "\n"
 
@@ -122,7 +123,7 @@ def _module(data: dict[str, Any]) -> Module:
     functions = tuple(_function(robot, name, row) for name, row in rows.items())
     source = Source(**data["source"])
     return Module(data["prefix"], robot, functions, source, data["scalar"], data["chunk"], data["trig"],
-                  options=data["options"], zeros=data["zeros"])
+                  data.get("batch"), options=data["options"], zeros=data["zeros"])
 
 
 def _function(robot: Robot, name: str, row: dict[str, Any]) -> Function:

@@ -71,6 +71,8 @@ class Module:
     """Longest piece of a C function that is too long to stay in one, in statements."""
     trig: str = "libm"
     """Sine and cosine in C: ``libm`` or ``inline``."""
+    batch: str | None = None
+    """States in a block of the C functions for many states, a number or ``auto``; None where there are none."""
     glue: tuple[str, ...] = ("cmake",)
     """The build systems that get files of their own."""
     target: str | None = None

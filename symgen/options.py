@@ -114,27 +114,45 @@ TRACE_OPTIONS = (
     click.option("--formulation", "formulations", metavar="QUANTITY=NAME", multiple=True, callback=_choices,
                  help="How to compute a quantity (see symgen ops --all); the cheapest by default. Repeatable."),
 )
+SCALAR = click.option("--scalar", metavar="TYPE", default="double", show_default=True,
+                      help="Scalar type of C: double or float.")
+BATCH = click.option("--batch", metavar="W|auto",
+                     help="Add C functions for many states at once, on vectors of W states (2, 4, 8, ...), or as "
+                          "many as the processor has room for that the C is compiled for (auto). Needs --trig inline.")
+CHUNK = click.option("--chunk", metavar="N", type=int, default=100, show_default=True,
+                     help="Cut C functions of more than 2.5 N assignments into static ones of at most N; "
+                          "100 keeps their stack below 1 kB.")
+PREFIX = click.option("--prefix", metavar="NAME", help="Begin of all C names and files; the robot's name by default.")
 WRITE_OPTIONS = (
     click.option("-o", "--out", metavar="DIR", required=True, callback=_folder, cls=FileOption,
                  help="Folder for the files; those of an earlier run are replaced."),
     click.option("--lang", "languages", metavar="LANG", multiple=True,
                  help="c or python; both by default. Repeatable."),
-    click.option("--scalar", metavar="TYPE", default="double", show_default=True,
-                 help="Scalar type of C: double or float."),
+    SCALAR,
     click.option("--trig", metavar="KIND", default="libm", show_default=True,
                  help="Sine and cosine of C: libm, or inline for code of their own that needs no C library, "
                       "within 2 ulp up to 65536 rad (double) or 1024 rad (float)."),
     click.option("--zeros", metavar="WHEN", default="always", show_default=True,
                  help="Entries of C outputs that vanish in every state: written always, or once by the caller, who "
                       "sets the array to zero before the first call (up to 40 % faster for large regressors)."),
+    BATCH,
     click.option("--glue", metavar="NAME[,NAME...]", callback=_links, default="cmake", show_default=True,
                  help="Files for build systems: cmake, zephyr, arduino, pkgconfig, esp-idf, and cpp for a C++ header."),
     click.option("--target", metavar="NAME",
                  help="Let the report tell stack and code size: cortex-m4f, cortex-m7, cortex-m0plus or host."),
-    click.option("--chunk", metavar="N", type=int, default=100, show_default=True,
-                 help="Cut C functions of more than 2.5 N assignments into static ones of at most N; "
-                      "100 keeps their stack below 1 kB."),
-    click.option("--prefix", metavar="NAME", help="Begin of all C names and files; the robot's name by default."),
+    CHUNK,
+    PREFIX,
+)
+BUILD_OPTIONS = (
+    click.option("-o", "--out", "package_out", metavar="DIR", required=True, callback=_folder,
+                 help="Folder for the package NAME and its wheel."),
+    click.option("--cflags", metavar="FLAGS", default="-O2 -march=native -ffp-contract=off", show_default=True,
+                 help="What the C compiler is told. With -ffp-contract=fast results come sooner and their last bits "
+                      "differ; without -march=native they run on other processors."),
+    SCALAR,
+    BATCH,
+    CHUNK,
+    PREFIX,
 )
 JSON_OPTION = (click.option("--json", "as_json", is_flag=True, help="Print JSON (stable, see docs/formats.md)."),)
 

@@ -14,8 +14,8 @@ from symgen.errors import OptionError
 from symgen.manifest import NAME, is_inside
 
 
-def publish(files: Mapping[str, str], folder: Path) -> list[Path]:
-    """Write `files` (name to text) into `folder`, in place of what an earlier run put there.
+def publish(files: Mapping[str, str | bytes], folder: Path) -> list[Path]:
+    """Write `files` (name to text or bytes) into `folder`, in place of what an earlier run put there.
 
     Everything is written on the same file system first and then renamed, and signals wait until that is done.
     Raises OptionError, leaving all as it was, if that cannot be done.
@@ -27,7 +27,7 @@ def publish(files: Mapping[str, str], folder: Path) -> list[Path]:
         with _undisturbed(), _staging(folder) as stage:
             for name, text in files.items():
                 (stage / name).parent.mkdir(exist_ok=True)
-                (stage / name).write_text(text, encoding="utf-8", newline="\n")
+                (stage / name).write_bytes(text if isinstance(text, bytes) else text.encode())
             _move(stage, folder, files, earlier)
     except OSError as error:
         raise OptionError(f"cannot write to {str(folder)!r}: {error.strerror or error}") from error
@@ -52,7 +52,7 @@ def _ours(folder: Path, name: str) -> bool:
     return is_inside(name) and ("/" not in name or not (folder / name).parent.is_symlink())
 
 
-def _check(files: Mapping[str, str], folder: Path, earlier: set[str]) -> None:
+def _check(files: Mapping[str, str | bytes], folder: Path, earlier: set[str]) -> None:
     linked = [name for name in files if not _ours(folder, name)]
     if linked:
         raise OptionError(f"{str((folder / linked[0]).parent)!r} is a link; choose another folder or move it away")
@@ -100,7 +100,7 @@ def _undisturbed() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def _move(stage: Path, folder: Path, files: Mapping[str, str], earlier: set[str]) -> None:
+def _move(stage: Path, folder: Path, files: Mapping[str, str | bytes], earlier: set[str]) -> None:
     folder.mkdir(exist_ok=True)
     for name in files:
         (folder / name).parent.mkdir(exist_ok=True)

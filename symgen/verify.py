@@ -17,13 +17,15 @@ from symgen.manifest import changed, read
 from symgen.mechanics.spatial import Vector
 from symgen.module import Module, varied
 from symgen.native import STRICT, Compiled, CompilerError, build, run_compiler, workspace
+from symgen.native_batch import CompiledBatch, build_batch
 from symgen.reference import REFERENCES, State
 from symgen.targets.c import TOLERANCE
 from symgen.targets.describe import Description, descriptions
 from symgen.tracing import Function
 
 STATES: Final = 50
-Arrays = dict[str, np.ndarray[Any, Any]]
+Array = np.ndarray[Any, Any]
+Arrays = dict[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,9 @@ def _c_checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Che
             yield Check(f"{function.name}: C equals the float run", False, str(error))
     if subject.module.regroup is not None:
         yield _regroup(subject, compiled, states)
+    if subject.module.batch is not None:
+        progress("batches")
+        yield from _batch_checks(subject, compiled, states)
 
 
 def _selftest(subject: Subject) -> Check:
@@ -185,6 +190,39 @@ def _regroup(subject: Subject, compiled: Compiled, states: Sequence[Arrays]) -> 
     worst = max(_error(_results(d, compiled.regroup, s)["par"], s["par"]) for s in states)
     limit = 0.0 if subject.module.scalar == "double" else TOLERANCE["float"]
     return Check("regroup: C equals the float run", worst <= limit, f"largest error {worst:.1e}")
+
+
+def _batch_checks(subject: Subject, compiled: Compiled, states: Sequence[Arrays]) -> Iterator[Check]:
+    """Functions for many states against those for one, on numbers of states that fill no block and some."""
+    many = build_batch(subject.module, subject.folder)
+    for d in (f.d for f in many.functions.values()):
+        inputs = [np.stack(column) for column in zip(*(_inputs(d, s) for s in states), strict=True)]
+        sizes = sorted({1, many.width, len(states) - 1})
+        what = f"{d.name}: batches have the bits of single states"
+        try:
+            bad = sum(_other_bits(d, compiled, many, [x[:n] for x in inputs]) for n in sizes)
+        except np.linalg.LinAlgError as error:
+            yield Check(what, False, str(error))
+            continue
+        yield Check(what, not bad, f"{bad} other numbers, {sum(sizes)} states in blocks of {many.width}")
+
+
+def _other_bits(d: Description, compiled: Compiled, many: CompiledBatch, inputs: Sequence[Array]) -> int:
+    """How many numbers of rows and of blocks are not those of single states."""
+    same = [np.broadcast_to(x[0], x.shape) if a in many.functions[d.name].shared else x
+            for a, x in zip([a for a in d.arguments if a.direction == "in"], inputs, strict=True)]
+    pairs = [(inputs, many.rows(d.name, inputs)), (same, many.blocks(d.name, inputs))]
+    return sum(_differing(wanted, got) for given, made in pairs
+               for wanted, got in zip(_together(getattr(compiled, d.name)(*given)), made, strict=True))
+
+
+def _together(result: Any) -> tuple[Array, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _differing(wanted: Array, got: Array) -> int:
+    bits = [np.ascontiguousarray(x).reshape(got.shape).view(f"u{got.itemsize}") for x in (wanted, got)]
+    return int(np.sum(bits[0] != bits[1]))
 
 
 def _python_checks(subject: Subject) -> Iterator[Check]:

@@ -193,3 +193,11 @@ def test_an_unknown_kind_is_refused():
     job = Job("robots/pendulum.urdf", trig="table")
     with pytest.raises(OptionError, match="--trig 'table': use one of libm, inline"):
         job.module(job.load())
+
+
+def test_processors_with_half_precision_are_taken():
+    """Their FLT_EVAL_METHOD is 16, which leaves double as it is."""
+    if "sapphirerapids" not in subprocess.run(["gcc", "--target-help"], capture_output=True, text=True).stdout:
+        pytest.skip("gcc does not know such a processor")
+    _, folder = generated("pendulum", trig="inline")
+    compiled("-std=gnu11", "-march=sapphirerapids", "-fsyntax-only", folder / "pendulum_gravity.c")

@@ -8,6 +8,7 @@ from symgen.render import render
 from symgen.rounding import STATES
 from symgen.targets.c_function import WORK, CFunction
 from symgen.targets.c_info import information
+from symgen.targets.c_lanes import batch_files, batch_functions
 from symgen.targets.c_text import comment, literal, numbers, string
 from symgen.targets.c_trig import trig_header
 from symgen.targets.describe import Argument, conventions, descriptions, laid_out, tables
@@ -54,7 +55,9 @@ def files(module: Module) -> dict[str, str]:
         made[f"{name}_trig.h"] = trig_header(module)
     for function in shared["functions"]:
         made[f"{function.full_name}.c"] = render("c/function.c.jinja", **shared, function=function)
-    headers = [file for file in made if file.endswith(".h") and file != f"{name}_trig.h"]
+    made |= batch_files(module, shared)
+    private = {f"{name}_trig.h", f"{name}_lanes.h"}
+    headers = [file for file in made if file.endswith(".h") and file not in private]
     sources = [file for file in made if file.endswith(".c") and file != f"{name}_selftest.c"]
     return made | glue_files(module, headers, sources, shared)
 
@@ -94,6 +97,8 @@ def _selftest(module: Module) -> dict[str, Any]:
         "tolerance": literal(TOLERANCE[module.scalar], module.scalar),
         "inputs": {a.name for a in every if a.direction == "in"},
         "call": _call,
+        "rows_call": _rows_call,
+        "batches": {f.d.name: f for f in batch_functions(module)},
         "results": _results,
     }
 
@@ -101,6 +106,13 @@ def _selftest(module: Module) -> dict[str, Any]:
 def _results(function: CFunction) -> list[Argument]:
     """The outputs that have reference values."""
     return [a for a in function.arguments if a.direction == "out" and a.name != "par"]
+
+
+def _rows_call(function: CFunction) -> str:
+    """The arguments of a call for all test states."""
+    start = {"in": "in_", "out": "got_"}
+    arrays = [f"{'' if a.name == 'par' else start[a.direction]}{a.name}[0], {a.size}" for a in function.d.arguments]
+    return ", ".join(["STATES", *arrays])
 
 
 def _call(function: CFunction) -> str:

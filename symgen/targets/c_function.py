@@ -84,9 +84,24 @@ class CFunction:
         return f"{self.module.name}_{self.d.name}"
 
     @cached_property
+    def dialect(self) -> Dialect:
+        """How its statements are written."""
+        return dialect(self.module)
+
+    @property
+    def real(self) -> str:
+        """The type of the entries of its arrays."""
+        return f"{self.module.name}_real"
+
+    @property
+    def chunk(self) -> int:
+        """Longest piece, in statements."""
+        return self.module.chunk
+
+    @cached_property
     def _made(self) -> list[Statement]:
         kept = [ref.node for ref in self.d.pivots]
-        return statements(self.d.program, dialect(self.module), [a.name for a in (*self.zeroed, *self.left_out)], kept)
+        return statements(self.d.program, self.dialect, [a.name for a in (*self.zeroed, *self.left_out)], kept)
 
     @cached_property
     def _names(self) -> dict[Index, str]:
@@ -111,7 +126,7 @@ class CFunction:
 
     @cached_property
     def _pieces(self) -> Pieces | None:
-        size = self.module.chunk
+        size = self.chunk
         assignments = sum(max(1, len(s.left)) for s in self._made)
         whole = assignments <= WHOLE * size and max(alive(self._made)) <= HELD * size
         return None if whole else cut(self._made, size)
@@ -130,7 +145,12 @@ class CFunction:
     @property
     def signature(self) -> str:
         """Declaration, without a semicolon."""
-        return declaration(self.returns, self.full_name, self.module.name, self.arguments)
+        return declaration(self.returns, self.full_name, self.real, self.arguments)
+
+    @property
+    def verdict(self) -> str:
+        """The type of a piece's status."""
+        return "int"
 
     @property
     def returns(self) -> str:
@@ -151,12 +171,17 @@ class CFunction:
     @cached_property
     def lines(self) -> list[list[str]]:
         """The body in blocks of lines, where the function is in one piece."""
-        return [_block(b) for b in blocks(self._made, self._names, dialect(self.module))]
+        return [_block(b) for b in blocks(self._made, self._names, self.dialect)]
 
     @property
     def checks(self) -> list[str]:
         """Lines that return the status, where the function is in one piece."""
-        return _checks(signed(self.d.program, self.d.pivots, self._names))
+        return self.status(signed(self.d.program, self.d.pivots, self._names))
+
+    def status(self, pivots: Sequence[str]) -> list[str]:
+        """The lines that return 0 if all pivots are regular, else 1; none without pivots."""
+        calls = joined([f"regular({x})" for x in pivots], " && ")
+        return f"return ({calls}) ? 0 : 1;".split(NEWLINE) if pivots else []
 
     @cached_property
     def pieces(self) -> list[Piece]:
@@ -169,24 +194,21 @@ class CFunction:
     def _piece(
         self, k: int, piece: Sequence[Statement], where: Mapping[Index, str], work: Mapping[Index, str]
     ) -> Piece:
-        made = blocks(list(piece), where, dialect(self.module), work)
+        made = blocks(list(piece), where, self.dialect, work)
         used = {array for b in made for line in b.lines for array in _arrays(line)}
         own = [a for a in self.arguments if a.name in used]
         name = f"part{k}"
         here = {node for s in piece for node in s.makes}
-        checks = _checks(signed(self.d.program, [ref for ref in self.d.pivots if ref.node in here], where))
-        start = f"static {self.module.name.upper()}_NOINLINE {'int' if checks else 'void'}"
-        signature = declaration(start, name, self.module.name, own)
+        checks = self.status(signed(self.d.program, [ref for ref in self.d.pivots if ref.node in here], where))
+        start = f"static {self.module.name.upper()}_NOINLINE {self.verdict if checks else 'void'}"
+        signature = declaration(start, name, self.real, own)
         return Piece(signature, f"{name}({', '.join(a.name for a in own)})", [_block(b) for b in made], checks)
 
 
-def _checks(pivots: Sequence[str]) -> list[str]:
-    """The lines that return 0 if all pivots are regular, else 1."""
-    if not pivots:
-        return []
-    calls = [f"regular({x})" for x in pivots]
-    rows = [" && ".join(calls[k : k + CHECKS_A_LINE]) for k in range(0, len(calls), CHECKS_A_LINE)]
-    return f"return ({f'{NEWLINE}        && '.join(rows)}) ? 0 : 1;".split(NEWLINE)
+def joined(terms: Sequence[str], operator: str) -> str:
+    """Terms with an operator between, a few on a line."""
+    rows = [operator.join(terms[k : k + CHECKS_A_LINE]) for k in range(0, len(terms), CHECKS_A_LINE)]
+    return f"{NEWLINE}       {operator}".join(rows)
 
 
 _ORDER = {"in": 0, "work": 1, "out": 2}
@@ -199,12 +221,21 @@ def _arrays(line: Line) -> Iterator[str]:
             yield part.split("(")[-1].split(" ")[-1].lstrip("-&")
 
 
-def declaration(start: str, name: str, prefix: str, arguments: Sequence[Argument]) -> str:
+def declaration(start: str, name: str, real: str, arguments: Sequence[Argument]) -> str:
+    """A function's head with arrays as its parameters."""
+    return head(f"{start} {name}", [f"{constant(a)}{real} {a.name}[{a.size}]" for a in arguments])
+
+
+def constant(a: Argument) -> str:
+    """The qualifier of an array."""
+    return "const " if a.direction == "in" else ""
+
+
+def head(start: str, parameters: Sequence[str]) -> str:
     """A function's head, its parameters wrapped under the opening bracket."""
-    head = f"{start} {name}("
+    head = f"{start}("
     lines = [head]
-    for a in arguments:
-        part = f"{'const ' if a.direction == 'in' else ''}{prefix}_real {a.name}[{a.size}], "
+    for part in (f"{text}, " for text in parameters):
         if len(lines[-1]) + len(part) > WIDTH and lines[-1] != head:
             lines.append(" " * len(head))
         lines[-1] += part

@@ -27,17 +27,17 @@ def trig_header(module: Module) -> str:
     programs = [d.program for d in descriptions(module)]
     used = {p.nodes[i].op for p in programs for i in live(p)}
     context = {"limit": limit, "unit": unit, "bound": bound, "excess": excess, "ulp": ULP}
-    return render("c/trig.h.jinja", module=module, steps=_steps(module.scalar), rows=_rows,
+    return render("c/trig.h.jinja", module=module, steps=steps(module.scalar), rows=rows,
                   alone=[name for name in ("sin", "cos") if name in used], **context)
 
 
-def _rows(step: Step) -> list[str]:
+def rows(step: Step) -> list[str]:
     """Definitions with their equals signs aligned."""
     width = max(len(name) for name, _ in step[1])
     return [f"{name:{width}} = {value};" for name, value in step[1]]
 
 
-def _steps(scalar: str) -> list[Step]:
+def steps(scalar: str) -> list[Step]:
     """The arithmetic of `symgen.compiler.trig.sincos`, in its order."""
     n = SINES[scalar]
     one, quarter, half, four, six, third, sixth, shift, turns = (

@@ -86,5 +86,7 @@ class Dialect:
     """Format of a call that gives a sine and the cosine of the same ``{angle}``, empty where there is none."""
     reserve: str = ""
     """Format of a definition of ``{name}`` without a value, for `pair`."""
+    alone: Callable[[Text], Text] = lambda number: number
+    """How a number is written that an output entry is, and nothing else."""
     width: int = 80
     """Longest expression that may still grow by writing a value in place."""

@@ -209,10 +209,14 @@ class _Writer:
         for out in self.program.outputs:
             for k, ref in enumerate(out.refs):
                 if ref is None and out.name not in self.zeroed:
-                    found[atom(self.dialect.literal(0.0))].append(self._entry(out.name, k))
+                    found[self.dialect.alone(atom(self.dialect.literal(0.0)))].append(self._entry(out.name, k))
                 elif ref is not None and self.program.nodes[ref.node].op in LEAVES:
-                    found[self._signed(*ref)].append(self._entry(out.name, k))
+                    found[self._leaf(ref)].append(self._entry(out.name, k))
         self.result += [Statement(CONSTANT_ENTRIES, None, tuple(left), right) for right, left in found.items()]
+
+    def _leaf(self, ref: Ref) -> Text:
+        text = self._signed(*ref)
+        return self.dialect.alone(text) if self.program.nodes[ref.node].op == "const" else text
 
 
 def _partners(program: Program) -> dict[Index, Index]:
