@@ -123,5 +123,5 @@ class Estimate:
         """R (b x b) of the base parameters alone, friction left open: its RᵀR is the inverse of their covariance."""
         b = len(self.mapping)
         order = [*range(b, len(self.values)), *range(b)]
-        whole = np.linalg.qr(self.factor[:, order], mode="r")
+        whole: Numbers = np.asarray(np.linalg.qr(self.factor[:, order], mode="r"))
         return np.asarray(whole[len(order) - b :, len(order) - b :])
