@@ -135,8 +135,8 @@ WRITE_OPTIONS = (
 )
 IDENTIFY_OPTIONS = (
     click.option("--sensor", metavar="KIND", default="torque", show_default=True,
-                 help="What was measured: torque (columns tau_JOINT), or wrench:JOINT for the six numbers of the wrench "
-                      "that goes through a joint (wrench_fx to wrench_tz, on the link that it moves, in its frame)."),
+                 help="What was measured: torque (columns tau_JOINT), or wrench:JOINT for the wrench that goes through a "
+                      "joint (wrench_fx to wrench_tz, on the link that it moves, in its frame)."),
     click.option("--method", metavar="NAME", default="acceleration", show_default=True,
                  help="acceleration: forces at every row; momentum or energy: their balance over intervals, which "
                       "needs no accelerations."),
@@ -150,11 +150,11 @@ IDENTIFY_OPTIONS = (
                  help="Length of the intervals of --method momentum and energy."),
     click.option("--validate", metavar="FRACTION", type=float, default=0.2, show_default=True,
                  help="Hold out the end of the log for validation, this part of it."),
-    click.option("--base/--full", "base_only", default=True,
-                 help="Base parameters, which the log alone decides; or standard parameters of every body too, with "
-                      "the prior deciding what the log does not."),
+    click.option("--full", is_flag=True,
+                 help="Give standard parameters of every body too: the prior decides what the log does not. Without it "
+                      "base parameters alone, which the log decides."),
     click.option("--prior", metavar="urdf|FILE", default="urdf", show_default=True,
-                 help="Standard parameters known beforehand: those of the robot's file, or a JSON or TOML file of them."),
+                 help="Standard parameters known beforehand: those of the robot's file, or of a JSON or TOML file."),
     click.option("--prior-deviation", metavar="X", type=float, default=0.3, show_default=True,
                  help="How far --full takes the prior to be off: standard deviation relative to each body's own size."),
     click.option("--max-condition", metavar="X", type=float, default=1e4, show_default=True,

@@ -85,7 +85,8 @@ class Estimate:
     ``viscous shoulder``). `factor` (upper triangle, b + f square) is R of the weighted regressor: RᵀR is the
     information, its inverse the covariance, and `factor` @ x is the part of the weighted measurements that x
     explains. `condition` is the condition number of the regressor as it is, `scaled_condition` that of `factor` with
-    columns of unit length. `standard` are standard parameters where ``--full`` asked for them.
+    columns of unit length. `prior_friction` are the coefficients of friction of the robot's files; `standard` are
+    standard parameters where ``--full`` asked for them.
     """
 
     mapping: BaseMapping
@@ -95,6 +96,7 @@ class Estimate:
     channels: tuple[Channel, ...]
     condition: float
     scaled_condition: float
+    prior_friction: Numbers
     standard: Numbers | None = None
     standard_errors_of_standard: Numbers | None = None
 
@@ -106,6 +108,11 @@ class Estimate:
     def base(self) -> Numbers:
         """The base parameters alone (b)."""
         return self.values[: len(self.mapping)]
+
+    @property
+    def prior_values(self) -> Numbers:
+        """What the prior and the robot's files say of all values."""
+        return np.concatenate([self.mapping.base(self.mapping.prior), self.prior_friction])
 
     @cached_property
     def covariance(self) -> Numbers:

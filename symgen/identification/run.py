@@ -17,7 +17,7 @@ from symgen.identification.estimate import Channel, Estimate
 from symgen.identification.logs import Log, LogError, open_log
 from symgen.identification.prior import with_prior
 from symgen.identification.reduction import Factors, whole
-from symgen.identification.samples import Derivation, Layout, Plan, Samples, joined, layout, pieces
+from symgen.identification.samples import Derivation, Layout, Plan, Samples, layout, pieces
 from symgen.identification.settings import Settings
 from symgen.identification.solve import Belief, Excitation, Solution, System, excitation, scaled_condition, solve
 from symgen.identification.standard import Prior, deviations
@@ -66,16 +66,29 @@ class Reading:
 class Identified:
     """An estimate with what a report tells beside it.
 
-    `last` are samples at the end of the log, of which pictures are made; `held_out` of its rows did not take part in
-    the estimate.
+    `last` are the last blocks of the log, of which pictures are made.
     """
 
     estimate: Estimate
     settings: Settings
     reading: Reading
     equations: Equations
-    last: Samples
+    last: tuple[Samples, ...]
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def series(self) -> tuple[Numbers, Numbers, Numbers]:
+        """Time (N), measured and predicted values (N x c) at the end of the log."""
+        parts = [(s.t, *self.equations.equations(s)) for s in self.last]
+        step = self.reading.plan.interval or 1
+        t = np.concatenate([t[::step][: len(y)] for t, _, y in parts])
+        predicted = np.concatenate([a @ self.estimate.values for _, a, _ in parts])
+        return t, np.concatenate([y for _, _, y in parts]), predicted
+
+    @property
+    def held_out(self) -> int:
+        """How many equations a channel has for validation."""
+        return self.estimate.channels[0].validation_rows
 
 
 def identify(
@@ -91,7 +104,7 @@ def identify(
     last: deque[Samples] = deque(maxlen=SHOWN)
     trained, held_out = _reduced(reading, equations, _tally(reading, loaded, settings), last, settings, progress)
     estimate, notes = _estimate(sought, equations, trained, held_out, reading, settings)
-    return Identified(estimate, settings, reading, equations, joined(tuple(last)), notes)
+    return Identified(estimate, settings, reading, equations, tuple(last), notes)
 
 
 def _reading(log: Log, sought: Problem, settings: Settings) -> Reading:
@@ -176,8 +189,9 @@ def _estimate(
     found = solve(system, _belief(prior, len(sought.friction)))
     after = System(held_out, equations.supports, size) if held_out is not None else None
     estimate = Estimate(
-        sought.mapping, sought.friction, found.values, found.factor, _channels(sought, system, after, found),
+        sought.mapping, tuple(sought.friction), found.values, found.factor, _channels(sought, system, after, found),
         judged.condition, judged.scaled if prior is None else scaled_condition(found.factor),
+        np.array([*sought.friction.values()]),
     )
     return _with_standard(estimate, prior), notes
 

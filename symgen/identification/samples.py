@@ -35,17 +35,6 @@ class Samples:
     def __len__(self) -> int:
         return len(self.t)
 
-    def thinned(self, most: int) -> "Samples":
-        """At most so many samples, evenly spaced."""
-        step = max(1, -(-len(self) // most))
-        return Samples(*(x[::step] for x in (self.t, self.q, self.qd, self.qdd, self.measured)))
-
-
-def joined(parts: Sequence[Samples]) -> Samples:
-    """Samples one after the other."""
-    rows = zip(*((p.t, p.q, p.qd, p.qdd, p.measured) for p in parts), strict=True)
-    return Samples(*(np.concatenate(row) for row in rows))
-
 
 @dataclass(frozen=True)
 class Layout:

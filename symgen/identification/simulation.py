@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.kernel import kernel
-from symgen.identification.ways import COMPONENTS, friction_names, standard_parameters
+from symgen.identification.ways import COMPONENTS, friction, standard_parameters
 from symgen.job import Job
 from symgen.mechanics.assemble import Loaded
 from symgen.mechanics.coupling import velocities
@@ -48,7 +48,8 @@ class Motion:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A log to be made: duration (s), rate (Hz), motion, sensors, coefficients of friction by name, and the seed."""
+    """A log to be made: duration (s), rate (Hz), motion, sensors, coefficients of friction by name (those of the
+    robot's files where they are not given), and the seed."""
 
     duration: float = 60.0
     rate: float = 1000.0
@@ -94,8 +95,8 @@ def exact(job: Job, loaded: Loaded, recipe: Recipe, q: Numbers, qd: Numbers, qdd
     model = lumped(loaded.model, [body.name for body in loaded.model.moving])
     quantity = f"wrench_regressor:{recipe.wrench}" if recipe.wrench else "regressor"
     made = kernel(replace(job, quantities=(quantity,)), loaded)
-    names = () if recipe.wrench else friction_names(job, loaded.model)
-    values = np.array([*standard_parameters(model), *(recipe.friction.get(name, 0.0) for name in names)])
+    known = {} if recipe.wrench else friction(job, loaded.model) | dict(recipe.friction)
+    values = np.array([*standard_parameters(model), *known.values()])
     sizes = range(0, len(q), 4096)
     return np.concatenate([made(q[k : k + 4096], qd[k : k + 4096], qdd[k : k + 4096]) @ values for k in sizes])
 

@@ -1,6 +1,6 @@
 """From a robot and the settings to what identification needs of a log and the equations it makes of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -23,6 +23,7 @@ from symgen.mechanics.listing import listed
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.mechanics.xml_reader import quoted, shown
+from symgen.robot import FRICTION_FIELDS
 
 Numbers = NDArray[np.float64]
 
@@ -37,12 +38,13 @@ STATES: Final = 64
 class Problem:
     """What is to be identified: the mapping of parameters, friction, what is measured, and the equations.
 
+    `friction` has the coefficients by name, as the robot's files give them.
     `channels` are names and units of measurements; `equations` takes the number of samples in an interval, which
     ways that use single samples ignore; `intervals` tells whether it matters.
     """
 
     mapping: BaseMapping
-    friction: tuple[str, ...]
+    friction: Mapping[str, float]
     channels: tuple[tuple[str, str], ...]
     wanted: Wanted
     intervals: bool
@@ -79,10 +81,11 @@ def standard_parameters(model: Model) -> Numbers:
     return np.array([*tens, *(model.body(i).spin for i in robot.rotors)])
 
 
-def friction_names(job: Job, model: Model) -> tuple[str, ...]:
-    """The coefficients of friction in the order of their columns, such as ``viscous shoulder``."""
-    joints = [model.body(i).joint.name for i in system(model, regrouping=WHOLE).rubbing_joints]
-    return tuple(f"{kind} {joint}" for joint in joints for kind in _kinds(job))
+def friction(job: Job, model: Model) -> dict[str, float]:
+    """The coefficients of friction in the order of their columns, such as ``viscous shoulder``, as the files have
+    them."""
+    joints = [model.body(i).joint for i in system(model, regrouping=WHOLE).rubbing_joints]
+    return {f"{kind} {joint.name}": FRICTION_FIELDS[kind](joint) for joint in joints for kind in _kinds(job)}
 
 
 def _kinds(job: Job) -> tuple[str, ...]:
@@ -110,7 +113,7 @@ def _acceleration(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
     made = _kernel(job, loaded, "base_regressor")
     equations = Instants(made, tuple(range(made.shape[1])))
     model = loaded.model
-    return Problem(mapping, friction_names(job, model), _torque_channels(model), _wanted(model, True), False,
+    return Problem(mapping, friction(job, model), _torque_channels(model), _wanted(model, True), False,
                    lambda interval: equations)
 
 
@@ -119,7 +122,7 @@ def _momentum(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
     momentum, rate = (_kernel(plain, loaded, name) for name in ("momentum_regressor", "momentum_rate_regressor"))
     made = partial(Momenta, momentum, rate, _projection(mapping), _rubbing(job, model))
     channels = _torque_channels(model, " s")
-    return Problem(mapping, friction_names(job, model), channels, _wanted(model, False), True, made)
+    return Problem(mapping, friction(job, model), channels, _wanted(model, False), True, made)
 
 
 def _energy(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
@@ -127,7 +130,7 @@ def _energy(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
     names = "kinetic_energy_regressor", "potential_energy_regressor"
     kinetic, potential = (_kernel(plain, loaded, name) for name in names)
     made = partial(Energies, kinetic, potential, _projection(mapping), _rubbing(job, model))
-    return Problem(mapping, friction_names(job, model), (("energy", "J"),), _wanted(model, False), True, made)
+    return Problem(mapping, friction(job, model), (("energy", "J"),), _wanted(model, False), True, made)
 
 
 def _projection(mapping: BaseMapping) -> Numbers:
@@ -162,7 +165,7 @@ def _wrench(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     mapping = BaseMapping(model, names, base.names, _bodies(model), factors, standard_parameters(model))
     equations, wanted = Instants(made, found.chosen), _wanted(loaded.model, True)
     channels = tuple((name, "N" if name.startswith("f") else "N m") for name in COMPONENTS)
-    return Problem(mapping, (), channels, replace(wanted, prefix="wrench", measured=COMPONENTS), False,
+    return Problem(mapping, {}, channels, replace(wanted, prefix="wrench", measured=COMPONENTS), False,
                    lambda interval: equations)
 
 
