@@ -135,8 +135,8 @@ WRITE_OPTIONS = (
 )
 IDENTIFY_OPTIONS = (
     click.option("--sensor", metavar="KIND", default="torque", show_default=True,
-                 help="What was measured: torque (columns tau_JOINT), or wrench:JOINT for the wrench that goes through a "
-                      "joint (wrench_fx to wrench_tz, on the link that it moves, in its frame)."),
+                 help="What was measured: torque (columns tau_JOINT), or wrench:JOINT, which goes through a joint "
+                      "(wrench_fx to wrench_tz, on the link that it moves, in its frame)."),
     click.option("--method", metavar="NAME", default="acceleration", show_default=True,
                  help="acceleration: forces at every row; momentum or energy: their balance over intervals, which "
                       "needs no accelerations."),

@@ -84,7 +84,8 @@ def simpson(values: Numbers, interval: int, t: Numbers) -> Numbers:
     """Integrals over intervals of an even number of steps, by Simpson's rule: (k interval + 1) x ... to k x ...."""
     weights = np.ones(interval)
     weights[1::2], weights[2::2] = 4.0, 2.0
-    inner = np.einsum("l,kl...->k...", weights, values[:-1].reshape(-1, interval, *values.shape[1:]))
+    count = (len(values) - 1) // interval
+    inner = np.einsum("l,kl...->k...", weights, values[:-1].reshape(count, interval, *values.shape[1:]))
     steps = (t[interval::interval] - t[:-1:interval]) / (3 * interval)
     return np.asarray((inner + values[interval::interval]) * steps.reshape(-1, *[1] * (values.ndim - 1)))
 

@@ -138,6 +138,12 @@ def _groups(estimate: Estimate) -> dict[str, list[int]]:
     return {begin: [k for k, b in enumerate(own) if b == begin] for begin in TITLES if begin in own}
 
 
+def _threshold(estimate: Estimate, numbers: list[int]) -> float:
+    """Where the scale becomes logarithmic: the power of ten above most of the uncertainties, or of tiny values."""
+    errors, values = 3 * np.median(estimate.standard_errors[numbers]), np.abs(estimate.values[numbers])
+    return float(10.0 ** np.ceil(np.log10(max(errors, 1e-4 * values.max(initial=0.0), 1e-12))))
+
+
 def _bars(axis: Any, estimate: Estimate, numbers: list[int]) -> None:
     places, values = np.arange(len(numbers)), estimate.values[numbers]
     axis.bar(places - 0.2, values, 0.4, yerr=3 * estimate.standard_errors[numbers], capsize=2, color="#33586f",
@@ -146,5 +152,6 @@ def _bars(axis: Any, estimate: Estimate, numbers: list[int]) -> None:
     names = [estimate.names[k].partition(" ")[2] or estimate.names[k] for k in numbers]
     axis.set_xticks(places, names, rotation=60 if max(map(len, names)) > 6 else 0, fontsize=8, ha="center")
     axis.axhline(0, color="black", lw=0.6)
+    axis.set_yscale("symlog", linthresh=_threshold(estimate, numbers))
     axis.set_xlim(-0.7, len(numbers) - 0.3)
     axis.grid(alpha=0.25, axis="y")
