@@ -1,4 +1,4 @@
-"""Identification measured: ``python -m benchmarks.identification [FOLDER]`` prints the figures of docs/identification.md.
+"""Identification measured: ``python -m benchmarks.identification [FOLDER]`` prints what docs/identification.md has.
 
 A simulated Panda log of 60 s at 1 kHz with 1 % noise on the torques (seed 0), then logs of 10⁵ to 10⁷ rows in each
 format, identified in a process of its own, whose peak memory is read from the kernel. Logs are made in FOLDER (a few

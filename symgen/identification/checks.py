@@ -101,8 +101,8 @@ def check_numbers(log: Log, columns: Sequence[str], start: int, rows: Numbers) -
     bad = ~np.isfinite(rows)
     if bad.any():
         row, column = (int(x) for x in np.argwhere(bad)[0])
-        value = "nothing, or no number," if np.isnan(rows[row, column]) else "an infinity"
-        raise LogError(log.place(start + row), f"column '{shown(columns[column])}' holds {value} here")
+        value = "is empty or not a number" if np.isnan(rows[row, column]) else "is infinite"
+        raise LogError(log.place(start + row), f"column '{shown(columns[column])}' {value} here")
 
 
 def check_time(log: Log, start: int, t: Numbers, step: float | None) -> None:

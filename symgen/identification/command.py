@@ -67,8 +67,13 @@ def _own_options() -> tuple[click.Option, ...]:
 
 
 def _at_runtime(friction: str) -> str:
-    """The kinds of friction as unknowns; no file need give them."""
-    return f"runtime:{friction.removeprefix('runtime:')}" if friction else ""
+    """The kinds of friction as unknowns; no file need give them. Raises OptionError."""
+    from symgen.mechanics.system import FRICTION_COLUMNS
+
+    kinds = friction.removeprefix("runtime:").split(",") if friction else []
+    if len(set(kinds)) < len(kinds) or not set(kinds) <= set(FRICTION_COLUMNS):
+        raise OptionError(f"--friction {friction}: use some of {', '.join(FRICTION_COLUMNS)}")
+    return f"runtime:{','.join(kinds)}" if kinds else ""
 
 
 def _say(found: "Identified", as_json: bool) -> None:

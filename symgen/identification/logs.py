@@ -4,6 +4,8 @@ Each format is a row of FORMATS. Columns are numbers by name; a two-dimensional 
 columns ``NAME[0]``, ``NAME[1]``, ...
 """
 
+import difflib
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,8 +77,9 @@ def check_columns(log: Log, wanted: Sequence[str], hint: str = "") -> None:
     missing = [name for name in wanted if name not in log.names]
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        raise LogError(shown(log.file), f"has no column '{shown(missing[0])}'{more}; {hint}it has "
-                                        f"{quoted(log.names, 30)}")
+        near = difflib.get_close_matches(missing[0], log.names, 3, 0.6)
+        there = f"near names: {quoted(near)}" if near else f"it has {quoted(log.names, 8)}"
+        raise LogError(shown(log.file), f"has no column '{shown(missing[0])}'{more}; {hint}{there}")
 
 
 def _pyarrow(part: str) -> Any:
@@ -102,6 +105,8 @@ class CsvLog:
         """Of a file, whose lines are counted."""
         with Path(path).open("rb") as stream:
             head = stream.readline().decode("utf-8-sig", "replace").strip()
+        if not head:
+            raise LogError(shown(path), "does not begin with a line of column names")
         names = tuple(name.strip().strip('"') for name in head.split(","))
         return cls(path, names, max(_lines(path) - 1, 0))
 
@@ -111,18 +116,30 @@ class CsvLog:
         read = csv.ReadOptions(block_size=1 << 23, column_names=list(self.names), skip_rows=1, use_threads=False)
         convert = csv.ConvertOptions(column_types=types, include_columns=list(names))
         parse = csv.ParseOptions(ignore_empty_lines=False)
-        start = 0
         try:
             with csv.open_csv(self.file, read, parse, convert) as batches:
                 for batch in batches:
                     yield _table(batch)
-                    start += batch.num_rows
         except ValueError as error:
-            raise LogError(shown(self.file), f"after row {start}: {shown(_reason(error), 200)}") from None
+            raise _csv_error(self, _reason(error)) from None
 
     def place(self, row: int) -> str:
         """File and line."""
         return f"{shown(self.file)}:{row + 2}"
+
+
+def _csv_error(log: CsvLog, reason: str) -> LogError:
+    """What pyarrow says of a line, in our words."""
+    line = re.search(r"Row #(\d+)", reason)
+    place = f"{shown(log.file)}:{line[1]}" if line else shown(log.file)
+    cell = re.search(r"In CSV column #(\d+): .*invalid value '(.*)'", reason)
+    length = re.search(r"Expected (\d+) columns, got (\d+)", reason)
+    if cell:
+        return LogError(place, f"column '{shown(log.names[int(cell[1])])}' holds '{shown(cell[2], 40)}', which is no "
+                               "number")
+    if length:
+        return LogError(place, f"{length[2]} values in a line where the first line has {length[1]} names")
+    return LogError(place, shown(reason, 200))
 
 
 def _lines(path: str) -> int:
@@ -158,9 +175,10 @@ class ParquetLog:
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns. Raises LogError where a column does not hold numbers."""
         try:
-            with _pyarrow("parquet").ParquetFile(self.file, memory_map=False) as stored:
-                for batch in stored.iter_batches(CHUNK, columns=list(names)):
-                    yield _table(batch.select(list(names)))
+            with _pyarrow("parquet").ParquetFile(self.file, pre_buffer=False) as stored:
+                for group in range(stored.num_row_groups):
+                    for batch in stored.read_row_group(group, list(names)).to_batches(CHUNK):
+                        yield _table(batch.select(list(names)))
         except (ValueError, TypeError, OSError) as error:
             raise LogError(shown(self.file), f"cannot be read ({shown(_reason(error), 200)})") from None
 

@@ -13,15 +13,13 @@ from rich.markup import escape
 from symgen import __version__
 from symgen.identification.estimate import Channel, Estimate
 from symgen.identification.run import Identified
+from symgen.identification.ways import short
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.report import console, table
 
 Numbers = NDArray[np.float64]
 
 LISTING: Final = "identification.json"
-WIDEST: Final = 46
-"""Characters of a sum of parameters that a table shows."""
-
 
 def on_terminal(found: Identified) -> None:
     """Channels and parameters in tables, then what holds for all."""
@@ -62,13 +60,9 @@ def _parameters(estimate: Estimate) -> Any:
     groups = [*estimate.mapping.groupings, *[""] * len(estimate.friction)]
     for name, group, x, error, before in zip(estimate.names, groups, estimate.values, estimate.standard_errors, prior,
                                              strict=True):
-        rows.add_row(escape(name), escape(_short(group)), f"{x:.6g}", f"{error:.2g}",
+        rows.add_row(escape(name), escape(short(group)), f"{x:.6g}", f"{error:.2g}",
                      f"{100 * error / abs(x):.2g} %" if x else "", f"{before:.6g}", f"{(x - before) / error:+.1f} σ")
     return rows
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= WIDEST else text[: WIDEST - 4].rpartition(" ")[0] + " ..."
 
 
 def _standard(estimate: Estimate) -> Any:

@@ -32,7 +32,7 @@ Progress = Callable[[str], None]
 
 SHOWN: Final = 5
 """Blocks at the end of a log that are kept for pictures."""
-LISTED: Final = 8
+LISTED: Final = 6
 """Parameters that a message names at most."""
 
 

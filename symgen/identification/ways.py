@@ -190,4 +190,9 @@ def _random_wrenches(made: Kernel, coupling: Coupling, seed: int = 0) -> Numbers
 def unidentified(mapping: BaseMapping, names: Sequence[str]) -> str:
     """Some base parameters with what they consist of, for a message."""
     groups = dict(zip(mapping.names, mapping.groupings, strict=True))
-    return ", ".join(f"{name} ({groups[name]})" if name in groups and groups[name] != name else name for name in names)
+    return ", ".join(f"{name} ({short(groups[name])})" if groups.get(name, name) != name else name for name in names)
+
+
+def short(text: str, most: int = 46) -> str:
+    """The first terms of a sum of parameters."""
+    return text if len(text) <= most else text[: most - 4].rpartition(" ")[0] + " ..."
