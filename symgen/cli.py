@@ -2,8 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import click
 
 from symgen import __version__
 from symgen.errors import Notice, SymgenError
+from symgen.identification.command import identify
 from symgen.options import (
     BUILD_OPTIONS,
     FILE,
@@ -23,6 +23,7 @@ from symgen.options import (
     XACRO_OPTION,
     with_options,
 )
+from symgen.progress import progress as _progress
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -273,13 +274,4 @@ def _say(notices: Sequence[Notice]) -> None:
         click.echo(str(notice), err=True)
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """Tells what is going on, on a terminal only; gone when it is over."""
-    if not sys.stderr.isatty():
-        yield lambda step: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("") as status:
-        yield lambda step: status.update(f"{step} ...")
+main.add_command(identify)

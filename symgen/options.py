@@ -154,6 +154,39 @@ BUILD_OPTIONS = (
     CHUNK,
     PREFIX,
 )
+IDENTIFY_OPTIONS = (
+    click.option("--sensor", metavar="KIND", default="torque", show_default=True,
+                 help="What was measured: torque (columns tau_JOINT), or wrench:JOINT, which goes through a joint "
+                      "(wrench_fx to wrench_tz, on the link that it moves, in its frame)."),
+    click.option("--method", metavar="NAME", default="acceleration", show_default=True,
+                 help="acceleration: forces at every row; momentum or energy: their balance over intervals, which "
+                      "needs no accelerations."),
+    click.option("--friction", metavar="KINDS", default="",
+                 help="Identify joint friction too: some of viscous,coulomb,offset."),
+    click.option("--friction-width", metavar="W", type=float, default=0.0, show_default=True,
+                 help="Make the step of Coulomb friction smooth, tanh(qd / W) with W in rad/s or m/s; 0 takes sign."),
+    click.option("--cutoff", metavar="HZ", type=float, default=20.0, show_default=True,
+                 help="Of the symmetric filter that gives velocities and accelerations where the log has none."),
+    click.option("--interval", metavar="S", type=float, default=0.1, show_default=True,
+                 help="Length of the intervals of --method momentum and energy."),
+    click.option("--validate", metavar="FRACTION", type=float, default=0.2, show_default=True,
+                 help="Hold out the end of the log for validation, this part of it."),
+    click.option("--full", is_flag=True,
+                 help="Give standard parameters of every body too: the prior decides what the log does not. Without it "
+                      "base parameters alone, which the log decides."),
+    click.option("--prior", metavar="urdf|FILE", default="urdf", show_default=True,
+                 help="Standard parameters known beforehand: those of the robot's file, or of a JSON or TOML file."),
+    click.option("--prior-deviation", metavar="X", type=float, default=0.3, show_default=True,
+                 help="How far --full takes the prior to be off: standard deviation relative to each body's own size."),
+    click.option("--max-condition", metavar="X", type=float, default=1e4, show_default=True,
+                 help="Refuse a log whose regressor, columns scaled to unit length, has a larger condition number."),
+    click.option("--trust-units", is_flag=True, help="Do not suspect wrong units."),
+    click.option("--engine", metavar="NAME", default="serial", show_default=True,
+                 help="Who computes: serial, or dask (threads of this process unless --scheduler is given)."),
+    click.option("--scheduler", metavar="ADDRESS", help="A running Dask scheduler, as in tcp://host:8786."),
+    click.option("-o", "--out", metavar="DIR", type=click.Path(path_type=Path),
+                 help="Folder for identification.json and plots; those of an earlier run are replaced."),
+)
 JSON_OPTION = (click.option("--json", "as_json", is_flag=True, help="Print JSON (stable, see docs/formats.md)."),)
 
 

@@ -6,7 +6,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,35 +14,37 @@ from symgen.errors import OptionError
 from symgen.manifest import NAME, is_inside
 
 
-def publish(files: Mapping[str, str | bytes], folder: Path) -> list[Path]:
+def publish(files: Mapping[str, str | bytes], folder: Path, listing: str = NAME) -> list[Path]:
     """Write `files` (name to text or bytes) into `folder`, in place of what an earlier run put there.
+
+    `listing` is the one of them that lists the others, for the next run.
 
     Everything is written on the same file system first and then renamed, and signals wait until that is done.
     Raises OptionError, leaving all as it was, if that cannot be done.
     """
     try:
-        earlier = _earlier(folder)
-        _check(files, folder, earlier)
+        earlier = _earlier(folder, listing)
+        _check(files, folder, earlier, listing)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _undisturbed(), _staging(folder) as stage:
             for name, text in files.items():
                 (stage / name).parent.mkdir(exist_ok=True)
-                (stage / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+                (stage / name).write_bytes(text.encode() if isinstance(text, str) else text)
             _move(stage, folder, files, earlier)
     except OSError as error:
         raise OptionError(f"cannot write to {str(folder)!r}: {error.strerror or error}") from error
     return [folder / name for name in files]
 
 
-def _earlier(folder: Path) -> set[str]:
-    """The files that are left of the run whose manifest lies in the folder."""
+def _earlier(folder: Path, listing: str) -> set[str]:
+    """The files that are left of the run whose listing lies in the folder."""
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"cannot write to {str(folder)!r}: it is not a folder")
     try:
-        data = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        data = json.loads((folder / listing).read_text(encoding="utf-8"))
         own = str(data["generator"]).startswith("symgen ")
         plain = {name for name in data["files"] if _ours(folder, name) and (folder / name).is_file()}
-        return plain | {NAME} if own else set()
+        return plain | {listing} if own else set()
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return set()
 
@@ -52,14 +54,14 @@ def _ours(folder: Path, name: str) -> bool:
     return is_inside(name) and ("/" not in name or not (folder / name).parent.is_symlink())
 
 
-def _check(files: Mapping[str, str | bytes], folder: Path, earlier: set[str]) -> None:
+def _check(files: Iterable[str], folder: Path, earlier: set[str], listing: str) -> None:
     linked = [name for name in files if not _ours(folder, name)]
     if linked:
         raise OptionError(f"{str((folder / linked[0]).parent)!r} is a link; choose another folder or move it away")
     foreign = sorted(name for name in files if name not in earlier and (folder / name).exists())
     if foreign:
         raise OptionError(
-            f"{str(folder / foreign[0])!r} exists and is not from symgen (no {NAME} lists it); "
+            f"{str(folder / foreign[0])!r} exists and is not from symgen (no {listing} lists it); "
             "choose another folder or move it away"
         )
 
@@ -100,7 +102,7 @@ def _undisturbed() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def _move(stage: Path, folder: Path, files: Mapping[str, str | bytes], earlier: set[str]) -> None:
+def _move(stage: Path, folder: Path, files: Collection[str], earlier: set[str]) -> None:
     folder.mkdir(exist_ok=True)
     for name in files:
         (folder / name).parent.mkdir(exist_ok=True)

@@ -15,6 +15,7 @@ FORBIDDEN = {
     "algorithms": {"compiler", "targets", "tracing"},
     "compiler": {"mechanics", "algorithms", "targets", "tracing"},
     "targets": set(),
+    "identification": {"compiler", "tracing"},
 }
 """What each room must not know."""
 

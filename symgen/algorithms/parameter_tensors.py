@@ -69,3 +69,20 @@ def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     """∂g_i/∂π_p, n x 10 n, row-major: the regressor at rest."""
     still = [ZERO] * system.size
     return full(joint_entries(system, q, accelerations(system, q, still, still)), system.size, system.parameters)
+
+
+@quantity(
+    "momentum_rate_regressor", "N(q, qd) pi = C^T qd - g", inputs=("q", "qd"), needs_inertia=False,
+    outputs=(Array("N", "regressor of what changes M qd beside tau, ten columns a body",
+                   "N m | N by kg, kg m, kg m^2", ("n", "ten")),),
+    source="De Luca & Mattone, ICRA 2003, eq. 6; " + SOURCE, regroupings=(WHOLE,),
+)
+def momentum_rate_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """N with N π = Cᵀ q̇ - g, n x 10 n, row-major: d/dt (M q̇) = τ + Cᵀ q̇ - g, for dM/dt = C + Cᵀ."""
+    n, width = system.size, system.parameters
+    whole, pull = coriolis_matrix_by_parameters(system, q, qd), gravity_by_parameters(system, q)
+    sums = [
+        sum((qd[i] * whole[(i * n + j) * width + p] for i in range(n)), ZERO)
+        for j in range(n) for p in range(width)
+    ]
+    return [x - g for x, g in zip(sums, pull, strict=True)]

@@ -113,16 +113,35 @@ def independent(system: System, seed: int = 0) -> Independent:
 
 @cache
 def _independent(geometry: Geometry, seed: int) -> Independent:
-    regressor = _compressed(_regressor(geometry, np.random.default_rng(seed)))
+    found = independent_columns(_regressor(geometry, np.random.default_rng(seed)))
+    keys = [geometry.keys[c] for c in found.chosen]
+    grouped = {
+        key: tuple((other, float(x)) for other, x in zip(geometry.keys, row, strict=True) if x)
+        for key, row in zip(keys, found.factors, strict=True)
+    }
+    return Independent(tuple(keys), grouped, found.smallest_kept, found.largest_dropped)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The independent columns of a regressor: the first ones from the left, b of p.
+
+    `factors` (b x p) has the others in terms of those chosen; the sizes are as in `Independent`.
+    """
+
+    chosen: tuple[int, ...]
+    factors: Numbers
+    smallest_kept: float
+    largest_dropped: float
+
+
+def independent_columns(rows: Numbers) -> Columns:
+    """Which columns of a regressor at many states (m x p) are independent, by the widest gap of its sizes."""
+    regressor = _compressed(rows)
     kept, dropped = _gap(regressor)
     threshold = math.sqrt(kept * dropped) * _largest(regressor)
     chosen = _first_independent(regressor, threshold)
-    keys = [geometry.keys[c] for c in chosen]
-    grouped = {
-        key: tuple((other, float(x)) for other, x in zip(geometry.keys, row, strict=True) if x)
-        for key, row in zip(keys, _factors(regressor, chosen, threshold), strict=True)
-    }
-    return Independent(tuple(keys), grouped, kept, dropped)
+    return Columns(tuple(chosen), _factors(regressor, chosen, threshold), kept, dropped)
 
 
 def _compressed(regressor: Numbers) -> Numbers:

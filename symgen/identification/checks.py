@@ -1,0 +1,132 @@
+"""What is wrong with a log: gaps, time that runs back, units that cannot be meant."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.logs import Log, LogError
+from symgen.identification.samples import Layout
+from symgen.mechanics.model import Body
+from symgen.mechanics.xml_reader import shown
+
+Numbers = NDArray[np.float64]
+
+NEAR: Final = 0.2
+"""How far a factor may be from that of a unit and still be taken for it."""
+CLEAR: Final = 0.9
+"""How well velocities must agree with differences of positions, but for a factor, before the factor is judged."""
+FAR: Final = 0.5
+"""By how much of its range a joint must leave that before units are suspected; of its speed limit, ten times."""
+UNEVEN: Final = 0.5
+"""A step of time may be off by this part of the usual one where derivatives or integrals need even sampling."""
+
+DEGREE: Final = math.pi / 180
+FACTORS: Final = (
+    (1 / DEGREE, "positions in degrees beside velocities in rad/s"),
+    (DEGREE, "velocities in degrees per second beside positions in rad"),
+    (1e3, "positions in mm beside velocities in m/s, or velocities in thousands of what positions say"),
+    (1e-3, "time in milliseconds in place of seconds"),
+    (1e-6, "time in microseconds in place of seconds"),
+    (1e-9, "time in nanoseconds in place of seconds"),
+)
+"""What it means if differences of positions in time are this many times the velocities."""
+
+SMALL_UNITS: Final = {"rad": (DEGREE, "degrees"), "m": (1e-3, "mm")}
+"""By the unit that a joint should have, the one that makes its numbers larger."""
+
+
+@dataclass
+class Tally:
+    """What the rows seen so far say about units: extremes, and sums of velocities with differences of positions."""
+
+    log: Log
+    layout: Layout
+    joints: Sequence[tuple[Body, str]]
+    """Body and unit of each position, none where positions and velocities are not the same coordinates."""
+    low: Numbers = field(init=False)
+    high: Numbers = field(init=False)
+    fastest: Numbers = field(init=False)
+    sums: Numbers = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.joints)
+        self.low, self.high, self.fastest = np.full(n, np.inf), np.full(n, -np.inf), np.zeros(n)
+        self.sums = np.zeros((3, n))
+
+    def add(self, rows: Numbers) -> None:
+        """Takes rows of the layout's columns into account. Raises LogError for units that cannot be meant."""
+        if not self.joints or len(rows) < 3:
+            return
+        samples = self.layout.split(rows)
+        self.low, self.high = np.minimum(self.low, samples.q.min(0)), np.maximum(self.high, samples.q.max(0))
+        if samples.qd.shape[1]:
+            self.fastest = np.maximum(self.fastest, np.abs(samples.qd).max(0))
+            steps = (samples.t[2:] - samples.t[:-2])[:, None]
+            rates, qd = (samples.q[2:] - samples.q[:-2]) / steps, samples.qd[1:-1]
+            self.sums += [(rates * qd).sum(0), (rates * rates).sum(0), (qd * qd).sum(0)]
+        for suspicion in (*self._factors(), *self._ranges()):
+            raise LogError(shown(self.log.file), suspicion + "; correct the units, or say --trust-units")
+
+    def _factors(self) -> Iterator[str]:
+        for k, (both, rates, qd) in enumerate(self.sums.T):
+            if both <= CLEAR * math.sqrt(rates * qd) or not qd:
+                continue
+            slope = both / qd
+            meant = next((what for factor, what in FACTORS if abs(slope / factor - 1) < NEAR), None)
+            if meant:
+                yield (f"wrong units suspected: '{shown(self.layout.q[k])}' changes {slope:.3g} times as fast as "
+                       f"'{shown(self.layout.qd[k])}' says, as with {meant}")
+
+    def _ranges(self) -> Iterator[str]:
+        for k, (body, unit) in enumerate(self.joints):
+            limits, (factor, what) = body.joint.limits, SMALL_UNITS[unit]
+            if limits.lower is not None and limits.upper is not None:
+                margin = FAR * (limits.upper - limits.lower)
+                if self.low[k] < limits.lower - margin or self.high[k] > limits.upper + margin:
+                    worst = self.high[k] if self.high[k] > limits.upper + margin else self.low[k]
+                    yield (f"wrong units suspected: '{shown(self.layout.q[k])}' reaches {worst:.4g} where the joint's "
+                           f"range is {limits.lower:.4g} to {limits.upper:.4g} {unit}, as with {what}"
+                           f" ({worst * factor:.3g} {unit})")
+            if limits.velocity and self.fastest[k] > 10 * limits.velocity:
+                yield (f"wrong units suspected: '{shown(self.layout.qd[k])}' reaches {self.fastest[k]:.4g} where the "
+                       f"joint's limit is {limits.velocity:.4g} {unit}/s, as with {what} per second")
+
+
+def check_numbers(log: Log, columns: Sequence[str], start: int, rows: Numbers) -> None:
+    """Raises LogError for the first entry that is no finite number; `start` is the number of the first row."""
+    bad = ~np.isfinite(rows)
+    if bad.any():
+        row, column = (int(x) for x in np.argwhere(bad)[0])
+        value = "is empty or not a number" if np.isnan(rows[row, column]) else "is infinite"
+        raise LogError(log.place(start + row), f"column '{shown(columns[column])}' {value} here")
+
+
+def check_time(log: Log, start: int, t: Numbers, step: float | None) -> None:
+    """Raises LogError where time does not rise, or is uneven though `step` (s) says that it must not be."""
+    steps = np.diff(t)
+    back = np.flatnonzero(steps <= 0)
+    if len(back):
+        row = int(back[0])
+        raise LogError(log.place(start + row + 1), f"time does not rise: t = {t[row + 1]:.9g} after {t[row]:.9g}; "
+                                                   "sort the rows and remove those that are double")
+    uneven = np.flatnonzero(np.abs(steps - step) > UNEVEN * step) if step else np.zeros(0, int)
+    if len(uneven):
+        row = int(uneven[0])
+        raise LogError(log.place(start + row + 1), f"a step of {steps[row]:.4g} s where {step:.4g} s is usual; "
+                                                   "derivatives and integrals need even sampling: resample the log, "
+                                                   "or give qd_ and qdd_ columns")
+
+
+SLOWEST: Final = 0.25
+"""Whoever takes derivatives of rows that are further apart (s) hardly means seconds."""
+
+
+def check_step(log: Log, step: float) -> None:
+    """Raises LogError for a step of time (s) that is too long for derivatives of a motion."""
+    if step > SLOWEST:
+        raise LogError(shown(log.file), f"wrong units suspected: rows are {step:.4g} s apart, as with time in "
+                                        "milliseconds; correct column t, or say --trust-units")

@@ -1,0 +1,87 @@
+"""Who reduces the blocks of a log: this process, or workers of Dask. The result is the same."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from importlib import import_module
+from typing import Any, Final
+
+from symgen.errors import SymgenError
+from symgen.identification.equations import Equations
+from symgen.identification.reduction import Factors, reduced, whole
+from symgen.identification.samples import Samples
+from symgen.identification.settings import Settings
+
+ENTRIES: Final = 1 << 20
+"""Entries of a regressor that are computed at a time: a few megabytes, which stay in the cache."""
+
+IN_FLIGHT: Final = 3
+"""Blocks that each thread of Dask has at a time, so that memory stays what it is."""
+
+PATIENCE: Final = 10
+"""Seconds that a scheduler may take to answer."""
+
+
+def factors(equations: Equations, samples: Samples, interval: int) -> Factors:
+    """The factors of a block of samples, which are those of its parts in order."""
+    found = whole(_parts(equations, samples, interval))
+    if found is None:
+        raise ValueError("a block without samples")
+    return found
+
+
+def _parts(equations: Equations, samples: Samples, interval: int) -> Iterator[Factors]:
+    width = max(len(columns) for columns in equations.supports) * len(equations.supports)
+    size = 1 << max(int(ENTRIES // width).bit_length() - 1, 6)
+    unit, more = interval or 1, bool(interval)
+    size = max(size // unit, 1) * unit
+    for start in range(0, len(samples) - more, size):
+        part = slice(start, start + size + more)
+        piece = Samples(*(x[part] for x in (samples.t, samples.q, samples.qd, samples.qdd, samples.measured)))
+        left, right = equations.equations(piece)
+        yield reduced(left, right, equations.supports)
+
+
+def run(
+    equations: Equations, blocks: Iterable[Samples], interval: int, settings: Settings
+) -> Iterator[Factors]:
+    """The factors of each block, in order. Raises SymgenError."""
+    if settings.dask:
+        yield from _on_dask(equations, blocks, interval, settings.scheduler)
+    else:
+        for samples in blocks:
+            yield factors(equations, samples, interval)
+
+
+def _on_dask(
+    equations: Equations, blocks: Iterable[Samples], interval: int, scheduler: str | None
+) -> Iterator[Factors]:
+    with ExitStack() as stack:
+        client = _client(stack, scheduler)
+        threads = sum(client.nthreads().values())
+        if not threads:
+            raise SymgenError(f"error: the Dask scheduler {scheduler} has no workers; start one with dask worker")
+        shared = client.scatter(equations, broadcast=True, hash=False)
+        waiting: deque[Any] = deque()
+        for samples in blocks:
+            waiting.append(client.submit(factors, shared, samples, interval, pure=False))
+            if len(waiting) >= IN_FLIGHT * threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _client(stack: ExitStack, scheduler: str | None) -> Any:
+    """A client of a scheduler, or of workers of our own that are threads of this process."""
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise SymgenError("error: --engine dask needs Dask; pip install 'symgen[dask]'") from None
+    if scheduler is None:
+        scheduler = stack.enter_context(distributed.LocalCluster(processes=False, n_workers=1, dashboard_address=None))
+    try:
+        return stack.enter_context(distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False))
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise SymgenError(f"error: --scheduler {scheduler}: cannot be reached ({reason[:200]})") from None
+

@@ -1,0 +1,134 @@
+"""What identification finds: parameters with their uncertainty, and how base parameters come from standard ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.mechanics.model import PARAMETER_NAMES, Model
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BaseMapping:
+    """β = K π: the base parameters (b) in terms of the standard ones (s), ten a body and one a rotor.
+
+    `factors` is K (b x s), `prior` the standard parameters that are known beforehand (s): for every body in body order
+    m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz of all links fixed to it, about the origin and in the axes of the link
+    that its joint moves (kg, kg m, kg m²), then the inertia of each rotor about its axis (kg m²). `bodies` has the
+    names of these links; body k has the standard parameters 10 k to 10 k + 9.
+    """
+
+    model: Model
+    names: tuple[str, ...]
+    standard: tuple[str, ...]
+    bodies: tuple[str, ...]
+    factors: Numbers
+    prior: Numbers
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def base(self, standard: Sequence[float] | Numbers) -> Numbers:
+        """The base parameters (b) of standard parameters (s)."""
+        return np.asarray(self.factors @ np.asarray(standard))
+
+    @property
+    def groupings(self) -> tuple[str, ...]:
+        """Each base parameter as a sum of standard ones, in words."""
+        return tuple(_sum(row, self.standard) for row in self.factors)
+
+    def by_body(self, standard: Numbers) -> dict[str, dict[str, float]]:
+        """Standard parameters (s) by body and name, without the rotors."""
+        tens = np.asarray(standard)[: 10 * len(self.bodies)].reshape(-1, 10).tolist()
+        return {name: dict(zip(PARAMETER_NAMES, ten, strict=True)) for name, ten in zip(self.bodies, tens, strict=True)}
+
+
+def _sum(row: Numbers, names: Sequence[str]) -> str:
+    terms = (f"{_factor(x)}{name}" for x, name in zip(row.tolist(), names, strict=True) if x)
+    return " ".join(terms).removeprefix("+ ")
+
+
+def _factor(x: float) -> str:
+    sign = "-" if x < 0 else "+"
+    return f"{sign} " if abs(x) == 1 else f"{sign} {abs(x):.6g} "
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One measured quantity, a joint's force or a component of a wrench, and how well the estimate explains it.
+
+    `deviation` is that of its residual (N m or N), the weight of its rows is 1 / deviation². `rms` has root mean
+    squares of what was measured and of the residual, on the rows used and on those held out for validation.
+    """
+
+    name: str
+    unit: str
+    rows: int
+    deviation: float
+    measured: float
+    residual: float
+    validation_rows: int = 0
+    validation_measured: float | None = None
+    validation_residual: float | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Base parameters and coefficients of friction from a log by weighted least squares.
+
+    `values` are the b base parameters and then the f coefficients of `friction` (names such as
+    ``viscous shoulder``). `factor` (upper triangle, b + f square) is R of the weighted regressor: RᵀR is the
+    information, its inverse the covariance, and `factor` @ x is the part of the weighted measurements that x
+    explains. `condition` is the condition number of the regressor as it is, `scaled_condition` that of `factor` with
+    columns of unit length. `prior_friction` are the coefficients of friction of the robot's files; `standard` are
+    standard parameters where ``--full`` asked for them.
+    """
+
+    mapping: BaseMapping
+    friction: tuple[str, ...]
+    values: Numbers
+    factor: Numbers
+    channels: tuple[Channel, ...]
+    condition: float
+    scaled_condition: float
+    prior_friction: Numbers
+    standard: Numbers | None = None
+    standard_errors_of_standard: Numbers | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.mapping.names + self.friction
+
+    @property
+    def base(self) -> Numbers:
+        """The base parameters alone (b)."""
+        return self.values[: len(self.mapping)]
+
+    @property
+    def prior_values(self) -> Numbers:
+        """What the prior and the robot's files say of all values."""
+        return np.concatenate([self.mapping.base(self.mapping.prior), self.prior_friction])
+
+    @cached_property
+    def covariance(self) -> Numbers:
+        """Of all values, (RᵀR)⁻¹."""
+        inverse: NDArray[Any] = np.linalg.inv(self.factor)
+        return np.asarray(inverse @ inverse.T)
+
+    @cached_property
+    def standard_errors(self) -> Numbers:
+        """The standard deviation of each value."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @cached_property
+    def base_factor(self) -> Numbers:
+        """R (b x b) of the base parameters alone, friction left open: its RᵀR is the inverse of their covariance."""
+        b = len(self.mapping)
+        order = [*range(b, len(self.values)), *range(b)]
+        whole: Numbers = np.asarray(np.linalg.qr(self.factor[:, order], mode="r"))
+        return np.asarray(whole[len(order) - b :, len(order) - b :])

@@ -1,0 +1,135 @@
+"""NPZ logs without loading them: members that are stored plainly are mapped, compressed ones are read as streams."""
+
+import struct
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from symgen.identification.logs import CHUNK, LogError
+from symgen.mechanics.xml_reader import shown
+
+Numbers = NDArray[np.float64]
+LOCAL_HEADER: Final = 30
+"""Bytes of a ZIP file's local header before the name; the lengths of name and extra field are at 26 and 28."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """An array of an NPZ file: rows x width (1 where it has one axis); `offset` is None where it is compressed."""
+
+    name: str
+    rows: int
+    width: int
+    dtype: np.dtype[Any]
+    flat: bool
+    offset: int | None
+
+
+@dataclass(frozen=True)
+class NpzLog:
+    """Arrays of one length; two-dimensional ones count as the columns ``NAME[0]``, ``NAME[1]``, ..."""
+
+    file: str
+    members: tuple[Member, ...]
+    rows: int
+
+    @classmethod
+    def of(cls, path: str) -> "NpzLog":
+        """Of a file, of which only the heads are read. Raises LogError."""
+        try:
+            with zipfile.ZipFile(path) as archive:
+                found = [_member(path, archive, info) for info in archive.infolist() if info.filename.endswith(".npy")]
+        except zipfile.BadZipFile as error:
+            raise LogError(shown(path), f"is not an NPZ file ({shown(str(error), 100)})") from None
+        members = tuple(member for member in found if member is not None)
+        rows = members[0].rows if members else 0
+        other = next((member for member in members if member.rows != rows), None)
+        if other is not None:
+            raise LogError(shown(path), f"'{shown(members[0].name)}' has {rows} rows but '{shown(other.name)}' has "
+                                        f"{other.rows}; all columns must have one length")
+        return cls(path, members, rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns."""
+        return tuple(self._columns)
+
+    @property
+    def _columns(self) -> Mapping[str, tuple[Member, int]]:
+        return {
+            m.name if m.flat else f"{m.name}[{k}]": (m, k) for m in self.members for k in range(m.width)
+        }
+
+    def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
+        """Rows of the named columns."""
+        columns = [self._columns[name] for name in names]
+        with ExitStack() as stack:
+            readers = {m.name: self._pieces(m, stack) for m, _ in columns}
+            for start in range(0, self.rows, CHUNK):
+                count = min(CHUNK, self.rows - start)
+                pieces = {name: next(reader) for name, reader in readers.items()}
+                yield np.stack([pieces[m.name][:count, k] for m, k in columns], axis=1)
+
+    def _pieces(self, member: Member, stack: ExitStack) -> Iterator[Numbers]:
+        """A member from its beginning, CHUNK rows at a time."""
+        sizes = [min(CHUNK, self.rows - start) for start in range(0, self.rows, CHUNK)]
+        if member.offset is None:
+            archive = stack.enter_context(zipfile.ZipFile(self.file))
+            return _streamed(stack.enter_context(archive.open(f"{member.name}.npy")), member, sizes)
+        return _mapped(self.file, member, member.offset, sizes)
+
+    def place(self, row: int) -> str:
+        """File and row, from 1."""
+        return f"{shown(self.file)}: row {row + 1}"
+
+
+def _member(path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member | None:
+    """What the head of an array says, None where it has no rows of numbers."""
+    with archive.open(info) as stream:
+        shape, fortran, dtype = _head(stream)
+        begin = stream.tell()
+    if not 1 <= len(shape) <= 2 or dtype.kind not in "fiub":
+        return None
+    name = info.filename.removesuffix(".npy")
+    if fortran and len(shape) == 2 and min(shape) > 1:
+        raise LogError(shown(path), f"'{shown(name)}' is stored column by column; save it row by row "
+                                    "(numpy.ascontiguousarray)")
+    plain = info.compress_type == zipfile.ZIP_STORED
+    offset = _start(path, info) + begin if plain else None
+    return Member(name, shape[0], shape[1] if len(shape) == 2 else 1, dtype, len(shape) == 1, offset)
+
+
+def _head(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, fortran, dtype = read(stream)
+    return shape, fortran, dtype
+
+
+def _start(path: str, info: zipfile.ZipInfo) -> int:
+    """Where the bytes of a plainly stored member begin."""
+    with open(path, "rb") as stream:  # noqa: PTH123
+        stream.seek(info.header_offset)
+        name, extra = struct.unpack("<HH", stream.read(LOCAL_HEADER)[26:30])
+    return int(info.header_offset + LOCAL_HEADER + name + extra)
+
+
+def _mapped(path: str, member: Member, offset: int, sizes: Sequence[int]) -> Iterator[Numbers]:
+    """Each piece is mapped by itself, so that pages of earlier ones can go."""
+    step = member.width * member.dtype.itemsize
+    for k, count in enumerate(sizes):
+        place = offset + k * CHUNK * step
+        yield np.array(np.memmap(path, member.dtype, "r", place, (count, member.width)), np.float64)
+
+
+def _streamed(stream: IO[bytes], member: Member, sizes: Sequence[int]) -> Iterator[Numbers]:
+    _head(stream)
+    for count in sizes:
+        data = stream.read(count * member.width * member.dtype.itemsize)
+        yield np.frombuffer(data, member.dtype).reshape(count, member.width).astype(np.float64)

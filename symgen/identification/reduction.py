@@ -1,0 +1,90 @@
+"""Least squares of any length in constant memory: triangular factors of blocks, combined in a fixed tree.
+
+Tall and skinny QR (Demmel, Grigori, Hoemmen & Langou, SIAM J. Sci. Comput. 2012, sec. 3). The tree depends on the
+numbers of the blocks alone, so whoever computes them, in whatever order, gets the same factor.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+
+SMALL: Final = 8192
+"""Matrices of at most this many entries are factorised by one thread of the usual BLAS, so with the same bits
+whatever number of threads it has."""
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The triangular factors of some equations, one for each channel.
+
+    The factor of a channel is that of [A y], its columns those of the parameters that it depends on and then the
+    measurement: (p + 1) x (p + 1), upper triangle. `rows` is how many equations each channel has.
+    """
+
+    rows: int
+    factors: tuple[Numbers, ...]
+
+    def combined(self, other: "Factors") -> "Factors":
+        """The factors of the equations of both, `self` first."""
+        pairs = zip(self.factors, other.factors, strict=True)
+        return Factors(self.rows + other.rows, tuple(triangle(np.concatenate(pair)) for pair in pairs))
+
+
+def triangle(matrix: Numbers) -> Numbers:
+    """The upper triangle R (p x p) of a matrix (m x p) of any number of rows; RᵀR is the matrix's."""
+    count, width = matrix.shape
+    leaf = max(SMALL // width, 2 * width)
+    while count > leaf:
+        pieces = -(-count // leaf)
+        padded = np.zeros((pieces * leaf, width))
+        padded[:count] = matrix
+        matrix = np.asarray(np.linalg.qr(padded.reshape(pieces, leaf, width), mode="r")).reshape(-1, width)
+        count = len(matrix)
+    if count < width:
+        matrix = np.concatenate([matrix, np.zeros((width - count, width))])
+    return np.asarray(np.linalg.qr(matrix, mode="r"))
+
+
+def reduced(equations: Numbers, measured: Numbers, supports: Sequence[Sequence[int]]) -> Factors:
+    """The factors of equations (N x c x p) and measurements (N x c); `supports` has the columns of each channel."""
+    joined = (
+        np.concatenate([equations[:, j, list(columns)], measured[:, j, None]], axis=1)
+        for j, columns in enumerate(supports)
+    )
+    return Factors(len(equations), tuple(triangle(matrix) for matrix in joined))
+
+
+def whole(parts: Iterable[Factors]) -> Factors | None:
+    """All parts in one, memory for the logarithm of their number; None where there are none.
+
+    A binary tree over the numbers of the parts: like the digits of a counter, what is complete on a level is
+    handed to the next one.
+    """
+    levels: list[Factors | None] = []
+    for part in parts:
+        _count(levels, part)
+    left = [part for part in reversed(levels) if part is not None]
+    return _chained(iter(left))
+
+
+def _count(levels: list[Factors | None], part: Factors) -> None:
+    for k, before in enumerate(levels):
+        if before is None:
+            levels[k] = part
+            return
+        levels[k], part = None, before.combined(part)
+    levels.append(part)
+
+
+def _chained(parts: Iterator[Factors]) -> Factors | None:
+    total = next(parts, None)
+    if total is None:
+        return None
+    for part in parts:
+        total = total.combined(part)
+    return total
