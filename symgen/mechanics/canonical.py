@@ -1,8 +1,9 @@
 """Canonical frames: every body's frame moved along and about its joint axis until most constants vanish.
 
 Parent to child is Rot_z(γ) Trans_z(b) Trans_x(d) Rot_x(α) Rot_y(β) Rot_z(q + θ₀) Trans_z(r), with γ = b = 0
-towards the child that makes the way of all children cheapest, and β = 0 unless two axes are nearly parallel
-(Khalil & Kleinfinger, ICRA 1986; β after Hayati, CDC 1983, where a common normal would lie far away). Coordinates keep their zero and sign.
+towards the child that makes the way of all cheapest and β = 0 unless two axes are nearly parallel (Khalil &
+Kleinfinger, ICRA 1986; β after Hayati, CDC 1983, where a common normal would lie far away).
+Coordinates keep their zero and sign.
 """
 
 import math
