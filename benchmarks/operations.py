@@ -51,7 +51,7 @@ def counted() -> dict[str, list[int]]:
 def page(ours: Mapping[str, list[int]]) -> Iterator[str]:
     """The lines of the document."""
     ratios = {q: [n / OTHERS[q][k][1] for k, n in enumerate(row)] for q, row in ours.items()}
-    yield from HEAD
+    yield from (*HEAD, "")
     yield f"| quantity | {' | '.join(TITLE)} | mean of ours / prototype |"
     yield "|---" * (len(TITLE) + 2) + "|"
     for q, row in ours.items():

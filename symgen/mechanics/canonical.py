@@ -1,8 +1,9 @@
 """Canonical frames: every body's frame moved along and about its joint axis until most constants vanish.
 
 Parent to child is Rot_z(γ) Trans_z(b) Trans_x(d) Rot_x(α) Rot_y(β) Rot_z(q + θ₀) Trans_z(r), with γ = b = 0
-towards the largest subtree and β = 0 unless two axes are nearly parallel (Khalil & Kleinfinger, ICRA 1986;
-β after Hayati, CDC 1983, where a common normal would lie far away). Coordinates keep their zero and sign.
+towards the child that makes the way of all cheapest and β = 0 unless two axes are nearly parallel (Khalil &
+Kleinfinger, ICRA 1986; β after Hayati, CDC 1983, where a common normal would lie far away).
+Coordinates keep their zero and sign.
 """
 
 import math
@@ -116,6 +117,8 @@ class CanonicalFrame:
     theta0: Angle
     r: Scalar
     pose: Pose
+    main: int | None = None
+    """The child towards which the frame is laid, None where there is none."""
 
 
 @lru_cache(maxsize=8)
@@ -184,32 +187,53 @@ def _landing(model: Model, i: int, seen: Pose) -> Landing:
 
 def _settled(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFrame:
     """Turn about and slide along the axis to meet the common normal with the main child."""
-    child = main_child(model, i)
-    if child is None:
-        return CanonicalFrame(start, Angle(), ZERO, there)
+    choices = [_towards(model, child, start, there) for child in model.children(i)]
+    return min(choices, key=lambda frame: _toll(model, i, frame), default=CanonicalFrame(start, Angle(), ZERO, there))
+
+
+def _towards(model: Model, child: int, start: Landing, there: Pose) -> CanonicalFrame:
     ahead = _landing(model, child, there.inverse @ model.body(child).pose)
     pose = there @ pose_of((Turn(2, ahead.gamma), Shift(2, ahead.b)))
-    return CanonicalFrame(start, ahead.gamma, ahead.b, pose)
+    return CanonicalFrame(start, ahead.gamma, ahead.b, pose, child)
+
+
+TURN, SHIFT = 12, 4
+"""Operations of a force that is carried over a constant turn or shift."""
+
+
+def _toll(model: Model, i: int, frame: CanonicalFrame) -> tuple[int, int, int]:
+    """What a force from every joint further out pays on its way through body `i`; of equals the largest child's.
+
+    A frame laid towards a small child may suit two large ones better, as that of a torso with its head and arms.
+    """
+    sizes, toll = subtree_sizes(model), 0
+    for child in model.children(i):
+        steps = _landing(model, child, frame.pose.inverse @ model.body(child).pose).steps
+        toll += sizes[child] * sum(_price(step) for step in (*steps, Shift(2, frame.r)))
+    main = frame.main or 0
+    return toll, -sizes[main], main
+
+
+def _price(step: Step) -> int:
+    if isinstance(step, Shift):
+        return 0 if step.length is ZERO else SHIFT
+    c, s = step.angle.cos_sin
+    return 0 if c is ZERO or s is ZERO else TURN
 
 
 def _afloat(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFrame:
     """In a floating joint, the first body's own frame; the others differ from it by whole right angles."""
+    main = max(model.children(i), key=lambda j: (subtree_sizes(model)[j], -j), default=None)
     if model.body(i).free > 1:
-        return CanonicalFrame(start, Angle(), ZERO, there)
+        return CanonicalFrame(start, Angle(), ZERO, there, main)
     rest = there.inverse
     theta0 = exact_angle(rest.rotation[0][0], rest.rotation[1][0])
-    return CanonicalFrame(start, theta0, tidy(rest.position[2], size_of(model)), Pose())
+    return CanonicalFrame(start, theta0, tidy(rest.position[2], size_of(model)), Pose(), main)
 
 
 def size_of(model: Model) -> float:
     """The longest distance from a joint to the next (m), by which lengths that are only rounding are told."""
     return max((norm(*body.pose.position) for body in model.bodies if body.parent), default=0.0)
-
-
-def main_child(model: Model, i: int) -> int | None:
-    """The child that carries most joints (the first of equals): the one that gets the free constants."""
-    children = model.children(i)
-    return max(children, key=lambda j: (subtree_sizes(model)[j], -j)) if children else None
 
 
 @lru_cache(maxsize=8)

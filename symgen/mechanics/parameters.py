@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, main_child, pose_of, size_of, tidy
+from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, pose_of, size_of, tidy
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, Second
 from symgen.mechanics.joints import JOINT_TYPES
@@ -198,7 +198,7 @@ def _regrouped(
 
 def _balancing_child(model: Model, i: int) -> int | None:
     """The main child, where a point mass on its axis may belong to either body (both joints revolute)."""
-    child = main_child(model, i)
+    child = canonical_frames(model)[i - 1].main
     pair = [i] if child is None else [i, child]
     turning = all(JOINT_TYPES[model.body(j).joint.kind].fixed_axis for j in pair)
     return child if turning else None

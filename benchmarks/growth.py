@@ -1,0 +1,153 @@
+"""How programs grow with joints: `python -m benchmarks.growth` writes docs/benchmarks/growth.md and curves.png.
+
+Chains of UR5 joints, the six again and again, as in Johannessen, Arbo & Gravdahl (urdf2casadi, 2019). Up to 60 joints
+their published counts stand beside ours; up to 200 joints inverse dynamics and its tape must grow linearly.
+"""
+
+import sys
+import time
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple
+
+from benchmarks.bench.cases import ROBOTS
+from benchmarks.bench.plain import Plain, chain_urdf
+from benchmarks.bench.published import JOHANNESSEN
+from symgen.mechanics.assemble import load
+from symgen.robot import Robot
+from symgen.tracing import Wanted, trace
+
+DOCS: Final = Path(__file__).resolve().parents[1] / "docs/benchmarks"
+PUBLISHED_LENGTHS: Final = (1, 2, 5, 10, 20, 30, 40, 50, 60)
+MANY: Final = 20
+LONG_WAYS: Final = {
+    "mass_matrix": ("composite/minimal",),
+    "forward_dynamics": ("forward_dynamics_articulated/minimal", "forward_dynamics_articulated/balanced"),
+}
+"""The formulations that are the cheapest for chains of `MANY` joints or more; the others are slow to trace there."""
+LONG: Final = (25, 50, 100, 200)
+SHALLOW: Final = 120
+"""Frames of Python that the longest chain must do with above those of the caller: far fewer than it has joints."""
+
+
+class Growth(NamedTuple):
+    """What inverse dynamics of a chain takes."""
+
+    joints: int
+    operations: int
+    nodes: int
+    seconds: float
+    """CPU time from the loaded robot to the traced program, both regroupings tried."""
+    bytes: int
+    """Memory of the finished program."""
+
+
+def chain(joints: int) -> Robot:
+    """A chain of UR5 joints."""
+    links = Plain.of(ROBOTS / "ur5.urdf", (), False).joints
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "chain.urdf"
+        path.write_text(chain_urdf([links[k % len(links)] for k in range(joints)]), encoding="utf-8")
+        return Robot(load(path).model)
+
+
+def curves() -> dict[str, dict[int, int]]:
+    """Our operations by quantity and joints."""
+    robots = {n: chain(n) for n in PUBLISHED_LENGTHS}
+    return {q: {n: _operations(r, q) for n, r in robots.items()} for q in JOHANNESSEN}
+
+
+def _operations(robot: Robot, quantity: str) -> int:
+    ways = LONG_WAYS.get(quantity) if robot.model.dof >= MANY else None
+    choices = [{quantity: way} for way in ways] if ways else [{}]
+    return min(trace(robot, Wanted.parse(quantity), choice).counts.total for choice in choices)
+
+
+def growth(joints: int) -> Growth:
+    """Inverse dynamics of a chain, with hardly any recursion allowed."""
+    robot, wanted = chain(joints), Wanted.parse("inverse_dynamics")
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(SHALLOW)
+    try:
+        start = time.process_time()
+        counts = trace(robot, wanted).counts
+        seconds = time.process_time() - start
+        tracemalloc.start()
+        program = trace(robot, wanted, {"inverse_dynamics": "newton_euler/minimal"}).program
+        size, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    finally:
+        sys.setrecursionlimit(before)
+    return Growth(joints, counts.total, len(program.nodes), seconds, size)
+
+
+def page(ours: dict[str, dict[int, int]], long: list[Growth]) -> Iterator[str]:
+    """The lines of the document."""
+    yield from (*HEAD, "")
+    yield f"| quantity | tool | {' | '.join(map(str, PUBLISHED_LENGTHS))} |"
+    yield "|---" * (len(PUBLISHED_LENGTHS) + 2) + "|"
+    for q, counts in ours.items():
+        yield f"| {q} | symgen | {' | '.join(str(counts[n]) for n in PUBLISHED_LENGTHS)} |"
+        yield f"| {q} | published | {' | '.join(str(JOHANNESSEN[q].get(n, '–')) for n in PUBLISHED_LENGTHS)} |"
+    yield from ("", *LINEAR, "")
+    yield "| joints | operations | per joint | nodes on the tape | CPU s | ms per joint | bytes a node |"
+    yield "|---" * 7 + "|"
+    for g in long:
+        yield (f"| {g.joints} | {g.operations} | {g.operations / g.joints:.1f} | {g.nodes} | {g.seconds:.2f} | "
+               f"{1000 * g.seconds / g.joints:.1f} | {g.bytes / g.nodes:.0f} |")
+
+
+HEAD: Final = """# Growth
+
+Written by `python -m benchmarks.growth` (extra `bench`). Chains of UR5 joints; the published counts are those of
+urdf2casadi (Johannessen, Arbo & Gravdahl 2019) for a UR5 with other numbers, and of C q̇ without gravity in place of
+bias; forward dynamics by articulated bodies.
+
+![Curves](curves.png)
+""".splitlines()
+LINEAR: Final = f"""## To 200 joints
+
+Inverse dynamics, traced in both regroupings, with Python's recursion limit at {SHALLOW} frames: no step recurses over
+joints or operations. Bytes are those of the finished tape (nodes, index, names), of which an operation is one node.
+""".splitlines()
+
+
+def draw(ours: dict[str, dict[int, int]], path: Path) -> None:
+    """Operations over joints, log-log: ours in full lines, the published ones dashed."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(9, 6), layout="constrained")
+    for k, (q, counts) in enumerate(ours.items()):
+        shown, color = {n: c for n, c in counts.items() if c}, f"C{k}"
+        _line(axis, shown, color, "-", q.replace("_", " "))
+        _line(axis, JOHANNESSEN[q], color, "--", "")
+    axis.plot([], [], color="black", label="symgen")
+    axis.plot([], [], color="black", linestyle="--", label="published (u2c)")
+    axis.set(xscale="log", yscale="log", xlabel="joints", ylabel="operations", title="Chains of UR5 joints")
+    axis.set_xticks(PUBLISHED_LENGTHS, [str(n) for n in PUBLISHED_LENGTHS])
+    axis.minorticks_off()
+    axis.grid(alpha=0.3)
+    axis.legend()
+    figure.savefig(path, dpi=110)
+
+
+def _line(axis: Any, counts: dict[int, int], color: str, style: str, label: str) -> None:
+    axis.plot(list(counts), list(counts.values()), style, color=color, marker="o", markersize=3, label=label or None)
+
+
+def main() -> None:
+    """Write the document and its picture."""
+    ours = curves()
+    draw(ours, DOCS / "curves.png")
+    text = "\n".join(page(ours, [growth(n) for n in LONG])) + "\n"
+    (DOCS / "growth.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
