@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test sweep lint types oracle bench generate clean firmware firmware-docs gauntlet example-firmware arm host
+.PHONY: help demo test sweep lint types oracle bench bench-batch generate clean firmware firmware-docs gauntlet example-firmware arm host
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -67,6 +67,9 @@ example-firmware: $(VENV)/ready arm ## a UR5 controller at 1 kHz on an emulated 
 	else echo "skipped: arm-none-eabi-gcc or qemu-system-arm is not installed"; fi
 bench: $(VENV)/ready-bench ## beside Pinocchio and CasADi: docs/benchmarks/ anew (BENCH=--quick: a minute)
 	$(BIN)/python -m benchmarks.bench $(BENCH)
+
+bench-batch: $(VENV)/ready-bench ## batches beside single states and Pinocchio: docs/benchmarks/batch.md anew
+	$(BIN)/python -m benchmarks.batch
 
 generate: $(VENV)/ready ## write the samples in generated/ and docs/quantities.md anew
 	@for robot in $(SAMPLES); do $(BIN)/symgen generate robots/$$robot.urdf -o generated/$$robot || exit; done
