@@ -136,7 +136,7 @@ class Job:
             raise OptionError(f"--zeros {self.zeros!r}: use one of {', '.join(ZEROS)}")
         if self.chunk < 1:
             raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 100")
-        _check_batch(self.batch, self.trig)
+        _check_batch(self.batch, self.trig, self.zeros)
         name = identifier(loaded.model.name) if self.prefix is None else self.prefix
         _check_name("--prefix", name, MODULES)
         check_glue(self.glue, name)
@@ -216,11 +216,13 @@ WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
 """What ``--batch`` can be: GNU C has vectors of powers of two."""
 
 
-def _check_batch(batch: str | None, trig: str) -> None:
+def _check_batch(batch: str | None, trig: str, zeros: str) -> None:
     if batch is not None and batch not in WIDTHS:
         raise OptionError(f"--batch {batch!r}: use one of {', '.join(WIDTHS)}")
     if batch is not None and trig != "inline":
         raise OptionError("--batch: vectors need sine and cosine without calls; add --trig inline")
+    if batch is not None and zeros == "once":
+        raise OptionError("--batch: blocks of states are written whole; leave --zeros once away")
 
 
 def _check_batch_names(names: Sequence[str]) -> None:

@@ -75,3 +75,9 @@ def test_another_word(tmp_path):
     result = invoke("generate", robot_file("ur5"), "-o", tmp_path / "x", "--zeros", "never")
     assert result.exit_code == 2 and "--zeros 'never': use one of always, once" in result.output
     assert not (tmp_path / "x").exists()
+
+
+def test_blocks_of_states_are_written_whole(tmp_path):
+    options = ("--trig", "inline", "--batch", "auto", "--zeros", "once")
+    result = invoke("generate", robot_file("pendulum"), "-o", tmp_path / "out", *options)
+    assert result.exit_code == 2 and "leave --zeros once away" in result.stderr and not (tmp_path / "out").exists()
