@@ -55,7 +55,7 @@ def run(file: str, log: str, options: dict[str, Any], progress: Callable[[str], 
 
     names = [str(option.name) for option in _own_options() if option.name not in (*OF_JOB, "out")]
     settings = Settings(**{name: options.pop(name) for name in names})
-    job = Job(file, **{**options, "friction": _at_runtime(options["friction"])})
+    job = Job(file, **{**options, "friction": at_runtime(options["friction"])})
     progress("reading the robot")
     return identified(job, job.load(), log, settings, progress)
 
@@ -66,7 +66,7 @@ def _own_options() -> tuple[click.Option, ...]:
     return options_of(IDENTIFY_OPTIONS)
 
 
-def _at_runtime(friction: str) -> str:
+def at_runtime(friction: str) -> str:
     """The kinds of friction as unknowns; no file need give them. Raises OptionError."""
     from symgen.mechanics.system import FRICTION_COLUMNS
 
