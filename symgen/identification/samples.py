@@ -108,7 +108,8 @@ class Derivation:
 
     @classmethod
     def of_cutoff(cls, cutoff: float, step: float) -> "Derivation":
-        """That with its -3 dB point at `cutoff` Hz (Schafer, IEEE Signal Processing Magazine 2011, eq. 13)."""
+        """That which lets half of the power at `cutoff` Hz pass, to within a decibel (Schafer, IEEE Signal Processing
+        Magazine 2011, approximation of the -3 dB point)."""
         return cls(max(3, round(((ORDER + 1) * 0.5 / (step * cutoff) + 4.6) / 3.2)), step)
 
     def derivative(self, x: Numbers, order: int) -> Numbers:
