@@ -131,7 +131,7 @@ def _free(link: Link, body: int, extra: Numbers, mass: float) -> FreeLink:
     place = transform(link.pose)
     back = np.linalg.inv(place)
     prior = pseudo(link.parameters or (0.0,) * 10) + back @ extra @ back.T
-    return FreeLink(link.name, body, place, prior, np.linalg.cholesky(solid(prior, mass, SIZE)))
+    return FreeLink(link.name, body, place, prior, np.asarray(np.linalg.cholesky(solid(prior, mass, SIZE)), np.float64))
 
 
 @dataclass(frozen=True)
@@ -232,8 +232,8 @@ def bodies(model: Model, estimate: Estimate) -> Bodies:
     nearest = programme.possible(base, estimate.base_factor)
     x = None if nearest is None else programme.nearest(nearest)
     if nearest is None or x is None:
-        raise BodiesError("error: no consistent bodies near these base parameters were found; excite the robot better, or "
-                          "let a prior take part with --full")
+        raise BodiesError("error: no consistent bodies near these base parameters were found; excite the robot better, "
+                          "or let a prior take part with --full")
     return _bodies(programme, x, False, float(np.sum((estimate.base_factor @ (nearest - base)) ** 2)))
 
 

@@ -51,8 +51,8 @@ def bounds(loaded: Loaded, given: Sequence[tuple[str, str, float]]) -> Bounds:
     several = next((body for body in model.bodies if body.free or body.planar), None)
     if several is not None:
         name = shown(several.joint.name.rpartition(".")[0])
-        raise OptionError(f"joint '{name}' is {several.kind}; excite moves joints with one coordinate each, so hold the "
-                          "base fixed or take a part of the robot with --root and --tip")
+        raise OptionError(f"joint '{name}' is {several.kind}; excite moves joints with one coordinate each, so hold "
+                          "the base fixed or take a part of the robot with --root and --tip")
     return _of_user(loaded, [_limits(loaded, body, found) for body in model.bodies])
 
 

@@ -67,8 +67,8 @@ class Plan:
     def _check_rows(self) -> None:
         rows = self.period * self.rate
         if not math.isclose(rows, round(rows), rel_tol=1e-9) or rows > 10**7:
-            raise OptionError(f"--rate {self.rate:g}: the period of {self.period:g} s is to have a whole number of rows, "
-                              "at most 10 million")
+            raise OptionError(f"--rate {self.rate:g}: the period of {self.period:g} s is to have a whole number of "
+                              "rows, at most 10 million")
         if rows < 4 * self.harmonics:
             raise OptionError(f"--rate {self.rate:g}: {self.harmonics} harmonics in {self.period:g} s need "
                               f"{4 * self.harmonics / self.period:g} Hz at least")
@@ -101,7 +101,7 @@ class Task:
 
     def grid(self, count: int) -> Numbers:
         """Times at even distances in a period."""
-        return np.arange(count) * (self.plan.period / count)
+        return np.asarray(np.arange(count) * (self.plan.period / count), np.float64)
 
     @property
     def coarse(self) -> Numbers:
@@ -158,13 +158,12 @@ def excite(task: Task, progress: Progress = lambda step: None) -> Excited:
 def _starts(task: Task) -> Iterator[Fourier]:
     """Random motions within limits. Raises SymgenError where even standing still needs too much force."""
     random, centre = np.random.default_rng(task.plan.seed), _centre(task)
-    free = _freedom(task)
+    free, allowed = _freedom(task), task.allowed
+    room = np.minimum(allowed.upper - centre, centre - allowed.lower)
     for _ in range(STARTS):
         y = random.normal(size=(task.joints, free.shape[1])) @ free.T
-        half = (task.allowed.upper - task.allowed.lower) / 2
-        motion = Fourier(centre, y, task.plan.period)
-        q, qd, _ = motion.scaled(1.0).states(task.coarse)
-        used = np.maximum(np.abs(q - centre).max(axis=0) / half, np.abs(qd).max(axis=0) / task.allowed.speed)
+        q, qd, _ = Fourier(centre, y, task.plan.period).states(task.coarse)
+        used = np.maximum(np.abs(q - centre).max(axis=0) / room, np.abs(qd).max(axis=0) / allowed.speed)
         yield _within(task, Fourier(centre, y / used[:, None], task.plan.period))
 
 
@@ -178,7 +177,7 @@ def _centre(task: Task) -> Numbers:
     """The middle of the ranges, or where gravity asks too much there, the random posture that needs least force."""
     allowed, random = task.allowed, np.random.default_rng([task.plan.seed, 1])
     middle = (allowed.upper + allowed.lower) / 2
-    others = random.uniform(-0.5, 0.5, (TRIES, task.joints)) * (allowed.upper - allowed.lower) + middle
+    others = random.uniform(-0.4, 0.4, (TRIES, task.joints)) * (allowed.upper - allowed.lower) + middle
     postures = np.vstack([middle, others])
     still = np.zeros_like(postures)
     used = np.abs(task.forces((postures, still, still))) / allowed.force
@@ -187,10 +186,11 @@ def _centre(task: Task) -> Numbers:
         return middle
     if worst.min() >= 1:
         k = int(np.argmin(worst))
-        joint, need = int(np.argmax(used[k])), used[k].max() * (1 - task.plan.margin)
-        raise SymgenError(f"error: joint '{shown(task.names[joint])}': standing still needs {need:.3g} times its effort "
-                          f"limit of {task.bounds.force[joint]:g} or more in each of {len(postures)} postures; check the "
-                          "limit, --gravity and --margin, or give --limit JOINT.effort=VALUE")
+        joint = int(np.argmax(used[k]))
+        need, most = used[k, joint] * allowed.force[joint], allowed.force[joint]
+        raise SymgenError(f"error: joint '{shown(task.names[joint])}': standing still needs a force of {need:.4g} or more "
+                          f"in each of {len(postures)} postures, and {most:.4g} is allowed; check its effort limit, "
+                          "--gravity and --margin, or give --limit JOINT.effort=VALUE")
     return np.asarray(postures[np.argmin(worst)])
 
 
@@ -248,7 +248,9 @@ class Search:
         by_states[1] += by_rate.T
         return value + penalty, self._gathered(by_states)
 
-    def _penalty(self, states: tuple[Numbers, Numbers, Numbers], tau: Numbers) -> tuple[float, Numbers, Numbers, Numbers]:
+    def _penalty(
+        self, states: tuple[Numbers, Numbers, Numbers], tau: Numbers
+    ) -> tuple[float, Numbers, Numbers, Numbers]:
         """Weight by the mean square of excesses, with its derivatives in q, qd and tau (N x n each)."""
         allowed = self.task.allowed
         q, qd, _ = states

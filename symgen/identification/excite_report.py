@@ -1,9 +1,6 @@
 """What ``symgen excite`` tells: a table, the motion as CSV, and a picture of it."""
 
-import contextlib
 import io
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +11,7 @@ from rich.markup import escape
 
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.excitation import Excited
+from symgen.publish import write_files
 from symgen.report import console, table
 
 Numbers = NDArray[np.float64]
@@ -46,23 +44,7 @@ def write(files: Mapping[Path, bytes], robot: str) -> None:
     """Write all files or none; only motions and pictures of an earlier run are replaced. Raises OptionError."""
     for path, content in files.items():
         _check(path, content, robot)
-    staged: list[tuple[str, Path]] = []
-    try:
-        for path, content in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=".symgen-", dir=path.parent)
-            staged.append((name, path))
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-            Path(name).chmod(0o644)
-        for name, path in staged:
-            Path(name).replace(path)
-    except OSError as error:
-        raise OptionError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
-    finally:
-        for name, _ in staged:
-            with contextlib.suppress(FileNotFoundError):
-                Path(name).unlink()
+    write_files(files)
 
 
 def _check(path: Path, content: bytes, robot: str) -> None:

@@ -37,7 +37,7 @@ class Fourier:
     @property
     def harmonics(self) -> int:
         """N, how many there are."""
-        return self.coefficients.shape[1] // 2
+        return int(self.coefficients.shape[1]) // 2
 
     def states(self, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Positions, velocities and accelerations (each N_t x n) at times t (s)."""

@@ -4,6 +4,7 @@
 alone, with the covariance of β, so that standard errors and a test of the assumption come with it.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from symgen.errors import OptionError
 from symgen.identification.estimate import Estimate
 from symgen.identification.pseudo import seen
-from symgen.mechanics.model import Model
+from symgen.mechanics.model import Model, Pose
 from symgen.mechanics.xml_reader import quoted, shown
 
 Numbers = NDArray[np.float64]
@@ -49,17 +50,23 @@ class Payload:
     @property
     def alone(self) -> bool:
         """Whether all else agrees with the prior, within three deviations of a χ² distribution."""
-        return self.misfit <= self.freedom + 3 * np.sqrt(2 * max(self.freedom, 1))
+        return self.misfit <= self.freedom + 3 * math.sqrt(2 * max(self.freedom, 1))
+
+
+def check_link(model: Model, link: str) -> tuple[int, Pose]:
+    """The number of the body of a link among those with links, and its pose there. Raises OptionError for a link that
+    does not move."""
+    places = {own.name: (k, own.pose) for k, body in enumerate(model.moving) for own in body.links}
+    if link not in places:
+        raise OptionError(f"--payload {shown(link)}: no moving link is called '{shown(link)}'; there are "
+                          f"{quoted(places)}")
+    return places[link]
 
 
 def payload(model: Model, estimate: Estimate, link: str) -> Payload:
     """What a link carries beyond the prior. Raises OptionError for a link that does not move."""
     mapping = estimate.mapping
-    k, pose = next(((k, own.pose) for k, body in enumerate(model.moving) for own in body.links if own.name == link),
-                   (-1, None))
-    if pose is None:
-        names = [own.name for body in model.moving for own in body.links]
-        raise OptionError(f"--payload {shown(link)}: no moving link is called '{shown(link)}'; there are {quoted(names)}")
+    k, pose = check_link(model, link)
     columns = estimate.base_factor @ mapping.factors[:, 10 * k : 10 * k + 10] @ seen(pose)
     rest = estimate.base_factor @ (estimate.base - mapping.base(mapping.prior))
     ten, covariance = _least_squares(columns, rest)
