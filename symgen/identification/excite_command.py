@@ -1,6 +1,5 @@
 """The command ``symgen excite``."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from symgen.errors import OptionError
 from symgen.options import EXCITE_OPTIONS, FILE, ROBOT_OPTIONS, with_options
 
 if TYPE_CHECKING:
-    from symgen.identification.excitation import Excited, Task
+    from symgen.identification.excitation import Task
 
 PLANNED = ("harmonics", "period", "rate", "margin", "seed", "budget", "rest")
 """Options of the command that are fields of a plan."""
@@ -32,40 +31,37 @@ def excite(file: str, out: Path, plot: Path | None, **options: Any) -> None:
     symgen excite robots/ur5.urdf -o motion.csv --harmonics 4 --period 8 --rest --friction viscous,coulomb
     symgen excite arm.urdf -o motion.csv --limit slide.velocity=0.5 --limit slide.effort=200
     """
-    from symgen.identification.excite_report import csv, on_terminal, picture, write
+    from symgen.identification.excitation import excite as excited
+    from symgen.identification.excite_report import check, csv, on_terminal, picture
     from symgen.progress import progress
+    from symgen.publish import write_files
 
     with progress() as tell:
-        found = run(file, options, tell)
+        tell("reading the robot")
+        sought = task(file, options)
+        check(sought, out, plot, file)
+        found = excited(sought, tell)
         files = {out: csv(found)}
         if plot is not None:
             tell("drawing")
             files[plot] = picture(found)
-        write(files, file)
+        write_files(files)
     on_terminal(found)
     for path in files:
         click.echo(f"wrote {path}")
 
 
-def run(file: str, options: dict[str, Any], progress: Callable[[str], None]) -> "Excited":
-    """Excite with the options of the command. Raises SymgenError."""
-    from symgen.identification.excitation import Plan
-    from symgen.identification.excitation import excite as excited
-
-    plan = Plan(**{name: options.pop(name) for name in PLANNED})
-    progress("reading the robot")
-    return excited(_task(file, options, plan), progress)
-
-
-def _task(file: str, options: dict[str, Any], plan: Any) -> "Task":
+def task(file: str, options: dict[str, Any]) -> "Task":
+    """What to excite, by the options of the command. Raises SymgenError."""
     import numpy as np
 
     from symgen.identification.bounds import bounds
     from symgen.identification.command import at_runtime
-    from symgen.identification.excitation import Task
+    from symgen.identification.excitation import Plan, Task
     from symgen.identification.ways import base_kernel, friction, torque_mapping
     from symgen.job import Job
 
+    plan = Plan(**{name: options.pop(name) for name in PLANNED})
     limits = [_limit(text) for text in options.pop("limits")]
     job = Job(file, **{**options, "friction": at_runtime(options["friction"])})
     if job.gravity == "runtime":

@@ -1,7 +1,7 @@
 """What ``symgen excite`` tells: a table, the motion as CSV, and a picture of it."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from rich.markup import escape
 
 from symgen.errors import OptionError, SymgenError
-from symgen.identification.excitation import Excited
-from symgen.publish import write_files
+from symgen.identification.excitation import Excited, Task
 from symgen.report import console, table
 
 Numbers = NDArray[np.float64]
@@ -27,12 +26,8 @@ def header(names: tuple[str, ...]) -> str:
 
 
 def csv(found: Excited) -> bytes:
-    """Time, positions, velocities and accelerations of each row, 12 digits. Raises OptionError for a joint's name that
-    CSV would have to quote."""
+    """Time, positions, velocities and accelerations of each row, 12 digits."""
     names, t = found.task.names, found.task.plan.times
-    bad = next((name for name in names if set(name) & set(',"\n\r')), None)
-    if bad is not None:
-        raise OptionError(f"joint {bad!r}: its name cannot be a column of a CSV file; rename it")
     rows = np.column_stack([t, *found.motion.states(t)])
     stream = io.StringIO()
     stream.write(header(names) + "\n")
@@ -40,26 +35,27 @@ def csv(found: Excited) -> bytes:
     return stream.getvalue().encode()
 
 
-def write(files: Mapping[Path, bytes], robot: str) -> None:
-    """Write all files or none; only motions and pictures of an earlier run are replaced. Raises OptionError."""
-    for path, content in files.items():
-        _check(path, content, robot)
-    write_files(files)
+def check(task: Task, motion: Path, plot: Path | None, robot: str) -> None:
+    """Whether both files may be written: only those of an earlier run are replaced, by the columns of a motion and the
+    mark of a picture. Raises OptionError, also for a joint's name that CSV would have to quote."""
+    bad = next((name for name in task.names if set(name) & set(',"\n\r')), None)
+    if bad is not None:
+        raise OptionError(f"joint {bad!r}: its name cannot be a column of a CSV file; rename it")
+    first = (header(task.names) + "\n").encode()
+    _check(motion, robot, lambda there: there.startswith(first))
+    if plot is not None:
+        _check(plot, robot, lambda there: there.startswith(b"\x89PNG") and MARK in there)
+    if plot is not None and plot.resolve() == motion.resolve():
+        raise OptionError(f"--plot {str(plot)!r}: is the file of the motion too; choose another name")
 
 
-def _check(path: Path, content: bytes, robot: str) -> None:
-    """Whether a file may be replaced: a CSV has the same columns and no others, a picture our mark."""
+def _check(path: Path, robot: str, ours: Callable[[bytes], bool]) -> None:
     if not path.exists():
         return
     if path.is_file() and not path.samefile(robot):
         with path.open("rb") as stream:
-            there = stream.read(max(4096, content.find(b"\n") + 1))
-        if there.startswith(b"\x89PNG"):
-            ours = content.startswith(b"\x89PNG") and MARK in there
-        else:
-            ours = there.startswith(content[: content.find(b"\n") + 1]) and not content.startswith(b"\x89PNG")
-        if ours:
-            return
+            if ours(stream.read(1 << 16)):
+                return
     raise OptionError(f"{str(path)!r} exists and is not from symgen excite for this robot; choose another name or move "
                       "it away")
 
