@@ -6,7 +6,6 @@ gigabytes; /tmp by default) and removed.
 """
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -66,15 +65,21 @@ def _npz(path: Path, rows: int) -> None:
 WRITERS: dict[str, Callable[[Path, int], None]] = {".parquet": _parquet, ".csv": _csv, ".npz": _npz}
 
 
+def _peak() -> float:
+    """The largest resident memory of this process (MB); ru_maxrss would count what its parent had before exec."""
+    status = Path("/proc/self/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
+
+
 def one(path: str, engine: str) -> dict[str, Any]:
     """The figures of one run in this process."""
     job, begin = Job(ROBOT), time.perf_counter()
     estimate = identify(job, job.load(), path, Settings(engine=engine)).estimate
-    seconds = time.perf_counter() - begin
+    seconds, used = time.perf_counter() - begin, time.process_time()
     true = estimate.mapping.base(estimate.mapping.prior)
     scores = np.abs(estimate.base - true) / estimate.standard_errors
     return {
-        "seconds": seconds, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "seconds": seconds, "cpu": used, "peak": _peak(),
         "worst": float(scores.max()), "beyond": int((scores > 3).sum()), "count": len(scores),
         "condition": estimate.condition, "scaled": estimate.scaled_condition, "values": estimate.values.tolist(),
         "residuals": [c.residual / c.measured for c in estimate.channels],
@@ -99,7 +104,7 @@ def minute(folder: Path) -> None:
         print(f"seed {seed}: condition {row['condition']:.4g} (scaled {row['scaled']:.4g}), worst {row['worst']:.2f} "
               f"standard errors, {row['beyond']} of {row['count']} beyond 3, residual "
               f"{100 * max(row['residuals']):.3f} %, validation {100 * max(row['validation']):.3f} % of rms at most, "
-              f"{row['seconds']:.1f} s, {row['peak']:.0f} MB", flush=True)
+              f"{row['seconds']:.1f} s ({row['cpu']:.1f} s of processor), {row['peak']:.0f} MB", flush=True)
         if seed == 0:
             other = apart(path, "dask")
             away = np.max(np.abs(np.array(other["values"]) / np.array(row["values"]) - 1))
@@ -113,7 +118,8 @@ def long(folder: Path) -> None:
             path = folder / f"long{suffix}"
             WRITERS[suffix](path, rows)
             row = apart(path)
-            print(f"{suffix[1:]:8s} {rows:9d} rows {path.stat().st_size / 1e6:8.0f} MB: {row['seconds']:7.1f} s, peak "
+            print(f"{suffix[1:]:8s} {rows:9d} rows {path.stat().st_size / 1e6:8.0f} MB: {row['seconds']:7.1f} s "
+                  f"({row['cpu']:.1f} s of processor), peak "
                   f"{row['peak']:5.0f} MB, worst {row['worst']:.2f} standard errors", flush=True)
             path.unlink()
 

@@ -21,6 +21,15 @@ def good(**changes):
     return simulated(job, job.load(), replace(RECIPE, **changes))
 
 
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Pictures are laid out but not drawn, which takes longest; one test draws one."""
+    from symgen.identification import plots
+
+    monkeypatch.setattr(plots, "_png", lambda figure: repr([axis.get_title("left") for axis in figure.axes]).encode())
+    return plots
+
+
 def log(folder, columns, suffix=".csv"):
     path = folder / f"log{suffix}"
     write(path, columns)
@@ -81,6 +90,18 @@ def test_a_log_without_velocities_and_one_with_matrices(tmp_path):
     np.savez(tmp_path / "m.npz", t=columns["t"], **matrices)
     one, other = (invoke("identify", ARM, p, "--json").stdout for p in (tmp_path / "m.npz", log(tmp_path, columns)))
     assert json.loads(one)["parameters"] == json.loads(other)["parameters"]
+
+
+def test_a_picture_is_the_same_bytes_every_time(tmp_path, monkeypatch):
+    from symgen.identification import plots
+    from symgen.identification.run import identify
+    from symgen.identification.settings import Settings
+
+    monkeypatch.undo()
+    job = Job(ARM)
+    found = identify(job, job.load(), str(log(tmp_path, good())), Settings())
+    one, other = (plots._png(plots._parameters(found)) for _ in range(2))
+    assert one == other and one.startswith(b"\x89PNG")
 
 
 # -- bad logs -----------------------------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ class CsvLog:
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns. Raises LogError where a line is no row of numbers."""
         csv, types = _pyarrow("csv"), {name: "float64" for name in self.names if name in names}
-        read = csv.ReadOptions(block_size=1 << 23, column_names=list(self.names), skip_rows=1, use_threads=False)
+        read = csv.ReadOptions(block_size=1 << 21, column_names=list(self.names), skip_rows=1, use_threads=False)
         convert = csv.ConvertOptions(column_types=types, include_columns=list(names))
         parse = csv.ParseOptions(ignore_empty_lines=False)
         try:
