@@ -242,7 +242,8 @@ def parse_links(data):
     """The links as they are read; the file is no robot, for it has no joints."""
     joints = "".join(f'<joint name="{n}" type="fixed"><parent link="é"/><child link="{n}"/></joint>'
                      for n in ("bare", "empty"))
-    codec = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "iso-8859-1" if b"8859" in data[:60] else "utf-8-sig"
+    wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    codec = "utf-16" if wide else "iso-8859-1" if b"8859" in data[:60] else "utf-8-sig"
     text = data.decode(codec).replace("<extension>", joints + "<extension>").replace('encoding="iso-8859-1"', "")
     return parse(text.encode(), "s.urdf").links
 

@@ -21,7 +21,8 @@ from symgen.job import Job
 
 SCARA = robot_file("scara")
 SMALL = {"harmonics": 3, "period": 4.0, "rate": 100.0, "budget": 40}
-MIMIC = """<robot name="m"><link name="base"/><link name="a">{i}</link><link name="b">{i}</link><link name="c">{i}</link>
+MIMIC = """<robot name="m"><link name="base"/><link name="a">{i}</link><link name="b">{i}</link>
+<link name="c">{i}</link>
 <joint name="turn" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/>
  <limit effort="20" velocity="4"/></joint>
 <joint name="lift" type="prismatic"><parent link="a"/><child link="b"/><origin xyz="0.2 0 0.1"/><axis xyz="0 0.6 0.8"/>
@@ -130,7 +131,7 @@ def test_forces_count_as_limits():
     loaded = Job(SCARA).load()
     tight = Task(whole.names, whole.kernel, whole.parameters,
                  bounds(loaded, [("shoulder", "effort", 12.0), ("elbow", "effort", 5.0)]), whole.plan)
-    states, tau = states_and_forces(SCARA, excite(tight).motion, whole.fine)
+    _, tau = states_and_forces(SCARA, excite(tight).motion, whole.fine)
     assert (np.abs(tau[:, :2]).max(axis=0) <= [0.9 * 12.001, 0.9 * 5.001]).all()
     assert np.abs(tau[:, 0]).max() > 6
     _, loose = states_and_forces(SCARA, excite(whole).motion, whole.fine)
@@ -174,7 +175,8 @@ def altered(tmp_path, old, new):
 
 
 @pytest.mark.parametrize(("old", "new", "said"), [
-    (' effort="200" velocity="6.737"', ' effort="200"', "joint 'shoulder': has no velocity limit; give --limit shoulder."),
+    (' effort="200" velocity="6.737"', ' effort="200"',
+     "joint 'shoulder': has no velocity limit; give --limit shoulder."),
     ('effort="90"', 'effort="0"', "joint 'elbow': cannot move: its effort limit is 0"),
     ('lower="-0.21" upper="0"', 'lower="0.1" upper="0.1"', "cannot move: its lower limit 0.1 is not below"),
     ('lower="-0.21" ', "", "has no lower limit"),

@@ -189,8 +189,8 @@ def _centre(task: Task) -> Numbers:
         joint = int(np.argmax(used[k]))
         need, most = used[k, joint] * allowed.force[joint], allowed.force[joint]
         raise SymgenError(f"error: joint '{shown(task.names[joint])}': standing still needs a force of {need:.4g} "
-                          f"or more in each of {len(postures)} postures, and {most:.4g} is allowed; check its effort limit, "
-                          "--gravity and --margin, or give --limit JOINT.effort=VALUE")
+                          f"or more in each of {len(postures)} postures, and {most:.4g} is allowed; check its "
+                          "effort limit, --gravity and --margin, or give --limit JOINT.effort=VALUE")
     return np.asarray(postures[np.argmin(worst)])
 
 
