@@ -12,6 +12,7 @@ import click
 from symgen import __version__
 from symgen.errors import Notice, SymgenError
 from symgen.identification.command import identify
+from symgen.identification.excite_command import excite
 from symgen.options import (
     BUILD_OPTIONS,
     FILE,
@@ -275,3 +276,4 @@ def _say(notices: Sequence[Notice]) -> None:
 
 
 main.add_command(identify)
+main.add_command(excite)

@@ -186,6 +186,38 @@ IDENTIFY_OPTIONS = (
     click.option("--scheduler", metavar="ADDRESS", help="A running Dask scheduler, as in tcp://host:8786."),
     click.option("-o", "--out", metavar="DIR", type=click.Path(path_type=Path),
                  help="Folder for identification.json and plots; those of an earlier run are replaced."),
+    click.option("--urdf", metavar="OUT.urdf", type=click.Path(path_type=Path),
+                 help="Write the robot's file with consistent inertias that have the base parameters found, the "
+                      "nearest to the prior; nothing but <inertial> is altered, friction neither."),
+    click.option("--payload", metavar="LINK",
+                 help="Give what this link carries beyond the prior, with standard errors; all else is taken to be "
+                      "as the prior says."),
+)
+EXCITE_OPTIONS = (
+    click.option("-o", "--out", metavar="OUT.csv", required=True, type=click.Path(path_type=Path),
+                 help="The motion: columns t, q_JOINT, qd_JOINT, qdd_JOINT, as symgen identify reads them."),
+    click.option("--plot", metavar="OUT.png", type=click.Path(path_type=Path),
+                 help="Draw positions, velocities and forces with their limits."),
+    click.option("--harmonics", metavar="N", type=int, default=5, show_default=True,
+                 help="Of the Fourier series of each joint."),
+    click.option("--period", metavar="S", type=float, default=10.0, show_default=True,
+                 help="After which the motion repeats; the highest frequency is harmonics / period."),
+    click.option("--rate", metavar="HZ", type=float, default=1000.0, show_default=True, help="Rows a second."),
+    click.option("--margin", metavar="FRACTION", type=float, default=0.1, show_default=True,
+                 help="The part of every limit that is left alone."),
+    click.option("--limit", "limits", metavar="JOINT.KIND=VALUE", multiple=True,
+                 help="A limit before that of the file; KIND is lower, upper, velocity or effort. A continuous joint "
+                      "goes half a turn to either side where nothing is said. Repeatable."),
+    click.option("--rest", is_flag=True, help="Start and end with zero velocity and acceleration."),
+    click.option("--friction", metavar="KINDS", default="",
+                 help="Tell joint friction apart too: some of viscous,coulomb,offset; the file's friction counts "
+                      "in the forces."),
+    click.option("--friction-width", metavar="W", type=float, default=0.0, show_default=True,
+                 help="As of symgen identify: the width of the step of Coulomb friction; 0 takes sign."),
+    click.option("--seed", metavar="N", type=int, default=0, show_default=True,
+                 help="Of the random motions to begin with."),
+    click.option("--budget", metavar="N", type=int, default=300, show_default=True,
+                 help="How many motions to evaluate, with gradients, in the search."),
 )
 JSON_OPTION = (click.option("--json", "as_json", is_flag=True, help="Print JSON (stable, see docs/formats.md)."),)
 

@@ -112,3 +112,24 @@ def _move(stage: Path, folder: Path, files: Collection[str], earlier: set[str]) 
         if (folder / name).parent != folder:
             with contextlib.suppress(OSError):  # other files may be there
                 (folder / name).parent.rmdir()
+
+
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write single files, each under another name first, so that all of them appear or none; what stands there is
+    replaced. Raises OptionError."""
+    staged, path = list[tuple[Path, Path]](), Path()
+    try:
+        for path, content in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(prefix=".symgen-", dir=path.parent, delete=False) as stream:
+                staged.append((Path(stream.name), path))
+                stream.write(content)
+            staged[-1][0].chmod(0o644)
+        with _undisturbed():
+            for stage, path in staged:
+                stage.replace(path)
+    except OSError as error:
+        raise OptionError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+    finally:
+        for stage, _ in staged:
+            stage.unlink(missing_ok=True)

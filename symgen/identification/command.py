@@ -1,7 +1,7 @@
 """The command ``symgen identify``."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +12,21 @@ from symgen.options import FILE, IDENTIFY_OPTIONS, JSON_OPTION, ROBOT_OPTIONS, w
 
 if TYPE_CHECKING:
     from symgen.identification.run import Identified
+    from symgen.identification.shaping import More
 
 OF_JOB = ("friction", "friction_width")
 """Options of the command that belong to the robot's job."""
+OF_COMMAND = ("out", "urdf", "payload")
+"""Those that say what to make of an estimate."""
 
 
 @click.command()
 @FILE
 @click.argument("log", metavar="LOG", type=click.Path())
 @with_options(IDENTIFY_OPTIONS, ROBOT_OPTIONS, JSON_OPTION)
-def identify(file: str, log: str, out: Path | None, as_json: bool, **options: Any) -> None:
+def identify(
+    file: str, log: str, out: Path | None, as_json: bool, urdf: Path | None, payload: str | None, **options: Any
+) -> None:
     """Identify inertial parameters and friction from a log.
 
     LOG is CSV, NPZ or Parquet with columns t (s), q_JOINT, qd_JOINT, qdd_JOINT and tau_JOINT; velocities and
@@ -32,32 +37,42 @@ def identify(file: str, log: str, out: Path | None, as_json: bool, **options: An
     symgen identify robots/panda_arm.urdf log.csv
     symgen identify robots/ur5.urdf log.parquet --friction viscous,coulomb,offset -o build/identified
     symgen identify robots/ur5.urdf log.npz --sensor wrench:wrist_3_joint --full
+    symgen identify robots/panda_arm.urdf log.csv --urdf identified.urdf --payload flange
     """
     from symgen.progress import progress
 
     with progress() as tell:
-        found = run(file, log, options, tell)
+        found, more = run(file, log, options, tell, urdf, payload)
         if out is not None:
             tell("drawing")
-            written(found, out)
+            written(found, out, more.data)
+        more.write()
     for note in found.notes:
         click.echo(note, err=True)
-    _say(found, as_json)
-    if out is not None and not as_json:
-        click.echo(f"wrote {out}")
+    _say(found, more, as_json)
+    for path in (out, urdf):
+        if path is not None and not as_json:
+            click.echo(f"wrote {path}")
 
 
-def run(file: str, log: str, options: dict[str, Any], progress: Callable[[str], None]) -> "Identified":
-    """Identify with the options of the command. Raises SymgenError."""
+def run(
+    file: str, log: str, options: dict[str, Any], progress: Callable[[str], None], urdf: Path | None = None,
+    payload: str | None = None,
+) -> tuple["Identified", "More"]:
+    """Identify with the options of the command, and what `urdf` and `payload` ask for. Raises SymgenError."""
     from symgen.identification.run import identify as identified
     from symgen.identification.settings import Settings
+    from symgen.identification.shaping import more
     from symgen.job import Job
 
-    names = [str(option.name) for option in _own_options() if option.name not in (*OF_JOB, "out")]
+    names = [str(option.name) for option in _own_options() if option.name not in (*OF_JOB, *OF_COMMAND)]
     settings = Settings(**{name: options.pop(name) for name in names})
-    job = Job(file, **{**options, "friction": _at_runtime(options["friction"])})
+    job = Job(file, **{**options, "friction": at_runtime(options["friction"])})
     progress("reading the robot")
-    return identified(job, job.load(), log, settings, progress)
+    loaded = job.load()
+    asked = more(job, loaded, urdf, payload)
+    found = identified(job, loaded, log, settings, progress)
+    return found, asked.of(found.estimate, progress)
 
 
 def _own_options() -> tuple[click.Option, ...]:
@@ -66,7 +81,7 @@ def _own_options() -> tuple[click.Option, ...]:
     return options_of(IDENTIFY_OPTIONS)
 
 
-def _at_runtime(friction: str) -> str:
+def at_runtime(friction: str) -> str:
     """The kinds of friction as unknowns; no file need give them. Raises OptionError."""
     from symgen.mechanics.system import FRICTION_COLUMNS
 
@@ -76,16 +91,18 @@ def _at_runtime(friction: str) -> str:
     return f"runtime:{','.join(kinds)}" if kinds else ""
 
 
-def _say(found: "Identified", as_json: bool) -> None:
+def _say(found: "Identified", more: "More", as_json: bool) -> None:
     from symgen.identification.report import data, on_terminal
 
     if as_json:
-        click.echo(json.dumps(data(found), indent=1))
+        click.echo(json.dumps({**data(found), **more.data}, indent=1))
     else:
         on_terminal(found)
+        for line in more.said:
+            click.echo(line)
 
 
-def written(found: "Identified", folder: Path) -> list[Path]:
+def written(found: "Identified", folder: Path, more: Mapping[str, Any]) -> list[Path]:
     """Write identification.json and pictures into a folder. Raises SymgenError, and then nothing was written."""
     from symgen.identification.plots import pictures
     from symgen.identification.report import LISTING, data, listed
@@ -94,5 +111,5 @@ def written(found: "Identified", folder: Path) -> list[Path]:
     if not str(folder):
         raise OptionError("--out '': give a folder, . for this one")
     drawn = pictures(found)
-    text = json.dumps(listed(data(found), drawn), indent=1) + "\n"
+    text = json.dumps(listed({**data(found), **more}, drawn), indent=1) + "\n"
     return publish({LISTING: text, **drawn}, folder, LISTING)

@@ -34,7 +34,8 @@ def pictures(found: Identified) -> dict[str, bytes]:
     return {name: _png(draw(found)) for name, draw in drawn.items()}
 
 
-def _figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of a size in inches. Raises SymgenError where matplotlib is missing."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -56,7 +57,7 @@ def _panels(found: Identified) -> tuple[Any, list[Any]]:
     count = len(found.estimate.channels)
     columns = 1 if count < 4 else 2
     rows = -(-count // columns)
-    figure = _figure(7 * columns, 1.0 + 1.9 * rows)
+    figure = new_figure(7 * columns, 1.0 + 1.9 * rows)
     axes = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
     for spare in axes[count:]:
         spare.set_visible(False)
@@ -121,7 +122,7 @@ def _parameters(found: Identified) -> Any:
     estimate = found.estimate
     groups = _groups(estimate)
     widest = max(map(len, groups.values()))
-    figure = _figure(max(7.0, 2.0 + 0.32 * widest), 0.9 + 2.6 * len(groups))
+    figure = new_figure(max(7.0, 2.0 + 0.32 * widest), 0.9 + 2.6 * len(groups))
     axes = figure.subplots(len(groups), 1, squeeze=False)[:, 0]
     for axis, (begin, numbers) in zip(axes, groups.items(), strict=True):
         _bars(axis, estimate, numbers)

@@ -96,6 +96,11 @@ def _kernel(job: Job, loaded: Loaded, quantity: str) -> Kernel:
     return kernel(replace(job, quantities=(quantity,)), loaded)
 
 
+def base_kernel(job: Job, loaded: Loaded) -> Kernel:
+    """The base regressor of joint forces, columns of the job's friction last."""
+    return _kernel(job, loaded, "base_regressor")
+
+
 def _torque_channels(model: Model, power: str = "") -> tuple[tuple[str, str], ...]:
     return tuple((row.name, _force(row.unit) + power) for row in velocities(model))
 
@@ -110,7 +115,7 @@ def _wanted(model: Model, accelerations: bool) -> Wanted:
 
 
 def _acceleration(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
-    made = _kernel(job, loaded, "base_regressor")
+    made = base_kernel(job, loaded)
     equations = Instants(made, tuple(range(made.shape[1])))
     model = loaded.model
     return Problem(mapping, friction(job, model), _torque_channels(model), _wanted(model, True), False,

@@ -188,9 +188,16 @@ def decoded(data: bytes, file: str) -> str:
     """The text of an XML file, by its byte order mark or declaration; RobotError for any other encoding."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _text(data, "utf-16", file)
-    data = data.removeprefix(codecs.BOM_UTF8)
-    declared = _DECLARED.match(data)
-    return _text(data, _encoding(declared[1].decode(), file) if declared else "utf-8", file)
+    return _text(data.removeprefix(codecs.BOM_UTF8), encoding_of(data, file), file)
+
+
+def encoding_of(data: bytes, file: str) -> str:
+    """The codec of an XML file behind its byte order mark; RobotError for one that is not supported."""
+    for mark, codec in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
+        if data.startswith(mark):
+            return codec
+    declared = _DECLARED.match(data.removeprefix(codecs.BOM_UTF8))
+    return _encoding(declared[1].decode(), file) if declared else "utf-8"
 
 
 def _encoding(name: str, file: str) -> str:

@@ -1,0 +1,124 @@
+"""What a motion must keep to: positions, velocities and forces of the user's coordinates, from the limits of joints."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.errors import OptionError, RobotError
+from symgen.mechanics.assemble import Loaded
+from symgen.mechanics.model import Body, Model
+from symgen.mechanics.xml_reader import quoted, shown
+
+Numbers = NDArray[np.float64]
+
+KINDS: Final = ("lower", "upper", "velocity", "effort")
+TURN: Final = math.pi
+"""How far a continuous joint goes to either side where nothing else is said (rad)."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Lower and upper positions (rad or m), speeds (rad/s or m/s) and forces (N m or N), n each."""
+
+    lower: Numbers
+    upper: Numbers
+    speed: Numbers
+    force: Numbers
+
+    def within(self, margin: float) -> "Bounds":
+        """The same with this part of each taken off: of ranges half at either end."""
+        cut, rest = margin * (self.upper - self.lower) / 2, 1 - margin
+        return Bounds(self.lower + cut, self.upper - cut, rest * self.speed, rest * self.force)
+
+    def excess(self, q: Numbers, qd: Numbers, tau: Numbers) -> Numbers:
+        """By how much states (N x n each) are outside, in parts of the half range, speed or force (N x 3 n)."""
+        middle, half = (self.upper + self.lower) / 2, (self.upper - self.lower) / 2
+        used = np.hstack([np.abs(q - middle) / half, np.abs(qd) / self.speed, np.abs(tau) / self.force])
+        return np.asarray(used - 1.0)
+
+
+def bounds(loaded: Loaded, given: Sequence[tuple[str, str, float]]) -> Bounds:
+    """The limits of a robot's joints, `given` ones (joint, kind, value) before those of the file.
+
+    Joints that mimic others bind their leaders. Raises SymgenError, one sentence, where a limit is missing or leaves
+    nothing.
+    """
+    model, found = loaded.model, _given(loaded.model, given)
+    several = next((body for body in model.bodies if body.free or body.planar), None)
+    if several is not None:
+        name = shown(several.joint.name.rpartition(".")[0])
+        raise OptionError(f"joint '{name}' is {several.kind}; excite moves joints with one coordinate each, so hold "
+                          "the base fixed or take a part of the robot with --root and --tip")
+    return _of_user(loaded, [_limits(loaded, body, found) for body in model.bodies])
+
+
+def _given(model: Model, given: Sequence[tuple[str, str, float]]) -> Mapping[tuple[str, str], float]:
+    names = [body.joint.name for body in model.bodies if not body.spin]
+    for name, kind, _ in given:
+        if name not in names or kind not in KINDS:
+            raise OptionError(f"--limit {shown(name)}.{shown(kind)}: there are joints {quoted(names)}, each with "
+                              f"{', '.join(KINDS)}")
+    return {(name, kind): value for name, kind, value in given}
+
+
+def _limits(loaded: Loaded, body: Body, given: Mapping[tuple[str, str], float]) -> tuple[float, ...] | None:
+    """lower, upper, velocity, effort of a body's joint; None of a rotor, infinite where a follower is silent."""
+    if body.spin:
+        return None
+    joint = body.joint
+    # a joint without stops goes half a turn to either side; lower and upper of followers are optional
+    silent = {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "effort": math.inf} if body.follows else {}
+    own = {kind: getattr(joint.limits, kind) for kind in KINDS}
+    known = silent | {k: v for k, v in own.items() if v is not None} | {
+        kind: value for (name, kind), value in given.items() if name == joint.name}
+    if not body.follows and joint.limits.lower is None and joint.limits.upper is None and joint.kind == "revolute":
+        known = {"lower": -TURN, "upper": TURN} | known
+    missing = [kind for kind in KINDS if kind not in known]
+    if missing:
+        raise _error(loaded, body, f"has no {' and no '.join(missing)} limit; give --limit "
+                                   f"{shown(joint.name)}.{missing[0]}=VALUE or add it to <limit>")
+    _check(loaded, body, known)
+    return tuple(float(known[kind]) for kind in KINDS)
+
+
+def _check(loaded: Loaded, body: Body, known: Mapping[str, float]) -> None:
+    if known["lower"] >= known["upper"]:
+        raise _error(loaded, body, f"cannot move: its lower limit {known['lower']:g} is not below its upper limit "
+                                   f"{known['upper']:g}")
+    for kind in ("velocity", "effort"):
+        if not known[kind] > 0:
+            raise _error(loaded, body, f"cannot move: its {kind} limit is {known[kind]:g}; give --limit "
+                                       f"{shown(body.joint.name)}.{kind}=VALUE")
+
+
+def _error(loaded: Loaded, body: Body, message: str) -> RobotError:
+    """In the file, at the link that the joint moves."""
+    return RobotError(loaded.places[body.name], f"joint '{shown(body.joint.name)}'", message)
+
+
+def _of_user(loaded: Loaded, limits: Sequence[tuple[float, ...] | None]) -> Bounds:
+    """Limits of the coordinates that the user moves, with those of their followers; forces are the leaders' own."""
+    rows = dict[int, list[float]]()
+    for i, (body, own) in enumerate(zip(loaded.model.bodies, limits, strict=True), 1):
+        if body.follows is None and own is not None:
+            rows[i] = [*own]
+    for body, own in zip(loaded.model.bodies, limits, strict=True):
+        if body.follows is not None and own is not None:
+            factor, offset = body.follows.factor, body.follows.offset
+            leader = rows[body.follows.leader]
+            ends = sorted(((own[0] - offset) / factor, (own[1] - offset) / factor)) if factor else [-math.inf, math.inf]
+            leader[0], leader[1] = max(leader[0], ends[0]), min(leader[1], ends[1])
+            leader[2] = min(leader[2], own[2] / abs(factor)) if factor else leader[2]
+    _check_followers(loaded, rows)
+    table = np.array([*rows.values()]).T
+    return Bounds(*table)
+
+
+def _check_followers(loaded: Loaded, rows: Mapping[int, Sequence[float]]) -> None:
+    for i, row in rows.items():
+        if row[0] >= row[1]:
+            raise _error(loaded, loaded.model.body(i), "cannot move: what mimics it leaves no range of positions")

@@ -1,0 +1,291 @@
+"""Motions that excite: a Fourier series within limits, by a quasi-Newton method on the condition number.
+
+Limits are penalties while the method searches; what is left of an excess is then taken away by shrinking the motion
+about its centres, which holds every limit on a grid finer than what is written.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.errors import OptionError, SymgenError
+from symgen.identification.bounds import Bounds
+from symgen.identification.criterion import condition, sampled, smooth_condition
+from symgen.identification.fourier import Fourier, basis, resting
+from symgen.identification.kernel import Kernel
+from symgen.mechanics.xml_reader import shown
+
+Numbers = NDArray[np.float64]
+Progress = Callable[[str], None]
+
+TRIES: Final = 200
+"""Random postures among which the centres of motions are looked for."""
+STARTS: Final = 20
+"""Random motions of which the best is where the search begins."""
+PER_HARMONIC: Final = 12
+"""Samples a period of the highest harmonic: what the search looks at."""
+FINE: Final = 1000
+"""Samples a period, at least, on which limits must hold."""
+ROUNDS: Final = (1e1, 1e3)
+"""Weights of the penalty, one search after the other."""
+SHRINKS: Final = 60
+"""Halvings of the interval in which the largest motion within limits is found."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a motion is to be: harmonics, period (s), rate of its rows (Hz), part of each limit that is left alone, the
+    seed of its start, evaluations to spend, and whether it starts and ends at rest. Raises OptionError."""
+
+    harmonics: int = 5
+    period: float = 10.0
+    rate: float = 1000.0
+    margin: float = 0.1
+    seed: int = 0
+    budget: int = 300
+    rest: bool = False
+
+    def __post_init__(self) -> None:
+        tests = {
+            "--harmonics": (self.harmonics, 1 + self.rest <= self.harmonics <= 50,
+                            f"a number from {1 + self.rest} to 50"),
+            "--period": (self.period, 0 < self.period <= 1e4, "a time in s up to 10000"),
+            "--margin": (self.margin, 0 <= self.margin < 1, "a part of the limits from 0 to below 1"),
+            "--seed": (self.seed, self.seed >= 0, "0 or more"),
+            "--budget": (self.budget, 1 <= self.budget <= 10**6, "a number of evaluations, such as 300"),
+            "--rate": (self.rate, 0 < self.rate <= 1e6, "a rate in Hz, such as 1000"),
+        }
+        for option, (value, fine, give) in tests.items():
+            if not fine:
+                raise OptionError(f"{option} {value:g}: give {give}")
+        self._check_rows()
+
+    def _check_rows(self) -> None:
+        rows = self.period * self.rate
+        if not math.isclose(rows, round(rows), rel_tol=1e-9) or rows > 10**7:
+            raise OptionError(f"--rate {self.rate:g}: the period of {self.period:g} s is to have a whole number of "
+                              "rows, at most 10 million")
+        if rows < 4 * self.harmonics:
+            raise OptionError(f"--rate {self.rate:g}: {self.harmonics} harmonics in {self.period:g} s need "
+                              f"{4 * self.harmonics / self.period:g} Hz at least")
+
+    @property
+    def times(self) -> Numbers:
+        """The times of the rows: one period without its end, which is its start again; with it for a rest."""
+        return np.arange(round(self.period * self.rate) + self.rest) / self.rate
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to excite: regressor, its parameters as the files have them (b and friction), limits and plan."""
+
+    names: tuple[str, ...]
+    kernel: Kernel
+    parameters: Numbers
+    bounds: Bounds
+    plan: Plan
+
+    @property
+    def joints(self) -> int:
+        """n."""
+        return len(self.bounds.lower)
+
+    @property
+    def allowed(self) -> Bounds:
+        """The limits less the margin."""
+        return self.bounds.within(self.plan.margin)
+
+    def grid(self, count: int) -> Numbers:
+        """Times at even distances in a period."""
+        return np.asarray(np.arange(count) * (self.plan.period / count), np.float64)
+
+    @property
+    def coarse(self) -> Numbers:
+        """The times that the search looks at."""
+        return self.grid(PER_HARMONIC * self.plan.harmonics)
+
+    @property
+    def fine(self) -> Numbers:
+        """The times at which limits must hold: rows, or more."""
+        rows = round(self.plan.period * self.plan.rate)
+        return self.grid(rows * max(1, -(-FINE // rows)))
+
+    def forces(self, states: tuple[Numbers, Numbers, Numbers]) -> Numbers:
+        """Joint forces (N x n) of the robot as its files describe it: inverse dynamics, as regressor by parameters."""
+        return np.asarray(self.kernel(*states) @ self.parameters)
+
+    def excess(self, motion: Fourier, t: Numbers) -> float:
+        """By how much of a limit the motion exceeds any; negative where it keeps to all."""
+        states = motion.states(t)
+        return float(self.allowed.excess(states[0], states[1], self.forces(states)).max())
+
+    def rows(self, motion: Fourier) -> Numbers:
+        """The stacked regressor (N n x b), each joint's rows divided by its limit of force."""
+        found = self.kernel(*motion.states(self.coarse)) / self.bounds.force[:, None]
+        return np.asarray(found.reshape(-1, found.shape[2]))
+
+
+@dataclass(frozen=True)
+class Excited:
+    """The motion found, and the first one within limits that chance gave; condition numbers of both as they are and
+    with columns of unit length (of rows divided by limits of force)."""
+
+    task: Task
+    first: Fourier
+    motion: Fourier
+    before: tuple[float, float]
+    after: tuple[float, float]
+
+
+def excite(task: Task, progress: Progress = lambda step: None) -> Excited:
+    """The best motion that the budget finds. Raises SymgenError where no motion keeps to the limits."""
+    progress("looking for motions within limits")
+    starts = list(_starts(task))
+    judged = [(condition(task.rows(motion))[1], k) for k, motion in enumerate(starts)]
+    best = starts[min(judged)[1]]
+    found = _within(task, _search(task, best, progress))
+    motion = min((best, found), key=lambda m: condition(task.rows(m))[1])
+    return Excited(task, starts[0], motion, condition(task.rows(starts[0])), condition(task.rows(motion)))
+
+
+# -- starts -------------------------------------------------------------------------------------------------------
+
+
+def _starts(task: Task) -> Iterator[Fourier]:
+    """Random motions within limits. Raises SymgenError where even standing still needs too much force."""
+    random, centre = np.random.default_rng(task.plan.seed), _centre(task)
+    free, allowed = _freedom(task), task.allowed
+    room = np.minimum(allowed.upper - centre, centre - allowed.lower)
+    for _ in range(STARTS):
+        y = random.normal(size=(task.joints, free.shape[1])) @ free.T
+        q, qd, _ = Fourier(centre, y, task.plan.period).states(task.coarse)
+        used = np.maximum(np.abs(q - centre).max(axis=0) / room, np.abs(qd).max(axis=0) / allowed.speed)
+        yield _within(task, Fourier(centre, y / used[:, None], task.plan.period))
+
+
+def _freedom(task: Task) -> Numbers:
+    """Directions of a joint's coefficients (2 N x f)."""
+    n = task.plan.harmonics
+    return resting(n) if task.plan.rest else np.eye(2 * n)
+
+
+def _centre(task: Task) -> Numbers:
+    """The middle of the ranges, or where gravity asks too much there, the random posture that needs least force."""
+    allowed, random = task.allowed, np.random.default_rng([task.plan.seed, 1])
+    middle = (allowed.upper + allowed.lower) / 2
+    others = random.uniform(-0.4, 0.4, (TRIES, task.joints)) * (allowed.upper - allowed.lower) + middle
+    postures = np.vstack([middle, others])
+    still = np.zeros_like(postures)
+    used = np.abs(task.forces((postures, still, still))) / allowed.force
+    worst = used.max(axis=1)
+    if worst[0] < 0.7:  # leaves force to move with
+        return middle
+    if worst.min() >= 1:
+        k = int(np.argmin(worst))
+        joint = int(np.argmax(used[k]))
+        need, most = used[k, joint] * allowed.force[joint], allowed.force[joint]
+        raise SymgenError(f"error: joint '{shown(task.names[joint])}': standing still needs a force of {need:.4g} "
+                          f"or more in each of {len(postures)} postures, and {most:.4g} is allowed; check its "
+                          "effort limit, --gravity and --margin, or give --limit JOINT.effort=VALUE")
+    return np.asarray(postures[np.argmin(worst)])
+
+
+def _within(task: Task, motion: Fourier) -> Fourier:
+    """The motion, shrunk as far as limits ask on the fine grid. Raises SymgenError where its centre is outside."""
+    t = task.fine
+    if task.excess(motion, t) <= 0:
+        return motion
+    low, high = 0.0, 1.0
+    for _ in range(SHRINKS):
+        factor = (low + high) / 2
+        low, high = (factor, high) if task.excess(motion.scaled(factor), t) <= 0 else (low, factor)
+        if high - low < 1e-6 * high:
+            break
+    return motion.scaled(low)
+
+
+# -- search -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Search:
+    """The objective of a search in variables of order 1: centres by half ranges, free coefficients by speeds."""
+
+    task: Task
+    free: Numbers
+    weight: float
+
+    def motion(self, x: Numbers) -> Fourier:
+        """The motion of variables (n (1 + f))."""
+        allowed, table = self.task.allowed, x.reshape(self.task.joints, -1)
+        centre = (allowed.upper + allowed.lower) / 2 + table[:, 0] * (allowed.upper - allowed.lower) / 2
+        return Fourier(centre, (table[:, 1:] @ self.free.T) * allowed.speed[:, None], self.task.plan.period)
+
+    def variables(self, motion: Fourier) -> Numbers:
+        """Those of a motion."""
+        allowed = self.task.allowed
+        centre = (motion.centre - (allowed.upper + allowed.lower) / 2) / ((allowed.upper - allowed.lower) / 2)
+        own = motion.coefficients / allowed.speed[:, None] @ self.free
+        return np.hstack([centre[:, None], own]).ravel()
+
+    def __call__(self, x: Numbers) -> tuple[float, Numbers]:
+        """log of the smooth condition number and the penalty, with the gradient."""
+        task, motion = self.task, self.motion(x)
+        states = motion.states(task.coarse)
+        found = sampled(task.kernel, states)
+        scaled = (found.values / task.bounds.force[:, None]).reshape(-1, found.values.shape[2])
+        value, slope = smooth_condition(scaled)
+        by_regressor = slope.reshape(found.values.shape) / task.bounds.force[:, None]
+        penalty, by_position, by_rate, by_force = self._penalty(states, found.values @ task.parameters)
+        by_regressor += by_force[:, :, None] * task.parameters
+        by_states = np.array([np.einsum("knb,knb->k", by_regressor, s) for s in found.slopes])
+        by_states = by_states.reshape(3, task.joints, -1)
+        by_states[0] += by_position.T
+        by_states[1] += by_rate.T
+        return value + penalty, self._gathered(by_states)
+
+    def _penalty(
+        self, states: tuple[Numbers, Numbers, Numbers], tau: Numbers
+    ) -> tuple[float, Numbers, Numbers, Numbers]:
+        """Weight by the mean square of excesses, with its derivatives in q, qd and tau (N x n each)."""
+        allowed = self.task.allowed
+        q, qd, _ = states
+        middle, half = (allowed.upper + allowed.lower) / 2, (allowed.upper - allowed.lower) / 2
+        over = np.maximum(allowed.excess(q, qd, tau), 0.0)
+        weight = self.weight / len(q)
+        places, rates, forces = np.hsplit(2 * weight * over, 3)
+        return (float(weight * np.sum(over**2)), places * np.sign(q - middle) / half,
+                rates * np.sign(qd) / allowed.speed, forces * np.sign(tau) / allowed.force)
+
+    def _gathered(self, by_states: Numbers) -> Numbers:
+        """From derivatives in q, qd, qdd (3 x n x N) to those in the variables."""
+        allowed, plan = self.task.allowed, self.task.plan
+        shapes = basis(plan.harmonics, plan.period, self.task.coarse)
+        by_coefficients = sum((d @ s for d, s in zip(by_states, shapes, strict=True)),
+                              np.zeros((self.task.joints, 2 * plan.harmonics)))
+        centre = by_states[0].sum(axis=1) * (allowed.upper - allowed.lower) / 2
+        return np.hstack([centre[:, None], (by_coefficients @ self.free) * allowed.speed[:, None]]).ravel()
+
+
+def _search(task: Task, start: Fourier, progress: Progress) -> Fourier:
+    """L-BFGS from a motion with rising weights of the penalty."""
+    try:
+        from scipy.optimize import minimize
+    except ImportError:
+        raise SymgenError("error: excite needs scipy; pip install 'symgen[identify]'") from None
+    motion, spend = start, max(1, task.plan.budget // len(ROUNDS))
+    for weight in ROUNDS:
+        search, seen = Search(task, _freedom(task), weight), iter(range(1, 10**9))
+
+        def objective(x: Numbers, search: Search = search, seen: Iterator[int] = seen) -> tuple[float, Numbers]:
+            progress(f"search with penalty {search.weight:g}: evaluation {next(seen)} of {spend}")
+            return search(x)
+
+        found = minimize(objective, search.variables(motion), jac=True, method="L-BFGS-B",
+                         options={"maxfun": spend, "maxiter": spend, "maxcor": 20})
+        motion = search.motion(found.x)
+    return motion

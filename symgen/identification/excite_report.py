@@ -1,0 +1,136 @@
+"""What ``symgen excite`` tells: a table, the motion as CSV, and a picture of it."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.markup import escape
+
+from symgen.errors import OptionError, SymgenError
+from symgen.identification.excitation import Excited, Task
+from symgen.report import console, table
+
+Numbers = NDArray[np.float64]
+
+MARK: Final = b"symgen excite"
+"""In the metadata of a picture, by which the next run knows that it may replace it."""
+POINTS: Final = 800
+
+
+def header(names: tuple[str, ...]) -> str:
+    """The first line of the CSV."""
+    return ",".join(["t", *(f"{prefix}_{name}" for prefix in ("q", "qd", "qdd") for name in names)])
+
+
+def csv(found: Excited) -> bytes:
+    """Time, positions, velocities and accelerations of each row, 12 digits."""
+    names, t = found.task.names, found.task.plan.times
+    rows = np.column_stack([t, *found.motion.states(t)])
+    stream = io.StringIO()
+    stream.write(header(names) + "\n")
+    np.savetxt(stream, rows + 0.0, fmt="%.12g", delimiter=",", newline="\n")
+    return stream.getvalue().encode()
+
+
+def check(task: Task, motion: Path, plot: Path | None, robot: str) -> None:
+    """Whether both files may be written: only those of an earlier run are replaced, by the columns of a motion and the
+    mark of a picture. Raises OptionError, also for a joint's name that CSV would have to quote."""
+    bad = next((name for name in task.names if set(name) & set(',"\n\r')), None)
+    if bad is not None:
+        raise OptionError(f"joint {bad!r}: its name cannot be a column of a CSV file; rename it")
+    first = (header(task.names) + "\n").encode()
+    _check(motion, robot, lambda there: there.startswith(first))
+    if plot is not None:
+        _check(plot, robot, lambda there: there.startswith(b"\x89PNG") and MARK in there)
+    if plot is not None and plot.resolve() == motion.resolve():
+        raise OptionError(f"--plot {str(plot)!r}: is the file of the motion too; choose another name")
+
+
+def _check(path: Path, robot: str, ours: Callable[[bytes], bool]) -> None:
+    if not path.exists():
+        return
+    if path.is_file() and not path.samefile(robot):
+        with path.open("rb") as stream:
+            if ours(stream.read(1 << 16)):
+                return
+    raise OptionError(f"{str(path)!r} exists and is not from symgen excite for this robot; choose another name or move "
+                      "it away")
+
+
+def used(found: Excited) -> Numbers:
+    """The part of its range, speed and force that each joint uses at most (n x 3), in percent."""
+    t = found.task.fine
+    states = found.motion.states(t)
+    excess = found.task.bounds.excess(states[0], states[1], found.task.forces(states)).max(axis=0)
+    return np.asarray(100 * (1 + excess.reshape(3, -1).T))
+
+
+def on_terminal(found: Excited) -> None:
+    """How much of its limits each joint uses, and condition numbers."""
+    out, plan = console(), found.task.plan
+    rows = table(f"{plan.harmonics} harmonics of {1 / plan.period:g} Hz, {len(plan.times)} rows at {plan.rate:g} Hz",
+                 ["joint"], ["of its range", "of its velocity", "of its effort"])
+    for name, parts in zip(found.task.names, used(found), strict=True):
+        rows.add_row(escape(name), *(f"{x:.0f} %" for x in parts))
+    out.print(rows)
+    out.print(f"condition number, rows by effort limit and columns of unit length: {found.before[1]:.4g} of a random "
+              f"motion within limits, {found.after[1]:.4g} now")
+    out.print(f"condition number, rows by effort limit, columns as they are: {found.before[0]:.4g}, "
+              f"{found.after[0]:.4g} now")
+    out.print("collisions are not checked")
+
+
+# -- picture ------------------------------------------------------------------------------------------------------
+
+
+def picture(found: Excited) -> bytes:
+    """A PNG: position, velocity and force of each joint with their limits. Raises SymgenError without matplotlib."""
+    from symgen.identification.plots import new_figure
+
+    names, bounds = found.task.names, found.task.bounds
+    figure = new_figure(13.0, 1.0 + 1.45 * len(names))
+    axes = figure.subplots(len(names), 3, sharex=True, squeeze=False)
+    t = np.linspace(0, found.task.plan.period, POINTS)
+    states = found.motion.states(t)
+    force = found.task.forces(states)
+    ends = ((bounds.lower, bounds.upper), (-bounds.speed, bounds.speed), (-bounds.force, bounds.force))
+    for k, values in enumerate((states[0], states[1], force)):
+        for j, axis in enumerate(axes[:, k]):
+            _panel(axis, t, values[:, j], (ends[k][0][j], ends[k][1][j]))
+    _labels(axes, names)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9,
+                  frameon=False)
+    figure.suptitle(f"Exciting motion: condition number {found.before[1]:.3g} of a random motion, "
+                    f"{found.after[1]:.3g} of this one")
+    return _png(figure)
+
+
+def _panel(axis: Any, t: Numbers, values: Numbers, ends: tuple[float, float]) -> None:
+    axis.plot(t, values, color="#33586f", lw=1.3, label="motion")
+    for k, end in enumerate(ends):
+        axis.axhline(end, color="#c1440e", lw=0.9, ls="--", label="limit" if k else None)
+    axis.margins(x=0)
+    axis.grid(alpha=0.25)
+    axis.tick_params(labelsize=8)
+
+
+def _labels(axes: Any, names: tuple[str, ...]) -> None:
+    for axis, title in zip(axes[0], ("position (rad or m)", "velocity (rad/s or m/s)", "force (N m or N)"),
+                           strict=True):
+        axis.set_title(title, fontsize=10)
+    for axis, name in zip(axes[:, 0], names, strict=True):
+        axis.set_ylabel(name if len(name) <= 18 else name[:17] + "…", fontsize=9)
+    for axis in axes[axes.shape[0] - 1]:
+        axis.set_xlabel("t (s)")
+
+
+def _png(figure: Any) -> bytes:
+    stream = io.BytesIO()
+    try:
+        figure.savefig(stream, dpi=100, metadata={"Software": MARK.decode()})
+    except ValueError as error:  # matplotlib's, of names that it takes for formulas
+        raise SymgenError(f"error: the picture cannot be drawn: {str(error).splitlines()[0]}") from None
+    return stream.getvalue()

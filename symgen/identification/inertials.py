@@ -1,0 +1,120 @@
+"""A URDF with other inertias: the text of some <inertial> elements is replaced, every other byte stays.
+
+A serialiser would write quotes, blanks and line ends of its own, so the places of elements are taken from the
+parser (expat tells them in bytes) and the text is spliced.
+"""
+
+import codecs
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.errors import OptionError
+from symgen.mechanics.xml_reader import decoded, encoding_of, shown
+
+Numbers = NDArray[np.float64]
+
+MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass
+class Places:
+    """Where in UTF-8 text the links of a robot and their <inertial> begin and end, gathered while parsing."""
+
+    text: bytes
+    links: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """The start tags of links."""
+    inertials: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _path: list[str] = field(default_factory=list)
+    _link: str = ""
+    _begin: int = 0
+
+    def parse(self) -> "Places":
+        """The same, filled. The text has been read before, so that it is well-formed."""
+        parser = expat.ParserCreate("utf-8")
+        parser.StartElementHandler = lambda tag, attributes: self._start(parser, tag, attributes)
+        parser.EndElementHandler = lambda tag: self._end(parser, tag)
+        parser.Parse(self.text, True)
+        return self
+
+    def _start(self, parser: Any, tag: str, attributes: Mapping[str, str]) -> None:
+        self._path.append(tag.rpartition(":")[2])
+        here = parser.CurrentByteIndex
+        if self._path == ["robot", "link"]:
+            self._link = attributes.get("name", "")
+            self.links[self._link] = here, self._after(here)
+        elif self._path == ["robot", "link", "inertial"]:
+            self._begin = here
+
+    def _end(self, parser: Any, tag: str) -> None:
+        if self._path == ["robot", "link", "inertial"]:
+            self.inertials[self._link] = self._begin, self._after(max(parser.CurrentByteIndex, self._begin))
+        self._path.pop()
+
+    def _after(self, here: int) -> int:
+        """The end of the tag that begins here; > may stand in a quoted value."""
+        quote = b""
+        for k in range(here, len(self.text)):
+            c = self.text[k : k + 1]
+            if quote:
+                quote = b"" if c == quote else quote
+            elif c in (b'"', b"'"):
+                quote = c
+            elif c == b">":
+                return k + 1
+        return len(self.text)
+
+
+def with_inertials(data: bytes, file: str, tens: Mapping[str, Numbers]) -> bytes:
+    """The bytes of a URDF file with new inertias of the links named: ten numbers each, about the link's origin.
+
+    Written are the centre of mass, the mass, and the tensor about it in the link's axes, every digit. Raises
+    SymgenError for a file that is not XML, or that has no such link.
+    """
+    text = decoded(data, file).encode()
+    places = Places(text).parse()
+    missing = next((name for name in tens if name not in places.links), None)
+    if missing is not None:
+        raise OptionError(f"{file}: has no link '{shown(missing)}' to write an inertia to")
+    for begin, end, new in sorted(_splices(text, places, tens), reverse=True):
+        text = text[:begin] + new + text[end:]
+    mark = next((m for m in MARKS if data.startswith(m)), b"")
+    return mark + text.decode().encode(encoding_of(data, file))
+
+
+def _splices(text: bytes, places: Places, tens: Mapping[str, Numbers]) -> Iterable[tuple[int, int, bytes]]:
+    line = b"\r\n" if b"\r\n" in text else b"\n"
+    for name, ten in tens.items():
+        begin, end = places.links[name]
+        indent = _indent(text, places.inertials.get(name, (begin, end))[0])
+        if name in places.inertials:
+            yield *places.inertials[name], element(ten, indent, line)
+        elif text[end - 2 : end] == b"/>":
+            new = element(ten, indent + b"  ", line)
+            yield end - 2, end, b">" + line + indent + b"  " + new + line + indent + b"</link>"
+        else:
+            yield end, end, line + indent + b"  " + element(ten, indent + b"  ", line)
+
+
+def _indent(text: bytes, here: int) -> bytes:
+    """The blanks before an element, if nothing else stands before it in its line."""
+    before = text[text.rfind(b"\n", 0, here) + 1 : here]
+    return before if not before.strip() else b""
+
+
+def element(ten: Numbers, indent: bytes, line: bytes) -> bytes:
+    """<inertial> of ten numbers, its first line without indent."""
+    m, h = float(ten[0]), np.asarray(ten[1:4])
+    c = h / m
+    xx, xy, xz, yy, yz, zz = ten[4:]
+    whole = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) - m * (c @ c * np.eye(3) - np.outer(c, c))
+    tensor = " ".join(f'{name}="{float(whole[i, j]) + 0.0!r}"' for name, i, j in (
+        ("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2)))
+    place = " ".join(repr(float(x) + 0.0) for x in c)
+    inner = [f'<origin xyz="{place}" rpy="0 0 0"/>', f'<mass value="{m!r}"/>', f"<inertia {tensor}/>"]
+    lines = [b"<inertial>", *(indent + b"  " + text.encode() for text in inner), indent + b"</inertial>"]
+    return line.join(lines)

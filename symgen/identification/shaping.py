@@ -1,0 +1,197 @@
+"""What ``symgen identify`` makes of an estimate beyond numbers: a URDF with consistent bodies, and a payload."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.errors import OptionError
+from symgen.identification.bodies import Bodies, BodiesError, bodies, differences
+from symgen.identification.estimate import Estimate
+from symgen.identification.inertials import with_inertials
+from symgen.identification.payload import Payload, check_link, payload
+from symgen.identification.ways import standard_parameters
+from symgen.job import Job
+from symgen.mechanics.assemble import Loaded
+from symgen.mechanics.consistency import INDEFINITE, judge
+from symgen.mechanics.expansion import expanded, is_xacro
+from symgen.mechanics.parameters import lumped
+from symgen.mechanics.xml_reader import file_bytes, shown
+from symgen.publish import write_files
+
+Numbers = NDArray[np.float64]
+
+EXACT: Final = 1e-9
+"""How far the base parameters of the written file may be from those that it was written for."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Bodies with the text of their URDF and how far the base parameters of that text, read again, are off."""
+
+    estimate: Estimate
+    bodies: Bodies
+    text: bytes
+    off: float
+
+
+def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str], None]) -> Shape:
+    """The robot's file with the bodies of an estimate, read again and judged. Raises SymgenError."""
+    progress("looking for consistent bodies")
+    found = bodies(loaded.model, estimate)
+    data = expanded(job.file, job.xacro_args)[0] if is_xacro(job.file) else file_bytes(job.file)
+    text = with_inertials(data, shown(job.file), found.links)
+    again = _read_again(job, text)
+    whole = lumped(again.model, [body.name for body in again.model.moving])
+    off = float(np.abs(estimate.mapping.base(standard_parameters(whole)) - found.base).max(initial=0.0))
+    if off > EXACT * max(1.0, float(np.abs(found.base).max(initial=0.0))):
+        raise BodiesError(f"error: --urdf: the base parameters of the written file are off by {off:.2g}; report this")
+    _check_consistent(again, found)
+    return Shape(estimate, found, text, off)
+
+
+def _read_again(job: Job, text: bytes) -> Loaded:
+    with tempfile.TemporaryDirectory(prefix="symgen-") as folder:
+        file = Path(folder) / "identified.urdf"
+        file.write_bytes(text)
+        return replace(job, file=str(file), xacro_args=()).load()
+
+
+def _check_consistent(again: Loaded, found: Bodies) -> None:
+    bad = [v.name for v in judge(again.model) if v.status == INDEFINITE and v.kind == "link" and v.name in found.links]
+    if bad:
+        raise BodiesError(f"error: --urdf: link '{shown(bad[0])}' would have an inertia that no body has; report this")
+
+
+def check_target(path: Path, robot: str) -> None:
+    """Only a robot that this command wrote may be replaced. Raises OptionError."""
+    if not path.exists():
+        return
+    ours = path.is_file() and not path.samefile(robot) and MARK in path.read_bytes()
+    if not ours:
+        raise OptionError(f"{str(path)!r} exists and is not from symgen identify; choose another name or move it away")
+
+
+MARK: Final = b"<!-- inertias by symgen identify -->"
+"""The comment at the end of a file, by which the next run knows that it may replace it."""
+
+
+def marked(text: bytes) -> bytes:
+    """The text with MARK behind the root element, in its own encoding."""
+    for order, begin in (("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff")):
+        if text.startswith(begin):
+            return text + f"{MARK.decode()}\n".encode(order)
+    return text if MARK in text else text + (b"" if text.endswith(b"\n") else b"\n") + MARK + b"\n"
+
+
+# -- report -------------------------------------------------------------------------------------------------------
+
+
+def _bodies_said(found: Shape) -> list[str]:
+    own, estimate = found.bodies, found.estimate
+    lines = [f"bodies: {', '.join(shown(name) for name in own.links)} changed, consistent; their base parameters are "
+             f"those {'estimated' if own.consistent else 'below'} to {found.off:.1e}"]
+    if not own.consistent:
+        steps = np.abs(own.base - estimate.base) / estimate.standard_errors[: len(own.base)]
+        worst = int(np.argmax(steps))
+        lines.append(f"no bodies have the estimated base parameters; the nearest that some have differ by chi² = "
+                     f"{own.misfit:.3g} for {len(own.base)} parameters, {estimate.mapping.names[worst]} most: "
+                     f"{steps[worst]:.2g} standard errors")
+    return lines + [_difference(*row) for row in differences(estimate.mapping, own.standard)]
+
+
+def _difference(name: str, mass: float, centre: Numbers | None) -> str:
+    place = "" if centre is None else f" with its centre at {_triple(centre)} m"
+    return f"body {shown(name)} differs from the prior by {mass:+.4g} kg{place}"
+
+
+def _triple(values: Numbers) -> str:
+    return "(" + ", ".join(f"{x:.4g}" for x in values) + ")"
+
+
+def _payload_said(carried: Payload) -> list[str]:
+    told = np.isfinite(carried.mass_error)
+    mass = f"{carried.mass:.5g} ± {carried.mass_error:.2g} kg" if told else "not identifiable"
+    lines = [f"payload of link {shown(carried.link)}, all else as the prior says: mass {mass}"]
+    if np.isfinite(carried.centre_errors).all():
+        lines[0] += f", centre {_triple(carried.centre)} ± {_triple(carried.centre_errors)} m in the link's axes"
+    verdict = "agrees" if carried.alone else "does NOT agree"
+    lines.append(f"the rest {verdict} with the prior: chi² = {carried.misfit:.4g} for {carried.freedom} degrees of "
+                 "freedom")
+    return lines
+
+
+def _shape_data(found: Shape) -> dict[str, Any]:
+    own = found.bodies
+    return {
+        "links": {name: ten.tolist() for name, ten in own.links.items()},
+        "base_parameters": dict(zip(found.estimate.mapping.names, own.base.tolist(), strict=True)),
+        "consistent": own.consistent, "chi_squared": own.misfit, "distance": own.distance, "read_again": found.off,
+        "differences": [
+            {"body": name, "mass": mass, "centre": None if centre is None else centre.tolist()}
+            for name, mass, centre in differences(found.estimate.mapping, own.standard)
+        ],
+    }
+
+
+def _payload_data(carried: Payload) -> dict[str, Any]:
+    return {
+        "link": carried.link, "mass": carried.mass, "mass_error": _finite(carried.mass_error),
+        "centre": carried.centre.tolist(), "centre_errors": [_finite(x) for x in carried.centre_errors.tolist()],
+        "parameters": carried.ten.tolist(), "errors": [_finite(x) for x in carried.errors.tolist()],
+        "chi_squared": carried.misfit, "freedom": carried.freedom,
+    }
+
+
+def _finite(x: float) -> float | None:
+    return x if np.isfinite(x) else None
+
+
+@dataclass(frozen=True)
+class More:
+    """What the command was asked to make of an estimate, and once there is one, what came out."""
+
+    job: Job
+    loaded: Loaded
+    urdf: Path | None = None
+    link: str | None = None
+    shape: Shape | None = None
+    payload: Payload | None = None
+
+    def of(self, estimate: Estimate, progress: Callable[[str], None]) -> "More":
+        """The same with what comes out of an estimate. Raises SymgenError."""
+        found = shape(self.job, self.loaded, estimate, progress) if self.urdf is not None else None
+        carried = payload(self.loaded.model, estimate, self.link) if self.link is not None else None
+        return replace(self, shape=found, payload=carried)
+
+    @property
+    def said(self) -> list[str]:
+        """What a person wants to know, a line each."""
+        shaped = _bodies_said(self.shape) if self.shape else []
+        return [*shaped, *(_payload_said(self.payload) if self.payload else [])]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The same for JSON; null for what was not asked for."""
+        return {"shape": _shape_data(self.shape) if self.shape else None,
+                "payload": _payload_data(self.payload) if self.payload else None}
+
+    def write(self) -> None:
+        """The URDF, if one was asked for. Raises OptionError."""
+        if self.urdf is None or self.shape is None:
+            return
+        check_target(self.urdf, self.job.file)
+        write_files({self.urdf: marked(self.shape.text)})
+
+
+def more(job: Job, loaded: Loaded, urdf: Path | None, link: str | None) -> More:
+    """What is asked for. Raises OptionError early where it cannot be had."""
+    if urdf is not None:
+        check_target(urdf, job.file)
+    if link is not None:
+        check_link(loaded.model, link)
+    return More(job, loaded, urdf, link)
