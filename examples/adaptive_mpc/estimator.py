@@ -7,7 +7,7 @@ An information filter with forgetting on the generated inverse-dynamics regresso
 the squares weighted by the noise. The last two terms are the log-det divergence from the pseudo-inertia of a prior
 (Lee, Wensing & Park, "Geometric robot dynamic identification", T-RO 2020): they weigh as little as a few observations
 of the size of π itself, keep P positive definite without a projection, and hold what the motion does not excite near
-the prior. The problem is convex in ten unknowns; a damped Newton method starts from the estimate before.
+the prior. The problem is convex in ten unknowns; Newton's method starts from the estimate before.
 """
 
 from collections.abc import Callable
@@ -22,8 +22,8 @@ from examples.adaptive_mpc.plant import Noise, Sample
 CONVERGED = 1e-6
 """Square of the Newton decrement: a thousandth of a standard deviation from the minimum."""
 
-STEPS = 100
-"""More than damped Newton needs from no payload to the heaviest; a safeguard against NaN."""
+STEPS, SHORTEST = 100, 1e-10
+"""Of Newton's method: half a dozen steps are usual; the limits are for samples that are not finite."""
 
 
 @dataclass
@@ -45,8 +45,7 @@ class PayloadEstimator:
     score: Array = field(default_factory=lambda: np.zeros(10))
 
     def __post_init__(self) -> None:
-        self._pull = np.einsum("kij,ji->k", BASIS, np.linalg.inv(pseudo(self.prior)))
-        self.estimate, self.covariance = consistent(self.information, self.score, self._pull, self.prior)
+        self.estimate, self.covariance = consistent(self.information, self.score, self.prior, self.prior)
 
     def update(self, before: Sample, after: Sample) -> Array:
         """The ten parameters after one more pair of consecutive samples; the torque is that of `after`."""
@@ -57,7 +56,7 @@ class PayloadEstimator:
         keep = self.sharp if surprise > self.alarm else self.forgetting
         self.information = keep * self.information + rows.T @ rows
         self.score = keep * self.score + rows.T @ y
-        self.estimate, self.covariance = consistent(self.information, self.score, self._pull, self.estimate)
+        self.estimate, self.covariance = consistent(self.information, self.score, self.prior, self.estimate)
         return self.estimate
 
     def _whitened(self, before: Sample, after: Sample) -> tuple[Array, Array]:
@@ -74,12 +73,13 @@ class PayloadEstimator:
         return white[:, 0], white[:, 1:]
 
 
-def consistent(information: Array, score: Array, pull: Array, start: Array) -> tuple[Array, Array]:
-    """The π that minimises 1/2 πᵀ Λ π - scoreᵀ π + pullᵀ π - log det P(π), and the inverse of the Hessian there.
+def consistent(information: Array, score: Array, prior: Array, start: Array) -> tuple[Array, Array]:
+    """The π that minimises 1/2 πᵀ Λ π - scoreᵀ π + tr(P0⁻¹ P(π)) - log det P(π), and the inverse of the Hessian there.
 
-    Newton's method with a line search that never leaves the cone; `start` must be positive definite. Raises
-    ArithmeticError where the samples were not finite.
+    Newton's method with a line search, along whichever goes lower of the straight step and the curved one, which never
+    leaves the cone; `start` must be in it. Raises ArithmeticError where the samples were not finite.
     """
+    pull = np.einsum("kij,ji->k", BASIS, np.linalg.inv(pseudo(prior)))
 
     def cost(ten: Array) -> float:
         values = np.linalg.eigvalsh(pseudo(ten))
@@ -92,7 +92,7 @@ def consistent(information: Array, score: Array, pull: Array, start: Array) -> t
         step, decrement, covariance = _newton(information, score, pull, ten)
         if decrement < CONVERGED:
             return ten, covariance
-        ten = ten + _length(cost, ten, step, decrement) * step
+        ten = _lower(cost, ten, step, decrement)
     raise ArithmeticError("the estimate does not converge; are the samples finite?")
 
 
@@ -100,20 +100,37 @@ def _newton(information: Array, score: Array, pull: Array, ten: Array) -> tuple[
     """The Newton step, the square of its decrement, and the inverse of the Hessian."""
     turned = np.linalg.inv(pseudo(ten)) @ BASIS
     gradient = information @ ten - score + pull - np.trace(turned, axis1=1, axis2=2)
-    hessian = information + np.einsum("aij,bji->ab", turned, turned)
+    flat = turned.reshape(10, 16)
+    hessian = information + flat @ turned.swapaxes(1, 2).reshape(10, 16).T
     scale = 1 / np.sqrt(np.diag(hessian))
     covariance = scale[:, None] * np.linalg.inv(scale[:, None] * hessian * scale) * scale
     step = -covariance @ gradient
     return step, float(-gradient @ step), covariance
 
 
-def _length(cost: Callable[[Array], float], ten: Array, step: Array, decrement: float) -> float:
-    """How much of a step to take: halved until the cost falls by a tenth of what its slope promises (Armijo)."""
-    length, before = 1.0, cost(ten)
+def _lower(cost: Callable[[Array], float], ten: Array, step: Array, decrement: float) -> Array:
+    """A point where the cost is lower by a tenth of what its slope promises (Armijo), the step halved until it is."""
+    before, length = cost(ten), 1.0
     rounding = 1e-12 * abs(before)
-    while length > 1e-12 and cost(ten + length * step) > before - 0.1 * length * decrement + rounding:
+    while True:
+        point = min((ten + length * step, curved(ten, length * step)), key=cost)
+        if length < SHORTEST or cost(point) <= before - 0.1 * length * decrement + rounding:
+            return point
         length /= 2
-    return length
+
+
+def curved(ten: Array, step: Array) -> Array:
+    """ten + step up to second order, and always positive definite.
+
+    P = C Cᵀ becomes C F Fᵀ Cᵀ with triangular F, after the log-Cholesky coordinates of Rucker & Wensing (RA-L 2022). C is
+    upper triangular, so that the centre of mass moves without squeezing the body about it; straight steps do that, and
+    crawl.
+    """
+    factor = np.linalg.cholesky(pseudo(ten)[::-1, ::-1])[::-1, ::-1]
+    inverse = np.linalg.inv(factor)
+    change = inverse @ pseudo(step) @ inverse.T
+    grown = factor @ (np.triu(change, 1) + np.diag(np.exp(np.clip(np.diag(change) / 2, -3, 3))))
+    return parameters(grown @ grown.T)
 
 
 def mass_and_centre(ten: Array) -> tuple[float, Array]:
