@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+
 import symgen
 
 Array = np.ndarray[Any, np.dtype[np.float64]]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import symgen
-from symgen.native import Compiled
 
+import symgen
 from examples.adaptive_mpc.inertia import Array, moved
+from symgen.native import Compiled
 
 QUANTITIES = (
     "dynamics=forward_dynamics+forward_dynamics_derivatives",
