@@ -59,7 +59,7 @@ class Experiment:
         """
         ten, states = self.known.copy(), self.states.copy()
         weights = np.repeat(1 / np.array(NOISE), self.arm.n)
-        for count in range(1, most + 1):
+        for count in range(1, most + 1):  # noqa: B007
             after, by_state, by_ten = self._interval(states[:-1], self.torques, ten)
             base, rows = self._condensed(after - states[1:], by_state, by_ten)
             error = (self.states - states - base) * weights

@@ -30,7 +30,7 @@ BASIS: Array = np.array([pseudo(unit) for unit in np.eye(10)])
 
 
 def moved(rotation: Array, position: Array) -> Array:
-    """The matrix that takes ten parameters in a frame to those in another, in which the frame has this pose; 10 x 10."""
+    """The matrix that takes ten parameters in a frame to those in one where the frame has this pose; 10 x 10."""
     to = np.eye(4)
     to[:3, :3], to[:3, 3] = rotation, position
     return np.array([parameters(to @ unit @ to.T) for unit in BASIS]).T

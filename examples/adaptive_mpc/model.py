@@ -77,7 +77,7 @@ class Arm:
         return self.functions.mass_matrix(q, self._prepared(payload))  # type: ignore[no-any-return]
 
     def payload_regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """The joint forces by the payload's parameters, n x 10: those of the body that carries it, moved to its link."""
+        """The joint forces by the payload's parameters, n x 10: columns of its body, moved to its link."""
         return self.functions.regressor(q, qd, qdd)[..., self._columns] @ self._to_body  # type: ignore[no-any-return]
 
     def hand(self, q: Array, qd: Array) -> Hand:
