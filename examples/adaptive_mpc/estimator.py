@@ -122,7 +122,8 @@ def _lower(cost: Callable[[Array], float], ten: Array, step: Array, decrement: f
 def curved(ten: Array, step: Array) -> Array:
     """ten + step up to second order, and always positive definite.
 
-    P = C Cᵀ becomes C F Fᵀ Cᵀ with triangular F, after the log-Cholesky coordinates of Rucker & Wensing (RA-L 2022). C is
+    P = C Cᵀ becomes C F Fᵀ Cᵀ with triangular F, after the log-Cholesky coordinates of Rucker & Wensing (RA-L 2022).
+    C is
     upper triangular, so that the centre of mass moves without squeezing the body about it; straight steps do that, and
     crawl.
     """
