@@ -5,7 +5,8 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test sweep lint types oracle bench bench-batch generate clean firmware firmware-docs gauntlet example-firmware arm host
+.PHONY: help demo test sweep lint types oracle bench bench-batch generate clean firmware firmware-docs gauntlet \
+        example-firmware adaptive-mpc arm host
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -24,6 +25,11 @@ $(VENV)/ready-dev: $(VENV)/ready
 $(VENV)/ready-bench: $(VENV)/ready-dev
 	@echo "installing the competitors into $(VENV)"
 	@$(PIP) --editable '.[bench]'
+	@touch $@
+
+$(VENV)/ready-mpc: $(VENV)/ready
+	@echo "installing the solver of the example into $(VENV)"
+	@$(PIP) --editable '.[mpc]'
 	@touch $@
 
 demo: $(VENV)/ready ## set up; UR5 URDF to C and Python, compiled and verified
@@ -65,11 +71,16 @@ example-firmware: $(VENV)/ready arm ## a UR5 controller at 1 kHz on an emulated 
 	@if command -v arm-none-eabi-gcc > /dev/null && command -v qemu-system-arm > /dev/null; \
 	then $(MAKE) --no-print-directory -C examples/firmware run SYMGEN="$(CURDIR)/$(BIN)/python -m symgen"; \
 	else echo "skipped: arm-none-eabi-gcc or qemu-system-arm is not installed"; fi
+
 bench: $(VENV)/ready-bench ## beside Pinocchio and CasADi: docs/benchmarks/ anew (BENCH=--quick: a minute)
 	$(BIN)/python -m benchmarks.bench $(BENCH)
 
 bench-batch: $(VENV)/ready-bench ## batches beside single states and Pinocchio: docs/benchmarks/batch.md anew
 	$(BIN)/python -m benchmarks.batch
+
+adaptive-mpc: $(VENV)/ready-mpc ## a Panda with an unknown payload, estimated while it is controlled: docs/adaptive-mpc/ anew
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m examples.adaptive_mpc.run docs/adaptive-mpc
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.identifiability docs/adaptive-mpc
 
 generate: $(VENV)/ready ## write the samples in generated/ and docs/quantities.md anew
 	@for robot in $(SAMPLES); do $(BIN)/symgen generate robots/$$robot.urdf -o generated/$$robot || exit; done

@@ -1,0 +1,152 @@
+"""The payload's ten parameters from consecutive samples, physically consistent at every step.
+
+An information filter with forgetting on the generated inverse-dynamics regressor. The estimate minimises
+
+    1/2 Σ λ^age |y - Y π|² + tr(P0⁻¹ P(π)) - log det P(π),
+
+the squares weighted by the noise. The last two terms are the log-det divergence from the pseudo-inertia of a prior
+(Lee, Wensing & Park, "Geometric robot dynamic identification", T-RO 2020): they weigh as little as a few observations
+of the size of π itself, keep P positive definite without a projection, and hold what the motion does not excite near
+the prior. The problem is convex in ten unknowns; Newton's method starts from the estimate before.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from examples.adaptive_mpc.inertia import BASIS, Array, parameters, pseudo
+from examples.adaptive_mpc.model import NOTHING, Arm
+from examples.adaptive_mpc.plant import Noise, Sample
+
+CONVERGED = 1e-6
+"""Square of the Newton decrement: a thousandth of a standard deviation from the minimum."""
+
+STEPS, SHORTEST = 100, 1e-10
+"""Of Newton's method: half a dozen steps are usual; the limits are for samples that are not finite."""
+
+
+@dataclass
+class PayloadEstimator:
+    """Estimates the payload of an arm; `prior` is ten parameters of a body one might expect.
+
+    `forgetting` is λ for each sample. Where the whitened innovation squared, by joint, exceeds `alarm`, the payload
+    has changed and λ is `sharp` once.
+    """
+
+    arm: Arm
+    prior: Array
+    noise: Noise
+    period: float
+    forgetting: float = 0.995
+    alarm: float = 6.0
+    sharp: float = 0.02
+    information: Array = field(default_factory=lambda: np.zeros((10, 10)))
+    score: Array = field(default_factory=lambda: np.zeros(10))
+
+    def __post_init__(self) -> None:
+        self.estimate, self.covariance = consistent(self.information, self.score, self.prior, self.prior)
+
+    def update(self, before: Sample, after: Sample) -> Array:
+        """The ten parameters after one more pair of consecutive samples; the torque is that of `after`."""
+        y, rows = self._whitened(before, after)
+        error = y - rows @ self.estimate
+        expected = np.eye(len(y)) + rows @ self.covariance @ rows.T
+        surprise = error @ np.linalg.solve(expected, error) / len(y)
+        keep = self.sharp if surprise > self.alarm else self.forgetting
+        self.information = keep * self.information + rows.T @ rows
+        self.score = keep * self.score + rows.T @ y
+        self.estimate, self.covariance = consistent(self.information, self.score, self.prior, self.estimate)
+        return self.estimate
+
+    def _whitened(self, before: Sample, after: Sample) -> tuple[Array, Array]:
+        """What the payload adds to the joint forces, and its regressor, in units of the noise.
+
+        Halfway between two samples the difference of velocities is the acceleration up to O(period²).
+        """
+        q, qd, qdd = (before.q + after.q) / 2, (before.qd + after.qd) / 2, (after.qd - before.qd) / self.period
+        y = after.torque - self.arm.inverse_dynamics(q, qd, qdd, NOTHING)
+        mass = self.arm.mass_matrix(q, self.estimate)
+        spread = self.noise.velocity * np.sqrt(2.0) / self.period
+        factor = np.linalg.cholesky(self.noise.torque**2 * np.eye(len(q)) + spread**2 * mass @ mass.T)
+        white = np.linalg.solve(factor, np.column_stack((y, self.arm.payload_regressor(q, qd, qdd))))
+        return white[:, 0], white[:, 1:]
+
+
+def consistent(information: Array, score: Array, prior: Array, start: Array) -> tuple[Array, Array]:
+    """The π that minimises 1/2 πᵀ Λ π - scoreᵀ π + tr(P0⁻¹ P(π)) - log det P(π), and the inverse of the Hessian there.
+
+    Newton's method with a line search, along whichever goes lower of the straight step and the curved one, which never
+    leaves the cone; `start` must be in it. Raises ArithmeticError where the samples were not finite.
+    """
+    pull = np.einsum("kij,ji->k", BASIS, np.linalg.inv(pseudo(prior)))
+
+    def cost(ten: Array) -> float:
+        values = np.linalg.eigvalsh(pseudo(ten))
+        if values[0] <= 0:
+            return np.inf
+        return float(ten @ information @ ten / 2 - (score - pull) @ ten - np.log(values).sum())
+
+    ten = start
+    for _ in range(STEPS):
+        step, decrement, covariance = _newton(information, score, pull, ten)
+        if decrement < CONVERGED:
+            return ten, covariance
+        ten = _lower(cost, ten, step, decrement)
+    raise ArithmeticError("the estimate does not converge; are the samples finite?")
+
+
+def _newton(information: Array, score: Array, pull: Array, ten: Array) -> tuple[Array, float, Array]:
+    """The Newton step, the square of its decrement, and the inverse of the Hessian."""
+    turned = np.linalg.inv(pseudo(ten)) @ BASIS
+    gradient = information @ ten - score + pull - np.trace(turned, axis1=1, axis2=2)
+    flat = turned.reshape(10, 16)
+    hessian = information + flat @ turned.swapaxes(1, 2).reshape(10, 16).T
+    scale = 1 / np.sqrt(np.diag(hessian))
+    covariance = scale[:, None] * np.linalg.inv(scale[:, None] * hessian * scale) * scale
+    step = -covariance @ gradient
+    return step, float(-gradient @ step), covariance
+
+
+def _lower(cost: Callable[[Array], float], ten: Array, step: Array, decrement: float) -> Array:
+    """A point where the cost is lower by a tenth of what its slope promises (Armijo), the step halved until it is."""
+    before, length = cost(ten), 1.0
+    rounding = 1e-12 * abs(before)
+    while True:
+        point = min((ten + length * step, curved(ten, length * step)), key=cost)
+        if length < SHORTEST or cost(point) <= before - 0.1 * length * decrement + rounding:
+            return point
+        length /= 2
+
+
+def curved(ten: Array, step: Array) -> Array:
+    """ten + step up to second order, and always positive definite.
+
+    P = C Cᵀ becomes C F Fᵀ Cᵀ with triangular F, after the log-Cholesky coordinates of Rucker & Wensing (RA-L 2022).
+    C is
+    upper triangular, so that the centre of mass moves without squeezing the body about it; straight steps do that, and
+    crawl.
+    """
+    factor = np.linalg.cholesky(pseudo(ten)[::-1, ::-1])[::-1, ::-1]
+    inverse = np.linalg.inv(factor)
+    change = inverse @ pseudo(step) @ inverse.T
+    grown = factor @ (np.triu(change, 1) + np.diag(np.exp(np.clip(np.diag(change) / 2, -3, 3))))
+    return parameters(grown @ grown.T)
+
+
+def mass_and_centre(ten: Array) -> tuple[float, Array]:
+    """Mass (kg) and centre of mass (m)."""
+    return float(ten[0]), ten[1:4] / ten[0]
+
+
+def is_consistent(ten: Array) -> bool:
+    """Whether matter can have these parameters."""
+    return bool(np.linalg.eigvalsh(pseudo(ten))[0] > 0)
+
+
+def ball(mass: float, radius: float, height: float) -> Array:
+    """The ten parameters of a uniform ball on the z axis of its frame (kg, m, m)."""
+    matrix = np.diag((*[mass * radius**2 / 5] * 3, mass))
+    matrix[2, 3] = matrix[3, 2] = mass * height
+    matrix[2, 2] += mass * height**2
+    return parameters(matrix)

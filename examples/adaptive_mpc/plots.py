@@ -1,0 +1,86 @@
+"""Plots of the runs: tracking, parameters, milliseconds a step."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+
+from examples.adaptive_mpc import task
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+COLORS = {"off": "#b03a2e", "on": "#0b6e4f", "known": "#4a5f99"}
+LABELS = {"off": "estimator off", "on": "estimator on", "known": "payload known"}
+PARTS = {"linearise (generated code, RK4)": "#4a5f99", "quadratic program (PIQP)": "#d1720f", "estimator": "#0b6e4f"}
+PANELS = (("mass, kg", (0,), ("m",)), ("first moments, kg m", (1, 2, 3), ("hx", "hy", "hz")),
+          ("moments of inertia, kg m²", (4, 7, 9), ("Ixx", "Iyy", "Izz")),
+          ("products of inertia, kg m²", (5, 6, 8), ("Ixy", "Ixz", "Iyz")))
+
+
+def draw(logs: Mapping[str, Any], folder: Path) -> None:
+    """All plots, as PNG."""
+    for name, figure in (("tracking", _tracking(logs)), ("parameters", _parameters(logs["on"])),
+                         ("time", _times(logs["on"]))):
+        figure.savefig(folder / f"{name}.png", dpi=110)
+    plt.close("all")
+
+
+def _events(axis: Any) -> None:
+    for when in (task.PICKED, task.CHANGED):
+        axis.axvline(when, color="black", linewidth=0.8, linestyle="--")
+    axis.grid(alpha=0.3)
+
+
+def _tracking(logs: Mapping[str, Any]) -> Any:
+    """Height of the hand and of its target, and the size of the error."""
+    figure, axes = plt.subplots(2, 1, figsize=(10, 7), layout="constrained", sharex=True)
+    times = logs["on"].times
+    axes[0].plot(times, task.target(times).position[:, 2], color="black", linewidth=2.5, alpha=0.35, label="target")
+    for mode, log in logs.items():
+        axes[0].plot(times, log.hand[:, 2], color=COLORS[mode], linewidth=1, label=LABELS[mode])
+        axes[1].plot(times, 1e3 * log.errors, color=COLORS[mode], linewidth=1, label=LABELS[mode])
+    axes[0].set(ylabel="height of the hand, m")
+    axes[1].set(yscale="log", ylim=(0.02, 300), ylabel="distance from the target, mm", xlabel="time, s")
+    axes[0].legend(ncols=4, loc="upper center", bbox_to_anchor=(0.5, 1.15))
+    for axis in axes:
+        _events(axis)
+    for when, text in ((task.PICKED, " 2.5 kg picked up"), (task.CHANGED, " 1.2 kg left")):
+        axes[1].text(when, 150, text)
+    return figure
+
+
+def _parameters(log: Any) -> Any:
+    """Estimates with two standard deviations beside the truth (dashed)."""
+    figure, axes = plt.subplots(2, 2, figsize=(12, 7), layout="constrained", sharex=True)
+    for axis, (title, entries, names) in zip(axes.flat, PANELS, strict=True):
+        for at, name, color in zip(entries, names, COLORS.values(), strict=False):
+            value, spread = log.payloads[:, at], 2 * log.deviations[:, at]
+            axis.fill_between(log.times, value - spread, value + spread, color=color, alpha=0.15, linewidth=0)
+            axis.plot(log.times, value, color=color, linewidth=1, label=name)
+            axis.plot(log.times, _truth(log.times, at), color=color, linewidth=1, linestyle="--")
+        limit = 1.6 * max(abs(ten[k]) for _, ten in task.SCHEDULE for k in entries)
+        axis.set(title=title, ylim=(-limit if len(entries) > 1 else -0.1 * limit, limit))
+        axis.legend(loc="upper right")
+        _events(axis)
+    figure.supxlabel("time, s (dashed: truth; band: two standard deviations)")
+    return figure
+
+
+def _truth(times: Any, at: int) -> Any:
+    first, second = (ten[at] for _, ten in task.SCHEDULE)
+    return np.where(times <= task.PICKED, 0.0, np.where(times <= task.CHANGED, first, second))
+
+
+def _times(log: Any) -> Any:
+    """Where the milliseconds of each step go, stacked."""
+    figure, axis = plt.subplots(figsize=(10, 4), layout="constrained")
+    axis.stackplot(log.times, log.milliseconds.T, colors=PARTS.values(), labels=PARTS, linewidth=0)
+    axis.axhline(1e3 * task.PERIOD, color="black", linewidth=1, linestyle=":")
+    axis.text(0.05, 1e3 * task.PERIOD, "control period", va="bottom")
+    axis.set(xlabel="time, s", ylabel="ms a step", xlim=(0, task.DURATION), ylim=(0, 14))
+    axis.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
+    _events(axis)
+    return figure
