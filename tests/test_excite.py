@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pytest
@@ -9,15 +10,21 @@ from click.testing import CliRunner
 from tools import robot_file
 
 from symgen.cli import main
+from symgen.compiler.evaluate import evaluate
+from symgen.compiler.program import Program
 from symgen.errors import SymgenError
 from symgen.identification.bounds import bounds
 from symgen.identification.criterion import condition, smooth_condition
-from symgen.identification.excitation import Plan, Search, Task, _freedom, excite
+from symgen.identification.dynamics import dynamics
+from symgen.identification.excitation import Search, Task, _freedom, excite
 from symgen.identification.excite_report import MARK, csv
 from symgen.identification.fourier import Fourier, resting
 from symgen.identification.kernel import kernel
+from symgen.identification.plan import Plan
 from symgen.identification.ways import base_kernel, friction, torque_mapping
 from symgen.job import Job
+from symgen.native_tape import NativeTape
+from symgen.scalar import ZERO, cos, sin, tanh
 
 SCARA = robot_file("scara")
 SMALL = {"harmonics": 3, "period": 4.0, "rate": 100.0, "budget": 40}
@@ -40,7 +47,7 @@ def task(file, kinds="", rest=False, **options):
     mapping = torque_mapping(loaded.model)
     values = np.array([*mapping.base(mapping.prior), *friction(job, loaded.model).values()])
     plan = Plan(**{**SMALL, **options, "rest": rest})
-    return Task(loaded.model.joint_names, base_kernel(job, loaded), values, bounds(loaded, ()), plan)
+    return Task(loaded.model.joint_names, dynamics(job, loaded), values, bounds(loaded, ()), plan)
 
 
 @pytest.fixture
@@ -97,6 +104,35 @@ def test_the_gradient_of_the_search_is_that_of_its_value(rest, kinds):
         assert (search(x + h * d)[0] - search(x - h * d)[0]) / (2 * h) == pytest.approx(slope @ d, rel=1e-4)
 
 
+@pytest.mark.parametrize("kinds", ["", "viscous,coulomb"])
+def test_tapes_of_the_search_are_the_compiled_regressor_and_its_forces(kinds):
+    job = Job(SCARA, friction=f"runtime:{kinds}" if kinds else "")
+    own = task(SCARA, kinds)
+    states = tuple(np.random.default_rng(5).normal(size=(3, 37, own.joints)))  # more than a block, no multiple of one
+    found = own.dynamics.regressor(states)
+    np.testing.assert_array_equal(found, base_kernel(job, job.load())(*states))
+    np.testing.assert_allclose(own.dynamics.forces(states), found @ own.parameters, rtol=1e-9, atol=1e-9)
+
+
+def test_every_operation_of_a_tape_is_the_same_in_the_compiled_loop():
+    program = Program()
+    a, b = program.input("a", (2,))
+    entries = [a + b, a - b, -(a * b), b / a, sin(a), cos(b), tanh(a), a.sign(), ZERO, a, 2.5]
+    program.output("y", (len(entries),), entries)
+    x = np.random.default_rng(6).normal(size=(19, 2))
+    wanted = [[0.0 if e is None else e for e in evaluate(program, {"a": row.tolist()})["y"]] for row in x]
+    np.testing.assert_allclose(NativeTape.of(program)(x), np.array(wanted, float), rtol=1e-15, atol=0)
+    with pytest.raises(ValueError, match="has 2 inputs, and 3"):
+        NativeTape.of(program)(x, x[:, :1])
+
+
+@pytest.mark.parametrize("budget", [1, 2, 9])
+def test_a_budget_is_kept_to(budget):
+    said = []
+    excite(task(SCARA, budget=budget), said.append)
+    assert sum("evaluation" in step for step in said) == budget
+
+
 # -- the whole ----------------------------------------------------------------------------------------------------
 
 
@@ -119,6 +155,14 @@ def test_a_motion_within_limits_with_a_lower_condition_number(name, mimic):
     assert (np.abs(qd) <= own.speed).all() and (np.abs(tau) <= own.force).all()
 
 
+def test_many_joints_take_seconds():
+    """Sixteen joints; differences in every coordinate would evaluate 193 regressors for each gradient."""
+    start = process_time()
+    found = excite(task(robot_file("snake16"), budget=20))
+    assert found.after[1] < 0.6 * found.before[1]
+    assert process_time() - start < 60  # some 4 s of an idle core
+
+
 def test_followers_bind_their_leaders(mimic):
     own = bounds(Job(mimic).load(), ())
     np.testing.assert_allclose([own.lower, own.upper], [[-np.pi, 0.25], [np.pi, 1.25]])  # -1 <= 1.5 - 2 q <= 1
@@ -129,7 +173,7 @@ def test_forces_count_as_limits():
     """With less force than the motion would use, the motion uses less."""
     whole = task(SCARA)
     loaded = Job(SCARA).load()
-    tight = Task(whole.names, whole.kernel, whole.parameters,
+    tight = Task(whole.names, whole.dynamics, whole.parameters,
                  bounds(loaded, [("shoulder", "effort", 12.0), ("elbow", "effort", 5.0)]), whole.plan)
     _, tau = states_and_forces(SCARA, excite(tight).motion, whole.fine)
     assert (np.abs(tau[:, :2]).max(axis=0) <= [0.9 * 12.001, 0.9 * 5.001]).all()

@@ -12,6 +12,7 @@ the prior. The problem is convex in ten unknowns; Newton's method starts from th
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -26,12 +27,21 @@ STEPS, SHORTEST = 100, 1e-10
 """Of Newton's method: half a dozen steps are usual; the limits are for samples that are not finite."""
 
 
+ROUGH = 1e-4
+"""The error of differences for accelerations, as a part of the torque: what noise is taken to be at least."""
+
+
+ORTHONORMAL = np.array([(np.outer(a, b) + np.outer(b, a)) / (2 if a is b else np.sqrt(2))
+                        for a, b in combinations_with_replacement(np.eye(4), 2)])
+"""A basis of the symmetric 4 x 4 matrices."""
+
+
 @dataclass
 class PayloadEstimator:
     """Estimates the payload of an arm; `prior` is ten parameters of a body one might expect.
 
     `forgetting` is λ for each sample. Where the whitened innovation squared, by joint, exceeds `alarm`, the payload
-    has changed and λ is `sharp` once.
+    has changed and λ is `sharp` once. `noise` may be zero.
     """
 
     arm: Arm
@@ -68,7 +78,9 @@ class PayloadEstimator:
         y = after.torque - self.arm.inverse_dynamics(q, qd, qdd, NOTHING)
         mass = self.arm.mass_matrix(q, self.estimate)
         spread = self.noise.velocity * np.sqrt(2.0) / self.period
-        factor = np.linalg.cholesky(self.noise.torque**2 * np.eye(len(q)) + spread**2 * mass @ mass.T)
+        # at least what moves at 1 rad/s², so that an arm without torque has a scale too
+        torque = max(self.noise.torque, ROUGH * max(np.abs(after.torque).max(), np.abs(mass).max()))
+        factor = np.linalg.cholesky(torque**2 * np.eye(len(q)) + spread**2 * mass @ mass.T)
         white = np.linalg.solve(factor, np.column_stack((y, self.arm.payload_regressor(q, qd, qdd))))
         return white[:, 0], white[:, 1:]
 
@@ -97,15 +109,18 @@ def consistent(information: Array, score: Array, prior: Array, start: Array) -> 
 
 
 def _newton(information: Array, score: Array, pull: Array, ten: Array) -> tuple[Array, float, Array]:
-    """The Newton step, the square of its decrement, and the inverse of the Hessian."""
-    turned = np.linalg.inv(pseudo(ten)) @ BASIS
-    gradient = information @ ten - score + pull - np.trace(turned, axis1=1, axis2=2)
-    flat = turned.reshape(10, 16)
-    hessian = information + flat @ turned.swapaxes(1, 2).reshape(10, 16).T
-    scale = 1 / np.sqrt(np.diag(hessian))
-    covariance = scale[:, None] * np.linalg.inv(scale[:, None] * hessian * scale) * scale
-    step = -covariance @ gradient
-    return step, float(-gradient @ step), covariance
+    """The Newton step, the square of its decrement, and the inverse of the Hessian.
+
+    In the coordinates X of π + C X Cᵀ with P = C Cᵀ the Hessian of -log det P is the identity, and that of the squares
+    Tᵀ Λ T has no negative eigenvalue but by rounding: their sum is positive definite however much the data weigh.
+    """
+    factor = np.linalg.cholesky(pseudo(ten))
+    turned = np.array([parameters(factor @ x @ factor.T) for x in ORTHONORMAL]).T
+    gradient = turned.T @ (information @ ten - score + pull) - np.trace(ORTHONORMAL, axis1=1, axis2=2)
+    values, vectors = np.linalg.eigh(turned.T @ information @ turned)
+    root = turned @ vectors / np.sqrt(1 + np.maximum(values, 0))
+    slope = vectors.T @ gradient / np.sqrt(1 + np.maximum(values, 0))
+    return -root @ slope, float(slope @ slope), root @ root.T
 
 
 def _lower(cost: Callable[[Array], float], ten: Array, step: Array, decrement: float) -> Array:

@@ -4,18 +4,13 @@ Rows are divided by the force that each joint can give, so that joints count ali
 so that units of parameters do not matter (Gautier & Khalil, IJRR 1992).
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.kernel import Kernel
-
 Numbers = NDArray[np.float64]
 
-STEP: Final = 1e-6
-"""Of central differences in rad, rad/s, rad/s² (or m): with doubles, errors are near 1e-10 of the regressor."""
 POWER: Final = 4
 """Of the smooth condition number; the largest would be the number itself, which has kinks."""
 
@@ -45,27 +40,3 @@ def smooth_condition(rows: Numbers) -> tuple[float, Numbers]:
     change = 2 * unit @ (vectors * slopes) @ vectors.T
     return float(value), (change - unit * np.sum(change * unit, axis=0)) / lengths
 
-
-@dataclass(frozen=True)
-class Sampled:
-    """A regressor at states of a motion with its derivatives: values (N x n x b), slopes (3 n arrays of that shape, for
-    positions, velocities and accelerations joint by joint)."""
-
-    values: Numbers
-    slopes: tuple[Numbers, ...]
-
-
-def sampled(kernel: Kernel, states: tuple[Numbers, Numbers, Numbers]) -> Sampled:
-    """The regressor at the states q, qd, qdd (N x n each) and its derivatives, by central differences."""
-    n = states[0].shape[1]
-    slopes = tuple(_slope(kernel, states, kind, joint) for kind in range(3) for joint in range(n))
-    return Sampled(kernel(*states), slopes)
-
-
-def _slope(kernel: Kernel, states: tuple[Numbers, Numbers, Numbers], kind: int, joint: int) -> Numbers:
-    ends = []
-    for sign in (1, -1):
-        moved = [x.copy() for x in states]
-        moved[kind][:, joint] += sign * STEP
-        ends.append(kernel(*moved))
-    return np.asarray((ends[0] - ends[1]) / (2 * STEP))

@@ -4,19 +4,21 @@ Limits are penalties while the method searches; what is left of an excess is the
 about its centres, which holds every limit on a grid finer than what is written.
 """
 
-import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.errors import OptionError, SymgenError
+from symgen.errors import SymgenError
 from symgen.identification.bounds import Bounds
-from symgen.identification.criterion import condition, sampled, smooth_condition
+from symgen.identification.criterion import condition, smooth_condition
+from symgen.identification.dynamics import Dynamics, States
 from symgen.identification.fourier import Fourier, basis, resting
-from symgen.identification.kernel import Kernel
+from symgen.identification.plan import Plan
 from symgen.mechanics.xml_reader import shown
 
 Numbers = NDArray[np.float64]
@@ -37,54 +39,11 @@ SHRINKS: Final = 60
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How a motion is to be: harmonics, period (s), rate of its rows (Hz), part of each limit that is left alone, the
-    seed of its start, evaluations to spend, and whether it starts and ends at rest. Raises OptionError."""
-
-    harmonics: int = 5
-    period: float = 10.0
-    rate: float = 1000.0
-    margin: float = 0.1
-    seed: int = 0
-    budget: int = 300
-    rest: bool = False
-
-    def __post_init__(self) -> None:
-        tests = {
-            "--harmonics": (self.harmonics, 1 + self.rest <= self.harmonics <= 50,
-                            f"a number from {1 + self.rest} to 50"),
-            "--period": (self.period, 0 < self.period <= 1e4, "a time in s up to 10000"),
-            "--margin": (self.margin, 0 <= self.margin < 1, "a part of the limits from 0 to below 1"),
-            "--seed": (self.seed, self.seed >= 0, "0 or more"),
-            "--budget": (self.budget, 1 <= self.budget <= 10**6, "a number of evaluations, such as 300"),
-            "--rate": (self.rate, 0 < self.rate <= 1e6, "a rate in Hz, such as 1000"),
-        }
-        for option, (value, fine, give) in tests.items():
-            if not fine:
-                raise OptionError(f"{option} {value:g}: give {give}")
-        self._check_rows()
-
-    def _check_rows(self) -> None:
-        rows = self.period * self.rate
-        if not math.isclose(rows, round(rows), rel_tol=1e-9) or rows > 10**7:
-            raise OptionError(f"--rate {self.rate:g}: the period of {self.period:g} s is to have a whole number of "
-                              "rows, at most 10 million")
-        if rows < 4 * self.harmonics:
-            raise OptionError(f"--rate {self.rate:g}: {self.harmonics} harmonics in {self.period:g} s need "
-                              f"{4 * self.harmonics / self.period:g} Hz at least")
-
-    @property
-    def times(self) -> Numbers:
-        """The times of the rows: one period without its end, which is its start again; with it for a rest."""
-        return np.arange(round(self.period * self.rate) + self.rest) / self.rate
-
-
-@dataclass(frozen=True)
 class Task:
-    """What to excite: regressor, its parameters as the files have them (b and friction), limits and plan."""
+    """What to excite: dynamics, base parameters as the files have them (b and friction), limits and plan."""
 
     names: tuple[str, ...]
-    kernel: Kernel
+    dynamics: Dynamics
     parameters: Numbers
     bounds: Bounds
     plan: Plan
@@ -114,18 +73,14 @@ class Task:
         rows = round(self.plan.period * self.plan.rate)
         return self.grid(rows * max(1, -(-FINE // rows)))
 
-    def forces(self, states: tuple[Numbers, Numbers, Numbers]) -> Numbers:
-        """Joint forces (N x n) of the robot as its files describe it: inverse dynamics, as regressor by parameters."""
-        return np.asarray(self.kernel(*states) @ self.parameters)
-
     def excess(self, motion: Fourier, t: Numbers) -> float:
         """By how much of a limit the motion exceeds any; negative where it keeps to all."""
         states = motion.states(t)
-        return float(self.allowed.excess(states[0], states[1], self.forces(states)).max())
+        return float(self.allowed.excess(states[0], states[1], self.dynamics.forces(states)).max())
 
     def rows(self, motion: Fourier) -> Numbers:
         """The stacked regressor (N n x b), each joint's rows divided by its limit of force."""
-        found = self.kernel(*motion.states(self.coarse)) / self.bounds.force[:, None]
+        found = self.dynamics.regressor(motion.states(self.coarse)) / self.bounds.force[:, None]
         return np.asarray(found.reshape(-1, found.shape[2]))
 
 
@@ -147,16 +102,19 @@ def excite(task: Task, progress: Progress = lambda step: None) -> Excited:
     starts = list(_starts(task))
     judged = [(condition(task.rows(motion))[1], k) for k, motion in enumerate(starts)]
     best = starts[min(judged)[1]]
-    found = _within(task, _search(task, best, progress))
+    searched = _search(task, best, progress)
+    progress("holding limits on the fine grid")
+    first, best, found = (_within(task, motion, task.fine) for motion in (starts[0], best, searched))
     motion = min((best, found), key=lambda m: condition(task.rows(m))[1])
-    return Excited(task, starts[0], motion, condition(task.rows(starts[0])), condition(task.rows(motion)))
+    return Excited(task, first, motion, condition(task.rows(first)), condition(task.rows(motion)))
 
 
 # -- starts -------------------------------------------------------------------------------------------------------
 
 
 def _starts(task: Task) -> Iterator[Fourier]:
-    """Random motions within limits. Raises SymgenError where even standing still needs too much force."""
+    """Random motions within limits at the coarse times. Raises SymgenError where even standing still needs too much
+    force."""
     random, centre = np.random.default_rng(task.plan.seed), _centre(task)
     free, allowed = _freedom(task), task.allowed
     room = np.minimum(allowed.upper - centre, centre - allowed.lower)
@@ -164,7 +122,7 @@ def _starts(task: Task) -> Iterator[Fourier]:
         y = random.normal(size=(task.joints, free.shape[1])) @ free.T
         q, qd, _ = Fourier(centre, y, task.plan.period).states(task.coarse)
         used = np.maximum(np.abs(q - centre).max(axis=0) / room, np.abs(qd).max(axis=0) / allowed.speed)
-        yield _within(task, Fourier(centre, y / used[:, None], task.plan.period))
+        yield _within(task, Fourier(centre, y / used[:, None], task.plan.period), task.coarse)
 
 
 def _freedom(task: Task) -> Numbers:
@@ -180,7 +138,7 @@ def _centre(task: Task) -> Numbers:
     others = random.uniform(-0.4, 0.4, (TRIES, task.joints)) * (allowed.upper - allowed.lower) + middle
     postures = np.vstack([middle, others])
     still = np.zeros_like(postures)
-    used = np.abs(task.forces((postures, still, still))) / allowed.force
+    used = np.abs(task.dynamics.forces((postures, still, still))) / allowed.force
     worst = used.max(axis=1)
     if worst[0] < 0.7:  # leaves force to move with
         return middle
@@ -194,9 +152,8 @@ def _centre(task: Task) -> Numbers:
     return np.asarray(postures[np.argmin(worst)])
 
 
-def _within(task: Task, motion: Fourier) -> Fourier:
-    """The motion, shrunk as far as limits ask on the fine grid. Raises SymgenError where its centre is outside."""
-    t = task.fine
+def _within(task: Task, motion: Fourier, t: Numbers) -> Fourier:
+    """The motion, shrunk about its centre as far as limits ask at times t."""
     if task.excess(motion, t) <= 0:
         return motion
     low, high = 0.0, 1.0
@@ -236,20 +193,19 @@ class Search:
         """log of the smooth condition number and the penalty, with the gradient."""
         task, motion = self.task, self.motion(x)
         states = motion.states(task.coarse)
-        found = sampled(task.kernel, states)
-        scaled = (found.values / task.bounds.force[:, None]).reshape(-1, found.values.shape[2])
+        found = task.dynamics.regressor(states)
+        scaled = (found / task.bounds.force[:, None]).reshape(-1, found.shape[2])
         value, slope = smooth_condition(scaled)
-        by_regressor = slope.reshape(found.values.shape) / task.bounds.force[:, None]
-        penalty, by_position, by_rate, by_force = self._penalty(states, found.values @ task.parameters)
+        by_regressor = slope.reshape(found.shape) / task.bounds.force[:, None]
+        penalty, by_position, by_rate, by_force = self._penalty(states, found @ task.parameters)
         by_regressor += by_force[:, :, None] * task.parameters
-        by_states = np.array([np.einsum("knb,knb->k", by_regressor, s) for s in found.slopes])
-        by_states = by_states.reshape(3, task.joints, -1)
-        by_states[0] += by_position.T
-        by_states[1] += by_rate.T
-        return value + penalty, self._gathered(by_states)
+        by_states = task.dynamics.gradient(states, by_regressor).copy()
+        by_states[0] += by_position
+        by_states[1] += by_rate
+        return value + penalty, self._gathered(by_states.swapaxes(1, 2))
 
     def _penalty(
-        self, states: tuple[Numbers, Numbers, Numbers], tau: Numbers
+        self, states: States, tau: Numbers
     ) -> tuple[float, Numbers, Numbers, Numbers]:
         """Weight by the mean square of excesses, with its derivatives in q, qd and tau (N x n each)."""
         allowed = self.task.allowed
@@ -271,21 +227,35 @@ class Search:
         return np.hstack([centre[:, None], (by_coefficients @ self.free) * allowed.speed[:, None]]).ravel()
 
 
+class _Spent(Exception):
+    """All evaluations of a round are used."""
+
+
 def _search(task: Task, start: Fourier, progress: Progress) -> Fourier:
-    """L-BFGS from a motion with rising weights of the penalty."""
+    """Rounds of L-BFGS from a motion with rising weights of the penalty, the budget shared out among them."""
+    motion, rounds = start, len(ROUNDS)
+    for k, weight in enumerate(ROUNDS):
+        spend = (task.plan.budget + rounds - 1 - k) // rounds
+        motion = _round(Search(task, _freedom(task), weight), motion, spend, progress)
+    return motion
+
+
+def _round(search: Search, start: Fourier, spend: int, progress: Progress) -> Fourier:
+    """Where L-BFGS is after at most `spend` evaluations; SciPy's own limit lets a line search go on."""
     try:
         from scipy.optimize import minimize
     except ImportError:
         raise SymgenError("error: excite needs scipy; pip install 'symgen[identify]'") from None
-    motion, spend = start, max(1, task.plan.budget // len(ROUNDS))
-    for weight in ROUNDS:
-        search, seen = Search(task, _freedom(task), weight), iter(range(1, 10**9))
+    reached, seen = [search.variables(start)], count(1)
 
-        def objective(x: Numbers, search: Search = search, seen: Iterator[int] = seen) -> tuple[float, Numbers]:
-            progress(f"search with penalty {search.weight:g}: evaluation {next(seen)} of {spend}")
-            return search(x)
+    def objective(x: Numbers) -> tuple[float, Numbers]:
+        number = next(seen)
+        if number > spend:
+            raise _Spent
+        progress(f"search with penalty {search.weight:g}: evaluation {number} of {spend}")
+        return search(x)
 
-        found = minimize(objective, search.variables(motion), jac=True, method="L-BFGS-B",
-                         options={"maxfun": spend, "maxiter": spend, "maxcor": 20})
-        motion = search.motion(found.x)
-    return motion
+    with suppress(_Spent):
+        minimize(objective, reached[0], jac=True, method="L-BFGS-B", options={"maxiter": spend, "maxcor": 20},
+                 callback=lambda x: reached.append(x.copy()))
+    return search.motion(reached[-1])

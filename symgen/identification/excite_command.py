@@ -57,8 +57,10 @@ def task(file: str, options: dict[str, Any]) -> "Task":
 
     from symgen.identification.bounds import bounds
     from symgen.identification.command import at_runtime
-    from symgen.identification.excitation import Plan, Task
-    from symgen.identification.ways import base_kernel, friction, torque_mapping
+    from symgen.identification.dynamics import dynamics
+    from symgen.identification.excitation import Task
+    from symgen.identification.plan import Plan
+    from symgen.identification.ways import friction, torque_mapping
     from symgen.job import Job
 
     plan = Plan(**{name: options.pop(name) for name in PLANNED})
@@ -69,7 +71,7 @@ def task(file: str, options: dict[str, Any]) -> "Task":
     loaded = job.load()
     bound, mapping = bounds(loaded, limits), torque_mapping(loaded.model)
     values = np.array([*mapping.base(mapping.prior), *friction(job, loaded.model).values()])
-    return Task(loaded.model.joint_names, base_kernel(job, loaded), values, bound, plan)
+    return Task(loaded.model.joint_names, dynamics(job, loaded), values, bound, plan)
 
 
 def _limit(text: str) -> tuple[str, str, float]:

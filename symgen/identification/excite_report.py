@@ -64,7 +64,7 @@ def used(found: Excited) -> Numbers:
     """The part of its range, speed and force that each joint uses at most (n x 3), in percent."""
     t = found.task.fine
     states = found.motion.states(t)
-    excess = found.task.bounds.excess(states[0], states[1], found.task.forces(states)).max(axis=0)
+    excess = found.task.bounds.excess(states[0], states[1], found.task.dynamics.forces(states)).max(axis=0)
     return np.asarray(100 * (1 + excess.reshape(3, -1).T))
 
 
@@ -95,7 +95,7 @@ def picture(found: Excited) -> bytes:
     axes = figure.subplots(len(names), 3, sharex=True, squeeze=False)
     t = np.linspace(0, found.task.plan.period, POINTS)
     states = found.motion.states(t)
-    force = found.task.forces(states)
+    force = found.task.dynamics.forces(states)
     ends = ((bounds.lower, bounds.upper), (-bounds.speed, bounds.speed), (-bounds.force, bounds.force))
     for k, values in enumerate((states[0], states[1], force)):
         for j, axis in enumerate(axes[:, k]):

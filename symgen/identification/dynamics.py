@@ -1,0 +1,52 @@
+"""What a search for motions asks of a robot in many states: base regressor, its gradient and joint forces."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.ways import friction
+from symgen.job import Job
+from symgen.mechanics.assemble import Loaded
+from symgen.native_tape import NativeTape, native_tape
+
+Numbers = NDArray[np.float64]
+States = tuple[Numbers, Numbers, Numbers]
+"""q, qd and qdd, N x n each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """Tapes of the base regressor (n x b, `shape`), of its gradient and of inverse dynamics.
+
+    `nonzero` tells which entries of the regressor are not zero in every state; the gradient takes weights of these.
+    `friction` has the coefficients of the files in the order of their columns.
+    """
+
+    shape: tuple[int, ...]
+    nonzero: NDArray[np.bool_]
+    values: NativeTape
+    slopes: NativeTape
+    inverse: NativeTape
+    friction: Numbers
+
+    def regressor(self, states: States) -> Numbers:
+        """The base regressor of each state (N x n x b)."""
+        return self.values(*states).reshape(-1, *self.shape)
+
+    def gradient(self, states: States, weights: Numbers) -> Numbers:
+        """The gradient of Σ weights · regressor (both N x n x b) in q, qd and qdd (3 x N x n), in reverse."""
+        found = self.slopes(*states, weights[:, self.nonzero])
+        return found.reshape(len(found), 3, -1).swapaxes(0, 1)
+
+    def forces(self, states: States) -> Numbers:
+        """Joint forces (N x n) by inverse dynamics with the parameters of the robot's files."""
+        return self.inverse(*states, np.tile(self.friction, (len(states[0]), 1)))
+
+
+def dynamics(job: Job, loaded: Loaded) -> Dynamics:
+    """Those of a job's robot; its friction, if any, is an input (``runtime:KINDS``). Raises OptionError."""
+    regressor = native_tape(job, loaded, "base_regressor")
+    return Dynamics(regressor.shape, regressor.nonzero, regressor.tape, regressor.slopes(),
+                    native_tape(job, loaded, "inverse_dynamics").tape,
+                    np.array([*friction(job, loaded.model).values()]))
