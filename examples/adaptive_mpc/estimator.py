@@ -35,6 +35,9 @@ ORTHONORMAL = np.array([(np.outer(a, b) + np.outer(b, a)) / (2 if a is b else np
                         for a, b in combinations_with_replacement(np.eye(4), 2)])
 """A basis of the symmetric 4 x 4 matrices."""
 
+TO_TEN = np.array([parameters(entry.reshape(4, 4)) for entry in np.eye(16)]).T
+"""The ten parameters of a pseudo-inertia row by row; 10 x 16."""
+
 
 @dataclass
 class PayloadEstimator:
@@ -115,7 +118,7 @@ def _newton(information: Array, score: Array, pull: Array, ten: Array) -> tuple[
     Tᵀ Λ T has no negative eigenvalue but by rounding: their sum is positive definite however much the data weigh.
     """
     factor = np.linalg.cholesky(pseudo(ten))
-    turned = np.array([parameters(factor @ x @ factor.T) for x in ORTHONORMAL]).T
+    turned = TO_TEN @ (factor @ ORTHONORMAL @ factor.T).reshape(10, 16).T
     gradient = turned.T @ (information @ ten - score + pull) - np.trace(ORTHONORMAL, axis1=1, axis2=2)
     values, vectors = np.linalg.eigh(turned.T @ information @ turned)
     root = turned @ vectors / np.sqrt(1 + np.maximum(values, 0))
@@ -138,9 +141,8 @@ def curved(ten: Array, step: Array) -> Array:
     """ten + step up to second order, and always positive definite.
 
     P = C Cᵀ becomes C F Fᵀ Cᵀ with triangular F, after the log-Cholesky coordinates of Rucker & Wensing (RA-L 2022).
-    C is
-    upper triangular, so that the centre of mass moves without squeezing the body about it; straight steps do that, and
-    crawl.
+    C is upper triangular, so that the centre of mass moves without squeezing the body about it; straight steps do that,
+    and crawl.
     """
     factor = np.linalg.cholesky(pseudo(ten)[::-1, ::-1])[::-1, ::-1]
     inverse = np.linalg.inv(factor)
