@@ -66,13 +66,14 @@ class Tally:
         if samples.qd.shape[1]:
             self.fastest = np.maximum(self.fastest, np.abs(samples.qd).max(0))
             steps = (samples.t[2:] - samples.t[:-2])[:, None]
-            rates, qd = (samples.q[2:] - samples.q[:-2]) / steps, samples.qd[1:-1]
-            self.sums += [(rates * qd).sum(0), (rates * rates).sum(0), (qd * qd).sum(0)]
+            with np.errstate(over="ignore", invalid="ignore"):  # what is too large to square is out of range below
+                rates, qd = (samples.q[2:] - samples.q[:-2]) / steps, samples.qd[1:-1]
+                self.sums += [(rates * qd).sum(0), (rates * rates).sum(0), (qd * qd).sum(0)]
         for suspicion in (*self._factors(), *self._ranges()):
             raise LogError(shown(self.log.file), suspicion + "; correct the units, or say --trust-units")
 
     def _factors(self) -> Iterator[str]:
-        for k, (both, rates, qd) in enumerate(self.sums.T):
+        for k, (both, rates, qd) in enumerate(self.sums.T.tolist()):  # floats: what overflowed is no warning
             if both <= CLEAR * math.sqrt(rates * qd) or not qd:
                 continue
             slope = both / qd

@@ -32,6 +32,8 @@ Progress = Callable[[str], None]
 
 SHOWN: Final = 5
 """Blocks at the end of a log that are kept for pictures."""
+LONGEST: Final = 1e15
+"""Rows of an interval at most; no log has so many."""
 LISTED: Final = 6
 """Parameters that a message names at most."""
 
@@ -117,7 +119,7 @@ def _reading(log: Log, sought: Problem, settings: Settings) -> Reading:
     if missing and not settings.trust_units:
         check_step(log, step)
     derivation = Derivation.of_cutoff(settings.cutoff, step) if missing else None
-    interval = max(2 * round(settings.interval / step / 2), 2) if sought.intervals else 0
+    interval = max(2 * round(min(settings.interval / step, LONGEST) / 2), 2) if sought.intervals else 0
     plan = Plan(log.rows, derivation.half if derivation else 0, interval, settings.validate)
     _check_length(log, plan, sought)
     return Reading(log, columns, plan, derivation, sought.wanted.accelerations, step)
