@@ -110,8 +110,8 @@ def _member(path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Membe
     size = math.prod(shape) * dtype.itemsize
     there = info.file_size - begin
     if there < size:
-        raise LogError(shown(path), f"'{shown(name)}' has {there} bytes of numbers where its head says {size}; the file "
-                                    "is damaged")
+        raise LogError(shown(path), f"'{shown(name)}' has {there} bytes of numbers where its head says {size}; the "
+                                    "file is damaged")
     plain = info.compress_type == zipfile.ZIP_STORED
     offset = _start(path, info) + begin if plain else None
     return Member(name, shape[0], shape[1] if len(shape) == 2 else 1, dtype, len(shape) == 1, offset)
