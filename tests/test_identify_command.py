@@ -12,6 +12,7 @@ from tools import invoke, robot_file
 
 from symgen.identification.simulation import Motion, Recipe, simulated, write
 from symgen.job import Job
+from symgen.mechanics.coupling import positions, velocities
 
 ARM = robot_file("scara")
 RECIPE = Recipe(duration=2.0, rate=200.0)
@@ -218,6 +219,21 @@ def test_names_with_commas_stand_in_quotes(tmp_path):
     (tmp_path / "log.csv").write_text("\n".join(odd), encoding="utf-8")
     done = invoke("identify", robot, tmp_path / "log.csv", "--json")
     assert done.exit_code == 0 and json.loads(done.stdout)["channels"][0]["name"] == "a,b;é"
+
+
+def test_a_quaternion_must_have_norm_one(tmp_path):
+    rows = 200
+    model = Job(ARM, base="floating").load().model
+    random, turn = np.random.default_rng(0), np.arange(rows) / rows
+    columns = {f"q_{row.name}": random.normal(size=rows) for row in positions(model)} | {"t": turn}
+    columns |= {f"{p}_{row.name}": random.normal(size=rows) for row in velocities(model) for p in ("qd", "qdd", "tau")}
+    for name, x in zip(("qx", "qy", "qz", "qw"), (np.sin(turn), 0 * turn, 0 * turn, np.cos(turn)), strict=True):
+        columns[f"q_floating_base.{name}"] = x
+    arguments = ("--base", "floating")
+    assert invoke("identify", ARM, log(tmp_path, columns), *arguments).exit_code == 0
+    columns["q_floating_base.qw"][70] = 0.0
+    said = refusal(log(tmp_path, columns), *arguments)
+    assert "log.csv:72: error: columns 'q_floating_base.qx' to 'q_floating_base.qw' are no unit quaternion" in said
 
 
 def test_a_damaged_stream(tmp_path):

@@ -106,6 +106,21 @@ def check_numbers(log: Log, columns: Sequence[str], start: int, rows: Numbers) -
         raise LogError(log.place(start + row), f"column '{shown(columns[column])}' {value} here")
 
 
+UNIT: Final = 1e-3
+"""How far the norm of a quaternion may be from 1; that is what four digits leave."""
+
+
+def check_quaternions(log: Log, columns: Sequence[str], first: Sequence[int], start: int, rows: Numbers) -> None:
+    """Raises LogError for four entries, `first` and those after it, that are no unit quaternion."""
+    for k in first:
+        norms = np.linalg.norm(rows[:, k : k + 4], axis=1)
+        bad = np.flatnonzero(np.abs(norms - 1) > UNIT)
+        if len(bad):
+            row = int(bad[0])
+            raise LogError(log.place(start + row), f"columns '{shown(columns[k])}' to '{shown(columns[k + 3])}' are no "
+                                                   f"unit quaternion here: their norm is {norms[row]:.4g}")
+
+
 def check_time(log: Log, start: int, t: Numbers, step: float | None) -> None:
     """Raises LogError where time does not rise, or is uneven though `step` (s) says that it must not be."""
     steps = np.diff(t)
