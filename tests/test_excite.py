@@ -199,6 +199,7 @@ def test_limits_that_are_missing_or_impossible_are_one_sentence_with_a_place(tmp
     (["--base", "floating"], "is floating; excite moves joints with one coordinate"),
     (["--gravity", "runtime"], "--gravity runtime"),
     (["--friction", "sticky"], "--friction sticky"),
+    (["--limit", "elbow.velocity=1e308"], "joint 'elbow': its velocity limit 1e+308 is none; give --limit elbow.vel"),
     (["--plot", "m.svg"], "--plot 'm.svg': give a name that ends in .png"),
     (["-o", "m.parquet"], "--out 'm.parquet': give a name that ends in .csv"),
 ])
