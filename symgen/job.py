@@ -146,7 +146,7 @@ class Job:
         if long is not None:
             raise OptionError(f"joint '{shown(long)[:40]}...': a name may have up to {LONGEST_NAME} bytes")
         if self.trig == "inline":
-            _check_inline(functions)
+            _check_inline(functions, self.batch)
         if self.batch is not None:
             _check_batch_names([function.name for function in functions])
         source = Source.of(self.file, loaded.sha256, self.actuators, loaded.actuators_sha256)
@@ -233,9 +233,11 @@ def _check_batch_names(names: Sequence[str]) -> None:
         raise OptionError(f"--batch: a function for batches would be called {bad!r}, too; name yours otherwise")
 
 
-def _check_inline(functions: Sequence[Function]) -> None:
+def _check_inline(functions: Sequence[Function], batch: str | None) -> None:
     nodes = ((f.name, f.program.nodes[i]) for f in functions for i in live(f.program))
     bad = next(((name, n.op) for name, n in nodes if n.op in MATHS - INLINE), None)
+    if bad is not None and batch is not None:
+        raise OptionError(f"--friction-width: vectors of states have no {bad[1]}, which {bad[0]} needs; leave it away")
     if bad is not None:
         raise OptionError(f"--trig inline has no {bad[1]}, which {bad[0]} needs; use --trig libm")
 

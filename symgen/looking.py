@@ -15,6 +15,7 @@ from symgen.inspect_report import latex as groupings_as_latex
 from symgen.inspect_report import on_terminal, page
 from symgen.inspect_report import plot as draw
 from symgen.job import Job
+from symgen.publish import exists
 from symgen.symbolic import entry as closed_form
 
 PLOTTED: Final = ("regressor", "base_regressor", "mass_matrix", "christoffel_symbols_full")
@@ -64,7 +65,7 @@ def _plot(file: str, options: Mapping[str, Any], data: dict[str, Any], path: Pat
 
 def _check_target(path: Path | None, file: str, mark: bytes) -> None:
     """Only what an earlier look left may be overwritten."""
-    if path is None or not path.is_file():
+    if path is None or not exists(path) or not path.is_file():
         return
     with path.open("rb") as stream:
         ours = mark in stream.read(4096)

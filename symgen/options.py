@@ -36,6 +36,10 @@ def _folder(ctx: click.Context, param: click.Parameter, text: str) -> Path:
     return Path(text)
 
 
+def _optional_folder(ctx: click.Context, param: click.Parameter, text: str | None) -> Path | None:
+    return None if text is None else _folder(ctx, param, text)
+
+
 def _links(ctx: click.Context, param: click.Parameter, text: str) -> tuple[str, ...]:
     return tuple(text.split(",")) if text else ()
 
@@ -184,7 +188,7 @@ IDENTIFY_OPTIONS = (
     click.option("--engine", metavar="NAME", default="serial", show_default=True,
                  help="Who computes: serial, or dask (threads of this process unless --scheduler is given)."),
     click.option("--scheduler", metavar="ADDRESS", help="A running Dask scheduler, as in tcp://host:8786."),
-    click.option("-o", "--out", metavar="DIR", type=click.Path(path_type=Path),
+    click.option("-o", "--out", metavar="DIR", callback=_optional_folder,
                  help="Folder for identification.json and plots; those of an earlier run are replaced."),
     click.option("--urdf", metavar="OUT.urdf", type=click.Path(path_type=Path),
                  help="Write the robot's file with consistent inertias that have the base parameters found, the "

@@ -22,7 +22,7 @@ from symgen.manifest import NAME, manifest
 from symgen.mechanics.assemble import Loaded
 from symgen.module import Module
 from symgen.native import CompilerError, run_compiler, workspace
-from symgen.publish import publish
+from symgen.publish import exists, publish
 from symgen.render import render
 from symgen.targets.c_lanes import batch_functions
 from symgen.targets.describe import Description, conventions, tables
@@ -46,6 +46,7 @@ def build(
     `options` are the other fields of `symgen.job.Job`. Needs a C compiler and Python's headers. Returns the module, the
     loaded robot and the paths written. Raises SymgenError, and then nothing was written.
     """
+    flags = _flags(cflags)
     given: dict[str, Any] = {"batch": "auto"} | {k: v for k, v in options.items() if v is not None}
     job = Job(os.fspath(file), **given, trig="inline", glue=())
     progress("reading the robot")
@@ -54,13 +55,21 @@ def build(
     module = job.module(loaded)
     sources = files(module, ["c"])
     progress("compiling")
-    made: Contents = {**sources, **extension(module, sources, shlex.split(cflags)), **interface(module)}
+    made: Contents = {**sources, **extension(module, sources, flags), **interface(module)}
     made[NAME] = manifest(module, {name: text for name, text in made.items() if name != NAME})
     wheel = Path(out) / _wheel_name(module)
     _check_wheel(wheel)
-    paths = publish(made, Path(out) / module.name)
-    wheel.write_bytes(_wheel(module, {name: x for name, x in made.items() if not name.endswith((".c", ".h", ".json"))}))
+    held = {name: x for name, x in made.items() if not name.endswith((".c", ".h", ".json"))}
+    paths = publish(made, Path(out) / module.name, beside={wheel: _wheel(module, held)})
     return module, loaded, [*paths, wheel]
+
+
+def _flags(text: str) -> list[str]:
+    """Flags as a shell would part them. Raises OptionError."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise OptionError(f"--cflags {text!r}: {error}") from None
 
 
 def extension(module: Module, sources: Mapping[str, str], cflags: Sequence[str]) -> dict[str, bytes]:
@@ -160,7 +169,7 @@ def _digest(data: bytes) -> str:
 
 def _check_wheel(path: Path) -> None:
     """Raises OptionError where another file has the name of our wheel."""
-    if not path.exists():
+    if not exists(path):
         return
     try:
         with zipfile.ZipFile(path) as archive:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -302,6 +303,28 @@ def test_a_package_says_what_it_needs(tmp_path, monkeypatch):
     monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
     with pytest.raises(SymgenError, match=r"Python\.h is missing; install"):
         build_package(robot_file("pendulum"), tmp_path / "out", quantities=("gravity",))
+    assert not (tmp_path / "out").exists()
+
+
+def test_package_and_wheel_appear_together_or_not_at_all(tmp_path, package, monkeypatch):
+    name = package[2][-1].name
+
+    def full_disk(**options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("symgen.publish.tempfile.NamedTemporaryFile", full_disk)
+    with pytest.raises(SymgenError, match=rf"cannot write '.*{re.escape(name)}': No space left on device"):
+        build_package(robot_file("pendulum"), tmp_path, quantities=("gravity",), cflags="-O0")
+    assert snapshot(tmp_path) == {}
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["--cflags", "'"], "--cflags \"'\": No closing quotation"),
+    (["--friction", "runtime:coulomb", "--friction-width", "0.1"], "--friction-width: vectors of states have no tanh"),
+])
+def test_a_package_is_refused_in_a_sentence(tmp_path, arguments, said):
+    result = invoke("build", robot_file("pendulum"), "-o", tmp_path / "out", *arguments)
+    assert result.exit_code == 2 and said in result.stderr and result.stderr.count("\n") == 1, result.output
     assert not (tmp_path / "out").exists()
 
 

@@ -300,6 +300,30 @@ def test_a_robot_that_is_not_ours_is_not_overwritten(tmp_path, log):
         assert target.read_bytes() == before
 
 
+@pytest.mark.parametrize(("urdf", "said"), [
+    ("out", "written twice"), ("out/measured.png", "written twice"), ("out/" + "a" * 300, "File name too long"),
+    ("log/x.urdf", "cannot write"),
+])
+def test_report_and_robot_are_written_together_or_not_at_all(tmp_path, log, monkeypatch, urdf, said):
+    monkeypatch.setattr("symgen.identification.plots._png", lambda figure: b"")
+    (tmp_path / "log").write_text("no folder")
+    arguments = ["identify", robot_file("scara"), str(log[0]), "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(main, [*arguments, "--urdf", str(tmp_path / urdf)])
+    assert result.exit_code == 2 and result.output.count("\n") == 1, result.output
+    assert said in result.output
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "log"]
+    done = CliRunner().invoke(main, [*arguments, "--urdf", str(tmp_path / "out" / "new.urdf")])
+    assert done.exit_code == 0 and {"new.urdf", "measured.png"} < {path.name for path in (tmp_path / "out").iterdir()}
+
+
+@pytest.mark.parametrize(("folder", "said"), [("", "--out '': give a folder"), ("log", "it is not a folder")])
+def test_a_folder_that_is_none_is_refused_before_the_log_is_read(tmp_path, folder, said):
+    (tmp_path / "log").write_text("no folder")
+    given = str(tmp_path / folder) if folder else ""
+    result = CliRunner().invoke(main, ["identify", robot_file("scara"), "none.csv", "-o", given])
+    assert result.exit_code == 2 and said in result.output, result.output
+
+
 def test_an_unknown_link_is_one_sentence_before_any_work(log):
     result = CliRunner().invoke(main, ["identify", robot_file("scara"), str(log[0]), "--payload", "nobody"])
     assert result.exit_code == 2 and result.output.startswith("error: --payload nobody: no moving link"), result.output

@@ -243,6 +243,9 @@ def test_limits_that_are_missing_or_impossible_are_one_sentence_with_a_place(tmp
     (["--base", "floating"], "is floating; excite moves joints with one coordinate"),
     (["--gravity", "runtime"], "--gravity runtime"),
     (["--friction", "sticky"], "--friction sticky"),
+    (["--limit", "elbow.velocity=1e308"], "joint 'elbow': its velocity limit 1e+308 is none; give --limit elbow.vel"),
+    (["--plot", "m.svg"], "--plot 'm.svg': give a name that ends in .png"),
+    (["-o", "m.parquet"], "--out 'm.parquet': give a name that ends in .csv"),
 ])
 def test_options_that_do_not_fit_are_one_sentence(tmp_path, arguments, said):
     result = run(SCARA, "-o", tmp_path / "m.csv", *arguments)
@@ -263,6 +266,11 @@ def test_nothing_is_written_where_one_of_two_files_cannot_be(tmp_path):
     (tmp_path / "m.png").mkdir()
     result = run(SCARA, "-o", tmp_path / "m.csv", "--plot", tmp_path / "m.png", "--budget", 1, "--rate", 10)
     assert result.exit_code == 2 and not (tmp_path / "m.csv").exists()
+
+
+def test_a_name_that_no_file_can_have_is_one_sentence(tmp_path):
+    result = run(SCARA, "-o", tmp_path / f"{'m' * 300}.csv", "--budget", 1, "--rate", 10)
+    assert result.exit_code == 2 and "File name too long" in result.output and not any(tmp_path.iterdir())
 
 
 def test_a_continuous_joint_goes_half_a_turn_and_options_come_before_the_file():

@@ -1,8 +1,10 @@
 """The command ``symgen identify``: what it writes and prints, and one sentence for every bad log."""
 
 import json
+import zipfile
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from tools import invoke, robot_file
 
 from symgen.identification.simulation import Motion, Recipe, simulated, write
 from symgen.job import Job
+from symgen.mechanics.coupling import positions, velocities
 
 ARM = robot_file("scara")
 RECIPE = Recipe(duration=2.0, rate=200.0)
@@ -151,6 +154,7 @@ BAD = {
     "moving slowly": (good(motion=Motion(frequency=2e-4)), "(condition number "),
     "too few": ({k: x[:9] for k, x in good().items()}, "has 9 rows, too few: 7 rows are left for the estimate"),
     "too few for derivatives": ({k: x[:25] for k, x in but("qd").items()}, "go to derivatives), and"),
+    "absurd": ({k: x if k == "t" else np.full(len(x), 1e300) for k, x in good().items()}, "reaches 1e+300 where"),
     "no rows": ({k: x[:0] for k, x in good().items()}, "has 0 rows; there is nothing to identify from"),
 }
 
@@ -189,6 +193,70 @@ def test_bad_files(tmp_path):
         assert f"x{suffix}: error: " in refusal(tmp_path / f"x{suffix}")
 
 
+def matrices(columns):
+    names = Job(ARM).load().model.joint_names
+    return {"t": columns["t"]} | {p: np.stack([columns[f"{p}_{name}"] for name in names], 1)
+                                  for p in ("q", "qd", "qdd", "tau")}
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_an_array_that_is_shorter_than_its_head_says(tmp_path, kind):
+    np.savez(tmp_path / "whole.npz", **good())
+    with zipfile.ZipFile(tmp_path / "whole.npz") as whole, zipfile.ZipFile(tmp_path / "x.npz", "w", kind) as short:
+        for name in whole.namelist():
+            short.writestr(name, whole.read(name)[: -100 if name.startswith("q_") else None])
+    assert "has 3100 bytes of numbers where its head says 3200" in refusal(tmp_path / "x.npz")
+
+
+def test_names_with_commas_stand_in_quotes(tmp_path):
+    robot = tmp_path / "odd.urdf"
+    robot.write_text(Path(ARM).read_text().replace(f'"{JOINT}"', '"a,b;é"'))
+    odd = lines()
+    quoted = odd[0].split(",")
+    odd[0] = ", ".join(f'"{name}"' for name in quoted).replace(JOINT, "a,b;é")
+    (tmp_path / "log.csv").write_text("\r".join(odd), encoding="utf-8", newline="")
+    assert "does not begin with a line of column names (" in refusal(tmp_path / "log.csv")
+    (tmp_path / "log.csv").write_text("\n".join(odd), encoding="utf-8")
+    done = invoke("identify", robot, tmp_path / "log.csv", "--json")
+    assert done.exit_code == 0 and json.loads(done.stdout)["channels"][0]["name"] == "a,b;é"
+
+
+def test_a_quaternion_must_have_norm_one(tmp_path):
+    rows = 200
+    model = Job(ARM, base="floating").load().model
+    random, turn = np.random.default_rng(0), np.arange(rows) / rows
+    columns = {f"q_{row.name}": random.normal(size=rows) for row in positions(model)} | {"t": turn}
+    columns |= {f"{p}_{row.name}": random.normal(size=rows) for row in velocities(model) for p in ("qd", "qdd", "tau")}
+    for name, x in zip(("qx", "qy", "qz", "qw"), (np.sin(turn), 0 * turn, 0 * turn, np.cos(turn)), strict=True):
+        columns[f"q_floating_base.{name}"] = x
+    arguments = ("--base", "floating")
+    assert invoke("identify", ARM, log(tmp_path, columns), *arguments).exit_code == 0
+    columns["q_floating_base.qw"][70] = 0.0
+    said = refusal(log(tmp_path, columns), *arguments)
+    assert "log.csv:72: error: columns 'q_floating_base.qx' to 'q_floating_base.qw' are no unit quaternion" in said
+
+
+def test_a_damaged_stream(tmp_path):
+    np.savez_compressed(tmp_path / "x.npz", **matrices(good()))
+    data = bytearray((tmp_path / "x.npz").read_bytes())
+    data[len(data) // 2 : len(data) // 2 + 200] = bytes(200)
+    (tmp_path / "x.npz").write_bytes(data)
+    assert "x.npz: error: cannot be read (" in refusal(tmp_path / "x.npz")
+
+
+def test_a_matrix_of_more_coordinates_than_the_robot_has(tmp_path):
+    wide = matrices(good())
+    wide["q"] = np.hstack([wide["q"], wide["q"][:, :1]])
+    np.savez(tmp_path / "x.npz", **wide)
+    assert f"'q' has 5 columns where 4 are wanted: '{JOINT}'" in refusal(tmp_path / "x.npz")
+    np.savez(tmp_path / "none.npz")
+    assert "always needed; it has no columns" in refusal(tmp_path / "none.npz")
+
+
+def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
+    assert "go to derivatives), and" in refusal(log(tmp_path, but("qd")), "--cutoff", "1e-320")
+
+
 @pytest.mark.parametrize(("options", "said"), [
     (["--sensor", "force"], "--sensor 'force': use torque or wrench:JOINT"),
     (["--sensor", "wrench:none"], "no moving joint is called 'none'"),
@@ -200,6 +268,8 @@ def test_bad_files(tmp_path):
     (["--friction", "dry"], "use some of viscous, coulomb, offset"),
     (["--validate", "nan"], "give a part of the log from 0 to 0.9"),
     (["--cutoff", "0"], "give a frequency in Hz"),
+    (["--prior-deviation", "1e-300", "--full"], "give a relative deviation"),
+    (["--method", "energy", "--interval", "1e6"], "has 400 rows, too few"),
     (["--max-condition", "0.5"], "give a number above 1"),
     (["--gravity", "runtime"], "a log was made under one gravity"),
     (["--prior", "none.json"], "cannot be read"),
@@ -211,6 +281,7 @@ def test_bad_options(tmp_path, options, said):
 @pytest.mark.parametrize(("text", "said"), [
     ("{}", "has no table of bodies"), ('{"bodies": {"none": {}}}', "no body is called 'none'"),
     ('{"bodies": {"BODY": {"m": 1}}}', "needs the ten numbers m, hx"), ("[", "cannot be read"),
+    ("[" * 100_000, "cannot be read"), ('{"bodies": {"BODY": {"m": 1%s}}}' % ("0" * 400), "needs the ten numbers"),
 ])
 def test_bad_priors(tmp_path, text, said):
     (tmp_path / "prior.json").write_text(text.replace("BODY", Job(ARM).load().model.bodies[0].name))

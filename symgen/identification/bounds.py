@@ -16,6 +16,8 @@ from symgen.mechanics.xml_reader import quoted, shown
 Numbers = NDArray[np.float64]
 
 KINDS: Final = ("lower", "upper", "velocity", "effort")
+LARGEST: Final = 1e9
+"""What is larger limits nothing (and overflows in squares)."""
 TURN: Final = math.pi
 """How far a continuous joint goes to either side where nothing else is said (rad)."""
 
@@ -89,6 +91,10 @@ def _check(loaded: Loaded, body: Body, known: Mapping[str, float]) -> None:
     if known["lower"] >= known["upper"]:
         raise _error(loaded, body, f"cannot move: its lower limit {known['lower']:g} is not below its upper limit "
                                    f"{known['upper']:g}")
+    huge = next((kind for kind in KINDS if LARGEST < abs(known[kind]) < math.inf), None)
+    if huge is not None:
+        raise _error(loaded, body, f"its {huge} limit {known[huge]:g} is none; give --limit "
+                                   f"{shown(body.joint.name)}.{huge}=VALUE")
     for kind in ("velocity", "effort"):
         if not known[kind] > 0:
             raise _error(loaded, body, f"cannot move: its {kind} limit is {known[kind]:g}; give --limit "

@@ -66,13 +66,14 @@ class Tally:
         if samples.qd.shape[1]:
             self.fastest = np.maximum(self.fastest, np.abs(samples.qd).max(0))
             steps = (samples.t[2:] - samples.t[:-2])[:, None]
-            rates, qd = (samples.q[2:] - samples.q[:-2]) / steps, samples.qd[1:-1]
-            self.sums += [(rates * qd).sum(0), (rates * rates).sum(0), (qd * qd).sum(0)]
+            with np.errstate(over="ignore", invalid="ignore"):  # what is too large to square is out of range below
+                rates, qd = (samples.q[2:] - samples.q[:-2]) / steps, samples.qd[1:-1]
+                self.sums += [(rates * qd).sum(0), (rates * rates).sum(0), (qd * qd).sum(0)]
         for suspicion in (*self._factors(), *self._ranges()):
             raise LogError(shown(self.log.file), suspicion + "; correct the units, or say --trust-units")
 
     def _factors(self) -> Iterator[str]:
-        for k, (both, rates, qd) in enumerate(self.sums.T):
+        for k, (both, rates, qd) in enumerate(self.sums.T.tolist()):  # floats: what overflowed is no warning
             if both <= CLEAR * math.sqrt(rates * qd) or not qd:
                 continue
             slope = both / qd
@@ -103,6 +104,21 @@ def check_numbers(log: Log, columns: Sequence[str], start: int, rows: Numbers) -
         row, column = (int(x) for x in np.argwhere(bad)[0])
         value = "is empty or not a number" if np.isnan(rows[row, column]) else "is infinite"
         raise LogError(log.place(start + row), f"column '{shown(columns[column])}' {value} here")
+
+
+UNIT: Final = 1e-3
+"""How far the norm of a quaternion may be from 1; that is what four digits leave."""
+
+
+def check_quaternions(log: Log, columns: Sequence[str], first: Sequence[int], start: int, rows: Numbers) -> None:
+    """Raises LogError for four entries, `first` and those after it, that are no unit quaternion."""
+    for k in first:
+        norms = np.linalg.norm(rows[:, k : k + 4], axis=1)
+        bad = np.flatnonzero(np.abs(norms - 1) > UNIT)
+        if len(bad):
+            row = int(bad[0])
+            raise LogError(log.place(start + row), f"columns '{shown(columns[k])}' to '{shown(columns[k + 3])}' are no "
+                                                   f"unit quaternion here: their norm is {norms[row]:.4g}")
 
 
 def check_time(log: Log, start: int, t: Numbers, step: float | None) -> None:

@@ -1,7 +1,7 @@
 """The command ``symgen identify``."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,13 +40,17 @@ def identify(
     symgen identify robots/panda_arm.urdf log.csv --urdf identified.urdf --payload flange
     """
     from symgen.progress import progress
+    from symgen.publish import check_folder, write_files
 
     with progress() as tell:
+        if out is not None:
+            check_folder(out)
         found, more = run(file, log, options, tell, urdf, payload)
         if out is not None:
             tell("drawing")
-            written(found, out, more.data)
-        more.write()
+            written(found, out, more)
+        else:
+            write_files(more.files)
     for note in found.notes:
         click.echo(note, err=True)
     _say(found, more, as_json)
@@ -102,14 +106,13 @@ def _say(found: "Identified", more: "More", as_json: bool) -> None:
             click.echo(line)
 
 
-def written(found: "Identified", folder: Path, more: Mapping[str, Any]) -> list[Path]:
-    """Write identification.json and pictures into a folder. Raises SymgenError, and then nothing was written."""
+def written(found: "Identified", folder: Path, more: "More") -> list[Path]:
+    """Write identification.json and pictures into a folder, and what else was asked for. Raises SymgenError, and then
+    nothing was written."""
     from symgen.identification.plots import pictures
     from symgen.identification.report import LISTING, data, listed
     from symgen.publish import publish
 
-    if not str(folder):
-        raise OptionError("--out '': give a folder, . for this one")
     drawn = pictures(found)
-    text = json.dumps(listed({**data(found), **more}, drawn), indent=1) + "\n"
-    return publish({LISTING: text, **drawn}, folder, LISTING)
+    text = json.dumps(listed({**data(found), **more.data}, drawn), indent=1) + "\n"
+    return publish({LISTING: text, **drawn}, folder, LISTING, more.files)

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.excitation import Excited, Task
+from symgen.publish import exists
 from symgen.report import console, table
 
 Numbers = NDArray[np.float64]
@@ -41,6 +42,9 @@ def check(task: Task, motion: Path, plot: Path | None, robot: str) -> None:
     bad = next((name for name in task.names if set(name) & set(',"\n\r')), None)
     if bad is not None:
         raise OptionError(f"joint {bad!r}: its name cannot be a column of a CSV file; rename it")
+    for option, path, end in (("--out", motion, ".csv"), ("--plot", plot, ".png")):
+        if path is not None and path.suffix.lower() != end:
+            raise OptionError(f"{option} {str(path)!r}: give a name that ends in {end}")
     first = (header(task.names) + "\n").encode()
     _check(motion, robot, lambda there: there.startswith(first))
     if plot is not None:
@@ -50,7 +54,7 @@ def check(task: Task, motion: Path, plot: Path | None, robot: str) -> None:
 
 
 def _check(path: Path, robot: str, ours: Callable[[bytes], bool]) -> None:
-    if not path.exists():
+    if not exists(path):
         return
     if path.is_file() and not path.samefile(robot):
         with path.open("rb") as stream:

@@ -4,6 +4,7 @@ Each format is a row of FORMATS. Columns are numbers by name; a two-dimensional 
 columns ``NAME[0]``, ``NAME[1]``, ...
 """
 
+import csv
 import difflib
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -78,7 +79,7 @@ def check_columns(log: Log, wanted: Sequence[str], hint: str = "") -> None:
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         near = difflib.get_close_matches(missing[0], log.names, 3, 0.6)
-        there = f"near names: {quoted(near)}" if near else f"it has {quoted(log.names, 8)}"
+        there = f"near names: {quoted(near)}" if near else f"it has {quoted(log.names, 8) or 'no columns'}"
         raise LogError(shown(log.file), f"has no column '{shown(missing[0])}'{more}; {hint}{there}")
 
 
@@ -107,17 +108,21 @@ class CsvLog:
             head = stream.readline().decode("utf-8-sig", "replace").strip()
         if not head:
             raise LogError(shown(path), "does not begin with a line of column names")
-        names = tuple(name.strip().strip('"') for name in head.split(","))
+        try:
+            names = tuple(name.strip() for name in next(csv.reader([head], skipinitialspace=True)))
+        except csv.Error as error:
+            raise LogError(shown(path), f"does not begin with a line of column names ({shown(str(error), 100)})"
+                           ) from None
         return cls(path, names, max(_lines(path) - 1, 0))
 
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns. Raises LogError where a line is no row of numbers."""
-        csv, types = _pyarrow("csv"), {name: "float64" for name in self.names if name in names}
-        read = csv.ReadOptions(block_size=1 << 21, column_names=list(self.names), skip_rows=1, use_threads=False)
-        convert = csv.ConvertOptions(column_types=types, include_columns=list(names))
-        parse = csv.ParseOptions(ignore_empty_lines=False)
+        arrow, types = _pyarrow("csv"), {name: "float64" for name in self.names if name in names}
+        read = arrow.ReadOptions(block_size=1 << 21, column_names=list(self.names), skip_rows=1, use_threads=False)
+        convert = arrow.ConvertOptions(column_types=types, include_columns=list(names))
+        parse = arrow.ParseOptions(ignore_empty_lines=False)
         try:
-            with csv.open_csv(self.file, read, parse, convert) as batches:
+            with arrow.open_csv(self.file, read, parse, convert) as batches:
                 for batch in batches:
                     yield _table(batch)
         except ValueError as error:

@@ -1,7 +1,9 @@
 """NPZ logs without loading them: members that are stored plainly are mapped, compressed ones are read as streams."""
 
+import math
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -67,8 +69,13 @@ class NpzLog:
         }
 
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
-        """Rows of the named columns."""
-        columns = [self._columns[name] for name in names]
+        """Rows of the named columns. Raises LogError where the file is damaged."""
+        try:
+            yield from self._chunks([self._columns[name] for name in names])
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+            raise LogError(shown(self.file), f"cannot be read ({shown(str(error), 100)})") from None
+
+    def _chunks(self, columns: Sequence[tuple[Member, int]]) -> Iterator[Numbers]:
         with ExitStack() as stack:
             readers = {m.name: self._pieces(m, stack) for m, _ in columns}
             for start in range(0, self.rows, CHUNK):
@@ -100,6 +107,11 @@ def _member(path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Membe
     if fortran and len(shape) == 2 and min(shape) > 1:
         raise LogError(shown(path), f"'{shown(name)}' is stored column by column; save it row by row "
                                     "(numpy.ascontiguousarray)")
+    size = math.prod(shape) * dtype.itemsize
+    there = info.file_size - begin
+    if there < size:
+        raise LogError(shown(path), f"'{shown(name)}' has {there} bytes of numbers where its head says {size}; the "
+                                    "file is damaged")
     plain = info.compress_type == zipfile.ZIP_STORED
     offset = _start(path, info) + begin if plain else None
     return Member(name, shape[0], shape[1] if len(shape) == 2 else 1, dtype, len(shape) == 1, offset)

@@ -1,11 +1,10 @@
 """Standard parameters that are known beforehand: those of the robot's file, or of a file of their own."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,9 @@ from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.xml_reader import quoted, shown
 
 Numbers = NDArray[np.float64]
+
+HUGE: Final = 1e30
+"""No parameter is as large; what is would overflow in squares."""
 
 
 def with_prior(mapping: BaseMapping, prior: str) -> BaseMapping:
@@ -49,7 +51,7 @@ def _toml(path: str) -> Mapping[str, Any]:
 def _json(path: str) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise OptionError(f"--prior {shown(path)}: cannot be read ({shown(reason, 200)})") from None
 
@@ -64,4 +66,4 @@ def _ten(path: str, name: str, ten: Any) -> list[float]:
 
 
 def _finite(x: Any) -> bool:
-    return isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x)
+    return isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) < HUGE

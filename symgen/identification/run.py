@@ -3,14 +3,14 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
-from symgen.identification.checks import Tally, check_numbers, check_step, check_time
+from symgen.identification.checks import Tally, check_numbers, check_quaternions, check_step, check_time
 from symgen.identification.engines import run
 from symgen.identification.equations import Equations
 from symgen.identification.estimate import Channel, Estimate
@@ -32,6 +32,8 @@ Progress = Callable[[str], None]
 
 SHOWN: Final = 5
 """Blocks at the end of a log that are kept for pictures."""
+LONGEST: Final = 1e15
+"""Rows of an interval at most; no log has so many."""
 LISTED: Final = 6
 """Parameters that a message names at most."""
 
@@ -50,6 +52,8 @@ class Reading:
     derivation: Derivation | None
     accelerations: bool
     step: float
+    quaternions: tuple[int, ...] = ()
+    """The columns at which quaternions begin."""
 
     @property
     def even(self) -> float | None:
@@ -99,7 +103,7 @@ def identify(
     progress("preparing regressors")
     sought = problem(job, loaded, settings)
     sought = replace(sought, mapping=with_prior(sought.mapping, settings.prior))
-    reading = _reading(opened, sought, settings)
+    reading = replace(_reading(opened, sought, settings), quaternions=_quaternions(loaded))
     equations = sought.equations(reading.plan.interval)
     last: deque[Samples] = deque(maxlen=SHOWN)
     trained, held_out = _reduced(reading, equations, _tally(reading, loaded, settings), last, settings, progress)
@@ -117,10 +121,16 @@ def _reading(log: Log, sought: Problem, settings: Settings) -> Reading:
     if missing and not settings.trust_units:
         check_step(log, step)
     derivation = Derivation.of_cutoff(settings.cutoff, step) if missing else None
-    interval = max(2 * round(settings.interval / step / 2), 2) if sought.intervals else 0
+    interval = max(2 * round(min(settings.interval / step, LONGEST) / 2), 2) if sought.intervals else 0
     plan = Plan(log.rows, derivation.half if derivation else 0, interval, settings.validate)
     _check_length(log, plan, sought)
     return Reading(log, columns, plan, derivation, sought.wanted.accelerations, step)
+
+
+def _quaternions(loaded: Loaded) -> tuple[int, ...]:
+    """The columns of a layout at which those of floating joints begin; t comes first."""
+    units = [row.unit for row in positions(loaded.model)]
+    return tuple(k for k, (before, unit) in enumerate(pairwise(units), 2) if unit == "1" and before == "m")
 
 
 def _step(log: Log, columns: Layout) -> float:
@@ -169,6 +179,7 @@ def _blocks(reading: Reading, tally: Tally, last: deque[Samples], progress: Prog
     for start, rows in pieces(reading.log, columns, ranges):
         new = max(seen - start, 0)
         check_numbers(reading.log, columns, start, rows)
+        check_quaternions(reading.log, columns, reading.quaternions, start, rows)
         check_time(reading.log, start, rows[:, 0], reading.even)
         tally.add(rows[max(new - 2, 0) :])
         seen = start + len(rows)

@@ -1,6 +1,7 @@
 """From a log to blocks of samples: which columns, which rows, and derivatives where the log has none."""
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,12 +12,15 @@ from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
 from symgen.identification.logs import Log, LogError, check_columns
-from symgen.mechanics.xml_reader import shown
+from symgen.mechanics.xml_reader import quoted, shown
 
 Numbers = NDArray[np.float64]
 
 ORDER: Final = 4
 """Of the polynomials that are fitted to a window; it gives accelerations to second order of what is left."""
+
+LOWEST: Final = 1e-12
+"""The least cutoff by the rate of sampling that is told from none; no log is long enough for it."""
 
 BLOCK: Final = 4096
 """Samples that are reduced at a time."""
@@ -88,11 +92,20 @@ def _group(log: Log, prefix: str, names: Sequence[str], optional: bool = False) 
     wanted, numbered = [f"{prefix}_{name}" for name in names], [f"{prefix}[{k}]" for k in range(len(names))]
     if not any(name in log.names for name in wanted):
         if set(numbered) <= set(log.names):
+            _check_width(log, prefix, names)
             return tuple(numbered)
         if optional:
             return ()
     check_columns(log, wanted)
     return tuple(wanted)
+
+
+def _check_width(log: Log, prefix: str, names: Sequence[str]) -> None:
+    """Raises LogError where a matrix has columns of more coordinates than are wanted, for then which is which?"""
+    width = sum(re.fullmatch(rf"{prefix}\[\d+\]", name) is not None for name in log.names)
+    if width > len(names):
+        raise LogError(shown(log.file), f"'{prefix}' has {width} columns where {len(names)} are wanted: "
+                                        f"{quoted(names, 8)}; give these, in this order")
 
 
 @dataclass(frozen=True)
@@ -110,7 +123,7 @@ class Derivation:
     def of_cutoff(cls, cutoff: float, step: float) -> "Derivation":
         """That which lets half of the power at `cutoff` Hz pass, to within a decibel (Schafer, IEEE Signal Processing
         Magazine 2011, approximation of the -3 dB point)."""
-        return cls(max(3, round(((ORDER + 1) * 0.5 / (step * cutoff) + 4.6) / 3.2)), step)
+        return cls(max(3, round(((ORDER + 1) * 0.5 / max(step * cutoff, LOWEST) + 4.6) / 3.2)), step)
 
     def derivative(self, x: Numbers, order: int) -> Numbers:
         """Of rows x (N x k) in time, N - 2 `half` rows; order 0 smooths."""

@@ -40,7 +40,7 @@ class Settings:
         self._number("--cutoff", self.cutoff, 0, 1e6, "a frequency in Hz, such as 20")
         self._number("--interval", self.interval, 0, 1e6, "a time in s, such as 0.1")
         self._number("--validate", self.validate + 1e-300, 0, 0.9, "a part of the log from 0 to 0.9")
-        self._number("--prior-deviation", self.prior_deviation, 0, 1e6, "a relative deviation, such as 0.3")
+        self._number("--prior-deviation", self.prior_deviation, 1e-9, 1e6, "a relative deviation, such as 0.3")
         self._number("--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4")
 
     @property

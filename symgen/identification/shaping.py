@@ -21,7 +21,7 @@ from symgen.mechanics.consistency import INDEFINITE, judge
 from symgen.mechanics.expansion import expanded, is_xacro
 from symgen.mechanics.parameters import lumped
 from symgen.mechanics.xml_reader import file_bytes, shown
-from symgen.publish import write_files
+from symgen.publish import exists
 
 Numbers = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def _check_consistent(again: Loaded, found: Bodies) -> None:
 
 def check_target(path: Path, robot: str) -> None:
     """Only a robot that this command wrote may be replaced. Raises OptionError."""
-    if not path.exists():
+    if not exists(path):
         return
     ours = path.is_file() and not path.samefile(robot) and MARK in path.read_bytes()
     if not ours:
@@ -180,12 +180,13 @@ class More:
         return {"shape": _shape_data(self.shape) if self.shape else None,
                 "payload": _payload_data(self.payload) if self.payload else None}
 
-    def write(self) -> None:
-        """The URDF, if one was asked for. Raises OptionError."""
+    @property
+    def files(self) -> dict[Path, bytes]:
+        """The URDF, if one was asked for, to be written. Raises OptionError."""
         if self.urdf is None or self.shape is None:
-            return
+            return {}
         check_target(self.urdf, self.job.file)
-        write_files({self.urdf: marked(self.shape.text)})
+        return {self.urdf: marked(self.shape.text)}
 
 
 def more(job: Job, loaded: Loaded, urdf: Path | None, link: str | None) -> More:
