@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from firmware.modules import ROBOTS
+from firmware.errors import section
 from firmware.target import M0, M4F, M7, PACKAGES, STACK, TOOLS, Core, Figures, Result, results, summary
 from firmware.tools import ROOT, missing, run
 
@@ -61,7 +62,7 @@ def main() -> int:
         return 1
     found = list(results(ROBOTS, jobs=2))
     compiler = run("arm-none-eabi-gcc", "-dumpfullversion", cwd=ROOT).strip()
-    print(page(found, f"arm-none-eabi-gcc {compiler}"), end="")
+    print(page(found, f"arm-none-eabi-gcc {compiler}") + section(), end="")
     return 1 if any(r.faults for r in found) else 0
 
 
