@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Iterator, Sequence
 
-from firmware.modules import ROBOTS
 from firmware.errors import section
+from firmware.modules import ROBOTS
 from firmware.target import M0, M4F, M7, PACKAGES, STACK, TOOLS, Core, Figures, Result, results, summary
 from firmware.tools import ROOT, missing, run
 
