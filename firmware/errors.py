@@ -12,8 +12,8 @@ HEAD = """
 ## Single precision
 
 What float computes beside double from the same numbers, at {states} random states within the limits of the joints:
-largest and root-mean-square error of an output's entries, in its units, and in brackets the same as parts of the largest
-entry over all states.
+largest and root-mean-square error of an output's entries, in its units, and in brackets the same as parts of the
+largest entry over all states.
 """
 COLUMNS = ("function", "output", "largest error", "rms error")
 
