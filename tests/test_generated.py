@@ -417,7 +417,7 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("method", ["write_text", "replace"])
+@pytest.mark.parametrize("method", ["write_bytes", "replace"])
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_g8_a_signal_while_writing(method, number, tmp_path):
     generate(robot_file("pendulum"), tmp_path / "out", quantities=("gravity",), prefix="old")
