@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from firmware.tools import Refused, run
+from firmware.tools import Refused, emulated, run
 
 THUNK = "call_"
 """Head of the names of functions that the image calls only to call another."""
@@ -82,9 +82,7 @@ def reached(image: Path, board: str) -> dict[str, int]:
     code = _code(image)
     log = image.with_suffix(".log")
     watched = ",".join(f"{address:#x}+2" for address in sorted({*code, *_moved(image)}))
-    run("qemu-system-arm", "-M", board, "-nographic", "-monitor", "none", "-serial", "none", "-semihosting-config",
-        "enable=on,target=native", "-singlestep", "-d", "cpu,nochain", "-dfilter", watched, "-D", log, "-kernel", image,
-        cwd=image.parent, timeout=240)
+    emulated(image, board, "-singlestep", "-d", "cpu,nochain", "-dfilter", watched, "-D", log, timeout=240)
     return _lowest(_steps(log), code)
 
 

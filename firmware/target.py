@@ -19,7 +19,7 @@ from rich.table import Table
 
 from firmware.modules import ROBOTS, Sample, Written
 from firmware.stack import Calls, reached, tail_calls
-from firmware.tools import BARE, Refused, missing, run
+from firmware.tools import BARE, Refused, emulated, missing, run
 from symgen.compiler.passes import counts
 from symgen.footprint import ARM, TARGETS
 from symgen.targets.c_function import CFunction
@@ -34,6 +34,9 @@ WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotio
             "-Werror")
 MAINS = {"probe": "", "once": "#define ONCE\n"}
 """Main programs and what stands before their common text: one measures, one only calls each function."""
+
+COUNTED = ("-icount", "shift=0")
+"""A tick of QEMU's clock an instruction."""
 
 STARTUP = ("-ffreestanding", "-fno-tree-loop-distribute-patterns")
 """Or gcc would make memset a call of memset."""
@@ -170,14 +173,6 @@ def link(objects: Mapping[str, Path], main: str, core: Core, work: Path) -> Path
 # -- measuring --------------------------------------------------------------------------------------------------
 
 
-def emulated(image: Path, board: str) -> str:
-    """What an image prints. Raises Refused where it stops at a fault."""
-    semihosting = ("-semihosting-config", "enable=on,target=native")
-    quiet = ("-nographic", "-monitor", "none", "-serial", "none")
-    command = ("qemu-system-arm", "-M", board, *quiet, *semihosting, "-icount", "shift=0", "-kernel", image)
-    return run(*command, cwd=image.parent, timeout=120)
-
-
 def code_sizes(objects: dict[str, Path], work: Path) -> dict[str, int]:
     """Bytes of code and constants by source."""
     rows = run("arm-none-eabi-size", *objects.values(), cwd=work).splitlines()[1:]
@@ -191,7 +186,7 @@ def judged(made: Written, core: Core, optimise: str) -> Result:
         work = Path(scratch)
         try:
             objects = build(made, core, optimise, work)
-            printed = emulated(link(objects, "probe", core, work), core.board) if core.board else ""
+            printed = emulated(link(objects, "probe", core, work), core.board, *COUNTED) if core.board else ""
             calls, used = _stack(objects, core, work) if core.board and result.bounded else (None, {})
             figures = _figures(made, objects, printed, calls, used, work)
             return Result(*_key(result), figures, _wrong(printed))

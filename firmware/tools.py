@@ -23,6 +23,14 @@ def run(*command: object, cwd: Path, timeout: float = 300) -> str:
     return done.stdout + done.stderr
 
 
+def emulated(image: Path, board: str, *flags: object, timeout: float = 120) -> str:
+    """What an image prints on a board of QEMU. Raises Refused where it stops at a fault."""
+    semihosting = ("-semihosting-config", "enable=on,target=native")
+    quiet = ("-nographic", "-monitor", "none", "-serial", "none")
+    return run("qemu-system-arm", "-M", board, *quiet, *semihosting, *flags, "-kernel", image, cwd=image.parent,
+               timeout=timeout)
+
+
 def silent(*command: object, cwd: Path) -> None:
     """Run a command that must say nothing. Raises Refused."""
     done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, check=False)
