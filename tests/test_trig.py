@@ -147,14 +147,30 @@ def test_modules_compile_and_prove_themselves(case, tmp_path):
 
 
 @cases
-def test_a_sine_and_its_cosine_are_one_call(case):
+def test_an_angle_is_reduced_once(case):
     module, folder = made(case)
     for function in module.functions:
         text = (folder / f"ur5_{function.name}.c").read_text()
-        called = re.findall(r"ur5_(sincos|sin|cos)\((.*?)(?:, &|\))", text)
-        assert len({angle for _, angle in called}) == len(called)
-        assert sum(2 if name == "sincos" else 1 for name, _ in called) == function.counts.trig
+        called = re.findall(r"ur5_(sincos|sin|cos)\(((?!angle)[^;]*?)(?:, &|\))", text)
+        looped = [angle for row in re.findall(r"angle\d*\[.*?\] = {(.*?)};", text, re.S) for angle in row.split(",")]
+        angles = [angle.strip() for angle in [*looped, *(angle for _, angle in called)]]
+        assert len(set(angles)) == len(angles)
+        taken = len(re.findall(r"= (?:sine|cosine)\d*\[", text))
+        assert taken + sum(2 if name == "sincos" else 1 for name, _ in called) == function.counts.trig
         assert "math.h" not in text
+        assert bool(looped) == (len(angles) > 1)
+
+
+LOOPS = [("scara", []), ("pendulum", [2]), ("ur5", [7]), ("snake16", [8, 7]), ("humanoid25", [8, 8, 6])]
+
+
+@pytest.mark.parametrize(("robot", "sizes"), LOOPS)
+def test_loops_of_sines(robot, sizes):
+    """At most eight angles in a loop; a pair that is left over has a call, as before."""
+    _, folder = generated(robot, quantities=("inverse_dynamics",), trig="inline")
+    text = (folder / f"{robot}_inverse_dynamics.c").read_text()
+    assert [int(n) for n in re.findall(r"angle\d*\[\w+_FILLED\((\d+)\)\]", text)] == sizes
+    assert len(re.findall(r"_sincos\(", text)) == max(1, len(sizes))
 
 
 @cases

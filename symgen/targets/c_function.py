@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from symgen.compiler.passes import live
 from symgen.compiler.program import Index
@@ -10,8 +10,8 @@ from symgen.module import Module
 from symgen.targets.c_text import SUFFIX, comment, literal
 from symgen.targets.chunks import Pieces, alive, cut
 from symgen.targets.describe import Argument, Description
-from symgen.targets.dialect import NEGATION, Dialect, Text, call, minus, over, plus, times
-from symgen.targets.writer import Block, Line, Statement, blocks, signed, statements, variables, zeros
+from symgen.targets.dialect import COSINES, NEGATION, SINES, Dialect, Text, call, minus, over, plus, times
+from symgen.targets.writer import Block, Line, Step, blocks, signed, statements, variables, zeros
 
 WIDTH = 110
 """Longest line of a declaration."""
@@ -45,14 +45,27 @@ def dialect(module: Module) -> Dialect:
         input=lambda array, k: f"{array}[{k}]",
         declare=f"const {scalar} {{name}}",
         entry=_entry,
-        pair=f"{module.name}_sincos({{angle}}, &{{sine}}, &{{cosine}})" if inline else "",
-        reserve=f"{scalar} {{name}}",
+        pair=f"{module.name}_sincos({{angle}}, &{{sine}}, &{{cosine}});" if inline else "",
+        reserve=f"{scalar} {{name}};",
+        loop=partial(_loop, module.name, scalar) if inline else None,
     )
 
 
 def _sign(a: Text, scalar: str, zero: str) -> Text:
     """1, 0 or -1, without a branch."""
     return Text((f"({scalar})((", *a.tokens, f" > {zero}) - (", *a.tokens, f" < {zero}))"), NEGATION)
+
+
+def _loop(name: str, scalar: str, angles: Sequence[str], number: str) -> list[str]:
+    """Sines and cosines of all angles, in arrays that are filled up to whole vectors (with angles that are zero)."""
+    size = f"{name.upper()}_FILLED({len(angles)})"
+    start = f"const {scalar} angle{number}[{size}] = {{"
+    return [
+        *wrapped(start, angles, "};"), f"{scalar} {SINES}{number}[{size}];", f"{scalar} {COSINES}{number}[{size}];",
+        f"for (int k = 0; k < {size}; ++k) {{",
+        f"    {name}_sincos(angle{number}[k], &{SINES}{number}[k], &{COSINES}{number}[k]);",
+        "}",
+    ]
 
 
 def _entry(array: str, shape: tuple[int, ...], k: int) -> str:
@@ -99,7 +112,7 @@ class CFunction:
         return self.module.chunk
 
     @cached_property
-    def _made(self) -> list[Statement]:
+    def _made(self) -> list[Step]:
         kept = [ref.node for ref in self.d.pivots]
         return statements(self.d.program, self.dialect, [a.name for a in (*self.zeroed, *self.left_out)], kept)
 
@@ -127,7 +140,7 @@ class CFunction:
     @cached_property
     def _pieces(self) -> Pieces | None:
         size = self.chunk
-        assignments = sum(max(1, len(s.left)) for s in self._made)
+        assignments = sum(max(1, s.stores) for s in self._made)
         whole = assignments <= WHOLE * size and max(alive(self._made)) <= HELD * size
         return None if whole else cut(self._made, size)
 
@@ -192,7 +205,7 @@ class CFunction:
         return [self._piece(k, piece, self._names | work, work) for k, piece in enumerate(self._pieces.pieces, 1)]
 
     def _piece(
-        self, k: int, piece: Sequence[Statement], where: Mapping[Index, str], work: Mapping[Index, str]
+        self, k: int, piece: Sequence[Step], where: Mapping[Index, str], work: Mapping[Index, str]
     ) -> Piece:
         made = blocks(list(piece), where, self.dialect, work)
         used = {array for b in made for line in b.lines for array in _arrays(line)}
@@ -233,13 +246,18 @@ def constant(a: Argument) -> str:
 
 def head(start: str, parameters: Sequence[str]) -> str:
     """A function's head, its parameters wrapped under the opening bracket."""
-    head = f"{start}("
-    lines = [head]
-    for part in (f"{text}, " for text in parameters):
-        if len(lines[-1]) + len(part) > WIDTH and lines[-1] != head:
-            lines.append(" " * len(head))
+    return NEWLINE.join(wrapped(f"{start}(", parameters, ")"))
+
+
+def wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
+    """Parts with commas between them, the lines after the first under the end of `start`."""
+    lines = [start]
+    for part in (f"{text}, " for text in parts):
+        if len(lines[-1]) + len(part) > WIDTH and lines[-1] != start:
+            lines.append(" " * len(start))
         lines[-1] += part
-    return "\n".join(line.rstrip() for line in lines).removesuffix(",") + ")"
+    *others, last = (line.rstrip() for line in lines)
+    return [*others, last.removesuffix(",") + end]
 
 
 def _block(block: Block) -> list[str]:
@@ -251,7 +269,7 @@ def _block(block: Block) -> list[str]:
 def _statement(line: Line, width: int) -> Iterator[str]:
     """One assignment a line, equals signs aligned; entries that share a value share lines."""
     if not line.left:
-        yield f"{line.right};"
+        yield line.right
         return
     if len(line.left) == 1:
         yield f"{line.left[0]:{width}} = {line.right};"

@@ -11,12 +11,11 @@ from typing import Any, Final
 from symgen.module import Module
 from symgen.render import render
 from symgen.targets.c_function import NEWLINE, CFunction, constant, declaration, dialect, head, joined
-from symgen.targets.c_text import literal
+from symgen.targets.c_text import BYTES, literal
 from symgen.targets.c_trig import rows, steps
 from symgen.targets.describe import Argument, descriptions
 from symgen.targets.dialect import Dialect, Text, call
 
-BYTES: Final = {"double": 8, "float": 4}
 INTEGERS: Final = {"double": "long long", "float": "int"}
 """By scalar: a signed integer of the same size, for masks."""
 
@@ -45,8 +44,8 @@ class BatchFunction(CFunction):
         own = {"sin": call(f"{name}_lanes_sin"), "cos": call(f"{name}_lanes_cos"), "sign": call(f"{name.upper()}_SIGN")}
         return replace(
             plain, operations={**plain.operations, **own},
-            declare=f"const {self.real} {{name}}", reserve=f"{self.real} {{name}}",
-            pair=f"{name}_lanes_sincos({{angle}}, &{{sine}}, &{{cosine}})", alone=self._spread,
+            declare=f"const {self.real} {{name}}", reserve=f"{self.real} {{name}};",
+            pair=f"{name}_lanes_sincos({{angle}}, &{{sine}}, &{{cosine}});", loop=None, alone=self._spread,
         )
 
     def _spread(self, number: Text) -> Text:

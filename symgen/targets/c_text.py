@@ -24,6 +24,8 @@ KEYWORDS: Final = frozenset(
 )
 """Words that C, C++ or Python keep to themselves."""
 
+BYTES: Final = {"double": 8, "float": 4}
+
 SUFFIX: Final = {"double": "", "float": "f"}
 
 

@@ -8,8 +8,9 @@ from symgen.compiler.passes import live
 from symgen.compiler.trig import SINES, Sines
 from symgen.module import Module
 from symgen.render import render
-from symgen.targets.c_text import literal, numbers
+from symgen.targets.c_text import BYTES, literal, numbers
 from symgen.targets.describe import descriptions
+from symgen.targets.sine_loops import LONGEST, groups
 
 Step = tuple[str, list[tuple[str, str]]]
 """A comment, and variables with their values."""
@@ -25,10 +26,13 @@ def trig_header(module: Module) -> str:
     """The text of ``NAME_trig.h``."""
     limit, unit, bound, excess = LIMITS[module.scalar]
     programs = [d.program for d in descriptions(module)]
-    used = {p.nodes[i].op for p in programs for i in live(p)}
+    grouped = [groups(p, LONGEST) for p in programs]
+    calls = {p.nodes[i].op for p, found in zip(programs, grouped, strict=True) for i in live(p) if i not in found}
+    together = any(len(g.angles) > 1 for found in grouped for g in found.values())
     context = {"limit": limit, "unit": unit, "bound": bound, "excess": excess, "ulp": ULP}
     return render("c/trig.h.jinja", module=module, steps=steps(module.scalar), rows=rows,
-                  alone=[name for name in ("sin", "cos") if name in used], **context)
+                  alone=[name for name in ("sin", "cos") if name in calls], together=together,
+                  vector=16 // BYTES[module.scalar], **context)
 
 
 def rows(step: Step) -> list[str]:

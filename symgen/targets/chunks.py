@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from symgen.compiler.program import Index
-from symgen.targets.writer import Statement
+from symgen.targets.writer import Step
 
 ALIVE = 0.3
 """A piece holds at most this many of its own values at once, as a part of its statements."""
@@ -24,14 +24,14 @@ SLACK = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Statements in pieces, the slot of each value that crosses a border, and the number of slots."""
+    """Steps in pieces, the slot of each value that crosses a border, and the number of slots."""
 
-    pieces: tuple[tuple[Statement, ...], ...]
+    pieces: tuple[tuple[Step, ...], ...]
     slots: dict[Index, int]
     size: int
 
 
-def cut(statements: Sequence[Statement], size: int) -> Pieces:
+def cut(statements: Sequence[Step], size: int) -> Pieces:
     """Pieces of at most `size` statements and ``ALIVE * size`` values at once, cut where few values are alive."""
     living = alive(statements)
     borders = [0]
@@ -44,13 +44,13 @@ def cut(statements: Sequence[Statement], size: int) -> Pieces:
     return Pieces(pieces, slots, count)
 
 
-def _furthest(statements: Sequence[Statement], start: int, size: int) -> int:
+def _furthest(statements: Sequence[Step], start: int, size: int) -> int:
     """Where a piece from `start` must end at the latest: it holds so many of its own values at once, on the stack."""
     end = min(start + size, len(statements))
     most, held = max(1, int(ALIVE * size)), [0] * (end - start)
     reader: dict[Index, int] = {}
     for k, s in enumerate(statements[start:end]):
-        for node in s.right.reads & reader.keys():
+        for node in s.reads & reader.keys():
             since = range(reader[node] + 1, k + 1)
             for place in since:
                 held[place] += 1
@@ -61,12 +61,12 @@ def _furthest(statements: Sequence[Statement], start: int, size: int) -> int:
     return end
 
 
-def _last_readers(statements: Sequence[Statement]) -> dict[Index, int]:
+def _last_readers(statements: Sequence[Step]) -> dict[Index, int]:
     """By variable, the number of the last statement that reads it."""
-    return {node: k for k, s in enumerate(statements) for node in s.right.reads}
+    return {node: k for k, s in enumerate(statements) for node in s.reads}
 
 
-def alive(statements: Sequence[Statement]) -> list[int]:
+def alive(statements: Sequence[Step]) -> list[int]:
     """How many variables are made before statement k and read by it or later."""
     last = _last_readers(statements)
     change = [0] * (len(statements) + 2)
@@ -82,10 +82,10 @@ def alive(statements: Sequence[Statement]) -> list[int]:
     return counts
 
 
-def _slots(pieces: Sequence[Sequence[Statement]]) -> tuple[dict[Index, int], int]:
+def _slots(pieces: Sequence[Sequence[Step]]) -> tuple[dict[Index, int], int]:
     """Slots by first fit; one is free again in the piece after its last reader's."""
     home = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.makes}
-    last = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.right.reads}
+    last = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.reads}
     crossing = [node for node, p in home.items() if last.get(node, p) > p]
     slots: dict[Index, int] = {}
     busy_until: list[int] = []

@@ -1,6 +1,6 @@
 """What a target language is to the writer: an operation table and a few ways to say things."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,6 +24,8 @@ class Text(NamedTuple):
         """The nodes whose variables occur."""
         return frozenset(t for t in self.tokens if isinstance(t, int))
 
+
+SINES, COSINES = "sine", "cosine"
 
 SUM, PRODUCT, NEGATION, ATOM = range(4)
 """Bindings, loosest first."""
@@ -86,6 +88,8 @@ class Dialect:
     """Format of a call that gives a sine and the cosine of the same ``{angle}``, empty where there is none."""
     reserve: str = ""
     """Format of a definition of ``{name}`` without a value, for `pair`."""
+    loop: Callable[[Sequence[str], str], list[str]] | None = None
+    """Lines that put the sines and cosines of angles into arrays: `SINES` and `COSINES` with the number after them."""
     alone: Callable[[Text], Text] = lambda number: number
     """How a number is written that an output entry is, and nothing else."""
     width: int = 80

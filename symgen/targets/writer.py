@@ -10,34 +10,46 @@ from dataclasses import dataclass, field
 
 from symgen.compiler.passes import flips, live, names, operands, uses
 from symgen.compiler.program import LEAVES, Index, Program, Ref
-from symgen.targets.dialect import Dialect, Text, atom, negated
+from symgen.targets.dialect import COSINES, SINES, Dialect, Text, atom, negated
+from symgen.targets.sine_loops import LONGEST, Group, SineLoop, before, groups
 
 CONSTANT_ENTRIES = "constant entries"
+ANGLES = "sines and cosines"
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A new variable for tape node `node`, or (None) a store to output entries, of the value `right`.
-
-    Where there is a `cosine`, `node` is the sine beside it and `right` the angle of both.
-    """
+    """A new variable for tape node `node`, or (None) a store to output entries, of the value `right`."""
 
     section: str
     node: Index | None
     left: tuple[str, ...]
     right: Text
-    cosine: Index | None = None
 
     @property
     def makes(self) -> tuple[Index, ...]:
         """The nodes that become variables."""
-        return tuple(k for k in (self.node, self.cosine) if k is not None)
+        return () if self.node is None else (self.node,)
+
+    @property
+    def reads(self) -> frozenset[Index]:
+        """The nodes whose variables are read."""
+        return self.right.reads
+
+    @property
+    def stores(self) -> int:
+        """How many entries of outputs are written."""
+        return len(self.left)
+
+
+Step = Statement | SineLoop
+"""What a function does one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A statement as code: ``left`` (several entries may share a value) becomes ``right``, which stands alone if
-    there is none."""
+    """A statement as code: ``left`` (several entries may share a value) becomes ``right``; without ``left``, that is
+    a line as it stands."""
 
     left: tuple[str, ...]
     right: str
@@ -53,7 +65,7 @@ class Block:
 
 def statements(
     program: Program, dialect: Dialect, zeroed: Collection[str] = (), kept: Collection[Index] = ()
-) -> list[Statement]:
+) -> list[Step]:
     """What a program does, in order, before its variables have names; the nodes in `kept` become variables."""
     return _Writer(program, dialect, zeroed, kept).statements()
 
@@ -63,7 +75,7 @@ def zeros(program: Program) -> dict[str, int]:
     return {out.name: sum(ref is None for ref in out.refs) for out in program.outputs}
 
 
-def variables(program: Program, made: list[Statement]) -> dict[Index, str]:
+def variables(program: Program, made: list[Step]) -> dict[Index, str]:
     """A name for every variable: the algorithm's where its sign is right, else t1, t2, ..."""
     flipped = flips(program)
     good = {i: name for i, (name, negative) in names(program).items() if negative == (i in flipped)}
@@ -78,29 +90,50 @@ def signed(program: Program, refs: Iterable[Ref], where: Mapping[Index, str]) ->
 
 
 def blocks(
-    made: list[Statement], where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str] | None = None
+    made: list[Step], where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str] | None = None
 ) -> list[Block]:
     """Statements as code with each variable's text from `where`; those in `declared` are defined by that text."""
     result: list[Block] = []
+    loops = 0
     for s in made:
         if not result or result[-1].title != s.section:
             result.append(Block(s.section))
-        right = "".join(t if isinstance(t, str) else where[t] for t in s.right.tokens)
-        if s.cosine is not None:
-            result[-1].lines += _both(s, right, where, dialect, declared or {})
+        if isinstance(s, Statement):
+            left = s.left or (_definition(s.node, where, dialect, declared or {}),)
+            result[-1].lines.append(Line(left, _code(s.right, where)))
+        elif len(s.angles) == 1:
+            result[-1].lines += _both(s, where, dialect, declared or {})
         else:
-            result[-1].lines.append(Line(s.left or (_definition(s.node, where, dialect, declared or {}),), right))
+            result[-1].lines += _loop(s, loops, where, dialect, declared or {})
+            loops += 1
     return result
 
 
+def _code(text: Text, where: Mapping[Index, str]) -> str:
+    return "".join(t if isinstance(t, str) else where[t] for t in text.tokens)
+
+
 def _both(
-    s: Statement, angle: str, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
+    s: SineLoop, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
 ) -> Iterator[Line]:
     for node in s.makes:
         if node not in declared:
             yield Line((), dialect.reserve.format(name=where[node]))
     sine, cosine = (where[node] for node in s.makes)
-    yield Line((), dialect.pair.format(angle=angle, sine=sine, cosine=cosine))
+    yield Line((), dialect.pair.format(angle=_code(s.angles[0], where), sine=sine, cosine=cosine))
+
+
+def _loop(
+    s: SineLoop, loops: int, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
+) -> Iterator[Line]:
+    """The loop, with arrays of its own, and the variables that it makes."""
+    assert dialect.loop is not None
+    number = f"{loops + 1}" if loops else ""
+    yield from (Line((), line) for line in dialect.loop([_code(angle, where) for angle in s.angles], number))
+    for k, pair in enumerate(s.pairs):
+        for node, array in zip(pair, (SINES, COSINES), strict=True):
+            if node is not None:
+                yield Line((_definition(node, where, dialect, declared),), f"{array}{number}[{k}]")
 
 
 def _definition(node: Index | None, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]) -> str:
@@ -116,11 +149,13 @@ class _Writer:
         self.flipped = flips(program)
         self.uses = uses(program)
         self.inline: dict[Index, Text] = {}
-        self.result: list[Statement] = []
+        self.result: list[Step] = []
         self.here = ""
+        self.visited: set[Index] = set()
+        self.looped: set[Group] = set()
         self.shapes = {out.name: out.shape for out in program.outputs}
         self.stores = self._stores()
-        self.partners = _partners(program) if dialect.pair else {}
+        self.groups = groups(program, LONGEST if dialect.loop else 1) if dialect.pair else {}
 
     def _stores(self) -> dict[Index, list[tuple[str, int, bool]]]:
         found = defaultdict(list)
@@ -130,24 +165,41 @@ class _Writer:
                     found[ref.node].append((out.name, k, ref.negative))
         return found
 
-    def statements(self) -> list[Statement]:
+    def statements(self) -> list[Step]:
         for index in live(self.program):
             if self.program.nodes[index].op not in LEAVES:
-                self._visit(index)
+                self._visit(index, self.program.sections[index])
         self._constant_outputs()
         return self.result
 
-    def _visit(self, index: Index) -> None:
-        self.here = self.program.sections[index]
+    def _visit(self, index: Index, section: str) -> None:
+        """A node, unless a loop of sines wanted it before its turn."""
+        if index in self.visited:
+            return
+        self.visited.add(index)
+        if index in self.groups:
+            self._loop(self.groups[index], section)
+        self.here = section
+        if index not in self.groups:
+            self._value(index)
         reads_by_nodes = self.uses[index] - len(self.stores[index])
-        if index in self.partners:
-            self._define_both(index, self.partners[index])
-        elif self.uses[index] == 1 and index not in self.kept:
+        if not reads_by_nodes or self.uses[index] > 1:
+            self._store(index)
+
+    def _loop(self, group: Group, section: str) -> None:
+        """The loop that makes a group of sines and cosines, before the first of them is read."""
+        if group not in self.looped:
+            self.looped.add(group)
+            title = ANGLES if len(group.angles) > 1 else section
+            for node in before(self.program, group):
+                self._visit(node, title)
+            self.result.append(SineLoop(title, tuple(map(self._text, group.angles)), group.pairs))
+
+    def _value(self, index: Index) -> None:
+        if self.uses[index] == 1 and index not in self.kept:
             self.inline[index] = self._expression(index)
         else:
             self._define(index, self._expression(index))
-        if not reads_by_nodes or self.uses[index] > 1:
-            self._store(index)
 
     def _expression(self, index: Index) -> Text:
         """The node in terms of its operands; the longest operand gets a line of its own if this one is too long."""
@@ -183,13 +235,6 @@ class _Writer:
     def _define(self, index: Index, text: Text) -> None:
         self.result.append(Statement(self.here, index, (), text))
 
-    def _define_both(self, index: Index, partner: Index) -> None:
-        """Sine and cosine of one angle, at the first of the two."""
-        if index < partner:
-            node = self.program.nodes[index]
-            sine, cosine = (index, partner) if node.op == "sin" else (partner, index)
-            self.result.append(Statement(self.here, sine, (), self._text(node.a), cosine))
-
     def _store(self, index: Index) -> None:
         for wanted in (False, True):
             left = tuple(self._entry(array, k) for array, k, negative in self.stores[index] if negative == wanted)
@@ -217,14 +262,6 @@ class _Writer:
     def _leaf(self, ref: Ref) -> Text:
         text = self._signed(*ref)
         return self.dialect.alone(text) if self.program.nodes[ref.node].op == "const" else text
-
-
-def _partners(program: Program) -> dict[Index, Index]:
-    """The cosine beside each sine of the same angle, and the other way round."""
-    found = {(program.nodes[i].op, program.nodes[i].a): i for i in live(program)}
-    other = {"sin": "cos", "cos": "sin"}
-    pairs = {i: found.get((other[op], angle)) for (op, angle), i in found.items() if op in other}
-    return {i: partner for i, partner in pairs.items() if partner is not None}
 
 
 def _constants_first(text: Text) -> tuple[bool, int]:
