@@ -151,8 +151,8 @@ def test_an_angle_is_reduced_once(case):
     module, folder = made(case)
     for function in module.functions:
         text = (folder / f"ur5_{function.name}.c").read_text()
-        called = re.findall(r"ur5_(sincos|sin|cos)\(((?!angle)[^;]*?)(?:, &|\))", text)
-        looped = [angle for row in re.findall(r"angle\d*\[.*?\] = {(.*?)};", text, re.S) for angle in row.split(",")]
+        called = re.findall(r"ur5_(sincos|sin|cos)\(((?!sine)[^;]*?)(?:, &|\))", text)
+        looped = [angle for row in re.findall(r"sine\d*\[.*?\] = {(.*?)};", text, re.S) for angle in row.split(",")]
         angles = [angle.strip() for angle in [*looped, *(angle for _, angle in called)]]
         assert len(set(angles)) == len(angles)
         taken = len(re.findall(r"= (?:sine|cosine)\d*\[", text))
@@ -169,7 +169,7 @@ def test_loops_of_sines(robot, sizes):
     """At most eight angles in a loop; a pair that is left over has a call, as before."""
     _, folder = generated(robot, quantities=("inverse_dynamics",), trig="inline")
     text = (folder / f"{robot}_inverse_dynamics.c").read_text()
-    assert [int(n) for n in re.findall(r"angle\d*\[\w+_FILLED\((\d+)\)\]", text)] == sizes
+    assert [int(n) for n in re.findall(r"\bsine\d*\[\w+_FILLED\((\d+)\)\]", text)] == sizes
     assert len(re.findall(r"_sincos\(", text)) == max(1, len(sizes))
 
 

@@ -57,13 +57,14 @@ def _sign(a: Text, scalar: str, zero: str) -> Text:
 
 
 def _loop(name: str, scalar: str, angles: Sequence[str], number: str) -> list[str]:
-    """Sines and cosines of all angles, in arrays that are filled up to whole vectors (with angles that are zero)."""
+    """Sines, in the place of their angles, and cosines; arrays are filled up to whole vectors with zeros."""
     size = f"{name.upper()}_FILLED({len(angles)})"
-    start = f"const {scalar} angle{number}[{size}] = {{"
+    sines, cosines = f"{SINES}{number}", f"{COSINES}{number}"
     return [
-        *wrapped(start, angles, "};"), f"{scalar} {SINES}{number}[{size}];", f"{scalar} {COSINES}{number}[{size}];",
+        *wrapped(f"{scalar} {sines}[{size}] = {{", angles, "}; /* angles until the loop */"),
+        f"{scalar} {cosines}[{size}];",
         f"for (int k = 0; k < {size}; ++k) {{",
-        f"    {name}_sincos(angle{number}[k], &{SINES}{number}[k], &{COSINES}{number}[k]);",
+        f"    {name}_sincos({sines}[k], &{sines}[k], &{cosines}[k]);",
         "}",
     ]
 
