@@ -19,7 +19,7 @@ from symgen.algorithms.christoffel import coriolis_matrix_from_symbols_up
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import Column, Entries, Spin, clouds, column, drifted, lean, spins, square
 from symgen.algorithms.factors import Factors, factors
-from symgen.algorithms.floating import by_rates
+from symgen.algorithms.floating import by_rates, runs
 from symgen.algorithms.forward_dynamics import INVERSE
 from symgen.algorithms.joint_motions import Motion, loads, motions
 from symgen.algorithms.newton_euler import State, gravity, inverse_dynamics
@@ -144,9 +144,14 @@ def gradients_by_duals(system: System, q: Coordinates, qd: Coordinates, qdd: Coo
     n = system.size
     columns = [tangents(inverse_dynamics(system, along_direction(q, unit(n, k)), qd, qdd)) for k in range(n)]
     dq = {(i + 1, k + 1): x for k, column in enumerate(columns) for i, x in enumerate(column)}
-    twice_c = by_entry(coriolis_matrix_from_symbols_up(system, q, [x * 2.0 for x in qd]), n)
-    m = by_entry(mass_matrix(system, q), n)
-    return Gradients(dq, by_rates(system, twice_c, m, qd), m)
+    return Gradients(dq, rates_by_symbols(system, q, qd), by_entry(mass_matrix(system, q), n))
+
+
+def rates_by_symbols(system: System, q: Coordinates, qd: Coordinates) -> Entries:
+    """∂τ/∂q̇, 2 C from the Christoffel symbols; of floating joints the derivative in the rates of their twists."""
+    twice_c = by_entry(coriolis_matrix_from_symbols_up(system, q, [x * 2.0 for x in qd]), system.size)
+    m = by_entry(mass_matrix(system, q), system.size) if runs(system) else {}
+    return by_rates(system, twice_c, m, qd)
 
 
 def by_entry(values: Sequence[Scalar], n: int) -> Entries:

@@ -8,6 +8,7 @@ closed form computation of the dynamic matrices and their differentiations, IROS
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from symgen.algorithms.christoffel import coriolis_matrix_from_symbols_up
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
@@ -19,6 +20,7 @@ from symgen.scalar import Scalar
 Coordinates = Sequence[Scalar]
 Term = Callable[..., list[Scalar]]
 SOURCE = "Garofalo, Ott, Albu-Schäffer, IROS 2013; forward differentiation of the algorithm"
+SYMBOLS = "forward differentiation of Christoffel symbols"
 
 
 def rate(term: Term, system: System, flow: Sequence[Coordinates], reads: int) -> list[Scalar]:
@@ -62,24 +64,39 @@ def mass_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     return second_rate(mass_matrix, system, flow, 1)
 
 
-@quantity(
-    "coriolis_matrix_rate", "dC/dt", inputs=("q", "qd", "qdd"), needs_gravity=False, source=SOURCE,
-    only_minimal_pays=True,
+_coriolis_matrix_rate = partial(
+    quantity, "coriolis_matrix_rate", "dC/dt", inputs=("q", "qd", "qdd"), needs_gravity=False, only_minimal_pays=True,
     outputs=(Array("C_dot", "time derivative of C", "kg m^2/s^2 | kg m/s^2 | kg/s^2", ("n", "n")),),
 )
+_coriolis_matrix_second_rate = partial(
+    quantity, "coriolis_matrix_second_rate", "d2C/dt2", inputs=("q", "qd", "qdd", "qddd"), needs_gravity=False,
+    only_minimal_pays=True,
+    outputs=(Array("C_ddot", "second time derivative of C", "kg m^2/s^3 | kg m/s^3 | kg/s^3", ("n", "n")),),
+)
+
+
+@_coriolis_matrix_rate(source=SOURCE)
 def coriolis_matrix_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """Ċ(q, q̇, q̈), n x n."""
     return rate(coriolis_matrix, system, flow, 2)
 
 
-@quantity(
-    "coriolis_matrix_second_rate", "d2C/dt2", inputs=("q", "qd", "qdd", "qddd"), needs_gravity=False, source=SOURCE,
-    only_minimal_pays=True,
-    outputs=(Array("C_ddot", "second time derivative of C", "kg m^2/s^3 | kg m/s^3 | kg/s^3", ("n", "n")),),
-)
+@_coriolis_matrix_rate(source=SYMBOLS)
+def coriolis_matrix_rate_from_symbols(system: System, *flow: Coordinates) -> list[Scalar]:
+    """The same, of C from Christoffel symbols."""
+    return rate(coriolis_matrix_from_symbols_up, system, flow, 2)
+
+
+@_coriolis_matrix_second_rate(source=SOURCE)
 def coriolis_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """C̈(q, q̇, q̈, q⃛), n x n."""
     return second_rate(coriolis_matrix, system, flow, 2)
+
+
+@_coriolis_matrix_second_rate(source=SYMBOLS)
+def coriolis_matrix_second_rate_from_symbols(system: System, *flow: Coordinates) -> list[Scalar]:
+    """The same, of C from Christoffel symbols."""
+    return second_rate(coriolis_matrix_from_symbols_up, system, flow, 2)
 
 
 @quantity(
