@@ -6,31 +6,37 @@ higher level hold duals of a lower one; the level keeps the directions apart.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from symgen import scalar
 from symgen.scalar import ZERO, Scalar
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Dual:
-    """A value and its tangent, both of a lower level."""
+    """A value and its tangent, both of a lower level. Never changed once made; as frequent as `Value`, so as plain."""
 
-    x: Scalar
-    d: Scalar
-    level: int = 1
+    __slots__ = ("d", "level", "x")
+
+    def __init__(self, x: Scalar, d: Scalar, level: int = 1) -> None:
+        self.x = x
+        self.d = d
+        self.level = level
+
+    def __repr__(self) -> str:
+        return f"Dual(x={self.x!r}, d={self.d!r}, level={self.level})"
 
     def _above(self, other: Scalar) -> bool:
         """Whether `other` is of a higher level, to which this number is but a value."""
-        return isinstance(other, Dual) and other.level > self.level
+        return type(other) is Dual and other.level > self.level
 
     def _made(self, x: Scalar, d: Scalar) -> "Dual":
         return Dual(x, d, self.level)
 
     def __add__(self, other: Scalar) -> Scalar:
-        if self._above(other):
+        if type(other) is not Dual or other.level < self.level:
+            return self if other is ZERO else Dual(self.x + other, self.d, self.level)
+        if other.level > self.level:
             return other + self
-        return self._made(self.x + value(other, self.level), self.d + tangent(other, self.level))
+        return Dual(self.x + other.x, self.d + other.d, self.level)
 
     __radd__ = __add__
 
@@ -46,10 +52,11 @@ class Dual:
     def __mul__(self, other: Scalar) -> Scalar:
         if other is ZERO:
             return ZERO
-        if self._above(other):
+        if type(other) is not Dual or other.level < self.level:
+            return Dual(self.x * other, self.d * other, self.level)
+        if other.level > self.level:
             return other * self
-        x, d = value(other, self.level), tangent(other, self.level)
-        return self._made(self.x * x, self.d * x + self.x * d)
+        return Dual(self.x * other.x, self.d * other.x + self.x * other.d, self.level)
 
     __rmul__ = __mul__
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from symgen.compiler.derivative import pullback
 from symgen.compiler.ops import OPS
 from symgen.compiler.passes import live, operands
-from symgen.compiler.program import Program, Ref, Value
+from symgen.compiler.program import Program, Value
 from symgen.job import Job
 from symgen.mechanics.assemble import Loaded
 from symgen.native import EXACT, run_compiler, workspace
@@ -116,8 +116,8 @@ class Traced:
         """The gradient of Σ weight · entry in all inputs, in reverse; the weights of the entries that are not zero in
         every state are one more input."""
         program, (out,) = deepcopy(self.program), self.program.outputs
-        states = [Value(program, Ref(k, False)) for k, node in enumerate(program.nodes) if node.op == "input"]
-        entries = [Value(program, ref) for ref in out.refs if ref is not None]
+        states = [Value(program, k) for k, node in enumerate(program.nodes) if node.op == "input"]
+        entries = [Value(program, *ref) for ref in out.refs if ref is not None]
         weights = program.input("weights", (len(entries),))
         found = pullback(list(zip(entries, weights, strict=True)), states)
         program.outputs.clear()

@@ -23,7 +23,7 @@ def pushforward(outputs: Sequence[Scalar], direction: Sequence[tuple[Value, Scal
     A tangent that vanishes for every state is `ZERO`.
     """
     program = _program(outputs, [x for x, _ in direction])
-    tangents: dict[Index, Scalar] = {x.ref.node: _signed(x.ref, d) for x, d in direction}
+    tangents: dict[Index, Scalar] = {x.node: _signed(x.ref, d) for x, d in direction}
     for index in _upstream(program, _roots(outputs)):
         terms = [] if index in tangents else _partials(program, index, tangents)
         if terms:
@@ -35,11 +35,11 @@ def pullback(outputs: Sequence[tuple[Scalar, Scalar]], inputs: Sequence[Value]) 
     """The gradient in `inputs` of the sum of `outputs`, each with its weight (vector times Jacobian)."""
     program = _program([x for x, _ in outputs], inputs)
     order = _upstream(program, _roots([x for x, _ in outputs]))
-    active = _downstream(program, order, {x.ref.node for x in inputs})
+    active = _downstream(program, order, {x.node for x in inputs})
     adjoints: dict[Index, Scalar] = dict.fromkeys(order, ZERO)
     for x, weight in outputs:
         if isinstance(x, Value):
-            adjoints[x.ref.node] = adjoints[x.ref.node] + _signed(x.ref, weight)
+            adjoints[x.node] = adjoints[x.node] + _signed(x.ref, weight)
     for index in reversed(order):
         for k, partial in _partials(program, index, active):
             adjoints[k] = adjoints[k] + partial * adjoints[index]
@@ -60,7 +60,7 @@ def _program(outputs: Sequence[Scalar], inputs: Sequence[Value]) -> Program:
 
 
 def _roots(outputs: Sequence[Scalar]) -> list[Index]:
-    return [x.ref.node for x in outputs if isinstance(x, Value)]
+    return [x.node for x in outputs if isinstance(x, Value)]
 
 
 def _upstream(program: Program, roots: Sequence[Index]) -> list[Index]:
@@ -91,7 +91,7 @@ def _partials(
     node = program.nodes[index]
     if node.op in LEAVES:
         return []
-    values = [Value(program, Ref(k, False)) for k in (*operands(node), index)]
+    values = [Value(program, k) for k in (*operands(node), index)]
     return [(k, p) for k, p in zip(operands(node), OPS[node.op].partials(*values), strict=True) if k in of_interest]
 
 
@@ -104,4 +104,4 @@ def _signed(ref: Ref, x: Scalar) -> Scalar:
 
 
 def _read(x: Scalar, found: Mapping[Index, Scalar]) -> Scalar:
-    return _signed(x.ref, found.get(x.ref.node, ZERO)) if isinstance(x, Value) else ZERO
+    return _signed(x.ref, found.get(x.node, ZERO)) if isinstance(x, Value) else ZERO

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from symgen.compiler.ops import OPS
-from symgen.compiler.passes import live, operands
+from symgen.compiler.passes import live
 from symgen.compiler.program import Index, Node, Program, Ref
 from symgen.scalar import ZERO, Scalar
 
@@ -30,7 +30,9 @@ def _value(node: Node, inputs: Inputs, values: Mapping[Index, Scalar]) -> Scalar
         return inputs[node.a][node.b]
     if node.op == "const":
         return node.a
-    return OPS[node.op].evaluate(*(values[k] for k in operands(node)))
+    if node.b is None:
+        return OPS[node.op].evaluate(values[node.a])
+    return OPS[node.op].evaluate(values[node.a], values[node.b])
 
 
 def _signed(ref: Ref | None, values: Mapping[Index, Scalar]) -> Scalar:

@@ -52,11 +52,17 @@ class Value:
     By far the most frequent object of a run, so made without what a frozen dataclass does for each field.
     """
 
-    __slots__ = ("program", "ref")
+    __slots__ = ("negative", "node", "program")
 
-    def __init__(self, program: "Program", ref: Ref) -> None:
+    def __init__(self, program: "Program", node: Index, negative: bool = False) -> None:
         self.program = program
-        self.ref = ref
+        self.node = node
+        self.negative = negative
+
+    @property
+    def ref(self) -> Ref:
+        """The node with the sign in front."""
+        return Ref(self.node, self.negative)
 
     def __repr__(self) -> str:
         return f"Value(ref={self.ref!r})"
@@ -76,7 +82,7 @@ class Value:
     __radd__ = __add__
 
     def __neg__(self) -> "Value":
-        return Value(self.program, Ref(self.ref.node, not self.ref.negative))
+        return Value(self.program, self.node, not self.negative)
 
     def __sub__(self, other: Scalar) -> Scalar:
         return self + -other
@@ -165,7 +171,7 @@ class Program:
     def input(self, name: str, shape: tuple[int, ...]) -> list[Value]:
         """The components of a new input array, row-major."""
         self.inputs.append((name, shape))
-        return [Value(self, Ref(self._node(("input", name, k)), False)) for k in range(math.prod(shape))]
+        return [Value(self, self._node(("input", name, k))) for k in range(math.prod(shape))]
 
     def output(self, name: str, shape: tuple[int, ...], values: Iterable[Scalar]) -> None:
         """Declare an output array, row-major; structural zeros stay known as such."""
@@ -193,13 +199,12 @@ class Program:
         number = float(x)
         index = self._node(("const", abs(number), None))
         self._numbers[index] = abs(number)
-        return Value(self, Ref(index, math.copysign(1.0, number) < 0))
+        return Value(self, index, math.copysign(1.0, number) < 0)
 
     def constant(self, v: Value) -> float | None:
         """The number that `v` is, None where it is computed."""
-        index, negative = v.ref
-        number = self._numbers.get(index)
-        return -number if number is not None and negative else number
+        number = self._numbers.get(v.node)
+        return -number if number is not None and v.negative else number
 
     def _node(self, node: tuple[str, Any, Any]) -> Index:
         index = self._index.get(node)
@@ -210,13 +215,14 @@ class Program:
         return index
 
     def _made(self, op: str, a: Index, b: Index | None, negative: bool) -> Value:
-        return Value(self, Ref(self._node((op, a, b)), negative))
+        index = self._index.get((op, a, b))
+        return Value(self, self._node((op, a, b)) if index is None else index, negative)
 
     # -- exact rewrites -------------------------------------------------------------------------------------
 
     def add(self, x: Value, y: Value) -> Scalar:
         """x + y: a sum, a difference where the signs differ, or what needs no operation."""
-        (i, i_negative), (j, j_negative) = x.ref, y.ref
+        i, j = x.node, y.node
         if i in self._numbers or j in self._numbers:
             folded = self._folded("add", x, y)
             if folded is not None:
@@ -225,20 +231,21 @@ class Program:
                 return y
             if self.constant(y) == 0:
                 return x
-        if i_negative == j_negative:
-            return self._made("add", *((i, j) if i < j else (j, i)), i_negative)
+        if x.negative == y.negative:
+            return self._made("add", i, j, x.negative) if i < j else self._made("add", j, i, x.negative)
         if i == j:
             return self.value(0.0)
-        return self._made("sub", i, j, i_negative) if i < j else self._made("sub", j, i, j_negative)
+        return self._made("sub", i, j, x.negative) if i < j else self._made("sub", j, i, y.negative)
 
     def mul(self, x: Value, y: Value) -> Scalar:
         """x y, its sign pulled out."""
-        (i, i_negative), (j, j_negative) = x.ref, y.ref
+        i, j = x.node, y.node
         if i in self._numbers or j in self._numbers:
             plain = self._multiple(x, y)
             if plain is not None:
                 return plain
-        return self._made("mul", *((i, j) if i < j else (j, i)), i_negative != j_negative)
+        negative = x.negative != y.negative
+        return self._made("mul", i, j, negative) if i < j else self._made("mul", j, i, negative)
 
     def _multiple(self, x: Value, y: Value) -> Value | None:
         """x y where one is a number that needs no product."""
@@ -263,8 +270,8 @@ class Program:
             return x if c == 1.0 else -x
         if self.constant(x) == 0:
             return self.value(0.0)
-        quotient = self._made("div", x.ref.node, y.ref.node, x.ref.negative != y.ref.negative)
-        self.divisors.setdefault(quotient.ref.node, y.ref)
+        quotient = self._made("div", x.node, y.node, x.negative != y.negative)
+        self.divisors.setdefault(quotient.node, y.ref)
         return quotient
 
     def function(self, op: str, x: Value) -> Value:
@@ -272,8 +279,7 @@ class Program:
         c = self.constant(x)
         if c is not None:
             return self.value(OPS[op].evaluate(c))
-        negative = x.ref.negative and OPS[op].parity == "odd"
-        return self._made(op, x.ref.node, None, negative)
+        return self._made(op, x.node, None, x.negative and OPS[op].parity == "odd")
 
     def _folded(self, op: str, x: Value, y: Value) -> Value | None:
         a, b = self.constant(x), self.constant(y)
