@@ -23,7 +23,7 @@ def generate(case: Case, folder: Path, trig: str) -> Cost:
     wanted = [word for quantity in case.quantities for word in ("--quantity", quantity)]
     option = ["--trig", trig] if trig != "libm" else []
     return python("symgen", "generate", str(case.file), "-o", str(folder), "--lang", "c", "--prefix", PREFIX,
-                  *wanted, *case.options, *option)
+                  "--zeros", "once", *wanted, *case.options, *option)
 
 
 def contenders(
@@ -41,9 +41,12 @@ def contenders(
     return found, [row["joint"] for row in manifest["joints"]]
 
 
+EXACT_ENOUGH = ("-fno-unsafe-math-optimizations", "-ffp-contract=fast")
+"""With -ffast-math for sines of symgen's own: their order of operations stays, products and sums may be fused."""
+
+
 def _allowed(flags: Sequence[str], trig: str) -> list[str]:
-    """Inline trigonometry needs arithmetic as written."""
-    return [flag for flag in flags if trig == "libm" or flag != "-ffast-math"]
+    return [*flags, *(EXACT_ENOUGH if trig == "inline" and "-ffast-math" in flags else ())]
 
 
 def _compiled(tool: str, flags: Any, folder: Path, manifest: Any, plain: Plain, cost: Cost) -> list[Contender]:

@@ -13,9 +13,3 @@ JOHANNESSEN = {
     }.items()
 }
 """Operations of urdf2casadi's functions by joints (Johannessen 2019); `bias` is C q̇ without gravity there."""
-
-REASONS = {
-    ("talos", "regressor"): "a third of our time sets entries to zero before the others are written",
-    ("quadruped_floating", "regressor"): "a sixth of our time sets entries to zero before the others are written",
-}
-"""Why a robot's quantity is below the bar, where more than the counts is known."""

@@ -158,6 +158,7 @@ class Program:
         self.findings: dict[str, tuple[Any, Any]] = {}
         self._index: dict[tuple[str, Any, Any], Index] = {}
         self._numbers: dict[Index, float] = {}
+        self._constants: dict[float, Value] = {}
         self._section = ""
 
     def __repr__(self) -> str:
@@ -197,9 +198,12 @@ class Program:
         if isinstance(x, Value):
             return x
         number = float(x)
-        index = self._node(("const", abs(number), None))
-        self._numbers[index] = abs(number)
-        return Value(self, index, math.copysign(1.0, number) < 0)
+        known = self._constants.get(number) if number else None
+        if known is None:
+            index = self._node(("const", abs(number), None))
+            self._numbers[index] = abs(number)
+            known = self._constants[number] = Value(self, index, math.copysign(1.0, number) < 0)
+        return known
 
     def constant(self, v: Value) -> float | None:
         """The number that `v` is, None where it is computed."""
@@ -249,15 +253,14 @@ class Program:
 
     def _multiple(self, x: Value, y: Value) -> Value | None:
         """x y where one is a number that needs no product."""
-        folded = self._folded("mul", x, y)
-        if folded is not None:
-            return folded
-        for one, other in ((x, y), (y, x)):
-            c = self.constant(one)
-            if c == 0:
-                return self.value(0.0)
-            if c in (1.0, -1.0):
-                return other if c == 1.0 else -other
+        a, b = self.constant(x), self.constant(y)
+        if a is not None and b is not None:
+            return self.value(OPS["mul"].evaluate(a, b))
+        c, other = (a, y) if b is None else (b, x)
+        if c == 0:
+            return self.value(0.0)
+        if c in (1.0, -1.0):
+            return other if c == 1.0 else -other
         return None
 
     def div(self, x: Value, y: Value) -> Scalar:
