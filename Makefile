@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test sweep lint types oracle bench bench-batch generate clean firmware firmware-docs gauntlet \
+.PHONY: help demo test sweep lint types oracle bench bench-batch bench-one-call generate clean firmware firmware-docs gauntlet \
         example-firmware adaptive-mpc arm host
 
 help: ## this list
@@ -77,6 +77,9 @@ bench: $(VENV)/ready-bench ## beside Pinocchio and CasADi: docs/benchmarks/ anew
 
 bench-batch: $(VENV)/ready-bench ## batches beside single states and Pinocchio: docs/benchmarks/batch.md anew
 	$(BIN)/python -m benchmarks.batch
+
+bench-one-call: $(VENV)/ready-bench ## one call of inverse dynamics by flags: docs/benchmarks/one-call.md anew
+	$(BIN)/python -m benchmarks.one_call
 
 adaptive-mpc: $(VENV)/ready-mpc ## a Panda with an unknown payload, estimated while it is controlled: docs/adaptive-mpc/ anew
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m examples.adaptive_mpc.run docs/adaptive-mpc

@@ -69,9 +69,9 @@ def library(folder: Path, manifest: Any, plain: Plain, kind: str) -> ctypes.CDLL
 
 def _calls(name: str, manifest: Any, plain: Plain) -> str:
     starts, stride = (0, plain.nq, plain.nq + plain.nv), plain.nq + 2 * plain.nv
-    blocks = [f"x + {STATES * starts[INPUTS[a]]}" for a, _ in ours._arguments(manifest, name, "in")]
-    rows = [f"x + {starts[INPUTS[a]]}, {stride}" for a, _ in ours._arguments(manifest, name, "in")]
-    (_, size), = ours._arguments(manifest, name, "out")
+    blocks = [f"x + {STATES * starts[INPUTS[a]]}" for a, _ in ours.arguments(manifest, name, "in")]
+    rows = [f"x + {starts[INPUTS[a]]}, {stride}" for a, _ in ours.arguments(manifest, name, "in")]
+    (_, size), = ours.arguments(manifest, name, "out")
     heads = [f"void {kind}_{name}(const double *x, double *y)" for kind in ("batch", "rows")]
     words = [", ".join([*blocks, "y"]), ", ".join([*rows, f"y, {size}"])]
     return "".join(f"{head};\n{head} {{ (void){ours.PREFIX}_{name}_{kind}({STATES}, {word}); }}\n"
@@ -109,7 +109,7 @@ def _runner(clock: Clock, place: int, x: Any, out: Any, stride: int = 0) -> Call
     return lambda calls: float(clock._run(place, calls, x.ctypes.data, stride, STATES, out.ctypes.data)) / calls
 
 
-def _single(clock: Clock, one: Contender, drawn: Any, tool: str) -> Turn:
+def single(clock: Clock, one: Contender, drawn: Any, tool: str) -> Turn:
     x, out = np.ascontiguousarray(one.order.states(drawn)), np.zeros(one.size + 1)
     return Turn(tool, one.quantity, _runner(clock, one.address, x, out, x.shape[1]), 1)
 
@@ -124,17 +124,17 @@ def turns(case: Case, clock: Clock, pinocchio: bool) -> list[Turn]:
                   *wanted, *case.options, "--trig", "inline", "--batch", "auto")
     manifest = json.loads((where / "manifest.json").read_text(encoding="utf-8"))
     libm, names = ours.contenders(case, plain, folder, ("O2",), ("libm",))
-    found = [_single(clock, one, drawn, "libm") for one in libm]
+    found = [single(clock, one, drawn, "libm") for one in libm]
     for kind, flags in FLAGS.items():
         singles = _inline(kind, flags, where, manifest, plain, cost)
         lib = library(where, manifest, plain, kind)
-        found += [_single(clock, one, drawn, f"single {kind}") for one in singles]
+        found += [single(clock, one, drawn, f"single {kind}") for one in singles]
         found += batches(clock, singles, lib, plain, drawn, kind)
     return found + (_pinocchio(case, clock, plain, folder, libm, names, drawn) if pinocchio else [])
 
 
 def _inline(kind: str, flags: Sequence[str], folder: Path, manifest: Any, plain: Plain, cost: Cost) -> list[Contender]:
-    return ours._compiled(f"single {kind}", flags, folder, manifest, plain, cost)
+    return ours.compiled_as(f"single {kind}", flags, folder, manifest, plain, cost)
 
 
 def _pinocchio(
@@ -148,7 +148,7 @@ def _pinocchio(
         error = difference(clock, one, judge[one.quantity], drawn)
         if error > TOLERANCE:
             raise RuntimeError(f"{one.tool} {one.quantity} differs by {error:.1e}")
-        found.append(_single(clock, one, drawn, one.tool))
+        found.append(single(clock, one, drawn, one.tool))
     return found
 
 

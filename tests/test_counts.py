@@ -24,6 +24,12 @@ CONSTANT = {UR5: (22, 224, 264, 145), PANDA: (105, 553, 578, 329), TALOS: (527, 
 RUNTIME = {"rx90.urdf": (458, 227), "puma560.urdf": (479, 259), UR5: (466, 249), PANDA: (578, 323)}
 """Products and sums with every body's parameters given at run time: inverse dynamics, mass matrix."""
 
+DERIVED = {
+    UR5: {"mass_matrix_gradient": 314, "coriolis_matrix_gradient": 1258, "coriolis_matrix_rate": 1102,
+          "coriolis_matrix_second_rate": 2253, "inverse_dynamics_second_derivatives": 2590},
+    PANDA: {"mass_matrix_gradient": 984, "coriolis_matrix_rate": 2870, "coriolis_matrix_second_rate": 5932},
+}
+"""All operations of derivatives with the parameters of the file; for most there is a way by Christoffel symbols."""
 
 FLOATING = {TALOS: (3561, 3215, 11316, 8176), ANYMAL: (1373, 599, 2324, 2857)}
 """All operations of robots with a floating base: inverse dynamics, mass matrix, C, forward dynamics."""
@@ -45,6 +51,13 @@ def test_constant_parameters(name):
     totals = {quantity: counted(arm, quantity).total for quantity in COLUMNS}
     allowed = dict(zip(COLUMNS, CONSTANT[name], strict=True))
     assert all(totals[q] <= allowed[q] for q in COLUMNS), f"{totals} exceed {allowed}"
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_derivatives(name):
+    arm = robot(name)
+    totals = {quantity: counted(arm, quantity).total for quantity in DERIVED[name]}
+    assert all(totals[q] <= most for q, most in DERIVED[name].items()), f"{totals} exceed {DERIVED[name]}"
 
 
 @pytest.mark.parametrize("name", FLOATING)

@@ -37,7 +37,7 @@ def contenders(
         manifest = json.loads((where / "manifest.json").read_text(encoding="utf-8"))
         for name in flags:
             tool = f"symgen {name}" if trig == "libm" else f"symgen {trig} {name}"
-            found += _compiled(tool, _allowed(FLAGS[name], trig), where, manifest, plain, cost)
+            found += compiled_as(tool, _allowed(FLAGS[name], trig), where, manifest, plain, cost)
     return found, [row["joint"] for row in manifest["joints"]]
 
 
@@ -49,7 +49,7 @@ def _allowed(flags: Sequence[str], trig: str) -> list[str]:
     return [*flags, *(EXACT_ENOUGH if trig == "inline" and "-ffast-math" in flags else ())]
 
 
-def _compiled(tool: str, flags: Any, folder: Path, manifest: Any, plain: Plain, cost: Cost) -> list[Contender]:
+def compiled_as(tool: str, flags: Any, folder: Path, manifest: Any, plain: Plain, cost: Cost) -> list[Contender]:
     names = [name for name in manifest["functions"] if name in manifest["functions"][name]["quantities"]]
     text = (folder / f"{PREFIX}.h").read_text(encoding="utf-8")
     (folder / "call.c").write_text(_calls(manifest, text, plain), encoding="utf-8")
@@ -71,7 +71,7 @@ def _facts(manifest: Any, name: str, source: Path, made: tuple[Path, Cost], cost
             "code": machine_code(made[0]), "compile": asdict(made[1]), "generation": asdict(cost)}
 
 
-def _arguments(manifest: Any, name: str, direction: str) -> list[tuple[str, int]]:
+def arguments(manifest: Any, name: str, direction: str) -> list[tuple[str, int]]:
     rows = manifest["functions"][name]["arguments"]
     return [(a["name"], _product(a["shape"])) for a in rows if a["direction"] == direction]
 
@@ -81,7 +81,7 @@ def _product(shape: list[int]) -> int:
 
 
 def _size(manifest: Any, name: str) -> int:
-    return sum(size for _, size in _arguments(manifest, name, "out"))
+    return sum(size for _, size in arguments(manifest, name, "out"))
 
 
 def _calls(manifest: Any, header: str, plain: Plain) -> str:
@@ -89,9 +89,9 @@ def _calls(manifest: Any, header: str, plain: Plain) -> str:
     starts = (0, plain.nq, plain.nq + plain.nv)
     text = f'#include "{PREFIX}.h"\n'
     for name in manifest["functions"]:
-        given = {n: f"x + {starts[INPUTS[n]]}" for n, _ in _arguments(manifest, name, "in")} | {"w": "w"}
+        given = {n: f"x + {starts[INPUTS[n]]}" for n, _ in arguments(manifest, name, "in")} | {"w": "w"}
         place = 0
-        for out, size in _arguments(manifest, name, "out"):
+        for out, size in arguments(manifest, name, "out"):
             given[out] = f"y + {place}"
             place += size
         text += _call(name, header, given)
