@@ -13,6 +13,7 @@ FAULTY = Sample("ur5", {"scalar": "float", "chunk": 40, "prefix": "arm"})
 """The module they are put into: single precision, some functions in pieces."""
 
 DYNAMICS = "arm_inverse_dynamics.c"
+SINES = r"arm_sincos\(sine\[k\], .*?;"
 GRAVITY = "arm_gravity.c"
 SELFTEST = "arm_selftest.c"
 
@@ -46,19 +47,19 @@ FAULTS = (
     Fault("literal without f", GRAVITY, r"(\d\.\d+)f \*", r"\1 *"),
     Fault("literal with l", GRAVITY, r"(\d\.\d+)f \*", r"\1l *"),
     Fault("double variable", GRAVITY, r"const float (t\d+)", r"const double \1"),
-    Fault("sine of libm", GRAVITY, r"arm_sincos\(q\[1\], &s2, &c2\);", r"s2 = sinf(q[1]); c2 = cosf(q[1]);"),
+    Fault("sine of libm", GRAVITY, SINES, "cosine[k] = cosf(sine[k]); sine[k] = sinf(sine[k]);"),
     Fault("static variable", GRAVITY, r"const float (t\d+) +=", r"static float \1; \1 ="),
     Fault("constant table that may be written", GRAVITY, r"^void", "static float table[2] = {1.0f, 2.0f};\nvoid"),
     Fault("malloc", GRAVITY, r"^(#include .*)$", "\\1\n#include <stdlib.h>\n"
           "float *arm_heap(void);\nfloat *arm_heap(void)\n{\n    return (float *)malloc(4U);\n}\n"),
     Fault("NaN", GRAVITY, r"(tau_g\[0\] +=) ", r"\1 (0.0f / 0.0f) * "),
-    Fault("uninitialised read", GRAVITY, r"arm_sincos\(q\[1\], &s2, &c2\);", ""),
+    Fault("uninitialised read", GRAVITY, SINES, ""),
     Fault("write out of bounds", GRAVITY, r"tau_g\[5\]", "tau_g[6]"),
     Fault("read out of bounds", DYNAMICS, r"qdd\[5\]", "qdd[6]"),
     Fault("outputs swapped", GRAVITY, r"tau_g\[3\]([^@]*)tau_g\[2\]", r"tau_g[2]\1tau_g[3]"),
     Fault("output not written", GRAVITY, r"tau_g\[5\] = 0\.0f;", ""),
     Fault("wrong sign", GRAVITY, r" - ", " + "),
-    Fault("wrong input", GRAVITY, r"arm_sincos\(q\[2\]", "arm_sincos(q[1]"),
+    Fault("wrong input", GRAVITY, r"\{q\[1\], ", "{q[2], "),
     Fault("last digit of a constant", GRAVITY, r"(\d\.\d\d)\d+f \*", r"\1f *"),
     Fault("wrong reference value", SELFTEST, r"(want_tau_g\[STATES\].*\n.*?-?\d+\.\d)\d", r"\g<1>0"),
     Fault("unused parameter", GRAVITY, r"\(const arm_real q\[6\], ", "(const arm_real q[6], const arm_real z[6], "),

@@ -43,10 +43,15 @@ def given(names, inputs):
 
 def run(name, quantity, inputs, *shape, output=0):
     """An output on numbers of any kind; n x n and the like by shape."""
+    return outputs(name, quantity, inputs, *shape)[output]
+
+
+def outputs(name, quantity, inputs, *shape):
+    """All outputs."""
     names = QUANTITIES[quantity].inputs
-    found = numbers([*function(name, quantity).run(**given(names, inputs)).values()][output])
+    found = [numbers(values) for values in function(name, quantity).run(**given(names, inputs)).values()]
     real = not any(np.iscomplexobj(inputs[key]) for key in names)
-    return (found.real if real else found).reshape(shape or -1)
+    return [(x.real if real else x).reshape(shape or -1) for x in found]
 
 
 def slope(name, quantity, inputs, direction, *shape, output=0, **rates):
@@ -182,10 +187,10 @@ def test_first_derivatives_of_accelerations(name):
 def test_second_derivatives(name):
     x, n = state(made(name)), size(name)
     d, still = x["dq"], np.zeros(n)
-    of_c = [run(name, "coriolis_matrix_gradient", x, n, n, n, output=k) for k in range(2)]
+    of_c = outputs(name, "coriolis_matrix_gradient", x, n, n, n)
     close(of_c[0] @ d, slope(name, "coriolis_matrix", x, d, n, n))
     close(of_c[1] @ d, slope(name, "coriolis_matrix", x, still, n, n, qd=d))
-    found = [run(name, "inverse_dynamics_second_derivatives", x, n, n, n, output=k) for k in range(4)]
+    found = outputs(name, "inverse_dynamics_second_derivatives", x, n, n, n)
     for which, by, output in ((1, "qd", 1), (2, "qd", 0), (3, "qdd", 0)):
         close(found[which] @ d, slope(name, "inverse_dynamics_derivatives", x, still, n, n, output=output, **{by: d}))
     if not free(made(name)):

@@ -25,13 +25,20 @@ def neighbours(x, real):
     return np.concatenate([x, np.nextafter(x, real(0)), np.nextafter(x, real(np.inf))])
 
 
+def _hardest(steps):
+    """Of the multiples of pi/2 the first, and those that lie nearest to a number of double precision."""
+    s, c = sincos(steps * (math.pi / 2), "double")
+    near = np.argsort(np.minimum(np.abs(s), np.abs(c)), kind="stable")[:3000]
+    return np.union1d(steps[:2000], steps[near])
+
+
 @cache
 def angles(scalar):
     """Random ones at all sizes, and the hard ones: beside every multiple of pi/4 (of pi/2 where they are many)."""
     real, bound = TYPES[scalar], SINES[scalar].bound
     rng = np.random.RandomState(1)
     dense = [rng.uniform(-size, size, 6000).astype(real) for size in (bound, 100, 4, 0.8)]
-    steps = np.arange(1, int(bound / (math.pi / 2)))
+    steps = _hardest(np.arange(1, int(bound / (math.pi / 2))))
     hard = np.concatenate([steps, steps + 0.5 if scalar == "float" else steps[:2000] + 0.5]) * (math.pi / 2)
     tiny = np.array([0.0, 1e-3, 1e-8, 1e-30, float(np.finfo(real).tiny)])
     found = np.concatenate([*dense, neighbours(hard.astype(real), real), tiny.astype(real)])
