@@ -231,6 +231,7 @@ def _afloat(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFrame
     return CanonicalFrame(start, theta0, tidy(rest.position[2], size_of(model)), Pose(), main)
 
 
+@lru_cache(maxsize=8)
 def size_of(model: Model) -> float:
     """The longest distance from a joint to the next (m), by which lengths that are only rounding are told."""
     return max((norm(*body.pose.position) for body in model.bodies if body.parent), default=0.0)

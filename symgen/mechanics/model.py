@@ -167,6 +167,8 @@ class Model:
     gravity: Triple = (0.0, 0.0, -9.81)
     joint_names: tuple[str, ...] = field(init=False)
     _children: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
+    """Kept, because what is remembered by model is asked for once a body."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joint_names", tuple(self._names()))
@@ -174,6 +176,10 @@ class Model:
         for i, body in enumerate(self.bodies, 1):
             children[body.parent].append(i)
         object.__setattr__(self, "_children", tuple(map(tuple, children)))
+        object.__setattr__(self, "_hash", hash((self.name, self.bodies, self.base, self.gravity)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def _names(self) -> list[str]:
         names: list[str] = []
