@@ -542,3 +542,17 @@ def test_all_means_every_quantity_and_may_be_joined_by_others():
     assert list(found["quantities"]) == [*QUANTITIES, "frame_pose_tip"]
     with pytest.raises(OptionError, match="name one"):
         trace(PENDULUM, "all")
+
+
+LOADED = """
+import sys
+from symgen import generate
+generate(sys.argv[1], sys.argv[2], quantities=("all",))
+print([name for name in ("sympy", "matplotlib", "dask", "pandas") if name in sys.modules])
+"""
+
+
+def test_generation_loads_nothing_that_it_does_not_need(tmp_path):
+    """SymPy alone takes half a second; it is for closed forms."""
+    command = [sys.executable, "-c", LOADED, ROOT / "robots/scara.urdf", tmp_path / "out"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[]"

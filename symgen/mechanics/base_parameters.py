@@ -6,9 +6,9 @@ dependent still is found by `symgen.mechanics.independence`.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import sympy
 
 from symgen.mechanics.canonical import ROUNDING
 from symgen.mechanics.independence import MOMENTS, Independent, Key, Numbers, independent, left_over, moments, split
@@ -18,6 +18,9 @@ from symgen.mechanics.parameters import WHOLE, Parameters, pseudo_inertia, rotor
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import System
 from symgen.scalar import ZERO, Scalar
+
+if TYPE_CHECKING:
+    import sympy  # half a second, for closed forms alone
 
 
 def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
@@ -72,11 +75,17 @@ class BaseParameters:
         return tuple(f"{MOMENTS[k]}_{i}" for i, k in self.found.keys)
 
     @cached_property
-    def expressions(self) -> tuple[sympy.Expr, ...]:
+    def expressions(self) -> "tuple[sympy.Expr, ...]":
         """The base parameters in closed form, in the symbols `names`."""
+        import sympy
+
         symbols = sympy.symbols(self.names, real=True)
+
+        def number(x: float) -> sympy.Number:
+            return sympy.Integer(int(x)) if x == int(x) else sympy.Float(x)
+
         return tuple(
-            sympy.Add(*(_number(x) * symbol for x, symbol in zip(row, symbols, strict=True) if x))
+            sympy.Add(*(number(x) * symbol for x, symbol in zip(row, symbols, strict=True) if x))
             for row in self.factors
         )
 
@@ -97,10 +106,6 @@ class BaseParameters:
         if own not in bodies:
             return f"regrouped into {others}"
         return "identifiable only with others" + (f", also regrouped into {others}" if others else "")
-
-
-def _number(x: float) -> sympy.Number:
-    return sympy.Integer(int(x)) if x == int(x) else sympy.Float(x)
 
 
 def base_parameters(model: Model, gravity: Vector | None = None, seed: int = 0) -> BaseParameters:
