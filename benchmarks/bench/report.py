@@ -14,6 +14,9 @@ CASADI, PINOCCHIO = 2.0, 8.0
 NOTABLE = 0.25
 """A share of sines and cosines in the time worth naming."""
 
+SINCOS = 46
+"""Operations of a sine and a cosine of symgen's own."""
+
 KINDS: dict[str, Callable[[str], bool]] = {
     "symgen": lambda tool: tool.startswith("symgen") and "inline" not in tool,
     "symgen inline": lambda tool: tool.startswith("symgen inline"),
@@ -141,12 +144,15 @@ def _reason(rows: Sequence[Row], robot: str, quantity: str, peer: str, machine: 
     ours, theirs = (best(rows, robot, quantity, kind, "operations") for kind in ("symgen", "CasADi"))
     times = [best(rows, robot, quantity, kind) for kind in ("symgen", "symgen inline")]
     spent = min(x for x in times if x is not None)
-    share = (best(rows, robot, quantity, "symgen", "trig") or 0) * machine["trig"] / spent if spent == times[0] else 0.0
+    trig = best(rows, robot, quantity, "symgen", "trig") or 0
+    inline = trig / 2 * SINCOS
+    share = trig * machine["trig"] / spent if spent == times[0] else inline / ((ours or 0) - trig + inline)
     found = []
     if peer == "CasADi" and ours and theirs:
         found.append(f"{theirs / ours:.1f} times the operations")
     if share > NOTABLE:
-        found.append(f"libm's sin and cos are about {100 * min(share, 1):.0f} % of our time")
+        whose, what = ("libm's", "time") if spent == times[0] else ("our", "arithmetic")
+        found.append(f"{whose} sines and cosines are about {100 * min(share, 1):.0f} % of our {what}")
     code = best(rows, robot, quantity, "symgen", "code") or 0
     if code > machine["instruction_cache"]:
         found.append(f"{code / 1024:.0f} KiB of machine code, more than the instruction cache")
