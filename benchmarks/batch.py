@@ -153,12 +153,20 @@ def _pinocchio(
 
 
 def measured(several: Sequence[Turn], rounds: int) -> dict[tuple[str, str], float]:
-    """By quantity and tool, nanoseconds a state: the minimum over rounds in which all take turns."""
+    """By quantity and tool, nanoseconds a state: the minimum over rounds in which all take turns.
+
+    Each runs for two turns before the one that counts: after vectors of 64 bytes a processor stays slower for a while.
+    """
     calls = [max(1, round(SLICE / min(turn.run(4) for _ in range(3)) / 64)) * 64 for turn in several]
     best = [float("inf")] * len(several)
     for _ in range(rounds):
-        best = [min(old, turn.run(n) / turn.each) for old, turn, n in zip(best, several, calls, strict=True)]
+        best = [min(old, _warm(turn, n) / turn.each) for old, turn, n in zip(best, several, calls, strict=True)]
     return {(turn.quantity, turn.tool): ns for turn, ns in zip(several, best, strict=True)}
+
+
+def _warm(turn: Turn, calls: int) -> float:
+    turn.run(2 * calls)
+    return turn.run(calls)
 
 
 # -- Python -------------------------------------------------------------------------------------------------------
