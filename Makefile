@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test sweep lint types oracle bench bench-batch bench-one-call generate clean firmware firmware-docs gauntlet \
+.PHONY: help demo test quick sweep lint types oracle bench bench-batch bench-one-call generate clean firmware firmware-docs gauntlet \
         example-firmware adaptive-mpc arm host
 
 help: ## this list
@@ -38,6 +38,11 @@ demo: $(VENV)/ready ## set up; UR5 URDF to C and Python, compiled and verified
 
 test: $(VENV)/ready-dev ## the tests
 	$(BIN)/python -m pytest
+
+QUICK := architecture program urdf assemble leaves kane packed wrench samples jobfile zeros rates chunks counts
+
+quick: $(VENV)/ready-dev ## a minute of the tests: reading, tape, algorithms against the textbook, counts, samples
+	$(BIN)/python -m pytest $(QUICK:%=tests/test_%.py)
 
 sweep: $(VENV)/ready-dev ## the tests on three times as many random robots (some minutes)
 	SYMGEN_SEEDS=3 $(BIN)/python -m pytest
