@@ -87,8 +87,8 @@ def page(ns: dict[str, float], sines: float, load: float) -> str:
         "the loop took 118 to 144), and the portable form would have been a second one. With `rint` and `fma` for the",
         "reduction, which would let `-ffast-math` through, the whole function took 5 % less: not worth a second set of",
         "sines. On a Cortex-M the loop makes the code shorter (UR5, all quantities: 313 to 264 kB in float, 349 to",
-        "279 kB in double), because the sines are there once a function, for a tenth more instructions (inverse dynamics",
-        "in float 838 to 925).", "",
+        "279 kB in double), because the sines are there once a function, for a tenth more instructions (inverse",
+        "dynamics in float 838 to 925).", "",
     ])
 
 
