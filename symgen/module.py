@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from math import prod
 from pathlib import PurePath
@@ -12,7 +13,7 @@ from symgen import __version__
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
 from symgen.compiler.evaluate import evaluate
-from symgen.exact import number
+from symgen.exact import in_decimals, number
 from symgen.mechanics.coupling import Coordinate, coupling_of, positions, upright, velocities
 from symgen.mechanics.model import Limits
 from symgen.mechanics.parameters import WHOLE
@@ -174,13 +175,14 @@ class Module:
 
     def _expected(self, inputs: Mapping[str, Numbers], tens: Mapping[str, Numbers]) -> dict[str, Numbers]:
         exact = {name: [number(x) for x in values] for name, values in inputs.items()}
-        given = self._given(exact, tens)
+        given = self._given(inputs, tens)
         found: dict[str, Numbers] = {}
         for function in self.functions:
             wanted = [out.name for out in self.outputs(function) if out.name not in found]
             found |= {name: self._judged(name, exact, tens) for name in wanted if name in REFERENCES}
             if not found.keys() >= set(wanted):
-                run = evaluate(function.program, {name: given[name] for name in function.inputs})
+                with in_decimals():
+                    run = evaluate(function.program, {name: given[name] for name in function.inputs}, Decimal)
                 found |= {name: tuple(map(float, run[name])) for name in wanted if name not in found}
         return found
 
@@ -192,11 +194,13 @@ class Module:
                       self.frictions(exact.get("friction")), self.robot.friction_width)
         return tuple(map(float, REFERENCES[output](model, state)))
 
-    def _given(self, exact: Mapping[str, list[Scalar]], tens: Mapping[str, Numbers]) -> dict[str, list[Scalar]]:
-        """The inputs of all functions."""
-        given = dict(exact) | {"pi": [number(x) for ten in tens.values() for x in ten]}
+    def _given(self, inputs: Mapping[str, Numbers], tens: Mapping[str, Numbers]) -> dict[str, list[Scalar]]:
+        """The inputs of all functions as decimal numbers."""
+        given: dict[str, list[Scalar]] = {name: [Decimal(x) for x in values] for name, values in inputs.items()}
+        given["pi"] = [Decimal(x) for ten in tens.values() for x in ten]
         if self.regroup is not None:
-            given["par"] = evaluate(self.regroup.program, {"pi": given["pi"]})["par"]
+            with in_decimals():
+                given["par"] = evaluate(self.regroup.program, {"pi": given["pi"]}, Decimal)["par"]
         return given
 
 

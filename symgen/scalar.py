@@ -7,7 +7,10 @@ recognisable, so every kind of scalar follows the same path through an algorithm
 
 import cmath
 import math
+from decimal import Decimal
 from typing import Any, Final
+
+from symgen.exact import elementary
 
 Scalar = Any
 """A float, complex, SymPy expression, tape value or `ZERO`; only the arithmetic below is used on it."""
@@ -67,6 +70,8 @@ def _dispatch(name: str, x: Scalar) -> Scalar:
         return getattr(x, name)()
     if hasattr(x, "context"):  # an mpmath number knows its precision
         return getattr(x.context, name)(x)
+    if isinstance(x, Decimal):
+        return elementary(name, x)
     import sympy
 
     return getattr(sympy, name)(x)
@@ -95,6 +100,8 @@ def sign(x: Scalar) -> Scalar:
         x = x.real
     if isinstance(x, (int, float)) or hasattr(x, "context"):
         return float(x > 0) - float(x < 0)
+    if isinstance(x, Decimal):
+        return Decimal(x > 0) - Decimal(x < 0)
     return _dispatch("sign", x)
 
 

@@ -1,7 +1,7 @@
 """A tape run on numbers, in its own order: what the generated code computes, without generating it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from symgen.compiler.ops import OPS
 from symgen.compiler.passes import live
@@ -11,25 +11,28 @@ from symgen.scalar import ZERO, Scalar
 Inputs = Mapping[str, Sequence[Scalar]]
 
 
-def evaluate(program: Program, inputs: Inputs) -> dict[str, list[Scalar]]:
+def evaluate(program: Program, inputs: Inputs, constant: Callable[[float], Scalar] = float) -> dict[str, list[Scalar]]:
     """Every output array by name, row-major, from input arrays of floats or any other scalars.
 
-    Runs on whatever `symgen.scalar` computes with: floats (bit for bit what the algorithm gives without a
-    tape), complex numbers, SymPy expressions, mpmath numbers, another tape's values. Structural zeros of the
-    outputs stay `ZERO`. Raises ValueError for an input array that is missing or of the wrong length.
+    `constant` makes a scalar of a number of the tape, where floats do not mix with the inputs. Runs on whatever
+    `symgen.scalar` computes with: floats (bit for bit what the algorithm gives without a tape), complex and decimal
+    numbers, SymPy expressions, mpmath numbers, another tape's values. Structural zeros of the outputs stay `ZERO`.
+    Raises ValueError for an input array that is missing or of the wrong length.
     """
     _check(program, inputs)
     values: dict[Index, Scalar] = {}
     for index in live(program):
-        values[index] = _value(program.nodes[index], inputs, values)
+        values[index] = _value(program.nodes[index], inputs, values, constant)
     return {out.name: [_signed(ref, values) for ref in out.refs] for out in program.outputs}
 
 
-def _value(node: Node, inputs: Inputs, values: Mapping[Index, Scalar]) -> Scalar:
+def _value(
+    node: Node, inputs: Inputs, values: Mapping[Index, Scalar], constant: Callable[[float], Scalar]
+) -> Scalar:
     if node.op == "input":
         return inputs[node.a][node.b]
     if node.op == "const":
-        return node.a
+        return constant(node.a)
     if node.b is None:
         return OPS[node.op].evaluate(values[node.a])
     return OPS[node.op].evaluate(values[node.a], values[node.b])
