@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import mpmath
@@ -17,6 +18,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.compiler.ops import OPS
 from symgen.compiler.passes import counts, live
 from symgen.compiler.program import Program, Value
+from symgen.exact import in_decimals
 from symgen.scalar import ZERO
 
 # -- random expression graphs -----------------------------------------------------------------------------------
@@ -358,3 +360,16 @@ def test_the_format_of_a_dump(program):
 def test_a_program_without_inputs_or_operations_has_a_dump(program):
     program.output("y", (), [1.5])
     assert dump(program) == "output y\n  y = 1.5"
+
+
+def test_decimal_numbers_run_a_tape():
+    """To the digits of the context, where floats have sixteen; constants of the tape become decimals."""
+    program = Program()
+    (x,) = program.input("x", (1,))
+    program.output("y", (3,), [0.1 * x + scalar.sin(x), scalar.cos(x) / x, scalar.sign(x) * scalar.tanh(x)])
+    with in_decimals():
+        found = evaluate(program, {"x": [Decimal("0.3")]}, Decimal)["y"]
+        with mpmath.workdps(45):
+            at = mpmath.mpf("0.3")
+            wanted = [mpmath.mpf(0.1) * at + mpmath.sin(at), mpmath.cos(at) / at, mpmath.tanh(at)]
+            assert all(abs(mpmath.mpf(str(a)) - b) < 1e-38 for a, b in zip(found, wanted, strict=True))
