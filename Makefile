@@ -5,8 +5,8 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test quick sweep lint types oracle bench bench-batch bench-one-call generate clean firmware firmware-docs gauntlet \
-        example-firmware adaptive-mpc arm host
+.PHONY: help demo test quick sweep lint types oracle bench bench-batch bench-one-call generate \
+        clean firmware firmware-docs gauntlet example-firmware adaptive-mpc arm host
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20

@@ -18,6 +18,7 @@ from benchmarks.bench.build import FOLDER, empty, log
 from benchmarks.bench.cases import Case, cases
 from benchmarks.bench.clock import TOLERANCE, Clock, difference
 from benchmarks.bench.contender import Contender, Order, states
+from benchmarks.bench.report import KINDS
 
 PAGE: Final = Path("docs/benchmarks/one-call.md")
 QUANTITY: Final = "inverse_dynamics"
@@ -32,7 +33,6 @@ SINES, THEIRS, AIM = 59.0, 123.0, 45.0
 """ns that six sines and cosines of libm, and CasADi's inverse dynamics, took on the machine of the aim, and the aim."""
 
 JOINTS: Final = 6
-CASADI: Final = "CasADi"
 
 
 def contenders(case: Case) -> Iterator[Contender]:
@@ -58,8 +58,7 @@ def turns(case: Case, clock: Clock) -> list[Turn]:
     for one in every:
         if (error := difference(clock, one, every[0], drawn)) > TOLERANCE:
             raise RuntimeError(f"{one.tool} differs by {error:.1e}")
-    return [single(clock, one, drawn, one.tool if "casadi" not in one.tool else f"{CASADI} {one.tool}")
-            for one in every]
+    return [single(clock, one, drawn, one.tool) for one in every]
 
 
 def page(ns: dict[str, float], sines: float, load: float) -> str:
@@ -67,7 +66,7 @@ def page(ns: dict[str, float], sines: float, load: float) -> str:
     from benchmarks.bench.__main__ import machine
 
     here = machine()
-    theirs = min(x for tool, x in ns.items() if tool.startswith(CASADI))
+    theirs = min(x for tool, x in ns.items() if KINDS["CasADi"](tool))
     return "\n".join([
         "# One call: sines of all joints at once", "",
         "Written by `make bench-one-call`: UR5 (ur_description), inverse dynamics with `--trig inline`, the minimum of",

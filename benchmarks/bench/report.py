@@ -25,6 +25,8 @@ KINDS: dict[str, Callable[[str], bool]] = {
 }
 """Tools by what stands in a column; its figure is the best of them."""
 
+OURS = ("symgen", "symgen inline")
+
 
 def best(rows: Iterable[Row], robot: str, quantity: str, kind: str, key: str = "minimum") -> float | None:
     """The smallest figure of a kind of tool."""
@@ -39,7 +41,7 @@ def robots_of(rows: Iterable[Row]) -> list[str]:
 
 def ratio(rows: Sequence[Row], robot: str, quantity: str, peer: str, kind: str = "best") -> float | None:
     """How many times as long the peer takes; `best` is the faster kind of ours."""
-    mine = [x for k in (("symgen", "symgen inline") if kind == "best" else (kind,))
+    mine = [x for k in (OURS if kind == "best" else (kind,))
             if (x := best(rows, robot, quantity, k)) is not None]
     other = best(rows, robot, quantity, peer)
     return other / min(mine) if mine and other else None
@@ -142,23 +144,29 @@ def _below(rows: Sequence[Row], machine: dict[str, Any]) -> str:
 def _reason(rows: Sequence[Row], robot: str, quantity: str, peer: str, machine: dict[str, Any]) -> str:
     """What is known: of the pair itself, from counts, the time of sines and cosines, and the size of the code."""
     ours, theirs = (best(rows, robot, quantity, kind, "operations") for kind in ("symgen", "CasADi"))
-    times = [best(rows, robot, quantity, kind) for kind in ("symgen", "symgen inline")]
-    spent = min(x for x in times if x is not None)
-    trig = best(rows, robot, quantity, "symgen", "trig") or 0
-    inline = trig / 2 * SINCOS
-    share = trig * machine["trig"] / spent if spent == times[0] else inline / ((ours or 0) - trig + inline)
+    spent = min(x for kind in OURS if (x := best(rows, robot, quantity, kind)) is not None)
     found = []
     if peer == "CasADi" and ours and theirs:
         found.append(f"{theirs / ours:.1f} times the operations")
-    if share > NOTABLE:
-        whose, what = ("libm's", "time") if spent == times[0] else ("our", "arithmetic")
-        found.append(f"{whose} sines and cosines are about {100 * min(share, 1):.0f} % of our {what}")
+    found += _sines(rows, robot, quantity, spent, machine)
     code = best(rows, robot, quantity, "symgen", "code") or 0
     if code > machine["instruction_cache"]:
         found.append(f"{code / 1024:.0f} KiB of machine code, more than the instruction cache")
     if peer == "Pinocchio" and ours:
         found.append(f"{ours / spent:.1f} operations a ns")
     return "; ".join(found)
+
+
+def _sines(rows: Sequence[Row], robot: str, quantity: str, spent: float, machine: dict[str, Any]) -> list[str]:
+    """The share of sines and cosines where it is notable: of the time with libm's, of the arithmetic with ours."""
+    trig, operations = (best(rows, robot, quantity, "symgen", key) or 0 for key in ("trig", "operations"))
+    own = trig / 2 * SINCOS
+    if spent == best(rows, robot, quantity, "symgen"):
+        whose, what, share = "libm's", "time", trig * machine["trig"] / spent
+    else:
+        whose, what, share = "our", "arithmetic", own / (operations - trig + own)
+    text = f"{whose} sines and cosines are about {100 * min(share, 1):.0f} % of our {what}"
+    return [text] if share > NOTABLE else []
 
 
 def _costs(rows: Sequence[Row]) -> str:

@@ -12,6 +12,7 @@ from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix, square
 from symgen.algorithms.derivatives import rates_by_symbols
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
+from symgen.algorithms.rates import SOURCE, SYMBOLS
 from symgen.algorithms.registry import Array, quantity
 from symgen.dual import along, tangents, unit
 from symgen.mechanics.system import System
@@ -19,8 +20,6 @@ from symgen.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 Entries = list[Scalar]
-SOURCE = "Garofalo, Ott, Albu-Schäffer, IROS 2013; forward differentiation of the algorithm"
-SYMBOLS = "forward differentiation of Christoffel symbols"
 CUBE = ("n", "n", "n")
 
 

@@ -25,6 +25,7 @@ KEYWORDS: Final = frozenset(
 """Words that C, C++ or Python keep to themselves."""
 
 BYTES: Final = {"double": 8, "float": 4}
+"""Sizes by scalar."""
 
 SUFFIX: Final = {"double": "", "float": "f"}
 

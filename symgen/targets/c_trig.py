@@ -28,7 +28,7 @@ def trig_header(module: Module) -> str:
     programs = [d.program for d in descriptions(module)]
     grouped = [groups(p, LONGEST) for p in programs]
     calls = {p.nodes[i].op for p, found in zip(programs, grouped, strict=True) for i in live(p) if i not in found}
-    together = any(len(g.angles) > 1 for found in grouped for g in found.values())
+    together = any(g.looped for found in grouped for g in found.values())
     context = {"limit": limit, "unit": unit, "bound": bound, "excess": excess, "ulp": ULP}
     return render("c/trig.h.jinja", module=module, steps=steps(module.scalar), rows=rows,
                   alone=[name for name in ("sin", "cos") if name in calls], together=together,

@@ -53,6 +53,11 @@ class Group:
     angles: tuple[Index, ...]
     pairs: tuple[Pair, ...]
 
+    @property
+    def looped(self) -> bool:
+        """Whether there is a loop; a single pair has a call."""
+        return len(self.angles) > 1
+
 
 def groups(program: Program, longest: int) -> dict[Index, Group]:
     """By node, the group that a sine or cosine is made in; one that is alone and half of a pair has none."""
@@ -79,7 +84,7 @@ def before(program: Program, group: Group) -> list[Index]:
 
 
 def _worth_it(group: Group) -> bool:
-    return len(group.angles) > 1 or None not in group.pairs[0]
+    return group.looped or None not in group.pairs[0]
 
 
 def _pairs(program: Program) -> dict[Index, Pair]:

@@ -190,7 +190,7 @@ class _Writer:
         """The loop that makes a group of sines and cosines, before the first of them is read."""
         if group not in self.looped:
             self.looped.add(group)
-            title = ANGLES if len(group.angles) > 1 else section
+            title = ANGLES if group.looped else section
             for node in before(self.program, group):
                 self._visit(node, title)
             self.result.append(SineLoop(title, tuple(map(self._text, group.angles)), group.pairs))
