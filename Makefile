@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test quick sweep lint types oracle bench bench-batch bench-one-call generate \
+.PHONY: help demo test quick sweep lint format types oracle bench bench-batch bench-one-call generate \
         clean firmware firmware-docs gauntlet example-firmware adaptive-mpc arm host
 
 help: ## this list
@@ -39,16 +39,23 @@ demo: $(VENV)/ready ## set up; UR5 URDF to C and Python, compiled and verified
 test: $(VENV)/ready-dev ## the tests
 	$(BIN)/python -m pytest
 
-QUICK := architecture program urdf assemble leaves kane packed wrench samples jobfile zeros rates chunks counts
+QUICK := house/test_architecture compiler/test_program reading/test_urdf reading/test_assemble mechanics/test_tip_frames \
+         algorithms/test_kane languages/test_packed algorithms/test_wrench languages/test_samples cli/test_jobfile \
+         languages/test_zeros algorithms/test_rates languages/test_chunks algorithms/test_counts
 
 quick: $(VENV)/ready-dev ## a minute of the tests: reading, tape, algorithms against the textbook, counts, samples
-	$(BIN)/python -m pytest $(QUICK:%=tests/test_%.py)
+	$(BIN)/python -m pytest $(QUICK:%=tests/%.py)
 
 sweep: $(VENV)/ready-dev ## the tests on three times as many random robots (some minutes)
 	SYMGEN_SEEDS=3 $(BIN)/python -m pytest
 
-lint: $(VENV)/ready-dev ## ruff
+lint: $(VENV)/ready-dev ## ruff: findings and format
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/ready-dev ## ruff format, and imports in order
+	$(BIN)/ruff check --fix --select I .
+	$(BIN)/ruff format .
 
 types: $(VENV)/ready-dev ## mypy --strict
 	$(BIN)/mypy

@@ -1,8 +1,9 @@
-"""``python -m benchmarks.batch``: batches beside single states and Pinocchio's C++, ns a state on one core.
+"""``python -m benchmarks.batch``: batches beside single states and Pinocchio's C++, ns a state on
+one core.
 
-All functions of a robot take turns in one process, round after round; the figure is the minimum. Batches were compared
-with single states first, and those with Pinocchio. A batch here is 64 states, again and again the same, in the caches.
-"""
+All functions of a robot take turns in one process, round after round; the figure is the minimum.
+Batches were compared with single states first, and those with Pinocchio. A batch here is 64 states,
+again and again the same, in the caches."""
 
 import ctypes
 import json
@@ -31,7 +32,8 @@ FLAGS = {
     "exact": ("-O2", "-march=native", "-ffp-contract=off", "-fno-tree-slp-vectorize"),
     "contracted": ("-O2", "-march=native", "-ffp-contract=fast"),
 }
-"""As written, the same bits everywhere (docs/batch.md tells why the last flag); and with fused multiply-add."""
+"""As written, the same bits everywhere (docs/batch.md tells why the last flag); and with fused
+multiply-add."""
 
 ROUNDS = 25
 SLICE = 5e5
@@ -45,7 +47,8 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Turn:
-    """Something to be timed: `run` makes so many calls and gives the nanoseconds of one; `each` states a call."""
+    """Something to be timed: `run` makes so many calls and gives the nanoseconds of one; `each`
+    states a call."""
 
     tool: str
     quantity: str
@@ -53,29 +56,41 @@ class Turn:
     each: int
 
 
-# -- symgen -------------------------------------------------------------------------------------------------------
+# -- symgen ----------------------------------------------------------------------------------------
+# ---------------
 
 
 def library(folder: Path, manifest: Any, plain: Plain, kind: str) -> ctypes.CDLL:
-    """The batch functions with `kind` of flags, each called on STATES states: ``batch_NAME`` and ``rows_NAME``."""
+    """The batch functions with `kind` of flags, each called on STATES states: ``batch_NAME`` and
+    ``rows_NAME``."""
     names = [name for name in manifest["functions"] if name in WANTED]
-    text = f'#include "{ours.PREFIX}_batch.h"\n' + "".join(_calls(name, manifest, plain) for name in names)
+    text = f'#include "{ours.PREFIX}_batch.h"\n' + "".join(
+        _calls(name, manifest, plain) for name in names
+    )
     (folder / "many.c").write_text(text, encoding="utf-8")
     header = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.h")))
-    sources = [*folder.glob(f"{ours.PREFIX}_*_batch.c"), folder / f"{ours.PREFIX}_batch.c", folder / "many.c"]
+    sources = [
+        *folder.glob(f"{ours.PREFIX}_*_batch.c"),
+        folder / f"{ours.PREFIX}_batch.c",
+        folder / "many.c",
+    ]
     built = all_compiled(sources, (*FLAGS[kind], "-std=gnu11", f"-I{folder}"), header)
-    return ctypes.CDLL(str(linked([path for path, _ in built], folder / f"many-{kind}.so").resolve()))
+    return ctypes.CDLL(
+        str(linked([path for path, _ in built], folder / f"many-{kind}.so").resolve())
+    )
 
 
 def _calls(name: str, manifest: Any, plain: Plain) -> str:
     starts, stride = (0, plain.nq, plain.nq + plain.nv), plain.nq + 2 * plain.nv
     blocks = [f"x + {STATES * starts[INPUTS[a]]}" for a, _ in ours.arguments(manifest, name, "in")]
     rows = [f"x + {starts[INPUTS[a]]}, {stride}" for a, _ in ours.arguments(manifest, name, "in")]
-    (_, size), = ours.arguments(manifest, name, "out")
+    ((_, size),) = ours.arguments(manifest, name, "out")
     heads = [f"void {kind}_{name}(const double *x, double *y)" for kind in ("batch", "rows")]
     words = [", ".join([*blocks, "y"]), ", ".join([*rows, f"y, {size}"])]
-    return "".join(f"{head};\n{head} {{ (void){ours.PREFIX}_{name}_{kind}({STATES}, {word}); }}\n"
-                   for head, kind, word in zip(heads, ("batch", "rows"), words, strict=True))
+    return "".join(
+        f"{head};\n{head} {{ (void){ours.PREFIX}_{name}_{kind}({STATES}, {word}); }}\n"
+        for head, kind, word in zip(heads, ("batch", "rows"), words, strict=True)
+    )
 
 
 def _blocks(rows: Any, width: int) -> Any:
@@ -84,13 +99,20 @@ def _blocks(rows: Any, width: int) -> Any:
 
 
 def batches(
-    clock: Clock, singles: Sequence[Contender], lib: ctypes.CDLL, plain: Plain, drawn: Any, kind: str
+    clock: Clock,
+    singles: Sequence[Contender],
+    lib: ctypes.CDLL,
+    plain: Plain,
+    drawn: Any,
+    kind: str,
 ) -> Iterator[Turn]:
     """A turn for each batch function, after its results were found to be those of single states."""
     width = int(lib[f"{ours.PREFIX}_batch_width"]())
     columns = np.split(drawn, [plain.nq, plain.nq + plain.nv], axis=1)
-    given = {"batch": np.concatenate([_blocks(part, width) for part in columns]),
-             "rows": np.ascontiguousarray(drawn)}
+    given = {
+        "batch": np.concatenate([_blocks(part, width) for part in columns]),
+        "rows": np.ascontiguousarray(drawn),
+    }
     for one in singles:
         wanted = np.array([clock.result(one, state) for state in drawn])
         expected = {"batch": _blocks(wanted, width), "rows": wanted.ravel()}
@@ -100,13 +122,17 @@ def batches(
             run(1)
             error = float(np.abs(out - expected[way]).max() / np.abs(wanted).max())
             if error > (0.0 if kind == "exact" else 1e-9):
-                raise RuntimeError(f"{way} {kind} {one.quantity} differs from single states by {error:.1e}")
+                raise RuntimeError(
+                    f"{way} {kind} {one.quantity} differs from single states by {error:.1e}"
+                )
             yield Turn(f"{way} {kind}", one.quantity, run, STATES)
 
 
 def _runner(clock: Clock, place: int, x: Any, out: Any, stride: int = 0) -> Callable[[int], float]:
     """The clock's loop; stride 0 gives every call the same."""
-    return lambda calls: float(clock._run(place, calls, x.ctypes.data, stride, STATES, out.ctypes.data)) / calls
+    return lambda calls: (
+        float(clock._run(place, calls, x.ctypes.data, stride, STATES, out.ctypes.data)) / calls
+    )
 
 
 def single(clock: Clock, one: Contender, drawn: Any, tool: str) -> Turn:
@@ -120,8 +146,23 @@ def turns(case: Case, clock: Clock, pinocchio: bool) -> list[Turn]:
     plain, folder = case.plain(), empty(FOLDER / f"batch-{case.name}")
     drawn, where = states(plain), folder / "symgen"
     wanted = [word for quantity in case.quantities for word in ("--quantity", quantity)]
-    cost = python("symgen", "generate", str(case.file), "-o", str(where), "--lang", "c", "--prefix", ours.PREFIX,
-                  *wanted, *case.options, "--trig", "inline", "--batch", "auto")
+    cost = python(
+        "symgen",
+        "generate",
+        str(case.file),
+        "-o",
+        str(where),
+        "--lang",
+        "c",
+        "--prefix",
+        ours.PREFIX,
+        *wanted,
+        *case.options,
+        "--trig",
+        "inline",
+        "--batch",
+        "auto",
+    )
     manifest = json.loads((where / "manifest.json").read_text(encoding="utf-8"))
     libm, names = ours.contenders(case, plain, folder, ("O2",), ("libm",))
     found = [single(clock, one, drawn, "libm") for one in libm]
@@ -133,12 +174,20 @@ def turns(case: Case, clock: Clock, pinocchio: bool) -> list[Turn]:
     return found + (_pinocchio(case, clock, plain, folder, libm, names, drawn) if pinocchio else [])
 
 
-def _inline(kind: str, flags: Sequence[str], folder: Path, manifest: Any, plain: Plain, cost: Cost) -> list[Contender]:
+def _inline(
+    kind: str, flags: Sequence[str], folder: Path, manifest: Any, plain: Plain, cost: Cost
+) -> list[Contender]:
     return ours.compiled_as(f"single {kind}", flags, folder, manifest, plain, cost)
 
 
 def _pinocchio(
-    case: Case, clock: Clock, plain: Plain, folder: Path, judges: Sequence[Contender], names: Sequence[str], drawn: Any
+    case: Case,
+    clock: Clock,
+    plain: Plain,
+    folder: Path,
+    judges: Sequence[Contender],
+    names: Sequence[str],
+    drawn: Any,
 ) -> list[Turn]:
     model = folder / "model.txt"
     model.write_text(plain.text, encoding="utf-8")
@@ -155,12 +204,17 @@ def _pinocchio(
 def measured(several: Sequence[Turn], rounds: int) -> dict[tuple[str, str], float]:
     """By quantity and tool, nanoseconds a state: the minimum over rounds in which all take turns.
 
-    Each runs for two turns before the one that counts: after vectors of 64 bytes a processor stays slower for a while.
-    """
-    calls = [max(1, round(SLICE / min(turn.run(4) for _ in range(3)) / 64)) * 64 for turn in several]
+    Each runs for two turns before the one that counts: after vectors of 64 bytes a processor stays
+    slower for a while."""
+    calls = [
+        max(1, round(SLICE / min(turn.run(4) for _ in range(3)) / 64)) * 64 for turn in several
+    ]
     best = [float("inf")] * len(several)
     for _ in range(rounds):
-        best = [min(old, _warm(turn, n) / turn.each) for old, turn, n in zip(best, several, calls, strict=True)]
+        best = [
+            min(old, _warm(turn, n) / turn.each)
+            for old, turn, n in zip(best, several, calls, strict=True)
+        ]
     return {(turn.quantity, turn.tool): ns for turn, ns in zip(several, best, strict=True)}
 
 
@@ -169,12 +223,14 @@ def _warm(turn: Turn, calls: int) -> float:
     return turn.run(calls)
 
 
-# -- Python -------------------------------------------------------------------------------------------------------
+# -- Python ----------------------------------------------------------------------------------------
+# ---------------
 
 
 def regressor_rows(case: Case) -> list[tuple[int, float, float]]:
-    """Threads and seconds of ROWS regressor rows by the Python package: into a new array, into one that is there."""
-    from symgen.package import build
+    """Threads and seconds of ROWS regressor rows by the Python package: into a new array, into one
+    that is there."""
+    from symgen.jobs.package import build
 
     with TemporaryDirectory() as folder:
         build(case.file, folder, prefix="batch_of_ur5", quantities=("regressor",))
@@ -186,8 +242,14 @@ def regressor_rows(case: Case) -> list[tuple[int, float, float]]:
         q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, -(-ROWS // 6), 6))
         out, found = package.regressor(q, qd, qdd), []
         for threads in (1, 2):
-            new = min(_seconds(lambda n=threads: package.regressor(q, qd, qdd, threads=n)) for _ in range(5))
-            old = min(_seconds(lambda n=threads: package.regressor(q, qd, qdd, out=out, threads=n)) for _ in range(5))
+            new = min(
+                _seconds(lambda n=threads: package.regressor(q, qd, qdd, threads=n))
+                for _ in range(5)
+            )
+            old = min(
+                _seconds(lambda n=threads: package.regressor(q, qd, qdd, out=out, threads=n))
+                for _ in range(5)
+            )
             found.append((threads, new, old))
         return found
 
@@ -198,57 +260,92 @@ def _seconds(run: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-# -- page ---------------------------------------------------------------------------------------------------------
+# -- page ------------------------------------------------------------------------------------------
+# ---------------
 
-COLUMNS = ("libm", "single exact", "single contracted", "batch exact", "batch contracted", "rows exact",
-           "rows contracted")
+COLUMNS = (
+    "libm",
+    "single exact",
+    "single contracted",
+    "batch exact",
+    "batch contracted",
+    "rows exact",
+    "rows contracted",
+)
 
 
-def page(found: dict[str, dict[tuple[str, str], float]], rows: Sequence[tuple[int, float, float]], load: float) -> str:
+def page(
+    found: dict[str, dict[tuple[str, str], float]],
+    rows: Sequence[tuple[int, float, float]],
+    load: float,
+) -> str:
     """The text of the page."""
     from benchmarks.bench.__main__ import machine
 
     here = machine()
     lines = [
-        "# Batches", "",
+        "# Batches",
+        "",
         "Written by `make bench-batch`: nanoseconds a state on one core, the minimum over rounds",
         "in which all functions of a robot take turns of half a millisecond.",
         f"{here['processor']}, {here['cores']} cores",
         f"(shared; load {load:.0f} while it was measured: trust ratios); {here['gcc']};",
-        f"pin {here['packages']['pin']}; symgen at {here['commit']}. Every batch was compared with single states first",
-        "(exact: bit for bit), those with Pinocchio.", "",
+        f"pin {here['packages']['pin']}; symgen at {here['commit']}. Every batch was compared "
+        f"with single states first",
+        "(exact: bit for bit), those with Pinocchio.",
+        "",
         "- **libm**: C for one state, `-O2`. **single**: `--trig inline`, one state a call.",
-        "- **batch**: `NAME_batch`, 64 states in blocks; **rows**: `NAME_rows`, the same in row-major arrays.",
+        "- **batch**: `NAME_batch`, 64 states in blocks; **rows**: `NAME_rows`, the same in "
+        "row-major arrays.",
         f"- **exact**: `{' '.join(FLAGS['exact'])}`;",
         f"  **contracted** (fused multiply-add): `{' '.join(FLAGS['contracted'])}`.",
-        "- **Pinocchio**: as on the page of all benchmarks; the faster convention where there are two.", "",
+        "- **Pinocchio**: as on the page of all benchmarks; the faster convention where there "
+        "are two.",
+        "",
     ]
     for robot, times in found.items():
         names = ["quantity", "Pinocchio", *COLUMNS, "Pinocchio / batch exact", "contracted"]
-        lines += [f"## {robot}", "", f"| {' | '.join(names)} |",
-                  "|---" * (len(COLUMNS) + 4) + "|"]
+        lines += [f"## {robot}", "", f"| {' | '.join(names)} |", "|---" * (len(COLUMNS) + 4) + "|"]
         lines += [_line(quantity, times) for quantity in WANTED]
         lines.append("")
-    lines += [f"## {ROWS:,} rows of the UR5's regressor in Python", "",
-              "`symgen build`, default flags; six rows a state, arrays of shape (166667, 6, 60).", "",
-              "| threads | new array, s | into `out`, s |", "|---|---|---|",
-              *(f"| {n} | {new:.2f} | {old:.2f} |" for n, new, old in rows), ""]
+    lines += [
+        f"## {ROWS:,} rows of the UR5's regressor in Python",
+        "",
+        "`symgen build`, default flags; six rows a state, arrays of shape (166667, 6, 60).",
+        "",
+        "| threads | new array, s | into `out`, s |",
+        "|---|---|---|",
+        *(f"| {n} | {new:.2f} | {old:.2f} |" for n, new, old in rows),
+        "",
+    ]
     return "\n".join(lines)
 
 
 def _line(quantity: str, times: dict[tuple[str, str], float]) -> str:
-    theirs = min((ns for (name, tool), ns in times.items() if name == quantity and tool.startswith("pinocchio")),
-                 default=float("nan"))
+    theirs = min(
+        (
+            ns
+            for (name, tool), ns in times.items()
+            if name == quantity and tool.startswith("pinocchio")
+        ),
+        default=float("nan"),
+    )
     ns = [times[quantity, tool] for tool in COLUMNS]
     ratios = [theirs / times[quantity, f"batch {kind}"] for kind in FLAGS]
-    cells = [f"{theirs:.0f}", *(f"{x:.0f}" if x > 99 else f"{x:.1f}" for x in ns), *(f"{x:.1f}" for x in ratios)]
+    cells = [
+        f"{theirs:.0f}",
+        *(f"{x:.0f}" if x > 99 else f"{x:.1f}" for x in ns),
+        *(f"{x:.1f}" for x in ratios),
+    ]
     return f"| {QUANTITIES[quantity]} | {' | '.join(cells)} |"
 
 
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path), default=PAGE, show_default=True)
 @click.option("--rounds", default=ROUNDS, show_default=True)
-@click.option("--pinocchio/--no-pinocchio", default=True, help="Its first compilation takes minutes.")
+@click.option(
+    "--pinocchio/--no-pinocchio", default=True, help="Its first compilation takes minutes."
+)
 def main(out: Path, rounds: int, pinocchio: bool) -> None:
     """Measure and write the page."""
     FOLDER.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,9 @@
-"""How programs grow with joints: `python -m benchmarks.growth` writes docs/benchmarks/growth.md and curves.png.
+"""How programs grow with joints: `python -m benchmarks.growth` writes docs/benchmarks/growth.md and
+curves.png.
 
-Chains of UR5 joints, the six again and again, as in Johannessen, Arbo & Gravdahl (urdf2casadi, 2019). Up to 60 joints
-their published counts stand beside ours; up to 200 joints inverse dynamics and its tape must grow linearly.
-"""
+Chains of UR5 joints, the six again and again, as in Johannessen, Arbo & Gravdahl (urdf2casadi,
+2019). Up to 60 joints their published counts stand beside ours; up to 200 joints inverse dynamics
+and its tape must grow linearly."""
 
 import sys
 import time
@@ -15,21 +16,26 @@ from typing import Any, Final, NamedTuple
 from benchmarks.bench.cases import ROBOTS
 from benchmarks.bench.plain import Plain, chain_urdf
 from benchmarks.bench.published import JOHANNESSEN
-from symgen.mechanics.assemble import load
-from symgen.robot import Robot
-from symgen.tracing import Wanted, trace
+from symgen.reading.assemble import load
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import Wanted, trace
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs/benchmarks"
 PUBLISHED_LENGTHS: Final = (1, 2, 5, 10, 20, 30, 40, 50, 60)
 MANY: Final = 20
 LONG_WAYS: Final = {
     "mass_matrix": ("composite/minimal",),
-    "forward_dynamics": ("forward_dynamics_articulated/minimal", "forward_dynamics_articulated/balanced"),
+    "forward_dynamics": (
+        "forward_dynamics_articulated/minimal",
+        "forward_dynamics_articulated/balanced",
+    ),
 }
-"""The formulations that are the cheapest for chains of `MANY` joints or more; the others are slow to trace there."""
+"""The formulations that are the cheapest for chains of `MANY` joints or more; the others are slow
+to trace there."""
 LONG: Final = (25, 50, 100, 200)
 SHALLOW: Final = 120
-"""Frames of Python that the longest chain must do with above those of the caller: far fewer than it has joints."""
+"""Frames of Python that the longest chain must do with above those of the caller: far fewer than it
+has joints."""
 
 
 class Growth(NamedTuple):
@@ -49,7 +55,9 @@ def chain(joints: int) -> Robot:
     links = Plain.of(ROBOTS / "ur5.urdf", (), False).joints
     with TemporaryDirectory() as folder:
         path = Path(folder) / "chain.urdf"
-        path.write_text(chain_urdf([links[k % len(links)] for k in range(joints)]), encoding="utf-8")
+        path.write_text(
+            chain_urdf([links[k % len(links)] for k in range(joints)]), encoding="utf-8"
+        )
         return Robot(load(path).model)
 
 
@@ -90,13 +98,22 @@ def page(ours: dict[str, dict[int, int]], long: list[Growth]) -> Iterator[str]:
     yield "|---" * (len(PUBLISHED_LENGTHS) + 2) + "|"
     for q, counts in ours.items():
         yield f"| {q} | symgen | {' | '.join(str(counts[n]) for n in PUBLISHED_LENGTHS)} |"
-        yield f"| {q} | published | {' | '.join(str(JOHANNESSEN[q].get(n, '–')) for n in PUBLISHED_LENGTHS)} |"
+        yield (
+            f"| {q} | published | "
+            f"{' | '.join(str(JOHANNESSEN[q].get(n, '–')) for n in PUBLISHED_LENGTHS)} |"
+        )
     yield from ("", *LINEAR, "")
-    yield "| joints | operations | per joint | nodes on the tape | CPU s | ms per joint | bytes a node |"
+    yield (
+        "| joints | operations | per joint | nodes on the tape | CPU s | ms per joint | bytes "
+        "a node |"
+    )
     yield "|---" * 7 + "|"
     for g in long:
-        yield (f"| {g.joints} | {g.operations} | {g.operations / g.joints:.1f} | {g.nodes} | {g.seconds:.2f} | "
-               f"{1000 * g.seconds / g.joints:.1f} | {g.bytes / g.nodes:.0f} |")
+        yield (
+            f"| {g.joints} | {g.operations} | {g.operations / g.joints:.1f} | {g.nodes} | "
+            f"{g.seconds:.2f} | "
+            f"{1000 * g.seconds / g.joints:.1f} | {g.bytes / g.nodes:.0f} |"
+        )
 
 
 HEAD: Final = """# Growth
@@ -128,7 +145,13 @@ def draw(ours: dict[str, dict[int, int]], path: Path) -> None:
         _line(axis, JOHANNESSEN[q], color, "--", "")
     axis.plot([], [], color="black", label="symgen")
     axis.plot([], [], color="black", linestyle="--", label="published (u2c)")
-    axis.set(xscale="log", yscale="log", xlabel="joints", ylabel="operations", title="Chains of UR5 joints")
+    axis.set(
+        xscale="log",
+        yscale="log",
+        xlabel="joints",
+        ylabel="operations",
+        title="Chains of UR5 joints",
+    )
     axis.set_xticks(PUBLISHED_LENGTHS, [str(n) for n in PUBLISHED_LENGTHS])
     axis.minorticks_off()
     axis.grid(alpha=0.3)
@@ -137,7 +160,15 @@ def draw(ours: dict[str, dict[int, int]], path: Path) -> None:
 
 
 def _line(axis: Any, counts: dict[int, int], color: str, style: str, label: str) -> None:
-    axis.plot(list(counts), list(counts.values()), style, color=color, marker="o", markersize=3, label=label or None)
+    axis.plot(
+        list(counts),
+        list(counts.values()),
+        style,
+        color=color,
+        marker="o",
+        markersize=3,
+        label=label or None,
+    )
 
 
 def main() -> None:

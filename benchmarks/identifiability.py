@@ -1,9 +1,9 @@
 """What can be identified, and how long it takes: ``python -m benchmarks.identifiability FOLDER``.
 
-The observations of Cărmizaru (2022) with our figures: which parameters of a three-joint arm a torque sensor at the
-joints and a wrench sensor at the base see; how many samples a wrench sensor needs; the time of linear least squares
-and of nonlinear multiple-shooting least squares as joints grow. Writes identifiability.json and pictures.
-"""
+The observations of Cărmizaru (2022) with our figures: which parameters of a three-joint arm a
+torque sensor at the joints and a wrench sensor at the base see; how many samples a wrench sensor
+needs; the time of linear least squares and of nonlinear multiple-shooting least squares as joints
+grow. Writes identifiability.json and pictures."""
 
 import json
 import math
@@ -34,10 +34,16 @@ LINK = """<link name="link{k}"><inertial><origin xyz="0.02 0.03 0.15"/><mass val
 
 
 def chain(n: int) -> str:
-    """The URDF of n links of 0.3 m, each axis turned by a right angle about the link before; the first is upright."""
+    """The URDF of n links of 0.3 m, each axis turned by a right angle about the link before; the
+    first is upright."""
     links = [
-        LINK.format(k=k, mass=4.0 - 0.5 * k, parent=f"link{k - 1}" if k > 1 else "base", offset=0.3 if k > 1 else 0.1,
-                    roll=(-1) ** k * math.pi / 2 if k > 1 else 0.0)
+        LINK.format(
+            k=k,
+            mass=4.0 - 0.5 * k,
+            parent=f"link{k - 1}" if k > 1 else "base",
+            offset=0.3 if k > 1 else 0.1,
+            roll=(-1) ** k * math.pi / 2 if k > 1 else 0.0,
+        )
         for k in range(1, n + 1)
     ]
     return f'<robot name="chain{n}"><link name="base"/>{"".join(links)}</robot>'
@@ -59,17 +65,25 @@ class Chain:
 def motion(n: int, times: Array, seed: int = SEED) -> tuple[Array, Array, Array]:
     """A smooth motion of n joints, two sines each: q, q̇, q̈."""
     random = np.random.default_rng(seed)
-    size, rate, phase = random.uniform(0.3, 0.7, (2, n)), random.uniform(2, 8, (2, n)), random.uniform(0, 6, (2, n))
+    size, rate, phase = (
+        random.uniform(0.3, 0.7, (2, n)),
+        random.uniform(2, 8, (2, n)),
+        random.uniform(0, 6, (2, n)),
+    )
     angle = times[:, None, None] * rate + phase
-    return tuple((size * rate**k * wave).sum(1) for k, wave in  # type: ignore[return-value]
-                 enumerate((np.sin(angle), np.cos(angle), -np.sin(angle))))
+    return tuple(
+        (size * rate**k * wave).sum(1)
+        for k, wave in enumerate((np.sin(angle), np.cos(angle), -np.sin(angle)))  # type: ignore[return-value]
+    )
 
 
-# -- which parameters a sensor sees ---------------------------------------------------------------------------------
+# -- which parameters a sensor sees
+# ---------------------------------------------------------------------------------
 
 
 def classes(rows: Array) -> list[str]:
-    """For each column: "none" where it vanishes, "alone" where the rows determine its parameter, else "sum"."""
+    """For each column: "none" where it vanishes, "alone" where the rows determine its parameter,
+    else "sum"."""
     _, values, vectors = np.linalg.svd(rows, full_matrices=False)
     seen = vectors[values > 1e-9 * values[0]]
     found = []
@@ -82,11 +96,15 @@ def classes(rows: Array) -> list[str]:
 
 
 def sparsity() -> dict[str, Any]:
-    """Structure (which entries are not always zero), rank and classes of both regressors of the three-joint arm."""
+    """Structure (which entries are not always zero), rank and classes of both regressors of the
+    three-joint arm."""
     arm = Chain(3, "regressor", "wrench_regressor:link1")
     states = np.random.default_rng(SEED).uniform(-2, 2, (3, 200, 3))
     found = {}
-    for sensor, values in (("torque", arm.run.regressor(*states)), ("wrench", arm.run.wrench_regressor_link1(*states))):
+    for sensor, values in (
+        ("torque", arm.run.regressor(*states)),
+        ("wrench", arm.run.wrench_regressor_link1(*states)),
+    ):
         rows = values.reshape(-1, values.shape[-1])
         found[sensor] = {
             "structure": (np.abs(values).max(0) > 1e-12).astype(int).tolist(),
@@ -96,7 +114,8 @@ def sparsity() -> dict[str, Any]:
     return found
 
 
-# -- two consecutive samples ----------------------------------------------------------------------------------------
+# -- two consecutive samples
+# ----------------------------------------------------------------------------------------
 
 
 def samples(count: int, sensor: str, exact: bool, period: float) -> dict[str, Any]:
@@ -104,8 +123,10 @@ def samples(count: int, sensor: str, exact: bool, period: float) -> dict[str, An
 
     `exact` takes the true accelerations, else velocities' differences between samples, halfway.
     """
-    name, quantity = {"torque": ("regressor", "regressor"),
-                      "wrench": ("wrench_regressor_link1", "wrench_regressor:link1")}[sensor]
+    name, quantity = {
+        "torque": ("regressor", "regressor"),
+        "wrench": ("wrench_regressor_link1", "wrench_regressor:link1"),
+    }[sensor]
     arm = Chain(3, quantity)
     times = period * np.arange(count + (not exact))
     q, qd, qdd = motion(3, times)
@@ -120,18 +141,31 @@ def samples(count: int, sensor: str, exact: bool, period: float) -> dict[str, An
     last, rest = rows[:, 20:], truth - rows[:, :20] @ arm.truth[:20]
     found, _, rank, values = np.linalg.lstsq(last, rest, rcond=1e-11)
     error = np.abs(found - arm.truth[20:]).max() / np.abs(arm.truth[20:]).max()
-    return {"sensor": sensor, "samples": count, "acceleration": "exact" if exact else "differences", "period": period,
-            "equations": len(rest), "rank": int(rank), "condition": float(values[0] / values[rank - 1]),
-            "error": float(error)}
+    return {
+        "sensor": sensor,
+        "samples": count,
+        "acceleration": "exact" if exact else "differences",
+        "period": period,
+        "equations": len(rest),
+        "rank": int(rank),
+        "condition": float(values[0] / values[rank - 1]),
+        "error": float(error),
+    }
 
 
 def few_samples() -> list[dict[str, Any]]:
-    """Both sensors with few samples, 10 ms apart; then differences in place of exact accelerations."""
-    few = [samples(count, sensor, True, PERIOD) for sensor in ("wrench", "torque") for count in (1, 2, 3, 4, 6)]
+    """Both sensors with few samples, 10 ms apart; then differences in place of exact
+    accelerations."""
+    few = [
+        samples(count, sensor, True, PERIOD)
+        for sensor in ("wrench", "torque")
+        for count in (1, 2, 3, 4, 6)
+    ]
     return few + [samples(2, "wrench", False, period) for period in (1e-2, 1e-3, 1e-4)]
 
 
-# -- linear against nonlinear least squares -------------------------------------------------------------------------
+# -- linear against nonlinear least squares
+# -------------------------------------------------------------------------
 
 
 def growth(joints: Sequence[int] = JOINTS) -> list[dict[str, Any]]:
@@ -142,11 +176,17 @@ def growth(joints: Sequence[int] = JOINTS) -> list[dict[str, Any]]:
     for n in joints:
         experiment = Experiment(n)
         linear, nonlinear = (_timed(solve) for solve in (experiment.linear, experiment.shooting))
-        rows.append({
-            "joints": n, "unknowns": experiment.unknowns, "linear_s": linear[0], "shooting_s": nonlinear[0],
-            "iterations": nonlinear[1][1], "linear_error": experiment.error(linear[1]),
-            "shooting_error": experiment.error(nonlinear[1][0]),
-        })
+        rows.append(
+            {
+                "joints": n,
+                "unknowns": experiment.unknowns,
+                "linear_s": linear[0],
+                "shooting_s": nonlinear[0],
+                "iterations": nonlinear[1][1],
+                "linear_error": experiment.error(linear[1]),
+                "shooting_error": experiment.error(nonlinear[1][0]),
+            }
+        )
     return rows
 
 
@@ -164,7 +204,9 @@ def main(folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     found = {"sparsity": sparsity(), "samples": few_samples(), "growth": growth()}
-    (folder / "identifiability.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    (folder / "identifiability.json").write_text(
+        json.dumps(found, indent=1) + "\n", encoding="utf-8"
+    )
     draw(found, folder)
     for row in found["samples"] + found["growth"]:
         print(row)

@@ -23,7 +23,8 @@ def draw(found: dict[str, Any], folder: Path) -> None:
 
 
 def _sparsity(found: dict[str, Any]) -> Any:
-    """A dot where an entry is not always zero, coloured by what can be known of the column's parameter."""
+    """A dot where an entry is not always zero, coloured by what can be known of the column's
+    parameter."""
     figure, axes = plt.subplots(2, 1, figsize=(11, 5.2), layout="constrained", height_ratios=(3, 6))
     rows = {"torque": ["τ1", "τ2", "τ3"], "wrench": ["fx", "fy", "fz", "nx", "ny", "nz"]}
     for axis, (sensor, data) in zip(axes, found.items(), strict=True):
@@ -33,7 +34,9 @@ def _sparsity(found: dict[str, Any]) -> Any:
             dots = [(k, i) for k in at for i in range(len(structure)) if structure[i, k]]
             for k in at:
                 axis.axvspan(k - 0.5, k + 0.5, color=color, alpha=0.15, linewidth=0)
-            axis.scatter(*(np.array(dots).T if dots else ((), ())), color=color, s=40, label=MEANING[kind])
+            axis.scatter(
+                *(np.array(dots).T if dots else ((), ())), color=color, s=40, label=MEANING[kind]
+            )
         axis.set_yticks(range(len(structure)), rows[sensor])
         axis.set_xticks(range(structure.shape[1]), NAMES * 3, fontsize=8, rotation=90)
         axis.set(xlim=(-0.5, 29.5), ylim=(len(structure) - 0.5, -0.5))
@@ -48,8 +51,10 @@ def _sparsity(found: dict[str, Any]) -> Any:
 def _growth(rows: list[dict[str, Any]]) -> Any:
     figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
     joints = [row["joints"] for row in rows]
-    for key, label, color in (("shooting_s", "nonlinear multiple shooting", "#b03a2e"),
-                              ("linear_s", "linear least squares", "#0b6e4f")):
+    for key, label, color in (
+        ("shooting_s", "nonlinear multiple shooting", "#b03a2e"),
+        ("linear_s", "linear least squares", "#0b6e4f"),
+    ):
         axis.plot(joints, [1e3 * row[key] for row in rows], "o-", color=color, label=label)
     axis.set(yscale="log", xlabel="joints", ylabel="ms", xticks=joints)
     axis.grid(alpha=0.3)

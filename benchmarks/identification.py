@@ -1,9 +1,9 @@
-"""Identification measured: ``python -m benchmarks.identification [FOLDER]`` prints what docs/identification.md has.
+"""Identification measured: ``python -m benchmarks.identification [FOLDER]`` prints what
+docs/identification.md has.
 
-A simulated Panda log of 60 s at 1 kHz with 1 % noise on the torques (seed 0), then logs of 10⁵ to 10⁷ rows in each
-format, identified in a process of its own, whose peak memory is read from the kernel. Logs are made in FOLDER (a few
-gigabytes; /tmp by default) and removed.
-"""
+A simulated Panda log of 60 s at 1 kHz with 1 % noise on the torques (seed 0), then logs of 10⁵ to
+10⁷ rows in each format, identified in a process of its own, whose peak memory is read from the
+kernel. Logs are made in FOLDER (a few gigabytes; /tmp by default) and removed."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ from symgen.identification.run import identify
 from symgen.identification.settings import Settings
 from symgen.identification.simulation import Recipe, simulated
 from symgen.identification.simulation import write as write_log
-from symgen.job import Job
+from symgen.jobs.job import Job
 
 ROBOT = "robots/panda_arm.urdf"
 PART = 100_000
@@ -33,7 +33,9 @@ def parts(rows: int) -> Iterator[dict[str, Any]]:
     job = Job(ROBOT)
     loaded, whole = job.load(), Recipe()
     for start in range(0, rows, PART):
-        yield simulated(job, loaded, replace(whole, duration=PART / whole.rate, start=start / whole.rate))
+        yield simulated(
+            job, loaded, replace(whole, duration=PART / whole.rate, start=start / whole.rate)
+        )
 
 
 def _parquet(path: Path, rows: int) -> None:
@@ -66,9 +68,13 @@ WRITERS: dict[str, Callable[[Path, int], None]] = {".parquet": _parquet, ".csv":
 
 
 def _peak() -> float:
-    """The largest resident memory of this process (MB); ru_maxrss would count what its parent had before exec."""
+    """The largest resident memory of this process (MB); ru_maxrss would count what its parent had
+    before exec."""
     status = Path("/proc/self/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
+    return (
+        int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
+        / 1024
+    )
 
 
 def one(path: str, engine: str) -> dict[str, Any]:
@@ -79,11 +85,19 @@ def one(path: str, engine: str) -> dict[str, Any]:
     true = estimate.mapping.base(estimate.mapping.prior)
     scores = np.abs(estimate.base - true) / estimate.standard_errors
     return {
-        "seconds": seconds, "cpu": used, "peak": _peak(),
-        "worst": float(scores.max()), "beyond": int((scores > 3).sum()), "count": len(scores),
-        "condition": estimate.condition, "scaled": estimate.scaled_condition, "values": estimate.values.tolist(),
+        "seconds": seconds,
+        "cpu": used,
+        "peak": _peak(),
+        "worst": float(scores.max()),
+        "beyond": int((scores > 3).sum()),
+        "count": len(scores),
+        "condition": estimate.condition,
+        "scaled": estimate.scaled_condition,
+        "values": estimate.values.tolist(),
         "residuals": [c.residual / c.measured for c in estimate.channels],
-        "validation": [(c.validation_residual or 0) / (c.validation_measured or 1) for c in estimate.channels],
+        "validation": [
+            (c.validation_residual or 0) / (c.validation_measured or 1) for c in estimate.channels
+        ],
     }
 
 
@@ -101,14 +115,22 @@ def minute(folder: Path) -> None:
     for seed in range(10):
         write_log(path, simulated(job, loaded, replace(Recipe(), seed=seed)))
         row = apart(path)
-        print(f"seed {seed}: condition {row['condition']:.4g} (scaled {row['scaled']:.4g}), worst {row['worst']:.2f} "
-              f"standard errors, {row['beyond']} of {row['count']} beyond 3, residual "
-              f"{100 * max(row['residuals']):.3f} %, validation {100 * max(row['validation']):.3f} % of rms at most, "
-              f"{row['seconds']:.1f} s ({row['cpu']:.1f} s of processor), {row['peak']:.0f} MB", flush=True)
+        print(
+            f"seed {seed}: condition {row['condition']:.4g} (scaled {row['scaled']:.4g}), worst "
+            f"{row['worst']:.2f} "
+            f"standard errors, {row['beyond']} of {row['count']} beyond 3, residual "
+            f"{100 * max(row['residuals']):.3f} %, validation {100 * max(row['validation']):.3f} "
+            f"% of rms at most, "
+            f"{row['seconds']:.1f} s ({row['cpu']:.1f} s of processor), {row['peak']:.0f} MB",
+            flush=True,
+        )
         if seed == 0:
             other = apart(path, "dask")
             away = np.max(np.abs(np.array(other["values"]) / np.array(row["values"]) - 1))
-            print(f"        Dask: largest relative difference {away:.1e}, {other['seconds']:.1f} s", flush=True)
+            print(
+                f"        Dask: largest relative difference {away:.1e}, {other['seconds']:.1f} s",
+                flush=True,
+            )
 
 
 def long(folder: Path) -> None:
@@ -118,9 +140,13 @@ def long(folder: Path) -> None:
             path = folder / f"long{suffix}"
             WRITERS[suffix](path, rows)
             row = apart(path)
-            print(f"{suffix[1:]:8s} {rows:9d} rows {path.stat().st_size / 1e6:8.0f} MB: {row['seconds']:7.1f} s "
-                  f"({row['cpu']:.1f} s of processor), peak "
-                  f"{row['peak']:5.0f} MB, worst {row['worst']:.2f} standard errors", flush=True)
+            print(
+                f"{suffix[1:]:8s} {rows:9d} rows {path.stat().st_size / 1e6:8.0f} MB: "
+                f"{row['seconds']:7.1f} s "
+                f"({row['cpu']:.1f} s of processor), peak "
+                f"{row['peak']:5.0f} MB, worst {row['worst']:.2f} standard errors",
+                flush=True,
+            )
             path.unlink()
 
 

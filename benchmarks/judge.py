@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from symgen.mechanics.afloat import POSITIONS, VELOCITIES
+from symgen.mechanics.floating import POSITIONS, VELOCITIES
 from symgen.mechanics.model import PARAMETER_NAMES, Model
-from symgen.mechanics.urdf import read
+from symgen.reading.urdf import read
 
 Array = Any
 State = dict[str, Array]
@@ -39,19 +39,23 @@ def followers(path: Path) -> dict[str, Line]:
         if mimic is None:
             return Line(name)
         far = line(mimic.joint)
-        return Line(far.leader, mimic.multiplier * far.factor, mimic.multiplier * far.offset + mimic.offset)
+        return Line(
+            far.leader, mimic.multiplier * far.factor, mimic.multiplier * far.offset + mimic.offset
+        )
 
     return {name: line(name) for name in mimics}
 
 
 class Judge:
-    """Pinocchio's model with every joint on its own, between the matrix that couples them: v = G v_user.
+    """Pinocchio's model with every joint on its own, between the matrix that couples them: v = G
+    v_user.
 
-    `model` gives the order of the user's velocities, `held` names joints that are held at 0. Continuous joints are
-    (cos, sin) in Pinocchio.
-    """
+    `model` gives the order of the user's velocities, `held` names joints that are held at 0.
+    Continuous joints are (cos, sin) in Pinocchio."""
 
-    def __init__(self, path: Path, model: Model, held: Sequence[str] = (), base: str = "fixed") -> None:
+    def __init__(
+        self, path: Path, model: Model, held: Sequence[str] = (), base: str = "fixed"
+    ) -> None:
         free = [pin.JointModelFreeFlyer()] if base == "floating" else []
         self.model = pin.buildModelFromUrdf(str(path), *free)
         if held:
@@ -107,7 +111,8 @@ class Judge:
         return place
 
     def random(self, count: int, seed: int) -> list[State]:
-        """Coordinates, velocities and accelerations from -2 to 2, quaternions of length 1; forces that go with them."""
+        """Coordinates, velocities and accelerations from -2 to 2, quaternions of length 1; forces
+        that go with them."""
         random = np.random.default_rng(seed)
         return [self._state(random) for _ in range(count)]
 
@@ -119,7 +124,12 @@ class Judge:
         return {**state, "tau": self.inverse_dynamics(state)}
 
     def _motion(self, state: Mapping[str, Array]) -> tuple[Array, ...]:
-        return self.model, self.data, self.place(state["q"]), *(self.coupling @ state[key] for key in ("qd", "qdd"))
+        return (
+            self.model,
+            self.data,
+            self.place(state["q"]),
+            *(self.coupling @ state[key] for key in ("qd", "qdd")),
+        )
 
     def inverse_dynamics(self, state: State) -> Array:
         return self.coupling.T @ pin.rnea(*self._motion(state))
@@ -128,7 +138,9 @@ class Judge:
         return self.inverse_dynamics({**state, "qdd": np.zeros(len(self.names))})
 
     def gravity(self, state: State) -> Array:
-        return self.coupling.T @ pin.computeGeneralizedGravity(self.model, self.data, self.place(state["q"]))
+        return self.coupling.T @ pin.computeGeneralizedGravity(
+            self.model, self.data, self.place(state["q"])
+        )
 
     def mass_matrix(self, state: State) -> Array:
         upper = np.triu(pin.crba(self.model, self.data, self.place(state["q"])))

@@ -48,7 +48,8 @@ def value(c: Sequence[mpf], z: mpf) -> mpf:
 
 
 def remez(f: Function, weight: Function, count: int) -> list[mpf]:
-    """The `count` coefficients, constant first, whose largest weighted error on [0, EDGE^2] is least."""
+    """The `count` coefficients, constant first, whose largest weighted error on [0, EDGE^2] is
+    least."""
     low, high = mpf("1e-6"), EDGE**2
     nodes = [low + (high - low) * (1 - cos(pi * k / count)) / 2 for k in range(count + 1)]
     for _ in range(12):
@@ -90,11 +91,14 @@ def largest(f: Function, weight: Function, c: Sequence[mpf]) -> float:
 
 def rounded(x: mpf, scalar: str) -> float:
     """To the scalar type."""
-    return float(x) if scalar == "double" else float(struct.unpack("f", struct.pack("f", float(x)))[0])
+    return (
+        float(x) if scalar == "double" else float(struct.unpack("f", struct.pack("f", float(x)))[0])
+    )
 
 
 def split(parts: int, bits: int, last: str) -> list[float]:
-    """pi/2 as a sum: all but the last of `bits` significant bits, so that a product with few bits is exact."""
+    """pi/2 as a sum: all but the last of `bits` significant bits, so that a product with few bits
+    is exact."""
     rest, found = pi / 2, []
     for _ in range(parts - 1):
         unit = mpf(2) ** (mp.mag(rest) - bits)
@@ -110,10 +114,16 @@ def main() -> None:
     for scalar, count, parts, bits in (("double", (6, 6), 3, 37), ("float", (3, 3), 4, 14)):
         print(scalar)
         print("  half_pi", split(parts, bits, scalar))
-        for name, f, weight, n in (("sine", sine, sine_weight, count[0]), ("cosine", cosine, cosine_weight, count[1])):
+        for name, f, weight, n in (
+            ("sine", sine, sine_weight, count[0]),
+            ("cosine", cosine, cosine_weight, count[1]),
+        ):
             c = remez(f, weight, n)
             kept = [rounded(x, scalar) for x in c]
-            print(f"  {name} {kept}\n    error {largest(f, weight, c):.2e}, {largest(f, weight, kept):.2e} rounded")
+            print(
+                f"  {name} {kept}\n    error {largest(f, weight, c):.2e}, "
+                f"{largest(f, weight, kept):.2e} rounded"
+            )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""``python -m benchmarks.one_call``: one call of the UR5's inverse dynamics, by flags of the compiler.
+"""``python -m benchmarks.one_call``: one call of the UR5's inverse dynamics, by flags of the
+compiler.
 
-The page it writes says what the sines cost and what making them together gains; everything takes turns in one process.
-"""
+The page it writes says what the sines cost and what making them together gains; everything takes
+turns in one process."""
 
 import json
 import os
@@ -23,14 +24,20 @@ from benchmarks.bench.report import KINDS
 PAGE: Final = Path("docs/benchmarks/one-call.md")
 QUANTITY: Final = "inverse_dynamics"
 FLAGS: Final = (
-    "-O2", "-O3", "-Os", "-O2 -mavx2", "-O2 -march=native", "-O2 -march=native -ffp-contract=fast",
+    "-O2",
+    "-O3",
+    "-Os",
+    "-O2 -mavx2",
+    "-O2 -march=native",
+    "-O2 -march=native -ffp-contract=fast",
     "-O3 -march=native -ffp-contract=fast",
     f"-O3 -march=native -ffast-math {' '.join(ours.EXACT_ENOUGH)}",
 )
 """Together with -std=c99, under which gcc contracts nothing unless it is told to."""
 
 SINES, THEIRS, AIM = 59.0, 123.0, 45.0
-"""ns that six sines and cosines of libm, and CasADi's inverse dynamics, took on the machine of the aim, and the aim."""
+"""ns that six sines and cosines of libm, and CasADi's inverse dynamics, took on the machine of the
+aim, and the aim."""
 
 JOINTS: Final = 6
 
@@ -43,7 +50,9 @@ def contenders(case: Case) -> Iterator[Contender]:
         cost = ours.generate(case, where, trig)
         manifest = json.loads((where / "manifest.json").read_text(encoding="utf-8"))
         for flags in FLAGS:
-            yield from ours.compiled_as(f"{trig} {flags}", flags.split(), where, manifest, plain, cost)
+            yield from ours.compiled_as(
+                f"{trig} {flags}", flags.split(), where, manifest, plain, cost
+            )
     names = [row["joint"] for row in manifest["joints"]]
     model, order = folder / "model.txt", Order.of(plain, names)
     model.write_text(plain.text, encoding="utf-8")
@@ -52,7 +61,8 @@ def contenders(case: Case) -> Iterator[Contender]:
 
 
 def turns(case: Case, clock: Clock) -> list[Turn]:
-    """Everything that is timed, after its results were compared. Raises RuntimeError where they differ."""
+    """Everything that is timed, after its results were compared. Raises RuntimeError where they
+    differ."""
     log(f"{case.name}: building")
     every, drawn = list(contenders(case)), states(case.plain())
     for one in every:
@@ -67,33 +77,60 @@ def page(ns: dict[str, float], sines: float, load: float) -> str:
 
     here = machine()
     theirs = min(x for tool, x in ns.items() if KINDS["CasADi"](tool))
-    return "\n".join([
-        "# One call: sines of all joints at once", "",
-        "Written by `make bench-one-call`: UR5 (ur_description), inverse dynamics with `--trig inline`, the minimum of",
-        "rounds in which everything takes turns; 64 random states in a row.",
-        f"{here['processor']} (shared; load {load:.0f}: trust ratios); {here['gcc']}; symgen at {here['commit']}.", "",
-        "All angles of a function that are sums of inputs stand in one array, eight at most, and one loop over",
-        "`NAME_sincos` turns them into sines and cosines. Compilers make vectors of that loop; the array is filled up",
-        "to whole ones, because a loop over seven is hardly faster than seven calls. The arithmetic is that of a call",
-        "an angle: the same bits, unless products and sums are fused.", "",
-        f"Six sines and cosines of libm take {sines:.0f} ns here, CasADi's C {theirs:.0f} ns (best of its ways and",
-        f"flags). On the machine of the aim ({AIM:g} ns) those took {SINES:g} and {THEIRS:g} ns; the last two columns",
-        "are what ours would take there by either measure.", "",
-        "| flags, with `-std=c99` | libm, ns | inline, ns | libm / inline | by sines, ns | by CasADi, ns |",
-        "|---|---|---|---|---|---|",
-        *(_line(flags, ns[f"libm {flags}"], ns[f"inline {flags}"], sines, theirs) for flags in FLAGS), "",
-        "What else was tried: one GNU vector of eight in place of the loop was hardly ever faster (129 to 135 ns where",
-        "the loop took 118 to 144), and the portable form would have been a second one. With `rint` and `fma` for the",
-        "reduction, which would let `-ffast-math` through, the whole function took 5 % less: not worth a second set of",
-        "sines. On a Cortex-M the loop makes the code shorter (UR5, all quantities: 313 to 264 kB in float, 349 to",
-        "279 kB in double), because the sines are there once a function, for a tenth more instructions (inverse",
-        "dynamics in float 838 to 925).", "",
-    ])
+    return "\n".join(
+        [
+            "# One call: sines of all joints at once",
+            "",
+            "Written by `make bench-one-call`: UR5 (ur_description), inverse dynamics with "
+            "`--trig inline`, the minimum of",
+            "rounds in which everything takes turns; 64 random states in a row.",
+            f"{here['processor']} (shared; load {load:.0f}: trust ratios); {here['gcc']}; symgen "
+            f"at {here['commit']}.",
+            "",
+            "All angles of a function that are sums of inputs stand in one array, eight at most, "
+            "and one loop over",
+            "`NAME_sincos` turns them into sines and cosines. Compilers make vectors of that "
+            "loop; the array is filled up",
+            "to whole ones, because a loop over seven is hardly faster than seven calls. The "
+            "arithmetic is that of a call",
+            "an angle: the same bits, unless products and sums are fused.",
+            "",
+            f"Six sines and cosines of libm take {sines:.0f} ns here, CasADi's C {theirs:.0f} ns "
+            f"(best of its ways and",
+            f"flags). On the machine of the aim ({AIM:g} ns) those took {SINES:g} and {THEIRS:g} "
+            f"ns; the last two columns",
+            "are what ours would take there by either measure.",
+            "",
+            "| flags, with `-std=c99` | libm, ns | inline, ns | libm / inline | by sines, ns | "
+            "by CasADi, ns |",
+            "|---|---|---|---|---|---|",
+            *(
+                _line(flags, ns[f"libm {flags}"], ns[f"inline {flags}"], sines, theirs)
+                for flags in FLAGS
+            ),
+            "",
+            "What else was tried: one GNU vector of eight in place of the loop was hardly ever "
+            "faster (129 to 135 ns where",
+            "the loop took 118 to 144), and the portable form would have been a second one. With "
+            "`rint` and `fma` for the",
+            "reduction, which would let `-ffast-math` through, the whole function took 5 % less: "
+            "not worth a second set of",
+            "sines. On a Cortex-M the loop makes the code shorter (UR5, all quantities: 313 to "
+            "264 kB in float, 349 to",
+            "279 kB in double), because the sines are there once a function, for a tenth more "
+            "instructions (inverse",
+            "dynamics in float 838 to 925).",
+            "",
+        ]
+    )
 
 
 def _line(flags: str, libm: float, inline: float, sines: float, theirs: float) -> str:
     there = (inline / sines * SINES, inline / theirs * THEIRS)
-    return f"| `{flags}` | {libm:.0f} | {inline:.0f} | {libm / inline:.1f} | {' | '.join(f'{x:.0f}' for x in there)} |"
+    return (
+        f"| `{flags}` | {libm:.0f} | {inline:.0f} | {libm / inline:.1f} | "
+        f"{' | '.join(f'{x:.0f}' for x in there)} |"
+    )
 
 
 def _case() -> Case:

@@ -1,22 +1,30 @@
-"""Operation counts beside the best peer's and the first prototype's: `python -m benchmarks.operations`.
+"""Operation counts beside the best peer's and the first prototype's: `python -m
+benchmarks.operations`.
 
-Writes docs/benchmarks/operations.md. Counts are deterministic; the figures of the others were measured once, with
-Pinocchio 4.1 over casadi::SX in its best mode and urdf2casadi 1.0 (the smaller one is the best peer).
-"""
+Writes docs/benchmarks/operations.md. Counts are deterministic; the figures of the others were
+measured once, with Pinocchio 4.1 over casadi::SX in its best mode and urdf2casadi 1.0 (the smaller
+one is the best peer)."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import mean
 from typing import Final
 
-from symgen.mechanics.assemble import load
-from symgen.robot import Robot
-from symgen.tracing import Wanted, trace
-from tests.public_robots import example_robots
+from public_robots import example_robots
+
+from symgen.reading.assemble import load
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import Wanted, trace
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 TITLE: Final = ("UR5", "Panda", "Talos", "snake 16")
-AIM: Final = ("inverse_dynamics", "mass_matrix", "coriolis_matrix", "inverse_dynamics_derivatives", "forward_dynamics")
+AIM: Final = (
+    "inverse_dynamics",
+    "mass_matrix",
+    "coriolis_matrix",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics",
+)
 """The quantities whose counts are to be a tenth below the prototype's on average."""
 
 OTHERS: Final[Mapping[str, tuple[tuple[int | None, int], ...]]] = {
@@ -30,7 +38,8 @@ OTHERS: Final[Mapping[str, tuple[tuple[int | None, int], ...]]] = {
     "inverse_dynamics_derivatives": ((3696, 1488), (7562, 2988), (38046, 17132), (23244, 11839)),
     "forward_dynamics_derivatives": ((7740, 2651), (10673, 5264), (68642, 37957), (46448, 34767)),
 }
-"""By quantity, for each robot: the best peer's operations (None: no peer has it) and the prototype's."""
+"""By quantity, for each robot: the best peer's operations (None: no peer has it) and the
+prototype's."""
 
 
 def robots() -> list[Robot]:
@@ -39,7 +48,9 @@ def robots() -> list[Robot]:
     names = ("urdf/ur5_robot.urdf", "urdf/panda.urdf", "robots/talos_reduced.urdf")
     public = [next(file for file in example_robots() if str(file).endswith(name)) for name in names]
     files = (*public, ROOT / "robots/snake16.urdf")
-    return [Robot(load(file, lock=held if file.name == "panda.urdf" else ()).model) for file in files]
+    return [
+        Robot(load(file, lock=held if file.name == "panda.urdf" else ()).model) for file in files
+    ]
 
 
 def counted() -> dict[str, list[int]]:
@@ -55,11 +66,17 @@ def page(ours: Mapping[str, list[int]]) -> Iterator[str]:
     yield f"| quantity | {' | '.join(TITLE)} | mean of ours / prototype |"
     yield "|---" * (len(TITLE) + 2) + "|"
     for q, row in ours.items():
-        cells = [f"{peer or '–'} / {first} / **{n}**" for (peer, first), n in zip(OTHERS[q], row, strict=True)]
+        cells = [
+            f"{peer or '–'} / {first} / **{n}**"
+            for (peer, first), n in zip(OTHERS[q], row, strict=True)
+        ]
         yield f"| {q} | {' | '.join(cells)} | {mean(ratios[q]):.3f} |"
     yield ""
     aimed = [r for q in AIM for r in ratios[q]]
-    yield f"Mean over the five quantities of the aim (at most 0.900) and the four robots: **{mean(aimed):.3f}**."
+    yield (
+        f"Mean over the five quantities of the aim (at most 0.900) and the four robots: "
+        f"**{mean(aimed):.3f}**."
+    )
     best = [n / peer for q in AIM for n, (peer, _) in zip(ours[q], OTHERS[q], strict=True) if peer]
     yield f"Against the best peer: **{mean(best):.3f}**."
     missed = [q for q in AIM if mean(ratios[q]) > 0.9]

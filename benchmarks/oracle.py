@@ -1,8 +1,9 @@
-"""Every robot of example-robot-data and icub-models against Pinocchio: ``python -m benchmarks.oracle``, `make oracle`.
+"""Every robot of example-robot-data and icub-models against Pinocchio: ``python -m
+benchmarks.oracle``, `make oracle`.
 
-Each URDF is compiled with its base fixed and with its base floating, and its tapes run at random states beside
-Pinocchio's algorithms. The exit status is 1 if any robot disagrees or is refused for a reason that is not in REASONS.
-"""
+Each URDF is compiled with its base fixed and with its base floating, and its tapes run at random
+states beside Pinocchio's algorithms. The exit status is 1 if any robot disagrees or is refused for
+a reason that is not in REASONS."""
 
 import os
 import re
@@ -14,18 +15,18 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from public_robots import example_robots, icub_robots
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.judge import Judge, State
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import SymgenError
-from symgen.mechanics.assemble import load
 from symgen.mechanics.model import Model
-from symgen.mechanics.urdf import read
-from symgen.robot import Robot
-from symgen.tracing import Function, Wanted, trace
-from tests.public_robots import example_robots, icub_robots
+from symgen.reading.assemble import load
+from symgen.reading.urdf import read
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import Function, Wanted, trace
 
 Array = Any
 Found = dict[str, Array]
@@ -68,7 +69,8 @@ def _coriolis(judge: Judge, state: State, found: Found) -> tuple[Array, Array]:
 
 
 def _accelerations(judge: Judge, state: State, found: Found) -> tuple[Array, Array]:
-    """What forces the accelerations found would need, by those given: light fingers make M too stiff to compare q̈."""
+    """What forces the accelerations found would need, by those given: light fingers make M too
+    stiff to compare q̈."""
     return judge.inverse_dynamics({**state, "qdd": found["qdd"]}), state["tau"]
 
 
@@ -115,12 +117,12 @@ CHEAP: Final = {"coriolis_matrix": "coriolis/minimal"}
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one file: worst relative errors by title of CHECKS and with angles as written, or why it is
-    refused.
+    """What became of one file: worst relative errors by title of CHECKS and with angles as written,
+    or why it is refused.
 
-    A robot refused for joints that mimic what does not exist is judged with those held at 0; `held` tells how many.
-    `singular` is the reason why there are no forward dynamics, which Pinocchio's mass matrix confirms.
-    """
+    A robot refused for joints that mimic what does not exist is judged with those held at 0; `held`
+    tells how many. `singular` is the reason why there are no forward dynamics, which Pinocchio's
+    mass matrix confirms."""
 
     name: str
     base: str = "fixed"
@@ -142,7 +144,9 @@ class Result:
     @property
     def understood(self) -> bool:
         """Whether a refusal is for one of REASONS."""
-        return not self.refusal or any(re.search(reason, self.refusal) for reason in REASONS.values())
+        return not self.refusal or any(
+            re.search(reason, self.refusal) for reason in REASONS.values()
+        )
 
 
 def compare(path: Path, base: str = "fixed", states: int = 5, seed: int = 0) -> Result:
@@ -155,7 +159,9 @@ def compare(path: Path, base: str = "fixed", states: int = 5, seed: int = 0) -> 
     if not held:
         return refused
     try:
-        return replace(judged(path, base, held, states, seed), refusal=refused.refusal, held=len(held))
+        return replace(
+            judged(path, base, held, states, seed), refusal=refused.refusal, held=len(held)
+        )
     except SymgenError as error:
         return replace(refused, refusal=str(error).removeprefix(f"{path}:"))
 
@@ -170,13 +176,17 @@ def lost(path: Path) -> list[str]:
 def judged(path: Path, base: str, held: Sequence[str], states: int, seed: int) -> Result:
     """The errors of a robot with some joints held at 0. Raises SymgenError where it is refused."""
     lock = [(name, 0.0) for name in held]
-    model, exact = (load(path, lock=lock, base=base, **angles).model for angles in ({}, {"snap_angles": 0.0}))
+    model, exact = (
+        load(path, lock=lock, base=base, **angles).model for angles in ({}, {"snap_angles": 0.0})
+    )
     judge = Judge(path, model, held, base)
     singular = _singular(model, judge)
     checks = [check for check in CHECKS if not singular or check.quantity != "forward_dynamics"]
     errors = differences(model, judge, checks, states, seed)
     plain = differences(exact, judge, BASIC, states, seed)
-    return Result(short(path), base, model.dof, errors, max(plain.values()), held=len(held), singular=singular)
+    return Result(
+        short(path), base, model.dof, errors, max(plain.values()), held=len(held), singular=singular
+    )
 
 
 def _singular(model: Model, judge: Judge) -> str:
@@ -190,11 +200,15 @@ def _singular(model: Model, judge: Judge) -> str:
     return ""
 
 
-def differences(model: Model, judge: Judge, checks: Sequence[Check], states: int, seed: int) -> dict[str, float]:
+def differences(
+    model: Model, judge: Judge, checks: Sequence[Check], states: int, seed: int
+) -> dict[str, float]:
     """The worst relative error of each check's tape."""
     errors = {check.title: 0.0 for check in checks}
     quantities = dict.fromkeys(check.quantity for check in checks)
-    functions = {quantity: trace(Robot(model), Wanted.parse(quantity), CHEAP) for quantity in quantities}
+    functions = {
+        quantity: trace(Robot(model), Wanted.parse(quantity), CHEAP) for quantity in quantities
+    }
     for state in judge.random(states, seed):
         found = {quantity: _run(function, state) for quantity, function in functions.items()}
         for check in checks:
@@ -216,13 +230,16 @@ def short(path: Path) -> str:
 
 
 def relative(found: Array, expected: Array) -> float:
-    """The largest difference by the largest entry, or by 1e-6 where nothing is larger (balanced robots)."""
+    """The largest difference by the largest entry, or by 1e-6 where nothing is larger (balanced
+    robots)."""
     return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-6))
 
 
 def report(results: Sequence[Result]) -> Table:
     """One line a robot and base."""
-    table = Table("robot", "base", "n", *(check.title for check in CHECKS), "as written", "verdict", box=None)
+    table = Table(
+        "robot", "base", "n", *(check.title for check in CHECKS), "as written", "verdict", box=None
+    )
     for r in results:
         numbers = [f"{r.errors[c.title]:.0e}" if c.title in r.errors else "" for c in CHECKS]
         written = f"{r.as_written:.0e}" if r.errors else ""
@@ -248,7 +265,11 @@ def summary(results: Sequence[Result]) -> str:
     wrong = f"{len(taken) - agree} DISAGREE, " if agree < len(taken) else ""
     files = len({r.name for r in taken})
     count = f"{agree} of {len(taken)} robots agree ({files} files, base fixed or floating)"
-    also = f" ({sum(r.agrees for r in held)} of {len(held)} agree with mimicking joints held)" if held else ""
+    also = (
+        f" ({sum(r.agrees for r in held)} of {len(held)} agree with mimicking joints held)"
+        if held
+        else ""
+    )
     written = f"{max((r.as_written for r in results), default=0.0):.1e} with angles as written"
     return f"{count}, {wrong}{len(refused)} refused{also}, worst error {worst:.1e}, {written}"
 

@@ -1,7 +1,8 @@
-"""Published tables with our figures beside them, in Markdown: ``python -m benchmarks.proof`` (see docs/proof.md).
+"""Published tables with our figures beside them, in Markdown: ``python -m benchmarks.proof`` (see
+docs/proof.md).
 
-Errors are of the algorithms on floats, which the compiled C equals bit for bit, or of the compiled C where it says so.
-"""
+Errors are of the algorithms on floats, which the compiled C equals bit for bit, or of the compiled
+C where it says so."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,17 +13,17 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+from public_robots import example_robots
+from random_trees import STEP, anywhere, chain, tree, turning, unit
 
 import symgen
 from benchmarks.judge import Judge
 from symgen.algorithms import QUANTITIES
-from symgen.mechanics.assemble import load
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import WHOLE, lumped, system
-from symgen.native import Compiled
-from symgen.tracing import Robot, Wanted, trace
-from tests.public_robots import example_robots
-from tests.random_trees import STEP, anywhere, chain, tree, turning, unit
+from symgen.native.compiled import Compiled
+from symgen.reading.assemble import load
+from symgen.tracing.trace import Robot, Wanted, trace
 
 Array = Any
 ROBOTS = Path(__file__).resolve().parent.parent / "robots"
@@ -45,7 +46,9 @@ def numbers(entries: Sequence[Any], *shape: int) -> Array:
     return np.array([complex(x).real for x in entries]).reshape(shape or -1)
 
 
-def run(quantity: str, robot: Model, *state: Array, regrouping: str = "minimal", which: int = 0) -> Array:
+def run(
+    quantity: str, robot: Model, *state: Array, regrouping: str = "minimal", which: int = 0
+) -> Array:
     """An algorithm on floats; n x n and n x n x n outputs as such."""
     q = QUANTITIES[quantity]
     way = next(way for way in q.formulations if way.regrouping == regrouping)
@@ -58,7 +61,10 @@ def by_time(quantity: str, robot: Model, *flow: Array) -> Array:
     """d/dt by the complex step; `flow` has one derivative more than the quantity reads."""
     q = QUANTITIES[quantity]
     state = [(np.asarray(x) + 1j * STEP * y).tolist() for x, y in pairwise(flow)]
-    return np.array([complex(x).imag for x in q.formulations[0].algorithm(system(robot), *state)]) / STEP
+    return (
+        np.array([complex(x).imag for x in q.formulations[0].algorithm(system(robot), *state)])
+        / STEP
+    )
 
 
 def states(n: int, count: int, rows: int = 4) -> Array:
@@ -73,14 +79,19 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> 
         print("| " + " | ".join(f"{x:.1e}" if isinstance(x, float) else str(x) for x in row) + " |")
 
 
-# -- Echeandia's validity ---------------------------------------------------------------------------------------
+# -- Echeandia's validity
+# ---------------------------------------------------------------------------------------
 
-PUBLISHED_VALIDITY = {5: ("5.7e-14", "3.6e-15", "1.1e-13"), 10: ("7.3e-12", "5.7e-14", "7.3e-12"),
-                      15: ("2.9e-11", "2.3e-13", "1.0e-12")}
+PUBLISHED_VALIDITY = {
+    5: ("5.7e-14", "3.6e-15", "1.1e-13"),
+    10: ("7.3e-12", "5.7e-14", "7.3e-12"),
+    15: ("2.9e-11", "2.3e-13", "1.0e-12"),
+}
 
 
 def validity(robot: Model, count: int = 100) -> tuple[float, float, float, float]:
-    """Largest |C qd - tau(RNEA, g = 0, qdd = 0)|, |M' - (C + C^T)|, |sum Gamma qd - C|; largest torque beside it."""
+    """Largest |C qd - tau(RNEA, g = 0, qdd = 0)|, |M' - (C + C^T)|, |sum Gamma qd - C|; largest
+    torque beside it."""
     robot, worst = replace(robot, gravity=WEIGHTLESS), np.zeros(4)
     for q, qd, *_ in states(robot.dof, count):
         c, tau = run("coriolis_matrix", robot, q, qd), run("inverse_dynamics", robot, q, qd, 0 * q)
@@ -99,23 +110,29 @@ def echeandia() -> None:
         for n in (5, 10, 15):
             ours = validity(tree(1, anywhere, unit, turning, parents, (n,)))
             theirs = PUBLISHED_VALIDITY[n] if kind == "chain" else ("", "", "")
-            both = [f"{x:.1e} / {y}" if y else f"{x:.1e}" for x, y in zip(ours, theirs, strict=False)]
+            both = [
+                f"{x:.1e} / {y}" if y else f"{x:.1e}" for x, y in zip(ours, theirs, strict=False)
+            ]
             rows.append([f"{kind}, {n} bodies", *both, f"{ours[3]:.0f} N m"])
     head = ["ours / published", "C q̇ − τ", "Ṁ − (C + Cᵀ)", "Σ Γ q̇ − C", "largest torque"]
     table("Validity of C, Ṁ and Γ (Echeandia 2020)", head, rows)
 
 
-# -- Johannessen's agreement ------------------------------------------------------------------------------------
+# -- Johannessen's agreement
+# ------------------------------------------------------------------------------------
 
 AGREEMENT = ("gravity", "coriolis", "inverse_dynamics", "mass_matrix", "forward_dynamics")
 PUBLISHED_AGREEMENT = {
-    "pendulum": ("1.3e-12", "1.2e-12", "", "6.5e-13", ""), "ur5": ("4.4e-12", "1.0e-11", "4.4e-7", "1.4e-12", "7.9e-7"),
-    "iiwa7": ("2.9e-12", "3.8e-12", "", "2.1e-12", ""), "snake16": ("2.5e-12", "2.2e-10", "", "6.5e-11", ""),
+    "pendulum": ("1.3e-12", "1.2e-12", "", "6.5e-13", ""),
+    "ur5": ("4.4e-12", "1.0e-11", "4.4e-7", "1.4e-12", "7.9e-7"),
+    "iiwa7": ("2.9e-12", "3.8e-12", "", "2.1e-12", ""),
+    "snake16": ("2.5e-12", "2.2e-10", "", "6.5e-11", ""),
 }
 
 
 def agreement(name: str, count: int = 1000) -> Iterator[float]:
-    """Sums of absolute differences between the compiled C and Pinocchio over random states, by AGREEMENT."""
+    """Sums of absolute differences between the compiled C and Pinocchio over random states, by
+    AGREEMENT."""
     path = ROBOTS / f"{name}.urdf"
     judge = Judge(path, load(path).model)
     heavy = symgen.compile(path, "gravity", "inverse_dynamics", "mass_matrix", "forward_dynamics")
@@ -129,7 +146,9 @@ def agreement(name: str, count: int = 1000) -> Iterator[float]:
     forces = heavy.inverse_dynamics(q, qd, qdd)
     yield total(forces, lambda k: judge.inverse_dynamics({"q": q[k], "qd": qd[k], "qdd": qdd[k]}))
     yield total(heavy.mass_matrix(q), lambda k: judge.mass_matrix({"q": q[k]}))
-    yield total(heavy.forward_dynamics(q, qd, tau), lambda k: accelerations(judge, q[k], qd[k], tau[k]))
+    yield total(
+        heavy.forward_dynamics(q, qd, tau), lambda k: accelerations(judge, q[k], qd[k], tau[k])
+    )
 
 
 def accelerations(judge: Judge, q: Array, qd: Array, tau: Array) -> Array:
@@ -146,39 +165,60 @@ def johannessen() -> None:
     for name, theirs in PUBLISHED_AGREEMENT.items():
         pairs = zip(agreement(name), theirs, strict=True)
         rows.append([name, *(f"{x:.1e} / {y}" if y else f"{x:.1e}" for x, y in pairs)])
-    head = ["ours to Pinocchio / published", "g", "C q̇", "inverse dynamics", "M", "forward dynamics"]
+    head = [
+        "ours to Pinocchio / published",
+        "g",
+        "C q̇",
+        "inverse dynamics",
+        "M",
+        "forward dynamics",
+    ]
     table("Sums of absolute differences over 1000 random states (Johannessen 2019)", head, rows)
 
 
-# -- Johannessen's operation counts -----------------------------------------------------------------------------
+# -- Johannessen's operation counts
+# -----------------------------------------------------------------------------
 
 COUNTED = {
-    "gravity": ("gravity", (18, 199, 224)), "C q̇": ("bias", (79, 648, 572)),
-    "inverse dynamics": ("inverse_dynamics", (110, 696, 710)), "M": ("mass_matrix", (34, 872, 1217)),
+    "gravity": ("gravity", (18, 199, 224)),
+    "C q̇": ("bias", (79, 648, 572)),
+    "inverse dynamics": ("inverse_dynamics", (110, 696, 710)),
+    "M": ("mass_matrix", (34, 872, 1217)),
     "forward dynamics": ("forward_dynamics", (132, 1948, 2272)),
     "∂g": ("gravity_gradient", (29, 881, 2347)),
     "∂ inverse dynamics": ("inverse_dynamics_derivatives", (234, 4731, 16159)),
     "∂M": ("mass_matrix_gradient", (44, 4095, 11635)),
     "∂ forward dynamics": ("forward_dynamics_derivatives", (378, 13517, 40901)),
-    "d/dt g": ("gravity_rate", (32, 491, 687)), "d/dt inverse dynamics": ("inverse_dynamics_rate", (219, 1807, 2029)),
+    "d/dt g": ("gravity_rate", (32, 491, 687)),
+    "d/dt inverse dynamics": ("inverse_dynamics_rate", (219, 1807, 2029)),
     "d/dt M": ("mass_matrix_rate", (48, 2909, 11635)),
     "forward dynamics along a change": ("forward_dynamics_jvp", (290, 5828, 7218)),
 }
-"""By name: our quantity, and the published operations for pendulum, UR5, snake (the better of their two for FD)."""
+"""By name: our quantity, and the published operations for pendulum, UR5, snake (the better of their
+two for FD)."""
 
 
 def counts() -> None:
-    robots = [load(ROBOTS / "pendulum.urdf").model, public("UR5"), load(ROBOTS / "snake16.urdf").model]
+    robots = [
+        load(ROBOTS / "pendulum.urdf").model,
+        public("UR5"),
+        load(ROBOTS / "snake16.urdf").model,
+    ]
     rows = []
     for name, (quantity, theirs) in COUNTED.items():
         light = [replace(robot, gravity=WEIGHTLESS) if name == "C q̇" else robot for robot in robots]
         wanted = Wanted(quantity, (QUANTITIES[quantity],))
         ours = [trace(Robot(robot), wanted).counts.total for robot in light]
         rows.append([name, *(f"**{x}** / {y}" for x, y in zip(ours, theirs, strict=True))])
-    table("Operations, ours / published (Johannessen 2019)", ["", "pendulum", "UR5", "snake, 16 joints"], rows)
+    table(
+        "Operations, ours / published (Johannessen 2019)",
+        ["", "pendulum", "UR5", "snake, 16 joints"],
+        rows,
+    )
 
 
-# -- all matrices and their rates for a humanoid ----------------------------------------------------------------
+# -- all matrices and their rates for a humanoid
+# ----------------------------------------------------------------
 
 TERMS = "mass_matrix+coriolis_matrix+gravity"
 RATES = "mass_matrix_rate+coriolis_matrix_rate+gravity_rate"
@@ -201,18 +241,32 @@ def humanoid() -> None:
     q, qd, qdd, _ = states(25, 200).swapaxes(0, 1)
     times = nanoseconds(code, "terms", (q, qd)), nanoseconds(code, "rates", (q, qd, qdd))
     operations = [symgen.trace(path, t).counts.total for t in texts]
-    rows = [[what, n, f"{t / 1000:.2f} µs"] for what, n, t in zip(("M, C, g", "with Ṁ, Ċ, ġ"), operations, times,
-                                                                  strict=True)]
-    rows.append(["ratio to twice the former", f"{operations[1] / operations[0] / 2:.2f}",
-                 f"{times[1] / times[0] / 2:.2f}"])
+    rows = [
+        [what, n, f"{t / 1000:.2f} µs"]
+        for what, n, t in zip(("M, C, g", "with Ṁ, Ċ, ġ"), operations, times, strict=True)
+    ]
+    rows.append(
+        [
+            "ratio to twice the former",
+            f"{operations[1] / operations[0] / 2:.2f}",
+            f"{times[1] / times[0] / 2:.2f}",
+        ]
+    )
     rows.append(["published (25 joints, 2.8 GHz): M, C, g; ratio", "", "244 µs; 0.71"])
-    table("A humanoid of 25 joints: all matrices and their rates", ["one C function", "operations", "time"], rows)
+    table(
+        "A humanoid of 25 joints: all matrices and their rates",
+        ["one C function", "operations", "time"],
+        rows,
+    )
 
 
-# -- laws -------------------------------------------------------------------------------------------------------
+# -- laws ------------------------------------------------------------------------------------------
+# -------------
 
 
-def laws(robot: Model, q: Array, qd: Array, qdd: Array, qddd: Array) -> Iterator[tuple[str, Array, Array]]:
+def laws(
+    robot: Model, q: Array, qd: Array, qdd: Array, qddd: Array
+) -> Iterator[tuple[str, Array, Array]]:
     """Each law as a name and its two sides."""
     c, g = run("coriolis_matrix", robot, q, qd), run("gravity", robot, q)
     tau, n = run("inverse_dynamics", robot, q, qd, qdd), robot.dof
@@ -223,18 +277,33 @@ def laws(robot: Model, q: Array, qd: Array, qdd: Array, qddd: Array) -> Iterator
     yield "C + Cᵀ = Ṁ", c + c.T, by_time("mass_matrix", robot, q, qd).reshape(n, n)
     yield "Σ Γ q̇ = C", run("christoffel_symbols_full", robot, q) @ qd, c
     yield "2 C = ∂τ/∂q̇ by the complex step", 2 * c, slope(robot, 1, q, qd, qdd)
-    yield "∂τ/∂q = complex step", run("inverse_dynamics_derivatives", robot, q, qd, qdd), slope(robot, 0, q, qd, qdd)
-    yield "τ̇ = complex step", run("inverse_dynamics_rate", robot, q, qd, qdd, qddd), by_time(
-        "inverse_dynamics", robot, q, qd, qdd, qddd)
+    yield (
+        "∂τ/∂q = complex step",
+        run("inverse_dynamics_derivatives", robot, q, qd, qdd),
+        slope(robot, 0, q, qd, qdd),
+    )
+    yield (
+        "τ̇ = complex step",
+        run("inverse_dynamics_rate", robot, q, qd, qdd, qddd),
+        by_time("inverse_dynamics", robot, q, qd, qdd, qddd),
+    )
     yield "forward ∘ inverse dynamics", run("forward_dynamics", robot, q, qd, tau), qdd
     yield "Y π = τ", run("regressor", bodies, q, qd, qdd, regrouping=WHOLE).reshape(n, -1) @ pi, tau
     beta = run("base_parameters", bodies, pi, regrouping=WHOLE)
-    yield "Y_b β = τ", run("base_regressor", bodies, q, qd, qdd, regrouping=WHOLE).reshape(n, -1) @ beta, tau
+    yield (
+        "Y_b β = τ",
+        run("base_regressor", bodies, q, qd, qdd, regrouping=WHOLE).reshape(n, -1) @ beta,
+        tau,
+    )
 
 
 def slope(robot: Model, by: int, *at: Array) -> Array:
     """∂τ/∂q or ∂τ/∂q̇ by the complex step."""
-    algorithm, arm, columns = QUANTITIES["inverse_dynamics"].formulations[0].algorithm, system(robot), []
+    algorithm, arm, columns = (
+        QUANTITIES["inverse_dynamics"].formulations[0].algorithm,
+        system(robot),
+        [],
+    )
     for e in np.eye(robot.dof):
         state = [(x + 1j * STEP * e * (k == by)).tolist() for k, x in enumerate(at)]
         columns.append(np.array([complex(x).imag for x in algorithm(arm, *state)]) / STEP)

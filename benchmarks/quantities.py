@@ -1,4 +1,5 @@
-"""The page docs/quantities.md: ``python -m benchmarks.quantities`` prints it; `make generate` writes it."""
+"""The page docs/quantities.md: ``python -m benchmarks.quantities`` prints it; `make generate`
+writes it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,8 +15,13 @@ n2 = n (n + 1) / 2, ten = 10 n, b base parameters, y and y_b ten and b with the 
 
 def page() -> str:
     """The whole page."""
-    tables = ("## Of the robot", QUANTITIES.values()), ("## Of a link or fixed frame", LINK_QUANTITIES.values())
-    return HEAD + "".join(f"\n{title}\n\n" + "\n".join(_rows(rows)) + "\n" for title, rows in tables)
+    tables = (
+        ("## Of the robot", QUANTITIES.values()),
+        ("## Of a link or fixed frame", LINK_QUANTITIES.values()),
+    )
+    return HEAD + "".join(
+        f"\n{title}\n\n" + "\n".join(_rows(rows)) + "\n" for title, rows in tables
+    )
 
 
 def _rows(quantities: Iterable[Quantity]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Rotors in forward dynamics: tables in Markdown, ``python -m benchmarks.rotors > docs/rotors.md``.
 
-The experiment of Echeandia (2020, ch. 4): chains and trees of thin-walled cylinders with a geared rotor at each joint.
-"""
+The experiment of Echeandia (2020, ch. 4): chains and trees of thin-walled cylinders with a geared
+rotor at each joint."""
 
 import math
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from symgen.compiler.program import Program
 from symgen.mechanics.model import Joint, Link, Model, Pose, Rotor
 from symgen.mechanics.parameters import system
 from symgen.mechanics.system import System
-from symgen.mechanics.unfold import Stand, bodies
+from symgen.reading.unfold import Stand, bodies
 
 Array = Any
 SIZES = (5, 10, 15)
@@ -53,7 +53,8 @@ RATES = {"rest": 0.0, "moving": np.pi / 2}
 
 
 def robot(n: int, branching: int, rotors: str) -> Model:
-    """n cylinders, each carrying `branching` others; the mass of the rotors stays whatever becomes of their spin."""
+    """n cylinders, each carrying `branching` others; the mass of the rotors stays whatever becomes
+    of their spin."""
     still = Rotor(RATIO, 0.0, mass=ROTOR_MASS, transverse=SPIN / 2)
     drives = {
         "exact": {"rotor": replace(still, inertia=SPIN)},
@@ -63,7 +64,9 @@ def robot(n: int, branching: int, rotors: str) -> Model:
     stands = [
         Stand(
             Joint(f"joint{k}", "revolute", (0.0, 0.0, 1.0), **drives[rotors]),
-            f"joint{(k - 1) // branching}" if k else None, Pose(TURNED, (LENGTH, 0.0, 0.0)) if k else Pose(), Pose(),
+            f"joint{(k - 1) // branching}" if k else None,
+            Pose(TURNED, (LENGTH, 0.0, 0.0)) if k else Pose(),
+            Pose(),
             (Link(f"link{k}", Pose(), CYLINDER),),
         )
         for k in range(n)
@@ -81,14 +84,17 @@ def at(model: Model, way: Any, rate: float) -> Array:
 def differences(shape: str, speed: str, other: str) -> list[float]:
     """The largest difference of accelerations between exact rotors and others, by size (rad/s²)."""
     return [
-        float(np.abs(exact - at(robot(n, SHAPES[shape], other), forward_dynamics, RATES[speed])).max())
+        float(
+            np.abs(exact - at(robot(n, SHAPES[shape], other), forward_dynamics, RATES[speed])).max()
+        )
         for n in SIZES
         for exact in (at(robot(n, SHAPES[shape], "exact"), geared.forward_dynamics, RATES[speed]),)
     ]
 
 
 def agreement(n: int, branching: int, rate: float) -> float:
-    """The articulated bodies against the rotors as bodies projected by G, relative to the largest acceleration."""
+    """The articulated bodies against the rotors as bodies projected by G, relative to the largest
+    acceleration."""
     model = robot(n, branching, "exact")
     mine, judge = at(model, geared.forward_dynamics, rate), at(model, forward_dynamics, rate)
     return float(np.abs(mine - judge).max() / np.abs(judge).max())
@@ -107,7 +113,10 @@ def lines() -> Iterator[str]:
     """The page."""
     yield "# Rotors\n"
     yield f"{INTRODUCTION}\n"
-    yield "Largest difference of the accelerations, rad/s², between exact rotors and others; published in brackets:\n"
+    yield (
+        "Largest difference of the accelerations, rad/s², between exact rotors and others; "
+        "published in brackets:\n"
+    )
     yield "| robot | state | exact and | " + " | ".join(f"{n} bodies" for n in SIZES) + " |"
     yield "|---|---|---|" + "---|" * len(SIZES)
     for shape in SHAPES:
@@ -117,20 +126,33 @@ def lines() -> Iterator[str]:
                 cells = zip(differences(shape, speed, other), theirs, strict=True)
                 texts = [f"{x:.3g}" + (f" ({y:g})" if y else "") for x, y in cells]
                 yield f"| {shape} | {speed} | {label} | " + " | ".join(texts) + " |"
-    yield "\nArticulated bodies with rotors against rotors as bodies of their own projected by G, largest error by the"
+    yield (
+        "\nArticulated bodies with rotors against rotors as bodies of their own projected by "
+        "G, largest error by the"
+    )
     yield "largest acceleration:\n"
     yield "| robot | state | " + " | ".join(f"{n} bodies" for n in SIZES) + " |"
     yield "|---|---|" + "---|" * len(SIZES)
     for shape, branching in SHAPES.items():
         for speed, rate in RATES.items():
-            yield f"| {shape} | {speed} | " + " | ".join(f"{agreement(n, branching, rate):.0e}" for n in SIZES) + " |"
-    yield "\nOperations of forward dynamics of the chain: linear in the bodies, where factors of M are cubic:\n"
+            yield (
+                f"| {shape} | {speed} | "
+                + " | ".join(f"{agreement(n, branching, rate):.0e}" for n in SIZES)
+                + " |"
+            )
+    yield (
+        "\nOperations of forward dynamics of the chain: linear in the bodies, where factors of "
+        "M are cubic:\n"
+    )
     yield "| bodies | articulated, rotors | a body | M in factors, rotors | articulated, no spin |"
     yield "|---|---|---|---|---|"
     for n in GROWTH:
         exact, none = system(robot(n, 1, "exact")), system(robot(n, 1, "none"))
         mine = operations(exact, geared.forward_dynamics)
-        factors, plain = operations(exact, forward_dynamics), operations(none, forward_dynamics_articulated)
+        factors, plain = (
+            operations(exact, forward_dynamics),
+            operations(none, forward_dynamics_articulated),
+        )
         yield f"| {n} | {mine} | {mine / n:.0f} | {factors} | {plain} |"
 
 

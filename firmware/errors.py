@@ -1,12 +1,13 @@
-"""Errors of single precision, a table in Markdown: ``python -m firmware.errors`` (part of docs/firmware-figures.md)."""
+"""Errors of single precision, a table in Markdown: ``python -m firmware.errors`` (part of
+docs/firmware-figures.md)."""
 
 from collections.abc import Iterator
 
 from firmware.modules import ROBOTS, TRIG
 from firmware.tools import ROOT
-from symgen.job import Job
-from symgen.module import Module
-from symgen.rounding import STATES, Rounding
+from symgen.jobs.job import Job
+from symgen.languages.module import Module
+from symgen.proof.rounding import STATES, Rounding
 
 HEAD = """
 ## Single precision

@@ -1,11 +1,24 @@
-"""The page docs/firmware-figures.md: ``python -m firmware.figures`` prints it; `make firmware-docs` writes it."""
+"""The page docs/firmware-figures.md: ``python -m firmware.figures`` prints it; `make firmware-docs`
+writes it."""
 
 import sys
 from collections.abc import Iterator, Sequence
 
 from firmware.errors import section
 from firmware.modules import ROBOTS
-from firmware.target import M0, M4F, M7, PACKAGES, STACK, TOOLS, Core, Figures, Result, results, summary
+from firmware.target import (
+    M0,
+    M4F,
+    M7,
+    PACKAGES,
+    STACK,
+    TOOLS,
+    Core,
+    Figures,
+    Result,
+    results,
+    summary,
+)
 from firmware.tools import ROOT, missing, run
 
 HEAD = """# What functions take on a Cortex-M
@@ -26,15 +39,31 @@ M7: double, -O2.
 {summary}.
 """
 BOUND = f"equal to what the stack pointer reaches in the emulator, and never above {STACK} bytes"
-COLUMNS = ("function", "operations", "work", "code M0+", "code M4F", "code M7", "stack M4F", "stack M7",
-           "instructions M4F", "instructions M7")
-SHOWN: tuple[tuple[Core, str, str], ...] = ((M0, "float", "-Os"), (M4F, "float", "-O2"), (M7, "double", "-O2"))
+COLUMNS = (
+    "function",
+    "operations",
+    "work",
+    "code M0+",
+    "code M4F",
+    "code M7",
+    "stack M4F",
+    "stack M7",
+    "instructions M4F",
+    "instructions M7",
+)
+SHOWN: tuple[tuple[Core, str, str], ...] = (
+    (M0, "float", "-Os"),
+    (M4F, "float", "-O2"),
+    (M7, "double", "-O2"),
+)
 
 
 def page(found: Sequence[Result], compiler: str) -> str:
     """The whole page."""
     robots = dict.fromkeys(r.robot for r in found)
-    tables = "".join(f"\n## {robot}\n\n" + "\n".join(_rows(found, robot)) + "\n" for robot in robots)
+    tables = "".join(
+        f"\n## {robot}\n\n" + "\n".join(_rows(found, robot)) + "\n" for robot in robots
+    )
     return HEAD.format(compiler=compiler, bound=BOUND, summary=summary(found).capitalize()) + tables
 
 
@@ -52,13 +81,20 @@ def _cells(m0: Figures, m4: Figures, m7: Figures) -> tuple[int, ...]:
 
 
 def _of(found: Sequence[Result], robot: str, core: Core, scalar: str, optimise: str) -> Result:
-    return next(r for r in found if (r.robot, r.core, r.scalar, r.optimise) == (robot, core, scalar, optimise))
+    return next(
+        r
+        for r in found
+        if (r.robot, r.core, r.scalar, r.optimise) == (robot, core, scalar, optimise)
+    )
 
 
 def main() -> int:
     """Print the page; the exit status is 1 where something is not as it must be."""
     if absent := missing(TOOLS):
-        print(f"{', '.join(absent)} not installed (Debian: apt-get install {PACKAGES})", file=sys.stderr)
+        print(
+            f"{', '.join(absent)} not installed (Debian: apt-get install {PACKAGES})",
+            file=sys.stderr,
+        )
         return 1
     found = list(results(ROBOTS, jobs=2))
     compiler = run("arm-none-eabi-gcc", "-dumpfullversion", cwd=ROOT).strip()

@@ -1,4 +1,5 @@
-"""The modules under test: every sample robot, in double and float, with every quantity or the four usual ones."""
+"""The modules under test: every sample robot, in double and float, with every quantity or the four
+usual ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,9 +8,9 @@ from typing import Any
 
 from firmware.tools import ROOT
 from symgen.api import generate
-from symgen.module import Module
-from symgen.targets.c import functions
-from symgen.targets.c_function import CFunction
+from symgen.languages.c.files import functions
+from symgen.languages.c.function import CFunction
+from symgen.languages.module import Module
 
 TRIG: Mapping[str, Any] = {"trig": "inline"}
 """Options of all modules here."""

@@ -1,8 +1,8 @@
 """Stack of functions on a target: as the compiler promises it, and as an emulator sees it used.
 
-The compiler's figure is the worst path through its frames. The emulator's is the lowest stack pointer between a
-function's first instruction and its return; a painted stack shows less where a frame has words that are not written.
-"""
+The compiler's figure is the worst path through its frames. The emulator's is the lowest stack
+pointer between a function's first instruction and its return; a painted stack shows less where a
+frame has words that are not written."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,22 +35,34 @@ class Calls:
     tails: frozenset[tuple[str, str]] = frozenset()
 
     @classmethod
-    def read(cls, paths: Iterable[Path], tails: frozenset[tuple[str, str]] = frozenset()) -> "Calls":
-        """From .ci files and an image's tail calls. Raises Refused for a frame without a fixed size."""
+    def read(
+        cls, paths: Iterable[Path], tails: frozenset[tuple[str, str]] = frozenset()
+    ) -> "Calls":
+        """From .ci files and an image's tail calls. Raises Refused for a frame without a fixed
+        size."""
         text = "".join(path.read_text(encoding="utf-8") for path in paths)
         if unknown := re.search(r'title: "([^"]*)" label: "[^"]* bytes \((?!static)', text):
             raise Refused(f"{unknown[1]}: stack is not static")
         callees: dict[str, list[str]] = {}
         for caller, callee in re.findall(r'sourcename: "([^"]*)" targetname: "([^"]*)"', text):
             callees.setdefault(caller, []).append(callee)
-        return cls({name: int(size) for name, size in re.findall(r'title: "([^"]*)" label: "[^"]*n(\d+) bytes', text)},
-                   callees, tails)
+        return cls(
+            {
+                name: int(size)
+                for name, size in re.findall(r'title: "([^"]*)" label: "[^"]*n(\d+) bytes', text)
+            },
+            callees,
+            tails,
+        )
 
     def worst(self, name: str) -> int:
-        """Stack of the worst path from a function. Raises Refused where it calls one that is not of the image."""
+        """Stack of the worst path from a function. Raises Refused where it calls one that is not of
+        the image."""
         if name not in self.frames:
             raise Refused(f"{name} is called, and its stack is not known")
-        below = (self.worst(callee) + self._kept(name, callee) for callee in self.callees.get(name, ()))
+        below = (
+            self.worst(callee) + self._kept(name, callee) for callee in self.callees.get(name, ())
+        )
         return max((self.frames[name], *below))
 
     def _kept(self, caller: str, callee: str) -> int:
@@ -74,15 +86,27 @@ def tail_calls(image: Path) -> frozenset[tuple[str, str]]:
 
 
 def reached(image: Path, board: str) -> dict[str, int]:
-    """Bytes of stack that each function of an image has below its caller's, where the image calls it.
+    """Bytes of stack that each function of an image has below its caller's, where the image calls
+    it.
 
-    QEMU runs one instruction at a time and logs the registers at the head of each function and behind each
-    instruction that moves the stack pointer. Raises Refused where the image stops at a fault.
-    """
+    QEMU runs one instruction at a time and logs the registers at the head of each function and
+    behind each instruction that moves the stack pointer. Raises Refused where the image stops at a
+    fault."""
     code = _code(image)
     log = image.with_suffix(".log")
     watched = ",".join(f"{address:#x}+2" for address in sorted({*code, *_moved(image)}))
-    emulated(image, board, "-singlestep", "-d", "cpu,nochain", "-dfilter", watched, "-D", log, timeout=240)
+    emulated(
+        image,
+        board,
+        "-singlestep",
+        "-d",
+        "cpu,nochain",
+        "-dfilter",
+        watched,
+        "-D",
+        log,
+        timeout=240,
+    )
     return _lowest(_steps(log), code)
 
 
@@ -99,8 +123,11 @@ def _listing(image: Path) -> str:
 def _moved(image: Path) -> Iterator[int]:
     """Addresses of the instructions before which the stack pointer may have moved."""
     rows = INSTRUCTION.findall(_listing(image))
-    return (int(after, 16) for (_, name, operands), (after, *_) in pairwise(rows)
-            if MOVES_STACK.match(f"{name} {operands}"))
+    return (
+        int(after, 16)
+        for (_, name, operands), (after, *_) in pairwise(rows)
+        if MOVES_STACK.match(f"{name} {operands}")
+    )
 
 
 def _steps(log: Path) -> Iterator[tuple[int, int]]:
@@ -112,7 +139,8 @@ def _steps(log: Path) -> Iterator[tuple[int, int]]:
 
 
 def _lowest(steps: Iterable[tuple[int, int]], code: Mapping[int, str]) -> dict[str, int]:
-    """The stack of each function from its first instruction to its return, its callees' included."""
+    """The stack of each function from its first instruction to its return, its callees'
+    included."""
     found: dict[str, int] = {}
     open_calls: list[tuple[str, int]] = []
     for sp, pc in steps:

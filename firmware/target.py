@@ -1,9 +1,10 @@
-"""Self-tests, stack and instructions on emulated Cortex-M: ``python -m firmware.target`` (`make firmware`).
+"""Self-tests, stack and instructions on emulated Cortex-M: ``python -m firmware.target`` (`make
+firmware`).
 
-Every function of every quantity is built for the boards by arm-none-eabi-gcc and run by qemu-system-arm, bare metal:
-the start-up of examples/firmware, no C library at all. The exit status is 1 if a self-test fails, or
-a function's stack is not what its compiler promised or above ``STACK`` bytes.
-"""
+Every function of every quantity is built for the boards by arm-none-eabi-gcc and run by
+qemu-system-arm, bare metal: the start-up of examples/firmware, no C library at all. The exit status
+is 1 if a self-test fails, or a function's stack is not what its compiler promised or above
+``STACK`` bytes."""
 
 import argparse
 import sys
@@ -21,19 +22,28 @@ from firmware.modules import ROBOTS, Sample, Written
 from firmware.stack import Calls, reached, tail_calls
 from firmware.tools import BARE, Refused, emulated, missing, run
 from symgen.compiler.passes import counts
-from symgen.footprint import ARM, TARGETS
-from symgen.targets.c_function import CFunction
-from symgen.targets.c_text import numbers
+from symgen.languages.c.footprint import ARM, TARGETS
+from symgen.languages.c.function import CFunction
+from symgen.languages.c.text import numbers
 
 TOOLS = (ARM, "arm-none-eabi-size", "qemu-system-arm")
 PACKAGES = "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"
 STACK = 1024
 """Bytes of stack that no function may exceed."""
 
-WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Wfloat-conversion", "-Wshadow",
-            "-Werror")
+WARNINGS = (
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wdouble-promotion",
+    "-Wfloat-conversion",
+    "-Wshadow",
+    "-Werror",
+)
 MAINS = {"probe": "", "once": "#define ONCE\n"}
-"""Main programs and what stands before their common text: one measures, one only calls each function."""
+"""Main programs and what stands before their common text: one measures, one only calls each
+function."""
 
 COUNTED = ("-icount", "shift=0")
 """A tick of QEMU's clock an instruction."""
@@ -46,7 +56,8 @@ SECTIONS = ("-ffunction-sections", "-fdata-sections")
 
 @dataclass(frozen=True)
 class Core:
-    """A processor: the flags that choose it, the board that has it, and the scalars its FPU computes."""
+    """A processor: the flags that choose it, the board that has it, and the scalars its FPU
+    computes."""
 
     name: str
     flags: tuple[str, ...]
@@ -58,16 +69,22 @@ M0 = Core("M0+", TARGETS["cortex-m0plus"].flags)
 M4F = Core("M4F", TARGETS["cortex-m4f"].flags, "mps2-an386", ("float",))
 M7 = Core("M7", TARGETS["cortex-m7"].flags, "mps2-an500", ("float", "double"))
 
-RUNS = ((M4F, "float", "-O2"), (M4F, "float", "-Os"), (M4F, "double", "-O2"), (M7, "float", "-O2"),
-        (M7, "double", "-O2"), (M7, "double", "-Os"))
+RUNS = (
+    (M4F, "float", "-O2"),
+    (M4F, "float", "-Os"),
+    (M4F, "double", "-O2"),
+    (M7, "float", "-O2"),
+    (M7, "double", "-O2"),
+    (M7, "double", "-Os"),
+)
 SIZES = ((M0, "float", "-Os"),)
 """Only compiled."""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What a function takes: bytes of code, of stack (as compiled, as reached by the stack pointer, as overwritten),
-    words of work, instructions a call."""
+    """What a function takes: bytes of code, of stack (as compiled, as reached by the stack pointer,
+    as overwritten), words of work, instructions a call."""
 
     name: str
     operations: int
@@ -86,7 +103,8 @@ class Figures:
 
 @dataclass(frozen=True)
 class Result:
-    """A module on a core: wrong values of its self-test, figures of its functions, or why it did not run."""
+    """A module on a core: wrong values of its self-test, figures of its functions, or why it did
+    not run."""
 
     robot: str
     core: Core
@@ -106,22 +124,42 @@ class Result:
         """What is not as it must be."""
         found = [self.refusal] if self.refusal else []
         if self.core.board and not self.refusal and self.wrong:
-            found.append(f"self-test: {self.wrong} wrong values" if self.wrong > 0 else "self-test: said nothing")
+            found.append(
+                f"self-test: {self.wrong} wrong values"
+                if self.wrong > 0
+                else "self-test: said nothing"
+            )
         if self.bounded:
-            found += [f"{f.name}: {f.stack} bytes promised, {f.reached} used, {f.painted} overwritten"
-                      for f in self.functions if not f.honest]
-            found += [f"{f.name}: {f.stack} bytes of stack" for f in self.functions if f.stack > STACK]
+            found += [
+                f"{f.name}: {f.stack} bytes promised, {f.reached} used, {f.painted} overwritten"
+                for f in self.functions
+                if not f.honest
+            ]
+            found += [
+                f"{f.name}: {f.stack} bytes of stack" for f in self.functions if f.stack > STACK
+            ]
         return found
 
 
-# -- building ---------------------------------------------------------------------------------------------------
+# -- building --------------------------------------------------------------------------------------
+# -------------
 
 
 def build(made: Written, core: Core, optimise: str, work: Path) -> dict[str, Path]:
-    """Objects by source name, each with its .ci file of calls and frames beside it. Raises Refused."""
+    """Objects by source name, each with its .ci file of calls and frames beside it. Raises
+    Refused."""
+
     def one(source: Path) -> Path:
         target = work / f"{source.stem}.o"
-        flags = (*core.flags, optimise, "-std=c99", "-fcallgraph-info=su", *SECTIONS, f"-I{made.folder}", f"-I{BARE}")
+        flags = (
+            *core.flags,
+            optimise,
+            "-std=c99",
+            "-fcallgraph-info=su",
+            *SECTIONS,
+            f"-I{made.folder}",
+            f"-I{BARE}",
+        )
         own = STARTUP if source.parent == BARE else WARNINGS
         none = f"-D{made.module.name.upper()}_SELFTEST_NO_MAIN"
         run(ARM, *flags, *own, none, "-c", source, "-o", target, cwd=work)
@@ -150,9 +188,14 @@ def probe(made: Written) -> str:
     read = {a.name for a in every if a.direction == "in"}
     state = made.module.test_states[0]
     text = (Path(__file__).parent / "probe.c.jinja").read_text(encoding="utf-8")
-    environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+    )
     return environment.from_string(text).render(
-        module=made.module, functions=made.functions, call=_call, results=sizes,
+        module=made.module,
+        functions=made.functions,
+        call=_call,
+        results=sizes,
         inputs={k: v for k, v in state.inputs.items() if k in read},
         numbers=lambda values: numbers(values, made.module.scalar),
     )
@@ -163,14 +206,16 @@ def _call(function: CFunction) -> str:
 
 
 def link(objects: Mapping[str, Path], main: str, core: Core, work: Path) -> Path:
-    """The image of one of the main programs. Raises Refused where anything but the compiler's helpers is missing."""
+    """The image of one of the main programs. Raises Refused where anything but the compiler's
+    helpers is missing."""
     flags = ("-nostdlib", "-nostartfiles", "-T", BARE / "mps2.ld", "-Wl,--gc-sections")
     parts = [path for name, path in objects.items() if name == main or name not in MAINS]
     run(ARM, *core.flags, *flags, *parts, "-lgcc", "-o", f"{main}.elf", cwd=work)
     return work / f"{main}.elf"
 
 
-# -- measuring --------------------------------------------------------------------------------------------------
+# -- measuring
+# --------------------------------------------------------------------------------------------------
 
 
 def code_sizes(objects: dict[str, Path], work: Path) -> dict[str, int]:
@@ -186,8 +231,14 @@ def judged(made: Written, core: Core, optimise: str) -> Result:
         work = Path(scratch)
         try:
             objects = build(made, core, optimise, work)
-            printed = emulated(link(objects, "probe", core, work), core.board, *COUNTED) if core.board else ""
-            calls, used = _stack(objects, core, work) if core.board and result.bounded else (None, {})
+            printed = (
+                emulated(link(objects, "probe", core, work), core.board, *COUNTED)
+                if core.board
+                else ""
+            )
+            calls, used = (
+                _stack(objects, core, work) if core.board and result.bounded else (None, {})
+            )
             figures = _figures(made, objects, printed, calls, used, work)
             return Result(*_key(result), figures, _wrong(printed))
         except Refused as refusal:
@@ -199,7 +250,9 @@ def _key(r: Result) -> tuple[str, Core, str, str]:
 
 
 def _wrong(printed: str) -> int:
-    return int(next((line.split()[1] for line in printed.splitlines() if line.startswith("wrong ")), -1))
+    return int(
+        next((line.split()[1] for line in printed.splitlines() if line.startswith("wrong ")), -1)
+    )
 
 
 def _stack(objects: dict[str, Path], core: Core, work: Path) -> tuple[Calls, dict[str, int]]:
@@ -209,7 +262,12 @@ def _stack(objects: dict[str, Path], core: Core, work: Path) -> tuple[Calls, dic
 
 
 def _figures(
-    made: Written, objects: dict[str, Path], printed: str, calls: Calls | None, used: dict[str, int], work: Path
+    made: Written,
+    objects: dict[str, Path],
+    printed: str,
+    calls: Calls | None,
+    used: dict[str, int],
+    work: Path,
 ) -> tuple[Figures, ...]:
     rows = [line.split()[1:] for line in printed.splitlines() if line.startswith("probe ")]
     measured = {name: (int(painted), int(count)) for name, painted, count in rows}
@@ -218,17 +276,31 @@ def _figures(
         painted, count = measured.get(f.d.name, (0, 0))
         stack = calls.worst(f.full_name) if calls else 0
         below = painted - (calls.frames[f"{work / 'probe.c'}:call_{f.d.name}"] if calls else 0)
-        found.append(Figures(f.d.name, counts(f.d.program).total, f.work, sizes[f.full_name], stack,
-                             used.get(f.full_name, 0), below, count))
+        found.append(
+            Figures(
+                f.d.name,
+                counts(f.d.program).total,
+                f.work,
+                sizes[f.full_name],
+                stack,
+                used.get(f.full_name, 0),
+                below,
+                count,
+            )
+        )
     return tuple(found)
 
 
-# -- reporting --------------------------------------------------------------------------------------------------
+# -- reporting
+# --------------------------------------------------------------------------------------------------
 
 
 def results(robots: Sequence[str], jobs: int) -> Iterator[Result]:
     """Every robot in both scalars, on all cores."""
-    with tempfile.TemporaryDirectory(prefix="symgen-firmware-") as scratch, ThreadPoolExecutor(jobs) as pool:
+    with (
+        tempfile.TemporaryDirectory(prefix="symgen-firmware-") as scratch,
+        ThreadPoolExecutor(jobs) as pool,
+    ):
         for robot in robots:
             for scalar in ("float", "double"):
                 options = {"scalar": scalar, "quantities": ("all",)}
@@ -239,12 +311,33 @@ def results(robots: Sequence[str], jobs: int) -> Iterator[Result]:
 
 def table(found: Sequence[Result]) -> Table:
     """One line a robot, core, scalar and flag."""
-    shown = Table("robot", "core", "scalar", "flag", "functions", "self-test", "code kB", "largest stack B", box=None)
+    shown = Table(
+        "robot",
+        "core",
+        "scalar",
+        "flag",
+        "functions",
+        "self-test",
+        "code kB",
+        "largest stack B",
+        box=None,
+    )
     for r in (r for r in found if r.core.board):
         verdict = "passed" if r.wrong == 0 else "FAILED"
-        code, stack = sum(f.code for f in r.functions), max((f.stack for f in r.functions), default=0)
-        shown.add_row(r.robot, f"Cortex-{r.core.name}", r.scalar, r.optimise, str(len(r.functions)), verdict,
-                      f"{code / 1000:.0f}", f"{stack}" if r.bounded else "(library)")
+        code, stack = (
+            sum(f.code for f in r.functions),
+            max((f.stack for f in r.functions), default=0),
+        )
+        shown.add_row(
+            r.robot,
+            f"Cortex-{r.core.name}",
+            r.scalar,
+            r.optimise,
+            str(len(r.functions)),
+            verdict,
+            f"{code / 1000:.0f}",
+            f"{stack}" if r.bounded else "(library)",
+        )
     return shown
 
 
@@ -254,8 +347,11 @@ def summary(found: Sequence[Result]) -> str:
     known = [f for r in ran if r.bounded for f in r.functions]
     passed, largest = sum(r.wrong == 0 for r in ran), max((f.stack for f in known), default=0)
     honest = sum(f.honest for f in known)
-    return (f"{passed} of {len(ran)} self-tests passed; stack promised = stack used for {honest} of {len(known)} "
-            f"functions; largest {largest} bytes")
+    return (
+        f"{passed} of {len(ran)} self-tests passed; stack promised = stack used for {honest} of "
+        f"{len(known)} "
+        f"functions; largest {largest} bytes"
+    )
 
 
 def main() -> int:
@@ -272,7 +368,11 @@ def main() -> int:
     console.print(table(found), end="\n\n")
     for r in found:
         for fault in r.faults:
-            console.print(f"{r.robot} {r.core.name} {r.scalar} {r.optimise}: {fault}", markup=False, soft_wrap=True)
+            console.print(
+                f"{r.robot} {r.core.name} {r.scalar} {r.optimise}: {fault}",
+                markup=False,
+                soft_wrap=True,
+            )
     console.print(summary(found))
     return 1 if any(r.faults for r in found) else 0
 

@@ -1,4 +1,5 @@
-"""Running compilers and emulators: what they said when they refused, and which of them are there."""
+"""Running compilers and emulators: what they said when they refused, and which of them are
+there."""
 
 import shutil
 import subprocess
@@ -15,9 +16,16 @@ class Refused(Exception):
 
 
 def run(*command: object, cwd: Path, timeout: float = 300) -> str:
-    """What a command prints, on both streams. Raises Refused with it and its complaints where the status is not 0."""
-    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, check=False,
-                          timeout=timeout)
+    """What a command prints, on both streams. Raises Refused with it and its complaints where the
+    status is not 0."""
+    done = subprocess.run(
+        [str(c) for c in command],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout,
+    )
     if done.returncode:
         raise Refused(f"{command[0]}: status {done.returncode}\n{done.stdout}{done.stderr}".strip())
     return done.stdout + done.stderr
@@ -27,13 +35,25 @@ def emulated(image: Path, board: str, *flags: object, timeout: float = 120) -> s
     """What an image prints on a board of QEMU. Raises Refused where it stops at a fault."""
     semihosting = ("-semihosting-config", "enable=on,target=native")
     quiet = ("-nographic", "-monitor", "none", "-serial", "none")
-    return run("qemu-system-arm", "-M", board, *quiet, *semihosting, *flags, "-kernel", image, cwd=image.parent,
-               timeout=timeout)
+    return run(
+        "qemu-system-arm",
+        "-M",
+        board,
+        *quiet,
+        *semihosting,
+        *flags,
+        "-kernel",
+        image,
+        cwd=image.parent,
+        timeout=timeout,
+    )
 
 
 def silent(*command: object, cwd: Path) -> None:
     """Run a command that must say nothing. Raises Refused."""
-    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(c) for c in command], cwd=cwd, capture_output=True, text=True, check=False
+    )
     if done.returncode or done.stdout or done.stderr:
         raise Refused(f"{command[0]}: status {done.returncode}\n{done.stdout}{done.stderr}".strip())
 

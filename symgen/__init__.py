@@ -13,16 +13,21 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from symgen.api import compile, generate, trace
     from symgen.errors import SymgenError
-    from symgen.job import Job
-    from symgen.mechanics.assemble import load
+    from symgen.jobs.job import Job
+    from symgen.reading.assemble import load
 
 __all__ = ["Job", "SymgenError", "compile", "generate", "load", "trace"]
 
-_WHERE = {"load": "symgen.mechanics.assemble", "Job": "symgen.job", "SymgenError": "symgen.errors"}
+_WHERE = {
+    "load": "symgen.reading.assemble",
+    "Job": "symgen.jobs.job",
+    "SymgenError": "symgen.errors",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Loads the public functions when they are first asked for, so that ``symgen --help`` is quick."""
+    """Loads the public functions when they are first asked for, so that ``symgen --help`` is
+    quick."""
     if name not in __all__:
         raise AttributeError(f"module 'symgen' has no attribute {name!r}")
     return getattr(import_module(_WHERE.get(name, "symgen.api")), name)

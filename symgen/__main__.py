@@ -1,5 +1,5 @@
 """``python -m symgen``."""
 
-from symgen.cli import main
+from symgen.cli.main import main
 
 main()

@@ -6,35 +6,42 @@ from pathlib import Path
 from typing import Any
 
 from symgen.errors import OptionError
-from symgen.footprint import check as check_target
-from symgen.footprint import report
-from symgen.job import Job
-from symgen.manifest import NAME, manifest
-from symgen.mechanics.assemble import Loaded
-from symgen.module import Module
-from symgen.native import Compiled, build, workspace
-from symgen.publish import publish
-from symgen.targets import LANGUAGES
-from symgen.tracing import Function, trace_all
+from symgen.jobs.job import Job
+from symgen.jobs.manifest import NAME, manifest
+from symgen.jobs.publish import publish
+from symgen.languages import LANGUAGES
+from symgen.languages.c.footprint import check as check_target
+from symgen.languages.c.footprint import report
+from symgen.languages.module import Module
+from symgen.native.compiled import Compiled, build, workspace
+from symgen.reading.assemble import Loaded
+from symgen.tracing.trace import Function, trace_all
 
 
 def trace(file: str | os.PathLike[str], quantity: str, **options: Any) -> Function:
-    """The cheapest program for `quantity` (or ``NAME=QUANTITY+QUANTITY``) of the robot in a URDF file.
+    """The cheapest program for `quantity` (or ``NAME=QUANTITY+QUANTITY``) of the robot in a URDF
+    file.
 
-    `options` are the other fields of `symgen.job.Job`. Raises SymgenError.
+    `options` are the other fields of `symgen.jobs.job.Job`. Raises SymgenError.
     """
     if quantity == "all":
-        raise OptionError("a function computes certain quantities; name one, or several as in terms=bias+mass_matrix")
+        raise OptionError(
+            "a function computes certain quantities; name one, or several as in "
+            "terms=bias+mass_matrix"
+        )
     job = Job(os.fspath(file), quantities=(quantity,), **options)
     return trace_all(job.robot(job.load()), job.wanted(), job.choice())[0]
 
 
 def files(module: Module, languages: Sequence[str] = tuple(LANGUAGES)) -> dict[str, str]:
-    """All files of a module in some languages, report and manifest: name to text. Raises SymgenError."""
+    """All files of a module in some languages, report and manifest: name to text. Raises
+    SymgenError."""
     unknown = [name for name in languages if name not in LANGUAGES]
     if unknown:
         raise OptionError(f"no language is called {unknown[0]!r}; there are {', '.join(LANGUAGES)}")
-    made = {name: text for language in languages for name, text in LANGUAGES[language](module).items()}
+    made = {
+        name: text for language in languages for name, text in LANGUAGES[language](module).items()
+    }
     if "c" in languages:
         made[f"{module.name}_report.json"] = report(module, made)
     return {**made, NAME: manifest(module, made)}
@@ -49,9 +56,9 @@ def generate(
 ) -> tuple[Module, Loaded, list[Path]]:
     """Generate a module from the robot in a URDF file into the folder `out`.
 
-    `options` are the other fields of `symgen.job.Job`; `progress` is told each step. Returns the module, the
-    loaded robot with its notices, and the paths written. Raises SymgenError, and then nothing was written.
-    """
+    `options` are the other fields of `symgen.jobs.job.Job`; `progress` is told each step. Returns
+    the module, the loaded robot with its notices, and the paths written. Raises SymgenError, and
+    then nothing was written."""
     job = Job(os.fspath(file), **options)
     check_target(job.target)
     progress("reading the robot")
@@ -63,10 +70,11 @@ def generate(
 
 
 def compile(file: str | os.PathLike[str], *quantities: str, **options: Any) -> Compiled:
-    """Functions of the robot in a URDF file, compiled from generated C and callable with NumPy arrays.
+    """Functions of the robot in a URDF file, compiled from generated C and callable with NumPy
+    arrays.
 
-    Needs a C compiler. `quantities` as in `symgen.job.Job`, those of `CORE` by default. Raises SymgenError.
-    """
+    Needs a C compiler. `quantities` as in `symgen.jobs.job.Job`, those of `CORE` by default. Raises
+    SymgenError."""
     job = Job(os.fspath(file), quantities=quantities, **options)
     module = job.module(job.load())
     with workspace() as folder:

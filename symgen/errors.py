@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 
 class SymgenError(Exception):
-    """Base of every error that is the input's fault; the command line prints it in one line, exit status 2."""
+    """Base of every error that is the input's fault; the command line prints it in one line, exit
+    status 2."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Place:
 
 
 class RobotError(SymgenError):
-    """A robot description that cannot be used: says where, which element, what is wrong and the way out."""
+    """A robot description that cannot be used: says where, which element, what is wrong and the way
+    out."""
 
     def __init__(self, place: Place, element: str, message: str) -> None:
         super().__init__(f"{place}: error: {element}: {message}")

@@ -1,4 +1,5 @@
-"""Commands with their cost, and a compiler with a memory: the same source and flags are compiled once."""
+"""Commands with their cost, and a compiler with a memory: the same source and flags are compiled
+once."""
 
 import hashlib
 import json
@@ -46,12 +47,16 @@ def run(command: Sequence[str]) -> Cost:
 
 
 def _peak(pid: int) -> float:
-    """Memory of a process at its peak so far; wait4's figure would count ours, which it was forked from."""
+    """Memory of a process at its peak so far; wait4's figure would count ours, which it was forked
+    from."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     except OSError:
         return 0.0
-    return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")), 0.0)
+    return next(
+        (int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")),
+        0.0,
+    )
 
 
 def python(module: str, *words: str) -> Cost:
@@ -59,9 +64,11 @@ def python(module: str, *words: str) -> Cost:
     return run([sys.executable, "-m", module, *words])
 
 
-def compiled(source: Path, flags: Sequence[str], compiler: str = "gcc", extra: str = "") -> tuple[Path, Cost]:
-    """The object file (or what `flags` say) of a source, and what it took when it was made; `extra` is what else
-    it depends on."""
+def compiled(
+    source: Path, flags: Sequence[str], compiler: str = "gcc", extra: str = ""
+) -> tuple[Path, Cost]:
+    """The object file (or what `flags` say) of a source, and what it took when it was made; `extra`
+    is what else it depends on."""
     text = source.read_bytes() + " ".join((compiler, extra, *flags)).encode()
     made = FOLDER / "objects" / f"{hashlib.sha256(text).hexdigest()[:24]}.o"
     note = made.with_suffix(".json")
@@ -72,7 +79,9 @@ def compiled(source: Path, flags: Sequence[str], compiler: str = "gcc", extra: s
     return made, Cost(**json.loads(note.read_text(encoding="utf-8")))
 
 
-def all_compiled(sources: Sequence[Path], flags: Sequence[str], extra: str = "") -> list[tuple[Path, Cost]]:
+def all_compiled(
+    sources: Sequence[Path], flags: Sequence[str], extra: str = ""
+) -> list[tuple[Path, Cost]]:
     """Of several C sources, two at a time."""
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(lambda source: compiled(source, flags, extra=extra), sources))

@@ -1,4 +1,5 @@
-"""C and counts of CasADi functions: ``python -m benchmarks.bench.casadi_write u2c|sx SOURCE FOLDER QUANTITY...``.
+"""C and counts of CasADi functions: ``python -m benchmarks.bench.casadi_write u2c|sx SOURCE FOLDER
+QUANTITY...``.
 
 `u2c` makes them with urdf2casadi from a URDF of a chain, `sx` loads what pinocchio_sx wrote.
 """
@@ -17,7 +18,8 @@ FREE = {cs.OP_INPUT, cs.OP_OUTPUT, cs.OP_CONST, cs.OP_ASSIGN, cs.OP_NEG}
 
 VARIANTS = ("", "_local")
 JACOBIANS = 10
-"""Most joints for which urdf2casadi's functions are differentiated: beyond, gcc takes minutes (Pinocchio's remain)."""
+"""Most joints for which urdf2casadi's functions are differentiated: beyond, gcc takes minutes
+(Pinocchio's remain)."""
 
 
 def operations(f: Any) -> int:
@@ -48,10 +50,17 @@ def urdf2casadi(source: Path, wanted: Sequence[str], simplify: bool) -> dict[str
         "gravity": lambda: [parser.get_gravity_rnea(root, tip, gravity_down())(q)],
         "mass_matrix": lambda: [mass(q)],
         "forward_dynamics": lambda: [aba(q, v, a)],
-        "inverse_dynamics_derivatives": lambda: [*(cs.jacobian(tau(q, v, a), x) for x in (q, v)), mass(q)],
+        "inverse_dynamics_derivatives": lambda: [
+            *(cs.jacobian(tau(q, v, a), x) for x in (q, v)),
+            mass(q),
+        ],
         "forward_dynamics_derivatives": lambda: [cs.jacobian(aba(q, v, a), x) for x in (q, v, a)],
     }
-    short = [name for name in wanted if name in makers and (n <= JACOBIANS or not name.endswith("derivatives"))]
+    short = [
+        name
+        for name in wanted
+        if name in makers and (n <= JACOBIANS or not name.endswith("derivatives"))
+    ]
     return {name: cs.Function(name, [q, v, a], makers[name](), {"cse": simplify}) for name in short}
 
 
@@ -60,7 +69,9 @@ def pinocchio(source: Path, wanted: Sequence[str], simplify: bool) -> dict[str, 
     found = {}
     for name in wanted:
         files = [path for v in VARIANTS if (path := source / f"{name}{v}.casadi").exists()]
-        found[name] = min((_again(name, cs.Function.load(str(path)), simplify) for path in files), key=operations)
+        found[name] = min(
+            (_again(name, cs.Function.load(str(path)), simplify) for path in files), key=operations
+        )
     return found
 
 
@@ -68,7 +79,9 @@ def _again(name: str, f: Any, simplify: bool) -> Any:
     """The same under a name, without common subexpressions."""
     inputs = [cs.SX.sym(x, f.size1_in(k)) for k, x in enumerate("qva")]
     outputs = f(*inputs)
-    return cs.Function(name, inputs, list(outputs) if isinstance(outputs, tuple) else [outputs], {"cse": simplify})
+    return cs.Function(
+        name, inputs, list(outputs) if isinstance(outputs, tuple) else [outputs], {"cse": simplify}
+    )
 
 
 def write(f: Any, folder: Path) -> dict[str, Any]:
@@ -85,12 +98,16 @@ def write(f: Any, folder: Path) -> dict[str, Any]:
 
 
 def _places(f: Any) -> list[int]:
-    """Where each number that is written is in the row-major outputs, one after the other; the rest is zero."""
+    """Where each number that is written is in the row-major outputs, one after the other; the rest
+    is zero."""
     found, start = [], 0
     for k in range(f.n_out()):
         sparsity = f.sparsity_out(k)
         rows, columns = sparsity.get_triplet()
-        found += [start + row * sparsity.size2() + column for row, column in zip(rows, columns, strict=True)]
+        found += [
+            start + row * sparsity.size2() + column
+            for row, column in zip(rows, columns, strict=True)
+        ]
         start += sparsity.numel()
     return [*found, start]
 

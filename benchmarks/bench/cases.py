@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from public_robots import example_robots
+
 from benchmarks.bench.plain import Joint, Plain, chain_urdf
-from tests.public_robots import example_robots
 
 ROBOTS = Path(__file__).resolve().parents[2] / "robots"
 
@@ -20,7 +21,8 @@ QUANTITIES = {
     "inverse_dynamics_derivatives": "dID",
     "forward_dynamics_derivatives": "dFD",
 }
-"""symgen's name of each quantity, which all tools share here, and a short one for tables and plots."""
+"""symgen's name of each quantity, which all tools share here, and a short one for tables and
+plots."""
 
 CHAIN_QUANTITIES = ("gravity", "bias", "inverse_dynamics", "mass_matrix", "forward_dynamics")
 CHAIN_LENGTHS = (2, 6, 10, 20, 40, 60)

@@ -16,7 +16,8 @@ SLICE = 1e6
 """Nanoseconds of a turn."""
 
 TOLERANCE = 1e-7
-"""Allowed difference from ours, of the largest entry: angles beside right ones are rounded by symgen."""
+"""Allowed difference from ours, of the largest entry: angles beside right ones are rounded by
+symgen."""
 
 
 class Clock:
@@ -27,15 +28,23 @@ class Clock:
         library = ctypes.CDLL(str(linked([made], FOLDER / "clock.so", "-lm").resolve()))
         self._run, self._trig = library.nanoseconds, address(library, "trig")
         self._run.restype = ctypes.c_double
-        self._run.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p, ctypes.c_long, ctypes.c_long,
-                              ctypes.c_void_p]
+        self._run.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_long,
+            ctypes.c_void_p,
+            ctypes.c_long,
+            ctypes.c_long,
+            ctypes.c_void_p,
+        ]
 
     def run(self, one: Contender, calls: int, states: Any, out: Any) -> float:
         """Nanoseconds of one call."""
         return self._spent(one.address, calls, states, out)
 
     def _spent(self, function: int, calls: int, states: Any, out: Any) -> float:
-        total = self._run(function, calls, states.ctypes.data, states.shape[1], STATES, out.ctypes.data)
+        total = self._run(
+            function, calls, states.ctypes.data, states.shape[1], STATES, out.ctypes.data
+        )
         return float(total) / calls
 
     def trig(self) -> float:
@@ -56,17 +65,28 @@ def difference(clock: Clock, one: Contender, judge: Contender, states: Any) -> f
     worst = 0.0
     for state in states[:5]:
         expected, found = clock.result(judge, state), clock.result(one, state)
-        worst = max(worst, float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-6)))
+        worst = max(
+            worst, float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-6))
+        )
     return worst
 
 
-def timed(clock: Clock, several: Sequence[Contender], states: Any, rounds: int = ROUNDS) -> list[dict[str, float]]:
+def timed(
+    clock: Clock, several: Sequence[Contender], states: Any, rounds: int = ROUNDS
+) -> list[dict[str, float]]:
     """Minimum and median ns of a call of each, in interleaved rounds."""
     given = [np.ascontiguousarray(one.order.states(states)) for one in several]
     out = np.zeros(max(one.size for one in several) + 1)
-    first = [min(clock.run(one, 2 * STATES, x, out) for _ in range(3)) for one, x in zip(several, given, strict=True)]
+    first = [
+        min(clock.run(one, 2 * STATES, x, out) for _ in range(3))
+        for one, x in zip(several, given, strict=True)
+    ]
     calls = [max(STATES, round(SLICE / ns)) for ns in first]
-    spent = [[clock.run(one, n, x, out) for one, n, x in zip(several, calls, given, strict=True)]
-             for _ in range(rounds)]
+    spent = [
+        [clock.run(one, n, x, out) for one, n, x in zip(several, calls, given, strict=True)]
+        for _ in range(rounds)
+    ]
     columns = list(zip(*spent, strict=True))
-    return [{"minimum": round(min(column), 2), "median": round(median(column), 2)} for column in columns]
+    return [
+        {"minimum": round(min(column), 2), "median": round(median(column), 2)} for column in columns
+    ]

@@ -1,4 +1,5 @@
-"""One function of one tool: how it is called, what it costs, and how its result reads in symgen's order."""
+"""One function of one tool: how it is called, what it costs, and how its result reads in symgen's
+order."""
 
 import ctypes
 from collections.abc import Callable, Sequence
@@ -19,8 +20,8 @@ INPUTS = {"q": 0, "qd": 1, "qdd": 2, "tau": 2}
 
 @dataclass(frozen=True)
 class Contender:
-    """`address` is a C function of a state (q, qd, qdd or tau) and a result; `read` gives the result in symgen's
-    order from that in the tool's own; `facts` are counts and costs."""
+    """`address` is a C function of a state (q, qd, qdd or tau) and a result; `read` gives the
+    result in symgen's order from that in the tool's own; `facts` are counts and costs."""
 
     tool: str
     quantity: str
@@ -45,7 +46,8 @@ class Order:
 
     @classmethod
     def of(cls, plain: Plain, names: Sequence[str]) -> "Order":
-        """Of Pinocchio, by the joints' names in symgen's order; a floating joint comes first in both."""
+        """Of Pinocchio, by the joints' names in symgen's order; a floating joint comes first in
+        both."""
         first = 6 if plain.joints[0].kind == "FF" else 0
         free = list(range(first))
         moved = [plain.places[name] for name in names if name in plain.places]
@@ -62,7 +64,8 @@ class Order:
         return out
 
     def result(self, quantity: str, flat: Array) -> Array:
-        """A result in symgen's order from one in Pinocchio's, matrices row-major one after the other."""
+        """A result in symgen's order from one in Pinocchio's, matrices row-major one after the
+        other."""
         nv, rows = len(self.velocities), list(self.velocities)
         if quantity == "regressor":
             columns = [10 * k + p for k in self._bodies() for p in (0, 1, 2, 3, 4, 5, 7, 6, 8, 9)]

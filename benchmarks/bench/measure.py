@@ -18,8 +18,8 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Manner:
-    """How the tools are taken: sets of flags, symgen's kinds of trigonometry, whether CasADi eliminates common
-    subexpressions of urdf2casadi."""
+    """How the tools are taken: sets of flags, symgen's kinds of trigonometry, whether CasADi
+    eliminates common subexpressions of urdf2casadi."""
 
     flags: tuple[str, ...] = tuple(FLAGS)
     trigs: tuple[str, ...] = ours.TRIGS
@@ -56,21 +56,34 @@ def _built(case: Case, manner: Manner) -> Built:
     mine, names = ours.contenders(case, plain, folder, manner.flags, manner.trigs)
     order = Order.of(plain, names)
     more = () if manner.simplify else ("plain",)
-    made = (*mine, *peers.u2c_contenders(case, plain, folder, order, manner.flags, *more),
-            *peers.sx_contenders(case, model, folder, order, manner.flags))
+    made = (
+        *mine,
+        *peers.u2c_contenders(case, plain, folder, order, manner.flags, *more),
+        *peers.sx_contenders(case, model, folder, order, manner.flags),
+    )
     return Built(case, plain, order, model, made)
 
 
 def rows(robot: Built, clock: Clock, rounds: int) -> list[Row]:
     """A row for each quantity and tool of a robot."""
-    every = [*robot.contenders, *peers.cpp_contenders(robot.case, robot.plain, robot.model, robot.order)]
+    every = [
+        *robot.contenders,
+        *peers.cpp_contenders(robot.case, robot.plain, robot.model, robot.order),
+    ]
     log(f"{robot.case.name}: measuring {len(every)} functions")
     drawn = states(robot.plain)
-    return [row for quantity in robot.case.quantities
-            for row in _rows(robot.case.name, clock, [c for c in every if c.quantity == quantity], drawn, rounds)]
+    return [
+        row
+        for quantity in robot.case.quantities
+        for row in _rows(
+            robot.case.name, clock, [c for c in every if c.quantity == quantity], drawn, rounds
+        )
+    ]
 
 
-def _rows(name: str, clock: Clock, several: Sequence[Contender], drawn: Any, rounds: int) -> list[Row]:
+def _rows(
+    name: str, clock: Clock, several: Sequence[Contender], drawn: Any, rounds: int
+) -> list[Row]:
     errors = [difference(clock, one, several[0], drawn) for one in several]
     right = [one for one, error in zip(several, errors, strict=True) if error <= TOLERANCE]
     for one, error in zip(several, errors, strict=True):
@@ -78,7 +91,13 @@ def _rows(name: str, clock: Clock, several: Sequence[Contender], drawn: Any, rou
             log(f"{name} {one.quantity}: {one.tool} differs by {error:.1e} and is not timed")
     times = dict(zip((one.tool for one in right), timed(clock, right, drawn, rounds), strict=True))
     return [
-        {"robot": name, "quantity": one.quantity, "tool": one.tool, "difference": error, **one.facts,
-         **times.get(one.tool, {})}
+        {
+            "robot": name,
+            "quantity": one.quantity,
+            "tool": one.tool,
+            "difference": error,
+            **one.facts,
+            **times.get(one.tool, {}),
+        }
         for one, error in zip(several, errors, strict=True)
     ]

@@ -12,7 +12,7 @@ from benchmarks.bench.build import FLAGS, Cost, all_compiled, empty, linked, mac
 from benchmarks.bench.cases import Case
 from benchmarks.bench.contender import INPUTS, Contender, Order, address
 from benchmarks.bench.plain import Plain
-from symgen.job import Job
+from symgen.jobs.job import Job
 
 PREFIX = "ours"
 TRIGS = ("libm", *(("inline",) if "trig" in Job.__dataclass_fields__ else ()))
@@ -22,14 +22,29 @@ def generate(case: Case, folder: Path, trig: str) -> Cost:
     """Write the C of a robot."""
     wanted = [word for quantity in case.quantities for word in ("--quantity", quantity)]
     option = ["--trig", trig] if trig != "libm" else []
-    return python("symgen", "generate", str(case.file), "-o", str(folder), "--lang", "c", "--prefix", PREFIX,
-                  "--zeros", "once", *wanted, *case.options, *option)
+    return python(
+        "symgen",
+        "generate",
+        str(case.file),
+        "-o",
+        str(folder),
+        "--lang",
+        "c",
+        "--prefix",
+        PREFIX,
+        "--zeros",
+        "once",
+        *wanted,
+        *case.options,
+        *option,
+    )
 
 
 def contenders(
     case: Case, plain: Plain, folder: Path, flags: Sequence[str], trigs: Sequence[str] = TRIGS
 ) -> tuple[list[Contender], list[str]]:
-    """Every function of a robot with each set of flags and kind of trigonometry, and symgen's names of joints."""
+    """Every function of a robot with each set of flags and kind of trigonometry, and symgen's names
+    of joints."""
     found: list[Contender] = []
     for trig in trigs:
         where = empty(folder / f"symgen-{trig}")
@@ -42,33 +57,58 @@ def contenders(
 
 
 EXACT_ENOUGH = ("-fno-unsafe-math-optimizations", "-ffp-contract=fast")
-"""With -ffast-math for sines of symgen's own: their order of operations stays, products and sums may be fused."""
+"""With -ffast-math for sines of symgen's own: their order of operations stays, products and sums
+may be fused."""
 
 
 def _allowed(flags: Sequence[str], trig: str) -> list[str]:
     return [*flags, *(EXACT_ENOUGH if trig == "inline" and "-ffast-math" in flags else ())]
 
 
-def compiled_as(tool: str, flags: Any, folder: Path, manifest: Any, plain: Plain, cost: Cost) -> list[Contender]:
-    names = [name for name in manifest["functions"] if name in manifest["functions"][name]["quantities"]]
+def compiled_as(
+    tool: str, flags: Any, folder: Path, manifest: Any, plain: Plain, cost: Cost
+) -> list[Contender]:
+    names = [
+        name for name in manifest["functions"] if name in manifest["functions"][name]["quantities"]
+    ]
     text = (folder / f"{PREFIX}.h").read_text(encoding="utf-8")
     (folder / "call.c").write_text(_calls(manifest, text, plain), encoding="utf-8")
     header = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.h")))
     sources = [folder / f"{PREFIX}_{name}.c" for name in names]
     built = all_compiled([*sources, folder / "call.c"], (*flags, "-std=c99", f"-I{folder}"), header)
-    library = ctypes.CDLL(str(linked([path for path, _ in built], folder / f"{tool.replace(' ', '-')}.so", "-lm")
-                              .resolve()))
+    library = ctypes.CDLL(
+        str(
+            linked(
+                [path for path, _ in built], folder / f"{tool.replace(' ', '-')}.so", "-lm"
+            ).resolve()
+        )
+    )
     return [
-        Contender(tool, name, address(library, f"call_{name}"), Order.same(plain), _size(manifest, name),
-                  lambda flat: flat, _facts(manifest, name, source, made, cost))
+        Contender(
+            tool,
+            name,
+            address(library, f"call_{name}"),
+            Order.same(plain),
+            _size(manifest, name),
+            lambda flat: flat,
+            _facts(manifest, name, source, made, cost),
+        )
         for name, source, made in zip(names, sources, built, strict=False)
     ]
 
 
-def _facts(manifest: Any, name: str, source: Path, made: tuple[Path, Cost], cost: Cost) -> dict[str, Any]:
+def _facts(
+    manifest: Any, name: str, source: Path, made: tuple[Path, Cost], cost: Cost
+) -> dict[str, Any]:
     counts = manifest["functions"][name]["operations"]
-    return {"operations": counts["total"], "trig": counts["trig"], "bytes": source.stat().st_size,
-            "code": machine_code(made[0]), "compile": asdict(made[1]), "generation": asdict(cost)}
+    return {
+        "operations": counts["total"],
+        "trig": counts["trig"],
+        "bytes": source.stat().st_size,
+        "code": machine_code(made[0]),
+        "compile": asdict(made[1]),
+        "generation": asdict(cost),
+    }
 
 
 def arguments(manifest: Any, name: str, direction: str) -> list[tuple[str, int]]:
@@ -85,11 +125,14 @@ def _size(manifest: Any, name: str) -> int:
 
 
 def _calls(manifest: Any, header: str, plain: Plain) -> str:
-    """C that calls every function with a state and a result, as the header declares it; a status is left."""
+    """C that calls every function with a state and a result, as the header declares it; a status is
+    left."""
     starts = (0, plain.nq, plain.nq + plain.nv)
     text = f'#include "{PREFIX}.h"\n'
     for name in manifest["functions"]:
-        given = {n: f"x + {starts[INPUTS[n]]}" for n, _ in arguments(manifest, name, "in")} | {"w": "w"}
+        given = {n: f"x + {starts[INPUTS[n]]}" for n, _ in arguments(manifest, name, "in")} | {
+            "w": "w"
+        }
         place = 0
         for out, size in arguments(manifest, name, "out"):
             given[out] = f"y + {place}"

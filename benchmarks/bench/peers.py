@@ -1,4 +1,5 @@
-"""The competitors: CasADi's C from urdf2casadi and from Pinocchio over casadi::SX, and Pinocchio's C++."""
+"""The competitors: CasADi's C from urdf2casadi and from Pinocchio over casadi::SX, and Pinocchio's
+C++."""
 
 import ctypes
 import json
@@ -11,14 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.bench.build import FLAGS, FOLDER, Cost, all_compiled, compiled, empty, linked, machine_code, python, run
+from benchmarks.bench.build import (
+    FLAGS,
+    FOLDER,
+    Cost,
+    all_compiled,
+    compiled,
+    empty,
+    linked,
+    machine_code,
+    python,
+    run,
+)
 from benchmarks.bench.cases import Case
 from benchmarks.bench.contender import Contender, Order, address
 from benchmarks.bench.plain import Plain, chain_urdf
 
 HERE = Path(__file__).resolve().parent
-DEFINES = ("-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
-           "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-DBOOST_FUSION_INVOKE_MAX_ARITY=12")
+DEFINES = (
+    "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
+    "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
+    "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+    "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
+)
 """As Pinocchio's own build."""
 
 LOCAL = ("mass_matrix", "forward_dynamics")
@@ -42,9 +58,14 @@ def cpp() -> ctypes.CDLL:
 
 @lru_cache(maxsize=1)
 def sx() -> Path:
-    """The program that writes Pinocchio's algorithms over casadi::SX: some minutes the first time."""
+    """The program that writes Pinocchio's algorithms over casadi::SX: some minutes the first
+    time."""
     made, _ = _cpp("pinocchio_sx.cpp", ("-O1", "-DNDEBUG"))
-    library = next(Path(entry) / "casadi" for entry in sys.path if (Path(entry) / "casadi/libcasadi.so").exists())
+    library = next(
+        Path(entry) / "casadi"
+        for entry in sys.path
+        if (Path(entry) / "casadi/libcasadi.so").exists()
+    )
     program = FOLDER / "pinocchio_sx"
     run(["g++", str(made), "-o", str(program), f"-L{library}", "-lcasadi", f"-Wl,-rpath,{library}"])
     return program
@@ -65,8 +86,14 @@ def cpp_contenders(case: Case, plain: Plain, model: Path, order: Order) -> Itera
             name = f"{quantity}{variant}"
             size = _size(quantity, plain)
             reader = library[f"pin_read_{name}"]
-            yield Contender("pinocchio" + variant.replace("_", " "), quantity, address(library, f"pin_{name}"), order,
-                            0, partial(_fetched, reader, size, order, quantity))
+            yield Contender(
+                "pinocchio" + variant.replace("_", " "),
+                quantity,
+                address(library, f"pin_{name}"),
+                order,
+                0,
+                partial(_fetched, reader, size, order, quantity),
+            )
 
 
 def _fetched(reader: Any, size: int, order: Order, quantity: str, _: Any) -> Any:
@@ -78,44 +105,75 @@ def _fetched(reader: Any, size: int, order: Order, quantity: str, _: Any) -> Any
 
 def _size(quantity: str, plain: Plain) -> int:
     n = plain.nv
-    sizes = {"mass_matrix": n * n, "coriolis_matrix": n * n, "regressor": 10 * n * len(plain.joints)}
+    sizes = {
+        "mass_matrix": n * n,
+        "coriolis_matrix": n * n,
+        "regressor": 10 * n * len(plain.joints),
+    }
     return sizes.get(quantity, 3 * n * n if quantity.endswith("derivatives") else n)
 
 
-def sx_contenders(case: Case, model: Path, folder: Path, order: Order, flags: Sequence[str]) -> list[Contender]:
+def sx_contenders(
+    case: Case, model: Path, folder: Path, order: Order, flags: Sequence[str]
+) -> list[Contender]:
     """CasADi's C from Pinocchio's algorithms."""
     where = empty(folder / "pinocchio-sx")
     names = [*case.quantities, *(f"{name}_local" for name in LOCAL if name in case.quantities)]
     traced = run([str(sx()), str(model), str(where), *names])
-    written = python("benchmarks.bench.casadi_write", "sx", str(where), str(where), *case.quantities)
-    cost = Cost(round(traced.seconds + written.seconds, 3), max(traced.megabytes, written.megabytes))
+    written = python(
+        "benchmarks.bench.casadi_write", "sx", str(where), str(where), *case.quantities
+    )
+    cost = Cost(
+        round(traced.seconds + written.seconds, 3), max(traced.megabytes, written.megabytes)
+    )
     return _casadi("casadi pinocchio", where, cost, order, flags)
 
 
-def u2c_contenders(case: Case, plain: Plain, folder: Path, order: Order, flags: Sequence[str],
-                   *more: str) -> list[Contender]:
+def u2c_contenders(
+    case: Case, plain: Plain, folder: Path, order: Order, flags: Sequence[str], *more: str
+) -> list[Contender]:
     """CasADi's C from urdf2casadi, which has chains only."""
     if not plain.serial:
         return []
     where = empty(folder / "urdf2casadi")
     urdf = where / "chain.urdf"
     urdf.write_text(chain_urdf(plain.joints), encoding="utf-8")
-    cost = python("benchmarks.bench.casadi_write", "u2c", str(urdf), str(where), *case.quantities, *more)
+    cost = python(
+        "benchmarks.bench.casadi_write", "u2c", str(urdf), str(where), *case.quantities, *more
+    )
     return _casadi("urdf2casadi", where, cost, order, flags)
 
 
-def _casadi(tool: str, folder: Path, cost: Cost, order: Order, flags: Sequence[str]) -> list[Contender]:
+def _casadi(
+    tool: str, folder: Path, cost: Cost, order: Order, flags: Sequence[str]
+) -> list[Contender]:
     facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
     found: list[Contender] = []
     for flag in flags:
         built = all_compiled([folder / f"{name}.c" for name in facts], FLAGS[flag])
         for (name, fact), (made, compile_cost) in zip(facts.items(), built, strict=True):
-            library = ctypes.CDLL(str(linked([made], folder / f"{name}-{flag}.so", "-lm").resolve()))
+            library = ctypes.CDLL(
+                str(linked([made], folder / f"{name}-{flag}.so", "-lm").resolve())
+            )
             *places, size = fact["places"]
-            known = {"operations": fact["operations"], "bytes": fact["bytes"], "code": machine_code(made),
-                     "compile": asdict(compile_cost), "generation": asdict(cost)}
-            found.append(Contender(f"{tool} {flag}", name, address(library, f"call_{name}"), order, len(places),
-                                   partial(_spread, places, size, order, name), known))
+            known = {
+                "operations": fact["operations"],
+                "bytes": fact["bytes"],
+                "code": machine_code(made),
+                "compile": asdict(compile_cost),
+                "generation": asdict(cost),
+            }
+            found.append(
+                Contender(
+                    f"{tool} {flag}",
+                    name,
+                    address(library, f"call_{name}"),
+                    order,
+                    len(places),
+                    partial(_spread, places, size, order, name),
+                    known,
+                )
+            )
     return found
 
 

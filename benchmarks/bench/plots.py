@@ -13,8 +13,13 @@ from benchmarks.bench.report import CASADI, PINOCCHIO, Row, at, best, ratio, rob
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-COLORS = {"symgen": "#0b6e4f", "symgen inline": "#5fbf8f", "CasADi": "#d1720f", "Pinocchio": "#4a5f99",
-          "urdf2casadi": "#b03a2e"}
+COLORS = {
+    "symgen": "#0b6e4f",
+    "symgen inline": "#5fbf8f",
+    "CasADi": "#d1720f",
+    "Pinocchio": "#4a5f99",
+    "urdf2casadi": "#b03a2e",
+}
 
 TICKS = {"CasADi": (0.5, 1, 2, 3, 4, 6, 8), "Pinocchio": (1, 2, 4, 8, 16, 32, 64)}
 """Of the ratios to each."""
@@ -37,8 +42,16 @@ def _ratios(rows: Sequence[Row]) -> Any:
         robots = robots_of(rows)
         for k, robot in enumerate(robots):
             heights = [ratio(rows, robot, quantity, peer) or 0 for quantity in QUANTITIES]
-            places = [i + (k - len(robots) / 2 + 0.5) * 0.8 / len(robots) for i in range(len(QUANTITIES))]
-            axis.bar(places, heights, 0.75 / len(robots), label=robot, color=plt.cm.viridis(k / len(robots)))
+            places = [
+                i + (k - len(robots) / 2 + 0.5) * 0.8 / len(robots) for i in range(len(QUANTITIES))
+            ]
+            axis.bar(
+                places,
+                heights,
+                0.75 / len(robots),
+                label=robot,
+                color=plt.cm.viridis(k / len(robots)),
+            )
         axis.axhline(1, color="black", linewidth=0.8)
         axis.axhline(bar, color="black", linewidth=1, linestyle="--")
         axis.text(-0.9, bar, f"aim {bar:g}×", va="bottom")
@@ -49,15 +62,22 @@ def _ratios(rows: Sequence[Row]) -> Any:
         axis.grid(axis="y", alpha=0.3)
         axis.set_axisbelow(True)
     axes[1].set_xticks(range(len(QUANTITIES)), list(QUANTITIES.values()))
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(robots))
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(robots)
+    )
     return figure
 
 
 def _times(rows: Sequence[Row]) -> Any:
     """Nanoseconds a call, a panel a robot."""
     robots = robots_of(rows)
-    figure, axes = plt.subplots(-(-len(robots) // 2), 2, figsize=(13, 2.6 * -(-len(robots) // 2)),
-                                layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(
+        -(-len(robots) // 2),
+        2,
+        figsize=(13, 2.6 * -(-len(robots) // 2)),
+        layout="constrained",
+        squeeze=False,
+    )
     kinds = ("symgen inline", "symgen", "CasADi", "Pinocchio")
     for axis, robot in zip(axes.flat, robots, strict=False):
         for k, kind in enumerate(kinds):
@@ -66,27 +86,50 @@ def _times(rows: Sequence[Row]) -> Any:
             axis.bar(places, heights, 0.19, label=kind, color=COLORS[kind])
         axis.set(yscale="log", title=robot, ylabel="ns a call")
         axis.set_xticks(range(len(QUANTITIES)), list(QUANTITIES.values()), fontsize=8)
-    for axis in axes.flat[len(robots):]:
+    for axis in axes.flat[len(robots) :]:
         axis.set_axis_off()
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(kinds))
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(kinds)
+    )
     return figure
 
 
 def _growth(rows: Sequence[Row]) -> Any:
     """Operations and nanoseconds over joints, log-log."""
     lengths = sorted({row["joints"] for row in rows})
-    figure, axes = plt.subplots(2, len(CHAIN_QUANTITIES), figsize=(17, 7.5), layout="constrained", sharex=True)
-    tools = {"symgen O2": "symgen", "casadi pinocchio O2": "CasADi", "urdf2casadi O2": "urdf2casadi",
-             "pinocchio": "Pinocchio"}
-    for line, (key, label) in zip(axes, (("operations", "operations"), ("minimum", "ns a call")), strict=True):
+    figure, axes = plt.subplots(
+        2, len(CHAIN_QUANTITIES), figsize=(17, 7.5), layout="constrained", sharex=True
+    )
+    tools = {
+        "symgen O2": "symgen",
+        "casadi pinocchio O2": "CasADi",
+        "urdf2casadi O2": "urdf2casadi",
+        "pinocchio": "Pinocchio",
+    }
+    for line, (key, label) in zip(
+        axes, (("operations", "operations"), ("minimum", "ns a call")), strict=True
+    ):
         for axis, quantity in zip(line, CHAIN_QUANTITIES, strict=True):
             for tool, color in tools.items():
-                points = [(n, y) for n in lengths if (y := at(rows, key, quantity, tool, n)) is not None]
+                points = [
+                    (n, y) for n in lengths if (y := at(rows, key, quantity, tool, n)) is not None
+                ]
                 if points:
-                    axis.loglog(*zip(*points, strict=True), "o-", ms=4, color=COLORS[color], label=_named(tool))
+                    axis.loglog(
+                        *zip(*points, strict=True),
+                        "o-",
+                        ms=4,
+                        color=COLORS[color],
+                        label=_named(tool),
+                    )
             if key == "operations":
-                axis.loglog(JOHANNESSEN[quantity].keys(), JOHANNESSEN[quantity].values(), "x:", color="gray",
-                            label="urdf2casadi, published")
+                axis.loglog(
+                    JOHANNESSEN[quantity].keys(),
+                    JOHANNESSEN[quantity].values(),
+                    "x:",
+                    color="gray",
+                    label="urdf2casadi, published",
+                )
             axis.set(title=QUANTITIES[quantity] if key == "operations" else "", xticks=lengths)
             axis.set_xticks(lengths, [str(n) for n in lengths])
             axis.minorticks_off()
@@ -99,5 +142,9 @@ def _growth(rows: Sequence[Row]) -> Any:
 
 
 def _named(tool: str) -> str:
-    return {"symgen O2": "symgen", "casadi pinocchio O2": "CasADi (Pinocchio SX)", "urdf2casadi O2": "urdf2casadi",
-            "pinocchio": "Pinocchio C++"}[tool]
+    return {
+        "symgen O2": "symgen",
+        "casadi pinocchio O2": "CasADi (Pinocchio SX)",
+        "urdf2casadi O2": "urdf2casadi",
+        "pinocchio": "Pinocchio C++",
+    }[tool]

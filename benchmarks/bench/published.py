@@ -12,4 +12,5 @@ JOHANNESSEN = {
         "forward_dynamics": (209, 4546, 10320, 15947, 22123, 27277, 33253),
     }.items()
 }
-"""Operations of urdf2casadi's functions by joints (Johannessen 2019); `bias` is C q̇ without gravity there."""
+"""Operations of urdf2casadi's functions by joints (Johannessen 2019); `bias` is C q̇ without
+gravity there."""

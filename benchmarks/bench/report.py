@@ -28,10 +28,18 @@ KINDS: dict[str, Callable[[str], bool]] = {
 OURS = ("symgen", "symgen inline")
 
 
-def best(rows: Iterable[Row], robot: str, quantity: str, kind: str, key: str = "minimum") -> float | None:
+def best(
+    rows: Iterable[Row], robot: str, quantity: str, kind: str, key: str = "minimum"
+) -> float | None:
     """The smallest figure of a kind of tool."""
-    found = [row[key] for row in rows
-             if row["robot"] == robot and row["quantity"] == quantity and key in row and KINDS[kind](row["tool"])]
+    found = [
+        row[key]
+        for row in rows
+        if row["robot"] == robot
+        and row["quantity"] == quantity
+        and key in row
+        and KINDS[kind](row["tool"])
+    ]
     return min(found, default=None)
 
 
@@ -39,10 +47,15 @@ def robots_of(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(row["robot"] for row in rows))
 
 
-def ratio(rows: Sequence[Row], robot: str, quantity: str, peer: str, kind: str = "best") -> float | None:
+def ratio(
+    rows: Sequence[Row], robot: str, quantity: str, peer: str, kind: str = "best"
+) -> float | None:
     """How many times as long the peer takes; `best` is the faster kind of ours."""
-    mine = [x for k in (OURS if kind == "best" else (kind,))
-            if (x := best(rows, robot, quantity, k)) is not None]
+    mine = [
+        x
+        for k in (OURS if kind == "best" else (kind,))
+        if (x := best(rows, robot, quantity, k)) is not None
+    ]
     other = best(rows, robot, quantity, peer)
     return other / min(mine) if mine and other else None
 
@@ -51,7 +64,14 @@ def page(results: dict[str, Any]) -> str:
     """The whole page."""
     rows, chains = results["robots"], results["chains"]
     below = _below(rows, results["machine"])
-    parts = [_head(results["machine"]), _summary(rows), "## Robots\n", *_times(rows), below, _costs(rows)]
+    parts = [
+        _head(results["machine"]),
+        _summary(rows),
+        "## Robots\n",
+        *_times(rows),
+        below,
+        _costs(rows),
+    ]
     return "\n".join([*parts, *(_chains(chains) if chains else [])]).rstrip() + "\n"
 
 
@@ -89,10 +109,22 @@ def _kib(machine: dict[str, Any]) -> int:
 
 def _summary(rows: Sequence[Row]) -> str:
     """All ratios."""
-    lines = [[robot, *(" / ".join(_marked(ratio(rows, robot, quantity, peer), bar) for peer, bar in _peers())
-                       for quantity in QUANTITIES)] for robot in robots_of(rows)]
-    return ("How many times faster than CasADi / Pinocchio (aims 2 and 8; bold: below):\n\n"
-            + _table(("robot", *QUANTITIES.values()), lines))
+    lines = [
+        [
+            robot,
+            *(
+                " / ".join(
+                    _marked(ratio(rows, robot, quantity, peer), bar) for peer, bar in _peers()
+                )
+                for quantity in QUANTITIES
+            ),
+        ]
+        for robot in robots_of(rows)
+    ]
+    return (
+        "How many times faster than CasADi / Pinocchio (aims 2 and 8; bold: below):\n\n"
+        + _table(("robot", *QUANTITIES.values()), lines)
+    )
 
 
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
@@ -105,15 +137,26 @@ def _shown(x: float | None, digits: int = 0) -> str:
 
 
 def _times(rows: Sequence[Row]) -> Iterator[str]:
-    head = ("quantity", "operations", "CasADi's", "symgen ns", "inline ns", "CasADi ns", "Pinocchio ns",
-            "CasADi / ours", "Pinocchio / ours")
+    head = (
+        "quantity",
+        "operations",
+        "CasADi's",
+        "symgen ns",
+        "inline ns",
+        "CasADi ns",
+        "Pinocchio ns",
+        "CasADi / ours",
+        "Pinocchio / ours",
+    )
     for robot in robots_of(rows):
         yield f"### {robot}\n"
         yield _table(head, (_line(rows, robot, quantity) for quantity in QUANTITIES))
 
 
 def _line(rows: Sequence[Row], robot: str, quantity: str) -> list[str]:
-    counts = [_shown(best(rows, robot, quantity, kind, "operations")) for kind in ("symgen", "CasADi")]
+    counts = [
+        _shown(best(rows, robot, quantity, kind, "operations")) for kind in ("symgen", "CasADi")
+    ]
     times = [_shown(best(rows, robot, quantity, kind)) for kind in KINDS]
     marks = [_marked(ratio(rows, robot, quantity, peer), bar) for peer, bar in _peers()]
     return [QUANTITIES[quantity], *counts, *times, *marks]
@@ -130,20 +173,41 @@ def _marked(x: float | None, bar: float) -> str:
 
 def _below(rows: Sequence[Row], machine: dict[str, Any]) -> str:
     """The cells below the bar, by name and reason."""
-    found = [(robot, quantity, peer, x) for robot in robots_of(rows) for quantity in QUANTITIES
-             for peer, bar in _peers() if (x := ratio(rows, robot, quantity, peer)) is not None and x < bar]
-    lines = [(robot, QUANTITIES[quantity], f"{x:.1f} × {peer}", _reason(rows, robot, quantity, peer, machine))
-             for robot, quantity, peer, x in found]
-    cells = sum(ratio(rows, robot, quantity, peer) is not None
-                for robot in robots_of(rows) for quantity in QUANTITIES for peer, _ in _peers())
+    found = [
+        (robot, quantity, peer, x)
+        for robot in robots_of(rows)
+        for quantity in QUANTITIES
+        for peer, bar in _peers()
+        if (x := ratio(rows, robot, quantity, peer)) is not None and x < bar
+    ]
+    lines = [
+        (
+            robot,
+            QUANTITIES[quantity],
+            f"{x:.1f} × {peer}",
+            _reason(rows, robot, quantity, peer, machine),
+        )
+        for robot, quantity, peer, x in found
+    ]
+    cells = sum(
+        ratio(rows, robot, quantity, peer) is not None
+        for robot in robots_of(rows)
+        for quantity in QUANTITIES
+        for peer, _ in _peers()
+    )
     title = f"## Below {CASADI:g} × CasADi or {PINOCCHIO:g} × Pinocchio"
     table = _table(("robot", "quantity", "ratio", "why"), lines)
     return f"{title}\n\n{len(found)} of {cells} cells (bold above):\n\n{table}"
 
 
-def _reason(rows: Sequence[Row], robot: str, quantity: str, peer: str, machine: dict[str, Any]) -> str:
-    """What is known: of the pair itself, from counts, the time of sines and cosines, and the size of the code."""
-    ours, theirs = (best(rows, robot, quantity, kind, "operations") for kind in ("symgen", "CasADi"))
+def _reason(
+    rows: Sequence[Row], robot: str, quantity: str, peer: str, machine: dict[str, Any]
+) -> str:
+    """What is known: of the pair itself, from counts, the time of sines and cosines, and the size
+    of the code."""
+    ours, theirs = (
+        best(rows, robot, quantity, kind, "operations") for kind in ("symgen", "CasADi")
+    )
     spent = min(x for kind in OURS if (x := best(rows, robot, quantity, kind)) is not None)
     found = []
     if peer == "CasADi" and ours and theirs:
@@ -157,9 +221,14 @@ def _reason(rows: Sequence[Row], robot: str, quantity: str, peer: str, machine: 
     return "; ".join(found)
 
 
-def _sines(rows: Sequence[Row], robot: str, quantity: str, spent: float, machine: dict[str, Any]) -> list[str]:
-    """The share of sines and cosines where it is notable: of the time with libm's, of the arithmetic with ours."""
-    trig, operations = (best(rows, robot, quantity, "symgen", key) or 0 for key in ("trig", "operations"))
+def _sines(
+    rows: Sequence[Row], robot: str, quantity: str, spent: float, machine: dict[str, Any]
+) -> list[str]:
+    """The share of sines and cosines where it is notable: of the time with libm's, of the
+    arithmetic with ours."""
+    trig, operations = (
+        best(rows, robot, quantity, "symgen", key) or 0 for key in ("trig", "operations")
+    )
     own = trig / 2 * SINCOS
     if spent == best(rows, robot, quantity, "symgen"):
         whose, what, share = "libm's", "time", trig * machine["trig"] / spent
@@ -172,19 +241,36 @@ def _sines(rows: Sequence[Row], robot: str, quantity: str, spent: float, machine
 def _costs(rows: Sequence[Row]) -> str:
     """Generation of all quantities, size of C and compile time, by robot and tool."""
     head = ("robot", "tool", "C kB", "generation s", "MB", "compile -O2 s", "compile fast s")
-    return "## Cost of the code\n\nAll quantities above that the tool has; CPU time from process start.\n\n" + _table(
-        head, (_cost(rows, robot, tool) for robot in robots_of(rows) for tool in
-               ("symgen", "symgen inline", "urdf2casadi", "casadi pinocchio")
-               if any(row["tool"] == f"{tool} O2" and row["robot"] == robot for row in rows)))
+    return (
+        "## Cost of the code\n\nAll quantities above that the tool has; CPU time from process "
+        "start.\n\n"
+        + _table(
+            head,
+            (
+                _cost(rows, robot, tool)
+                for robot in robots_of(rows)
+                for tool in ("symgen", "symgen inline", "urdf2casadi", "casadi pinocchio")
+                if any(row["tool"] == f"{tool} O2" and row["robot"] == robot for row in rows)
+            ),
+        )
+    )
 
 
 def _cost(rows: Sequence[Row], robot: str, tool: str) -> list[str]:
-    plain, fast = ([row for row in rows if row["robot"] == robot and row["tool"] == f"{tool} {flag}"]
-                   for flag in ("O2", "fast"))
+    plain, fast = (
+        [row for row in rows if row["robot"] == robot and row["tool"] == f"{tool} {flag}"]
+        for flag in ("O2", "fast")
+    )
     made = plain[0]["generation"]
     seconds = [sum(row["compile"]["seconds"] for row in some) for some in (plain, fast)]
-    return [robot, f"{tool} ({len(plain)})", _shown(sum(row["bytes"] for row in plain) / 1e3),
-            _shown(made["seconds"], 1), _shown(made["megabytes"]), *(_shown(x, 1) for x in seconds)]
+    return [
+        robot,
+        f"{tool} ({len(plain)})",
+        _shown(sum(row["bytes"] for row in plain) / 1e3),
+        _shown(made["seconds"], 1),
+        _shown(made["megabytes"]),
+        *(_shown(x, 1) for x in seconds),
+    ]
 
 
 def _chains(rows: Sequence[Row]) -> Iterator[str]:
@@ -198,22 +284,43 @@ counts are of a UR5 with other numbers and of C q̇ without gravity in place of 
 """
     lengths = sorted({row["joints"] for row in rows})
     for key, title in (("operations", "Operations"), ("minimum", "Nanoseconds")):
-        tools = ("symgen O2", "casadi pinocchio O2", "urdf2casadi O2", *(("pinocchio",) if key == "minimum" else ()))
-        lines = [_grown(rows, key, quantity, tool, lengths) for quantity in CHAIN_QUANTITIES for tool in tools]
-        lines += [_published(quantity, lengths) for quantity in JOHANNESSEN] if key == "operations" else []
+        tools = (
+            "symgen O2",
+            "casadi pinocchio O2",
+            "urdf2casadi O2",
+            *(("pinocchio",) if key == "minimum" else ()),
+        )
+        lines = [
+            _grown(rows, key, quantity, tool, lengths)
+            for quantity in CHAIN_QUANTITIES
+            for tool in tools
+        ]
+        lines += (
+            [_published(quantity, lengths) for quantity in JOHANNESSEN]
+            if key == "operations"
+            else []
+        )
         yield f"{title}:\n"
         yield _table(("quantity", "tool", *map(str, lengths)), lines)
 
 
-def _grown(rows: Sequence[Row], key: str, quantity: str, tool: str, lengths: Sequence[int]) -> list[str]:
+def _grown(
+    rows: Sequence[Row], key: str, quantity: str, tool: str, lengths: Sequence[int]
+) -> list[str]:
     figures = (_shown(at(rows, key, quantity, tool, n)) for n in lengths)
     return [QUANTITIES[quantity], tool.removesuffix(" O2"), *figures]
 
 
 def at(rows: Iterable[Row], key: str, quantity: str, tool: str, joints: int) -> float | None:
     """A figure of a chain; of Pinocchio's conventions the faster."""
-    found = [row[key] for row in rows if key in row and row["quantity"] == quantity and row["joints"] == joints
-             and (row["tool"] == tool or (tool == "pinocchio" and row["tool"].startswith("pinocchio")))]
+    found = [
+        row[key]
+        for row in rows
+        if key in row
+        and row["quantity"] == quantity
+        and row["joints"] == joints
+        and (row["tool"] == tool or (tool == "pinocchio" and row["tool"].startswith("pinocchio")))
+    ]
     return min(found, default=None)
 
 

@@ -1,7 +1,8 @@
-"""Everything the controller, the estimator and the plant know of a robot: functions that symgen generates.
+"""Everything the controller, the estimator and the plant know of a robot: functions that symgen
+generates.
 
-The C is generated and compiled by the public `symgen.compile`; the parameters of one link, the payload, are an input.
-"""
+The C is generated and compiled by the public `symgen.compile`; the parameters of one link, the
+payload, are an input."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 
 import symgen
 from examples.adaptive_mpc.inertia import Array, moved
-from symgen.native import Compiled
+from symgen.native.compiled import Compiled
 
 QUANTITIES = (
     "dynamics=forward_dynamics+forward_dynamics_derivatives",
@@ -25,7 +26,8 @@ NOTHING: Array = np.zeros(10)
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of the joints as the URDF states them: rad, rad/s, N m; infinite where it states none."""
+    """Limits of the joints as the URDF states them: rad, rad/s, N m; infinite where it states
+    none."""
 
     lower: Array
     upper: Array
@@ -35,7 +37,8 @@ class Limits:
 
 @dataclass(frozen=True)
 class Hand:
-    """Position (m) and velocity (m/s) of a link's origin in the root's axes, and their Jacobians; any batch shape.
+    """Position (m) and velocity (m/s) of a link's origin in the root's axes, and their Jacobians;
+    any batch shape.
 
     `position_q` is ∂p/∂q = ∂v/∂q̇ (3 x n), `velocity_q` is ∂v/∂q (3 x n).
     """
@@ -55,15 +58,21 @@ class Arm:
     def __init__(self, file: Path | str, link: str) -> None:
         hand = f"hand=frame_pose:{link}+frame_jacobian_aligned:{link}"
         model = symgen.load(str(file)).model
-        body = next(k for k, body in enumerate(model.bodies) if any(one.name == link for one in body.links))
+        body = next(
+            k for k, body in enumerate(model.bodies) if any(one.name == link for one in body.links)
+        )
         seat = next(one.pose for one in model.bodies[body].links if one.name == link)
-        self.functions: Compiled = symgen.compile(file, *QUANTITIES, hand, parameters=f"runtime:{link}")
+        self.functions: Compiled = symgen.compile(
+            file, *QUANTITIES, hand, parameters=f"runtime:{link}"
+        )
         self.dof = model.dof
         self.limits = _limits(model)
         self._columns = slice(10 * body, 10 * body + 10)
         self._to_body = moved(np.array(seat.rotation), np.array(seat.position))
 
-    def dynamics(self, q: Array, qd: Array, tau: Array, payload: Array) -> tuple[Array, Array, Array, Array]:
+    def dynamics(
+        self, q: Array, qd: Array, tau: Array, payload: Array
+    ) -> tuple[Array, Array, Array, Array]:
         """q̈ (n) and its derivatives with respect to q, q̇ and τ (n x n each)."""
         return self.functions.dynamics(q, qd, tau, self._prepared(payload))  # type: ignore[no-any-return]
 
@@ -77,7 +86,8 @@ class Arm:
         return self.functions.mass_matrix(q, self._prepared(payload))  # type: ignore[no-any-return]
 
     def payload_regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """The joint forces by the payload's parameters, n x 10: columns of its body, moved to its link."""
+        """The joint forces by the payload's parameters, n x 10: columns of its body, moved to its
+        link."""
         return self.functions.regressor(q, qd, qdd)[..., self._columns] @ self._to_body  # type: ignore[no-any-return]
 
     def hand(self, q: Array, qd: Array) -> Hand:
@@ -92,11 +102,11 @@ class Arm:
 
 
 def _velocity_by_q(linear: Array, angular: Array, qd: Array) -> Array:
-    """∂(J q̇)/∂q of a serial arm, 3 x n: column j is (Σ_{i<j} ω_i q̇_i) x v_j + ω_j x Σ_{i≥j} v_i q̇_i.
+    """∂(J q̇)/∂q of a serial arm, 3 x n: column j is (Σ_{i<j} ω_i q̇_i) x v_j + ω_j x Σ_{i≥j} v_i
+    q̇_i.
 
-    For J_v's columns v_i and J_ω's ω_i: a joint turns the columns of all joints beyond it, and moves the hand for those
-    before it.
-    """
+    For J_v's columns v_i and J_ω's ω_i: a joint turns the columns of all joints beyond it, and
+    moves the hand for those before it."""
     rates = qd[..., None, :]
     turned = np.cumsum(angular * rates, axis=-1) - angular * rates
     beyond = np.cumsum((linear * rates)[..., ::-1], axis=-1)[..., ::-1]

@@ -19,7 +19,8 @@ class Noise:
 
 @dataclass(frozen=True)
 class Sample:
-    """What the sensors say at one time: q (rad), q̇ (rad/s), and τ (N m), held from the sample before until now."""
+    """What the sensors say at one time: q (rad), q̇ (rad/s), and τ (N m), held from the sample
+    before until now."""
 
     q: Array
     qd: Array
@@ -47,10 +48,13 @@ class Plant:
     @property
     def payload(self) -> Array:
         """The ten parameters that it carries now."""
-        return next((ten for since, ten in reversed(self.schedule) if since <= self.time + 1e-9), NOTHING)
+        return next(
+            (ten for since, ten in reversed(self.schedule) if since <= self.time + 1e-9), NOTHING
+        )
 
     def run(self, torque: Array, duration: float) -> Sample:
-        """Hold a torque for a time (s), in Runge-Kutta steps of about `step`, and read the sensors."""
+        """Hold a torque for a time (s), in Runge-Kutta steps of about `step`, and read the
+        sensors."""
         count = max(1, round(duration / self.step))
         for _ in range(count):
             self._advance(torque, duration / count)
@@ -58,11 +62,15 @@ class Plant:
 
     def sense(self, torque: Array) -> Sample:
         """What the sensors say now."""
+
         def noisy(value: Array, size: float) -> Array:
             return value + size * self._random.standard_normal(value.shape)
 
-        return Sample(noisy(self.q, self.noise.position), noisy(self.qd, self.noise.velocity),
-                      noisy(torque, self.noise.torque))
+        return Sample(
+            noisy(self.q, self.noise.position),
+            noisy(self.qd, self.noise.velocity),
+            noisy(torque, self.noise.torque),
+        )
 
     def _advance(self, torque: Array, h: float) -> None:
         payload = self.payload

@@ -14,16 +14,26 @@ import matplotlib.pyplot as plt
 
 COLORS = {"off": "#b03a2e", "on": "#0b6e4f", "known": "#4a5f99"}
 LABELS = {"off": "estimator off", "on": "estimator on", "known": "payload known"}
-PARTS = {"linearise (generated code, RK4)": "#4a5f99", "quadratic program (PIQP)": "#d1720f", "estimator": "#0b6e4f"}
-PANELS = (("mass, kg", (0,), ("m",)), ("first moments, kg m", (1, 2, 3), ("hx", "hy", "hz")),
-          ("moments of inertia, kg m²", (4, 7, 9), ("Ixx", "Iyy", "Izz")),
-          ("products of inertia, kg m²", (5, 6, 8), ("Ixy", "Ixz", "Iyz")))
+PARTS = {
+    "linearise (generated code, RK4)": "#4a5f99",
+    "quadratic program (PIQP)": "#d1720f",
+    "estimator": "#0b6e4f",
+}
+PANELS = (
+    ("mass, kg", (0,), ("m",)),
+    ("first moments, kg m", (1, 2, 3), ("hx", "hy", "hz")),
+    ("moments of inertia, kg m²", (4, 7, 9), ("Ixx", "Iyy", "Izz")),
+    ("products of inertia, kg m²", (5, 6, 8), ("Ixy", "Ixz", "Iyz")),
+)
 
 
 def draw(logs: Mapping[str, Any], folder: Path) -> None:
     """All plots, as PNG."""
-    for name, figure in (("tracking", _tracking(logs)), ("parameters", _parameters(logs["on"])),
-                         ("time", _times(logs["on"]))):
+    for name, figure in (
+        ("tracking", _tracking(logs)),
+        ("parameters", _parameters(logs["on"])),
+        ("time", _times(logs["on"])),
+    ):
         figure.savefig(folder / f"{name}.png", dpi=110)
     plt.close("all")
 
@@ -38,12 +48,21 @@ def _tracking(logs: Mapping[str, Any]) -> Any:
     """Height of the hand and of its target, and the size of the error."""
     figure, axes = plt.subplots(2, 1, figsize=(10, 7), layout="constrained", sharex=True)
     times = logs["on"].times
-    axes[0].plot(times, task.target(times).position[:, 2], color="black", linewidth=2.5, alpha=0.35, label="target")
+    axes[0].plot(
+        times,
+        task.target(times).position[:, 2],
+        color="black",
+        linewidth=2.5,
+        alpha=0.35,
+        label="target",
+    )
     for mode, log in logs.items():
         axes[0].plot(times, log.hand[:, 2], color=COLORS[mode], linewidth=1, label=LABELS[mode])
         axes[1].plot(times, 1e3 * log.errors, color=COLORS[mode], linewidth=1, label=LABELS[mode])
     axes[0].set(ylabel="height of the hand, m")
-    axes[1].set(yscale="log", ylim=(0.02, 300), ylabel="distance from the target, mm", xlabel="time, s")
+    axes[1].set(
+        yscale="log", ylim=(0.02, 300), ylabel="distance from the target, mm", xlabel="time, s"
+    )
     axes[0].legend(ncols=4, loc="upper center", bbox_to_anchor=(0.5, 1.15))
     for axis in axes:
         _events(axis)
@@ -58,7 +77,9 @@ def _parameters(log: Any) -> Any:
     for axis, (title, entries, names) in zip(axes.flat, PANELS, strict=True):
         for at, name, color in zip(entries, names, COLORS.values(), strict=False):
             value, spread = log.payloads[:, at], 2 * log.deviations[:, at]
-            axis.fill_between(log.times, value - spread, value + spread, color=color, alpha=0.15, linewidth=0)
+            axis.fill_between(
+                log.times, value - spread, value + spread, color=color, alpha=0.15, linewidth=0
+            )
             axis.plot(log.times, value, color=color, linewidth=1, label=name)
             axis.plot(log.times, _truth(log.times, at), color=color, linewidth=1, linestyle="--")
         limit = 1.6 * max(abs(ten[k]) for _, ten in task.SCHEDULE for k in entries)

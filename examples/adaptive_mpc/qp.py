@@ -1,7 +1,7 @@
 """Quadratic programs of one sparsity and changing numbers, for PIQP's interior-point method.
 
-Schwan, Jiang, Kuhn & Jones, "PIQP: A Proximal Interior-Point Quadratic Programming Solver", CDC 2023.
-"""
+Schwan, Jiang, Kuhn & Jones, "PIQP: A Proximal Interior-Point Quadratic Programming Solver", CDC
+2023."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,9 @@ class Blocks:
     def __init__(self, shape: tuple[int, int], places: Sequence[tuple[int, int, int, int]]) -> None:
         from scipy.sparse import csc_matrix
 
-        grids = [np.mgrid[r:r + height, c:c + width].reshape(2, -1) for r, c, height, width in places]
+        grids = [
+            np.mgrid[r : r + height, c : c + width].reshape(2, -1) for r, c, height, width in places
+        ]
         rows, columns = np.concatenate(grids, axis=1)
         self._order = np.lexsort((rows, columns))
         starts = np.searchsorted(columns[self._order], np.arange(shape[1] + 1))
@@ -59,6 +61,7 @@ class Solver:
         return int(self._solver.result.info.iter)
 
     def reaction(self, A: Any) -> Array:
-        """The forces of the constraints, Aᵀ y + z_upper - z_lower; minus the gradient where the point is optimal."""
+        """The forces of the constraints, Aᵀ y + z_upper - z_lower; minus the gradient where the
+        point is optimal."""
         found = self._solver.result
         return np.array(A.T @ found.y + found.z_bu - found.z_bl)

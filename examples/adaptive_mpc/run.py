@@ -1,8 +1,7 @@
 """The whole example: ``python -m examples.adaptive_mpc.run [FOLDER]`` (`make adaptive-mpc`).
 
-The same task three times: parameters never updated, updated by the estimator, and known. Writes results.json and
-plots, and prints the table.
-"""
+The same task three times: parameters never updated, updated by the estimator, and known. Writes
+results.json and plots, and prints the table."""
 
 import json
 import sys
@@ -27,9 +26,9 @@ MODES = ("off", "on", "known")
 
 @dataclass(frozen=True)
 class Log:
-    """One run, a row a step: times (s), errors of the hand (m), its positions (m), torques (N m), the controller's
-    parameters and their standard deviations, milliseconds of linearisation, quadratic program and estimator; the
-    number of steps whose program was not solved."""
+    """One run, a row a step: times (s), errors of the hand (m), its positions (m), torques (N m),
+    the controller's parameters and their standard deviations, milliseconds of linearisation,
+    quadratic program and estimator; the number of steps whose program was not solved."""
 
     times: Array
     errors: Array
@@ -41,14 +40,19 @@ class Log:
     unsolved: int
 
 
-def simulate(arm: Arm, mode: str, duration: float = task.DURATION, iterations: int = 1, nodes: int = 10) -> Log:
-    """Close the loop: measure, control, hold the torque for a period, estimate from both samples."""
+def simulate(
+    arm: Arm, mode: str, duration: float = task.DURATION, iterations: int = 1, nodes: int = 10
+) -> Log:
+    """Close the loop: measure, control, hold the torque for a period, estimate from both
+    samples."""
     noise = Noise()
     plant = Plant(arm, task.HOME, task.SCHEDULE, noise)
     controller = Controller(arm, task.HOME, nodes, task.PERIOD, iterations=iterations)
     estimator = PayloadEstimator(arm, task.EXPECTED, noise, task.PERIOD)
     beliefs: dict[str, Callable[[], Array]] = {
-        "off": lambda: NOTHING, "on": lambda: estimator.estimate, "known": lambda: plant.payload,
+        "off": lambda: NOTHING,
+        "on": lambda: estimator.estimate,
+        "known": lambda: plant.payload,
     }
     ahead = task.PERIOD * np.arange(nodes + 1)
     rows: list[tuple[Any, ...]] = []
@@ -63,8 +67,18 @@ def simulate(arm: Arm, mode: str, duration: float = task.DURATION, iterations: i
         spent = (step.linearise, step.solve, perf_counter() - start)
         hand = arm.hand(plant.q, plant.qd).position
         error = float(np.linalg.norm(hand - task.target(np.array(plant.time)).position))
-        rows.append((plant.time, error, hand, step.torque, payload, np.sqrt(np.diag(estimator.covariance)),
-                     1e3 * np.array(spent), not step.solved))
+        rows.append(
+            (
+                plant.time,
+                error,
+                hand,
+                step.torque,
+                payload,
+                np.sqrt(np.diag(estimator.covariance)),
+                1e3 * np.array(spent),
+                not step.solved,
+            )
+        )
         before = after
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     return Log(*columns[:7], unsolved=int(columns[7].sum()))
@@ -77,9 +91,12 @@ def summary(arm: Arm, log: Log) -> dict[str, Any]:
         "rms_mm": {name: _rms(log, *span) for name, span in task.PHASES.items()},
         "largest_mm": float(1e3 * log.errors[log.times > task.PHASES["no payload"][0]].max()),
         "ms": {
-            "linearise": float(np.median(log.milliseconds[:, 0])), "qp": float(np.median(log.milliseconds[:, 1])),
-            "estimate": float(np.median(log.milliseconds[:, 2])), "median": float(np.median(whole)),
-            "p99": float(np.quantile(whole, 0.99)), "largest": float(whole.max()),
+            "linearise": float(np.median(log.milliseconds[:, 0])),
+            "qp": float(np.median(log.milliseconds[:, 1])),
+            "estimate": float(np.median(log.milliseconds[:, 2])),
+            "median": float(np.median(whole)),
+            "p99": float(np.quantile(whole, 0.99)),
+            "largest": float(whole.max()),
         },
         "torque_by_limit": float((np.abs(log.torques) / arm.limits.effort).max()),
         "unsolved": log.unsolved,
@@ -87,10 +104,12 @@ def summary(arm: Arm, log: Log) -> dict[str, Any]:
 
 
 def convergence(log: Log) -> dict[str, Any]:
-    """How the estimate does after each change: largest errors a second later and at the end, and 5 % of the mass."""
+    """How the estimate does after each change: largest errors a second later and at the end, and 5
+    % of the mass."""
     found = {}
-    for name, (since, truth), until in zip(("2.5 kg", "1.2 kg"), task.SCHEDULE, (task.CHANGED, task.DURATION),
-                                           strict=True):
+    for name, (since, truth), until in zip(
+        ("2.5 kg", "1.2 kg"), task.SCHEDULE, (task.CHANGED, task.DURATION), strict=True
+    ):
         during = (log.times > since + 1e-9) & (log.times <= until + 1e-9)
         times, ten = log.times[during] - since, log.payloads[during]
         away = np.abs(ten[:, 0] / truth[0] - 1) > 0.05
@@ -113,12 +132,22 @@ def _rms(log: Log, since: float, until: float) -> float:
 def table(runs: dict[str, Any]) -> str:
     """The figures as a table in Markdown."""
     names = list(task.PHASES)
-    lines = ["| estimator | " + " | ".join(f"{name}, rms mm" for name in names) + " | largest mm | ms a step, median"
-             " | p99 | largest |", "|---" * (len(names) + 5) + "|"]
+    lines = [
+        "| estimator | "
+        + " | ".join(f"{name}, rms mm" for name in names)
+        + " | largest mm | ms a step, median"
+        " | p99 | largest |",
+        "|---" * (len(names) + 5) + "|",
+    ]
     for mode, row in runs.items():
         errors = [f"{row['rms_mm'][name]:.2f}" for name in names] + [f"{row['largest_mm']:.2f}"]
-        lines.append("| " + " | ".join([mode, *errors, *(f"{row['ms'][k]:.1f}" for k in ("median", "p99", "largest"))])
-                     + " |")
+        lines.append(
+            "| "
+            + " | ".join(
+                [mode, *errors, *(f"{row['ms'][k]:.1f}" for k in ("median", "p99", "largest"))]
+            )
+            + " |"
+        )
     return "\n".join(lines)
 
 

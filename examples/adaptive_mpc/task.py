@@ -1,4 +1,5 @@
-"""What the Panda is to do: reach and follow a moving point, pick up an unknown payload, then lose a part of it."""
+"""What the Panda is to do: reach and follow a moving point, pick up an unknown payload, then lose a
+part of it."""
 
 import numpy as np
 
@@ -23,9 +24,15 @@ SIZE: Array = np.array([0.08, 0.20, 0.12])
 RATE: Array = 2 * np.pi / np.array([4.0, 8.0, 8 / 3])
 """The point's path: m, rad/s by axis."""
 
-PHASES = {"no payload": (1.0, PICKED), "2.5 kg": (PICKED, CHANGED), "1.2 kg": (CHANGED, DURATION),
-          "2.5 kg, settled": (PICKED + 1, CHANGED), "1.2 kg, settled": (CHANGED + 1, DURATION)}
-"""Times over which errors are summed up; the first second is the reach, settled means after a second."""
+PHASES = {
+    "no payload": (1.0, PICKED),
+    "2.5 kg": (PICKED, CHANGED),
+    "1.2 kg": (CHANGED, DURATION),
+    "2.5 kg, settled": (PICKED + 1, CHANGED),
+    "1.2 kg, settled": (CHANGED + 1, DURATION),
+}
+"""Times over which errors are summed up; the first second is the reach, settled means after a
+second."""
 
 
 def target(times: Array) -> Target:

@@ -1,7 +1,8 @@
 """Christoffel symbols of the first kind, Γ_ijk = ½ (∂M_ij/∂q_k + ∂M_ik/∂q_j - ∂M_jk/∂q_i).
 
-For a cloud of point masses Γ_ijk = ∫ J_i · ∂J_j/∂q_k dm, and moving a joint a turns the field J_b of a joint b
-further out as a whole: ∂J_b/∂q_a = ∂J_a/∂q_b = σ_a × J_b. So for i ⪯ j ⪯ k two numbers are left of a triple,
+For a cloud of point masses Γ_ijk = ∫ J_i · ∂J_j/∂q_k dm, and moving a joint a turns the field J_b
+of a joint b further out as a whole: ∂J_b/∂q_a = ∂J_a/∂q_b = σ_a × J_b. So for i ⪯ j ⪯ k two numbers
+are left of a triple,
 
     Γ_ijk = S_i · (force field σ_j × J_k),     Γ_jik = σ_i · ∫ J_k × J_j dm = -Γ_kij,
 
@@ -19,7 +20,7 @@ from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.spatial import Force, Step, Turn, Vector
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 Symbols = dict[tuple[int, int, int], Scalar]
@@ -30,7 +31,8 @@ UNIT = "kg m^2 | kg m | kg, per rad | m"
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """What a pair j ⪯ k does to the ancestors of j: the force field σ_j × J_k, and ∫ J_k × J_j dm."""
+    """What a pair j ⪯ k does to the ancestors of j: the force field σ_j × J_k, and ∫ J_k × J_j
+    dm."""
 
     force: Force
     sweep: Vector
@@ -75,7 +77,11 @@ def carried_down(system: System, q: Coordinates) -> Read:
 
     def read(j: int, at: Pull) -> Readings:
         for i, axis in at_joint[j].items():
-            yield i, axis.w.dot(at.force.angular) + axis.v.dot(at.force.linear), axis.w.dot(at.sweep)
+            yield (
+                i,
+                axis.w.dot(at.force.angular) + axis.v.dot(at.force.linear),
+                axis.w.dot(at.sweep),
+            )
 
     return read
 
@@ -122,29 +128,49 @@ def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
         with system.section(i, "composite body"):
             whole = (total[i] + body.inertia).named(f"{i}")
             at_joint = carried(whole, body.placement.own(q[i - 1]))
-            total[body.parent] = total[body.parent] + carried(at_joint, body.placement.approach(q[i - 1]))
+            total[body.parent] = total[body.parent] + carried(
+                at_joint, body.placement.approach(q[i - 1])
+            )
         yield i, at_joint
 
 
-PACKED = Array("Gamma", "Christoffel symbols of the first kind, packed", UNIT, ("n", "n2"), PACKED_PAIRS)
+PACKED = Array(
+    "Gamma", "Christoffel symbols of the first kind, packed", UNIT, ("n", "n2"), PACKED_PAIRS
+)
 FULL = Array("Gamma_full", "Christoffel symbols of the first kind", UNIT, ("n", "n", "n"))
 as_packed = quantity(
-    "christoffel_symbols", "Gamma_ijk(q), j <= k", inputs=("q",), needs_gravity=False, outputs=(PACKED,), source=SOURCE,
+    "christoffel_symbols",
+    "Gamma_ijk(q), j <= k",
+    inputs=("q",),
+    needs_gravity=False,
+    outputs=(PACKED,),
+    source=SOURCE,
     only_minimal_pays=True,
 )
 as_full = quantity(
-    "christoffel_symbols_full", "Gamma_ijk(q)", inputs=("q",), needs_gravity=False, outputs=(FULL,), source=SOURCE,
+    "christoffel_symbols_full",
+    "Gamma_ijk(q)",
+    inputs=("q",),
+    needs_gravity=False,
+    outputs=(FULL,),
+    source=SOURCE,
     only_minimal_pays=True,
 )
 as_coriolis = quantity(
-    "coriolis_matrix", "C(q, qd)", inputs=("q", "qd"), needs_gravity=False, outputs=(C_MATRIX,), source=SOURCE,
+    "coriolis_matrix",
+    "C(q, qd)",
+    inputs=("q", "qd"),
+    needs_gravity=False,
+    outputs=(C_MATRIX,),
+    source=SOURCE,
     only_minimal_pays=True,
 )
 
 
 @as_packed
 def christoffel_symbols(system: System, q: Coordinates) -> list[Scalar]:
-    """Γ_ijk packed, n x n(n+1)/2: row i, and in it the pairs j <= k in the order (0, 0) ... (0, n-1), (1, 1) ...
+    """Γ_ijk packed, n x n(n+1)/2: row i, and in it the pairs j <= k in the order (0, 0) ... (0,
+    n-1), (1, 1) ...
 
     With indices from 0, Γ_ijk is at i n(n+1)/2 + j n - j (j - 1)/2 + k - j.
     """
@@ -153,13 +179,19 @@ def christoffel_symbols(system: System, q: Coordinates) -> list[Scalar]:
 
 @as_packed
 def christoffel_symbols_up(system: System, q: Coordinates) -> list[Scalar]:
-    """The same, read by the ancestors in their own frames: fewer operations where joint centres coincide."""
+    """The same, read by the ancestors in their own frames: fewer operations where joint centres
+    coincide."""
     return _packed(system, symbols(system, q, carried_up(system, q)))
 
 
 def _packed(system: System, found: Symbols) -> list[Scalar]:
     n = system.size
-    return [found.get((i, j, k), ZERO) for i in range(1, n + 1) for j in range(1, n + 1) for k in range(j, n + 1)]
+    return [
+        found.get((i, j, k), ZERO)
+        for i in range(1, n + 1)
+        for j in range(1, n + 1)
+        for k in range(j, n + 1)
+    ]
 
 
 @as_full
@@ -176,7 +208,9 @@ def christoffel_symbols_full_up(system: System, q: Coordinates) -> list[Scalar]:
 
 def _full(system: System, q: Coordinates, found: Symbols) -> list[Scalar]:
     n = range(1, system.size + 1)
-    by_all = {(i, j, k): found.get((i, min(j, k), max(j, k)), ZERO) for i in n for j in n for k in n}
+    by_all = {
+        (i, j, k): found.get((i, min(j, k), max(j, k)), ZERO) for i in n for j in n for k in n
+    }
     for (i, j, k), half in torsion(system, q).items():
         by_all[i, j, k] = by_all[i, j, k] + half
         by_all[i, k, j] = by_all[i, k, j] - half
@@ -190,7 +224,9 @@ def coriolis_matrix_from_symbols(system: System, q: Coordinates, qd: Coordinates
 
 
 @as_coriolis
-def coriolis_matrix_from_symbols_up(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+def coriolis_matrix_from_symbols_up(
+    system: System, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
     """The same, the symbols read by the ancestors in their own frames."""
     return _along(system, q, symbols(system, q, carried_up(system, q)), qd)
 

@@ -7,13 +7,16 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.spatial import Force
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 Entries = dict[tuple[int, int], Scalar]
 
 
 _row = quantity(
-    "mass_matrix", "M(q)", inputs=("q",), needs_gravity=False,
+    "mass_matrix",
+    "M(q)",
+    inputs=("q",),
+    needs_gravity=False,
     outputs=(Array("M", "joint-space inertia, symmetric", "kg m^2 | kg m | kg", ("n", "n")),),
     source="Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2",
 )
@@ -30,9 +33,12 @@ def mass_matrix(system: System, q: Sequence[Scalar]) -> list[Scalar]:
 
 @_row
 def mass_matrix_axial(system: System, q: Sequence[Scalar]) -> list[Scalar]:
-    """The same with every composite's moment about its axis kept apart, for robots with parallel first joints."""
+    """The same with every composite's moment about its axis kept apart, for robots with parallel
+    first joints."""
     inertias = {i: system.body(i).inertia for i in system.outward}
-    return _mass_matrix(system, q, {i: replace(n, s=n.s.remembering()) for i, n in inertias.items()})
+    return _mass_matrix(
+        system, q, {i: replace(n, s=n.s.remembering()) for i, n in inertias.items()}
+    )
 
 
 def _mass_matrix(system: System, q: Sequence[Scalar], own: Mapping[int, Inertia]) -> list[Scalar]:

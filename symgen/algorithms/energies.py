@@ -22,24 +22,31 @@ from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Vector
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
 GOA13 = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eq. 7"
 ORIN = "Orin, Goswami & Lee, Centroidal dynamics of a humanoid robot, Autonomous Robots 2013"
 
 
-# -- energies ---------------------------------------------------------------------------------------------------
+# -- energies --------------------------------------------------------------------------------------
+# -------------
 
 
 def momentum_of(inertia: Inertia, twist: Twist) -> Force:
     """Momentum of a body at a twist: p = m v + w × h, L = I w + h × v."""
     w, v = twist.angular, twist.linear
-    return Force(v.scaled(inertia.m) + w.cross(inertia.h), usual_times(inertia.s, w) + inertia.h.cross(v))
+    return Force(
+        v.scaled(inertia.m) + w.cross(inertia.h), usual_times(inertia.s, w) + inertia.h.cross(v)
+    )
 
 
 @quantity(
-    "kinetic_energy", "T = qd M(q) qd / 2", inputs=("q", "qd"), needs_gravity=False, source=F08,
+    "kinetic_energy",
+    "T = qd M(q) qd / 2",
+    inputs=("q", "qd"),
+    needs_gravity=False,
+    source=F08,
     outputs=(Array("T", "kinetic energy", "J", (1,)),),
 )
 def kinetic_energy(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
@@ -53,11 +60,16 @@ def kinetic_energy(system: System, q: Coordinates, qd: Coordinates) -> list[Scal
 
 
 @quantity(
-    "potential_energy", "V(q)", inputs=("q",), source=F08, regroupings=(WHOLE,),
+    "potential_energy",
+    "V(q)",
+    inputs=("q",),
+    source=F08,
+    regroupings=(WHOLE,),
     outputs=(Array("V", "potential energy of gravity, zero at the root link's origin", "J", (1,)),),
 )
 def potential_energy(system: System, q: Coordinates) -> list[Scalar]:
-    """The potential energy of gravity of all moving bodies, zero at the root link's origin (J, one number)."""
+    """The potential energy of gravity of all moving bodies, zero at the root link's origin (J, one
+    number)."""
     total: Scalar = ZERO
     for i, body in mass_on_base(system, q).items():
         pose, fall = system.roots[i], system.gravity[i]
@@ -66,15 +78,16 @@ def potential_energy(system: System, q: Coordinates) -> list[Scalar]:
     return [total]
 
 
-# -- the centre of mass and momentum ----------------------------------------------------------------------------
+# -- the centre of mass and momentum
+# ----------------------------------------------------------------------------
 
 
 def lighter(system: System) -> dict[int, Inertia]:
-    """The bodies' inertias with what looks the same from the parent handed to it, if they are known.
+    """The bodies' inertias with what looks the same from the parent handed to it, if they are
+    known.
 
-    The first moment of all and the momentum at unit rate of any joint stay. What the base gets from joint i on
-    it is under -i, in base axes.
-    """
+    The first moment of all and the momentum at unit rate of any joint stay. What the base gets from
+    joint i on it is under -i, in base axes."""
     total = {i: system.body(i).inertia for i in range(1, system.size + 1)}
     base = {-i: NO_INERTIA for i in system.roots}
     for i in system.inward if all(body.constant for body in system.bodies) else ():
@@ -89,12 +102,15 @@ def lighter(system: System) -> dict[int, Inertia]:
 
 
 def composites(system: System, q: Coordinates) -> dict[int, Inertia]:
-    """Every body with all that it carries; under -i all that joint i on the base carries, in base axes."""
+    """Every body with all that it carries; under -i all that joint i on the base carries, in base
+    axes."""
     total = lighter(system)
     for i in system.inward:
         with system.section(i, "composite body"):
             parent = system.body(i).parent or -i
-            total[parent] = total[parent] + carried(total[i], steps_to(system, i, q)).named(f"{parent}".lstrip("-"))
+            total[parent] = total[parent] + carried(total[i], steps_to(system, i, q)).named(
+                f"{parent}".lstrip("-")
+            )
     return total
 
 
@@ -114,7 +130,12 @@ def _first_moment(system: System, total: dict[int, Inertia]) -> tuple[Scalar, Ve
 
 
 @quantity(
-    "com", "c(q)", inputs=("q",), needs_gravity=False, source=GOA13, regroupings=(WHOLE,),
+    "com",
+    "c(q)",
+    inputs=("q",),
+    needs_gravity=False,
+    source=GOA13,
+    regroupings=(WHOLE,),
     outputs=(Array("c", "centre of mass of all moving links", "m", (3,)),),
 )
 def com(system: System, q: Coordinates) -> list[Scalar]:
@@ -123,8 +144,11 @@ def com(system: System, q: Coordinates) -> list[Scalar]:
     return [*first.scaled(1.0 / mass)]
 
 
-def _momenta(system: System, q: Coordinates, total: dict[int, Inertia]) -> dict[int, tuple[Place, Force]]:
-    """For every joint the place of its body and the momentum of all it carries at its unit rate, in root axes."""
+def _momenta(
+    system: System, q: Coordinates, total: dict[int, Inertia]
+) -> dict[int, tuple[Place, Force]]:
+    """For every joint the place of its body and the momentum of all it carries at its unit rate, in
+    root axes."""
     where = places(system, q, range(1, system.size + 1))
     found = {}
     for i, here in where.items():
@@ -135,11 +159,17 @@ def _momenta(system: System, q: Coordinates, total: dict[int, Inertia]) -> dict[
 
 
 @quantity(
-    "com_jacobian", "dc/dq", inputs=("q",), needs_gravity=False, source=GOA13, regroupings=(WHOLE,),
+    "com_jacobian",
+    "dc/dq",
+    inputs=("q",),
+    needs_gravity=False,
+    source=GOA13,
+    regroupings=(WHOLE,),
     outputs=(Array("J_c", "Jacobian of the centre of mass", "m | 1", (3, "n")),),
 )
 def com_jacobian(system: System, q: Coordinates) -> list[Scalar]:
-    """The Jacobian of the centre of mass in root axes, 3 x n, row-major: linear momenta by total mass."""
+    """The Jacobian of the centre of mass in root axes, 3 x n, row-major: linear momenta by total
+    mass."""
     total = composites(system, q)
     share = 1.0 / _first_moment(system, total)[0]
     momenta = _momenta(system, q, total)
@@ -147,12 +177,24 @@ def com_jacobian(system: System, q: Coordinates) -> list[Scalar]:
 
 
 @quantity(
-    "centroidal_momentum_matrix", "A(q) qd = momentum about the centre of mass", inputs=("q",), needs_gravity=False,
-    outputs=(Array("A", "centroidal momentum matrix, linear rows first", "kg m | kg, kg m^2 | kg m", (6, "n")),),
-    source=ORIN, regroupings=(WHOLE,),
+    "centroidal_momentum_matrix",
+    "A(q) qd = momentum about the centre of mass",
+    inputs=("q",),
+    needs_gravity=False,
+    outputs=(
+        Array(
+            "A",
+            "centroidal momentum matrix, linear rows first",
+            "kg m | kg, kg m^2 | kg m",
+            (6, "n"),
+        ),
+    ),
+    source=ORIN,
+    regroupings=(WHOLE,),
 )
 def centroidal_momentum_matrix(system: System, q: Coordinates) -> list[Scalar]:
-    """A with A q̇ the momentum about the centre of mass in root axes, 6 x n, row-major, linear rows first."""
+    """A with A q̇ the momentum about the centre of mass in root axes, 6 x n, row-major, linear rows
+    first."""
     total = composites(system, q)
     mass, first = _first_moment(system, total)
     centre, units = first.scaled(1.0 / mass), {}
@@ -163,15 +205,26 @@ def centroidal_momentum_matrix(system: System, q: Coordinates) -> list[Scalar]:
 
 
 @quantity(
-    "momentum", "h(q, qd)", inputs=("q", "qd"), needs_gravity=False, source=F08,
-    outputs=(Array("h", "momentum about the root link's origin, linear part first", "N s, N m s", (6,)),),
+    "momentum",
+    "h(q, qd)",
+    inputs=("q", "qd"),
+    needs_gravity=False,
+    source=F08,
+    outputs=(
+        Array("h", "momentum about the root link's origin, linear part first", "N s, N m s", (6,)),
+    ),
 )
 def momentum(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
-    """The spatial momentum of all moving links about the root link's origin, 6 numbers, linear part first.
+    """The spatial momentum of all moving links about the root link's origin, 6 numbers, linear part
+    first.
 
     What regrouping hands to the base does not move, so the sum is that of the links.
     """
-    total, moving, whole = dict.fromkeys(range(system.size + 1), NO_FORCE), twists(system, q, qd), NO_FORCE
+    total, moving, whole = (
+        dict.fromkeys(range(system.size + 1), NO_FORCE),
+        twists(system, q, qd),
+        NO_FORCE,
+    )
     for i in system.inward:
         body = system.body(i)
         if not body.joint.grounded:

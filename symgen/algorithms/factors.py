@@ -1,15 +1,15 @@
 """The mass matrix in factors, M = Lᵀ D L, without fill where the robot is a tree.
 
-L_ij vanishes there unless j is an ancestor of i (Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 6). Where
-joints are coupled, the pattern of M itself tells which coordinates an elimination reaches.
-"""
+L_ij vanishes there unless j is an ancestor of i (Featherstone, Rigid Body Dynamics Algorithms,
+2008, ch. 6). Where joints are coupled, the pattern of M itself tells which coordinates an
+elimination reaches."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar, named
+from symgen.numbers.scalar import ZERO, Scalar, named
 
 Entries = dict[tuple[int, int], Scalar]
 
@@ -23,12 +23,16 @@ class Pattern:
 
 
 def pattern(system: System, entries: Sequence[Scalar]) -> Pattern:
-    """That of the tree, or where joints are coupled that of the n x n matrix `entries`; coordinates from 1."""
+    """That of the tree, or where joints are coupled that of the n x n matrix `entries`; coordinates
+    from 1."""
     if system.coupling.trivial:
         inward = tuple(system.inward)
         return Pattern(inward, {i: tuple(system.ancestors(i)) for i in inward})
     inward, n = system.coordinates_inward, system.coupling.velocities
-    near = {i: {j for j in inward if j != i and entries[(i - 1) * n + j - 1] is not ZERO} for i in inward}
+    near = {
+        i: {j for j in inward if j != i and entries[(i - 1) * n + j - 1] is not ZERO}
+        for i in inward
+    }
     above: dict[int, tuple[int, ...]] = {}
     for at, k in enumerate(inward):
         above[k] = tuple(j for j in inward[at + 1 :] if j in near[k])
@@ -39,7 +43,8 @@ def pattern(system: System, entries: Sequence[Scalar]) -> Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """M = Lᵀ D L: the entries of L below its unit diagonal by (coordinate, one above), and the reciprocals of D."""
+    """M = Lᵀ D L: the entries of L below its unit diagonal by (coordinate, one above), and the
+    reciprocals of D."""
 
     pattern: Pattern
     low: Entries
@@ -58,7 +63,8 @@ class Factors:
         return [x[i] for i in sorted(x)]
 
     def inverse(self) -> list[Scalar]:
-        """M⁻¹, n x n, from L M⁻¹ = D⁻¹ L⁻ᵀ whose lower triangle is zero: row by row outward, no inverse of L needed."""
+        """M⁻¹, n x n, from L M⁻¹ = D⁻¹ L⁻ᵀ whose lower triangle is zero: row by row outward, no
+        inverse of L needed."""
         found: Entries = {}
         done: list[int] = []
         for i in reversed(self.pattern.inward):
@@ -73,7 +79,8 @@ class Factors:
 
 
 def factors(system: System, entries: Sequence[Scalar]) -> Factors:
-    """Lᵀ D L of the n x n mass matrix `entries`, with one division a coordinate and no square roots."""
+    """Lᵀ D L of the n x n mass matrix `entries`, with one division a coordinate and no square
+    roots."""
     n, way = system.coupling.velocities, pattern(system, entries)
     m = {(i, j): entries[(i - 1) * n + j - 1] for i in way.inward for j in (i, *way.above[i])}
     inverse_d = {}

@@ -1,28 +1,29 @@
-"""Fields of acceleration of rigid bodies, and what a twist finds in them for each inertial parameter.
+"""Fields of acceleration of rigid bodies, and what a twist finds in them for each inertial
+parameter.
 
-What a twist (σ, t) of a body finds in a field of accelerations a + U r is ∫ (t + σ × r)·(a + U r) dm: an entry of
-a regressor for each of the ten moments of mass (Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16).
-"""
+What a twist (σ, t) of a body finds in a field of accelerations a + U r is ∫ (t + σ × r)·(a + U r)
+dm: an entry of a regressor for each of the ten moments of mass (Garofalo, Ott & Albu-Schäffer, IROS
+2013, eqs. 13-16)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from symgen.algorithms.motions import Coordinates, Twist, columns_of, place_of, times, twists
-from symgen.mechanics.afloat import twist_of
+from symgen.mechanics.floating import twist_of
 from symgen.mechanics.flow import slide_axis
 from symgen.mechanics.model import Pose
 from symgen.mechanics.spatial import EZ, NULL, Turn, Vector, along
 from symgen.mechanics.system import Position, System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The accelerations a + U r of a rigid body's points along its motion at `w`, where their velocities (or
-    reference velocities) turn at `wr`, whose rate is `wrd`: U = [wrd]x + [wr]x[w]x.
+    """The accelerations a + U r of a rigid body's points along its motion at `w`, where their
+    velocities (or reference velocities) turn at `wr`, whose rate is `wrd`: U = [wrd]x + [wr]x[w]x.
     """
 
     a: Vector
@@ -90,8 +91,10 @@ def fields(system: System, q: Coordinates, rates: Sequence[Rates]) -> dict[int, 
     for i in system.outward:
         with system.section(i, "motion"):
             before = found[system.body(i).parent]
-            moved = _drifting(system, i, before, q[i - 1], rates) if system.body(i).free else _moved(
-                system, i, before, q[i - 1], rates[i - 1]
+            moved = (
+                _drifting(system, i, before, q[i - 1], rates)
+                if system.body(i).free
+                else _moved(system, i, before, q[i - 1], rates[i - 1])
             )
             found[i] = moved.named(f"{i}")
     return found
@@ -106,16 +109,26 @@ def _moved(system: System, i: int, before: Field, q: Scalar, rate: Rates) -> Fie
     w, wr = w + along(2, joint.spin(rate.own)), wr + along(2, joint.spin(rate.reference))
     w, wr = (w, w) if before.w is before.wr and rate.own is rate.reference else (w, wr)
     axis = slide_axis(joint)
-    drag = w.cross(axis).scaled(rate.reference) + wr.cross(axis).scaled(rate.own) + axis.scaled(rate.change)
+    drag = (
+        w.cross(axis).scaled(rate.reference)
+        + wr.cross(axis).scaled(rate.own)
+        + axis.scaled(rate.change)
+    )
     return Field(Field(a, w, wr, wrd).at(along(2, place.slide(q))) + drag, w, wr, wrd)
 
 
 def _drifting(system: System, i: int, before: Field, q: Position, rates: Sequence[Rates]) -> Field:
-    """The field of a floating joint's body, whose first moves at all its rates and whose others stay with that one.
+    """The field of a floating joint's body, whose first moves at all its rates and whose others
+    stay with that one.
 
-    The joint's axes turn with the body, at w: the rate of its share of the reference velocity is ȧ_r + w × v_r.
-    """
-    a, w, wr, wrd = before.a if system.body(i).parent else -system.gravity[i], before.w, before.wr, before.wrd
+    The joint's axes turn with the body, at w: the rate of its share of the reference velocity is
+    ȧ_r + w × v_r."""
+    a, w, wr, wrd = (
+        before.a if system.body(i).parent else -system.gravity[i],
+        before.w,
+        before.wr,
+        before.wrd,
+    )
     for step in system.body(i).placement.approach(q):
         if isinstance(step, Turn):
             a, w, wr, wrd = (v.turned(step) for v in (a, w, wr, wrd))
@@ -130,11 +143,16 @@ def _drifting(system: System, i: int, before: Field, q: Position, rates: Sequenc
     urd, spinrd = twist_of([r.change for r in six])
     whole = w + spin
     return Field(
-        a + wr.cross(u) + whole.cross(ur) + urd, whole, whole if same else wr + spinr, wrd + spinrd + whole.cross(spinr)
+        a + wr.cross(u) + whole.cross(ur) + urd,
+        whole,
+        whole if same else wr + spinr,
+        wrd + spinrd + whole.cross(spinr),
     )
 
 
-def accelerations(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> dict[int, Field]:
+def accelerations(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
+) -> dict[int, Field]:
     """The true accelerations of all bodies, less gravity."""
     return fields(system, q, [Rates(v, v, a) for v, a in zip(qd, qdd, strict=True)])
 
@@ -144,7 +162,8 @@ def velocities(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Fie
     return {i: Field(twist.linear, wrd=twist.angular) for i, twist in twists(system, q, qd).items()}
 
 
-# -- entries ----------------------------------------------------------------------------------------------------
+# -- entries ---------------------------------------------------------------------------------------
+# -------------
 
 
 def mass_entry(twist: Twist, field: Field) -> Scalar:
@@ -170,8 +189,8 @@ def second_entry(twist: Twist, field: Field, i: int, j: int) -> Scalar:
 
 
 def reader(system: System, i: int, field: Field) -> Callable[[Twist], list[Scalar]]:
-    """What a twist of body `i` finds in its field (both in its canonical frame) for each of its parameters: the
-    users' ten, or of a rotor the inertia about its axis."""
+    """What a twist of body `i` finds in its field (both in its canonical frame) for each of its
+    parameters: the users' ten, or of a rotor the inertia about its axis."""
     if system.body(i).joint.balanced:
         return lambda twist: [_spin_entry(twist.angular, field, *CYCLES[2])]
     own = system.own(i)

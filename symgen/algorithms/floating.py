@@ -1,17 +1,16 @@
 """What is different where velocities are a twist: the axes of a floating joint turn with its body.
 
-Its rates are not the derivatives of coordinates, so the connection Γ_ijk, with C_ij = Σ_k Γ_ijk v_k, is not symmetric
-in j and k: Γ_ijk - Γ_ikj = M_i·(S_k × S_j), the momentum of joint i along the commutator of two unit twists. All
-else, Ṁ = C + Cᵀ and C v + g = bias, is as ever.
-"""
+Its rates are not the derivatives of coordinates, so the connection Γ_ijk, with C_ij = Σ_k Γ_ijk
+v_k, is not symmetric in j and k: Γ_ijk - Γ_ikj = M_i·(S_k × S_j), the momentum of joint i along the
+commutator of two unit twists. All else, Ṁ = C + Cᵀ and C v + g = bias, is as ever."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from symgen.algorithms.composite import mass_matrix
-from symgen.mechanics.afloat import RUN
+from symgen.mechanics.floating import RUN
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 Entries = dict[tuple[int, int], Scalar]
@@ -31,7 +30,8 @@ def commutators(first: int) -> Iterator[tuple[int, int, int, float]]:
 
 
 def torsion(system: System, q: Coordinates) -> dict[tuple[int, int, int], Scalar]:
-    """½ M_i·(S_k × S_j) by (i, j, k), for j before k in a run; the negative where they are swapped."""
+    """½ M_i·(S_k × S_j) by (i, j, k), for j before k in a run; the negative where they are
+    swapped."""
     if not runs(system):
         return {}
     m, n = mass_matrix(system, q), system.size
@@ -44,7 +44,8 @@ def torsion(system: System, q: Coordinates) -> dict[tuple[int, int, int], Scalar
 
 
 def by_rates(system: System, twice_c: Entries, m: Entries, qd: Coordinates) -> Entries:
-    """∂(C v)/∂v from 2 C and M: column k of a floating joint less M (v × S_k), v the joint's own twist."""
+    """∂(C v)/∂v from 2 C and M: column k of a floating joint less M (v × S_k), v the joint's own
+    twist."""
     found = dict(twice_c)
     for first in runs(system):
         for k, j, along, sign in commutators(first):

@@ -1,7 +1,7 @@
 """Forward dynamics and the inverse of the mass matrix.
 
-Here accelerations come out and joint forces go in, so these are the algorithms that work with the coordinates of the
-user themselves, not with those of the bodies (see `symgen.mechanics.coupling`).
+Here accelerations come out and joint forces go in, so these are the algorithms that work with the
+coordinates of the user themselves, not with those of the bodies (see `symgen.mechanics.coupling`).
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from symgen.mechanics.inertia import NO_SECOND, Inertia, Second
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Step, Turn, Vector, along
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar, named
+from symgen.numbers.scalar import ZERO, Scalar, named
 
 Coordinates = Sequence[Scalar]
 FACTORS = "Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.3 and section 6.5"
 
 
-
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """The inertia felt at a frame's origin where joints further out give way: f = M a + B α, n = Bᵀ a + I α."""
+    """The inertia felt at a frame's origin where joints further out give way: f = M a + B α, n = Bᵀ
+    a + I α."""
 
     m: Second
     b: tuple[Vector, Vector, Vector]
@@ -39,10 +39,13 @@ class Handle:
         """The force that moves the handle with acceleration `x`."""
         rows, (a, b, c) = self.b, x.v
         linear = times(self.m, x.v) + Vector(*(row.dot(x.w) for row in rows))
-        return Force(linear, times(self.i, x.w) + rows[0].scaled(a) + rows[1].scaled(b) + rows[2].scaled(c))
+        return Force(
+            linear, times(self.i, x.w) + rows[0].scaled(a) + rows[1].scaled(b) + rows[2].scaled(c)
+        )
 
     def yielding(self, joint: JointType, felt: Force, share: Force) -> "Handle":
-        """What is left where the joint gives way: A - U Uᵀ/D of `felt` U and `share` U/D, structurally zero along S."""
+        """What is left where the joint gives way: A - U Uᵀ/D of `felt` U and `share` U/D,
+        structurally zero along S."""
         turning, sliding = (axis.z is not ZERO for axis in (spin_axis(joint), slide_axis(joint)))
         m = _less(self.m, share.linear, felt.linear, without_z=sliding)
         i = _less(self.i, share.angular, felt.angular, without_z=turning)
@@ -54,7 +57,9 @@ class Handle:
         """A - U Uᵀ/D, with nothing known to vanish."""
         b = [row - felt.angular.scaled(x) for row, x in zip(self.b, share.linear, strict=True)]
         m = _less(self.m, share.linear, felt.linear, without_z=False)
-        return Handle(m, (b[0], b[1], b[2]), _less(self.i, share.angular, felt.angular, without_z=False))
+        return Handle(
+            m, (b[0], b[1], b[2]), _less(self.i, share.angular, felt.angular, without_z=False)
+        )
 
     def moved_in(self, step: Step) -> "Handle":
         """The same handle held at the frame from which `step` leads to the present one."""
@@ -64,8 +69,13 @@ class Handle:
 
     def _shifted(self, arm: Vector) -> "Handle":
         """B' = B - M [d]x and I' = I - Bᵀ [d]x + [d]x B'."""
-        rows = [row + arm.cross(Vector(*(self.m[k, n] for n in range(3)))) for k, row in enumerate(self.b)]
-        before, after = ([arm.cross(Vector(*(row[k] for row in b))) for k in range(3)] for b in (self.b, rows))
+        rows = [
+            row + arm.cross(Vector(*(self.m[k, n] for n in range(3))))
+            for k, row in enumerate(self.b)
+        ]
+        before, after = (
+            [arm.cross(Vector(*(row[k] for row in b))) for k in range(3)] for b in (self.b, rows)
+        )
         more = Second(*(before[r][s] + after[s][r] for r, s in PAIRS))
         return Handle(self.m, (rows[0], rows[1], rows[2]), self.i + more)
 
@@ -90,13 +100,29 @@ NO_HANDLE = Handle(NO_SECOND, (NULL, NULL, NULL), NO_SECOND)
 
 
 ACCELERATION = Array("qdd", "joint accelerations", "rad/s^2 | m/s^2")
-INVERSE = Array("Minv", "inverse of the joint-space inertia, symmetric", "1/(kg m^2) | 1/(kg m) | 1/kg", ("n", "n"))
+INVERSE = Array(
+    "Minv",
+    "inverse of the joint-space inertia, symmetric",
+    "1/(kg m^2) | 1/(kg m) | 1/kg",
+    ("n", "n"),
+)
 accelerations = partial(
-    quantity, "forward_dynamics", "qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))", inputs=("q", "qd", "tau"),
-    outputs=(ACCELERATION,), source=FACTORS, feels_wrench=True, needs_inverse=True,
+    quantity,
+    "forward_dynamics",
+    "qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))",
+    inputs=("q", "qd", "tau"),
+    outputs=(ACCELERATION,),
+    source=FACTORS,
+    feels_wrench=True,
+    needs_inverse=True,
 )
 _inverse = quantity(
-    "mass_matrix_inverse", "M(q)^-1", inputs=("q",), needs_gravity=False, outputs=(INVERSE,), source=FACTORS,
+    "mass_matrix_inverse",
+    "M(q)^-1",
+    inputs=("q",),
+    needs_gravity=False,
+    outputs=(INVERSE,),
+    source=FACTORS,
     needs_inverse=True,
 )
 
@@ -106,14 +132,18 @@ def _driving(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) 
 
 
 @accelerations()
-def forward_dynamics(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
-    """Joint accelerations under the joint forces `tau` (rad/s² or m/s², shape n), from the factors of M."""
+def forward_dynamics(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+) -> list[Scalar]:
+    """Joint accelerations under the joint forces `tau` (rad/s² or m/s², shape n), from the factors
+    of M."""
     return factors(system, coupled_mass_matrix(system, q)).solve(_driving(system, q, qd, tau))
 
 
 @dataclass(frozen=True, slots=True)
 class Yield:
-    """How a joint gives way: U/D, in the body's frame unless told otherwise, and what drives it, by D."""
+    """How a joint gives way: U/D, in the body's frame unless told otherwise, and what drives it, by
+    D."""
 
     share: Force
     rate: Scalar
@@ -128,7 +158,9 @@ _chain = accelerations(suits=uncoupled)
 
 
 @_chain
-def forward_dynamics_articulated(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+def forward_dynamics_articulated(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+) -> list[Scalar]:
     """The same by articulated bodies (F08, table 7.1), best for long chains.
 
     The forces of the motion without q̈ and those that the joints pass on travel inward together.
@@ -147,7 +179,8 @@ def forward_dynamics_articulated(system: System, q: Coordinates, qd: Coordinates
 
 
 def motion_along(joint: JointType, x: Twist, rate: Scalar) -> Twist:
-    """The motion of a body on a carrier that moves like `x` (in the body's frame), at a rate of its joint."""
+    """The motion of a body on a carrier that moves like `x` (in the body's frame), at a rate of its
+    joint."""
     return Twist(x.v + slide_axis(joint).scaled(rate), x.w + spin_axis(joint).scaled(rate))
 
 
@@ -183,18 +216,26 @@ def _inward(
 
 
 @_chain
-def forward_dynamics_by_tree(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
-    """The same, factors of M for each tree on the base up to `DEEP` joints deep, articulated bodies for the others."""
+def forward_dynamics_by_tree(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+) -> list[Scalar]:
+    """The same, factors of M for each tree on the base up to `DEEP` joints deep, articulated bodies
+    for the others."""
     both = (f(system, q, qd, tau) for f in (forward_dynamics, forward_dynamics_articulated))
     shallow, deep = (system.coupling.rates(found) for found in both)
     paths = {i: (i, *system.ancestors(i)) for i in system.outward}
-    long_trees = {j for path in paths.values() if len(path) > DEEP for j in path if not system.body(j).parent}
-    found = [(deep if long_trees & {*paths[i]} else shallow)[i - 1] for i in range(1, system.size + 1)]
+    long_trees = {
+        j for path in paths.values() if len(path) > DEEP for j in path if not system.body(j).parent
+    }
+    found = [
+        (deep if long_trees & {*paths[i]} else shallow)[i - 1] for i in range(1, system.size + 1)
+    ]
     return system.coupling.forces(found)
 
 
 DEEP = 7
-"""From about eight joints on, carrying articulated bodies costs less than the columns of M and their factors."""
+"""From about eight joints on, carrying articulated bodies costs less than the columns of M and
+their factors."""
 
 
 @_inverse

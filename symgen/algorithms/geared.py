@@ -1,14 +1,16 @@
 """Forward dynamics with geared rotors by articulated bodies, O(n).
 
-Joint i moves body i and the rotors of its drive, which stand on the same body p, the parent of i. With the parent's
-acceleration a_p (from the motion without q̈), all seen at p, and n S_r the axis of a rotor times its gear ratio,
+Joint i moves body i and the rotors of its drive, which stand on the same body p, the parent of i.
+With the parent's acceleration a_p (from the motion without q̈), all seen at p, and n S_r the axis
+of a rotor times its gear ratio,
 
-    τ_i = D q̈_i + Uᵀ a_p + S_iᵀ f_i + Σ n S_rᵀ f_r,   U = I_i S_i + Σ n I_r S_r,   D = S_iᵀ I_i S_i + Σ n² S_rᵀ I_r S_r,
+    τ_i = D q̈_i + Uᵀ a_p + S_iᵀ f_i + Σ n S_rᵀ f_r,   U = I_i S_i + Σ n I_r S_r,
+    D = S_iᵀ I_i S_i + Σ n² S_rᵀ I_r S_r,
 
-where I_i is the articulated inertia of body i, f_i and f_r are forces without q̈. So p carries the whole of body i and
-of the rotors, less U Uᵀ / D. (The idea is that of Echeandia 2020, algorithm 6; derived anew, because as printed eqs.
-4.24 and 4.25 lack the products of one body's and the other's terms and τ_i counts twice.)
-"""
+where I_i is the articulated inertia of body i, f_i and f_r are forces without q̈. So p carries the
+whole of body i and of the rotors, less U Uᵀ / D. (The idea is that of Echeandia 2020, algorithm 6;
+derived anew, because as printed eqs. 4.24 and 4.25 lack the products of one body's and the other's
+terms and τ_i counts twice.)"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,7 +27,7 @@ from symgen.algorithms.forward_dynamics import (
 from symgen.mechanics.flow import Twist, carried, slide_axis, spin_axis
 from symgen.mechanics.spatial import NO_FORCE, NULL, Force
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar, named
+from symgen.numbers.scalar import ZERO, Scalar, named
 
 Coordinates = Sequence[Scalar]
 
@@ -44,7 +46,8 @@ def _on_the_carrier(system: System, r: int) -> bool:
 
 @dataclass(slots=True)
 class Inward:
-    """What travels to the base: inertia and force at every body, and of the rotors what joint i feels of them."""
+    """What travels to the base: inertia and force at every body, and of the rotors what joint i
+    feels of them."""
 
     handle: dict[int, Handle]
     force: dict[int, Force]
@@ -57,7 +60,9 @@ class Inward:
 
 
 @accelerations(suits=geared)
-def forward_dynamics(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+def forward_dynamics(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+) -> list[Scalar]:
     """The same by articulated bodies with rotors, best for long chains."""
     joints = _inward(system, q, qd, system.coupling.rates(tau))
     moving, found = {0: Twist(NULL, NULL)}, [ZERO] * system.dof
@@ -67,7 +72,9 @@ def forward_dynamics(system: System, q: Coordinates, qd: Coordinates, tau: Coord
             share = joints[i].share
             qdd = joints[i].rate - share.angular.dot(before.w) - share.linear.dot(before.v)
             found[system.coupling.drives[i - 1].index] = qdd
-            moving[i] = motion_along(body.joint, before.seen_through(body.placement.steps(q[i - 1])), qdd)
+            moving[i] = motion_along(
+                body.joint, before.seen_through(body.placement.steps(q[i - 1])), qdd
+            )
     return found
 
 
@@ -76,7 +83,11 @@ def _inward(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -
     at = Inward(dict.fromkeys(range(system.size + 1), NO_HANDLE), forces_at_rest(system, q, qd))
     for r in system.rotors:
         _stand(system, r, at)
-    return {i: _give(system, i, q, qd, tau, at) for i in system.inward if not system.body(i).joint.balanced}
+    return {
+        i: _give(system, i, q, qd, tau, at)
+        for i in system.inward
+        if not system.body(i).joint.balanced
+    }
 
 
 def _stand(system: System, r: int, at: Inward) -> None:
@@ -92,9 +103,15 @@ def _stand(system: System, r: int, at: Inward) -> None:
         at.force[body.parent] = at.force[body.parent] + carried(at.force[r], steps)
 
 
-def _give(system: System, i: int, q: Coordinates, qd: Coordinates, tau: Coordinates, at: Inward) -> Yield:
+def _give(
+    system: System, i: int, q: Coordinates, qd: Coordinates, tau: Coordinates, at: Inward
+) -> Yield:
     """How joint i gives way; its parent gets what is left."""
-    body, joint, steps = system.body(i), system.body(i).joint, system.body(i).placement.steps(q[i - 1])
+    body, joint, steps = (
+        system.body(i),
+        system.body(i).joint,
+        system.body(i).placement.steps(q[i - 1]),
+    )
     with system.section(i, "articulated body"):
         whole = at.handle[i] + rigid(body.inertia)
         felt = whole.times(Twist(slide_axis(joint), spin_axis(joint)))
@@ -105,7 +122,9 @@ def _give(system: System, i: int, q: Coordinates, qd: Coordinates, tau: Coordina
         share = u.scaled(inverse_d)
         passed = carried(at.force[i], steps) + share.scaled(drive)
         spinning = i in at.weight
-        left = carried(whole if spinning else whole.yielding(joint, felt, felt.scaled(inverse_d)), steps)
+        left = carried(
+            whole if spinning else whole.yielding(joint, felt, felt.scaled(inverse_d)), steps
+        )
         left = left.less(u, share) if spinning else left
         at.handle[body.parent] = at.handle[body.parent] + left
         at.force[body.parent] = at.force[body.parent] + passed

@@ -1,4 +1,5 @@
-"""Accelerations and forces at joint frames, which move with the parent: what derivatives of inverse dynamics need."""
+"""Accelerations and forces at joint frames, which move with the parent: what derivatives of inverse
+dynamics need."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from symgen.algorithms.newton_euler import State, carried_out, inertial_force, m
 from symgen.mechanics.flow import carried
 from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Turn, Vector, along, axial
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 
@@ -16,9 +17,8 @@ Coordinates = Sequence[Scalar]
 class Motion:
     """How a body moves, and its joint frame, each in its own axes.
 
-    Along a run of parallel joints, whose rates add up to `run`, wd = `base` + w × run z: what turns from joint to
-    joint is then `base` alone, which mostly has zeros in the plane.
-    """
+    Along a run of parallel joints, whose rates add up to `run`, wd = `base` + w × run z: what turns
+    from joint to joint is then `base` alone, which mostly has zeros in the plane."""
 
     body: State = State()
     joint: State = State()
@@ -40,17 +40,24 @@ def _joint_motion(system: System, i: int, before: State) -> State:
     landing = system.body(i).placement.landing
     a = before.a + before.swirl @ landing.offset if system.body(i).parent else -system.gravity[i]
     turns = [step for step in landing.steps if isinstance(step, Turn)]
-    return State(before.w.turned_all(turns), before.wd.turned_all(turns), a.turned_all(turns), f"j{i}")
+    return State(
+        before.w.turned_all(turns), before.wd.turned_all(turns), a.turned_all(turns), f"j{i}"
+    )
 
 
-def _moved(system: System, i: int, before: Motion, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Motion:
+def _moved(
+    system: System, i: int, before: Motion, q: Coordinates, qd: Coordinates, qdd: Coordinates
+) -> Motion:
     if system.body(i).free:
         return _drifting(system, i, before, q, qd, qdd)
     return _turning(system, i, before, q[i - 1], qd[i - 1], qdd[i - 1])
 
 
-def _drifting(system: System, i: int, before: Motion, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Motion:
-    """In a floating joint, whose frame is the body's, the joint's motion is that of what carries it."""
+def _drifting(
+    system: System, i: int, before: Motion, q: Coordinates, qd: Coordinates, qdd: Coordinates
+) -> Motion:
+    """In a floating joint, whose frame is the body's, the joint's motion is that of what carries
+    it."""
     first = system.body(i).free == 1
     carrier = carried_out(system, i, before.body if first else before.joint, q[i - 1])
     body = moved(system, i, before.body, q, qd, qdd)
@@ -58,8 +65,14 @@ def _drifting(system: System, i: int, before: Motion, q: Coordinates, qd: Coordi
 
 
 def _turning(system: System, i: int, before: Motion, q: Scalar, qd: Scalar, qdd: Scalar) -> Motion:
-    place, joint, at = system.body(i).placement, system.body(i).joint, _joint_motion(system, i, before.body)
-    landing, own = ([s for s in steps if isinstance(s, Turn)] for steps in (place.landing.steps, place.own(q)))
+    place, joint, at = (
+        system.body(i).placement,
+        system.body(i).joint,
+        _joint_motion(system, i, before.body),
+    )
+    landing, own = (
+        [s for s in steps if isinstance(s, Turn)] for steps in (place.landing.steps, place.own(q))
+    )
     parallel = all(turn.axis == 2 for turn in landing)
     base, run = (before.base, before.run) if parallel else (before.body.wd, ZERO)
     base, run = axial(base.turned_all((*landing, *own)), joint.spin(qdd)), run + joint.spin(qd)
@@ -79,5 +92,7 @@ def loads(system: System, q: Coordinates, motion: Mapping[int, Motion]) -> dict[
         with system.section(i, "forces"):
             whole = (total[i] + inertial_force(body, motion[i].body)).named(f"{i}")
             found[i] = carried(whole, body.placement.own(q[i - 1]))
-            total[body.parent] = total[body.parent] + carried(found[i], body.placement.approach(q[i - 1]))
+            total[body.parent] = total[body.parent] + carried(
+                found[i], body.placement.approach(q[i - 1])
+            )
     return found

@@ -1,9 +1,9 @@
 """Kinematics of links by name: poses, Jacobians and what the Jacobians' rates do.
 
-Poses are in the root link's frame. Six-vectors have the linear part first, then the angular part.
-A Jacobian or its rate is that of the velocity of the link's origin and the angular velocity, in the link's axes
-(`body`) or the root's (`aligned`), or of the velocity at the root's origin, in the root's axes (`world`).
-"""
+Poses are in the root link's frame. Six-vectors have the linear part first, then the angular part. A
+Jacobian or its rate is that of the velocity of the link's origin and the angular velocity, in the
+link's axes (`body`) or the root's (`aligned`), or of the velocity at the root's origin, in the
+root's axes (`world`)."""
 
 from dataclasses import replace
 
@@ -24,26 +24,37 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import NULL
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 F08 = "Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 4"
 JACOBIAN = "velocity Jacobian, linear rows first"
 
 
-# -- frames -----------------------------------------------------------------------------------------------------
+# -- frames ----------------------------------------------------------------------------------------
+# -------------
 
 
 def link_place(system: System, q: Coordinates, link: str) -> Place:
     """Where a link's frame is in the root link's."""
     seat = system.seat(link)
-    return places(system, q, [seat.body])[seat.body].at(seat.pose) if seat.body else place(seat.pose)
+    return (
+        places(system, q, [seat.body])[seat.body].at(seat.pose) if seat.body else place(seat.pose)
+    )
 
 
 @quantity(
-    "frame_pose", "R(q), p(q) of a link", inputs=("q",), of_link=True, source=F08,
-    outputs=(Array("R", "rotation matrix: link axes to root axes", "1", (3, 3)),
-             Array("p", "position of the link's origin", "m", (3,))),
-    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+    "frame_pose",
+    "R(q), p(q) of a link",
+    inputs=("q",),
+    of_link=True,
+    source=F08,
+    outputs=(
+        Array("R", "rotation matrix: link axes to root axes", "1", (3, 3)),
+        Array("p", "position of the link's origin", "m", (3,)),
+    ),
+    needs_gravity=False,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
 )
 def frame_pose(system: System, q: Coordinates, *, link: str) -> tuple[list[Scalar], list[Scalar]]:
     """Where the frame of `link` is in the root link's: R (3 x 3, row-major) and p (m)."""
@@ -52,9 +63,15 @@ def frame_pose(system: System, q: Coordinates, *, link: str) -> tuple[list[Scala
 
 
 @quantity(
-    "frame_jacobian_body", "J(q) of a link, link axes", inputs=("q",), of_link=True, source=F08,
+    "frame_jacobian_body",
+    "J(q) of a link, link axes",
+    inputs=("q",),
+    of_link=True,
+    source=F08,
     outputs=(Array("J", JACOBIAN, "1 | m", (6, "n")),),
-    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+    needs_gravity=False,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
 )
 def frame_jacobian_body(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
     """The Jacobian of `link` about its origin in its axes, 6 x n, row-major."""
@@ -74,9 +91,15 @@ def _world_units(system: System, q: Coordinates, link: str) -> dict[int, Twist]:
 
 
 @quantity(
-    "frame_jacobian_world", "J(q) of a link, about the root's origin", inputs=("q",), of_link=True, source=F08,
+    "frame_jacobian_world",
+    "J(q) of a link, about the root's origin",
+    inputs=("q",),
+    of_link=True,
+    source=F08,
     outputs=(Array("J_w", JACOBIAN, "1 | m", (6, "n")),),
-    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+    needs_gravity=False,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
 )
 def frame_jacobian_world(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
     """The Jacobian of `link` about the root link's origin in its axes, 6 x n, row-major."""
@@ -84,9 +107,15 @@ def frame_jacobian_world(system: System, q: Coordinates, *, link: str) -> list[S
 
 
 @quantity(
-    "frame_jacobian_aligned", "J(q) of a link, root axes", inputs=("q",), of_link=True, source=F08,
+    "frame_jacobian_aligned",
+    "J(q) of a link, root axes",
+    inputs=("q",),
+    of_link=True,
+    source=F08,
     outputs=(Array("J_a", JACOBIAN, "1 | m", (6, "n")),),
-    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+    needs_gravity=False,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
 )
 def frame_jacobian_aligned(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
     """The Jacobian of `link` about its origin in the root link's axes, 6 x n, row-major."""
@@ -120,31 +149,56 @@ def _flat(twist: Twist) -> list[Scalar]:
 
 
 @quantity(
-    "frame_jacobian_rate_body", "dJ/dt qd of a link, link axes", inputs=("q", "qd"), of_link=True, source=F08,
+    "frame_jacobian_rate_body",
+    "dJ/dt qd of a link, link axes",
+    inputs=("q", "qd"),
+    of_link=True,
+    source=F08,
     outputs=(Array("Jd_qd", "rate of the Jacobian times qd", "m/s^2, rad/s^2", (6,)),),
-    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+    needs_gravity=False,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
 )
-def frame_jacobian_rate_body(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
+def frame_jacobian_rate_body(
+    system: System, q: Coordinates, qd: Coordinates, *, link: str
+) -> list[Scalar]:
     """dJ/dt q̇ for the Jacobian in the link's axes, 6 numbers."""
     return _flat(_body_rate(system, q, qd, link))
 
 
 @quantity(
-    "frame_jacobian_rate_world", "dJ/dt qd of a link, about the root's origin", inputs=("q", "qd"), of_link=True,
-    outputs=(Array("Jd_qd_w", "rate of the Jacobian times qd", "m/s^2, rad/s^2", (6,)),), source=F08,
-    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+    "frame_jacobian_rate_world",
+    "dJ/dt qd of a link, about the root's origin",
+    inputs=("q", "qd"),
+    of_link=True,
+    outputs=(Array("Jd_qd_w", "rate of the Jacobian times qd", "m/s^2, rad/s^2", (6,)),),
+    source=F08,
+    needs_gravity=False,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
 )
-def frame_jacobian_rate_world(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
+def frame_jacobian_rate_world(
+    system: System, q: Coordinates, qd: Coordinates, *, link: str
+) -> list[Scalar]:
     """dJ/dt q̇ for the Jacobian about the root link's origin, 6 numbers."""
     return _flat(link_place(system, q, link).twist(_body_rate(system, q, qd, link)))
 
 
 @quantity(
-    "frame_jacobian_rate_aligned", "dJ/dt qd of a link, root axes", inputs=("q", "qd"), of_link=True, source=F08,
+    "frame_jacobian_rate_aligned",
+    "dJ/dt qd of a link, root axes",
+    inputs=("q", "qd"),
+    of_link=True,
+    source=F08,
     outputs=(Array("Jd_qd_a", "rate of the Jacobian times qd", "m/s^2, rad/s^2", (6,)),),
-    needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+    needs_gravity=False,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
 )
-def frame_jacobian_rate_aligned(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
-    """dJ/dt q̇ for the Jacobian in the root link's axes: the acceleration of the link's origin, 6 numbers."""
+def frame_jacobian_rate_aligned(
+    system: System, q: Coordinates, qd: Coordinates, *, link: str
+) -> list[Scalar]:
+    """dJ/dt q̇ for the Jacobian in the root link's axes: the acceleration of the link's origin, 6
+    numbers."""
     rows, (_, rate) = link_place(system, q, link).rows, _rates(system, q, qd, link)
     return [*times(rows, rate.linear), *times(rows, rate.angular)]

@@ -1,8 +1,8 @@
-"""Where bodies are, how they move and how high they are: twists, places and heights, from the base outward.
+"""Where bodies are, how they move and how high they are: twists, places and heights, from the base
+outward.
 
-A twist of a body has its angular velocity and the velocity of its origin, in the axes of the body's frame.
-(Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 2 and 4.)
-"""
+A twist of a body has its angular velocity and the velocity of its origin, in the axes of the body's
+frame. (Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 2 and 4.)"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from symgen.mechanics.flow import slide_axis, spin_axis
 from symgen.mechanics.model import Pose
 from symgen.mechanics.spatial import NULL, Shift, Step, Turn, Vector, along
 from symgen.mechanics.system import System
-from symgen.scalar import Scalar, structural
+from symgen.numbers.scalar import Scalar, structural
 
 Coordinates = Sequence[Scalar]
 Rows = tuple[Vector, Vector, Vector]
@@ -92,7 +92,8 @@ class Twist:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a frame is in another (the root link's, mostly): its axes by rows (as a rotation matrix) and its origin."""
+    """Where a frame is in another (the root link's, mostly): its axes by rows (as a rotation
+    matrix) and its origin."""
 
     rows: Rows
     origin: Vector
@@ -185,7 +186,8 @@ def place(pose: Pose) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class Height:
-    """Potential energy of unit mass in a body's axes: `slope`·r + `level` at r (m²/s², free fall along -slope)."""
+    """Potential energy of unit mass in a body's axes: `slope`·r + `level` at r (m²/s², free fall
+    along -slope)."""
 
     slope: Vector
     level: Scalar
@@ -202,7 +204,9 @@ class Height:
 
     def seen_in(self, pose: Pose) -> "Height":
         """The same about a frame of constant pose."""
-        return Height(times(columns_of(pose), self.slope), self.level + self.slope.dot(place_of(pose)))
+        return Height(
+            times(columns_of(pose), self.slope), self.level + self.slope.dot(place_of(pose))
+        )
 
 
 def heights(system: System, q: Coordinates) -> dict[int, Height]:
@@ -221,6 +225,9 @@ def _ground(system: System, i: int) -> Height:
 
 
 def six_rows(system: System, units: Mapping[int, Twist]) -> list[Scalar]:
-    """The 6 x n matrix with the twist of each joint as its column, linear rows first; others are zero."""
+    """The 6 x n matrix with the twist of each joint as its column, linear rows first; others are
+    zero."""
     columns = [units.get(i, Twist()) for i in range(1, system.size + 1)]
-    return [c.linear[k] for k in range(3) for c in columns] + [c.angular[k] for k in range(3) for c in columns]
+    return [c.linear[k] for k in range(3) for c in columns] + [
+        c.angular[k] for k in range(3) for c in columns
+    ]

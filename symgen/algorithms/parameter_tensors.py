@@ -1,9 +1,9 @@
-"""Derivatives of the dynamic terms with respect to the inertial parameters, which all of them are linear in.
+"""Derivatives of the dynamic terms with respect to the inertial parameters, which all of them are
+linear in.
 
-Columns of regressors for unit rates: what a unit twist finds, for each of the ten of a body, in the field of another
-(see `symgen.algorithms.fields`). Parameters are the last index, ordered and placed as in
-`symgen.algorithms.regressors`.
-"""
+Columns of regressors for unit rates: what a unit twist finds, for each of the ten of a body, in the
+field of another (see `symgen.algorithms.fields`). Parameters are the last index, ordered and placed
+as in `symgen.algorithms.regressors`."""
 
 from dataclasses import replace
 from itertools import combinations_with_replacement
@@ -12,19 +12,26 @@ from symgen.algorithms.fields import Field, Rates, accelerations, fields, reader
 from symgen.algorithms.motions import Coordinates, unit_twists
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressors import full, joint_entries
-from symgen.dual import unit
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import NULL
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.dual import unit
+from symgen.numbers.scalar import ZERO, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
 SHAPE = ("n", "n", "ten")
 
 
 @quantity(
-    "mass_matrix_by_parameters", "dM/dpi", inputs=("q",), needs_gravity=False, needs_inertia=False, source=SOURCE,
-    outputs=(Array("M_pi", "dM_ij/dpi_p at [i, j, p]", "kg m^2 | kg m | kg by kg, kg m, kg m^2", SHAPE),),
+    "mass_matrix_by_parameters",
+    "dM/dpi",
+    inputs=("q",),
+    needs_gravity=False,
+    needs_inertia=False,
+    source=SOURCE,
+    outputs=(
+        Array("M_pi", "dM_ij/dpi_p at [i, j, p]", "kg m^2 | kg m | kg by kg, kg m, kg m^2", SHAPE),
+    ),
     regroupings=(WHOLE,),
 )
 def mass_matrix_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
@@ -44,15 +51,20 @@ def mass_matrix_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
 
 
 @quantity(
-    "coriolis_matrix_by_parameters", "dC/dpi", inputs=("q", "qd"), needs_gravity=False, needs_inertia=False,
+    "coriolis_matrix_by_parameters",
+    "dC/dpi",
+    inputs=("q", "qd"),
+    needs_gravity=False,
+    needs_inertia=False,
     outputs=(Array("C_pi", "dC_ij/dpi_p at [i, j, p]", "units of C by kg, kg m, kg m^2", SHAPE),),
-    source=SOURCE, regroupings=(WHOLE,),
+    source=SOURCE,
+    regroupings=(WHOLE,),
 )
 def coriolis_matrix_by_parameters(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """∂C_ij/∂π_p, n x n x 10 n, row-major, C that of `coriolis_matrix`.
 
-    Column j of C is M q̈_r + C q̇_r for q̇_r = e_j and q̈_r = 0: a Slotine-Li regressor without gravity.
-    """
+    Column j of C is M q̈_r + C q̇_r for q̇_r = e_j and q̈_r = 0: a Slotine-Li regressor without
+    gravity."""
     n, afloat = system.size, replace(system, gravity=dict.fromkeys(system.gravity, NULL))
     entries: dict[tuple[int, int], Scalar] = {}
     for j in range(n):
@@ -62,27 +74,48 @@ def coriolis_matrix_by_parameters(system: System, q: Coordinates, qd: Coordinate
 
 
 @quantity(
-    "gravity_by_parameters", "dg/dpi", inputs=("q",), needs_inertia=False, source=SOURCE, regroupings=(WHOLE,),
+    "gravity_by_parameters",
+    "dg/dpi",
+    inputs=("q",),
+    needs_inertia=False,
+    source=SOURCE,
+    regroupings=(WHOLE,),
     outputs=(Array("g_pi", "dg_i/dpi_p at [i, p]", "N m | N by kg, kg m, kg m^2", ("n", "ten")),),
 )
 def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     """∂g_i/∂π_p, n x 10 n, row-major: the regressor at rest."""
     still = [ZERO] * system.size
-    return full(joint_entries(system, q, accelerations(system, q, still, still)), system.size, system.parameters)
+    return full(
+        joint_entries(system, q, accelerations(system, q, still, still)),
+        system.size,
+        system.parameters,
+    )
 
 
 @quantity(
-    "momentum_rate_regressor", "N(q, qd) pi = C^T qd - g", inputs=("q", "qd"), needs_inertia=False,
-    outputs=(Array("N", "regressor of what changes M qd beside tau, ten columns a body",
-                   "N m | N by kg, kg m, kg m^2", ("n", "ten")),),
-    source="De Luca & Mattone, ICRA 2003, eq. 6; " + SOURCE, regroupings=(WHOLE,),
+    "momentum_rate_regressor",
+    "N(q, qd) pi = C^T qd - g",
+    inputs=("q", "qd"),
+    needs_inertia=False,
+    outputs=(
+        Array(
+            "N",
+            "regressor of what changes M qd beside tau, ten columns a body",
+            "N m | N by kg, kg m, kg m^2",
+            ("n", "ten"),
+        ),
+    ),
+    source="De Luca & Mattone, ICRA 2003, eq. 6; " + SOURCE,
+    regroupings=(WHOLE,),
 )
 def momentum_rate_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
-    """N with N π = Cᵀ q̇ - g, n x 10 n, row-major: d/dt (M q̇) = τ + Cᵀ q̇ - g, for dM/dt = C + Cᵀ."""
+    """N with N π = Cᵀ q̇ - g, n x 10 n, row-major: d/dt (M q̇) = τ + Cᵀ q̇ - g, for dM/dt = C +
+    Cᵀ."""
     n, width = system.size, system.parameters
     whole, pull = coriolis_matrix_by_parameters(system, q, qd), gravity_by_parameters(system, q)
     sums = [
         sum((qd[i] * whole[(i * n + j) * width + p] for i in range(n)), ZERO)
-        for j in range(n) for p in range(width)
+        for j in range(n)
+        for p in range(width)
     ]
     return [x - g for x, g in zip(sums, pull, strict=True)]

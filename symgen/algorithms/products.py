@@ -1,21 +1,29 @@
-"""Jacobian-vector products: the change of a result along a change of all its inputs, without any Jacobian."""
+"""Jacobian-vector products: the change of a result along a change of all its inputs, without any
+Jacobian."""
 
 from collections.abc import Sequence
 from functools import partial
 
-from symgen.algorithms.forward_dynamics import forward_dynamics, forward_dynamics_articulated, uncoupled
+from symgen.algorithms.forward_dynamics import (
+    forward_dynamics,
+    forward_dynamics_articulated,
+    uncoupled,
+)
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
-from symgen.dual import along, tangents
 from symgen.mechanics.system import System
-from symgen.scalar import Scalar
+from symgen.numbers.dual import along, tangents
+from symgen.numbers.scalar import Scalar
 
 Coordinates = Sequence[Scalar]
 SOURCE = "forward differentiation of the algorithm"
 
 
 @quantity(
-    "inverse_dynamics_jvp", "tau_q dq + tau_qd dqd + M dqdd", source=SOURCE, feels_wrench=True,
+    "inverse_dynamics_jvp",
+    "tau_q dq + tau_qd dqd + M dqdd",
+    source=SOURCE,
+    feels_wrench=True,
     inputs=("q", "qd", "qdd", "dq", "dqd", "dqdd"),
     outputs=(Array("tau_jvp", "change of the joint forces", "N m | N"),),
 )
@@ -27,7 +35,11 @@ def inverse_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
 
 _forward = partial(
     quantity,
-    "forward_dynamics_jvp", "qdd_q dq + qdd_qd dqd + Minv dtau", source=SOURCE, feels_wrench=True, needs_inverse=True,
+    "forward_dynamics_jvp",
+    "qdd_q dq + qdd_qd dqd + Minv dtau",
+    source=SOURCE,
+    feels_wrench=True,
+    needs_inverse=True,
     inputs=("q", "qd", "tau", "dq", "dqd", "dtau"),
     outputs=(Array("qdd_jvp", "change of the joint accelerations", "rad/s^2 | m/s^2"),),
 )
@@ -44,4 +56,6 @@ def forward_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
 def forward_dynamics_jvp_articulated(system: System, *inputs: Coordinates) -> list[Scalar]:
     """The same from articulated bodies, for long chains."""
     at, by = inputs[:3], inputs[3:]
-    return tangents(forward_dynamics_articulated(system, *(along(x, d) for x, d in zip(at, by, strict=True))))
+    return tangents(
+        forward_dynamics_articulated(system, *(along(x, d) for x, d in zip(at, by, strict=True)))
+    )

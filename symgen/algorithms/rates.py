@@ -1,9 +1,10 @@
-"""Time derivatives of the dynamic terms, by running their algorithms on numbers that carry their rates.
+"""Time derivatives of the dynamic terms, by running their algorithms on numbers that carry their
+rates.
 
-For robots with elastic joints, whose controllers need the rates of all terms (Garofalo, Ott, Albu-Schäffer, On the
-closed form computation of the dynamic matrices and their differentiations, IROS 2013). With s = 1 for the first and
-2 for the second derivative, each takes as many derivatives of q as it needs.
-"""
+For robots with elastic joints, whose controllers need the rates of all terms (Garofalo, Ott,
+Albu-Schäffer, On the closed form computation of the dynamic matrices and their differentiations,
+IROS 2013). With s = 1 for the first and 2 for the second derivative, each takes as many derivatives
+of q as it needs."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,9 +14,9 @@ from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
-from symgen.dual import along, tangents
 from symgen.mechanics.system import System
-from symgen.scalar import Scalar
+from symgen.numbers.dual import along, tangents
+from symgen.numbers.scalar import Scalar
 
 Coordinates = Sequence[Scalar]
 Term = Callable[..., list[Scalar]]
@@ -24,23 +25,36 @@ SYMBOLS = "forward differentiation of Christoffel symbols"
 
 
 def rate(term: Term, system: System, flow: Sequence[Coordinates], reads: int) -> list[Scalar]:
-    """d/dt of a term that reads the first `reads` of q, q̇, q̈, ...; `flow` has one more of them."""
+    """d/dt of a term that reads the first `reads` of q, q̇, q̈, ...; `flow` has one more of
+    them."""
     return tangents(term(system, *(along(flow[k], flow[k + 1]) for k in range(reads))))
 
 
-def second_rate(term: Term, system: System, flow: Sequence[Coordinates], reads: int) -> list[Scalar]:
+def second_rate(
+    term: Term, system: System, flow: Sequence[Coordinates], reads: int
+) -> list[Scalar]:
     """d²/dt² of such a term; `flow` has two more."""
     pairs = [along(flow[k], flow[k + 1]) for k in range(reads + 1)]
-    return tangents(tangents(term(system, *(along(pairs[k], pairs[k + 1], 2) for k in range(reads))), 2))
+    return tangents(
+        tangents(term(system, *(along(pairs[k], pairs[k + 1], 2) for k in range(reads))), 2)
+    )
 
 
 _mass_matrix_rate = partial(
-    quantity, "mass_matrix_rate", "dM/dt", inputs=("q", "qd"), needs_gravity=False,
-    outputs=(Array("M_dot", "time derivative of M, symmetric", "kg m^2/s | kg m/s | kg/s", ("n", "n")),),
+    quantity,
+    "mass_matrix_rate",
+    "dM/dt",
+    inputs=("q", "qd"),
+    needs_gravity=False,
+    outputs=(
+        Array("M_dot", "time derivative of M, symmetric", "kg m^2/s | kg m/s | kg/s", ("n", "n")),
+    ),
 )
 
 
-@_mass_matrix_rate(source="Echeandia & Wensing, Numerical methods to compute the Coriolis matrix (2021)")
+@_mass_matrix_rate(
+    source="Echeandia & Wensing, Numerical methods to compute the Coriolis matrix (2021)"
+)
 def mass_matrix_rate_from_coriolis(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """Ṁ = C + Cᵀ, n x n: next to nothing beside C."""
     c, n = coriolis_matrix(system, q, qd), system.size
@@ -55,9 +69,20 @@ def mass_matrix_rate(system: System, q: Coordinates, qd: Coordinates) -> list[Sc
 
 
 @quantity(
-    "mass_matrix_second_rate", "d2M/dt2", inputs=("q", "qd", "qdd"), needs_gravity=False, source=SOURCE,
+    "mass_matrix_second_rate",
+    "d2M/dt2",
+    inputs=("q", "qd", "qdd"),
+    needs_gravity=False,
+    source=SOURCE,
     only_minimal_pays=True,
-    outputs=(Array("M_ddot", "second time derivative of M, symmetric", "kg m^2/s^2 | kg m/s^2 | kg/s^2", ("n", "n")),),
+    outputs=(
+        Array(
+            "M_ddot",
+            "second time derivative of M, symmetric",
+            "kg m^2/s^2 | kg m/s^2 | kg/s^2",
+            ("n", "n"),
+        ),
+    ),
 )
 def mass_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """M̈(q, q̇, q̈), n x n."""
@@ -65,13 +90,26 @@ def mass_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 
 _coriolis_matrix_rate = partial(
-    quantity, "coriolis_matrix_rate", "dC/dt", inputs=("q", "qd", "qdd"), needs_gravity=False, only_minimal_pays=True,
+    quantity,
+    "coriolis_matrix_rate",
+    "dC/dt",
+    inputs=("q", "qd", "qdd"),
+    needs_gravity=False,
+    only_minimal_pays=True,
     outputs=(Array("C_dot", "time derivative of C", "kg m^2/s^2 | kg m/s^2 | kg/s^2", ("n", "n")),),
 )
 _coriolis_matrix_second_rate = partial(
-    quantity, "coriolis_matrix_second_rate", "d2C/dt2", inputs=("q", "qd", "qdd", "qddd"), needs_gravity=False,
+    quantity,
+    "coriolis_matrix_second_rate",
+    "d2C/dt2",
+    inputs=("q", "qd", "qdd", "qddd"),
+    needs_gravity=False,
     only_minimal_pays=True,
-    outputs=(Array("C_ddot", "second time derivative of C", "kg m^2/s^3 | kg m/s^3 | kg/s^3", ("n", "n")),),
+    outputs=(
+        Array(
+            "C_ddot", "second time derivative of C", "kg m^2/s^3 | kg m/s^3 | kg/s^3", ("n", "n")
+        ),
+    ),
 )
 
 
@@ -100,7 +138,10 @@ def coriolis_matrix_second_rate_from_symbols(system: System, *flow: Coordinates)
 
 
 @quantity(
-    "gravity_rate", "dg/dt", inputs=("q", "qd"), source=SOURCE,
+    "gravity_rate",
+    "dg/dt",
+    inputs=("q", "qd"),
+    source=SOURCE,
     only_minimal_pays=True,
     outputs=(Array("tau_g_dot", "rate of the joint forces against gravity", "N m/s | N/s"),),
 )
@@ -110,9 +151,14 @@ def gravity_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 
 @quantity(
-    "gravity_second_rate", "d2g/dt2", inputs=("q", "qd", "qdd"), source=SOURCE,
+    "gravity_second_rate",
+    "d2g/dt2",
+    inputs=("q", "qd", "qdd"),
+    source=SOURCE,
     only_minimal_pays=True,
-    outputs=(Array("tau_g_ddot", "second rate of the joint forces against gravity", "N m/s^2 | N/s^2"),),
+    outputs=(
+        Array("tau_g_ddot", "second rate of the joint forces against gravity", "N m/s^2 | N/s^2"),
+    ),
 )
 def gravity_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """g̈(q, q̇, q̈), shape n."""
@@ -120,7 +166,10 @@ def gravity_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 
 @quantity(
-    "inverse_dynamics_rate", "dtau/dt", inputs=("q", "qd", "qdd", "qddd"), source=SOURCE,
+    "inverse_dynamics_rate",
+    "dtau/dt",
+    inputs=("q", "qd", "qdd", "qddd"),
+    source=SOURCE,
     outputs=(Array("tau_dot", "rate of the joint forces", "N m/s | N/s"),),
 )
 def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
@@ -129,7 +178,10 @@ def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
 
 
 @quantity(
-    "inverse_dynamics_second_rate", "d2tau/dt2", inputs=("q", "qd", "qdd", "qddd", "qdddd"), source=SOURCE,
+    "inverse_dynamics_second_rate",
+    "d2tau/dt2",
+    inputs=("q", "qd", "qdd", "qddd", "qdddd"),
+    source=SOURCE,
     outputs=(Array("tau_ddot", "second rate of the joint forces", "N m/s^2 | N/s^2"),),
 )
 def inverse_dynamics_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:

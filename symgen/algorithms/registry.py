@@ -1,4 +1,5 @@
-"""The quantities symgen can compute: one row each, read by the compiler, the languages, the CLI and the tests."""
+"""The quantities symgen can compute: one row each, read by the compiler, the languages, the CLI and
+the tests."""
 
 import difflib
 import re
@@ -12,8 +13,8 @@ from symgen.mechanics.parameters import REGROUPINGS
 from symgen.mechanics.system import System
 
 Algorithm = Callable[..., Any]
-"""Called with a System and the quantity's inputs; returns the entries of the output, row-major, as a list,
-or a tuple of such lists where there are several outputs."""
+"""Called with a System and the quantity's inputs; returns the entries of the output, row-major, as
+a list, or a tuple of such lists where there are several outputs."""
 
 Registered = TypeVar("Registered", bound=Algorithm)
 
@@ -25,8 +26,8 @@ Shape = tuple[str | int, ...]
 class Array:
     """An array that a generated function reads or writes, row-major.
 
-    `layout` names an order that row and column do not tell; every language then gives a function of the indices.
-    """
+    `layout` names an order that row and column do not tell; every language then gives a function of
+    the indices."""
 
     name: str
     meaning: str
@@ -41,7 +42,8 @@ class Array:
 
 
 PACKED_PAIRS: Final = "packed pairs"
-"""The layout of X_ijk = X_ikj: in each of n rows i the pairs j <= k in the order (0, 0) ... (0, n-1), (1, 1) ..."""
+"""The layout of X_ijk = X_ikj: in each of n rows i the pairs j <= k in the order (0, 0) ... (0,
+n-1), (1, 1) ..."""
 
 INPUTS: Final[dict[str, Array]] = {
     row.name: row
@@ -60,7 +62,12 @@ INPUTS: Final[dict[str, Array]] = {
         Array("dqdd", "change of joint accelerations", "rad/s^2 | m/s^2"),
         Array("dtau", "change of joint forces", "N m | N", force=True),
         Array("wrench", "external wrenches, six a link", "N, N m", ("wrench",)),
-        Array("friction", "coefficients of joint friction", "N m s/rad | N s/m, N m | N", ("friction",)),
+        Array(
+            "friction",
+            "coefficients of joint friction",
+            "N m s/rad | N s/m, N m | N",
+            ("friction",),
+        ),
         Array("g", "free fall in the root link's axes", "m/s^2", (3,)),
         Array("par", "regrouped inertial parameters", "kg, kg m, kg m^2", ("par",)),
         Array("pi", "inertial parameters, ten a link", "kg, kg m, kg m^2", ("pi",)),
@@ -79,7 +86,8 @@ def any_robot(system: System) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Formulation:
-    """One way to compute a quantity: an algorithm on a choice of regrouped parameters, and the robots it is for."""
+    """One way to compute a quantity: an algorithm on a choice of regrouped parameters, and the
+    robots it is for."""
 
     name: str
     regrouping: str
@@ -87,8 +95,8 @@ class Formulation:
     source: str
     suits: Suits = any_robot
     tried: bool = True
-    """Whether it may be the cheapest where the regrouping is free; the others are there for runtime parameters, which
-    all functions share, and by name."""
+    """Whether it may be the cheapest where the regrouping is free; the others are there for runtime
+    parameters, which all functions share, and by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +116,17 @@ class Quantity:
     def of(self, link: str) -> "Quantity":
         """One of `LINK_QUANTITIES` for a link, whose name its outputs bear too."""
         suffix = re.sub(r"\W", "_", link, flags=re.ASCII)
-        ways = tuple(replace(way, algorithm=partial(way.algorithm, link=link)) for way in self.formulations)
+        ways = tuple(
+            replace(way, algorithm=partial(way.algorithm, link=link)) for way in self.formulations
+        )
         outputs = tuple(replace(out, name=f"{out.name}_{suffix}") for out in self.outputs)
         return replace(self, name=f"{self.name}:{link}", formulations=ways, outputs=outputs)
 
 
 QUANTITIES: Final[dict[str, Quantity]] = {}
 LINK_QUANTITIES: Final[dict[str, Quantity]] = {}
-"""The quantities of a link to be named, as in ``frame_pose:tool0``; their algorithms take its name as `link`."""
+"""The quantities of a link to be named, as in ``frame_pose:tool0``; their algorithms take its name
+as `link`."""
 
 
 def unknown_quantity(name: str) -> OptionError:
@@ -126,26 +137,46 @@ def unknown_quantity(name: str) -> OptionError:
 
 
 def quantity(
-    name: str, formula: str, *, inputs: Sequence[str], outputs: Sequence[Array], source: str,
-    needs_gravity: bool = True, needs_inertia: bool = True, of_link: bool = False, feels_wrench: bool = False,
+    name: str,
+    formula: str,
+    *,
+    inputs: Sequence[str],
+    outputs: Sequence[Array],
+    source: str,
+    needs_gravity: bool = True,
+    needs_inertia: bool = True,
+    of_link: bool = False,
+    feels_wrench: bool = False,
     needs_inverse: bool = False,
-    regroupings: Sequence[str] = tuple(REGROUPINGS), suits: Suits = any_robot, only_minimal_pays: bool = False,
+    regroupings: Sequence[str] = tuple(REGROUPINGS),
+    suits: Suits = any_robot,
+    only_minimal_pays: bool = False,
 ) -> Callable[[Registered], Registered]:
-    """Register the decorated algorithm as a way to compute quantity `name`, on each of `regroupings`.
+    """Register the decorated algorithm as a way to compute quantity `name`, on each of
+    `regroupings`.
 
-    A second algorithm registered for one name is one more formulation of it; `suits` tells for which robots. Where
-    `only_minimal_pays`, no robot was found that is cheaper on another regrouping (docs/benchmarks/ideas.md).
-    """
+    A second algorithm registered for one name is one more formulation of it; `suits` tells for
+    which robots. Where `only_minimal_pays`, no robot was found that is cheaper on another
+    regrouping (docs/benchmarks/ideas.md)."""
 
     def register(algorithm: Registered) -> Registered:
         stem = algorithm.__name__.removeprefix(name)
         title = algorithm.__module__.rsplit(".", 1)[-1] + stem
         tried = {r: not only_minimal_pays or r == "minimal" for r in regroupings}
-        ways = tuple(Formulation(f"{title}/{r}", r, algorithm, source, suits, tried[r]) for r in regroupings)
+        ways = tuple(
+            Formulation(f"{title}/{r}", r, algorithm, source, suits, tried[r]) for r in regroupings
+        )
         rows = LINK_QUANTITIES if of_link else QUANTITIES
         known = rows[name].formulations if name in rows else ()
         rows[name] = Quantity(
-            name, formula, tuple(inputs), tuple(outputs), needs_gravity, known + ways, needs_inertia, feels_wrench,
+            name,
+            formula,
+            tuple(inputs),
+            tuple(outputs),
+            needs_gravity,
+            known + ways,
+            needs_inertia,
+            feels_wrench,
             needs_inverse,
         )
         return algorithm

@@ -1,15 +1,24 @@
-"""Regressors: joint forces, wrenches, momenta and energies as linear functions of the inertial parameters.
+"""Regressors: joint forces, wrenches, momenta and energies as linear functions of the inertial
+parameters.
 
-The unit twists of the joints are carried outward to every body, where they meet its field of accelerations (see
-`symgen.algorithms.fields`): less work than to carry ten wrenches a body inward. Columns follow the ten of
-PARAMETER_NAMES of every body in body order, about the origin and in the axes of the link that the joint moves, then
-the inertia of each rotor about its axis; those of base regressors `symgen.mechanics.base_parameters`.
-"""
+The unit twists of the joints are carried outward to every body, where they meet its field of
+accelerations (see `symgen.algorithms.fields`): less work than to carry ten wrenches a body inward.
+Columns follow the ten of PARAMETER_NAMES of every body in body order, about the origin and in the
+axes of the link that the joint moves, then the inertia of each rotor about its axis; those of base
+regressors `symgen.mechanics.base_parameters`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from symgen.algorithms.fields import Field, Rates, accelerations, fields, moment_entries, reader, velocities
+from symgen.algorithms.fields import (
+    Field,
+    Rates,
+    accelerations,
+    fields,
+    moment_entries,
+    reader,
+    velocities,
+)
 from symgen.algorithms.motions import (
     Coordinates,
     Height,
@@ -27,12 +36,14 @@ from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import NULL
 from symgen.mechanics.system import FRICTION_COLUMNS, System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
 
 
-def joint_entries(system: System, q: Coordinates, moving: Mapping[int, Field]) -> dict[tuple[int, int], Scalar]:
+def joint_entries(
+    system: System, q: Coordinates, moving: Mapping[int, Field]
+) -> dict[tuple[int, int], Scalar]:
     """What every joint has of the users' ten of every body, by joint index and column."""
     entries: dict[tuple[int, int], Scalar] = {}
     units = unit_twists(system, q)
@@ -44,13 +55,18 @@ def joint_entries(system: System, q: Coordinates, moving: Mapping[int, Field]) -
     return entries
 
 
-def base_entries(system: System, q: Coordinates, moving: Mapping[int, Field]) -> dict[tuple[int, int], Scalar]:
+def base_entries(
+    system: System, q: Coordinates, moving: Mapping[int, Field]
+) -> dict[tuple[int, int], Scalar]:
     """What every joint has of every base parameter, by joint index and column."""
     units = unit_twists(system, q)
     entries: dict[tuple[int, int], Scalar] = {}
     for column, (i, k) in enumerate(independent(system).keys):
         with system.section(i, "columns"):
-            entries |= {(j - 1, column): moment_entries(unit, moving[i])[k]() for j, unit in units[i].items()}
+            entries |= {
+                (j - 1, column): moment_entries(unit, moving[i])[k]()
+                for j, unit in units[i].items()
+            }
     return entries
 
 
@@ -59,19 +75,25 @@ def full(entries: Mapping[tuple[int, int], Scalar], rows: int, columns: int) -> 
     return [entries.get((i, j), ZERO) for i in range(rows) for j in range(columns)]
 
 
-# -- quantities -------------------------------------------------------------------------------------------------
+# -- quantities
+# -------------------------------------------------------------------------------------------------
 
 Y = Array("Y", "regressor, ten columns a body", "N m | N by kg, kg m, kg m^2", ("n", "y"))
-Y_BASE = Array("Y_b", "regressor, a column a base parameter", "N m | N by kg, kg m, kg m^2", ("n", "y_b"))
+Y_BASE = Array(
+    "Y_b", "regressor, a column a base parameter", "N m | N by kg, kg m, kg m^2", ("n", "y_b")
+)
 
 
 def with_friction(
     entries: Mapping[tuple[int, int], Scalar], system: System, qd: Coordinates, columns: int
 ) -> list[Scalar]:
-    """All entries row-major; behind the columns of inertia, each joint's columns of the system's kinds of friction."""
+    """All entries row-major; behind the columns of inertia, each joint's columns of the system's
+    kinds of friction."""
     kinds, joints = system.friction_kinds, system.rubbing_joints
     own = {
-        (i - 1, columns + len(kinds) * at + k): FRICTION_COLUMNS[kind](qd[i - 1], system.friction_width)
+        (i - 1, columns + len(kinds) * at + k): FRICTION_COLUMNS[kind](
+            qd[i - 1], system.friction_width
+        )
         for at, i in enumerate(joints)
         for k, kind in enumerate(kinds)
     }
@@ -79,8 +101,13 @@ def with_friction(
 
 
 @quantity(
-    "regressor", "Y(q, qd, qdd) pi = tau", inputs=("q", "qd", "qdd"), source=SOURCE,
-    outputs=(Y,), needs_inertia=False, regroupings=(WHOLE,),
+    "regressor",
+    "Y(q, qd, qdd) pi = tau",
+    inputs=("q", "qd", "qdd"),
+    source=SOURCE,
+    outputs=(Y,),
+    needs_inertia=False,
+    regroupings=(WHOLE,),
 )
 def regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
     """Y with tau = Y π for the users' ten a body, n x 10 n, row-major."""
@@ -89,10 +116,17 @@ def regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates)
 
 
 @quantity(
-    "base_regressor", "Y_b(q, qd, qdd) beta = tau", inputs=("q", "qd", "qdd"), source=SOURCE,
-    outputs=(Y_BASE,), needs_inertia=False, regroupings=(WHOLE,),
+    "base_regressor",
+    "Y_b(q, qd, qdd) beta = tau",
+    inputs=("q", "qd", "qdd"),
+    source=SOURCE,
+    outputs=(Y_BASE,),
+    needs_inertia=False,
+    regroupings=(WHOLE,),
 )
-def base_regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
+def base_regressor(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
+) -> list[Scalar]:
     """Y_b with tau = Y_b β for the base parameters, n x b, row-major."""
     entries = base_entries(system, q, accelerations(system, q, qd, qdd))
     return with_friction(entries, system, qd, len(independent(system).keys))
@@ -105,24 +139,33 @@ def _reference_fields(
 
 
 @quantity(
-    "slotine_li_regressor", "Y(q, qd, qd_r, qdd_r) pi = M qdd_r + C qd_r + g", inputs=("q", "qd", "qd_r", "qdd_r"),
-    outputs=(replace(Y, name="Y_r"),), source=SOURCE, needs_inertia=False, regroupings=(WHOLE,),
+    "slotine_li_regressor",
+    "Y(q, qd, qd_r, qdd_r) pi = M qdd_r + C qd_r + g",
+    inputs=("q", "qd", "qd_r", "qdd_r"),
+    outputs=(replace(Y, name="Y_r"),),
+    source=SOURCE,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
 )
 def slotine_li_regressor(
     system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
 ) -> list[Scalar]:
     """Y_r with Y_r π = M q̈_r + C q̇_r + g, C that of `coriolis_matrix`; n x 10 n, row-major.
 
-    C_ij = ∫ J_iᵀ dJ_j/dt dm (Echeandia & Wensing 2021, eq. 9), so the field is the rate of reference velocities.
-    """
+    C_ij = ∫ J_iᵀ dJ_j/dt dm (Echeandia & Wensing 2021, eq. 9), so the field is the rate of
+    reference velocities."""
     entries = joint_entries(system, q, _reference_fields(system, q, qd, qd_r, qdd_r))
     return with_friction(entries, system, qd, system.parameters)
 
 
 @quantity(
-    "slotine_li_base_regressor", "Y_b(q, qd, qd_r, qdd_r) beta = M qdd_r + C qd_r + g",
-    inputs=("q", "qd", "qd_r", "qdd_r"), outputs=(replace(Y_BASE, name="Y_rb"),), source=SOURCE,
-    needs_inertia=False, regroupings=(WHOLE,),
+    "slotine_li_base_regressor",
+    "Y_b(q, qd, qd_r, qdd_r) beta = M qdd_r + C qd_r + g",
+    inputs=("q", "qd", "qd_r", "qdd_r"),
+    outputs=(replace(Y_BASE, name="Y_rb"),),
+    source=SOURCE,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
 )
 def slotine_li_base_regressor(
     system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
@@ -133,7 +176,12 @@ def slotine_li_base_regressor(
 
 
 @quantity(
-    "base_parameters", "beta(pi)", inputs=("ten",), needs_gravity=False, needs_inertia=False, regroupings=(WHOLE,),
+    "base_parameters",
+    "beta(pi)",
+    inputs=("ten",),
+    needs_gravity=False,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
     outputs=(Array("beta", "base parameters", "kg | kg m | kg m^2", ("b",)),),
     source="Gautier & Khalil, IEEE T-RA 1990; Gautier, J. Robotic Systems 1991",
 )
@@ -143,17 +191,26 @@ def base_parameters(system: System, ten: Sequence[Scalar]) -> list[Scalar]:
 
 
 @quantity(
-    "wrench_regressor", "W(q, qd, qdd) pi = force and moment", inputs=("q", "qd", "qdd"), of_link=True,
-    outputs=(Array("W", "wrench regressor, ten columns a body", "N, N m by kg, kg m, kg m^2", (6, "ten")),),
-    source=SOURCE, needs_inertia=False, regroupings=(WHOLE,),
+    "wrench_regressor",
+    "W(q, qd, qdd) pi = force and moment",
+    inputs=("q", "qd", "qdd"),
+    of_link=True,
+    outputs=(
+        Array(
+            "W", "wrench regressor, ten columns a body", "N, N m by kg, kg m, kg m^2", (6, "ten")
+        ),
+    ),
+    source=SOURCE,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
 )
 def wrench_regressor(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
 ) -> list[Scalar]:
     """W with W π the force and moment on the body of `link` through its joint, 6 x 10 n, row-major.
 
-    Force first, moment about the link's origin, both in the link's axes: what a six-axis sensor feels.
-    """
+    Force first, moment about the link's origin, both in the link's axes: what a six-axis sensor
+    feels."""
     moving, units = accelerations(system, q, qd, qdd), _sensed(system, q, link)
     entries: dict[tuple[int, int], Scalar] = {}
     for i, columns in system.columns.items():
@@ -164,7 +221,8 @@ def wrench_regressor(
 
 
 def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]:
-    """The six unit twists about the frame of a link, at its body and at all that the body carries."""
+    """The six unit twists about the frame of a link, at its body and at all that the body
+    carries."""
     seat = system.seat(link)
     axes, place = columns_of(seat.pose), place_of(seat.pose)
     found = {seat.body: [Twist(NULL, e) for e in axes] + [Twist(e, place.cross(e)) for e in axes]}
@@ -176,9 +234,21 @@ def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]
 
 
 @quantity(
-    "momentum_regressor", "P(q, qd) pi = M qd", inputs=("q", "qd"), needs_gravity=False, needs_inertia=False,
-    outputs=(Array("P", "momentum regressor, ten columns a body", "s N m | N s by kg, kg m, kg m^2", ("n", "ten")),),
-    source=SOURCE, regroupings=(WHOLE,),
+    "momentum_regressor",
+    "P(q, qd) pi = M qd",
+    inputs=("q", "qd"),
+    needs_gravity=False,
+    needs_inertia=False,
+    outputs=(
+        Array(
+            "P",
+            "momentum regressor, ten columns a body",
+            "s N m | N s by kg, kg m, kg m^2",
+            ("n", "ten"),
+        ),
+    ),
+    source=SOURCE,
+    regroupings=(WHOLE,),
 )
 def momentum_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """P with P π = M q̇, the generalised momentum, n x 10 n, row-major."""
@@ -187,9 +257,14 @@ def momentum_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[
 
 
 @quantity(
-    "kinetic_energy_regressor", "k(q, qd) pi = T", inputs=("q", "qd"), needs_gravity=False, needs_inertia=False,
+    "kinetic_energy_regressor",
+    "k(q, qd) pi = T",
+    inputs=("q", "qd"),
+    needs_gravity=False,
+    needs_inertia=False,
     outputs=(Array("Y_T", "kinetic energy regressor", "J by kg, kg m, kg m^2", ("ten",)),),
-    source=SOURCE, regroupings=(WHOLE,),
+    source=SOURCE,
+    regroupings=(WHOLE,),
 )
 def kinetic_energy_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """k with k·π the kinetic energy, 10 n numbers."""
@@ -207,9 +282,13 @@ def _kinetic(twist: Twist) -> list[Scalar]:
 
 
 @quantity(
-    "potential_energy_regressor", "u(q) pi = V", inputs=("q",), needs_inertia=False,
+    "potential_energy_regressor",
+    "u(q) pi = V",
+    inputs=("q",),
+    needs_inertia=False,
     outputs=(Array("Y_V", "potential energy regressor", "J by kg, kg m, kg m^2", ("ten",)),),
-    source=SOURCE, regroupings=(WHOLE,),
+    source=SOURCE,
+    regroupings=(WHOLE,),
 )
 def potential_energy_regressor(system: System, q: Coordinates) -> list[Scalar]:
     """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers."""

@@ -1,22 +1,26 @@
-"""Derivatives of the dynamic terms with respect to joint positions and velocities, one direction at a time.
+"""Derivatives of the dynamic terms with respect to joint positions and velocities, one direction at
+a time.
 
-Each algorithm is run once for every coordinate on numbers that carry a unit tangent; on a tape all that the runs
-share is computed once, and what does not depend on the coordinate is a structural zero.
-"""
+Each algorithm is run once for every coordinate on numbers that carry a unit tangent; on a tape all
+that the runs share is computed once, and what does not depend on the coordinate is a structural
+zero."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from symgen.algorithms.christoffel import christoffel_symbols_full_up, coriolis_matrix_from_symbols_up
+from symgen.algorithms.christoffel import (
+    christoffel_symbols_full_up,
+    coriolis_matrix_from_symbols_up,
+)
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix, square
 from symgen.algorithms.derivatives import rates_by_symbols
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.rates import SOURCE, SYMBOLS
 from symgen.algorithms.registry import Array, quantity
-from symgen.dual import along, tangents, unit
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.dual import along, tangents, unit
+from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 Entries = list[Scalar]
@@ -31,11 +35,20 @@ def gradient(term: Callable[[Coordinates], Entries], at: Coordinates, level: int
 
 
 _mass_matrix_gradient = partial(
-    quantity, "mass_matrix_gradient", "dM/dq", inputs=("q",), needs_gravity=False, only_minimal_pays=True,
+    quantity,
+    "mass_matrix_gradient",
+    "dM/dq",
+    inputs=("q",),
+    needs_gravity=False,
+    only_minimal_pays=True,
     outputs=(Array("M_q", "dM_ij/dq_k at [i, j, k]", "kg m^2 | kg m | kg, per rad | m", CUBE),),
 )
 _coriolis_matrix_gradient = partial(
-    quantity, "coriolis_matrix_gradient", "dC/dq, dC/dqd", inputs=("q", "qd"), needs_gravity=False,
+    quantity,
+    "coriolis_matrix_gradient",
+    "dC/dq, dC/dqd",
+    inputs=("q", "qd"),
+    needs_gravity=False,
     only_minimal_pays=True,
     outputs=(
         Array("C_q", "dC_ij/dq_k at [i, j, k]", "units of C per rad | m", CUBE),
@@ -54,14 +67,21 @@ def mass_matrix_gradient(system: System, q: Coordinates) -> Entries:
 def mass_matrix_gradient_from_symbols(system: System, q: Coordinates) -> Entries:
     """The same as Γ_ijk + Γ_jik, because Ṁ = C + Cᵀ at every velocity."""
     n, found = system.size, christoffel_symbols_full_up(system, q)
-    half = {(i, j, k): found[(i * n + j) * n + k] + found[(j * n + i) * n + k]
-            for i in range(n) for j in range(i + 1) for k in range(n)}
+    half = {
+        (i, j, k): found[(i * n + j) * n + k] + found[(j * n + i) * n + k]
+        for i in range(n)
+        for j in range(i + 1)
+        for k in range(n)
+    }
     return [half[max(i, j), min(i, j), k] for i in range(n) for j in range(n) for k in range(n)]
 
 
 @_coriolis_matrix_gradient(source=SOURCE)
-def coriolis_matrix_gradient(system: System, q: Coordinates, qd: Coordinates) -> tuple[Entries, Entries]:
-    """∂C_ij/∂q_k and ∂C_ij/∂q̇_k, n x n x n each; the latter are Christoffel symbols of the first kind."""
+def coriolis_matrix_gradient(
+    system: System, q: Coordinates, qd: Coordinates
+) -> tuple[Entries, Entries]:
+    """∂C_ij/∂q_k and ∂C_ij/∂q̇_k, n x n x n each; the latter are Christoffel symbols of the first
+    kind."""
     return _of_coriolis(coriolis_matrix, system, q, qd)
 
 
@@ -80,7 +100,10 @@ def _of_coriolis(
 
 
 @quantity(
-    "gravity_gradient", "dg/dq", inputs=("q",), source=SOURCE,
+    "gravity_gradient",
+    "dg/dq",
+    inputs=("q",),
+    source=SOURCE,
     only_minimal_pays=True,
     outputs=(Array("g_q", "dg_i/dq_k at [i, k], symmetric", "N m | N, per rad | m", ("n", "n")),),
 )
@@ -90,27 +113,46 @@ def gravity_gradient(system: System, q: Coordinates) -> Entries:
 
 
 @quantity(
-    "inverse_dynamics_second_derivatives", "d2tau", inputs=("q", "qd", "qdd"), source=SOURCE,
+    "inverse_dynamics_second_derivatives",
+    "d2tau",
+    inputs=("q", "qd", "qdd"),
+    source=SOURCE,
     only_minimal_pays=True,
     outputs=(
         Array("tau_qq", "d2tau_i/dq_j dq_k at [i, j, k]", "N m | N, per (rad | m)^2", CUBE),
         Array("tau_qdqd", "d2tau_i/dqd_j dqd_k at [i, j, k]", "N m | N, per (rad/s | m/s)^2", CUBE),
-        Array("tau_qqd", "d2tau_i/dq_j dqd_k at [i, j, k]", "N m | N, per (rad | m) (rad/s | m/s)", CUBE),
-        Array("tau_qqdd", "d2tau_i/dq_j dqdd_k = dM_ik/dq_j at [i, j, k]", "kg m^2 | kg m | kg, per rad | m", CUBE),
+        Array(
+            "tau_qqd",
+            "d2tau_i/dq_j dqd_k at [i, j, k]",
+            "N m | N, per (rad | m) (rad/s | m/s)",
+            CUBE,
+        ),
+        Array(
+            "tau_qqdd",
+            "d2tau_i/dq_j dqdd_k = dM_ik/dq_j at [i, j, k]",
+            "kg m^2 | kg m | kg, per rad | m",
+            CUBE,
+        ),
     ),
 )
 def inverse_dynamics_second_derivatives(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> tuple[Entries, Entries, Entries, Entries]:
-    """Second derivatives of inverse dynamics; those that are not here vanish (∂²τ/∂q̇∂q̈, ∂²τ/∂q̈²).
+    """Second derivatives of inverse dynamics; those that are not here vanish (∂²τ/∂q̇∂q̈,
+    ∂²τ/∂q̈²).
 
     In the displacements of a floating joint those of τ along exp(ξ), ξ a twist in the body's axes.
     """
     n = system.size
     inertia = gradient(lambda x: mass_matrix(system, x), q)
-    half = {(j, k): _mixed(system, lambda x: inverse_dynamics(system, x, qd, qdd), q, j, k)
-            for k in range(n) for j in range(k + 1)}
-    positions = [half[min(j, k), max(j, k)][i] for i in range(n) for j in range(n) for k in range(n)]
+    half = {
+        (j, k): _mixed(system, lambda x: inverse_dynamics(system, x, qd, qdd), q, j, k)
+        for k in range(n)
+        for j in range(k + 1)
+    }
+    positions = [
+        half[min(j, k), max(j, k)][i] for i in range(n) for j in range(n) for k in range(n)
+    ]
     rates = gradient(lambda x: _damping(system, q, x), qd)
     both = gradient(lambda x: _damping(system, x, qd), q)
     return positions, rates, _swapped(both, n), _swapped(inertia, n)
@@ -122,26 +164,36 @@ def _swapped(entries: Entries, n: int) -> Entries:
 
 
 def _damping(system: System, q: Coordinates, qd: Coordinates) -> Entries:
-    """∂τ/∂q̇, the way that is short to differentiate: with nested tangents instead UR5 takes 4441 operations for all
-    second derivatives in place of 2638."""
+    """∂τ/∂q̇, the way that is short to differentiate: with nested tangents instead UR5 takes 4441
+    operations for all second derivatives in place of 2638."""
     return square(system, rates_by_symbols(system, q, qd))
 
 
 def _unrelated(system: System, j: int, k: int) -> bool:
-    """Whether no body moves with both joints (from 0): then nothing depends on both of their coordinates."""
+    """Whether no body moves with both joints (from 0): then nothing depends on both of their
+    coordinates."""
     return not any(a == b or a in system.ancestors(b) for a, b in ((j + 1, k + 1), (k + 1, j + 1)))
 
 
-def _mixed(system: System, term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int) -> Entries:
-    """∂²(term)/∂x_j∂x_k; the displacements of a floating joint do not commute, there the mean of both orders."""
+def _mixed(
+    system: System, term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int
+) -> Entries:
+    """∂²(term)/∂x_j∂x_k; the displacements of a floating joint do not commute, there the mean of
+    both orders."""
     if _unrelated(system, j, k):
         return [ZERO] * system.size
     first = _one_after_other(term, at, j, k)
-    if j == k or not system.body(j + 1).free or system.first_of_run(j + 1) != system.first_of_run(k + 1):
+    if (
+        j == k
+        or not system.body(j + 1).free
+        or system.first_of_run(j + 1) != system.first_of_run(k + 1)
+    ):
         return first
     return [0.5 * (x + y) for x, y in zip(first, _one_after_other(term, at, k, j), strict=True)]
 
 
-def _one_after_other(term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int) -> Entries:
+def _one_after_other(
+    term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int
+) -> Entries:
     n = len(at)
     return tangents(tangents(term(along(along(at, unit(n, j)), unit(n, k), 2)), 2))

@@ -1,7 +1,7 @@
 """A tape run on arrays of states in C's ``double`` or ``float``: the same bits on every machine.
 
-Only + - * / of NumPy are used, which IEEE 754 rounds the same everywhere, and sine and cosine made of them.
-"""
+Only + - * / of NumPy are used, which IEEE 754 rounds the same everywhere, and sine and cosine made
+of them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,10 +18,11 @@ Array = NDArray[Any]
 
 
 def evaluate_batch(program: Program, inputs: Mapping[str, Array], scalar: str) -> dict[str, Array]:
-    """Every output that is not always zero, entries along the first axis, from inputs of the same layout.
+    """Every output that is not always zero, entries along the first axis, from inputs of the same
+    layout.
 
-    A value is dropped after its last reader, so that memory does not grow with the length of the tape.
-    """
+    A value is dropped after its last reader, so that memory does not grow with the length of the
+    tape."""
     order = live(program)
     last = {k: i for i in order for k in operands(program.nodes[i])}
     wanted = {ref.node for out in program.outputs for ref in out.refs if ref is not None}
@@ -32,10 +33,15 @@ def evaluate_batch(program: Program, inputs: Mapping[str, Array], scalar: str) -
         for k in operands(node):
             if last[k] == index and k not in wanted:
                 values.pop(k, None)
-    return {out.name: _stacked([ref for ref in out.refs if ref is not None], values) for out in program.outputs}
+    return {
+        out.name: _stacked([ref for ref in out.refs if ref is not None], values)
+        for out in program.outputs
+    }
 
 
-def _value(node: Node, inputs: Mapping[str, Array], values: Mapping[Index, Any], scalar: str) -> Any:
+def _value(
+    node: Node, inputs: Mapping[str, Array], values: Mapping[Index, Any], scalar: str
+) -> Any:
     if node.op == "input":
         return inputs[node.a][node.b]
     if node.op == "const":

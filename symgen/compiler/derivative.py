@@ -1,24 +1,28 @@
-"""Differentiation of a tape, forward and in reverse; the derivatives are new values on the same tape.
+"""Differentiation of a tape, forward and in reverse; the derivatives are new values on the same
+tape.
 
-Both are exact, node by node from the column `partials` of `OPS`, and share whatever is on the tape already (the
-derivative of a sine is the cosine that is there). What an output cannot depend on stays a structural zero, and what
-no output needs in the end is dead code like any other.
+Both are exact, node by node from the column `partials` of `OPS`, and share whatever is on the tape
+already (the derivative of a sine is the cosine that is there). What an output cannot depend on
+stays a structural zero, and what no output needs in the end is dead code like any other.
 
-Forward costs a sweep per direction and suits few inputs or time derivatives; reverse costs a sweep per output and
-suits gradients. Analytic recursions mostly have fewer operations (∂τ/∂q of a Panda: 2,084 against 2,707 forward and
-4,376 in reverse), but not where much vanishes (UR5: 963, 614, 1,221); these two serve the rest and judge recursions.
-"""
+Forward costs a sweep per direction and suits few inputs or time derivatives; reverse costs a sweep
+per output and suits gradients. Analytic recursions mostly have fewer operations (∂τ/∂q of a Panda:
+2,084 against 2,707 forward and 4,376 in reverse), but not where much vanishes (UR5: 963, 614,
+1,221); these two serve the rest and judge recursions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from symgen.compiler.ops import OPS
 from symgen.compiler.passes import operands
 from symgen.compiler.program import LEAVES, Index, Program, Ref, Value
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 
-def pushforward(outputs: Sequence[Scalar], direction: Sequence[tuple[Value, Scalar]]) -> list[Scalar]:
-    """Tangents of `outputs` as the inputs move: `direction` pairs inputs with their tangents (Jacobian times vector).
+def pushforward(
+    outputs: Sequence[Scalar], direction: Sequence[tuple[Value, Scalar]]
+) -> list[Scalar]:
+    """Tangents of `outputs` as the inputs move: `direction` pairs inputs with their tangents
+    (Jacobian times vector).
 
     A tangent that vanishes for every state is `ZERO`.
     """
@@ -32,7 +36,8 @@ def pushforward(outputs: Sequence[Scalar], direction: Sequence[tuple[Value, Scal
 
 
 def pullback(outputs: Sequence[tuple[Scalar, Scalar]], inputs: Sequence[Value]) -> list[Scalar]:
-    """The gradient in `inputs` of the sum of `outputs`, each with its weight (vector times Jacobian)."""
+    """The gradient in `inputs` of the sum of `outputs`, each with its weight (vector times
+    Jacobian)."""
     program = _program([x for x, _ in outputs], inputs)
     order = _upstream(program, _roots([x for x, _ in outputs]))
     active = _downstream(program, order, {x.node for x in inputs})
@@ -47,8 +52,8 @@ def pullback(outputs: Sequence[tuple[Scalar, Scalar]], inputs: Sequence[Value]) 
 
 
 def jacobian(outputs: Sequence[Scalar], inputs: Sequence[Value]) -> list[Scalar]:
-    """The derivative of every output in every input, row-major with a row for each output; by columns or by rows,
-    whichever is fewer sweeps."""
+    """The derivative of every output in every input, row-major with a row for each output; by
+    columns or by rows, whichever is fewer sweeps."""
     if len(inputs) <= len(outputs):
         columns = [pushforward(outputs, [(x, 1.0)]) for x in inputs]
         return [column[i] for i in range(len(outputs)) for column in columns]
@@ -92,7 +97,11 @@ def _partials(
     if node.op in LEAVES:
         return []
     values = [Value(program, k) for k in (*operands(node), index)]
-    return [(k, p) for k, p in zip(operands(node), OPS[node.op].partials(*values), strict=True) if k in of_interest]
+    return [
+        (k, p)
+        for k, p in zip(operands(node), OPS[node.op].partials(*values), strict=True)
+        if k in of_interest
+    ]
 
 
 def _sum(terms: Iterable[Scalar]) -> Scalar:

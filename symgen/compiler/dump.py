@@ -14,11 +14,11 @@
       tau[0] = -a1_x
       tau[1] = 0
 
-Operations stand in the order of the tape, dead ones left out, under the step of the algorithm that they were
-born in. ``%7`` is node 7 of the tape; where the algorithm named a value, sign included, that name stands for
-it, and signs are moved within the line, which is exact, so that no operand needs one. Constants print as the
-shortest decimal that reads back as the same double, structural zeros as ``0``.
-"""
+Operations stand in the order of the tape, dead ones left out, under the step of the algorithm that
+they were born in. ``%7`` is node 7 of the tape; where the algorithm named a value, sign included,
+that name stands for it, and signs are moved within the line, which is exact, so that no operand
+needs one. Constants print as the shortest decimal that reads back as the same double, structural
+zeros as ``0``."""
 
 from collections.abc import Iterator, Mapping
 from itertools import product

@@ -1,4 +1,5 @@
-"""A tape run on numbers, in its own order: what the generated code computes, without generating it."""
+"""A tape run on numbers, in its own order: what the generated code computes, without generating
+it."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -6,19 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from symgen.compiler.ops import OPS
 from symgen.compiler.passes import live
 from symgen.compiler.program import Index, Node, Program, Ref
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 Inputs = Mapping[str, Sequence[Scalar]]
 
 
-def evaluate(program: Program, inputs: Inputs, constant: Callable[[float], Scalar] = float) -> dict[str, list[Scalar]]:
+def evaluate(
+    program: Program, inputs: Inputs, constant: Callable[[float], Scalar] = float
+) -> dict[str, list[Scalar]]:
     """Every output array by name, row-major, from input arrays of floats or any other scalars.
 
-    `constant` makes a scalar of a number of the tape, where floats do not mix with the inputs. Runs on whatever
-    `symgen.scalar` computes with: floats (bit for bit what the algorithm gives without a tape), complex and decimal
-    numbers, SymPy expressions, mpmath numbers, another tape's values. Structural zeros of the outputs stay `ZERO`.
-    Raises ValueError for an input array that is missing or of the wrong length.
-    """
+    `constant` makes a scalar of a number of the tape, where floats do not mix with the inputs. Runs
+    on whatever `symgen.numbers.scalar` computes with: floats (bit for bit what the algorithm gives
+    without a tape), complex and decimal numbers, SymPy expressions, mpmath numbers, another tape's
+    values. Structural zeros of the outputs stay `ZERO`. Raises ValueError for an input array that
+    is missing or of the wrong length."""
     _check(program, inputs)
     values: dict[Index, Scalar] = {}
     for index in live(program):
@@ -50,4 +53,6 @@ def _check(program: Program, inputs: Inputs) -> None:
         if name not in inputs:
             raise ValueError(f"the program needs the input '{name}' ({size} numbers)")
         if len(inputs[name]) != size:
-            raise ValueError(f"input '{name}' has {len(inputs[name])} numbers, the program needs {size}")
+            raise ValueError(
+                f"input '{name}' has {len(inputs[name])} numbers, the program needs {size}"
+            )

@@ -1,4 +1,5 @@
-"""What is read off a finished tape: live nodes, operation counts, names and signs. Nothing here changes rounding."""
+"""What is read off a finished tape: live nodes, operation counts, names and signs. Nothing here
+changes rounding."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -59,11 +60,12 @@ def uses(program: Program) -> Mapping[Index, int]:
 
 
 def pivots(program: Program) -> tuple[Ref, ...]:
-    """What must be positive and finite for every division to be one by a positive number that has a reciprocal.
+    """What must be positive and finite for every division to be one by a positive number that has a
+    reciprocal.
 
-    Of a reciprocal that is the reciprocal itself (infinite where the divisor is zero, zero where it is infinite), of
-    another quotient the divisor; with the sign that the divisor has for the algorithm.
-    """
+    Of a reciprocal that is the reciprocal itself (infinite where the divisor is zero, zero where it
+    is infinite), of another quotient the divisor; with the sign that the divisor has for the
+    algorithm."""
     found = {}
     for index in live(program):
         node = program.nodes[index]
@@ -71,7 +73,9 @@ def pivots(program: Program) -> tuple[Ref, ...]:
             divisor = program.divisors[index]
             reciprocal = program.nodes[node.a].op == "const"
             found[index if reciprocal else divisor.node] = divisor.negative
-    return tuple(Ref(k, negative) for k, negative in found.items() if program.nodes[k].op not in LEAVES)
+    return tuple(
+        Ref(k, negative) for k, negative in found.items() if program.nodes[k].op not in LEAVES
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,8 @@ def counts(program: Program) -> Counts:
 
 @_remembered
 def names(program: Program) -> Mapping[Index, tuple[str, bool]]:
-    """Names by node with the sign they were given for: the algorithm's, and q2_3, c2_3, s2_3 for joint angles.
+    """Names by node with the sign they were given for: the algorithm's, and q2_3, c2_3, s2_3 for
+    joint angles.
 
     Each name is given once; a second node of that name stays anonymous.
     """
@@ -133,12 +138,17 @@ def _angle_names(program: Program) -> dict[Index, tuple[str, bool]]:
 
 @_remembered
 def flips(program: Program) -> AbstractSet[Index]:
-    """The nodes whose variable had better hold the negative, so that hardly any negation is ever written.
+    """The nodes whose variable had better hold the negative, so that hardly any negation is ever
+    written.
 
-    Signs pass through products and odd functions; a sum of unlike signs is a difference, which may be written
-    either way round: as its name wants it, or else as its first output wants it.
-    """
-    wish = {ref.node: ref.negative for out in reversed(program.outputs) for ref in out.refs if ref is not None}
+    Signs pass through products and odd functions; a sum of unlike signs is a difference, which may
+    be written either way round: as its name wants it, or else as its first output wants it."""
+    wish = {
+        ref.node: ref.negative
+        for out in reversed(program.outputs)
+        for ref in out.refs
+        if ref is not None
+    }
     wish |= {index: negative for index, (_, negative) in names(program).items()}
     flipped: set[Index] = set()
     for index in live(program):

@@ -1,12 +1,13 @@
 """The tape: a straight-line program whose equal subexpressions are one node from birth.
 
-A `Value` is a signed reference: negation costs nothing and is never a node. Signs are pulled out of products,
-differences and odd functions, so that a+(-b), -(b-a) and a-b meet in one node. What cancels or is multiplied by the
-number zero becomes the number zero, not a structural one: an algorithm takes the same path as on floats.
+A `Value` is a signed reference: negation costs nothing and is never a node. Signs are pulled out of
+products, differences and odd functions, so that a+(-b), -(b-a) and a-b meet in one node. What
+cancels or is multiplied by the number zero becomes the number zero, not a structural one: an
+algorithm takes the same path as on floats.
 
-Every rewrite here is exact in IEEE arithmetic, with two stated exceptions: the sign of a zero, and NaN or infinity
-through a product with the constant zero. Whatever changes rounding is a named pass elsewhere.
-"""
+Every rewrite here is exact in IEEE arithmetic, with two stated exceptions: the sign of a zero, and
+NaN or infinity through a product with the constant zero. Whatever changes rounding is a named pass
+elsewhere."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from symgen.compiler.ops import OPS
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 Index = int
 
@@ -43,14 +44,15 @@ class Output(NamedTuple):
 
 
 LEAVES: Final = ("input", "const")
-"""The nodes that cost nothing: `a` is an input's array and `b` its position, or `a` is the number."""
+"""The nodes that cost nothing: `a` is an input's array and `b` its position, or `a` is the
+number."""
 
 
 class Value:
     """A scalar on a tape; arithmetic on it appends to the tape. Never changed once made.
 
-    By far the most frequent object of a run, so made without what a frozen dataclass does for each field.
-    """
+    By far the most frequent object of a run, so made without what a frozen dataclass does for each
+    field."""
 
     __slots__ = ("negative", "node", "program")
 
@@ -129,7 +131,8 @@ class Value:
 
     def _refuse(self, what: str) -> TypeError:
         return TypeError(
-            f"a tape value has no {what}: generated code is straight-line and cannot depend on data; "
+            f"a tape value has no {what}: generated code is straight-line and cannot depend on "
+            f"data; "
             "choose by the structure of the robot instead"
         )
 
@@ -167,7 +170,8 @@ class Program:
 
         return dump(self)
 
-    # -- building -------------------------------------------------------------------------------------------
+    # -- building
+    # -------------------------------------------------------------------------------------------
 
     def input(self, name: str, shape: tuple[int, ...]) -> list[Value]:
         """The components of a new input array, row-major."""
@@ -222,7 +226,8 @@ class Program:
         index = self._index.get((op, a, b))
         return Value(self, self._node((op, a, b)) if index is None else index, negative)
 
-    # -- exact rewrites -------------------------------------------------------------------------------------
+    # -- exact rewrites
+    # -------------------------------------------------------------------------------------
 
     def add(self, x: Value, y: Value) -> Scalar:
         """x + y: a sum, a difference where the signs differ, or what needs no operation."""
@@ -236,7 +241,11 @@ class Program:
             if self.constant(y) == 0:
                 return x
         if x.negative == y.negative:
-            return self._made("add", i, j, x.negative) if i < j else self._made("add", j, i, x.negative)
+            return (
+                self._made("add", i, j, x.negative)
+                if i < j
+                else self._made("add", j, i, x.negative)
+            )
         if i == j:
             return self.value(0.0)
         return self._made("sub", i, j, x.negative) if i < j else self._made("sub", j, i, y.negative)

@@ -1,9 +1,10 @@
-"""Sine and cosine by + - * alone, the same bits on every machine: what ``--trig inline`` puts into generated code.
+"""Sine and cosine by + - * alone, the same bits on every machine: what ``--trig inline`` puts into
+generated code.
 
-x = k pi/2 + r with |r| <= pi/4, pi/2 in parts whose products with k are exact (Cody & Waite 1980, ch. 8); minimax
-polynomials in r² (`benchmarks/minimax.py` finds all numbers); then the angle sum with the exact sine and cosine of the
-quadrant, so that nothing is chosen by a condition and NaN stays NaN.
-"""
+x = k pi/2 + r with |r| <= pi/4, pi/2 in parts whose products with k are exact (Cody & Waite 1980,
+ch. 8); minimax polynomials in r² (`benchmarks/minimax.py` finds all numbers); then the angle sum
+with the exact sine and cosine of the quadrant, so that nothing is chosen by a condition and NaN
+stays NaN."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,11 +15,13 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Sines:
-    """The numbers for one scalar type. Errors are below 2 ulp (units in the last place) up to `bound` rad."""
+    """The numbers for one scalar type. Errors are below 2 ulp (units in the last place) up to
+    `bound` rad."""
 
     bound: float
     shift: float
-    """1.5 times the number whose spacing is one: adding and subtracting it rounds to whole numbers."""
+    """1.5 times the number whose spacing is one: adding and subtracting it rounds to whole
+    numbers."""
     half_pi: tuple[float, ...]
     sine: tuple[float, ...]
     """(sin r - r) / r^3 in powers of r^2, constant first."""
@@ -32,18 +35,31 @@ SINES: Final = {
         shift=6755399441055744.0,
         half_pi=(1.5707963267923333, 2.5633441515839558e-12, 1.0562999066987428e-23),
         sine=(
-            -0.1666666666666663, 0.008333333333322115, -0.0001984126982958693, 2.7557313620449078e-06,
-            -2.5050747611398796e-08, 1.5896221113653234e-10,
+            -0.1666666666666663,
+            0.008333333333322115,
+            -0.0001984126982958693,
+            2.7557313620449078e-06,
+            -2.5050747611398796e-08,
+            1.5896221113653234e-10,
         ),
         cosine=(
-            0.041666666666666595, -0.0013888888888873051, 2.4801587288848837e-05, -2.7557314178445927e-07,
-            2.0875700723434723e-09, -1.1358530239460337e-11,
+            0.041666666666666595,
+            -0.0013888888888873051,
+            2.4801587288848837e-05,
+            -2.7557314178445927e-07,
+            2.0875700723434723e-09,
+            -1.1358530239460337e-11,
         ),
     ),
     "float": Sines(
         bound=1024.0,
         shift=12582912.0,
-        half_pi=(1.57080078125, -4.454515874385834e-06, 6.077272018956137e-11, -1.7151245100058819e-15),
+        half_pi=(
+            1.57080078125,
+            -4.454515874385834e-06,
+            6.077272018956137e-11,
+            -1.7151245100058819e-15,
+        ),
         sine=(-0.16666655242443085, 0.00833216030150652, -0.00019515265012159944),
         cosine=(0.04166664555668831, -0.0013887316454201937, 2.4433136786683463e-05),
     ),
@@ -54,7 +70,8 @@ TYPES: Final[dict[str, Any]] = {"double": np.float64, "float": np.float32}
 
 
 def sincos(x: Any, scalar: str) -> tuple[Any, Any]:
-    """Sine and cosine of a NumPy number or array of the scalar type, every operation rounded to it."""
+    """Sine and cosine of a NumPy number or array of the scalar type, every operation rounded to
+    it."""
     n, real = SINES[scalar], TYPES[scalar]
     k = (x * real(2 / np.pi) + real(n.shift)) - real(n.shift)
     r = _reduced(x, k, [real(part) for part in n.half_pi])

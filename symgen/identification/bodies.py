@@ -1,13 +1,14 @@
-"""From base parameters to bodies: the physically consistent standard parameters nearest to the prior.
+"""From base parameters to bodies: the physically consistent standard parameters nearest to the
+prior.
 
-Each link that may change has P = L X Lᵀ with its prior's P₀ = L Lᵀ. Among the X ⪰ δ 1 with K π = β that with the least
-Σ |X - 1|² is taken: |P₀^(-1/2) (P - P₀) P₀^(-1/2)|², the metric of Lee, Wensing & Park (T-RO 2020, "constant pullback")
-which is that of the log-det divergence at the prior. It depends on no choice of frames or units, weighs a small link's
-kilogram like a large one's ten, and is quadratic, so that the whole is one conic programme with an exact optimum.
+Each link that may change has P = L X Lᵀ with its prior's P₀ = L Lᵀ. Among the X ⪰ δ 1 with K π = β
+that with the least Σ |X - 1|² is taken: |P₀^(-1/2) (P - P₀) P₀^(-1/2)|², the metric of Lee, Wensing
+& Park (T-RO 2020, "constant pullback") which is that of the log-det divergence at the prior. It
+depends on no choice of frames or units, weighs a small link's kilogram like a large one's ten, and
+is quadratic, so that the whole is one conic programme with an exact optimum.
 
-Where no mass distribution has β, the nearest β that has one comes first, in the metric of the covariance of β.
-Inertias of rotors stay at the prior, since no <inertial> holds them.
-"""
+Where no mass distribution has β, the nearest β that has one comes first, in the metric of the
+covariance of β. Inertias of rotors stay at the prior, since no <inertial> holds them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,9 +26,11 @@ from symgen.mechanics.model import Link, Model
 Numbers = NDArray[np.float64]
 
 LEAST: Final = 1e-3
-"""δ: the part of the prior's inertia that stays in every direction, so that bodies are solid and not flat."""
+"""δ: the part of the prior's inertia that stays in every direction, so that bodies are solid and
+not flat."""
 THIN: Final = 1e-3
-"""A second moment of the prior below this part of the mean is taken as this, to measure distances with."""
+"""A second moment of the prior below this part of the mean is taken as this, to measure distances
+with."""
 SIZE: Final = 0.05
 """Radius of gyration of a body of which nothing is known (m)."""
 PULL: Final = 1e-8
@@ -40,8 +43,8 @@ class BodiesError(SymgenError):
 
 @dataclass(frozen=True)
 class FreeLink:
-    """A link whose inertia may change: its body's number among those with links, its transform there, its prior's P
-    and L of the metric."""
+    """A link whose inertia may change: its body's number among those with links, its transform
+    there, its prior's P and L of the metric."""
 
     name: str
     body: int
@@ -67,12 +70,12 @@ class FreeLink:
 
 @dataclass(frozen=True)
 class Bodies:
-    """Consistent bodies: `links` has the ten numbers of the changed links, `standard` those of all bodies (s), `base`
-    the base parameters that they have.
+    """Consistent bodies: `links` has the ten numbers of the changed links, `standard` those of all
+    bodies (s), `base` the base parameters that they have.
 
-    `distance` is the root of the sum of squares to the prior in the metric, `consistent` whether β itself can be had;
-    if not, `misfit` is |R (base - β)|², to be compared with the number of base parameters.
-    """
+    `distance` is the root of the sum of squares to the prior in the metric, `consistent` whether β
+    itself can be had; if not, `misfit` is |R (base - β)|², to be compared with the number of base
+    parameters."""
 
     links: dict[str, Numbers]
     standard: Numbers
@@ -83,8 +86,8 @@ class Bodies:
 
 
 def solid(p: Numbers, mass: float, size: float) -> Numbers:
-    """A definite P near to P: at least THIN of the mean second moment about the centre of mass, of `size`² at first,
-    and at least THIN of `mass`."""
+    """A definite P near to P: at least THIN of the mean second moment about the centre of mass, of
+    `size`² at first, and at least THIN of `mass`."""
     m = max(p[3, 3], THIN * mass)
     shift = np.eye(4)
     shift[:3, 3] = p[:3, 3] / m
@@ -102,14 +105,23 @@ def free_links(model: Model, mapping: BaseMapping, every: bool = False) -> list[
 
     What the mapping's prior says of a body beside the sum of its links counts to its heaviest link.
     """
-    found, mass = list[FreeLink](), float(np.mean(np.abs(mapping.prior[: 10 * len(mapping.bodies) : 10]))) or 1.0
+    found, mass = (
+        list[FreeLink](),
+        float(np.mean(np.abs(mapping.prior[: 10 * len(mapping.bodies) : 10]))) or 1.0,
+    )
     for k, body in enumerate(model.moving):
         ten = slice(10 * k, 10 * k + 10)
         if not mapping.factors[:, ten].any():
             continue
         heaviest = max(body.links, key=_mass)
-        others = [link for link in body.links if every and _mass(link) > 0 and not link.name.endswith(".rotor")]
-        rest = pseudo(mapping.prior[ten]) - sum((_moved(link) for link in body.links), np.zeros((4, 4)))
+        others = [
+            link
+            for link in body.links
+            if every and _mass(link) > 0 and not link.name.endswith(".rotor")
+        ]
+        rest = pseudo(mapping.prior[ten]) - sum(
+            (_moved(link) for link in body.links), np.zeros((4, 4))
+        )
         small = np.abs(rest).max() <= 1e-12 * max(float(np.abs(mapping.prior[ten]).max()), 1e-300)
         for link in others or [heaviest]:
             extra = rest if link is heaviest and not small else np.zeros((4, 4))
@@ -131,12 +143,19 @@ def _free(link: Link, body: int, extra: Numbers, mass: float) -> FreeLink:
     place = transform(link.pose)
     back = np.linalg.inv(place)
     prior = pseudo(link.parameters or (0.0,) * 10) + back @ extra @ back.T
-    return FreeLink(link.name, body, place, prior, np.asarray(np.linalg.cholesky(solid(prior, mass, SIZE)), np.float64))
+    return FreeLink(
+        link.name,
+        body,
+        place,
+        prior,
+        np.asarray(np.linalg.cholesky(solid(prior, mass, SIZE)), np.float64),
+    )
 
 
 @dataclass(frozen=True)
 class Programme:
-    """The conic programme: K π = `matrix` x + `constant` for X of all free links, one after the other in x."""
+    """The conic programme: K π = `matrix` x + `constant` for X of all free links, one after the
+    other in x."""
 
     links: tuple[FreeLink, ...]
     mapping: BaseMapping
@@ -172,16 +191,30 @@ class Programme:
         """x nearest to the prior with K π = `base`; None where there is none."""
         scale = np.linalg.norm(self.matrix, axis=1)
         scale[scale == 0] = 1.0
-        x = _solved(np.eye(len(self.start)), -self.start, self.matrix / scale[:, None],
-                    (base - self.constant) / scale, LEAST, len(self.links))
+        x = _solved(
+            np.eye(len(self.start)),
+            -self.start,
+            self.matrix / scale[:, None],
+            (base - self.constant) / scale,
+            LEAST,
+            len(self.links),
+        )
         return None if x is None else self._exact(x, base)
 
     def _exact(self, x: Numbers, base: Numbers) -> Numbers | None:
-        """The last digits, by the smallest correction in the metric; None where it would leave the cone."""
+        """The last digits, by the smallest correction in the metric; None where it would leave the
+        cone."""
         for _ in range(3):
-            x = x + np.linalg.lstsq(self.matrix, base - self.constant - self.matrix @ x, rcond=1e-12)[0]
+            x = (
+                x
+                + np.linalg.lstsq(self.matrix, base - self.constant - self.matrix @ x, rcond=1e-12)[
+                    0
+                ]
+            )
         off = np.abs(base - self.constant - self.matrix @ x).max(initial=0.0)
-        solid_enough = min((np.linalg.eigvalsh(unpacked(own))[0] for own in x.reshape(-1, 10)), default=1.0)
+        solid_enough = min(
+            (np.linalg.eigvalsh(unpacked(own))[0] for own in x.reshape(-1, 10)), default=1.0
+        )
         fine = off <= 1e-10 * max(1.0, float(np.abs(base).max())) and solid_enough > LEAST / 2
         return x if fine else None
 
@@ -190,39 +223,58 @@ class Programme:
         n, b = len(self.start), len(base)
         quadratic = np.diag(np.concatenate([np.full(n, PULL), np.ones(b)]))
         equal = np.hstack([factor @ self.matrix, -np.eye(b)])
-        x = _solved(quadratic, np.concatenate([-PULL * self.start, np.zeros(b)]), equal,
-                    factor @ (base - self.constant), 2 * LEAST, len(self.links))
+        x = _solved(
+            quadratic,
+            np.concatenate([-PULL * self.start, np.zeros(b)]),
+            equal,
+            factor @ (base - self.constant),
+            2 * LEAST,
+            len(self.links),
+        )
         return None if x is None else np.asarray(self.matrix @ x[:n] + self.constant)
 
 
 def _solved(
     quadratic: Numbers, linear: Numbers, equal: Numbers, value: Numbers, least: float, matrices: int
 ) -> Numbers | None:
-    """The minimum of ½ xᵀ Q x + lᵀ x with E x = v and the first 10 k numbers of x matrices X ⪰ least 1, by Clarabel."""
+    """The minimum of ½ xᵀ Q x + lᵀ x with E x = v and the first 10 k numbers of x matrices X ⪰
+    least 1, by Clarabel."""
     try:
         import clarabel
         from scipy.sparse import csc_matrix
     except ImportError:
-        raise BodiesError("error: bodies need clarabel and scipy; pip install 'symgen[identify]'") from None
-    cone = np.hstack([-np.eye(10 * matrices), np.zeros((10 * matrices, len(linear) - 10 * matrices))])
+        raise BodiesError(
+            "error: bodies need clarabel and scipy; pip install 'symgen[identify]'"
+        ) from None
+    cone = np.hstack(
+        [-np.eye(10 * matrices), np.zeros((10 * matrices, len(linear) - 10 * matrices))]
+    )
     floor = np.tile(-least * packed(np.eye(4)), matrices)
     settings: Any = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     cones = [clarabel.ZeroConeT(len(value)), *[clarabel.PSDTriangleConeT(4)] * matrices]
-    solver = clarabel.DefaultSolver(csc_matrix(quadratic), linear, csc_matrix(np.vstack([equal, cone])),
-                                    np.concatenate([value, floor]), cones, settings)
+    solver = clarabel.DefaultSolver(
+        csc_matrix(quadratic),
+        linear,
+        csc_matrix(np.vstack([equal, cone])),
+        np.concatenate([value, floor]),
+        cones,
+        settings,
+    )
     found = solver.solve()
     return np.array(found.x) if str(found.status) in ("Solved", "AlmostSolved") else None
 
 
 def bodies(model: Model, estimate: Estimate) -> Bodies:
-    """The consistent bodies nearest to the prior with the base parameters of an estimate, or the nearest possible ones.
+    """The consistent bodies nearest to the prior with the base parameters of an estimate, or the
+    nearest possible ones.
 
-    `model` is the robot with all its links. The heaviest link of each body changes, all of its links where that is not
-    enough. Raises BodiesError.
-    """
+    `model` is the robot with all its links. The heaviest link of each body changes, all of its
+    links where that is not enough. Raises BodiesError."""
     mapping, base = estimate.mapping, estimate.base
-    programmes = [Programme(tuple(free_links(model, mapping, every)), mapping) for every in (False, True)]
+    programmes = [
+        Programme(tuple(free_links(model, mapping, every)), mapping) for every in (False, True)
+    ]
     several = len(programmes[0].links) < len(programmes[1].links)
     for programme in programmes[: 1 + several]:
         x = programme.nearest(base)
@@ -232,21 +284,37 @@ def bodies(model: Model, estimate: Estimate) -> Bodies:
     nearest = programme.possible(base, estimate.base_factor)
     x = None if nearest is None else programme.nearest(nearest)
     if nearest is None or x is None:
-        raise BodiesError("error: no consistent bodies near these base parameters were found; excite the robot better, "
-                          "or let a prior take part with --full")
-    return _bodies(programme, x, False, float(np.sum((estimate.base_factor @ (nearest - base)) ** 2)))
+        raise BodiesError(
+            "error: no consistent bodies near these base parameters were found; excite the robot "
+            "better, "
+            "or let a prior take part with --full"
+        )
+    return _bodies(
+        programme, x, False, float(np.sum((estimate.base_factor @ (nearest - base)) ** 2))
+    )
 
 
 def _bodies(programme: Programme, x: Numbers, consistent: bool, misfit: float) -> Bodies:
-    links = {link.name: link.ten(own) for link, own in zip(programme.links, x.reshape(-1, 10), strict=True)}
+    links = {
+        link.name: link.ten(own)
+        for link, own in zip(programme.links, x.reshape(-1, 10), strict=True)
+    }
     standard = programme.standard(x)
-    return Bodies(links, standard, programme.mapping.base(standard), float(np.linalg.norm(x - programme.start)),
-                  consistent, misfit)
+    return Bodies(
+        links,
+        standard,
+        programme.mapping.base(standard),
+        float(np.linalg.norm(x - programme.start)),
+        consistent,
+        misfit,
+    )
 
 
-def differences(mapping: BaseMapping, standard: Numbers) -> Sequence[tuple[str, float, Numbers | None]]:
-    """By body that differs from the prior: its name, the mass that it has more (kg) and the centre of that mass (m) in
-    the body's axes, None where there is no mass to speak of."""
+def differences(
+    mapping: BaseMapping, standard: Numbers
+) -> Sequence[tuple[str, float, Numbers | None]]:
+    """By body that differs from the prior: its name, the mass that it has more (kg) and the centre
+    of that mass (m) in the body's axes, None where there is no mass to speak of."""
     found = []
     for k, name in enumerate(mapping.bodies):
         ten = slice(10 * k, 10 * k + 10)

@@ -1,4 +1,5 @@
-"""What a motion must keep to: positions, velocities and forces of the user's coordinates, from the limits of joints."""
+"""What a motion must keep to: positions, velocities and forces of the user's coordinates, from the
+limits of joints."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import OptionError, RobotError
-from symgen.mechanics.assemble import Loaded
 from symgen.mechanics.model import Body, Model
-from symgen.mechanics.xml_reader import quoted, shown
+from symgen.reading.assemble import Loaded
+from symgen.text import quoted, shown
 
 Numbers = NDArray[np.float64]
 
@@ -37,68 +38,109 @@ class Bounds:
         return Bounds(self.lower + cut, self.upper - cut, rest * self.speed, rest * self.force)
 
     def excess(self, q: Numbers, qd: Numbers, tau: Numbers) -> Numbers:
-        """By how much states (N x n each) are outside, in parts of the half range, speed or force (N x 3 n)."""
+        """By how much states (N x n each) are outside, in parts of the half range, speed or force
+        (N x 3 n)."""
         middle, half = (self.upper + self.lower) / 2, (self.upper - self.lower) / 2
-        used = np.hstack([np.abs(q - middle) / half, np.abs(qd) / self.speed, np.abs(tau) / self.force])
+        used = np.hstack(
+            [np.abs(q - middle) / half, np.abs(qd) / self.speed, np.abs(tau) / self.force]
+        )
         return np.asarray(used - 1.0)
 
 
 def bounds(loaded: Loaded, given: Sequence[tuple[str, str, float]]) -> Bounds:
     """The limits of a robot's joints, `given` ones (joint, kind, value) before those of the file.
 
-    Joints that mimic others bind their leaders. Raises SymgenError, one sentence, where a limit is missing or leaves
-    nothing.
-    """
+    Joints that mimic others bind their leaders. Raises SymgenError, one sentence, where a limit is
+    missing or leaves nothing."""
     model, found = loaded.model, _given(loaded.model, given)
     several = next((body for body in model.bodies if body.free or body.planar), None)
     if several is not None:
         name = shown(several.joint.name.rpartition(".")[0])
-        raise OptionError(f"joint '{name}' is {several.kind}; excite moves joints with one coordinate each, so hold "
-                          "the base fixed or take a part of the robot with --root and --tip")
+        raise OptionError(
+            f"joint '{name}' is {several.kind}; excite moves joints with one coordinate each, so "
+            f"hold "
+            "the base fixed or take a part of the robot with --root and --tip"
+        )
     return _of_user(loaded, [_limits(loaded, body, found) for body in model.bodies])
 
 
-def _given(model: Model, given: Sequence[tuple[str, str, float]]) -> Mapping[tuple[str, str], float]:
+def _given(
+    model: Model, given: Sequence[tuple[str, str, float]]
+) -> Mapping[tuple[str, str], float]:
     names = [body.joint.name for body in model.bodies if not body.spin]
     for name, kind, _ in given:
         if name not in names or kind not in KINDS:
-            raise OptionError(f"--limit {shown(name)}.{shown(kind)}: there are joints {quoted(names)}, each with "
-                              f"{', '.join(KINDS)}")
+            raise OptionError(
+                f"--limit {shown(name)}.{shown(kind)}: there are joints {quoted(names)}, each with "
+                f"{', '.join(KINDS)}"
+            )
     return {(name, kind): value for name, kind, value in given}
 
 
-def _limits(loaded: Loaded, body: Body, given: Mapping[tuple[str, str], float]) -> tuple[float, ...] | None:
-    """lower, upper, velocity, effort of a body's joint; None of a rotor, infinite where a follower is silent."""
+def _limits(
+    loaded: Loaded, body: Body, given: Mapping[tuple[str, str], float]
+) -> tuple[float, ...] | None:
+    """lower, upper, velocity, effort of a body's joint; None of a rotor, infinite where a follower
+    is silent."""
     if body.spin:
         return None
     joint = body.joint
-    # a joint without stops goes half a turn to either side; lower and upper of followers are optional
-    silent = {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "effort": math.inf} if body.follows else {}
+    # a joint without stops goes half a turn to either side; lower and upper of followers are
+    # optional
+    silent = (
+        {"lower": -math.inf, "upper": math.inf, "velocity": math.inf, "effort": math.inf}
+        if body.follows
+        else {}
+    )
     own = {kind: getattr(joint.limits, kind) for kind in KINDS}
-    known = silent | {k: v for k, v in own.items() if v is not None} | {
-        kind: value for (name, kind), value in given.items() if name == joint.name}
-    if not body.follows and joint.limits.lower is None and joint.limits.upper is None and joint.kind == "revolute":
+    known = (
+        silent
+        | {k: v for k, v in own.items() if v is not None}
+        | {kind: value for (name, kind), value in given.items() if name == joint.name}
+    )
+    if (
+        not body.follows
+        and joint.limits.lower is None
+        and joint.limits.upper is None
+        and joint.kind == "revolute"
+    ):
         known = {"lower": -TURN, "upper": TURN} | known
     missing = [kind for kind in KINDS if kind not in known]
     if missing:
-        raise _error(loaded, body, f"has no {' and no '.join(missing)} limit; give --limit "
-                                   f"{shown(joint.name)}.{missing[0]}=VALUE or add it to <limit>")
+        raise _error(
+            loaded,
+            body,
+            f"has no {' and no '.join(missing)} limit; give --limit "
+            f"{shown(joint.name)}.{missing[0]}=VALUE or add it to <limit>",
+        )
     _check(loaded, body, known)
     return tuple(float(known[kind]) for kind in KINDS)
 
 
 def _check(loaded: Loaded, body: Body, known: Mapping[str, float]) -> None:
     if known["lower"] >= known["upper"]:
-        raise _error(loaded, body, f"cannot move: its lower limit {known['lower']:g} is not below its upper limit "
-                                   f"{known['upper']:g}")
+        raise _error(
+            loaded,
+            body,
+            f"cannot move: its lower limit {known['lower']:g} is not below its upper limit "
+            f"{known['upper']:g}",
+        )
     huge = next((kind for kind in KINDS if LARGEST < abs(known[kind]) < math.inf), None)
     if huge is not None:
-        raise _error(loaded, body, f"its {huge} limit {known[huge]:g} is none; give --limit "
-                                   f"{shown(body.joint.name)}.{huge}=VALUE")
+        raise _error(
+            loaded,
+            body,
+            f"its {huge} limit {known[huge]:g} is none; give --limit "
+            f"{shown(body.joint.name)}.{huge}=VALUE",
+        )
     for kind in ("velocity", "effort"):
         if not known[kind] > 0:
-            raise _error(loaded, body, f"cannot move: its {kind} limit is {known[kind]:g}; give --limit "
-                                       f"{shown(body.joint.name)}.{kind}=VALUE")
+            raise _error(
+                loaded,
+                body,
+                f"cannot move: its {kind} limit is {known[kind]:g}; give --limit "
+                f"{shown(body.joint.name)}.{kind}=VALUE",
+            )
 
 
 def _error(loaded: Loaded, body: Body, message: str) -> RobotError:
@@ -107,7 +149,8 @@ def _error(loaded: Loaded, body: Body, message: str) -> RobotError:
 
 
 def _of_user(loaded: Loaded, limits: Sequence[tuple[float, ...] | None]) -> Bounds:
-    """Limits of the coordinates that the user moves, with those of their followers; forces are the leaders' own."""
+    """Limits of the coordinates that the user moves, with those of their followers; forces are the
+    leaders' own."""
     rows = dict[int, list[float]]()
     for i, (body, own) in enumerate(zip(loaded.model.bodies, limits, strict=True), 1):
         if body.follows is None and own is not None:
@@ -116,7 +159,11 @@ def _of_user(loaded: Loaded, limits: Sequence[tuple[float, ...] | None]) -> Boun
         if body.follows is not None and own is not None:
             factor, offset = body.follows.factor, body.follows.offset
             leader = rows[body.follows.leader]
-            ends = sorted(((own[0] - offset) / factor, (own[1] - offset) / factor)) if factor else [-math.inf, math.inf]
+            ends = (
+                sorted(((own[0] - offset) / factor, (own[1] - offset) / factor))
+                if factor
+                else [-math.inf, math.inf]
+            )
             leader[0], leader[1] = max(leader[0], ends[0]), min(leader[1], ends[1])
             leader[2] = min(leader[2], own[2] / abs(factor)) if factor else leader[2]
     _check_followers(loaded, rows)
@@ -127,4 +174,8 @@ def _of_user(loaded: Loaded, limits: Sequence[tuple[float, ...] | None]) -> Boun
 def _check_followers(loaded: Loaded, rows: Mapping[int, Sequence[float]]) -> None:
     for i, row in rows.items():
         if row[0] >= row[1]:
-            raise _error(loaded, loaded.model.body(i), "cannot move: what mimics it leaves no range of positions")
+            raise _error(
+                loaded,
+                loaded.model.body(i),
+                "cannot move: what mimics it leaves no range of positions",
+            )

@@ -11,24 +11,31 @@ from numpy.typing import NDArray
 from symgen.identification.logs import Log, LogError
 from symgen.identification.samples import Layout
 from symgen.mechanics.model import Body
-from symgen.mechanics.xml_reader import shown
+from symgen.text import shown
 
 Numbers = NDArray[np.float64]
 
 NEAR: Final = 0.2
 """How far a factor may be from that of a unit and still be taken for it."""
 CLEAR: Final = 0.9
-"""How well velocities must agree with differences of positions, but for a factor, before the factor is judged."""
+"""How well velocities must agree with differences of positions, but for a factor, before the factor
+is judged."""
 FAR: Final = 0.5
-"""By how much of its range a joint must leave that before units are suspected; of its speed limit, ten times."""
+"""By how much of its range a joint must leave that before units are suspected; of its speed limit,
+ten times."""
 UNEVEN: Final = 0.5
-"""A step of time may be off by this part of the usual one where derivatives or integrals need even sampling."""
+"""A step of time may be off by this part of the usual one where derivatives or integrals need even
+sampling."""
 
 DEGREE: Final = math.pi / 180
 FACTORS: Final = (
     (1 / DEGREE, "positions in degrees beside velocities in rad/s"),
     (DEGREE, "velocities in degrees per second beside positions in rad"),
-    (1e3, "positions in mm beside velocities in m/s, or velocities in thousands of what positions say"),
+    (
+        1e3,
+        "positions in mm beside velocities in m/s, or velocities in thousands of what positions "
+        "say",
+    ),
     (1e-3, "time in milliseconds in place of seconds"),
     (1e-6, "time in microseconds in place of seconds"),
     (1e-9, "time in nanoseconds in place of seconds"),
@@ -41,12 +48,14 @@ SMALL_UNITS: Final = {"rad": (DEGREE, "degrees"), "m": (1e-3, "mm")}
 
 @dataclass
 class Tally:
-    """What the rows seen so far say about units: extremes, and sums of velocities with differences of positions."""
+    """What the rows seen so far say about units: extremes, and sums of velocities with differences
+    of positions."""
 
     log: Log
     layout: Layout
     joints: Sequence[tuple[Body, str]]
-    """Body and unit of each position, none where positions and velocities are not the same coordinates."""
+    """Body and unit of each position, none where positions and velocities are not the same
+    coordinates."""
     low: Numbers = field(init=False)
     high: Numbers = field(init=False)
     fastest: Numbers = field(init=False)
@@ -58,29 +67,42 @@ class Tally:
         self.sums = np.zeros((3, n))
 
     def add(self, rows: Numbers) -> None:
-        """Takes rows of the layout's columns into account. Raises LogError for units that cannot be meant."""
+        """Takes rows of the layout's columns into account. Raises LogError for units that cannot be
+        meant."""
         if not self.joints or len(rows) < 3:
             return
         samples = self.layout.split(rows)
-        self.low, self.high = np.minimum(self.low, samples.q.min(0)), np.maximum(self.high, samples.q.max(0))
+        self.low, self.high = (
+            np.minimum(self.low, samples.q.min(0)),
+            np.maximum(self.high, samples.q.max(0)),
+        )
         if samples.qd.shape[1]:
             self.fastest = np.maximum(self.fastest, np.abs(samples.qd).max(0))
             steps = (samples.t[2:] - samples.t[:-2])[:, None]
-            with np.errstate(over="ignore", invalid="ignore"):  # what is too large to square is out of range below
+            with np.errstate(
+                over="ignore", invalid="ignore"
+            ):  # what is too large to square is out of range below
                 rates, qd = (samples.q[2:] - samples.q[:-2]) / steps, samples.qd[1:-1]
                 self.sums += [(rates * qd).sum(0), (rates * rates).sum(0), (qd * qd).sum(0)]
         for suspicion in (*self._factors(), *self._ranges()):
-            raise LogError(shown(self.log.file), suspicion + "; correct the units, or say --trust-units")
+            raise LogError(
+                shown(self.log.file), suspicion + "; correct the units, or say --trust-units"
+            )
 
     def _factors(self) -> Iterator[str]:
-        for k, (both, rates, qd) in enumerate(self.sums.T.tolist()):  # floats: what overflowed is no warning
+        for k, (both, rates, qd) in enumerate(
+            self.sums.T.tolist()
+        ):  # floats: what overflowed is no warning
             if both <= CLEAR * math.sqrt(rates * qd) or not qd:
                 continue
             slope = both / qd
             meant = next((what for factor, what in FACTORS if abs(slope / factor - 1) < NEAR), None)
             if meant:
-                yield (f"wrong units suspected: '{shown(self.layout.q[k])}' changes {slope:.3g} times as fast as "
-                       f"'{shown(self.layout.qd[k])}' says, as with {meant}")
+                yield (
+                    f"wrong units suspected: '{shown(self.layout.q[k])}' changes {slope:.3g} "
+                    f"times as fast as "
+                    f"'{shown(self.layout.qd[k])}' says, as with {meant}"
+                )
 
     def _ranges(self) -> Iterator[str]:
         for k, (body, unit) in enumerate(self.joints):
@@ -89,16 +111,23 @@ class Tally:
                 margin = FAR * (limits.upper - limits.lower)
                 if self.low[k] < limits.lower - margin or self.high[k] > limits.upper + margin:
                     worst = self.high[k] if self.high[k] > limits.upper + margin else self.low[k]
-                    yield (f"wrong units suspected: '{shown(self.layout.q[k])}' reaches {worst:.4g} where the joint's "
-                           f"range is {limits.lower:.4g} to {limits.upper:.4g} {unit}, as with {what}"
-                           f" ({worst * factor:.3g} {unit})")
+                    yield (
+                        f"wrong units suspected: '{shown(self.layout.q[k])}' reaches {worst:.4g} "
+                        f"where the joint's "
+                        f"range is {limits.lower:.4g} to {limits.upper:.4g} {unit}, as with {what}"
+                        f" ({worst * factor:.3g} {unit})"
+                    )
             if limits.velocity and self.fastest[k] > 10 * limits.velocity:
-                yield (f"wrong units suspected: '{shown(self.layout.qd[k])}' reaches {self.fastest[k]:.4g} where the "
-                       f"joint's limit is {limits.velocity:.4g} {unit}/s, as with {what} per second")
+                yield (
+                    f"wrong units suspected: '{shown(self.layout.qd[k])}' reaches "
+                    f"{self.fastest[k]:.4g} where the "
+                    f"joint's limit is {limits.velocity:.4g} {unit}/s, as with {what} per second"
+                )
 
 
 def check_numbers(log: Log, columns: Sequence[str], start: int, rows: Numbers) -> None:
-    """Raises LogError for the first entry that is no finite number; `start` is the number of the first row."""
+    """Raises LogError for the first entry that is no finite number; `start` is the number of the
+    first row."""
     bad = ~np.isfinite(rows)
     if bad.any():
         row, column = (int(x) for x in np.argwhere(bad)[0])
@@ -110,31 +139,43 @@ UNIT: Final = 1e-3
 """How far the norm of a quaternion may be from 1; that is what four digits leave."""
 
 
-def check_quaternions(log: Log, columns: Sequence[str], first: Sequence[int], start: int, rows: Numbers) -> None:
+def check_quaternions(
+    log: Log, columns: Sequence[str], first: Sequence[int], start: int, rows: Numbers
+) -> None:
     """Raises LogError for four entries, `first` and those after it, that are no unit quaternion."""
     for k in first:
         norms = np.linalg.norm(rows[:, k : k + 4], axis=1)
         bad = np.flatnonzero(np.abs(norms - 1) > UNIT)
         if len(bad):
             row = int(bad[0])
-            raise LogError(log.place(start + row), f"columns '{shown(columns[k])}' to '{shown(columns[k + 3])}' are no "
-                                                   f"unit quaternion here: their norm is {norms[row]:.4g}")
+            raise LogError(
+                log.place(start + row),
+                f"columns '{shown(columns[k])}' to '{shown(columns[k + 3])}' are no "
+                f"unit quaternion here: their norm is {norms[row]:.4g}",
+            )
 
 
 def check_time(log: Log, start: int, t: Numbers, step: float | None) -> None:
-    """Raises LogError where time does not rise, or is uneven though `step` (s) says that it must not be."""
+    """Raises LogError where time does not rise, or is uneven though `step` (s) says that it must
+    not be."""
     steps = np.diff(t)
     back = np.flatnonzero(steps <= 0)
     if len(back):
         row = int(back[0])
-        raise LogError(log.place(start + row + 1), f"time does not rise: t = {t[row + 1]:.9g} after {t[row]:.9g}; "
-                                                   "sort the rows and remove those that are double")
+        raise LogError(
+            log.place(start + row + 1),
+            f"time does not rise: t = {t[row + 1]:.9g} after {t[row]:.9g}; "
+            "sort the rows and remove those that are double",
+        )
     uneven = np.flatnonzero(np.abs(steps - step) > UNEVEN * step) if step else np.zeros(0, int)
     if len(uneven):
         row = int(uneven[0])
-        raise LogError(log.place(start + row + 1), f"a step of {steps[row]:.4g} s where {step:.4g} s is usual; "
-                                                   "derivatives and integrals need even sampling: resample the log, "
-                                                   "or give qd_ and qdd_ columns")
+        raise LogError(
+            log.place(start + row + 1),
+            f"a step of {steps[row]:.4g} s where {step:.4g} s is usual; "
+            "derivatives and integrals need even sampling: resample the log, "
+            "or give qd_ and qdd_ columns",
+        )
 
 
 SLOWEST: Final = 0.25
@@ -144,5 +185,8 @@ SLOWEST: Final = 0.25
 def check_step(log: Log, step: float) -> None:
     """Raises LogError for a step of time (s) that is too long for derivatives of a motion."""
     if step > SLOWEST:
-        raise LogError(shown(log.file), f"wrong units suspected: rows are {step:.4g} s apart, as with time in "
-                                        "milliseconds; correct column t, or say --trust-units")
+        raise LogError(
+            shown(log.file),
+            f"wrong units suspected: rows are {step:.4g} s apart, as with time in "
+            "milliseconds; correct column t, or say --trust-units",
+        )

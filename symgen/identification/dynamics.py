@@ -1,14 +1,15 @@
-"""What a search for motions asks of a robot in many states: base regressor, its gradient and joint forces."""
+"""What a search for motions asks of a robot in many states: base regressor, its gradient and joint
+forces."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.ways import friction
-from symgen.job import Job
-from symgen.mechanics.assemble import Loaded
-from symgen.native_tape import NativeTape, native_tape
+from symgen.identification.methods import friction
+from symgen.jobs.job import Job
+from symgen.native.tape import NativeTape, native_tape
+from symgen.reading.assemble import Loaded
 
 Numbers = NDArray[np.float64]
 States = tuple[Numbers, Numbers, Numbers]
@@ -19,8 +20,8 @@ States = tuple[Numbers, Numbers, Numbers]
 class Dynamics:
     """Tapes of the base regressor (n x b, `shape`), of its gradient and of inverse dynamics.
 
-    `nonzero` tells which entries of the regressor are not zero in every state; the gradient takes weights of these.
-    `friction` has the coefficients of the files in the order of their columns.
+    `nonzero` tells which entries of the regressor are not zero in every state; the gradient takes
+    weights of these. `friction` has the coefficients of the files in the order of their columns.
     """
 
     shape: tuple[int, ...]
@@ -35,7 +36,8 @@ class Dynamics:
         return self.values(*states).reshape(-1, *self.shape)
 
     def gradient(self, states: States, weights: Numbers) -> Numbers:
-        """The gradient of Σ weights · regressor (both N x n x b) in q, qd and qdd (3 x N x n), in reverse."""
+        """The gradient of Σ weights · regressor (both N x n x b) in q, qd and qdd (3 x N x n), in
+        reverse."""
         found = self.slopes(*states, weights[:, self.nonzero])
         return found.reshape(len(found), 3, -1).swapaxes(0, 1)
 
@@ -45,8 +47,14 @@ class Dynamics:
 
 
 def dynamics(job: Job, loaded: Loaded) -> Dynamics:
-    """Those of a job's robot; its friction, if any, is an input (``runtime:KINDS``). Raises OptionError."""
+    """Those of a job's robot; its friction, if any, is an input (``runtime:KINDS``). Raises
+    OptionError."""
     regressor = native_tape(job, loaded, "base_regressor")
-    return Dynamics(regressor.shape, regressor.nonzero, regressor.tape, regressor.slopes(),
-                    native_tape(job, loaded, "inverse_dynamics").tape,
-                    np.array([*friction(job, loaded.model).values()]))
+    return Dynamics(
+        regressor.shape,
+        regressor.nonzero,
+        regressor.tape,
+        regressor.slopes(),
+        native_tape(job, loaded, "inverse_dynamics").tape,
+        np.array([*friction(job, loaded.model).values()]),
+    )

@@ -37,7 +37,9 @@ def _parts(equations: Equations, samples: Samples, interval: int) -> Iterator[Fa
     size = max(size // unit, 1) * unit
     for start in range(0, len(samples) - more, size):
         part = slice(start, start + size + more)
-        piece = Samples(*(x[part] for x in (samples.t, samples.q, samples.qd, samples.qdd, samples.measured)))
+        piece = Samples(
+            *(x[part] for x in (samples.t, samples.q, samples.qd, samples.qdd, samples.measured))
+        )
         left, right = equations.equations(piece)
         yield reduced(left, right, equations.supports)
 
@@ -60,7 +62,9 @@ def _on_dask(
         client = _client(stack, scheduler)
         threads = sum(client.nthreads().values())
         if not threads:
-            raise SymgenError(f"error: the Dask scheduler {scheduler} has no workers; start one with dask worker")
+            raise SymgenError(
+                f"error: the Dask scheduler {scheduler} has no workers; start one with dask worker"
+            )
         shared = client.scatter(equations, broadcast=True, hash=False)
         waiting: deque[Any] = deque()
         for samples in blocks:
@@ -78,10 +82,15 @@ def _client(stack: ExitStack, scheduler: str | None) -> Any:
     except ImportError:
         raise SymgenError("error: --engine dask needs Dask; pip install 'symgen[dask]'") from None
     if scheduler is None:
-        scheduler = stack.enter_context(distributed.LocalCluster(processes=False, n_workers=1, dashboard_address=None))
+        scheduler = stack.enter_context(
+            distributed.LocalCluster(processes=False, n_workers=1, dashboard_address=None)
+        )
     try:
-        return stack.enter_context(distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False))
+        return stack.enter_context(
+            distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
+        )
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())
-        raise SymgenError(f"error: --scheduler {scheduler}: cannot be reached ({reason[:200]})") from None
-
+        raise SymgenError(
+            f"error: --scheduler {scheduler}: cannot be reached ({reason[:200]})"
+        ) from None

@@ -1,8 +1,9 @@
-"""Linear equations in the parameters, from samples: forces at every instant, or momentum or energy over intervals.
+"""Linear equations in the parameters, from samples: forces at every instant, or momentum or energy
+over intervals.
 
-All of them are frozen values that can be sent to another process. `equations` gives A (N x c x p) and y (N x c) with
-A x = y for the p parameters x, base parameters first, then coefficients of friction; c is the number of channels.
-"""
+All of them are frozen values that can be sent to another process. `equations` gives A (N x c x p)
+and y (N x c) with A x = y for the p parameters x, base parameters first, then coefficients of
+friction; c is the number of channels."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -33,7 +34,8 @@ class Equations(Protocol):
 
 @dataclass(frozen=True)
 class Instants:
-    """A regressor of forces at each sample: that of joint forces, or some columns of that of a wrench."""
+    """A regressor of forces at each sample: that of joint forces, or some columns of that of a
+    wrench."""
 
     kernel: Kernel
     columns: tuple[int, ...]
@@ -61,7 +63,8 @@ FRICTION: Final[Mapping[str, Callable[[Numbers, float], Numbers]]] = {
 
 @dataclass(frozen=True)
 class Rubbing:
-    """The friction of some joints: rows of `rates` take the user's velocities to theirs, Gᵀ their forces back."""
+    """The friction of some joints: rows of `rates` take the user's velocities to theirs, Gᵀ their
+    forces back."""
 
     rates: Numbers
     kinds: tuple[str, ...]
@@ -75,28 +78,39 @@ class Rubbing:
     def columns(self, qd: Numbers) -> Numbers:
         """What each coefficient adds to the forces (N x n x f), joint by joint, kind by kind."""
         own = qd @ self.rates.T
-        values = np.stack([FRICTION[kind](own, self.width) for kind in self.kinds], axis=2) if self.kinds else (
-            np.zeros((*own.shape, 0)))
-        return np.asarray(np.einsum("nik,iu->nuik", values, self.rates).reshape(*qd.shape, self.count))
+        values = (
+            np.stack([FRICTION[kind](own, self.width) for kind in self.kinds], axis=2)
+            if self.kinds
+            else (np.zeros((*own.shape, 0)))
+        )
+        return np.asarray(
+            np.einsum("nik,iu->nuik", values, self.rates).reshape(*qd.shape, self.count)
+        )
 
 
 def simpson(values: Numbers, interval: int, t: Numbers) -> Numbers:
-    """Integrals over intervals of an even number of steps, by Simpson's rule: (k interval + 1) x ... to k x ...."""
+    """Integrals over intervals of an even number of steps, by Simpson's rule: (k interval + 1) x
+    ... to k x ...."""
     weights = np.ones(interval)
     weights[1::2], weights[2::2] = 4.0, 2.0
     count = (len(values) - 1) // interval
-    inner = np.einsum("l,kl...->k...", weights, values[:-1].reshape(count, interval, *values.shape[1:]))
+    inner = np.einsum(
+        "l,kl...->k...", weights, values[:-1].reshape(count, interval, *values.shape[1:])
+    )
     steps = (t[interval::interval] - t[:-1:interval]) / (3 * interval)
-    return np.asarray((inner + values[interval::interval]) * steps.reshape(-1, *[1] * (values.ndim - 1)))
+    return np.asarray(
+        (inner + values[interval::interval]) * steps.reshape(-1, *[1] * (values.ndim - 1))
+    )
 
 
 @dataclass(frozen=True)
 class Momenta:
-    """Balance of generalised momentum: its change over an interval is the integral of τ + Cᵀ q̇ - g - friction.
+    """Balance of generalised momentum: its change over an interval is the integral of τ + Cᵀ q̇ - g
+    - friction.
 
-    `projection` (s x b) takes regressors of standard parameters to those of base parameters (De Luca & Mattone,
-    ICRA 2003, for the momentum; Gautier & Poignet 2001 for identification without accelerations).
-    """
+    `projection` (s x b) takes regressors of standard parameters to those of base parameters (De
+    Luca & Mattone, ICRA 2003, for the momentum; Gautier & Poignet 2001 for identification without
+    accelerations)."""
 
     momentum: Kernel
     rate: Kernel
@@ -107,7 +121,9 @@ class Momenta:
     @property
     def supports(self) -> Supports:
         """Every column."""
-        return (tuple(range(self.projection.shape[1] + self.friction.count)),) * self.momentum.shape[0]
+        return (
+            tuple(range(self.projection.shape[1] + self.friction.count)),
+        ) * self.momentum.shape[0]
 
     def equations(self, samples: Samples) -> tuple[Numbers, Numbers]:
         """One equation a joint and interval (N m s or N s)."""
@@ -121,7 +137,8 @@ class Momenta:
 
 @dataclass(frozen=True)
 class Energies:
-    """Balance of energy: its change over an interval is the work of τ less that of friction (Gautier & Khalil 1988)."""
+    """Balance of energy: its change over an interval is the work of τ less that of friction
+    (Gautier & Khalil 1988)."""
 
     kinetic: Kernel
     potential: Kernel
@@ -141,4 +158,6 @@ class Energies:
         lost = np.einsum("nuf,nu->nf", self.friction.columns(samples.qd), samples.qd)
         left = [np.diff(energy @ self.projection, axis=0), simpson(lost, self.interval, samples.t)]
         work = np.sum(samples.measured * samples.qd, axis=1)
-        return np.concatenate(left, axis=1)[:, None], simpson(work, self.interval, samples.t)[:, None]
+        return np.concatenate(left, axis=1)[:, None], simpson(work, self.interval, samples.t)[
+            :, None
+        ]

@@ -1,4 +1,5 @@
-"""What identification finds: parameters with their uncertainty, and how base parameters come from standard ones."""
+"""What identification finds: parameters with their uncertainty, and how base parameters come from
+standard ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +16,14 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class BaseMapping:
-    """β = K π: the base parameters (b) in terms of the standard ones (s), ten a body and one a rotor.
+    """β = K π: the base parameters (b) in terms of the standard ones (s), ten a body and one a
+    rotor.
 
-    `factors` is K (b x s), `prior` the standard parameters that are known beforehand (s): for every body in body order
-    m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz of all links fixed to it, about the origin and in the axes of the link
-    that its joint moves (kg, kg m, kg m²), then the inertia of each rotor about its axis (kg m²). `bodies` has the
-    names of these links; body k has the standard parameters 10 k to 10 k + 9.
-    """
+    `factors` is K (b x s), `prior` the standard parameters that are known beforehand (s): for every
+    body in body order m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz of all links fixed to it, about
+    the origin and in the axes of the link that its joint moves (kg, kg m, kg m²), then the inertia
+    of each rotor about its axis (kg m²). `bodies` has the names of these links; body k has the
+    standard parameters 10 k to 10 k + 9."""
 
     model: Model
     names: tuple[str, ...]
@@ -45,7 +47,10 @@ class BaseMapping:
     def by_body(self, standard: Numbers) -> dict[str, dict[str, float]]:
         """Standard parameters (s) by body and name, without the rotors."""
         tens = np.asarray(standard)[: 10 * len(self.bodies)].reshape(-1, 10).tolist()
-        return {name: dict(zip(PARAMETER_NAMES, ten, strict=True)) for name, ten in zip(self.bodies, tens, strict=True)}
+        return {
+            name: dict(zip(PARAMETER_NAMES, ten, strict=True))
+            for name, ten in zip(self.bodies, tens, strict=True)
+        }
 
 
 def _sum(row: Numbers, names: Sequence[str]) -> str:
@@ -60,11 +65,12 @@ def _factor(x: float) -> str:
 
 @dataclass(frozen=True)
 class Channel:
-    """One measured quantity, a joint's force or a component of a wrench, and how well the estimate explains it.
+    """One measured quantity, a joint's force or a component of a wrench, and how well the estimate
+    explains it.
 
-    `deviation` is that of its residual (N m or N), the weight of its rows is 1 / deviation². `rms` has root mean
-    squares of what was measured and of the residual, on the rows used and on those held out for validation.
-    """
+    `deviation` is that of its residual (N m or N), the weight of its rows is 1 / deviation². `rms`
+    has root mean squares of what was measured and of the residual, on the rows used and on those
+    held out for validation."""
 
     name: str
     unit: str
@@ -82,12 +88,12 @@ class Estimate:
     """Base parameters and coefficients of friction from a log by weighted least squares.
 
     `values` are the b base parameters and then the f coefficients of `friction` (names such as
-    ``viscous shoulder``). `factor` (upper triangle, b + f square) is R of the weighted regressor: RᵀR is the
-    information, its inverse the covariance, and `factor` @ x is the part of the weighted measurements that x
-    explains. `condition` is the condition number of the regressor as it is, `scaled_condition` that of `factor` with
-    columns of unit length. `prior_friction` are the coefficients of friction of the robot's files; `standard` are
-    standard parameters where ``--full`` asked for them.
-    """
+    ``viscous shoulder``). `factor` (upper triangle, b + f square) is R of the weighted regressor:
+    RᵀR is the information, its inverse the covariance, and `factor` @ x is the part of the weighted
+    measurements that x explains. `condition` is the condition number of the regressor as it is,
+    `scaled_condition` that of `factor` with columns of unit length. `prior_friction` are the
+    coefficients of friction of the robot's files; `standard` are standard parameters where
+    ``--full`` asked for them."""
 
     mapping: BaseMapping
     friction: tuple[str, ...]
@@ -127,7 +133,8 @@ class Estimate:
 
     @cached_property
     def base_factor(self) -> Numbers:
-        """R (b x b) of the base parameters alone, friction left open: its RᵀR is the inverse of their covariance."""
+        """R (b x b) of the base parameters alone, friction left open: its RᵀR is the inverse of
+        their covariance."""
         b = len(self.mapping)
         order = [*range(b, len(self.values)), *range(b)]
         whole: Numbers = np.asarray(np.linalg.qr(self.factor[:, order], mode="r"))

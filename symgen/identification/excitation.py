@@ -1,8 +1,9 @@
-"""Motions that excite: a Fourier series within limits, by a quasi-Newton method on the condition number.
+"""Motions that excite: a Fourier series within limits, by a quasi-Newton method on the condition
+number.
 
-Limits are penalties while the method searches; what is left of an excess is then taken away by shrinking the motion
-about its centres, which holds every limit on a grid finer than what is written.
-"""
+Limits are penalties while the method searches; what is left of an excess is then taken away by
+shrinking the motion about its centres, which holds every limit on a grid finer than what is
+written."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -19,7 +20,7 @@ from symgen.identification.criterion import condition, smooth_condition
 from symgen.identification.dynamics import Dynamics, States
 from symgen.identification.fourier import Fourier, basis, resting
 from symgen.identification.plan import Plan
-from symgen.mechanics.xml_reader import shown
+from symgen.text import shown
 
 Numbers = NDArray[np.float64]
 Progress = Callable[[str], None]
@@ -40,7 +41,8 @@ SHRINKS: Final = 60
 
 @dataclass(frozen=True)
 class Task:
-    """What to excite: dynamics, base parameters as the files have them (b and friction), limits and plan."""
+    """What to excite: dynamics, base parameters as the files have them (b and friction), limits and
+    plan."""
 
     names: tuple[str, ...]
     dynamics: Dynamics
@@ -86,8 +88,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Excited:
-    """The motion found, and the first one within limits that chance gave; condition numbers of both as they are and
-    with columns of unit length (of rows divided by limits of force)."""
+    """The motion found, and the first one within limits that chance gave; condition numbers of both
+    as they are and with columns of unit length (of rows divided by limits of force)."""
 
     task: Task
     first: Fourier
@@ -97,31 +99,37 @@ class Excited:
 
 
 def excite(task: Task, progress: Progress = lambda step: None) -> Excited:
-    """The best motion that the budget finds. Raises SymgenError where no motion keeps to the limits."""
+    """The best motion that the budget finds. Raises SymgenError where no motion keeps to the
+    limits."""
     progress("looking for motions within limits")
     starts = list(_starts(task))
     judged = [(condition(task.rows(motion))[1], k) for k, motion in enumerate(starts)]
     best = starts[min(judged)[1]]
     searched = _search(task, best, progress)
     progress("holding limits on the fine grid")
-    first, best, found = (_within(task, motion, task.fine) for motion in (starts[0], best, searched))
+    first, best, found = (
+        _within(task, motion, task.fine) for motion in (starts[0], best, searched)
+    )
     motion = min((best, found), key=lambda m: condition(task.rows(m))[1])
     return Excited(task, first, motion, condition(task.rows(first)), condition(task.rows(motion)))
 
 
-# -- starts -------------------------------------------------------------------------------------------------------
+# -- starts ----------------------------------------------------------------------------------------
+# ---------------
 
 
 def _starts(task: Task) -> Iterator[Fourier]:
-    """Random motions within limits at the coarse times. Raises SymgenError where even standing still needs too much
-    force."""
+    """Random motions within limits at the coarse times. Raises SymgenError where even standing
+    still needs too much force."""
     random, centre = np.random.default_rng(task.plan.seed), _centre(task)
     free, allowed = _freedom(task), task.allowed
     room = np.minimum(allowed.upper - centre, centre - allowed.lower)
     for _ in range(STARTS):
         y = random.normal(size=(task.joints, free.shape[1])) @ free.T
         q, qd, _ = Fourier(centre, y, task.plan.period).states(task.coarse)
-        used = np.maximum(np.abs(q - centre).max(axis=0) / room, np.abs(qd).max(axis=0) / allowed.speed)
+        used = np.maximum(
+            np.abs(q - centre).max(axis=0) / room, np.abs(qd).max(axis=0) / allowed.speed
+        )
         yield _within(task, Fourier(centre, y / used[:, None], task.plan.period), task.coarse)
 
 
@@ -132,10 +140,13 @@ def _freedom(task: Task) -> Numbers:
 
 
 def _centre(task: Task) -> Numbers:
-    """The middle of the ranges, or where gravity asks too much there, the random posture that needs least force."""
+    """The middle of the ranges, or where gravity asks too much there, the random posture that needs
+    least force."""
     allowed, random = task.allowed, np.random.default_rng([task.plan.seed, 1])
     middle = (allowed.upper + allowed.lower) / 2
-    others = random.uniform(-0.4, 0.4, (TRIES, task.joints)) * (allowed.upper - allowed.lower) + middle
+    others = (
+        random.uniform(-0.4, 0.4, (TRIES, task.joints)) * (allowed.upper - allowed.lower) + middle
+    )
     postures = np.vstack([middle, others])
     still = np.zeros_like(postures)
     used = np.abs(task.dynamics.forces((postures, still, still))) / allowed.force
@@ -146,9 +157,12 @@ def _centre(task: Task) -> Numbers:
         k = int(np.argmin(worst))
         joint = int(np.argmax(used[k]))
         need, most = used[k, joint] * allowed.force[joint], allowed.force[joint]
-        raise SymgenError(f"error: joint '{shown(task.names[joint])}': standing still needs a force of {need:.4g} "
-                          f"or more in each of {len(postures)} postures, and {most:.4g} is allowed; check its "
-                          "effort limit, --gravity and --margin, or give --limit JOINT.effort=VALUE")
+        raise SymgenError(
+            f"error: joint '{shown(task.names[joint])}': standing still needs a force of "
+            f"{need:.4g} "
+            f"or more in each of {len(postures)} postures, and {most:.4g} is allowed; check its "
+            "effort limit, --gravity and --margin, or give --limit JOINT.effort=VALUE"
+        )
     return np.asarray(postures[np.argmin(worst)])
 
 
@@ -165,12 +179,14 @@ def _within(task: Task, motion: Fourier, t: Numbers) -> Fourier:
     return motion.scaled(low)
 
 
-# -- search -------------------------------------------------------------------------------------------------------
+# -- search ----------------------------------------------------------------------------------------
+# ---------------
 
 
 @dataclass(frozen=True)
 class Search:
-    """The objective of a search in variables of order 1: centres by half ranges, free coefficients by speeds."""
+    """The objective of a search in variables of order 1: centres by half ranges, free coefficients
+    by speeds."""
 
     task: Task
     free: Numbers
@@ -179,13 +195,19 @@ class Search:
     def motion(self, x: Numbers) -> Fourier:
         """The motion of variables (n (1 + f))."""
         allowed, table = self.task.allowed, x.reshape(self.task.joints, -1)
-        centre = (allowed.upper + allowed.lower) / 2 + table[:, 0] * (allowed.upper - allowed.lower) / 2
-        return Fourier(centre, (table[:, 1:] @ self.free.T) * allowed.speed[:, None], self.task.plan.period)
+        centre = (allowed.upper + allowed.lower) / 2 + table[:, 0] * (
+            allowed.upper - allowed.lower
+        ) / 2
+        return Fourier(
+            centre, (table[:, 1:] @ self.free.T) * allowed.speed[:, None], self.task.plan.period
+        )
 
     def variables(self, motion: Fourier) -> Numbers:
         """Those of a motion."""
         allowed = self.task.allowed
-        centre = (motion.centre - (allowed.upper + allowed.lower) / 2) / ((allowed.upper - allowed.lower) / 2)
+        centre = (motion.centre - (allowed.upper + allowed.lower) / 2) / (
+            (allowed.upper - allowed.lower) / 2
+        )
         own = motion.coefficients / allowed.speed[:, None] @ self.free
         return np.hstack([centre[:, None], own]).ravel()
 
@@ -204,27 +226,34 @@ class Search:
         by_states[1] += by_rate
         return value + penalty, self._gathered(by_states.swapaxes(1, 2))
 
-    def _penalty(
-        self, states: States, tau: Numbers
-    ) -> tuple[float, Numbers, Numbers, Numbers]:
-        """Weight by the mean square of excesses, with its derivatives in q, qd and tau (N x n each)."""
+    def _penalty(self, states: States, tau: Numbers) -> tuple[float, Numbers, Numbers, Numbers]:
+        """Weight by the mean square of excesses, with its derivatives in q, qd and tau (N x n
+        each)."""
         allowed = self.task.allowed
         q, qd, _ = states
         middle, half = (allowed.upper + allowed.lower) / 2, (allowed.upper - allowed.lower) / 2
         over = np.maximum(allowed.excess(q, qd, tau), 0.0)
         weight = self.weight / len(q)
         places, rates, forces = np.hsplit(2 * weight * over, 3)
-        return (float(weight * np.sum(over**2)), places * np.sign(q - middle) / half,
-                rates * np.sign(qd) / allowed.speed, forces * np.sign(tau) / allowed.force)
+        return (
+            float(weight * np.sum(over**2)),
+            places * np.sign(q - middle) / half,
+            rates * np.sign(qd) / allowed.speed,
+            forces * np.sign(tau) / allowed.force,
+        )
 
     def _gathered(self, by_states: Numbers) -> Numbers:
         """From derivatives in q, qd, qdd (3 x n x N) to those in the variables."""
         allowed, plan = self.task.allowed, self.task.plan
         shapes = basis(plan.harmonics, plan.period, self.task.coarse)
-        by_coefficients = sum((d @ s for d, s in zip(by_states, shapes, strict=True)),
-                              np.zeros((self.task.joints, 2 * plan.harmonics)))
+        by_coefficients = sum(
+            (d @ s for d, s in zip(by_states, shapes, strict=True)),
+            np.zeros((self.task.joints, 2 * plan.harmonics)),
+        )
         centre = by_states[0].sum(axis=1) * (allowed.upper - allowed.lower) / 2
-        return np.hstack([centre[:, None], (by_coefficients @ self.free) * allowed.speed[:, None]]).ravel()
+        return np.hstack(
+            [centre[:, None], (by_coefficients @ self.free) * allowed.speed[:, None]]
+        ).ravel()
 
 
 class _Spent(Exception):
@@ -232,7 +261,8 @@ class _Spent(Exception):
 
 
 def _search(task: Task, start: Fourier, progress: Progress) -> Fourier:
-    """Rounds of L-BFGS from a motion with rising weights of the penalty, the budget shared out among them."""
+    """Rounds of L-BFGS from a motion with rising weights of the penalty, the budget shared out
+    among them."""
     motion, rounds = start, len(ROUNDS)
     for k, weight in enumerate(ROUNDS):
         spend = (task.plan.budget + rounds - 1 - k) // rounds
@@ -241,7 +271,8 @@ def _search(task: Task, start: Fourier, progress: Progress) -> Fourier:
 
 
 def _round(search: Search, start: Fourier, spend: int, progress: Progress) -> Fourier:
-    """Where L-BFGS is after at most `spend` evaluations; SciPy's own limit lets a line search go on."""
+    """Where L-BFGS is after at most `spend` evaluations; SciPy's own limit lets a line search go
+    on."""
     try:
         from scipy.optimize import minimize
     except ImportError:
@@ -256,6 +287,12 @@ def _round(search: Search, start: Fourier, spend: int, progress: Progress) -> Fo
         return search(x)
 
     with suppress(_Spent):
-        minimize(objective, reached[0], jac=True, method="L-BFGS-B", options={"maxiter": spend, "maxcor": 20},
-                 callback=lambda x: reached.append(x.copy()))
+        minimize(
+            objective,
+            reached[0],
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": spend, "maxcor": 20},
+            callback=lambda x: reached.append(x.copy()),
+        )
     return search.motion(reached[-1])

@@ -11,8 +11,8 @@ from rich.markup import escape
 
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.excitation import Excited, Task
-from symgen.publish import exists
-from symgen.report import console, table
+from symgen.inspection.report import console, table
+from symgen.jobs.publish import exists
 
 Numbers = NDArray[np.float64]
 
@@ -37,8 +37,9 @@ def csv(found: Excited) -> bytes:
 
 
 def check(task: Task, motion: Path, plot: Path | None, robot: str) -> None:
-    """Whether both files may be written: only those of an earlier run are replaced, by the columns of a motion and the
-    mark of a picture. Raises OptionError, also for a joint's name that CSV would have to quote."""
+    """Whether both files may be written: only those of an earlier run are replaced, by the columns
+    of a motion and the mark of a picture. Raises OptionError, also for a joint's name that CSV
+    would have to quote."""
     bad = next((name for name in task.names if set(name) & set(',"\n\r')), None)
     if bad is not None:
         raise OptionError(f"joint {bad!r}: its name cannot be a column of a CSV file; rename it")
@@ -50,7 +51,9 @@ def check(task: Task, motion: Path, plot: Path | None, robot: str) -> None:
     if plot is not None:
         _check(plot, robot, lambda there: there.startswith(b"\x89PNG") and MARK in there)
     if plot is not None and plot.resolve() == motion.resolve():
-        raise OptionError(f"--plot {str(plot)!r}: is the file of the motion too; choose another name")
+        raise OptionError(
+            f"--plot {str(plot)!r}: is the file of the motion too; choose another name"
+        )
 
 
 def _check(path: Path, robot: str, ours: Callable[[bytes], bool]) -> None:
@@ -60,38 +63,54 @@ def _check(path: Path, robot: str, ours: Callable[[bytes], bool]) -> None:
         with path.open("rb") as stream:
             if ours(stream.read(1 << 16)):
                 return
-    raise OptionError(f"{str(path)!r} exists and is not from symgen excite for this robot; choose another name or move "
-                      "it away")
+    raise OptionError(
+        f"{str(path)!r} exists and is not from symgen excite for this robot; choose another name "
+        f"or move "
+        "it away"
+    )
 
 
 def used(found: Excited) -> Numbers:
     """The part of its range, speed and force that each joint uses at most (n x 3), in percent."""
     t = found.task.fine
     states = found.motion.states(t)
-    excess = found.task.bounds.excess(states[0], states[1], found.task.dynamics.forces(states)).max(axis=0)
+    excess = found.task.bounds.excess(states[0], states[1], found.task.dynamics.forces(states)).max(
+        axis=0
+    )
     return np.asarray(100 * (1 + excess.reshape(3, -1).T))
 
 
 def on_terminal(found: Excited) -> None:
     """How much of its limits each joint uses, and condition numbers."""
     out, plan = console(), found.task.plan
-    rows = table(f"{plan.harmonics} harmonics of {1 / plan.period:g} Hz, {len(plan.times)} rows at {plan.rate:g} Hz",
-                 ["joint"], ["of its range", "of its velocity", "of its effort"])
+    rows = table(
+        f"{plan.harmonics} harmonics of {1 / plan.period:g} Hz, {len(plan.times)} rows at "
+        f"{plan.rate:g} Hz",
+        ["joint"],
+        ["of its range", "of its velocity", "of its effort"],
+    )
     for name, parts in zip(found.task.names, used(found), strict=True):
         rows.add_row(escape(name), *(f"{x:.0f} %" for x in parts))
     out.print(rows)
-    out.print(f"condition number, rows by effort limit and columns of unit length: {found.before[1]:.4g} of a random "
-              f"motion within limits, {found.after[1]:.4g} now")
-    out.print(f"condition number, rows by effort limit, columns as they are: {found.before[0]:.4g}, "
-              f"{found.after[0]:.4g} now")
+    out.print(
+        f"condition number, rows by effort limit and columns of unit length: "
+        f"{found.before[1]:.4g} of a random "
+        f"motion within limits, {found.after[1]:.4g} now"
+    )
+    out.print(
+        f"condition number, rows by effort limit, columns as they are: {found.before[0]:.4g}, "
+        f"{found.after[0]:.4g} now"
+    )
     out.print("collisions are not checked")
 
 
-# -- picture ------------------------------------------------------------------------------------------------------
+# -- picture ---------------------------------------------------------------------------------------
+# ---------------
 
 
 def picture(found: Excited) -> bytes:
-    """A PNG: position, velocity and force of each joint with their limits. Raises SymgenError without matplotlib."""
+    """A PNG: position, velocity and force of each joint with their limits. Raises SymgenError
+    without matplotlib."""
     from symgen.identification.plots import new_figure
 
     names, bounds = found.task.names, found.task.bounds
@@ -100,15 +119,26 @@ def picture(found: Excited) -> bytes:
     t = np.linspace(0, found.task.plan.period, POINTS)
     states = found.motion.states(t)
     force = found.task.dynamics.forces(states)
-    ends = ((bounds.lower, bounds.upper), (-bounds.speed, bounds.speed), (-bounds.force, bounds.force))
+    ends = (
+        (bounds.lower, bounds.upper),
+        (-bounds.speed, bounds.speed),
+        (-bounds.force, bounds.force),
+    )
     for k, values in enumerate((states[0], states[1], force)):
         for j, axis in enumerate(axes[:, k]):
             _panel(axis, t, values[:, j], (ends[k][0][j], ends[k][1][j]))
     _labels(axes, names)
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9,
-                  frameon=False)
-    figure.suptitle(f"Exciting motion: condition number {found.before[1]:.3g} of a random motion, "
-                    f"{found.after[1]:.3g} of this one")
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=2,
+        fontsize=9,
+        frameon=False,
+    )
+    figure.suptitle(
+        f"Exciting motion: condition number {found.before[1]:.3g} of a random motion, "
+        f"{found.after[1]:.3g} of this one"
+    )
     return _png(figure)
 
 
@@ -122,8 +152,9 @@ def _panel(axis: Any, t: Numbers, values: Numbers, ends: tuple[float, float]) ->
 
 
 def _labels(axes: Any, names: tuple[str, ...]) -> None:
-    for axis, title in zip(axes[0], ("position (rad or m)", "velocity (rad/s or m/s)", "force (N m or N)"),
-                           strict=True):
+    for axis, title in zip(
+        axes[0], ("position (rad or m)", "velocity (rad/s or m/s)", "force (N m or N)"), strict=True
+    ):
         axis.set_title(title, fontsize=10)
     for axis, name in zip(axes[:, 0], names, strict=True):
         axis.set_ylabel(name if len(name) <= 18 else name[:17] + "…", fontsize=9)
@@ -136,5 +167,7 @@ def _png(figure: Any) -> bytes:
     try:
         figure.savefig(stream, dpi=100, metadata={"Software": MARK.decode()})
     except ValueError as error:  # matplotlib's, of names that it takes for formulas
-        raise SymgenError(f"error: the picture cannot be drawn: {str(error).splitlines()[0]}") from None
+        raise SymgenError(
+            f"error: the picture cannot be drawn: {str(error).splitlines()[0]}"
+        ) from None
     return stream.getvalue()

@@ -1,8 +1,8 @@
-"""Periodic motions as finite Fourier series (Swevers, Ganseman, Tukel, De Schutter & Van Brussel, T-RA 1997, eq. 2).
+"""Periodic motions as finite Fourier series (Swevers, Ganseman, Tukel, De Schutter & Van Brussel,
+T-RA 1997, eq. 2).
 
-q(t) = c + Σ_l a_l / (ω l) sin(ω l t) - b_l / (ω l) cos(ω l t), ω = 2π / period: after one period the motion repeats, so
-a robot can run it for as long as the log is to be, and rates are exact.
-"""
+q(t) = c + Σ_l a_l / (ω l) sin(ω l t) - b_l / (ω l) cos(ω l t), ω = 2π / period: after one period
+the motion repeats, so a robot can run it for as long as the log is to be, and rates are exact."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,20 @@ Numbers = NDArray[np.float64]
 
 
 def basis(harmonics: int, period: float, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """What the coefficients a_1 ... a_N, b_1 ... b_N add to q, its rate and its acceleration (each N_t x 2 N)."""
+    """What the coefficients a_1 ... a_N, b_1 ... b_N add to q, its rate and its acceleration (each
+    N_t x 2 N)."""
     rates = 2 * np.pi / period * np.arange(1, harmonics + 1)
     s, c = np.sin(t[:, None] * rates), np.cos(t[:, None] * rates)
-    return np.hstack([s, -c]) / np.tile(rates, 2), np.hstack([c, s]), np.hstack([-s, c]) * np.tile(rates, 2)
+    return (
+        np.hstack([s, -c]) / np.tile(rates, 2),
+        np.hstack([c, s]),
+        np.hstack([-s, c]) * np.tile(rates, 2),
+    )
 
 
 def resting(harmonics: int) -> Numbers:
-    """Coefficients (2 N x 2 N - 2, orthonormal) that start and end at rest: Σ a_l = 0 and Σ l b_l = 0."""
+    """Coefficients (2 N x 2 N - 2, orthonormal) that start and end at rest: Σ a_l = 0 and Σ l b_l =
+    0."""
     law = np.zeros((2, 2 * harmonics))
     law[0, :harmonics], law[1, harmonics:] = 1.0, np.arange(1, harmonics + 1)
     return np.asarray(np.linalg.svd(law)[2][2:].T)
@@ -28,7 +34,8 @@ def resting(harmonics: int) -> Numbers:
 
 @dataclass(frozen=True)
 class Fourier:
-    """A motion of n joints: centres (n, rad or m), coefficients (n x 2 N, rad/s or m/s) and period (s)."""
+    """A motion of n joints: centres (n, rad or m), coefficients (n x 2 N, rad/s or m/s) and period
+    (s)."""
 
     centre: Numbers
     coefficients: Numbers

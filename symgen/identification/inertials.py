@@ -1,8 +1,8 @@
-"""A URDF with other inertias: the text of some <inertial> elements is replaced, every other byte stays.
+"""A URDF with other inertias: the text of some <inertial> elements is replaced, every other byte
+stays.
 
-A serialiser would write quotes, blanks and line ends of its own, so the places of elements are taken from the
-parser (expat tells them in bytes) and the text is spliced.
-"""
+A serialiser would write quotes, blanks and line ends of its own, so the places of elements are
+taken from the parser (expat tells them in bytes) and the text is spliced."""
 
 import codecs
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import OptionError
-from symgen.mechanics.xml_reader import decoded, encoding_of, shown
+from symgen.reading.xml_reader import decoded, encoding_of
+from symgen.text import shown
 
 Numbers = NDArray[np.float64]
 
@@ -23,7 +24,8 @@ MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 @dataclass
 class Places:
-    """Where in UTF-8 text the links of a robot and their <inertial> begin and end, gathered while parsing."""
+    """Where in UTF-8 text the links of a robot and their <inertial> begin and end, gathered while
+    parsing."""
 
     text: bytes
     links: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -52,7 +54,10 @@ class Places:
 
     def _end(self, parser: Any, tag: str) -> None:
         if self._path == ["robot", "link", "inertial"]:
-            self.inertials[self._link] = self._begin, self._after(max(parser.CurrentByteIndex, self._begin))
+            self.inertials[self._link] = (
+                self._begin,
+                self._after(max(parser.CurrentByteIndex, self._begin)),
+            )
         self._path.pop()
 
     def _after(self, here: int) -> int:
@@ -70,11 +75,11 @@ class Places:
 
 
 def with_inertials(data: bytes, file: str, tens: Mapping[str, Numbers]) -> bytes:
-    """The bytes of a URDF file with new inertias of the links named: ten numbers each, about the link's origin.
+    """The bytes of a URDF file with new inertias of the links named: ten numbers each, about the
+    link's origin.
 
-    Written are the centre of mass, the mass, and the tensor about it in the link's axes, every digit. Raises
-    SymgenError for a file that is not XML, or that has no such link.
-    """
+    Written are the centre of mass, the mass, and the tensor about it in the link's axes, every
+    digit. Raises SymgenError for a file that is not XML, or that has no such link."""
     text = decoded(data, file).encode()
     places = Places(text).parse()
     missing = next((name for name in tens if name not in places.links), None)
@@ -86,7 +91,9 @@ def with_inertials(data: bytes, file: str, tens: Mapping[str, Numbers]) -> bytes
     return mark + text.decode().encode(encoding_of(data, file))
 
 
-def _splices(text: bytes, places: Places, tens: Mapping[str, Numbers]) -> Iterable[tuple[int, int, bytes]]:
+def _splices(
+    text: bytes, places: Places, tens: Mapping[str, Numbers]
+) -> Iterable[tuple[int, int, bytes]]:
     line = b"\r\n" if b"\r\n" in text else b"\n"
     for name, ten in tens.items():
         begin, end = places.links[name]
@@ -111,10 +118,29 @@ def element(ten: Numbers, indent: bytes, line: bytes) -> bytes:
     m, h = float(ten[0]), np.asarray(ten[1:4])
     c = h / m
     xx, xy, xz, yy, yz, zz = ten[4:]
-    whole = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) - m * (c @ c * np.eye(3) - np.outer(c, c))
-    tensor = " ".join(f'{name}="{float(whole[i, j]) + 0.0!r}"' for name, i, j in (
-        ("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2)))
+    whole = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) - m * (
+        c @ c * np.eye(3) - np.outer(c, c)
+    )
+    tensor = " ".join(
+        f'{name}="{float(whole[i, j]) + 0.0!r}"'
+        for name, i, j in (
+            ("ixx", 0, 0),
+            ("ixy", 0, 1),
+            ("ixz", 0, 2),
+            ("iyy", 1, 1),
+            ("iyz", 1, 2),
+            ("izz", 2, 2),
+        )
+    )
     place = " ".join(repr(float(x) + 0.0) for x in c)
-    inner = [f'<origin xyz="{place}" rpy="0 0 0"/>', f'<mass value="{m!r}"/>', f"<inertia {tensor}/>"]
-    lines = [b"<inertial>", *(indent + b"  " + text.encode() for text in inner), indent + b"</inertial>"]
+    inner = [
+        f'<origin xyz="{place}" rpy="0 0 0"/>',
+        f'<mass value="{m!r}"/>',
+        f"<inertia {tensor}/>",
+    ]
+    lines = [
+        b"<inertial>",
+        *(indent + b"  " + text.encode() for text in inner),
+        indent + b"</inertial>",
+    ]
     return line.join(lines)

@@ -1,4 +1,5 @@
-"""A generated C function that travels: its sources go to any process, which compiles them once for itself."""
+"""A generated C function that travels: its sources go to any process, which compiles them once for
+itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +11,11 @@ from cffi import FFI
 from numpy.typing import NDArray
 
 from symgen.api import files
-from symgen.job import Job
-from symgen.mechanics.assemble import Loaded
-from symgen.native import EXACT, run_compiler, sources, workspace
-from symgen.render import render
-from symgen.targets.c import functions
+from symgen.jobs.job import Job
+from symgen.languages.c.files import functions
+from symgen.languages.render import render
+from symgen.native.compiled import EXACT, run_compiler, sources, workspace
+from symgen.reading.assemble import Loaded
 
 Numbers = NDArray[np.float64]
 
@@ -23,9 +24,8 @@ Numbers = NDArray[np.float64]
 class Kernel:
     """A function of arrays with one state a row: `inputs` entries of each, an output of `shape`.
 
-    `nonzero` tells which entries of the output are not zero in every state. Nothing is rounded otherwise than in the
-    generated code, so results are the same bits in every process.
-    """
+    `nonzero` tells which entries of the output are not zero in every state. Nothing is rounded
+    otherwise than in the generated code, so results are the same bits in every process."""
 
     prefix: str
     function: str
@@ -45,8 +45,15 @@ class Kernel:
 
 
 @cache
-def _built(prefix: str, function: str, inputs: int, texts: tuple[tuple[str, str], ...], compiled: Sequence[str]) -> Any:
-    """The function and its foreign interface, compiled for this process; the library outlives its file."""
+def _built(
+    prefix: str,
+    function: str,
+    inputs: int,
+    texts: tuple[tuple[str, str], ...],
+    compiled: Sequence[str],
+) -> Any:
+    """The function and its foreign interface, compiled for this process; the library outlives its
+    file."""
     ffi = FFI()
     name = f"Batch_{prefix}_{function}"
     ffi.cdef(f"size_t {name}(size_t, {', '.join(['void *'] * (inputs + 1))});")
@@ -65,9 +72,19 @@ def kernel(job: Job, loaded: Loaded) -> Kernel:
     module = job.module(loaded)
     (function,) = module.functions
     (out,) = function.program.outputs
-    texts = {name: text for name, text in files(module, ["c"]).items() if name.endswith((".c", ".h"))}
+    texts = {
+        name: text for name, text in files(module, ["c"]).items() if name.endswith((".c", ".h"))
+    }
     texts = {name: text for name, text in texts.items() if "selftest" not in name}
     texts["batch.c"] = render("c/batch.c.jinja", module=module, functions=functions(module))
     nonzero = np.array([ref is not None for ref in out.refs]).reshape(out.shape)
     inputs = tuple(int(np.prod(shape)) for _, shape in function.program.inputs)
-    return Kernel(module.name, function.name, inputs, out.shape, nonzero, tuple(texts.items()), tuple(sources(module)))
+    return Kernel(
+        module.name,
+        function.name,
+        inputs,
+        out.shape,
+        nonzero,
+        tuple(texts.items()),
+        tuple(sources(module)),
+    )

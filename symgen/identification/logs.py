@@ -1,8 +1,7 @@
 """Logs: files of columns that are read in pieces, whatever their length.
 
-Each format is a row of FORMATS. Columns are numbers by name; a two-dimensional array of an NPZ file counts as the
-columns ``NAME[0]``, ``NAME[1]``, ...
-"""
+Each format is a row of FORMATS. Columns are numbers by name; a two-dimensional array of an NPZ file
+counts as the columns ``NAME[0]``, ``NAME[1]``, ..."""
 
 import csv
 import difflib
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
-from symgen.mechanics.xml_reader import quoted, shown
+from symgen.text import quoted, shown
 
 Numbers = NDArray[np.float64]
 
@@ -25,7 +24,8 @@ CHUNK: Final = 1 << 16
 
 
 class LogError(SymgenError):
-    """A log that cannot be used: file, with the line or row where there is one, and what is wrong."""
+    """A log that cannot be used: file, with the line or row where there is one, and what is
+    wrong."""
 
     def __init__(self, place: str, message: str) -> None:
         super().__init__(f"{place}: error: {message}")
@@ -79,7 +79,11 @@ def check_columns(log: Log, wanted: Sequence[str], hint: str = "") -> None:
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         near = difflib.get_close_matches(missing[0], log.names, 3, 0.6)
-        there = f"near names: {quoted(near)}" if near else f"it has {quoted(log.names, 8) or 'no columns'}"
+        there = (
+            f"near names: {quoted(near)}"
+            if near
+            else f"it has {quoted(log.names, 8) or 'no columns'}"
+        )
         raise LogError(shown(log.file), f"has no column '{shown(missing[0])}'{more}; {hint}{there}")
 
 
@@ -90,7 +94,9 @@ def _pyarrow(part: str) -> Any:
     try:
         return import_module(f"pyarrow.{part}")
     except ImportError:
-        raise SymgenError("error: CSV and Parquet logs need pyarrow; pip install 'symgen[identify]'") from None
+        raise SymgenError(
+            "error: CSV and Parquet logs need pyarrow; pip install 'symgen[identify]'"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -111,14 +117,18 @@ class CsvLog:
         try:
             names = tuple(name.strip() for name in next(csv.reader([head], skipinitialspace=True)))
         except csv.Error as error:
-            raise LogError(shown(path), f"does not begin with a line of column names ({shown(str(error), 100)})"
-                           ) from None
+            raise LogError(
+                shown(path),
+                f"does not begin with a line of column names ({shown(str(error), 100)})",
+            ) from None
         return cls(path, names, max(_lines(path) - 1, 0))
 
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns. Raises LogError where a line is no row of numbers."""
         arrow, types = _pyarrow("csv"), {name: "float64" for name in self.names if name in names}
-        read = arrow.ReadOptions(block_size=1 << 21, column_names=list(self.names), skip_rows=1, use_threads=False)
+        read = arrow.ReadOptions(
+            block_size=1 << 21, column_names=list(self.names), skip_rows=1, use_threads=False
+        )
         convert = arrow.ConvertOptions(column_types=types, include_columns=list(names))
         parse = arrow.ParseOptions(ignore_empty_lines=False)
         try:
@@ -140,10 +150,15 @@ def _csv_error(log: CsvLog, reason: str) -> LogError:
     cell = re.search(r"In CSV column #(\d+): .*invalid value '(.*)'", reason)
     length = re.search(r"Expected (\d+) columns, got (\d+)", reason)
     if cell:
-        return LogError(place, f"column '{shown(log.names[int(cell[1])])}' holds '{shown(cell[2], 40)}', which is no "
-                               "number")
+        return LogError(
+            place,
+            f"column '{shown(log.names[int(cell[1])])}' holds '{shown(cell[2], 40)}', which is no "
+            "number",
+        )
     if length:
-        return LogError(place, f"{length[2]} values in a line where the first line has {length[1]} names")
+        return LogError(
+            place, f"{length[2]} values in a line where the first line has {length[1]} names"
+        )
     return LogError(place, shown(reason, 200))
 
 
@@ -159,7 +174,10 @@ def _lines(path: str) -> int:
 
 def _table(batch: Any) -> Numbers:
     """A record batch as rows of floats, NaN where there is nothing."""
-    columns = [column.to_numpy(zero_copy_only=False).astype(np.float64, copy=False) for column in batch.columns]
+    columns = [
+        column.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
+        for column in batch.columns
+    ]
     return np.stack(columns, axis=1) if columns else np.zeros((batch.num_rows, 0))
 
 
@@ -185,7 +203,9 @@ class ParquetLog:
                     for batch in stored.read_row_group(group, list(names)).to_batches(CHUNK):
                         yield _table(batch.select(list(names)))
         except (ValueError, TypeError, OSError) as error:
-            raise LogError(shown(self.file), f"cannot be read ({shown(_reason(error), 200)})") from None
+            raise LogError(
+                shown(self.file), f"cannot be read ({shown(_reason(error), 200)})"
+            ) from None
 
     def place(self, row: int) -> str:
         """File and row, from 1."""
@@ -198,5 +218,9 @@ def _npz(path: str) -> Log:
     return NpzLog.of(path)
 
 
-FORMATS: Final[dict[str, Callable[[str], Log]]] = {".csv": CsvLog.of, ".npz": _npz, ".parquet": ParquetLog.of}
+FORMATS: Final[dict[str, Callable[[str], Log]]] = {
+    ".csv": CsvLog.of,
+    ".npz": _npz,
+    ".parquet": ParquetLog.of,
+}
 """How to open a log, by the end of its name."""

@@ -1,4 +1,5 @@
-"""NPZ logs without loading them: members that are stored plainly are mapped, compressed ones are read as streams."""
+"""NPZ logs without loading them: members that are stored plainly are mapped, compressed ones are
+read as streams."""
 
 import math
 import struct
@@ -14,16 +15,18 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from symgen.identification.logs import CHUNK, LogError
-from symgen.mechanics.xml_reader import shown
+from symgen.text import shown
 
 Numbers = NDArray[np.float64]
 LOCAL_HEADER: Final = 30
-"""Bytes of a ZIP file's local header before the name; the lengths of name and extra field are at 26 and 28."""
+"""Bytes of a ZIP file's local header before the name; the lengths of name and extra field are at 26
+and 28."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """An array of an NPZ file: rows x width (1 where it has one axis); `offset` is None where it is compressed."""
+    """An array of an NPZ file: rows x width (1 where it has one axis); `offset` is None where it is
+    compressed."""
 
     name: str
     rows: int
@@ -35,7 +38,8 @@ class Member:
 
 @dataclass(frozen=True)
 class NpzLog:
-    """Arrays of one length; two-dimensional ones count as the columns ``NAME[0]``, ``NAME[1]``, ..."""
+    """Arrays of one length; two-dimensional ones count as the columns ``NAME[0]``, ``NAME[1]``,
+    ..."""
 
     file: str
     members: tuple[Member, ...]
@@ -46,15 +50,22 @@ class NpzLog:
         """Of a file, of which only the heads are read. Raises LogError."""
         try:
             with zipfile.ZipFile(path) as archive:
-                found = [_member(path, archive, info) for info in archive.infolist() if info.filename.endswith(".npy")]
+                found = [
+                    _member(path, archive, info)
+                    for info in archive.infolist()
+                    if info.filename.endswith(".npy")
+                ]
         except zipfile.BadZipFile as error:
             raise LogError(shown(path), f"is not an NPZ file ({shown(str(error), 100)})") from None
         members = tuple(member for member in found if member is not None)
         rows = members[0].rows if members else 0
         other = next((member for member in members if member.rows != rows), None)
         if other is not None:
-            raise LogError(shown(path), f"'{shown(members[0].name)}' has {rows} rows but '{shown(other.name)}' has "
-                                        f"{other.rows}; all columns must have one length")
+            raise LogError(
+                shown(path),
+                f"'{shown(members[0].name)}' has {rows} rows but '{shown(other.name)}' has "
+                f"{other.rows}; all columns must have one length",
+            )
         return cls(path, members, rows)
 
     @property
@@ -65,7 +76,9 @@ class NpzLog:
     @property
     def _columns(self) -> Mapping[str, tuple[Member, int]]:
         return {
-            m.name if m.flat else f"{m.name}[{k}]": (m, k) for m in self.members for k in range(m.width)
+            m.name if m.flat else f"{m.name}[{k}]": (m, k)
+            for m in self.members
+            for k in range(m.width)
         }
 
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
@@ -105,16 +118,24 @@ def _member(path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Membe
         return None
     name = info.filename.removesuffix(".npy")
     if fortran and len(shape) == 2 and min(shape) > 1:
-        raise LogError(shown(path), f"'{shown(name)}' is stored column by column; save it row by row "
-                                    "(numpy.ascontiguousarray)")
+        raise LogError(
+            shown(path),
+            f"'{shown(name)}' is stored column by column; save it row by row "
+            "(numpy.ascontiguousarray)",
+        )
     size = math.prod(shape) * dtype.itemsize
     there = info.file_size - begin
     if there < size:
-        raise LogError(shown(path), f"'{shown(name)}' has {there} bytes of numbers where its head says {size}; the "
-                                    "file is damaged")
+        raise LogError(
+            shown(path),
+            f"'{shown(name)}' has {there} bytes of numbers where its head says {size}; the "
+            "file is damaged",
+        )
     plain = info.compress_type == zipfile.ZIP_STORED
     offset = _start(path, info) + begin if plain else None
-    return Member(name, shape[0], shape[1] if len(shape) == 2 else 1, dtype, len(shape) == 1, offset)
+    return Member(
+        name, shape[0], shape[1] if len(shape) == 2 else 1, dtype, len(shape) == 1, offset
+    )
 
 
 def _head(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

@@ -1,8 +1,8 @@
 """A payload: what one link has more than the prior, if all else is as the prior says.
 
-β = K (π₀ + E Δ) with Δ the ten numbers of the payload about a link's origin in its axes: weighted least squares for Δ
-alone, with the covariance of β, so that standard errors and a test of the assumption come with it.
-"""
+β = K (π₀ + E Δ) with Δ the ten numbers of the payload about a link's origin in its axes: weighted
+least squares for Δ alone, with the covariance of β, so that standard errors and a test of the
+assumption come with it."""
 
 import math
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ from symgen.errors import OptionError
 from symgen.identification.estimate import Estimate
 from symgen.identification.pseudo import seen
 from symgen.mechanics.model import Model, Pose
-from symgen.mechanics.xml_reader import quoted, shown
+from symgen.text import quoted, shown
 
 Numbers = NDArray[np.float64]
 
 VISIBLE = 1e-8
-"""A direction of Δ that changes β less than this, relative to the one that changes it most, cannot be told."""
+"""A direction of Δ that changes β less than this, relative to the one that changes it most, cannot
+be told."""
 
 
 @dataclass(frozen=True)
 class Payload:
-    """What `link` carries: mass (kg), centre of mass (m, link axes) and the ten numbers (kg, kg m, kg m²) with their
-    standard errors, infinite where the motion of the robot cannot tell.
+    """What `link` carries: mass (kg), centre of mass (m, link axes) and the ten numbers (kg, kg m,
+    kg m²) with their standard errors, infinite where the motion of the robot cannot tell.
 
-    `misfit` is what is left of the weighted sum of squares, to be compared with `freedom`: much more than that means
-    that other links differ from the prior too.
-    """
+    `misfit` is what is left of the weighted sum of squares, to be compared with `freedom`: much
+    more than that means that other links differ from the prior too."""
 
     link: str
     ten: Numbers
@@ -54,12 +54,14 @@ class Payload:
 
 
 def check_link(model: Model, link: str) -> tuple[int, Pose]:
-    """The number of the body of a link among those with links, and its pose there. Raises OptionError for a link that
-    does not move."""
+    """The number of the body of a link among those with links, and its pose there. Raises
+    OptionError for a link that does not move."""
     places = {own.name: (k, own.pose) for k, body in enumerate(model.moving) for own in body.links}
     if link not in places:
-        raise OptionError(f"--payload {shown(link)}: no moving link is called '{shown(link)}'; there are "
-                          f"{quoted(places)}")
+        raise OptionError(
+            f"--payload {shown(link)}: no moving link is called '{shown(link)}'; there are "
+            f"{quoted(places)}"
+        )
     return places[link]
 
 
@@ -72,12 +74,20 @@ def payload(model: Model, estimate: Estimate, link: str) -> Payload:
     ten, covariance = _least_squares(columns, rest)
     misfit = float(np.sum((rest - columns @ ten) ** 2))
     centre, spread = _centre(ten, covariance)
-    return Payload(link, ten, np.sqrt(np.diag(covariance)), centre, spread, misfit,
-                   max(len(rest) - int(np.linalg.matrix_rank(columns)), 0))
+    return Payload(
+        link,
+        ten,
+        np.sqrt(np.diag(covariance)),
+        centre,
+        spread,
+        misfit,
+        max(len(rest) - int(np.linalg.matrix_rank(columns)), 0),
+    )
 
 
 def _least_squares(columns: Numbers, rest: Numbers) -> tuple[Numbers, Numbers]:
-    """The solution (10) and its covariance, infinite on the diagonal for numbers that cannot be told."""
+    """The solution (10) and its covariance, infinite on the diagonal for numbers that cannot be
+    told."""
     lengths = np.linalg.norm(columns, axis=0)
     scale = np.where(lengths > 0, lengths, 1.0)
     u, s, vt = np.linalg.svd(columns / scale, full_matrices=False)

@@ -13,8 +13,9 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Plan:
-    """How a motion is to be: harmonics, period (s), rate of its rows (Hz), part of each limit that is left alone, the
-    seed of its start, evaluations to spend, and whether it starts and ends at rest. Raises OptionError."""
+    """How a motion is to be: harmonics, period (s), rate of its rows (Hz), part of each limit that
+    is left alone, the seed of its start, evaluations to spend, and whether it starts and ends at
+    rest. Raises OptionError."""
 
     harmonics: int = 5
     period: float = 10.0
@@ -26,12 +27,23 @@ class Plan:
 
     def __post_init__(self) -> None:
         tests = {
-            "--harmonics": (self.harmonics, 1 + self.rest <= self.harmonics <= 50,
-                            f"a number from {1 + self.rest} to 50"),
+            "--harmonics": (
+                self.harmonics,
+                1 + self.rest <= self.harmonics <= 50,
+                f"a number from {1 + self.rest} to 50",
+            ),
             "--period": (self.period, 0 < self.period <= 1e4, "a time in s up to 10000"),
-            "--margin": (self.margin, 0 <= self.margin < 1, "a part of the limits from 0 to below 1"),
+            "--margin": (
+                self.margin,
+                0 <= self.margin < 1,
+                "a part of the limits from 0 to below 1",
+            ),
             "--seed": (self.seed, self.seed >= 0, "0 or more"),
-            "--budget": (self.budget, 1 <= self.budget <= 10**6, "a number of evaluations, such as 300"),
+            "--budget": (
+                self.budget,
+                1 <= self.budget <= 10**6,
+                "a number of evaluations, such as 300",
+            ),
             "--rate": (self.rate, 0 < self.rate <= 1e6, "a rate in Hz, such as 1000"),
         }
         for option, (value, fine, give) in tests.items():
@@ -42,13 +54,19 @@ class Plan:
     def _check_rows(self) -> None:
         rows = self.period * self.rate
         if not math.isclose(rows, round(rows), rel_tol=1e-9) or rows > 10**7:
-            raise OptionError(f"--rate {self.rate:g}: the period of {self.period:g} s is to have a whole number of "
-                              "rows, at most 10 million")
+            raise OptionError(
+                f"--rate {self.rate:g}: the period of {self.period:g} s is to have a whole "
+                f"number of "
+                "rows, at most 10 million"
+            )
         if rows < 4 * self.harmonics:
-            raise OptionError(f"--rate {self.rate:g}: {self.harmonics} harmonics in {self.period:g} s need "
-                              f"{4 * self.harmonics / self.period:g} Hz at least")
+            raise OptionError(
+                f"--rate {self.rate:g}: {self.harmonics} harmonics in {self.period:g} s need "
+                f"{4 * self.harmonics / self.period:g} Hz at least"
+            )
 
     @property
     def times(self) -> Numbers:
-        """The times of the rows: one period without its end, which is its start again; with it for a rest."""
+        """The times of the rows: one period without its end, which is its start again; with it for
+        a rest."""
         return np.arange(round(self.period * self.rate) + self.rest) / self.rate

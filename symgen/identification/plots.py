@@ -1,4 +1,5 @@
-"""Pictures of an estimate: measured and predicted values, residuals, parameters with their uncertainty."""
+"""Pictures of an estimate: measured and predicted values, residuals, parameters with their
+uncertainty."""
 
 import io
 from collections.abc import Callable, Mapping
@@ -19,9 +20,14 @@ SPAN: Final = 20.0
 """Seconds that a picture of motion shows, the end of the log."""
 MEASURED, PREDICTED, HELD_OUT = "#9aa7b5", "#c1440e", "#f3ead8"
 TITLES: Final = {
-    "m": "masses (kg)", "h": "first moments (kg m)", "S": "second moments (kg m²)", "I": "inertias (kg m²)",
-    "J": "inertias of rotors (kg m²)", "viscous": "viscous friction (N m s/rad or N s/m)",
-    "coulomb": "Coulomb friction (N m or N)", "offset": "offsets (N m or N)",
+    "m": "masses (kg)",
+    "h": "first moments (kg m)",
+    "S": "second moments (kg m²)",
+    "I": "inertias (kg m²)",
+    "J": "inertias of rotors (kg m²)",
+    "viscous": "viscous friction (N m s/rad or N s/m)",
+    "coulomb": "Coulomb friction (N m or N)",
+    "offset": "offsets (N m or N)",
 }
 """The panels of the picture of parameters, by the beginning of a parameter's name."""
 
@@ -29,7 +35,9 @@ TITLES: Final = {
 def pictures(found: Identified) -> dict[str, bytes]:
     """PNG files by name. Raises SymgenError where matplotlib is missing."""
     drawn: Mapping[str, Callable[[Identified], Any]] = {
-        "measured.png": _measured, "residuals.png": _residuals, "parameters.png": _parameters,
+        "measured.png": _measured,
+        "residuals.png": _residuals,
+        "parameters.png": _parameters,
     }
     return {name: _png(draw(found)) for name, draw in drawn.items()}
 
@@ -68,7 +76,8 @@ def _panels(found: Identified) -> tuple[Any, list[Any]]:
 
 
 def _span(found: Identified) -> tuple[Numbers, Numbers, Numbers, float | None]:
-    """Time, measured and predicted values of the picture, and where validation begins if that is in it."""
+    """Time, measured and predicted values of the picture, and where validation begins if that is in
+    it."""
     t, measured, predicted = found.series
     begin = len(t) - found.held_out
     edge = float(t[begin]) if found.held_out and 0 <= begin < len(t) else None
@@ -104,18 +113,39 @@ def _residuals(found: Identified) -> Any:
     t, measured, predicted, edge = _span(found)
     for k, (axis, channel) in enumerate(zip(axes, found.estimate.channels, strict=True)):
         _shade(axis, t, edge)
-        axis.plot(t, measured[:, k] - predicted[:, k], color="#33586f", lw=0.5, label="measured less predicted")
+        axis.plot(
+            t,
+            measured[:, k] - predicted[:, k],
+            color="#33586f",
+            lw=0.5,
+            label="measured less predicted",
+        )
         for sign in (-1, 1):
-            axis.axhline(sign * channel.deviation, color=PREDICTED, lw=0.9, ls="--",
-                         label="± its deviation" if sign > 0 else None)
-        axis.set_title(f"{channel.name} ({channel.unit}): deviation {channel.deviation:.3g}", fontsize=9, loc="left")
+            axis.axhline(
+                sign * channel.deviation,
+                color=PREDICTED,
+                lw=0.9,
+                ls="--",
+                label="± its deviation" if sign > 0 else None,
+            )
+        axis.set_title(
+            f"{channel.name} ({channel.unit}): deviation {channel.deviation:.3g}",
+            fontsize=9,
+            loc="left",
+        )
     _legend(figure, axes[0])
     figure.suptitle(f"{found.estimate.mapping.model.name}: residuals")
     return figure
 
 
 def _legend(figure: Any, axis: Any) -> None:
-    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9, frameon=False)
+    figure.legend(
+        *axis.get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=4,
+        fontsize=9,
+        frameon=False,
+    )
 
 
 def _parameters(found: Identified) -> Any:
@@ -134,24 +164,40 @@ def _parameters(found: Identified) -> Any:
 
 def _groups(estimate: Estimate) -> dict[str, list[int]]:
     """The numbers of parameters of each panel."""
-    own = [next(begin for begin in TITLES if name.startswith(begin)) for name in estimate.mapping.names]
+    own = [
+        next(begin for begin in TITLES if name.startswith(begin)) for name in estimate.mapping.names
+    ]
     own += [name.partition(" ")[0] for name in estimate.friction]
     return {begin: [k for k, b in enumerate(own) if b == begin] for begin in TITLES if begin in own}
 
 
 def _threshold(estimate: Estimate, numbers: list[int]) -> float:
-    """Where the scale becomes logarithmic: the power of ten above most of the uncertainties, or of tiny values."""
-    errors, values = 3 * np.median(estimate.standard_errors[numbers]), np.abs(estimate.values[numbers])
+    """Where the scale becomes logarithmic: the power of ten above most of the uncertainties, or of
+    tiny values."""
+    errors, values = (
+        3 * np.median(estimate.standard_errors[numbers]),
+        np.abs(estimate.values[numbers]),
+    )
     return float(10.0 ** np.ceil(np.log10(max(errors, 1e-4 * values.max(initial=0.0), 1e-12))))
 
 
 def _bars(axis: Any, estimate: Estimate, numbers: list[int]) -> None:
     places, values = np.arange(len(numbers)), estimate.values[numbers]
-    axis.bar(places - 0.2, values, 0.4, yerr=3 * estimate.standard_errors[numbers], capsize=2, color="#33586f",
-             label="estimate", ecolor=PREDICTED)
+    axis.bar(
+        places - 0.2,
+        values,
+        0.4,
+        yerr=3 * estimate.standard_errors[numbers],
+        capsize=2,
+        color="#33586f",
+        label="estimate",
+        ecolor=PREDICTED,
+    )
     axis.bar(places + 0.2, estimate.prior_values[numbers], 0.4, color=MEASURED, label="prior")
     names = [estimate.names[k].partition(" ")[2] or estimate.names[k] for k in numbers]
-    axis.set_xticks(places, names, rotation=60 if max(map(len, names)) > 6 else 0, fontsize=8, ha="center")
+    axis.set_xticks(
+        places, names, rotation=60 if max(map(len, names)) > 6 else 0, fontsize=8, ha="center"
+    )
     axis.axhline(0, color="black", lw=0.6)
     axis.set_yscale("symlog", linthresh=_threshold(estimate, numbers))
     axis.set_xlim(-0.7, len(numbers) - 0.3)

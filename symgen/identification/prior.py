@@ -1,4 +1,5 @@
-"""Standard parameters that are known beforehand: those of the robot's file, or of a file of their own."""
+"""Standard parameters that are known beforehand: those of the robot's file, or of a file of their
+own."""
 
 import json
 from collections.abc import Mapping
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 
 from symgen.errors import OptionError
 from symgen.identification.estimate import BaseMapping
-from symgen.mechanics import toml_reader
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.mechanics.xml_reader import quoted, shown
+from symgen.reading import toml_reader
+from symgen.text import quoted, shown
 
 Numbers = NDArray[np.float64]
 
@@ -28,8 +29,10 @@ def with_prior(mapping: BaseMapping, prior: str) -> BaseMapping:
     found, values = _bodies(prior), mapping.prior.copy()
     for name, ten in found.items():
         if name not in mapping.bodies:
-            raise OptionError(f"--prior {shown(prior)}: no body is called '{shown(name)}'; there are "
-                              f"{quoted(mapping.bodies)}")
+            raise OptionError(
+                f"--prior {shown(prior)}: no body is called '{shown(name)}'; there are "
+                f"{quoted(mapping.bodies)}"
+            )
         k = mapping.bodies.index(name)
         values[10 * k : 10 * k + 10] = _ten(prior, name, ten)
     return replace(mapping, prior=values)
@@ -40,7 +43,9 @@ def _bodies(path: str) -> Mapping[str, Any]:
     data = _json(path) if Path(path).suffix.lower() == ".json" else _toml(path)
     bodies = data.get("bodies") if isinstance(data, dict) else None
     if not isinstance(bodies, dict) or not bodies:
-        raise OptionError(f"--prior {shown(path)}: has no table of bodies (see docs/identification.md)")
+        raise OptionError(
+            f"--prior {shown(path)}: has no table of bodies (see docs/identification.md)"
+        )
     return bodies
 
 
@@ -60,8 +65,10 @@ def _ten(path: str, name: str, ten: Any) -> list[float]:
     given = ten if isinstance(ten, dict) else {}
     numbers = [given.get(key) for key in PARAMETER_NAMES]
     if set(given) != set(PARAMETER_NAMES) or not all(_finite(x) for x in numbers):
-        raise OptionError(f"--prior {shown(path)}: body '{shown(name)}' needs the ten numbers "
-                          f"{', '.join(PARAMETER_NAMES)}")
+        raise OptionError(
+            f"--prior {shown(path)}: body '{shown(name)}' needs the ten numbers "
+            f"{', '.join(PARAMETER_NAMES)}"
+        )
     return [float(x) for x in numbers if x is not None]
 
 

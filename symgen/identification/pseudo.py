@@ -1,8 +1,8 @@
 """Pseudo-inertias as 4 x 4 arrays, and as ten numbers whose squares add up to those of the matrix.
 
-P = [S h; hᵀ m], S = tr(I)/2 1 - I: a mass distribution exists exactly if P is positive semidefinite (Wensing, Kim &
-Slotine, RA-L 2018, theorem 1). Seen from another frame it is T P Tᵀ with the frame's 4 x 4 transform T.
-"""
+P = [S h; hᵀ m], S = tr(I)/2 1 - I: a mass distribution exists exactly if P is positive semidefinite
+(Wensing, Kim & Slotine, RA-L 2018, theorem 1). Seen from another frame it is T P Tᵀ with the
+frame's 4 x 4 transform T."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -23,7 +23,14 @@ def pseudo(ten: Sequence[float] | Numbers) -> Numbers:
     """P of m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz."""
     m, hx, hy, hz, xx, xy, xz, yy, yz, zz = (float(x) for x in ten)
     half = (xx + yy + zz) / 2
-    return np.array([[half - xx, -xy, -xz, hx], [-xy, half - yy, -yz, hy], [-xz, -yz, half - zz, hz], [hx, hy, hz, m]])
+    return np.array(
+        [
+            [half - xx, -xy, -xz, hx],
+            [-xy, half - yy, -yz, hy],
+            [-xz, -yz, half - zz, hz],
+            [hx, hy, hz, m],
+        ]
+    )
 
 
 def ten_of(p: Numbers) -> Numbers:
@@ -58,6 +65,7 @@ def linear(columns: Numbers) -> Numbers:
 
 
 def seen(pose: Pose) -> Numbers:
-    """The map (10 x 10) from ten numbers about a frame to those about the one in which it has this pose."""
+    """The map (10 x 10) from ten numbers about a frame to those about the one in which it has this
+    pose."""
     t = transform(pose)
     return np.array([ten_of(t @ pseudo(x) @ t.T) for x in np.eye(10)]).T

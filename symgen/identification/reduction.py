@@ -1,8 +1,9 @@
-"""Least squares of any length in constant memory: triangular factors of blocks, combined in a fixed tree.
+"""Least squares of any length in constant memory: triangular factors of blocks, combined in a fixed
+tree.
 
-Tall and skinny QR (Demmel, Grigori, Hoemmen & Langou, SIAM J. Sci. Comput. 2012, sec. 3). The tree depends on the
-numbers of the blocks alone, so whoever computes them, in whatever order, gets the same factor.
-"""
+Tall and skinny QR (Demmel, Grigori, Hoemmen & Langou, SIAM J. Sci. Comput. 2012, sec. 3). The tree
+depends on the numbers of the blocks alone, so whoever computes them, in whatever order, gets the
+same factor."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,17 +15,17 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 
 SMALL: Final = 8192
-"""Matrices of at most this many entries are factorised by one thread of the usual BLAS, so with the same bits
-whatever number of threads it has."""
+"""Matrices of at most this many entries are factorised by one thread of the usual BLAS, so with the
+same bits whatever number of threads it has."""
 
 
 @dataclass(frozen=True)
 class Factors:
     """The triangular factors of some equations, one for each channel.
 
-    The factor of a channel is that of [A y], its columns those of the parameters that it depends on and then the
-    measurement: (p + 1) x (p + 1), upper triangle. `rows` is how many equations each channel has.
-    """
+    The factor of a channel is that of [A y], its columns those of the parameters that it depends on
+    and then the measurement: (p + 1) x (p + 1), upper triangle. `rows` is how many equations each
+    channel has."""
 
     rows: int
     factors: tuple[Numbers, ...]
@@ -32,18 +33,23 @@ class Factors:
     def combined(self, other: "Factors") -> "Factors":
         """The factors of the equations of both, `self` first."""
         pairs = zip(self.factors, other.factors, strict=True)
-        return Factors(self.rows + other.rows, tuple(triangle(np.concatenate(pair)) for pair in pairs))
+        return Factors(
+            self.rows + other.rows, tuple(triangle(np.concatenate(pair)) for pair in pairs)
+        )
 
 
 def triangle(matrix: Numbers) -> Numbers:
-    """The upper triangle R (p x p) of a matrix (m x p) of any number of rows; RᵀR is the matrix's."""
+    """The upper triangle R (p x p) of a matrix (m x p) of any number of rows; RᵀR is the
+    matrix's."""
     count, width = matrix.shape
     leaf = max(SMALL // width, 2 * width)
     while count > leaf:
         pieces = -(-count // leaf)
         padded = np.zeros((pieces * leaf, width))
         padded[:count] = matrix
-        matrix = np.asarray(np.linalg.qr(padded.reshape(pieces, leaf, width), mode="r")).reshape(-1, width)
+        matrix = np.asarray(np.linalg.qr(padded.reshape(pieces, leaf, width), mode="r")).reshape(
+            -1, width
+        )
         count = len(matrix)
     if count < width:
         matrix = np.concatenate([matrix, np.zeros((width - count, width))])
@@ -51,7 +57,8 @@ def triangle(matrix: Numbers) -> Numbers:
 
 
 def reduced(equations: Numbers, measured: Numbers, supports: Sequence[Sequence[int]]) -> Factors:
-    """The factors of equations (N x c x p) and measurements (N x c); `supports` has the columns of each channel."""
+    """The factors of equations (N x c x p) and measurements (N x c); `supports` has the columns of
+    each channel."""
     joined = (
         np.concatenate([equations[:, j, list(columns)], measured[:, j, None]], axis=1)
         for j, columns in enumerate(supports)
@@ -62,9 +69,8 @@ def reduced(equations: Numbers, measured: Numbers, supports: Sequence[Sequence[i
 def whole(parts: Iterable[Factors]) -> Factors | None:
     """All parts in one, memory for the logarithm of their number; None where there are none.
 
-    A binary tree over the numbers of the parts: like the digits of a counter, what is complete on a level is
-    handed to the next one.
-    """
+    A binary tree over the numbers of the parts: like the digits of a counter, what is complete on a
+    level is handed to the next one."""
     levels: list[Factors | None] = []
     for part in parts:
         _count(levels, part)

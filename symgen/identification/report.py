@@ -12,14 +12,15 @@ from rich.markup import escape
 
 from symgen import __version__
 from symgen.identification.estimate import Channel, Estimate
+from symgen.identification.methods import short
 from symgen.identification.run import Identified
-from symgen.identification.ways import short
+from symgen.inspection.report import console, table
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.report import console, table
 
 Numbers = NDArray[np.float64]
 
 LISTING: Final = "identification.json"
+
 
 def on_terminal(found: Identified) -> None:
     """Channels and parameters in tables, then what holds for all."""
@@ -28,18 +29,30 @@ def on_terminal(found: Identified) -> None:
     out.print(_parameters(estimate))
     if estimate.standard is not None:
         out.print(_standard(estimate))
-    out.print(f"condition number of the regressor {estimate.condition:.4g}, with columns of unit length "
-              f"{estimate.scaled_condition:.4g}")
+    out.print(
+        f"condition number of the regressor {estimate.condition:.4g}, with columns of unit length "
+        f"{estimate.scaled_condition:.4g}"
+    )
 
 
 def _channels(found: Identified) -> Any:
     reading = found.reading
-    rows = table(f"{found.estimate.mapping.model.name}: {reading.log.rows} rows, {_held_out(found)}",
-                 ["measured"], ["unit", "rms", "residual", "of rms", "validation", "of rms"])
+    rows = table(
+        f"{found.estimate.mapping.model.name}: {reading.log.rows} rows, {_held_out(found)}",
+        ["measured"],
+        ["unit", "rms", "residual", "of rms", "validation", "of rms"],
+    )
     for c in found.estimate.channels:
         after = (c.validation_residual, c.validation_measured)
-        rows.add_row(escape(c.name), c.unit, f"{c.measured:.4g}", f"{c.residual:.4g}", _part(c.residual, c.measured),
-                     "" if after[0] is None else f"{after[0]:.4g}", _part(*after))
+        rows.add_row(
+            escape(c.name),
+            c.unit,
+            f"{c.measured:.4g}",
+            f"{c.residual:.4g}",
+            _part(c.residual, c.measured),
+            "" if after[0] is None else f"{after[0]:.4g}",
+            _part(*after),
+        )
     return rows
 
 
@@ -55,18 +68,33 @@ def _part(residual: float | None, measured: float | None) -> str:
 
 def _parameters(estimate: Estimate) -> Any:
     prior = estimate.prior_values
-    rows = table(f"{len(estimate.names)} parameters", ["parameter", "consists of"],
-                 ["estimate", "std error", "relative", "prior", "off by"])
+    rows = table(
+        f"{len(estimate.names)} parameters",
+        ["parameter", "consists of"],
+        ["estimate", "std error", "relative", "prior", "off by"],
+    )
     groups = [*estimate.mapping.groupings, *[""] * len(estimate.friction)]
-    for name, group, x, error, before in zip(estimate.names, groups, estimate.values, estimate.standard_errors, prior,
-                                             strict=True):
-        rows.add_row(escape(name), escape(short(group)), f"{x:.6g}", f"{error:.2g}",
-                     f"{100 * error / abs(x):.2g} %" if x else "", f"{before:.6g}", f"{(x - before) / error:+.1f} σ")
+    for name, group, x, error, before in zip(
+        estimate.names, groups, estimate.values, estimate.standard_errors, prior, strict=True
+    ):
+        rows.add_row(
+            escape(name),
+            escape(short(group)),
+            f"{x:.6g}",
+            f"{error:.2g}",
+            f"{100 * error / abs(x):.2g} %" if x else "",
+            f"{before:.6g}",
+            f"{(x - before) / error:+.1f} σ",
+        )
     return rows
 
 
 def _standard(estimate: Estimate) -> Any:
-    rows = table("standard parameters, base parameters by the log, the rest by the prior", ["body"], PARAMETER_NAMES)
+    rows = table(
+        "standard parameters, base parameters by the log, the rest by the prior",
+        ["body"],
+        PARAMETER_NAMES,
+    )
     for name, ten in estimate.mapping.by_body(_present(estimate.standard)).items():
         rows.add_row(escape(name), *(f"{x:.4g}" for x in ten.values()))
     return rows
@@ -76,7 +104,8 @@ def _present(values: Numbers | None) -> Numbers:
     return np.zeros(0) if values is None else values
 
 
-# -- data ---------------------------------------------------------------------------------------------------------
+# -- data ------------------------------------------------------------------------------------------
+# ---------------
 
 
 def data(found: Identified) -> dict[str, Any]:
@@ -87,8 +116,11 @@ def data(found: Identified) -> dict[str, Any]:
         "format": 1,
         "generator": f"symgen {__version__}",
         "robot": estimate.mapping.model.name,
-        "log": {"file": PurePath(found.reading.log.file).name, "rows": found.reading.log.rows,
-                "step": found.reading.step},
+        "log": {
+            "file": PurePath(found.reading.log.file).name,
+            "rows": found.reading.log.rows,
+            "step": found.reading.step,
+        },
         "sensor": settings.sensor,
         "method": settings.method,
         "window": 2 * derivation.half + 1 if derivation else None,
@@ -111,16 +143,28 @@ def _finite(x: float | None) -> float | None:
 
 def _channel(c: Channel) -> dict[str, Any]:
     return {
-        "name": c.name, "unit": c.unit, "rows": c.rows, "deviation": c.deviation, "measured_rms": c.measured,
-        "residual_rms": c.residual, "validation_rows": c.validation_rows,
-        "validation_measured_rms": c.validation_measured, "validation_residual_rms": c.validation_residual,
+        "name": c.name,
+        "unit": c.unit,
+        "rows": c.rows,
+        "deviation": c.deviation,
+        "measured_rms": c.measured,
+        "residual_rms": c.residual,
+        "validation_rows": c.validation_rows,
+        "validation_measured_rms": c.validation_measured,
+        "validation_residual_rms": c.validation_residual,
     }
 
 
 def _named(estimate: Estimate) -> dict[str, Any]:
     groups = [*estimate.mapping.groupings, *[None] * len(estimate.friction)]
-    rows = zip(estimate.names, groups, estimate.values.tolist(), estimate.standard_errors.tolist(),
-               estimate.prior_values.tolist(), strict=True)
+    rows = zip(
+        estimate.names,
+        groups,
+        estimate.values.tolist(),
+        estimate.standard_errors.tolist(),
+        estimate.prior_values.tolist(),
+        strict=True,
+    )
     return {
         name: {"grouping": group, "estimate": x, "standard_error": error, "prior": before}
         for name, group, x, error, before in rows
@@ -135,14 +179,23 @@ def _rotors(estimate: Estimate) -> Mapping[str, float] | None:
     if estimate.standard is None:
         return None
     first = 10 * len(estimate.mapping.bodies)
-    return dict(zip(estimate.mapping.standard[first:], estimate.standard[first:].tolist(), strict=True))
+    return dict(
+        zip(estimate.mapping.standard[first:], estimate.standard[first:].tolist(), strict=True)
+    )
 
 
 def _errors(estimate: Estimate) -> Mapping[str, float] | None:
     errors = estimate.standard_errors_of_standard
-    return None if errors is None else dict(zip(estimate.mapping.standard, errors.tolist(), strict=True))
+    return (
+        None
+        if errors is None
+        else dict(zip(estimate.mapping.standard, errors.tolist(), strict=True))
+    )
 
 
 def listed(data: dict[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:
     """The data with the SHA-256 of the files beside it, by which the next run knows them."""
-    return {**data, "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}}
+    return {
+        **data,
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+    }

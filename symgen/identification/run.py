@@ -10,22 +10,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
-from symgen.identification.checks import Tally, check_numbers, check_quaternions, check_step, check_time
+from symgen.identification.checks import (
+    Tally,
+    check_numbers,
+    check_quaternions,
+    check_step,
+    check_time,
+)
 from symgen.identification.engines import run
 from symgen.identification.equations import Equations
 from symgen.identification.estimate import Channel, Estimate
 from symgen.identification.logs import Log, LogError, open_log
+from symgen.identification.methods import Problem, problem, unidentified
 from symgen.identification.prior import with_prior
 from symgen.identification.reduction import Factors, whole
 from symgen.identification.samples import Derivation, Layout, Plan, Samples, layout, pieces
 from symgen.identification.settings import Settings
-from symgen.identification.solve import Belief, Excitation, Solution, System, excitation, scaled_condition, solve
+from symgen.identification.solve import (
+    Belief,
+    Excitation,
+    Solution,
+    System,
+    excitation,
+    scaled_condition,
+    solve,
+)
 from symgen.identification.standard import Prior, deviations
-from symgen.identification.ways import Problem, problem, unidentified
-from symgen.job import Job
-from symgen.mechanics.assemble import Loaded
+from symgen.jobs.job import Job
 from symgen.mechanics.coupling import positions, velocities
-from symgen.mechanics.xml_reader import shown
+from symgen.reading.assemble import Loaded
+from symgen.text import shown
 
 Numbers = NDArray[np.float64]
 Progress = Callable[[str], None]
@@ -106,7 +120,9 @@ def identify(
     reading = replace(_reading(opened, sought, settings), quaternions=_quaternions(loaded))
     equations = sought.equations(reading.plan.interval)
     last: deque[Samples] = deque(maxlen=SHOWN)
-    trained, held_out = _reduced(reading, equations, _tally(reading, loaded, settings), last, settings, progress)
+    trained, held_out = _reduced(
+        reading, equations, _tally(reading, loaded, settings), last, settings, progress
+    )
     estimate, notes = _estimate(sought, equations, trained, held_out, reading, settings)
     return Identified(estimate, settings, reading, equations, tuple(last), notes)
 
@@ -115,13 +131,18 @@ def _reading(log: Log, sought: Problem, settings: Settings) -> Reading:
     """How the log is to be read. Raises LogError."""
     columns = layout(log, sought.wanted)
     if log.rows < 2:
-        raise LogError(shown(log.file), f"has {log.rows} row{'s' * (log.rows != 1)}; there is nothing to identify from")
+        raise LogError(
+            shown(log.file),
+            f"has {log.rows} row{'s' * (log.rows != 1)}; there is nothing to identify from",
+        )
     step = _step(log, columns)
     missing = not columns.qd or (sought.wanted.accelerations and not columns.qdd)
     if missing and not settings.trust_units:
         check_step(log, step)
     derivation = Derivation.of_cutoff(settings.cutoff, step) if missing else None
-    interval = max(2 * round(min(settings.interval / step, LONGEST) / 2), 2) if sought.intervals else 0
+    interval = (
+        max(2 * round(min(settings.interval / step, LONGEST) / 2), 2) if sought.intervals else 0
+    )
     plan = Plan(log.rows, derivation.half if derivation else 0, interval, settings.validate)
     _check_length(log, plan, sought)
     return Reading(log, columns, plan, derivation, sought.wanted.accelerations, step)
@@ -130,7 +151,9 @@ def _reading(log: Log, sought: Problem, settings: Settings) -> Reading:
 def _quaternions(loaded: Loaded) -> tuple[int, ...]:
     """The columns of a layout at which those of floating joints begin; t comes first."""
     units = [row.unit for row in positions(loaded.model)]
-    return tuple(k for k, (before, unit) in enumerate(pairwise(units), 2) if unit == "1" and before == "m")
+    return tuple(
+        k for k, (before, unit) in enumerate(pairwise(units), 2) if unit == "1" and before == "m"
+    )
 
 
 def _step(log: Log, columns: Layout) -> float:
@@ -148,20 +171,31 @@ def _check_length(log: Log, plan: Plan, sought: Problem) -> None:
     if usable < wanted:
         lost = f" ({2 * plan.half} go to derivatives)" if plan.half else ""
         unit = f"intervals of {plan.interval} rows" if more else "rows"
-        raise LogError(shown(log.file), f"has {log.rows} rows, too few: {usable} {unit} are left for the "
-                                        f"estimate{lost}, and {wanted - 1} parameters need {wanted} at least")
+        raise LogError(
+            shown(log.file),
+            f"has {log.rows} rows, too few: {usable} {unit} are left for the "
+            f"estimate{lost}, and {wanted - 1} parameters need {wanted} at least",
+        )
 
 
 def _tally(reading: Reading, loaded: Loaded, settings: Settings) -> Tally:
-    """What watches the units; it looks at nothing where they are trusted or coordinates are no joints' own."""
+    """What watches the units; it looks at nothing where they are trusted or coordinates are no
+    joints' own."""
     rows, bodies = positions(loaded.model), {body.joint.name: body for body in loaded.model.bodies}
     plain = [row.name for row in rows] == [row.name for row in velocities(loaded.model)]
-    joints = [(bodies[row.name], row.unit) for row in rows] if plain and not settings.trust_units else []
+    joints = (
+        [(bodies[row.name], row.unit) for row in rows] if plain and not settings.trust_units else []
+    )
     return Tally(reading.log, reading.layout, joints)
 
 
 def _reduced(
-    reading: Reading, equations: Equations, tally: Tally, last: deque[Samples], settings: Settings, progress: Progress
+    reading: Reading,
+    equations: Equations,
+    tally: Tally,
+    last: deque[Samples],
+    settings: Settings,
+    progress: Progress,
 ) -> tuple[Factors, Factors | None]:
     """The factors of the rows for the estimate and of those held out. Raises LogError."""
     blocks = _blocks(reading, tally, last, progress)
@@ -173,9 +207,16 @@ def _reduced(
     return trained, held_out
 
 
-def _blocks(reading: Reading, tally: Tally, last: deque[Samples], progress: Progress) -> Iterator[Samples]:
-    """The samples of each block, checked; every row is looked at once, for the rows of blocks overlap."""
-    columns, ranges, seen = reading.layout.columns, [*reading.plan.training, *reading.plan.validation], 0
+def _blocks(
+    reading: Reading, tally: Tally, last: deque[Samples], progress: Progress
+) -> Iterator[Samples]:
+    """The samples of each block, checked; every row is looked at once, for the rows of blocks
+    overlap."""
+    columns, ranges, seen = (
+        reading.layout.columns,
+        [*reading.plan.training, *reading.plan.validation],
+        0,
+    )
     for start, rows in pieces(reading.log, columns, ranges):
         new = max(seen - start, 0)
         check_numbers(reading.log, columns, start, rows)
@@ -189,19 +230,32 @@ def _blocks(reading: Reading, tally: Tally, last: deque[Samples], progress: Prog
 
 
 def _estimate(
-    sought: Problem, equations: Equations, trained: Factors, held_out: Factors | None, reading: Reading,
+    sought: Problem,
+    equations: Equations,
+    trained: Factors,
+    held_out: Factors | None,
+    reading: Reading,
     settings: Settings,
 ) -> tuple[Estimate, tuple[str, ...]]:
     size = len(sought.mapping) + len(sought.friction)
     system = System(trained, equations.supports, size)
     judged = excitation(system, settings.max_condition)
     notes = _judged(sought, judged, reading.log, settings)
-    prior = Prior(sought.mapping, deviations(sought.mapping, settings.prior_deviation)) if settings.full else None
+    prior = (
+        Prior(sought.mapping, deviations(sought.mapping, settings.prior_deviation))
+        if settings.full
+        else None
+    )
     found = solve(system, _belief(prior, len(sought.friction)))
     after = System(held_out, equations.supports, size) if held_out is not None else None
     estimate = Estimate(
-        sought.mapping, tuple(sought.friction), found.values, found.factor, _channels(sought, system, after, found),
-        judged.condition, judged.scaled if prior is None else scaled_condition(found.factor),
+        sought.mapping,
+        tuple(sought.friction),
+        found.values,
+        found.factor,
+        _channels(sought, system, after, found),
+        judged.condition,
+        judged.scaled if prior is None else scaled_condition(found.factor),
         np.array([*sought.friction.values()]),
     )
     return _with_standard(estimate, prior), notes
@@ -220,30 +274,48 @@ def _with_standard(estimate: Estimate, prior: Prior | None) -> Estimate:
 
 
 def _judged(sought: Problem, judged: Excitation, log: Log, settings: Settings) -> tuple[str, ...]:
-    """A note where the motion leaves parameters to the prior. Raises ExcitationError where there is none."""
+    """A note where the motion leaves parameters to the prior. Raises ExcitationError where there is
+    none."""
     if not judged.weak:
         return ()
     names = [(*sought.mapping.names, *sought.friction)[k] for k in judged.weak]
-    said = unidentified(sought.mapping, names[:LISTED]) + (f" and {len(names) - LISTED} more" * (len(names) > LISTED))
-    said = (f"the motion does not excite {len(names)} of {len(sought.mapping) + len(sought.friction)} parameters "
-            f"(condition number {judged.scaled:.3g}, limit {settings.max_condition:.3g}): {shown(said, 2000)}")
+    said = unidentified(sought.mapping, names[:LISTED]) + (
+        f" and {len(names) - LISTED} more" * (len(names) > LISTED)
+    )
+    said = (
+        f"the motion does not excite {len(names)} of "
+        f"{len(sought.mapping) + len(sought.friction)} parameters "
+        f"(condition number {judged.scaled:.3g}, limit {settings.max_condition:.3g}): "
+        f"{shown(said, 2000)}"
+    )
     if settings.full:
         return (f"{shown(log.file)}: note: {said}; the prior decides them",)
-    raise ExcitationError(f"{shown(log.file)}: error: {said}; move these joints more (symgen excite makes a motion), "
-                          "or let a prior decide with --full")
+    raise ExcitationError(
+        f"{shown(log.file)}: error: {said}; move these joints more (symgen excite makes a motion), "
+        "or let a prior decide with --full"
+    )
 
 
-def _channels(sought: Problem, system: System, after: System | None, found: Solution) -> tuple[Channel, ...]:
+def _channels(
+    sought: Problem, system: System, after: System | None, found: Solution
+) -> tuple[Channel, ...]:
     return tuple(
         Channel(
-            name, unit, system.factors.rows, found.deviations[j], system.measured(j),
-            system.residual(j, found.values), *_validated(after, j, found.values),
+            name,
+            unit,
+            system.factors.rows,
+            found.deviations[j],
+            system.measured(j),
+            system.residual(j, found.values),
+            *_validated(after, j, found.values),
         )
         for j, (name, unit) in enumerate(sought.channels)
     )
 
 
-def _validated(after: System | None, j: int, values: Numbers) -> tuple[int, float | None, float | None]:
+def _validated(
+    after: System | None, j: int, values: Numbers
+) -> tuple[int, float | None, float | None]:
     if after is None:
         return 0, None, None
     return after.factors.rows, after.measured(j), after.residual(j, values)

@@ -1,4 +1,5 @@
-"""From a log to blocks of samples: which columns, which rows, and derivatives where the log has none."""
+"""From a log to blocks of samples: which columns, which rows, and derivatives where the log has
+none."""
 
 import math
 import re
@@ -12,12 +13,13 @@ from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
 from symgen.identification.logs import Log, LogError, check_columns
-from symgen.mechanics.xml_reader import quoted, shown
+from symgen.text import quoted, shown
 
 Numbers = NDArray[np.float64]
 
 ORDER: Final = 4
-"""Of the polynomials that are fitted to a window; it gives accelerations to second order of what is left."""
+"""Of the polynomials that are fitted to a window; it gives accelerations to second order of what is
+left."""
 
 LOWEST: Final = 1e-12
 """The least cutoff by the rate of sampling that is told from none; no log is long enough for it."""
@@ -28,7 +30,8 @@ BLOCK: Final = 4096
 
 @dataclass(frozen=True)
 class Samples:
-    """Consecutive samples: time (N), positions (N x nq), velocities and accelerations (N x n), measurements (N x c)."""
+    """Consecutive samples: time (N), positions (N x nq), velocities and accelerations (N x n),
+    measurements (N x c)."""
 
     t: Numbers
     q: Numbers
@@ -42,7 +45,8 @@ class Samples:
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a log that are read: t, then those of each group; a group that the log lacks is empty."""
+    """The columns of a log that are read: t, then those of each group; a group that the log lacks
+    is empty."""
 
     q: tuple[str, ...]
     qd: tuple[str, ...]
@@ -63,7 +67,8 @@ class Layout:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a way of identification needs: names of positions, velocities and measurements; whether accelerations.
+    """What a way of identification needs: names of positions, velocities and measurements; whether
+    accelerations.
 
     A measurement is a prefix of its columns and the names after it.
     """
@@ -88,8 +93,12 @@ def layout(log: Log, wanted: Wanted) -> Layout:
 
 
 def _group(log: Log, prefix: str, names: Sequence[str], optional: bool = False) -> tuple[str, ...]:
-    """``PREFIX_NAME``, or ``PREFIX[k]`` where the log has a matrix; none if it may be left out and is."""
-    wanted, numbered = [f"{prefix}_{name}" for name in names], [f"{prefix}[{k}]" for k in range(len(names))]
+    """``PREFIX_NAME``, or ``PREFIX[k]`` where the log has a matrix; none if it may be left out and
+    is."""
+    wanted, numbered = (
+        [f"{prefix}_{name}" for name in names],
+        [f"{prefix}[{k}]" for k in range(len(names))],
+    )
     if not any(name in log.names for name in wanted):
         if set(numbered) <= set(log.names):
             _check_width(log, prefix, names)
@@ -101,29 +110,35 @@ def _group(log: Log, prefix: str, names: Sequence[str], optional: bool = False) 
 
 
 def _check_width(log: Log, prefix: str, names: Sequence[str]) -> None:
-    """Raises LogError where a matrix has columns of more coordinates than are wanted, for then which is which?"""
+    """Raises LogError where a matrix has columns of more coordinates than are wanted, for then
+    which is which?"""
     width = sum(re.fullmatch(rf"{prefix}\[\d+\]", name) is not None for name in log.names)
     if width > len(names):
-        raise LogError(shown(log.file), f"'{prefix}' has {width} columns where {len(names)} are wanted: "
-                                        f"{quoted(names, 8)}; give these, in this order")
+        raise LogError(
+            shown(log.file),
+            f"'{prefix}' has {width} columns where {len(names)} are wanted: "
+            f"{quoted(names, 8)}; give these, in this order",
+        )
 
 
 @dataclass(frozen=True)
 class Derivation:
-    """How velocities and accelerations come about, by polynomials fitted to windows (Savitzky & Golay 1964).
+    """How velocities and accelerations come about, by polynomials fitted to windows (Savitzky &
+    Golay 1964).
 
-    A window of 2 `half` + 1 samples, `step` s apart. It is symmetric, so nothing is delayed, and finite, so that
-    blocks which overlap by `half` give what the whole log gives, bit for bit.
-    """
+    A window of 2 `half` + 1 samples, `step` s apart. It is symmetric, so nothing is delayed, and
+    finite, so that blocks which overlap by `half` give what the whole log gives, bit for bit."""
 
     half: int
     step: float
 
     @classmethod
     def of_cutoff(cls, cutoff: float, step: float) -> "Derivation":
-        """That which lets half of the power at `cutoff` Hz pass, to within a decibel (Schafer, IEEE Signal Processing
-        Magazine 2011, approximation of the -3 dB point)."""
-        return cls(max(3, round(((ORDER + 1) * 0.5 / max(step * cutoff, LOWEST) + 4.6) / 3.2)), step)
+        """That which lets half of the power at `cutoff` Hz pass, to within a decibel (Schafer, IEEE
+        Signal Processing Magazine 2011, approximation of the -3 dB point)."""
+        return cls(
+            max(3, round(((ORDER + 1) * 0.5 / max(step * cutoff, LOWEST) + 4.6) / 3.2)), step
+        )
 
     def derivative(self, x: Numbers, order: int) -> Numbers:
         """Of rows x (N x k) in time, N - 2 `half` rows; order 0 smooths."""
@@ -133,12 +148,18 @@ class Derivation:
     @cached_property
     def _weights(self) -> tuple[Numbers, ...]:
         fit = _signal("signal").savgol_coeffs
-        return tuple(fit(2 * self.half + 1, ORDER, order, self.step, use="dot") for order in range(3))
+        return tuple(
+            fit(2 * self.half + 1, ORDER, order, self.step, use="dot") for order in range(3)
+        )
 
     def complete(self, raw: Samples, accelerations: bool) -> Samples:
         """The inner samples with velocities and, if they are wanted, accelerations."""
         inner = slice(self.half, len(raw) - self.half)
-        q = self.derivative(raw.q, 0) if raw.q.shape[1] == raw.qd.shape[1] or not raw.qd.shape[1] else raw.q[inner]
+        q = (
+            self.derivative(raw.q, 0)
+            if raw.q.shape[1] == raw.qd.shape[1] or not raw.qd.shape[1]
+            else raw.q[inner]
+        )
         from_velocity = bool(raw.qd.shape[1])
         source, order = (raw.qd, 0) if from_velocity else (raw.q, 1)
         qd = self.derivative(source, order)
@@ -153,17 +174,18 @@ def _signal(part: str) -> Any:
     try:
         return import_module(f"scipy.{part}")
     except ImportError:
-        raise SymgenError("error: velocities and accelerations of a log need SciPy; pip install 'symgen[identify]'"
-                          ) from None
+        raise SymgenError(
+            "error: velocities and accelerations of a log need SciPy; pip install "
+            "'symgen[identify]'"
+        ) from None
 
 
 @dataclass(frozen=True)
 class Plan:
     """Which rows make up which block: those for the estimate, then those held out for validation.
 
-    A block needs `half` more rows on both sides for derivatives, and one more where it consists of intervals of
-    `interval` samples (0: of single samples).
-    """
+    A block needs `half` more rows on both sides for derivatives, and one more where it consists of
+    intervals of `interval` samples (0: of single samples)."""
 
     rows: int
     half: int
@@ -176,7 +198,8 @@ class Plan:
 
     @property
     def training(self) -> list[tuple[int, int]]:
-        """First and last row (not included) of each block for the estimate, as they are to be read."""
+        """First and last row (not included) of each block for the estimate, as they are to be
+        read."""
         return self._blocks(0, self._boundary)
 
     @property
@@ -196,7 +219,9 @@ class Plan:
         return [(a, min(a + size, stop) + more) for a in range(start, stop, size)]
 
 
-def pieces(log: Log, columns: Sequence[str], ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, Numbers]]:
+def pieces(
+    log: Log, columns: Sequence[str], ranges: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, Numbers]]:
     """First row and rows of each range, ascending; only what a later range needs is kept."""
     begin, kept, wanted = 0, np.zeros((0, len(columns))), iter(ranges)
     current = next(wanted, None)
@@ -210,4 +235,7 @@ def pieces(log: Log, columns: Sequence[str], ranges: Sequence[tuple[int, int]]) 
         gone = min(max(current[0] - begin, 0), len(kept))
         begin, kept = begin + gone, kept[gone:]
     if current is not None:
-        raise LogError(shown(log.file), f"ends after row {begin + len(kept)}, before its {log.rows} rows are complete")
+        raise LogError(
+            shown(log.file),
+            f"ends after row {begin + len(kept)}, before its {log.rows} rows are complete",
+        )

@@ -14,8 +14,8 @@ WRENCH: Final = "wrench:"
 class Settings:
     """How to identify; the fields are the options of ``symgen identify`` that no other command has.
 
-    `cutoff` in Hz, `interval` in s; `validate` is the part of the log that is held out. Raises OptionError.
-    """
+    `cutoff` in Hz, `interval` in s; `validate` is the part of the log that is held out. Raises
+    OptionError."""
 
     sensor: str = "torque"
     method: str = "acceleration"
@@ -36,12 +36,24 @@ class Settings:
         if self.sensor != "torque" and not self.joint:
             raise OptionError(f"--sensor {self.sensor!r}: use torque or wrench:JOINT")
         if self.joint and self.method != "acceleration":
-            raise OptionError(f"--method {self.method}: a wrench needs accelerations; use --method acceleration")
+            raise OptionError(
+                f"--method {self.method}: a wrench needs accelerations; use --method acceleration"
+            )
         self._number("--cutoff", self.cutoff, 0, 1e6, "a frequency in Hz, such as 20")
         self._number("--interval", self.interval, 0, 1e6, "a time in s, such as 0.1")
-        self._number("--validate", self.validate + 1e-300, 0, 0.9, "a part of the log from 0 to 0.9")
-        self._number("--prior-deviation", self.prior_deviation, 1e-9, 1e6, "a relative deviation, such as 0.3")
-        self._number("--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4")
+        self._number(
+            "--validate", self.validate + 1e-300, 0, 0.9, "a part of the log from 0 to 0.9"
+        )
+        self._number(
+            "--prior-deviation",
+            self.prior_deviation,
+            1e-9,
+            1e6,
+            "a relative deviation, such as 0.3",
+        )
+        self._number(
+            "--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4"
+        )
 
     @property
     def joint(self) -> str:

@@ -1,4 +1,5 @@
-"""What ``symgen identify`` makes of an estimate beyond numbers: a URDF with consistent bodies, and a payload."""
+"""What ``symgen identify`` makes of an estimate beyond numbers: a URDF with consistent bodies, and
+a payload."""
 
 import tempfile
 from collections.abc import Callable
@@ -13,15 +14,16 @@ from symgen.errors import OptionError
 from symgen.identification.bodies import Bodies, BodiesError, bodies, differences
 from symgen.identification.estimate import Estimate
 from symgen.identification.inertials import with_inertials
+from symgen.identification.methods import standard_parameters
 from symgen.identification.payload import Payload, check_link, payload
-from symgen.identification.ways import standard_parameters
-from symgen.job import Job
-from symgen.mechanics.assemble import Loaded
+from symgen.jobs.job import Job
+from symgen.jobs.publish import exists
 from symgen.mechanics.consistency import INDEFINITE, judge
-from symgen.mechanics.expansion import expanded, is_xacro
 from symgen.mechanics.parameters import lumped
-from symgen.mechanics.xml_reader import file_bytes, shown
-from symgen.publish import exists
+from symgen.reading.assemble import Loaded
+from symgen.reading.expansion import expanded, is_xacro
+from symgen.reading.xml_reader import file_bytes
+from symgen.text import shown
 
 Numbers = NDArray[np.float64]
 
@@ -31,7 +33,8 @@ EXACT: Final = 1e-9
 
 @dataclass(frozen=True)
 class Shape:
-    """Bodies with the text of their URDF and how far the base parameters of that text, read again, are off."""
+    """Bodies with the text of their URDF and how far the base parameters of that text, read again,
+    are off."""
 
     estimate: Estimate
     bodies: Bodies
@@ -40,16 +43,22 @@ class Shape:
 
 
 def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str], None]) -> Shape:
-    """The robot's file with the bodies of an estimate, read again and judged. Raises SymgenError."""
+    """The robot's file with the bodies of an estimate, read again and judged. Raises
+    SymgenError."""
     progress("looking for consistent bodies")
     found = bodies(loaded.model, estimate)
     data = expanded(job.file, job.xacro_args)[0] if is_xacro(job.file) else file_bytes(job.file)
     text = with_inertials(data, shown(job.file), found.links)
     again = _read_again(job, text)
     whole = lumped(again.model, [body.name for body in again.model.moving])
-    off = float(np.abs(estimate.mapping.base(standard_parameters(whole)) - found.base).max(initial=0.0))
+    off = float(
+        np.abs(estimate.mapping.base(standard_parameters(whole)) - found.base).max(initial=0.0)
+    )
     if off > EXACT * max(1.0, float(np.abs(found.base).max(initial=0.0))):
-        raise BodiesError(f"error: --urdf: the base parameters of the written file are off by {off:.2g}; report this")
+        raise BodiesError(
+            f"error: --urdf: the base parameters of the written file are off by {off:.2g}; "
+            f"report this"
+        )
     _check_consistent(again, found)
     return Shape(estimate, found, text, off)
 
@@ -62,9 +71,16 @@ def _read_again(job: Job, text: bytes) -> Loaded:
 
 
 def _check_consistent(again: Loaded, found: Bodies) -> None:
-    bad = [v.name for v in judge(again.model) if v.status == INDEFINITE and v.kind == "link" and v.name in found.links]
+    bad = [
+        v.name
+        for v in judge(again.model)
+        if v.status == INDEFINITE and v.kind == "link" and v.name in found.links
+    ]
     if bad:
-        raise BodiesError(f"error: --urdf: link '{shown(bad[0])}' would have an inertia that no body has; report this")
+        raise BodiesError(
+            f"error: --urdf: link '{shown(bad[0])}' would have an inertia that no body has; "
+            f"report this"
+        )
 
 
 def check_target(path: Path, robot: str) -> None:
@@ -73,7 +89,10 @@ def check_target(path: Path, robot: str) -> None:
         return
     ours = path.is_file() and not path.samefile(robot) and MARK in path.read_bytes()
     if not ours:
-        raise OptionError(f"{str(path)!r} exists and is not from symgen identify; choose another name or move it away")
+        raise OptionError(
+            f"{str(path)!r} exists and is not from symgen identify; choose another name or move "
+            f"it away"
+        )
 
 
 MARK: Final = b"<!-- inertias by symgen identify -->"
@@ -88,19 +107,27 @@ def marked(text: bytes) -> bytes:
     return text if MARK in text else text + (b"" if text.endswith(b"\n") else b"\n") + MARK + b"\n"
 
 
-# -- report -------------------------------------------------------------------------------------------------------
+# -- report ----------------------------------------------------------------------------------------
+# ---------------
 
 
 def _bodies_said(found: Shape) -> list[str]:
     own, estimate = found.bodies, found.estimate
-    lines = [f"bodies: {', '.join(shown(name) for name in own.links)} changed, consistent; their base parameters are "
-             f"those {'estimated' if own.consistent else 'below'} to {found.off:.1e}"]
+    lines = [
+        f"bodies: {', '.join(shown(name) for name in own.links)} changed, consistent; their base "
+        f"parameters are "
+        f"those {'estimated' if own.consistent else 'below'} to {found.off:.1e}"
+    ]
     if not own.consistent:
         steps = np.abs(own.base - estimate.base) / estimate.standard_errors[: len(own.base)]
         worst = int(np.argmax(steps))
-        lines.append(f"no bodies have the estimated base parameters; the nearest that some have differ by chi² = "
-                     f"{own.misfit:.3g} for {len(own.base)} parameters, {estimate.mapping.names[worst]} most: "
-                     f"{steps[worst]:.2g} standard errors")
+        lines.append(
+            f"no bodies have the estimated base parameters; the nearest that some have differ by "
+            f"chi² = "
+            f"{own.misfit:.3g} for {len(own.base)} parameters, {estimate.mapping.names[worst]} "
+            f"most: "
+            f"{steps[worst]:.2g} standard errors"
+        )
     return lines + [_difference(*row) for row in differences(estimate.mapping, own.standard)]
 
 
@@ -118,10 +145,16 @@ def _payload_said(carried: Payload) -> list[str]:
     mass = f"{carried.mass:.5g} ± {carried.mass_error:.2g} kg" if told else "not identifiable"
     lines = [f"payload of link {shown(carried.link)}, all else as the prior says: mass {mass}"]
     if np.isfinite(carried.centre_errors).all():
-        lines[0] += f", centre {_triple(carried.centre)} ± {_triple(carried.centre_errors)} m in the link's axes"
+        lines[0] += (
+            f", centre {_triple(carried.centre)} ± {_triple(carried.centre_errors)} m in the "
+            f"link's axes"
+        )
     verdict = "agrees" if carried.alone else "does NOT agree"
-    lines.append(f"the rest {verdict} with the prior: chi² = {carried.misfit:.4g} for {carried.freedom} degrees of "
-                 "freedom")
+    lines.append(
+        f"the rest {verdict} with the prior: chi² = {carried.misfit:.4g} for {carried.freedom} "
+        f"degrees of "
+        "freedom"
+    )
     return lines
 
 
@@ -130,7 +163,10 @@ def _shape_data(found: Shape) -> dict[str, Any]:
     return {
         "links": {name: ten.tolist() for name, ten in own.links.items()},
         "base_parameters": dict(zip(found.estimate.mapping.names, own.base.tolist(), strict=True)),
-        "consistent": own.consistent, "chi_squared": own.misfit, "distance": own.distance, "read_again": found.off,
+        "consistent": own.consistent,
+        "chi_squared": own.misfit,
+        "distance": own.distance,
+        "read_again": found.off,
         "differences": [
             {"body": name, "mass": mass, "centre": None if centre is None else centre.tolist()}
             for name, mass, centre in differences(found.estimate.mapping, own.standard)
@@ -140,10 +176,15 @@ def _shape_data(found: Shape) -> dict[str, Any]:
 
 def _payload_data(carried: Payload) -> dict[str, Any]:
     return {
-        "link": carried.link, "mass": carried.mass, "mass_error": _finite(carried.mass_error),
-        "centre": carried.centre.tolist(), "centre_errors": [_finite(x) for x in carried.centre_errors.tolist()],
-        "parameters": carried.ten.tolist(), "errors": [_finite(x) for x in carried.errors.tolist()],
-        "chi_squared": carried.misfit, "freedom": carried.freedom,
+        "link": carried.link,
+        "mass": carried.mass,
+        "mass_error": _finite(carried.mass_error),
+        "centre": carried.centre.tolist(),
+        "centre_errors": [_finite(x) for x in carried.centre_errors.tolist()],
+        "parameters": carried.ten.tolist(),
+        "errors": [_finite(x) for x in carried.errors.tolist()],
+        "chi_squared": carried.misfit,
+        "freedom": carried.freedom,
     }
 
 
@@ -177,8 +218,10 @@ class More:
     @property
     def data(self) -> dict[str, Any]:
         """The same for JSON; null for what was not asked for."""
-        return {"shape": _shape_data(self.shape) if self.shape else None,
-                "payload": _payload_data(self.payload) if self.payload else None}
+        return {
+            "shape": _shape_data(self.shape) if self.shape else None,
+            "payload": _payload_data(self.payload) if self.payload else None,
+        }
 
     @property
     def files(self) -> dict[Path, bytes]:

@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.kernel import kernel
-from symgen.identification.ways import COMPONENTS, friction, standard_parameters
-from symgen.job import Job
-from symgen.mechanics.assemble import Loaded
+from symgen.identification.methods import COMPONENTS, friction, standard_parameters
+from symgen.jobs.job import Job
 from symgen.mechanics.coupling import velocities
 from symgen.mechanics.model import Limits, Model
 from symgen.mechanics.parameters import lumped
+from symgen.reading.assemble import Loaded
 
 Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Sensors:
-    """What sensors do: noise of forces as a part of each channel's root mean square, noise and steps of positions
-    (rad or m), a delay of forces (whole samples)."""
+    """What sensors do: noise of forces as a part of each channel's root mean square, noise and
+    steps of positions (rad or m), a delay of forces (whole samples)."""
 
     noise: float = 0.01
     position_noise: float = 0.0
@@ -35,10 +35,11 @@ class Sensors:
 
 @dataclass(frozen=True)
 class Motion:
-    """A sum of `harmonics` sines of a base frequency (Hz) for each joint, with random amplitudes and phases.
+    """A sum of `harmonics` sines of a base frequency (Hz) for each joint, with random amplitudes
+    and phases.
 
-    Positions keep to the middle part (`reach`) of a joint's range, or to ±`free` rad or m where it has none.
-    """
+    Positions keep to the middle part (`reach`) of a joint's range, or to ±`free` rad or m where it
+    has none."""
 
     frequency: float = 0.1
     harmonics: int = 5
@@ -48,8 +49,8 @@ class Motion:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A log to be made: duration (s), rate (Hz), motion, sensors, coefficients of friction by name (those of the
-    robot's files where they are not given), and the seed."""
+    """A log to be made: duration (s), rate (Hz), motion, sensors, coefficients of friction by name
+    (those of the robot's files where they are not given), and the seed."""
 
     duration: float = 60.0
     rate: float = 1000.0
@@ -81,7 +82,8 @@ def _range(limits: Limits, free: float) -> tuple[float, float]:
 
 
 def moved(model: Model, recipe: Recipe, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Positions, velocities and accelerations (N x n) at times t; of robots whose positions are its joints' own."""
+    """Positions, velocities and accelerations (N x n) at times t; of robots whose positions are its
+    joints' own."""
     middle, sizes, phases = waves(model, recipe)
     rates = 2 * np.pi * recipe.motion.frequency * np.arange(1, recipe.motion.harmonics + 1)
     angles = t[:, None, None] * rates + phases
@@ -90,7 +92,9 @@ def moved(model: Model, recipe: Recipe, t: Numbers) -> tuple[Numbers, Numbers, N
     return q, qd, -(sizes * rates**2 * np.sin(angles)).sum(axis=2)
 
 
-def exact(job: Job, loaded: Loaded, recipe: Recipe, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
+def exact(
+    job: Job, loaded: Loaded, recipe: Recipe, q: Numbers, qd: Numbers, qdd: Numbers
+) -> Numbers:
     """What perfect sensors would measure: joint forces (N x n) or the wrench on a link (N x 6)."""
     model = lumped(loaded.model, [body.name for body in loaded.model.moving])
     quantity = f"wrench_regressor:{recipe.wrench}" if recipe.wrench else "regressor"
@@ -98,26 +102,47 @@ def exact(job: Job, loaded: Loaded, recipe: Recipe, q: Numbers, qd: Numbers, qdd
     known = {} if recipe.wrench else friction(job, loaded.model) | dict(recipe.friction)
     values = np.array([*standard_parameters(model), *known.values()])
     sizes = range(0, len(q), 4096)
-    return np.concatenate([made(q[k : k + 4096], qd[k : k + 4096], qdd[k : k + 4096]) @ values for k in sizes])
+    return np.concatenate(
+        [made(q[k : k + 4096], qd[k : k + 4096], qdd[k : k + 4096]) @ values for k in sizes]
+    )
 
 
-def simulated(job: Job, loaded: Loaded, recipe: Recipe, accelerations: bool = True) -> dict[str, Numbers]:
-    """The columns of a log by name: t, q_, qd_, qdd_ (if asked for) and tau_ of each joint, or the wrench.
+def simulated(
+    job: Job, loaded: Loaded, recipe: Recipe, accelerations: bool = True
+) -> dict[str, Numbers]:
+    """The columns of a log by name: t, q_, qd_, qdd_ (if asked for) and tau_ of each joint, or the
+    wrench.
 
-    With noise or steps of positions there are no velocities nor accelerations: no sensor gives these.
-    """
+    With noise or steps of positions there are no velocities nor accelerations: no sensor gives
+    these."""
     t = recipe.start + np.arange(round(recipe.duration * recipe.rate)) / recipe.rate
     q, qd, qdd = moved(loaded.model, recipe, t)
-    random, sensors = np.random.default_rng([recipe.seed, 1, round(recipe.start * recipe.rate)]), recipe.sensors
+    random, sensors = (
+        np.random.default_rng([recipe.seed, 1, round(recipe.start * recipe.rate)]),
+        recipe.sensors,
+    )
     forces = np.roll(exact(job, loaded, recipe, q, qd, qdd), sensors.delay, axis=0)
-    forces = forces + random.normal(size=forces.shape) * sensors.noise * np.sqrt(np.mean(forces**2, axis=0))
+    forces = forces + random.normal(size=forces.shape) * sensors.noise * np.sqrt(
+        np.mean(forces**2, axis=0)
+    )
     rough = sensors.position_noise > 0 or sensors.quantum > 0
     seen = q + random.normal(size=q.shape) * sensors.position_noise
     seen = np.round(seen / sensors.quantum) * sensors.quantum if sensors.quantum else seen
     names = [row.name for row in velocities(loaded.model)]
-    measured = [f"wrench_{c}" for c in COMPONENTS] if recipe.wrench else [f"tau_{name}" for name in names]
-    rates = {} if rough else _columns("qd", names, qd) | (_columns("qdd", names, qdd) if accelerations else {})
-    return {"t": t, **_columns("q", names, seen), **rates, **dict(zip(measured, forces.T, strict=True))}
+    measured = (
+        [f"wrench_{c}" for c in COMPONENTS] if recipe.wrench else [f"tau_{name}" for name in names]
+    )
+    rates = (
+        {}
+        if rough
+        else _columns("qd", names, qd) | (_columns("qdd", names, qdd) if accelerations else {})
+    )
+    return {
+        "t": t,
+        **_columns("q", names, seen),
+        **rates,
+        **dict(zip(measured, forces.T, strict=True)),
+    }
 
 
 def _columns(prefix: str, names: list[str], rows: Numbers) -> dict[str, Numbers]:

@@ -1,4 +1,5 @@
-"""From triangular factors to an estimate: weights of channels, standard errors, what the motion does not excite."""
+"""From triangular factors to an estimate: weights of channels, standard errors, what the motion
+does not excite."""
 
 import math
 from collections.abc import Sequence
@@ -19,12 +20,14 @@ SETTLED: Final = 1e-12
 FLOOR: Final = 1e-9
 """The least deviation of a channel relative to its measurements, for logs without noise."""
 SHARE: Final = 0.2
-"""A parameter takes part in a direction that is not excited if it has this much of its largest entry."""
+"""A parameter takes part in a direction that is not excited if it has this much of its largest
+entry."""
 
 
 @dataclass(frozen=True)
 class System:
-    """Equations of all channels by their factors: R_j x = z_j and a rest, each on the columns of its support."""
+    """Equations of all channels by their factors: R_j x = z_j and a rest, each on the columns of
+    its support."""
 
     factors: Factors
     supports: Supports
@@ -43,7 +46,9 @@ class System:
 
     def measured(self, j: int) -> float:
         """Root mean square of the measurements of channel j."""
-        return float(np.linalg.norm(self.factors.factors[j][:, -1]) / math.sqrt(max(self.factors.rows, 1)))
+        return float(
+            np.linalg.norm(self.factors.factors[j][:, -1]) / math.sqrt(max(self.factors.rows, 1))
+        )
 
     def squares(self, j: int, values: Numbers) -> float:
         """The sum of squares of the residuals of channel j."""
@@ -54,7 +59,8 @@ class System:
         return math.sqrt(self.squares(j, values) / max(self.factors.rows, 1))
 
     def weighted(self, deviations: Sequence[float]) -> Numbers:
-        """The factor of all channels, rows divided by the deviation of their channel: (p + 1) x (p + 1)."""
+        """The factor of all channels, rows divided by the deviation of their channel: (p + 1) x (p
+        + 1)."""
         return triangle(np.concatenate([self.spread(j) / deviations[j] for j in self.channels]))
 
 
@@ -69,18 +75,19 @@ class Solution:
 
 @dataclass(frozen=True)
 class Belief:
-    """What is known of the values beforehand: R (p x p) with (RᵀR)⁻¹ their covariance, and R times their mean."""
+    """What is known of the values beforehand: R (p x p) with (RᵀR)⁻¹ their covariance, and R times
+    their mean."""
 
     factor: Numbers
     target: Numbers
 
 
 def solve(system: System, belief: Belief | None = None) -> Solution:
-    """Weighted least squares, the weight of each channel from the variance of its residuals, until these settle.
+    """Weighted least squares, the weight of each channel from the variance of its residuals, until
+    these settle.
 
-    The variances are restricted maximum-likelihood ones (each channel loses the degrees of freedom that its rows
-    take up in the fit), so that standard errors hold for short logs too.
-    """
+    The variances are restricted maximum-likelihood ones (each channel loses the degrees of freedom
+    that its rows take up in the fit), so that standard errors hold for short logs too."""
     floors = _floors(system)
     deviations = tuple(max(system.measured(j), floors[j]) for j in system.channels)
     for _ in range(ROUNDS):
@@ -97,34 +104,45 @@ def _floors(system: System) -> list[float]:
     return [FLOOR * (size or largest) for size in sizes]
 
 
-def _solved(system: System, deviations: Sequence[float], belief: Belief | None) -> tuple[Numbers, Numbers]:
+def _solved(
+    system: System, deviations: Sequence[float], belief: Belief | None
+) -> tuple[Numbers, Numbers]:
     whole, p = system.weighted(deviations), system.size
     if belief is not None:
-        whole = triangle(np.concatenate([whole[:p], np.column_stack([belief.factor, belief.target])]))
+        whole = triangle(
+            np.concatenate([whole[:p], np.column_stack([belief.factor, belief.target])])
+        )
     return np.asarray(np.linalg.solve(whole[:p, :p], whole[:p, p])), whole[:p, :p]
 
 
 def _deviations(
-    system: System, values: Numbers, factor: Numbers, before: Sequence[float], floors: Sequence[float]
+    system: System,
+    values: Numbers,
+    factor: Numbers,
+    before: Sequence[float],
+    floors: Sequence[float],
 ) -> tuple[float, ...]:
     inverse, found = np.linalg.inv(factor), []
     for j in system.channels:
-        taken = float(np.sum(np.square(system.spread(j)[:, : system.size] @ inverse))) / before[j] ** 2
+        taken = (
+            float(np.sum(np.square(system.spread(j)[:, : system.size] @ inverse))) / before[j] ** 2
+        )
         free = max(system.factors.rows - taken, 1.0)
         found.append(max(math.sqrt(system.squares(j, values) / free), floors[j]))
     return tuple(found)
 
 
-# -- what is excited ----------------------------------------------------------------------------------------------
+# -- what is excited
+# ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Excitation:
     """How well the motion tells the parameters apart.
 
-    `condition` is the condition number of the regressor of all channels as it is, `scaled` that with columns of unit
-    length; `weak` are the numbers of the parameters that some direction beyond a limit consists of.
-    """
+    `condition` is the condition number of the regressor of all channels as it is, `scaled` that
+    with columns of unit length; `weak` are the numbers of the parameters that some direction beyond
+    a limit consists of."""
 
     condition: float
     scaled: float
@@ -132,7 +150,8 @@ class Excitation:
 
 
 def excitation(system: System, limit: float) -> Excitation:
-    """Judges the regressor of a system; `limit` is the largest scaled condition number that passes."""
+    """Judges the regressor of a system; `limit` is the largest scaled condition number that
+    passes."""
     stack = np.concatenate([system.spread(j)[:, : system.size] for j in system.channels])
     lengths = np.linalg.norm(stack, axis=0)
     still = lengths <= np.finfo(float).eps * lengths.max(initial=0.0) * math.sqrt(len(stack))
@@ -149,7 +168,9 @@ def excitation(system: System, limit: float) -> Excitation:
 def scaled_condition(factor: Numbers) -> float:
     """The condition number of a factor with columns of unit length."""
     lengths = np.linalg.norm(factor, axis=0)
-    return _ratio(np.asarray(np.linalg.svd(factor / np.where(lengths > 0, lengths, 1.0), compute_uv=False)))
+    return _ratio(
+        np.asarray(np.linalg.svd(factor / np.where(lengths > 0, lengths, 1.0), compute_uv=False))
+    )
 
 
 def _ratio(sizes: Numbers) -> float:

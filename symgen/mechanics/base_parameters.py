@@ -1,8 +1,8 @@
-"""Base inertial parameters: the fewest combinations of the users' parameters that the joint forces depend on.
+"""Base inertial parameters: the fewest combinations of the users' parameters that the joint forces
+depend on.
 
-Regrouping (Gautier & Khalil, T-RA 1990) is done on symbols, so that its relations come in closed form, and what is
-dependent still is found by `symgen.mechanics.independence`.
-"""
+Regrouping (Gautier & Khalil, T-RA 1990) is done on symbols, so that its relations come in closed
+form, and what is dependent still is found by `symgen.mechanics.independence`."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,20 +11,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symgen.mechanics.canonical import ROUNDING
-from symgen.mechanics.independence import MOMENTS, Independent, Key, Numbers, independent, left_over, moments, split
+from symgen.mechanics.independence import (
+    MOMENTS,
+    Independent,
+    Key,
+    Numbers,
+    independent,
+    left_over,
+    moments,
+    split,
+)
 from symgen.mechanics.inertia import NO_INERTIA
 from symgen.mechanics.model import PARAMETER_NAMES, Model
-from symgen.mechanics.parameters import WHOLE, Parameters, pseudo_inertia, rotor_inertia, seen_from, system
+from symgen.mechanics.parameters import (
+    WHOLE,
+    Parameters,
+    pseudo_inertia,
+    rotor_inertia,
+    seen_from,
+    system,
+)
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 if TYPE_CHECKING:
     import sympy  # half a second, for closed forms alone
 
 
 def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
-    """What each body keeps of the users' parameters (`System.columns`, any scalars) after the handing to parents."""
+    """What each body keeps of the users' parameters (`System.columns`, any scalars) after the
+    handing to parents."""
     total = dict.fromkeys(range(system.size + 1), NO_INERTIA)
     for i, columns in system.columns.items():
         own = [parameters[k] for k in columns]
@@ -50,10 +67,9 @@ def base_values(system: System, parameters: Parameters) -> list[Scalar]:
 class BaseParameters:
     """The base parameters of a robot in terms of the users' ten a body.
 
-    `names` are the ten of every body in body order and the inertia of each rotor, `columns` the base parameters by
-    canonical body and moment;
-    `factors` (b x 10 n) takes the former to the latter.
-    """
+    `names` are the ten of every body in body order and the inertia of each rotor, `columns` the
+    base parameters by canonical body and moment; `factors` (b x 10 n) takes the former to the
+    latter."""
 
     model: Model
     robot: System
@@ -94,7 +110,9 @@ class BaseParameters:
         """What became of each of the users' parameters, in words."""
         alone = np.einsum("pb,bp->p", np.linalg.pinv(self.factors), self.factors) > 1 - 1e-9
         owner = {p: i for i, columns in self.robot.columns.items() for p in columns}
-        return {name: self._reason(p, owner[p], bool(alone[p])) for p, name in enumerate(self.names)}
+        return {
+            name: self._reason(p, owner[p], bool(alone[p])) for p, name in enumerate(self.names)
+        }
 
     def _reason(self, p: int, own: int, alone: bool) -> str:
         bodies = sorted({self.found.keys[b][0] for b in np.flatnonzero(self.factors[:, p])})
@@ -105,19 +123,25 @@ class BaseParameters:
         others = ", ".join(self.model.body(i).name for i in bodies if i != own)
         if own not in bodies:
             return f"regrouped into {others}"
-        return "identifiable only with others" + (f", also regrouped into {others}" if others else "")
+        return "identifiable only with others" + (
+            f", also regrouped into {others}" if others else ""
+        )
 
 
 def base_parameters(model: Model, gravity: Vector | None = None, seed: int = 0) -> BaseParameters:
-    """The base parameters of a robot; with `gravity` (any vector) those for every direction of free fall."""
+    """The base parameters of a robot; with `gravity` (any vector) those for every direction of free
+    fall."""
     robot = system(model, gravity=gravity, regrouping=WHOLE)
     symbols = np.eye(robot.parameters)  # a vector of factors stands for a sum of symbols
     found = independent(robot, seed)
     values = base_values(robot, list(symbols))
-    return BaseParameters(model, robot, found, np.array([_tidied(row) for row in values]).reshape(-1, len(symbols)))
+    return BaseParameters(
+        model, robot, found, np.array([_tidied(row) for row in values]).reshape(-1, len(symbols))
+    )
 
 
 def _tidied(row: Numbers) -> list[float]:
-    """The factors without what rounding left in them, in their last digits and where they should vanish."""
+    """The factors without what rounding left in them, in their last digits and where they should
+    vanish."""
     size = float(np.abs(row).max())
     return [float(f"{x:.13g}") if abs(x) > ROUNDING * size else 0.0 for x in row]

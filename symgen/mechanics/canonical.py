@@ -1,23 +1,24 @@
-"""Canonical frames: every body's frame moved along and about its joint axis until most constants vanish.
+"""Canonical frames: every body's frame moved along and about its joint axis until most constants
+vanish.
 
-Parent to child is Rot_z(γ) Trans_z(b) Trans_x(d) Rot_x(α) Rot_y(β) Rot_z(q + θ₀) Trans_z(r), with γ = b = 0
-towards the child that makes the way of all cheapest and β = 0 unless two axes are nearly parallel (Khalil &
-Kleinfinger, ICRA 1986; β after Hayati, CDC 1983, where a common normal would lie far away).
-Coordinates keep their zero and sign.
-"""
+Parent to child is Rot_z(γ) Trans_z(b) Trans_x(d) Rot_x(α) Rot_y(β) Rot_z(q + θ₀) Trans_z(r), with γ
+= b = 0 towards the child that makes the way of all cheapest and β = 0 unless two axes are nearly
+parallel (Khalil & Kleinfinger, ICRA 1986; β after Hayati, CDC 1983, where a common normal would lie
+far away). Coordinates keep their zero and sign."""
 
 import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from symgen.exact import norm
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Model, Pose, Triple
 from symgen.mechanics.spatial import Angle, Orient, Shift, Step, Turn, Vector
-from symgen.scalar import ZERO, Scalar, structural
+from symgen.numbers.exact import norm
+from symgen.numbers.scalar import ZERO, Scalar, structural
 
 ROUNDING = 1e-13
-"""Cosines and sines this close to 0 or ±1 are taken as exact: what products of exact rotations leave."""
+"""Cosines and sines this close to 0 or ±1 are taken as exact: what products of exact rotations
+leave."""
 
 NEARLY_PARALLEL = 1e-2
 """Below this sine a common normal is so far off that moving inertia to it would lose digits."""
@@ -26,8 +27,8 @@ NEARLY_PARALLEL = 1e-2
 def tidy(x: float, size: float) -> Scalar:
     """`x` without what rounding left in it, where `size` is that of the terms it came from.
 
-    A number that is nothing but rounding is a structural zero; others become the shortest decimal near by.
-    """
+    A number that is nothing but rounding is a structural zero; others become the shortest decimal
+    near by."""
     if abs(x) <= ROUNDING * size:
         return ZERO
     near = (float(f"{x:.{digits}g}") for digits in range(1, 17))
@@ -35,7 +36,8 @@ def tidy(x: float, size: float) -> Scalar:
 
 
 def exact_angle(c: float, s: float) -> Angle:
-    """The constant angle with cosine ∝ `c` and sine ∝ `s`, right angles made exact where only rounding stands."""
+    """The constant angle with cosine ∝ `c` and sine ∝ `s`, right angles made exact where only
+    rounding stands."""
     size = norm(c, s)
     c, s = c / size, s / size
     if abs(s) < ROUNDING:
@@ -57,7 +59,13 @@ class Landing:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        every = (Shift(2, self.b), Turn(2, self.gamma), Shift(0, self.d), Turn(0, self.alpha), Turn(1, self.beta))
+        every = (
+            Shift(2, self.b),
+            Turn(2, self.gamma),
+            Shift(0, self.d),
+            Turn(0, self.alpha),
+            Turn(1, self.beta),
+        )
         return tuple(step for step in every if not idle(step))
 
     @property
@@ -73,7 +81,8 @@ def idle(step: Step) -> bool:
 
 
 def landing(point: Triple, axis: Triple, placed: bool, scale: float) -> Landing:
-    """From a frame to the line through `point` along `axis` (unit); `placed` is False for a mere direction."""
+    """From a frame to the line through `point` along `axis` (unit); `placed` is False for a mere
+    direction."""
     tilt = norm(axis[0], axis[1])
     if tilt < ROUNDING:
         return _parallel(point, axis, placed, scale)
@@ -106,12 +115,19 @@ def _nearly_parallel(point: Triple, axis: Triple, scale: float) -> Landing:
     foot = (point[0] + t * axis[0], point[1] + t * axis[1], 0.0)
     flat = _parallel(foot, (0.0, 0.0, 1.0), True, scale)
     x, y, z = Vector(*axis).turned(Turn(2, flat.gamma))
-    return Landing(flat.gamma, ZERO, flat.d, exact_angle(float(z), -float(y)), exact_angle(norm(y, z), float(x)))
+    return Landing(
+        flat.gamma,
+        ZERO,
+        flat.d,
+        exact_angle(float(z), -float(y)),
+        exact_angle(norm(y, z), float(x)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class CanonicalFrame:
-    """A body's canonical frame: how to reach it from the parent's, and where it is in the body's own frame."""
+    """A body's canonical frame: how to reach it from the parent's, and where it is in the body's
+    own frame."""
 
     landing: Landing
     theta0: Angle
@@ -123,10 +139,11 @@ class CanonicalFrame:
 
 @lru_cache(maxsize=8)
 def canonical_frames(model: Model) -> tuple[CanonicalFrame, ...]:
-    """The canonical frame of each body, in body order; that of a base joint starts from axes of its own.
+    """The canonical frame of each body, in body order; that of a base joint starts from axes of its
+    own.
 
-    The base is free: a joint on it has no constants at all, since gravity can be turned into its frame.
-    """
+    The base is free: a joint on it has no constants at all, since gravity can be turned into its
+    frame."""
     frames: dict[int, CanonicalFrame] = {}
     for i in model.outward:
         body = model.body(i)
@@ -146,7 +163,8 @@ def _from_root(model: Model, i: int) -> Pose:
 
 
 def _axes(z: Triple, hint: Triple) -> tuple[Triple, Triple, Triple]:
-    """The rotation whose third column is `z` and whose first lies towards `hint` (or any axis that will do)."""
+    """The rotation whose third column is `z` and whose first lies towards `hint` (or any axis that
+    will do)."""
     candidates = (hint, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     x = next(u for u in (_across(v, z) for v in candidates) if u is not None)
     y = (z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0])
@@ -159,7 +177,9 @@ def _across(v: Triple, z: Triple) -> Triple | None:
     length, size = norm(*parts), norm(*v)
     if size == 0 or length < 1e-6 * size:
         return None
-    again = _rejected((parts[0] / length, parts[1] / length, parts[2] / length), z)  # what cancellation left along z
+    again = _rejected(
+        (parts[0] / length, parts[1] / length, parts[2] / length), z
+    )  # what cancellation left along z
     x, y, w = (0.0 if abs(p) < ROUNDING else p for p in again)
     return x, y, w
 
@@ -178,7 +198,8 @@ def _from_parent(model: Model, i: int, parent: Pose) -> tuple[Landing, Pose]:
 
 
 def _landing(model: Model, i: int, seen: Pose) -> Landing:
-    """To the axis of joint `i`, whose frame is seen at a pose; that of a floating joint has a place in any case."""
+    """To the axis of joint `i`, whose frame is seen at a pose; that of a floating joint has a place
+    in any case."""
     body = model.body(i)
     placed = JOINT_TYPES[body.joint.kind].fixed_axis or body.free == 1
     point = seen.position if placed else (0.0, 0.0, 0.0)
@@ -188,7 +209,11 @@ def _landing(model: Model, i: int, seen: Pose) -> Landing:
 def _settled(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFrame:
     """Turn about and slide along the axis to meet the common normal with the main child."""
     choices = [_towards(model, child, start, there) for child in model.children(i)]
-    return min(choices, key=lambda frame: _toll(model, i, frame), default=CanonicalFrame(start, Angle(), ZERO, there))
+    return min(
+        choices,
+        key=lambda frame: _toll(model, i, frame),
+        default=CanonicalFrame(start, Angle(), ZERO, there),
+    )
 
 
 def _towards(model: Model, child: int, start: Landing, there: Pose) -> CanonicalFrame:
@@ -202,10 +227,11 @@ TURN, SHIFT = 12, 4
 
 
 def _toll(model: Model, i: int, frame: CanonicalFrame) -> tuple[int, int, int]:
-    """What a force from every joint further out pays on its way through body `i`; of equals the largest child's.
+    """What a force from every joint further out pays on its way through body `i`; of equals the
+    largest child's.
 
-    A frame laid towards a small child may suit two large ones better, as that of a torso with its head and arms.
-    """
+    A frame laid towards a small child may suit two large ones better, as that of a torso with its
+    head and arms."""
     sizes, toll = subtree_sizes(model), 0
     for child in model.children(i):
         steps = _landing(model, child, frame.pose.inverse @ model.body(child).pose).steps
@@ -222,7 +248,8 @@ def _price(step: Step) -> int:
 
 
 def _afloat(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFrame:
-    """In a floating joint, the first body's own frame; the others differ from it by whole right angles."""
+    """In a floating joint, the first body's own frame; the others differ from it by whole right
+    angles."""
     main = max(model.children(i), key=lambda j: (subtree_sizes(model)[j], -j), default=None)
     if model.body(i).free > 1:
         return CanonicalFrame(start, Angle(), ZERO, there, main)
@@ -233,7 +260,8 @@ def _afloat(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFrame
 
 @lru_cache(maxsize=8)
 def size_of(model: Model) -> float:
-    """The longest distance from a joint to the next (m), by which lengths that are only rounding are told."""
+    """The longest distance from a joint to the next (m), by which lengths that are only rounding
+    are told."""
     return max((norm(*body.pose.position) for body in model.bodies if body.parent), default=0.0)
 
 
@@ -263,8 +291,10 @@ def _pose(step: Step) -> Pose:
         x, y, z = ((float(row.x), float(row.y), float(row.z)) for row in step.rows)
         return Pose((x, y, z))
     c, s = (float(x) for x in step.angle.cos_sin)
-    return Pose({
-        0: ((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)),
-        1: ((c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c)),
-        2: ((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)),
-    }[step.axis])
+    return Pose(
+        {
+            0: ((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)),
+            1: ((c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c)),
+            2: ((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)),
+        }[step.axis]
+    )

@@ -1,9 +1,9 @@
-"""Whether the inertia of each link and body is one that matter can have. Judges and warns, alters nothing.
+"""Whether the inertia of each link and body is one that matter can have. Judges and warns, alters
+nothing.
 
-A mass distribution exists exactly if the 4x4 pseudo-inertia [S h; hᵀ m], S = tr(I)/2 1 - I, is positive
-semidefinite (Wensing, Kim & Slotine, RA-L 2018), which is m ≥ 0 and the triangle inequality of the moments
-about the centre of mass.
-"""
+A mass distribution exists exactly if the 4x4 pseudo-inertia [S h; hᵀ m], S = tr(I)/2 1 - I, is
+positive semidefinite (Wensing, Kim & Slotine, RA-L 2018), which is m ≥ 0 and the triangle
+inequality of the moments about the centre of mass."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +15,12 @@ from symgen.mechanics.model import Body, Link, Model, Pose
 
 Array = npt.NDArray[np.float64]
 
-DEFINITE, SEMIDEFINITE, INDEFINITE, NO_INERTIA = "definite", "semidefinite", "indefinite", "no inertia"
+DEFINITE, SEMIDEFINITE, INDEFINITE, NO_INERTIA = (
+    "definite",
+    "semidefinite",
+    "indefinite",
+    "no inertia",
+)
 ROUNDING = 1e-9
 """An eigenvalue this small next to the largest is zero: files round their numbers."""
 
@@ -24,10 +29,10 @@ ROUNDING = 1e-9
 class Verdict:
     """What the inertia of one link or body is.
 
-    `kind` is ``"link"`` or ``"body"``; `status` one of DEFINITE, SEMIDEFINITE, INDEFINITE, NO_INERTIA;
-    `eigenvalues` those of the pseudo-inertia about the centre of mass, ascending, in units in which mass and
-    trace of S are 1 (empty without inertia). `message` is a sentence, a `warning` or just information.
-    """
+    `kind` is ``"link"`` or ``"body"``; `status` one of DEFINITE, SEMIDEFINITE, INDEFINITE,
+    NO_INERTIA; `eigenvalues` those of the pseudo-inertia about the centre of mass, ascending, in
+    units in which mass and trace of S are 1 (empty without inertia). `message` is a sentence, a
+    `warning` or just information."""
 
     kind: str
     name: str
@@ -38,19 +43,26 @@ class Verdict:
 
 
 def judge(model: Model) -> tuple[Verdict, ...]:
-    """A verdict for every body of links, each followed by those of its links with inertia; then the base's links."""
+    """A verdict for every body of links, each followed by those of its links with inertia; then the
+    base's links."""
     verdicts: list[Verdict] = []
     for i, body in enumerate(model.bodies, 1):
         if body.links:
-            verdicts += [_judge_body(body, leaf=_alone(model, i)), *_judge_links(body.links, moving=True)]
+            verdicts += [
+                _judge_body(body, leaf=_alone(model, i)),
+                *_judge_links(body.links, moving=True),
+            ]
     return (*verdicts, *_judge_links(model.base, moving=False))
 
 
 def _alone(model: Model, i: int) -> bool:
-    """Whether the joint of a body moves that body and no other, by its coordinate or further out."""
+    """Whether the joint of a body moves that body and no other, by its coordinate or further
+    out."""
     follows = model.body(i).follows
     leader = i if follows is None else follows.leader
-    coupled = any(body.follows is not None and body.follows.leader == leader for body in model.bodies)
+    coupled = any(
+        body.follows is not None and body.follows.leader == leader for body in model.bodies
+    )
     return not coupled and not model.children(i)
 
 
@@ -60,9 +72,11 @@ def _judge_links(links: Iterable[Link], moving: bool) -> list[Verdict]:
 
 
 def _judge_body(body: Body, leaf: bool) -> Verdict:
-    """A body's own faults are those of its links; what is new is a joint that moves nothing, neither by itself nor by
-    a rotor or joint that turns with it."""
-    total: Array = sum((_seen_from(_pseudo(link), link.pose) for link in body.links), np.zeros((4, 4)))
+    """A body's own faults are those of its links; what is new is a joint that moves nothing,
+    neither by itself nor by a rotor or joint that turns with it."""
+    total: Array = sum(
+        (_seen_from(_pseudo(link), link.pose) for link in body.links), np.zeros((4, 4))
+    )
     verdict = _verdict("body", body.name, total, warned=False)
     if not leaf or _moved(body, total):
         return verdict
@@ -82,8 +96,14 @@ def _moved(body: Body, pseudo: Array) -> bool:
 def _pseudo(link: Link) -> Array:
     m, hx, hy, hz, xx, xy, xz, yy, yz, zz = link.parameters or (0.0,) * 10
     half = (xx + yy + zz) / 2
-    return np.array(((half - xx, -xy, -xz, hx), (-xy, half - yy, -yz, hy), (-xz, -yz, half - zz, hz),
-                     (hx, hy, hz, m)))
+    return np.array(
+        (
+            (half - xx, -xy, -xz, hx),
+            (-xy, half - yy, -yz, hy),
+            (-xz, -yz, half - zz, hz),
+            (hx, hy, hz, m),
+        )
+    )
 
 
 def _seen_from(pseudo: Array, pose: Pose) -> Array:
@@ -97,9 +117,13 @@ def _verdict(kind: str, name: str, pseudo: Array, warned: bool) -> Verdict:
     if not pseudo.any():
         return Verdict(kind, name, NO_INERTIA, (), "has no inertia")
     central, rounding = _central(pseudo)
-    values = tuple(float(v) for v in sorted((*np.linalg.eigvalsh(central), float(pseudo[3, 3] > 0))))
+    values = tuple(
+        float(v) for v in sorted((*np.linalg.eigvalsh(central), float(pseudo[3, 3] > 0)))
+    )
     status = _status(values[0], rounding)
-    return Verdict(kind, name, status, values, MESSAGES[status](pseudo), warned and status == INDEFINITE)
+    return Verdict(
+        kind, name, status, values, MESSAGES[status](pseudo), warned and status == INDEFINITE
+    )
 
 
 def _central(pseudo: Array) -> tuple[Array, float]:
@@ -127,15 +151,19 @@ def _moments(pseudo: Array) -> Array:
 
 
 def _triangle(pseudo: Array) -> str:
-    """Which moment is too large: one about a link axis where that shows it, else a principal one."""
+    """Which moment is too large: one about a link axis where that shows it, else a principal
+    one."""
     tensor = _moments(pseudo)
     names, moments = ("Ixx", "Iyy", "Izz"), [float(x) for x in np.diag(tensor)]
     if 2 * max(moments) <= sum(moments):
         names, moments = ("I1", "I2", "I3"), [float(x) for x in np.linalg.eigvalsh(tensor)]
     a, b, c = sorted(range(3), key=lambda i: (moments[i], i))
     principal = "" if names[0] == "Ixx" else "principal moments "
-    return (f"inertia violates the triangle inequality: {principal}{names[a]} + {names[b]} < {names[c]} about"
-            f" the centre of mass ({moments[a]:.4g} + {moments[b]:.4g} < {moments[c]:.4g} kg m^2)")
+    return (
+        f"inertia violates the triangle inequality: {principal}{names[a]} + {names[b]} < "
+        f"{names[c]} about"
+        f" the centre of mass ({moments[a]:.4g} + {moments[b]:.4g} < {moments[c]:.4g} kg m^2)"
+    )
 
 
 MESSAGES = {

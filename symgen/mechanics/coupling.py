@@ -1,9 +1,10 @@
-"""How the user's coordinates drive those of the bodies: q_bodies = G q + c, with the same G for all rates.
+"""How the user's coordinates drive those of the bodies: q_bodies = G q + c, with the same G for all
+rates.
 
-Joints that mimic others and rotors are bodies with coordinates of their own in every algorithm, which this module
-projects: forces and matrices by Gᵀ, axis by axis. (Featherstone, Rigid Body Dynamics Algorithms, 2008, section 3.2;
-for rotors Echeandia 2020, ch. 4.) Floating joints have seven positions to six rates.
-"""
+Joints that mimic others and rotors are bodies with coordinates of their own in every algorithm,
+which this module projects: forces and matrices by Gᵀ, axis by axis. (Featherstone, Rigid Body
+Dynamics Algorithms, 2008, section 3.2; for rotors Echeandia 2020, ch. 4.) Floating joints have
+seven positions to six rates."""
 
 import math
 from collections.abc import Sequence
@@ -16,10 +17,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.afloat import GLUED, POSITIONS, RUN, VELOCITY_OF, Afloat
+from symgen.mechanics.floating import GLUED, POSITIONS, RUN, VELOCITY_OF, Afloat
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Body, Model
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 SIX: Final = len(RUN)
 SEVEN: Final = len(POSITIONS)
@@ -27,7 +28,8 @@ SEVEN: Final = len(POSITIONS)
 
 @dataclass(frozen=True, slots=True)
 class Drive:
-    """What moves a body: coordinate `index` times `factor`, plus `offset`; `place` is where its position starts."""
+    """What moves a body: coordinate `index` times `factor`, plus `offset`; `place` is where its
+    position starts."""
 
     index: int
     place: int
@@ -39,8 +41,8 @@ class Drive:
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """The drives of all bodies, and the numbers of velocities and of positions of the user; `free` has the place of
-    each body in the run of a floating joint, 0 where it is in none."""
+    """The drives of all bodies, and the numbers of velocities and of positions of the user; `free`
+    has the place of each body in the run of a floating joint, 0 where it is in none."""
 
     drives: tuple[Drive, ...]
     free: tuple[int, ...]
@@ -68,11 +70,14 @@ class Coupling:
         return [_times(drive.factor, v[drive.index]) for drive in self.drives]
 
     def projected(self, values: Sequence[Scalar], axes: Sequence[int | None]) -> list[Scalar]:
-        """Gᵀ on an array of the bodies, row-major; `axes` has the size of each axis, None where that is a body's."""
+        """Gᵀ on an array of the bodies, row-major; `axes` has the size of each axis, None where
+        that is a body's."""
         if self.trivial:
             return list(values)
         sizes = [len(self.drives) if axis is None else axis for axis in axes]
-        targets = [self._targets() if axis is None else [(k, 1.0) for k in range(axis)] for axis in axes]
+        targets = [
+            self._targets() if axis is None else [(k, 1.0) for k in range(axis)] for axis in axes
+        ]
         shape = [self.velocities if axis is None else axis for axis in axes]
         out: list[Scalar] = [ZERO] * prod(shape)
         for at, value in zip(product(*map(range, sizes)), values, strict=True):
@@ -135,7 +140,8 @@ def _times(factor: float, x: Scalar) -> Scalar:
 
 @lru_cache(maxsize=8)
 def coupling_of(model: Model) -> Coupling:
-    """How the coordinates of a robot's user drive its bodies; those of a floating joint are numbered as VELOCITIES."""
+    """How the coordinates of a robot's user drive its bodies; those of a floating joint are
+    numbered as VELOCITIES."""
     index, place, drives = 0, 0, dict[int, Drive]()
     for i, body in enumerate(model.bodies, 1):
         if body.follows is not None:
@@ -154,7 +160,8 @@ def coupling_of(model: Model) -> Coupling:
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """A position of the user, or the coordinate whose rate is a velocity of the user, as people read it."""
+    """A position of the user, or the coordinate whose rate is a velocity of the user, as people
+    read it."""
 
     name: str
     link: str
@@ -170,7 +177,10 @@ def positions(model: Model) -> list[Coordinate]:
         link, stem = _moved(model, k), body.joint.name.rpartition(".")[0]
         if body.free == 1:
             units = ("m",) * 3 + ("1",) * 4
-            found += [Coordinate(f"{stem}.{p}", link, "floating", u) for p, u in zip(POSITIONS, units, strict=True)]
+            found += [
+                Coordinate(f"{stem}.{p}", link, "floating", u)
+                for p, u in zip(POSITIONS, units, strict=True)
+            ]
         elif not body.free:
             found.append(Coordinate(body.joint.name, link, body.kind, _unit(body)))
     return found
@@ -180,7 +190,9 @@ def velocities(model: Model) -> list[Coordinate]:
     """The user's velocities in order."""
     bodies = {body.joint.name: (k, body) for k, body in _own(model)}
     rows = ((name, *bodies[name]) for name in model.joint_names)
-    return [Coordinate(name, _moved(model, k), body.kind, f"{_unit(body)}/s") for name, k, body in rows]
+    return [
+        Coordinate(name, _moved(model, k), body.kind, f"{_unit(body)}/s") for name, k, body in rows
+    ]
 
 
 def _own(model: Model) -> list[tuple[int, Body]]:

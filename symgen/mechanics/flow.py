@@ -1,4 +1,5 @@
-"""Moments of a velocity field over a cloud of mass, scalar-generic: what composite bodies carry besides inertia."""
+"""Moments of a velocity field over a cloud of mass, scalar-generic: what composite bodies carry
+besides inertia."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from symgen.mechanics.inertia import NO_INERTIA, Inertia, Second
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.spatial import EZ, NULL, Force, Orient, Step, Turn, Vector, along
 from symgen.mechanics.system import System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 
 class Movable(Protocol):
@@ -28,8 +29,11 @@ def carried(thing: Thing, steps: Sequence[Step]) -> Thing:
     return thing
 
 
-def climb(system: System, i: int, q: Sequence[Scalar], thing: Thing) -> Iterator[tuple[int, Thing, Thing]]:
-    """What is given in the joint frame of `i`, in the body frame and in the joint frame of every ancestor j."""
+def climb(
+    system: System, i: int, q: Sequence[Scalar], thing: Thing
+) -> Iterator[tuple[int, Thing, Thing]]:
+    """What is given in the joint frame of `i`, in the body frame and in the joint frame of every
+    ancestor j."""
     for j in system.ancestors(i):
         at_body = carried(thing, system.body(i).placement.approach(q[i - 1]))
         thing, i = carried(at_body, system.body(j).placement.own(q[j - 1])), j
@@ -38,11 +42,12 @@ def climb(system: System, i: int, q: Sequence[Scalar], thing: Thing) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Moments of a velocity field u over a cloud of mass: p = ∫ u dm and the 3x3 matrix K = ∫ u rᵀ dm.
+    """Moments of a velocity field u over a cloud of mass: p = ∫ u dm and the 3x3 matrix K = ∫ u rᵀ
+    dm.
 
-    These 12 numbers are all there is in the 36 of the body-level factor B(v, I) (Echeandia 2020, eq. 3.1).
-    `k[a][b]` has the component a of u and b of r; `sum` is K_xx + K_yy, which turns about z leave alone.
-    """
+    These 12 numbers are all there is in the 36 of the body-level factor B(v, I) (Echeandia 2020,
+    eq. 3.1). `k[a][b]` has the component a of u and b of r; `sum` is K_xx + K_yy, which turns about
+    z leave alone."""
 
     p: Vector
     k: tuple[Vector, Vector, Vector]
@@ -74,13 +79,21 @@ class Flow:
     def moment_about(self, v: Vector) -> Vector:
         """∫ r × (v × u) dm = tr(K) v - K v."""
         x, y, z = self.k
-        rows = (Vector(y.y + z.z, -x.y, -x.z), Vector(-y.x, x.x + z.z, -y.z), Vector(-z.x, -z.y, x.x + y.y))
+        rows = (
+            Vector(y.y + z.z, -x.y, -x.z),
+            Vector(-y.x, x.x + z.z, -y.z),
+            Vector(-z.x, -z.y, x.x + y.y),
+        )
         return Vector(*(row.dot(v) for row in rows))
 
     def moved_in(self, step: Step) -> "Flow":
         """The same field about the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
-            return Flow(self.p.turned(-step), turned_in(self.k, step), self.planar if step.axis == 2 else None)
+            return Flow(
+                self.p.turned(-step),
+                turned_in(self.k, step),
+                self.planar if step.axis == 2 else None,
+            )
         arm = along(step.axis, step.length)
         a, b, c = (row + arm.scaled(u) for row, u in zip(self.k, self.p, strict=True))
         return Flow(self.p, (a, b, c), self.planar + arm.without(2).dot(self.p))
@@ -101,7 +114,9 @@ def turned_in(k: Sequence[Vector], turn: Turn) -> tuple[Vector, Vector, Vector]:
         return k[0], k[1], k[2]
     if isinstance(turn, Orient):
         half = [Vector(*(row.dot(r) for r in turn.rows)) for row in k]
-        a, b, d = (sum((h.scaled(x) for h, x in zip(half, row, strict=True)), NULL) for row in turn.rows)
+        a, b, d = (
+            sum((h.scaled(x) for h, x in zip(half, row, strict=True)), NULL) for row in turn.rows
+        )
         return a, b, d
     c, s = turn.angle.cos_sin
     n = turn.axis
@@ -115,7 +130,9 @@ def turned_in(k: Sequence[Vector], turn: Turn) -> tuple[Vector, Vector, Vector]:
     return a, b, d
 
 
-def _block(ii: Scalar, ij: Scalar, ji: Scalar, jj: Scalar, c: Scalar, s: Scalar) -> tuple[Scalar, ...]:
+def _block(
+    ii: Scalar, ij: Scalar, ji: Scalar, jj: Scalar, c: Scalar, s: Scalar
+) -> tuple[Scalar, ...]:
     """The in-plane entries after a turn; whole right angles only permute and negate them."""
     if s is ZERO:
         return ii, ij, ji, jj
@@ -139,20 +156,25 @@ def joint_flow(joint: JointType, inertia: Inertia) -> Flow:
     """The moments of J: K = [σ]x S + t hᵀ."""
     s, spin = inertia.s, spin_axis(joint).z
     x, y = Vector(s.xx, s.xy, s.xz).scaled(spin), Vector(s.xy, s.yy, s.yz).scaled(spin)
-    return Flow(joint.momentum(inertia).linear, (-y, x, inertia.h.scaled(slide_axis(joint).z)), ZERO)
+    return Flow(
+        joint.momentum(inertia).linear, (-y, x, inertia.h.scaled(slide_axis(joint).z)), ZERO
+    )
 
 
 def twist_flow(inertia: Inertia, linear: Vector, angular: Vector) -> Flow:
     """The moments of the velocities of a rigid body."""
     s, h = inertia.s, inertia.h
-    columns = [angular.cross(Vector(s[0, k], s[1, k], s[2, k])) + linear.scaled(h[k]) for k in range(3)]
+    columns = [
+        angular.cross(Vector(s[0, k], s[1, k], s[2, k])) + linear.scaled(h[k]) for k in range(3)
+    ]
     a, b, c = (Vector(*(column[k] for column in columns)) for k in range(3))
     return Flow(angular.cross(h) + linear.scaled(inertia.m), (a, b, c))
 
 
 @dataclass(frozen=True, slots=True)
 class Twist:
-    """A motion seen from a frame: velocity (or acceleration) of the frame's origin, and angular velocity."""
+    """A motion seen from a frame: velocity (or acceleration) of the frame's origin, and angular
+    velocity."""
 
     v: Vector
     w: Vector
@@ -170,7 +192,8 @@ class Twist:
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """A composite body: its inertia, and the field ρ' of its rates as seen from the frame at hand."""
+    """A composite body: its inertia, and the field ρ' of its rates as seen from the frame at
+    hand."""
 
     inertia: Inertia = NO_INERTIA
     rates: Flow = NO_FLOW

@@ -1,9 +1,8 @@
 """Which inertial parameters are independent, by the rank of a regressor at random states.
 
-What regrouping (Gautier & Khalil, T-RA 1990) leaves may still be dependent, first joints with restricted motion for
-instance (Gautier, J. Robotic Systems 1991). The regressor is that of momentum and gravity: it has the null space of
-the one of joint forces and needs no accelerations.
-"""
+What regrouping (Gautier & Khalil, T-RA 1990) leaves may still be dependent, first joints with
+restricted motion for instance (Gautier, J. Robotic Systems 1991). The regressor is that of momentum
+and gravity: it has the null space of the one of joint forces and needs no accelerations."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,14 +18,15 @@ from symgen.mechanics.flow import slide_axis
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, Second
 from symgen.mechanics.spatial import NULL, Vector
 from symgen.mechanics.system import Placement, System
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Key = tuple[int, int]
 """A parameter of a body in its canonical frame: the body's number and an index into MOMENTS."""
 
 MOMENTS: Final = ("m", "hx", "hy", "hz", "Sxx", "Sxy", "Sxz", "Syy", "Syz", "Szz", "J")
-"""Mass, first and second moments, the ten of a pseudo-inertia; and Sxx + Syy, the inertia of a rotor about its axis."""
+"""Mass, first and second moments, the ten of a pseudo-inertia; and Sxx + Syy, the inertia of a
+rotor about its axis."""
 
 STATES: Final = 16
 """Random states; each gives two equations a joint."""
@@ -48,7 +48,8 @@ def left_over(system: System) -> Iterator[Key]:
 
 
 def _kept(system: System) -> dict[int, Inertia]:
-    """What of any inertias of the links regrouping leaves on each body: where there is nothing it is ZERO."""
+    """What of any inertias of the links regrouping leaves on each body: where there is nothing it
+    is ZERO."""
     every = Inertia(1.0, Vector(1.0, 1.0, 1.0), Second(1.0, 1.0, 1.0, 1.0, 1.0, 1.0))
     total = {i: every if i in system.tens else NO_INERTIA for i in range(system.size + 1)}
     for i in system.inward:
@@ -62,9 +63,9 @@ def _kept(system: System) -> dict[int, Inertia]:
 def split(system: System, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
     """What regrouping leaves on body `i` and what it hands to the parent.
 
-    A slide of a planar joint has no links, so nothing that it would keep can merge with what it is handed: mass and
-    first moment stay where they are, and only what the slide hands on itself passes through.
-    """
+    A slide of a planar joint has no links, so nothing that it would keep can merge with what it is
+    handed: mass and first moment stay where they are, and only what the slide hands on itself
+    passes through."""
     body = system.body(i)
     kept, handed = body.regrouped(inertia)
     if body.parent == 0 or body.parent in system.tens or system.body(body.parent).free:
@@ -77,9 +78,9 @@ def split(system: System, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
 class Independent:
     """The independent ones of the parameters that regrouping leaves, in body order.
 
-    `grouped` has for each the others that act with it, and their factors. `smallest_kept` and `largest_dropped`
-    are the entries of the diagonal of R on both sides of its widest gap, relative to the largest.
-    """
+    `grouped` has for each the others that act with it, and their factors. `smallest_kept` and
+    `largest_dropped` are the entries of the diagonal of R on both sides of its widest gap, relative
+    to the largest."""
 
     keys: tuple[Key, ...]
     grouped: Mapping[Key, tuple[tuple[Key, float], ...]]
@@ -89,7 +90,8 @@ class Independent:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """What the rank depends on; `falls` has free fall by joint on the base, none where it comes at run time."""
+    """What the rank depends on; `falls` has free fall by joint on the base, none where it comes at
+    run time."""
 
     parents: tuple[int, ...]
     order: tuple[int, ...]
@@ -100,14 +102,21 @@ class Geometry:
 
     @classmethod
     def of(cls, system: System) -> "Geometry":
-        falls = {} if system.any_gravity else {i: tuple(map(float, g)) for i, g in system.gravity.items()}
+        falls = (
+            {}
+            if system.any_gravity
+            else {i: tuple(map(float, g)) for i, g in system.gravity.items()}
+        )
         parents, places = zip(*((b.parent, b.placement) for b in system.bodies), strict=True)
         keys = tuple(left_over(system))
-        return cls(parents, system.order, places, keys, tuple(sorted(falls.items())), system.coupling)
+        return cls(
+            parents, system.order, places, keys, tuple(sorted(falls.items())), system.coupling
+        )
 
 
 def independent(system: System, seed: int = 0) -> Independent:
-    """Which of the parameters that regrouping leaves are independent; the result does not depend on `seed`."""
+    """Which of the parameters that regrouping leaves are independent; the result does not depend on
+    `seed`."""
     return _independent(Geometry.of(system), seed)
 
 
@@ -136,7 +145,8 @@ class Columns:
 
 
 def independent_columns(rows: Numbers) -> Columns:
-    """Which columns of a regressor at many states (m x p) are independent, by the widest gap of its sizes."""
+    """Which columns of a regressor at many states (m x p) are independent, by the widest gap of its
+    sizes."""
     regressor = _compressed(rows)
     kept, dropped = _gap(regressor)
     threshold = math.sqrt(kept * dropped) * _largest(regressor)
@@ -154,8 +164,8 @@ def _largest(regressor: Numbers) -> float:
 
 
 def _gap(regressor: Numbers) -> tuple[float, float]:
-    """The entries of R on both sides of its widest gap, by QR with column pivoting; what is below rounding counts
-    as rounding. Without any gap nothing is dropped."""
+    """The entries of R on both sides of its widest gap, by QR with column pivoting; what is below
+    rounding counts as rounding. Without any gap nothing is dropped."""
     rest, diagonal = regressor.copy(), []
     for _ in range(min(rest.shape)):
         norms = np.linalg.norm(rest, axis=0)
@@ -185,7 +195,8 @@ def _first_independent(regressor: Numbers, threshold: float) -> list[int]:
 
 
 def _factors(regressor: Numbers, chosen: Sequence[int], threshold: float) -> Numbers:
-    """The other columns in terms of the chosen ones, to 12 decimals, which is what rounding leaves."""
+    """The other columns in terms of the chosen ones, to 12 decimals, which is what rounding
+    leaves."""
     dropped = np.linalg.norm(regressor, axis=0) > threshold
     dropped[chosen] = False
     basis, rest = regressor[:, chosen], regressor[:, dropped]
@@ -197,7 +208,8 @@ def _factors(regressor: Numbers, chosen: Sequence[int], threshold: float) -> Num
 
 
 def _regressor(geometry: Geometry, random: np.random.Generator) -> Numbers:
-    """Momentum and gravity of every joint at random states, by the parameters that regrouping leaves."""
+    """Momentum and gravity of every joint at random states, by the parameters that regrouping
+    leaves."""
     n, coupling = len(geometry.parents), geometry.coupling
     q, v = (random.uniform(-2, 2, (STATES, k)) for k in (coupling.positions, coupling.velocities))
     places = [coupling.normalized(row.tolist()) for row in q]
@@ -214,7 +226,9 @@ def _regressor(geometry: Geometry, random: np.random.Generator) -> Numbers:
         whole = sum(qd[:, j - 1, None, None] * fields[j] for j in path)
         for j in path:
             rows[:, j - 1, 0, i - 1] = _by_moments(fields[j].swapaxes(1, 2) @ whole)
-            rows[:, j - 1, 1, i - 1, :4] = -np.einsum("sa,sab->sb", fall, fields[j][:, :3])[:, [3, 0, 1, 2]]
+            rows[:, j - 1, 1, i - 1, :4] = -np.einsum("sa,sab->sb", fall, fields[j][:, :3])[
+                :, [3, 0, 1, 2]
+            ]
     columns = [len(MOMENTS) * (i - 1) + k for i, k in geometry.keys]
     felt = np.einsum("snkbm,nu->sukbm", rows, coupling.by_user)
     return np.asarray(felt.reshape(STATES * coupling.velocities * 2, -1)[:, columns])
@@ -232,7 +246,9 @@ def _frames(geometry: Geometry, states: Sequence[Sequence[Any]]) -> dict[int, Nu
     for i in geometry.order:
         place = geometry.placements[i - 1]
         poses = (pose_of(place.steps(state[i - 1])) for state in states)
-        steps = np.array([[(*row, p) for row, p in zip(x.rotation, x.position, strict=True)] for x in poses])
+        steps = np.array(
+            [[(*row, p) for row, p in zip(x.rotation, x.position, strict=True)] for x in poses]
+        )
         last = np.broadcast_to([[[0.0, 0.0, 0.0, 1.0]]], (len(states), 1, 4))
         found[i] = found[geometry.parents[i - 1]] @ np.concatenate([steps, last], axis=1)
     return found
@@ -241,7 +257,9 @@ def _frames(geometry: Geometry, states: Sequence[Sequence[Any]]) -> dict[int, Nu
 def _motion(place: Placement, frames: Numbers) -> Numbers:
     """The 4x4 matrix that takes points of the base to their velocities at unit rate of a joint."""
     (x, y, z), turn = (map(float, slide_axis(place.joint))), float(place.joint.spin(1.0))
-    unit = np.array([[0.0, -turn, 0.0, x], [turn, 0.0, 0.0, y], [0.0, 0.0, 0.0, z], [0.0, 0.0, 0.0, 0.0]])
+    unit = np.array(
+        [[0.0, -turn, 0.0, x], [turn, 0.0, 0.0, y], [0.0, 0.0, 0.0, z], [0.0, 0.0, 0.0, 0.0]]
+    )
     return np.asarray(frames @ unit @ np.linalg.inv(frames))
 
 

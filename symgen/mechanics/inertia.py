@@ -1,10 +1,11 @@
-"""The inertia of a body as its pseudo-inertia: mass, first and second moment, scalar-generic (design notes 2)."""
+"""The inertia of a body as its pseudo-inertia: mass, first and second moment, scalar-generic
+(design notes 2)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from symgen.mechanics.spatial import NULL, Orient, Step, Turn, Vector, along
-from symgen.scalar import ZERO, Scalar, named
+from symgen.numbers.scalar import ZERO, Scalar, named
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +37,16 @@ class Second:
         return self.xx + self.yy if self.sum is None else self.sum
 
     def remembering(self) -> "Second":
-        """The same matrix, which keeps xx + yy apart through turns about z: pays along parallel joints."""
+        """The same matrix, which keeps xx + yy apart through turns about z: pays along parallel
+        joints."""
         return replace(self, sum=self.across)
 
     def __getitem__(self, ij: tuple[int, int]) -> Scalar:
         return tuple(self)[_PACKED[ij]]
 
     def turned_in(self, turn: Turn) -> "Second":
-        """R S Rᵀ for the rotation of `turn`; the in-plane block costs five products (design notes 2)."""
+        """R S Rᵀ for the rotation of `turn`; the in-plane block costs five products (design notes
+        2)."""
         if turn.angle.is_zero:
             return self
         if isinstance(turn, Orient):
@@ -62,7 +65,10 @@ class Second:
 
     def _oriented(self, rows: Sequence[Vector]) -> "Second":
         """R S Rᵀ by the rows of R."""
-        half = [Vector(*(Vector(self[k, 0], self[k, 1], self[k, 2]).dot(row) for k in range(3))) for row in rows]
+        half = [
+            Vector(*(Vector(self[k, 0], self[k, 1], self[k, 2]).dot(row) for k in range(3)))
+            for row in rows
+        ]
         return Second(*(rows[i].dot(half[j]) for i, j in PAIRS))
 
     def _block(self, i: int, j: int, c: Scalar, s: Scalar) -> dict[tuple[int, int], Scalar]:

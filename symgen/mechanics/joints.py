@@ -1,14 +1,13 @@
 """The joint types: the one place that knows how a joint moves, feels force and hides inertia.
 
-Every joint acts along the z axis of its canonical frame. A new joint type is one class and its row in
-`JOINT_TYPES`; the joint laws and every algorithm test iterate the rows.
-"""
+Every joint acts along the z axis of its canonical frame. A new joint type is one class and its row
+in `JOINT_TYPES`; the joint laws and every algorithm test iterate the rows."""
 
 from typing import Final, Protocol
 
 from symgen.mechanics.inertia import Inertia, Second
 from symgen.mechanics.spatial import EZ, NULL, Angle, Force, Vector
-from symgen.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 
 class JointType(Protocol):
@@ -20,10 +19,12 @@ class JointType(Protocol):
     fixed_axis: bool
     """Whether the joint's axis has a place (a prismatic joint has only a direction)."""
     balanced: bool
-    """Whether the body looks the same at every coordinate, so that one number tells all of its own inertia."""
+    """Whether the body looks the same at every coordinate, so that one number tells all of its own
+    inertia."""
 
     grounded: bool
-    """Whether the body stands for what only its joint feels, so that it adds nothing to the robot's momentum."""
+    """Whether the body stands for what only its joint feels, so that it adds nothing to the robot's
+    momentum."""
 
     def turn(self, q: Scalar) -> Angle:
         """Rotation about z at coordinate `q`."""
@@ -46,9 +47,8 @@ class JointType(Protocol):
     def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
         """What the body keeps, and what its parent can carry without any torque changing.
 
-        The second part has no momentum along the joint and looks the same from the parent at every joint
-        position (Gautier & Khalil, T-RA 1990).
-        """
+        The second part has no momentum along the joint and looks the same from the parent at every
+        joint position (Gautier & Khalil, T-RA 1990)."""
 
 
 class Revolute:
@@ -83,7 +83,9 @@ class Revolute:
     def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
         h, s = inertia.h, inertia.s
         kept = Inertia(ZERO, Vector(h.x, h.y, ZERO), Second(s.xx, s.xy, s.xz, s.yy, s.yz, ZERO))
-        handed = Inertia(inertia.m, Vector(ZERO, ZERO, h.z), Second(ZERO, ZERO, ZERO, ZERO, ZERO, s.zz))
+        handed = Inertia(
+            inertia.m, Vector(ZERO, ZERO, h.z), Second(ZERO, ZERO, ZERO, ZERO, ZERO, s.zz)
+        )
         return kept, handed
 
 
@@ -123,7 +125,8 @@ class Prismatic:
 
 
 class Rotor(Revolute):
-    """A balanced rotor: turns about z, but looks the same however far it has turned, so its frame need not."""
+    """A balanced rotor: turns about z, but looks the same however far it has turned, so its frame
+    need not."""
 
     name = "rotor"
     balanced = True
@@ -141,7 +144,8 @@ class Rotor(Revolute):
 
 
 class Armature(Rotor):
-    """A rotor on the ground in place of one on the robot, whose inertia about its axis is all that is taken of it."""
+    """A rotor on the ground in place of one on the robot, whose inertia about its axis is all that
+    is taken of it."""
 
     name = "armature"
     grounded = True

@@ -1,11 +1,12 @@
-"""The joints of a robot as people know them: those of its file, whatever bodies they consist of, and their rotors."""
+"""The joints of a robot as people know them: those of its file, whatever bodies they consist of,
+and their rotors."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.mechanics.afloat import RUN
 from symgen.mechanics.coupling import SEVEN, Drive, coupling_of
+from symgen.mechanics.floating import RUN
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Body, Model
 
@@ -18,7 +19,8 @@ UNITS: Final = {"planar": "m, rad", "floating": "m, 1"}
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A joint of the file: the numbers of its bodies, the last of which has its links, and of its coordinates."""
+    """A joint of the file: the numbers of its bodies, the last of which has its links, and of its
+    coordinates."""
 
     name: str
     kind: str
@@ -48,11 +50,21 @@ def listed(model: Model) -> list[Listed]:
         last = i + (len(RUN) if first.free else PLANAR if first.planar else 1) - 1
         drives, run = coupling.drives[i - 1 : last], tuple(range(i, last + 1))
         name = first.joint.name.rpartition(".")[0] if last > i else first.joint.name
-        places, indices = ((), ()) if first.follows else (_places(first, drives), sorted(d.index for d in drives))
-        found.append(Listed(
-            name, first.kind, run, model.body(last), tuple(places), tuple(indices),
-            model.body(first.follows.leader).joint.name if first.follows else "", _follows(model, first),
-        ))
+        places, indices = (
+            ((), ()) if first.follows else (_places(first, drives), sorted(d.index for d in drives))
+        )
+        found.append(
+            Listed(
+                name,
+                first.kind,
+                run,
+                model.body(last),
+                tuple(places),
+                tuple(indices),
+                model.body(first.follows.leader).joint.name if first.follows else "",
+                _follows(model, first),
+            )
+        )
         i = last + 1
     return found
 
@@ -87,12 +99,17 @@ def rotor_of(body: Body) -> str:
     if joint.rotor is None:
         return ""
     rest = [f"{joint.rotor.mass:.6g} kg more on its carrier"] if joint.rotor.mass else []
-    spins = [f"{joint.rotor.inertia:.6g} kg m^2 at ratio {joint.rotor.ratio:.6g}"] if joint.rotor.inertia else []
+    spins = (
+        [f"{joint.rotor.inertia:.6g} kg m^2 at ratio {joint.rotor.ratio:.6g}"]
+        if joint.rotor.inertia
+        else []
+    )
     return ", ".join((*spins, *rest))
 
 
 def carrying_link(model: Model, i: int) -> str:
-    """The name of the link that carries the joint of body `i`, the innermost part of it where it has several."""
+    """The name of the link that carries the joint of body `i`, the innermost part of it where it
+    has several."""
     at = model.body(i).parent
     while at and not model.body(at).links:
         at = model.body(at).parent

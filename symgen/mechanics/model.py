@@ -1,10 +1,11 @@
-"""What a robot is: a tree of bodies joined by one-coordinate joints, with the inertia of every link.
+"""What a robot is: a tree of bodies joined by one-coordinate joints, with the inertia of every
+link.
 
-Base is 0, bodies are numbered in the order of their joints in the file. A joint with several coordinates is a run of
-bodies without links but the last, a rotor one more body, and a joint that mimics another a body that `follows`: how
-the bodies' coordinates come from those of the user is the business of `symgen.mechanics.coupling`.
-All lengths in m, angles in rad, masses in kg. Rotations are row-major 3x3 tuples.
-"""
+Base is 0, bodies are numbered in the order of their joints in the file. A joint with several
+coordinates is a run of bodies without links but the last, a rotor one more body, and a joint that
+mimics another a body that `follows`: how the bodies' coordinates come from those of the user is the
+business of `symgen.mechanics.coupling`. All lengths in m, angles in rad, masses in kg. Rotations
+are row-major 3x3 tuples."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,7 +19,8 @@ PARAMETER_NAMES = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Iz
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """Where a frame is in another: `rotation` maps its coordinates to the other's, `position` is its origin."""
+    """Where a frame is in another: `rotation` maps its coordinates to the other's, `position` is
+    its origin."""
 
     rotation: Matrix3 = IDENTITY
     position: Triple = (0.0, 0.0, 0.0)
@@ -36,7 +38,9 @@ class Pose:
 
     def __matmul__(self, other: "Pose") -> "Pose":
         a, b, c = (self.turn(other.column(i)) for i in range(3))
-        return Pose(((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2])), self.move(other.position))
+        return Pose(
+            ((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2])), self.move(other.position)
+        )
 
     def column(self, i: int) -> Triple:
         """Axis `i` of the frame in the other's axes."""
@@ -51,7 +55,8 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Range (rad or m), speed (rad/s or m/s) and effort (N m or N) of a joint; None where the file is silent."""
+    """Range (rad or m), speed (rad/s or m/s) and effort (N m or N) of a joint; None where the file
+    is silent."""
 
     lower: float | None = None
     upper: float | None = None
@@ -61,12 +66,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Rotor:
-    """The balanced rotor of a geared drive, on the link that carries the joint: it turns `ratio` times the joint.
+    """The balanced rotor of a geared drive, on the link that carries the joint: it turns `ratio`
+    times the joint.
 
-    `inertia` is that about its axis (kg m²); `mass` (kg) and `transverse` (inertia across the axis, kg m²) are what
-    the carrying link's own parameters do not contain. `axis` (unit) and `position` (m) are in the frame of the
-    link that carries the joint; None stands for the joint's own.
-    """
+    `inertia` is that about its axis (kg m²); `mass` (kg) and `transverse` (inertia across the axis,
+    kg m²) are what the carrying link's own parameters do not contain. `axis` (unit) and `position`
+    (m) are in the frame of the link that carries the joint; None stands for the joint's own."""
 
     ratio: float
     inertia: float
@@ -78,12 +83,12 @@ class Rotor:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """One moving joint: `kind` is a key of `symgen.mechanics.joints.JOINT_TYPES`, `axis` a unit vector.
+    """One moving joint: `kind` is a key of `symgen.mechanics.joints.JOINT_TYPES`, `axis` a unit
+    vector.
 
-    `damping` (N m s/rad or N s/m), `friction` and `offset` (N m or N) are those of the file, used only where asked
-    for. `armature` is the inertia of its rotor as the joint feels it, ratio² inertia (kg m² or kg), where that is
-    all that is taken of it; then `rotor` is None.
-    """
+    `damping` (N m s/rad or N s/m), `friction` and `offset` (N m or N) are those of the file, used
+    only where asked for. `armature` is the inertia of its rotor as the joint feels it, ratio²
+    inertia (kg m² or kg), where that is all that is taken of it; then `rotor` is None."""
 
     name: str
     kind: str
@@ -100,9 +105,9 @@ class Joint:
 class Link:
     """A link on the body that carries it.
 
-    `pose` is the link frame in the body's frame (the frame of the body's first link, which is its joint
-    frame); `parameters` are the ten of PARAMETER_NAMES about the link origin in link axes, None where the
-    link has no inertia. A link held by a fixed joint keeps its name and pose here.
+    `pose` is the link frame in the body's frame (the frame of the body's first link, which is its
+    joint frame); `parameters` are the ten of PARAMETER_NAMES about the link origin in link axes,
+    None where the link has no inertia. A link held by a fixed joint keeps its name and pose here.
     """
 
     name: str
@@ -121,12 +126,12 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A rigid body: the links moved by one joint. `pose` is its frame in the parent body's at coordinate 0.
+    """A rigid body: the links moved by one joint. `pose` is its frame in the parent body's at
+    coordinate 0.
 
-    `free` is the place (1 to 6) in the run of a floating joint, whose rates are a twist in the axes of its last
-    body (see `symgen.mechanics.afloat`); `planar` tells that the body belongs to a planar joint. `spin` is the
-    inertia of a rotor about its axis (kg m²).
-    """
+    `free` is the place (1 to 6) in the run of a floating joint, whose rates are a twist in the axes
+    of its last body (see `symgen.mechanics.afloat`); `planar` tells that the body belongs to a
+    planar joint. `spin` is the inertia of a rotor about its axis (kg m²)."""
 
     joint: Joint
     parent: int
@@ -155,11 +160,12 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A robot: `bodies[i - 1]` is body i; `base` are the links that do not move, the first of them the root.
+    """A robot: `bodies[i - 1]` is body i; `base` are the links that do not move, the first of them
+    the root.
 
-    `gravity` is the acceleration of free fall in the root link's frame (m/s²); without a root link (floating base)
-    that of the world. Velocities, torques and every joint-wise array follow `joint_names`.
-    """
+    `gravity` is the acceleration of free fall in the root link's frame (m/s²); without a root link
+    (floating base) that of the world. Velocities, torques and every joint-wise array follow
+    `joint_names`."""
 
     name: str
     bodies: tuple[Body, ...]

@@ -1,4 +1,5 @@
-"""Inertial parameters: from the user's ten to the pseudo-inertia, moved to canonical frames and regrouped."""
+"""Inertial parameters: from the user's ten to the pseudo-inertia, moved to canonical frames and
+regrouped."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Body, Model, Pose
 from symgen.mechanics.spatial import NULL, Angle, Turn, Vector
 from symgen.mechanics.system import Placement, Seat, System, SystemBody
-from symgen.scalar import ZERO, Scalar, structural
+from symgen.numbers.scalar import ZERO, Scalar, structural
 
 Parameters = Sequence[Scalar]
 """The ten of `PARAMETER_NAMES`, about the link origin in link axes."""
@@ -34,7 +35,9 @@ def seen_from(inertia: Inertia, pose: Pose) -> Inertia:
     whole = [_times(r, Vector(*(half[j][i] for j in range(3)))) for i in range(3)]
     m, shifted = inertia.m, h + p.scaled(inertia.m)
     pairs = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-    return Inertia(m, shifted, Second(*(whole[i][j] + h[i] * p[j] + p[i] * shifted[j] for i, j in pairs)))
+    return Inertia(
+        m, shifted, Second(*(whole[i][j] + h[i] * p[j] + p[i] * shifted[j] for i, j in pairs))
+    )
 
 
 def _times(rows: Sequence[Sequence[Scalar]], v: Vector) -> Vector:
@@ -50,9 +53,9 @@ def system(
 ) -> System:
     """The robot in canonical frames with regrouped inertia.
 
-    `parameters` replaces the ten numbers of the links it names by other scalars, `gravity` likewise (free fall
-    in root link axes); `regrouping` is a key of `REGROUPINGS`, or `WHOLE`; `frames` are others than the canonical ones.
-    """
+    `parameters` replaces the ten numbers of the links it names by other scalars, `gravity` likewise
+    (free fall in root link axes); `regrouping` is a key of `REGROUPINGS`, or `WHOLE`; `frames` are
+    others than the canonical ones."""
     frames, given = frames or canonical_frames(model), parameters or {}
     pull = {i: _base_gravity(model, i, frames[i - 1], gravity) for i in model.children(0)}
     placements = [_placement(model, i, frames[i - 1], pull) for i in range(1, model.size + 1)]
@@ -68,8 +71,14 @@ def system(
     roots = {i: _base_axes(model, i, frames[i - 1], placements[i - 1]) for i in pull}
     falls = {i: g for i, (g, _) in pull.items()}
     return System(
-        bodies, order, falls, roots=roots, seats=_seats(model, frames), any_gravity=gravity is not None,
-        coupling=coupling_of(model), tens=tuple(i for i, b in numbered if b.links),
+        bodies,
+        order,
+        falls,
+        roots=roots,
+        seats=_seats(model, frames),
+        any_gravity=gravity is not None,
+        coupling=coupling_of(model),
+        tens=tuple(i for i, b in numbered if b.links),
         rubbing_joints=tuple(i for i, b in numbered if b.rubs),
     )
 
@@ -105,7 +114,8 @@ def _tidied(pose: Pose, size: float) -> Pose:
 
 
 def turned_gravity(model: Model, gravity: Vector) -> Mapping[int, Vector]:
-    """Free fall (root link axes, any scalars) in the axes from which each joint on the base starts."""
+    """Free fall (root link axes, any scalars) in the axes from which each joint on the base
+    starts."""
     frames = canonical_frames(model)
     return {i: _base_gravity(model, i, frames[i - 1], gravity)[0] for i in model.children(0)}
 
@@ -125,8 +135,11 @@ def rotor_inertia(spin: Scalar) -> Inertia:
     return Inertia(ZERO, NULL, Second(half, ZERO, ZERO, half, ZERO, -half))
 
 
-def _base_gravity(model: Model, i: int, frame: CanonicalFrame, runtime: Vector | None) -> tuple[Vector, Angle]:
-    """Gravity in the axes from which base joint `i` turns, and the constant angle it still has from there."""
+def _base_gravity(
+    model: Model, i: int, frame: CanonicalFrame, runtime: Vector | None
+) -> tuple[Vector, Angle]:
+    """Gravity in the axes from which base joint `i` turns, and the constant angle it still has from
+    there."""
     axes = (model.body(i).pose @ frame.pose).inverse
     if runtime is not None:
         rows = [[tidy(x, 1.0) for x in row] for row in axes.rotation]
@@ -134,12 +147,16 @@ def _base_gravity(model: Model, i: int, frame: CanonicalFrame, runtime: Vector |
     size = max(abs(g) for g in model.gravity)
     here = Vector(*(tidy(x, size) for x in axes.turn(model.gravity)))
     if JOINT_TYPES[model.body(i).joint.kind].fixed_axis and not (here.x is ZERO and here.y is ZERO):
-        back = Vector(*(float(x) for x in here)).turned(Turn(2, Angle(ZERO, frame.theta0.c0, -frame.theta0.s0)))
+        back = Vector(*(float(x) for x in here)).turned(
+            Turn(2, Angle(ZERO, frame.theta0.c0, -frame.theta0.s0))
+        )
         return Vector(*(tidy(float(x), size) for x in back)), frame.theta0
     return here, Angle()
 
 
-def _placement(model: Model, i: int, frame: CanonicalFrame, pull: Mapping[int, tuple[Vector, Angle]]) -> Placement:
+def _placement(
+    model: Model, i: int, frame: CanonicalFrame, pull: Mapping[int, tuple[Vector, Angle]]
+) -> Placement:
     kind = JOINT_TYPES[model.body(i).joint.kind]
     free = model.body(i).free
     if i in pull:
@@ -148,8 +165,8 @@ def _placement(model: Model, i: int, frame: CanonicalFrame, pull: Mapping[int, t
 
 
 Balance = Callable[[Inertia, Pose, float], tuple[Inertia, Scalar]]
-"""Splits a body's inertia, given its main child's pose and the robot's size, into what remains and a mass that the
-child keeps."""
+"""Splits a body's inertia, given its main child's pose and the robot's size, into what remains and
+a mass that the child keeps."""
 
 
 def _minimal(inertia: Inertia, child: Pose, size: float) -> tuple[Inertia, Scalar]:
@@ -157,11 +174,12 @@ def _minimal(inertia: Inertia, child: Pose, size: float) -> tuple[Inertia, Scala
 
 
 def _balanced(inertia: Inertia, child: Pose, size: float) -> tuple[Inertia, Scalar]:
-    """Leave with the child the mass at its origin without which a first moment of the body vanishes.
+    """Leave with the child the mass at its origin without which a first moment of the body
+    vanishes.
 
-    That mass costs the child three products (m a), and saves the body a column of U h and its share of h × a.
-    A child too near would need a mass so large that its force, cancelled further in, takes digits with it.
-    """
+    That mass costs the child three products (m a), and saves the body a column of U h and its share
+    of h × a. A child too near would need a mass so large that its force, cancelled further in,
+    takes digits with it."""
     for k in (1, 0):
         if inertia.h[k] is not ZERO and abs(child.position[k]) > 1e-3 * size:
             mass = inertia.h[k] / child.position[k]
@@ -171,25 +189,38 @@ def _balanced(inertia: Inertia, child: Pose, size: float) -> tuple[Inertia, Scal
 
 
 REGROUPINGS: Final[dict[str, Balance]] = {"minimal": _minimal, "balanced": _balanced}
-"""How to use the freedom in regrouping: fewest parameters, or masses left where they cancel first moments."""
+"""How to use the freedom in regrouping: fewest parameters, or masses left where they cancel first
+moments."""
 
 WHOLE: Final = "whole"
-"""No regrouping: every body keeps its own inertia, as energies, momenta and the centre of mass need it."""
+"""No regrouping: every body keeps its own inertia, as energies, momenta and the centre of mass need
+it."""
 
 
 def _regrouped(
-    model: Model, order: Sequence[int], placements: Sequence[Placement], own: Sequence[Inertia], balance: Balance
+    model: Model,
+    order: Sequence[int],
+    placements: Sequence[Placement],
+    own: Sequence[Inertia],
+    balance: Balance,
 ) -> list[Inertia]:
-    """Hand to the parent what no torque can tell apart, from the leaves to the base (Gautier & Khalil 1990)."""
+    """Hand to the parent what no torque can tell apart, from the leaves to the base (Gautier &
+    Khalil 1990)."""
     total = {0: NO_INERTIA} | dict(enumerate(own, 1))
     for i in reversed(order):
-        placement, parent, child = placements[i - 1], model.body(i).parent, _balancing_child(model, i)
+        placement, parent, child = (
+            placements[i - 1],
+            model.body(i).parent,
+            _balancing_child(model, i),
+        )
         whole = _cleaned(total[i])
         if child is not None:
             whole, mass = balance(whole, pose_of(placements[child - 1].steps(ZERO)), size_of(model))
             total[child] = replace(total[child], m=total[child].m + mass)
             whole = _cleaned(whole)
-        total[i], handed = (whole, NO_INERTIA) if placement.free else placement.joint.regrouped(whole)
+        total[i], handed = (
+            (whole, NO_INERTIA) if placement.free else placement.joint.regrouped(whole)
+        )
         for step in reversed(placement.steps(ZERO)):
             handed = handed.moved_in(step)
         total[parent] = total[parent] + handed
@@ -197,7 +228,8 @@ def _regrouped(
 
 
 def _balancing_child(model: Model, i: int) -> int | None:
-    """The main child, where a point mass on its axis may belong to either body (both joints revolute)."""
+    """The main child, where a point mass on its axis may belong to either body (both joints
+    revolute)."""
     child = canonical_frames(model)[i - 1].main
     pair = [i] if child is None else [i, child]
     turning = all(JOINT_TYPES[model.body(j).joint.kind].fixed_axis for j in pair)
@@ -216,8 +248,12 @@ def _clean(numbers: Sequence[Scalar] | Vector | Second) -> list[Scalar]:
 
 
 def lumped(model: Model, names: Sequence[str]) -> Model:
-    """The model in which each body that `names` means as a whole has its inertia on its first link alone."""
-    return replace(model, bodies=tuple(_lumped_body(b) if b.links and b.name in names else b for b in model.bodies))
+    """The model in which each body that `names` means as a whole has its inertia on its first link
+    alone."""
+    return replace(
+        model,
+        bodies=tuple(_lumped_body(b) if b.links and b.name in names else b for b in model.bodies),
+    )
 
 
 def _lumped_body(body: Body) -> Body:
@@ -226,7 +262,9 @@ def _lumped_body(body: Body) -> Body:
         if link.parameters is not None:
             total = total + seen_from(pseudo_inertia(link.parameters), link.pose)
     first = replace(body.links[0], parameters=ten_parameters(total))
-    return replace(body, links=(first, *(replace(link, parameters=None) for link in body.links[1:])))
+    return replace(
+        body, links=(first, *(replace(link, parameters=None) for link in body.links[1:]))
+    )
 
 
 def ten_parameters(inertia: Inertia) -> tuple[float, ...]:
@@ -237,7 +275,8 @@ def ten_parameters(inertia: Inertia) -> tuple[float, ...]:
 
 
 def parameter_blocks(model: Model, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
-    """The ten parameters of each named link of a `lumped` model, in the order of bodies and their links.
+    """The ten parameters of each named link of a `lumped` model, in the order of bodies and their
+    links.
 
     A name that is a body's means the body with all that is fixed to it, another only that link.
     """

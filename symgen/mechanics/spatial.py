@@ -1,21 +1,21 @@
 """Angles, turns, shifts, vectors and forces, scalar-generic.
 
-Frames are moved only by elementary steps, turns about a coordinate axis and shifts along one: that is what
-keeps right angles free and every product countable. (Khalil & Kleinfinger, ICRA 1986; design notes 1-2.)
-"""
-
+Frames are moved only by elementary steps, turns about a coordinate axis and shifts along one: that
+is what keeps right angles free and every product countable. (Khalil & Kleinfinger, ICRA 1986;
+design notes 1-2.)"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from symgen.exact import atan2
 from symgen.mechanics.model import Pose
-from symgen.scalar import ZERO, Scalar, cos, named, sin, structural
+from symgen.numbers.exact import atan2
+from symgen.numbers.scalar import ZERO, Scalar, cos, named, sin, structural
 
 
 @dataclass(frozen=True, slots=True)
 class Angle:
-    """The sum of joint coordinates (`variable`, rad) and a constant angle kept as its cosine and sine."""
+    """The sum of joint coordinates (`variable`, rad) and a constant angle kept as its cosine and
+    sine."""
 
     variable: Scalar = ZERO
     c0: Scalar = 1.0
@@ -56,7 +56,8 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Orient(Turn):
-    """Any rotation of a frame, by its matrix: rows of the axes before, columns of the axes after."""
+    """Any rotation of a frame, by its matrix: rows of the axes before, columns of the axes
+    after."""
 
     rows: "tuple[Vector, Vector, Vector]"
 
@@ -85,15 +86,16 @@ Step = Turn | Shift
 class Vector:
     """Three components in some frame.
 
-    `origin` remembers what the vector was before a run of turns about one axis, and their sum: where that
-    original has a zero component, the turned vector is read off it with one turn by the summed angle
-    (parallel joints), which costs two products instead of six operations.
-    """
+    `origin` remembers what the vector was before a run of turns about one axis, and their sum:
+    where that original has a zero component, the turned vector is read off it with one turn by the
+    summed angle (parallel joints), which costs two products instead of six operations."""
 
     x: Scalar
     y: Scalar
     z: Scalar
-    origin: "tuple[Vector, Turn] | None" = field(default=None, compare=False, repr=False, kw_only=True)
+    origin: "tuple[Vector, Turn] | None" = field(
+        default=None, compare=False, repr=False, kw_only=True
+    )
 
     def __iter__(self) -> Iterator[Scalar]:
         return iter((self.x, self.y, self.z))
@@ -153,7 +155,8 @@ class Vector:
         return self
 
     def _source(self, turn: Turn) -> "tuple[Vector, Turn]":
-        """The vector to turn and by what: the remembered original where it is sparser than the present one."""
+        """The vector to turn and by what: the remembered original where it is sparser than the
+        present one."""
         if self.origin is None or self.origin[1].axis != turn.axis:
             return self, turn
         root, before = self.origin
@@ -164,7 +167,8 @@ class Vector:
 
 
 def axial(v: Vector, x: Scalar) -> Vector:
-    """v + x z. What a turn about z does to the rest of v is not affected, so its origin is remembered."""
+    """v + x z. What a turn about z does to the rest of v is not affected, so its origin is
+    remembered."""
     keeps = v.origin is not None and v.origin[1].axis == 2
     return Vector(v.x, v.y, v.z + x, origin=v.origin if keeps else None)
 
@@ -196,7 +200,9 @@ class Force:
     def moved_in(self, step: Step) -> "Force":
         """The same force at the frame from which `step` leads to the present one."""
         if isinstance(step, Shift):
-            return Force(self.linear, self.angular + along(step.axis, step.length).cross(self.linear))
+            return Force(
+                self.linear, self.angular + along(step.axis, step.length).cross(self.linear)
+            )
         return Force(self.linear.turned(-step), self.angular.turned(-step))
 
     def __neg__(self) -> "Force":
@@ -205,7 +211,9 @@ class Force:
     def placed(self, pose: Pose) -> "Force":
         """The same force at the frame in which its present frame has `pose`."""
         rows = [Vector(*(structural(x) for x in row)) for row in pose.rotation]
-        linear, angular = (Vector(*(row.dot(v) for row in rows)) for v in (self.linear, self.angular))
+        linear, angular = (
+            Vector(*(row.dot(v) for row in rows)) for v in (self.linear, self.angular)
+        )
         arm = Vector(*(structural(x) for x in pose.position))
         return Force(linear, angular + arm.cross(linear))
 

@@ -1,4 +1,5 @@
-"""The robot as algorithms see it: canonical frames and regrouped inertial parameters, scalar-generic."""
+"""The robot as algorithms see it: canonical frames and regrouped inertial parameters,
+scalar-generic."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -6,19 +7,20 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from symgen.errors import OptionError
-from symgen.mechanics.afloat import Afloat
 from symgen.mechanics.canonical import Landing, idle
 from symgen.mechanics.coupling import UNCOUPLED, Coupling
+from symgen.mechanics.floating import Afloat
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.model import Pose
 from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Shift, Step, Turn, Vector
-from symgen.mechanics.xml_reader import quoted, shown
-from symgen.scalar import ZERO, Scalar, sign, tanh
+from symgen.numbers.scalar import ZERO, Scalar, sign, tanh
+from symgen.text import quoted, shown
 
 Carried = TypeVar("Carried", Force, Inertia)
 Position = Scalar
-"""The position of a body's joint: a scalar, or what `symgen.mechanics.afloat` has for a floating one."""
+"""The position of a body's joint: a scalar, or what `symgen.mechanics.afloat` has for a floating
+one."""
 
 Sections = Callable[[str], AbstractContextManager[None]]
 
@@ -51,7 +53,8 @@ class Placement:
         return (*constant, *q.steps) if isinstance(q, Afloat) else constant
 
     def own(self, q: Position) -> tuple[Step, ...]:
-        """From the joint frame to the body's: the part of the way that the coordinate moves, and r."""
+        """From the joint frame to the body's: the part of the way that the coordinate moves, and
+        r."""
         return () if self.free else self.steps(q)[len(self.landing.steps) :]
 
     def turns(self, q: Scalar) -> tuple[Turn, ...]:
@@ -73,7 +76,11 @@ class Placement:
             return self.approach(q)
         own = Turn(2, self.joint.turn(q) + self.theta0)
         end = Shift(2, self.slide(q))
-        return (*self.landing.steps, *(() if own.angle.is_zero else (own,)), *(() if end.length is ZERO else (end,)))
+        return (
+            *self.landing.steps,
+            *(() if own.angle.is_zero else (own,)),
+            *(() if end.length is ZERO else (end,)),
+        )
 
     def carried_in(self, thing: Carried, q: Position) -> Carried:
         """A force or an inertia of the body, about the parent's origin in the parent's axes."""
@@ -84,10 +91,11 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """What a joint's drive needs beyond the dynamics: viscous q̇ + coulomb sign(q̇) + offset (N m or N).
+    """What a joint's drive needs beyond the dynamics: viscous q̇ + coulomb sign(q̇) + offset (N m
+    or N).
 
-    With a `width` (rad/s or m/s) the step of Coulomb friction is smooth, tanh(q̇ / width) in place of the sign.
-    """
+    With a `width` (rad/s or m/s) the step of Coulomb friction is smooth, tanh(q̇ / width) in place
+    of the sign."""
 
     viscous: Scalar = ZERO
     coulomb: Scalar = ZERO
@@ -104,7 +112,8 @@ class Friction:
         return self.viscous * rate + rubbing
 
     def slope(self, rate: Scalar) -> Scalar:
-        """The derivative of the force in the joint rate; a sign has none, wherever it has a derivative."""
+        """The derivative of the force in the joint rate; a sign has none, wherever it has a
+        derivative."""
         if self.coulomb is ZERO or not self.width:
             return self.viscous
         step = direction(rate, self.width)
@@ -112,7 +121,8 @@ class Friction:
 
 
 def direction(rate: Scalar, width: float) -> Scalar:
-    """The sign of a joint rate, 0 at rest; with a width (rad/s or m/s) its smooth stand-in tanh(rate / width)."""
+    """The sign of a joint rate, 0 at rest; with a width (rad/s or m/s) its smooth stand-in
+    tanh(rate / width)."""
     return tanh(rate * (1.0 / width)) if width else sign(rate)
 
 
@@ -122,17 +132,16 @@ FRICTION_COLUMNS: Final[dict[str, Callable[[Scalar, float], Scalar]]] = {
     "coulomb": direction,
     "offset": lambda rate, width: 1.0,
 }
-"""The kinds of friction, by the regressor column that each coefficient has at a joint rate, with the width of the
-step of Coulomb friction."""
+"""The kinds of friction, by the regressor column that each coefficient has at a joint rate, with
+the width of the step of Coulomb friction."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemBody:
     """One body: its parent's number, its link's name, its placement and its regrouped inertia.
 
-    `constant` tells whether the inertia is known at generation, so that sums of its parts cost nothing. `wrench` is
-    what the surroundings do to the body, about its frame's origin.
-    """
+    `constant` tells whether the inertia is known at generation, so that sums of its parts cost
+    nothing. `wrench` is what the surroundings do to the body, about its frame's origin."""
 
     parent: int
     name: str
@@ -158,7 +167,8 @@ class SystemBody:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Where a link's frame is: on which body (0: the base), and its pose in that body's frame (0: the root's)."""
+    """Where a link's frame is: on which body (0: the base), and its pose in that body's frame (0:
+    the root's)."""
 
     body: int
     pose: Pose
@@ -166,11 +176,11 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A tree in canonical frames. `gravity[i]` is free-fall acceleration in the base axes of base joint i.
+    """A tree in canonical frames. `gravity[i]` is free-fall acceleration in the base axes of base
+    joint i.
 
-    `roots[i]` is the pose of those base axes in the root link's frame, `seats` has every link of the file by name.
-    `any_gravity` tells that free fall is not known at generation.
-    """
+    `roots[i]` is the pose of those base axes in the root link's frame, `seats` has every link of
+    the file by name. `any_gravity` tells that free fall is not known at generation."""
 
     bodies: tuple[SystemBody, ...]
     order: tuple[int, ...]
@@ -180,7 +190,8 @@ class System:
     seats: Mapping[str, Seat] = field(default_factory=dict)
     any_gravity: bool = False
     friction_kinds: tuple[str, ...] = ()
-    """Which columns regressors have for each joint of `rubbing_joints`, behind those of the inertial parameters."""
+    """Which columns regressors have for each joint of `rubbing_joints`, behind those of the
+    inertial parameters."""
     friction_width: float = 0.0
     """Of the step of Coulomb friction in those columns (rad/s or m/s); 0 for the sign."""
     coupling: Coupling = UNCOUPLED
@@ -199,25 +210,34 @@ class System:
     def seat(self, name: str) -> Seat:
         """Where the link `name` is. Raises OptionError."""
         if name not in self.seats:
-            raise OptionError(f"no link is called '{shown(name)}'; there are {quoted(list(self.seats))}")
+            raise OptionError(
+                f"no link is called '{shown(name)}'; there are {quoted(list(self.seats))}"
+            )
         return self.seats[name]
 
     def pushed(self, links: Sequence[str], wrenches: Sequence[Scalar]) -> "System":
-        """The system under external wrenches: six numbers a link, force then moment, link axes, link origin.
+        """The system under external wrenches: six numbers a link, force then moment, link axes,
+        link origin.
 
-        Those on links of the base have no effect. Raises OptionError for a link that does not exist.
-        """
+        Those on links of the base have no effect. Raises OptionError for a link that does not
+        exist."""
         total = {i: body.wrench for i, body in enumerate(self.bodies, 1)}
         for k, link in enumerate(links):
             seat, six = self.seat(link), wrenches[6 * k : 6 * k + 6]
             if seat.body:
-                total[seat.body] = total[seat.body] + Force(Vector(*six[:3]), Vector(*six[3:])).placed(seat.pose)
-        return replace(self, bodies=tuple(replace(b, wrench=total[i]) for i, b in enumerate(self.bodies, 1)))
+                total[seat.body] = total[seat.body] + Force(
+                    Vector(*six[:3]), Vector(*six[3:])
+                ).placed(seat.pose)
+        return replace(
+            self, bodies=tuple(replace(b, wrench=total[i]) for i, b in enumerate(self.bodies, 1))
+        )
 
     def rubbing(self, coefficients: Sequence[Friction]) -> "System":
         """The system with friction in its joints, in body order."""
         pairs = zip(self.bodies, coefficients, strict=True)
-        return replace(self, bodies=tuple(replace(body, friction=friction) for body, friction in pairs))
+        return replace(
+            self, bodies=tuple(replace(body, friction=friction) for body, friction in pairs)
+        )
 
     def own(self, i: int) -> Pose:
         """The frame of body `i` in the file, that of its ten parameters, in its canonical frame."""
@@ -235,7 +255,8 @@ class System:
 
     @property
     def rotors(self) -> tuple[int, ...]:
-        """The bodies with one parameter, inertia about their axis; in regressors they come behind the others."""
+        """The bodies with one parameter, inertia about their axis; in regressors they come behind
+        the others."""
         return tuple(i for i, body in enumerate(self.bodies, 1) if body.joint.balanced)
 
     @property
@@ -251,7 +272,8 @@ class System:
         return 10 * len(self.tens) + len(self.rotors)
 
     def first_of_run(self, i: int) -> int:
-        """The first body of the floating joint that body `i` belongs to; `i` where it belongs to none."""
+        """The first body of the floating joint that body `i` belongs to; `i` where it belongs to
+        none."""
         return i - max(self.body(i).free - 1, 0)
 
     @property
@@ -281,5 +303,5 @@ class System:
 
     def ancestors(self, i: int) -> Iterator[int]:
         """`i`'s parent, its parent, ... down to the body on the base."""
-        while (i := self.body(i).parent):
+        while i := self.body(i).parent:
             yield i

@@ -1,0 +1,90 @@
+"""The command ``symgen excite``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symgen.errors import OptionError
+from symgen.jobs.options import EXCITE_OPTIONS, FILE, ROBOT_OPTIONS, with_options
+
+if TYPE_CHECKING:
+    from symgen.identification.excitation import Task
+
+PLANNED = ("harmonics", "period", "rate", "margin", "seed", "budget", "rest")
+"""Options of the command that are fields of a plan."""
+
+
+@click.command()
+@FILE
+@with_options(EXCITE_OPTIONS, ROBOT_OPTIONS)
+def excite(file: str, out: Path, plot: Path | None, **options: Any) -> None:
+    """Find a periodic motion that tells a robot's parameters apart.
+
+    The motion of each joint is a Fourier series (Swevers 1997) that keeps position, velocity and
+    force within the limits of the file; forces are those of inverse dynamics with the file's
+    parameters. It lowers the condition number of the base regressor, rows divided by each joint's
+    effort limit and columns scaled to unit length. Out of scope: collisions of the robot with
+    itself or its surroundings are NOT checked; look at the motion before it is run.
+
+    \b
+    symgen excite robots/panda_arm.urdf -o motion.csv --plot motion.png
+    symgen excite robots/ur5.urdf -o motion.csv --harmonics 4 --rest --friction viscous,coulomb
+    symgen excite arm.urdf -o motion.csv --limit slide.velocity=0.5 --limit slide.effort=200
+    """
+    from symgen.cli.progress import progress
+    from symgen.identification.excitation import excite as excited
+    from symgen.identification.excite_report import check, csv, on_terminal, picture
+    from symgen.jobs.publish import write_files
+
+    with progress() as tell:
+        tell("reading the robot")
+        sought = task(file, options)
+        check(sought, out, plot, file)
+        found = excited(sought, tell)
+        files = {out: csv(found)}
+        if plot is not None:
+            tell("drawing")
+            files[plot] = picture(found)
+        write_files(files)
+    on_terminal(found)
+    for path in files:
+        click.echo(f"wrote {path}")
+
+
+def task(file: str, options: dict[str, Any]) -> "Task":
+    """What to excite, by the options of the command. Raises SymgenError."""
+    import numpy as np
+
+    from symgen.cli.identify import at_runtime
+    from symgen.identification.bounds import bounds
+    from symgen.identification.dynamics import dynamics
+    from symgen.identification.excitation import Task
+    from symgen.identification.methods import friction, torque_mapping
+    from symgen.identification.plan import Plan
+    from symgen.jobs.job import Job
+
+    plan = Plan(**{name: options.pop(name) for name in PLANNED})
+    limits = [_limit(text) for text in options.pop("limits")]
+    job = Job(file, **{**options, "friction": at_runtime(options["friction"])})
+    if job.gravity == "runtime":
+        raise OptionError("--gravity runtime: a motion is made under one gravity; give it as X,Y,Z")
+    loaded = job.load()
+    bound, mapping = bounds(loaded, limits), torque_mapping(loaded.model)
+    values = np.array([*mapping.base(mapping.prior), *friction(job, loaded.model).values()])
+    return Task(loaded.model.joint_names, dynamics(job, loaded), values, bound, plan)
+
+
+def _limit(text: str) -> tuple[str, str, float]:
+    """The joint, the kind and the value of JOINT.KIND=VALUE. Raises OptionError."""
+    name, _, value = text.rpartition("=")
+    joint, dot, kind = name.rpartition(".")
+    try:
+        number = float(value)
+        if not dot or number - number != 0:
+            raise ValueError
+    except ValueError:
+        raise OptionError(
+            f"--limit {text!r}: give JOINT.KIND=VALUE, as in elbow.velocity=1.5"
+        ) from None
+    return joint, kind, number

@@ -1,0 +1,131 @@
+"""The command ``symgen identify``."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symgen.errors import OptionError
+from symgen.jobs.options import FILE, IDENTIFY_OPTIONS, JSON_OPTION, ROBOT_OPTIONS, with_options
+
+if TYPE_CHECKING:
+    from symgen.identification.run import Identified
+    from symgen.identification.shaping import More
+
+OF_JOB = ("friction", "friction_width")
+"""Options of the command that belong to the robot's job."""
+OF_COMMAND = ("out", "urdf", "payload")
+"""Those that say what to make of an estimate."""
+
+
+@click.command()
+@FILE
+@click.argument("log", metavar="LOG", type=click.Path())
+@with_options(IDENTIFY_OPTIONS, ROBOT_OPTIONS, JSON_OPTION)
+def identify(
+    file: str,
+    log: str,
+    out: Path | None,
+    as_json: bool,
+    urdf: Path | None,
+    payload: str | None,
+    **options: Any,
+) -> None:
+    """Identify inertial parameters and friction from a log.
+
+    LOG is CSV, NPZ or Parquet with columns t (s), q_JOINT, qd_JOINT, qdd_JOINT and tau_JOINT;
+    velocities and accelerations may be missing. It may be larger than memory.
+    docs/identification.md has the columns, the methods and what is written.
+
+    \b
+    symgen identify robots/panda_arm.urdf log.csv
+    symgen identify robots/ur5.urdf log.parquet --friction viscous,coulomb,offset -o DIR
+    symgen identify robots/ur5.urdf log.npz --sensor wrench:wrist_3_joint --full
+    symgen identify robots/panda_arm.urdf log.csv --urdf identified.urdf --payload flange
+    """
+    from symgen.cli.progress import progress
+    from symgen.jobs.publish import check_folder, write_files
+
+    with progress() as tell:
+        if out is not None:
+            check_folder(out)
+        found, more = run(file, log, options, tell, urdf, payload)
+        if out is not None:
+            tell("drawing")
+            written(found, out, more)
+        else:
+            write_files(more.files)
+    for note in found.notes:
+        click.echo(note, err=True)
+    _say(found, more, as_json)
+    for path in (out, urdf):
+        if path is not None and not as_json:
+            click.echo(f"wrote {path}")
+
+
+def run(
+    file: str,
+    log: str,
+    options: dict[str, Any],
+    progress: Callable[[str], None],
+    urdf: Path | None = None,
+    payload: str | None = None,
+) -> tuple["Identified", "More"]:
+    """Identify with the options of the command, and what `urdf` and `payload` ask for. Raises
+    SymgenError."""
+    from symgen.identification.run import identify as identified
+    from symgen.identification.settings import Settings
+    from symgen.identification.shaping import more
+    from symgen.jobs.job import Job
+
+    names = [
+        str(option.name) for option in _own_options() if option.name not in (*OF_JOB, *OF_COMMAND)
+    ]
+    settings = Settings(**{name: options.pop(name) for name in names})
+    job = Job(file, **{**options, "friction": at_runtime(options["friction"])})
+    progress("reading the robot")
+    loaded = job.load()
+    asked = more(job, loaded, urdf, payload)
+    found = identified(job, loaded, log, settings, progress)
+    return found, asked.of(found.estimate, progress)
+
+
+def _own_options() -> tuple[click.Option, ...]:
+    from symgen.jobs.options import options_of
+
+    return options_of(IDENTIFY_OPTIONS)
+
+
+def at_runtime(friction: str) -> str:
+    """The kinds of friction as unknowns; no file need give them. Raises OptionError."""
+    from symgen.mechanics.system import FRICTION_COLUMNS
+
+    kinds = friction.removeprefix("runtime:").split(",") if friction else []
+    if len(set(kinds)) < len(kinds) or not set(kinds) <= set(FRICTION_COLUMNS):
+        raise OptionError(f"--friction {friction}: use some of {', '.join(FRICTION_COLUMNS)}")
+    return f"runtime:{','.join(kinds)}" if kinds else ""
+
+
+def _say(found: "Identified", more: "More", as_json: bool) -> None:
+    from symgen.identification.report import data, on_terminal
+
+    if as_json:
+        click.echo(json.dumps({**data(found), **more.data}, indent=1))
+    else:
+        on_terminal(found)
+        for line in more.said:
+            click.echo(line)
+
+
+def written(found: "Identified", folder: Path, more: "More") -> list[Path]:
+    """Write identification.json and pictures into a folder, and what else was asked for. Raises
+    SymgenError, and then nothing was written."""
+    from symgen.identification.plots import pictures
+    from symgen.identification.report import LISTING, data, listed
+    from symgen.jobs.publish import publish
+
+    drawn = pictures(found)
+    text = json.dumps(listed({**data(found), **more.data}, drawn), indent=1) + "\n"
+    return publish({LISTING: text, **drawn}, folder, LISTING, more.files)

@@ -1,0 +1,239 @@
+"""From a robot and the settings to what identification needs of a log and the equations it makes of
+it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.errors import OptionError
+from symgen.identification.equations import Energies, Equations, Instants, Momenta, Rubbing
+from symgen.identification.estimate import BaseMapping
+from symgen.identification.kernel import Kernel, kernel
+from symgen.identification.samples import Wanted
+from symgen.identification.settings import Settings
+from symgen.jobs.job import Job
+from symgen.mechanics.base_parameters import base_parameters
+from symgen.mechanics.coupling import Coupling, coupling_of, positions, velocities
+from symgen.mechanics.independence import independent_columns
+from symgen.mechanics.listing import listed
+from symgen.mechanics.model import Model
+from symgen.mechanics.parameters import WHOLE, lumped, system
+from symgen.reading.assemble import Loaded
+from symgen.text import quoted, shown
+from symgen.tracing.robot import FRICTION_FIELDS
+
+Numbers = NDArray[np.float64]
+
+COMPONENTS: Final = ("fx", "fy", "fz", "tx", "ty", "tz")
+"""Of a wrench: force, then torque about the link's origin, in the link's axes."""
+
+STATES: Final = 64
+"""Random states that tell which parameters a wrench depends on; each gives six equations."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be identified: the mapping of parameters, friction, what is measured, and the
+    equations.
+
+    `friction` has the coefficients by name, as the robot's files give them. `channels` are names
+    and units of measurements; `equations` takes the number of samples in an interval, which ways
+    that use single samples ignore; `intervals` tells whether it matters."""
+
+    mapping: BaseMapping
+    friction: Mapping[str, float]
+    channels: tuple[tuple[str, str], ...]
+    wanted: Wanted
+    intervals: bool
+    equations: Callable[[int], Equations]
+
+
+def problem(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+    """The problem of a robot. Raises OptionError."""
+    if job.gravity == "runtime":
+        raise OptionError("--gravity runtime: a log was made under one gravity; give it as X,Y,Z")
+    if not loaded.model.dof:
+        raise OptionError("the robot has no joint that moves, so there is nothing to identify")
+    if settings.joint:
+        return _wrench(job, loaded, settings)
+    mapping = torque_mapping(loaded.model)
+    return WAYS[settings.method](job, loaded, mapping)
+
+
+def torque_mapping(model: Model) -> BaseMapping:
+    """The base parameters of joint forces, with the parameters of the file as prior."""
+    whole = lumped(model, [body.name for body in model.moving])
+    base = base_parameters(whole)
+    return BaseMapping(
+        whole, base.columns, base.names, _bodies(whole), base.factors, standard_parameters(whole)
+    )
+
+
+def _bodies(model: Model) -> tuple[str, ...]:
+    return tuple(body.name for body in model.moving)
+
+
+def standard_parameters(model: Model) -> Numbers:
+    """The ten of each body of a lumped model and the inertia of each rotor, in the order of
+    regressors."""
+    tens = [x for body in model.moving for x in body.links[0].parameters or (0.0,) * 10]
+    robot = system(model, regrouping=WHOLE)
+    return np.array([*tens, *(model.body(i).spin for i in robot.rotors)])
+
+
+def friction(job: Job, model: Model) -> dict[str, float]:
+    """The coefficients of friction in the order of their columns, such as ``viscous shoulder``, as
+    the files have them."""
+    joints = [model.body(i).joint for i in system(model, regrouping=WHOLE).rubbing_joints]
+    return {
+        f"{kind} {joint.name}": FRICTION_FIELDS[kind](joint)
+        for joint in joints
+        for kind in _kinds(job)
+    }
+
+
+def _kinds(job: Job) -> tuple[str, ...]:
+    return tuple(job.friction.removeprefix("runtime:").split(",")) if job.friction else ()
+
+
+def _kernel(job: Job, loaded: Loaded, quantity: str) -> Kernel:
+    return kernel(replace(job, quantities=(quantity,)), loaded)
+
+
+def base_kernel(job: Job, loaded: Loaded) -> Kernel:
+    """The base regressor of joint forces, columns of the job's friction last."""
+    return _kernel(job, loaded, "base_regressor")
+
+
+def _torque_channels(model: Model, power: str = "") -> tuple[tuple[str, str], ...]:
+    return tuple((row.name, _force(row.unit) + power) for row in velocities(model))
+
+
+def _force(unit: str) -> str:
+    return "N m" if unit.startswith("rad") else "N"
+
+
+def _wanted(model: Model, accelerations: bool) -> Wanted:
+    rates = tuple(row.name for row in velocities(model))
+    return Wanted(tuple(row.name for row in positions(model)), rates, "tau", rates, accelerations)
+
+
+def _acceleration(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
+    made = base_kernel(job, loaded)
+    equations = Instants(made, tuple(range(made.shape[1])))
+    model = loaded.model
+    return Problem(
+        mapping,
+        friction(job, model),
+        _torque_channels(model),
+        _wanted(model, True),
+        False,
+        lambda interval: equations,
+    )
+
+
+def _momentum(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
+    plain, model = replace(job, friction=""), loaded.model
+    momentum, rate = (
+        _kernel(plain, loaded, name) for name in ("momentum_regressor", "momentum_rate_regressor")
+    )
+    made = partial(Momenta, momentum, rate, _projection(mapping), _rubbing(job, model))
+    channels = _torque_channels(model, " s")
+    return Problem(mapping, friction(job, model), channels, _wanted(model, False), True, made)
+
+
+def _energy(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
+    plain, model = replace(job, friction=""), loaded.model
+    names = "kinetic_energy_regressor", "potential_energy_regressor"
+    kinetic, potential = (_kernel(plain, loaded, name) for name in names)
+    made = partial(Energies, kinetic, potential, _projection(mapping), _rubbing(job, model))
+    return Problem(
+        mapping, friction(job, model), (("energy", "J"),), _wanted(model, False), True, made
+    )
+
+
+def _projection(mapping: BaseMapping) -> Numbers:
+    """Takes regressors of standard parameters to those of base parameters: K K⁺ = 1, and Y = Y_b
+    K."""
+    return np.asarray(np.linalg.pinv(mapping.factors))
+
+
+WAYS: Final[dict[str, Callable[[Job, Loaded, BaseMapping], Problem]]] = {
+    "acceleration": _acceleration,
+    "momentum": _momentum,
+    "energy": _energy,
+}
+"""The ways to use joint forces, by name of the method."""
+
+
+def _rubbing(job: Job, model: Model) -> Rubbing:
+    joints = system(model, regrouping=WHOLE).rubbing_joints
+    rates = coupling_of(model).by_user[[i - 1 for i in joints]].reshape(len(joints), model.dof)
+    return Rubbing(np.asarray(rates, np.float64), _kinds(job), job.friction_width)
+
+
+# -- wrench ----------------------------------------------------------------------------------------
+# ---------------
+
+
+def _wrench(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+    if job.friction:
+        raise OptionError("--friction: a wrench does not feel the friction of joints; leave it out")
+    link, model = _carried(loaded, settings.joint), lumped(loaded.model, _bodies(loaded.model))
+    made = _kernel(job, loaded, f"wrench_regressor:{link}")
+    found = independent_columns(_random_wrenches(made, coupling_of(model)))
+    base = base_parameters(model)
+    names = tuple(base.names[c] for c in found.chosen)
+    factors = found.factors + np.eye(made.shape[1])[list(found.chosen)]
+    mapping = BaseMapping(
+        model, names, base.names, _bodies(model), factors, standard_parameters(model)
+    )
+    equations, wanted = Instants(made, found.chosen), _wanted(loaded.model, True)
+    channels = tuple((name, "N" if name.startswith("f") else "N m") for name in COMPONENTS)
+    return Problem(
+        mapping,
+        {},
+        channels,
+        replace(wanted, prefix="wrench", measured=COMPONENTS),
+        False,
+        lambda interval: equations,
+    )
+
+
+def _carried(loaded: Loaded, joint: str) -> str:
+    """The link that a joint moves. Raises OptionError."""
+    joints = {row.name: row.body.name for row in listed(loaded.model)}
+    if joint not in joints:
+        raise OptionError(
+            f"--sensor wrench:{shown(joint)}: no moving joint is called '{shown(joint)}'; there "
+            f"are "
+            f"{quoted(list(joints))}"
+        )
+    return joints[joint]
+
+
+def _random_wrenches(made: Kernel, coupling: Coupling, seed: int = 0) -> Numbers:
+    """The regressor at random states, row under row."""
+    random = np.random.default_rng(seed)
+    q, qd, qdd = (random.uniform(-2, 2, (STATES, size)) for size in made.inputs)
+    for four in coupling.quaternions:
+        q[:, four] /= np.linalg.norm(q[:, four], axis=1, keepdims=True)
+    return made(q, qd, qdd).reshape(-1, made.shape[1])
+
+
+def unidentified(mapping: BaseMapping, names: Sequence[str]) -> str:
+    """Some base parameters with what they consist of, for a message."""
+    groups = dict(zip(mapping.names, mapping.groupings, strict=True))
+    return ", ".join(
+        f"{name} ({short(groups[name])})" if groups.get(name, name) != name else name
+        for name in names
+    )
+
+
+def short(text: str, most: int = 46) -> str:
+    """The first terms of a sum of parameters."""
+    return text if len(text) <= most else text[: most - 4].rpartition(" ")[0] + " ..."

@@ -1,0 +1,180 @@
+"""What a researcher wants to see of a robot, as plain data: ``symgen inspect --json`` prints it
+whole."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from symgen.inspection.report import operations_data
+from symgen.jobs.job import Job
+from symgen.languages.module import Module
+from symgen.mechanics.base_parameters import BaseParameters, base_parameters
+from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
+from symgen.mechanics.consistency import judge
+from symgen.mechanics.coupling import positions
+from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.listing import Listed, carrying_link, listed
+from symgen.mechanics.model import PARAMETER_NAMES, Body, Model, Pose
+from symgen.mechanics.parameters import lumped
+from symgen.mechanics.spatial import Angle, Vector
+from symgen.numbers.scalar import Scalar
+
+Matrix = npt.NDArray[np.float64]
+Data = dict[str, Any]
+
+
+def inspect(job: Job) -> Data:
+    """Everything about the robot of a job, as data for JSON (documented in docs/formats.md). Raises
+    SymgenError."""
+    loaded = job.load()
+    module = job.module(loaded)
+    model = lumped(loaded.model, [body.name for body in loaded.model.moving])
+    status = {v.name: v.status for v in judge(loaded.model) if v.kind == "body"}
+    gravity = Vector(1.0, 1.0, 1.0) if module.robot.runtime_gravity else None
+    return {
+        "robot": model.name,
+        "dof": model.dof,
+        "positions": [row.name for row in positions(model)],
+        "velocities": list(model.joint_names),
+        "base": "root link" if model.base else "world",
+        "gravity": "runtime" if module.robot.runtime_gravity else list(model.gravity),
+        "bodies": _bodies(model, status),
+        "rotors": _rotors(model),
+        "canonical_frames": _canonical(model),
+        "base_parameters": _base(base_parameters(model, gravity)),
+        "operations": operations_data(module)["quantities"],
+    }
+
+
+def _bodies(model: Model, status: Mapping[str, str]) -> list[Data]:
+    world: dict[int, Pose] = {0: Pose()}
+    for i in model.outward:
+        world[i] = world[model.body(i).parent] @ model.body(i).pose
+    return [_body(model, joint, world, status[joint.body.name]) for joint in listed(model)]
+
+
+def _body(model: Model, joint: Listed, world: Mapping[int, Pose], status: str) -> Data:
+    body, i = joint.body, joint.bodies[-1]
+    ten = body.links[0].parameters or (0.0,) * 10
+    return {
+        "index": i,
+        "name": body.name,
+        "parent": carrying_link(model, i),
+        "joint": joint.name,
+        "type": joint.kind,
+        "unit": joint.unit,
+        "positions": list(joint.positions),
+        "velocities": list(joint.velocities),
+        "follows": _follows(joint),
+        "fixed_links": [link.name for link in body.links[1:]],
+        "placement": _matrix(model.body(joint.bodies[0]).pose).tolist(),
+        "transform_from_base": _matrix(world[i]).tolist(),
+        "screw": _screw(body) if len(joint.bodies) == 1 else None,
+        "mass": ten[0],
+        "center_of_mass": [h / ten[0] for h in ten[1:4]] if ten[0] else None,
+        "parameters": dict(zip(PARAMETER_NAMES, ten, strict=True)),
+        "spatial_inertia": spatial_inertia(ten).tolist(),
+        "pseudo_inertia": status,
+    }
+
+
+def _follows(joint: Listed) -> Data | None:
+    follow = joint.body.follows
+    return (
+        None
+        if follow is None
+        else {"joint": joint.leader, "factor": follow.factor, "offset": follow.offset}
+    )
+
+
+def _rotors(model: Model) -> list[Data]:
+    """The rotors that turn, each a body of the model too."""
+    return [
+        {
+            "index": i,
+            "name": body.name,
+            "parent": carrying_link(model, i),
+            "turns_with": model.body(body.follows.leader).joint.name,
+            "ratio": body.follows.factor,
+            "inertia": body.spin,
+        }
+        for i, body in enumerate(model.bodies, 1)
+        if body.spin and body.follows
+    ]
+
+
+def _matrix(pose: Pose) -> Matrix:
+    """The 4 x 4 homogeneous transform."""
+    whole = np.eye(4)
+    whole[:3, :3], whole[:3, 3] = pose.rotation, pose.position
+    return whole
+
+
+def _screw(body: Body) -> list[float]:
+    """The joint's motion subspace (angular, linear) in the body's axes at its origin."""
+    turning = JOINT_TYPES[body.joint.kind].fixed_axis
+    return [*body.joint.axis, 0.0, 0.0, 0.0] if turning else [0.0, 0.0, 0.0, *body.joint.axis]
+
+
+def spatial_inertia(ten: Sequence[float]) -> Matrix:
+    """The 6 x 6 spatial inertia (angular first) of ten parameters about the same origin."""
+    m, hx, hy, hz, ixx, ixy, ixz, iyy, iyz, izz = ten
+    cross = np.array([[0.0, -hz, hy], [hz, 0.0, -hx], [-hy, hx, 0.0]])
+    tensor = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+    return np.block([[tensor, cross], [cross.T, m * np.eye(3)]])
+
+
+def _canonical(model: Model) -> list[Data]:
+    """Of all bodies but floating ones, which have their link's frame, and rotors."""
+    frames = zip(model.bodies, canonical_frames(model), strict=True)
+    return [_frame(body, frame) for body, frame in frames if not body.free and not body.spin]
+
+
+def _frame(body: Body, frame: CanonicalFrame) -> Data:
+    """The constants of Rot_z(gamma) Trans_z(b) Trans_x(d) Rot_x(alpha) Rot_y(beta) Rot_z(q +
+    theta0) Trans_z(r)."""
+    start = frame.landing
+    angles = {
+        "gamma": start.gamma,
+        "alpha": start.alpha,
+        "beta": start.beta,
+        "theta0": frame.theta0,
+    }
+    lengths = {"b": start.b, "d": start.d, "r": frame.r}
+    return {
+        "body": body.name,
+        **{name: _radians(angle) for name, angle in angles.items()},
+        **{name: _number(x) for name, x in lengths.items()},
+    }
+
+
+def _radians(angle: Angle) -> float:
+    return math.atan2(float(angle.s0), float(angle.c0))
+
+
+def _number(x: Scalar) -> float:
+    return float(x)
+
+
+def _base(found: BaseParameters) -> Data:
+    return {
+        "count": len(found),
+        "smallest_kept": found.found.smallest_kept,
+        "largest_dropped": found.found.largest_dropped,
+        "groupings": {
+            name: str(e) for name, e in zip(found.columns, found.expressions, strict=True)
+        },
+        "parameters": found.reasons,
+    }
+
+
+def sparsity(module: Module) -> dict[str, npt.NDArray[np.bool_]]:
+    """Which entries of each output are not structurally zero, by output name."""
+    shapes = {out.name: out for f in module.functions for out in f.program.outputs}
+    return {
+        name: np.array([ref is not None for ref in out.refs]).reshape(out.shape)
+        for name, out in shapes.items()
+    }

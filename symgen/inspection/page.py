@@ -1,0 +1,252 @@
+"""A look at a robot for people: on a terminal, as a page, as LaTeX, as a picture."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import sympy
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.text import Text
+
+from symgen.errors import OptionError
+from symgen.inspection.data import Data
+from symgen.inspection.report import console, counted, table
+from symgen.languages.render import render
+from symgen.mechanics.model import PARAMETER_NAMES
+
+SIGNS: Final = {
+    "no effect": ("·", "dim"),
+    "identifiable by itself": ("●", "bold green"),
+    "identifiable only with others": ("○", "green"),
+    "regrouped into": ("→", "yellow"),
+}
+"""The mark of a parameter by the beginning of its reason, most telling first."""
+
+LEGEND: Final = (
+    "● identifiable by itself   ○ only with others   → regrouped into another body   · no effect"
+)
+
+
+def sign(reason: str) -> tuple[str, str]:
+    """Mark and style of a parameter."""
+    return next(mark for start, mark in SIGNS.items() if reason.startswith(start))
+
+
+def on_terminal(data: Data) -> None:
+    """The whole robot on one screen."""
+    out = console()
+    out.print(_bodies(data))
+    if data["rotors"]:
+        out.print(_rotors(data))
+    out.print(_frames(data))
+    out.print(_parameters(data))
+    counts = ", ".join(f"{name} {row['total']}" for name, row in data["operations"].items())
+    out.print(f"operations: {counts}")
+
+
+def _bodies(data: Data) -> RenderableType:
+    rows = table(
+        f"{data['robot']}: {counted(data['dof'], len(data['positions']))}",
+        ["", "body", "carried by", "joint", "type"],
+        ["mass kg", "centre of mass m", "inertia"],
+    )
+    for b in data["bodies"]:
+        centre = (
+            "" if b["center_of_mass"] is None else " ".join(f"{x:.4g}" for x in b["center_of_mass"])
+        )
+        texts = map(escape, (b["name"], b["parent"], b["joint"], _kind(b)))
+        rows.add_row(str(b["index"]), *texts, f"{b['mass']:.4g}", centre, b["pseudo_inertia"])
+    return rows
+
+
+def _kind(body: Data) -> str:
+    """The type of a body's joint, and what it follows."""
+    follows = f", follows {body['follows']['joint']}" if body["follows"] else ""
+    return f"{body['type']}{follows}"
+
+
+def _rotors(data: Data) -> RenderableType:
+    rows = table("rotors", ["", "rotor", "carried by", "turns with"], ["ratio", "inertia kg m²"])
+    for r in data["rotors"]:
+        texts = map(escape, (r["name"], r["parent"], r["turns_with"]))
+        rows.add_row(str(r["index"]), *texts, f"{r['ratio']:.6g}", f"{r['inertia']:.4g}")
+    return rows
+
+
+def _frames(data: Data) -> RenderableType:
+    names = ("gamma", "b", "d", "alpha", "beta", "theta0", "r")
+    rows = table(
+        "canonical frames: Rot_z γ  Trans_z b  Trans_x d  Rot_x α  Rot_y β  Rot_z q+θ0  Trans_z r",
+        ["body"],
+        ["γ", "b", "d", "α", "β", "θ0", "r"],
+    )
+    for frame in data["canonical_frames"]:
+        rows.add_row(escape(frame["body"]), *(_short(frame[name], name) for name in names))
+    return rows
+
+
+ANGLES: Final = ("gamma", "alpha", "beta", "theta0")
+
+
+def _short(x: float, name: str) -> str:
+    """A constant as people write it: right angles as fractions of π."""
+    if x == 0:
+        return "·"
+    quarters = x / (np.pi / 2)
+    if name in ANGLES and abs(quarters - round(quarters)) < 1e-12:
+        return {1: "π/2", -1: "-π/2", 2: "π", -2: "-π"}[round(quarters)]
+    return f"{x:.5g}"
+
+
+def _parameters(data: Data) -> RenderableType:
+    base = data["base_parameters"]
+    title = f"{base['count']} base parameters of {len(base['parameters'])}"
+    rows = table(title, ["body", *columns(data)])
+    for name, reasons in reasons_by_body(data):
+        rows.add_row(escape(name), *(Text(*sign(why)) if why else "" for _, why in reasons))
+    gap = (
+        f"rank decided between {base['smallest_kept']:.1e} and {base['largest_dropped']:.1e} "
+        f"of the largest"
+    )
+    return Group(rows, Text(LEGEND, style="dim"), Text(gap, style="dim"), Text(""))
+
+
+def columns(data: Data) -> list[str]:
+    """The names of parameters: the ten, and that of a rotor where there is one."""
+    return [*PARAMETER_NAMES, *(["J"] if data["rotors"] else [])]
+
+
+def reasons_by_body(data: Data) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The name of each body or rotor, and the name of each of its `columns` with what became of it,
+    nothing where it has no such one."""
+    why = data["base_parameters"]["parameters"]
+    for body in (*data["bodies"], *data["rotors"]):
+        names = [f"{name}_{body['index']}" for name in columns(data)]
+        yield body["name"], [(name, why.get(name, "")) for name in names]
+
+
+def groupings(data: Data) -> None:
+    """Every base parameter in the users' parameters."""
+    rows = table("base parameters", ["name", "in the parameters of the file"])
+    for name, text in data["base_parameters"]["groupings"].items():
+        rows.add_row(name, text)
+    console().print(rows)
+
+
+def latex(data: Data) -> str:
+    """The groupings as a LaTeX ``align*``."""
+    rows = data["base_parameters"]["groupings"].items()
+    lines = (
+        f"  {sympy.latex(sympy.Symbol(name))} &= {sympy.latex(sympy.sympify(text))} \\\\"
+        for name, text in rows
+    )
+    return "\\begin{align*}\n" + "\n".join(lines) + "\n\\end{align*}"
+
+
+def page(data: Data) -> str:
+    """One self-contained HTML file."""
+    rows = [
+        (body, [(*sign(why), f"{name}: {why}") if why else None for name, why in reasons])
+        for body, reasons in reasons_by_body(data)
+    ]
+    return render(
+        "html/inspect.html.jinja",
+        data=data,
+        rows=rows,
+        parameters=columns(data),
+        short=_short,
+        kind=_kind,
+        joints=counted(data["dof"], len(data["positions"])),
+        angles=("gamma", "b", "d", "alpha", "beta", "theta0", "r"),
+        legend=LEGEND,
+    )
+
+
+def plot(data: Data, patterns: Mapping[str, np.ndarray[Any, Any]], path: Path) -> None:
+    """Draw the sparsity of each pattern into one picture. Raises OptionError where matplotlib is
+    missing."""
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        raise OptionError("--plot needs matplotlib: pip install 'symgen[plot]'") from None
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    shown = {name: pattern for name, pattern in patterns.items() if name in TITLES}
+    rows: list[Any] = [[name] * 2 for name in ("Y", "Y_b") if name in shown]
+    small = [name for name in ("M", "Gamma_full") if name in shown]
+    rows += [small * 2 if len(small) == 1 else small] if small else []
+    height = 0.9 + len(rows) * (0.9 + 0.2 * data["dof"])
+    figure, axes = pyplot.subplot_mosaic(
+        rows, figsize=(13, height), width_ratios=[1, 3], layout="constrained"
+    )
+    for name, pattern in shown.items():
+        _draw(axes[name], name, pattern.reshape(data["dof"], -1), data)
+    figure.suptitle(f"{data['robot']}: entries that are not zero in every state (blue)")
+    figure.savefig(path, dpi=130, metadata={"Software": None})
+    pyplot.close(figure)
+
+
+TITLES: Final = {
+    "Y": "regressor: columns are the ten parameters of each body",
+    "Y_b": "base regressor: columns are the base parameters, by body",
+    "M": "mass matrix",
+    "Gamma_full": "Christoffel symbols Γ_ijk: rows i, blocks j, columns k",
+}
+
+
+def _groups(name: str, data: Data) -> tuple[list[int], list[str], list[str]]:
+    """How a pattern's columns belong together: sizes, a label for each group, a label for each
+    column."""
+    n = data["dof"]
+    numbers = [str(k) for k in range(1, n + 1)]
+    if name in ("Y", "Y_b"):
+        return _by_body(data, data["base_parameters"]["parameters" if name == "Y" else "groupings"])
+    if name == "M":
+        return [1] * n, [""] * n, numbers
+    return [n] * n, [f"j = {k}" for k in numbers], [""] * n**2
+
+
+def _by_body(data: Data, parameters: Iterable[str]) -> tuple[list[int], list[str], list[str]]:
+    """The groups of parameters called hx_2 and the like, whose bodies come in order."""
+    names = {str(body["index"]): body["name"] for body in (*data["bodies"], *data["rotors"])}
+    pairs = [text.rsplit("_", 1) for text in parameters]
+    sizes = Counter(body for _, body in pairs)
+    return list(sizes.values()), [names[body] for body in sizes], [moment for moment, _ in pairs]
+
+
+def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None:
+    sizes, groups, columns = _groups(name, data)
+    columns += [""] * (cells.shape[1] - len(columns))  # of joint friction
+    axis.imshow(cells, cmap="Blues", vmin=0, vmax=1.4, aspect="auto", interpolation="nearest")
+    axis.set_title(f"{TITLES[name]} ({int(cells.sum())} of {cells.size})", fontsize=9, loc="left")
+    axis.set_yticks(range(cells.shape[0]), data["velocities"], fontsize=7)
+    axis.set_xticks(range(len(columns)), columns, fontsize=5, rotation=90)
+    axis.tick_params(length=0)
+    for row in range(cells.shape[0] - 1):
+        axis.axhline(row + 0.5, color="0.9", linewidth=0.4)
+    starts = np.cumsum([0, *sizes])
+    for start, size, label in zip(starts[:-1], sizes, groups, strict=True):
+        if start:
+            axis.axvline(start - 0.5, color="0.55", linewidth=0.8)
+        if size:
+            narrow = size == 1 < len(label)
+            axis.annotate(
+                label,
+                ((start + (size - 1) / 2), 0),
+                xytext=(0, -24),
+                xycoords=("data", "axes fraction"),
+                textcoords="offset points",
+                fontsize=5 if narrow else 7,
+                rotation=90 * narrow,
+                ha="center",
+                va="top",
+                annotation_clip=False,
+            )
+    axis.set_xlim(-0.5, cells.shape[1] - 0.5)
+
+
+__all__: Sequence[str] = ("groupings", "latex", "on_terminal", "page", "plot")

@@ -1,0 +1,257 @@
+"""What the command line tells people: tables on a terminal, plain text elsewhere, data for
+--json."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
+from symgen.errors import Notice
+from symgen.languages import LANGUAGES
+from symgen.languages.describe import arguments_in_words
+from symgen.languages.module import Module
+from symgen.mechanics.consistency import Verdict
+from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.listing import Listed, listed, moving, numbered, rotor_of
+from symgen.proof.verify import Check
+from symgen.reading.assemble import Loaded
+from symgen.text import shown
+from symgen.tracing.singular import remedy, singular_joint
+from symgen.tracing.trace import Function
+
+PIPE_WIDTH = 200
+
+
+def console() -> Console:
+    """For people: colours on a terminal, plain text and full width elsewhere."""
+    made = Console(highlight=False)
+    return (
+        made if made.is_terminal else Console(highlight=False, width=PIPE_WIDTH, color_system=None)
+    )
+
+
+def table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:
+    """A table with columns of text and then of numbers."""
+    made = Table(
+        title=escape(title),
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    for name in left:
+        made.add_column(name, overflow="fold")
+    for name in right:
+        made.add_column(name, justify="right")
+    return made
+
+
+def generated(module: Module, paths: Sequence[Path]) -> None:
+    """The counts of a new module, its sizes for the target if one was named, and where it is."""
+    operations(module)
+    report = next((path for path in paths if path.name == f"{module.name}_report.json"), None)
+    if module.target and report:
+        sizes(module, json.loads(report.read_text()))
+    folder = paths[0].parent
+    console().print(
+        f"{len(paths)} files in {escape(str(folder))}; prove them: symgen verify "
+        f"{escape(str(folder))}"
+    )
+
+
+def sizes(module: Module, data: Mapping[str, Any]) -> None:
+    """Bytes of stack and code of each function, and the entries of its work array."""
+    rows = table(f"{module.target}, {module.scalar}", ["function"], ["stack", "work", "code"])
+    for name, row in data["functions"].items():
+        rows.add_row(
+            name, *("?" if row[key] is None else str(row[key]) for key in ("stack", "work", "code"))
+        )
+    console().print(rows)
+
+
+def operations(module: Module) -> None:
+    """Operation counts of each function."""
+    _counted(module, module.functions, chosen=())
+
+
+def formulations(module: Module, traced: Sequence[Function]) -> None:
+    """Operation counts of each function in each formulation, the chosen one marked."""
+    _counted(module, traced, chosen=[(f.name, f.formulation) for f in module.functions])
+
+
+def _counted(
+    module: Module, functions: Sequence[Function], chosen: Collection[tuple[str, str]]
+) -> None:
+    rows = table(
+        f"{module.robot.model.name}: {counted(module.dof, module.dimensions['nq'])}",
+        ["function", "formulation"],
+        ["+ -", "*", "/", "sin cos", "total"],
+    )
+    for f in functions:
+        c, style = f.counts, "bold" if (f.name, f.formulation) in chosen else ""
+        rows.add_row(
+            f.name, f.formulation, *map(str, (c.add, c.mul, c.div, c.trig, c.total)), style=style
+        )
+    console().print(rows)
+
+
+def operations_data(module: Module) -> dict[str, Any]:
+    """The data of ``symgen ops --json``."""
+    rows = {f.name: _row(f) for f in module.functions}
+    return {"robot": module.robot.model.name, "dof": module.dof, "quantities": rows}
+
+
+def formulations_data(module: Module, traced: Sequence[Function]) -> dict[str, Any]:
+    """The data of ``symgen ops --all --json``: a list of rows for each quantity."""
+    rows = {f.name: [_row(g) for g in traced if g.name == f.name] for f in module.functions}
+    return {"robot": module.robot.model.name, "dof": module.dof, "quantities": rows}
+
+
+def _row(f: Function) -> dict[str, Any]:
+    return {**f.counts.as_dict(), "formulation": f.formulation}
+
+
+def checks(folder: Path, results: Sequence[Check]) -> bool:
+    """The checks of a folder; returns whether all passed."""
+    rows = table(f"{folder}", ["", "check", "figure"])
+    for check in results:
+        mark = "[green]ok[/]" if check.passed else "[bold red]FAILED[/]"
+        rows.add_row(mark, escape(check.what), escape(check.detail))
+    failed = sum(not check.passed for check in results)
+    out = console()
+    out.print(rows)
+    out.print(
+        f"{failed} of {len(results)} checks failed"
+        if failed
+        else f"all {len(results)} checks passed"
+    )
+    return not failed
+
+
+def counted(velocities: int, positions: int) -> str:
+    """The numbers of coordinates."""
+    return (
+        f"{velocities} joints"
+        if velocities == positions
+        else f"{velocities} velocities, {positions} positions"
+    )
+
+
+def robot(loaded: Loaded, verdicts: Sequence[Verdict]) -> None:
+    """The joints of a robot and the judgement of its bodies."""
+    model = loaded.model
+    found = listed(model)
+    wide = coupling_of(model).positions != model.dof
+    remarks = [_remark(joint) for joint in found]
+    rows = table(
+        f"{model.name}: {counted(model.dof, coupling_of(model).positions)}",
+        [
+            *(["q", "qd"] if wide else ["index"]),
+            "joint",
+            "type",
+            "moves link",
+            "with",
+            "range",
+            *(["remark"] if any(remarks) else []),
+        ],
+    )
+    for joint, remark in zip(found, remarks, strict=True):
+        indices = [joint.positions, joint.velocities] if wide else [joint.velocities]
+        fixed = ", ".join(link.name for link in joint.body.links[1:])
+        texts = (
+            joint.name,
+            joint.kind,
+            joint.body.name,
+            fixed,
+            _range(joint),
+            *([remark] if any(remarks) else []),
+        )
+        rows.add_row(*map(numbered, indices), *map(escape, texts))
+    out = console()
+    out.print(rows)
+    out.print(_verdicts(verdicts))
+
+
+def _range(joint: Listed) -> str:
+    limits = joint.body.joint.limits
+    if limits.lower is None or limits.upper is None:
+        return ""
+    return f"{limits.lower:g} .. {limits.upper:g} {joint.unit}"
+
+
+def _remark(joint: Listed) -> str:
+    follows = f"follows: {joint.follows}" if joint.leader else ""
+    rotor = f"rotor: {rotor_of(joint.body)}" if rotor_of(joint.body) else ""
+    return "; ".join(filter(None, (follows, rotor)))
+
+
+def _verdicts(verdicts: Sequence[Verdict]) -> Table:
+    rows = table("inertia", ["", "of", "pseudo-inertia", "remark"])
+    for v in verdicts:
+        if v.kind == "link" and not v.warning:
+            continue  # a sound link is no news beside its body
+        mark = "[bold yellow]warning[/]" if v.warning else "[green]ok[/]"
+        rows.add_row(mark, escape(f"{v.kind} {v.name}"), v.status, escape(v.message))
+    return rows
+
+
+def warnings(loaded: Loaded, verdicts: Sequence[Verdict]) -> list[Notice]:
+    """The warnings among the verdicts, placed in the file."""
+    found = [v for v in verdicts if v.warning]
+    velocity = None if found else singular_joint(loaded.model)
+    if velocity is not None:
+        joint = moving(loaded.model, velocity)
+        message = "moves no inertia that the others do not, so the mass matrix is singular"
+        return [
+            Notice(
+                loaded.places[joint.body.name],
+                "warning",
+                f"joint '{shown(joint.name)}'",
+                f"{message}: {remedy(loaded.model, joint)}",
+            )
+        ]
+    return [
+        Notice(loaded.places[v.name], "warning", f"{v.kind} '{shown(v.name)}'", v.message)
+        for v in found
+    ]
+
+
+def registry() -> None:
+    """The quantities and languages."""
+    rows = table("quantities", ["name", "formula", "arguments"])
+    for q in QUANTITIES.values():
+        rows.add_row(q.name, escape(q.formula), escape(arguments_in_words(q)))
+    for q in LINK_QUANTITIES.values():
+        rows.add_row(f"{q.name}:LINK", escape(q.formula), escape(arguments_in_words(q)))
+    out = console()
+    out.print(rows)
+    out.print(
+        "sizes: n velocities, nq positions (n but for floating joints), n2 = n (n + 1) / 2, ten "
+        "= ten a body and "
+        "one a rotor, y = ten and friction columns, b base parameters"
+    )
+    out.print(f"languages: {', '.join(LANGUAGES)}")
+
+
+def registry_data() -> dict[str, Any]:
+    """The data of ``symgen list --json``."""
+    quantities = {
+        q.name: {
+            "formula": q.formula,
+            "of_link": q.name in LINK_QUANTITIES,
+            "inputs": list(q.inputs),
+            "outputs": [
+                {"name": a.name, "shape": list(a.shape), "unit": a.unit} for a in q.outputs
+            ],
+            "formulations": [way.name for way in q.formulations],
+            "sources": list(dict.fromkeys(way.source for way in q.formulations)),
+        }
+        for q in [*QUANTITIES.values(), *LINK_QUANTITIES.values()]
+    }
+    return {"quantities": quantities, "languages": list(LANGUAGES)}

@@ -1,0 +1,133 @@
+"""C99: the files of a module."""
+
+from functools import lru_cache
+from typing import Any, Final
+
+from symgen.languages.c.function import WORK, CFunction
+from symgen.languages.c.glue import glue_files
+from symgen.languages.c.info import information
+from symgen.languages.c.lanes import batch_files, batch_functions
+from symgen.languages.c.text import comment, literal, numbers, string
+from symgen.languages.c.trig import trig_header
+from symgen.languages.describe import Argument, conventions, descriptions, laid_out, tables
+from symgen.languages.module import Module
+from symgen.languages.render import render
+from symgen.proof.rounding import STATES
+
+TOLERANCE: Final = {"double": 1e-11, "float": 1e-4}
+"""How far a self-test lets results be from the reference, of the largest entry."""
+
+
+CALLS: Final = (
+    "Functions keep nothing between calls and may run in several threads; outputs "
+    "must not overlap inputs."
+)
+
+FAILURE: Final = (
+    "0, or 1 where M is not positive definite: then the outputs are written but mean nothing."
+)
+"""What a function that inverts M returns."""
+
+
+def _packed_pairs(prefix: str, a: Argument) -> str:
+    """A macro for the place of entry i, j, k of the layout PACKED_PAIRS."""
+    n, pairs = a.sizes
+    low, high = (f"({2 * n - 1} - ({x})) * ({x}) / 2 + ({y})" for x, y in ("jk", "kj"))
+    place = f"({pairs} * (i) + ((j) < (k) ? {low} : {high}))"
+    heading = f"/* Where entry i, j, k (as i, k, j; from 0) is in the packed {a.name}. */"
+    return f"{heading}\n#define {prefix.upper()}_{a.name.upper()}(i, j, k) {place}"
+
+
+LAYOUTS: Final = {"packed pairs": _packed_pairs}
+"""By layout: the text that tells where an entry is."""
+
+
+@lru_cache(maxsize=4)
+def functions(module: Module) -> tuple[CFunction, ...]:
+    """The functions of a module as C."""
+    return tuple(CFunction(module, d) for d in descriptions(module))
+
+
+def files(module: Module) -> dict[str, str]:
+    """The C files of a module: header, data, one source a function, self-test, glue."""
+    name, shared = module.name, _context(module)
+    made = {
+        f"{name}.h": render("c/module.h.jinja", **shared),
+        f"{name}.c": render("c/module.c.jinja", **shared),
+        f"{name}_selftest.c": render("c/selftest.c.jinja", **shared, **_selftest(module)),
+    }
+    if module.trig == "inline":
+        made[f"{name}_trig.h"] = trig_header(module)
+    for function in shared["functions"]:
+        made[f"{function.full_name}.c"] = render("c/function.c.jinja", **shared, function=function)
+    made |= batch_files(module, shared)
+    private = {f"{name}_trig.h", f"{name}_lanes.h"}
+    headers = [file for file in made if file.endswith(".h") and file not in private]
+    sources = [file for file in made if file.endswith(".c") and file != f"{name}_selftest.c"]
+    return made | glue_files(module, headers, sources, shared)
+
+
+def _context(module: Module) -> dict[str, Any]:
+    """What all templates may use."""
+    return {
+        "module": module,
+        "functions": functions(module),
+        "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
+        "conventions": [*conventions(module), CALLS, *_precision(module)],
+        "tables": tables(module, comment),
+        "comment": comment,
+        "string": string,
+        "numbers": lambda values: numbers(values, module.scalar),
+        "failure": FAILURE,
+        **information(module),
+    }
+
+
+def _precision(module: Module) -> list[str]:
+    """What the errors of single precision that are stated at each function are."""
+    if module.scalar == "double":
+        return []
+    return [
+        f"Float errors at each function are differences of entries from double precision, in "
+        f"{STATES:,} random states:",
+        "q in its limits, else +-pi, qd +-2, qdd +-5, tau +-10, others +-2, inertial parameters "
+        "of the robot's file;",
+        "in parentheses of the largest entry in all states. They hold with the sines of symgen "
+        "--trig inline.",
+    ]
+
+
+def _selftest(module: Module) -> dict[str, Any]:
+    made = functions(module)
+    every = [a for function in made for a in function.arguments]
+    return {
+        "zero": literal(0.0, module.scalar),
+        "tolerance": literal(TOLERANCE[module.scalar], module.scalar),
+        "inputs": {a.name for a in every if a.direction == "in"},
+        "call": _call,
+        "rows_call": _rows_call,
+        "batches": {f.d.name: f for f in batch_functions(module)},
+        "results": _results,
+    }
+
+
+def _results(function: CFunction) -> list[Argument]:
+    """The outputs that have reference values."""
+    return [a for a in function.arguments if a.direction == "out" and a.name != "par"]
+
+
+def _rows_call(function: CFunction) -> str:
+    """The arguments of a call for all test states."""
+    start = {"in": "in_", "out": "got_"}
+    arrays = [
+        f"{'' if a.name == 'par' else start[a.direction]}{a.name}[0], {a.size}"
+        for a in function.d.arguments
+    ]
+    return ", ".join(["STATES", *arrays])
+
+
+def _call(function: CFunction) -> str:
+    """The arguments of a call in the loop over test states."""
+    results = {a.name: f"got_{a.name}" for a in function.arguments if a.direction == "out"}
+    own = results | {"par": "par", WORK: WORK}
+    return ", ".join(own.get(a.name, f"in_{a.name}[state]") for a in function.arguments)

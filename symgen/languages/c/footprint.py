@@ -1,0 +1,176 @@
+"""The report of a module: what each function costs, counted, and if a target is named what a
+compiler makes of it."""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from symgen.compiler.passes import counts, live, operands
+from symgen.compiler.program import Program
+from symgen.errors import OptionError
+from symgen.languages.c.files import functions
+from symgen.languages.c.function import CFunction
+from symgen.languages.module import Module
+from symgen.native.compiled import CompilerError, compiler, workspace
+
+FORMAT: Final = 1
+FLAGS: Final = ("-std=c99", "-O2", "-ffunction-sections", "-fstack-usage")
+ARM: Final = "arm-none-eabi-gcc"
+HARD: Final = ("-mthumb", "-mfloat-abi=hard")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A processor: its compiler (that of the host where empty) and what that must be told."""
+
+    compiler: str
+    flags: tuple[str, ...]
+
+
+TARGETS: Final = {
+    "host": Target("", ()),
+    "cortex-m0plus": Target(ARM, ("-mcpu=cortex-m0plus", "-mthumb")),
+    "cortex-m4f": Target(ARM, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", *HARD)),
+    "cortex-m7": Target(ARM, ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", *HARD)),
+}
+"""By name, for ``--target``."""
+
+Figures = dict[str, dict[str, int]]
+"""By function: bytes of stack and of code with its constants."""
+
+
+def check(target: str | None) -> None:
+    """Raises OptionError for a target that there is not."""
+    if target is not None and target not in TARGETS:
+        raise OptionError(f"--target {target!r}: use one of {', '.join(TARGETS)}")
+
+
+def found_compiler(target: str) -> str | None:
+    """The compiler for a target, None where it is not installed."""
+    wanted = TARGETS[target].compiler
+    return shutil.which(wanted) if wanted else compiler()
+
+
+def missing(target: str | None) -> str | None:
+    """Why the report of a module for `target` has no stack and code sizes, None where it has or
+    none were asked for."""
+    if target is None or found_compiler(target):
+        return None
+    return (
+        f"note: stack and code size are null in the report: {TARGETS[target].compiler} is not "
+        f"installed"
+    )
+
+
+def report(module: Module, files: Mapping[str, str]) -> str:
+    """The report as JSON (docs/formats.md), the same everywhere unless a target is named. Raises
+    CompilerError."""
+    target = module.target
+    path = found_compiler(target) if target else None
+    figures = _measured(module, files, path) if path else {}
+    data = {
+        "format": FORMAT,
+        "generator": f"symgen {module.version}",
+        "robot": module.robot.model.name,
+        "prefix": module.name,
+        "scalar": module.scalar,
+        "trig": module.trig,
+        "target": _said(target, path) if target else None,
+        "functions": {
+            f.d.name: _row(f) | figures.get(f.d.name, NOTHING) for f in functions(module)
+        },
+        "files": {
+            name: {"bytes": len(text.encode()), "sha256": _hash(text)}
+            for name, text in files.items()
+        },
+    }
+    return json.dumps(data, indent=1) + "\n"
+
+
+NOTHING: Final = {"stack": None, "code": None}
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _row(f: CFunction) -> dict[str, Any]:
+    return {
+        "operations": counts(f.d.program).as_dict(),
+        "literals": _literals(f.d.program),
+        "work": f.work,
+        "pieces": len(f.pieces) or 1,
+    }
+
+
+def _literals(program: Program) -> int:
+    """How many different numbers the code has."""
+    read = {k for i in live(program) for k in operands(program.nodes[i])}
+    read |= {ref.node for out in program.outputs for ref in out.refs if ref is not None}
+    return sum(program.nodes[k].op == "const" for k in read)
+
+
+def _said(target: str, path: str | None) -> dict[str, Any]:
+    """The target, its compiler's first line about itself and the flags."""
+    version = None
+    if path:
+        said = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, check=False
+        ).stdout
+        version = said.partition("\n")[0]
+    return {"name": target, "compiler": version, "flags": [*FLAGS, *TARGETS[target].flags]}
+
+
+def _measured(module: Module, files: Mapping[str, str], path: str) -> Figures:
+    with workspace() as work:
+        for name, text in files.items():
+            if name.endswith((".c", ".h")):
+                (work / name).write_text(text, encoding="utf-8")
+        return {
+            f.d.name: _compiled(f, work, path, TARGETS[module.target or ""].flags)
+            for f in functions(module)
+        }
+
+
+def _compiled(f: CFunction, work: Path, path: str, flags: tuple[str, ...]) -> dict[str, int]:
+    done = subprocess.run(
+        [path, *FLAGS, *flags, "-c", f"{f.full_name}.c"],
+        cwd=work,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise CompilerError(f"error: {path} refused the generated code:\n{done.stderr.strip()}")
+    made = work / f.full_name
+    return {
+        "stack": _stack(f, made.with_suffix(".su").read_text()),
+        "code": _code(made.with_suffix(".o"), path),
+    }
+
+
+def _stack(f: CFunction, usage: str) -> int:
+    """A bound of the bytes of stack: the function, its deepest piece and sine; not what the C
+    library needs."""
+    rows = [line.split("\t") for line in usage.splitlines()]
+    frames = {row[0].rsplit(":", 1)[1]: int(row[1]) for row in rows}
+    pieces = [size for name, size in frames.items() if re.fullmatch(r"part\d+(\..*)?", name)]
+    others = [
+        size for name, size in frames.items() if not name.startswith("part") and name != f.full_name
+    ]
+    return frames.get(f.full_name, 0) + max(pieces, default=0) + sum(others)
+
+
+def _code(path: Path, cc: str) -> int:
+    """Bytes of code and constants of an object file."""
+    size = re.sub(r"(gcc|cc|clang)(-[\d.]+)?$", "size", cc)
+    tool = size if shutil.which(size) else "size"
+    done = subprocess.run([tool, str(path)], capture_output=True, text=True, check=True)
+    text, data, *_ = done.stdout.splitlines()[1].split()
+    return int(text) + int(data)

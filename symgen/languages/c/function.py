@@ -1,0 +1,333 @@
+"""The body of a C function: in one, or in static pieces that hand values on through a work
+array."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from symgen.compiler.passes import live
+from symgen.compiler.program import Index
+from symgen.languages.c.text import SUFFIX, comment, literal
+from symgen.languages.chunks import Pieces, alive, cut
+from symgen.languages.describe import Argument, Description
+from symgen.languages.dialect import (
+    COSINES,
+    NEGATION,
+    SINES,
+    Dialect,
+    Text,
+    call,
+    minus,
+    over,
+    plus,
+    times,
+)
+from symgen.languages.module import Module
+from symgen.languages.writer import Block, Line, Step, blocks, signed, statements, variables, zeros
+
+WIDTH = 110
+"""Longest line of a declaration."""
+
+WHOLE = 2.5
+"""A function stays in one up to this many times the assignments of a piece, ..."""
+
+HELD = 1.12
+"""... if it holds no more values at once than this part of them: 112 doubles and saved registers
+fill a kilobyte."""
+
+MANY_ZEROS = 12
+
+CHECKS_A_LINE = 6
+
+NEWLINE = "\n"
+
+WORK = "w"
+
+
+def dialect(module: Module) -> Dialect:
+    """How straight-line C is written for a module's scalar, with sines of the C library or its
+    own."""
+    scalar, inline = module.scalar, module.trig == "inline"
+    sine, cosine = (
+        f"{module.name}_{f}" if inline else f"{f}{SUFFIX[scalar]}" for f in ("sin", "cos")
+    )
+    return Dialect(
+        operations={
+            "add": plus,
+            "sub": minus,
+            "mul": times,
+            "div": over,
+            "sin": call(sine),
+            "cos": call(cosine),
+            "tanh": call(f"tanh{SUFFIX[scalar]}"),
+            "sign": lambda a: _sign(a, scalar, literal(0.0, scalar)),
+        },
+        literal=lambda x: literal(x, scalar),
+        input=lambda array, k: f"{array}[{k}]",
+        declare=f"const {scalar} {{name}}",
+        entry=_entry,
+        pair=f"{module.name}_sincos({{angle}}, &{{sine}}, &{{cosine}});" if inline else "",
+        reserve=f"{scalar} {{name}};",
+        loop=partial(_loop, module.name, scalar) if inline else None,
+    )
+
+
+def _sign(a: Text, scalar: str, zero: str) -> Text:
+    """1, 0 or -1, without a branch."""
+    return Text(
+        (f"({scalar})((", *a.tokens, f" > {zero}) - (", *a.tokens, f" < {zero}))"), NEGATION
+    )
+
+
+def _loop(name: str, scalar: str, angles: Sequence[str], number: str) -> list[str]:
+    """Sines, in the place of their angles, and cosines; arrays are filled up to whole vectors with
+    zeros."""
+    size = f"{name.upper()}_FILLED({len(angles)})"
+    sines, cosines = f"{SINES}{number}", f"{COSINES}{number}"
+    return [
+        *wrapped(f"{scalar} {sines}[{size}] = {{", angles, "}; /* angles until the loop */"),
+        f"{scalar} {cosines}[{size}];",
+        f"for (int k = 0; k < {size}; ++k) {{",
+        f"    {name}_sincos({sines}[k], &{sines}[k], &{cosines}[k]);",
+        "}",
+    ]
+
+
+def _entry(array: str, shape: tuple[int, ...], k: int) -> str:
+    if len(shape) == 1:
+        return f"{array}[{k}]"
+    return f"{array}[{shape[-1]} * {k // shape[-1]} + {k % shape[-1]}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A static function that does part of the work: its declaration, how it is called, and its
+    body."""
+
+    signature: str
+    call: str
+    lines: list[list[str]]
+    checks: list[str]
+    """Lines that return whether it met a bad pivot, none if it has none."""
+
+
+@dataclass(frozen=True)
+class CFunction:
+    """A function of a module as C."""
+
+    module: Module
+    d: Description
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.module.name}_{self.d.name}"
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """How its statements are written."""
+        return dialect(self.module)
+
+    @property
+    def real(self) -> str:
+        """The type of the entries of its arrays."""
+        return f"{self.module.name}_real"
+
+    @property
+    def chunk(self) -> int:
+        """Longest piece, in statements."""
+        return self.module.chunk
+
+    @cached_property
+    def _made(self) -> list[Step]:
+        kept = [ref.node for ref in self.d.pivots]
+        return statements(
+            self.d.program, self.dialect, [a.name for a in (*self.zeroed, *self.left_out)], kept
+        )
+
+    @cached_property
+    def _names(self) -> dict[Index, str]:
+        return variables(self.d.program, self._made)
+
+    @property
+    def left_out(self) -> list[Argument]:
+        """Outputs whose structural zeros the caller writes once."""
+        found = zeros(self.d.program)
+        return (
+            [a for a in self.d.arguments if found.get(a.name, 0)]
+            if self.module.zeros == "once"
+            else []
+        )
+
+    @property
+    def zeroed(self) -> list[Argument]:
+        """Outputs with so many structural zeros that a loop writes them first."""
+        found = zeros(self.d.program)
+        return [
+            a
+            for a in self.d.arguments
+            if found.get(a.name, 0) >= MANY_ZEROS and a not in self.left_out
+        ]
+
+    @property
+    def zero(self) -> str:
+        """The number zero."""
+        return literal(0.0, self.module.scalar)
+
+    @cached_property
+    def _pieces(self) -> Pieces | None:
+        size = self.chunk
+        assignments = sum(max(1, s.stores) for s in self._made)
+        whole = assignments <= WHOLE * size and max(alive(self._made)) <= HELD * size
+        return None if whole else cut(self._made, size)
+
+    @property
+    def work(self) -> int:
+        """Entries of the work array, 0 where there is none."""
+        return self._pieces.size if self._pieces else 0
+
+    @property
+    def arguments(self) -> list[Argument]:
+        """Inputs, the work array if there is one, outputs."""
+        array = Argument("work", WORK, (self.work,), "work array, contents do not matter", "")
+        return sorted(
+            [*self.d.arguments, *([array] if self.work else [])], key=lambda a: _ORDER[a.direction]
+        )
+
+    @property
+    def signature(self) -> str:
+        """Declaration, without a semicolon."""
+        return declaration(self.returns, self.full_name, self.real, self.arguments)
+
+    @property
+    def verdict(self) -> str:
+        """The type of a piece's status."""
+        return "int"
+
+    @property
+    def returns(self) -> str:
+        """``int`` for a function that can fail, ``void`` for the others."""
+        return "int" if self.d.pivots else "void"
+
+    @property
+    def rounding(self) -> list[str]:
+        """How far results of single precision are off, a text for each output; none in double
+        precision."""
+        return (
+            [r.text for r in self.module.roundings[self.d.name]]
+            if self.module.scalar == "float"
+            else []
+        )
+
+    @property
+    def uses_trig(self) -> bool:
+        """Whether there is a sine or cosine."""
+        program = self.d.program
+        return any(program.nodes[i].op in ("sin", "cos") for i in live(program))
+
+    @cached_property
+    def lines(self) -> list[list[str]]:
+        """The body in blocks of lines, where the function is in one piece."""
+        return [_block(b) for b in blocks(self._made, self._names, self.dialect)]
+
+    @property
+    def checks(self) -> list[str]:
+        """Lines that return the status, where the function is in one piece."""
+        return self.status(signed(self.d.program, self.d.pivots, self._names))
+
+    def status(self, pivots: Sequence[str]) -> list[str]:
+        """The lines that return 0 if all pivots are regular, else 1; none without pivots."""
+        calls = joined([f"regular({x})" for x in pivots], " && ")
+        return f"return ({calls}) ? 0 : 1;".split(NEWLINE) if pivots else []
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The pieces, empty where the function is in one."""
+        if self._pieces is None:
+            return []
+        work = {node: f"{WORK}[{slot}]" for node, slot in self._pieces.slots.items()}
+        return [
+            self._piece(k, piece, self._names | work, work)
+            for k, piece in enumerate(self._pieces.pieces, 1)
+        ]
+
+    def _piece(
+        self, k: int, piece: Sequence[Step], where: Mapping[Index, str], work: Mapping[Index, str]
+    ) -> Piece:
+        made = blocks(list(piece), where, self.dialect, work)
+        used = {array for b in made for line in b.lines for array in _arrays(line)}
+        own = [a for a in self.arguments if a.name in used]
+        name = f"part{k}"
+        here = {node for s in piece for node in s.makes}
+        checks = self.status(
+            signed(self.d.program, [ref for ref in self.d.pivots if ref.node in here], where)
+        )
+        start = f"static {self.module.name.upper()}_NOINLINE {self.verdict if checks else 'void'}"
+        signature = declaration(start, name, self.real, own)
+        return Piece(
+            signature,
+            f"{name}({', '.join(a.name for a in own)})",
+            [_block(b) for b in made],
+            checks,
+        )
+
+
+def joined(terms: Sequence[str], operator: str) -> str:
+    """Terms with an operator between, a few on a line."""
+    rows = [
+        operator.join(terms[k : k + CHECKS_A_LINE]) for k in range(0, len(terms), CHECKS_A_LINE)
+    ]
+    return f"{NEWLINE}       {operator}".join(rows)
+
+
+_ORDER = {"in": 0, "work": 1, "out": 2}
+
+
+def _arrays(line: Line) -> Iterator[str]:
+    """The arrays that a line of code names."""
+    for text in (line.right, *line.left):
+        for part in text.split("[")[:-1]:
+            yield part.split("(")[-1].split(" ")[-1].lstrip("-&")
+
+
+def declaration(start: str, name: str, real: str, arguments: Sequence[Argument]) -> str:
+    """A function's head with arrays as its parameters."""
+    return head(f"{start} {name}", [f"{constant(a)}{real} {a.name}[{a.size}]" for a in arguments])
+
+
+def constant(a: Argument) -> str:
+    """The qualifier of an array."""
+    return "const " if a.direction == "in" else ""
+
+
+def head(start: str, parameters: Sequence[str]) -> str:
+    """A function's head, its parameters wrapped under the opening bracket."""
+    return NEWLINE.join(wrapped(f"{start}(", parameters, ")"))
+
+
+def wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
+    """Parts with commas between them, the lines after the first under the end of `start`."""
+    lines = [start]
+    for part in (f"{text}, " for text in parts):
+        if len(lines[-1]) + len(part) > WIDTH and lines[-1] != start:
+            lines.append(" " * len(start))
+        lines[-1] += part
+    *others, last = (line.rstrip() for line in lines)
+    return [*others, last.removesuffix(",") + end]
+
+
+def _block(block: Block) -> list[str]:
+    width = max((len(line.left[0]) for line in block.lines if len(line.left) == 1), default=0)
+    heading = [f"/* {comment(block.title)} */"] if block.title else []
+    return heading + [text for line in block.lines for text in _statement(line, width)]
+
+
+def _statement(line: Line, width: int) -> Iterator[str]:
+    """One assignment a line, equals signs aligned; entries that share a value share lines."""
+    if not line.left:
+        yield line.right
+        return
+    if len(line.left) == 1:
+        yield f"{line.left[0]:{width}} = {line.right};"
+        return
+    for k in range(0, len(line.left), 3):
+        yield " ".join(f"{left} = {line.right};" for left in line.left[k : k + 3])

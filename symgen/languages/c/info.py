@@ -1,0 +1,65 @@
+"""The constant struct that tells a program what its module is: robot, generator, options,
+functions, joints, limits."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from symgen.languages.c.text import numbers, string
+from symgen.languages.describe import descriptions
+from symgen.languages.module import Module
+from symgen.mechanics.coupling import velocities
+
+LARGEST: Final = {"double": "DBL_MAX", "float": "FLT_MAX"}
+LONGEST: Final = 4000
+"""Bytes of a text; C99 compilers need not take string literals of more than 4095 characters."""
+HIDDEN: Final = ("glue", "target")
+"""Options that do not shape the code."""
+
+
+def information(module: Module) -> dict[str, Any]:
+    """The texts and joints of the struct, and the sizes of its arrays."""
+    robot, generator = _cut(module.robot.model.name), f"symgen {module.version}"
+    info = {"robot": robot, "generator": generator, "options": _options(module)}
+    sizes = {name: _size(text) for name, text in info.items()}
+    sizes["joint"] = max(map(_size, module.robot.model.joint_names))
+    sizes["function"] = max(_size(d.name) for d in descriptions(module))
+    return {"info": {**info, "joints": list(_joints(module))}, "sizes": sizes}
+
+
+def _size(text: str) -> int:
+    """Bytes of a C array for the text and the zero behind it."""
+    return len(text.encode("utf-8", "surrogatepass")) + 1
+
+
+def _cut(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass")[:LONGEST].decode("utf-8", "ignore")
+
+
+def _options(module: Module) -> str:
+    """The options that are not off, as ``name=value``."""
+    given = [
+        (k, x) for k, x in module.options.items() if x not in (None, "", [], ()) and k not in HIDDEN
+    ]
+    return _cut(" ".join(f"{name}={_value(x)}" for name, x in given))
+
+
+def _value(value: Any) -> str:
+    return (
+        value
+        if isinstance(value, str)
+        else json.dumps(value, separators=(",", ":")).replace('"', "'")
+    )
+
+
+def _joints(module: Module) -> Iterator[list[str]]:
+    """Name, unit and limits of each joint as initialisers."""
+    most = LARGEST[module.scalar]
+    bodies = {body.joint.name: body for body in module.robot.model.bodies}
+    for row in velocities(module.robot.model):
+        x = bodies[row.name].joint.limits
+        limits = [(x.lower, f"-{most}"), (x.upper, most), (x.velocity, most), (x.effort, most)]
+        texts = (
+            absent if value is None else numbers([value], module.scalar) for value, absent in limits
+        )
+        yield [string(row.name), string(row.unit.removesuffix("/s")), *texts]

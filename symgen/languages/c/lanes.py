@@ -1,0 +1,185 @@
+"""C for many states at once (``--batch``): the same statements on vectors, one lane a state.
+
+The arithmetic and its order are those of the scalar function, so that results have the same bits.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Final
+
+from symgen.languages.c.function import (
+    NEWLINE,
+    CFunction,
+    constant,
+    declaration,
+    dialect,
+    head,
+    joined,
+)
+from symgen.languages.c.text import BYTES, literal
+from symgen.languages.c.trig import rows, steps
+from symgen.languages.describe import Argument, descriptions
+from symgen.languages.dialect import Dialect, Text, call
+from symgen.languages.module import Module
+from symgen.languages.render import render
+
+INTEGERS: Final = {"double": "long long", "float": "int"}
+"""By scalar: a signed integer of the same size, for masks."""
+
+NATIVE: Final = (("__AVX512F__", 64), ("__AVX__", 32), ("", 16))
+"""What ``auto`` looks for, and the bytes of a vector there."""
+
+LONGER: Final = 8
+"""Pieces of a batch function are this much longer: it is for hosts, where stack is no matter and
+slots cost time."""
+
+SHARED: Final = ("g", "par", "pi", "friction")
+"""Inputs that belong to the robot, not to its state: one for all states of a batch."""
+
+
+class BatchFunction(CFunction):
+    """A function of a module as C on vectors."""
+
+    @property
+    def scalar(self) -> CFunction:
+        """The function of a single state."""
+        return CFunction(self.module, self.d)
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """That of C with vectors in place of numbers."""
+        plain, name = dialect(self.module), self.module.name
+        own = {
+            "sin": call(f"{name}_lanes_sin"),
+            "cos": call(f"{name}_lanes_cos"),
+            "sign": call(f"{name.upper()}_SIGN"),
+        }
+        return replace(
+            plain,
+            operations={**plain.operations, **own},
+            declare=f"const {self.real} {{name}}",
+            reserve=f"{self.real} {{name}};",
+            pair=f"{name}_lanes_sincos({{angle}}, &{{sine}}, &{{cosine}});",
+            loop=None,
+            alone=self._spread,
+        )
+
+    def _spread(self, number: Text) -> Text:
+        return call(f"{self.module.name.upper()}_SPREAD")(number)
+
+    @property
+    def real(self) -> str:
+        return f"{self.module.name}_lanes"
+
+    @property
+    def zero(self) -> str:
+        return f"{self.module.name.upper()}_SPREAD({literal(0.0, self.module.scalar)})"
+
+    @property
+    def chunk(self) -> int:
+        return LONGER * self.module.chunk
+
+    @property
+    def verdict(self) -> str:
+        return f"{self.module.name}_mask"
+
+    @property
+    def returns(self) -> str:
+        """The number of states that failed, for a function that can fail."""
+        return "size_t" if self.d.pivots else "void"
+
+    @property
+    def block_signature(self) -> str:
+        """Declaration of the function of a whole block of vectors."""
+        start = f"static {self.verdict if self.d.pivots else 'void'}"
+        return declaration(start, "block", self.real, self.d.arguments)
+
+    @property
+    def lanes_signature(self) -> str:
+        """Declaration of the function of the first states of a block."""
+        arrays = [f"{constant(a)}{self.real} *{a.name}" for a in self.d.arguments]
+        return head(f"static {self.returns} lanes", ["size_t states", *arrays])
+
+    @property
+    def batch_signature(self) -> str:
+        """Declaration of the function of blocks."""
+        return head(
+            f"{self.returns} {self.full_name}_batch",
+            ["size_t n", *map(self._pointer, self.d.arguments)],
+        )
+
+    @property
+    def rows_signature(self) -> str:
+        """Declaration of the function of rows."""
+        arrays = [
+            text for a in self.d.arguments for text in (self._pointer(a), f"size_t {a.name}_step")
+        ]
+        return head(f"{self.returns} {self.full_name}_rows", ["size_t n", *arrays])
+
+    def _pointer(self, a: Argument) -> str:
+        return f"{constant(a)}{self.module.name}_real *{a.name}"
+
+    @property
+    def names(self) -> str:
+        """Its arguments in a call."""
+        return ", ".join(a.name for a in self.d.arguments)
+
+    def status(self, pivots: Sequence[str]) -> list[str]:
+        """The lines that return the mask of the lanes where all pivots are regular; none without
+        pivots."""
+        tests = joined([f"{self.module.name.upper()}_REGULAR({x})" for x in pivots], " & ")
+        return f"return {tests};".split(NEWLINE) if pivots else []
+
+    @property
+    def shared(self) -> list[Argument]:
+        """The inputs that are one for all states."""
+        return [a for a in self.d.arguments if a.name in SHARED and self.d.name != "regroup"]
+
+    @property
+    def stack(self) -> int:
+        """About the bytes that a call needs for each state of a block, beside what the compiler
+        needs."""
+        entries = sum(a.size for a in self.arguments) + self.scalar.work
+        return BYTES[self.module.scalar] * entries
+
+
+def batch_functions(module: Module) -> list[BatchFunction]:
+    """The functions of a module for batches, none unless they are asked for."""
+    return [BatchFunction(module, d) for d in descriptions(module)] if module.batch else []
+
+
+def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
+    """The files for batches, name to text: public header, vectors for the sources, one source a
+    function."""
+    made = batch_functions(module)
+    if not made:
+        return {}
+    numbers = {"one": literal(1.0, module.scalar), "zero": literal(0.0, module.scalar)}
+    names = ", ".join(dict.fromkeys(a.name for f in made for a in f.shared))
+    name, given = (
+        module.name,
+        shared | numbers | {"lanes": _lanes(module), "batches": made, "shared_names": names},
+    )
+    files = {
+        f"{name}_batch.h": render("c/batch.h.jinja", **given),
+        f"{name}_lanes.h": render(
+            "c/lanes.h.jinja",
+            **given,
+            steps=steps(module.scalar),
+            rows=rows,
+            integer=INTEGERS[module.scalar],
+        ),
+        f"{name}_batch.c": render("c/lanes.c.jinja", **given),
+    }
+    return files | {
+        f"{f.full_name}_batch.c": render("c/function_batch.c.jinja", **given, function=f)
+        for f in made
+    }
+
+
+def _lanes(module: Module) -> list[tuple[str, int]]:
+    """The lanes of a block: by condition of the preprocessor, the last without."""
+    if module.batch != "auto":
+        return [("", int(str(module.batch)))]
+    return [(condition, size // BYTES[module.scalar]) for condition, size in NATIVE]

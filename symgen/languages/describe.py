@@ -1,0 +1,301 @@
+"""What every language says about a module and its functions: conventions, arguments, counts,
+sources.
+
+Texts here are plain; each language escapes what comes from the robot's file in its own way.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from symgen.algorithms import INPUTS
+from symgen.algorithms.registry import Array, Quantity
+from symgen.compiler.passes import Counts, counts, live, pivots
+from symgen.compiler.program import Program, Ref
+from symgen.languages import joints_in_words as words
+from symgen.languages.module import Module
+from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.tracing.robot import Regroup
+from symgen.tracing.trace import Function
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An array argument: ``in`` or ``out``, name, sizes, meaning, unit and, if not plain, its
+    layout."""
+
+    direction: str
+    name: str
+    sizes: tuple[int, ...]
+    meaning: str
+    unit: str
+    layout: str = ""
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.sizes)
+
+    @property
+    def extent(self) -> str:
+        """The sizes as text: ``6`` or ``6 x 6``."""
+        return " x ".join(map(str, self.sizes))
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What is said about a function, and its program."""
+
+    name: str
+    formulas: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+    operations: str
+    formulation: str
+    sources: tuple[str, ...]
+    program: Program
+    pivots: tuple[Ref, ...] = ()
+    """What must be positive and finite for the results to be of any use, where a mass matrix is
+    inverted."""
+
+    def padded(self, a: Argument) -> tuple[object, ...]:
+        """Width and text of an argument's columns, and its unit, for a table of all arguments."""
+        rows = [(b.name, f"[{b.extent}]", b.meaning) for b in self.arguments]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        texts = (a.name, f"[{a.extent}]", a.meaning)
+        return (*(x for pair in zip(widths, texts, strict=True) for x in pair), a.unit)
+
+    @property
+    def unused(self) -> list[str]:
+        """Inputs that this robot's result does not depend on."""
+        read = {
+            self.program.nodes[i].a
+            for i in live(self.program)
+            if self.program.nodes[i].op == "input"
+        }
+        return [a.name for a in self.arguments if a.direction == "in" and a.name not in read]
+
+
+def arguments_in_words(quantity: Quantity) -> str:
+    """``q, qd -> tau[n]``: the arguments of a quantity whatever the robot."""
+    outs = ", ".join(f"{a.name}[{', '.join(map(str, a.shape))}]" for a in quantity.outputs)
+    return f"{', '.join(quantity.inputs)} -> {outs}"
+
+
+@lru_cache(maxsize=4)
+def descriptions(module: Module) -> tuple[Description, ...]:
+    """The functions of a module in order; the regrouping of runtime parameters comes first."""
+    described = tuple(_described(module, function) for function in module.functions)
+    return (
+        described if module.regroup is None else (_regrouping(module, module.regroup), *described)
+    )
+
+
+def laid_out(described: Iterable[Description]) -> list[Argument]:
+    """The arrays of some functions that have a layout, each once."""
+    return list({a.name: a for d in described for a in d.arguments if a.layout}.values())
+
+
+def _described(module: Module, function: Function) -> Description:
+    arguments = _arguments(module, "in", module.inputs(function)) + _arguments(
+        module, "out", module.outputs(function)
+    )
+    formulas = tuple(words.meaning(module.robot.model, _formula(q)) for q in function.quantities)
+    sources = tuple(dict.fromkeys(way.source for _, way in function.parts))
+    count = operations(function.counts, _trig(function.program))
+    inverts = any(q.needs_inverse for q in function.quantities)
+    return Description(
+        function.name,
+        formulas,
+        arguments,
+        count,
+        function.formulation,
+        sources,
+        function.program,
+        pivots(function.program) if inverts else (),
+    )
+
+
+def _formula(q: Quantity) -> str:
+    """The formula, with the name of the array that gets it where that is one and not said."""
+    return (
+        q.formula
+        if " = " in q.formula or len(q.outputs) > 1
+        else f"{q.outputs[0].name} = {q.formula}"
+    )
+
+
+def _arguments(module: Module, direction: str, arrays: tuple[Array, ...]) -> tuple[Argument, ...]:
+    sizes, model = module.dimensions, module.robot.model
+    return tuple(
+        Argument(
+            direction,
+            a.name,
+            a.sizes(sizes),
+            words.meaning(model, a.meaning),
+            words.unit(model, a.unit, a.name),
+            a.layout,
+        )
+        for a in arrays
+    )
+
+
+def _regrouping(module: Module, regroup: Regroup) -> Description:
+    ten = Array(
+        "pi",
+        "inertial parameters, ten a link",
+        "kg, kg m, kg m^2",
+        (10 * len(module.robot.blocks),),
+    )
+    arguments = _arguments(module, "in", (ten,)) + _arguments(module, "out", (INPUTS["par"],))
+    source = "Gautier & Khalil, IEEE T-RA 1990, for any tree"
+    formula = "par = regrouped parameters, to be computed once when pi changes"
+    count = operations(counts(regroup.program))
+    return Description(
+        "regroup", (formula,), arguments, count, regroup.regrouping, (source,), regroup.program
+    )
+
+
+def operations(c: Counts, trig: str = "sin or cos") -> str:
+    """An operation count in words, `trig` for the functions."""
+    columns = ((c.add, "+ or -"), (c.mul, "*"), (c.div, "/"), (c.trig, trig))
+    parts = ", ".join(f"{n} {what}" for n, what in columns if n)
+    return f"{c.total} ({parts})" if parts else "none"
+
+
+def _trig(program: Program) -> str:
+    used = {program.nodes[i].op for i in live(program)}
+    return "sin, cos or tanh" if "tanh" in used else "sin or cos"
+
+
+def conventions(module: Module) -> list[str]:
+    """The conventions of a module, a sentence each."""
+    model = module.robot.model
+    lines = [
+        *words.order(model),
+        _law(module),
+        "SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.",
+        "Matrices are row-major.",
+    ]
+    lines += [
+        "Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its "
+        "derivative,",
+        "acceleration, force, moment, acceleration field, first and second moments of mass in "
+        "its canonical",
+        "frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].",
+    ]
+    lines += [_gravity(module), *_parameters(module), *_wrenches(module), *_friction(module)]
+    return [*lines, *words.joints(model)]
+
+
+def tables(module: Module, comment: Callable[[str], str]) -> list[str]:
+    """Lines of a table of the coordinates; of positions and velocities where these are not their
+    rates."""
+    own, rates = (
+        [_cells(row, comment) for row in rows]
+        for rows in (module.joint_rows(), module.velocity_rows())
+    )
+    every = [_head("velocity" if rates else "joint"), *own, *rates]
+    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
+    if not rates:
+        return [*_laid([_head("joint"), *own], widths)]
+    return [
+        *_laid([_head("position"), *own], widths),
+        "",
+        *_laid([_head("velocity"), *rates], widths),
+    ]
+
+
+def _head(what: str) -> list[str]:
+    return ["index", what, "moves link", "prismatic", "unit"]
+
+
+def _cells(row: tuple[int, str, str, str, str], comment: Callable[[str], str]) -> list[str]:
+    index, joint, link, kind, unit = row
+    return [f"{index:5d}", comment(joint), comment(link), kind, unit]
+
+
+def _laid(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
+    head, *rest = rows
+    for row in ([*head[:3], "type", head[4]], *rest):
+        yield "  ".join(
+            f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+
+
+def _friction(module: Module) -> list[str]:
+    if not module.robot.friction:
+        return []
+    kinds = ", ".join(module.robot.friction)
+    rubbing = [body.joint.name for body in module.robot.model.bodies if body.rubs]
+    which = (
+        "joint by joint"
+        if rubbing == list(module.robot.model.joint_names)
+        else f"for {', '.join(rubbing)}"
+    )
+    where = (
+        f"the input friction, {kinds} {which}" if module.robot.runtime_friction else _files(module)
+    )
+    return [
+        f"Joint friction ({kinds}) is in inverse and forward dynamics and their derivatives, not "
+        f"in bias:",
+        f"tau = ... + viscous qd + coulomb {_step(module)}.",
+        f"Its coefficients are from {where}.",
+    ]
+
+
+def _files(module: Module) -> str:
+    """Where the robot's numbers are from."""
+    return (
+        "the files of the robot and its actuators"
+        if module.source.actuators
+        else "the robot's file"
+    )
+
+
+def _step(module: Module) -> str:
+    width = module.robot.friction_width
+    step = f"tanh(qd / {width!r})" if width else "sign(qd)"
+    return f"{step} + offset" + (", the width in rad/s or m/s" if width else ", sign(0) = 0")
+
+
+def _wrenches(module: Module) -> list[str]:
+    if not module.robot.wrenches:
+        return []
+    links = ", ".join(module.robot.wrenches)
+    return [
+        f"External wrenches act on {links}: six numbers each, force x y z and moment x y z about "
+        f"the link's",
+        "origin, in the link's axes; positive where the surroundings push the robot.",
+    ]
+
+
+def _law(module: Module) -> str:
+    missing = {
+        "friction": not module.robot.friction,
+        "rotor inertia": not words.has_rotors(module.robot.model),
+    }
+    without = " and ".join(name for name, left_out in missing.items() if left_out)
+    law = f"tau = M(q) qdd + C(q, qd) qd + g(q){f', without {without}' if without else ''}"
+    return f"{law}; gravity g(q) holds the robot still."
+
+
+def _gravity(module: Module) -> str:
+    where = words.frame(module.robot.model)
+    if module.robot.runtime_gravity:
+        return (
+            f"Free fall is the input g (m/s^2, axes of the {where}); on Earth, z up: 0, 0, -9.81."
+        )
+    x, y, z = module.robot.model.gravity
+    return f"Free fall is ({x!r}, {y!r}, {z!r}) m/s^2 in the axes of the {where}."
+
+
+def _parameters(module: Module) -> list[str]:
+    if not module.robot.runtime:
+        return ["Inertial parameters are constants of the code."]
+    names = ", ".join(PARAMETER_NAMES)
+    return [
+        f"Inertial parameters are inputs, ten a link in the order {names}:",
+        "mass, first moment m c, inertia about the link's origin in the link's axes "
+        "(off-diagonals as in the matrix).",
+        "Regroup them once whenever they change; the functions take the result as par.",
+    ]

@@ -1,0 +1,98 @@
+"""What a target language is to the writer: an operation table and a few ways to say things."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+Token = str | int
+"""A piece of code, or the number of a tape node whose variable stands there."""
+
+
+class Text(NamedTuple):
+    """An expression in the target language and how tightly it binds."""
+
+    tokens: tuple[Token, ...]
+    binding: int
+
+    @property
+    def length(self) -> int:
+        """About how long the code is, before variables have names."""
+        return sum(len(t) if isinstance(t, str) else 5 for t in self.tokens)
+
+    @property
+    def reads(self) -> frozenset[int]:
+        """The nodes whose variables occur."""
+        return frozenset(t for t in self.tokens if isinstance(t, int))
+
+
+SINES, COSINES = "sine", "cosine"
+
+SUM, PRODUCT, NEGATION, ATOM = range(4)
+"""Bindings, loosest first."""
+
+
+def atom(token: Token) -> Text:
+    """A name, a literal or a variable."""
+    return Text((token,), ATOM)
+
+
+def _inside(text: Text, at_least: int) -> tuple[Token, ...]:
+    """The expression, in parentheses if it binds less than it must."""
+    return text.tokens if text.binding >= at_least else ("(", *text.tokens, ")")
+
+
+def plus(a: Text, b: Text) -> Text:
+    """``a + b``, with parentheses where they must be."""
+    return Text((*_inside(a, SUM), " + ", *_inside(b, PRODUCT)), SUM)
+
+
+def minus(a: Text, b: Text) -> Text:
+    """``a - b``, with parentheses where they must be."""
+    return Text((*_inside(a, SUM), " - ", *_inside(b, PRODUCT)), SUM)
+
+
+def times(a: Text, b: Text) -> Text:
+    """``a * b``, with parentheses where they must be."""
+    return Text((*_inside(a, PRODUCT), " * ", *_inside(b, NEGATION)), PRODUCT)
+
+
+def over(a: Text, b: Text) -> Text:
+    """``a / b``, with parentheses where they must be."""
+    return Text((*_inside(a, PRODUCT), " / ", *_inside(b, NEGATION)), PRODUCT)
+
+
+def negated(a: Text) -> Text:
+    """``-a``, with parentheses where they must be."""
+    return Text(("-", *_inside(a, ATOM)), NEGATION)
+
+
+def call(function: str) -> Callable[[Text], Text]:
+    """A one-argument function of the language."""
+    return lambda a: Text((f"{function}(", *a.tokens, ")"), ATOM)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A language: `operations` has a row for each operation of the tape."""
+
+    operations: Mapping[str, Callable[..., Text]]
+    literal: Callable[[float], str]
+    """Shortest text that reads back as the same number."""
+    input: Callable[[str, int], str]
+    """Entry of an input array, from 0."""
+    declare: str
+    """Format of the left side of a definition, with ``{name}``."""
+    entry: Callable[[str, tuple[int, ...], int], str]
+    """Entry of an output array of some shape, numbered row-major."""
+    pair: str = ""
+    """Format of a call that gives a sine and the cosine of the same ``{angle}``, empty where there
+    is none."""
+    reserve: str = ""
+    """Format of a definition of ``{name}`` without a value, for `pair`."""
+    loop: Callable[[Sequence[str], str], list[str]] | None = None
+    """Lines that put the sines and cosines of angles into arrays: `SINES` and `COSINES` with the
+    number after them."""
+    alone: Callable[[Text], Text] = lambda number: number
+    """How a number is written that an output entry is, and nothing else."""
+    width: int = 80
+    """Longest expression that may still grow by writing a value in place."""

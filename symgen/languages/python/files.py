@@ -1,0 +1,113 @@
+"""Python with NumPy: the operation table and the one file of a module."""
+
+from typing import Final
+
+from symgen.compiler.passes import live
+from symgen.compiler.program import Program
+from symgen.languages.describe import (
+    Argument,
+    Description,
+    conventions,
+    descriptions,
+    laid_out,
+    tables,
+)
+from symgen.languages.dialect import Dialect, call, minus, over, plus, times
+from symgen.languages.module import Module
+from symgen.languages.render import render
+from symgen.languages.writer import Block, blocks, signed, statements, variables, zeros
+
+DIALECT = Dialect(
+    operations={
+        "add": plus,
+        "sub": minus,
+        "mul": times,
+        "div": over,
+        "sin": call("sin"),
+        "cos": call("cos"),
+        "tanh": call("tanh"),
+        "sign": call("sign"),
+    },
+    literal=repr,
+    input=lambda array, k: f"{array}{k + 1}",
+    declare="{name}",
+    entry=lambda array, shape, k: f"{array}[..., {', '.join(map(str, _position(shape, k)))}]",
+)
+
+
+def _position(shape: tuple[int, ...], k: int) -> tuple[int, ...]:
+    """Entry `k` of an array, row-major, as one index a dimension."""
+    rest = k
+    position: list[int] = []
+    for size in reversed(shape):
+        rest, last = divmod(rest, size)
+        position.insert(0, last)
+    return tuple(position)
+
+
+def _packed_pairs(a: Argument) -> list[str]:
+    """A function for the place of entry i, j, k of the layout PACKED_PAIRS."""
+    n, pairs = a.sizes
+    return [
+        f"def {a.name.lower()}_index(i: int, j: int, k: int) -> int:",
+        f'    """Where entry i, j, k (as i, k, j; from 0) is in the packed {a.name} of one '
+        f'state, flattened."""',
+        "    j, k = min(j, k), max(j, k)",
+        f"    return {pairs} * i + ({2 * n - 1} - j) * j // 2 + k",
+    ]
+
+
+LAYOUTS: Final = {"packed pairs": _packed_pairs}
+"""By layout: the lines that tell where an entry is."""
+
+
+def files(module: Module) -> dict[str, str]:
+    """The Python module, which needs NumPy alone."""
+    functions = descriptions(module)
+    context = {
+        "module": module,
+        "functions": functions,
+        "layouts": [LAYOUTS[a.layout](a) for a in laid_out(functions)],
+        "conventions": conventions(module),
+        "tables": tables(module, comment),
+        "comment": comment,
+        "text": ascii,
+        "unpacked": _unpacked,
+        "bodies": {f.name: _body(f) for f in functions},
+    }
+    return {f"{module.name}.py": render("python/module.py.jinja", **context)}
+
+
+def comment(text: str) -> str:
+    """`text` for a comment or docstring: printable ASCII without quotes and backslashes; the rest
+    is escaped."""
+    return "".join(
+        c if c.isascii() and c.isprintable() and c not in '"\\' else f"<{ord(c):x}>" for c in text
+    )
+
+
+def _body(d: Description) -> list[list[str]]:
+    """The blocks of lines of a function, the check of its pivots last."""
+    made = statements(d.program, DIALECT, zeros(d.program), [ref.node for ref in d.pivots])
+    where = variables(d.program, made)
+    lines = [_block(block) for block in blocks(made, where, DIALECT)]
+    if d.pivots:
+        lines.append([f"_check_regular({', '.join(signed(d.program, d.pivots, where))})"])
+    return lines
+
+
+def _block(block: Block) -> list[str]:
+    heading = [f"# {comment(block.title)}"] if block.title else []
+    return heading + [f"{' = '.join(line.left)} = {line.right}" for line in block.lines]
+
+
+def _unpacked(function: Description, argument: Argument) -> str:
+    """The left side that takes an input array apart; entries that are not needed become ``_``."""
+    read = _read(function.program, argument.name)
+    names = [DIALECT.input(argument.name, k) if k in read else "_" for k in range(argument.size)]
+    return f"({names[0]},)" if len(names) == 1 else ", ".join(names)
+
+
+def _read(program: Program, array: str) -> set[int]:
+    nodes = (program.nodes[i] for i in live(program))
+    return {node.b for node in nodes if node.op == "input" and node.a == array}

@@ -1,0 +1,299 @@
+"""From a tape to lines of code: what becomes a variable, what is written in place, in which order.
+
+A value read once is written where it is read as long as the line stays short; every other value is
+a named constant. Outputs are stored as soon as they are known, which keeps few values alive."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from symgen.compiler.passes import flips, live, names, operands, uses
+from symgen.compiler.program import LEAVES, Index, Program, Ref
+from symgen.languages.dialect import COSINES, SINES, Dialect, Text, atom, negated
+from symgen.languages.sine_loops import LONGEST, Group, SineLoop, before, groups
+
+CONSTANT_ENTRIES = "constant entries"
+ANGLES = "sines and cosines"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A new variable for tape node `node`, or (None) a store to output entries, of the value
+    `right`."""
+
+    section: str
+    node: Index | None
+    left: tuple[str, ...]
+    right: Text
+
+    @property
+    def makes(self) -> tuple[Index, ...]:
+        """The nodes that become variables."""
+        return () if self.node is None else (self.node,)
+
+    @property
+    def reads(self) -> frozenset[Index]:
+        """The nodes whose variables are read."""
+        return self.right.reads
+
+    @property
+    def stores(self) -> int:
+        """How many entries of outputs are written."""
+        return len(self.left)
+
+
+Step = Statement | SineLoop
+"""What a function does one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A statement as code: ``left`` (several entries may share a value) becomes ``right``; without
+    ``left``, that is a line as it stands."""
+
+    left: tuple[str, ...]
+    right: str
+
+
+@dataclass(slots=True)
+class Block:
+    """The lines of one step of the algorithm."""
+
+    title: str
+    lines: list[Line] = field(default_factory=list)
+
+
+def statements(
+    program: Program, dialect: Dialect, zeroed: Collection[str] = (), kept: Collection[Index] = ()
+) -> list[Step]:
+    """What a program does, in order, before its variables have names; the nodes in `kept` become
+    variables."""
+    return _Writer(program, dialect, zeroed, kept).statements()
+
+
+def zeros(program: Program) -> dict[str, int]:
+    """How many structural zeros each output has."""
+    return {out.name: sum(ref is None for ref in out.refs) for out in program.outputs}
+
+
+def variables(program: Program, made: list[Step]) -> dict[Index, str]:
+    """A name for every variable: the algorithm's where its sign is right, else t1, t2, ..."""
+    flipped = flips(program)
+    good = {i: name for i, (name, negative) in names(program).items() if negative == (i in flipped)}
+    defined = [node for s in made for node in s.makes]
+    return {node: good.get(node) or f"t{k}" for k, node in enumerate(defined, 1)}
+
+
+def signed(program: Program, refs: Iterable[Ref], where: Mapping[Index, str]) -> list[str]:
+    """The text of each referred value, sign included."""
+    flipped = flips(program)
+    return [
+        ("-" if ref.negative != (ref.node in flipped) else "") + where[ref.node] for ref in refs
+    ]
+
+
+def blocks(
+    made: list[Step],
+    where: Mapping[Index, str],
+    dialect: Dialect,
+    declared: Mapping[Index, str] | None = None,
+) -> list[Block]:
+    """Statements as code with each variable's text from `where`; those in `declared` are defined by
+    that text."""
+    result: list[Block] = []
+    loops = 0
+    for s in made:
+        if not result or result[-1].title != s.section:
+            result.append(Block(s.section))
+        if isinstance(s, Statement):
+            left = s.left or (_definition(s.node, where, dialect, declared or {}),)
+            result[-1].lines.append(Line(left, _code(s.right, where)))
+        elif len(s.angles) == 1:
+            result[-1].lines += _both(s, where, dialect, declared or {})
+        else:
+            result[-1].lines += _loop(s, loops, where, dialect, declared or {})
+            loops += 1
+    return result
+
+
+def _code(text: Text, where: Mapping[Index, str]) -> str:
+    return "".join(t if isinstance(t, str) else where[t] for t in text.tokens)
+
+
+def _both(
+    s: SineLoop, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
+) -> Iterator[Line]:
+    for node in s.makes:
+        if node not in declared:
+            yield Line((), dialect.reserve.format(name=where[node]))
+    sine, cosine = (where[node] for node in s.makes)
+    yield Line((), dialect.pair.format(angle=_code(s.angles[0], where), sine=sine, cosine=cosine))
+
+
+def _loop(
+    s: SineLoop,
+    loops: int,
+    where: Mapping[Index, str],
+    dialect: Dialect,
+    declared: Mapping[Index, str],
+) -> Iterator[Line]:
+    """The loop, with arrays of its own, and the variables that it makes."""
+    assert dialect.loop is not None
+    number = f"{loops + 1}" if loops else ""
+    yield from (
+        Line((), line) for line in dialect.loop([_code(angle, where) for angle in s.angles], number)
+    )
+    for k, pair in enumerate(s.pairs):
+        for node, array in zip(pair, (SINES, COSINES), strict=True):
+            if node is not None:
+                yield Line((_definition(node, where, dialect, declared),), f"{array}{number}[{k}]")
+
+
+def _definition(
+    node: Index | None, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
+) -> str:
+    assert node is not None  # a statement without entries to store defines a variable
+    return declared.get(node) or dialect.declare.format(name=where[node])
+
+
+class _Writer:
+    def __init__(
+        self, program: Program, dialect: Dialect, zeroed: Collection[str], kept: Collection[Index]
+    ) -> None:
+        self.program, self.dialect, self.zeroed, self.kept = (
+            program,
+            dialect,
+            zeroed,
+            frozenset(kept),
+        )
+        self.flipped = flips(program)
+        self.uses = uses(program)
+        self.inline: dict[Index, Text] = {}
+        self.result: list[Step] = []
+        self.here = ""
+        self.visited: set[Index] = set()
+        self.looped: set[Group] = set()
+        self.shapes = {out.name: out.shape for out in program.outputs}
+        self.stores = self._stores()
+        self.groups = groups(program, LONGEST if dialect.loop else 1) if dialect.pair else {}
+
+    def _stores(self) -> dict[Index, list[tuple[str, int, bool]]]:
+        found = defaultdict(list)
+        for out in self.program.outputs:
+            for k, ref in enumerate(out.refs):
+                if ref is not None:
+                    found[ref.node].append((out.name, k, ref.negative))
+        return found
+
+    def statements(self) -> list[Step]:
+        for index in live(self.program):
+            if self.program.nodes[index].op not in LEAVES:
+                self._visit(index, self.program.sections[index])
+        self._constant_outputs()
+        return self.result
+
+    def _visit(self, index: Index, section: str) -> None:
+        """A node, unless a loop of sines wanted it before its turn."""
+        if index in self.visited:
+            return
+        self.visited.add(index)
+        if index in self.groups:
+            self._loop(self.groups[index], section)
+        self.here = section
+        if index not in self.groups:
+            self._value(index)
+        reads_by_nodes = self.uses[index] - len(self.stores[index])
+        if not reads_by_nodes or self.uses[index] > 1:
+            self._store(index)
+
+    def _loop(self, group: Group, section: str) -> None:
+        """The loop that makes a group of sines and cosines, before the first of them is read."""
+        if group not in self.looped:
+            self.looped.add(group)
+            title = ANGLES if group.looped else section
+            for node in before(self.program, group):
+                self._visit(node, title)
+            self.result.append(SineLoop(title, tuple(map(self._text, group.angles)), group.pairs))
+
+    def _value(self, index: Index) -> None:
+        if self.uses[index] == 1 and index not in self.kept:
+            self.inline[index] = self._expression(index)
+        else:
+            self._define(index, self._expression(index))
+
+    def _expression(self, index: Index) -> Text:
+        """The node in terms of its operands; the longest operand gets a line of its own if this one
+        is too long."""
+        while True:
+            text = self._combined(index)
+            pending = [k for k in operands(self.program.nodes[index]) if k in self.inline]
+            if text.length <= self.dialect.width or not pending:
+                return text
+            longest = max(pending, key=lambda k: self.inline[k].length)
+            self._define(longest, self.inline.pop(longest))
+
+    def _combined(self, index: Index) -> Text:
+        node = self.program.nodes[index]
+        table = self.dialect.operations
+        parts = [self._text(k) for k in operands(node)]
+        signs = [k in self.flipped for k in operands(node)]
+        if node.op not in ("add", "sub"):
+            return table[node.op](
+                *sorted(parts, key=_constants_first) if node.op == "mul" else parts
+            )
+        if signs[0] == (signs[1] != (node.op == "sub")):
+            return table["add"](*sorted(parts, key=lambda t: t.binding))
+        first_positive = signs[0] == (index in self.flipped)
+        return table["sub"](*(parts if first_positive else reversed(parts)))
+
+    def _text(self, index: Index) -> Text:
+        """The node's variable (or its expression), which holds its negative where it is flipped."""
+        node = self.program.nodes[index]
+        if node.op == "const":
+            return atom(self.dialect.literal(node.a))
+        if node.op == "input":
+            return atom(self.dialect.input(node.a, node.b))
+        return self.inline.get(index) or atom(index)
+
+    def _define(self, index: Index, text: Text) -> None:
+        self.result.append(Statement(self.here, index, (), text))
+
+    def _store(self, index: Index) -> None:
+        for wanted in (False, True):
+            left = tuple(
+                self._entry(array, k)
+                for array, k, negative in self.stores[index]
+                if negative == wanted
+            )
+            if left:
+                self.result.append(Statement(self.here, None, left, self._signed(index, wanted)))
+
+    def _entry(self, array: str, k: int) -> str:
+        return self.dialect.entry(array, self.shapes[array], k)
+
+    def _signed(self, index: Index, negative: bool) -> Text:
+        text = self._text(index)
+        return negated(text) if negative != (index in self.flipped) else text
+
+    def _constant_outputs(self) -> None:
+        """Structural zeros, and outputs that are inputs or numbers."""
+        found: dict[Text, list[str]] = defaultdict(list)
+        for out in self.program.outputs:
+            for k, ref in enumerate(out.refs):
+                if ref is None and out.name not in self.zeroed:
+                    found[self.dialect.alone(atom(self.dialect.literal(0.0)))].append(
+                        self._entry(out.name, k)
+                    )
+                elif ref is not None and self.program.nodes[ref.node].op in LEAVES:
+                    found[self._leaf(ref)].append(self._entry(out.name, k))
+        self.result += [
+            Statement(CONSTANT_ENTRIES, None, tuple(left), right) for right, left in found.items()
+        ]
+
+    def _leaf(self, ref: Ref) -> Text:
+        text = self._signed(*ref)
+        return self.dialect.alone(text) if self.program.nodes[ref.node].op == "const" else text
+
+
+def _constants_first(text: Text) -> tuple[bool, int]:
+    return not str(text.tokens[0])[:1].isdigit() or isinstance(text.tokens[0], int), -text.binding

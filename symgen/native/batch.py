@@ -1,0 +1,102 @@
+"""The C functions for many states at once (``--batch``) as Python functions, to be compared with
+those for one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from cffi import FFI
+from numpy.typing import NDArray
+
+from symgen.languages.c.lanes import BatchFunction, batch_functions
+from symgen.languages.module import Module
+from symgen.native.compiled import EXACT, CompilerError, run_compiler, sources, workspace
+
+Array = NDArray[Any]
+NATIVE: Final = ("-march=native",)
+"""The widest vectors of this processor, where the compiler knows the flag."""
+
+
+class CompiledBatch:
+    """The batch functions of a module; `width` is the number of states in a block."""
+
+    def __init__(self, module: Module, library: Path) -> None:
+        self._ffi, self._module = FFI(), module
+        self._dtype: Any = np.float64 if module.scalar == "double" else np.float32
+        self.functions = {f.d.name: f for f in batch_functions(module)}
+        signatures = [
+            s for f in self.functions.values() for s in (f.batch_signature, f.rows_signature)
+        ]
+        self._ffi.cdef(
+            "; ".join(
+                [
+                    f"typedef {module.scalar} {module.name}_real",
+                    f"int {module.name}_batch_width(void)",
+                    *signatures,
+                    "",
+                ]
+            )
+        )
+        self._library = self._ffi.dlopen(str(library))
+        self.width: int = self._run("batch_width")()
+
+    def rows(self, name: str, inputs: Sequence[Array]) -> list[Array]:
+        """The outputs of NAME_rows, a row each state, from inputs with a row each state."""
+        f, n = self.functions[name], len(inputs[0])
+        given = [np.ascontiguousarray(x, self._dtype) for x in inputs]
+        made = [np.full((n, a.size), np.nan, self._dtype) for a in _outputs(f)]
+        words = [word for x in (*given, *made) for word in (self._pointer(x), x.shape[1])]
+        self._run(f"{name}_rows")(n, *words)
+        return made
+
+    def blocks(self, name: str, inputs: Sequence[Array]) -> list[Array]:
+        """The same of NAME_batch, where inputs that are one for all states are those of the first
+        state."""
+        f, n = self.functions[name], len(inputs[0])
+        ins = [a for a in f.d.arguments if a.direction == "in"]
+        own = [
+            np.ascontiguousarray(x[0], self._dtype) if a in f.shared else self._packed(x)
+            for a, x in zip(ins, inputs, strict=True)
+        ]
+        made = [self._packed(np.full((n, a.size), np.nan)) for a in _outputs(f)]
+        self._run(f"{name}_batch")(n, *map(self._pointer, (*own, *made)))
+        return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:n] for x in made]
+
+    def _packed(self, rows: Array) -> Array:
+        """Rows in blocks: block, entry, state in the block; NaN in the places beyond the last
+        state."""
+        blocks = -(-len(rows) // self.width)
+        padded = np.full((blocks * self.width, rows.shape[1]), np.nan, self._dtype)
+        padded[: len(rows)] = rows
+        return np.ascontiguousarray(padded.reshape(blocks, self.width, -1).transpose(0, 2, 1))
+
+    def _run(self, name: str) -> Any:
+        return getattr(self._library, f"{self._module.name}_{name}")
+
+    def _pointer(self, array: Array) -> Any:
+        return self._ffi.cast(f"{self._module.name}_real *", array.ctypes.data)
+
+
+def _outputs(f: BatchFunction) -> list[Any]:
+    return [a for a in f.d.arguments if a.direction == "out"]
+
+
+def build_batch(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> CompiledBatch:
+    """Compile the C files of `module` that lie in `folder`, for this processor, and load them.
+    Raises CompilerError."""
+    name = module.name
+    files = [
+        *sources(module),
+        f"{name}_batch.c",
+        *(f"{f.full_name}_batch.c" for f in batch_functions(module)),
+    ]
+    paths, include = [str((folder / file).resolve()) for file in files], f"-I{folder.resolve()}"
+    with workspace() as work:
+        library = work / "batch.so"
+        common = ["-O2", "-fPIC", "-shared", *flags, include, *paths, "-lm", "-o", str(library)]
+        try:
+            run_compiler([*NATIVE, *common], work)
+        except CompilerError:  # it may not know the flag
+            run_compiler(common, work)
+        return CompiledBatch(module, library)

@@ -1,0 +1,69 @@
+"""Numbers that compute as generated C does with ``--trig inline``: in its scalar type, with its
+sine and cosine."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symgen.compiler.trig import TYPES, sincos
+
+
+class Machine:
+    """A number of C's ``double`` or ``float``; every operation is rounded to that type."""
+
+    __slots__ = ("scalar", "x")
+
+    def __init__(self, x: Any, scalar: str) -> None:
+        self.x, self.scalar = TYPES[scalar](x), scalar
+
+    def _with(self, other: Any) -> Any:
+        return other.x if isinstance(other, Machine) else TYPES[self.scalar](other)
+
+    def _takes(self, other: Any) -> bool:
+        return isinstance(other, (Machine, int, float))
+
+    def _made(self, x: Any) -> "Machine":
+        return Machine(x, self.scalar)
+
+    def __add__(self, other: Any) -> Any:
+        return self._made(self.x + self._with(other)) if self._takes(other) else NotImplemented
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._made(self.x - self._with(other)) if self._takes(other) else NotImplemented
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._made(self._with(other) - self.x) if self._takes(other) else NotImplemented
+
+    def __mul__(self, other: Any) -> Any:
+        return self._made(self.x * self._with(other)) if self._takes(other) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._made(self.x / self._with(other)) if self._takes(other) else NotImplemented
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._made(self._with(other) / self.x) if self._takes(other) else NotImplemented
+
+    def __neg__(self) -> "Machine":
+        return self._made(-self.x)
+
+    def __float__(self) -> float:
+        return float(self.x)
+
+    def sin(self) -> "Machine":
+        return self._made(sincos(self.x, self.scalar)[0])
+
+    def cos(self) -> "Machine":
+        return self._made(sincos(self.x, self.scalar)[1])
+
+    def sign(self) -> "Machine":
+        return self._made(np.sign(self.x))
+
+
+def machine(values: Sequence[float], scalar: str) -> list[Machine]:
+    """The values, rounded to the scalar type."""
+    return [Machine(x, scalar) for x in values]

@@ -1,0 +1,204 @@
+"""What drives the joints: rotors and friction from a file of actuators, rotors and reductions from
+a URDF's tags.
+
+A URDF says it in ``<transmission>``: Drake's ``<drake:rotor_inertia value="..."/>`` and
+``<drake:gear_ratio .../>`` in ``<actuator>`` (its documentation of URDF; a ratio is 1 where it is
+not given), and ROS's ``<mechanicalReduction>``, a ratio that has an effect only where something
+else gives an inertia. The file comes first, entry by entry."""
+
+import hashlib
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+from symgen.errors import Notice, OptionError
+from symgen.mechanics.model import Joint, Rotor, Triple
+from symgen.numbers.exact import norm
+from symgen.reading import toml_reader
+from symgen.reading.description import Description, JointElement
+from symgen.reading.toml_reader import LARGEST, Table
+from symgen.text import shown
+
+ROTORS: Final = ("exact", "reflected", "none")
+"""What of a rotor is computed: all it does, its inertia on the joint's own, or nothing."""
+
+DRIVEN: Final = ("revolute", "continuous", "prismatic")
+
+
+@dataclass(frozen=True, slots=True)
+class Actuator:
+    """What a file says of a joint's drive, None where it is silent.
+
+    `gear_ratio` is the rotor's angle by the joint's coordinate (rad or m); the rotor's inertia is
+    about its axis, its mass and `rotor_transverse` (inertia across the axis) are what the link that
+    carries the joint does not contain. `rotor_axis` (unit) and `rotor_position` are in that link's
+    frame. Friction is viscous, coulomb and offset as in `Joint`."""
+
+    gear_ratio: float | None = None
+    rotor_inertia: float | None = None
+    rotor_axis: Triple | None = None
+    rotor_position: Triple | None = None
+    rotor_mass: float | None = None
+    rotor_transverse: float | None = None
+    viscous: float | None = None
+    coulomb: float | None = None
+    offset: float | None = None
+
+    @property
+    def rotor(self) -> Rotor | None:
+        """The rotor, where there is one."""
+        if not self.rotor_inertia or not self.gear_ratio:
+            return None
+        return Rotor(
+            self.gear_ratio,
+            self.rotor_inertia,
+            self.rotor_axis,
+            self.rotor_position,
+            self.rotor_mass or 0.0,
+            self.rotor_transverse or 0.0,
+        )
+
+
+KEYS: Final = tuple(field.name for field in fields(Actuator))
+TRIPLES: Final = ("rotor_axis", "rotor_position")
+SIGNED: Final = ("gear_ratio", "offset")
+"""Numbers that may be negative."""
+
+OF_ROTOR: Final = tuple(key for key in KEYS if key.startswith("rotor_") and key != "rotor_inertia")
+
+
+def read(path: str | os.PathLike[str], robot: Description) -> tuple[dict[str, Actuator], str]:
+    """The actuators of a file by joint, completed by what the robot's own file says, and the
+    SHA-256 of its bytes.
+
+    Raises RobotError, one line with file and line, for what no drive of this robot can be.
+    """
+    root, data = toml_reader.read(path, "a TOML file of actuators")
+    root.only(["joints"])
+    table, tags = root.table("joints"), of_tags(robot)
+    joints = {joint.name: joint for joint in robot.joints}
+    table.only(joints, "joint")
+    own = {
+        name: _actuator(table.table(name), joints[name], tags.get(name, Actuator()))
+        for name in table.data
+    }
+    return tags | own, hashlib.sha256(data).hexdigest()
+
+
+def of_tags(robot: Description) -> dict[str, Actuator]:
+    """What the robot's own file says of its drives, by joint."""
+    return {drive.joint: Actuator(drive.ratio, drive.inertia) for drive in robot.drives}
+
+
+def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
+    if joint.kind not in DRIVEN:
+        raise table.error(None, f"a {joint.kind} joint has no drive of its own; remove the table")
+    table.only(KEYS)
+    numbers = {
+        key: table.number(key, -LARGEST if key in SIGNED else 0.0)
+        for key in KEYS
+        if key not in TRIPLES
+    }
+    said = Actuator(
+        **numbers, rotor_axis=_unit(table), rotor_position=table.triple("rotor_position")
+    )
+    if said.gear_ratio == 0:
+        raise table.error("gear_ratio", "is 0; give the turns of the rotor in one of the joint")
+    whole = replace(
+        tags, **{key: value for key in KEYS if (value := getattr(said, key)) is not None}
+    )
+    _check_whole(table, whole)
+    return whole
+
+
+def _check_whole(table: Table, actuator: Actuator) -> None:
+    """A rotor needs its inertia and its ratio, and nothing about a rotor is without effect."""
+    given = next((key for key in ("gear_ratio", *OF_ROTOR) if key in table.data), None)
+    if given is not None and actuator.rotor_inertia is None:
+        raise table.error(given, "has no effect without rotor_inertia; add that (kg m^2)")
+    if actuator.rotor_inertia and actuator.gear_ratio is None:
+        raise table.error(
+            "rotor_inertia" if "rotor_inertia" in table.data else None,
+            "a rotor needs its gear_ratio; add the turns of the rotor in one of the joint",
+        )
+    if (actuator.gear_ratio or 0.0) ** 2 * (actuator.rotor_inertia or 0.0) > LARGEST:
+        raise table.error(given, "is too large to compute with; use kg, m and turns by turn")
+
+
+def _unit(table: Table) -> Triple | None:
+    axis = table.triple("rotor_axis")
+    if axis is None:
+        return None
+    size = max(map(abs, axis))
+    if not size:
+        raise table.error("rotor_axis", "is zero; give a direction such as [0, 0, 1]")
+    length = norm(*(a / size for a in axis))
+    x, y, z = axis if norm(*axis) == 1 else (a / size / length for a in axis)
+    return x, y, z
+
+
+@dataclass(frozen=True, slots=True)
+class Drives:
+    """The drives of a robot by joint, what is taken of rotors (one of ROTORS), and the SHA-256 of
+    the file of actuators, None without one."""
+
+    actuators: Mapping[str, Actuator]
+    rotors: str
+    sha256: str | None = None
+
+    def on(self, joint: Joint) -> Joint:
+        """The joint with its friction and its rotor."""
+        actuator = self.actuators.get(joint.name)
+        if actuator is None:
+            return joint
+        rubbing = replace(
+            joint,
+            damping=_given(actuator.viscous, joint.damping),
+            friction=_given(actuator.coulomb, joint.friction),
+            offset=_given(actuator.offset, joint.offset),
+        )
+        return _with_rotor(rubbing, actuator.rotor, self.rotors)
+
+    def left_out(self, robot: Description, moving: Collection[str]) -> list[Notice]:
+        """A note for the rotor of each joint that does not move."""
+        still = (
+            joint
+            for joint in robot.joints
+            if joint.name not in moving and joint.name in self.actuators
+        )
+        return [
+            Notice(
+                robot.place(joint.line),
+                "note",
+                f"joint '{shown(joint.name)}'",
+                "does not move, so its rotor is left out",
+            )
+            for joint in still
+            if self.actuators[joint.name].rotor
+        ]
+
+
+def drives_of(
+    robot: Description, path: str | os.PathLike[str] | None = None, rotors: str = "exact"
+) -> Drives:
+    """The drives by the file `path` and by the robot's own file; `rotors` is one of ROTORS.
+
+    Raises RobotError, and OptionError for another word.
+    """
+    if rotors not in ROTORS:
+        raise OptionError(f"--rotors {rotors!r}: use one of {', '.join(ROTORS)}")
+    actuators, sha256 = (of_tags(robot), None) if path is None else read(path, robot)
+    return Drives(actuators, rotors, sha256)
+
+
+def _given(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value
+
+
+def _with_rotor(joint: Joint, rotor: Rotor | None, rotors: str) -> Joint:
+    if rotor is None or rotors == "none":
+        return joint
+    if rotors == "exact":
+        return replace(joint, rotor=rotor)
+    return replace(joint, armature=rotor.ratio**2 * rotor.inertia)

@@ -1,0 +1,289 @@
+"""From a URDF file to the `Model` that is compiled: part chosen, joints held, fixed links
+lumped."""
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from symgen.errors import Notice, OptionError, Place
+from symgen.mechanics.model import IDENTITY, Joint, Link, Model, Pose, Triple
+from symgen.reading.actuators import Drives, drives_of
+from symgen.reading.description import Inertial, JointElement, LinkElement
+from symgen.reading.mimic import following
+from symgen.reading.part import WORLD, Part, afloat, floats, part_of
+from symgen.reading.right_angles import RightAngle, Rounder, turn
+from symgen.reading.unfold import Stand, bodies
+from symgen.reading.urdf import read
+from symgen.text import shown
+
+WIDEST_SNAP = 0.1
+"""Snapping angles further off than this (rad) cannot be meant."""
+
+LARGEST = 1e100
+"""Lengths and inertias up to this can be multiplied as dynamics need without overflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A model and its origin: the `file` as given, the SHA-256 of its bytes, and what the user
+    should know.
+
+    `right_angles` are the angles near a multiple of pi/2 that were made exact or could be.
+    """
+
+    model: Model
+    notices: tuple[Notice, ...]
+    sha256: str
+    file: str
+    right_angles: tuple[RightAngle, ...] = ()
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """Where each link stands in the file."""
+    actuators_sha256: str | None = None
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    root: str | None = None,
+    tip: str | None = None,
+    lock: Sequence[tuple[str, float]] = (),
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    snap_angles: float = 1e-9,
+    base: str = "fixed",
+    actuators: str | os.PathLike[str] | None = None,
+    rotors: str = "exact",
+    xacro_args: Sequence[tuple[str, str]] = (),
+) -> Loaded:
+    """The robot in a URDF file as a model; bodies in file order of their joints.
+
+    Link `root` becomes the base and only what it carries stays; with `tip` only the links from root
+    to tip stay. `lock` holds joints at a value (rad or m). `gravity` is the acceleration of free
+    fall in root axes (m/s²). A `base` that is ``floating`` instead of ``fixed`` is free to move in
+    the world. Angles of the file within `snap_angles` (rad) of a multiple of pi/2 are made exact.
+
+    `actuators` is a TOML file of rotors and friction, `rotors` what is taken of rotors (see
+    `actuators.driven`). A ``.xacro`` file is expanded with the arguments `xacro_args`.
+
+    Raises RobotError where the file is not a robot that can be compiled, OptionError where an
+    option does not fit it."""
+    pull, rounder = _gravity(gravity), Rounder(_tolerance(snap_angles))
+    part = part_of(read(path, xacro_args), root, tip, lock)
+    part = afloat(part) if floats(base) else part
+    _check_supported(part)
+    drives = drives_of(part.robot, actuators, rotors)
+    model = _model(part, pull, rounder, drives)
+    _check_size(part, model)
+    still = drives.left_out(part.robot, [joint.name for joint in part.moving])
+    notices = (
+        *part.robot.notices,
+        *still,
+        *_impossible(part),
+        *_left_out(part),
+        *_held(part),
+        *rounder.notices(),
+    )
+    ordered = tuple(sorted(notices, key=lambda notice: notice.place.line))
+    places = {name: part.robot.place(link.line) for name, link in part.links.items()}
+    right_angles = tuple(rounder.found)
+    return Loaded(
+        model, ordered, part.robot.sha256, os.fspath(path), right_angles, places, drives.sha256
+    )
+
+
+def _gravity(gravity: Sequence[float]) -> Triple:
+    if len(gravity) != 3 or not all(map(math.isfinite, gravity)):
+        raise OptionError("gravity needs three finite numbers (m/s^2), such as 0 0 -9.81")
+    x, y, z = (float(g) for g in gravity)
+    return x, y, z
+
+
+def _tolerance(snap_angles: float) -> float:
+    if not 0 <= snap_angles <= WIDEST_SNAP:
+        raise OptionError(
+            f"--snap-angles {snap_angles:g}: give an angle from 0 to {WIDEST_SNAP:g} rad"
+        )
+    return snap_angles
+
+
+def _check_supported(part: Part) -> None:
+    still = part.still
+    for name, link in part.links.items():
+        if link.inertial and link.inertial.trouble and name not in still:
+            raise part.robot.error(
+                link.inertial.line, f"link '{shown(name)}'", link.inertial.trouble
+            )
+    if not part.moving:
+        reduced = part.held or len(part.joints) < len(part.robot.joints)
+        left = " left after --root, --tip and --lock" if reduced else ""
+        message = (
+            f"has no moving joint{left}; dynamics need a revolute, continuous or prismatic joint"
+        )
+        raise part.robot.error(part.robot.line, "<robot>", message)
+
+
+def _model(part: Part, gravity: Triple, rounder: Rounder, drives: Drives) -> Model:
+    """Every link's body and pose on it, from the root outward; then the bodies with their links."""
+    moving = {joint.name for joint in part.moving}
+    seats: dict[str, tuple[str | None, Pose]] = {part.root: (None, Pose())}
+    stands: dict[str, tuple[str | None, Pose, Pose]] = {}
+    for joint in part.joints:
+        carrier, seat = seats[joint.parent]
+        pose = seat @ _joint_pose(part, joint, rounder)
+        if joint.name in moving:
+            stands[joint.name] = carrier, _plain(pose), seat
+            carrier, pose = joint.name, Pose()
+        seats[joint.child] = carrier, pose
+    links = _links(part, seats, rounder)
+    followers = following(part.robot, part.moving)
+    every = [
+        Stand(drives.on(_joint(j)), *stands[j.name], tuple(links[j.name]), followers.get(j.name))
+        for j in part.moving
+    ]
+    return Model(part.robot.name, bodies(every), tuple(links.get(None, ())), gravity)
+
+
+def _links(
+    part: Part, seats: Mapping[str, tuple[str | None, Pose]], rounder: Rounder
+) -> dict[str | None, list[Link]]:
+    elements, links = part.links, dict[str | None, list[Link]]()
+    for name, (
+        carrier,
+        pose,
+    ) in seats.items():  # from the root outward, so a body's own link comes first
+        if name == WORLD:
+            continue
+        parameters = _parameters(part, elements[name], rounder)
+        links.setdefault(carrier, []).append(Link(name, _plain(pose), parameters))
+    return links
+
+
+def _joint_pose(part: Part, joint: JointElement, rounder: Rounder) -> Pose:
+    """The child link's frame in the parent link's, a held joint at its value."""
+    place, element = part.robot.place(joint.origin.line), _element(joint)
+    pose = Pose(rounder.rotation(joint.origin.rpy, place, element), joint.origin.xyz)
+    if joint.name not in part.held:
+        return pose
+    value = part.held[joint.name]
+    if joint.kind == "prismatic":
+        x, y, z = (value * a for a in joint.axis)
+        return pose @ Pose(IDENTITY, (x, y, z))
+    return pose @ Pose(turn(joint.axis, *rounder.cos_sin(value, place, element, "--lock")))
+
+
+def _parameters(part: Part, link: LinkElement, rounder: Rounder) -> tuple[float, ...] | None:
+    if link.inertial is None:
+        return None
+    origin = link.inertial.origin
+    place, element = part.robot.place(origin.line), f"link '{shown(link.name)}'"
+    rotation = rounder.rotation(origin.rpy, place, element, "inertial rpy")
+    return about_origin(link.inertial, Pose(rotation, origin.xyz))
+
+
+def about_origin(inertial: Inertial, pose: Pose) -> tuple[float, ...]:
+    """The ten of PARAMETER_NAMES about the link origin; `pose` is the frame of the inertia on the
+    link."""
+    m, (x, y, z) = inertial.mass, pose.position
+    xx, xy, xz, yy, yz, zz = inertial.tensor
+    rows, r = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)), pose.rotation
+    half = [[sum(r[i][k] * rows[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
+    xx, xy, xz, yy, yz, zz = (
+        sum(half[i][k] * r[j][k] for k in range(3)) for i in range(3) for j in range(i, 3)
+    )
+    ten = (
+        m,
+        m * x,
+        m * y,
+        m * z,
+        xx + m * (y * y + z * z),
+        xy - m * x * y,
+        xz - m * x * z,
+        yy + m * (x * x + z * z),
+        yz - m * y * z,
+        zz + m * (x * x + y * y),
+    )
+    return tuple(p + 0.0 for p in ten)
+
+
+def _joint(joint: JointElement) -> Joint:
+    return Joint(joint.name, joint.kind, joint.axis, joint.limits, joint.damping, joint.friction)
+
+
+def _plain(pose: Pose) -> Pose:
+    """The pose without negative zeros."""
+    a, b, c = ((x + 0.0, y + 0.0, z + 0.0) for x, y, z in pose.rotation)
+    x, y, z = pose.position
+    return replace(pose, rotation=(a, b, c), position=(x + 0.0, y + 0.0, z + 0.0))
+
+
+def _element(joint: JointElement) -> str:
+    return f"joint '{shown(joint.name)}'"
+
+
+def _check_size(part: Part, model: Model) -> None:
+    """Numbers of a file are finite, but their products need not be."""
+    elements = part.links
+    for poses, links in ((((), model.base)), *(((b.pose,), b.links) for b in model.bodies)):
+        for link in links:
+            numbers = [*(link.parameters or ()), *_numbers((*poses, link.pose))]
+            if not all(abs(x) <= LARGEST for x in numbers):
+                message = "its inertia or its place is too large to compute with; use m, kg and rad"
+                raise part.robot.error(
+                    elements[link.name].line, f"link '{shown(link.name)}'", message
+                )
+
+
+def _numbers(poses: Sequence[Pose]) -> Iterator[float]:
+    for pose in poses:
+        yield from (x for row in (*pose.rotation, pose.position) for x in row)
+
+
+def _left_out(part: Part) -> Iterator[Notice]:
+    kept = part.links
+    gone = [link for link in part.robot.links if link.name not in kept]
+    if gone:
+        mass = sum(link.inertial.mass for link in gone if link.inertial)
+        count = f"{len(gone)} links" if len(gone) > 1 else "1 link"
+        yield Notice(
+            part.robot.place(part.robot.line),
+            "note",
+            "<robot>",
+            f"{count} with {mass:.6g} kg in all left out by --root and --tip",
+        )
+
+
+def _impossible(part: Part) -> Iterator[Notice]:
+    """Impossible inertia of links that do not move, on which nothing depends."""
+    links = part.links
+    for link in (links[name] for name in sorted(part.still & set(links))):
+        if link.inertial and link.inertial.trouble:
+            said = link.inertial.trouble.partition(";")[0]
+            yield Notice(
+                part.robot.place(link.inertial.line),
+                "warning",
+                f"link '{shown(link.name)}'",
+                f"{said}; the link does not move, so nothing depends on it",
+            )
+
+
+def _held(part: Part) -> Iterator[Notice]:
+    kept = {joint.name for joint in part.joints}
+    for joint in (j for j in part.robot.joints if j.name in part.held):
+        for level, message in _held_messages(joint, part.held[joint.name], joint.name in kept):
+            yield Notice(part.robot.place(joint.line), level, _element(joint), message)
+
+
+def _held_messages(joint: JointElement, value: float, kept: bool) -> Iterator[tuple[str, str]]:
+    lower, upper = (
+        math.copysign(math.inf, sign) if end is None else end
+        for end, sign in ((joint.limits.lower, -1), (joint.limits.upper, 1))
+    )
+    if not kept:
+        yield "note", "left out by --root and --tip, so --lock has no effect on it"
+    elif not lower <= value <= upper:
+        yield "warning", f"held at {value:g}, outside its limits {lower:g} to {upper:g}"
+    elif joint.mimics is not None:
+        yield (
+            "note",
+            f"held at {value:g}; that it mimics joint '{shown(joint.mimics.joint)}' has no effect",
+        )

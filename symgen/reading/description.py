@@ -1,0 +1,107 @@
+"""What a URDF file says about a robot, validated, before any choice is made."""
+
+from dataclasses import dataclass, field
+
+from symgen.errors import Notice, Place, RobotError
+from symgen.mechanics.model import Limits, Triple
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a frame is: position (m) and fixed-axis roll, pitch, yaw (rad), and the line that says
+    so."""
+
+    line: int
+    xyz: Triple = (0.0, 0.0, 0.0)
+    rpy: Triple = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Inertial:
+    """Mass (kg) and inertia (kg m²; ixx ixy ixz iyy iyz izz) about the centre of mass, in
+    `origin`'s axes.
+
+    `line` is that of the tensor; `trouble` says why no body has this inertia and the way out; else
+    empty."""
+
+    line: int
+    origin: Origin
+    mass: float
+    tensor: tuple[float, ...]
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkElement:
+    """A link; `inertial` is None where the file gives it no inertia."""
+
+    name: str
+    line: int
+    inertial: Inertial | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic:
+    """That a joint's coordinate is `multiplier` times that of `joint`, plus `offset` (rad or m)."""
+
+    line: int
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JointElement:
+    """A joint of any known type with a unit axis."""
+
+    name: str
+    line: int
+    kind: str
+    parent: str
+    child: str
+    origin: Origin
+    axis: Triple = (1.0, 0.0, 0.0)
+    limits: Limits = field(default_factory=Limits)
+    damping: float = 0.0
+    friction: float = 0.0
+    mimics: Mimic | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DriveElement:
+    """What a transmission says of the drive of a joint: gear ratio and inertia of the rotor (kg
+    m²), None if silent."""
+
+    joint: str
+    line: int
+    ratio: float | None = None
+    inertia: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A URDF file: one tree of links and joints in file order, and what was noticed while reading
+    it."""
+
+    name: str
+    file: str
+    sha256: str
+    line: int
+    links: tuple[LinkElement, ...]
+    joints: tuple[JointElement, ...]
+    notices: tuple[Notice, ...] = field(default=(), compare=False)
+    drives: tuple[DriveElement, ...] = ()
+    """At most one a joint."""
+
+    def place(self, line: int) -> Place:
+        return Place(self.file, line)
+
+    def error(self, line: int, element: str, message: str) -> RobotError:
+        """An error in this file, to be raised by the caller."""
+        return RobotError(self.place(line), element, message)
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Links that are no joint's child; exactly one in a valid robot."""
+        children = {joint.child for joint in self.joints}
+        return tuple(link.name for link in self.links if link.name not in children)

@@ -1,0 +1,94 @@
+"""What the transmissions of a URDF say of drives: Drake's rotor inertia and gear ratio, ROS's
+reduction."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from symgen.reading.description import DriveElement
+from symgen.reading.xml_reader import NUMBER, XML_SPACE, Node
+from symgen.text import shown
+
+INERTIA: Final = "drake:rotor_inertia"
+RATIO: Final = "drake:gear_ratio"
+REDUCTIONS: Final = ("mechanicalReduction", "mechanical_reduction")
+
+
+def has_rotor(transmission: Node) -> bool:
+    """Whether Drake's tag gives a rotor's inertia."""
+    return bool(_tagged(_actuators(transmission), INERTIA))
+
+
+def drives(root: Node) -> tuple[DriveElement, ...]:
+    """The drive of each joint that is alone in a transmission. Raises RobotError for Drake's tags
+    gone wrong."""
+    found: dict[str, DriveElement] = {}
+    for node in (*root.children("transmission"), *_nested(root)):
+        drive = _drive(node)
+        known = found.get(drive.joint) if drive is not None else None
+        if drive is not None and (known is None or known.inertia is None):
+            found[drive.joint] = drive
+        elif drive is not None and known is not None and drive.inertia is not None:
+            raise node.called(f"joint '{shown(drive.joint)}'").error(
+                f"a second rotor (the first is on line {known.line}); keep one of them"
+            )
+    return tuple(found.values())
+
+
+def _nested(root: Node) -> Iterator[Node]:
+    """Transmissions of ros2_control."""
+    return (
+        node
+        for control in root.children("ros2_control")
+        for node in control.children("transmission")
+    )
+
+
+def _actuators(transmission: Node) -> list[Node]:
+    return transmission.children("actuator")
+
+
+def _drive(transmission: Node) -> DriveElement | None:
+    """None where several joints share the transmission or it says nothing."""
+    joints, actuators = transmission.children("joint"), _actuators(transmission)
+    name = joints[0].element.get("name") if len(joints) == 1 else None
+    if not name or len(actuators) > 1:
+        return None
+    drive = DriveElement(name, transmission.line, _reduction((transmission, *joints, *actuators)))
+    inertia, ratio = (_number(actuators, tag, name) for tag in (INERTIA, RATIO))
+    if inertia is None:
+        return replace(drive, ratio=drive.ratio if ratio is None else ratio)
+    return replace(drive, inertia=inertia, ratio=1.0 if ratio is None else ratio)
+
+
+def _tagged(nodes: Sequence[Node], tag: str) -> list[Node]:
+    return [child for node in nodes for child in node if child.tag == tag]
+
+
+def _number(actuators: Sequence[Node], tag: str, joint: str) -> float | None:
+    """Drake's value, None where there is none; a ratio is not 0, an inertia not negative."""
+    found = [node.called(f"joint '{shown(joint)}'") for node in _tagged(actuators, tag)]
+    if not found:
+        return None
+    value = found[0].number("value")
+    if len(found) > 1 or (value == 0 if tag == RATIO else value < 0):
+        trouble = "is given twice" if len(found) > 1 else f"is {value:g}"
+        raise found[len(found) > 1].error(
+            f"<{tag}> {trouble}; give one number, no ratio of 0, no negative inertia"
+        )
+    return value
+
+
+def _reduction(nodes: Sequence[Node]) -> float | None:
+    """ROS's gear ratio, None where there is none that is a number other than 0."""
+    texts = [
+        child.element.text or "" for node in nodes for child in node if child.tag in REDUCTIONS
+    ]
+    numbers = [
+        float(text) for text in (t.strip(XML_SPACE) for t in texts) if NUMBER.fullmatch(text)
+    ]
+    return next((x for x in numbers if x and abs(x) < LARGEST_RATIO), None)
+
+
+LARGEST_RATIO: Final = 1e6
+"""No gears turn slower."""

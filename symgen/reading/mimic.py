@@ -1,0 +1,99 @@
+"""Joints that mimic others: who follows whom in the end, and with what factor and offset."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from symgen.errors import RobotError
+from symgen.reading.description import Description, JointElement
+from symgen.reading.unfold import Following
+from symgen.text import quoted, shown
+
+
+def following(robot: Description, moving: Sequence[JointElement]) -> dict[str, Following]:
+    """For every moving joint that mimics, the joint with a coordinate of its own that it follows in
+    the end.
+
+    Raises RobotError where there is none.
+    """
+    by_name = {joint.name: joint for joint in moving}
+    return {
+        joint.name: _leader(robot, joint, by_name) for joint in moving if joint.mimics is not None
+    }
+
+
+def held_by_leaders(robot: Description, held: Mapping[str, float]) -> dict[str, float]:
+    """The held joints and those that follow them, which are held too, or that do not turn at all
+    (multiplier 0)."""
+    found, joints = dict(held), {joint.name: joint for joint in robot.joints}
+    for joint in robot.joints:
+        if joint.name not in found and joint.mimics is not None:
+            value = _held_value(joint, joints, found, {joint.name})
+            if value is not None:
+                found[joint.name] = value
+    return found
+
+
+def _held_value(
+    joint: JointElement,
+    joints: Mapping[str, JointElement],
+    held: Mapping[str, float],
+    seen: Collection[str],
+) -> float | None:
+    """Where a joint is held by what it follows; None where it is not."""
+    if joint.name in held:
+        return held[joint.name]
+    mimic = joint.mimics
+    if mimic is None:
+        return None
+    if mimic.multiplier == 0:
+        return mimic.offset
+    if mimic.joint not in joints or mimic.joint in seen:
+        return None
+    value = _held_value(joints[mimic.joint], joints, held, {*seen, mimic.joint})
+    return None if value is None else mimic.multiplier * value + mimic.offset
+
+
+def _leader(
+    robot: Description, joint: JointElement, moving: Mapping[str, JointElement]
+) -> Following:
+    factor, offset, at, seen = 1.0, 0.0, joint, [joint.name]
+    while at.mimics is not None:
+        factor, offset = factor * at.mimics.multiplier, factor * at.mimics.offset + offset
+        if at.mimics.joint in seen:
+            raise _error(
+                robot,
+                joint,
+                f"mimics itself by way of {quoted(seen)}; let one of them move by itself",
+            )
+        seen.append(at.mimics.joint)
+        at = _next(robot, joint, at, moving)
+    if at.kind in ("planar", "floating") or joint.kind in ("planar", "floating"):
+        many = at if at.kind in ("planar", "floating") else joint
+        raise _error(
+            robot,
+            joint,
+            f"mimics joint '{shown(at.name)}', but the {many.kind} joint '{shown(many.name)}'"
+            " has several coordinates; only joints with one can mimic or be mimicked",
+        )
+    return Following(at.name, factor, offset)
+
+
+def _next(
+    robot: Description, joint: JointElement, at: JointElement, moving: Mapping[str, JointElement]
+) -> JointElement:
+    assert at.mimics is not None
+    leader = at.mimics.joint
+    if leader in moving:
+        return moving[leader]
+    known = next((other for other in robot.joints if other.name == leader), None)
+    way = f"; hold it still with --lock '{shown(joint.name)}=0', or remove its <mimic>"
+    if known is None:
+        raise _error(robot, joint, f"mimics joint '{shown(leader)}', which does not exist{way}")
+    if known.kind == "fixed":
+        raise _error(robot, joint, f"mimics joint '{shown(leader)}', which is fixed{way}")
+    raise _error(
+        robot, joint, f"mimics joint '{shown(leader)}', which --root and --tip leave out{way}"
+    )
+
+
+def _error(robot: Description, joint: JointElement, message: str) -> RobotError:
+    return robot.error(joint.line, f"joint '{shown(joint.name)}'", message)

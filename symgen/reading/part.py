@@ -1,0 +1,131 @@
+"""Which part of a robot is compiled: root and tip, joints held at a value, a base that floats."""
+
+import difflib
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from symgen.errors import OptionError
+from symgen.reading.description import Description, JointElement, LinkElement, Origin
+from symgen.reading.mimic import held_by_leaders
+from symgen.reading.tree import joint_above, outward
+from symgen.reading.unfold import TYPES
+from symgen.text import quoted, shown
+
+HOLDABLE = ("revolute", "continuous", "prismatic")
+"""URDF types with one coordinate, which can be held at a value."""
+
+FLOATING_BASE = "floating_base"
+"""The joint between world and root of a robot whose base floats."""
+
+WORLD = ""
+"""The link that carries it: no link of a file has this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What of a robot is compiled: a root, the joints below it (parents first) and the held ones'
+    values."""
+
+    robot: Description
+    root: str
+    joints: tuple[JointElement, ...]
+    held: Mapping[str, float]
+
+    @property
+    def moving(self) -> tuple[JointElement, ...]:
+        """Joints with a coordinate, in file order."""
+        kept = {
+            joint.name
+            for joint in self.joints
+            if joint.kind in TYPES and joint.name not in self.held
+        }
+        return tuple(joint for joint in self.robot.joints if joint.name in kept)
+
+    @property
+    def still(self) -> set[str]:
+        """The links that do not move: the root and what fixed and held joints tie to it."""
+        moving, found = {joint.name for joint in self.moving}, {self.root}
+        for joint in self.joints:
+            if joint.parent in found and joint.name not in moving:
+                found.add(joint.child)
+        return found
+
+    @property
+    def links(self) -> dict[str, LinkElement]:
+        names = {self.root, *(joint.child for joint in self.joints)}
+        return {link.name: link for link in self.robot.links if link.name in names}
+
+
+def part_of(
+    robot: Description, root: str | None, tip: str | None, lock: Sequence[tuple[str, float]]
+) -> Part:
+    """The part from link `root` (the first of all by default), out to link `tip` if given, with
+    joints held by `lock`.
+
+    Raises OptionError for a name that the robot does not have.
+    """
+    links = [link.name for link in robot.links]
+    base = robot.roots[0] if root is None else _known("--root", "link", root, links)
+    joints = tuple(outward(robot, base))
+    if tip is not None:
+        joints = _path(robot, base, _known("--tip", "link", tip, links))
+    return Part(robot, base, joints, held_by_leaders(robot, _locked(robot, lock)))
+
+
+def floats(base: str) -> bool:
+    """Whether the base is ``floating``, not ``fixed``. Raises OptionError for another word."""
+    if base not in ("fixed", "floating"):
+        raise OptionError(f"--base {shown(base)}: use fixed or floating")
+    return base == "floating"
+
+
+def afloat(part: Part) -> Part:
+    """The same with a floating joint from the world to the root."""
+    name = FLOATING_BASE
+    while name in (joint.name for joint in part.robot.joints):
+        name += "_"
+    joint = JointElement(
+        name, part.robot.line, "floating", WORLD, part.root, Origin(part.robot.line)
+    )
+    robot = replace(part.robot, joints=(joint, *part.robot.joints))
+    return Part(robot, WORLD, (joint, *part.joints), part.held)
+
+
+def _known(option: str, kind: str, name: str, names: Collection[str]) -> str:
+    if name in names:
+        return name
+    near = difflib.get_close_matches(name, names, 3, 0.5)
+    lower = [known for known in names if known.lower() == name.lower()]
+    hint = f"near names: {quoted(lower or near)}" if lower or near else f"it has {quoted(names)}"
+    raise OptionError(f"{option} '{shown(name)}': the robot has no such {kind}; {hint}")
+
+
+def _path(robot: Description, root: str, tip: str) -> tuple[JointElement, ...]:
+    above, joints, link = joint_above(robot.joints), list[JointElement](), tip
+    while link != root:
+        if link not in above:
+            raise OptionError(
+                f"--tip '{shown(tip)}': the link is not carried by the root '{shown(root)}';"
+                " give a link further out, or a --root nearer to the base"
+            )
+        joints.append(above[link])
+        link = above[link].parent
+    return tuple(reversed(joints))
+
+
+def _locked(robot: Description, lock: Sequence[tuple[str, float]]) -> dict[str, float]:
+    joints, held = {joint.name: joint for joint in robot.joints}, dict[str, float]()
+    for name, value in lock:
+        kind = joints[_known("--lock", "joint", name, joints)].kind
+        option = f"--lock '{shown(name)}'"
+        if kind not in HOLDABLE:
+            raise OptionError(
+                f"{option}: a {kind} joint cannot be held at one value; remove the option"
+            )
+        if name in held:
+            raise OptionError(f"{option}: given twice; keep one value")
+        if not math.isfinite(value):
+            raise OptionError(f"{option}: {value} is not a finite number; give a value in rad or m")
+        held[name] = float(value)
+    return held

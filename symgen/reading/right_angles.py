@@ -1,0 +1,106 @@
+"""Rotations from the angles of a file; angles meant as right angles get exact cosines and sines.
+
+Files write pi/2 as 1.5708, 1.570796327 or with all digits. Within a tolerance such an angle is
+taken as the multiple of pi/2 it stands for, because an exact 0 or ±1 costs no operation in the
+generated code."""
+
+import math
+from dataclasses import dataclass, field
+
+from symgen.errors import Notice, Place
+from symgen.mechanics.model import Matrix3, Triple
+from symgen.numbers.exact import cos, sin
+
+NEAR = 1e-3
+"""Angles this close (rad) to a multiple of pi/2, but not made exact, are reported."""
+
+QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
+MOST_QUARTERS = 4096
+"""Beyond this many right angles a double no longer says which multiple was meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class RightAngle:
+    """An angle near `quarters` times pi/2, and whether it was made exact.
+
+    `what` is where it stands in `element` (``rpy``, ``inertial rpy``, ``--lock``); `angle` and
+    `offset`, its signed distance from the multiple, are in rad."""
+
+    place: Place
+    element: str
+    what: str
+    angle: float
+    quarters: int
+    offset: float
+    exact: bool
+
+    @property
+    def multiple(self) -> str:
+        """The multiple in words, such as ``-pi/2``."""
+        halves, odd = divmod(self.quarters, 2)
+        if odd:
+            return {1: "pi/2", -1: "-pi/2"}.get(self.quarters, f"{self.quarters}*pi/2")
+        return {0: "0", 1: "pi", -1: "-pi"}.get(halves, f"{halves}*pi")
+
+
+@dataclass(frozen=True, slots=True)
+class Rounder:
+    """Turns angles into rotations, making those within `tolerance` (rad) of a right angle exact.
+
+    `found` collects every angle that was changed or was near; tolerance 0 changes none.
+    """
+
+    tolerance: float
+    found: list[RightAngle] = field(default_factory=list)
+
+    def cos_sin(self, angle: float, place: Place, element: str, what: str) -> tuple[float, float]:
+        """Cosine and sine of `angle`; the other arguments say where it stands."""
+        quarters = round(angle / (math.pi / 2)) if abs(angle) < MOST_QUARTERS else 0
+        offset = angle - quarters * (math.pi / 2)
+        written = abs(offset) <= math.ulp(
+            angle
+        )  # the nearest double to the multiple: nothing is changed
+        exact = self.tolerance > 0 and (written or abs(offset) <= self.tolerance)
+        if abs(offset) <= NEAR and angle and not (exact and written):
+            self.found.append(RightAngle(place, element, what, angle, quarters, offset, exact))
+        return QUARTERS[quarters % 4] if exact else (cos(angle), sin(angle))
+
+    def rotation(self, rpy: Triple, place: Place, element: str, what: str = "rpy") -> Matrix3:
+        """Rz(yaw) Ry(pitch) Rx(roll), as URDF defines it."""
+        (cr, sr), (cp, sp), (cy, sy) = (self.cos_sin(a, place, element, what) for a in rpy)
+        return (
+            (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+            (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+            (-sp, cp * sr, cp * cr),
+        )
+
+    def notices(self) -> tuple[Notice, ...]:
+        """One note per element and fate of its angles."""
+        groups: dict[tuple[Place, str, str, bool], list[RightAngle]] = {}
+        for angle in self.found:
+            groups.setdefault((angle.place, angle.element, angle.what, angle.exact), []).append(
+                angle
+            )
+        return tuple(
+            Notice(place, "note", element, _message(what, exact, angles))
+            for (place, element, what, exact), angles in groups.items()
+        )
+
+
+def _message(what: str, exact: bool, angles: list[RightAngle]) -> str:
+    if exact:
+        return f"{what} rounded from " + ", ".join(f"{a.angle!r} to {a.multiple}" for a in angles)
+    offsets = ", ".join(f"{a.angle!r} is {abs(a.offset):.1e} rad from {a.multiple}" for a in angles)
+    return f"{what} used as written: {offsets}"
+
+
+def turn(axis: Triple, c: float, s: float) -> Matrix3:
+    """Rotation about unit `axis` by the angle with cosine `c` and sine `s`; exact about coordinate
+    axes."""
+    x, y, z = axis
+    v = 1.0 - c
+    return (
+        (x * x + c * (1.0 - x * x), v * x * y - s * z, v * x * z + s * y),
+        (v * x * y + s * z, y * y + c * (1.0 - y * y), v * y * z - s * x),
+        (v * x * z - s * y, v * y * z + s * x, z * z + c * (1.0 - z * z)),
+    )

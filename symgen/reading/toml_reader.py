@@ -1,0 +1,192 @@
+"""TOML read defensively: checked values, and one-line errors with the line that they are about.
+
+`tomllib` knows no lines, so the one of a key is found by reading the file's beginnings with it: the
+shortest that has the key ends with the key's statement. That holds for every spelling of a key and
+costs nothing without an error."""
+
+import difflib
+import os
+import re
+import tomllib
+from bisect import bisect_left
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from symgen.errors import Place, RobotError
+from symgen.mechanics.model import Triple
+from symgen.text import quoted, shown
+
+MAX_BYTES: Final = 2**18
+LARGEST: Final = 1e100
+"""As in a robot's file: products of such numbers do not overflow."""
+
+_TOKEN = re.compile(
+    r'''#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*+""""{0,2}|"(?:[^"\\\n]|\\.)*+"'''
+    r"""|'''(?:[^']|'(?!''))*+''''{0,2}|'[^'\n]*+'|[][{}\n]""",
+    re.DOTALL,
+)
+"""What a file of TOML is cut at: comments and strings of four kinds as wholes, brackets, ends of
+lines."""
+
+_AT_LINE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a file: its entries, and where it stands (`path`, the keys that lead to it)."""
+
+    file: str
+    source: str
+    data: Mapping[str, Any]
+    path: tuple[str, ...] = ()
+
+    def place(self, key: str | None = None) -> Place:
+        """Where a key of this table is given; without one, where the table itself is."""
+        return Place(
+            self.file, _line(self.source, (*self.path, key) if key is not None else self.path)
+        )
+
+    def error(self, key: str | None, message: str) -> RobotError:
+        """An error at a key of this table, to be raised by the caller."""
+        keys = (*self.path, key) if key is not None else self.path
+        return RobotError(self.place(key), ".".join(shown(k) for k in keys) or "file", message)
+
+    def only(self, known: Collection[str], what: str = "key") -> None:
+        """Raises RobotError for the first key that is not among `known`."""
+        for key in (key for key in self.data if key not in known):
+            near = difflib.get_close_matches(key, known, 3, 0.5)
+            hint = f"near names: {quoted(near)}" if near else f"there are {quoted(known, 30)}"
+            raise self.error(key, f"no {what} is called '{shown(key)}'; {hint}")
+
+    def table(self, key: str) -> "Table":
+        """The table under a key, empty where there is none."""
+        value = self.data.get(key, {})
+        if not isinstance(value, dict):
+            raise self.error(key, f"is {said(value)} where a table is needed")
+        return Table(self.file, self.source, value, (*self.path, key))
+
+    def number(self, key: str, least: float = -LARGEST) -> float | None:
+        """A finite number of at least `least`, None where there is none."""
+        if key not in self.data:
+            return None
+        number = self._number(key, self.data[key])
+        if number < least:
+            raise self.error(key, f"is {number:g}; give {least:g} or more")
+        return number
+
+    def triple(self, key: str) -> Triple | None:
+        """Three finite numbers, None where there are none."""
+        value = self.data.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) != 3:
+            raise self.error(
+                key, f"is {said(value)} where three numbers are needed, as in [0, 0, 1]"
+            )
+        x, y, z = (self._number(key, entry) for entry in value)
+        return x, y, z
+
+    def _number(self, key: str, value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self.error(key, f"is {said(value)} where a number is needed")
+        if not abs(value) <= LARGEST:  # which no NaN is
+            raise self.error(key, f"is {said(value)}; give a finite number in m, kg and rad")
+        return float(value) + 0.0  # -0 becomes 0
+
+
+KINDS: Final[tuple[tuple[type, str], ...]] = (
+    (bool, "a boolean"),
+    (str, "a text"),
+    (int, "a number"),
+    (float, "a number"),
+    (list, "a list"),
+    (dict, "a table"),
+)
+
+
+def said(value: object) -> str:
+    """What a value of a file is, for a message."""
+    kind = next((name for type_, name in KINDS if isinstance(value, type_)), "a date or time")
+    return kind if isinstance(value, (list, dict)) else f"{kind} ({shown(str(value), 40)})"
+
+
+def read(path: str | os.PathLike[str], what: str) -> tuple[Table, bytes]:
+    """The file's root table and its bytes. Raises RobotError where it is not TOML; `what` says what
+    to give."""
+    file = shown(os.fspath(path))
+    try:
+        with Path(path).open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise RobotError(
+            Place(file, 1), "file", f"cannot be read ({reason}); give {what}"
+        ) from None
+    if len(data) > MAX_BYTES:
+        raise RobotError(
+            Place(file, 1), "file", f"is larger than {MAX_BYTES // 2**10} KiB; give {what}"
+        )
+    return parsed(data, file), data
+
+
+def parsed(data: bytes, file: str) -> Table:
+    """The root table of TOML bytes. Raises RobotError."""
+    try:
+        source = data.decode("utf-8-sig").replace("\r\n", "\n")
+        return Table(file, source, tomllib.loads(source))
+    except UnicodeDecodeError as error:
+        place = Place(file, data.count(b"\n", 0, error.start) + 1)
+        raise RobotError(
+            place, "TOML", "bytes that are not UTF-8 text; save the file as UTF-8"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        found = _AT_LINE.search(str(error))
+        line = (
+            int(found[1])
+            if found and found[1]
+            else source.count("\n") + (not source.endswith("\n"))
+        )
+        reason = (
+            "nested too deeply"
+            if isinstance(error, RecursionError)
+            else shown(_AT_LINE.sub("", str(error)))
+        )
+        raise RobotError(
+            Place(file, max(line, 1)), "TOML", f"not well-formed: {reason}; correct it"
+        ) from None
+
+
+def _line(source: str, path: tuple[str, ...]) -> int:
+    """The first line of the statement that gives the key at `path`."""
+    ends = _ends(source)
+    statement = bisect_left(
+        range(len(ends)), True, key=lambda k: _has(_beginning(source, ends[k]), path)
+    )
+    return source.count("\n", 0, ends[statement - 1] if statement else 0) + 1
+
+
+def _ends(source: str) -> list[int]:
+    """Where each statement of a TOML file ends; blank lines and comments count as statements."""
+    ends, depth = [], 0
+    for token in _TOKEN.finditer(source):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
+        if token[0] == "\n" and not depth:
+            ends.append(token.end())
+    return [*ends, len(source)]
+
+
+def _beginning(source: str, end: int) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(source[:end])
+    except ValueError:
+        return {}
+
+
+def _has(data: object, path: tuple[str, ...]) -> bool:
+    for key in path:
+        if not isinstance(data, dict) or key not in data:
+            return False
+        data = data[key]
+    return True

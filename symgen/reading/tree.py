@@ -1,0 +1,138 @@
+"""Whether the links and joints of a file are one robot: unique names, known links, a single
+tree."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from symgen.reading.description import Description, JointElement, LinkElement
+from symgen.text import quoted, shown
+
+
+def check(robot: Description) -> None:
+    """Raises RobotError, with a way out, for the first rule of CHECKS that `robot` breaks."""
+    for rule in CHECKS:
+        rule(robot)
+
+
+def joint_above(joints: Iterable[JointElement]) -> dict[str, JointElement]:
+    """The joint that carries each link, by link name; the root has none."""
+    return {joint.child: joint for joint in joints}
+
+
+def outward(robot: Description, root: str) -> Iterator[JointElement]:
+    """The joints below link `root`, every parent's before its children's, file order among
+    siblings."""
+    below: dict[str, list[JointElement]] = {}
+    for joint in robot.joints:
+        below.setdefault(joint.parent, []).append(joint)
+    links = [root]
+    for link in links:
+        for joint in below.get(link, ()):
+            links.append(joint.child)
+            yield joint
+
+
+def _has_links(robot: Description) -> None:
+    if not robot.links:
+        raise robot.error(robot.line, "<robot>", "has no <link>; give the URDF file of a robot")
+
+
+def _unique_names(robot: Description) -> None:
+    _unique(robot, "link", robot.links)
+    _unique(robot, "joint", robot.joints)
+
+
+def _unique(robot: Description, kind: str, elements: Iterable[LinkElement | JointElement]) -> None:
+    first: dict[str, LinkElement | JointElement] = {}
+    for element in elements:
+        other = first.setdefault(element.name, element)
+        if other is not element:
+            raise robot.error(
+                element.line,
+                f"{kind} '{shown(element.name)}'",
+                f"the name is taken by the {kind} on line {other.line}; rename one of them",
+            )
+
+
+def _known_links(robot: Description) -> None:
+    known = {link.name for link in robot.links}
+    for joint in robot.joints:
+        for end, name in (("parent", joint.parent), ("child", joint.child)):
+            if name not in known:
+                raise robot.error(
+                    joint.line,
+                    _joint(joint),
+                    f"{end} link '{shown(name)}' does not exist; add"
+                    f' <link name="{shown(name)}"/> or correct the name',
+                )
+
+
+def _one_parent(robot: Description) -> None:
+    above: dict[str, JointElement] = {}
+    for joint in robot.joints:
+        other = above.setdefault(joint.child, joint)
+        if other is not joint:
+            raise robot.error(
+                joint.line,
+                _joint(joint),
+                f"link '{shown(joint.child)}' is already the child of joint"
+                f" '{shown(other.name)}' on line {other.line}; closed loops are not supported: "
+                f"cut the loop"
+                " by removing one of the two joints",
+            )
+
+
+def _no_cycle(robot: Description) -> None:
+    above = joint_above(robot.joints)
+    reached = {
+        *robot.roots,
+        *(joint.child for root in robot.roots for joint in outward(robot, root)),
+    }
+    lost = next((link.name for link in robot.links if link.name not in reached), None)
+    if lost is not None:
+        cycle = _cycle(above, lost)
+        first = min(cycle, key=lambda joint: joint.line)
+        raise robot.error(first.line, _joint(first), _cycle_message(cycle))
+
+
+def _cycle_message(cycle: Sequence[JointElement]) -> str:
+    if len(cycle) == 1:
+        return f"ties link '{shown(cycle[0].child)}' to itself; correct its parent or child"
+    names = quoted(joint.name for joint in cycle)
+    return f"joints {names} form a cycle; a robot is a tree: remove one of them"
+
+
+def _cycle(above: Mapping[str, JointElement], link: str) -> list[JointElement]:
+    """The joints met going up from `link`, which no root carries, from where they repeat."""
+    seen: dict[str, JointElement] = {}
+    while link not in seen:
+        seen[link] = above[link]
+        link = above[link].parent
+    names = list(seen)
+    return [seen[name] for name in reversed(names[names.index(link) :])]
+
+
+def _one_root(robot: Description) -> None:
+    roots = robot.roots
+    if len(roots) > 1:
+        raise robot.error(
+            robot.line,
+            "<robot>",
+            f"has {len(roots)} root links, {quoted(roots)}; tie them into one tree"
+            " with joints, or remove all but one with what they carry",
+        )
+
+
+def _joint(joint: JointElement) -> str:
+    return f"joint '{shown(joint.name)}'"
+
+
+CHECKS: Final[tuple[Callable[[Description], None], ...]] = (
+    _has_links,
+    _unique_names,
+    _known_links,
+    _one_parent,
+    _no_cycle,
+    _one_root,
+)
+"""Rules in the order that gives the most telling message first."""

@@ -1,0 +1,122 @@
+"""What must not be in a URDF file (xacro), and what does not count (unknown tags, drives,
+damping)."""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from symgen.errors import RobotError
+from symgen.reading.drives import has_rotor
+from symgen.reading.xml_reader import EXPRESSION, Node
+from symgen.text import shown
+
+KNOWN = {
+    "robot": {"link", "joint", "material", "transmission", "gazebo", "ros2_control"},
+    "link": {"inertial", "visual", "collision"},
+    "inertial": {"origin", "mass", "inertia"},
+    "joint": {
+        "origin",
+        "parent",
+        "child",
+        "axis",
+        "limit",
+        "dynamics",
+        "mimic",
+        "calibration",
+        "safety_controller",
+    },
+}
+"""Tags that need no note, by the element they stand in."""
+
+
+def check_root(root: Node) -> None:
+    """Raises RobotError where the root is not <robot> or xacro is left in what would be read."""
+    if root.tag.rpartition(":")[2] != "robot":
+        raise root.called(f"<{shown(root.tag)}>").error(
+            "the root element is not <robot>; give a URDF file"
+        )
+    for element in root.element.iter():
+        node = Node(element, root.source, "<robot>")
+        if "xacro" in node.namespace or node.tag.startswith("xacro:"):
+            raise _unexpanded(node, "xacro elements are left in the file")
+    _check_expanded(root)
+    for part in (*root.children("link"), *root.children("joint")):
+        for element in part.element.iter():
+            _check_expanded(Node(element, root.source, "<robot>"))
+
+
+def _check_expanded(node: Node) -> None:
+    for name, value in node.element.attrib.items():
+        found = EXPRESSION.search(str(value))
+        if found:
+            text = shown(found[0], 60)
+            raise _unexpanded(node, f"the xacro expression {text} is left in {shown(str(name))}")
+
+
+def _unexpanded(node: Node, what: str) -> RobotError:
+    return node.called(f"<{shown(node.tag)}>").error(
+        f"{what}; expand it first: xacro IN.xacro > OUT.urdf"
+    )
+
+
+def note_ignored(root: Node) -> None:
+    """Add one note for each kind of thing in the file that has no effect on the model."""
+    _note_unknown(root)
+    _note_transmissions(root)
+    _note_dynamics(root)
+
+
+def _parts(root: Node) -> Iterator[tuple[str, Node]]:
+    yield "robot", root
+    for kind in ("link", "joint"):
+        yield from ((kind, node) for node in root.children(kind))
+    for link in root.children("link"):
+        yield from (("inertial", node) for node in link.children("inertial"))
+
+
+def _note_unknown(root: Node) -> None:
+    unknown = [
+        (part, node)
+        for part, owner in _parts(root)
+        for node in owner
+        if node.namespace != root.namespace or node.tag.rpartition(":")[2] not in KNOWN[part]
+    ]
+    first = {node.tag: (part, node) for part, node in reversed(unknown)}
+    count = Counter(node.tag for _, node in unknown)
+    for tag, (part, node) in first.items():
+        near = difflib.get_close_matches(tag.lower(), KNOWN[part], 1, 0.75)
+        hint = f"; if <{near[0]}> is meant, correct the name" if near else ""
+        times = f" ({count[tag]} of them)" if count[tag] > 1 else ""
+        node.called(f"<{shown(tag)}>").notice("note", f"unknown in <{part}>, ignored{times}{hint}")
+
+
+def _note_transmissions(root: Node) -> None:
+    nodes = [node for node in root.children("transmission") if not has_rotor(node)]
+    _note_effect(
+        "reduction and rotor inertia",
+        nodes,
+        "transmission",
+        "have no effect on the terms by themselves; --actuators can give rotors",
+    )
+
+
+def _note_dynamics(root: Node) -> None:
+    joints = [
+        joint
+        for joint in root.children("joint")
+        if any(map(_is_damped, joint.children("dynamics")))
+    ]
+    nodes = [joint.children("dynamics")[0] for joint in joints]
+    _note_effect("damping and friction", nodes, "joint", "count only with --friction")
+
+
+def _note_effect(what: str, nodes: Sequence[Node], kind: str, effect: str) -> None:
+    if nodes:
+        count = f"{len(nodes)} {kind}" + "s" * (len(nodes) > 1)
+        nodes[0].called(f"<{nodes[0].tag}>").notice("note", f"{what} ({count}) {effect}")
+
+
+def _is_damped(dynamics: Node) -> bool:
+    return any(
+        (dynamics.element.get(name) or "0").strip(" +-0.") for name in ("damping", "friction")
+    )

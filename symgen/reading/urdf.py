@@ -1,0 +1,215 @@
+"""URDF read as ROS defines it.
+
+Only direct children of ``<robot>`` in its own namespace count. Unknown tags are named in a note
+once per kind and otherwise ignored; geometry and the insides of extension blocks are never looked
+at."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from symgen.errors import OptionError
+from symgen.mechanics.model import Limits, Triple
+from symgen.numbers.exact import norm
+from symgen.reading.description import (
+    Description,
+    Inertial,
+    JointElement,
+    LinkElement,
+    Mimic,
+    Origin,
+)
+from symgen.reading.drives import drives
+from symgen.reading.expansion import expanded, is_xacro
+from symgen.reading.tree import check
+from symgen.reading.unread_tags import check_root, note_ignored
+from symgen.reading.xml_reader import Node, file_bytes, parsed
+from symgen.text import shown
+
+KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+
+TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+ROUNDING = 1e-9
+"""A principal moment above minus this times the largest one is rounding in the file."""
+
+SMALLEST = 1e-9
+"""So is one that stands for a radius of gyration below this (m)."""
+
+
+def read(path: str | os.PathLike[str], xacro_args: Sequence[tuple[str, str]] = ()) -> Description:
+    """The robot in a file (or pipe); a ``.xacro`` file is expanded first, with `xacro_args` for its
+    arguments.
+
+    Raises RobotError, one line with file, line and element, for everything that is not one valid
+    robot."""
+    if is_xacro(path):
+        data, digest = expanded(path, xacro_args)
+        return parse(data, f"{os.fspath(path)} (expanded)", digest)
+    if xacro_args:
+        raise OptionError(
+            f"--xacro-arg: '{shown(os.fspath(path))}' is no .xacro file; remove the option"
+        )
+    return parse(file_bytes(path), os.fspath(path))
+
+
+def parse(data: bytes, file: str, digest: str | None = None) -> Description:
+    """The robot in the bytes of a file called `file`; `digest` goes for their SHA-256. Raises
+    RobotError like `read`."""
+    root = parsed(data, shown(file))
+    check_root(root)
+    links = tuple(_link(node.called(_label(node))) for node in root.children("link"))
+    joints = tuple(_joint(node.called(_label(node))) for node in root.children("joint"))
+    note_ignored(root)
+    driving = drives(root)
+    name, sha256 = _robot_name(root), digest or hashlib.sha256(data).hexdigest()
+    notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
+    robot = Description(name, root.source.file, sha256, root.line, links, joints, notices, driving)
+    check(robot)
+    return robot
+
+
+def _label(node: Node) -> str:
+    name = node.element.get("name")
+    return f"{node.tag} '{shown(name)}'" if name else f"<{node.tag}>"
+
+
+def _robot_name(root: Node) -> str:
+    name = root.element.get("name", "").strip()
+    if not name:
+        root.notice("note", "has no name; called 'robot'")
+    return name or "robot"
+
+
+def _link(node: Node) -> LinkElement:
+    return LinkElement(node.text("name"), node.line, _inertial(node))
+
+
+def _inertial(link: Node) -> Inertial | None:
+    node = link.only("inertial")
+    if node is None:
+        return None
+    mass, tensor = node.only("mass"), node.only("inertia")
+    if mass is None or tensor is None:
+        missing = " and ".join(
+            f"<{n}>" for n, part in (("mass", mass), ("inertia", tensor)) if part is None
+        )
+        raise node.error(
+            f"<inertial> has no {missing}; add what is missing, or remove <inertial> for a link"
+            " without mass and inertia"
+        )
+    numbers = tuple(tensor.number(n) for n in TENSOR)
+    kilograms = _mass(mass, any(numbers))
+    return Inertial(
+        tensor.line, _origin(node), kilograms, numbers, _tensor_trouble(numbers, kilograms)
+    )
+
+
+def _mass(node: Node, has_inertia: bool) -> float:
+    mass = node.number("value")
+    if mass < 0:
+        raise node.error(f"mass is negative ({mass:g} kg); give 0 or more")
+    if mass == 0 and has_inertia:
+        node.notice("warning", "has inertia but zero mass; used as written")
+    return mass
+
+
+def _tensor_trouble(tensor: tuple[float, ...], mass: float) -> str:
+    """Why no body has this tensor; empty where one can."""
+    size = max(map(abs, tensor))
+    if not size:
+        return ""
+    xx, xy, xz, yy, yz, zz = (x / size for x in tensor)
+    moments = np.linalg.eigvalsh(np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
+    if moments[0] >= -max(ROUNDING * max(abs(moments)), mass * SMALLEST**2 / size):
+        return ""
+    listed = ", ".join(f"{float(m) * size:.4g}" for m in moments)
+    return (
+        f"inertia has a negative principal moment (the three are {listed} kg m^2), which no body "
+        f"has;"
+        " correct the values of <inertia>, or leave the link out with --root or --tip"
+    )
+
+
+def _origin(node: Node) -> Origin:
+    origin = node.only("origin")
+    if origin is None:
+        return Origin(node.line)
+    if origin.element.get("quat_xyzw") is not None:
+        raise origin.error("quat_xyzw of <origin> is not supported yet; write the rotation as rpy")
+    zeros = (0.0, 0.0, 0.0)
+    return Origin(origin.line, origin.triple("xyz", zeros), origin.triple("rpy", zeros))
+
+
+def _joint(node: Node) -> JointElement:
+    name, kind = node.text("name"), node.text("type").strip()
+    if kind not in KINDS:
+        raise node.error(f"unknown type '{shown(kind)}'; use one of {', '.join(KINDS)}")
+    moving = kind not in ("fixed", "floating")
+    return JointElement(
+        name,
+        node.line,
+        kind,
+        _end(node, "parent"),
+        _end(node, "child"),
+        _origin(node),
+        _axis(node) if moving else (1.0, 0.0, 0.0),
+        _limits(node, kind) if moving else Limits(),
+        *_friction(node),
+        _mimic(node) if kind != "fixed" else None,
+    )
+
+
+def _end(joint: Node, tag: str) -> str:
+    node = joint.only(tag)
+    if node is None:
+        raise joint.error(f'has no <{tag}>; add <{tag} link="..."/>')
+    return node.text("link")
+
+
+def _axis(joint: Node) -> Triple:
+    node = joint.only("axis")
+    if node is None:
+        return 1.0, 0.0, 0.0
+    axis = node.triple("xyz")
+    size = max(map(abs, axis))
+    if not size:
+        raise node.error('axis is zero; give a direction such as xyz="0 0 1"')
+    scaled = tuple(a / size for a in axis)  # no overflow, whatever the length
+    length = norm(*scaled)
+    if abs(length * size - 1) > 1e-6:
+        node.notice("note", f"axis of length {length * size:.6g} scaled to 1")
+    x, y, z = axis if norm(*axis) == 1 else (a / length for a in scaled)
+    return x, y, z
+
+
+def _limits(joint: Node, kind: str) -> Limits:
+    node = joint.only("limit")
+    if node is None:
+        return Limits()
+    found = {name: node.optional(name) for name in ("lower", "upper", "velocity", "effort")}
+    if kind == "continuous":  # has no end stops, whatever the file says
+        found |= {"lower": None, "upper": None}
+    lower, upper = found["lower"], found["upper"]
+    if lower is not None and upper is not None and lower > upper:
+        node.notice("warning", f"lower limit {lower:g} is above the upper limit {upper:g}")
+    return Limits(**found)
+
+
+def _friction(joint: Node) -> tuple[float, float]:
+    """Damping and friction, zero where the file is silent."""
+    node = joint.only("dynamics")
+    if node is None:
+        return 0.0, 0.0
+    return node.optional("damping") or 0.0, node.optional("friction") or 0.0
+
+
+def _mimic(joint: Node) -> Mimic | None:
+    node = joint.only("mimic")
+    if node is None:
+        return None
+    multiplier, offset = node.optional("multiplier"), node.optional("offset")
+    return Mimic(
+        node.line, node.text("joint"), 1.0 if multiplier is None else multiplier, offset or 0.0
+    )

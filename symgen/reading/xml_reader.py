@@ -1,0 +1,276 @@
+"""XML read defensively: bytes to elements with line numbers, strict numbers and one-line errors.
+
+Nothing outside the file is ever opened, a DOCTYPE is refused before any entity exists, and names
+from the file are escaped before they enter a message."""
+
+import codecs
+import math
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lxml import etree
+
+from symgen.errors import Notice, Place, RobotError
+from symgen.mechanics.model import Triple
+from symgen.text import shown
+
+MAX_BYTES = 64 * 2**20
+XML_SPACE = " \t\r\n"
+ENCODINGS = {
+    "utf-8": "utf-8",
+    "utf8": "utf-8",
+    "us-ascii": "utf-8",
+    "ascii": "utf-8",
+    "iso-8859-1": "iso-8859-1",
+    "latin-1": "iso-8859-1",
+    "latin1": "iso-8859-1",
+    "windows-1252": "cp1252",
+}
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+EXPRESSION = re.compile(r"\$[{(][^})]*[})]?")
+
+_DECLARED = re.compile(rb"<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*[\"']([A-Za-z0-9._-]+)")
+_DOCTYPE = re.compile(r"(?:[ \t\r\n]++|<\?.*?\?>|<!--.*?-->)*+<!DOCTYPE", re.DOTALL)
+_POSITION = re.compile(r", (?:try|use) XML_PARSE_HUGE.*|, line \d+, column \d+.*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file being read: its printed name, its lines and what was noticed so far."""
+
+    file: str
+    lines: tuple[str, ...]
+    notices: list[Notice] = field(default_factory=list)
+
+    def line_of(self, element: etree._Element, tag: str) -> int:
+        """Line where the start tag begins; the parser itself gives the line where it ends."""
+        end = max(1, min(int(getattr(element, "sourceline", None) or 1), len(self.lines)))
+        opening = re.compile(rf"<{re.escape(tag)}(?![\w.:-])")
+        lines = range(end, 0, -1)
+        return next((n for n in lines if opening.search(self.lines[n - 1])), end)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An element, its file, and how messages call what it belongs to (``joint 'glide'``)."""
+
+    element: etree._Element
+    source: Source
+    label: str
+
+    @property
+    def tag(self) -> str:
+        """Name as written, prefix included."""
+        name = str(self.element.tag).rpartition("}")[2]
+        return f"{self.element.prefix}:{name}" if self.element.prefix else name
+
+    @property
+    def namespace(self) -> str:
+        """Address of the element's namespace, empty for none."""
+        return str(self.element.tag).rpartition("}")[0].removeprefix("{")
+
+    @property
+    def line(self) -> int:
+        return self.source.line_of(self.element, self.tag)
+
+    @property
+    def place(self) -> Place:
+        return Place(self.source.file, self.line)
+
+    def error(self, message: str) -> RobotError:
+        """An error at this element, to be raised by the caller."""
+        return RobotError(self.place, self.label, message)
+
+    def notice(self, level: str, message: str) -> None:
+        """Remember a note or warning at this element."""
+        self.source.notices.append(Notice(self.place, level, self.label, message))
+
+    def called(self, label: str) -> "Node":
+        return Node(self.element, self.source, label)
+
+    def __iter__(self) -> Iterator["Node"]:
+        return (Node(e, self.source, self.label) for e in self.element if isinstance(e.tag, str))
+
+    def children(self, name: str) -> list["Node"]:
+        """Direct children `name` in this element's own namespace."""
+        tag = f"{{{self.namespace}}}{name}" if self.namespace else name
+        return [node for node in self if node.element.tag == tag]
+
+    def only(self, name: str) -> "Node | None":
+        """The child `name`, None if there is none; RobotError if there are several."""
+        found = self.children(name)
+        if len(found) > 1:
+            first = found[0].line
+            raise found[1].error(
+                f"a second <{name}> (the first is on line {first}); keep one of them"
+            )
+        return found[0] if found else None
+
+    def text(self, attribute: str) -> str:
+        """The attribute's text; RobotError if it is missing or blank."""
+        value = self.element.get(attribute)
+        if value is None or not value.strip(XML_SPACE):
+            trouble = "has no" if value is None else "has a blank"
+            raise self.error(f'<{shown(self.tag)}> {trouble} {attribute}; write {attribute}="..."')
+        return value
+
+    def numbers(
+        self, attribute: str, count: int, default: tuple[float, ...] | None = None
+    ) -> tuple[float, ...]:
+        """The attribute as `count` finite numbers; `default` where absent, RobotError if that is
+        None."""
+        value = self.element.get(attribute)
+        if value is None and default is not None:
+            return default
+        tokens = self.text(attribute).strip(XML_SPACE) if value is None else value.strip(XML_SPACE)
+        parts = re.split(f"[{XML_SPACE}]+", tokens) if tokens else []
+        result = tuple(self._number(attribute, part) for part in parts)
+        if len(result) != count:
+            raise self.error(self._count_message(attribute, tokens, len(result), count))
+        return result
+
+    def number(self, attribute: str) -> float:
+        """The attribute as one finite number."""
+        return self.numbers(attribute, 1)[0]
+
+    def optional(self, attribute: str) -> float | None:
+        """The attribute as one finite number, None where it is absent."""
+        return None if self.element.get(attribute) is None else self.number(attribute)
+
+    def triple(self, attribute: str, default: Triple | None = None) -> Triple:
+        """The attribute as three finite numbers."""
+        x, y, z = self.numbers(attribute, 3, default)
+        return x, y, z
+
+    def _number(self, attribute: str, text: str) -> float:
+        if not NUMBER.fullmatch(text):
+            raise self.error(
+                f"{attribute} of <{self.tag}> holds '{shown(text, 60)}', which is not a decimal"
+                " number; write it like 0.25 or 2.5e-1, with blanks between numbers"
+            )
+        value = float(text)
+        if math.isinf(value):
+            raise self.error(
+                f"{attribute} of <{self.tag}> holds '{shown(text, 60)}', which is too large;"
+                " use m, kg and rad"
+            )
+        return value + 0.0  # -0 becomes 0
+
+    def _count_message(self, attribute: str, text: str, found: int, count: int) -> str:
+        example = " ".join(["0", "0", "1"][:count])
+        are, s = "is" if count == 1 else "are", "s" * (found != 1)
+        return (
+            f"{attribute} of <{self.tag}> is '{shown(text, 60)}': {found} number{s} where "
+            f"{count} {are}"
+            f' needed, as in {attribute}="{example}"'
+        )
+
+
+def file_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The content of a file or pipe; RobotError if it cannot be read, is empty or larger than
+    MAX_BYTES."""
+    try:
+        with Path(path).open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _file_error(
+            path, f"cannot be read ({reason}); give the path of a URDF file"
+        ) from None
+    if len(data) > MAX_BYTES:
+        raise _file_error(path, f"is larger than {MAX_BYTES // 2**20} MiB; give a URDF file")
+    return data
+
+
+def _file_error(path: str | os.PathLike[str], message: str) -> RobotError:
+    return RobotError(Place(shown(os.fspath(path)), 1), "file", message)
+
+
+def decoded(data: bytes, file: str) -> str:
+    """The text of an XML file, by its byte order mark or declaration; RobotError for any other
+    encoding."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return _text(data, "utf-16", file)
+    return _text(data.removeprefix(codecs.BOM_UTF8), encoding_of(data, file), file)
+
+
+def encoding_of(data: bytes, file: str) -> str:
+    """The codec of an XML file behind its byte order mark; RobotError for one that is not
+    supported."""
+    for mark, codec in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
+        if data.startswith(mark):
+            return codec
+    declared = _DECLARED.match(data.removeprefix(codecs.BOM_UTF8))
+    return _encoding(declared[1].decode(), file) if declared else "utf-8"
+
+
+def _encoding(name: str, file: str) -> str:
+    if name.lower() not in ENCODINGS:
+        message = f"encoding '{shown(name)}' is not supported; save the file as UTF-8"
+        raise RobotError(Place(file, 1), "XML", message)
+    return ENCODINGS[name.lower()]
+
+
+def _text(data: bytes, encoding: str, file: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        place = Place(file, data.count(b"\n", 0, error.start) + 1)
+        raise RobotError(
+            place, "XML", f"bytes that are not {encoding.upper()} text; save the file as UTF-8"
+        ) from None
+
+
+def parsed(data: bytes, file: str) -> Node:
+    """The root element of XML bytes.
+
+    Raises RobotError for anything that is not well-formed XML without a DOCTYPE.
+    """
+    text = decoded(data, file)
+    if not text.strip(XML_SPACE):
+        raise RobotError(Place(file, 1), "file", "is empty; give a URDF file")
+    doctype = _DOCTYPE.match(text)
+    if doctype:
+        place = Place(file, text.count("\n", 0, doctype.end()) + 1)
+        raise RobotError(
+            place,
+            "<!DOCTYPE>",
+            "document types and entities are refused, because they can"
+            " expand without bound; remove the DOCTYPE and write the values out",
+        )
+    root = _tree(text.encode(), file)
+    return Node(root, Source(file, tuple(text.split("\n"))), "<robot>")
+
+
+def _parser(recover: bool) -> etree.XMLParser:
+    return etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        huge_tree=False,
+        load_dtd=False,
+        dtd_validation=False,
+        remove_comments=True,
+        remove_pis=True,
+        encoding="utf-8",
+        recover=recover,
+    )
+
+
+def _tree(data: bytes, file: str) -> etree._Element:
+    parser = _parser(recover=False)
+    try:
+        return etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        if _only_undeclared_prefixes(parser.error_log):
+            return etree.fromstring(data, _parser(recover=True))
+        place = Place(file, max(error.lineno or 1, 1))
+        reason = shown(_POSITION.sub("", error.msg or "no element"))
+        raise RobotError(place, "XML", f"not well-formed: {reason}; correct the XML") from None
+
+
+def _only_undeclared_prefixes(log: "etree._ListErrorLog") -> bool:
+    """ROS tools read files with undeclared prefixes, so those alone are no reason to refuse one."""
+    return bool(log) and all(entry.type_name == "NS_ERR_UNDEFINED_NAMESPACE" for entry in log)

@@ -1,0 +1,18 @@
+"""Text from files made fit for people: names are data, whatever they hold."""
+
+from collections.abc import Iterable
+
+
+def shown(text: str, width: int = 160) -> str:
+    """`text` fit for one line of output: unprintable characters escaped, cut after `width`
+    characters."""
+    cut = text if len(text) <= width else text[:width] + "..."
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in cut)
+
+
+def quoted(names: Iterable[str], most: int = 6) -> str:
+    """Names in quotes for a message, the first `most` of them."""
+    every = [f"'{shown(name)}'" for name in names]
+    if len(every) > most:
+        every[most:] = [f"{len(every) - most} more"]
+    return " and ".join(filter(None, (", ".join(every[:-1]), *every[-1:])))

@@ -1,0 +1,104 @@
+"""Operation counts never grow: the generated code is at most as long as it was when these were
+measured."""
+
+from pathlib import Path
+
+import pytest
+from public_robots import example_robot
+
+from symgen.compiler.passes import Counts
+from symgen.reading.assemble import load
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import Wanted, trace
+
+ROBOTS = Path(__file__).resolve().parents[2] / "robots"
+FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
+UR5, PANDA = "ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf"
+TALOS = "talos_data/robots/talos_reduced.urdf"
+ANYMAL = "anymal_b_simple_description/robots/anymal.urdf"
+COLUMNS = ("gravity", "bias", "inverse_dynamics", "mass_matrix")
+
+CONSTANT = {
+    UR5: (22, 224, 264, 145),
+    PANDA: (105, 553, 578, 329),
+    TALOS: (527, 2740, 2859, 2069),
+    "snake16.urdf": (248, 967, 998, 1793),
+}
+"""All operations with the parameters of the file, by COLUMNS."""
+
+RUNTIME = {"rx90.urdf": (458, 227), "puma560.urdf": (479, 259), UR5: (466, 249), PANDA: (578, 323)}
+"""Products and sums with every body's parameters given at run time: inverse dynamics, mass
+matrix."""
+
+DERIVED = {
+    UR5: {
+        "mass_matrix_gradient": 314,
+        "coriolis_matrix_gradient": 1258,
+        "coriolis_matrix_rate": 1102,
+        "coriolis_matrix_second_rate": 2253,
+        "inverse_dynamics_second_derivatives": 2590,
+    },
+    PANDA: {
+        "mass_matrix_gradient": 984,
+        "coriolis_matrix_rate": 2870,
+        "coriolis_matrix_second_rate": 5932,
+    },
+}
+"""All operations of derivatives with the parameters of the file; for most there is a way by
+Christoffel symbols."""
+
+FLOATING = {TALOS: (3561, 3215, 11316, 8176), ANYMAL: (1373, 599, 2324, 2857)}
+"""All operations of robots with a floating base: inverse dynamics, mass matrix, C, forward
+dynamics."""
+
+
+def robot(name: str, runtime: bool = False) -> Robot:
+    path = ROBOTS / name if (ROBOTS / name).exists() else example_robot(name)
+    model = load(path, lock=FINGERS if name == PANDA else ()).model
+    return Robot(model, tuple(body.name for body in model.bodies) if runtime else ())
+
+
+def counted(robot: Robot, quantity: str) -> Counts:
+    return trace(robot, Wanted.parse(quantity)).counts
+
+
+@pytest.mark.parametrize("name", CONSTANT)
+def test_constant_parameters(name):
+    arm = robot(name)
+    totals = {quantity: counted(arm, quantity).total for quantity in COLUMNS}
+    allowed = dict(zip(COLUMNS, CONSTANT[name], strict=True))
+    assert all(totals[q] <= allowed[q] for q in COLUMNS), f"{totals} exceed {allowed}"
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_derivatives(name):
+    arm = robot(name)
+    totals = {quantity: counted(arm, quantity).total for quantity in DERIVED[name]}
+    assert all(totals[q] <= most for q, most in DERIVED[name].items()), (
+        f"{totals} exceed {DERIVED[name]}"
+    )
+
+
+@pytest.mark.parametrize("name", FLOATING)
+def test_floating_bases(name):
+    free = Robot(load(example_robot(name), base="floating").model)
+    quantities = ("inverse_dynamics", "mass_matrix", "coriolis_matrix", "forward_dynamics")
+    totals = tuple(counted(free, quantity).total for quantity in quantities)
+    assert all(t <= most for t, most in zip(totals, FLOATING[name], strict=True)), (
+        f"{totals} exceed {FLOATING[name]}"
+    )
+
+
+@pytest.mark.parametrize("name", RUNTIME)
+def test_runtime_parameters(name):
+    arm = robot(name, runtime=True)
+    found = [counted(arm, quantity) for quantity in ("inverse_dynamics", "mass_matrix")]
+    totals = tuple(c.mul + c.add for c in found)
+    assert all(t <= most for t, most in zip(totals, RUNTIME[name], strict=True)), (
+        f"{totals} exceed {RUNTIME[name]}"
+    )
+
+
+def test_counting_twice_gives_the_same_program():
+    first, second = (trace(robot("rx90.urdf"), Wanted.parse("bias")).program for _ in range(2))
+    assert first.nodes == second.nodes and first.outputs == second.outputs

@@ -1,0 +1,291 @@
+"""Dynamics with joints of every type: floating, planar, mimicking, geared. All quantities by laws
+and a judge."""
+
+from functools import cache
+from math import prod
+
+import numpy as np
+import pytest
+from every_joint import (
+    EVERY,
+    GRAVITY,
+    displaced,
+    free,
+    hamel,
+    inertia_and_potential,
+    made,
+    places,
+    state,
+)
+from random_trees import SEEDS, STEP
+
+from symgen.algorithms import QUANTITIES
+from symgen.compiler.evaluate import evaluate
+from symgen.compiler.program import Program
+from symgen.mechanics.spatial import Vector
+from symgen.proof import textbook as reference
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import Function, Wanted, every_formulation
+
+TOLERANCE = 1e-11
+robots = pytest.mark.parametrize("name", EVERY)
+
+
+@cache
+def regroup(name, regrouping):
+    return Robot(made(name).model).regroup(regrouping)
+
+
+@cache
+def function(name, quantity):
+    """A quantity in its first formulation, without a tape."""
+    whole = QUANTITIES[quantity]
+    way = next(way for way in whole.formulations if way.suits(regroup(name, way.regrouping).layout))
+    return Function(
+        quantity, ((whole, way),), {way.regrouping: regroup(name, way.regrouping)}, Program()
+    )
+
+
+def numbers(values):
+    return np.array([complex(x) for x in values])
+
+
+def given(names, inputs):
+    return {key: np.asarray(inputs[key]).tolist() for key in names}
+
+
+def run(name, quantity, inputs, *shape, output=0):
+    """An output on numbers of any kind; n x n and the like by shape."""
+    return outputs(name, quantity, inputs, *shape)[output]
+
+
+def outputs(name, quantity, inputs, *shape):
+    """All outputs."""
+    names = QUANTITIES[quantity].inputs
+    found = [
+        numbers(values) for values in function(name, quantity).run(**given(names, inputs)).values()
+    ]
+    real = not any(np.iscomplexobj(inputs[key]) for key in names)
+    return [(x.real if real else x).reshape(shape or -1) for x in found]
+
+
+def slope(name, quantity, inputs, direction, *shape, output=0, **rates):
+    """The derivative of an output along a tangent vector of q and changes of other inputs."""
+    moved = {key: inputs[key] + 1j * STEP * rate for key, rate in rates.items()}
+    moved["q"] = displaced(made(name), inputs["q"], 1j * STEP * direction)
+    return np.imag(run(name, quantity, {**inputs, **moved}, *shape, output=output)) / STEP
+
+
+def slopes(name, quantity, inputs, *shape, of="q", output=0):
+    """The same along every coordinate, the last axis."""
+    n = places(made(name))[2]
+    still = np.zeros(n)
+    each = [(e, {}) if of == "q" else (still, {of: e}) for e in np.eye(n)]
+    found = [
+        slope(name, quantity, inputs, move, *shape, output=output, **rates) for move, rates in each
+    ]
+    return np.moveaxis(np.array(found), 0, -1)
+
+
+def close(a, b, tolerance=TOLERANCE):
+    assert a.shape == b.shape and np.abs(a - b).max(initial=0.0) <= tolerance * max(
+        1.0, np.abs(b).max(initial=0.0)
+    )
+
+
+def size(name):
+    return places(made(name))[2]
+
+
+# -- against the judges
+# -----------------------------------------------------------------------------------------
+
+
+@robots
+def test_velocities_and_positions_are_those_of_the_file(name):
+    coupling = regroup(name, "minimal").layout.coupling
+    assert (coupling.positions, coupling.velocities) == places(made(name))[1:]
+
+
+@robots
+def test_dynamics_by_energies_and_by_newton(name):
+    x, n = state(made(name)), size(name)
+    mass, tau = (
+        inertia_and_potential(made(name), x["q"])[0].real,
+        hamel(made(name), x["q"], x["qd"], x["qdd"]),
+    )
+    close(run(name, "inverse_dynamics", x), tau)
+    close(run(name, "bias", x), hamel(made(name), x["q"], x["qd"], 0 * x["qdd"]))
+    close(run(name, "gravity", x), hamel(made(name), x["q"], 0 * x["qd"], 0 * x["qdd"]))
+    close(run(name, "mass_matrix", x, n, n), mass)
+    given = reference.State(*(x[key].tolist() for key in ("q", "qd", "qdd")), Vector(*GRAVITY), {})
+    outputs = {"inverse_dynamics": "tau", "bias": "tau_b", "gravity": "tau_g", "mass_matrix": "M"}
+    for quantity, output in outputs.items():
+        by_reference = np.array(
+            [float(v) for v in reference.REFERENCES[output](made(name).model, given)]
+        )
+        close(by_reference, run(name, quantity, x))
+
+
+@robots
+def test_energies(name):
+    x, (mass, potential) = (
+        state(made(name)),
+        inertia_and_potential(made(name), state(made(name))["q"]),
+    )
+    close(run(name, "kinetic_energy", x), np.array([x["qd"] @ mass.real @ x["qd"] / 2]))
+    for q in (x["q"], state(made(name), 5)["q"]):  # up to a constant
+        found = run(name, "potential_energy", {"q": q})[0] - run(name, "potential_energy", x)[0]
+        close(
+            np.array([found]),
+            np.array([np.real(inertia_and_potential(made(name), q)[1] - potential)]),
+        )
+
+
+@robots
+def test_inertia_of_turning_rotors_is_reflected(name):
+    """ratio² J on the diagonal is what a rotor adds at the least."""
+    x, n = state(made(name)), size(name)
+    m = run(name, "mass_matrix", x, n, n)
+    assert (m == m.T).all() and np.linalg.eigvalsh(m).min() > 0
+    for body in made(name).model.bodies:
+        if body.spin:
+            leader = made(name).model.body(body.follows.leader).joint.name
+            k = made(name).model.joint_names.index(leader)
+            assert m[k, k] >= body.spin * body.follows.factor**2
+
+
+# -- laws ------------------------------------------------------------------------------------------
+# -------------
+
+
+@robots
+def test_coriolis_matrix_and_christoffel_symbols(name):
+    x, n = state(made(name)), size(name)
+    c, v = run(name, "coriolis_matrix", x, n, n), x["qd"]
+    close(c @ v + run(name, "gravity", x), run(name, "bias", x))
+    rate = slope(name, "mass_matrix", x, v, n, n)
+    close(c + c.T, rate)
+    close(run(name, "mass_matrix_rate", x, n, n), rate)
+    close(run(name, "coriolis_transpose_product", x), c.T @ v)
+    full = run(name, "christoffel_symbols_full", x, n, n, n)
+    close(full @ v, c)
+    pairs = iter(run(name, "christoffel_symbols", x))
+    packed = np.zeros((n, n, n))
+    for i in range(n):
+        for j in range(n):
+            for k in range(j, n):
+                packed[i, j, k] = packed[i, k, j] = next(pairs)
+    close(packed, (full + full.transpose(0, 2, 1)) / 2)
+    gradient = slopes(name, "mass_matrix", x, n, n)
+    close(full + full.transpose(1, 0, 2), gradient)
+    close(run(name, "mass_matrix_gradient", x, n, n, n), gradient)
+
+
+@robots
+def test_forward_dynamics_inverts_inverse_dynamics(name):
+    x, n = state(made(name)), size(name)
+    pushed = {**x, "tau": run(name, "inverse_dynamics", x)}
+    for way in every_formulation(Robot(made(name).model), Wanted.parse("forward_dynamics")):
+        close(numbers(way.run(**given(way.inputs, pushed))["qdd"]).real, x["qdd"], 1e-8)
+    inverse = run(name, "mass_matrix_inverse", x, n, n)
+    close(inverse @ run(name, "mass_matrix", x, n, n), np.eye(n), 1e-8)
+
+
+@robots
+def test_first_derivatives(name):
+    x, n = state(made(name)), size(name)
+    by_q, by_v = (slopes(name, "inverse_dynamics", x, of=of) for of in ("q", "qd"))
+    found = [run(name, "inverse_dynamics_derivatives", x, n, n, output=k) for k in range(3)]
+    mass = run(name, "mass_matrix", x, n, n)
+    for a, b in zip(found, (by_q, by_v, mass), strict=True):
+        close(a, b)
+    close(run(name, "inverse_dynamics_jvp", x), by_q @ x["dq"] + by_v @ x["dqd"] + mass @ x["dqdd"])
+    close(run(name, "gravity_gradient", x, n, n), slopes(name, "gravity", x))
+
+
+@robots
+def test_first_derivatives_of_accelerations(name):
+    x, n = state(made(name)), size(name)
+    x["tau"] = run(name, "inverse_dynamics", x)
+    found = [run(name, "forward_dynamics_derivatives", x, n, n, output=k) for k in range(3)]
+    by_q, by_v = (slopes(name, "forward_dynamics", x, of=of) for of in ("q", "qd"))
+    for a, b in zip(found, (by_q, by_v, run(name, "mass_matrix_inverse", x, n, n)), strict=True):
+        close(a, b, 1e-8)
+    close(
+        run(name, "forward_dynamics_jvp", x),
+        by_q @ x["dq"] + by_v @ x["dqd"] + found[2] @ x["dtau"],
+        1e-8,
+    )
+
+
+@robots
+def test_second_derivatives(name):
+    x, n = state(made(name)), size(name)
+    d, still = x["dq"], np.zeros(n)
+    of_c = outputs(name, "coriolis_matrix_gradient", x, n, n, n)
+    close(of_c[0] @ d, slope(name, "coriolis_matrix", x, d, n, n))
+    close(of_c[1] @ d, slope(name, "coriolis_matrix", x, still, n, n, qd=d))
+    found = outputs(name, "inverse_dynamics_second_derivatives", x, n, n, n)
+    for which, by, output in ((1, "qd", 1), (2, "qd", 0), (3, "qdd", 0)):
+        close(
+            found[which] @ d,
+            slope(name, "inverse_dynamics_derivatives", x, still, n, n, output=output, **{by: d}),
+        )
+    if not free(made(name)):
+        close(found[0] @ d, slope(name, "inverse_dynamics_derivatives", x, d, n, n))
+
+
+@pytest.mark.parametrize("name", ["floating", "floating inside"])
+def test_second_derivatives_by_twists_are_those_along_exp(name):
+    """Displacements do not commute; along exp(ξ) it is the mean of both orders."""
+    x, n = state(made(name)), size(name)
+    found = run(name, "inverse_dynamics_second_derivatives", x, n, n, n)
+    each = slopes(
+        name, "inverse_dynamics_derivatives", x, n, n
+    )  # [i, j, k]: along k, then from there along j
+    assert np.abs(each - each.transpose(0, 2, 1)).max() > 1
+    close(found, (each + each.transpose(0, 2, 1)) / 2)
+
+
+RATES = {"inverse_dynamics": 3, "coriolis_matrix": 2, "gravity": 1, "mass_matrix": 1}
+
+
+@robots
+def test_rates_along_a_trajectory(name):
+    x = state(made(name))
+    flow = {"qd": x["qdd"], "qdd": x["qddd"], "qddd": x["qdddd"]}
+    for quantity, order in RATES.items():
+        given = dict(list(flow.items())[: order - 1])
+        close(run(name, f"{quantity}_rate", x), slope(name, quantity, x, x["qd"], **given))
+        again = dict(list(flow.items())[:order])
+        close(
+            run(name, f"{quantity}_second_rate", x),
+            slope(name, f"{quantity}_rate", x, x["qd"], **again),
+        )
+
+
+FEW = ["planar square", "floating square", "geared mimic"] if SEEDS == 1 else EVERY
+"""For the test that repeats for every quantity."""
+
+
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_every_formulation_and_every_tape_gives_the_same(name, quantity):
+    x = state(made(name))
+    x["ten"] = np.random.default_rng(1).uniform(-1, 1, regroup(name, "whole").layout.parameters)
+    first = None
+    for way in every_formulation(Robot(made(name).model), Wanted.parse(quantity)):
+        found = way.run(**given(way.inputs, x))
+        shapes = {array.name: array.shape for array in way.program.outputs}
+        by_tape = evaluate(way.program, given(way.inputs, x))
+        for output, values in found.items():
+            assert [float(v) for v in by_tape[output]] == [float(v) for v in values]
+            assert len(values) == prod(shapes[output])
+        first = first or found
+        for output, values in found.items():
+            close(
+                numbers(values).real,
+                numbers(first[output]).real,
+                1e-8 if "forward" in quantity else TOLERANCE,
+            )

@@ -1,0 +1,227 @@
+"""Joint friction: in every quantity that feels it, in regressors, from the file and at run time."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from random_trees import FEW, model
+
+from symgen.algorithms import QUANTITIES
+from symgen.api import generate
+from symgen.errors import OptionError
+from symgen.mechanics.parameters import lumped
+from symgen.mechanics.system import direction
+from symgen.proof.verify import verify
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import Wanted, every_formulation, trace
+
+KINDS = ("viscous", "coulomb", "offset")
+
+
+def rough(name):
+    """A random robot whose files give damping, friction and an offset to every joint."""
+    smooth = model(name)
+    joints = (
+        replace(b.joint, damping=0.5 + k, friction=0.25 * k, offset=k - 1.5)
+        for k, b in enumerate(smooth.bodies)
+    )
+    bodies = tuple(replace(b, joint=joint) for b, joint in zip(smooth.bodies, joints, strict=True))
+    return replace(smooth, bodies=bodies)
+
+
+def state(n, seed=0):
+    rng = np.random.default_rng(seed)
+    names = ("q", "qd", "qdd", "tau", "qd_r", "qdd_r")
+    return {k: rng.uniform(-2, 2, n).tolist() for k in names} | {
+        "friction": rng.uniform(0, 2, 3 * n).tolist()
+    }
+
+
+def run(robot, quantity, x):
+    function = trace(robot, Wanted.parse(quantity))
+    return {
+        k: np.array(v, float) for k, v in function.run(**{n: x[n] for n in function.inputs}).items()
+    }
+
+
+def rubbing(robot, x):
+    """Friction of the joints, by its definition."""
+    qd, n = np.array(x["qd"]), robot.model.dof
+    if robot.runtime_friction:
+        v, c, o = np.array(x["friction"]).reshape(n, 3).T
+    else:
+        v, c, o = np.array(
+            [(b.joint.damping, b.joint.friction, b.joint.offset) for b in robot.model.bodies]
+        ).T
+    step = np.tanh(qd / robot.friction_width) if robot.friction_width else np.sign(qd)
+    return v * qd + c * step + (o if "offset" in robot.friction else 0)
+
+
+def robots(name):
+    yield Robot(rough(name), friction=KINDS[:2])
+    yield Robot(rough(name), friction=KINDS)
+    yield Robot(rough(name), friction=KINDS, runtime_friction=True)
+    yield Robot(rough(name), friction=KINDS, friction_width=0.7)
+    yield Robot(rough(name), friction=KINDS, runtime_friction=True, friction_width=1.3)
+
+
+def title(robot):
+    return f"{robot.model.name}-{len(robot.friction)}{'-run' * robot.runtime_friction}-{robot.friction_width:g}"
+
+
+cases = pytest.mark.parametrize("robot", [r for name in FEW for r in robots(name)], ids=title)
+
+
+@cases
+def test_joint_forces_have_friction_added(robot):
+    x = state(robot.model.dof)
+    difference = (
+        run(robot, "inverse_dynamics", x)["tau"]
+        - run(Robot(robot.model), "inverse_dynamics", x)["tau"]
+    )
+    assert np.allclose(difference, rubbing(robot, x), rtol=1e-9, atol=1e-9)
+
+
+@cases
+def test_bias_and_gravity_stay_without(robot):
+    x = state(robot.model.dof)
+    for quantity in ("bias", "gravity"):
+        pair = (run(r, quantity, x) for r in (robot, Robot(robot.model)))
+        assert all((a == b).all() for a, b in zip(*(p.values() for p in pair), strict=True))
+
+
+@cases
+def test_every_forward_dynamics_undoes_inverse_dynamics(robot):
+    x = state(robot.model.dof)
+    x["tau"] = run(robot, "inverse_dynamics", x)["tau"].tolist()
+    for function in every_formulation(robot, Wanted.parse("forward_dynamics")):
+        found = function.run(**{n: x[n] for n in function.inputs})["qdd"]
+        assert np.allclose(np.array(found, float), x["qdd"], rtol=1e-7, atol=1e-7)
+
+
+@cases
+@pytest.mark.parametrize(
+    ("derivatives", "of", "column"),
+    [
+        ("inverse_dynamics_derivatives", "inverse_dynamics", "dtau_dqd"),
+        ("forward_dynamics_derivatives", "forward_dynamics", "dqdd_dqd"),
+    ],
+)
+def test_velocity_derivatives_have_damping(robot, derivatives, of, column):
+    x, n = state(robot.model.dof), robot.model.dof
+    found = run(robot, derivatives, x)[column].reshape(n, n)
+    function = trace(robot, Wanted.parse(of))
+    for k in range(n):
+        tilted = [complex(rate, 1e-30 * (i == k)) for i, rate in enumerate(x["qd"])]
+        out = next(
+            iter(
+                function.run(
+                    **{name: (x | {"qd": tilted})[name] for name in function.inputs}
+                ).values()
+            )
+        )
+        wanted = np.array([complex(v).imag for v in out]) / 1e-30
+        assert np.allclose(
+            found[:, k], wanted, rtol=1e-7, atol=1e-7 * max(1.0, np.abs(wanted).max())
+        )
+
+
+@cases
+def test_regressor_columns(robot):
+    x, n, k = state(robot.model.dof), robot.model.dof, len(robot.friction)
+    y = run(robot, "regressor", x)["Y"].reshape(n, -1)
+    whole = lumped(robot.model, [b.name for b in robot.model.bodies])
+    inertia = [p for b in whole.bodies for p in b.links[0].parameters or [0.0] * 10]
+    rows = (
+        np.array(x["friction"]).reshape(n, 3)
+        if robot.runtime_friction
+        else np.array(
+            [[b.joint.damping, b.joint.friction, b.joint.offset] for b in robot.model.bodies]
+        )[:, :k]
+    )
+    assert y.shape == (n, 10 * n + k * n)
+    tau = run(robot, "inverse_dynamics", x)["tau"]
+    assert np.allclose(
+        y @ np.concatenate([inertia, rows.ravel()]), tau, rtol=1e-9, atol=1e-9 * np.abs(tau).max()
+    )
+
+
+@cases
+def test_products_with_the_derivatives_have_damping(robot):
+    x, n = state(robot.model.dof), robot.model.dof
+    quantity = QUANTITIES["inverse_dynamics_jvp"]
+    direction = {
+        name: np.random.default_rng(k).uniform(-1, 1, n).tolist()
+        for k, name in enumerate(quantity.inputs)
+    }
+    given = {name: x.get(name, direction[name]) for name in quantity.inputs} | {
+        "friction": x["friction"]
+    }
+    found = run(robot, "inverse_dynamics_jvp", given)[quantity.outputs[0].name]
+    pairs = zip(quantity.inputs[:3], quantity.inputs[3:], strict=True)
+    tilted = {
+        a: [complex(u, 1e-30 * d) for u, d in zip(given[a], given[b], strict=True)]
+        for a, b in pairs
+    }
+    out = trace(robot, Wanted.parse("inverse_dynamics"))
+    wanted = out.run(**{k: (tilted | {"friction": x["friction"]})[k] for k in out.inputs})["tau"]
+    assert np.allclose(
+        found, np.array([complex(v).imag for v in wanted]) / 1e-30, rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("width", [0.0, 0.05])
+@pytest.mark.parametrize("scalar", ["double", "float"])
+@pytest.mark.parametrize("kinds", ["viscous,coulomb", "runtime:viscous,coulomb,offset"])
+def test_generated_and_verified(kinds, scalar, width, tmp_path):
+    wanted = (
+        "inverse_dynamics",
+        "forward_dynamics",
+        "base_regressor",
+        "inverse_dynamics_jvp",
+        "inverse_dynamics_derivatives",
+    )
+    generate(
+        "robots/pendulum.urdf",
+        tmp_path,
+        friction=kinds,
+        quantities=wanted,
+        friction_width=width,
+        scalar=scalar,
+    )
+    assert all(check.passed for check in verify(tmp_path))
+    text = (tmp_path / "pendulum_inverse_dynamics.c").read_text()
+    assert ("tanh" in text) == bool(
+        width and "runtime" in kinds
+    )  # the file has no friction of its own
+
+
+def test_a_smooth_step_becomes_the_sign():
+    steps = [direction(rate, width) for width in (1e-3, 1e-6, 0.0) for rate in (-0.5, 0.0, 0.5)]
+    assert steps == [-1.0, 0.0, 1.0] * 3
+    assert direction(1e-3, 1e-3) == pytest.approx(np.tanh(1.0)) and direction(1e-3, 0.0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"friction": "offset"},
+            "--friction offset: a URDF has no offsets; give them in --actuators",
+        ),
+        (
+            {"friction": "viscous", "friction_width": 0.1},
+            "--friction-width: only Coulomb friction has a width",
+        ),
+        ({"friction": "coulomb", "friction_width": -1.0}, "--friction-width -1: give a rate"),
+        (
+            {"friction": "coulomb", "friction_width": float("nan")},
+            "--friction-width nan: give a rate",
+        ),
+        ({"friction": "coulomb", "friction_width": 1e-300}, "--friction-width 1e-300: give a rate"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, said, tmp_path):
+    with pytest.raises(OptionError, match=said):
+        generate("robots/pendulum.urdf", tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()

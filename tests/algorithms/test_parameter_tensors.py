@@ -1,0 +1,115 @@
+"""Derivatives by inertial parameters: what they make of any parameters, entry by entry, symmetries,
+the tape."""
+
+import numpy as np
+import pytest
+from random_trees import FEW, model
+from test_regressors import Arm, close, numbers
+
+from symgen.algorithms.composite import mass_matrix
+from symgen.algorithms.coriolis import coriolis_matrix
+from symgen.algorithms.newton_euler import gravity
+from symgen.algorithms.parameter_tensors import (
+    coriolis_matrix_by_parameters,
+    gravity_by_parameters,
+    mass_matrix_by_parameters,
+)
+from symgen.algorithms.regressors import slotine_li_regressor
+from symgen.compiler.evaluate import evaluate
+from symgen.mechanics.parameters import system
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import Wanted, trace
+
+robots = pytest.mark.parametrize("name", [*FEW, "tree 0", "ur5"])
+TERMS = {
+    "mass_matrix_by_parameters": (mass_matrix_by_parameters, mass_matrix, ("q",)),
+    "coriolis_matrix_by_parameters": (coriolis_matrix_by_parameters, coriolis_matrix, ("q", "qd")),
+    "gravity_by_parameters": (gravity_by_parameters, gravity, ("q",)),
+}
+terms = pytest.mark.parametrize("term", TERMS)
+
+
+def tensor(arm, term):
+    """Our tensor, and the term itself as a function of the parameters; first all indices but the
+    last in one."""
+    ours, plain, inputs = TERMS[term]
+    state = [getattr(arm, key) for key in inputs]
+
+    def of(pi):
+        tens = {
+            body.name: pi[10 * k : 10 * k + 10].tolist() for k, body in enumerate(arm.model.bodies)
+        }
+        return numbers(plain(system(arm.model, tens), *state))
+
+    return numbers(ours(arm.whole, *state)).reshape(-1, 10 * arm.n), of
+
+
+@robots
+@terms
+def test_contracted_with_any_parameters_they_are_the_terms(name, term):
+    arm = Arm(name)
+    found, of = tensor(arm, term)
+    close(found @ arm.pi, of(arm.pi))
+
+
+@robots
+@terms
+def test_every_column_is_the_difference_that_its_parameter_makes(name, term):
+    """A unit step is exact, for the terms are linear; without other parameters nothing is lost to
+    rounding."""
+    arm = Arm(name)
+    found, of = tensor(arm, term)
+    for column, e in zip(found.T, np.eye(10 * arm.n), strict=True):
+        close(column, of(e) - of(0 * e))
+
+
+@robots
+def test_the_mass_matrix_is_symmetric_to_the_bit(name):
+    arm = Arm(name)
+    found = numbers(mass_matrix_by_parameters(arm.whole, arm.q)).reshape(arm.n, arm.n, -1)
+    assert (found == found.transpose(1, 0, 2)).all()
+
+
+@robots
+def test_together_they_are_the_slotine_li_regressor(name):
+    arm = Arm(name)
+    mass, coriolis, weight = (tensor(arm, term)[0] for term in TERMS)
+    mass, coriolis = (x.reshape(arm.n, arm.n, -1) for x in (mass, coriolis))
+    sum_ = np.einsum("ijp,j", mass, arm.qdd_r) + np.einsum("ijp,j", coriolis, arm.qd_r) + weight
+    close(
+        sum_,
+        numbers(slotine_li_regressor(arm.whole, arm.q, arm.qd, arm.qd_r, arm.qdd_r)).reshape(
+            arm.n, -1
+        ),
+    )
+
+
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("runtime", [False, True])
+@terms
+def test_the_tape_is_the_float_run_bit_for_bit(name, term, runtime):
+    """And reads no parameters, even where they come at run time."""
+    robot = Robot(
+        model(name), tuple(b.name for b in model(name).bodies) if runtime else (), runtime
+    )
+    function = trace(robot, Wanted.parse(term))
+    random = np.random.default_rng(1)
+    state = {key: random.uniform(-1, 1, shape).tolist() for key, shape in function.program.inputs}
+    assert set(state) == {
+        *TERMS[term][2],
+        *(["g"] if runtime and term.startswith("gravity") else []),
+    }
+    ((output, ours),) = evaluate(function.program, state).items()
+    assert numbers(ours).tolist() == numbers(function.run(**state)[output]).tolist()
+
+
+COUNTS = {
+    "mass_matrix_by_parameters": 462,
+    "coriolis_matrix_by_parameters": 1585,
+    "gravity_by_parameters": 198,
+}
+
+
+@terms
+def test_operation_counts_of_the_ur5(term):
+    assert trace(Robot(model("ur5")), Wanted.parse(term)).counts.total <= COUNTS[term]

@@ -1,0 +1,166 @@
+"""Functions that need the inverse of the mass matrix tell when there is none: C by a status, the
+others by an error."""
+
+import ctypes
+import re
+
+import numpy as np
+import pytest
+from tools import c_files, compiled, generated, imported
+
+from symgen.algorithms import QUANTITIES
+from symgen.compiler.evaluate import evaluate
+from symgen.compiler.passes import live, pivots
+from symgen.compiler.program import Program
+from symgen.languages.describe import descriptions
+from symgen.native.compiled import build
+
+INVERTING = tuple(name for name, q in QUANTITIES.items() if q.needs_inverse)
+RUNTIME = {
+    "parameters": "runtime",
+    "quantities": ("forward_dynamics", "mass_matrix_inverse", "gravity"),
+}
+CASES = {
+    "double": ("panda_arm", RUNTIME),
+    "float": ("ur5", {"scalar": "float", **RUNTIME}),
+    "pieces": ("panda_arm", {"chunk": 25, **RUNTIME}),
+    "inline": ("ur5", {"trig": "inline", **RUNTIME}),
+    "all": ("pendulum", {"parameters": "runtime", "quantities": INVERTING}),
+    "constant": ("ur5", {"quantities": INVERTING}),
+}
+cases = pytest.mark.parametrize("case", CASES)
+runtime = pytest.mark.parametrize("case", [name for name in CASES if name != "constant"])
+
+
+def made(case):
+    name, options = CASES[case]
+    return generated(name, **options)
+
+
+def state(module, d, rng):
+    """Inputs of a function at a random state, by name."""
+    inputs = {a.name: rng.uniform(-1, 1, a.size) for a in d.arguments if a.direction == "in"}
+    if "par" in inputs:
+        tens = [x for ten in module.robot.blocks.values() for x in ten]
+        inputs["par"] = np.array(evaluate(module.regroup.program, {"pi": tens})["par"], float)
+    return inputs
+
+
+def inverting(module):
+    return [d for d in descriptions(module) if d.pivots]
+
+
+@cases
+def test_only_functions_that_can_fail_have_a_status(case):
+    module, folder = made(case)
+    header = (folder / f"{module.name}.h").read_text()
+    status = set(re.findall(rf"^int {module.name}_(\w+)\(const", header, re.MULTILINE))
+    wanted = {f.name for f in module.functions if any(q.needs_inverse for q in f.quantities)}
+    assert status == wanted == {d.name for d in inverting(module)}
+
+
+@cases
+def test_sound_robots_pass(case):
+    module, folder = made(case)
+    run, rng = build(module, folder), np.random.default_rng(0)
+    for d in inverting(module):
+        for _ in range(20):
+            getattr(run, d.name)(*state(module, d, rng).values())
+
+
+@runtime
+@pytest.mark.parametrize("damage", ["zero", "negative", "nan", "inf"])
+def test_bad_parameters_are_told(case, damage):
+    """No mass at all, negative mass, numbers that are none."""
+    module, folder = made(case)
+    run, python, rng = (
+        build(module, folder),
+        imported(folder / f"{module.name}.py"),
+        np.random.default_rng(1),
+    )
+    for d in inverting(module):
+        inputs = state(module, d, rng)
+        factor = {"zero": 0.0, "negative": -1.0, "nan": np.nan, "inf": np.inf}[damage]
+        inputs["par"] = (
+            inputs["par"] * factor if damage != "inf" else np.full_like(inputs["par"], np.inf)
+        )
+        for call in (getattr(run, d.name), getattr(python, d.name)):
+            with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+                call(*inputs.values())
+
+
+def test_every_pivot_is_watched():
+    """As many as joints, and as divisions."""
+    module, _ = made("double")
+    d = next(d for d in inverting(module) if d.name == "mass_matrix_inverse")
+    program = d.program
+    assert (
+        len(d.pivots)
+        == module.dof
+        == len([i for i in live(program) if program.nodes[i].op == "div"])
+    )
+
+
+def test_a_batch_says_how_many():
+    module, folder = made("double")
+    run = build(module, folder).mass_matrix_inverse
+    d = next(d for d in inverting(module) if d.name == "mass_matrix_inverse")
+    inputs = [state(module, d, np.random.default_rng(k)) for k in range(5)]
+    par = np.array([x["par"] for x in inputs])
+    par[[1, 3]] = 0
+    with pytest.raises(np.linalg.LinAlgError, match="in 2 states"):
+        run(np.array([x["q"] for x in inputs]), par)
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+def test_the_status_in_c(level, tmp_path):
+    """0 or 1, and the same from pieces as from the whole."""
+    statuses = []
+    for case in ("double", "pieces"):
+        module, folder = made(case)
+        library = tmp_path / f"{case}.so"
+        sources = c_files(folder, ["_selftest"])
+        compiled(
+            "-std=c99",
+            level,
+            "-fPIC",
+            "-shared",
+            f"-I{folder}",
+            *sources,
+            "-lm",
+            "-o",
+            library,
+            cwd=tmp_path,
+        )
+        d = next(d for d in inverting(module) if d.name == "mass_matrix_inverse")
+        work = [np.zeros(1000)] if case == "pieces" else []
+        function = getattr(ctypes.CDLL(str(library)), f"{module.name}_mass_matrix_inverse")
+        for factor in (1.0, 0.0, -1.0, np.nan, 1e300):
+            inputs = state(module, d, np.random.default_rng(2))
+            inputs["par"] = inputs["par"] * factor
+            arrays = [*inputs.values(), *work, np.zeros(module.dof**2)]
+            statuses.append(function(*(a.ctypes.data_as(ctypes.c_void_p) for a in arrays)))
+    assert statuses[:5] == statuses[5:] == [0, 1, 1, 1, statuses[4]]
+
+
+def test_signs_are_those_of_the_algorithm():
+    """1 / (b - a) is written with whatever order and sign; what is watched is the reciprocal of b -
+    a."""
+    for swap in (False, True):
+        program = Program()
+        a, b, c = program.input("x", (3,))
+        divisor = b - a if swap else a - b
+        program.output("y", (1,), [c * (1.0 / divisor)])
+        (ref,) = pivots(program)
+        node = program.nodes[ref.node]
+        assert node.op == "div" and program.nodes[node.a].op == "const"
+        first, second = (1.0, 3.0) if swap else (3.0, 1.0)
+        program.outputs.append(program.outputs[0]._replace(name="node", refs=(ref,)))
+        found = evaluate(program, {"x": [first, second, 1.0]})
+        assert found["node"] == [0.5]
+
+
+def test_the_self_test_counts_failures():
+    module, folder = made("double")
+    text = (folder / f"{module.name}_selftest.c").read_text()
+    assert "bad += panda_arm_forward_dynamics(" in text and "bad += panda_arm_gravity(" not in text

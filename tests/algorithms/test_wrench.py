@@ -1,0 +1,98 @@
+"""External wrenches: independent references, and every quantity that feels them."""
+
+import numpy as np
+import pytest
+from random_trees import FEW, model
+
+from symgen.algorithms import QUANTITIES
+from symgen.mechanics.spatial import Vector
+from symgen.proof.textbook import State
+from symgen.proof.textbook import inverse_dynamics as textbook
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import Wanted, trace
+
+FELT = [name for name, quantity in QUANTITIES.items() if quantity.feels_wrench]
+
+
+def pushed(name):
+    """A robot with a wrench on its last body and on its first."""
+    robot = model(name)
+    return Robot(robot, wrenches=(robot.bodies[-1].name, robot.bodies[0].name))
+
+
+def state(robot, seed=0):
+    rng = np.random.default_rng(seed)
+    names = ("q", "qd", "qdd", "tau")
+    return {k: rng.uniform(-2, 2, robot.model.dof).tolist() for k in names} | {
+        "wrench": rng.uniform(-9, 9, 6 * len(robot.wrenches)).tolist()
+    }
+
+
+def run(robot, quantity, x):
+    function = trace(robot, Wanted.parse(quantity))
+    return {
+        k: np.array(v, float) for k, v in function.run(**{n: x[n] for n in function.inputs}).items()
+    }
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_inverse_dynamics_is_the_textbook_s(name):
+    robot = pushed(name)
+    x = state(robot)
+    by_link = {link: x["wrench"][6 * k : 6 * k + 6] for k, link in enumerate(robot.wrenches)}
+    wanted = textbook(
+        robot.model, State(x["q"], x["qd"], x["qdd"], Vector(*robot.model.gravity), {}, by_link)
+    )
+    assert np.allclose(
+        run(robot, "inverse_dynamics", x)["tau"], np.array(wanted, float), rtol=1e-11, atol=1e-11
+    )
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_wrench_changes_something(name):
+    robot = pushed(name)
+    x = state(robot)
+    still = x | {"wrench": [0.0] * 12}
+    assert not np.allclose(
+        run(robot, "inverse_dynamics", x)["tau"], run(robot, "inverse_dynamics", still)["tau"]
+    )
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_forward_dynamics_undoes_inverse_dynamics(name):
+    robot = pushed(name)
+    x = state(robot)
+    tau = run(robot, "inverse_dynamics", x)["tau"]
+    found = run(robot, "forward_dynamics", x | {"tau": tau.tolist()})["qdd"]
+    assert np.allclose(found, x["qdd"], rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("inverse", [True, False])
+def test_derivatives_are_those_of_the_pushed_robot(name, inverse):
+    """Against the complex step of the function itself."""
+    robot = pushed(name)
+    x, kind = state(robot), "inverse" if inverse else "forward"
+    found = run(robot, f"{kind}_dynamics_derivatives", x)
+    function = trace(robot, Wanted.parse(f"{kind}_dynamics"))
+    matrix = np.array(found["dtau_dq" if inverse else "dqdd_dq"]).reshape(robot.model.dof, -1)
+    for k in range(robot.model.dof):
+        tilted = [complex(q, 1e-30 * (i == k)) for i, q in enumerate(x["q"])]
+        out = next(
+            iter(function.run(**{n: (x | {"q": tilted})[n] for n in function.inputs}).values())
+        )
+        column = np.array([complex(v).imag for v in out]) / 1e-30
+        assert np.allclose(
+            matrix[:, k], column, rtol=1e-7, atol=1e-7 * max(1.0, np.abs(column).max())
+        )
+
+
+def test_only_forces_and_their_derivatives_feel_wrenches():
+    assert FELT == [
+        "inverse_dynamics",
+        "forward_dynamics",
+        "inverse_dynamics_derivatives",
+        "forward_dynamics_derivatives",
+        "inverse_dynamics_jvp",
+        "forward_dynamics_jvp",
+    ]

@@ -1,0 +1,295 @@
+"""Sine and cosine of ``--trig inline``: accurate, the same bits everywhere, and free of the C
+library."""
+
+import math
+import re
+import subprocess
+from functools import cache
+
+import mpmath
+import numpy as np
+import pytest
+from tools import STRICT_C, c_files, compiled, generated
+
+from symgen.compiler.trig import SINES, TYPES, sincos
+from symgen.errors import OptionError
+from symgen.jobs.job import Job
+from symgen.native.compiled import build
+from symgen.proof.verify import verify
+
+ULP = 2.0
+scalars = pytest.mark.parametrize("scalar", SINES)
+BOTH = ("inverse_dynamics", "forward_dynamics")
+
+
+def neighbours(x, real):
+    return np.concatenate([x, np.nextafter(x, real(0)), np.nextafter(x, real(np.inf))])
+
+
+def _hardest(steps):
+    """Of the multiples of pi/2 the first, and those that lie nearest to a number of double
+    precision."""
+    s, c = sincos(steps * (math.pi / 2), "double")
+    near = np.argsort(np.minimum(np.abs(s), np.abs(c)), kind="stable")[:3000]
+    return np.union1d(steps[:2000], steps[near])
+
+
+@cache
+def angles(scalar):
+    """Random ones at all sizes, and the hard ones: beside every multiple of pi/4 (of pi/2 where
+    they are many)."""
+    real, bound = TYPES[scalar], SINES[scalar].bound
+    rng = np.random.RandomState(1)
+    dense = [rng.uniform(-size, size, 6000).astype(real) for size in (bound, 100, 4, 0.8)]
+    steps = _hardest(np.arange(1, int(bound / (math.pi / 2))))
+    hard = np.concatenate([steps, steps + 0.5 if scalar == "float" else steps[:2000] + 0.5]) * (
+        math.pi / 2
+    )
+    tiny = np.array([0.0, 1e-3, 1e-8, 1e-30, float(np.finfo(real).tiny)])
+    found = np.concatenate([*dense, neighbours(hard.astype(real), real), tiny.astype(real)])
+    found = np.concatenate([found, -found])
+    return found[np.abs(found) <= bound]
+
+
+def error(x, got, function, scalar):
+    """Largest error in units in the last place."""
+    places = np.spacing(np.abs(got)).astype(float)
+    with mpmath.workdps(40):
+        wanted = (function(mpmath.mpf(v)) for v in x.tolist())
+        return max(
+            float(abs(g - w)) / u
+            for g, w, u in zip(got.tolist(), wanted, places.tolist(), strict=True)
+        )
+
+
+@scalars
+def test_errors_are_below_two_ulp(scalar):
+    x = angles(scalar)
+    for got, function in zip(sincos(x, scalar), (mpmath.sin, mpmath.cos), strict=True):
+        assert got.dtype == TYPES[scalar]
+        assert error(x, got, function, scalar) < ULP
+
+
+@scalars
+def test_the_numbers_are_those_of_the_type(scalar):
+    n, real = SINES[scalar], TYPES[scalar]
+    assert all(float(real(x)) == x for x in (n.shift, *n.half_pi, *n.sine, *n.cosine))
+    with mpmath.workdps(60):
+        exact = sum(map(mpmath.mpf, n.half_pi))
+        assert abs(exact - mpmath.pi / 2) * n.bound < 2.0 ** (-110 if scalar == "double" else -55)
+    for part in n.half_pi[:-1]:
+        digits = int(math.frexp(part)[0] * 2**53)
+        kept = 53 - (digits & -digits).bit_length() + 1
+        assert kept + math.ceil(math.log2(n.bound / 1.5)) <= (53 if scalar == "double" else 24)
+
+
+@scalars
+def test_no_number_gives_no_number(scalar):
+    with np.errstate(invalid="ignore"):
+        found = sincos(np.array([np.nan, np.inf, -np.inf], TYPES[scalar]), scalar)
+    assert np.isnan(found).all()
+
+
+@scalars
+def test_the_turn_of_a_quadrant_is_exact(scalar):
+    real = TYPES[scalar]
+    c, s = (np.array(x, real) for x in ([1, 0, -1, 0], [0, 1, 0, -1]))
+    k = np.arange(4)
+    found_s, found_c = sincos((k * math.pi / 2).astype(real), scalar)
+    assert np.array_equal(np.rint(found_s), s) and np.array_equal(np.rint(found_c), c)
+    assert found_c[0] == 1.0 and found_s[1] == 1.0 and found_c[2] == -1.0 and found_s[3] == -1.0
+
+
+HARNESS = """#include <stdio.h>
+#include "ur5_trig.h"
+int main(void)
+{{
+    static const ur5_real x[] = {{{values}}};
+    for (unsigned k = 0; k < sizeof x / sizeof x[0]; ++k) {{
+        ur5_real s, c;
+        ur5_sincos(x[k], &s, &c);
+        printf("%a %a\\n", (double)s, (double)c);
+    }}
+    return 0;
+}}
+"""
+
+
+@scalars
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
+def test_c_gives_the_same_bits(scalar, level, tmp_path):
+    _, folder = generated("ur5", quantities=BOTH, trig="inline", scalar=scalar)
+    x = angles(scalar)[::23]
+    suffix = "f" if scalar == "float" else ""
+    (tmp_path / "x.c").write_text(
+        HARNESS.format(values=", ".join(f"{v.hex()}{suffix}" for v in x.tolist()))
+    )
+    compiled(
+        "-std=c99",
+        "-Wall",
+        level,
+        "-ffp-contract=off",
+        f"-I{folder}",
+        "x.c",
+        "-o",
+        "x",
+        cwd=tmp_path,
+    )
+    printed = subprocess.run(
+        [tmp_path / "x"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    found = np.array([float.fromhex(t) for t in printed]).reshape(-1, 2).T
+    assert np.array_equal(found, np.array(sincos(x, scalar), float))
+
+
+def test_fast_math_is_refused(tmp_path):
+    _, folder = generated("ur5", quantities=BOTH, trig="inline")
+    command = ["gcc", "-ffast-math", f"-I{folder}", "-c", str(folder / "ur5_inverse_dynamics.c")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode and "no -ffast-math" in done.stderr
+
+
+CASES = {
+    "double": {},
+    "float": {"scalar": "float"},
+    "pieces": {"chunk": 20},
+    "tiny_pieces": {"chunk": 1, "quantities": ("gravity",)},
+    "friction": {"friction": "viscous,coulomb", "scalar": "float"},
+}
+cases = pytest.mark.parametrize("case", CASES)
+
+
+def made(case):
+    return generated("ur5", **{"quantities": BOTH, "trig": "inline"} | CASES[case])
+
+
+@cases
+def test_modules_compile_and_prove_themselves(case, tmp_path):
+    module, folder = made(case)
+    more = ("-Wfloat-conversion", "-Wundef", "-Wcast-qual", "-Wmissing-prototypes", "-Wvla")
+    compiled(
+        *STRICT_C, *more, "-O2", f"-I{folder}", *c_files(folder), "-o", "x", cwd=tmp_path
+    )  # without -lm
+    compiled(
+        "-std=c++11",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-x",
+        "c++",
+        f"-I{folder}",
+        "-c",
+        *c_files(folder),
+        cwd=tmp_path,
+        compiler="g++",
+    )
+    checks = list(verify(folder))
+    assert all(check.passed for check in checks), checks
+    assert sum("bit for bit" in check.what for check in checks) == len(module.functions)
+
+
+@cases
+def test_an_angle_is_reduced_once(case):
+    module, folder = made(case)
+    for function in module.functions:
+        text = (folder / f"ur5_{function.name}.c").read_text()
+        called = re.findall(r"ur5_(sincos|sin|cos)\(((?!sine)[^;]*?)(?:, &|\))", text)
+        looped = [
+            angle
+            for row in re.findall(r"sine\d*\[.*?\] = {(.*?)};", text, re.S)
+            for angle in row.split(",")
+        ]
+        angles = [angle.strip() for angle in [*looped, *(angle for _, angle in called)]]
+        assert len(set(angles)) == len(angles)
+        taken = len(re.findall(r"= (?:sine|cosine)\d*\[", text))
+        assert (
+            taken + sum(2 if name == "sincos" else 1 for name, _ in called) == function.counts.trig
+        )
+        assert "math.h" not in text
+        assert bool(looped) == (len(angles) > 1)
+
+
+LOOPS = [
+    ("scara", []),
+    ("pendulum", [2]),
+    ("ur5", [7]),
+    ("snake16", [8, 7]),
+    ("humanoid25", [8, 8, 6]),
+]
+
+
+@pytest.mark.parametrize(("robot", "sizes"), LOOPS)
+def test_loops_of_sines(robot, sizes):
+    """At most eight angles in a loop; a pair that is left over has a call, as before."""
+    _, folder = generated(robot, quantities=("inverse_dynamics",), trig="inline")
+    text = (folder / f"{robot}_inverse_dynamics.c").read_text()
+    assert [int(n) for n in re.findall(r"\bsine\d*\[\w+_FILLED\((\d+)\)\]", text)] == sizes
+    assert len(re.findall(r"_sincos\(", text)) == max(1, len(sizes))
+
+
+@cases
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_nothing_is_needed_from_anywhere(case, level, tmp_path):
+    module, folder = made(case)
+    start = f"void _start(void);\nvoid _start(void) {{ (void){module.name}_selftest(); }}\n"
+    (tmp_path / "start.c").write_text(f'#include "{module.name}.h"\n{start}')
+    compiled(
+        "-std=c99",
+        level,
+        "-ffreestanding",
+        "-fno-pic",
+        "-fno-tree-loop-distribute-patterns",
+        "-nostdlib",
+        "-static",
+        "-DUR5_SELFTEST_NO_MAIN",
+        f"-I{folder}",
+        "start.c",
+        *c_files(folder),
+        "-o",
+        "x",
+        cwd=tmp_path,
+    )
+    sources = c_files(folder, ["_selftest"])
+    compiled("-std=c99", level, "-fno-pic", f"-I{folder}", "-c", *sources, cwd=tmp_path)
+    lines = subprocess.run(
+        ["nm", *tmp_path.glob("*.o")], capture_output=True, text=True, check=True
+    ).stdout
+    rows = [line.split()[-2:] for line in lines.splitlines() if len(line.split()) >= 2]
+    assert {letter for letter, name in rows if not name.startswith(".LC")} <= {"T", "t", "R"}, lines
+
+
+@cases
+def test_results_do_not_depend_on_optimisation(case):
+    module, folder = made(case)
+    runs = [build(module, folder, ("-ffp-contract=off", level)) for level in ("-O0", "-O3")]
+    rng = np.random.default_rng(3)
+    for function in module.functions:
+        inputs = rng.uniform(-3, 3, (len(function.inputs), 200, module.dof))
+        one, other = (getattr(run, function.name)(*inputs) for run in runs)
+        assert np.array_equal(one, other)
+
+
+def test_other_functions_are_refused():
+    job = Job("robots/ur5.urdf", trig="inline", friction="runtime:coulomb", friction_width=0.01)
+    with pytest.raises(
+        OptionError,
+        match="--trig inline has no tanh, which inverse_dynamics needs; use --trig libm",
+    ):
+        job.module(job.load())
+
+
+def test_an_unknown_kind_is_refused():
+    job = Job("robots/pendulum.urdf", trig="table")
+    with pytest.raises(OptionError, match="--trig 'table': use one of libm, inline"):
+        job.module(job.load())
+
+
+def test_processors_with_half_precision_are_taken():
+    """Their FLT_EVAL_METHOD is 16, which leaves double as it is."""
+    if (
+        "sapphirerapids"
+        not in subprocess.run(["gcc", "--target-help"], capture_output=True, text=True).stdout
+    ):
+        pytest.skip("gcc does not know such a processor")
+    _, folder = generated("pendulum", trig="inline")
+    compiled("-std=gnu11", "-march=sapphirerapids", "-fsyntax-only", folder / "pendulum_gravity.c")

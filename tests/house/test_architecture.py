@@ -1,0 +1,190 @@
+"""The house rules: which room may know which, and how large things may grow."""
+
+import ast
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2] / "symgen"
+FILES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
+LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FUNCTION = 300, 50, 6
+
+FORBIDDEN = {
+    "mechanics": {"algorithms", "compiler", "targets", "tracing"},
+    "algorithms": {"compiler", "targets", "tracing"},
+    "compiler": {"mechanics", "algorithms", "targets", "tracing"},
+    "targets": set(),
+    "identification": {"compiler", "tracing"},
+}
+"""What each room must not know."""
+
+BRIDGES = {"targets/describe.py"}
+"""Files of a room that may know both mechanics and compiler, as any top-level module may: says
+units to languages."""
+
+INNER = {"mechanics", "algorithms", "compiler"}
+"""Rooms that stand on nothing but each other, as far as FORBIDDEN lets them, and modules that know
+no room."""
+
+every_file = pytest.mark.parametrize("name", FILES)
+
+
+def tree(name: str) -> ast.Module:
+    return ast.parse(FILES[name].read_text(encoding="utf-8"))
+
+
+def imported(name: str) -> set[str]:
+    """The parts of symgen that a file imports, anywhere in it: rooms and top-level modules."""
+    found = set()
+    for node in ast.walk(tree(name)):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name}:{node.lineno}: imports are absolute"
+            module = node.module or ""
+            names = (
+                [f"symgen.{alias.name}" for alias in node.names] if module == "symgen" else [module]
+            )
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        found |= {part.split(".")[1] for part in names if part.startswith("symgen.")}
+    return found
+
+
+def functions(name: str) -> list[ast.FunctionDef]:
+    return [
+        node
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+
+def length(function: ast.FunctionDef) -> int:
+    """Lines of the body, without its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    return body[-1].end_lineno - body[0].lineno + 1 if body else 0
+
+
+# -- rooms -----------------------------------------------------------------------------------------
+# -------------
+
+
+def room(name: str) -> str:
+    return name.split("/")[0] if "/" in name else ""
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if room(name)])
+def test_a_room_does_not_know_its_strangers(name):
+    strangers = imported(name) & FORBIDDEN[room(name)]
+    assert not strangers, f"{name} must not import symgen.{', symgen.'.join(sorted(strangers))}"
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if room(name)])
+def test_mechanics_and_compiler_meet_in_top_level_modules_only(name):
+    knows = imported(name)
+    assert name in BRIDGES or not (knows & {"mechanics", "algorithms"} and "compiler" in knows)
+
+
+def test_the_inner_rooms_stand_on_modules_that_know_no_room():
+    ground = {part for name in FILES if room(name) in INNER for part in imported(name)} - INNER
+    strangers = {part: imported(f"{part}.py") - ground for part in sorted(ground)}
+    assert not any(strangers.values()), strangers
+
+
+def test_every_room_has_its_rule():
+    assert {room(name) for name in FILES} - {""} == set(FORBIDDEN)
+    assert set(FILES) >= BRIDGES
+
+
+# -- sizes -----------------------------------------------------------------------------------------
+# -------------
+
+
+@every_file
+def test_files_are_short(name):
+    lines = len(FILES[name].read_text(encoding="utf-8").splitlines())
+    assert lines <= LONGEST_FILE, f"{name} has {lines} lines; split it"
+
+
+@every_file
+def test_functions_are_short(name):
+    long = [f"{name}:{f.lineno}: {f.name}" for f in functions(name) if length(f) > LONGEST_FUNCTION]
+    assert not long, f"over {LONGEST_FUNCTION} lines: {', '.join(long)}"
+
+
+def test_most_functions_are_a_few_lines():
+    lengths = sorted(length(f) for name in FILES for f in functions(name))
+    assert median(lengths) <= MEDIAN_FUNCTION
+    assert lengths[len(lengths) * 9 // 10] <= 20
+
+
+# -- documents
+# --------------------------------------------------------------------------------------------------
+
+
+def undocumented(node: ast.AST, where: str) -> list[str]:
+    """Public functions and classes without a docstring: of a module, and what is in its public
+    classes.
+
+    Methods of a few lines (properties, steps of a protocol that is documented as such) may speak
+    for themselves."""
+    found = []
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.ClassDef | ast.FunctionDef) or child.name.startswith("_"):
+            continue
+        path = f"{where}.{child.name}"
+        method = isinstance(node, ast.ClassDef) and isinstance(child, ast.FunctionDef)
+        speaks = method and length(child) <= MEDIAN_FUNCTION
+        if not speaks and not ast.get_docstring(child):
+            found.append(path)
+        if isinstance(child, ast.ClassDef):
+            found += undocumented(child, path)
+    return found
+
+
+@every_file
+def test_public_things_are_documented(name):
+    missing = undocumented(tree(name), name)
+    assert not missing, f"no docstring: {', '.join(missing)}"
+
+
+@every_file
+def test_modules_are_documented(name):
+    if FILES[name].read_text(encoding="utf-8").strip():
+        assert ast.get_docstring(tree(name)), f"{name} does not say what it is"
+
+
+# -- habits ----------------------------------------------------------------------------------------
+# -------------
+
+
+def negative(index: ast.expr) -> bool:
+    """A negative number as an index, or as an end of a slice."""
+    if isinstance(index, ast.Slice):
+        return any(end is not None and negative(end) for end in (index.lower, index.upper))
+    return (
+        isinstance(index, ast.UnaryOp)
+        and isinstance(index.op, ast.USub)
+        and isinstance(index.operand, ast.Constant)
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.startswith("algorithms/")])
+def test_no_body_is_counted_from_the_end(name):
+    found = [
+        node.lineno
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.Subscript) and negative(node.slice) and not _splits_text(node)
+    ]
+    assert not found, f"{name}: negative index on lines {found}; base is 0, bodies are 1..n"
+
+
+def _splits_text(node: ast.Subscript) -> bool:
+    """``name.rsplit(".", 1)[-1]`` counts pieces of text, not bodies."""
+    call = node.value
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and "split" in call.func.attr
+    )

@@ -1,0 +1,366 @@
+"""Exciting motions: series, criterion and gradients are what they say, limits hold, and the
+command's manners."""
+
+from functools import cache
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from tools import robot_file
+
+from symgen.cli.main import main
+from symgen.compiler.evaluate import evaluate
+from symgen.compiler.program import Program
+from symgen.errors import SymgenError
+from symgen.identification.bounds import bounds
+from symgen.identification.criterion import condition, smooth_condition
+from symgen.identification.dynamics import dynamics
+from symgen.identification.excitation import Search, Task, _freedom, excite
+from symgen.identification.excite_report import MARK, csv
+from symgen.identification.fourier import Fourier, resting
+from symgen.identification.kernel import kernel
+from symgen.identification.methods import base_kernel, friction, torque_mapping
+from symgen.identification.plan import Plan
+from symgen.jobs.job import Job
+from symgen.native.tape import NativeTape
+from symgen.numbers.scalar import ZERO, cos, sin, tanh
+
+SCARA = robot_file("scara")
+SMALL = {"harmonics": 3, "period": 4.0, "rate": 100.0, "budget": 40}
+MIMIC = """<robot name="m"><link name="base"/><link name="a">{i}</link><link name="b">{i}</link>
+<link name="c">{i}</link>
+<joint name="turn" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/>
+ <limit effort="20" velocity="4"/></joint>
+<joint name="lift" type="prismatic"><parent link="a"/><child link="b"/><origin xyz="0.2 0 0.1"/><axis xyz="0 0.6 0.8"/>
+ <limit lower="0" upper="2" effort="60" velocity="2"/></joint>
+<joint name="after" type="revolute"><parent link="b"/><child link="c"/><origin xyz="0.1 0.1 0"/><axis xyz="1 0 0"/>
+ <limit lower="-1" upper="1" effort="5" velocity="3"/><mimic joint="lift" multiplier="-2" offset="1.5"/></joint></robot>
+""".format(
+    i='<inertial><origin xyz="0.1 0.02 0.03"/><mass value="1.5"/>'
+    '<inertia ixx="0.02" ixy="0.001" ixz="0" iyy="0.03" iyz="0.002" izz="0.025"/></inertial>'
+)
+
+
+@cache
+def task(file, kinds="", rest=False, **options):
+    job = Job(file, friction=f"runtime:{kinds}" if kinds else "")
+    loaded = job.load()
+    mapping = torque_mapping(loaded.model)
+    values = np.array([*mapping.base(mapping.prior), *friction(job, loaded.model).values()])
+    plan = Plan(**{**SMALL, **options, "rest": rest})
+    return Task(loaded.model.joint_names, dynamics(job, loaded), values, bounds(loaded, ()), plan)
+
+
+@pytest.fixture
+def mimic(tmp_path):
+    path = tmp_path / "mimic.urdf"
+    path.write_text(MIMIC)
+    return str(path)
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["excite", *map(str, arguments)])
+
+
+# -- parts -----------------------------------------------------------------------------------------
+# ---------------
+
+
+def test_rates_and_accelerations_are_derivatives_and_the_motion_is_periodic():
+    random = np.random.default_rng(0)
+    motion, t, h = (
+        Fourier(random.normal(size=2), random.normal(size=(2, 8)), 3.0),
+        np.linspace(0, 3, 7),
+        1e-5,
+    )
+    before, now, after = (motion.states(t + d) for d in (-h, 0, h))
+    for k in (0, 1):
+        np.testing.assert_allclose((after[k] - before[k]) / (2 * h), now[k + 1], atol=1e-6)
+    np.testing.assert_allclose(motion.states(t + 3.0), now, atol=1e-12)
+
+
+@pytest.mark.parametrize("harmonics", [2, 5])
+def test_a_resting_series_has_no_rate_nor_acceleration_at_its_ends(harmonics):
+    free = resting(harmonics)
+    assert free.shape == (2 * harmonics, 2 * harmonics - 2)
+    y = np.random.default_rng(1).normal(size=(3, free.shape[1])) @ free.T
+    _, rate, change = Fourier(np.zeros(3), y, 2.0).states(np.array([0.0, 2.0]))
+    np.testing.assert_allclose([rate, change], 0, atol=1e-11)
+    assert np.abs(y).max() > 0.1
+
+
+def test_the_smooth_condition_number_bounds_the_condition_number():
+    rows = np.random.default_rng(2).normal(size=(60, 9)) * np.geomspace(1, 100, 9)
+    rows[:, 8] += 300 * rows[:, 0]
+    value, _ = smooth_condition(rows)
+    exact = np.log(condition(rows)[1])
+    assert exact <= value <= exact + np.log(9) / 4
+
+
+@pytest.mark.parametrize("rest", [False, True])
+@pytest.mark.parametrize("kinds", ["", "viscous,offset"])
+def test_the_gradient_of_the_search_is_that_of_its_value(rest, kinds):
+    search = Search(task(SCARA, kinds, rest), _freedom(task(SCARA, kinds, rest)), 10.0)
+    random, n = np.random.default_rng(3), search.task.joints
+    x = random.normal(size=n * (1 + search.free.shape[1])) * 0.8
+    _, slope = search(x)
+    assert search.task.excess(search.motion(x), search.task.coarse) > 0  # the penalty takes part
+    for _ in range(3):
+        d, h = random.normal(size=x.size), 1e-5
+        assert (search(x + h * d)[0] - search(x - h * d)[0]) / (2 * h) == pytest.approx(
+            slope @ d, rel=1e-4
+        )
+
+
+@pytest.mark.parametrize("kinds", ["", "viscous,coulomb"])
+def test_tapes_of_the_search_are_the_compiled_regressor_and_its_forces(kinds):
+    job = Job(SCARA, friction=f"runtime:{kinds}" if kinds else "")
+    own = task(SCARA, kinds)
+    states = tuple(
+        np.random.default_rng(5).normal(size=(3, 37, own.joints))
+    )  # more than a block, no multiple of one
+    found = own.dynamics.regressor(states)
+    np.testing.assert_array_equal(found, base_kernel(job, job.load())(*states))
+    np.testing.assert_allclose(
+        own.dynamics.forces(states), found @ own.parameters, rtol=1e-9, atol=1e-9
+    )
+
+
+def test_every_operation_of_a_tape_is_the_same_in_the_compiled_loop():
+    program = Program()
+    a, b = program.input("a", (2,))
+    entries = [a + b, a - b, -(a * b), b / a, sin(a), cos(b), tanh(a), a.sign(), ZERO, a, 2.5]
+    program.output("y", (len(entries),), entries)
+    x = np.random.default_rng(6).normal(size=(19, 2))
+    wanted = [
+        [0.0 if e is None else e for e in evaluate(program, {"a": row.tolist()})["y"]] for row in x
+    ]
+    np.testing.assert_allclose(
+        NativeTape.of(program)(x), np.array(wanted, float), rtol=1e-15, atol=0
+    )
+    with pytest.raises(ValueError, match="has 2 inputs, and 3"):
+        NativeTape.of(program)(x, x[:, :1])
+
+
+@pytest.mark.parametrize("budget", [1, 2, 9])
+def test_a_budget_is_kept_to(budget):
+    said = []
+    excite(task(SCARA, budget=budget), said.append)
+    assert sum("evaluation" in step for step in said) == budget
+
+
+# -- the whole -------------------------------------------------------------------------------------
+# ---------------
+
+
+def states_and_forces(file, motion, t):
+    """States, and forces by inverse dynamics, which shares no regressor with the search."""
+    job = Job(file, quantities=("inverse_dynamics",))
+    states = motion.states(t)
+    return states, kernel(job, job.load())(*states)
+
+
+@pytest.mark.parametrize("name", ["scara", "pendulum", "mimic"])
+def test_a_motion_within_limits_with_a_lower_condition_number(name, mimic):
+    file = mimic if name == "mimic" else robot_file(name)
+    found = excite(task(file))
+    assert found.after[1] < 0.8 * found.before[1]
+    t = np.random.default_rng(4).uniform(0, 4, 400)
+    (q, qd, _), tau = states_and_forces(file, found.motion, t)
+    own = found.task.bounds
+    assert (own.lower < q).all() and (q < own.upper).all()
+    assert (np.abs(qd) <= own.speed).all() and (np.abs(tau) <= own.force).all()
+
+
+def test_many_joints_take_seconds():
+    """Sixteen joints; differences in every coordinate would evaluate 193 regressors for each
+    gradient."""
+    start = process_time()
+    found = excite(task(robot_file("snake16"), budget=20))
+    assert found.after[1] < 0.6 * found.before[1]
+    assert process_time() - start < 60  # some 4 s of an idle core
+
+
+def test_followers_bind_their_leaders(mimic):
+    own = bounds(Job(mimic).load(), ())
+    np.testing.assert_allclose(
+        [own.lower, own.upper], [[-np.pi, 0.25], [np.pi, 1.25]]
+    )  # -1 <= 1.5 - 2 q <= 1
+    np.testing.assert_allclose(own.speed, [4, 1.5])
+
+
+def test_forces_count_as_limits():
+    """With less force than the motion would use, the motion uses less."""
+    whole = task(SCARA)
+    loaded = Job(SCARA).load()
+    tight = Task(
+        whole.names,
+        whole.dynamics,
+        whole.parameters,
+        bounds(loaded, [("shoulder", "effort", 12.0), ("elbow", "effort", 5.0)]),
+        whole.plan,
+    )
+    _, tau = states_and_forces(SCARA, excite(tight).motion, whole.fine)
+    assert (np.abs(tau[:, :2]).max(axis=0) <= [0.9 * 12.001, 0.9 * 5.001]).all()
+    assert np.abs(tau[:, 0]).max() > 6
+    _, loose = states_and_forces(SCARA, excite(whole).motion, whole.fine)
+    assert np.abs(loose[:, 0]).max() > 12
+
+
+def test_the_command_writes_motion_and_picture_and_the_same_again(tmp_path):
+    arguments = [
+        SCARA,
+        "-o",
+        tmp_path / "m.csv",
+        "--plot",
+        tmp_path / "m.png",
+        "--harmonics",
+        3,
+        "--period",
+        4,
+        "--rate",
+        50,
+        "--budget",
+        10,
+        "--rest",
+    ]
+    first = run(*arguments)
+    assert first.exit_code == 0, first.output
+    assert "condition number" in first.output and "collisions are not checked" in first.output
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(files) == {"m.csv", "m.png"} and MARK in files["m.png"]
+    assert run(*arguments).exit_code == 0
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
+    names = files["m.csv"].decode().splitlines()[0].split(",")
+    assert names[:3] == ["t", "q_shoulder", "q_elbow"] and len(names) == 13
+    rows = np.loadtxt(tmp_path / "m.csv", delimiter=",", skiprows=1)
+    assert rows.shape == (201, 13)
+    np.testing.assert_allclose(rows[[0, 200], 5:], 0, atol=1e-9)
+    np.testing.assert_allclose(rows[0, 1:5], rows[200, 1:5], atol=1e-9)
+    np.testing.assert_allclose(
+        np.gradient(rows[:, 1:5], 0.02, axis=0)[1:200], rows[1:200, 5:9], atol=0.15
+    )
+
+
+def test_twelve_digits_are_written():
+    found = excite(task(SCARA, budget=2))
+    rows = np.loadtxt(csv(found).decode().splitlines(), delimiter=",", skiprows=1)
+    np.testing.assert_allclose(
+        rows[:, 1:5], found.motion.states(found.task.plan.times)[0], rtol=1e-11, atol=1e-11
+    )
+
+
+# -- refusals --------------------------------------------------------------------------------------
+# ---------------
+
+
+def altered(tmp_path, old, new):
+    text = Path(SCARA).read_text()
+    assert old in text
+    path = tmp_path / "altered.urdf"
+    path.write_text(text.replace(old, new, 1))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            ' effort="200" velocity="6.737"',
+            ' effort="200"',
+            "joint 'shoulder': has no velocity limit; give --limit shoulder.",
+        ),
+        ('effort="90"', 'effort="0"', "joint 'elbow': cannot move: its effort limit is 0"),
+        (
+            'lower="-0.21" upper="0"',
+            'lower="0.1" upper="0.1"',
+            "cannot move: its lower limit 0.1 is not below",
+        ),
+        ('lower="-0.21" ', "", "has no lower limit"),
+    ],
+)
+def test_limits_that_are_missing_or_impossible_are_one_sentence_with_a_place(
+    tmp_path, old, new, said
+):
+    result = run(altered(tmp_path, old, new), "-o", tmp_path / "m.csv")
+    assert result.exit_code == 2 and said in result.output, result.output
+    assert (
+        "altered.urdf:" in result.output and result.output.count("\n") <= 2
+    )  # a note on limits may come first
+    assert not (tmp_path / "m.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--harmonics", "0"], "--harmonics 0: give a number from 1 to 50"),
+        (["--harmonics", "1", "--rest"], "--harmonics 1: give a number from 2 to 50"),
+        (["--rate", "0.33"], "a whole number of rows"),
+        (["--rate", "1"], "5 harmonics in 10 s need 2 Hz at least"),
+        (["--limit", "elbow=3"], "give JOINT.KIND=VALUE"),
+        (["--limit", "elbo.velocity=3"], "--limit elbo.velocity: there are joints"),
+        (
+            ["--limit", "quill_slide.effort=5"],
+            "joint 'quill_slide': standing still needs a force of",
+        ),
+        (["--base", "floating"], "is floating; excite moves joints with one coordinate"),
+        (["--gravity", "runtime"], "--gravity runtime"),
+        (["--friction", "sticky"], "--friction sticky"),
+        (
+            ["--limit", "elbow.velocity=1e308"],
+            "joint 'elbow': its velocity limit 1e+308 is none; give --limit elbow.vel",
+        ),
+        (["--plot", "m.svg"], "--plot 'm.svg': give a name that ends in .png"),
+        (["-o", "m.parquet"], "--out 'm.parquet': give a name that ends in .csv"),
+    ],
+)
+def test_options_that_do_not_fit_are_one_sentence(tmp_path, arguments, said):
+    result = run(SCARA, "-o", tmp_path / "m.csv", *arguments)
+    assert result.exit_code == 2 and said in result.output, result.output
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "there", [b"t,q_shoulder,tau_shoulder\n0,0,0\n", b"\x89PNG of somebody", b""]
+)
+def test_what_is_not_ours_is_not_overwritten(tmp_path, there):
+    path = tmp_path / "m.csv"
+    path.write_bytes(there)
+    result = run(SCARA, "-o", path, "--budget", 1, "--rate", 10)
+    assert result.exit_code == 2 and "is not from symgen excite" in result.output
+    assert path.read_bytes() == there
+
+
+def test_nothing_is_written_where_one_of_two_files_cannot_be(tmp_path):
+    (tmp_path / "m.png").mkdir()
+    result = run(
+        SCARA, "-o", tmp_path / "m.csv", "--plot", tmp_path / "m.png", "--budget", 1, "--rate", 10
+    )
+    assert result.exit_code == 2 and not (tmp_path / "m.csv").exists()
+
+
+def test_a_name_that_no_file_can_have_is_one_sentence(tmp_path):
+    result = run(SCARA, "-o", tmp_path / f"{'m' * 300}.csv", "--budget", 1, "--rate", 10)
+    assert (
+        result.exit_code == 2
+        and "File name too long" in result.output
+        and not any(tmp_path.iterdir())
+    )
+
+
+def test_a_continuous_joint_goes_half_a_turn_and_options_come_before_the_file():
+    loaded = Job(robot_file("continuous_pair")).load()
+    names = loaded.model.joint_names
+    with pytest.raises(SymgenError, match="has no"):
+        bounds(loaded, ())
+    given = [
+        (name, kind, value)
+        for name in names
+        for kind, value in (("velocity", 2.0), ("effort", 9.0))
+    ]
+    own = bounds(loaded, [*given, (names[0], "upper", 0.5)])
+    np.testing.assert_allclose(
+        [own.lower[0], own.upper[0], own.speed[0], own.force[0]], [-np.pi, 0.5, 2, 9]
+    )

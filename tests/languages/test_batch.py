@@ -1,0 +1,439 @@
+"""Batches: C for many states at once has the bits of C for one, in every layout, width and language
+of vectors."""
+
+import base64
+import hashlib
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from functools import cache
+
+import numpy as np
+import pytest
+from tools import ROOT, STRICT_C, c_files, compiled, generated, invoke, robot_file, snapshot
+
+from symgen.errors import SymgenError
+from symgen.jobs.package import build as build_package
+from symgen.languages.c.lanes import SHARED, batch_functions
+from symgen.native.batch import build_batch
+from symgen.native.compiled import EXACT, build
+from symgen.proof.verify import verify
+
+FREE = {"parameters": "runtime", "gravity": "runtime", "friction": "runtime:viscous,coulomb"}
+"""All that can be an input."""
+
+MODULES = {
+    "every quantity": {"quantities": ("all",), "batch": "auto"},
+    "all inputs": {
+        "quantities": ("inverse_dynamics", "forward_dynamics", "regressor"),
+        "batch": "8",
+        **FREE,
+    },
+    "pieces": {
+        "quantities": ("terms=bias+mass_matrix", "forward_dynamics_derivatives"),
+        "batch": "2",
+        "chunk": 1,
+    },
+    "float": {
+        "quantities": ("forward_dynamics", "coriolis_matrix"),
+        "batch": "16",
+        "scalar": "float",
+        "friction": "coulomb",
+    },
+}
+QUICK = {"every quantity": ("-O0",)}
+N = 21
+"""States: no multiple of any width."""
+
+WITHOUT = ("-DPENDULUM_NO_VECTORS", "-fno-tree-slp-vectorize")
+"""The second because gcc 12 fuses scalar code that it vectorises, whatever -ffp-contract says."""
+
+variants = pytest.mark.parametrize(
+    "which, flags",
+    [
+        *((which, ()) for which in MODULES),
+        *((which, WITHOUT) for which in MODULES if which != "every quantity"),
+    ],
+)
+
+
+def made(which):
+    return generated("pendulum", trig="inline", **MODULES[which])
+
+
+@cache
+def single(which):
+    return build(*made(which), (*EXACT, *QUICK.get(which, ())))
+
+
+@cache
+def many(which, *flags):
+    return build_batch(*made(which), (*EXACT, *QUICK.get(which, ()), *flags))
+
+
+@cache
+def inputs(which, name):
+    """Random inputs of a function, a row each state; inputs of the robot are regrouped from
+    possible parameters."""
+    module, _ = made(which)
+    rng = random.Random(1)
+    f = many(which).functions[name]
+    pi = [x for ten in module.robot.blocks.values() for x in ten]
+    rows = [{k: np.array(v) for k, v in module.random_inputs(rng).items()} for _ in range(N)]
+    for k, row in enumerate(rows):
+        row["pi"] = np.array(pi) * (1 + k / N)
+        if module.regroup is not None:
+            row["par"] = single(which).regroup(row["pi"])
+    return [np.stack([row[a.name] for row in rows]) for a in f.d.arguments if a.direction == "in"]
+
+
+def results(function, given):
+    found = function(*given)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def same_bits(got, wanted):
+    wanted = np.reshape(wanted, got.shape)
+    return got.dtype == wanted.dtype and np.array_equal(
+        np.ascontiguousarray(got).view("u1"), wanted.copy().view("u1")
+    )
+
+
+# -- bits ------------------------------------------------------------------------------------------
+# ---------------
+
+
+@variants
+def test_rows_have_the_bits_of_single_states(which, flags):
+    for name in many(which).functions:
+        given = inputs(which, name)
+        for n in (1, 2, N):
+            own = [x[:n] for x in given]
+            pairs = zip(
+                many(which, *flags).rows(name, own),
+                results(getattr(single(which), name), own),
+                strict=True,
+            )
+            assert all(same_bits(got, wanted) for got, wanted in pairs), (name, n)
+
+
+@variants
+def test_blocks_have_the_bits_of_single_states(which, flags):
+    for name, f in many(which).functions.items():
+        ins = [a.name for a in f.d.arguments if a.direction == "in"]
+        one = {*SHARED} - ({"pi"} if name == "regroup" else set())
+        given = [
+            np.repeat(x[:1], N, 0) if k in one else x
+            for k, x in zip(ins, inputs(which, name), strict=True)
+        ]
+        got = many(which, *flags).blocks(name, given)
+        pairs = zip(got, results(getattr(single(which), name), given), strict=True)
+        assert all(same_bits(x, wanted) for x, wanted in pairs), name
+
+
+def test_threads_of_openmp_change_nothing():
+    given = inputs("pieces", "forward_dynamics_derivatives")
+    both = [
+        many("pieces", *flags).rows("forward_dynamics_derivatives", given)
+        for flags in (("-fopenmp",), ())
+    ]
+    assert all(same_bits(a, b) for a, b in zip(*both, strict=True))
+
+
+def test_pieces_and_zeroed_outputs_are_tried_here():
+    assert any(len(f.pieces) > 1 and f.work for f in batch_functions(made("pieces")[0]))
+    assert any(f.zeroed for f in batch_functions(made("every quantity")[0]))
+    assert {a.name for f in batch_functions(made("all inputs")[0]) for a in f.shared} == {
+        "g",
+        "par",
+        "friction",
+    }
+
+
+def test_blocks_are_laid_out_as_the_header_says(tmp_path):
+    _, folder = made("all inputs")
+    (tmp_path / "at.c").write_text(
+        '#include <stdio.h>\n#include "pendulum_batch.h"\nint main(void) { for (int s = 0; s < '
+        "21; ++s) "
+        'for (int k = 0; k < 3; ++k) printf("%d ", PENDULUM_BATCH_AT(3, s, k)); return 0; }\n',
+        encoding="utf-8",
+    )
+    compiled(*STRICT_C, f"-I{folder}", tmp_path / "at.c", "-o", tmp_path / "at")
+    places = [int(x) for x in subprocess.check_output([tmp_path / "at"]).split()]
+    rows = np.arange(63.0).reshape(21, 3)
+    packed = many("all inputs")._packed(rows).ravel()
+    assert many("all inputs").width == 8 and len(packed) == 24 * 3
+    assert packed[places].tolist() == rows.ravel().tolist()
+
+
+def test_lanes_beyond_the_last_state_do_not_count_as_failures():
+    library, module = many("all inputs"), made("all inputs")[0]
+    f, given = library.functions["forward_dynamics"], inputs("all inputs", "forward_dynamics")
+    wrong = [x.copy() for x in given]
+    names = [a.name for a in f.d.arguments if a.direction == "in"]
+    wrong[names.index("par")][[2, 9, 20]] *= -1.0
+    out = np.full((N + 1, module.dof), 7.0)
+    words = [w for x in (*wrong, out) for w in (library._pointer(x), x.shape[1])]
+    assert library._run("forward_dynamics_rows")(N, *words) == 3
+    assert (out[N] == 7.0).all()
+    assert library._run("forward_dynamics_rows")(0, *words) == 0
+
+
+# -- compilers -------------------------------------------------------------------------------------
+# ---------------
+
+
+@pytest.mark.parametrize("which", ["all inputs", "float"])
+@pytest.mark.parametrize(
+    "compiler, flags",
+    [
+        ("gcc", ("-O2",)),
+        ("gcc", ("-O1", "-march=native")),
+        ("gcc", ("-O1", "-DPENDULUM_NO_VECTORS")),
+        ("clang", ("-O1",)),
+        ("tcc", ()),
+    ],
+)
+def test_self_test_passes_without_a_warning(which, compiler, flags, tmp_path):
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    _, folder = made(which)
+    strict = STRICT_C if compiler != "tcc" else ()
+    compiled(
+        *strict, *flags, *c_files(folder), "-lm", "-o", tmp_path / "selftest", compiler=compiler
+    )
+    assert subprocess.run([tmp_path / "selftest"], check=False).returncode == 0
+
+
+def test_vectors_need_no_library(tmp_path):
+    _, folder = made("every quantity")
+    source = folder / "pendulum_inverse_dynamics_batch.c"
+    compiled(*STRICT_C, "-O2", "-c", source, "-o", tmp_path / "batch.o")
+    undefined = subprocess.check_output(["nm", "-u", tmp_path / "batch.o"], text=True).split()[1::2]
+    assert {*undefined} <= {"_GLOBAL_OFFSET_TABLE_", "memset", "memcpy"}
+
+
+def test_verify_sees_a_wrong_lane(tmp_path):
+    folder = tmp_path / "module"
+    shutil.copytree(made("pieces")[1], folder)
+    header = folder / "pendulum_lanes.h"
+    text = header.read_text(encoding="utf-8")
+    header.write_text(
+        text.replace("*cosine = (c * turn_c)", "*cosine = (c + turn_c)"), encoding="utf-8"
+    )
+    checks = {check.what: check.passed for check in verify(folder)}
+    assert header.read_text(encoding="utf-8") != text
+    assert [passed for what, passed in checks.items() if "batches" in what] == [False, False]
+    assert not checks["C compiles without a warning, self-test passes"]
+
+
+# -- options ---------------------------------------------------------------------------------------
+# ---------------
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        (
+            ("--batch", "auto"),
+            "error: --batch: vectors need sine and cosine without calls; add --trig inline",
+        ),
+        (
+            ("--batch", "3", "--trig", "inline"),
+            "error: --batch '3': use one of auto, 2, 4, 8, 16, 32, 64",
+        ),
+        (
+            (
+                "--batch",
+                "4",
+                "--trig",
+                "inline",
+                "--quantity",
+                "gravity",
+                "--quantity",
+                "gravity_rows=bias",
+            ),
+            "error: --batch: a function for batches would be called 'gravity_rows', too; name "
+            "yours otherwise",
+        ),
+    ],
+)
+def test_refused_in_a_sentence(options, sentence, tmp_path):
+    result = invoke("generate", robot_file("pendulum"), "-o", tmp_path / "out", *options)
+    assert result.exit_code == 2 and result.stderr.strip() == sentence
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("value, text", [("4", "4"), ('"auto"', "auto")])
+def test_a_job_file_says_the_same(value, text, tmp_path):
+    robot = json.dumps(robot_file("pendulum"))
+    (tmp_path / "job.toml").write_text(
+        f'file = {robot}\ntrig = "inline"\nbatch = {value}\nlanguages = ["c"]\nout = "a"\n',
+        encoding="utf-8",
+    )
+    assert invoke("generate", tmp_path / "job.toml").exit_code == 0
+    options = ("--trig", "inline", "--batch", text, "--lang", "c")
+    assert invoke("generate", robot_file("pendulum"), "-o", tmp_path / "b", *options).exit_code == 0
+    assert snapshot(tmp_path / "a") == snapshot(tmp_path / "b")
+
+
+# -- package ---------------------------------------------------------------------------------------
+# ---------------
+
+TRIAL = """
+import sys, threading
+import numpy as np
+import symgen
+import pendulum
+from pendulum import _arrays
+
+options = dict(parameters="runtime", trig="inline")
+one = symgen.compile(sys.argv[1], "inverse_dynamics", "forward_dynamics", "sum=bias+mass_matrix", **options)
+rng = np.random.default_rng(0)
+q, qd, x = rng.uniform(-1, 1, (3, 1000, 2))
+par = pendulum.regroup(rng.uniform(1.0, 1.2, 20))
+equal = lambda a, b: a.shape == b.shape and a.dtype == b.dtype and bool((a == b).all())
+
+wanted = one.inverse_dynamics(q, qd, x, par)
+for threads in (1, 2, 3):
+    assert equal(pendulum.inverse_dynamics(q, qd, x, par, threads=threads), wanted)
+for got, right in zip(pendulum.sum(q[::-3, None], qd[:4], par), one.sum(q[::-3, None], qd[:4], par), strict=True):
+    assert equal(got, right)
+assert equal(pendulum.inverse_dynamics(q[0], qd[0], x[0], par), wanted[0])
+assert pendulum.inverse_dynamics(q[:0], qd[:0], x[:0], par).shape == (0, 2)
+
+out = np.empty((1000, 2))
+assert pendulum.inverse_dynamics(q, qd, x, par, out=out) is out and equal(out, wanted)
+own = q.copy()
+pendulum.inverse_dynamics(own, qd, x, par, out=own)
+assert equal(own, wanted)
+
+wide = rng.uniform(-1, 1, (1000, 6))
+rows, step = _arrays._rows(wide[:, 2:4], (1000,))
+assert step == 6 and np.shares_memory(rows, wide)
+rows, step = _arrays._rows(q[0], (1000,))
+assert step == 0 and rows.size == 2
+assert equal(pendulum.inverse_dynamics(wide[:, :2], wide[:, 2:4], wide[:, 4:], par),
+             one.inverse_dynamics(wide[:, :2], wide[:, 2:4], wide[:, 4:], par))
+
+for call, error in (
+    (lambda: pendulum.forward_dynamics(q, qd, x, -par), "the mass matrix is not positive definite in 1000 states"),
+    (lambda: pendulum.inverse_dynamics(q[:, :1], qd, x, par), "q must have 2 entries along its last axis"),
+    (lambda: pendulum.inverse_dynamics(q, qd, x, par, out=np.empty((3, 2))), "out for tau must be"),
+    (lambda: pendulum.inverse_dynamics(q, qd, x, par, threads=0), "threads must be a number of threads"),
+):
+    try:
+        call()
+    except ValueError as problem:
+        assert error in str(problem), problem
+    else:
+        raise AssertionError(error)
+print("right")
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("package")
+    options = {
+        "quantities": ("inverse_dynamics", "forward_dynamics", "sum=bias+mass_matrix"),
+        "parameters": "runtime",
+    }
+    module, _, paths = build_package(
+        robot_file("pendulum"), folder, cflags="-O1 -ffp-contract=off", **options
+    )
+    return folder, module, paths
+
+
+def test_the_package_computes_on_arrays(package):
+    folder, _, _ = package
+    command = [sys.executable, "-W", "error", "-c", TRIAL, robot_file("pendulum")]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env={"PYTHONPATH": f"{folder}:{ROOT}", "PATH": "/usr/bin:/bin"},
+    )
+    assert done.stdout == "right\n", done.stderr
+
+
+def test_the_wheel_holds_the_package(package):
+    folder, _, paths = package
+    with zipfile.ZipFile(paths[-1]) as archive:
+        rows = [
+            row.split(",")
+            for row in archive.read("pendulum-0.1.0.dist-info/RECORD").decode().splitlines()
+        ]
+        assert {row[0] for row in rows} == {*archive.namelist()}
+        for name, digest, size in rows[:-1]:
+            data = archive.read(name)
+            found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+            assert (digest, int(size)) == (f"sha256={found}", len(data))
+        held = [name for name in archive.namelist() if name.startswith("pendulum/")]
+        assert (
+            all(archive.read(name) == (folder / name).read_bytes() for name in held)
+            and len(held) == 3
+        )
+
+
+def test_a_package_never_replaces_what_is_not_its_own(tmp_path, package):
+    name = package[2][-1].name
+    (tmp_path / name).write_text("mine", encoding="utf-8")
+    with pytest.raises(SymgenError, match="exists and is not from symgen"):
+        build_package(robot_file("pendulum"), tmp_path, quantities=("gravity",), cflags="-O0")
+    assert snapshot(tmp_path) == {name: b"mine"}
+
+
+def test_a_package_says_what_it_needs(tmp_path, monkeypatch):
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
+    with pytest.raises(SymgenError, match=r"Python\.h is missing; install"):
+        build_package(robot_file("pendulum"), tmp_path / "out", quantities=("gravity",))
+    assert not (tmp_path / "out").exists()
+
+
+def test_package_and_wheel_appear_together_or_not_at_all(tmp_path, package, monkeypatch):
+    name = package[2][-1].name
+
+    def full_disk(**options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("symgen.jobs.publish.tempfile.NamedTemporaryFile", full_disk)
+    with pytest.raises(
+        SymgenError, match=rf"cannot write '.*{re.escape(name)}': No space left on device"
+    ):
+        build_package(robot_file("pendulum"), tmp_path, quantities=("gravity",), cflags="-O0")
+    assert snapshot(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--cflags", "'"], '--cflags "\'": No closing quotation'),
+        (
+            ["--friction", "runtime:coulomb", "--friction-width", "0.1"],
+            "--friction-width: vectors of states have no tanh",
+        ),
+    ],
+)
+def test_a_package_is_refused_in_a_sentence(tmp_path, arguments, said):
+    result = invoke("build", robot_file("pendulum"), "-o", tmp_path / "out", *arguments)
+    assert result.exit_code == 2 and said in result.stderr and result.stderr.count("\n") == 1, (
+        result.output
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_build_leaves_the_folder_of_a_job_alone(tmp_path):
+    robot = json.dumps(robot_file("pendulum"))
+    text = f'file = {robot}\nout = "generated"\nquantities = ["gravity"]\n'
+    (tmp_path / "job.toml").write_text(text, encoding="utf-8")
+    result = invoke("build", tmp_path / "job.toml", "-o", tmp_path / "python", "--cflags", "-O0")
+    assert result.exit_code == 0 and not (tmp_path / "generated").exists()
+    assert (tmp_path / "python" / "pendulum" / "pendulum_gravity_batch.c").is_file()
+    assert invoke("build", tmp_path / "job.toml").exit_code == 2

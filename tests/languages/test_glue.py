@@ -1,0 +1,368 @@
+"""Glue: the files for build systems are read by those that are here, and are plain enough for those
+that are not."""
+
+import json
+import re
+import shutil
+import subprocess
+from functools import cache
+
+import pytest
+from tools import c_files, compiled, generated, invoke, robot_file, snapshot
+
+from symgen.errors import OptionError
+from symgen.jobs.job import Job
+from symgen.jobs.manifest import is_inside
+from symgen.jobs.publish import publish
+from symgen.languages.c.glue import GLUE
+from symgen.proof.verify import verify
+
+FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "terms=bias+mass_matrix", "gravity")
+CASES = {
+    "double": ("ur5", {}),
+    "float_inline": ("ur5", {"scalar": "float", "trig": "inline"}),
+    "pieces": ("ur5", {"chunk": 30}),
+    "payload": ("ur5", {"parameters": "runtime:flange", "gravity": "runtime"}),
+}
+cases = pytest.mark.parametrize("case", CASES)
+
+
+@cache
+def made(case):
+    name, options = CASES[case]
+    return generated(name, glue=tuple(GLUE), quantities=FUNCTIONS, **options)
+
+
+@pytest.mark.parametrize("name", GLUE)
+def test_only_what_is_asked_for(name, tmp_path):
+    done = invoke("generate", robot_file("pendulum"), "-o", tmp_path, "--lang", "c", "--glue", name)
+    assert done.exit_code == 0, done.stderr
+    plain = re.compile(r"pendulum\w*\.[ch]|manifest\.json|pendulum_report\.json|zephyr")
+    found = {file for file in snapshot(tmp_path) if not plain.fullmatch(file)}
+    assert found == {file.format(name="pendulum") for file in GLUE[name]}
+
+
+def test_unknown_glue_is_refused():
+    done = invoke("generate", robot_file("pendulum"), "-o", "/nowhere", "--glue", "cmake,scons")
+    assert done.exit_code == 2 and done.stderr.startswith(
+        "error: --glue 'scons': use some of cmake, zephyr, arduino"
+    )
+    job = Job(robot_file("pendulum"), prefix="std", glue=("cpp",))
+    with pytest.raises(OptionError, match="namespace would be std"):
+        job.module(job.load())
+
+
+@cases
+def test_a_folder_with_all_glue_proves_itself(case):
+    _, folder = made(case)
+    assert all(check.passed for check in verify(folder))
+    hashes = json.loads((folder / "manifest.json").read_text())["files"]
+    assert "zephyr/module.yml" in hashes and "ur5.hpp" in hashes
+
+
+# -- CMake -----------------------------------------------------------------------------------------
+# --------------
+
+
+def run(*command, cwd):
+    done = subprocess.run(
+        [str(x) for x in command], capture_output=True, text=True, check=False, cwd=cwd
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+cmake = pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
+
+
+@cmake
+@cases
+def test_cmake_builds_tests_and_installs(case, tmp_path):
+    _, folder = made(case)
+    before = snapshot(folder)
+    run(
+        "cmake",
+        "-S",
+        folder,
+        "-B",
+        "build",
+        f"-DCMAKE_INSTALL_PREFIX={tmp_path / 'there'}",
+        cwd=tmp_path,
+    )
+    run("cmake", "--build", "build", cwd=tmp_path)
+    run("ctest", "--output-on-failure", cwd=tmp_path / "build")
+    run("cmake", "--install", "build", cwd=tmp_path)
+    assert snapshot(folder) == before
+    installed = {file for file, data in snapshot(tmp_path / "there").items() if data is not None}
+    assert {
+        "include/ur5.h",
+        "include/ur5.hpp",
+        "lib/libur5.a",
+        "lib/cmake/ur5/ur5Config.cmake",
+        "lib/pkgconfig/ur5.pc",
+    } <= installed
+
+
+USER = """cmake_minimum_required(VERSION 3.13)
+project(user C)
+{take}
+add_executable(user user.c)
+target_link_libraries(user PRIVATE ur5::ur5)
+"""
+PROGRAM = (
+    '#include "ur5.h"\nint main(void) { ur5_real q[6] = {0}, g[6]; ur5_gravity(q, g); '
+    "return g[0] > 1; }\n"
+)
+
+
+@cmake
+@pytest.mark.parametrize("way", ["add_subdirectory", "find_package"])
+def test_another_project_takes_it(way, tmp_path):
+    _, folder = made("double")
+    take = f"add_subdirectory({folder} ur5)"
+    if way == "find_package":
+        run(
+            "cmake",
+            "-S",
+            folder,
+            "-B",
+            "b",
+            f"-DCMAKE_INSTALL_PREFIX={tmp_path / 'there'}",
+            cwd=tmp_path,
+        )
+        run("cmake", "--build", "b", "--target", "install", cwd=tmp_path)
+        take = f"find_package(ur5 REQUIRED PATHS {tmp_path / 'there'})"
+    (tmp_path / "CMakeLists.txt").write_text(USER.format(take=take))
+    (tmp_path / "user.c").write_text(PROGRAM)
+    run("cmake", "-S", ".", "-B", "build", cwd=tmp_path)
+    run("cmake", "--build", "build", cwd=tmp_path)
+    run(tmp_path / "build" / "user", cwd=tmp_path)
+    assert not list((tmp_path / "build").rglob("ur5_selftest*"))  # that is its own business
+
+
+def mocked(tmp_path, text, definitions):
+    """The arguments of the functions that a build system would have, from CMake in script mode."""
+    (tmp_path / "mock.cmake").write_text(text)
+    command = ["cmake", *definitions, "-P", "mock.cmake"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+@cmake
+def test_esp_idf_registers_a_component(tmp_path):
+    module, folder = made("double")
+    macro = 'function(idf_component_register)\n    message("${ARGV}")\nendfunction()\n'
+    text = mocked(tmp_path, f"{macro}include({folder}/CMakeLists.txt)\n", ["-DESP_PLATFORM=1"])
+    words = text.strip().split(";")
+    files = [f"ur5_{f.name}.c" for f in module.functions]
+    assert words == ["SRCS", "ur5.c", *files, "INCLUDE_DIRS", "."]
+    assert yaml(folder / "idf_component.yml")["version"] == module.version
+
+
+@cmake
+def test_zephyr_builds_a_library(tmp_path):
+    module, folder = made("double")
+    names = ("zephyr_library_named", "zephyr_library_sources", "zephyr_include_directories")
+    macros = "".join(
+        f'function({name})\n    message("{name} ${{ARGV}}")\nendfunction()\n' for name in names
+    )
+    text = f"{macros}include({folder}/zephyr/CMakeLists.txt)\n"
+    lines = mocked(tmp_path, text, ["-DCONFIG_UR5=y"]).splitlines()
+    files = ["ur5.c", *(f"ur5_{f.name}.c" for f in module.functions)]
+    assert lines == [
+        f"{names[0]} ur5",
+        f"{names[1]} {';'.join(f'../{file}' for file in files)}",
+        f"{names[2]} ..",
+    ]
+    assert all((folder / file).is_file() for file in files)
+    assert mocked(tmp_path, text, []) == ""
+    found = yaml(folder / "zephyr" / "module.yml")
+    assert found == {"name": "ur5", "build": {"cmake": "zephyr", "kconfig": "zephyr/Kconfig"}}
+    assert (folder / found["build"]["kconfig"]).read_text().startswith("config UR5\n\tbool ")
+
+
+def yaml(path):
+    """Mappings of plain or quoted texts, which is all that our files use; any other line fails."""
+    found = {}
+    levels = {0: found}
+    for line in path.read_text().splitlines():
+        if not line.startswith("#"):
+            spaces, key, quoted, plain = re.fullmatch(
+                r'( *)([\w-]+):(?: "([^"\\]*)"| ([\w./-]+))?', line
+            ).groups()
+            levels[len(spaces)][key] = levels[len(spaces) + 2] = quoted or plain or {}
+    return found
+
+
+# -- others ----------------------------------------------------------------------------------------
+# --------------
+
+
+def test_arduino_properties():
+    module, folder = made("double")
+    rows = dict(
+        line.split("=", 1) for line in (folder / "library.properties").read_text().splitlines()
+    )
+    required = {
+        "name",
+        "version",
+        "author",
+        "maintainer",
+        "sentence",
+        "paragraph",
+        "category",
+        "url",
+        "architectures",
+    }
+    assert (
+        required <= rows.keys()
+        and rows["includes"] == "ur5.h"
+        and rows["version"] == module.version
+    )
+
+
+def test_arduino_compiles_every_file_of_the_folder(tmp_path):
+    """The self-test too, which then must not bring a main of its own."""
+    _, folder = made("float_inline")
+    (tmp_path / "sketch.cpp").write_text(
+        '#include "ur5.h"\nint main() { return ur5_selftest(); }\n'
+    )
+    compiled(
+        "-std=gnu11",
+        "-DARDUINO=10800",
+        f"-I{folder}",
+        "-c",
+        *sorted(folder.glob("*.c")),
+        cwd=tmp_path,
+    )
+    objects = tmp_path.glob("*.o")
+    compiled(
+        "-std=gnu++11",
+        f"-I{folder}",
+        "sketch.cpp",
+        *objects,
+        "-o",
+        "x",
+        cwd=tmp_path,
+        compiler="g++",
+    )
+    assert subprocess.run([tmp_path / "x"], check=False).returncode == 0
+
+
+@cases
+def test_pkgconfig(case, tmp_path):
+    module, folder = made(case)
+    text = (folder / "ur5.pc").read_text()
+    assert f"Version: {module.version}\n" in text and ("-lm" in text) == (module.trig == "libm")
+    if shutil.which("pkg-config") is None:
+        pytest.skip("pkg-config is not installed")
+    assert (
+        "-lur5" in run("pkg-config", "--cflags", "--libs", folder / "ur5.pc", cwd=tmp_path).split()
+    )
+
+
+STRICT_CPP = (
+    "-std=c++11",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wdouble-promotion",
+    "-Wshadow",
+    "-Wold-style-cast",
+    "-Wuseless-cast",
+    "-Werror",
+)
+CPP = """#include "ur5.hpp"
+#include "ur5.hpp"
+#include <cstring>
+template <typename A> static bool same(const A &a, const ur5::real *b)
+{{
+    return std::memcmp(a.data(), b, sizeof(a)) == 0;
+}}
+int main()
+{{
+    bool good = true;
+{calls}
+    return good ? 0 : 1;
+}}
+"""
+
+
+@cases
+def test_the_cpp_header_gives_the_same_numbers(case, tmp_path):
+    from symgen.languages.c.files import functions
+
+    module, folder = made(case)
+    calls = []
+    for k, f in enumerate(functions(module)):
+        ins = [a for a in f.arguments if a.direction == "in"]
+        outs = [a for a in f.arguments if a.direction == "out"]
+        lines = [f"std::array<ur5::real, {a.size}> {a.name};" for a in ins]
+        lines += [f"{a.name}.fill(ur5::real({k + 1}) / 8);" for a in ins]
+        lines += [f"ur5::real c_{a.name}[{a.size}];" for a in outs]
+        lines += [f"ur5::real w[{f.work}];"] if f.work else []
+        own = {"in": "{}.data()", "work": "{}", "out": "c_{}"}
+        c_call = f"{f.full_name}({', '.join(own[a.direction].format(a.name) for a in f.arguments)})"
+        lines.append(f"const auto y = ur5::{f.d.name}({', '.join(a.name for a in ins)});")
+        lines.append(f"good = good && y.status == {c_call};" if f.d.pivots else f"{c_call};")
+        plain = len(outs) == 1 and not f.d.pivots
+        lines += [
+            f"good = good && same(y{'' if plain else f'.{a.name}'}, c_{a.name});" for a in outs
+        ]
+        calls.append("    {\n        " + "\n        ".join(lines) + "\n    }")
+    (tmp_path / "user.cpp").write_text(CPP.format(calls="\n".join(calls)))
+    compiled("-std=c99", f"-I{folder}", "-c", *c_files(folder, ["_selftest"]), cwd=tmp_path)
+    objects = tmp_path.glob("*.o")
+    compiled(
+        *STRICT_CPP,
+        f"-I{folder}",
+        "user.cpp",
+        *objects,
+        "-lm",
+        "-o",
+        "x",
+        cwd=tmp_path,
+        compiler="g++",
+    )
+    assert subprocess.run([tmp_path / "x"], check=False).returncode == 0
+
+
+# -- folders within the folder
+# -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["../a", "a/../b", "/a", "a/", "a//b", "./a", "", ".", ".."])
+def test_names_that_leave_the_folder(name):
+    assert not is_inside(name)
+
+
+def manifest(*names):
+    return json.dumps({"generator": "symgen 0", "files": dict.fromkeys(names, "hash")})
+
+
+def test_a_folder_within_goes_when_it_is_empty(tmp_path):
+    publish({"a": "1", "sub/b": "2", "manifest.json": manifest("a", "sub/b")}, tmp_path / "out")
+    assert (tmp_path / "out" / "sub" / "b").read_text() == "2"
+    publish({"a": "1", "manifest.json": manifest("a")}, tmp_path / "out")
+    assert snapshot(tmp_path / "out").keys() == {"a", "manifest.json"}
+
+
+def test_a_folder_within_stays_with_what_is_not_ours(tmp_path):
+    publish({"sub/b": "2", "manifest.json": manifest("sub/b")}, tmp_path / "out")
+    (tmp_path / "out" / "sub" / "mine").write_text("mine")
+    publish({"a": "1", "manifest.json": manifest("a")}, tmp_path / "out")
+    assert snapshot(tmp_path / "out").keys() == {"a", "manifest.json", "sub", "sub/mine"}
+
+
+def test_a_link_is_not_followed(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "b").write_text("mine")
+    (tmp_path / "out" / "sub").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OptionError, match="sub' is a link"):
+        publish({"sub/b": "2", "manifest.json": manifest("sub/b")}, tmp_path / "out")
+    (tmp_path / "out" / "manifest.json").write_text(manifest("sub/b"))
+    publish({"a": "1", "manifest.json": manifest("a")}, tmp_path / "out")
+    assert (tmp_path / "elsewhere" / "b").read_text() == "mine"

@@ -1,0 +1,32 @@
+"""The committed samples in generated/ are what this version writes (`make generate`)."""
+
+import pytest
+from tools import ROOT, robot_file, snapshot
+
+from symgen.api import generate
+from symgen.jobs.job import CORE
+
+SAMPLES = {
+    "panda": {},
+    "pendulum": {},
+    "ur5": {},
+    "quadruped": {"base": "floating", "quantities": (*CORE, "forward_dynamics")},
+}
+FOLDER = ROOT / "generated"
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_sample_is_up_to_date(name, tmp_path):
+    if not (FOLDER / name).is_dir():
+        pytest.skip(f"generated/{name} is not there; make generate writes it")
+    generate(robot_file(name), tmp_path / name, **SAMPLES[name])
+    wanted, found = snapshot(tmp_path / name), snapshot(FOLDER / name)
+    assert found.keys() == wanted.keys()
+    stale = [file for file in wanted if found[file] != wanted[file]]
+    assert not stale, (
+        f"generated/{name} is not what this version writes ({', '.join(stale)}); run make generate"
+    )
+
+
+def test_no_other_samples():
+    assert {path.name for path in FOLDER.iterdir() if path.is_dir()} <= set(SAMPLES)

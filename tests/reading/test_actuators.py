@@ -1,0 +1,443 @@
+"""Actuators: files and URDF tags read, refused in one sentence, and put on the joints of the
+model."""
+
+import json
+import re
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tools import ROOT, invoke, robot_file, snapshot
+
+from symgen.errors import OptionError, RobotError
+from symgen.jobs.manifest import read as read_manifest
+from symgen.mechanics.model import Rotor
+from symgen.proof.verify import verify
+from symgen.reading.assemble import load
+from symgen.reading.toml_reader import parsed
+
+PENDULUM = robot_file("pendulum")
+GEARED = robot_file("transmission_reduction")
+
+FULL = """
+[joints.shoulder]
+gear_ratio = -101
+rotor_inertia = 2.1e-5
+rotor_axis = [0, 3, 4]
+rotor_position = [0, 0.1, -0.2]
+rotor_mass = 0.3
+rotor_transverse = 1e-5
+viscous = 0.5
+coulomb = 0.25
+offset = -0.125
+"""
+
+
+def actuators(tmp_path, text):
+    path = tmp_path / "drives.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def joints(file, **options):
+    return {
+        body.joint.name: body.joint for body in load(file, **options).model.bodies if not body.spin
+    }
+
+
+# -- files -----------------------------------------------------------------------------------------
+# -------------
+
+
+def test_everything_reaches_the_joint(tmp_path):
+    found = joints(PENDULUM, actuators=actuators(tmp_path, FULL))
+    shoulder = found["shoulder"]
+    assert shoulder.rotor == Rotor(-101.0, 2.1e-5, (0.0, 0.6, 0.8), (0.0, 0.1, -0.2), 0.3, 1e-5)
+    assert (shoulder.damping, shoulder.friction, shoulder.offset, shoulder.armature) == (
+        0.5,
+        0.25,
+        -0.125,
+        0.0,
+    )
+    assert found["elbow"] == joints(PENDULUM)["elbow"]
+
+
+def test_reflected_and_none(tmp_path):
+    path = actuators(tmp_path, FULL)
+    reflected = joints(PENDULUM, actuators=path, rotors="reflected")["shoulder"]
+    assert (
+        reflected.rotor is None
+        and reflected.armature == 101.0**2 * 2.1e-5
+        and reflected.damping == 0.5
+    )
+    without = joints(PENDULUM, actuators=path, rotors="none")["shoulder"]
+    assert without.rotor is None and without.armature == 0.0 and without.offset == -0.125
+    with pytest.raises(OptionError, match="--rotors 'all': use one of exact, reflected, none"):
+        load(PENDULUM, rotors="all")
+
+
+def test_friction_of_the_file_is_kept_where_the_actuator_is_silent(tmp_path):
+    urdf = tmp_path / "r.urdf"
+    text = (ROOT / "robots" / "pendulum.urdf").read_text(encoding="utf-8")
+    urdf.write_text(
+        text.replace("<limit", '<dynamics damping="3" friction="4"/><limit'), encoding="utf-8"
+    )
+    found = joints(
+        urdf, actuators=actuators(tmp_path, "[joints]\nshoulder.coulomb = 0\nelbow.viscous = 1\n")
+    )
+    assert [(j.damping, j.friction) for j in found.values()] == [(3.0, 0.0), (1.0, 4.0)]
+
+
+REFUSED = [
+    ("[joints.shoulder]\ngear_ratio = ", 2, "TOML: not well-formed: Invalid value"),
+    ("[joints.shoulder]\nviscous = 1\nviscous = 2", 3, "TOML: not well-formed"),
+    ("[joint.shoulder]\n", 1, "joint: no key is called 'joint'; near names: 'joints'"),
+    ("\njoints = 1\n", 2, "joints: is a number (1) where a table is needed"),
+    (
+        "[joints]\n[joints.elbow]\n[joints.sholder]",
+        3,
+        "joints.sholder: no joint is called 'sholder'; near names: 'shoulder'",
+    ),
+    ("[joints]\nshoulder = 2", 2, "joints.shoulder: is a number (2) where a table is needed"),
+    (
+        "[joints.tip_joint]\nviscous = 1",
+        1,
+        "joints.tip_joint: a fixed joint has no drive of its own",
+    ),
+    (
+        "[joints.shoulder]\n# ratio\ngearratio = 3",
+        3,
+        "joints.shoulder.gearratio: no key is called 'gearratio'; near names: 'gear_ratio'",
+    ),
+    (
+        '[joints.shoulder]\nviscous = "1"',
+        2,
+        "joints.shoulder.viscous: is a text (1) where a number is needed",
+    ),
+    (
+        "[joints.shoulder]\nviscous = true",
+        2,
+        "joints.shoulder.viscous: is a boolean (True) where a number is needed",
+    ),
+    (
+        "[joints.shoulder]\nviscous = 1979-05-27",
+        2,
+        "joints.shoulder.viscous: is a date or time (1979-05-27)",
+    ),
+    (
+        "[joints.shoulder]\nviscous = nan",
+        2,
+        "joints.shoulder.viscous: is a number (nan); give a finite number",
+    ),
+    ("[joints.shoulder]\nviscous = 1" + 400 * "0", 2, "joints.shoulder.viscous: is a number (1000"),
+    ("[joints.shoulder]\nviscous = -1", 2, "joints.shoulder.viscous: is -1; give 0 or more"),
+    ("[joints.shoulder]\ncoulomb = -1e-9", 2, "joints.shoulder.coulomb: is -1e-09; give 0 or more"),
+    (
+        "[joints.shoulder]\ngear_ratio = 2\nrotor_inertia = -1",
+        3,
+        "joints.shoulder.rotor_inertia: is -1; give 0 or",
+    ),
+    (
+        "[joints.shoulder]\nrotor_inertia = 1\ngear_ratio = 0",
+        3,
+        "joints.shoulder.gear_ratio: is 0; give the turns",
+    ),
+    (
+        "[joints.shoulder]\n\nrotor_inertia = 1",
+        3,
+        "joints.shoulder.rotor_inertia: a rotor needs its gear_ratio",
+    ),
+    (
+        "[joints.shoulder]\ngear_ratio = 5",
+        2,
+        "joints.shoulder.gear_ratio: has no effect without rotor_inertia",
+    ),
+    (
+        "[joints.shoulder]\nrotor_mass = 5",
+        2,
+        "joints.shoulder.rotor_mass: has no effect without rotor_inertia",
+    ),
+    (
+        "[joints.shoulder]\ngear_ratio = 1e80\nrotor_inertia = 1",
+        2,
+        "joints.shoulder.gear_ratio: is too large",
+    ),
+    (
+        "[joints.shoulder]\nrotor_axis = [0, 0]",
+        2,
+        "joints.shoulder.rotor_axis: is a list where three numbers",
+    ),
+    (
+        "[joints.shoulder]\nrotor_axis = [\n 0,\n 0, 0]",
+        2,
+        "joints.shoulder.rotor_axis: is zero; give a direction",
+    ),
+    (
+        "[joints.shoulder]\nrotor_axis = [0, 0, '']",
+        2,
+        "joints.shoulder.rotor_axis: is a text () where a number",
+    ),
+    (
+        '[joints."a\\nb\\u001b"]\n',
+        1,
+        "joints.a\\nb\\x1b: no joint is called 'a\\nb\\x1b'; there are 'shoulder'",
+    ),
+    ("x = " + 3000 * "[", 1, "TOML: not well-formed: "),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "said"), REFUSED)
+def test_refused_in_one_line(text, line, said, tmp_path):
+    path = actuators(tmp_path, text)
+    done = invoke("generate", PENDULUM, "-o", tmp_path / "out", "--actuators", path)
+    assert done.exit_code == 2 and done.stdout == "" and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"{path}:{line}: error: {said}"), done.stderr
+    assert set(snapshot(tmp_path)) == {"drives.toml"}
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    for data, said in (
+        (None, "cannot be read"),
+        (b"\xff", "not UTF-8"),
+        (b"#" * 2**21, "larger than 256 KiB"),
+    ):
+        path = tmp_path / "x.toml"
+        if data is not None:
+            path.write_bytes(data)
+        with pytest.raises(
+            RobotError, match=r"x\.toml:1: error: .*" + (said if data != b"\xff" else "UTF-8")
+        ):
+            load(PENDULUM, actuators=path)
+
+
+# -- lines -----------------------------------------------------------------------------------------
+# -------------
+
+VALUES = st.sampled_from(
+    [
+        '"x = 1"',
+        r'"[\"#"',
+        """'["'""",
+        '"""["\n""\\""""""',
+        "'''[''\n#'''''",
+        "[ '\\', [] ] # \"",
+        '"""\nkey0 = 2\n"""',
+        "'''\n[t]\n\n'''",
+        "[\n 1, # ]\n 2,\n]",
+        "{ a = 1 }",
+        "5",
+    ]
+)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["", "\n", "# key0 = 3\n", "# [t]\n"]), VALUES),
+        min_size=1,
+        max_size=6,
+    ),
+    st.booleans(),
+)
+def test_lines_are_those_of_the_keys(entries, crlf):
+    """Whatever stands between and in other values, a key's line is the one where it is written."""
+    text, lines = "top = 1\n[t]\n", {}
+    for k, (between, value) in enumerate(entries):
+        text += between
+        lines[f"key{k}"] = text.count("\n") + 1
+        text += f"key{k} = {value}\n"
+    table = parsed(text.replace("\n", "\r\n" if crlf else "\n").encode(), "f").table("t")
+    assert {key: table.place(key).line for key in table.data} == lines and table.place().line == 2
+
+
+def test_a_long_file_is_searched_in_no_time():
+    """Tens of thousands of lines before the key, most of them inside one value."""
+    text = "a = [\n" + "1,\n" * 60_000 + "]\n" + "# x\n" * 10_000 + "key = 1\n"
+    started = time.process_time()
+    assert parsed(text.encode(), "f").place("key").line == 70_003
+    assert time.process_time() - started < 10
+
+
+# -- URDF ------------------------------------------------------------------------------------------
+# -------------
+
+
+def drake(tmp_path, *transmissions):
+    text = (ROOT / "robots" / "pendulum.urdf").read_text(encoding="utf-8")
+    made = "".join(
+        f"<transmission><joint name='{j}'/><actuator name='m'>{tags}</actuator></transmission>\n"
+        for j, tags in transmissions
+    )
+    text = text.replace("</robot>", made + "</robot>")
+    path = tmp_path / "drake.urdf"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+INERTIA, RATIO = '<drake:rotor_inertia value="1.5"/>', '<drake:gear_ratio value="300"/>'
+
+
+@pytest.mark.parametrize(
+    ("tags", "rotor"),
+    [
+        (INERTIA + RATIO, Rotor(300.0, 1.5)),
+        (INERTIA, Rotor(1.0, 1.5)),
+        (RATIO, None),
+        ("", None),
+        (INERTIA + "<mechanicalReduction>7</mechanicalReduction>", Rotor(1.0, 1.5)),
+    ],
+)
+def test_the_tags_of_drake(tags, rotor, tmp_path):
+    assert joints(drake(tmp_path, ("elbow", tags)))["elbow"].rotor == rotor
+
+
+def test_declared_prefixes_too(tmp_path):
+    path = drake(tmp_path, ("elbow", INERTIA))
+    text = path.read_text(encoding="utf-8").replace(
+        "<robot ", '<robot xmlns:drake="https://drake.mit.edu" '
+    )
+    path.write_text(text, encoding="utf-8")
+    loaded = load(path)
+    assert loaded.model.bodies[1].joint.rotor == Rotor(1.0, 1.5)
+    assert not [notice for notice in loaded.notices if "transmission" in notice.message]
+
+
+@pytest.mark.parametrize(
+    ("tags", "said"),
+    [
+        ('<drake:rotor_inertia value="-1"/>', "<drake:rotor_inertia> is -1"),
+        ('<drake:rotor_inertia value="1 2 3"/>', "value of <drake:rotor_inertia> is '1 2 3'"),
+        ("<drake:rotor_inertia/>", "<drake:rotor_inertia> has no value"),
+        (INERTIA + '<drake:gear_ratio value="0"/>', "<drake:gear_ratio> is 0"),
+        (INERTIA + INERTIA, "<drake:rotor_inertia> is given twice"),
+    ],
+)
+def test_tags_of_drake_gone_wrong(tags, said, tmp_path):
+    with pytest.raises(
+        RobotError, match=rf"drake.urdf:\d+: error: joint 'elbow': {re.escape(said)}"
+    ):
+        load(drake(tmp_path, ("elbow", tags)))
+
+
+def test_two_rotors_on_a_joint(tmp_path):
+    with pytest.raises(RobotError, match="joint 'elbow': a second rotor"):
+        load(drake(tmp_path, ("elbow", INERTIA), ("elbow", INERTIA)))
+
+
+def test_the_file_comes_before_the_tags(tmp_path):
+    robot = drake(tmp_path, ("elbow", INERTIA + RATIO), ("shoulder", INERTIA))
+    found = joints(
+        robot, actuators=actuators(tmp_path, "[joints.elbow]\nrotor_inertia = 2\nrotor_mass = 1")
+    )
+    assert found["elbow"].rotor == Rotor(300.0, 2.0, mass=1.0) and found["shoulder"].rotor == Rotor(
+        1.0, 1.5
+    )
+
+
+def test_a_rotor_on_a_joint_that_is_held(tmp_path):
+    loaded = load(drake(tmp_path, ("elbow", INERTIA)), lock=[("elbow", 0.0)])
+    assert [
+        n.element for n in loaded.notices if n.message == "does not move, so its rotor is left out"
+    ] == ["joint 'elbow'"]
+
+
+def test_reductions_alone_change_nothing_and_serve_the_file(tmp_path):
+    """The case of /cases: reduction² inertia is what is added to the diagonal of M."""
+    case = json.loads(
+        (ROOT / "tests" / "cases" / "transmission_reduction.json").read_text(encoding="utf-8")
+    )
+    assert all(j.rotor is None and j.armature == 0.0 for j in joints(GEARED).values())
+    path = actuators(
+        tmp_path, "[joints]\nmain.rotor_inertia = 0.00002\nnip.rotor_inertia = 0.000004\n"
+    )
+    assert [j.rotor.ratio for j in joints(GEARED, actuators=path).values()] == [100.0, -50.0]
+    found = {
+        name: j.armature for name, j in joints(GEARED, actuators=path, rotors="reflected").items()
+    }
+    for sample in case["samples"]:
+        for name in found:
+            added = (
+                sample["with_reflected_rotor_inertia"]["M"][name][name] - sample["M"][name][name]
+            )
+            assert found[name] == pytest.approx(added, rel=1e-9)
+
+
+def test_reductions_of_ros2_control_and_of_no_number(tmp_path):
+    text = (
+        (ROOT / "robots" / "pendulum.urdf")
+        .read_text(encoding="utf-8")
+        .replace(
+            "</robot>",
+            """
+      <ros2_control name="x" type="system"><transmission name="t"><plugin>p</plugin>
+      <joint name="elbow" role="j"><mechanical_reduction> 50 </mechanical_reduction></joint></transmission>
+      </ros2_control><transmission><joint name="shoulder"/><actuator name="m">
+      <mechanicalReduction>QQQ</mechanicalReduction></actuator></transmission></robot>""",
+        )
+    )
+    robot = tmp_path / "r.urdf"
+    robot.write_text(text, encoding="utf-8")
+    path = actuators(tmp_path, "[joints.elbow]\nrotor_inertia = 1\n")
+    assert joints(robot, actuators=path)["elbow"].rotor == Rotor(50.0, 1.0)
+    with pytest.raises(RobotError, match="a rotor needs its gear_ratio"):
+        load(robot, actuators=actuators(tmp_path, "[joints.shoulder]\nrotor_inertia = 1\n"))
+
+
+# -- generated
+# --------------------------------------------------------------------------------------------------
+
+
+def test_provenance_and_proof(tmp_path):
+    """The manifest holds the drives, the file's name and digest, and is enough to prove the
+    folder."""
+    options = (
+        "--friction",
+        "viscous,coulomb,offset",
+        "--friction-width",
+        "0.1",
+        "--quantity",
+        "inverse_dynamics",
+    )
+    for k, text in enumerate((FULL, FULL + "# another comment\n")):
+        (tmp_path / str(k)).mkdir()
+        path = actuators(tmp_path / str(k), text)
+        done = invoke(
+            "generate", PENDULUM, "-o", tmp_path / str(k) / "out", "--actuators", path, *options
+        )
+        assert done.exit_code == 0, done.output
+    manifests = [json.loads((tmp_path / k / "out" / "manifest.json").read_text()) for k in "01"]
+    first, second = (manifest["source"] for manifest in manifests)
+    assert first["actuators"] == "drives.toml" and len(first["actuators_sha256"]) == 64
+    assert (
+        first["actuators_sha256"] != second["actuators_sha256"]
+        and first["sha256"] == second["sha256"]
+    )
+    assert manifests[0]["options"]["actuators"] == "drives.toml" and str(
+        tmp_path
+    ) not in json.dumps(manifests)
+    for name in ("pendulum.h", "pendulum.py"):
+        assert (
+            f"drives.toml: {first['actuators_sha256']}"
+            in (tmp_path / "0" / "out" / name).read_text()
+        )
+    module, _ = read_manifest(tmp_path / "0" / "out")
+    assert module.robot.model == load(PENDULUM, actuators=tmp_path / "0" / "drives.toml").model
+    assert all(check.passed for check in verify(tmp_path / "0" / "out"))
+
+
+def test_offset_and_smooth_friction_of_the_file_are_in_tau(tmp_path):
+    from symgen.api import trace
+
+    given = {"q": [0.0, 0.0], "qd": [0.3, 0.0], "qdd": [0.0, 0.0]}
+    text = "[joints.shoulder]\nviscous = 0.5\ncoulomb = 0.25\noffset = -0.125"
+    options = {"actuators": str(actuators(tmp_path, text)), "friction": "viscous,coulomb,offset"}
+    plain = trace(PENDULUM, "inverse_dynamics").run(**given)["tau"]
+    for width, step in ((0.0, 1.0), (0.2, np.tanh(1.5))):
+        found = trace(PENDULUM, "inverse_dynamics", friction_width=width, **options).run(**given)[
+            "tau"
+        ]
+        assert float(found[0]) - float(plain[0]) == pytest.approx(
+            0.15 + 0.25 * step - 0.125, rel=1e-12
+        )
+        assert float(found[1]) == float(plain[1])

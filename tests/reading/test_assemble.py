@@ -1,0 +1,360 @@
+"""From file to model: lumping, locked joints, chosen parts, right angles, and the numbers of
+Pinocchio."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from symgen.errors import OptionError, RobotError
+from symgen.mechanics.model import Body, Link, Pose
+from symgen.reading.assemble import Loaded, load
+
+CASES = Path(__file__).resolve().parents[1] / "cases"
+
+
+def inertial(mass: float, origin: str = "") -> str:
+    return (
+        f'<inertial>{origin}<mass value="{mass}"/>'
+        '<inertia ixx="0.3" ixy="0.01" ixz="0.02" iyy="0.2" iyz="0.03" izz="0.25"/></inertial>'
+    )
+
+
+def joint(name: str, kind: str, parent: str, child: str, inside: str = "") -> str:
+    ends = f'<parent link="{parent}"/><child link="{child}"/>'
+    return f'<joint name="{name}" type="{kind}">{ends}{inside}</joint>'
+
+
+TREE = "\n".join(
+    [
+        *(
+            f'<link name="{name}">{inertial(mass)}</link>'
+            for name, mass in (
+                ("base", 1),
+                ("upper", 2),
+                ("plate", 4),
+                ("lower", 8),
+                ("side", 16),
+                ("hand", 32),
+            )
+        ),
+        joint("elbow", "prismatic", "plate", "lower", '<origin xyz="0 0 1"/><axis xyz="0 0 1"/>'),
+        joint(
+            "shoulder", "continuous", "base", "upper", '<origin xyz="1 0 0"/><axis xyz="0 0 1"/>'
+        ),
+        joint(
+            "weld", "fixed", "upper", "plate", '<origin xyz="0 2 0" rpy="0 0 1.5707963267948966"/>'
+        ),
+        joint("wing", "revolute", "upper", "side", '<limit lower="-1" upper="1"/>'),
+        joint("grip", "fixed", "lower", "hand"),
+    ]
+)
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(body: str = TREE, **options) -> Loaded:
+        path = tmp_path / "r.urdf"
+        path.write_text(f'<robot name="r">\n{body}\n</robot>', encoding="utf-8")
+        return load(path, **options)
+
+    return read
+
+
+def messages(loaded: Loaded) -> list[str]:
+    return [f"{n.level}: {n.element}: {n.message}" for n in loaded.notices]
+
+
+def test_bodies_follow_the_file_and_links_their_bodies(read):
+    model = read().model
+    assert model.joint_names == ("elbow", "shoulder", "wing")
+    assert [b.parent for b in model.bodies] == [2, 0, 2]
+    names = [[link.name for link in body.links] for body in model.bodies]
+    assert names == [["lower", "hand"], ["upper", "plate"], ["side"]]
+    assert [b.joint.kind for b in model.bodies] == ["prismatic", "revolute", "revolute"]
+    turned = ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    assert model.body(2).links[1].pose == Pose(turned, (0.0, 2.0, 0.0))
+    assert model.body(1).pose == Pose(turned, (0.0, 2.0, 1.0))
+    assert model.body(2).pose.position == (1.0, 0.0, 0.0) and [
+        link.name for link in model.base
+    ] == ["base"]
+
+
+def test_parameters_are_about_the_link_origin(read):
+    origin = '<origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/>'
+    model = read(TREE.replace(inertial(2), inertial(2, origin))).model
+    assert model.body(2).links[0].parameters == pytest.approx(
+        (2, 2, 4, 6, 0.2 + 2 * 13, -0.01 - 4, -0.03 - 6, 0.3 + 2 * 10, 0.02 - 12, 0.25 + 2 * 5),
+        abs=1e-14,
+    )
+
+
+def test_link_without_inertia(read):
+    assert read(TREE.replace(inertial(32), "")).model.body(1).links[1].parameters is None
+
+
+def test_locked_joints_are_welds_at_their_value(read):
+    model = read(lock=[("shoulder", math.pi / 2), ("elbow", 0.5)]).model
+    assert model.joint_names == ("wing",)
+    assert [link.name for link in model.base] == ["base", "upper", "plate", "lower", "hand"]
+    assert model.base[3].pose == Pose(
+        ((-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0)), (-1.0, 0.0, 1.5)
+    )
+
+
+def test_locked_joint_about_any_axis_turns_as_the_moving_one(read):
+    tilted = TREE.replace('<origin xyz="1 0 0"/><axis xyz="0 0 1"/>', '<axis xyz="1 2 -2"/>')
+    turned = np.array(read(tilted, lock=[("shoulder", 0.7)]).model.base[1].pose.rotation)
+    axis = np.array((1, 2, -2)) / 3
+    assert turned @ axis == pytest.approx(axis) and np.trace(turned) == pytest.approx(
+        1 + 2 * math.cos(0.7)
+    )
+    assert turned[1, 0] - turned[0, 1] == pytest.approx(2 * axis[2] * math.sin(0.7))
+
+
+def test_locks_are_judged(read):
+    assert messages(read(lock=[("wing", 1.5)])) == [
+        "warning: joint 'wing': held at 1.5, outside its limits -1 to 1"
+    ]
+    mimic = TREE.replace('upper="1"/>', 'upper="1"/><mimic joint="elbow"/>')
+    assert messages(read(mimic, lock=[("wing", 0)])) == [
+        "note: joint 'wing': held at 0; that it mimics joint 'elbow' has no effect"
+    ]
+    assert messages(read(lock=[("wing", 0)], tip="lower")) == [
+        "note: <robot>: 2 links with 48 kg in all left out by --root and --tip",
+        "note: joint 'wing': left out by --root and --tip, so --lock has no effect on it",
+    ]
+
+
+def test_root_leaves_out_what_it_does_not_carry(read):
+    loaded = read(root="plate", gravity=(0, 9.81, 0))
+    assert (loaded.model.joint_names, loaded.model.gravity) == (("elbow",), (0.0, 9.81, 0.0))
+    assert [link.name for link in loaded.model.base] == ["plate"]
+    assert messages(loaded) == [
+        "note: <robot>: 3 links with 19 kg in all left out by --root and --tip"
+    ]
+
+
+def test_tip_leaves_out_branches_and_what_is_beyond(read):
+    loaded = read(tip="plate")
+    assert loaded.model.joint_names == ("shoulder",)
+    assert [link.name for link in loaded.model.body(1).links] == ["upper", "plate"]
+
+
+@pytest.mark.parametrize("text", ["floating", "planar"])
+def test_joints_of_several_coordinates_are_runs_that_no_lock_can_hold(read, text):
+    free = TREE.replace("continuous", text)
+    names = {"floating": ("vx", "vy", "vz", "wx", "wy", "wz"), "planar": ("x", "y", "theta")}[text]
+    assert read(free).model.joint_names == (
+        "elbow",
+        *(f"shoulder.{name}" for name in names),
+        "wing",
+    )
+    assert read(free, root="upper").model.joint_names == ("elbow", "wing")
+    with pytest.raises(
+        OptionError, match=f"--lock 'shoulder': a {text} joint cannot be held at one value"
+    ):
+        read(free, lock=[("shoulder", 0)])
+
+
+def test_impossible_inertia_is_refused_unless_left_out(read):
+    odd = TREE.replace(inertial(16), inertial(16).replace('"0.2"', '"-0.2"'))
+    with pytest.raises(
+        RobotError, match=r"link 'side': inertia has a negative principal moment \(the three"
+    ):
+        read(odd)
+    assert read(odd, tip="lower").model.dof == 2
+
+
+def test_impossible_inertia_of_a_link_that_does_not_move_is_a_warning(read):
+    odd = TREE.replace(inertial(1), inertial(1).replace('"0.2"', '"-0.2"'))
+    loaded, plain = read(odd), read()
+    assert [m for m in messages(loaded) if m not in messages(plain)] == [
+        "warning: link 'base': inertia has a negative principal moment (the three are -0.2021, "
+        "0.2444, 0.3078 kg m^2),"
+        " which no body has; the link does not move, so nothing depends on it"
+    ]
+    assert loaded.model.bodies == plain.model.bodies
+    with pytest.raises(
+        RobotError, match=r"link 'base': inertia has a negative principal moment \(the three"
+    ):
+        read(odd, base="floating")
+    held = TREE.replace(inertial(2), inertial(2).replace('"0.2"', '"-0.2"'))
+    assert any(
+        "'upper': inertia has a negative" in m for m in messages(read(held, lock=[("shoulder", 0)]))
+    )
+
+
+def test_rounding_noise_is_no_negative_moment(read):
+    tensor = '<inertia ixx="{0}" ixy="0" ixz="0" iyy="{1}" iyz="0" izz="{0}"/>'
+    plain = inertial(16).partition("<inertia ")[0]
+    for numbers in ((0.3, -1e-11), (0.0, -1e-35)):  # small against the others, and against the mass
+        read(TREE.replace(inertial(16), plain + tensor.format(*numbers) + "</inertial>"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"root": "uper"}, "error: --root 'uper': the robot has no such link; near names: 'upper'"),
+        ({"tip": "LOWER"}, "error: --tip 'LOWER': the robot has no such link; near names: 'lower'"),
+        (
+            {"lock": [("q", 0)]},
+            "error: --lock 'q': the robot has no such joint; it has 'elbow', 'shoulder',"
+            " 'weld', 'wing' and 'grip'",
+        ),
+        (
+            {"lock": [("weld", 0)]},
+            "error: --lock 'weld': a fixed joint cannot be held at one value; remove the option",
+        ),
+        ({"lock": [("wing", 0), ("wing", 1)]}, "error: --lock 'wing': given twice; keep one value"),
+        (
+            {"lock": [("wing", math.nan)]},
+            "error: --lock 'wing': nan is not a finite number; give a value in rad or m",
+        ),
+        (
+            {"root": "side", "tip": "hand"},
+            "error: --tip 'hand': the link is not carried by the root 'side'; give"
+            " a link further out, or a --root nearer to the base",
+        ),
+        (
+            {"gravity": (0, 0)},
+            "error: gravity needs three finite numbers (m/s^2), such as 0 0 -9.81",
+        ),
+        (
+            {"gravity": (0, 0, math.inf)},
+            "error: gravity needs three finite numbers (m/s^2), such as 0 0 -9.81",
+        ),
+        ({"snap_angles": 1.0}, "error: --snap-angles 1: give an angle from 0 to 0.1 rad"),
+        ({"snap_angles": math.nan}, "error: --snap-angles nan: give an angle from 0 to 0.1 rad"),
+    ],
+)
+def test_options_that_do_not_fit(read, options, message):
+    with pytest.raises(OptionError) as caught:
+        read(**options)
+    assert str(caught.value) == message
+
+
+def test_no_moving_joint(read):
+    with pytest.raises(
+        RobotError, match="1: error: <robot>: has no moving joint left after --root, --tip"
+    ):
+        read(root="hand")
+    with pytest.raises(
+        RobotError, match="1: error: <robot>: has no moving joint; dynamics need a revolute,"
+    ):
+        read('<link name="a"/>')
+
+
+def test_numbers_whose_products_overflow(read):
+    with pytest.raises(
+        RobotError, match="3: error: link 'upper': its inertia or its place is too large to"
+    ):
+        read(TREE.replace(inertial(2), inertial(2, '<origin xyz="1e200 0 0"/>')))
+    with pytest.raises(RobotError, match="link 'lower': its inertia or its place is too large"):
+        read(TREE.replace('"0 0 1"/><axis', '"0 0 1e300"/><axis'))
+
+
+def rolled(read, angle: str, **options) -> tuple[Loaded, tuple[float, float]]:
+    loaded = read(TREE.replace('xyz="1 0 0"/>', f'rpy="{angle} 0 0"/>'), **options)
+    rotation = loaded.model.body(2).pose.rotation
+    return loaded, (rotation[1][1], rotation[2][1])
+
+
+@pytest.mark.parametrize(
+    ("angle", "exact"),
+    [
+        ("1.5707963267948966", (0, 1)),
+        ("-1.5707963267948966", (0, -1)),
+        ("3.141592653589793", (-1, 0)),
+        ("-3.141592653589793", (-1, 0)),
+        ("4.71238898038469", (0, -1)),
+        ("6.283185307179586", (1, 0)),
+        ("0", (1, 0)),
+    ],
+)
+def test_nearest_doubles_are_exact_without_a_note(read, angle, exact):
+    loaded, found = rolled(read, angle)
+    assert found == exact and not loaded.notices and not loaded.right_angles
+
+
+@pytest.mark.parametrize(
+    ("angle", "exact", "multiple"),
+    [
+        ("1.570796327", (0, 1), "pi/2"),
+        ("-1.570796327", (0, -1), "-pi/2"),
+        ("3.1415926535", (-1, 0), "pi"),
+        ("-4.712388980", (0, 1), "-3*pi/2"),
+        ("6.2831853072", (1, 0), "2*pi"),
+        ("1e-10", (1, 0), "0"),
+    ],
+)
+def test_near_angles_are_rounded_with_a_note(read, angle, exact, multiple):
+    loaded, found = rolled(read, angle)
+    assert found == exact
+    assert messages(loaded) == [
+        f"note: joint 'shoulder': rpy rounded from {float(angle)!r} to {multiple}"
+    ]
+
+
+def test_angles_further_off_are_used_as_written_and_hinted_at(read):
+    loaded, found = rolled(read, "1.5708")
+    assert found == (math.cos(1.5708), math.sin(1.5708))
+    assert messages(loaded) == [
+        "note: joint 'shoulder': rpy used as written: 1.5708 is 3.7e-06 rad from pi/2"
+    ]
+    (angle,) = loaded.right_angles
+    assert (angle.quarters, angle.exact, angle.element) == (1, False, "joint 'shoulder'")
+    assert angle.offset == pytest.approx(3.673205e-06)
+    assert rolled(read, "1.5708", snap_angles=1e-5)[1] == (0, 1)
+    assert not rolled(read, "1.56")[0].notices
+
+
+def test_no_snapping(read):
+    loaded, found = rolled(read, "1.5707963267948966", snap_angles=0)
+    assert (
+        found == (math.cos(math.pi / 2), 1.0) and len(loaded.right_angles) == 2
+    )  # the weld's angle too
+
+
+def test_inertial_angles_are_rounded_alike(read):
+    loaded = read(TREE.replace(inertial(2), inertial(2, '<origin rpy="0 0 1.570796327"/>')))
+    assert loaded.model.body(2).links[0].parameters[4:] == (0.2, -0.01, -0.03, 0.3, 0.02, 0.25)
+    assert messages(loaded) == ["note: link 'upper': inertial rpy rounded from 1.570796327 to pi/2"]
+
+
+def test_loaded_names_its_source(read, tmp_path):
+    loaded = read()
+    assert loaded.file == str(tmp_path / "r.urdf") and len(loaded.sha256) == 64
+
+
+def spatial_inertia(link: Link) -> np.ndarray:
+    """6x6 inertia (linear first, as Pinocchio) of a link, seen from its body."""
+    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = link.parameters or (0.0,) * 10
+    h = np.array(((0, -hz, hy), (hz, 0, -hx), (-hy, hx, 0)))
+    about = np.block(
+        [[m * np.eye(3), -h], [h, np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))]]
+    )
+    r, (x, y, z) = np.array(link.pose.rotation), link.pose.position
+    p = np.array(((0, -z, y), (z, 0, -x), (-y, x, 0)))
+    force = np.block([[r, np.zeros((3, 3))], [p @ r, r]])
+    return force @ about @ force.T
+
+
+def lumped(body: Body) -> np.ndarray:
+    return sum(spatial_inertia(link) for link in body.links)
+
+
+@pytest.mark.parametrize("name", ["fixed_mid_rotated", "rpy_generic", "branch_order"])
+def test_bodies_are_those_of_pinocchio(name):
+    pinocchio = pytest.importorskip("pinocchio")
+    path = str(CASES / f"{name}.urdf")
+    model, theirs = load(path).model, pinocchio.buildModelFromUrdf(path)
+    total = sum(link.parameters[0] for body in model.bodies for link in body.links)
+    assert total == pytest.approx(pinocchio.computeTotalMass(theirs), rel=1e-12)
+    for body in model.bodies:
+        i = theirs.getJointId(body.joint.name)
+        placement = theirs.jointPlacements[i]
+        assert np.allclose(lumped(body), theirs.inertias[i].matrix(), rtol=0, atol=1e-12)
+        assert np.allclose(body.pose.rotation, placement.rotation, rtol=0, atol=1e-12)
+        assert np.allclose(body.pose.position, placement.translation, rtol=0, atol=1e-12)

@@ -1,0 +1,162 @@
+"""xacro files: expanded by the optional library, refused in one sentence, the same digest on every
+machine."""
+
+import json
+import sys
+
+import pytest
+from tools import ROOT, invoke, robot_file, snapshot
+
+from symgen.errors import OptionError, RobotError
+from symgen.reading.assemble import load
+
+XMLNS = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
+LINK = """
+  <link name="${name}"><inertial><mass value="${mass}"/><origin xyz="0 0 ${length / 2}"/>
+    <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
+    <visual><geometry><mesh filename="$(find arm_description)/meshes/a.stl"/></geometry></visual></link>"""
+MACRO = f"""<robot {XMLNS}><xacro:macro name="piece" params="name mass length">{LINK}
+  <joint name="${{name}}_joint" type="revolute"><parent link="base"/><child link="${{name}}"/><axis xyz="0 1 0"/>
+    <limit effort="1" velocity="1"/></joint></xacro:macro></robot>
+"""
+ROBOT = f"""<?xml version="1.0"?>
+<robot name="arm" {XMLNS}>
+  <xacro:arg name="mass" default="2"/><xacro:arg name="two" default="false"/>
+  <xacro:include filename="$(find arm_description)/urdf/piece.xacro"/>
+  <link name="base"/>
+  <xacro:piece name="a" mass="$(arg mass)" length="0.5"/>
+  <xacro:if value="$(arg two)"><xacro:piece name="b" mass="1" length="${{2 * 0.2}}"/></xacro:if>
+</robot>
+"""
+
+
+def package(folder, robot=ROBOT):
+    """A package with a robot of macros; the path of its file."""
+    (folder / "arm" / "urdf").mkdir(parents=True)
+    (folder / "arm" / "package.xml").write_text("<package><name>arm_description</name></package>")
+    (folder / "arm" / "urdf" / "piece.xacro").write_text(MACRO)
+    path = folder / "arm" / "urdf" / "arm.urdf.xacro"
+    path.write_text(robot)
+    return path
+
+
+@pytest.fixture
+def library():
+    pytest.importorskip("xacrodoc", reason="needs the extra xacro")
+
+
+@pytest.mark.usefixtures("library")
+def test_macros_packages_and_arguments(tmp_path):
+    path = package(tmp_path)
+    masses = {}
+    for name, arguments in {"plain": (), "more": (("mass", "3"), ("two", "true"))}.items():
+        model = load(path, xacro_args=arguments).model
+        masses[name] = [body.links[0].parameters[0] for body in model.bodies]
+    assert masses == {"plain": [2.0], "more": [3.0, 1.0]}
+
+
+@pytest.mark.usefixtures("library")
+def test_includes_beside_the_file(tmp_path, monkeypatch):
+    path = package(
+        tmp_path, ROBOT.replace("$(find arm_description)/urdf/piece.xacro", "piece.xacro")
+    )
+    monkeypatch.chdir("/")
+    assert load(path).model.dof == 1
+
+
+@pytest.mark.usefixtures("library")
+def test_the_same_bytes_from_any_folder_and_by_a_job(tmp_path):
+    """Paths of meshes are in the expansion, but not in the digest; arguments are in both."""
+    for name in ("here", "there/deeper"):
+        path = package(tmp_path / name)
+        done = invoke("generate", path, "-o", tmp_path / name / "out", "--xacro-arg", "mass=3")
+        assert done.exit_code == 0, done.output
+    assert snapshot(tmp_path / "here" / "out") == snapshot(tmp_path / "there" / "deeper" / "out")
+    source = json.loads((tmp_path / "here" / "out" / "manifest.json").read_text())["source"]
+    assert source["file"] == "arm.urdf.xacro"
+    assert load(path).sha256 != source["sha256"] == load(path, xacro_args=[("mass", "3")]).sha256
+    job = tmp_path / "here" / "job.toml"
+    job.write_text('file = "arm/urdf/arm.urdf.xacro"\nout = "again"\nxacro_args = { mass = 3 }\n')
+    assert invoke("generate", job).exit_code == 0
+    assert snapshot(tmp_path / "here" / "again") == snapshot(tmp_path / "here" / "out")
+
+
+@pytest.mark.usefixtures("library")
+def test_init_of_a_xacro_file(tmp_path):
+    path, made = package(tmp_path), tmp_path / "job.toml"
+    assert invoke("init", path, "-o", made, "--xacro-arg", "two=true").exit_code == 0
+    assert json.loads(invoke("ops", made, "--json").stdout)["dof"] == 2
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("robot", "said"),
+    [
+        (
+            ROBOT.replace("find arm_description", "find no_such_package"),
+            ":1: error: xacro: xacro cannot expand it: ",
+        ),
+        (
+            ROBOT.replace("$(arg mass)", "$(arg size)"),
+            ":1: error: xacro: xacro cannot expand it: Undefined substitution",
+        ),
+        (ROBOT.replace("2 * 0.2", "2 * ("), ":1: error: xacro: xacro cannot expand it: "),
+        (
+            ROBOT.replace("2 * 0.2", "1 / 0").replace('default="false"', 'default="true"'),
+            "xacro cannot expand it: ",
+        ),
+        (ROBOT.replace("</robot>", ""), ": error: XML: not well-formed"),
+        (
+            '<!DOCTYPE r [<!ENTITY a "b">]>' + ROBOT.partition("?>")[2],
+            ":1: error: <!DOCTYPE>: document types",
+        ),
+        (ROBOT.replace('"0 1 0"', '"0 0"').replace('name="base"', 'name="a"'), " (expanded):"),
+    ],
+)
+def test_trouble_is_one_sentence(robot, said, tmp_path):
+    path = package(tmp_path, robot)
+    done = invoke("generate", path, "-o", tmp_path / "out", "--xacro-arg", "two=true")
+    assert done.exit_code == 2 and done.stdout == "" and done.stderr.count("\n") == 1, done.output
+    assert done.stderr.startswith(str(path)) and said in done.stderr, done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("library")
+def test_lines_are_those_of_the_expansion(tmp_path):
+    path = package(
+        tmp_path,
+        ROBOT.replace('length="0.5"', 'length="0.5 0"').replace("${length / 2}", "${length}"),
+    )
+    (path.parent / "piece.xacro").write_text(MACRO.replace("${length / 2}", "${length}"))
+    with pytest.raises(
+        RobotError, match=r"arm\.urdf\.xacro \(expanded\):\d+: error: link 'a': xyz of <origin>"
+    ):
+        load(path)
+
+
+def test_without_the_library_there_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    path = package(tmp_path)
+    with pytest.raises(
+        RobotError,
+        match=r"arm\.urdf\.xacro:1: error: xacro: needs xacro to be expanded; install it: "
+        r"pip install 'symgen\[xacro\]'",
+    ):
+        load(path)
+
+
+def test_arguments_where_there_is_no_xacro_file():
+    with pytest.raises(OptionError, match=r"--xacro-arg: .*pendulum\.urdf' is no \.xacro file"):
+        load(robot_file("pendulum"), xacro_args=[("a", "b")])
+    done = invoke("check", robot_file("pendulum"), "--xacro-arg", "a")
+    assert done.stderr == "error: --xacro-arg 'a': give NAME=VALUE, as in hand=true\n"
+
+
+def test_arguments_given_twice(tmp_path):
+    with pytest.raises(OptionError, match="--xacro-arg 'a': given twice; keep one value"):
+        load(package(tmp_path), xacro_args=[("a", "b"), ("a", "c")])
+
+
+def test_urdf_with_xacro_left_is_refused_as_ever():
+    with pytest.raises(RobotError, match="xacro elements are left in the file"):
+        load(ROOT / "tests" / "cases" / "xacro_left.urdf")

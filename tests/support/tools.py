@@ -1,0 +1,100 @@
+"""What the tests of generated files and of the command line share: cases, runs, imports,
+compilers."""
+
+import atexit
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from symgen.api import generate
+from symgen.cli.main import main
+from symgen.languages.module import Module
+
+HERE = Path(__file__).resolve().parents[1]
+ROOT = HERE.parent
+CASES: dict[str, dict[str, Any]] = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((HERE / "cases").glob("*.json"))
+}
+STRICT_C = (
+    "-std=c99",
+    "-pedantic",
+    "-Wall",
+    "-Wextra",
+    "-Wconversion",
+    "-Wdouble-promotion",
+    "-Wshadow",
+    "-Werror",
+)
+
+
+def robot_file(name: str) -> str:
+    """The URDF of a case or of the library."""
+    return str(
+        HERE / "cases" / f"{name}.urdf" if name in CASES else ROOT / "robots" / f"{name}.urdf"
+    )
+
+
+@cache
+def generated(name: str, **options: Any) -> tuple[Module, Path]:
+    """The module and folder of a robot's generated files; made once a process, so only to be
+    read."""
+    scratch = tempfile.mkdtemp(prefix="symgen-test-")
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    folder = Path(scratch) / name
+    module, _, _ = generate(robot_file(name), folder, **options)
+    return module, folder
+
+
+def invoke(*arguments: object) -> Result:
+    """The command line in this process; a traceback fails the test."""
+    return CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The command line as a process of its own."""
+    command = [sys.executable, "-m", "symgen", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("env", {})}
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment, **options
+    )
+
+
+def compiled(*arguments: object, compiler: str = "gcc", **options: Any) -> None:
+    """Run the C compiler; what it says fails the test."""
+    command = [compiler, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0 and not done.stderr, done.stderr[:2000]
+
+
+def c_files(folder: Path, without: Sequence[str] = ()) -> list[Path]:
+    return [path for path in sorted(folder.glob("*.c")) if not path.stem.endswith(tuple(without))]
+
+
+def imported(path: Path) -> ModuleType:
+    """A generated Python module, loaded from its file."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def snapshot(folder: Path) -> dict[str, bytes | None]:
+    """Everything below a folder, None for a folder."""
+    found = sorted(folder.rglob("*"))
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
+        for path in found
+    }
