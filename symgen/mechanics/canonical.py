@@ -59,6 +59,7 @@ class Landing:
 
     @property
     def steps(self) -> tuple[Step, ...]:
+        """The elementary shifts and turns of the transform that are not idle, in order."""
         every = (
             Shift(2, self.b),
             Turn(2, self.gamma),

@@ -102,6 +102,7 @@ class Geometry:
 
     @classmethod
     def of(cls, system: System) -> "Geometry":
+        """What the independence of parameters depends on, read off a system."""
         falls = (
             {}
             if system.any_gravity

