@@ -10,11 +10,10 @@ from pathlib import Path
 from statistics import mean
 from typing import Final
 
-from public_robots import example_robots
-
 from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import Wanted, trace
+from tests.support.public_robots import example_robots
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 TITLE: Final = ("UR5", "Panda", "Talos", "snake 16")

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from public_robots import example_robots, icub_robots
 from rich.console import Console
 from rich.table import Table
 
@@ -27,6 +26,7 @@ from symgen.reading.assemble import load
 from symgen.reading.urdf import read
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import Function, Wanted, trace
+from tests.support.public_robots import example_robots, icub_robots
 
 Array = Any
 Found = dict[str, Array]

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from public_robots import example_robots
-from random_trees import STEP, anywhere, chain, tree, turning, unit
 
 import symgen
 from benchmarks.judge import Judge
@@ -24,6 +22,8 @@ from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.native.compiled import Compiled
 from symgen.reading.assemble import load
 from symgen.tracing.trace import Robot, Wanted, trace
+from tests.support.public_robots import example_robots
+from tests.support.random_trees import STEP, anywhere, chain, tree, turning, unit
 
 Array = Any
 ROBOTS = Path(__file__).resolve().parent.parent / "robots"

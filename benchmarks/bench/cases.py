@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from public_robots import example_robots
-
 from benchmarks.bench.plain import Joint, Plain, chain_urdf
+from tests.support.public_robots import example_robots
 
 ROBOTS = Path(__file__).resolve().parents[2] / "robots"
 

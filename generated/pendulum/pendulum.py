@@ -27,8 +27,8 @@ from numpy import cos, sign, sin
 from numpy.typing import ArrayLike, NDArray
 
 JOINT_NAMES: tuple[str, ...] = (
-    "shoulder",
-    "elbow",
+    'shoulder',
+    'elbow',
 )
 NQ = 2
 NV = 2
@@ -42,9 +42,7 @@ def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], 
     for name, value, size in inputs:
         array = np.asarray(value, dtype=np.float64)
         if array.shape[-1:] != (size,):
-            raise ValueError(
-                f"{name} must have {size} entries along its last axis, not shape {array.shape}"
-            )
+            raise ValueError(f"{name} must have {size} entries along its last axis, not shape {array.shape}")
         arrays.append(array)
     batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
     return batch, [np.moveaxis(np.broadcast_to(a, batch + a.shape[-1:]), -1, 0) for a in arrays]

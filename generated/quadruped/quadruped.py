@@ -75,24 +75,24 @@ from numpy import cos, sign, sin
 from numpy.typing import ArrayLike, NDArray
 
 JOINT_NAMES: tuple[str, ...] = (
-    "floating_base.vx",
-    "floating_base.vy",
-    "floating_base.vz",
-    "floating_base.wx",
-    "floating_base.wy",
-    "floating_base.wz",
-    "fl_hip_joint",
-    "fl_thigh_joint",
-    "fl_calf_joint",
-    "fr_hip_joint",
-    "fr_thigh_joint",
-    "fr_calf_joint",
-    "rl_hip_joint",
-    "rl_thigh_joint",
-    "rl_calf_joint",
-    "rr_hip_joint",
-    "rr_thigh_joint",
-    "rr_calf_joint",
+    'floating_base.vx',
+    'floating_base.vy',
+    'floating_base.vz',
+    'floating_base.wx',
+    'floating_base.wy',
+    'floating_base.wz',
+    'fl_hip_joint',
+    'fl_thigh_joint',
+    'fl_calf_joint',
+    'fr_hip_joint',
+    'fr_thigh_joint',
+    'fr_calf_joint',
+    'rl_hip_joint',
+    'rl_thigh_joint',
+    'rl_calf_joint',
+    'rr_hip_joint',
+    'rr_thigh_joint',
+    'rr_calf_joint',
 )
 NQ = 19
 NV = 18
@@ -106,9 +106,7 @@ def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], 
     for name, value, size in inputs:
         array = np.asarray(value, dtype=np.float64)
         if array.shape[-1:] != (size,):
-            raise ValueError(
-                f"{name} must have {size} entries along its last axis, not shape {array.shape}"
-            )
+            raise ValueError(f"{name} must have {size} entries along its last axis, not shape {array.shape}")
         arrays.append(array)
     batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
     return batch, [np.moveaxis(np.broadcast_to(a, batch + a.shape[-1:]), -1, 0) for a in arrays]
@@ -134,46 +132,8 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     """
     batch, taken = _taken_apart(("q", q, 19), ("qd", qd, 18), ("qdd", qdd, 18))
     _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
-    (
-        qd1,
-        qd2,
-        qd3,
-        qd4,
-        qd5,
-        qd6,
-        qd7,
-        qd8,
-        qd9,
-        qd10,
-        qd11,
-        qd12,
-        qd13,
-        qd14,
-        qd15,
-        qd16,
-        qd17,
-        qd18,
-    ) = taken[1]
-    (
-        qdd1,
-        qdd2,
-        qdd3,
-        qdd4,
-        qdd5,
-        qdd6,
-        qdd7,
-        qdd8,
-        qdd9,
-        qdd10,
-        qdd11,
-        qdd12,
-        qdd13,
-        qdd14,
-        qdd15,
-        qdd16,
-        qdd17,
-        qdd18,
-    ) = taken[2]
+    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9, qd10, qd11, qd12, qd13, qd14, qd15, qd16, qd17, qd18 = taken[1]
+    qdd1, qdd2, qdd3, qdd4, qdd5, qdd6, qdd7, qdd8, qdd9, qdd10, qdd11, qdd12, qdd13, qdd14, qdd15, qdd16, qdd17, qdd18 = taken[2]
     tau = np.zeros(batch + (18,))
 
     # body 1, trunk: motion
@@ -823,26 +783,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     """
     batch, taken = _taken_apart(("q", q, 19), ("qd", qd, 18))
     _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
-    (
-        qd1,
-        qd2,
-        qd3,
-        qd4,
-        qd5,
-        qd6,
-        qd7,
-        qd8,
-        qd9,
-        qd10,
-        qd11,
-        qd12,
-        qd13,
-        qd14,
-        qd15,
-        qd16,
-        qd17,
-        qd18,
-    ) = taken[1]
+    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9, qd10, qd11, qd12, qd13, qd14, qd15, qd16, qd17, qd18 = taken[1]
     tau_b = np.zeros(batch + (18,))
 
     # body 1, trunk: motion
@@ -1697,46 +1638,8 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     """
     batch, taken = _taken_apart(("q", q, 19), ("qd", qd, 18), ("tau", tau, 18))
     _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
-    (
-        qd1,
-        qd2,
-        qd3,
-        qd4,
-        qd5,
-        qd6,
-        qd7,
-        qd8,
-        qd9,
-        qd10,
-        qd11,
-        qd12,
-        qd13,
-        qd14,
-        qd15,
-        qd16,
-        qd17,
-        qd18,
-    ) = taken[1]
-    (
-        tau1,
-        tau2,
-        tau3,
-        tau4,
-        tau5,
-        tau6,
-        tau7,
-        tau8,
-        tau9,
-        tau10,
-        tau11,
-        tau12,
-        tau13,
-        tau14,
-        tau15,
-        tau16,
-        tau17,
-        tau18,
-    ) = taken[2]
+    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9, qd10, qd11, qd12, qd13, qd14, qd15, qd16, qd17, qd18 = taken[1]
+    tau1, tau2, tau3, tau4, tau5, tau6, tau7, tau8, tau9, tau10, tau11, tau12, tau13, tau14, tau15, tau16, tau17, tau18 = taken[2]
     qdd = np.zeros(batch + (18,))
 
     # body 1, trunk: motion

@@ -31,12 +31,12 @@ from numpy import cos, sign, sin
 from numpy.typing import ArrayLike, NDArray
 
 JOINT_NAMES: tuple[str, ...] = (
-    "joint1",
-    "joint2",
-    "joint3",
-    "joint4",
-    "joint5",
-    "joint6",
+    'joint1',
+    'joint2',
+    'joint3',
+    'joint4',
+    'joint5',
+    'joint6',
 )
 NQ = 6
 NV = 6
@@ -50,9 +50,7 @@ def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], 
     for name, value, size in inputs:
         array = np.asarray(value, dtype=np.float64)
         if array.shape[-1:] != (size,):
-            raise ValueError(
-                f"{name} must have {size} entries along its last axis, not shape {array.shape}"
-            )
+            raise ValueError(f"{name} must have {size} entries along its last axis, not shape {array.shape}")
         arrays.append(array)
     batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
     return batch, [np.moveaxis(np.broadcast_to(a, batch + a.shape[-1:]), -1, 0) for a in arrays]

@@ -1,22 +1,20 @@
 """What can be computed: one file an algorithm, each a row in the registry (in the order of these
 imports)."""
 
-from symgen.algorithms import (
-    christoffel,
-    composite,
-    coriolis,
-    derivatives,
-    energies,
-    forward_dynamics,
-    geared,
-    kinematics,
-    newton_euler,
-    parameter_tensors,
-    products,
-    rates,
-    regressors,
-    tensors,
-)
+from symgen.algorithms import newton_euler  # isort: skip
+from symgen.algorithms import composite  # isort: skip
+from symgen.algorithms import coriolis  # isort: skip
+from symgen.algorithms import christoffel  # isort: skip
+from symgen.algorithms import forward_dynamics  # isort: skip
+from symgen.algorithms import geared  # isort: skip
+from symgen.algorithms import derivatives  # isort: skip
+from symgen.algorithms import products  # isort: skip
+from symgen.algorithms import rates  # isort: skip
+from symgen.algorithms import tensors  # isort: skip
+from symgen.algorithms import regressors  # isort: skip
+from symgen.algorithms import parameter_tensors  # isort: skip
+from symgen.algorithms import energies  # isort: skip
+from symgen.algorithms import kinematics  # isort: skip
 from symgen.algorithms.registry import (
     INPUTS,
     LINK_QUANTITIES,

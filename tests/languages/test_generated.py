@@ -543,7 +543,7 @@ def hit(*a, **k):
         os.kill(os.getpid(), number)
     return real(*a, **k)
 setattr(Path, method, hit)
-from symgen.cli import main
+from symgen.cli.main import main
 main(sys.argv[1:])
 """
 

@@ -123,7 +123,7 @@ MEASURED = """
 import atexit, pathlib, sys, time
 peak = lambda: pathlib.Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]
 atexit.register(lambda: pathlib.Path(sys.argv.pop()).write_text(f"{time.process_time()} {peak()}"))
-from symgen.cli import main
+from symgen.cli.main import main
 main(sys.argv[1:-1])
 """
 
