@@ -21,7 +21,8 @@ angular velocity (rad/s); accelerations are their rates, forces the force and th
 (N, N m) in the same axes. Derivatives in q are by these six: along unit twists, not by the seven numbers,
 dq likewise. Coordinates, velocities and forces are Pinocchio's. C qd is the bias without gravity, dM/dt is
 C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k; where j and k both belong to the joint, Gamma_ijk and
-Gamma_ikj differ, and packed symbols have their mean.
+Gamma_ikj differ, and packed symbols have their mean. tau_qq is the derivative of dtau_dq along the twists;
+with such j and k tau_qq_ijk and tau_qq_ikj differ, and dg/dq is not symmetric.
 The frame that the base moves in is the world: poses, positions and gravity are in its axes.
 Of the bodies in local names a floating joint has six and a planar one three, the last with its link.
 

@@ -100,7 +100,7 @@ def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     outputs=(
         Array(
             "N",
-            "regressor of what changes M qd beside tau, ten columns a body",
+            "regressor of C^T qd - g, the rate of M qd less tau, ten columns a body",
             "N m | N by kg, kg m, kg m^2",
             ("n", "ten"),
         ),
@@ -110,7 +110,7 @@ def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
 )
 def momentum_rate_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """N with N π = Cᵀ q̇ - g, n x 10 n, row-major: d/dt (M q̇) = τ + Cᵀ q̇ - g, for dM/dt = C +
-    Cᵀ."""
+    Cᵀ, with τ less friction and with what external wrenches give, where there are any."""
     n, width = system.size, system.parameters
     whole, pull = coriolis_matrix_by_parameters(system, q, qd), gravity_by_parameters(system, q)
     sums = [

@@ -170,10 +170,11 @@ def gravity_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     "dtau/dt",
     inputs=("q", "qd", "qdd", "qddd"),
     source=SOURCE,
+    feels_wrench=True,
     outputs=(Array("tau_dot", "rate of the joint forces", "N m/s | N/s"),),
 )
 def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
-    """τ̇(q, q̇, q̈, q⃛), shape n."""
+    """τ̇(q, q̇, q̈, q⃛), shape n; external wrenches stay constant in their links' axes."""
     return rate(inverse_dynamics, system, flow, 3)
 
 
@@ -182,8 +183,9 @@ def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     "d2tau/dt2",
     inputs=("q", "qd", "qdd", "qddd", "qdddd"),
     source=SOURCE,
+    feels_wrench=True,
     outputs=(Array("tau_ddot", "second rate of the joint forces", "N m/s^2 | N/s^2"),),
 )
 def inverse_dynamics_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
-    """τ̈(q, q̇, q̈, q⃛, q⁗), shape n."""
+    """τ̈(q, q̇, q̈, q⃛, q⁗), shape n; external wrenches stay constant in their links' axes."""
     return second_rate(inverse_dynamics, system, flow, 3)

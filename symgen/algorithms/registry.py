@@ -111,6 +111,9 @@ class Quantity:
     formulations: tuple[Formulation, ...]
     needs_inertia: bool = True
     feels_wrench: bool = False
+    """Whether external wrenches and joint friction are in it: in all that is the joint forces or
+    the accelerations they cause, and in every derivative and rate of these. Wrenches count as
+    constant in their links' axes."""
     needs_inverse: bool = False
 
     def of(self, link: str) -> "Quantity":

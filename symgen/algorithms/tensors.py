@@ -14,7 +14,7 @@ from symgen.algorithms.christoffel import (
 )
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix, square
-from symgen.algorithms.derivatives import rates_by_symbols
+from symgen.algorithms.derivatives import damped, rates_by_symbols
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.rates import SOURCE, SYMBOLS
 from symgen.algorithms.registry import Array, quantity
@@ -105,10 +105,19 @@ def _of_coriolis(
     inputs=("q",),
     source=SOURCE,
     only_minimal_pays=True,
-    outputs=(Array("g_q", "dg_i/dq_k at [i, k], symmetric", "N m | N, per rad | m", ("n", "n")),),
+    outputs=(
+        Array(
+            "g_q",
+            "dg_i/dq_k at [i, k], symmetric but for floating joints",
+            "N m | N, per rad | m",
+            ("n", "n"),
+        ),
+    ),
 )
 def gravity_gradient(system: System, q: Coordinates) -> Entries:
-    """∂g_i/∂q_k, n x n, the Hessian of the potential energy."""
+    """∂g_i/∂q_k, n x n; the Hessian of the potential energy where every q̇ is the rate of a q.
+
+    Of floating joints it is the derivative of g along unit twists, which is not symmetric."""
     return gradient(lambda x: gravity(system, x), q)
 
 
@@ -117,9 +126,10 @@ def gravity_gradient(system: System, q: Coordinates) -> Entries:
     "d2tau",
     inputs=("q", "qd", "qdd"),
     source=SOURCE,
+    feels_wrench=True,
     only_minimal_pays=True,
     outputs=(
-        Array("tau_qq", "d2tau_i/dq_j dq_k at [i, j, k]", "N m | N, per (rad | m)^2", CUBE),
+        Array("tau_qq", "d(dtau_dq_ij)/dq_k at [i, j, k]", "N m | N, per (rad | m)^2", CUBE),
         Array("tau_qdqd", "d2tau_i/dqd_j dqd_k at [i, j, k]", "N m | N, per (rad/s | m/s)^2", CUBE),
         Array(
             "tau_qqd",
@@ -141,18 +151,19 @@ def inverse_dynamics_second_derivatives(
     """Second derivatives of inverse dynamics; those that are not here vanish (∂²τ/∂q̇∂q̈,
     ∂²τ/∂q̈²).
 
-    In the displacements of a floating joint those of τ along exp(ξ), ξ a twist in the body's axes.
-    """
+    ∂²τ/∂q² at [i, j, k] is the derivative of (∂τ/∂q)_ij along coordinate k. Coordinates commute,
+    so it is the same at [i, k, j], but for the six displacements of one floating joint, which are
+    along exp(ξ), ξ a unit twist in the body's axes: there the two differ by the derivative of τ
+    along the bracket of both twists."""
     n = system.size
     inertia = gradient(lambda x: mass_matrix(system, x), q)
-    half = {
-        (j, k): _mixed(system, lambda x: inverse_dynamics(system, x, qd, qdd), q, j, k)
-        for k in range(n)
-        for j in range(k + 1)
-    }
-    positions = [
-        half[min(j, k), max(j, k)][i] for i in range(n) for j in range(n) for k in range(n)
-    ]
+    found: dict[tuple[int, int], Entries] = {}
+    for k in range(n):
+        for j in range(k + 1):
+            found[j, k], found[k, j] = _mixed(
+                system, lambda x: inverse_dynamics(system, x, qd, qdd), q, j, k
+            )
+    positions = [found[j, k][i] for i in range(n) for j in range(n) for k in range(n)]
     rates = gradient(lambda x: _damping(system, q, x), qd)
     both = gradient(lambda x: _damping(system, x, qd), q)
     return positions, rates, _swapped(both, n), _swapped(inertia, n)
@@ -164,9 +175,9 @@ def _swapped(entries: Entries, n: int) -> Entries:
 
 
 def _damping(system: System, q: Coordinates, qd: Coordinates) -> Entries:
-    """∂τ/∂q̇, the way that is short to differentiate: with nested tangents instead UR5 takes 4441
-    operations for all second derivatives in place of 2638."""
-    return square(system, rates_by_symbols(system, q, qd))
+    """∂τ/∂q̇ with that of friction, the way that is short to differentiate: with nested tangents
+    instead UR5 takes 4441 operations for all second derivatives in place of 2638."""
+    return square(system, damped(system, qd, rates_by_symbols(system, q, qd)))
 
 
 def _unrelated(system: System, j: int, k: int) -> bool:
@@ -177,23 +188,25 @@ def _unrelated(system: System, j: int, k: int) -> bool:
 
 def _mixed(
     system: System, term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int
-) -> Entries:
-    """∂²(term)/∂x_j∂x_k; the displacements of a floating joint do not commute, there the mean of
-    both orders."""
+) -> tuple[Entries, Entries]:
+    """∂(∂(term)/∂x_j)/∂x_k and ∂(∂(term)/∂x_k)/∂x_j; they differ where the displacements of one
+    floating joint do not commute."""
     if _unrelated(system, j, k):
-        return [ZERO] * system.size
+        return [ZERO] * system.size, [ZERO] * system.size
     first = _one_after_other(term, at, j, k)
     if (
         j == k
         or not system.body(j + 1).free
         or system.first_of_run(j + 1) != system.first_of_run(k + 1)
     ):
-        return first
-    return [0.5 * (x + y) for x, y in zip(first, _one_after_other(term, at, k, j), strict=True)]
+        return first, first
+    return first, _one_after_other(term, at, k, j)
 
 
 def _one_after_other(
     term: Callable[[Coordinates], Entries], at: Coordinates, j: int, k: int
 ) -> Entries:
+    """∂(∂(term)/∂x_j)/∂x_k: what is differentiated by first is displaced last, q exp(s e_k)
+    exp(t e_j)."""
     n = len(at)
-    return tangents(tangents(term(along(along(at, unit(n, j)), unit(n, k), 2)), 2))
+    return tangents(tangents(term(along(along(at, unit(n, k)), unit(n, j), 2)), 2))

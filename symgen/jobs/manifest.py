@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.languages.describe import conventions, descriptions
+from symgen.languages.conventions import conventions
+from symgen.languages.describe import descriptions
 from symgen.languages.module import Module, Source
 from symgen.mechanics.model import Body, Follow, Joint, Limits, Link, Model, Pose, Rotor
 from symgen.tracing.robot import Robot

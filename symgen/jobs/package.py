@@ -22,7 +22,8 @@ from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import exists, publish
 from symgen.languages.c.lanes import batch_functions
-from symgen.languages.describe import Description, conventions, tables
+from symgen.languages.conventions import conventions
+from symgen.languages.describe import Description, tables
 from symgen.languages.module import Module
 from symgen.languages.python.files import comment
 from symgen.languages.render import render

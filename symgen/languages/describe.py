@@ -1,4 +1,4 @@
-"""What every language says about a module and its functions: conventions, arguments, counts,
+"""What every language says about a module and its functions: arguments, counts,
 sources.
 
 Texts here are plain; each language escapes what comes from the robot's file in its own way.
@@ -15,7 +15,6 @@ from symgen.compiler.passes import Counts, counts, live, pivots
 from symgen.compiler.program import Program, Ref
 from symgen.languages import joints_in_words as words
 from symgen.languages.module import Module
-from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.tracing.robot import Regroup
 from symgen.tracing.trace import Function
 
@@ -167,26 +166,6 @@ def _trig(program: Program) -> str:
     return "sin, cos or tanh" if "tanh" in used else "sin or cos"
 
 
-def conventions(module: Module) -> list[str]:
-    """The conventions of a module, a sentence each."""
-    model = module.robot.model
-    lines = [
-        *words.order(model),
-        _law(module),
-        "SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.",
-        "Matrices are row-major.",
-    ]
-    lines += [
-        "Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its "
-        "derivative,",
-        "acceleration, force, moment, acceleration field, first and second moments of mass in "
-        "its canonical",
-        "frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].",
-    ]
-    lines += [_gravity(module), *_parameters(module), *_wrenches(module), *_friction(module)]
-    return [*lines, *words.joints(model)]
-
-
 def tables(module: Module, comment: Callable[[str], str]) -> list[str]:
     """Lines of a table of the coordinates; of positions and velocities where these are not their
     rates."""
@@ -220,82 +199,3 @@ def _laid(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]
         yield "  ".join(
             f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)
         ).rstrip()
-
-
-def _friction(module: Module) -> list[str]:
-    if not module.robot.friction:
-        return []
-    kinds = ", ".join(module.robot.friction)
-    rubbing = [body.joint.name for body in module.robot.model.bodies if body.rubs]
-    which = (
-        "joint by joint"
-        if rubbing == list(module.robot.model.joint_names)
-        else f"for {', '.join(rubbing)}"
-    )
-    where = (
-        f"the input friction, {kinds} {which}" if module.robot.runtime_friction else _files(module)
-    )
-    return [
-        f"Joint friction ({kinds}) is in inverse and forward dynamics and their derivatives, not "
-        f"in bias:",
-        f"tau = ... + viscous qd + coulomb {_step(module)}.",
-        f"Its coefficients are from {where}.",
-    ]
-
-
-def _files(module: Module) -> str:
-    """Where the robot's numbers are from."""
-    return (
-        "the files of the robot and its actuators"
-        if module.source.actuators
-        else "the robot's file"
-    )
-
-
-def _step(module: Module) -> str:
-    width = module.robot.friction_width
-    step = f"tanh(qd / {width!r})" if width else "sign(qd)"
-    return f"{step} + offset" + (", the width in rad/s or m/s" if width else ", sign(0) = 0")
-
-
-def _wrenches(module: Module) -> list[str]:
-    if not module.robot.wrenches:
-        return []
-    links = ", ".join(module.robot.wrenches)
-    return [
-        f"External wrenches act on {links}: six numbers each, force x y z and moment x y z about "
-        f"the link's",
-        "origin, in the link's axes; positive where the surroundings push the robot.",
-    ]
-
-
-def _law(module: Module) -> str:
-    missing = {
-        "friction": not module.robot.friction,
-        "rotor inertia": not words.has_rotors(module.robot.model),
-    }
-    without = " and ".join(name for name, left_out in missing.items() if left_out)
-    law = f"tau = M(q) qdd + C(q, qd) qd + g(q){f', without {without}' if without else ''}"
-    return f"{law}; gravity g(q) holds the robot still."
-
-
-def _gravity(module: Module) -> str:
-    where = words.frame(module.robot.model)
-    if module.robot.runtime_gravity:
-        return (
-            f"Free fall is the input g (m/s^2, axes of the {where}); on Earth, z up: 0, 0, -9.81."
-        )
-    x, y, z = module.robot.model.gravity
-    return f"Free fall is ({x!r}, {y!r}, {z!r}) m/s^2 in the axes of the {where}."
-
-
-def _parameters(module: Module) -> list[str]:
-    if not module.robot.runtime:
-        return ["Inertial parameters are constants of the code."]
-    names = ", ".join(PARAMETER_NAMES)
-    return [
-        f"Inertial parameters are inputs, ten a link in the order {names}:",
-        "mass, first moment m c, inertia about the link's origin in the link's axes "
-        "(off-diagonals as in the matrix).",
-        "Regroup them once whenever they change; the functions take the result as par.",
-    ]

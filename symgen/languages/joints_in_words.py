@@ -80,7 +80,11 @@ def _floating(model: Model) -> Iterator[str]:
         "C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k; where j and k both belong to "
         "the joint, Gamma_ijk and"
     )
-    yield "Gamma_ikj differ, and packed symbols have their mean."
+    yield (
+        "Gamma_ikj differ, and packed symbols have their mean. tau_qq is the derivative of dtau_dq "
+        "along the twists;"
+    )
+    yield "with such j and k tau_qq_ijk and tau_qq_ikj differ, and dg/dq is not symmetric."
     if not model.base:
         yield (
             "The frame that the base moves in is the world: poses, positions and gravity are "
@@ -162,12 +166,14 @@ def _grouped(text: str) -> str:
 
 
 TO_WORLD: Final = {"root link's": "world's", "root's": "world's", "root axes": "world axes"}
-OF_TWISTS: Final = {"dg_i/dq_k at [i, k], symmetric": "dg_i/dq_k at [i, k]"}
+SYMMETRIC: Final = ", symmetric but for floating joints"
+"""What is said of a matrix that is symmetric where every qd is the rate of a q."""
 
 
 def meaning(model: Model, text: str) -> str:
     """What an array or formula means for this robot."""
-    words = (TO_WORLD if not model.base else {}) | (OF_TWISTS if floats(model) else {})
+    words = {SYMMETRIC: "" if floats(model) else ", symmetric"}
+    words |= TO_WORLD if not model.base else {}
     for old, new in words.items():
         text = text.replace(old, new)
     return text

@@ -1,5 +1,7 @@
 """Joint friction: in every quantity that feels it, in regressors, from the file and at run time."""
 
+import itertools
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -168,6 +170,99 @@ def test_products_with_the_derivatives_have_damping(robot):
     assert np.allclose(
         found, np.array([complex(v).imag for v in wanted]) / 1e-30, rtol=1e-9, atol=1e-9
     )
+
+
+def step(robot, quantity, x, output=0, **by):
+    """The derivative of an output along changes `by` of inputs, by the complex step."""
+    function = trace(robot, Wanted.parse(quantity))
+    tilted = {k: [complex(a, 1e-30 * b) for a, b in zip(x[k], by[k], strict=True)] for k in by}
+    out = function.run(**{k: (x | tilted)[k] for k in function.inputs})
+    return np.array([complex(v).imag for v in [*out.values()][output]]) / 1e-30
+
+
+def trajectory(robot):
+    """A state with all rates of q, friction and wrenches."""
+    n, rng = robot.model.dof, np.random.default_rng(3)
+    x = {k: rng.uniform(-2, 2, n).tolist() for k in ("q", "qd", "qdd", "qddd", "qdddd")}
+    wrench = rng.uniform(-9, 9, 6 * len(robot.wrenches)).tolist()
+    return x | {"friction": rng.uniform(0, 2, 3 * n).tolist(), "wrench": wrench}
+
+
+def pushed_and_rubbing(name):
+    for robot in robots(name):
+        yield replace(robot, wrenches=(robot.model.bodies[-1].name, robot.model.bodies[0].name))
+
+
+loaded = pytest.mark.parametrize(
+    "robot", [r for name in FEW for r in pushed_and_rubbing(name)], ids=title
+)
+
+
+def near(found, wanted):
+    assert np.allclose(found, wanted, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(wanted).max()))
+
+
+@loaded
+def test_rates_along_a_motion_have_friction_and_wrenches(robot):
+    x = trajectory(robot)
+    flow = ("q", "qd", "qdd", "qddd", "qdddd")
+    first = step(robot, "inverse_dynamics", x, **{k: x[d] for k, d in itertools.pairwise(flow)})
+    near(run(robot, "inverse_dynamics_rate", x)["tau_dot"], first)
+    second = step(
+        robot, "inverse_dynamics_rate", x, **{k: x[d] for k, d in itertools.pairwise(flow)}
+    )
+    near(run(robot, "inverse_dynamics_second_rate", x)["tau_ddot"], second)
+
+
+@loaded
+def test_second_derivatives_have_friction_and_wrenches(robot):
+    x, n = trajectory(robot), robot.model.dof
+    found = run(robot, "inverse_dynamics_second_derivatives", x)
+    of = {"tau_qq": ("q", 0), "tau_qdqd": ("qd", 1), "tau_qqd": ("qd", 0), "tau_qqdd": ("qdd", 0)}
+    for name, (by, output) in of.items():
+        e = np.eye(n)
+        columns = [
+            step(robot, "inverse_dynamics_derivatives", x, output, **{by: e[k].tolist()})
+            for k in range(n)
+        ]
+        near(found[name].reshape(n, n, n), np.stack(columns, -1).reshape(n, n, n))
+
+
+def of_forces(quantity):
+    """Whether a formula is one of the joint forces or of the accelerations that they cause."""
+    inner = re.sub(r"M\^-1|dtau/dqdd = M", "", quantity.formula)
+    return bool(re.search(r"\bd?2?tau\b|tau_q|\bd?qdd/|qdd_q|^qdd =", inner))
+
+
+def test_every_quantity_of_forces_or_accelerations_has_friction():
+    """By their formulas; a regressor has it in columns of its own."""
+    columns = {"y", "y_b"}
+    for q in QUANTITIES.values():
+        separate = any(columns & set(out.shape) for out in q.outputs)
+        assert q.feels_wrench == (of_forces(q) and not separate), q.name
+        assert not q.name.startswith(("inverse_dynamics", "forward_dynamics")) or q.feels_wrench
+
+
+@pytest.mark.parametrize("kinds", ["viscous,coulomb", "runtime:coulomb"])
+def test_the_header_says_which_functions_have_it(kinds, tmp_path):
+    wanted = ("bias", "inverse_dynamics", "inverse_dynamics_rate", "regressor")
+    generate(
+        "robots/pendulum.urdf",
+        tmp_path,
+        friction=kinds,
+        quantities=wanted,
+        external_wrench=("lower",),
+    )
+    text = " ".join((tmp_path / "pendulum.h").read_text().replace(" * ", " ").split())
+    assert "is in inverse_dynamics, inverse_dynamics_rate;" in text
+    assert "regressor has columns for it: tau = " in text
+    assert "bias" not in text[text.index("Joint friction") : text.index("Its coefficients")]
+    assert "They count in inverse_dynamics, inverse_dynamics_rate" in text
+
+
+def test_a_module_without_what_feels_friction_says_so(tmp_path):
+    generate("robots/pendulum.urdf", tmp_path, friction="viscous", quantities=("gravity",))
+    assert "is in no function of this module" in (tmp_path / "pendulum.h").read_text()
 
 
 @pytest.mark.parametrize("width", [0.0, 0.05])

@@ -95,4 +95,7 @@ def test_only_forces_and_their_derivatives_feel_wrenches():
         "forward_dynamics_derivatives",
         "inverse_dynamics_jvp",
         "forward_dynamics_jvp",
+        "inverse_dynamics_rate",
+        "inverse_dynamics_second_rate",
+        "inverse_dynamics_second_derivatives",
     ]

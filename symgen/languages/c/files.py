@@ -9,7 +9,8 @@ from symgen.languages.c.info import information
 from symgen.languages.c.lanes import batch_files, batch_functions
 from symgen.languages.c.text import comment, literal, numbers, string
 from symgen.languages.c.trig import trig_header
-from symgen.languages.describe import Argument, conventions, descriptions, laid_out, tables
+from symgen.languages.conventions import conventions
+from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.module import Module
 from symgen.languages.render import render
 from symgen.proof.rounding import STATES

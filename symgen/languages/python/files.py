@@ -4,10 +4,10 @@ from typing import Final
 
 from symgen.compiler.passes import live
 from symgen.compiler.program import Program
+from symgen.languages.conventions import conventions
 from symgen.languages.describe import (
     Argument,
     Description,
-    conventions,
     descriptions,
     laid_out,
     tables,

@@ -1,0 +1,130 @@
+"""The conventions of a module in words, as every language puts them at the head of its files.
+
+Texts here are plain; each language escapes what comes from the robot's file in its own way."""
+
+import textwrap
+from typing import Final
+
+from symgen.languages import joints_in_words as words
+from symgen.languages.module import Module
+from symgen.mechanics.model import PARAMETER_NAMES
+
+WIDTH: Final = 108
+"""Longest line of a convention that is made of names."""
+
+
+def conventions(module: Module) -> list[str]:
+    """The conventions of a module, a sentence each."""
+    model = module.robot.model
+    lines = [
+        *words.order(model),
+        _law(module),
+        "SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.",
+        "Matrices are row-major.",
+    ]
+    lines += [
+        "Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its "
+        "derivative,",
+        "acceleration, force, moment, acceleration field, first and second moments of mass in "
+        "its canonical",
+        "frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].",
+    ]
+    lines += [_gravity(module), *_parameters(module), *_wrenches(module), *_friction(module)]
+    return [*lines, *words.joints(model)]
+
+
+def _friction(module: Module) -> list[str]:
+    if not module.robot.friction:
+        return []
+    kinds = ", ".join(module.robot.friction)
+    rubbing = [body.joint.name for body in module.robot.model.bodies if body.rubs]
+    which = (
+        "joint by joint"
+        if rubbing == list(module.robot.model.joint_names)
+        else f"for {', '.join(rubbing)}"
+    )
+    where = (
+        f"the input friction, {kinds} {which}" if module.robot.runtime_friction else _files(module)
+    )
+    law = f"tau = ... + viscous qd + coulomb {_step(module)}."
+    said = f"Joint friction ({kinds}) is in {_felt(module)}{_friction_columns(module)}: {law}"
+    return [*_wrapped(said), f"Its coefficients are from {where}."]
+
+
+def _felt(module: Module) -> str:
+    """The quantities of the module that friction and external wrenches are in."""
+    felt = [q.name for f in module.functions for q in f.quantities if q.feels_wrench]
+    return ", ".join(dict.fromkeys(felt)) or "no function of this module"
+
+
+def _friction_columns(module: Module) -> str:
+    """Which quantities have columns for friction."""
+    columns = {"y", "y_b"}
+    every = [q for f in module.functions for q in f.quantities]
+    names = dict.fromkeys(q.name for q in every if any(columns & {*o.shape} for o in q.outputs))
+    return "".join(f"; {name} has columns for it" for name in names)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _files(module: Module) -> str:
+    """Where the robot's numbers are from."""
+    return (
+        "the files of the robot and its actuators"
+        if module.source.actuators
+        else "the robot's file"
+    )
+
+
+def _step(module: Module) -> str:
+    width = module.robot.friction_width
+    step = f"tanh(qd / {width!r})" if width else "sign(qd)"
+    return f"{step} + offset" + (", the width in rad/s or m/s" if width else ", sign(0) = 0")
+
+
+def _wrenches(module: Module) -> list[str]:
+    if not module.robot.wrenches:
+        return []
+    links = ", ".join(module.robot.wrenches)
+    return [
+        f"External wrenches act on {links}: six numbers each, force x y z and moment x y z about "
+        f"the link's",
+        "origin, in the link's axes; positive where the surroundings push the robot.",
+        *_wrapped(
+            f"They count in {_felt(module)}; derivatives and rates hold their six numbers constant."
+        ),
+    ]
+
+
+def _law(module: Module) -> str:
+    missing = {
+        "friction": not module.robot.friction,
+        "rotor inertia": not words.has_rotors(module.robot.model),
+    }
+    without = " and ".join(name for name, left_out in missing.items() if left_out)
+    law = f"tau = M(q) qdd + C(q, qd) qd + g(q){f', without {without}' if without else ''}"
+    return f"{law}; gravity g(q) holds the robot still."
+
+
+def _gravity(module: Module) -> str:
+    where = words.frame(module.robot.model)
+    if module.robot.runtime_gravity:
+        return (
+            f"Free fall is the input g (m/s^2, axes of the {where}); on Earth, z up: 0, 0, -9.81."
+        )
+    x, y, z = module.robot.model.gravity
+    return f"Free fall is ({x!r}, {y!r}, {z!r}) m/s^2 in the axes of the {where}."
+
+
+def _parameters(module: Module) -> list[str]:
+    if not module.robot.runtime:
+        return ["Inertial parameters are constants of the code."]
+    names = ", ".join(PARAMETER_NAMES)
+    return [
+        f"Inertial parameters are inputs, ten a link in the order {names}:",
+        "mass, first moment m c, inertia about the link's origin in the link's axes "
+        "(off-diagonals as in the matrix).",
+        "Regroup them once whenever they change; the functions take the result as par.",
+    ]
