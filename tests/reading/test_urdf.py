@@ -373,7 +373,7 @@ def test_numbers_of_the_grammar(sign, whole, point, fraction, exponent):
 
 
 @given(st.text("0123456789+-.eE_xnaif ,", max_size=12))
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_numbers_outside_the_grammar(text):
     if NUMBER.fullmatch(text.strip(" ")):
         assert abs(float(text)) >= 0
