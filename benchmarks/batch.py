@@ -57,7 +57,6 @@ class Turn:
 
 
 # -- symgen ----------------------------------------------------------------------------------------
-# ---------------
 
 
 def library(folder: Path, manifest: Any, plain: Plain, kind: str) -> ctypes.CDLL:
@@ -224,7 +223,6 @@ def _warm(turn: Turn, calls: int) -> float:
 
 
 # -- Python ----------------------------------------------------------------------------------------
-# ---------------
 
 
 def regressor_rows(case: Case) -> list[tuple[int, float, float]]:
@@ -261,7 +259,6 @@ def _seconds(run: Callable[[], Any]) -> float:
 
 
 # -- page ------------------------------------------------------------------------------------------
-# ---------------
 
 COLUMNS = (
     "libm",

@@ -77,8 +77,7 @@ def motion(n: int, times: Array, seed: int = SEED) -> tuple[Array, Array, Array]
     )
 
 
-# -- which parameters a sensor sees
-# ---------------------------------------------------------------------------------
+# -- which parameters a sensor sees ----------------------------------------------------------------
 
 
 def classes(rows: Array) -> list[str]:
@@ -114,8 +113,7 @@ def sparsity() -> dict[str, Any]:
     return found
 
 
-# -- two consecutive samples
-# ----------------------------------------------------------------------------------------
+# -- two consecutive samples -----------------------------------------------------------------------
 
 
 def samples(count: int, sensor: str, exact: bool, period: float) -> dict[str, Any]:
@@ -164,8 +162,7 @@ def few_samples() -> list[dict[str, Any]]:
     return few + [samples(2, "wrench", False, period) for period in (1e-2, 1e-3, 1e-4)]
 
 
-# -- linear against nonlinear least squares
-# -------------------------------------------------------------------------
+# -- linear against nonlinear least squares --------------------------------------------------------
 
 
 def growth(joints: Sequence[int] = JOINTS) -> list[dict[str, Any]]:

@@ -17,9 +17,9 @@ import pinocchio as pin
 import symgen
 from benchmarks.judge import Judge
 from symgen.algorithms import QUANTITIES
+from symgen.languages.c.calls import Compiled
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import WHOLE, lumped, system
-from symgen.native.compiled import Compiled
 from symgen.reading.assemble import load
 from symgen.tracing.trace import Robot, Wanted, trace
 from tests.support.public_robots import example_robots
@@ -79,8 +79,7 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> 
         print("| " + " | ".join(f"{x:.1e}" if isinstance(x, float) else str(x) for x in row) + " |")
 
 
-# -- Echeandia's validity
-# ---------------------------------------------------------------------------------------
+# -- Echeandia's validity --------------------------------------------------------------------------
 
 PUBLISHED_VALIDITY = {
     5: ("5.7e-14", "3.6e-15", "1.1e-13"),
@@ -118,8 +117,7 @@ def echeandia() -> None:
     table("Validity of C, Ṁ and Γ (Echeandia 2020)", head, rows)
 
 
-# -- Johannessen's agreement
-# ------------------------------------------------------------------------------------
+# -- Johannessen's agreement -----------------------------------------------------------------------
 
 AGREEMENT = ("gravity", "coriolis", "inverse_dynamics", "mass_matrix", "forward_dynamics")
 PUBLISHED_AGREEMENT = {
@@ -176,8 +174,7 @@ def johannessen() -> None:
     table("Sums of absolute differences over 1000 random states (Johannessen 2019)", head, rows)
 
 
-# -- Johannessen's operation counts
-# -----------------------------------------------------------------------------
+# -- Johannessen's operation counts ----------------------------------------------------------------
 
 COUNTED = {
     "gravity": ("gravity", (18, 199, 224)),
@@ -217,8 +214,7 @@ def counts() -> None:
     )
 
 
-# -- all matrices and their rates for a humanoid
-# ----------------------------------------------------------------
+# -- all matrices and their rates for a humanoid ---------------------------------------------------
 
 TERMS = "mass_matrix+coriolis_matrix+gravity"
 RATES = "mass_matrix_rate+coriolis_matrix_rate+gravity_rate"
@@ -261,7 +257,6 @@ def humanoid() -> None:
 
 
 # -- laws ------------------------------------------------------------------------------------------
-# -------------
 
 
 def laws(

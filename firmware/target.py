@@ -142,7 +142,6 @@ class Result:
 
 
 # -- building --------------------------------------------------------------------------------------
-# -------------
 
 
 def build(made: Written, core: Core, optimise: str, work: Path) -> dict[str, Path]:
@@ -214,8 +213,7 @@ def link(objects: Mapping[str, Path], main: str, core: Core, work: Path) -> Path
     return work / f"{main}.elf"
 
 
-# -- measuring
-# --------------------------------------------------------------------------------------------------
+# -- measuring -------------------------------------------------------------------------------------
 
 
 def code_sizes(objects: dict[str, Path], work: Path) -> dict[str, int]:
@@ -291,8 +289,7 @@ def _figures(
     return tuple(found)
 
 
-# -- reporting
-# --------------------------------------------------------------------------------------------------
+# -- reporting -------------------------------------------------------------------------------------
 
 
 def results(robots: Sequence[str], jobs: int) -> Iterator[Result]:

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from symgen.errors import OptionError
+from symgen.jobs.files import files
 from symgen.jobs.job import Job
-from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
 from symgen.languages import LANGUAGES
+from symgen.languages.c.calls import Compiled, build
 from symgen.languages.c.footprint import check as check_target
-from symgen.languages.c.footprint import report
 from symgen.languages.module import Module
-from symgen.native.compiled import Compiled, build, workspace
+from symgen.native.compiler import workspace
 from symgen.reading.assemble import Loaded
 from symgen.tracing.trace import Function, trace_all
 
@@ -31,20 +31,6 @@ def trace(file: str | os.PathLike[str], quantity: str, **options: Any) -> Functi
         )
     job = Job(os.fspath(file), quantities=(quantity,), **options)
     return trace_all(job.robot(job.load()), job.wanted(), job.choice())[0]
-
-
-def files(module: Module, languages: Sequence[str] = tuple(LANGUAGES)) -> dict[str, str]:
-    """All files of a module in some languages, report and manifest: name to text. Raises
-    SymgenError."""
-    unknown = [name for name in languages if name not in LANGUAGES]
-    if unknown:
-        raise OptionError(f"no language is called {unknown[0]!r}; there are {', '.join(LANGUAGES)}")
-    made = {
-        name: text for language in languages for name, text in LANGUAGES[language](module).items()
-    }
-    if "c" in languages:
-        made[f"{module.name}_report.json"] = report(module, made)
-    return {**made, NAME: manifest(module, made)}
 
 
 def generate(

@@ -30,7 +30,6 @@ ORIN = "Orin, Goswami & Lee, Centroidal dynamics of a humanoid robot, Autonomous
 
 
 # -- energies --------------------------------------------------------------------------------------
-# -------------
 
 
 def momentum_of(inertia: Inertia, twist: Twist) -> Force:
@@ -78,8 +77,7 @@ def potential_energy(system: System, q: Coordinates) -> list[Scalar]:
     return [total]
 
 
-# -- the centre of mass and momentum
-# ----------------------------------------------------------------------------
+# -- the centre of mass and momentum ---------------------------------------------------------------
 
 
 def lighter(system: System) -> dict[int, Inertia]:

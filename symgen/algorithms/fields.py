@@ -163,7 +163,6 @@ def velocities(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Fie
 
 
 # -- entries ---------------------------------------------------------------------------------------
-# -------------
 
 
 def mass_entry(twist: Twist, field: Field) -> Scalar:

@@ -31,7 +31,6 @@ JACOBIAN = "velocity Jacobian, linear rows first"
 
 
 # -- frames ----------------------------------------------------------------------------------------
-# -------------
 
 
 def link_place(system: System, q: Coordinates, link: str) -> Place:

@@ -75,8 +75,7 @@ def full(entries: Mapping[tuple[int, int], Scalar], rows: int, columns: int) -> 
     return [entries.get((i, j), ZERO) for i in range(rows) for j in range(columns)]
 
 
-# -- quantities
-# -------------------------------------------------------------------------------------------------
+# -- quantities ------------------------------------------------------------------------------------
 
 Y = Array("Y", "regressor, ten columns a body", "N m | N by kg, kg m, kg m^2", ("n", "y"))
 Y_BASE = Array(

@@ -1,15 +1,16 @@
 """What a search for motions asks of a robot in many states: base regressor, its gradient and joint
 forces."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.methods import friction
 from symgen.jobs.job import Job
-from symgen.native.tape import NativeTape, native_tape
+from symgen.native.tape import NativeTape, Traced
 from symgen.reading.assemble import Loaded
+from symgen.tracing.trace import trace_all
 
 Numbers = NDArray[np.float64]
 States = tuple[Numbers, Numbers, Numbers]
@@ -49,12 +50,17 @@ class Dynamics:
 def dynamics(job: Job, loaded: Loaded) -> Dynamics:
     """Those of a job's robot; its friction, if any, is an input (``runtime:KINDS``). Raises
     OptionError."""
-    regressor = native_tape(job, loaded, "base_regressor")
+    regressor = _traced(job, loaded, "base_regressor")
     return Dynamics(
         regressor.shape,
         regressor.nonzero,
         regressor.tape,
         regressor.slopes(),
-        native_tape(job, loaded, "inverse_dynamics").tape,
+        _traced(job, loaded, "inverse_dynamics").tape,
         np.array([*friction(job, loaded.model).values()]),
     )
+
+
+def _traced(job: Job, loaded: Loaded, quantity: str) -> Traced:
+    own = replace(job, quantities=(quantity,))
+    return Traced.of(trace_all(own.robot(loaded), own.wanted(), own.choice())[0].program)

@@ -115,7 +115,6 @@ def excite(task: Task, progress: Progress = lambda step: None) -> Excited:
 
 
 # -- starts ----------------------------------------------------------------------------------------
-# ---------------
 
 
 def _starts(task: Task) -> Iterator[Fourier]:
@@ -180,7 +179,6 @@ def _within(task: Task, motion: Fourier, t: Numbers) -> Fourier:
 
 
 # -- search ----------------------------------------------------------------------------------------
-# ---------------
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,6 @@ def on_terminal(found: Excited) -> None:
 
 
 # -- picture ---------------------------------------------------------------------------------------
-# ---------------
 
 
 def picture(found: Excited) -> bytes:

@@ -1,20 +1,16 @@
 """A generated C function that travels: its sources go to any process, which compiles them once for
 itself."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
-from cffi import FFI
 from numpy.typing import NDArray
 
-from symgen.api import files
+from symgen.jobs.files import files
 from symgen.jobs.job import Job
-from symgen.languages.c.files import functions
-from symgen.languages.render import render
-from symgen.native.compiled import EXACT, run_compiler, sources, workspace
+from symgen.languages.c.calls import LOOPS, loop_declaration, loop_name, loops, sources
+from symgen.native.library import Library
 from symgen.reading.assemble import Loaded
 
 Numbers = NDArray[np.float64]
@@ -27,44 +23,27 @@ class Kernel:
     `nonzero` tells which entries of the output are not zero in every state. Nothing is rounded
     otherwise than in the generated code, so results are the same bits in every process."""
 
-    prefix: str
-    function: str
+    loop: str
+    """The C name of its loop over states."""
     inputs: tuple[int, ...]
     shape: tuple[int, ...]
     nonzero: NDArray[np.bool_]
     files: tuple[tuple[str, str], ...]
-    compiled: tuple[str, ...]
 
     def __call__(self, *states: Numbers) -> Numbers:
         """The output of every state (N x shape) from inputs (N x entries). Raises CompilerError."""
-        run, ffi = _built(self.prefix, self.function, len(self.inputs), self.files, self.compiled)
         arrays = [np.ascontiguousarray(x, np.float64) for x in states]
         result = np.empty((len(arrays[0]), *self.shape))
-        run(len(result), *(ffi.cast("void *", a.ctypes.data) for a in (*arrays, result)))
+        _built(self.loop, len(self.inputs) + 1, self.files).call(
+            self.loop, len(result), *arrays, result
+        )
         return result
 
 
 @cache
-def _built(
-    prefix: str,
-    function: str,
-    inputs: int,
-    texts: tuple[tuple[str, str], ...],
-    compiled: Sequence[str],
-) -> Any:
-    """The function and its foreign interface, compiled for this process; the library outlives its
-    file."""
-    ffi = FFI()
-    name = f"Batch_{prefix}_{function}"
-    ffi.cdef(f"size_t {name}(size_t, {', '.join(['void *'] * (inputs + 1))});")
-    with workspace() as folder:
-        for file, text in texts:
-            (folder / file).write_text(text, encoding="utf-8")
-        flags = ["-O2", "-fPIC", "-shared", *EXACT]
-        run_compiler([*flags, "batch.c", *compiled, "-lm", "-o", "kernel.so"], folder)
-        library = ffi.dlopen(str(folder / "kernel.so"))
-    # the library must live as long as its function
-    return getattr(library, name), ffi
+def _built(loop: str, arguments: int, texts: tuple[tuple[str, str], ...]) -> Library:
+    """The function's loop over states, compiled for this process."""
+    return Library.build(loop_declaration(loop, arguments), dict(texts))
 
 
 def kernel(job: Job, loaded: Loaded) -> Kernel:
@@ -72,19 +51,15 @@ def kernel(job: Job, loaded: Loaded) -> Kernel:
     module = job.module(loaded)
     (function,) = module.functions
     (out,) = function.program.outputs
-    texts = {
-        name: text for name, text in files(module, ["c"]).items() if name.endswith((".c", ".h"))
-    }
-    texts = {name: text for name, text in texts.items() if "selftest" not in name}
-    texts["batch.c"] = render("c/batch.c.jinja", module=module, functions=functions(module))
+    made, compiled = files(module, ["c"]), sources(module)
+    texts = {k: text for k, text in made.items() if k.endswith(".h") or k in compiled}
+    texts[LOOPS] = loops(module)
     nonzero = np.array([ref is not None for ref in out.refs]).reshape(out.shape)
     inputs = tuple(int(np.prod(shape)) for _, shape in function.program.inputs)
     return Kernel(
-        module.name,
-        function.name,
+        loop_name(module, function.name),
         inputs,
         out.shape,
         nonzero,
         tuple(texts.items()),
-        tuple(sources(module)),
     )

@@ -177,7 +177,6 @@ def _rubbing(job: Job, model: Model) -> Rubbing:
 
 
 # -- wrench ----------------------------------------------------------------------------------------
-# ---------------
 
 
 def _wrench(job: Job, loaded: Loaded, settings: Settings) -> Problem:

@@ -105,7 +105,6 @@ def _present(values: Numbers | None) -> Numbers:
 
 
 # -- data ------------------------------------------------------------------------------------------
-# ---------------
 
 
 def data(found: Identified) -> dict[str, Any]:

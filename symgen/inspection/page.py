@@ -14,8 +14,8 @@ from rich.text import Text
 from symgen.errors import OptionError
 from symgen.inspection.data import Data
 from symgen.inspection.report import console, counted, table
-from symgen.languages.render import render
 from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.render import render
 
 SIGNS: Final = {
     "no effect": ("·", "dim"),

@@ -30,8 +30,7 @@ META: Final = "symgen.jobfile"
 ROBOT: Final = "file"
 
 
-# -- values: TOML to the texts of the command line
-# ----------------------------------------------------------------
+# -- values: TOML to the texts of the command line -------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,6 @@ def kind(option: click.Option) -> Kind:
 
 
 # -- reading ---------------------------------------------------------------------------------------
-# ----------------
 
 
 @dataclass(frozen=True)
@@ -197,7 +195,6 @@ def placed(error: SymgenError, ctx: click.Context) -> str:
 
 
 # -- writing ---------------------------------------------------------------------------------------
-# ----------------
 
 HEAD: Final = """\
 # A job of symgen: what is generated from a robot, and how. Paths are relative to this file; options

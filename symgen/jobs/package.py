@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from cffi import FFI
 
-from symgen.api import files
 from symgen.errors import OptionError
+from symgen.jobs.files import files
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import exists, publish
@@ -26,9 +26,9 @@ from symgen.languages.conventions import conventions
 from symgen.languages.describe import Description, tables
 from symgen.languages.module import Module
 from symgen.languages.python.files import comment
-from symgen.languages.render import render
-from symgen.native.compiled import CompilerError, run_compiler, workspace
+from symgen.native.compiler import CompilerError, run_compiler, workspace
 from symgen.reading.assemble import Loaded
+from symgen.render import render
 
 CFLAGS: Final = "-O2 -march=native -ffp-contract=off"
 """For this machine, and the same bits as the functions for one state have everywhere."""
@@ -175,7 +175,6 @@ def _note(d: Description) -> str:
 
 
 # -- the wheel -------------------------------------------------------------------------------------
-# --------------
 
 
 def _tag() -> str:

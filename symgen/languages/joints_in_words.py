@@ -126,8 +126,7 @@ def has_rotors(model: Model) -> bool:
     return any(body.spin or rotor_of(body) for body in model.bodies)
 
 
-# -- units and meanings that fit the robot
-# ----------------------------------------------------------------------------
+# -- units and meanings that fit the robot ---------------------------------------------------------
 
 Choose = Callable[[list[str]], str]
 CHOICES: Final[dict[str, Choose]] = {

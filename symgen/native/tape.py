@@ -5,23 +5,20 @@ For tapes that a compiler would take longer for than they are run, such as gradi
 many joints."""
 
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from cffi import FFI
 from numpy.typing import NDArray
 
 from symgen.compiler.derivative import pullback
 from symgen.compiler.ops import OPS
 from symgen.compiler.passes import live, operands
 from symgen.compiler.program import Program, Value
-from symgen.jobs.job import Job
-from symgen.languages.render import render
-from symgen.native.compiled import EXACT, run_compiler, workspace
-from symgen.reading.assemble import Loaded
-from symgen.tracing.trace import trace_all
+from symgen.native.compiler import EXACT
+from symgen.native.library import Library, pointers
+from symgen.render import render
 
 Numbers = NDArray[np.float64]
 
@@ -92,54 +89,35 @@ class NativeTape:
         x = np.hstack([np.asarray(each, np.float64) for each in inputs])
         if x.shape[1] != self.inputs:
             raise ValueError(f"the tape has {self.inputs} inputs, and {x.shape[1]} are given")
-        run, ffi = _machine()
         work, y = np.empty(LANES * len(self.code)), np.empty((len(x), len(self.wanted)))
-        arrays = [
-            (kind, array)
-            for kind, array in (
-                ("int *", self.code),
-                ("double *", self.constants),
-                ("int *", self.wanted),
-                ("double *", np.ascontiguousarray(x)),
-                ("double *", work),
-                ("double *", y),
-            )
-        ]
-        run(
-            len(x),
-            self.inputs,
-            len(self.code),
-            len(self.wanted),
-            *(ffi.cast(k, a.ctypes.data) for k, a in arrays),
-        )
+        sizes = (len(x), self.inputs, len(self.code), len(self.wanted))
+        arrays = (self.code, self.constants, self.wanted, np.ascontiguousarray(x), work, y)
+        _machine().call(RUN, *sizes, *arrays)
         return y
 
 
+RUN: Final = "Run_tape"
+
+
 @cache
-def _machine() -> Any:
-    """The compiled loop and its foreign interface; the library outlives its file."""
-    ffi = FFI()
-    ffi.cdef(
-        "void Run_tape(size_t, size_t, size_t, size_t, int *, double *, int *, double *, double "
-        "*, double *);"
-    )
-    with workspace() as folder:
-        text = render("c/tape.c.jinja", lanes=LANES, operations=list(TEXTS.values()))
-        (folder / "tape.c").write_text(text, encoding="utf-8")
-        run_compiler(
-            ["-std=c99", "-O3", "-fPIC", "-shared", *EXACT, "tape.c", "-lm", "-o", "tape.so"],
-            folder,
-        )
-        library = ffi.dlopen(str(folder / "tape.so"))
-    return library.Run_tape, ffi
+def _machine() -> Library:
+    """The compiled loop."""
+    text = render("c/tape.c.jinja", lanes=LANES, operations=list(TEXTS.values()))
+    declaration = f"void {RUN}(size_t, size_t, size_t, size_t, {pointers(6)});"
+    return Library.build(declaration, {"tape.c": text}, ["-std=c99", "-O3", *EXACT])
 
 
 @dataclass(frozen=True, eq=False)
 class Traced:
-    """The program of a quantity with one output, and its tape."""
+    """A program with one output, and its tape."""
 
     program: Program
     tape: NativeTape
+
+    @classmethod
+    def of(cls, program: Program) -> "Traced":
+        """The program with its tape."""
+        return cls(program, NativeTape.of(program))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -163,10 +141,3 @@ class Traced:
         program.outputs.clear()
         program.output("gradient", (len(found),), found)
         return NativeTape.of(program)
-
-
-def native_tape(job: Job, loaded: Loaded, quantity: str) -> Traced:
-    """That of a quantity of a job's robot. Raises OptionError."""
-    own = replace(job, quantities=(quantity,))
-    program = trace_all(own.robot(loaded), own.wanted(), own.choice())[0].program
-    return Traced(program, NativeTape.of(program))

@@ -14,12 +14,13 @@ import numpy as np
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.trig import TYPES
 from symgen.jobs.manifest import changed, read
+from symgen.languages.c.batch_calls import CompiledBatch, build_batch
+from symgen.languages.c.calls import Compiled, build
 from symgen.languages.c.files import TOLERANCE
 from symgen.languages.describe import Description, descriptions
 from symgen.languages.module import Module, varied
 from symgen.mechanics.spatial import Vector
-from symgen.native.batch import CompiledBatch, build_batch
-from symgen.native.compiled import STRICT, Compiled, CompilerError, build, run_compiler, workspace
+from symgen.native.compiler import STRICT, CompilerError, run_compiler, workspace
 from symgen.proof.machine import machine
 from symgen.proof.textbook import REFERENCES, State
 from symgen.tracing.trace import Function

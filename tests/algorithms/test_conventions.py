@@ -60,8 +60,7 @@ def head(folder, name):
     return (folder / f"{name}.h").read_text(encoding="utf-8").split("#ifndef")[0]
 
 
-# -- joints as the file has them
-# ------------------------------------------------------------------------------------
+# -- joints as the file has them -------------------------------------------------------------------
 
 
 def test_a_run_is_one_joint(mixed):
@@ -122,8 +121,7 @@ def test_closed_forms_are_in_the_users_coordinates(mixed):
     assert invoke("inspect", mixed, "--entry", "mass_matrix:11,1").exit_code == 2
 
 
-# -- what the generated files say
-# -----------------------------------------------------------------------------------
+# -- what the generated files say ------------------------------------------------------------------
 
 
 def test_header_of_a_mixed_robot(mixed, tmp_path):
@@ -200,7 +198,6 @@ def test_units_of_one_type_of_joint():
 
 
 # -- MuJoCo ----------------------------------------------------------------------------------------
-# -----------------
 
 
 def rotation(x, y, z, w):

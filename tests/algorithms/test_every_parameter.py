@@ -24,8 +24,7 @@ def whole(name):
     )
 
 
-# -- regressors
-# -------------------------------------------------------------------------------------------------
+# -- regressors ------------------------------------------------------------------------------------
 
 
 @robots
@@ -107,7 +106,6 @@ def test_friction_goes_through_the_coupling():
 
 
 # -- momenta ---------------------------------------------------------------------------------------
-# -------------
 
 
 def momenta(name, q, base=True):
@@ -140,8 +138,7 @@ def test_centre_of_mass_and_momentum(name):
     close(run(name, "centroidal_momentum_matrix", x, 6, n), about)
 
 
-# -- kinematics
-# -------------------------------------------------------------------------------------------------
+# -- kinematics ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if "geared" not in name])
@@ -220,8 +217,7 @@ def test_what_a_sensor_feels(name):
     )
 
 
-# -- conventions
-# ------------------------------------------------------------------------------------------------
+# -- conventions -----------------------------------------------------------------------------------
 
 
 def test_quaternions_are_taken_to_be_of_length_one():

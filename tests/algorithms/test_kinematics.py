@@ -67,7 +67,6 @@ def links(robot):
 
 
 # -- frames ----------------------------------------------------------------------------------------
-# -------------
 
 
 @robots
@@ -113,8 +112,7 @@ def test_rates_of_jacobians(name, reference):
         close(found, rate @ qd)
 
 
-# -- energies, centre of mass, momenta
-# --------------------------------------------------------------------------
+# -- energies, centre of mass, momenta -------------------------------------------------------------
 
 
 @robots
@@ -173,8 +171,7 @@ def test_momentum_about_root_and_centre_of_mass(name):
         close(run(momentum, system(robot, regrouping=regrouping), q, qd), about_root)
 
 
-# -- Pinocchio
-# --------------------------------------------------------------------------------------------------
+# -- Pinocchio -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["ur5.urdf", "quadruped.urdf", UR5, TALOS])
@@ -230,8 +227,7 @@ def test_pinocchio_agrees(name):
     )
 
 
-# -- through the tape
-# -------------------------------------------------------------------------------------------
+# -- through the tape ------------------------------------------------------------------------------
 
 QUANTITIES = (
     "com",

@@ -75,8 +75,7 @@ def test_the_random_robots_have_every_joint_type_and_many_branches():
     assert any(body.parent > i for name in RANDOM for i, body in enumerate(model(name).bodies, 1))
 
 
-# -- against energies computed another way
-# ----------------------------------------------------------------------
+# -- against energies computed another way ---------------------------------------------------------
 
 
 @robots
@@ -126,8 +125,7 @@ def test_power_of_joint_forces_is_the_rate_of_energy(name):
     assert abs(qd @ forces - rate) <= TOLERANCE * np.abs(qd * forces).sum()
 
 
-# -- of the algorithms among themselves
-# -------------------------------------------------------------------------
+# -- of the algorithms among themselves ------------------------------------------------------------
 
 
 @robots
@@ -159,8 +157,7 @@ def test_velocity_forces_are_quadratic(name):
     agree(9 * (once - hold) + hold, thrice)
 
 
-# -- what no torque may notice
-# ----------------------------------------------------------------------------------
+# -- what no torque may notice ---------------------------------------------------------------------
 
 
 @robots
@@ -212,8 +209,7 @@ def test_gravity_given_at_run_time_is_gravity(name):
     agree(tau(robot, *state, gravity=Vector(*robot.gravity)), tau(robot, *state))
 
 
-# -- through the tape
-# -------------------------------------------------------------------------------------------
+# -- through the tape ------------------------------------------------------------------------------
 
 RUNTIME = {
     "constant": lambda robot: Robot(robot),

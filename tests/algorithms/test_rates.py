@@ -67,7 +67,6 @@ def by_time(arm, quantity, start):
 
 
 # -- rates -----------------------------------------------------------------------------------------
-# -------------
 
 
 @robots
@@ -135,7 +134,6 @@ def test_the_rate_of_the_joint_forces_is_that_of_their_parts(name):
 
 
 # -- products --------------------------------------------------------------------------------------
-# -------------
 
 
 def directions(n, seed=7):
@@ -176,8 +174,7 @@ def test_forward_dynamics_undoes_inverse_dynamics_along_a_change(name):
     close(numbers(back), x[5], 1e-7)
 
 
-# -- dual numbers
-# -----------------------------------------------------------------------------------------------
+# -- dual numbers ----------------------------------------------------------------------------------
 
 
 def d(f, x, level=1):

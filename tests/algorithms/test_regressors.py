@@ -88,8 +88,7 @@ def close(a, b, tolerance=1e-11):
     assert np.abs(a - b).max() <= tolerance * max(1.0, np.abs(b).max())
 
 
-# -- equal to the dynamics
-# --------------------------------------------------------------------------------------
+# -- equal to the dynamics -------------------------------------------------------------------------
 
 
 @robots
@@ -210,8 +209,7 @@ def test_a_link_that_is_not_there_is_named():
         wrench_regressor(Arm("ur5").whole, *[[0.0] * 6] * 3, link="nose")
 
 
-# -- equal to others
-# --------------------------------------------------------------------------------------------
+# -- equal to others -------------------------------------------------------------------------------
 
 PINOCCHIO_ORDER = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
 """Pinocchio's Ixx, Ixy, Iyy, Ixz, Iyz, Izz as places in ours."""
@@ -249,8 +247,7 @@ def test_the_columns_of_the_case():
                 close(found[:, k, p], np.array([column[joint] for joint in robot.joint_names]))
 
 
-# -- through the tape
-# -------------------------------------------------------------------------------------------
+# -- through the tape ------------------------------------------------------------------------------
 
 QUANTITIES = (
     "regressor",

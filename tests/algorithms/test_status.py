@@ -12,8 +12,8 @@ from symgen.algorithms import QUANTITIES
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import live, pivots
 from symgen.compiler.program import Program
+from symgen.languages.c.calls import build
 from symgen.languages.describe import descriptions
-from symgen.native.compiled import build
 
 INVERTING = tuple(name for name, q in QUANTITIES.items() if q.needs_inverse)
 RUNTIME = {

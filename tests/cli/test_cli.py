@@ -33,7 +33,6 @@ def refusal(*arguments):
 
 
 # -- help ------------------------------------------------------------------------------------------
-# --------------
 
 
 @pytest.mark.parametrize("name", main.commands)
@@ -81,8 +80,7 @@ def test_misuse(arguments, said):
     assert done.exit_code == 2 and done.stdout == "" and said in done.stderr.splitlines()[-1]
 
 
-# -- bad values
-# --------------------------------------------------------------------------------------------------
+# -- bad values ------------------------------------------------------------------------------------
 
 LINKS = "'base', 'upper', 'lower' and 'tip'"
 IDENTIFIER = "is not usable; take a lower-case identifier that no language reserves"
@@ -235,8 +233,7 @@ def test_missing_robot(tmp_path):
     assert refusal("check", tmp_path / "none.urdf") == f"{tmp_path}/none.urdf:{said}"
 
 
-# -- what goes where
-# ---------------------------------------------------------------------------------------------
+# -- what goes where -------------------------------------------------------------------------------
 
 
 def test_the_name_table_and_the_notes_when_piped():
@@ -270,7 +267,6 @@ def test_any_name_prints_in_any_locale(tmp_path):
 
 
 # -- JSON ------------------------------------------------------------------------------------------
-# --------------
 
 COUNT_KEYS = {"add", "mul", "div", "trig", "total"}
 
@@ -364,8 +360,7 @@ def test_every_key_is_documented():
         assert keys(data("ops", PENDULUM, "--json", *more)) == documented("symgen ops --json")
 
 
-# -- options that shape the result
-# -------------------------------------------------------------------------------
+# -- options that shape the result -----------------------------------------------------------------
 
 
 def test_part_of_a_robot():
@@ -441,7 +436,6 @@ def test_dump_is_the_program():
 
 
 # -- verify ----------------------------------------------------------------------------------------
-# --------------
 
 VERIFIED = {
     "plain": ("pendulum", {}),
@@ -581,8 +575,7 @@ def test_verify_leaves_nothing_behind(copy, tmp_path):
     assert done.returncode == 0 and done.stderr == "" and snapshot(scratch) == {}
 
 
-# -- from Python
-# -------------------------------------------------------------------------------------------------
+# -- from Python -----------------------------------------------------------------------------------
 
 
 def test_compile_and_python_agree_on_batches():

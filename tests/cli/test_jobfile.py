@@ -33,8 +33,7 @@ def refusal(*arguments):
     return done.stderr[:-1]
 
 
-# -- the same as the command line
-# -------------------------------------------------------------------------------
+# -- the same as the command line ------------------------------------------------------------------
 
 DRIVES = (
     "[joints.shoulder]\ngear_ratio = 50\nrotor_inertia = 1e-5\nviscous = 0.1\ncoulomb = "
@@ -168,7 +167,6 @@ def test_the_sample_is_what_its_job_file_writes(tmp_path):
 
 
 # -- refusals --------------------------------------------------------------------------------------
-# -------------
 
 REFUSED = [
     ("snap_angle = 1", 3, "snap_angle: no key is called 'snap_angle'; near names: 'snap_angles'"),
@@ -231,7 +229,6 @@ def test_what_is_missing(tmp_path):
 
 
 # -- init ------------------------------------------------------------------------------------------
-# -------------
 
 
 def test_every_field_of_a_job_has_its_key():

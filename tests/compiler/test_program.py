@@ -21,8 +21,7 @@ from symgen.numbers import scalar
 from symgen.numbers.exact import in_decimals
 from symgen.numbers.scalar import ZERO
 
-# -- random expression graphs
-# -----------------------------------------------------------------------------------
+# -- random expression graphs ----------------------------------------------------------------------
 
 INPUTS = 4
 CONSTANTS = (0.0, 1.0, -1.0, 0.5, -2.0, 9.81, ZERO)
@@ -144,7 +143,6 @@ def same(a: Any, b: Any) -> bool:
 
 
 # -- rewrites --------------------------------------------------------------------------------------
-# -------------
 
 
 @pytest.fixture
@@ -243,8 +241,7 @@ def test_an_operation_is_counted_once_and_only_if_an_output_needs_it(program, ab
     assert dead.ref.node not in live(program)
 
 
-# -- what a value refuses
-# ---------------------------------------------------------------------------------------
+# -- what a value refuses --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -279,7 +276,6 @@ def test_a_value_cannot_be_a_key(ab):
 
 
 # -- names -----------------------------------------------------------------------------------------
-# -------------
 
 
 def test_the_first_name_wins_and_carries_its_sign(program, ab):
@@ -296,8 +292,7 @@ def test_an_input_and_a_number_keep_their_own_name(program, ab):
     assert program.names == {}
 
 
-# -- a tape runs on anything
-# ------------------------------------------------------------------------------------
+# -- a tape runs on anything -----------------------------------------------------------------------
 
 
 def formula(x: Any, y: Any) -> Any:
@@ -363,7 +358,6 @@ def test_every_operation_of_the_table_runs_from_a_tape():
 
 
 # -- the dump --------------------------------------------------------------------------------------
-# -------------
 
 DUMP = """\
 input q[2]

@@ -14,7 +14,7 @@ from tools import STRICT_C, c_files, compiled, generated
 from symgen.compiler.trig import SINES, TYPES, sincos
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
-from symgen.native.compiled import build
+from symgen.languages.c.calls import build
 from symgen.proof.verify import verify
 
 ULP = 2.0

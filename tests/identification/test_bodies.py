@@ -79,8 +79,7 @@ def definite(found, loaded):
     return min(np.linalg.eigvalsh(pseudo(ten)).min() for ten in found.links.values()) > 0
 
 
-# -- pseudo-inertias
-# ----------------------------------------------------------------------------------------------
+# -- pseudo-inertias -------------------------------------------------------------------------------
 
 
 def test_ten_numbers_and_matrices_are_each_others():
@@ -104,7 +103,6 @@ def test_links_seen_from_their_body_add_up_to_what_lumping_finds():
 
 
 # -- bodies ----------------------------------------------------------------------------------------
-# ---------------
 
 
 @pytest.mark.parametrize("file", [ARM, robot_file("scara")])
@@ -172,7 +170,6 @@ def test_the_heaviest_link_changes_and_the_others_where_that_is_not_enough(two, 
 
 
 # -- payload ---------------------------------------------------------------------------------------
-# ---------------
 
 
 @cache
@@ -231,7 +228,6 @@ def test_what_a_robot_cannot_feel_has_infinite_errors(two):
 
 
 # -- files -----------------------------------------------------------------------------------------
-# ---------------
 
 STRANGE = """<?xml version="1.0"?>
 <!-- <inertial> in a comment -->
@@ -301,7 +297,6 @@ def test_a_link_that_is_not_there_is_named():
 
 
 # -- command ---------------------------------------------------------------------------------------
-# ---------------
 
 
 @pytest.fixture(scope="module")

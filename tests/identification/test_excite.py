@@ -65,7 +65,6 @@ def run(*arguments):
 
 
 # -- parts -----------------------------------------------------------------------------------------
-# ---------------
 
 
 def test_rates_and_accelerations_are_derivatives_and_the_motion_is_periodic():
@@ -152,7 +151,6 @@ def test_a_budget_is_kept_to(budget):
 
 
 # -- the whole -------------------------------------------------------------------------------------
-# ---------------
 
 
 def states_and_forces(file, motion, t):
@@ -253,7 +251,6 @@ def test_twelve_digits_are_written():
 
 
 # -- refusals --------------------------------------------------------------------------------------
-# ---------------
 
 
 def altered(tmp_path, old, new):

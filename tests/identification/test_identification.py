@@ -66,7 +66,6 @@ def scores(estimate, friction=None):
 
 
 # -- reduction -------------------------------------------------------------------------------------
-# ---------------
 
 
 @pytest.mark.parametrize(
@@ -121,7 +120,6 @@ def test_a_tree_keeps_no_more_than_its_levels():
 
 
 # -- reading ---------------------------------------------------------------------------------------
-# ---------------
 
 
 def columns_of(path, names):
@@ -173,8 +171,7 @@ def test_a_plan_uses_every_row_once(tmp_path, rows, half, interval, held_out):
         assert start == a and np.array_equal(piece[:, 0], np.arange(a, b) ** 2.0)
 
 
-# -- derivatives
-# --------------------------------------------------------------------------------------------------
+# -- derivatives -----------------------------------------------------------------------------------
 
 
 def test_derivatives_of_polynomials_are_exact_and_blocks_give_the_same_bits():
@@ -201,8 +198,7 @@ def test_the_cutoff_is_where_half_of_the_power_is_left(cutoff):
     assert gain(cutoff / 8) == pytest.approx(1.0, abs=1e-3)
 
 
-# -- a regressor that needs no accelerations
-# ----------------------------------------------------------------------
+# -- a regressor that needs no accelerations -------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FEW)
@@ -242,8 +238,7 @@ def test_what_changes_the_momentum_beside_joint_forces(name):
     )
 
 
-# -- what is found
-# ------------------------------------------------------------------------------------------------
+# -- what is found ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -388,8 +383,7 @@ def test_the_factor_tells_the_covariance_of_base_parameters(tmp_path):
     assert np.allclose(np.linalg.inv(r.T @ r), estimate.covariance[:b, :b], rtol=1e-6, atol=1e-15)
 
 
-# -- who computes
-# -------------------------------------------------------------------------------------------------
+# -- who computes ----------------------------------------------------------------------------------
 
 
 def test_dask_gives_the_same(tmp_path):

@@ -137,7 +137,6 @@ def test_a_picture_is_the_same_bytes_every_time(tmp_path, monkeypatch):
 
 
 # -- bad logs --------------------------------------------------------------------------------------
-# ---------------
 
 
 def refusal(*arguments):

@@ -38,7 +38,6 @@ def data(name):
 
 
 # -- the data --------------------------------------------------------------------------------------
-# -------------
 
 BY_NAME = {"groupings", "parameters", "operations"}
 """Keys of objects from names to values."""
@@ -192,8 +191,7 @@ def test_options_shape_the_robot():
     assert still["base_parameters"]["count"] < 6 and still["gravity"] == [0, 0, 0]
 
 
-# -- for people
-# -------------------------------------------------------------------------------------------------
+# -- for people ------------------------------------------------------------------------------------
 
 
 def test_a_panda_fits_on_one_screen():
@@ -356,8 +354,7 @@ def test_latex_of_the_groupings_can_be_set(tmp_path):
         assert parser.parse(f"${left} = {right}$")
 
 
-# -- closed forms
-# -----------------------------------------------------------------------------------------------
+# -- closed forms ----------------------------------------------------------------------------------
 
 ENTRIES = {
     "pendulum": [
@@ -481,7 +478,6 @@ def test_an_entry_as_latex():
 
 
 # -- refusals --------------------------------------------------------------------------------------
-# -------------
 
 GIVE = "give indices from 1, as in mass_matrix:1,1"
 SQUARE = "mass_matrix has 2 x 2 entries, counted from 1"

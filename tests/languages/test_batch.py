@@ -18,9 +18,10 @@ from tools import ROOT, STRICT_C, c_files, compiled, generated, invoke, robot_fi
 
 from symgen.errors import SymgenError
 from symgen.jobs.package import build as build_package
+from symgen.languages.c.batch_calls import build_batch
+from symgen.languages.c.calls import build
 from symgen.languages.c.lanes import SHARED, batch_functions
-from symgen.native.batch import build_batch
-from symgen.native.compiled import EXACT, build
+from symgen.native.compiler import EXACT
 from symgen.proof.verify import verify
 
 FREE = {"parameters": "runtime", "gravity": "runtime", "friction": "runtime:viscous,coulomb"}
@@ -104,7 +105,6 @@ def same_bits(got, wanted):
 
 
 # -- bits ------------------------------------------------------------------------------------------
-# ---------------
 
 
 @variants
@@ -177,14 +177,13 @@ def test_lanes_beyond_the_last_state_do_not_count_as_failures():
     names = [a.name for a in f.d.arguments if a.direction == "in"]
     wrong[names.index("par")][[2, 9, 20]] *= -1.0
     out = np.full((N + 1, module.dof), 7.0)
-    words = [w for x in (*wrong, out) for w in (library._pointer(x), x.shape[1])]
-    assert library._run("forward_dynamics_rows")(N, *words) == 3
+    words = [w for x in (*wrong, out) for w in (x, x.shape[1])]
+    assert library._run("forward_dynamics_rows", N, *words) == 3
     assert (out[N] == 7.0).all()
-    assert library._run("forward_dynamics_rows")(0, *words) == 0
+    assert library._run("forward_dynamics_rows", 0, *words) == 0
 
 
 # -- compilers -------------------------------------------------------------------------------------
-# ---------------
 
 
 @pytest.mark.parametrize("which", ["all inputs", "float"])
@@ -232,7 +231,6 @@ def test_verify_sees_a_wrong_lane(tmp_path):
 
 
 # -- options ---------------------------------------------------------------------------------------
-# ---------------
 
 
 @pytest.mark.parametrize(
@@ -282,7 +280,6 @@ def test_a_job_file_says_the_same(value, text, tmp_path):
 
 
 # -- package ---------------------------------------------------------------------------------------
-# ---------------
 
 TRIAL = """
 import sys, threading

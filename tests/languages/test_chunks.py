@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tools import STRICT_C, c_files, compiled, generated
 
 from symgen.languages import chunks
+from symgen.languages.c.calls import build
 from symgen.languages.c.function import WHOLE
 from symgen.languages.chunks import ALIVE, SLACK, cut
 from symgen.languages.dialect import ATOM, Text
 from symgen.languages.writer import Statement
-from symgen.native.compiled import build
 
 
 def statements(reads):
@@ -132,8 +132,7 @@ def test_a_short_function_is_one_piece():
     assert (len(result.pieces), result.slots, result.size) == (1, {}, 0)
 
 
-# -- end to end
-# -------------------------------------------------------------------------------------------------
+# -- end to end ------------------------------------------------------------------------------------
 
 CUT = {
     "double": ("panda_arm", {}),

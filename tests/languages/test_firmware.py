@@ -13,8 +13,8 @@ from tools import ROOT, STRICT_C, c_files, compiled, generated
 from symgen.api import generate
 from symgen.compiler.batch import evaluate_batch
 from symgen.compiler.evaluate import evaluate
+from symgen.languages.c.calls import build
 from symgen.languages.c.text import literal
-from symgen.native.compiled import build
 from symgen.proof.rounding import STATES, Rounding, random_inputs
 
 CORE = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
@@ -37,7 +37,6 @@ def printed(module, folder, work, body):
 
 
 # -- info ------------------------------------------------------------------------------------------
-# -------------
 
 INFO = """
     const {name}_info_type *info = &{name}_info;
@@ -92,7 +91,6 @@ def test_long_options_fit(tmp_path):
 
 
 # -- self-test -------------------------------------------------------------------------------------
-# --------------
 
 EACH = """
     for (int k = -1; k <= {upper}_FUNCTIONS; ++k) {{
@@ -167,8 +165,7 @@ def test_reference_values_owe_nothing_to_the_emitted_code(scalar):
             assert ("-" if first < 0 else "") + literal(abs(first), scalar) in text
 
 
-# -- single precision
-# --------------------------------------------------------------------------------------------
+# -- single precision ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("robot", ["ur5", "panda"])
@@ -256,8 +253,7 @@ def test_runtime_parameters_have_figures_too(tmp_path):
     )
 
 
-# -- MISRA C:2012
-# ------------------------------------------------------------------------------------------------
+# -- MISRA C:2012 ----------------------------------------------------------------------------------
 
 
 def rules(text):

@@ -29,13 +29,14 @@ from tools import (
     snapshot,
 )
 
-from symgen.api import files, generate
+from symgen.api import generate
 from symgen.compiler.passes import live
 from symgen.errors import OptionError
+from symgen.jobs.files import files
 from symgen.jobs.publish import POLITE, publish
+from symgen.languages.c.calls import build
 from symgen.languages.c.text import single
 from symgen.languages.describe import descriptions
-from symgen.native.compiled import build
 
 RUNTIME = {
     "parameters": "runtime",
@@ -84,8 +85,7 @@ def unindexed(text):
     return re.sub(r"\[[^]]*\]", "", text)
 
 
-# -- G1: compiles
-# ------------------------------------------------------------------------------------------------
+# -- G1: compiles ----------------------------------------------------------------------------------
 
 
 @samples
@@ -186,7 +186,6 @@ def test_g1_clang(tmp_path):
 
 
 # -- G2: pure --------------------------------------------------------------------------------------
-# --------------
 
 
 def symbols(paths, folder, work):
@@ -239,8 +238,7 @@ def test_g2_threads_give_the_serial_answers():
         assert np.array_equal(threaded[k], serial[k])
 
 
-# -- G3: digits
-# --------------------------------------------------------------------------------------------------
+# -- G3: digits ------------------------------------------------------------------------------------
 
 NUMBER = re.compile(r"(?<![\w.])(\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+)(f?)(?![\w.])")
 
@@ -313,8 +311,7 @@ def test_g3_the_compiler_reads_the_same_doubles(tmp_path):
     assert len(texts) > 50 and [float.fromhex(x) for x in printed] == [float(x) for x in texts]
 
 
-# -- G4: no integer arithmetic
-# -----------------------------------------------------------------------------------
+# -- G4: no integer arithmetic ---------------------------------------------------------------------
 
 
 BOOKKEEPING = re.compile(
@@ -352,8 +349,7 @@ def test_g4_python_has_no_integer_arithmetic(sample):
             assert node.value < 1 << 31
 
 
-# -- G5: single precision
-# ----------------------------------------------------------------------------------------
+# -- G5: single precision --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sample", ["panda_float", "ur5_payload", "panda_inline"])
@@ -388,8 +384,7 @@ def test_g5_results_are_near_those_of_double(name):
         assert 0 < np.max(error) <= 1e-4
 
 
-# -- G6: same text twice
-# -----------------------------------------------------------------------------------------
+# -- G6: same text twice ---------------------------------------------------------------------------
 
 SURROUNDINGS = {
     "0": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
@@ -424,8 +419,7 @@ def test_g6_the_second_run_in_a_process_is_the_same(tmp_path):
     assert snapshot(tmp_path / "a") == snapshot(tmp_path / "b")
 
 
-# -- G7: plain text
-# ----------------------------------------------------------------------------------------------
+# -- G7: plain text --------------------------------------------------------------------------------
 
 
 @samples
@@ -451,8 +445,7 @@ def test_g7_no_line_ends_in_a_blank():
             assert not re.search(r"[ \t]+$", path.read_text(), re.MULTILINE), path.name
 
 
-# -- G8: nothing half-done
-# ---------------------------------------------------------------------------------------
+# -- G8: nothing half-done -------------------------------------------------------------------------
 
 
 def texts(*names, tag="1"):
@@ -645,8 +638,7 @@ def test_g8_read_only_folder(tmp_path):
     refused_without_a_trace(tmp_path / "out", "Permission denied")
 
 
-# -- G9 and G10: size
-# --------------------------------------------------------------------------------------------
+# -- G9 and G10: size ------------------------------------------------------------------------------
 
 STACK = 16 << 10
 DEPTH = 200

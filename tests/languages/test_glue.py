@@ -61,7 +61,6 @@ def test_a_folder_with_all_glue_proves_itself(case):
 
 
 # -- CMake -----------------------------------------------------------------------------------------
-# --------------
 
 
 def run(*command, cwd):
@@ -196,7 +195,6 @@ def yaml(path):
 
 
 # -- others ----------------------------------------------------------------------------------------
-# --------------
 
 
 def test_arduino_properties():
@@ -329,8 +327,7 @@ def test_the_cpp_header_gives_the_same_numbers(case, tmp_path):
     assert subprocess.run([tmp_path / "x"], check=False).returncode == 0
 
 
-# -- folders within the folder
-# -----------------------------------------------------------------------------------
+# -- folders within the folder ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["../a", "a/../b", "/a", "a/", "a//b", "./a", "", ".", ".."])

@@ -8,7 +8,8 @@ import numpy as np
 from tools import STRICT_C, compiled, generated, invoke, robot_file
 
 from symgen.jobs.manifest import read
-from symgen.native.compiled import EXACT, build
+from symgen.languages.c.calls import build
+from symgen.native.compiler import EXACT
 
 QUANTITIES = ("regressor", "mass_matrix")
 

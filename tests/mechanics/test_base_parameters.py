@@ -142,7 +142,6 @@ def test_gravity_of_any_direction_finds_at_least_as_many(name):
 
 
 # -- reasons ---------------------------------------------------------------------------------------
-# -------------
 
 
 @clear

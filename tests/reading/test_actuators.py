@@ -48,7 +48,6 @@ def joints(file, **options):
 
 
 # -- files -----------------------------------------------------------------------------------------
-# -------------
 
 
 def test_everything_reaches_the_joint(tmp_path):
@@ -213,7 +212,6 @@ def test_files_that_cannot_be_read(tmp_path):
 
 
 # -- lines -----------------------------------------------------------------------------------------
-# -------------
 
 VALUES = st.sampled_from(
     [
@@ -260,7 +258,6 @@ def test_a_long_file_is_searched_in_no_time():
 
 
 # -- URDF ------------------------------------------------------------------------------------------
-# -------------
 
 
 def drake(tmp_path, *transmissions):
@@ -384,8 +381,7 @@ def test_reductions_of_ros2_control_and_of_no_number(tmp_path):
         load(robot, actuators=actuators(tmp_path, "[joints.shoulder]\nrotor_inertia = 1\n"))
 
 
-# -- generated
-# --------------------------------------------------------------------------------------------------
+# -- generated -------------------------------------------------------------------------------------
 
 
 def test_provenance_and_proof(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from tools import CASES, ROOT, generated, imported, invoke, robot_file, run, snapshot
 
 from symgen.api import generate
-from symgen.native.compiled import build
+from symgen.languages.c.calls import build
 
 VALUES = [name for name, case in CASES.items() if case["expect"] == "values"]
 ERRORS = [
@@ -117,7 +117,6 @@ def test_notes_are_one_line_each(name, tmp_path):
 
 
 # -- refusals --------------------------------------------------------------------------------------
-# -------------
 
 MEASURED = """
 import atexit, pathlib, sys, time

@@ -131,8 +131,7 @@ def made(name: str) -> Robot:
     return FAMILIES[name](len(name))
 
 
-# -- coordinates
-# ------------------------------------------------------------------------------------------------
+# -- coordinates -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -198,8 +197,7 @@ def state(robot: Robot, seed: int = 1) -> dict[str, Array]:
     return {"q": q, **{name: random.uniform(-1.5, 1.5, n) for name in names}}
 
 
-# -- kinematics and energies
-# ------------------------------------------------------------------------------------
+# -- kinematics and energies -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ STEP = 1e-30
 
 
 # -- robots ----------------------------------------------------------------------------------------
-# -------------
 
 
 def rotation(axis: Array, angle: complex | float) -> Array:
@@ -222,8 +221,7 @@ def model(name: str) -> Model:
     return FAMILIES[family](int(seed))
 
 
-# -- changes of frame that no torque may notice
-# -----------------------------------------------------------------
+# -- changes of frame that no torque may notice ----------------------------------------------------
 
 
 def with_moved_root(robot: Model, where: Pose) -> Model:
@@ -260,7 +258,6 @@ def _moved(body: Body, parent: Pose, own: Pose) -> Body:
 
 
 # -- energies --------------------------------------------------------------------------------------
-# -------------
 
 
 def frames(robot: Model, q: Array) -> dict[int, tuple[Array, Array, Array]]:

@@ -12,8 +12,8 @@ from symgen.languages.c.trig import trig_header
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.module import Module
-from symgen.languages.render import render
 from symgen.proof.rounding import STATES
+from symgen.render import render
 
 TOLERANCE: Final = {"double": 1e-11, "float": 1e-4}
 """How far a self-test lets results be from the reference, of the largest entry."""

@@ -17,7 +17,7 @@ from symgen.errors import OptionError
 from symgen.languages.c.files import functions
 from symgen.languages.c.function import CFunction
 from symgen.languages.module import Module
-from symgen.native.compiled import CompilerError, compiler, workspace
+from symgen.native.compiler import CompilerError, compiler, workspace
 
 FORMAT: Final = 1
 FLAGS: Final = ("-std=c99", "-O2", "-ffunction-sections", "-fstack-usage")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.languages.module import Module
-from symgen.languages.render import render
+from symgen.render import render
 
 CMAKE: Final = {"CMakeLists.txt": "CMakeLists.txt"}
 GLUE: Final[dict[str, Mapping[str, str]]] = {

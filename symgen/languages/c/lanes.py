@@ -22,7 +22,7 @@ from symgen.languages.c.trig import rows, steps
 from symgen.languages.describe import Argument, descriptions
 from symgen.languages.dialect import Dialect, Text, call
 from symgen.languages.module import Module
-from symgen.languages.render import render
+from symgen.render import render
 
 INTEGERS: Final = {"double": "long long", "float": "int"}
 """By scalar: a signed integer of the same size, for masks."""

@@ -10,8 +10,8 @@ from symgen.compiler.trig import SINES, Sines
 from symgen.languages.c.text import BYTES, literal, numbers
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
-from symgen.languages.render import render
 from symgen.languages.sine_loops import LONGEST, groups
+from symgen.render import render
 
 Step = tuple[str, list[tuple[str, str]]]
 """A comment, and variables with their values."""

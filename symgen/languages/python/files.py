@@ -14,8 +14,8 @@ from symgen.languages.describe import (
 )
 from symgen.languages.dialect import Dialect, call, minus, over, plus, times
 from symgen.languages.module import Module
-from symgen.languages.render import render
 from symgen.languages.writer import Block, blocks, signed, statements, variables, zeros
+from symgen.render import render
 
 DIALECT = Dialect(
     operations={

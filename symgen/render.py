@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 @cache
 def _environment() -> Environment:
-    here = Path(__file__).resolve().parents[1]
+    here = Path(__file__).resolve().parent
     folders = [here / "templates", here.parent / "templates"]  # in a wheel, in a checkout
     return Environment(  # the output is source code, not HTML: escaping is each language's own
         loader=FileSystemLoader(folders),

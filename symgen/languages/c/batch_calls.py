@@ -3,51 +3,36 @@ those for one."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
-from cffi import FFI
 from numpy.typing import NDArray
 
+from symgen.languages.c.calls import lying, sources
 from symgen.languages.c.lanes import BatchFunction, batch_functions
 from symgen.languages.module import Module
-from symgen.native.compiled import EXACT, CompilerError, run_compiler, sources, workspace
+from symgen.native.compiler import EXACT
+from symgen.native.library import NATIVE, Library
 
 Array = NDArray[Any]
-NATIVE: Final = ("-march=native",)
-"""The widest vectors of this processor, where the compiler knows the flag."""
 
 
 class CompiledBatch:
     """The batch functions of a module; `width` is the number of states in a block."""
 
-    def __init__(self, module: Module, library: Path) -> None:
-        self._ffi, self._module = FFI(), module
+    def __init__(self, module: Module, library: Library) -> None:
+        self._library, self._module = library, module
         self._dtype: Any = np.float64 if module.scalar == "double" else np.float32
         self.functions = {f.d.name: f for f in batch_functions(module)}
-        signatures = [
-            s for f in self.functions.values() for s in (f.batch_signature, f.rows_signature)
-        ]
-        self._ffi.cdef(
-            "; ".join(
-                [
-                    f"typedef {module.scalar} {module.name}_real",
-                    f"int {module.name}_batch_width(void)",
-                    *signatures,
-                    "",
-                ]
-            )
-        )
-        self._library = self._ffi.dlopen(str(library))
-        self.width: int = self._run("batch_width")()
+        self.width: int = self._run("batch_width")
 
     def rows(self, name: str, inputs: Sequence[Array]) -> list[Array]:
         """The outputs of NAME_rows, a row each state, from inputs with a row each state."""
         f, n = self.functions[name], len(inputs[0])
         given = [np.ascontiguousarray(x, self._dtype) for x in inputs]
         made = [np.full((n, a.size), np.nan, self._dtype) for a in _outputs(f)]
-        words = [word for x in (*given, *made) for word in (self._pointer(x), x.shape[1])]
-        self._run(f"{name}_rows")(n, *words)
+        words = [word for x in (*given, *made) for word in (x, x.shape[1])]
+        self._run(f"{name}_rows", n, *words)
         return made
 
     def blocks(self, name: str, inputs: Sequence[Array]) -> list[Array]:
@@ -60,7 +45,7 @@ class CompiledBatch:
             for a, x in zip(ins, inputs, strict=True)
         ]
         made = [self._packed(np.full((n, a.size), np.nan)) for a in _outputs(f)]
-        self._run(f"{name}_batch")(n, *map(self._pointer, (*own, *made)))
+        self._run(f"{name}_batch", n, *own, *made)
         return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:n] for x in made]
 
     def _packed(self, rows: Array) -> Array:
@@ -71,11 +56,8 @@ class CompiledBatch:
         padded[: len(rows)] = rows
         return np.ascontiguousarray(padded.reshape(blocks, self.width, -1).transpose(0, 2, 1))
 
-    def _run(self, name: str) -> Any:
-        return getattr(self._library, f"{self._module.name}_{name}")
-
-    def _pointer(self, array: Array) -> Any:
-        return self._ffi.cast(f"{self._module.name}_real *", array.ctypes.data)
+    def _run(self, name: str, *arguments: int | Array) -> Any:
+        return self._library.call(f"{self._module.name}_{name}", *arguments)
 
 
 def _outputs(f: BatchFunction) -> list[Any]:
@@ -85,18 +67,14 @@ def _outputs(f: BatchFunction) -> list[Any]:
 def build_batch(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> CompiledBatch:
     """Compile the C files of `module` that lie in `folder`, for this processor, and load them.
     Raises CompilerError."""
-    name = module.name
-    files = [
-        *sources(module),
-        f"{name}_batch.c",
-        *(f"{f.full_name}_batch.c" for f in batch_functions(module)),
+    name, made = module.name, batch_functions(module)
+    signatures = [s for f in made for s in (f.batch_signature, f.rows_signature)]
+    declarations = [
+        f"typedef {module.scalar} {name}_real",
+        f"int {name}_batch_width(void)",
+        *signatures,
+        "",
     ]
-    paths, include = [str((folder / file).resolve()) for file in files], f"-I{folder.resolve()}"
-    with workspace() as work:
-        library = work / "batch.so"
-        common = ["-O2", "-fPIC", "-shared", *flags, include, *paths, "-lm", "-o", str(library)]
-        try:
-            run_compiler([*NATIVE, *common], work)
-        except CompilerError:  # it may not know the flag
-            run_compiler(common, work)
-        return CompiledBatch(module, library)
+    files = [*sources(module), f"{name}_batch.c", *(f"{f.full_name}_batch.c" for f in made)]
+    library = Library.build("; ".join(declarations), lying(folder, files), [NATIVE, *flags])
+    return CompiledBatch(module, library)

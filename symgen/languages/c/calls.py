@@ -1,0 +1,93 @@
+"""The functions of a C module as Python functions."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from symgen.languages.c.files import functions
+from symgen.languages.describe import Description, descriptions
+from symgen.languages.module import Module
+from symgen.native.compiler import EXACT
+from symgen.native.library import Library, broadcast, pointers
+from symgen.render import render
+
+LOOPS = "batch.c"
+"""The file with a loop over states for each function."""
+
+
+def sources(module: Module) -> list[str]:
+    """The C files of a module without its self-test."""
+    return [f"{module.name}.c", *(f"{module.name}_{d.name}.c" for d in descriptions(module))]
+
+
+def loop_name(module: Module, function: str) -> str:
+    """The C name of a function's loop over states."""
+    return f"Batch_{module.name}_{function}"
+
+
+def loop_declaration(name: str, arguments: int) -> str:
+    """The declaration of a loop over states, which returns how many of them failed."""
+    return f"size_t {name}(size_t, {pointers(arguments)});"
+
+
+def loops(module: Module) -> str:
+    """The text of `LOOPS`."""
+    return render("c/batch.c.jinja", module=module, functions=functions(module))
+
+
+class Compiled:
+    """A compiled module: each generated function as an attribute that takes and gives NumPy arrays.
+
+    Arguments broadcast over leading axes like those of the generated Python module. A function that
+    needs the inverse of the mass matrix raises numpy.linalg.LinAlgError where that is not positive
+    definite."""
+
+    def __init__(self, module: Module, library: Library) -> None:
+        self._library = library
+        self._dtype: Any = np.float64 if module.scalar == "double" else np.float32
+        self.functions = {d.name: self._function(module, d) for d in descriptions(module)}
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        known = self.__dict__.get("functions", {})
+        if name not in known:
+            raise AttributeError(f"this module has no function {name!r}; it has {', '.join(known)}")
+        return known[name]  # type: ignore[no-any-return]
+
+    def _function(self, module: Module, d: Description) -> Callable[..., Any]:
+        ins = [(a.name, a.size) for a in d.arguments if a.direction == "in"]
+        outs = [a for a in d.arguments if a.direction == "out"]
+        fresh = np.zeros if module.zeros == "once" else np.empty
+        name = loop_name(module, d.name)
+
+        def call(*inputs: ArrayLike) -> Any:
+            if len(inputs) != len(ins):
+                raise TypeError(f"{d.name} takes {', '.join(name for name, _ in ins)}")
+            batch, arrays = broadcast(inputs, ins, self._dtype)
+            results = [fresh((*batch, *a.sizes), self._dtype) for a in outs]
+            bad = self._library.call(name, int(np.prod(batch, dtype=int)), *arrays, *results)
+            if bad:
+                raise np.linalg.LinAlgError(
+                    f"{d.name}: the mass matrix is not positive definite in {bad} states"
+                )
+            return results[0] if len(results) == 1 else tuple(results)
+
+        call.__name__, call.__doc__ = d.name, "; ".join(d.formulas)
+        return call
+
+
+def build(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> Compiled:
+    """Compile the C files of `module` that lie in `folder` and load them. Raises CompilerError."""
+    declarations = [
+        loop_declaration(loop_name(module, d.name), len(d.arguments)) for d in descriptions(module)
+    ]
+    files = {**lying(folder, sources(module)), LOOPS: loops(module)}
+    return Compiled(module, Library.build("\n".join(declarations), files, flags))
+
+
+def lying(folder: Path, names: Sequence[str]) -> dict[str, str]:
+    """The texts of some C files in a folder, with all headers beside them."""
+    paths = [*(folder / name for name in names), *sorted(folder.glob("*.h"))]
+    return {path.name: path.read_text(encoding="utf-8") for path in paths}

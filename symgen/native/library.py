@@ -1,0 +1,82 @@
+"""A shared library made of C sources, loaded, and its functions called with NumPy arrays."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from cffi import FFI
+from numpy.typing import ArrayLike, NDArray
+
+from symgen.native.compiler import EXACT, CompilerError, run_compiler, workspace
+
+Array = NDArray[Any]
+
+NATIVE: Final = "-march=native"
+"""The widest vectors of this processor, where the compiler knows the flag."""
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """C functions by name. They take numbers as they are and arrays as pointers to their first
+    entry; arrays must lie side by side (C order) and have the entries that the C expects."""
+
+    ffi: Any
+    handle: Any
+
+    @classmethod
+    def build(
+        cls, declarations: str, files: Mapping[str, str], flags: Sequence[str] = EXACT
+    ) -> "Library":
+        """Compile the ``.c`` files among `files` (name to text, headers too) and load the result.
+
+        `declarations` are those of the functions to be called, with ``void *`` for arrays. The
+        library outlives its file. `-march=native` among `flags` is left away where the compiler
+        does not know it. Raises CompilerError.
+        """
+        ffi = FFI()
+        ffi.cdef(declarations)
+        units = [name for name in files if name.endswith(".c")]
+        with workspace() as folder:
+            for name, text in files.items():
+                (folder / name).write_text(text, encoding="utf-8")
+            common = ["-O2", "-fPIC", "-shared", *flags, *units, "-lm", "-o", "library.so"]
+            try:
+                run_compiler(common, folder)
+            except CompilerError:
+                if NATIVE not in flags:
+                    raise
+                run_compiler([flag for flag in common if flag != NATIVE], folder)
+            return cls(ffi, ffi.dlopen(str(folder / "library.so")))
+
+    def call(self, name: str, *arguments: int | Array) -> Any:
+        """What the function returns."""
+        return getattr(self.handle, name)(*map(self._passed, arguments))
+
+    def _passed(self, argument: int | Array) -> Any:
+        if isinstance(argument, np.ndarray):
+            return self.ffi.cast("void *", argument.ctypes.data)
+        return int(argument)
+
+
+def pointers(count: int) -> str:
+    """The declaration of that many array parameters."""
+    return ", ".join(["void *"] * count)
+
+
+def broadcast(
+    inputs: Sequence[ArrayLike], wanted: Sequence[tuple[str, int]], dtype: Any
+) -> tuple[tuple[int, ...], list[Array]]:
+    """The common leading axes of some arrays, and the arrays with these, side by side in memory.
+
+    `wanted` has each one's name and the size of its last axis. Raises ValueError where that differs
+    or the leading axes do not fit each other.
+    """
+    arrays = [np.asarray(x, dtype) for x in inputs]
+    for array, (name, size) in zip(arrays, wanted, strict=True):
+        if array.shape[-1:] != (size,):
+            raise ValueError(
+                f"{name} must have {size} entries along its last axis, not shape {array.shape}"
+            )
+    batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+    return batch, [np.ascontiguousarray(np.broadcast_to(a, (*batch, a.shape[-1]))) for a in arrays]
