@@ -1,4 +1,4 @@
-"""Where the numbers of symgen/compiler/trig.py come from: Remez polynomials and a split of pi/2.
+"""Where the numbers of symgen/numbers/trig.py come from: Remez polynomials and a split of pi/2.
 
     python -m benchmarks.minimax
 

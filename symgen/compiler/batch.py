@@ -1,7 +1,7 @@
 """A tape run on arrays of states in C's ``double`` or ``float``: the same bits on every machine.
 
-Only + - * / of NumPy are used, which IEEE 754 rounds the same everywhere, and sine and cosine made
-of them."""
+Only + - * / and square roots of NumPy are used, which IEEE 754 rounds the same everywhere, and sine
+and cosine made of them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.compiler.ops import OPS
 from symgen.compiler.passes import live, operands
 from symgen.compiler.program import Index, Node, Program
-from symgen.compiler.trig import TYPES, sincos
+from symgen.numbers.operations import OPS
+from symgen.numbers.trig import TYPES
 
 Array = NDArray[Any]
 
@@ -46,11 +46,8 @@ def _value(
         return inputs[node.a][node.b]
     if node.op == "const":
         return TYPES[scalar](node.a)
-    if node.op in ("sin", "cos"):
-        return sincos(values[node.a], scalar)[node.op == "cos"]
-    if OPS[node.op].arity == 1:
-        return getattr(np, node.op)(values[node.a])
-    return OPS[node.op].evaluate(*(values[k] for k in operands(node)))
+    op, read = OPS[node.op], [values[k] for k in operands(node)]
+    return op.evaluate(*read) if op.fixed is None else op.fixed(read[0], scalar)
 
 
 def _stacked(refs: list[Any], values: Mapping[Index, Any]) -> Array:

@@ -12,9 +12,9 @@ per output and suits gradients. Analytic recursions mostly have fewer operations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from symgen.compiler.ops import OPS
 from symgen.compiler.passes import operands
 from symgen.compiler.program import LEAVES, Index, Program, Ref, Value
+from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO, Scalar
 
 

@@ -23,11 +23,11 @@ zeros as ``0``."""
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from symgen.compiler.ops import OPS
 from symgen.compiler.passes import live, names, operands
 from symgen.compiler.program import LEAVES, Index, Output, Program, Ref
+from symgen.numbers.operations import OPS
 
-INFIX = {"mul": "*", "div": "/"}
+INFIX = {"mul": "*", "div": "/", "neg": ""}
 Names = Mapping[Index, tuple[str, bool]]
 
 
@@ -64,7 +64,8 @@ def _operation(program: Program, named: Names, index: Index) -> str:
         minus = (signs[0] != signs[1]) != (node.op == "sub")
         return f"{name} = {_sum(texts[0], texts[1], minus, signs[0] != negative)}"
     if node.op in INFIX:
-        return f"{name} = {'-' * (sum(signs, negative) % 2)}{f' {INFIX[node.op]} '.join(texts)}"
+        sign = sum(signs, negative != (node.op == "neg")) % 2
+        return f"{name} = {'-' * sign}{f' {INFIX[node.op]} '.join(texts)}"
     return f"{name} = {_function(node.op, texts[0], signs[0], negative)}"
 
 

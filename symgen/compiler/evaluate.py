@@ -4,9 +4,9 @@ it."""
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from symgen.compiler.ops import OPS
 from symgen.compiler.passes import live
 from symgen.compiler.program import Index, Node, Program, Ref
+from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO, Scalar
 
 Inputs = Mapping[str, Sequence[Scalar]]

@@ -9,8 +9,8 @@ from functools import wraps
 from types import MappingProxyType
 from typing import TypeVar
 
-from symgen.compiler.ops import COUNTED, OPS
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
+from symgen.numbers.operations import COUNTED, OPS
 
 
 def operands(node: Node) -> tuple[Index, ...]:
@@ -96,6 +96,12 @@ class Counts:
 
 
 @_remembered
+def used(program: Program) -> frozenset[str]:
+    """The operations that the outputs need, by name."""
+    return frozenset(program.nodes[i].op for i in live(program)).difference(LEAVES)
+
+
+@_remembered
 def counts(program: Program) -> Counts:
     """The operations that the outputs need."""
     ops = (program.nodes[i].op for i in live(program))
@@ -149,6 +155,8 @@ def flips(program: Program) -> AbstractSet[Index]:
         for ref in out.refs
         if ref is not None
     }
+    negated = (node.a for node in map(program.nodes.__getitem__, live(program)) if node.op == "neg")
+    wish |= dict.fromkeys(negated, True)
     wish |= {index: negative for index, (_, negative) in names(program).items()}
     flipped: set[Index] = set()
     for index in live(program):
@@ -162,6 +170,6 @@ def _flipped(node: Node, signs: list[bool], wish: bool) -> bool:
     if node.op in ("add", "sub"):
         like = signs[0] == (signs[1] != (node.op == "sub"))
         return signs[0] if like else wish
-    if len(signs) == 2:
-        return signs[0] != signs[1]
-    return bool(signs) and signs[0] and OPS[node.op].parity == "odd"
+    if node.op in LEAVES or OPS[node.op].parity != "odd":
+        return False
+    return bool(sum(signs, node.op == "neg") % 2)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from symgen.compiler.ops import OPS
+from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO, Scalar
 
 Index = int
@@ -112,17 +112,9 @@ class Value:
         operand = self._with(other)
         return NotImplemented if operand is None else self.program.div(operand, self)
 
-    def sin(self) -> "Value":
-        return self.program.function("sin", self)
-
-    def cos(self) -> "Value":
-        return self.program.function("cos", self)
-
-    def tanh(self) -> "Value":
-        return self.program.function("tanh", self)
-
-    def sign(self) -> "Value":
-        return self.program.function("sign", self)
+    def applied(self, op: str) -> "Value":
+        """A function of the table."""
+        return self.program.function(op, self)
 
     def named(self, name: str) -> "Value":
         """This value; it goes by `name` in generated code unless its node has a name already."""
@@ -287,11 +279,14 @@ class Program:
         return quotient
 
     def function(self, op: str, x: Value) -> Value:
-        """A one-operand function of the table, the sign of an odd or even one pulled out."""
-        c = self.constant(x)
+        """A one-operand function of the table: the sign of an odd or even one pulled out, that of
+        another a node of its own."""
+        row, c = OPS[op], self.constant(x)
         if c is not None:
-            return self.value(OPS[op].evaluate(c))
-        return self._made(op, x.node, None, x.negative and OPS[op].parity == "odd")
+            return self.value(row.evaluate(c))
+        if x.negative and not row.parity:
+            return self._made(op, self._node(("neg", x.node, None)), None, False)
+        return self._made(op, x.node, None, x.negative and row.parity == "odd")
 
     def _folded(self, op: str, x: Value, y: Value) -> Value | None:
         a, b = self.constant(x), self.constant(y)

@@ -9,13 +9,13 @@ from typing import Any, Final, Literal
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.registry import unknown_quantity
-from symgen.compiler.ops import OPS
-from symgen.compiler.passes import live
+from symgen.compiler.passes import used
 from symgen.errors import Notice, OptionError
 from symgen.languages.c.glue import check as check_glue
 from symgen.languages.c.text import KEYWORDS, MODULES, identifier
 from symgen.languages.module import Module, Source
 from symgen.mechanics.system import FRICTION_COLUMNS
+from symgen.numbers.operations import OPS
 from symgen.reading.assemble import Loaded, load
 from symgen.text import quoted, shown
 from symgen.tracing.robot import Robot
@@ -261,11 +261,6 @@ def _total(module: Module) -> int:
     return sum(function.counts.total for function in module.functions)
 
 
-MATHS: Final = frozenset(op.name for op in OPS.values() if op.counts_as == "trig")
-INLINE: Final = frozenset({"sin", "cos"})
-"""The functions of the tape that ``--trig inline`` has."""
-
-
 WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
 """What ``--batch`` can be: GNU C has vectors of powers of two."""
 
@@ -295,8 +290,10 @@ def _check_batch_names(names: Sequence[str]) -> None:
 
 
 def _check_inline(functions: Sequence[Function], batch: str | None) -> None:
-    nodes = ((f.name, f.program.nodes[i]) for f in functions for i in live(f.program))
-    bad = next(((name, n.op) for name, n in nodes if n.op in MATHS - INLINE), None)
+    bad = next(
+        ((f.name, op) for f in functions for op in sorted(used(f.program)) if not OPS[op].portable),
+        None,
+    )
     if bad is not None and batch is not None:
         raise OptionError(
             f"--friction-width: vectors of states have no {bad[1]}, which {bad[0]} needs; leave "
@@ -320,13 +317,10 @@ FUNCTIONS: Final = frozenset(
         "regroup",
         "parameters",
         "gamma_index",
-        "sin",
-        "cos",
-        "tanh",
         "sincos",
         "trig",
-        "sign",
         "np",
+        *(op.name for op in OPS.values() if not op.symbol),
     }
 )
 """Names that the generated files have in use beside their functions."""

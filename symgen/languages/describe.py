@@ -6,15 +6,18 @@ Texts here are plain; each language escapes what comes from the robot's file in 
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array, Quantity
-from symgen.compiler.passes import Counts, counts, live, pivots
+from symgen.compiler.passes import counts, live, pivots, used
 from symgen.compiler.program import Program, Ref
 from symgen.languages import joints_in_words as words
 from symgen.languages.module import Module
+from symgen.numbers.operations import COUNTED, OPS
 from symgen.tracing.robot import Regroup
 from symgen.tracing.trace import Function
 
@@ -100,7 +103,7 @@ def _described(module: Module, function: Function) -> Description:
     )
     formulas = tuple(words.meaning(module.robot.model, _formula(q)) for q in function.quantities)
     sources = tuple(dict.fromkeys(way.source for _, way in function.parts))
-    count = operations(function.counts, _trig(function.program))
+    count = operations(function.program)
     inverts = any(q.needs_inverse for q in function.quantities)
     return Description(
         function.name,
@@ -148,22 +151,29 @@ def _regrouping(module: Module, regroup: Regroup) -> Description:
     arguments = _arguments(module, "in", (ten,)) + _arguments(module, "out", (INPUTS["par"],))
     source = "Gautier & Khalil, IEEE T-RA 1990, for any tree"
     formula = "par = regrouped parameters, to be computed once when pi changes"
-    count = operations(counts(regroup.program))
+    count = operations(regroup.program)
     return Description(
         "regroup", (formula,), arguments, count, regroup.regrouping, (source,), regroup.program
     )
 
 
-def operations(c: Counts, trig: str = "sin or cos") -> str:
-    """An operation count in words, `trig` for the functions."""
-    columns = ((c.add, "+ or -"), (c.mul, "*"), (c.div, "/"), (c.trig, trig))
+ALWAYS: Final = frozenset({"add", "sub", "mul", "div", "sin", "cos"})
+"""The operations that the column of a count is called by, used or not."""
+
+
+def operations(program: Program) -> str:
+    """The operation count of a program in words."""
+    count, named = counts(program), used(program) | ALWAYS
+    columns = [(getattr(count, column), _column(column, named)) for column in COUNTED]
     parts = ", ".join(f"{n} {what}" for n, what in columns if n)
-    return f"{c.total} ({parts})" if parts else "none"
+    return f"{count.total} ({parts})" if parts else "none"
 
 
-def _trig(program: Program) -> str:
-    used = {program.nodes[i].op for i in live(program)}
-    return "sin, cos or tanh" if "tanh" in used else "sin or cos"
+def _column(column: str, named: AbstractSet[str]) -> str:
+    """The operations in `named` that count there: ``sin, cos or tanh``."""
+    rows = [op for op in OPS.values() if op.counts_as == column and op.name in named]
+    *others, last = (op.symbol or op.name for op in rows)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def tables(module: Module, comment: Callable[[str], str]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from symgen.numbers.operations import OPS, Op
 
 Token = str | int
 """A piece of code, or the number of a tape node whose variable stands there."""
@@ -68,7 +70,29 @@ def negated(a: Text) -> Text:
 
 def call(function: str) -> Callable[[Text], Text]:
     """A one-argument function of the language."""
-    return lambda a: Text((f"{function}(", *a.tokens, ")"), ATOM)
+    return pattern(f"{function}({{a}})")
+
+
+def pattern(text: str) -> Callable[[Text], Text]:
+    """A function that is written by a text with its operand, which binds loosely, at each ``{a}``;
+    the whole binds as a call does."""
+    first, *others = text.split("{a}")
+    return lambda a: Text((first, *(t for part in others for t in (*a.tokens, part))), ATOM)
+
+
+ARITHMETIC: Final[Mapping[str, Callable[..., Text]]] = {
+    "add": plus,
+    "sub": minus,
+    "mul": times,
+    "div": over,
+    "neg": negated,
+}
+"""The operations with a symbol, which most languages write alike."""
+
+
+def functions(said: Callable[[Op], Callable[[Text], Text]]) -> dict[str, Callable[..., Text]]:
+    """The table of a language that writes each function of `OPS` as `said`."""
+    return {**ARITHMETIC, **{op.name: said(op) for op in OPS.values() if not op.symbol}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.compiler.ops import OPS
 from symgen.compiler.passes import live, operands
 from symgen.compiler.program import LEAVES, Index, Program
 from symgen.languages.dialect import Text
+from symgen.numbers.operations import OPS
 
 LONGEST: Final = 8
 

@@ -11,6 +11,7 @@ from symgen.compiler.passes import flips, live, names, operands, uses
 from symgen.compiler.program import LEAVES, Index, Program, Ref
 from symgen.languages.dialect import COSINES, SINES, Dialect, Text, atom, negated
 from symgen.languages.sine_loops import LONGEST, Group, SineLoop, before, groups
+from symgen.numbers.operations import OPS
 
 CONSTANT_ENTRIES = "constant entries"
 ANGLES = "sines and cosines"
@@ -160,12 +161,8 @@ class _Writer:
     def __init__(
         self, program: Program, dialect: Dialect, zeroed: Collection[str], kept: Collection[Index]
     ) -> None:
-        self.program, self.dialect, self.zeroed, self.kept = (
-            program,
-            dialect,
-            zeroed,
-            frozenset(kept),
-        )
+        self.program, self.dialect, self.zeroed = program, dialect, zeroed
+        self.kept = frozenset(kept)
         self.flipped = flips(program)
         self.uses = uses(program)
         self.inline: dict[Index, Text] = {}
@@ -237,10 +234,14 @@ class _Writer:
         table = self.dialect.operations
         parts = [self._text(k) for k in operands(node)]
         signs = [k in self.flipped for k in operands(node)]
+        if node.op == "neg":
+            return parts[0]
         if node.op not in ("add", "sub"):
-            return table[node.op](
-                *sorted(parts, key=_constants_first) if node.op == "mul" else parts
-            )
+            if not OPS[node.op].parity:
+                parts = [negated(p) if sign else p for p, sign in zip(parts, signs, strict=True)]
+            if node.op == "mul":
+                parts.sort(key=_constants_first)
+            return table[node.op](*parts)
         if signs[0] == (signs[1] != (node.op == "sub")):
             return table["add"](*sorted(parts, key=lambda t: t.binding))
         first_positive = signs[0] == (index in self.flipped)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from symgen.mechanics.model import Pose
 from symgen.numbers.exact import atan2
-from symgen.numbers.scalar import ZERO, Scalar, cos, named, sin, structural
+from symgen.numbers.operations import cos, sin
+from symgen.numbers.scalar import ZERO, Scalar, named, structural
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.joints import JointType
 from symgen.mechanics.model import Pose
 from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Shift, Step, Turn, Vector
-from symgen.numbers.scalar import ZERO, Scalar, sign, tanh
+from symgen.numbers.operations import sign, tanh
+from symgen.numbers.scalar import ZERO, Scalar
 from symgen.text import quoted, shown
 
 Carried = TypeVar("Carried", Force, Inertia)

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.compiler.derivative import pullback
-from symgen.compiler.ops import OPS
 from symgen.compiler.passes import live, operands
 from symgen.compiler.program import Program, Value
 from symgen.native.compiler import EXACT
 from symgen.native.library import Library, pointers
+from symgen.numbers.operations import OPS, Op
 from symgen.render import render
 
 Numbers = NDArray[np.float64]
@@ -25,19 +25,15 @@ Numbers = NDArray[np.float64]
 LANES: Final = 16
 """States in a block: as many as keep the values of a long tape in a processor's second cache."""
 
-TEXTS: Final = {
-    "add": "a[k] + b[k]",
-    "sub": "a[k] - b[k]",
-    "mul": "a[k] * b[k]",
-    "div": "a[k] / b[k]",
-    "sin": "sin(a[k])",
-    "cos": "cos(a[k])",
-    "tanh": "tanh(a[k])",
-    "sign": "(double)((a[k] > 0.0) - (a[k] < 0.0))",
-}
-"""Every operation in C on the k-th state of its operands."""
-assert set(TEXTS) == set(OPS)
 
+def _text(op: Op) -> str:
+    """An operation in C on the k-th state of its operands."""
+    if op.symbol:
+        return f"a[k] {op.symbol} b[k]" if op.arity == 2 else f"{op.symbol}a[k]"
+    return op.c.format(name=op.name, a="a[k]", f="", real="double", zero="0.0")
+
+
+TEXTS: Final = {name: _text(op) for name, op in OPS.items()}
 NUMBERS: Final = {name: k for k, name in enumerate(("input", "const", *TEXTS))}
 
 

@@ -8,6 +8,7 @@ apart."""
 from collections.abc import Sequence
 
 from symgen.numbers import scalar
+from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO, Scalar
 
 
@@ -72,19 +73,12 @@ class Dual:
         quotient = other / self.x
         return self._made(quotient, -(quotient * self.d) / self.x)
 
-    def sin(self) -> "Dual":
-        return self._made(scalar.sin(self.x), scalar.cos(self.x) * self.d)
-
-    def cos(self) -> "Dual":
-        return self._made(scalar.cos(self.x), -(scalar.sin(self.x) * self.d))
-
-    def tanh(self) -> "Dual":
-        t = scalar.tanh(self.x)
-        return self._made(t, (1.0 - t * t) * self.d)
-
-    def sign(self) -> Scalar:
-        """A constant, wherever it has a derivative."""
-        return scalar.sign(self.x)
+    def applied(self, op: str) -> Scalar:
+        """A function of one operand, with its tangent; a constant where its derivative vanishes
+        everywhere."""
+        y = OPS[op](self.x)
+        (slope,) = OPS[op].partials(self.x, y)
+        return y if slope is ZERO else self._made(y, slope * self.d)
 
     def named(self, name: str) -> "Dual":
         """Names the value and, with a ``D`` in front, the tangent in generated code."""

@@ -1,15 +1,12 @@
-"""Arithmetic that means the same for floats, complex numbers, SymPy expressions and tape values.
+"""Arithmetic that means the same for floats, complex numbers, SymPy expressions and tape
+values.
 
-An algorithm written with ``+ - * /`` and the functions here runs unchanged on any of them.
-Structural zeros are the object `ZERO`, not the number 0.0: whatever must vanish for every state of
-a robot stays recognisable, so every kind of scalar follows the same path through an algorithm."""
+An algorithm written with ``+ - * /`` and the functions of `symgen.numbers.operations` runs
+unchanged on any of them. Structural zeros are the object `ZERO`, not the number 0.0: whatever must
+vanish for every state of a robot stays recognisable, so every kind of scalar follows the same path
+through an algorithm."""
 
-import cmath
-import math
-from decimal import Decimal
 from typing import Any, Final
-
-from symgen.numbers.exact import elementary
 
 Scalar = Any
 """A float, complex, SymPy expression, tape value or `ZERO`; only the arithmetic below is used on
@@ -60,50 +57,6 @@ def structural(x: Scalar) -> Scalar:
     """`x`, or `ZERO` where `x` is the number zero: for constants of a model, which hold in every
     state."""
     return ZERO if isinstance(x, (int, float)) and x == 0 else x
-
-
-def _dispatch(name: str, x: Scalar) -> Scalar:
-    if isinstance(x, (int, float)):
-        return getattr(math, name)(x)
-    if isinstance(x, complex):
-        return getattr(cmath, name)(x)
-    if hasattr(x, name):
-        return getattr(x, name)()
-    if hasattr(x, "context"):  # an mpmath number knows its precision
-        return getattr(x.context, name)(x)
-    if isinstance(x, Decimal):
-        return elementary(name, x)
-    import sympy
-
-    return getattr(sympy, name)(x)
-
-
-def sin(x: Scalar) -> Scalar:
-    """Sine of any scalar."""
-    return ZERO if x is ZERO else _dispatch("sin", x)
-
-
-def cos(x: Scalar) -> Scalar:
-    """Cosine of any scalar."""
-    return 1.0 if x is ZERO else _dispatch("cos", x)
-
-
-def tanh(x: Scalar) -> Scalar:
-    """Hyperbolic tangent of any scalar."""
-    return ZERO if x is ZERO else _dispatch("tanh", x)
-
-
-def sign(x: Scalar) -> Scalar:
-    """1, 0 or -1 as x is positive, zero or negative; of complex numbers that of the real part."""
-    if x is ZERO:
-        return ZERO
-    if isinstance(x, complex):
-        x = x.real
-    if isinstance(x, (int, float)) or hasattr(x, "context"):
-        return float(x > 0) - float(x < 0)
-    if isinstance(x, Decimal):
-        return Decimal(x > 0) - Decimal(x < 0)
-    return _dispatch("sign", x)
 
 
 def named(x: Scalar, name: str) -> Scalar:

@@ -4,9 +4,8 @@ sine and cosine."""
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from symgen.compiler.trig import TYPES, sincos
+from symgen.numbers.operations import OPS
+from symgen.numbers.trig import TYPES
 
 
 class Machine:
@@ -54,14 +53,12 @@ class Machine:
     def __float__(self) -> float:
         return float(self.x)
 
-    def sin(self) -> "Machine":
-        return self._made(sincos(self.x, self.scalar)[0])
-
-    def cos(self) -> "Machine":
-        return self._made(sincos(self.x, self.scalar)[1])
-
-    def sign(self) -> "Machine":
-        return self._made(np.sign(self.x))
+    def applied(self, op: str) -> "Machine":
+        """A function of the table. Raises TypeError where its bits depend on the machine."""
+        fixed = OPS[op].fixed
+        if fixed is None:
+            raise TypeError(f"{op} has no arithmetic of its own: its bits depend on the machine")
+        return self._made(fixed(self.x, self.scalar))
 
 
 def machine(values: Sequence[float], scalar: str) -> list[Machine]:

@@ -12,7 +12,8 @@ from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.floating import Afloat, Six, rotation, twist_of
 from symgen.mechanics.model import Joint, Link, Model, Pose
 from symgen.mechanics.spatial import NULL, Vector
-from symgen.numbers.scalar import Scalar, cos, sign, sin, tanh
+from symgen.numbers.operations import cos, sign, sin, tanh
+from symgen.numbers.scalar import Scalar
 
 Tens = Mapping[str, Sequence[Scalar]]
 """Ten parameters by link name, in place of those of the model."""

@@ -12,7 +12,6 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.compiler.evaluate import evaluate
-from symgen.compiler.trig import TYPES
 from symgen.jobs.manifest import changed, read
 from symgen.languages.c.batch_calls import CompiledBatch, build_batch
 from symgen.languages.c.calls import Compiled, build
@@ -21,6 +20,7 @@ from symgen.languages.describe import Description, descriptions
 from symgen.languages.module import Module, varied
 from symgen.mechanics.spatial import Vector
 from symgen.native.compiler import STRICT, CompilerError, run_compiler, workspace
+from symgen.numbers.trig import TYPES
 from symgen.proof.machine import machine
 from symgen.proof.textbook import REFERENCES, State
 from symgen.tracing.trace import Function

@@ -21,7 +21,8 @@ from symgen.compiler.derivative import jacobian, pullback, pushforward
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import REGROUPINGS, system
-from symgen.numbers.scalar import ZERO, cos, sin, tanh
+from symgen.numbers.operations import cos, sin, tanh
+from symgen.numbers.scalar import ZERO
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import Wanted, trace
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from tools import STRICT_C, c_files, compiled, generated
 
-from symgen.compiler.trig import SINES, TYPES, sincos
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.languages.c.calls import build
+from symgen.numbers.trig import SINES, TYPES, sincos
 from symgen.proof.verify import verify
 
 ULP = 2.0

@@ -80,6 +80,7 @@ def _context(module: Module) -> dict[str, Any]:
         "string": string,
         "numbers": lambda values: numbers(values, module.scalar),
         "failure": FAILURE,
+        "libm": any(f.math for f in functions(module)),
         **information(module),
     }
 

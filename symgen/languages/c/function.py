@@ -1,29 +1,28 @@
 """The body of a C function: in one, or in static pieces that hand values on through a work
 array."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from symgen.compiler.passes import live
+from symgen.compiler.passes import used
 from symgen.compiler.program import Index
 from symgen.languages.c.text import SUFFIX, comment, literal
+from symgen.languages.c.trig import INLINE
 from symgen.languages.chunks import Pieces, alive, cut
 from symgen.languages.describe import Argument, Description
 from symgen.languages.dialect import (
     COSINES,
-    NEGATION,
     SINES,
     Dialect,
     Text,
     call,
-    minus,
-    over,
-    plus,
-    times,
+    functions,
+    pattern,
 )
 from symgen.languages.module import Module
 from symgen.languages.writer import Block, Line, Step, blocks, signed, statements, variables, zeros
+from symgen.numbers.operations import OPS, Op
 
 WIDTH = 110
 """Longest line of a declaration."""
@@ -48,20 +47,8 @@ def dialect(module: Module) -> Dialect:
     """How straight-line C is written for a module's scalar, with sines of the C library or its
     own."""
     scalar, inline = module.scalar, module.trig == "inline"
-    sine, cosine = (
-        f"{module.name}_{f}" if inline else f"{f}{SUFFIX[scalar]}" for f in ("sin", "cos")
-    )
     return Dialect(
-        operations={
-            "add": plus,
-            "sub": minus,
-            "mul": times,
-            "div": over,
-            "sin": call(sine),
-            "cos": call(cosine),
-            "tanh": call(f"tanh{SUFFIX[scalar]}"),
-            "sign": lambda a: _sign(a, scalar, literal(0.0, scalar)),
-        },
+        operations=functions(partial(_function, module)),
         literal=lambda x: literal(x, scalar),
         input=lambda array, k: f"{array}[{k}]",
         declare=f"const {scalar} {{name}}",
@@ -72,11 +59,18 @@ def dialect(module: Module) -> Dialect:
     )
 
 
-def _sign(a: Text, scalar: str, zero: str) -> Text:
-    """1, 0 or -1, without a branch."""
-    return Text(
-        (f"({scalar})((", *a.tokens, f" > {zero}) - (", *a.tokens, f" < {zero}))"), NEGATION
-    )
+def _function(module: Module, op: Op) -> Callable[[Text], Text]:
+    """How a function of the table is written: a call of the module's own, or as its row says."""
+    if op.name in own_functions(module):
+        return call(f"{module.name}_{op.name}")
+    scalar = module.scalar
+    columns = {"f": SUFFIX[scalar], "real": scalar, "zero": literal(0.0, scalar)}
+    return pattern(op.c.format(name=op.name, a="{a}", **columns))
+
+
+def own_functions(module: Module) -> tuple[str, ...]:
+    """The functions that the module brings itself."""
+    return INLINE if module.trig == "inline" else ()
 
 
 def _loop(name: str, scalar: str, angles: Sequence[str], number: str) -> list[str]:
@@ -221,8 +215,14 @@ class CFunction:
     @property
     def uses_trig(self) -> bool:
         """Whether there is a sine or cosine."""
-        program = self.d.program
-        return any(program.nodes[i].op in ("sin", "cos") for i in live(program))
+        return not used(self.d.program).isdisjoint(INLINE)
+
+    @property
+    def math(self) -> bool:
+        """Whether C's math library may be needed: by ``--trig inline`` only for a square root,
+        whose bits IEEE 754 fixes, and which is one instruction of most processors."""
+        own = own_functions(self.module)
+        return not own or any(OPS[op].library for op in used(self.d.program).difference(own))
 
     @cached_property
     def lines(self) -> list[list[str]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
+from symgen.compiler.passes import used
 from symgen.languages.c.function import (
     NEWLINE,
     CFunction,
@@ -18,10 +19,11 @@ from symgen.languages.c.function import (
     joined,
 )
 from symgen.languages.c.text import BYTES, literal
-from symgen.languages.c.trig import rows, steps
+from symgen.languages.c.trig import INLINE, rows, steps
 from symgen.languages.describe import Argument, descriptions
-from symgen.languages.dialect import Dialect, Text, call
+from symgen.languages.dialect import Dialect, Text, atom, call, functions
 from symgen.languages.module import Module
+from symgen.numbers.operations import OPS
 from symgen.render import render
 
 INTEGERS: Final = {"double": "long long", "float": "int"}
@@ -50,14 +52,10 @@ class BatchFunction(CFunction):
     def dialect(self) -> Dialect:
         """That of C with vectors in place of numbers."""
         plain, name = dialect(self.module), self.module.name
-        own = {
-            "sin": call(f"{name}_lanes_sin"),
-            "cos": call(f"{name}_lanes_cos"),
-            "sign": call(f"{name.upper()}_SIGN"),
-        }
+        own = {"sign": call(f"{name.upper()}_SIGN")}
         return replace(
             plain,
-            operations={**plain.operations, **own},
+            operations={**functions(lambda op: call(f"{name}_lanes_{op.name}")), **own},
             declare=f"const {self.real} {{name}}",
             reserve=f"{self.real} {{name}};",
             pair=f"{name}_lanes_sincos({{angle}}, &{{sine}}, &{{cosine}});",
@@ -166,6 +164,7 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
         f"{name}_lanes.h": render(
             "c/lanes.h.jinja",
             **given,
+            laned=_laned(module, made),
             steps=steps(module.scalar),
             rows=rows,
             integer=INTEGERS[module.scalar],
@@ -176,6 +175,18 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
         f"{f.full_name}_batch.c": render("c/function_batch.c.jinja", **given, function=f)
         for f in made
     }
+
+
+def _laned(module: Module, made: Sequence[BatchFunction]) -> list[tuple[str, str]]:
+    """The functions that need one of lanes which is a loop over them, and what that does to lane
+    ``k`` of x."""
+    needed = frozenset[str]().union(*(used(f.d.program) for f in made)) - {*INLINE, "sign"}
+    table = dialect(module).operations
+    return [
+        (name, "".join(map(str, table[name](atom("lane[k]")).tokens)))
+        for name, op in OPS.items()
+        if name in needed and not op.symbol
+    ]
 
 
 def _lanes(module: Module) -> list[tuple[str, int]]:

@@ -1,16 +1,16 @@
 """The header with a module's own sine and cosine (``--trig inline``), from the numbers of
-`symgen.compiler.trig`."""
+`symgen.numbers.trig`."""
 
 import math
 from collections.abc import Sequence
 from typing import Final
 
 from symgen.compiler.passes import live
-from symgen.compiler.trig import SINES, Sines
 from symgen.languages.c.text import BYTES, literal, numbers
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
 from symgen.languages.sine_loops import LONGEST, groups
+from symgen.numbers.trig import SINES, Sines
 from symgen.render import render
 
 Step = tuple[str, list[tuple[str, str]]]
@@ -19,6 +19,9 @@ Step = tuple[str, list[tuple[str, str]]]
 LIMITS: Final = {"double": ("1e15", "2^-53", "2^16", 1), "float": ("4e6", "2^-24", "2^10", 0)}
 """By scalar: from where on results mean nothing, the rounding unit, the bound of `SINES`,
 FLT_EVAL_METHOD allowed."""
+
+INLINE: Final = ("sin", "cos")
+"""The functions of the tape that the header has."""
 
 ULP: Final = 2
 """Largest error within the bound; 1.5 was seen."""
@@ -42,7 +45,7 @@ def trig_header(module: Module) -> str:
         module=module,
         steps=steps(module.scalar),
         rows=rows,
-        alone=[name for name in ("sin", "cos") if name in calls],
+        alone=[name for name in INLINE if name in calls],
         together=together,
         vector=16 // BYTES[module.scalar],
         **context,
@@ -56,7 +59,7 @@ def rows(step: Step) -> list[str]:
 
 
 def steps(scalar: str) -> list[Step]:
-    """The arithmetic of `symgen.compiler.trig.sincos`, in its order."""
+    """The arithmetic of `symgen.numbers.trig.sincos`, in its order."""
     n = SINES[scalar]
     one, quarter, half, four, six, third, sixth, shift, turns = (
         literal(x, scalar) for x in (1.0, 0.25, 0.5, 4.0, 6.0, 1 / 3, 1 / 6, n.shift, 2 / math.pi)

@@ -1,8 +1,9 @@
 """Python with NumPy: the operation table and the one file of a module."""
 
+from collections.abc import Sequence
 from typing import Final
 
-from symgen.compiler.passes import live
+from symgen.compiler.passes import live, used
 from symgen.compiler.program import Program
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import (
@@ -12,22 +13,14 @@ from symgen.languages.describe import (
     laid_out,
     tables,
 )
-from symgen.languages.dialect import Dialect, call, minus, over, plus, times
+from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
 from symgen.languages.writer import Block, blocks, signed, statements, variables, zeros
+from symgen.numbers.operations import OPS
 from symgen.render import render
 
 DIALECT = Dialect(
-    operations={
-        "add": plus,
-        "sub": minus,
-        "mul": times,
-        "div": over,
-        "sin": call("sin"),
-        "cos": call("cos"),
-        "tanh": call("tanh"),
-        "sign": call("sign"),
-    },
+    operations=functions(lambda op: call(op.numpy or op.name)),
     literal=repr,
     input=lambda array, k: f"{array}{k + 1}",
     declare="{name}",
@@ -63,17 +56,18 @@ LAYOUTS: Final = {"packed pairs": _packed_pairs}
 
 def files(module: Module) -> dict[str, str]:
     """The Python module, which needs NumPy alone."""
-    functions = descriptions(module)
+    described = descriptions(module)
     context = {
         "module": module,
-        "functions": functions,
-        "layouts": [LAYOUTS[a.layout](a) for a in laid_out(functions)],
+        "functions": described,
+        "called": _called(described),
+        "layouts": [LAYOUTS[a.layout](a) for a in laid_out(described)],
         "conventions": conventions(module),
         "tables": tables(module, comment),
         "comment": comment,
         "text": ascii,
         "unpacked": _unpacked,
-        "bodies": {f.name: _body(f) for f in functions},
+        "bodies": {f.name: _body(f) for f in described},
     }
     return {f"{module.name}.py": render("python/module.py.jinja", **context)}
 
@@ -94,6 +88,12 @@ def _body(d: Description) -> list[list[str]]:
     if d.pivots:
         lines.append([f"_check_regular({', '.join(signed(d.program, d.pivots, where))})"])
     return lines
+
+
+def _called(described: Sequence[Description]) -> list[str]:
+    """The functions of NumPy that the module calls, sorted."""
+    names = {op for d in described for op in used(d.program)}
+    return sorted(op.numpy or op.name for op in OPS.values() if op.name in names and not op.symbol)
 
 
 def _block(block: Block) -> list[str]:

@@ -1,0 +1,228 @@
+"""The operations of the tape, one row each, and the functions that algorithms call.
+
+A row is everything there is to know about an operation. The tape (`compiler.program.Value`), duals,
+fixed-precision numbers, the evaluators, counts, derivatives, the tape's interpreter and every
+language read it, so that a new function is a row here and its test::
+
+    exp = _function("exp", "trig", ulp=2.0, partials=lambda a, v: (v,))
+
+Its name is the one that Python's ``math`` and ``cmath``, NumPy, mpmath, SymPy and C have for it;
+where one of them has another name or no such function, a column says what stands there."""
+
+import cmath
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.numbers.exact import elementary
+from symgen.numbers.scalar import ZERO, Scalar, structural
+from symgen.numbers.trig import sincos
+
+COUNTED: Final = ("add", "mul", "div", "trig")
+"""The columns of an operation count."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Op:
+    """One operation: how it is evaluated and differentiated, what it counts as, how signs pass
+    through it, how it rounds and how languages write it. Called with scalars it is the function."""
+
+    name: str
+    evaluate: Callable[..., Scalar]
+    """The operation on scalars of any kind."""
+    counts_as: str
+    """One of `COUNTED`, or empty where it is free. A sign counts as one addition, a square root as
+    one division, which is what processors take for it, other functions as trig."""
+    partials: Callable[..., tuple[Scalar, ...]]
+    """The derivative in each operand, from the operands and then the result: what is there already
+    is used again."""
+    ulp: float
+    """Largest error of the result in units in the last place: 0.5 where IEEE 754 fixes every bit,
+    0 where nothing is rounded, else what good math libraries, and ours, stay within."""
+    arity: int = 1
+    parity: str = ""
+    """``odd``: a sign of any operand is one of the result, ``even``: it vanishes; empty: neither,
+    so that the operand is negated."""
+    symbol: str = ""
+    """How languages write it between its operands, or before its only one; empty for functions."""
+    fixed: Callable[[Any, str], Any] | None = None
+    """A function on NumPy numbers of C's type ``double`` or ``float`` (its second argument), with
+    the same bits on every machine; None where only the machine's math library has it."""
+    c: str = "{name}{f}({a})"
+    """A function in C: ``{a}`` is the operand, ``{f}`` the suffix of names for its type, ``{real}``
+    the type, ``{zero}`` its zero."""
+    numpy: str = ""
+    """The name in NumPy where that is another one."""
+
+    def __call__(self, *operands: Scalar) -> Scalar:
+        return self.evaluate(*operands)
+
+    @property
+    def portable(self) -> bool:
+        """Whether its bits are the same on every machine."""
+        return bool(self.symbol) or self.fixed is not None
+
+    @property
+    def library(self) -> bool:
+        """Whether C takes it from its math library."""
+        return not self.symbol and "{name}" in self.c
+
+
+OPS: Final[dict[str, Op]] = {}
+"""Every operation by its name."""
+
+
+def _row(op: Op) -> Op:
+    assert op.name not in OPS
+    assert not op.counts_as or op.counts_as in COUNTED
+    OPS[op.name] = op
+    return op
+
+
+# -- arithmetic ------------------------------------------------------------------------------------
+
+
+def _quotient(a: Scalar, b: Scalar, v: Scalar) -> tuple[Scalar, Scalar]:
+    """1/b and -a/b², by one reciprocal."""
+    r = 1.0 / b
+    return r, -(v * r)
+
+
+for _op in (
+    Op(
+        "add",
+        lambda a, b: a + b,
+        "add",
+        lambda a, b, v: (1.0, 1.0),
+        0.5,
+        arity=2,
+        symbol="+",
+    ),
+    Op(
+        "sub",
+        lambda a, b: a - b,
+        "add",
+        lambda a, b, v: (1.0, -1.0),
+        0.5,
+        arity=2,
+        symbol="-",
+    ),
+    Op(
+        "mul",
+        lambda a, b: a * b,
+        "mul",
+        lambda a, b, v: (b, a),
+        0.5,
+        arity=2,
+        parity="odd",
+        symbol="*",
+    ),
+    Op("div", lambda a, b: a / b, "div", _quotient, 0.5, arity=2, parity="odd", symbol="/"),
+    # A node only for the operand of a function that is neither odd nor even; written for nothing.
+    Op("neg", lambda a: -a, "", lambda a, v: (-1.0,), 0.0, parity="odd", symbol="-"),
+):
+    _row(_op)
+
+
+# -- functions -------------------------------------------------------------------------------------
+
+
+def _function(
+    name: str,
+    counts_as: str,
+    *,
+    partials: Callable[..., tuple[Scalar, ...]],
+    ulp: float,
+    numbers: Callable[[Any], Any] | None = None,
+    **columns: Any,
+) -> Op:
+    """A row of a function of one scalar; `numbers` evaluates it on plain numbers where the
+    libraries have no function of that name."""
+
+    def evaluate(x: Scalar) -> Scalar:
+        if x is ZERO:
+            return structural(evaluate(0.0))
+        if hasattr(x, "applied"):  # what carries operations out itself: tape values, duals, ...
+            return x.applied(name)
+        if numbers is not None and _plain(x):
+            return numbers(x)
+        return _found(OPS[name], x)(x)
+
+    return _row(Op(name, evaluate, counts_as, partials, ulp, **columns))
+
+
+def _plain(x: Any) -> bool:
+    """Whether `x` is a number or an array of numbers, not an expression."""
+    kinds = (int, float, complex, Decimal, np.ndarray, np.generic)
+    return isinstance(x, kinds) or hasattr(x, "context")
+
+
+def _found(op: Op, x: Any) -> Callable[[Any], Any]:
+    """The function in the library of x's kind."""
+    if isinstance(x, (int, float)):
+        return getattr(math, op.name)  # type: ignore[no-any-return]
+    if isinstance(x, complex):
+        return getattr(cmath, op.name)  # type: ignore[no-any-return]
+    if isinstance(x, (np.ndarray, np.generic)):
+        return getattr(np, op.numpy or op.name)  # type: ignore[no-any-return]
+    if isinstance(x, Decimal):
+        return lambda number: elementary(op.name, number)
+    if hasattr(x, "context"):  # an mpmath number knows its precision
+        return getattr(x.context, op.name)  # type: ignore[no-any-return]
+    import sympy
+
+    return getattr(sympy, op.name)  # type: ignore[no-any-return]
+
+
+def _sign(x: Any) -> Any:
+    """1, 0 or -1 as x is positive, zero or negative; of complex numbers that of the real part."""
+    if isinstance(x, (complex, np.ndarray, np.generic)):
+        x = np.real(x)
+    if isinstance(x, np.ndarray):
+        return np.sign(x)
+    kind: type[Any] = Decimal if isinstance(x, Decimal) else float
+    return kind(x > 0) - kind(x < 0)
+
+
+def _root(x: Any, scalar: str) -> Any:
+    """NumPy's, which is the processor's; NaN of negative numbers, as in C."""
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(x)
+
+
+sin: Op = _function(
+    "sin",
+    "trig",
+    parity="odd",
+    ulp=2.0,
+    partials=lambda a, v: (cos(a),),
+    fixed=lambda x, scalar: sincos(x, scalar)[0],
+)
+
+cos: Op = _function(
+    "cos",
+    "trig",
+    parity="even",
+    ulp=2.0,
+    partials=lambda a, v: (-sin(a),),
+    fixed=lambda x, scalar: sincos(x, scalar)[1],
+)
+
+tanh = _function("tanh", "trig", parity="odd", ulp=3.0, partials=lambda a, v: (1.0 - v * v,))
+
+sqrt = _function("sqrt", "div", ulp=0.5, partials=lambda a, v: (0.5 / v,), fixed=_root)
+
+sign = _function(
+    "sign",
+    "add",
+    parity="odd",
+    ulp=0.0,
+    partials=lambda a, v: (ZERO,),
+    numbers=_sign,
+    fixed=lambda x, scalar: np.sign(x),
+    c="({real})(({a} > {zero}) - ({a} < {zero}))",
+)
