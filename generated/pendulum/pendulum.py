@@ -23,7 +23,7 @@ Arrays broadcast over leading axes: q may be one state (shape n) or a batch (sha
 # ruff: noqa
 
 import numpy as np
-from numpy import cos, sign, sin
+from numpy import cos, sin
 from numpy.typing import ArrayLike, NDArray
 
 JOINT_NAMES: tuple[str, ...] = (

@@ -72,7 +72,7 @@ Arrays broadcast over leading axes: q may be one state (shape NQ) or a batch (sh
 # ruff: noqa
 
 import numpy as np
-from numpy import cos, sign, sin
+from numpy import cos, sin
 from numpy.typing import ArrayLike, NDArray
 
 JOINT_NAMES: tuple[str, ...] = (
