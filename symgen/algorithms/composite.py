@@ -55,10 +55,12 @@ def _mass_matrix(system: System, q: Sequence[Scalar], own: Mapping[int, Inertia]
 
 
 def _column(system: System, i: int, q: Sequence[Scalar], momentum: Force) -> Entries:
-    """M_ji for `i` and its ancestors j: the momentum at unit rate of joint i, felt by joint j."""
+    """M_ji for `i` and its ancestors j: the momentum at unit rate of joint i, felt by joint j.
+
+    Where there is none in any state, no ancestor feels it, and nothing is carried to it."""
     entries = {(i, i): system.body(i).joint.project(momentum)}
     here = i
-    for j in system.ancestors(i):
+    for j in () if momentum.is_zero else system.ancestors(i):
         momentum = system.body(here).placement.carried_in(momentum, q[here - 1])
         entries[max(i, j), min(i, j)] = system.body(j).joint.project(momentum)
         here = j

@@ -132,6 +132,7 @@ def _first_moment(system: System, total: dict[int, Inertia]) -> tuple[Scalar, Ve
     "c(q)",
     inputs=("q",),
     needs_gravity=False,
+    needs_mass=True,
     source=GOA13,
     regroupings=(WHOLE,),
     outputs=(Array("c", "centre of mass of all moving links", "m", (3,)),),
@@ -161,6 +162,7 @@ def _momenta(
     "dc/dq",
     inputs=("q",),
     needs_gravity=False,
+    needs_mass=True,
     source=GOA13,
     regroupings=(WHOLE,),
     outputs=(Array("J_c", "Jacobian of the centre of mass", "m | 1", (3, "n")),),
@@ -179,6 +181,7 @@ def com_jacobian(system: System, q: Coordinates) -> list[Scalar]:
     "A(q) qd = momentum about the centre of mass",
     inputs=("q",),
     needs_gravity=False,
+    needs_mass=True,
     outputs=(
         Array(
             "A",

@@ -115,6 +115,7 @@ class Quantity:
     the accelerations they cause, and in every derivative and rate of these. Wrenches count as
     constant in their links' axes."""
     needs_inverse: bool = False
+    needs_mass: bool = False
 
     def of(self, link: str) -> "Quantity":
         """One of `LINK_QUANTITIES` for a link, whose name its outputs bear too."""
@@ -151,6 +152,7 @@ def quantity(
     of_link: bool = False,
     feels_wrench: bool = False,
     needs_inverse: bool = False,
+    needs_mass: bool = False,
     regroupings: Sequence[str] = tuple(REGROUPINGS),
     suits: Suits = any_robot,
     only_minimal_pays: bool = False,
@@ -181,6 +183,7 @@ def quantity(
             needs_inertia,
             feels_wrench,
             needs_inverse,
+            needs_mass,
         )
         return algorithm
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import sympy
 
 from symgen.algorithms import INPUTS
+from symgen.algorithms.registry import Formulation, Quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.mechanics.canonical import Landing
@@ -20,6 +21,7 @@ from symgen.mechanics.system import Placement, System
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.tracing.coordinates import of_bodies, of_user
 from symgen.tracing.robot import Regroup, Robot, dimensions
+from symgen.tracing.singular import check_defined
 from symgen.tracing.trace import find_quantity
 
 TOO_LONG: Final = 400
@@ -60,7 +62,9 @@ def entry(robot: Robot, text: str, symbolic: Collection[str] = ()) -> sympy.Expr
         raise OptionError(
             "--symbolic lengths: base parameters are found by rank, which needs numbers"
         )
-    parts, regroup = _system(robot, symbolic)
+    way = _way(robot, quantity)
+    parts, regroup = _system(robot, symbolic, way.regrouping)
+    check_defined(regroup.robot, [quantity])
     sizes = dimensions(regroup)
     shape = quantity.outputs[0].sizes(sizes)
     if len(indices) != len(shape) or not all(
@@ -70,7 +74,6 @@ def entry(robot: Robot, text: str, symbolic: Collection[str] = ()) -> sympy.Expr
             f"--entry {text!r}: {name} has {' x '.join(map(str, shape))} entries, counted from 1"
         )
     inputs = {array: _symbols(array, prod(INPUTS[array].sizes(sizes))) for array in quantity.inputs}
-    way = next(way for way in quantity.formulations if way.suits(parts))
     result = way.algorithm(parts, *(of_bodies(parts.coupling, *row) for row in inputs.items()))
     values = of_user(
         parts.coupling,
@@ -108,22 +111,26 @@ def _flat(indices: Sequence[int], shape: Sequence[int]) -> int:
     return flat
 
 
-def _system(robot: Robot, symbolic: Collection[str]) -> tuple[System, Regroup]:
+def _way(robot: Robot, quantity: Quantity) -> Formulation:
+    """The first formulation that suits the robot, in the regrouping that it is made for."""
+    layout = robot.regroup("minimal").layout
+    return next(way for way in quantity.formulations if way.suits(layout))
+
+
+def _system(robot: Robot, symbolic: Collection[str], regrouping: str) -> tuple[System, Regroup]:
     names = tuple(body.name for body in robot.model.moving) if "masses" in symbolic else ()
-    regroup = Robot(robot.model, names).regroup("minimal")
+    regroup = Robot(robot.model, names).regroup(regrouping)
     fall = Vector(*_symbols("g", 3)) if robot.runtime_gravity else None
     if "lengths" in symbolic:
-        return _with_lengths(
-            system(robot.model, gravity=fall, regrouping=WHOLE), bool(names)
-        ), regroup
-    tens = chain.from_iterable(_ten(i) for i in regroup.layout.tens)
-    par = evaluate(regroup.program, {"pi": list(tens)})["par"] if names else []
-    return regroup.system(par, fall), regroup
+        whole = _with_lengths(system(robot.model, gravity=fall, regrouping=WHOLE), bool(names))
+        return whole if regrouping == WHOLE else _regrouped(whole), regroup
+    pi = list(chain.from_iterable(_ten(i) for i in regroup.layout.tens)) if names else []
+    given = pi if regroup.input == "pi" or not pi else evaluate(regroup.program, {"pi": pi})["par"]
+    return regroup.system(given, fall), regroup
 
 
 def _with_lengths(whole: System, masses: bool) -> System:
-    """Symbols for the lengths, and if so wished for inertia in the canonical frames; regrouped
-    after that."""
+    """Symbols for the lengths, and if so wished for inertia in the canonical frames."""
     bodies = (
         replace(
             body,
@@ -132,7 +139,7 @@ def _with_lengths(whole: System, masses: bool) -> System:
         )
         for i, body in enumerate(whole.bodies, 1)
     )
-    return _regrouped(replace(whole, bodies=tuple(bodies)))
+    return replace(whole, bodies=tuple(bodies))
 
 
 def _regrouped(whole: System) -> System:

@@ -25,6 +25,8 @@ CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 """What is computed where nothing else is asked for: a module small enough to be read."""
 
 EARTH: Final = (0.0, 0.0, -9.81)
+SNAPPED: Final = 1e-9
+"""How near (rad) to a right angle an angle is taken for one where nothing else is said."""
 SCALARS: Final = ("double", "float")
 TRIG: Final = ("libm", "inline")
 ZEROS: Final = ("always", "once")
@@ -47,7 +49,7 @@ class Job:
     tip: str | None = None
     lock: tuple[tuple[str, float], ...] = ()
     gravity: Gravity = EARTH
-    snap_angles: float = 1e-9
+    snap_angles: float = SNAPPED
     parameters: str = "constant"
     external_wrench: tuple[str, ...] = ()
     friction: str = ""
@@ -211,7 +213,9 @@ class Job:
         near = [angle for angle in loaded.right_angles if not angle.exact]
         if not near:
             return ()
-        wider = replace(self, snap_angles=_rounded_up(max(abs(angle.offset) for angle in near)))
+        wider = replace(
+            self, snap_angles=_rounded_up(max(SNAPPED, *(abs(angle.offset) for angle in near)))
+        )
         now, then = _total(module), _total(wider.module(wider.load()))
         if then >= now:
             return ()

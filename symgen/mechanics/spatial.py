@@ -195,6 +195,11 @@ class Force:
     def __add__(self, other: "Force") -> "Force":
         return Force(self.linear + other.linear, self.angular + other.angular)
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether it vanishes in every state."""
+        return all(x is ZERO for x in (*self.linear, *self.angular))
+
     def scaled(self, k: Scalar) -> "Force":
         return Force(self.linear.scaled(k), self.angular.scaled(k))
 

@@ -24,38 +24,49 @@ def held_by_leaders(robot: Description, held: Mapping[str, float]) -> dict[str, 
     """The held joints and those that follow them, which are held too, or that do not turn at all
     (multiplier 0)."""
     found, joints = dict(held), {joint.name: joint for joint in robot.joints}
+    free = set[str]()
     for joint in robot.joints:
-        if joint.name not in found and joint.mimics is not None:
-            value = _held_value(joint, joints, found, {joint.name})
-            if value is not None:
-                found[joint.name] = value
+        chain = _followed(joint, joints, found, free)
+        for follower in reversed(chain):
+            value = _held_value(follower, found)
+            if value is None:
+                free.add(follower.name)
+            else:
+                found[follower.name] = value
     return found
 
 
-def _held_value(
+def _followed(
     joint: JointElement,
     joints: Mapping[str, JointElement],
     held: Mapping[str, float],
-    seen: Collection[str],
-) -> float | None:
-    """Where a joint is held by what it follows; None where it is not."""
-    if joint.name in held:
-        return held[joint.name]
+    free: Collection[str],
+) -> list[JointElement]:
+    """The joint, the one that it mimics and so on, as far as nothing is known of them."""
+    chain: dict[str, JointElement] = {}
+    at: JointElement | None = joint
+    while at is not None and not any(at.name in known for known in (chain, held, free)):
+        chain[at.name] = at
+        turns = at.mimics is not None and at.mimics.multiplier != 0
+        at = joints.get(at.mimics.joint) if turns else None
+    return list(chain.values())
+
+
+def _held_value(joint: JointElement, held: Mapping[str, float]) -> float | None:
+    """Where a joint is held by the one that it mimics; None where it is not."""
     mimic = joint.mimics
     if mimic is None:
         return None
     if mimic.multiplier == 0:
         return mimic.offset
-    if mimic.joint not in joints or mimic.joint in seen:
-        return None
-    value = _held_value(joints[mimic.joint], joints, held, {*seen, mimic.joint})
-    return None if value is None else mimic.multiplier * value + mimic.offset
+    leader = held.get(mimic.joint)
+    return None if leader is None else mimic.multiplier * leader + mimic.offset
 
 
 def _leader(
     robot: Description, joint: JointElement, moving: Mapping[str, JointElement]
 ) -> Following:
-    factor, offset, at, seen = 1.0, 0.0, joint, [joint.name]
+    factor, offset, at, seen = 1.0, 0.0, joint, {joint.name: None}
     while at.mimics is not None:
         factor, offset = factor * at.mimics.multiplier, factor * at.mimics.offset + offset
         if at.mimics.joint in seen:
@@ -64,7 +75,7 @@ def _leader(
                 joint,
                 f"mimics itself by way of {quoted(seen)}; let one of them move by itself",
             )
-        seen.append(at.mimics.joint)
+        seen[at.mimics.joint] = None
         at = _next(robot, joint, at, moving)
     if at.kind in ("planar", "floating") or joint.kind in ("planar", "floating"):
         many = at if at.kind in ("planar", "floating") else joint

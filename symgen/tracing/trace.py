@@ -22,15 +22,13 @@ from symgen.algorithms.registry import (
 from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
-from symgen.mechanics.listing import moving
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import Sections, System, no_section
 from symgen.numbers.scalar import Scalar
-from symgen.text import shown
 from symgen.tracing.coordinates import of_bodies, of_user
 from symgen.tracing.robot import Regroup, Robot, dimensions
-from symgen.tracing.singular import remedy, singular_joint
+from symgen.tracing.singular import check_defined
 
 Part = tuple[Quantity, Formulation]
 
@@ -157,8 +155,9 @@ def trace_all(
     """The cheapest program for each function.
 
     Runtime parameters are regrouped once for all functions, so there one regrouping serves them
-    all. Raises OptionError for a formulation that a quantity does not have."""
-    _check_inverse(robot, functions)
+    all. Raises OptionError for a formulation that a quantity does not have, and for a quantity that
+    this robot does not have (see `symgen.tracing.singular.check_defined`)."""
+    check_defined(robot, (q for wanted in functions for q in wanted.quantities))
     regroups = _regroups(robot)
     if not robot.runtime:
         return [_cheapest(regroups, wanted, choice or {}) for wanted in functions]
@@ -168,20 +167,6 @@ def trace_all(
         raise OptionError("with runtime parameters all formulations must be on one regrouping")
     each = [[_cheapest(some, wanted, choice or {}) for wanted in functions] for some in both]
     return min(each, key=lambda traced: sum(f.counts.total for f in traced))
-
-
-def _check_inverse(robot: Robot, functions: Sequence[Wanted]) -> None:
-    """Refuses what needs the inverse of a singular mass matrix; parameters of run time may make it
-    regular."""
-    wanted = next((q.name for f in functions for q in f.quantities if q.needs_inverse), None)
-    velocity = singular_joint(robot.model) if wanted and not robot.runtime else None
-    if velocity is not None:
-        joint = moving(robot.model, velocity)
-        raise OptionError(
-            f"{wanted} needs the inverse of the mass matrix, but joint '{shown(joint.name)}' "
-            f"moves no inertia of its "
-            f"own; {remedy(robot.model, joint)}"
-        )
 
 
 def every_formulation(robot: Robot, wanted: Wanted, choice: Choice | None = None) -> list[Function]:

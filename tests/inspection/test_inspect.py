@@ -377,6 +377,10 @@ ENTRIES = {
         "regressor:1,14",
         "base_regressor:2,3",
         "inverse_dynamics_derivatives:1,2",
+        "com:1",
+        "com_jacobian:3,2",
+        "centroidal_momentum_matrix:4,1",
+        "potential_energy:1",
     ],
     "ur5": ["mass_matrix:2,4", "gravity:2", "christoffel_symbols_full:3,5,5"],
 }
@@ -440,6 +444,8 @@ def tens(robot, canonical):
         ("pendulum", "mass_matrix:1,1"),
         ("scara", "mass_matrix:2,4"),
         ("scara", "gravity:3"),
+        ("scara", "com:2"),
+        ("pendulum", "potential_energy:1"),
         ("ur5", "mass_matrix:5,5"),
     ],
 )

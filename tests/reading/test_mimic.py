@@ -99,3 +99,43 @@ def test_followers_of_a_held_joint_are_held(read):
     assert model.joint_names == ("shoulder",)
     (side,) = (link for link in model.body(1).links if link.name == "side")
     assert np.trace(np.array(side.pose.rotation)) == pytest.approx(1 + 2 * math.cos(0.7))
+
+
+def star(count: int, closed: bool = False) -> str:
+    """Links on the base whose joints each mimic the one before, the first the last if `closed`."""
+    last = f'<mimic joint="j{count}"/>' if closed else ""
+    mimics = [last, *(f'<mimic joint="j{k}"/>' for k in range(1, count))]
+    links = "".join(f'<link name="l{k}"/>' for k in range(count + 1))
+    joints = (
+        f'<joint name="j{k}" type="continuous"><parent link="l0"/><child link="l{k}"/>{mimic}'
+        "</joint>"
+        for k, mimic in enumerate(mimics, 1)
+    )
+    return links + "".join(reversed(list(joints)))
+
+
+def test_a_chain_of_mimics_may_be_longer_than_the_interpreter_can_call(read):
+    model = read(star(1500)).model
+    assert model.joint_names == ("j1",)
+    assert {body.follows and body.follows.leader for body in model.bodies} == {None, 1500}
+
+
+def test_a_long_cycle_of_mimics_is_refused_in_one_line(read):
+    with pytest.raises(RobotError, match=r"mimics itself by way of .* and 1994 more; let") as found:
+        read(star(2000, closed=True))
+    assert "\n" not in str(found.value) and len(str(found.value)) < 400
+
+
+@pytest.mark.parametrize("still", ["j1", "j2", "j3"])
+def test_a_joint_that_does_not_turn_opens_a_cycle(read, still):
+    """Whichever of a cycle has multiplier 0 stands at its offset, and all others follow it."""
+    text = star(3, closed=True).replace(
+        f'<joint name="{still}" type="continuous">', f'<joint name="{still}" type="revolute">'
+    )
+    mimic = text.index("<mimic", text.index(f'name="{still}"'))
+    text = text[:mimic] + '<mimic multiplier="0" offset="0.5"' + text[mimic + len("<mimic") :]
+    extra = '<link name="m"/><joint name="k" type="continuous"><parent link="l0"/><child link="m"/>'
+    model = read(f"{text}{extra}</joint>").model
+    assert model.joint_names == ("k",)
+    turned = [link.pose.rotation for link in model.base if link.name in ("l1", "l2", "l3")]
+    assert [np.trace(np.array(r)) for r in turned] == pytest.approx([1 + 2 * math.cos(0.5)] * 3)

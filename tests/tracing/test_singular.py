@@ -1,0 +1,108 @@
+"""Quantities that divide: by a mass matrix, by mass. Where the divisor is zero in every state they
+are refused in one sentence, and where parameters of run time can make it one they work."""
+
+import numpy as np
+import pytest
+from test_cli import refusal
+from tools import robot_file
+
+from symgen.algorithms import QUANTITIES, composite
+from symgen.compiler.evaluate import evaluate
+from symgen.errors import OptionError
+from symgen.jobs.job import Job
+from symgen.mechanics.system import Placement
+
+INVERTING = [name for name, q in QUANTITIES.items() if q.needs_inverse]
+CENTRES = ["com", "com_jacobian", "centroidal_momentum_matrix"]
+BARE = """<robot name="bare"><link name="base"/><link name="a"/><link name="b"/>
+<joint name="j" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<joint name="k" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 0.4"/>
+<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A robot that is meshes alone: no link has an inertia."""
+    path = tmp_path / "bare.urdf"
+    path.write_text(BARE)
+    return path
+
+
+def traced(file, quantity, **options):
+    job = Job(str(file), quantities=(quantity,), **options)
+    return job.module(job.load()).functions[0]
+
+
+@pytest.mark.parametrize("quantity", INVERTING)
+@pytest.mark.parametrize(("robot", "link"), [("ur5", "flange"), ("pendulum", "lower")])
+def test_runtime_parameters_of_another_link_do_not_make_a_floating_base_heavy(
+    quantity, robot, link
+):
+    with pytest.raises(OptionError, match=f"{quantity} needs .*'floating_base' moves no inertia"):
+        traced(robot_file(robot), quantity, base="floating", parameters=f"runtime:{link}")
+
+
+def test_runtime_parameters_of_the_floating_base_itself_do():
+    function = traced(
+        robot_file("pendulum"), "mass_matrix_inverse", base="floating", parameters="runtime:base"
+    )
+    layout = next(iter(function.regroups.values()))
+    ten = [3.0, 0.1, 0.2, 0.3, 2.0, 0.0, 0.0, 2.5, 0.0, 3.0]
+    par = evaluate(layout.program, {"pi": ten})["par"]
+    q = [0.1, 0.2, 0.3, 0.5, 0.5, 0.5, 0.5, 0.4, -0.7]
+    n = layout.robot.model.dof
+    found = np.array(evaluate(function.program, {"q": q, "par": par})["Minv"], float).reshape(n, n)
+    matrix = traced(
+        robot_file("pendulum"), "mass_matrix", base="floating", parameters="runtime:base"
+    )
+    par = evaluate(next(iter(matrix.regroups.values())).program, {"pi": ten})["par"]
+    m = np.array(evaluate(matrix.program, {"q": q, "par": par})["M"], float).reshape(n, n)
+    assert np.allclose(found @ m, np.eye(n), atol=1e-12)
+
+
+@pytest.mark.parametrize("quantity", CENTRES)
+def test_a_robot_without_mass_has_no_centre_of_it(quantity, bare, tmp_path):
+    said = refusal("generate", bare, "--quantity", quantity, "-o", tmp_path / "out")
+    assert said.startswith(f"error: {quantity} needs the mass of the robot, but no moving link has")
+    assert refusal("inspect", bare, "--entry", f"{quantity}:1,1"[: None if "_" in quantity else -2])
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("quantity", CENTRES)
+def test_its_mass_may_come_at_run_time(quantity, bare):
+    assert traced(bare, quantity, parameters="runtime").counts.div == 1
+
+
+def test_every_quantity_of_a_robot_without_mass_is_refused_or_traced(bare):
+    for name in QUANTITIES:
+        try:
+            traced(bare, name)
+        except OptionError as error:
+            assert name in INVERTING + CENTRES, error
+        else:
+            assert name not in INVERTING + CENTRES
+
+
+def test_no_force_is_carried_through_a_massless_chain(tmp_path, monkeypatch):
+    """The mass matrix of n massless joints takes steps in proportion to n, not to n²."""
+    n, count = 40, [0]
+    links = "".join(f'<link name="l{k}"/>' for k in range(n + 1))
+    joints = "".join(
+        f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/>'
+        '<origin xyz="0.1 0 0" rpy="0.3 0 0"/></joint>'
+        for k in range(n)
+    )
+    path = tmp_path / "chain.urdf"
+    path.write_text(f'<robot name="chain">{links}{joints}</robot>')
+    job = Job(str(path))
+    layout = job.robot(job.load()).regroup("minimal").layout
+    usual = Placement.carried_in
+
+    def counted(self, thing, q):
+        count[0] += 1
+        return usual(self, thing, q)
+
+    monkeypatch.setattr(Placement, "carried_in", counted)
+    composite.mass_matrix(layout, [0.1] * n)
+    assert n <= count[0] <= 2 * n
