@@ -47,8 +47,8 @@ def _followed(
     at: JointElement | None = joint
     while at is not None and not any(at.name in known for known in (chain, held, free)):
         chain[at.name] = at
-        turns = at.mimics is not None and at.mimics.multiplier != 0
-        at = joints.get(at.mimics.joint) if turns else None
+        mimic = at.mimics
+        at = joints.get(mimic.joint) if mimic is not None and mimic.multiplier != 0 else None
     return list(chain.values())
 
 
