@@ -116,15 +116,35 @@ class Quantity:
     constant in their links' axes."""
     needs_inverse: bool = False
     needs_mass: bool = False
+    link: str = ""
+    """The link that it is of, where it is one of `LINK_QUANTITIES`."""
 
     def of(self, link: str) -> "Quantity":
-        """One of `LINK_QUANTITIES` for a link, whose name its outputs bear too."""
+        """One of `LINK_QUANTITIES` for a link, whose name its outputs bear too; which of two that
+        would be called the same has a number behind is told by `symgen.tracing.link_outputs`."""
         suffix = re.sub(r"\W", "_", link, flags=re.ASCII)
         ways = tuple(
             replace(way, algorithm=partial(way.algorithm, link=link)) for way in self.formulations
         )
         outputs = tuple(replace(out, name=f"{out.name}_{suffix}") for out in self.outputs)
-        return replace(self, name=f"{self.name}:{link}", formulations=ways, outputs=outputs)
+        return replace(
+            self,
+            name=f"{self.name}:{link}",
+            formula=self.formula.replace("a link", f"link {_said(link)}"),
+            formulations=ways,
+            outputs=outputs,
+            link=link,
+        )
+
+
+def _said(name: str) -> str:
+    """A name of a file in a formula: printable ASCII that means nothing to any language's comments;
+    the rest is escaped, and what is very long is cut."""
+    plain = "".join(c if re.match(r"[\w .:+-]", c, re.ASCII) else f"<{ord(c):x}>" for c in name)
+    return plain if len(plain) <= LONGEST_SAID else plain[:LONGEST_SAID] + "..."
+
+
+LONGEST_SAID: Final = 80
 
 
 QUANTITIES: Final[dict[str, Quantity]] = {}
@@ -138,6 +158,26 @@ def unknown_quantity(name: str) -> OptionError:
     near = difflib.get_close_matches(name, [*QUANTITIES, *LINK_QUANTITIES], 3, 0.4)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     return OptionError(f"no quantity is called {name!r}; {hint}symgen list shows them all")
+
+
+def _check_outputs(name: str, outputs: Sequence[Array]) -> None:
+    """Refuses a row one of whose arrays is called as another is that means something else: a
+    function that computes both would give one of them. Raises ValueError."""
+    known = [
+        (q.name, out)
+        for q in (*QUANTITIES.values(), *LINK_QUANTITIES.values())
+        for out in q.outputs
+    ]
+    for k, out in enumerate(outputs):
+        rows = [*known, *((name, other) for other in outputs[:k])]
+        other = next((by for by, array in rows if array.name == out.name and array != out), None)
+        if other is not None:
+            raise ValueError(
+                f"{name}: {other} has an output {out.name} that means something else; "
+                "call one of them otherwise"
+            )
+        if out in outputs[:k]:
+            raise ValueError(f"{name}: two outputs are called {out.name}; rename one of them")
 
 
 def quantity(
@@ -172,6 +212,7 @@ def quantity(
             Formulation(f"{title}/{r}", r, algorithm, source, suits, tried[r]) for r in regroupings
         )
         rows = LINK_QUANTITIES if of_link else QUANTITIES
+        _check_outputs(name, outputs)
         known = rows[name].formulations if name in rows else ()
         rows[name] = Quantity(
             name,

@@ -191,7 +191,7 @@ def base_parameters(system: System, ten: Sequence[Scalar]) -> list[Scalar]:
 
 @quantity(
     "wrench_regressor",
-    "W(q, qd, qdd) pi = force and moment",
+    "W(q, qd, qdd) pi = force and moment on a link",
     inputs=("q", "qd", "qdd"),
     of_link=True,
     outputs=(

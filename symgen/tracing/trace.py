@@ -27,6 +27,7 @@ from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import Sections, System, no_section
 from symgen.numbers.scalar import Scalar
 from symgen.tracing.coordinates import of_bodies, of_user
+from symgen.tracing.link_outputs import of_model
 from symgen.tracing.robot import Regroup, Robot, dimensions
 from symgen.tracing.singular import check_defined
 
@@ -157,6 +158,7 @@ def trace_all(
     Runtime parameters are regrouped once for all functions, so there one regrouping serves them
     all. Raises OptionError for a formulation that a quantity does not have, and for a quantity that
     this robot does not have (see `symgen.tracing.singular.check_defined`)."""
+    functions = [_distinct(robot, wanted) for wanted in functions]
     check_defined(robot, (q for wanted in functions for q in wanted.quantities))
     regroups = _regroups(robot)
     if not robot.runtime:
@@ -169,10 +171,15 @@ def trace_all(
     return min(each, key=lambda traced: sum(f.counts.total for f in traced))
 
 
+def _distinct(robot: Robot, wanted: Wanted) -> Wanted:
+    """The same with outputs of links whose names are those of no others of the robot."""
+    return replace(wanted, quantities=of_model(robot.model, wanted.quantities))
+
+
 def every_formulation(robot: Robot, wanted: Wanted, choice: Choice | None = None) -> list[Function]:
     """The program of a function in each of its formulations, as far as `choice` leaves them
     open."""
-    regroups = _regroups(robot)
+    wanted, regroups = _distinct(robot, wanted), _regroups(robot)
     return [_traced(regroups, wanted, parts) for parts in _ways(wanted, regroups, choice or {})]
 
 
