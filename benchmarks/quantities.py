@@ -13,15 +13,21 @@ n2 = n (n + 1) / 2, ten = 10 n, b base parameters, y and y_b ten and b with the 
 """
 
 
+OF_LINKS = """
+`--quantity frame_pose:tool0` is that of link tool0; its outputs bear the link's name too, as in `R_tool0`, in which what
+is neither an ASCII letter nor a digit is `_`. Where two outputs of a robot would be called the same (links `arm.1` and
+`arm-1`; `J_w` of link `x` and `J` of link `w_x`), or as another array of this page, the first in the order of this page
+and of the file keeps the name and the others have `_2`, `_3`, ... behind: names do not depend on what else is generated.
+"""
+
+
 def page() -> str:
     """The whole page."""
     tables = (
-        ("## Of the robot", QUANTITIES.values()),
-        ("## Of a link or fixed frame", LINK_QUANTITIES.values()),
+        ("## Of the robot\n", QUANTITIES.values()),
+        (f"## Of a link or fixed frame\n{OF_LINKS}", LINK_QUANTITIES.values()),
     )
-    return HEAD + "".join(
-        f"\n{title}\n\n" + "\n".join(_rows(rows)) + "\n" for title, rows in tables
-    )
+    return HEAD + "".join(f"\n{title}\n" + "\n".join(_rows(rows)) + "\n" for title, rows in tables)
 
 
 def _rows(quantities: Iterable[Quantity]) -> Iterator[str]:
