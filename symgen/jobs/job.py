@@ -24,7 +24,6 @@ from symgen.tracing.trace import Function, Wanted, every_formulation, trace_all
 CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 """What is computed where nothing else is asked for: a module small enough to be read."""
 
-EARTH: Final = (0.0, 0.0, -9.81)
 SNAPPED: Final = 1e-9
 """How near (rad) to a right angle an angle is taken for one where nothing else is said."""
 SCALARS: Final = ("double", "float")
@@ -33,7 +32,8 @@ ZEROS: Final = ("always", "once")
 NARROWEST: Final = 1e-9
 """Coulomb friction with a narrower step (rad/s or m/s) is better a sign."""
 
-Gravity = tuple[float, float, float] | Literal["runtime"]
+Gravity = tuple[float, float, float] | Literal["runtime"] | None
+"""In the axes of the root link; None for the file's own, see `symgen.reading.fall`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Job:
     root: str | None = None
     tip: str | None = None
     lock: tuple[tuple[str, float], ...] = ()
-    gravity: Gravity = EARTH
+    gravity: Gravity = None
     snap_angles: float = SNAPPED
     parameters: str = "constant"
     external_wrench: tuple[str, ...] = ()
@@ -71,13 +71,12 @@ class Job:
 
     def load(self) -> Loaded:
         """The robot. Raises SymgenError."""
-        pull = EARTH if self.gravity == "runtime" else self.gravity
         return load(
             self.file,
             root=self.root,
             tip=self.tip,
             lock=self.lock,
-            gravity=pull,
+            gravity=self.gravity,
             snap_angles=self.snap_angles,
             actuators=self.actuators,
             rotors=self.rotors,
@@ -196,7 +195,7 @@ class Job:
             self.batch,
             self.glue,
             self.target,
-            self.options(),
+            self.options(loaded),
             self.zeros,
         )
 
@@ -222,10 +221,11 @@ class Job:
         message = f"--snap-angles {wider.snap_angles:g} would save {now - then} of {now} operations"
         return (Notice(near[0].place, "note", near[0].element, message),)
 
-    def options(self) -> Mapping[str, Any]:
-        """The options as plain data; the file is left out, because its folder is nobody's business,
-        and so is that of the actuators."""
+    def options(self, loaded: Loaded) -> Mapping[str, Any]:
+        """The options as plain data, gravity in the axes of the root link; the file is left out,
+        because its folder is nobody's business, and so is that of the actuators."""
         said = {name: value for name, value in asdict(self).items() if name != "file"}
+        said["gravity"] = self.gravity or loaded.model.gravity
         return said | {"actuators": self.actuators and PurePath(self.actuators).name}
 
     def _runtime_links(self, loaded: Loaded) -> tuple[str, ...]:

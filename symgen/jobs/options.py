@@ -74,8 +74,8 @@ def _split(option: str, form: str, values: tuple[str, ...]) -> tuple[tuple[str, 
     return tuple((name, value) for name, _, value in pairs)
 
 
-def _gravity(ctx: click.Context, param: click.Parameter, text: str) -> Any:
-    if text == "runtime":
+def _gravity(ctx: click.Context, param: click.Parameter, text: str | None) -> Any:
+    if text in (None, "runtime"):
         return text
     try:
         x, y, z = (_finite(part) for part in text.split(","))
@@ -117,12 +117,11 @@ ROBOT_OPTIONS = (
     click.option(
         "--gravity",
         metavar="X,Y,Z|runtime",
-        default="0,0,-9.81",
-        show_default=True,
+        show_default="0,0,-9.81 in the axes of the file's root",
         callback=_gravity,
         help="Free fall in the axes of the root link, or of the world where the base floats "
-        "(m/s^2); or an "
-        "input of the functions.",
+        "(m/s^2); or an input of the functions. By default it keeps the direction that it has in "
+        "the whole file.",
     ),
     click.option(
         "--snap-angles",

@@ -10,6 +10,7 @@ from symgen.errors import Notice, OptionError, Place
 from symgen.mechanics.model import IDENTITY, Joint, Link, Model, Pose, Triple
 from symgen.reading.actuators import Drives, drives_of
 from symgen.reading.description import Inertial, JointElement, LinkElement
+from symgen.reading.fall import Gravity, above_root, free_fall
 from symgen.reading.mimic import following
 from symgen.reading.part import WORLD, Part, afloat, floats, part_of
 from symgen.reading.right_angles import RightAngle, Rounder, turn
@@ -48,7 +49,7 @@ def load(
     root: str | None = None,
     tip: str | None = None,
     lock: Sequence[tuple[str, float]] = (),
-    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    gravity: Gravity = None,
     snap_angles: float = 1e-9,
     base: str = "fixed",
     actuators: str | os.PathLike[str] | None = None,
@@ -59,28 +60,31 @@ def load(
 
     Link `root` becomes the base and only what it carries stays; with `tip` only the links from root
     to tip stay. `lock` holds joints at a value (rad or m). `gravity` is the acceleration of free
-    fall in root axes (m/s²). A `base` that is ``floating`` instead of ``fixed`` is free to move in
-    the world. Angles of the file within `snap_angles` (rad) of a multiple of pi/2 are made exact.
+    fall in root axes (m/s²), by default that of the file's own root (see `fall`). A `base` that is
+    ``floating`` instead of ``fixed`` is free to move in the world. Angles of the file within
+    `snap_angles` (rad) of a multiple of pi/2 are made exact.
 
     `actuators` is a TOML file of rotors and friction, `rotors` what is taken of rotors (see
     `actuators.driven`). A ``.xacro`` file is expanded with the arguments `xacro_args`.
 
     Raises RobotError where the file is not a robot that can be compiled, OptionError where an
     option does not fit it."""
-    pull, rounder = _gravity(gravity), Rounder(_tolerance(snap_angles))
+    rounder = Rounder(_tolerance(snap_angles))
     part = part_of(read(path, xacro_args), root, tip, lock)
     part = afloat(part) if floats(base) else part
     _check_supported(part)
+    pull, fall = free_fall(part, gravity, lambda joint: _joint_pose(part, joint, rounder))
     drives = drives_of(part.robot, actuators, rotors)
     model = _model(part, pull, rounder, drives)
     _check_size(part, model)
     still = drives.left_out(part.robot, [joint.name for joint in part.moving])
     notices = (
         *part.robot.notices,
+        *fall,
         *still,
         *_impossible(part),
         *_left_out(part),
-        *_held(part),
+        *_held(part, above_root(part) if gravity is None else ()),
         *rounder.notices(),
     )
     ordered = tuple(sorted(notices, key=lambda notice: notice.place.line))
@@ -89,13 +93,6 @@ def load(
     return Loaded(
         model, ordered, part.robot.sha256, os.fspath(path), right_angles, places, drives.sha256
     )
-
-
-def _gravity(gravity: Sequence[float]) -> Triple:
-    if len(gravity) != 3 or not all(map(math.isfinite, gravity)):
-        raise OptionError("gravity needs three finite numbers (m/s^2), such as 0 0 -9.81")
-    x, y, z = (float(g) for g in gravity)
-    return x, y, z
 
 
 def _tolerance(snap_angles: float) -> float:
@@ -266,8 +263,9 @@ def _impossible(part: Part) -> Iterator[Notice]:
             )
 
 
-def _held(part: Part) -> Iterator[Notice]:
-    kept = {joint.name for joint in part.joints}
+def _held(part: Part, turning: Sequence[JointElement]) -> Iterator[Notice]:
+    """What to say of joints that are held; `turning` are those left out that turn gravity."""
+    kept = {joint.name for joint in (*part.joints, *turning)}
     for joint in (j for j in part.robot.joints if j.name in part.held):
         for level, message in _held_messages(joint, part.held[joint.name], joint.name in kept):
             yield Notice(part.robot.place(joint.line), level, _element(joint), message)

@@ -659,7 +659,7 @@ def test_trace_load_and_generate(tmp_path):
     )
     assert module.name == "p" and loaded.file == PENDULUM and len(steps) == 3
     assert sorted(paths) == [tmp_path / "out" / "manifest.json", tmp_path / "out" / "p.py"]
-    assert symgen.Job(PENDULUM).options()["scalar"] == "double"
+    assert (job := symgen.Job(PENDULUM)).options(job.load())["scalar"] == "double"
 
 
 README_USE = (

@@ -132,7 +132,9 @@ def test_root_leaves_out_what_it_does_not_carry(read):
     assert (loaded.model.joint_names, loaded.model.gravity) == (("elbow",), (0.0, 9.81, 0.0))
     assert [link.name for link in loaded.model.base] == ["plate"]
     assert messages(loaded) == [
-        "note: <robot>: 3 links with 19 kg in all left out by --root and --tip"
+        "note: <robot>: --gravity is in the axes of link 'plate', which --root turned against link "
+        "'base'",
+        "note: <robot>: 3 links with 19 kg in all left out by --root and --tip",
     ]
 
 

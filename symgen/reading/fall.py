@@ -1,0 +1,87 @@
+"""Which way things fall: free fall in the axes of the link that is compiled as the root.
+
+A file's gravity points along -z of its own root. Another root (--root) may be turned against that
+one, and what it carries still hangs the way it does in the whole robot."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, Literal
+
+from symgen.errors import Notice, OptionError
+from symgen.mechanics.model import IDENTITY, Matrix3, Pose, Triple
+from symgen.reading.description import JointElement
+from symgen.reading.part import WORLD, Part
+from symgen.reading.tree import joint_above
+from symgen.reading.unfold import TYPES
+from symgen.text import shown
+
+EARTH: Final = (0.0, 0.0, -9.81)
+"""Free fall in the axes of the file's root, or of the world where the base floats (m/s²)."""
+
+Gravity = Sequence[float] | Literal["runtime"] | None
+"""Free fall in the axes of the link compiled as the root (m/s²), ``runtime`` where it is an input
+in these axes, None for that of `EARTH`."""
+
+
+def free_fall(
+    part: Part, gravity: Gravity, seen: Callable[[JointElement], Pose]
+) -> tuple[Triple, tuple[Notice, ...]]:
+    """The acceleration of free fall in the axes of the part's root (m/s²), and what to say of it.
+
+    `seen` gives the pose of a joint's child link in its parent link: joints that --root leaves out
+    are at 0, or where --lock holds them. Raises OptionError for what is no acceleration."""
+    given = None if gravity is None or gravity == "runtime" else _checked(gravity)
+    above = above_root(part)
+    turned = IDENTITY
+    for joint in above:
+        turned = (Pose(turned) @ Pose(seen(joint).rotation)).rotation
+    fall = _inside(turned, EARTH) if given is None else given
+    if turned == IDENTITY:
+        return fall, ()
+    said = " ".join(_said(part, above, gravity, fall))
+    return fall, (Notice(part.robot.place(part.robot.line), "note", "<robot>", said),)
+
+
+def _checked(gravity: Sequence[float]) -> Triple:
+    if len(gravity) != 3 or not all(map(math.isfinite, gravity)):
+        raise OptionError("gravity needs three finite numbers (m/s^2), such as 0 0 -9.81")
+    x, y, z = (float(g) for g in gravity)
+    return x, y, z
+
+
+def above_root(part: Part) -> list[JointElement]:
+    """The joints from the file's root to that of the part; none where that floats in the world."""
+    if part.root == WORLD:
+        return []
+    above, joints, link = joint_above(part.robot.joints), list[JointElement](), part.root
+    while link in above:
+        joints.append(above[link])
+        link = above[link].parent
+    return joints[::-1]
+
+
+def _inside(turned: Matrix3, fall: Triple) -> Triple:
+    """A vector of the file's root in the axes of a link that is turned so against it."""
+    x, y, z = (sum(turned[i][k] * fall[i] for i in range(3)) + 0.0 for k in range(3))
+    return x, y, z
+
+
+def _said(
+    part: Part, above: Sequence[JointElement], gravity: Gravity, fall: Triple
+) -> Iterator[str]:
+    root, first = shown(part.root), shown(above[0].parent)
+    what = {True: "--gravity", gravity == "runtime": "the input g", gravity is None: "free fall"}
+    yield f"{what[True]} is"
+    if gravity is None:
+        yield f"({', '.join(f'{x:.6g}' for x in fall)}) m/s^2"
+    yield f"in the axes of link '{root}', which --root turned against link '{first}'"
+    if gravity is None:
+        yield f"of the file; its direction is that of the whole robot{_held(part, above)};"
+        yield "--gravity X,Y,Z gives another, in these axes"
+
+
+def _held(part: Part, above: Sequence[JointElement]) -> str:
+    """Where the joints that move are."""
+    moving = [joint for joint in above if joint.kind in TYPES]
+    places = [f"'{shown(joint.name)}' at {part.held.get(joint.name, 0.0):g}" for joint in moving]
+    return f" with joint {', '.join(places)}" if places else ""
