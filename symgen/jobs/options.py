@@ -223,8 +223,8 @@ SCALAR = click.option(
 BATCH = click.option(
     "--batch",
     metavar="W|auto",
-    help="Add C functions for many states at once, on vectors of W states (2, 4, 8, ...), or as "
-    "many as the processor has room for that the C is compiled for (auto). Needs --trig inline.",
+    help="Add C functions for many states at once, in blocks of W states (2, 4, 8, ...), or of 64 "
+    "bytes an entry (auto), on vectors as long as the processor has. Needs --trig inline.",
 )
 CHUNK = click.option(
     "--chunk",

@@ -155,7 +155,7 @@ def _docstring(module: Module) -> str:
         "`threads` share the states,",
         "and the GIL is released. What needs the inverse of M raises numpy.linalg.LinAlgError "
         "where that is not",
-        "positive definite.",
+        "positive definite or a result not finite.",
         "",
         *map(comment, conventions(module)),
         "",

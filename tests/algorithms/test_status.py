@@ -89,6 +89,59 @@ def test_bad_parameters_are_told(case, damage):
                 call(*inputs.values())
 
 
+EVERYWHERE = {
+    "whole": {},
+    "float": {"scalar": "float"},
+    "inline": {"trig": "inline"},
+    "pieces": {"chunk": 5},
+    "inputs": {"parameters": "runtime", "gravity": "runtime"},
+    "zeros once": {"zeros": "once"},
+}
+FLAGS = {
+    "plain": ("-O2",),
+    "nothing but numbers": ("-O2", "-ffinite-math-only"),
+    "fast": ("-O3", "-ffast-math"),
+}
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+@pytest.mark.parametrize("case", EVERYWHERE)
+def test_no_result_without_a_status_is_not_a_number(case, flags):
+    """NaN or infinity in any entry of an input: an error, or finite results that do not need it."""
+    if case == "inline" and flags == "fast":
+        pytest.skip("refused, see test_trig")
+    module, folder = generated("pendulum", quantities=INVERTING, **EVERYWHERE[case])
+    compiled_, python = (
+        build(module, folder, FLAGS[flags]),
+        imported(folder / f"{module.name}.py"),
+    )
+    rng = np.random.default_rng(2)
+    for d in inverting(module):
+        sound = state(module, d, rng)
+        for run in (compiled_, python):
+            told = sum(not finite(getattr(run, d.name), damaged) for damaged in damages(sound))
+            assert told >= 2, d.name  # at least a position matters, NaN and infinity
+
+
+def damages(inputs):
+    """The inputs with one entry that is no number, or infinite."""
+    for name, array in inputs.items():
+        for k in range(array.size):
+            for value in (np.nan, np.inf):
+                yield inputs | {name: np.where(np.arange(array.size) == k, value, array)}
+
+
+def finite(call, inputs):
+    """Whether there is a result, which then must be finite."""
+    try:
+        found = call(*inputs.values())
+    except np.linalg.LinAlgError:
+        return False
+    results = found if isinstance(found, tuple) else (found,)
+    assert all(np.isfinite(x).all() for x in results)
+    return True
+
+
 def test_every_pivot_is_watched():
     """As many as joints, and as divisions."""
     module, _ = made("double")

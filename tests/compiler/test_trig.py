@@ -3,6 +3,7 @@ library."""
 
 import math
 import re
+import shutil
 import subprocess
 from functools import cache
 
@@ -115,9 +116,31 @@ int main(void)
 """
 
 
+FREE_ORDER = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")
+"""What lets a compiler change the order of operations, bit by bit."""
+FLAGS = {
+    "gcc": (
+        ("-O0",),
+        ("-O2",),
+        ("-O3",),
+        ("-O0", "-funsafe-math-optimizations"),
+        ("-O2", "-funsafe-math-optimizations"),
+        ("-O3", *FREE_ORDER),
+        ("-O2", "-ffinite-math-only"),
+    ),
+    "clang": (("-O2",), ("-O2", "-funsafe-math-optimizations"), ("-O3", *FREE_ORDER)),
+}
+ways = pytest.mark.parametrize(
+    "compiler, flags", [(name, flags) for name, rows in FLAGS.items() for flags in rows]
+)
+
+
 @scalars
-@pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
-def test_c_gives_the_same_bits(scalar, level, tmp_path):
+@ways
+def test_c_gives_the_same_bits(scalar, compiler, flags, tmp_path):
+    """In a file of the user's that includes the header, too, whatever he lets the compiler do."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
     _, folder = generated("ur5", quantities=BOTH, trig="inline", scalar=scalar)
     x = angles(scalar)[::23]
     suffix = "f" if scalar == "float" else ""
@@ -127,13 +150,14 @@ def test_c_gives_the_same_bits(scalar, level, tmp_path):
     compiled(
         "-std=c99",
         "-Wall",
-        level,
+        *flags,
         "-ffp-contract=off",
         f"-I{folder}",
         "x.c",
         "-o",
         "x",
         cwd=tmp_path,
+        compiler=compiler,
     )
     printed = subprocess.run(
         [tmp_path / "x"], capture_output=True, text=True, check=True
@@ -142,11 +166,45 @@ def test_c_gives_the_same_bits(scalar, level, tmp_path):
     assert np.array_equal(found, np.array(sincos(x, scalar), float))
 
 
-def test_fast_math_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    "flags", ["-O3 -funsafe-math-optimizations", f"-O2 {' '.join(FREE_ORDER)}"]
+)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@scalars
+def test_functions_are_right_whatever_order_is_allowed(scalar, compiler, flags, tmp_path):
+    """Those for one state and for many; -flto sees through the files."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    _, folder = generated("ur5", quantities=BOTH, trig="inline", scalar=scalar, batch="auto")
+    more = ("-flto",) if compiler == "gcc" else ()
+    given = ("-std=c99", *flags.split(), *more, f"-I{folder}", *c_files(folder), "-o", "x")
+    compiled(*given, cwd=tmp_path, compiler=compiler)
+    assert subprocess.run([tmp_path / "x"], check=False).returncode == 0
+
+
+REFUSED = {
+    "gcc -ffast-math": "no -ffast-math",
+    "gcc -Ofast": "no -ffast-math",
+    "gcc -D_M_FP_FAST": "no /fp:fast",
+    "gcc -D__clang__ -D__clang_major__=10": "use symgen --trig libm",
+    "gcc -std=c99 -m32 -mfpmath=387": "no x87",
+    "gcc -std=gnu99 -m32 -march=pentium3 -mfpmath=sse": "no x87",
+    "g++ -x c++ -std=c++98 -m32 -mfpmath=387": "no x87",
+    "clang -ffast-math": "no -ffast-math",
+    "clang -ffinite-math-only": "no -ffinite-math-only",
+}
+"""By command: a part of what is said."""
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_arithmetic_that_cannot_be_put_right_is_refused(command):
+    compiler, *flags = command.split()
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
     _, folder = generated("ur5", quantities=BOTH, trig="inline")
-    command = ["gcc", "-ffast-math", f"-I{folder}", "-c", str(folder / "ur5_inverse_dynamics.c")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode and "no -ffast-math" in done.stderr
+    given = [compiler, *flags, "-fsyntax-only", str(folder / "ur5_inverse_dynamics.c")]
+    done = subprocess.run(given, capture_output=True, text=True, check=False)
+    assert done.returncode and REFUSED[command] in done.stderr
 
 
 CASES = {

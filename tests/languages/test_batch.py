@@ -135,6 +135,71 @@ def test_blocks_have_the_bits_of_single_states(which, flags):
         assert all(same_bits(x, wanted) for x, wanted in pairs), name
 
 
+CALLER = """#include <stdlib.h>
+#include <string.h>
+#include "pendulum_batch.h"
+enum { N = 5, SIZE = 2, GUARD = 64 };
+int main(void)
+{
+    const size_t places = (N + PENDULUM_BATCH - 1) / PENDULUM_BATCH * PENDULUM_BATCH * SIZE;
+    pendulum_real *q = calloc(places, sizeof *q);
+    pendulum_real *g = calloc(places + GUARD, sizeof *g);
+    size_t bad = 0, s, k;
+    for (s = 0; s < N; ++s) {
+        for (k = 0; k < SIZE; ++k) {
+            q[PENDULUM_BATCH_AT(SIZE, s, k)] = (pendulum_real)(1 + s) / (pendulum_real)(2 + k);
+        }
+    }
+    pendulum_gravity_batch(N, q, g);
+    for (s = 0; s < N; ++s) {
+        pendulum_real own[SIZE], wanted[SIZE];
+        for (k = 0; k < SIZE; ++k) {
+            own[k] = q[PENDULUM_BATCH_AT(SIZE, s, k)];
+        }
+        pendulum_gravity(own, wanted);
+        for (k = 0; k < SIZE; ++k) {
+            bad += !(g[PENDULUM_BATCH_AT(SIZE, s, k)] == wanted[k]);
+        }
+    }
+    for (k = 0; k < GUARD; ++k) {
+        bad += !(g[places + k] == 0);
+    }
+    bad += pendulum_batch_width() != PENDULUM_BATCH;
+    free(q);
+    free(g);
+    return bad != 0;
+}
+"""
+NO_VECTORS = ("-DPENDULUM_NO_VECTORS",)
+NATIVE = ("-march=native",)
+
+
+@pytest.mark.parametrize("batch", ["auto", "2", "16"])
+@pytest.mark.parametrize(
+    "own, users", [(NO_VECTORS, ()), ((), NO_VECTORS), (NATIVE, ()), ((), NATIVE)]
+)
+def test_flags_of_module_and_caller_may_differ(own, users, batch, tmp_path):
+    """The layout of blocks is an interface: a caller that is compiled otherwise writes no entry
+    elsewhere."""
+    _, folder = generated("pendulum", trig="inline", quantities=("gravity",), batch=batch)
+    (tmp_path / "user.c").write_text(CALLER)
+    exact = ("-std=c99", "-O1", "-ffp-contract=off", f"-I{folder}")
+    compiled(*exact, *own, "-c", *c_files(folder, ["_selftest"]), cwd=tmp_path)
+    compiled(*exact, *users, "user.c", *tmp_path.glob("*.o"), "-o", "x", cwd=tmp_path)
+    assert subprocess.run([tmp_path / "x"], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("scalar, states", [("double", 8), ("float", 16)])
+def test_the_width_does_not_depend_on_flags(scalar, states):
+    _, folder = generated(
+        "pendulum", trig="inline", quantities=("gravity",), batch="auto", scalar=scalar
+    )
+    for flags in ((), ("-D__AVX__",), ("-D__AVX__", "-D__AVX512F__"), NO_VECTORS, ("-U__GNUC__",)):
+        command = ["gcc", "-dM", "-E", *flags, str(folder / "pendulum_batch.h")]
+        text = subprocess.check_output(command, text=True)
+        assert re.search(r"#define PENDULUM_BATCH (.*)", text)[1].split() == [str(states)]
+
+
 def test_threads_of_openmp_change_nothing():
     given = inputs("pieces", "forward_dynamics_derivatives")
     both = [
@@ -176,9 +241,11 @@ def test_lanes_beyond_the_last_state_do_not_count_as_failures():
     wrong = [x.copy() for x in given]
     names = [a.name for a in f.d.arguments if a.direction == "in"]
     wrong[names.index("par")][[2, 9, 20]] *= -1.0
+    wrong[names.index("tau")][[5, 20], 0] = np.nan
+    wrong[names.index("qd")][12, 1] = np.inf
     out = np.full((N + 1, module.dof), 7.0)
     words = [w for x in (*wrong, out) for w in (x, x.shape[1])]
-    assert library._run("forward_dynamics_rows", N, *words) == 3
+    assert library._run("forward_dynamics_rows", N, *words) == 5
     assert (out[N] == 7.0).all()
     assert library._run("forward_dynamics_rows", 0, *words) == 0
 
@@ -318,7 +385,7 @@ assert equal(pendulum.inverse_dynamics(wide[:, :2], wide[:, 2:4], wide[:, 4:], p
              one.inverse_dynamics(wide[:, :2], wide[:, 2:4], wide[:, 4:], par))
 
 for call, error in (
-    (lambda: pendulum.forward_dynamics(q, qd, x, -par), "the mass matrix is not positive definite in 1000 states"),
+    (lambda: pendulum.forward_dynamics(q, qd, x, -par), "not positive definite or a result not finite, in 1000 states"),
     (lambda: pendulum.inverse_dynamics(q[:, :1], qd, x, par), "q must have 2 entries along its last axis"),
     (lambda: pendulum.inverse_dynamics(q, qd, x, par, out=np.empty((3, 2))), "out for tau must be"),
     (lambda: pendulum.inverse_dynamics(q, qd, x, par, threads=0), "threads must be a number of threads"),

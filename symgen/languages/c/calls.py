@@ -43,7 +43,7 @@ class Compiled:
 
     Arguments broadcast over leading axes like those of the generated Python module. A function that
     needs the inverse of the mass matrix raises numpy.linalg.LinAlgError where that is not positive
-    definite."""
+    definite or a result not finite."""
 
     def __init__(self, module: Module, library: Library) -> None:
         self._library = library
@@ -70,7 +70,8 @@ class Compiled:
             bad = self._library.call(name, int(np.prod(batch, dtype=int)), *arrays, *results)
             if bad:
                 raise np.linalg.LinAlgError(
-                    f"{d.name}: the mass matrix is not positive definite in {bad} states"
+                    f"{d.name}: the mass matrix is not positive definite or a result not finite, "
+                    f"in {bad} states"
                 )
             return results[0] if len(results) == 1 else tuple(results)
 

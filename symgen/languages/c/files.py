@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from symgen.languages.c.function import WORK, CFunction
 from symgen.languages.c.glue import glue_files
-from symgen.languages.c.info import information
+from symgen.languages.c.info import LARGEST, information
 from symgen.languages.c.lanes import batch_files, batch_functions
 from symgen.languages.c.text import comment, literal, numbers, string
 from symgen.languages.c.trig import trig_header
@@ -25,7 +25,7 @@ CALLS: Final = (
 )
 
 FAILURE: Final = (
-    "0, or 1 where M is not positive definite: then the outputs are written but mean nothing."
+    "0 where M is positive definite and all outputs are finite, else 1: then they mean nothing."
 )
 """What a function that inverts M returns."""
 
@@ -81,6 +81,7 @@ def _context(module: Module) -> dict[str, Any]:
         "numbers": lambda values: numbers(values, module.scalar),
         "failure": FAILURE,
         "libm": any(f.math for f in functions(module)),
+        "largest": LARGEST[module.scalar],
         **information(module),
     }
 

@@ -52,7 +52,7 @@ def dialect(module: Module) -> Dialect:
         literal=lambda x: literal(x, scalar),
         input=lambda array, k: f"{array}[{k}]",
         declare=f"const {scalar} {{name}}",
-        entry=_entry,
+        entry=lambda array, shape, k: f"{array}[{place(shape, k)}]",
         pair=f"{module.name}_sincos({{angle}}, &{{sine}}, &{{cosine}});" if inline else "",
         reserve=f"{scalar} {{name}};",
         loop=partial(_loop, module.name, scalar) if inline else None,
@@ -87,10 +87,9 @@ def _loop(name: str, scalar: str, angles: Sequence[str], number: str) -> list[st
     ]
 
 
-def _entry(array: str, shape: tuple[int, ...], k: int) -> str:
-    if len(shape) == 1:
-        return f"{array}[{k}]"
-    return f"{array}[{shape[-1]} * {k // shape[-1]} + {k % shape[-1]}]"
+def place(shape: tuple[int, ...], k: int) -> str:
+    """The index of entry `k` of an array, in rows and columns where it has them."""
+    return str(k) if len(shape) == 1 else f"{shape[-1]} * {k // shape[-1]} + {k % shape[-1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +189,15 @@ class CFunction:
     @property
     def signature(self) -> str:
         """Declaration, without a semicolon."""
-        return declaration(self.returns, self.full_name, self.real, self.arguments)
+        return self.declaration(self.returns, self.full_name, self.arguments)
+
+    def declaration(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
+        """A function's head with arrays as its parameters."""
+        return head(f"{start} {name}", [self.parameter(a) for a in arguments])
+
+    def parameter(self, a: Argument) -> str:
+        """An array in a function's head."""
+        return f"{constant(a)}{self.real} {a.name}[{a.size}]"
 
     @property
     def verdict(self) -> str:
@@ -232,11 +239,22 @@ class CFunction:
     @property
     def checks(self) -> list[str]:
         """Lines that return the status, where the function is in one piece."""
-        return self.status(signed(self.d.program, self.d.pivots, self._names))
+        return self.status(signed(self.d.program, self.d.pivots, self._names), self.finite)
 
-    def status(self, pivots: Sequence[str]) -> list[str]:
-        """The lines that return 0 if all pivots are regular, else 1; none without pivots."""
-        calls = joined([f"regular({x})" for x in pivots], " && ")
+    @property
+    def finite(self) -> list[str]:
+        """Calls that tell whether all entries of each output are finite numbers."""
+        return [f"all_finite({a.name}, {a.size})" for a in self.outputs]
+
+    @property
+    def outputs(self) -> list[Argument]:
+        """The arrays that it writes."""
+        return [a for a in self.d.arguments if a.direction == "out"]
+
+    def status(self, pivots: Sequence[str], others: Sequence[str] = ()) -> list[str]:
+        """The lines that return 0 if all pivots are regular and what `others` call holds, else 1;
+        none without pivots."""
+        calls = joined([*(f"regular({x})" for x in pivots), *others], " && ")
         return f"return ({calls}) ? 0 : 1;".split(NEWLINE) if pivots else []
 
     @cached_property
@@ -262,7 +280,7 @@ class CFunction:
             signed(self.d.program, [ref for ref in self.d.pivots if ref.node in here], where)
         )
         start = f"static {self.module.name.upper()}_NOINLINE {self.verdict if checks else 'void'}"
-        signature = declaration(start, name, self.real, own)
+        signature = self.declaration(start, name, own)
         return Piece(
             signature,
             f"{name}({', '.join(a.name for a in own)})",
@@ -287,11 +305,6 @@ def _arrays(line: Line) -> Iterator[str]:
     for text in (line.right, *line.left):
         for part in text.split("[")[:-1]:
             yield part.split("(")[-1].split(" ")[-1].lstrip("-&")
-
-
-def declaration(start: str, name: str, real: str, arguments: Sequence[Argument]) -> str:
-    """A function's head with arrays as its parameters."""
-    return head(f"{start} {name}", [f"{constant(a)}{real} {a.name}[{a.size}]" for a in arguments])
 
 
 def constant(a: Argument) -> str:

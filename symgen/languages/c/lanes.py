@@ -13,10 +13,10 @@ from symgen.languages.c.function import (
     NEWLINE,
     CFunction,
     constant,
-    declaration,
     dialect,
     head,
     joined,
+    place,
 )
 from symgen.languages.c.text import BYTES, literal
 from symgen.languages.c.trig import INLINE, rows, steps
@@ -30,7 +30,10 @@ INTEGERS: Final = {"double": "long long", "float": "int"}
 """By scalar: a signed integer of the same size, for masks."""
 
 NATIVE: Final = (("__AVX512F__", 64), ("__AVX__", 32), ("", 16))
-"""What ``auto`` looks for, and the bytes of a vector there."""
+"""By condition of the preprocessor, the last without: the bytes of a vector."""
+
+AUTO: Final = 64
+"""Bytes that an entry of a block of ``auto`` takes: the longest vector."""
 
 LONGER: Final = 8
 """Pieces of a batch function are this much longer: it is for hosts, where stack is no matter and
@@ -56,12 +59,21 @@ class BatchFunction(CFunction):
         return replace(
             plain,
             operations={**functions(lambda op: call(f"{name}_lanes_{op.name}")), **own},
+            input=lambda array, k: self._at(array, str(k)),
+            entry=lambda array, shape, k: self._at(array, place(shape, k)),
             declare=f"const {self.real} {{name}}",
             reserve=f"{self.real} {{name}};",
             pair=f"{name}_lanes_sincos({{angle}}, &{{sine}}, &{{cosine}});",
             loop=None,
             alone=self._spread,
         )
+
+    def _at(self, array: str, entry: str) -> str:
+        """An entry of some lanes of a block, which lie beside those of the other lanes."""
+        return f"{array}[{self.module.name.upper()}_AT({entry})]"
+
+    def parameter(self, a: Argument) -> str:
+        return f"{constant(a)}{self.real} *{a.name}"
 
     def _spread(self, number: Text) -> Text:
         return call(f"{self.module.name.upper()}_SPREAD")(number)
@@ -89,15 +101,15 @@ class BatchFunction(CFunction):
 
     @property
     def block_signature(self) -> str:
-        """Declaration of the function of a whole block of vectors."""
+        """Declaration of the function of as many states as a vector holds."""
         start = f"static {self.verdict if self.d.pivots else 'void'}"
-        return declaration(start, "block", self.real, self.d.arguments)
+        return self.declaration(start, "vectors", self.d.arguments)
 
     @property
     def lanes_signature(self) -> str:
         """Declaration of the function of the first states of a block."""
-        arrays = [f"{constant(a)}{self.real} *{a.name}" for a in self.d.arguments]
-        return head(f"static {self.returns} lanes", ["size_t states", *arrays])
+        arrays = map(self._pointer, self.d.arguments)
+        return head(f"static {self.returns} block", ["size_t states", *arrays])
 
     @property
     def batch_signature(self) -> str:
@@ -119,15 +131,20 @@ class BatchFunction(CFunction):
         return f"{constant(a)}{self.module.name}_real *{a.name}"
 
     @property
-    def names(self) -> str:
-        """Its arguments in a call."""
-        return ", ".join(a.name for a in self.d.arguments)
+    def lanes(self) -> str:
+        """Its arguments in a call for the lanes of a block from `j` on."""
+        return ", ".join(f"({constant(a)}{self.real} *)({a.name} + j)" for a in self.d.arguments)
 
-    def status(self, pivots: Sequence[str]) -> list[str]:
-        """The lines that return the mask of the lanes where all pivots are regular; none without
-        pivots."""
-        tests = joined([f"{self.module.name.upper()}_REGULAR({x})" for x in pivots], " & ")
-        return f"return {tests};".split(NEWLINE) if pivots else []
+    @property
+    def finite(self) -> list[str]:
+        """Calls that tell in which lanes all entries of each output are finite numbers."""
+        return [f"{self.real}_finite({a.name}, {a.size})" for a in self.outputs]
+
+    def status(self, pivots: Sequence[str], others: Sequence[str] = ()) -> list[str]:
+        """The lines that return the mask of the lanes where all pivots are regular and what
+        `others` call holds; none without pivots."""
+        tests = [*(f"{self.module.name.upper()}_REGULAR({x})" for x in pivots), *others]
+        return f"return {joined(tests, ' & ')};".split(NEWLINE) if pivots else []
 
     @property
     def shared(self) -> list[Argument]:
@@ -157,7 +174,14 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     names = ", ".join(dict.fromkeys(a.name for f in made for a in f.shared))
     name, given = (
         module.name,
-        shared | numbers | {"lanes": _lanes(module), "batches": made, "shared_names": names},
+        shared
+        | numbers
+        | {
+            "width": width(module),
+            "vectors": _vectors(module),
+            "batches": made,
+            "shared_names": names,
+        },
     )
     files = {
         f"{name}_batch.h": render("c/batch.h.jinja", **given),
@@ -189,8 +213,14 @@ def _laned(module: Module, made: Sequence[BatchFunction]) -> list[tuple[str, str
     ]
 
 
-def _lanes(module: Module) -> list[tuple[str, int]]:
-    """The lanes of a block: by condition of the preprocessor, the last without."""
-    if module.batch != "auto":
-        return [("", int(str(module.batch)))]
-    return [(condition, size // BYTES[module.scalar]) for condition, size in NATIVE]
+def width(module: Module) -> int:
+    """The states of a block, whatever the C is compiled for: their layout is an interface."""
+    return AUTO // BYTES[module.scalar] if module.batch == "auto" else int(str(module.batch))
+
+
+def _vectors(module: Module) -> list[tuple[str, int]]:
+    """The lanes of a vector, at most a block's: by condition of the preprocessor, the last
+    without."""
+    found = [(text, min(width(module), size // BYTES[module.scalar])) for text, size in NATIVE]
+    least = found[-1][1]
+    return [row for row in found if row[1] > least] + [("", least)]

@@ -81,12 +81,18 @@ def comment(text: str) -> str:
 
 
 def _body(d: Description) -> list[list[str]]:
-    """The blocks of lines of a function, the check of its pivots last."""
+    """The blocks of lines of a function, the checks of its pivots and results last."""
     made = statements(d.program, DIALECT, zeros(d.program), [ref.node for ref in d.pivots])
     where = variables(d.program, made)
     lines = [_block(block) for block in blocks(made, where, DIALECT)]
     if d.pivots:
-        lines.append([f"_check_regular({', '.join(signed(d.program, d.pivots, where))})"])
+        outputs = [a.name for a in d.arguments if a.direction == "out"]
+        lines.append(
+            [
+                f"_check_regular({', '.join(signed(d.program, d.pivots, where))})",
+                f"_check_finite({', '.join(outputs)})",
+            ]
+        )
     return lines
 
 
