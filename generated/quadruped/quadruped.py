@@ -119,6 +119,12 @@ def _check_regular(*reciprocals: Array | float) -> None:
         raise np.linalg.LinAlgError("the mass matrix is not positive definite")
 
 
+def _check_finite(*outputs: Array) -> None:
+    """Raises LinAlgError unless every result is finite, in every state."""
+    if not all(np.isfinite(x).all() for x in outputs):
+        raise np.linalg.LinAlgError("a result is not finite")
+
+
 def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     """tau = M(q) qdd + C(q, qd) qd + g(q).
 
@@ -1635,7 +1641,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     Formulation: forward_dynamics_articulated/minimal
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.3 and section 6.5
 
-    Raises numpy.linalg.LinAlgError where the mass matrix is not positive definite.
+    Raises numpy.linalg.LinAlgError where the mass matrix is not positive definite or a result not finite.
     """
     batch, taken = _taken_apart(("q", q, 19), ("qd", qd, 18), ("tau", tau, 18))
     _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
@@ -2642,5 +2648,6 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     qdd[..., 17] = 205.2119737082419 * t283 - t882 - t883
 
     _check_regular(d17, d14, d11, d8, d16, d13, d10, d7, d6, d5, -t789, d3, d2, d1)
+    _check_finite(qdd)
 
     return qdd

@@ -10,7 +10,7 @@
  * Operations:   2520 (1183 + or -, 1291 *, 14 /, 32 sin or cos)
  * Formulation:  forward_dynamics_articulated/minimal
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.3 and section 6.5
- * Status:       0, or 1 where M is not positive definite: then the outputs are written but mean nothing.
+ * Status:       0 where M is positive definite and all outputs are finite, else 1: then they mean nothing.
  * Work array:   w[QUADRUPED_FORWARD_DYNAMICS_WORK], 261 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
@@ -24,10 +24,28 @@
 #define QUADRUPED_NOINLINE
 #endif
 
+/* The status tells NaN and infinity, so no compiler may take it for granted that there is none. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__FINITE_MATH_ONLY__) && (__FINITE_MATH_ONLY__ > 0)
+#pragma GCC optimize("no-finite-math-only")
+#endif
+#if (defined(__FINITE_MATH_ONLY__) && (__FINITE_MATH_ONLY__ > 0)) || defined(_M_FP_FAST)
+#error "quadruped needs NaN and infinity: no -ffinite-math-only, no /fp:fast"
+#endif
+
 /* Whether a reciprocal of a pivot is positive and finite, as it is where the pivot is. */
 static int regular(double x)
 {
     return (x > 0.0) && (x <= DBL_MAX);
+}
+
+/* Whether all entries are finite; comparisons with NaN are false. */
+static int all_finite(const quadruped_real x[], int size)
+{
+    int good = 1;
+    for (int k = 0; k < size; ++k) {
+        good &= ((x[k] >= -DBL_MAX) && (x[k] <= DBL_MAX)) ? 1 : 0;
+    }
+    return good;
 }
 
 static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
@@ -1104,5 +1122,5 @@ int quadruped_forward_dynamics(const quadruped_real q[19], const quadruped_real 
     bad += part9(tau, w);
     bad += part10(qd, tau, w, qdd);
     part11(w, qdd);
-    return (bad == 0) ? 0 : 1;
+    return ((bad == 0) && all_finite(qdd, 18)) ? 0 : 1;
 }
