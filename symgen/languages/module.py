@@ -28,6 +28,9 @@ TEST_STATES = 5
 SPREAD = {"q": 3.0, "qdd": 5.0, "tau": 10.0, "g": 9.81}
 """Test inputs are drawn evenly from plus or minus this (2 where nothing is said)."""
 
+WIDEST = 1e4
+"""Limits beyond this (rad or m) stand for none: files say 1e16 or 1.8e308."""
+
 Numbers = tuple[float, ...]
 
 
@@ -252,7 +255,8 @@ class Module:
 
 
 def _or(limit: float | None, otherwise: float) -> float:
-    return otherwise if limit is None else limit
+    """A limit, or `otherwise` where there is none, or one so wide that it stands for none."""
+    return otherwise if limit is None or abs(limit) > WIDEST else limit
 
 
 def _rows(coordinates: Sequence[Coordinate]) -> list[tuple[int, str, str, str, str]]:

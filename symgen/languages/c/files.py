@@ -50,7 +50,11 @@ def functions(module: Module) -> tuple[CFunction, ...]:
 
 
 def files(module: Module) -> dict[str, str]:
-    """The C files of a module: header, data, one source a function, self-test, glue."""
+    """The C files of a module: header, data, one source a function, self-test, glue.
+
+    Raises OptionError where the scalar type cannot hold the robot's numbers."""
+    for ten in module.robot.blocks.values():
+        numbers(ten, module.scalar)  # refused before anything is computed with them
     name, shared = module.name, _context(module)
     made = {
         f"{name}.h": render("c/module.h.jinja", **shared),

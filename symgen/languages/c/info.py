@@ -2,10 +2,11 @@
 functions, joints, limits."""
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any, Final
 
-from symgen.languages.c.text import numbers, string
+from symgen.languages.c.text import fits, numbers, string
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
 from symgen.mechanics.coupling import velocities
@@ -54,12 +55,20 @@ def _value(value: Any) -> str:
 
 def _joints(module: Module) -> Iterator[list[str]]:
     """Name, unit and limits of each joint as initialisers."""
-    most = LARGEST[module.scalar]
     bodies = {body.joint.name: body for body in module.robot.model.bodies}
     for row in velocities(module.robot.model):
         x = bodies[row.name].joint.limits
-        limits = [(x.lower, f"-{most}"), (x.upper, most), (x.velocity, most), (x.effort, most)]
+        ends = (x.upper, x.velocity, x.effort)
+        limits = [(x.lower, -math.inf), *((end, math.inf) for end in ends)]
         texts = (
-            absent if value is None else numbers([value], module.scalar) for value, absent in limits
+            _limit(absent if value is None else value, module.scalar) for value, absent in limits
         )
         yield [string(row.name), string(row.unit.removesuffix("/s")), *texts]
+
+
+def _limit(value: float, scalar: str) -> str:
+    """A limit; one that the scalar type has no number for (files say 1.8e308 for none) is the
+    largest of the type, as is one that is not there."""
+    if fits(value, scalar):
+        return numbers([value], scalar)
+    return LARGEST[scalar] if value > 0 else f"-{LARGEST[scalar]}"

@@ -1,11 +1,14 @@
 """C as text: literals, legal names, comments and strings for whatever a robot's file holds."""
 
+import math
 import re
 import struct
 import sys
 import unicodedata
 from collections.abc import Sequence
 from typing import Final
+
+from symgen.errors import OptionError
 
 KEYWORDS: Final = frozenset(
     word
@@ -34,16 +37,32 @@ KEYWORDS: Final = frozenset(
 BYTES: Final = {"double": 8, "float": 4}
 """Sizes by scalar."""
 
+LARGEST: Final = {"double": sys.float_info.max, "float": (2 - 2.0**-23) * 2.0**127}
+"""Largest finite numbers by scalar."""
+
 SUFFIX: Final = {"double": "", "float": "f"}
 
 
 def single(x: float) -> float:
-    """`x` rounded to single precision."""
+    """`x` rounded to single precision, infinite where that has no such number."""
     return float(struct.unpack("f", struct.pack("f", x))[0])
 
 
+def fits(x: float, scalar: str) -> bool:
+    """Whether the scalar type has a finite number near `x`."""
+    return math.isfinite(x if scalar == "double" else single(x))
+
+
 def literal(x: float, scalar: str) -> str:
-    """The shortest decimal text that reads back as the same number of the scalar type."""
+    """The shortest decimal text that reads back as the same number of the scalar type.
+
+    Raises OptionError for a number that is too large for the type."""
+    if not fits(x, scalar):
+        raise OptionError(
+            f"--scalar {scalar}: a number of the code, {x:.6g}, is beyond the largest of this type "
+            f"({LARGEST[scalar]:.2g}); the robot's masses, lengths or gravity are too large for it"
+            + ("; use --scalar double" if scalar == "float" else "")
+        )
     text = repr(x) if scalar == "double" else _shortest_single(x)
     mantissa, e, exponent = text.partition("e")
     if "." not in mantissa:
