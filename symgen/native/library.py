@@ -70,8 +70,9 @@ def broadcast(
     """The common leading axes of some arrays, and the arrays with these, side by side in memory.
 
     `wanted` has each one's name and the size of its last axis. Raises ValueError where that differs
-    or the leading axes do not fit each other.
+    or the leading axes do not fit each other, TypeError for complex numbers.
     """
+    _check_real(inputs, wanted)
     arrays = [np.asarray(x, dtype) for x in inputs]
     for array, (name, size) in zip(arrays, wanted, strict=True):
         if array.shape[-1:] != (size,):
@@ -80,3 +81,13 @@ def broadcast(
             )
     batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
     return batch, [np.ascontiguousarray(np.broadcast_to(a, (*batch, a.shape[-1]))) for a in arrays]
+
+
+def _check_real(inputs: Sequence[ArrayLike], wanted: Sequence[tuple[str, int]]) -> None:
+    """NumPy would drop imaginary parts, and a complex step would be a derivative of 0."""
+    bad = next((n for x, (n, _) in zip(inputs, wanted, strict=True) if np.iscomplexobj(x)), None)
+    if bad is not None:
+        raise TypeError(
+            f"{bad} is complex, but compiled C computes with real numbers; the generated Python "
+            "module (--lang python) takes complex ones"
+        )

@@ -57,6 +57,8 @@ class Op:
     the type, ``{zero}`` its zero."""
     numpy: str = ""
     """The name in NumPy where that is another one."""
+    analytic: bool = True
+    """Whether it continues into the complex plane; what does not is a function of the real part."""
 
     def __call__(self, *operands: Scalar) -> Scalar:
         return self.evaluate(*operands)
@@ -225,4 +227,5 @@ sign = _function(
     numbers=_sign,
     fixed=lambda x, scalar: np.sign(x),
     c="({real})(({a} > {zero}) - ({a} < {zero}))",
+    analytic=False,
 )

@@ -16,11 +16,17 @@ from symgen.languages.describe import (
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
 from symgen.languages.writer import Block, blocks, signed, statements, variables, zeros
-from symgen.numbers.operations import OPS
+from symgen.numbers.operations import OPS, Op
 from symgen.render import render
 
+
+def _numpy(op: Op) -> str:
+    """The name of a function in NumPy."""
+    return op.numpy or op.name
+
+
 DIALECT = Dialect(
-    operations=functions(lambda op: call(op.numpy or op.name)),
+    operations=functions(lambda op: call(_numpy(op))),
     literal=repr,
     input=lambda array, k: f"{array}{k + 1}",
     declare="{name}",
@@ -60,7 +66,8 @@ def files(module: Module) -> dict[str, str]:
     context = {
         "module": module,
         "functions": described,
-        "called": _called(described),
+        "called": [_numpy(op) for op in _called(described) if op.analytic],
+        "of_real_part": [_numpy(op) for op in _called(described) if not op.analytic],
         "layouts": [LAYOUTS[a.layout](a) for a in laid_out(described)],
         "conventions": conventions(module),
         "tables": tables(module, comment),
@@ -96,10 +103,10 @@ def _body(d: Description) -> list[list[str]]:
     return lines
 
 
-def _called(described: Sequence[Description]) -> list[str]:
+def _called(described: Sequence[Description]) -> list[Op]:
     """The functions of NumPy that the module calls, sorted."""
     names = {op for d in described for op in used(d.program)}
-    return sorted(op.numpy or op.name for op in OPS.values() if op.name in names and not op.symbol)
+    return sorted((op for op in OPS.values() if op.name in names and not op.symbol), key=_numpy)
 
 
 def _block(block: Block) -> list[str]:
