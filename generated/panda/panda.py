@@ -26,8 +26,12 @@ Inertial parameters are constants of the code.
       8  right_finger_joint  right_finger  prismatic  m
 
 Arrays broadcast over leading axes: q may be one state (shape n) or a batch (shape ... x n).
+Complex inputs give complex results, for derivatives by the complex step: f(x + 1e-30j * d).imag / 1e-30 is the change
+of f along d to the last digits.
 """
 # ruff: noqa
+
+from typing import Any
 
 import numpy as np
 from numpy import cos, sin
@@ -47,14 +51,16 @@ JOINT_NAMES: tuple[str, ...] = (
 NQ = 9
 NV = 9
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
+"""Of float64, or of complex128 where an input is complex."""
 
 
 def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], list[Array]]:
-    """Common batch shape, and each input with its entries along the first axis."""
+    """Common batch shape, and each input with its entries along the first axis; all of one type."""
+    dtype = np.complex128 if any(np.iscomplexobj(value) for _, value, _ in inputs) else np.float64
     arrays = []
     for name, value, size in inputs:
-        array = np.asarray(value, dtype=np.float64)
+        array = np.asarray(value, dtype=dtype)
         if array.shape[-1:] != (size,):
             raise ValueError(f"{name} must have {size} entries along its last axis, not shape {array.shape}")
         arrays.append(array)
@@ -78,7 +84,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     _, q2, q3, q4, q5, q6, q7, q8, q9 = taken[0]
     qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9 = taken[1]
     qdd1, qdd2, qdd3, qdd4, qdd5, qdd6, qdd7, qdd8, qdd9 = taken[2]
-    tau = np.zeros(batch + (9,))
+    tau = np.zeros(batch + (9,), taken[0].dtype)
 
     # body 2, link2: motion
     c2 = cos(q2)
@@ -378,7 +384,7 @@ def gravity(q: ArrayLike) -> Array:
     """
     batch, taken = _taken_apart(("q", q, 9))
     _, q2, q3, q4, q5, q6, q7, q8, q9 = taken[0]
-    tau_g = np.zeros(batch + (9,))
+    tau_g = np.zeros(batch + (9,), taken[0].dtype)
 
     # body 2, link2: motion
     c2 = cos(q2)
@@ -499,7 +505,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     batch, taken = _taken_apart(("q", q, 9), ("qd", qd, 9))
     _, q2, q3, q4, q5, q6, q7, q8, q9 = taken[0]
     qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9 = taken[1]
-    tau_b = np.zeros(batch + (9,))
+    tau_b = np.zeros(batch + (9,), taken[0].dtype)
 
     # body 2, link2: motion
     c2 = cos(q2)
@@ -787,7 +793,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     """
     batch, taken = _taken_apart(("q", q, 9))
     _, q2, q3, q4, q5, q6, q7, q8, q9 = taken[0]
-    M = np.zeros(batch + (9, 9))
+    M = np.zeros(batch + (9, 9), taken[0].dtype)
 
     # body 9, right_finger: composite body
     t1 = q7 - 0.7853981633974483

@@ -68,8 +68,12 @@ Of the bodies in local names a floating joint has six and a planar one three, th
      17  rr_calf_joint     rr_calf     revolute   rad/s
 
 Arrays broadcast over leading axes: q may be one state (shape NQ) or a batch (shape ... x NQ).
+Complex inputs give complex results, for derivatives by the complex step: f(x + 1e-30j * d).imag / 1e-30 is the change
+of f along d to the last digits.
 """
 # ruff: noqa
+
+from typing import Any
 
 import numpy as np
 from numpy import cos, sin
@@ -98,14 +102,16 @@ JOINT_NAMES: tuple[str, ...] = (
 NQ = 19
 NV = 18
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
+"""Of float64, or of complex128 where an input is complex."""
 
 
 def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], list[Array]]:
-    """Common batch shape, and each input with its entries along the first axis."""
+    """Common batch shape, and each input with its entries along the first axis; all of one type."""
+    dtype = np.complex128 if any(np.iscomplexobj(value) for _, value, _ in inputs) else np.float64
     arrays = []
     for name, value, size in inputs:
-        array = np.asarray(value, dtype=np.float64)
+        array = np.asarray(value, dtype=dtype)
         if array.shape[-1:] != (size,):
             raise ValueError(f"{name} must have {size} entries along its last axis, not shape {array.shape}")
         arrays.append(array)
@@ -115,7 +121,7 @@ def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], 
 
 def _check_regular(*reciprocals: Array | float) -> None:
     """Raises LinAlgError unless every pivot of the mass matrix is positive and finite, in every state."""
-    if not all(np.all((x > 0) & (x < np.inf)) for x in reciprocals):
+    if not all(np.all((np.real(x) > 0) & (np.real(x) < np.inf)) for x in reciprocals):
         raise np.linalg.LinAlgError("the mass matrix is not positive definite")
 
 
@@ -141,7 +147,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
     qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9, qd10, qd11, qd12, qd13, qd14, qd15, qd16, qd17, qd18 = taken[1]
     qdd1, qdd2, qdd3, qdd4, qdd5, qdd6, qdd7, qdd8, qdd9, qdd10, qdd11, qdd12, qdd13, qdd14, qdd15, qdd16, qdd17, qdd18 = taken[2]
-    tau = np.zeros(batch + (18,))
+    tau = np.zeros(batch + (18,), taken[0].dtype)
 
     # body 1, trunk: motion
     q4_4 = q4 + q4
@@ -620,7 +626,7 @@ def gravity(q: ArrayLike) -> Array:
     """
     batch, taken = _taken_apart(("q", q, 19))
     _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
-    tau_g = np.zeros(batch + (18,))
+    tau_g = np.zeros(batch + (18,), taken[0].dtype)
 
     # body 1, trunk: motion
     q4_4 = q4 + q4
@@ -791,7 +797,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     batch, taken = _taken_apart(("q", q, 19), ("qd", qd, 18))
     _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
     qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9, qd10, qd11, qd12, qd13, qd14, qd15, qd16, qd17, qd18 = taken[1]
-    tau_b = np.zeros(batch + (18,))
+    tau_b = np.zeros(batch + (18,), taken[0].dtype)
 
     # body 1, trunk: motion
     q4_4 = q4 + q4
@@ -1249,7 +1255,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     """
     batch, taken = _taken_apart(("q", q, 19))
     _, _, _, _, _, _, _, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
-    M = np.zeros(batch + (18, 18))
+    M = np.zeros(batch + (18, 18), taken[0].dtype)
 
     # body 18, rr_calf: composite body
     t1 = q19 + 3.10813964539713
@@ -1647,7 +1653,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
     qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9, qd10, qd11, qd12, qd13, qd14, qd15, qd16, qd17, qd18 = taken[1]
     tau1, tau2, tau3, tau4, tau5, tau6, tau7, tau8, tau9, tau10, tau11, tau12, tau13, tau14, tau15, tau16, tau17, tau18 = taken[2]
-    qdd = np.zeros(batch + (18,))
+    qdd = np.zeros(batch + (18,), taken[0].dtype)
 
     # body 1, trunk: motion
     q4_4 = q4 + q4

@@ -23,8 +23,12 @@ Inertial parameters are constants of the code.
       5  joint6  link6       revolute   rad
 
 Arrays broadcast over leading axes: q may be one state (shape n) or a batch (shape ... x n).
+Complex inputs give complex results, for derivatives by the complex step: f(x + 1e-30j * d).imag / 1e-30 is the change
+of f along d to the last digits.
 """
 # ruff: noqa
+
+from typing import Any
 
 import numpy as np
 from numpy import cos, sin
@@ -41,14 +45,16 @@ JOINT_NAMES: tuple[str, ...] = (
 NQ = 6
 NV = 6
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
+"""Of float64, or of complex128 where an input is complex."""
 
 
 def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], list[Array]]:
-    """Common batch shape, and each input with its entries along the first axis."""
+    """Common batch shape, and each input with its entries along the first axis; all of one type."""
+    dtype = np.complex128 if any(np.iscomplexobj(value) for _, value, _ in inputs) else np.float64
     arrays = []
     for name, value, size in inputs:
-        array = np.asarray(value, dtype=np.float64)
+        array = np.asarray(value, dtype=dtype)
         if array.shape[-1:] != (size,):
             raise ValueError(f"{name} must have {size} entries along its last axis, not shape {array.shape}")
         arrays.append(array)
@@ -72,7 +78,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     _, q2, q3, q4, q5, q6 = taken[0]
     qd1, qd2, qd3, qd4, qd5, qd6 = taken[1]
     qdd1, qdd2, qdd3, qdd4, qdd5, qdd6 = taken[2]
-    tau = np.zeros(batch + (6,))
+    tau = np.zeros(batch + (6,), taken[0].dtype)
 
     # body 2, link2: motion
     c2 = cos(q2)
@@ -231,7 +237,7 @@ def gravity(q: ArrayLike) -> Array:
     """
     batch, taken = _taken_apart(("q", q, 6))
     _, q2, q3, q4, q5, _ = taken[0]
-    tau_g = np.zeros(batch + (6,))
+    tau_g = np.zeros(batch + (6,), taken[0].dtype)
 
     # body 2, link2: motion
     c2 = cos(q2)
@@ -291,7 +297,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     batch, taken = _taken_apart(("q", q, 6), ("qd", qd, 6))
     _, q2, q3, q4, q5, q6 = taken[0]
     qd1, qd2, qd3, qd4, qd5, qd6 = taken[1]
-    tau_b = np.zeros(batch + (6,))
+    tau_b = np.zeros(batch + (6,), taken[0].dtype)
 
     # body 2, link2: motion
     c2 = cos(q2)
@@ -428,7 +434,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     """
     batch, taken = _taken_apart(("q", q, 6))
     _, q2, q3, q4, q5, _ = taken[0]
-    M = np.zeros(batch + (6, 6))
+    M = np.zeros(batch + (6, 6), taken[0].dtype)
 
     # body 6, link6: composite body
     c5 = cos(q5)
