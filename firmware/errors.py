@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from firmware.modules import ROBOTS, TRIG
 from firmware.tools import ROOT
 from symgen.jobs.job import Job
-from symgen.languages.module import Module
-from symgen.proof.rounding import STATES, Rounding
+from symgen.languages.module import TEST_STATES, Module
+from symgen.proof.rounding import Rounding
 
 HEAD = """
 ## Single precision
 
-What float computes beside double from the same numbers, at {states} random states within the limits of the joints:
-largest and root-mean-square error of an output's entries, in its units, and in brackets the same as parts of the
-largest entry over all states.
+What float computes beside exact operations on the same numbers, in the {states} states of the self-test: the bound of the
+error of any of an output's entries (docs/firmware.md, self-test) and the largest that is seen, in its units, and in
+brackets the same as parts of the largest entry.
 """
-COLUMNS = ("function", "output", "largest error", "rms error")
+COLUMNS = ("function", "output", "bound", "seen")
 
 
 def module(robot: str) -> Module:
@@ -28,7 +28,7 @@ def module(robot: str) -> Module:
 def section() -> str:
     """The tables of all samples."""
     tables = (f"\n### {robot}\n\n" + "\n".join(_rows(module(robot))) + "\n" for robot in ROBOTS)
-    return HEAD.format(states=f"{STATES:,}") + "".join(tables)
+    return HEAD.format(states=TEST_STATES) + "".join(tables)
 
 
 def _rows(made: Module) -> Iterator[str]:
@@ -36,7 +36,7 @@ def _rows(made: Module) -> Iterator[str]:
     yield "|---|---|---:|---:|"
     for function in made.functions:
         for r in made.roundings[function.name]:
-            yield f"| `{function.name}` | {r.output} | {_cell(r, r.largest)} | {_cell(r, r.rms)} |"
+            yield f"| `{function.name}` | {r.output} | {_cell(r, r.bound)} | {_cell(r, r.seen)} |"
 
 
 def _cell(r: Rounding, error: float) -> str:

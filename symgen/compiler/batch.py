@@ -29,7 +29,7 @@ def evaluate_batch(program: Program, inputs: Mapping[str, Array], scalar: str) -
     values: dict[Index, Any] = {}
     for index in order:
         node = program.nodes[index]
-        values[index] = _value(node, inputs, values, scalar)
+        values[index] = value_of(node, inputs, values, scalar)
         for k in operands(node):
             if last[k] == index and k not in wanted:
                 values.pop(k, None)
@@ -39,9 +39,10 @@ def evaluate_batch(program: Program, inputs: Mapping[str, Array], scalar: str) -
     }
 
 
-def _value(
+def value_of(
     node: Node, inputs: Mapping[str, Array], values: Mapping[Index, Any], scalar: str
 ) -> Any:
+    """What a node computes from the values of its operands, sines and cosines by `sincos`."""
     if node.op == "input":
         return inputs[node.a][node.b]
     if node.op == "const":

@@ -1,6 +1,5 @@
 """A module to be written: a robot, its traced functions and every choice that shapes the files."""
 
-import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,23 +12,21 @@ from symgen import __version__
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
 from symgen.compiler.evaluate import evaluate
+from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.coupling import Coordinate, coupling_of, positions, upright, velocities
-from symgen.mechanics.model import Limits
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.scalar import ZERO, Scalar
-from symgen.proof.rounding import Range, Rounding, random_inputs, roundings
+from symgen.proof.plausible import speeds, torques_and_accelerations, varied
+from symgen.proof.rounding import Rounding, roundings
 from symgen.proof.textbook import REFERENCES, State
 from symgen.tracing.robot import Regroup, Robot, dimensions
 from symgen.tracing.trace import Function
 
 TEST_STATES = 5
-SPREAD = {"q": 3.0, "qdd": 5.0, "tau": 10.0, "g": 9.81}
+SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81}
 """Test inputs are drawn evenly from plus or minus this (2 where nothing is said)."""
-
-WIDEST = 1e4
-"""Limits beyond this (rad or m) stand for none: files say 1e16 or 1.8e308."""
 
 Numbers = tuple[float, ...]
 
@@ -147,31 +144,40 @@ class Module:
         return tuple(self._test_state(rng) for _ in range(TEST_STATES))
 
     @cached_property
+    def accuracy(self) -> Accuracy:
+        """The errors of its functions at the test states."""
+        states = {
+            name: [state.inputs[name] for state in self.test_states]
+            for name in self.test_states[0].inputs
+        }
+        states["pi"] = [tuple(x for ten in s.tens.values() for x in ten) for s in self.test_states]
+        return Accuracy(self.robot, self.regroup, self.scalar, states)
+
+    @cached_property
     def roundings(self) -> dict[str, tuple[Rounding, ...]]:
-        """How far single precision is from double precision, by function, over
-        `symgen.rounding.STATES` states."""
-        tens = [x for ten in self.robot.blocks.values() for x in ten]
-        ranges = {name: self._range(name) for name in self.random_inputs(random.Random(0))}
+        """Bounds of rounding errors, by function, over the test states."""
         programs = {f.name: f.program for f in self.functions}
         if self.regroup is not None:
             programs["regroup"] = self.regroup.program
-            par = [float(x) for x in evaluate(self.regroup.program, {"pi": tens})["par"]]
-            ranges |= {"pi": (tens, tens), "par": (par, par)}
-        inputs = random_inputs(ranges, coupling_of(self.robot.model).quaternions)
-        return {name: roundings(program, inputs) for name, program in programs.items()}
+        inputs = self.accuracy.inputs
+        return {
+            name: roundings(program, {x: inputs[x] for x, _ in program.inputs}, self.scalar)
+            for name, program in programs.items()
+        }
 
-    def _range(self, name: str) -> Range:
-        """Lowest and highest entries of an input: of q the limits, +-pi where there are none."""
-        if name == "q":
-            known = {body.joint.name: body.joint.limits for body in self.robot.model.bodies}
-            limits = [known.get(row.name, Limits()) for row in positions(self.robot.model)]
-            return [_or(x.lower, -math.pi) for x in limits], [_or(x.upper, math.pi) for x in limits]
-        spread, size = SPREAD.get(name, 2.0), prod(INPUTS[name].sizes(self.dimensions))
-        return [-spread] * size, [spread] * size
+    def allowed(self, function: Function) -> dict[str, Steps]:
+        """By output of a function, how far its entries may be from the reference in each test
+        state."""
+        wanted = {
+            out.name: [state.expected[out.name] for state in self.test_states]
+            for out in self.outputs(function)
+        }
+        found = self.accuracy.allowed(function.program, wanted)
+        return {name: steps(x) for name, x in found.items()}
 
     def random_inputs(self, rng: random.Random) -> dict[str, Numbers]:
         """Random values of the inputs that the functions read, inertial parameters of `blocks`
-        apart."""
+        apart; torques and accelerations belong together."""
         read = {name for f in self.functions for name in f.inputs} | {"q", "qd", "qdd"}
         sizes = {
             a.name: prod(a.sizes(self.dimensions))
@@ -182,7 +188,13 @@ class Module:
         drawn = {
             k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n)) for k, n in sizes.items()
         }
-        return drawn | {"q": upright(coupling_of(self.robot.model), drawn["q"], rng)}
+        drawn["q"] = upright(coupling_of(self.robot.model), drawn["q"], rng)
+        drawn["qd"] = speeds(self.robot.model, drawn["qd"], SPREAD["qd"])
+        if "tau" in read:
+            drawn["tau"], drawn["qdd"] = torques_and_accelerations(
+                self.robot.lumped, drawn, self.wrenches(drawn.get("wrench", ()))
+            )
+        return drawn
 
     def wrenches(self, flat: Sequence[Scalar]) -> dict[str, Sequence[Scalar]]:
         """The input of external wrenches by link."""
@@ -195,7 +207,8 @@ class Module:
 
     def _test_state(self, rng: random.Random) -> TestState:
         inputs = {
-            k: tuple(round(x, 4) for x in values) for k, values in self.random_inputs(rng).items()
+            k: values if k == "tau" else tuple(round(x, 4) for x in values)
+            for k, values in self.random_inputs(rng).items()
         }
         tens = {name: varied(rng, ten) for name, ten in self.robot.blocks.items()}
         return TestState(inputs, tens, self._expected(inputs, tens))
@@ -254,45 +267,9 @@ class Module:
         return given
 
 
-def _or(limit: float | None, otherwise: float) -> float:
-    """A limit, or `otherwise` where there is none, or one so wide that it stands for none."""
-    return otherwise if limit is None or abs(limit) > WIDEST else limit
-
-
 def _rows(coordinates: Sequence[Coordinate]) -> list[tuple[int, str, str, str, str]]:
     return [(k, c.name, c.link, c.kind, c.unit) for k, c in enumerate(coordinates)]
 
 
 def _plain(x: Scalar) -> Scalar:
     return 0.0 if x is ZERO else x
-
-
-def varied(rng: random.Random, ten: Numbers) -> Numbers:
-    """Parameters near those of the file, none of them zero: four small masses are put onto the
-    link.
-
-    They stay those of a possible body if the file's are, so that the mass matrix can be inverted.
-    """
-    added = [
-        _point_mass((ten[0] or 1.0) * rng.uniform(0.02, 0.1), *_somewhere(rng)) for _ in range(4)
-    ]
-    return tuple(round(sum(column), 6) for column in zip(ten, *added, strict=True))
-
-
-def _somewhere(rng: random.Random) -> tuple[float, float, float]:
-    x, y, z = (rng.uniform(0.02, 0.2) * rng.choice((-1, 1)) for _ in range(3))
-    return x, y, z
-
-
-def _point_mass(m: float, x: float, y: float, z: float) -> Numbers:
-    h = (m * x, m * y, m * z)
-    return (
-        m,
-        *h,
-        m * (y * y + z * z),
-        -m * x * y,
-        -m * x * z,
-        m * (x * x + z * z),
-        -m * y * z,
-        m * (x * x + y * y),
-    )

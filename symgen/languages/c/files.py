@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import Any, Final
 
+from symgen.languages.accuracy import FACTOR, STEP
 from symgen.languages.c.function import WORK, CFunction
 from symgen.languages.c.glue import glue_files
 from symgen.languages.c.info import LARGEST, information
@@ -12,12 +13,7 @@ from symgen.languages.c.trig import trig_header
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.module import Module
-from symgen.proof.rounding import STATES
 from symgen.render import render
-
-TOLERANCE: Final = {"double": 1e-11, "float": 1e-4}
-"""How far a self-test lets results be from the reference, of the largest entry."""
-
 
 CALLS: Final = (
     "Functions keep nothing between calls and may run in several threads; outputs "
@@ -95,12 +91,11 @@ def _precision(module: Module) -> list[str]:
     if module.scalar == "double":
         return []
     return [
-        f"Float errors at each function are differences of entries from double precision, in "
-        f"{STATES:,} random states:",
-        "q in its limits, else +-pi, qd +-2, qdd +-5, tau +-10, others +-2, inertial parameters "
-        "of the robot's file;",
-        "in parentheses of the largest entry in all states. They hold with the sines of symgen "
-        "--trig inline.",
+        "Float errors at each function are largest differences of entries from the exact result of "
+        "its operations",
+        f"in the {len(module.test_states)} states of the self-test: a bound of all rounding "
+        "errors, and what is seen with the sines",
+        "of symgen --trig inline; in parentheses of the largest entry in these states.",
     ]
 
 
@@ -109,18 +104,36 @@ def _selftest(module: Module) -> dict[str, Any]:
     every = [a for function in made for a in function.arguments]
     return {
         "zero": literal(0.0, module.scalar),
-        "tolerance": literal(TOLERANCE[module.scalar], module.scalar),
+        "step": literal(STEP, module.scalar),
+        "factor": FACTOR,
+        "allowed": {f.d.name: _allowed(module, f) for f in made if _results(f)},
         "inputs": {a.name for a in every if a.direction == "in"},
         "call": _call,
         "rows_call": _rows_call,
         "batches": {f.d.name: f for f in batch_functions(module)},
         "results": _results,
+        "limits": _limits,
+    }
+
+
+def _allowed(module: Module, function: CFunction) -> dict[str, tuple[str, list[str]]]:
+    """By output: the largest allowed error and the steps below it, a row a state."""
+    traced = next(f for f in module.functions if f.name == function.d.name)
+    return {
+        name: (literal(x.top, module.scalar), [", ".join(map(str, row)) for row in x.codes])
+        for name, x in module.allowed(traced).items()
     }
 
 
 def _results(function: CFunction) -> list[Argument]:
     """The outputs that have reference values."""
     return [a for a in function.arguments if a.direction == "out" and a.name != "par"]
+
+
+def _limits(function: CFunction, a: Argument) -> str:
+    """What is allowed of an output, as arguments, but for the state."""
+    name = f"{function.d.name}_{a.name}"
+    return f"MOST_{name.upper()}, steps_{name}"
 
 
 def _rows_call(function: CFunction) -> str:

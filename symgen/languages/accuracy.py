@@ -1,0 +1,132 @@
+"""How far each result of a module may be from its reference, entry by entry."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.compiler.passes import live
+from symgen.compiler.program import Program
+from symgen.proof.bounds import ROUNDOFF, Bounded, bounded, represented
+from symgen.tracing.robot import Regroup, Robot
+
+FACTOR: Final = 1.25
+"""Results may be off by this times what is bounded: for rounding in the bound itself and in the
+comparison, for what is of second order, and for a C library whose sines are worse than stated."""
+
+CONSTANTS: Final = 16.0
+"""How many roundings of the largest number around any number of a tape may be off by. They are made
+from the robot's file in double precision, and what nearly cancels there (an axis that is all but
+vertical) keeps the error of what it was."""
+
+Array = NDArray[np.float64]
+States = Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The errors of functions of a robot at some states."""
+
+    robot: Robot
+    regroup: Regroup | None
+    scalar: str
+    states: States
+    """Rows of each input, `pi` among them where parameters come at run time."""
+
+    @cached_property
+    def inputs(self) -> dict[str, Bounded]:
+        """Exact numbers that are rounded to the scalar type when a function gets them; `par` as
+        the module makes it."""
+        return self._inputs(self.scalar, 0.0)
+
+    @cached_property
+    def _doubles(self) -> dict[str, Bounded]:
+        return self._inputs("double", self._slack(self.regroup.program) if self.regroup else 0.0)
+
+    def _inputs(self, scalar: str, slack: float) -> dict[str, Bounded]:
+        rows = {name: np.array(x, float).T for name, x in self.states.items()}
+        made = {name: Bounded(x, represented(x, scalar)) for name, x in rows.items()}
+        if self.regroup is not None:
+            made |= bounded(self.regroup.program, {"pi": made["pi"]}, scalar, slack)
+        return made
+
+    def allowed(self, program: Program, wanted: Mapping[str, Any]) -> dict[str, Array]:
+        """By output, how far each entry may be from what is wanted (states first).
+
+        `FACTOR` times the sum of the running error bound, what the tape itself is off (its numbers
+        were made in double precision) unless that is more than such an origin explains, and what
+        rounding the reference takes."""
+        own = bounded(program, self._of(program, self.inputs), self.scalar)
+        loose = bounded(program, self._of(program, self._doubles), "double", self._slack(program))
+        found = {}
+        for name, x in own.items():
+            want = np.array(wanted[name], float).T.reshape(len(x.values), -1)
+            off = np.abs(x.values - want)
+            explained = off <= np.where(loose[name].bounds > 0, loose[name].bounds, self._dust)
+            rest = np.where(explained, off, 0.0) + represented(want, self.scalar)
+            found[name] = FACTOR * (x.bounds + rest).T
+        return found
+
+    def _of(self, program: Program, inputs: Mapping[str, Bounded]) -> dict[str, Bounded]:
+        return {name: inputs[name] for name, _ in program.inputs}
+
+    def _slack(self, program: Program) -> float:
+        """Absolute error of the numbers of a tape from how they were made."""
+        numbers = [program.nodes[k].a for k in live(program) if program.nodes[k].op == "const"]
+        return CONSTANTS * ROUNDOFF["double"] * max([self._natural, *numbers])
+
+    @cached_property
+    def _natural(self) -> float:
+        """The robot's weight, with 1 added to mass and gravity."""
+        model = self.robot.lumped
+        links = [link for body in model.bodies for link in body.links]
+        mass: float = sum(abs(link.parameters[0]) for link in links if link.parameters is not None)
+        return (1.0 + mass) * (1.0 + math.hypot(*model.gravity))
+
+    @cached_property
+    def _dust(self) -> float:
+        """For entries that are zero on the tape: what cancelled when it was made."""
+        largest = max(float(np.abs(x.values).max(initial=0.0)) for x in self.inputs.values())
+        return CONSTANTS * ROUNDOFF["double"] * self._natural * (1.0 + largest) ** 3
+
+
+STEP: Final = 0.9
+LAST: Final = 254
+NONE: Final = 255
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Allowed errors in a byte each: `top` times `STEP` to the power of a code; `NONE` is zero."""
+
+    top: float
+    codes: tuple[tuple[int, ...], ...]
+
+
+def steps(allowed: Array) -> Steps:
+    """The smallest steps that are not below the allowed errors; an infinite one becomes the
+    largest finite one."""
+    finite = allowed[np.isfinite(allowed)]
+    top = _up(float(finite.max(initial=0.0)))
+    rows = tuple(tuple(_code(float(x), top) for x in row) for row in allowed)
+    return Steps(top, rows)
+
+
+def _up(x: float) -> float:
+    """Rounded up to three digits, so that no machine's last bits are seen."""
+    return float(f"{x:.2e}") if float(f"{x:.2e}") >= x else float(f"{x * 1.005:.2e}")
+
+
+def _code(x: float, top: float) -> int:
+    if x == 0.0:
+        return NONE
+    if x >= top:
+        return 0
+    k = min(LAST, int(math.log(x / top) / math.log(STEP)) + 1)
+    while k and top * STEP**k < x:
+        k -= 1
+    return k

@@ -1,0 +1,116 @@
+"""Test inputs that a robot can meet: torques and accelerations that belong together, parameters of
+possible bodies."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from symgen.mechanics.coupling import velocities
+from symgen.mechanics.model import Model
+from symgen.mechanics.spatial import Vector
+from symgen.proof.machine import machine
+from symgen.proof.textbook import State, inverse_dynamics, mass_matrix
+
+DIGITS = 4
+"""Significant digits of the numbers made here."""
+
+Numbers = tuple[float, ...]
+
+
+def speeds(model: Model, drawn: Sequence[float], largest: float) -> Numbers:
+    """Velocities drawn from plus or minus `largest`, made smaller where the file has lower limits;
+    limits of 0 say nothing."""
+    limits = {body.joint.name: body.joint.limits.velocity for body in model.bodies}
+    parts = [min(1.0, abs(limits[row.name] or largest) / largest) for row in velocities(model)]
+    return tuple(v * part for v, part in zip(drawn, parts, strict=True))
+
+
+def torques_and_accelerations(
+    model: Model, drawn: Mapping[str, Sequence[float]], wrenches: Mapping[str, Sequence[float]]
+) -> tuple[Numbers, Numbers]:
+    """The joint forces that the drawn accelerations need, within the efforts that the file allows,
+    and the accelerations that follow from them.
+
+    Joint friction is left out. Effort limits of 0 say nothing (exporters write them for "unknown").
+    Where a joint needs no force, as without any mass, it keeps the drawn one. The textbook runs on
+    doubles with sines of symgen's own, so that every machine makes the same numbers."""
+    x = _state(model, drawn, wrenches)
+    needed = [float(t) for t in inverse_dynamics(model, x)]
+    forces = [
+        _within(t or own, limit)
+        for t, own, limit in zip(needed, drawn["tau"], _efforts(model), strict=True)
+    ]
+    lack = [a - b if b else 0.0 for a, b in zip(forces, needed, strict=True)]
+    change = _solution(model, x, lack) if any(lack) else None
+    rates = drawn["qdd"]
+    if change is not None:
+        rates = [a + b for a, b in zip(rates, change, strict=True)]
+    return tuple(map(_short, forces)), tuple(map(_short, rates))
+
+
+def _state(
+    model: Model, drawn: Mapping[str, Sequence[float]], wrenches: Mapping[str, Sequence[float]]
+) -> State:
+    q, qd, qdd = (machine(drawn[name], "double") for name in ("q", "qd", "qdd"))
+    fall = Vector(*drawn["g"]) if "g" in drawn else Vector(*model.gravity)
+    return State(q, qd, qdd, fall, {}, wrenches)
+
+
+def _efforts(model: Model) -> list[float | None]:
+    """The largest force of each velocity's joint, None where the file has none."""
+    limits = {body.joint.name: body.joint.limits.effort for body in model.bodies}
+    return [limits[row.name] or None for row in velocities(model)]
+
+
+def _within(x: float, limit: float | None) -> float:
+    return x if limit is None else max(-abs(limit), min(abs(limit), x))
+
+
+def _solution(model: Model, x: State, forces: Sequence[float]) -> list[float] | None:
+    """M⁻¹ `forces` by elimination, None where M is singular."""
+    n = model.dof
+    flat = [float(entry) for entry in mass_matrix(model, replace(x, wrenches={}))]
+    rows = [[*flat[n * k : n * k + n], force] for k, force in enumerate(forces)]
+    for k in range(n):
+        if not rows[k][k] > 0:
+            return None
+        rows[k] = [entry / rows[k][k] for entry in rows[k]]
+        for i in (i for i in range(n) if i != k):
+            factor = rows[i][k]
+            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [row[n] for row in rows]
+
+
+def _short(x: float) -> float:
+    return float(f"{x:.{DIGITS}g}")
+
+
+def varied(rng: random.Random, ten: Numbers) -> Numbers:
+    """Parameters near those of the file, none of them zero: four small masses are put onto the
+    link.
+
+    They stay those of a possible body if the file's are, so that the mass matrix can be inverted.
+    """
+    added = [
+        _point_mass((ten[0] or 1.0) * rng.uniform(0.02, 0.1), *_somewhere(rng)) for _ in range(4)
+    ]
+    return tuple(round(sum(column), 6) for column in zip(ten, *added, strict=True))
+
+
+def _somewhere(rng: random.Random) -> tuple[float, float, float]:
+    x, y, z = (rng.uniform(0.02, 0.2) * rng.choice((-1, 1)) for _ in range(3))
+    return x, y, z
+
+
+def _point_mass(m: float, x: float, y: float, z: float) -> Numbers:
+    h = (m * x, m * y, m * z)
+    return (
+        m,
+        *h,
+        m * (y * y + z * z),
+        -m * x * y,
+        -m * x * z,
+        m * (x * x + z * z),
+        -m * y * z,
+        m * (x * x + y * y),
+    )
