@@ -34,6 +34,7 @@ class Accuracy:
     robot: Robot
     regroup: Regroup | None
     scalar: str
+    trig: str
     states: States
     """Rows of each input, `pi` among them where parameters come at run time."""
 
@@ -41,17 +42,18 @@ class Accuracy:
     def inputs(self) -> dict[str, Bounded]:
         """Exact numbers that are rounded to the scalar type when a function gets them; `par` as
         the module makes it."""
-        return self._inputs(self.scalar, 0.0)
+        return self._inputs(self.scalar)
 
     @cached_property
     def _doubles(self) -> dict[str, Bounded]:
-        return self._inputs("double", self._slack(self.regroup.program) if self.regroup else 0.0)
+        slack = self._slack(self.regroup.program) if self.regroup else 0.0
+        return self._inputs("double", slack)
 
-    def _inputs(self, scalar: str, slack: float) -> dict[str, Bounded]:
+    def _inputs(self, scalar: str, slack: float = 0.0) -> dict[str, Bounded]:
         rows = {name: np.array(x, float).T for name, x in self.states.items()}
         made = {name: Bounded(x, represented(x, scalar)) for name, x in rows.items()}
         if self.regroup is not None:
-            made |= bounded(self.regroup.program, {"pi": made["pi"]}, scalar, slack)
+            made |= bounded(self.regroup.program, {"pi": made["pi"]}, scalar, slack=slack)
         return made
 
     def allowed(self, program: Program, wanted: Mapping[str, Any]) -> dict[str, Array]:
@@ -60,8 +62,9 @@ class Accuracy:
         `FACTOR` times the sum of the running error bound, what the tape itself is off (its numbers
         were made in double precision) unless that is more than such an origin explains, and what
         rounding the reference takes."""
-        own = bounded(program, self._of(program, self.inputs), self.scalar)
-        loose = bounded(program, self._of(program, self._doubles), "double", self._slack(program))
+        own = bounded(program, self.inputs, self.scalar, self.trig)
+        slack = self._slack(program)
+        loose = bounded(program, self._doubles, "double", slack=slack)
         found = {}
         for name, x in own.items():
             want = np.array(wanted[name], float).T.reshape(len(x.values), -1)
@@ -70,9 +73,6 @@ class Accuracy:
             rest = np.where(explained, off, 0.0) + represented(want, self.scalar)
             found[name] = FACTOR * (x.bounds + rest).T
         return found
-
-    def _of(self, program: Program, inputs: Mapping[str, Bounded]) -> dict[str, Bounded]:
-        return {name: inputs[name] for name, _ in program.inputs}
 
     def _slack(self, program: Program) -> float:
         """Absolute error of the numbers of a tape from how they were made."""
@@ -84,7 +84,7 @@ class Accuracy:
         """The robot's weight, with 1 added to mass and gravity."""
         model = self.robot.lumped
         links = [link for body in model.bodies for link in body.links]
-        mass: float = sum(abs(link.parameters[0]) for link in links if link.parameters is not None)
+        mass = float(sum(abs(link.parameters[0]) for link in links if link.parameters is not None))
         return (1.0 + mass) * (1.0 + math.hypot(*model.gravity))
 
     @cached_property

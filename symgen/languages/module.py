@@ -151,7 +151,7 @@ class Module:
             for name in self.test_states[0].inputs
         }
         states["pi"] = [tuple(x for ten in s.tens.values() for x in ten) for s in self.test_states]
-        return Accuracy(self.robot, self.regroup, self.scalar, states)
+        return Accuracy(self.robot, self.regroup, self.scalar, self.trig, states)
 
     @cached_property
     def roundings(self) -> dict[str, tuple[Rounding, ...]]:
@@ -161,7 +161,9 @@ class Module:
             programs["regroup"] = self.regroup.program
         inputs = self.accuracy.inputs
         return {
-            name: roundings(program, {x: inputs[x] for x, _ in program.inputs}, self.scalar)
+            name: roundings(
+                program, {x: inputs[x] for x, _ in program.inputs}, self.scalar, self.trig
+            )
             for name, program in programs.items()
         }
 

@@ -36,6 +36,10 @@ ROUNDOFF: Final = {"double": 2.0**-53, "float": 2.0**-24}
 SMALLEST: Final = {name: float(np.finfo(real).tiny) for name, real in TYPES.items()}
 """Below this products and quotients lose digits or become zero."""
 
+SINES: Final = {"libm": 1.0, "inline": 2.0}
+"""Units in the last place that sines and cosines are off: of the C library (glibc's manual says so,
+and fdlibm, newlib and musl keep it), and what ``--trig inline`` promises."""
+
 WORK: Final = 2e7
 """Operations times output entries up to which all derivatives are taken."""
 
@@ -55,15 +59,19 @@ class Bounded:
 
 
 def bounded(
-    program: Program, inputs: Mapping[str, Bounded], scalar: str, slack: float = 0.0
+    program: Program,
+    inputs: Mapping[str, Bounded],
+    scalar: str,
+    trig: str = "inline",
+    slack: float = 0.0,
 ) -> dict[str, Bounded]:
     """Every output by name with the bounds of its errors in C's ``double`` or ``float``, structural
-    zeros included.
+    zeros included; sines are those of the C library (``libm``) or ``inline`` ones.
 
     Errors are relative to the exact result of the tape from the exact `inputs`; numbers of the tape
     are off by what their literals lose, and by `slack` besides."""
     with np.errstate(all="ignore"):
-        run = _Run(program, inputs, scalar, slack)
+        run = _Run(program, inputs, scalar, trig, slack)
         return {out.name: run.output(out.refs) for out in program.outputs}
 
 
@@ -75,6 +83,7 @@ class _Run:
     program: Program
     inputs: Mapping[str, Bounded]
     scalar: str
+    trig: str
     slack: float
     values: dict[Index, Any] = field(default_factory=dict)
     own: dict[Index, Any] = field(default_factory=dict)
@@ -102,8 +111,9 @@ class _Run:
             before = self.gathered[node.a]
             return np.where((np.abs(self.values[node.a]) <= before) & (before > 0), 2.0, 0.0)
         lost = SMALLEST[self.scalar] if node.op in ("mul", "div") else 0.0
+        ulp = SINES[self.trig] if node.op in ("sin", "cos") else OPS[node.op].ulp
         binade = np.ldexp(1.0, np.frexp(np.abs(value) + arriving)[1] - 1)
-        return 2.0 * OPS[node.op].ulp * ROUNDOFF[self.scalar] * binade + lost
+        return 2.0 * ulp * ROUNDOFF[self.scalar] * binade + lost
 
     def _slopes(self, index: Index) -> tuple[Any, ...]:
         node = self.program.nodes[index]

@@ -44,10 +44,12 @@ def _up(x: float) -> str:
     return f"{math.ceil(float(digits) * 10) / 10 * 10.0 ** int(exponent):.1e}"
 
 
-def roundings(program: Program, inputs: Mapping[str, Bounded], scalar: str) -> tuple[Rounding, ...]:
+def roundings(
+    program: Program, inputs: Mapping[str, Bounded], scalar: str, trig: str
+) -> tuple[Rounding, ...]:
     """Errors of a program: the bound is of what it computes from exact `inputs`, what is seen is
     the difference from double precision."""
-    exact = bounded(program, inputs, scalar)
+    exact = bounded(program, inputs, scalar, trig)
     with np.errstate(all="ignore"):
         rounded = {name: x.values.astype(TYPES[scalar]) for name, x in inputs.items()}
         run = evaluate_batch(program, rounded, scalar)

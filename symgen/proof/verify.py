@@ -66,7 +66,13 @@ class Subject:
         """How far results at some states may be off, in the module's scalar or another."""
         rows = {name: [state[name] for state in states] for name in states[0]}
         module = self.module
-        return Accuracy(module.robot, module.regroup, scalar or module.scalar, rows)
+        return Accuracy(
+            module.robot,
+            module.regroup,
+            scalar or module.scalar,
+            "inline" if scalar else module.trig,
+            rows,
+        )
 
 
 def verify(folder: Path, progress: Callable[[str], None] = lambda step: None) -> Iterator[Check]:

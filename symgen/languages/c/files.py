@@ -13,6 +13,7 @@ from symgen.languages.c.trig import trig_header
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.module import Module
+from symgen.proof.bounds import SINES
 from symgen.render import render
 
 CALLS: Final = (
@@ -106,6 +107,7 @@ def _selftest(module: Module) -> dict[str, Any]:
         "zero": literal(0.0, module.scalar),
         "step": literal(STEP, module.scalar),
         "factor": FACTOR,
+        "sines": f"{SINES[module.trig]:g} unit{'s' * (SINES[module.trig] != 1)}",
         "allowed": {f.d.name: _allowed(module, f) for f in made if _results(f)},
         "inputs": {a.name for a in every if a.direction == "in"},
         "call": _call,
