@@ -84,8 +84,8 @@ class Accuracy:
         """The robot's weight, with 1 added to mass and gravity."""
         model = self.robot.lumped
         links = [link for body in model.bodies for link in body.links]
-        mass = float(sum(abs(link.parameters[0]) for link in links if link.parameters is not None))
-        return (1.0 + mass) * (1.0 + math.hypot(*model.gravity))
+        mass = sum(abs(link.parameters[0]) for link in links if link.parameters is not None)
+        return float((1.0 + mass) * (1.0 + math.hypot(*model.gravity)))
 
     @cached_property
     def _dust(self) -> float:

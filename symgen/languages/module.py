@@ -161,9 +161,7 @@ class Module:
             programs["regroup"] = self.regroup.program
         inputs = self.accuracy.inputs
         return {
-            name: roundings(
-                program, {x: inputs[x] for x, _ in program.inputs}, self.scalar, self.trig
-            )
+            name: roundings(program, inputs, self.scalar, self.trig)
             for name, program in programs.items()
         }
 
