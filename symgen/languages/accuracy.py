@@ -77,7 +77,7 @@ class Accuracy:
     def _slack(self, program: Program) -> float:
         """Absolute error of the numbers of a tape from how they were made."""
         numbers = [program.nodes[k].a for k in live(program) if program.nodes[k].op == "const"]
-        return CONSTANTS * ROUNDOFF["double"] * max([self._natural, *numbers])
+        return float(CONSTANTS * ROUNDOFF["double"] * max([self._natural, *numbers]))
 
     @cached_property
     def _natural(self) -> float:
