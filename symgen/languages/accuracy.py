@@ -68,10 +68,12 @@ class Accuracy:
         found = {}
         for name, x in own.items():
             want = np.array(wanted[name], float).T.reshape(len(x.values), -1)
-            off = np.abs(x.values - want)
-            explained = off <= np.where(loose[name].bounds > 0, loose[name].bounds, self._dust)
-            rest = np.where(explained, off, 0.0) + represented(want, self.scalar)
-            found[name] = FACTOR * (x.bounds + rest).T
+            limit = np.where(loose[name].bounds > 0, loose[name].bounds, self._dust)
+            with np.errstate(invalid="ignore"):  # infinite references
+                off = np.abs(x.values - want)
+                rest = np.where(off <= limit, off, 0.0) + represented(want, self.scalar)
+            sums = FACTOR * (x.bounds + rest).T
+            found[name] = np.where(np.isnan(sums), np.inf, sums)
         return found
 
     def _slack(self, program: Program) -> float:
