@@ -18,7 +18,8 @@ from symgen.mechanics.system import System
 from symgen.numbers.dual import unit
 from symgen.numbers.scalar import ZERO, Scalar
 
-SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
+SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13a, 13c"
+CHRISTOFFEL = "Echeandia & Wensing (2021), eq. 9, linear in the parameters"
 SHAPE = ("n", "n", "ten")
 
 
@@ -57,14 +58,14 @@ def mass_matrix_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     needs_gravity=False,
     needs_inertia=False,
     outputs=(Array("C_pi", "dC_ij/dpi_p at [i, j, p]", "units of C by kg, kg m, kg m^2", SHAPE),),
-    source=SOURCE,
+    source=CHRISTOFFEL,
     regroupings=(WHOLE,),
 )
 def coriolis_matrix_by_parameters(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """∂C_ij/∂π_p, n x n x 10 n, row-major, C that of `coriolis_matrix`.
 
-    Column j of C is M q̈_r + C q̇_r for q̇_r = e_j and q̈_r = 0: a Slotine-Li regressor without
-    gravity."""
+    That is Christoffel's C, not that of Garofalo, Ott & Albu-Schäffer (their eq. 13b). Its column
+    j is M q̈_r + C q̇_r for q̇_r = e_j and q̈_r = 0: a Slotine-Li regressor without gravity."""
     n, afloat = system.size, replace(system, gravity=dict.fromkeys(system.gravity, NULL))
     entries: dict[tuple[int, int], Scalar] = {}
     for j in range(n):
@@ -105,7 +106,7 @@ def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
             ("n", "ten"),
         ),
     ),
-    source="De Luca & Mattone, ICRA 2003, eq. 6; " + SOURCE,
+    source="De Luca & Mattone, ICRA 2003, eq. 6; " + CHRISTOFFEL,
     regroupings=(WHOLE,),
 )
 def momentum_rate_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:

@@ -3,8 +3,9 @@ rates.
 
 For robots with elastic joints, whose controllers need the rates of all terms (Garofalo, Ott,
 Albu-Schäffer, On the closed form computation of the dynamic matrices and their differentiations,
-IROS 2013). With s = 1 for the first and 2 for the second derivative, each takes as many derivatives
-of q as it needs."""
+IROS 2013). Their eqs. 25a and 25c are the rates of M and g; C is Christoffel's here and so is its
+rate, which is not their eq. 25b. With s = 1 for the first and 2 for the second derivative, each
+takes as many derivatives of q as it needs."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,6 +22,7 @@ from symgen.numbers.scalar import Scalar
 Coordinates = Sequence[Scalar]
 Term = Callable[..., list[Scalar]]
 SOURCE = "Garofalo, Ott, Albu-Schäffer, IROS 2013; forward differentiation of the algorithm"
+CORIOLIS = "forward differentiation of C as in Echeandia (2020), algorithm 4"
 SYMBOLS = "forward differentiation of Christoffel symbols"
 
 
@@ -113,7 +115,7 @@ _coriolis_matrix_second_rate = partial(
 )
 
 
-@_coriolis_matrix_rate(source=SOURCE)
+@_coriolis_matrix_rate(source=CORIOLIS)
 def coriolis_matrix_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """Ċ(q, q̇, q̈), n x n."""
     return rate(coriolis_matrix, system, flow, 2)
@@ -125,7 +127,7 @@ def coriolis_matrix_rate_from_symbols(system: System, *flow: Coordinates) -> lis
     return rate(coriolis_matrix_from_symbols_up, system, flow, 2)
 
 
-@_coriolis_matrix_second_rate(source=SOURCE)
+@_coriolis_matrix_second_rate(source=CORIOLIS)
 def coriolis_matrix_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     """C̈(q, q̇, q̈, q⃛), n x n."""
     return second_rate(coriolis_matrix, system, flow, 2)

@@ -39,6 +39,10 @@ from symgen.mechanics.system import FRICTION_COLUMNS, System
 from symgen.numbers.scalar import ZERO, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
+SLOTINE_LI = (
+    "Slotine & Li, IJRR 1987; with the C of Christoffel symbols (Echeandia & Wensing 2021, eq. 9) "
+    "in place of that of Garofalo et al. (2013), eq. 16"
+)
 
 
 def joint_entries(
@@ -142,7 +146,7 @@ def _reference_fields(
     "Y(q, qd, qd_r, qdd_r) pi = M qdd_r + C qd_r + g",
     inputs=("q", "qd", "qd_r", "qdd_r"),
     outputs=(replace(Y, name="Y_r"),),
-    source=SOURCE,
+    source=SLOTINE_LI,
     needs_inertia=False,
     regroupings=(WHOLE,),
 )
@@ -162,7 +166,7 @@ def slotine_li_regressor(
     "Y_b(q, qd, qd_r, qdd_r) beta = M qdd_r + C qd_r + g",
     inputs=("q", "qd", "qd_r", "qdd_r"),
     outputs=(replace(Y_BASE, name="Y_rb"),),
-    source=SOURCE,
+    source=SLOTINE_LI,
     needs_inertia=False,
     regroupings=(WHOLE,),
 )

@@ -16,7 +16,7 @@ from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix, square
 from symgen.algorithms.derivatives import damped, rates_by_symbols
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
-from symgen.algorithms.rates import SOURCE, SYMBOLS
+from symgen.algorithms.rates import CORIOLIS, SOURCE, SYMBOLS
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.system import System
 from symgen.numbers.dual import along, tangents, unit
@@ -76,7 +76,7 @@ def mass_matrix_gradient_from_symbols(system: System, q: Coordinates) -> Entries
     return [half[max(i, j), min(i, j), k] for i in range(n) for j in range(n) for k in range(n)]
 
 
-@_coriolis_matrix_gradient(source=SOURCE)
+@_coriolis_matrix_gradient(source=CORIOLIS)
 def coriolis_matrix_gradient(
     system: System, q: Coordinates, qd: Coordinates
 ) -> tuple[Entries, Entries]:

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.registry import unknown_quantity
 from symgen.compiler.passes import used
-from symgen.errors import Notice, OptionError
+from symgen.errors import Notice, OptionError, Place
 from symgen.languages.c.glue import check as check_glue
 from symgen.languages.c.text import KEYWORDS, MODULES, identifier
 from symgen.languages.module import Module, Source
@@ -208,18 +208,19 @@ class Job:
 
     def saving(self, loaded: Loaded, module: Module) -> tuple[Notice, ...]:
         """A hint how many operations a wider snap would save, where the file has angles just beside
-        right ones."""
+        right ones; and what is asked for that the robot does not have."""
+        missing = _frictionless(loaded, module.robot)
         near = [angle for angle in loaded.right_angles if not angle.exact]
         if not near:
-            return ()
+            return missing
         wider = replace(
             self, snap_angles=_rounded_up(max(SNAPPED, *(abs(angle.offset) for angle in near)))
         )
         now, then = _total(module), _total(wider.module(wider.load()))
         if then >= now:
-            return ()
+            return missing
         message = f"--snap-angles {wider.snap_angles:g} would save {now - then} of {now} operations"
-        return (Notice(near[0].place, "note", near[0].element, message),)
+        return (*missing, Notice(near[0].place, "note", near[0].element, message))
 
     def options(self, loaded: Loaded) -> Mapping[str, Any]:
         """The options as plain data, gravity in the axes of the root link; the file is left out,
@@ -239,6 +240,18 @@ class Job:
                 f"--parameters {self.parameters!r}: use constant, runtime or runtime:LINK[,LINK...]"
             )
         return _known_links(loaded, names.split(","))
+
+
+def _frictionless(loaded: Loaded, robot: Robot) -> tuple[Notice, ...]:
+    """A warning where friction that is asked for is zero in every joint."""
+    if not robot.frictionless:
+        return ()
+    kinds = ", ".join(robot.frictionless)
+    message = (
+        f"no joint has {kinds} friction, so it is zero; give <dynamics> in the file, "
+        "--actuators, or --friction runtime:... for an input"
+    )
+    return (Notice(Place(loaded.file, 1), "warning", "--friction", message),)
 
 
 def _known_links(loaded: Loaded, names: list[str], option: str = "--parameters") -> tuple[str, ...]:

@@ -61,6 +61,14 @@ class Robot:
             for b in self.model.bodies
         ]
 
+    @property
+    def frictionless(self) -> tuple[str, ...]:
+        """The kinds of friction that are asked for but that no joint has a coefficient of."""
+        if self.runtime_friction:
+            return ()
+        joints = [body.joint for body in self.model.bodies if body.rubs]
+        return tuple(kind for kind in self.friction if not any(map(FRICTION_FIELDS[kind], joints)))
+
     def _friction(self, body: Body, coefficients: Sequence[Scalar]) -> Friction:
         """From a coefficient for each kind."""
         if not body.rubs:

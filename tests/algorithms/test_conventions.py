@@ -247,3 +247,13 @@ def test_formulas_for_mujoco(tmp_path):
 def test_the_page_says_what_is_tested():
     text = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
     assert "q[3:7]  = qpos[4], qpos[5], qpos[6], qpos[3]" in text and "qd[3:6] × qd[0:3]" in text
+
+
+CHRISTOFFEL = ("coriolis_matrix", "slotine_li", "momentum_rate_regressor")
+
+
+@pytest.mark.parametrize("name", [name for name in QUANTITIES if name.startswith(CHRISTOFFEL)])
+def test_the_c_of_christoffel_is_not_cited_as_another(name):
+    """Eqs. 6b, 13b, 16, 24b, 24c and 25b of Garofalo, Ott and Albu-Schäffer have another C."""
+    for way in QUANTITIES[name].formulations:
+        assert "Garofalo" not in way.source or "in place of that of Garofalo" in way.source

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from random_trees import FEW, model
+from tools import ROOT, invoke, robot_file
 
 from symgen.algorithms import QUANTITIES
 from symgen.api import generate
@@ -320,3 +321,25 @@ def test_what_cannot_be_is_refused(options, said, tmp_path):
     with pytest.raises(OptionError, match=said):
         generate("robots/pendulum.urdf", tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
+
+
+BARE = "warning: --friction: no joint has viscous, coulomb friction, so it is zero; give <dynamics>"
+
+
+@pytest.mark.parametrize("command", ["generate", "ops"])
+def test_friction_that_no_joint_has_is_warned_of(command, tmp_path):
+    out = ("-o", tmp_path / "out") if command == "generate" else ()
+    done = invoke(command, robot_file("pendulum"), "--friction", "viscous,coulomb", *out)
+    assert done.exit_code == 0 and BARE in " ".join(done.stderr.split())
+
+
+def test_only_the_kinds_that_are_missing_are_warned_of(tmp_path):
+    text = (ROOT / "robots" / "pendulum.urdf").read_text()
+    file = tmp_path / "pendulum.urdf"
+    file.write_text(text.replace("</joint>", '<dynamics damping="0.5"/></joint>', 1))
+    said = {
+        kinds: invoke("ops", file, "--friction", kinds).stderr
+        for kinds in ("viscous", "viscous,coulomb", "runtime:coulomb")
+    }
+    assert ["no joint has" in text for text in said.values()] == [False, True, False]
+    assert "no joint has coulomb friction" in " ".join(said["viscous,coulomb"].split())

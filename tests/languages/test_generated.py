@@ -536,6 +536,10 @@ def hit(*a, **k):
         os.kill(os.getpid(), number)
     return real(*a, **k)
 setattr(Path, method, hit)
+# A child keeps what its parent ignores: under nohup and in the background SIGHUP and SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for left in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(left, signal.SIG_DFL)
 from symgen.cli.main import main
 main(sys.argv[1:])
 """
@@ -554,7 +558,8 @@ def test_g8_a_signal_while_writing(method, number, tmp_path):
         "3",
         method,
     ]
-    command = [sys.executable, "-c", KILLED, *arguments]
+    command = ["sh", "-c", """trap '' INT HUP TERM; exec "$@" """, "sh"]  # as under nohup
+    command += [sys.executable, "-c", KILLED, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode != 0 and "Traceback" not in done.stderr
     assert snapshot(tmp_path).keys() == {
