@@ -1,0 +1,234 @@
+"""Kinds of inputs: each makes a case from random numbers alone; a registry with weights."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Final
+
+from fuzz import byte_mutations, manifests, tables, tables_of_toml, xacros, xml_mutations
+from fuzz.case import Case, Fault
+from fuzz.draw import argument
+from fuzz.faults import FAULTS
+from fuzz.nodes import Node, written
+from fuzz.options import OUT, Names, drawn
+from fuzz.robots import robot, stored
+
+COMMANDS: Final = {
+    "generate": 40,
+    "check": 26,
+    "inspect": 14,
+    "ops": 8,
+    "dump": 6,
+    "init": 4,
+    "build": 1,
+}
+WITHOUT_NOTES: Final = 3
+"""Joints up to which every quantity is cheap."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """How to make its cases, and how often relative to others."""
+
+    weight: int
+    make: Callable[[Random], Case]
+
+
+FAMILIES: Final[dict[str, Family]] = {}
+
+
+def family(weight: int) -> Callable[[Callable[[Random], Case]], Callable[[Random], Case]]:
+    """Registers a family under its function's name."""
+
+    def register(make: Callable[[Random], Case]) -> Callable[[Random], Case]:
+        FAMILIES[make.__name__] = Family(weight, make)
+        return make
+
+    return register
+
+
+def case(seed: int, number: int, family: str | None = None) -> Case:
+    """The case of a number under a seed, of a family or of one by weight."""
+    rng = Random(f"symgen {seed} {number} {family or ''}")
+    weights = [row.weight for row in FAMILIES.values()]
+    name = family or rng.choices(list(FAMILIES), weights)[0]
+    return replace(FAMILIES[name].make(rng), family=name)
+
+
+def _command(
+    rng: Random, names: Names, file: str, most: int = 2, odd: float = 0.04
+) -> tuple[str, ...]:
+    command = rng.choices(list(COMMANDS), list(COMMANDS.values()))[0]
+    options = list(drawn(rng, command, names, most, odd))
+    if command in ("generate", "ops") and not {"--quantity"} & set(options) and rng.random() < 0.4:
+        options += ["--quantity", rng.choice(("gravity", "mass_matrix", "bias"))]
+    return (command, file, *options)
+
+
+def _tree(rng: Random) -> Node | bytes:
+    return stored(rng) if rng.random() < 0.3 else robot(rng, rng.choice((0.0, 0.0, 0.3)))
+
+
+@family(4)
+def sound(rng: Random) -> Case:
+    """A robot with nothing wrong, under default options: it must be accepted."""
+    command = rng.choice((("check",), ("generate", "-o", "out"), ("ops",), ("inspect",)))
+    files = {"robot.urdf": written(robot(rng))}
+    return Case("", (command[0], "robot.urdf", *command[1:]), files, sound=True)
+
+
+@family(34)
+def urdf(rng: Random) -> Case:
+    """A robot's tree with changes."""
+    root = _tree(rng)
+    if isinstance(root, bytes):
+        data = byte_mutations.mutated(rng, root)
+        return Case("", _command(rng, Names(), "robot.urdf"), {"robot.urdf": data})
+    made = xml_mutations.mutated(rng, root)
+    return Case("", _command(rng, Names.of(made), "robot.urdf"), {"robot.urdf": written(made)})
+
+
+@family(8)
+def urdf_bytes(rng: Random) -> Case:
+    """A robot's file with changes of its bytes."""
+    root = _tree(rng)
+    data = root if isinstance(root, bytes) else written(root)
+    names = Names() if isinstance(root, bytes) else Names.of(root)
+    files = {"robot.urdf": byte_mutations.mutated(rng, data)}
+    return Case("", _command(rng, names, "robot.urdf"), files)
+
+
+@family(14)
+def options(rng: Random) -> Case:
+    """A sound robot under many options."""
+    root = robot(rng, rng.choice((0.0, 0.2)))
+    names = Names.of(root)
+    files = {"robot.urdf": written(root)}
+    arguments = _command(rng, names, "robot.urdf", 7, 0.1)
+    if "actuators.toml" in arguments:
+        files["actuators.toml"] = tables_of_toml.actuators(rng, names)
+    if rng.random() < 0.05:
+        place = rng.randrange(len(arguments) + 1)
+        arguments = (*arguments[:place], argument(rng), *arguments[place:])
+    return Case("", arguments, files, _environment(rng))
+
+
+def _environment(rng: Random) -> dict[str, str]:
+    if rng.random() < 0.85:
+        return {}
+    return rng.choice(
+        (
+            {"CC": rng.choice(("", "nothing", "gcc -m64", "gcc -O1", "'", "clang"))},
+            {"COLUMNS": rng.choice(("0", "1", "20", "100000", "x"))},
+            {"LC_ALL": "C", "NO_COLOR": "1"},
+            {"TMPDIR": "nowhere"},
+        )
+    )
+
+
+@family(6)
+def xacro(rng: Random) -> Case:
+    """A xacro file."""
+    root = robot(rng)
+    made = xacros.xacro(rng, xml_mutations.mutated(rng, root) if rng.random() < 0.3 else root)
+    data = written(made)
+    data = byte_mutations.mutated(rng, data) if rng.random() < 0.1 else data
+    files = {"robot.urdf.xacro": data}
+    if rng.random() < 0.5:
+        files["part.xacro"] = written(xacros.xacro(rng, robot(rng)))
+    return Case("", _command(rng, Names.of(root), "robot.urdf.xacro"), files)
+
+
+@family(10)
+def job(rng: Random) -> Case:
+    """A job file, and options on the command line beside it."""
+    root = robot(rng)
+    names = Names.of(root)
+    files = {"robot.urdf": written(root), "job.toml": tables_of_toml.job(rng, names)}
+    if b"actuators" in files["job.toml"]:
+        files["actuators.toml"] = tables_of_toml.actuators(rng, names)
+    arguments = _command(rng, names, "job.toml", 1)
+    if arguments[0] == "generate" and rng.random() < 0.7:
+        arguments = ("generate", "job.toml")
+    return Case("", arguments, files)
+
+
+@family(7)
+def actuators(rng: Random) -> Case:
+    """A file of actuators."""
+    root = robot(rng)
+    names = Names.of(root)
+    files = {"robot.urdf": written(root), "actuators.toml": tables_of_toml.actuators(rng, names)}
+    arguments = (*_command(rng, names, "robot.urdf", 1), "--actuators", "actuators.toml")
+    return Case("", arguments, files)
+
+
+@family(9)
+def log(rng: Random) -> Case:
+    """A log to be identified from, and parameters known beforehand."""
+    name, columns = tables.log(rng)
+    tree = written(_robot_of(name))
+    suffix, data = tables.damaged(rng, columns)
+    names = Names.of(_robot_of(name))
+    found = list(drawn(rng, "identify", names, 3, 0.04))
+    if rng.random() < 0.9:
+        found = _without(found, ("-o", "--out"))  # pictures take longest
+    files = {"robot.urdf": tree, f"log{suffix}": data}
+    bodies = tables_of_toml.parameters(rng, list(names.links[1:]))
+    if "prior.json" in found:
+        files["prior.json"] = json.dumps(bodies, default=str).encode("utf-8", "replace")
+    if "prior.toml" in found:
+        files["prior.toml"] = tables_of_toml.written(bodies, rng)
+    return Case("", ("identify", "robot.urdf", f"log{suffix}", *found), files)
+
+
+def _robot_of(name: str) -> Node:
+    from fuzz.nodes import read
+    from fuzz.robots import ROOT
+
+    return read((ROOT / "robots" / f"{name}.urdf").read_bytes())
+
+
+def _without(arguments: list[str], options: tuple[str, ...]) -> list[str]:
+    places = {k for k, word in enumerate(arguments) if word in options}
+    return [word for k, word in enumerate(arguments) if k not in places and k - 1 not in places]
+
+
+@family(2)
+def excite(rng: Random) -> Case:
+    """A motion to be found."""
+    root = robot(rng)
+    if rng.random() < 0.4:
+        root = xml_mutations.mutated(rng, root)
+    arguments = ("excite", "robot.urdf", *drawn(rng, "excite", Names.of(root), 4, 0.04))
+    return Case("", arguments, {"robot.urdf": written(root)})
+
+
+@family(4)
+def manifest(rng: Random) -> Case:
+    """A generated folder that was damaged, to be verified or generated into again."""
+    which = rng.randrange(12)
+    files = manifests.changed(rng, manifests.folder(which))
+    arguments: tuple[str, ...] = ("verify", "out")
+    if rng.random() < 0.1:
+        arguments = ("generate", "robot.urdf", "-o", "out")
+        files["robot.urdf"] = written(robot(Random(which)))
+    return Case("", arguments, files)
+
+
+@family(3)
+def machine(rng: Random) -> Case:
+    """A machine that fails while something is written."""
+    root = robot(rng)
+    files = {"robot.urdf": written(root)}
+    command = rng.choice(("generate", "generate", "generate", "inspect", "excite", "init"))
+    arguments = {
+        "generate": ("generate", "robot.urdf", "-o", "out", "--quantity", "gravity"),
+        "inspect": ("inspect", "robot.urdf", "--html", "page.html"),
+        "excite": ("excite", "robot.urdf", "-o", OUT["excite"], "--budget", "2", "--rate", "50"),
+        "init": ("init", "robot.urdf", "-o", OUT["init"]),
+    }[command]
+    kind = rng.choice(list(FAULTS))
+    at = rng.choice((0, 10, 500, 3000, 6000)) if kind == "small disk" else rng.randrange(14)
+    return Case("", arguments, files, fault=Fault(kind, at))

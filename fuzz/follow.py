@@ -1,0 +1,143 @@
+"""What is asked of a share of the runs beyond the oracles: further runs whose outcome must fit."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from fuzz.case import Case, Finding, Outcome, snapshot
+from fuzz.child import run
+from fuzz.oracles import judged
+from fuzz.robots import ROOT
+
+FollowUp = Callable[[Case, Outcome, Path], Iterator[Finding]]
+MOST: Final = 400_000
+"""Bytes of generated C that are compiled."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A follow-up: for which outcomes, how often, and what it does."""
+
+    fits: Callable[[Case, Outcome], bool]
+    share: float
+    follow: FollowUp
+
+
+FOLLOW_UPS: Final[dict[str, Row]] = {}
+
+
+def follow_up(
+    fits: Callable[[Case, Outcome], bool], share: float
+) -> Callable[[FollowUp], FollowUp]:
+    """Registers a follow-up under its function's name."""
+
+    def register(follow: FollowUp) -> FollowUp:
+        FOLLOW_UPS[follow.__name__] = Row(fits, share, follow)
+        return follow
+
+    return register
+
+
+def followed(
+    case: Case, outcome: Outcome, folder: Path, rng: Random, share: float = 1.0
+) -> Iterator[tuple[str, list[Finding]]]:
+    """The follow-ups that were drawn, each with what it found; `share` scales how often."""
+    for name, row in FOLLOW_UPS.items():
+        if row.fits(case, outcome) and rng.random() < row.share * share:
+            yield name, list(row.follow(case, outcome, folder))
+
+
+def _generated(case: Case, outcome: Outcome) -> bool:
+    size = sum(len(x) for name, x in outcome.after.items() if x and name.endswith(".c"))
+    return case.command == "generate" and outcome.status == 0 and size < MOST and case.fault is None
+
+
+def made_in(outcome: Outcome) -> list[str]:
+    """The folders that have got a manifest."""
+    name = "manifest.json"
+    made = [n for n in outcome.after if n.endswith(name) and n not in outcome.before]
+    return [file.removesuffix(name).rstrip("/") or "." for file in made]
+
+
+@follow_up(_generated, 0.12)
+def verify(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
+    """What was accepted is proved."""
+    for made in made_in(outcome):
+        proof = replace(case.of("verify", made), files={}, environment={})
+        found = run(proof, folder)
+        yield from (replace(finding, case=case) for finding in judged(proof, found))
+        if found.status not in (0, None):
+            said = found.stdout.decode("utf-8", "replace") + found.said
+            failed = [line for line in said.splitlines() if "FAILED" in line or "rror" in line]
+            first = (failed or [said])[0]
+            yield Finding(f"verify fails: {_check(first)}", "\n".join(failed)[:2000], case)
+
+
+def _check(line: str) -> str:
+    """The check that failed, without the function that it was about."""
+    what = line.replace("FAILED", "").strip(" │|")
+    return " ".join(what.partition(": ")[2].split()[:5]) or what[:60]
+
+
+@follow_up(lambda case, outcome: case.fault is None and case.command != "build", 0.004)
+def real_process(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
+    """A process of its own, with another hash seed and another folder, says and writes the same."""
+    with tempfile.TemporaryDirectory(prefix="symgen-fuzz-") as place:
+        for name, content in case.files.items():
+            (Path(place) / name).parent.mkdir(parents=True, exist_ok=True)
+            (Path(place) / name).write_bytes(content)
+        environment = {**os.environ, **case.environment, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            [sys.executable, "-m", "symgen", *case.arguments],
+            cwd=place,
+            env={**environment, "PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=300,
+        )
+        after = snapshot(Path(place))
+    pairs = {
+        "status": (done.returncode, outcome.status),
+        "stdout": (done.stdout, outcome.stdout),
+        "stderr": (done.stderr, outcome.stderr),
+        "files": (_compared(after), _compared(outcome.after)),
+    }
+    for what, (real, forked) in pairs.items():
+        if real != forked:
+            detail = (
+                f"{what} of {case.command} differs between runs\n{real!r:.700}\n{forked!r:.700}"
+            )
+            yield Finding(f"not the same twice: {what} of {case.command}", detail, case)
+            return
+
+
+def _compared(files: object) -> object:
+    """Files whose bytes depend on the input alone (Parquet and PNG hold versions, not time)."""
+    return files
+
+
+def _was_killed(case: Case, outcome: Outcome) -> bool:
+    return case.fault is not None and outcome.signal is not None
+
+
+@follow_up(_was_killed, 1.0)
+def after_a_kill(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
+    """The next run heals what a kill has left: all is as if it had not been."""
+    again = replace(case, fault=None)
+    healed = run(replace(again, files={}), folder)
+    with tempfile.TemporaryDirectory(prefix="symgen-fuzz-") as place:
+        undisturbed = run(again, Path(place))
+    if healed.status != undisturbed.status:
+        detail = f"exit status {healed.status}\n{healed.said[:800]}"
+        yield Finding(f"a kill is not healed: {case.command}: exit status", detail, case)
+    elif dict(healed.after) != dict(undisturbed.after):
+        other = set(healed.after) ^ set(undisturbed.after)
+        detail = f"files differ: {sorted(other)[:5] or 'contents'}"
+        yield Finding(f"a kill is not healed: {case.command}: files", detail, case)

@@ -1,0 +1,263 @@
+"""Options of the command line, taken from the commands themselves: values that fit a robot, and
+values that fit nothing."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Final
+
+import click
+
+from fuzz.draw import argument, number
+from fuzz.nodes import Node
+
+OUT: Final = {"generate": "out", "build": "pkg", "excite": "motion.csv", "init": "new.toml"}
+"""Where commands that must be told write to."""
+FORBIDDEN: Final = {"scheduler", "help", "version", "cflags"}
+"""Options that reach out of the process (a network, any path by the compiler's flags)."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """What options of a robot can name."""
+
+    joints: Sequence[str] = ()
+    links: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, root: Node) -> "Names":
+        """Those of a tree."""
+        return cls(root.named("joint"), root.named("link"))
+
+
+Value = Callable[[Random, Names], str]
+
+
+def one(*values: str, odd: Sequence[str] = ()) -> Value:
+    """One of some texts, now and then an odd one."""
+    return lambda rng, names: rng.choice(odd if odd and rng.random() < 0.15 else values)
+
+
+def plain(*values: str) -> Value:
+    """One of some texts; a number that is odd now and then."""
+    return lambda rng, names: number(rng, 0.7) if rng.random() < 0.15 else rng.choice(values)
+
+
+def some(value: Value, most: int = 3, sign: str = ",") -> Value:
+    """Several, joined."""
+    return lambda rng, names: sign.join(value(rng, names) for _ in range(rng.randint(1, most)))
+
+
+def link(rng: Random, names: Names) -> str:
+    """A link's name."""
+    return rng.choice(names.links or ("base",))
+
+
+def joint(rng: Random, names: Names) -> str:
+    """A joint's name."""
+    return rng.choice(names.joints or ("joint",))
+
+
+@cache
+def _quantities() -> dict[str, tuple[bool, tuple[str, ...]]]:
+    from symgen.inspection.report import registry_data
+
+    found = registry_data()["quantities"]
+    return {name: (bool(row["of_link"]), tuple(row["formulations"])) for name, row in found.items()}
+
+
+def quantity(rng: Random, names: Names) -> str:
+    """A quantity, of a link where it is of one."""
+    rows = _quantities()
+    name = rng.choice(tuple(rows))
+    return f"{name}:{link(rng, names)}" if rows[name][0] else name
+
+
+def quantities(rng: Random, names: Names) -> str:
+    """A quantity, a few in one function, or one of those that are the usual."""
+    kind = rng.randrange(8)
+    if kind < 4:
+        return quantity(rng, names)
+    if kind < 6:
+        return rng.choice(("inverse_dynamics", "mass_matrix", "gravity", "forward_dynamics"))
+    if kind == 6:
+        return f"{rng.choice(('both', 'x', 'int', ''))}={some(quantity, 3, '+')(rng, names)}"
+    return (
+        rng.choice(("all", "regressor", "nothing", "mass_matrix=", "a=b=c"))
+        if len(names.joints) < 3
+        else "bias"
+    )
+
+
+def formulation(rng: Random, names: Names) -> str:
+    """A formulation of a quantity."""
+    name, (_, ways) = rng.choice(tuple(_quantities().items()))
+    return f"{name}={rng.choice(ways or ('x',))}"
+
+
+def locked(rng: Random, names: Names) -> str:
+    """A joint held."""
+    return f"{joint(rng, names)}={number(rng)}"
+
+
+def limit(rng: Random, names: Names) -> str:
+    """A limit of a joint."""
+    return (
+        f"{joint(rng, names)}.{rng.choice(('lower', 'upper', 'velocity', 'effort'))}={number(rng)}"
+    )
+
+
+def vector(rng: Random, names: Names) -> str:
+    """Three numbers."""
+    return ",".join(number(rng, 0.2) for _ in range(3))
+
+
+def either(*values: Value) -> Value:
+    """One of some kinds of value."""
+    return lambda rng, names: rng.choice(values)(rng, names)
+
+
+def entry(rng: Random, names: Names) -> str:
+    """An entry of a quantity."""
+    return f"{quantity(rng, names)}:{rng.randint(0, 4)},{rng.randint(-1, 4)}"
+
+
+VALUES: Final[dict[str, Value]] = {
+    "root": link,
+    "tip": link,
+    "payload": link,
+    "lock": locked,
+    "limits": limit,
+    "gravity": either(one("runtime", "0,0,0", "0,0,9.81", "1,2,3"), vector),
+    "snap_angles": plain("0", "1e-3", "1e-6"),
+    "base": one("fixed", "floating"),
+    "rotors": one("exact", "reflected", "none"),
+    "parameters": either(
+        one("constant", "runtime"), lambda rng, names: f"runtime:{some(link)(rng, names)}"
+    ),
+    "external_wrench": some(link),
+    "friction": one("viscous", "coulomb", "viscous,coulomb", "runtime:viscous,coulomb,offset"),
+    "friction_width": one("0", "0.05", "1e-3", "1", odd=("-1", "1e-300", "nan", "1e300")),
+    "quantities": quantities,
+    "quantity": quantities,
+    "formulations": formulation,
+    "scalar": one("double", "float"),
+    "trig": one("libm", "inline"),
+    "zeros": one("always", "once"),
+    "batch": one("2", "4", "8", "auto", odd=("3", "0", "64", "-2", "1000000")),
+    "chunk": one("5", "10", "100", "1000", odd=("0", "-1", "1", "1000000000000")),
+    "glue": some(one("cmake", "zephyr", "arduino", "pkgconfig", "esp-idf", "cpp")),
+    "target": one("host", "cortex-m7", "cortex-m4f", "cortex-m0plus"),
+    "languages": one("c", "python", odd=("rust",)),
+    "xacro_args": lambda rng, names: f"{rng.choice(('mass', 'two', 'length'))}={number(rng)}",
+    "entry": entry,
+    "symbolic": one("masses", "lengths", "masses,lengths", odd=("",)),
+    "harmonics": one("1", "2", "3", odd=("0", "-2", "50", "51")),
+    "period": one("1", "2", "4", odd=("0", "-1", "nan", "1e-300", "inf")),
+    "rate": one("20", "50", "100", odd=("0", "-1", "nan", "1e9", "1e300")),
+    "margin": one("0", "0.1", "0.5", odd=("1", "-0.1", "2", "nan", "0.999999999")),
+    "seed": one("0", "1", odd=("-1", str(2**70))),
+    "budget": one("1", "5", "10", odd=("0", "-1")),
+    "sensor": either(
+        one("torque", odd=("wrench",)), lambda rng, names: f"wrench:{joint(rng, names)}"
+    ),
+    "method": one("acceleration", "momentum", "energy"),
+    "cutoff": one("20", "5", odd=("0", "-1", "1e9", "nan", "1e-300")),
+    "interval": one("0.1", "0.02", odd=("0", "-1", "1e9", "nan", "1e-300")),
+    "validate": one("0.2", "0", "0.5", odd=("1", "0.999", "-0.1", "nan")),
+    "prior": one("urdf", "prior.json", "prior.toml", odd=("nothing.json",)),
+    "prior_deviation": one("0.3", "1", odd=("0", "-1", "1e300", "1e-300", "nan")),
+    "max_condition": one("1e4", "1e12", "1e300", odd=("1", "0", "nan", "inf")),
+    "engine": one("serial", odd=("spark",)),
+    "actuators": one("actuators.toml", odd=("nothing.toml",)),
+    "html": one("page.html", "a/b.html", odd=("page", "robot.urdf", ".")),
+    "plot": one("picture.png", "a/b.png", odd=("picture", "robot.urdf")),
+    "urdf": one("found.urdf", "a/found.urdf", odd=("robot.urdf",)),
+    "prefix": one("arm", "a1", "tau", "index", "pendulum", odd=("int", "1a", "A", "x" * 40, "_")),
+    "out": one("out", "out/deep", odd=("robot.urdf", ".", "out\x1b[31m")),
+    "package_out": one("pkg", "pkg/deep", odd=("robot.urdf", ".")),
+}
+"""Values that mean something, by the name of the parameter; options that are not here get numbers
+or texts by their type."""
+RARE: Final = {
+    "html": 0.3,
+    "plot": 0.05,
+    "entry": 0.3,
+    "target": 0.1,
+    "batch": 0.3,
+    "engine": 0.2,
+    "xacro_args": 0.15,
+    "root": 0.6,
+    "tip": 0.6,
+    "friction_width": 0.5,
+    "formulations": 0.5,
+}
+"""How often an option is taken that costs time, or seldom fits, relative to the others."""
+
+
+@cache
+def _command(name: str) -> click.Command:
+    from symgen.cli.main import main
+
+    return main.commands[name]
+
+
+def own(command: str) -> list[click.Option]:
+    """The options of a command."""
+    every = _command(command).params
+    return [o for o in every if isinstance(o, click.Option) and o.name not in FORBIDDEN]
+
+
+def option(rng: Random, of: click.Option, names: Names, odd: float) -> Iterator[str]:
+    """An option with a value as arguments."""
+    yield rng.choice(of.opts)
+    if of.is_flag:
+        return
+    if rng.random() < odd:
+        yield argument(rng)
+        return
+    made = VALUES.get(str(of.name), lambda rng, names: _by_type(rng, of))(rng, names)
+    made = made.replace("\0", "").encode("utf-8", "ignore").decode()
+    yield (
+        made
+        if str(of.name) not in ("out", "package_out", "html", "plot", "urdf")
+        else _inside(made)
+    )
+
+
+def _inside(path: str) -> str:
+    """A path that stays where the case runs."""
+    return path.lstrip("/").replace("..", "_")
+
+
+def _by_type(rng: Random, of: click.Option) -> str:
+    if isinstance(of.type, click.Choice):
+        return str(rng.choice(list(of.type.choices)))
+    return number(rng, 0.5) if of.type in (click.INT, click.FLOAT) else argument(rng)
+
+
+def drawn(
+    rng: Random, command: str, names: Names, most: int = 3, odd: float = 0.06
+) -> Iterator[str]:
+    """Some options of a command, and what it must be told."""
+    found = own(command)
+    weights = [RARE.get(str(o.name), 1.0) for o in found]
+    taken = rng.choices(found, weights, k=rng.randint(0, most)) if found else []
+    once = {str(o.name): o for o in taken if not o.multiple}
+    for of in [*once.values(), *(o for o in taken if o.multiple)]:
+        yield from option(rng, of, names, odd)
+    yield from _required(rng, found, set(once), command, names)
+
+
+def _required(
+    rng: Random, found: Sequence[click.Option], given: set[str], command: str, names: Names
+) -> Iterator[str]:
+    for of in found:
+        if str(of.name) in given or rng.random() < 0.01:
+            continue
+        if of.required or (command == "init" and of.name == "out"):
+            path = str(of.name) in ("out", "package_out")
+            yield from (of.opts[0], OUT[command]) if path else option(rng, of, names, 0.0)
+    if command == "excite" and "budget" not in given:
+        yield from ("--budget", "5", "--rate", "50", "--harmonics", "2")
