@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test quick sweep lint format types oracle bench bench-batch bench-one-call generate \
+.PHONY: help demo test quick sweep lint format types fuzz oracle bench bench-batch bench-one-call generate \
         clean firmware firmware-docs gauntlet example-firmware adaptive-mpc arm host
 
 help: ## this list
@@ -59,6 +59,10 @@ format: $(VENV)/ready-dev ## ruff format, and imports in order
 
 types: $(VENV)/ready-dev ## mypy --strict
 	$(BIN)/mypy
+
+FUZZ ?= --inputs 20000 --minutes 30
+fuzz: $(VENV)/ready-dev ## 20,000 odd inputs in half an hour (FUZZ="--minutes 120 --inputs 1000000 --seed 1")
+	$(BIN)/python -m fuzz $(FUZZ)
 
 oracle: $(VENV)/ready-dev ## every robot of example-robot-data and icub-models against Pinocchio (minutes)
 	$(BIN)/python -m benchmarks.oracle

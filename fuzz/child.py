@@ -15,10 +15,11 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from fuzz.case import Case, Outcome, lay, snapshot
 from fuzz.faults import FAULTS
@@ -187,6 +188,8 @@ def _set_up(case: Case, folder: Path, writers: Sequence[int]) -> None:
         os.close(writer)
     sys.stdout, sys.stderr = _Stream(1, "strict").opened(), _Stream(2, "backslashreplace").opened()
     os.environ.update(case.environment)
+    warnings.simplefilter("default", RuntimeWarning)  # both as in a new interpreter
+    warnings.showwarning = _show_warning
     sys.argv = ["symgen", *case.arguments]
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + MEMORY
@@ -198,6 +201,10 @@ def _set_up(case: Case, folder: Path, writers: Sequence[int]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if case.fault is not None:
         FAULTS[case.fault.kind](case.fault.at)
+
+
+def _show_warning(message: Any, category: Any, filename: str, lineno: int, *_: Any) -> None:
+    sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
 
 
 def _status(case: Case, program: Program) -> int:

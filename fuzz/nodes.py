@@ -91,10 +91,7 @@ def read(data: bytes) -> Node:
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
     )
-    root = etree.fromstring(data, parser)
-    node = _taken(root)
-    node.attributes += [(f"xmlns:{k}" if k else "xmlns", v) for k, v in root.nsmap.items()]
-    return node
+    return _taken(etree.fromstring(data, parser))
 
 
 def _taken(found: etree._Element) -> Node:
@@ -102,6 +99,10 @@ def _taken(found: etree._Element) -> Node:
         (f"{_prefix(found, key)}{etree.QName(key).localname}", value)
         for key, value in found.attrib.items()
     ]
+    parent = found.getparent()
+    outer = parent.nsmap if parent is not None else {}
+    spaces = sorted(set(found.nsmap.items()) - set(outer.items()), key=str)
+    attributes += [(f"xmlns:{key}" if key else "xmlns", uri) for key, uri in spaces]
     tag = f"{found.prefix}:" if found.prefix else ""
     return Node(
         tag + etree.QName(found).localname,

@@ -164,6 +164,16 @@ def torn_files(case: Case, outcome: Outcome) -> str | None:
     return trouble(outcome)
 
 
+@oracle
+def overwritten(case: Case, outcome: Outcome) -> str | None:
+    """A file that no manifest lists is the user's, and stays as it was."""
+    own = {name.rpartition("/")[0] for name in outcome.before if name.endswith("manifest.json")}
+    for name, data in outcome.before.items():
+        if name.rpartition("/")[0] not in own and outcome.after.get(name, b"gone") != data:
+            return f"{case.command} has changed '{name}', a file of the user"
+    return None
+
+
 def _changed(case: Case, outcome: Outcome) -> str | None:
     if outcome.before == outcome.after or outcome.signal is not None:
         return None

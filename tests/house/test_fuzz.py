@@ -1,0 +1,213 @@
+"""The fuzzer: a share of its inputs, and that it catches what it is there for."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+from tools import ROOT
+
+from fuzz import campaign, child, families, nodes, oracles, xml_mutations
+from fuzz.case import Case, Finding
+from fuzz.minimise import minimised
+from fuzz.robots import robot
+
+INPUTS = int(os.environ.get("SYMGEN_FUZZ", "60"))
+
+
+def test_a_share_of_the_inputs(tmp_path):
+    """Nothing that is found here may be left; `make fuzz` runs many more."""
+    command = [sys.executable, "-m", "fuzz", "--inputs", str(INPUTS), "--workers", "1"]
+    done = subprocess.run(
+        [*command, "--minutes", "5", "--out", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    figures = json.loads((tmp_path / "summary.json").read_text())
+    assert figures["inputs"] == INPUTS and figures["kinds"] == {}
+    accepted = sum(row["accepted"] for row in figures["families"].values())
+    assert INPUTS / 8 < accepted < INPUTS, "inputs are to be good and bad"
+
+
+@pytest.mark.parametrize("name", families.FAMILIES)
+def test_an_input_is_that_of_its_number(name):
+    for number in range(4):
+        first, again = (families.case(5, number, name) for _ in range(2))
+        assert first == again and first.family == name
+    assert families.case(5, 0, name) != families.case(6, 0, name)
+
+
+def test_inputs_do_not_depend_on_the_hash_seed():
+    code = "import hashlib; from fuzz.families import case; print(hashlib.sha256(repr([case(3, k, f) for f in ('urdf', 'job', 'options') for k in range(9)]).encode()).hexdigest())"
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "12"
+    }
+    assert len(said) == 1
+
+
+def raises(arguments):
+    raise ZeroDivisionError
+
+
+def babbles(arguments):
+    print("robot.urdf:1: error: a: bad\nrobot.urdf:2: error: b: bad", file=sys.stderr)
+    sys.exit(2)
+
+
+def forgets_to_clean(arguments):
+    Path("half.json").write_text("{")
+    print("error: no", file=sys.stderr)
+    sys.exit(2)
+
+
+def tears(arguments):
+    Path("half.json").write_text('{"a": Infinity}')
+
+
+def overwrites(arguments):
+    Path("robot.urdf").write_text("<robot/>")
+
+
+def colours(arguments):
+    print("link '\x9b31mx'")
+
+
+def warns(arguments):
+    import warnings
+
+    warnings.warn("overflow", RuntimeWarning, stacklevel=1)
+
+
+def dies(arguments):
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def eats(arguments):
+    print([bytearray(1 << 28) for _ in range(8)])
+
+
+def says_infinity(arguments):
+    print('{"a": Infinity}')
+
+
+def stops_with_one(arguments):
+    sys.exit(1)
+
+
+def hangs(arguments):
+    while True:
+        pass
+
+
+def refuses(arguments):
+    print("robot.urdf:1: error: a: bad", file=sys.stderr)
+    sys.exit(2)
+
+
+FAULTY = {
+    raises: "traceback: ZeroDivisionError",
+    babbles: "refusal: ",
+    forgets_to_clean: "torn files: ",
+    tears: "torn files: ",
+    overwrites: "overwritten: ",
+    colours: "raw characters: ",
+    warns: "warning of python: RuntimeWarning",
+    dies: "killed: ended by SIGSEGV",
+    eats: "memory: ",
+    says_infinity: "json of stdout: ",
+    stops_with_one: "status: ",
+    hangs: "hang: ",
+    refuses: "sound refused: ",
+}
+"""Programs that do what symgen must not, and the kind of trouble that each is."""
+
+
+def program(arguments):
+    print("all is well")
+
+
+CASE = Case("", ("check", "robot.urdf", "--json"), {"robot.urdf": b"<robot name='a'/>"}, sound=True)
+
+
+@pytest.mark.parametrize("faulty", FAULTY, ids=lambda faulty: faulty.__name__)
+def test_each_oracle_catches_its_fault(faulty, tmp_path, monkeypatch):
+    monkeypatch.setattr(child, "CPU", 1)
+    case = CASE if faulty in (says_infinity, refuses) else Case("", ("check",), CASE.files)
+    kinds = [f.kind for f in oracles.judged(case, child.run(case, tmp_path, faulty))]
+    assert len(kinds) == 1 and kinds[0].startswith(FAULTY[faulty]), kinds
+
+
+def test_every_oracle_has_a_fault_that_it_catches():
+    caught = {kind.partition(":")[0] for kind in FAULTY.values()}
+    assert set(oracles.ORACLES) - caught == {"long line"}
+
+
+def test_a_run_that_waits_for_ever_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(child, "WALL", 0.2)
+    outcome = child.run(CASE, tmp_path, lambda arguments: time.sleep(60))
+    assert outcome.late and outcome.status is None
+
+
+def test_what_is_well_is_well(tmp_path):
+    case = Case("", ("check",), CASE.files)
+    assert not list(oracles.judged(case, child.run(case, tmp_path, program)))
+
+
+def test_a_case_is_made_small():
+    """One element in a hundred is to blame, and one option."""
+    root = robot(Random(3))
+    for _ in range(30):
+        root.children.append(nodes.element("link", name="bare"))
+    root.children[7].attributes.append(("bad", "1"))
+    case = Case("", ("check", "a", "--b", "c", "--d"), {"a": nodes.written(root), "z": b"1\n2\n"})
+
+    def fails(case):
+        return b"bad=" in case.files.get("a", b"") and "--d" in case.arguments
+
+    small = minimised(case, fails)
+    assert small.arguments == ("check", "--d") and set(small.files) == {"a"}
+    assert len(nodes.read(small.files["a"]).children) == 1
+
+
+def test_a_tree_is_what_is_written():
+    for seed in range(20):
+        root = robot(Random(seed))
+        assert nodes.written(nodes.read(nodes.written(root))) == nodes.written(root)
+
+
+@pytest.mark.parametrize("name", xml_mutations.XML)
+def test_each_change_of_a_tree_changes_something(name):
+    changed = 0
+    for seed in range(20):
+        root = robot(Random(seed))
+        made = root.copy()
+        xml_mutations.XML[name](Random(seed), made)
+        changed += nodes.written(made) != nodes.written(root)
+    assert changed
+
+
+def test_a_tally_tells_kinds_and_numbers():
+    tally = campaign.Tally()
+    finding = Finding("traceback: x", "y", CASE)
+    for number in range(3):
+        seen = campaign.Seen(number, "urdf", "check", 0, ("verify",), (finding,), 0.5, 1 << 21)
+        assert len(tally.add(seen)) == (number == 0)
+    figures = tally.figures()
+    assert figures["kinds"] == {"traceback: x": {"times": 3, "numbers": [0, 1, 2]}}
+    assert figures["largest_memory_mb"] == 2 and figures["followed"] == {"verify": 3}
