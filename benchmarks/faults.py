@@ -16,6 +16,7 @@ from symgen.compiler.batch import value_of
 from symgen.compiler.passes import live, operands, pivots
 from symgen.compiler.program import LEAVES, Index, Node, Output, Program, Ref
 from symgen.languages.accuracy import NONE, STEP, Steps
+from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
 from symgen.numbers.trig import TYPES
@@ -94,7 +95,7 @@ class Trial:
     @property
     def real(self) -> Any:
         """The NumPy type of the scalar."""
-        return TYPES[self.module.scalar]
+        return TYPES[self.module[COptions].scalar]
 
     @cached_property
     def _inputs(self) -> dict[str, Array]:

@@ -30,7 +30,7 @@ SIZES = {".parquet": (10**5, 10**6, 10**7), ".csv": (10**5, 10**6), ".npz": (10*
 
 def parts(rows: int) -> Iterator[dict[str, Any]]:
     """A long log in parts, each with noise of its own."""
-    job = Job(ROBOT)
+    job = Job.of(ROBOT)
     loaded, whole = job.load(), Recipe()
     for start in range(0, rows, PART):
         yield simulated(
@@ -79,7 +79,7 @@ def _peak() -> float:
 
 def one(path: str, engine: str) -> dict[str, Any]:
     """The figures of one run in this process."""
-    job, begin = Job(ROBOT), time.perf_counter()
+    job, begin = Job.of(ROBOT), time.perf_counter()
     estimate = identify(job, job.load(), path, Settings(engine=engine)).estimate
     seconds, used = time.perf_counter() - begin, time.process_time()
     true = estimate.mapping.base(estimate.mapping.prior)
@@ -110,7 +110,7 @@ def apart(path: Path, engine: str = "serial") -> dict[str, Any]:
 
 def minute(folder: Path) -> None:
     """Seeds 0 to 9 of the log of 60 s, and the same on Dask."""
-    job, path = Job(ROBOT), folder / "minute.parquet"
+    job, path = Job.of(ROBOT), folder / "minute.parquet"
     loaded = job.load()
     for seed in range(10):
         write_log(path, simulated(job, loaded, replace(Recipe(), seed=seed)))

@@ -21,7 +21,9 @@ COLUMNS = ("function", "output", "bound", "seen")
 
 def module(robot: str) -> Module:
     """All quantities of a sample in single precision."""
-    job = Job(str(ROOT / "robots" / f"{robot}.urdf"), scalar="float", quantities=("all",), **TRIG)
+    job = Job.of(
+        str(ROOT / "robots" / f"{robot}.urdf"), scalar="float", quantities=("all",), **TRIG
+    )
     return job.module(job.load())
 
 

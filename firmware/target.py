@@ -22,8 +22,9 @@ from firmware.modules import ROBOTS, Sample, Written
 from firmware.stack import Calls, reached, tail_calls
 from firmware.tools import BARE, Refused, emulated, missing, run
 from symgen.compiler.passes import counts
-from symgen.languages.c.footprint import ARM, TARGETS
 from symgen.languages.c.function import CFunction
+from symgen.languages.c.options import COptions
+from symgen.languages.c.targets import ARM, TARGETS
 from symgen.languages.c.text import numbers
 
 TOOLS = (ARM, "arm-none-eabi-size", "qemu-system-arm")
@@ -196,7 +197,7 @@ def probe(made: Written) -> str:
         call=_call,
         results=sizes,
         inputs={k: v for k, v in state.inputs.items() if k in read},
-        numbers=lambda values: numbers(values, made.module.scalar),
+        numbers=lambda values: numbers(values, made.module[COptions].scalar),
     )
 
 
@@ -224,7 +225,7 @@ def code_sizes(objects: dict[str, Path], work: Path) -> dict[str, int]:
 
 def judged(made: Written, core: Core, optimise: str) -> Result:
     """A module built for a core, and run where there is a board."""
-    result = Result(made.module.robot.model.name, core, made.module.scalar, optimise)
+    result = Result(made.module.robot.model.name, core, made.module[COptions].scalar, optimise)
     with tempfile.TemporaryDirectory(prefix="symgen-firmware-") as scratch:
         work = Path(scratch)
         try:

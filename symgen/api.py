@@ -9,9 +9,8 @@ from symgen.errors import OptionError
 from symgen.jobs.files import files
 from symgen.jobs.job import Job
 from symgen.jobs.publish import publish
-from symgen.languages import LANGUAGES
+from symgen.languages import DEFAULT
 from symgen.languages.c.calls import Compiled, build
-from symgen.languages.c.footprint import check as check_target
 from symgen.languages.module import Module
 from symgen.native.compiler import workspace
 from symgen.reading.assemble import Loaded
@@ -22,46 +21,51 @@ def trace(file: str | os.PathLike[str], quantity: str, **options: Any) -> Functi
     """The cheapest program for `quantity` (or ``NAME=QUANTITY+QUANTITY``) of the robot in a URDF
     file.
 
-    `options` are the other fields of `symgen.jobs.job.Job`. Raises SymgenError.
+    `options` are those of `symgen.jobs.job.Job.of`. Raises SymgenError.
     """
     if quantity == "all":
         raise OptionError(
             "a function computes certain quantities; name one, or several as in "
             "terms=bias+mass_matrix"
         )
-    job = Job(os.fspath(file), quantities=(quantity,), **options)
+    job = Job.of(os.fspath(file), quantities=(quantity,), **options)
     return trace_all(job.robot(job.load()), job.wanted(), job.choice())[0]
 
 
 def generate(
     file: str | os.PathLike[str],
     out: str | os.PathLike[str],
-    languages: Sequence[str] = tuple(LANGUAGES),
+    languages: Sequence[str] = DEFAULT,
     progress: Callable[[str], None] = lambda step: None,
     **options: Any,
 ) -> tuple[Module, Loaded, list[Path]]:
     """Generate a module from the robot in a URDF file into the folder `out`.
 
-    `options` are the other fields of `symgen.jobs.job.Job`; `progress` is told each step. Returns
+    `options` are those of `symgen.jobs.job.Job.of`; `progress` is told each step. Returns
     the module, the loaded robot with its notices, and the paths written. Raises SymgenError, and
     then nothing was written."""
-    job = Job(os.fspath(file), **options)
-    check_target(job.target)
+    return generated_by(Job.of(os.fspath(file), **options), Path(out), languages, progress)
+
+
+def generated_by(
+    job: Job, out: Path, languages: Sequence[str], progress: Callable[[str], None]
+) -> tuple[Module, Loaded, list[Path]]:
+    """The same of a job that is made already."""
     progress("reading the robot")
     loaded = job.load()
     progress("tracing its dynamics")
     module = job.module(loaded)
     progress("writing code")
-    return module, loaded, publish(files(module, languages), Path(out))
+    return module, loaded, publish(files(module, languages), out)
 
 
 def compile(file: str | os.PathLike[str], *quantities: str, **options: Any) -> Compiled:
     """Functions of the robot in a URDF file, compiled from generated C and callable with NumPy
     arrays.
 
-    Needs a C compiler. `quantities` as in `symgen.jobs.job.Job`, those of `CORE` by default. Raises
-    SymgenError."""
-    job = Job(os.fspath(file), quantities=quantities, **options)
+    Needs a C compiler. `quantities` as in `symgen.jobs.job.Job.of`, those of `CORE` by default.
+    Raises SymgenError."""
+    job = Job.of(os.fspath(file), quantities=quantities, **options)
     module = job.module(job.load())
     with workspace() as folder:
         for name, text in files(module, ["c"]).items():

@@ -1,23 +1,68 @@
 """The command ``symgen excite``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from symgen.cli.identify import at_runtime
+from symgen.cli.options import FILE, ROBOT, with_options
 from symgen.errors import OptionError
-from symgen.jobs.options import EXCITE_OPTIONS, FILE, ROBOT_OPTIONS, with_options
+from symgen.identification.plan import Plan
+from symgen.options import NUMBER, TEXTS, Option, rows
+from symgen.reading.options import RobotOptions
 
 if TYPE_CHECKING:
     from symgen.identification.excitation import Task
 
-PLANNED = ("harmonics", "period", "rate", "margin", "seed", "budget", "rest")
-"""Options of the command that are fields of a plan."""
+WRITTEN: Final = (
+    click.option(
+        "-o",
+        "--out",
+        metavar="OUT.csv",
+        required=True,
+        type=click.Path(path_type=Path),
+        help="The motion: columns t, q_JOINT, qd_JOINT, qdd_JOINT, as symgen identify reads them.",
+    ),
+    click.option(
+        "--plot",
+        metavar="OUT.png",
+        type=click.Path(path_type=Path),
+        help="Draw positions, velocities and forces with their limits.",
+    ),
+)
+ASKED: Final = (
+    Option(
+        "--limit",
+        "JOINT.KIND=VALUE",
+        "A limit before that of the file; KIND is lower, upper, velocity or effort. A continuous "
+        "joint goes half a turn to either side where nothing is said. Repeatable.",
+        TEXTS,
+        name="limits",
+    ),
+    Option(
+        "--friction",
+        "KINDS",
+        "Tell joint friction apart too: some of viscous,coulomb,offset; the file's friction counts "
+        "in the forces.",
+        name="friction",
+        default="",
+    ),
+    Option(
+        "--friction-width",
+        "W",
+        "As of symgen identify: the width of the step of Coulomb friction; 0 takes sign.",
+        NUMBER,
+        name="friction_width",
+        default=0.0,
+    ),
+)
+"""What is asked of the robot, in the words of this command."""
 
 
 @click.command()
 @FILE
-@with_options(EXCITE_OPTIONS, ROBOT_OPTIONS)
+@with_options(WRITTEN, rows(Plan), ASKED, ROBOT)
 def excite(file: str, out: Path, plot: Path | None, **options: Any) -> None:
     """Find a periodic motion that tells a robot's parameters apart.
 
@@ -56,18 +101,16 @@ def task(file: str, options: dict[str, Any]) -> "Task":
     """What to excite, by the options of the command. Raises SymgenError."""
     import numpy as np
 
-    from symgen.cli.identify import at_runtime
     from symgen.identification.bounds import bounds
     from symgen.identification.dynamics import dynamics
     from symgen.identification.excitation import Task
     from symgen.identification.methods import friction, torque_mapping
-    from symgen.identification.plan import Plan
     from symgen.jobs.job import Job
 
-    plan = Plan(**{name: options.pop(name) for name in PLANNED})
+    plan = Plan(**{row.name: options.pop(row.name) for row in rows(Plan)})
     limits = [_limit(text) for text in options.pop("limits")]
-    job = Job(file, **{**options, "friction": at_runtime(options["friction"])})
-    if job.gravity == "runtime":
+    job = Job.of(file, **{**options, "friction": at_runtime(options["friction"])})
+    if job[RobotOptions].gravity == "runtime":
         raise OptionError("--gravity runtime: a motion is made under one gravity; give it as X,Y,Z")
     loaded = job.load()
     bound, mapping = bounds(loaded, limits), torque_mapping(loaded.model)

@@ -3,27 +3,67 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from symgen.cli.options import FILE, JSON, ROBOT, folder, with_options
 from symgen.errors import OptionError
-from symgen.jobs.options import FILE, IDENTIFY_OPTIONS, JSON_OPTION, ROBOT_OPTIONS, with_options
+from symgen.identification.settings import Settings
+from symgen.options import NUMBER, Option, rows
 
 if TYPE_CHECKING:
     from symgen.identification.run import Identified
     from symgen.identification.shaping import More
 
-OF_JOB = ("friction", "friction_width")
-"""Options of the command that belong to the robot's job."""
-OF_COMMAND = ("out", "urdf", "payload")
-"""Those that say what to make of an estimate."""
+FRICTION: Final = (
+    Option(
+        "--friction",
+        "KINDS",
+        "Identify joint friction too: some of viscous,coulomb,offset.",
+        name="friction",
+        default="",
+    ),
+    Option(
+        "--friction-width",
+        "W",
+        "Make the step of Coulomb friction smooth, tanh(qd / W) with W in rad/s or m/s; 0 takes "
+        "sign.",
+        NUMBER,
+        name="friction_width",
+        default=0.0,
+    ),
+)
+"""Of the robot's job, in the words of this command."""
+RESULTS: Final = (
+    click.option(
+        "-o",
+        "--out",
+        metavar="DIR",
+        callback=folder,
+        help="Folder for identification.json and plots; those of an earlier run are replaced.",
+    ),
+    click.option(
+        "--urdf",
+        metavar="OUT.urdf",
+        type=click.Path(path_type=Path),
+        help="Write the robot's file with consistent inertias that have the base parameters found, "
+        "the nearest to the prior; nothing but <inertial> is altered, friction neither.",
+    ),
+    click.option(
+        "--payload",
+        metavar="LINK",
+        help="Give what this link carries beyond the prior, with standard errors; all else is "
+        "taken to be as the prior says.",
+    ),
+)
+"""What is made of an estimate."""
 
 
 @click.command()
 @FILE
 @click.argument("log", metavar="LOG", type=click.Path())
-@with_options(IDENTIFY_OPTIONS, ROBOT_OPTIONS, JSON_OPTION)
+@with_options(rows(Settings), FRICTION, RESULTS, ROBOT, JSON)
 def identify(
     file: str,
     log: str,
@@ -76,26 +116,16 @@ def run(
     """Identify with the options of the command, and what `urdf` and `payload` ask for. Raises
     SymgenError."""
     from symgen.identification.run import identify as identified
-    from symgen.identification.settings import Settings
     from symgen.identification.shaping import more
     from symgen.jobs.job import Job
 
-    names = [
-        str(option.name) for option in _own_options() if option.name not in (*OF_JOB, *OF_COMMAND)
-    ]
-    settings = Settings(**{name: options.pop(name) for name in names})
-    job = Job(file, **{**options, "friction": at_runtime(options["friction"])})
+    settings = Settings(**{row.name: options.pop(row.name) for row in rows(Settings)})
+    job = Job.of(file, **{**options, "friction": at_runtime(options["friction"])})
     progress("reading the robot")
     loaded = job.load()
     asked = more(job, loaded, urdf, payload)
     found = identified(job, loaded, log, settings, progress)
     return found, asked.of(found.estimate, progress)
-
-
-def _own_options() -> tuple[click.Option, ...]:
-    from symgen.jobs.options import options_of
-
-    return options_of(IDENTIFY_OPTIONS)
 
 
 def at_runtime(friction: str) -> str:

@@ -1,8 +1,12 @@
 """What is going on, for people who wait."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+
+import click
+
+from symgen.errors import Notice
 
 
 @contextmanager
@@ -15,3 +19,9 @@ def progress() -> Iterator[Callable[[str], None]]:
 
     with Console(stderr=True).status("") as status:
         yield lambda step: status.update(f"{step} ...")
+
+
+def say(notices: Sequence[Notice]) -> None:
+    """Notes and warnings on stderr, a line each."""
+    for notice in notices:
+        click.echo(str(notice), err=True)

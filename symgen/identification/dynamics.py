@@ -1,7 +1,7 @@
 """What a search for motions asks of a robot in many states: base regressor, its gradient and joint
 forces."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,5 +62,5 @@ def dynamics(job: Job, loaded: Loaded) -> Dynamics:
 
 
 def _traced(job: Job, loaded: Loaded, quantity: str) -> Traced:
-    own = replace(job, quantities=(quantity,))
+    own = job.changed(quantities=(quantity,))
     return Traced.of(trace_all(own.robot(loaded), own.wanted(), own.choice())[0].program)

@@ -23,7 +23,9 @@ from symgen.mechanics.listing import listed
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.reading.assemble import Loaded
+from symgen.reading.options import RobotOptions
 from symgen.text import quoted, shown
+from symgen.tracing.options import FunctionOptions, at_runtime
 from symgen.tracing.robot import FRICTION_FIELDS
 
 Numbers = NDArray[np.float64]
@@ -54,7 +56,7 @@ class Problem:
 
 def problem(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     """The problem of a robot. Raises OptionError."""
-    if job.gravity == "runtime":
+    if job[RobotOptions].gravity == "runtime":
         raise OptionError("--gravity runtime: a log was made under one gravity; give it as X,Y,Z")
     if not loaded.model.dof:
         raise OptionError("the robot has no joint that moves, so there is nothing to identify")
@@ -97,11 +99,11 @@ def friction(job: Job, model: Model) -> dict[str, float]:
 
 
 def _kinds(job: Job) -> tuple[str, ...]:
-    return tuple(job.friction.removeprefix("runtime:").split(",")) if job.friction else ()
+    return at_runtime(job[FunctionOptions].friction)[1]
 
 
 def _kernel(job: Job, loaded: Loaded, quantity: str) -> Kernel:
-    return kernel(replace(job, quantities=(quantity,)), loaded)
+    return kernel(job.changed(quantities=(quantity,)), loaded)
 
 
 def base_kernel(job: Job, loaded: Loaded) -> Kernel:
@@ -137,7 +139,7 @@ def _acceleration(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
 
 
 def _momentum(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
-    plain, model = replace(job, friction=""), loaded.model
+    plain, model = job.changed(friction=""), loaded.model
     momentum, rate = (
         _kernel(plain, loaded, name) for name in ("momentum_regressor", "momentum_rate_regressor")
     )
@@ -147,7 +149,7 @@ def _momentum(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
 
 
 def _energy(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
-    plain, model = replace(job, friction=""), loaded.model
+    plain, model = job.changed(friction=""), loaded.model
     names = "kinetic_energy_regressor", "potential_energy_regressor"
     kinetic, potential = (_kernel(plain, loaded, name) for name in names)
     made = partial(Energies, kinetic, potential, _projection(mapping), _rubbing(job, model))
@@ -173,14 +175,14 @@ WAYS: Final[dict[str, Callable[[Job, Loaded, BaseMapping], Problem]]] = {
 def _rubbing(job: Job, model: Model) -> Rubbing:
     joints = system(model, regrouping=WHOLE).rubbing_joints
     rates = coupling_of(model).by_user[[i - 1 for i in joints]].reshape(len(joints), model.dof)
-    return Rubbing(np.asarray(rates, np.float64), _kinds(job), job.friction_width)
+    return Rubbing(np.asarray(rates, np.float64), _kinds(job), job[FunctionOptions].friction_width)
 
 
 # -- wrench ----------------------------------------------------------------------------------------
 
 
 def _wrench(job: Job, loaded: Loaded, settings: Settings) -> Problem:
-    if job.friction:
+    if job[FunctionOptions].friction:
         raise OptionError("--friction: a wrench does not feel the friction of joints; leave it out")
     link, model = _carried(loaded, settings.joint), lumped(loaded.model, _bodies(loaded.model))
     made = _kernel(job, loaded, f"wrench_regressor:{link}")

@@ -1,31 +1,50 @@
 """How an exciting motion is to be, as its options say."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import OptionError
+from symgen.options import FLAG, NUMBER, WHOLE, group, option
 
 Numbers = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@group
 class Plan:
     """How a motion is to be: harmonics, period (s), rate of its rows (Hz), part of each limit that
     is left alone, the seed of its start, evaluations to spend, and whether it starts and ends at
     rest. Raises OptionError."""
 
-    harmonics: int = 5
-    period: float = 10.0
-    rate: float = 1000.0
-    margin: float = 0.1
-    seed: int = 0
-    budget: int = 300
-    rest: bool = False
+    harmonics: int = option(
+        "--harmonics", "N", "Of the Fourier series of each joint.", WHOLE, default=5
+    )
+    period: float = option(
+        "--period",
+        "S",
+        "After which the motion repeats; the highest frequency is harmonics / period.",
+        NUMBER,
+        default=10.0,
+    )
+    rate: float = option("--rate", "HZ", "Rows a second.", NUMBER, default=1000.0)
+    margin: float = option(
+        "--margin", "FRACTION", "The part of every limit that is left alone.", NUMBER, default=0.1
+    )
+    rest: bool = option(
+        "--rest", None, "Start and end with zero velocity and acceleration.", FLAG, default=False
+    )
+    seed: int = option("--seed", "N", "Of the random motions to begin with.", WHOLE, default=0)
+    budget: int = option(
+        "--budget",
+        "N",
+        "How many motions to evaluate, with gradients, in the search.",
+        WHOLE,
+        default=300,
+    )
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
+        """Raises OptionError."""
         tests = {
             "--harmonics": (
                 self.harmonics,
@@ -46,9 +65,9 @@ class Plan:
             ),
             "--rate": (self.rate, 0 < self.rate <= 1e6, "a rate in Hz, such as 1000"),
         }
-        for option, (value, fine, give) in tests.items():
+        for flag, (value, fine, give) in tests.items():
             if not fine:
-                raise OptionError(f"{option} {value:g}: give {give}")
+                raise OptionError(f"{flag} {value:g}: give {give}")
         self._check_rows()
 
     def _check_rows(self) -> None:

@@ -143,7 +143,7 @@ def _reading(log: Log, sought: Problem, settings: Settings) -> Reading:
     interval = (
         max(2 * round(min(settings.interval / step, LONGEST) / 2), 2) if sought.intervals else 0
     )
-    plan = Plan(log.rows, derivation.half if derivation else 0, interval, settings.validate)
+    plan = Plan(log.rows, derivation.half if derivation else 0, interval, settings.held_out)
     _check_length(log, plan, sought)
     return Reading(log, columns, plan, derivation, sought.wanted.accelerations, step)
 

@@ -1,38 +1,108 @@
 """The choices of a run of identification, valid from construction."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from symgen.errors import OptionError
+from symgen.options import FLAG, NUMBER, choice, group, option
 
 METHODS: Final = ("acceleration", "momentum", "energy")
 ENGINES: Final = ("serial", "dask")
 WRENCH: Final = "wrench:"
 
 
-@dataclass(frozen=True)
+@group
 class Settings:
     """How to identify; the fields are the options of ``symgen identify`` that no other command has.
 
-    `cutoff` in Hz, `interval` in s; `validate` is the part of the log that is held out. Raises
+    `cutoff` in Hz, `interval` in s; `held_out` is the part of the log that is held out. Raises
     OptionError."""
 
-    sensor: str = "torque"
-    method: str = "acceleration"
-    cutoff: float = 20.0
-    interval: float = 0.1
-    validate: float = 0.2
-    full: bool = False
-    prior: str = "urdf"
-    prior_deviation: float = 0.3
-    max_condition: float = 1e4
-    engine: str = "serial"
-    scheduler: str | None = None
-    trust_units: bool = False
+    sensor: str = option(
+        "--sensor",
+        "KIND",
+        "What was measured: torque (columns tau_JOINT), or wrench:JOINT, which goes through a "
+        "joint (wrench_fx to wrench_tz, on the link that it moves, in its frame).",
+        default="torque",
+    )
+    method: str = option(
+        "--method",
+        "NAME",
+        "acceleration: forces at every row; momentum or energy: their balance over intervals, "
+        "which needs no accelerations.",
+        choice(*METHODS),
+        default="acceleration",
+    )
+    cutoff: float = option(
+        "--cutoff",
+        "HZ",
+        "Of the symmetric filter that gives velocities and accelerations where the log has none.",
+        NUMBER,
+        default=20.0,
+    )
+    interval: float = option(
+        "--interval",
+        "S",
+        "Length of the intervals of --method momentum and energy.",
+        NUMBER,
+        default=0.1,
+    )
+    held_out: float = option(
+        "--validate",
+        "FRACTION",
+        "Hold out the end of the log for validation, this part of it.",
+        NUMBER,
+        default=0.2,
+    )
+    full: bool = option(
+        "--full",
+        None,
+        "Give standard parameters of every body too: the prior decides what the log does not. "
+        "Without it base parameters alone, which the log decides.",
+        FLAG,
+        default=False,
+    )
+    prior: str = option(
+        "--prior",
+        "urdf|FILE",
+        "Standard parameters known beforehand: those of the robot's file, or of a JSON or TOML "
+        "file.",
+        default="urdf",
+    )
+    prior_deviation: float = option(
+        "--prior-deviation",
+        "X",
+        "How far --full takes the prior to be off: standard deviation relative to each body's own "
+        "size.",
+        NUMBER,
+        default=0.3,
+    )
+    max_condition: float = option(
+        "--max-condition",
+        "X",
+        "Refuse a log whose regressor, columns scaled to unit length, has a larger condition "
+        "number.",
+        NUMBER,
+        default=1e4,
+    )
+    trust_units: bool = option(
+        "--trust-units", None, "Do not suspect wrong units.", FLAG, default=False
+    )
+    engine: str = option(
+        "--engine",
+        "NAME",
+        "Who computes: serial, or dask (threads of this process unless --scheduler is given).",
+        choice(*ENGINES),
+        default="serial",
+    )
+    scheduler: str | None = option(
+        "--scheduler",
+        "ADDRESS",
+        "A running Dask scheduler, as in tcp://host:8786.",
+        default=None,
+    )
 
-    def __post_init__(self) -> None:
-        self._among("--method", self.method, METHODS)
-        self._among("--engine", self.engine, ENGINES)
+    def validate(self) -> None:
+        """Raises OptionError."""
         if self.sensor != "torque" and not self.joint:
             raise OptionError(f"--sensor {self.sensor!r}: use torque or wrench:JOINT")
         if self.joint and self.method != "acceleration":
@@ -42,7 +112,7 @@ class Settings:
         self._number("--cutoff", self.cutoff, 0, 1e6, "a frequency in Hz, such as 20")
         self._number("--interval", self.interval, 0, 1e6, "a time in s, such as 0.1")
         self._number(
-            "--validate", self.validate + 1e-300, 0, 0.9, "a part of the log from 0 to 0.9"
+            "--validate", self.held_out + 1e-300, 0, 0.9, "a part of the log from 0 to 0.9"
         )
         self._number(
             "--prior-deviation",
@@ -64,11 +134,6 @@ class Settings:
     def dask(self) -> bool:
         """Whether the reduction runs on Dask."""
         return self.engine == "dask" or self.scheduler is not None
-
-    @staticmethod
-    def _among(option: str, value: str, known: tuple[str, ...]) -> None:
-        if value not in known:
-            raise OptionError(f"{option} {value!r}: use one of {', '.join(known)}")
 
     @staticmethod
     def _number(option: str, value: float, low: float, high: float, give: str) -> None:

@@ -22,6 +22,7 @@ from symgen.mechanics.consistency import INDEFINITE, judge
 from symgen.mechanics.parameters import lumped
 from symgen.reading.assemble import Loaded
 from symgen.reading.expansion import expanded, is_xacro
+from symgen.reading.options import XacroOptions
 from symgen.reading.xml_reader import file_bytes
 from symgen.text import shown
 
@@ -47,7 +48,11 @@ def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str]
     SymgenError."""
     progress("looking for consistent bodies")
     found = bodies(loaded.model, estimate)
-    data = expanded(job.file, job.xacro_args)[0] if is_xacro(job.file) else file_bytes(job.file)
+    data = (
+        expanded(job.file, job[XacroOptions].xacro_args)[0]
+        if is_xacro(job.file)
+        else file_bytes(job.file)
+    )
     text = with_inertials(data, shown(job.file), found.links)
     again = _read_again(job, text)
     whole = lumped(again.model, [body.name for body in again.model.moving])
@@ -67,7 +72,7 @@ def _read_again(job: Job, text: bytes) -> Loaded:
     with tempfile.TemporaryDirectory(prefix="symgen-") as folder:
         file = Path(folder) / "identified.urdf"
         file.write_bytes(text)
-        return replace(job, file=str(file), xacro_args=()).load()
+        return job.changed(file=str(file), xacro_args=()).load()
 
 
 def _check_consistent(again: Loaded, found: Bodies) -> None:

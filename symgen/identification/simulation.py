@@ -4,7 +4,7 @@ Every random number comes from the seed, so the same call makes the same log on 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,7 @@ def exact(
     """What perfect sensors would measure: joint forces (N x n) or the wrench on a link (N x 6)."""
     model = lumped(loaded.model, [body.name for body in loaded.model.moving])
     quantity = f"wrench_regressor:{recipe.wrench}" if recipe.wrench else "regressor"
-    made = kernel(replace(job, quantities=(quantity,)), loaded)
+    made = kernel(job.changed(quantities=(quantity,)), loaded)
     known = {} if recipe.wrench else friction(job, loaded.model) | dict(recipe.friction)
     values = np.array([*standard_parameters(model), *known.values()])
     sizes = range(0, len(q), 4096)

@@ -26,7 +26,7 @@ def look_at_entry(
     file: str, entry: str, symbolic: str | None, latex: bool, options: Mapping[str, Any]
 ) -> str:
     """One entry of a quantity in closed form, as text. Raises SymgenError."""
-    job = Job(file, **options)
+    job = Job.of(file, **options)
     kinds = symbolic.split(",") if symbolic else []
     found = closed_form(job.robot(job.load()), entry, kinds)
     return str(sympy.latex(found) if latex else found)
@@ -47,7 +47,7 @@ def look(
     for path, mark in ((html, b"symgen inspect"), (plot, b"\x89PNG")):
         _check_target(path, file, mark)
     progress("tracing and finding base parameters")
-    data = inspect(Job(file, **options))
+    data = inspect(Job.of(file, **options))
     if html is not None:
         _write(html, page(data))
     if plot is not None:
@@ -65,7 +65,7 @@ def look(
 
 
 def _plot(file: str, options: Mapping[str, Any], data: dict[str, Any], path: Path) -> None:
-    job = Job(file, quantities=tuple(name for name in PLOTTED if name in QUANTITIES), **options)
+    job = Job.of(file, quantities=tuple(name for name in PLOTTED if name in QUANTITIES), **options)
     try:
         draw(data, sparsity(job.module(job.load())), path)
     except (OSError, ValueError) as error:

@@ -14,6 +14,7 @@ from rich.table import Table
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.errors import Notice
 from symgen.languages import LANGUAGES
+from symgen.languages.c.options import COptions
 from symgen.languages.describe import arguments_in_words
 from symgen.languages.module import Module
 from symgen.mechanics.consistency import Verdict
@@ -56,7 +57,7 @@ def generated(module: Module, paths: Sequence[Path]) -> None:
     """The counts of a new module, its sizes for the target if one was named, and where it is."""
     operations(module)
     report = next((path for path in paths if path.name == f"{module.name}_report.json"), None)
-    if module.target and report:
+    if module[COptions].target and report:
         sizes(module, json.loads(report.read_text()))
     folder = paths[0].parent
     console().print(
@@ -67,7 +68,11 @@ def generated(module: Module, paths: Sequence[Path]) -> None:
 
 def sizes(module: Module, data: Mapping[str, Any]) -> None:
     """Bytes of stack and code of each function, and the entries of its work array."""
-    rows = table(f"{module.target}, {module.scalar}", ["function"], ["stack", "work", "code"])
+    rows = table(
+        f"{module[COptions].target}, {module[COptions].scalar}",
+        ["function"],
+        ["stack", "work", "code"],
+    )
     for name, row in data["functions"].items():
         rows.add_row(
             name, *("?" if row[key] is None else str(row[key]) for key in ("stack", "work", "code"))

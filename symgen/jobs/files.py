@@ -4,19 +4,21 @@ from collections.abc import Sequence
 
 from symgen.errors import OptionError
 from symgen.jobs.manifest import NAME, manifest
-from symgen.languages import LANGUAGES
+from symgen.languages import DEFAULT, LANGUAGES
 from symgen.languages.c.footprint import report
 from symgen.languages.module import Module
 
 
-def files(module: Module, languages: Sequence[str] = tuple(LANGUAGES)) -> dict[str, str]:
+def files(module: Module, languages: Sequence[str] = DEFAULT) -> dict[str, str]:
     """All files of a module in some languages, report and manifest: name to text. Raises
     SymgenError."""
     unknown = [name for name in languages if name not in LANGUAGES]
     if unknown:
         raise OptionError(f"no language is called {unknown[0]!r}; there are {', '.join(LANGUAGES)}")
     made = {
-        name: text for language in languages for name, text in LANGUAGES[language](module).items()
+        name: text
+        for language in languages
+        for name, text in LANGUAGES[language].files(module).items()
     }
     if "c" in languages:
         made[f"{module.name}_report.json"] = report(module, made)

@@ -4,21 +4,25 @@ the URDF."""
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from symgen.errors import OptionError
+from symgen.jobs.options import MODULE
+from symgen.languages import LANGUAGES
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import descriptions
+from symgen.languages.language import Language
 from symgen.languages.module import Module, Source
 from symgen.mechanics.model import Body, Follow, Joint, Limits, Link, Model, Pose, Rotor
+from symgen.options import Choices
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import Function, Wanted, trace
 
 NAME: Final = "manifest.json"
-FORMAT: Final = 1
+FORMAT: Final = 2
 JOINT_KEYS: Final = ("index", "joint", "link", "type", "unit")
 VELOCITY_KEYS: Final = ("index", "velocity", "link", "type", "unit")
 
@@ -29,7 +33,7 @@ def is_inside(name: str) -> bool:
 
 
 def manifest(module: Module, files: Mapping[str, str | bytes]) -> str:
-    """The manifest of a module and its files (format 1, documented in docs/formats.md)."""
+    """The manifest of a module and its files (format 2, documented in docs/formats.md)."""
     data = {
         "format": FORMAT,
         "generator": f"symgen {module.version}",
@@ -37,11 +41,6 @@ def manifest(module: Module, files: Mapping[str, str | bytes]) -> str:
         "prefix": module.name,
         "dof": module.dof,
         "nq": module.dimensions["nq"],
-        "scalar": module.scalar,
-        "chunk": module.chunk,
-        "trig": module.trig,
-        "zeros": module.zeros,
-        "batch": module.batch,
         "source": asdict(module.source),
         "options": module.options,
         "conventions": conventions(module),
@@ -127,8 +126,18 @@ def _stray(module: Module, data: dict[str, Any]) -> bool:
     """Whether the manifest says something else of the functions than its own model."""
     said = json.loads(json.dumps(_functions(module)))
     named = re.fullmatch(r"[a-z][a-z0-9_]*", module.name, re.ASCII)
-    whole = {f"{module.name}.h", f"{module.name}.py"} & set(data["files"])
-    return not named or not whole or bool(data["functions"] != said) or module.dof != data["dof"]
+    known = written(module.name, data["files"])
+    return not named or not known or bool(data["functions"] != said) or module.dof != data["dof"]
+
+
+def written(name: str, files: Collection[str]) -> list[Language]:
+    """The languages that a module's files are in."""
+    return [each for each in LANGUAGES.values() if each.main.format(name=name) in files]
+
+
+def _frozen(value: Any) -> Any:
+    """A value of JSON with tuples in place of lists."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def changed(folder: Path, hashes: Mapping[str, str]) -> list[str]:
@@ -158,12 +167,7 @@ def _module(data: dict[str, Any]) -> Module:
         robot,
         functions,
         source,
-        data["scalar"],
-        data["chunk"],
-        data["trig"],
-        data.get("batch"),
-        options=data["options"],
-        zeros=data["zeros"],
+        Choices.of(MODULE, {name: _frozen(value) for name, value in data["options"].items()}),
     )
 
 

@@ -22,6 +22,7 @@ from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import exists, publish
 from symgen.languages.c.lanes import batch_functions
+from symgen.languages.c.options import COptions
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import Description, tables
 from symgen.languages.module import Module
@@ -49,12 +50,12 @@ def build(
     """Build a package from the robot in a URDF file: ``OUT/NAME`` to be imported, and a wheel
     beside it.
 
-    `options` are the other fields of `symgen.jobs.job.Job`. Needs a C compiler and Python's
+    `options` are those of `symgen.jobs.job.Job.of`. Needs a C compiler and Python's
     headers. Returns the module, the loaded robot and the paths written. Raises SymgenError, and
     then nothing was written."""
     flags = _flags(cflags)
     given: dict[str, Any] = {"batch": "auto"} | {k: v for k, v in options.items() if v is not None}
-    job = Job(os.fspath(file), **given, trig="inline", glue=())
+    job = Job.of(os.fspath(file), **given, trig="inline", glue=())
     progress("reading the robot")
     loaded = job.load()
     progress("tracing its dynamics")
@@ -118,7 +119,7 @@ def _cffi(module: Module) -> Any:
     ffi.cdef(
         "; ".join(
             [
-                f"typedef {module.scalar} {name}_real",
+                f"typedef {module[COptions].scalar} {name}_real",
                 f"int {name}_batch_width(void)",
                 *signatures,
                 "",
@@ -133,7 +134,13 @@ def interface(module: Module) -> dict[str, str]:
     """The Python side of the package, name to text."""
     batches = batch_functions(module)
     notes = {f.d.name: _note(f.d) for f in batches}
-    given = {"module": module, "batches": batches, "notes": notes, "docstring": _docstring(module)}
+    given = {
+        "module": module,
+        "c": module[COptions],
+        "batches": batches,
+        "notes": notes,
+        "docstring": _docstring(module),
+    }
     names = {"__init__.py": "package", "_arrays.py": "package_arrays"}
     return {
         name: render(f"python/{template}.py.jinja", **given) for name, template in names.items()

@@ -1,14 +1,16 @@
-"""Languages: one file each and a folder of templates; `LANGUAGES` is their registry."""
+"""Languages: a folder each, with its templates in templates/; `LANGUAGES` is their registry.
 
-from collections.abc import Callable
+Knows mechanics, tracing, proof and native code; offers `LANGUAGES`, what a `Language` is, and the
+`Module` that it writes."""
+
 from typing import Final
 
-from symgen.languages.c import files as c
-from symgen.languages.module import Module
-from symgen.languages.python import files as python
+from symgen.languages.c import C
+from symgen.languages.language import Language
+from symgen.languages.python import PYTHON
 
-LANGUAGES: Final[dict[str, Callable[[Module], dict[str, str]]]] = {
-    "c": c.files,
-    "python": python.files,
-}
-"""By name: from a module to its files, name to text."""
+LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (C, PYTHON)}
+"""By name."""
+
+DEFAULT: Final = ("c", "python")
+"""What is written where no language is named."""

@@ -2,11 +2,12 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from math import prod
 from pathlib import PurePath
+from typing import Any, TypeVar
 
 from symgen import __version__
 from symgen.algorithms import INPUTS
@@ -18,6 +19,7 @@ from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.scalar import ZERO, Scalar
+from symgen.options import Choices
 from symgen.proof.plausible import speeds, torques_and_accelerations, varied
 from symgen.proof.rounding import Rounding, roundings
 from symgen.proof.textbook import REFERENCES, State
@@ -29,6 +31,8 @@ SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81}
 """Test inputs are drawn evenly from plus or minus this (2 where nothing is said)."""
 
 Numbers = tuple[float, ...]
+
+Group = TypeVar("Group")
 
 
 @dataclass(frozen=True)
@@ -76,23 +80,17 @@ class Module:
     robot: Robot
     functions: tuple[Function, ...]
     source: Source
-    scalar: str = "double"
-    chunk: int = 100
-    """Longest piece of a C function that is too long to stay in one, in statements."""
-    trig: str = "libm"
-    """Sine and cosine in C: ``libm`` or ``inline``."""
-    batch: str | None = None
-    """States in a block of the C functions for many states, a number or ``auto``; None where there
-    are none."""
-    glue: tuple[str, ...] = ("cmake",)
-    """The build systems that get files of their own."""
-    target: str | None = None
-    """The processor that the report is to have figures of."""
-    options: Mapping[str, object] = field(default_factory=dict)
-    """As given by the user, for the manifest."""
-    zeros: str = "always"
-    """When entries of C outputs that vanish in every state are written: ``always``, or ``once`` by
-    the caller."""
+    choices: Choices
+    """The options of the job, by their groups."""
+
+    def __getitem__(self, group: type[Group]) -> Group:
+        """The options of that group, such as those of a language."""
+        return self.choices[group]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All options as plain data."""
+        return self.choices.flat()
 
     @property
     def version(self) -> str:
@@ -143,6 +141,11 @@ class Module:
         rng = random.Random(self.source.sha256)
         return tuple(self._test_state(rng) for _ in range(TEST_STATES))
 
+    @property
+    def arithmetic(self) -> tuple[str, str]:
+        """The scalar type of compiled code, and whose sines it has."""
+        return self.options["scalar"], self.options["trig"]
+
     @cached_property
     def accuracy(self) -> Accuracy:
         """The errors of its functions at the test states."""
@@ -151,7 +154,7 @@ class Module:
             for name in self.test_states[0].inputs
         }
         states["pi"] = [tuple(x for ten in s.tens.values() for x in ten) for s in self.test_states]
-        return Accuracy(self.robot, self.regroup, self.scalar, self.trig, states)
+        return Accuracy(self.robot, self.regroup, *self.arithmetic, states)
 
     @cached_property
     def roundings(self) -> dict[str, tuple[Rounding, ...]]:
@@ -161,8 +164,7 @@ class Module:
             programs["regroup"] = self.regroup.program
         inputs = self.accuracy.inputs
         return {
-            name: roundings(program, inputs, self.scalar, self.trig)
-            for name, program in programs.items()
+            name: roundings(program, inputs, *self.arithmetic) for name, program in programs.items()
         }
 
     def allowed(self, function: Function) -> dict[str, Steps]:

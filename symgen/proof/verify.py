@@ -16,6 +16,7 @@ from symgen.jobs.manifest import changed, read
 from symgen.languages.accuracy import Accuracy
 from symgen.languages.c.batch_calls import CompiledBatch, build_batch
 from symgen.languages.c.calls import Compiled, build
+from symgen.languages.c.options import COptions
 from symgen.languages.describe import Description, descriptions
 from symgen.languages.module import Module
 from symgen.mechanics.spatial import Vector
@@ -69,8 +70,8 @@ class Subject:
         return Accuracy(
             module.robot,
             module.regroup,
-            scalar or module.scalar,
-            "inline" if scalar else module.trig,
+            scalar or module[COptions].scalar,
+            "inline" if scalar else module[COptions].trig,
             rows,
         )
 
@@ -114,7 +115,7 @@ def _c_checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Che
             yield Check(f"{function.name}: C equals the float run", False, str(error))
     if subject.module.regroup is not None:
         yield _regroup(subject, compiled, states)
-    if subject.module.batch is not None:
+    if subject.module[COptions].batch is not None:
         progress("batches")
         yield from _batch_checks(subject, compiled, states)
 
@@ -153,7 +154,7 @@ def _against_run(
     """Compiled C against the algorithms run on floats: bit for bit unless sines are those of
     another precision."""
     d = _described(subject, function.name)
-    scalar, inline = subject.module.scalar, subject.module.trig == "inline"
+    scalar, inline = subject.module[COptions].scalar, subject.module[COptions].trig == "inline"
     runs = [
         _run(subject.module, function, {name: state[name].tolist() for name in function.inputs})
         for state in states
@@ -181,10 +182,14 @@ def _run(
 
     In single precision that of the tape, whose constants are made in double precision from
     constants as in C."""
-    if module.trig == "libm":
+    if module[COptions].trig == "libm":
         return function.run(**floats)
-    own = {name: machine(values, module.scalar) for name, values in floats.items()}
-    return function.run(**own) if module.scalar == "double" else evaluate(function.program, own)
+    own = {name: machine(values, module[COptions].scalar) for name, values in floats.items()}
+    return (
+        function.run(**own)
+        if module[COptions].scalar == "double"
+        else evaluate(function.program, own)
+    )
 
 
 def _error(got: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
-from symgen.errors import Notice, OptionError
+from symgen.errors import Notice
 from symgen.mechanics.model import Joint, Rotor, Triple
 from symgen.numbers.exact import norm
 from symgen.reading import toml_reader
@@ -20,7 +20,6 @@ from symgen.reading.description import Description, JointElement
 from symgen.reading.toml_reader import LARGEST, Table
 from symgen.text import shown
 
-ROTORS: Final = ("exact", "reflected", "none")
 """What of a rotor is computed: all it does, its inertia on the joint's own, or nothing."""
 
 DRIVEN: Final = ("revolute", "continuous", "prismatic")
@@ -184,10 +183,8 @@ def drives_of(
 ) -> Drives:
     """The drives by the file `path` and by the robot's own file; `rotors` is one of ROTORS.
 
-    Raises RobotError, and OptionError for another word.
+    Raises RobotError.
     """
-    if rotors not in ROTORS:
-        raise OptionError(f"--rotors {rotors!r}: use one of {', '.join(ROTORS)}")
     actuators, sha256 = (of_tags(robot), None) if path is None else read(path, robot)
     return Drives(actuators, rotors, sha256)
 

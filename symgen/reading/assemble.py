@@ -5,14 +5,17 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from symgen.errors import Notice, OptionError, Place
 from symgen.mechanics.model import IDENTITY, Joint, Link, Model, Pose, Triple
+from symgen.options import Choices
 from symgen.reading.actuators import Drives, drives_of
 from symgen.reading.description import Inertial, JointElement, LinkElement
-from symgen.reading.fall import Gravity, above_root, free_fall
+from symgen.reading.fall import above_root, free_fall
 from symgen.reading.mimic import following
-from symgen.reading.part import WORLD, Part, afloat, floats, part_of
+from symgen.reading.options import GROUPS, RobotOptions, XacroOptions
+from symgen.reading.part import WORLD, Part, afloat, part_of
 from symgen.reading.right_angles import RightAngle, Rounder, turn
 from symgen.reading.unfold import Stand, bodies
 from symgen.reading.urdf import read
@@ -43,38 +46,32 @@ class Loaded:
     actuators_sha256: str | None = None
 
 
-def load(
-    path: str | os.PathLike[str],
-    *,
-    root: str | None = None,
-    tip: str | None = None,
-    lock: Sequence[tuple[str, float]] = (),
-    gravity: Gravity = None,
-    snap_angles: float = 1e-9,
-    base: str = "fixed",
-    actuators: str | os.PathLike[str] | None = None,
-    rotors: str = "exact",
-    xacro_args: Sequence[tuple[str, str]] = (),
-) -> Loaded:
+def load(path: str | os.PathLike[str], **options: Any) -> Loaded:
     """The robot in a URDF file as a model; bodies in file order of their joints.
 
-    Link `root` becomes the base and only what it carries stays; with `tip` only the links from root
-    to tip stay. `lock` holds joints at a value (rad or m). `gravity` is the acceleration of free
-    fall in root axes (m/s²), by default that of the file's own root (see `fall`). A `base` that is
-    ``floating`` instead of ``fixed`` is free to move in the world. Angles of the file within
-    `snap_angles` (rad) of a multiple of pi/2 are made exact.
-
-    `actuators` is a TOML file of rotors and friction, `rotors` what is taken of rotors (see
-    `actuators.driven`). A ``.xacro`` file is expanded with the arguments `xacro_args`.
+    `options` are those of `RobotOptions` and `XacroOptions`. Link `root` becomes the base and only
+    what it carries stays; with `tip` only the links from root to tip stay. `lock` holds joints at a
+    value (rad or m). `gravity` is the acceleration of free fall in root axes (m/s²), by default
+    that of the file's own root (see `fall`). A `base` that is ``floating`` instead of ``fixed`` is
+    free to move in the world. Angles of the file within `snap_angles` (rad) of a multiple of pi/2
+    are made exact. `actuators` is a TOML file of rotors and friction, `rotors` what is taken of
+    rotors (see `actuators.driven`). A ``.xacro`` file is expanded with the arguments `xacro_args`.
 
     Raises RobotError where the file is not a robot that can be compiled, OptionError where an
     option does not fit it."""
-    rounder = Rounder(_tolerance(snap_angles))
-    part = part_of(read(path, xacro_args), root, tip, lock)
-    part = afloat(part) if floats(base) else part
+    return load_with(path, Choices.of(GROUPS, options))
+
+
+def load_with(path: str | os.PathLike[str], choices: Choices) -> Loaded:
+    """The same with options that are made already."""
+    wanted = choices[RobotOptions]
+    rounder = Rounder(_tolerance(wanted.snap_angles))
+    described = read(path, choices[XacroOptions].xacro_args)
+    part = part_of(described, wanted.root, wanted.tip, wanted.lock)
+    part = afloat(part) if wanted.base == "floating" else part
     _check_supported(part)
-    pull, fall = free_fall(part, gravity, lambda joint: _joint_pose(part, joint, rounder))
-    drives = drives_of(part.robot, actuators, rotors)
+    pull, fall = free_fall(part, wanted.gravity, lambda joint: _joint_pose(part, joint, rounder))
+    drives = drives_of(part.robot, wanted.actuators, wanted.rotors)
     model = _model(part, pull, rounder, drives)
     _check_size(part, model)
     still = drives.left_out(part.robot, [joint.name for joint in part.moving])
@@ -84,7 +81,7 @@ def load(
         *still,
         *_impossible(part),
         *_left_out(part),
-        *_held(part, above_root(part) if gravity is None else ()),
+        *_held(part, above_root(part) if wanted.gravity is None else ()),
         *rounder.notices(),
     )
     ordered = tuple(sorted(notices, key=lambda notice: notice.place.line))

@@ -73,13 +73,6 @@ def part_of(
     return Part(robot, base, joints, held_by_leaders(robot, _locked(robot, lock)))
 
 
-def floats(base: str) -> bool:
-    """Whether the base is ``floating``, not ``fixed``. Raises OptionError for another word."""
-    if base not in ("fixed", "floating"):
-        raise OptionError(f"--base {shown(base)}: use fixed or floating")
-    return base == "floating"
-
-
 def afloat(part: Part) -> Part:
     """The same with a floating joint from the world to the root."""
     name = FLOATING_BASE

@@ -19,8 +19,8 @@ from symgen.algorithms import QUANTITIES
 from symgen.api import trace
 from symgen.cli.main import main
 from symgen.errors import OptionError, RobotError, SymgenError
-from symgen.jobs.job import CORE
 from symgen.languages import LANGUAGES
+from symgen.tracing.options import CORE
 
 PENDULUM = robot_file("pendulum")
 
@@ -557,8 +557,8 @@ def test_verify_catches_a_missing_file(file, copy):
         (None, "error: cannot read '{}': No such file or directory; give a generated folder"),
         ("", "error: '{}' is not a manifest of symgen; generate it anew"),
         ("[1]", "error: '{}' is not a manifest of symgen; generate it anew"),
-        ('{"format": 1}', "error: '{}' is not a manifest of symgen; generate it anew"),
-        ('{"format": 99}', "error: '{}' is of format 99, not 1; generate it anew"),
+        ('{"format": 2}', "error: '{}' is not a manifest of symgen; generate it anew"),
+        ('{"format": 99}', "error: '{}' is of format 99, not 2; generate it anew"),
     ],
 )
 def test_verify_refuses_what_is_no_generated_folder(manifest, said, tmp_path):
@@ -659,7 +659,7 @@ def test_trace_load_and_generate(tmp_path):
     )
     assert module.name == "p" and loaded.file == PENDULUM and len(steps) == 3
     assert sorted(paths) == [tmp_path / "out" / "manifest.json", tmp_path / "out" / "p.py"]
-    assert (job := symgen.Job(PENDULUM)).options(job.load())["scalar"] == "double"
+    assert symgen.Job.of(PENDULUM).choices.flat()["scalar"] == "double"
 
 
 README_USE = (

@@ -15,7 +15,7 @@ from tools import ROOT, invoke, robot_file, run, snapshot
 from symgen.errors import RobotError
 from symgen.jobs.job import Job
 from symgen.jobs.jobfile import quoted, read, written
-from symgen.jobs.options import JOB_OPTIONS
+from symgen.jobs.options import JOB
 from symgen.reading.actuators import Actuator
 
 PENDULUM, PANDA = robot_file("pendulum"), robot_file("panda")
@@ -232,8 +232,8 @@ def test_what_is_missing(tmp_path):
 
 
 def test_every_field_of_a_job_has_its_key():
-    keys = {option.name for option in JOB_OPTIONS} | {"file"}
-    assert {field.name for field in dataclasses.fields(Job)} == keys - {"out", "languages"}
+    keys = {option.name for option in JOB} | {"file"}
+    assert Job.of("").choices.flat().keys() == keys - {"file", "out", "languages"}
 
 
 def section(heading):
@@ -245,7 +245,7 @@ def section(heading):
 
 
 def test_every_key_is_documented():
-    assert section("Job files") == {option.name for option in JOB_OPTIONS} | {"file"}
+    assert section("Job files") == {option.name for option in JOB} | {"file"}
     assert section("Files of actuators") == {field.name for field in dataclasses.fields(Actuator)}
 
 
@@ -266,8 +266,8 @@ def test_init_writes_every_option_and_it_loads_and_generates(tmp_path):
     done = invoke("init", PENDULUM, "-o", path)
     assert done.exit_code == 0 and done.stdout == f"wrote {path}\n", done.output
     text = path.read_text(encoding="utf-8")
-    assert set(uncommented(text)) == {"file", *(option.name for option in JOB_OPTIONS)}
-    assert all((option.help or "").split()[-2] in text for option in JOB_OPTIONS)
+    assert set(uncommented(text)) == {"file", *(option.name for option in JOB)}
+    assert all((option.help or "").split()[-2] in text for option in JOB)
     assert invoke("generate", path).exit_code == 0
     assert invoke("generate", PENDULUM, "-o", tmp_path / "plain").exit_code == 0
     assert snapshot(path.parent / "build" / "pendulum") == snapshot(tmp_path / "plain")

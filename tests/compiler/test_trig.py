@@ -328,7 +328,7 @@ def test_results_do_not_depend_on_optimisation(case):
 
 
 def test_other_functions_are_refused():
-    job = Job("robots/ur5.urdf", trig="inline", friction="runtime:coulomb", friction_width=0.01)
+    job = Job.of("robots/ur5.urdf", trig="inline", friction="runtime:coulomb", friction_width=0.01)
     with pytest.raises(
         OptionError,
         match="--trig inline has no tanh, which inverse_dynamics needs; use --trig libm",
@@ -337,9 +337,8 @@ def test_other_functions_are_refused():
 
 
 def test_an_unknown_kind_is_refused():
-    job = Job("robots/pendulum.urdf", trig="table")
     with pytest.raises(OptionError, match="--trig 'table': use one of libm, inline"):
-        job.module(job.load())
+        Job.of("robots/pendulum.urdf", trig="table")
 
 
 def test_processors_with_half_precision_are_taken():

@@ -50,7 +50,7 @@ INERTIA = (
 
 @cache
 def robot(file):
-    job = Job(file)
+    job = Job.of(file)
     loaded = job.load()
     return job, loaded, torque_mapping(loaded.model)
 
@@ -93,8 +93,8 @@ def test_ten_numbers_and_matrices_are_each_others():
 
 
 def test_links_seen_from_their_body_add_up_to_what_lumping_finds():
-    model = Job(PANDA).load().model
-    body = Job(robot_file("fixed_mid_rotated")).load().model.moving[0]
+    model = Job.of(PANDA).load().model
+    body = Job.of(robot_file("fixed_mid_rotated")).load().model.moving[0]
     whole = lumped(replace(model, bodies=(body,)), [body.name]).bodies[0].links[0].parameters
     total = sum(
         seen(link.pose) @ np.array(link.parameters) for link in body.links if link.parameters
@@ -304,13 +304,13 @@ def log(tmp_path_factory):
     """A log of a SCARA with a payload on its tool, 1 % noise."""
     folder = tmp_path_factory.mktemp("scara")
     source = Path(robot_file("scara"))
-    model = Job(str(source)).load().model
+    model = Job.of(str(source)).load().model
     tip = model.moving[3].links[0]
     ten = np.array(tip.parameters) + LOAD
     (folder / "truth.urdf").write_bytes(
         with_inertials(source.read_bytes(), "scara.urdf", {tip.name: ten})
     )
-    job = Job(str(folder / "truth.urdf"))
+    job = Job.of(str(folder / "truth.urdf"))
     recipe = Recipe(duration=10.0, rate=200.0, seed=3, sensors=Sensors(noise=0.01))
     write(folder / "log.npz", simulated(job, job.load(), recipe))
     return folder / "log.npz", tip.name
@@ -338,7 +338,7 @@ def test_the_command_writes_a_robot_that_check_calls_consistent(tmp_path, log):
     )
     data = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).output)
     mapping = robot(robot_file("scara"))[2]
-    again = Job(str(out)).load().model
+    again = Job.of(str(out)).load().model
     base = mapping.base(standard_parameters(lumped(again, [body.name for body in again.moving])))
     np.testing.assert_allclose(base, [*data["shape"]["base_parameters"].values()], atol=1e-9)
     if data["shape"]["consistent"]:

@@ -46,7 +46,7 @@ MIMIC = """<robot name="m"><link name="base"/><link name="a">{i}</link><link nam
 
 @cache
 def task(file, kinds="", rest=False, **options):
-    job = Job(file, friction=f"runtime:{kinds}" if kinds else "")
+    job = Job.of(file, friction=f"runtime:{kinds}" if kinds else "")
     loaded = job.load()
     mapping = torque_mapping(loaded.model)
     values = np.array([*mapping.base(mapping.prior), *friction(job, loaded.model).values()])
@@ -116,7 +116,7 @@ def test_the_gradient_of_the_search_is_that_of_its_value(rest, kinds):
 
 @pytest.mark.parametrize("kinds", ["", "viscous,coulomb"])
 def test_tapes_of_the_search_are_the_compiled_regressor_and_its_forces(kinds):
-    job = Job(SCARA, friction=f"runtime:{kinds}" if kinds else "")
+    job = Job.of(SCARA, friction=f"runtime:{kinds}" if kinds else "")
     own = task(SCARA, kinds)
     states = tuple(
         np.random.default_rng(5).normal(size=(3, 37, own.joints))
@@ -156,7 +156,7 @@ def test_a_budget_is_kept_to(budget):
 
 def states_and_forces(file, motion, t):
     """States, and forces by inverse dynamics, which shares no regressor with the search."""
-    job = Job(file, quantities=("inverse_dynamics",))
+    job = Job.of(file, quantities=("inverse_dynamics",))
     states = motion.states(t)
     return states, kernel(job, job.load())(*states)
 
@@ -183,7 +183,7 @@ def test_many_joints_take_seconds():
 
 
 def test_followers_bind_their_leaders(mimic):
-    own = bounds(Job(mimic).load(), ())
+    own = bounds(Job.of(mimic).load(), ())
     np.testing.assert_allclose(
         [own.lower, own.upper], [[-np.pi, 0.25], [np.pi, 1.25]]
     )  # -1 <= 1.5 - 2 q <= 1
@@ -193,7 +193,7 @@ def test_followers_bind_their_leaders(mimic):
 def test_forces_count_as_limits():
     """With less force than the motion would use, the motion uses less."""
     whole = task(SCARA)
-    loaded = Job(SCARA).load()
+    loaded = Job.of(SCARA).load()
     tight = Task(
         whole.names,
         whole.dynamics,
@@ -349,7 +349,7 @@ def test_a_name_that_no_file_can_have_is_one_sentence(tmp_path):
 
 
 def test_a_continuous_joint_goes_half_a_turn_and_options_come_before_the_file():
-    loaded = Job(robot_file("continuous_pair")).load()
+    loaded = Job.of(robot_file("continuous_pair")).load()
     names = loaded.model.joint_names
     with pytest.raises(SymgenError, match="has no"):
         bounds(loaded, ())

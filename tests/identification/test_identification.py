@@ -39,7 +39,7 @@ ALL = "runtime:viscous,coulomb,offset"
 
 @cache
 def loaded(file, **options):
-    job = Job(file, **options)
+    job = Job.of(file, **options)
     return job, job.load()
 
 

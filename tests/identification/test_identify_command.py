@@ -21,7 +21,7 @@ RECIPE = Recipe(duration=2.0, rate=200.0)
 
 @cache
 def good(**changes):
-    job = Job(ARM)
+    job = Job.of(ARM)
     return simulated(job, job.load(), replace(RECIPE, **changes))
 
 
@@ -66,7 +66,7 @@ def test_it_writes_what_it_prints_and_replaces_only_its_own(tmp_path):
         and stored == printed
     )
     names = [row["name"] for row in printed["channels"]]
-    assert names == list(Job(ARM).load().model.joint_names) and printed["bodies"] is None
+    assert names == list(Job.of(ARM).load().model.joint_names) and printed["bodies"] is None
     for name, row in printed["parameters"].items():
         assert abs(row["estimate"] - row["prior"]) < 5 * row["standard_error"], name
     r = np.array(printed["factor"])
@@ -106,7 +106,7 @@ def test_a_job_file_gives_the_robot_and_its_options(tmp_path):
 
 
 def test_a_log_without_velocities_and_one_with_matrices(tmp_path):
-    columns, names = good(), Job(ARM).load().model.joint_names
+    columns, names = good(), Job.of(ARM).load().model.joint_names
     bare = {name: x for name, x in columns.items() if not name.startswith("qd")}
     done = json.loads(
         invoke("identify", ARM, log(tmp_path, bare), "--cutoff", "15", "--json").stdout
@@ -130,7 +130,7 @@ def test_a_picture_is_the_same_bytes_every_time(tmp_path, monkeypatch):
     from symgen.identification.settings import Settings
 
     monkeypatch.undo()
-    job = Job(ARM)
+    job = Job.of(ARM)
     found = identify(job, job.load(), str(log(tmp_path, good())), Settings())
     one, other = (plots._png(plots._parameters(found)) for _ in range(2))
     assert one == other and one.startswith(b"\x89PNG")
@@ -165,7 +165,7 @@ def scaled(begin, factor):
     return {name: x * factor if name.startswith(begin) else x for name, x in good().items()}
 
 
-JOINT = Job(ARM).load().model.joint_names[0]
+JOINT = Job.of(ARM).load().model.joint_names[0]
 
 BAD = {
     "missing measurement": (
@@ -266,7 +266,7 @@ def test_bad_files(tmp_path):
 
 
 def matrices(columns):
-    names = Job(ARM).load().model.joint_names
+    names = Job.of(ARM).load().model.joint_names
     return {"t": columns["t"]} | {
         p: np.stack([columns[f"{p}_{name}"] for name in names], 1)
         for p in ("q", "qd", "qdd", "tau")
@@ -300,7 +300,7 @@ def test_names_with_commas_stand_in_quotes(tmp_path):
 
 def test_a_quaternion_must_have_norm_one(tmp_path):
     rows = 200
-    model = Job(ARM, base="floating").load().model
+    model = Job.of(ARM, base="floating").load().model
     random, turn = np.random.default_rng(0), np.arange(rows) / rows
     columns = {f"q_{row.name}": random.normal(size=rows) for row in positions(model)} | {"t": turn}
     columns |= {
@@ -382,7 +382,9 @@ def test_bad_options(tmp_path, options, said):
     ],
 )
 def test_bad_priors(tmp_path, text, said):
-    (tmp_path / "prior.json").write_text(text.replace("BODY", Job(ARM).load().model.bodies[0].name))
+    (tmp_path / "prior.json").write_text(
+        text.replace("BODY", Job.of(ARM).load().model.bodies[0].name)
+    )
     assert said in refusal(log(tmp_path, good()), "--prior", tmp_path / "prior.json")
 
 

@@ -20,9 +20,10 @@ from symgen.algorithms import QUANTITIES
 from symgen.inspection.data import sparsity
 from symgen.inspection.page import SIGNS
 from symgen.inspection.symbolic import entry
-from symgen.jobs.job import CORE, Job
+from symgen.jobs.job import Job
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, system, ten_parameters
+from symgen.tracing.options import CORE
 from symgen.tracing.robot import Robot
 
 ROBOTS = ("pendulum", "scara", "ur5", "panda_arm", "quadruped")
@@ -323,7 +324,7 @@ def test_plot_is_a_picture_that_fits_a_page_and_the_same_each_time(tmp_path):
 
 
 def test_sparsity_is_what_vanishes_in_every_state():
-    job = Job(
+    job = Job.of(
         robot_file("scara"), quantities=("regressor", "mass_matrix", "christoffel_symbols_full")
     )
     module = job.module(job.load())

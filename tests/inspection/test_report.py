@@ -13,7 +13,7 @@ from tools import generated, invoke, robot_file
 from symgen.compiler.passes import counts
 from symgen.languages.c import footprint
 from symgen.languages.c.files import functions
-from symgen.languages.c.footprint import TARGETS
+from symgen.languages.c.targets import TARGETS
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 NUMBER = r"(?<![\w.\[])(?:\d+\.\d*(?:e[+-]?\d+)?)f?(?![\w.])"

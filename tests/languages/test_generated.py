@@ -35,6 +35,7 @@ from symgen.errors import OptionError
 from symgen.jobs.files import files
 from symgen.jobs.publish import POLITE, publish
 from symgen.languages.c.calls import build
+from symgen.languages.c.options import COptions
 from symgen.languages.c.text import single
 from symgen.languages.describe import descriptions
 
@@ -202,7 +203,7 @@ def test_g2_no_state_no_heap(sample, tmp_path):
     module, folder = made(sample)
     found = symbols(c_files(folder, ["_selftest"]), folder, tmp_path)
     assert not [name for letter, name in found if letter in "bBdDC"]
-    f = "f" if module.scalar == "float" else ""
+    f = "f" if module[COptions].scalar == "float" else ""
     assert {name for letter, name in found if letter == "U"} <= {f"sin{f}", f"cos{f}"}
     shared = {name for letter, name in found if letter.isupper() and letter != "U"}
     assert {name for name in shared if not name.startswith(f"{module.name}_")} == set()
@@ -266,9 +267,9 @@ def constants(program, scalar="double"):
 def test_g3_c_literals_are_the_constants(sample):
     module, folder = made(sample)
     for d, text in bodies(module, folder):
-        rounded = single if module.scalar == "float" else float
+        rounded = single if module[COptions].scalar == "float" else float
         numbers = {rounded(float(number)) for number, _ in NUMBER.findall(text)} - {0.0}
-        assert numbers == constants(d.program, module.scalar)
+        assert numbers == constants(d.program, module[COptions].scalar)
 
 
 @samples
@@ -359,7 +360,7 @@ def test_g5_nothing_is_double(sample, tmp_path):
         assert "double" not in code(path) or path.name.endswith("_selftest.c")
         assert all(suffix == "f" for _, suffix in NUMBER.findall(code(path)))
         assert not re.search(r"\b(sin|cos|fabs)\(", code(path))
-    sine = f"{module.name}_sincos(" if module.trig == "inline" else "sinf("
+    sine = f"{module.name}_sincos(" if module[COptions].trig == "inline" else "sinf("
     assert sine in code(folder / f"{module.name}_inverse_dynamics.c")
     compiled(*STRICT_C, "-Wfloat-conversion", f"-I{folder}", "-c", *c_files(folder), cwd=tmp_path)
 

@@ -15,6 +15,7 @@ from symgen.jobs.job import Job
 from symgen.jobs.manifest import is_inside
 from symgen.jobs.publish import publish
 from symgen.languages.c.glue import GLUE
+from symgen.languages.c.options import COptions
 from symgen.proof.verify import verify
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "terms=bias+mass_matrix", "gravity")
@@ -47,7 +48,7 @@ def test_unknown_glue_is_refused():
     assert done.exit_code == 2 and done.stderr.startswith(
         "error: --glue 'scons': use some of cmake, zephyr, arduino"
     )
-    job = Job(robot_file("pendulum"), prefix="std", glue=("cpp",))
+    job = Job.of(robot_file("pendulum"), prefix="std", glue=("cpp",))
     with pytest.raises(OptionError, match="namespace would be std"):
         job.module(job.load())
 
@@ -252,7 +253,9 @@ def test_arduino_compiles_every_file_of_the_folder(tmp_path):
 def test_pkgconfig(case, tmp_path):
     module, folder = made(case)
     text = (folder / "ur5.pc").read_text()
-    assert f"Version: {module.version}\n" in text and ("-lm" in text) == (module.trig == "libm")
+    assert f"Version: {module.version}\n" in text and ("-lm" in text) == (
+        module[COptions].trig == "libm"
+    )
     if shutil.which("pkg-config") is None:
         pytest.skip("pkg-config is not installed")
     assert (

@@ -10,7 +10,8 @@ import pytest
 from tools import STRICT_C, c_files, compiled, imported, invoke
 
 from symgen.api import generate
-from symgen.languages.c.text import identifier
+from symgen.languages import LANGUAGES
+from symgen.languages.names import identifier
 
 NAMES = [
     '"',
@@ -234,7 +235,7 @@ CMAKE_TARGETS = [
     "name", [*CMAKE_TARGETS, "math", "stdio", "features", "json", "while", "import", "m", "2"]
 )
 def test_names_that_others_need_are_not_taken(name):
-    assert identifier(name) == f"r_{name}"
+    assert identifier(name, LANGUAGES.values()) == f"r_{name}"
 
 
 @pytest.mark.parametrize(
@@ -248,4 +249,4 @@ def test_names_that_others_need_are_not_taken(name):
     ],
 )
 def test_identifier(text, name):
-    assert identifier(text) == name
+    assert identifier(text, LANGUAGES.values()) == name

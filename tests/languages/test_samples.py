@@ -4,7 +4,7 @@ import pytest
 from tools import ROOT, robot_file, snapshot
 
 from symgen.api import generate
-from symgen.jobs.job import CORE
+from symgen.tracing.options import CORE
 
 SAMPLES = {
     "panda": {},

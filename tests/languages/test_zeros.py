@@ -9,6 +9,7 @@ from tools import STRICT_C, compiled, generated, invoke, robot_file
 
 from symgen.jobs.manifest import read
 from symgen.languages.c.calls import build
+from symgen.languages.c.options import COptions
 from symgen.native.compiler import EXACT
 
 QUANTITIES = ("regressor", "mass_matrix")
@@ -74,7 +75,7 @@ def test_it_is_said_where_it_must_be_known():
     made, folder, _ = module("once")
     for file in (f"{made.name}.h", f"{made.name}_regressor.c"):
         assert "to 0 once, before the first call" in (folder / file).read_text()
-    assert read(folder)[0].zeros == "once"
+    assert read(folder)[0][COptions].zeros == "once"
 
 
 def test_the_self_test_keeps_the_promise():

@@ -51,8 +51,8 @@ def test_no_output_is_lost(clash, tmp_path):
     links = CLASHES[clash]
     alone, together = functions(links)
     file = arm(tmp_path, links)
-    made = Job(str(file), quantities=(*alone, together, "com_jacobian")).module
-    module = made(Job(str(file)).load())
+    made = Job.of(str(file), quantities=(*alone, together, "com_jacobian")).module
+    module = made(Job.of(str(file)).load())
     by_name = {}
     for function in module.functions:
         for q in function.quantities:

@@ -30,7 +30,7 @@ def bare(tmp_path):
 
 
 def traced(file, quantity, **options):
-    job = Job(str(file), quantities=(quantity,), **options)
+    job = Job.of(str(file), quantities=(quantity,), **options)
     return job.module(job.load()).functions[0]
 
 
@@ -95,7 +95,7 @@ def test_no_force_is_carried_through_a_massless_chain(tmp_path, monkeypatch):
     )
     path = tmp_path / "chain.urdf"
     path.write_text(f'<robot name="chain">{links}{joints}</robot>')
-    job = Job(str(path))
+    job = Job.of(str(path))
     layout = job.robot(job.load()).regroup("minimal").layout
     usual = Placement.carried_in
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from symgen.languages.c.calls import lying, sources
 from symgen.languages.c.lanes import BatchFunction, batch_functions
+from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
 from symgen.native.compiler import EXACT
 from symgen.native.library import NATIVE, Library
@@ -22,7 +23,7 @@ class CompiledBatch:
 
     def __init__(self, module: Module, library: Library) -> None:
         self._library, self._module = library, module
-        self._dtype: Any = np.float64 if module.scalar == "double" else np.float32
+        self._dtype: Any = np.float64 if module[COptions].scalar == "double" else np.float32
         self.functions = {f.d.name: f for f in batch_functions(module)}
         self.width: int = self._run("batch_width")
 
@@ -70,7 +71,7 @@ def build_batch(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> C
     name, made = module.name, batch_functions(module)
     signatures = [s for f in made for s in (f.batch_signature, f.rows_signature)]
     declarations = [
-        f"typedef {module.scalar} {name}_real",
+        f"typedef {module[COptions].scalar} {name}_real",
         f"int {name}_batch_width(void)",
         *signatures,
         "",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from symgen.languages.c.files import functions
+from symgen.languages.c.options import COptions
 from symgen.languages.describe import Description, descriptions
 from symgen.languages.module import Module
 from symgen.native.compiler import EXACT
@@ -47,7 +48,7 @@ class Compiled:
 
     def __init__(self, module: Module, library: Library) -> None:
         self._library = library
-        self._dtype: Any = np.float64 if module.scalar == "double" else np.float32
+        self._dtype: Any = np.float64 if module[COptions].scalar == "double" else np.float32
         self.functions = {d.name: self._function(module, d) for d in descriptions(module)}
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -59,7 +60,7 @@ class Compiled:
     def _function(self, module: Module, d: Description) -> Callable[..., Any]:
         ins = [(a.name, a.size) for a in d.arguments if a.direction == "in"]
         outs = [a for a in d.arguments if a.direction == "out"]
-        fresh = np.zeros if module.zeros == "once" else np.empty
+        fresh = np.zeros if module[COptions].zeros == "once" else np.empty
         name = loop_name(module, d.name)
 
         def call(*inputs: ArrayLike) -> Any:

@@ -8,6 +8,7 @@ from symgen.languages.c.function import WORK, CFunction
 from symgen.languages.c.glue import glue_files
 from symgen.languages.c.info import LARGEST, information
 from symgen.languages.c.lanes import batch_files, batch_functions
+from symgen.languages.c.options import COptions
 from symgen.languages.c.text import comment, literal, numbers, string
 from symgen.languages.c.trig import trig_header
 from symgen.languages.conventions import conventions
@@ -51,14 +52,14 @@ def files(module: Module) -> dict[str, str]:
 
     Raises OptionError where the scalar type cannot hold the robot's numbers."""
     for ten in module.robot.blocks.values():
-        numbers(ten, module.scalar)  # refused before anything is computed with them
+        numbers(ten, module[COptions].scalar)  # refused before anything is computed with them
     name, shared = module.name, _context(module)
     made = {
         f"{name}.h": render("c/module.h.jinja", **shared),
         f"{name}.c": render("c/module.c.jinja", **shared),
         f"{name}_selftest.c": render("c/selftest.c.jinja", **shared, **_selftest(module)),
     }
-    if module.trig == "inline":
+    if module[COptions].trig == "inline":
         made[f"{name}_trig.h"] = trig_header(module)
     for function in shared["functions"]:
         made[f"{function.full_name}.c"] = render("c/function.c.jinja", **shared, function=function)
@@ -73,23 +74,24 @@ def _context(module: Module) -> dict[str, Any]:
     """What all templates may use."""
     return {
         "module": module,
+        "c": module[COptions],
         "functions": functions(module),
         "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
         "conventions": [*conventions(module), CALLS, *_precision(module)],
         "tables": tables(module, comment),
         "comment": comment,
         "string": string,
-        "numbers": lambda values: numbers(values, module.scalar),
+        "numbers": lambda values: numbers(values, module[COptions].scalar),
         "failure": FAILURE,
         "libm": any(f.math for f in functions(module)),
-        "largest": LARGEST[module.scalar],
+        "largest": LARGEST[module[COptions].scalar],
         **information(module),
     }
 
 
 def _precision(module: Module) -> list[str]:
     """What the errors of single precision that are stated at each function are."""
-    if module.scalar == "double":
+    if module[COptions].scalar == "double":
         return []
     return [
         "Float errors at each function are largest differences of entries from the exact result of "
@@ -101,13 +103,13 @@ def _precision(module: Module) -> list[str]:
 
 
 def _selftest(module: Module) -> dict[str, Any]:
-    made = functions(module)
+    made, c = functions(module), module[COptions]
     every = [a for function in made for a in function.arguments]
     return {
-        "zero": literal(0.0, module.scalar),
-        "step": literal(STEP, module.scalar),
+        "zero": literal(0.0, c.scalar),
+        "step": literal(STEP, c.scalar),
         "factor": FACTOR,
-        "sines": f"{SINES[module.trig]:g} unit{'s' * (SINES[module.trig] != 1)}",
+        "sines": f"{SINES[c.trig]:g} unit{'s' * (SINES[c.trig] != 1)}",
         "allowed": {f.d.name: _allowed(module, f) for f in made if _results(f)},
         "inputs": {a.name for a in every if a.direction == "in"},
         "call": _call,
@@ -122,7 +124,10 @@ def _allowed(module: Module, function: CFunction) -> dict[str, tuple[str, list[s
     """By output: the largest allowed error and the steps below it, a row a state."""
     traced = next(f for f in module.functions if f.name == function.d.name)
     return {
-        name: (literal(x.top, module.scalar), [", ".join(map(str, row)) for row in x.codes])
+        name: (
+            literal(x.top, module[COptions].scalar),
+            [", ".join(map(str, row)) for row in x.codes],
+        )
         for name, x in module.allowed(traced).items()
     }
 

@@ -7,48 +7,22 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from symgen.compiler.passes import counts, live, operands
 from symgen.compiler.program import Program
-from symgen.errors import OptionError
 from symgen.languages.c.files import functions
 from symgen.languages.c.function import CFunction
+from symgen.languages.c.options import COptions
+from symgen.languages.c.targets import TARGETS
 from symgen.languages.module import Module
 from symgen.native.compiler import CompilerError, compiler, workspace
 
 FORMAT: Final = 1
 FLAGS: Final = ("-std=c99", "-O2", "-ffunction-sections", "-fstack-usage")
-ARM: Final = "arm-none-eabi-gcc"
-HARD: Final = ("-mthumb", "-mfloat-abi=hard")
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A processor: its compiler (that of the host where empty) and what that must be told."""
-
-    compiler: str
-    flags: tuple[str, ...]
-
-
-TARGETS: Final = {
-    "host": Target("", ()),
-    "cortex-m0plus": Target(ARM, ("-mcpu=cortex-m0plus", "-mthumb")),
-    "cortex-m4f": Target(ARM, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", *HARD)),
-    "cortex-m7": Target(ARM, ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", *HARD)),
-}
-"""By name, for ``--target``."""
-
 Figures = dict[str, dict[str, int]]
 """By function: bytes of stack and of code with its constants."""
-
-
-def check(target: str | None) -> None:
-    """Raises OptionError for a target that there is not."""
-    if target is not None and target not in TARGETS:
-        raise OptionError(f"--target {target!r}: use one of {', '.join(TARGETS)}")
 
 
 def found_compiler(target: str) -> str | None:
@@ -71,7 +45,8 @@ def missing(target: str | None) -> str | None:
 def report(module: Module, files: Mapping[str, str]) -> str:
     """The report as JSON (docs/formats.md), the same everywhere unless a target is named. Raises
     CompilerError."""
-    target = module.target
+    c = module.choices[COptions]
+    target = c.target
     path = found_compiler(target) if target else None
     figures = _measured(module, files, path) if path else {}
     data = {
@@ -79,8 +54,8 @@ def report(module: Module, files: Mapping[str, str]) -> str:
         "generator": f"symgen {module.version}",
         "robot": module.robot.model.name,
         "prefix": module.name,
-        "scalar": module.scalar,
-        "trig": module.trig,
+        "scalar": c.scalar,
+        "trig": c.trig,
         "target": _said(target, path) if target else None,
         "functions": {
             f.d.name: _row(f) | figures.get(f.d.name, NOTHING) for f in functions(module)
@@ -133,7 +108,7 @@ def _measured(module: Module, files: Mapping[str, str], path: str) -> Figures:
             if name.endswith((".c", ".h")):
                 (work / name).write_text(text, encoding="utf-8")
         return {
-            f.d.name: _compiled(f, work, path, TARGETS[module.target or ""].flags)
+            f.d.name: _compiled(f, work, path, TARGETS[module.choices[COptions].target or ""].flags)
             for f in functions(module)
         }
 

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 
 from symgen.compiler.passes import used
 from symgen.compiler.program import Index
+from symgen.languages.c.options import COptions
 from symgen.languages.c.text import SUFFIX, comment, literal
 from symgen.languages.c.trig import INLINE
 from symgen.languages.chunks import Pieces, alive, cut
@@ -46,7 +47,7 @@ WORK = "w"
 def dialect(module: Module) -> Dialect:
     """How straight-line C is written for a module's scalar, with sines of the C library or its
     own."""
-    scalar, inline = module.scalar, module.trig == "inline"
+    scalar, inline = module[COptions].scalar, module[COptions].trig == "inline"
     return Dialect(
         operations=functions(partial(_function, module)),
         literal=lambda x: literal(x, scalar),
@@ -63,14 +64,14 @@ def _function(module: Module, op: Op) -> Callable[[Text], Text]:
     """How a function of the table is written: a call of the module's own, or as its row says."""
     if op.name in own_functions(module):
         return call(f"{module.name}_{op.name}")
-    scalar = module.scalar
+    scalar = module[COptions].scalar
     columns = {"f": SUFFIX[scalar], "real": scalar, "zero": literal(0.0, scalar)}
     return pattern(op.c.format(name=op.name, a="{a}", **columns))
 
 
 def own_functions(module: Module) -> tuple[str, ...]:
     """The functions that the module brings itself."""
-    return INLINE if module.trig == "inline" else ()
+    return INLINE if module[COptions].trig == "inline" else ()
 
 
 def _loop(name: str, scalar: str, angles: Sequence[str], number: str) -> list[str]:
@@ -112,6 +113,11 @@ class CFunction:
     d: Description
 
     @property
+    def c(self) -> COptions:
+        """The options of C."""
+        return self.module[COptions]
+
+    @property
     def full_name(self) -> str:
         return f"{self.module.name}_{self.d.name}"
 
@@ -128,7 +134,7 @@ class CFunction:
     @property
     def chunk(self) -> int:
         """Longest piece, in statements."""
-        return self.module.chunk
+        return self.c.chunk
 
     @cached_property
     def _made(self) -> list[Step]:
@@ -146,9 +152,7 @@ class CFunction:
         """Outputs whose structural zeros the caller writes once."""
         found = zeros(self.d.program)
         return (
-            [a for a in self.d.arguments if found.get(a.name, 0)]
-            if self.module.zeros == "once"
-            else []
+            [a for a in self.d.arguments if found.get(a.name, 0)] if self.c.zeros == "once" else []
         )
 
     @property
@@ -164,7 +168,7 @@ class CFunction:
     @property
     def zero(self) -> str:
         """The number zero."""
-        return literal(0.0, self.module.scalar)
+        return literal(0.0, self.c.scalar)
 
     @cached_property
     def _pieces(self) -> Pieces | None:
@@ -214,9 +218,7 @@ class CFunction:
         """How far results of single precision are off, a text for each output; none in double
         precision."""
         return (
-            [r.text for r in self.module.roundings[self.d.name]]
-            if self.module.scalar == "float"
-            else []
+            [r.text for r in self.module.roundings[self.d.name]] if self.c.scalar == "float" else []
         )
 
     @property

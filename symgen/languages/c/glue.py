@@ -24,12 +24,8 @@ GLUE: Final[dict[str, Mapping[str, str]]] = {
 """By build system (or language): from the name of a file to that of its template."""
 
 
-def check(glue: Sequence[str], name: str) -> None:
-    """Raises OptionError for glue that there is not, and for a module name that does not go with
-    it."""
-    unknown = [x for x in glue if x not in GLUE]
-    if unknown:
-        raise OptionError(f"--glue {unknown[0]!r}: use some of {', '.join(GLUE)}")
+def check_name(glue: Sequence[str], name: str) -> None:
+    """Raises OptionError for a module name that does not go with the glue."""
     if "cpp" in glue and name == "std":
         raise OptionError("--glue cpp: the namespace would be std; take another --prefix")
 
@@ -39,9 +35,10 @@ def glue_files(
 ) -> dict[str, str]:
     """The files of a module's glue, given the names of its headers and of its sources but the
     self-test."""
-    wanted = {name: template for row in module.glue for name, template in GLUE[row].items()}
+    glue = context["c"].glue
+    wanted = {name: template for row in glue for name, template in GLUE[row].items()}
     given = {**context, "headers": [*headers], "sources": [*sources]}
-    if "cpp" in module.glue:
+    if "cpp" in glue:
         given["headers"].append(f"{module.name}.hpp")
     return {
         name.format(name=module.name): render(f"glue/{template}.jinja", **given)

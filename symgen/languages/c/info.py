@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final
 
+from symgen.languages.c.options import COptions
 from symgen.languages.c.text import fits, numbers, string
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
@@ -61,7 +62,8 @@ def _joints(module: Module) -> Iterator[list[str]]:
         ends = (x.upper, x.velocity, x.effort)
         limits = [(x.lower, -math.inf), *((end, math.inf) for end in ends)]
         texts = (
-            _limit(absent if value is None else value, module.scalar) for value, absent in limits
+            _limit(absent if value is None else value, module[COptions].scalar)
+            for value, absent in limits
         )
         yield [string(row.name), string(row.unit.removesuffix("/s")), *texts]
 

@@ -18,6 +18,7 @@ from symgen.languages.c.function import (
     joined,
     place,
 )
+from symgen.languages.c.options import COptions
 from symgen.languages.c.text import BYTES, literal
 from symgen.languages.c.trig import INLINE, rows, steps
 from symgen.languages.describe import Argument, descriptions
@@ -84,11 +85,11 @@ class BatchFunction(CFunction):
 
     @property
     def zero(self) -> str:
-        return f"{self.module.name.upper()}_SPREAD({literal(0.0, self.module.scalar)})"
+        return f"{self.module.name.upper()}_SPREAD({literal(0.0, self.c.scalar)})"
 
     @property
     def chunk(self) -> int:
-        return LONGER * self.module.chunk
+        return LONGER * self.c.chunk
 
     @property
     def verdict(self) -> str:
@@ -156,12 +157,14 @@ class BatchFunction(CFunction):
         """About the bytes that a call needs for each state of a block, beside what the compiler
         needs."""
         entries = sum(a.size for a in self.arguments) + self.scalar.work
-        return BYTES[self.module.scalar] * entries
+        return BYTES[self.c.scalar] * entries
 
 
 def batch_functions(module: Module) -> list[BatchFunction]:
     """The functions of a module for batches, none unless they are asked for."""
-    return [BatchFunction(module, d) for d in descriptions(module)] if module.batch else []
+    return (
+        [BatchFunction(module, d) for d in descriptions(module)] if module[COptions].batch else []
+    )
 
 
 def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
@@ -170,7 +173,10 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     made = batch_functions(module)
     if not made:
         return {}
-    numbers = {"one": literal(1.0, module.scalar), "zero": literal(0.0, module.scalar)}
+    numbers = {
+        "one": literal(1.0, module[COptions].scalar),
+        "zero": literal(0.0, module[COptions].scalar),
+    }
     names = ", ".join(dict.fromkeys(a.name for f in made for a in f.shared))
     name, given = (
         module.name,
@@ -189,9 +195,9 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
             "c/lanes.h.jinja",
             **given,
             laned=_laned(module, made),
-            steps=steps(module.scalar),
+            steps=steps(module[COptions].scalar),
             rows=rows,
-            integer=INTEGERS[module.scalar],
+            integer=INTEGERS[module[COptions].scalar],
         ),
         f"{name}_batch.c": render("c/lanes.c.jinja", **given),
     }
@@ -215,12 +221,18 @@ def _laned(module: Module, made: Sequence[BatchFunction]) -> list[tuple[str, str
 
 def width(module: Module) -> int:
     """The states of a block, whatever the C is compiled for: their layout is an interface."""
-    return AUTO // BYTES[module.scalar] if module.batch == "auto" else int(str(module.batch))
+    return (
+        AUTO // BYTES[module[COptions].scalar]
+        if module[COptions].batch == "auto"
+        else int(str(module[COptions].batch))
+    )
 
 
 def _vectors(module: Module) -> list[tuple[str, int]]:
     """The lanes of a vector, at most a block's: by condition of the preprocessor, the last
     without."""
-    found = [(text, min(width(module), size // BYTES[module.scalar])) for text, size in NATIVE]
+    found = [
+        (text, min(width(module), size // BYTES[module[COptions].scalar])) for text, size in NATIVE
+    ]
     least = found[-1][1]
     return [row for row in found if row[1] > least] + [("", least)]

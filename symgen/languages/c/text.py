@@ -1,38 +1,12 @@
-"""C as text: literals, legal names, comments and strings for whatever a robot's file holds."""
+"""C as text: literals, comments and strings for whatever a robot's file holds."""
 
 import math
-import re
 import struct
 import sys
-import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
 from symgen.errors import OptionError
-
-KEYWORDS: Final = frozenset(
-    word
-    for line in (
-        "False None True and as assert async await def del elif except finally from global "
-        "import in is lambda",
-        "nonlocal not or pass raise with yield",
-        "auto break case char const continue default do double else enum extern float for goto "
-        "if inline int",
-        "long register restrict return short signed sizeof static struct switch typedef union "
-        "unsigned void",
-        "volatile while _Bool _Complex _Imaginary alignas alignof and and_eq asm bitand bitor "
-        "bool catch",
-        "class compl concept const_cast constexpr decltype delete dynamic_cast explicit export "
-        "false friend",
-        "mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected "
-        "public",
-        "reinterpret_cast requires static_assert static_cast template this thread_local throw "
-        "true try typeid",
-        "typename using virtual wchar_t xor xor_eq",
-    )
-    for word in line.split()
-)
-"""Words that C, C++ or Python keep to themselves."""
 
 BYTES: Final = {"double": 8, "float": 4}
 """Sizes by scalar."""
@@ -77,34 +51,6 @@ def _shortest_single(x: float) -> str:
         for digits in range(1, 10)
         if single(short := float(f"{wanted:.{digits}g}")) == wanted
     )
-
-
-MODULES: Final = frozenset(sys.stdlib_module_names) | frozenset(
-    word
-    for line in (
-        "numpy assert complex ctype errno fenv features float inttypes iso646 limits locale math "
-        "setjmp signal",
-        "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath "
-        "threads time uchar",
-        "wchar wctype all clean edit_cache help install m package package_source preinstall "
-        "rebuild_cache test",
-    )
-    for word in line.split()
-)
-"""Python modules and C headers that a file of the same name would hide, and targets that CMake
-keeps to itself."""
-
-
-def identifier(name: str) -> str:
-    """A legal lower-case C and Python identifier for any text.
-
-    Whatever is not an ASCII letter or digit becomes ``_``; accents are dropped; ``r_`` is put
-    before a digit, a reserved word or the name of a standard header or module."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    word = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:48]
-    if not word:
-        return "robot"
-    return word if word[0].isalpha() and word not in KEYWORDS | MODULES else f"r_{word}"
 
 
 def comment(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from symgen.compiler.passes import live
+from symgen.languages.c.options import COptions
 from symgen.languages.c.text import BYTES, literal, numbers
 from symgen.languages.describe import descriptions
 from symgen.languages.module import Module
@@ -29,7 +30,7 @@ ULP: Final = 2
 
 def trig_header(module: Module) -> str:
     """The text of ``NAME_trig.h``."""
-    limit, unit, bound, excess = LIMITS[module.scalar]
+    limit, unit, bound, excess = LIMITS[module[COptions].scalar]
     programs = [d.program for d in descriptions(module)]
     grouped = [groups(p, LONGEST) for p in programs]
     calls = {
@@ -43,11 +44,12 @@ def trig_header(module: Module) -> str:
     return render(
         "c/trig.h.jinja",
         module=module,
-        steps=steps(module.scalar),
+        c=module[COptions],
+        steps=steps(module[COptions].scalar),
         rows=rows,
         alone=[name for name in INLINE if name in calls],
         together=together,
-        vector=16 // BYTES[module.scalar],
+        vector=16 // BYTES[module[COptions].scalar],
         **context,
     )
 

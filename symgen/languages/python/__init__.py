@@ -1,0 +1,19 @@
+"""Python with NumPy: one file, for one state or many."""
+
+import sys
+from keyword import kwlist
+from typing import Final
+
+from symgen.languages.language import Language
+from symgen.languages.python.files import files
+from symgen.numbers.operations import OPS
+
+PYTHON: Final = Language(
+    name="python",
+    summary="NumPy, one file, for one state or many at once",
+    files=files,
+    main="{name}.py",
+    keywords=frozenset(kwlist),
+    standard=frozenset(sys.stdlib_module_names) | {"numpy"},
+    taken=frozenset({"np", "gamma_index"}) | {op.name for op in OPS.values() if not op.symbol},
+)

@@ -1,0 +1,28 @@
+"""The command ``symgen check``."""
+
+from typing import Any
+
+import click
+
+from symgen.cli.options import FILE, ROBOT, with_options
+from symgen.cli.progress import say
+
+
+@click.command()
+@FILE
+@with_options(ROBOT)
+def check(file: str, **options: Any) -> None:
+    """Read a robot and judge it, without writing anything.
+
+    Prints its joints, and for each body whether its inertia is one that a rigid body can have.
+    Notes and warnings go to stderr, one a line; nothing is ever altered. Exit status 2 if the robot
+    cannot be compiled."""
+    from symgen.inspection.report import robot, warnings
+    from symgen.jobs.job import Job
+    from symgen.mechanics.consistency import judge
+
+    job = Job.of(file, **options)
+    loaded = job.load()
+    verdicts = judge(loaded.model)
+    say([*loaded.notices, *job.saving(loaded, job.module(loaded)), *warnings(loaded, verdicts)])
+    robot(loaded, verdicts)

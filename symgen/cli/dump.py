@@ -1,0 +1,20 @@
+"""The command ``symgen dump``."""
+
+from typing import Any
+
+import click
+
+from symgen.cli.options import FILE, ROBOT, with_options
+from symgen.options import rows
+from symgen.tracing.options import FunctionOptions
+
+
+@click.command()
+@FILE
+@click.option("--quantity", metavar="NAME", required=True, help="A quantity, or NAME=A+B.")
+@with_options(rows(FunctionOptions, only=["parameters"]), ROBOT)
+def dump(file: str, quantity: str, **options: Any) -> None:
+    """Print a quantity as a program, one operation a line."""
+    from symgen.api import trace
+
+    click.echo(repr(trace(file, quantity, **options).program))

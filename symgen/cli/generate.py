@@ -1,0 +1,51 @@
+"""The command ``symgen generate``."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from symgen.cli.options import FILE, ROBOT, with_options
+from symgen.cli.progress import progress, say
+from symgen.jobs.options import OF_LANGUAGES, NameOptions, WriteOptions
+from symgen.options import rows
+from symgen.tracing.options import FunctionOptions
+
+
+@click.command()
+@FILE
+@with_options(rows(WriteOptions, *OF_LANGUAGES, NameOptions, FunctionOptions), ROBOT)
+def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -> None:
+    """Write C and Python for a robot's dynamics.
+
+    \b
+    The folder gets
+      ROBOT.h, ROBOT.c, ROBOT_QUANTITY.c   C99 without heap, globals, warnings
+      ROBOT_selftest.c, CMakeLists.txt     reference values; exit status 0 when all agree
+      ROBOT.py                             the same for NumPy, for batches too
+      ROBOT_report.json                    operations, work arrays; stack and code with --target
+      manifest.json                        what was generated from what, counts
+    All files appear together or not at all. A job file (symgen init) may stand in the URDF's place.
+
+    \b
+    symgen generate robots/ur5.urdf -o build/ur5 --lang c --scalar float
+    symgen generate robots/panda.urdf -o build/panda --quantity terms=bias+mass_matrix
+    symgen generate robots/ur5.urdf -o build/ur5 --parameters runtime:flange --gravity runtime
+    """
+    from symgen.api import generated_by
+    from symgen.inspection.report import generated, warnings
+    from symgen.jobs.job import Job
+    from symgen.languages import DEFAULT
+    from symgen.languages.c.footprint import missing
+    from symgen.languages.c.options import COptions
+    from symgen.mechanics.consistency import judge
+
+    with progress() as tell:
+        job = Job.of(file, **options)
+        module, loaded, paths = generated_by(job, out, languages or DEFAULT, tell)
+        hint = job.saving(loaded, module)
+    say([*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))])
+    reason = missing(module[COptions].target)
+    if reason:
+        click.echo(reason, err=True)
+    generated(module, paths)

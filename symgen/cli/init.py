@@ -1,0 +1,27 @@
+"""The command ``symgen init``."""
+
+import click
+
+from symgen.cli.options import with_options
+from symgen.options import rows
+from symgen.reading.options import XacroOptions
+
+
+@click.command()
+@click.argument("file", metavar="FILE.urdf", type=click.Path())
+@click.option("-o", "--out", metavar="JOB.toml", help="The job file; ROBOT.toml here by default.")
+@with_options(rows(XacroOptions))
+def init(file: str, out: str | None, xacro_args: tuple[tuple[str, str], ...]) -> None:
+    """Write a job file for a robot: every option with its default and what it means.
+
+    Every command that takes FILE.urdf takes the job file in its place, with the options that it
+    has; options on the command line come before those of the job file. An existing file is never
+    replaced.
+
+    \b
+    symgen init robots/ur5.urdf -o ur5.toml
+    symgen generate ur5.toml
+    """
+    from symgen.jobs.jobfile import init as run
+
+    click.echo(f"wrote {run(file, out, xacro_args)}")

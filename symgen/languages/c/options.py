@@ -1,0 +1,127 @@
+"""The options of C."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from symgen.compiler.passes import used
+from symgen.errors import OptionError
+from symgen.languages.c.glue import GLUE
+from symgen.languages.c.targets import TARGETS
+from symgen.numbers.operations import OPS
+from symgen.options import NAMES, WHOLE, choice, group, option, whole_or
+from symgen.tracing.trace import Function
+
+WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
+"""What ``--batch`` can be: GNU C has vectors of powers of two."""
+
+
+@group
+class COptions:
+    """What shapes the C of a module."""
+
+    scalar: str = option(
+        "--scalar",
+        "TYPE",
+        "Scalar type of C: double or float.",
+        choice("double", "float"),
+        default="double",
+    )
+    trig: str = option(
+        "--trig",
+        "KIND",
+        "Sine and cosine of C: libm, or inline for code of their own that needs no C library, "
+        "within 2 ulp up to 65536 rad (double) or 1024 rad (float).",
+        choice("libm", "inline"),
+        default="libm",
+    )
+    zeros: str = option(
+        "--zeros",
+        "WHEN",
+        "Entries of C outputs that vanish in every state: written always, or once by the caller, "
+        "who sets the array to zero before the first call (up to 40 % faster for large "
+        "regressors).",
+        choice("always", "once"),
+        default="always",
+    )
+    batch: str | None = option(
+        "--batch",
+        "W|auto",
+        "Add C functions for many states at once, in blocks of W states (2, 4, 8, ...), or of 64 "
+        "bytes an entry (auto), on vectors as long as the processor has. Needs --trig inline.",
+        whole_or("auto"),
+        default=None,
+    )
+    glue: tuple[str, ...] = option(
+        "--glue",
+        "NAME[,NAME...]",
+        "Files for build systems: cmake, zephyr, arduino, pkgconfig, esp-idf, and cpp for a C++ "
+        "header.",
+        NAMES,
+        default=("cmake",),
+    )
+    target: str | None = option(
+        "--target",
+        "NAME",
+        "Let the report tell stack and code size: cortex-m4f, cortex-m7, cortex-m0plus or host.",
+        choice(*TARGETS),
+        default=None,
+    )
+    chunk: int = option(
+        "--chunk",
+        "N",
+        "Cut C functions of more than 2.5 N assignments into static ones of at most N; 100 keeps "
+        "their stack below 1 kB.",
+        WHOLE,
+        default=100,
+    )
+
+    def validate(self) -> None:
+        """Raises OptionError for values that do not go together."""
+        if self.chunk < 1:
+            raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 100")
+        unknown = [name for name in self.glue if name not in GLUE]
+        if unknown:
+            raise OptionError(f"--glue {unknown[0]!r}: use some of {', '.join(GLUE)}")
+        if self.batch is not None:
+            self._check_batch()
+
+    def _check_batch(self) -> None:
+        if self.batch not in WIDTHS:
+            raise OptionError(f"--batch {self.batch!r}: use one of {', '.join(WIDTHS)}")
+        if self.trig != "inline":
+            raise OptionError(
+                "--batch: vectors need sine and cosine without calls; add --trig inline"
+            )
+        if self.zeros == "once":
+            raise OptionError(
+                "--batch: blocks of states are written whole; leave --zeros once away"
+            )
+
+    def check_functions(self, functions: Sequence[Function]) -> None:
+        """Raises OptionError for functions that C cannot have under these options."""
+        if self.batch is not None:
+            _check_batch_names([function.name for function in functions])
+        if self.trig == "inline":
+            _check_inline(functions, self.batch is not None)
+
+
+def _check_batch_names(names: Sequence[str]) -> None:
+    """The functions for batches have names of their own, which other functions must not have."""
+    own = {f"{name}_{end}" for name in names for end in ("batch", "rows")}
+    taken = own | {"batch", "batch_width", "lanes", "mask"}
+    bad = next((name for name in names if name in taken), None)
+    if bad is not None:
+        raise OptionError(
+            f"--batch: a function for batches would be called {bad!r}, too; name yours otherwise"
+        )
+
+
+def _check_inline(functions: Sequence[Function], batch: bool) -> None:
+    every = ((f.name, op) for f in functions for op in sorted(used(f.program)))
+    name, op = next(((name, op) for name, op in every if not OPS[op].portable), ("", ""))
+    if op and batch:
+        raise OptionError(
+            f"--friction-width: vectors of states have no {op}, which {name} needs; leave it away"
+        )
+    if op:
+        raise OptionError(f"--trig inline has no {op}, which {name} needs; use --trig libm")

@@ -1,0 +1,24 @@
+"""The processors that a report can have figures of."""
+
+from dataclasses import dataclass
+from typing import Final
+
+ARM: Final = "arm-none-eabi-gcc"
+HARD: Final = ("-mthumb", "-mfloat-abi=hard")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A processor: its compiler (that of the host where empty) and what that must be told."""
+
+    compiler: str
+    flags: tuple[str, ...]
+
+
+TARGETS: Final = {
+    "host": Target("", ()),
+    "cortex-m0plus": Target(ARM, ("-mcpu=cortex-m0plus", "-mthumb")),
+    "cortex-m4f": Target(ARM, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", *HARD)),
+    "cortex-m7": Target(ARM, ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", *HARD)),
+}
+"""By name, for ``--target``."""

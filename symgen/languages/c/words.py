@@ -1,0 +1,33 @@
+"""Words that C, C++ and build systems keep to themselves, and names that generated C has in use."""
+
+from typing import Final
+
+from symgen.numbers.operations import OPS
+
+_LANGUAGE: Final = """
+auto break case char const continue default do double else enum extern float for goto if inline int
+long register restrict return short signed sizeof static struct switch typedef union unsigned void
+volatile while _Bool _Complex _Imaginary alignas alignof and and_eq asm bitand bitor bool catch
+class compl concept const_cast constexpr decltype delete dynamic_cast explicit export false friend
+mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public
+reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid
+typename using virtual wchar_t xor xor_eq
+"""
+_FILES: Final = """
+assert complex ctype errno fenv features float inttypes iso646 limits locale math setjmp signal
+stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time
+uchar wchar wctype all clean edit_cache help install m package package_source preinstall
+rebuild_cache test
+"""
+_OURS: Final = """
+selftest selftest_function real info info_type joint_type regroup parameters gamma_index sincos trig
+"""
+
+KEYWORDS: Final = frozenset(_LANGUAGE.split())
+"""Of C and C++."""
+
+STANDARD: Final = frozenset(_FILES.split())
+"""C headers that a file of the same name would hide, and targets that CMake keeps to itself."""
+
+TAKEN: Final = frozenset(_OURS.split()) | frozenset(op.name for op in OPS.values() if not op.symbol)
+"""What generated C calls something else."""

@@ -1,0 +1,94 @@
+"""The options of a robot's file: which part of it, held how, under which gravity."""
+
+from typing import Final
+
+from symgen.options import NUMBER, NUMBER_PAIRS, PAIRS, choice, group, option, vector_or
+from symgen.reading.fall import Gravity
+
+SNAPPED: Final = 1e-9
+"""How near (rad) to a right angle an angle is taken for one where nothing else is said."""
+
+ROTORS: Final = ("exact", "reflected", "none")
+
+
+@group
+class XacroOptions:
+    """What a .xacro file is expanded with."""
+
+    xacro_args: tuple[tuple[str, str], ...] = option(
+        "--xacro-arg",
+        "NAME=VALUE",
+        "An argument of a .xacro file, which is expanded first. Repeatable.",
+        PAIRS,
+        default=(),
+        give="give NAME=VALUE, as in hand=true",
+    )
+
+
+@group
+class RobotOptions:
+    """What is read of a robot's file, and what is made of it."""
+
+    root: str | None = option(
+        "--root",
+        "LINK",
+        "Take this link as the base; what it does not carry is left out.",
+        default=None,
+    )
+    tip: str | None = option(
+        "--tip", "LINK", "Keep only the links from the base to this one.", default=None
+    )
+    lock: tuple[tuple[str, float], ...] = option(
+        "--lock",
+        "JOINT=VALUE",
+        "Hold a joint at a value (rad or m). Repeatable.",
+        NUMBER_PAIRS.like("{ JOINT = 0.0 }"),
+        default=(),
+        give="give JOINT=VALUE (rad or m), as in finger_joint1=0.02",
+    )
+    gravity: Gravity = option(
+        "--gravity",
+        "X,Y,Z|runtime",
+        "Free fall in the axes of the root link, or of the world where the base floats (m/s^2); or "
+        "an input of the functions. By default it keeps the direction that it has in the whole "
+        "file.",
+        vector_or("runtime"),
+        default=None,
+        shown_default="0,0,-9.81 in the axes of the file's root",
+        give="give three numbers X,Y,Z (m/s^2) or runtime",
+    )
+    snap_angles: float = option(
+        "--snap-angles",
+        "TOL",
+        "Make rpy angles this near (rad) to a multiple of pi/2 exact; 0 turns it off.",
+        NUMBER,
+        default=SNAPPED,
+    )
+    actuators: str | None = option(
+        "--actuators",
+        "FILE.toml",
+        "Rotors and friction of the joints (see docs/formats.md), before those of the robot's "
+        "file.",
+        path=True,
+        default=None,
+    )
+    base: str = option(
+        "--base",
+        "KIND",
+        "fixed, or floating: the root link moves freely, a unit quaternion in q and its twist in "
+        "its own axes as the first six velocities.",
+        choice("fixed", "floating"),
+        default="fixed",
+    )
+    rotors: str = option(
+        "--rotors",
+        "KIND",
+        "What is taken of rotors: exact (all they do), reflected (gear ratio squared times "
+        "inertia, on the joint's own) or none.",
+        choice(*ROTORS),
+        default="exact",
+    )
+
+
+GROUPS: Final = (RobotOptions, XacroOptions)
+"""What `load` takes."""

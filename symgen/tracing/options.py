@@ -1,0 +1,175 @@
+"""The options of a function: what it computes, how, and which numbers are its inputs."""
+
+from collections.abc import Collection
+from typing import Final
+
+from symgen.algorithms import QUANTITIES
+from symgen.algorithms.registry import unknown_quantity
+from symgen.errors import OptionError
+from symgen.mechanics.model import Model
+from symgen.mechanics.system import FRICTION_COLUMNS
+from symgen.options import NAMES, NUMBER, PAIRS, TEXTS, group, option
+from symgen.text import quoted, shown
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import Wanted
+
+CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
+"""What is computed where nothing else is asked for: a module small enough to be read."""
+
+NARROWEST: Final = 1e-9
+"""Coulomb friction with a narrower step (rad/s or m/s) is better a sign."""
+
+RUNTIME: Final = "runtime"
+
+
+def at_runtime(text: str) -> tuple[bool, tuple[str, ...]]:
+    """Whether a text is ``runtime:NAME[,NAME...]``, not ``NAME[,NAME...]``, and its names."""
+    kind, colon, names = text.partition(":")
+    inputs = bool(colon) and kind == RUNTIME
+    listed = names if inputs else text
+    return inputs, tuple(listed.split(",")) if listed else ()
+
+
+@group
+class FunctionOptions:
+    """What is computed, and which of the robot's numbers are inputs."""
+
+    parameters: str = option(
+        "--parameters",
+        "KIND",
+        "Inertial parameters: constant, runtime (ten inputs for every body) or "
+        "runtime:LINK[,LINK...] (for these only, such as a payload).",
+        default="constant",
+    )
+    external_wrench: tuple[str, ...] = option(
+        "--external-wrench",
+        "LINK[,LINK...]",
+        "Add an input of force and moment on these links to inverse and forward dynamics and their "
+        "derivatives: force x y z, moment x y z about the link's origin, in its axes.",
+        NAMES.like('["LINK"]'),
+        default=(),
+    )
+    friction: str = option(
+        "--friction",
+        "KINDS",
+        "Add joint friction, viscous and coulomb of the file and offset of --actuators, to inverse "
+        "and forward dynamics and their derivatives, and its columns to regressors; "
+        "runtime:viscous,coulomb,offset makes the coefficients an input. sign(0) is 0.",
+        default="",
+    )
+    friction_width: float = option(
+        "--friction-width",
+        "W",
+        "Make the step of Coulomb friction smooth, tanh(qd / W) with W in rad/s or m/s; 0 takes "
+        "sign.",
+        NUMBER,
+        default=0.0,
+    )
+    quantities: tuple[str, ...] = option(
+        "--quantity",
+        "NAME",
+        "What to compute (see symgen list), or NAME=A+B for one function that computes A and B "
+        "together; all means every one, by default the four of inverse dynamics. Repeatable.",
+        TEXTS.like('["inverse_dynamics", "terms=bias+mass_matrix"]'),
+        default=(),
+    )
+    formulations: tuple[tuple[str, str], ...] = option(
+        "--formulation",
+        "QUANTITY=NAME",
+        "How to compute a quantity (see symgen ops --all); the cheapest by default. Repeatable.",
+        PAIRS.like('{ mass_matrix = "composite/minimal" }'),
+        default=(),
+        give="give QUANTITY=NAME, as in mass_matrix=composite/minimal",
+    )
+
+    def wanted(self) -> list[Wanted]:
+        """The functions, CORE where none are named. Raises OptionError."""
+        texts = [
+            x for text in self.quantities or CORE for x in (QUANTITIES if text == "all" else [text])
+        ]
+        functions = [Wanted.parse(text) for text in texts]
+        names = [function.name for function in functions]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise OptionError(
+                f"two functions would be called {twice!r}; name one of them otherwise"
+            )
+        return functions
+
+    def choice(self) -> dict[str, str]:
+        """The formulation by quantity, where given. Raises OptionError."""
+        for name, _ in self.formulations:
+            if name not in QUANTITIES:
+                raise unknown_quantity(name)
+        return dict(self.formulations)
+
+    def friction_kinds(self, has_offsets: bool) -> tuple[bool, tuple[str, ...]]:
+        """Whether the coefficients of joint friction are inputs, and its kinds; `has_offsets`
+        where a file of the robot may have them. Raises OptionError."""
+        inputs, kinds = at_runtime(self.friction)
+        if any(name not in FRICTION_COLUMNS for name in kinds) or len(set(kinds)) != len(kinds):
+            raise OptionError(
+                f"--friction {self.friction}: use some of {', '.join(FRICTION_COLUMNS)}, "
+                "with runtime: in front if the coefficients are inputs"
+            )
+        if "offset" in kinds and not inputs and not has_offsets:
+            raise OptionError(
+                "--friction offset: a URDF has no offsets; give them in --actuators, or use "
+                "runtime:offset for an input"
+            )
+        return inputs, kinds
+
+    def width(self, kinds: Collection[str]) -> float:
+        """The width of the step of Coulomb friction, 0 for the sign. Raises OptionError."""
+        width = self.friction_width
+        if width and not NARROWEST <= width <= 1 / NARROWEST:
+            raise OptionError(
+                f"--friction-width {width:g}: give a rate (rad/s or m/s) such as 0.01, or 0 for "
+                f"the sign"
+            )
+        if width and "coulomb" not in kinds:
+            raise OptionError(
+                "--friction-width: only Coulomb friction has a width; add --friction coulomb"
+            )
+        return width
+
+    def runtime_links(self, model: Model) -> tuple[str, ...]:
+        """The links whose inertial parameters are inputs. Raises OptionError."""
+        inputs, names = at_runtime(self.parameters)
+        if self.parameters == "constant":
+            return ()
+        if self.parameters == RUNTIME:
+            return tuple(body.name for body in model.moving)
+        if not inputs or not names:
+            raise OptionError(
+                f"--parameters {self.parameters!r}: use constant, runtime or runtime:LINK[,LINK...]"
+            )
+        return known_links(model, names, "--parameters")
+
+    def robot(self, model: Model, runtime_gravity: bool, has_offsets: bool) -> Robot:
+        """The model with what these options leave open. Raises OptionError."""
+        inputs, kinds = self.friction_kinds(has_offsets)
+        return Robot(
+            model,
+            runtime=self.runtime_links(model),
+            runtime_gravity=runtime_gravity,
+            wrenches=known_links(model, self.external_wrench, "--external-wrench"),
+            friction=kinds,
+            runtime_friction=inputs,
+            friction_width=self.width(kinds),
+        )
+
+
+def known_links(model: Model, names: Collection[str], flag: str) -> tuple[str, ...]:
+    """The names, where each is that of a moving link. Raises OptionError."""
+    moving = [link.name for body in model.bodies for link in body.links]
+    for name in names:
+        if name in (link.name for link in model.base):
+            raise OptionError(
+                f"{flag}: link '{shown(name)}' does not move, so no term depends on it"
+            )
+        if name not in moving:
+            raise OptionError(
+                f"{flag}: no link is called '{shown(name)}'; there are {quoted(moving)}"
+            )
+    return tuple(names)
