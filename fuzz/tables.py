@@ -24,7 +24,7 @@ def _simulated(robot: str) -> Columns:
     from symgen.identification.simulation import Recipe, simulated
     from symgen.jobs.job import Job
 
-    job = Job(str(ROOT / "robots" / f"{robot}.urdf"))
+    job = Job.of(str(ROOT / "robots" / f"{robot}.urdf"))
     return dict(simulated(job, job.load(), Recipe(duration=2.0, rate=100.0)))
 
 
