@@ -3,7 +3,6 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 from math import prod
 from pathlib import PurePath
@@ -12,17 +11,13 @@ from typing import Any, TypeVar
 from symgen import __version__
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
-from symgen.compiler.evaluate import evaluate
 from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.coupling import Coordinate, coupling_of, positions, upright, velocities
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.spatial import Vector
-from symgen.numbers.exact import in_decimals, number
-from symgen.numbers.scalar import ZERO, Scalar
 from symgen.options import Choices
 from symgen.proof.plausible import speeds, torques_and_accelerations, varied
+from symgen.proof.reference import References, references
 from symgen.proof.rounding import Rounding, roundings
-from symgen.proof.textbook import REFERENCES, State
 from symgen.tracing.robot import Regroup, Robot, dimensions
 from symgen.tracing.trace import Function
 
@@ -137,9 +132,37 @@ class Module:
 
     @cached_property
     def test_states(self) -> tuple[TestState, ...]:
-        """Random states with the outputs that the textbook gives in 40-digit arithmetic."""
+        """Random states with the values of the outputs there."""
+        values = self.references.values
+        return tuple(
+            TestState(inputs, tens, {name: rows[k] for name, rows in values.items()})
+            for k, (inputs, tens) in enumerate(self._drawn)
+        )
+
+    @cached_property
+    def references(self) -> References:
+        """What the outputs must be at the states of the self-test, and where that comes from."""
+        return references(self.robot, self.functions, self.regroup, self._test_inputs)
+
+    @cached_property
+    def _drawn(self) -> list[tuple[dict[str, Numbers], dict[str, Numbers]]]:
+        """Inputs, and inertial parameters by link, of each state of the self-test."""
         rng = random.Random(self.source.sha256)
-        return tuple(self._test_state(rng) for _ in range(TEST_STATES))
+        return [self._draw(rng) for _ in range(TEST_STATES)]
+
+    def _draw(self, rng: random.Random) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
+        inputs = {
+            k: values if k == "tau" else tuple(round(x, 4) for x in values)
+            for k, values in self.random_inputs(rng).items()
+        }
+        return inputs, {name: varied(rng, ten) for name, ten in self.robot.blocks.items()}
+
+    @property
+    def _test_inputs(self) -> dict[str, list[Numbers]]:
+        """A row for each state of the self-test, ``pi`` included."""
+        found = {name: [inputs[name] for inputs, _ in self._drawn] for name in self._drawn[0][0]}
+        pi = [tuple(x for ten in tens.values() for x in ten) for _, tens in self._drawn]
+        return found | {"pi": pi}
 
     @property
     def arithmetic(self) -> tuple[str, str]:
@@ -149,12 +172,7 @@ class Module:
     @cached_property
     def accuracy(self) -> Accuracy:
         """The errors of its functions at the test states."""
-        states = {
-            name: [state.inputs[name] for state in self.test_states]
-            for name in self.test_states[0].inputs
-        }
-        states["pi"] = [tuple(x for ten in s.tens.values() for x in ten) for s in self.test_states]
-        return Accuracy(self.robot, self.regroup, *self.arithmetic, states)
+        return Accuracy(self.robot, self.regroup, *self.arithmetic, self._test_inputs)
 
     @cached_property
     def roundings(self) -> dict[str, tuple[Rounding, ...]]:
@@ -193,85 +211,9 @@ class Module:
         drawn["q"] = upright(coupling_of(self.robot.model), drawn["q"], rng)
         drawn["qd"] = speeds(self.robot.model, drawn["qd"], SPREAD["qd"])
         if "tau" in read:
-            drawn["tau"], drawn["qdd"] = torques_and_accelerations(
-                self.robot.lumped, drawn, self.wrenches(drawn.get("wrench", ()))
-            )
+            drawn["tau"], drawn["qdd"] = torques_and_accelerations(self.robot, drawn)
         return drawn
-
-    def wrenches(self, flat: Sequence[Scalar]) -> dict[str, Sequence[Scalar]]:
-        """The input of external wrenches by link."""
-        return {link: flat[6 * k : 6 * k + 6] for k, link in enumerate(self.robot.wrenches) if flat}
-
-    def frictions(self, given: Sequence[Scalar] | None) -> list[tuple[float, ...]]:
-        """Viscous, Coulomb and offset of each joint as numbers, none without friction."""
-        rows = self.robot.frictions(given) if self.robot.friction else []
-        return [(_plain(row.viscous), _plain(row.coulomb), _plain(row.offset)) for row in rows]
-
-    def _test_state(self, rng: random.Random) -> TestState:
-        inputs = {
-            k: values if k == "tau" else tuple(round(x, 4) for x in values)
-            for k, values in self.random_inputs(rng).items()
-        }
-        tens = {name: varied(rng, ten) for name, ten in self.robot.blocks.items()}
-        return TestState(inputs, tens, self._expected(inputs, tens))
-
-    def _expected(
-        self, inputs: Mapping[str, Numbers], tens: Mapping[str, Numbers]
-    ) -> dict[str, Numbers]:
-        exact = {name: [number(x) for x in values] for name, values in inputs.items()}
-        given = self._given(inputs, tens)
-        found: dict[str, Numbers] = {}
-        for function in self.functions:
-            wanted = [out.name for out in self.outputs(function) if out.name not in found]
-            found |= {
-                name: self._judged(name, exact, tens) for name in wanted if name in REFERENCES
-            }
-            if not found.keys() >= set(wanted):
-                with in_decimals():
-                    run = evaluate(
-                        function.program, {name: given[name] for name in function.inputs}, Decimal
-                    )
-                found |= {
-                    name: tuple(map(float, run[name])) for name in wanted if name not in found
-                }
-        return found
-
-    def _judged(
-        self, output: str, exact: Mapping[str, list[Scalar]], tens: Mapping[str, Numbers]
-    ) -> Numbers:
-        """From the independent judge; what that does not know comes from the tape in many
-        digits."""
-        model = self.robot.lumped
-        fall = Vector(*exact["g"]) if "g" in exact else Vector(*model.gravity)
-        state = State(
-            exact["q"],
-            exact["qd"],
-            exact["qdd"],
-            fall,
-            tens,
-            self.wrenches(exact.get("wrench", ())),
-            self.frictions(exact.get("friction")),
-            self.robot.friction_width,
-        )
-        return tuple(map(float, REFERENCES[output](model, state)))
-
-    def _given(
-        self, inputs: Mapping[str, Numbers], tens: Mapping[str, Numbers]
-    ) -> dict[str, list[Scalar]]:
-        """The inputs of all functions as decimal numbers."""
-        given: dict[str, list[Scalar]] = {
-            name: [Decimal(x) for x in values] for name, values in inputs.items()
-        }
-        given["pi"] = [Decimal(x) for ten in tens.values() for x in ten]
-        if self.regroup is not None:
-            with in_decimals():
-                given["par"] = evaluate(self.regroup.program, {"pi": given["pi"]}, Decimal)["par"]
-        return given
 
 
 def _rows(coordinates: Sequence[Coordinate]) -> list[tuple[int, str, str, str, str]]:
     return [(k, c.name, c.link, c.kind, c.unit) for k, c in enumerate(coordinates)]
-
-
-def _plain(x: Scalar) -> Scalar:
-    return 0.0 if x is ZERO else x

@@ -150,6 +150,9 @@ def _function(
             return structural(evaluate(0.0))
         if hasattr(x, "applied"):  # what carries operations out itself: tape values, duals, ...
             return x.applied(name)
+        if isinstance(x, np.ndarray) and x.dtype == object:  # scalars of any kind
+            with np.errstate(all="ignore"):
+                return np.frompyfunc(evaluate, 1, 1)(x)
         if numbers is not None and _plain(x):
             return numbers(x)
         return _found(OPS[name], x)(x)

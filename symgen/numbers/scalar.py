@@ -9,8 +9,8 @@ through an algorithm."""
 from typing import Any, Final
 
 Scalar = Any
-"""A float, complex, SymPy expression, tape value or `ZERO`; only the arithmetic below is used on
-it."""
+"""A float, complex, decimal number, SymPy expression, tape value, array of any of these, or `ZERO`;
+only the arithmetic below is used on it."""
 
 
 class Zero:

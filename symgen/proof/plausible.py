@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from symgen.mechanics.coupling import velocities
 from symgen.mechanics.model import Model
-from symgen.mechanics.spatial import Vector
-from symgen.proof.machine import machine
-from symgen.proof.textbook import State, inverse_dynamics, mass_matrix
+from symgen.numbers.exact import in_decimals
+from symgen.proof.laws.dynamics import mass, tau
+from symgen.proof.states import At
+from symgen.tracing.robot import Robot
 
 DIGITS = 4
 """Significant digits of the numbers made here."""
@@ -26,34 +27,28 @@ def speeds(model: Model, drawn: Sequence[float], largest: float) -> Numbers:
 
 
 def torques_and_accelerations(
-    model: Model, drawn: Mapping[str, Sequence[float]], wrenches: Mapping[str, Sequence[float]]
+    robot: Robot, drawn: Mapping[str, Sequence[float]]
 ) -> tuple[Numbers, Numbers]:
     """The joint forces that the drawn accelerations need, within the efforts that the file allows,
     and the accelerations that follow from them.
 
     Joint friction is left out. Effort limits of 0 say nothing (exporters write them for "unknown").
     Where a joint needs no force, as without any mass, it keeps the drawn one. The textbook runs on
-    doubles with sines of symgen's own, so that every machine makes the same numbers."""
-    x = _state(model, drawn, wrenches)
-    needed = [float(t) for t in inverse_dynamics(model, x)]
-    forces = [
-        _within(t or own, limit)
-        for t, own, limit in zip(needed, drawn["tau"], _efforts(model), strict=True)
-    ]
-    lack = [a - b if b else 0.0 for a, b in zip(forces, needed, strict=True)]
-    change = _solution(model, x, lack) if any(lack) else None
+    decimal numbers, so that every machine makes the same."""
+    model = robot.lumped
+    with in_decimals():
+        x = replace(At.of(robot, {k: [v] for k, v in drawn.items()}, feels=True), friction={})
+        needed = [float(t) for t in tau(x)[0]]
+        forces = [
+            _within(t or own, limit)
+            for t, own, limit in zip(needed, drawn["tau"], _efforts(model), strict=True)
+        ]
+        lack = [a - b if b else 0.0 for a, b in zip(forces, needed, strict=True)]
+        change = _solution(mass(x)[0].astype(float).tolist(), lack) if any(lack) else None
     rates = drawn["qdd"]
     if change is not None:
         rates = [a + b for a, b in zip(rates, change, strict=True)]
     return tuple(map(_short, forces)), tuple(map(_short, rates))
-
-
-def _state(
-    model: Model, drawn: Mapping[str, Sequence[float]], wrenches: Mapping[str, Sequence[float]]
-) -> State:
-    q, qd, qdd = (machine(drawn[name], "double") for name in ("q", "qd", "qdd"))
-    fall = Vector(*drawn["g"]) if "g" in drawn else Vector(*model.gravity)
-    return State(q, qd, qdd, fall, {}, wrenches)
 
 
 def _efforts(model: Model) -> list[float | None]:
@@ -66,11 +61,9 @@ def _within(x: float, limit: float | None) -> float:
     return x if limit is None else max(-abs(limit), min(abs(limit), x))
 
 
-def _solution(model: Model, x: State, forces: Sequence[float]) -> list[float] | None:
+def _solution(m: Sequence[Sequence[float]], forces: Sequence[float]) -> list[float] | None:
     """M⁻¹ `forces` by elimination, None where M is singular."""
-    n = model.dof
-    flat = [float(entry) for entry in mass_matrix(model, replace(x, wrenches={}))]
-    rows = [[*flat[n * k : n * k + n], force] for k, force in enumerate(forces)]
+    n, rows = len(m), [[*row, force] for row, force in zip(m, forces, strict=True)]
     for k in range(n):
         if not rows[k][k] > 0:
             return None

@@ -19,12 +19,11 @@ from symgen.languages.c.calls import Compiled, build
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import Description, descriptions
 from symgen.languages.module import Module
-from symgen.mechanics.spatial import Vector
 from symgen.native.compiler import STRICT, CompilerError, run_compiler, workspace
 from symgen.numbers.trig import TYPES
+from symgen.proof.judging import judgements
 from symgen.proof.machine import machine
 from symgen.proof.plausible import varied
-from symgen.proof.textbook import REFERENCES, State
 from symgen.tracing.trace import Function
 
 STATES: Final = 50
@@ -110,7 +109,7 @@ def _c_checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Che
         progress(function.name)
         try:
             yield _against_run(subject, compiled, function, states)
-            yield from _against_reference(subject, compiled, function, states)
+            yield from _against_laws(subject, function, states, getattr(compiled, function.name))
         except np.linalg.LinAlgError as error:
             yield Check(f"{function.name}: C equals the float run", False, str(error))
     if subject.module.regroup is not None:
@@ -214,38 +213,25 @@ def _of_bound(share: float) -> str:
     return f"largest error {share:.1e} of its bound"
 
 
-def _against_reference(
-    subject: Subject, compiled: Compiled, function: Function, states: Sequence[Arrays]
+def _against_laws(
+    subject: Subject, function: Function, states: Sequence[Arrays], call: Callable[..., Any]
 ) -> Iterator[Check]:
-    """Compiled C against textbook dynamics in world axes."""
-    d, few = _described(subject, function.name), states[:10]
-    judged = [a.name for a in d.arguments if a.direction == "out" and a.name in REFERENCES]
-    got = [_results(d, getattr(compiled, d.name), state) for state in few]
-    wanted = {name: [_reference(subject, name, state) for state in few] for name in judged}
-    if judged:
-        allowed = subject.accuracy(few).allowed(function.program, wanted)
-    for name in judged:
-        share = _share([g[name] for g in got], wanted[name], allowed[name])
-        what = f"{function.name}: {name} equals textbook dynamics"
-        yield Check(what, share <= 1.0, f"{_of_bound(share)}, {len(few)} states")
-
-
-def _reference(subject: Subject, output: str, state: Arrays) -> Array:
-    robot = subject.module.robot
-    fall = Vector(*state["g"].tolist()) if robot.runtime_gravity else Vector(*robot.model.gravity)
-    tens = {name: state["pi"][10 * k : 10 * k + 10].tolist() for k, name in enumerate(robot.blocks)}
-    pushes = subject.module.wrenches(state["wrench"].tolist() if "wrench" in state else ())
-    x = State(
-        state["q"].tolist(),
-        state["qd"].tolist(),
-        state["qdd"].tolist(),
-        fall,
-        tens,
-        pushes,
-        subject.module.frictions(state["friction"].tolist() if "friction" in state else None),
-        robot.friction_width,
-    )
-    return np.array([float(v) for v in REFERENCES[output](robot.lumped, x)])
+    """Results of a compiled or Python function against the law of each of its quantities."""
+    d = _described(subject, function.name)
+    for found in judgements(subject.module.robot, function, states):
+        what = f"{function.name}: {found.claim}"
+        if found.problem:
+            yield Check(what, False, found.problem)
+            continue
+        some = states[: found.states]
+        got = [_results(d, call, state) for state in some]
+        allowed = subject.accuracy(some).allowed(function.program, found.wanted)
+        share = max(
+            _share([g[name] for g in got], list(rows), allowed[name])
+            for name, rows in found.wanted.items()
+        )
+        figure = f"{_of_bound(share)}, {len(some)} states, {found.seconds:.1f} s"
+        yield Check(what, share <= 1.0, figure)
 
 
 def _regroup(subject: Subject, compiled: Compiled, states: Sequence[Arrays]) -> Check:
@@ -314,8 +300,11 @@ def _python_checks(subject: Subject) -> Iterator[Check]:
         return
     states = subject.states()
     batch = {name: np.array([state[name] for state in states]) for name in states[0]}
+    alone = f"{subject.module.name}.h" not in subject.hashes
     for function in subject.module.functions:
         yield _python_check(subject, python, function, states, batch)
+        if alone:
+            yield from _against_laws(subject, function, states, python[function.name])
 
 
 def _python_check(

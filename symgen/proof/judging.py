@@ -1,0 +1,71 @@
+"""What laws say of a function at some states, for whoever has its results to compare."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.algorithms.registry import Quantity
+from symgen.proof.laws import LawError, judged, law_of
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import Function
+
+Array = NDArray[np.float64]
+State = Mapping[str, Any]
+"""Inputs by name, and ``pi`` where parameters come at run time."""
+
+MOST_STATES: Final = 10
+STEPS: Final = 20_000
+"""Steps of derivatives, times velocities, that a law takes for all states together, as far as it
+needs no more for one."""
+
+NO_JUDGE: Final = "no independent judge"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a quantity must be at the first `states` states, by output a row for each.
+
+    Without a law there is no `judge`; a `problem` tells why a law has no values."""
+
+    quantity: Quantity
+    judge: str | None
+    wanted: Mapping[str, Array]
+    states: int
+    seconds: float
+    problem: str = ""
+
+    @property
+    def claim(self) -> str:
+        """What is checked, with the name of the judge."""
+        says = f"as {self.judge} has it" if self.judge else f"has {NO_JUDGE}"
+        return f"{self.quantity.name} {says}"
+
+
+def steps(robot: Robot, order: int) -> int:
+    """Steps of derivatives, times velocities, that a law takes at a state whose derivatives are
+    nested `order` deep."""
+    n = max(robot.model.dof, 1)
+    return int(n * (2 * n) ** order)
+
+
+def judgements(robot: Robot, function: Function, states: Sequence[State]) -> Iterator[Judgement]:
+    """One for each quantity of a function."""
+    for quantity in function.quantities:
+        law = law_of(quantity)
+        if law is None:
+            yield Judgement(quantity, None, {}, 0, 0.0, NO_JUDGE)
+            continue
+        count = min(MOST_STATES, max(1, STEPS // steps(robot, law.order)))
+        start, rows = perf_counter(), states[:count]
+        inputs = {name: [row[name] for row in rows] for name in rows[0] if name != "par"}
+        try:
+            found, problem = judged(robot, quantity, inputs), ""
+        except (LawError, ArithmeticError) as error:
+            found, problem = {}, str(error) or type(error).__name__
+        wanted = {name: values.astype(float) for name, values in found.items()}
+        seconds = perf_counter() - start
+        yield Judgement(quantity, law.judge, wanted, len(rows), seconds, problem)

@@ -1,0 +1,27 @@
+"""The laws that judge quantities; to import them is to register them."""
+
+from symgen.proof.laws import (
+    base,
+    derivatives,
+    dynamics,
+    energies,
+    kinematics,
+    rates,
+    regressors,
+)
+from symgen.proof.laws.registry import LAWS, Law, LawError, judged, law_of
+
+__all__ = [
+    "LAWS",
+    "Law",
+    "LawError",
+    "base",
+    "derivatives",
+    "dynamics",
+    "energies",
+    "judged",
+    "kinematics",
+    "law_of",
+    "rates",
+    "regressors",
+]

@@ -1,0 +1,124 @@
+"""Laws of base parameters: the textbook with unit moments of the bodies that they belong to, and
+Y_b β = τ solved for β.
+
+Which moments are base parameters is a choice, not a law; that they are independent and that nothing
+is missing is one: the equations have one solution, and it satisfies them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from random import Random
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.mechanics.canonical import canonical_frames
+from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.independence import MOMENTS, Key, independent
+from symgen.mechanics.parameters import WHOLE
+from symgen.numbers.scalar import ZERO, Scalar
+from symgen.proof.laws.dynamics import mass, solved, symbols, tau
+from symgen.proof.laws.registry import LawError, law
+from symgen.proof.laws.regressors import (
+    by_parameters,
+    massless,
+    unit_columns,
+    with_friction,
+    with_part,
+)
+from symgen.proof.mechanism import Solid, frame_of
+from symgen.proof.states import At, Term, decimals
+
+Array = Any
+UNIT_MOMENTS = "the textbook with unit moments of the bodies"
+DISC: Final = MOMENTS.index("J")
+MISSING: Final = Decimal("1e-6")
+"""Of the largest entry of a regressor: what base parameters may leave out."""
+
+
+def keys_of(x: At) -> tuple[Key, ...]:
+    """The bodies and moments that are base parameters."""
+    return independent(x.robot.regroup(WHOLE).layout).keys
+
+
+def by_moments(term: Term, x: At) -> Array:
+    """What a term is where one of the base parameters is 1 and all else massless, the last axis."""
+    bare, keys = massless(x), keys_of(x)
+    bodies = dict.fromkeys(i for i, _ in keys)
+    parts = [_of_body(term, bare, i, [k for j, k in keys if j == i]) for i in bodies]
+    return np.concatenate(parts, axis=-1)
+
+
+def _of_body(term: Term, bare: At, i: int, moments: Sequence[int]) -> Array:
+    """Of some moments of one body, in its canonical frame."""
+    rows = dict(zip(moments, unit_columns(bare, len(moments)), strict=True))
+    frame = frame_of(canonical_frames(bare.robot.lumped)[i - 1].pose, Decimal)
+    solid, own = Solid("", frame, _ten(rows)), bare.mechanism.part(i).solids
+    one = with_part(bare, i, len(moments), solids=(*own, solid))
+    return np.moveaxis(term(one), 0, -1)
+
+
+def _ten(rows: Mapping[int, Scalar]) -> tuple[Scalar, ...]:
+    """The usual ten from moments by their place in MOMENTS: I = tr(S) 1 - S. A rotor's inertia
+    about its axis is that of a flat disc."""
+    disc = rows[DISC] * Decimal("0.5") if DISC in rows else ZERO
+    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = (rows.get(k, ZERO) for k in range(10))
+    xx, yy = xx + disc, yy + disc
+    return m, hx, hy, hz, yy + zz, -xy, -xz, xx + zz, -yz, xx + yy
+
+
+@law("base_regressor", UNIT_MOMENTS)
+def base_regressor(x: At) -> Array:
+    """Y_b."""
+    return with_friction(by_moments(tau, x), x)
+
+
+@law("slotine_li_base_regressor", "Christoffel's C with unit moments of the bodies", 2)
+def slotine_li_base_regressor(x: At) -> Array:
+    """Y_rb."""
+
+    def passive(y: At) -> Array:
+        r, rr, v = (y.given[k][..., None, :] for k in ("qd_r", "qdd_r", "qd"))
+        c = (symbols(y) * v[..., None, :]).sum(-1)
+        return (mass(y) * rr).sum(-1) + (c * r).sum(-1) + tau(y.put(qd=None, qdd=None))
+
+    return with_friction(by_moments(passive, x), x)
+
+
+@law("base_parameters", "Y_b beta = tau of the textbook, solved")
+def base_parameters(x: At) -> Array:
+    """β."""
+    return (grouping(x) * x.given["ten"][..., None, :]).sum(-1)
+
+
+def grouping(x: At) -> Array:
+    """K with β = K π, (b, p): the one solution of Y_b K = Y at random states. Raises LawError where
+    there is none, or more than one."""
+    n, count = x.n, len(keys_of(x))
+    here = _random(x, 3 + 3 * count // (2 * n))
+    part, every = (f(tau, here).reshape(here.shape[0] * n, -1) for f in (by_moments, by_parameters))
+    square = part.T @ part
+    try:
+        found = solved(square, part.T @ every)
+    except ArithmeticError as error:
+        raise LawError("base parameters that are not independent") from error
+    left = np.abs(part @ found - every).max(initial=Decimal(0))
+    if left > MISSING * np.abs(every).max(initial=Decimal(0)):
+        raise LawError("base parameters that leave out what forces depend on")
+    return found
+
+
+def _random(x: At, count: int) -> At:
+    """Random states of the same robot, gravity included where that is an input."""
+    rng, coupling = Random(1), coupling_of(x.robot.lumped)
+    rows = {"q": coupling.positions, "qd": x.n, "qdd": x.n}
+    rows |= {"g": 3} if x.robot.runtime_gravity else {}
+    given = {
+        name: decimals([[rng.uniform(-2, 2) for _ in range(size)] for _ in range(count)])
+        for name, size in rows.items()
+    }
+    for four in coupling.quaternions:
+        part = given["q"][:, four]
+        size = np.frompyfunc(lambda e: e.sqrt(), 1, 1)((part * part).sum(-1))
+        given["q"][:, four] = part / size[:, None]
+    return replace(x, given=given, shape=(count,))

@@ -1,0 +1,82 @@
+"""Laws of derivatives: slopes of the textbook's terms by central differences in many digits."""
+
+from typing import Any
+
+import numpy as np
+
+from symgen.proof.laws.dynamics import (
+    accelerations,
+    at_rest,
+    coriolis,
+    inverse,
+    mass,
+    symbols,
+    tau,
+)
+from symgen.proof.laws.registry import law
+from symgen.proof.states import At, gradient, slope
+
+Array = Any
+SLOPES = "slopes of {} in 75 digits"
+
+
+@law("inverse_dynamics_derivatives", SLOPES.format("the textbook's tau"), 1)
+def inverse_dynamics_derivatives(x: At) -> tuple[Array, Array, Array]:
+    """∂τ/∂q, ∂τ/∂q̇, M."""
+    return gradient(tau, x), gradient(tau, x, "qd"), mass(x)
+
+
+@law("forward_dynamics_derivatives", SLOPES.format("M qdd = tau - bias, solved,"), 1)
+def forward_dynamics_derivatives(x: At) -> tuple[Array, Array, Array]:
+    """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹."""
+    return gradient(accelerations, x), gradient(accelerations, x, "qd"), inverse(x)
+
+
+@law("inverse_dynamics_jvp", SLOPES.format("the textbook's tau"), 1)
+def inverse_dynamics_jvp(x: At) -> Array:
+    """The change of τ."""
+    return _change(tau, x, q="dq", qd="dqd", qdd="dqdd")
+
+
+@law("forward_dynamics_jvp", SLOPES.format("M qdd = tau - bias, solved,"), 1)
+def forward_dynamics_jvp(x: At) -> Array:
+    """The change of q̈."""
+    return _change(accelerations, x, q="dq", qd="dqd", tau="dtau")
+
+
+def _change(term: Any, x: At, **by: str) -> Array:
+    """Of a term, along the inputs that are changes."""
+    return slope(term, x, **{name: x.given[change][None] for name, change in by.items()})[..., 0]
+
+
+@law("mass_matrix_gradient", SLOPES.format("the textbook's M"), 1)
+def mass_matrix_gradient(x: At) -> Array:
+    """∂M_ij/∂q_k."""
+    return gradient(mass, x)
+
+
+@law("coriolis_matrix_gradient", SLOPES.format("C by Christoffel's definition"), 2)
+def coriolis_matrix_gradient(x: At) -> tuple[Array, Array]:
+    """∂C_ij/∂q_k and, for C_ij = Σ_k Γ_ijk q̇_k, Γ_ijk."""
+    return gradient(coriolis, x), symbols(x)
+
+
+@law("gravity_gradient", SLOPES.format("the textbook's tau"), 1)
+def gravity_gradient(x: At) -> Array:
+    """∂g_i/∂q_k."""
+    return gradient(at_rest, x)
+
+
+@law("inverse_dynamics_second_derivatives", SLOPES.format("the textbook's tau"), 2)
+def inverse_dynamics_second_derivatives(x: At) -> tuple[Array, Array, Array, Array]:
+    """∂(∂τ_i/∂q_j)/∂q_k, ∂²τ/∂q̇², ∂²τ/∂q∂q̇ and ∂M/∂q."""
+
+    def by_q(y: At) -> Array:
+        return gradient(tau, y)
+
+    return (
+        gradient(by_q, x),
+        gradient(lambda y: gradient(tau, y, "qd"), x, "qd"),
+        gradient(by_q, x, "qd"),
+        np.swapaxes(gradient(mass, x), -1, -2),
+    )

@@ -1,0 +1,159 @@
+"""Laws of the terms of τ = M q̈ + C q̇ + g and of its solution: Newton and Euler, kinetic energy,
+Christoffel's definition, elimination."""
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from symgen.proof import textbook
+from symgen.proof.laws.registry import law
+from symgen.proof.mechanism import entries
+from symgen.proof.states import At, decimals, gradient
+from symgen.proof.tangent import brackets
+
+Array = Any
+NEWTON = "Newton and Euler, link by link in world axes"
+CHRISTOFFEL = "Christoffel's definition, slopes of M in 75 digits"
+ELIMINATION = "elimination on the textbook's M"
+
+
+def tau(x: At) -> Array:
+    """Joint forces, the states first: (..., n)."""
+    forces = textbook.inverse_dynamics(x.mechanism, x.textbook)
+    return x.mechanism.coupled(entries(forces, x.shape, Decimal(0)))
+
+
+def mass(x: At) -> Array:
+    """M, (..., n, n)."""
+    m, size = textbook.mass_matrix(x.mechanism, x.textbook), len(x.mechanism.parts)
+    flat = entries(m, x.shape, Decimal(0))
+    return x.mechanism.coupled(flat.reshape(*x.shape, size, size), 2)
+
+
+def at_rest(x: At) -> Array:
+    """g(q), (..., n)."""
+    return tau(x.free().put(qd=None, qdd=None))
+
+
+def without_acceleration(x: At) -> Array:
+    """Joint forces where q̈ = 0, with friction and wrenches where x has them."""
+    return tau(x.put(qdd=None))
+
+
+def symbols(x: At) -> Array:
+    """Γ_ijk, (..., n, n, n): Christoffel's symbols of the first kind, in velocities that need not
+    be rates of coordinates.
+
+    2 Γ_ijk = e_k M_ij + e_j M_ik - e_i M_jk + [e_k, e_j]·M_i - [e_k, e_i]·M_j - [e_j, e_i]·M_k,
+    where e_k is the derivative along velocity k (Koszul's formula; do Carmo, Riemannian Geometry,
+    ch. 2)."""
+    by_q, b = gradient(mass, x), brackets(x.mechanism)
+    twice = by_q + np.swapaxes(by_q, -1, -2) - np.moveaxis(by_q, -1, -3)
+    if b.any():
+        seen = _seen(mass(x), b)
+        twice = twice + np.swapaxes(seen, -1, -2) - np.moveaxis(seen, -1, -3)
+        twice = twice - np.swapaxes(seen, -1, -3)
+    return twice / 2
+
+
+def _seen(m: Array, b: Array) -> Array:
+    """M_c · [e_a, e_b] at [c, a, b]."""
+    out = np.full((*m.shape, len(b)), Decimal(0), object)
+    for j, k, at in zip(*np.nonzero(b), strict=True):
+        out[..., j, k] = out[..., j, k] + int(b[j, k, at]) * m[..., at]
+    return out
+
+
+def coriolis(x: At) -> Array:
+    """C_ij = Σ_k Γ_ijk q̇_k, (..., n, n)."""
+    return _times(symbols(x), x.given["qd"])
+
+
+def _times(tensor: Array, v: Array) -> Array:
+    """Σ_k T_ijk v_k; the states of v are the last of those of the tensor."""
+    return (tensor * v[..., None, None, :]).sum(-1)
+
+
+def solved(m: Array, right: Array) -> Array:
+    """M⁻¹ times the columns of `right`, (..., n, k), by elimination without exchange."""
+    n = m.shape[-1]
+    whole = np.concatenate([m, np.broadcast_to(right, (*m.shape[:-1], right.shape[-1]))], axis=-1)
+    for k in range(n):
+        whole[..., k, :] = whole[..., k, :] / whole[..., k, k, None]
+        for i in (i for i in range(n) if i != k):
+            whole[..., i, :] = whole[..., i, :] - whole[..., i, k, None] * whole[..., k, :]
+    return whole[..., n:]
+
+
+def accelerations(x: At) -> Array:
+    """q̈ with M q̈ = τ - (C q̇ + g, friction and wrenches), (..., n)."""
+    driving = x.given["tau"] - without_acceleration(x)
+    return solved(mass(x), driving[..., None])[..., 0]
+
+
+def inverse(x: At) -> Array:
+    """M⁻¹."""
+    return solved(mass(x), decimals(np.eye(x.n)))
+
+
+@law("inverse_dynamics", NEWTON)
+def inverse_dynamics(x: At) -> Array:
+    """τ."""
+    return tau(x)
+
+
+@law("gravity", NEWTON)
+def gravity(x: At) -> Array:
+    """τ at rest."""
+    return at_rest(x)
+
+
+@law("bias", NEWTON)
+def bias(x: At) -> Array:
+    """τ without acceleration."""
+    return without_acceleration(x)
+
+
+@law("mass_matrix", "kinetic energy of the links at unit rates")
+def mass_matrix(x: At) -> Array:
+    """M."""
+    return mass(x)
+
+
+@law("christoffel_symbols_full", CHRISTOFFEL, 1)
+def christoffel_symbols_full(x: At) -> Array:
+    """Γ."""
+    return symbols(x)
+
+
+@law("christoffel_symbols", CHRISTOFFEL, 1)
+def christoffel_symbols(x: At) -> Array:
+    """Γ_ijk with j ≤ k, the mean of both orders."""
+    found = symbols(x)
+    j, k = np.triu_indices(x.n)
+    return (found[..., j, k] + found[..., k, j]) / 2
+
+
+@law("coriolis_matrix", CHRISTOFFEL, 1)
+def coriolis_matrix(x: At) -> Array:
+    """C."""
+    return coriolis(x)
+
+
+@law("coriolis_transpose_product", CHRISTOFFEL, 1)
+def coriolis_transpose_product(x: At) -> Array:
+    """Cᵀ q̇."""
+    return (coriolis(x) * x.given["qd"][..., :, None]).sum(-2)
+
+
+@law("forward_dynamics", ELIMINATION)
+def forward_dynamics(x: At) -> Array:
+    """q̈."""
+    return accelerations(x)
+
+
+@law("mass_matrix_inverse", ELIMINATION)
+def mass_matrix_inverse(x: At) -> Array:
+    """M⁻¹."""
+    return inverse(x)

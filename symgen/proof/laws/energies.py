@@ -1,0 +1,106 @@
+"""Laws of energies, the centre of mass and momenta: sums over the textbook's links."""
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from symgen.mechanics.spatial import NULL
+from symgen.numbers.scalar import ZERO, Scalar
+from symgen.proof.laws.dynamics import mass
+from symgen.proof.laws.registry import law
+from symgen.proof.mechanism import entries
+from symgen.proof.motion import kind_of, motion, still
+from symgen.proof.states import At, gradient
+from symgen.proof.textbook import masses
+
+Array = Any
+LINKS = "sums over all links in world axes"
+
+
+def _resting(x: At) -> dict[int, Any]:
+    robot = x.mechanism
+    at = replace(x.textbook, qd=still(robot), qdd=still(robot), gravity=NULL)
+    return motion(robot, at)
+
+
+def first_moment(x: At) -> Array:
+    """First moment and mass of all moving links, (..., 4)."""
+    total, first = ZERO, NULL
+    for _, link in masses(x.mechanism, x.textbook, _resting(x)):
+        total, first = total + link.m, first + link.h + link.place.scaled(link.m)
+    return entries([*first, total], x.shape, Decimal(0))
+
+
+def centre(x: At) -> Array:
+    """The centre of mass, (..., 3)."""
+    found = first_moment(x)
+    return found[..., :3] / found[..., 3:]
+
+
+def momenta(x: At) -> Array:
+    """Momentum about the root's origin at unit velocities, linear part first, (..., 6, n)."""
+    robot, bodies = x.mechanism, _resting(x)
+    found: list[list[Scalar]] = [[ZERO] * len(robot.parts) for _ in range(6)]
+    for i, link in masses(robot, x.textbook, bodies):
+        for j in robot.path(i) if not kind_of(robot.part(i)).grounded else ():
+            p, spin = link.momentum(*bodies[j].twist(link.place))
+            for row, e in enumerate((*p, *(spin + link.place.cross(p)))):
+                found[row][j - 1] = found[row][j - 1] + e
+    flat = entries([e for row in found for e in row], x.shape, Decimal(0))
+    return robot.coupled(flat.reshape(*x.shape, 6, len(robot.parts)))
+
+
+def kinetic(x: At) -> Array:
+    """½ q̇ᵀ M q̇, (..., 1)."""
+    v = x.given["qd"]
+    return (mass(x) * v[..., :, None] * v[..., None, :]).sum((-1, -2))[..., None] / 2
+
+
+def potential(x: At) -> Array:
+    """-Σ g·(m p + h), (..., 1)."""
+    found, g = first_moment(x), x.textbook.gravity
+    return -sum(e * found[..., k] for k, e in enumerate(g))[..., None]
+
+
+@law("kinetic_energy", "half qd M qd with the textbook's M")
+def kinetic_energy(x: At) -> Array:
+    """T."""
+    return kinetic(x)
+
+
+@law("potential_energy", LINKS)
+def potential_energy(x: At) -> Array:
+    """V."""
+    return potential(x)
+
+
+@law("com", LINKS)
+def com(x: At) -> Array:
+    """c."""
+    return centre(x)
+
+
+@law("com_jacobian", "slopes of the centre of mass in 75 digits", 1)
+def com_jacobian(x: At) -> Array:
+    """∂c/∂q."""
+    return gradient(centre, x)
+
+
+@law("centroidal_momentum_matrix", LINKS)
+def centroidal_momentum_matrix(x: At) -> Array:
+    """A: the momenta, the angular ones about the centre of mass."""
+    units, c = momenta(x), centre(x)
+    p = units[..., :3, :]
+    less = [
+        c[..., a, None] * p[..., b, :] - c[..., b, None] * p[..., a, :]
+        for a, b in ((1, 2), (2, 0), (0, 1))
+    ]
+    return np.concatenate([p, units[..., 3:, :] - np.stack(less, axis=-2)], axis=-2)
+
+
+@law("momentum", LINKS)
+def momentum(x: At) -> Array:
+    """h."""
+    return (momenta(x) * x.given["qd"][..., None, :]).sum(-1)

@@ -1,0 +1,92 @@
+"""Laws of frames: textbook forward kinematics, Jacobians as slopes of it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from symgen.mechanics.spatial import NULL
+from symgen.proof.laws.registry import law
+from symgen.proof.mechanism import Frame, entries
+from symgen.proof.motion import motion, still
+from symgen.proof.states import At, gradient, rate
+
+Array = Any
+POSE = "textbook forward kinematics"
+JACOBIAN = "slopes of textbook forward kinematics in 75 digits"
+
+
+def frame(x: At, link: str) -> Frame:
+    """Where a link is in the world."""
+    robot = x.mechanism
+    i, solid = robot.seat(link)
+    at = replace(x.textbook, qd=still(robot), qdd=still(robot), gravity=NULL)
+    return motion(robot, at)[i].carrying(solid.frame)
+
+
+def pose(x: At, link: str) -> Array:
+    """R row by row, then p: twelve numbers."""
+    here = frame(x, link)
+    flat = [e for row in here.axes for e in row]
+    return entries([*flat, *here.place], x.shape, Decimal(0))
+
+
+def aligned(x: At, link: str) -> Array:
+    """The Jacobian in root axes, (..., 6, n): slopes of p, and ω with ω × = Ṙ Rᵀ."""
+    slopes, turn = gradient(lambda y: pose(y, link), x), pose(x, link)[..., :9]
+    turning = slopes[..., :9, :].reshape(*x.shape, 3, 3, x.n)
+    rows = turn.reshape(*x.shape, 3, 3)
+
+    def spin(i: int, j: int) -> Array:
+        return (turning[..., i, :, :] * rows[..., j, :, None]).sum(-2)
+
+    w = np.stack([spin(2, 1), spin(0, 2), spin(1, 0)], axis=-2)
+    return np.concatenate([slopes[..., 9:, :], w], axis=-2)
+
+
+def body(x: At, link: str) -> Array:
+    """The Jacobian in the link's axes."""
+    j, back = aligned(x, link), pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
+
+    def seen(v: Array) -> Array:
+        return (back[..., :, :, None] * v[..., :, None, :]).sum(-3)
+
+    return np.concatenate([seen(j[..., :3, :]), seen(j[..., 3:, :])], axis=-2)
+
+
+def world(x: At, link: str) -> Array:
+    """The Jacobian of the velocity at the root's origin, v + p × ω."""
+    j, p = aligned(x, link), pose(x, link)[..., 9:, None]
+    w = j[..., 3:, :]
+    shift = np.stack(
+        [
+            p[..., a, :] * w[..., b, :] - p[..., b, :] * w[..., a, :]
+            for a, b in ((1, 2), (2, 0), (0, 1))
+        ],
+        axis=-2,
+    )
+    return np.concatenate([j[..., :3, :] + shift, w], axis=-2)
+
+
+@law("frame_pose", POSE)
+def frame_pose(x: At, link: str) -> tuple[Array, Array]:
+    """R and p."""
+    found = pose(x, link)
+    return found[..., :9], found[..., 9:]
+
+
+def _register(axes: str, jacobian: Callable[[At, str], Array]) -> None:
+    @law(f"frame_jacobian_{axes}", JACOBIAN, 1)
+    def itself(x: At, link: str) -> Array:
+        return jacobian(x, link)
+
+    @law(f"frame_jacobian_rate_{axes}", f"differences in time of {JACOBIAN}", 1)
+    def changing(x: At, link: str) -> Array:
+        change = rate(lambda y: jacobian(y, link), x)
+        return (change * x.given["qd"][..., None, :]).sum(-1)
+
+
+for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned)):
+    _register(_axes, _jacobian)

@@ -1,0 +1,32 @@
+"""Laws of rates along a motion: differences in time of the textbook's terms, in many digits."""
+
+from typing import Any
+
+from symgen.proof.laws.dynamics import at_rest, coriolis, mass, tau
+from symgen.proof.laws.registry import law
+from symgen.proof.states import At, Term, rate, second_rate
+
+Array = Any
+TERMS: dict[str, tuple[str, Term, int]] = {
+    "mass_matrix": ("the textbook's M", mass, 0),
+    "coriolis_matrix": ("C by Christoffel's definition", coriolis, 1),
+    "gravity": ("the textbook's tau", at_rest, 0),
+    "inverse_dynamics": ("the textbook's tau", tau, 0),
+}
+"""By quantity what has a rate and a second rate: in words, the term, derivatives nested in it."""
+
+
+def _register(quantity: str, words: str, term: Term, order: int) -> None:
+    said = f"differences in time of {words} in 75 digits"
+
+    @law(f"{quantity}_rate", said, order)
+    def first(x: At) -> Array:
+        return rate(term, x)
+
+    @law(f"{quantity}_second_rate", said, order)
+    def second(x: At) -> Array:
+        return second_rate(term, x)
+
+
+for _quantity, _row in TERMS.items():
+    _register(_quantity, *_row)

@@ -1,0 +1,75 @@
+"""The laws by quantity: what it must be, by an algorithm that it does not share."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from symgen.algorithms.registry import Quantity
+from symgen.numbers.exact import in_decimals
+from symgen.proof.states import DIGITS, At
+from symgen.tracing.robot import Robot
+
+Array = Any
+Compute = Callable[..., Any]
+"""From a batch of states the outputs of a quantity, each an array with the states first; of a
+link's quantity with its name as `link`."""
+
+
+class LawError(ValueError):
+    """What is judged cannot be what it is said to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """Judges one quantity, in words.
+
+    `order` tells what it costs: how many axes of steps, or of parameters with steps, are nested in
+    it."""
+
+    judge: str
+    order: int
+    compute: Compute
+
+
+LAWS: Final[dict[str, Law]] = {}
+"""By the name of the quantity, that of a link's without the link."""
+
+
+def law(quantity: str, judge: str, order: int = 0) -> Callable[[Compute], Compute]:
+    """Register the decorated function as the law of a quantity."""
+
+    def register(compute: Compute) -> Compute:
+        LAWS[quantity] = Law(judge, order, compute)
+        return compute
+
+    return register
+
+
+def law_of(quantity: Quantity) -> Law | None:
+    """The law of a quantity; None where no one has written one."""
+    name, _, link = quantity.name.partition(":")
+    found = LAWS.get(name)
+    if found is None or not link:
+        return found
+    return Law(found.judge, found.order, partial(found.compute, link=link))
+
+
+def judged(
+    robot: Robot, quantity: Quantity, inputs: Mapping[str, Sequence[Sequence[float]]]
+) -> dict[str, Array]:
+    """What a quantity with a law must be: by output a row for each state, in many digits.
+
+    `inputs` have a row for each state: those of the quantity, and of ``pi``, ``g``, ``wrench`` and
+    ``friction`` those that the robot has."""
+    found = law_of(quantity)
+    if found is None:
+        raise KeyError(quantity.name)
+    with in_decimals(DIGITS):
+        x = At.of(robot, inputs, quantity.feels_wrench)
+        result = found.compute(x)
+        arrays = result if isinstance(result, tuple) else (result,)
+        return {
+            out.name: array.reshape(x.shape[0], -1)
+            for out, array in zip(quantity.outputs, arrays, strict=True)
+        }

@@ -1,0 +1,189 @@
+"""Laws of what is linear in inertial parameters: the textbook with unit parameters."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from symgen.mechanics.spatial import NULL
+from symgen.numbers.scalar import ZERO, Scalar
+from symgen.proof.laws.dynamics import at_rest, mass, symbols, tau
+from symgen.proof.laws.energies import kinetic, potential
+from symgen.proof.laws.kinematics import frame
+from symgen.proof.laws.registry import law
+from symgen.proof.mechanism import entries, times, transposed
+from symgen.proof.motion import kind_of, motion
+from symgen.proof.states import At, Term, decimals
+from symgen.proof.textbook import load, masses
+from symgen.tracing.robot import FRICTION_FIELDS
+
+Array = Any
+UNITS = "the textbook with unit parameters"
+UNITS_OF_C = "Christoffel's C with unit parameters"
+
+
+def owners(x: At) -> list[int]:
+    """The bodies with parameters of their own in the order of columns: those with links, then
+    rotors."""
+    parts = [*enumerate(x.mechanism.parts, 1)]
+    links = [i for i, part in parts if part.solids]
+    return links + [i for i, part in parts if kind_of(part).balanced]
+
+
+def massless(x: At) -> At:
+    """The states of the robot without any inertia."""
+    parts = tuple(
+        replace(part, solids=tuple(replace(s, ten=None) for s in part.solids), spin=ZERO)
+        for part in x.mechanism.parts
+    )
+    return replace(x.free(), mechanism=replace(x.mechanism, parts=parts), tens={})
+
+
+def unit_columns(x: At, count: int) -> Array:
+    """One for each of `count` new states on a new first axis: row k is 1 in state k, else 0."""
+    return decimals(np.eye(count)).reshape(count, count, *(1 for _ in x.shape))
+
+
+def with_part(x: At, i: int, count: int, **changes: Any) -> At:
+    """The states with another body `i`, whose inertia has `count` values on a new first axis."""
+    parts = list(x.mechanism.parts)
+    parts[i - 1] = replace(parts[i - 1], **changes)
+    return replace(x, mechanism=replace(x.mechanism, parts=tuple(parts)), shape=(count, *x.shape))
+
+
+def by_parameters(term: Term, x: At) -> Array:
+    """What a term is where one parameter is 1 and all others 0, the last axis: the ten of each body
+    about the frame of its first link, then the inertia of each rotor."""
+    bare = massless(x)
+    return np.concatenate([_of_body(term, bare, i) for i in owners(x)], axis=-1)
+
+
+def _of_body(term: Term, bare: At, i: int) -> Array:
+    part = bare.mechanism.part(i)
+    if kind_of(part).balanced:
+        return np.moveaxis(term(with_part(bare, i, 1, spin=Decimal(1))), 0, -1)
+    first, *others = part.solids
+    ten = tuple(unit_columns(bare, 10))
+    one = with_part(bare, i, 10, solids=(replace(first, ten=ten), *others))
+    return np.moveaxis(term(one), 0, -1)
+
+
+def friction_columns(x: At) -> Array:
+    """Joint forces for each coefficient of friction, (..., n, kinds x joints); none without
+    friction."""
+    kinds = x.robot.friction
+    joints = [i for i, part in enumerate(x.mechanism.parts, 1) if part.rubs and kinds]
+    count = len(joints) * len(kinds)
+    if not count:
+        return np.empty((*x.shape, x.n, 0), object)
+    rows = iter(unit_columns(x, count))
+    friction = {i: _of_kinds({kind: next(rows) for kind in kinds}) for i in joints}
+    alone = replace(massless(x), friction=friction, shape=(count, *x.shape))
+    return np.moveaxis(tau(alone), 0, -1)
+
+
+def _of_kinds(by_kind: Mapping[str, Scalar]) -> list[Scalar]:
+    return [by_kind.get(kind, ZERO) for kind in FRICTION_FIELDS]
+
+
+def with_friction(columns: Array, x: At) -> Array:
+    """Behind the columns of inertia those of friction at q̇."""
+    return np.concatenate([columns, friction_columns(x)], axis=-1)
+
+
+def whole(x: At) -> Array:
+    """Y, (..., n, y)."""
+    return with_friction(by_parameters(tau, x), x)
+
+
+def reference(x: At) -> Array:
+    """Y_r of M q̈_r + C q̇_r + g, (..., n, y), C by Christoffel's definition."""
+    m, c = by_parameters(mass, x), coriolis_by_parameters(x)
+    r, rr = (x.given[name][..., None, :, None] for name in ("qd_r", "qdd_r"))
+    passive = (m * rr).sum(-2) + (c * r).sum(-2) + by_parameters(at_rest, x)
+    return with_friction(passive, x)
+
+
+def coriolis_by_parameters(x: At) -> Array:
+    """∂C/∂π, (..., n, n, p)."""
+
+    def c(y: At) -> Array:
+        return (symbols(y) * y.given["qd"][..., None, None, :]).sum(-1)
+
+    return by_parameters(c, x)
+
+
+def sensed(x: At, link: str) -> Array:
+    """Force and moment about a link's origin, in its axes, that move its body and all beyond."""
+    robot, there = x.mechanism, frame(x, link)
+    own, bodies = robot.seat(link)[0], motion(robot, x.textbook)
+    force, moment = NULL, NULL
+    for i, rigid in masses(robot, x.textbook, bodies):
+        if own in (0, *robot.path(i)) and not kind_of(robot.part(i)).grounded:
+            f, n = load(rigid, bodies[i])
+            force, moment = force + f, moment + n + (rigid.place - there.place).cross(f)
+    back = transposed(there.axes)
+    return entries([*times(back, force), *times(back, moment)], x.shape, Decimal(0))
+
+
+@law("regressor", UNITS)
+def regressor(x: At) -> Array:
+    """Y."""
+    return whole(x)
+
+
+@law("slotine_li_regressor", UNITS_OF_C, 2)
+def slotine_li_regressor(x: At) -> Array:
+    """Y_r."""
+    return reference(x)
+
+
+@law("wrench_regressor", UNITS)
+def wrench_regressor(x: At, link: str) -> Array:
+    """W."""
+    return by_parameters(lambda y: sensed(y, link), x)
+
+
+@law("momentum_regressor", UNITS)
+def momentum_regressor(x: At) -> Array:
+    """P."""
+    return by_parameters(lambda y: (mass(y) * y.given["qd"][..., None, :]).sum(-1), x)
+
+
+@law("kinetic_energy_regressor", UNITS)
+def kinetic_energy_regressor(x: At) -> Array:
+    """k."""
+    return by_parameters(kinetic, x)
+
+
+@law("potential_energy_regressor", UNITS)
+def potential_energy_regressor(x: At) -> Array:
+    """u."""
+    return by_parameters(potential, x)
+
+
+@law("mass_matrix_by_parameters", UNITS)
+def mass_matrix_by_parameters(x: At) -> Array:
+    """∂M/∂π."""
+    return by_parameters(mass, x)
+
+
+@law("coriolis_matrix_by_parameters", UNITS_OF_C, 2)
+def coriolis_matrix_by_parameters(x: At) -> Array:
+    """∂C/∂π."""
+    return coriolis_by_parameters(x)
+
+
+@law("gravity_by_parameters", UNITS)
+def gravity_by_parameters(x: At) -> Array:
+    """∂g/∂π."""
+    return by_parameters(at_rest, x)
+
+
+@law("momentum_rate_regressor", UNITS_OF_C, 2)
+def momentum_rate_regressor(x: At) -> Array:
+    """N of Cᵀ q̇ - g."""
+    c = coriolis_by_parameters(x)
+    return (c * x.given["qd"][..., :, None, None]).sum(-3) - by_parameters(at_rest, x)

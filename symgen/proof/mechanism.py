@@ -1,0 +1,208 @@
+"""The robot as the textbook sees it: joints and links where the file has them, exact numbers.
+
+No canonical frame, no regrouping, no pseudo-inertia. What a model has as doubles becomes numbers of
+the judge's own, and rotations and axes that are so to a double's last digit become so to all
+digits, so that the mechanism is a rigid one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.model import Body, Link, Model, Pose
+from symgen.mechanics.spatial import NULL, Vector
+from symgen.numbers.scalar import ZERO, Scalar
+
+Rows = tuple[Vector, Vector, Vector]
+Number = Callable[[float], Scalar]
+"""Makes a number of the judge from one of the model."""
+
+WORLD: Final[Rows] = (Vector(1, ZERO, ZERO), Vector(ZERO, 1, ZERO), Vector(ZERO, ZERO, 1))
+
+
+def times(rows: Rows, v: Vector) -> Vector:
+    """A matrix times a vector."""
+    return Vector(*(row.dot(v) for row in rows))
+
+
+def product(a: Rows, b: Rows) -> Rows:
+    """A matrix times a matrix."""
+    columns = [times(a, Vector(*(row[k] for row in b))) for k in range(3)]
+    x, y, z = (Vector(*(c[k] for c in columns)) for k in range(3))
+    return x, y, z
+
+
+def transposed(a: Rows) -> Rows:
+    """The matrix with rows for columns."""
+    x, y, z = (Vector(*(row[k] for row in a)) for k in range(3))
+    return x, y, z
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where a frame is in another: its axes as columns, and its origin."""
+
+    axes: Rows = WORLD
+    place: Vector = NULL
+
+    def of(self, other: "Frame") -> "Frame":
+        """Where a frame is that is `other` in this one."""
+        return Frame(product(self.axes, other.axes), self.place + times(self.axes, other.place))
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A link on its body: its frame there and its ten parameters, None where it has none."""
+
+    name: str
+    frame: Frame
+    ten: tuple[Scalar, ...] | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A body: what carries it, the frame of its joint there, its joint and its links.
+
+    `free` is its place in the run of a joint whose velocities are a twist, `spin` the inertia of a
+    rotor about its axis; its coordinate is `factor` times the one at `place` of the positions plus
+    `offset`, its rate `factor` times velocity `index`."""
+
+    parent: int
+    kind: str
+    axis: Vector
+    frame: Frame
+    solids: tuple[Solid, ...]
+    free: int
+    spin: Scalar
+    place: int
+    index: int
+    factor: Scalar
+    offset: Scalar
+    rubs: bool
+    """Whether its joint may have friction."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """A robot in the judge's numbers: body i is `parts[i - 1]`, 0 the base."""
+
+    parts: tuple[Part, ...]
+    base: tuple[Solid, ...]
+    outward: tuple[int, ...]
+    gravity: Vector
+    velocities: int
+    positions: int
+
+    def part(self, i: int) -> Part:
+        """Body `i`."""
+        return self.parts[i - 1]
+
+    def path(self, i: int) -> list[int]:
+        """The body and its ancestors, without the base."""
+        found = []
+        while i:
+            found.append(i)
+            i = self.part(i).parent
+        return found
+
+    def seat(self, link: str) -> tuple[int, Solid]:
+        """The body of a link (0: the base) and the link on it."""
+        solids = [(0, s) for s in self.base]
+        solids += [(i, s) for i, part in enumerate(self.parts, 1) for s in part.solids]
+        return next(pair for pair in solids if pair[1].name == link)
+
+    def coupled(self, of_bodies: Any, axes: int = 1) -> Any:
+        """Gᵀ on the last `axes` axes of an array, from the bodies' joints to the velocities."""
+        for _ in range(axes):
+            of_bodies = np.moveaxis(of_bodies, -axes, -1)
+            out = np.full((*of_bodies.shape[:-1], self.velocities), 0 * self.gravity.z, object)
+            for k, part in enumerate(self.parts):
+                out[..., part.index] += part.factor * of_bodies[..., k]
+            of_bodies = out
+        return of_bodies
+
+
+@lru_cache(maxsize=8)
+def mechanism(model: Model, number: Number) -> Mechanism:
+    """The robot of a model in numbers made by `number`."""
+    coupling = coupling_of(model)
+    pairs = zip(model.bodies, coupling.drives, strict=True)
+    parts = (_part(body, drive, number) for body, drive in pairs)
+    return Mechanism(
+        tuple(parts),
+        tuple(_solid(link, number) for link in model.base),
+        tuple(model.outward),
+        Vector(*(number(x) for x in model.gravity)),
+        coupling.velocities,
+        coupling.positions,
+    )
+
+
+def _part(body: Body, drive: Any, number: Number) -> Part:
+    made, joint = _made(number), body.joint
+    return Part(
+        body.parent,
+        joint.kind,
+        _unit(Vector(*map(made, joint.axis)), number(0.5)),
+        frame_of(body.pose, number),
+        tuple(_solid(link, number) for link in body.links),
+        body.free,
+        made(body.spin),
+        drive.place,
+        drive.index,
+        number(drive.factor),
+        made(drive.offset),
+        body.rubs,
+    )
+
+
+def _made(number: Number) -> Number:
+    """Zeros of a model hold in every state."""
+    return lambda x: number(x) if x else ZERO
+
+
+def _solid(link: Link, number: Number) -> Solid:
+    ten = None if link.parameters is None else tuple(map(_made(number), link.parameters))
+    return Solid(link.name, frame_of(link.pose, number), ten)
+
+
+def frame_of(pose: Pose, number: Number) -> Frame:
+    """A pose of the model, made a rigid one to all digits."""
+    made = _made(number)
+    x, y, z = (Vector(*map(made, row)) for row in pose.rotation)
+    return Frame(_orthonormal((x, y, z), number(0.5)), Vector(*map(made, pose.position)))
+
+
+def _unit(v: Vector, half: Scalar) -> Vector:
+    """The unit vector along one whose length is nearly 1: Newton's iteration for 1/√."""
+    for _ in range(ITERATIONS):
+        v = v.scaled((3 - v.dot(v)) * half)
+    return v
+
+
+def _orthonormal(rows: Rows, half: Scalar) -> Rows:
+    """The rotation nearest to a matrix that is nearly one: the same iteration, R (3 - Rᵀ R) / 2."""
+    for _ in range(ITERATIONS):
+        square = product(transposed(rows), rows)
+        if square == WORLD:
+            break
+        x, y, z = (
+            Vector(*((3 * (i == k) - square[i][k]) * half for k in range(3))) for i in range(3)
+        )
+        rows = product(rows, (x, y, z))
+    return rows
+
+
+ITERATIONS: Final = 6
+"""Each doubles the right digits, of which a double has 16."""
+
+
+def entries(values: Sequence[Scalar], shape: tuple[int, ...], zero: Scalar) -> Any:
+    """Numbers and arrays of one batch as an array, the entries last."""
+    out = np.empty((*shape, len(values)), object)
+    for k, x in enumerate(values):
+        out[..., k] = zero if x is ZERO else x
+    return out

@@ -1,0 +1,201 @@
+"""Forward kinematics of the textbook: how every body moves in the world, for any scalars and arrays
+of them.
+
+Velocities and accelerations by the rules for relative motion; link frames as the file has them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from symgen.mechanics.spatial import NULL, Vector
+from symgen.numbers.operations import cos, sin
+from symgen.numbers.scalar import ZERO, Scalar
+from symgen.proof.mechanism import WORLD, Frame, Mechanism, Part, Rows, product, times, transposed
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A body in the world: axes, origin, the axis of its joint with how fast the body turns about
+    it and slides along it at unit rate, and how it moves."""
+
+    axes: Rows
+    place: Vector
+    z: Vector = NULL
+    turn: Scalar = ZERO
+    slide: Scalar = ZERO
+    w: Vector = NULL
+    wd: Vector = NULL
+    a: Vector = NULL
+
+    def acceleration(self, point: Vector) -> Vector:
+        """Acceleration of the body's particle at `point`."""
+        r = point - self.place
+        return self.a + self.wd.cross(r) + self.w.cross(self.w.cross(r))
+
+    def twist(self, point: Vector) -> tuple[Vector, Vector]:
+        """Angular velocity, and velocity at `point`, per unit rate of the body's own joint."""
+        w = self.z.scaled(self.turn)
+        return w, self.z.scaled(self.slide) + w.cross(point - self.place)
+
+    def carrying(self, frame: Frame) -> Frame:
+        """A frame on the body, in the world."""
+        return Frame(self.axes, self.place).of(frame)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a body moves at unit rate of its joint: it turns about the axis, slides along it.
+
+    `balanced` tells that it looks the same however far it has turned, so its axes need not,
+    `grounded` that it stands for what its joint alone feels."""
+
+    turn: Scalar = ZERO
+    slide: Scalar = ZERO
+    balanced: bool = False
+    grounded: bool = False
+
+
+KINDS: Final[dict[str, Callable[[Part], Kind]]] = {
+    "revolute": lambda part: Kind(turn=1),
+    "prismatic": lambda part: Kind(slide=1),
+    "rotor": lambda part: Kind(turn=1, balanced=True),
+    "armature": lambda part: Kind(turn=1, balanced=True, grounded=True),
+}
+"""The joints with one coordinate."""
+
+
+def kind_of(part: Part) -> Kind:
+    """How the joint of a body moves it."""
+    return KINDS[part.kind](part)
+
+
+def _rotation(axis: Vector, angle: Scalar) -> Rows:
+    """Rodrigues' formula about a unit axis: c 1 + (1 - c) a aᵀ + s [a]x."""
+    c, s = cos(angle), sin(angle)
+    x, y, z = axis
+    cross = ((ZERO, -z, y), (z, ZERO, -x), (-y, x, ZERO))
+    first, second, third = (
+        Vector(
+            *(
+                (c if i == j else ZERO) + (1 - c) * (axis[i] * axis[j]) + s * cross[i][j]
+                for j in range(3)
+            )
+        )
+        for i in range(3)
+    )
+    return first, second, third
+
+
+def orientation(four: Sequence[Scalar]) -> Rows:
+    """The rotation by a unit quaternion x, y, z, w: 1 + 2 w [v]x + 2 [v]x²."""
+    *xyz, w = four
+    v, found = Vector(*xyz), []
+    for e in WORLD:  # a column for each unit vector
+        once = v.cross(e)
+        found.append(e + (once.scaled(w) + v.cross(once)).scaled(2))
+    return transposed((found[0], found[1], found[2]))
+
+
+@dataclass(frozen=True)
+class State:
+    """What a textbook run reads, of the user's coordinates. Numbers, or arrays of one batch.
+
+    `gravity` is free fall in root axes, `tens` replaces inertial parameters by link; `wrenches` are
+    external ones by link, force and moment about the link's origin in its axes; `friction` has
+    viscous, Coulomb and offset by body, and where `width` is not 0 the step of Coulomb friction is
+    tanh(rate / width)."""
+
+    q: Sequence[Scalar]
+    qd: Sequence[Scalar]
+    qdd: Sequence[Scalar]
+    gravity: Vector
+    tens: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
+    wrenches: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
+    friction: Mapping[int, Sequence[Scalar]] = field(default_factory=dict)
+    width: Scalar = ZERO
+
+
+SIX: Final = (2, 0, 1, 3, 4, 5)
+"""Which of vx, vy, vz, wx, wy, wz is the rate of each body of a floating joint's run."""
+
+
+def rates(robot: Mechanism, v: Sequence[Scalar]) -> list[Scalar]:
+    """The rates of the bodies' joints, from the user's."""
+    return [part.factor * v[part.index] for part in robot.parts]
+
+
+def still(robot: Mechanism) -> list[Scalar]:
+    """No rates."""
+    return [ZERO] * robot.velocities
+
+
+def motion(robot: Mechanism, x: State) -> dict[int, Moving]:
+    """Every body in the world; the base accelerates against gravity."""
+    bodies = {0: Moving(*_parts_of(Frame()), a=-x.gravity)}
+    speed, change = rates(robot, x.qd), rates(robot, x.qdd)
+    for i in robot.outward:
+        part, before = robot.part(i), bodies[robot.part(i).parent]
+        if part.free == 1:
+            run = slice(i - 1, i + 5)
+            seven = x.q[part.place : part.place + 7]
+            before = _afloat(before, part.frame, seven, _six(speed[run]), _six(change[run]))
+        if part.free:
+            kind, z = kind_of(part), times(before.axes, part.axis)
+            bodies[i] = replace(before, z=z, turn=kind.turn, slide=kind.slide)
+        else:
+            q = part.factor * x.q[part.place] + part.offset
+            bodies[i] = _moved(before, part, q, speed[i - 1], change[i - 1])
+    return bodies
+
+
+def _parts_of(frame: Frame) -> tuple[Rows, Vector]:
+    return frame.axes, frame.place
+
+
+def _six(run: Sequence[Scalar]) -> tuple[Vector, Vector]:
+    """Linear and angular velocity from the rates of a run's bodies."""
+    six = [ZERO] * 6
+    for k, rate in zip(SIX, run, strict=True):
+        six[k] = rate
+    return Vector(*six[:3]), Vector(*six[3:])
+
+
+def _afloat(
+    parent: Moving,
+    frame: Frame,
+    seven: Sequence[Scalar],
+    rate: tuple[Vector, Vector],
+    change: tuple[Vector, Vector],
+) -> Moving:
+    """A floating body: its twist relative to its parent, in its own axes, and how fast the numbers
+    of that change.
+
+    A vector of constant numbers in these axes turns with them.
+    """
+    there = parent.carrying(frame).of(Frame(orientation(seven[3:]), Vector(*seven[:3])))
+    axes, place = there.axes, there.place
+    (v, spin), (vd, spind) = ([times(axes, x) for x in six] for six in (rate, change))
+    w = parent.w + spin
+    a = parent.acceleration(place) + vd + w.cross(v) + parent.w.cross(v)
+    return Moving(axes, place, w=w, wd=parent.wd + spind + w.cross(spin), a=a)
+
+
+def _moved(parent: Moving, part: Part, q: Scalar, qd: Scalar, qdd: Scalar) -> Moving:
+    """A body on a joint with one coordinate: relative motion along and about an axis that stays on
+    the parent."""
+    kind, frame = kind_of(part), parent.carrying(part.frame)
+    z = times(frame.axes, part.axis)
+    place = frame.place + z.scaled(kind.slide * q)
+    sweep = parent.w.cross(z)
+    own = sweep.scaled(2 * (kind.slide * qd)) + z.scaled(kind.slide * qdd)
+    fixed = kind.balanced or kind.turn is ZERO
+    return Moving(
+        frame.axes if fixed else product(frame.axes, _rotation(part.axis, kind.turn * q)),
+        place,
+        z,
+        kind.turn,
+        kind.slide,
+        parent.w + z.scaled(kind.turn * qd),
+        parent.wd + sweep.scaled(kind.turn * qd) + z.scaled(kind.turn * qdd),
+        parent.acceleration(place) + own,
+    )

@@ -1,0 +1,85 @@
+"""Reference values of a module's functions: from the laws, or, where a law costs too much, from the
+function's own algorithm in many digits; and which of the two it was."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from symgen.algorithms.registry import Quantity
+from symgen.compiler.evaluate import evaluate
+from symgen.numbers.exact import DIGITS, in_decimals
+from symgen.proof.judging import steps
+from symgen.proof.laws import judged, law_of
+from symgen.tracing.robot import Regroup, Robot
+from symgen.tracing.trace import Function
+
+Numbers = tuple[float, ...]
+Inputs = Mapping[str, Sequence[Sequence[float]]]
+"""By input array a row for each state; those of ``pi`` are the user's inertial parameters."""
+
+SAME: Final = f"the same algorithm in {DIGITS} digits"
+AFFORDABLE: Final = 700
+"""Steps of derivatives, times velocities, that a law may take at each state of a self-test."""
+
+
+@dataclass(frozen=True)
+class References:
+    """By output its values at each state, and by function in words where they come from."""
+
+    values: Mapping[str, Sequence[Numbers]]
+    sources: Mapping[str, tuple[str, ...]]
+
+
+def source(robot: Robot, quantity: Quantity) -> str:
+    """Where reference values of a quantity come from, in words."""
+    law = law_of(quantity)
+    return law.judge if law is not None and affordable(robot, law.order) else SAME
+
+
+def affordable(robot: Robot, order: int) -> bool:
+    """Whether a law with so many nested derivatives may give the values of a self-test."""
+    return steps(robot, order) <= AFFORDABLE
+
+
+def references(
+    robot: Robot, functions: Sequence[Function], regroup: Regroup | None, inputs: Inputs
+) -> References:
+    """The values of all outputs of the functions."""
+    values: dict[str, Sequence[Numbers]] = {}
+    for function in functions:
+        for quantity in function.quantities:
+            if any(out.name not in values for out in quantity.outputs):
+                values = _of(robot, quantity, function, regroup, inputs) | values
+    sources = {
+        f.name: tuple(dict.fromkeys(source(robot, q) for q in f.quantities)) for f in functions
+    }
+    return References(values, sources)
+
+
+def _of(
+    robot: Robot, quantity: Quantity, function: Function, regroup: Regroup | None, inputs: Inputs
+) -> dict[str, Sequence[Numbers]]:
+    if source(robot, quantity) != SAME:
+        found: Mapping[str, Any] = judged(robot, quantity, inputs)
+    else:
+        rows = [_run(function, regroup, row) for row in by_state(inputs)]
+        found = {out.name: [row[out.name] for row in rows] for out in quantity.outputs}
+    return {name: [tuple(map(float, row)) for row in rows] for name, rows in found.items()}
+
+
+def by_state(inputs: Inputs) -> list[dict[str, Sequence[float]]]:
+    """The inputs of each state."""
+    names = [*inputs]
+    return [dict(zip(names, row, strict=True)) for row in zip(*inputs.values(), strict=True)]
+
+
+def _run(
+    function: Function, regroup: Regroup | None, row: Mapping[str, Sequence[float]]
+) -> dict[str, list[Decimal]]:
+    """The tape of a function in decimal numbers."""
+    given = {name: [Decimal(x) for x in values] for name, values in row.items()}
+    with in_decimals():
+        if regroup is not None:
+            given["par"] = evaluate(regroup.program, {"pi": given["pi"]}, Decimal)["par"]
+        return evaluate(function.program, {k: given[k] for k in function.inputs}, Decimal)

@@ -1,0 +1,158 @@
+"""Displacements, motions and brackets of a robot's positions: what a derivative in q is.
+
+A joint with one coordinate moves by adding; the positions x, y, z, qx, qy, qz, qw of a floating one
+along a twist in the body's axes, q exp(ξ), where moves do not commute. (Murray, Li & Sastry, A
+Mathematical Introduction to Robotic Manipulation, 1994, ch. 2.)"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from symgen.mechanics.spatial import Vector
+from symgen.proof.mechanism import Mechanism, times
+from symgen.proof.motion import orientation
+
+Array = Any
+"""Of objects: numbers of many digits, or floats."""
+
+
+class Tangent(Protocol):
+    """How the positions of a joint move along its velocities."""
+
+    positions: int
+    velocities: int
+
+    def moved(self, q: Array, change: Array) -> Array:
+        """Positions displaced along a small change, right to its third power."""
+
+    def bend(self, v: Array) -> Array:
+        """What a motion at constant velocity numbers adds to half the square of time."""
+
+    def bracket(self, a: Array, b: Array) -> Array:
+        """[a, b] as derivations: along a of that along b less along b of that along a."""
+
+
+class Line:
+    """One coordinate, whose rate is the velocity."""
+
+    positions = velocities = 1
+
+    def moved(self, q: Array, change: Array) -> Array:
+        return q + change
+
+    def bend(self, v: Array) -> Array:
+        return 0 * v
+
+    def bracket(self, a: Array, b: Array) -> Array:
+        return 0 * a
+
+
+class Afloat:
+    """A position and a unit quaternion, with a twist in the body's axes."""
+
+    positions, velocities = 7, 6
+
+    def moved(self, q: Array, change: Array) -> Array:
+        """The quaternion is turned by (φ/2, 1) made a unit one: an angle of |φ| to φ³/12."""
+        q, change = np.broadcast_arrays(q[..., :], _padded(change, 7))
+        axes = orientation([q[..., k] for k in range(3, 7)])
+        shift = times(axes, Vector(*(change[..., k] for k in range(3))))
+        half = [change[..., k] / 2 for k in range(3, 6)]
+        size = _root(1 + sum(x * x for x in half))
+        turn = [*(x / size for x in half), 1 / size]
+        four = _hamilton([q[..., k] for k in range(3, 7)], turn)
+        place = [q[..., k] + d for k, d in enumerate(shift)]
+        return np.stack([*place, *four], axis=-1)
+
+    def bend(self, v: Array) -> Array:
+        """The axes turn with the body: w × v."""
+        turned = np.cross(v[..., 3:], v[..., :3])
+        return np.concatenate([turned, 0 * turned], axis=-1)
+
+    def bracket(self, a: Array, b: Array) -> Array:
+        """Of twists: w × u' - w' × u and w × w'."""
+        (u, w), (other_u, other_w) = ((x[..., :3], x[..., 3:]) for x in (a, b))
+        linear = np.cross(w, other_u) - np.cross(other_w, u)
+        return np.concatenate([linear, np.cross(w, other_w)], axis=-1)
+
+
+def _padded(change: Array, size: int) -> Array:
+    """With zeros behind, so that it can be laid beside the positions."""
+    rest = np.zeros((*change.shape[:-1], size - change.shape[-1]), object)
+    return np.concatenate([change, rest], axis=-1)
+
+
+def _root(x: Array) -> Array:
+    """Square root of every number."""
+    return np.frompyfunc(lambda e: e.sqrt() if hasattr(e, "sqrt") else e**0.5, 1, 1)(x)
+
+
+def _hamilton(a: list[Array], b: list[Array]) -> list[Array]:
+    """The product of two quaternions x, y, z, w."""
+    (*u, s), (*v, t) = a, b
+    x, y = Vector(*u), Vector(*v)
+    return [*(y.scaled(s) + x.scaled(t) + x.cross(y)), s * t - x.dot(y)]
+
+
+TANGENTS: Final[dict[str, Tangent]] = {"line": Line(), "floating": Afloat()}
+
+
+@dataclass(frozen=True)
+class Block:
+    """Positions and velocities that belong together: where they start."""
+
+    tangent: Tangent
+    q: int
+    v: int
+
+    @property
+    def places(self) -> slice:
+        return slice(self.q, self.q + self.tangent.positions)
+
+    @property
+    def rates(self) -> slice:
+        return slice(self.v, self.v + self.tangent.velocities)
+
+
+def blocks(robot: Mechanism) -> list[Block]:
+    """All positions and velocities of the user."""
+    return sorted(set(_blocks(robot)), key=lambda block: block.q)
+
+
+def _blocks(robot: Mechanism) -> Iterator[Block]:
+    for i, part in enumerate(robot.parts):
+        if not part.free:
+            yield Block(TANGENTS["line"], part.place, part.index)
+        elif part.free == 1:
+            first = min(other.index for other in robot.parts[i : i + 6])
+            yield Block(TANGENTS["floating"], part.place, first)
+
+
+def displaced(robot: Mechanism, q: Array, change: Array) -> Array:
+    """Positions (..., nq) moved along a change (..., n)."""
+    parts = [b.tangent.moved(q[..., b.places], change[..., b.rates]) for b in blocks(robot)]
+    shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    wide = [np.broadcast_to(part, (*shape, part.shape[-1])) for part in parts]
+    return np.concatenate(wide, axis=-1)
+
+
+def bends(robot: Mechanism, v: Array) -> Array:
+    """What velocities v add to the displacement by half the square of time."""
+    return np.concatenate([b.tangent.bend(v[..., b.rates]) for b in _by_rate(robot)], axis=-1)
+
+
+def brackets(robot: Mechanism) -> Array:
+    """B[j, k] = [e_j, e_k] of unit velocities, n x n x n whole numbers."""
+    n = robot.velocities
+    found, eye = np.zeros((n, n, n), int), np.eye(n, dtype=int)
+    for b in blocks(robot):
+        for j in range(n)[b.rates]:
+            for k in range(n)[b.rates]:
+                found[j, k, b.rates] = b.tangent.bracket(eye[j, b.rates], eye[k, b.rates])
+    return found
+
+
+def _by_rate(robot: Mechanism) -> list[Block]:
+    return sorted(blocks(robot), key=lambda block: block.v)

@@ -1,0 +1,184 @@
+"""Every quantity has a law that shares no algorithm with it, agrees with it, and is caught without
+one."""
+
+import ast
+from functools import cache
+from random import Random
+
+import every_joint
+import numpy as np
+import pytest
+from public_robots import example_robot
+from random_trees import ROBOTS, model
+
+from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
+from symgen.algorithms.newton_euler import inverse_dynamics
+from symgen.algorithms.registry import Array, quantity
+from symgen.api import generate
+from symgen.compiler.evaluate import evaluate
+from symgen.languages.module import Module, Source
+from symgen.options import Choices
+from symgen.proof.judging import judgements
+from symgen.proof.laws import LAWS, LawError, base, judged
+from symgen.proof.laws.registry import law
+from symgen.proof.verify import verify
+from symgen.reading.assemble import load
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import Wanted, trace
+
+EVERY = [*QUANTITIES, *LINK_QUANTITIES]
+FRICTION = {"friction": ("viscous", "coulomb"), "runtime_friction": True}
+PANDA = "panda_description/urdf/panda.urdf"
+
+
+def everything():
+    """A tree with every joint type, rotors and mimicking joints, all that can come at run time
+    doing so: parameters of bodies and of single links, gravity, wrenches, smooth friction."""
+    tree = every_joint.made("everything").model
+    links = [link.name for body in tree.moving for link in body.links]
+    return Robot(
+        tree, tuple(links[::2]), True, (links[0], links[-1]), friction_width=0.1, **FRICTION
+    )
+
+
+ROBOTS_BY_NAME = {
+    "ur5": lambda: Robot(model("ur5"), **FRICTION),
+    "panda with fingers": lambda: Robot(load(example_robot(PANDA)).model, friction=("viscous",)),
+    "quadruped, floating": lambda: Robot(load(ROBOTS / "quadruped.urdf", base="floating").model),
+    "every joint": lambda: Robot(every_joint.made("everything").model, **FRICTION),
+    "every joint, all at run time": everything,
+    "two floating": lambda: Robot(every_joint.made("two floating").model),
+    "geared mimic": lambda: Robot(every_joint.made("geared mimic").model, wrenches=("link3",)),
+    "planar square": lambda: Robot(every_joint.made("planar square").model),
+}
+made = cache(lambda name: ROBOTS_BY_NAME[name]())
+
+
+def of_link(name, robot):
+    """A quantity of a link for the last link of a robot, in the middle of a file's names."""
+    links = [link.name for body in robot.model.moving for link in body.links]
+    return f"{name}:{links[-1]}" if name in LINK_QUANTITIES else name
+
+
+def states(robot, function, count):
+    """Random inputs of a function with the user's parameters, and what it takes for them."""
+    rng, module = Random(3), Module("m", robot, (function,), Source("f", "0"), Choices({}))
+    pi = [x for ten in robot.blocks.values() for x in ten]
+    for _ in range(count):
+        x = {**module.random_inputs(rng), "pi": pi}
+        if "par" in function.inputs:
+            x["par"] = evaluate(module.regroup.program, {"pi": pi})["par"]
+        yield x
+
+
+@pytest.mark.parametrize("robot", ROBOTS_BY_NAME)
+@pytest.mark.parametrize("name", EVERY)
+def test_quantities_agree_with_their_laws(robot, name):
+    here = made(robot)
+    function = trace(here, Wanted.parse(of_link(name, here)))
+    given = [*states(here, function, 1)]
+    (found,) = judgements(here, function, given)
+    assert found.judge == LAWS[name].judge and not found.problem
+    for x in given[: found.states]:
+        got = function.run(**{key: [*x[key]] for key in function.inputs})
+        for output, (wanted,) in found.wanted.items():
+            close(np.array(got[output], float), wanted)
+
+
+def close(got, wanted):
+    size = np.abs(wanted).max(initial=0.0)
+    assert np.abs(got - wanted).max(initial=0.0) <= 1e-11 * max(size, 1e-2)
+
+
+def test_every_quantity_has_a_law():
+    """Whoever adds a quantity writes its law, in symgen/proof/laws."""
+    assert not set(EVERY) - set(LAWS), "these quantities have no independent judge"
+    assert not set(LAWS) - set(EVERY), "these laws judge nothing"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        path.relative_to(ROBOTS.parent).as_posix()
+        for place in (
+            "laws/*.py",
+            "textbook.py",
+            "motion.py",
+            "mechanism.py",
+            "tangent.py",
+            "states.py",
+        )
+        for path in sorted((ROBOTS.parent / "symgen/proof").glob(place))
+    ],
+)
+def test_laws_share_no_algorithm_with_what_they_judge(name):
+    """Of the algorithms they know the list of quantities, of mechanics what a robot is; the choice
+    of base parameters is what `base` judges."""
+    allowed = {"symgen.algorithms.registry", "symgen.mechanics.spatial", "symgen.mechanics.model"}
+    allowed |= {"symgen.mechanics.coupling", "symgen.tracing.robot"}
+    if name.endswith("laws/base.py"):
+        allowed |= {f"symgen.mechanics.{m}" for m in ("canonical", "independence", "parameters")}
+    found = {
+        node.module
+        for node in ast.walk(ast.parse((ROBOTS.parent / name).read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+    }
+    own = ("symgen.numbers.", "symgen.proof")
+    strangers = {m for m in found - allowed if m.startswith("symgen.") and not m.startswith(own)}
+    assert not strangers
+
+
+# -- what is wrong, and what no one judges ---------------------------------------------------------
+
+
+@pytest.fixture
+def power(monkeypatch):
+    """A quantity that someone adds, with a wrong formula: the square of the power."""
+    monkeypatch.setitem(QUANTITIES, "power", None)
+    del QUANTITIES["power"]
+
+    @quantity(
+        "power",
+        "qd^T tau",
+        inputs=("q", "qd", "qdd"),
+        outputs=(Array("power", "power of the drives", "W", (1,)),),
+        source="nowhere",
+    )
+    def nonsense(system, q, qd, qdd):
+        tau = inverse_dynamics(system, q, qd, qdd)
+        total = sum(a * b for a, b in zip(qd, tau, strict=True))
+        return [total * total]
+
+    yield
+    LAWS.pop("power", None)
+
+
+@pytest.mark.parametrize("languages", [("c", "python"), ("python",)])
+def test_what_no_one_judges_does_not_pass(power, languages, tmp_path):
+    generate("robots/pendulum.urdf", tmp_path, languages, quantities=("power", "gravity"))
+    failed = [check for check in verify(tmp_path) if not check.passed]
+    assert [check.what for check in failed] == ["power: power has no independent judge"]
+
+
+def test_a_wrong_formula_is_caught_by_its_law(power, tmp_path):
+    @law("power", "the work of the textbook's forces")
+    def right(x):
+        from symgen.proof.laws.dynamics import tau
+
+        return (tau(x) * x.given["qd"]).sum(-1)[..., None]
+
+    generate("robots/pendulum.urdf", tmp_path, ("c",), quantities=("power",))
+    failed = [check.what for check in verify(tmp_path) if not check.passed]
+    assert "power: power as the work of the textbook's forces has it" in failed
+    assert "C compiles without a warning, self-test passes" in failed
+
+
+def test_base_parameters_that_leave_something_out_are_no_base_parameters(monkeypatch):
+    robot, keys = Robot(model("scara")), base.keys_of
+    inputs = {"ten": [[0.1] * 10 * robot.model.dof]}
+    monkeypatch.setattr(base, "keys_of", lambda x: keys(x)[:-1])
+    with pytest.raises(LawError, match="leave out"):
+        judged(robot, QUANTITIES["base_parameters"], inputs)
+    monkeypatch.setattr(base, "keys_of", lambda x: (*keys(x), (1, 0)))
+    with pytest.raises(LawError, match="not independent"):
+        judged(robot, QUANTITIES["base_parameters"], inputs)
