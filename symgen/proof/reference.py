@@ -50,7 +50,8 @@ def references(
     for function in functions:
         for quantity in function.quantities:
             if any(out.name not in values for out in quantity.outputs):
-                values = _of(robot, quantity, function, regroup, inputs) | values
+                found = _of(robot, quantity, function, regroup, inputs)
+                values |= {name: rows for name, rows in found.items() if name not in values}
     sources = {
         f.name: tuple(dict.fromkeys(source(robot, q) for q in f.quantities)) for f in functions
     }
