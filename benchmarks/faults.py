@@ -20,7 +20,7 @@ from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
 from symgen.numbers.operations import OPS
 from symgen.numbers.trig import TYPES
-from symgen.tracing.trace import Function
+from symgen.tracing.function import Function
 
 Array = NDArray[Any]
 BLOCK: Final = 200

@@ -18,7 +18,8 @@ from benchmarks.bench.plain import Plain, chain_urdf
 from benchmarks.bench.published import JOHANNESSEN
 from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs/benchmarks"
 PUBLISHED_LENGTHS: Final = (1, 2, 5, 10, 20, 30, 40, 50, 60)

@@ -12,7 +12,8 @@ from typing import Final
 
 from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robots
 
 ROOT: Final = Path(__file__).resolve().parent.parent

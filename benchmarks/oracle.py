@@ -24,8 +24,10 @@ from symgen.errors import SymgenError
 from symgen.mechanics.model import Model
 from symgen.reading.assemble import load
 from symgen.reading.urdf import read
+from symgen.tracing.function import Function
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Function, Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robots, icub_robots
 
 Array = Any

@@ -21,7 +21,9 @@ from symgen.languages.c.calls import Compiled
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.reading.assemble import load
-from symgen.tracing.trace import Robot, Wanted, trace
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 from tests.support.public_robots import example_robots
 from tests.support.random_trees import STEP, anywhere, chain, tree, turning, unit
 

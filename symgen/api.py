@@ -14,7 +14,8 @@ from symgen.languages.c.calls import Compiled, build
 from symgen.languages.module import Module
 from symgen.native.compiler import workspace
 from symgen.reading.assemble import Loaded
-from symgen.tracing.trace import Function, trace_all
+from symgen.tracing.function import Function
+from symgen.tracing.trace import trace_all
 
 
 def trace(file: str | os.PathLike[str], quantity: str, **options: Any) -> Function:

@@ -1,5 +1,8 @@
-"""What can be computed: one file an algorithm, each a row in the registry (in the order of these
-imports)."""
+"""Algorithms: what can be computed, one file an algorithm, each a row in the registry in the order
+of the imports here.
+
+Knows numbers and mechanics, and no compiler. Offers the registry: `QUANTITIES`, `LINK_QUANTITIES`
+and `INPUTS`."""
 
 from symgen.algorithms import newton_euler  # isort: skip
 from symgen.algorithms import composite  # isort: skip

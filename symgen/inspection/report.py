@@ -23,8 +23,8 @@ from symgen.mechanics.listing import Listed, listed, moving, numbered, rotor_of
 from symgen.proof.verify import Check
 from symgen.reading.assemble import Loaded
 from symgen.text import shown
+from symgen.tracing.function import Function
 from symgen.tracing.singular import remedy, singular_joint
-from symgen.tracing.trace import Function
 
 PIPE_WIDTH = 200
 

@@ -22,7 +22,7 @@ from symgen.numbers.scalar import ZERO, Scalar
 from symgen.tracing.coordinates import of_bodies, of_user
 from symgen.tracing.robot import Regroup, Robot, dimensions
 from symgen.tracing.singular import check_defined
-from symgen.tracing.trace import find_quantity
+from symgen.tracing.wanted import find_quantity
 
 TOO_LONG: Final = 400
 """Expressions of more operations are only expanded: trigonometric simplification would take

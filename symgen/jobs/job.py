@@ -17,9 +17,11 @@ from symgen.options import Choices
 from symgen.reading.assemble import Loaded, load_with
 from symgen.reading.options import SNAPPED, RobotOptions
 from symgen.text import shown
+from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Function, Wanted, every_formulation, trace_all
+from symgen.tracing.trace import every_formulation, trace_all
+from symgen.tracing.wanted import Wanted
 
 LONGEST_NAME: Final = 4000
 """C99 compilers need not take string literals of more than 4095 characters."""

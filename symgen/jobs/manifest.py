@@ -18,8 +18,10 @@ from symgen.languages.language import Language
 from symgen.languages.module import Module, Source
 from symgen.mechanics.model import Body, Follow, Joint, Limits, Link, Model, Pose, Rotor
 from symgen.options import Choices
+from symgen.tracing.function import Function
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Function, Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 NAME: Final = "manifest.json"
 FORMAT: Final = 2

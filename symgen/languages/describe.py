@@ -18,8 +18,8 @@ from symgen.compiler.program import Program, Ref
 from symgen.languages import joints_in_words as words
 from symgen.languages.module import Module
 from symgen.numbers.operations import COUNTED, OPS
+from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup
-from symgen.tracing.trace import Function
 
 
 @dataclass(frozen=True, slots=True)

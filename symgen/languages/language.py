@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgen.languages.module import Module
-from symgen.tracing.trace import Function
+from symgen.tracing.function import Function
 
 
 def any_functions(options: Any, functions: Sequence[Function]) -> None:

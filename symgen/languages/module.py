@@ -18,8 +18,8 @@ from symgen.options import Choices
 from symgen.proof.plausible import speeds, torques_and_accelerations, varied
 from symgen.proof.reference import References, references
 from symgen.proof.rounding import Rounding, roundings
+from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup, Robot, dimensions
-from symgen.tracing.trace import Function
 
 TEST_STATES = 5
 SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81}

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from symgen.algorithms.registry import Quantity
 from symgen.proof.laws import LawError, judged, law_of
+from symgen.tracing.function import Function
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Function
 
 Array = NDArray[np.float64]
 State = Mapping[str, Any]

@@ -11,8 +11,8 @@ from symgen.compiler.evaluate import evaluate
 from symgen.numbers.exact import DIGITS, in_decimals
 from symgen.proof.judging import steps
 from symgen.proof.laws import judged, law_of
+from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup, Robot
-from symgen.tracing.trace import Function
 
 Numbers = tuple[float, ...]
 Inputs = Mapping[str, Sequence[Sequence[float]]]

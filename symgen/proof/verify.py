@@ -24,7 +24,7 @@ from symgen.numbers.trig import TYPES
 from symgen.proof.judging import judgements
 from symgen.proof.machine import machine
 from symgen.proof.plausible import varied
-from symgen.tracing.trace import Function
+from symgen.tracing.function import Function
 
 STATES: Final = 50
 Array = np.ndarray[Any, Any]

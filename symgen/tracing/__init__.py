@@ -1,0 +1,6 @@
+"""Tracing: where mechanics and compiler meet.
+
+Knows numbers, mechanics, reading, compiler and algorithms. Offers a robot with what stays open
+until
+run time (`robot`), what is asked for (`wanted`), and functions traced in their cheapest
+formulations (`trace`)."""

@@ -11,7 +11,7 @@ from symgen.mechanics.system import FRICTION_COLUMNS
 from symgen.options import NAMES, NUMBER, PAIRS, TEXTS, group, option
 from symgen.text import quoted, shown
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted
+from symgen.tracing.wanted import Wanted
 
 CORE: Final = ("inverse_dynamics", "gravity", "bias", "mass_matrix")
 """What is computed where nothing else is asked for: a module small enough to be read."""

@@ -20,7 +20,8 @@ from symgen.algorithms.newton_euler import bias, gravity
 from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 robots = pytest.mark.parametrize("name", RANDOM + REAL)
 FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]

@@ -24,7 +24,8 @@ from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.numbers.operations import cos, sin, tanh
 from symgen.numbers.scalar import ZERO
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 INVERSE = (inverse_dynamics_derivatives, inverse_dynamics_derivatives_by_duals)
 FORWARD = (forward_dynamics_derivatives, forward_dynamics_derivatives_by_duals)

@@ -21,8 +21,10 @@ from symgen.algorithms import QUANTITIES
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.proof.laws import judged
+from symgen.tracing.function import Function
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Function, Wanted, every_formulation
+from symgen.tracing.trace import every_formulation
+from symgen.tracing.wanted import Wanted
 
 TOLERANCE = 1e-11
 robots = pytest.mark.parametrize("name", EVERY)

@@ -10,7 +10,8 @@ from symgen.mechanics.base_parameters import base_parameters
 from symgen.mechanics.floating import rotation
 from symgen.mechanics.parameters import lumped
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 
 def whole(name):

@@ -19,7 +19,8 @@ from symgen.algorithms.forward_dynamics import (
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 WAYS = (forward_dynamics, forward_dynamics_articulated, forward_dynamics_by_tree)
 

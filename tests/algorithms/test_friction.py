@@ -16,7 +16,8 @@ from symgen.mechanics.parameters import lumped
 from symgen.mechanics.system import direction
 from symgen.proof.verify import verify
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, every_formulation, trace
+from symgen.tracing.trace import every_formulation, trace
+from symgen.tracing.wanted import Wanted
 
 KINDS = ("viscous", "coulomb", "offset")
 

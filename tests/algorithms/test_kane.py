@@ -13,7 +13,9 @@ from sympy.physics.mechanics import (
     inertia,
 )
 
-from symgen.tracing.trace import Robot, Wanted, trace
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 
 def bodies(robot, angles, rates):

@@ -30,7 +30,8 @@ from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE, system
 from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 robots = pytest.mark.parametrize("name", RANDOM + REAL)
 REFERENCES = ("body", "world", "aligned")

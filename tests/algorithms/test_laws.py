@@ -28,7 +28,8 @@ from symgen.mechanics.model import IDENTITY, Pose
 from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.mechanics.spatial import Vector
 from symgen.tracing.robot import Robot, dimensions
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 TOLERANCE = 1e-12
 robots = pytest.mark.parametrize("name", RANDOM + REAL)

@@ -18,7 +18,8 @@ from symgen.algorithms.regressors import slotine_li_regressor
 from symgen.compiler.evaluate import evaluate
 from symgen.mechanics.parameters import system
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 robots = pytest.mark.parametrize("name", [*FEW, "tree 0", "ur5"])
 TERMS = {

@@ -32,7 +32,8 @@ from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
 UR5, PANDA = "ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf"

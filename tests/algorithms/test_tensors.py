@@ -19,7 +19,8 @@ from symgen.algorithms.tensors import (
 )
 from symgen.mechanics.parameters import system
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 robots = pytest.mark.parametrize("name", [*RANDOM, "scara", "panda_arm", "quadruped"])
 smaller = pytest.mark.parametrize("name", [*FEW, "tree 0", "scara", "ur5"])

@@ -7,7 +7,8 @@ from random_trees import FEW, model
 from symgen.algorithms import QUANTITIES
 from symgen.proof.laws import judged
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 FELT = [name for name, quantity in QUANTITIES.items() if quantity.feels_wrench]
 

@@ -23,7 +23,8 @@ from symgen.identification.standard import Prior, deviations
 from symgen.jobs.job import Job
 from symgen.mechanics.parameters import lumped
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 ARM, SMALL = robot_file("ur5"), robot_file("scara")
 SILENT = Sensors(noise=0.0)

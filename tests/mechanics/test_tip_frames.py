@@ -11,7 +11,8 @@ from symgen.mechanics.tip_frames import turned_frames
 from symgen.numbers.scalar import ZERO
 from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 ROBOTS = Path(__file__).resolve().parents[2] / "robots"
 QUADRUPED = load(ROBOTS / "quadruped.urdf").model

@@ -24,7 +24,8 @@ from symgen.proof.laws.registry import law
 from symgen.proof.verify import verify
 from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 EVERY = [*QUANTITIES, *LINK_QUANTITIES]
 FRICTION = {"friction": ("viscous", "coulomb"), "runtime_friction": True}

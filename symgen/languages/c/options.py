@@ -9,7 +9,7 @@ from symgen.languages.c.glue import GLUE
 from symgen.languages.c.targets import TARGETS
 from symgen.numbers.operations import OPS
 from symgen.options import NAMES, WHOLE, choice, group, option, whole_or
-from symgen.tracing.trace import Function
+from symgen.tracing.function import Function
 
 WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
 """What ``--batch`` can be: GNU C has vectors of powers of two."""

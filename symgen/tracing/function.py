@@ -1,0 +1,78 @@
+"""A traced function, and its algorithms run on any scalars."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from symgen.algorithms.registry import Formulation, Quantity
+from symgen.compiler.passes import Counts, counts
+from symgen.compiler.program import Program
+from symgen.mechanics.spatial import Vector
+from symgen.mechanics.system import Sections, no_section
+from symgen.numbers.scalar import Scalar
+from symgen.tracing.coordinates import of_bodies, of_user
+from symgen.tracing.robot import Regroup
+
+Part = tuple[Quantity, Formulation]
+"""A quantity of a function, and how it is computed."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """A traced function: its quantities with the formulations chosen, its tape and what that was
+    traced from."""
+
+    name: str
+    parts: tuple[Part, ...]
+    regroups: Mapping[str, Regroup]
+    program: Program
+
+    @cached_property
+    def counts(self) -> Counts:
+        return counts(self.program)
+
+    @property
+    def formulation(self) -> str:
+        return " + ".join(dict.fromkeys(formulation.name for _, formulation in self.parts))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.program.inputs)
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        return tuple(part[0] for part in self.parts)
+
+    def run(self, **inputs: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+        """The same algorithms on plain numbers (or any scalars), without the tape; outputs by
+        name."""
+        found: dict[str, list[Scalar]] = {}
+        for part in self.parts:
+            found |= outputs(part, self.regroups[part[1].regrouping], inputs)
+        return found
+
+
+def outputs(
+    part: Part,
+    regroup: Regroup,
+    inputs: Mapping[str, Sequence[Scalar]],
+    sections: Sections = no_section,
+) -> dict[str, list[Scalar]]:
+    """The outputs of one quantity by name, on the scalars of `inputs`."""
+    quantity, formulation = part
+    free_fall = Vector(*inputs["g"]) if "g" in inputs else None
+    robot = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
+    if quantity.feels_wrench and "wrench" in inputs:
+        robot = robot.pushed(regroup.robot.wrenches, inputs["wrench"])
+    if quantity.feels_wrench and regroup.robot.friction:
+        robot = robot.rubbing(regroup.robot.frictions(inputs.get("friction")))
+    robot = replace(
+        robot, friction_kinds=regroup.robot.friction, friction_width=regroup.robot.friction_width
+    )
+    result = formulation.algorithm(
+        robot, *(of_bodies(robot.coupling, name, inputs[name]) for name in quantity.inputs)
+    )
+    arrays = zip(quantity.outputs, result if len(quantity.outputs) > 1 else (result,), strict=True)
+    return {
+        out.name: list(of_user(robot.coupling, quantity, out, values)) for out, values in arrays
+    }

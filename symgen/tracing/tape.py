@@ -1,0 +1,61 @@
+"""The tape of a function: its algorithms run once, on tape values."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+
+from symgen.algorithms.registry import INPUTS
+from symgen.compiler.program import Program
+from symgen.errors import OptionError
+from symgen.mechanics.parameters import WHOLE
+from symgen.tracing.function import Function, Part, outputs
+from symgen.tracing.robot import Regroup, dimensions
+from symgen.tracing.wanted import Wanted
+
+
+def traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, ...]) -> Function:
+    """The program of a function in the formulations given. Raises OptionError."""
+    program = Program()
+    own = _own(regroups, parts)
+    sizes = dimensions(
+        next((r for name, r in own.items() if name != WHOLE), own[parts[0][1].regrouping])
+    )
+    arrays = {
+        name: program.input(name, INPUTS[name].sizes(sizes)) for name in _inputs(own, wanted, parts)
+    }
+    for part in parts:
+        values = outputs(part, own[part[1].regrouping], arrays, program.section)
+        for out in part[0].outputs:
+            if all(out.name != done.name for done in program.outputs):
+                program.output(out.name, out.sizes(sizes), values[out.name])
+    _check_finite(wanted, program)
+    return Function(wanted.name, parts, own, program)
+
+
+def _own(regroups: Mapping[str, Regroup], parts: tuple[Part, ...]) -> dict[str, Regroup]:
+    """The regroupings of a function; frames of tip bodies are turned where nothing in it reads
+    parameters or poses of links."""
+    own = {f.regrouping: regroups[f.regrouping] for _, f in parts}
+    return own if WHOLE in own else {name: regroup.turned for name, regroup in own.items()}
+
+
+def _check_finite(wanted: Wanted, program: Program) -> None:
+    """Refuses numbers that overflowed on the way, which no source code can hold."""
+    if not all(isfinite(node.a) for node in program.nodes if node.op == "const"):
+        raise OptionError(
+            f"{wanted.name}: the robot's numbers are so large or small that constants overflow"
+        )
+
+
+def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted, parts: Sequence[Part]) -> list[str]:
+    """The inputs of a function in argument order."""
+    robot = next(iter(regroups.values())).robot
+    used = {name for q in wanted.quantities for name in q.inputs}
+    by_option = {
+        "g": robot.runtime_gravity and any(q.needs_gravity for q in wanted.quantities),
+        "friction": robot.runtime_friction and any(q.feels_wrench for q in wanted.quantities),
+        "wrench": bool(robot.wrenches) and any(q.feels_wrench for q in wanted.quantities),
+    }
+    used |= {name for name, read in by_option.items() if read}
+    if robot.runtime:
+        used |= {regroups[f.regrouping].input for q, f in parts if q.needs_inertia}
+    return [name for name in INPUTS if name in used]

@@ -1,0 +1,55 @@
+"""What a function is to compute, as it is asked for by name."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES, Quantity, unknown_quantity
+from symgen.errors import OptionError
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A function to generate: its name and the quantities it computes together."""
+
+    name: str
+    quantities: tuple[Quantity, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> "Wanted":
+        """From ``QUANTITY`` or ``NAME=QUANTITY+QUANTITY``, each ``QUANTITY:LINK`` if it is that of
+        a link.
+
+        Raises OptionError.
+        """
+        name, _, sum_ = text.partition("=")
+        parts = (sum_ or name).split("+")
+        quantities = tuple(find_quantity(part) for part in parts)
+        if len(set(parts)) != len(parts):
+            raise OptionError(f"{text!r} names a quantity twice")
+        if not sum_ and len(parts) > 1:
+            raise OptionError(f"{text!r} needs a name for the function, as in terms={text}")
+        _check_arrays(text, quantities)
+        return cls(name if sum_ else re.sub(r"\W", "_", name, flags=re.ASCII).lower(), quantities)
+
+
+def _check_arrays(text: str, quantities: Sequence[Quantity]) -> None:
+    """One function cannot read an array and write it; an array that two quantities give is given
+    once."""
+    read = {name for q in quantities for name in q.inputs}
+    both = [out.name for q in quantities for out in q.outputs if out.name in read]
+    if both:
+        raise OptionError(f"{text!r} would read and write {both[0]}; make two functions of it")
+
+
+def find_quantity(text: str) -> Quantity:
+    """The quantity of that name, ``QUANTITY:LINK`` where it is that of a link. Raises
+    OptionError."""
+    name, _, link = text.partition(":")
+    if name in LINK_QUANTITIES and link:
+        return LINK_QUANTITIES[name].of(link)
+    if name in LINK_QUANTITIES:
+        raise OptionError(f"{name} is that of a link; name one, as in {name}:LINK")
+    if text not in QUANTITIES:
+        raise unknown_quantity(text)
+    return QUANTITIES[text]
