@@ -98,7 +98,7 @@ def warns(arguments):
 
 
 def dies(arguments):
-    os.kill(os.getpid(), signal.SIGSEGV)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def eats(arguments):
@@ -131,7 +131,7 @@ FAULTY = {
     overwrites: "overwritten: ",
     colours: "raw characters: ",
     warns: "warning of python: RuntimeWarning",
-    dies: "killed: ended by SIGSEGV",
+    dies: "killed: ended by SIGKILL",
     eats: "memory: ",
     says_infinity: "json of stdout: ",
     stops_with_one: "status: ",
