@@ -56,7 +56,7 @@ def symgen(arguments: Sequence[str]) -> None:
     """The command line, as ``python -m symgen`` runs it."""
     from symgen.cli.main import main
 
-    main(list(arguments), prog_name="symgen")
+    main(list(arguments), prog_name="python -m symgen")
 
 
 def prepare() -> None:

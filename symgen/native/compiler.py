@@ -55,6 +55,13 @@ def run_compiler(arguments: Sequence[str], folder: Path) -> None:
 
 @contextmanager
 def workspace() -> Iterator[Path]:
-    """A scratch folder; a library loaded from it stays usable after it is gone."""
-    with tempfile.TemporaryDirectory(prefix="symgen-") as name:
-        yield Path(name)
+    """A scratch folder; a library loaded from it stays usable after it is gone. Raises
+    CompilerError where files cannot be written there."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="symgen-") as name:
+            yield Path(name)
+    except OSError as error:
+        raise CompilerError(
+            f"error: cannot compile: {error.strerror or error}; TMPDIR names the folder for "
+            "temporary files"
+        ) from error

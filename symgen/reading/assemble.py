@@ -17,15 +17,13 @@ from symgen.reading.mimic import following
 from symgen.reading.options import GROUPS, RobotOptions, XacroOptions
 from symgen.reading.part import WORLD, Part, afloat, part_of
 from symgen.reading.right_angles import RightAngle, Rounder, turn
+from symgen.reading.toml_reader import LARGEST
 from symgen.reading.unfold import Stand, bodies
 from symgen.reading.urdf import read
 from symgen.text import shown
 
 WIDEST_SNAP = 0.1
 """Snapping angles further off than this (rad) cannot be meant."""
-
-LARGEST = 1e100
-"""Lengths and inertias up to this can be multiplied as dynamics need without overflow."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from symgen.errors import Notice, OptionError
 from symgen.mechanics.model import IDENTITY, Matrix3, Pose, Triple
 from symgen.reading.description import JointElement
 from symgen.reading.part import WORLD, Part
+from symgen.reading.toml_reader import LARGEST
 from symgen.reading.tree import joint_above
 from symgen.reading.unfold import TYPES
 from symgen.text import shown
@@ -45,6 +46,10 @@ def free_fall(
 def _checked(gravity: Sequence[float]) -> Triple:
     if len(gravity) != 3 or not all(map(math.isfinite, gravity)):
         raise OptionError("gravity needs three finite numbers (m/s^2), such as 0 0 -9.81")
+    if max(map(abs, gravity)) > LARGEST:
+        raise OptionError(
+            f"--gravity: {max(map(abs, gravity)):g} m/s^2 is too large to compute with"
+        )
     x, y, z = (float(g) for g in gravity)
     return x, y, z
 

@@ -1,11 +1,16 @@
 """Joints that mimic others: who follows whom in the end, and with what factor and offset."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 from symgen.errors import RobotError
 from symgen.reading.description import Description, JointElement
 from symgen.reading.unfold import Following
 from symgen.text import quoted, shown
+
+LARGEST_FOLLOWING: Final = 1e6
+"""Multiplier and offset (m or rad) of a joint that mimics; the sine of a larger angle has lost as
+many digits, and of one of 1e16 rad all."""
 
 
 def following(robot: Description, moving: Sequence[JointElement]) -> dict[str, Following]:
@@ -84,6 +89,13 @@ def _leader(
             joint,
             f"mimics joint '{shown(at.name)}', but the {many.kind} joint '{shown(many.name)}'"
             " has several coordinates; only joints with one can mimic or be mimicked",
+        )
+    if not (abs(factor) <= LARGEST_FOLLOWING and abs(offset) <= LARGEST_FOLLOWING):
+        raise _error(
+            robot,
+            joint,
+            f"follows joint '{shown(at.name)}' with multiplier {factor:g} and offset {offset:g}, "
+            f"which is too large to compute with; give at most {LARGEST_FOLLOWING:g} (m and rad)",
         )
     return Following(at.name, factor, offset)
 

@@ -20,7 +20,8 @@ from symgen.text import quoted, shown
 
 MAX_BYTES: Final = 2**18
 LARGEST: Final = 1e100
-"""As in a robot's file: products of such numbers do not overflow."""
+"""Lengths, inertias and accelerations up to this can be multiplied as dynamics need without
+overflow."""
 
 _TOKEN = re.compile(
     r'''#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*+""""{0,2}|"(?:[^"\\\n]|\\.)*+"'''

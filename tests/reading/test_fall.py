@@ -111,3 +111,10 @@ def test_a_job_file_leaves_gravity_open(tmp_path):
     made = tmp_path / "job.toml"
     invoke("init", ROOT / "robots" / "pendulum.urdf", "-o", made)
     assert "# gravity = [0.0, 0.0, -9.81]" in made.read_text()
+
+
+@pytest.mark.parametrize("gravity", ["0,0,-1e308", "1e101,0,0", "0,-1.5e155,1"])
+def test_a_gravity_whose_square_overflows_is_refused(gravity):
+    done = invoke("inspect", robot_file("pendulum"), "--gravity", gravity)
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("error: --gravity: ") and "too large" in done.stderr

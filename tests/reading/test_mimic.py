@@ -139,3 +139,24 @@ def test_a_joint_that_does_not_turn_opens_a_cycle(read, still):
     assert model.joint_names == ("k",)
     turned = [link.pose.rotation for link in model.base if link.name in ("l1", "l2", "l3")]
     assert [np.trace(np.array(r)) for r in turned] == pytest.approx([1 + 2 * math.cos(0.5)] * 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['offset="1e308"', 'multiplier="1e300"', 'offset="-2e6"', 'multiplier="1e200" offset="1e200"'],
+)
+def test_an_angle_without_digits_is_refused(read, text):
+    """The sine of 1e308 rad is that of any other angle."""
+    with pytest.raises(RobotError, match=r"joint 'wing': follows .* too large to compute with"):
+        read(following("elbow", text))
+
+
+def test_offsets_that_overflow_on_the_way_are_refused(read):
+    chain = following("elbow", 'multiplier="1e5"').replace(
+        '<origin xyz="0 0 1"/>',
+        '<origin xyz="0 0 1"/><mimic joint="shoulder" multiplier="1e5" offset="0.25"/>',
+    )
+    with pytest.raises(RobotError, match="multiplier 1e"):
+        read(chain)
+    small = read(chain.replace("1e5", "1e2")).model
+    assert {body.joint.name: body.follows for body in small.bodies}["wing"] == Follow(2, 1e4, 25.0)
