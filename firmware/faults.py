@@ -48,9 +48,9 @@ class Fault:
 FAULTS = (
     Fault("literal without f", GRAVITY, r"(\d\.\d+)f \*", r"\1 *"),
     Fault("literal with l", GRAVITY, r"(\d\.\d+)f \*", r"\1l *"),
-    Fault("double variable", GRAVITY, r"const float (t\d+)", r"const double \1"),
+    Fault("double variable", GRAVITY, r"const arm_real (\w+ +=)", r"const double \1"),
     Fault("sine of libm", GRAVITY, SINES, "cosine[k] = cosf(sine[k]); sine[k] = sinf(sine[k]);"),
-    Fault("static variable", GRAVITY, r"const float (t\d+) +=", r"static float \1; \1 ="),
+    Fault("static variable", GRAVITY, r"const arm_real (\w+) +=", r"static float \1; \1 ="),
     Fault(
         "constant table that may be written",
         GRAVITY,

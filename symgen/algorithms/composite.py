@@ -62,6 +62,6 @@ def _column(system: System, i: int, q: Sequence[Scalar], momentum: Force) -> Ent
     here = i
     for j in () if momentum.is_zero else system.ancestors(i):
         momentum = system.body(here).placement.carried_in(momentum, q[here - 1])
-        entries[max(i, j), min(i, j)] = system.body(j).joint.project(momentum)
+        entries[max(i, j), min(i, j)] = system.body(j).joint.project(momentum.named(f"{i}_{j}"))
         here = j
     return entries

@@ -87,7 +87,7 @@ def factors(system: System, entries: Sequence[Scalar]) -> Factors:
     for k in way.inward:
         with system.sections(f"joint {k}: factors"):
             inverse_d[k] = named(1.0 / m[k, k], f"d{k}")
-            scaled = {i: m[k, i] * inverse_d[k] for i in way.above[k]}
+            scaled = {i: named(m[k, i] * inverse_d[k], f"L{k}_{i}") for i in way.above[k]}
             for i in way.above[k]:
                 for j in (i, *(j for j in way.above[i] if j in scaled)):
                     m[i, j] = m[i, j] - scaled[i] * m[k, j]

@@ -79,6 +79,16 @@ class Handle:
         more = Second(*(before[r][s] + after[s][r] for r, s in PAIRS))
         return Handle(self.m, (rows[0], rows[1], rows[2]), self.i + more)
 
+    def named(self, label: str) -> "Handle":
+        """This handle, its entries named for generated code: MA, BA and IA with row and column."""
+        axes = ["xyz"[j] + "xyz"[k] for j, k in PAIRS]
+        for name, m, i in zip(axes, self.m, self.i, strict=True):
+            named(m, f"MA{label}_{name}")
+            named(i, f"IA{label}_{name}")
+        for j, row in zip("xyz", self.b, strict=True):
+            row.named(f"BA{label}_{j}", "")
+        return self
+
 
 PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
@@ -174,7 +184,9 @@ def forward_dynamics_articulated(
             x = moving[body.parent].seen_through(body.placement.steps(q[i - 1]))
             share = joints[i].share
             found[i - 1] = joints[i].rate - share.angular.dot(x.w) - share.linear.dot(x.v)
-            moving[i] = motion_along(body.joint, x, found[i - 1])
+            moving[i] = motion_along(body.joint, x, named(found[i - 1], f"qdd{i}"))
+            moving[i].v.named(f"da{i}")
+            moving[i].w.named(f"dwd{i}")
     return system.coupling.forces(found)
 
 
@@ -190,7 +202,18 @@ def forces_at_rest(system: System, q: Coordinates, qd: Coordinates) -> dict[int,
     for i in system.outward:
         with system.section(i, "motion"):
             states[i] = moved(system, i, states[system.body(i).parent], q, qd, [ZERO] * system.size)
-    return {0: NO_FORCE} | {i: inertial_force(system.body(i), states[i]) for i in system.outward}
+    forces = {0: NO_FORCE}
+    for i in system.outward:
+        with system.section(i, "forces at rest"):
+            forces[i] = inertial_force(system.body(i), states[i]).named(f"{i}")
+    return forces
+
+
+def _named(force: Force, label: str, i: int) -> Force:
+    """The force, named for generated code after its symbol (Featherstone 2008, table 7.1)."""
+    force.linear.named(f"{label}f{i}")
+    force.angular.named(f"{label}n{i}")
+    return force
 
 
 def _inward(
@@ -202,13 +225,15 @@ def _inward(
     for i in system.inward:
         body, joint = system.body(i), system.body(i).joint
         with system.section(i, "articulated body"):
-            whole = handle[i] + rigid(body.inertia)
+            whole = (handle[i] + rigid(body.inertia)).named(f"{i}")
             felt = whole.times(Twist(slide_axis(joint), spin_axis(joint)))
             inverse_d = named(1.0 / joint.project(felt), f"d{i}")
-            share = felt.scaled(inverse_d)
-            drive = tau[i - 1] - body.friction.force(qd[i - 1]) - joint.project(force[i])
-            joints[i] = Yield(share, drive * inverse_d)
-            passed = force[i] + share.scaled(drive)
+            share = _named(felt.scaled(inverse_d), "K", i)
+            at_rest = _named(force[i], "p", i)
+            drive = tau[i - 1] - body.friction.force(qd[i - 1]) - joint.project(at_rest)
+            drive = named(drive, f"u{i}")
+            joints[i] = Yield(share, named(drive * inverse_d, f"r{i}"))
+            passed = _named(at_rest + share.scaled(drive), "pa", i)
             left, steps = whole.yielding(joint, felt, share), body.placement.steps(q[i - 1])
             handle[body.parent] = handle[body.parent] + carried(left, steps)
             force[body.parent] = force[body.parent] + carried(passed, steps)

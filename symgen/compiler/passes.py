@@ -9,6 +9,7 @@ from functools import wraps
 from types import MappingProxyType
 from typing import TypeVar
 
+from symgen.compiler.naming import named
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 from symgen.numbers.operations import COUNTED, OPS
 
@@ -111,35 +112,12 @@ def counts(program: Program) -> Counts:
 
 @_remembered
 def names(program: Program) -> Mapping[Index, tuple[str, bool]]:
-    """Names by node with the sign they were given for: the algorithm's, and q2_3, c2_3, s2_3 for
-    joint angles.
+    """Names by node with the sign they were given for: the algorithm's, those of joint angles, of
+    entries of outputs, and of products of what has a name (see `symgen.compiler.naming`).
 
     Each name is given once; a second node of that name stays anonymous.
     """
-    wanted = {**_angle_names(program), **program.names}
-    taken: set[str] = set()
-    unique = {}
-    for index in live(program):
-        name = wanted.get(index)
-        if name and name[0] not in taken:
-            taken.add(name[0])
-            unique[index] = name
-    return MappingProxyType(unique)
-
-
-def _angle_names(program: Program) -> dict[Index, tuple[str, bool]]:
-    """q2_3 for q[1] + q[2], c2_3 and s2_3 for its cosine and sine (joints count from 1)."""
-    joints: dict[Index, tuple[int, ...]] = {}
-    found: dict[Index, tuple[str, bool]] = {}
-    for index, node in enumerate(program.nodes):
-        if node.op == "input" and node.a == "q":
-            joints[index] = (node.b + 1,)
-        elif node.op == "add" and node.a in joints and node.b in joints:
-            joints[index] = tuple(sorted(joints[node.a] + joints[node.b]))
-            found[index] = ("q" + "_".join(map(str, joints[index])), False)
-        elif node.op in ("cos", "sin") and node.a in joints:
-            found[index] = (node.op[0] + "_".join(map(str, joints[node.a])), False)
-    return found
+    return named(program, live(program))
 
 
 @_remembered

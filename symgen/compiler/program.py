@@ -185,9 +185,12 @@ class Program:
             self._section = before
 
     def name(self, ref: Ref, name: str) -> None:
-        """Let the referred value, sign included, be called `name`; the first name wins."""
-        if self.nodes[ref.node].op not in LEAVES:
-            self.names.setdefault(ref.node, (name, ref.negative))
+        """Let the referred value, sign included, be called `name`; the first name wins, but that of
+        a node itself over one of its negative."""
+        known = self.names.get(ref.node)
+        first = known is None or (known[1] and not ref.negative)
+        if first and self.nodes[ref.node].op not in LEAVES:
+            self.names[ref.node] = name, ref.negative
 
     def value(self, x: Scalar) -> Value:
         """`x` on this tape; numbers become constants."""

@@ -4,12 +4,12 @@ A value read once is written where it is read as long as the line stays short; e
 a named constant. Outputs are stored as soon as they are known, which keeps few values alive."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
 from symgen.compiler.passes import flips, live, names, operands, uses
 from symgen.compiler.program import LEAVES, Index, Program, Ref
-from symgen.languages.dialect import COSINES, SINES, Dialect, Text, atom, negated
+from symgen.languages.dialect import Dialect, Text, atom, negated
 from symgen.languages.sine_loops import LONGEST, Group, SineLoop, before, groups
 from symgen.numbers.operations import OPS
 
@@ -47,23 +47,6 @@ Step = Statement | SineLoop
 """What a function does one after the other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A statement as code: ``left`` (several entries may share a value) becomes ``right``; without
-    ``left``, that is a line as it stands."""
-
-    left: tuple[str, ...]
-    right: str
-
-
-@dataclass(slots=True)
-class Block:
-    """The lines of one step of the algorithm."""
-
-    title: str
-    lines: list[Line] = field(default_factory=list)
-
-
 def statements(
     program: Program, dialect: Dialect, zeroed: Collection[str] = (), kept: Collection[Index] = ()
 ) -> list[Step]:
@@ -78,11 +61,12 @@ def zeros(program: Program) -> dict[str, int]:
 
 
 def variables(program: Program, made: list[Step]) -> dict[Index, str]:
-    """A name for every variable: the algorithm's where its sign is right, else t1, t2, ..."""
-    flipped = flips(program)
-    good = {i: name for i, (name, negative) in names(program).items() if negative == (i in flipped)}
+    """A name for every variable, neg_NAME where it holds the negative of what is called so; else
+    t1, t2, ..."""
+    flipped, known = flips(program), names(program)
+    signs = {i: "" if negative == (i in flipped) else "neg_" for i, (_, negative) in known.items()}
     defined = [node for s in made for node in s.makes]
-    return {node: good.get(node) or f"t{k}" for k, node in enumerate(defined, 1)}
+    return {i: signs[i] + known[i][0] if i in known else f"t{k}" for k, i in enumerate(defined, 1)}
 
 
 def signed(program: Program, refs: Iterable[Ref], where: Mapping[Index, str]) -> list[str]:
@@ -91,70 +75,6 @@ def signed(program: Program, refs: Iterable[Ref], where: Mapping[Index, str]) ->
     return [
         ("-" if ref.negative != (ref.node in flipped) else "") + where[ref.node] for ref in refs
     ]
-
-
-def blocks(
-    made: list[Step],
-    where: Mapping[Index, str],
-    dialect: Dialect,
-    declared: Mapping[Index, str] | None = None,
-) -> list[Block]:
-    """Statements as code with each variable's text from `where`; those in `declared` are defined by
-    that text."""
-    result: list[Block] = []
-    loops = 0
-    for s in made:
-        if not result or result[-1].title != s.section:
-            result.append(Block(s.section))
-        if isinstance(s, Statement):
-            left = s.left or (_definition(s.node, where, dialect, declared or {}),)
-            result[-1].lines.append(Line(left, _code(s.right, where)))
-        elif len(s.angles) == 1:
-            result[-1].lines += _both(s, where, dialect, declared or {})
-        else:
-            result[-1].lines += _loop(s, loops, where, dialect, declared or {})
-            loops += 1
-    return result
-
-
-def _code(text: Text, where: Mapping[Index, str]) -> str:
-    return "".join(t if isinstance(t, str) else where[t] for t in text.tokens)
-
-
-def _both(
-    s: SineLoop, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
-) -> Iterator[Line]:
-    for node in s.makes:
-        if node not in declared:
-            yield Line((), dialect.reserve.format(name=where[node]))
-    sine, cosine = (where[node] for node in s.makes)
-    yield Line((), dialect.pair.format(angle=_code(s.angles[0], where), sine=sine, cosine=cosine))
-
-
-def _loop(
-    s: SineLoop,
-    loops: int,
-    where: Mapping[Index, str],
-    dialect: Dialect,
-    declared: Mapping[Index, str],
-) -> Iterator[Line]:
-    """The loop, with arrays of its own, and the variables that it makes."""
-    assert dialect.loop is not None
-    number = f"{loops + 1}" if loops else ""
-    yield from (
-        Line((), line) for line in dialect.loop([_code(angle, where) for angle in s.angles], number)
-    )
-    for k, pair in enumerate(s.pairs):
-        for node, array in zip(pair, (SINES, COSINES), strict=True):
-            if node is not None:
-                yield Line((_definition(node, where, dialect, declared),), f"{array}{number}[{k}]")
-
-
-def _definition(
-    node: Index | None, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
-) -> str:
-    assert node is not None  # a statement without entries to store defines a variable
-    return declared.get(node) or dialect.declare.format(name=where[node])
 
 
 class _Writer:

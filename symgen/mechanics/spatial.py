@@ -149,10 +149,11 @@ class Vector:
             v = v.turned(turn)
         return v
 
-    def named(self, label: str) -> "Vector":
-        """This vector, its components named for generated code."""
+    def named(self, label: str, before: str = "_") -> "Vector":
+        """This vector, its components named for generated code: the label, what stands before the
+        axis, the axis."""
         for x, axis in zip(self, "xyz", strict=True):
-            named(x, f"{label}_{axis}")
+            named(x, f"{label}{before}{axis}")
         return self
 
     def _source(self, turn: Turn) -> "tuple[Vector, Turn]":

@@ -285,8 +285,13 @@ def test_the_first_name_wins_and_carries_its_sign(program, ab):
     a, b = ab
     (-(a * b)).named("p")
     (a * b).named("later")
-    program.output("y", (1,), [a * b])
-    assert "p = -x[0] * x[1]" in dump(program) and "y[0] = -p" in dump(program)
+    program.output("y", (1,), [a * b * 2.0])
+    assert "later = x[0] * x[1]" in dump(program), "a name of a value itself, not of its negative"
+    (a + b).named("first")
+    (a + b).named("second")
+    (a - b).named("d")
+    program.output("z", (2,), [a + b, b - a])
+    assert "first = x[0] + x[1]" in dump(program) and "z[1] = -d" in dump(program)
 
 
 def test_an_input_and_a_number_keep_their_own_name(program, ab):
@@ -367,10 +372,10 @@ body 1: motion
 body 1: forces
   %10 = %7 * 0.1
   f = -w_x - %10
-  %12 = k[0] - f
+  tau_0 = f - k[0]
 
 output tau[2]
-  tau[0] = -%12
+  tau[0] = tau_0
   tau[1] = -q[0]
 
 output M[1,3]

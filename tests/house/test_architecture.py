@@ -51,7 +51,6 @@ LONG_NOT_YET = {
     "identification/run.py",
     "jobs/job.py",
     "jobs/options.py",
-    "languages/c/function.py",
     "mechanics/canonical.py",
     "mechanics/system.py",
     "proof/verify.py",

@@ -187,7 +187,9 @@ def parts(text):
 def counted(body):
     """Assignments of a body."""
     return len(
-        re.findall(r"^ .*? = ", re.sub(r"/\*.*?\*/", "", body, flags=re.DOTALL), re.MULTILINE)
+        re.findall(
+            r"^ .*? = ", re.sub(r"/\*.*?\*/|enum \{.*?\}", "", body, flags=re.DOTALL), re.MULTILINE
+        )
     )
 
 
@@ -202,7 +204,12 @@ def test_the_work_array_is_in_the_header_and_pieces_are_short(sample):
         assert all(0 < counted(body) <= 20 for body in found.values())
         macro = f"{module.name}_{function.name}_WORK".upper()
         size = int(re.search(rf"^#define {macro} (\d+)$", header, re.MULTILINE)[1])
-        slots = {int(k) for k in re.findall(r"\bw\[(\d+)\]", "".join(found.values()))}
+        slots = set()
+        for body in found.values():
+            names = {name: int(k) for name, k in re.findall(r"(\w+) = (\d+)[, ]", body)}
+            assert len(set(names.values())) == len(names), "a slot has one name in a piece"
+            assert names.keys() == set(re.findall(r"\bw\[(\w+)\]", body)), "names without use"
+            slots |= set(names.values())
         assert slots == set(range(size))
         assert re.search(rf"{module.name}_real w\[{size}\]", header)
 

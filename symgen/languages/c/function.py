@@ -1,96 +1,38 @@
 """The body of a C function: in one, or in static pieces that hand values on through a work
 array."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from typing import Final
 
 from symgen.compiler.passes import used
 from symgen.compiler.program import Index
+from symgen.languages.blocks import blocks
+from symgen.languages.c.dialect import dialect, own_functions
+from symgen.languages.c.layout import NEWLINE, arrays, block, constant, head, joined, wrapped
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import SUFFIX, comment, literal
+from symgen.languages.c.text import literal
 from symgen.languages.c.trig import INLINE
 from symgen.languages.chunks import Pieces, alive, cut
 from symgen.languages.describe import Argument, Description
-from symgen.languages.dialect import (
-    COSINES,
-    SINES,
-    Dialect,
-    Text,
-    call,
-    functions,
-    pattern,
-)
+from symgen.languages.dialect import Dialect
 from symgen.languages.module import Module
-from symgen.languages.writer import Block, Line, Step, blocks, signed, statements, variables, zeros
-from symgen.numbers.operations import OPS, Op
+from symgen.languages.writer import Step, signed, statements, variables, zeros
+from symgen.numbers.operations import OPS
 
-WIDTH = 110
-"""Longest line of a declaration."""
-
-WHOLE = 2.5
+WHOLE: Final = 2.5
 """A function stays in one up to this many times the assignments of a piece, ..."""
 
-HELD = 1.12
+HELD: Final = 1.12
 """... if it holds no more values at once than this part of them: 112 doubles and saved registers
 fill a kilobyte."""
 
-MANY_ZEROS = 12
+MANY_ZEROS: Final = 12
 
-CHECKS_A_LINE = 6
+WORK: Final = "w"
 
-NEWLINE = "\n"
-
-WORK = "w"
-
-
-def dialect(module: Module) -> Dialect:
-    """How straight-line C is written for a module's scalar, with sines of the C library or its
-    own."""
-    scalar, inline = module[COptions].scalar, module[COptions].trig == "inline"
-    return Dialect(
-        operations=functions(partial(_function, module)),
-        literal=lambda x: literal(x, scalar),
-        input=lambda array, k: f"{array}[{k}]",
-        declare=f"const {scalar} {{name}}",
-        entry=lambda array, shape, k: f"{array}[{place(shape, k)}]",
-        pair=f"{module.name}_sincos({{angle}}, &{{sine}}, &{{cosine}});" if inline else "",
-        reserve=f"{scalar} {{name}};",
-        loop=partial(_loop, module.name, scalar) if inline else None,
-    )
-
-
-def _function(module: Module, op: Op) -> Callable[[Text], Text]:
-    """How a function of the table is written: a call of the module's own, or as its row says."""
-    if op.name in own_functions(module):
-        return call(f"{module.name}_{op.name}")
-    scalar = module[COptions].scalar
-    columns = {"f": SUFFIX[scalar], "real": scalar, "zero": literal(0.0, scalar)}
-    return pattern(op.c.format(name=op.name, a="{a}", **columns))
-
-
-def own_functions(module: Module) -> tuple[str, ...]:
-    """The functions that the module brings itself."""
-    return INLINE if module[COptions].trig == "inline" else ()
-
-
-def _loop(name: str, scalar: str, angles: Sequence[str], number: str) -> list[str]:
-    """Sines, in the place of their angles, and cosines; arrays are filled up to whole vectors with
-    zeros."""
-    size = f"{name.upper()}_FILLED({len(angles)})"
-    sines, cosines = f"{SINES}{number}", f"{COSINES}{number}"
-    return [
-        *wrapped(f"{scalar} {sines}[{size}] = {{", angles, "}; /* angles until the loop */"),
-        f"{scalar} {cosines}[{size}];",
-        f"for (int k = 0; k < {size}; ++k) {{",
-        f"    {name}_sincos({sines}[k], &{sines}[k], &{cosines}[k]);",
-        "}",
-    ]
-
-
-def place(shape: tuple[int, ...], k: int) -> str:
-    """The index of entry `k` of an array, in rows and columns where it has them."""
-    return str(k) if len(shape) == 1 else f"{shape[-1]} * {k // shape[-1]} + {k % shape[-1]}"
+_ORDER: Final = {"in": 0, "work": 1, "out": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +178,7 @@ class CFunction:
     @cached_property
     def lines(self) -> list[list[str]]:
         """The body in blocks of lines, where the function is in one piece."""
-        return [_block(b) for b in blocks(self._made, self._names, self.dialect)]
+        return [block(b) for b in blocks(self._made, self._names, self.dialect)]
 
     @property
     def checks(self) -> list[str]:
@@ -264,17 +206,34 @@ class CFunction:
         """The pieces, empty where the function is in one."""
         if self._pieces is None:
             return []
-        work = {node: f"{WORK}[{slot}]" for node, slot in self._pieces.slots.items()}
+        work = {node: f"{WORK}[{self._names[node]}]" for node in self._pieces.slots}
         return [
             self._piece(k, piece, self._names | work, work)
             for k, piece in enumerate(self._pieces.pieces, 1)
         ]
 
+    def _slots(self, piece: Sequence[Step]) -> list[str]:
+        """The names of the slots that a piece reads and writes; in a piece, each slot holds one
+        value."""
+        assert self._pieces is not None
+        slots, made = self._pieces.slots, [node for s in piece for node in s.makes]
+        read = sorted({node for s in piece for node in s.reads}.difference(made) & slots.keys())
+        handed = [node for node in made if node in slots]
+        return [
+            *self._named_slots("places in w of values from earlier parts", read),
+            *self._named_slots("places in w of values for later parts", handed),
+        ]
+
+    def _named_slots(self, title: str, nodes: Iterable[Index]) -> list[str]:
+        assert self._pieces is not None
+        rows = [f"{self._names[node]} = {self._pieces.slots[node]}" for node in nodes]
+        return [f"/* {title} */", *wrapped("enum { ", rows, " };")] if rows else []
+
     def _piece(
         self, k: int, piece: Sequence[Step], where: Mapping[Index, str], work: Mapping[Index, str]
     ) -> Piece:
         made = blocks(list(piece), where, self.dialect, work)
-        used = {array for b in made for line in b.lines for array in _arrays(line)}
+        used = {array for b in made for line in b.lines for array in arrays(line)}
         own = [a for a in self.arguments if a.name in used]
         name = f"part{k}"
         here = {node for s in piece for node in s.makes}
@@ -286,63 +245,6 @@ class CFunction:
         return Piece(
             signature,
             f"{name}({', '.join(a.name for a in own)})",
-            [_block(b) for b in made],
+            [self._slots(piece), *map(block, made)],
             checks,
         )
-
-
-def joined(terms: Sequence[str], operator: str) -> str:
-    """Terms with an operator between, a few on a line."""
-    rows = [
-        operator.join(terms[k : k + CHECKS_A_LINE]) for k in range(0, len(terms), CHECKS_A_LINE)
-    ]
-    return f"{NEWLINE}       {operator}".join(rows)
-
-
-_ORDER = {"in": 0, "work": 1, "out": 2}
-
-
-def _arrays(line: Line) -> Iterator[str]:
-    """The arrays that a line of code names."""
-    for text in (line.right, *line.left):
-        for part in text.split("[")[:-1]:
-            yield part.split("(")[-1].split(" ")[-1].lstrip("-&")
-
-
-def constant(a: Argument) -> str:
-    """The qualifier of an array."""
-    return "const " if a.direction == "in" else ""
-
-
-def head(start: str, parameters: Sequence[str]) -> str:
-    """A function's head, its parameters wrapped under the opening bracket."""
-    return NEWLINE.join(wrapped(f"{start}(", parameters, ")"))
-
-
-def wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
-    """Parts with commas between them, the lines after the first under the end of `start`."""
-    lines = [start]
-    for part in (f"{text}, " for text in parts):
-        if len(lines[-1]) + len(part) > WIDTH and lines[-1] != start:
-            lines.append(" " * len(start))
-        lines[-1] += part
-    *others, last = (line.rstrip() for line in lines)
-    return [*others, last.removesuffix(",") + end]
-
-
-def _block(block: Block) -> list[str]:
-    width = max((len(line.left[0]) for line in block.lines if len(line.left) == 1), default=0)
-    heading = [f"/* {comment(block.title)} */"] if block.title else []
-    return heading + [text for line in block.lines for text in _statement(line, width)]
-
-
-def _statement(line: Line, width: int) -> Iterator[str]:
-    """One assignment a line, equals signs aligned; entries that share a value share lines."""
-    if not line.left:
-        yield line.right
-        return
-    if len(line.left) == 1:
-        yield f"{line.left[0]:{width}} = {line.right};"
-        return
-    for k in range(0, len(line.left), 3):
-        yield " ".join(f"{left} = {line.right};" for left in line.left[k : k + 3])

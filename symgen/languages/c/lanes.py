@@ -9,15 +9,9 @@ from functools import cached_property
 from typing import Any, Final
 
 from symgen.compiler.passes import used
-from symgen.languages.c.function import (
-    NEWLINE,
-    CFunction,
-    constant,
-    dialect,
-    head,
-    joined,
-    place,
-)
+from symgen.languages.c.dialect import dialect, place
+from symgen.languages.c.function import CFunction
+from symgen.languages.c.layout import NEWLINE, constant, head, joined
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import BYTES, literal
 from symgen.languages.c.trig import INLINE, rows, steps

@@ -5,6 +5,7 @@ from typing import Final
 
 from symgen.compiler.passes import live, used
 from symgen.compiler.program import Program
+from symgen.languages.blocks import Block, blocks
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import (
     Argument,
@@ -15,7 +16,7 @@ from symgen.languages.describe import (
 )
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
-from symgen.languages.writer import Block, blocks, signed, statements, variables, zeros
+from symgen.languages.writer import signed, statements, variables, zeros
 from symgen.numbers.operations import OPS, Op
 from symgen.render import render
 

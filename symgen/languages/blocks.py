@@ -1,0 +1,90 @@
+"""Statements as blocks of lines of code, once variables have names."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from symgen.compiler.program import Index
+from symgen.languages.dialect import COSINES, SINES, Dialect, Text
+from symgen.languages.sine_loops import SineLoop
+from symgen.languages.writer import Statement, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A statement as code: ``left`` (several entries may share a value) becomes ``right``; without
+    ``left``, that is a line as it stands."""
+
+    left: tuple[str, ...]
+    right: str
+
+
+@dataclass(slots=True)
+class Block:
+    """The lines of one step of the algorithm."""
+
+    title: str
+    lines: list[Line] = field(default_factory=list)
+
+
+def blocks(
+    made: list[Step],
+    where: Mapping[Index, str],
+    dialect: Dialect,
+    declared: Mapping[Index, str] | None = None,
+) -> list[Block]:
+    """Statements as code with each variable's text from `where`; those in `declared` are defined by
+    that text."""
+    result: list[Block] = []
+    loops = 0
+    for s in made:
+        if not result or result[-1].title != s.section:
+            result.append(Block(s.section))
+        if isinstance(s, Statement):
+            left = s.left or (_definition(s.node, where, dialect, declared or {}),)
+            result[-1].lines.append(Line(left, _code(s.right, where)))
+        elif len(s.angles) == 1:
+            result[-1].lines += _both(s, where, dialect, declared or {})
+        else:
+            result[-1].lines += _loop(s, loops, where, dialect, declared or {})
+            loops += 1
+    return result
+
+
+def _code(text: Text, where: Mapping[Index, str]) -> str:
+    return "".join(t if isinstance(t, str) else where[t] for t in text.tokens)
+
+
+def _both(
+    s: SineLoop, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
+) -> Iterator[Line]:
+    for node in s.makes:
+        if node not in declared:
+            yield Line((), dialect.reserve.format(name=where[node]))
+    sine, cosine = (where[node] for node in s.makes)
+    yield Line((), dialect.pair.format(angle=_code(s.angles[0], where), sine=sine, cosine=cosine))
+
+
+def _loop(
+    s: SineLoop,
+    loops: int,
+    where: Mapping[Index, str],
+    dialect: Dialect,
+    declared: Mapping[Index, str],
+) -> Iterator[Line]:
+    """The loop, with arrays of its own, and the variables that it makes."""
+    assert dialect.loop is not None
+    number = f"{loops + 1}" if loops else ""
+    yield from (
+        Line((), line) for line in dialect.loop([_code(angle, where) for angle in s.angles], number)
+    )
+    for k, pair in enumerate(s.pairs):
+        for node, array in zip(pair, (SINES, COSINES), strict=True):
+            if node is not None:
+                yield Line((_definition(node, where, dialect, declared),), f"{array}{number}[{k}]")
+
+
+def _definition(
+    node: Index | None, where: Mapping[Index, str], dialect: Dialect, declared: Mapping[Index, str]
+) -> str:
+    assert node is not None  # a statement without entries to store defines a variable
+    return declared.get(node) or dialect.declare.format(name=where[node])

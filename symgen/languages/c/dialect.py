@@ -1,0 +1,65 @@
+"""How straight-line C is written."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from symgen.languages.c.layout import wrapped
+from symgen.languages.c.options import COptions
+from symgen.languages.c.text import SUFFIX, literal
+from symgen.languages.c.trig import INLINE
+from symgen.languages.dialect import COSINES, SINES, Dialect, Text, call, functions, pattern
+from symgen.languages.module import Module
+from symgen.numbers.operations import Op
+
+
+def dialect(module: Module) -> Dialect:
+    """How straight-line C is written for a module's scalar, with sines of the C library or its
+    own."""
+    scalar, inline, real = (
+        module[COptions].scalar,
+        module[COptions].trig == "inline",
+        f"{module.name}_real",
+    )
+    return Dialect(
+        operations=functions(partial(_function, module)),
+        literal=lambda x: literal(x, scalar),
+        input=lambda array, k: f"{array}[{k}]",
+        declare=f"const {real} {{name}}",
+        entry=lambda array, shape, k: f"{array}[{place(shape, k)}]",
+        pair=f"{module.name}_sincos({{angle}}, &{{sine}}, &{{cosine}});" if inline else "",
+        reserve=f"{real} {{name}};",
+        loop=partial(_loop, module.name, real) if inline else None,
+    )
+
+
+def _function(module: Module, op: Op) -> Callable[[Text], Text]:
+    """How a function of the table is written: a call of the module's own, or as its row says."""
+    if op.name in own_functions(module):
+        return call(f"{module.name}_{op.name}")
+    scalar = module[COptions].scalar
+    columns = {"f": SUFFIX[scalar], "real": f"{module.name}_real", "zero": literal(0.0, scalar)}
+    return pattern(op.c.format(name=op.name, a="{a}", **columns))
+
+
+def own_functions(module: Module) -> tuple[str, ...]:
+    """The functions that the module brings itself."""
+    return INLINE if module[COptions].trig == "inline" else ()
+
+
+def _loop(name: str, real: str, angles: Sequence[str], number: str) -> list[str]:
+    """Sines, in the place of their angles, and cosines; arrays are filled up to whole vectors with
+    zeros."""
+    size = f"{name.upper()}_FILLED({len(angles)})"
+    sines, cosines = f"{SINES}{number}", f"{COSINES}{number}"
+    return [
+        *wrapped(f"{real} {sines}[{size}] = {{", angles, "}; /* angles until the loop */"),
+        f"{real} {cosines}[{size}];",
+        f"for (int k = 0; k < {size}; ++k) {{",
+        f"    {name}_sincos({sines}[k], &{sines}[k], &{cosines}[k]);",
+        "}",
+    ]
+
+
+def place(shape: tuple[int, ...], k: int) -> str:
+    """The index of entry `k` of an array, in rows and columns where it has them."""
+    return str(k) if len(shape) == 1 else f"{shape[-1]} * {k // shape[-1]} + {k % shape[-1]}"

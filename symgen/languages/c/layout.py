@@ -1,0 +1,98 @@
+"""How lines of C are laid out: heads of functions, wrapped lists, aligned assignments."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from symgen.languages.blocks import Block, Line
+from symgen.languages.c.text import comment
+from symgen.languages.describe import Argument
+
+WIDTH: Final = 110
+"""Longest line of a declaration."""
+
+SHORTEST: Final = 30
+"""Characters before a break in a sum at least."""
+
+CHECKS_A_LINE: Final = 6
+
+NEWLINE: Final = "\n"
+
+
+def joined(terms: Sequence[str], operator: str) -> str:
+    """Terms with an operator between, a few on a line."""
+    rows = [
+        operator.join(terms[k : k + CHECKS_A_LINE]) for k in range(0, len(terms), CHECKS_A_LINE)
+    ]
+    return f"{NEWLINE}       {operator}".join(rows)
+
+
+def arrays(line: Line) -> Iterator[str]:
+    """The arrays that a line of code names."""
+    for text in (line.right, *line.left):
+        for part in text.split("[")[:-1]:
+            yield part.split("(")[-1].split(" ")[-1].lstrip("-&")
+
+
+def constant(a: Argument) -> str:
+    """The qualifier of an array."""
+    return "const " if a.direction == "in" else ""
+
+
+def head(start: str, parameters: Sequence[str]) -> str:
+    """A function's head, its parameters wrapped under the opening bracket."""
+    return NEWLINE.join(wrapped(f"{start}(", parameters, ")"))
+
+
+def wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
+    """Parts with commas between them, the lines after the first under the end of `start`."""
+    lines = [start]
+    for part in (f"{text}, " for text in parts):
+        if len(lines[-1]) + len(part) > WIDTH and lines[-1] != start:
+            lines.append(" " * len(start))
+        lines[-1] += part
+    *others, last = (line.rstrip() for line in lines)
+    return [*others, last.removesuffix(",") + end]
+
+
+def block(b: Block) -> list[str]:
+    """A step of the algorithm: its heading, if it has one, and its lines."""
+    width = max((len(line.left[0]) for line in b.lines if len(line.left) == 1), default=0)
+    heading = [f"/* {comment(b.title)} */"] if b.title else []
+    return heading + [text for line in b.lines for text in _statement(line, width)]
+
+
+def _broken(start: str, text: str) -> Iterator[str]:
+    """An assignment, its right side on several lines where it is long: broken before the last sum
+    that is least deep in parentheses."""
+    while len(start) + len(text) > WIDTH:
+        places = _sums(text[: WIDTH - len(start)])
+        if not places:
+            break
+        least = min(depth for _, depth in places)
+        place = max(k for k, depth in places if depth == least)
+        yield start + text[:place].rstrip()
+        start, text = " " * len(start), text[place:]
+    yield start + text
+
+
+def _sums(text: str) -> list[tuple[int, int]]:
+    """Where there is a sign between two terms, and how deep in parentheses."""
+    found, depth = [], 0
+    for k, c in enumerate(text):
+        depth += (c in "([") - (c in ")]")
+        if c in "+-" and text[k - 1 : k + 2] in (" + ", " - ") and k > SHORTEST:
+            found.append((k, depth))
+    return found
+
+
+def _statement(line: Line, width: int) -> Iterator[str]:
+    """One assignment a line, equals signs aligned; entries that share a value share lines."""
+    if not line.left:
+        yield line.right
+        return
+    if len(line.left) == 1:
+        start = f"{line.left[0]:{width}} = "
+        yield from _broken(start, f"{line.right};")
+        return
+    for k in range(0, len(line.left), 3):
+        yield " ".join(f"{left} = {line.right};" for left in line.left[k : k + 3])

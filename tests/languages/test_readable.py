@@ -1,0 +1,42 @@
+"""What a reader of generated code needs: names, headings, numbers as the file has them."""
+
+import re
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[2] / "generated"
+FILES = sorted(path for path in FOLDER.glob("*/*_*.c") if not path.stem.endswith("selftest"))
+
+
+def code(path):
+    """A C file without the comment at its head."""
+    return path.read_text().split("*/\n", 1)[1]
+
+
+def variables(path):
+    """Every variable of a C file: constants, and slots of the work array once each."""
+    text = code(path)
+    local = re.findall(r"^    (?:const )?\w+_real (\w+)(?: +=.*)?;$", text, re.MULTILINE)
+    slots = re.findall(r"(\w+) = \d+", " ".join(re.findall(r"enum \{(.*?)\}", text, re.DOTALL)))
+    return [*local, *dict.fromkeys(slots)]
+
+
+def anonymous(names):
+    return [name for name in names if re.fullmatch(r"t\d+|w\[\d+\]", name)]
+
+
+def table():
+    """Lines of a table: a file's variables, those without a name, and their share."""
+    every = {path.name: variables(path) for path in FILES}
+    every["all"] = [name for names in every.values() for name in names]
+    rows = [(name, len(names), len(anonymous(names))) for name, names in every.items()]
+    return [f"{name:34} {n:5} {t:5} {100 * t / max(n, 1):4.0f} %" for name, n, t in rows]
+
+
+if __name__ == "__main__":
+    print("\n".join(table()))
+
+
+def test_most_variables_have_names():
+    names = [name for path in FILES for name in variables(path)]
+    assert len(names) > 1000
+    assert len(anonymous(names)) <= 0.35 * len(names), "\n".join(table())
