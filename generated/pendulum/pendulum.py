@@ -168,12 +168,12 @@ def mass_matrix(q: ArrayLike) -> Array:
     M = np.zeros(batch + (2, 2), taken[0].dtype)
 
     # body 2, lower: composite body
-    t1 = 0.3 * cos(q2)
-    t2 = t1 + 0.2
-    M[..., 0, 1] = M[..., 1, 0] = t2
+    f2_1_y = 0.3 * cos(q2)
+    n2_1_z = f2_1_y + 0.2
+    M[..., 0, 1] = M[..., 1, 0] = n2_1_z
 
     # body 1, upper: composite body
-    M[..., 0, 0] = 2.0 * t1 + 0.2 + 1.0
+    M[..., 0, 0] = 2.0 * f2_1_y + 0.2 + 1.0
 
     # constant entries
     M[..., 1, 1] = 0.2

@@ -18,15 +18,15 @@
 void pendulum_bias(const pendulum_real q[2], const pendulum_real qd[2], pendulum_real tau_b[2])
 {
     /* body 1, upper: motion */
-    const double a1_y = 9.81 * sin(q[0]);
+    const pendulum_real a1_y = 9.81 * sin(q[0]);
 
     /* body 2, lower: motion */
-    const double w2_z = qd[0] + qd[1];
-    const double s2   = sin(q[1]);
+    const pendulum_real w2_z = qd[0] + qd[1];
+    const pendulum_real s2   = sin(q[1]);
 
     /* body 2, lower: forces */
-    const double n2_z = 0.3 * (a1_y * cos(q[1]) + s2 * (qd[0] * qd[0] + 9.81 * cos(q[0])));
-    tau_b[1]          = n2_z;
+    const pendulum_real n2_z = 0.3 * (a1_y * cos(q[1]) + s2 * (qd[0] * qd[0] + 9.81 * cos(q[0])));
+    tau_b[1]                 = n2_z;
 
     /* body 1, upper: forces */
     tau_b[0] = n2_z - 0.3 * (w2_z * w2_z) * s2 + 1.2 * a1_y;

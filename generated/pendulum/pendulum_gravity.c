@@ -17,11 +17,11 @@
 void pendulum_gravity(const pendulum_real q[2], pendulum_real tau_g[2])
 {
     /* body 1, upper: motion */
-    const double a1_y = 9.81 * sin(q[0]);
+    const pendulum_real a1_y = 9.81 * sin(q[0]);
 
     /* body 2, lower: forces */
-    const double n2_z = 0.3 * (a1_y * cos(q[1]) + 9.81 * cos(q[0]) * sin(q[1]));
-    tau_g[1]          = n2_z;
+    const pendulum_real n2_z = 0.3 * (a1_y * cos(q[1]) + 9.81 * cos(q[0]) * sin(q[1]));
+    tau_g[1]                 = n2_z;
 
     /* body 1, upper: forces */
     tau_g[0] = 1.2 * a1_y + n2_z;

@@ -20,20 +20,20 @@ void pendulum_inverse_dynamics(const pendulum_real q[2], const pendulum_real qd[
                                const pendulum_real qdd[2], pendulum_real tau[2])
 {
     /* body 1, upper: motion */
-    const double a1_y = 9.81 * sin(q[0]);
+    const pendulum_real a1_y = 9.81 * sin(q[0]);
 
     /* body 2, lower: motion */
-    const double wd2_z = qdd[0] + qdd[1];
-    const double w2_z  = qd[0] + qd[1];
-    const double c2    = cos(q[1]);
-    const double s2    = sin(q[1]);
+    const pendulum_real wd2_z = qdd[0] + qdd[1];
+    const pendulum_real w2_z  = qd[0] + qd[1];
+    const pendulum_real c2    = cos(q[1]);
+    const pendulum_real s2    = sin(q[1]);
 
     /* body 2, lower: forces */
-    const double t6   = 0.3 * (c2 * (qdd[0] + a1_y) + s2 * (qd[0] * qd[0] + 9.81 * cos(q[0])));
-    const double n2_z = 0.2 * wd2_z + t6;
-    tau[1]            = n2_z;
+    const pendulum_real t6   = 0.3 * (c2 * (qdd[0] + a1_y) + s2 * (qd[0] * qd[0] + 9.81 * cos(q[0])));
+    const pendulum_real n2_z = 0.2 * wd2_z + t6;
+    tau[1]                   = n2_z;
 
     /* body 1, upper: forces */
-    const double t8 = 0.3 * wd2_z * c2 - 0.3 * (w2_z * w2_z) * s2 + n2_z;
-    tau[0]          = 1.2 * a1_y + qdd[0] + t8;
+    const pendulum_real t8 = 0.3 * wd2_z * c2 - 0.3 * (w2_z * w2_z) * s2 + n2_z;
+    tau[0]                 = 1.2 * a1_y + qdd[0] + t8;
 }

@@ -17,12 +17,12 @@
 void pendulum_mass_matrix(const pendulum_real q[2], pendulum_real M[4])
 {
     /* body 2, lower: composite body */
-    const double t1 = 0.3 * cos(q[1]);
-    const double t2 = t1 + 0.2;
-    M[2 * 0 + 1] = t2; M[2 * 1 + 0] = t2;
+    const pendulum_real f2_1_y = 0.3 * cos(q[1]);
+    const pendulum_real n2_1_z = f2_1_y + 0.2;
+    M[2 * 0 + 1] = n2_1_z; M[2 * 1 + 0] = n2_1_z;
 
     /* body 1, upper: composite body */
-    M[2 * 0 + 0] = 2.0 * t1 + 0.2 + 1.0;
+    M[2 * 0 + 0] = 2.0 * f2_1_y + 0.2 + 1.0;
 
     /* constant entries */
     M[2 * 1 + 1] = 0.2;

@@ -157,458 +157,458 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     a1_z = 9.81 * (1.0 - (q5 * q5_5 + q4 * q4_4)) + qdd3 + (qd2 * qd4 - qd1 * qd5)
 
     # body 7, fl_hip: motion
-    t6 = qd6 * qd6
-    t7 = qd4 * qd5
-    t8 = 0.047 * (t7 - qdd6)
-    t9 = qd4 * qd6
-    t10 = 0.047 * (qd4 * qd4 + t6)
-    t11 = qd5 * qd6
-    t12 = 0.047 * (qdd4 + t11)
-    t13 = a1_x + t8
+    qd6_qd6 = qd6 * qd6
+    qd4_qd5 = qd4 * qd5
+    t8 = 0.047 * (qdd6 - qd4_qd5)
+    qd4_qd6 = qd4 * qd6
+    t10 = 0.047 * (qd4 * qd4 + qd6_qd6)
+    qd5_qd6 = qd5 * qd6
+    t12 = 0.047 * (qdd4 + qd5_qd6)
+    t13 = a1_x - t8
     t14 = a1_y - t10
     t15 = a1_z + t12
     c8 = cos(q8)
     s8 = sin(q8)
     wd7_z = qdd4 + qdd7
     w7_x = qd6 * c8 - qd5 * s8
-    t20 = qd6 * s8 + qd5 * c8
+    neg_w7_y = qd6 * s8 + qd5 * c8
     w7_z = qd4 + qd7
-    t22 = qdd5 * s8 - qdd6 * c8 + qd7 * t20
-    t23 = qdd6 * s8 + qdd5 * c8 + qd7 * w7_x
-    t24 = w7_x * t20
-    t25 = w7_x * w7_z
-    t26 = w7_x * w7_x
-    t27 = t20 * w7_z
-    t28 = t22 + t27
-    a7_x = 0.1805 * (t25 - t23) - (t14 * s8 - t15 * c8)
-    a7_y = 0.1805 * (t22 - t27) - (t15 * s8 + t14 * c8)
-    a7_z = t13 - 0.1805 * (t20 * t20 + t26)
+    neg_wd7_x = qdd5 * s8 - qdd6 * c8 + qd7 * neg_w7_y
+    neg_wd7_y = qdd6 * s8 + qdd5 * c8 + qd7 * w7_x
+    neg_w7_xy = w7_x * neg_w7_y
+    w7_xz = w7_x * w7_z
+    w7_xx = w7_x * w7_x
+    neg_w7_yz = neg_w7_y * w7_z
+    neg_U7_zy = neg_wd7_x + neg_w7_yz
+    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t14 * s8 - t15 * c8)
+    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (t15 * s8 + t14 * c8)
+    a7_z = t13 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
 
     # body 10, fr_hip: motion
-    t32 = a1_x - t8
+    t32 = a1_x + t8
     t33 = a1_y + t10
     t34 = a1_z - t12
     c11 = cos(q11)
     s11 = sin(q11)
     wd10_z = qdd4 + qdd10
     w10_x = qd6 * c11 - qd5 * s11
-    t39 = qd6 * s11 + qd5 * c11
+    neg_w10_y = qd6 * s11 + qd5 * c11
     w10_z = qd4 + qd10
-    t41 = qdd5 * s11 - qdd6 * c11 + qd10 * t39
-    t42 = qdd6 * s11 + qdd5 * c11 + qd10 * w10_x
-    t43 = w10_x * t39
-    t44 = w10_x * w10_z
-    t45 = w10_x * w10_x
-    t46 = t39 * w10_z
-    t47 = t41 + t46
-    a10_x = 0.1805 * (t44 - t42) - (t33 * s11 - t34 * c11)
-    a10_y = 0.1805 * (t41 - t46) - (t34 * s11 + t33 * c11)
-    a10_z = t32 - 0.1805 * (t39 * t39 + t45)
+    neg_wd10_x = qdd5 * s11 - qdd6 * c11 + qd10 * neg_w10_y
+    neg_wd10_y = qdd6 * s11 + qdd5 * c11 + qd10 * w10_x
+    neg_w10_xy = w10_x * neg_w10_y
+    w10_xz = w10_x * w10_z
+    w10_xx = w10_x * w10_x
+    neg_w10_yz = neg_w10_y * w10_z
+    neg_U10_zy = neg_wd10_x + neg_w10_yz
+    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t33 * s11 - t34 * c11)
+    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (t34 * s11 + t33 * c11)
+    a10_z = t32 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
 
     # body 13, rl_hip: motion
     c14 = cos(q14)
     s14 = sin(q14)
     wd13_z = qdd4 + qdd13
     w13_x = qd6 * c14 - qd5 * s14
-    t55 = qd6 * s14 + qd5 * c14
+    neg_w13_y = qd6 * s14 + qd5 * c14
     w13_z = qd4 + qd13
-    t57 = qdd5 * s14 - qdd6 * c14 + qd13 * t55
-    t58 = qdd6 * s14 + qdd5 * c14 + qd13 * w13_x
-    t59 = w13_x * t55
-    t60 = w13_x * w13_z
-    t61 = w13_x * w13_x
-    t62 = t55 * w13_z
-    t63 = t57 + t62
-    t64 = t14 * s14 - t15 * c14 + 0.1805 * (t60 - t58)
-    t65 = t15 * s14 + t14 * c14 + 0.1805 * (t57 - t62)
-    a13_z = 0.1805 * (t55 * t55 + t61) + t13
+    neg_wd13_x = qdd5 * s14 - qdd6 * c14 + qd13 * neg_w13_y
+    neg_wd13_y = qdd6 * s14 + qdd5 * c14 + qd13 * w13_x
+    neg_w13_xy = w13_x * neg_w13_y
+    w13_xz = w13_x * w13_z
+    w13_xx = w13_x * w13_x
+    neg_w13_yz = neg_w13_y * w13_z
+    neg_U13_zy = neg_wd13_x + neg_w13_yz
+    neg_a13_x = t14 * s14 - t15 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
+    a14_z = t15 * s14 + t14 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
+    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t13
 
     # body 16, rr_hip: motion
     c17 = cos(q17)
     s17 = sin(q17)
     wd16_z = qdd4 + qdd16
     w16_x = qd6 * c17 - qd5 * s17
-    t71 = qd6 * s17 + qd5 * c17
+    neg_w16_y = qd6 * s17 + qd5 * c17
     w16_z = qd4 + qd16
-    t73 = qdd5 * s17 - qdd6 * c17 + qd16 * t71
-    t74 = qdd6 * s17 + qdd5 * c17 + qd16 * w16_x
-    t75 = w16_x * t71
-    t76 = w16_x * w16_z
-    t77 = w16_x * w16_x
-    t78 = t71 * w16_z
-    t79 = t73 + t78
-    t80 = t33 * s17 - t34 * c17 + 0.1805 * (t76 - t74)
-    t81 = t34 * s17 + t33 * c17 + 0.1805 * (t73 - t78)
-    a16_z = 0.1805 * (t71 * t71 + t77) + t32
+    neg_wd16_x = qdd5 * s17 - qdd6 * c17 + qd16 * neg_w16_y
+    neg_wd16_y = qdd6 * s17 + qdd5 * c17 + qd16 * w16_x
+    neg_w16_xy = w16_x * neg_w16_y
+    w16_xz = w16_x * w16_z
+    w16_xx = w16_x * w16_x
+    neg_w16_yz = neg_w16_y * w16_z
+    neg_U16_zy = neg_wd16_x + neg_w16_yz
+    neg_a16_x = t33 * s17 - t34 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
+    a17_z = t34 * s17 + t33 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
+    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t32
 
     # body 8, fl_thigh: motion
     c9 = cos(q9)
     s9 = sin(q9)
-    t85 = t22 * c9 - wd7_z * s9
-    t86 = wd7_z * c9 + t22 * s9
-    wd8_z = qdd8 + t23
+    t85 = neg_wd7_x * c9 - wd7_z * s9
+    t86 = wd7_z * c9 + neg_wd7_x * s9
+    wd8_z = qdd8 + neg_wd7_y
     w8_x = w7_x * c9 + w7_z * s9
     w8_y = w7_z * c9 - w7_x * s9
-    w8_z = qd8 + t20
+    w8_z = qd8 + neg_w7_y
     wd8_x = qd8 * w8_y - t85
     wd8_y = t86 - qd8 * w8_x
-    t93 = w8_y * w8_y
-    t94 = w8_z * w8_z
-    t95 = t93 + t94
-    t96 = w8_x * w8_y
-    U8_xy = t96 - wd8_z
-    t98 = w8_x * w8_z
-    U8_yx = wd8_z + t96
-    t100 = w8_x * w8_x
-    t101 = w8_y * w8_z
-    U8_zx = t98 - wd8_y
-    U8_zy = wd8_x + t101
+    w8_yy = w8_y * w8_y
+    w8_zz = w8_z * w8_z
+    neg_U8_xx = w8_yy + w8_zz
+    w8_xy = w8_x * w8_y
+    U8_xy = w8_xy - wd8_z
+    w8_xz = w8_x * w8_z
+    U8_yx = wd8_z + w8_xy
+    w8_xx = w8_x * w8_x
+    w8_yz = w8_y * w8_z
+    U8_zx = w8_xz - wd8_y
+    U8_zy = wd8_x + w8_yz
     a8_x = a7_x * c9 + a7_z * s9
     a8_y = a7_z * c9 - a7_x * s9
 
     # body 11, fr_thigh: motion
     c12 = cos(q12)
     s12 = sin(q12)
-    t108 = t41 * c12 - wd10_z * s12
-    t109 = wd10_z * c12 + t41 * s12
-    wd11_z = qdd11 + t42
+    t108 = neg_wd10_x * c12 - wd10_z * s12
+    t109 = wd10_z * c12 + neg_wd10_x * s12
+    wd11_z = qdd11 + neg_wd10_y
     w11_x = w10_x * c12 + w10_z * s12
     w11_y = w10_z * c12 - w10_x * s12
-    w11_z = qd11 + t39
+    w11_z = qd11 + neg_w10_y
     wd11_x = qd11 * w11_y - t108
     wd11_y = t109 - qd11 * w11_x
-    t116 = w11_y * w11_y
-    t117 = w11_z * w11_z
-    t118 = t116 + t117
-    t119 = w11_x * w11_y
-    U11_xy = t119 - wd11_z
-    t121 = w11_x * w11_z
-    U11_yx = wd11_z + t119
-    t123 = w11_x * w11_x
-    t124 = w11_y * w11_z
-    U11_zx = t121 - wd11_y
-    U11_zy = wd11_x + t124
+    w11_yy = w11_y * w11_y
+    w11_zz = w11_z * w11_z
+    neg_U11_xx = w11_yy + w11_zz
+    w11_xy = w11_x * w11_y
+    U11_xy = w11_xy - wd11_z
+    w11_xz = w11_x * w11_z
+    U11_yx = wd11_z + w11_xy
+    w11_xx = w11_x * w11_x
+    w11_yz = w11_y * w11_z
+    U11_zx = w11_xz - wd11_y
+    U11_zy = wd11_x + w11_yz
     a11_x = a10_x * c12 + a10_z * s12
     a11_y = a10_z * c12 - a10_x * s12
 
     # body 14, rl_thigh: motion
     c15 = cos(q15)
     s15 = sin(q15)
-    t131 = t57 * c15 - wd13_z * s15
-    t132 = wd13_z * c15 + t57 * s15
-    wd14_z = qdd14 + t58
+    t131 = neg_wd13_x * c15 - wd13_z * s15
+    t132 = wd13_z * c15 + neg_wd13_x * s15
+    wd14_z = qdd14 + neg_wd13_y
     w14_x = w13_x * c15 + w13_z * s15
     w14_y = w13_z * c15 - w13_x * s15
-    w14_z = qd14 + t55
+    w14_z = qd14 + neg_w13_y
     wd14_x = qd14 * w14_y - t131
     wd14_y = t132 - qd14 * w14_x
-    t139 = w14_y * w14_y
-    t140 = w14_z * w14_z
-    t141 = t139 + t140
-    t142 = w14_x * w14_y
-    U14_xy = t142 - wd14_z
-    t144 = w14_x * w14_z
-    U14_yx = wd14_z + t142
-    t146 = w14_x * w14_x
-    t147 = w14_y * w14_z
-    U14_zx = t144 - wd14_y
-    U14_zy = wd14_x + t147
-    a14_x = a13_z * s15 - t64 * c15
-    a14_y = a13_z * c15 + t64 * s15
+    w14_yy = w14_y * w14_y
+    w14_zz = w14_z * w14_z
+    neg_U14_xx = w14_yy + w14_zz
+    w14_xy = w14_x * w14_y
+    U14_xy = w14_xy - wd14_z
+    w14_xz = w14_x * w14_z
+    U14_yx = wd14_z + w14_xy
+    w14_xx = w14_x * w14_x
+    w14_yz = w14_y * w14_z
+    U14_zx = w14_xz - wd14_y
+    U14_zy = wd14_x + w14_yz
+    a14_x = a13_z * s15 - neg_a13_x * c15
+    a14_y = a13_z * c15 + neg_a13_x * s15
 
     # body 17, rr_thigh: motion
     c18 = cos(q18)
     s18 = sin(q18)
-    t154 = t73 * c18 - wd16_z * s18
-    t155 = wd16_z * c18 + t73 * s18
-    wd17_z = qdd17 + t74
+    t154 = neg_wd16_x * c18 - wd16_z * s18
+    t155 = wd16_z * c18 + neg_wd16_x * s18
+    wd17_z = qdd17 + neg_wd16_y
     w17_x = w16_x * c18 + w16_z * s18
     w17_y = w16_z * c18 - w16_x * s18
-    w17_z = qd17 + t71
+    w17_z = qd17 + neg_w16_y
     wd17_x = qd17 * w17_y - t154
     wd17_y = t155 - qd17 * w17_x
-    t162 = w17_y * w17_y
-    t163 = w17_z * w17_z
-    t164 = t162 + t163
-    t165 = w17_x * w17_y
-    U17_xy = t165 - wd17_z
-    t167 = w17_x * w17_z
-    U17_yx = wd17_z + t165
-    t169 = w17_x * w17_x
-    t170 = w17_y * w17_z
-    U17_zx = t167 - wd17_y
-    U17_zy = wd17_x + t170
-    a17_x = a16_z * s18 - t80 * c18
-    a17_y = a16_z * c18 + t80 * s18
+    w17_yy = w17_y * w17_y
+    w17_zz = w17_z * w17_z
+    neg_U17_xx = w17_yy + w17_zz
+    w17_xy = w17_x * w17_y
+    U17_xy = w17_xy - wd17_z
+    w17_xz = w17_x * w17_z
+    U17_yx = wd17_z + w17_xy
+    w17_xx = w17_x * w17_x
+    w17_yz = w17_y * w17_z
+    U17_zx = w17_xz - wd17_y
+    U17_zy = wd17_x + w17_yz
+    a17_x = a16_z * s18 - neg_a16_x * c18
+    a17_y = a16_z * c18 + neg_a16_x * s18
 
     # body 9, fl_calf: motion
-    t175 = q10 + 3.10813964539713
-    t176 = cos(t175)
-    t177 = sin(t175)
+    theta10 = q10 + 3.10813964539713
+    ctheta10 = cos(theta10)
+    stheta10 = sin(theta10)
     wd9_z = qdd9 + wd8_z
     t179 = qd8 + qd9
-    w9_x = w8_x * t176 + w8_y * t177
-    w9_y = w8_y * t176 - w8_x * t177
+    w9_x = w8_x * ctheta10 + w8_y * stheta10
+    w9_y = w8_y * ctheta10 - w8_x * stheta10
     w9_z = qd9 + w8_z
-    wd9_x = t179 * w9_y - (t85 * t176 - t86 * t177)
-    t184 = w9_y * w9_y
-    t185 = w9_z * w9_z
-    t186 = w9_x * w9_y
-    U9_yx = wd9_z + t186
-    t188 = w9_x * w9_x
-    t189 = w9_y * w9_z
-    U9_zx = w9_x * w9_z - (t86 * t176 + t85 * t177 - t179 * w9_x)
-    U9_zy = wd9_x + t189
+    wd9_x = t179 * w9_y - (t85 * ctheta10 - t86 * stheta10)
+    w9_yy = w9_y * w9_y
+    w9_zz = w9_z * w9_z
+    w9_xy = w9_x * w9_y
+    U9_yx = wd9_z + w9_xy
+    w9_xx = w9_x * w9_x
+    w9_yz = w9_y * w9_z
+    U9_zx = w9_x * w9_z - (t86 * ctheta10 + t85 * stheta10 - t179 * w9_x)
+    U9_zy = wd9_x + w9_yz
 
     # body 12, fr_calf: motion
-    t192 = q13 + 3.10813964539713
-    t193 = cos(t192)
-    t194 = sin(t192)
+    theta13 = q13 + 3.10813964539713
+    ctheta13 = cos(theta13)
+    stheta13 = sin(theta13)
     wd12_z = qdd12 + wd11_z
     t196 = qd11 + qd12
-    w12_x = w11_x * t193 + w11_y * t194
-    w12_y = w11_y * t193 - w11_x * t194
+    w12_x = w11_x * ctheta13 + w11_y * stheta13
+    w12_y = w11_y * ctheta13 - w11_x * stheta13
     w12_z = qd12 + w11_z
-    wd12_x = t196 * w12_y - (t108 * t193 - t109 * t194)
-    t201 = w12_y * w12_y
-    t202 = w12_z * w12_z
-    t203 = w12_x * w12_y
-    U12_yx = wd12_z + t203
-    t205 = w12_x * w12_x
-    t206 = w12_y * w12_z
-    U12_zx = w12_x * w12_z - (t109 * t193 + t108 * t194 - t196 * w12_x)
-    U12_zy = wd12_x + t206
+    wd12_x = t196 * w12_y - (t108 * ctheta13 - t109 * stheta13)
+    w12_yy = w12_y * w12_y
+    w12_zz = w12_z * w12_z
+    w12_xy = w12_x * w12_y
+    U12_yx = wd12_z + w12_xy
+    w12_xx = w12_x * w12_x
+    w12_yz = w12_y * w12_z
+    U12_zx = w12_x * w12_z - (t109 * ctheta13 + t108 * stheta13 - t196 * w12_x)
+    U12_zy = wd12_x + w12_yz
 
     # body 15, rl_calf: motion
-    t209 = q16 + 3.10813964539713
-    t210 = cos(t209)
-    t211 = sin(t209)
+    theta16 = q16 + 3.10813964539713
+    ctheta16 = cos(theta16)
+    stheta16 = sin(theta16)
     wd15_z = qdd15 + wd14_z
     t213 = qd14 + qd15
-    w15_x = w14_x * t210 + w14_y * t211
-    w15_y = w14_y * t210 - w14_x * t211
+    w15_x = w14_x * ctheta16 + w14_y * stheta16
+    w15_y = w14_y * ctheta16 - w14_x * stheta16
     w15_z = qd15 + w14_z
-    wd15_x = t213 * w15_y - (t131 * t210 - t132 * t211)
-    t218 = w15_y * w15_y
-    t219 = w15_z * w15_z
-    t220 = w15_x * w15_y
-    U15_yx = wd15_z + t220
-    t222 = w15_x * w15_x
-    t223 = w15_y * w15_z
-    U15_zx = w15_x * w15_z - (t132 * t210 + t131 * t211 - t213 * w15_x)
-    U15_zy = wd15_x + t223
+    wd15_x = t213 * w15_y - (t131 * ctheta16 - t132 * stheta16)
+    w15_yy = w15_y * w15_y
+    w15_zz = w15_z * w15_z
+    w15_xy = w15_x * w15_y
+    U15_yx = wd15_z + w15_xy
+    w15_xx = w15_x * w15_x
+    w15_yz = w15_y * w15_z
+    U15_zx = w15_x * w15_z - (t132 * ctheta16 + t131 * stheta16 - t213 * w15_x)
+    U15_zy = wd15_x + w15_yz
 
     # body 18, rr_calf: motion
-    t226 = q19 + 3.10813964539713
-    t227 = cos(t226)
-    t228 = sin(t226)
+    theta19 = q19 + 3.10813964539713
+    ctheta19 = cos(theta19)
+    stheta19 = sin(theta19)
     wd18_z = qdd18 + wd17_z
     t230 = qd17 + qd18
-    w18_x = w17_x * t227 + w17_y * t228
-    w18_y = w17_y * t227 - w17_x * t228
+    w18_x = w17_x * ctheta19 + w17_y * stheta19
+    w18_y = w17_y * ctheta19 - w17_x * stheta19
     w18_z = qd18 + w17_z
-    wd18_x = t230 * w18_y - (t154 * t227 - t155 * t228)
-    t235 = w18_y * w18_y
-    t236 = w18_z * w18_z
-    t237 = w18_x * w18_y
-    U18_yx = wd18_z + t237
-    t239 = w18_x * w18_x
-    t240 = w18_y * w18_z
-    U18_zx = w18_x * w18_z - (t155 * t227 + t154 * t228 - t230 * w18_x)
-    U18_zy = wd18_x + t240
+    wd18_x = t230 * w18_y - (t154 * ctheta19 - t155 * stheta19)
+    w18_yy = w18_y * w18_y
+    w18_zz = w18_z * w18_z
+    w18_xy = w18_x * w18_y
+    U18_yx = wd18_z + w18_xy
+    w18_xx = w18_x * w18_x
+    w18_yz = w18_y * w18_z
+    U18_zx = w18_x * w18_z - (t155 * ctheta19 + t154 * stheta19 - t230 * w18_x)
+    U18_zy = wd18_x + w18_yz
 
     # body 18, rr_calf: forces
-    t243 = 0.0297786611519054 * (t235 + t236)
+    neg_f18_x = 0.0297786611519054 * (w18_yy + w18_zz)
     f18_y = 0.0297786611519054 * U18_yx
     f18_z = 0.0297786611519054 * U18_zx
     t246 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
     n18_x = 1.261184674531e-05 * U18_zy + t246
     t248 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx
-    t249 = 0.00484778630650938 * t237 + 0.0048730100000000005 * wd18_z
-    t250 = 0.00249545180452967 * (t240 - wd18_x) - t249
-    a18_y = t227 * (a17_y - 0.2 * U17_yx) - (0.2 * t164 + a17_x) * t228
-    t252 = 0.00249545180452967 * (t236 - t239) - t248
-    n18_y = t252 - 0.0297786611519054 * (t81 - 0.2 * U17_zx)
-    n18_z = 0.0297786611519054 * a18_y - (t250 - 5.560447774483e-05 * (t235 - t239))
+    t249 = 0.00484778630650938 * w18_xy + 0.0048730100000000005 * wd18_z
+    t250 = 0.00249545180452967 * (w18_yz - wd18_x) - t249
+    a18_y = ctheta19 * (a17_y - 0.2 * U17_yx) - (0.2 * neg_U17_xx + a17_x) * stheta19
+    t252 = 0.00249545180452967 * (w18_zz - w18_xx) - t248
+    n18_y = t252 - 0.0297786611519054 * (a17_z - 0.2 * U17_zx)
+    n18_z = 0.0297786611519054 * a18_y - (t250 - 5.560447774483e-05 * (w18_yy - w18_xx))
     tau[..., 17] = n18_z
-    t255 = t227 * f18_y - t228 * t243
+    t255 = ctheta19 * f18_y - stheta19 * neg_f18_x
 
     # body 15, rl_calf: forces
-    t256 = 0.0297786611519054 * (t218 + t219)
+    neg_f15_x = 0.0297786611519054 * (w15_yy + w15_zz)
     f15_y = 0.0297786611519054 * U15_yx
     f15_z = 0.0297786611519054 * U15_zx
     t259 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
     n15_x = 1.261184674531e-05 * U15_zy - t259
     t261 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
-    t262 = 0.00484778630650938 * t220 + 0.0048730100000000005 * wd15_z
-    t263 = 0.00249545180452967 * (t223 - wd15_x) + t262
-    a15_y = t210 * (a14_y - 0.2 * U14_yx) - (0.2 * t141 + a14_x) * t211
-    t265 = 0.00249545180452967 * (t219 - t222) + t261
-    t266 = 0.0297786611519054 * (t65 - 0.2 * U14_zx) + t265
-    n15_z = 5.560447774483e-05 * (t218 - t222) + t263 + 0.0297786611519054 * a15_y
+    t262 = 0.00484778630650938 * w15_xy + 0.0048730100000000005 * wd15_z
+    t263 = 0.00249545180452967 * (w15_yz - wd15_x) + t262
+    a15_y = ctheta16 * (a14_y - 0.2 * U14_yx) - (0.2 * neg_U14_xx + a14_x) * stheta16
+    t265 = 0.00249545180452967 * (w15_zz - w15_xx) + t261
+    neg_n15_y = 0.0297786611519054 * (a14_z - 0.2 * U14_zx) + t265
+    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t263 + 0.0297786611519054 * a15_y
     tau[..., 14] = n15_z
-    t268 = t210 * f15_y - t211 * t256
+    t268 = ctheta16 * f15_y - stheta16 * neg_f15_x
 
     # body 12, fr_calf: forces
-    t269 = 0.0297786611519054 * (t201 + t202)
+    neg_f12_x = 0.0297786611519054 * (w12_yy + w12_zz)
     f12_y = 0.0297786611519054 * U12_yx
     f12_z = 0.0297786611519054 * U12_zx
     t272 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
     n12_x = 1.261184674531e-05 * U12_zy + t272
     t274 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
-    t275 = 0.00484778630650938 * t203 + 0.0048730100000000005 * wd12_z
-    t276 = 0.00249545180452967 * (t206 - wd12_x) - t275
-    a12_y = t193 * (a11_y - 0.2 * U11_yx) - (0.2 * t118 + a11_x) * t194
-    t278 = 0.00249545180452967 * (t202 - t205) - t274
+    t275 = 0.00484778630650938 * w12_xy + 0.0048730100000000005 * wd12_z
+    t276 = 0.00249545180452967 * (w12_yz - wd12_x) - t275
+    a12_y = ctheta13 * (a11_y - 0.2 * U11_yx) - (0.2 * neg_U11_xx + a11_x) * stheta13
+    t278 = 0.00249545180452967 * (w12_zz - w12_xx) - t274
     n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t278
-    n12_z = 0.0297786611519054 * a12_y - (t276 - 5.560447774483e-05 * (t201 - t205))
+    n12_z = 0.0297786611519054 * a12_y - (t276 - 5.560447774483e-05 * (w12_yy - w12_xx))
     tau[..., 11] = n12_z
-    t281 = t193 * f12_y - t194 * t269
+    t281 = ctheta13 * f12_y - stheta13 * neg_f12_x
 
     # body 9, fl_calf: forces
-    t282 = 0.0297786611519054 * (t184 + t185)
+    neg_f9_x = 0.0297786611519054 * (w9_yy + w9_zz)
     f9_y = 0.0297786611519054 * U9_yx
     f9_z = 0.0297786611519054 * U9_zx
     t285 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
     n9_x = 1.261184674531e-05 * U9_zy - t285
     t287 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
-    t288 = 0.00484778630650938 * t186 + 0.0048730100000000005 * wd9_z
-    t289 = 0.00249545180452967 * (t189 - wd9_x) + t288
-    a9_y = t176 * (a8_y - 0.2 * U8_yx) - (0.2 * t95 + a8_x) * t177
-    t291 = 0.00249545180452967 * (t185 - t188) + t287
+    t288 = 0.00484778630650938 * w9_xy + 0.0048730100000000005 * wd9_z
+    t289 = 0.00249545180452967 * (w9_yz - wd9_x) + t288
+    a9_y = ctheta10 * (a8_y - 0.2 * U8_yx) - (0.2 * neg_U8_xx + a8_x) * stheta10
+    t291 = 0.00249545180452967 * (w9_zz - w9_xx) + t287
     n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t291
-    n9_z = 5.560447774483e-05 * (t184 - t188) + t289 + 0.0297786611519054 * a9_y
+    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t289 + 0.0297786611519054 * a9_y
     tau[..., 8] = n9_z
-    t294 = t176 * f9_y - t177 * t282
+    t294 = ctheta10 * f9_y - stheta10 * neg_f9_x
 
     # body 17, rr_thigh: forces
     t295 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
     t296 = 8.2053e-05 * U17_zy - 0.0001878102 * U17_xy + 0.013155427 * U17_zx
-    t297 = 0.0054780518 * (t170 - wd17_x) - 0.0001878102 * (wd17_y + t167)
-    t298 = 0.01301126 * t165 + 0.013299594000000001 * wd17_z + t297
-    f17_x = 0.072551 * t164 - 0.003039 * U17_xy - (t227 * t243 + t228 * f18_y)
-    f17_y = t255 - (0.072551 * U17_yx - 0.003039 * (t163 + t169))
-    t301 = 0.0001878102 * (t162 - t163) + t295 + 0.003039 * t81
-    t302 = t228 * n18_y - t227 * n18_x + t301
-    t303 = 0.0054780518 * (t163 - t169) + t296 - 0.072551 * t81
-    n17_y = t227 * n18_y + t228 * n18_x + 0.2 * f18_z - t303
-    t305 = 8.2053e-05 * (t162 - t169) + t298 - (0.072551 * a17_y - 0.003039 * a17_x)
+    t297 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
+    t298 = 0.01301126 * w17_xy + 0.013299594000000001 * wd17_z + t297
+    f17_x = 0.072551 * neg_U17_xx - 0.003039 * U17_xy - (ctheta19 * neg_f18_x + stheta19 * f18_y)
+    f17_y = t255 - (0.072551 * U17_yx - 0.003039 * (w17_zz + w17_xx))
+    t301 = 0.0001878102 * (w17_yy - w17_zz) + t295 + 0.003039 * a17_z
+    neg_n17_x = stheta19 * n18_y - ctheta19 * n18_x + t301
+    t303 = 0.0054780518 * (w17_zz - w17_xx) + t296 - 0.072551 * a17_z
+    n17_y = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * f18_z - t303
+    t305 = 8.2053e-05 * (w17_yy - w17_xx) + t298 - (0.072551 * a17_y - 0.003039 * a17_x)
     n17_z = t305 - (0.2 * t255 - n18_z)
     tau[..., 16] = n17_z
 
     # body 14, rl_thigh: forces
     t307 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
     t308 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
-    t309 = 0.0054780518 * (t147 - wd14_x) - 0.0001878102 * (wd14_y + t144)
-    t310 = t309 - (0.01301126 * t142 + 0.013299594000000001 * wd14_z)
-    f14_x = 0.072551 * t141 - 0.003039 * U14_xy - (t210 * t256 + t211 * f15_y)
-    f14_y = t268 - (0.072551 * U14_yx - 0.003039 * (t140 + t146))
-    t313 = 0.003039 * t65 - (0.0001878102 * (t139 - t140) + t307)
-    n14_x = t210 * n15_x + t211 * t266 - t313
-    t315 = 0.0054780518 * (t140 - t146) - t308 + 0.072551 * t65
-    n14_y = t211 * n15_x - t210 * t266 + 0.2 * f15_z + t315
-    t317 = t310 - 8.2053e-05 * (t139 - t146) + (0.072551 * a14_y - 0.003039 * a14_x)
+    t309 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
+    t310 = t309 - (0.01301126 * w14_xy + 0.013299594000000001 * wd14_z)
+    f14_x = 0.072551 * neg_U14_xx - 0.003039 * U14_xy - (ctheta16 * neg_f15_x + stheta16 * f15_y)
+    f14_y = t268 - (0.072551 * U14_yx - 0.003039 * (w14_zz + w14_xx))
+    t313 = 0.003039 * a14_z - (0.0001878102 * (w14_yy - w14_zz) + t307)
+    n14_x = ctheta16 * n15_x + stheta16 * neg_n15_y - t313
+    t315 = 0.0054780518 * (w14_zz - w14_xx) - t308 + 0.072551 * a14_z
+    n14_y = stheta16 * n15_x - ctheta16 * neg_n15_y + 0.2 * f15_z + t315
+    t317 = t310 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
     n14_z = n15_z - 0.2 * t268 - t317
     tau[..., 13] = n14_z
 
     # body 11, fr_thigh: forces
     t319 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
     t320 = 8.2053e-05 * U11_zy - 0.0001878102 * U11_xy + 0.013155427 * U11_zx
-    t321 = 0.0054780518 * (t124 - wd11_x) - 0.0001878102 * (wd11_y + t121)
-    t322 = 0.01301126 * t119 + 0.013299594000000001 * wd11_z + t321
-    f11_x = 0.072551 * t118 - 0.003039 * U11_xy - (t193 * t269 + t194 * f12_y)
-    f11_y = t281 - (0.072551 * U11_yx - 0.003039 * (t117 + t123))
-    t325 = 0.0001878102 * (t116 - t117) + t319 - 0.003039 * a10_y
-    t326 = t194 * n12_y - t193 * n12_x + t325
-    t327 = 0.0054780518 * (t117 - t123) + t320 + 0.072551 * a10_y
-    n11_y = t193 * n12_y + t194 * n12_x + 0.2 * f12_z - t327
-    t329 = 8.2053e-05 * (t116 - t123) + t322 - (0.072551 * a11_y - 0.003039 * a11_x)
+    t321 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
+    t322 = 0.01301126 * w11_xy + 0.013299594000000001 * wd11_z + t321
+    f11_x = 0.072551 * neg_U11_xx - 0.003039 * U11_xy - (ctheta13 * neg_f12_x + stheta13 * f12_y)
+    f11_y = t281 - (0.072551 * U11_yx - 0.003039 * (w11_zz + w11_xx))
+    t325 = 0.0001878102 * (w11_yy - w11_zz) + t319 - 0.003039 * a10_y
+    neg_n11_x = stheta13 * n12_y - ctheta13 * n12_x + t325
+    t327 = 0.0054780518 * (w11_zz - w11_xx) + t320 + 0.072551 * a10_y
+    n11_y = ctheta13 * n12_y + stheta13 * n12_x + 0.2 * f12_z - t327
+    t329 = 8.2053e-05 * (w11_yy - w11_xx) + t322 - (0.072551 * a11_y - 0.003039 * a11_x)
     n11_z = t329 - (0.2 * t281 - n12_z)
     tau[..., 10] = n11_z
 
     # body 8, fl_thigh: forces
     t331 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
     t332 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
-    t333 = 0.0054780518 * (t101 - wd8_x) - 0.0001878102 * (wd8_y + t98)
-    t334 = t333 - (0.01301126 * t96 + 0.013299594000000001 * wd8_z)
-    f8_x = 0.072551 * t95 - 0.003039 * U8_xy - (t176 * t282 + t177 * f9_y)
-    f8_y = t294 - (0.072551 * U8_yx - 0.003039 * (t94 + t100))
-    t337 = 0.0001878102 * (t93 - t94) + t331 + 0.003039 * a7_y
-    n8_x = t337 - (t177 * n9_y - t176 * n9_x)
-    t339 = 0.0054780518 * (t94 - t100) - t332 - 0.072551 * a7_y
-    n8_y = t176 * n9_y + t177 * n9_x + 0.2 * f9_z + t339
-    t341 = t334 - 8.2053e-05 * (t93 - t100) + (0.072551 * a8_y - 0.003039 * a8_x)
+    t333 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
+    t334 = t333 - (0.01301126 * w8_xy + 0.013299594000000001 * wd8_z)
+    f8_x = 0.072551 * neg_U8_xx - 0.003039 * U8_xy - (ctheta10 * neg_f9_x + stheta10 * f9_y)
+    f8_y = t294 - (0.072551 * U8_yx - 0.003039 * (w8_zz + w8_xx))
+    t337 = 0.0001878102 * (w8_yy - w8_zz) + t331 + 0.003039 * a7_y
+    n8_x = t337 - (stheta10 * n9_y - ctheta10 * n9_x)
+    t339 = 0.0054780518 * (w8_zz - w8_xx) - t332 - 0.072551 * a7_y
+    n8_y = ctheta10 * n9_y + stheta10 * n9_x + 0.2 * f9_z + t339
+    t341 = t334 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
     n8_z = n9_z - 0.2 * t294 - t341
     tau[..., 7] = n8_z
 
     # body 16, rr_hip: forces
-    t343 = s18 * f17_y - c18 * f17_x + 0.0815422 * (wd16_z + t75)
+    neg_f16_x = s18 * f17_y - c18 * f17_x + 0.0815422 * (wd16_z + neg_w16_xy)
     f17_z = f18_z - (0.072551 * U17_zx + 0.003039 * U17_zy)
-    t345 = 0.0815422 * (w16_z * w16_z + t77) + f17_z
-    f16_z = c18 * f17_y + s18 * f17_x - 0.0815422 * t79
-    t347 = 0.00545215306 * t75 + 0.00618855306 * wd16_z + 0.0815422 * t80
-    n16_z = c18 * n17_y - s18 * t302 + t347
+    neg_f16_y = 0.0815422 * (w16_z * w16_z + w16_xx) + f17_z
+    f16_z = c18 * f17_y + s18 * f17_x - 0.0815422 * neg_U16_zy
+    t347 = 0.00545215306 * neg_w16_xy + 0.00618855306 * wd16_z + 0.0815422 * neg_a16_x
+    n16_z = c18 * n17_y - s18 * neg_n17_x + t347
     tau[..., 15] = n16_z
-    t349 = c18 * t302 + s18 * n17_y + (0.00582035306 * t79 - 0.0815422 * a16_z)
-    t350 = 0.1805 * t345 + t349
-    t351 = 0.1805 * t343 - (0.0003682 * (t74 + t76) + n17_z)
-    t352 = c17 * t343 - s17 * t345
+    neg_n16_x = c18 * neg_n17_x + s18 * n17_y + (0.00582035306 * neg_U16_zy - 0.0815422 * a16_z)
+    t350 = 0.1805 * neg_f16_y + neg_n16_x
+    t351 = 0.1805 * neg_f16_x - (0.0003682 * (neg_wd16_y + w16_xz) + n17_z)
+    t352 = c17 * neg_f16_x - s17 * neg_f16_y
 
     # body 13, rl_hip: forces
-    f13_x = 0.0815422 * (wd13_z + t59) - (s15 * f14_y - c15 * f14_x)
+    f13_x = 0.0815422 * (wd13_z + neg_w13_xy) - (s15 * f14_y - c15 * f14_x)
     f14_z = f15_z - (0.072551 * U14_zx + 0.003039 * U14_zy)
-    f13_y = 0.0815422 * (w13_z * w13_z + t61) - f14_z
-    f13_z = c15 * f14_y + s15 * f14_x + 0.0815422 * t63
-    t357 = 0.0815422 * t64 - (0.00545215306 * t59 + 0.00618855306 * wd13_z)
+    f13_y = 0.0815422 * (w13_z * w13_z + w13_xx) - f14_z
+    f13_z = c15 * f14_y + s15 * f14_x + 0.0815422 * neg_U13_zy
+    t357 = 0.0815422 * neg_a13_x - (0.00545215306 * neg_w13_xy + 0.00618855306 * wd13_z)
     n13_z = c15 * n14_y + s15 * n14_x - t357
     tau[..., 12] = n13_z
-    t359 = s15 * n14_y - c15 * n14_x + (0.00582035306 * t63 + 0.0815422 * a13_z)
-    t360 = t359 - 0.1805 * f13_y
-    t361 = 0.0003682 * (t58 + t60) + n14_z + 0.1805 * f13_x
+    neg_n13_x = s15 * n14_y - c15 * n14_x + (0.00582035306 * neg_U13_zy + 0.0815422 * a13_z)
+    t360 = neg_n13_x - 0.1805 * f13_y
+    t361 = 0.0003682 * (neg_wd13_y + w13_xz) + n14_z + 0.1805 * f13_x
     t362 = s14 * f13_y - c14 * f13_x
     t363 = s17 * t351 + c17 * t350 - 0.047 * f16_z
 
     # body 10, fr_hip: forces
-    t364 = s12 * f11_y - c12 * f11_x + 0.0815422 * (wd10_z + t43)
+    neg_f10_x = s12 * f11_y - c12 * f11_x + 0.0815422 * (wd10_z + neg_w10_xy)
     f11_z = f12_z - (0.072551 * U11_zx + 0.003039 * U11_zy)
-    t366 = 0.0815422 * (w10_z * w10_z + t45) + f11_z
-    f10_z = c12 * f11_y + s12 * f11_x - 0.0815422 * t47
-    t368 = 0.0815422 * a10_x - (0.00545215306 * t43 + 0.00618855306 * wd10_z)
-    n10_z = c12 * n11_y - s12 * t326 - t368
+    neg_f10_y = 0.0815422 * (w10_z * w10_z + w10_xx) + f11_z
+    f10_z = c12 * f11_y + s12 * f11_x - 0.0815422 * neg_U10_zy
+    t368 = 0.0815422 * a10_x - (0.00545215306 * neg_w10_xy + 0.00618855306 * wd10_z)
+    n10_z = c12 * n11_y - s12 * neg_n11_x - t368
     tau[..., 9] = n10_z
-    t370 = c12 * t326 + s12 * n11_y + (0.00582035306 * t47 - 0.0815422 * a10_z)
-    t371 = t370 - 0.1805 * t366
-    t372 = 0.0003682 * (t42 + t44) + n11_z + 0.1805 * t364
-    t373 = c11 * t364 - s11 * t366
-    t374 = s17 * t343 + c17 * t345 - (s14 * f13_x + c14 * f13_y)
+    neg_n10_x = c12 * neg_n11_x + s12 * n11_y + (0.00582035306 * neg_U10_zy - 0.0815422 * a10_z)
+    t371 = neg_n10_x - 0.1805 * neg_f10_y
+    t372 = 0.0003682 * (neg_wd10_y + w10_xz) + n11_z + 0.1805 * neg_f10_x
+    t373 = c11 * neg_f10_x - s11 * neg_f10_y
+    t374 = s17 * neg_f16_x + c17 * neg_f16_y - (s14 * f13_x + c14 * f13_y)
     t375 = s17 * t350 - c17 * t351 + (s14 * t360 + c14 * t361)
     t376 = t363 - (s14 * t361 - c14 * t360 - 0.047 * f13_z)
 
     # body 7, fl_hip: forces
-    f7_x = 0.0815422 * (wd7_z + t24) - (s9 * f8_y - c9 * f8_x)
+    f7_x = 0.0815422 * (wd7_z + neg_w7_xy) - (s9 * f8_y - c9 * f8_x)
     f8_z = f9_z - (0.072551 * U8_zx + 0.003039 * U8_zy)
-    f7_y = 0.0815422 * (w7_z * w7_z + t26) - f8_z
-    f7_z = c9 * f8_y + s9 * f8_x + 0.0815422 * t28
-    t381 = 0.00545215306 * t24 + 0.00618855306 * wd7_z + 0.0815422 * a7_x
+    f7_y = 0.0815422 * (w7_z * w7_z + w7_xx) - f8_z
+    f7_z = c9 * f8_y + s9 * f8_x + 0.0815422 * neg_U7_zy
+    t381 = 0.00545215306 * neg_w7_xy + 0.00618855306 * wd7_z + 0.0815422 * a7_x
     n7_z = c9 * n8_y + s9 * n8_x + t381
     tau[..., 6] = n7_z
-    t383 = s9 * n8_y - c9 * n8_x + (0.00582035306 * t28 + 0.0815422 * a7_z)
-    t384 = 0.1805 * f7_y + t383
-    t385 = 0.0003682 * (t23 + t25) + n8_z - 0.1805 * f7_x
+    neg_n7_x = s9 * n8_y - c9 * n8_x + (0.00582035306 * neg_U7_zy + 0.0815422 * a7_z)
+    t384 = 0.1805 * f7_y + neg_n7_x
+    t385 = 0.0003682 * (neg_wd7_y + w7_xz) + n8_z - 0.1805 * f7_x
     t386 = s8 * f7_y - c8 * f7_x
     t387 = 0.047 * t352 + n16_z + (n13_z - 0.047 * t362) + (0.047 * t373 + n10_z)
     t388 = c11 * t371 - s11 * t372 - 0.047 * f10_z + t376
 
     # body 6, trunk: forces
-    tau[..., 0] = f16_z + f13_z + f10_z + f7_z + (12.453 * a1_x - 0.04713 * (qd5 * qd5 + t6))
-    t389 = s11 * t364 + c11 * t366 + t374 - (s8 * f7_x + c8 * f7_y)
-    tau[..., 1] = 12.453 * a1_y + 0.04713 * (qdd6 + t7) + t389
-    tau[..., 2] = 12.453 * a1_z + 0.04713 * (t9 - qdd5) - (t352 + t362 + t373 + t386)
-    t390 = 0.026527659999999998 * t11 + 0.036027659999999996 * qdd4
+    tau[..., 0] = f16_z + f13_z + f10_z + f7_z + (12.453 * a1_x - 0.04713 * (qd5 * qd5 + qd6_qd6))
+    t389 = s11 * neg_f10_x + c11 * neg_f10_y + t374 - (s8 * f7_x + c8 * f7_y)
+    tau[..., 1] = 12.453 * a1_y + 0.04713 * (qdd6 + qd4_qd5) + t389
+    tau[..., 2] = 12.453 * a1_z + 0.04713 * (qd4_qd6 - qdd5) - (t352 + t362 + t373 + t386)
+    t390 = 0.026527659999999998 * qd5_qd6 + 0.036027659999999996 * qdd4
     tau[..., 3] = n7_z - 0.047 * t386 + t387 + t390
     t391 = s11 * t371 + c11 * t372 + t375 + (s8 * t384 + c8 * t385)
-    tau[..., 4] = t391 - (0.275005219 * t9 - 0.284505219 * qdd5 + 0.04713 * a1_z)
-    t392 = 0.24847755900000001 * t7 + 0.311032879 * qdd6 + 0.04713 * a1_y
+    tau[..., 4] = t391 - (0.275005219 * qd4_qd6 - 0.284505219 * qdd5 + 0.04713 * a1_z)
+    t392 = 0.24847755900000001 * qd4_qd5 + 0.311032879 * qdd6 + 0.04713 * a1_y
     tau[..., 5] = t392 - (t388 - (s8 * t385 - c8 * t384 - 0.047 * f7_z))
 
     return tau
@@ -639,25 +639,25 @@ def gravity(q: ArrayLike) -> Array:
     c8 = cos(q8)
     s8 = sin(q8)
     a7_x = a1_z * c8 - a1_y * s8
-    t9 = a1_z * s8 + a1_y * c8
+    a8_z = a1_z * s8 + a1_y * c8
 
     # body 10, fr_hip: motion
     c11 = cos(q11)
     s11 = sin(q11)
     a10_x = a1_z * c11 - a1_y * s11
-    t13 = a1_z * s11 + a1_y * c11
+    a11_z = a1_z * s11 + a1_y * c11
 
     # body 13, rl_hip: motion
     c14 = cos(q14)
     s14 = sin(q14)
     a13_x = a1_z * c14 - a1_y * s14
-    t17 = a1_z * s14 + a1_y * c14
+    a14_z = a1_z * s14 + a1_y * c14
 
     # body 16, rr_hip: motion
     c17 = cos(q17)
     s17 = sin(q17)
     a16_x = a1_z * c17 - a1_y * s17
-    t21 = a1_z * s17 + a1_y * c17
+    a17_z = a1_z * s17 + a1_y * c17
 
     # body 8, fl_thigh: motion
     c9 = cos(q9)
@@ -684,66 +684,66 @@ def gravity(q: ArrayLike) -> Array:
     a17_y = a1_x * c18 - a16_x * s18
 
     # body 9, fl_calf: motion
-    t38 = q10 + 3.10813964539713
-    t39 = cos(t38)
-    t40 = sin(t38)
+    theta10 = q10 + 3.10813964539713
+    ctheta10 = cos(theta10)
+    stheta10 = sin(theta10)
 
     # body 12, fr_calf: motion
-    t41 = q13 + 3.10813964539713
-    t42 = cos(t41)
-    t43 = sin(t41)
+    theta13 = q13 + 3.10813964539713
+    ctheta13 = cos(theta13)
+    stheta13 = sin(theta13)
 
     # body 15, rl_calf: motion
-    t44 = q16 + 3.10813964539713
-    t45 = cos(t44)
-    t46 = sin(t44)
+    theta16 = q16 + 3.10813964539713
+    ctheta16 = cos(theta16)
+    stheta16 = sin(theta16)
 
     # body 18, rr_calf: motion
-    t47 = q19 + 3.10813964539713
-    t48 = cos(t47)
-    t49 = sin(t47)
+    theta19 = q19 + 3.10813964539713
+    ctheta19 = cos(theta19)
+    stheta19 = sin(theta19)
 
     # body 18, rr_calf: forces
-    t50 = 0.0297786611519054 * t21
-    n18_z = 0.0297786611519054 * (a17_y * t48 - a17_x * t49)
+    neg_n18_y = 0.0297786611519054 * a17_z
+    n18_z = 0.0297786611519054 * (a17_y * ctheta19 - a17_x * stheta19)
     tau_g[..., 17] = n18_z
 
     # body 15, rl_calf: forces
-    t52 = 0.0297786611519054 * t17
-    n15_z = 0.0297786611519054 * (a14_y * t45 - a14_x * t46)
+    neg_n15_y = 0.0297786611519054 * a14_z
+    n15_z = 0.0297786611519054 * (a14_y * ctheta16 - a14_x * stheta16)
     tau_g[..., 14] = n15_z
 
     # body 12, fr_calf: forces
-    t54 = 0.0297786611519054 * t13
-    n12_z = 0.0297786611519054 * (a11_y * t42 - a11_x * t43)
+    neg_n12_y = 0.0297786611519054 * a11_z
+    n12_z = 0.0297786611519054 * (a11_y * ctheta13 - a11_x * stheta13)
     tau_g[..., 11] = n12_z
 
     # body 9, fl_calf: forces
-    t56 = 0.0297786611519054 * t9
-    n9_z = 0.0297786611519054 * (a8_y * t39 - a8_x * t40)
+    neg_n9_y = 0.0297786611519054 * a8_z
+    n9_z = 0.0297786611519054 * (a8_y * ctheta10 - a8_x * stheta10)
     tau_g[..., 8] = n9_z
 
     # body 17, rr_thigh: forces
-    n17_x = t49 * t50 - 0.003039 * t21
-    n17_y = 0.072551 * t21 - t48 * t50
+    n17_x = stheta19 * neg_n18_y - 0.003039 * a17_z
+    n17_y = 0.072551 * a17_z - ctheta19 * neg_n18_y
     n17_z = n18_z - (0.072551 * a17_y - 0.003039 * a17_x)
     tau_g[..., 16] = n17_z
 
     # body 14, rl_thigh: forces
-    n14_x = t46 * t52 - 0.003039 * t17
-    n14_y = 0.072551 * t17 - t45 * t52
+    n14_x = stheta16 * neg_n15_y - 0.003039 * a14_z
+    n14_y = 0.072551 * a14_z - ctheta16 * neg_n15_y
     n14_z = n15_z - (0.072551 * a14_y - 0.003039 * a14_x)
     tau_g[..., 13] = n14_z
 
     # body 11, fr_thigh: forces
-    n11_x = t43 * t54 - 0.003039 * t13
-    n11_y = 0.072551 * t13 - t42 * t54
+    n11_x = stheta13 * neg_n12_y - 0.003039 * a11_z
+    n11_y = 0.072551 * a11_z - ctheta13 * neg_n12_y
     n11_z = n12_z - (0.072551 * a11_y - 0.003039 * a11_x)
     tau_g[..., 10] = n11_z
 
     # body 8, fl_thigh: forces
-    n8_x = t40 * t56 - 0.003039 * t9
-    n8_y = 0.072551 * t9 - t39 * t56
+    n8_x = stheta10 * neg_n9_y - 0.003039 * a8_z
+    n8_y = 0.072551 * a8_z - ctheta10 * neg_n9_y
     n8_z = n9_z - (0.072551 * a8_y - 0.003039 * a8_x)
     tau_g[..., 7] = n8_z
 
@@ -807,11 +807,11 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     a1_z = qd2 * qd4 - qd1 * qd5 + 9.81 * (1.0 - (q5 * q5_5 + q4 * q4_4))
 
     # body 7, fl_hip: motion
-    t6 = qd6 * qd6
+    qd6_qd6 = qd6 * qd6
     U6_xy = qd4 * qd5
     t8 = 0.047 * U6_xy
     U6_xz = qd4 * qd6
-    t10 = 0.047 * (qd4 * qd4 + t6)
+    t10 = 0.047 * (qd4 * qd4 + qd6_qd6)
     U6_yz = qd5 * qd6
     t12 = 0.047 * U6_yz
     t13 = a1_x + t8
@@ -820,18 +820,18 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     c8 = cos(q8)
     s8 = sin(q8)
     w7_x = qd6 * c8 - qd5 * s8
-    t19 = qd6 * s8 + qd5 * c8
+    neg_w7_y = qd6 * s8 + qd5 * c8
     w7_z = qd4 + qd7
-    t21 = qd7 * t19
-    t22 = qd7 * w7_x
-    t23 = w7_x * t19
-    t24 = w7_x * w7_z
-    t25 = w7_x * w7_x
-    t26 = t19 * w7_z
-    t27 = t21 + t26
-    a7_x = 0.1805 * (t24 - t22) - (t14 * s8 - t15 * c8)
-    a7_y = 0.1805 * (t21 - t26) - (t15 * s8 + t14 * c8)
-    a7_z = t13 - 0.1805 * (t19 * t19 + t25)
+    neg_wd7_x = qd7 * neg_w7_y
+    neg_wd7_y = qd7 * w7_x
+    neg_U7_xy = w7_x * neg_w7_y
+    w7_xz = w7_x * w7_z
+    w7_xx = w7_x * w7_x
+    neg_w7_yz = neg_w7_y * w7_z
+    neg_U7_zy = neg_wd7_x + neg_w7_yz
+    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t14 * s8 - t15 * c8)
+    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (t15 * s8 + t14 * c8)
+    a7_z = t13 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
 
     # body 10, fr_hip: motion
     t31 = a1_x - t8
@@ -840,72 +840,72 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     c11 = cos(q11)
     s11 = sin(q11)
     w10_x = qd6 * c11 - qd5 * s11
-    t37 = qd6 * s11 + qd5 * c11
+    neg_w10_y = qd6 * s11 + qd5 * c11
     w10_z = qd4 + qd10
-    t39 = qd10 * t37
-    t40 = qd10 * w10_x
-    t41 = w10_x * t37
-    t42 = w10_x * w10_z
-    t43 = w10_x * w10_x
-    t44 = t37 * w10_z
-    t45 = t39 + t44
-    a10_x = 0.1805 * (t42 - t40) - (t32 * s11 - t33 * c11)
-    a10_y = 0.1805 * (t39 - t44) - (t33 * s11 + t32 * c11)
-    a10_z = t31 - 0.1805 * (t37 * t37 + t43)
+    neg_wd10_x = qd10 * neg_w10_y
+    neg_wd10_y = qd10 * w10_x
+    neg_U10_xy = w10_x * neg_w10_y
+    w10_xz = w10_x * w10_z
+    w10_xx = w10_x * w10_x
+    neg_w10_yz = neg_w10_y * w10_z
+    neg_U10_zy = neg_wd10_x + neg_w10_yz
+    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t32 * s11 - t33 * c11)
+    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (t33 * s11 + t32 * c11)
+    a10_z = t31 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
 
     # body 13, rl_hip: motion
     c14 = cos(q14)
     s14 = sin(q14)
     w13_x = qd6 * c14 - qd5 * s14
-    t52 = qd6 * s14 + qd5 * c14
+    neg_w13_y = qd6 * s14 + qd5 * c14
     w13_z = qd4 + qd13
-    t54 = qd13 * t52
-    t55 = qd13 * w13_x
-    t56 = w13_x * t52
-    t57 = w13_x * w13_z
-    t58 = w13_x * w13_x
-    t59 = t52 * w13_z
-    t60 = t54 + t59
-    t61 = t14 * s14 - t15 * c14 + 0.1805 * (t57 - t55)
-    t62 = t15 * s14 + t14 * c14 + 0.1805 * (t54 - t59)
-    a13_z = 0.1805 * (t52 * t52 + t58) + t13
+    neg_wd13_x = qd13 * neg_w13_y
+    neg_wd13_y = qd13 * w13_x
+    neg_U13_xy = w13_x * neg_w13_y
+    w13_xz = w13_x * w13_z
+    w13_xx = w13_x * w13_x
+    neg_w13_yz = neg_w13_y * w13_z
+    neg_U13_zy = neg_wd13_x + neg_w13_yz
+    neg_a13_x = t14 * s14 - t15 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
+    a14_z = t15 * s14 + t14 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
+    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t13
 
     # body 16, rr_hip: motion
     c17 = cos(q17)
     s17 = sin(q17)
     w16_x = qd6 * c17 - qd5 * s17
-    t67 = qd6 * s17 + qd5 * c17
+    neg_w16_y = qd6 * s17 + qd5 * c17
     w16_z = qd4 + qd16
-    t69 = qd16 * t67
-    t70 = qd16 * w16_x
-    t71 = w16_x * t67
-    t72 = w16_x * w16_z
-    t73 = w16_x * w16_x
-    t74 = t67 * w16_z
-    t75 = t69 + t74
-    t76 = t32 * s17 - t33 * c17 + 0.1805 * (t72 - t70)
-    t77 = t33 * s17 + t32 * c17 + 0.1805 * (t69 - t74)
-    a16_z = 0.1805 * (t67 * t67 + t73) + t31
+    neg_wd16_x = qd16 * neg_w16_y
+    neg_wd16_y = qd16 * w16_x
+    neg_U16_xy = w16_x * neg_w16_y
+    w16_xz = w16_x * w16_z
+    w16_xx = w16_x * w16_x
+    neg_w16_yz = neg_w16_y * w16_z
+    neg_U16_zy = neg_wd16_x + neg_w16_yz
+    neg_a16_x = t32 * s17 - t33 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
+    a17_z = t33 * s17 + t32 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
+    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t31
 
     # body 8, fl_thigh: motion
     c9 = cos(q9)
     s9 = sin(q9)
     w8_x = w7_x * c9 + w7_z * s9
     w8_y = w7_z * c9 - w7_x * s9
-    w8_z = qd8 + t19
-    wd8_x = qd8 * w8_y - t21 * c9
-    wd8_y = t21 * s9 - qd8 * w8_x
-    t86 = w8_y * w8_y
-    t87 = w8_z * w8_z
-    t88 = t86 + t87
-    t89 = w8_x * w8_y
-    U8_xy = t89 - t22
-    t91 = w8_x * w8_z
-    U8_yx = t22 + t89
-    t93 = w8_x * w8_x
-    t94 = w8_y * w8_z
-    U8_zx = t91 - wd8_y
-    U8_zy = wd8_x + t94
+    w8_z = qd8 + neg_w7_y
+    wd8_x = qd8 * w8_y - neg_wd7_x * c9
+    wd8_y = neg_wd7_x * s9 - qd8 * w8_x
+    w8_yy = w8_y * w8_y
+    w8_zz = w8_z * w8_z
+    neg_U8_xx = w8_yy + w8_zz
+    w8_xy = w8_x * w8_y
+    U8_xy = w8_xy - neg_wd7_y
+    w8_xz = w8_x * w8_z
+    U8_yx = neg_wd7_y + w8_xy
+    w8_xx = w8_x * w8_x
+    w8_yz = w8_y * w8_z
+    U8_zx = w8_xz - wd8_y
+    U8_zy = wd8_x + w8_yz
     a8_x = a7_x * c9 + a7_z * s9
     a8_y = a7_z * c9 - a7_x * s9
 
@@ -914,20 +914,20 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     s12 = sin(q12)
     w11_x = w10_x * c12 + w10_z * s12
     w11_y = w10_z * c12 - w10_x * s12
-    w11_z = qd11 + t37
-    wd11_x = qd11 * w11_y - t39 * c12
-    wd11_y = t39 * s12 - qd11 * w11_x
-    t106 = w11_y * w11_y
-    t107 = w11_z * w11_z
-    t108 = t106 + t107
-    t109 = w11_x * w11_y
-    U11_xy = t109 - t40
-    t111 = w11_x * w11_z
-    U11_yx = t40 + t109
-    t113 = w11_x * w11_x
-    t114 = w11_y * w11_z
-    U11_zx = t111 - wd11_y
-    U11_zy = wd11_x + t114
+    w11_z = qd11 + neg_w10_y
+    wd11_x = qd11 * w11_y - neg_wd10_x * c12
+    wd11_y = neg_wd10_x * s12 - qd11 * w11_x
+    w11_yy = w11_y * w11_y
+    w11_zz = w11_z * w11_z
+    neg_U11_xx = w11_yy + w11_zz
+    w11_xy = w11_x * w11_y
+    U11_xy = w11_xy - neg_wd10_y
+    w11_xz = w11_x * w11_z
+    U11_yx = neg_wd10_y + w11_xy
+    w11_xx = w11_x * w11_x
+    w11_yz = w11_y * w11_z
+    U11_zx = w11_xz - wd11_y
+    U11_zy = wd11_x + w11_yz
     a11_x = a10_x * c12 + a10_z * s12
     a11_y = a10_z * c12 - a10_x * s12
 
@@ -936,302 +936,302 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     s15 = sin(q15)
     w14_x = w13_x * c15 + w13_z * s15
     w14_y = w13_z * c15 - w13_x * s15
-    w14_z = qd14 + t52
-    wd14_x = qd14 * w14_y - t54 * c15
-    wd14_y = t54 * s15 - qd14 * w14_x
-    t126 = w14_y * w14_y
-    t127 = w14_z * w14_z
-    t128 = t126 + t127
-    t129 = w14_x * w14_y
-    U14_xy = t129 - t55
-    t131 = w14_x * w14_z
-    U14_yx = t55 + t129
-    t133 = w14_x * w14_x
-    t134 = w14_y * w14_z
-    U14_zx = t131 - wd14_y
-    U14_zy = wd14_x + t134
-    a14_x = a13_z * s15 - t61 * c15
-    a14_y = a13_z * c15 + t61 * s15
+    w14_z = qd14 + neg_w13_y
+    wd14_x = qd14 * w14_y - neg_wd13_x * c15
+    wd14_y = neg_wd13_x * s15 - qd14 * w14_x
+    w14_yy = w14_y * w14_y
+    w14_zz = w14_z * w14_z
+    neg_U14_xx = w14_yy + w14_zz
+    w14_xy = w14_x * w14_y
+    U14_xy = w14_xy - neg_wd13_y
+    w14_xz = w14_x * w14_z
+    U14_yx = neg_wd13_y + w14_xy
+    w14_xx = w14_x * w14_x
+    w14_yz = w14_y * w14_z
+    U14_zx = w14_xz - wd14_y
+    U14_zy = wd14_x + w14_yz
+    a14_x = a13_z * s15 - neg_a13_x * c15
+    a14_y = a13_z * c15 + neg_a13_x * s15
 
     # body 17, rr_thigh: motion
     c18 = cos(q18)
     s18 = sin(q18)
     w17_x = w16_x * c18 + w16_z * s18
     w17_y = w16_z * c18 - w16_x * s18
-    w17_z = qd17 + t67
-    wd17_x = qd17 * w17_y - t69 * c18
-    wd17_y = t69 * s18 - qd17 * w17_x
-    t146 = w17_y * w17_y
-    t147 = w17_z * w17_z
-    t148 = t146 + t147
-    t149 = w17_x * w17_y
-    U17_xy = t149 - t70
-    t151 = w17_x * w17_z
-    U17_yx = t70 + t149
-    t153 = w17_x * w17_x
-    t154 = w17_y * w17_z
-    U17_zx = t151 - wd17_y
-    U17_zy = wd17_x + t154
-    a17_x = a16_z * s18 - t76 * c18
-    a17_y = a16_z * c18 + t76 * s18
+    w17_z = qd17 + neg_w16_y
+    wd17_x = qd17 * w17_y - neg_wd16_x * c18
+    wd17_y = neg_wd16_x * s18 - qd17 * w17_x
+    w17_yy = w17_y * w17_y
+    w17_zz = w17_z * w17_z
+    neg_U17_xx = w17_yy + w17_zz
+    w17_xy = w17_x * w17_y
+    U17_xy = w17_xy - neg_wd16_y
+    w17_xz = w17_x * w17_z
+    U17_yx = neg_wd16_y + w17_xy
+    w17_xx = w17_x * w17_x
+    w17_yz = w17_y * w17_z
+    U17_zx = w17_xz - wd17_y
+    U17_zy = wd17_x + w17_yz
+    a17_x = a16_z * s18 - neg_a16_x * c18
+    a17_y = a16_z * c18 + neg_a16_x * s18
 
     # body 9, fl_calf: motion
-    t159 = q9 + q10 + 3.10813964539713
+    theta9_10 = q9 + q10 + 3.10813964539713
     t160 = qd8 + qd9
-    t161 = q10 + 3.10813964539713
-    t162 = cos(t161)
-    t163 = sin(t161)
-    w9_x = w8_x * t162 + w8_y * t163
-    w9_y = w8_y * t162 - w8_x * t163
+    theta10 = q10 + 3.10813964539713
+    ctheta10 = cos(theta10)
+    stheta10 = sin(theta10)
+    w9_x = w8_x * ctheta10 + w8_y * stheta10
+    w9_y = w8_y * ctheta10 - w8_x * stheta10
     w9_z = qd9 + w8_z
-    wd9_x = t160 * w9_y - t21 * cos(t159)
-    t168 = w9_y * w9_y
-    t169 = w9_z * w9_z
-    t170 = w9_x * w9_y
-    U9_yx = t22 + t170
-    t172 = w9_x * w9_x
-    t173 = w9_y * w9_z
-    U9_zx = w9_x * w9_z - (t21 * sin(t159) - t160 * w9_x)
-    U9_zy = wd9_x + t173
+    wd9_x = t160 * w9_y - neg_wd7_x * cos(theta9_10)
+    w9_yy = w9_y * w9_y
+    w9_zz = w9_z * w9_z
+    w9_xy = w9_x * w9_y
+    U9_yx = neg_wd7_y + w9_xy
+    w9_xx = w9_x * w9_x
+    w9_yz = w9_y * w9_z
+    U9_zx = w9_x * w9_z - (neg_wd7_x * sin(theta9_10) - t160 * w9_x)
+    U9_zy = wd9_x + w9_yz
 
     # body 12, fr_calf: motion
-    t176 = q12 + q13 + 3.10813964539713
+    theta12_13 = q12 + q13 + 3.10813964539713
     t177 = qd11 + qd12
-    t178 = q13 + 3.10813964539713
-    t179 = cos(t178)
-    t180 = sin(t178)
-    w12_x = w11_x * t179 + w11_y * t180
-    w12_y = w11_y * t179 - w11_x * t180
+    theta13 = q13 + 3.10813964539713
+    ctheta13 = cos(theta13)
+    stheta13 = sin(theta13)
+    w12_x = w11_x * ctheta13 + w11_y * stheta13
+    w12_y = w11_y * ctheta13 - w11_x * stheta13
     w12_z = qd12 + w11_z
-    wd12_x = t177 * w12_y - t39 * cos(t176)
-    t185 = w12_y * w12_y
-    t186 = w12_z * w12_z
-    t187 = w12_x * w12_y
-    U12_yx = t40 + t187
-    t189 = w12_x * w12_x
-    t190 = w12_y * w12_z
-    U12_zx = w12_x * w12_z - (t39 * sin(t176) - t177 * w12_x)
-    U12_zy = wd12_x + t190
+    wd12_x = t177 * w12_y - neg_wd10_x * cos(theta12_13)
+    w12_yy = w12_y * w12_y
+    w12_zz = w12_z * w12_z
+    w12_xy = w12_x * w12_y
+    U12_yx = neg_wd10_y + w12_xy
+    w12_xx = w12_x * w12_x
+    w12_yz = w12_y * w12_z
+    U12_zx = w12_x * w12_z - (neg_wd10_x * sin(theta12_13) - t177 * w12_x)
+    U12_zy = wd12_x + w12_yz
 
     # body 15, rl_calf: motion
-    t193 = q15 + q16 + 3.10813964539713
+    theta15_16 = q15 + q16 + 3.10813964539713
     t194 = qd14 + qd15
-    t195 = q16 + 3.10813964539713
-    t196 = cos(t195)
-    t197 = sin(t195)
-    w15_x = w14_x * t196 + w14_y * t197
-    w15_y = w14_y * t196 - w14_x * t197
+    theta16 = q16 + 3.10813964539713
+    ctheta16 = cos(theta16)
+    stheta16 = sin(theta16)
+    w15_x = w14_x * ctheta16 + w14_y * stheta16
+    w15_y = w14_y * ctheta16 - w14_x * stheta16
     w15_z = qd15 + w14_z
-    wd15_x = t194 * w15_y - t54 * cos(t193)
-    t202 = w15_y * w15_y
-    t203 = w15_z * w15_z
-    t204 = w15_x * w15_y
-    U15_yx = t55 + t204
-    t206 = w15_x * w15_x
-    t207 = w15_y * w15_z
-    U15_zx = w15_x * w15_z - (t54 * sin(t193) - t194 * w15_x)
-    U15_zy = wd15_x + t207
+    wd15_x = t194 * w15_y - neg_wd13_x * cos(theta15_16)
+    w15_yy = w15_y * w15_y
+    w15_zz = w15_z * w15_z
+    w15_xy = w15_x * w15_y
+    U15_yx = neg_wd13_y + w15_xy
+    w15_xx = w15_x * w15_x
+    w15_yz = w15_y * w15_z
+    U15_zx = w15_x * w15_z - (neg_wd13_x * sin(theta15_16) - t194 * w15_x)
+    U15_zy = wd15_x + w15_yz
 
     # body 18, rr_calf: motion
-    t210 = q18 + q19 + 3.10813964539713
+    theta18_19 = q18 + q19 + 3.10813964539713
     t211 = qd17 + qd18
-    t212 = q19 + 3.10813964539713
-    t213 = cos(t212)
-    t214 = sin(t212)
-    w18_x = w17_x * t213 + w17_y * t214
-    w18_y = w17_y * t213 - w17_x * t214
+    theta19 = q19 + 3.10813964539713
+    ctheta19 = cos(theta19)
+    stheta19 = sin(theta19)
+    w18_x = w17_x * ctheta19 + w17_y * stheta19
+    w18_y = w17_y * ctheta19 - w17_x * stheta19
     w18_z = qd18 + w17_z
-    wd18_x = t211 * w18_y - t69 * cos(t210)
-    t219 = w18_y * w18_y
-    t220 = w18_z * w18_z
-    t221 = w18_x * w18_y
-    U18_yx = t70 + t221
-    t223 = w18_x * w18_x
-    t224 = w18_y * w18_z
-    U18_zx = w18_x * w18_z - (t69 * sin(t210) - t211 * w18_x)
-    U18_zy = wd18_x + t224
+    wd18_x = t211 * w18_y - neg_wd16_x * cos(theta18_19)
+    w18_yy = w18_y * w18_y
+    w18_zz = w18_z * w18_z
+    w18_xy = w18_x * w18_y
+    U18_yx = neg_wd16_y + w18_xy
+    w18_xx = w18_x * w18_x
+    w18_yz = w18_y * w18_z
+    U18_zx = w18_x * w18_z - (neg_wd16_x * sin(theta18_19) - t211 * w18_x)
+    U18_zy = wd18_x + w18_yz
 
     # body 18, rr_calf: forces
-    t227 = 0.0297786611519054 * (t219 + t220)
+    neg_f18_x = 0.0297786611519054 * (w18_yy + w18_zz)
     f18_y = 0.0297786611519054 * U18_yx
     f18_z = 0.0297786611519054 * U18_zx
     t230 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
     n18_x = 1.261184674531e-05 * U18_zy + t230
     t232 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx
-    t233 = 0.00484778630650938 * t221 + 0.0048730100000000005 * t70
-    t234 = 0.00249545180452967 * (t224 - wd18_x) - t233
-    a18_y = t213 * (a17_y - 0.2 * U17_yx) - (0.2 * t148 + a17_x) * t214
-    t236 = 0.00249545180452967 * (t220 - t223) - t232
-    n18_y = t236 - 0.0297786611519054 * (t77 - 0.2 * U17_zx)
-    n18_z = 0.0297786611519054 * a18_y - (t234 - 5.560447774483e-05 * (t219 - t223))
+    t233 = 0.00484778630650938 * w18_xy + 0.0048730100000000005 * neg_wd16_y
+    t234 = 0.00249545180452967 * (w18_yz - wd18_x) - t233
+    a18_y = ctheta19 * (a17_y - 0.2 * U17_yx) - (0.2 * neg_U17_xx + a17_x) * stheta19
+    t236 = 0.00249545180452967 * (w18_zz - w18_xx) - t232
+    n18_y = t236 - 0.0297786611519054 * (a17_z - 0.2 * U17_zx)
+    n18_z = 0.0297786611519054 * a18_y - (t234 - 5.560447774483e-05 * (w18_yy - w18_xx))
     tau_b[..., 17] = n18_z
-    t239 = t214 * t227 - t213 * f18_y
+    t239 = stheta19 * neg_f18_x - ctheta19 * f18_y
 
     # body 15, rl_calf: forces
-    t240 = 0.0297786611519054 * (t202 + t203)
+    neg_f15_x = 0.0297786611519054 * (w15_yy + w15_zz)
     f15_y = 0.0297786611519054 * U15_yx
     f15_z = 0.0297786611519054 * U15_zx
     t243 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
     n15_x = 1.261184674531e-05 * U15_zy - t243
     t245 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
-    t246 = 0.00484778630650938 * t204 + 0.0048730100000000005 * t55
-    t247 = 0.00249545180452967 * (t207 - wd15_x) + t246
-    a15_y = t196 * (a14_y - 0.2 * U14_yx) - (0.2 * t128 + a14_x) * t197
-    t249 = 0.00249545180452967 * (t203 - t206) + t245
-    t250 = 0.0297786611519054 * (t62 - 0.2 * U14_zx) + t249
-    n15_z = 5.560447774483e-05 * (t202 - t206) + t247 + 0.0297786611519054 * a15_y
+    t246 = 0.00484778630650938 * w15_xy + 0.0048730100000000005 * neg_wd13_y
+    t247 = 0.00249545180452967 * (w15_yz - wd15_x) + t246
+    a15_y = ctheta16 * (a14_y - 0.2 * U14_yx) - (0.2 * neg_U14_xx + a14_x) * stheta16
+    t249 = 0.00249545180452967 * (w15_zz - w15_xx) + t245
+    neg_n15_y = 0.0297786611519054 * (a14_z - 0.2 * U14_zx) + t249
+    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t247 + 0.0297786611519054 * a15_y
     tau_b[..., 14] = n15_z
-    t252 = t197 * t240 - t196 * f15_y
+    t252 = stheta16 * neg_f15_x - ctheta16 * f15_y
 
     # body 12, fr_calf: forces
-    t253 = 0.0297786611519054 * (t185 + t186)
+    neg_f12_x = 0.0297786611519054 * (w12_yy + w12_zz)
     f12_y = 0.0297786611519054 * U12_yx
     f12_z = 0.0297786611519054 * U12_zx
     t256 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
     n12_x = 1.261184674531e-05 * U12_zy + t256
     t258 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
-    t259 = 0.00484778630650938 * t187 + 0.0048730100000000005 * t40
-    t260 = 0.00249545180452967 * (t190 - wd12_x) - t259
-    a12_y = t179 * (a11_y - 0.2 * U11_yx) - (0.2 * t108 + a11_x) * t180
-    t262 = 0.00249545180452967 * (t186 - t189) - t258
+    t259 = 0.00484778630650938 * w12_xy + 0.0048730100000000005 * neg_wd10_y
+    t260 = 0.00249545180452967 * (w12_yz - wd12_x) - t259
+    a12_y = ctheta13 * (a11_y - 0.2 * U11_yx) - (0.2 * neg_U11_xx + a11_x) * stheta13
+    t262 = 0.00249545180452967 * (w12_zz - w12_xx) - t258
     n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t262
-    n12_z = 0.0297786611519054 * a12_y - (t260 - 5.560447774483e-05 * (t185 - t189))
+    n12_z = 0.0297786611519054 * a12_y - (t260 - 5.560447774483e-05 * (w12_yy - w12_xx))
     tau_b[..., 11] = n12_z
-    t265 = t180 * t253 - t179 * f12_y
+    t265 = stheta13 * neg_f12_x - ctheta13 * f12_y
 
     # body 9, fl_calf: forces
-    t266 = 0.0297786611519054 * (t168 + t169)
+    neg_f9_x = 0.0297786611519054 * (w9_yy + w9_zz)
     f9_y = 0.0297786611519054 * U9_yx
     f9_z = 0.0297786611519054 * U9_zx
     t269 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
     n9_x = 1.261184674531e-05 * U9_zy - t269
     t271 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
-    t272 = 0.00484778630650938 * t170 + 0.0048730100000000005 * t22
-    t273 = 0.00249545180452967 * (t173 - wd9_x) + t272
-    a9_y = t162 * (a8_y - 0.2 * U8_yx) - (0.2 * t88 + a8_x) * t163
-    t275 = 0.00249545180452967 * (t169 - t172) + t271
+    t272 = 0.00484778630650938 * w9_xy + 0.0048730100000000005 * neg_wd7_y
+    t273 = 0.00249545180452967 * (w9_yz - wd9_x) + t272
+    a9_y = ctheta10 * (a8_y - 0.2 * U8_yx) - (0.2 * neg_U8_xx + a8_x) * stheta10
+    t275 = 0.00249545180452967 * (w9_zz - w9_xx) + t271
     n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t275
-    n9_z = 5.560447774483e-05 * (t168 - t172) + t273 + 0.0297786611519054 * a9_y
+    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t273 + 0.0297786611519054 * a9_y
     tau_b[..., 8] = n9_z
-    t278 = t163 * t266 - t162 * f9_y
+    t278 = stheta10 * neg_f9_x - ctheta10 * f9_y
 
     # body 17, rr_thigh: forces
     t279 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
     t280 = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * U17_zx
-    t281 = 0.0054780518 * (t154 - wd17_x) - 0.0001878102 * (wd17_y + t151)
-    t282 = 0.01301126 * t149 + 0.013299594000000001 * t70 + t281
-    f17_x = 0.072551 * t148 - 0.003039 * U17_xy - (t213 * t227 + t214 * f18_y)
-    f17_y = 0.003039 * (t147 + t153) - 0.072551 * U17_yx - t239
-    t285 = 0.0001878102 * (t146 - t147) + t279 + 0.003039 * t77
-    t286 = t214 * n18_y - t213 * n18_x + t285
-    t287 = t280 - 0.0054780518 * (t147 - t153) + 0.072551 * t77
-    n17_y = t213 * n18_y + t214 * n18_x + 0.2 * f18_z + t287
-    t289 = 8.2053e-05 * (t146 - t153) + t282 - (0.072551 * a17_y - 0.003039 * a17_x)
+    t281 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
+    t282 = 0.01301126 * w17_xy + 0.013299594000000001 * neg_wd16_y + t281
+    f17_x = 0.072551 * neg_U17_xx - 0.003039 * U17_xy - (ctheta19 * neg_f18_x + stheta19 * f18_y)
+    f17_y = 0.003039 * (w17_zz + w17_xx) - 0.072551 * U17_yx - t239
+    t285 = 0.0001878102 * (w17_yy - w17_zz) + t279 + 0.003039 * a17_z
+    neg_n17_x = stheta19 * n18_y - ctheta19 * n18_x + t285
+    t287 = t280 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * a17_z
+    n17_y = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * f18_z + t287
+    t289 = 8.2053e-05 * (w17_yy - w17_xx) + t282 - (0.072551 * a17_y - 0.003039 * a17_x)
     n17_z = 0.2 * t239 + n18_z + t289
     tau_b[..., 16] = n17_z
 
     # body 14, rl_thigh: forces
     t291 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
     t292 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
-    t293 = 0.0054780518 * (t134 - wd14_x) - 0.0001878102 * (wd14_y + t131)
-    t294 = t293 - (0.01301126 * t129 + 0.013299594000000001 * t55)
-    f14_x = 0.072551 * t128 - 0.003039 * U14_xy - (t196 * t240 + t197 * f15_y)
-    f14_y = 0.003039 * (t127 + t133) - 0.072551 * U14_yx - t252
-    t297 = 0.003039 * t62 - (0.0001878102 * (t126 - t127) + t291)
-    n14_x = t196 * n15_x + t197 * t250 - t297
-    t299 = t292 - 0.0054780518 * (t127 - t133) - 0.072551 * t62
-    n14_y = t197 * n15_x - t196 * t250 + 0.2 * f15_z - t299
-    t301 = t294 - 8.2053e-05 * (t126 - t133) + (0.072551 * a14_y - 0.003039 * a14_x)
+    t293 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
+    t294 = t293 - (0.01301126 * w14_xy + 0.013299594000000001 * neg_wd13_y)
+    f14_x = 0.072551 * neg_U14_xx - 0.003039 * U14_xy - (ctheta16 * neg_f15_x + stheta16 * f15_y)
+    f14_y = 0.003039 * (w14_zz + w14_xx) - 0.072551 * U14_yx - t252
+    t297 = 0.003039 * a14_z - (0.0001878102 * (w14_yy - w14_zz) + t291)
+    n14_x = ctheta16 * n15_x + stheta16 * neg_n15_y - t297
+    t299 = t292 - 0.0054780518 * (w14_zz - w14_xx) - 0.072551 * a14_z
+    n14_y = stheta16 * n15_x - ctheta16 * neg_n15_y + 0.2 * f15_z - t299
+    t301 = t294 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
     n14_z = 0.2 * t252 + n15_z - t301
     tau_b[..., 13] = n14_z
 
     # body 11, fr_thigh: forces
     t303 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
     t304 = 0.0001878102 * U11_xy - 8.2053e-05 * U11_zy - 0.013155427 * U11_zx
-    t305 = 0.0054780518 * (t114 - wd11_x) - 0.0001878102 * (wd11_y + t111)
-    t306 = 0.01301126 * t109 + 0.013299594000000001 * t40 + t305
-    f11_x = 0.072551 * t108 - 0.003039 * U11_xy - (t179 * t253 + t180 * f12_y)
-    f11_y = 0.003039 * (t107 + t113) - 0.072551 * U11_yx - t265
-    t309 = 0.0001878102 * (t106 - t107) + t303 - 0.003039 * a10_y
-    t310 = t180 * n12_y - t179 * n12_x + t309
-    t311 = t304 - 0.0054780518 * (t107 - t113) - 0.072551 * a10_y
-    n11_y = t179 * n12_y + t180 * n12_x + 0.2 * f12_z + t311
-    t313 = 8.2053e-05 * (t106 - t113) + t306 - (0.072551 * a11_y - 0.003039 * a11_x)
+    t305 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
+    t306 = 0.01301126 * w11_xy + 0.013299594000000001 * neg_wd10_y + t305
+    f11_x = 0.072551 * neg_U11_xx - 0.003039 * U11_xy - (ctheta13 * neg_f12_x + stheta13 * f12_y)
+    f11_y = 0.003039 * (w11_zz + w11_xx) - 0.072551 * U11_yx - t265
+    t309 = 0.0001878102 * (w11_yy - w11_zz) + t303 - 0.003039 * a10_y
+    neg_n11_x = stheta13 * n12_y - ctheta13 * n12_x + t309
+    t311 = t304 - 0.0054780518 * (w11_zz - w11_xx) - 0.072551 * a10_y
+    n11_y = ctheta13 * n12_y + stheta13 * n12_x + 0.2 * f12_z + t311
+    t313 = 8.2053e-05 * (w11_yy - w11_xx) + t306 - (0.072551 * a11_y - 0.003039 * a11_x)
     n11_z = 0.2 * t265 + n12_z + t313
     tau_b[..., 10] = n11_z
 
     # body 8, fl_thigh: forces
     t315 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
     t316 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
-    t317 = 0.0054780518 * (t94 - wd8_x) - 0.0001878102 * (wd8_y + t91)
-    t318 = t317 - (0.01301126 * t89 + 0.013299594000000001 * t22)
-    f8_x = 0.072551 * t88 - 0.003039 * U8_xy - (t162 * t266 + t163 * f9_y)
-    f8_y = 0.003039 * (t87 + t93) - 0.072551 * U8_yx - t278
-    t321 = 0.0001878102 * (t86 - t87) + t315 + 0.003039 * a7_y
-    n8_x = t321 - (t163 * n9_y - t162 * n9_x)
-    t323 = t316 - 0.0054780518 * (t87 - t93) + 0.072551 * a7_y
-    n8_y = t162 * n9_y + t163 * n9_x + 0.2 * f9_z - t323
-    t325 = t318 - 8.2053e-05 * (t86 - t93) + (0.072551 * a8_y - 0.003039 * a8_x)
+    t317 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
+    t318 = t317 - (0.01301126 * w8_xy + 0.013299594000000001 * neg_wd7_y)
+    f8_x = 0.072551 * neg_U8_xx - 0.003039 * U8_xy - (ctheta10 * neg_f9_x + stheta10 * f9_y)
+    f8_y = 0.003039 * (w8_zz + w8_xx) - 0.072551 * U8_yx - t278
+    t321 = 0.0001878102 * (w8_yy - w8_zz) + t315 + 0.003039 * a7_y
+    n8_x = t321 - (stheta10 * n9_y - ctheta10 * n9_x)
+    t323 = t316 - 0.0054780518 * (w8_zz - w8_xx) + 0.072551 * a7_y
+    n8_y = ctheta10 * n9_y + stheta10 * n9_x + 0.2 * f9_z - t323
+    t325 = t318 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
     n8_z = 0.2 * t278 + n9_z - t325
     tau_b[..., 7] = n8_z
 
     # body 16, rr_hip: forces
-    t327 = s18 * f17_y - c18 * f17_x + 0.0815422 * t71
+    neg_f16_x = s18 * f17_y - c18 * f17_x + 0.0815422 * neg_U16_xy
     f17_z = f18_z - (0.072551 * U17_zx + 0.003039 * U17_zy)
-    t329 = 0.0815422 * (w16_z * w16_z + t73) + f17_z
-    f16_z = c18 * f17_y + s18 * f17_x - 0.0815422 * t75
-    n16_z = c18 * n17_y - s18 * t286 + (0.00545215306 * t71 + 0.0815422 * t76)
+    neg_f16_y = 0.0815422 * (w16_z * w16_z + w16_xx) + f17_z
+    f16_z = c18 * f17_y + s18 * f17_x - 0.0815422 * neg_U16_zy
+    n16_z = c18 * n17_y - s18 * neg_n17_x + (0.00545215306 * neg_U16_xy + 0.0815422 * neg_a16_x)
     tau_b[..., 15] = n16_z
-    t332 = c18 * t286 + s18 * n17_y + (0.00582035306 * t75 - 0.0815422 * a16_z)
-    t333 = 0.1805 * t329 + t332
-    t334 = 0.1805 * t327 - (0.0003682 * (t70 + t72) + n17_z)
-    t335 = c17 * t327 - s17 * t329
+    neg_n16_x = c18 * neg_n17_x + s18 * n17_y + (0.00582035306 * neg_U16_zy - 0.0815422 * a16_z)
+    t333 = 0.1805 * neg_f16_y + neg_n16_x
+    t334 = 0.1805 * neg_f16_x - (0.0003682 * (neg_wd16_y + w16_xz) + n17_z)
+    t335 = c17 * neg_f16_x - s17 * neg_f16_y
 
     # body 13, rl_hip: forces
-    f13_x = 0.0815422 * t56 - (s15 * f14_y - c15 * f14_x)
+    f13_x = 0.0815422 * neg_U13_xy - (s15 * f14_y - c15 * f14_x)
     f14_z = f15_z - (0.072551 * U14_zx + 0.003039 * U14_zy)
-    f13_y = 0.0815422 * (w13_z * w13_z + t58) - f14_z
-    f13_z = c15 * f14_y + s15 * f14_x + 0.0815422 * t60
-    n13_z = c15 * n14_y + s15 * n14_x - (0.0815422 * t61 - 0.00545215306 * t56)
+    f13_y = 0.0815422 * (w13_z * w13_z + w13_xx) - f14_z
+    f13_z = c15 * f14_y + s15 * f14_x + 0.0815422 * neg_U13_zy
+    n13_z = c15 * n14_y + s15 * n14_x - (0.0815422 * neg_a13_x - 0.00545215306 * neg_U13_xy)
     tau_b[..., 12] = n13_z
-    t341 = s15 * n14_y - c15 * n14_x + (0.00582035306 * t60 + 0.0815422 * a13_z)
-    t342 = t341 - 0.1805 * f13_y
-    t343 = 0.0003682 * (t55 + t57) + n14_z + 0.1805 * f13_x
+    neg_n13_x = s15 * n14_y - c15 * n14_x + (0.00582035306 * neg_U13_zy + 0.0815422 * a13_z)
+    t342 = neg_n13_x - 0.1805 * f13_y
+    t343 = 0.0003682 * (neg_wd13_y + w13_xz) + n14_z + 0.1805 * f13_x
     t344 = s14 * f13_y - c14 * f13_x
     t345 = s17 * t334 + c17 * t333 - 0.047 * f16_z
 
     # body 10, fr_hip: forces
-    t346 = s12 * f11_y - c12 * f11_x + 0.0815422 * t41
+    neg_f10_x = s12 * f11_y - c12 * f11_x + 0.0815422 * neg_U10_xy
     f11_z = f12_z - (0.072551 * U11_zx + 0.003039 * U11_zy)
-    t348 = 0.0815422 * (w10_z * w10_z + t43) + f11_z
-    f10_z = c12 * f11_y + s12 * f11_x - 0.0815422 * t45
-    n10_z = c12 * n11_y - s12 * t310 - (0.0815422 * a10_x - 0.00545215306 * t41)
+    neg_f10_y = 0.0815422 * (w10_z * w10_z + w10_xx) + f11_z
+    f10_z = c12 * f11_y + s12 * f11_x - 0.0815422 * neg_U10_zy
+    n10_z = c12 * n11_y - s12 * neg_n11_x - (0.0815422 * a10_x - 0.00545215306 * neg_U10_xy)
     tau_b[..., 9] = n10_z
-    t351 = c12 * t310 + s12 * n11_y + (0.00582035306 * t45 - 0.0815422 * a10_z)
-    t352 = t351 - 0.1805 * t348
-    t353 = 0.0003682 * (t40 + t42) + n11_z + 0.1805 * t346
-    t354 = c11 * t346 - s11 * t348
-    t355 = s17 * t327 + c17 * t329 - (s14 * f13_x + c14 * f13_y)
+    neg_n10_x = c12 * neg_n11_x + s12 * n11_y + (0.00582035306 * neg_U10_zy - 0.0815422 * a10_z)
+    t352 = neg_n10_x - 0.1805 * neg_f10_y
+    t353 = 0.0003682 * (neg_wd10_y + w10_xz) + n11_z + 0.1805 * neg_f10_x
+    t354 = c11 * neg_f10_x - s11 * neg_f10_y
+    t355 = s17 * neg_f16_x + c17 * neg_f16_y - (s14 * f13_x + c14 * f13_y)
     t356 = s17 * t333 - c17 * t334 + (s14 * t342 + c14 * t343)
     t357 = t345 - (s14 * t343 - c14 * t342 - 0.047 * f13_z)
 
     # body 7, fl_hip: forces
-    f7_x = 0.0815422 * t23 - (s9 * f8_y - c9 * f8_x)
+    f7_x = 0.0815422 * neg_U7_xy - (s9 * f8_y - c9 * f8_x)
     f8_z = f9_z - (0.072551 * U8_zx + 0.003039 * U8_zy)
-    f7_y = 0.0815422 * (w7_z * w7_z + t25) - f8_z
-    f7_z = c9 * f8_y + s9 * f8_x + 0.0815422 * t27
-    n7_z = c9 * n8_y + s9 * n8_x + (0.00545215306 * t23 + 0.0815422 * a7_x)
+    f7_y = 0.0815422 * (w7_z * w7_z + w7_xx) - f8_z
+    f7_z = c9 * f8_y + s9 * f8_x + 0.0815422 * neg_U7_zy
+    n7_z = c9 * n8_y + s9 * n8_x + (0.00545215306 * neg_U7_xy + 0.0815422 * a7_x)
     tau_b[..., 6] = n7_z
-    t363 = s9 * n8_y - c9 * n8_x + (0.00582035306 * t27 + 0.0815422 * a7_z)
-    t364 = 0.1805 * f7_y + t363
-    t365 = 0.0003682 * (t22 + t24) + n8_z - 0.1805 * f7_x
+    neg_n7_x = s9 * n8_y - c9 * n8_x + (0.00582035306 * neg_U7_zy + 0.0815422 * a7_z)
+    t364 = 0.1805 * f7_y + neg_n7_x
+    t365 = 0.0003682 * (neg_wd7_y + w7_xz) + n8_z - 0.1805 * f7_x
     t366 = s8 * f7_y - c8 * f7_x
     t367 = 0.047 * t335 + n16_z + (n13_z - 0.047 * t344) + (0.047 * t354 + n10_z)
     t368 = c11 * t352 - s11 * t353 - 0.047 * f10_z + t357
 
     # body 6, trunk: forces
-    tau_b[..., 0] = f16_z + f13_z + f10_z + f7_z + (12.453 * a1_x - 0.04713 * (qd5 * qd5 + t6))
-    t369 = s11 * t346 + c11 * t348 + t355 - (s8 * f7_x + c8 * f7_y)
+    tau_b[..., 0] = f16_z + f13_z + f10_z + f7_z + (12.453 * a1_x - 0.04713 * (qd5 * qd5 + qd6_qd6))
+    t369 = s11 * neg_f10_x + c11 * neg_f10_y + t355 - (s8 * f7_x + c8 * f7_y)
     tau_b[..., 1] = 12.453 * a1_y + 0.04713 * U6_xy + t369
     tau_b[..., 2] = 12.453 * a1_z + 0.04713 * U6_xz - (t335 + t344 + t354 + t366)
     tau_b[..., 3] = n7_z - 0.047 * t366 + t367 + 0.026527659999999998 * U6_yz
@@ -1258,357 +1258,357 @@ def mass_matrix(q: ArrayLike) -> Array:
     M = np.zeros(batch + (18, 18), taken[0].dtype)
 
     # body 18, rr_calf: composite body
-    t1 = q19 + 3.10813964539713
-    t2 = cos(t1)
-    t3 = sin(t1)
-    t4 = 0.0297786611519054 * t3
-    t5 = 0.0297786611519054 * t2
-    t6 = 0.00249545180452967 * t2
-    t7 = 0.00249545180452967 * t3
-    t8 = 0.0048730100000000005 - 0.2 * t5
-    M[..., 16, 17] = M[..., 17, 16] = t8
-    t9 = q18 + q19 + 3.10813964539713
-    t10 = 0.0297786611519054 * sin(t9)
-    t11 = 0.0297786611519054 * cos(t9)
-    M[..., 0, 17] = M[..., 17, 0] = t11
+    theta19 = q19 + 3.10813964539713
+    ctheta19 = cos(theta19)
+    stheta19 = sin(theta19)
+    neg_f18_17_x = 0.0297786611519054 * stheta19
+    f18_17_y = 0.0297786611519054 * ctheta19
+    n18_17_x = 0.00249545180452967 * ctheta19
+    n18_17_y = 0.00249545180452967 * stheta19
+    n18_16_y = 0.2 * f18_17_y - 0.0048730100000000005
+    M[..., 16, 17] = M[..., 17, 16] = -n18_16_y
+    theta18_19 = q18 + q19 + 3.10813964539713
+    neg_f18_16_x = 0.0297786611519054 * sin(theta18_19)
+    f18_16_z = 0.0297786611519054 * cos(theta18_19)
+    M[..., 0, 17] = M[..., 17, 0] = f18_16_z
     c18 = cos(q18)
     s18 = sin(q18)
-    t14 = t6 * c18 - t7 * s18
-    t15 = t7 * c18 + t6 * s18
-    M[..., 15, 17] = M[..., 17, 15] = t15
-    t16 = 0.1805 * t10 - t8
+    n18_16_x = n18_17_x * c18 - n18_17_y * s18
+    n18_16_z = n18_17_y * c18 + n18_17_x * s18
+    M[..., 15, 17] = M[..., 17, 15] = n18_16_z
+    t16 = 0.1805 * neg_f18_16_x + n18_16_y
     c17 = cos(q17)
     s17 = sin(q17)
-    t19 = t10 * s17
-    M[..., 1, 17] = M[..., 17, 1] = t19
-    t20 = t10 * c17
-    M[..., 2, 17] = M[..., 17, 2] = -t20
-    t21 = t14 * s17 + t16 * c17
-    M[..., 4, 17] = M[..., 17, 4] = -t21
-    t22 = 0.047 * t20 + t15
-    M[..., 3, 17] = M[..., 17, 3] = t22
-    t23 = 0.047 * t11 - (t16 * s17 - t14 * c17)
-    M[..., 5, 17] = M[..., 17, 5] = t23
-    t24 = 0.00484778630650938 * t2 - 0.00011120895548966 * t3
-    t25 = t2 * t24
+    f18_6_y = neg_f18_16_x * s17
+    M[..., 1, 17] = M[..., 17, 1] = f18_6_y
+    neg_f18_6_z = neg_f18_16_x * c17
+    M[..., 2, 17] = M[..., 17, 2] = -neg_f18_6_z
+    n18_4_y = n18_16_x * s17 + t16 * c17
+    M[..., 4, 17] = M[..., 17, 4] = -n18_4_y
+    n18_6_x = 0.047 * neg_f18_6_z + n18_16_z
+    M[..., 3, 17] = M[..., 17, 3] = n18_6_x
+    n18_6_z = 0.047 * f18_16_z - (t16 * s17 - n18_16_x * c17)
+    M[..., 5, 17] = M[..., 17, 5] = n18_6_z
+    t24 = 0.00484778630650938 * ctheta19 - 0.00011120895548966 * stheta19
+    t25 = ctheta19 * t24
 
     # body 15, rl_calf: composite body
-    t26 = q16 + 3.10813964539713
-    t27 = cos(t26)
-    t28 = sin(t26)
-    t29 = 0.0297786611519054 * t28
-    t30 = 0.0297786611519054 * t27
-    t31 = 0.00249545180452967 * t27
-    t32 = 0.00249545180452967 * t28
-    t33 = 0.0048730100000000005 - 0.2 * t30
-    M[..., 13, 14] = M[..., 14, 13] = t33
-    t34 = q15 + q16 + 3.10813964539713
-    t35 = 0.0297786611519054 * sin(t34)
-    t36 = 0.0297786611519054 * cos(t34)
-    M[..., 0, 14] = M[..., 14, 0] = t36
+    theta16 = q16 + 3.10813964539713
+    ctheta16 = cos(theta16)
+    stheta16 = sin(theta16)
+    neg_f15_14_x = 0.0297786611519054 * stheta16
+    f15_14_y = 0.0297786611519054 * ctheta16
+    neg_n15_14_x = 0.00249545180452967 * ctheta16
+    neg_n15_14_y = 0.00249545180452967 * stheta16
+    n15_14_z = 0.0048730100000000005 - 0.2 * f15_14_y
+    M[..., 13, 14] = M[..., 14, 13] = n15_14_z
+    theta15_16 = q15 + q16 + 3.10813964539713
+    neg_f15_13_x = 0.0297786611519054 * sin(theta15_16)
+    f15_13_z = 0.0297786611519054 * cos(theta15_16)
+    M[..., 0, 14] = M[..., 14, 0] = f15_13_z
     c15 = cos(q15)
     s15 = sin(q15)
-    t39 = t31 * c15 - t32 * s15
-    t40 = t32 * c15 + t31 * s15
-    M[..., 12, 14] = M[..., 14, 12] = -t40
-    t41 = t33 - 0.1805 * t35
+    n15_13_x = neg_n15_14_y * s15 - neg_n15_14_x * c15
+    neg_n15_13_z = neg_n15_14_y * c15 + neg_n15_14_x * s15
+    M[..., 12, 14] = M[..., 14, 12] = -neg_n15_13_z
+    t41 = n15_14_z - 0.1805 * neg_f15_13_x
     c14 = cos(q14)
     s14 = sin(q14)
-    t44 = t35 * s14
-    M[..., 1, 14] = M[..., 14, 1] = t44
-    t45 = t35 * c14
-    M[..., 2, 14] = M[..., 14, 2] = -t45
-    t46 = t39 * s14 + t41 * c14
-    M[..., 4, 14] = M[..., 14, 4] = t46
-    t47 = 0.047 * t45 + t40
-    M[..., 3, 14] = M[..., 14, 3] = -t47
-    t48 = t41 * s14 - t39 * c14 - 0.047 * t36
-    M[..., 5, 14] = M[..., 14, 5] = t48
-    t49 = 0.00484778630650938 * t27 - 0.00011120895548966 * t28
-    t50 = t27 * t49
+    f15_6_y = neg_f15_13_x * s14
+    M[..., 1, 14] = M[..., 14, 1] = f15_6_y
+    neg_f15_6_z = neg_f15_13_x * c14
+    M[..., 2, 14] = M[..., 14, 2] = -neg_f15_6_z
+    n15_6_y = t41 * c14 - n15_13_x * s14
+    M[..., 4, 14] = M[..., 14, 4] = n15_6_y
+    neg_n15_6_x = 0.047 * neg_f15_6_z + neg_n15_13_z
+    M[..., 3, 14] = M[..., 14, 3] = -neg_n15_6_x
+    n15_6_z = t41 * s14 + n15_13_x * c14 - 0.047 * f15_13_z
+    M[..., 5, 14] = M[..., 14, 5] = n15_6_z
+    t49 = 0.00484778630650938 * ctheta16 - 0.00011120895548966 * stheta16
+    t50 = ctheta16 * t49
 
     # body 12, fr_calf: composite body
-    t51 = q13 + 3.10813964539713
-    t52 = cos(t51)
-    t53 = sin(t51)
-    t54 = 0.0297786611519054 * t53
-    t55 = 0.0297786611519054 * t52
-    t56 = 0.00249545180452967 * t52
-    t57 = 0.00249545180452967 * t53
-    t58 = 0.0048730100000000005 - 0.2 * t55
-    M[..., 10, 11] = M[..., 11, 10] = t58
-    t59 = q12 + q13 + 3.10813964539713
-    t60 = 0.0297786611519054 * sin(t59)
-    t61 = 0.0297786611519054 * cos(t59)
-    M[..., 0, 11] = M[..., 11, 0] = t61
+    theta13 = q13 + 3.10813964539713
+    ctheta13 = cos(theta13)
+    stheta13 = sin(theta13)
+    neg_f12_11_x = 0.0297786611519054 * stheta13
+    f12_11_y = 0.0297786611519054 * ctheta13
+    n12_11_x = 0.00249545180452967 * ctheta13
+    n12_11_y = 0.00249545180452967 * stheta13
+    n12_11_z = 0.0048730100000000005 - 0.2 * f12_11_y
+    M[..., 10, 11] = M[..., 11, 10] = n12_11_z
+    theta12_13 = q12 + q13 + 3.10813964539713
+    neg_f12_10_x = 0.0297786611519054 * sin(theta12_13)
+    f12_10_z = 0.0297786611519054 * cos(theta12_13)
+    M[..., 0, 11] = M[..., 11, 0] = f12_10_z
     c12 = cos(q12)
     s12 = sin(q12)
-    t64 = t56 * c12 - t57 * s12
-    t65 = t57 * c12 + t56 * s12
-    M[..., 9, 11] = M[..., 11, 9] = t65
-    t66 = 0.1805 * t60 + t58
+    n12_10_x = n12_11_x * c12 - n12_11_y * s12
+    n12_10_z = n12_11_y * c12 + n12_11_x * s12
+    M[..., 9, 11] = M[..., 11, 9] = n12_10_z
+    t66 = 0.1805 * neg_f12_10_x + n12_11_z
     c11 = cos(q11)
     s11 = sin(q11)
-    t69 = t60 * s11
-    M[..., 1, 11] = M[..., 11, 1] = t69
-    t70 = t60 * c11
-    M[..., 2, 11] = M[..., 11, 2] = -t70
-    t71 = t66 * c11 - t64 * s11
-    M[..., 4, 11] = M[..., 11, 4] = t71
-    t72 = 0.047 * t70 + t65
-    M[..., 3, 11] = M[..., 11, 3] = t72
-    t73 = t66 * s11 + t64 * c11 + 0.047 * t61
-    M[..., 5, 11] = M[..., 11, 5] = t73
-    t74 = 0.00484778630650938 * t52 - 0.00011120895548966 * t53
-    t75 = t52 * t74
+    f12_6_y = neg_f12_10_x * s11
+    M[..., 1, 11] = M[..., 11, 1] = f12_6_y
+    neg_f12_6_z = neg_f12_10_x * c11
+    M[..., 2, 11] = M[..., 11, 2] = -neg_f12_6_z
+    n12_4_y = n12_10_x * s11 - t66 * c11
+    M[..., 4, 11] = M[..., 11, 4] = -n12_4_y
+    n12_6_x = 0.047 * neg_f12_6_z + n12_10_z
+    M[..., 3, 11] = M[..., 11, 3] = n12_6_x
+    n12_6_z = t66 * s11 + n12_10_x * c11 + 0.047 * f12_10_z
+    M[..., 5, 11] = M[..., 11, 5] = n12_6_z
+    t74 = 0.00484778630650938 * ctheta13 - 0.00011120895548966 * stheta13
+    t75 = ctheta13 * t74
 
     # body 9, fl_calf: composite body
-    t76 = q10 + 3.10813964539713
-    t77 = cos(t76)
-    t78 = sin(t76)
-    t79 = 0.0297786611519054 * t78
-    t80 = 0.0297786611519054 * t77
-    t81 = 0.00249545180452967 * t77
-    t82 = 0.00249545180452967 * t78
-    t83 = 0.0048730100000000005 - 0.2 * t80
-    M[..., 7, 8] = M[..., 8, 7] = t83
-    t84 = q9 + q10 + 3.10813964539713
-    t85 = 0.0297786611519054 * sin(t84)
-    t86 = 0.0297786611519054 * cos(t84)
-    M[..., 0, 8] = M[..., 8, 0] = t86
+    theta10 = q10 + 3.10813964539713
+    ctheta10 = cos(theta10)
+    stheta10 = sin(theta10)
+    neg_f9_8_x = 0.0297786611519054 * stheta10
+    f9_8_y = 0.0297786611519054 * ctheta10
+    neg_n9_8_x = 0.00249545180452967 * ctheta10
+    neg_n9_8_y = 0.00249545180452967 * stheta10
+    n9_8_z = 0.0048730100000000005 - 0.2 * f9_8_y
+    M[..., 7, 8] = M[..., 8, 7] = n9_8_z
+    theta9_10 = q9 + q10 + 3.10813964539713
+    neg_f9_7_x = 0.0297786611519054 * sin(theta9_10)
+    f9_7_z = 0.0297786611519054 * cos(theta9_10)
+    M[..., 0, 8] = M[..., 8, 0] = f9_7_z
     c9 = cos(q9)
     s9 = sin(q9)
-    t89 = t81 * c9 - t82 * s9
-    t90 = t82 * c9 + t81 * s9
-    M[..., 6, 8] = M[..., 8, 6] = -t90
-    t91 = 0.1805 * t85 + t83
+    n9_7_x = neg_n9_8_y * s9 - neg_n9_8_x * c9
+    neg_n9_7_z = neg_n9_8_y * c9 + neg_n9_8_x * s9
+    M[..., 6, 8] = M[..., 8, 6] = -neg_n9_7_z
+    t91 = 0.1805 * neg_f9_7_x + n9_8_z
     c8 = cos(q8)
     s8 = sin(q8)
-    t94 = t85 * s8
-    M[..., 1, 8] = M[..., 8, 1] = t94
-    t95 = t85 * c8
-    M[..., 2, 8] = M[..., 8, 2] = -t95
-    t96 = t89 * s8 + t91 * c8
-    M[..., 4, 8] = M[..., 8, 4] = t96
-    t97 = 0.047 * t95 + t90
-    M[..., 3, 8] = M[..., 8, 3] = -t97
-    t98 = t91 * s8 - t89 * c8 - 0.047 * t86
-    M[..., 5, 8] = M[..., 8, 5] = t98
-    t99 = 0.00484778630650938 * t77 - 0.00011120895548966 * t78
-    t100 = t77 * t99
+    f9_6_y = neg_f9_7_x * s8
+    M[..., 1, 8] = M[..., 8, 1] = f9_6_y
+    neg_f9_6_z = neg_f9_7_x * c8
+    M[..., 2, 8] = M[..., 8, 2] = -neg_f9_6_z
+    n9_6_y = t91 * c8 - n9_7_x * s8
+    M[..., 4, 8] = M[..., 8, 4] = n9_6_y
+    neg_n9_6_x = 0.047 * neg_f9_6_z + neg_n9_7_z
+    M[..., 3, 8] = M[..., 8, 3] = -neg_n9_6_x
+    n9_6_z = t91 * s8 + n9_7_x * c8 - 0.047 * f9_7_z
+    M[..., 5, 8] = M[..., 8, 5] = n9_6_z
+    t99 = 0.00484778630650938 * ctheta10 - 0.00011120895548966 * stheta10
+    t100 = ctheta10 * t99
 
     # body 17, rr_thigh: composite body
-    h17_x = t5 - 0.072551
-    h17_y = t4 - 0.003039
-    S17_xx = t25 + 1.261184674531e-05 - 0.4 * t5 + 0.013155427
-    S17_xy = t3 * t24 + 5.560447774483e-05 - 0.2 * t4 + 8.2053e-05
-    S17_xz = 0.0054780518 - t6
+    h17_x = f18_17_y - 0.072551
+    h17_y = neg_f18_17_x - 0.003039
+    S17_xx = t25 + 1.261184674531e-05 - 0.4 * f18_17_y + 0.013155427
+    S17_xy = stheta19 * t24 + 5.560447774483e-05 - 0.2 * neg_f18_17_x + 8.2053e-05
+    S17_xz = 0.0054780518 - n18_17_x
     S17_yy = 0.000144167 - (t25 - 0.00486039815325469)
-    S17_yz = 0.0001878102 - t7
-    t108 = S17_xx + S17_yy
-    M[..., 16, 16] = t108
+    S17_yz = 0.0001878102 - n18_17_y
+    neg_n17_16_y = S17_xx + S17_yy
+    M[..., 16, 16] = neg_n17_16_y
     h16_z = c18 * h17_y + s18 * h17_x
-    h16_x = c18 * h17_x - s18 * h17_y
-    M[..., 0, 16] = M[..., 16, 0] = h16_x
-    S16_xy = s18 * S17_yz - c18 * S17_xz
-    t112 = c18 * S17_yz + s18 * S17_xz
-    M[..., 15, 16] = M[..., 16, 15] = -t112
-    t113 = t108 - 0.1805 * h16_z
-    t114 = s17 * h16_z
-    M[..., 1, 16] = M[..., 16, 1] = t114
-    t115 = c17 * h16_z
-    M[..., 2, 16] = M[..., 16, 2] = -t115
-    t116 = c17 * t113 - s17 * S16_xy
-    M[..., 4, 16] = M[..., 16, 4] = t116
-    t117 = 0.047 * t115 - t112
-    M[..., 3, 16] = M[..., 16, 3] = t117
-    t118 = s17 * t113 + c17 * S16_xy + 0.047 * h16_x
-    M[..., 5, 16] = M[..., 16, 5] = t118
+    f17_16_z = c18 * h17_x - s18 * h17_y
+    M[..., 0, 16] = M[..., 16, 0] = f17_16_z
+    n17_16_x = s18 * S17_yz - c18 * S17_xz
+    neg_n17_16_z = c18 * S17_yz + s18 * S17_xz
+    M[..., 15, 16] = M[..., 16, 15] = -neg_n17_16_z
+    t113 = neg_n17_16_y - 0.1805 * h16_z
+    f17_6_y = s17 * h16_z
+    M[..., 1, 16] = M[..., 16, 1] = f17_6_y
+    neg_f17_6_z = c17 * h16_z
+    M[..., 2, 16] = M[..., 16, 2] = -neg_f17_6_z
+    n17_4_y = s17 * n17_16_x - c17 * t113
+    M[..., 4, 16] = M[..., 16, 4] = -n17_4_y
+    n17_6_x = 0.047 * neg_f17_6_z - neg_n17_16_z
+    M[..., 3, 16] = M[..., 16, 3] = n17_6_x
+    n17_6_z = s17 * t113 + c17 * n17_16_x + 0.047 * f17_16_z
+    M[..., 5, 16] = M[..., 16, 5] = n17_6_z
     t119 = c18 * (S17_xx - S17_yy) - 2.0 * S17_xy * s18
     t120 = c18 * t119
 
     # body 14, rl_thigh: composite body
-    h14_x = t30 - 0.072551
-    h14_y = t29 - 0.003039
-    S14_xx = 1.261184674531e-05 + t50 - 0.4 * t30 + 0.013155427
-    S14_xy = t28 * t49 + 5.560447774483e-05 - 0.2 * t29 + 8.2053e-05
-    S14_xz = t31 - 0.0054780518
+    h14_x = f15_14_y - 0.072551
+    h14_y = neg_f15_14_x - 0.003039
+    S14_xx = 1.261184674531e-05 + t50 - 0.4 * f15_14_y + 0.013155427
+    S14_xy = stheta16 * t49 + 5.560447774483e-05 - 0.2 * neg_f15_14_x + 8.2053e-05
+    S14_xz = neg_n15_14_x - 0.0054780518
     S14_yy = 0.00486039815325469 - t50 + 0.000144167
-    S14_yz = t32 - 0.0001878102
-    t128 = S14_xx + S14_yy
-    M[..., 13, 13] = t128
+    S14_yz = neg_n15_14_y - 0.0001878102
+    neg_n14_13_y = S14_xx + S14_yy
+    M[..., 13, 13] = neg_n14_13_y
     h13_z = c15 * h14_y + s15 * h14_x
-    h13_x = c15 * h14_x - s15 * h14_y
-    M[..., 0, 13] = M[..., 13, 0] = h13_x
-    S13_xy = s15 * S14_yz - c15 * S14_xz
-    t132 = c15 * S14_yz + s15 * S14_xz
-    M[..., 12, 13] = M[..., 13, 12] = -t132
-    t133 = t128 - 0.1805 * h13_z
-    t134 = s14 * h13_z
-    M[..., 1, 13] = M[..., 13, 1] = t134
-    t135 = c14 * h13_z
-    M[..., 2, 13] = M[..., 13, 2] = -t135
-    t136 = c14 * t133 - s14 * S13_xy
-    M[..., 4, 13] = M[..., 13, 4] = t136
-    t137 = 0.047 * t135 + t132
-    M[..., 3, 13] = M[..., 13, 3] = -t137
-    t138 = s14 * t133 + c14 * S13_xy - 0.047 * h13_x
-    M[..., 5, 13] = M[..., 13, 5] = t138
+    f14_13_z = c15 * h14_x - s15 * h14_y
+    M[..., 0, 13] = M[..., 13, 0] = f14_13_z
+    n14_13_x = s15 * S14_yz - c15 * S14_xz
+    neg_n14_13_z = c15 * S14_yz + s15 * S14_xz
+    M[..., 12, 13] = M[..., 13, 12] = -neg_n14_13_z
+    t133 = neg_n14_13_y - 0.1805 * h13_z
+    f14_6_y = s14 * h13_z
+    M[..., 1, 13] = M[..., 13, 1] = f14_6_y
+    neg_f14_6_z = c14 * h13_z
+    M[..., 2, 13] = M[..., 13, 2] = -neg_f14_6_z
+    n14_6_y = c14 * t133 - s14 * n14_13_x
+    M[..., 4, 13] = M[..., 13, 4] = n14_6_y
+    neg_n14_6_x = 0.047 * neg_f14_6_z + neg_n14_13_z
+    M[..., 3, 13] = M[..., 13, 3] = -neg_n14_6_x
+    n14_6_z = s14 * t133 + c14 * n14_13_x - 0.047 * f14_13_z
+    M[..., 5, 13] = M[..., 13, 5] = n14_6_z
     t139 = c15 * (S14_xx - S14_yy) - 2.0 * S14_xy * s15
     t140 = c15 * t139
 
     # body 11, fr_thigh: composite body
-    h11_x = t55 - 0.072551
-    h11_y = t54 - 0.003039
-    S11_xx = 1.261184674531e-05 + t75 - 0.4 * t55 + 0.013155427
-    S11_xy = t53 * t74 + 5.560447774483e-05 - 0.2 * t54 + 8.2053e-05
-    S11_xz = 0.0054780518 - t56
+    h11_x = f12_11_y - 0.072551
+    h11_y = neg_f12_11_x - 0.003039
+    S11_xx = 1.261184674531e-05 + t75 - 0.4 * f12_11_y + 0.013155427
+    S11_xy = stheta13 * t74 + 5.560447774483e-05 - 0.2 * neg_f12_11_x + 8.2053e-05
+    S11_xz = 0.0054780518 - n12_11_x
     S11_yy = 0.00486039815325469 - t75 + 0.000144167
-    S11_yz = 0.0001878102 - t57
-    t148 = S11_xx + S11_yy
-    M[..., 10, 10] = t148
+    S11_yz = 0.0001878102 - n12_11_y
+    neg_n11_10_y = S11_xx + S11_yy
+    M[..., 10, 10] = neg_n11_10_y
     h10_z = c12 * h11_y + s12 * h11_x
-    h10_x = c12 * h11_x - s12 * h11_y
-    M[..., 0, 10] = M[..., 10, 0] = h10_x
-    S10_xy = s12 * S11_yz - c12 * S11_xz
-    t152 = c12 * S11_yz + s12 * S11_xz
-    M[..., 9, 10] = M[..., 10, 9] = -t152
-    t153 = 0.1805 * h10_z + t148
-    t154 = s11 * h10_z
-    M[..., 1, 10] = M[..., 10, 1] = t154
-    t155 = c11 * h10_z
-    M[..., 2, 10] = M[..., 10, 2] = -t155
-    t156 = c11 * t153 - s11 * S10_xy
-    M[..., 4, 10] = M[..., 10, 4] = t156
-    t157 = 0.047 * t155 - t152
-    M[..., 3, 10] = M[..., 10, 3] = t157
-    t158 = s11 * t153 + c11 * S10_xy + 0.047 * h10_x
-    M[..., 5, 10] = M[..., 10, 5] = t158
+    f11_10_z = c12 * h11_x - s12 * h11_y
+    M[..., 0, 10] = M[..., 10, 0] = f11_10_z
+    n11_10_x = s12 * S11_yz - c12 * S11_xz
+    neg_n11_10_z = c12 * S11_yz + s12 * S11_xz
+    M[..., 9, 10] = M[..., 10, 9] = -neg_n11_10_z
+    t153 = 0.1805 * h10_z + neg_n11_10_y
+    f11_6_y = s11 * h10_z
+    M[..., 1, 10] = M[..., 10, 1] = f11_6_y
+    neg_f11_6_z = c11 * h10_z
+    M[..., 2, 10] = M[..., 10, 2] = -neg_f11_6_z
+    n11_4_y = s11 * n11_10_x - c11 * t153
+    M[..., 4, 10] = M[..., 10, 4] = -n11_4_y
+    n11_6_x = 0.047 * neg_f11_6_z - neg_n11_10_z
+    M[..., 3, 10] = M[..., 10, 3] = n11_6_x
+    n11_6_z = s11 * t153 + c11 * n11_10_x + 0.047 * f11_10_z
+    M[..., 5, 10] = M[..., 10, 5] = n11_6_z
     t159 = c12 * (S11_xx - S11_yy) - 2.0 * S11_xy * s12
     t160 = c12 * t159
 
     # body 8, fl_thigh: composite body
-    h8_x = t80 - 0.072551
-    h8_y = t79 - 0.003039
-    S8_xx = 1.261184674531e-05 + t100 - 0.4 * t80 + 0.013155427
-    S8_xy = t78 * t99 + 5.560447774483e-05 - 0.2 * t79 + 8.2053e-05
-    S8_xz = t81 - 0.0054780518
+    h8_x = f9_8_y - 0.072551
+    h8_y = neg_f9_8_x - 0.003039
+    S8_xx = 1.261184674531e-05 + t100 - 0.4 * f9_8_y + 0.013155427
+    S8_xy = stheta10 * t99 + 5.560447774483e-05 - 0.2 * neg_f9_8_x + 8.2053e-05
+    S8_xz = neg_n9_8_x - 0.0054780518
     S8_yy = 0.00486039815325469 - t100 + 0.000144167
-    S8_yz = t82 - 0.0001878102
-    t168 = S8_xx + S8_yy
-    M[..., 7, 7] = t168
+    S8_yz = neg_n9_8_y - 0.0001878102
+    neg_n8_7_y = S8_xx + S8_yy
+    M[..., 7, 7] = neg_n8_7_y
     h7_z = c9 * h8_y + s9 * h8_x
-    h7_x = c9 * h8_x - s9 * h8_y
-    M[..., 0, 7] = M[..., 7, 0] = h7_x
-    S7_xy = s9 * S8_yz - c9 * S8_xz
-    t172 = c9 * S8_yz + s9 * S8_xz
-    M[..., 6, 7] = M[..., 7, 6] = -t172
-    t173 = 0.1805 * h7_z + t168
-    t174 = s8 * h7_z
-    M[..., 1, 7] = M[..., 7, 1] = t174
-    t175 = c8 * h7_z
-    M[..., 2, 7] = M[..., 7, 2] = -t175
-    t176 = c8 * t173 - s8 * S7_xy
-    M[..., 4, 7] = M[..., 7, 4] = t176
-    t177 = 0.047 * t175 + t172
-    M[..., 3, 7] = M[..., 7, 3] = -t177
-    t178 = s8 * t173 + c8 * S7_xy - 0.047 * h7_x
-    M[..., 5, 7] = M[..., 7, 5] = t178
+    f8_7_z = c9 * h8_x - s9 * h8_y
+    M[..., 0, 7] = M[..., 7, 0] = f8_7_z
+    n8_7_x = s9 * S8_yz - c9 * S8_xz
+    neg_n8_7_z = c9 * S8_yz + s9 * S8_xz
+    M[..., 6, 7] = M[..., 7, 6] = -neg_n8_7_z
+    t173 = 0.1805 * h7_z + neg_n8_7_y
+    f8_6_y = s8 * h7_z
+    M[..., 1, 7] = M[..., 7, 1] = f8_6_y
+    neg_f8_6_z = c8 * h7_z
+    M[..., 2, 7] = M[..., 7, 2] = -neg_f8_6_z
+    n8_6_y = c8 * t173 - s8 * n8_7_x
+    M[..., 4, 7] = M[..., 7, 4] = n8_6_y
+    neg_n8_6_x = 0.047 * neg_f8_6_z + neg_n8_7_z
+    M[..., 3, 7] = M[..., 7, 3] = -neg_n8_6_x
+    n8_6_z = s8 * t173 + c8 * n8_7_x - 0.047 * f8_7_z
+    M[..., 5, 7] = M[..., 7, 5] = n8_6_z
     t179 = c9 * (S8_xx - S8_yy) - 2.0 * S8_xy * s9
     t180 = c9 * t179
 
     # body 16, rr_hip: composite body
     S16_xx = S17_yy + t120 + 0.0003682
-    t182 = S16_xx + 0.00582035306
-    M[..., 15, 15] = t182
-    t183 = s18 * t119 + S17_xy - 0.1805 * h16_x
-    t184 = t112 + 0.0147183671
-    t185 = 0.0815422 * s17 - c17 * h16_x
-    M[..., 1, 15] = M[..., 15, 1] = t185
-    t186 = s17 * h16_x + 0.0815422 * c17
-    M[..., 2, 15] = M[..., 15, 2] = -t186
-    t187 = s17 * t183 - c17 * t184
-    M[..., 4, 15] = M[..., 15, 4] = t187
-    t188 = s17 * t184 + c17 * t183
-    M[..., 5, 15] = M[..., 15, 5] = -t188
-    t189 = 0.047 * t186 + t182
-    M[..., 3, 15] = M[..., 15, 3] = t189
-    t190 = (0.00582035306 - S16_xx) * s17 - 2.0 * S16_xy * c17
+    M_15_15 = S16_xx + 0.00582035306
+    M[..., 15, 15] = M_15_15
+    t183 = s18 * t119 + S17_xy - 0.1805 * f17_16_z
+    t184 = neg_n17_16_z + 0.0147183671
+    f16_6_y = 0.0815422 * s17 - c17 * f17_16_z
+    M[..., 1, 15] = M[..., 15, 1] = f16_6_y
+    neg_f16_6_z = s17 * f17_16_z + 0.0815422 * c17
+    M[..., 2, 15] = M[..., 15, 2] = -neg_f16_6_z
+    n16_6_y = s17 * t183 - c17 * t184
+    M[..., 4, 15] = M[..., 15, 4] = n16_6_y
+    neg_n16_6_z = s17 * t184 + c17 * t183
+    M[..., 5, 15] = M[..., 15, 5] = -neg_n16_6_z
+    n16_6_x = 0.047 * neg_f16_6_z + M_15_15
+    M[..., 3, 15] = M[..., 15, 3] = n16_6_x
+    t190 = (0.00582035306 - S16_xx) * s17 - 2.0 * n17_16_x * c17
     t191 = s17 * t190
 
     # body 13, rl_hip: composite body
     S13_xx = S14_yy + t140 + 0.0003682
-    t193 = 0.00582035306 + S13_xx
-    M[..., 12, 12] = t193
-    t194 = s15 * t139 + S14_xy - 0.1805 * h13_x
-    t195 = t132 - 0.0147183671
-    t196 = 0.0815422 * s14 + c14 * h13_x
-    M[..., 1, 12] = M[..., 12, 1] = -t196
-    t197 = 0.0815422 * c14 - s14 * h13_x
-    M[..., 2, 12] = M[..., 12, 2] = t197
-    t198 = s14 * t194 - c14 * t195
-    M[..., 4, 12] = M[..., 12, 4] = t198
-    t199 = s14 * t195 + c14 * t194
-    M[..., 5, 12] = M[..., 12, 5] = -t199
-    t200 = 0.047 * t197 + t193
-    M[..., 3, 12] = M[..., 12, 3] = t200
-    t201 = (0.00582035306 - S13_xx) * s14 - 2.0 * S13_xy * c14
+    M_12_12 = 0.00582035306 + S13_xx
+    M[..., 12, 12] = M_12_12
+    t194 = s15 * t139 + S14_xy - 0.1805 * f14_13_z
+    t195 = neg_n14_13_z - 0.0147183671
+    f13_4_y = 0.0815422 * s14 + c14 * f14_13_z
+    M[..., 1, 12] = M[..., 12, 1] = -f13_4_y
+    f13_6_z = 0.0815422 * c14 - s14 * f14_13_z
+    M[..., 2, 12] = M[..., 12, 2] = f13_6_z
+    n13_6_y = s14 * t194 - c14 * t195
+    M[..., 4, 12] = M[..., 12, 4] = n13_6_y
+    neg_n13_6_z = s14 * t195 + c14 * t194
+    M[..., 5, 12] = M[..., 12, 5] = -neg_n13_6_z
+    n13_6_x = 0.047 * f13_6_z + M_12_12
+    M[..., 3, 12] = M[..., 12, 3] = n13_6_x
+    t201 = (0.00582035306 - S13_xx) * s14 - 2.0 * n14_13_x * c14
     t202 = s14 * t201
 
     # body 10, fr_hip: composite body
     S10_xx = S11_yy + t160 + 0.0003682
-    t204 = 0.00582035306 + S10_xx
-    M[..., 9, 9] = t204
-    t205 = s12 * t159 + S11_xy + 0.1805 * h10_x
-    t206 = 0.0147183671 - t152
-    t207 = 0.0815422 * s11 - c11 * h10_x
-    M[..., 1, 9] = M[..., 9, 1] = t207
-    t208 = s11 * h10_x + 0.0815422 * c11
-    M[..., 2, 9] = M[..., 9, 2] = -t208
-    t209 = s11 * t205 + c11 * t206
-    M[..., 4, 9] = M[..., 9, 4] = t209
-    t210 = s11 * t206 - c11 * t205
-    M[..., 5, 9] = M[..., 9, 5] = t210
-    t211 = 0.047 * t208 + t204
-    M[..., 3, 9] = M[..., 9, 3] = t211
-    t212 = (0.00582035306 - S10_xx) * s11 - 2.0 * S10_xy * c11
+    M_9_9 = 0.00582035306 + S10_xx
+    M[..., 9, 9] = M_9_9
+    t205 = s12 * t159 + S11_xy + 0.1805 * f11_10_z
+    t206 = 0.0147183671 - neg_n11_10_z
+    f10_6_y = 0.0815422 * s11 - c11 * f11_10_z
+    M[..., 1, 9] = M[..., 9, 1] = f10_6_y
+    neg_f10_6_z = s11 * f11_10_z + 0.0815422 * c11
+    M[..., 2, 9] = M[..., 9, 2] = -neg_f10_6_z
+    n10_6_y = s11 * t205 + c11 * t206
+    M[..., 4, 9] = M[..., 9, 4] = n10_6_y
+    n10_6_z = s11 * t206 - c11 * t205
+    M[..., 5, 9] = M[..., 9, 5] = n10_6_z
+    n10_6_x = 0.047 * neg_f10_6_z + M_9_9
+    M[..., 3, 9] = M[..., 9, 3] = n10_6_x
+    t212 = (0.00582035306 - S10_xx) * s11 - 2.0 * n11_10_x * c11
     t213 = s11 * t212
     t214 = S17_xx - t120 - 0.361 * h16_z + (S14_xx - t140 - 0.361 * h13_z)
-    t215 = 0.00582035306 - t191 + 0.094 * t186 + (0.00582035306 - t202 + 0.094 * t197)
-    t216 = c17 * t190 + S16_xy + 0.047 * t185 + (c14 * t201 + S13_xy + 0.047 * t196)
+    t215 = 0.00582035306 - t191 + 0.094 * neg_f16_6_z + (0.00582035306 - t202 + 0.094 * f13_6_z)
+    t216 = c17 * t190 + n17_16_x + 0.047 * f16_6_y + (c14 * t201 + n14_13_x + 0.047 * f13_4_y)
 
     # body 7, fl_hip: composite body
     S7_xx = S8_yy + t180 + 0.0003682
-    t218 = 0.00582035306 + S7_xx
-    M[..., 6, 6] = t218
-    t219 = s9 * t179 + S8_xy + 0.1805 * h7_x
-    t220 = t172 + 0.0147183671
-    t221 = 0.0815422 * s8 + c8 * h7_x
-    M[..., 1, 6] = M[..., 6, 1] = -t221
-    t222 = 0.0815422 * c8 - s8 * h7_x
-    M[..., 2, 6] = M[..., 6, 2] = t222
-    t223 = s8 * t219 - c8 * t220
-    M[..., 4, 6] = M[..., 6, 4] = t223
-    t224 = s8 * t220 + c8 * t219
-    M[..., 5, 6] = M[..., 6, 5] = -t224
-    t225 = 0.047 * t222 + t218
-    M[..., 3, 6] = M[..., 6, 3] = t225
-    t226 = (0.00582035306 - S7_xx) * s8 - 2.0 * S7_xy * c8
+    M_6_6 = 0.00582035306 + S7_xx
+    M[..., 6, 6] = M_6_6
+    t219 = s9 * t179 + S8_xy + 0.1805 * f8_7_z
+    t220 = neg_n8_7_z + 0.0147183671
+    f7_4_y = 0.0815422 * s8 + c8 * f8_7_z
+    M[..., 1, 6] = M[..., 6, 1] = -f7_4_y
+    f7_6_z = 0.0815422 * c8 - s8 * f8_7_z
+    M[..., 2, 6] = M[..., 6, 2] = f7_6_z
+    n7_6_y = s8 * t219 - c8 * t220
+    M[..., 4, 6] = M[..., 6, 4] = n7_6_y
+    neg_n7_6_z = s8 * t220 + c8 * t219
+    M[..., 5, 6] = M[..., 6, 5] = -neg_n7_6_z
+    n7_6_x = 0.047 * f7_6_z + M_6_6
+    M[..., 3, 6] = M[..., 6, 3] = n7_6_x
+    t226 = (0.00582035306 - S7_xx) * s8 - 2.0 * n8_7_x * c8
     t227 = s8 * t226
-    h6_y = t222 - (t186 - t197 + t208)
-    M[..., 0, 5] = M[..., 5, 0] = -h6_y
-    M[..., 2, 3] = M[..., 3, 2] = h6_y
-    h6_z = t221 - (t185 - t196 + t207)
-    M[..., 1, 3] = M[..., 3, 1] = -h6_z
-    M[..., 0, 4] = M[..., 4, 0] = h6_z
-    t230 = 0.047 * h16_z + t187 + (t198 - 0.047 * h13_z) + (0.047 * h10_z + t209)
-    t231 = t223 - 0.047 * h7_z + t230
-    M[..., 3, 4] = M[..., 4, 3] = t231
-    S6_xz = t224 - (t210 - (t188 + t199))
-    M[..., 3, 5] = M[..., 5, 3] = -S6_xz
-    t233 = 0.00582035306 - t213 + 0.094 * t208 + t215
-    t234 = c11 * t212 + S10_xy + 0.047 * t207 + t216
-    S6_yz = c8 * t226 + S7_xy + 0.047 * t221 + t234
+    f6_5_y = neg_f16_6_z - f13_6_z + neg_f10_6_z - f7_6_z
+    M[..., 0, 5] = M[..., 5, 0] = f6_5_y
+    M[..., 2, 3] = M[..., 3, 2] = -f6_5_y
+    f4_3_z = f16_6_y - f13_4_y + f10_6_y - f7_4_y
+    M[..., 1, 3] = M[..., 3, 1] = f4_3_z
+    M[..., 0, 4] = M[..., 4, 0] = -f4_3_z
+    t230 = 0.047 * h16_z + n16_6_y + (n13_6_y - 0.047 * h13_z) + (0.047 * h10_z + n10_6_y)
+    n5_4_z = n7_6_y - 0.047 * h7_z + t230
+    M[..., 3, 4] = M[..., 4, 3] = n5_4_z
+    n6_5_y = n10_6_z - (neg_n16_6_z + neg_n13_6_z) - neg_n7_6_z
+    M[..., 3, 5] = M[..., 5, 3] = n6_5_y
+    t233 = 0.00582035306 - t213 + 0.094 * neg_f10_6_z + t215
+    t234 = c11 * t212 + n11_10_x + 0.047 * f10_6_y + t216
+    S6_yz = c8 * t226 + n8_7_x + 0.047 * f7_4_y + t234
     M[..., 4, 5] = M[..., 5, 4] = -S6_yz
 
     # body 6, trunk: composite body
@@ -1617,7 +1617,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     M[..., 2, 4] = M[..., 4, 2] = -h6_x
     t237 = S11_xx - t160 + 0.361 * h10_z + t214 + (S8_xx - t180 + 0.361 * h7_z)
     S6_xx = t237 + 0.279755219
-    S6_yy = 0.00582035306 - t227 + 0.094 * t222 + t233 + 0.03127766
+    S6_yy = 0.00582035306 - t227 + 0.094 * f7_6_z + t233 + 0.03127766
     S6_zz = S16_xx + t191 + (S13_xx + t202) + (S10_xx + t213) + (S7_xx + t227) + 0.00475
     M[..., 5, 5] = S6_xx + S6_yy
 
@@ -1663,11 +1663,11 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     a1_z = qd2 * qd4 - qd1 * qd5 + 9.81 * (1.0 - (q5 * q5_5 + q4 * q4_4))
 
     # body 7, fl_hip: motion
-    t6 = qd6 * qd6
+    qd6_qd6 = qd6 * qd6
     U6_xy = qd4 * qd5
     t8 = 0.047 * U6_xy
     U6_xz = qd4 * qd6
-    t10 = 0.047 * (qd4 * qd4 + t6)
+    t10 = 0.047 * (qd4 * qd4 + qd6_qd6)
     U6_yz = qd5 * qd6
     t12 = 0.047 * U6_yz
     t13 = a1_x + t8
@@ -1676,18 +1676,18 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     c8 = cos(q8)
     s8 = sin(q8)
     w7_x = qd6 * c8 - qd5 * s8
-    t19 = qd6 * s8 + qd5 * c8
+    neg_w7_y = qd6 * s8 + qd5 * c8
     w7_z = qd4 + qd7
-    t21 = qd7 * t19
-    t22 = qd7 * w7_x
-    t23 = w7_x * t19
-    t24 = w7_x * w7_z
-    t25 = w7_x * w7_x
-    t26 = t19 * w7_z
-    t27 = t21 + t26
-    a7_x = 0.1805 * (t24 - t22) - (t14 * s8 - t15 * c8)
-    a7_y = 0.1805 * (t21 - t26) - (t15 * s8 + t14 * c8)
-    a7_z = t13 - 0.1805 * (t19 * t19 + t25)
+    neg_wd7_x = qd7 * neg_w7_y
+    neg_wd7_y = qd7 * w7_x
+    neg_U7_xy = w7_x * neg_w7_y
+    w7_xz = w7_x * w7_z
+    w7_xx = w7_x * w7_x
+    neg_w7_yz = neg_w7_y * w7_z
+    neg_U7_zy = neg_wd7_x + neg_w7_yz
+    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t14 * s8 - t15 * c8)
+    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (t15 * s8 + t14 * c8)
+    a7_z = t13 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
 
     # body 10, fr_hip: motion
     t31 = a1_x - t8
@@ -1696,72 +1696,72 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     c11 = cos(q11)
     s11 = sin(q11)
     w10_x = qd6 * c11 - qd5 * s11
-    t37 = qd6 * s11 + qd5 * c11
+    neg_w10_y = qd6 * s11 + qd5 * c11
     w10_z = qd4 + qd10
-    t39 = qd10 * t37
-    t40 = qd10 * w10_x
-    t41 = w10_x * t37
-    t42 = w10_x * w10_z
-    t43 = w10_x * w10_x
-    t44 = t37 * w10_z
-    t45 = t39 + t44
-    a10_x = 0.1805 * (t42 - t40) - (t32 * s11 - t33 * c11)
-    a10_y = 0.1805 * (t39 - t44) - (t33 * s11 + t32 * c11)
-    a10_z = t31 - 0.1805 * (t37 * t37 + t43)
+    neg_wd10_x = qd10 * neg_w10_y
+    neg_wd10_y = qd10 * w10_x
+    neg_U10_xy = w10_x * neg_w10_y
+    w10_xz = w10_x * w10_z
+    w10_xx = w10_x * w10_x
+    neg_w10_yz = neg_w10_y * w10_z
+    neg_U10_zy = neg_wd10_x + neg_w10_yz
+    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t32 * s11 - t33 * c11)
+    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (t33 * s11 + t32 * c11)
+    a10_z = t31 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
 
     # body 13, rl_hip: motion
     c14 = cos(q14)
     s14 = sin(q14)
     w13_x = qd6 * c14 - qd5 * s14
-    t52 = qd6 * s14 + qd5 * c14
+    neg_w13_y = qd6 * s14 + qd5 * c14
     w13_z = qd4 + qd13
-    t54 = qd13 * t52
-    t55 = qd13 * w13_x
-    t56 = w13_x * t52
-    t57 = w13_x * w13_z
-    t58 = w13_x * w13_x
-    t59 = t52 * w13_z
-    t60 = t54 + t59
-    t61 = t14 * s14 - t15 * c14 + 0.1805 * (t57 - t55)
-    t62 = t15 * s14 + t14 * c14 + 0.1805 * (t54 - t59)
-    a13_z = 0.1805 * (t52 * t52 + t58) + t13
+    neg_wd13_x = qd13 * neg_w13_y
+    neg_wd13_y = qd13 * w13_x
+    neg_U13_xy = w13_x * neg_w13_y
+    w13_xz = w13_x * w13_z
+    w13_xx = w13_x * w13_x
+    neg_w13_yz = neg_w13_y * w13_z
+    neg_U13_zy = neg_wd13_x + neg_w13_yz
+    neg_a13_x = t14 * s14 - t15 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
+    a14_z = t15 * s14 + t14 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
+    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t13
 
     # body 16, rr_hip: motion
     c17 = cos(q17)
     s17 = sin(q17)
     w16_x = qd6 * c17 - qd5 * s17
-    t67 = qd6 * s17 + qd5 * c17
+    neg_w16_y = qd6 * s17 + qd5 * c17
     w16_z = qd4 + qd16
-    t69 = qd16 * t67
-    t70 = qd16 * w16_x
-    t71 = w16_x * t67
-    t72 = w16_x * w16_z
-    t73 = w16_x * w16_x
-    t74 = t67 * w16_z
-    t75 = t69 + t74
-    t76 = t32 * s17 - t33 * c17 + 0.1805 * (t72 - t70)
-    t77 = t33 * s17 + t32 * c17 + 0.1805 * (t69 - t74)
-    a16_z = 0.1805 * (t67 * t67 + t73) + t31
+    neg_wd16_x = qd16 * neg_w16_y
+    neg_wd16_y = qd16 * w16_x
+    neg_U16_xy = w16_x * neg_w16_y
+    w16_xz = w16_x * w16_z
+    w16_xx = w16_x * w16_x
+    neg_w16_yz = neg_w16_y * w16_z
+    neg_U16_zy = neg_wd16_x + neg_w16_yz
+    neg_a16_x = t32 * s17 - t33 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
+    a17_z = t33 * s17 + t32 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
+    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t31
 
     # body 8, fl_thigh: motion
     c9 = cos(q9)
     s9 = sin(q9)
     w8_x = w7_x * c9 + w7_z * s9
     w8_y = w7_z * c9 - w7_x * s9
-    w8_z = qd8 + t19
-    wd8_x = qd8 * w8_y - t21 * c9
-    wd8_y = t21 * s9 - qd8 * w8_x
-    t86 = w8_y * w8_y
-    t87 = w8_z * w8_z
-    t88 = t86 + t87
-    t89 = w8_x * w8_y
-    U8_xy = t89 - t22
-    t91 = w8_x * w8_z
-    U8_yx = t22 + t89
-    t93 = w8_x * w8_x
-    t94 = w8_y * w8_z
-    U8_zx = t91 - wd8_y
-    U8_zy = wd8_x + t94
+    w8_z = qd8 + neg_w7_y
+    wd8_x = qd8 * w8_y - neg_wd7_x * c9
+    wd8_y = neg_wd7_x * s9 - qd8 * w8_x
+    w8_yy = w8_y * w8_y
+    w8_zz = w8_z * w8_z
+    neg_U8_xx = w8_yy + w8_zz
+    w8_xy = w8_x * w8_y
+    U8_xy = w8_xy - neg_wd7_y
+    w8_xz = w8_x * w8_z
+    U8_yx = neg_wd7_y + w8_xy
+    w8_xx = w8_x * w8_x
+    w8_yz = w8_y * w8_z
+    U8_zx = w8_xz - wd8_y
+    U8_zy = wd8_x + w8_yz
     a8_x = a7_x * c9 + a7_z * s9
     a8_y = a7_z * c9 - a7_x * s9
 
@@ -1770,20 +1770,20 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     s12 = sin(q12)
     w11_x = w10_x * c12 + w10_z * s12
     w11_y = w10_z * c12 - w10_x * s12
-    w11_z = qd11 + t37
-    wd11_x = qd11 * w11_y - t39 * c12
-    wd11_y = t39 * s12 - qd11 * w11_x
-    t106 = w11_y * w11_y
-    t107 = w11_z * w11_z
-    t108 = t106 + t107
-    t109 = w11_x * w11_y
-    U11_xy = t109 - t40
-    t111 = w11_x * w11_z
-    U11_yx = t40 + t109
-    t113 = w11_x * w11_x
-    t114 = w11_y * w11_z
-    U11_zx = t111 - wd11_y
-    U11_zy = wd11_x + t114
+    w11_z = qd11 + neg_w10_y
+    wd11_x = qd11 * w11_y - neg_wd10_x * c12
+    wd11_y = neg_wd10_x * s12 - qd11 * w11_x
+    w11_yy = w11_y * w11_y
+    w11_zz = w11_z * w11_z
+    neg_U11_xx = w11_yy + w11_zz
+    w11_xy = w11_x * w11_y
+    U11_xy = w11_xy - neg_wd10_y
+    w11_xz = w11_x * w11_z
+    U11_yx = neg_wd10_y + w11_xy
+    w11_xx = w11_x * w11_x
+    w11_yz = w11_y * w11_z
+    U11_zx = w11_xz - wd11_y
+    U11_zy = wd11_x + w11_yz
     a11_x = a10_x * c12 + a10_z * s12
     a11_y = a10_z * c12 - a10_x * s12
 
@@ -1792,480 +1792,495 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     s15 = sin(q15)
     w14_x = w13_x * c15 + w13_z * s15
     w14_y = w13_z * c15 - w13_x * s15
-    w14_z = qd14 + t52
-    wd14_x = qd14 * w14_y - t54 * c15
-    wd14_y = t54 * s15 - qd14 * w14_x
-    t126 = w14_y * w14_y
-    t127 = w14_z * w14_z
-    t128 = t126 + t127
-    t129 = w14_x * w14_y
-    U14_xy = t129 - t55
-    t131 = w14_x * w14_z
-    U14_yx = t55 + t129
-    t133 = w14_x * w14_x
-    t134 = w14_y * w14_z
-    U14_zx = t131 - wd14_y
-    U14_zy = wd14_x + t134
-    a14_x = a13_z * s15 - t61 * c15
-    a14_y = a13_z * c15 + t61 * s15
+    w14_z = qd14 + neg_w13_y
+    wd14_x = qd14 * w14_y - neg_wd13_x * c15
+    wd14_y = neg_wd13_x * s15 - qd14 * w14_x
+    w14_yy = w14_y * w14_y
+    w14_zz = w14_z * w14_z
+    neg_U14_xx = w14_yy + w14_zz
+    w14_xy = w14_x * w14_y
+    U14_xy = w14_xy - neg_wd13_y
+    w14_xz = w14_x * w14_z
+    U14_yx = neg_wd13_y + w14_xy
+    w14_xx = w14_x * w14_x
+    w14_yz = w14_y * w14_z
+    U14_zx = w14_xz - wd14_y
+    U14_zy = wd14_x + w14_yz
+    a14_x = a13_z * s15 - neg_a13_x * c15
+    a14_y = a13_z * c15 + neg_a13_x * s15
 
     # body 17, rr_thigh: motion
     c18 = cos(q18)
     s18 = sin(q18)
     w17_x = w16_x * c18 + w16_z * s18
     w17_y = w16_z * c18 - w16_x * s18
-    w17_z = qd17 + t67
-    wd17_x = qd17 * w17_y - t69 * c18
-    wd17_y = t69 * s18 - qd17 * w17_x
-    t146 = w17_y * w17_y
-    t147 = w17_z * w17_z
-    t148 = t146 + t147
-    t149 = w17_x * w17_y
-    U17_xy = t149 - t70
-    t151 = w17_x * w17_z
-    U17_yx = t70 + t149
-    t153 = w17_x * w17_x
-    t154 = w17_y * w17_z
-    U17_zx = t151 - wd17_y
-    U17_zy = wd17_x + t154
-    a17_x = a16_z * s18 - t76 * c18
-    a17_y = a16_z * c18 + t76 * s18
+    w17_z = qd17 + neg_w16_y
+    wd17_x = qd17 * w17_y - neg_wd16_x * c18
+    wd17_y = neg_wd16_x * s18 - qd17 * w17_x
+    w17_yy = w17_y * w17_y
+    w17_zz = w17_z * w17_z
+    neg_U17_xx = w17_yy + w17_zz
+    w17_xy = w17_x * w17_y
+    U17_xy = w17_xy - neg_wd16_y
+    w17_xz = w17_x * w17_z
+    U17_yx = neg_wd16_y + w17_xy
+    w17_xx = w17_x * w17_x
+    w17_yz = w17_y * w17_z
+    U17_zx = w17_xz - wd17_y
+    U17_zy = wd17_x + w17_yz
+    a17_x = a16_z * s18 - neg_a16_x * c18
+    a17_y = a16_z * c18 + neg_a16_x * s18
 
     # body 9, fl_calf: motion
-    t159 = q9 + q10 + 3.10813964539713
+    theta9_10 = q9 + q10 + 3.10813964539713
     t160 = qd8 + qd9
-    t161 = q10 + 3.10813964539713
-    t162 = cos(t161)
-    t163 = sin(t161)
-    w9_x = w8_x * t162 + w8_y * t163
-    w9_y = w8_y * t162 - w8_x * t163
+    theta10 = q10 + 3.10813964539713
+    ctheta10 = cos(theta10)
+    stheta10 = sin(theta10)
+    w9_x = w8_x * ctheta10 + w8_y * stheta10
+    w9_y = w8_y * ctheta10 - w8_x * stheta10
     w9_z = qd9 + w8_z
-    wd9_x = t160 * w9_y - t21 * cos(t159)
-    t168 = w9_y * w9_y
-    t169 = w9_z * w9_z
-    t170 = w9_x * w9_y
-    U9_yx = t22 + t170
-    t172 = w9_x * w9_x
-    t173 = w9_y * w9_z
-    U9_zx = w9_x * w9_z - (t21 * sin(t159) - t160 * w9_x)
-    U9_zy = wd9_x + t173
+    wd9_x = t160 * w9_y - neg_wd7_x * cos(theta9_10)
+    w9_yy = w9_y * w9_y
+    w9_zz = w9_z * w9_z
+    w9_xy = w9_x * w9_y
+    U9_yx = neg_wd7_y + w9_xy
+    w9_xx = w9_x * w9_x
+    w9_yz = w9_y * w9_z
+    U9_zx = w9_x * w9_z - (neg_wd7_x * sin(theta9_10) - t160 * w9_x)
+    U9_zy = wd9_x + w9_yz
 
     # body 12, fr_calf: motion
-    t176 = q12 + q13 + 3.10813964539713
+    theta12_13 = q12 + q13 + 3.10813964539713
     t177 = qd11 + qd12
-    t178 = q13 + 3.10813964539713
-    t179 = cos(t178)
-    t180 = sin(t178)
-    w12_x = w11_x * t179 + w11_y * t180
-    w12_y = w11_y * t179 - w11_x * t180
+    theta13 = q13 + 3.10813964539713
+    ctheta13 = cos(theta13)
+    stheta13 = sin(theta13)
+    w12_x = w11_x * ctheta13 + w11_y * stheta13
+    w12_y = w11_y * ctheta13 - w11_x * stheta13
     w12_z = qd12 + w11_z
-    wd12_x = t177 * w12_y - t39 * cos(t176)
-    t185 = w12_y * w12_y
-    t186 = w12_z * w12_z
-    t187 = w12_x * w12_y
-    U12_yx = t40 + t187
-    t189 = w12_x * w12_x
-    t190 = w12_y * w12_z
-    U12_zx = w12_x * w12_z - (t39 * sin(t176) - t177 * w12_x)
-    U12_zy = wd12_x + t190
+    wd12_x = t177 * w12_y - neg_wd10_x * cos(theta12_13)
+    w12_yy = w12_y * w12_y
+    w12_zz = w12_z * w12_z
+    w12_xy = w12_x * w12_y
+    U12_yx = neg_wd10_y + w12_xy
+    w12_xx = w12_x * w12_x
+    w12_yz = w12_y * w12_z
+    U12_zx = w12_x * w12_z - (neg_wd10_x * sin(theta12_13) - t177 * w12_x)
+    U12_zy = wd12_x + w12_yz
 
     # body 15, rl_calf: motion
-    t193 = q15 + q16 + 3.10813964539713
+    theta15_16 = q15 + q16 + 3.10813964539713
     t194 = qd14 + qd15
-    t195 = q16 + 3.10813964539713
-    t196 = cos(t195)
-    t197 = sin(t195)
-    w15_x = w14_x * t196 + w14_y * t197
-    w15_y = w14_y * t196 - w14_x * t197
+    theta16 = q16 + 3.10813964539713
+    ctheta16 = cos(theta16)
+    stheta16 = sin(theta16)
+    w15_x = w14_x * ctheta16 + w14_y * stheta16
+    w15_y = w14_y * ctheta16 - w14_x * stheta16
     w15_z = qd15 + w14_z
-    wd15_x = t194 * w15_y - t54 * cos(t193)
-    t202 = w15_y * w15_y
-    t203 = w15_z * w15_z
-    t204 = w15_x * w15_y
-    U15_yx = t55 + t204
-    t206 = w15_x * w15_x
-    t207 = w15_y * w15_z
-    U15_zx = w15_x * w15_z - (t54 * sin(t193) - t194 * w15_x)
-    U15_zy = wd15_x + t207
+    wd15_x = t194 * w15_y - neg_wd13_x * cos(theta15_16)
+    w15_yy = w15_y * w15_y
+    w15_zz = w15_z * w15_z
+    w15_xy = w15_x * w15_y
+    U15_yx = neg_wd13_y + w15_xy
+    w15_xx = w15_x * w15_x
+    w15_yz = w15_y * w15_z
+    U15_zx = w15_x * w15_z - (neg_wd13_x * sin(theta15_16) - t194 * w15_x)
+    U15_zy = wd15_x + w15_yz
 
     # body 18, rr_calf: motion
-    t210 = q18 + q19 + 3.10813964539713
+    theta18_19 = q18 + q19 + 3.10813964539713
     t211 = qd17 + qd18
-    t212 = q19 + 3.10813964539713
-    t213 = cos(t212)
-    t214 = sin(t212)
-    w18_x = w17_x * t213 + w17_y * t214
-    w18_y = w17_y * t213 - w17_x * t214
+    theta19 = q19 + 3.10813964539713
+    ctheta19 = cos(theta19)
+    stheta19 = sin(theta19)
+    w18_x = w17_x * ctheta19 + w17_y * stheta19
+    w18_y = w17_y * ctheta19 - w17_x * stheta19
     w18_z = qd18 + w17_z
-    wd18_x = t211 * w18_y - t69 * cos(t210)
-    t219 = w18_y * w18_y
-    t220 = w18_z * w18_z
-    t221 = w18_x * w18_y
-    U18_yx = t70 + t221
-    t223 = w18_x * w18_x
-    t224 = w18_y * w18_z
-    U18_zx = w18_x * w18_z - (t69 * sin(t210) - t211 * w18_x)
-    U18_zy = wd18_x + t224
+    wd18_x = t211 * w18_y - neg_wd16_x * cos(theta18_19)
+    w18_yy = w18_y * w18_y
+    w18_zz = w18_z * w18_z
+    w18_xy = w18_x * w18_y
+    U18_yx = neg_wd16_y + w18_xy
+    w18_xx = w18_x * w18_x
+    w18_yz = w18_y * w18_z
+    U18_zx = w18_x * w18_z - (neg_wd16_x * sin(theta18_19) - t211 * w18_x)
+    U18_zy = wd18_x + w18_yz
 
+    # body 8, fl_thigh: forces at rest
     t227 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
     t228 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
-    t229 = 0.0054780518 * (t94 - wd8_x) - 0.0001878102 * (wd8_y + t91)
-    t230 = t229 - (0.01301126 * t89 + 0.013299594000000001 * t22)
+    t229 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
+    t230 = t229 - (0.01301126 * w8_xy + 0.013299594000000001 * neg_wd7_y)
+
+    # body 11, fr_thigh: forces at rest
     t231 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
     t232 = 0.0001878102 * U11_xy - 8.2053e-05 * U11_zy - 0.013155427 * U11_zx
-    t233 = 0.0054780518 * (t114 - wd11_x) - 0.0001878102 * (wd11_y + t111)
-    t234 = 0.01301126 * t109 + 0.013299594000000001 * t40 + t233
+    t233 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
+    t234 = 0.01301126 * w11_xy + 0.013299594000000001 * neg_wd10_y + t233
+
+    # body 14, rl_thigh: forces at rest
     t235 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
     t236 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
-    t237 = 0.0054780518 * (t134 - wd14_x) - 0.0001878102 * (wd14_y + t131)
-    t238 = t237 - (0.01301126 * t129 + 0.013299594000000001 * t55)
+    t237 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
+    t238 = t237 - (0.01301126 * w14_xy + 0.013299594000000001 * neg_wd13_y)
+
+    # body 17, rr_thigh: forces at rest
     t239 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
     t240 = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * U17_zx
-    t241 = 0.0054780518 * (t154 - wd17_x) - 0.0001878102 * (wd17_y + t151)
-    t242 = 0.01301126 * t149 + 0.013299594000000001 * t70 + t241
-    t243 = 0.0297786611519054 * (t168 + t169)
-    t244 = 0.0297786611519054 * U9_zx
+    t241 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
+    t242 = 0.01301126 * w17_xy + 0.013299594000000001 * neg_wd16_y + t241
+
+    # body 9, fl_calf: forces at rest
+    neg_f9_x = 0.0297786611519054 * (w9_yy + w9_zz)
+    f9_z = 0.0297786611519054 * U9_zx
     t245 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
     t246 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
-    t247 = 0.00484778630650938 * t170 + 0.0048730100000000005 * t22
-    t248 = 0.00249545180452967 * (t173 - wd9_x) + t247
-    a9_y = t162 * (a8_y - 0.2 * U8_yx) - (0.2 * t88 + a8_x) * t163
-    t250 = 0.00249545180452967 * (t169 - t172) + t246
-    t251 = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t250
-    t252 = 5.560447774483e-05 * (t168 - t172) + t248 + 0.0297786611519054 * a9_y
-    t253 = 0.0297786611519054 * (t185 + t186)
-    t254 = 0.0297786611519054 * U12_zx
+    t247 = 0.00484778630650938 * w9_xy + 0.0048730100000000005 * neg_wd7_y
+    t248 = 0.00249545180452967 * (w9_yz - wd9_x) + t247
+    a9_y = ctheta10 * (a8_y - 0.2 * U8_yx) - (0.2 * neg_U8_xx + a8_x) * stheta10
+    t250 = 0.00249545180452967 * (w9_zz - w9_xx) + t246
+    n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t250
+    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t248 + 0.0297786611519054 * a9_y
+
+    # body 12, fr_calf: forces at rest
+    neg_f12_x = 0.0297786611519054 * (w12_yy + w12_zz)
+    f12_z = 0.0297786611519054 * U12_zx
     t255 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
     t256 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
-    t257 = 0.00484778630650938 * t187 + 0.0048730100000000005 * t40
-    t258 = 0.00249545180452967 * (t190 - wd12_x) - t257
-    a12_y = t179 * (a11_y - 0.2 * U11_yx) - (0.2 * t108 + a11_x) * t180
-    t260 = 0.00249545180452967 * (t186 - t189) - t256
-    t261 = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t260
-    t262 = t258 - 5.560447774483e-05 * (t185 - t189) - 0.0297786611519054 * a12_y
-    t263 = 0.0297786611519054 * (t202 + t203)
-    t264 = 0.0297786611519054 * U15_zx
+    t257 = 0.00484778630650938 * w12_xy + 0.0048730100000000005 * neg_wd10_y
+    t258 = 0.00249545180452967 * (w12_yz - wd12_x) - t257
+    a12_y = ctheta13 * (a11_y - 0.2 * U11_yx) - (0.2 * neg_U11_xx + a11_x) * stheta13
+    t260 = 0.00249545180452967 * (w12_zz - w12_xx) - t256
+    n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t260
+    n12_z = 0.0297786611519054 * a12_y - (t258 - 5.560447774483e-05 * (w12_yy - w12_xx))
+
+    # body 15, rl_calf: forces at rest
+    neg_f15_x = 0.0297786611519054 * (w15_yy + w15_zz)
+    f15_z = 0.0297786611519054 * U15_zx
     t265 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
     t266 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
-    t267 = 0.00484778630650938 * t204 + 0.0048730100000000005 * t55
-    t268 = 0.00249545180452967 * (t207 - wd15_x) + t267
-    a15_y = t196 * (a14_y - 0.2 * U14_yx) - (0.2 * t128 + a14_x) * t197
-    t270 = 0.00249545180452967 * (t203 - t206) + t266
-    t271 = 0.0297786611519054 * (t62 - 0.2 * U14_zx) + t270
-    t272 = 5.560447774483e-05 * (t202 - t206) + t268 + 0.0297786611519054 * a15_y
-    t273 = 0.0297786611519054 * (t219 + t220)
-    t274 = 0.0297786611519054 * U18_zx
+    t267 = 0.00484778630650938 * w15_xy + 0.0048730100000000005 * neg_wd13_y
+    t268 = 0.00249545180452967 * (w15_yz - wd15_x) + t267
+    a15_y = ctheta16 * (a14_y - 0.2 * U14_yx) - (0.2 * neg_U14_xx + a14_x) * stheta16
+    t270 = 0.00249545180452967 * (w15_zz - w15_xx) + t266
+    neg_n15_y = 0.0297786611519054 * (a14_z - 0.2 * U14_zx) + t270
+    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t268 + 0.0297786611519054 * a15_y
+
+    # body 18, rr_calf: forces at rest
+    neg_f18_x = 0.0297786611519054 * (w18_yy + w18_zz)
+    f18_z = 0.0297786611519054 * U18_zx
     t275 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
     t276 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx
-    t277 = 0.00484778630650938 * t221 + 0.0048730100000000005 * t70
-    t278 = 0.00249545180452967 * (t224 - wd18_x) - t277
-    a18_y = t213 * (a17_y - 0.2 * U17_yx) - (0.2 * t148 + a17_x) * t214
-    t280 = 0.00249545180452967 * (t220 - t223) - t276
-    t281 = t280 - 0.0297786611519054 * (t77 - 0.2 * U17_zx)
-    t282 = t278 - 5.560447774483e-05 * (t219 - t223) - 0.0297786611519054 * a18_y
+    t277 = 0.00484778630650938 * w18_xy + 0.0048730100000000005 * neg_wd16_y
+    t278 = 0.00249545180452967 * (w18_yz - wd18_x) - t277
+    a18_y = ctheta19 * (a17_y - 0.2 * U17_yx) - (0.2 * neg_U17_xx + a17_x) * stheta19
+    t280 = 0.00249545180452967 * (w18_zz - w18_xx) - t276
+    n18_y = t280 - 0.0297786611519054 * (a17_z - 0.2 * U17_zx)
+    n18_z = 0.0297786611519054 * a18_y - (t278 - 5.560447774483e-05 * (w18_yy - w18_xx))
 
     # body 18, rr_calf: articulated body
-    t283 = tau18 + t282
-    t284 = 0.0297786611519054 * U18_yx + 6.110937829371456 * t283
-    t285 = 1.261184674531e-05 * U18_zy + t275 + 0.5120965901013275 * t283
-    t286 = 0.18197554694121287 * t213
-    t287 = t213 * t286
-    t288 = t214 * t286
-    t289 = 0.015249550833673624 * t214
-    t290 = t213 * t289
-    t291 = t214 * t289
-    t292 = 0.015249550833673624 - t291
-    t293 = 0.0297786611519054 * t214
-    t294 = 0.0297786611519054 * t213
-    t295 = 0.006125698666371229 * t213 - 0.00011120895548966 * t214
-    t296 = t213 * t295
-    t297 = 0.2 * t287
+    u18 = tau18 - n18_z
+    paf18_y = 0.0297786611519054 * U18_yx + 6.110937829371456 * u18
+    pan18_x = 1.261184674531e-05 * U18_zy + t275 + 0.5120965901013275 * u18
+    t286 = 0.18197554694121287 * ctheta19
+    neg_MA17_yy = ctheta19 * t286
+    MA17_xy = stheta19 * t286
+    t289 = 0.015249550833673624 * stheta19
+    BA17_xx = ctheta19 * t289
+    BA17_xy = stheta19 * t289
+    BA17_yx = BA17_xy - 0.015249550833673624
+    t293 = 0.0297786611519054 * stheta19
+    t294 = 0.0297786611519054 * ctheta19
+    t295 = 0.006125698666371229 * ctheta19 - 0.00011120895548966 * stheta19
+    t296 = ctheta19 * t295
+    t297 = 0.2 * neg_MA17_yy
     t298 = 0.2 * t294
-    t299 = t214 * t273 - t213 * t284
-    t300 = 0.0001878102 * (t146 - t147) + t239 + 0.003039 * t77
-    t301 = t240 - 0.0054780518 * (t147 - t153) + 0.072551 * t77
-    t302 = 8.2053e-05 * (t146 - t153) + t242 - (0.072551 * a17_y - 0.003039 * a17_x)
-    t303 = t302 - (t282 - t283 - 0.2 * t299)
+    t299 = stheta19 * neg_f18_x - ctheta19 * paf18_y
+    neg_n17_x = 0.0001878102 * (w17_yy - w17_zz) + t239 + 0.003039 * a17_z
+    n17_y = t240 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * a17_z
+    n17_z = 8.2053e-05 * (w17_yy - w17_xx) + t242 - (0.072551 * a17_y - 0.003039 * a17_x)
+    pn17_z = n18_z + u18 + 0.2 * t299 + n17_z
 
     # body 15, rl_calf: articulated body
-    t304 = tau15 - t272
-    t305 = 0.0297786611519054 * U15_yx + 6.110937829371456 * t304
-    t306 = t265 - 1.261184674531e-05 * U15_zy + 0.5120965901013275 * t304
-    t307 = 0.18197554694121287 * t196
-    t308 = t196 * t307
-    t309 = t197 * t307
-    t310 = 0.015249550833673624 * t197
-    t311 = t196 * t310
-    t312 = t197 * t310
-    t313 = 0.015249550833673624 - t312
-    t314 = 0.0297786611519054 * t197
-    t315 = 0.0297786611519054 * t196
-    t316 = 0.006125698666371229 * t196 - 0.00011120895548966 * t197
-    t317 = t196 * t316
-    t318 = 0.2 * t308
+    u15 = tau15 - n15_z
+    paf15_y = 0.0297786611519054 * U15_yx + 6.110937829371456 * u15
+    pan15_x = 1.261184674531e-05 * U15_zy - t265 - 0.5120965901013275 * u15
+    t307 = 0.18197554694121287 * ctheta16
+    neg_MA14_yy = ctheta16 * t307
+    MA14_xy = stheta16 * t307
+    t310 = 0.015249550833673624 * stheta16
+    BA14_yy = ctheta16 * t310
+    neg_BA14_xy = stheta16 * t310
+    BA14_yx = 0.015249550833673624 - neg_BA14_xy
+    t314 = 0.0297786611519054 * stheta16
+    t315 = 0.0297786611519054 * ctheta16
+    t316 = 0.006125698666371229 * ctheta16 - 0.00011120895548966 * stheta16
+    t317 = ctheta16 * t316
+    t318 = 0.2 * neg_MA14_yy
     t319 = 0.2 * t315
-    t320 = t197 * t263 - t196 * t305
-    t321 = 0.003039 * t62 - (0.0001878102 * (t126 - t127) + t235)
-    t322 = t236 - 0.0054780518 * (t127 - t133) - 0.072551 * t62
-    t323 = t238 - 8.2053e-05 * (t126 - t133) + (0.072551 * a14_y - 0.003039 * a14_x)
-    t324 = t323 - (t272 + t304 + 0.2 * t320)
+    t320 = stheta16 * neg_f15_x - ctheta16 * paf15_y
+    n14_x = 0.0001878102 * (w14_yy - w14_zz) + t235 - 0.003039 * a14_z
+    n14_y = 0.072551 * a14_z - (t236 - 0.0054780518 * (w14_zz - w14_xx))
+    neg_n14_z = t238 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
+    pn14_z = n15_z + u15 + 0.2 * t320 - neg_n14_z
 
     # body 12, fr_calf: articulated body
-    t325 = tau12 + t262
-    t326 = 0.0297786611519054 * U12_yx + 6.110937829371456 * t325
-    t327 = 1.261184674531e-05 * U12_zy + t255 + 0.5120965901013275 * t325
-    t328 = 0.18197554694121287 * t179
-    t329 = t179 * t328
-    t330 = t180 * t328
-    t331 = 0.015249550833673624 * t180
-    t332 = t179 * t331
-    t333 = t180 * t331
-    t334 = 0.015249550833673624 - t333
-    t335 = 0.0297786611519054 * t180
-    t336 = 0.0297786611519054 * t179
-    t337 = 0.006125698666371229 * t179 - 0.00011120895548966 * t180
-    t338 = t179 * t337
-    t339 = 0.2 * t329
+    u12 = tau12 - n12_z
+    paf12_y = 0.0297786611519054 * U12_yx + 6.110937829371456 * u12
+    pan12_x = 1.261184674531e-05 * U12_zy + t255 + 0.5120965901013275 * u12
+    t328 = 0.18197554694121287 * ctheta13
+    neg_MA11_yy = ctheta13 * t328
+    MA11_xy = stheta13 * t328
+    t331 = 0.015249550833673624 * stheta13
+    BA11_xx = ctheta13 * t331
+    BA11_xy = stheta13 * t331
+    BA11_yx = BA11_xy - 0.015249550833673624
+    t335 = 0.0297786611519054 * stheta13
+    t336 = 0.0297786611519054 * ctheta13
+    t337 = 0.006125698666371229 * ctheta13 - 0.00011120895548966 * stheta13
+    t338 = ctheta13 * t337
+    t339 = 0.2 * neg_MA11_yy
     t340 = 0.2 * t336
-    t341 = t180 * t253 - t179 * t326
-    t342 = 0.0001878102 * (t106 - t107) + t231 - 0.003039 * a10_y
-    t343 = t232 - 0.0054780518 * (t107 - t113) - 0.072551 * a10_y
-    t344 = 8.2053e-05 * (t106 - t113) + t234 - (0.072551 * a11_y - 0.003039 * a11_x)
-    t345 = t344 - (t262 - t325 - 0.2 * t341)
+    t341 = stheta13 * neg_f12_x - ctheta13 * paf12_y
+    n11_x = 0.003039 * a10_y - (0.0001878102 * (w11_yy - w11_zz) + t231)
+    n11_y = t232 - 0.0054780518 * (w11_zz - w11_xx) - 0.072551 * a10_y
+    n11_z = 8.2053e-05 * (w11_yy - w11_xx) + t234 - (0.072551 * a11_y - 0.003039 * a11_x)
+    pn11_z = n12_z + u12 + 0.2 * t341 + n11_z
 
     # body 9, fl_calf: articulated body
-    t346 = tau9 - t252
-    t347 = 0.0297786611519054 * U9_yx + 6.110937829371456 * t346
-    t348 = t245 - 1.261184674531e-05 * U9_zy + 0.5120965901013275 * t346
-    t349 = 0.18197554694121287 * t162
-    t350 = t162 * t349
-    t351 = t163 * t349
-    t352 = 0.015249550833673624 * t163
-    t353 = t162 * t352
-    t354 = t163 * t352
-    t355 = 0.015249550833673624 - t354
-    t356 = 0.0297786611519054 * t163
-    t357 = 0.0297786611519054 * t162
-    t358 = 0.006125698666371229 * t162 - 0.00011120895548966 * t163
-    t359 = t162 * t358
-    t360 = 0.2 * t350
+    u9 = tau9 - n9_z
+    paf9_y = 0.0297786611519054 * U9_yx + 6.110937829371456 * u9
+    pan9_x = 1.261184674531e-05 * U9_zy - t245 - 0.5120965901013275 * u9
+    t349 = 0.18197554694121287 * ctheta10
+    neg_MA8_yy = ctheta10 * t349
+    MA8_xy = stheta10 * t349
+    t352 = 0.015249550833673624 * stheta10
+    BA8_yy = ctheta10 * t352
+    neg_BA8_xy = stheta10 * t352
+    BA8_yx = 0.015249550833673624 - neg_BA8_xy
+    t356 = 0.0297786611519054 * stheta10
+    t357 = 0.0297786611519054 * ctheta10
+    t358 = 0.006125698666371229 * ctheta10 - 0.00011120895548966 * stheta10
+    t359 = ctheta10 * t358
+    t360 = 0.2 * neg_MA8_yy
     t361 = 0.2 * t357
-    t362 = t163 * t243 - t162 * t347
-    t363 = 0.0001878102 * (t86 - t87) + t227 + 0.003039 * a7_y
-    t364 = t228 - 0.0054780518 * (t87 - t93) + 0.072551 * a7_y
-    t365 = t230 - 8.2053e-05 * (t86 - t93) + (0.072551 * a8_y - 0.003039 * a8_x)
-    t366 = t365 - (t252 + t346 + 0.2 * t362)
+    t362 = stheta10 * neg_f9_x - ctheta10 * paf9_y
+    n8_x = 0.0001878102 * (w8_yy - w8_zz) + t227 + 0.003039 * a7_y
+    neg_n8_y = t228 - 0.0054780518 * (w8_zz - w8_xx) + 0.072551 * a7_y
+    neg_n8_z = t230 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
+    pn8_z = n9_z + u9 + 0.2 * t362 - neg_n8_z
 
     # body 17, rr_thigh: articulated body
-    t367 = 0.003039 - 0.2 * t288
-    t368 = 0.072551 - t297
-    t369 = 0.003039 - t293
-    t370 = 0.072551 - t294
-    t371 = 0.0054780518 - 0.2 * t292
-    t372 = 0.0001878102 - 0.2 * t290
-    t373 = 0.013299594000000001 - 0.2 * t297
-    d17 = 1.0 / t373
-    t375 = t367 * d17
-    t376 = t368 * d17
-    t377 = t371 * d17
-    t378 = t372 * d17
-    t379 = t373 * d17
-    t380 = tau17 - t303
-    t381 = 0.072551 * t148 - 0.003039 * U17_xy - (t213 * t273 + t214 * t284)
-    t382 = t375 * t380 + t381
-    t383 = 0.003039 * (t147 + t153) - 0.072551 * U17_yx - t299 - t376 * t380
-    t384 = t214 * t281 - t213 * t285 + t300 + t377 * t380
-    t385 = t213 * t281 + t214 * t285 + 0.2 * t274 + t301 - t378 * t380
-    t386 = 0.18197554694121287 - t287 + t367 * t375
-    t387 = t368 * t375 + t288
-    t388 = t368 * t376 + t287
-    t389 = 0.00486039815325469 - t296 + 0.000144167 - t371 * t377
-    t390 = t214 * t295 + 5.560447774483e-05 - 0.2 * t293 + 8.2053e-05 + t372 * t377
-    t391 = t296 - 0.0012653005131165384 - (t298 + t298) + 0.013155427 - t372 * t378
-    t392 = t371 * t375 + t290
-    t393 = t372 * t375 + t291
-    t394 = t371 * t376 + t292
-    t395 = t372 * t376 + t290
+    BA17_xz = 0.003039 - 0.2 * MA17_xy
+    BA17_yz = t297 - 0.072551
+    BA17_zx = t293 - 0.003039
+    BA17_zy = 0.072551 - t294
+    neg_IA17_xz = 0.2 * BA17_yx + 0.0054780518
+    IA17_yz = 0.2 * BA17_xx - 0.0001878102
+    IA17_zz = 0.013299594000000001 - 0.2 * t297
+    d17 = 1.0 / IA17_zz
+    Kf17_x = BA17_xz * d17
+    Kf17_y = BA17_yz * d17
+    neg_Kn17_x = neg_IA17_xz * d17
+    Kn17_y = IA17_yz * d17
+    Kn17_z = IA17_zz * d17
+    u17 = tau17 - pn17_z
+    pf17_x = 0.072551 * neg_U17_xx - 0.003039 * U17_xy - (ctheta19 * neg_f18_x + stheta19 * paf18_y)
+    paf17_x = Kf17_x * u17 + pf17_x
+    paf17_y = 0.003039 * (w17_zz + w17_xx) - 0.072551 * U17_yx - t299 + Kf17_y * u17
+    neg_pan17_x = stheta19 * n18_y - ctheta19 * pan18_x + neg_n17_x + neg_Kn17_x * u17
+    pan17_y = ctheta19 * n18_y + stheta19 * pan18_x + 0.2 * f18_z + n17_y + Kn17_y * u17
+    t386 = BA17_xz * Kf17_x - (neg_MA17_yy - 0.18197554694121287)
+    t387 = MA17_xy - BA17_yz * Kf17_x
+    t388 = BA17_yz * Kf17_y + neg_MA17_yy
+    t389 = 0.00486039815325469 - t296 + 0.000144167 - neg_IA17_xz * neg_Kn17_x
+    t390 = stheta19 * t295 + 5.560447774483e-05 - 0.2 * t293 + 8.2053e-05 - IA17_yz * neg_Kn17_x
+    t391 = t296 - 0.0012653005131165384 - (t298 + t298) + 0.013155427 - IA17_yz * Kn17_y
+    t392 = neg_IA17_xz * Kf17_x + BA17_xx
+    t393 = BA17_xy - IA17_yz * Kf17_x
+    t394 = neg_IA17_xz * Kf17_y + BA17_yx
+    t395 = IA17_yz * Kf17_y + BA17_xx
     t396 = c18 * (t386 - t388) + 2.0 * t387 * s18
     t397 = c18 * t396
-    t398 = c18 * (t392 + t395) - s18 * (t393 - t394)
+    t398 = c18 * (t392 + t395) - s18 * (t393 + t394)
     t399 = c18 * t398
     t400 = s18 * t398
-    t401 = t392 - t399
-    t402 = s18 * t369 - c18 * t370
+    BA16_zz = t392 - t399
+    neg_BA16_yz = s18 * BA17_zx + c18 * BA17_zy
     t403 = c18 * (t389 - t391) + 2.0 * t390 * s18
     t404 = c18 * t403
-    t405 = t390 - s18 * t403
-    t406 = t274 - (0.072551 * U17_zx + 0.003039 * U17_zy)
-    t407 = 0.00545215306 * t71 + 0.0815422 * t76 + (c18 * t385 - s18 * t384)
+    IA16_xz = s18 * t403 - t390
+    pf17_z = f18_z - (0.072551 * U17_zx + 0.003039 * U17_zy)
+    pn16_z = 0.00545215306 * neg_U16_xy + 0.0815422 * neg_a16_x + (c18 * pan17_y - s18 * neg_pan17_x)
 
     # body 14, rl_thigh: articulated body
-    t408 = 0.003039 - 0.2 * t309
-    t409 = 0.072551 - t318
-    t410 = 0.003039 - t314
-    t411 = 0.072551 - t315
-    t412 = 0.0054780518 - 0.2 * t313
-    t413 = 0.0001878102 - 0.2 * t311
-    t414 = 0.013299594000000001 - 0.2 * t318
-    d14 = 1.0 / t414
-    t416 = t408 * d14
-    t417 = t409 * d14
-    t418 = t412 * d14
-    t419 = t413 * d14
-    t420 = t414 * d14
-    t421 = tau14 + t324
-    t422 = 0.072551 * t128 - 0.003039 * U14_xy - (t196 * t263 + t197 * t305)
-    t423 = t416 * t421 + t422
-    t424 = 0.003039 * (t127 + t133) - 0.072551 * U14_yx - t320 - t417 * t421
-    t425 = t196 * t306 - t197 * t271 + t321 - t418 * t421
-    t426 = t322 - (0.2 * t264 - (t196 * t271 + t197 * t306)) - t419 * t421
-    t427 = 0.18197554694121287 - t308 + t408 * t416
-    t428 = t409 * t416 + t309
-    t429 = t409 * t417 + t308
-    t430 = 0.00486039815325469 - t317 + 0.000144167 - t412 * t418
-    t431 = t197 * t316 + 5.560447774483e-05 - 0.2 * t314 + 8.2053e-05 + t413 * t418
-    t432 = 0.013155427 - (0.0012653005131165384 - t317 + (t319 + t319)) - t413 * t419
-    t433 = t412 * t416 + t311
-    t434 = t413 * t416 + t312
-    t435 = t412 * t417 + t313
-    t436 = t413 * t417 + t311
+    BA14_xz = 0.003039 - 0.2 * MA14_xy
+    BA14_yz = t318 - 0.072551
+    BA14_zx = t314 - 0.003039
+    BA14_zy = 0.072551 - t315
+    IA14_xz = 0.0054780518 - 0.2 * BA14_yx
+    IA14_yz = 0.0001878102 - 0.2 * BA14_yy
+    IA14_zz = 0.013299594000000001 - 0.2 * t318
+    d14 = 1.0 / IA14_zz
+    Kf14_x = BA14_xz * d14
+    Kf14_y = BA14_yz * d14
+    Kn14_x = IA14_xz * d14
+    Kn14_y = IA14_yz * d14
+    Kn14_z = IA14_zz * d14
+    u14 = tau14 - pn14_z
+    pf14_x = 0.072551 * neg_U14_xx - 0.003039 * U14_xy - (ctheta16 * neg_f15_x + stheta16 * paf15_y)
+    paf14_x = Kf14_x * u14 + pf14_x
+    paf14_y = 0.003039 * (w14_zz + w14_xx) - 0.072551 * U14_yx - t320 + Kf14_y * u14
+    pan14_x = ctheta16 * pan15_x + stheta16 * neg_n15_y + n14_x + Kn14_x * u14
+    pan14_y = stheta16 * pan15_x - ctheta16 * neg_n15_y + 0.2 * f15_z + n14_y + Kn14_y * u14
+    t427 = BA14_xz * Kf14_x - (neg_MA14_yy - 0.18197554694121287)
+    t428 = MA14_xy - BA14_yz * Kf14_x
+    t429 = BA14_yz * Kf14_y + neg_MA14_yy
+    t430 = 0.00486039815325469 - t317 + 0.000144167 - IA14_xz * Kn14_x
+    t431 = stheta16 * t316 + 5.560447774483e-05 - 0.2 * t314 + 8.2053e-05 + IA14_yz * Kn14_x
+    t432 = 0.013155427 - (0.0012653005131165384 - t317 + (t319 + t319)) - IA14_yz * Kn14_y
+    t433 = IA14_xz * Kf14_x + BA14_yy
+    t434 = IA14_yz * Kf14_x + neg_BA14_xy
+    t435 = BA14_yx - IA14_xz * Kf14_y
+    t436 = BA14_yy - IA14_yz * Kf14_y
     t437 = c15 * (t427 - t429) + 2.0 * t428 * s15
     t438 = c15 * t437
     t439 = c15 * (t433 + t436) - s15 * (t434 - t435)
     t440 = c15 * t439
     t441 = s15 * t439
-    t442 = t433 - t440
-    t443 = s15 * t410 - c15 * t411
+    BA13_zz = t440 - t433
+    neg_BA13_yz = s15 * BA14_zx + c15 * BA14_zy
     t444 = c15 * (t430 - t432) + 2.0 * t431 * s15
     t445 = c15 * t444
-    t446 = t431 - s15 * t444
-    t447 = t264 - (0.072551 * U14_zx + 0.003039 * U14_zy)
-    t448 = 0.0815422 * t61 - 0.00545215306 * t56 + (c15 * t426 + s15 * t425)
+    IA13_xz = s15 * t444 - t431
+    pf14_z = f15_z - (0.072551 * U14_zx + 0.003039 * U14_zy)
+    pn13_z = 0.00545215306 * neg_U13_xy - 0.0815422 * neg_a13_x + (c15 * pan14_y + s15 * pan14_x)
 
     # body 11, fr_thigh: articulated body
-    t449 = 0.003039 - 0.2 * t330
-    t450 = 0.072551 - t339
-    t451 = 0.003039 - t335
-    t452 = 0.072551 - t336
-    t453 = 0.0054780518 - 0.2 * t334
-    t454 = 0.0001878102 - 0.2 * t332
-    t455 = 0.013299594000000001 - 0.2 * t339
-    d11 = 1.0 / t455
-    t457 = t449 * d11
-    t458 = t450 * d11
-    t459 = t453 * d11
-    t460 = t454 * d11
-    t461 = t455 * d11
-    t462 = tau11 - t345
-    t463 = 0.072551 * t108 - 0.003039 * U11_xy - (t179 * t253 + t180 * t326)
-    t464 = t457 * t462 + t463
-    t465 = 0.003039 * (t107 + t113) - 0.072551 * U11_yx - t341 - t458 * t462
-    t466 = t180 * t261 - t179 * t327 + t342 + t459 * t462
-    t467 = t179 * t261 + t180 * t327 + 0.2 * t254 + t343 - t460 * t462
-    t468 = 0.18197554694121287 - t329 + t449 * t457
-    t469 = t450 * t457 + t330
-    t470 = t450 * t458 + t329
-    t471 = 0.00486039815325469 - t338 + 0.000144167 - t453 * t459
-    t472 = t180 * t337 + 5.560447774483e-05 - 0.2 * t335 + 8.2053e-05 + t454 * t459
-    t473 = 0.013155427 - (0.0012653005131165384 - t338 + (t340 + t340)) - t454 * t460
-    t474 = t453 * t457 + t332
-    t475 = t454 * t457 + t333
-    t476 = t453 * t458 + t334
-    t477 = t454 * t458 + t332
+    BA11_xz = 0.003039 - 0.2 * MA11_xy
+    BA11_yz = t339 - 0.072551
+    BA11_zx = t335 - 0.003039
+    BA11_zy = 0.072551 - t336
+    neg_IA11_xz = 0.2 * BA11_yx + 0.0054780518
+    IA11_yz = 0.2 * BA11_xx - 0.0001878102
+    IA11_zz = 0.013299594000000001 - 0.2 * t339
+    d11 = 1.0 / IA11_zz
+    Kf11_x = BA11_xz * d11
+    Kf11_y = BA11_yz * d11
+    neg_Kn11_x = neg_IA11_xz * d11
+    Kn11_y = IA11_yz * d11
+    Kn11_z = IA11_zz * d11
+    u11 = tau11 - pn11_z
+    pf11_x = 0.072551 * neg_U11_xx - 0.003039 * U11_xy - (ctheta13 * neg_f12_x + stheta13 * paf12_y)
+    paf11_x = Kf11_x * u11 + pf11_x
+    paf11_y = 0.003039 * (w11_zz + w11_xx) - 0.072551 * U11_yx - t341 + Kf11_y * u11
+    pan11_x = n11_x - (stheta13 * n12_y - ctheta13 * pan12_x) - neg_Kn11_x * u11
+    pan11_y = ctheta13 * n12_y + stheta13 * pan12_x + 0.2 * f12_z + n11_y + Kn11_y * u11
+    t468 = BA11_xz * Kf11_x - (neg_MA11_yy - 0.18197554694121287)
+    t469 = MA11_xy - BA11_yz * Kf11_x
+    t470 = BA11_yz * Kf11_y + neg_MA11_yy
+    t471 = 0.00486039815325469 - t338 + 0.000144167 - neg_IA11_xz * neg_Kn11_x
+    t472 = stheta13 * t337 + 5.560447774483e-05 - 0.2 * t335 + 8.2053e-05 - IA11_yz * neg_Kn11_x
+    t473 = 0.013155427 - (0.0012653005131165384 - t338 + (t340 + t340)) - IA11_yz * Kn11_y
+    t474 = neg_IA11_xz * Kf11_x + BA11_xx
+    t475 = BA11_xy - IA11_yz * Kf11_x
+    t476 = neg_IA11_xz * Kf11_y + BA11_yx
+    t477 = IA11_yz * Kf11_y + BA11_xx
     t478 = c12 * (t468 - t470) + 2.0 * t469 * s12
     t479 = c12 * t478
-    t480 = c12 * (t474 + t477) - s12 * (t475 - t476)
+    t480 = c12 * (t474 + t477) - s12 * (t475 + t476)
     t481 = c12 * t480
     t482 = s12 * t480
-    t483 = t474 - t481
-    t484 = s12 * t451 - c12 * t452
+    BA10_zz = t474 - t481
+    neg_BA10_yz = s12 * BA11_zx + c12 * BA11_zy
     t485 = c12 * (t471 - t473) + 2.0 * t472 * s12
     t486 = c12 * t485
-    t487 = t472 - s12 * t485
-    t488 = t254 - (0.072551 * U11_zx + 0.003039 * U11_zy)
-    t489 = 0.0815422 * a10_x - 0.00545215306 * t41 - (c12 * t467 - s12 * t466)
+    IA10_xz = s12 * t485 - t472
+    pf11_z = f12_z - (0.072551 * U11_zx + 0.003039 * U11_zy)
+    pn10_z = 0.00545215306 * neg_U10_xy - 0.0815422 * a10_x + (c12 * pan11_y + s12 * pan11_x)
 
     # body 8, fl_thigh: articulated body
-    t490 = 0.003039 - 0.2 * t351
-    t491 = 0.072551 - t360
-    t492 = 0.003039 - t356
-    t493 = 0.072551 - t357
-    t494 = 0.0054780518 - 0.2 * t355
-    t495 = 0.0001878102 - 0.2 * t353
-    t496 = 0.013299594000000001 - 0.2 * t360
-    d8 = 1.0 / t496
-    t498 = t490 * d8
-    t499 = t491 * d8
-    t500 = t494 * d8
-    t501 = t495 * d8
-    t502 = t496 * d8
-    t503 = tau8 + t366
-    t504 = 0.072551 * t88 - 0.003039 * U8_xy - (t162 * t243 + t163 * t347)
-    t505 = t498 * t503 + t504
-    t506 = 0.003039 * (t87 + t93) - 0.072551 * U8_yx - t362 - t499 * t503
-    t507 = t162 * t348 + t163 * t251 - t363 - t500 * t503
-    t508 = t364 - (t162 * t251 - t163 * t348 + 0.2 * t244) - t501 * t503
-    t509 = 0.18197554694121287 - t350 + t490 * t498
-    t510 = t491 * t498 + t351
-    t511 = t491 * t499 + t350
-    t512 = 0.00486039815325469 - t359 + 0.000144167 - t494 * t500
-    t513 = t163 * t358 + 5.560447774483e-05 - 0.2 * t356 + 8.2053e-05 + t495 * t500
-    t514 = 0.013155427 - (0.0012653005131165384 - t359 + (t361 + t361)) - t495 * t501
-    t515 = t494 * t498 + t353
-    t516 = t495 * t498 + t354
-    t517 = t494 * t499 + t355
-    t518 = t495 * t499 + t353
+    BA8_xz = 0.003039 - 0.2 * MA8_xy
+    BA8_yz = t360 - 0.072551
+    BA8_zx = t356 - 0.003039
+    BA8_zy = 0.072551 - t357
+    IA8_xz = 0.0054780518 - 0.2 * BA8_yx
+    IA8_yz = 0.0001878102 - 0.2 * BA8_yy
+    IA8_zz = 0.013299594000000001 - 0.2 * t360
+    d8 = 1.0 / IA8_zz
+    Kf8_x = BA8_xz * d8
+    Kf8_y = BA8_yz * d8
+    Kn8_x = IA8_xz * d8
+    Kn8_y = IA8_yz * d8
+    Kn8_z = IA8_zz * d8
+    u8 = tau8 - pn8_z
+    pf8_x = 0.072551 * neg_U8_xx - 0.003039 * U8_xy - (ctheta10 * neg_f9_x + stheta10 * paf9_y)
+    paf8_x = Kf8_x * u8 + pf8_x
+    paf8_y = 0.003039 * (w8_zz + w8_xx) - 0.072551 * U8_yx - t362 + Kf8_y * u8
+    pan8_x = n8_x - (stheta10 * n9_y - ctheta10 * pan9_x) + Kn8_x * u8
+    pan8_y = ctheta10 * n9_y + stheta10 * pan9_x + 0.2 * f9_z - neg_n8_y + Kn8_y * u8
+    t509 = BA8_xz * Kf8_x - (neg_MA8_yy - 0.18197554694121287)
+    t510 = MA8_xy - BA8_yz * Kf8_x
+    t511 = BA8_yz * Kf8_y + neg_MA8_yy
+    t512 = 0.00486039815325469 - t359 + 0.000144167 - IA8_xz * Kn8_x
+    t513 = stheta10 * t358 + 5.560447774483e-05 - 0.2 * t356 + 8.2053e-05 + IA8_yz * Kn8_x
+    t514 = 0.013155427 - (0.0012653005131165384 - t359 + (t361 + t361)) - IA8_yz * Kn8_y
+    t515 = IA8_xz * Kf8_x + BA8_yy
+    t516 = IA8_yz * Kf8_x + neg_BA8_xy
+    t517 = BA8_yx - IA8_xz * Kf8_y
+    t518 = BA8_yy - IA8_yz * Kf8_y
     t519 = c9 * (t509 - t511) + 2.0 * t510 * s9
     t520 = c9 * t519
     t521 = c9 * (t515 + t518) - s9 * (t516 - t517)
     t522 = c9 * t521
     t523 = s9 * t521
-    t524 = t515 - t522
-    t525 = s9 * t492 - c9 * t493
+    BA7_zz = t522 - t515
+    neg_BA7_yz = s9 * BA8_zx + c9 * BA8_zy
     t526 = c9 * (t512 - t514) + 2.0 * t513 * s9
     t527 = c9 * t526
-    t528 = t513 - s9 * t526
-    t529 = t244 - (0.072551 * U8_zx + 0.003039 * U8_zy)
-    t530 = c9 * t508 + s9 * t507 - (0.00545215306 * t23 + 0.0815422 * a7_x)
+    IA7_xz = s9 * t526 - t513
+    pf8_z = f9_z - (0.072551 * U8_zx + 0.003039 * U8_zy)
+    pn7_z = 0.00545215306 * neg_U7_xy + 0.0815422 * a7_x + (c9 * pan8_y + s9 * pan8_x)
 
     # body 16, rr_hip: articulated body
-    t531 = 0.0815422 - (t393 + t400)
-    t532 = t389 - t404 + 0.00618855306
-    d16 = 1.0 / t532
-    t534 = t531 * d16
-    t535 = t402 * d16
-    t536 = t401 * d16
-    t537 = t405 * d16
-    t538 = t532 * d16
-    t539 = tau16 - t407
-    t540 = c18 * t382 - s18 * t383 - 0.0815422 * t71 - t534 * t539
-    t541 = 0.0815422 * (w16_z * w16_z + t73) + t406 - t535 * t539
-    t542 = 0.0815422 * t75 - (c18 * t383 + s18 * t382) - t536 * t539
-    t543 = 0.00582035306 * t75 - 0.0815422 * a16_z + (c18 * t384 + s18 * t385)
-    t544 = t388 + t397 + t531 * t534
-    t545 = t402 * t534
-    t546 = t387 - s18 * t396 + t401 * t534
-    t547 = t402 * t535
-    t548 = t401 * t535
-    t549 = t386 - t397 + t401 * t536
-    t550 = t395 - t399 + t405 * t534
-    t551 = c18 * t369 + s18 * t370 + t405 * t535
+    BA16_xz = t393 + t400 - 0.0815422
+    IA16_zz = t389 - t404 + 0.00618855306
+    d16 = 1.0 / IA16_zz
+    Kf16_x = BA16_xz * d16
+    neg_Kf16_y = neg_BA16_yz * d16
+    Kf16_z = BA16_zz * d16
+    Kn16_x = IA16_xz * d16
+    Kn16_z = IA16_zz * d16
+    u16 = tau16 - pn16_z
+    paf16_x = c18 * paf17_x - s18 * paf17_y - 0.0815422 * neg_U16_xy + Kf16_x * u16
+    neg_paf16_y = 0.0815422 * (w16_z * w16_z + w16_xx) + pf17_z + neg_Kf16_y * u16
+    paf16_z = c18 * paf17_y + s18 * paf17_x - 0.0815422 * neg_U16_zy + Kf16_z * u16
+    pn16_x = 0.0815422 * a16_z - 0.00582035306 * neg_U16_zy - (c18 * neg_pan17_x + s18 * pan17_y)
+    t544 = t388 + t397 + BA16_xz * Kf16_x
+    t545 = neg_BA16_yz * Kf16_x
+    t546 = t387 - s18 * t396 - BA16_zz * Kf16_x
+    t547 = neg_BA16_yz * neg_Kf16_y
+    t548 = BA16_zz * neg_Kf16_y
+    t549 = BA16_zz * Kf16_z - (t397 - t386)
+    t550 = IA16_xz * Kf16_x - (t399 - t395)
+    t551 = s18 * BA17_zy - c18 * BA17_zx + IA16_xz * neg_Kf16_y
     t552 = 0.1805 * t545
     t553 = 0.1805 * t544
     t554 = t550 - t552
     t555 = t551 - 0.1805 * t547
     t556 = 0.1805 * t546
-    t557 = 0.0815422 - (t394 - t400) + t405 * t536 - 0.1805 * t548
+    t557 = t394 + t400 + 0.0815422 - IA16_xz * Kf16_z + 0.1805 * t548
     t558 = 0.1805 * t550 - 0.1805 * t552
-    t559 = t391 + t404 + 0.00582035306 - t405 * t537
+    t559 = t391 + t404 + 0.00582035306 - IA16_xz * Kn16_x
     t560 = 0.1805 * t551 + 0.1805 * t555 + t559
     t561 = 0.0003682 - 0.1805 * t553
     t562 = s17 * (t544 - t547) - 2.0 * t545 * c17
     t563 = s17 * t562
     t564 = c17 * t562 + t545
     t565 = t544 - t563
-    t566 = s17 * t546 - c17 * t548
-    t567 = c17 * t546 + s17 * t548
+    t566 = s17 * t546 + c17 * t548
+    t567 = c17 * t546 - s17 * t548
     t568 = s17 * (t552 - t554) + c17 * (t553 + t555)
     t569 = s17 * t568
     t570 = c17 * t568
@@ -2278,53 +2293,53 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t577 = t573 - 0.047 * t549
     t578 = 0.047 * t565
     t579 = t554 + t569 - t576
-    t580 = t537 * t539 + t543 + 0.1805 * t541
-    t581 = t379 * t380 + t303 + 0.0003682 * (t70 + t72) + 0.1805 * t540
-    t582 = s17 * t541 + c17 * t540
-    t583 = 0.24847755900000001 * U6_xy + 0.04713 * a1_y
+    t580 = 0.1805 * neg_paf16_y - (Kn16_x * u16 + pn16_x)
+    t581 = Kn17_z * u17 + pn17_z + 0.0003682 * (neg_wd16_y + w16_xz) + 0.1805 * paf16_x
+    t582 = s17 * neg_paf16_y + c17 * paf16_x
+    n6_z = 0.24847755900000001 * U6_xy + 0.04713 * a1_y
 
     # body 13, rl_hip: articulated body
-    t584 = 0.0815422 - (t434 + t441)
-    t585 = t430 - t445 + 0.00618855306
-    d13 = 1.0 / t585
-    t587 = t584 * d13
-    t588 = t443 * d13
-    t589 = t442 * d13
-    t590 = t446 * d13
-    t591 = t585 * d13
-    t592 = tau13 + t448
-    t593 = c15 * t423 - s15 * t424 + 0.0815422 * t56 + t587 * t592
-    t594 = 0.0815422 * (w13_z * w13_z + t58) - t447 + t588 * t592
-    t595 = c15 * t424 + s15 * t423 + 0.0815422 * t60 - t589 * t592
-    t596 = 0.00582035306 * t60 + 0.0815422 * a13_z + (c15 * t425 - s15 * t426)
-    t597 = t429 + t438 + t584 * t587
-    t598 = t443 * t587
-    t599 = t428 - s15 * t437 + t442 * t587
-    t600 = t443 * t588
-    t601 = t442 * t588
-    t602 = t427 - t438 + t442 * t589
-    t603 = t436 - t440 + t446 * t587
-    t604 = c15 * t410 + s15 * t411 + t446 * t588
+    BA13_xz = 0.0815422 - (t434 + t441)
+    IA13_zz = t430 - t445 + 0.00618855306
+    d13 = 1.0 / IA13_zz
+    Kf13_x = BA13_xz * d13
+    neg_Kf13_y = neg_BA13_yz * d13
+    Kf13_z = BA13_zz * d13
+    Kn13_x = IA13_xz * d13
+    Kn13_z = IA13_zz * d13
+    u13 = tau13 - pn13_z
+    paf13_x = c15 * paf14_x - s15 * paf14_y + 0.0815422 * neg_U13_xy + Kf13_x * u13
+    paf13_y = 0.0815422 * (w13_z * w13_z + w13_xx) - pf14_z - neg_Kf13_y * u13
+    paf13_z = c15 * paf14_y + s15 * paf14_x + 0.0815422 * neg_U13_zy + Kf13_z * u13
+    neg_pn13_x = 0.00582035306 * neg_U13_zy + 0.0815422 * a13_z + (s15 * pan14_y - c15 * pan14_x)
+    t597 = t429 + t438 + BA13_xz * Kf13_x
+    t598 = neg_BA13_yz * Kf13_x
+    t599 = t428 - s15 * t437 - BA13_zz * Kf13_x
+    t600 = neg_BA13_yz * neg_Kf13_y
+    t601 = BA13_zz * neg_Kf13_y
+    t602 = BA13_zz * Kf13_z - (t438 - t427)
+    t603 = t436 - t440 - IA13_xz * Kf13_x
+    t604 = s15 * BA14_zy - c15 * BA14_zx + IA13_xz * neg_Kf13_y
     t605 = 0.1805 * t598
     t606 = 0.1805 * t597
-    t607 = t603 - t605
+    t607 = t603 + t605
     t608 = t604 - 0.1805 * t600
     t609 = 0.1805 * t599
-    t610 = 0.0815422 - (t435 - t441) + t446 * t589 - 0.1805 * t601
-    t611 = 0.1805 * t603 - 0.1805 * t605
-    t612 = t432 + t445 + 0.00582035306 - t446 * t590
+    t610 = IA13_xz * Kf13_z - (t435 - t441 - 0.0815422) - 0.1805 * t601
+    t611 = 0.1805 * t603 + 0.1805 * t605
+    t612 = t432 + t445 + 0.00582035306 - IA13_xz * Kn13_x
     t613 = 0.1805 * t604 + 0.1805 * t608 + t612
     t614 = 0.0003682 - 0.1805 * t606
-    t615 = s14 * (t597 - t600) + 2.0 * t598 * c14
+    t615 = s14 * (t597 - t600) - 2.0 * t598 * c14
     t616 = s14 * t615
-    t617 = t598 - c14 * t615
+    t617 = c14 * t615 + t598
     t618 = t597 - t616
     t619 = s14 * t599 + c14 * t601
     t620 = c14 * t599 - s14 * t601
-    t621 = s14 * (t605 - t607) - c14 * (t606 + t608)
+    t621 = s14 * (t605 + t607) + c14 * (t606 + t608)
     t622 = s14 * t621
     t623 = c14 * t621
-    t624 = t608 + t623
+    t624 = t608 - t623
     t625 = s14 * t610 + c14 * t609
     t626 = c14 * t610 - s14 * t609
     t627 = s14 * (t613 - t614) - 2.0 * t611 * c14
@@ -2332,54 +2347,54 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t629 = 0.047 * t620
     t630 = t626 - 0.047 * t602
     t631 = 0.047 * t618
-    t632 = t607 + t622 - t629
+    t632 = t607 - t622 - t629
     t633 = t560 - t575 + (0.047 * t573 + 0.047 * t577)
-    t634 = t590 * t592 + t596 - 0.1805 * t594
-    t635 = t324 - t420 * t421 - 0.0003682 * (t55 + t57) - 0.1805 * t593
-    t636 = s14 * t594 - c14 * t593
-    t637 = 12.453 * a1_y + 0.04713 * U6_xy - (s17 * t540 - c17 * t541)
-    t638 = 0.026527659999999998 * U6_yz - (0.047 * t582 - (t538 * t539 + t407))
+    t634 = Kn13_x * u13 - neg_pn13_x + 0.1805 * paf13_y
+    t635 = Kn14_z * u14 + pn14_z + 0.0003682 * (neg_wd13_y + w13_xz) + 0.1805 * paf13_x
+    t636 = s14 * paf13_y - c14 * paf13_x
+    t637 = 12.453 * a1_y + 0.04713 * U6_xy - (s17 * paf16_x - c17 * neg_paf16_y)
+    t638 = 0.026527659999999998 * U6_yz - (0.047 * t582 - (Kn16_z * u16 + pn16_z))
     t639 = 0.275005219 * U6_xz + 0.04713 * a1_z - (s17 * t580 + c17 * t581)
-    t640 = t583 - (c17 * t580 - s17 * t581 + 0.047 * t542)
+    t640 = n6_z - (c17 * t580 - s17 * t581 - 0.047 * paf16_z)
 
     # body 10, fr_hip: articulated body
-    t641 = 0.0815422 - (t475 + t482)
-    t642 = t471 - t486 + 0.00618855306
-    d10 = 1.0 / t642
-    t644 = t641 * d10
-    t645 = t484 * d10
-    t646 = t483 * d10
-    t647 = t487 * d10
-    t648 = t642 * d10
-    t649 = tau10 + t489
-    t650 = c12 * t464 - s12 * t465 - 0.0815422 * t41 - t644 * t649
-    t651 = 0.0815422 * (w10_z * w10_z + t43) + t488 - t645 * t649
-    t652 = 0.0815422 * t45 - (c12 * t465 + s12 * t464) - t646 * t649
-    t653 = 0.00582035306 * t45 - 0.0815422 * a10_z + (c12 * t466 + s12 * t467)
-    t654 = t470 + t479 + t641 * t644
-    t655 = t484 * t644
-    t656 = t469 - s12 * t478 + t483 * t644
-    t657 = t484 * t645
-    t658 = t483 * t645
-    t659 = t468 - t479 + t483 * t646
-    t660 = t477 - t481 + t487 * t644
-    t661 = c12 * t451 + s12 * t452 + t487 * t645
+    BA10_xz = t475 + t482 - 0.0815422
+    IA10_zz = t471 - t486 + 0.00618855306
+    d10 = 1.0 / IA10_zz
+    Kf10_x = BA10_xz * d10
+    neg_Kf10_y = neg_BA10_yz * d10
+    Kf10_z = BA10_zz * d10
+    Kn10_x = IA10_xz * d10
+    Kn10_z = IA10_zz * d10
+    u10 = tau10 - pn10_z
+    paf10_x = c12 * paf11_x - s12 * paf11_y - 0.0815422 * neg_U10_xy + Kf10_x * u10
+    neg_paf10_y = 0.0815422 * (w10_z * w10_z + w10_xx) + pf11_z + neg_Kf10_y * u10
+    paf10_z = c12 * paf11_y + s12 * paf11_x - 0.0815422 * neg_U10_zy + Kf10_z * u10
+    pn10_x = 0.0815422 * a10_z - 0.00582035306 * neg_U10_zy - (s12 * pan11_y - c12 * pan11_x)
+    t654 = t470 + t479 + BA10_xz * Kf10_x
+    t655 = neg_BA10_yz * Kf10_x
+    t656 = t469 - s12 * t478 - BA10_zz * Kf10_x
+    t657 = neg_BA10_yz * neg_Kf10_y
+    t658 = BA10_zz * neg_Kf10_y
+    t659 = BA10_zz * Kf10_z - (t479 - t468)
+    t660 = IA10_xz * Kf10_x - (t481 - t477)
+    t661 = s12 * BA11_zy - c12 * BA11_zx + IA10_xz * neg_Kf10_y
     t662 = 0.1805 * t655
     t663 = 0.1805 * t654
     t664 = t660 + t662
     t665 = 0.1805 * t657 + t661
     t666 = 0.1805 * t656
-    t667 = 0.0815422 - (t476 - t482) + t487 * t646 + 0.1805 * t658
+    t667 = t476 + t482 + 0.0815422 - IA10_xz * Kf10_z - 0.1805 * t658
     t668 = 0.1805 * t660 + 0.1805 * t662
-    t669 = t473 + t486 + 0.00582035306 - t487 * t647
+    t669 = t473 + t486 + 0.00582035306 - IA10_xz * Kn10_x
     t670 = t669 - (0.1805 * t661 + 0.1805 * t665)
     t671 = 0.0003682 - 0.1805 * t663
     t672 = s11 * (t654 - t657) - 2.0 * t655 * c11
     t673 = s11 * t672
     t674 = c11 * t672 + t655
     t675 = t654 - t673
-    t676 = s11 * t656 - c11 * t658
-    t677 = c11 * t656 + s11 * t658
+    t676 = s11 * t656 + c11 * t658
+    t677 = c11 * t656 - s11 * t658
     t678 = s11 * (t662 + t664) + c11 * (t663 - t665)
     t679 = s11 * t678
     t680 = c11 * t678
@@ -2392,54 +2407,54 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t687 = t683 - 0.047 * t659
     t688 = 0.047 * t675
     t689 = t664 - t679 - t686
-    t690 = t553 - t570 - 0.047 * t566 + (t606 + t623 + 0.047 * t619)
+    t690 = t553 - t570 - 0.047 * t566 + (t606 - t623 + 0.047 * t619)
     t691 = t558 - c17 * t574 - 0.047 * t572 - (c14 * t627 + t611 + 0.047 * t625)
     t692 = t613 - t628 + (0.047 * t626 + 0.047 * t630) + t633
-    t693 = t647 * t649 + t653 - 0.1805 * t651
-    t694 = 0.1805 * t650 - (t461 * t462 + t345 + 0.0003682 * (t40 + t42))
-    t695 = s11 * t651 + c11 * t650
-    t696 = t638 - (t448 - t591 * t592 + 0.047 * t636)
-    t697 = t640 - (s14 * t635 + c14 * t634 + 0.047 * t595)
+    t693 = Kn10_x * u10 + pn10_x + 0.1805 * neg_paf10_y
+    t694 = 0.1805 * paf10_x - (Kn11_z * u11 + pn11_z + 0.0003682 * (neg_wd10_y + w10_xz))
+    t695 = s11 * neg_paf10_y + c11 * paf10_x
+    t696 = t638 - (0.047 * t636 - (Kn13_z * u13 + pn13_z))
+    t697 = t640 - (0.047 * paf13_z - (s14 * t635 + c14 * t634))
 
     # body 7, fl_hip: articulated body
-    t698 = 0.0815422 - (t516 + t523)
-    t699 = t512 - t527 + 0.00618855306
-    d7 = 1.0 / t699
-    t701 = t698 * d7
-    t702 = t525 * d7
-    t703 = t524 * d7
-    t704 = t528 * d7
-    t705 = t699 * d7
-    t706 = tau7 + t530
-    t707 = c9 * t505 - s9 * t506 + 0.0815422 * t23 + t701 * t706
-    t708 = 0.0815422 * (w7_z * w7_z + t25) - t529 + t702 * t706
-    t709 = c9 * t506 + s9 * t505 + 0.0815422 * t27 - t703 * t706
-    t710 = 0.00582035306 * t27 + 0.0815422 * a7_z + (c9 * t507 - s9 * t508)
-    t711 = t511 + t520 + t698 * t701
-    t712 = t525 * t701
-    t713 = t510 - s9 * t519 + t524 * t701
-    t714 = t525 * t702
-    t715 = t524 * t702
-    t716 = t509 - t520 + t524 * t703
-    t717 = t518 - t522 + t528 * t701
-    t718 = c9 * t492 + s9 * t493 + t528 * t702
-    t719 = 0.1805 * t712
+    BA7_xz = 0.0815422 - (t516 + t523)
+    IA7_zz = t512 - t527 + 0.00618855306
+    d7 = 1.0 / IA7_zz
+    Kf7_x = BA7_xz * d7
+    neg_Kf7_y = neg_BA7_yz * d7
+    Kf7_z = BA7_zz * d7
+    Kn7_x = IA7_xz * d7
+    Kn7_z = IA7_zz * d7
+    u7 = tau7 - pn7_z
+    paf7_x = c9 * paf8_x - s9 * paf8_y + 0.0815422 * neg_U7_xy + Kf7_x * u7
+    paf7_y = 0.0815422 * (w7_z * w7_z + w7_xx) - pf8_z - neg_Kf7_y * u7
+    paf7_z = c9 * paf8_y + s9 * paf8_x + 0.0815422 * neg_U7_zy + Kf7_z * u7
+    neg_pn7_x = 0.00582035306 * neg_U7_zy + 0.0815422 * a7_z + (s9 * pan8_y - c9 * pan8_x)
+    t711 = t511 + t520 + BA7_xz * Kf7_x
+    neg_BA7_yz_Kf7_x = neg_BA7_yz * Kf7_x
+    t713 = t510 - s9 * t519 - BA7_zz * Kf7_x
+    BA7_yz_Kf7_y = neg_BA7_yz * neg_Kf7_y
+    neg_BA7_zz_Kf7_y = BA7_zz * neg_Kf7_y
+    t716 = BA7_zz * Kf7_z - (t520 - t509)
+    t717 = t518 - t522 - IA7_xz * Kf7_x
+    t718 = s9 * BA8_zy - c9 * BA8_zx + IA7_xz * neg_Kf7_y
+    t719 = 0.1805 * neg_BA7_yz_Kf7_x
     t720 = 0.1805 * t711
-    t721 = t717 + t719
-    t722 = 0.1805 * t714 + t718
+    t721 = t717 - t719
+    t722 = 0.1805 * BA7_yz_Kf7_y + t718
     t723 = 0.1805 * t713
-    t724 = 0.0815422 - (t517 - t523) + t528 * t703 + 0.1805 * t715
-    t725 = 0.1805 * t717 + 0.1805 * t719
-    t726 = t514 + t527 + 0.00582035306 - t528 * t704
+    t724 = IA7_xz * Kf7_z - (t517 - t523 - 0.0815422) + 0.1805 * neg_BA7_zz_Kf7_y
+    t725 = 0.1805 * t717 - 0.1805 * t719
+    t726 = t514 + t527 + 0.00582035306 - IA7_xz * Kn7_x
     t727 = t726 - (0.1805 * t718 + 0.1805 * t722)
     t728 = 0.0003682 - 0.1805 * t720
-    t729 = s8 * (t711 - t714) + 2.0 * t712 * c8
+    t729 = s8 * (t711 - BA7_yz_Kf7_y) - 2.0 * neg_BA7_yz_Kf7_x * c8
     t730 = s8 * t729
-    t731 = t712 - c8 * t729
+    t731 = c8 * t729 + neg_BA7_yz_Kf7_x
     t732 = t711 - t730
-    t733 = s8 * t713 + c8 * t715
-    t734 = c8 * t713 - s8 * t715
-    t735 = s8 * (t719 + t721) - c8 * (t720 - t722)
+    t733 = s8 * t713 + c8 * neg_BA7_zz_Kf7_y
+    t734 = c8 * t713 - s8 * neg_BA7_zz_Kf7_y
+    t735 = s8 * (t721 - t719) - c8 * (t720 - t722)
     t736 = s8 * t735
     t737 = c8 * t735
     t738 = t722 - t737
@@ -2451,209 +2466,210 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t744 = t740 - 0.047 * t716
     t745 = 0.047 * t732
     t746 = t721 - t736 - t743
-    t747 = t577 - t630 + t687 - t744
-    t748 = t579 - t632 + t689 - t746
-    t749 = 0.047 * t579 + 0.047 * t632 + 0.047 * t689 + 0.047 * t746
+    BA6_xz = t577 - t630 + t687 - t744
+    BA6_zz = t746 - (t579 - t632 + t689)
+    IA6_xz = 0.047 * t579 + 0.047 * t632 + 0.047 * t689 + 0.047 * t746
     t750 = t691 - (c11 * t684 + t668 + 0.047 * t682)
-    t751 = t725 - c8 * t741 - 0.047 * t739 + t750
+    IA6_yz = t725 - c8 * t741 - 0.047 * t739 + t750
     t752 = t670 - t685 + (0.047 * t683 + 0.047 * t687) + t692
-    t753 = t704 * t706 + t710 + 0.1805 * t708
-    t754 = t366 - t502 * t503 - 0.0003682 * (t22 + t24) + 0.1805 * t707
-    t755 = s8 * t708 - c8 * t707
-    t756 = t637 - (s14 * t593 + c14 * t594) - (s11 * t650 - c11 * t651)
-    t757 = t696 - (t489 - t648 * t649 + 0.047 * t695)
-    t758 = t639 - (s14 * t634 - c14 * t635) - (s11 * t693 - c11 * t694)
-    t759 = t697 - (s11 * t694 + c11 * t693 + 0.047 * t652)
+    t753 = 0.1805 * paf7_y - (Kn7_x * u7 - neg_pn7_x)
+    t754 = 0.1805 * paf7_x - (Kn8_z * u8 + pn8_z + 0.0003682 * (neg_wd7_y + w7_xz))
+    t755 = s8 * paf7_y - c8 * paf7_x
+    t756 = t637 - (s14 * paf13_x + c14 * paf13_y) - (s11 * paf10_x - c11 * neg_paf10_y)
+    t757 = t696 - (0.047 * t695 - (Kn10_z * u10 + pn10_z))
+    t758 = t639 - (c14 * t635 - s14 * t634) + (s11 * t693 + c11 * t694)
+    t759 = t697 - (s11 * t694 - c11 * t693 - 0.047 * paf10_z)
 
     # body 6, trunk: articulated body
     t760 = t690 - (t663 - t680 + 0.047 * t676) - (t720 + t737 - 0.047 * t733)
-    t761 = 0.04713 + t760
+    BA6_yz = 0.04713 + t760
     t762 = 0.047 * t578 + 0.047 * t631 + 0.047 * t688 + 0.047 * t745
     t763 = t561 + t575 + (t614 + t628) + (t671 + t685) + (t728 + t742)
     d6 = 1.0 / (t727 - t742 + (0.047 * t740 + 0.047 * t744) + t752 + 0.311032879)
-    t765 = t747 * d6
-    t766 = t761 * d6
-    t767 = t748 * d6
-    t768 = t749 * d6
-    t769 = t751 * d6
-    t770 = tau6 - (t759 - (s8 * t754 + c8 * t753 + 0.047 * t709))
-    t771 = 12.453 * a1_x - 0.04713 * (qd5 * qd5 + t6) - t542 + t595 - t652 + t709
-    t772 = 12.453 - (t547 + t563 + (t600 + t616) + (t657 + t673) + (t714 + t730))
-    t773 = 0.047 * t571 - 0.047 * t624 + 0.047 * t681 - 0.047 * t738 + t751 * t768
-    t774 = t572 - t625 + t682 - t739 + t751 * t765
-    t775 = t552 - t569 - (t605 - t622) - (t662 - t679) + (t719 - t736)
-    t776 = t751 * t766 + t775
-    t777 = 0.04713 - (t571 + t624 + t681 + t738) - t751 * t767
+    Kf6_x = BA6_xz * d6
+    Kf6_y = BA6_yz * d6
+    Kf6_z = BA6_zz * d6
+    Kn6_x = IA6_xz * d6
+    Kn6_y = IA6_yz * d6
+    u6 = tau6 - (t759 - (s8 * t754 + c8 * t753 + 0.047 * paf7_z))
+    pf6_x = 12.453 * a1_x - 0.04713 * (qd5 * qd5 + qd6_qd6) + paf16_z + paf13_z + paf10_z + paf7_z
+    MA6_yy = 12.453 - (t547 + t563 + (t600 + t616) + (t657 + t673) + (BA7_yz_Kf7_y + t730))
+    IA5_yz = 0.047 * t738 - (0.047 * t571 - 0.047 * t624 + 0.047 * t681) - IA6_yz * Kn6_x
+    BA5_yz = t739 - (t572 - t625 + t682) - IA6_yz * Kf6_x
+    BA6_yy = t719 + t736 - (t552 - t569 - (t622 - t605) - (t662 - t679))
+    BA5_zz = BA6_yy - IA6_yz * Kf6_y
+    BA5_xz = t571 + t624 + t681 + t738 - 0.04713 - IA6_yz * Kf6_z
 
     # body 5, trunk: articulated body
-    d5 = 1.0 / (t763 + 0.284505219 - t751 * t769)
-    t779 = t777 * d5
-    t780 = t774 * d5
-    t781 = t776 * d5
-    t782 = t773 * d5
-    t783 = t758 - (s8 * t753 - c8 * t754) - t769 * t770 + tau5
-    t784 = 12.453 * a1_z + 0.04713 * U6_xz + t582 - t636 + t695 - t755 - t767 * t770
-    t785 = t578 - t631 + t688 - t745 + t749 * t767 - t773 * t779
-    t786 = t576 - t629 + t686 - t743 + t749 * t765 + t773 * t780
-    t787 = 0.047 * t564 + 0.047 * t617 + 0.047 * t674 + 0.047 * t731 + t749 * t766
-    t788 = t773 * t781 + t787
+    d5 = 1.0 / (t763 + 0.284505219 - IA6_yz * Kn6_y)
+    Kf5_x = BA5_xz * d5
+    Kf5_y = BA5_yz * d5
+    Kf5_z = BA5_zz * d5
+    Kn5_y = IA5_yz * d5
+    u5 = tau5 - (s8 * t753 - c8 * t754 - t758 + Kn6_y * u6)
+    paf6_z = 12.453 * a1_z + 0.04713 * U6_xz + t582 - t636 + t695 - t755 + Kf6_z * u6
+    pan6_x = t757 - (0.047 * t755 - (Kn7_z * u7 + pn7_z)) + Kn6_x * u6
+    BA4_xz = t578 - t631 + t688 - t745 - IA6_xz * Kf6_z - IA5_yz * Kf5_x
+    BA4_zz = t743 - (t576 - t629 + t686) - IA6_xz * Kf6_x - IA5_yz * Kf5_y
+    BA5_zy = 0.047 * t731 - (0.047 * t564 - 0.047 * t617 + 0.047 * t674) - IA6_xz * Kf6_y
+    BA4_yz = IA5_yz * Kf5_z - BA5_zy
 
     # body 4, trunk: articulated body
-    t789 = 1.0 / (t762 - 0.036027659999999996 + t749 * t768 + t773 * t782)
-    t790 = t785 * t789
-    t791 = t788 * t789
-    t792 = t786 * t789
-    t793 = t757 - (t530 - t705 * t706 + 0.047 * t755) + t768 * t770 - t782 * t783
-    t794 = tau4 - t793
-    t795 = t756 - (s8 * t707 + c8 * t708) + t766 * t770 - t781 * t783
-    t796 = 12.453 - (t565 + t618 + t675 + t732) - t748 * t767 - t777 * t779
-    t797 = t564 - t617 + t674 - t731 + t748 * t766 - t776 * t779 - t788 * t790
-    t798 = t566 + t619 + t676 + t733 + t761 * t765 + t776 * t780 - t786 * t791
-    t799 = 12.453 - (t549 + t602 + t659 + t716) - t747 * t765 - t774 * t780
+    d4 = 1.0 / (0.036027659999999996 - t762 - IA6_xz * Kn6_x - IA5_yz * Kn5_y)
+    Kf4_x = BA4_xz * d4
+    Kf4_y = BA4_yz * d4
+    Kf4_z = BA4_zz * d4
+    u4 = tau4 - (Kn5_y * u5 + pan6_x)
+    paf5_z = t756 - (s8 * paf7_x + c8 * paf7_y) + Kf6_y * u6 + Kf5_z * u5
+    MA4_xx = 12.453 - (t565 + t618 + t675 + t732) - BA6_zz * Kf6_z - BA5_xz * Kf5_x
+    MA4_xy = BA5_zz * Kf5_x - (t564 + t617 + t674 + t731 - BA6_zz * Kf6_y)
+    MA3_xz = BA4_yz * Kf4_x - MA4_xy
+    MA3_yz = BA4_zz * Kf4_y - (t566 + t619 + t676 + t733 + BA6_yz * Kf6_x + BA5_zz * Kf5_y)
+    MA4_zz = 12.453 - (t549 + t602 + t659 + t716) - BA6_xz * Kf6_x - BA5_yz * Kf5_y
 
     # body 3, trunk: articulated body
-    d3 = 1.0 / (t772 - t761 * t766 - t776 * t781 + t788 * t791)
-    t801 = t797 * d3
-    t802 = t798 * d3
-    t803 = tau2 - (t791 * t794 + t795)
-    t804 = t567 + t620 + t677 + t734 + t748 * t765 - t774 * t779 - t786 * t790
-    t805 = t798 * t801 + t804
+    d3 = 1.0 / (MA6_yy - BA6_yz * Kf6_y - BA5_zz * Kf5_z - BA4_yz * Kf4_y)
+    Kf3_x = MA3_xz * d3
+    Kf3_y = MA3_yz * d3
+    u3 = tau2 - (paf5_z - Kf4_y * u4)
+    MA3_xy = t567 + t620 + t677 + t734 - BA6_zz * Kf6_x - BA5_yz * Kf5_x - BA4_zz * Kf4_x
+    MA2_yz = MA3_xy - MA3_yz * Kf3_x
 
     # body 2, trunk: articulated body
-    d2 = 1.0 / (t786 * t792 + t799 - t798 * t802)
-    t807 = t805 * d2
-    t808 = tau1 - (t765 * t770 + t771 - t780 * t783 + t792 * t794 - t802 * t803)
+    d2 = 1.0 / (MA4_zz - BA4_zz * Kf4_z - MA3_yz * Kf3_y)
+    Kf2_y = MA2_yz * d2
+    u2 = tau1 - (Kf6_x * u6 + pf6_x + Kf5_y * u5 + Kf4_z * u4 + Kf3_y * u3)
 
     # body 1, trunk: articulated body
-    d1 = 1.0 / (t785 * t790 + t796 - t797 * t801 - t805 * t807)
-    t810 = tau3 - (t784 - t779 * t783 - t790 * t794 + t801 * t803 + t807 * t808)
-    t811 = d1 * t810
-    qdd[..., 2] = t811
+    d1 = 1.0 / (MA4_xx - BA4_xz * Kf4_x - MA3_xz * Kf3_x - MA2_yz * Kf2_y)
+    u1 = tau3 - (Kf5_x * u5 + paf6_z + Kf4_x * u4 + Kf3_x * u3 + Kf2_y * u2)
+    r1 = d1 * u1
+    qdd[..., 2] = r1
 
     # body 2, trunk: acceleration
-    t812 = d2 * t808 - t807 * t811
-    qdd[..., 0] = t812
+    qdd2 = d2 * u2 - Kf2_y * r1
+    qdd[..., 0] = qdd2
 
     # body 3, trunk: acceleration
-    t813 = d3 * t803 - (t801 * t811 - t802 * t812)
-    qdd[..., 1] = t813
+    qdd3 = d3 * u3 - (Kf3_x * r1 + Kf3_y * qdd2)
+    qdd[..., 1] = qdd3
 
     # body 4, trunk: acceleration
-    t814 = t790 * t811 - t791 * t813 - t792 * t812 - t789 * t794
-    qdd[..., 3] = t814
+    qdd4 = Kf4_y * qdd3 - Kf4_x * r1 - Kf4_z * qdd2 + d4 * u4
+    qdd[..., 3] = qdd4
 
     # body 5, trunk: acceleration
-    t815 = d5 * t783 + t782 * t814 + (t779 * t811 + t780 * t812 + t781 * t813)
-    qdd[..., 4] = t815
+    qdd5 = d5 * u5 - Kn5_y * qdd4 - (Kf5_x * r1 + Kf5_y * qdd2 + Kf5_z * qdd3)
+    qdd[..., 4] = qdd5
 
     # body 6, trunk: acceleration
-    t816 = d6 * t770 - (t768 * t814 + t769 * t815)
-    t817 = t816 - (t765 * t812 + t766 * t813 - t767 * t811)
-    qdd[..., 5] = t817
+    t817 = d6 * u6 - (Kn6_x * qdd4 + Kn6_y * qdd5)
+    qdd6 = t817 - (Kf6_x * qdd2 + Kf6_y * qdd3 + Kf6_z * r1)
+    qdd[..., 5] = qdd6
 
     # body 7, fl_hip: acceleration
-    t818 = 0.047 * t817
-    t819 = 0.047 * t814
-    t820 = t812 - t818
-    t821 = t811 + t819
-    t822 = s8 * t815 - c8 * t817
-    t823 = s8 * t817 + c8 * t815
-    t824 = s8 * t813 - c8 * t821 + 0.1805 * t823
-    t825 = t701 * t824 + t702 * (s8 * t821 + c8 * t813 - 0.1805 * t822)
-    t826 = d7 * t706 - (t704 * t822 + t705 * t814) + (t703 * t820 + t825)
-    qdd[..., 6] = t826
-    t827 = t814 + t826
+    t819 = 0.047 * qdd6
+    t820 = 0.047 * qdd4
+    da7_z = qdd2 - t819
+    t822 = r1 + t820
+    dwd7_x = c8 * qdd6 - s8 * qdd5
+    neg_dwd7_y = s8 * qdd6 + c8 * qdd5
+    neg_da7_x = s8 * qdd3 - c8 * t822 + 0.1805 * neg_dwd7_y
+    t826 = Kf7_x * neg_da7_x - neg_Kf7_y * (s8 * t822 + c8 * qdd3 + 0.1805 * dwd7_x)
+    qdd7 = d7 * u7 - (Kn7_x * dwd7_x + Kn7_z * qdd4) + (t826 - Kf7_z * da7_z)
+    qdd[..., 6] = qdd7
+    dwd7_z = qdd4 + qdd7
 
     # body 10, fr_hip: acceleration
-    t828 = t812 + t818
-    t829 = t811 - t819
-    t830 = s11 * t815 - c11 * t817
-    t831 = s11 * t817 + c11 * t815
-    t832 = s11 * t813 - c11 * t829 + 0.1805 * t831
-    t833 = t644 * t832 - t645 * (s11 * t829 + c11 * t813 - 0.1805 * t830)
-    t834 = d10 * t649 - (t647 * t830 + t648 * t814) - (t646 * t828 + t833)
-    qdd[..., 9] = t834
-    t835 = t814 + t834
+    da10_z = qdd2 + t819
+    t830 = r1 - t820
+    dwd10_x = c11 * qdd6 - s11 * qdd5
+    neg_dwd10_y = s11 * qdd6 + c11 * qdd5
+    neg_da10_x = s11 * qdd3 - c11 * t830 + 0.1805 * neg_dwd10_y
+    t834 = neg_Kf10_y * (s11 * t830 + c11 * qdd3 + 0.1805 * dwd10_x) - Kf10_x * neg_da10_x
+    qdd10 = d10 * u10 - (Kn10_x * dwd10_x + Kn10_z * qdd4) - (Kf10_z * da10_z + t834)
+    qdd[..., 9] = qdd10
+    dwd10_z = qdd4 + qdd10
 
     # body 13, rl_hip: acceleration
-    t836 = s14 * t815 - c14 * t817
-    t837 = s14 * t817 + c14 * t815
-    t838 = s14 * t813 - c14 * t821 - 0.1805 * t837
-    t839 = t587 * t838 + t588 * (s14 * t821 + c14 * t813 + 0.1805 * t836)
-    t840 = d13 * t592 - (t590 * t836 + t591 * t814) + (t589 * t820 + t839)
-    qdd[..., 12] = t840
-    t841 = t814 + t840
+    dwd13_x = c14 * qdd6 - s14 * qdd5
+    neg_dwd13_y = s14 * qdd6 + c14 * qdd5
+    da13_x = 0.1805 * neg_dwd13_y - (s14 * qdd3 - c14 * t822)
+    t840 = Kf13_x * da13_x + neg_Kf13_y * (s14 * t822 + c14 * qdd3 - 0.1805 * dwd13_x)
+    qdd13 = d13 * u13 - (Kn13_x * dwd13_x + Kn13_z * qdd4) - (Kf13_z * da7_z + t840)
+    qdd[..., 12] = qdd13
+    dwd13_z = qdd4 + qdd13
 
     # body 16, rr_hip: acceleration
-    t842 = s17 * t815 - c17 * t817
-    t843 = s17 * t817 + c17 * t815
-    t844 = s17 * t813 - c17 * t829 - 0.1805 * t843
-    t845 = t534 * t844 - t535 * (s17 * t829 + c17 * t813 + 0.1805 * t842)
-    t846 = d16 * t539 - (t537 * t842 + t538 * t814) - (t536 * t828 + t845)
-    qdd[..., 15] = t846
-    t847 = t814 + t846
+    dwd16_x = c17 * qdd6 - s17 * qdd5
+    neg_dwd16_y = s17 * qdd6 + c17 * qdd5
+    da16_x = 0.1805 * neg_dwd16_y - (s17 * qdd3 - c17 * t830)
+    t846 = Kf16_x * da16_x + neg_Kf16_y * (s17 * t830 + c17 * qdd3 - 0.1805 * dwd16_x)
+    qdd16 = d16 * u16 - (Kn16_x * dwd16_x + Kn16_z * qdd4) - (Kf16_z * da10_z + t846)
+    qdd[..., 15] = qdd16
+    dwd16_z = qdd4 + qdd16
 
     # body 8, fl_thigh: acceleration
-    t848 = c9 * t824 - s9 * t820
-    t849 = c9 * t820 + s9 * t824
-    t850 = c9 * t822 - s9 * t827
-    t851 = c9 * t827 + s9 * t822
-    t852 = t500 * t850 - t501 * t851 - t502 * t823 + d8 * t503
-    t853 = t498 * t848 + t499 * t849 + t852
-    qdd[..., 7] = t853
-    t854 = t823 + t853
+    da8_x = s9 * da7_z - c9 * neg_da7_x
+    da8_y = c9 * da7_z + s9 * neg_da7_x
+    dwd8_x = c9 * dwd7_x + s9 * dwd7_z
+    dwd8_y = c9 * dwd7_z - s9 * dwd7_x
+    t853 = d8 * u8 - (Kn8_x * dwd8_x + Kn8_y * dwd8_y + Kn8_z * neg_dwd7_y)
+    qdd8 = t853 - (Kf8_x * da8_x + Kf8_y * da8_y)
+    qdd[..., 7] = qdd8
+    dwd8_z = neg_dwd7_y + qdd8
 
     # body 11, fr_thigh: acceleration
-    t855 = c12 * t832 - s12 * t828
-    t856 = c12 * t828 + s12 * t832
-    t857 = c12 * t830 - s12 * t835
-    t858 = c12 * t835 + s12 * t830
-    t859 = d11 * t462 - (t459 * t857 - t460 * t858 + t461 * t831)
-    t860 = t457 * t855 + t458 * t856 + t859
-    qdd[..., 10] = t860
-    t861 = t831 + t860
+    da11_x = s12 * da10_z - c12 * neg_da10_x
+    da11_y = c12 * da10_z + s12 * neg_da10_x
+    dwd11_x = c12 * dwd10_x + s12 * dwd10_z
+    dwd11_y = c12 * dwd10_z - s12 * dwd10_x
+    t860 = d11 * u11 - (Kn11_y * dwd11_y - neg_Kn11_x * dwd11_x + Kn11_z * neg_dwd10_y)
+    qdd11 = t860 - (Kf11_x * da11_x + Kf11_y * da11_y)
+    qdd[..., 10] = qdd11
+    dwd11_z = neg_dwd10_y + qdd11
 
     # body 14, rl_thigh: acceleration
-    t862 = c15 * t838 - s15 * t820
-    t863 = c15 * t820 + s15 * t838
-    t864 = c15 * t836 - s15 * t841
-    t865 = c15 * t841 + s15 * t836
-    t866 = t418 * t864 - t419 * t865 - t420 * t837 + d14 * t421
-    t867 = t416 * t862 + t417 * t863 + t866
-    qdd[..., 13] = t867
-    t868 = t837 + t867
+    da14_x = c15 * da13_x + s15 * da7_z
+    da14_y = c15 * da7_z - s15 * da13_x
+    dwd14_x = c15 * dwd13_x + s15 * dwd13_z
+    dwd14_y = c15 * dwd13_z - s15 * dwd13_x
+    t867 = d14 * u14 - (Kn14_x * dwd14_x + Kn14_y * dwd14_y + Kn14_z * neg_dwd13_y)
+    qdd14 = t867 - (Kf14_x * da14_x + Kf14_y * da14_y)
+    qdd[..., 13] = qdd14
+    dwd14_z = neg_dwd13_y + qdd14
 
     # body 17, rr_thigh: acceleration
-    t869 = c18 * t844 - s18 * t828
-    t870 = c18 * t828 + s18 * t844
-    t871 = c18 * t842 - s18 * t847
-    t872 = c18 * t847 + s18 * t842
-    t873 = d17 * t380 - (t377 * t871 - t378 * t872 + t379 * t843)
-    t874 = t375 * t869 + t376 * t870 + t873
-    qdd[..., 16] = t874
-    t875 = t843 + t874
+    da17_x = c18 * da16_x + s18 * da10_z
+    da17_y = c18 * da10_z - s18 * da16_x
+    dwd17_x = c18 * dwd16_x + s18 * dwd16_z
+    dwd17_y = c18 * dwd16_z - s18 * dwd16_x
+    t874 = d17 * u17 - (Kn17_y * dwd17_y - neg_Kn17_x * dwd17_x + Kn17_z * neg_dwd16_y)
+    qdd17 = t874 - (Kf17_x * da17_x + Kf17_y * da17_y)
+    qdd[..., 16] = qdd17
+    dwd17_z = neg_dwd16_y + qdd17
 
     # body 9, fl_calf: acceleration
-    t876 = 0.5120965901013275 * (t162 * t850 - t163 * t851) + t854
-    t877 = 6.110937829371456 * (t162 * (t849 - 0.2 * t854) + t163 * t848)
-    qdd[..., 8] = 205.2119737082419 * t346 - t876 - t877
+    t877 = dwd8_z - 0.5120965901013275 * (ctheta10 * dwd8_x + stheta10 * dwd8_y)
+    t878 = 6.110937829371456 * (ctheta10 * (da8_y - 0.2 * dwd8_z) - stheta10 * da8_x)
+    qdd[..., 8] = 205.2119737082419 * u9 - t877 - t878
 
     # body 12, fr_calf: acceleration
-    t878 = t861 - 0.5120965901013275 * (t179 * t857 - t180 * t858)
-    t879 = 6.110937829371456 * (t179 * (t856 - 0.2 * t861) + t180 * t855)
-    qdd[..., 11] = 205.2119737082419 * t325 - t878 - t879
+    t879 = 0.5120965901013275 * (ctheta13 * dwd11_x + stheta13 * dwd11_y) + dwd11_z
+    t880 = 6.110937829371456 * (ctheta13 * (da11_y - 0.2 * dwd11_z) - stheta13 * da11_x)
+    qdd[..., 11] = 205.2119737082419 * u12 - t879 - t880
 
     # body 15, rl_calf: acceleration
-    t880 = 0.5120965901013275 * (t196 * t864 - t197 * t865) + t868
-    t881 = 6.110937829371456 * (t196 * (t863 - 0.2 * t868) + t197 * t862)
-    qdd[..., 14] = 205.2119737082419 * t304 - t880 - t881
+    t881 = dwd14_z - 0.5120965901013275 * (ctheta16 * dwd14_x + stheta16 * dwd14_y)
+    t882 = 6.110937829371456 * (ctheta16 * (da14_y - 0.2 * dwd14_z) - stheta16 * da14_x)
+    qdd[..., 14] = 205.2119737082419 * u15 - t881 - t882
 
     # body 18, rr_calf: acceleration
-    t882 = t875 - 0.5120965901013275 * (t213 * t871 - t214 * t872)
-    t883 = 6.110937829371456 * (t213 * (t870 - 0.2 * t875) + t214 * t869)
-    qdd[..., 17] = 205.2119737082419 * t283 - t882 - t883
+    t883 = 0.5120965901013275 * (ctheta19 * dwd17_x + stheta19 * dwd17_y) + dwd17_z
+    t884 = 6.110937829371456 * (ctheta19 * (da17_y - 0.2 * dwd17_z) - stheta19 * da17_x)
+    qdd[..., 17] = 205.2119737082419 * u18 - t883 - t884
 
-    _check_regular(d17, d14, d11, d8, d16, d13, d10, d7, d6, d5, -t789, d3, d2, d1)
+    _check_regular(d17, d14, d11, d8, d16, d13, d10, d7, d6, d5, d4, d3, d2, d1)
     _check_finite(qdd)
 
     return qdd

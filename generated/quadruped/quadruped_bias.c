@@ -25,468 +25,571 @@
 static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
                                      quadruped_real w[183])
 {
+    /* places in w of values for later parts */
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd6_qd6 = 3, U6_xy = 4, U6_xz = 5, U6_yz = 6, c8 = 7, s8 = 8, w7_x = 9,
+           neg_w7_y = 10, w7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, neg_U7_xy = 14, w7_xz = 15, w7_xx = 16,
+           neg_U7_zy = 17, a7_x = 18, a7_y = 19, a7_z = 20, c11 = 21, s11 = 22, w10_x = 23, neg_w10_y = 24,
+           w10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, neg_U10_xy = 28, w10_xz = 29, w10_xx = 30,
+           neg_U10_zy = 31, a10_x = 32, a10_y = 33, a10_z = 34, c14 = 35, s14 = 36, w13_x = 37, neg_w13_y = 38,
+           w13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41, neg_U13_xy = 42, w13_xz = 43, w13_xx = 44,
+           neg_U13_zy = 45, neg_a13_x = 46, a14_z = 47, a13_z = 48, c17 = 49, s17 = 50, w16_x = 51,
+           neg_w16_y = 52, w16_z = 53, neg_wd16_x = 54, neg_wd16_y = 55, neg_U16_xy = 56, w16_xz = 57,
+           w16_xx = 58, neg_U16_zy = 59, neg_a16_x = 60, a17_z = 61, a16_z = 62 };
+
     /* body 1, trunk: motion */
-    const double q4_4 = q[3] + q[3];
-    const double q5_5 = q[4] + q[4];
-    w[0]              = qd[2] * qd[4] - qd[1] * qd[5] + 9.81 * (q[5] * q4_4 - q[6] * q5_5);
-    w[1]              = qd[0] * qd[5] - qd[2] * qd[3] + 9.81 * (q[5] * q5_5 + q[6] * q4_4);
-    w[2]              = qd[1] * qd[3] - qd[0] * qd[4] + 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
+    const quadruped_real q4_4 = q[3] + q[3];
+    const quadruped_real q5_5 = q[4] + q[4];
+    w[a1_x]                   = qd[2] * qd[4] - qd[1] * qd[5] + 9.81 * (q[5] * q4_4 - q[6] * q5_5);
+    w[a1_y]                   = qd[0] * qd[5] - qd[2] * qd[3] + 9.81 * (q[5] * q5_5 + q[6] * q4_4);
+    w[a1_z]                   = qd[1] * qd[3] - qd[0] * qd[4] + 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
 
     /* body 7, fl_hip: motion */
-    w[3]             = qd[5] * qd[5];
-    w[4]             = qd[3] * qd[4];
-    const double t8  = 0.047 * w[4];
-    w[5]             = qd[3] * qd[5];
-    const double t10 = 0.047 * (qd[3] * qd[3] + w[3]);
-    w[6]             = qd[4] * qd[5];
-    const double t12 = 0.047 * w[6];
-    const double t13 = w[0] + t8;
-    const double t14 = w[1] - t10;
-    const double t15 = w[2] + t12;
-    w[7]             = cos(q[7]);
-    w[8]             = sin(q[7]);
-    w[9]             = qd[5] * w[7] - qd[4] * w[8];
-    w[10]            = qd[5] * w[8] + qd[4] * w[7];
-    w[11]            = qd[3] + qd[6];
-    w[12]            = qd[6] * w[10];
-    w[13]            = qd[6] * w[9];
-    w[14]            = w[9] * w[10];
-    w[15]            = w[9] * w[11];
-    w[16]            = w[9] * w[9];
-    const double t26 = w[10] * w[11];
-    w[17]            = w[12] + t26;
-    w[18]            = 0.1805 * (w[15] - w[13]) - (t14 * w[8] - t15 * w[7]);
-    w[19]            = 0.1805 * (w[12] - t26) - (t15 * w[8] + t14 * w[7]);
-    w[20]            = t13 - 0.1805 * (w[10] * w[10] + w[16]);
+    w[qd6_qd6]                     = qd[5] * qd[5];
+    w[U6_xy]                       = qd[3] * qd[4];
+    const quadruped_real t8        = 0.047 * w[U6_xy];
+    w[U6_xz]                       = qd[3] * qd[5];
+    const quadruped_real t10       = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
+    w[U6_yz]                       = qd[4] * qd[5];
+    const quadruped_real t12       = 0.047 * w[U6_yz];
+    const quadruped_real t13       = w[a1_x] + t8;
+    const quadruped_real t14       = w[a1_y] - t10;
+    const quadruped_real t15       = w[a1_z] + t12;
+    w[c8]                          = cos(q[7]);
+    w[s8]                          = sin(q[7]);
+    w[w7_x]                        = qd[5] * w[c8] - qd[4] * w[s8];
+    w[neg_w7_y]                    = qd[5] * w[s8] + qd[4] * w[c8];
+    w[w7_z]                        = qd[3] + qd[6];
+    w[neg_wd7_x]                   = qd[6] * w[neg_w7_y];
+    w[neg_wd7_y]                   = qd[6] * w[w7_x];
+    w[neg_U7_xy]                   = w[w7_x] * w[neg_w7_y];
+    w[w7_xz]                       = w[w7_x] * w[w7_z];
+    w[w7_xx]                       = w[w7_x] * w[w7_x];
+    const quadruped_real neg_w7_yz = w[neg_w7_y] * w[w7_z];
+    w[neg_U7_zy]                   = w[neg_wd7_x] + neg_w7_yz;
+    w[a7_x]                        = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t14 * w[s8] - t15 * w[c8]);
+    w[a7_y]                        = 0.1805 * (w[neg_wd7_x] - neg_w7_yz) - (t15 * w[s8] + t14 * w[c8]);
+    w[a7_z]                        = t13 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    const double t31 = w[0] - t8;
-    const double t32 = w[1] + t10;
-    const double t33 = w[2] - t12;
-    w[21]            = cos(q[10]);
-    w[22]            = sin(q[10]);
-    w[23]            = qd[5] * w[21] - qd[4] * w[22];
-    w[24]            = qd[5] * w[22] + qd[4] * w[21];
-    w[25]            = qd[3] + qd[9];
-    w[26]            = qd[9] * w[24];
-    w[27]            = qd[9] * w[23];
-    w[28]            = w[23] * w[24];
-    w[29]            = w[23] * w[25];
-    w[30]            = w[23] * w[23];
-    const double t44 = w[24] * w[25];
-    w[31]            = w[26] + t44;
-    w[32]            = 0.1805 * (w[29] - w[27]) - (t32 * w[22] - t33 * w[21]);
-    w[33]            = 0.1805 * (w[26] - t44) - (t33 * w[22] + t32 * w[21]);
-    w[34]            = t31 - 0.1805 * (w[24] * w[24] + w[30]);
+    const quadruped_real t31        = w[a1_x] - t8;
+    const quadruped_real t32        = w[a1_y] + t10;
+    const quadruped_real t33        = w[a1_z] - t12;
+    w[c11]                          = cos(q[10]);
+    w[s11]                          = sin(q[10]);
+    w[w10_x]                        = qd[5] * w[c11] - qd[4] * w[s11];
+    w[neg_w10_y]                    = qd[5] * w[s11] + qd[4] * w[c11];
+    w[w10_z]                        = qd[3] + qd[9];
+    w[neg_wd10_x]                   = qd[9] * w[neg_w10_y];
+    w[neg_wd10_y]                   = qd[9] * w[w10_x];
+    w[neg_U10_xy]                   = w[w10_x] * w[neg_w10_y];
+    w[w10_xz]                       = w[w10_x] * w[w10_z];
+    w[w10_xx]                       = w[w10_x] * w[w10_x];
+    const quadruped_real neg_w10_yz = w[neg_w10_y] * w[w10_z];
+    w[neg_U10_zy]                   = w[neg_wd10_x] + neg_w10_yz;
+    w[a10_x]                        = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t32 * w[s11] - t33 * w[c11]);
+    w[a10_y]                        = 0.1805 * (w[neg_wd10_x] - neg_w10_yz) - (t33 * w[s11] + t32 * w[c11]);
+    w[a10_z]                        = t31 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
-    w[35]            = cos(q[13]);
-    w[36]            = sin(q[13]);
-    w[37]            = qd[5] * w[35] - qd[4] * w[36];
-    w[38]            = qd[5] * w[36] + qd[4] * w[35];
-    w[39]            = qd[3] + qd[12];
-    w[40]            = qd[12] * w[38];
-    w[41]            = qd[12] * w[37];
-    w[42]            = w[37] * w[38];
-    w[43]            = w[37] * w[39];
-    w[44]            = w[37] * w[37];
-    const double t59 = w[38] * w[39];
-    w[45]            = w[40] + t59;
-    w[46]            = t14 * w[36] - t15 * w[35] + 0.1805 * (w[43] - w[41]);
-    w[47]            = t15 * w[36] + t14 * w[35] + 0.1805 * (w[40] - t59);
-    w[48]            = 0.1805 * (w[38] * w[38] + w[44]) + t13;
+    w[c14]                          = cos(q[13]);
+    w[s14]                          = sin(q[13]);
+    w[w13_x]                        = qd[5] * w[c14] - qd[4] * w[s14];
+    w[neg_w13_y]                    = qd[5] * w[s14] + qd[4] * w[c14];
+    w[w13_z]                        = qd[3] + qd[12];
+    w[neg_wd13_x]                   = qd[12] * w[neg_w13_y];
+    w[neg_wd13_y]                   = qd[12] * w[w13_x];
+    w[neg_U13_xy]                   = w[w13_x] * w[neg_w13_y];
+    w[w13_xz]                       = w[w13_x] * w[w13_z];
+    w[w13_xx]                       = w[w13_x] * w[w13_x];
+    const quadruped_real neg_w13_yz = w[neg_w13_y] * w[w13_z];
+    w[neg_U13_zy]                   = w[neg_wd13_x] + neg_w13_yz;
+    w[neg_a13_x]                    = t14 * w[s14] - t15 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
+    w[a14_z]                        = t15 * w[s14] + t14 * w[c14] + 0.1805 * (w[neg_wd13_x] - neg_w13_yz);
+    w[a13_z]                        = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t13;
 
     /* body 16, rr_hip: motion */
-    w[49]            = cos(q[16]);
-    w[50]            = sin(q[16]);
-    w[51]            = qd[5] * w[49] - qd[4] * w[50];
-    w[52]            = qd[5] * w[50] + qd[4] * w[49];
-    w[53]            = qd[3] + qd[15];
-    w[54]            = qd[15] * w[52];
-    w[55]            = qd[15] * w[51];
-    w[56]            = w[51] * w[52];
-    w[57]            = w[51] * w[53];
-    w[58]            = w[51] * w[51];
-    const double t74 = w[52] * w[53];
-    w[59]            = w[54] + t74;
-    w[60]            = t32 * w[50] - t33 * w[49] + 0.1805 * (w[57] - w[55]);
-    w[61]            = t33 * w[50] + t32 * w[49] + 0.1805 * (w[54] - t74);
-    w[62]            = 0.1805 * (w[52] * w[52] + w[58]) + t31;
+    w[c17]                          = cos(q[16]);
+    w[s17]                          = sin(q[16]);
+    w[w16_x]                        = qd[5] * w[c17] - qd[4] * w[s17];
+    w[neg_w16_y]                    = qd[5] * w[s17] + qd[4] * w[c17];
+    w[w16_z]                        = qd[3] + qd[15];
+    w[neg_wd16_x]                   = qd[15] * w[neg_w16_y];
+    w[neg_wd16_y]                   = qd[15] * w[w16_x];
+    w[neg_U16_xy]                   = w[w16_x] * w[neg_w16_y];
+    w[w16_xz]                       = w[w16_x] * w[w16_z];
+    w[w16_xx]                       = w[w16_x] * w[w16_x];
+    const quadruped_real neg_w16_yz = w[neg_w16_y] * w[w16_z];
+    w[neg_U16_zy]                   = w[neg_wd16_x] + neg_w16_yz;
+    w[neg_a16_x]                    = t32 * w[s17] - t33 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[a17_z]                        = t33 * w[s17] + t32 * w[c17] + 0.1805 * (w[neg_wd16_x] - neg_w16_yz);
+    w[a16_z]                        = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t31;
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
                                      quadruped_real w[183])
 {
+    /* places in w of values from earlier parts */
+    enum { w7_x = 9, neg_w7_y = 10, w7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, a7_x = 18, a7_z = 20, w10_x = 23,
+           neg_w10_y = 24, w10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, a10_x = 32, a10_z = 34, w13_x = 37,
+           neg_w13_y = 38, w13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41, neg_a13_x = 46, a13_z = 48, w16_x = 51,
+           neg_w16_y = 52, w16_z = 53, neg_wd16_x = 54, neg_wd16_y = 55 };
+    /* places in w of values for later parts */
+    enum { c9 = 63, s9 = 64, w8_x = 65, w8_y = 66, w8_z = 67, wd8_x = 68, wd8_y = 69, w8_yy = 70, w8_zz = 71,
+           neg_U8_xx = 72, w8_xy = 73, U8_xy = 74, w8_xz = 75, U8_yx = 76, w8_xx = 77, w8_yz = 78, U8_zx = 79,
+           U8_zy = 80, a8_x = 81, a8_y = 82, c12 = 83, s12 = 84, w11_x = 85, w11_y = 86, w11_z = 87, wd11_x = 88,
+           wd11_y = 89, w11_yy = 90, w11_zz = 91, neg_U11_xx = 92, w11_xy = 93, U11_xy = 94, w11_xz = 95,
+           U11_yx = 96, w11_xx = 97, w11_yz = 98, U11_zx = 99, U11_zy = 100, a11_x = 101, a11_y = 102, c15 = 103,
+           s15 = 104, w14_x = 105, w14_y = 106, w14_z = 107, wd14_x = 108, wd14_y = 109, w14_yy = 110,
+           w14_zz = 111, neg_U14_xx = 112, w14_xy = 113, U14_xy = 114, w14_xz = 115, U14_yx = 116, w14_xx = 117,
+           w14_yz = 118, U14_zx = 119, U14_zy = 120, a14_x = 121, a14_y = 122, c18 = 123, s18 = 124, w17_x = 125,
+           w17_y = 126, w17_z = 127, wd17_x = 128, wd17_y = 129, w17_yy = 130, w17_zz = 131, neg_U17_xx = 132,
+           w17_xy = 133, U17_xy = 134, w17_xz = 135, U17_yx = 136, w17_xx = 137 };
+
     /* body 8, fl_thigh: motion */
-    w[63] = cos(q[8]);
-    w[64] = sin(q[8]);
-    w[65] = w[9] * w[63] + w[11] * w[64];
-    w[66] = w[11] * w[63] - w[9] * w[64];
-    w[67] = qd[7] + w[10];
-    w[68] = qd[7] * w[66] - w[12] * w[63];
-    w[69] = w[12] * w[64] - qd[7] * w[65];
-    w[70] = w[66] * w[66];
-    w[71] = w[67] * w[67];
-    w[72] = w[70] + w[71];
-    w[73] = w[65] * w[66];
-    w[74] = w[73] - w[13];
-    w[75] = w[65] * w[67];
-    w[76] = w[13] + w[73];
-    w[77] = w[65] * w[65];
-    w[78] = w[66] * w[67];
-    w[79] = w[75] - w[69];
-    w[80] = w[68] + w[78];
-    w[81] = w[18] * w[63] + w[20] * w[64];
-    w[82] = w[20] * w[63] - w[18] * w[64];
+    w[c9]        = cos(q[8]);
+    w[s9]        = sin(q[8]);
+    w[w8_x]      = w[w7_x] * w[c9] + w[w7_z] * w[s9];
+    w[w8_y]      = w[w7_z] * w[c9] - w[w7_x] * w[s9];
+    w[w8_z]      = qd[7] + w[neg_w7_y];
+    w[wd8_x]     = qd[7] * w[w8_y] - w[neg_wd7_x] * w[c9];
+    w[wd8_y]     = w[neg_wd7_x] * w[s9] - qd[7] * w[w8_x];
+    w[w8_yy]     = w[w8_y] * w[w8_y];
+    w[w8_zz]     = w[w8_z] * w[w8_z];
+    w[neg_U8_xx] = w[w8_yy] + w[w8_zz];
+    w[w8_xy]     = w[w8_x] * w[w8_y];
+    w[U8_xy]     = w[w8_xy] - w[neg_wd7_y];
+    w[w8_xz]     = w[w8_x] * w[w8_z];
+    w[U8_yx]     = w[neg_wd7_y] + w[w8_xy];
+    w[w8_xx]     = w[w8_x] * w[w8_x];
+    w[w8_yz]     = w[w8_y] * w[w8_z];
+    w[U8_zx]     = w[w8_xz] - w[wd8_y];
+    w[U8_zy]     = w[wd8_x] + w[w8_yz];
+    w[a8_x]      = w[a7_x] * w[c9] + w[a7_z] * w[s9];
+    w[a8_y]      = w[a7_z] * w[c9] - w[a7_x] * w[s9];
 
     /* body 11, fr_thigh: motion */
-    w[83]  = cos(q[11]);
-    w[84]  = sin(q[11]);
-    w[85]  = w[23] * w[83] + w[25] * w[84];
-    w[86]  = w[25] * w[83] - w[23] * w[84];
-    w[87]  = qd[10] + w[24];
-    w[88]  = qd[10] * w[86] - w[26] * w[83];
-    w[89]  = w[26] * w[84] - qd[10] * w[85];
-    w[90]  = w[86] * w[86];
-    w[91]  = w[87] * w[87];
-    w[92]  = w[90] + w[91];
-    w[93]  = w[85] * w[86];
-    w[94]  = w[93] - w[27];
-    w[95]  = w[85] * w[87];
-    w[96]  = w[27] + w[93];
-    w[97]  = w[85] * w[85];
-    w[98]  = w[86] * w[87];
-    w[99]  = w[95] - w[89];
-    w[100] = w[88] + w[98];
-    w[101] = w[32] * w[83] + w[34] * w[84];
-    w[102] = w[34] * w[83] - w[32] * w[84];
+    w[c12]        = cos(q[11]);
+    w[s12]        = sin(q[11]);
+    w[w11_x]      = w[w10_x] * w[c12] + w[w10_z] * w[s12];
+    w[w11_y]      = w[w10_z] * w[c12] - w[w10_x] * w[s12];
+    w[w11_z]      = qd[10] + w[neg_w10_y];
+    w[wd11_x]     = qd[10] * w[w11_y] - w[neg_wd10_x] * w[c12];
+    w[wd11_y]     = w[neg_wd10_x] * w[s12] - qd[10] * w[w11_x];
+    w[w11_yy]     = w[w11_y] * w[w11_y];
+    w[w11_zz]     = w[w11_z] * w[w11_z];
+    w[neg_U11_xx] = w[w11_yy] + w[w11_zz];
+    w[w11_xy]     = w[w11_x] * w[w11_y];
+    w[U11_xy]     = w[w11_xy] - w[neg_wd10_y];
+    w[w11_xz]     = w[w11_x] * w[w11_z];
+    w[U11_yx]     = w[neg_wd10_y] + w[w11_xy];
+    w[w11_xx]     = w[w11_x] * w[w11_x];
+    w[w11_yz]     = w[w11_y] * w[w11_z];
+    w[U11_zx]     = w[w11_xz] - w[wd11_y];
+    w[U11_zy]     = w[wd11_x] + w[w11_yz];
+    w[a11_x]      = w[a10_x] * w[c12] + w[a10_z] * w[s12];
+    w[a11_y]      = w[a10_z] * w[c12] - w[a10_x] * w[s12];
 
     /* body 14, rl_thigh: motion */
-    w[103] = cos(q[14]);
-    w[104] = sin(q[14]);
-    w[105] = w[37] * w[103] + w[39] * w[104];
-    w[106] = w[39] * w[103] - w[37] * w[104];
-    w[107] = qd[13] + w[38];
-    w[108] = qd[13] * w[106] - w[40] * w[103];
-    w[109] = w[40] * w[104] - qd[13] * w[105];
-    w[110] = w[106] * w[106];
-    w[111] = w[107] * w[107];
-    w[112] = w[110] + w[111];
-    w[113] = w[105] * w[106];
-    w[114] = w[113] - w[41];
-    w[115] = w[105] * w[107];
-    w[116] = w[41] + w[113];
-    w[117] = w[105] * w[105];
-    w[118] = w[106] * w[107];
-    w[119] = w[115] - w[109];
-    w[120] = w[108] + w[118];
-    w[121] = w[48] * w[104] - w[46] * w[103];
-    w[122] = w[48] * w[103] + w[46] * w[104];
+    w[c15]        = cos(q[14]);
+    w[s15]        = sin(q[14]);
+    w[w14_x]      = w[w13_x] * w[c15] + w[w13_z] * w[s15];
+    w[w14_y]      = w[w13_z] * w[c15] - w[w13_x] * w[s15];
+    w[w14_z]      = qd[13] + w[neg_w13_y];
+    w[wd14_x]     = qd[13] * w[w14_y] - w[neg_wd13_x] * w[c15];
+    w[wd14_y]     = w[neg_wd13_x] * w[s15] - qd[13] * w[w14_x];
+    w[w14_yy]     = w[w14_y] * w[w14_y];
+    w[w14_zz]     = w[w14_z] * w[w14_z];
+    w[neg_U14_xx] = w[w14_yy] + w[w14_zz];
+    w[w14_xy]     = w[w14_x] * w[w14_y];
+    w[U14_xy]     = w[w14_xy] - w[neg_wd13_y];
+    w[w14_xz]     = w[w14_x] * w[w14_z];
+    w[U14_yx]     = w[neg_wd13_y] + w[w14_xy];
+    w[w14_xx]     = w[w14_x] * w[w14_x];
+    w[w14_yz]     = w[w14_y] * w[w14_z];
+    w[U14_zx]     = w[w14_xz] - w[wd14_y];
+    w[U14_zy]     = w[wd14_x] + w[w14_yz];
+    w[a14_x]      = w[a13_z] * w[s15] - w[neg_a13_x] * w[c15];
+    w[a14_y]      = w[a13_z] * w[c15] + w[neg_a13_x] * w[s15];
 
     /* body 17, rr_thigh: motion */
-    w[123] = cos(q[17]);
-    w[124] = sin(q[17]);
-    w[125] = w[51] * w[123] + w[53] * w[124];
-    w[126] = w[53] * w[123] - w[51] * w[124];
-    w[127] = qd[16] + w[52];
-    w[128] = qd[16] * w[126] - w[54] * w[123];
-    w[129] = w[54] * w[124] - qd[16] * w[125];
-    w[130] = w[126] * w[126];
-    w[131] = w[127] * w[127];
-    w[132] = w[130] + w[131];
-    w[133] = w[125] * w[126];
-    w[134] = w[133] - w[55];
-    w[135] = w[125] * w[127];
-    w[136] = w[55] + w[133];
-    w[137] = w[125] * w[125];
+    w[c18]        = cos(q[17]);
+    w[s18]        = sin(q[17]);
+    w[w17_x]      = w[w16_x] * w[c18] + w[w16_z] * w[s18];
+    w[w17_y]      = w[w16_z] * w[c18] - w[w16_x] * w[s18];
+    w[w17_z]      = qd[16] + w[neg_w16_y];
+    w[wd17_x]     = qd[16] * w[w17_y] - w[neg_wd16_x] * w[c18];
+    w[wd17_y]     = w[neg_wd16_x] * w[s18] - qd[16] * w[w17_x];
+    w[w17_yy]     = w[w17_y] * w[w17_y];
+    w[w17_zz]     = w[w17_z] * w[w17_z];
+    w[neg_U17_xx] = w[w17_yy] + w[w17_zz];
+    w[w17_xy]     = w[w17_x] * w[w17_y];
+    w[U17_xy]     = w[w17_xy] - w[neg_wd16_y];
+    w[w17_xz]     = w[w17_x] * w[w17_z];
+    w[U17_yx]     = w[neg_wd16_y] + w[w17_xy];
+    w[w17_xx]     = w[w17_x] * w[w17_x];
 }
 
 static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped_real qd[18],
                                      quadruped_real w[183], quadruped_real tau_b[18])
 {
+    /* places in w of values from earlier parts */
+    enum { neg_wd7_x = 12, neg_wd7_y = 13, neg_wd10_x = 26, neg_wd10_y = 27, neg_wd13_x = 40, neg_wd13_y = 41,
+           a14_z = 47, neg_wd16_x = 54, neg_wd16_y = 55, neg_a16_x = 60, a17_z = 61, a16_z = 62, w8_x = 65,
+           w8_y = 66, w8_z = 67, w11_x = 85, w11_y = 86, w11_z = 87, w14_x = 105, w14_y = 106, w14_z = 107,
+           neg_U14_xx = 112, U14_yx = 116, U14_zx = 119, a14_x = 121, a14_y = 122, c18 = 123, s18 = 124,
+           w17_x = 125, w17_y = 126, w17_z = 127, wd17_x = 128, wd17_y = 129, neg_U17_xx = 132, w17_xz = 135,
+           U17_yx = 136 };
+    /* places in w of values for later parts */
+    enum { w17_yz = 9, U17_zx = 10, U17_zy = 23, a17_x = 24, a17_y = 37, ctheta10 = 38, stheta10 = 51,
+           wd9_x = 52, w9_yy = 138, w9_zz = 139, w9_xy = 140, U9_yx = 141, w9_xx = 142, w9_yz = 143, U9_zx = 144,
+           U9_zy = 145, ctheta13 = 146, stheta13 = 147, wd12_x = 148, w12_yy = 149, w12_zz = 150, w12_xy = 151,
+           U12_yx = 152, w12_xx = 153, w12_yz = 154, U12_zx = 155, U12_zy = 156, ctheta16 = 157, stheta16 = 158,
+           ctheta19 = 159, stheta19 = 160, neg_f18_x = 161, f18_y = 162, f18_z = 163, n18_x = 164, n18_y = 165,
+           n18_z = 166, t239 = 167, neg_f15_x = 168, f15_y = 169, f15_z = 170, n15_x = 171, neg_n15_y = 172,
+           n15_z = 173 };
+
     /* body 17, rr_thigh: motion */
-    w[9]  = w[126] * w[127];
-    w[10] = w[135] - w[129];
-    w[23] = w[128] + w[9];
-    w[24] = w[62] * w[124] - w[60] * w[123];
-    w[37] = w[62] * w[123] + w[60] * w[124];
+    w[w17_yz] = w[w17_y] * w[w17_z];
+    w[U17_zx] = w[w17_xz] - w[wd17_y];
+    w[U17_zy] = w[wd17_x] + w[w17_yz];
+    w[a17_x]  = w[a16_z] * w[s18] - w[neg_a16_x] * w[c18];
+    w[a17_y]  = w[a16_z] * w[c18] + w[neg_a16_x] * w[s18];
 
     /* body 9, fl_calf: motion */
-    const double t159 = q[8] + q[9] + 3.10813964539713;
-    const double t160 = qd[7] + qd[8];
-    const double t161 = q[9] + 3.10813964539713;
-    w[38]             = cos(t161);
-    w[51]             = sin(t161);
-    const double w9_x = w[65] * w[38] + w[66] * w[51];
-    const double w9_y = w[66] * w[38] - w[65] * w[51];
-    const double w9_z = qd[8] + w[67];
-    w[52]             = t160 * w9_y - w[12] * cos(t159);
-    w[138]            = w9_y * w9_y;
-    w[139]            = w9_z * w9_z;
-    w[140]            = w9_x * w9_y;
-    w[141]            = w[13] + w[140];
-    w[142]            = w9_x * w9_x;
-    w[143]            = w9_y * w9_z;
-    w[144]            = w9_x * w9_z - (w[12] * sin(t159) - t160 * w9_x);
-    w[145]            = w[52] + w[143];
+    const quadruped_real theta9_10 = q[8] + q[9] + 3.10813964539713;
+    const quadruped_real t160      = qd[7] + qd[8];
+    const quadruped_real theta10   = q[9] + 3.10813964539713;
+    w[ctheta10]                    = cos(theta10);
+    w[stheta10]                    = sin(theta10);
+    const quadruped_real w9_x      = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
+    const quadruped_real w9_y      = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
+    const quadruped_real w9_z      = qd[8] + w[w8_z];
+    w[wd9_x]                       = t160 * w9_y - w[neg_wd7_x] * cos(theta9_10);
+    w[w9_yy]                       = w9_y * w9_y;
+    w[w9_zz]                       = w9_z * w9_z;
+    w[w9_xy]                       = w9_x * w9_y;
+    w[U9_yx]                       = w[neg_wd7_y] + w[w9_xy];
+    w[w9_xx]                       = w9_x * w9_x;
+    w[w9_yz]                       = w9_y * w9_z;
+    w[U9_zx]                       = w9_x * w9_z - (w[neg_wd7_x] * sin(theta9_10) - t160 * w9_x);
+    w[U9_zy]                       = w[wd9_x] + w[w9_yz];
 
     /* body 12, fr_calf: motion */
-    const double t176  = q[11] + q[12] + 3.10813964539713;
-    const double t177  = qd[10] + qd[11];
-    const double t178  = q[12] + 3.10813964539713;
-    w[146]             = cos(t178);
-    w[147]             = sin(t178);
-    const double w12_x = w[85] * w[146] + w[86] * w[147];
-    const double w12_y = w[86] * w[146] - w[85] * w[147];
-    const double w12_z = qd[11] + w[87];
-    w[148]             = t177 * w12_y - w[26] * cos(t176);
-    w[149]             = w12_y * w12_y;
-    w[150]             = w12_z * w12_z;
-    w[151]             = w12_x * w12_y;
-    w[152]             = w[27] + w[151];
-    w[153]             = w12_x * w12_x;
-    w[154]             = w12_y * w12_z;
-    w[155]             = w12_x * w12_z - (w[26] * sin(t176) - t177 * w12_x);
-    w[156]             = w[148] + w[154];
+    const quadruped_real theta12_13 = q[11] + q[12] + 3.10813964539713;
+    const quadruped_real t177       = qd[10] + qd[11];
+    const quadruped_real theta13    = q[12] + 3.10813964539713;
+    w[ctheta13]                     = cos(theta13);
+    w[stheta13]                     = sin(theta13);
+    const quadruped_real w12_x      = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
+    const quadruped_real w12_y      = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
+    const quadruped_real w12_z      = qd[11] + w[w11_z];
+    w[wd12_x]                       = t177 * w12_y - w[neg_wd10_x] * cos(theta12_13);
+    w[w12_yy]                       = w12_y * w12_y;
+    w[w12_zz]                       = w12_z * w12_z;
+    w[w12_xy]                       = w12_x * w12_y;
+    w[U12_yx]                       = w[neg_wd10_y] + w[w12_xy];
+    w[w12_xx]                       = w12_x * w12_x;
+    w[w12_yz]                       = w12_y * w12_z;
+    w[U12_zx]                       = w12_x * w12_z - (w[neg_wd10_x] * sin(theta12_13) - t177 * w12_x);
+    w[U12_zy]                       = w[wd12_x] + w[w12_yz];
 
     /* body 15, rl_calf: motion */
-    const double t193   = q[14] + q[15] + 3.10813964539713;
-    const double t194   = qd[13] + qd[14];
-    const double t195   = q[15] + 3.10813964539713;
-    w[157]              = cos(t195);
-    w[158]              = sin(t195);
-    const double w15_x  = w[105] * w[157] + w[106] * w[158];
-    const double w15_y  = w[106] * w[157] - w[105] * w[158];
-    const double w15_z  = qd[14] + w[107];
-    const double wd15_x = t194 * w15_y - w[40] * cos(t193);
-    const double t202   = w15_y * w15_y;
-    const double t203   = w15_z * w15_z;
-    const double t204   = w15_x * w15_y;
-    const double U15_yx = w[41] + t204;
-    const double t206   = w15_x * w15_x;
-    const double t207   = w15_y * w15_z;
-    const double U15_zx = w15_x * w15_z - (w[40] * sin(t193) - t194 * w15_x);
-    const double U15_zy = wd15_x + t207;
+    const quadruped_real theta15_16 = q[14] + q[15] + 3.10813964539713;
+    const quadruped_real t194       = qd[13] + qd[14];
+    const quadruped_real theta16    = q[15] + 3.10813964539713;
+    w[ctheta16]                     = cos(theta16);
+    w[stheta16]                     = sin(theta16);
+    const quadruped_real w15_x      = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
+    const quadruped_real w15_y      = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
+    const quadruped_real w15_z      = qd[14] + w[w14_z];
+    const quadruped_real wd15_x     = t194 * w15_y - w[neg_wd13_x] * cos(theta15_16);
+    const quadruped_real w15_yy     = w15_y * w15_y;
+    const quadruped_real w15_zz     = w15_z * w15_z;
+    const quadruped_real w15_xy     = w15_x * w15_y;
+    const quadruped_real U15_yx     = w[neg_wd13_y] + w15_xy;
+    const quadruped_real w15_xx     = w15_x * w15_x;
+    const quadruped_real w15_yz     = w15_y * w15_z;
+    const quadruped_real U15_zx     = w15_x * w15_z - (w[neg_wd13_x] * sin(theta15_16) - t194 * w15_x);
+    const quadruped_real U15_zy     = wd15_x + w15_yz;
 
     /* body 18, rr_calf: motion */
-    const double t210   = q[17] + q[18] + 3.10813964539713;
-    const double t211   = qd[16] + qd[17];
-    const double t212   = q[18] + 3.10813964539713;
-    w[159]              = cos(t212);
-    w[160]              = sin(t212);
-    const double w18_x  = w[125] * w[159] + w[126] * w[160];
-    const double w18_y  = w[126] * w[159] - w[125] * w[160];
-    const double w18_z  = qd[17] + w[127];
-    const double wd18_x = t211 * w18_y - w[54] * cos(t210);
-    const double t219   = w18_y * w18_y;
-    const double t220   = w18_z * w18_z;
-    const double t221   = w18_x * w18_y;
-    const double U18_yx = w[55] + t221;
-    const double t223   = w18_x * w18_x;
-    const double t224   = w18_y * w18_z;
-    const double U18_zx = w18_x * w18_z - (w[54] * sin(t210) - t211 * w18_x);
-    const double U18_zy = wd18_x + t224;
+    const quadruped_real theta18_19 = q[17] + q[18] + 3.10813964539713;
+    const quadruped_real t211       = qd[16] + qd[17];
+    const quadruped_real theta19    = q[18] + 3.10813964539713;
+    w[ctheta19]                     = cos(theta19);
+    w[stheta19]                     = sin(theta19);
+    const quadruped_real w18_x      = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
+    const quadruped_real w18_y      = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
+    const quadruped_real w18_z      = qd[17] + w[w17_z];
+    const quadruped_real wd18_x     = t211 * w18_y - w[neg_wd16_x] * cos(theta18_19);
+    const quadruped_real w18_yy     = w18_y * w18_y;
+    const quadruped_real w18_zz     = w18_z * w18_z;
+    const quadruped_real w18_xy     = w18_x * w18_y;
+    const quadruped_real U18_yx     = w[neg_wd16_y] + w18_xy;
+    const quadruped_real w18_xx     = w18_x * w18_x;
+    const quadruped_real w18_yz     = w18_y * w18_z;
+    const quadruped_real U18_zx     = w18_x * w18_z - (w[neg_wd16_x] * sin(theta18_19) - t211 * w18_x);
+    const quadruped_real U18_zy     = wd18_x + w18_yz;
 
     /* body 18, rr_calf: forces */
-    w[161]             = 0.0297786611519054 * (t219 + t220);
-    w[162]             = 0.0297786611519054 * U18_yx;
-    w[163]             = 0.0297786611519054 * U18_zx;
-    const double t230  = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
-    w[164]             = 1.261184674531e-05 * U18_zy + t230;
-    const double t232  = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
-    const double t233  = 0.00484778630650938 * t221 + 0.0048730100000000005 * w[55];
-    const double t234  = 0.00249545180452967 * (t224 - wd18_x) - t233;
-    const double a18_y = w[159] * (w[37] - 0.2 * w[136]) - (0.2 * w[132] + w[24]) * w[160];
-    const double t236  = 0.00249545180452967 * (t220 - t223) - t232;
-    w[165]             = t236 - 0.0297786611519054 * (w[61] - 0.2 * w[10]);
-    w[166]             = 0.0297786611519054 * a18_y - (t234 - 5.560447774483e-05 * (t219 - t223));
-    tau_b[17]          = w[166];
-    w[167]             = w[160] * w[161] - w[159] * w[162];
+    w[neg_f18_x]               = 0.0297786611519054 * (w18_yy + w18_zz);
+    w[f18_y]                   = 0.0297786611519054 * U18_yx;
+    w[f18_z]                   = 0.0297786611519054 * U18_zx;
+    const quadruped_real t230  = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
+    w[n18_x]                   = 1.261184674531e-05 * U18_zy + t230;
+    const quadruped_real t232  = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
+    const quadruped_real t233  = 0.00484778630650938 * w18_xy + 0.0048730100000000005 * w[neg_wd16_y];
+    const quadruped_real t234  = 0.00249545180452967 * (w18_yz - wd18_x) - t233;
+    const quadruped_real a18_y = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
+                                 - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
+    const quadruped_real t236  = 0.00249545180452967 * (w18_zz - w18_xx) - t232;
+    w[n18_y]                   = t236 - 0.0297786611519054 * (w[a17_z] - 0.2 * w[U17_zx]);
+    w[n18_z]                   = 0.0297786611519054 * a18_y - (t234 - 5.560447774483e-05 * (w18_yy - w18_xx));
+    tau_b[17]                  = w[n18_z];
+    w[t239]                    = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[f18_y];
 
     /* body 15, rl_calf: forces */
-    w[168]             = 0.0297786611519054 * (t202 + t203);
-    w[169]             = 0.0297786611519054 * U15_yx;
-    w[170]             = 0.0297786611519054 * U15_zx;
-    const double t243  = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
-    w[171]             = 1.261184674531e-05 * U15_zy - t243;
-    const double t245  = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
-    const double t246  = 0.00484778630650938 * t204 + 0.0048730100000000005 * w[41];
-    const double t247  = 0.00249545180452967 * (t207 - wd15_x) + t246;
-    const double a15_y = w[157] * (w[122] - 0.2 * w[116]) - (0.2 * w[112] + w[121]) * w[158];
-    const double t249  = 0.00249545180452967 * (t203 - t206) + t245;
-    w[172]             = 0.0297786611519054 * (w[47] - 0.2 * w[119]) + t249;
-    w[173]             = 5.560447774483e-05 * (t202 - t206) + t247 + 0.0297786611519054 * a15_y;
-    tau_b[14]          = w[173];
+    w[neg_f15_x]               = 0.0297786611519054 * (w15_yy + w15_zz);
+    w[f15_y]                   = 0.0297786611519054 * U15_yx;
+    w[f15_z]                   = 0.0297786611519054 * U15_zx;
+    const quadruped_real t243  = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
+    w[n15_x]                   = 1.261184674531e-05 * U15_zy - t243;
+    const quadruped_real t245  = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
+    const quadruped_real t246  = 0.00484778630650938 * w15_xy + 0.0048730100000000005 * w[neg_wd13_y];
+    const quadruped_real t247  = 0.00249545180452967 * (w15_yz - wd15_x) + t246;
+    const quadruped_real a15_y = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
+                                 - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
+    const quadruped_real t249  = 0.00249545180452967 * (w15_zz - w15_xx) + t245;
+    w[neg_n15_y]               = 0.0297786611519054 * (w[a14_z] - 0.2 * w[U14_zx]) + t249;
+    w[n15_z]                   = 5.560447774483e-05 * (w15_yy - w15_xx) + t247 + 0.0297786611519054 * a15_y;
+    tau_b[14]                  = w[n15_z];
 }
 
 static QUADRUPED_NOINLINE void part4(quadruped_real w[183], quadruped_real tau_b[18])
 {
+    /* places in w of values from earlier parts */
+    enum { neg_wd7_y = 13, a7_y = 19, neg_wd10_y = 27, a10_y = 33, w13_z = 39, neg_wd13_y = 41, neg_U13_xy = 42,
+           w13_xz = 43, w13_xx = 44, neg_U13_zy = 45, neg_a13_x = 46, a14_z = 47, a13_z = 48, c17 = 49, s17 = 50,
+           w16_z = 53, neg_wd16_y = 55, neg_U16_xy = 56, w16_xz = 57, w16_xx = 58, neg_U16_zy = 59,
+           neg_a16_x = 60, a17_z = 61, a16_z = 62, wd8_x = 68, wd8_y = 69, w8_yy = 70, w8_zz = 71,
+           neg_U8_xx = 72, w8_xy = 73, U8_xy = 74, w8_xz = 75, U8_yx = 76, w8_xx = 77, w8_yz = 78, U8_zx = 79,
+           U8_zy = 80, a8_x = 81, a8_y = 82, wd11_x = 88, wd11_y = 89, w11_yy = 90, w11_zz = 91, neg_U11_xx = 92,
+           w11_xy = 93, U11_xy = 94, w11_xz = 95, U11_yx = 96, w11_xx = 97, w11_yz = 98, U11_zx = 99,
+           U11_zy = 100, a11_x = 101, a11_y = 102, c15 = 103, s15 = 104, wd14_x = 108, wd14_y = 109,
+           w14_yy = 110, w14_zz = 111, neg_U14_xx = 112, w14_xy = 113, U14_xy = 114, w14_xz = 115, U14_yx = 116,
+           w14_xx = 117, w14_yz = 118, U14_zx = 119, U14_zy = 120, a14_x = 121, a14_y = 122, c18 = 123,
+           s18 = 124, wd17_x = 128, wd17_y = 129, w17_yy = 130, w17_zz = 131, neg_U17_xx = 132, w17_xy = 133,
+           U17_xy = 134, w17_xz = 135, U17_yx = 136, w17_xx = 137, w17_yz = 9, U17_zx = 10, U17_zy = 23,
+           a17_x = 24, a17_y = 37, ctheta10 = 38, stheta10 = 51, wd9_x = 52, w9_yy = 138, w9_zz = 139,
+           w9_xy = 140, U9_yx = 141, w9_xx = 142, w9_yz = 143, U9_zx = 144, U9_zy = 145, ctheta13 = 146,
+           stheta13 = 147, wd12_x = 148, w12_yy = 149, w12_zz = 150, w12_xy = 151, U12_yx = 152, w12_xx = 153,
+           w12_yz = 154, U12_zx = 155, U12_zy = 156, ctheta16 = 157, stheta16 = 158, ctheta19 = 159,
+           stheta19 = 160, neg_f18_x = 161, f18_y = 162, f18_z = 163, n18_x = 164, n18_y = 165, n18_z = 166,
+           t239 = 167, neg_f15_x = 168, f15_y = 169, f15_z = 170, n15_x = 171, neg_n15_y = 172, n15_z = 173 };
+    /* places in w of values for later parts */
+    enum { f12_z = 12, f9_z = 26, f11_x = 40, f11_y = 54, neg_n11_x = 65, n11_y = 66, n11_z = 67, f8_x = 85,
+           f8_y = 86, n8_x = 87, n8_y = 105, n8_z = 106, neg_f16_x = 107, neg_f16_y = 125, f16_z = 126,
+           n16_z = 127, t333 = 174, t334 = 175, t335 = 176, f13_x = 177, f13_y = 178, f13_z = 179, n13_z = 180,
+           t342 = 181, t343 = 182 };
+
     /* body 15, rl_calf: forces */
-    const double t252 = w[158] * w[168] - w[157] * w[169];
+    const quadruped_real t252 = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[f15_y];
 
     /* body 12, fr_calf: forces */
-    const double t253  = 0.0297786611519054 * (w[149] + w[150]);
-    const double f12_y = 0.0297786611519054 * w[152];
-    w[12]              = 0.0297786611519054 * w[155];
-    const double t256  = 5.560447774483e-05 * w[155] + 0.00249545180452967 * w[152];
-    const double n12_x = 1.261184674531e-05 * w[156] + t256;
-    const double t258  = 5.560447774483e-05 * w[156] + 0.00486039815325469 * w[155];
-    const double t259  = 0.00484778630650938 * w[151] + 0.0048730100000000005 * w[27];
-    const double t260  = 0.00249545180452967 * (w[154] - w[148]) - t259;
-    const double a12_y = w[146] * (w[102] - 0.2 * w[96]) - (0.2 * w[92] + w[101]) * w[147];
-    const double t262  = 0.00249545180452967 * (w[150] - w[153]) - t258;
-    const double n12_y = 0.0297786611519054 * (0.2 * w[99] + w[33]) + t262;
-    const double n12_z = 0.0297786611519054 * a12_y - (t260 - 5.560447774483e-05 * (w[149] - w[153]));
-    tau_b[11]          = n12_z;
-    const double t265  = w[147] * t253 - w[146] * f12_y;
+    const quadruped_real neg_f12_x = 0.0297786611519054 * (w[w12_yy] + w[w12_zz]);
+    const quadruped_real f12_y     = 0.0297786611519054 * w[U12_yx];
+    w[f12_z]                       = 0.0297786611519054 * w[U12_zx];
+    const quadruped_real t256      = 5.560447774483e-05 * w[U12_zx] + 0.00249545180452967 * w[U12_yx];
+    const quadruped_real n12_x     = 1.261184674531e-05 * w[U12_zy] + t256;
+    const quadruped_real t258      = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * w[U12_zx];
+    const quadruped_real t259      = 0.00484778630650938 * w[w12_xy] + 0.0048730100000000005 * w[neg_wd10_y];
+    const quadruped_real t260      = 0.00249545180452967 * (w[w12_yz] - w[wd12_x]) - t259;
+    const quadruped_real a12_y     = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
+                                     - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
+    const quadruped_real t262      = 0.00249545180452967 * (w[w12_zz] - w[w12_xx]) - t258;
+    const quadruped_real n12_y     = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t262;
+    const quadruped_real n12_z     = 0.0297786611519054 * a12_y - (t260
+                                     - 5.560447774483e-05 * (w[w12_yy] - w[w12_xx]));
+    tau_b[11]                      = n12_z;
+    const quadruped_real t265      = w[stheta13] * neg_f12_x - w[ctheta13] * f12_y;
 
     /* body 9, fl_calf: forces */
-    const double t266 = 0.0297786611519054 * (w[138] + w[139]);
-    const double f9_y = 0.0297786611519054 * w[141];
-    w[26]             = 0.0297786611519054 * w[144];
-    const double t269 = 0.00249545180452967 * w[141] - 5.560447774483e-05 * w[144];
-    const double n9_x = 1.261184674531e-05 * w[145] - t269;
-    const double t271 = 5.560447774483e-05 * w[145] + 0.00486039815325469 * w[144];
-    const double t272 = 0.00484778630650938 * w[140] + 0.0048730100000000005 * w[13];
-    const double t273 = 0.00249545180452967 * (w[143] - w[52]) + t272;
-    const double a9_y = w[38] * (w[82] - 0.2 * w[76]) - (0.2 * w[72] + w[81]) * w[51];
-    const double t275 = 0.00249545180452967 * (w[139] - w[142]) + t271;
-    const double n9_y = 0.0297786611519054 * (0.2 * w[79] + w[19]) - t275;
-    const double n9_z = 5.560447774483e-05 * (w[138] - w[142]) + t273 + 0.0297786611519054 * a9_y;
-    tau_b[8]          = n9_z;
-    const double t278 = w[51] * t266 - w[38] * f9_y;
+    const quadruped_real neg_f9_x = 0.0297786611519054 * (w[w9_yy] + w[w9_zz]);
+    const quadruped_real f9_y     = 0.0297786611519054 * w[U9_yx];
+    w[f9_z]                       = 0.0297786611519054 * w[U9_zx];
+    const quadruped_real t269     = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * w[U9_zx];
+    const quadruped_real n9_x     = 1.261184674531e-05 * w[U9_zy] - t269;
+    const quadruped_real t271     = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * w[U9_zx];
+    const quadruped_real t272     = 0.00484778630650938 * w[w9_xy] + 0.0048730100000000005 * w[neg_wd7_y];
+    const quadruped_real t273     = 0.00249545180452967 * (w[w9_yz] - w[wd9_x]) + t272;
+    const quadruped_real a9_y     = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
+                                    - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
+    const quadruped_real t275     = 0.00249545180452967 * (w[w9_zz] - w[w9_xx]) + t271;
+    const quadruped_real n9_y     = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t275;
+    const quadruped_real n9_z     = 5.560447774483e-05 * (w[w9_yy] - w[w9_xx]) + t273 + 0.0297786611519054 * a9_y;
+    tau_b[8]                      = n9_z;
+    const quadruped_real t278     = w[stheta10] * neg_f9_x - w[ctheta10] * f9_y;
 
     /* body 17, rr_thigh: forces */
-    const double t279  = 0.0054780518 * w[136] - 8.2053e-05 * w[10] - 0.000144167 * w[23];
-    const double t280  = 0.0001878102 * w[134] - 8.2053e-05 * w[23] - 0.013155427 * w[10];
-    const double t281  = 0.0054780518 * (w[9] - w[128]) - 0.0001878102 * (w[129] + w[135]);
-    const double t282  = 0.01301126 * w[133] + 0.013299594000000001 * w[55] + t281;
-    const double f17_x = 0.072551 * w[132] - 0.003039 * w[134] - (w[159] * w[161] + w[160] * w[162]);
-    const double f17_y = 0.003039 * (w[131] + w[137]) - 0.072551 * w[136] - w[167];
-    const double t285  = 0.0001878102 * (w[130] - w[131]) + t279 + 0.003039 * w[61];
-    const double t286  = w[160] * w[165] - w[159] * w[164] + t285;
-    const double t287  = t280 - 0.0054780518 * (w[131] - w[137]) + 0.072551 * w[61];
-    const double n17_y = w[159] * w[165] + w[160] * w[164] + 0.2 * w[163] + t287;
-    const double t289  = 8.2053e-05 * (w[130] - w[137]) + t282 - (0.072551 * w[37] - 0.003039 * w[24]);
-    const double n17_z = 0.2 * w[167] + w[166] + t289;
-    tau_b[16]          = n17_z;
+    const quadruped_real t279      = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
+    const quadruped_real t280      = 0.0001878102 * w[U17_xy] - 8.2053e-05 * w[U17_zy] - 0.013155427 * w[U17_zx];
+    const quadruped_real t281      = 0.0054780518 * (w[w17_yz] - w[wd17_x])
+                                     - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
+    const quadruped_real t282      = 0.01301126 * w[w17_xy] + 0.013299594000000001 * w[neg_wd16_y] + t281;
+    const quadruped_real f17_x     = 0.072551 * w[neg_U17_xx] - 0.003039 * w[U17_xy]
+                                     - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
+    const quadruped_real f17_y     = 0.003039 * (w[w17_zz] + w[w17_xx]) - 0.072551 * w[U17_yx] - w[t239];
+    const quadruped_real t285      = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t279 + 0.003039 * w[a17_z];
+    const quadruped_real neg_n17_x = w[stheta19] * w[n18_y] - w[ctheta19] * w[n18_x] + t285;
+    const quadruped_real t287      = t280 - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[a17_z];
+    const quadruped_real n17_y     = w[ctheta19] * w[n18_y] + w[stheta19] * w[n18_x] + 0.2 * w[f18_z] + t287;
+    const quadruped_real t289      = 8.2053e-05 * (w[w17_yy] - w[w17_xx]) + t282
+                                     - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]);
+    const quadruped_real n17_z     = 0.2 * w[t239] + w[n18_z] + t289;
+    tau_b[16]                      = n17_z;
 
     /* body 14, rl_thigh: forces */
-    const double t291  = 8.2053e-05 * w[119] + 0.0054780518 * w[116] + 0.000144167 * w[120];
-    const double t292  = 0.0001878102 * w[114] + 8.2053e-05 * w[120] + 0.013155427 * w[119];
-    const double t293  = 0.0054780518 * (w[118] - w[108]) - 0.0001878102 * (w[109] + w[115]);
-    const double t294  = t293 - (0.01301126 * w[113] + 0.013299594000000001 * w[41]);
-    const double f14_x = 0.072551 * w[112] - 0.003039 * w[114] - (w[157] * w[168] + w[158] * w[169]);
-    const double f14_y = 0.003039 * (w[111] + w[117]) - 0.072551 * w[116] - t252;
-    const double t297  = 0.003039 * w[47] - (0.0001878102 * (w[110] - w[111]) + t291);
-    const double n14_x = w[157] * w[171] + w[158] * w[172] - t297;
-    const double t299  = t292 - 0.0054780518 * (w[111] - w[117]) - 0.072551 * w[47];
-    const double n14_y = w[158] * w[171] - w[157] * w[172] + 0.2 * w[170] - t299;
-    const double t301  = t294 - 8.2053e-05 * (w[110] - w[117]) + (0.072551 * w[122] - 0.003039 * w[121]);
-    const double n14_z = 0.2 * t252 + w[173] - t301;
-    tau_b[13]          = n14_z;
+    const quadruped_real t291  = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
+    const quadruped_real t292  = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
+    const quadruped_real t293  = 0.0054780518 * (w[w14_yz] - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
+    const quadruped_real t294  = t293 - (0.01301126 * w[w14_xy] + 0.013299594000000001 * w[neg_wd13_y]);
+    const quadruped_real f14_x = 0.072551 * w[neg_U14_xx] - 0.003039 * w[U14_xy]
+                                 - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
+    const quadruped_real f14_y = 0.003039 * (w[w14_zz] + w[w14_xx]) - 0.072551 * w[U14_yx] - t252;
+    const quadruped_real t297  = 0.003039 * w[a14_z] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t291);
+    const quadruped_real n14_x = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - t297;
+    const quadruped_real t299  = t292 - 0.0054780518 * (w[w14_zz] - w[w14_xx]) - 0.072551 * w[a14_z];
+    const quadruped_real n14_y = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z] - t299;
+    const quadruped_real t301  = t294 - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
+                                 + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
+    const quadruped_real n14_z = 0.2 * t252 + w[n15_z] - t301;
+    tau_b[13]                  = n14_z;
 
     /* body 11, fr_thigh: forces */
-    const double t303 = 0.0054780518 * w[96] - 8.2053e-05 * w[99] - 0.000144167 * w[100];
-    const double t304 = 0.0001878102 * w[94] - 8.2053e-05 * w[100] - 0.013155427 * w[99];
-    const double t305 = 0.0054780518 * (w[98] - w[88]) - 0.0001878102 * (w[89] + w[95]);
-    const double t306 = 0.01301126 * w[93] + 0.013299594000000001 * w[27] + t305;
-    w[40]             = 0.072551 * w[92] - 0.003039 * w[94] - (w[146] * t253 + w[147] * f12_y);
-    w[54]             = 0.003039 * (w[91] + w[97]) - 0.072551 * w[96] - t265;
-    const double t309 = 0.0001878102 * (w[90] - w[91]) + t303 - 0.003039 * w[33];
-    w[65]             = w[147] * n12_y - w[146] * n12_x + t309;
-    const double t311 = t304 - 0.0054780518 * (w[91] - w[97]) - 0.072551 * w[33];
-    w[66]             = w[146] * n12_y + w[147] * n12_x + 0.2 * w[12] + t311;
-    const double t313 = 8.2053e-05 * (w[90] - w[97]) + t306 - (0.072551 * w[102] - 0.003039 * w[101]);
-    w[67]             = 0.2 * t265 + n12_z + t313;
-    tau_b[10]         = w[67];
+    const quadruped_real t303 = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
+    const quadruped_real t304 = 0.0001878102 * w[U11_xy] - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
+    const quadruped_real t305 = 0.0054780518 * (w[w11_yz] - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
+    const quadruped_real t306 = 0.01301126 * w[w11_xy] + 0.013299594000000001 * w[neg_wd10_y] + t305;
+    w[f11_x]                  = 0.072551 * w[neg_U11_xx] - 0.003039 * w[U11_xy]
+                                - (w[ctheta13] * neg_f12_x + w[stheta13] * f12_y);
+    w[f11_y]                  = 0.003039 * (w[w11_zz] + w[w11_xx]) - 0.072551 * w[U11_yx] - t265;
+    const quadruped_real t309 = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t303 - 0.003039 * w[a10_y];
+    w[neg_n11_x]              = w[stheta13] * n12_y - w[ctheta13] * n12_x + t309;
+    const quadruped_real t311 = t304 - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
+    w[n11_y]                  = w[ctheta13] * n12_y + w[stheta13] * n12_x + 0.2 * w[f12_z] + t311;
+    const quadruped_real t313 = 8.2053e-05 * (w[w11_yy] - w[w11_xx]) + t306
+                                - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]);
+    w[n11_z]                  = 0.2 * t265 + n12_z + t313;
+    tau_b[10]                 = w[n11_z];
 
     /* body 8, fl_thigh: forces */
-    const double t315 = 8.2053e-05 * w[79] + 0.0054780518 * w[76] + 0.000144167 * w[80];
-    const double t316 = 0.0001878102 * w[74] + 8.2053e-05 * w[80] + 0.013155427 * w[79];
-    const double t317 = 0.0054780518 * (w[78] - w[68]) - 0.0001878102 * (w[69] + w[75]);
-    const double t318 = t317 - (0.01301126 * w[73] + 0.013299594000000001 * w[13]);
-    w[85]             = 0.072551 * w[72] - 0.003039 * w[74] - (w[38] * t266 + w[51] * f9_y);
-    w[86]             = 0.003039 * (w[71] + w[77]) - 0.072551 * w[76] - t278;
-    const double t321 = 0.0001878102 * (w[70] - w[71]) + t315 + 0.003039 * w[19];
-    w[87]             = t321 - (w[51] * n9_y - w[38] * n9_x);
-    const double t323 = t316 - 0.0054780518 * (w[71] - w[77]) + 0.072551 * w[19];
-    w[105]            = w[38] * n9_y + w[51] * n9_x + 0.2 * w[26] - t323;
-    const double t325 = t318 - 8.2053e-05 * (w[70] - w[77]) + (0.072551 * w[82] - 0.003039 * w[81]);
-    w[106]            = 0.2 * t278 + n9_z - t325;
-    tau_b[7]          = w[106];
+    const quadruped_real t315 = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
+    const quadruped_real t316 = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
+    const quadruped_real t317 = 0.0054780518 * (w[w8_yz] - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
+    const quadruped_real t318 = t317 - (0.01301126 * w[w8_xy] + 0.013299594000000001 * w[neg_wd7_y]);
+    w[f8_x]                   = 0.072551 * w[neg_U8_xx] - 0.003039 * w[U8_xy]
+                                - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
+    w[f8_y]                   = 0.003039 * (w[w8_zz] + w[w8_xx]) - 0.072551 * w[U8_yx] - t278;
+    const quadruped_real t321 = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t315 + 0.003039 * w[a7_y];
+    w[n8_x]                   = t321 - (w[stheta10] * n9_y - w[ctheta10] * n9_x);
+    const quadruped_real t323 = t316 - 0.0054780518 * (w[w8_zz] - w[w8_xx]) + 0.072551 * w[a7_y];
+    w[n8_y]                   = w[ctheta10] * n9_y + w[stheta10] * n9_x + 0.2 * w[f9_z] - t323;
+    const quadruped_real t325 = t318 - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
+                                + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
+    w[n8_z]                   = 0.2 * t278 + n9_z - t325;
+    tau_b[7]                  = w[n8_z];
 
     /* body 16, rr_hip: forces */
-    w[107]             = w[124] * f17_y - w[123] * f17_x + 0.0815422 * w[56];
-    const double f17_z = w[163] - (0.072551 * w[10] + 0.003039 * w[23]);
-    w[125]             = 0.0815422 * (w[53] * w[53] + w[58]) + f17_z;
-    w[126]             = w[123] * f17_y + w[124] * f17_x - 0.0815422 * w[59];
-    w[127]             = w[123] * n17_y - w[124] * t286 + (0.00545215306 * w[56] + 0.0815422 * w[60]);
-    tau_b[15]          = w[127];
-    const double t332  = w[123] * t286 + w[124] * n17_y + (0.00582035306 * w[59] - 0.0815422 * w[62]);
-    w[174]             = 0.1805 * w[125] + t332;
-    w[175]             = 0.1805 * w[107] - (0.0003682 * (w[55] + w[57]) + n17_z);
-    w[176]             = w[49] * w[107] - w[50] * w[125];
+    w[neg_f16_x]                   = w[s18] * f17_y - w[c18] * f17_x + 0.0815422 * w[neg_U16_xy];
+    const quadruped_real f17_z     = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * w[U17_zy]);
+    w[neg_f16_y]                   = 0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx]) + f17_z;
+    w[f16_z]                       = w[c18] * f17_y + w[s18] * f17_x - 0.0815422 * w[neg_U16_zy];
+    w[n16_z]                       = w[c18] * n17_y - w[s18] * neg_n17_x
+                                     + (0.00545215306 * w[neg_U16_xy] + 0.0815422 * w[neg_a16_x]);
+    tau_b[15]                      = w[n16_z];
+    const quadruped_real neg_n16_x = w[c18] * neg_n17_x + w[s18] * n17_y
+                                     + (0.00582035306 * w[neg_U16_zy] - 0.0815422 * w[a16_z]);
+    w[t333]                        = 0.1805 * w[neg_f16_y] + neg_n16_x;
+    w[t334]                        = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + n17_z);
+    w[t335]                        = w[c17] * w[neg_f16_x] - w[s17] * w[neg_f16_y];
 
     /* body 13, rl_hip: forces */
-    w[177]             = 0.0815422 * w[42] - (w[104] * f14_y - w[103] * f14_x);
-    const double f14_z = w[170] - (0.072551 * w[119] + 0.003039 * w[120]);
-    w[178]             = 0.0815422 * (w[39] * w[39] + w[44]) - f14_z;
-    w[179]             = w[103] * f14_y + w[104] * f14_x + 0.0815422 * w[45];
-    w[180]             = w[103] * n14_y + w[104] * n14_x - (0.0815422 * w[46] - 0.00545215306 * w[42]);
-    tau_b[12]          = w[180];
-    const double t341  = w[104] * n14_y - w[103] * n14_x + (0.00582035306 * w[45] + 0.0815422 * w[48]);
-    w[181]             = t341 - 0.1805 * w[178];
-    w[182]             = 0.0003682 * (w[41] + w[43]) + n14_z + 0.1805 * w[177];
+    w[f13_x]                       = 0.0815422 * w[neg_U13_xy] - (w[s15] * f14_y - w[c15] * f14_x);
+    const quadruped_real f14_z     = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
+    w[f13_y]                       = 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx]) - f14_z;
+    w[f13_z]                       = w[c15] * f14_y + w[s15] * f14_x + 0.0815422 * w[neg_U13_zy];
+    w[n13_z]                       = w[c15] * n14_y + w[s15] * n14_x
+                                     - (0.0815422 * w[neg_a13_x] - 0.00545215306 * w[neg_U13_xy]);
+    tau_b[12]                      = w[n13_z];
+    const quadruped_real neg_n13_x = w[s15] * n14_y - w[c15] * n14_x
+                                     + (0.00582035306 * w[neg_U13_zy] + 0.0815422 * w[a13_z]);
+    w[t342]                        = neg_n13_x - 0.1805 * w[f13_y];
+    w[t343]                        = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + n14_z + 0.1805 * w[f13_x];
 }
 
 static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real w[183],
                                      quadruped_real tau_b[18])
 {
+    /* places in w of values from earlier parts */
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd6_qd6 = 3, U6_xy = 4, U6_xz = 5, U6_yz = 6, c8 = 7, s8 = 8, w7_z = 11,
+           neg_wd7_y = 13, neg_U7_xy = 14, w7_xz = 15, w7_xx = 16, neg_U7_zy = 17, a7_x = 18, a7_z = 20,
+           c11 = 21, s11 = 22, w10_z = 25, neg_wd10_y = 27, neg_U10_xy = 28, w10_xz = 29, w10_xx = 30,
+           neg_U10_zy = 31, a10_x = 32, a10_z = 34, c14 = 35, s14 = 36, c17 = 49, s17 = 50, c9 = 63, s9 = 64,
+           U8_zx = 79, U8_zy = 80, c12 = 83, s12 = 84, U11_zx = 99, U11_zy = 100, f12_z = 12, f9_z = 26,
+           f11_x = 40, f11_y = 54, neg_n11_x = 65, n11_y = 66, n11_z = 67, f8_x = 85, f8_y = 86, n8_x = 87,
+           n8_y = 105, n8_z = 106, neg_f16_x = 107, neg_f16_y = 125, f16_z = 126, n16_z = 127, t333 = 174,
+           t334 = 175, t335 = 176, f13_x = 177, f13_y = 178, f13_z = 179, n13_z = 180, t342 = 181, t343 = 182 };
+
     /* body 13, rl_hip: forces */
-    const double t344 = w[36] * w[178] - w[35] * w[177];
-    const double t345 = w[50] * w[175] + w[49] * w[174] - 0.047 * w[126];
+    const quadruped_real t344 = w[s14] * w[f13_y] - w[c14] * w[f13_x];
+    const quadruped_real t345 = w[s17] * w[t334] + w[c17] * w[t333] - 0.047 * w[f16_z];
 
     /* body 10, fr_hip: forces */
-    const double t346  = w[84] * w[54] - w[83] * w[40] + 0.0815422 * w[28];
-    const double f11_z = w[12] - (0.072551 * w[99] + 0.003039 * w[100]);
-    const double t348  = 0.0815422 * (w[25] * w[25] + w[30]) + f11_z;
-    const double f10_z = w[83] * w[54] + w[84] * w[40] - 0.0815422 * w[31];
-    const double n10_z = w[83] * w[66] - w[84] * w[65] - (0.0815422 * w[32] - 0.00545215306 * w[28]);
-    tau_b[9]           = n10_z;
-    const double t351  = w[83] * w[65] + w[84] * w[66] + (0.00582035306 * w[31] - 0.0815422 * w[34]);
-    const double t352  = t351 - 0.1805 * t348;
-    const double t353  = 0.0003682 * (w[27] + w[29]) + w[67] + 0.1805 * t346;
-    const double t354  = w[21] * t346 - w[22] * t348;
-    const double t355  = w[50] * w[107] + w[49] * w[125] - (w[36] * w[177] + w[35] * w[178]);
-    const double t356  = w[50] * w[174] - w[49] * w[175] + (w[36] * w[181] + w[35] * w[182]);
-    const double t357  = t345 - (w[36] * w[182] - w[35] * w[181] - 0.047 * w[179]);
+    const quadruped_real neg_f10_x = w[s12] * w[f11_y] - w[c12] * w[f11_x] + 0.0815422 * w[neg_U10_xy];
+    const quadruped_real f11_z     = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
+    const quadruped_real neg_f10_y = 0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx]) + f11_z;
+    const quadruped_real f10_z     = w[c12] * w[f11_y] + w[s12] * w[f11_x] - 0.0815422 * w[neg_U10_zy];
+    const quadruped_real n10_z     = w[c12] * w[n11_y] - w[s12] * w[neg_n11_x]
+                                     - (0.0815422 * w[a10_x] - 0.00545215306 * w[neg_U10_xy]);
+    tau_b[9]                       = n10_z;
+    const quadruped_real neg_n10_x = w[c12] * w[neg_n11_x] + w[s12] * w[n11_y]
+                                     + (0.00582035306 * w[neg_U10_zy] - 0.0815422 * w[a10_z]);
+    const quadruped_real t352      = neg_n10_x - 0.1805 * neg_f10_y;
+    const quadruped_real t353      = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
+    const quadruped_real t354      = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
+    const quadruped_real t355      = w[s17] * w[neg_f16_x] + w[c17] * w[neg_f16_y]
+                                     - (w[s14] * w[f13_x] + w[c14] * w[f13_y]);
+    const quadruped_real t356      = w[s17] * w[t333] - w[c17] * w[t334] + (w[s14] * w[t342] + w[c14] * w[t343]);
+    const quadruped_real t357      = t345 - (w[s14] * w[t343] - w[c14] * w[t342] - 0.047 * w[f13_z]);
 
     /* body 7, fl_hip: forces */
-    const double f7_x = 0.0815422 * w[14] - (w[64] * w[86] - w[63] * w[85]);
-    const double f8_z = w[26] - (0.072551 * w[79] + 0.003039 * w[80]);
-    const double f7_y = 0.0815422 * (w[11] * w[11] + w[16]) - f8_z;
-    const double f7_z = w[63] * w[86] + w[64] * w[85] + 0.0815422 * w[17];
-    const double n7_z = w[63] * w[105] + w[64] * w[87] + (0.00545215306 * w[14] + 0.0815422 * w[18]);
-    tau_b[6]          = n7_z;
-    const double t363 = w[64] * w[105] - w[63] * w[87] + (0.00582035306 * w[17] + 0.0815422 * w[20]);
-    const double t364 = 0.1805 * f7_y + t363;
-    const double t365 = 0.0003682 * (w[13] + w[15]) + w[106] - 0.1805 * f7_x;
-    const double t366 = w[8] * f7_y - w[7] * f7_x;
-    const double t367 = 0.047 * w[176] + w[127] + (w[180] - 0.047 * t344) + (0.047 * t354 + n10_z);
-    const double t368 = w[21] * t352 - w[22] * t353 - 0.047 * f10_z + t357;
+    const quadruped_real f7_x     = 0.0815422 * w[neg_U7_xy] - (w[s9] * w[f8_y] - w[c9] * w[f8_x]);
+    const quadruped_real f8_z     = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
+    const quadruped_real f7_y     = 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx]) - f8_z;
+    const quadruped_real f7_z     = w[c9] * w[f8_y] + w[s9] * w[f8_x] + 0.0815422 * w[neg_U7_zy];
+    const quadruped_real n7_z     = w[c9] * w[n8_y] + w[s9] * w[n8_x]
+                                    + (0.00545215306 * w[neg_U7_xy] + 0.0815422 * w[a7_x]);
+    tau_b[6]                      = n7_z;
+    const quadruped_real neg_n7_x = w[s9] * w[n8_y] - w[c9] * w[n8_x]
+                                    + (0.00582035306 * w[neg_U7_zy] + 0.0815422 * w[a7_z]);
+    const quadruped_real t364     = 0.1805 * f7_y + neg_n7_x;
+    const quadruped_real t365     = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z] - 0.1805 * f7_x;
+    const quadruped_real t366     = w[s8] * f7_y - w[c8] * f7_x;
+    const quadruped_real t367     = 0.047 * w[t335] + w[n16_z] + (w[n13_z] - 0.047 * t344)
+                                    + (0.047 * t354 + n10_z);
+    const quadruped_real t368     = w[c11] * t352 - w[s11] * t353 - 0.047 * f10_z + t357;
 
     /* body 6, trunk: forces */
-    const double t369 = 12.453 * w[0] - 0.04713 * (qd[4] * qd[4] + w[3]);
-    tau_b[0]          = w[126] + w[179] + f10_z + f7_z + t369;
-    const double t370 = w[22] * t346 + w[21] * t348 + t355 - (w[8] * f7_x + w[7] * f7_y);
-    tau_b[1]          = 12.453 * w[1] + 0.04713 * w[4] + t370;
-    tau_b[2]          = 12.453 * w[2] + 0.04713 * w[5] - (w[176] + t344 + t354 + t366);
-    tau_b[3]          = n7_z - 0.047 * t366 + t367 + 0.026527659999999998 * w[6];
-    const double t371 = w[22] * t352 + w[21] * t353 + t356 + (w[8] * t364 + w[7] * t365);
-    tau_b[4]          = t371 - (0.275005219 * w[5] + 0.04713 * w[2]);
-    const double t372 = t368 - (w[8] * t365 - w[7] * t364 - 0.047 * f7_z);
-    tau_b[5]          = 0.24847755900000001 * w[4] + 0.04713 * w[1] - t372;
+    const quadruped_real t369 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
+    tau_b[0]                  = w[f16_z] + w[f13_z] + f10_z + f7_z + t369;
+    const quadruped_real t370 = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t355 - (w[s8] * f7_x + w[c8] * f7_y);
+    tau_b[1]                  = 12.453 * w[a1_y] + 0.04713 * w[U6_xy] + t370;
+    tau_b[2]                  = 12.453 * w[a1_z] + 0.04713 * w[U6_xz] - (w[t335] + t344 + t354 + t366);
+    tau_b[3]                  = n7_z - 0.047 * t366 + t367 + 0.026527659999999998 * w[U6_yz];
+    const quadruped_real t371 = w[s11] * t352 + w[c11] * t353 + t356 + (w[s8] * t364 + w[c8] * t365);
+    tau_b[4]                  = t371 - (0.275005219 * w[U6_xz] + 0.04713 * w[a1_z]);
+    const quadruped_real t372 = t368 - (w[s8] * t365 - w[c8] * t364 - 0.047 * f7_z);
+    tau_b[5]                  = 0.24847755900000001 * w[U6_xy] + 0.04713 * w[a1_y] - t372;
 }
 
 void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], quadruped_real w[183],

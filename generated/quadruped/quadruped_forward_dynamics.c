@@ -33,7 +33,7 @@
 #endif
 
 /* Whether a reciprocal of a pivot is positive and finite, as it is where the pivot is. */
-static int regular(double x)
+static int regular(quadruped_real x)
 {
     return (x > 0.0) && (x <= DBL_MAX);
 }
@@ -51,1060 +51,1381 @@ static int all_finite(const quadruped_real x[], int size)
 static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
                                      quadruped_real w[261])
 {
+    /* places in w of values for later parts */
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd6_qd6 = 3, U6_xy = 4, U6_xz = 5, U6_yz = 6, c8 = 7, s8 = 8, w7_x = 9,
+           neg_w7_y = 10, w7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, neg_U7_xy = 14, w7_xz = 15, w7_xx = 16,
+           neg_U7_zy = 17, a7_x = 18, a7_y = 19, a7_z = 20, c11 = 21, s11 = 22, w10_x = 23, neg_w10_y = 24,
+           w10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, neg_U10_xy = 28, w10_xz = 29, w10_xx = 30,
+           neg_U10_zy = 31, a10_x = 32, a10_y = 33, a10_z = 34, c14 = 35, s14 = 36, w13_x = 37, neg_w13_y = 38,
+           w13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41, neg_U13_xy = 42, w13_xz = 43, w13_xx = 44,
+           neg_U13_zy = 45, neg_a13_x = 46, a14_z = 47, a13_z = 48, c17 = 49, s17 = 50, w16_x = 51,
+           neg_w16_y = 52, w16_z = 53, neg_wd16_x = 54, neg_wd16_y = 55, neg_U16_xy = 56, w16_xz = 57,
+           w16_xx = 58, neg_U16_zy = 59, neg_a16_x = 60, a17_z = 61, a16_z = 62 };
+
     /* body 1, trunk: motion */
-    const double q4_4 = q[3] + q[3];
-    const double q5_5 = q[4] + q[4];
-    w[0]              = qd[2] * qd[4] - qd[1] * qd[5] + 9.81 * (q[5] * q4_4 - q[6] * q5_5);
-    w[1]              = qd[0] * qd[5] - qd[2] * qd[3] + 9.81 * (q[5] * q5_5 + q[6] * q4_4);
-    w[2]              = qd[1] * qd[3] - qd[0] * qd[4] + 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
+    const quadruped_real q4_4 = q[3] + q[3];
+    const quadruped_real q5_5 = q[4] + q[4];
+    w[a1_x]                   = qd[2] * qd[4] - qd[1] * qd[5] + 9.81 * (q[5] * q4_4 - q[6] * q5_5);
+    w[a1_y]                   = qd[0] * qd[5] - qd[2] * qd[3] + 9.81 * (q[5] * q5_5 + q[6] * q4_4);
+    w[a1_z]                   = qd[1] * qd[3] - qd[0] * qd[4] + 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
 
     /* body 7, fl_hip: motion */
-    w[3]             = qd[5] * qd[5];
-    w[4]             = qd[3] * qd[4];
-    const double t8  = 0.047 * w[4];
-    w[5]             = qd[3] * qd[5];
-    const double t10 = 0.047 * (qd[3] * qd[3] + w[3]);
-    w[6]             = qd[4] * qd[5];
-    const double t12 = 0.047 * w[6];
-    const double t13 = w[0] + t8;
-    const double t14 = w[1] - t10;
-    const double t15 = w[2] + t12;
-    w[7]             = cos(q[7]);
-    w[8]             = sin(q[7]);
-    w[9]             = qd[5] * w[7] - qd[4] * w[8];
-    w[10]            = qd[5] * w[8] + qd[4] * w[7];
-    w[11]            = qd[3] + qd[6];
-    w[12]            = qd[6] * w[10];
-    w[13]            = qd[6] * w[9];
-    w[14]            = w[9] * w[10];
-    w[15]            = w[9] * w[11];
-    w[16]            = w[9] * w[9];
-    const double t26 = w[10] * w[11];
-    w[17]            = w[12] + t26;
-    w[18]            = 0.1805 * (w[15] - w[13]) - (t14 * w[8] - t15 * w[7]);
-    w[19]            = 0.1805 * (w[12] - t26) - (t15 * w[8] + t14 * w[7]);
-    w[20]            = t13 - 0.1805 * (w[10] * w[10] + w[16]);
+    w[qd6_qd6]                     = qd[5] * qd[5];
+    w[U6_xy]                       = qd[3] * qd[4];
+    const quadruped_real t8        = 0.047 * w[U6_xy];
+    w[U6_xz]                       = qd[3] * qd[5];
+    const quadruped_real t10       = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
+    w[U6_yz]                       = qd[4] * qd[5];
+    const quadruped_real t12       = 0.047 * w[U6_yz];
+    const quadruped_real t13       = w[a1_x] + t8;
+    const quadruped_real t14       = w[a1_y] - t10;
+    const quadruped_real t15       = w[a1_z] + t12;
+    w[c8]                          = cos(q[7]);
+    w[s8]                          = sin(q[7]);
+    w[w7_x]                        = qd[5] * w[c8] - qd[4] * w[s8];
+    w[neg_w7_y]                    = qd[5] * w[s8] + qd[4] * w[c8];
+    w[w7_z]                        = qd[3] + qd[6];
+    w[neg_wd7_x]                   = qd[6] * w[neg_w7_y];
+    w[neg_wd7_y]                   = qd[6] * w[w7_x];
+    w[neg_U7_xy]                   = w[w7_x] * w[neg_w7_y];
+    w[w7_xz]                       = w[w7_x] * w[w7_z];
+    w[w7_xx]                       = w[w7_x] * w[w7_x];
+    const quadruped_real neg_w7_yz = w[neg_w7_y] * w[w7_z];
+    w[neg_U7_zy]                   = w[neg_wd7_x] + neg_w7_yz;
+    w[a7_x]                        = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t14 * w[s8] - t15 * w[c8]);
+    w[a7_y]                        = 0.1805 * (w[neg_wd7_x] - neg_w7_yz) - (t15 * w[s8] + t14 * w[c8]);
+    w[a7_z]                        = t13 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    const double t31 = w[0] - t8;
-    const double t32 = w[1] + t10;
-    const double t33 = w[2] - t12;
-    w[21]            = cos(q[10]);
-    w[22]            = sin(q[10]);
-    w[23]            = qd[5] * w[21] - qd[4] * w[22];
-    w[24]            = qd[5] * w[22] + qd[4] * w[21];
-    w[25]            = qd[3] + qd[9];
-    w[26]            = qd[9] * w[24];
-    w[27]            = qd[9] * w[23];
-    w[28]            = w[23] * w[24];
-    w[29]            = w[23] * w[25];
-    w[30]            = w[23] * w[23];
-    const double t44 = w[24] * w[25];
-    w[31]            = w[26] + t44;
-    w[32]            = 0.1805 * (w[29] - w[27]) - (t32 * w[22] - t33 * w[21]);
-    w[33]            = 0.1805 * (w[26] - t44) - (t33 * w[22] + t32 * w[21]);
-    w[34]            = t31 - 0.1805 * (w[24] * w[24] + w[30]);
+    const quadruped_real t31        = w[a1_x] - t8;
+    const quadruped_real t32        = w[a1_y] + t10;
+    const quadruped_real t33        = w[a1_z] - t12;
+    w[c11]                          = cos(q[10]);
+    w[s11]                          = sin(q[10]);
+    w[w10_x]                        = qd[5] * w[c11] - qd[4] * w[s11];
+    w[neg_w10_y]                    = qd[5] * w[s11] + qd[4] * w[c11];
+    w[w10_z]                        = qd[3] + qd[9];
+    w[neg_wd10_x]                   = qd[9] * w[neg_w10_y];
+    w[neg_wd10_y]                   = qd[9] * w[w10_x];
+    w[neg_U10_xy]                   = w[w10_x] * w[neg_w10_y];
+    w[w10_xz]                       = w[w10_x] * w[w10_z];
+    w[w10_xx]                       = w[w10_x] * w[w10_x];
+    const quadruped_real neg_w10_yz = w[neg_w10_y] * w[w10_z];
+    w[neg_U10_zy]                   = w[neg_wd10_x] + neg_w10_yz;
+    w[a10_x]                        = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t32 * w[s11] - t33 * w[c11]);
+    w[a10_y]                        = 0.1805 * (w[neg_wd10_x] - neg_w10_yz) - (t33 * w[s11] + t32 * w[c11]);
+    w[a10_z]                        = t31 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
-    w[35]            = cos(q[13]);
-    w[36]            = sin(q[13]);
-    w[37]            = qd[5] * w[35] - qd[4] * w[36];
-    w[38]            = qd[5] * w[36] + qd[4] * w[35];
-    w[39]            = qd[3] + qd[12];
-    w[40]            = qd[12] * w[38];
-    w[41]            = qd[12] * w[37];
-    w[42]            = w[37] * w[38];
-    w[43]            = w[37] * w[39];
-    w[44]            = w[37] * w[37];
-    const double t59 = w[38] * w[39];
-    w[45]            = w[40] + t59;
-    w[46]            = t14 * w[36] - t15 * w[35] + 0.1805 * (w[43] - w[41]);
-    w[47]            = t15 * w[36] + t14 * w[35] + 0.1805 * (w[40] - t59);
-    w[48]            = 0.1805 * (w[38] * w[38] + w[44]) + t13;
+    w[c14]                          = cos(q[13]);
+    w[s14]                          = sin(q[13]);
+    w[w13_x]                        = qd[5] * w[c14] - qd[4] * w[s14];
+    w[neg_w13_y]                    = qd[5] * w[s14] + qd[4] * w[c14];
+    w[w13_z]                        = qd[3] + qd[12];
+    w[neg_wd13_x]                   = qd[12] * w[neg_w13_y];
+    w[neg_wd13_y]                   = qd[12] * w[w13_x];
+    w[neg_U13_xy]                   = w[w13_x] * w[neg_w13_y];
+    w[w13_xz]                       = w[w13_x] * w[w13_z];
+    w[w13_xx]                       = w[w13_x] * w[w13_x];
+    const quadruped_real neg_w13_yz = w[neg_w13_y] * w[w13_z];
+    w[neg_U13_zy]                   = w[neg_wd13_x] + neg_w13_yz;
+    w[neg_a13_x]                    = t14 * w[s14] - t15 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
+    w[a14_z]                        = t15 * w[s14] + t14 * w[c14] + 0.1805 * (w[neg_wd13_x] - neg_w13_yz);
+    w[a13_z]                        = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t13;
 
     /* body 16, rr_hip: motion */
-    w[49]            = cos(q[16]);
-    w[50]            = sin(q[16]);
-    w[51]            = qd[5] * w[49] - qd[4] * w[50];
-    w[52]            = qd[5] * w[50] + qd[4] * w[49];
-    w[53]            = qd[3] + qd[15];
-    w[54]            = qd[15] * w[52];
-    w[55]            = qd[15] * w[51];
-    w[56]            = w[51] * w[52];
-    w[57]            = w[51] * w[53];
-    w[58]            = w[51] * w[51];
-    const double t74 = w[52] * w[53];
-    w[59]            = w[54] + t74;
-    w[60]            = t32 * w[50] - t33 * w[49] + 0.1805 * (w[57] - w[55]);
-    w[61]            = t33 * w[50] + t32 * w[49] + 0.1805 * (w[54] - t74);
-    w[62]            = 0.1805 * (w[52] * w[52] + w[58]) + t31;
+    w[c17]                          = cos(q[16]);
+    w[s17]                          = sin(q[16]);
+    w[w16_x]                        = qd[5] * w[c17] - qd[4] * w[s17];
+    w[neg_w16_y]                    = qd[5] * w[s17] + qd[4] * w[c17];
+    w[w16_z]                        = qd[3] + qd[15];
+    w[neg_wd16_x]                   = qd[15] * w[neg_w16_y];
+    w[neg_wd16_y]                   = qd[15] * w[w16_x];
+    w[neg_U16_xy]                   = w[w16_x] * w[neg_w16_y];
+    w[w16_xz]                       = w[w16_x] * w[w16_z];
+    w[w16_xx]                       = w[w16_x] * w[w16_x];
+    const quadruped_real neg_w16_yz = w[neg_w16_y] * w[w16_z];
+    w[neg_U16_zy]                   = w[neg_wd16_x] + neg_w16_yz;
+    w[neg_a16_x]                    = t32 * w[s17] - t33 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[a17_z]                        = t33 * w[s17] + t32 * w[c17] + 0.1805 * (w[neg_wd16_x] - neg_w16_yz);
+    w[a16_z]                        = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t31;
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
                                      quadruped_real w[261])
 {
+    /* places in w of values from earlier parts */
+    enum { w7_x = 9, neg_w7_y = 10, w7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, a7_x = 18, a7_z = 20, w10_x = 23,
+           neg_w10_y = 24, w10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, a10_x = 32, a10_z = 34, w13_x = 37,
+           neg_w13_y = 38, w13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41, neg_a13_x = 46, a13_z = 48, w16_x = 51,
+           neg_w16_y = 52, w16_z = 53, neg_wd16_x = 54, neg_wd16_y = 55 };
+    /* places in w of values for later parts */
+    enum { c9 = 63, s9 = 64, w8_x = 65, w8_y = 66, w8_z = 67, wd8_x = 68, wd8_y = 69, w8_yy = 70, w8_zz = 71,
+           neg_U8_xx = 72, w8_xy = 73, U8_xy = 74, w8_xz = 75, U8_yx = 76, w8_xx = 77, w8_yz = 78, U8_zx = 79,
+           U8_zy = 80, a8_x = 81, a8_y = 82, c12 = 83, s12 = 84, w11_x = 85, w11_y = 86, w11_z = 87, wd11_x = 88,
+           wd11_y = 89, w11_yy = 90, w11_zz = 91, neg_U11_xx = 92, w11_xy = 93, U11_xy = 94, w11_xz = 95,
+           U11_yx = 96, w11_xx = 97, w11_yz = 98, U11_zx = 99, U11_zy = 100, a11_x = 101, a11_y = 102, c15 = 103,
+           s15 = 104, w14_x = 105, w14_y = 106, w14_z = 107, wd14_x = 108, wd14_y = 109, w14_yy = 110,
+           w14_zz = 111, neg_U14_xx = 112, w14_xy = 113, U14_xy = 114, w14_xz = 115, U14_yx = 116, w14_xx = 117,
+           w14_yz = 118, U14_zx = 119, U14_zy = 120, a14_x = 121, a14_y = 122, c18 = 123, s18 = 124, w17_x = 125,
+           w17_y = 126, w17_z = 127, wd17_x = 128, wd17_y = 129, w17_yy = 130, w17_zz = 131, neg_U17_xx = 132,
+           w17_xy = 133, U17_xy = 134, w17_xz = 135, U17_yx = 136, w17_xx = 137 };
+
     /* body 8, fl_thigh: motion */
-    w[63] = cos(q[8]);
-    w[64] = sin(q[8]);
-    w[65] = w[9] * w[63] + w[11] * w[64];
-    w[66] = w[11] * w[63] - w[9] * w[64];
-    w[67] = qd[7] + w[10];
-    w[68] = qd[7] * w[66] - w[12] * w[63];
-    w[69] = w[12] * w[64] - qd[7] * w[65];
-    w[70] = w[66] * w[66];
-    w[71] = w[67] * w[67];
-    w[72] = w[70] + w[71];
-    w[73] = w[65] * w[66];
-    w[74] = w[73] - w[13];
-    w[75] = w[65] * w[67];
-    w[76] = w[13] + w[73];
-    w[77] = w[65] * w[65];
-    w[78] = w[66] * w[67];
-    w[79] = w[75] - w[69];
-    w[80] = w[68] + w[78];
-    w[81] = w[18] * w[63] + w[20] * w[64];
-    w[82] = w[20] * w[63] - w[18] * w[64];
+    w[c9]        = cos(q[8]);
+    w[s9]        = sin(q[8]);
+    w[w8_x]      = w[w7_x] * w[c9] + w[w7_z] * w[s9];
+    w[w8_y]      = w[w7_z] * w[c9] - w[w7_x] * w[s9];
+    w[w8_z]      = qd[7] + w[neg_w7_y];
+    w[wd8_x]     = qd[7] * w[w8_y] - w[neg_wd7_x] * w[c9];
+    w[wd8_y]     = w[neg_wd7_x] * w[s9] - qd[7] * w[w8_x];
+    w[w8_yy]     = w[w8_y] * w[w8_y];
+    w[w8_zz]     = w[w8_z] * w[w8_z];
+    w[neg_U8_xx] = w[w8_yy] + w[w8_zz];
+    w[w8_xy]     = w[w8_x] * w[w8_y];
+    w[U8_xy]     = w[w8_xy] - w[neg_wd7_y];
+    w[w8_xz]     = w[w8_x] * w[w8_z];
+    w[U8_yx]     = w[neg_wd7_y] + w[w8_xy];
+    w[w8_xx]     = w[w8_x] * w[w8_x];
+    w[w8_yz]     = w[w8_y] * w[w8_z];
+    w[U8_zx]     = w[w8_xz] - w[wd8_y];
+    w[U8_zy]     = w[wd8_x] + w[w8_yz];
+    w[a8_x]      = w[a7_x] * w[c9] + w[a7_z] * w[s9];
+    w[a8_y]      = w[a7_z] * w[c9] - w[a7_x] * w[s9];
 
     /* body 11, fr_thigh: motion */
-    w[83]  = cos(q[11]);
-    w[84]  = sin(q[11]);
-    w[85]  = w[23] * w[83] + w[25] * w[84];
-    w[86]  = w[25] * w[83] - w[23] * w[84];
-    w[87]  = qd[10] + w[24];
-    w[88]  = qd[10] * w[86] - w[26] * w[83];
-    w[89]  = w[26] * w[84] - qd[10] * w[85];
-    w[90]  = w[86] * w[86];
-    w[91]  = w[87] * w[87];
-    w[92]  = w[90] + w[91];
-    w[93]  = w[85] * w[86];
-    w[94]  = w[93] - w[27];
-    w[95]  = w[85] * w[87];
-    w[96]  = w[27] + w[93];
-    w[97]  = w[85] * w[85];
-    w[98]  = w[86] * w[87];
-    w[99]  = w[95] - w[89];
-    w[100] = w[88] + w[98];
-    w[101] = w[32] * w[83] + w[34] * w[84];
-    w[102] = w[34] * w[83] - w[32] * w[84];
+    w[c12]        = cos(q[11]);
+    w[s12]        = sin(q[11]);
+    w[w11_x]      = w[w10_x] * w[c12] + w[w10_z] * w[s12];
+    w[w11_y]      = w[w10_z] * w[c12] - w[w10_x] * w[s12];
+    w[w11_z]      = qd[10] + w[neg_w10_y];
+    w[wd11_x]     = qd[10] * w[w11_y] - w[neg_wd10_x] * w[c12];
+    w[wd11_y]     = w[neg_wd10_x] * w[s12] - qd[10] * w[w11_x];
+    w[w11_yy]     = w[w11_y] * w[w11_y];
+    w[w11_zz]     = w[w11_z] * w[w11_z];
+    w[neg_U11_xx] = w[w11_yy] + w[w11_zz];
+    w[w11_xy]     = w[w11_x] * w[w11_y];
+    w[U11_xy]     = w[w11_xy] - w[neg_wd10_y];
+    w[w11_xz]     = w[w11_x] * w[w11_z];
+    w[U11_yx]     = w[neg_wd10_y] + w[w11_xy];
+    w[w11_xx]     = w[w11_x] * w[w11_x];
+    w[w11_yz]     = w[w11_y] * w[w11_z];
+    w[U11_zx]     = w[w11_xz] - w[wd11_y];
+    w[U11_zy]     = w[wd11_x] + w[w11_yz];
+    w[a11_x]      = w[a10_x] * w[c12] + w[a10_z] * w[s12];
+    w[a11_y]      = w[a10_z] * w[c12] - w[a10_x] * w[s12];
 
     /* body 14, rl_thigh: motion */
-    w[103] = cos(q[14]);
-    w[104] = sin(q[14]);
-    w[105] = w[37] * w[103] + w[39] * w[104];
-    w[106] = w[39] * w[103] - w[37] * w[104];
-    w[107] = qd[13] + w[38];
-    w[108] = qd[13] * w[106] - w[40] * w[103];
-    w[109] = w[40] * w[104] - qd[13] * w[105];
-    w[110] = w[106] * w[106];
-    w[111] = w[107] * w[107];
-    w[112] = w[110] + w[111];
-    w[113] = w[105] * w[106];
-    w[114] = w[113] - w[41];
-    w[115] = w[105] * w[107];
-    w[116] = w[41] + w[113];
-    w[117] = w[105] * w[105];
-    w[118] = w[106] * w[107];
-    w[119] = w[115] - w[109];
-    w[120] = w[108] + w[118];
-    w[121] = w[48] * w[104] - w[46] * w[103];
-    w[122] = w[48] * w[103] + w[46] * w[104];
+    w[c15]        = cos(q[14]);
+    w[s15]        = sin(q[14]);
+    w[w14_x]      = w[w13_x] * w[c15] + w[w13_z] * w[s15];
+    w[w14_y]      = w[w13_z] * w[c15] - w[w13_x] * w[s15];
+    w[w14_z]      = qd[13] + w[neg_w13_y];
+    w[wd14_x]     = qd[13] * w[w14_y] - w[neg_wd13_x] * w[c15];
+    w[wd14_y]     = w[neg_wd13_x] * w[s15] - qd[13] * w[w14_x];
+    w[w14_yy]     = w[w14_y] * w[w14_y];
+    w[w14_zz]     = w[w14_z] * w[w14_z];
+    w[neg_U14_xx] = w[w14_yy] + w[w14_zz];
+    w[w14_xy]     = w[w14_x] * w[w14_y];
+    w[U14_xy]     = w[w14_xy] - w[neg_wd13_y];
+    w[w14_xz]     = w[w14_x] * w[w14_z];
+    w[U14_yx]     = w[neg_wd13_y] + w[w14_xy];
+    w[w14_xx]     = w[w14_x] * w[w14_x];
+    w[w14_yz]     = w[w14_y] * w[w14_z];
+    w[U14_zx]     = w[w14_xz] - w[wd14_y];
+    w[U14_zy]     = w[wd14_x] + w[w14_yz];
+    w[a14_x]      = w[a13_z] * w[s15] - w[neg_a13_x] * w[c15];
+    w[a14_y]      = w[a13_z] * w[c15] + w[neg_a13_x] * w[s15];
 
     /* body 17, rr_thigh: motion */
-    w[123] = cos(q[17]);
-    w[124] = sin(q[17]);
-    w[125] = w[51] * w[123] + w[53] * w[124];
-    w[126] = w[53] * w[123] - w[51] * w[124];
-    w[127] = qd[16] + w[52];
-    w[128] = qd[16] * w[126] - w[54] * w[123];
-    w[129] = w[54] * w[124] - qd[16] * w[125];
-    w[130] = w[126] * w[126];
-    w[131] = w[127] * w[127];
-    w[132] = w[130] + w[131];
-    w[133] = w[125] * w[126];
-    w[134] = w[133] - w[55];
-    w[135] = w[125] * w[127];
-    w[136] = w[55] + w[133];
-    w[137] = w[125] * w[125];
+    w[c18]        = cos(q[17]);
+    w[s18]        = sin(q[17]);
+    w[w17_x]      = w[w16_x] * w[c18] + w[w16_z] * w[s18];
+    w[w17_y]      = w[w16_z] * w[c18] - w[w16_x] * w[s18];
+    w[w17_z]      = qd[16] + w[neg_w16_y];
+    w[wd17_x]     = qd[16] * w[w17_y] - w[neg_wd16_x] * w[c18];
+    w[wd17_y]     = w[neg_wd16_x] * w[s18] - qd[16] * w[w17_x];
+    w[w17_yy]     = w[w17_y] * w[w17_y];
+    w[w17_zz]     = w[w17_z] * w[w17_z];
+    w[neg_U17_xx] = w[w17_yy] + w[w17_zz];
+    w[w17_xy]     = w[w17_x] * w[w17_y];
+    w[U17_xy]     = w[w17_xy] - w[neg_wd16_y];
+    w[w17_xz]     = w[w17_x] * w[w17_z];
+    w[U17_yx]     = w[neg_wd16_y] + w[w17_xy];
+    w[w17_xx]     = w[w17_x] * w[w17_x];
 }
 
 static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped_real qd[18],
                                      quadruped_real w[261])
 {
+    /* places in w of values from earlier parts */
+    enum { neg_wd7_x = 12, neg_wd7_y = 13, a7_y = 19, neg_wd10_x = 26, neg_wd10_y = 27, neg_wd13_x = 40,
+           neg_wd13_y = 41, neg_wd16_x = 54, neg_wd16_y = 55, neg_a16_x = 60, a16_z = 62, w8_x = 65, w8_y = 66,
+           w8_z = 67, wd8_x = 68, wd8_y = 69, neg_U8_xx = 72, w8_xy = 73, U8_xy = 74, w8_xz = 75, U8_yx = 76,
+           w8_yz = 78, U8_zx = 79, U8_zy = 80, a8_x = 81, a8_y = 82, w11_x = 85, w11_y = 86, w11_z = 87,
+           wd11_x = 88, wd11_y = 89, w11_xy = 93, U11_xy = 94, w11_xz = 95, U11_yx = 96, w11_yz = 98,
+           U11_zx = 99, U11_zy = 100, w14_x = 105, w14_y = 106, w14_z = 107, wd14_x = 108, wd14_y = 109,
+           w14_xy = 113, U14_xy = 114, w14_xz = 115, U14_yx = 116, w14_yz = 118, U14_zx = 119, U14_zy = 120,
+           c18 = 123, s18 = 124, w17_x = 125, w17_y = 126, w17_z = 127, wd17_x = 128, wd17_y = 129, w17_xy = 133,
+           U17_xy = 134, w17_xz = 135, U17_yx = 136 };
+    /* places in w of values for later parts */
+    enum { U17_zx = 9, U17_zy = 10, a17_x = 23, a17_y = 24, ctheta10 = 37, stheta10 = 38, U9_yx = 51, U9_zy = 52,
+           ctheta13 = 138, stheta13 = 139, wd12_x = 140, w12_yy = 141, w12_zz = 142, w12_xy = 143, U12_yx = 144,
+           w12_xx = 145, w12_yz = 146, U12_zx = 147, U12_zy = 148, ctheta16 = 149, stheta16 = 150, wd15_x = 151,
+           w15_yy = 152, w15_zz = 153, w15_xy = 154, U15_yx = 155, w15_xx = 156, w15_yz = 157, U15_zx = 158,
+           U15_zy = 159, ctheta19 = 160, stheta19 = 161, wd18_x = 162, w18_yy = 163, w18_zz = 164, w18_xy = 165,
+           U18_yx = 166, w18_xx = 167, w18_yz = 168, U18_zx = 169, U18_zy = 170, t227 = 171, t228 = 172,
+           t230 = 173, t231 = 174, t232 = 175, t234 = 176, t235 = 177, t236 = 178, t238 = 179, t239 = 180,
+           t240 = 181, t242 = 182, neg_f9_x = 183, f9_z = 184, t245 = 185, n9_y = 186, n9_z = 187 };
+
     /* body 17, rr_thigh: motion */
-    const double t154 = w[126] * w[127];
-    w[9]              = w[135] - w[129];
-    w[10]             = w[128] + t154;
-    w[23]             = w[62] * w[124] - w[60] * w[123];
-    w[24]             = w[62] * w[123] + w[60] * w[124];
+    const quadruped_real w17_yz = w[w17_y] * w[w17_z];
+    w[U17_zx]                   = w[w17_xz] - w[wd17_y];
+    w[U17_zy]                   = w[wd17_x] + w17_yz;
+    w[a17_x]                    = w[a16_z] * w[s18] - w[neg_a16_x] * w[c18];
+    w[a17_y]                    = w[a16_z] * w[c18] + w[neg_a16_x] * w[s18];
 
     /* body 9, fl_calf: motion */
-    const double t159  = q[8] + q[9] + 3.10813964539713;
-    const double t160  = qd[7] + qd[8];
-    const double t161  = q[9] + 3.10813964539713;
-    w[37]              = cos(t161);
-    w[38]              = sin(t161);
-    const double w9_x  = w[65] * w[37] + w[66] * w[38];
-    const double w9_y  = w[66] * w[37] - w[65] * w[38];
-    const double w9_z  = qd[8] + w[67];
-    const double wd9_x = t160 * w9_y - w[12] * cos(t159);
-    const double t168  = w9_y * w9_y;
-    const double t169  = w9_z * w9_z;
-    const double t170  = w9_x * w9_y;
-    w[51]              = w[13] + t170;
-    const double t172  = w9_x * w9_x;
-    const double t173  = w9_y * w9_z;
-    const double U9_zx = w9_x * w9_z - (w[12] * sin(t159) - t160 * w9_x);
-    w[52]              = wd9_x + t173;
+    const quadruped_real theta9_10 = q[8] + q[9] + 3.10813964539713;
+    const quadruped_real t160      = qd[7] + qd[8];
+    const quadruped_real theta10   = q[9] + 3.10813964539713;
+    w[ctheta10]                    = cos(theta10);
+    w[stheta10]                    = sin(theta10);
+    const quadruped_real w9_x      = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
+    const quadruped_real w9_y      = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
+    const quadruped_real w9_z      = qd[8] + w[w8_z];
+    const quadruped_real wd9_x     = t160 * w9_y - w[neg_wd7_x] * cos(theta9_10);
+    const quadruped_real w9_yy     = w9_y * w9_y;
+    const quadruped_real w9_zz     = w9_z * w9_z;
+    const quadruped_real w9_xy     = w9_x * w9_y;
+    w[U9_yx]                       = w[neg_wd7_y] + w9_xy;
+    const quadruped_real w9_xx     = w9_x * w9_x;
+    const quadruped_real w9_yz     = w9_y * w9_z;
+    const quadruped_real U9_zx     = w9_x * w9_z - (w[neg_wd7_x] * sin(theta9_10) - t160 * w9_x);
+    w[U9_zy]                       = wd9_x + w9_yz;
 
     /* body 12, fr_calf: motion */
-    const double t176  = q[11] + q[12] + 3.10813964539713;
-    const double t177  = qd[10] + qd[11];
-    const double t178  = q[12] + 3.10813964539713;
-    w[138]             = cos(t178);
-    w[139]             = sin(t178);
-    const double w12_x = w[85] * w[138] + w[86] * w[139];
-    const double w12_y = w[86] * w[138] - w[85] * w[139];
-    const double w12_z = qd[11] + w[87];
-    w[140]             = t177 * w12_y - w[26] * cos(t176);
-    w[141]             = w12_y * w12_y;
-    w[142]             = w12_z * w12_z;
-    w[143]             = w12_x * w12_y;
-    w[144]             = w[27] + w[143];
-    w[145]             = w12_x * w12_x;
-    w[146]             = w12_y * w12_z;
-    w[147]             = w12_x * w12_z - (w[26] * sin(t176) - t177 * w12_x);
-    w[148]             = w[140] + w[146];
+    const quadruped_real theta12_13 = q[11] + q[12] + 3.10813964539713;
+    const quadruped_real t177       = qd[10] + qd[11];
+    const quadruped_real theta13    = q[12] + 3.10813964539713;
+    w[ctheta13]                     = cos(theta13);
+    w[stheta13]                     = sin(theta13);
+    const quadruped_real w12_x      = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
+    const quadruped_real w12_y      = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
+    const quadruped_real w12_z      = qd[11] + w[w11_z];
+    w[wd12_x]                       = t177 * w12_y - w[neg_wd10_x] * cos(theta12_13);
+    w[w12_yy]                       = w12_y * w12_y;
+    w[w12_zz]                       = w12_z * w12_z;
+    w[w12_xy]                       = w12_x * w12_y;
+    w[U12_yx]                       = w[neg_wd10_y] + w[w12_xy];
+    w[w12_xx]                       = w12_x * w12_x;
+    w[w12_yz]                       = w12_y * w12_z;
+    w[U12_zx]                       = w12_x * w12_z - (w[neg_wd10_x] * sin(theta12_13) - t177 * w12_x);
+    w[U12_zy]                       = w[wd12_x] + w[w12_yz];
 
     /* body 15, rl_calf: motion */
-    const double t193  = q[14] + q[15] + 3.10813964539713;
-    const double t194  = qd[13] + qd[14];
-    const double t195  = q[15] + 3.10813964539713;
-    w[149]             = cos(t195);
-    w[150]             = sin(t195);
-    const double w15_x = w[105] * w[149] + w[106] * w[150];
-    const double w15_y = w[106] * w[149] - w[105] * w[150];
-    const double w15_z = qd[14] + w[107];
-    w[151]             = t194 * w15_y - w[40] * cos(t193);
-    w[152]             = w15_y * w15_y;
-    w[153]             = w15_z * w15_z;
-    w[154]             = w15_x * w15_y;
-    w[155]             = w[41] + w[154];
-    w[156]             = w15_x * w15_x;
-    w[157]             = w15_y * w15_z;
-    w[158]             = w15_x * w15_z - (w[40] * sin(t193) - t194 * w15_x);
-    w[159]             = w[151] + w[157];
+    const quadruped_real theta15_16 = q[14] + q[15] + 3.10813964539713;
+    const quadruped_real t194       = qd[13] + qd[14];
+    const quadruped_real theta16    = q[15] + 3.10813964539713;
+    w[ctheta16]                     = cos(theta16);
+    w[stheta16]                     = sin(theta16);
+    const quadruped_real w15_x      = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
+    const quadruped_real w15_y      = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
+    const quadruped_real w15_z      = qd[14] + w[w14_z];
+    w[wd15_x]                       = t194 * w15_y - w[neg_wd13_x] * cos(theta15_16);
+    w[w15_yy]                       = w15_y * w15_y;
+    w[w15_zz]                       = w15_z * w15_z;
+    w[w15_xy]                       = w15_x * w15_y;
+    w[U15_yx]                       = w[neg_wd13_y] + w[w15_xy];
+    w[w15_xx]                       = w15_x * w15_x;
+    w[w15_yz]                       = w15_y * w15_z;
+    w[U15_zx]                       = w15_x * w15_z - (w[neg_wd13_x] * sin(theta15_16) - t194 * w15_x);
+    w[U15_zy]                       = w[wd15_x] + w[w15_yz];
 
     /* body 18, rr_calf: motion */
-    const double t210  = q[17] + q[18] + 3.10813964539713;
-    const double t211  = qd[16] + qd[17];
-    const double t212  = q[18] + 3.10813964539713;
-    w[160]             = cos(t212);
-    w[161]             = sin(t212);
-    const double w18_x = w[125] * w[160] + w[126] * w[161];
-    const double w18_y = w[126] * w[160] - w[125] * w[161];
-    const double w18_z = qd[17] + w[127];
-    w[162]             = t211 * w18_y - w[54] * cos(t210);
-    w[163]             = w18_y * w18_y;
-    w[164]             = w18_z * w18_z;
-    w[165]             = w18_x * w18_y;
-    w[166]             = w[55] + w[165];
-    w[167]             = w18_x * w18_x;
-    w[168]             = w18_y * w18_z;
-    w[169]             = w18_x * w18_z - (w[54] * sin(t210) - t211 * w18_x);
-    w[170]             = w[162] + w[168];
+    const quadruped_real theta18_19 = q[17] + q[18] + 3.10813964539713;
+    const quadruped_real t211       = qd[16] + qd[17];
+    const quadruped_real theta19    = q[18] + 3.10813964539713;
+    w[ctheta19]                     = cos(theta19);
+    w[stheta19]                     = sin(theta19);
+    const quadruped_real w18_x      = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
+    const quadruped_real w18_y      = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
+    const quadruped_real w18_z      = qd[17] + w[w17_z];
+    w[wd18_x]                       = t211 * w18_y - w[neg_wd16_x] * cos(theta18_19);
+    w[w18_yy]                       = w18_y * w18_y;
+    w[w18_zz]                       = w18_z * w18_z;
+    w[w18_xy]                       = w18_x * w18_y;
+    w[U18_yx]                       = w[neg_wd16_y] + w[w18_xy];
+    w[w18_xx]                       = w18_x * w18_x;
+    w[w18_yz]                       = w18_y * w18_z;
+    w[U18_zx]                       = w18_x * w18_z - (w[neg_wd16_x] * sin(theta18_19) - t211 * w18_x);
+    w[U18_zy]                       = w[wd18_x] + w[w18_yz];
 
-    w[171]            = 8.2053e-05 * w[79] + 0.0054780518 * w[76] + 0.000144167 * w[80];
-    w[172]            = 0.0001878102 * w[74] + 8.2053e-05 * w[80] + 0.013155427 * w[79];
-    const double t229 = 0.0054780518 * (w[78] - w[68]) - 0.0001878102 * (w[69] + w[75]);
-    w[173]            = t229 - (0.01301126 * w[73] + 0.013299594000000001 * w[13]);
-    w[174]            = 0.0054780518 * w[96] - 8.2053e-05 * w[99] - 0.000144167 * w[100];
-    w[175]            = 0.0001878102 * w[94] - 8.2053e-05 * w[100] - 0.013155427 * w[99];
-    const double t233 = 0.0054780518 * (w[98] - w[88]) - 0.0001878102 * (w[89] + w[95]);
-    w[176]            = 0.01301126 * w[93] + 0.013299594000000001 * w[27] + t233;
-    w[177]            = 8.2053e-05 * w[119] + 0.0054780518 * w[116] + 0.000144167 * w[120];
-    w[178]            = 0.0001878102 * w[114] + 8.2053e-05 * w[120] + 0.013155427 * w[119];
-    const double t237 = 0.0054780518 * (w[118] - w[108]) - 0.0001878102 * (w[109] + w[115]);
-    w[179]            = t237 - (0.01301126 * w[113] + 0.013299594000000001 * w[41]);
-    w[180]            = 0.0054780518 * w[136] - 8.2053e-05 * w[9] - 0.000144167 * w[10];
-    w[181]            = 0.0001878102 * w[134] - 8.2053e-05 * w[10] - 0.013155427 * w[9];
-    const double t241 = 0.0054780518 * (t154 - w[128]) - 0.0001878102 * (w[129] + w[135]);
-    w[182]            = 0.01301126 * w[133] + 0.013299594000000001 * w[55] + t241;
-    w[183]            = 0.0297786611519054 * (t168 + t169);
-    w[184]            = 0.0297786611519054 * U9_zx;
-    w[185]            = 0.00249545180452967 * w[51] - 5.560447774483e-05 * U9_zx;
-    const double t246 = 5.560447774483e-05 * w[52] + 0.00486039815325469 * U9_zx;
-    const double t247 = 0.00484778630650938 * t170 + 0.0048730100000000005 * w[13];
-    const double t248 = 0.00249545180452967 * (t173 - wd9_x) + t247;
-    const double a9_y = w[37] * (w[82] - 0.2 * w[76]) - (0.2 * w[72] + w[81]) * w[38];
-    const double t250 = 0.00249545180452967 * (t169 - t172) + t246;
-    w[186]            = 0.0297786611519054 * (0.2 * w[79] + w[19]) - t250;
-    w[187]            = 5.560447774483e-05 * (t168 - t172) + t248 + 0.0297786611519054 * a9_y;
+    /* body 8, fl_thigh: forces at rest */
+    w[t227]                   = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
+    w[t228]                   = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
+    const quadruped_real t229 = 0.0054780518 * (w[w8_yz] - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
+    w[t230]                   = t229 - (0.01301126 * w[w8_xy] + 0.013299594000000001 * w[neg_wd7_y]);
+
+    /* body 11, fr_thigh: forces at rest */
+    w[t231]                   = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
+    w[t232]                   = 0.0001878102 * w[U11_xy] - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
+    const quadruped_real t233 = 0.0054780518 * (w[w11_yz] - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
+    w[t234]                   = 0.01301126 * w[w11_xy] + 0.013299594000000001 * w[neg_wd10_y] + t233;
+
+    /* body 14, rl_thigh: forces at rest */
+    w[t235]                   = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
+    w[t236]                   = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
+    const quadruped_real t237 = 0.0054780518 * (w[w14_yz] - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
+    w[t238]                   = t237 - (0.01301126 * w[w14_xy] + 0.013299594000000001 * w[neg_wd13_y]);
+
+    /* body 17, rr_thigh: forces at rest */
+    w[t239]                   = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
+    w[t240]                   = 0.0001878102 * w[U17_xy] - 8.2053e-05 * w[U17_zy] - 0.013155427 * w[U17_zx];
+    const quadruped_real t241 = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
+    w[t242]                   = 0.01301126 * w[w17_xy] + 0.013299594000000001 * w[neg_wd16_y] + t241;
+
+    /* body 9, fl_calf: forces at rest */
+    w[neg_f9_x]               = 0.0297786611519054 * (w9_yy + w9_zz);
+    w[f9_z]                   = 0.0297786611519054 * U9_zx;
+    w[t245]                   = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * U9_zx;
+    const quadruped_real t246 = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * U9_zx;
+    const quadruped_real t247 = 0.00484778630650938 * w9_xy + 0.0048730100000000005 * w[neg_wd7_y];
+    const quadruped_real t248 = 0.00249545180452967 * (w9_yz - wd9_x) + t247;
+    const quadruped_real a9_y = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
+                                - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
+    const quadruped_real t250 = 0.00249545180452967 * (w9_zz - w9_xx) + t246;
+    w[n9_y]                   = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t250;
+    w[n9_z]                   = 5.560447774483e-05 * (w9_yy - w9_xx) + t248 + 0.0297786611519054 * a9_y;
 }
 
 static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_real w[261])
 {
-    w[12]              = 0.0297786611519054 * (w[141] + w[142]);
-    w[26]              = 0.0297786611519054 * w[147];
-    const double t255  = 5.560447774483e-05 * w[147] + 0.00249545180452967 * w[144];
-    const double t256  = 5.560447774483e-05 * w[148] + 0.00486039815325469 * w[147];
-    const double t257  = 0.00484778630650938 * w[143] + 0.0048730100000000005 * w[27];
-    const double t258  = 0.00249545180452967 * (w[146] - w[140]) - t257;
-    const double a12_y = w[138] * (w[102] - 0.2 * w[96]) - (0.2 * w[92] + w[101]) * w[139];
-    const double t260  = 0.00249545180452967 * (w[142] - w[145]) - t256;
-    w[40]              = 0.0297786611519054 * (0.2 * w[99] + w[33]) + t260;
-    w[54]              = t258 - 5.560447774483e-05 * (w[141] - w[145]) - 0.0297786611519054 * a12_y;
-    w[65]              = 0.0297786611519054 * (w[152] + w[153]);
-    w[66]              = 0.0297786611519054 * w[158];
-    const double t265  = 0.00249545180452967 * w[155] - 5.560447774483e-05 * w[158];
-    const double t266  = 5.560447774483e-05 * w[159] + 0.00486039815325469 * w[158];
-    const double t267  = 0.00484778630650938 * w[154] + 0.0048730100000000005 * w[41];
-    const double t268  = 0.00249545180452967 * (w[157] - w[151]) + t267;
-    const double a15_y = w[149] * (w[122] - 0.2 * w[116]) - (0.2 * w[112] + w[121]) * w[150];
-    const double t270  = 0.00249545180452967 * (w[153] - w[156]) + t266;
-    w[67]              = 0.0297786611519054 * (w[47] - 0.2 * w[119]) + t270;
-    const double t272  = 5.560447774483e-05 * (w[152] - w[156]) + t268 + 0.0297786611519054 * a15_y;
-    w[68]              = 0.0297786611519054 * (w[163] + w[164]);
-    w[69]              = 0.0297786611519054 * w[169];
-    const double t275  = 5.560447774483e-05 * w[169] + 0.00249545180452967 * w[166];
-    const double t276  = 5.560447774483e-05 * w[170] + 0.00486039815325469 * w[169];
-    const double t277  = 0.00484778630650938 * w[165] + 0.0048730100000000005 * w[55];
-    const double t278  = 0.00249545180452967 * (w[168] - w[162]) - t277;
-    const double a18_y = w[160] * (w[24] - 0.2 * w[136]) - (0.2 * w[132] + w[23]) * w[161];
-    const double t280  = 0.00249545180452967 * (w[164] - w[167]) - t276;
-    w[73]              = t280 - 0.0297786611519054 * (w[61] - 0.2 * w[9]);
-    const double t282  = t278 - 5.560447774483e-05 * (w[163] - w[167]) - 0.0297786611519054 * a18_y;
+    /* places in w of values from earlier parts */
+    enum { neg_wd10_y = 27, a10_y = 33, neg_wd13_y = 41, a14_z = 47, neg_wd16_y = 55, a17_z = 61,
+           neg_U11_xx = 92, U11_yx = 96, U11_zx = 99, a11_x = 101, a11_y = 102, w14_yy = 110, w14_zz = 111,
+           neg_U14_xx = 112, U14_yx = 116, w14_xx = 117, U14_zx = 119, a14_x = 121, a14_y = 122, w17_yy = 130,
+           w17_zz = 131, neg_U17_xx = 132, U17_yx = 136, w17_xx = 137, U17_zx = 9, a17_x = 23, a17_y = 24,
+           ctheta13 = 138, stheta13 = 139, wd12_x = 140, w12_yy = 141, w12_zz = 142, w12_xy = 143, U12_yx = 144,
+           w12_xx = 145, w12_yz = 146, U12_zx = 147, U12_zy = 148, ctheta16 = 149, stheta16 = 150, wd15_x = 151,
+           w15_yy = 152, w15_zz = 153, w15_xy = 154, U15_yx = 155, w15_xx = 156, w15_yz = 157, U15_zx = 158,
+           U15_zy = 159, ctheta19 = 160, stheta19 = 161, wd18_x = 162, w18_yy = 163, w18_zz = 164, w18_xy = 165,
+           U18_yx = 166, w18_xx = 167, w18_yz = 168, U18_zx = 169, U18_zy = 170, t235 = 177, t236 = 178,
+           t238 = 179, t239 = 180, t240 = 181, t242 = 182 };
+    /* places in w of values for later parts */
+    enum { neg_f12_x = 12, f12_z = 26, n12_y = 40, n12_z = 54, neg_f15_x = 65, f15_z = 66, neg_n15_y = 67,
+           neg_f18_x = 68, f18_z = 69, n18_y = 73, u18 = 75, paf18_y = 78, pan18_x = 85, neg_MA17_yy = 86,
+           MA17_xy = 87, BA17_xx = 88, BA17_xy = 89, BA17_yx = 93, t293 = 95, t294 = 98, t295 = 105, t296 = 106,
+           t297 = 107, t298 = 108, t299 = 109, neg_n17_x = 113, n17_y = 115, pn17_z = 118, u15 = 125,
+           paf15_y = 126, pan15_x = 127, neg_MA14_yy = 128, MA14_xy = 129, BA14_yy = 133, neg_BA14_xy = 135,
+           BA14_yx = 188, t314 = 189, t315 = 190, t316 = 191, t317 = 192, t318 = 193, t319 = 194, t320 = 195,
+           n14_x = 196, n14_y = 197, pn14_z = 198, u12 = 199, paf12_y = 200, pan12_x = 201 };
+
+    /* body 12, fr_calf: forces at rest */
+    w[neg_f12_x]               = 0.0297786611519054 * (w[w12_yy] + w[w12_zz]);
+    w[f12_z]                   = 0.0297786611519054 * w[U12_zx];
+    const quadruped_real t255  = 5.560447774483e-05 * w[U12_zx] + 0.00249545180452967 * w[U12_yx];
+    const quadruped_real t256  = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * w[U12_zx];
+    const quadruped_real t257  = 0.00484778630650938 * w[w12_xy] + 0.0048730100000000005 * w[neg_wd10_y];
+    const quadruped_real t258  = 0.00249545180452967 * (w[w12_yz] - w[wd12_x]) - t257;
+    const quadruped_real a12_y = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
+                                 - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
+    const quadruped_real t260  = 0.00249545180452967 * (w[w12_zz] - w[w12_xx]) - t256;
+    w[n12_y]                   = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t260;
+    w[n12_z]                   = 0.0297786611519054 * a12_y - (t258
+                                 - 5.560447774483e-05 * (w[w12_yy] - w[w12_xx]));
+
+    /* body 15, rl_calf: forces at rest */
+    w[neg_f15_x]               = 0.0297786611519054 * (w[w15_yy] + w[w15_zz]);
+    w[f15_z]                   = 0.0297786611519054 * w[U15_zx];
+    const quadruped_real t265  = 0.00249545180452967 * w[U15_yx] - 5.560447774483e-05 * w[U15_zx];
+    const quadruped_real t266  = 5.560447774483e-05 * w[U15_zy] + 0.00486039815325469 * w[U15_zx];
+    const quadruped_real t267  = 0.00484778630650938 * w[w15_xy] + 0.0048730100000000005 * w[neg_wd13_y];
+    const quadruped_real t268  = 0.00249545180452967 * (w[w15_yz] - w[wd15_x]) + t267;
+    const quadruped_real a15_y = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
+                                 - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
+    const quadruped_real t270  = 0.00249545180452967 * (w[w15_zz] - w[w15_xx]) + t266;
+    w[neg_n15_y]               = 0.0297786611519054 * (w[a14_z] - 0.2 * w[U14_zx]) + t270;
+    const quadruped_real n15_z = 5.560447774483e-05 * (w[w15_yy] - w[w15_xx]) + t268 + 0.0297786611519054 * a15_y;
+
+    /* body 18, rr_calf: forces at rest */
+    w[neg_f18_x]               = 0.0297786611519054 * (w[w18_yy] + w[w18_zz]);
+    w[f18_z]                   = 0.0297786611519054 * w[U18_zx];
+    const quadruped_real t275  = 5.560447774483e-05 * w[U18_zx] + 0.00249545180452967 * w[U18_yx];
+    const quadruped_real t276  = 5.560447774483e-05 * w[U18_zy] + 0.00486039815325469 * w[U18_zx];
+    const quadruped_real t277  = 0.00484778630650938 * w[w18_xy] + 0.0048730100000000005 * w[neg_wd16_y];
+    const quadruped_real t278  = 0.00249545180452967 * (w[w18_yz] - w[wd18_x]) - t277;
+    const quadruped_real a18_y = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
+                                 - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
+    const quadruped_real t280  = 0.00249545180452967 * (w[w18_zz] - w[w18_xx]) - t276;
+    w[n18_y]                   = t280 - 0.0297786611519054 * (w[a17_z] - 0.2 * w[U17_zx]);
+    const quadruped_real n18_z = 0.0297786611519054 * a18_y - (t278
+                                 - 5.560447774483e-05 * (w[w18_yy] - w[w18_xx]));
 
     /* body 18, rr_calf: articulated body */
-    w[75]             = tau[17] + t282;
-    w[78]             = 0.0297786611519054 * w[166] + 6.110937829371456 * w[75];
-    w[85]             = 1.261184674531e-05 * w[170] + t275 + 0.5120965901013275 * w[75];
-    const double t286 = 0.18197554694121287 * w[160];
-    w[86]             = w[160] * t286;
-    w[87]             = w[161] * t286;
-    const double t289 = 0.015249550833673624 * w[161];
-    w[88]             = w[160] * t289;
-    w[89]             = w[161] * t289;
-    w[93]             = 0.015249550833673624 - w[89];
-    w[95]             = 0.0297786611519054 * w[161];
-    w[98]             = 0.0297786611519054 * w[160];
-    w[105]            = 0.006125698666371229 * w[160] - 0.00011120895548966 * w[161];
-    w[106]            = w[160] * w[105];
-    w[107]            = 0.2 * w[86];
-    w[108]            = 0.2 * w[98];
-    w[109]            = w[161] * w[68] - w[160] * w[78];
-    w[113]            = 0.0001878102 * (w[130] - w[131]) + w[180] + 0.003039 * w[61];
-    w[115]            = w[181] - 0.0054780518 * (w[131] - w[137]) + 0.072551 * w[61];
-    const double t302 = 8.2053e-05 * (w[130] - w[137]) + w[182] - (0.072551 * w[24] - 0.003039 * w[23]);
-    w[118]            = t302 - (t282 - w[75] - 0.2 * w[109]);
+    w[u18]                     = tau[17] - n18_z;
+    w[paf18_y]                 = 0.0297786611519054 * w[U18_yx] + 6.110937829371456 * w[u18];
+    w[pan18_x]                 = 1.261184674531e-05 * w[U18_zy] + t275 + 0.5120965901013275 * w[u18];
+    const quadruped_real t286  = 0.18197554694121287 * w[ctheta19];
+    w[neg_MA17_yy]             = w[ctheta19] * t286;
+    w[MA17_xy]                 = w[stheta19] * t286;
+    const quadruped_real t289  = 0.015249550833673624 * w[stheta19];
+    w[BA17_xx]                 = w[ctheta19] * t289;
+    w[BA17_xy]                 = w[stheta19] * t289;
+    w[BA17_yx]                 = w[BA17_xy] - 0.015249550833673624;
+    w[t293]                    = 0.0297786611519054 * w[stheta19];
+    w[t294]                    = 0.0297786611519054 * w[ctheta19];
+    w[t295]                    = 0.006125698666371229 * w[ctheta19] - 0.00011120895548966 * w[stheta19];
+    w[t296]                    = w[ctheta19] * w[t295];
+    w[t297]                    = 0.2 * w[neg_MA17_yy];
+    w[t298]                    = 0.2 * w[t294];
+    w[t299]                    = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[paf18_y];
+    w[neg_n17_x]               = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + w[t239] + 0.003039 * w[a17_z];
+    w[n17_y]                   = w[t240] - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[a17_z];
+    const quadruped_real n17_z = 8.2053e-05 * (w[w17_yy] - w[w17_xx]) + w[t242]
+                                 - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]);
+    w[pn17_z]                  = n18_z + w[u18] + 0.2 * w[t299] + n17_z;
 
     /* body 15, rl_calf: articulated body */
-    w[125]            = tau[14] - t272;
-    w[126]            = 0.0297786611519054 * w[155] + 6.110937829371456 * w[125];
-    w[127]            = t265 - 1.261184674531e-05 * w[159] + 0.5120965901013275 * w[125];
-    const double t307 = 0.18197554694121287 * w[149];
-    w[128]            = w[149] * t307;
-    w[129]            = w[150] * t307;
-    const double t310 = 0.015249550833673624 * w[150];
-    w[133]            = w[149] * t310;
-    w[135]            = w[150] * t310;
-    w[188]            = 0.015249550833673624 - w[135];
-    w[189]            = 0.0297786611519054 * w[150];
-    w[190]            = 0.0297786611519054 * w[149];
-    w[191]            = 0.006125698666371229 * w[149] - 0.00011120895548966 * w[150];
-    w[192]            = w[149] * w[191];
-    w[193]            = 0.2 * w[128];
-    w[194]            = 0.2 * w[190];
-    w[195]            = w[150] * w[65] - w[149] * w[126];
-    w[196]            = 0.003039 * w[47] - (0.0001878102 * (w[110] - w[111]) + w[177]);
-    w[197]            = w[178] - 0.0054780518 * (w[111] - w[117]) - 0.072551 * w[47];
-    const double t323 = w[179] - 8.2053e-05 * (w[110] - w[117]) + (0.072551 * w[122] - 0.003039 * w[121]);
-    w[198]            = t323 - (t272 + w[125] + 0.2 * w[195]);
+    w[u15]                         = tau[14] - n15_z;
+    w[paf15_y]                     = 0.0297786611519054 * w[U15_yx] + 6.110937829371456 * w[u15];
+    w[pan15_x]                     = 1.261184674531e-05 * w[U15_zy] - t265 - 0.5120965901013275 * w[u15];
+    const quadruped_real t307      = 0.18197554694121287 * w[ctheta16];
+    w[neg_MA14_yy]                 = w[ctheta16] * t307;
+    w[MA14_xy]                     = w[stheta16] * t307;
+    const quadruped_real t310      = 0.015249550833673624 * w[stheta16];
+    w[BA14_yy]                     = w[ctheta16] * t310;
+    w[neg_BA14_xy]                 = w[stheta16] * t310;
+    w[BA14_yx]                     = 0.015249550833673624 - w[neg_BA14_xy];
+    w[t314]                        = 0.0297786611519054 * w[stheta16];
+    w[t315]                        = 0.0297786611519054 * w[ctheta16];
+    w[t316]                        = 0.006125698666371229 * w[ctheta16] - 0.00011120895548966 * w[stheta16];
+    w[t317]                        = w[ctheta16] * w[t316];
+    w[t318]                        = 0.2 * w[neg_MA14_yy];
+    w[t319]                        = 0.2 * w[t315];
+    w[t320]                        = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[paf15_y];
+    w[n14_x]                       = 0.0001878102 * (w[w14_yy] - w[w14_zz]) + w[t235] - 0.003039 * w[a14_z];
+    w[n14_y]                       = 0.072551 * w[a14_z] - (w[t236] - 0.0054780518 * (w[w14_zz] - w[w14_xx]));
+    const quadruped_real neg_n14_z = w[t238] - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
+                                     + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
+    w[pn14_z]                      = n15_z + w[u15] + 0.2 * w[t320] - neg_n14_z;
 
     /* body 12, fr_calf: articulated body */
-    w[199] = tau[11] + w[54];
-    w[200] = 0.0297786611519054 * w[144] + 6.110937829371456 * w[199];
-    w[201] = 1.261184674531e-05 * w[148] + t255 + 0.5120965901013275 * w[199];
+    w[u12]     = tau[11] - w[n12_z];
+    w[paf12_y] = 0.0297786611519054 * w[U12_yx] + 6.110937829371456 * w[u12];
+    w[pan12_x] = 1.261184674531e-05 * w[U12_zy] + t255 + 0.5120965901013275 * w[u12];
 }
 
 static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real w[261])
 {
+    /* places in w of values from earlier parts */
+    enum { a7_y = 19, a10_y = 33, neg_U16_xy = 56, neg_a16_x = 60, w8_yy = 70, w8_zz = 71, w8_xx = 77, a8_x = 81,
+           a8_y = 82, w11_yy = 90, w11_zz = 91, w11_xx = 97, a11_x = 101, a11_y = 102, c18 = 123, s18 = 124,
+           w17_zz = 131, neg_U17_xx = 132, U17_xy = 134, U17_yx = 136, w17_xx = 137, U17_zx = 9, U17_zy = 10,
+           ctheta10 = 37, stheta10 = 38, U9_yx = 51, U9_zy = 52, ctheta13 = 138, stheta13 = 139, ctheta19 = 160,
+           stheta19 = 161, t227 = 171, t228 = 172, t230 = 173, t231 = 174, t232 = 175, t234 = 176,
+           neg_n17_x = 113, n17_y = 115, neg_f9_x = 183, t245 = 185, n9_z = 187, neg_f12_x = 12, n12_z = 54,
+           neg_f18_x = 68, f18_z = 69, n18_y = 73, paf18_y = 78, pan18_x = 85, neg_MA17_yy = 86, MA17_xy = 87,
+           BA17_xx = 88, BA17_xy = 89, BA17_yx = 93, t293 = 95, t294 = 98, t295 = 105, t296 = 106, t297 = 107,
+           t298 = 108, t299 = 109, pn17_z = 118, u12 = 199, paf12_y = 200 };
+    /* places in w of values for later parts */
+    enum { neg_MA11_yy = 23, MA11_xy = 24, BA11_xx = 47, BA11_xy = 61, BA11_yx = 110, t335 = 121, t336 = 122,
+           t337 = 130, t338 = 140, t339 = 141, t340 = 142, t341 = 143, n11_x = 144, n11_y = 145, pn11_z = 146,
+           u9 = 147, paf9_y = 148, pan9_x = 151, neg_MA8_yy = 152, MA8_xy = 153, BA8_yy = 154, neg_BA8_xy = 155,
+           BA8_yx = 156, t356 = 157, t357 = 158, t358 = 159, t359 = 162, t360 = 163, t361 = 164, t362 = 165,
+           n8_x = 166, neg_n8_y = 167, pn8_z = 168, BA17_zx = 169, BA17_zy = 170, d17 = 177, Kf17_x = 178,
+           Kf17_y = 179, neg_Kn17_x = 180, Kn17_y = 181, Kn17_z = 182, u17 = 202, paf17_x = 203, paf17_y = 204,
+           neg_pan17_x = 205, pan17_y = 206, t386 = 207, t387 = 208, t388 = 209, t389 = 210, t391 = 211,
+           t393 = 212, t394 = 213, t395 = 214, t396 = 215, t397 = 216, t399 = 217, t400 = 218, BA16_zz = 219,
+           neg_BA16_yz = 220, t404 = 221, IA16_xz = 222, pf17_z = 223, pn16_z = 224 };
+
     /* body 12, fr_calf: articulated body */
-    const double t328 = 0.18197554694121287 * w[138];
-    w[23]             = w[138] * t328;
-    w[24]             = w[139] * t328;
-    const double t331 = 0.015249550833673624 * w[139];
-    w[47]             = w[138] * t331;
-    w[61]             = w[139] * t331;
-    w[110]            = 0.015249550833673624 - w[61];
-    w[121]            = 0.0297786611519054 * w[139];
-    w[122]            = 0.0297786611519054 * w[138];
-    w[130]            = 0.006125698666371229 * w[138] - 0.00011120895548966 * w[139];
-    w[140]            = w[138] * w[130];
-    w[141]            = 0.2 * w[23];
-    w[142]            = 0.2 * w[122];
-    w[143]            = w[139] * w[12] - w[138] * w[200];
-    w[144]            = 0.0001878102 * (w[90] - w[91]) + w[174] - 0.003039 * w[33];
-    w[145]            = w[175] - 0.0054780518 * (w[91] - w[97]) - 0.072551 * w[33];
-    const double t344 = 8.2053e-05 * (w[90] - w[97]) + w[176] - (0.072551 * w[102] - 0.003039 * w[101]);
-    w[146]            = t344 - (w[54] - w[199] - 0.2 * w[143]);
+    const quadruped_real t328  = 0.18197554694121287 * w[ctheta13];
+    w[neg_MA11_yy]             = w[ctheta13] * t328;
+    w[MA11_xy]                 = w[stheta13] * t328;
+    const quadruped_real t331  = 0.015249550833673624 * w[stheta13];
+    w[BA11_xx]                 = w[ctheta13] * t331;
+    w[BA11_xy]                 = w[stheta13] * t331;
+    w[BA11_yx]                 = w[BA11_xy] - 0.015249550833673624;
+    w[t335]                    = 0.0297786611519054 * w[stheta13];
+    w[t336]                    = 0.0297786611519054 * w[ctheta13];
+    w[t337]                    = 0.006125698666371229 * w[ctheta13] - 0.00011120895548966 * w[stheta13];
+    w[t338]                    = w[ctheta13] * w[t337];
+    w[t339]                    = 0.2 * w[neg_MA11_yy];
+    w[t340]                    = 0.2 * w[t336];
+    w[t341]                    = w[stheta13] * w[neg_f12_x] - w[ctheta13] * w[paf12_y];
+    w[n11_x]                   = 0.003039 * w[a10_y] - (0.0001878102 * (w[w11_yy] - w[w11_zz]) + w[t231]);
+    w[n11_y]                   = w[t232] - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
+    const quadruped_real n11_z = 8.2053e-05 * (w[w11_yy] - w[w11_xx]) + w[t234]
+                                 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]);
+    w[pn11_z]                  = w[n12_z] + w[u12] + 0.2 * w[t341] + n11_z;
 
     /* body 9, fl_calf: articulated body */
-    w[147]            = tau[8] - w[187];
-    w[148]            = 0.0297786611519054 * w[51] + 6.110937829371456 * w[147];
-    w[151]            = w[185] - 1.261184674531e-05 * w[52] + 0.5120965901013275 * w[147];
-    const double t349 = 0.18197554694121287 * w[37];
-    w[152]            = w[37] * t349;
-    w[153]            = w[38] * t349;
-    const double t352 = 0.015249550833673624 * w[38];
-    w[154]            = w[37] * t352;
-    w[155]            = w[38] * t352;
-    w[156]            = 0.015249550833673624 - w[155];
-    w[157]            = 0.0297786611519054 * w[38];
-    w[158]            = 0.0297786611519054 * w[37];
-    w[159]            = 0.006125698666371229 * w[37] - 0.00011120895548966 * w[38];
-    w[162]            = w[37] * w[159];
-    w[163]            = 0.2 * w[152];
-    w[164]            = 0.2 * w[158];
-    w[165]            = w[38] * w[183] - w[37] * w[148];
-    w[166]            = 0.0001878102 * (w[70] - w[71]) + w[171] + 0.003039 * w[19];
-    w[167]            = w[172] - 0.0054780518 * (w[71] - w[77]) + 0.072551 * w[19];
-    const double t365 = w[173] - 8.2053e-05 * (w[70] - w[77]) + (0.072551 * w[82] - 0.003039 * w[81]);
-    w[168]            = t365 - (w[187] + w[147] + 0.2 * w[165]);
+    w[u9]                         = tau[8] - w[n9_z];
+    w[paf9_y]                     = 0.0297786611519054 * w[U9_yx] + 6.110937829371456 * w[u9];
+    w[pan9_x]                     = 1.261184674531e-05 * w[U9_zy] - w[t245] - 0.5120965901013275 * w[u9];
+    const quadruped_real t349     = 0.18197554694121287 * w[ctheta10];
+    w[neg_MA8_yy]                 = w[ctheta10] * t349;
+    w[MA8_xy]                     = w[stheta10] * t349;
+    const quadruped_real t352     = 0.015249550833673624 * w[stheta10];
+    w[BA8_yy]                     = w[ctheta10] * t352;
+    w[neg_BA8_xy]                 = w[stheta10] * t352;
+    w[BA8_yx]                     = 0.015249550833673624 - w[neg_BA8_xy];
+    w[t356]                       = 0.0297786611519054 * w[stheta10];
+    w[t357]                       = 0.0297786611519054 * w[ctheta10];
+    w[t358]                       = 0.006125698666371229 * w[ctheta10] - 0.00011120895548966 * w[stheta10];
+    w[t359]                       = w[ctheta10] * w[t358];
+    w[t360]                       = 0.2 * w[neg_MA8_yy];
+    w[t361]                       = 0.2 * w[t357];
+    w[t362]                       = w[stheta10] * w[neg_f9_x] - w[ctheta10] * w[paf9_y];
+    w[n8_x]                       = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + w[t227] + 0.003039 * w[a7_y];
+    w[neg_n8_y]                   = w[t228] - 0.0054780518 * (w[w8_zz] - w[w8_xx]) + 0.072551 * w[a7_y];
+    const quadruped_real neg_n8_z = w[t230] - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
+                                    + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
+    w[pn8_z]                      = w[n9_z] + w[u9] + 0.2 * w[t362] - neg_n8_z;
 
     /* body 17, rr_thigh: articulated body */
-    const double t367 = 0.003039 - 0.2 * w[87];
-    const double t368 = 0.072551 - w[107];
-    w[169]            = 0.003039 - w[95];
-    w[170]            = 0.072551 - w[98];
-    const double t371 = 0.0054780518 - 0.2 * w[93];
-    const double t372 = 0.0001878102 - 0.2 * w[88];
-    const double t373 = 0.013299594000000001 - 0.2 * w[107];
-    w[177]            = 1.0 / t373;
-    w[178]            = t367 * w[177];
-    w[179]            = t368 * w[177];
-    w[180]            = t371 * w[177];
-    w[181]            = t372 * w[177];
-    w[182]            = t373 * w[177];
-    w[202]            = tau[16] - w[118];
-    const double t381 = 0.072551 * w[132] - 0.003039 * w[134] - (w[160] * w[68] + w[161] * w[78]);
-    w[203]            = w[178] * w[202] + t381;
-    w[204]            = 0.003039 * (w[131] + w[137]) - 0.072551 * w[136] - w[109] - w[179] * w[202];
-    w[205]            = w[161] * w[73] - w[160] * w[85] + w[113] + w[180] * w[202];
-    w[206]            = w[160] * w[73] + w[161] * w[85] + 0.2 * w[69] + w[115] - w[181] * w[202];
-    w[207]            = 0.18197554694121287 - w[86] + t367 * w[178];
-    w[208]            = t368 * w[178] + w[87];
-    w[209]            = t368 * w[179] + w[86];
-    w[210]            = 0.00486039815325469 - w[106] + 0.000144167 - t371 * w[180];
-    const double t390 = w[161] * w[105] + 5.560447774483e-05 - 0.2 * w[95] + 8.2053e-05 + t372 * w[180];
-    w[211]            = w[106] - 0.0012653005131165384 - (w[108] + w[108]) + 0.013155427 - t372 * w[181];
-    const double t392 = t371 * w[178] + w[88];
-    w[212]            = t372 * w[178] + w[89];
-    w[213]            = t371 * w[179] + w[93];
-    w[214]            = t372 * w[179] + w[88];
-    w[215]            = w[123] * (w[207] - w[209]) + 2.0 * w[208] * w[124];
-    w[216]            = w[123] * w[215];
-    const double t398 = w[123] * (t392 + w[214]) - w[124] * (w[212] - w[213]);
-    w[217]            = w[123] * t398;
-    w[218]            = w[124] * t398;
-    w[219]            = t392 - w[217];
-    w[220]            = w[124] * w[169] - w[123] * w[170];
-    const double t403 = w[123] * (w[210] - w[211]) + 2.0 * t390 * w[124];
-    w[221]            = w[123] * t403;
-    w[222]            = t390 - w[124] * t403;
-    w[223]            = w[69] - (0.072551 * w[9] + 0.003039 * w[10]);
-    w[224]            = 0.00545215306 * w[56] + 0.0815422 * w[60] + (w[123] * w[206] - w[124] * w[205]);
+    const quadruped_real BA17_xz     = 0.003039 - 0.2 * w[MA17_xy];
+    const quadruped_real BA17_yz     = w[t297] - 0.072551;
+    w[BA17_zx]                       = w[t293] - 0.003039;
+    w[BA17_zy]                       = 0.072551 - w[t294];
+    const quadruped_real neg_IA17_xz = 0.2 * w[BA17_yx] + 0.0054780518;
+    const quadruped_real IA17_yz     = 0.2 * w[BA17_xx] - 0.0001878102;
+    const quadruped_real IA17_zz     = 0.013299594000000001 - 0.2 * w[t297];
+    w[d17]                           = 1.0 / IA17_zz;
+    w[Kf17_x]                        = BA17_xz * w[d17];
+    w[Kf17_y]                        = BA17_yz * w[d17];
+    w[neg_Kn17_x]                    = neg_IA17_xz * w[d17];
+    w[Kn17_y]                        = IA17_yz * w[d17];
+    w[Kn17_z]                        = IA17_zz * w[d17];
+    w[u17]                           = tau[16] - w[pn17_z];
+    const quadruped_real pf17_x      = 0.072551 * w[neg_U17_xx] - 0.003039 * w[U17_xy]
+                                       - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[paf18_y]);
+    w[paf17_x]                       = w[Kf17_x] * w[u17] + pf17_x;
+    w[paf17_y]                       = 0.003039 * (w[w17_zz] + w[w17_xx]) - 0.072551 * w[U17_yx] - w[t299]
+                                       + w[Kf17_y] * w[u17];
+    w[neg_pan17_x]                   = w[stheta19] * w[n18_y] - w[ctheta19] * w[pan18_x] + w[neg_n17_x]
+                                       + w[neg_Kn17_x] * w[u17];
+    w[pan17_y]                       = w[ctheta19] * w[n18_y] + w[stheta19] * w[pan18_x] + 0.2 * w[f18_z]
+                                       + w[n17_y] + w[Kn17_y] * w[u17];
+    w[t386]                          = BA17_xz * w[Kf17_x] - (w[neg_MA17_yy] - 0.18197554694121287);
+    w[t387]                          = w[MA17_xy] - BA17_yz * w[Kf17_x];
+    w[t388]                          = BA17_yz * w[Kf17_y] + w[neg_MA17_yy];
+    w[t389]                          = 0.00486039815325469 - w[t296] + 0.000144167 - neg_IA17_xz * w[neg_Kn17_x];
+    const quadruped_real t390        = w[stheta19] * w[t295] + 5.560447774483e-05 - 0.2 * w[t293] + 8.2053e-05
+                                       - IA17_yz * w[neg_Kn17_x];
+    w[t391]                          = w[t296] - 0.0012653005131165384 - (w[t298] + w[t298]) + 0.013155427
+                                       - IA17_yz * w[Kn17_y];
+    const quadruped_real t392        = neg_IA17_xz * w[Kf17_x] + w[BA17_xx];
+    w[t393]                          = w[BA17_xy] - IA17_yz * w[Kf17_x];
+    w[t394]                          = neg_IA17_xz * w[Kf17_y] + w[BA17_yx];
+    w[t395]                          = IA17_yz * w[Kf17_y] + w[BA17_xx];
+    w[t396]                          = w[c18] * (w[t386] - w[t388]) + 2.0 * w[t387] * w[s18];
+    w[t397]                          = w[c18] * w[t396];
+    const quadruped_real t398        = w[c18] * (t392 + w[t395]) - w[s18] * (w[t393] + w[t394]);
+    w[t399]                          = w[c18] * t398;
+    w[t400]                          = w[s18] * t398;
+    w[BA16_zz]                       = t392 - w[t399];
+    w[neg_BA16_yz]                   = w[s18] * w[BA17_zx] + w[c18] * w[BA17_zy];
+    const quadruped_real t403        = w[c18] * (w[t389] - w[t391]) + 2.0 * t390 * w[s18];
+    w[t404]                          = w[c18] * t403;
+    w[IA16_xz]                       = w[s18] * t403 - t390;
+    w[pf17_z]                        = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * w[U17_zy]);
+    w[pn16_z]                        = 0.00545215306 * w[neg_U16_xy] + 0.0815422 * w[neg_a16_x]
+                                       + (w[c18] * w[pan17_y] - w[s18] * w[neg_pan17_x]);
 
-    return (regular(w[177])) ? 0 : 1;
+    return (regular(w[d17])) ? 0 : 1;
 }
 
 static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real w[261])
 {
+    /* places in w of values from earlier parts */
+    enum { neg_U10_xy = 28, a10_x = 32, neg_U13_xy = 42, neg_a13_x = 46, c12 = 83, s12 = 84, w11_zz = 91,
+           neg_U11_xx = 92, U11_xy = 94, U11_yx = 96, w11_xx = 97, U11_zx = 99, U11_zy = 100, c15 = 103,
+           s15 = 104, w14_zz = 111, neg_U14_xx = 112, U14_xy = 114, U14_yx = 116, w14_xx = 117, U14_zx = 119,
+           U14_zy = 120, ctheta13 = 138, stheta13 = 139, ctheta16 = 149, stheta16 = 150, n11_x = 144,
+           n11_y = 145, n14_x = 196, n14_y = 197, neg_f12_x = 12, f12_z = 26, n12_y = 40, neg_f15_x = 65,
+           f15_z = 66, neg_n15_y = 67, paf15_y = 126, pan15_x = 127, neg_MA14_yy = 128, MA14_xy = 129,
+           BA14_yy = 133, neg_BA14_xy = 135, BA14_yx = 188, t314 = 189, t315 = 190, t316 = 191, t317 = 192,
+           t318 = 193, t319 = 194, t320 = 195, pn14_z = 198, paf12_y = 200, pan12_x = 201, neg_MA11_yy = 23,
+           MA11_xy = 24, BA11_xx = 47, BA11_xy = 61, BA11_yx = 110, t335 = 121, t336 = 122, t337 = 130,
+           t338 = 140, t339 = 141, t340 = 142, t341 = 143, pn11_z = 146 };
+    /* places in w of values for later parts */
+    enum { BA14_zx = 9, BA14_zy = 10, d14 = 19, Kf14_x = 33, Kf14_y = 51, Kn14_x = 52, Kn14_y = 54, Kn14_z = 60,
+           u14 = 68, paf14_x = 69, paf14_y = 70, pan14_x = 73, pan14_y = 78, t427 = 81, t428 = 82, t429 = 85,
+           t430 = 86, t432 = 87, t434 = 88, t435 = 89, t436 = 90, t437 = 93, t438 = 95, t440 = 98, t441 = 101,
+           BA13_zz = 102, neg_BA13_yz = 105, t445 = 106, IA13_xz = 107, pf14_z = 108, pn13_z = 109,
+           BA11_zx = 113, BA11_zy = 115, d11 = 131, Kf11_x = 132, Kf11_y = 134, neg_Kn11_x = 136, Kn11_y = 137,
+           Kn11_z = 171, u11 = 172, paf11_x = 173, paf11_y = 174, pan11_x = 175, pan11_y = 176, t468 = 185,
+           t469 = 187, t470 = 225, t471 = 226, t473 = 227, t475 = 228, t476 = 229, t477 = 230, t478 = 231,
+           t479 = 232, t481 = 233, t482 = 234, BA10_zz = 235, neg_BA10_yz = 236, t486 = 237, IA10_xz = 238,
+           pf11_z = 239, pn10_z = 240 };
+
     /* body 14, rl_thigh: articulated body */
-    const double t408 = 0.003039 - 0.2 * w[129];
-    const double t409 = 0.072551 - w[193];
-    w[9]              = 0.003039 - w[189];
-    w[10]             = 0.072551 - w[190];
-    const double t412 = 0.0054780518 - 0.2 * w[188];
-    const double t413 = 0.0001878102 - 0.2 * w[133];
-    const double t414 = 0.013299594000000001 - 0.2 * w[193];
-    w[19]             = 1.0 / t414;
-    w[33]             = t408 * w[19];
-    w[51]             = t409 * w[19];
-    w[52]             = t412 * w[19];
-    w[54]             = t413 * w[19];
-    w[60]             = t414 * w[19];
-    w[68]             = tau[13] + w[198];
-    const double t422 = 0.072551 * w[112] - 0.003039 * w[114] - (w[149] * w[65] + w[150] * w[126]);
-    w[69]             = w[33] * w[68] + t422;
-    w[70]             = 0.003039 * (w[111] + w[117]) - 0.072551 * w[116] - w[195] - w[51] * w[68];
-    w[73]             = w[149] * w[127] - w[150] * w[67] + w[196] - w[52] * w[68];
-    w[78]             = w[197] - (0.2 * w[66] - (w[149] * w[67] + w[150] * w[127])) - w[54] * w[68];
-    w[81]             = 0.18197554694121287 - w[128] + t408 * w[33];
-    w[82]             = t409 * w[33] + w[129];
-    w[85]             = t409 * w[51] + w[128];
-    w[86]             = 0.00486039815325469 - w[192] + 0.000144167 - t412 * w[52];
-    const double t431 = w[150] * w[191] + 5.560447774483e-05 - 0.2 * w[189] + 8.2053e-05 + t413 * w[52];
-    w[87]             = 0.013155427 - (0.0012653005131165384 - w[192] + (w[194] + w[194])) - t413 * w[54];
-    const double t433 = t412 * w[33] + w[133];
-    w[88]             = t413 * w[33] + w[135];
-    w[89]             = t412 * w[51] + w[188];
-    w[90]             = t413 * w[51] + w[133];
-    w[93]             = w[103] * (w[81] - w[85]) + 2.0 * w[82] * w[104];
-    w[95]             = w[103] * w[93];
-    const double t439 = w[103] * (t433 + w[90]) - w[104] * (w[88] - w[89]);
-    w[98]             = w[103] * t439;
-    w[101]            = w[104] * t439;
-    w[102]            = t433 - w[98];
-    w[105]            = w[104] * w[9] - w[103] * w[10];
-    const double t444 = w[103] * (w[86] - w[87]) + 2.0 * t431 * w[104];
-    w[106]            = w[103] * t444;
-    w[107]            = t431 - w[104] * t444;
-    w[108]            = w[66] - (0.072551 * w[119] + 0.003039 * w[120]);
-    w[109]            = 0.0815422 * w[46] - 0.00545215306 * w[42] + (w[103] * w[78] + w[104] * w[73]);
+    const quadruped_real BA14_xz = 0.003039 - 0.2 * w[MA14_xy];
+    const quadruped_real BA14_yz = w[t318] - 0.072551;
+    w[BA14_zx]                   = w[t314] - 0.003039;
+    w[BA14_zy]                   = 0.072551 - w[t315];
+    const quadruped_real IA14_xz = 0.0054780518 - 0.2 * w[BA14_yx];
+    const quadruped_real IA14_yz = 0.0001878102 - 0.2 * w[BA14_yy];
+    const quadruped_real IA14_zz = 0.013299594000000001 - 0.2 * w[t318];
+    w[d14]                       = 1.0 / IA14_zz;
+    w[Kf14_x]                    = BA14_xz * w[d14];
+    w[Kf14_y]                    = BA14_yz * w[d14];
+    w[Kn14_x]                    = IA14_xz * w[d14];
+    w[Kn14_y]                    = IA14_yz * w[d14];
+    w[Kn14_z]                    = IA14_zz * w[d14];
+    w[u14]                       = tau[13] - w[pn14_z];
+    const quadruped_real pf14_x  = 0.072551 * w[neg_U14_xx] - 0.003039 * w[U14_xy]
+                                   - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[paf15_y]);
+    w[paf14_x]                   = w[Kf14_x] * w[u14] + pf14_x;
+    w[paf14_y]                   = 0.003039 * (w[w14_zz] + w[w14_xx]) - 0.072551 * w[U14_yx] - w[t320]
+                                   + w[Kf14_y] * w[u14];
+    w[pan14_x]                   = w[ctheta16] * w[pan15_x] + w[stheta16] * w[neg_n15_y] + w[n14_x]
+                                   + w[Kn14_x] * w[u14];
+    w[pan14_y]                   = w[stheta16] * w[pan15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z]
+                                   + w[n14_y] + w[Kn14_y] * w[u14];
+    w[t427]                      = BA14_xz * w[Kf14_x] - (w[neg_MA14_yy] - 0.18197554694121287);
+    w[t428]                      = w[MA14_xy] - BA14_yz * w[Kf14_x];
+    w[t429]                      = BA14_yz * w[Kf14_y] + w[neg_MA14_yy];
+    w[t430]                      = 0.00486039815325469 - w[t317] + 0.000144167 - IA14_xz * w[Kn14_x];
+    const quadruped_real t431    = w[stheta16] * w[t316] + 5.560447774483e-05 - 0.2 * w[t314] + 8.2053e-05
+                                   + IA14_yz * w[Kn14_x];
+    w[t432]                      = 0.013155427 - (0.0012653005131165384 - w[t317] + (w[t319] + w[t319]))
+                                   - IA14_yz * w[Kn14_y];
+    const quadruped_real t433    = IA14_xz * w[Kf14_x] + w[BA14_yy];
+    w[t434]                      = IA14_yz * w[Kf14_x] + w[neg_BA14_xy];
+    w[t435]                      = w[BA14_yx] - IA14_xz * w[Kf14_y];
+    w[t436]                      = w[BA14_yy] - IA14_yz * w[Kf14_y];
+    w[t437]                      = w[c15] * (w[t427] - w[t429]) + 2.0 * w[t428] * w[s15];
+    w[t438]                      = w[c15] * w[t437];
+    const quadruped_real t439    = w[c15] * (t433 + w[t436]) - w[s15] * (w[t434] - w[t435]);
+    w[t440]                      = w[c15] * t439;
+    w[t441]                      = w[s15] * t439;
+    w[BA13_zz]                   = w[t440] - t433;
+    w[neg_BA13_yz]               = w[s15] * w[BA14_zx] + w[c15] * w[BA14_zy];
+    const quadruped_real t444    = w[c15] * (w[t430] - w[t432]) + 2.0 * t431 * w[s15];
+    w[t445]                      = w[c15] * t444;
+    w[IA13_xz]                   = w[s15] * t444 - t431;
+    w[pf14_z]                    = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
+    w[pn13_z]                    = 0.00545215306 * w[neg_U13_xy] - 0.0815422 * w[neg_a13_x]
+                                   + (w[c15] * w[pan14_y] + w[s15] * w[pan14_x]);
 
     /* body 11, fr_thigh: articulated body */
-    const double t449 = 0.003039 - 0.2 * w[24];
-    const double t450 = 0.072551 - w[141];
-    w[113]            = 0.003039 - w[121];
-    w[115]            = 0.072551 - w[122];
-    const double t453 = 0.0054780518 - 0.2 * w[110];
-    const double t454 = 0.0001878102 - 0.2 * w[47];
-    const double t455 = 0.013299594000000001 - 0.2 * w[141];
-    w[131]            = 1.0 / t455;
-    w[132]            = t449 * w[131];
-    w[134]            = t450 * w[131];
-    w[136]            = t453 * w[131];
-    w[137]            = t454 * w[131];
-    w[171]            = t455 * w[131];
-    w[172]            = tau[10] - w[146];
-    const double t463 = 0.072551 * w[92] - 0.003039 * w[94] - (w[138] * w[12] + w[139] * w[200]);
-    w[173]            = w[132] * w[172] + t463;
-    w[174]            = 0.003039 * (w[91] + w[97]) - 0.072551 * w[96] - w[143] - w[134] * w[172];
-    w[175]            = w[139] * w[40] - w[138] * w[201] + w[144] + w[136] * w[172];
-    w[176]            = w[138] * w[40] + w[139] * w[201] + 0.2 * w[26] + w[145] - w[137] * w[172];
-    w[185]            = 0.18197554694121287 - w[23] + t449 * w[132];
-    w[187]            = t450 * w[132] + w[24];
-    w[225]            = t450 * w[134] + w[23];
-    w[226]            = 0.00486039815325469 - w[140] + 0.000144167 - t453 * w[136];
-    const double t472 = w[139] * w[130] + 5.560447774483e-05 - 0.2 * w[121] + 8.2053e-05 + t454 * w[136];
-    w[227]            = 0.013155427 - (0.0012653005131165384 - w[140] + (w[142] + w[142])) - t454 * w[137];
-    const double t474 = t453 * w[132] + w[47];
-    w[228]            = t454 * w[132] + w[61];
-    w[229]            = t453 * w[134] + w[110];
-    w[230]            = t454 * w[134] + w[47];
-    w[231]            = w[83] * (w[185] - w[225]) + 2.0 * w[187] * w[84];
-    w[232]            = w[83] * w[231];
-    const double t480 = w[83] * (t474 + w[230]) - w[84] * (w[228] - w[229]);
-    w[233]            = w[83] * t480;
-    w[234]            = w[84] * t480;
-    w[235]            = t474 - w[233];
-    w[236]            = w[84] * w[113] - w[83] * w[115];
-    const double t485 = w[83] * (w[226] - w[227]) + 2.0 * t472 * w[84];
-    w[237]            = w[83] * t485;
-    w[238]            = t472 - w[84] * t485;
-    w[239]            = w[26] - (0.072551 * w[99] + 0.003039 * w[100]);
-    w[240]            = 0.0815422 * w[32] - 0.00545215306 * w[28] - (w[83] * w[176] - w[84] * w[175]);
+    const quadruped_real BA11_xz     = 0.003039 - 0.2 * w[MA11_xy];
+    const quadruped_real BA11_yz     = w[t339] - 0.072551;
+    w[BA11_zx]                       = w[t335] - 0.003039;
+    w[BA11_zy]                       = 0.072551 - w[t336];
+    const quadruped_real neg_IA11_xz = 0.2 * w[BA11_yx] + 0.0054780518;
+    const quadruped_real IA11_yz     = 0.2 * w[BA11_xx] - 0.0001878102;
+    const quadruped_real IA11_zz     = 0.013299594000000001 - 0.2 * w[t339];
+    w[d11]                           = 1.0 / IA11_zz;
+    w[Kf11_x]                        = BA11_xz * w[d11];
+    w[Kf11_y]                        = BA11_yz * w[d11];
+    w[neg_Kn11_x]                    = neg_IA11_xz * w[d11];
+    w[Kn11_y]                        = IA11_yz * w[d11];
+    w[Kn11_z]                        = IA11_zz * w[d11];
+    w[u11]                           = tau[10] - w[pn11_z];
+    const quadruped_real pf11_x      = 0.072551 * w[neg_U11_xx] - 0.003039 * w[U11_xy]
+                                       - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[paf12_y]);
+    w[paf11_x]                       = w[Kf11_x] * w[u11] + pf11_x;
+    w[paf11_y]                       = 0.003039 * (w[w11_zz] + w[w11_xx]) - 0.072551 * w[U11_yx] - w[t341]
+                                       + w[Kf11_y] * w[u11];
+    w[pan11_x]                       = w[n11_x] - (w[stheta13] * w[n12_y] - w[ctheta13] * w[pan12_x])
+                                       - w[neg_Kn11_x] * w[u11];
+    w[pan11_y]                       = w[ctheta13] * w[n12_y] + w[stheta13] * w[pan12_x] + 0.2 * w[f12_z]
+                                       + w[n11_y] + w[Kn11_y] * w[u11];
+    w[t468]                          = BA11_xz * w[Kf11_x] - (w[neg_MA11_yy] - 0.18197554694121287);
+    w[t469]                          = w[MA11_xy] - BA11_yz * w[Kf11_x];
+    w[t470]                          = BA11_yz * w[Kf11_y] + w[neg_MA11_yy];
+    w[t471]                          = 0.00486039815325469 - w[t338] + 0.000144167 - neg_IA11_xz * w[neg_Kn11_x];
+    const quadruped_real t472        = w[stheta13] * w[t337] + 5.560447774483e-05 - 0.2 * w[t335] + 8.2053e-05
+                                       - IA11_yz * w[neg_Kn11_x];
+    w[t473]                          = 0.013155427 - (0.0012653005131165384 - w[t338] + (w[t340] + w[t340]))
+                                       - IA11_yz * w[Kn11_y];
+    const quadruped_real t474        = neg_IA11_xz * w[Kf11_x] + w[BA11_xx];
+    w[t475]                          = w[BA11_xy] - IA11_yz * w[Kf11_x];
+    w[t476]                          = neg_IA11_xz * w[Kf11_y] + w[BA11_yx];
+    w[t477]                          = IA11_yz * w[Kf11_y] + w[BA11_xx];
+    w[t478]                          = w[c12] * (w[t468] - w[t470]) + 2.0 * w[t469] * w[s12];
+    w[t479]                          = w[c12] * w[t478];
+    const quadruped_real t480        = w[c12] * (t474 + w[t477]) - w[s12] * (w[t475] + w[t476]);
+    w[t481]                          = w[c12] * t480;
+    w[t482]                          = w[s12] * t480;
+    w[BA10_zz]                       = t474 - w[t481];
+    w[neg_BA10_yz]                   = w[s12] * w[BA11_zx] + w[c12] * w[BA11_zy];
+    const quadruped_real t485        = w[c12] * (w[t471] - w[t473]) + 2.0 * t472 * w[s12];
+    w[t486]                          = w[c12] * t485;
+    w[IA10_xz]                       = w[s12] * t485 - t472;
+    w[pf11_z]                        = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
+    w[pn10_z]                        = 0.00545215306 * w[neg_U10_xy] - 0.0815422 * w[a10_x]
+                                       + (w[c12] * w[pan11_y] + w[s12] * w[pan11_x]);
 
-    return (regular(w[19]) && regular(w[131])) ? 0 : 1;
+    return (regular(w[d14]) && regular(w[d11])) ? 0 : 1;
 }
 
 static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real w[261])
 {
+    /* places in w of values from earlier parts */
+    enum { neg_U7_xy = 14, a7_x = 18, c17 = 49, s17 = 50, w16_z = 53, neg_U16_xy = 56, w16_xx = 58,
+           neg_U16_zy = 59, a16_z = 62, c9 = 63, s9 = 64, w8_zz = 71, neg_U8_xx = 72, U8_xy = 74, U8_yx = 76,
+           w8_xx = 77, U8_zx = 79, U8_zy = 80, c18 = 123, s18 = 124, ctheta10 = 37, stheta10 = 38, n8_x = 166,
+           neg_n8_y = 167, neg_f9_x = 183, f9_z = 184, n9_y = 186, pf17_z = 223, paf9_y = 148, pan9_x = 151,
+           neg_MA8_yy = 152, MA8_xy = 153, BA8_yy = 154, neg_BA8_xy = 155, BA8_yx = 156, t356 = 157, t357 = 158,
+           t358 = 159, t359 = 162, t360 = 163, t361 = 164, t362 = 165, pn8_z = 168, BA17_zx = 169, BA17_zy = 170,
+           paf17_x = 203, paf17_y = 204, neg_pan17_x = 205, pan17_y = 206, t386 = 207, t387 = 208, t388 = 209,
+           t389 = 210, t391 = 211, t393 = 212, t394 = 213, t395 = 214, t396 = 215, t397 = 216, t399 = 217,
+           t400 = 218, BA16_zz = 219, neg_BA16_yz = 220, t404 = 221, IA16_xz = 222, pn16_z = 224 };
+    /* places in w of values for later parts */
+    enum { BA8_zx = 12, BA8_zy = 23, d8 = 24, Kf8_x = 26, Kf8_y = 32, Kn8_x = 40, Kn8_y = 46, Kn8_z = 47,
+           u8 = 61, paf8_x = 65, paf8_y = 66, pan8_x = 67, pan8_y = 91, t509 = 92, t510 = 94, t511 = 96,
+           t512 = 97, t514 = 99, t516 = 100, t517 = 110, t518 = 111, t519 = 112, t520 = 114, t522 = 116,
+           t523 = 117, BA7_zz = 119, neg_BA7_yz = 120, t527 = 121, IA7_xz = 122, pf8_z = 126, pn7_z = 127,
+           d16 = 128, Kf16_x = 129, neg_Kf16_y = 130, Kf16_z = 133, Kn16_x = 135, Kn16_z = 140, u16 = 141,
+           paf16_x = 142, neg_paf16_y = 143, paf16_z = 144, pn16_x = 145, t547 = 188, t549 = 189, t552 = 190,
+           t553 = 191, t554 = 192, t555 = 193, t556 = 194, t557 = 195, t558 = 196, t560 = 197, t561 = 200,
+           t563 = 201, t564 = 241, t565 = 242, t566 = 243, t567 = 244 };
+
     /* body 8, fl_thigh: articulated body */
-    const double t490 = 0.003039 - 0.2 * w[153];
-    const double t491 = 0.072551 - w[163];
-    w[12]             = 0.003039 - w[157];
-    w[23]             = 0.072551 - w[158];
-    const double t494 = 0.0054780518 - 0.2 * w[156];
-    const double t495 = 0.0001878102 - 0.2 * w[154];
-    const double t496 = 0.013299594000000001 - 0.2 * w[163];
-    w[24]             = 1.0 / t496;
-    w[26]             = t490 * w[24];
-    w[32]             = t491 * w[24];
-    w[40]             = t494 * w[24];
-    w[46]             = t495 * w[24];
-    w[47]             = t496 * w[24];
-    w[61]             = tau[7] + w[168];
-    const double t504 = 0.072551 * w[72] - 0.003039 * w[74] - (w[37] * w[183] + w[38] * w[148]);
-    w[65]             = w[26] * w[61] + t504;
-    w[66]             = 0.003039 * (w[71] + w[77]) - 0.072551 * w[76] - w[165] - w[32] * w[61];
-    w[67]             = w[37] * w[151] + w[38] * w[186] - w[166] - w[40] * w[61];
-    w[91]             = w[167] - (w[37] * w[186] - w[38] * w[151] + 0.2 * w[184]) - w[46] * w[61];
-    w[92]             = 0.18197554694121287 - w[152] + t490 * w[26];
-    w[94]             = t491 * w[26] + w[153];
-    w[96]             = t491 * w[32] + w[152];
-    w[97]             = 0.00486039815325469 - w[162] + 0.000144167 - t494 * w[40];
-    const double t513 = w[38] * w[159] + 5.560447774483e-05 - 0.2 * w[157] + 8.2053e-05 + t495 * w[40];
-    w[99]             = 0.013155427 - (0.0012653005131165384 - w[162] + (w[164] + w[164])) - t495 * w[46];
-    const double t515 = t494 * w[26] + w[154];
-    w[100]            = t495 * w[26] + w[155];
-    w[110]            = t494 * w[32] + w[156];
-    w[111]            = t495 * w[32] + w[154];
-    w[112]            = w[63] * (w[92] - w[96]) + 2.0 * w[94] * w[64];
-    w[114]            = w[63] * w[112];
-    const double t521 = w[63] * (t515 + w[111]) - w[64] * (w[100] - w[110]);
-    w[116]            = w[63] * t521;
-    w[117]            = w[64] * t521;
-    w[119]            = t515 - w[116];
-    w[120]            = w[64] * w[12] - w[63] * w[23];
-    const double t526 = w[63] * (w[97] - w[99]) + 2.0 * t513 * w[64];
-    w[121]            = w[63] * t526;
-    w[122]            = t513 - w[64] * t526;
-    w[126]            = w[184] - (0.072551 * w[79] + 0.003039 * w[80]);
-    w[127]            = w[63] * w[91] + w[64] * w[67] - (0.00545215306 * w[14] + 0.0815422 * w[18]);
+    const quadruped_real BA8_xz = 0.003039 - 0.2 * w[MA8_xy];
+    const quadruped_real BA8_yz = w[t360] - 0.072551;
+    w[BA8_zx]                   = w[t356] - 0.003039;
+    w[BA8_zy]                   = 0.072551 - w[t357];
+    const quadruped_real IA8_xz = 0.0054780518 - 0.2 * w[BA8_yx];
+    const quadruped_real IA8_yz = 0.0001878102 - 0.2 * w[BA8_yy];
+    const quadruped_real IA8_zz = 0.013299594000000001 - 0.2 * w[t360];
+    w[d8]                       = 1.0 / IA8_zz;
+    w[Kf8_x]                    = BA8_xz * w[d8];
+    w[Kf8_y]                    = BA8_yz * w[d8];
+    w[Kn8_x]                    = IA8_xz * w[d8];
+    w[Kn8_y]                    = IA8_yz * w[d8];
+    w[Kn8_z]                    = IA8_zz * w[d8];
+    w[u8]                       = tau[7] - w[pn8_z];
+    const quadruped_real pf8_x  = 0.072551 * w[neg_U8_xx] - 0.003039 * w[U8_xy]
+                                  - (w[ctheta10] * w[neg_f9_x] + w[stheta10] * w[paf9_y]);
+    w[paf8_x]                   = w[Kf8_x] * w[u8] + pf8_x;
+    w[paf8_y]                   = 0.003039 * (w[w8_zz] + w[w8_xx]) - 0.072551 * w[U8_yx] - w[t362]
+                                  + w[Kf8_y] * w[u8];
+    w[pan8_x]                   = w[n8_x] - (w[stheta10] * w[n9_y] - w[ctheta10] * w[pan9_x]) + w[Kn8_x] * w[u8];
+    w[pan8_y]                   = w[ctheta10] * w[n9_y] + w[stheta10] * w[pan9_x] + 0.2 * w[f9_z] - w[neg_n8_y]
+                                  + w[Kn8_y] * w[u8];
+    w[t509]                     = BA8_xz * w[Kf8_x] - (w[neg_MA8_yy] - 0.18197554694121287);
+    w[t510]                     = w[MA8_xy] - BA8_yz * w[Kf8_x];
+    w[t511]                     = BA8_yz * w[Kf8_y] + w[neg_MA8_yy];
+    w[t512]                     = 0.00486039815325469 - w[t359] + 0.000144167 - IA8_xz * w[Kn8_x];
+    const quadruped_real t513   = w[stheta10] * w[t358] + 5.560447774483e-05 - 0.2 * w[t356] + 8.2053e-05
+                                  + IA8_yz * w[Kn8_x];
+    w[t514]                     = 0.013155427 - (0.0012653005131165384 - w[t359] + (w[t361] + w[t361]))
+                                  - IA8_yz * w[Kn8_y];
+    const quadruped_real t515   = IA8_xz * w[Kf8_x] + w[BA8_yy];
+    w[t516]                     = IA8_yz * w[Kf8_x] + w[neg_BA8_xy];
+    w[t517]                     = w[BA8_yx] - IA8_xz * w[Kf8_y];
+    w[t518]                     = w[BA8_yy] - IA8_yz * w[Kf8_y];
+    w[t519]                     = w[c9] * (w[t509] - w[t511]) + 2.0 * w[t510] * w[s9];
+    w[t520]                     = w[c9] * w[t519];
+    const quadruped_real t521   = w[c9] * (t515 + w[t518]) - w[s9] * (w[t516] - w[t517]);
+    w[t522]                     = w[c9] * t521;
+    w[t523]                     = w[s9] * t521;
+    w[BA7_zz]                   = w[t522] - t515;
+    w[neg_BA7_yz]               = w[s9] * w[BA8_zx] + w[c9] * w[BA8_zy];
+    const quadruped_real t526   = w[c9] * (w[t512] - w[t514]) + 2.0 * t513 * w[s9];
+    w[t527]                     = w[c9] * t526;
+    w[IA7_xz]                   = w[s9] * t526 - t513;
+    w[pf8_z]                    = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
+    w[pn7_z]                    = 0.00545215306 * w[neg_U7_xy] + 0.0815422 * w[a7_x]
+                                  + (w[c9] * w[pan8_y] + w[s9] * w[pan8_x]);
 
     /* body 16, rr_hip: articulated body */
-    const double t531 = 0.0815422 - (w[212] + w[218]);
-    const double t532 = w[210] - w[221] + 0.00618855306;
-    w[128]            = 1.0 / t532;
-    w[129]            = t531 * w[128];
-    w[130]            = w[220] * w[128];
-    w[133]            = w[219] * w[128];
-    w[135]            = w[222] * w[128];
-    w[140]            = t532 * w[128];
-    w[141]            = tau[15] - w[224];
-    w[142]            = w[123] * w[203] - w[124] * w[204] - 0.0815422 * w[56] - w[129] * w[141];
-    w[143]            = 0.0815422 * (w[53] * w[53] + w[58]) + w[223] - w[130] * w[141];
-    w[144]            = 0.0815422 * w[59] - (w[123] * w[204] + w[124] * w[203]) - w[133] * w[141];
-    w[145]            = 0.00582035306 * w[59] - 0.0815422 * w[62] + (w[123] * w[205] + w[124] * w[206]);
-    const double t544 = w[209] + w[216] + t531 * w[129];
-    const double t545 = w[220] * w[129];
-    const double t546 = w[208] - w[124] * w[215] + w[219] * w[129];
-    w[188]            = w[220] * w[130];
-    const double t548 = w[219] * w[130];
-    w[189]            = w[207] - w[216] + w[219] * w[133];
-    const double t550 = w[214] - w[217] + w[222] * w[129];
-    const double t551 = w[123] * w[169] + w[124] * w[170] + w[222] * w[130];
-    w[190]            = 0.1805 * t545;
-    w[191]            = 0.1805 * t544;
-    w[192]            = t550 - w[190];
-    w[193]            = t551 - 0.1805 * w[188];
-    w[194]            = 0.1805 * t546;
-    w[195]            = 0.0815422 - (w[213] - w[218]) + w[222] * w[133] - 0.1805 * t548;
-    w[196]            = 0.1805 * t550 - 0.1805 * w[190];
-    const double t559 = w[211] + w[221] + 0.00582035306 - w[222] * w[135];
-    w[197]            = 0.1805 * t551 + 0.1805 * w[193] + t559;
-    w[200]            = 0.0003682 - 0.1805 * w[191];
-    const double t562 = w[50] * (t544 - w[188]) - 2.0 * t545 * w[49];
-    w[201]            = w[50] * t562;
-    w[241]            = w[49] * t562 + t545;
-    w[242]            = t544 - w[201];
-    w[243]            = w[50] * t546 - w[49] * t548;
-    w[244]            = w[49] * t546 + w[50] * t548;
+    const quadruped_real BA16_xz = w[t393] + w[t400] - 0.0815422;
+    const quadruped_real IA16_zz = w[t389] - w[t404] + 0.00618855306;
+    w[d16]                       = 1.0 / IA16_zz;
+    w[Kf16_x]                    = BA16_xz * w[d16];
+    w[neg_Kf16_y]                = w[neg_BA16_yz] * w[d16];
+    w[Kf16_z]                    = w[BA16_zz] * w[d16];
+    w[Kn16_x]                    = w[IA16_xz] * w[d16];
+    w[Kn16_z]                    = IA16_zz * w[d16];
+    w[u16]                       = tau[15] - w[pn16_z];
+    w[paf16_x]                   = w[c18] * w[paf17_x] - w[s18] * w[paf17_y] - 0.0815422 * w[neg_U16_xy]
+                                   + w[Kf16_x] * w[u16];
+    w[neg_paf16_y]               = 0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx]) + w[pf17_z]
+                                   + w[neg_Kf16_y] * w[u16];
+    w[paf16_z]                   = w[c18] * w[paf17_y] + w[s18] * w[paf17_x] - 0.0815422 * w[neg_U16_zy]
+                                   + w[Kf16_z] * w[u16];
+    w[pn16_x]                    = 0.0815422 * w[a16_z] - 0.00582035306 * w[neg_U16_zy]
+                                   - (w[c18] * w[neg_pan17_x] + w[s18] * w[pan17_y]);
+    const quadruped_real t544    = w[t388] + w[t397] + BA16_xz * w[Kf16_x];
+    const quadruped_real t545    = w[neg_BA16_yz] * w[Kf16_x];
+    const quadruped_real t546    = w[t387] - w[s18] * w[t396] - w[BA16_zz] * w[Kf16_x];
+    w[t547]                      = w[neg_BA16_yz] * w[neg_Kf16_y];
+    const quadruped_real t548    = w[BA16_zz] * w[neg_Kf16_y];
+    w[t549]                      = w[BA16_zz] * w[Kf16_z] - (w[t397] - w[t386]);
+    const quadruped_real t550    = w[IA16_xz] * w[Kf16_x] - (w[t399] - w[t395]);
+    const quadruped_real t551    = w[s18] * w[BA17_zy] - w[c18] * w[BA17_zx] + w[IA16_xz] * w[neg_Kf16_y];
+    w[t552]                      = 0.1805 * t545;
+    w[t553]                      = 0.1805 * t544;
+    w[t554]                      = t550 - w[t552];
+    w[t555]                      = t551 - 0.1805 * w[t547];
+    w[t556]                      = 0.1805 * t546;
+    w[t557]                      = w[t394] + w[t400] + 0.0815422 - w[IA16_xz] * w[Kf16_z] + 0.1805 * t548;
+    w[t558]                      = 0.1805 * t550 - 0.1805 * w[t552];
+    const quadruped_real t559    = w[t391] + w[t404] + 0.00582035306 - w[IA16_xz] * w[Kn16_x];
+    w[t560]                      = 0.1805 * t551 + 0.1805 * w[t555] + t559;
+    w[t561]                      = 0.0003682 - 0.1805 * w[t553];
+    const quadruped_real t562    = w[s17] * (t544 - w[t547]) - 2.0 * t545 * w[c17];
+    w[t563]                      = w[s17] * t562;
+    w[t564]                      = w[c17] * t562 + t545;
+    w[t565]                      = t544 - w[t563];
+    w[t566]                      = w[s17] * t546 + w[c17] * t548;
+    w[t567]                      = w[c17] * t546 - w[s17] * t548;
 
-    return (regular(w[24]) && regular(w[128])) ? 0 : 1;
+    return (regular(w[d8]) && regular(w[d16])) ? 0 : 1;
 }
 
 static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real w[261])
 {
+    /* places in w of values from earlier parts */
+    enum { a1_y = 1, a1_z = 2, U6_xy = 4, U6_xz = 5, U6_yz = 6, w10_z = 25, neg_U10_xy = 28, w10_xx = 30,
+           neg_U10_zy = 31, a10_z = 34, c14 = 35, s14 = 36, w13_z = 39, neg_wd13_y = 41, neg_U13_xy = 42,
+           w13_xz = 43, w13_xx = 44, neg_U13_zy = 45, a13_z = 48, c17 = 49, s17 = 50, neg_wd16_y = 55,
+           w16_xz = 57, c12 = 83, s12 = 84, c15 = 103, s15 = 104, pn17_z = 118, pf14_z = 108, pn14_z = 198,
+           pf11_z = 239, Kn17_z = 182, u17 = 202, pn16_x = 145, pn16_z = 224, BA14_zx = 9, BA14_zy = 10,
+           Kn14_z = 60, u14 = 68, paf14_x = 69, paf14_y = 70, pan14_x = 73, pan14_y = 78, t427 = 81, t428 = 82,
+           t429 = 85, t430 = 86, t432 = 87, t434 = 88, t435 = 89, t436 = 90, t437 = 93, t438 = 95, t440 = 98,
+           t441 = 101, BA13_zz = 102, neg_BA13_yz = 105, t445 = 106, IA13_xz = 107, pn13_z = 109, BA11_zx = 113,
+           BA11_zy = 115, paf11_x = 173, paf11_y = 174, pan11_x = 175, pan11_y = 176, t468 = 185, t469 = 187,
+           t470 = 225, t471 = 226, t475 = 228, t477 = 230, t478 = 231, t479 = 232, t481 = 233, t482 = 234,
+           BA10_zz = 235, neg_BA10_yz = 236, t486 = 237, IA10_xz = 238, pn10_z = 240, Kn16_x = 135, Kn16_z = 140,
+           u16 = 141, paf16_x = 142, neg_paf16_y = 143, paf16_z = 144, t549 = 189, t552 = 190, t553 = 191,
+           t554 = 192, t555 = 193, t556 = 194, t557 = 195, t558 = 196, t560 = 197, t561 = 200, t565 = 242,
+           t567 = 244 };
+    /* places in w of values for later parts */
+    enum { t569 = 18, t570 = 53, t571 = 56, t572 = 58, t574 = 59, t575 = 62, t576 = 71, t577 = 72, t578 = 74,
+           t579 = 76, t582 = 77, d13 = 79, Kf13_x = 80, neg_Kf13_y = 148, Kf13_z = 151, Kn13_x = 152,
+           Kn13_z = 153, u13 = 154, paf13_x = 155, paf13_y = 156, paf13_z = 157, t600 = 158, t602 = 159,
+           t605 = 162, t606 = 163, t611 = 164, t613 = 165, t614 = 166, t616 = 167, t617 = 169, t618 = 170,
+           t619 = 183, t620 = 184, t622 = 186, t623 = 203, t624 = 204, t625 = 205, t626 = 206, t627 = 207,
+           t628 = 208, t629 = 209, t630 = 210, t631 = 211, t632 = 212, t633 = 213, t634 = 214, t635 = 215,
+           t636 = 216, t637 = 217, t638 = 218, t639 = 219, t640 = 220, d10 = 221, Kf10_x = 222, neg_Kf10_y = 223,
+           Kf10_z = 245, Kn10_x = 246, Kn10_z = 247, u10 = 248, paf10_x = 249, neg_paf10_y = 250, paf10_z = 251,
+           pn10_x = 252, t654 = 253, t655 = 254, t656 = 255, t657 = 256, t658 = 257, t659 = 258, t660 = 259,
+           t661 = 260 };
+
     /* body 16, rr_hip: articulated body */
-    const double t568 = w[50] * (w[190] - w[192]) + w[49] * (w[191] + w[193]);
-    w[18]             = w[50] * t568;
-    w[53]             = w[49] * t568;
-    w[56]             = w[193] - w[53];
-    w[58]             = w[50] * w[195] - w[49] * w[194];
-    const double t573 = w[49] * w[195] + w[50] * w[194];
-    w[59]             = w[50] * (w[197] - w[200]) + 2.0 * w[196] * w[49];
-    w[62]             = w[50] * w[59];
-    w[71]             = 0.047 * w[244];
-    w[72]             = t573 - 0.047 * w[189];
-    w[74]             = 0.047 * w[242];
-    w[76]             = w[192] + w[18] - w[71];
-    const double t580 = w[135] * w[141] + w[145] + 0.1805 * w[143];
-    const double t581 = w[182] * w[202] + w[118] + 0.0003682 * (w[55] + w[57]) + 0.1805 * w[142];
-    w[77]             = w[50] * w[143] + w[49] * w[142];
-    const double t583 = 0.24847755900000001 * w[4] + 0.04713 * w[1];
+    const quadruped_real t568 = w[s17] * (w[t552] - w[t554]) + w[c17] * (w[t553] + w[t555]);
+    w[t569]                   = w[s17] * t568;
+    w[t570]                   = w[c17] * t568;
+    w[t571]                   = w[t555] - w[t570];
+    w[t572]                   = w[s17] * w[t557] - w[c17] * w[t556];
+    const quadruped_real t573 = w[c17] * w[t557] + w[s17] * w[t556];
+    w[t574]                   = w[s17] * (w[t560] - w[t561]) + 2.0 * w[t558] * w[c17];
+    w[t575]                   = w[s17] * w[t574];
+    w[t576]                   = 0.047 * w[t567];
+    w[t577]                   = t573 - 0.047 * w[t549];
+    w[t578]                   = 0.047 * w[t565];
+    w[t579]                   = w[t554] + w[t569] - w[t576];
+    const quadruped_real t580 = 0.1805 * w[neg_paf16_y] - (w[Kn16_x] * w[u16] + w[pn16_x]);
+    const quadruped_real t581 = w[Kn17_z] * w[u17] + w[pn17_z] + 0.0003682 * (w[neg_wd16_y] + w[w16_xz])
+                                + 0.1805 * w[paf16_x];
+    w[t582]                   = w[s17] * w[neg_paf16_y] + w[c17] * w[paf16_x];
+    const quadruped_real n6_z = 0.24847755900000001 * w[U6_xy] + 0.04713 * w[a1_y];
 
     /* body 13, rl_hip: articulated body */
-    const double t584 = 0.0815422 - (w[88] + w[101]);
-    const double t585 = w[86] - w[106] + 0.00618855306;
-    w[79]             = 1.0 / t585;
-    w[80]             = t584 * w[79];
-    w[148]            = w[105] * w[79];
-    w[151]            = w[102] * w[79];
-    w[152]            = w[107] * w[79];
-    w[153]            = t585 * w[79];
-    w[154]            = tau[12] + w[109];
-    w[155]            = w[103] * w[69] - w[104] * w[70] + 0.0815422 * w[42] + w[80] * w[154];
-    w[156]            = 0.0815422 * (w[39] * w[39] + w[44]) - w[108] + w[148] * w[154];
-    w[157]            = w[103] * w[70] + w[104] * w[69] + 0.0815422 * w[45] - w[151] * w[154];
-    const double t596 = 0.00582035306 * w[45] + 0.0815422 * w[48] + (w[103] * w[73] - w[104] * w[78]);
-    const double t597 = w[85] + w[95] + t584 * w[80];
-    const double t598 = w[105] * w[80];
-    const double t599 = w[82] - w[104] * w[93] + w[102] * w[80];
-    w[158]            = w[105] * w[148];
-    const double t601 = w[102] * w[148];
-    w[159]            = w[81] - w[95] + w[102] * w[151];
-    const double t603 = w[90] - w[98] + w[107] * w[80];
-    const double t604 = w[103] * w[9] + w[104] * w[10] + w[107] * w[148];
-    w[162]            = 0.1805 * t598;
-    w[163]            = 0.1805 * t597;
-    const double t607 = t603 - w[162];
-    const double t608 = t604 - 0.1805 * w[158];
-    const double t609 = 0.1805 * t599;
-    const double t610 = 0.0815422 - (w[89] - w[101]) + w[107] * w[151] - 0.1805 * t601;
-    w[164]            = 0.1805 * t603 - 0.1805 * w[162];
-    const double t612 = w[87] + w[106] + 0.00582035306 - w[107] * w[152];
-    w[165]            = 0.1805 * t604 + 0.1805 * t608 + t612;
-    w[166]            = 0.0003682 - 0.1805 * w[163];
-    const double t615 = w[36] * (t597 - w[158]) + 2.0 * t598 * w[35];
-    w[167]            = w[36] * t615;
-    w[169]            = t598 - w[35] * t615;
-    w[170]            = t597 - w[167];
-    w[183]            = w[36] * t599 + w[35] * t601;
-    w[184]            = w[35] * t599 - w[36] * t601;
-    const double t621 = w[36] * (w[162] - t607) - w[35] * (w[163] + t608);
-    w[186]            = w[36] * t621;
-    w[203]            = w[35] * t621;
-    w[204]            = t608 + w[203];
-    w[205]            = w[36] * t610 + w[35] * t609;
-    w[206]            = w[35] * t610 - w[36] * t609;
-    w[207]            = w[36] * (w[165] - w[166]) - 2.0 * w[164] * w[35];
-    w[208]            = w[36] * w[207];
-    w[209]            = 0.047 * w[184];
-    w[210]            = w[206] - 0.047 * w[159];
-    w[211]            = 0.047 * w[170];
-    w[212]            = t607 + w[186] - w[209];
-    w[213]            = w[197] - w[62] + (0.047 * t573 + 0.047 * w[72]);
-    w[214]            = w[152] * w[154] + t596 - 0.1805 * w[156];
-    w[215]            = w[198] - w[60] * w[68] - 0.0003682 * (w[41] + w[43]) - 0.1805 * w[155];
-    w[216]            = w[36] * w[156] - w[35] * w[155];
-    w[217]            = 12.453 * w[1] + 0.04713 * w[4] - (w[50] * w[142] - w[49] * w[143]);
-    w[218]            = 0.026527659999999998 * w[6] - (0.047 * w[77] - (w[140] * w[141] + w[224]));
-    w[219]            = 0.275005219 * w[5] + 0.04713 * w[2] - (w[50] * t580 + w[49] * t581);
-    w[220]            = t583 - (w[49] * t580 - w[50] * t581 + 0.047 * w[144]);
+    const quadruped_real BA13_xz    = 0.0815422 - (w[t434] + w[t441]);
+    const quadruped_real IA13_zz    = w[t430] - w[t445] + 0.00618855306;
+    w[d13]                          = 1.0 / IA13_zz;
+    w[Kf13_x]                       = BA13_xz * w[d13];
+    w[neg_Kf13_y]                   = w[neg_BA13_yz] * w[d13];
+    w[Kf13_z]                       = w[BA13_zz] * w[d13];
+    w[Kn13_x]                       = w[IA13_xz] * w[d13];
+    w[Kn13_z]                       = IA13_zz * w[d13];
+    w[u13]                          = tau[12] - w[pn13_z];
+    w[paf13_x]                      = w[c15] * w[paf14_x] - w[s15] * w[paf14_y] + 0.0815422 * w[neg_U13_xy]
+                                      + w[Kf13_x] * w[u13];
+    w[paf13_y]                      = 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx]) - w[pf14_z]
+                                      - w[neg_Kf13_y] * w[u13];
+    w[paf13_z]                      = w[c15] * w[paf14_y] + w[s15] * w[paf14_x] + 0.0815422 * w[neg_U13_zy]
+                                      + w[Kf13_z] * w[u13];
+    const quadruped_real neg_pn13_x = 0.00582035306 * w[neg_U13_zy] + 0.0815422 * w[a13_z]
+                                      + (w[s15] * w[pan14_y] - w[c15] * w[pan14_x]);
+    const quadruped_real t597       = w[t429] + w[t438] + BA13_xz * w[Kf13_x];
+    const quadruped_real t598       = w[neg_BA13_yz] * w[Kf13_x];
+    const quadruped_real t599       = w[t428] - w[s15] * w[t437] - w[BA13_zz] * w[Kf13_x];
+    w[t600]                         = w[neg_BA13_yz] * w[neg_Kf13_y];
+    const quadruped_real t601       = w[BA13_zz] * w[neg_Kf13_y];
+    w[t602]                         = w[BA13_zz] * w[Kf13_z] - (w[t438] - w[t427]);
+    const quadruped_real t603       = w[t436] - w[t440] - w[IA13_xz] * w[Kf13_x];
+    const quadruped_real t604       = w[s15] * w[BA14_zy] - w[c15] * w[BA14_zx] + w[IA13_xz] * w[neg_Kf13_y];
+    w[t605]                         = 0.1805 * t598;
+    w[t606]                         = 0.1805 * t597;
+    const quadruped_real t607       = t603 + w[t605];
+    const quadruped_real t608       = t604 - 0.1805 * w[t600];
+    const quadruped_real t609       = 0.1805 * t599;
+    const quadruped_real t610       = w[IA13_xz] * w[Kf13_z] - (w[t435] - w[t441] - 0.0815422) - 0.1805 * t601;
+    w[t611]                         = 0.1805 * t603 + 0.1805 * w[t605];
+    const quadruped_real t612       = w[t432] + w[t445] + 0.00582035306 - w[IA13_xz] * w[Kn13_x];
+    w[t613]                         = 0.1805 * t604 + 0.1805 * t608 + t612;
+    w[t614]                         = 0.0003682 - 0.1805 * w[t606];
+    const quadruped_real t615       = w[s14] * (t597 - w[t600]) - 2.0 * t598 * w[c14];
+    w[t616]                         = w[s14] * t615;
+    w[t617]                         = w[c14] * t615 + t598;
+    w[t618]                         = t597 - w[t616];
+    w[t619]                         = w[s14] * t599 + w[c14] * t601;
+    w[t620]                         = w[c14] * t599 - w[s14] * t601;
+    const quadruped_real t621       = w[s14] * (w[t605] + t607) + w[c14] * (w[t606] + t608);
+    w[t622]                         = w[s14] * t621;
+    w[t623]                         = w[c14] * t621;
+    w[t624]                         = t608 - w[t623];
+    w[t625]                         = w[s14] * t610 + w[c14] * t609;
+    w[t626]                         = w[c14] * t610 - w[s14] * t609;
+    w[t627]                         = w[s14] * (w[t613] - w[t614]) - 2.0 * w[t611] * w[c14];
+    w[t628]                         = w[s14] * w[t627];
+    w[t629]                         = 0.047 * w[t620];
+    w[t630]                         = w[t626] - 0.047 * w[t602];
+    w[t631]                         = 0.047 * w[t618];
+    w[t632]                         = t607 - w[t622] - w[t629];
+    w[t633]                         = w[t560] - w[t575] + (0.047 * t573 + 0.047 * w[t577]);
+    w[t634]                         = w[Kn13_x] * w[u13] - neg_pn13_x + 0.1805 * w[paf13_y];
+    w[t635]                         = w[Kn14_z] * w[u14] + w[pn14_z] + 0.0003682 * (w[neg_wd13_y] + w[w13_xz])
+                                      + 0.1805 * w[paf13_x];
+    w[t636]                         = w[s14] * w[paf13_y] - w[c14] * w[paf13_x];
+    w[t637]                         = 12.453 * w[a1_y] + 0.04713 * w[U6_xy]
+                                      - (w[s17] * w[paf16_x] - w[c17] * w[neg_paf16_y]);
+    w[t638]                         = 0.026527659999999998 * w[U6_yz]
+                                      - (0.047 * w[t582] - (w[Kn16_z] * w[u16] + w[pn16_z]));
+    w[t639]                         = 0.275005219 * w[U6_xz] + 0.04713 * w[a1_z]
+                                      - (w[s17] * t580 + w[c17] * t581);
+    w[t640]                         = n6_z - (w[c17] * t580 - w[s17] * t581 - 0.047 * w[paf16_z]);
 
     /* body 10, fr_hip: articulated body */
-    const double t641 = 0.0815422 - (w[228] + w[234]);
-    const double t642 = w[226] - w[237] + 0.00618855306;
-    w[221]            = 1.0 / t642;
-    w[222]            = t641 * w[221];
-    w[223]            = w[236] * w[221];
-    w[245]            = w[235] * w[221];
-    w[246]            = w[238] * w[221];
-    w[247]            = t642 * w[221];
-    w[248]            = tau[9] + w[240];
-    w[249]            = w[83] * w[173] - w[84] * w[174] - 0.0815422 * w[28] - w[222] * w[248];
-    w[250]            = 0.0815422 * (w[25] * w[25] + w[30]) + w[239] - w[223] * w[248];
-    w[251]            = 0.0815422 * w[31] - (w[83] * w[174] + w[84] * w[173]) - w[245] * w[248];
-    w[252]            = 0.00582035306 * w[31] - 0.0815422 * w[34] + (w[83] * w[175] + w[84] * w[176]);
-    w[253]            = w[225] + w[232] + t641 * w[222];
-    w[254]            = w[236] * w[222];
-    w[255]            = w[187] - w[84] * w[231] + w[235] * w[222];
-    w[256]            = w[236] * w[223];
-    w[257]            = w[235] * w[223];
-    w[258]            = w[185] - w[232] + w[235] * w[245];
-    w[259]            = w[230] - w[233] + w[238] * w[222];
-    w[260]            = w[83] * w[113] + w[84] * w[115] + w[238] * w[223];
+    const quadruped_real BA10_xz = w[t475] + w[t482] - 0.0815422;
+    const quadruped_real IA10_zz = w[t471] - w[t486] + 0.00618855306;
+    w[d10]                       = 1.0 / IA10_zz;
+    w[Kf10_x]                    = BA10_xz * w[d10];
+    w[neg_Kf10_y]                = w[neg_BA10_yz] * w[d10];
+    w[Kf10_z]                    = w[BA10_zz] * w[d10];
+    w[Kn10_x]                    = w[IA10_xz] * w[d10];
+    w[Kn10_z]                    = IA10_zz * w[d10];
+    w[u10]                       = tau[9] - w[pn10_z];
+    w[paf10_x]                   = w[c12] * w[paf11_x] - w[s12] * w[paf11_y] - 0.0815422 * w[neg_U10_xy]
+                                   + w[Kf10_x] * w[u10];
+    w[neg_paf10_y]               = 0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx]) + w[pf11_z]
+                                   + w[neg_Kf10_y] * w[u10];
+    w[paf10_z]                   = w[c12] * w[paf11_y] + w[s12] * w[paf11_x] - 0.0815422 * w[neg_U10_zy]
+                                   + w[Kf10_z] * w[u10];
+    w[pn10_x]                    = 0.0815422 * w[a10_z] - 0.00582035306 * w[neg_U10_zy]
+                                   - (w[s12] * w[pan11_y] - w[c12] * w[pan11_x]);
+    w[t654]                      = w[t470] + w[t479] + BA10_xz * w[Kf10_x];
+    w[t655]                      = w[neg_BA10_yz] * w[Kf10_x];
+    w[t656]                      = w[t469] - w[s12] * w[t478] - w[BA10_zz] * w[Kf10_x];
+    w[t657]                      = w[neg_BA10_yz] * w[neg_Kf10_y];
+    w[t658]                      = w[BA10_zz] * w[neg_Kf10_y];
+    w[t659]                      = w[BA10_zz] * w[Kf10_z] - (w[t479] - w[t468]);
+    w[t660]                      = w[IA10_xz] * w[Kf10_x] - (w[t481] - w[t477]);
+    w[t661]                      = w[s12] * w[BA11_zy] - w[c12] * w[BA11_zx] + w[IA10_xz] * w[neg_Kf10_y];
 
-    return (regular(w[79]) && regular(w[221])) ? 0 : 1;
+    return (regular(w[d13]) && regular(w[d10])) ? 0 : 1;
 }
 
 static QUADRUPED_NOINLINE int part9(const quadruped_real tau[18], quadruped_real w[261])
 {
+    /* places in w of values from earlier parts */
+    enum { c8 = 7, s8 = 8, w7_z = 11, neg_U7_xy = 14, w7_xx = 16, neg_U7_zy = 17, a7_z = 20, c11 = 21, s11 = 22,
+           neg_wd10_y = 27, w10_xz = 29, c14 = 35, s14 = 36, c17 = 49, c9 = 63, s9 = 64, pn11_z = 146,
+           pf8_z = 126, pn13_z = 109, Kn11_z = 171, u11 = 172, t473 = 227, t476 = 229, t482 = 234, t486 = 237,
+           IA10_xz = 238, pn10_x = 252, BA8_zx = 12, BA8_zy = 23, paf8_x = 65, paf8_y = 66, pan8_x = 67,
+           pan8_y = 91, t509 = 92, t510 = 94, t511 = 96, t512 = 97, t514 = 99, t516 = 100, t517 = 110,
+           t518 = 111, t519 = 112, t520 = 114, t522 = 116, t523 = 117, BA7_zz = 119, neg_BA7_yz = 120,
+           t527 = 121, IA7_xz = 122, pn7_z = 127, t553 = 191, t558 = 196, t566 = 243, t570 = 53, t572 = 58,
+           t574 = 59, t577 = 72, t579 = 76, t633 = 213, t638 = 218, t640 = 220, Kn13_z = 153, u13 = 154,
+           paf13_z = 157, t606 = 163, t611 = 164, t613 = 165, t619 = 183, t623 = 203, t625 = 205, t626 = 206,
+           t627 = 207, t628 = 208, t630 = 210, t632 = 212, t634 = 214, t635 = 215, t636 = 216, Kf10_z = 245,
+           Kn10_x = 246, u10 = 248, paf10_x = 249, neg_paf10_y = 250, t654 = 253, t655 = 254, t656 = 255,
+           t657 = 256, t658 = 257, t659 = 258, t660 = 259, t661 = 260 };
+    /* places in w of values for later parts */
+    enum { t662 = 1, t663 = 4, t671 = 6, t673 = 9, t674 = 10, t675 = 25, t676 = 28, t677 = 30, t679 = 31,
+           t680 = 34, t681 = 39, t682 = 41, t685 = 42, t686 = 43, t688 = 44, t690 = 45, t693 = 48, t694 = 55,
+           t695 = 57, t696 = 69, t697 = 70, d7 = 73, Kf7_x = 78, neg_Kf7_y = 81, Kf7_z = 82, Kn7_x = 85,
+           Kn7_z = 86, u7 = 87, paf7_x = 88, paf7_y = 89, paf7_z = 90, BA7_yz_Kf7_y = 93, t716 = 95, t719 = 98,
+           t720 = 101, t727 = 102, t728 = 105, t730 = 106, t731 = 107, t732 = 108, t733 = 113, t734 = 115,
+           t736 = 118, t737 = 142, t738 = 143, t739 = 145, t740 = 173, t742 = 174, t743 = 175, t744 = 176,
+           t745 = 185, BA6_xz = 187, BA6_zz = 192, IA6_xz = 193, IA6_yz = 194, t752 = 195, t753 = 197 };
+
     /* body 10, fr_hip: articulated body */
-    w[1]              = 0.1805 * w[254];
-    w[4]              = 0.1805 * w[253];
-    const double t664 = w[259] + w[1];
-    const double t665 = 0.1805 * w[256] + w[260];
-    const double t666 = 0.1805 * w[255];
-    const double t667 = 0.0815422 - (w[229] - w[234]) + w[238] * w[245] + 0.1805 * w[257];
-    const double t668 = 0.1805 * w[259] + 0.1805 * w[1];
-    const double t669 = w[227] + w[237] + 0.00582035306 - w[238] * w[246];
-    const double t670 = t669 - (0.1805 * w[260] + 0.1805 * t665);
-    w[6]              = 0.0003682 - 0.1805 * w[4];
-    const double t672 = w[22] * (w[253] - w[256]) - 2.0 * w[254] * w[21];
-    w[9]              = w[22] * t672;
-    w[10]             = w[21] * t672 + w[254];
-    w[25]             = w[253] - w[9];
-    w[28]             = w[22] * w[255] - w[21] * w[257];
-    w[30]             = w[21] * w[255] + w[22] * w[257];
-    const double t678 = w[22] * (w[1] + t664) + w[21] * (w[4] - t665);
-    w[31]             = w[22] * t678;
-    w[34]             = w[21] * t678;
-    w[39]             = t665 + w[34];
-    w[41]             = w[22] * t667 + w[21] * t666;
-    const double t683 = w[21] * t667 - w[22] * t666;
-    const double t684 = w[22] * (t670 - w[6]) - 2.0 * t668 * w[21];
-    w[42]             = w[22] * t684;
-    w[43]             = 0.047 * w[30];
-    const double t687 = t683 - 0.047 * w[258];
-    w[44]             = 0.047 * w[25];
-    const double t689 = t664 - w[31] - w[43];
-    w[45]             = w[191] - w[53] - 0.047 * w[243] + (w[163] + w[203] + 0.047 * w[183]);
-    const double t691 = w[196] - w[49] * w[59] - 0.047 * w[58] - (w[35] * w[207] + w[164] + 0.047 * w[205]);
-    const double t692 = w[165] - w[208] + (0.047 * w[206] + 0.047 * w[210]) + w[213];
-    w[48]             = w[246] * w[248] + w[252] - 0.1805 * w[250];
-    w[55]             = 0.1805 * w[249] - (w[171] * w[172] + w[146] + 0.0003682 * (w[27] + w[29]));
-    w[57]             = w[22] * w[250] + w[21] * w[249];
-    w[69]             = w[218] - (w[109] - w[153] * w[154] + 0.047 * w[216]);
-    w[70]             = w[220] - (w[36] * w[215] + w[35] * w[214] + 0.047 * w[157]);
+    w[t662]                   = 0.1805 * w[t655];
+    w[t663]                   = 0.1805 * w[t654];
+    const quadruped_real t664 = w[t660] + w[t662];
+    const quadruped_real t665 = 0.1805 * w[t657] + w[t661];
+    const quadruped_real t666 = 0.1805 * w[t656];
+    const quadruped_real t667 = w[t476] + w[t482] + 0.0815422 - w[IA10_xz] * w[Kf10_z] - 0.1805 * w[t658];
+    const quadruped_real t668 = 0.1805 * w[t660] + 0.1805 * w[t662];
+    const quadruped_real t669 = w[t473] + w[t486] + 0.00582035306 - w[IA10_xz] * w[Kn10_x];
+    const quadruped_real t670 = t669 - (0.1805 * w[t661] + 0.1805 * t665);
+    w[t671]                   = 0.0003682 - 0.1805 * w[t663];
+    const quadruped_real t672 = w[s11] * (w[t654] - w[t657]) - 2.0 * w[t655] * w[c11];
+    w[t673]                   = w[s11] * t672;
+    w[t674]                   = w[c11] * t672 + w[t655];
+    w[t675]                   = w[t654] - w[t673];
+    w[t676]                   = w[s11] * w[t656] + w[c11] * w[t658];
+    w[t677]                   = w[c11] * w[t656] - w[s11] * w[t658];
+    const quadruped_real t678 = w[s11] * (w[t662] + t664) + w[c11] * (w[t663] - t665);
+    w[t679]                   = w[s11] * t678;
+    w[t680]                   = w[c11] * t678;
+    w[t681]                   = t665 + w[t680];
+    w[t682]                   = w[s11] * t667 + w[c11] * t666;
+    const quadruped_real t683 = w[c11] * t667 - w[s11] * t666;
+    const quadruped_real t684 = w[s11] * (t670 - w[t671]) - 2.0 * t668 * w[c11];
+    w[t685]                   = w[s11] * t684;
+    w[t686]                   = 0.047 * w[t677];
+    const quadruped_real t687 = t683 - 0.047 * w[t659];
+    w[t688]                   = 0.047 * w[t675];
+    const quadruped_real t689 = t664 - w[t679] - w[t686];
+    w[t690]                   = w[t553] - w[t570] - 0.047 * w[t566] + (w[t606] - w[t623] + 0.047 * w[t619]);
+    const quadruped_real t691 = w[t558] - w[c17] * w[t574] - 0.047 * w[t572]
+                                - (w[c14] * w[t627] + w[t611] + 0.047 * w[t625]);
+    const quadruped_real t692 = w[t613] - w[t628] + (0.047 * w[t626] + 0.047 * w[t630]) + w[t633];
+    w[t693]                   = w[Kn10_x] * w[u10] + w[pn10_x] + 0.1805 * w[neg_paf10_y];
+    w[t694]                   = 0.1805 * w[paf10_x] - (w[Kn11_z] * w[u11] + w[pn11_z]
+                                + 0.0003682 * (w[neg_wd10_y] + w[w10_xz]));
+    w[t695]                   = w[s11] * w[neg_paf10_y] + w[c11] * w[paf10_x];
+    w[t696]                   = w[t638] - (0.047 * w[t636] - (w[Kn13_z] * w[u13] + w[pn13_z]));
+    w[t697]                   = w[t640] - (0.047 * w[paf13_z] - (w[s14] * w[t635] + w[c14] * w[t634]));
 
     /* body 7, fl_hip: articulated body */
-    const double t698 = 0.0815422 - (w[100] + w[117]);
-    const double t699 = w[97] - w[121] + 0.00618855306;
-    w[73]             = 1.0 / t699;
-    w[78]             = t698 * w[73];
-    w[81]             = w[120] * w[73];
-    w[82]             = w[119] * w[73];
-    w[85]             = w[122] * w[73];
-    w[86]             = t699 * w[73];
-    w[87]             = tau[6] + w[127];
-    w[88]             = w[63] * w[65] - w[64] * w[66] + 0.0815422 * w[14] + w[78] * w[87];
-    w[89]             = 0.0815422 * (w[11] * w[11] + w[16]) - w[126] + w[81] * w[87];
-    w[90]             = w[63] * w[66] + w[64] * w[65] + 0.0815422 * w[17] - w[82] * w[87];
-    const double t710 = 0.00582035306 * w[17] + 0.0815422 * w[20] + (w[63] * w[67] - w[64] * w[91]);
-    const double t711 = w[96] + w[114] + t698 * w[78];
-    const double t712 = w[120] * w[78];
-    const double t713 = w[94] - w[64] * w[112] + w[119] * w[78];
-    w[93]             = w[120] * w[81];
-    const double t715 = w[119] * w[81];
-    w[95]             = w[92] - w[114] + w[119] * w[82];
-    const double t717 = w[111] - w[116] + w[122] * w[78];
-    const double t718 = w[63] * w[12] + w[64] * w[23] + w[122] * w[81];
-    w[98]             = 0.1805 * t712;
-    w[101]            = 0.1805 * t711;
-    const double t721 = t717 + w[98];
-    const double t722 = 0.1805 * w[93] + t718;
-    const double t723 = 0.1805 * t713;
-    const double t724 = 0.0815422 - (w[110] - w[117]) + w[122] * w[82] + 0.1805 * t715;
-    const double t725 = 0.1805 * t717 + 0.1805 * w[98];
-    const double t726 = w[99] + w[121] + 0.00582035306 - w[122] * w[85];
-    w[102]            = t726 - (0.1805 * t718 + 0.1805 * t722);
-    w[105]            = 0.0003682 - 0.1805 * w[101];
-    const double t729 = w[8] * (t711 - w[93]) + 2.0 * t712 * w[7];
-    w[106]            = w[8] * t729;
-    w[107]            = t712 - w[7] * t729;
-    w[108]            = t711 - w[106];
-    w[113]            = w[8] * t713 + w[7] * t715;
-    w[115]            = w[7] * t713 - w[8] * t715;
-    const double t735 = w[8] * (w[98] + t721) - w[7] * (w[101] - t722);
-    w[118]            = w[8] * t735;
-    w[142]            = w[7] * t735;
-    w[143]            = t722 - w[142];
-    w[145]            = w[8] * t724 - w[7] * t723;
-    w[173]            = w[7] * t724 + w[8] * t723;
-    const double t741 = w[8] * (w[102] - w[105]) + 2.0 * t725 * w[7];
-    w[174]            = w[8] * t741;
-    w[175]            = 0.047 * w[115];
-    w[176]            = w[173] - 0.047 * w[95];
-    w[185]            = 0.047 * w[108];
-    const double t746 = t721 - w[118] - w[175];
-    w[187]            = w[72] - w[210] + t687 - w[176];
-    w[192]            = w[76] - w[212] + t689 - t746;
-    w[193]            = 0.047 * w[76] + 0.047 * w[212] + 0.047 * t689 + 0.047 * t746;
-    const double t750 = t691 - (w[21] * t684 + t668 + 0.047 * w[41]);
-    w[194]            = t725 - w[7] * t741 - 0.047 * w[145] + t750;
-    w[195]            = t670 - w[42] + (0.047 * t683 + 0.047 * t687) + t692;
-    w[197]            = w[85] * w[87] + t710 + 0.1805 * w[89];
+    const quadruped_real BA7_xz           = 0.0815422 - (w[t516] + w[t523]);
+    const quadruped_real IA7_zz           = w[t512] - w[t527] + 0.00618855306;
+    w[d7]                                 = 1.0 / IA7_zz;
+    w[Kf7_x]                              = BA7_xz * w[d7];
+    w[neg_Kf7_y]                          = w[neg_BA7_yz] * w[d7];
+    w[Kf7_z]                              = w[BA7_zz] * w[d7];
+    w[Kn7_x]                              = w[IA7_xz] * w[d7];
+    w[Kn7_z]                              = IA7_zz * w[d7];
+    w[u7]                                 = tau[6] - w[pn7_z];
+    w[paf7_x]                             = w[c9] * w[paf8_x] - w[s9] * w[paf8_y] + 0.0815422 * w[neg_U7_xy]
+                                            + w[Kf7_x] * w[u7];
+    w[paf7_y]                             = 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx]) - w[pf8_z]
+                                            - w[neg_Kf7_y] * w[u7];
+    w[paf7_z]                             = w[c9] * w[paf8_y] + w[s9] * w[paf8_x] + 0.0815422 * w[neg_U7_zy]
+                                            + w[Kf7_z] * w[u7];
+    const quadruped_real neg_pn7_x        = 0.00582035306 * w[neg_U7_zy] + 0.0815422 * w[a7_z]
+                                            + (w[s9] * w[pan8_y] - w[c9] * w[pan8_x]);
+    const quadruped_real t711             = w[t511] + w[t520] + BA7_xz * w[Kf7_x];
+    const quadruped_real neg_BA7_yz_Kf7_x = w[neg_BA7_yz] * w[Kf7_x];
+    const quadruped_real t713             = w[t510] - w[s9] * w[t519] - w[BA7_zz] * w[Kf7_x];
+    w[BA7_yz_Kf7_y]                       = w[neg_BA7_yz] * w[neg_Kf7_y];
+    const quadruped_real neg_BA7_zz_Kf7_y = w[BA7_zz] * w[neg_Kf7_y];
+    w[t716]                               = w[BA7_zz] * w[Kf7_z] - (w[t520] - w[t509]);
+    const quadruped_real t717             = w[t518] - w[t522] - w[IA7_xz] * w[Kf7_x];
+    const quadruped_real t718             = w[s9] * w[BA8_zy] - w[c9] * w[BA8_zx] + w[IA7_xz] * w[neg_Kf7_y];
+    w[t719]                               = 0.1805 * neg_BA7_yz_Kf7_x;
+    w[t720]                               = 0.1805 * t711;
+    const quadruped_real t721             = t717 - w[t719];
+    const quadruped_real t722             = 0.1805 * w[BA7_yz_Kf7_y] + t718;
+    const quadruped_real t723             = 0.1805 * t713;
+    const quadruped_real t724             = w[IA7_xz] * w[Kf7_z] - (w[t517] - w[t523] - 0.0815422)
+                                            + 0.1805 * neg_BA7_zz_Kf7_y;
+    const quadruped_real t725             = 0.1805 * t717 - 0.1805 * w[t719];
+    const quadruped_real t726             = w[t514] + w[t527] + 0.00582035306 - w[IA7_xz] * w[Kn7_x];
+    w[t727]                               = t726 - (0.1805 * t718 + 0.1805 * t722);
+    w[t728]                               = 0.0003682 - 0.1805 * w[t720];
+    const quadruped_real t729             = w[s8] * (t711 - w[BA7_yz_Kf7_y]) - 2.0 * neg_BA7_yz_Kf7_x * w[c8];
+    w[t730]                               = w[s8] * t729;
+    w[t731]                               = w[c8] * t729 + neg_BA7_yz_Kf7_x;
+    w[t732]                               = t711 - w[t730];
+    w[t733]                               = w[s8] * t713 + w[c8] * neg_BA7_zz_Kf7_y;
+    w[t734]                               = w[c8] * t713 - w[s8] * neg_BA7_zz_Kf7_y;
+    const quadruped_real t735             = w[s8] * (t721 - w[t719]) - w[c8] * (w[t720] - t722);
+    w[t736]                               = w[s8] * t735;
+    w[t737]                               = w[c8] * t735;
+    w[t738]                               = t722 - w[t737];
+    w[t739]                               = w[s8] * t724 - w[c8] * t723;
+    w[t740]                               = w[c8] * t724 + w[s8] * t723;
+    const quadruped_real t741             = w[s8] * (w[t727] - w[t728]) + 2.0 * t725 * w[c8];
+    w[t742]                               = w[s8] * t741;
+    w[t743]                               = 0.047 * w[t734];
+    w[t744]                               = w[t740] - 0.047 * w[t716];
+    w[t745]                               = 0.047 * w[t732];
+    const quadruped_real t746             = t721 - w[t736] - w[t743];
+    w[BA6_xz]                             = w[t577] - w[t630] + t687 - w[t744];
+    w[BA6_zz]                             = t746 - (w[t579] - w[t632] + t689);
+    w[IA6_xz]                             = 0.047 * w[t579] + 0.047 * w[t632] + 0.047 * t689 + 0.047 * t746;
+    const quadruped_real t750             = t691 - (w[c11] * t684 + t668 + 0.047 * w[t682]);
+    w[IA6_yz]                             = t725 - w[c8] * t741 - 0.047 * w[t739] + t750;
+    w[t752]                               = t670 - w[t685] + (0.047 * t683 + 0.047 * t687) + t692;
+    w[t753]                               = 0.1805 * w[paf7_y] - (w[Kn7_x] * w[u7] - neg_pn7_x);
 
-    return (regular(w[73])) ? 0 : 1;
+    return (regular(w[d7])) ? 0 : 1;
 }
 
 static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadruped_real tau[18],
                                      quadruped_real w[261], quadruped_real qdd[18])
 {
+    /* places in w of values from earlier parts */
+    enum { a1_x = 0, a1_z = 2, qd6_qd6 = 3, U6_xz = 5, c8 = 7, s8 = 8, neg_wd7_y = 13, w7_xz = 15, c11 = 21,
+           s11 = 22, c14 = 35, s14 = 36, pn8_z = 168, pn10_z = 240, Kn8_z = 47, u8 = 61, pn7_z = 127,
+           paf16_z = 144, t547 = 188, t549 = 189, t552 = 190, t561 = 200, t563 = 201, t564 = 241, t565 = 242,
+           t566 = 243, t567 = 244, t569 = 18, t571 = 56, t572 = 58, t575 = 62, t576 = 71, t578 = 74, t582 = 77,
+           t637 = 217, t639 = 219, paf13_x = 155, paf13_y = 156, paf13_z = 157, t600 = 158, t602 = 159,
+           t605 = 162, t614 = 166, t616 = 167, t617 = 169, t618 = 170, t619 = 183, t620 = 184, t622 = 186,
+           t624 = 204, t625 = 205, t628 = 208, t629 = 209, t631 = 211, t690 = 45, t634 = 214, t635 = 215,
+           t636 = 216, t696 = 69, t697 = 70, Kn10_z = 247, u10 = 248, paf10_x = 249, neg_paf10_y = 250,
+           paf10_z = 251, t657 = 256, t659 = 258, t662 = 1, t663 = 4, t671 = 6, t673 = 9, t674 = 10, t675 = 25,
+           t676 = 28, t677 = 30, t679 = 31, t680 = 34, t681 = 39, t682 = 41, t685 = 42, t686 = 43, t688 = 44,
+           t752 = 195, t693 = 48, t694 = 55, t695 = 57, Kn7_z = 86, u7 = 87, paf7_x = 88, paf7_y = 89,
+           paf7_z = 90, BA7_yz_Kf7_y = 93, t716 = 95, t719 = 98, t720 = 101, t727 = 102, t728 = 105, t730 = 106,
+           t731 = 107, t732 = 108, t733 = 113, t734 = 115, t736 = 118, t737 = 142, t738 = 143, t739 = 145,
+           t740 = 173, t742 = 174, t743 = 175, t744 = 176, t745 = 185, BA6_xz = 187, BA6_zz = 192, IA6_xz = 193,
+           IA6_yz = 194, t753 = 197 };
+    /* places in w of values for later parts */
+    enum { d6 = 11, Kf6_x = 12, Kf6_y = 14, Kf6_z = 16, Kn6_x = 17, Kn6_y = 20, u6 = 23, r1 = 27, qdd2 = 29,
+           qdd3 = 53, qdd4 = 59, qdd5 = 65 };
+
     /* body 7, fl_hip: articulated body */
-    const double t754 = w[168] - w[47] * w[61] - 0.0003682 * (w[13] + w[15]) + 0.1805 * w[88];
-    const double t755 = w[8] * w[89] - w[7] * w[88];
-    const double t756 = 12.453 * w[0] - 0.04713 * (qd[4] * qd[4] + w[3]) - w[144] + w[157] - w[251];
-    const double t757 = w[217] - (w[36] * w[155] + w[35] * w[156]) - (w[22] * w[249] - w[21] * w[250]);
-    const double t758 = w[69] - (w[240] - w[247] * w[248] + 0.047 * w[57]);
-    const double t759 = w[219] - (w[36] * w[214] - w[35] * w[215]) - (w[22] * w[48] - w[21] * w[55]);
-    const double t760 = w[70] - (w[22] * w[55] + w[21] * w[48] + 0.047 * w[251]);
+    const quadruped_real t754 = 0.1805 * w[paf7_x] - (w[Kn8_z] * w[u8] + w[pn8_z]
+                                + 0.0003682 * (w[neg_wd7_y] + w[w7_xz]));
+    const quadruped_real t755 = w[s8] * w[paf7_y] - w[c8] * w[paf7_x];
+    const quadruped_real t756 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]) + w[paf16_z]
+                                + w[paf13_z] + w[paf10_z];
+    const quadruped_real t757 = w[t637] - (w[s14] * w[paf13_x] + w[c14] * w[paf13_y])
+                                - (w[s11] * w[paf10_x] - w[c11] * w[neg_paf10_y]);
+    const quadruped_real t758 = w[t696] - (0.047 * w[t695] - (w[Kn10_z] * w[u10] + w[pn10_z]));
+    const quadruped_real t759 = w[t639] - (w[c14] * w[t635] - w[s14] * w[t634])
+                                + (w[s11] * w[t693] + w[c11] * w[t694]);
+    const quadruped_real t760 = w[t697] - (w[s11] * w[t694] - w[c11] * w[t693] - 0.047 * w[paf10_z]);
 
     /* body 6, trunk: articulated body */
-    const double t761 = w[45] - (w[4] - w[34] + 0.047 * w[28]) - (w[101] + w[142] - 0.047 * w[113]);
-    const double t762 = 0.04713 + t761;
-    const double t763 = 0.047 * w[74] + 0.047 * w[211] + 0.047 * w[44] + 0.047 * w[185];
-    const double t764 = w[200] + w[62] + (w[166] + w[208]) + (w[6] + w[42]) + (w[105] + w[174]);
-    w[11]             = 1.0 / (w[102] - w[174] + (0.047 * w[173] + 0.047 * w[176]) + w[195] + 0.311032879);
-    w[12]             = w[187] * w[11];
-    w[14]             = t762 * w[11];
-    w[16]             = w[192] * w[11];
-    w[17]             = w[193] * w[11];
-    w[20]             = w[194] * w[11];
-    w[23]             = tau[5] - (t760 - (w[8] * t754 + w[7] * w[197] + 0.047 * w[90]));
-    const double t772 = 12.453 - (w[188] + w[201] + (w[158] + w[167]) + (w[256] + w[9]) + (w[93] + w[106]));
-    const double t773 = 0.047 * w[56] - 0.047 * w[204] + 0.047 * w[39] - 0.047 * w[143] + w[194] * w[17];
-    const double t774 = w[58] - w[205] + w[41] - w[145] + w[194] * w[12];
-    const double t775 = w[190] - w[18] - (w[162] - w[186]) - (w[1] - w[31]) + (w[98] - w[118]);
-    const double t776 = w[194] * w[14] + t775;
-    const double t777 = 0.04713 - (w[56] + w[204] + w[39] + w[143]) - w[194] * w[16];
+    const quadruped_real t761   = w[t690] - (w[t663] - w[t680] + 0.047 * w[t676])
+                                  - (w[t720] + w[t737] - 0.047 * w[t733]);
+    const quadruped_real BA6_yz = 0.04713 + t761;
+    const quadruped_real t763   = 0.047 * w[t578] + 0.047 * w[t631] + 0.047 * w[t688] + 0.047 * w[t745];
+    const quadruped_real t764   = w[t561] + w[t575] + (w[t614] + w[t628]) + (w[t671] + w[t685])
+                                  + (w[t728] + w[t742]);
+    w[d6]                       = 1.0 / (w[t727] - w[t742] + (0.047 * w[t740] + 0.047 * w[t744]) + w[t752]
+                                  + 0.311032879);
+    w[Kf6_x]                    = w[BA6_xz] * w[d6];
+    w[Kf6_y]                    = BA6_yz * w[d6];
+    w[Kf6_z]                    = w[BA6_zz] * w[d6];
+    w[Kn6_x]                    = w[IA6_xz] * w[d6];
+    w[Kn6_y]                    = w[IA6_yz] * w[d6];
+    w[u6]                       = tau[5] - (t760 - (w[s8] * t754 + w[c8] * w[t753] + 0.047 * w[paf7_z]));
+    const quadruped_real MA6_yy = 12.453 - (w[t547] + w[t563] + (w[t600] + w[t616]) + (w[t657] + w[t673])
+                                  + (w[BA7_yz_Kf7_y] + w[t730]));
+    const quadruped_real IA5_yz = 0.047 * w[t738] - (0.047 * w[t571] - 0.047 * w[t624] + 0.047 * w[t681])
+                                  - w[IA6_yz] * w[Kn6_x];
+    const quadruped_real BA5_yz = w[t739] - (w[t572] - w[t625] + w[t682]) - w[IA6_yz] * w[Kf6_x];
+    const quadruped_real BA6_yy = w[t719] + w[t736] - (w[t552] - w[t569] - (w[t622] - w[t605])
+                                  - (w[t662] - w[t679]));
+    const quadruped_real BA5_zz = BA6_yy - w[IA6_yz] * w[Kf6_y];
+    const quadruped_real BA5_xz = w[t571] + w[t624] + w[t681] + w[t738] - 0.04713 - w[IA6_yz] * w[Kf6_z];
 
     /* body 5, trunk: articulated body */
-    const double d5   = 1.0 / (t764 + 0.284505219 - w[194] * w[20]);
-    const double t779 = t777 * d5;
-    const double t780 = t774 * d5;
-    const double t781 = t776 * d5;
-    const double t782 = t773 * d5;
-    const double t783 = t759 - (w[8] * w[197] - w[7] * t754) - w[20] * w[23] + tau[4];
-    const double t784 = 12.453 * w[2] + 0.04713 * w[5] + w[77] - w[216] + w[57] - t755 - w[16] * w[23];
-    const double t785 = w[74] - w[211] + w[44] - w[185] + w[193] * w[16] - t773 * t779;
-    const double t786 = w[71] - w[209] + w[43] - w[175] + w[193] * w[12] + t773 * t780;
-    const double t787 = 0.047 * w[241] + 0.047 * w[169] + 0.047 * w[10] + 0.047 * w[107] + w[193] * w[14];
-    const double t788 = t773 * t781 + t787;
+    const quadruped_real d5     = 1.0 / (t764 + 0.284505219 - w[IA6_yz] * w[Kn6_y]);
+    const quadruped_real Kf5_x  = BA5_xz * d5;
+    const quadruped_real Kf5_y  = BA5_yz * d5;
+    const quadruped_real Kf5_z  = BA5_zz * d5;
+    const quadruped_real Kn5_y  = IA5_yz * d5;
+    const quadruped_real u5     = tau[4] - (w[s8] * w[t753] - w[c8] * t754 - t759 + w[Kn6_y] * w[u6]);
+    const quadruped_real paf6_z = 12.453 * w[a1_z] + 0.04713 * w[U6_xz] + w[t582] - w[t636] + w[t695] - t755
+                                  + w[Kf6_z] * w[u6];
+    const quadruped_real pan6_x = t758 - (0.047 * t755 - (w[Kn7_z] * w[u7] + w[pn7_z])) + w[Kn6_x] * w[u6];
+    const quadruped_real BA4_xz = w[t578] - w[t631] + w[t688] - w[t745] - w[IA6_xz] * w[Kf6_z] - IA5_yz * Kf5_x;
+    const quadruped_real BA4_zz = w[t743] - (w[t576] - w[t629] + w[t686]) - w[IA6_xz] * w[Kf6_x] - IA5_yz * Kf5_y;
+    const quadruped_real BA5_zy = 0.047 * w[t731] - (0.047 * w[t564] - 0.047 * w[t617] + 0.047 * w[t674])
+                                  - w[IA6_xz] * w[Kf6_y];
+    const quadruped_real BA4_yz = IA5_yz * Kf5_z - BA5_zy;
 
     /* body 4, trunk: articulated body */
-    const double t789 = 1.0 / (t763 - 0.036027659999999996 + w[193] * w[17] + t773 * t782);
-    const double t790 = t785 * t789;
-    const double t791 = t788 * t789;
-    const double t792 = t786 * t789;
-    const double t793 = t758 - (w[127] - w[86] * w[87] + 0.047 * t755) + w[17] * w[23] - t782 * t783;
-    const double t794 = tau[3] - t793;
-    const double t795 = t757 - (w[8] * w[88] + w[7] * w[89]) + w[14] * w[23] - t781 * t783;
-    const double t796 = 12.453 - (w[242] + w[170] + w[25] + w[108]) - w[192] * w[16] - t777 * t779;
-    const double t797 = w[241] - w[169] + w[10] - w[107] + w[192] * w[14] - t776 * t779 - t788 * t790;
-    const double t798 = w[243] + w[183] + w[28] + w[113] + t762 * w[12] + t776 * t780 - t786 * t791;
-    const double t799 = 12.453 - (w[189] + w[159] + w[258] + w[95]) - w[187] * w[12] - t774 * t780;
+    const quadruped_real d4     = 1.0 / (0.036027659999999996 - t763 - w[IA6_xz] * w[Kn6_x] - IA5_yz * Kn5_y);
+    const quadruped_real Kf4_x  = BA4_xz * d4;
+    const quadruped_real Kf4_y  = BA4_yz * d4;
+    const quadruped_real Kf4_z  = BA4_zz * d4;
+    const quadruped_real u4     = tau[3] - (Kn5_y * u5 + pan6_x);
+    const quadruped_real paf5_z = t757 - (w[s8] * w[paf7_x] + w[c8] * w[paf7_y]) + w[Kf6_y] * w[u6] + Kf5_z * u5;
+    const quadruped_real MA4_xx = 12.453 - (w[t565] + w[t618] + w[t675] + w[t732]) - w[BA6_zz] * w[Kf6_z]
+                                  - BA5_xz * Kf5_x;
+    const quadruped_real MA4_xy = BA5_zz * Kf5_x - (w[t564] + w[t617] + w[t674] + w[t731] - w[BA6_zz] * w[Kf6_y]);
+    const quadruped_real MA3_xz = BA4_yz * Kf4_x - MA4_xy;
+    const quadruped_real MA3_yz = BA4_zz * Kf4_y - (w[t566] + w[t619] + w[t676] + w[t733] + BA6_yz * w[Kf6_x]
+                                  + BA5_zz * Kf5_y);
+    const quadruped_real MA4_zz = 12.453 - (w[t549] + w[t602] + w[t659] + w[t716]) - w[BA6_xz] * w[Kf6_x]
+                                  - BA5_yz * Kf5_y;
 
     /* body 3, trunk: articulated body */
-    const double d3   = 1.0 / (t772 - t762 * w[14] - t776 * t781 + t788 * t791);
-    const double t801 = t797 * d3;
-    const double t802 = t798 * d3;
-    const double t803 = tau[1] - (t791 * t794 + t795);
-    const double t804 = w[244] + w[184] + w[30] + w[115] + w[192] * w[12] - t774 * t779 - t786 * t790;
-    const double t805 = t798 * t801 + t804;
+    const quadruped_real d3     = 1.0 / (MA6_yy - BA6_yz * w[Kf6_y] - BA5_zz * Kf5_z - BA4_yz * Kf4_y);
+    const quadruped_real Kf3_x  = MA3_xz * d3;
+    const quadruped_real Kf3_y  = MA3_yz * d3;
+    const quadruped_real u3     = tau[1] - (paf5_z - Kf4_y * u4);
+    const quadruped_real MA3_xy = w[t567] + w[t620] + w[t677] + w[t734] - w[BA6_zz] * w[Kf6_x] - BA5_yz * Kf5_x
+                                  - BA4_zz * Kf4_x;
+    const quadruped_real MA2_yz = MA3_xy - MA3_yz * Kf3_x;
 
     /* body 2, trunk: articulated body */
-    const double d2   = 1.0 / (t786 * t792 + t799 - t798 * t802);
-    const double t807 = t805 * d2;
-    const double t808 = t756 + w[90] + w[12] * w[23] - t780 * t783 + t792 * t794 - t802 * t803;
-    const double t809 = tau[0] - t808;
+    const quadruped_real d2     = 1.0 / (MA4_zz - BA4_zz * Kf4_z - MA3_yz * Kf3_y);
+    const quadruped_real Kf2_y  = MA2_yz * d2;
+    const quadruped_real paf3_y = t756 + w[paf7_z] + w[Kf6_x] * w[u6] + Kf5_y * u5 + Kf4_z * u4 + Kf3_y * u3;
+    const quadruped_real u2     = tau[0] - paf3_y;
 
     /* body 1, trunk: articulated body */
-    const double d1   = 1.0 / (t785 * t790 + t796 - t797 * t801 - t805 * t807);
-    const double t811 = tau[2] - (t784 - t779 * t783 - t790 * t794 + t801 * t803 + t807 * t809);
-    w[27]             = d1 * t811;
-    qdd[2]            = w[27];
+    const quadruped_real d1 = 1.0 / (MA4_xx - BA4_xz * Kf4_x - MA3_xz * Kf3_x - MA2_yz * Kf2_y);
+    const quadruped_real u1 = tau[2] - (Kf5_x * u5 + paf6_z + Kf4_x * u4 + Kf3_x * u3 + Kf2_y * u2);
+    w[r1]                   = d1 * u1;
+    qdd[2]                  = w[r1];
 
     /* body 2, trunk: acceleration */
-    w[29]  = d2 * t809 - t807 * w[27];
-    qdd[0] = w[29];
+    w[qdd2] = d2 * u2 - Kf2_y * w[r1];
+    qdd[0]  = w[qdd2];
 
     /* body 3, trunk: acceleration */
-    w[53]  = d3 * t803 - (t801 * w[27] - t802 * w[29]);
-    qdd[1] = w[53];
+    w[qdd3] = d3 * u3 - (Kf3_x * w[r1] + Kf3_y * w[qdd2]);
+    qdd[1]  = w[qdd3];
 
     /* body 4, trunk: acceleration */
-    w[59]  = t790 * w[27] - t791 * w[53] - t792 * w[29] - t789 * t794;
-    qdd[3] = w[59];
+    w[qdd4] = Kf4_y * w[qdd3] - Kf4_x * w[r1] - Kf4_z * w[qdd2] + d4 * u4;
+    qdd[3]  = w[qdd4];
 
     /* body 5, trunk: acceleration */
-    w[65]  = d5 * t783 + t782 * w[59] + (t779 * w[27] + t780 * w[29] + t781 * w[53]);
-    qdd[4] = w[65];
+    w[qdd5] = d5 * u5 - Kn5_y * w[qdd4] - (Kf5_x * w[r1] + Kf5_y * w[qdd2] + Kf5_z * w[qdd3]);
+    qdd[4]  = w[qdd5];
 
-    return (regular(w[11]) && regular(d5) && regular(-t789) && regular(d3) && regular(d2) && regular(d1)) ? 0 : 1;
+    return (regular(w[d6]) && regular(d5) && regular(d4) && regular(d3) && regular(d2) && regular(d1)) ? 0 : 1;
 }
 
 static QUADRUPED_NOINLINE void part11(quadruped_real w[261], quadruped_real qdd[18])
 {
+    /* places in w of values from earlier parts */
+    enum { c8 = 7, s8 = 8, c11 = 21, s11 = 22, c14 = 35, s14 = 36, c17 = 49, s17 = 50, c9 = 63, s9 = 64,
+           c12 = 83, s12 = 84, c15 = 103, s15 = 104, c18 = 123, s18 = 124, ctheta10 = 37, stheta10 = 38,
+           ctheta13 = 138, stheta13 = 139, ctheta16 = 149, stheta16 = 150, ctheta19 = 160, stheta19 = 161,
+           u18 = 75, u15 = 125, u12 = 199, u9 = 147, d17 = 177, Kf17_x = 178, Kf17_y = 179, neg_Kn17_x = 180,
+           Kn17_y = 181, Kn17_z = 182, u17 = 202, d14 = 19, Kf14_x = 33, Kf14_y = 51, Kn14_x = 52, Kn14_y = 54,
+           Kn14_z = 60, u14 = 68, d11 = 131, Kf11_x = 132, Kf11_y = 134, neg_Kn11_x = 136, Kn11_y = 137,
+           Kn11_z = 171, u11 = 172, d8 = 24, Kf8_x = 26, Kf8_y = 32, Kn8_x = 40, Kn8_y = 46, Kn8_z = 47, u8 = 61,
+           d16 = 128, Kf16_x = 129, neg_Kf16_y = 130, Kf16_z = 133, Kn16_x = 135, Kn16_z = 140, u16 = 141,
+           d13 = 79, Kf13_x = 80, neg_Kf13_y = 148, Kf13_z = 151, Kn13_x = 152, Kn13_z = 153, u13 = 154,
+           d10 = 221, Kf10_x = 222, neg_Kf10_y = 223, Kf10_z = 245, Kn10_x = 246, Kn10_z = 247, u10 = 248,
+           d7 = 73, Kf7_x = 78, neg_Kf7_y = 81, Kf7_z = 82, Kn7_x = 85, Kn7_z = 86, u7 = 87, d6 = 11, Kf6_x = 12,
+           Kf6_y = 14, Kf6_z = 16, Kn6_x = 17, Kn6_y = 20, u6 = 23, r1 = 27, qdd2 = 29, qdd3 = 53, qdd4 = 59,
+           qdd5 = 65 };
+
     /* body 6, trunk: acceleration */
-    const double t817 = w[11] * w[23] - (w[17] * w[59] + w[20] * w[65]);
-    const double t818 = t817 - (w[12] * w[29] + w[14] * w[53] - w[16] * w[27]);
-    qdd[5]            = t818;
+    const quadruped_real t818 = w[d6] * w[u6] - (w[Kn6_x] * w[qdd4] + w[Kn6_y] * w[qdd5]);
+    const quadruped_real qdd6 = t818 - (w[Kf6_x] * w[qdd2] + w[Kf6_y] * w[qdd3] + w[Kf6_z] * w[r1]);
+    qdd[5]                    = qdd6;
 
     /* body 7, fl_hip: acceleration */
-    const double t819 = 0.047 * t818;
-    const double t820 = 0.047 * w[59];
-    const double t821 = w[29] - t819;
-    const double t822 = w[27] + t820;
-    const double t823 = w[8] * w[65] - w[7] * t818;
-    const double t824 = w[8] * t818 + w[7] * w[65];
-    const double t825 = w[8] * w[53] - w[7] * t822 + 0.1805 * t824;
-    const double t826 = w[78] * t825 + w[81] * (w[8] * t822 + w[7] * w[53] - 0.1805 * t823);
-    const double t827 = w[73] * w[87] - (w[85] * t823 + w[86] * w[59]) + (w[82] * t821 + t826);
-    qdd[6]            = t827;
-    const double t828 = w[59] + t827;
+    const quadruped_real t820       = 0.047 * qdd6;
+    const quadruped_real t821       = 0.047 * w[qdd4];
+    const quadruped_real da7_z      = w[qdd2] - t820;
+    const quadruped_real t823       = w[r1] + t821;
+    const quadruped_real dwd7_x     = w[c8] * qdd6 - w[s8] * w[qdd5];
+    const quadruped_real neg_dwd7_y = w[s8] * qdd6 + w[c8] * w[qdd5];
+    const quadruped_real neg_da7_x  = w[s8] * w[qdd3] - w[c8] * t823 + 0.1805 * neg_dwd7_y;
+    const quadruped_real t827       = w[Kf7_x] * neg_da7_x - w[neg_Kf7_y] * (w[s8] * t823 + w[c8] * w[qdd3]
+                                      + 0.1805 * dwd7_x);
+    const quadruped_real qdd7       = w[d7] * w[u7] - (w[Kn7_x] * dwd7_x + w[Kn7_z] * w[qdd4])
+                                      + (t827 - w[Kf7_z] * da7_z);
+    qdd[6]                          = qdd7;
+    const quadruped_real dwd7_z     = w[qdd4] + qdd7;
 
     /* body 10, fr_hip: acceleration */
-    const double t829 = w[29] + t819;
-    const double t830 = w[27] - t820;
-    const double t831 = w[22] * w[65] - w[21] * t818;
-    const double t832 = w[22] * t818 + w[21] * w[65];
-    const double t833 = w[22] * w[53] - w[21] * t830 + 0.1805 * t832;
-    const double t834 = w[222] * t833 - w[223] * (w[22] * t830 + w[21] * w[53] - 0.1805 * t831);
-    const double t835 = w[221] * w[248] - (w[246] * t831 + w[247] * w[59]) - (w[245] * t829 + t834);
-    qdd[9]            = t835;
-    const double t836 = w[59] + t835;
+    const quadruped_real da10_z      = w[qdd2] + t820;
+    const quadruped_real t831        = w[r1] - t821;
+    const quadruped_real dwd10_x     = w[c11] * qdd6 - w[s11] * w[qdd5];
+    const quadruped_real neg_dwd10_y = w[s11] * qdd6 + w[c11] * w[qdd5];
+    const quadruped_real neg_da10_x  = w[s11] * w[qdd3] - w[c11] * t831 + 0.1805 * neg_dwd10_y;
+    const quadruped_real t835        = w[neg_Kf10_y] * (w[s11] * t831 + w[c11] * w[qdd3] + 0.1805 * dwd10_x)
+                                       - w[Kf10_x] * neg_da10_x;
+    const quadruped_real qdd10       = w[d10] * w[u10] - (w[Kn10_x] * dwd10_x + w[Kn10_z] * w[qdd4])
+                                       - (w[Kf10_z] * da10_z + t835);
+    qdd[9]                           = qdd10;
+    const quadruped_real dwd10_z     = w[qdd4] + qdd10;
 
     /* body 13, rl_hip: acceleration */
-    const double t837 = w[36] * w[65] - w[35] * t818;
-    const double t838 = w[36] * t818 + w[35] * w[65];
-    const double t839 = w[36] * w[53] - w[35] * t822 - 0.1805 * t838;
-    const double t840 = w[80] * t839 + w[148] * (w[36] * t822 + w[35] * w[53] + 0.1805 * t837);
-    const double t841 = w[79] * w[154] - (w[152] * t837 + w[153] * w[59]) + (w[151] * t821 + t840);
-    qdd[12]           = t841;
-    const double t842 = w[59] + t841;
+    const quadruped_real dwd13_x     = w[c14] * qdd6 - w[s14] * w[qdd5];
+    const quadruped_real neg_dwd13_y = w[s14] * qdd6 + w[c14] * w[qdd5];
+    const quadruped_real da13_x      = 0.1805 * neg_dwd13_y - (w[s14] * w[qdd3] - w[c14] * t823);
+    const quadruped_real t841        = w[Kf13_x] * da13_x + w[neg_Kf13_y] * (w[s14] * t823 + w[c14] * w[qdd3]
+                                       - 0.1805 * dwd13_x);
+    const quadruped_real qdd13       = w[d13] * w[u13] - (w[Kn13_x] * dwd13_x + w[Kn13_z] * w[qdd4])
+                                       - (w[Kf13_z] * da7_z + t841);
+    qdd[12]                          = qdd13;
+    const quadruped_real dwd13_z     = w[qdd4] + qdd13;
 
     /* body 16, rr_hip: acceleration */
-    const double t843 = w[50] * w[65] - w[49] * t818;
-    const double t844 = w[50] * t818 + w[49] * w[65];
-    const double t845 = w[50] * w[53] - w[49] * t830 - 0.1805 * t844;
-    const double t846 = w[129] * t845 - w[130] * (w[50] * t830 + w[49] * w[53] + 0.1805 * t843);
-    const double t847 = w[128] * w[141] - (w[135] * t843 + w[140] * w[59]) - (w[133] * t829 + t846);
-    qdd[15]           = t847;
-    const double t848 = w[59] + t847;
+    const quadruped_real dwd16_x     = w[c17] * qdd6 - w[s17] * w[qdd5];
+    const quadruped_real neg_dwd16_y = w[s17] * qdd6 + w[c17] * w[qdd5];
+    const quadruped_real da16_x      = 0.1805 * neg_dwd16_y - (w[s17] * w[qdd3] - w[c17] * t831);
+    const quadruped_real t847        = w[Kf16_x] * da16_x + w[neg_Kf16_y] * (w[s17] * t831 + w[c17] * w[qdd3]
+                                       - 0.1805 * dwd16_x);
+    const quadruped_real qdd16       = w[d16] * w[u16] - (w[Kn16_x] * dwd16_x + w[Kn16_z] * w[qdd4])
+                                       - (w[Kf16_z] * da10_z + t847);
+    qdd[15]                          = qdd16;
+    const quadruped_real dwd16_z     = w[qdd4] + qdd16;
 
     /* body 8, fl_thigh: acceleration */
-    const double t849 = w[63] * t825 - w[64] * t821;
-    const double t850 = w[63] * t821 + w[64] * t825;
-    const double t851 = w[63] * t823 - w[64] * t828;
-    const double t852 = w[63] * t828 + w[64] * t823;
-    const double t853 = w[40] * t851 - w[46] * t852 - w[47] * t824 + w[24] * w[61];
-    const double t854 = w[26] * t849 + w[32] * t850 + t853;
-    qdd[7]            = t854;
-    const double t855 = t824 + t854;
+    const quadruped_real da8_x  = w[s9] * da7_z - w[c9] * neg_da7_x;
+    const quadruped_real da8_y  = w[c9] * da7_z + w[s9] * neg_da7_x;
+    const quadruped_real dwd8_x = w[c9] * dwd7_x + w[s9] * dwd7_z;
+    const quadruped_real dwd8_y = w[c9] * dwd7_z - w[s9] * dwd7_x;
+    const quadruped_real t854   = w[d8] * w[u8] - (w[Kn8_x] * dwd8_x + w[Kn8_y] * dwd8_y + w[Kn8_z] * neg_dwd7_y);
+    const quadruped_real qdd8   = t854 - (w[Kf8_x] * da8_x + w[Kf8_y] * da8_y);
+    qdd[7]                      = qdd8;
+    const quadruped_real dwd8_z = neg_dwd7_y + qdd8;
 
     /* body 11, fr_thigh: acceleration */
-    const double t856 = w[83] * t833 - w[84] * t829;
-    const double t857 = w[83] * t829 + w[84] * t833;
-    const double t858 = w[83] * t831 - w[84] * t836;
-    const double t859 = w[83] * t836 + w[84] * t831;
-    const double t860 = w[131] * w[172] - (w[136] * t858 - w[137] * t859 + w[171] * t832);
-    const double t861 = w[132] * t856 + w[134] * t857 + t860;
-    qdd[10]           = t861;
-    const double t862 = t832 + t861;
+    const quadruped_real da11_x  = w[s12] * da10_z - w[c12] * neg_da10_x;
+    const quadruped_real da11_y  = w[c12] * da10_z + w[s12] * neg_da10_x;
+    const quadruped_real dwd11_x = w[c12] * dwd10_x + w[s12] * dwd10_z;
+    const quadruped_real dwd11_y = w[c12] * dwd10_z - w[s12] * dwd10_x;
+    const quadruped_real t861    = w[d11] * w[u11] - (w[Kn11_y] * dwd11_y - w[neg_Kn11_x] * dwd11_x
+                                   + w[Kn11_z] * neg_dwd10_y);
+    const quadruped_real qdd11   = t861 - (w[Kf11_x] * da11_x + w[Kf11_y] * da11_y);
+    qdd[10]                      = qdd11;
+    const quadruped_real dwd11_z = neg_dwd10_y + qdd11;
 
     /* body 14, rl_thigh: acceleration */
-    const double t863 = w[103] * t839 - w[104] * t821;
-    const double t864 = w[103] * t821 + w[104] * t839;
-    const double t865 = w[103] * t837 - w[104] * t842;
-    const double t866 = w[103] * t842 + w[104] * t837;
-    const double t867 = w[52] * t865 - w[54] * t866 - w[60] * t838 + w[19] * w[68];
-    const double t868 = w[33] * t863 + w[51] * t864 + t867;
-    qdd[13]           = t868;
-    const double t869 = t838 + t868;
+    const quadruped_real da14_x  = w[c15] * da13_x + w[s15] * da7_z;
+    const quadruped_real da14_y  = w[c15] * da7_z - w[s15] * da13_x;
+    const quadruped_real dwd14_x = w[c15] * dwd13_x + w[s15] * dwd13_z;
+    const quadruped_real dwd14_y = w[c15] * dwd13_z - w[s15] * dwd13_x;
+    const quadruped_real t868    = w[d14] * w[u14] - (w[Kn14_x] * dwd14_x + w[Kn14_y] * dwd14_y
+                                   + w[Kn14_z] * neg_dwd13_y);
+    const quadruped_real qdd14   = t868 - (w[Kf14_x] * da14_x + w[Kf14_y] * da14_y);
+    qdd[13]                      = qdd14;
+    const quadruped_real dwd14_z = neg_dwd13_y + qdd14;
 
     /* body 17, rr_thigh: acceleration */
-    const double t870 = w[123] * t845 - w[124] * t829;
-    const double t871 = w[123] * t829 + w[124] * t845;
-    const double t872 = w[123] * t843 - w[124] * t848;
-    const double t873 = w[123] * t848 + w[124] * t843;
-    const double t874 = w[177] * w[202] - (w[180] * t872 - w[181] * t873 + w[182] * t844);
-    const double t875 = w[178] * t870 + w[179] * t871 + t874;
-    qdd[16]           = t875;
-    const double t876 = t844 + t875;
+    const quadruped_real da17_x  = w[c18] * da16_x + w[s18] * da10_z;
+    const quadruped_real da17_y  = w[c18] * da10_z - w[s18] * da16_x;
+    const quadruped_real dwd17_x = w[c18] * dwd16_x + w[s18] * dwd16_z;
+    const quadruped_real dwd17_y = w[c18] * dwd16_z - w[s18] * dwd16_x;
+    const quadruped_real t875    = w[d17] * w[u17] - (w[Kn17_y] * dwd17_y - w[neg_Kn17_x] * dwd17_x
+                                   + w[Kn17_z] * neg_dwd16_y);
+    const quadruped_real qdd17   = t875 - (w[Kf17_x] * da17_x + w[Kf17_y] * da17_y);
+    qdd[16]                      = qdd17;
+    const quadruped_real dwd17_z = neg_dwd16_y + qdd17;
 
     /* body 9, fl_calf: acceleration */
-    const double t877 = 0.5120965901013275 * (w[37] * t851 - w[38] * t852) + t855;
-    const double t878 = 6.110937829371456 * (w[37] * (t850 - 0.2 * t855) + w[38] * t849);
-    qdd[8]            = 205.2119737082419 * w[147] - t877 - t878;
+    const quadruped_real t878 = dwd8_z - 0.5120965901013275 * (w[ctheta10] * dwd8_x + w[stheta10] * dwd8_y);
+    const quadruped_real t879 = 6.110937829371456 * (w[ctheta10] * (da8_y - 0.2 * dwd8_z) - w[stheta10] * da8_x);
+    qdd[8]                    = 205.2119737082419 * w[u9] - t878 - t879;
 
     /* body 12, fr_calf: acceleration */
-    const double t879 = t862 - 0.5120965901013275 * (w[138] * t858 - w[139] * t859);
-    const double t880 = 6.110937829371456 * (w[138] * (t857 - 0.2 * t862) + w[139] * t856);
-    qdd[11]           = 205.2119737082419 * w[199] - t879 - t880;
+    const quadruped_real t880 = 0.5120965901013275 * (w[ctheta13] * dwd11_x + w[stheta13] * dwd11_y) + dwd11_z;
+    const quadruped_real t881 = 6.110937829371456 * (w[ctheta13] * (da11_y - 0.2 * dwd11_z)
+                                - w[stheta13] * da11_x);
+    qdd[11]                   = 205.2119737082419 * w[u12] - t880 - t881;
 
     /* body 15, rl_calf: acceleration */
-    const double t881 = 0.5120965901013275 * (w[149] * t865 - w[150] * t866) + t869;
-    const double t882 = 6.110937829371456 * (w[149] * (t864 - 0.2 * t869) + w[150] * t863);
-    qdd[14]           = 205.2119737082419 * w[125] - t881 - t882;
+    const quadruped_real t882 = dwd14_z - 0.5120965901013275 * (w[ctheta16] * dwd14_x + w[stheta16] * dwd14_y);
+    const quadruped_real t883 = 6.110937829371456 * (w[ctheta16] * (da14_y - 0.2 * dwd14_z)
+                                - w[stheta16] * da14_x);
+    qdd[14]                   = 205.2119737082419 * w[u15] - t882 - t883;
 
     /* body 18, rr_calf: acceleration */
-    const double t883 = t876 - 0.5120965901013275 * (w[160] * t872 - w[161] * t873);
-    const double t884 = 6.110937829371456 * (w[160] * (t871 - 0.2 * t876) + w[161] * t870);
-    qdd[17]           = 205.2119737082419 * w[75] - t883 - t884;
+    const quadruped_real t884 = 0.5120965901013275 * (w[ctheta19] * dwd17_x + w[stheta19] * dwd17_y) + dwd17_z;
+    const quadruped_real t885 = 6.110937829371456 * (w[ctheta19] * (da17_y - 0.2 * dwd17_z)
+                                - w[stheta19] * da17_x);
+    qdd[17]                   = 205.2119737082419 * w[u18] - t884 - t885;
 }
 
 int quadruped_forward_dynamics(const quadruped_real q[19], const quadruped_real qd[18],

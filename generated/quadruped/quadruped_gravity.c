@@ -17,154 +17,154 @@
 void quadruped_gravity(const quadruped_real q[19], quadruped_real tau_g[18])
 {
     /* body 1, trunk: motion */
-    const double q4_4 = q[3] + q[3];
-    const double q5_5 = q[4] + q[4];
-    const double a1_x = 9.81 * (q[5] * q4_4 - q[6] * q5_5);
-    const double a1_y = 9.81 * (q[5] * q5_5 + q[6] * q4_4);
-    const double a1_z = 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
+    const quadruped_real q4_4 = q[3] + q[3];
+    const quadruped_real q5_5 = q[4] + q[4];
+    const quadruped_real a1_x = 9.81 * (q[5] * q4_4 - q[6] * q5_5);
+    const quadruped_real a1_y = 9.81 * (q[5] * q5_5 + q[6] * q4_4);
+    const quadruped_real a1_z = 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
 
     /* body 7, fl_hip: motion */
-    const double c8   = cos(q[7]);
-    const double s8   = sin(q[7]);
-    const double a7_x = a1_z * c8 - a1_y * s8;
-    const double t9   = a1_z * s8 + a1_y * c8;
+    const quadruped_real c8   = cos(q[7]);
+    const quadruped_real s8   = sin(q[7]);
+    const quadruped_real a7_x = a1_z * c8 - a1_y * s8;
+    const quadruped_real a8_z = a1_z * s8 + a1_y * c8;
 
     /* body 10, fr_hip: motion */
-    const double c11   = cos(q[10]);
-    const double s11   = sin(q[10]);
-    const double a10_x = a1_z * c11 - a1_y * s11;
-    const double t13   = a1_z * s11 + a1_y * c11;
+    const quadruped_real c11   = cos(q[10]);
+    const quadruped_real s11   = sin(q[10]);
+    const quadruped_real a10_x = a1_z * c11 - a1_y * s11;
+    const quadruped_real a11_z = a1_z * s11 + a1_y * c11;
 
     /* body 13, rl_hip: motion */
-    const double c14   = cos(q[13]);
-    const double s14   = sin(q[13]);
-    const double a13_x = a1_z * c14 - a1_y * s14;
-    const double t17   = a1_z * s14 + a1_y * c14;
+    const quadruped_real c14   = cos(q[13]);
+    const quadruped_real s14   = sin(q[13]);
+    const quadruped_real a13_x = a1_z * c14 - a1_y * s14;
+    const quadruped_real a14_z = a1_z * s14 + a1_y * c14;
 
     /* body 16, rr_hip: motion */
-    const double c17   = cos(q[16]);
-    const double s17   = sin(q[16]);
-    const double a16_x = a1_z * c17 - a1_y * s17;
-    const double t21   = a1_z * s17 + a1_y * c17;
+    const quadruped_real c17   = cos(q[16]);
+    const quadruped_real s17   = sin(q[16]);
+    const quadruped_real a16_x = a1_z * c17 - a1_y * s17;
+    const quadruped_real a17_z = a1_z * s17 + a1_y * c17;
 
     /* body 8, fl_thigh: motion */
-    const double c9   = cos(q[8]);
-    const double s9   = sin(q[8]);
-    const double a8_x = a7_x * c9 + a1_x * s9;
-    const double a8_y = a1_x * c9 - a7_x * s9;
+    const quadruped_real c9   = cos(q[8]);
+    const quadruped_real s9   = sin(q[8]);
+    const quadruped_real a8_x = a7_x * c9 + a1_x * s9;
+    const quadruped_real a8_y = a1_x * c9 - a7_x * s9;
 
     /* body 11, fr_thigh: motion */
-    const double c12   = cos(q[11]);
-    const double s12   = sin(q[11]);
-    const double a11_x = a10_x * c12 + a1_x * s12;
-    const double a11_y = a1_x * c12 - a10_x * s12;
+    const quadruped_real c12   = cos(q[11]);
+    const quadruped_real s12   = sin(q[11]);
+    const quadruped_real a11_x = a10_x * c12 + a1_x * s12;
+    const quadruped_real a11_y = a1_x * c12 - a10_x * s12;
 
     /* body 14, rl_thigh: motion */
-    const double c15   = cos(q[14]);
-    const double s15   = sin(q[14]);
-    const double a14_x = a13_x * c15 + a1_x * s15;
-    const double a14_y = a1_x * c15 - a13_x * s15;
+    const quadruped_real c15   = cos(q[14]);
+    const quadruped_real s15   = sin(q[14]);
+    const quadruped_real a14_x = a13_x * c15 + a1_x * s15;
+    const quadruped_real a14_y = a1_x * c15 - a13_x * s15;
 
     /* body 17, rr_thigh: motion */
-    const double c18   = cos(q[17]);
-    const double s18   = sin(q[17]);
-    const double a17_x = a16_x * c18 + a1_x * s18;
-    const double a17_y = a1_x * c18 - a16_x * s18;
+    const quadruped_real c18   = cos(q[17]);
+    const quadruped_real s18   = sin(q[17]);
+    const quadruped_real a17_x = a16_x * c18 + a1_x * s18;
+    const quadruped_real a17_y = a1_x * c18 - a16_x * s18;
 
     /* body 9, fl_calf: motion */
-    const double t38 = q[9] + 3.10813964539713;
-    const double t39 = cos(t38);
-    const double t40 = sin(t38);
+    const quadruped_real theta10  = q[9] + 3.10813964539713;
+    const quadruped_real ctheta10 = cos(theta10);
+    const quadruped_real stheta10 = sin(theta10);
 
     /* body 12, fr_calf: motion */
-    const double t41 = q[12] + 3.10813964539713;
-    const double t42 = cos(t41);
-    const double t43 = sin(t41);
+    const quadruped_real theta13  = q[12] + 3.10813964539713;
+    const quadruped_real ctheta13 = cos(theta13);
+    const quadruped_real stheta13 = sin(theta13);
 
     /* body 15, rl_calf: motion */
-    const double t44 = q[15] + 3.10813964539713;
-    const double t45 = cos(t44);
-    const double t46 = sin(t44);
+    const quadruped_real theta16  = q[15] + 3.10813964539713;
+    const quadruped_real ctheta16 = cos(theta16);
+    const quadruped_real stheta16 = sin(theta16);
 
     /* body 18, rr_calf: motion */
-    const double t47 = q[18] + 3.10813964539713;
-    const double t48 = cos(t47);
-    const double t49 = sin(t47);
+    const quadruped_real theta19  = q[18] + 3.10813964539713;
+    const quadruped_real ctheta19 = cos(theta19);
+    const quadruped_real stheta19 = sin(theta19);
 
     /* body 18, rr_calf: forces */
-    const double t50   = 0.0297786611519054 * t21;
-    const double n18_z = 0.0297786611519054 * (a17_y * t48 - a17_x * t49);
-    tau_g[17]          = n18_z;
+    const quadruped_real neg_n18_y = 0.0297786611519054 * a17_z;
+    const quadruped_real n18_z     = 0.0297786611519054 * (a17_y * ctheta19 - a17_x * stheta19);
+    tau_g[17]                      = n18_z;
 
     /* body 15, rl_calf: forces */
-    const double t52   = 0.0297786611519054 * t17;
-    const double n15_z = 0.0297786611519054 * (a14_y * t45 - a14_x * t46);
-    tau_g[14]          = n15_z;
+    const quadruped_real neg_n15_y = 0.0297786611519054 * a14_z;
+    const quadruped_real n15_z     = 0.0297786611519054 * (a14_y * ctheta16 - a14_x * stheta16);
+    tau_g[14]                      = n15_z;
 
     /* body 12, fr_calf: forces */
-    const double t54   = 0.0297786611519054 * t13;
-    const double n12_z = 0.0297786611519054 * (a11_y * t42 - a11_x * t43);
-    tau_g[11]          = n12_z;
+    const quadruped_real neg_n12_y = 0.0297786611519054 * a11_z;
+    const quadruped_real n12_z     = 0.0297786611519054 * (a11_y * ctheta13 - a11_x * stheta13);
+    tau_g[11]                      = n12_z;
 
     /* body 9, fl_calf: forces */
-    const double t56  = 0.0297786611519054 * t9;
-    const double n9_z = 0.0297786611519054 * (a8_y * t39 - a8_x * t40);
-    tau_g[8]          = n9_z;
+    const quadruped_real neg_n9_y = 0.0297786611519054 * a8_z;
+    const quadruped_real n9_z     = 0.0297786611519054 * (a8_y * ctheta10 - a8_x * stheta10);
+    tau_g[8]                      = n9_z;
 
     /* body 17, rr_thigh: forces */
-    const double n17_x = t49 * t50 - 0.003039 * t21;
-    const double n17_y = 0.072551 * t21 - t48 * t50;
-    const double n17_z = n18_z - (0.072551 * a17_y - 0.003039 * a17_x);
-    tau_g[16]          = n17_z;
+    const quadruped_real n17_x = stheta19 * neg_n18_y - 0.003039 * a17_z;
+    const quadruped_real n17_y = 0.072551 * a17_z - ctheta19 * neg_n18_y;
+    const quadruped_real n17_z = n18_z - (0.072551 * a17_y - 0.003039 * a17_x);
+    tau_g[16]                  = n17_z;
 
     /* body 14, rl_thigh: forces */
-    const double n14_x = t46 * t52 - 0.003039 * t17;
-    const double n14_y = 0.072551 * t17 - t45 * t52;
-    const double n14_z = n15_z - (0.072551 * a14_y - 0.003039 * a14_x);
-    tau_g[13]          = n14_z;
+    const quadruped_real n14_x = stheta16 * neg_n15_y - 0.003039 * a14_z;
+    const quadruped_real n14_y = 0.072551 * a14_z - ctheta16 * neg_n15_y;
+    const quadruped_real n14_z = n15_z - (0.072551 * a14_y - 0.003039 * a14_x);
+    tau_g[13]                  = n14_z;
 
     /* body 11, fr_thigh: forces */
-    const double n11_x = t43 * t54 - 0.003039 * t13;
-    const double n11_y = 0.072551 * t13 - t42 * t54;
-    const double n11_z = n12_z - (0.072551 * a11_y - 0.003039 * a11_x);
-    tau_g[10]          = n11_z;
+    const quadruped_real n11_x = stheta13 * neg_n12_y - 0.003039 * a11_z;
+    const quadruped_real n11_y = 0.072551 * a11_z - ctheta13 * neg_n12_y;
+    const quadruped_real n11_z = n12_z - (0.072551 * a11_y - 0.003039 * a11_x);
+    tau_g[10]                  = n11_z;
 
     /* body 8, fl_thigh: forces */
-    const double n8_x = t40 * t56 - 0.003039 * t9;
-    const double n8_y = 0.072551 * t9 - t39 * t56;
-    const double n8_z = n9_z - (0.072551 * a8_y - 0.003039 * a8_x);
-    tau_g[7]          = n8_z;
+    const quadruped_real n8_x = stheta10 * neg_n9_y - 0.003039 * a8_z;
+    const quadruped_real n8_y = 0.072551 * a8_z - ctheta10 * neg_n9_y;
+    const quadruped_real n8_z = n9_z - (0.072551 * a8_y - 0.003039 * a8_x);
+    tau_g[7]                  = n8_z;
 
     /* body 16, rr_hip: forces */
-    const double t70   = 0.0815422 * a1_x;
-    const double n16_x = c18 * n17_x - s18 * n17_y + t70;
-    const double n16_z = c18 * n17_y + s18 * n17_x - 0.0815422 * a16_x;
-    tau_g[15]          = n16_z;
+    const quadruped_real t70   = 0.0815422 * a1_x;
+    const quadruped_real n16_x = c18 * n17_x - s18 * n17_y + t70;
+    const quadruped_real n16_z = c18 * n17_y + s18 * n17_x - 0.0815422 * a16_x;
+    tau_g[15]                  = n16_z;
 
     /* body 13, rl_hip: forces */
-    const double n13_x = c15 * n14_x - s15 * n14_y - t70;
-    const double n13_z = c15 * n14_y + s15 * n14_x + 0.0815422 * a13_x;
-    tau_g[12]          = n13_z;
+    const quadruped_real n13_x = c15 * n14_x - s15 * n14_y - t70;
+    const quadruped_real n13_z = c15 * n14_y + s15 * n14_x + 0.0815422 * a13_x;
+    tau_g[12]                  = n13_z;
 
     /* body 10, fr_hip: forces */
-    const double n10_x = c12 * n11_x - s12 * n11_y + t70;
-    const double n10_z = c12 * n11_y + s12 * n11_x - 0.0815422 * a10_x;
-    tau_g[9]           = n10_z;
-    const double t77   = s17 * n16_x - c17 * n17_z + (s14 * n13_x - c14 * n14_z);
-    const double t78   = s17 * n17_z + c17 * n16_x + (s14 * n14_z + c14 * n13_x);
+    const quadruped_real n10_x = c12 * n11_x - s12 * n11_y + t70;
+    const quadruped_real n10_z = c12 * n11_y + s12 * n11_x - 0.0815422 * a10_x;
+    tau_g[9]                   = n10_z;
+    const quadruped_real t77   = s17 * n16_x - c17 * n17_z + (s14 * n13_x - c14 * n14_z);
+    const quadruped_real t78   = s17 * n17_z + c17 * n16_x + (s14 * n14_z + c14 * n13_x);
 
     /* body 7, fl_hip: forces */
-    const double n7_x = c9 * n8_x - s9 * n8_y - t70;
-    const double n7_z = c9 * n8_y + s9 * n8_x + 0.0815422 * a7_x;
-    tau_g[6]          = n7_z;
-    tau_g[3]          = n16_z + n13_z + n10_z + n7_z;
+    const quadruped_real n7_x = c9 * n8_x - s9 * n8_y - t70;
+    const quadruped_real n7_z = c9 * n8_y + s9 * n8_x + 0.0815422 * a7_x;
+    tau_g[6]                  = n7_z;
+    tau_g[3]                  = n16_z + n13_z + n10_z + n7_z;
 
     /* body 6, trunk: forces */
-    tau_g[0]         = 12.453 * a1_x;
-    tau_g[1]         = 12.453 * a1_y;
-    tau_g[2]         = 12.453 * a1_z;
-    const double t81 = s11 * n10_x - c11 * n11_z + t77 + (s8 * n7_x - c8 * n8_z);
-    tau_g[4]         = -(0.04713 * a1_z + t81);
-    const double t82 = s11 * n11_z + c11 * n10_x + t78 + (s8 * n8_z + c8 * n7_x);
-    tau_g[5]         = 0.04713 * a1_y + t82;
+    tau_g[0]                 = 12.453 * a1_x;
+    tau_g[1]                 = 12.453 * a1_y;
+    tau_g[2]                 = 12.453 * a1_z;
+    const quadruped_real t81 = s11 * n10_x - c11 * n11_z + t77 + (s8 * n7_x - c8 * n8_z);
+    tau_g[4]                 = -(0.04713 * a1_z + t81);
+    const quadruped_real t82 = s11 * n11_z + c11 * n10_x + t78 + (s8 * n8_z + c8 * n7_x);
+    tau_g[5]                 = 0.04713 * a1_y + t82;
 }

@@ -26,492 +26,599 @@
 static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
                                      const quadruped_real qdd[18], quadruped_real w[193])
 {
+    /* places in w of values for later parts */
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd6_qd6 = 3, qd4_qd5 = 4, qd4_qd6 = 5, qd5_qd6 = 6, c8 = 7, s8 = 8,
+           wd7_z = 9, w7_x = 10, neg_w7_y = 11, w7_z = 12, neg_wd7_x = 13, neg_wd7_y = 14, neg_w7_xy = 15,
+           w7_xz = 16, w7_xx = 17, neg_U7_zy = 18, a7_x = 19, a7_y = 20, a7_z = 21, t33 = 22, t34 = 23, t35 = 24,
+           c11 = 25, s11 = 26, wd10_z = 27, w10_x = 28, neg_w10_y = 29, w10_z = 30, neg_wd10_x = 31,
+           neg_wd10_y = 32, neg_w10_xy = 33, w10_xz = 34, w10_xx = 35, neg_U10_zy = 36, a10_x = 37, a10_y = 38,
+           a10_z = 39, c14 = 40, s14 = 41, wd13_z = 42, w13_x = 43, neg_w13_y = 44, w13_z = 45, neg_wd13_x = 46,
+           neg_wd13_y = 47, neg_w13_xy = 48, w13_xz = 49, w13_xx = 50, neg_U13_zy = 51, neg_a13_x = 52,
+           a14_z = 53, a13_z = 54, c17 = 55, s17 = 56, wd16_z = 57, w16_x = 58, neg_w16_y = 59, w16_z = 60,
+           neg_wd16_x = 61, neg_wd16_y = 62 };
+
     /* body 1, trunk: motion */
-    const double q4_4 = q[3] + q[3];
-    const double q5_5 = q[4] + q[4];
-    w[0]              = 9.81 * (q[5] * q4_4 - q[6] * q5_5) + qdd[0] + (qd[2] * qd[4] - qd[1] * qd[5]);
-    w[1]              = 9.81 * (q[5] * q5_5 + q[6] * q4_4) + qdd[1] + (qd[0] * qd[5] - qd[2] * qd[3]);
-    const double t5   = 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4)) + qdd[2];
-    w[2]              = qd[1] * qd[3] - qd[0] * qd[4] + t5;
+    const quadruped_real q4_4 = q[3] + q[3];
+    const quadruped_real q5_5 = q[4] + q[4];
+    w[a1_x]                   = 9.81 * (q[5] * q4_4 - q[6] * q5_5) + qdd[0] + (qd[2] * qd[4] - qd[1] * qd[5]);
+    w[a1_y]                   = 9.81 * (q[5] * q5_5 + q[6] * q4_4) + qdd[1] + (qd[0] * qd[5] - qd[2] * qd[3]);
+    const quadruped_real t5   = 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4)) + qdd[2];
+    w[a1_z]                   = qd[1] * qd[3] - qd[0] * qd[4] + t5;
 
     /* body 7, fl_hip: motion */
-    w[3]             = qd[5] * qd[5];
-    w[4]             = qd[3] * qd[4];
-    const double t9  = 0.047 * (w[4] - qdd[5]);
-    w[5]             = qd[3] * qd[5];
-    const double t11 = 0.047 * (qd[3] * qd[3] + w[3]);
-    w[6]             = qd[4] * qd[5];
-    const double t13 = 0.047 * (qdd[3] + w[6]);
-    const double t14 = w[0] + t9;
-    const double t15 = w[1] - t11;
-    const double t16 = w[2] + t13;
-    w[7]             = cos(q[7]);
-    w[8]             = sin(q[7]);
-    w[9]             = qdd[3] + qdd[6];
-    w[10]            = qd[5] * w[7] - qd[4] * w[8];
-    w[11]            = qd[5] * w[8] + qd[4] * w[7];
-    w[12]            = qd[3] + qd[6];
-    w[13]            = qdd[4] * w[8] - qdd[5] * w[7] + qd[6] * w[11];
-    w[14]            = qdd[5] * w[8] + qdd[4] * w[7] + qd[6] * w[10];
-    w[15]            = w[10] * w[11];
-    w[16]            = w[10] * w[12];
-    w[17]            = w[10] * w[10];
-    const double t28 = w[11] * w[12];
-    w[18]            = w[13] + t28;
-    w[19]            = 0.1805 * (w[16] - w[14]) - (t15 * w[8] - t16 * w[7]);
-    w[20]            = 0.1805 * (w[13] - t28) - (t16 * w[8] + t15 * w[7]);
-    w[21]            = t14 - 0.1805 * (w[11] * w[11] + w[17]);
+    w[qd6_qd6]                     = qd[5] * qd[5];
+    w[qd4_qd5]                     = qd[3] * qd[4];
+    const quadruped_real t9        = 0.047 * (qdd[5] - w[qd4_qd5]);
+    w[qd4_qd6]                     = qd[3] * qd[5];
+    const quadruped_real t11       = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
+    w[qd5_qd6]                     = qd[4] * qd[5];
+    const quadruped_real t13       = 0.047 * (qdd[3] + w[qd5_qd6]);
+    const quadruped_real t14       = w[a1_x] - t9;
+    const quadruped_real t15       = w[a1_y] - t11;
+    const quadruped_real t16       = w[a1_z] + t13;
+    w[c8]                          = cos(q[7]);
+    w[s8]                          = sin(q[7]);
+    w[wd7_z]                       = qdd[3] + qdd[6];
+    w[w7_x]                        = qd[5] * w[c8] - qd[4] * w[s8];
+    w[neg_w7_y]                    = qd[5] * w[s8] + qd[4] * w[c8];
+    w[w7_z]                        = qd[3] + qd[6];
+    w[neg_wd7_x]                   = qdd[4] * w[s8] - qdd[5] * w[c8] + qd[6] * w[neg_w7_y];
+    w[neg_wd7_y]                   = qdd[5] * w[s8] + qdd[4] * w[c8] + qd[6] * w[w7_x];
+    w[neg_w7_xy]                   = w[w7_x] * w[neg_w7_y];
+    w[w7_xz]                       = w[w7_x] * w[w7_z];
+    w[w7_xx]                       = w[w7_x] * w[w7_x];
+    const quadruped_real neg_w7_yz = w[neg_w7_y] * w[w7_z];
+    w[neg_U7_zy]                   = w[neg_wd7_x] + neg_w7_yz;
+    w[a7_x]                        = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t15 * w[s8] - t16 * w[c8]);
+    w[a7_y]                        = 0.1805 * (w[neg_wd7_x] - neg_w7_yz) - (t16 * w[s8] + t15 * w[c8]);
+    w[a7_z]                        = t14 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    w[22]            = w[0] - t9;
-    w[23]            = w[1] + t11;
-    w[24]            = w[2] - t13;
-    w[25]            = cos(q[10]);
-    w[26]            = sin(q[10]);
-    w[27]            = qdd[3] + qdd[9];
-    w[28]            = qd[5] * w[25] - qd[4] * w[26];
-    w[29]            = qd[5] * w[26] + qd[4] * w[25];
-    w[30]            = qd[3] + qd[9];
-    w[31]            = qdd[4] * w[26] - qdd[5] * w[25] + qd[9] * w[29];
-    w[32]            = qdd[5] * w[26] + qdd[4] * w[25] + qd[9] * w[28];
-    w[33]            = w[28] * w[29];
-    w[34]            = w[28] * w[30];
-    w[35]            = w[28] * w[28];
-    const double t47 = w[29] * w[30];
-    w[36]            = w[31] + t47;
-    w[37]            = 0.1805 * (w[34] - w[32]) - (w[23] * w[26] - w[24] * w[25]);
-    w[38]            = 0.1805 * (w[31] - t47) - (w[24] * w[26] + w[23] * w[25]);
-    w[39]            = w[22] - 0.1805 * (w[29] * w[29] + w[35]);
+    w[t33]                          = w[a1_x] + t9;
+    w[t34]                          = w[a1_y] + t11;
+    w[t35]                          = w[a1_z] - t13;
+    w[c11]                          = cos(q[10]);
+    w[s11]                          = sin(q[10]);
+    w[wd10_z]                       = qdd[3] + qdd[9];
+    w[w10_x]                        = qd[5] * w[c11] - qd[4] * w[s11];
+    w[neg_w10_y]                    = qd[5] * w[s11] + qd[4] * w[c11];
+    w[w10_z]                        = qd[3] + qd[9];
+    w[neg_wd10_x]                   = qdd[4] * w[s11] - qdd[5] * w[c11] + qd[9] * w[neg_w10_y];
+    w[neg_wd10_y]                   = qdd[5] * w[s11] + qdd[4] * w[c11] + qd[9] * w[w10_x];
+    w[neg_w10_xy]                   = w[w10_x] * w[neg_w10_y];
+    w[w10_xz]                       = w[w10_x] * w[w10_z];
+    w[w10_xx]                       = w[w10_x] * w[w10_x];
+    const quadruped_real neg_w10_yz = w[neg_w10_y] * w[w10_z];
+    w[neg_U10_zy]                   = w[neg_wd10_x] + neg_w10_yz;
+    w[a10_x]                        = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (w[t34] * w[s11] - w[t35] * w[c11]);
+    w[a10_y]                        = 0.1805 * (w[neg_wd10_x] - neg_w10_yz) - (w[t35] * w[s11] + w[t34] * w[c11]);
+    w[a10_z]                        = w[t33] - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
-    w[40]            = cos(q[13]);
-    w[41]            = sin(q[13]);
-    w[42]            = qdd[3] + qdd[12];
-    w[43]            = qd[5] * w[40] - qd[4] * w[41];
-    w[44]            = qd[5] * w[41] + qd[4] * w[40];
-    w[45]            = qd[3] + qd[12];
-    w[46]            = qdd[4] * w[41] - qdd[5] * w[40] + qd[12] * w[44];
-    w[47]            = qdd[5] * w[41] + qdd[4] * w[40] + qd[12] * w[43];
-    w[48]            = w[43] * w[44];
-    w[49]            = w[43] * w[45];
-    w[50]            = w[43] * w[43];
-    const double t63 = w[44] * w[45];
-    w[51]            = w[46] + t63;
-    w[52]            = t15 * w[41] - t16 * w[40] + 0.1805 * (w[49] - w[47]);
-    w[53]            = t16 * w[41] + t15 * w[40] + 0.1805 * (w[46] - t63);
-    w[54]            = 0.1805 * (w[44] * w[44] + w[50]) + t14;
+    w[c14]                          = cos(q[13]);
+    w[s14]                          = sin(q[13]);
+    w[wd13_z]                       = qdd[3] + qdd[12];
+    w[w13_x]                        = qd[5] * w[c14] - qd[4] * w[s14];
+    w[neg_w13_y]                    = qd[5] * w[s14] + qd[4] * w[c14];
+    w[w13_z]                        = qd[3] + qd[12];
+    w[neg_wd13_x]                   = qdd[4] * w[s14] - qdd[5] * w[c14] + qd[12] * w[neg_w13_y];
+    w[neg_wd13_y]                   = qdd[5] * w[s14] + qdd[4] * w[c14] + qd[12] * w[w13_x];
+    w[neg_w13_xy]                   = w[w13_x] * w[neg_w13_y];
+    w[w13_xz]                       = w[w13_x] * w[w13_z];
+    w[w13_xx]                       = w[w13_x] * w[w13_x];
+    const quadruped_real neg_w13_yz = w[neg_w13_y] * w[w13_z];
+    w[neg_U13_zy]                   = w[neg_wd13_x] + neg_w13_yz;
+    w[neg_a13_x]                    = t15 * w[s14] - t16 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
+    w[a14_z]                        = t16 * w[s14] + t15 * w[c14] + 0.1805 * (w[neg_wd13_x] - neg_w13_yz);
+    w[a13_z]                        = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t14;
 
     /* body 16, rr_hip: motion */
-    w[55] = cos(q[16]);
-    w[56] = sin(q[16]);
-    w[57] = qdd[3] + qdd[15];
-    w[58] = qd[5] * w[55] - qd[4] * w[56];
-    w[59] = qd[5] * w[56] + qd[4] * w[55];
-    w[60] = qd[3] + qd[15];
-    w[61] = qdd[4] * w[56] - qdd[5] * w[55] + qd[15] * w[59];
-    w[62] = qdd[5] * w[56] + qdd[4] * w[55] + qd[15] * w[58];
+    w[c17]        = cos(q[16]);
+    w[s17]        = sin(q[16]);
+    w[wd16_z]     = qdd[3] + qdd[15];
+    w[w16_x]      = qd[5] * w[c17] - qd[4] * w[s17];
+    w[neg_w16_y]  = qd[5] * w[s17] + qd[4] * w[c17];
+    w[w16_z]      = qd[3] + qd[15];
+    w[neg_wd16_x] = qdd[4] * w[s17] - qdd[5] * w[c17] + qd[15] * w[neg_w16_y];
+    w[neg_wd16_y] = qdd[5] * w[s17] + qdd[4] * w[c17] + qd[15] * w[w16_x];
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
                                      const quadruped_real qdd[18], quadruped_real w[193])
 {
+    /* places in w of values from earlier parts */
+    enum { wd7_z = 9, w7_x = 10, neg_w7_y = 11, w7_z = 12, neg_wd7_x = 13, neg_wd7_y = 14, a7_x = 19, a7_z = 21,
+           t33 = 22, t34 = 23, t35 = 24, wd10_z = 27, w10_x = 28, neg_w10_y = 29, w10_z = 30, neg_wd10_x = 31,
+           neg_wd10_y = 32, a10_x = 37, a10_z = 39, wd13_z = 42, w13_x = 43, neg_w13_y = 44, w13_z = 45,
+           neg_wd13_x = 46, neg_wd13_y = 47, c17 = 55, s17 = 56, w16_x = 58, neg_w16_y = 59, w16_z = 60,
+           neg_wd16_x = 61, neg_wd16_y = 62 };
+    /* places in w of values for later parts */
+    enum { neg_w16_xy = 63, w16_xz = 64, w16_xx = 65, neg_U16_zy = 66, neg_a16_x = 67, a17_z = 68, a16_z = 69,
+           c9 = 70, s9 = 71, t86 = 72, t87 = 73, wd8_z = 74, w8_x = 75, w8_y = 76, w8_z = 77, wd8_x = 78,
+           wd8_y = 79, w8_yy = 80, w8_zz = 81, neg_U8_xx = 82, w8_xy = 83, U8_xy = 84, w8_xz = 85, U8_yx = 86,
+           w8_xx = 87, w8_yz = 88, U8_zx = 89, U8_zy = 90, a8_x = 91, a8_y = 92, c12 = 93, s12 = 94, t109 = 95,
+           t110 = 96, wd11_z = 97, w11_x = 98, w11_y = 99, w11_z = 100, wd11_x = 101, wd11_y = 102, w11_yy = 103,
+           w11_zz = 104, neg_U11_xx = 105, w11_xy = 106, U11_xy = 107, w11_xz = 108, U11_yx = 109, w11_xx = 110,
+           w11_yz = 111, U11_zx = 112, U11_zy = 113, a11_x = 114, a11_y = 115, c15 = 116, s15 = 117, t132 = 118,
+           t133 = 119, wd14_z = 120, w14_x = 121, w14_y = 122, w14_z = 123, wd14_x = 124, wd14_y = 125,
+           w14_yy = 126, w14_zz = 127, neg_U14_xx = 128, w14_xy = 129, U14_xy = 130, w14_xz = 131, U14_yx = 132,
+           w14_xx = 133, w14_yz = 134, U14_zx = 135, U14_zy = 136 };
+
     /* body 16, rr_hip: motion */
-    w[63]            = w[58] * w[59];
-    w[64]            = w[58] * w[60];
-    w[65]            = w[58] * w[58];
-    const double t79 = w[59] * w[60];
-    w[66]            = w[61] + t79;
-    w[67]            = w[23] * w[56] - w[24] * w[55] + 0.1805 * (w[64] - w[62]);
-    w[68]            = w[24] * w[56] + w[23] * w[55] + 0.1805 * (w[61] - t79);
-    w[69]            = 0.1805 * (w[59] * w[59] + w[65]) + w[22];
+    w[neg_w16_xy]                   = w[w16_x] * w[neg_w16_y];
+    w[w16_xz]                       = w[w16_x] * w[w16_z];
+    w[w16_xx]                       = w[w16_x] * w[w16_x];
+    const quadruped_real neg_w16_yz = w[neg_w16_y] * w[w16_z];
+    w[neg_U16_zy]                   = w[neg_wd16_x] + neg_w16_yz;
+    w[neg_a16_x]                    = w[t34] * w[s17] - w[t35] * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[a17_z]                        = w[t35] * w[s17] + w[t34] * w[c17] + 0.1805 * (w[neg_wd16_x] - neg_w16_yz);
+    w[a16_z]                        = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + w[t33];
 
     /* body 8, fl_thigh: motion */
-    w[70] = cos(q[8]);
-    w[71] = sin(q[8]);
-    w[72] = w[13] * w[70] - w[9] * w[71];
-    w[73] = w[9] * w[70] + w[13] * w[71];
-    w[74] = qdd[7] + w[14];
-    w[75] = w[10] * w[70] + w[12] * w[71];
-    w[76] = w[12] * w[70] - w[10] * w[71];
-    w[77] = qd[7] + w[11];
-    w[78] = qd[7] * w[76] - w[72];
-    w[79] = w[73] - qd[7] * w[75];
-    w[80] = w[76] * w[76];
-    w[81] = w[77] * w[77];
-    w[82] = w[80] + w[81];
-    w[83] = w[75] * w[76];
-    w[84] = w[83] - w[74];
-    w[85] = w[75] * w[77];
-    w[86] = w[74] + w[83];
-    w[87] = w[75] * w[75];
-    w[88] = w[76] * w[77];
-    w[89] = w[85] - w[79];
-    w[90] = w[78] + w[88];
-    w[91] = w[19] * w[70] + w[21] * w[71];
-    w[92] = w[21] * w[70] - w[19] * w[71];
+    w[c9]        = cos(q[8]);
+    w[s9]        = sin(q[8]);
+    w[t86]       = w[neg_wd7_x] * w[c9] - w[wd7_z] * w[s9];
+    w[t87]       = w[wd7_z] * w[c9] + w[neg_wd7_x] * w[s9];
+    w[wd8_z]     = qdd[7] + w[neg_wd7_y];
+    w[w8_x]      = w[w7_x] * w[c9] + w[w7_z] * w[s9];
+    w[w8_y]      = w[w7_z] * w[c9] - w[w7_x] * w[s9];
+    w[w8_z]      = qd[7] + w[neg_w7_y];
+    w[wd8_x]     = qd[7] * w[w8_y] - w[t86];
+    w[wd8_y]     = w[t87] - qd[7] * w[w8_x];
+    w[w8_yy]     = w[w8_y] * w[w8_y];
+    w[w8_zz]     = w[w8_z] * w[w8_z];
+    w[neg_U8_xx] = w[w8_yy] + w[w8_zz];
+    w[w8_xy]     = w[w8_x] * w[w8_y];
+    w[U8_xy]     = w[w8_xy] - w[wd8_z];
+    w[w8_xz]     = w[w8_x] * w[w8_z];
+    w[U8_yx]     = w[wd8_z] + w[w8_xy];
+    w[w8_xx]     = w[w8_x] * w[w8_x];
+    w[w8_yz]     = w[w8_y] * w[w8_z];
+    w[U8_zx]     = w[w8_xz] - w[wd8_y];
+    w[U8_zy]     = w[wd8_x] + w[w8_yz];
+    w[a8_x]      = w[a7_x] * w[c9] + w[a7_z] * w[s9];
+    w[a8_y]      = w[a7_z] * w[c9] - w[a7_x] * w[s9];
 
     /* body 11, fr_thigh: motion */
-    w[93]  = cos(q[11]);
-    w[94]  = sin(q[11]);
-    w[95]  = w[31] * w[93] - w[27] * w[94];
-    w[96]  = w[27] * w[93] + w[31] * w[94];
-    w[97]  = qdd[10] + w[32];
-    w[98]  = w[28] * w[93] + w[30] * w[94];
-    w[99]  = w[30] * w[93] - w[28] * w[94];
-    w[100] = qd[10] + w[29];
-    w[101] = qd[10] * w[99] - w[95];
-    w[102] = w[96] - qd[10] * w[98];
-    w[103] = w[99] * w[99];
-    w[104] = w[100] * w[100];
-    w[105] = w[103] + w[104];
-    w[106] = w[98] * w[99];
-    w[107] = w[106] - w[97];
-    w[108] = w[98] * w[100];
-    w[109] = w[97] + w[106];
-    w[110] = w[98] * w[98];
-    w[111] = w[99] * w[100];
-    w[112] = w[108] - w[102];
-    w[113] = w[101] + w[111];
-    w[114] = w[37] * w[93] + w[39] * w[94];
-    w[115] = w[39] * w[93] - w[37] * w[94];
+    w[c12]        = cos(q[11]);
+    w[s12]        = sin(q[11]);
+    w[t109]       = w[neg_wd10_x] * w[c12] - w[wd10_z] * w[s12];
+    w[t110]       = w[wd10_z] * w[c12] + w[neg_wd10_x] * w[s12];
+    w[wd11_z]     = qdd[10] + w[neg_wd10_y];
+    w[w11_x]      = w[w10_x] * w[c12] + w[w10_z] * w[s12];
+    w[w11_y]      = w[w10_z] * w[c12] - w[w10_x] * w[s12];
+    w[w11_z]      = qd[10] + w[neg_w10_y];
+    w[wd11_x]     = qd[10] * w[w11_y] - w[t109];
+    w[wd11_y]     = w[t110] - qd[10] * w[w11_x];
+    w[w11_yy]     = w[w11_y] * w[w11_y];
+    w[w11_zz]     = w[w11_z] * w[w11_z];
+    w[neg_U11_xx] = w[w11_yy] + w[w11_zz];
+    w[w11_xy]     = w[w11_x] * w[w11_y];
+    w[U11_xy]     = w[w11_xy] - w[wd11_z];
+    w[w11_xz]     = w[w11_x] * w[w11_z];
+    w[U11_yx]     = w[wd11_z] + w[w11_xy];
+    w[w11_xx]     = w[w11_x] * w[w11_x];
+    w[w11_yz]     = w[w11_y] * w[w11_z];
+    w[U11_zx]     = w[w11_xz] - w[wd11_y];
+    w[U11_zy]     = w[wd11_x] + w[w11_yz];
+    w[a11_x]      = w[a10_x] * w[c12] + w[a10_z] * w[s12];
+    w[a11_y]      = w[a10_z] * w[c12] - w[a10_x] * w[s12];
 
     /* body 14, rl_thigh: motion */
-    w[116] = cos(q[14]);
-    w[117] = sin(q[14]);
-    w[118] = w[46] * w[116] - w[42] * w[117];
-    w[119] = w[42] * w[116] + w[46] * w[117];
-    w[120] = qdd[13] + w[47];
-    w[121] = w[43] * w[116] + w[45] * w[117];
-    w[122] = w[45] * w[116] - w[43] * w[117];
-    w[123] = qd[13] + w[44];
-    w[124] = qd[13] * w[122] - w[118];
-    w[125] = w[119] - qd[13] * w[121];
-    w[126] = w[122] * w[122];
-    w[127] = w[123] * w[123];
-    w[128] = w[126] + w[127];
-    w[129] = w[121] * w[122];
-    w[130] = w[129] - w[120];
-    w[131] = w[121] * w[123];
-    w[132] = w[120] + w[129];
-    w[133] = w[121] * w[121];
-    w[134] = w[122] * w[123];
-    w[135] = w[131] - w[125];
-    w[136] = w[124] + w[134];
+    w[c15]        = cos(q[14]);
+    w[s15]        = sin(q[14]);
+    w[t132]       = w[neg_wd13_x] * w[c15] - w[wd13_z] * w[s15];
+    w[t133]       = w[wd13_z] * w[c15] + w[neg_wd13_x] * w[s15];
+    w[wd14_z]     = qdd[13] + w[neg_wd13_y];
+    w[w14_x]      = w[w13_x] * w[c15] + w[w13_z] * w[s15];
+    w[w14_y]      = w[w13_z] * w[c15] - w[w13_x] * w[s15];
+    w[w14_z]      = qd[13] + w[neg_w13_y];
+    w[wd14_x]     = qd[13] * w[w14_y] - w[t132];
+    w[wd14_y]     = w[t133] - qd[13] * w[w14_x];
+    w[w14_yy]     = w[w14_y] * w[w14_y];
+    w[w14_zz]     = w[w14_z] * w[w14_z];
+    w[neg_U14_xx] = w[w14_yy] + w[w14_zz];
+    w[w14_xy]     = w[w14_x] * w[w14_y];
+    w[U14_xy]     = w[w14_xy] - w[wd14_z];
+    w[w14_xz]     = w[w14_x] * w[w14_z];
+    w[U14_yx]     = w[wd14_z] + w[w14_xy];
+    w[w14_xx]     = w[w14_x] * w[w14_x];
+    w[w14_yz]     = w[w14_y] * w[w14_z];
+    w[U14_zx]     = w[w14_xz] - w[wd14_y];
+    w[U14_zy]     = w[wd14_x] + w[w14_yz];
 }
 
 static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped_real qd[18],
                                      const quadruped_real qdd[18], quadruped_real w[193])
 {
+    /* places in w of values from earlier parts */
+    enum { neg_a13_x = 52, a13_z = 54, wd16_z = 57, w16_x = 58, neg_w16_y = 59, w16_z = 60, neg_wd16_x = 61,
+           neg_wd16_y = 62, neg_a16_x = 67, a16_z = 69, t86 = 72, t87 = 73, wd8_z = 74, w8_x = 75, w8_y = 76,
+           w8_z = 77, t109 = 95, t110 = 96, wd11_z = 97, w11_x = 98, w11_y = 99, w11_z = 100, c15 = 116,
+           s15 = 117, t132 = 118, t133 = 119, wd14_z = 120, w14_x = 121, w14_y = 122, w14_z = 123 };
+    /* places in w of values for later parts */
+    enum { a14_x = 10, a14_y = 11, c18 = 13, s18 = 22, t155 = 23, t156 = 24, wd17_z = 28, w17_x = 29, w17_y = 31,
+           w17_z = 43, wd17_x = 44, wd17_y = 46, w17_yy = 137, w17_zz = 138, neg_U17_xx = 139, w17_xy = 140,
+           U17_xy = 141, w17_xz = 142, U17_yx = 143, w17_xx = 144, w17_yz = 145, U17_zx = 146, U17_zy = 147,
+           a17_x = 148, a17_y = 149, ctheta10 = 150, stheta10 = 151, wd9_z = 152, wd9_x = 153, w9_yy = 154,
+           w9_zz = 155, w9_xy = 156, U9_yx = 157, w9_xx = 158, w9_yz = 159, U9_zx = 160, U9_zy = 161,
+           ctheta13 = 162, stheta13 = 163, wd12_z = 164, wd12_x = 165, w12_yy = 166, w12_zz = 167, w12_xy = 168,
+           U12_yx = 169, w12_xx = 170, w12_yz = 171, U12_zx = 172, U12_zy = 173, ctheta16 = 174, stheta16 = 175,
+           wd15_z = 176, wd15_x = 177, w15_yy = 178, w15_zz = 179, w15_xy = 180, U15_yx = 181, w15_xx = 182,
+           w15_yz = 183, U15_zx = 184 };
+
     /* body 14, rl_thigh: motion */
-    w[10] = w[54] * w[117] - w[52] * w[116];
-    w[11] = w[54] * w[116] + w[52] * w[117];
+    w[a14_x] = w[a13_z] * w[s15] - w[neg_a13_x] * w[c15];
+    w[a14_y] = w[a13_z] * w[c15] + w[neg_a13_x] * w[s15];
 
     /* body 17, rr_thigh: motion */
-    w[13]  = cos(q[17]);
-    w[22]  = sin(q[17]);
-    w[23]  = w[61] * w[13] - w[57] * w[22];
-    w[24]  = w[57] * w[13] + w[61] * w[22];
-    w[28]  = qdd[16] + w[62];
-    w[29]  = w[58] * w[13] + w[60] * w[22];
-    w[31]  = w[60] * w[13] - w[58] * w[22];
-    w[43]  = qd[16] + w[59];
-    w[44]  = qd[16] * w[31] - w[23];
-    w[46]  = w[24] - qd[16] * w[29];
-    w[137] = w[31] * w[31];
-    w[138] = w[43] * w[43];
-    w[139] = w[137] + w[138];
-    w[140] = w[29] * w[31];
-    w[141] = w[140] - w[28];
-    w[142] = w[29] * w[43];
-    w[143] = w[28] + w[140];
-    w[144] = w[29] * w[29];
-    w[145] = w[31] * w[43];
-    w[146] = w[142] - w[46];
-    w[147] = w[44] + w[145];
-    w[148] = w[69] * w[22] - w[67] * w[13];
-    w[149] = w[69] * w[13] + w[67] * w[22];
+    w[c18]        = cos(q[17]);
+    w[s18]        = sin(q[17]);
+    w[t155]       = w[neg_wd16_x] * w[c18] - w[wd16_z] * w[s18];
+    w[t156]       = w[wd16_z] * w[c18] + w[neg_wd16_x] * w[s18];
+    w[wd17_z]     = qdd[16] + w[neg_wd16_y];
+    w[w17_x]      = w[w16_x] * w[c18] + w[w16_z] * w[s18];
+    w[w17_y]      = w[w16_z] * w[c18] - w[w16_x] * w[s18];
+    w[w17_z]      = qd[16] + w[neg_w16_y];
+    w[wd17_x]     = qd[16] * w[w17_y] - w[t155];
+    w[wd17_y]     = w[t156] - qd[16] * w[w17_x];
+    w[w17_yy]     = w[w17_y] * w[w17_y];
+    w[w17_zz]     = w[w17_z] * w[w17_z];
+    w[neg_U17_xx] = w[w17_yy] + w[w17_zz];
+    w[w17_xy]     = w[w17_x] * w[w17_y];
+    w[U17_xy]     = w[w17_xy] - w[wd17_z];
+    w[w17_xz]     = w[w17_x] * w[w17_z];
+    w[U17_yx]     = w[wd17_z] + w[w17_xy];
+    w[w17_xx]     = w[w17_x] * w[w17_x];
+    w[w17_yz]     = w[w17_y] * w[w17_z];
+    w[U17_zx]     = w[w17_xz] - w[wd17_y];
+    w[U17_zy]     = w[wd17_x] + w[w17_yz];
+    w[a17_x]      = w[a16_z] * w[s18] - w[neg_a16_x] * w[c18];
+    w[a17_y]      = w[a16_z] * w[c18] + w[neg_a16_x] * w[s18];
 
     /* body 9, fl_calf: motion */
-    const double t176 = q[9] + 3.10813964539713;
-    w[150]            = cos(t176);
-    w[151]            = sin(t176);
-    w[152]            = qdd[8] + w[74];
-    const double t180 = qd[7] + qd[8];
-    const double w9_x = w[75] * w[150] + w[76] * w[151];
-    const double w9_y = w[76] * w[150] - w[75] * w[151];
-    const double w9_z = qd[8] + w[77];
-    w[153]            = t180 * w9_y - (w[72] * w[150] - w[73] * w[151]);
-    w[154]            = w9_y * w9_y;
-    w[155]            = w9_z * w9_z;
-    w[156]            = w9_x * w9_y;
-    w[157]            = w[152] + w[156];
-    w[158]            = w9_x * w9_x;
-    w[159]            = w9_y * w9_z;
-    w[160]            = w9_x * w9_z - (w[73] * w[150] + w[72] * w[151] - t180 * w9_x);
-    w[161]            = w[153] + w[159];
+    const quadruped_real theta10 = q[9] + 3.10813964539713;
+    w[ctheta10]                  = cos(theta10);
+    w[stheta10]                  = sin(theta10);
+    w[wd9_z]                     = qdd[8] + w[wd8_z];
+    const quadruped_real t180    = qd[7] + qd[8];
+    const quadruped_real w9_x    = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
+    const quadruped_real w9_y    = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
+    const quadruped_real w9_z    = qd[8] + w[w8_z];
+    w[wd9_x]                     = t180 * w9_y - (w[t86] * w[ctheta10] - w[t87] * w[stheta10]);
+    w[w9_yy]                     = w9_y * w9_y;
+    w[w9_zz]                     = w9_z * w9_z;
+    w[w9_xy]                     = w9_x * w9_y;
+    w[U9_yx]                     = w[wd9_z] + w[w9_xy];
+    w[w9_xx]                     = w9_x * w9_x;
+    w[w9_yz]                     = w9_y * w9_z;
+    w[U9_zx]                     = w9_x * w9_z - (w[t87] * w[ctheta10] + w[t86] * w[stheta10] - t180 * w9_x);
+    w[U9_zy]                     = w[wd9_x] + w[w9_yz];
 
     /* body 12, fr_calf: motion */
-    const double t193  = q[12] + 3.10813964539713;
-    w[162]             = cos(t193);
-    w[163]             = sin(t193);
-    w[164]             = qdd[11] + w[97];
-    const double t197  = qd[10] + qd[11];
-    const double w12_x = w[98] * w[162] + w[99] * w[163];
-    const double w12_y = w[99] * w[162] - w[98] * w[163];
-    const double w12_z = qd[11] + w[100];
-    w[165]             = t197 * w12_y - (w[95] * w[162] - w[96] * w[163]);
-    w[166]             = w12_y * w12_y;
-    w[167]             = w12_z * w12_z;
-    w[168]             = w12_x * w12_y;
-    w[169]             = w[164] + w[168];
-    w[170]             = w12_x * w12_x;
-    w[171]             = w12_y * w12_z;
-    w[172]             = w12_x * w12_z - (w[96] * w[162] + w[95] * w[163] - t197 * w12_x);
-    w[173]             = w[165] + w[171];
+    const quadruped_real theta13 = q[12] + 3.10813964539713;
+    w[ctheta13]                  = cos(theta13);
+    w[stheta13]                  = sin(theta13);
+    w[wd12_z]                    = qdd[11] + w[wd11_z];
+    const quadruped_real t197    = qd[10] + qd[11];
+    const quadruped_real w12_x   = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
+    const quadruped_real w12_y   = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
+    const quadruped_real w12_z   = qd[11] + w[w11_z];
+    w[wd12_x]                    = t197 * w12_y - (w[t109] * w[ctheta13] - w[t110] * w[stheta13]);
+    w[w12_yy]                    = w12_y * w12_y;
+    w[w12_zz]                    = w12_z * w12_z;
+    w[w12_xy]                    = w12_x * w12_y;
+    w[U12_yx]                    = w[wd12_z] + w[w12_xy];
+    w[w12_xx]                    = w12_x * w12_x;
+    w[w12_yz]                    = w12_y * w12_z;
+    w[U12_zx]                    = w12_x * w12_z - (w[t110] * w[ctheta13] + w[t109] * w[stheta13] - t197 * w12_x);
+    w[U12_zy]                    = w[wd12_x] + w[w12_yz];
 
     /* body 15, rl_calf: motion */
-    const double t210  = q[15] + 3.10813964539713;
-    w[174]             = cos(t210);
-    w[175]             = sin(t210);
-    w[176]             = qdd[14] + w[120];
-    const double t214  = qd[13] + qd[14];
-    const double w15_x = w[121] * w[174] + w[122] * w[175];
-    const double w15_y = w[122] * w[174] - w[121] * w[175];
-    const double w15_z = qd[14] + w[123];
-    w[177]             = t214 * w15_y - (w[118] * w[174] - w[119] * w[175]);
-    w[178]             = w15_y * w15_y;
-    w[179]             = w15_z * w15_z;
-    w[180]             = w15_x * w15_y;
-    w[181]             = w[176] + w[180];
-    w[182]             = w15_x * w15_x;
-    w[183]             = w15_y * w15_z;
-    w[184]             = w15_x * w15_z - (w[119] * w[174] + w[118] * w[175] - t214 * w15_x);
+    const quadruped_real theta16 = q[15] + 3.10813964539713;
+    w[ctheta16]                  = cos(theta16);
+    w[stheta16]                  = sin(theta16);
+    w[wd15_z]                    = qdd[14] + w[wd14_z];
+    const quadruped_real t214    = qd[13] + qd[14];
+    const quadruped_real w15_x   = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
+    const quadruped_real w15_y   = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
+    const quadruped_real w15_z   = qd[14] + w[w14_z];
+    w[wd15_x]                    = t214 * w15_y - (w[t132] * w[ctheta16] - w[t133] * w[stheta16]);
+    w[w15_yy]                    = w15_y * w15_y;
+    w[w15_zz]                    = w15_z * w15_z;
+    w[w15_xy]                    = w15_x * w15_y;
+    w[U15_yx]                    = w[wd15_z] + w[w15_xy];
+    w[w15_xx]                    = w15_x * w15_x;
+    w[w15_yz]                    = w15_y * w15_z;
+    w[U15_zx]                    = w15_x * w15_z - (w[t133] * w[ctheta16] + w[t132] * w[stheta16] - t214 * w15_x);
 }
 
 static QUADRUPED_NOINLINE void part4(const quadruped_real q[19], const quadruped_real qd[18],
                                      const quadruped_real qdd[18], quadruped_real w[193],
                                      quadruped_real tau[18])
 {
+    /* places in w of values from earlier parts */
+    enum { a7_y = 20, a10_y = 38, a14_z = 53, a17_z = 68, neg_U8_xx = 82, U8_yx = 86, U8_zx = 89, a8_x = 91,
+           a8_y = 92, neg_U11_xx = 105, U11_yx = 109, U11_zx = 112, a11_x = 114, a11_y = 115, wd14_z = 120,
+           wd14_x = 124, wd14_y = 125, w14_yy = 126, w14_zz = 127, neg_U14_xx = 128, w14_xy = 129, U14_xy = 130,
+           w14_xz = 131, U14_yx = 132, w14_xx = 133, w14_yz = 134, U14_zx = 135, U14_zy = 136, a14_x = 10,
+           a14_y = 11, t155 = 23, t156 = 24, wd17_z = 28, w17_x = 29, w17_y = 31, w17_z = 43, wd17_x = 44,
+           wd17_y = 46, w17_yy = 137, w17_zz = 138, neg_U17_xx = 139, w17_xy = 140, U17_xy = 141, w17_xz = 142,
+           U17_yx = 143, w17_xx = 144, w17_yz = 145, U17_zx = 146, U17_zy = 147, a17_x = 148, a17_y = 149,
+           ctheta10 = 150, stheta10 = 151, wd9_z = 152, wd9_x = 153, w9_yy = 154, w9_zz = 155, w9_xy = 156,
+           U9_yx = 157, w9_xx = 158, w9_yz = 159, U9_zx = 160, U9_zy = 161, ctheta13 = 162, stheta13 = 163,
+           wd12_z = 164, wd12_x = 165, w12_yy = 166, w12_zz = 167, w12_xy = 168, U12_yx = 169, w12_xx = 170,
+           w12_yz = 171, U12_zx = 172, U12_zy = 173, ctheta16 = 174, stheta16 = 175, wd15_z = 176, wd15_x = 177,
+           w15_yy = 178, w15_zz = 179, w15_xy = 180, U15_yx = 181, w15_xx = 182, w15_yz = 183, U15_zx = 184 };
+    /* places in w of values for later parts */
+    enum { f18_z = 58, f15_z = 59, neg_f12_x = 61, f12_y = 72, f12_z = 73, n12_x = 75, n12_y = 76, n12_z = 77,
+           t282 = 95, neg_f9_x = 96, f9_y = 98, f9_z = 99, n9_x = 100, n9_y = 118, n9_z = 119, t295 = 121,
+           f17_x = 122, f17_y = 123, neg_n17_x = 185, n17_y = 186, n17_z = 187, f14_x = 188, f14_y = 189,
+           n14_x = 190, n14_y = 191, n14_z = 192 };
+
     /* body 15, rl_calf: motion */
-    const double U15_zy = w[177] + w[183];
+    const quadruped_real U15_zy = w[wd15_x] + w[w15_yz];
 
     /* body 18, rr_calf: motion */
-    const double t227   = q[18] + 3.10813964539713;
-    const double t228   = cos(t227);
-    const double t229   = sin(t227);
-    const double wd18_z = qdd[17] + w[28];
-    const double t231   = qd[16] + qd[17];
-    const double w18_x  = w[29] * t228 + w[31] * t229;
-    const double w18_y  = w[31] * t228 - w[29] * t229;
-    const double w18_z  = qd[17] + w[43];
-    const double wd18_x = t231 * w18_y - (w[23] * t228 - w[24] * t229);
-    const double t236   = w18_y * w18_y;
-    const double t237   = w18_z * w18_z;
-    const double t238   = w18_x * w18_y;
-    const double U18_yx = wd18_z + t238;
-    const double t240   = w18_x * w18_x;
-    const double t241   = w18_y * w18_z;
-    const double U18_zx = w18_x * w18_z - (w[24] * t228 + w[23] * t229 - t231 * w18_x);
-    const double U18_zy = wd18_x + t241;
+    const quadruped_real theta19  = q[18] + 3.10813964539713;
+    const quadruped_real ctheta19 = cos(theta19);
+    const quadruped_real stheta19 = sin(theta19);
+    const quadruped_real wd18_z   = qdd[17] + w[wd17_z];
+    const quadruped_real t231     = qd[16] + qd[17];
+    const quadruped_real w18_x    = w[w17_x] * ctheta19 + w[w17_y] * stheta19;
+    const quadruped_real w18_y    = w[w17_y] * ctheta19 - w[w17_x] * stheta19;
+    const quadruped_real w18_z    = qd[17] + w[w17_z];
+    const quadruped_real wd18_x   = t231 * w18_y - (w[t155] * ctheta19 - w[t156] * stheta19);
+    const quadruped_real w18_yy   = w18_y * w18_y;
+    const quadruped_real w18_zz   = w18_z * w18_z;
+    const quadruped_real w18_xy   = w18_x * w18_y;
+    const quadruped_real U18_yx   = wd18_z + w18_xy;
+    const quadruped_real w18_xx   = w18_x * w18_x;
+    const quadruped_real w18_yz   = w18_y * w18_z;
+    const quadruped_real U18_zx   = w18_x * w18_z - (w[t156] * ctheta19 + w[t155] * stheta19 - t231 * w18_x);
+    const quadruped_real U18_zy   = wd18_x + w18_yz;
 
     /* body 18, rr_calf: forces */
-    const double t244  = 0.0297786611519054 * (t236 + t237);
-    const double f18_y = 0.0297786611519054 * U18_yx;
-    w[58]              = 0.0297786611519054 * U18_zx;
-    const double t247  = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
-    const double n18_x = 1.261184674531e-05 * U18_zy + t247;
-    const double t249  = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
-    const double t250  = 0.00484778630650938 * t238 + 0.0048730100000000005 * wd18_z;
-    const double t251  = 0.00249545180452967 * (t241 - wd18_x) - t250;
-    const double a18_y = t228 * (w[149] - 0.2 * w[143]) - (0.2 * w[139] + w[148]) * t229;
-    const double t253  = 0.00249545180452967 * (t237 - t240) - t249;
-    const double n18_y = t253 - 0.0297786611519054 * (w[68] - 0.2 * w[146]);
-    const double n18_z = 0.0297786611519054 * a18_y - (t251 - 5.560447774483e-05 * (t236 - t240));
-    tau[17]            = n18_z;
-    const double t256  = t228 * f18_y - t229 * t244;
+    const quadruped_real neg_f18_x = 0.0297786611519054 * (w18_yy + w18_zz);
+    const quadruped_real f18_y     = 0.0297786611519054 * U18_yx;
+    w[f18_z]                       = 0.0297786611519054 * U18_zx;
+    const quadruped_real t247      = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
+    const quadruped_real n18_x     = 1.261184674531e-05 * U18_zy + t247;
+    const quadruped_real t249      = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
+    const quadruped_real t250      = 0.00484778630650938 * w18_xy + 0.0048730100000000005 * wd18_z;
+    const quadruped_real t251      = 0.00249545180452967 * (w18_yz - wd18_x) - t250;
+    const quadruped_real a18_y     = ctheta19 * (w[a17_y] - 0.2 * w[U17_yx])
+                                     - (0.2 * w[neg_U17_xx] + w[a17_x]) * stheta19;
+    const quadruped_real t253      = 0.00249545180452967 * (w18_zz - w18_xx) - t249;
+    const quadruped_real n18_y     = t253 - 0.0297786611519054 * (w[a17_z] - 0.2 * w[U17_zx]);
+    const quadruped_real n18_z     = 0.0297786611519054 * a18_y - (t251 - 5.560447774483e-05 * (w18_yy - w18_xx));
+    tau[17]                        = n18_z;
+    const quadruped_real t256      = ctheta19 * f18_y - stheta19 * neg_f18_x;
 
     /* body 15, rl_calf: forces */
-    const double t257  = 0.0297786611519054 * (w[178] + w[179]);
-    const double f15_y = 0.0297786611519054 * w[181];
-    w[59]              = 0.0297786611519054 * w[184];
-    const double t260  = 0.00249545180452967 * w[181] - 5.560447774483e-05 * w[184];
-    const double n15_x = 1.261184674531e-05 * U15_zy - t260;
-    const double t262  = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * w[184];
-    const double t263  = 0.00484778630650938 * w[180] + 0.0048730100000000005 * w[176];
-    const double t264  = 0.00249545180452967 * (w[183] - w[177]) + t263;
-    const double a15_y = w[174] * (w[11] - 0.2 * w[132]) - (0.2 * w[128] + w[10]) * w[175];
-    const double t266  = 0.00249545180452967 * (w[179] - w[182]) + t262;
-    const double t267  = 0.0297786611519054 * (w[53] - 0.2 * w[135]) + t266;
-    const double n15_z = 5.560447774483e-05 * (w[178] - w[182]) + t264 + 0.0297786611519054 * a15_y;
-    tau[14]            = n15_z;
-    const double t269  = w[174] * f15_y - w[175] * t257;
+    const quadruped_real neg_f15_x = 0.0297786611519054 * (w[w15_yy] + w[w15_zz]);
+    const quadruped_real f15_y     = 0.0297786611519054 * w[U15_yx];
+    w[f15_z]                       = 0.0297786611519054 * w[U15_zx];
+    const quadruped_real t260      = 0.00249545180452967 * w[U15_yx] - 5.560447774483e-05 * w[U15_zx];
+    const quadruped_real n15_x     = 1.261184674531e-05 * U15_zy - t260;
+    const quadruped_real t262      = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * w[U15_zx];
+    const quadruped_real t263      = 0.00484778630650938 * w[w15_xy] + 0.0048730100000000005 * w[wd15_z];
+    const quadruped_real t264      = 0.00249545180452967 * (w[w15_yz] - w[wd15_x]) + t263;
+    const quadruped_real a15_y     = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
+                                     - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
+    const quadruped_real t266      = 0.00249545180452967 * (w[w15_zz] - w[w15_xx]) + t262;
+    const quadruped_real neg_n15_y = 0.0297786611519054 * (w[a14_z] - 0.2 * w[U14_zx]) + t266;
+    const quadruped_real n15_z     = 5.560447774483e-05 * (w[w15_yy] - w[w15_xx]) + t264
+                                     + 0.0297786611519054 * a15_y;
+    tau[14]                        = n15_z;
+    const quadruped_real t269      = w[ctheta16] * f15_y - w[stheta16] * neg_f15_x;
 
     /* body 12, fr_calf: forces */
-    w[61]              = 0.0297786611519054 * (w[166] + w[167]);
-    w[72]              = 0.0297786611519054 * w[169];
-    w[73]              = 0.0297786611519054 * w[172];
-    const double t273  = 5.560447774483e-05 * w[172] + 0.00249545180452967 * w[169];
-    w[75]              = 1.261184674531e-05 * w[173] + t273;
-    const double t275  = 5.560447774483e-05 * w[173] + 0.00486039815325469 * w[172];
-    const double t276  = 0.00484778630650938 * w[168] + 0.0048730100000000005 * w[164];
-    const double t277  = 0.00249545180452967 * (w[171] - w[165]) - t276;
-    const double a12_y = w[162] * (w[115] - 0.2 * w[109]) - (0.2 * w[105] + w[114]) * w[163];
-    const double t279  = 0.00249545180452967 * (w[167] - w[170]) - t275;
-    w[76]              = 0.0297786611519054 * (0.2 * w[112] + w[38]) + t279;
-    w[77]              = 0.0297786611519054 * a12_y - (t277 - 5.560447774483e-05 * (w[166] - w[170]));
-    tau[11]            = w[77];
-    w[95]              = w[162] * w[72] - w[163] * w[61];
+    w[neg_f12_x]               = 0.0297786611519054 * (w[w12_yy] + w[w12_zz]);
+    w[f12_y]                   = 0.0297786611519054 * w[U12_yx];
+    w[f12_z]                   = 0.0297786611519054 * w[U12_zx];
+    const quadruped_real t273  = 5.560447774483e-05 * w[U12_zx] + 0.00249545180452967 * w[U12_yx];
+    w[n12_x]                   = 1.261184674531e-05 * w[U12_zy] + t273;
+    const quadruped_real t275  = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * w[U12_zx];
+    const quadruped_real t276  = 0.00484778630650938 * w[w12_xy] + 0.0048730100000000005 * w[wd12_z];
+    const quadruped_real t277  = 0.00249545180452967 * (w[w12_yz] - w[wd12_x]) - t276;
+    const quadruped_real a12_y = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
+                                 - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
+    const quadruped_real t279  = 0.00249545180452967 * (w[w12_zz] - w[w12_xx]) - t275;
+    w[n12_y]                   = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t279;
+    w[n12_z]                   = 0.0297786611519054 * a12_y - (t277
+                                 - 5.560447774483e-05 * (w[w12_yy] - w[w12_xx]));
+    tau[11]                    = w[n12_z];
+    w[t282]                    = w[ctheta13] * w[f12_y] - w[stheta13] * w[neg_f12_x];
 
     /* body 9, fl_calf: forces */
-    w[96]             = 0.0297786611519054 * (w[154] + w[155]);
-    w[98]             = 0.0297786611519054 * w[157];
-    w[99]             = 0.0297786611519054 * w[160];
-    const double t286 = 0.00249545180452967 * w[157] - 5.560447774483e-05 * w[160];
-    w[100]            = 1.261184674531e-05 * w[161] - t286;
-    const double t288 = 5.560447774483e-05 * w[161] + 0.00486039815325469 * w[160];
-    const double t289 = 0.00484778630650938 * w[156] + 0.0048730100000000005 * w[152];
-    const double t290 = 0.00249545180452967 * (w[159] - w[153]) + t289;
-    const double a9_y = w[150] * (w[92] - 0.2 * w[86]) - (0.2 * w[82] + w[91]) * w[151];
-    const double t292 = 0.00249545180452967 * (w[155] - w[158]) + t288;
-    w[118]            = 0.0297786611519054 * (0.2 * w[89] + w[20]) - t292;
-    w[119]            = 5.560447774483e-05 * (w[154] - w[158]) + t290 + 0.0297786611519054 * a9_y;
-    tau[8]            = w[119];
-    w[121]            = w[150] * w[98] - w[151] * w[96];
+    w[neg_f9_x]               = 0.0297786611519054 * (w[w9_yy] + w[w9_zz]);
+    w[f9_y]                   = 0.0297786611519054 * w[U9_yx];
+    w[f9_z]                   = 0.0297786611519054 * w[U9_zx];
+    const quadruped_real t286 = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * w[U9_zx];
+    w[n9_x]                   = 1.261184674531e-05 * w[U9_zy] - t286;
+    const quadruped_real t288 = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * w[U9_zx];
+    const quadruped_real t289 = 0.00484778630650938 * w[w9_xy] + 0.0048730100000000005 * w[wd9_z];
+    const quadruped_real t290 = 0.00249545180452967 * (w[w9_yz] - w[wd9_x]) + t289;
+    const quadruped_real a9_y = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
+                                - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
+    const quadruped_real t292 = 0.00249545180452967 * (w[w9_zz] - w[w9_xx]) + t288;
+    w[n9_y]                   = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t292;
+    w[n9_z]                   = 5.560447774483e-05 * (w[w9_yy] - w[w9_xx]) + t290 + 0.0297786611519054 * a9_y;
+    tau[8]                    = w[n9_z];
+    w[t295]                   = w[ctheta10] * w[f9_y] - w[stheta10] * w[neg_f9_x];
 
     /* body 17, rr_thigh: forces */
-    const double t296 = 0.0054780518 * w[143] - 8.2053e-05 * w[146] - 0.000144167 * w[147];
-    const double t297 = 8.2053e-05 * w[147] - 0.0001878102 * w[141] + 0.013155427 * w[146];
-    const double t298 = 0.0054780518 * (w[145] - w[44]) - 0.0001878102 * (w[46] + w[142]);
-    const double t299 = 0.01301126 * w[140] + 0.013299594000000001 * w[28] + t298;
-    w[122]            = 0.072551 * w[139] - 0.003039 * w[141] - (t228 * t244 + t229 * f18_y);
-    w[123]            = t256 - (0.072551 * w[143] - 0.003039 * (w[138] + w[144]));
-    const double t302 = 0.0001878102 * (w[137] - w[138]) + t296 + 0.003039 * w[68];
-    w[185]            = t229 * n18_y - t228 * n18_x + t302;
-    const double t304 = 0.0054780518 * (w[138] - w[144]) + t297 - 0.072551 * w[68];
-    w[186]            = t228 * n18_y + t229 * n18_x + 0.2 * w[58] - t304;
-    const double t306 = 8.2053e-05 * (w[137] - w[144]) + t299 - (0.072551 * w[149] - 0.003039 * w[148]);
-    w[187]            = t306 - (0.2 * t256 - n18_z);
-    tau[16]           = w[187];
+    const quadruped_real t296 = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
+    const quadruped_real t297 = 8.2053e-05 * w[U17_zy] - 0.0001878102 * w[U17_xy] + 0.013155427 * w[U17_zx];
+    const quadruped_real t298 = 0.0054780518 * (w[w17_yz] - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
+    const quadruped_real t299 = 0.01301126 * w[w17_xy] + 0.013299594000000001 * w[wd17_z] + t298;
+    w[f17_x]                  = 0.072551 * w[neg_U17_xx] - 0.003039 * w[U17_xy]
+                                - (ctheta19 * neg_f18_x + stheta19 * f18_y);
+    w[f17_y]                  = t256 - (0.072551 * w[U17_yx] - 0.003039 * (w[w17_zz] + w[w17_xx]));
+    const quadruped_real t302 = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t296 + 0.003039 * w[a17_z];
+    w[neg_n17_x]              = stheta19 * n18_y - ctheta19 * n18_x + t302;
+    const quadruped_real t304 = 0.0054780518 * (w[w17_zz] - w[w17_xx]) + t297 - 0.072551 * w[a17_z];
+    w[n17_y]                  = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * w[f18_z] - t304;
+    const quadruped_real t306 = 8.2053e-05 * (w[w17_yy] - w[w17_xx]) + t299
+                                - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]);
+    w[n17_z]                  = t306 - (0.2 * t256 - n18_z);
+    tau[16]                   = w[n17_z];
 
     /* body 14, rl_thigh: forces */
-    const double t308 = 8.2053e-05 * w[135] + 0.0054780518 * w[132] + 0.000144167 * w[136];
-    const double t309 = 0.0001878102 * w[130] + 8.2053e-05 * w[136] + 0.013155427 * w[135];
-    const double t310 = 0.0054780518 * (w[134] - w[124]) - 0.0001878102 * (w[125] + w[131]);
-    const double t311 = t310 - (0.01301126 * w[129] + 0.013299594000000001 * w[120]);
-    w[188]            = 0.072551 * w[128] - 0.003039 * w[130] - (w[174] * t257 + w[175] * f15_y);
-    w[189]            = t269 - (0.072551 * w[132] - 0.003039 * (w[127] + w[133]));
-    const double t314 = 0.003039 * w[53] - (0.0001878102 * (w[126] - w[127]) + t308);
-    w[190]            = w[174] * n15_x + w[175] * t267 - t314;
-    const double t316 = 0.0054780518 * (w[127] - w[133]) - t309 + 0.072551 * w[53];
-    w[191]            = w[175] * n15_x - w[174] * t267 + 0.2 * w[59] + t316;
-    const double t318 = t311 - 8.2053e-05 * (w[126] - w[133]) + (0.072551 * w[11] - 0.003039 * w[10]);
-    w[192]            = n15_z - 0.2 * t269 - t318;
-    tau[13]           = w[192];
+    const quadruped_real t308 = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
+    const quadruped_real t309 = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
+    const quadruped_real t310 = 0.0054780518 * (w[w14_yz] - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
+    const quadruped_real t311 = t310 - (0.01301126 * w[w14_xy] + 0.013299594000000001 * w[wd14_z]);
+    w[f14_x]                  = 0.072551 * w[neg_U14_xx] - 0.003039 * w[U14_xy]
+                                - (w[ctheta16] * neg_f15_x + w[stheta16] * f15_y);
+    w[f14_y]                  = t269 - (0.072551 * w[U14_yx] - 0.003039 * (w[w14_zz] + w[w14_xx]));
+    const quadruped_real t314 = 0.003039 * w[a14_z] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t308);
+    w[n14_x]                  = w[ctheta16] * n15_x + w[stheta16] * neg_n15_y - t314;
+    const quadruped_real t316 = 0.0054780518 * (w[w14_zz] - w[w14_xx]) - t309 + 0.072551 * w[a14_z];
+    w[n14_y]                  = w[stheta16] * n15_x - w[ctheta16] * neg_n15_y + 0.2 * w[f15_z] + t316;
+    const quadruped_real t318 = t311 - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
+                                + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
+    w[n14_z]                  = n15_z - 0.2 * t269 - t318;
+    tau[13]                   = w[n14_z];
 }
 
 static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], const quadruped_real qdd[18],
                                      quadruped_real w[193], quadruped_real tau[18])
 {
+    /* places in w of values from earlier parts */
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd6_qd6 = 3, qd4_qd5 = 4, qd4_qd6 = 5, qd5_qd6 = 6, c8 = 7, s8 = 8,
+           wd7_z = 9, w7_z = 12, neg_wd7_y = 14, neg_w7_xy = 15, w7_xz = 16, w7_xx = 17, neg_U7_zy = 18,
+           a7_x = 19, a7_y = 20, a7_z = 21, c11 = 25, s11 = 26, wd10_z = 27, w10_z = 30, neg_wd10_y = 32,
+           neg_w10_xy = 33, w10_xz = 34, w10_xx = 35, neg_U10_zy = 36, a10_x = 37, a10_y = 38, a10_z = 39,
+           c14 = 40, s14 = 41, wd13_z = 42, w13_z = 45, neg_wd13_y = 47, neg_w13_xy = 48, w13_xz = 49,
+           w13_xx = 50, neg_U13_zy = 51, neg_a13_x = 52, a13_z = 54, c17 = 55, s17 = 56, wd16_z = 57, w16_z = 60,
+           neg_wd16_y = 62, neg_w16_xy = 63, w16_xz = 64, w16_xx = 65, neg_U16_zy = 66, neg_a16_x = 67,
+           a16_z = 69, c9 = 70, s9 = 71, wd8_z = 74, wd8_x = 78, wd8_y = 79, w8_yy = 80, w8_zz = 81,
+           neg_U8_xx = 82, w8_xy = 83, U8_xy = 84, w8_xz = 85, U8_yx = 86, w8_xx = 87, w8_yz = 88, U8_zx = 89,
+           U8_zy = 90, a8_x = 91, a8_y = 92, c12 = 93, s12 = 94, wd11_z = 97, wd11_x = 101, wd11_y = 102,
+           w11_yy = 103, w11_zz = 104, neg_U11_xx = 105, w11_xy = 106, U11_xy = 107, w11_xz = 108, U11_yx = 109,
+           w11_xx = 110, w11_yz = 111, U11_zx = 112, U11_zy = 113, a11_x = 114, a11_y = 115, c15 = 116,
+           s15 = 117, U14_zx = 135, U14_zy = 136, c18 = 13, s18 = 22, U17_zx = 146, U17_zy = 147, ctheta10 = 150,
+           stheta10 = 151, ctheta13 = 162, stheta13 = 163, f18_z = 58, f15_z = 59, neg_f12_x = 61, f12_y = 72,
+           f12_z = 73, n12_x = 75, n12_y = 76, n12_z = 77, t282 = 95, neg_f9_x = 96, f9_y = 98, f9_z = 99,
+           n9_x = 100, n9_y = 118, n9_z = 119, t295 = 121, f17_x = 122, f17_y = 123, neg_n17_x = 185,
+           n17_y = 186, n17_z = 187, f14_x = 188, f14_y = 189, n14_x = 190, n14_y = 191, n14_z = 192 };
+
     /* body 11, fr_thigh: forces */
-    const double t320  = 0.0054780518 * w[109] - 8.2053e-05 * w[112] - 0.000144167 * w[113];
-    const double t321  = 8.2053e-05 * w[113] - 0.0001878102 * w[107] + 0.013155427 * w[112];
-    const double t322  = 0.0054780518 * (w[111] - w[101]) - 0.0001878102 * (w[102] + w[108]);
-    const double t323  = 0.01301126 * w[106] + 0.013299594000000001 * w[97] + t322;
-    const double f11_x = 0.072551 * w[105] - 0.003039 * w[107] - (w[162] * w[61] + w[163] * w[72]);
-    const double f11_y = w[95] - (0.072551 * w[109] - 0.003039 * (w[104] + w[110]));
-    const double t326  = 0.0001878102 * (w[103] - w[104]) + t320 - 0.003039 * w[38];
-    const double t327  = w[163] * w[76] - w[162] * w[75] + t326;
-    const double t328  = 0.0054780518 * (w[104] - w[110]) + t321 + 0.072551 * w[38];
-    const double n11_y = w[162] * w[76] + w[163] * w[75] + 0.2 * w[73] - t328;
-    const double t330  = 8.2053e-05 * (w[103] - w[110]) + t323 - (0.072551 * w[115] - 0.003039 * w[114]);
-    const double n11_z = t330 - (0.2 * w[95] - w[77]);
-    tau[10]            = n11_z;
+    const quadruped_real t320      = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
+    const quadruped_real t321      = 8.2053e-05 * w[U11_zy] - 0.0001878102 * w[U11_xy] + 0.013155427 * w[U11_zx];
+    const quadruped_real t322      = 0.0054780518 * (w[w11_yz] - w[wd11_x])
+                                     - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
+    const quadruped_real t323      = 0.01301126 * w[w11_xy] + 0.013299594000000001 * w[wd11_z] + t322;
+    const quadruped_real f11_x     = 0.072551 * w[neg_U11_xx] - 0.003039 * w[U11_xy]
+                                     - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
+    const quadruped_real f11_y     = w[t282] - (0.072551 * w[U11_yx] - 0.003039 * (w[w11_zz] + w[w11_xx]));
+    const quadruped_real t326      = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t320 - 0.003039 * w[a10_y];
+    const quadruped_real neg_n11_x = w[stheta13] * w[n12_y] - w[ctheta13] * w[n12_x] + t326;
+    const quadruped_real t328      = 0.0054780518 * (w[w11_zz] - w[w11_xx]) + t321 + 0.072551 * w[a10_y];
+    const quadruped_real n11_y     = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] - t328;
+    const quadruped_real t330      = 8.2053e-05 * (w[w11_yy] - w[w11_xx]) + t323
+                                     - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]);
+    const quadruped_real n11_z     = t330 - (0.2 * w[t282] - w[n12_z]);
+    tau[10]                        = n11_z;
 
     /* body 8, fl_thigh: forces */
-    const double t332 = 8.2053e-05 * w[89] + 0.0054780518 * w[86] + 0.000144167 * w[90];
-    const double t333 = 0.0001878102 * w[84] + 8.2053e-05 * w[90] + 0.013155427 * w[89];
-    const double t334 = 0.0054780518 * (w[88] - w[78]) - 0.0001878102 * (w[79] + w[85]);
-    const double t335 = t334 - (0.01301126 * w[83] + 0.013299594000000001 * w[74]);
-    const double f8_x = 0.072551 * w[82] - 0.003039 * w[84] - (w[150] * w[96] + w[151] * w[98]);
-    const double f8_y = w[121] - (0.072551 * w[86] - 0.003039 * (w[81] + w[87]));
-    const double t338 = 0.0001878102 * (w[80] - w[81]) + t332 + 0.003039 * w[20];
-    const double n8_x = t338 - (w[151] * w[118] - w[150] * w[100]);
-    const double t340 = 0.0054780518 * (w[81] - w[87]) - t333 - 0.072551 * w[20];
-    const double n8_y = w[150] * w[118] + w[151] * w[100] + 0.2 * w[99] + t340;
-    const double t342 = t335 - 8.2053e-05 * (w[80] - w[87]) + (0.072551 * w[92] - 0.003039 * w[91]);
-    const double n8_z = w[119] - 0.2 * w[121] - t342;
-    tau[7]            = n8_z;
+    const quadruped_real t332 = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
+    const quadruped_real t333 = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
+    const quadruped_real t334 = 0.0054780518 * (w[w8_yz] - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
+    const quadruped_real t335 = t334 - (0.01301126 * w[w8_xy] + 0.013299594000000001 * w[wd8_z]);
+    const quadruped_real f8_x = 0.072551 * w[neg_U8_xx] - 0.003039 * w[U8_xy]
+                                - (w[ctheta10] * w[neg_f9_x] + w[stheta10] * w[f9_y]);
+    const quadruped_real f8_y = w[t295] - (0.072551 * w[U8_yx] - 0.003039 * (w[w8_zz] + w[w8_xx]));
+    const quadruped_real t338 = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t332 + 0.003039 * w[a7_y];
+    const quadruped_real n8_x = t338 - (w[stheta10] * w[n9_y] - w[ctheta10] * w[n9_x]);
+    const quadruped_real t340 = 0.0054780518 * (w[w8_zz] - w[w8_xx]) - t333 - 0.072551 * w[a7_y];
+    const quadruped_real n8_y = w[ctheta10] * w[n9_y] + w[stheta10] * w[n9_x] + 0.2 * w[f9_z] + t340;
+    const quadruped_real t342 = t335 - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
+                                + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
+    const quadruped_real n8_z = w[n9_z] - 0.2 * w[t295] - t342;
+    tau[7]                    = n8_z;
 
     /* body 16, rr_hip: forces */
-    const double t344  = w[22] * w[123] - w[13] * w[122] + 0.0815422 * (w[57] + w[63]);
-    const double f17_z = w[58] - (0.072551 * w[146] + 0.003039 * w[147]);
-    const double t346  = 0.0815422 * (w[60] * w[60] + w[65]) + f17_z;
-    const double f16_z = w[13] * w[123] + w[22] * w[122] - 0.0815422 * w[66];
-    const double t348  = 0.00545215306 * w[63] + 0.00618855306 * w[57] + 0.0815422 * w[67];
-    const double n16_z = w[13] * w[186] - w[22] * w[185] + t348;
-    tau[15]            = n16_z;
-    const double t350  = w[13] * w[185] + w[22] * w[186] + (0.00582035306 * w[66] - 0.0815422 * w[69]);
-    const double t351  = 0.1805 * t346 + t350;
-    const double t352  = 0.1805 * t344 - (0.0003682 * (w[62] + w[64]) + w[187]);
-    const double t353  = w[55] * t344 - w[56] * t346;
+    const quadruped_real neg_f16_x = w[s18] * w[f17_y] - w[c18] * w[f17_x]
+                                     + 0.0815422 * (w[wd16_z] + w[neg_w16_xy]);
+    const quadruped_real f17_z     = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * w[U17_zy]);
+    const quadruped_real neg_f16_y = 0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx]) + f17_z;
+    const quadruped_real f16_z     = w[c18] * w[f17_y] + w[s18] * w[f17_x] - 0.0815422 * w[neg_U16_zy];
+    const quadruped_real t348      = 0.00545215306 * w[neg_w16_xy] + 0.00618855306 * w[wd16_z]
+                                     + 0.0815422 * w[neg_a16_x];
+    const quadruped_real n16_z     = w[c18] * w[n17_y] - w[s18] * w[neg_n17_x] + t348;
+    tau[15]                        = n16_z;
+    const quadruped_real neg_n16_x = w[c18] * w[neg_n17_x] + w[s18] * w[n17_y]
+                                     + (0.00582035306 * w[neg_U16_zy] - 0.0815422 * w[a16_z]);
+    const quadruped_real t351      = 0.1805 * neg_f16_y + neg_n16_x;
+    const quadruped_real t352      = 0.1805 * neg_f16_x - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + w[n17_z]);
+    const quadruped_real t353      = w[c17] * neg_f16_x - w[s17] * neg_f16_y;
 
     /* body 13, rl_hip: forces */
-    const double f13_x = 0.0815422 * (w[42] + w[48]) - (w[117] * w[189] - w[116] * w[188]);
-    const double f14_z = w[59] - (0.072551 * w[135] + 0.003039 * w[136]);
-    const double f13_y = 0.0815422 * (w[45] * w[45] + w[50]) - f14_z;
-    const double f13_z = w[116] * w[189] + w[117] * w[188] + 0.0815422 * w[51];
-    const double t358  = 0.0815422 * w[52] - (0.00545215306 * w[48] + 0.00618855306 * w[42]);
-    const double n13_z = w[116] * w[191] + w[117] * w[190] - t358;
-    tau[12]            = n13_z;
-    const double t360  = w[117] * w[191] - w[116] * w[190] + (0.00582035306 * w[51] + 0.0815422 * w[54]);
-    const double t361  = t360 - 0.1805 * f13_y;
-    const double t362  = 0.0003682 * (w[47] + w[49]) + w[192] + 0.1805 * f13_x;
-    const double t363  = w[41] * f13_y - w[40] * f13_x;
-    const double t364  = w[56] * t352 + w[55] * t351 - 0.047 * f16_z;
+    const quadruped_real f13_x     = 0.0815422 * (w[wd13_z] + w[neg_w13_xy])
+                                     - (w[s15] * w[f14_y] - w[c15] * w[f14_x]);
+    const quadruped_real f14_z     = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
+    const quadruped_real f13_y     = 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx]) - f14_z;
+    const quadruped_real f13_z     = w[c15] * w[f14_y] + w[s15] * w[f14_x] + 0.0815422 * w[neg_U13_zy];
+    const quadruped_real t358      = 0.0815422 * w[neg_a13_x] - (0.00545215306 * w[neg_w13_xy]
+                                     + 0.00618855306 * w[wd13_z]);
+    const quadruped_real n13_z     = w[c15] * w[n14_y] + w[s15] * w[n14_x] - t358;
+    tau[12]                        = n13_z;
+    const quadruped_real neg_n13_x = w[s15] * w[n14_y] - w[c15] * w[n14_x]
+                                     + (0.00582035306 * w[neg_U13_zy] + 0.0815422 * w[a13_z]);
+    const quadruped_real t361      = neg_n13_x - 0.1805 * f13_y;
+    const quadruped_real t362      = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
+    const quadruped_real t363      = w[s14] * f13_y - w[c14] * f13_x;
+    const quadruped_real t364      = w[s17] * t352 + w[c17] * t351 - 0.047 * f16_z;
 
     /* body 10, fr_hip: forces */
-    const double t365  = w[94] * f11_y - w[93] * f11_x + 0.0815422 * (w[27] + w[33]);
-    const double f11_z = w[73] - (0.072551 * w[112] + 0.003039 * w[113]);
-    const double t367  = 0.0815422 * (w[30] * w[30] + w[35]) + f11_z;
-    const double f10_z = w[93] * f11_y + w[94] * f11_x - 0.0815422 * w[36];
-    const double t369  = 0.0815422 * w[37] - (0.00545215306 * w[33] + 0.00618855306 * w[27]);
-    const double n10_z = w[93] * n11_y - w[94] * t327 - t369;
-    tau[9]             = n10_z;
-    const double t371  = w[93] * t327 + w[94] * n11_y + (0.00582035306 * w[36] - 0.0815422 * w[39]);
-    const double t372  = t371 - 0.1805 * t367;
-    const double t373  = 0.0003682 * (w[32] + w[34]) + n11_z + 0.1805 * t365;
-    const double t374  = w[25] * t365 - w[26] * t367;
-    const double t375  = w[56] * t344 + w[55] * t346 - (w[41] * f13_x + w[40] * f13_y);
-    const double t376  = w[56] * t351 - w[55] * t352 + (w[41] * t361 + w[40] * t362);
-    const double t377  = t364 - (w[41] * t362 - w[40] * t361 - 0.047 * f13_z);
+    const quadruped_real neg_f10_x = w[s12] * f11_y - w[c12] * f11_x + 0.0815422 * (w[wd10_z] + w[neg_w10_xy]);
+    const quadruped_real f11_z     = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
+    const quadruped_real neg_f10_y = 0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx]) + f11_z;
+    const quadruped_real f10_z     = w[c12] * f11_y + w[s12] * f11_x - 0.0815422 * w[neg_U10_zy];
+    const quadruped_real t369      = 0.0815422 * w[a10_x] - (0.00545215306 * w[neg_w10_xy]
+                                     + 0.00618855306 * w[wd10_z]);
+    const quadruped_real n10_z     = w[c12] * n11_y - w[s12] * neg_n11_x - t369;
+    tau[9]                         = n10_z;
+    const quadruped_real neg_n10_x = w[c12] * neg_n11_x + w[s12] * n11_y
+                                     + (0.00582035306 * w[neg_U10_zy] - 0.0815422 * w[a10_z]);
+    const quadruped_real t372      = neg_n10_x - 0.1805 * neg_f10_y;
+    const quadruped_real t373      = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + n11_z + 0.1805 * neg_f10_x;
+    const quadruped_real t374      = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
+    const quadruped_real t375      = w[s17] * neg_f16_x + w[c17] * neg_f16_y - (w[s14] * f13_x + w[c14] * f13_y);
+    const quadruped_real t376      = w[s17] * t351 - w[c17] * t352 + (w[s14] * t361 + w[c14] * t362);
+    const quadruped_real t377      = t364 - (w[s14] * t362 - w[c14] * t361 - 0.047 * f13_z);
 
     /* body 7, fl_hip: forces */
-    const double f7_x = 0.0815422 * (w[9] + w[15]) - (w[71] * f8_y - w[70] * f8_x);
-    const double f8_z = w[99] - (0.072551 * w[89] + 0.003039 * w[90]);
-    const double f7_y = 0.0815422 * (w[12] * w[12] + w[17]) - f8_z;
-    const double f7_z = w[70] * f8_y + w[71] * f8_x + 0.0815422 * w[18];
-    const double t382 = 0.00545215306 * w[15] + 0.00618855306 * w[9] + 0.0815422 * w[19];
-    const double n7_z = w[70] * n8_y + w[71] * n8_x + t382;
-    tau[6]            = n7_z;
-    const double t384 = w[71] * n8_y - w[70] * n8_x + (0.00582035306 * w[18] + 0.0815422 * w[21]);
-    const double t385 = 0.1805 * f7_y + t384;
-    const double t386 = 0.0003682 * (w[14] + w[16]) + n8_z - 0.1805 * f7_x;
-    const double t387 = w[8] * f7_y - w[7] * f7_x;
-    const double t388 = 0.047 * t353 + n16_z + (n13_z - 0.047 * t363) + (0.047 * t374 + n10_z);
-    const double t389 = w[25] * t372 - w[26] * t373 - 0.047 * f10_z + t377;
+    const quadruped_real f7_x     = 0.0815422 * (w[wd7_z] + w[neg_w7_xy]) - (w[s9] * f8_y - w[c9] * f8_x);
+    const quadruped_real f8_z     = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
+    const quadruped_real f7_y     = 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx]) - f8_z;
+    const quadruped_real f7_z     = w[c9] * f8_y + w[s9] * f8_x + 0.0815422 * w[neg_U7_zy];
+    const quadruped_real t382     = 0.00545215306 * w[neg_w7_xy] + 0.00618855306 * w[wd7_z] + 0.0815422 * w[a7_x];
+    const quadruped_real n7_z     = w[c9] * n8_y + w[s9] * n8_x + t382;
+    tau[6]                        = n7_z;
+    const quadruped_real neg_n7_x = w[s9] * n8_y - w[c9] * n8_x + (0.00582035306 * w[neg_U7_zy]
+                                    + 0.0815422 * w[a7_z]);
+    const quadruped_real t385     = 0.1805 * f7_y + neg_n7_x;
+    const quadruped_real t386     = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + n8_z - 0.1805 * f7_x;
+    const quadruped_real t387     = w[s8] * f7_y - w[c8] * f7_x;
+    const quadruped_real t388     = 0.047 * t353 + n16_z + (n13_z - 0.047 * t363) + (0.047 * t374 + n10_z);
+    const quadruped_real t389     = w[c11] * t372 - w[s11] * t373 - 0.047 * f10_z + t377;
 
     /* body 6, trunk: forces */
-    const double t390 = 12.453 * w[0] - 0.04713 * (qd[4] * qd[4] + w[3]);
-    tau[0]            = f16_z + f13_z + f10_z + f7_z + t390;
-    const double t391 = w[26] * t365 + w[25] * t367 + t375 - (w[8] * f7_x + w[7] * f7_y);
-    tau[1]            = 12.453 * w[1] + 0.04713 * (qdd[5] + w[4]) + t391;
-    tau[2]            = 12.453 * w[2] + 0.04713 * (w[5] - qdd[4]) - (t353 + t363 + t374 + t387);
-    const double t392 = 0.026527659999999998 * w[6] + 0.036027659999999996 * qdd[3];
-    tau[3]            = n7_z - 0.047 * t387 + t388 + t392;
-    const double t393 = w[26] * t372 + w[25] * t373 + t376 + (w[8] * t385 + w[7] * t386);
-    tau[4]            = t393 - (0.275005219 * w[5] - 0.284505219 * qdd[4] + 0.04713 * w[2]);
-    const double t394 = 0.24847755900000001 * w[4] + 0.311032879 * qdd[5] + 0.04713 * w[1];
-    tau[5]            = t394 - (t389 - (w[8] * t386 - w[7] * t385 - 0.047 * f7_z));
+    const quadruped_real t390 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
+    tau[0]                    = f16_z + f13_z + f10_z + f7_z + t390;
+    const quadruped_real t391 = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t375 - (w[s8] * f7_x + w[c8] * f7_y);
+    tau[1]                    = 12.453 * w[a1_y] + 0.04713 * (qdd[5] + w[qd4_qd5]) + t391;
+    tau[2]                    = 12.453 * w[a1_z] + 0.04713 * (w[qd4_qd6] - qdd[4]) - (t353 + t363 + t374 + t387);
+    const quadruped_real t392 = 0.026527659999999998 * w[qd5_qd6] + 0.036027659999999996 * qdd[3];
+    tau[3]                    = n7_z - 0.047 * t387 + t388 + t392;
+    const quadruped_real t393 = w[s11] * t372 + w[c11] * t373 + t376 + (w[s8] * t385 + w[c8] * t386);
+    tau[4]                    = t393 - (0.275005219 * w[qd4_qd6] - 0.284505219 * qdd[4] + 0.04713 * w[a1_z]);
+    const quadruped_real t394 = 0.24847755900000001 * w[qd4_qd5] + 0.311032879 * qdd[5] + 0.04713 * w[a1_y];
+    tau[5]                    = t394 - (t389 - (w[s8] * t386 - w[c8] * t385 - 0.047 * f7_z));
 }
 
 void quadruped_inverse_dynamics(const quadruped_real q[19], const quadruped_real qd[18],

@@ -23,384 +23,430 @@
 
 static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real w[76], quadruped_real M[324])
 {
+    /* places in w of values for later parts */
+    enum { stheta19 = 0, neg_f18_17_x = 1, f18_17_y = 2, n18_17_x = 3, n18_17_y = 4, c18 = 5, s18 = 6, c17 = 7,
+           s17 = 8, t24 = 9, t25 = 10, stheta16 = 11, neg_f15_14_x = 12, f15_14_y = 13, neg_n15_14_x = 14,
+           neg_n15_14_y = 15, c15 = 16, s15 = 17, c14 = 18, s14 = 19, t49 = 20, t50 = 21, ctheta13 = 22,
+           stheta13 = 23, neg_f12_11_x = 24, f12_11_y = 25, n12_11_x = 26, n12_11_y = 27, n12_11_z = 28 };
+
     /* body 18, rr_calf: composite body */
-    const double t1  = q[18] + 3.10813964539713;
-    const double t2  = cos(t1);
-    w[0]             = sin(t1);
-    w[1]             = 0.0297786611519054 * w[0];
-    w[2]             = 0.0297786611519054 * t2;
-    w[3]             = 0.00249545180452967 * t2;
-    w[4]             = 0.00249545180452967 * w[0];
-    const double t8  = 0.0048730100000000005 - 0.2 * w[2];
-    M[18 * 16 + 17] = t8; M[18 * 17 + 16] = t8;
-    const double t9  = q[17] + q[18] + 3.10813964539713;
-    const double t10 = 0.0297786611519054 * sin(t9);
-    const double t11 = 0.0297786611519054 * cos(t9);
-    M[18 * 0 + 17] = t11; M[18 * 17 + 0] = t11;
-    w[5]             = cos(q[17]);
-    w[6]             = sin(q[17]);
-    const double t14 = w[3] * w[5] - w[4] * w[6];
-    const double t15 = w[4] * w[5] + w[3] * w[6];
-    M[18 * 15 + 17] = t15; M[18 * 17 + 15] = t15;
-    const double t16 = 0.1805 * t10 - t8;
-    w[7]             = cos(q[16]);
-    w[8]             = sin(q[16]);
-    const double t19 = t10 * w[8];
-    M[18 * 1 + 17] = t19; M[18 * 17 + 1] = t19;
-    const double t20 = t10 * w[7];
-    M[18 * 2 + 17] = -t20; M[18 * 17 + 2] = -t20;
-    const double t21 = t14 * w[8] + t16 * w[7];
-    M[18 * 4 + 17] = -t21; M[18 * 17 + 4] = -t21;
-    const double t22 = 0.047 * t20 + t15;
-    M[18 * 3 + 17] = t22; M[18 * 17 + 3] = t22;
-    const double t23 = 0.047 * t11 - (t16 * w[8] - t14 * w[7]);
-    M[18 * 5 + 17] = t23; M[18 * 17 + 5] = t23;
-    w[9]             = 0.00484778630650938 * t2 - 0.00011120895548966 * w[0];
-    w[10]            = t2 * w[9];
+    const quadruped_real theta19      = q[18] + 3.10813964539713;
+    const quadruped_real ctheta19     = cos(theta19);
+    w[stheta19]                       = sin(theta19);
+    w[neg_f18_17_x]                   = 0.0297786611519054 * w[stheta19];
+    w[f18_17_y]                       = 0.0297786611519054 * ctheta19;
+    w[n18_17_x]                       = 0.00249545180452967 * ctheta19;
+    w[n18_17_y]                       = 0.00249545180452967 * w[stheta19];
+    const quadruped_real n18_16_y     = 0.2 * w[f18_17_y] - 0.0048730100000000005;
+    M[18 * 16 + 17] = -n18_16_y; M[18 * 17 + 16] = -n18_16_y;
+    const quadruped_real theta18_19   = q[17] + q[18] + 3.10813964539713;
+    const quadruped_real neg_f18_16_x = 0.0297786611519054 * sin(theta18_19);
+    const quadruped_real f18_16_z     = 0.0297786611519054 * cos(theta18_19);
+    M[18 * 0 + 17] = f18_16_z; M[18 * 17 + 0] = f18_16_z;
+    w[c18]                            = cos(q[17]);
+    w[s18]                            = sin(q[17]);
+    const quadruped_real n18_16_x     = w[n18_17_x] * w[c18] - w[n18_17_y] * w[s18];
+    const quadruped_real n18_16_z     = w[n18_17_y] * w[c18] + w[n18_17_x] * w[s18];
+    M[18 * 15 + 17] = n18_16_z; M[18 * 17 + 15] = n18_16_z;
+    const quadruped_real t16          = 0.1805 * neg_f18_16_x + n18_16_y;
+    w[c17]                            = cos(q[16]);
+    w[s17]                            = sin(q[16]);
+    const quadruped_real f18_6_y      = neg_f18_16_x * w[s17];
+    M[18 * 1 + 17] = f18_6_y; M[18 * 17 + 1] = f18_6_y;
+    const quadruped_real neg_f18_6_z  = neg_f18_16_x * w[c17];
+    M[18 * 2 + 17] = -neg_f18_6_z; M[18 * 17 + 2] = -neg_f18_6_z;
+    const quadruped_real n18_4_y      = n18_16_x * w[s17] + t16 * w[c17];
+    M[18 * 4 + 17] = -n18_4_y; M[18 * 17 + 4] = -n18_4_y;
+    const quadruped_real n18_6_x      = 0.047 * neg_f18_6_z + n18_16_z;
+    M[18 * 3 + 17] = n18_6_x; M[18 * 17 + 3] = n18_6_x;
+    const quadruped_real n18_6_z      = 0.047 * f18_16_z - (t16 * w[s17] - n18_16_x * w[c17]);
+    M[18 * 5 + 17] = n18_6_z; M[18 * 17 + 5] = n18_6_z;
+    w[t24]                            = 0.00484778630650938 * ctheta19 - 0.00011120895548966 * w[stheta19];
+    w[t25]                            = ctheta19 * w[t24];
 
     /* body 15, rl_calf: composite body */
-    const double t26 = q[15] + 3.10813964539713;
-    const double t27 = cos(t26);
-    w[11]            = sin(t26);
-    w[12]            = 0.0297786611519054 * w[11];
-    w[13]            = 0.0297786611519054 * t27;
-    w[14]            = 0.00249545180452967 * t27;
-    w[15]            = 0.00249545180452967 * w[11];
-    const double t33 = 0.0048730100000000005 - 0.2 * w[13];
-    M[18 * 13 + 14] = t33; M[18 * 14 + 13] = t33;
-    const double t34 = q[14] + q[15] + 3.10813964539713;
-    const double t35 = 0.0297786611519054 * sin(t34);
-    const double t36 = 0.0297786611519054 * cos(t34);
-    M[18 * 0 + 14] = t36; M[18 * 14 + 0] = t36;
-    w[16]            = cos(q[14]);
-    w[17]            = sin(q[14]);
-    const double t39 = w[14] * w[16] - w[15] * w[17];
-    const double t40 = w[15] * w[16] + w[14] * w[17];
-    M[18 * 12 + 14] = -t40; M[18 * 14 + 12] = -t40;
-    const double t41 = t33 - 0.1805 * t35;
-    w[18]            = cos(q[13]);
-    w[19]            = sin(q[13]);
-    const double t44 = t35 * w[19];
-    M[18 * 1 + 14] = t44; M[18 * 14 + 1] = t44;
-    const double t45 = t35 * w[18];
-    M[18 * 2 + 14] = -t45; M[18 * 14 + 2] = -t45;
-    const double t46 = t39 * w[19] + t41 * w[18];
-    M[18 * 4 + 14] = t46; M[18 * 14 + 4] = t46;
-    const double t47 = 0.047 * t45 + t40;
-    M[18 * 3 + 14] = -t47; M[18 * 14 + 3] = -t47;
-    const double t48 = t41 * w[19] - t39 * w[18] - 0.047 * t36;
-    M[18 * 5 + 14] = t48; M[18 * 14 + 5] = t48;
-    w[20]            = 0.00484778630650938 * t27 - 0.00011120895548966 * w[11];
-    w[21]            = t27 * w[20];
+    const quadruped_real theta16      = q[15] + 3.10813964539713;
+    const quadruped_real ctheta16     = cos(theta16);
+    w[stheta16]                       = sin(theta16);
+    w[neg_f15_14_x]                   = 0.0297786611519054 * w[stheta16];
+    w[f15_14_y]                       = 0.0297786611519054 * ctheta16;
+    w[neg_n15_14_x]                   = 0.00249545180452967 * ctheta16;
+    w[neg_n15_14_y]                   = 0.00249545180452967 * w[stheta16];
+    const quadruped_real n15_14_z     = 0.0048730100000000005 - 0.2 * w[f15_14_y];
+    M[18 * 13 + 14] = n15_14_z; M[18 * 14 + 13] = n15_14_z;
+    const quadruped_real theta15_16   = q[14] + q[15] + 3.10813964539713;
+    const quadruped_real neg_f15_13_x = 0.0297786611519054 * sin(theta15_16);
+    const quadruped_real f15_13_z     = 0.0297786611519054 * cos(theta15_16);
+    M[18 * 0 + 14] = f15_13_z; M[18 * 14 + 0] = f15_13_z;
+    w[c15]                            = cos(q[14]);
+    w[s15]                            = sin(q[14]);
+    const quadruped_real n15_13_x     = w[neg_n15_14_y] * w[s15] - w[neg_n15_14_x] * w[c15];
+    const quadruped_real neg_n15_13_z = w[neg_n15_14_y] * w[c15] + w[neg_n15_14_x] * w[s15];
+    M[18 * 12 + 14] = -neg_n15_13_z; M[18 * 14 + 12] = -neg_n15_13_z;
+    const quadruped_real t41          = n15_14_z - 0.1805 * neg_f15_13_x;
+    w[c14]                            = cos(q[13]);
+    w[s14]                            = sin(q[13]);
+    const quadruped_real f15_6_y      = neg_f15_13_x * w[s14];
+    M[18 * 1 + 14] = f15_6_y; M[18 * 14 + 1] = f15_6_y;
+    const quadruped_real neg_f15_6_z  = neg_f15_13_x * w[c14];
+    M[18 * 2 + 14] = -neg_f15_6_z; M[18 * 14 + 2] = -neg_f15_6_z;
+    const quadruped_real n15_6_y      = t41 * w[c14] - n15_13_x * w[s14];
+    M[18 * 4 + 14] = n15_6_y; M[18 * 14 + 4] = n15_6_y;
+    const quadruped_real neg_n15_6_x  = 0.047 * neg_f15_6_z + neg_n15_13_z;
+    M[18 * 3 + 14] = -neg_n15_6_x; M[18 * 14 + 3] = -neg_n15_6_x;
+    const quadruped_real n15_6_z      = t41 * w[s14] + n15_13_x * w[c14] - 0.047 * f15_13_z;
+    M[18 * 5 + 14] = n15_6_z; M[18 * 14 + 5] = n15_6_z;
+    w[t49]                            = 0.00484778630650938 * ctheta16 - 0.00011120895548966 * w[stheta16];
+    w[t50]                            = ctheta16 * w[t49];
 
     /* body 12, fr_calf: composite body */
-    const double t51 = q[12] + 3.10813964539713;
-    w[22]            = cos(t51);
-    w[23]            = sin(t51);
-    w[24]            = 0.0297786611519054 * w[23];
-    w[25]            = 0.0297786611519054 * w[22];
-    w[26]            = 0.00249545180452967 * w[22];
-    w[27]            = 0.00249545180452967 * w[23];
-    w[28]            = 0.0048730100000000005 - 0.2 * w[25];
-    M[18 * 10 + 11] = w[28]; M[18 * 11 + 10] = w[28];
+    const quadruped_real theta13 = q[12] + 3.10813964539713;
+    w[ctheta13]                  = cos(theta13);
+    w[stheta13]                  = sin(theta13);
+    w[neg_f12_11_x]              = 0.0297786611519054 * w[stheta13];
+    w[f12_11_y]                  = 0.0297786611519054 * w[ctheta13];
+    w[n12_11_x]                  = 0.00249545180452967 * w[ctheta13];
+    w[n12_11_y]                  = 0.00249545180452967 * w[stheta13];
+    w[n12_11_z]                  = 0.0048730100000000005 - 0.2 * w[f12_11_y];
+    M[18 * 10 + 11] = w[n12_11_z]; M[18 * 11 + 10] = w[n12_11_z];
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real w[76], quadruped_real M[324])
 {
+    /* places in w of values from earlier parts */
+    enum { stheta19 = 0, neg_f18_17_x = 1, f18_17_y = 2, n18_17_x = 3, n18_17_y = 4, c18 = 5, s18 = 6, c17 = 7,
+           s17 = 8, t24 = 9, t25 = 10, ctheta13 = 22, stheta13 = 23, n12_11_x = 26, n12_11_y = 27, n12_11_z = 28 };
+    /* places in w of values for later parts */
+    enum { c12 = 29, s12 = 30, c11 = 31, s11 = 32, t74 = 33, t75 = 34, stheta10 = 35, neg_f9_8_x = 36,
+           f9_8_y = 37, neg_n9_8_x = 38, neg_n9_8_y = 39, c9 = 40, s9 = 41, c8 = 42, s8 = 43, t99 = 44,
+           t100 = 45, S17_xx = 46, S17_xy = 47, S17_yy = 48, h16_z = 49, f17_16_z = 50, n17_16_x = 51,
+           neg_n17_16_z = 52 };
+
     /* body 12, fr_calf: composite body */
-    const double t59 = q[11] + q[12] + 3.10813964539713;
-    const double t60 = 0.0297786611519054 * sin(t59);
-    const double t61 = 0.0297786611519054 * cos(t59);
-    M[18 * 0 + 11] = t61; M[18 * 11 + 0] = t61;
-    w[29]            = cos(q[11]);
-    w[30]            = sin(q[11]);
-    const double t64 = w[26] * w[29] - w[27] * w[30];
-    const double t65 = w[27] * w[29] + w[26] * w[30];
-    M[18 * 9 + 11] = t65; M[18 * 11 + 9] = t65;
-    const double t66 = 0.1805 * t60 + w[28];
-    w[31]            = cos(q[10]);
-    w[32]            = sin(q[10]);
-    const double t69 = t60 * w[32];
-    M[18 * 1 + 11] = t69; M[18 * 11 + 1] = t69;
-    const double t70 = t60 * w[31];
-    M[18 * 2 + 11] = -t70; M[18 * 11 + 2] = -t70;
-    const double t71 = t66 * w[31] - t64 * w[32];
-    M[18 * 4 + 11] = t71; M[18 * 11 + 4] = t71;
-    const double t72 = 0.047 * t70 + t65;
-    M[18 * 3 + 11] = t72; M[18 * 11 + 3] = t72;
-    const double t73 = t66 * w[32] + t64 * w[31] + 0.047 * t61;
-    M[18 * 5 + 11] = t73; M[18 * 11 + 5] = t73;
-    w[33]            = 0.00484778630650938 * w[22] - 0.00011120895548966 * w[23];
-    w[34]            = w[22] * w[33];
+    const quadruped_real theta12_13   = q[11] + q[12] + 3.10813964539713;
+    const quadruped_real neg_f12_10_x = 0.0297786611519054 * sin(theta12_13);
+    const quadruped_real f12_10_z     = 0.0297786611519054 * cos(theta12_13);
+    M[18 * 0 + 11] = f12_10_z; M[18 * 11 + 0] = f12_10_z;
+    w[c12]                            = cos(q[11]);
+    w[s12]                            = sin(q[11]);
+    const quadruped_real n12_10_x     = w[n12_11_x] * w[c12] - w[n12_11_y] * w[s12];
+    const quadruped_real n12_10_z     = w[n12_11_y] * w[c12] + w[n12_11_x] * w[s12];
+    M[18 * 9 + 11] = n12_10_z; M[18 * 11 + 9] = n12_10_z;
+    const quadruped_real t66          = 0.1805 * neg_f12_10_x + w[n12_11_z];
+    w[c11]                            = cos(q[10]);
+    w[s11]                            = sin(q[10]);
+    const quadruped_real f12_6_y      = neg_f12_10_x * w[s11];
+    M[18 * 1 + 11] = f12_6_y; M[18 * 11 + 1] = f12_6_y;
+    const quadruped_real neg_f12_6_z  = neg_f12_10_x * w[c11];
+    M[18 * 2 + 11] = -neg_f12_6_z; M[18 * 11 + 2] = -neg_f12_6_z;
+    const quadruped_real n12_4_y      = n12_10_x * w[s11] - t66 * w[c11];
+    M[18 * 4 + 11] = -n12_4_y; M[18 * 11 + 4] = -n12_4_y;
+    const quadruped_real n12_6_x      = 0.047 * neg_f12_6_z + n12_10_z;
+    M[18 * 3 + 11] = n12_6_x; M[18 * 11 + 3] = n12_6_x;
+    const quadruped_real n12_6_z      = t66 * w[s11] + n12_10_x * w[c11] + 0.047 * f12_10_z;
+    M[18 * 5 + 11] = n12_6_z; M[18 * 11 + 5] = n12_6_z;
+    w[t74]                            = 0.00484778630650938 * w[ctheta13] - 0.00011120895548966 * w[stheta13];
+    w[t75]                            = w[ctheta13] * w[t74];
 
     /* body 9, fl_calf: composite body */
-    const double t76 = q[9] + 3.10813964539713;
-    const double t77 = cos(t76);
-    w[35]            = sin(t76);
-    w[36]            = 0.0297786611519054 * w[35];
-    w[37]            = 0.0297786611519054 * t77;
-    w[38]            = 0.00249545180452967 * t77;
-    w[39]            = 0.00249545180452967 * w[35];
-    const double t83 = 0.0048730100000000005 - 0.2 * w[37];
-    M[18 * 7 + 8] = t83; M[18 * 8 + 7] = t83;
-    const double t84 = q[8] + q[9] + 3.10813964539713;
-    const double t85 = 0.0297786611519054 * sin(t84);
-    const double t86 = 0.0297786611519054 * cos(t84);
-    M[18 * 0 + 8] = t86; M[18 * 8 + 0] = t86;
-    w[40]            = cos(q[8]);
-    w[41]            = sin(q[8]);
-    const double t89 = w[38] * w[40] - w[39] * w[41];
-    const double t90 = w[39] * w[40] + w[38] * w[41];
-    M[18 * 6 + 8] = -t90; M[18 * 8 + 6] = -t90;
-    const double t91 = 0.1805 * t85 + t83;
-    w[42]            = cos(q[7]);
-    w[43]            = sin(q[7]);
-    const double t94 = t85 * w[43];
-    M[18 * 1 + 8] = t94; M[18 * 8 + 1] = t94;
-    const double t95 = t85 * w[42];
-    M[18 * 2 + 8] = -t95; M[18 * 8 + 2] = -t95;
-    const double t96 = t89 * w[43] + t91 * w[42];
-    M[18 * 4 + 8] = t96; M[18 * 8 + 4] = t96;
-    const double t97 = 0.047 * t95 + t90;
-    M[18 * 3 + 8] = -t97; M[18 * 8 + 3] = -t97;
-    const double t98 = t91 * w[43] - t89 * w[42] - 0.047 * t86;
-    M[18 * 5 + 8] = t98; M[18 * 8 + 5] = t98;
-    w[44]            = 0.00484778630650938 * t77 - 0.00011120895548966 * w[35];
-    w[45]            = t77 * w[44];
+    const quadruped_real theta10    = q[9] + 3.10813964539713;
+    const quadruped_real ctheta10   = cos(theta10);
+    w[stheta10]                     = sin(theta10);
+    w[neg_f9_8_x]                   = 0.0297786611519054 * w[stheta10];
+    w[f9_8_y]                       = 0.0297786611519054 * ctheta10;
+    w[neg_n9_8_x]                   = 0.00249545180452967 * ctheta10;
+    w[neg_n9_8_y]                   = 0.00249545180452967 * w[stheta10];
+    const quadruped_real n9_8_z     = 0.0048730100000000005 - 0.2 * w[f9_8_y];
+    M[18 * 7 + 8] = n9_8_z; M[18 * 8 + 7] = n9_8_z;
+    const quadruped_real theta9_10  = q[8] + q[9] + 3.10813964539713;
+    const quadruped_real neg_f9_7_x = 0.0297786611519054 * sin(theta9_10);
+    const quadruped_real f9_7_z     = 0.0297786611519054 * cos(theta9_10);
+    M[18 * 0 + 8] = f9_7_z; M[18 * 8 + 0] = f9_7_z;
+    w[c9]                           = cos(q[8]);
+    w[s9]                           = sin(q[8]);
+    const quadruped_real n9_7_x     = w[neg_n9_8_y] * w[s9] - w[neg_n9_8_x] * w[c9];
+    const quadruped_real neg_n9_7_z = w[neg_n9_8_y] * w[c9] + w[neg_n9_8_x] * w[s9];
+    M[18 * 6 + 8] = -neg_n9_7_z; M[18 * 8 + 6] = -neg_n9_7_z;
+    const quadruped_real t91        = 0.1805 * neg_f9_7_x + n9_8_z;
+    w[c8]                           = cos(q[7]);
+    w[s8]                           = sin(q[7]);
+    const quadruped_real f9_6_y     = neg_f9_7_x * w[s8];
+    M[18 * 1 + 8] = f9_6_y; M[18 * 8 + 1] = f9_6_y;
+    const quadruped_real neg_f9_6_z = neg_f9_7_x * w[c8];
+    M[18 * 2 + 8] = -neg_f9_6_z; M[18 * 8 + 2] = -neg_f9_6_z;
+    const quadruped_real n9_6_y     = t91 * w[c8] - n9_7_x * w[s8];
+    M[18 * 4 + 8] = n9_6_y; M[18 * 8 + 4] = n9_6_y;
+    const quadruped_real neg_n9_6_x = 0.047 * neg_f9_6_z + neg_n9_7_z;
+    M[18 * 3 + 8] = -neg_n9_6_x; M[18 * 8 + 3] = -neg_n9_6_x;
+    const quadruped_real n9_6_z     = t91 * w[s8] + n9_7_x * w[c8] - 0.047 * f9_7_z;
+    M[18 * 5 + 8] = n9_6_z; M[18 * 8 + 5] = n9_6_z;
+    w[t99]                          = 0.00484778630650938 * ctheta10 - 0.00011120895548966 * w[stheta10];
+    w[t100]                         = ctheta10 * w[t99];
 
     /* body 17, rr_thigh: composite body */
-    const double h17_x  = w[2] - 0.072551;
-    const double h17_y  = w[1] - 0.003039;
-    w[46]               = w[10] + 1.261184674531e-05 - 0.4 * w[2] + 0.013155427;
-    w[47]               = w[0] * w[9] + 5.560447774483e-05 - 0.2 * w[1] + 8.2053e-05;
-    const double S17_xz = 0.0054780518 - w[3];
-    w[48]               = 0.000144167 - (w[10] - 0.00486039815325469);
-    const double S17_yz = 0.0001878102 - w[4];
-    const double t108   = w[46] + w[48];
-    M[18 * 16 + 16]     = t108;
-    w[49]               = w[5] * h17_y + w[6] * h17_x;
-    w[50]               = w[5] * h17_x - w[6] * h17_y;
-    M[18 * 0 + 16] = w[50]; M[18 * 16 + 0] = w[50];
-    w[51]               = w[6] * S17_yz - w[5] * S17_xz;
-    w[52]               = w[5] * S17_yz + w[6] * S17_xz;
-    M[18 * 15 + 16] = -w[52]; M[18 * 16 + 15] = -w[52];
-    const double t113   = t108 - 0.1805 * w[49];
-    const double t114   = w[8] * w[49];
-    M[18 * 1 + 16] = t114; M[18 * 16 + 1] = t114;
-    const double t115   = w[7] * w[49];
-    M[18 * 2 + 16] = -t115; M[18 * 16 + 2] = -t115;
-    const double t116   = w[7] * t113 - w[8] * w[51];
-    M[18 * 4 + 16] = t116; M[18 * 16 + 4] = t116;
-    const double t117   = 0.047 * t115 - w[52];
-    M[18 * 3 + 16] = t117; M[18 * 16 + 3] = t117;
-    const double t118   = w[8] * t113 + w[7] * w[51] + 0.047 * w[50];
-    M[18 * 5 + 16] = t118; M[18 * 16 + 5] = t118;
+    const quadruped_real h17_x        = w[f18_17_y] - 0.072551;
+    const quadruped_real h17_y        = w[neg_f18_17_x] - 0.003039;
+    w[S17_xx]                         = w[t25] + 1.261184674531e-05 - 0.4 * w[f18_17_y] + 0.013155427;
+    w[S17_xy]                         = w[stheta19] * w[t24] + 5.560447774483e-05 - 0.2 * w[neg_f18_17_x]
+                                        + 8.2053e-05;
+    const quadruped_real S17_xz       = 0.0054780518 - w[n18_17_x];
+    w[S17_yy]                         = 0.000144167 - (w[t25] - 0.00486039815325469);
+    const quadruped_real S17_yz       = 0.0001878102 - w[n18_17_y];
+    const quadruped_real neg_n17_16_y = w[S17_xx] + w[S17_yy];
+    M[18 * 16 + 16]                   = neg_n17_16_y;
+    w[h16_z]                          = w[c18] * h17_y + w[s18] * h17_x;
+    w[f17_16_z]                       = w[c18] * h17_x - w[s18] * h17_y;
+    M[18 * 0 + 16] = w[f17_16_z]; M[18 * 16 + 0] = w[f17_16_z];
+    w[n17_16_x]                       = w[s18] * S17_yz - w[c18] * S17_xz;
+    w[neg_n17_16_z]                   = w[c18] * S17_yz + w[s18] * S17_xz;
+    M[18 * 15 + 16] = -w[neg_n17_16_z]; M[18 * 16 + 15] = -w[neg_n17_16_z];
+    const quadruped_real t113         = neg_n17_16_y - 0.1805 * w[h16_z];
+    const quadruped_real f17_6_y      = w[s17] * w[h16_z];
+    M[18 * 1 + 16] = f17_6_y; M[18 * 16 + 1] = f17_6_y;
+    const quadruped_real neg_f17_6_z  = w[c17] * w[h16_z];
+    M[18 * 2 + 16] = -neg_f17_6_z; M[18 * 16 + 2] = -neg_f17_6_z;
+    const quadruped_real n17_4_y      = w[s17] * w[n17_16_x] - w[c17] * t113;
+    M[18 * 4 + 16] = -n17_4_y; M[18 * 16 + 4] = -n17_4_y;
+    const quadruped_real n17_6_x      = 0.047 * neg_f17_6_z - w[neg_n17_16_z];
+    M[18 * 3 + 16] = n17_6_x; M[18 * 16 + 3] = n17_6_x;
+    const quadruped_real n17_6_z      = w[s17] * t113 + w[c17] * w[n17_16_x] + 0.047 * w[f17_16_z];
+    M[18 * 5 + 16] = n17_6_z; M[18 * 16 + 5] = n17_6_z;
 }
 
 static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324])
 {
+    /* places in w of values from earlier parts */
+    enum { c18 = 5, s18 = 6, stheta16 = 11, neg_f15_14_x = 12, f15_14_y = 13, neg_n15_14_x = 14,
+           neg_n15_14_y = 15, c15 = 16, s15 = 17, c14 = 18, s14 = 19, t49 = 20, t50 = 21, stheta13 = 23,
+           neg_f12_11_x = 24, f12_11_y = 25, n12_11_x = 26, n12_11_y = 27, c12 = 29, s12 = 30, c11 = 31,
+           s11 = 32, t74 = 33, t75 = 34, stheta10 = 35, neg_f9_8_x = 36, f9_8_y = 37, neg_n9_8_x = 38,
+           neg_n9_8_y = 39, c9 = 40, s9 = 41, c8 = 42, s8 = 43, t99 = 44, t100 = 45, S17_xx = 46, S17_xy = 47,
+           S17_yy = 48, f17_16_z = 50, neg_n17_16_z = 52 };
+    /* places in w of values for later parts */
+    enum { t120 = 0, S14_xx = 1, S14_xy = 2, S14_yy = 3, h13_z = 4, f14_13_z = 9, n14_13_x = 10,
+           neg_n14_13_z = 22, t139 = 28, t140 = 53, S11_xx = 54, S11_xy = 55, S11_yy = 56, h10_z = 57,
+           f11_10_z = 58, n11_10_x = 59, neg_n11_10_z = 60, t159 = 61, t160 = 62, S8_xx = 63, S8_xy = 64,
+           S8_yy = 65, h7_z = 66, f8_7_z = 67, n8_7_x = 68, neg_n8_7_z = 69, t179 = 70, t180 = 71, S16_xx = 72,
+           M_15_15 = 73, t183 = 74, t184 = 75 };
+
     /* body 17, rr_thigh: composite body */
-    const double t119 = w[5] * (w[46] - w[48]) - 2.0 * w[47] * w[6];
-    w[0]              = w[5] * t119;
+    const quadruped_real t119 = w[c18] * (w[S17_xx] - w[S17_yy]) - 2.0 * w[S17_xy] * w[s18];
+    w[t120]                   = w[c18] * t119;
 
     /* body 14, rl_thigh: composite body */
-    const double h14_x  = w[13] - 0.072551;
-    const double h14_y  = w[12] - 0.003039;
-    w[1]                = 1.261184674531e-05 + w[21] - 0.4 * w[13] + 0.013155427;
-    w[2]                = w[11] * w[20] + 5.560447774483e-05 - 0.2 * w[12] + 8.2053e-05;
-    const double S14_xz = w[14] - 0.0054780518;
-    w[3]                = 0.00486039815325469 - w[21] + 0.000144167;
-    const double S14_yz = w[15] - 0.0001878102;
-    const double t128   = w[1] + w[3];
-    M[18 * 13 + 13]     = t128;
-    w[4]                = w[16] * h14_y + w[17] * h14_x;
-    w[9]                = w[16] * h14_x - w[17] * h14_y;
-    M[18 * 0 + 13] = w[9]; M[18 * 13 + 0] = w[9];
-    w[10]               = w[17] * S14_yz - w[16] * S14_xz;
-    w[22]               = w[16] * S14_yz + w[17] * S14_xz;
-    M[18 * 12 + 13] = -w[22]; M[18 * 13 + 12] = -w[22];
-    const double t133   = t128 - 0.1805 * w[4];
-    const double t134   = w[19] * w[4];
-    M[18 * 1 + 13] = t134; M[18 * 13 + 1] = t134;
-    const double t135   = w[18] * w[4];
-    M[18 * 2 + 13] = -t135; M[18 * 13 + 2] = -t135;
-    const double t136   = w[18] * t133 - w[19] * w[10];
-    M[18 * 4 + 13] = t136; M[18 * 13 + 4] = t136;
-    const double t137   = 0.047 * t135 + w[22];
-    M[18 * 3 + 13] = -t137; M[18 * 13 + 3] = -t137;
-    const double t138   = w[19] * t133 + w[18] * w[10] - 0.047 * w[9];
-    M[18 * 5 + 13] = t138; M[18 * 13 + 5] = t138;
-    w[28]               = w[16] * (w[1] - w[3]) - 2.0 * w[2] * w[17];
-    w[53]               = w[16] * w[28];
+    const quadruped_real h14_x        = w[f15_14_y] - 0.072551;
+    const quadruped_real h14_y        = w[neg_f15_14_x] - 0.003039;
+    w[S14_xx]                         = 1.261184674531e-05 + w[t50] - 0.4 * w[f15_14_y] + 0.013155427;
+    w[S14_xy]                         = w[stheta16] * w[t49] + 5.560447774483e-05 - 0.2 * w[neg_f15_14_x]
+                                        + 8.2053e-05;
+    const quadruped_real S14_xz       = w[neg_n15_14_x] - 0.0054780518;
+    w[S14_yy]                         = 0.00486039815325469 - w[t50] + 0.000144167;
+    const quadruped_real S14_yz       = w[neg_n15_14_y] - 0.0001878102;
+    const quadruped_real neg_n14_13_y = w[S14_xx] + w[S14_yy];
+    M[18 * 13 + 13]                   = neg_n14_13_y;
+    w[h13_z]                          = w[c15] * h14_y + w[s15] * h14_x;
+    w[f14_13_z]                       = w[c15] * h14_x - w[s15] * h14_y;
+    M[18 * 0 + 13] = w[f14_13_z]; M[18 * 13 + 0] = w[f14_13_z];
+    w[n14_13_x]                       = w[s15] * S14_yz - w[c15] * S14_xz;
+    w[neg_n14_13_z]                   = w[c15] * S14_yz + w[s15] * S14_xz;
+    M[18 * 12 + 13] = -w[neg_n14_13_z]; M[18 * 13 + 12] = -w[neg_n14_13_z];
+    const quadruped_real t133         = neg_n14_13_y - 0.1805 * w[h13_z];
+    const quadruped_real f14_6_y      = w[s14] * w[h13_z];
+    M[18 * 1 + 13] = f14_6_y; M[18 * 13 + 1] = f14_6_y;
+    const quadruped_real neg_f14_6_z  = w[c14] * w[h13_z];
+    M[18 * 2 + 13] = -neg_f14_6_z; M[18 * 13 + 2] = -neg_f14_6_z;
+    const quadruped_real n14_6_y      = w[c14] * t133 - w[s14] * w[n14_13_x];
+    M[18 * 4 + 13] = n14_6_y; M[18 * 13 + 4] = n14_6_y;
+    const quadruped_real neg_n14_6_x  = 0.047 * neg_f14_6_z + w[neg_n14_13_z];
+    M[18 * 3 + 13] = -neg_n14_6_x; M[18 * 13 + 3] = -neg_n14_6_x;
+    const quadruped_real n14_6_z      = w[s14] * t133 + w[c14] * w[n14_13_x] - 0.047 * w[f14_13_z];
+    M[18 * 5 + 13] = n14_6_z; M[18 * 13 + 5] = n14_6_z;
+    w[t139]                           = w[c15] * (w[S14_xx] - w[S14_yy]) - 2.0 * w[S14_xy] * w[s15];
+    w[t140]                           = w[c15] * w[t139];
 
     /* body 11, fr_thigh: composite body */
-    const double h11_x  = w[25] - 0.072551;
-    const double h11_y  = w[24] - 0.003039;
-    w[54]               = 1.261184674531e-05 + w[34] - 0.4 * w[25] + 0.013155427;
-    w[55]               = w[23] * w[33] + 5.560447774483e-05 - 0.2 * w[24] + 8.2053e-05;
-    const double S11_xz = 0.0054780518 - w[26];
-    w[56]               = 0.00486039815325469 - w[34] + 0.000144167;
-    const double S11_yz = 0.0001878102 - w[27];
-    const double t148   = w[54] + w[56];
-    M[18 * 10 + 10]     = t148;
-    w[57]               = w[29] * h11_y + w[30] * h11_x;
-    w[58]               = w[29] * h11_x - w[30] * h11_y;
-    M[18 * 0 + 10] = w[58]; M[18 * 10 + 0] = w[58];
-    w[59]               = w[30] * S11_yz - w[29] * S11_xz;
-    w[60]               = w[29] * S11_yz + w[30] * S11_xz;
-    M[18 * 9 + 10] = -w[60]; M[18 * 10 + 9] = -w[60];
-    const double t153   = 0.1805 * w[57] + t148;
-    const double t154   = w[32] * w[57];
-    M[18 * 1 + 10] = t154; M[18 * 10 + 1] = t154;
-    const double t155   = w[31] * w[57];
-    M[18 * 2 + 10] = -t155; M[18 * 10 + 2] = -t155;
-    const double t156   = w[31] * t153 - w[32] * w[59];
-    M[18 * 4 + 10] = t156; M[18 * 10 + 4] = t156;
-    const double t157   = 0.047 * t155 - w[60];
-    M[18 * 3 + 10] = t157; M[18 * 10 + 3] = t157;
-    const double t158   = w[32] * t153 + w[31] * w[59] + 0.047 * w[58];
-    M[18 * 5 + 10] = t158; M[18 * 10 + 5] = t158;
-    w[61]               = w[29] * (w[54] - w[56]) - 2.0 * w[55] * w[30];
-    w[62]               = w[29] * w[61];
+    const quadruped_real h11_x        = w[f12_11_y] - 0.072551;
+    const quadruped_real h11_y        = w[neg_f12_11_x] - 0.003039;
+    w[S11_xx]                         = 1.261184674531e-05 + w[t75] - 0.4 * w[f12_11_y] + 0.013155427;
+    w[S11_xy]                         = w[stheta13] * w[t74] + 5.560447774483e-05 - 0.2 * w[neg_f12_11_x]
+                                        + 8.2053e-05;
+    const quadruped_real S11_xz       = 0.0054780518 - w[n12_11_x];
+    w[S11_yy]                         = 0.00486039815325469 - w[t75] + 0.000144167;
+    const quadruped_real S11_yz       = 0.0001878102 - w[n12_11_y];
+    const quadruped_real neg_n11_10_y = w[S11_xx] + w[S11_yy];
+    M[18 * 10 + 10]                   = neg_n11_10_y;
+    w[h10_z]                          = w[c12] * h11_y + w[s12] * h11_x;
+    w[f11_10_z]                       = w[c12] * h11_x - w[s12] * h11_y;
+    M[18 * 0 + 10] = w[f11_10_z]; M[18 * 10 + 0] = w[f11_10_z];
+    w[n11_10_x]                       = w[s12] * S11_yz - w[c12] * S11_xz;
+    w[neg_n11_10_z]                   = w[c12] * S11_yz + w[s12] * S11_xz;
+    M[18 * 9 + 10] = -w[neg_n11_10_z]; M[18 * 10 + 9] = -w[neg_n11_10_z];
+    const quadruped_real t153         = 0.1805 * w[h10_z] + neg_n11_10_y;
+    const quadruped_real f11_6_y      = w[s11] * w[h10_z];
+    M[18 * 1 + 10] = f11_6_y; M[18 * 10 + 1] = f11_6_y;
+    const quadruped_real neg_f11_6_z  = w[c11] * w[h10_z];
+    M[18 * 2 + 10] = -neg_f11_6_z; M[18 * 10 + 2] = -neg_f11_6_z;
+    const quadruped_real n11_4_y      = w[s11] * w[n11_10_x] - w[c11] * t153;
+    M[18 * 4 + 10] = -n11_4_y; M[18 * 10 + 4] = -n11_4_y;
+    const quadruped_real n11_6_x      = 0.047 * neg_f11_6_z - w[neg_n11_10_z];
+    M[18 * 3 + 10] = n11_6_x; M[18 * 10 + 3] = n11_6_x;
+    const quadruped_real n11_6_z      = w[s11] * t153 + w[c11] * w[n11_10_x] + 0.047 * w[f11_10_z];
+    M[18 * 5 + 10] = n11_6_z; M[18 * 10 + 5] = n11_6_z;
+    w[t159]                           = w[c12] * (w[S11_xx] - w[S11_yy]) - 2.0 * w[S11_xy] * w[s12];
+    w[t160]                           = w[c12] * w[t159];
 
     /* body 8, fl_thigh: composite body */
-    const double h8_x  = w[37] - 0.072551;
-    const double h8_y  = w[36] - 0.003039;
-    w[63]              = 1.261184674531e-05 + w[45] - 0.4 * w[37] + 0.013155427;
-    w[64]              = w[35] * w[44] + 5.560447774483e-05 - 0.2 * w[36] + 8.2053e-05;
-    const double S8_xz = w[38] - 0.0054780518;
-    w[65]              = 0.00486039815325469 - w[45] + 0.000144167;
-    const double S8_yz = w[39] - 0.0001878102;
-    const double t168  = w[63] + w[65];
-    M[18 * 7 + 7]      = t168;
-    w[66]              = w[40] * h8_y + w[41] * h8_x;
-    w[67]              = w[40] * h8_x - w[41] * h8_y;
-    M[18 * 0 + 7] = w[67]; M[18 * 7 + 0] = w[67];
-    w[68]              = w[41] * S8_yz - w[40] * S8_xz;
-    w[69]              = w[40] * S8_yz + w[41] * S8_xz;
-    M[18 * 6 + 7] = -w[69]; M[18 * 7 + 6] = -w[69];
-    const double t173  = 0.1805 * w[66] + t168;
-    const double t174  = w[43] * w[66];
-    M[18 * 1 + 7] = t174; M[18 * 7 + 1] = t174;
-    const double t175  = w[42] * w[66];
-    M[18 * 2 + 7] = -t175; M[18 * 7 + 2] = -t175;
-    const double t176  = w[42] * t173 - w[43] * w[68];
-    M[18 * 4 + 7] = t176; M[18 * 7 + 4] = t176;
-    const double t177  = 0.047 * t175 + w[69];
-    M[18 * 3 + 7] = -t177; M[18 * 7 + 3] = -t177;
-    const double t178  = w[43] * t173 + w[42] * w[68] - 0.047 * w[67];
-    M[18 * 5 + 7] = t178; M[18 * 7 + 5] = t178;
-    w[70]              = w[40] * (w[63] - w[65]) - 2.0 * w[64] * w[41];
-    w[71]              = w[40] * w[70];
+    const quadruped_real h8_x       = w[f9_8_y] - 0.072551;
+    const quadruped_real h8_y       = w[neg_f9_8_x] - 0.003039;
+    w[S8_xx]                        = 1.261184674531e-05 + w[t100] - 0.4 * w[f9_8_y] + 0.013155427;
+    w[S8_xy]                        = w[stheta10] * w[t99] + 5.560447774483e-05 - 0.2 * w[neg_f9_8_x]
+                                      + 8.2053e-05;
+    const quadruped_real S8_xz      = w[neg_n9_8_x] - 0.0054780518;
+    w[S8_yy]                        = 0.00486039815325469 - w[t100] + 0.000144167;
+    const quadruped_real S8_yz      = w[neg_n9_8_y] - 0.0001878102;
+    const quadruped_real neg_n8_7_y = w[S8_xx] + w[S8_yy];
+    M[18 * 7 + 7]                   = neg_n8_7_y;
+    w[h7_z]                         = w[c9] * h8_y + w[s9] * h8_x;
+    w[f8_7_z]                       = w[c9] * h8_x - w[s9] * h8_y;
+    M[18 * 0 + 7] = w[f8_7_z]; M[18 * 7 + 0] = w[f8_7_z];
+    w[n8_7_x]                       = w[s9] * S8_yz - w[c9] * S8_xz;
+    w[neg_n8_7_z]                   = w[c9] * S8_yz + w[s9] * S8_xz;
+    M[18 * 6 + 7] = -w[neg_n8_7_z]; M[18 * 7 + 6] = -w[neg_n8_7_z];
+    const quadruped_real t173       = 0.1805 * w[h7_z] + neg_n8_7_y;
+    const quadruped_real f8_6_y     = w[s8] * w[h7_z];
+    M[18 * 1 + 7] = f8_6_y; M[18 * 7 + 1] = f8_6_y;
+    const quadruped_real neg_f8_6_z = w[c8] * w[h7_z];
+    M[18 * 2 + 7] = -neg_f8_6_z; M[18 * 7 + 2] = -neg_f8_6_z;
+    const quadruped_real n8_6_y     = w[c8] * t173 - w[s8] * w[n8_7_x];
+    M[18 * 4 + 7] = n8_6_y; M[18 * 7 + 4] = n8_6_y;
+    const quadruped_real neg_n8_6_x = 0.047 * neg_f8_6_z + w[neg_n8_7_z];
+    M[18 * 3 + 7] = -neg_n8_6_x; M[18 * 7 + 3] = -neg_n8_6_x;
+    const quadruped_real n8_6_z     = w[s8] * t173 + w[c8] * w[n8_7_x] - 0.047 * w[f8_7_z];
+    M[18 * 5 + 7] = n8_6_z; M[18 * 7 + 5] = n8_6_z;
+    w[t179]                         = w[c9] * (w[S8_xx] - w[S8_yy]) - 2.0 * w[S8_xy] * w[s9];
+    w[t180]                         = w[c9] * w[t179];
 
     /* body 16, rr_hip: composite body */
-    w[72]           = w[48] + w[0] + 0.0003682;
-    w[73]           = w[72] + 0.00582035306;
-    M[18 * 15 + 15] = w[73];
-    w[74]           = w[6] * t119 + w[47] - 0.1805 * w[50];
-    w[75]           = w[52] + 0.0147183671;
+    w[S16_xx]       = w[S17_yy] + w[t120] + 0.0003682;
+    w[M_15_15]      = w[S16_xx] + 0.00582035306;
+    M[18 * 15 + 15] = w[M_15_15];
+    w[t183]         = w[s18] * t119 + w[S17_xy] - 0.1805 * w[f17_16_z];
+    w[t184]         = w[neg_n17_16_z] + 0.0147183671;
 }
 
 static QUADRUPED_NOINLINE void part4(quadruped_real w[76], quadruped_real M[324])
 {
+    /* places in w of values from earlier parts */
+    enum { c17 = 7, s17 = 8, s15 = 17, c14 = 18, s14 = 19, s12 = 30, c11 = 31, s11 = 32, s9 = 41, c8 = 42,
+           s8 = 43, S17_xx = 46, h16_z = 49, f17_16_z = 50, n17_16_x = 51, t120 = 0, S14_xx = 1, S14_xy = 2,
+           S14_yy = 3, h13_z = 4, f14_13_z = 9, n14_13_x = 10, neg_n14_13_z = 22, t139 = 28, t140 = 53,
+           S11_xx = 54, S11_xy = 55, S11_yy = 56, h10_z = 57, f11_10_z = 58, n11_10_x = 59, neg_n11_10_z = 60,
+           t159 = 61, t160 = 62, S8_xx = 63, S8_xy = 64, S8_yy = 65, h7_z = 66, f8_7_z = 67, n8_7_x = 68,
+           neg_n8_7_z = 69, t179 = 70, t180 = 71, S16_xx = 72, M_15_15 = 73, t183 = 74, t184 = 75 };
+
     /* body 16, rr_hip: composite body */
-    const double t185 = 0.0815422 * w[8] - w[7] * w[50];
-    M[18 * 1 + 15] = t185; M[18 * 15 + 1] = t185;
-    const double t186 = w[8] * w[50] + 0.0815422 * w[7];
-    M[18 * 2 + 15] = -t186; M[18 * 15 + 2] = -t186;
-    const double t187 = w[8] * w[74] - w[7] * w[75];
-    M[18 * 4 + 15] = t187; M[18 * 15 + 4] = t187;
-    const double t188 = w[8] * w[75] + w[7] * w[74];
-    M[18 * 5 + 15] = -t188; M[18 * 15 + 5] = -t188;
-    const double t189 = 0.047 * t186 + w[73];
-    M[18 * 3 + 15] = t189; M[18 * 15 + 3] = t189;
-    const double t190 = (0.00582035306 - w[72]) * w[8] - 2.0 * w[51] * w[7];
-    const double t191 = w[8] * t190;
+    const quadruped_real f16_6_y     = 0.0815422 * w[s17] - w[c17] * w[f17_16_z];
+    M[18 * 1 + 15] = f16_6_y; M[18 * 15 + 1] = f16_6_y;
+    const quadruped_real neg_f16_6_z = w[s17] * w[f17_16_z] + 0.0815422 * w[c17];
+    M[18 * 2 + 15] = -neg_f16_6_z; M[18 * 15 + 2] = -neg_f16_6_z;
+    const quadruped_real n16_6_y     = w[s17] * w[t183] - w[c17] * w[t184];
+    M[18 * 4 + 15] = n16_6_y; M[18 * 15 + 4] = n16_6_y;
+    const quadruped_real neg_n16_6_z = w[s17] * w[t184] + w[c17] * w[t183];
+    M[18 * 5 + 15] = -neg_n16_6_z; M[18 * 15 + 5] = -neg_n16_6_z;
+    const quadruped_real n16_6_x     = 0.047 * neg_f16_6_z + w[M_15_15];
+    M[18 * 3 + 15] = n16_6_x; M[18 * 15 + 3] = n16_6_x;
+    const quadruped_real t190        = (0.00582035306 - w[S16_xx]) * w[s17] - 2.0 * w[n17_16_x] * w[c17];
+    const quadruped_real t191        = w[s17] * t190;
 
     /* body 13, rl_hip: composite body */
-    const double S13_xx = w[3] + w[53] + 0.0003682;
-    const double t193   = 0.00582035306 + S13_xx;
-    M[18 * 12 + 12]     = t193;
-    const double t194   = w[17] * w[28] + w[2] - 0.1805 * w[9];
-    const double t195   = w[22] - 0.0147183671;
-    const double t196   = 0.0815422 * w[19] + w[18] * w[9];
-    M[18 * 1 + 12] = -t196; M[18 * 12 + 1] = -t196;
-    const double t197   = 0.0815422 * w[18] - w[19] * w[9];
-    M[18 * 2 + 12] = t197; M[18 * 12 + 2] = t197;
-    const double t198   = w[19] * t194 - w[18] * t195;
-    M[18 * 4 + 12] = t198; M[18 * 12 + 4] = t198;
-    const double t199   = w[19] * t195 + w[18] * t194;
-    M[18 * 5 + 12] = -t199; M[18 * 12 + 5] = -t199;
-    const double t200   = 0.047 * t197 + t193;
-    M[18 * 3 + 12] = t200; M[18 * 12 + 3] = t200;
-    const double t201   = (0.00582035306 - S13_xx) * w[19] - 2.0 * w[10] * w[18];
-    const double t202   = w[19] * t201;
+    const quadruped_real S13_xx      = w[S14_yy] + w[t140] + 0.0003682;
+    const quadruped_real M_12_12     = 0.00582035306 + S13_xx;
+    M[18 * 12 + 12]                  = M_12_12;
+    const quadruped_real t194        = w[s15] * w[t139] + w[S14_xy] - 0.1805 * w[f14_13_z];
+    const quadruped_real t195        = w[neg_n14_13_z] - 0.0147183671;
+    const quadruped_real f13_4_y     = 0.0815422 * w[s14] + w[c14] * w[f14_13_z];
+    M[18 * 1 + 12] = -f13_4_y; M[18 * 12 + 1] = -f13_4_y;
+    const quadruped_real f13_6_z     = 0.0815422 * w[c14] - w[s14] * w[f14_13_z];
+    M[18 * 2 + 12] = f13_6_z; M[18 * 12 + 2] = f13_6_z;
+    const quadruped_real n13_6_y     = w[s14] * t194 - w[c14] * t195;
+    M[18 * 4 + 12] = n13_6_y; M[18 * 12 + 4] = n13_6_y;
+    const quadruped_real neg_n13_6_z = w[s14] * t195 + w[c14] * t194;
+    M[18 * 5 + 12] = -neg_n13_6_z; M[18 * 12 + 5] = -neg_n13_6_z;
+    const quadruped_real n13_6_x     = 0.047 * f13_6_z + M_12_12;
+    M[18 * 3 + 12] = n13_6_x; M[18 * 12 + 3] = n13_6_x;
+    const quadruped_real t201        = (0.00582035306 - S13_xx) * w[s14] - 2.0 * w[n14_13_x] * w[c14];
+    const quadruped_real t202        = w[s14] * t201;
 
     /* body 10, fr_hip: composite body */
-    const double S10_xx = w[56] + w[62] + 0.0003682;
-    const double t204   = 0.00582035306 + S10_xx;
-    M[18 * 9 + 9]       = t204;
-    const double t205   = w[30] * w[61] + w[55] + 0.1805 * w[58];
-    const double t206   = 0.0147183671 - w[60];
-    const double t207   = 0.0815422 * w[32] - w[31] * w[58];
-    M[18 * 1 + 9] = t207; M[18 * 9 + 1] = t207;
-    const double t208   = w[32] * w[58] + 0.0815422 * w[31];
-    M[18 * 2 + 9] = -t208; M[18 * 9 + 2] = -t208;
-    const double t209   = w[32] * t205 + w[31] * t206;
-    M[18 * 4 + 9] = t209; M[18 * 9 + 4] = t209;
-    const double t210   = w[32] * t206 - w[31] * t205;
-    M[18 * 5 + 9] = t210; M[18 * 9 + 5] = t210;
-    const double t211   = 0.047 * t208 + t204;
-    M[18 * 3 + 9] = t211; M[18 * 9 + 3] = t211;
-    const double t212   = (0.00582035306 - S10_xx) * w[32] - 2.0 * w[59] * w[31];
-    const double t213   = w[32] * t212;
-    const double t214   = w[46] - w[0] - 0.361 * w[49] + (w[1] - w[53] - 0.361 * w[4]);
-    const double t215   = 0.00582035306 - t191 + 0.094 * t186 + (0.00582035306 - t202 + 0.094 * t197);
-    const double t216   = w[7] * t190 + w[51] + 0.047 * t185 + (w[18] * t201 + w[10] + 0.047 * t196);
+    const quadruped_real S10_xx      = w[S11_yy] + w[t160] + 0.0003682;
+    const quadruped_real M_9_9       = 0.00582035306 + S10_xx;
+    M[18 * 9 + 9]                    = M_9_9;
+    const quadruped_real t205        = w[s12] * w[t159] + w[S11_xy] + 0.1805 * w[f11_10_z];
+    const quadruped_real t206        = 0.0147183671 - w[neg_n11_10_z];
+    const quadruped_real f10_6_y     = 0.0815422 * w[s11] - w[c11] * w[f11_10_z];
+    M[18 * 1 + 9] = f10_6_y; M[18 * 9 + 1] = f10_6_y;
+    const quadruped_real neg_f10_6_z = w[s11] * w[f11_10_z] + 0.0815422 * w[c11];
+    M[18 * 2 + 9] = -neg_f10_6_z; M[18 * 9 + 2] = -neg_f10_6_z;
+    const quadruped_real n10_6_y     = w[s11] * t205 + w[c11] * t206;
+    M[18 * 4 + 9] = n10_6_y; M[18 * 9 + 4] = n10_6_y;
+    const quadruped_real n10_6_z     = w[s11] * t206 - w[c11] * t205;
+    M[18 * 5 + 9] = n10_6_z; M[18 * 9 + 5] = n10_6_z;
+    const quadruped_real n10_6_x     = 0.047 * neg_f10_6_z + M_9_9;
+    M[18 * 3 + 9] = n10_6_x; M[18 * 9 + 3] = n10_6_x;
+    const quadruped_real t212        = (0.00582035306 - S10_xx) * w[s11] - 2.0 * w[n11_10_x] * w[c11];
+    const quadruped_real t213        = w[s11] * t212;
+    const quadruped_real t214        = w[S17_xx] - w[t120] - 0.361 * w[h16_z]
+                                       + (w[S14_xx] - w[t140] - 0.361 * w[h13_z]);
+    const quadruped_real t215        = 0.00582035306 - t191 + 0.094 * neg_f16_6_z
+                                       + (0.00582035306 - t202 + 0.094 * f13_6_z);
+    const quadruped_real t216        = w[c17] * t190 + w[n17_16_x] + 0.047 * f16_6_y
+                                       + (w[c14] * t201 + w[n14_13_x] + 0.047 * f13_4_y);
 
     /* body 7, fl_hip: composite body */
-    const double S7_xx = w[65] + w[71] + 0.0003682;
-    const double t218  = 0.00582035306 + S7_xx;
-    M[18 * 6 + 6]      = t218;
-    const double t219  = w[41] * w[70] + w[64] + 0.1805 * w[67];
-    const double t220  = w[69] + 0.0147183671;
-    const double t221  = 0.0815422 * w[43] + w[42] * w[67];
-    M[18 * 1 + 6] = -t221; M[18 * 6 + 1] = -t221;
-    const double t222  = 0.0815422 * w[42] - w[43] * w[67];
-    M[18 * 2 + 6] = t222; M[18 * 6 + 2] = t222;
-    const double t223  = w[43] * t219 - w[42] * t220;
-    M[18 * 4 + 6] = t223; M[18 * 6 + 4] = t223;
-    const double t224  = w[43] * t220 + w[42] * t219;
-    M[18 * 5 + 6] = -t224; M[18 * 6 + 5] = -t224;
-    const double t225  = 0.047 * t222 + t218;
-    M[18 * 3 + 6] = t225; M[18 * 6 + 3] = t225;
-    const double t226  = (0.00582035306 - S7_xx) * w[43] - 2.0 * w[68] * w[42];
-    const double t227  = w[43] * t226;
-    const double h6_y  = t222 - (t186 - t197 + t208);
-    M[18 * 0 + 5] = -h6_y; M[18 * 5 + 0] = -h6_y;
-    M[18 * 2 + 3] = h6_y; M[18 * 3 + 2] = h6_y;
-    const double h6_z  = t221 - (t185 - t196 + t207);
-    M[18 * 1 + 3] = -h6_z; M[18 * 3 + 1] = -h6_z;
-    M[18 * 0 + 4] = h6_z; M[18 * 4 + 0] = h6_z;
-    const double t230  = 0.047 * w[49] + t187 + (t198 - 0.047 * w[4]) + (0.047 * w[57] + t209);
-    const double t231  = t223 - 0.047 * w[66] + t230;
-    M[18 * 3 + 4] = t231; M[18 * 4 + 3] = t231;
-    const double S6_xz = t224 - (t210 - (t188 + t199));
-    M[18 * 3 + 5] = -S6_xz; M[18 * 5 + 3] = -S6_xz;
-    const double t233  = 0.00582035306 - t213 + 0.094 * t208 + t215;
-    const double t234  = w[31] * t212 + w[59] + 0.047 * t207 + t216;
-    const double S6_yz = w[42] * t226 + w[68] + 0.047 * t221 + t234;
+    const quadruped_real S7_xx      = w[S8_yy] + w[t180] + 0.0003682;
+    const quadruped_real M_6_6      = 0.00582035306 + S7_xx;
+    M[18 * 6 + 6]                   = M_6_6;
+    const quadruped_real t219       = w[s9] * w[t179] + w[S8_xy] + 0.1805 * w[f8_7_z];
+    const quadruped_real t220       = w[neg_n8_7_z] + 0.0147183671;
+    const quadruped_real f7_4_y     = 0.0815422 * w[s8] + w[c8] * w[f8_7_z];
+    M[18 * 1 + 6] = -f7_4_y; M[18 * 6 + 1] = -f7_4_y;
+    const quadruped_real f7_6_z     = 0.0815422 * w[c8] - w[s8] * w[f8_7_z];
+    M[18 * 2 + 6] = f7_6_z; M[18 * 6 + 2] = f7_6_z;
+    const quadruped_real n7_6_y     = w[s8] * t219 - w[c8] * t220;
+    M[18 * 4 + 6] = n7_6_y; M[18 * 6 + 4] = n7_6_y;
+    const quadruped_real neg_n7_6_z = w[s8] * t220 + w[c8] * t219;
+    M[18 * 5 + 6] = -neg_n7_6_z; M[18 * 6 + 5] = -neg_n7_6_z;
+    const quadruped_real n7_6_x     = 0.047 * f7_6_z + M_6_6;
+    M[18 * 3 + 6] = n7_6_x; M[18 * 6 + 3] = n7_6_x;
+    const quadruped_real t226       = (0.00582035306 - S7_xx) * w[s8] - 2.0 * w[n8_7_x] * w[c8];
+    const quadruped_real t227       = w[s8] * t226;
+    const quadruped_real f6_5_y     = neg_f16_6_z - f13_6_z + neg_f10_6_z - f7_6_z;
+    M[18 * 0 + 5] = f6_5_y; M[18 * 5 + 0] = f6_5_y;
+    M[18 * 2 + 3] = -f6_5_y; M[18 * 3 + 2] = -f6_5_y;
+    const quadruped_real f4_3_z     = f16_6_y - f13_4_y + f10_6_y - f7_4_y;
+    M[18 * 1 + 3] = f4_3_z; M[18 * 3 + 1] = f4_3_z;
+    M[18 * 0 + 4] = -f4_3_z; M[18 * 4 + 0] = -f4_3_z;
+    const quadruped_real t230       = 0.047 * w[h16_z] + n16_6_y + (n13_6_y - 0.047 * w[h13_z])
+                                      + (0.047 * w[h10_z] + n10_6_y);
+    const quadruped_real n5_4_z     = n7_6_y - 0.047 * w[h7_z] + t230;
+    M[18 * 3 + 4] = n5_4_z; M[18 * 4 + 3] = n5_4_z;
+    const quadruped_real n6_5_y     = n10_6_z - (neg_n16_6_z + neg_n13_6_z) - neg_n7_6_z;
+    M[18 * 3 + 5] = n6_5_y; M[18 * 5 + 3] = n6_5_y;
+    const quadruped_real t233       = 0.00582035306 - t213 + 0.094 * neg_f10_6_z + t215;
+    const quadruped_real t234       = w[c11] * t212 + w[n11_10_x] + 0.047 * f10_6_y + t216;
+    const quadruped_real S6_yz      = w[c8] * t226 + w[n8_7_x] + 0.047 * f7_4_y + t234;
     M[18 * 4 + 5] = -S6_yz; M[18 * 5 + 4] = -S6_yz;
 
     /* body 6, trunk: composite body */
-    const double h6_x  = w[49] + w[4] + w[57] + w[66] + 0.04713;
+    const quadruped_real h6_x  = w[h16_z] + w[h13_z] + w[h10_z] + w[h7_z] + 0.04713;
     M[18 * 1 + 5] = h6_x; M[18 * 5 + 1] = h6_x;
     M[18 * 2 + 4] = -h6_x; M[18 * 4 + 2] = -h6_x;
-    const double t237  = w[54] - w[62] + 0.361 * w[57] + t214 + (w[63] - w[71] + 0.361 * w[66]);
-    const double S6_xx = t237 + 0.279755219;
-    const double S6_yy = 0.00582035306 - t227 + 0.094 * t222 + t233 + 0.03127766;
-    const double S6_zz = w[72] + t191 + (S13_xx + t202) + (S10_xx + t213) + (S7_xx + t227) + 0.00475;
-    M[18 * 5 + 5]      = S6_xx + S6_yy;
+    const quadruped_real t237  = w[S11_xx] - w[t160] + 0.361 * w[h10_z] + t214
+                                 + (w[S8_xx] - w[t180] + 0.361 * w[h7_z]);
+    const quadruped_real S6_xx = t237 + 0.279755219;
+    const quadruped_real S6_yy = 0.00582035306 - t227 + 0.094 * f7_6_z + t233 + 0.03127766;
+    const quadruped_real S6_zz = w[S16_xx] + t191 + (S13_xx + t202) + (S10_xx + t213) + (S7_xx + t227) + 0.00475;
+    M[18 * 5 + 5]              = S6_xx + S6_yy;
 
     /* body 5, trunk: composite body */
     M[18 * 4 + 4] = S6_xx + S6_zz;

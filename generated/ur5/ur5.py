@@ -85,18 +85,18 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     s2 = sin(q2)
     w2_x = qd1 * s2
     w2_y = qd1 * c2
-    t5 = qd2 * w2_y
-    t6 = qd2 * w2_x
-    wd2_x = qdd1 * s2 + t5
-    t8 = qd2 * qd2
-    t9 = w2_x * w2_y
-    U2_yx = qdd2 + t9
-    U2_zx = t6 - (qdd1 * c2 - t6)
+    qd2_w2_y = qd2 * w2_y
+    qd2_w2_x = qd2 * w2_x
+    wd2_x = qdd1 * s2 + qd2_w2_y
+    qd2_qd2 = qd2 * qd2
+    w2_xy = w2_x * w2_y
+    U2_yx = qdd2 + w2_xy
+    U2_zx = qd2_w2_x - (qdd1 * c2 - qd2_w2_x)
     a2_y = 9.81 * c2
 
     # body 3, link3: motion
-    t13 = 0.425 * U2_zx
-    t14 = 9.81 * s2 + 0.425 * (w2_y * w2_y + t8)
+    neg_a3_z = 0.425 * U2_zx
+    t14 = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2)
     t15 = a2_y - 0.425 * U2_yx
     q2_3 = q2 + q3
     c2_3 = cos(q2_3)
@@ -105,20 +105,20 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     w3_z = qd2 + qd3
     w3_x = qd1 * s2_3
     w3_y = qd1 * c2_3
-    t23 = w3_z * w3_y
-    t24 = w3_z * w3_x
-    wd3_x = qdd1 * s2_3 + t23
-    t26 = w3_z * w3_z
-    t27 = w3_y * w3_y + t26
-    t28 = w3_x * w3_y
-    U3_yx = wd3_z + t28
-    U3_zx = t24 - (qdd1 * c2_3 - t24)
+    w3_zy = w3_z * w3_y
+    w3_zx = w3_z * w3_x
+    wd3_x = qdd1 * s2_3 + w3_zy
+    w3_zz = w3_z * w3_z
+    neg_U3_xx = w3_y * w3_y + w3_zz
+    w3_xy = w3_x * w3_y
+    U3_yx = wd3_z + w3_xy
+    U3_zx = w3_zx - (qdd1 * c2_3 - w3_zx)
     c3 = cos(q3)
     s3 = sin(q3)
     a3_y = t15 * c3 - t14 * s3
 
     # body 4, link4: motion
-    t34 = t14 * c3 + t15 * s3 + 0.39225 * t27
+    t34 = t14 * c3 + t15 * s3 + 0.39225 * neg_U3_xx
     t35 = a3_y - 0.39225 * U3_yx
     q2_3_4 = q4 + q2_3
     c2_3_4 = cos(q2_3_4)
@@ -127,21 +127,21 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     w4_z = qd4 + w3_z
     w4_x = qd1 * s2_3_4
     w4_y = qd1 * c2_3_4
-    t43 = w4_z * w4_y
-    t44 = w4_z * w4_x
-    wd4_x = qdd1 * s2_3_4 + t43
-    wd4_y = qdd1 * c2_3_4 - t44
-    t47 = w4_y * w4_y
-    t48 = w4_z * w4_z
-    t49 = w4_x * w4_y
-    U4_xy = t49 - wd4_z
-    U4_xz = t44 + wd4_y
-    t52 = w4_x * w4_x
-    U4_zy = t43 + wd4_x
+    w4_zy = w4_z * w4_y
+    w4_zx = w4_z * w4_x
+    wd4_x = qdd1 * s2_3_4 + w4_zy
+    wd4_y = qdd1 * c2_3_4 - w4_zx
+    w4_yy = w4_y * w4_y
+    w4_zz = w4_z * w4_z
+    w4_xy = w4_x * w4_y
+    U4_xy = w4_xy - wd4_z
+    U4_xz = w4_zx + wd4_y
+    w4_xx = w4_x * w4_x
+    U4_zy = w4_zy + wd4_x
     c4 = cos(q4)
     s4 = sin(q4)
     a4_x = t34 * c4 + t35 * s4 + 0.10915 * U4_xz
-    t57 = 0.39225 * U3_zx + t13 + 0.10915 * (t47 + t52)
+    neg_a4_z = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_yy + w4_xx)
 
     # body 5, link5: motion
     c5 = cos(q5)
@@ -152,74 +152,74 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     w5_z = qd5 - w4_y
     wd5_x = wd4_x * c5 + wd4_z * s5 + qd5 * w5_y
     wd5_y = wd4_z * c5 - wd4_x * s5 - qd5 * w5_x
-    t66 = w5_y * w5_y
-    t67 = w5_z * w5_z
-    t68 = w5_x * w5_y
-    U5_xy = t68 - wd5_z
-    t70 = w5_x * w5_z
-    U5_xz = wd5_y + t70
-    t72 = w5_x * w5_x
+    w5_yy = w5_y * w5_y
+    w5_zz = w5_z * w5_z
+    w5_xy = w5_x * w5_y
+    U5_xy = w5_xy - wd5_z
+    w5_xz = w5_x * w5_z
+    U5_xz = wd5_y + w5_xz
+    w5_xx = w5_x * w5_x
     U5_zy = w5_y * w5_z + wd5_x
-    a4_y = t35 * c4 - t34 * s4 + 0.10915 * (t43 - wd4_x)
+    a4_y = t35 * c4 - t34 * s4 + 0.10915 * (w4_zy - wd4_x)
 
     # body 6, link6: motion
     c6 = cos(q6)
     s6 = sin(q6)
     w6_x = w5_x * c6 - w5_z * s6
-    t78 = w5_z * c6 + w5_x * s6
+    neg_w6_y = w5_z * c6 + w5_x * s6
     w6_z = qd6 + w5_y
 
     # body 6, link6: forces
-    n6_x = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd6 * t78 - t78 * w6_z)
-    t81 = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
+    n6_x = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd6 * neg_w6_y - neg_w6_y * w6_z)
+    neg_n6_y = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
     n6_z = 0.0001321 * (qdd6 + wd5_y)
     tau[..., 5] = n6_z
 
     # body 5, link5: forces
     f5_x = 0.0351648539 * U5_xy
-    t84 = 0.0351648539 * (t67 + t72)
-    t85 = 0.0015766752838399 * t68 - 0.0028106752838399 * wd5_z
-    t86 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (t66 - t67)
-    t87 = 0.0351648539 * (a4_x * c5 - t57 * s5 + 0.09465 * U5_xz)
-    t88 = t86 - 0.0351648539 * (0.09465 * (t66 + t72) + a4_y)
-    n5_z = c6 * t81 - s6 * n6_x + (3.5853228e-05 * U5_xz - t85 - t87)
+    neg_f5_y = 0.0351648539 * (w5_zz + w5_xx)
+    t85 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z
+    t86 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz)
+    t87 = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz)
+    t88 = t86 - 0.0351648539 * (0.09465 * (w5_yy + w5_xx) + a4_y)
+    n5_z = c6 * neg_n6_y - s6 * n6_x + (3.5853228e-05 * U5_xz - t85 - t87)
     tau[..., 4] = n5_z
-    t90 = c6 * n6_x + s6 * t81 + t88 + 0.09465 * t84
-    t91 = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (t70 - wd5_y)) + 0.09465 * f5_x
+    t90 = c6 * n6_x + s6 * neg_n6_y + t88 + 0.09465 * neg_f5_y
+    t91 = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (w5_xz - wd5_y)) + 0.09465 * f5_x
 
     # body 4, link4: forces
-    t92 = 0.01353394113165 * t49 - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz
-    f4_x = c5 * f5_x + s5 * t84 - 0.150887345 * U4_xy
-    f4_y = 0.150887345 * (t48 + t52) - 0.0351648539 * U5_zy
-    t95 = c5 * t84 - s5 * f5_x + 0.150887345 * U4_zy
-    t96 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (t47 - t48) + 0.150887345 * t57
+    t92 = 0.01353394113165 * w4_xy - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz
+    f4_x = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy
+    f4_y = 0.150887345 * (w4_zz + w4_xx) - 0.0351648539 * U5_zy
+    neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy
+    t96 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
     n4_z = c5 * t91 + s5 * t90 - (t92 - 0.150887345 * a4_x)
     tau[..., 3] = n4_z
     t98 = c5 * t90 - s5 * t91 + t96 - 0.10915 * f4_y
-    t99 = 0.000617 * (t44 - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x
+    t99 = 0.000617 * (w4_zx - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x
     t100 = c4 * f4_y + s4 * f4_x
 
     # body 3, link3: forces
-    t101 = 0.56527565530625 * t28 + 0.5681196553062501 * wd3_z
-    t102 = 0.56669765530625 * U3_zx - 0.12616948429125 * (t26 - w3_x * w3_x)
-    t103 = 0.12616948429125 * U3_yx + 0.001422 * (t23 + wd3_x)
+    t101 = 0.56527565530625 * w3_xy + 0.5681196553062501 * wd3_z
+    t102 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x)
+    t103 = 0.12616948429125 * U3_yx + 0.001422 * (w3_zy + wd3_x)
     n3_x = c4 * t98 + s4 * t99 + t103
-    t105 = c4 * t99 - s4 * t98 + 0.39225 * t95 + (1.581128025 * t13 + t102)
-    t106 = 0.12616948429125 * (t23 - wd3_x) - t101 + 1.581128025 * a3_y
+    neg_n3_y = c4 * t99 - s4 * t98 + 0.39225 * neg_f4_z + (1.581128025 * neg_a3_z + t102)
+    t106 = 0.12616948429125 * (w3_zy - wd3_x) - t101 + 1.581128025 * a3_y
     n3_z = n4_z - 0.39225 * t100 - t106
     tau[..., 2] = n3_z
-    t108 = (1.581128025 * t27 - (s4 * f4_y - c4 * f4_x)) * s3
+    s3_f3_x = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3
 
     # body 2, link2: forces
-    t109 = 1.38301146875 * t9 + 1.3981214687499999 * qdd2
-    t110 = 0.348680848125 * U2_yx + 0.007555 * (t5 + wd2_x)
-    t111 = c3 * t105 - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + t95)
-    t112 = n3_z - 0.425 * (c3 * (t100 - 1.581128025 * U3_yx) + t108)
-    tau[..., 1] = t112 - (0.348680848125 * (t5 - wd2_x) - t109 + 3.866395 * a2_y)
-    t113 = 1.39056646875 * U2_zx - 0.348680848125 * (t8 - w2_x * w2_x) + t111
+    t109 = 1.38301146875 * w2_xy + 1.3981214687499999 * qdd2
+    t110 = 0.348680848125 * U2_yx + 0.007555 * (qd2_w2_y + wd2_x)
+    t111 = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z)
+    t112 = n3_z - 0.425 * (c3 * (t100 - 1.581128025 * U3_yx) + s3_f3_x)
+    tau[..., 1] = t112 - (0.348680848125 * (qd2_w2_y - wd2_x) - t109 + 3.866395 * a2_y)
+    neg_n2_y = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x) + t111
 
     # body 1, link1: forces
-    t114 = c2 * t113 - s2 * (c3 * n3_x + s3 * t105 + t110)
+    t114 = c2 * neg_n2_y - s2 * (c3 * n3_x + s3 * neg_n3_y + t110)
     tau[..., 0] = 0.15692775970555 * qdd1 - t114
 
     return tau
@@ -260,25 +260,25 @@ def gravity(q: ArrayLike) -> Array:
     c5 = cos(q5)
 
     # body 5, link5: forces
-    t13 = 0.0351648539 * (a3_y * c4 - a3_x * s4)
-    t14 = 0.0351648539 * (a4_x * c5)
-    tau_g[..., 4] = -t14
-    t15 = c5 * t13
+    neg_n5_x = 0.0351648539 * (a3_y * c4 - a3_x * s4)
+    n4_y = 0.0351648539 * (a4_x * c5)
+    tau_g[..., 4] = -n4_y
+    neg_n4_x = c5 * neg_n5_x
 
     # body 4, link4: forces
-    n4_z = 0.150887345 * a4_x - sin(q5) * t13
+    n4_z = 0.150887345 * a4_x - sin(q5) * neg_n5_x
     tau_g[..., 3] = n4_z
-    t17 = c4 * t15 + s4 * t14
-    n3_y = c4 * t14 - s4 * t15
+    neg_n3_x = c4 * neg_n4_x + s4 * n4_y
+    n3_y = c4 * n4_y - s4 * neg_n4_x
 
     # body 3, link3: forces
     n3_z = n4_z - 1.581128025 * a3_y
     tau_g[..., 2] = n3_z
 
     # body 2, link2: forces
-    tau_g[..., 1] = n3_z - 3.866395 * a2_y
-    t20 = c2 * (c3 * n3_y - s3 * t17)
-    tau_g[..., 0] = t20 - s2 * (c3 * t17 + s3 * n3_y)
+    tau_g[..., 1] = -(3.866395 * a2_y - n3_z)
+    c2_n2_y = c2 * (c3 * n3_y - s3 * neg_n3_x)
+    tau_g[..., 0] = c2_n2_y - s2 * (c3 * neg_n3_x + s3 * n3_y)
 
     return tau_g
 
@@ -305,48 +305,48 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     w2_x = qd1 * s2
     w2_y = qd1 * c2
     wd2_x = qd2 * w2_y
-    t6 = qd2 * w2_x
-    t7 = qd2 * qd2
+    neg_wd2_y = qd2 * w2_x
+    qd2_qd2 = qd2 * qd2
     U2_xy = w2_x * w2_y
-    U2_zx = t6 + t6
+    U2_zx = neg_wd2_y + neg_wd2_y
     a2_y = 9.81 * c2
 
     # body 3, link3: motion
-    t11 = 0.425 * U2_zx
-    t12 = 9.81 * s2 + 0.425 * (w2_y * w2_y + t7)
+    neg_a3_z = 0.425 * U2_zx
+    t12 = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2)
     t13 = a2_y - 0.425 * U2_xy
     q2_3 = q2 + q3
     w3_z = qd2 + qd3
     w3_x = qd1 * sin(q2_3)
     w3_y = qd1 * cos(q2_3)
     wd3_x = w3_z * w3_y
-    t19 = w3_z * w3_x
-    t20 = w3_z * w3_z
-    t21 = w3_y * w3_y + t20
+    neg_wd3_y = w3_z * w3_x
+    w3_zz = w3_z * w3_z
+    neg_U3_xx = w3_y * w3_y + w3_zz
     U3_xy = w3_x * w3_y
-    U3_zx = t19 + t19
+    U3_zx = neg_wd3_y + neg_wd3_y
     c3 = cos(q3)
     s3 = sin(q3)
     a3_y = t13 * c3 - t12 * s3
 
     # body 4, link4: motion
-    t27 = t12 * c3 + t13 * s3 + 0.39225 * t21
+    t27 = t12 * c3 + t13 * s3 + 0.39225 * neg_U3_xx
     t28 = a3_y - 0.39225 * U3_xy
     q2_3_4 = q4 + q2_3
     w4_z = qd4 + w3_z
     w4_x = qd1 * sin(q2_3_4)
     w4_y = qd1 * cos(q2_3_4)
     wd4_x = w4_z * w4_y
-    t34 = w4_z * w4_x
-    t35 = w4_y * w4_y
-    t36 = w4_z * w4_z
+    wd5_z = w4_z * w4_x
+    w4_yy = w4_y * w4_y
+    w4_zz = w4_z * w4_z
     U4_xy = w4_x * w4_y
-    t38 = w4_x * w4_x
+    w4_xx = w4_x * w4_x
     U4_zy = wd4_x + wd4_x
     c4 = cos(q4)
     s4 = sin(q4)
     a4_x = t27 * c4 + t28 * s4
-    t43 = 0.39225 * U3_zx + t11 + 0.10915 * (t35 + t38)
+    neg_a4_z = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_yy + w4_xx)
 
     # body 5, link5: motion
     c5 = cos(q5)
@@ -355,69 +355,69 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     w5_y = w4_z * c5 - w4_x * s5
     w5_z = qd5 - w4_y
     wd5_x = wd4_x * c5 + qd5 * w5_y
-    t50 = wd4_x * s5 + qd5 * w5_x
-    t51 = w5_y * w5_y
-    t52 = w5_z * w5_z
-    t53 = w5_x * w5_y
-    U5_xy = t53 - t34
-    t55 = w5_x * w5_z
-    U5_xz = t55 - t50
-    t57 = w5_x * w5_x
+    neg_wd5_y = wd4_x * s5 + qd5 * w5_x
+    w5_yy = w5_y * w5_y
+    w5_zz = w5_z * w5_z
+    w5_xy = w5_x * w5_y
+    U5_xy = w5_xy - wd5_z
+    w5_xz = w5_x * w5_z
+    U5_xz = w5_xz - neg_wd5_y
+    w5_xx = w5_x * w5_x
     U5_zy = w5_y * w5_z + wd5_x
 
     # body 6, link6: motion
     c6 = cos(q6)
     s6 = sin(q6)
     w6_x = w5_x * c6 - w5_z * s6
-    t62 = w5_z * c6 + w5_x * s6
+    neg_w6_y = w5_z * c6 + w5_x * s6
     w6_z = qd6 + w5_y
 
     # body 6, link6: forces
-    n6_x = 6.605e-05 * (wd5_x * c6 - t34 * s6 - qd6 * t62 - t62 * w6_z)
-    t65 = 6.605e-05 * (t34 * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
-    t66 = 0.0001321 * t50
-    tau_b[..., 5] = -t66
+    n6_x = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd6 * neg_w6_y - neg_w6_y * w6_z)
+    neg_n6_y = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
+    neg_n6_z = 0.0001321 * neg_wd5_y
+    tau_b[..., 5] = -neg_n6_z
 
     # body 5, link5: forces
     f5_x = 0.0351648539 * U5_xy
-    t68 = 0.0351648539 * (t52 + t57)
-    t69 = 0.0351648539 * (t28 * c4 - t27 * s4 + 0.09465 * (t51 + t57))
-    t70 = 0.0015766752838399 * t53 - 0.0028106752838399 * t34 - 3.5853228e-05 * U5_xz
-    t71 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (t51 - t52) - t69
-    t72 = 0.0351648539 * (a4_x * c5 - t43 * s5 + 0.09465 * U5_xz) + t70
-    n5_z = c6 * t65 - s6 * n6_x - t72
+    neg_f5_y = 0.0351648539 * (w5_zz + w5_xx)
+    t69 = 0.0351648539 * (t28 * c4 - t27 * s4 + 0.09465 * (w5_yy + w5_xx))
+    t70 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz
+    t71 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) - t69
+    t72 = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz) + t70
+    n5_z = c6 * neg_n6_y - s6 * n6_x - t72
     tau_b[..., 4] = n5_z
-    t74 = c6 * n6_x + s6 * t65 + t71 + 0.09465 * t68
-    t75 = 3.5853228e-05 * U5_xy + 0.000617 * (t50 + t55) + t66 - 0.09465 * f5_x
+    t74 = c6 * n6_x + s6 * neg_n6_y + t71 + 0.09465 * neg_f5_y
+    t75 = 3.5853228e-05 * U5_xy + 0.000617 * (neg_wd5_y + w5_xz) + neg_n6_z - 0.09465 * f5_x
 
     # body 4, link4: forces
-    f4_x = c5 * f5_x + s5 * t68 - 0.150887345 * U4_xy
-    f4_y = 0.150887345 * (t36 + t38) - 0.0351648539 * U5_zy
-    t78 = c5 * t68 - s5 * f5_x + 0.150887345 * U4_zy
-    t79 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (t35 - t36) + 0.150887345 * t43
-    t80 = c5 * t75 - s5 * t74 + (0.01353394113165 * U4_xy - 0.150887345 * a4_x)
-    tau_b[..., 3] = -t80
+    f4_x = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy
+    f4_y = 0.150887345 * (w4_zz + w4_xx) - 0.0351648539 * U5_zy
+    neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy
+    t79 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
+    neg_n4_z = c5 * t75 - s5 * t74 + (0.01353394113165 * U4_xy - 0.150887345 * a4_x)
+    tau_b[..., 3] = -neg_n4_z
     t81 = c5 * t74 + s5 * t75 + t79 - 0.10915 * f4_y
-    t82 = 3.5853228e-05 * U4_xy - 0.000617 * (t34 + t34) - n5_z + 0.10915 * f4_x
+    t82 = 3.5853228e-05 * U4_xy - 0.000617 * (wd5_z + wd5_z) - n5_z + 0.10915 * f4_x
     t83 = c4 * f4_y + s4 * f4_x
 
     # body 3, link3: forces
-    t84 = 0.56669765530625 * U3_zx - 0.12616948429125 * (t20 - w3_x * w3_x)
+    t84 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x)
     t85 = 0.12616948429125 * U3_xy + 0.001422 * (wd3_x + wd3_x)
     n3_x = c4 * t81 - s4 * t82 + t85
-    t87 = 0.39225 * t78 - (c4 * t82 + s4 * t81)
-    t88 = 1.581128025 * t11 + t84 + t87
-    n3_z = 0.56527565530625 * U3_xy - 1.581128025 * a3_y - (0.39225 * t83 + t80)
+    t87 = 0.39225 * neg_f4_z - (c4 * t82 + s4 * t81)
+    neg_n3_y = 1.581128025 * neg_a3_z + t84 + t87
+    n3_z = 0.56527565530625 * U3_xy - 1.581128025 * a3_y - (0.39225 * t83 + neg_n4_z)
     tau_b[..., 2] = n3_z
-    t90 = (1.581128025 * t21 - (s4 * f4_y - c4 * f4_x)) * s3
+    s3_f3_x = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3
 
     # body 2, link2: forces
     t91 = 0.348680848125 * U2_xy + 0.007555 * (wd2_x + wd2_x)
-    t92 = c3 * t88 - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + t78)
-    t93 = 0.425 * (c3 * (t83 - 1.581128025 * U3_xy) + t90) - n3_z
-    tau_b[..., 1] = 1.38301146875 * U2_xy - 3.866395 * a2_y - t93
-    t94 = 1.39056646875 * U2_zx - 0.348680848125 * (t7 - w2_x * w2_x) + t92
-    tau_b[..., 0] = s2 * (c3 * n3_x + s3 * t88 + t91) - c2 * t94
+    t92 = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z)
+    t93 = 0.425 * (c3 * (t83 - 1.581128025 * U3_xy) + s3_f3_x) - n3_z
+    tau_b[..., 1] = -(t93 - (1.38301146875 * U2_xy - 3.866395 * a2_y))
+    neg_n2_y = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x) + t92
+    tau_b[..., 0] = s2 * (c3 * n3_x + s3 * neg_n3_y + t91) - c2 * neg_n2_y
 
     return tau_b
 
@@ -439,87 +439,87 @@ def mass_matrix(q: ArrayLike) -> Array:
     # body 6, link6: composite body
     c5 = cos(q5)
     s5 = sin(q5)
-    t3 = 0.0001321 * s5
-    t4 = 0.0001321 * c5
-    M[..., 1, 5] = M[..., 2, 5] = M[..., 3, 5] = M[..., 5, 1] = M[..., 5, 2] = M[..., 5, 3] = t4
+    neg_n6_4_x = 0.0001321 * s5
+    n6_4_z = 0.0001321 * c5
+    M[..., 1, 5] = M[..., 2, 5] = M[..., 3, 5] = M[..., 5, 1] = M[..., 5, 2] = M[..., 5, 3] = n6_4_z
     c4 = cos(q4)
     s4 = sin(q4)
-    t7 = t3 * c4
-    t8 = t3 * s4
+    neg_n6_3_x = neg_n6_4_x * c4
+    neg_n6_3_y = neg_n6_4_x * s4
     c3 = cos(q3)
     s3 = sin(q3)
     c2 = cos(q2)
     s2 = sin(q2)
-    t13 = c2 * (t8 * c3 + t7 * s3)
-    t14 = s2 * (t7 * c3 - t8 * s3) + t13
-    M[..., 0, 5] = M[..., 5, 0] = -t14
+    neg_c2_n6_2_y = c2 * (neg_n6_3_y * c3 + neg_n6_3_x * s3)
+    n6_1_z = s2 * (neg_n6_3_y * s3 - neg_n6_3_x * c3) - neg_c2_n6_2_y
+    M[..., 0, 5] = M[..., 5, 0] = n6_1_z
 
     # body 5, link5: composite body
     h4_z = 0.0351648539 * c5
-    t16 = 0.0351648539 * s5
-    S4_xy = 0.003292500193635 * s5
-    t18 = 0.003292500193635 * c5
-    M[..., 3, 4] = M[..., 4, 3] = -t18
+    f5_1_y = 0.0351648539 * s5
+    n5_4_x = 0.003292500193635 * s5
+    neg_n5_4_z = 0.003292500193635 * c5
+    M[..., 3, 4] = M[..., 4, 3] = -neg_n5_4_z
     t19 = 0.10915 * h4_z + 0.0028767252838399
-    t20 = c4 * S4_xy + s4 * t19
-    t21 = c4 * t19 - s4 * S4_xy + 0.39225 * t16
-    t22 = 0.39225 * (s4 * h4_z) - t18
-    M[..., 2, 4] = M[..., 4, 2] = t22
-    t23 = 0.425 * (sin(q3 + q4) * h4_z) + t22
-    M[..., 1, 4] = M[..., 4, 1] = t23
-    t24 = c2 * (c3 * t21 - s3 * t20 + 0.425 * t16)
-    t25 = s2 * (c3 * t20 + s3 * t21) - t24
-    M[..., 0, 4] = M[..., 4, 0] = t25
+    n5_3_x = c4 * n5_4_x + s4 * t19
+    neg_n5_3_y = c4 * t19 - s4 * n5_4_x + 0.39225 * f5_1_y
+    n5_3_z = 0.39225 * (s4 * h4_z) - neg_n5_4_z
+    M[..., 2, 4] = M[..., 4, 2] = n5_3_z
+    neg_n5_1_y = 0.425 * (sin(q3 + q4) * h4_z) + n5_3_z
+    M[..., 1, 4] = M[..., 4, 1] = neg_n5_1_y
+    neg_c2_n5_2_y = c2 * (c3 * neg_n5_3_y - s3 * n5_3_x + 0.425 * f5_1_y)
+    n5_1_z = s2 * (c3 * n5_3_x + s3 * neg_n5_3_y) - neg_c2_n5_2_y
+    M[..., 0, 4] = M[..., 4, 0] = n5_1_z
     t26 = 0.0015106252838398997 * c5
     t27 = c5 * t26
 
     # body 4, link4: composite body
     S4_xx = 0.0021936752838399 - t27 + 0.000617
-    t29 = S4_xx + 0.01421699113165
-    M[..., 3, 3] = t29
-    t30 = s5 * t26 + 0.10915 * t16
-    t31 = 0.01646935370675 - (3.5853228e-05 - t18)
-    t32 = 0.150887345 * c4 + s4 * t16
-    t33 = c4 * t16 - 0.150887345 * s4
-    t34 = c4 * t30 - s4 * t31
-    t35 = c4 * t31 + s4 * t30
-    t36 = 0.39225 * t33 + t29
-    M[..., 2, 3] = M[..., 3, 2] = t36
-    t37 = s3 * t32
-    t38 = s3 * t35
-    t39 = c3 * t35
-    t40 = 0.425 * (c3 * t33 - t37) + t36
-    M[..., 1, 3] = M[..., 3, 1] = t40
-    t41 = c2 * (s3 * t34 + t39) + s2 * (c3 * t34 - t38)
-    M[..., 0, 3] = M[..., 3, 0] = t41
-    t42 = c4 * (S4_xx - 0.01421699113165) - 2.0 * S4_xy * s4
+    M_3_3 = S4_xx + 0.01421699113165
+    M[..., 3, 3] = M_3_3
+    t30 = s5 * t26 + 0.10915 * f5_1_y
+    t31 = 0.01646935370675 - (3.5853228e-05 - neg_n5_4_z)
+    f4_3_x = 0.150887345 * c4 + s4 * f5_1_y
+    f4_3_y = 0.150887345 * s4 - c4 * f5_1_y
+    n4_3_x = c4 * t30 - s4 * t31
+    n4_3_y = c4 * t31 + s4 * t30
+    n4_3_z = M_3_3 - 0.39225 * f4_3_y
+    M[..., 2, 3] = M[..., 3, 2] = n4_3_z
+    s3_f4_3_x = s3 * f4_3_x
+    s3_n4_3_y = s3 * n4_3_y
+    c3_n4_3_y = c3 * n4_3_y
+    n4_2_z = n4_3_z - 0.425 * (c3 * f4_3_y + s3_f4_3_x)
+    M[..., 1, 3] = M[..., 3, 1] = n4_2_z
+    n4_1_z = c2 * (s3 * n4_3_x + c3_n4_3_y) + s2 * (c3 * n4_3_x - s3_n4_3_y)
+    M[..., 0, 3] = M[..., 3, 0] = n4_1_z
+    t42 = c4 * (S4_xx - 0.01421699113165) - 2.0 * n5_4_x * s4
     t43 = c4 * t42
-    S3_xy = s4 * t42 + S4_xy + 0.39225 * t32
+    S3_xy = s4 * t42 + n5_4_x + 0.39225 * f4_3_x
 
     # body 3, link3: composite body
-    t45 = t33 + 1.581128025
-    S3_xx = 0.01421699113165 + t43 + 0.7845 * t33 + 0.56669765530625
-    t47 = 0.39225 * h4_z + t34 + 0.12616948429125
+    h3_x = f4_3_y - 1.581128025
+    S3_xx = 0.01421699113165 + t43 - 0.7845 * f4_3_y + 0.56669765530625
+    neg_S3_xz = 0.39225 * h4_z + n4_3_x + 0.12616948429125
     S3_yy = S4_xx - t43 + 0.001422
-    t49 = S3_xx + S3_yy
-    M[..., 2, 2] = t49
-    t50 = t37 - c3 * t45
-    t51 = t38 - c3 * t47
-    t52 = t49 - 0.425 * t50
-    M[..., 1, 2] = M[..., 2, 1] = t52
-    t53 = c2 * (s3 * t47 + t39)
-    t54 = t53 - s2 * t51
-    M[..., 0, 2] = M[..., 2, 0] = t54
+    M_2_2 = S3_xx + S3_yy
+    M[..., 2, 2] = M_2_2
+    f3_2_y = c3 * h3_x + s3_f4_3_x
+    n3_2_x = c3 * neg_S3_xz - s3_n4_3_y
+    n3_2_z = M_2_2 - 0.425 * f3_2_y
+    M[..., 1, 2] = M[..., 2, 1] = n3_2_z
+    c2_n3_2_y = c2 * (s3 * neg_S3_xz + c3_n4_3_y)
+    n3_1_z = s2 * n3_2_x + c2_n3_2_y
+    M[..., 0, 2] = M[..., 2, 0] = n3_1_z
     t55 = c3 * (S3_xx - S3_yy) - 2.0 * S3_xy * s3
     t56 = c3 * t55
 
     # body 2, link2: composite body
-    S2_xx = S3_yy + t56 - 0.85 * t50 + 1.39056646875
+    S2_xx = S3_yy + t56 - 0.85 * f3_2_y + 1.39056646875
     S2_yy = S3_xx - t56 + 0.007555
     M[..., 1, 1] = S2_xx + S2_yy
-    t59 = t53 - s2 * (t51 - 0.425 * h4_z - 0.348680848125)
-    M[..., 0, 1] = M[..., 1, 0] = t59
-    t60 = 2.0 * (s3 * t55 + S3_xy + 0.425 * (c3 * t32 + s3 * t45)) * s2
+    n2_1_z = (0.425 * h4_z + n3_2_x + 0.348680848125) * s2 + c2_n3_2_y
+    M[..., 0, 1] = M[..., 1, 0] = n2_1_z
+    t60 = 2.0 * (s3 * t55 + S3_xy + 0.425 * (c3 * f4_3_x - s3 * h3_x)) * s2
 
     # body 1, link1: composite body
     S1_xx = c2 * (c2 * (S2_xx - S2_yy) - t60) + S2_yy + 0.00333

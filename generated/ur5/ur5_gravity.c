@@ -17,45 +17,45 @@
 void ur5_gravity(const ur5_real q[6], ur5_real tau_g[6])
 {
     /* body 2, link2: motion */
-    const double c2   = cos(q[1]);
-    const double s2   = sin(q[1]);
-    const double a2_x = 9.81 * s2;
-    const double a2_y = 9.81 * c2;
+    const ur5_real c2   = cos(q[1]);
+    const ur5_real s2   = sin(q[1]);
+    const ur5_real a2_x = 9.81 * s2;
+    const ur5_real a2_y = 9.81 * c2;
 
     /* body 3, link3: motion */
-    const double c3   = cos(q[2]);
-    const double s3   = sin(q[2]);
-    const double a3_x = a2_x * c3 + a2_y * s3;
-    const double a3_y = a2_y * c3 - a2_x * s3;
+    const ur5_real c3   = cos(q[2]);
+    const ur5_real s3   = sin(q[2]);
+    const ur5_real a3_x = a2_x * c3 + a2_y * s3;
+    const ur5_real a3_y = a2_y * c3 - a2_x * s3;
 
     /* body 4, link4: motion */
-    const double c4   = cos(q[3]);
-    const double s4   = sin(q[3]);
-    const double a4_x = a3_x * c4 + a3_y * s4;
+    const ur5_real c4   = cos(q[3]);
+    const ur5_real s4   = sin(q[3]);
+    const ur5_real a4_x = a3_x * c4 + a3_y * s4;
 
     /* body 5, link5: motion */
-    const double c5 = cos(q[4]);
+    const ur5_real c5 = cos(q[4]);
 
     /* body 5, link5: forces */
-    const double t13 = 0.0351648539 * (a3_y * c4 - a3_x * s4);
-    const double t14 = 0.0351648539 * (a4_x * c5);
-    tau_g[4]         = -t14;
-    const double t15 = c5 * t13;
+    const ur5_real neg_n5_x = 0.0351648539 * (a3_y * c4 - a3_x * s4);
+    const ur5_real n4_y     = 0.0351648539 * (a4_x * c5);
+    tau_g[4]                = -n4_y;
+    const ur5_real neg_n4_x = c5 * neg_n5_x;
 
     /* body 4, link4: forces */
-    const double n4_z = 0.150887345 * a4_x - sin(q[4]) * t13;
-    tau_g[3]          = n4_z;
-    const double t17  = c4 * t15 + s4 * t14;
-    const double n3_y = c4 * t14 - s4 * t15;
+    const ur5_real n4_z     = 0.150887345 * a4_x - sin(q[4]) * neg_n5_x;
+    tau_g[3]                = n4_z;
+    const ur5_real neg_n3_x = c4 * neg_n4_x + s4 * n4_y;
+    const ur5_real n3_y     = c4 * n4_y - s4 * neg_n4_x;
 
     /* body 3, link3: forces */
-    const double n3_z = n4_z - 1.581128025 * a3_y;
-    tau_g[2]          = n3_z;
+    const ur5_real n3_z = n4_z - 1.581128025 * a3_y;
+    tau_g[2]            = n3_z;
 
     /* body 2, link2: forces */
-    tau_g[1]         = n3_z - 3.866395 * a2_y;
-    const double t20 = c2 * (c3 * n3_y - s3 * t17);
-    tau_g[0]         = t20 - s2 * (c3 * t17 + s3 * n3_y);
+    tau_g[1]               = -(3.866395 * a2_y - n3_z);
+    const ur5_real c2_n2_y = c2 * (c3 * n3_y - s3 * neg_n3_x);
+    tau_g[0]               = c2_n2_y - s2 * (c3 * neg_n3_x + s3 * n3_y);
 
     /* constant entries */
     tau_g[5] = 0.0;
