@@ -158,13 +158,13 @@ def _against_run(
         _run(subject.module, function, {name: state[name].tolist() for name in function.inputs})
         for state in states
     ]
-    wanted = {
-        name: [np.array(run[name], float).astype(TYPES[scalar]) for run in runs] for name in runs[0]
-    }
+    wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
     got = [_results(d, getattr(compiled, function.name), state) for state in states]
     if inline or scalar == "double":
         worst = max(
-            _error(g[name], row[k]) for name, row in wanted.items() for k, g in enumerate(got)
+            _error(g[name], row[k].astype(TYPES[scalar]))
+            for name, row in wanted.items()
+            for k, g in enumerate(got)
         )
         what = f"{function.name}: C equals the float run bit for bit"
         return Check(what, not worst, f"largest error {worst:.1e}, {len(states)} states")
