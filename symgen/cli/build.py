@@ -9,6 +9,7 @@ from symgen.cli.options import FILE, ROBOT, folder, with_options
 from symgen.cli.progress import progress, say
 from symgen.jobs.options import NameOptions
 from symgen.languages.c.options import COptions
+from symgen.languages.release import Release
 from symgen.options import rows
 from symgen.tracing.options import FunctionOptions
 
@@ -33,7 +34,9 @@ from symgen.tracing.options import FunctionOptions
     "bits differ; without -march=native they run on other processors.",
 )
 @with_options(
-    rows(COptions, only=("scalar", "batch", "chunk")), rows(NameOptions, FunctionOptions), ROBOT
+    rows(COptions, only=("scalar", "batch", "chunk")),
+    rows(NameOptions, Release, FunctionOptions),
+    ROBOT,
 )
 def build(file: str, package_out: Path, cflags: str, **options: Any) -> None:
     """Compile a robot's dynamics into a Python package for many states at once.

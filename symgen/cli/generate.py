@@ -8,13 +8,14 @@ import click
 from symgen.cli.options import FILE, ROBOT, with_options
 from symgen.cli.progress import progress, say
 from symgen.jobs.options import OF_LANGUAGES, NameOptions, WriteOptions
+from symgen.languages.release import Release
 from symgen.options import rows
 from symgen.tracing.options import FunctionOptions
 
 
 @click.command()
 @FILE
-@with_options(rows(WriteOptions, *OF_LANGUAGES, NameOptions, FunctionOptions), ROBOT)
+@with_options(rows(WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions), ROBOT)
 def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -> None:
     """Write C and Python for a robot's dynamics.
 
@@ -36,7 +37,7 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
     from symgen.inspection.report import generated, warnings
     from symgen.jobs.job import Job
     from symgen.languages import DEFAULT
-    from symgen.languages.c.footprint import missing
+    from symgen.languages.c.footprint import remarks
     from symgen.languages.c.options import COptions
     from symgen.mechanics.consistency import judge
 
@@ -45,7 +46,6 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
         module, loaded, paths = generated_by(job, out, languages or DEFAULT, tell)
         hint = job.saving(loaded, module)
     say([*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))])
-    reason = missing(module[COptions].target)
-    if reason:
-        click.echo(reason, err=True)
+    for remark in remarks(module[COptions]):
+        click.echo(remark, err=True)
     generated(module, paths)

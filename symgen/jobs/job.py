@@ -8,8 +8,6 @@ from typing import Any, Final, TypeVar
 from symgen.errors import Notice, OptionError, Place
 from symgen.jobs.options import MODULE, NameOptions
 from symgen.languages import LANGUAGES
-from symgen.languages.c.glue import check_name
-from symgen.languages.c.options import COptions
 from symgen.languages.module import Module, Source
 from symgen.languages.names import check_function, check_module, identifier
 from symgen.mechanics.model import Model
@@ -41,7 +39,7 @@ class Job:
         """A job with some options, the others at their defaults.
 
         `options` are those of the groups `MODULE`: `RobotOptions`, `XacroOptions`,
-        `FunctionOptions`, `COptions` and `NameOptions`. Raises OptionError."""
+        `FunctionOptions`, `COptions`, `NameOptions` and `Release`. Raises OptionError."""
         return cls(file, Choices.of(MODULE, options))
 
     def __getitem__(self, group: type[Group]) -> Group:
@@ -91,7 +89,6 @@ class Job:
         prefix = self[NameOptions].prefix
         name = identifier(model.name, LANGUAGES.values()) if prefix is None else prefix
         check_module(name, LANGUAGES.values())
-        check_name(self[COptions].glue, name)
         long = next((x for x in model.joint_names if len(x.encode()) > LONGEST_NAME), None)
         if long is not None:
             raise OptionError(

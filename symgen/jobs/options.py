@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from symgen.languages import LANGUAGES
+from symgen.languages.release import Release
 from symgen.options import TEXT, TEXTS, Option, group, option, rows
 from symgen.reading.options import RobotOptions, XacroOptions
 from symgen.tracing.options import FunctionOptions
@@ -54,10 +55,10 @@ class WriteOptions:
 
 OF_LANGUAGES: Final = tuple(x.options for x in LANGUAGES.values() if x.options is not None)
 
-MODULE: Final = (RobotOptions, XacroOptions, FunctionOptions, *OF_LANGUAGES, NameOptions)
+MODULE: Final = (RobotOptions, XacroOptions, FunctionOptions, *OF_LANGUAGES, NameOptions, Release)
 """What shapes a module."""
 
 JOB: Final[tuple[Option, ...]] = rows(
-    WriteOptions, *OF_LANGUAGES, NameOptions, FunctionOptions, RobotOptions, XacroOptions
+    WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions, RobotOptions, XacroOptions
 )
 """What a job file can say beside the robot's file; a key is the name of an option."""

@@ -446,6 +446,25 @@ def test_the_wheel_holds_the_package(package):
         )
 
 
+def test_a_wheel_has_the_version_of_the_module(tmp_path):
+    given = (
+        "-o",
+        tmp_path,
+        "--quantity",
+        "gravity",
+        "--cflags",
+        "-O0",
+        "--module-version",
+        "2.3.1",
+    )
+    assert invoke("build", robot_file("pendulum"), *given).exit_code == 0
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name.startswith("pendulum-2.3.1-cp")
+    with zipfile.ZipFile(wheel) as archive:
+        text = archive.read("pendulum-2.3.1.dist-info/METADATA").decode()
+    assert "Version: 2.3.1\n" in text and "symgen 0." not in text
+
+
 def test_a_package_never_replaces_what_is_not_its_own(tmp_path, package):
     name = package[2][-1].name
     (tmp_path / name).write_text("mine", encoding="utf-8")

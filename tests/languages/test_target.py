@@ -2,13 +2,17 @@
 they must."""
 
 import re
+import shutil
+import subprocess
 
 import pytest
+from tools import invoke, robot_file
 
 from firmware import gauntlet, target
 from firmware.faults import FAULTS, FAULTY
 from firmware.modules import Sample
 from firmware.tools import Refused, missing
+from symgen.languages.c.targets import TARGETS
 
 needs_target = pytest.mark.skipif(
     bool(missing(target.TOOLS)), reason="no cross compiler or emulator for Cortex-M"
@@ -61,6 +65,32 @@ def test_a_module_passes_on_the_board_with_the_stack_it_promises(core, pendulum)
 def test_the_board_sees_faults(fault, complaint, faulty):
     with next(f for f in FAULTS if f.name == fault).put_into(faulty) as broken:
         assert complaint in "".join(target.judged(broken, target.M4F, "-O2").faults)
+
+
+MULTIPLY = (
+    "double product(double a, double b);\ndouble product(double a, double b) { return a * b; }"
+)
+
+
+@pytest.mark.parametrize("name", [name for name, t in TARGETS.items() if t.compiler])
+def test_what_is_said_of_floating_point_units_is_so(name, tmp_path):
+    """A processor with single precision alone calls the library for a product of doubles."""
+    row = TARGETS[name]
+    if shutil.which(row.compiler) is None:
+        pytest.skip(f"{row.compiler} is not installed")
+    (tmp_path / "x.c").write_text(MULTIPLY)
+    command = [row.compiler, *row.flags, "-O2", "-S", "x.c", "-o", "-"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    assert ("__aeabi_dmul" in text) == (row.single or name == "cortex-m0plus")
+
+
+@pytest.mark.parametrize("scalar", ["double", "float"])
+@pytest.mark.parametrize("name", TARGETS)
+def test_double_in_software_is_told(name, scalar, tmp_path):
+    given = ("--target", name, "--scalar", scalar, "--lang", "c", "--quantity", "gravity")
+    done = invoke("generate", robot_file("pendulum"), "-o", tmp_path, *given)
+    told = "use --scalar float" in done.stderr
+    assert done.exit_code == 0 and told == (TARGETS[name].single and scalar == "double")
 
 
 def graph(tmp_path, *nodes, edges=()):

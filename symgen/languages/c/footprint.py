@@ -31,15 +31,22 @@ def found_compiler(target: str) -> str | None:
     return shutil.which(wanted) if wanted else compiler()
 
 
-def missing(target: str | None) -> str | None:
-    """Why the report of a module for `target` has no stack and code sizes, None where it has or
-    none were asked for."""
-    if target is None or found_compiler(target):
-        return None
-    return (
-        f"note: stack and code size are null in the report: {TARGETS[target].compiler} is not "
-        f"installed"
-    )
+def remarks(c: COptions) -> list[str]:
+    """What is to be said of a module's target, none where there is none: that it computes the
+    scalar in software, and that the report has no stack and code sizes without its compiler."""
+    if c.target is None:
+        return []
+    said, row = [], TARGETS[c.target]
+    if row.single and c.scalar == "double":
+        said.append(
+            f"warning: the floating-point unit of {c.target} has single precision: double is "
+            f"computed in software, some 30 times slower; use --scalar float"
+        )
+    if not found_compiler(c.target):
+        said.append(
+            f"note: stack and code size are null in the report: {row.compiler} is not installed"
+        )
+    return said
 
 
 def report(module: Module, files: Mapping[str, str]) -> str:

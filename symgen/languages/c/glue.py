@@ -4,8 +4,8 @@ their templates."""
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from symgen.errors import OptionError
 from symgen.languages.module import Module
+from symgen.languages.release import Release
 from symgen.render import render
 
 CMAKE: Final = {"CMakeLists.txt": "CMakeLists.txt"}
@@ -24,12 +24,6 @@ GLUE: Final[dict[str, Mapping[str, str]]] = {
 """By build system (or language): from the name of a file to that of its template."""
 
 
-def check_name(glue: Sequence[str], name: str) -> None:
-    """Raises OptionError for a module name that does not go with the glue."""
-    if "cpp" in glue and name == "std":
-        raise OptionError("--glue cpp: the namespace would be std; take another --prefix")
-
-
 def glue_files(
     module: Module, headers: Sequence[str], sources: Sequence[str], context: Mapping[str, Any]
 ) -> dict[str, str]:
@@ -38,6 +32,7 @@ def glue_files(
     glue = context["c"].glue
     wanted = {name: template for row in glue for name, template in GLUE[row].items()}
     given = {**context, "headers": [*headers], "sources": [*sources]}
+    given["release"] = module[Release]
     if "cpp" in glue:
         given["headers"].append(f"{module.name}.hpp")
     return {

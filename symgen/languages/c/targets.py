@@ -13,12 +13,15 @@ class Target:
 
     compiler: str
     flags: tuple[str, ...]
+    single: bool = False
+    """Whether its floating-point unit has single precision only."""
 
 
 TARGETS: Final = {
     "host": Target("", ()),
     "cortex-m0plus": Target(ARM, ("-mcpu=cortex-m0plus", "-mthumb")),
-    "cortex-m4f": Target(ARM, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", *HARD)),
+    "cortex-m4f": Target(ARM, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", *HARD), single=True),
+    "cortex-m33": Target(ARM, ("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", *HARD), single=True),
     "cortex-m7": Target(ARM, ("-mcpu=cortex-m7", "-mfpu=fpv5-d16", *HARD)),
 }
 """By name, for ``--target``."""

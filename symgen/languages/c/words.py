@@ -21,6 +21,12 @@ rebuild_cache test
 """
 _OURS: Final = """
 selftest selftest_function real info info_type joint_type regroup parameters gamma_index sincos trig
+robot
+"""
+
+_MACROS: Final = """
+alloca assert errno i386 linux mips offsetof setjmp stderr stdin stdout sun unix va_arg va_copy
+va_end va_start
 """
 
 KEYWORDS: Final = frozenset(_LANGUAGE.split())
@@ -28,6 +34,9 @@ KEYWORDS: Final = frozenset(_LANGUAGE.split())
 
 STANDARD: Final = frozenset(_FILES.split())
 """C headers that a file of the same name would hide, and targets that CMake keeps to itself."""
+
+MACROS: Final = frozenset(_MACROS.split())
+"""Lower-case macros of compilers and headers, which no function of C++ can be called as."""
 
 TAKEN: Final = frozenset(_OURS.split()) | frozenset(op.name for op in OPS.values() if not op.symbol)
 """What generated C calls something else."""

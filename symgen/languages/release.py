@@ -1,0 +1,50 @@
+"""What a package of a module says of itself: its own version and address, not those of symgen."""
+
+import re
+from typing import Final
+
+from symgen.errors import OptionError
+from symgen.options import group, option
+
+NUMBER: Final = r"(0|[1-9][0-9]{0,8})"
+ADDRESS: Final = r"https?://[\w.~:/?@+,=%-]{1,200}"
+
+
+@group
+class Release:
+    """The version of a module, MAJOR.MINOR.PATCH (Semantic Versioning 2.0.0), and the address of
+    its project, which may be empty."""
+
+    module_version: str = option(
+        "--module-version",
+        "X.Y.Z",
+        "Version of the module, in the files of build systems, the manifest and wheels.",
+        default="0.1.0",
+    )
+    module_url: str = option(
+        "--module-url",
+        "URL",
+        "Address of the project that the module belongs to, for packages that name one.",
+        default="",
+    )
+
+    def validate(self) -> None:
+        """Raises OptionError for what some package would not take."""
+        version, url = self.module_version, self.module_url
+        if not re.fullmatch(rf"{NUMBER}\.{NUMBER}\.{NUMBER}", version, re.ASCII):
+            raise OptionError(f"--module-version {version!r}: give X.Y.Z, such as 1.2.0")
+        if url and not re.fullmatch(ADDRESS, url, re.ASCII):
+            raise OptionError(
+                f"--module-url {url!r}: give an address such as https://example.com/arm"
+            )
+
+    @property
+    def unstable(self) -> bool:
+        """Whether minor versions may break what uses them."""
+        return self.module_version.startswith("0.")
+
+    @property
+    def interface(self) -> str:
+        """The part of the version that all versions share which can stand for each other."""
+        major, minor, _ = self.module_version.split(".")
+        return f"{major}.{minor}" if self.unstable else major
