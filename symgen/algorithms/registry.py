@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS
 from symgen.mechanics.system import System
+from symgen.text import shown
 
 Algorithm = Callable[..., Any]
 """Called with a System and the quantity's inputs; returns the entries of the output, row-major, as
@@ -157,7 +158,7 @@ def unknown_quantity(name: str) -> OptionError:
     """The error for a name that no quantity has, with those nearest to it."""
     near = difflib.get_close_matches(name, [*QUANTITIES, *LINK_QUANTITIES], 3, 0.4)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    return OptionError(f"no quantity is called {name!r}; {hint}symgen list shows them all")
+    return OptionError(f"no quantity is called '{shown(name)}'; {hint}symgen list shows them all")
 
 
 def _check_outputs(name: str, outputs: Sequence[Array]) -> None:

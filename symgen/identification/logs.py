@@ -6,6 +6,7 @@ counts as the columns ``NAME[0]``, ``NAME[1]``, ..."""
 import csv
 import difflib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,7 @@ def open_log(path: str) -> Log:
         log = FORMATS[suffix](path)
     except (OSError, ValueError, EOFError) as error:
         raise LogError(shown(path), f"cannot be read ({shown(_reason(error), 200)})") from None
-    twice = next((name for name in log.names if log.names.count(name) > 1), None)
+    twice = next((name for name, count in Counter(log.names).items() if count > 1), None)
     if twice is not None:
         raise LogError(shown(path), f"has two columns called '{shown(twice)}'")
     return log
@@ -125,7 +126,7 @@ class CsvLog:
 
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns. Raises LogError where a line is no row of numbers."""
-        arrow, types = _pyarrow("csv"), {name: "float64" for name in self.names if name in names}
+        arrow, types = _pyarrow("csv"), dict.fromkeys({*self.names} & {*names}, "float64")
         read = arrow.ReadOptions(
             block_size=1 << 21, column_names=list(self.names), skip_rows=1, use_threads=False
         )

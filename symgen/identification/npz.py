@@ -1,5 +1,8 @@
 """NPZ logs without loading them: members that are stored plainly are mapped, compressed ones are
-read as streams."""
+read as streams.
+
+The checksum (CRC-32) that a ZIP file keeps of each member is compared before its last rows are
+given, so that a damaged file is refused."""
 
 import math
 import struct
@@ -8,6 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from typing import IO, Any, Final
 
 import numpy as np
@@ -25,15 +29,19 @@ and 28."""
 
 @dataclass(frozen=True)
 class Member:
-    """An array of an NPZ file: rows x width (1 where it has one axis); `offset` is None where it is
-    compressed."""
+    """An array of an NPZ file: rows x width (1 where it has one axis), whose numbers begin `head`
+    bytes after its own beginning; `plain` says where in the file that is, None where the array is
+    compressed. `size` and `checksum` are those of the whole member, head included."""
 
     name: str
     rows: int
     width: int
     dtype: np.dtype[Any]
     flat: bool
-    offset: int | None
+    head: int
+    size: int
+    checksum: int
+    plain: int | None
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,7 @@ class NpzLog:
                     for info in archive.infolist()
                     if info.filename.endswith(".npy")
                 ]
-        except zipfile.BadZipFile as error:
+        except (zipfile.BadZipFile, zlib.error) as error:
             raise LogError(shown(path), f"is not an NPZ file ({shown(str(error), 100)})") from None
         members = tuple(member for member in found if member is not None)
         rows = members[0].rows if members else 0
@@ -68,12 +76,12 @@ class NpzLog:
             )
         return cls(path, members, rows)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Of the columns."""
         return tuple(self._columns)
 
-    @property
+    @cached_property
     def _columns(self) -> Mapping[str, tuple[Member, int]]:
         return {
             m.name if m.flat else f"{m.name}[{k}]": (m, k)
@@ -99,10 +107,10 @@ class NpzLog:
     def _pieces(self, member: Member, stack: ExitStack) -> Iterator[Numbers]:
         """A member from its beginning, CHUNK rows at a time."""
         sizes = [min(CHUNK, self.rows - start) for start in range(0, self.rows, CHUNK)]
-        if member.offset is None:
+        if member.plain is None:
             archive = stack.enter_context(zipfile.ZipFile(self.file))
             return _streamed(stack.enter_context(archive.open(f"{member.name}.npy")), member, sizes)
-        return _mapped(self.file, member, member.offset, sizes)
+        return _mapped(self.file, member, member.plain, sizes)
 
     def place(self, row: int) -> str:
         """File and row, from 1."""
@@ -131,10 +139,10 @@ def _member(path: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Membe
             f"'{shown(name)}' has {there} bytes of numbers where its head says {size}; the "
             "file is damaged",
         )
-    plain = info.compress_type == zipfile.ZIP_STORED
-    offset = _start(path, info) + begin if plain else None
+    width = shape[1] if len(shape) == 2 else 1
+    plain = _start(path, info) if info.compress_type == zipfile.ZIP_STORED else None
     return Member(
-        name, shape[0], shape[1] if len(shape) == 2 else 1, dtype, len(shape) == 1, offset
+        name, shape[0], width, dtype, len(shape) == 1, begin, info.file_size, info.CRC, plain
     )
 
 
@@ -153,16 +161,30 @@ def _start(path: str, info: zipfile.ZipInfo) -> int:
     return int(info.header_offset + LOCAL_HEADER + name + extra)
 
 
-def _mapped(path: str, member: Member, offset: int, sizes: Sequence[int]) -> Iterator[Numbers]:
+def _mapped(path: str, member: Member, start: int, sizes: Sequence[int]) -> Iterator[Numbers]:
     """Each piece is mapped by itself, so that pages of earlier ones can go."""
-    step = member.width * member.dtype.itemsize
-    for k, count in enumerate(sizes):
-        place = offset + k * CHUNK * step
-        yield np.array(np.memmap(path, member.dtype, "r", place, (count, member.width)), np.float64)
+    step, end = member.width * member.dtype.itemsize, start + member.size
+    place = start + member.head
+    sum_ = _summed(path, start, place)
+    for k, count in enumerate(sizes, 1):
+        raw = np.memmap(path, np.uint8, "r", place, (count * step,))
+        place, sum_ = place + count * step, zlib.crc32(raw, sum_)
+        if k == len(sizes) and _summed(path, place, end, sum_) != member.checksum:
+            raise zipfile.BadZipFile(f"Bad CRC-32 for file '{member.name}.npy'")
+        yield raw.view(member.dtype).reshape(count, member.width).astype(np.float64)
+
+
+def _summed(path: str, begin: int, end: int, before: int = 0) -> int:
+    """The checksum of some bytes of a file behind others whose checksum is `before`."""
+    with open(path, "rb") as stream:  # noqa: PTH123
+        stream.seek(begin)
+        return zlib.crc32(stream.read(end - begin), before)
 
 
 def _streamed(stream: IO[bytes], member: Member, sizes: Sequence[int]) -> Iterator[Numbers]:
     _head(stream)
-    for count in sizes:
+    for k, count in enumerate(sizes, 1):
         data = stream.read(count * member.width * member.dtype.itemsize)
+        while k == len(sizes) and stream.read(1 << 20):
+            pass  # to the end, where the checksum is compared
         yield np.frombuffer(data, member.dtype).reshape(count, member.width).astype(np.float64)

@@ -222,16 +222,20 @@ class Plan:
 def pieces(
     log: Log, columns: Sequence[str], ranges: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, Numbers]]:
-    """First row and rows of each range, ascending; only what a later range needs is kept."""
+    """First row and rows of each range, ascending; only what a later range needs is kept.
+
+    The log is read to its end whatever the ranges are, because that is where damage shows."""
     begin, kept, wanted = 0, np.zeros((0, len(columns))), iter(ranges)
     current = next(wanted, None)
     for chunk in log.chunks(columns):
+        if current is None:
+            continue
         kept = np.concatenate([kept, chunk]) if len(kept) else chunk
         while current and current[1] <= begin + len(kept):
             yield current[0], kept[current[0] - begin : current[1] - begin]
             current = next(wanted, None)
         if current is None:
-            return
+            continue
         gone = min(max(current[0] - begin, 0), len(kept))
         begin, kept = begin + gone, kept[gone:]
     if current is not None:

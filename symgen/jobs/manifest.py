@@ -3,30 +3,87 @@ the URDF."""
 
 import hashlib
 import json
-import re
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from symgen.errors import OptionError
-from symgen.jobs.options import MODULE
 from symgen.languages import LANGUAGES
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import descriptions
 from symgen.languages.language import Language
 from symgen.languages.module import Module, Source
-from symgen.mechanics.model import Body, Follow, Joint, Limits, Link, Model, Pose, Rotor
-from symgen.options import Choices
-from symgen.tracing.function import Function
-from symgen.tracing.robot import Robot
-from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
+from symgen.mechanics.model import Body, Link, Triple
 
 NAME: Final = "manifest.json"
 FORMAT: Final = 2
 JOINT_KEYS: Final = ("index", "joint", "link", "type", "unit")
 VELOCITY_KEYS: Final = ("index", "velocity", "link", "type", "unit")
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An array of a function."""
+
+    direction: Literal["in", "out"]
+    name: str
+    shape: tuple[int, ...]
+    unit: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A function: what it computes and how, what that costs, and its arguments in order."""
+
+    quantities: tuple[str, ...]
+    formulations: Mapping[str, str]
+    operations: Mapping[str, int]
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """What comes at run time, see `symgen.tracing.robot.Robot`."""
+
+    parameters: Mapping[str, tuple[float, ...]]
+    gravity: bool
+    wrenches: tuple[str, ...]
+    friction: tuple[str, ...]
+    friction_input: bool
+    friction_width: float
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A model as it is written; `symgen.mechanics.model.Model` takes only a sound one."""
+
+    name: str
+    bodies: tuple[Body, ...]
+    base: tuple[Link, ...]
+    gravity: Triple
+    joint_names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The keys of a manifest of format 2, in the order that they are written in (documented in
+    docs/formats.md)."""
+
+    format: Literal[2]
+    generator: str
+    robot: str
+    prefix: str
+    dof: int
+    nq: int
+    source: Source
+    options: Mapping[str, object]
+    conventions: tuple[str, ...]
+    joints: tuple[Mapping[str, object], ...]
+    velocities: tuple[Mapping[str, object], ...]
+    functions: Mapping[str, Row]
+    runtime: Runtime
+    model: Tree
+    files: Mapping[str, str]
 
 
 def is_inside(name: str) -> bool:
@@ -36,6 +93,12 @@ def is_inside(name: str) -> bool:
 
 def manifest(module: Module, files: Mapping[str, str | bytes]) -> str:
     """The manifest of a module and its files (format 2, documented in docs/formats.md)."""
+    hashes = {name: _hash(x if isinstance(x, bytes) else x.encode()) for name, x in files.items()}
+    return text(module, hashes)
+
+
+def text(module: Module, hashes: Mapping[str, str]) -> str:
+    """The same from the files' hashes by name."""
     data = {
         "format": FORMAT,
         "generator": f"symgen {module.version}",
@@ -64,9 +127,7 @@ def manifest(module: Module, files: Mapping[str, str | bytes]) -> str:
             for key, value in asdict(module.robot.model).items()
             if not key.startswith("_")
         },
-        "files": {
-            name: _hash(x if isinstance(x, bytes) else x.encode()) for name, x in files.items()
-        },
+        "files": dict(hashes),
     }
     return json.dumps(data, indent=1) + "\n"
 
@@ -93,53 +154,9 @@ def _functions(module: Module) -> dict[str, Any]:
     }
 
 
-def read(folder: Path) -> tuple[Module, dict[str, str]]:
-    """The module that a folder's manifest describes, traced anew, and the hashes of its files.
-
-    Raises OptionError where there is no manifest of this version.
-    """
-    path = folder / NAME
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data["format"] != FORMAT:
-            raise OptionError(
-                f"{str(path)!r} is of format {data['format']}, not {FORMAT}; generate it anew"
-            )
-        module, hashes = _module(data), dict(data["files"])
-        if not hashes or not all(map(is_inside, hashes)) or _stray(module, data):
-            raise OptionError(f"{str(path)!r} does not fit the files it lists; generate them anew")
-        return module, hashes
-    except OSError as error:
-        raise OptionError(
-            f"cannot read {str(path)!r}: {error.strerror or error}; give a generated folder"
-        ) from error
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        ArithmeticError,
-        RecursionError,
-    ) as error:
-        raise OptionError(f"{str(path)!r} is not a manifest of symgen; generate it anew") from error
-
-
-def _stray(module: Module, data: dict[str, Any]) -> bool:
-    """Whether the manifest says something else of the functions than its own model."""
-    said = json.loads(json.dumps(_functions(module)))
-    named = re.fullmatch(r"[a-z][a-z0-9_]*", module.name, re.ASCII)
-    known = written(module.name, data["files"])
-    return not named or not known or bool(data["functions"] != said) or module.dof != data["dof"]
-
-
 def written(name: str, files: Collection[str]) -> list[Language]:
     """The languages that a module's files are in."""
     return [each for each in LANGUAGES.values() if each.main.format(name=name) in files]
-
-
-def _frozen(value: Any) -> Any:
-    """A value of JSON with tuples in place of lists."""
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def changed(folder: Path, hashes: Mapping[str, str]) -> list[str]:
@@ -149,78 +166,3 @@ def changed(folder: Path, hashes: Mapping[str, str]) -> list[str]:
 
 def _digest(path: Path) -> str | None:
     return _hash(path.read_bytes()) if path.is_file() else None
-
-
-def _module(data: dict[str, Any]) -> Module:
-    robot = Robot(
-        _model(data["model"]),
-        tuple(data["runtime"]["parameters"]),
-        bool(data["runtime"]["gravity"]),
-        tuple(data["runtime"]["wrenches"]),
-        tuple(data["runtime"]["friction"]),
-        bool(data["runtime"]["friction_input"]),
-        float(data["runtime"]["friction_width"]),
-    )
-    rows = {name: f for name, f in data["functions"].items() if f["quantities"]}
-    functions = tuple(_function(robot, name, row) for name, row in rows.items())
-    source = Source(**data["source"])
-    return Module(
-        data["prefix"],
-        robot,
-        functions,
-        source,
-        Choices.of(MODULE, {name: _frozen(value) for name, value in data["options"].items()}),
-    )
-
-
-def _function(robot: Robot, name: str, row: dict[str, Any]) -> Function:
-    return trace(robot, Wanted.parse(f"{name}={'+'.join(row['quantities'])}"), row["formulations"])
-
-
-def _model(data: dict[str, Any]) -> Model:
-    bodies = tuple(_body(b) for b in data["bodies"])
-    x, y, z = data["gravity"]
-    return Model(data["name"], bodies, tuple(map(_link, data["base"])), (x, y, z))
-
-
-def _body(data: dict[str, Any]) -> Body:
-    joint = data["joint"]
-    x, y, z = joint["axis"]
-    return Body(
-        Joint(
-            joint["name"],
-            joint["kind"],
-            (x, y, z),
-            Limits(**joint["limits"]),
-            joint["damping"],
-            joint["friction"],
-            joint["offset"],
-            _rotor(joint["rotor"]),
-            joint["armature"],
-        ),
-        data["parent"],
-        _pose(data["pose"]),
-        tuple(map(_link, data["links"])),
-        data["follows"] and Follow(**data["follows"]),
-        data["free"],
-        data["planar"],
-        data["spin"],
-    )
-
-
-def _rotor(data: dict[str, Any] | None) -> Rotor | None:
-    if data is None:
-        return None
-    vectors = {key: data[key] and tuple(data[key]) for key in ("axis", "position")}
-    return Rotor(**{**data, **vectors})
-
-
-def _link(data: dict[str, Any]) -> Link:
-    ten = data["parameters"]
-    return Link(data["name"], _pose(data["pose"]), None if ten is None else tuple(ten))
-
-
-def _pose(data: dict[str, Any]) -> Pose:
-    a, b, c = (tuple(row) for row in data["rotation"])
-    x, y, z = data["position"]
-    return Pose((a, b, c), (x, y, z))

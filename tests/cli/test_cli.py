@@ -555,10 +555,18 @@ def test_verify_catches_a_missing_file(file, copy):
     ("manifest", "said"),
     [
         (None, "error: cannot read '{}': No such file or directory; give a generated folder"),
-        ("", "error: '{}' is not a manifest of symgen; generate it anew"),
-        ("[1]", "error: '{}' is not a manifest of symgen; generate it anew"),
-        ('{"format": 2}', "error: '{}' is not a manifest of symgen; generate it anew"),
-        ('{"format": 99}', "error: '{}' is of format 99, not 2; generate it anew"),
+        ("", "error: '{}' is not a manifest of symgen (no JSON); generate it anew"),
+        (
+            "[1]",
+            "error: '{}' is not a manifest of symgen (is a list where an object is needed); "
+            "generate it anew",
+        ),
+        (
+            '{"format": 2}',
+            "error: '{}' is not a manifest of symgen (has no 'conventions', 'dof', 'files' and 11 "
+            "more); generate it anew",
+        ),
+        ('{"format": 99}', "error: '{}': is of format 99, not 2; generate it anew"),
     ],
 )
 def test_verify_refuses_what_is_no_generated_folder(manifest, said, tmp_path):

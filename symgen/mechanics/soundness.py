@@ -1,0 +1,153 @@
+"""Whether bodies from a file of ours make a robot: a tree of known joints, proper frames and
+numbers that can be computed with.
+
+A URDF is judged where it is read; this is for models that come back from a manifest, which may have
+been damaged or written by hand."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from math import hypot
+from typing import Final
+
+from symgen.mechanics.floating import RUN
+from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.listing import PLANAR
+from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Link, Matrix3
+from symgen.text import shown
+
+LARGEST: Final = 1e100
+"""As in a robot's file: products of such numbers do not overflow."""
+CLOSE: Final = 1e-6
+"""How far lengths and products of the axes of a frame may be from 1 and 0."""
+
+
+def fault(bodies: Sequence[Body], base: Sequence[Link]) -> str | None:
+    """What is wrong with the first body (or link of the base) that cannot be one, None if all
+    can."""
+    if not bodies:
+        return "has no moving body"
+    trouble = _of_tree(bodies) or next(
+        (f"bodies[{i}] {found}" for i in range(len(bodies)) if (found := _of_body(bodies, i))), None
+    )
+    if trouble is None and not base and not bodies[0].free:
+        trouble = "has no link that stands still"
+    return trouble or next((f"base link {found}" for found in map(_of_link, base) if found), None)
+
+
+def _of_tree(bodies: Sequence[Body]) -> str | None:
+    """Every body is carried by another, in the end by the base (0), and joints have names."""
+    carried: list[list[int]] = [[] for _ in range(len(bodies) + 1)]
+    for i, body in enumerate(bodies, 1):
+        if not 0 <= body.parent <= len(bodies):
+            return f"bodies[{i - 1}] has a parent that does not exist"
+        carried[body.parent].append(i)
+    order = [0]
+    for i in order:
+        order += carried[i]
+    if len(order) <= len(bodies):
+        return f"bodies[{min({*range(len(order) + 1)} - {*order}) - 1}] is carried by itself"
+    names = [body.joint.name for body in bodies]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    return None if twice is None else f"has two joints called '{shown(twice)}'"
+
+
+def _of_body(bodies: Sequence[Body], i: int) -> str | None:
+    return next((found for check in CHECKS if (found := check(bodies, i)) is not None), None)
+
+
+def _kind(bodies: Sequence[Body], i: int) -> str | None:
+    """Its joint is one that the algorithms know, along an axis of length 1."""
+    joint = bodies[i].joint
+    if joint.kind not in JOINT_TYPES:
+        return "has a joint of unknown kind"
+    return None if abs(hypot(*joint.axis) - 1) <= CLOSE else "has an axis that is no unit vector"
+
+
+def _leader(bodies: Sequence[Body], i: int) -> str | None:
+    """What it follows moves by itself; rotors follow, and none but they spin."""
+    body, follow = bodies[i], bodies[i].follows
+    if follow is not None and not 1 <= follow.leader <= len(bodies):
+        return "follows a body that does not exist"
+    if follow is not None:
+        leader = bodies[follow.leader - 1]
+        if leader.follows is not None or leader.free or body.free:
+            return "follows a body that does not move by itself"
+    spins = JOINT_TYPES[body.joint.kind].balanced
+    if spins != bool(body.spin) or (spins and (follow is None or body.links)):
+        return "is half a rotor"
+    return None
+
+
+def _run(bodies: Sequence[Body], i: int) -> str | None:
+    """A floating joint is a run of six bodies on the one before, a planar joint one of three; the
+    last has the links."""
+    body, first, size = bodies[i], i, 1
+    if body.free:
+        first, size = i - body.free + 1, len(RUN)
+    elif body.planar:
+        first, size = i - _planar_before(bodies, i) % PLANAR, PLANAR
+    whole = bodies[max(first, 0) : first + size]
+    kinds = [(b.joint.kind, b.free) for b in whole]
+    right = kinds == [(kind, k) for k, (kind, _) in enumerate(RUN, 1)] or not body.free
+    alike = len({(b.planar, bool(b.free)) for b in whole}) == 1 and len(whole) == size
+    tied = all(b.parent == first + k for k, b in enumerate(whole[1:], 1))
+    linked = all(bool(b.links) == (b is whole[-1]) for b in whole) or bool(body.spin)
+    return None if right and alike and tied and linked else "is no whole joint"
+
+
+def _planar_before(bodies: Sequence[Body], i: int) -> int:
+    count = 0
+    while count < i and bodies[i - count - 1].planar:
+        count += 1
+    return count
+
+
+def _numbers(bodies: Sequence[Body], i: int) -> str | None:
+    """Its numbers can be computed with, and its frames are frames."""
+    body, joint = bodies[i], bodies[i].joint
+    if not _proper(body.pose.rotation):
+        return "has a rotation that is none"
+    if any(abs(x) > LARGEST for x in (*body.pose.position, body.spin, *_of_joint(joint))):
+        return f"has a number beyond {LARGEST:g}"
+    return next((f"has a link {found}" for found in map(_of_link, body.links) if found), None)
+
+
+CHECKS: Final[tuple[Callable[[Sequence[Body], int], str | None], ...]] = (
+    _kind,
+    _leader,
+    _run,
+    _numbers,
+)
+
+
+def _of_joint(joint: Joint) -> Iterator[float]:
+    yield from (joint.damping, joint.friction, joint.offset, joint.armature)
+    if joint.rotor is not None:
+        yield from (joint.rotor.ratio, joint.rotor.inertia, joint.rotor.mass)
+        yield joint.rotor.transverse
+
+
+def _of_link(link: Link) -> str | None:
+    ten = link.parameters
+    if not _proper(link.pose.rotation):
+        return "with a rotation that is none"
+    if ten is not None and len(ten) != len(PARAMETER_NAMES):
+        return f"with {len(ten)} parameters"
+    if any(abs(x) > LARGEST for x in (*link.pose.position, *(ten or ()))):
+        return f"with a number beyond {LARGEST:g}"
+    return None
+
+
+def _proper(rows: Matrix3) -> bool:
+    """Whether the rows of a matrix are right-handed unit vectors at right angles."""
+    if any(abs(x) > 1 + CLOSE for x in chain(*rows)):
+        return False
+    products = ((_dot(rows[i], rows[j]), float(i == j)) for i in range(3) for j in range(i, 3))
+    a, b, c = rows
+    across = (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+    return all(abs(x - y) <= CLOSE for x, y in products) and _dot(across, c) > 0
+
+
+def _dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True))

@@ -1,0 +1,90 @@
+"""Logs that are wide or damaged."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from symgen.identification import logs
+from symgen.identification.logs import LogError, check_columns, open_log
+from symgen.identification.samples import pieces
+
+WRITERS = {"stored": np.savez, "compressed": np.savez_compressed}
+
+
+@pytest.fixture(params=WRITERS)
+def npz(request, tmp_path):
+    """A log of 20000 rows in a column and a matrix, and where each byte of theirs is in the file."""
+    path = tmp_path / "log.npz"
+    random = np.random.default_rng(3)
+    WRITERS[request.param](path, t=np.arange(20000) / 100, q=random.normal(size=(20000, 2)))
+    with zipfile.ZipFile(path) as archive:
+        ends = [(info.header_offset, info.compress_size) for info in archive.infolist()]
+    return path, [begin + 60 + 3 * size // 4 for begin, size in ends]
+
+
+def read(path):
+    log = open_log(str(path))
+    return np.concatenate(list(log.chunks(log.names)))
+
+
+def test_an_undamaged_file_is_read(npz):
+    path, _ = npz
+    with np.load(path) as found:
+        assert np.array_equal(read(path), np.column_stack([found["t"], found["q"]]))
+
+
+@pytest.mark.parametrize("member", [0, 1])
+def test_a_file_with_another_checksum_is_refused(npz, member):
+    """A flipped bit in the numbers is found whatever it makes of them."""
+    path, places = npz
+    data = bytearray(path.read_bytes())
+    data[places[member]] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(
+        LogError, match=r"(cannot be read|is not an NPZ file) \((Bad CRC-32|Error -3)"
+    ):
+        read(path)
+
+
+def test_damage_behind_the_rows_in_use_is_found_too(npz, monkeypatch):
+    path, places = npz
+    data = bytearray(path.read_bytes())
+    data[places[0]] ^= 1
+    path.write_bytes(data)
+    monkeypatch.setattr("symgen.identification.npz.CHUNK", 1024)
+    log = open_log(str(path))
+    with pytest.raises(LogError, match="cannot be read"):
+        list(pieces(log, log.names, [(0, 10)]))
+
+
+class Compared(str):
+    """A text that counts how often it is compared."""
+
+    count = 0
+
+    def __eq__(self, other):
+        Compared.count += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_the_names_of_columns_are_compared_in_proportion_to_their_number(tmp_path, monkeypatch):
+    path, n = tmp_path / "wide.csv", 2000
+    path.write_text(",".join(f"c{k}" for k in range(n)) + "\n" + "1," * (n - 1) + "1\n")
+    usual = logs.FORMATS[".csv"](str(path))
+    wide = logs.CsvLog(usual.file, tuple(map(Compared, usual.names)), usual.rows)
+    monkeypatch.setitem(logs.FORMATS, ".csv", lambda path: wide)
+    Compared.count = 0
+    log = open_log(str(path))
+    with pytest.raises(LogError, match=r"has no column 't'; it has 'c0', .* and 1992 more"):
+        check_columns(log, ["t"])
+    assert Compared.count < 10 * n
+    assert np.array_equal(np.concatenate(list(log.chunks(["c7", "c3"]))), [[1.0, 1.0]])
+
+
+def test_two_columns_of_one_name_are_found(tmp_path):
+    (tmp_path / "twice.csv").write_text("t,a,b,a\n1,2,3,4\n")
+    with pytest.raises(LogError, match="has two columns called 'a'"):
+        open_log(str(tmp_path / "twice.csv"))
