@@ -168,7 +168,7 @@ def _mapped(path: str, member: Member, start: int, sizes: Sequence[int]) -> Iter
     sum_ = _summed(path, start, place)
     for k, count in enumerate(sizes, 1):
         raw = np.memmap(path, np.uint8, "r", place, (count * step,))
-        place, sum_ = place + count * step, zlib.crc32(raw, sum_)
+        place, sum_ = place + count * step, zlib.crc32(raw.data, sum_)
         if k == len(sizes) and _summed(path, place, end, sum_) != member.checksum:
             raise zipfile.BadZipFile(f"Bad CRC-32 for file '{member.name}.npy'")
         yield raw.view(member.dtype).reshape(count, member.width).astype(np.float64)

@@ -1,21 +1,26 @@
 """xacro files: expanded by the library of ROS, with packages found without ROS (the optional extra
 ``xacro``)."""
 
-import contextlib
 import hashlib
-import io
+import json
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from lxml import etree
 
 from symgen.errors import OptionError, Place, RobotError
+from symgen.reading import xacro_child
 from symgen.reading.xml_reader import file_bytes, parsed
 from symgen.text import shown
 
 MISSING: Final = "needs xacro to be expanded; install it: pip install 'symgen[xacro]'"
+WAIT: Final = 12 * xacro_child.SECONDS
+"""Seconds until a process that does not even compute is given up."""
 UNREAD: Final = ("visual", "collision", "gazebo", "param")
 """Elements that hold no dynamics but paths of this machine, which a digest must not depend on."""
 
@@ -45,29 +50,40 @@ def expanded(
     return text.encode(), _digest(text.encode())
 
 
+BEGIN: Final = (
+    "import json, sys; request = json.load(sys.stdin); sys.path[:] = request['path']; "
+    "from symgen.reading.xacro_child import main; main(request)"
+)
+"""What the process that expands is told; isolated, it looks into no folder but those given."""
+
+
 def _expanded(path: Path, arguments: dict[str, str]) -> str:
+    """The expansion, made by a process of its own with bounds on time and memory."""
+    if not (find_spec("xacro") and find_spec("xacrodoc")):
+        raise _error(path, MISSING)
+    request = {
+        "file": os.fspath(path),
+        "arguments": arguments,
+        "path": [str(Path(entry).absolute()) for entry in sys.path],
+    }
     try:
-        import xacro
-        from xacrodoc import packages
-    except ImportError:
-        raise _error(path, MISSING) from None
-    try:
-        with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-            packages.reset()
-            packages.walk_up_from(path)
-            document = xacro.process_file(os.fspath(path), mappings=arguments)
-        return str(document.toprettyxml(indent="  "))
-    except (
-        Exception,
-        SystemExit,
-    ) as error:  # the library lets every kind through, those of expressions too
-        raise _error(path, f"xacro cannot expand it: {_reason(error)}") from None
-
-
-def _reason(error: BaseException) -> str:
-    """The first line of what the library says."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return shown(lines[0] if lines else type(error).__name__).rstrip(":")
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", BEGIN],
+            input=json.dumps(request).encode(),
+            capture_output=True,
+            check=False,
+            timeout=WAIT,
+        )
+        answer = json.loads(done.stdout)
+    except (subprocess.TimeoutExpired, ValueError):  # no JSON: the system ended it
+        raise _error(
+            path,
+            f"expanding it takes more than {xacro_child.SECONDS} s of computing or "
+            f"{xacro_child.MEBIBYTES} MiB of memory; simplify its ${{...}} expressions",
+        ) from None
+    if "error" in answer:
+        raise _error(path, f"xacro cannot expand it: {shown(answer['error']).rstrip(':')}")
+    return str(answer["text"])
 
 
 def _error(path: Path, message: str) -> RobotError:

@@ -8,6 +8,7 @@ import pytest
 from tools import ROOT, invoke, robot_file, snapshot
 
 from symgen.errors import OptionError, RobotError
+from symgen.reading import xacro_child
 from symgen.reading.assemble import load
 
 XMLNS = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
@@ -160,3 +161,30 @@ def test_arguments_given_twice(tmp_path):
 def test_urdf_with_xacro_left_is_refused_as_ever():
     with pytest.raises(RobotError, match="xacro elements are left in the file"):
         load(ROOT / "tests" / "cases" / "xacro_left.urdf")
+
+
+ENDLESS = {"power": "9**9**9", "memory": "len([0 for i in range(10**10)])"}
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("expression", ENDLESS)
+def test_an_expression_that_does_not_end_is_ended(expression, tmp_path):
+    """No switch of the interpreter ends 9**9**9, so the process does that expands the file."""
+    path = package(tmp_path, ROBOT.replace("2 * 0.2", ENDLESS[expression]))
+    with pytest.raises(
+        RobotError,
+        match=rf"arm\.urdf\.xacro:1: error: xacro: expanding it takes more than {xacro_child.SECONDS} s of",
+    ) as found:
+        load(path, xacro_args=[("two", "true")])
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.usefixtures("library")
+def test_expressions_run_in_another_process_which_looks_into_no_foreign_folder(
+    tmp_path, monkeypatch
+):
+    """A module called xacro in the folder that the user is in is not run."""
+    path = package(tmp_path)
+    (tmp_path / "xacro.py").write_text("raise SystemExit('taken')")
+    monkeypatch.chdir(tmp_path)
+    assert load(path).model.dof == 1
