@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.compiler.evaluate import evaluate
-from symgen.jobs.manifest import changed, read
+from symgen.jobs.manifest import changed
+from symgen.jobs.manifest_reader import read
 from symgen.languages.accuracy import Accuracy
 from symgen.languages.c.batch_calls import CompiledBatch, build_batch
 from symgen.languages.c.calls import Compiled, build

@@ -11,7 +11,7 @@ from tools import robot_file
 
 from symgen.api import generate
 from symgen.errors import OptionError
-from symgen.jobs.manifest import read
+from symgen.jobs.manifest_reader import read
 
 OTHERS = (
     None,

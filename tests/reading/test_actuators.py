@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tools import ROOT, invoke, robot_file, snapshot
 
 from symgen.errors import OptionError, RobotError
-from symgen.jobs.manifest import read as read_manifest
+from symgen.jobs.manifest_reader import read as read_manifest
 from symgen.mechanics.model import Rotor
 from symgen.proof.verify import verify
 from symgen.reading.assemble import load

@@ -1,0 +1,166 @@
+"""A manifest read: every key and value by its type, then by what must hold of it, then against the
+manifest that its own model has."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, get_type_hints
+
+from symgen.errors import OptionError, SymgenError
+from symgen.jobs.manifest import FORMAT, NAME, Manifest, Row, text, written
+from symgen.jobs.options import MODULE
+from symgen.jobs.typed import Unfit, decoded, unfit
+from symgen.languages.module import Module
+from symgen.mechanics.model import Model
+from symgen.mechanics.soundness import fault
+from symgen.mechanics.system import FRICTION_COLUMNS
+from symgen.options import Choices, rows
+from symgen.text import quoted, shown
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import Function, Wanted, trace
+
+LARGEST: Final = 64 * 2**20
+"""Bytes of a manifest; a robot of a thousand joints has a megabyte."""
+ECHOES: Final = ("generator", "conventions", "files")
+"""What does not follow from the rest of a manifest, or changes with symgen's version only."""
+
+PREFIX: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+FILE: Final = re.compile(r"[A-Za-z0-9_+-][A-Za-z0-9_.+-]{0,199}")
+DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+
+def read(folder: Path) -> tuple[Module, dict[str, str]]:
+    """The module that a folder's manifest describes, traced anew, and the hashes of its files.
+
+    Raises OptionError, one line, where there is no manifest of this format, where one of its keys
+    or values is not what it must be, and where it says something else of its files than follows
+    from its own model.
+    """
+    path = folder / NAME
+    try:
+        data = _data(path)
+        found = decoded(Manifest, data)
+        _check(found)
+        module = _module(found)
+        _check_derived(module, found.files, data)
+    except OSError as error:
+        raise OptionError(
+            f"cannot read {str(path)!r}: {error.strerror or error}; give a generated folder"
+        ) from error
+    except Unfit as error:
+        raise OptionError(
+            f"{str(path)!r} is not a manifest of symgen ({error}); generate it anew"
+        ) from error
+    except SymgenError as error:
+        reason = str(error).removeprefix("error: ")
+        raise OptionError(f"{str(path)!r}: {reason}; generate it anew") from error
+    return module, dict(found.files)
+
+
+def _data(path: Path) -> Any:
+    """The JSON of a file. Raises Unfit, OSError, and OptionError for another format."""
+    with path.open("rb") as stream:
+        content = stream.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise unfit("", f"larger than {LARGEST >> 20} MiB")
+    try:
+        data = json.loads(content.decode("utf-8"), object_pairs_hook=_once)
+    except Unfit:
+        raise
+    except (ValueError, RecursionError):  # no UTF-8, no JSON, numbers of thousands of digits
+        raise unfit("", "no JSON") from None
+    if isinstance(data, dict) and type(data.get("format")) is int and data["format"] != FORMAT:
+        raise OptionError(f"is of format {shown(str(data['format']), 40)}, not {FORMAT}")
+    return data
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys occur once."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise unfit("", "a key occurs twice")
+    return found
+
+
+def _check(found: Manifest) -> None:
+    """Raises Unfit where values of the right type cannot be."""
+    for what, holds in RULES.items():
+        if not holds(found):
+            raise unfit(what, "is not what a manifest has there")
+    trouble = fault(found.model.bodies, found.model.base)
+    if trouble is not None:
+        raise unfit("model", trouble)
+
+
+def _links_there(found: Manifest) -> bool:
+    links = {link.name for body in found.model.bodies for link in body.links}
+    return {*found.runtime.parameters, *found.runtime.wrenches} <= links
+
+
+RULES: Final[dict[str, Callable[[Manifest], bool]]] = {
+    "prefix": lambda m: bool(PREFIX.fullmatch(m.prefix)),
+    "functions": lambda m: (
+        any(row.quantities for row in m.functions.values())
+        and all(map(PREFIX.fullmatch, m.functions))
+    ),
+    "files": lambda m: (
+        bool(written(m.prefix, m.files))
+        and all(FILE.fullmatch(part) for name in m.files for part in name.split("/"))
+        and all(map(DIGEST.fullmatch, m.files.values()))
+    ),
+    "runtime.friction": lambda m: (
+        set(m.runtime.friction) <= set(FRICTION_COLUMNS)
+        and len(set(m.runtime.friction)) == len(m.runtime.friction)
+    ),
+    "runtime.friction_width": lambda m: 0 <= m.runtime.friction_width <= 1e9,
+    "runtime.parameters or runtime.wrenches": _links_there,
+    "model.gravity": lambda m: max(map(abs, m.model.gravity)) <= 1e100,
+}
+"""What holds of every manifest beyond the types of its values, by the place that is at fault."""
+
+
+def _check_derived(module: Module, files: Mapping[str, str], data: Mapping[str, Any]) -> None:
+    """Raises Unfit where the manifest differs from the one that its own model has."""
+    said = json.loads(text(module, files))
+    other = next((key for key in said if key not in ECHOES and said[key] != data[key]), None)
+    if other is not None:
+        raise unfit(other, "does not follow from the model")
+
+
+def _module(found: Manifest) -> Module:
+    """The module, traced anew. Raises SymgenError where its functions cannot be."""
+    tree, runtime = found.model, found.runtime
+    robot = Robot(
+        Model(tree.name, tree.bodies, tree.base, tree.gravity),
+        tuple(runtime.parameters),
+        runtime.gravity,
+        runtime.wrenches,
+        runtime.friction,
+        runtime.friction_input,
+        runtime.friction_width,
+    )
+    computed = {name: row for name, row in found.functions.items() if row.quantities}
+    return Module(
+        found.prefix,
+        robot,
+        tuple(_function(robot, name, row) for name, row in computed.items()),
+        found.source,
+        _choices(found.options),
+    )
+
+
+def _choices(options: Mapping[str, object]) -> Choices:
+    """The options of a module, each of its own type. Raises Unfit, and OptionError for a value that
+    is none of the choices."""
+    hints = {name: of for group in MODULE for name, of in get_type_hints(group).items()}
+    names = [row.name for row in rows(*MODULE)]
+    if set(names) != set(options):
+        other = sorted(set(names) ^ set(options))
+        raise unfit("options", f"{quoted(other, 3)} missing or unknown")
+    values = {name: decoded(hints[name], options[name], f"options.{name}") for name in names}
+    return Choices.of(MODULE, values)
+
+
+def _function(robot: Robot, name: str, row: Row) -> Function:
+    return trace(robot, Wanted.parse(f"{name}={'+'.join(row.quantities)}"), row.formulations)
