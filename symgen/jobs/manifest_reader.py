@@ -17,8 +17,10 @@ from symgen.mechanics.soundness import fault
 from symgen.mechanics.system import FRICTION_COLUMNS
 from symgen.options import Choices, rows
 from symgen.text import quoted, shown
+from symgen.tracing.function import Function
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import Function, Wanted, trace
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 LARGEST: Final = 64 * 2**20
 """Bytes of a manifest; a robot of a thousand joints has a megabyte."""
