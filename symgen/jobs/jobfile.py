@@ -17,6 +17,7 @@ import click
 
 from symgen.errors import OptionError, SymgenError
 from symgen.jobs.options import JOB
+from symgen.jobs.publish import write_new
 from symgen.languages import LANGUAGES
 from symgen.languages.names import identifier
 from symgen.options import TEXT, Kind, Option, quoted
@@ -133,16 +134,11 @@ def init(file: str, out: str | None, xacro_args: Sequence[tuple[str, str]] = ())
         )
     try:
         text = written(path.name, os.path.relpath(file, path.parent), set_)
-        with path.open("x", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-    except FileExistsError:
-        raise OptionError(
-            f"{str(path)!r} exists; give another name with -o, or move it away"
-        ) from None
     except (OSError, ValueError) as error:
         raise OptionError(
             f"cannot write {str(path)!r}: {getattr(error, 'strerror', None) or error}"
         ) from None
+    write_new(path, text.encode())
     return path
 
 

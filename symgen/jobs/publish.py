@@ -164,6 +164,36 @@ def write_files(files: Mapping[Path, bytes]) -> None:
         appear()
 
 
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that is not there yet, whole or not at all. Raises OptionError, also where it is
+    there."""
+    staged = list[tuple[Path, Path]]()
+    try:
+        with _undisturbed(), _may_fail(path):
+            _check_new(path)
+            if not path.parent.is_dir():
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            _stage(path, content, staged)
+            _name(staged[0][0], path)
+    finally:
+        for stage, _ in staged:
+            stage.unlink(missing_ok=True)
+
+
+def _check_new(path: Path) -> None:
+    if os.path.lexists(path):
+        raise OptionError(f"{str(path)!r} exists; give another name with -o, or move it away")
+
+
+def _name(stage: Path, path: Path) -> None:
+    """Give a file its name; unlike a rename, a link fails where that is taken."""
+    try:
+        path.hardlink_to(stage)
+    except OSError:  # taken meanwhile, or a file system without links
+        _check_new(path)
+        stage.replace(path)
+
+
 @contextlib.contextmanager
 def _beside(files: Mapping[Path, bytes]) -> Iterator[Callable[[], None]]:
     """Single files under other names, and what gives them their own; what is left is gone
