@@ -101,3 +101,17 @@ def test_blocks_of_states_are_written_whole(tmp_path):
         and "leave --zeros once away" in result.stderr
         and not (tmp_path / "out").exists()
     )
+
+
+def test_an_output_without_any_other_entry_compiles(tmp_path):
+    """A rotor about the vertical axis: gravity has no force on it, and nothing is written."""
+    robot = tmp_path / "wheel.urdf"
+    robot.write_text(
+        '<robot name="wheel"><link name="a"/><link name="b"><inertial><mass value="1"/><inertia '
+        'ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link><joint name="j" '
+        'type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>'
+    )
+    folder, chosen = tmp_path / "out", ("--zeros", "once", "--quantity", "gravity")
+    assert invoke("generate", robot, "-o", folder, *chosen).exit_code == 0
+    done = invoke("verify", folder)
+    assert done.exit_code == 0, done.output

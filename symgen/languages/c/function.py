@@ -98,6 +98,12 @@ class CFunction:
         )
 
     @property
+    def unwritten(self) -> list[Argument]:
+        """Outputs of which the caller writes every entry, since all vanish."""
+        found = zeros(self.d.program)
+        return [a for a in self.left_out if found[a.name] == a.size]
+
+    @property
     def zeroed(self) -> list[Argument]:
         """Outputs with so many structural zeros that a loop writes them first."""
         found = zeros(self.d.program)
