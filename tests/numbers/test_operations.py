@@ -209,7 +209,8 @@ def test_in_c_and_python(name, options, everything, tmp_path):
     folder = tmp_path / "out"
     generate(robot_file("pendulum"), folder, quantities=(name,), **options)
     checks = list(verify(folder))
-    assert not [check for check in checks if not check.passed]
+    judged = [check for check in checks if check.detail != "no independent judge"]
+    assert len(judged) > 3 and not [check for check in judged if not check.passed]
     text = (folder / f"pendulum_{name}.c").read_text()
     assert "#include <math.h>" in text and "sqrt" in text
     if "glue" in options:
