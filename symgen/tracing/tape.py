@@ -23,7 +23,8 @@ def traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, .
         name: program.input(name, INPUTS[name].sizes(sizes)) for name in _inputs(own, wanted, parts)
     }
     for part in parts:
-        values = outputs(part, own[part[1].regrouping], arrays, program.section)
+        with program.section(part[0].formula):  # what belongs to no step of an algorithm
+            values = outputs(part, own[part[1].regrouping], arrays, program.section)
         for out in part[0].outputs:
             if all(out.name != done.name for done in program.outputs):
                 program.output(out.name, out.sizes(sizes), values[out.name])

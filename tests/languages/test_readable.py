@@ -3,6 +3,9 @@
 import re
 from pathlib import Path
 
+import pytest
+from tools import generated
+
 FOLDER = Path(__file__).resolve().parents[2] / "generated"
 FILES = sorted(path for path in FOLDER.glob("*/*_*.c") if not path.stem.endswith("selftest"))
 
@@ -18,6 +21,12 @@ def variables(path):
     local = re.findall(r"^    (?:const )?\w+_real (\w+)(?: +=.*)?;$", text, re.MULTILINE)
     slots = re.findall(r"(\w+) = \d+", " ".join(re.findall(r"enum \{(.*?)\}", text, re.DOTALL)))
     return [*local, *dict.fromkeys(slots)]
+
+
+def blocks(path):
+    """The blocks of lines of a C file that compute something."""
+    lines = re.compile(r"^    (?! |return|int |for |bad |part|/\*|\(void\)|enum )", re.MULTILINE)
+    return [block for block in code(path).split("\n\n") if lines.search(block) and " = " in block]
 
 
 def anonymous(names):
@@ -40,3 +49,22 @@ def test_most_variables_have_names():
     names = [name for path in FILES for name in variables(path)]
     assert len(names) > 1000
     assert len(anonymous(names)) <= 0.35 * len(names), "\n".join(table())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_block_has_a_heading(path):
+    found = blocks(path)
+    bare = [b for b in found if not re.search(r"^    /\*", b, re.MULTILINE)]
+    assert found and not bare, bare[0]
+
+
+def test_every_block_of_every_quantity_has_a_heading():
+    _, folder = generated("ur5", quantities=("all",))
+    files = [path for path in folder.glob("ur5_*.c") if not path.stem.endswith("selftest")]
+    bare = [
+        (path.name, block)
+        for path in files
+        for block in blocks(path)
+        if not re.search(r"^    /\*", block, re.MULTILINE)
+    ]
+    assert len(files) > 40 and not bare, bare[0]
