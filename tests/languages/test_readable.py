@@ -25,7 +25,7 @@ def variables(path):
 
 def blocks(path):
     """The blocks of lines of a C file that compute something."""
-    lines = re.compile(r"^    (?! |return|int |for |bad |part|/\*|\(void\)|enum )", re.MULTILINE)
+    lines = re.compile(r"^    (?! |}|return|int |for |bad |part|/\*|\(void\)|enum )", re.MULTILINE)
     return [block for block in code(path).split("\n\n") if lines.search(block) and " = " in block]
 
 
