@@ -49,6 +49,10 @@ class Zero:
     def __repr__(self) -> str:
         return "ZERO"
 
+    def __reduce__(self) -> str:
+        """There is one of it, in every process."""
+        return "ZERO"
+
 
 ZERO: Final = Zero()
 

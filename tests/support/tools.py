@@ -1,14 +1,11 @@
 """What the tests of generated files and of the command line share: cases, runs, imports,
 compilers."""
 
-import atexit
 import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -16,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from click.testing import CliRunner, Result
+from store import kept
 
 from symgen.api import generate
 from symgen.cli.main import main
@@ -27,6 +25,7 @@ CASES: dict[str, dict[str, Any]] = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))
     for path in sorted((HERE / "cases").glob("*.json"))
 }
+CC = os.environ.get("CC", "gcc")
 STRICT_C = (
     "-std=c99",
     "-pedantic",
@@ -48,13 +47,10 @@ def robot_file(name: str) -> str:
 
 @cache
 def generated(name: str, **options: Any) -> tuple[Module, Path]:
-    """The module and folder of a robot's generated files; made once a process, so only to be
-    read."""
-    scratch = tempfile.mkdtemp(prefix="symgen-test-")
-    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-    folder = Path(scratch) / name
-    module, _, _ = generate(robot_file(name), folder, **options)
-    return module, folder
+    """The module and folder of a robot's generated files; made once, so only to be read."""
+    make = lambda folder: generate(robot_file(name), folder / name, **options)[0]  # noqa: E731
+    module, folder = kept((name, sorted(options.items())), make)
+    return module, folder / name
 
 
 def invoke(*arguments: object) -> Result:
@@ -73,7 +69,7 @@ def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
 
 def compiled(*arguments: object, compiler: str = "gcc", **options: Any) -> None:
     """Run the C compiler; what it says fails the test."""
-    command = [compiler, *map(str, arguments)]
+    command = [CC if compiler == "gcc" else compiler, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     assert done.returncode == 0 and not done.stderr, done.stderr[:2000]
 
