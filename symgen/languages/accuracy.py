@@ -66,8 +66,9 @@ class Accuracy:
         slack = self._slack(program)
         loose = bounded(program, self._doubles, "double", slack=slack)
         found = {}
-        for name, x in own.items():
-            want = np.array(wanted[name], float).T.reshape(len(x.values), -1)
+        for name, reference in wanted.items():
+            x = own[name]
+            want = np.array(reference, float).T.reshape(len(x.values), -1)
             limit = np.where(loose[name].bounds > 0, loose[name].bounds, self._dust)
             with np.errstate(invalid="ignore"):  # infinite references
                 off = np.abs(x.values - want)
