@@ -7,6 +7,9 @@ class SymgenError(Exception):
     """Base of every error that is the input's fault; the command line prints it in one line, exit
     status 2."""
 
+    several_lines = False
+    """Whether the text has lines of its own, those of a tool after ours."""
+
 
 @dataclass(frozen=True)
 class Place:

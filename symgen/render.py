@@ -7,6 +7,8 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from symgen.text import escaped
+
 
 @cache
 def _environment() -> Environment:
@@ -23,5 +25,8 @@ def _environment() -> Environment:
 
 
 def render(template: str, **context: Any) -> str:
-    """The text of a template, given as ``LANGUAGE/NAME`` in templates/."""
-    return _environment().get_template(template).render(**context)
+    """The text of a template, given as ``LANGUAGE/NAME`` in templates/.
+
+    A page (``html``) is without characters that cannot be seen."""
+    text = _environment().get_template(template).render(**context)
+    return escaped(text) if template.startswith("html/") else text

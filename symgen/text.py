@@ -3,11 +3,18 @@
 from collections.abc import Iterable
 
 
+def escaped(text: str) -> str:
+    """`text` with every character that cannot be seen as its escape, ends of lines excepted."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+
+
 def shown(text: str, width: int = 160) -> str:
     """`text` fit for one line of output: unprintable characters escaped, cut after `width`
     characters."""
     cut = text if len(text) <= width else text[:width] + "..."
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in cut)
+    return escaped(cut).replace("\n", "\\n")
 
 
 def quoted(names: Iterable[str], most: int = 6) -> str:

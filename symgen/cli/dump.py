@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from symgen import output
 from symgen.cli.options import FILE, ROBOT, with_options
 from symgen.options import rows
 from symgen.tracing.options import FunctionOptions
@@ -17,4 +18,4 @@ def dump(file: str, quantity: str, **options: Any) -> None:
     """Print a quantity as a program, one operation a line."""
     from symgen.api import trace
 
-    click.echo(repr(trace(file, quantity, **options).program))
+    output.say(repr(trace(file, quantity, **options).program))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from symgen import output
 from symgen.cli.identify import at_runtime
 from symgen.cli.options import FILE, ROBOT, with_options
 from symgen.errors import OptionError
@@ -94,7 +95,7 @@ def excite(file: str, out: Path, plot: Path | None, **options: Any) -> None:
         write_files(files)
     on_terminal(found)
     for path in files:
-        click.echo(f"wrote {path}")
+        output.say(f"wrote {path}")
 
 
 def task(file: str, options: dict[str, Any]) -> "Task":

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from symgen import output
 from symgen.cli.options import FILE, ROBOT, with_options
 from symgen.cli.progress import progress, say
 from symgen.jobs.options import OF_LANGUAGES, NameOptions, WriteOptions
@@ -47,5 +48,5 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
         hint = job.saving(loaded, module)
     say([*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))])
     for remark in remarks(module[COptions]):
-        click.echo(remark, err=True)
+        output.say(remark, error=True)
     generated(module, paths)

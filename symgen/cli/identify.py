@@ -1,12 +1,12 @@
 """The command ``symgen identify``."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from symgen import output
 from symgen.cli.options import FILE, JSON, ROBOT, folder, with_options
 from symgen.errors import OptionError
 from symgen.identification.settings import Settings
@@ -98,11 +98,11 @@ def identify(
         else:
             write_files(more.files)
     for note in found.notes:
-        click.echo(note, err=True)
+        output.say(note, error=True)
     _say(found, more, as_json)
     for path in (out, urdf):
         if path is not None and not as_json:
-            click.echo(f"wrote {path}")
+            output.say(f"wrote {path}")
 
 
 def run(
@@ -142,11 +142,11 @@ def _say(found: "Identified", more: "More", as_json: bool) -> None:
     from symgen.identification.report import data, on_terminal
 
     if as_json:
-        click.echo(json.dumps({**data(found), **more.data}, indent=1))
+        output.say(output.as_json({**data(found), **more.data}))
     else:
         on_terminal(found)
         for line in more.said:
-            click.echo(line)
+            output.say(line)
 
 
 def written(found: "Identified", folder: Path, more: "More") -> list[Path]:
@@ -157,5 +157,5 @@ def written(found: "Identified", folder: Path, more: "More") -> list[Path]:
     from symgen.jobs.publish import publish
 
     drawn = pictures(found)
-    text = json.dumps(listed({**data(found), **more.data}, drawn), indent=1) + "\n"
+    text = output.as_json(listed({**data(found), **more.data}, drawn)) + "\n"
     return publish({LISTING: text, **drawn}, folder, LISTING, more.files)

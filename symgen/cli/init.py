@@ -2,6 +2,7 @@
 
 import click
 
+from symgen import output
 from symgen.cli.options import with_options
 from symgen.options import rows
 from symgen.reading.options import XacroOptions
@@ -24,4 +25,4 @@ def init(file: str, out: str | None, xacro_args: tuple[tuple[str, str], ...]) ->
     """
     from symgen.jobs.jobfile import init as run
 
-    click.echo(f"wrote {run(file, out, xacro_args)}")
+    output.say(f"wrote {run(file, out, xacro_args)}")

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from symgen import output
 from symgen.cli.options import FILE, ROBOT, with_options
 from symgen.cli.progress import progress
 
@@ -62,4 +63,4 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
         else:
             text = look(file, options, tell, **shown)
     if text:
-        click.echo(text)
+        output.say(text)

@@ -1,9 +1,8 @@
 """The command ``symgen list``."""
 
-import json
-
 import click
 
+from symgen import output
 from symgen.cli.options import JSON, with_options
 
 
@@ -14,6 +13,6 @@ def list_(as_json: bool) -> None:
     from symgen.inspection.report import registry, registry_data
 
     if as_json:
-        click.echo(json.dumps(registry_data(), indent=1))
+        output.say(output.as_json(registry_data()))
     else:
         registry()

@@ -1,5 +1,6 @@
 """The command line: one file a command, loaded when it is asked for."""
 
+import errno
 import sys
 from importlib import import_module
 from io import TextIOWrapper
@@ -52,10 +53,39 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except SymgenError as error:
+            from symgen import output
             from symgen.jobs.jobfile import placed
 
-            click.echo(placed(error, ctx), err=True)
+            output.say_error(error, placed(error, ctx))
             ctx.exit(2)
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """The whole program; what the system refuses ends it in one line too."""
+        try:
+            try:
+                return super().main(*args, **options)
+            finally:
+                sys.stdout.flush()
+        except (OSError, MemoryError, RecursionError) as error:
+            sys.exit(_refused(error))
+
+
+def _refused(error: Exception) -> int:
+    """Say in one line what the system has refused; the exit status. Raises what is no matter of
+    output or of the machine's size."""
+    from symgen import output
+
+    if isinstance(error, OSError):
+        if error.filename is not None:
+            raise error
+        output.abandon()
+        if error.errno == errno.EPIPE:  # whoever reads has seen enough
+            return 1
+        output.say(f"error: cannot print the rest: {error.strerror}", error=True)
+    else:
+        what = "memory" if isinstance(error, MemoryError) else "depth of calls"
+        output.say(f"error: out of {what}; the input is too large for this machine", error=True)
+    return 2
 
 
 @click.group(cls=Group, context_settings=CONTEXT)

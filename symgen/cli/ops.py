@@ -1,10 +1,10 @@
 """The command ``symgen ops``."""
 
-import json
 from typing import Any
 
 import click
 
+from symgen import output
 from symgen.cli.options import FILE, JSON, ROBOT, with_options
 from symgen.cli.progress import progress, say
 from symgen.options import rows
@@ -39,10 +39,8 @@ def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
         hint = job.saving(loaded, module)
         traced = job.every_formulation(loaded) if every else []
     if as_json:
-        click.echo(
-            json.dumps(
-                formulations_data(module, traced) if every else operations_data(module), indent=1
-            )
+        output.say(
+            output.as_json(formulations_data(module, traced) if every else operations_data(module))
         )
         return
     say([*loaded.notices, *hint])

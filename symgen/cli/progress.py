@@ -4,8 +4,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-import click
-
+from symgen import output
 from symgen.errors import Notice
 
 
@@ -15,13 +14,11 @@ def progress() -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda step: None
         return
-    from rich.console import Console
-
-    with Console(stderr=True).status("") as status:
+    with output.console(error=True).status("") as status:
         yield lambda step: status.update(f"{step} ...")
 
 
 def say(notices: Sequence[Notice]) -> None:
     """Notes and warnings on stderr, a line each."""
     for notice in notices:
-        click.echo(str(notice), err=True)
+        output.say(notice, error=True)

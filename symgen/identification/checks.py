@@ -126,13 +126,23 @@ class Tally:
 
 
 def check_numbers(log: Log, columns: Sequence[str], start: int, rows: Numbers) -> None:
-    """Raises LogError for the first entry that is no finite number; `start` is the number of the
-    first row."""
-    bad = ~np.isfinite(rows)
+    """Raises LogError for the first entry that is no finite number or beyond LARGEST; `start` is
+    the number of the first row."""
+    bad = ~(np.abs(rows) <= LARGEST)
     if bad.any():
         row, column = (int(x) for x in np.argwhere(bad)[0])
-        value = "is empty or not a number" if np.isnan(rows[row, column]) else "is infinite"
+        value = _trouble(float(rows[row, column]))
         raise LogError(log.place(start + row), f"column '{shown(columns[column])}' {value} here")
+
+
+LARGEST: Final = 1e30
+"""In any unit: sums of squares of a long log do not overflow, and no measurement comes near."""
+
+
+def _trouble(x: float) -> str:
+    if math.isnan(x):
+        return "is empty or not a number"
+    return "is infinite" if math.isinf(x) else f"is {x:g}, which nobody measures,"
 
 
 UNIT: Final = 1e-3

@@ -11,8 +11,9 @@ from rich.markup import escape
 
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.excitation import Excited, Task
-from symgen.inspection.report import console, table
+from symgen.inspection.report import table
 from symgen.jobs.publish import exists
+from symgen.output import console
 
 Numbers = NDArray[np.float64]
 

@@ -14,8 +14,9 @@ from symgen import __version__
 from symgen.identification.estimate import Channel, Estimate
 from symgen.identification.methods import short
 from symgen.identification.run import Identified
-from symgen.inspection.report import console, table
+from symgen.inspection.report import table
 from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.output import console
 
 Numbers = NDArray[np.float64]
 

@@ -1,12 +1,12 @@
 """The actions of ``symgen inspect``."""
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import sympy
 
+from symgen import output
 from symgen.algorithms import QUANTITIES
 from symgen.errors import OptionError
 from symgen.inspection.data import inspect, sparsity
@@ -54,7 +54,7 @@ def look(
         progress("drawing")
         _plot(file, options, data, plot)
     if as_json:
-        return json.dumps(data, indent=1)
+        return output.as_json(data)
     if latex:
         return groupings_as_latex(data)
     if groupings:

@@ -13,8 +13,9 @@ from rich.text import Text
 
 from symgen.errors import OptionError
 from symgen.inspection.data import Data
-from symgen.inspection.report import console, counted, table
+from symgen.inspection.report import counted, table
 from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.output import console
 from symgen.render import render
 
 SIGNS: Final = {

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -20,21 +19,12 @@ from symgen.languages.module import Module
 from symgen.mechanics.consistency import Verdict
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.listing import Listed, listed, moving, numbered, rotor_of
+from symgen.output import console
 from symgen.proof.verify import Check
 from symgen.reading.assemble import Loaded
 from symgen.text import shown
 from symgen.tracing.function import Function
 from symgen.tracing.singular import remedy, singular_joint
-
-PIPE_WIDTH = 200
-
-
-def console() -> Console:
-    """For people: colours on a terminal, plain text and full width elsewhere."""
-    made = Console(highlight=False)
-    return (
-        made if made.is_terminal else Console(highlight=False, width=PIPE_WIDTH, color_system=None)
-    )
 
 
 def table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:

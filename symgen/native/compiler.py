@@ -31,6 +31,8 @@ EXACT: Final = ("-ffp-contract=off",)
 class CompilerError(SymgenError):
     """The system's C compiler is missing or refuses the code."""
 
+    several_lines = True
+
 
 def compiler() -> str:
     """The C compiler: $CC, cc or gcc. Raises CompilerError."""

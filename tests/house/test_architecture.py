@@ -15,6 +15,7 @@ ORDER = (
     "text",
     "options",
     "render",
+    "output",
     "numbers",
     "mechanics",
     "reading",

@@ -179,6 +179,10 @@ BAD = {
         f"log.csv:72: error: column 'q_{JOINT}' is empty or not",
     ),
     "infinity": (changed(**{f"tau_{JOINT}": put(7, np.inf)}), "log.csv:9: error: "),
+    "beyond measure": (
+        changed(**{f"tau_{JOINT}": put(7, 1e300)}),
+        "is 1e+300, which nobody measures, here",
+    ),
     "time back": (
         changed(t=lambda t: t[[*range(50), 10, *range(51, len(t))]]),
         "log.csv:52: error: time does not",
@@ -209,7 +213,7 @@ BAD = {
     ),
     "absurd": (
         {k: x if k == "t" else np.full(len(x), 1e300) for k, x in good().items()},
-        "reaches 1e+300 where",
+        "is 1e+300, which nobody measures",
     ),
     "no rows": (
         {k: x[:0] for k, x in good().items()},

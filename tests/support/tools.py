@@ -59,11 +59,19 @@ def invoke(*arguments: object) -> Result:
 
 
 def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    """The command line as a process of its own."""
+    """The command line as a process of its own; its standard output goes to the file `to`, if
+    there is one."""
+    to = options.pop("to", subprocess.PIPE)
     command = [sys.executable, "-m", "symgen", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("env", {})}
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, env=environment, **options
+        command,
+        stdout=to,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        env=environment,
+        **options,
     )
 
 
