@@ -23,7 +23,7 @@ def verify(folder: Path) -> None:
     textbook dynamics to rounding, and that the Python module agrees. Exit status 1 if a check
     fails."""
     from symgen.inspection.report import checks
-    from symgen.proof.verify import verify as run
+    from symgen.jobs.verify import verify as run
 
     with progress() as tell:
         results = list(run(folder, tell))

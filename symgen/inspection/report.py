@@ -16,11 +16,11 @@ from symgen.languages import LANGUAGES
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import arguments_in_words
 from symgen.languages.module import Module
+from symgen.languages.subject import Check
 from symgen.mechanics.consistency import Verdict
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.listing import Listed, listed, moving, numbered, rotor_of
 from symgen.output import console
-from symgen.proof.verify import Check
 from symgen.reading.assemble import Loaded
 from symgen.text import shown
 from symgen.tracing.function import Function

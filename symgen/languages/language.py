@@ -1,10 +1,11 @@
 """What a language is: everything that symgen needs to know of one, in one object."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from symgen.languages.module import Module
+from symgen.languages.subject import Check, Subject
 from symgen.tracing.function import Function
 
 
@@ -21,6 +22,8 @@ class Language:
     """A line for ``symgen list``."""
     files: Callable[[Module], dict[str, str]]
     """The files of a module, name to text."""
+    checks: Callable[[Subject, Callable[[str], None]], Iterator[Check]]
+    """The proof of its files in a folder, check by check; the second argument is told each step."""
     main: str
     """The file that every folder with this language has, as ``{name}.h``."""
     keywords: frozenset[str]

@@ -12,9 +12,9 @@ from tools import ROOT, invoke, robot_file
 from symgen.algorithms import QUANTITIES
 from symgen.api import generate
 from symgen.errors import OptionError
+from symgen.jobs.verify import verify
 from symgen.mechanics.parameters import lumped
 from symgen.mechanics.system import direction
-from symgen.proof.verify import verify
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import every_formulation, trace
 from symgen.tracing.wanted import Wanted

@@ -14,9 +14,9 @@ from tools import STRICT_C, c_files, compiled, generated
 
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
+from symgen.jobs.verify import verify
 from symgen.languages.c.calls import build
 from symgen.numbers.trig import SINES, TYPES, sincos
-from symgen.proof.verify import verify
 
 ULP = 2.0
 scalars = pytest.mark.parametrize("scalar", SINES)

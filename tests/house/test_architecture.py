@@ -41,9 +41,6 @@ STRANGERS = {
 }
 """Rooms before it that a room must not know all the same: mechanics and compiler meet in tracing."""
 
-NOT_YET = {"proof/verify.py"}
-"""Files that still know rooms above theirs; to become empty."""
-
 LONG_NOT_YET = {
     "algorithms/derivatives.py",
     "algorithms/regressors.py",
@@ -54,7 +51,6 @@ LONG_NOT_YET = {
     "jobs/options.py",
     "mechanics/canonical.py",
     "mechanics/system.py",
-    "proof/verify.py",
 }
 """Files that are still longer than 300 lines at 100 columns; to become empty."""
 
@@ -111,14 +107,10 @@ def allowed(name: str) -> set[str]:
     return (before | {own, "__version__"}) - STRANGERS.get(own, set())
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name not in NOT_YET])
+@pytest.mark.parametrize("name", FILES)
 def test_a_room_knows_only_what_stands_before_it(name):
     strangers = imported(name) - allowed(name)
     assert not strangers, f"{name} must not import symgen.{', symgen.'.join(sorted(strangers))}"
-
-
-def test_what_is_not_yet_in_order_still_needs_its_exception():
-    assert all(imported(name) - allowed(name) for name in NOT_YET)
 
 
 @pytest.mark.parametrize("name", sorted({room(name) for name in FILES if room(name)}))

@@ -18,11 +18,11 @@ from tools import ROOT, STRICT_C, c_files, compiled, generated, invoke, robot_fi
 
 from symgen.errors import SymgenError
 from symgen.jobs.package import build as build_package
+from symgen.jobs.verify import verify
 from symgen.languages.c.batch_calls import build_batch
 from symgen.languages.c.calls import build
 from symgen.languages.c.lanes import SHARED, batch_functions
 from symgen.native.compiler import EXACT
-from symgen.proof.verify import verify
 
 FREE = {"parameters": "runtime", "gravity": "runtime", "friction": "runtime:viscous,coulomb"}
 """All that can be an input."""

@@ -15,10 +15,10 @@ from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import is_inside
 from symgen.jobs.publish import publish
+from symgen.jobs.verify import verify
 from symgen.languages.c.glue import GLUE
 from symgen.languages.c.options import COptions
 from symgen.languages.release import Release
-from symgen.proof.verify import verify
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "terms=bias+mass_matrix", "gravity")
 CASES = {

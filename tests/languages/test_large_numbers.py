@@ -6,8 +6,8 @@ import re
 import pytest
 from tools import ROOT, STRICT_C, compiled, invoke
 
+from symgen.jobs.verify import verify
 from symgen.languages.c.text import LARGEST, fits, literal
-from symgen.proof.verify import verify
 
 PENDULUM = (ROOT / "robots" / "pendulum.urdf").read_text(encoding="utf-8")
 

@@ -18,13 +18,13 @@ from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import counts, used
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
+from symgen.jobs.verify import verify
 from symgen.native.tape import NativeTape
 from symgen.numbers.dual import Dual
 from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.operations import OPS, cos, sin, sqrt
 from symgen.numbers.scalar import ZERO
 from symgen.proof.machine import machine
-from symgen.proof.verify import verify
 
 FUNCTIONS = [op for op in OPS.values() if not op.symbol]
 X = 0.6875

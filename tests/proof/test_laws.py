@@ -16,12 +16,12 @@ from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.api import generate
 from symgen.compiler.evaluate import evaluate
+from symgen.jobs.verify import verify
 from symgen.languages.module import Module, Source
 from symgen.options import Choices
 from symgen.proof.judging import judgements
 from symgen.proof.laws import LAWS, LawError, base, judged
 from symgen.proof.laws.registry import law
-from symgen.proof.verify import verify
 from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace

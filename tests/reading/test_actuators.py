@@ -13,8 +13,8 @@ from tools import ROOT, invoke, robot_file, snapshot
 
 from symgen.errors import OptionError, RobotError
 from symgen.jobs.manifest_reader import read as read_manifest
+from symgen.jobs.verify import verify
 from symgen.mechanics.model import Rotor
-from symgen.proof.verify import verify
 from symgen.reading.assemble import load
 from symgen.reading.toml_reader import parsed
 

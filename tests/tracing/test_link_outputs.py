@@ -12,7 +12,7 @@ from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.registry import Array, quantity
 from symgen.api import generate, trace
 from symgen.jobs.job import Job
-from symgen.proof.verify import verify
+from symgen.jobs.verify import verify
 
 SOLID = (
     '<inertial><origin xyz="0.1 0.2 0.3"/><mass value="1"/>'

@@ -1,0 +1,170 @@
+"""C proven: it compiles without a warning, passes its self-test, has the bits of the same
+algorithms on Python's numbers, and agrees with the law of each quantity."""
+
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgen.compiler.evaluate import evaluate
+from symgen.languages.c.batch_calls import CompiledBatch, build_batch
+from symgen.languages.c.calls import Compiled, build
+from symgen.languages.c.options import COptions
+from symgen.languages.describe import Description
+from symgen.languages.module import Module
+from symgen.languages.subject import (
+    Array,
+    Arrays,
+    Check,
+    Subject,
+    against_laws,
+    described,
+    inputs,
+    of_bound,
+    relative_error,
+    results,
+    share_of,
+)
+from symgen.native.compiler import STRICT, CompilerError, run_compiler, workspace
+from symgen.numbers.trig import TYPES
+from symgen.proof.machine import machine
+from symgen.tracing.function import Function
+
+
+def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
+    """The checks of the C files of a folder, one by one."""
+    progress("compiling with strict warnings")
+    try:
+        yield _selftest(subject)
+        progress("compiling for comparison")
+        compiled = build(subject.module, subject.folder)
+    except CompilerError as error:
+        yield Check("C compiles without a warning", False, str(error))
+        return
+    states = subject.states()
+    for function in subject.module.functions:
+        progress(function.name)
+        try:
+            yield _against_run(subject, compiled, function, states)
+            yield from against_laws(subject, function, states, getattr(compiled, function.name))
+        except np.linalg.LinAlgError as error:
+            yield Check(f"{function.name}: C equals the float run", False, str(error))
+    if subject.module.regroup is not None:
+        yield _regroup(subject, compiled, states)
+    if subject.module[COptions].batch is not None:
+        progress("batches")
+        yield from _batch_checks(subject, compiled, states)
+
+
+def _selftest(subject: Subject) -> Check:
+    name = subject.module.name
+    sources = [str((subject.folder / f).resolve()) for f in subject.hashes if f.endswith(".c")]
+    with workspace() as work:
+        run_compiler(
+            [*STRICT, f"-I{subject.folder.resolve()}", *sources, "-lm", "-o", "selftest"], work
+        )
+        done = subprocess.run([str(work / "selftest")], check=False)
+    detail = f"{name}_selftest: exit status {done.returncode}"
+    return Check("C compiles without a warning, self-test passes", done.returncode == 0, detail)
+
+
+def _against_run(
+    subject: Subject, compiled: Compiled, function: Function, states: Sequence[Arrays]
+) -> Check:
+    """Compiled C against the algorithms run on floats: bit for bit unless sines are those of
+    another precision."""
+    d = described(subject, function.name)
+    scalar, inline = subject.module[COptions].scalar, subject.module[COptions].trig == "inline"
+    runs = [
+        _run(subject.module, function, {name: state[name].tolist() for name in function.inputs})
+        for state in states
+    ]
+    wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
+    got = [results(d, getattr(compiled, function.name), state) for state in states]
+    if inline or scalar == "double":
+        worst = max(
+            relative_error(g[name], row[k].astype(TYPES[scalar]))
+            for name, row in wanted.items()
+            for k, g in enumerate(got)
+        )
+        what = f"{function.name}: C equals the float run bit for bit"
+        return Check(what, not worst, f"largest error {worst:.1e}, {len(states)} states")
+    allowed = subject.accuracy(states).allowed(function.program, wanted)
+    share = max(share_of([g[name] for g in got], wanted[name], allowed[name]) for name in wanted)
+    what = f"{function.name}: C equals the float run"
+    return Check(what, share <= 1.0, f"{of_bound(share)}, {len(states)} states")
+
+
+def _run(
+    module: Module, function: Function, floats: Mapping[str, list[float]]
+) -> Mapping[str, Sequence[Any]]:
+    """The algorithms on Python floats, with the sines of the module.
+
+    In single precision that of the tape, whose constants are made in double precision from
+    constants as in C."""
+    if module[COptions].trig == "libm":
+        return function.run(**floats)
+    own = {name: machine(values, module[COptions].scalar) for name, values in floats.items()}
+    return (
+        function.run(**own)
+        if module[COptions].scalar == "double"
+        else evaluate(function.program, own)
+    )
+
+
+def _regroup(subject: Subject, compiled: Compiled, states: Sequence[Arrays]) -> Check:
+    d, regroup = described(subject, "regroup"), subject.module.regroup
+    assert regroup is not None
+    wanted = {"par": [state["par"] for state in states]}
+    got = [results(d, compiled.regroup, state)["par"] for state in states]
+    allowed = subject.accuracy(states).allowed(regroup.program, wanted)
+    share = share_of(got, wanted["par"], allowed["par"])
+    return Check("regroup: C equals the float run", share <= 1.0, of_bound(share))
+
+
+def _batch_checks(
+    subject: Subject, compiled: Compiled, states: Sequence[Arrays]
+) -> Iterator[Check]:
+    """Functions for many states against those for one, on numbers of states that fill no block and
+    some."""
+    many = build_batch(subject.module, subject.folder)
+    for d in (f.d for f in many.functions.values()):
+        columns = [np.stack(column) for column in zip(*(inputs(d, s) for s in states), strict=True)]
+        sizes = sorted({1, many.width, len(states) - 1})
+        what = f"{d.name}: batches have the bits of single states"
+        try:
+            bad = sum(_other_bits(d, compiled, many, [x[:n] for x in columns]) for n in sizes)
+        except np.linalg.LinAlgError as error:
+            yield Check(what, False, str(error))
+            continue
+        yield Check(
+            what, not bad, f"{bad} other numbers, {sum(sizes)} states in blocks of {many.width}"
+        )
+
+
+def _other_bits(
+    d: Description, compiled: Compiled, many: CompiledBatch, columns: Sequence[Array]
+) -> int:
+    """How many numbers of rows and of blocks are not those of single states."""
+    same = [
+        np.broadcast_to(x[0], x.shape) if a in many.functions[d.name].shared else x
+        for a, x in zip([a for a in d.arguments if a.direction == "in"], columns, strict=True)
+    ]
+    pairs = [(columns, many.rows(d.name, columns)), (same, many.blocks(d.name, columns))]
+    return sum(
+        _differing(wanted, got)
+        for given, made in pairs
+        for wanted, got in zip(_together(getattr(compiled, d.name)(*given)), made, strict=True)
+    )
+
+
+def _together(result: Any) -> tuple[Array, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _differing(wanted: Array, got: Array) -> int:
+    bits = [
+        np.ascontiguousarray(x).reshape(got.shape).view(f"u{got.itemsize}") for x in (wanted, got)
+    ]
+    return int(np.sum(bits[0] != bits[1]))

@@ -1,0 +1,65 @@
+"""Python proven: the module on all states at once, against the same algorithms on Python's numbers;
+where it comes alone, against the law of each quantity too."""
+
+import runpy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgen.languages.subject import (
+    Array,
+    Arrays,
+    Check,
+    Subject,
+    against_laws,
+    described,
+    inputs,
+    of_bound,
+    share_of,
+)
+from symgen.tracing.function import Function
+
+
+def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
+    """The Python module, on all states at once, against the float run."""
+    progress("Python module")
+    try:
+        python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
+    except Exception as error:  # whatever the file says is its own fault
+        yield Check("Python module loads", False, f"{type(error).__name__}: {error}")
+        return
+    states = subject.states()
+    batch = {name: np.array([state[name] for state in states]) for name in states[0]}
+    alone = f"{subject.module.name}.h" not in subject.hashes
+    for function in subject.module.functions:
+        yield _check(subject, python, function, states, batch)
+        if alone:
+            yield from against_laws(subject, function, states, python[function.name])
+
+
+def _check(
+    subject: Subject,
+    python: Mapping[str, Any],
+    function: Function,
+    states: Sequence[Arrays],
+    batch: Arrays,
+) -> Check:
+    what = f"{function.name}: Python equals the float run"
+    try:
+        got = python[function.name](*inputs(described(subject, function.name), batch))
+        arrays = got if isinstance(got, tuple) else (got,)
+        share = _batch_share(subject, function, arrays, states)
+    except Exception as error:
+        return Check(what, False, f"{type(error).__name__}: {error}")
+    return Check(what, share <= 2.0, of_bound(share))  # both have errors
+
+
+def _batch_share(
+    subject: Subject, function: Function, arrays: Sequence[Array], states: Sequence[Arrays]
+) -> float:
+    runs = [function.run(**{n: state[n].tolist() for n in function.inputs}) for state in states]
+    wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
+    allowed = subject.accuracy(states, "double").allowed(function.program, wanted)
+    pairs = zip(wanted, arrays, strict=True)
+    return max(share_of(list(got), wanted[name], allowed[name]) for name, got in pairs)

@@ -1,0 +1,130 @@
+"""What is proven: a generated folder, its module, and the states that it is tried at.
+
+Languages check their own files (`Language.checks`); what they share is here: results against the
+run of the same algorithms, and against the law of each quantity."""
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.compiler.evaluate import evaluate
+from symgen.languages.accuracy import Accuracy
+from symgen.languages.describe import Description, descriptions
+from symgen.languages.module import Module
+from symgen.proof.judging import judgements
+from symgen.proof.plausible import varied
+from symgen.tracing.function import Function
+
+STATES: Final = 50
+Array = np.ndarray[Any, Any]
+Arrays = dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing checked: what, whether it holds, and the figure or the reason."""
+
+    what: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A generated folder with its module, its compiled C and the states that it is tried at."""
+
+    folder: Path
+    module: Module
+    hashes: Mapping[str, str]
+
+    def states(self) -> list[Arrays]:
+        rng = random.Random(0)
+        return [self._state(rng) for _ in range(STATES)]
+
+    def _state(self, rng: random.Random) -> Arrays:
+        state = {name: np.array(values) for name, values in self.module.random_inputs(rng).items()}
+        tens = (varied(rng, ten) for ten in self.module.robot.blocks.values())
+        state["pi"] = np.array([x for ten in tens for x in ten])
+        if self.module.regroup is not None:
+            state["par"] = np.array(
+                evaluate(self.module.regroup.program, {"pi": state["pi"].tolist()})["par"], float
+            )
+        return state
+
+    def accuracy(self, states: Sequence[Arrays], scalar: str | None = None) -> Accuracy:
+        """How far results at some states may be off, in the module's scalar or another."""
+        rows = {name: [state[name] for state in states] for name in states[0]}
+        module, (own, trig) = self.module, self.module.arithmetic
+        return Accuracy(
+            module.robot,
+            module.regroup,
+            scalar or own,
+            "inline" if scalar else trig,
+            rows,
+        )
+
+
+def described(subject: Subject, name: str) -> Description:
+    """The description of a function."""
+    return next(d for d in descriptions(subject.module) if d.name == name)
+
+
+def inputs(d: Description, state: Arrays) -> list[Array]:
+    """The inputs of a function among those of a state, in argument order."""
+    return [state[a.name] for a in d.arguments if a.direction == "in"]
+
+
+def results(d: Description, call: Callable[..., Any], state: Arrays) -> Arrays:
+    """The outputs of a compiled or Python function by name, flat."""
+    result = call(*inputs(d, state))
+    arrays = result if isinstance(result, tuple) else (result,)
+    names = [a.name for a in d.arguments if a.direction == "out"]
+    return {name: np.ravel(array) for name, array in zip(names, arrays, strict=True)}
+
+
+def relative_error(got: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> float:
+    """Largest difference relative to the largest entry; infinite where something is not a
+    number."""
+    difference = float(np.max(np.abs(got - wanted), initial=0.0))
+    size = float(np.max(np.abs(wanted), initial=0.0)) or 1.0
+    return difference / size if np.isfinite(difference) else float("inf")
+
+
+def share_of(got: Sequence[Array], wanted: Sequence[Array], allowed: Array) -> float:
+    """Largest error as a part of what is allowed of its entry; infinite where something is not a
+    number."""
+    shape = allowed.shape
+    error = np.abs(np.reshape(got, shape).astype(float) - np.reshape(wanted, shape).astype(float))
+    with np.errstate(all="ignore"):
+        parts = np.where(error == 0.0, 0.0, error / allowed)
+    return float(np.where(np.isnan(parts), np.inf, parts).max(initial=0.0))
+
+
+def of_bound(share: float) -> str:
+    """A share of what is allowed, in words."""
+    return f"largest error {share:.1e} of its bound"
+
+
+def against_laws(
+    subject: Subject, function: Function, states: Sequence[Arrays], call: Callable[..., Any]
+) -> Iterator[Check]:
+    """Results of a compiled or Python function against the law of each of its quantities."""
+    d = described(subject, function.name)
+    for found in judgements(subject.module.robot, function, states):
+        what = f"{function.name}: {found.claim}"
+        if found.problem:
+            yield Check(what, False, found.problem)
+            continue
+        some = states[: found.states]
+        got = [results(d, call, state) for state in some]
+        allowed = subject.accuracy(some).allowed(function.program, found.wanted)
+        share = max(
+            share_of([g[name] for g in got], list(rows), allowed[name])
+            for name, rows in found.wanted.items()
+        )
+        figure = f"{of_bound(share)}, {len(some)} states, {found.seconds:.1f} s"
+        yield Check(what, share <= 1.0, figure)
