@@ -200,7 +200,9 @@ RARE: Final = {
 def _command(name: str) -> click.Command:
     from symgen.cli.main import main
 
-    return main.commands[name]
+    found = main.get_command(click.Context(main), name)
+    assert found is not None, name
+    return found
 
 
 def own(command: str) -> list[click.Option]:

@@ -17,7 +17,7 @@ from tools import ROOT, generated, imported, invoke, robot_file, run, snapshot
 import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.api import trace
-from symgen.cli.main import main
+from symgen.cli.main import COMMANDS, main
 from symgen.errors import OptionError, RobotError, SymgenError
 from symgen.languages import LANGUAGES
 from symgen.tracing.options import CORE
@@ -35,12 +35,12 @@ def refusal(*arguments):
 # -- help ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", main.commands)
+@pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_mentions_every_option_with_words(name, flag):
     done = invoke(name, flag)
     assert done.exit_code == 0 and done.stderr == ""
-    for parameter in main.commands[name].params:
+    for parameter in main.get_command(click.Context(main), name).params:
         spelling = parameter.opts[-1] if isinstance(parameter, click.Option) else parameter.metavar
         assert spelling in done.stdout
         assert not isinstance(parameter, click.Option) or (parameter.help or "").endswith("."), (

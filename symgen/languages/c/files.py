@@ -23,7 +23,8 @@ CALLS: Final = (
 )
 
 FAILURE: Final = (
-    "0 where M is positive definite and all outputs are finite, else 1: then they mean nothing."
+    "0 where M is positive definite and all outputs and their sum are finite, else 1: then they "
+    "mean nothing."
 )
 """What a function that inverts M returns."""
 
