@@ -131,7 +131,7 @@ void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], qua
 void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[76], quadruped_real M[324]);
 
 /* qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))
- * Returns 0 where M is positive definite and all outputs are finite, else 1: then they mean nothing. */
+ * Returns 0 where M is positive definite and all outputs and their sum are finite, else 1: then they mean nothing. */
 #define QUADRUPED_FORWARD_DYNAMICS_WORK 261
 int quadruped_forward_dynamics(const quadruped_real q[19], const quadruped_real qd[18],
                                const quadruped_real tau[18], quadruped_real w[261], quadruped_real qdd[18]);

@@ -10,7 +10,7 @@
  * Operations:   2520 (1183 + or -, 1291 *, 14 /, 32 sin or cos)
  * Formulation:  forward_dynamics_articulated/minimal
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.3 and section 6.5
- * Status:       0 where M is positive definite and all outputs are finite, else 1: then they mean nothing.
+ * Status:       0 where M is positive definite and all outputs and their sum are finite, else 1: then they mean nothing.
  * Work array:   w[QUADRUPED_FORWARD_DYNAMICS_WORK], 261 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
@@ -38,14 +38,21 @@ static int regular(quadruped_real x)
     return (x > 0.0) && (x <= DBL_MAX);
 }
 
-/* Whether all entries are finite; comparisons with NaN are false. */
+/* Whether all entries are finite, by sums: one with NaN or infinity in it is not. */
 static int all_finite(const quadruped_real x[], int size)
 {
-    int good = 1;
-    for (int k = 0; k < size; ++k) {
-        good &= ((x[k] >= -DBL_MAX) && (x[k] <= DBL_MAX)) ? 1 : 0;
+    quadruped_real even = 0.0;
+    quadruped_real odd  = 0.0;
+    int k;
+    for (k = 1; k < size; k += 2) {
+        even += x[k - 1];
+        odd += x[k];
     }
-    return good;
+    if (k == size) {
+        even += x[k - 1];
+    }
+    even += odd;
+    return (even >= -DBL_MAX) && (even <= DBL_MAX);
 }
 
 static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
