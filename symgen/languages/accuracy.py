@@ -72,7 +72,8 @@ class Accuracy:
             limit = np.where(loose[name].bounds > 0, loose[name].bounds, self._dust)
             with np.errstate(invalid="ignore"):  # infinite references
                 off = np.abs(x.values - want)
-                rest = np.where(off <= limit, off, 0.0) + represented(want, self.scalar)
+                last = 0.5 * np.spacing(np.abs(want))  # the reference had more digits
+                rest = np.where(off <= limit, off, 0.0) + represented(want, self.scalar) + last
             sums = FACTOR * (x.bounds + rest).T
             found[name] = np.where(np.isnan(sums), np.inf, sums)
         return found
