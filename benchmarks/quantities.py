@@ -4,12 +4,14 @@ writes it."""
 from collections.abc import Iterable, Iterator
 
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES, Array, Quantity
+from symgen.proof.laws import LAWS
 
 HEAD = """# Quantities
 
 Written by `make generate` from the registry; a test keeps it in step. `--quantity NAME` computes one, `--quantity all`
 every one of the first table, `--quantity f=A+B` several in one function. Arrays are row-major. Sizes: n joints,
-n2 = n (n + 1) / 2, ten = 10 n, b base parameters, y and y_b ten and b with the columns of friction.
+n2 = n (n + 1) / 2, ten = 10 n, b base parameters, y and y_b ten and b with the columns of friction. The judge is the
+independent law that `symgen verify` and the self-test hold the quantity against ([proof.md](proof.md)).
 """
 
 
@@ -31,13 +33,14 @@ def page() -> str:
 
 
 def _rows(quantities: Iterable[Quantity]) -> Iterator[str]:
-    yield "| name | formula | inputs | outputs | formulations |"
-    yield "|---|---|---|---|---|"
+    yield "| name | formula | inputs | outputs | formulations | judge |"
+    yield "|---|---|---|---|---|---|"
     for q in quantities:
         name = f"`{q.name}:LINK`" if q.name in LINK_QUANTITIES else f"`{q.name}`"
         outputs = "<br>".join(_described(out) for out in q.outputs)
         ways = ", ".join(dict.fromkeys(way.name.partition("/")[0] for way in q.formulations))
-        yield f"| {name} | {_cell(q.formula)} | {', '.join(q.inputs)} | {outputs} | {ways} |"
+        cells = name, _cell(q.formula), ", ".join(q.inputs), outputs, ways, LAWS[q.name].judge
+        yield f"| {' | '.join(cells)} |"
 
 
 def _described(out: Array) -> str:

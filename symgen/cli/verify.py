@@ -19,9 +19,9 @@ def verify(folder: Path) -> None:
     DIR is a generated folder, or the job file that names it.
 
     Checks that the files are unchanged, that the C compiles under strict warnings and passes its
-    self-test, that it equals the algorithms run on Python floats bit for bit and independent
-    textbook dynamics to rounding, and that the Python module agrees. Exit status 1 if a check
-    fails."""
+    self-test, that it equals the algorithms run on Python floats bit for bit, that every quantity
+    is what a law says that shares no algorithm with it (the line names the judge), and that the
+    Python module agrees. Exit status 1 if a check fails; a quantity without a judge fails."""
     from symgen.inspection.report import checks
     from symgen.jobs.verify import verify as run
 
