@@ -79,40 +79,40 @@ static pendulum_real magnitude(pendulum_real x)
     return (x < 0.0) ? -x : x;
 }
 
-#define MOST_INVERSE_DYNAMICS_TAU 2.12e-14
+#define MOST_INVERSE_DYNAMICS_TAU 2.56e-14
 static const unsigned char steps_inverse_dynamics_tau[STATES][2] = {
-    {4, 16},
-    {8, 22},
-    {4, 10},
-    {8, 16},
-    {0, 11}
-};
-
-#define MOST_GRAVITY_TAU_G 9.34e-15
-static const unsigned char steps_gravity_tau_g[STATES][2] = {
-    {3, 16},
-    {4, 22},
-    {6, 15},
-    {0, 15},
-    {0, 13}
-};
-
-#define MOST_BIAS_TAU_B 9.9e-15
-static const unsigned char steps_bias_tau_b[STATES][2] = {
-    {3, 16},
-    {0, 17},
-    {1, 4},
-    {0, 10},
+    {5, 17},
+    {9, 23},
+    {5, 11},
+    {9, 17},
     {0, 12}
 };
 
-#define MOST_MASS_MATRIX_M 4.32e-16
+#define MOST_GRAVITY_TAU_G 1.05e-14
+static const unsigned char steps_gravity_tau_g[STATES][2] = {
+    {3, 17},
+    {3, 23},
+    {6, 15},
+    {0, 15},
+    {0, 14}
+};
+
+#define MOST_BIAS_TAU_B 1.1e-14
+static const unsigned char steps_bias_tau_b[STATES][2] = {
+    {2, 17},
+    {0, 17},
+    {2, 4},
+    {0, 10},
+    {0, 13}
+};
+
+#define MOST_MASS_MATRIX_M 5.69e-16
 static const unsigned char steps_mass_matrix_M[STATES][4] = {
-    {3, 16, 16, 255},
-    {5, 18, 18, 255},
-    {1, 9, 9, 255},
-    {5, 18, 18, 255},
-    {0, 12, 12, 255}
+    {2, 15, 15, 33},
+    {3, 16, 16, 33},
+    {1, 10, 10, 33},
+    {3, 16, 16, 33},
+    {0, 12, 12, 33}
 };
 
 /* Largest error allowed: `most`, 0.9 times that for each step; 255 stands for none at all. */
