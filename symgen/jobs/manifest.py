@@ -159,10 +159,12 @@ def written(name: str, files: Collection[str]) -> list[Language]:
     return [each for each in LANGUAGES.values() if each.main.format(name=name) in files]
 
 
-def changed(folder: Path, hashes: Mapping[str, str]) -> list[str]:
-    """The files that are missing or not as they were generated."""
-    return [name for name, digest in hashes.items() if _digest(folder / name) != digest]
+def contained(folder: Path, names: Collection[str]) -> dict[str, bytes]:
+    """The contents of the files of a folder that are there; what is no plain file is not."""
+    paths = {name: folder / name for name in names}
+    return {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
 
 
-def _digest(path: Path) -> str | None:
-    return _hash(path.read_bytes()) if path.is_file() else None
+def digest_of(content: bytes | None) -> str | None:
+    """The SHA-256 that a manifest has of a file, None of none."""
+    return None if content is None else _hash(content)

@@ -1,6 +1,7 @@
 """The system's C compiler: which one, what it is told, and what it says."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from symgen.errors import SymgenError
+from symgen.text import shown
 
 STRICT: Final = (
     "-std=c99",
@@ -34,21 +36,60 @@ class CompilerError(SymgenError):
     several_lines = True
 
 
-def compiler() -> str:
-    """The C compiler: $CC, cc or gcc. Raises CompilerError."""
-    found = next(
-        (c for c in (os.environ.get("CC"), "cc", "gcc", "clang") if c and shutil.which(c)), None
-    )
+def compiler() -> list[str]:
+    """The C compiler, a program and its first arguments: $CC as a shell would part it, or where
+    that is not set cc, gcc or clang. Raises CompilerError, also where $CC names no program: another
+    compiler in its place would prove nothing of the one that is meant."""
+    wanted = os.environ.get("CC", "")
+    if wanted.strip():
+        return _named(wanted)
+    found = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
     if found is None:
         raise CompilerError("error: no C compiler found; install gcc or set CC")
-    return found
+    return [found]
+
+
+def _named(wanted: str) -> list[str]:
+    try:
+        parts = shlex.split(wanted)
+    except ValueError as error:
+        raise CompilerError(f"error: CC='{shown(wanted)}': {error}") from None
+    if not parts or shutil.which(parts[0]) is None:
+        raise CompilerError(
+            f"error: CC='{shown(wanted)}': there is no such program; set CC to a C compiler or "
+            "leave it unset"
+        )
+    return parts
+
+
+def version(command: Sequence[str]) -> str:
+    """The first line that a compiler says of itself, the command where it says nothing."""
+    try:
+        done = subprocess.run(
+            [*command, "--version"], capture_output=True, text=True, check=False, timeout=60
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return " ".join(command)
+    return (done.stdout.splitlines() or [" ".join(command)])[0]
 
 
 def run_compiler(arguments: Sequence[str], folder: Path) -> None:
     """Run the C compiler in `folder`. Raises CompilerError with what it said."""
-    done = subprocess.run(
-        [compiler(), *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
+    command = compiler()
+    try:
+        done = subprocess.run(
+            [*command, *arguments],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="backslashreplace",
+            check=False,
+        )
+    except OSError as error:
+        raise CompilerError(
+            f"error: cannot run '{shown(command[0])}': {error.strerror or error}"
+        ) from error
     if done.returncode:
         raise CompilerError(
             f"error: the C compiler refused the generated code:\n{done.stderr.strip()}"

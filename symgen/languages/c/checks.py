@@ -3,7 +3,7 @@ algorithms on Python's numbers, and agrees with the law of each quantity."""
 
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,7 +26,14 @@ from symgen.languages.subject import (
     results,
     share_of,
 )
-from symgen.native.compiler import STRICT, CompilerError, run_compiler, workspace
+from symgen.native.compiler import (
+    STRICT,
+    CompilerError,
+    compiler,
+    run_compiler,
+    version,
+    workspace,
+)
 from symgen.numbers.trig import TYPES
 from symgen.proof.machine import machine
 from symgen.tracing.function import Function
@@ -57,16 +64,24 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
         yield from _batch_checks(subject, compiled, states)
 
 
+PATIENCE: Final = 120
+"""Seconds that a self-test may run; the largest take one."""
+
+
 def _selftest(subject: Subject) -> Check:
-    name = subject.module.name
-    sources = [str((subject.folder / f).resolve()) for f in subject.hashes if f.endswith(".c")]
+    name, folder = subject.module.name, subject.folder
+    sources = [str(path) for path in map(folder.joinpath, subject.hashes) if path.suffix == ".c"]
     with workspace() as work:
-        run_compiler(
-            [*STRICT, f"-I{subject.folder.resolve()}", *sources, "-lm", "-o", "selftest"], work
-        )
-        done = subprocess.run([str(work / "selftest")], check=False)
-    detail = f"{name}_selftest: exit status {done.returncode}"
-    return Check("C compiles without a warning, self-test passes", done.returncode == 0, detail)
+        run_compiler([*STRICT, f"-I{folder}", *sources, "-lm", "-o", "selftest"], work)
+        try:
+            done = subprocess.run(
+                [str(work / "selftest")], check=False, stdin=subprocess.DEVNULL, timeout=PATIENCE
+            )
+            passed, end = done.returncode == 0, f"exit status {done.returncode}"
+        except subprocess.TimeoutExpired:
+            passed, end = False, f"no end within {PATIENCE} s"
+    what = "C compiles without a warning, self-test passes"
+    return Check(what, passed, f"{name}_selftest: {end}; {version(compiler())}")
 
 
 def _against_run(

@@ -17,7 +17,7 @@ from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
 from symgen.languages.c.targets import TARGETS
 from symgen.languages.module import Module
-from symgen.native.compiler import CompilerError, compiler, workspace
+from symgen.native.compiler import CompilerError, compiler, version, workspace
 
 FORMAT: Final = 1
 FLAGS: Final = ("-std=c99", "-O2", "-ffunction-sections", "-fstack-usage")
@@ -25,10 +25,13 @@ Figures = dict[str, dict[str, int]]
 """By function: bytes of stack and of code with its constants."""
 
 
-def found_compiler(target: str) -> str | None:
+def found_compiler(target: str) -> list[str] | None:
     """The compiler for a target, None where it is not installed."""
     wanted = TARGETS[target].compiler
-    return shutil.which(wanted) if wanted else compiler()
+    if not wanted:
+        return compiler()
+    path = shutil.which(wanted)
+    return [path] if path else None
 
 
 def remarks(c: COptions) -> list[str]:
@@ -54,8 +57,8 @@ def report(module: Module, files: Mapping[str, str]) -> str:
     CompilerError."""
     c = module.choices[COptions]
     target = c.target
-    path = found_compiler(target) if target else None
-    figures = _measured(module, files, path) if path else {}
+    command = found_compiler(target) if target else None
+    figures = _measured(module, files, command) if command else {}
     data = {
         "format": FORMAT,
         "generator": f"symgen {module.version}",
@@ -63,7 +66,7 @@ def report(module: Module, files: Mapping[str, str]) -> str:
         "prefix": module.name,
         "scalar": c.scalar,
         "trig": c.trig,
-        "target": _said(target, path) if target else None,
+        "target": _said(target, command) if target else None,
         "functions": {
             f.d.name: _row(f) | figures.get(f.d.name, NOTHING) for f in functions(module)
         },
@@ -98,42 +101,43 @@ def _literals(program: Program) -> int:
     return sum(program.nodes[k].op == "const" for k in read)
 
 
-def _said(target: str, path: str | None) -> dict[str, Any]:
+def _said(target: str, command: list[str] | None) -> dict[str, Any]:
     """The target, its compiler's first line about itself and the flags."""
-    version = None
-    if path:
-        said = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, check=False
-        ).stdout
-        version = said.partition("\n")[0]
-    return {"name": target, "compiler": version, "flags": [*FLAGS, *TARGETS[target].flags]}
+    said = version(command) if command else None
+    return {"name": target, "compiler": said, "flags": [*FLAGS, *TARGETS[target].flags]}
 
 
-def _measured(module: Module, files: Mapping[str, str], path: str) -> Figures:
+def _measured(module: Module, files: Mapping[str, str], command: list[str]) -> Figures:
     with workspace() as work:
         for name, text in files.items():
             if name.endswith((".c", ".h")):
                 (work / name).write_text(text, encoding="utf-8")
         return {
-            f.d.name: _compiled(f, work, path, TARGETS[module.choices[COptions].target or ""].flags)
+            f.d.name: _compiled(
+                f, work, command, TARGETS[module.choices[COptions].target or ""].flags
+            )
             for f in functions(module)
         }
 
 
-def _compiled(f: CFunction, work: Path, path: str, flags: tuple[str, ...]) -> dict[str, int]:
+def _compiled(
+    f: CFunction, work: Path, command: list[str], flags: tuple[str, ...]
+) -> dict[str, int]:
     done = subprocess.run(
-        [path, *FLAGS, *flags, "-c", f"{f.full_name}.c"],
+        [*command, *FLAGS, *flags, "-c", f"{f.full_name}.c"],
         cwd=work,
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
-        raise CompilerError(f"error: {path} refused the generated code:\n{done.stderr.strip()}")
+        raise CompilerError(
+            f"error: {command[0]} refused the generated code:\n{done.stderr.strip()}"
+        )
     made = work / f.full_name
     return {
         "stack": _stack(f, made.with_suffix(".su").read_text()),
-        "code": _code(made.with_suffix(".o"), path),
+        "code": _code(made.with_suffix(".o"), command[0]),
     }
 
 

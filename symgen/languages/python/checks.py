@@ -26,7 +26,7 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
     progress("Python module")
     try:
         python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
-    except Exception as error:  # whatever the file says is its own fault
+    except (Exception, SystemExit) as error:  # whatever the file says is its own fault
         yield Check("Python module loads", False, f"{type(error).__name__}: {error}")
         return
     states = subject.states()

@@ -1,0 +1,132 @@
+"""What ``symgen verify`` runs and with what: nothing of files that have changed, a copy of those that
+have not, for a limited time, with the compiler that is meant."""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from tools import generated, invoke, run
+
+from symgen.native.compiler import CompilerError, compiler, version
+from symgen.languages.c import checks
+
+RUN = '#include <stdio.h>\n__attribute__((constructor)) static void first(void) { FILE *f = fopen("%s", "w"); if (f) fclose(f); }\n'
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the pendulum's gravity that a test may spoil."""
+    _, folder = generated("pendulum", quantities=("gravity",))
+    return Path(shutil.copytree(folder, tmp_path / "copy"))
+
+
+def claimed(folder, name):
+    """Give a file that was changed the digest that it has now, as one who covers it up would."""
+    path = folder / "manifest.json"
+    data = json.loads(path.read_text())
+    data["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    path.write_text(json.dumps(data))
+
+
+def changed(folder, mark):
+    """Code in C and in Python that leaves a mark when it is run."""
+    c, python = folder / "pendulum_gravity.c", folder / "pendulum.py"
+    c.write_text(c.read_text() + RUN % mark)
+    python.write_text(python.read_text() + f"\nopen({str(mark)!r}, 'w').close()\n")
+
+
+def test_nothing_of_a_changed_folder_is_run(copy, tmp_path):
+    changed(copy, tmp_path / "mark")
+    done = invoke("verify", copy)
+    assert done.exit_code == 1 and "1 of 1 checks failed" in done.stdout
+    assert "changed or missing: pendulum_gravity.c, pendulum.py; so nothing was run" in done.stdout
+    assert not (tmp_path / "mark").exists()
+
+
+def test_unless_told_so(copy, tmp_path):
+    changed(copy, tmp_path / "mark")
+    done = invoke("verify", copy, "--run-changed")
+    assert done.exit_code == 1 and "gravity: Python equals" in done.stdout
+    assert (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize("name", ["math.h", "stddef.h", "numpy.py"])
+def test_a_file_that_is_not_listed_is_not_read(copy, name, tmp_path):
+    (copy / name).write_text(f"#error {name} is not of this module\nraise SystemExit\n")
+    done = invoke("verify", copy)
+    assert done.exit_code == 0, done.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_in_place_of_a_file_is_a_changed_file(copy):
+    (copy / "pendulum_gravity.c").unlink()
+    os.mkfifo(copy / "pendulum_gravity.c")
+    assert "changed or missing: pendulum_gravity.c" in invoke("verify", copy).stdout
+
+
+def test_a_self_test_that_does_not_end_is_ended(copy, monkeypatch):
+    path = copy / "pendulum_selftest.c"
+    path.write_text(
+        path.read_text().replace("int main(void)\n{", "int main(void)\n{\n    for (;;) {}\n")
+    )
+    claimed(copy, path.name)
+    monkeypatch.setattr(checks, "PATIENCE", 2)
+    done = invoke("verify", copy)
+    assert done.exit_code == 1 and "pendulum_selftest: no end within 2 s" in done.stdout
+
+
+def test_the_help_says_that_code_is_run():
+    said = " ".join(invoke("verify", "--help").stdout.split())
+    assert "is compiled and RUN" in said and "--run-changed" in said
+
+
+# -- the compiler ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["{gcc} -m64", "env {gcc}", "'{gcc}'"])
+def test_cc_is_used_with_its_arguments(command, copy, monkeypatch):
+    monkeypatch.setenv("CC", command.format(gcc=shutil.which("gcc")))
+    first, *rest = compiler()
+    assert (
+        Path(shutil.which(first)).name in ("gcc", "env") and len(rest) == len(command.split()) - 1
+    )
+    done = invoke("verify", copy)
+    assert done.exit_code == 0
+    assert f"exit status 0; {version(['gcc'])}" in done.stdout or "env" in command
+    assert version([first, *rest])[:12] in done.stdout
+
+
+@pytest.mark.parametrize("command", ["/nonexistent/clang", "no_such_gcc -O1", "'gcc", "''"])
+def test_another_compiler_is_not_taken_in_silence(command, copy, monkeypatch, tmp_path):
+    monkeypatch.setenv("CC", command)
+    with pytest.raises(CompilerError, match=r"^error: CC='"):
+        compiler()
+    done = invoke("verify", copy)
+    assert done.exit_code == 1 and "CC=" in done.stdout
+    done = invoke("build", "robots/pendulum.urdf", "-o", tmp_path / "out")
+    assert done.exit_code == 2 and done.stderr.startswith("error: CC='")
+
+
+def test_a_compiler_with_an_argument_of_ours(copy, tmp_path):
+    """A script that notes how it was called is what is run."""
+    script = tmp_path / "cc.py"
+    script.write_text(
+        "import subprocess, sys\n"
+        f"open({str(tmp_path / 'log')!r}, 'a').write(' '.join(sys.argv[1:3]) + chr(10))\n"
+        "sys.exit(subprocess.run(['gcc', *sys.argv[2:]]).returncode)\n"
+    )
+    done = run("verify", copy, env={"CC": f"{sys.executable} {script} marked"})
+    assert done.returncode == 0, done.stderr
+    assert {line.split()[0] for line in (tmp_path / "log").read_text().splitlines()} == {"marked"}
+
+
+def test_python_that_leaves_is_a_failed_check(copy):
+    path = copy / "pendulum.py"
+    path.write_text(path.read_text() + "\nraise SystemExit(0)\n")
+    claimed(copy, path.name)
+    done = invoke("verify", copy)
+    assert done.exit_code == 1 and "Python module loads" in done.stdout
