@@ -12,7 +12,6 @@ import pytest
 from tools import generated, invoke, run
 
 from symgen.native.compiler import CompilerError, compiler, version
-from symgen.languages.c import checks
 
 RUN = '#include <stdio.h>\n__attribute__((constructor)) static void first(void) { FILE *f = fopen("%s", "w"); if (f) fclose(f); }\n'
 
@@ -74,7 +73,7 @@ def test_a_self_test_that_does_not_end_is_ended(copy, monkeypatch):
         path.read_text().replace("int main(void)\n{", "int main(void)\n{\n    for (;;) {}\n")
     )
     claimed(copy, path.name)
-    monkeypatch.setattr(checks, "PATIENCE", 2)
+    monkeypatch.setattr(sys.modules["symgen.languages.c.checks"], "PATIENCE", 2)
     done = invoke("verify", copy)
     assert done.exit_code == 1 and "pendulum_selftest: no end within 2 s" in done.stdout
 
