@@ -56,15 +56,25 @@ class Accuracy:
             made |= bounded(self.regroup.program, {"pi": made["pi"]}, scalar, slack=slack)
         return made
 
+    def bounds(self, program: Program) -> dict[str, Bounded]:
+        """What a program computes, with bounds of its errors; found once."""
+        if program not in self._found:
+            self._found[program] = bounded(program, self.inputs, self.scalar, self.trig)
+        return self._found[program]
+
+    @cached_property
+    def _found(self) -> dict[Program, dict[str, Bounded]]:
+        return {}
+
     def allowed(self, program: Program, wanted: Mapping[str, Any]) -> dict[str, Array]:
         """By output, how far each entry may be from what is wanted (states first).
 
         `FACTOR` times the sum of the running error bound, what the tape itself is off (its numbers
         were made in double precision) unless that is more than such an origin explains, and what
         rounding the reference takes."""
-        own = bounded(program, self.inputs, self.scalar, self.trig)
+        own = self.bounds(program)
         slack = self._slack(program)
-        loose = bounded(program, self._doubles, "double", slack=slack)
+        loose = bounded(program, self._doubles, "double", slack=slack, sharp=False)
         found = {}
         for name, reference in wanted.items():
             x = own[name]

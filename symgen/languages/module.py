@@ -15,17 +15,24 @@ from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.coupling import Coordinate, coupling_of, positions, upright, velocities
 from symgen.mechanics.parameters import WHOLE
 from symgen.options import Choices
-from symgen.proof.plausible import speeds, torques_and_accelerations, varied
+from symgen.proof.choice import telling
+from symgen.proof.plausible import torques_and_accelerations, varied
 from symgen.proof.reference import References, references
 from symgen.proof.rounding import Rounding, roundings
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup, Robot, dimensions
 
 TEST_STATES = 5
+CANDIDATES = 96
+"""States of which those become test states that tell most."""
+
 SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81}
 """Test inputs are drawn evenly from plus or minus this (2 where nothing is said)."""
 
 Numbers = tuple[float, ...]
+Drawn = tuple[Mapping[str, Numbers], Mapping[str, Numbers]]
+"""Inputs by name, and inertial parameters by link, of a state."""
+
 
 Group = TypeVar("Group")
 
@@ -132,7 +139,7 @@ class Module:
 
     @cached_property
     def test_states(self) -> tuple[TestState, ...]:
-        """Random states with the values of the outputs there."""
+        """Plausible states with the values of the outputs there."""
         values = self.references.values
         return tuple(
             TestState(inputs, tens, {name: rows[k] for name, rows in values.items()})
@@ -145,12 +152,16 @@ class Module:
         return references(self.robot, self.functions, self.regroup, self._test_inputs)
 
     @cached_property
-    def _drawn(self) -> list[tuple[dict[str, Numbers], dict[str, Numbers]]]:
-        """Inputs, and inertial parameters by link, of each state of the self-test."""
+    def _drawn(self) -> list[Drawn]:
+        """The states of the self-test."""
         rng = random.Random(self.source.sha256)
-        return [self._draw(rng) for _ in range(TEST_STATES)]
+        drawn = [self.draw(rng) for _ in range(CANDIDATES)]
+        programs = [function.program for function in self.functions]
+        chosen = telling(programs, self.accuracy_at(drawn), TEST_STATES)
+        return [drawn[k] for k in sorted(chosen)]
 
-    def _draw(self, rng: random.Random) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
+    def draw(self, rng: random.Random) -> Drawn:
+        """A plausible state."""
         inputs = {
             k: values if k == "tau" else tuple(round(x, 4) for x in values)
             for k, values in self.random_inputs(rng).items()
@@ -159,10 +170,7 @@ class Module:
 
     @property
     def _test_inputs(self) -> dict[str, list[Numbers]]:
-        """A row for each state of the self-test, ``pi`` included."""
-        found = {name: [inputs[name] for inputs, _ in self._drawn] for name in self._drawn[0][0]}
-        pi = [tuple(x for ten in tens.values() for x in ten) for _, tens in self._drawn]
-        return found | {"pi": pi}
+        return _rows_of(self._drawn)
 
     @property
     def arithmetic(self) -> tuple[str, str]:
@@ -172,7 +180,11 @@ class Module:
     @cached_property
     def accuracy(self) -> Accuracy:
         """The errors of its functions at the test states."""
-        return Accuracy(self.robot, self.regroup, *self.arithmetic, self._test_inputs)
+        return self.accuracy_at(self._drawn)
+
+    def accuracy_at(self, drawn: Sequence[Drawn]) -> Accuracy:
+        """The errors of its functions at any states."""
+        return Accuracy(self.robot, self.regroup, *self.arithmetic, _rows_of(drawn))
 
     @cached_property
     def roundings(self) -> dict[str, tuple[Rounding, ...]]:
@@ -180,9 +192,10 @@ class Module:
         programs = {f.name: f.program for f in self.functions}
         if self.regroup is not None:
             programs["regroup"] = self.regroup.program
-        inputs = self.accuracy.inputs
+        at, (scalar, _) = self.accuracy, self.arithmetic
         return {
-            name: roundings(program, inputs, *self.arithmetic) for name, program in programs.items()
+            name: roundings(program, at.inputs, at.bounds(program), scalar)
+            for name, program in programs.items()
         }
 
     def allowed(self, function: Function) -> dict[str, Steps]:
@@ -209,10 +222,15 @@ class Module:
             k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n)) for k, n in sizes.items()
         }
         drawn["q"] = upright(coupling_of(self.robot.model), drawn["q"], rng)
-        drawn["qd"] = speeds(self.robot.model, drawn["qd"], SPREAD["qd"])
         if "tau" in read:
             drawn["tau"], drawn["qdd"] = torques_and_accelerations(self.robot, drawn)
         return drawn
+
+
+def _rows_of(drawn: Sequence[Drawn]) -> dict[str, list[Numbers]]:
+    """By input, a row for each state, ``pi`` included."""
+    found = {name: [inputs[name] for inputs, _ in drawn] for name in drawn[0][0]}
+    return found | {"pi": [tuple(x for ten in tens.values() for x in ten) for _, tens in drawn]}
 
 
 def _rows(coordinates: Sequence[Coordinate]) -> list[tuple[int, str, str, str, str]]:

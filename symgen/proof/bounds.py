@@ -14,7 +14,7 @@ The bounds hold for every order that C may compute the same operations in, for f
 drop a rounding), for wider intermediate results (FLT_EVAL_METHOD 1 and 2) and for numbers that are
 flushed to zero; not where sums are reordered or divisions become products (``-ffast-math``)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -40,7 +40,7 @@ SINES: Final = {"libm": 1.0, "inline": 2.0}
 """Units in the last place that sines and cosines are off: of the C library (glibc's manual says so,
 and fdlibm, newlib and musl keep it), and what ``--trig inline`` promises."""
 
-WORK: Final = 2e7
+WORK: Final = 5e6
 """Operations times output entries up to which all derivatives are taken."""
 
 
@@ -48,6 +48,13 @@ def represented(values: Array, scalar: str) -> Array:
     """What is lost when numbers are rounded to a scalar type."""
     with np.errstate(over="ignore"):
         return np.abs(values.astype(TYPES[scalar]).astype(np.float64) - values)
+
+
+MARGIN: Final = 1.0 + 2.0**-7
+"""A result that is this near to the next power of two may round as that does."""
+
+ENTRIES: Final = 64
+"""Entries whose derivatives are taken together, so that memory does not grow with the outputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +71,23 @@ def bounded(
     scalar: str,
     trig: str = "inline",
     slack: float = 0.0,
+    sharp: bool = True,
 ) -> dict[str, Bounded]:
     """Every output by name with the bounds of its errors in C's ``double`` or ``float``, structural
     zeros included; sines are those of the C library (``libm``) or ``inline`` ones.
 
     Errors are relative to the exact result of the tape from the exact `inputs`; numbers of the tape
-    are off by what their literals lose, and by `slack` besides."""
+    are off by what their literals lose, and by `slack` besides. Bounds that are not `sharp` are
+    those of running error analysis."""
     with np.errstate(all="ignore"):
-        run = _Run(program, inputs, scalar, trig, slack)
-        return {out.name: run.output(out.refs) for out in program.outputs}
+        run = ErrorRun(program, inputs, scalar, trig, slack)
+        return {out.name: run.output(out.refs, sharp) for out in program.outputs}
 
 
 @dataclass(eq=False)
-class _Run:
-    """A program at some states, with the error that each node adds (`own`) and the bound of what
-    has gathered there (`gathered`)."""
+class ErrorRun:
+    """A program run at some states, with the error that each node adds (`own`) and the bound of
+    what has gathered there (`gathered`)."""
 
     program: Program
     inputs: Mapping[str, Bounded]
@@ -95,12 +104,12 @@ class _Run:
         for index in live(self.program):
             node = self.program.nodes[index]
             self.values[index] = value_of(node, states, self.values, "double")
-            pairs = zip(self._slopes(index), operands(node), strict=True)
+            pairs = zip(self.slopes(index), operands(node), strict=True)
             arriving = sum((abs(s) * self.gathered[k] for s, k in pairs), start=0.0)
-            self.own[index] = self._own(index, arriving)
+            self.own[index] = self._own(index)
             self.gathered[index] = arriving + self.own[index]
 
-    def _own(self, index: Index, arriving: Any) -> Any:
+    def _own(self, index: Index) -> Any:
         """What a node adds to the errors that arrive at it."""
         node, value = self.program.nodes[index], self.values[index]
         if node.op == "input":
@@ -112,10 +121,11 @@ class _Run:
             return np.where((np.abs(self.values[node.a]) <= before) & (before > 0), 2.0, 0.0)
         lost = SMALLEST[self.scalar] if node.op in ("mul", "div") else 0.0
         ulp = SINES[self.trig] if node.op in ("sin", "cos") else OPS[node.op].ulp
-        binade = np.ldexp(1.0, np.frexp(np.abs(value) + arriving)[1] - 1)
+        binade = np.ldexp(1.0, np.frexp(MARGIN * np.abs(value))[1] - 1)
         return 2.0 * ulp * ROUNDOFF[self.scalar] * binade + lost
 
-    def _slopes(self, index: Index) -> tuple[Any, ...]:
+    def slopes(self, index: Index) -> tuple[Any, ...]:
+        """The derivatives of a node in its operands."""
         node = self.program.nodes[index]
         if node.op in LEAVES:
             return ()
@@ -124,14 +134,14 @@ class _Run:
         )
         return tuple(0.0 if slope is ZERO else slope for slope in slopes)
 
-    def output(self, refs: tuple[Ref | None, ...]) -> Bounded:
+    def output(self, refs: tuple[Ref | None, ...], sharp: bool = True) -> Bounded:
         """Entries by states; a bound that is not a number becomes infinite, so that no comparison
         holds by accident."""
         values = np.zeros((len(refs), self.width))
         for row, ref in zip(values, refs, strict=True):
             if ref is not None:
                 row[:] = -self.values[ref.node] if ref.negative else self.values[ref.node]
-        few = len(refs) * len(self.values) <= WORK
+        few = sharp and len(refs) * len(self.values) <= WORK
         found = self._by_derivatives(refs) if few else self._gathered(refs)
         return Bounded(values, np.where(np.isnan(found), np.inf, found))
 
@@ -142,19 +152,29 @@ class _Run:
         return found
 
     def _by_derivatives(self, refs: tuple[Ref | None, ...]) -> Array:
-        """In reverse, from all entries at once."""
+        """In reverse, from some entries at a time."""
         found = np.zeros((len(refs), self.width))
-        reached: dict[Index, Array] = {}
-        for place, ref in enumerate(refs):
-            if ref is not None:
-                reached.setdefault(ref.node, np.zeros_like(found))[place] = 1.0
-        for index in reversed(live(self.program)):
-            slope = reached.pop(index, None)
-            if slope is None:
-                continue
-            found += np.abs(slope) * self.own[index]
-            for part, k in zip(
-                self._slopes(index), operands(self.program.nodes[index]), strict=True
-            ):
-                reached[k] = reached[k] + slope * part if k in reached else slope * part
+        for rows, index, slopes in self.reverse(refs):
+            found[rows] += np.abs(slopes) * self.own[index]
         return found
+
+    def reverse(self, refs: tuple[Ref | None, ...]) -> Iterator[tuple[slice, Index, Array]]:
+        """For blocks of entries: their rows, a node, and their derivatives in it (by states)."""
+        for first in range(0, len(refs), ENTRIES):
+            block = refs[first : first + ENTRIES]
+            rows = slice(first, first + len(block))
+            reached: dict[Index, Array] = {}
+            for place, ref in enumerate(block):
+                if ref is not None:
+                    start = np.zeros((len(block), self.width))
+                    reached.setdefault(ref.node, start)[place] = 1.0
+            for index in reversed(live(self.program)):
+                if index in reached:
+                    slopes = reached.pop(index)
+                    yield rows, index, slopes
+                    for k, part in zip(self.operands(index), self.slopes(index), strict=True):
+                        reached[k] = reached[k] + slopes * part if k in reached else slopes * part
+
+    def operands(self, index: Index) -> tuple[Index, ...]:
+        """The nodes that a node reads."""
+        return operands(self.program.nodes[index])

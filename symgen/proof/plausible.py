@@ -18,14 +18,6 @@ DIGITS = 4
 Numbers = tuple[float, ...]
 
 
-def speeds(model: Model, drawn: Sequence[float], largest: float) -> Numbers:
-    """Velocities drawn from plus or minus `largest`, made smaller where the file has lower limits;
-    limits of 0 say nothing."""
-    limits = {body.joint.name: body.joint.limits.velocity for body in model.bodies}
-    parts = [min(1.0, abs(limits[row.name] or largest) / largest) for row in velocities(model)]
-    return tuple(v * part for v, part in zip(drawn, parts, strict=True))
-
-
 def torques_and_accelerations(
     robot: Robot, drawn: Mapping[str, Sequence[float]]
 ) -> tuple[Numbers, Numbers]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from symgen.compiler.batch import evaluate_batch
 from symgen.compiler.program import Program
 from symgen.numbers.trig import TYPES
-from symgen.proof.bounds import Bounded, bounded
+from symgen.proof.bounds import Bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,10 @@ def _up(x: float) -> str:
 
 
 def roundings(
-    program: Program, inputs: Mapping[str, Bounded], scalar: str, trig: str
+    program: Program, inputs: Mapping[str, Bounded], exact: Mapping[str, Bounded], scalar: str
 ) -> tuple[Rounding, ...]:
-    """Errors of a program: the bound is of what it computes from exact `inputs`, what is seen is
-    the difference from double precision."""
-    exact = bounded(program, inputs, scalar, trig)
+    """Errors of a program: the bound is that of `exact`, what is seen is the difference from it
+    where the program runs in the scalar type."""
     with np.errstate(all="ignore"):
         rounded = {name: x.values.astype(TYPES[scalar]) for name, x in inputs.items()}
         run = evaluate_batch(program, rounded, scalar)

@@ -202,6 +202,54 @@ FAMILIES: dict[str, Callable[[int], Model]] = {
     "prismatic": lambda seed: tree(seed, anywhere, unit, sliding, chain, SMALL),
     "square prismatic": lambda seed: tree(seed, square, straight, sliding, branch, SMALL),
 }
+
+
+def written(rng: Random) -> Pose:
+    """Offsets of two decimals and angles of as many digits as people write."""
+    angles = (0.0, 0.0, 1.5708, -1.57, 3.1416, 3.14159, -1.570796, round(rng.uniform(-3, 3), 2))
+    turn = np.eye(3)
+    for k in (2, 1, 0):
+        turn = turn @ rotation(np.eye(3)[k], rng.choice(angles))
+    return pose(turn, [round(rng.uniform(-0.5, 0.5), 2) for _ in range(3)])
+
+
+def upside(rng: Random) -> Pose:
+    """The vertical stays vertical, but for the digits that 3.1416 lacks."""
+    turn = rotation(np.eye(3)[2], round(rng.uniform(-3, 3), 2))
+    flip = rotation(np.eye(3)[0], rng.choice((0.0, 3.1416, -3.14159, 3.14)))
+    return pose(turn @ flip, [round(rng.uniform(-0.5, 0.5), 2) for _ in range(3)])
+
+
+def mounted(rng: Random) -> Pose:
+    """The first joint's axis is all but horizontal, what follows parallel."""
+    flip = rotation(np.eye(3)[0], rng.choice((1.5708, -1.57, 1.570796)))
+    return pose(flip, [round(rng.uniform(-0.5, 0.5), 2) for _ in range(3)])
+
+
+def at_root(rng: Random, k: int) -> int:
+    return 0
+
+
+def balanced(robot: Model) -> Model:
+    """Links that are symmetric about their joints' axes, as wheels are."""
+    bodies = []
+    for body in robot.bodies:
+        m = body.links[0].parameters[0]
+        ten = (m, 0.0, 0.0, 0.0, 0.003 * m, 0.0, 0.0, 0.003 * m, 0.0, 0.005 * m)
+        bodies.append(replace(body, links=(Link(body.links[0].name, Pose(), ten),)))
+    return replace(robot, bodies=tuple(bodies), gravity=(0.0, 0.0, -9.81))
+
+
+FEW_JOINTS = range(1, 6)
+AS_WRITTEN: dict[str, Callable[[int], Model]] = {
+    "written": lambda seed: tree(seed, written, straight, mostly_turning, chain, FEW_JOINTS),
+    "written tree": lambda seed: tree(seed, written, straight, mostly_turning, branch, FEW_JOINTS),
+    "upside down": lambda seed: tree(seed, upside, up_or_down, mostly_turning, chain, FEW_JOINTS),
+    "mounted": lambda seed: tree(seed, mounted, up, turning, at_root, FEW_JOINTS),
+    "wheels": lambda seed: balanced(tree(seed, mounted, up, turning, at_root, FEW_JOINTS)),
+}
+"""Robots whose right angles are off by rounding, where much is zero up to that."""
+
 SEEDS = int(os.environ.get("SYMGEN_SEEDS", "1"))
 """Robots of each family; `make sweep` asks for more."""
 
