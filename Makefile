@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test quick sweep lint format types fuzz oracle bench bench-batch bench-one-call generate \
+.PHONY: help demo test quick sweep lint format types fuzz oracle mutants bench bench-batch bench-one-call generate \
         clean firmware firmware-docs gauntlet example-firmware adaptive-mpc arm host
 
 help: ## this list
@@ -66,6 +66,9 @@ fuzz: $(VENV)/ready-dev ## 20,000 odd inputs in half an hour (FUZZ="--minutes 12
 
 oracle: $(VENV)/ready-dev ## every robot of example-robot-data and icub-models against Pinocchio (minutes)
 	$(BIN)/python -m benchmarks.oracle
+
+mutants: $(VENV)/ready-dev ## what self-tests see: every literal of ten modules changed, 3,008 right modules (half an hour)
+	$(BIN)/python -m benchmarks.mutants
 
 arm: # compiler and emulator for Cortex-M
 	@firmware/install.sh arm-none-eabi-gcc=gcc-arm-none-eabi,libnewlib-arm-none-eabi qemu-system-arm=qemu-system-arm

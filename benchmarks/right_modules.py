@@ -3,11 +3,9 @@ them compiled (part of ``python -m benchmarks.mutants``)."""
 
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-
-from random_trees import AS_WRITTEN, FAMILIES
 
 from benchmarks.faults import Trial
 from symgen.jobs.files import files
@@ -16,6 +14,7 @@ from symgen.languages.module import Module
 from symgen.mechanics.model import Model
 from symgen.native.compiler import STRICT, run_compiler, workspace
 from symgen.reading.assemble import Loaded
+from tests.support.random_trees import AS_WRITTEN, FAMILIES
 
 SCALARS: Final = ("double", "float")
 KINDS: Final = {**FAMILIES, **AS_WRITTEN}
@@ -45,14 +44,10 @@ FLAGS: Final = (
 
 
 def modules(model: Model) -> Iterator[Module]:
-    """The module of a robot in default options, in each scalar; the reference values are made
-    once."""
+    """The module of a robot in default options, in each scalar."""
     loaded = Loaded(model, (), model.name, f"{model.name}.urdf")
-    first = Job(loaded.file).module(loaded)
     for scalar in SCALARS:
-        made = replace(first, scalar=scalar)
-        made.__dict__["test_states"] = first.test_states
-        yield made
+        yield Job.of(loaded.file, scalar=scalar).module(loaded)
 
 
 def verdicts(seeds: range, compile_every: int = 0) -> Iterator[Verdict]:
@@ -65,7 +60,7 @@ def verdicts(seeds: range, compile_every: int = 0) -> Iterator[Verdict]:
                 share = compile_every and count % compile_every == 0
                 yield Verdict(
                     f"{kind} {seed}",
-                    module.scalar,
+                    module.arithmetic[0],
                     sum(Trial(module, function).wrong() for function in module.functions),
                     compiled(module) if share else None,
                 )

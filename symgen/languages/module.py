@@ -23,7 +23,7 @@ from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup, Robot, dimensions
 
 TEST_STATES = 5
-CANDIDATES = 96
+CANDIDATES = 64
 """States of which those become test states that tell most."""
 
 SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81}

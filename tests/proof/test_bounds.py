@@ -1,0 +1,260 @@
+"""What results may be off: the bounds hold, are sharp, let right code pass and show wrong code."""
+
+import random
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_trees import AS_WRITTEN, FAMILIES
+from tools import robot_file
+
+from benchmarks.faults import Trial, changed, sites
+from benchmarks.mutants import disagreements, share
+from benchmarks.right_modules import compiled, modules
+from symgen.compiler.evaluate import evaluate
+from symgen.compiler.program import Program
+from symgen.jobs.files import files
+from symgen.jobs.job import Job
+from symgen.languages.accuracy import FACTOR, LAST, NONE, STEP, steps
+from symgen.languages.c.calls import build
+from symgen.mechanics.coupling import velocities
+from symgen.native.compiler import workspace
+from symgen.numbers.exact import in_decimals
+from symgen.numbers.operations import OPS
+from symgen.numbers.scalar import ZERO
+from symgen.proof.bounds import Bounded, bounded
+from symgen.proof.choice import CHANGES, telling, visible
+
+CORE = ("inverse_dynamics", "gravity", "bias", "mass_matrix", "forward_dynamics")
+KINDS = {**FAMILIES, **AS_WRITTEN}
+
+
+@cache
+def module(robot, scalar="double", quantities=CORE, **options):
+    job = Job.of(robot_file(robot), scalar=scalar, quantities=quantities, **options)
+    return job.module(job.load())
+
+
+def at(*rows):
+    """Exact numbers, a row an entry."""
+    values = np.array(rows, float)
+    return Bounded(values, np.zeros_like(values))
+
+
+# -- the bound of a program ------------------------------------------------------------------------
+
+
+def test_each_operation_adds_half_a_unit_in_the_last_place():
+    p = Program()
+    x, y = p.input("x", (2,))
+    p.output("z", (4,), (x + y, x * y, x / y, -(x - y)))
+    (z,) = bounded(p, {"x": at([3.0], [7.0])}, "float").values()
+    assert z.values.ravel().tolist() == [10.0, 21.0, 3 / 7, 4.0]
+    units = np.array([8.0, 16.0, 0.25, 4.0]) * 2.0**-24
+    assert np.allclose(z.bounds.ravel(), units, rtol=1e-6, atol=2e-38)
+
+
+def test_errors_that_cancel_on_their_way_are_not_added():
+    """(x y) - (x y) computed once is exact; running error analysis adds both."""
+    p = Program()
+    x, y = p.input("x", (2,))
+    t = x * y
+    p.output("z", (1,), ((t + x) - (t + y),))
+    given = {"x": at([1.1], [1.3])}
+    sharp = bounded(p, given, "float")["z"].bounds[0, 0]
+    running = bounded(p, given, "float", sharp=False)["z"].bounds[0, 0]
+    assert sharp < running - 1.9 * 2.0**-24  # the product's error, twice
+
+
+def test_constants_and_inputs_lose_what_their_type_cannot_hold():
+    p = Program()
+    (x,) = p.input("x", (1,))
+    p.output("z", (2,), (0.1, x))
+    lost = abs(float(np.float32(0.1)) - 0.1)
+    given = Bounded(np.array([[0.1]]), np.array([[1e-3]]))
+    assert bounded(p, {"x": given}, "float")["z"].bounds.ravel() == pytest.approx([lost, 1e-3])
+    assert bounded(p, {"x": given}, "double")["z"].bounds.ravel().tolist() == [0.0, 1e-3]
+
+
+@pytest.mark.parametrize("name", [name for name, op in OPS.items() if op.arity == 1])
+def test_functions_add_what_their_row_says(name):
+    p = Program()
+    (x,) = p.input("x", (1,))
+    p.output("z", (1,), (OPS[name](x),))
+    value, off = 0.7, 1e-5
+    given = Bounded(np.array([[value]]), np.array([[off]]))
+    (bound,) = bounded(p, {"x": given}, "float")["z"].bounds[0]
+    moved = [float(OPS[name](value + d)) for d in (-off, 0.0, off)]
+    travel = max(abs(moved[0] - moved[1]), abs(moved[2] - moved[1]))
+    own = OPS[name].ulp * np.spacing(np.float32(moved[1]))
+    assert bound == pytest.approx(travel + float(own), rel=1e-4, abs=1e-30)
+
+
+def test_a_sign_near_zero_may_be_the_other():
+    p = Program()
+    (x,) = p.input("x", (1,))
+    p.output("z", (1,), (OPS["sign"](x),))
+    given = Bounded(np.array([[1e-9, 1.0]]), np.array([[1e-8, 1e-8]]))
+    assert bounded(p, {"x": given}, "float")["z"].bounds.tolist() == [[2.0, 0.0]]
+
+
+FLAGS = [("-ffp-contract=off",), ("-O3", "-march=native", "-ffp-contract=fast")]
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=["as written", "fused"])
+@pytest.mark.parametrize(("robot", "scalar"), [("panda", "float"), ("ur5", "double")])
+def test_compiled_code_is_within_the_bound(robot, scalar, flags):
+    """Of the exact result of the tape, in 40 digits, at states of its own."""
+    made = module(robot, scalar)
+    rng = random.Random(7)
+    drawn = [made.draw(rng) for _ in range(8)]
+    accuracy = made.accuracy_at(drawn)
+    with workspace() as folder:
+        for name, text in files(made, ("c",)).items():
+            (folder / name).write_text(text)
+        library = build(made, folder, flags)
+    for function in made.functions:
+        for name, x in accuracy.bounds(function.program).items():
+            for k, (inputs, _) in enumerate(drawn):
+                given = [inputs[i] for i in function.inputs]
+                got = np.ravel(getattr(library, function.name)(*given)).astype(float)
+                error = _errors(function, name, inputs, got)
+                assert (error <= x.bounds[:, k]).all()
+                assert x.bounds[:, k].max() < 5000 * error.max()
+
+
+def _errors(function, name, inputs, got):
+    """What numbers are off, without rounding the exact ones."""
+    with in_decimals():
+        given = {i: [Decimal(v) for v in inputs[i]] for i in function.inputs}
+        exact = evaluate(function.program, given, Decimal)[name]
+        pairs = zip(got.tolist(), exact, strict=True)
+        return np.array([float(abs(Decimal(a) - (0 if b is ZERO else b))) for a, b in pairs])
+
+
+# -- what a self-test lets pass --------------------------------------------------------------------
+
+
+def test_steps_are_not_below_what_they_stand_for():
+    allowed = np.array([[3.21e-7, 1e-9, 0.0, 2.5e-7], [1e-30, 3.2e-7, np.inf, 1e-8]])
+    made = steps(allowed)
+    back = np.array([[0.0 if c == NONE else made.top * STEP**c for c in row] for row in made.codes])
+    finite = np.isfinite(allowed)
+    assert (back[finite] >= allowed[finite]).all()
+    near = finite & (allowed > 1e-12)
+    assert (back[near] <= allowed[near] / STEP * 1.01).all()
+    assert made.codes[0][2] == NONE and made.codes[1][0] == LAST and made.codes[1][2] == 0
+
+
+def test_a_wrong_reference_is_not_excused():
+    """What the tape is off counts as far as its constants explain it, no further."""
+    made = module("ur5")
+    function = made.functions[0]
+    wanted = {"tau": np.array([s.expected["tau"] for s in made.test_states])}
+    right = made.accuracy.allowed(function.program, wanted)["tau"]
+    moved = made.accuracy.allowed(function.program, {"tau": wanted["tau"] + 1e-6})["tau"]
+    assert right.max() < 1e-12 and moved.max() < 1e-12
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_right_modules_do_not_fail(kind):
+    for made in modules(KINDS[kind](1)):
+        assert [Trial(made, function).wrong() for function in made.functions] == [0] * 4
+
+
+@pytest.mark.parametrize("kind", ["wheels", "upside down", "mounted"])
+def test_right_modules_do_not_fail_compiled(kind):
+    """Whose right values are zero up to rounding."""
+    for made in modules(AS_WRITTEN[kind](2)):
+        assert compiled(made) == (True, True)
+
+
+@pytest.mark.parametrize("robot", ["ur5", "puma560"])
+def test_wrong_constants_fail(robot):
+    made = module(robot)
+    assert all(all(Trial(made, f).caught(CHANGES["double"])) for f in made.functions)
+
+
+def test_wrong_constants_fail_in_single_precision():
+    made = module("ur5", "float")
+    found = sum(
+        (share(made, f, 50) for f in made.functions[1:]), start=share(made, made.functions[0], 50)
+    )
+    assert found.literals == 302 and found.seen >= 296 and found.part >= 0.99
+
+
+def test_an_output_of_zero_fails():
+    """tau[5] = 0 passed when tolerances were of the largest entry."""
+    made = module("ur5", "float")
+    function = next(f for f in made.functions if f.name == "inverse_dynamics")
+    (out,) = function.program.outputs
+    for entry in range(6):
+        gone = Program()
+        gone.__dict__ |= function.program.__dict__
+        gone.findings = {}
+        refs = tuple(None if k == entry else ref for k, ref in enumerate(out.refs))
+        gone.outputs = [out._replace(refs=refs)]
+        trial = Trial(made, function)
+        outputs, _ = trial._run(gone, trial._inputs, [])
+        assert sum(bad.sum() for bad in trial._bad(outputs)) == 5
+
+
+@pytest.mark.parametrize("scalar", ["double", "float"])
+def test_compiled_self_tests_say_the_same(scalar):
+    tried = list(disagreements(module("pendulum", scalar, trig="inline"), 1))
+    assert len(tried) >= 5 and all(same for *_, same in tried)
+
+
+def test_a_changed_tape_has_the_bits_of_its_lanes():
+    made = module("puma560", "float", trig="inline")
+    function = made.functions[0]
+    trial = Trial(made, function)
+    for site in sites(function.program)[::9]:
+        lanes, _ = trial._run(function.program, trial._inputs, [(site, 1.01 * site.number)])
+        other = changed(function.program, site, 1.01 * site.number)
+        alone, _ = Trial(made, replace(function, program=other))._run(other, trial._inputs, [])
+        assert (lanes["tau"] == alone["tau"]).all() and len(other.nodes) > len(
+            function.program.nodes
+        )
+
+
+# -- the states --------------------------------------------------------------------------------------
+
+
+def test_torques_and_accelerations_belong_together():
+    made = module("ur5")
+    limits = {b.joint.name: b.joint.limits.effort for b in made.robot.model.bodies}
+    efforts = [limits[row.name] for row in velocities(made.robot.model)]
+    for state in made.test_states:
+        x = state.inputs
+        assert all(abs(t) <= effort for t, effort in zip(x["tau"], efforts, strict=True))
+        assert np.allclose(state.expected["tau"], x["tau"], rtol=1e-3, atol=1e-2)
+        assert np.allclose(state.expected["qdd"], x["qdd"], rtol=1e-2, atol=1e-1)
+
+
+def test_weak_motors_let_the_arm_fall(tmp_path):
+    text = Path(robot_file("ur5")).read_text().replace('effort="150', 'effort="1.50')
+    (tmp_path / "weak.urdf").write_text(text)
+    job = Job.of(str(tmp_path / "weak.urdf"), quantities=("inverse_dynamics", "forward_dynamics"))
+    made = job.module(job.load())
+    for state in made.test_states:
+        assert all(abs(t) <= 1.5 for t in state.inputs["tau"][:3])
+        assert np.allclose(state.expected["tau"], state.inputs["tau"], rtol=1e-2, atol=1e-2)
+
+
+def test_states_are_chosen_that_tell_most():
+    made = module("panda", "float")
+    programs = [f.program for f in made.functions]
+    rng = random.Random(3)
+    drawn = [made.draw(rng) for _ in range(20)]
+    chosen = telling(programs, made.accuracy_at(drawn), 5)
+    assert len(set(chosen)) == 5
+
+    def shown(kept):
+        at = made.accuracy_at([drawn[k] for k in kept])
+        return sum((x.max() > FACTOR) for p in programs for x in visible(p, at).values())
+
+    assert shown(chosen) >= max(shown(range(k, k + 5)) for k in (0, 5, 10, 15))
