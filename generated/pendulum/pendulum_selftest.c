@@ -93,7 +93,7 @@ static const unsigned char steps_gravity_tau_g[STATES][2] = {
     {3, 17},
     {3, 23},
     {6, 15},
-    {0, 15},
+    {0, 14},
     {0, 14}
 };
 
