@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.mechanics.model import PARAMETER_NAMES, Model
+from symgen.mechanics.parameter_names import grouping, link_of
 
 Numbers = NDArray[np.float64]
 
@@ -41,8 +42,13 @@ class BaseMapping:
 
     @property
     def groupings(self) -> tuple[str, ...]:
-        """Each base parameter as a sum of standard ones, in words."""
-        return tuple(_sum(row, self.standard) for row in self.factors)
+        """Each base parameter as a sum of standard ones, in full digits."""
+        return tuple(grouping(row, self.standard) for row in self.factors.tolist())
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """By base parameter, the link of its body."""
+        return tuple(link_of(self.model, name) for name in self.names)
 
     def by_body(self, standard: Numbers) -> dict[str, dict[str, float]]:
         """Standard parameters (s) by body and name, without the rotors."""
@@ -51,16 +57,6 @@ class BaseMapping:
             name: dict(zip(PARAMETER_NAMES, ten, strict=True))
             for name, ten in zip(self.bodies, tens, strict=True)
         }
-
-
-def _sum(row: Numbers, names: Sequence[str]) -> str:
-    terms = (f"{_factor(x)}{name}" for x, name in zip(row.tolist(), names, strict=True) if x)
-    return " ".join(terms).removeprefix("+ ")
-
-
-def _factor(x: float) -> str:
-    sign = "-" if x < 0 else "+"
-    return f"{sign} " if abs(x) == 1 else f"{sign} {abs(x):.6g} "
 
 
 @dataclass(frozen=True)

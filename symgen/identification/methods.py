@@ -1,6 +1,7 @@
 """From a robot and the settings to what identification needs of a log and the equations it makes of
 it."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +22,7 @@ from symgen.mechanics.coupling import Coupling, coupling_of, positions, velociti
 from symgen.mechanics.independence import independent_columns
 from symgen.mechanics.listing import listed
 from symgen.mechanics.model import Model
+from symgen.mechanics.parameter_names import regrouped_name
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.reading.assemble import Loaded
 from symgen.reading.options import RobotOptions
@@ -188,7 +190,7 @@ def _wrench(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     made = _kernel(job, loaded, f"wrench_regressor:{link}")
     found = independent_columns(_random_wrenches(made, coupling_of(model)))
     base = base_parameters(model)
-    names = tuple(base.names[c] for c in found.chosen)
+    names = tuple(regrouped_name(base.names[c]) for c in found.chosen)
     factors = found.factors + np.eye(made.shape[1])[list(found.chosen)]
     mapping = BaseMapping(
         model, names, base.names, _bodies(model), factors, standard_parameters(model)
@@ -236,5 +238,6 @@ def unidentified(mapping: BaseMapping, names: Sequence[str]) -> str:
 
 
 def short(text: str, most: int = 46) -> str:
-    """The first terms of a sum of parameters."""
+    """The first terms of a sum of parameters, with six digits of its factors."""
+    text = re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda number: f"{float(number[0]):.6g}", text)
     return text if len(text) <= most else text[: most - 4].rpartition(" ")[0] + " ..."

@@ -20,11 +20,11 @@ SPAN: Final = 20.0
 """Seconds that a picture of motion shows, the end of the log."""
 MEASURED, PREDICTED, HELD_OUT = "#9aa7b5", "#c1440e", "#f3ead8"
 TITLES: Final = {
-    "m": "masses (kg)",
-    "h": "first moments (kg m)",
+    "MR": "masses (kg)",
+    "M": "first moments (kg m)",
     "S": "second moments (kg m²)",
-    "I": "inertias (kg m²)",
     "J": "inertias of rotors (kg m²)",
+    **dict.fromkeys("XYZ", "inertias (kg m²)"),
     "viscous": "viscous friction (N m s/rad or N s/m)",
     "coulomb": "Coulomb friction (N m or N)",
     "offset": "offsets (N m or N)",

@@ -71,15 +71,17 @@ def _parameters(estimate: Estimate) -> Any:
     prior = estimate.prior_values
     rows = table(
         f"{len(estimate.names)} parameters",
-        ["parameter", "consists of"],
+        ["parameter", "link", "consists of"],
         ["estimate", "std error", "relative", "prior", "off by"],
     )
-    groups = [*estimate.mapping.groupings, *[""] * len(estimate.friction)]
-    for name, group, x, error, before in zip(
-        estimate.names, groups, estimate.values, estimate.standard_errors, prior, strict=True
+    none = [""] * len(estimate.friction)
+    groups, links = [*estimate.mapping.groupings, *none], [*estimate.mapping.links, *none]
+    for name, link, group, x, error, before in zip(
+        estimate.names, links, groups, estimate.values, estimate.standard_errors, prior, strict=True
     ):
         rows.add_row(
             escape(name),
+            escape(link),
             escape(short(group)),
             f"{x:.6g}",
             f"{error:.2g}",
@@ -156,9 +158,11 @@ def _channel(c: Channel) -> dict[str, Any]:
 
 
 def _named(estimate: Estimate) -> dict[str, Any]:
-    groups = [*estimate.mapping.groupings, *[None] * len(estimate.friction)]
+    none = [None] * len(estimate.friction)
+    groups, links = [*estimate.mapping.groupings, *none], [*estimate.mapping.links, *none]
     rows = zip(
         estimate.names,
+        links,
         groups,
         estimate.values.tolist(),
         estimate.standard_errors.tolist(),
@@ -166,8 +170,14 @@ def _named(estimate: Estimate) -> dict[str, Any]:
         strict=True,
     )
     return {
-        name: {"grouping": group, "estimate": x, "standard_error": error, "prior": before}
-        for name, group, x, error, before in rows
+        name: {
+            "link": link,
+            "grouping": group,
+            "estimate": x,
+            "standard_error": error,
+            "prior": before,
+        }
+        for name, link, group, x, error, before in rows
     }
 
 

@@ -164,9 +164,8 @@ def _base(found: BaseParameters) -> Data:
         "count": len(found),
         "smallest_kept": found.found.smallest_kept,
         "largest_dropped": found.found.largest_dropped,
-        "groupings": {
-            name: str(e) for name, e in zip(found.columns, found.expressions, strict=True)
-        },
+        "groupings": dict(zip(found.columns, found.groupings, strict=True)),
+        "links": dict(zip(found.columns, found.links, strict=True)),
         "parameters": found.reasons,
     }
 

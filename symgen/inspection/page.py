@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import sympy
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
@@ -15,6 +14,7 @@ from symgen.errors import OptionError
 from symgen.inspection.data import Data
 from symgen.inspection.report import counted, table
 from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.mechanics.parameter_names import latex_name, latex_sum
 from symgen.output import console
 from symgen.render import render
 
@@ -131,20 +131,28 @@ def reasons_by_body(data: Data) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 def groupings(data: Data) -> None:
     """Every base parameter in the users' parameters."""
-    rows = table("base parameters", ["name", "in the parameters of the file"])
-    for name, text in data["base_parameters"]["groupings"].items():
-        rows.add_row(name, text)
+    base = data["base_parameters"]
+    rows = table("base parameters", ["name", "link", "in the parameters of the file"])
+    for name, text in base["groupings"].items():
+        rows.add_row(name, escape(base["links"][name]), text)
     console().print(rows)
 
 
 def latex(data: Data) -> str:
-    """The groupings as a LaTeX ``align*``."""
-    rows = data["base_parameters"]["groupings"].items()
-    lines = (
-        f"  {sympy.latex(sympy.Symbol(name))} &= {sympy.latex(sympy.sympify(text))} \\\\"
-        for name, text in rows
-    )
-    return "\\begin{align*}\n" + "\n".join(lines) + "\n\\end{align*}"
+    """The groupings as a LaTeX ``align*``; what the bodies' numbers mean is in comments."""
+    base = data["base_parameters"]
+    bodies = {name.rpartition("_")[2]: link for name, link in base["links"].items()}
+    notes = [f"% body {number}: link {_ascii(link)}" for number, link in bodies.items()]
+    lines = [
+        f"  {latex_name(name)} &= {latex_sum(text)} \\\\"
+        for name, text in base["groupings"].items()
+    ]
+    return "\n".join([*notes, "\\begin{align*}", *lines, "\\end{align*}"])
+
+
+def _ascii(name: str) -> str:
+    """A name in a comment, which ends with its line."""
+    return ascii(name)[1:-1]
 
 
 def page(data: Data) -> str:

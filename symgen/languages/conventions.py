@@ -7,10 +7,19 @@ from typing import Final
 
 from symgen.languages import joints_in_words as words
 from symgen.languages.module import Module
+from symgen.mechanics.independence import independent
 from symgen.mechanics.model import PARAMETER_NAMES
+from symgen.mechanics.parameter_names import base_names, link_of
 
 WIDTH: Final = 108
 """Longest line of a convention that is made of names."""
+
+
+BASE_PARAMETERS: Final = (
+    "They are moments of mass in canonical frames with what regrouping adds: MR mass, MXR first, "
+    "SXXR second moments, ZZR inertia about the joint's axis, JR of a rotor; symgen inspect "
+    "--groupings has them in parameters of the file."
+)
 
 
 def conventions(module: Module) -> list[str]:
@@ -30,7 +39,23 @@ def conventions(module: Module) -> list[str]:
         "frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].",
     ]
     lines += [_gravity(module), *_parameters(module), *_wrenches(module), *_friction(module)]
-    return [*lines, *words.joints(model)]
+    return [*lines, *_base_parameters(module), *words.joints(model)]
+
+
+def _base_parameters(module: Module) -> list[str]:
+    """What base parameters are called, where a function has them."""
+    outputs = (out for f in module.functions for q in f.quantities for out in q.outputs)
+    shapes = {size for out in outputs for size in out.shape}
+    if not shapes & {"b", "y_b"}:
+        return []
+    names = base_names(independent(module.layout))
+    bodies = {name.rpartition("_")[2]: link_of(module.robot.model, name) for name in names}
+    links = ", ".join(f"{number} {link}" for number, link in bodies.items())
+    return [
+        *_wrapped(f"Base parameters, in the order of beta and of columns: {', '.join(names)}."),
+        *_wrapped(f"Their bodies, by the links that move with them: {links}."),
+        *_wrapped(BASE_PARAMETERS),
+    ]
 
 
 def _friction(module: Module) -> list[str]:

@@ -14,6 +14,7 @@ from symgen.algorithms.registry import Array
 from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.coupling import Coordinate, coupling_of, positions, upright, velocities
 from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.system import System
 from symgen.options import Choices
 from symgen.proof.choice import telling
 from symgen.proof.plausible import torques_and_accelerations, varied
@@ -114,6 +115,11 @@ class Module:
         any."""
         every = [r for f in self.functions for r in f.regroups.values()]
         return next((r for r in every if r.regrouping != WHOLE), every[0])
+
+    @property
+    def layout(self) -> System:
+        """The robot as its functions see it."""
+        return self._layout.layout
 
     @cached_property
     def dimensions(self) -> dict[str, int]:

@@ -12,7 +12,6 @@ import numpy as np
 
 from symgen.mechanics.canonical import ROUNDING
 from symgen.mechanics.independence import (
-    MOMENTS,
     Independent,
     Key,
     Numbers,
@@ -23,6 +22,7 @@ from symgen.mechanics.independence import (
 )
 from symgen.mechanics.inertia import NO_INERTIA
 from symgen.mechanics.model import PARAMETER_NAMES, Model
+from symgen.mechanics.parameter_names import base_names, grouping, link_of
 from symgen.mechanics.parameters import (
     WHOLE,
     Parameters,
@@ -87,8 +87,18 @@ class BaseParameters:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The base parameters: moment and body number, as in Sxx_2."""
-        return tuple(f"{MOMENTS[k]}_{i}" for i, k in self.found.keys)
+        """The base parameters, named as in `symgen.mechanics.parameter_names`, as in MXR_2."""
+        return base_names(self.found)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """By base parameter, the link of its body."""
+        return tuple(link_of(self.model, name) for name in self.columns)
+
+    @property
+    def groupings(self) -> tuple[str, ...]:
+        """Each base parameter as a sum of the users' parameters, in full digits."""
+        return tuple(grouping(row, self.names) for row in self.factors.tolist())
 
     @cached_property
     def expressions(self) -> "tuple[sympy.Expr, ...]":

@@ -273,7 +273,7 @@ def test_a_wrench_without_noise_gives_the_truth(tmp_path):
     bodies = {name.rpartition("_")[2] for name in estimate.names}
     assert bodies == {"3", "4", "5", "6"}, "a wrench depends on what the joint carries alone"
     total = sum(estimate.mapping.prior[10 * k] for k in range(2, 6))
-    assert estimate.values[estimate.names.index("m_3")] == pytest.approx(total), (
+    assert estimate.values[estimate.names.index("MR_3")] == pytest.approx(total), (
         "and weighs all of it"
     )
 

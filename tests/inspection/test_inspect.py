@@ -40,7 +40,7 @@ def data(name):
 
 # -- the data --------------------------------------------------------------------------------------
 
-BY_NAME = {"groupings", "parameters", "operations"}
+BY_NAME = {"groupings", "links", "parameters", "operations"}
 """Keys of objects from names to values."""
 
 
@@ -209,7 +209,8 @@ def test_a_panda_fits_on_one_screen():
 def test_groupings_are_printed():
     text = invoke("inspect", PENDULUM, "--groupings").stdout
     for name, expression in data("pendulum")["base_parameters"]["groupings"].items():
-        assert re.search(rf"^ {name} +{re.escape(expression)} *$", text, re.MULTILINE)
+        link = data("pendulum")["base_parameters"]["links"][name]
+        assert re.search(rf"^ {name} +{link} +{re.escape(expression)} *$", text, re.MULTILINE)
 
 
 class Reader(html.parser.HTMLParser):
@@ -348,9 +349,12 @@ def test_latex_of_the_groupings_can_be_set(tmp_path):
     """Every line through TeX's rules as far as matplotlib knows them."""
     mathtext = pytest.importorskip("matplotlib.mathtext")
     lines = invoke("inspect", robot_file("ur5"), "--latex").stdout.splitlines()
-    assert (lines[0], lines[-1]) == (r"\begin{align*}", r"\end{align*}") and len(lines) == 36 + 2
+    assert lines[:6] == [f"% body {k}: link link{k}" for k in range(1, 7)]
+    assert (lines[6], lines[-1]) == (r"\begin{align*}", r"\end{align*}") and len(
+        lines
+    ) == 6 + 36 + 2
     parser = mathtext.MathTextParser("path")
-    for line in lines[1:-1]:
+    for line in lines[7:-1]:
         left, right = re.fullmatch(r"  (\S+) &= (.+) \\\\", line).groups()
         assert parser.parse(f"${left} = {right}$")
 

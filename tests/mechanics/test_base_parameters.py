@@ -177,7 +177,7 @@ def test_the_words_name_the_bodies():
     assert found.reasons["hx_2"] == "identifiable by itself"
     assert found.reasons["hz_5"] == "regrouped into wrist_1_link"
     assert (
-        str(found.expressions[found.columns.index("hx_3")])
+        str(found.expressions[found.columns.index("MXR_3")])
         == "hz_3 + 0.39225*m_4 + 0.39225*m_5 + 0.39225*m_6"
     )
 
