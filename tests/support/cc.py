@@ -31,7 +31,7 @@ def digest_of(arguments: list[str]) -> str:
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
         else:
             digest.update(argument.encode() + b"\0")
-    headers = [file for folder in folders for file in folder.glob("*.h*")]
+    headers = [f for folder in folders for f in folder.glob("*.h*") if f.is_file()]
     for content in sorted(file.name.encode() + b"\0" + file.read_bytes() for file in headers):
         digest.update(content)
     return digest.hexdigest()[:32]
