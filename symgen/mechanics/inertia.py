@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from symgen.mechanics.spatial import NULL, Orient, Step, Turn, Vector, along
-from symgen.numbers.scalar import ZERO, Scalar, named
+from symgen.numbers.scalar import ZERO, Scalar, named, structural
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Second:
             return {(i, i): ii, (i, j): ij, (j, j): jj}
         if c is ZERO:
             return {(i, i): jj, (i, j): -ij, (j, j): ii}
-        t = c * (ii - jj) - s * (2.0 * ij)
+        t = c * structural(ii - jj) - s * (2 * ij)
         return {(i, i): jj + c * t, (i, j): ij + s * t, (j, j): ii - c * t}
 
 
@@ -117,7 +117,7 @@ class Inertia:
         i, j = (k + 1) % 3, (k + 2) % 3
         moved = self.h + along(k, d * self.m)
         sums = [ZERO] * 6
-        sums[_PACKED[k, k]] = (2.0 * d) * self.h[k] + (d * d) * self.m
+        sums[_PACKED[k, k]] = (2 * d) * self.h[k] + (d * d) * self.m
         sums[_PACKED[k, i]] = d * self.h[i]
         sums[_PACKED[k, j]] = d * self.h[j]
         return Inertia(self.m, moved, self.s + Second(*sums))

@@ -12,6 +12,7 @@ from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Body, Model, Pose
 from symgen.mechanics.spatial import NULL, Angle, Turn, Vector
 from symgen.mechanics.system import Placement, Seat, System, SystemBody
+from symgen.numbers.decimals import exactly
 from symgen.numbers.scalar import ZERO, Scalar, structural
 
 Parameters = Sequence[Scalar]
@@ -58,18 +59,20 @@ def system(
     others than the canonical ones."""
     frames, given = frames or canonical_frames(model), parameters or {}
     pull = {i: _base_gravity(model, i, frames[i - 1], gravity) for i in model.children(0)}
-    placements = [_placement(model, i, frames[i - 1], pull) for i in range(1, model.size + 1)]
+    placements = [
+        exactly(_placement(model, i, frames[i - 1], pull)) for i in range(1, model.size + 1)
+    ]
     own = [_body_inertia(model, i, frames[i - 1].pose, given) for i in range(1, model.size + 1)]
     order = tuple(model.outward)
     whole = regrouping == WHOLE
     inertias = own if whole else _regrouped(model, order, placements, own, REGROUPINGS[regrouping])
     bodies = tuple(
-        SystemBody(b.parent, _name(model, i), p, n)
+        SystemBody(b.parent, _name(model, i), p, exactly(n))
         for i, (b, p, n) in enumerate(zip(model.bodies, placements, inertias, strict=True), 1)
     )
     numbered = [*enumerate(model.bodies, 1)]
     roots = {i: _base_axes(model, i, frames[i - 1], placements[i - 1]) for i in pull}
-    falls = {i: g for i, (g, _) in pull.items()}
+    falls = {i: exactly(g) for i, (g, _) in pull.items()}
     return System(
         bodies,
         order,

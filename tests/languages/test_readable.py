@@ -68,3 +68,18 @@ def test_every_block_of_every_quantity_has_a_heading():
         if not re.search(r"^    /\*", block, re.MULTILINE)
     ]
     assert len(files) > 40 and not bare, bare[0]
+
+
+@pytest.mark.parametrize("name", ["pendulum", "ur5"])
+def test_numbers_are_those_that_a_person_would_compute(name):
+    """No 1.3981214687499999 for 1.39812146875: what is made of decimals of the file is the double
+    nearest to the decimal that it is."""
+    texts = {
+        text
+        for path in FILES
+        if path.name.startswith(name)
+        for text in re.findall(r"(?<![\w.])\d+\.\d+(?:e-?\d+)?", code(path))
+    }
+    odd = {x for x in texts if len(x.split("e")[0].replace(".", "").lstrip("0")) > 15}
+    near = {x for x in odd if abs(float(f"{float(x):.14e}") - float(x)) < 1e-15 * float(x)}
+    assert texts and not near

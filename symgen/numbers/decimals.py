@@ -1,0 +1,91 @@
+"""Numbers of a robot's file in exact decimal arithmetic, as long as they meet only one another.
+
+A file says 0.425 and 7.58e-3, and what dynamics makes of them, 0.425² or 1.39056646875 + 0.007555,
+is a decimal again. In binary each step would round, and generated code would say
+1.3981214687499999. An `Exact` is the double nearest to a decimal, which is kept beside it: sums,
+differences and products of such numbers are rounded once, from the exact result."""
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from decimal import Context, Decimal, DivisionByZero, Inexact, InvalidOperation, Overflow
+from typing import Any, Final
+
+from symgen.numbers.scalar import Scalar
+
+DIGITS: Final = 60
+"""Longest decimal that is kept exactly; beyond, a result is a plain float."""
+
+_CONTEXT: Final = Context(prec=DIGITS, traps=[Inexact, InvalidOperation, Overflow, DivisionByZero])
+
+
+class Exact(float):
+    """The double nearest to a decimal. Arithmetic with others of its kind, and with integers, is
+    exact; with floats (states of a run) it is that of floats, with other scalars theirs."""
+
+    __slots__ = ("decimal",)
+    decimal: Decimal
+
+    def __new__(cls, decimal: Decimal | str) -> "Exact":
+        exact = Decimal(decimal)
+        made = super().__new__(cls, exact)
+        made.decimal = exact
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Exact, (str(self.decimal),)
+
+    def __add__(self, other: Scalar) -> Scalar:
+        return _result(_CONTEXT.add, float.__add__, self, other)
+
+    def __radd__(self, other: Scalar) -> Scalar:
+        return _result(_CONTEXT.add, float.__radd__, self, other)
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        return _result(_CONTEXT.subtract, float.__sub__, self, other)
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return -(self - other) if type(other) is int else float.__rsub__(self, other)
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        return _result(_CONTEXT.multiply, float.__mul__, self, other)
+
+    def __rmul__(self, other: Scalar) -> Scalar:
+        return _result(_CONTEXT.multiply, float.__rmul__, self, other)
+
+    def __neg__(self) -> "Exact":
+        return Exact(-self.decimal)
+
+    def __abs__(self) -> "Exact":
+        return Exact(abs(self.decimal))
+
+
+def _result(
+    exact: Callable[[Decimal, Decimal], Decimal],
+    rounded: Callable[[float, Any], Any],
+    a: Exact,
+    b: Scalar,
+) -> Scalar:
+    """The operation on decimals where `b` is one and the result is not too long, else on floats."""
+    if type(b) is Exact or type(b) is int:
+        try:
+            return Exact(exact(a.decimal, b.decimal if type(b) is Exact else Decimal(b)))
+        except ArithmeticError:
+            pass
+    return rounded(a, b)
+
+
+def exact(x: Scalar) -> Scalar:
+    """A float as the shortest decimal that reads back as it, other scalars as they are."""
+    return Exact(repr(x)) if type(x) is float and x - x == 0 else x
+
+
+def exactly(thing: Any) -> Any:
+    """The same with every float in it as an `Exact`: in tuples and in frozen dataclasses."""
+    if isinstance(thing, tuple):
+        return tuple(map(exactly, thing))
+    if is_dataclass(thing) and not isinstance(thing, type):
+        found = {f.name: getattr(thing, f.name) for f in fields(thing) if f.init}
+        made = {name: exactly(x) for name, x in found.items()}
+        changed = {name: x for name, x in made.items() if x is not found[name]}
+        return replace(thing, **changed) if changed else thing
+    return exact(thing)

@@ -1,0 +1,85 @@
+"""Numbers of the file: exact among themselves, floats towards anything else."""
+
+import copy
+import operator
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp
+
+from symgen.compiler.evaluate import evaluate
+from symgen.compiler.program import Program
+from symgen.mechanics.spatial import Angle, Shift, Vector
+from symgen.numbers.decimals import DIGITS, Exact, exact, exactly
+from symgen.numbers.scalar import ZERO
+
+SHORT = st.decimals(-1000, 1000, places=6).map(lambda x: x + Decimal(0))
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(SHORT, SHORT, SHORT)
+def test_rounded_once(a, b, c):
+    """a b + c - a is the double nearest to the exact result, and so is each step."""
+    x, y, z = map(Exact, (a, b, c))
+    wanted = Fraction(a) * Fraction(b) + Fraction(c) - Fraction(a)
+    got = x * y + z - x
+    assert type(got) is Exact and Fraction(got.decimal) == wanted and got == float(wanted)
+    assert -got == float(-wanted) and abs(got) == float(abs(wanted))
+
+
+def test_what_rounds_in_binary():
+    assert 0.1 + 0.2 != 0.3 and Exact("0.1") + Exact("0.2") == 0.3
+    assert repr(Exact("1.39056646875") + Exact("0.007555")) == "1.39812146875"
+    assert 3 * Exact("0.1") == Exact("0.1") * 3 == 0.3 and 1 - Exact("0.9") == 0.1
+
+
+@pytest.mark.parametrize("op", [operator.add, operator.sub, operator.mul, operator.truediv])
+@pytest.mark.parametrize("other", [0.3, 1.0, np.float64(0.3), 0.3 + 0.1j, mp.mpf("0.3")])
+def test_with_others_it_is_a_float(op, other):
+    """States of a run are floats, and C rounds what it makes of them."""
+    for got, wanted in (
+        (op(Exact("0.1"), other), op(0.1, other)),
+        (op(other, Exact("0.1")), op(other, 0.1)),
+    ):
+        assert got == wanted and type(got) is not Exact
+
+
+def test_arrays_symbols_and_tapes():
+    array = np.array([Exact("0.1"), 0.5]) * Exact("0.2")
+    assert array.dtype == np.float64 and array.tolist() == [0.1 * 0.2, 0.5 * 0.2]
+    x = sympy.Symbol("x")
+    assert Exact("0.5") * x == 0.5 * x
+    program = Program()
+    (q,) = program.input("q", (1,))
+    program.output("y", (2,), [Exact("0.1") * q + Exact("0.1") * Exact("0.2"), Exact("0.1") * ZERO])
+    assert evaluate(program, {"q": [0.7]})["y"] == [0.1 * 0.7 + 0.02, ZERO]
+
+
+def test_long_decimals_become_floats():
+    third = Exact("0." + "3" * 40)
+    assert type(third * third) is float and third * third == (1 / 3) * (1 / 3)
+    assert len((third * Exact("0.1")).decimal.as_tuple().digits) <= DIGITS
+    assert type(Exact("1e300") * Exact("1e300")) is Exact  # and infinite, as a float is
+    assert Exact("1e300") * Exact("1e300") == float("inf")
+
+
+def test_copies():
+    x = Exact("0.1") * Exact("0.2")
+    for same in (copy.deepcopy(x), copy.copy(x), pickle.loads(pickle.dumps(x))):
+        assert same == x and same.decimal == x.decimal
+
+
+def test_of_whole_things():
+    """Floats in them, and nothing else; what has none is the same object."""
+    v = exactly(Vector(0.1, ZERO, 2))
+    assert type(v.x) is Exact and v.y is ZERO and type(v.z) is int
+    assert type(exactly((Shift(2, 0.25),))[0].length) is Exact
+    nothing = Angle(ZERO, ZERO, ZERO)
+    assert exactly(nothing) is nothing
+    assert exact("text") == "text" and type(exact(float("inf"))) is float
