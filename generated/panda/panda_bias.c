@@ -214,7 +214,7 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real t169     = 0.0143119143826753 * U6_zx + 0.0001037589172187 * U6_yx;
     const panda_real t170     = 9.35690973146e-05 * U6_xy - 0.0143119143826753 * U6_zy;
     const panda_real t171     = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (w6_xz - wd7_z);
-    const panda_real t172     = t171 - (0.02805428931223234 * w6_xy + 0.030293630779087463 * wd5_y);
+    const panda_real t172     = t171 - (0.02805428931223234 * w6_xy + 0.03029363077908746 * wd5_y);
     const panda_real t173     = t169 - 0.0291739600456599 * U6_zy - 9.35690973146e-05 * (w6_yy - w6_zz);
     const panda_real f6_x     = ctheta7 * f7_x + stheta7 * neg_f7_y - 0.168842705569 * U6_xy;
     const panda_real f6_y     = 0.168842705569 * (w6_zz + w6_xx) + neg_f7_z;
@@ -230,7 +230,7 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real t182 = 0.014653732538 * neg_U5_yx - 0.067870631425 * (w5_zz + w5_xx);
     const panda_real t183 = 0.001515244473327 * U5_zx + 0.0046002455175631 * neg_U5_yx;
     const panda_real t184 = 0.0021640520520981 * U5_xy + 0.001515244473327 * U5_zy;
-    const panda_real t185 = 0.01149634389334795 * neg_wd4_y - 0.008594031763294551 * neg_w5_xy;
+    const panda_real t185 = 0.01149634389334795 * neg_wd4_y - 0.00859403176329455 * neg_w5_xy;
     const panda_real t186 = 0.0021640520520981 * U5_xz - 0.0046002455175631 * neg_U5_yz - t185;
     const panda_real t187 = 0.01004518782832125 * U5_zy + t183 + 0.0021640520520981 * (w5_yy - w5_zz);
     const panda_real t188 = 0.0014511560650267 * U5_zx + t184 + 0.0046002455175631 * (w5_zz - w5_xx);

@@ -223,7 +223,7 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real t176     = 0.0143119143826753 * U6_zx + 0.0001037589172187 * U6_yx;
     const panda_real t177     = 0.0143119143826753 * U6_zy - 9.35690973146e-05 * U6_xy;
     const panda_real t178     = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (wd6_y + w6_xz);
-    const panda_real t179     = 0.030293630779087463 * wd6_z - 0.02805428931223234 * w6_xy + t178;
+    const panda_real t179     = 0.03029363077908746 * wd6_z - 0.02805428931223234 * w6_xy + t178;
     const panda_real t180     = 0.0291739600456599 * U6_zy - t176 + 9.35690973146e-05 * (w6_yy - w6_zz);
     const panda_real neg_f6_x = stheta7 * f7_y - ctheta7 * f7_x + 0.168842705569 * U6_xy;
     const panda_real f6_y     = 0.168842705569 * (w6_zz + w6_xx) + neg_f7_z;
@@ -239,7 +239,7 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real t189 = 0.014653732538 * U5_yx + 0.067870631425 * (w5_zz + w5_xx);
     const panda_real t190 = 0.001515244473327 * U5_zx - 0.0046002455175631 * U5_yx;
     const panda_real t191 = 0.0021640520520981 * neg_U5_xy + 0.001515244473327 * neg_U5_zy;
-    const panda_real t192 = 0.008594031763294551 * neg_w5_xy + 0.01149634389334795 * wd5_z;
+    const panda_real t192 = 0.00859403176329455 * neg_w5_xy + 0.01149634389334795 * wd5_z;
     const panda_real t193 = 0.0046002455175631 * U5_yz + 0.0021640520520981 * U5_xz + t192;
     const panda_real t194 = t190 - 0.01004518782832125 * neg_U5_zy + 0.0021640520520981 * (w5_yy - w5_zz);
     const panda_real t195 = t191 - 0.0014511560650267 * U5_zx - 0.0046002455175631 * (w5_zz - w5_xx);

@@ -104,11 +104,11 @@ void panda_mass_matrix(const panda_real q[9], panda_real M[81])
     M[9 * 0 + 6] = -neg_n7_1_z; M[9 * 6 + 0] = -neg_n7_1_z;
     const panda_real t63        = ctheta7 * (S7_yy - 0.0037337172653647) - 0.0024209437785212 * stheta7;
     const panda_real t64        = ctheta7 * t63;
-    const panda_real h6_x       = f7_6_z + 0.23184755269500001;
+    const panda_real h6_x       = f7_6_z + 0.23184755269500004;
 
     /* body 6, link6: composite body */
-    const panda_real S6_xx      = S7_yy - t64 + (0.176 * f7_6_z + 0.02040258463716) + 0.00111967073342756;
-    const panda_real S6_xy      = n7_6_x - 0.0004960559999999999 - 0.0143119143826753;
+    const panda_real S6_xx      = S7_yy - t64 + (0.176 * f7_6_z + 0.020402584637160003) + 0.00111967073342756;
+    const panda_real S6_xy      = n7_6_x - 0.000496056 - 0.0143119143826753;
     const panda_real S6_xz      = 0.0001037589172187 - (stheta7 * t63 + 0.0012104718892606 - 0.088 * neg_f7_6_x);
     const panda_real S6_yz      = n7_6_z - 9.35690973146e-05;
     const panda_real neg_n6_5_y = S6_xx + 0.0291739600456599;
@@ -191,7 +191,7 @@ void panda_mass_matrix(const panda_real q[9], panda_real M[81])
     const panda_real t128       = c4 * t127;
 
     /* body 3, link3: composite body */
-    const panda_real S3_xx      = S4_yy + t128 + (0.165 * f4_3_z + 0.061615781689440006) - 1.336066291235e-05;
+    const panda_real S3_xx      = S4_yy + t128 + (0.165 * f4_3_z + 0.06161578168944) - 1.336066291235e-05;
     const panda_real S3_xy      = t112 + n4_3_x + 0.0001219124209507;
     const panda_real S3_yy      = S5_xx - t111 + 0.0221781489648784;
     const panda_real neg_n3_2_y = S3_xx + S3_yy;
@@ -209,7 +209,7 @@ void panda_mass_matrix(const panda_real q[9], panda_real M[81])
 
     /* body 2, link2: composite body */
     const panda_real S2_xx    = S3_yy + t140 + 0.0230778824949318;
-    const panda_real S2_yy    = S4_xx - t128 + (0.632 * neg_f4_3_x + 1.056862013749792) - 0.02469995251791113;
+    const panda_real S2_yy    = S4_xx - t128 + (0.632 * neg_f4_3_x + 1.0568620137497917) - 0.02469995251791113;
     M[9 * 1 + 1]              = S2_xx + S2_yy;
     const panda_real s2_S2_xz = s2 * (s3 * t139 + S3_xy - 0.0102611018210082);
     const panda_real n2_1_z   = s2_S2_xz - c2 * (neg_n3_2_z + 0.0007689361029464);

@@ -132,9 +132,9 @@ void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[76], qua
 
 /* qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))
  * Returns 0 where M is positive definite and all outputs and their sum are finite, else 1: then they mean nothing. */
-#define QUADRUPED_FORWARD_DYNAMICS_WORK 261
+#define QUADRUPED_FORWARD_DYNAMICS_WORK 262
 int quadruped_forward_dynamics(const quadruped_real q[19], const quadruped_real qd[18],
-                               const quadruped_real tau[18], quadruped_real w[261], quadruped_real qdd[18]);
+                               const quadruped_real tau[18], quadruped_real w[262], quadruped_real qdd[18]);
 
 /* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. The second one tries one
  * function only, numbered from 0 as in quadruped_info.functions. */

@@ -338,7 +338,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real t230  = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
     w[n18_x]                   = 1.261184674531e-05 * U18_zy + t230;
     const quadruped_real t232  = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
-    const quadruped_real t233  = 0.00484778630650938 * w18_xy + 0.0048730100000000005 * w[neg_wd16_y];
+    const quadruped_real t233  = 0.00484778630650938 * w18_xy + 0.00487301 * w[neg_wd16_y];
     const quadruped_real t234  = 0.00249545180452967 * (w18_yz - wd18_x) - t233;
     const quadruped_real a18_y = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
                                  - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
@@ -355,7 +355,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real t243  = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
     w[n15_x]                   = 1.261184674531e-05 * U15_zy - t243;
     const quadruped_real t245  = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
-    const quadruped_real t246  = 0.00484778630650938 * w15_xy + 0.0048730100000000005 * w[neg_wd13_y];
+    const quadruped_real t246  = 0.00484778630650938 * w15_xy + 0.00487301 * w[neg_wd13_y];
     const quadruped_real t247  = 0.00249545180452967 * (w15_yz - wd15_x) + t246;
     const quadruped_real a15_y = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
                                  - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
@@ -389,8 +389,8 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[183], quadruped_real tau_b
     /* places in w of values for later parts */
     enum { f12_z = 12, f9_z = 26, f11_x = 40, f11_y = 54, neg_n11_x = 65, n11_y = 66, n11_z = 67, f8_x = 85,
            f8_y = 86, n8_x = 87, n8_y = 105, n8_z = 106, neg_f16_x = 107, neg_f16_y = 125, f16_z = 126,
-           n16_z = 127, t333 = 174, t334 = 175, t335 = 176, f13_x = 177, f13_y = 178, f13_z = 179, n13_z = 180,
-           t342 = 181, t343 = 182 };
+           n16_z = 127, t331 = 174, t332 = 175, t333 = 176, f13_x = 177, f13_y = 178, f13_z = 179, n13_z = 180,
+           t340 = 181, t341 = 182 };
 
     /* body 15, rl_calf: forces */
     const quadruped_real t252 = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[f15_y];
@@ -402,7 +402,7 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[183], quadruped_real tau_b
     const quadruped_real t256      = 5.560447774483e-05 * w[U12_zx] + 0.00249545180452967 * w[U12_yx];
     const quadruped_real n12_x     = 1.261184674531e-05 * w[U12_zy] + t256;
     const quadruped_real t258      = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * w[U12_zx];
-    const quadruped_real t259      = 0.00484778630650938 * w[w12_xy] + 0.0048730100000000005 * w[neg_wd10_y];
+    const quadruped_real t259      = 0.00484778630650938 * w[w12_xy] + 0.00487301 * w[neg_wd10_y];
     const quadruped_real t260      = 0.00249545180452967 * (w[w12_yz] - w[wd12_x]) - t259;
     const quadruped_real a12_y     = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
                                      - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
@@ -420,7 +420,7 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[183], quadruped_real tau_b
     const quadruped_real t269     = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * w[U9_zx];
     const quadruped_real n9_x     = 1.261184674531e-05 * w[U9_zy] - t269;
     const quadruped_real t271     = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * w[U9_zx];
-    const quadruped_real t272     = 0.00484778630650938 * w[w9_xy] + 0.0048730100000000005 * w[neg_wd7_y];
+    const quadruped_real t272     = 0.00484778630650938 * w[w9_xy] + 0.00487301 * w[neg_wd7_y];
     const quadruped_real t273     = 0.00249545180452967 * (w[w9_yz] - w[wd9_x]) + t272;
     const quadruped_real a9_y     = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
                                     - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
@@ -435,7 +435,8 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[183], quadruped_real tau_b
     const quadruped_real t280      = 0.0001878102 * w[U17_xy] - 8.2053e-05 * w[U17_zy] - 0.013155427 * w[U17_zx];
     const quadruped_real t281      = 0.0054780518 * (w[w17_yz] - w[wd17_x])
                                      - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
-    const quadruped_real t282      = 0.01301126 * w[w17_xy] + 0.013299594000000001 * w[neg_wd16_y] + t281;
+    const quadruped_real t282      = 0.01301126 * w[w17_xy] + 0.013299594 * w[neg_wd16_y] + t281
+                                     + 8.2053e-05 * (w[w17_yy] - w[w17_xx]);
     const quadruped_real f17_x     = 0.072551 * w[neg_U17_xx] - 0.003039 * w[U17_xy]
                                      - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
     const quadruped_real f17_y     = 0.003039 * (w[w17_zz] + w[w17_xx]) - 0.072551 * w[U17_yx] - w[t239];
@@ -443,60 +444,58 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[183], quadruped_real tau_b
     const quadruped_real neg_n17_x = w[stheta19] * w[n18_y] - w[ctheta19] * w[n18_x] + t285;
     const quadruped_real t287      = t280 - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[a17_z];
     const quadruped_real n17_y     = w[ctheta19] * w[n18_y] + w[stheta19] * w[n18_x] + 0.2 * w[f18_z] + t287;
-    const quadruped_real t289      = 8.2053e-05 * (w[w17_yy] - w[w17_xx]) + t282
-                                     - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]);
-    const quadruped_real n17_z     = 0.2 * w[t239] + w[n18_z] + t289;
+    const quadruped_real n17_z     = 0.2 * w[t239] + w[n18_z] + (t282
+                                     - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]));
     tau_b[16]                      = n17_z;
 
     /* body 14, rl_thigh: forces */
-    const quadruped_real t291  = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
-    const quadruped_real t292  = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
-    const quadruped_real t293  = 0.0054780518 * (w[w14_yz] - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
-    const quadruped_real t294  = t293 - (0.01301126 * w[w14_xy] + 0.013299594000000001 * w[neg_wd13_y]);
+    const quadruped_real t290  = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
+    const quadruped_real t291  = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
+    const quadruped_real t292  = 0.0054780518 * (w[w14_yz] - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
+    const quadruped_real t293  = t292 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
     const quadruped_real f14_x = 0.072551 * w[neg_U14_xx] - 0.003039 * w[U14_xy]
                                  - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
     const quadruped_real f14_y = 0.003039 * (w[w14_zz] + w[w14_xx]) - 0.072551 * w[U14_yx] - t252;
-    const quadruped_real t297  = 0.003039 * w[a14_z] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t291);
-    const quadruped_real n14_x = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - t297;
-    const quadruped_real t299  = t292 - 0.0054780518 * (w[w14_zz] - w[w14_xx]) - 0.072551 * w[a14_z];
-    const quadruped_real n14_y = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z] - t299;
-    const quadruped_real t301  = t294 - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
+    const quadruped_real t296  = 0.003039 * w[a14_z] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t290);
+    const quadruped_real n14_x = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - t296;
+    const quadruped_real t298  = t291 - 0.0054780518 * (w[w14_zz] - w[w14_xx]) - 0.072551 * w[a14_z];
+    const quadruped_real n14_y = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z] - t298;
+    const quadruped_real t300  = t293 - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
                                  + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
-    const quadruped_real n14_z = 0.2 * t252 + w[n15_z] - t301;
+    const quadruped_real n14_z = 0.2 * t252 + w[n15_z] - t300;
     tau_b[13]                  = n14_z;
 
     /* body 11, fr_thigh: forces */
-    const quadruped_real t303 = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
-    const quadruped_real t304 = 0.0001878102 * w[U11_xy] - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
-    const quadruped_real t305 = 0.0054780518 * (w[w11_yz] - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
-    const quadruped_real t306 = 0.01301126 * w[w11_xy] + 0.013299594000000001 * w[neg_wd10_y] + t305;
+    const quadruped_real t302 = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
+    const quadruped_real t303 = 0.0001878102 * w[U11_xy] - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
+    const quadruped_real t304 = 0.0054780518 * (w[w11_yz] - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
+    const quadruped_real t305 = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + t304
+                                + 8.2053e-05 * (w[w11_yy] - w[w11_xx]);
     w[f11_x]                  = 0.072551 * w[neg_U11_xx] - 0.003039 * w[U11_xy]
                                 - (w[ctheta13] * neg_f12_x + w[stheta13] * f12_y);
     w[f11_y]                  = 0.003039 * (w[w11_zz] + w[w11_xx]) - 0.072551 * w[U11_yx] - t265;
-    const quadruped_real t309 = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t303 - 0.003039 * w[a10_y];
-    w[neg_n11_x]              = w[stheta13] * n12_y - w[ctheta13] * n12_x + t309;
-    const quadruped_real t311 = t304 - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
-    w[n11_y]                  = w[ctheta13] * n12_y + w[stheta13] * n12_x + 0.2 * w[f12_z] + t311;
-    const quadruped_real t313 = 8.2053e-05 * (w[w11_yy] - w[w11_xx]) + t306
-                                - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]);
-    w[n11_z]                  = 0.2 * t265 + n12_z + t313;
+    const quadruped_real t308 = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t302 - 0.003039 * w[a10_y];
+    w[neg_n11_x]              = w[stheta13] * n12_y - w[ctheta13] * n12_x + t308;
+    const quadruped_real t310 = t303 - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
+    w[n11_y]                  = w[ctheta13] * n12_y + w[stheta13] * n12_x + 0.2 * w[f12_z] + t310;
+    w[n11_z]                  = 0.2 * t265 + n12_z + (t305 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]));
     tau_b[10]                 = w[n11_z];
 
     /* body 8, fl_thigh: forces */
-    const quadruped_real t315 = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
-    const quadruped_real t316 = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
-    const quadruped_real t317 = 0.0054780518 * (w[w8_yz] - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
-    const quadruped_real t318 = t317 - (0.01301126 * w[w8_xy] + 0.013299594000000001 * w[neg_wd7_y]);
+    const quadruped_real t313 = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
+    const quadruped_real t314 = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
+    const quadruped_real t315 = 0.0054780518 * (w[w8_yz] - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
+    const quadruped_real t316 = t315 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
     w[f8_x]                   = 0.072551 * w[neg_U8_xx] - 0.003039 * w[U8_xy]
                                 - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
     w[f8_y]                   = 0.003039 * (w[w8_zz] + w[w8_xx]) - 0.072551 * w[U8_yx] - t278;
-    const quadruped_real t321 = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t315 + 0.003039 * w[a7_y];
-    w[n8_x]                   = t321 - (w[stheta10] * n9_y - w[ctheta10] * n9_x);
-    const quadruped_real t323 = t316 - 0.0054780518 * (w[w8_zz] - w[w8_xx]) + 0.072551 * w[a7_y];
-    w[n8_y]                   = w[ctheta10] * n9_y + w[stheta10] * n9_x + 0.2 * w[f9_z] - t323;
-    const quadruped_real t325 = t318 - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
+    const quadruped_real t319 = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t313 + 0.003039 * w[a7_y];
+    w[n8_x]                   = t319 - (w[stheta10] * n9_y - w[ctheta10] * n9_x);
+    const quadruped_real t321 = t314 - 0.0054780518 * (w[w8_zz] - w[w8_xx]) + 0.072551 * w[a7_y];
+    w[n8_y]                   = w[ctheta10] * n9_y + w[stheta10] * n9_x + 0.2 * w[f9_z] - t321;
+    const quadruped_real t323 = t316 - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
                                 + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
-    w[n8_z]                   = 0.2 * t278 + n9_z - t325;
+    w[n8_z]                   = 0.2 * t278 + n9_z - t323;
     tau_b[7]                  = w[n8_z];
 
     /* body 16, rr_hip: forces */
@@ -509,9 +508,9 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[183], quadruped_real tau_b
     tau_b[15]                      = w[n16_z];
     const quadruped_real neg_n16_x = w[c18] * neg_n17_x + w[s18] * n17_y
                                      + (0.00582035306 * w[neg_U16_zy] - 0.0815422 * w[a16_z]);
-    w[t333]                        = 0.1805 * w[neg_f16_y] + neg_n16_x;
-    w[t334]                        = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + n17_z);
-    w[t335]                        = w[c17] * w[neg_f16_x] - w[s17] * w[neg_f16_y];
+    w[t331]                        = 0.1805 * w[neg_f16_y] + neg_n16_x;
+    w[t332]                        = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + n17_z);
+    w[t333]                        = w[c17] * w[neg_f16_x] - w[s17] * w[neg_f16_y];
 
     /* body 13, rl_hip: forces */
     w[f13_x]                       = 0.0815422 * w[neg_U13_xy] - (w[s15] * f14_y - w[c15] * f14_x);
@@ -523,8 +522,8 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[183], quadruped_real tau_b
     tau_b[12]                      = w[n13_z];
     const quadruped_real neg_n13_x = w[s15] * n14_y - w[c15] * n14_x
                                      + (0.00582035306 * w[neg_U13_zy] + 0.0815422 * w[a13_z]);
-    w[t342]                        = neg_n13_x - 0.1805 * w[f13_y];
-    w[t343]                        = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + n14_z + 0.1805 * w[f13_x];
+    w[t340]                        = neg_n13_x - 0.1805 * w[f13_y];
+    w[t341]                        = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + n14_z + 0.1805 * w[f13_x];
 }
 
 static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real w[183],
@@ -537,12 +536,12 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real
            neg_U10_zy = 31, a10_x = 32, a10_z = 34, c14 = 35, s14 = 36, c17 = 49, s17 = 50, c9 = 63, s9 = 64,
            U8_zx = 79, U8_zy = 80, c12 = 83, s12 = 84, U11_zx = 99, U11_zy = 100, f12_z = 12, f9_z = 26,
            f11_x = 40, f11_y = 54, neg_n11_x = 65, n11_y = 66, n11_z = 67, f8_x = 85, f8_y = 86, n8_x = 87,
-           n8_y = 105, n8_z = 106, neg_f16_x = 107, neg_f16_y = 125, f16_z = 126, n16_z = 127, t333 = 174,
-           t334 = 175, t335 = 176, f13_x = 177, f13_y = 178, f13_z = 179, n13_z = 180, t342 = 181, t343 = 182 };
+           n8_y = 105, n8_z = 106, neg_f16_x = 107, neg_f16_y = 125, f16_z = 126, n16_z = 127, t331 = 174,
+           t332 = 175, t333 = 176, f13_x = 177, f13_y = 178, f13_z = 179, n13_z = 180, t340 = 181, t341 = 182 };
 
     /* body 13, rl_hip: forces */
-    const quadruped_real t344 = w[s14] * w[f13_y] - w[c14] * w[f13_x];
-    const quadruped_real t345 = w[s17] * w[t334] + w[c17] * w[t333] - 0.047 * w[f16_z];
+    const quadruped_real t342 = w[s14] * w[f13_y] - w[c14] * w[f13_x];
+    const quadruped_real t343 = w[s17] * w[t332] + w[c17] * w[t331] - 0.047 * w[f16_z];
 
     /* body 10, fr_hip: forces */
     const quadruped_real neg_f10_x = w[s12] * w[f11_y] - w[c12] * w[f11_x] + 0.0815422 * w[neg_U10_xy];
@@ -554,13 +553,13 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real
     tau_b[9]                       = n10_z;
     const quadruped_real neg_n10_x = w[c12] * w[neg_n11_x] + w[s12] * w[n11_y]
                                      + (0.00582035306 * w[neg_U10_zy] - 0.0815422 * w[a10_z]);
-    const quadruped_real t352      = neg_n10_x - 0.1805 * neg_f10_y;
-    const quadruped_real t353      = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
-    const quadruped_real t354      = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
-    const quadruped_real t355      = w[s17] * w[neg_f16_x] + w[c17] * w[neg_f16_y]
+    const quadruped_real t350      = neg_n10_x - 0.1805 * neg_f10_y;
+    const quadruped_real t351      = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
+    const quadruped_real t352      = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
+    const quadruped_real t353      = w[s17] * w[neg_f16_x] + w[c17] * w[neg_f16_y]
                                      - (w[s14] * w[f13_x] + w[c14] * w[f13_y]);
-    const quadruped_real t356      = w[s17] * w[t333] - w[c17] * w[t334] + (w[s14] * w[t342] + w[c14] * w[t343]);
-    const quadruped_real t357      = t345 - (w[s14] * w[t343] - w[c14] * w[t342] - 0.047 * w[f13_z]);
+    const quadruped_real t354      = w[s17] * w[t331] - w[c17] * w[t332] + (w[s14] * w[t340] + w[c14] * w[t341]);
+    const quadruped_real t355      = t343 - (w[s14] * w[t341] - w[c14] * w[t340] - 0.047 * w[f13_z]);
 
     /* body 7, fl_hip: forces */
     const quadruped_real f7_x     = 0.0815422 * w[neg_U7_xy] - (w[s9] * w[f8_y] - w[c9] * w[f8_x]);
@@ -572,24 +571,24 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real
     tau_b[6]                      = n7_z;
     const quadruped_real neg_n7_x = w[s9] * w[n8_y] - w[c9] * w[n8_x]
                                     + (0.00582035306 * w[neg_U7_zy] + 0.0815422 * w[a7_z]);
-    const quadruped_real t364     = 0.1805 * f7_y + neg_n7_x;
-    const quadruped_real t365     = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z] - 0.1805 * f7_x;
-    const quadruped_real t366     = w[s8] * f7_y - w[c8] * f7_x;
-    const quadruped_real t367     = 0.047 * w[t335] + w[n16_z] + (w[n13_z] - 0.047 * t344)
-                                    + (0.047 * t354 + n10_z);
-    const quadruped_real t368     = w[c11] * t352 - w[s11] * t353 - 0.047 * f10_z + t357;
+    const quadruped_real t362     = 0.1805 * f7_y + neg_n7_x;
+    const quadruped_real t363     = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z] - 0.1805 * f7_x;
+    const quadruped_real t364     = w[s8] * f7_y - w[c8] * f7_x;
+    const quadruped_real t365     = 0.047 * w[t333] + w[n16_z] + (w[n13_z] - 0.047 * t342)
+                                    + (0.047 * t352 + n10_z);
+    const quadruped_real t366     = w[c11] * t350 - w[s11] * t351 - 0.047 * f10_z + t355;
 
     /* body 6, trunk: forces */
-    const quadruped_real t369 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
-    tau_b[0]                  = w[f16_z] + w[f13_z] + f10_z + f7_z + t369;
-    const quadruped_real t370 = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t355 - (w[s8] * f7_x + w[c8] * f7_y);
-    tau_b[1]                  = 12.453 * w[a1_y] + 0.04713 * w[U6_xy] + t370;
-    tau_b[2]                  = 12.453 * w[a1_z] + 0.04713 * w[U6_xz] - (w[t335] + t344 + t354 + t366);
-    tau_b[3]                  = n7_z - 0.047 * t366 + t367 + 0.026527659999999998 * w[U6_yz];
-    const quadruped_real t371 = w[s11] * t352 + w[c11] * t353 + t356 + (w[s8] * t364 + w[c8] * t365);
-    tau_b[4]                  = t371 - (0.275005219 * w[U6_xz] + 0.04713 * w[a1_z]);
-    const quadruped_real t372 = t368 - (w[s8] * t365 - w[c8] * t364 - 0.047 * f7_z);
-    tau_b[5]                  = 0.24847755900000001 * w[U6_xy] + 0.04713 * w[a1_y] - t372;
+    const quadruped_real t367 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
+    tau_b[0]                  = w[f16_z] + w[f13_z] + f10_z + f7_z + t367;
+    const quadruped_real t368 = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t353 - (w[s8] * f7_x + w[c8] * f7_y);
+    tau_b[1]                  = 12.453 * w[a1_y] + 0.04713 * w[U6_xy] + t368;
+    tau_b[2]                  = 12.453 * w[a1_z] + 0.04713 * w[U6_xz] - (w[t333] + t342 + t352 + t364);
+    tau_b[3]                  = n7_z - 0.047 * t364 + t365 + 0.02652766 * w[U6_yz];
+    const quadruped_real t369 = w[s11] * t350 + w[c11] * t351 + t354 + (w[s8] * t362 + w[c8] * t363);
+    tau_b[4]                  = t369 - (0.275005219 * w[U6_xz] + 0.04713 * w[a1_z]);
+    const quadruped_real t370 = t366 - (w[s8] * t363 - w[c8] * t362 - 0.047 * f7_z);
+    tau_b[5]                  = 0.248477559 * w[U6_xy] + 0.04713 * w[a1_y] - t370;
 }
 
 void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], quadruped_real w[183],

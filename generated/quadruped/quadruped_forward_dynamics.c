@@ -11,7 +11,7 @@
  * Formulation:  forward_dynamics_articulated/minimal
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.3 and section 6.5
  * Status:       0 where M is positive definite and all outputs and their sum are finite, else 1: then they mean nothing.
- * Work array:   w[QUADRUPED_FORWARD_DYNAMICS_WORK], 261 entries, must not overlap the others
+ * Work array:   w[QUADRUPED_FORWARD_DYNAMICS_WORK], 262 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
 #include <math.h>
@@ -56,7 +56,7 @@ static int all_finite(const quadruped_real x[], int size)
 }
 
 static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
-                                     quadruped_real w[261])
+                                     quadruped_real w[262])
 {
     /* places in w of values for later parts */
     enum { a1_x = 0, a1_y = 1, a1_z = 2, qd6_qd6 = 3, U6_xy = 4, U6_xz = 5, U6_yz = 6, c8 = 7, s8 = 8, w7_x = 9,
@@ -159,7 +159,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
-                                     quadruped_real w[261])
+                                     quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
     enum { w7_x = 9, neg_w7_y = 10, w7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, a7_x = 18, a7_z = 20, w10_x = 23,
@@ -263,18 +263,18 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
 }
 
 static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped_real qd[18],
-                                     quadruped_real w[261])
+                                     quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
     enum { neg_wd7_x = 12, neg_wd7_y = 13, a7_y = 19, neg_wd10_x = 26, neg_wd10_y = 27, neg_wd13_x = 40,
            neg_wd13_y = 41, neg_wd16_x = 54, neg_wd16_y = 55, neg_a16_x = 60, a16_z = 62, w8_x = 65, w8_y = 66,
            w8_z = 67, wd8_x = 68, wd8_y = 69, neg_U8_xx = 72, w8_xy = 73, U8_xy = 74, w8_xz = 75, U8_yx = 76,
            w8_yz = 78, U8_zx = 79, U8_zy = 80, a8_x = 81, a8_y = 82, w11_x = 85, w11_y = 86, w11_z = 87,
-           wd11_x = 88, wd11_y = 89, w11_xy = 93, U11_xy = 94, w11_xz = 95, U11_yx = 96, w11_yz = 98,
-           U11_zx = 99, U11_zy = 100, w14_x = 105, w14_y = 106, w14_z = 107, wd14_x = 108, wd14_y = 109,
-           w14_xy = 113, U14_xy = 114, w14_xz = 115, U14_yx = 116, w14_yz = 118, U14_zx = 119, U14_zy = 120,
-           c18 = 123, s18 = 124, w17_x = 125, w17_y = 126, w17_z = 127, wd17_x = 128, wd17_y = 129, w17_xy = 133,
-           U17_xy = 134, w17_xz = 135, U17_yx = 136 };
+           wd11_x = 88, wd11_y = 89, w11_yy = 90, w11_xy = 93, U11_xy = 94, w11_xz = 95, U11_yx = 96,
+           w11_xx = 97, w11_yz = 98, U11_zx = 99, U11_zy = 100, w14_x = 105, w14_y = 106, w14_z = 107,
+           wd14_x = 108, wd14_y = 109, w14_xy = 113, U14_xy = 114, w14_xz = 115, U14_yx = 116, w14_yz = 118,
+           U14_zx = 119, U14_zy = 120, c18 = 123, s18 = 124, w17_x = 125, w17_y = 126, w17_z = 127, wd17_x = 128,
+           wd17_y = 129, w17_yy = 130, w17_xy = 133, U17_xy = 134, w17_xz = 135, U17_yx = 136, w17_xx = 137 };
     /* places in w of values for later parts */
     enum { U17_zx = 9, U17_zy = 10, a17_x = 23, a17_y = 24, ctheta10 = 37, stheta10 = 38, U9_yx = 51, U9_zy = 52,
            ctheta13 = 138, stheta13 = 139, wd12_x = 140, w12_yy = 141, w12_zz = 142, w12_xy = 143, U12_yx = 144,
@@ -372,32 +372,34 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     w[t227]                   = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
     w[t228]                   = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
     const quadruped_real t229 = 0.0054780518 * (w[w8_yz] - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
-    w[t230]                   = t229 - (0.01301126 * w[w8_xy] + 0.013299594000000001 * w[neg_wd7_y]);
+    w[t230]                   = t229 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
 
     /* body 11, fr_thigh: forces at rest */
     w[t231]                   = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
     w[t232]                   = 0.0001878102 * w[U11_xy] - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
     const quadruped_real t233 = 0.0054780518 * (w[w11_yz] - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
-    w[t234]                   = 0.01301126 * w[w11_xy] + 0.013299594000000001 * w[neg_wd10_y] + t233;
+    w[t234]                   = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + t233
+                                + 8.2053e-05 * (w[w11_yy] - w[w11_xx]);
 
     /* body 14, rl_thigh: forces at rest */
     w[t235]                   = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
     w[t236]                   = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
     const quadruped_real t237 = 0.0054780518 * (w[w14_yz] - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
-    w[t238]                   = t237 - (0.01301126 * w[w14_xy] + 0.013299594000000001 * w[neg_wd13_y]);
+    w[t238]                   = t237 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
 
     /* body 17, rr_thigh: forces at rest */
     w[t239]                   = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
     w[t240]                   = 0.0001878102 * w[U17_xy] - 8.2053e-05 * w[U17_zy] - 0.013155427 * w[U17_zx];
     const quadruped_real t241 = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
-    w[t242]                   = 0.01301126 * w[w17_xy] + 0.013299594000000001 * w[neg_wd16_y] + t241;
+    w[t242]                   = 0.01301126 * w[w17_xy] + 0.013299594 * w[neg_wd16_y] + t241
+                                + 8.2053e-05 * (w[w17_yy] - w[w17_xx]);
 
     /* body 9, fl_calf: forces at rest */
     w[neg_f9_x]               = 0.0297786611519054 * (w9_yy + w9_zz);
     w[f9_z]                   = 0.0297786611519054 * U9_zx;
     w[t245]                   = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * U9_zx;
     const quadruped_real t246 = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * U9_zx;
-    const quadruped_real t247 = 0.00484778630650938 * w9_xy + 0.0048730100000000005 * w[neg_wd7_y];
+    const quadruped_real t247 = 0.00484778630650938 * w9_xy + 0.00487301 * w[neg_wd7_y];
     const quadruped_real t248 = 0.00249545180452967 * (w9_yz - wd9_x) + t247;
     const quadruped_real a9_y = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
                                 - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
@@ -406,7 +408,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     w[n9_z]                   = 5.560447774483e-05 * (w9_yy - w9_xx) + t248 + 0.0297786611519054 * a9_y;
 }
 
-static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_real w[261])
+static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
     enum { neg_wd10_y = 27, a10_y = 33, neg_wd13_y = 41, a14_z = 47, neg_wd16_y = 55, a17_z = 61,
@@ -425,15 +427,15 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
            MA17_xy = 87, BA17_xx = 88, BA17_xy = 89, BA17_yx = 93, t293 = 95, t294 = 98, t295 = 105, t296 = 106,
            t297 = 107, t298 = 108, t299 = 109, neg_n17_x = 113, n17_y = 115, pn17_z = 118, u15 = 125,
            paf15_y = 126, pan15_x = 127, neg_MA14_yy = 128, MA14_xy = 129, BA14_yy = 133, neg_BA14_xy = 135,
-           BA14_yx = 188, t314 = 189, t315 = 190, t316 = 191, t317 = 192, t318 = 193, t319 = 194, t320 = 195,
-           n14_x = 196, n14_y = 197, pn14_z = 198, u12 = 199, paf12_y = 200, pan12_x = 201 };
+           BA14_yx = 188, t313 = 189, t314 = 190, t315 = 191, t316 = 192, t317 = 193, t318 = 194, t319 = 195,
+           n14_x = 196, n14_y = 197, pn14_z = 198, u12 = 199, paf12_y = 200, pan12_x = 201, t327 = 202 };
 
     /* body 12, fr_calf: forces at rest */
     w[neg_f12_x]               = 0.0297786611519054 * (w[w12_yy] + w[w12_zz]);
     w[f12_z]                   = 0.0297786611519054 * w[U12_zx];
     const quadruped_real t255  = 5.560447774483e-05 * w[U12_zx] + 0.00249545180452967 * w[U12_yx];
     const quadruped_real t256  = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * w[U12_zx];
-    const quadruped_real t257  = 0.00484778630650938 * w[w12_xy] + 0.0048730100000000005 * w[neg_wd10_y];
+    const quadruped_real t257  = 0.00484778630650938 * w[w12_xy] + 0.00487301 * w[neg_wd10_y];
     const quadruped_real t258  = 0.00249545180452967 * (w[w12_yz] - w[wd12_x]) - t257;
     const quadruped_real a12_y = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
                                  - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
@@ -447,7 +449,7 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
     w[f15_z]                   = 0.0297786611519054 * w[U15_zx];
     const quadruped_real t265  = 0.00249545180452967 * w[U15_yx] - 5.560447774483e-05 * w[U15_zx];
     const quadruped_real t266  = 5.560447774483e-05 * w[U15_zy] + 0.00486039815325469 * w[U15_zx];
-    const quadruped_real t267  = 0.00484778630650938 * w[w15_xy] + 0.0048730100000000005 * w[neg_wd13_y];
+    const quadruped_real t267  = 0.00484778630650938 * w[w15_xy] + 0.00487301 * w[neg_wd13_y];
     const quadruped_real t268  = 0.00249545180452967 * (w[w15_yz] - w[wd15_x]) + t267;
     const quadruped_real a15_y = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
                                  - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
@@ -460,7 +462,7 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
     w[f18_z]                   = 0.0297786611519054 * w[U18_zx];
     const quadruped_real t275  = 5.560447774483e-05 * w[U18_zx] + 0.00249545180452967 * w[U18_yx];
     const quadruped_real t276  = 5.560447774483e-05 * w[U18_zy] + 0.00486039815325469 * w[U18_zx];
-    const quadruped_real t277  = 0.00484778630650938 * w[w18_xy] + 0.0048730100000000005 * w[neg_wd16_y];
+    const quadruped_real t277  = 0.00484778630650938 * w[w18_xy] + 0.00487301 * w[neg_wd16_y];
     const quadruped_real t278  = 0.00249545180452967 * (w[w18_yz] - w[wd18_x]) - t277;
     const quadruped_real a18_y = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
                                  - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
@@ -470,60 +472,60 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
                                  - 5.560447774483e-05 * (w[w18_yy] - w[w18_xx]));
 
     /* body 18, rr_calf: articulated body */
-    w[u18]                     = tau[17] - n18_z;
-    w[paf18_y]                 = 0.0297786611519054 * w[U18_yx] + 6.110937829371456 * w[u18];
-    w[pan18_x]                 = 1.261184674531e-05 * w[U18_zy] + t275 + 0.5120965901013275 * w[u18];
-    const quadruped_real t286  = 0.18197554694121287 * w[ctheta19];
-    w[neg_MA17_yy]             = w[ctheta19] * t286;
-    w[MA17_xy]                 = w[stheta19] * t286;
-    const quadruped_real t289  = 0.015249550833673624 * w[stheta19];
-    w[BA17_xx]                 = w[ctheta19] * t289;
-    w[BA17_xy]                 = w[stheta19] * t289;
-    w[BA17_yx]                 = w[BA17_xy] - 0.015249550833673624;
-    w[t293]                    = 0.0297786611519054 * w[stheta19];
-    w[t294]                    = 0.0297786611519054 * w[ctheta19];
-    w[t295]                    = 0.006125698666371229 * w[ctheta19] - 0.00011120895548966 * w[stheta19];
-    w[t296]                    = w[ctheta19] * w[t295];
-    w[t297]                    = 0.2 * w[neg_MA17_yy];
-    w[t298]                    = 0.2 * w[t294];
-    w[t299]                    = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[paf18_y];
-    w[neg_n17_x]               = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + w[t239] + 0.003039 * w[a17_z];
-    w[n17_y]                   = w[t240] - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[a17_z];
-    const quadruped_real n17_z = 8.2053e-05 * (w[w17_yy] - w[w17_xx]) + w[t242]
-                                 - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]);
-    w[pn17_z]                  = n18_z + w[u18] + 0.2 * w[t299] + n17_z;
+    w[u18]                    = tau[17] - n18_z;
+    w[paf18_y]                = 0.0297786611519054 * w[U18_yx] + 6.110937829371457 * w[u18];
+    w[pan18_x]                = 1.261184674531e-05 * w[U18_zy] + t275 + 0.5120965901013276 * w[u18];
+    const quadruped_real t286 = 0.1819755469412129 * w[ctheta19];
+    w[neg_MA17_yy]            = w[ctheta19] * t286;
+    w[MA17_xy]                = w[stheta19] * t286;
+    const quadruped_real t289 = 0.015249550833673626 * w[stheta19];
+    w[BA17_xx]                = w[ctheta19] * t289;
+    w[BA17_xy]                = w[stheta19] * t289;
+    w[BA17_yx]                = w[BA17_xy] - 0.015249550833673626;
+    w[t293]                   = 0.0297786611519054 * w[stheta19];
+    w[t294]                   = 0.0297786611519054 * w[ctheta19];
+    w[t295]                   = 0.006125698666371229 * w[ctheta19] - 0.00011120895548966 * w[stheta19];
+    w[t296]                   = w[ctheta19] * w[t295];
+    w[t297]                   = 0.2 * w[neg_MA17_yy];
+    w[t298]                   = 0.2 * w[t294];
+    w[t299]                   = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[paf18_y];
+    w[neg_n17_x]              = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + w[t239] + 0.003039 * w[a17_z];
+    w[n17_y]                  = w[t240] - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[a17_z];
+    w[pn17_z]                 = w[t242] - (0.072551 * w[a17_y] - 0.003039 * w[a17_x])
+                                + (n18_z + w[u18] + 0.2 * w[t299]);
 
     /* body 15, rl_calf: articulated body */
     w[u15]                         = tau[14] - n15_z;
-    w[paf15_y]                     = 0.0297786611519054 * w[U15_yx] + 6.110937829371456 * w[u15];
-    w[pan15_x]                     = 1.261184674531e-05 * w[U15_zy] - t265 - 0.5120965901013275 * w[u15];
-    const quadruped_real t307      = 0.18197554694121287 * w[ctheta16];
-    w[neg_MA14_yy]                 = w[ctheta16] * t307;
-    w[MA14_xy]                     = w[stheta16] * t307;
-    const quadruped_real t310      = 0.015249550833673624 * w[stheta16];
-    w[BA14_yy]                     = w[ctheta16] * t310;
-    w[neg_BA14_xy]                 = w[stheta16] * t310;
-    w[BA14_yx]                     = 0.015249550833673624 - w[neg_BA14_xy];
-    w[t314]                        = 0.0297786611519054 * w[stheta16];
-    w[t315]                        = 0.0297786611519054 * w[ctheta16];
-    w[t316]                        = 0.006125698666371229 * w[ctheta16] - 0.00011120895548966 * w[stheta16];
-    w[t317]                        = w[ctheta16] * w[t316];
-    w[t318]                        = 0.2 * w[neg_MA14_yy];
-    w[t319]                        = 0.2 * w[t315];
-    w[t320]                        = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[paf15_y];
+    w[paf15_y]                     = 0.0297786611519054 * w[U15_yx] + 6.110937829371457 * w[u15];
+    w[pan15_x]                     = 1.261184674531e-05 * w[U15_zy] - t265 - 0.5120965901013276 * w[u15];
+    const quadruped_real t306      = 0.1819755469412129 * w[ctheta16];
+    w[neg_MA14_yy]                 = w[ctheta16] * t306;
+    w[MA14_xy]                     = w[stheta16] * t306;
+    const quadruped_real t309      = 0.015249550833673626 * w[stheta16];
+    w[BA14_yy]                     = w[ctheta16] * t309;
+    w[neg_BA14_xy]                 = w[stheta16] * t309;
+    w[BA14_yx]                     = 0.015249550833673626 - w[neg_BA14_xy];
+    w[t313]                        = 0.0297786611519054 * w[stheta16];
+    w[t314]                        = 0.0297786611519054 * w[ctheta16];
+    w[t315]                        = 0.006125698666371229 * w[ctheta16] - 0.00011120895548966 * w[stheta16];
+    w[t316]                        = w[ctheta16] * w[t315];
+    w[t317]                        = 0.2 * w[neg_MA14_yy];
+    w[t318]                        = 0.2 * w[t314];
+    w[t319]                        = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[paf15_y];
     w[n14_x]                       = 0.0001878102 * (w[w14_yy] - w[w14_zz]) + w[t235] - 0.003039 * w[a14_z];
     w[n14_y]                       = 0.072551 * w[a14_z] - (w[t236] - 0.0054780518 * (w[w14_zz] - w[w14_xx]));
     const quadruped_real neg_n14_z = w[t238] - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
                                      + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
-    w[pn14_z]                      = n15_z + w[u15] + 0.2 * w[t320] - neg_n14_z;
+    w[pn14_z]                      = n15_z + w[u15] + 0.2 * w[t319] - neg_n14_z;
 
     /* body 12, fr_calf: articulated body */
     w[u12]     = tau[11] - w[n12_z];
-    w[paf12_y] = 0.0297786611519054 * w[U12_yx] + 6.110937829371456 * w[u12];
-    w[pan12_x] = 1.261184674531e-05 * w[U12_zy] + t255 + 0.5120965901013275 * w[u12];
+    w[paf12_y] = 0.0297786611519054 * w[U12_yx] + 6.110937829371457 * w[u12];
+    w[pan12_x] = 1.261184674531e-05 * w[U12_zy] + t255 + 0.5120965901013276 * w[u12];
+    w[t327]    = 0.1819755469412129 * w[ctheta13];
 }
 
-static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real w[261])
+static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
     enum { a7_y = 19, a10_y = 33, neg_U16_xy = 56, neg_a16_x = 60, w8_yy = 70, w8_zz = 71, w8_xx = 77, a8_x = 81,
@@ -534,62 +536,60 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
            neg_n17_x = 113, n17_y = 115, neg_f9_x = 183, t245 = 185, n9_z = 187, neg_f12_x = 12, n12_z = 54,
            neg_f18_x = 68, f18_z = 69, n18_y = 73, paf18_y = 78, pan18_x = 85, neg_MA17_yy = 86, MA17_xy = 87,
            BA17_xx = 88, BA17_xy = 89, BA17_yx = 93, t293 = 95, t294 = 98, t295 = 105, t296 = 106, t297 = 107,
-           t298 = 108, t299 = 109, pn17_z = 118, u12 = 199, paf12_y = 200 };
+           t298 = 108, t299 = 109, pn17_z = 118, u12 = 199, paf12_y = 200, t327 = 202 };
     /* places in w of values for later parts */
-    enum { neg_MA11_yy = 23, MA11_xy = 24, BA11_xx = 47, BA11_xy = 61, BA11_yx = 110, t335 = 121, t336 = 122,
-           t337 = 130, t338 = 140, t339 = 141, t340 = 142, t341 = 143, n11_x = 144, n11_y = 145, pn11_z = 146,
+    enum { neg_MA11_yy = 23, MA11_xy = 24, BA11_xx = 47, BA11_xy = 61, BA11_yx = 110, t334 = 121, t335 = 122,
+           t336 = 130, t337 = 140, t338 = 141, t339 = 142, t340 = 143, n11_x = 144, n11_y = 145, pn11_z = 146,
            u9 = 147, paf9_y = 148, pan9_x = 151, neg_MA8_yy = 152, MA8_xy = 153, BA8_yy = 154, neg_BA8_xy = 155,
-           BA8_yx = 156, t356 = 157, t357 = 158, t358 = 159, t359 = 162, t360 = 163, t361 = 164, t362 = 165,
+           BA8_yx = 156, t354 = 157, t355 = 158, t356 = 159, t357 = 162, t358 = 163, t359 = 164, t360 = 165,
            n8_x = 166, neg_n8_y = 167, pn8_z = 168, BA17_zx = 169, BA17_zy = 170, d17 = 177, Kf17_x = 178,
-           Kf17_y = 179, neg_Kn17_x = 180, Kn17_y = 181, Kn17_z = 182, u17 = 202, paf17_x = 203, paf17_y = 204,
-           neg_pan17_x = 205, pan17_y = 206, t386 = 207, t387 = 208, t388 = 209, t389 = 210, t391 = 211,
-           t393 = 212, t394 = 213, t395 = 214, t396 = 215, t397 = 216, t399 = 217, t400 = 218, BA16_zz = 219,
-           neg_BA16_yz = 220, t404 = 221, IA16_xz = 222, pf17_z = 223, pn16_z = 224 };
+           Kf17_y = 179, neg_Kn17_x = 180, Kn17_y = 181, Kn17_z = 182, u17 = 203, paf17_x = 204, paf17_y = 205,
+           neg_pan17_x = 206, pan17_y = 207, t384 = 208, t385 = 209, t386 = 210, t387 = 211, t389 = 212,
+           t391 = 213, t392 = 214, t393 = 215, t394 = 216, t395 = 217, t397 = 218, t398 = 219, BA16_zz = 220,
+           neg_BA16_yz = 221, t402 = 222, IA16_xz = 223, pf17_z = 224, pn16_z = 225 };
 
     /* body 12, fr_calf: articulated body */
-    const quadruped_real t328  = 0.18197554694121287 * w[ctheta13];
-    w[neg_MA11_yy]             = w[ctheta13] * t328;
-    w[MA11_xy]                 = w[stheta13] * t328;
-    const quadruped_real t331  = 0.015249550833673624 * w[stheta13];
-    w[BA11_xx]                 = w[ctheta13] * t331;
-    w[BA11_xy]                 = w[stheta13] * t331;
-    w[BA11_yx]                 = w[BA11_xy] - 0.015249550833673624;
-    w[t335]                    = 0.0297786611519054 * w[stheta13];
-    w[t336]                    = 0.0297786611519054 * w[ctheta13];
-    w[t337]                    = 0.006125698666371229 * w[ctheta13] - 0.00011120895548966 * w[stheta13];
-    w[t338]                    = w[ctheta13] * w[t337];
-    w[t339]                    = 0.2 * w[neg_MA11_yy];
-    w[t340]                    = 0.2 * w[t336];
-    w[t341]                    = w[stheta13] * w[neg_f12_x] - w[ctheta13] * w[paf12_y];
-    w[n11_x]                   = 0.003039 * w[a10_y] - (0.0001878102 * (w[w11_yy] - w[w11_zz]) + w[t231]);
-    w[n11_y]                   = w[t232] - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
-    const quadruped_real n11_z = 8.2053e-05 * (w[w11_yy] - w[w11_xx]) + w[t234]
-                                 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]);
-    w[pn11_z]                  = w[n12_z] + w[u12] + 0.2 * w[t341] + n11_z;
+    w[neg_MA11_yy]            = w[ctheta13] * w[t327];
+    w[MA11_xy]                = w[stheta13] * w[t327];
+    const quadruped_real t330 = 0.015249550833673626 * w[stheta13];
+    w[BA11_xx]                = w[ctheta13] * t330;
+    w[BA11_xy]                = w[stheta13] * t330;
+    w[BA11_yx]                = w[BA11_xy] - 0.015249550833673626;
+    w[t334]                   = 0.0297786611519054 * w[stheta13];
+    w[t335]                   = 0.0297786611519054 * w[ctheta13];
+    w[t336]                   = 0.006125698666371229 * w[ctheta13] - 0.00011120895548966 * w[stheta13];
+    w[t337]                   = w[ctheta13] * w[t336];
+    w[t338]                   = 0.2 * w[neg_MA11_yy];
+    w[t339]                   = 0.2 * w[t335];
+    w[t340]                   = w[stheta13] * w[neg_f12_x] - w[ctheta13] * w[paf12_y];
+    w[n11_x]                  = 0.003039 * w[a10_y] - (0.0001878102 * (w[w11_yy] - w[w11_zz]) + w[t231]);
+    w[n11_y]                  = w[t232] - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
+    w[pn11_z]                 = w[t234] - (0.072551 * w[a11_y] - 0.003039 * w[a11_x])
+                                + (w[n12_z] + w[u12] + 0.2 * w[t340]);
 
     /* body 9, fl_calf: articulated body */
     w[u9]                         = tau[8] - w[n9_z];
-    w[paf9_y]                     = 0.0297786611519054 * w[U9_yx] + 6.110937829371456 * w[u9];
-    w[pan9_x]                     = 1.261184674531e-05 * w[U9_zy] - w[t245] - 0.5120965901013275 * w[u9];
-    const quadruped_real t349     = 0.18197554694121287 * w[ctheta10];
-    w[neg_MA8_yy]                 = w[ctheta10] * t349;
-    w[MA8_xy]                     = w[stheta10] * t349;
-    const quadruped_real t352     = 0.015249550833673624 * w[stheta10];
-    w[BA8_yy]                     = w[ctheta10] * t352;
-    w[neg_BA8_xy]                 = w[stheta10] * t352;
-    w[BA8_yx]                     = 0.015249550833673624 - w[neg_BA8_xy];
-    w[t356]                       = 0.0297786611519054 * w[stheta10];
-    w[t357]                       = 0.0297786611519054 * w[ctheta10];
-    w[t358]                       = 0.006125698666371229 * w[ctheta10] - 0.00011120895548966 * w[stheta10];
-    w[t359]                       = w[ctheta10] * w[t358];
-    w[t360]                       = 0.2 * w[neg_MA8_yy];
-    w[t361]                       = 0.2 * w[t357];
-    w[t362]                       = w[stheta10] * w[neg_f9_x] - w[ctheta10] * w[paf9_y];
+    w[paf9_y]                     = 0.0297786611519054 * w[U9_yx] + 6.110937829371457 * w[u9];
+    w[pan9_x]                     = 1.261184674531e-05 * w[U9_zy] - w[t245] - 0.5120965901013276 * w[u9];
+    const quadruped_real t347     = 0.1819755469412129 * w[ctheta10];
+    w[neg_MA8_yy]                 = w[ctheta10] * t347;
+    w[MA8_xy]                     = w[stheta10] * t347;
+    const quadruped_real t350     = 0.015249550833673626 * w[stheta10];
+    w[BA8_yy]                     = w[ctheta10] * t350;
+    w[neg_BA8_xy]                 = w[stheta10] * t350;
+    w[BA8_yx]                     = 0.015249550833673626 - w[neg_BA8_xy];
+    w[t354]                       = 0.0297786611519054 * w[stheta10];
+    w[t355]                       = 0.0297786611519054 * w[ctheta10];
+    w[t356]                       = 0.006125698666371229 * w[ctheta10] - 0.00011120895548966 * w[stheta10];
+    w[t357]                       = w[ctheta10] * w[t356];
+    w[t358]                       = 0.2 * w[neg_MA8_yy];
+    w[t359]                       = 0.2 * w[t355];
+    w[t360]                       = w[stheta10] * w[neg_f9_x] - w[ctheta10] * w[paf9_y];
     w[n8_x]                       = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + w[t227] + 0.003039 * w[a7_y];
     w[neg_n8_y]                   = w[t228] - 0.0054780518 * (w[w8_zz] - w[w8_xx]) + 0.072551 * w[a7_y];
     const quadruped_real neg_n8_z = w[t230] - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
                                     + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
-    w[pn8_z]                      = w[n9_z] + w[u9] + 0.2 * w[t362] - neg_n8_z;
+    w[pn8_z]                      = w[n9_z] + w[u9] + 0.2 * w[t360] - neg_n8_z;
 
     /* body 17, rr_thigh: articulated body */
     const quadruped_real BA17_xz     = 0.003039 - 0.2 * w[MA17_xy];
@@ -598,7 +598,7 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
     w[BA17_zy]                       = 0.072551 - w[t294];
     const quadruped_real neg_IA17_xz = 0.2 * w[BA17_yx] + 0.0054780518;
     const quadruped_real IA17_yz     = 0.2 * w[BA17_xx] - 0.0001878102;
-    const quadruped_real IA17_zz     = 0.013299594000000001 - 0.2 * w[t297];
+    const quadruped_real IA17_zz     = 0.013299594 - 0.2 * w[t297];
     w[d17]                           = 1.0 / IA17_zz;
     w[Kf17_x]                        = BA17_xz * w[d17];
     w[Kf17_y]                        = BA17_yz * w[d17];
@@ -615,28 +615,28 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
                                        + w[neg_Kn17_x] * w[u17];
     w[pan17_y]                       = w[ctheta19] * w[n18_y] + w[stheta19] * w[pan18_x] + 0.2 * w[f18_z]
                                        + w[n17_y] + w[Kn17_y] * w[u17];
-    w[t386]                          = BA17_xz * w[Kf17_x] - (w[neg_MA17_yy] - 0.18197554694121287);
-    w[t387]                          = w[MA17_xy] - BA17_yz * w[Kf17_x];
-    w[t388]                          = BA17_yz * w[Kf17_y] + w[neg_MA17_yy];
-    w[t389]                          = 0.00486039815325469 - w[t296] + 0.000144167 - neg_IA17_xz * w[neg_Kn17_x];
-    const quadruped_real t390        = w[stheta19] * w[t295] + 5.560447774483e-05 - 0.2 * w[t293] + 8.2053e-05
+    w[t384]                          = BA17_xz * w[Kf17_x] - (w[neg_MA17_yy] - 0.1819755469412129);
+    w[t385]                          = w[MA17_xy] - BA17_yz * w[Kf17_x];
+    w[t386]                          = BA17_yz * w[Kf17_y] + w[neg_MA17_yy];
+    w[t387]                          = 0.00486039815325469 - w[t296] + 0.000144167 - neg_IA17_xz * w[neg_Kn17_x];
+    const quadruped_real t388        = w[stheta19] * w[t295] + 5.560447774483e-05 - 0.2 * w[t293] + 8.2053e-05
                                        - IA17_yz * w[neg_Kn17_x];
-    w[t391]                          = w[t296] - 0.0012653005131165384 - (w[t298] + w[t298]) + 0.013155427
+    w[t389]                          = w[t296] - 0.0012653005131165386 - (w[t298] + w[t298]) + 0.013155427
                                        - IA17_yz * w[Kn17_y];
-    const quadruped_real t392        = neg_IA17_xz * w[Kf17_x] + w[BA17_xx];
-    w[t393]                          = w[BA17_xy] - IA17_yz * w[Kf17_x];
-    w[t394]                          = neg_IA17_xz * w[Kf17_y] + w[BA17_yx];
-    w[t395]                          = IA17_yz * w[Kf17_y] + w[BA17_xx];
-    w[t396]                          = w[c18] * (w[t386] - w[t388]) + 2.0 * w[t387] * w[s18];
-    w[t397]                          = w[c18] * w[t396];
-    const quadruped_real t398        = w[c18] * (t392 + w[t395]) - w[s18] * (w[t393] + w[t394]);
-    w[t399]                          = w[c18] * t398;
-    w[t400]                          = w[s18] * t398;
-    w[BA16_zz]                       = t392 - w[t399];
+    const quadruped_real t390        = neg_IA17_xz * w[Kf17_x] + w[BA17_xx];
+    w[t391]                          = w[BA17_xy] - IA17_yz * w[Kf17_x];
+    w[t392]                          = neg_IA17_xz * w[Kf17_y] + w[BA17_yx];
+    w[t393]                          = IA17_yz * w[Kf17_y] + w[BA17_xx];
+    w[t394]                          = w[c18] * (w[t384] - w[t386]) + 2.0 * w[t385] * w[s18];
+    w[t395]                          = w[c18] * w[t394];
+    const quadruped_real t396        = w[c18] * (t390 + w[t393]) - w[s18] * (w[t391] + w[t392]);
+    w[t397]                          = w[c18] * t396;
+    w[t398]                          = w[s18] * t396;
+    w[BA16_zz]                       = t390 - w[t397];
     w[neg_BA16_yz]                   = w[s18] * w[BA17_zx] + w[c18] * w[BA17_zy];
-    const quadruped_real t403        = w[c18] * (w[t389] - w[t391]) + 2.0 * t390 * w[s18];
-    w[t404]                          = w[c18] * t403;
-    w[IA16_xz]                       = w[s18] * t403 - t390;
+    const quadruped_real t401        = w[c18] * (w[t387] - w[t389]) + 2.0 * t388 * w[s18];
+    w[t402]                          = w[c18] * t401;
+    w[IA16_xz]                       = w[s18] * t401 - t388;
     w[pf17_z]                        = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * w[U17_zy]);
     w[pn16_z]                        = 0.00545215306 * w[neg_U16_xy] + 0.0815422 * w[neg_a16_x]
                                        + (w[c18] * w[pan17_y] - w[s18] * w[neg_pan17_x]);
@@ -644,7 +644,7 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
     return (regular(w[d17])) ? 0 : 1;
 }
 
-static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real w[261])
+static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
     enum { neg_U10_xy = 28, a10_x = 32, neg_U13_xy = 42, neg_a13_x = 46, c12 = 83, s12 = 84, w11_zz = 91,
@@ -653,29 +653,29 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
            U14_zy = 120, ctheta13 = 138, stheta13 = 139, ctheta16 = 149, stheta16 = 150, n11_x = 144,
            n11_y = 145, n14_x = 196, n14_y = 197, neg_f12_x = 12, f12_z = 26, n12_y = 40, neg_f15_x = 65,
            f15_z = 66, neg_n15_y = 67, paf15_y = 126, pan15_x = 127, neg_MA14_yy = 128, MA14_xy = 129,
-           BA14_yy = 133, neg_BA14_xy = 135, BA14_yx = 188, t314 = 189, t315 = 190, t316 = 191, t317 = 192,
-           t318 = 193, t319 = 194, t320 = 195, pn14_z = 198, paf12_y = 200, pan12_x = 201, neg_MA11_yy = 23,
-           MA11_xy = 24, BA11_xx = 47, BA11_xy = 61, BA11_yx = 110, t335 = 121, t336 = 122, t337 = 130,
-           t338 = 140, t339 = 141, t340 = 142, t341 = 143, pn11_z = 146 };
+           BA14_yy = 133, neg_BA14_xy = 135, BA14_yx = 188, t313 = 189, t314 = 190, t315 = 191, t316 = 192,
+           t317 = 193, t318 = 194, t319 = 195, pn14_z = 198, paf12_y = 200, pan12_x = 201, neg_MA11_yy = 23,
+           MA11_xy = 24, BA11_xx = 47, BA11_xy = 61, BA11_yx = 110, t334 = 121, t335 = 122, t336 = 130,
+           t337 = 140, t338 = 141, t339 = 142, t340 = 143, pn11_z = 146 };
     /* places in w of values for later parts */
     enum { BA14_zx = 9, BA14_zy = 10, d14 = 19, Kf14_x = 33, Kf14_y = 51, Kn14_x = 52, Kn14_y = 54, Kn14_z = 60,
-           u14 = 68, paf14_x = 69, paf14_y = 70, pan14_x = 73, pan14_y = 78, t427 = 81, t428 = 82, t429 = 85,
-           t430 = 86, t432 = 87, t434 = 88, t435 = 89, t436 = 90, t437 = 93, t438 = 95, t440 = 98, t441 = 101,
-           BA13_zz = 102, neg_BA13_yz = 105, t445 = 106, IA13_xz = 107, pf14_z = 108, pn13_z = 109,
+           u14 = 68, paf14_x = 69, paf14_y = 70, pan14_x = 73, pan14_y = 78, t425 = 81, t426 = 82, t427 = 85,
+           t428 = 86, t430 = 87, t432 = 88, t433 = 89, t434 = 90, t435 = 93, t436 = 95, t438 = 98, t439 = 101,
+           BA13_zz = 102, neg_BA13_yz = 105, t443 = 106, IA13_xz = 107, pf14_z = 108, pn13_z = 109,
            BA11_zx = 113, BA11_zy = 115, d11 = 131, Kf11_x = 132, Kf11_y = 134, neg_Kn11_x = 136, Kn11_y = 137,
-           Kn11_z = 171, u11 = 172, paf11_x = 173, paf11_y = 174, pan11_x = 175, pan11_y = 176, t468 = 185,
-           t469 = 187, t470 = 225, t471 = 226, t473 = 227, t475 = 228, t476 = 229, t477 = 230, t478 = 231,
-           t479 = 232, t481 = 233, t482 = 234, BA10_zz = 235, neg_BA10_yz = 236, t486 = 237, IA10_xz = 238,
+           Kn11_z = 171, u11 = 172, paf11_x = 173, paf11_y = 174, pan11_x = 175, pan11_y = 176, t466 = 185,
+           t467 = 187, t468 = 202, t469 = 226, t471 = 227, t473 = 228, t474 = 229, t475 = 230, t476 = 231,
+           t477 = 232, t479 = 233, t480 = 234, BA10_zz = 235, neg_BA10_yz = 236, t484 = 237, IA10_xz = 238,
            pf11_z = 239, pn10_z = 240 };
 
     /* body 14, rl_thigh: articulated body */
     const quadruped_real BA14_xz = 0.003039 - 0.2 * w[MA14_xy];
-    const quadruped_real BA14_yz = w[t318] - 0.072551;
-    w[BA14_zx]                   = w[t314] - 0.003039;
-    w[BA14_zy]                   = 0.072551 - w[t315];
+    const quadruped_real BA14_yz = w[t317] - 0.072551;
+    w[BA14_zx]                   = w[t313] - 0.003039;
+    w[BA14_zy]                   = 0.072551 - w[t314];
     const quadruped_real IA14_xz = 0.0054780518 - 0.2 * w[BA14_yx];
     const quadruped_real IA14_yz = 0.0001878102 - 0.2 * w[BA14_yy];
-    const quadruped_real IA14_zz = 0.013299594000000001 - 0.2 * w[t318];
+    const quadruped_real IA14_zz = 0.013299594 - 0.2 * w[t317];
     w[d14]                       = 1.0 / IA14_zz;
     w[Kf14_x]                    = BA14_xz * w[d14];
     w[Kf14_y]                    = BA14_yz * w[d14];
@@ -686,46 +686,46 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     const quadruped_real pf14_x  = 0.072551 * w[neg_U14_xx] - 0.003039 * w[U14_xy]
                                    - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[paf15_y]);
     w[paf14_x]                   = w[Kf14_x] * w[u14] + pf14_x;
-    w[paf14_y]                   = 0.003039 * (w[w14_zz] + w[w14_xx]) - 0.072551 * w[U14_yx] - w[t320]
+    w[paf14_y]                   = 0.003039 * (w[w14_zz] + w[w14_xx]) - 0.072551 * w[U14_yx] - w[t319]
                                    + w[Kf14_y] * w[u14];
     w[pan14_x]                   = w[ctheta16] * w[pan15_x] + w[stheta16] * w[neg_n15_y] + w[n14_x]
                                    + w[Kn14_x] * w[u14];
     w[pan14_y]                   = w[stheta16] * w[pan15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z]
                                    + w[n14_y] + w[Kn14_y] * w[u14];
-    w[t427]                      = BA14_xz * w[Kf14_x] - (w[neg_MA14_yy] - 0.18197554694121287);
-    w[t428]                      = w[MA14_xy] - BA14_yz * w[Kf14_x];
-    w[t429]                      = BA14_yz * w[Kf14_y] + w[neg_MA14_yy];
-    w[t430]                      = 0.00486039815325469 - w[t317] + 0.000144167 - IA14_xz * w[Kn14_x];
-    const quadruped_real t431    = w[stheta16] * w[t316] + 5.560447774483e-05 - 0.2 * w[t314] + 8.2053e-05
+    w[t425]                      = BA14_xz * w[Kf14_x] - (w[neg_MA14_yy] - 0.1819755469412129);
+    w[t426]                      = w[MA14_xy] - BA14_yz * w[Kf14_x];
+    w[t427]                      = BA14_yz * w[Kf14_y] + w[neg_MA14_yy];
+    w[t428]                      = 0.00486039815325469 - w[t316] + 0.000144167 - IA14_xz * w[Kn14_x];
+    const quadruped_real t429    = w[stheta16] * w[t315] + 5.560447774483e-05 - 0.2 * w[t313] + 8.2053e-05
                                    + IA14_yz * w[Kn14_x];
-    w[t432]                      = 0.013155427 - (0.0012653005131165384 - w[t317] + (w[t319] + w[t319]))
+    w[t430]                      = 0.013155427 - (0.0012653005131165386 - w[t316] + (w[t318] + w[t318]))
                                    - IA14_yz * w[Kn14_y];
-    const quadruped_real t433    = IA14_xz * w[Kf14_x] + w[BA14_yy];
-    w[t434]                      = IA14_yz * w[Kf14_x] + w[neg_BA14_xy];
-    w[t435]                      = w[BA14_yx] - IA14_xz * w[Kf14_y];
-    w[t436]                      = w[BA14_yy] - IA14_yz * w[Kf14_y];
-    w[t437]                      = w[c15] * (w[t427] - w[t429]) + 2.0 * w[t428] * w[s15];
-    w[t438]                      = w[c15] * w[t437];
-    const quadruped_real t439    = w[c15] * (t433 + w[t436]) - w[s15] * (w[t434] - w[t435]);
-    w[t440]                      = w[c15] * t439;
-    w[t441]                      = w[s15] * t439;
-    w[BA13_zz]                   = w[t440] - t433;
+    const quadruped_real t431    = IA14_xz * w[Kf14_x] + w[BA14_yy];
+    w[t432]                      = IA14_yz * w[Kf14_x] + w[neg_BA14_xy];
+    w[t433]                      = w[BA14_yx] - IA14_xz * w[Kf14_y];
+    w[t434]                      = w[BA14_yy] - IA14_yz * w[Kf14_y];
+    w[t435]                      = w[c15] * (w[t425] - w[t427]) + 2.0 * w[t426] * w[s15];
+    w[t436]                      = w[c15] * w[t435];
+    const quadruped_real t437    = w[c15] * (t431 + w[t434]) - w[s15] * (w[t432] - w[t433]);
+    w[t438]                      = w[c15] * t437;
+    w[t439]                      = w[s15] * t437;
+    w[BA13_zz]                   = w[t438] - t431;
     w[neg_BA13_yz]               = w[s15] * w[BA14_zx] + w[c15] * w[BA14_zy];
-    const quadruped_real t444    = w[c15] * (w[t430] - w[t432]) + 2.0 * t431 * w[s15];
-    w[t445]                      = w[c15] * t444;
-    w[IA13_xz]                   = w[s15] * t444 - t431;
+    const quadruped_real t442    = w[c15] * (w[t428] - w[t430]) + 2.0 * t429 * w[s15];
+    w[t443]                      = w[c15] * t442;
+    w[IA13_xz]                   = w[s15] * t442 - t429;
     w[pf14_z]                    = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
     w[pn13_z]                    = 0.00545215306 * w[neg_U13_xy] - 0.0815422 * w[neg_a13_x]
                                    + (w[c15] * w[pan14_y] + w[s15] * w[pan14_x]);
 
     /* body 11, fr_thigh: articulated body */
     const quadruped_real BA11_xz     = 0.003039 - 0.2 * w[MA11_xy];
-    const quadruped_real BA11_yz     = w[t339] - 0.072551;
-    w[BA11_zx]                       = w[t335] - 0.003039;
-    w[BA11_zy]                       = 0.072551 - w[t336];
+    const quadruped_real BA11_yz     = w[t338] - 0.072551;
+    w[BA11_zx]                       = w[t334] - 0.003039;
+    w[BA11_zy]                       = 0.072551 - w[t335];
     const quadruped_real neg_IA11_xz = 0.2 * w[BA11_yx] + 0.0054780518;
     const quadruped_real IA11_yz     = 0.2 * w[BA11_xx] - 0.0001878102;
-    const quadruped_real IA11_zz     = 0.013299594000000001 - 0.2 * w[t339];
+    const quadruped_real IA11_zz     = 0.013299594 - 0.2 * w[t338];
     w[d11]                           = 1.0 / IA11_zz;
     w[Kf11_x]                        = BA11_xz * w[d11];
     w[Kf11_y]                        = BA11_yz * w[d11];
@@ -736,34 +736,34 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     const quadruped_real pf11_x      = 0.072551 * w[neg_U11_xx] - 0.003039 * w[U11_xy]
                                        - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[paf12_y]);
     w[paf11_x]                       = w[Kf11_x] * w[u11] + pf11_x;
-    w[paf11_y]                       = 0.003039 * (w[w11_zz] + w[w11_xx]) - 0.072551 * w[U11_yx] - w[t341]
+    w[paf11_y]                       = 0.003039 * (w[w11_zz] + w[w11_xx]) - 0.072551 * w[U11_yx] - w[t340]
                                        + w[Kf11_y] * w[u11];
     w[pan11_x]                       = w[n11_x] - (w[stheta13] * w[n12_y] - w[ctheta13] * w[pan12_x])
                                        - w[neg_Kn11_x] * w[u11];
     w[pan11_y]                       = w[ctheta13] * w[n12_y] + w[stheta13] * w[pan12_x] + 0.2 * w[f12_z]
                                        + w[n11_y] + w[Kn11_y] * w[u11];
-    w[t468]                          = BA11_xz * w[Kf11_x] - (w[neg_MA11_yy] - 0.18197554694121287);
-    w[t469]                          = w[MA11_xy] - BA11_yz * w[Kf11_x];
-    w[t470]                          = BA11_yz * w[Kf11_y] + w[neg_MA11_yy];
-    w[t471]                          = 0.00486039815325469 - w[t338] + 0.000144167 - neg_IA11_xz * w[neg_Kn11_x];
-    const quadruped_real t472        = w[stheta13] * w[t337] + 5.560447774483e-05 - 0.2 * w[t335] + 8.2053e-05
+    w[t466]                          = BA11_xz * w[Kf11_x] - (w[neg_MA11_yy] - 0.1819755469412129);
+    w[t467]                          = w[MA11_xy] - BA11_yz * w[Kf11_x];
+    w[t468]                          = BA11_yz * w[Kf11_y] + w[neg_MA11_yy];
+    w[t469]                          = 0.00486039815325469 - w[t337] + 0.000144167 - neg_IA11_xz * w[neg_Kn11_x];
+    const quadruped_real t470        = w[stheta13] * w[t336] + 5.560447774483e-05 - 0.2 * w[t334] + 8.2053e-05
                                        - IA11_yz * w[neg_Kn11_x];
-    w[t473]                          = 0.013155427 - (0.0012653005131165384 - w[t338] + (w[t340] + w[t340]))
+    w[t471]                          = 0.013155427 - (0.0012653005131165386 - w[t337] + (w[t339] + w[t339]))
                                        - IA11_yz * w[Kn11_y];
-    const quadruped_real t474        = neg_IA11_xz * w[Kf11_x] + w[BA11_xx];
-    w[t475]                          = w[BA11_xy] - IA11_yz * w[Kf11_x];
-    w[t476]                          = neg_IA11_xz * w[Kf11_y] + w[BA11_yx];
-    w[t477]                          = IA11_yz * w[Kf11_y] + w[BA11_xx];
-    w[t478]                          = w[c12] * (w[t468] - w[t470]) + 2.0 * w[t469] * w[s12];
-    w[t479]                          = w[c12] * w[t478];
-    const quadruped_real t480        = w[c12] * (t474 + w[t477]) - w[s12] * (w[t475] + w[t476]);
-    w[t481]                          = w[c12] * t480;
-    w[t482]                          = w[s12] * t480;
-    w[BA10_zz]                       = t474 - w[t481];
+    const quadruped_real t472        = neg_IA11_xz * w[Kf11_x] + w[BA11_xx];
+    w[t473]                          = w[BA11_xy] - IA11_yz * w[Kf11_x];
+    w[t474]                          = neg_IA11_xz * w[Kf11_y] + w[BA11_yx];
+    w[t475]                          = IA11_yz * w[Kf11_y] + w[BA11_xx];
+    w[t476]                          = w[c12] * (w[t466] - w[t468]) + 2.0 * w[t467] * w[s12];
+    w[t477]                          = w[c12] * w[t476];
+    const quadruped_real t478        = w[c12] * (t472 + w[t475]) - w[s12] * (w[t473] + w[t474]);
+    w[t479]                          = w[c12] * t478;
+    w[t480]                          = w[s12] * t478;
+    w[BA10_zz]                       = t472 - w[t479];
     w[neg_BA10_yz]                   = w[s12] * w[BA11_zx] + w[c12] * w[BA11_zy];
-    const quadruped_real t485        = w[c12] * (w[t471] - w[t473]) + 2.0 * t472 * w[s12];
-    w[t486]                          = w[c12] * t485;
-    w[IA10_xz]                       = w[s12] * t485 - t472;
+    const quadruped_real t483        = w[c12] * (w[t469] - w[t471]) + 2.0 * t470 * w[s12];
+    w[t484]                          = w[c12] * t483;
+    w[IA10_xz]                       = w[s12] * t483 - t470;
     w[pf11_z]                        = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
     w[pn10_z]                        = 0.00545215306 * w[neg_U10_xy] - 0.0815422 * w[a10_x]
                                        + (w[c12] * w[pan11_y] + w[s12] * w[pan11_x]);
@@ -771,36 +771,36 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     return (regular(w[d14]) && regular(w[d11])) ? 0 : 1;
 }
 
-static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real w[261])
+static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
     enum { neg_U7_xy = 14, a7_x = 18, c17 = 49, s17 = 50, w16_z = 53, neg_U16_xy = 56, w16_xx = 58,
            neg_U16_zy = 59, a16_z = 62, c9 = 63, s9 = 64, w8_zz = 71, neg_U8_xx = 72, U8_xy = 74, U8_yx = 76,
            w8_xx = 77, U8_zx = 79, U8_zy = 80, c18 = 123, s18 = 124, ctheta10 = 37, stheta10 = 38, n8_x = 166,
-           neg_n8_y = 167, neg_f9_x = 183, f9_z = 184, n9_y = 186, pf17_z = 223, paf9_y = 148, pan9_x = 151,
-           neg_MA8_yy = 152, MA8_xy = 153, BA8_yy = 154, neg_BA8_xy = 155, BA8_yx = 156, t356 = 157, t357 = 158,
-           t358 = 159, t359 = 162, t360 = 163, t361 = 164, t362 = 165, pn8_z = 168, BA17_zx = 169, BA17_zy = 170,
-           paf17_x = 203, paf17_y = 204, neg_pan17_x = 205, pan17_y = 206, t386 = 207, t387 = 208, t388 = 209,
-           t389 = 210, t391 = 211, t393 = 212, t394 = 213, t395 = 214, t396 = 215, t397 = 216, t399 = 217,
-           t400 = 218, BA16_zz = 219, neg_BA16_yz = 220, t404 = 221, IA16_xz = 222, pn16_z = 224 };
+           neg_n8_y = 167, neg_f9_x = 183, f9_z = 184, n9_y = 186, pf17_z = 224, paf9_y = 148, pan9_x = 151,
+           neg_MA8_yy = 152, MA8_xy = 153, BA8_yy = 154, neg_BA8_xy = 155, BA8_yx = 156, t354 = 157, t355 = 158,
+           t356 = 159, t357 = 162, t358 = 163, t359 = 164, t360 = 165, pn8_z = 168, BA17_zx = 169, BA17_zy = 170,
+           paf17_x = 204, paf17_y = 205, neg_pan17_x = 206, pan17_y = 207, t384 = 208, t385 = 209, t386 = 210,
+           t387 = 211, t389 = 212, t391 = 213, t392 = 214, t393 = 215, t394 = 216, t395 = 217, t397 = 218,
+           t398 = 219, BA16_zz = 220, neg_BA16_yz = 221, t402 = 222, IA16_xz = 223, pn16_z = 225 };
     /* places in w of values for later parts */
     enum { BA8_zx = 12, BA8_zy = 23, d8 = 24, Kf8_x = 26, Kf8_y = 32, Kn8_x = 40, Kn8_y = 46, Kn8_z = 47,
-           u8 = 61, paf8_x = 65, paf8_y = 66, pan8_x = 67, pan8_y = 91, t509 = 92, t510 = 94, t511 = 96,
-           t512 = 97, t514 = 99, t516 = 100, t517 = 110, t518 = 111, t519 = 112, t520 = 114, t522 = 116,
-           t523 = 117, BA7_zz = 119, neg_BA7_yz = 120, t527 = 121, IA7_xz = 122, pf8_z = 126, pn7_z = 127,
+           u8 = 61, paf8_x = 65, paf8_y = 66, pan8_x = 67, pan8_y = 91, t507 = 92, t508 = 94, t509 = 96,
+           t510 = 97, t512 = 99, t514 = 100, t515 = 110, t516 = 111, t517 = 112, t518 = 114, t520 = 116,
+           t521 = 117, BA7_zz = 119, neg_BA7_yz = 120, t525 = 121, IA7_xz = 122, pf8_z = 126, pn7_z = 127,
            d16 = 128, Kf16_x = 129, neg_Kf16_y = 130, Kf16_z = 133, Kn16_x = 135, Kn16_z = 140, u16 = 141,
-           paf16_x = 142, neg_paf16_y = 143, paf16_z = 144, pn16_x = 145, t547 = 188, t549 = 189, t552 = 190,
-           t553 = 191, t554 = 192, t555 = 193, t556 = 194, t557 = 195, t558 = 196, t560 = 197, t561 = 200,
-           t563 = 201, t564 = 241, t565 = 242, t566 = 243, t567 = 244 };
+           paf16_x = 142, neg_paf16_y = 143, paf16_z = 144, pn16_x = 145, t545 = 188, t547 = 189, t550 = 190,
+           t551 = 191, t552 = 192, t553 = 193, t554 = 194, t555 = 195, t556 = 196, t558 = 197, t559 = 200,
+           t561 = 201, t562 = 241, t563 = 242, t564 = 243, t565 = 244 };
 
     /* body 8, fl_thigh: articulated body */
     const quadruped_real BA8_xz = 0.003039 - 0.2 * w[MA8_xy];
-    const quadruped_real BA8_yz = w[t360] - 0.072551;
-    w[BA8_zx]                   = w[t356] - 0.003039;
-    w[BA8_zy]                   = 0.072551 - w[t357];
+    const quadruped_real BA8_yz = w[t358] - 0.072551;
+    w[BA8_zx]                   = w[t354] - 0.003039;
+    w[BA8_zy]                   = 0.072551 - w[t355];
     const quadruped_real IA8_xz = 0.0054780518 - 0.2 * w[BA8_yx];
     const quadruped_real IA8_yz = 0.0001878102 - 0.2 * w[BA8_yy];
-    const quadruped_real IA8_zz = 0.013299594000000001 - 0.2 * w[t360];
+    const quadruped_real IA8_zz = 0.013299594 - 0.2 * w[t358];
     w[d8]                       = 1.0 / IA8_zz;
     w[Kf8_x]                    = BA8_xz * w[d8];
     w[Kf8_y]                    = BA8_yz * w[d8];
@@ -811,40 +811,40 @@ static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real
     const quadruped_real pf8_x  = 0.072551 * w[neg_U8_xx] - 0.003039 * w[U8_xy]
                                   - (w[ctheta10] * w[neg_f9_x] + w[stheta10] * w[paf9_y]);
     w[paf8_x]                   = w[Kf8_x] * w[u8] + pf8_x;
-    w[paf8_y]                   = 0.003039 * (w[w8_zz] + w[w8_xx]) - 0.072551 * w[U8_yx] - w[t362]
+    w[paf8_y]                   = 0.003039 * (w[w8_zz] + w[w8_xx]) - 0.072551 * w[U8_yx] - w[t360]
                                   + w[Kf8_y] * w[u8];
     w[pan8_x]                   = w[n8_x] - (w[stheta10] * w[n9_y] - w[ctheta10] * w[pan9_x]) + w[Kn8_x] * w[u8];
     w[pan8_y]                   = w[ctheta10] * w[n9_y] + w[stheta10] * w[pan9_x] + 0.2 * w[f9_z] - w[neg_n8_y]
                                   + w[Kn8_y] * w[u8];
-    w[t509]                     = BA8_xz * w[Kf8_x] - (w[neg_MA8_yy] - 0.18197554694121287);
-    w[t510]                     = w[MA8_xy] - BA8_yz * w[Kf8_x];
-    w[t511]                     = BA8_yz * w[Kf8_y] + w[neg_MA8_yy];
-    w[t512]                     = 0.00486039815325469 - w[t359] + 0.000144167 - IA8_xz * w[Kn8_x];
-    const quadruped_real t513   = w[stheta10] * w[t358] + 5.560447774483e-05 - 0.2 * w[t356] + 8.2053e-05
+    w[t507]                     = BA8_xz * w[Kf8_x] - (w[neg_MA8_yy] - 0.1819755469412129);
+    w[t508]                     = w[MA8_xy] - BA8_yz * w[Kf8_x];
+    w[t509]                     = BA8_yz * w[Kf8_y] + w[neg_MA8_yy];
+    w[t510]                     = 0.00486039815325469 - w[t357] + 0.000144167 - IA8_xz * w[Kn8_x];
+    const quadruped_real t511   = w[stheta10] * w[t356] + 5.560447774483e-05 - 0.2 * w[t354] + 8.2053e-05
                                   + IA8_yz * w[Kn8_x];
-    w[t514]                     = 0.013155427 - (0.0012653005131165384 - w[t359] + (w[t361] + w[t361]))
+    w[t512]                     = 0.013155427 - (0.0012653005131165386 - w[t357] + (w[t359] + w[t359]))
                                   - IA8_yz * w[Kn8_y];
-    const quadruped_real t515   = IA8_xz * w[Kf8_x] + w[BA8_yy];
-    w[t516]                     = IA8_yz * w[Kf8_x] + w[neg_BA8_xy];
-    w[t517]                     = w[BA8_yx] - IA8_xz * w[Kf8_y];
-    w[t518]                     = w[BA8_yy] - IA8_yz * w[Kf8_y];
-    w[t519]                     = w[c9] * (w[t509] - w[t511]) + 2.0 * w[t510] * w[s9];
-    w[t520]                     = w[c9] * w[t519];
-    const quadruped_real t521   = w[c9] * (t515 + w[t518]) - w[s9] * (w[t516] - w[t517]);
-    w[t522]                     = w[c9] * t521;
-    w[t523]                     = w[s9] * t521;
-    w[BA7_zz]                   = w[t522] - t515;
+    const quadruped_real t513   = IA8_xz * w[Kf8_x] + w[BA8_yy];
+    w[t514]                     = IA8_yz * w[Kf8_x] + w[neg_BA8_xy];
+    w[t515]                     = w[BA8_yx] - IA8_xz * w[Kf8_y];
+    w[t516]                     = w[BA8_yy] - IA8_yz * w[Kf8_y];
+    w[t517]                     = w[c9] * (w[t507] - w[t509]) + 2.0 * w[t508] * w[s9];
+    w[t518]                     = w[c9] * w[t517];
+    const quadruped_real t519   = w[c9] * (t513 + w[t516]) - w[s9] * (w[t514] - w[t515]);
+    w[t520]                     = w[c9] * t519;
+    w[t521]                     = w[s9] * t519;
+    w[BA7_zz]                   = w[t520] - t513;
     w[neg_BA7_yz]               = w[s9] * w[BA8_zx] + w[c9] * w[BA8_zy];
-    const quadruped_real t526   = w[c9] * (w[t512] - w[t514]) + 2.0 * t513 * w[s9];
-    w[t527]                     = w[c9] * t526;
-    w[IA7_xz]                   = w[s9] * t526 - t513;
+    const quadruped_real t524   = w[c9] * (w[t510] - w[t512]) + 2.0 * t511 * w[s9];
+    w[t525]                     = w[c9] * t524;
+    w[IA7_xz]                   = w[s9] * t524 - t511;
     w[pf8_z]                    = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
     w[pn7_z]                    = 0.00545215306 * w[neg_U7_xy] + 0.0815422 * w[a7_x]
                                   + (w[c9] * w[pan8_y] + w[s9] * w[pan8_x]);
 
     /* body 16, rr_hip: articulated body */
-    const quadruped_real BA16_xz = w[t393] + w[t400] - 0.0815422;
-    const quadruped_real IA16_zz = w[t389] - w[t404] + 0.00618855306;
+    const quadruped_real BA16_xz = w[t391] + w[t398] - 0.0815422;
+    const quadruped_real IA16_zz = w[t387] - w[t402] + 0.00618855306;
     w[d16]                       = 1.0 / IA16_zz;
     w[Kf16_x]                    = BA16_xz * w[d16];
     w[neg_Kf16_y]                = w[neg_BA16_yz] * w[d16];
@@ -860,85 +860,85 @@ static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real
                                    + w[Kf16_z] * w[u16];
     w[pn16_x]                    = 0.0815422 * w[a16_z] - 0.00582035306 * w[neg_U16_zy]
                                    - (w[c18] * w[neg_pan17_x] + w[s18] * w[pan17_y]);
-    const quadruped_real t544    = w[t388] + w[t397] + BA16_xz * w[Kf16_x];
-    const quadruped_real t545    = w[neg_BA16_yz] * w[Kf16_x];
-    const quadruped_real t546    = w[t387] - w[s18] * w[t396] - w[BA16_zz] * w[Kf16_x];
-    w[t547]                      = w[neg_BA16_yz] * w[neg_Kf16_y];
-    const quadruped_real t548    = w[BA16_zz] * w[neg_Kf16_y];
-    w[t549]                      = w[BA16_zz] * w[Kf16_z] - (w[t397] - w[t386]);
-    const quadruped_real t550    = w[IA16_xz] * w[Kf16_x] - (w[t399] - w[t395]);
-    const quadruped_real t551    = w[s18] * w[BA17_zy] - w[c18] * w[BA17_zx] + w[IA16_xz] * w[neg_Kf16_y];
-    w[t552]                      = 0.1805 * t545;
-    w[t553]                      = 0.1805 * t544;
-    w[t554]                      = t550 - w[t552];
-    w[t555]                      = t551 - 0.1805 * w[t547];
-    w[t556]                      = 0.1805 * t546;
-    w[t557]                      = w[t394] + w[t400] + 0.0815422 - w[IA16_xz] * w[Kf16_z] + 0.1805 * t548;
-    w[t558]                      = 0.1805 * t550 - 0.1805 * w[t552];
-    const quadruped_real t559    = w[t391] + w[t404] + 0.00582035306 - w[IA16_xz] * w[Kn16_x];
-    w[t560]                      = 0.1805 * t551 + 0.1805 * w[t555] + t559;
-    w[t561]                      = 0.0003682 - 0.1805 * w[t553];
-    const quadruped_real t562    = w[s17] * (t544 - w[t547]) - 2.0 * t545 * w[c17];
-    w[t563]                      = w[s17] * t562;
-    w[t564]                      = w[c17] * t562 + t545;
-    w[t565]                      = t544 - w[t563];
-    w[t566]                      = w[s17] * t546 + w[c17] * t548;
-    w[t567]                      = w[c17] * t546 - w[s17] * t548;
+    const quadruped_real t542    = w[t386] + w[t395] + BA16_xz * w[Kf16_x];
+    const quadruped_real t543    = w[neg_BA16_yz] * w[Kf16_x];
+    const quadruped_real t544    = w[t385] - w[s18] * w[t394] - w[BA16_zz] * w[Kf16_x];
+    w[t545]                      = w[neg_BA16_yz] * w[neg_Kf16_y];
+    const quadruped_real t546    = w[BA16_zz] * w[neg_Kf16_y];
+    w[t547]                      = w[BA16_zz] * w[Kf16_z] - (w[t395] - w[t384]);
+    const quadruped_real t548    = w[IA16_xz] * w[Kf16_x] - (w[t397] - w[t393]);
+    const quadruped_real t549    = w[s18] * w[BA17_zy] - w[c18] * w[BA17_zx] + w[IA16_xz] * w[neg_Kf16_y];
+    w[t550]                      = 0.1805 * t543;
+    w[t551]                      = 0.1805 * t542;
+    w[t552]                      = t548 - w[t550];
+    w[t553]                      = t549 - 0.1805 * w[t545];
+    w[t554]                      = 0.1805 * t544;
+    w[t555]                      = w[t392] + w[t398] + 0.0815422 - w[IA16_xz] * w[Kf16_z] + 0.1805 * t546;
+    w[t556]                      = 0.1805 * t548 - 0.1805 * w[t550];
+    const quadruped_real t557    = w[t389] + w[t402] + 0.00582035306 - w[IA16_xz] * w[Kn16_x];
+    w[t558]                      = 0.1805 * t549 + 0.1805 * w[t553] + t557;
+    w[t559]                      = 0.0003682 - 0.1805 * w[t551];
+    const quadruped_real t560    = w[s17] * (t542 - w[t545]) - 2.0 * t543 * w[c17];
+    w[t561]                      = w[s17] * t560;
+    w[t562]                      = w[c17] * t560 + t543;
+    w[t563]                      = t542 - w[t561];
+    w[t564]                      = w[s17] * t544 + w[c17] * t546;
+    w[t565]                      = w[c17] * t544 - w[s17] * t546;
 
     return (regular(w[d8]) && regular(w[d16])) ? 0 : 1;
 }
 
-static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real w[261])
+static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
     enum { a1_y = 1, a1_z = 2, U6_xy = 4, U6_xz = 5, U6_yz = 6, w10_z = 25, neg_U10_xy = 28, w10_xx = 30,
            neg_U10_zy = 31, a10_z = 34, c14 = 35, s14 = 36, w13_z = 39, neg_wd13_y = 41, neg_U13_xy = 42,
            w13_xz = 43, w13_xx = 44, neg_U13_zy = 45, a13_z = 48, c17 = 49, s17 = 50, neg_wd16_y = 55,
            w16_xz = 57, c12 = 83, s12 = 84, c15 = 103, s15 = 104, pn17_z = 118, pf14_z = 108, pn14_z = 198,
-           pf11_z = 239, Kn17_z = 182, u17 = 202, pn16_x = 145, pn16_z = 224, BA14_zx = 9, BA14_zy = 10,
-           Kn14_z = 60, u14 = 68, paf14_x = 69, paf14_y = 70, pan14_x = 73, pan14_y = 78, t427 = 81, t428 = 82,
-           t429 = 85, t430 = 86, t432 = 87, t434 = 88, t435 = 89, t436 = 90, t437 = 93, t438 = 95, t440 = 98,
-           t441 = 101, BA13_zz = 102, neg_BA13_yz = 105, t445 = 106, IA13_xz = 107, pn13_z = 109, BA11_zx = 113,
-           BA11_zy = 115, paf11_x = 173, paf11_y = 174, pan11_x = 175, pan11_y = 176, t468 = 185, t469 = 187,
-           t470 = 225, t471 = 226, t475 = 228, t477 = 230, t478 = 231, t479 = 232, t481 = 233, t482 = 234,
-           BA10_zz = 235, neg_BA10_yz = 236, t486 = 237, IA10_xz = 238, pn10_z = 240, Kn16_x = 135, Kn16_z = 140,
-           u16 = 141, paf16_x = 142, neg_paf16_y = 143, paf16_z = 144, t549 = 189, t552 = 190, t553 = 191,
-           t554 = 192, t555 = 193, t556 = 194, t557 = 195, t558 = 196, t560 = 197, t561 = 200, t565 = 242,
-           t567 = 244 };
+           pf11_z = 239, Kn17_z = 182, u17 = 203, pn16_x = 145, pn16_z = 225, BA14_zx = 9, BA14_zy = 10,
+           Kn14_z = 60, u14 = 68, paf14_x = 69, paf14_y = 70, pan14_x = 73, pan14_y = 78, t425 = 81, t426 = 82,
+           t427 = 85, t428 = 86, t430 = 87, t432 = 88, t433 = 89, t434 = 90, t435 = 93, t436 = 95, t438 = 98,
+           t439 = 101, BA13_zz = 102, neg_BA13_yz = 105, t443 = 106, IA13_xz = 107, pn13_z = 109, BA11_zx = 113,
+           BA11_zy = 115, paf11_x = 173, paf11_y = 174, pan11_x = 175, pan11_y = 176, t466 = 185, t467 = 187,
+           t468 = 202, t469 = 226, t473 = 228, t475 = 230, t476 = 231, t477 = 232, t479 = 233, t480 = 234,
+           BA10_zz = 235, neg_BA10_yz = 236, t484 = 237, IA10_xz = 238, pn10_z = 240, Kn16_x = 135, Kn16_z = 140,
+           u16 = 141, paf16_x = 142, neg_paf16_y = 143, paf16_z = 144, t547 = 189, t550 = 190, t551 = 191,
+           t552 = 192, t553 = 193, t554 = 194, t555 = 195, t556 = 196, t558 = 197, t559 = 200, t563 = 242,
+           t565 = 244 };
     /* places in w of values for later parts */
-    enum { t569 = 18, t570 = 53, t571 = 56, t572 = 58, t574 = 59, t575 = 62, t576 = 71, t577 = 72, t578 = 74,
-           t579 = 76, t582 = 77, d13 = 79, Kf13_x = 80, neg_Kf13_y = 148, Kf13_z = 151, Kn13_x = 152,
-           Kn13_z = 153, u13 = 154, paf13_x = 155, paf13_y = 156, paf13_z = 157, t600 = 158, t602 = 159,
-           t605 = 162, t606 = 163, t611 = 164, t613 = 165, t614 = 166, t616 = 167, t617 = 169, t618 = 170,
-           t619 = 183, t620 = 184, t622 = 186, t623 = 203, t624 = 204, t625 = 205, t626 = 206, t627 = 207,
-           t628 = 208, t629 = 209, t630 = 210, t631 = 211, t632 = 212, t633 = 213, t634 = 214, t635 = 215,
-           t636 = 216, t637 = 217, t638 = 218, t639 = 219, t640 = 220, d10 = 221, Kf10_x = 222, neg_Kf10_y = 223,
-           Kf10_z = 245, Kn10_x = 246, Kn10_z = 247, u10 = 248, paf10_x = 249, neg_paf10_y = 250, paf10_z = 251,
-           pn10_x = 252, t654 = 253, t655 = 254, t656 = 255, t657 = 256, t658 = 257, t659 = 258, t660 = 259,
-           t661 = 260 };
+    enum { t567 = 18, t568 = 53, t569 = 56, t570 = 58, t572 = 59, t573 = 62, t574 = 71, t575 = 72, t576 = 74,
+           t577 = 76, t580 = 77, t581 = 79, d13 = 80, Kf13_x = 148, neg_Kf13_y = 151, Kf13_z = 152, Kn13_x = 153,
+           Kn13_z = 154, u13 = 155, paf13_x = 156, paf13_y = 157, paf13_z = 158, t598 = 159, t600 = 162,
+           t603 = 163, t604 = 164, t609 = 165, t611 = 166, t612 = 167, t614 = 169, t615 = 170, t616 = 183,
+           t617 = 184, t618 = 186, t620 = 204, t621 = 205, t622 = 206, t623 = 207, t624 = 208, t625 = 209,
+           t626 = 210, t627 = 211, t628 = 212, t629 = 213, t630 = 214, t631 = 215, t632 = 216, t633 = 217,
+           t634 = 218, t635 = 219, t636 = 220, t637 = 221, t638 = 222, d10 = 223, Kf10_x = 224, neg_Kf10_y = 245,
+           Kf10_z = 246, Kn10_x = 247, Kn10_z = 248, u10 = 249, paf10_x = 250, neg_paf10_y = 251, paf10_z = 252,
+           pn10_x = 253, t652 = 254, t653 = 255, t654 = 256, t655 = 257, t656 = 258, t657 = 259, t658 = 260,
+           t659 = 261 };
 
     /* body 16, rr_hip: articulated body */
-    const quadruped_real t568 = w[s17] * (w[t552] - w[t554]) + w[c17] * (w[t553] + w[t555]);
-    w[t569]                   = w[s17] * t568;
-    w[t570]                   = w[c17] * t568;
-    w[t571]                   = w[t555] - w[t570];
-    w[t572]                   = w[s17] * w[t557] - w[c17] * w[t556];
-    const quadruped_real t573 = w[c17] * w[t557] + w[s17] * w[t556];
-    w[t574]                   = w[s17] * (w[t560] - w[t561]) + 2.0 * w[t558] * w[c17];
-    w[t575]                   = w[s17] * w[t574];
-    w[t576]                   = 0.047 * w[t567];
-    w[t577]                   = t573 - 0.047 * w[t549];
-    w[t578]                   = 0.047 * w[t565];
-    w[t579]                   = w[t554] + w[t569] - w[t576];
-    const quadruped_real t580 = 0.1805 * w[neg_paf16_y] - (w[Kn16_x] * w[u16] + w[pn16_x]);
-    const quadruped_real t581 = w[Kn17_z] * w[u17] + w[pn17_z] + 0.0003682 * (w[neg_wd16_y] + w[w16_xz])
+    const quadruped_real t566 = w[s17] * (w[t550] - w[t552]) + w[c17] * (w[t551] + w[t553]);
+    w[t567]                   = w[s17] * t566;
+    w[t568]                   = w[c17] * t566;
+    w[t569]                   = w[t553] - w[t568];
+    w[t570]                   = w[s17] * w[t555] - w[c17] * w[t554];
+    const quadruped_real t571 = w[c17] * w[t555] + w[s17] * w[t554];
+    w[t572]                   = w[s17] * (w[t558] - w[t559]) + 2.0 * w[t556] * w[c17];
+    w[t573]                   = w[s17] * w[t572];
+    w[t574]                   = 0.047 * w[t565];
+    w[t575]                   = t571 - 0.047 * w[t547];
+    w[t576]                   = 0.047 * w[t563];
+    w[t577]                   = w[t552] + w[t567] - w[t574];
+    const quadruped_real t578 = 0.1805 * w[neg_paf16_y] - (w[Kn16_x] * w[u16] + w[pn16_x]);
+    const quadruped_real t579 = w[Kn17_z] * w[u17] + w[pn17_z] + 0.0003682 * (w[neg_wd16_y] + w[w16_xz])
                                 + 0.1805 * w[paf16_x];
-    w[t582]                   = w[s17] * w[neg_paf16_y] + w[c17] * w[paf16_x];
-    const quadruped_real n6_z = 0.24847755900000001 * w[U6_xy] + 0.04713 * w[a1_y];
+    w[t580]                   = w[s17] * w[neg_paf16_y] + w[c17] * w[paf16_x];
+    w[t581]                   = w[c17] * t578 - w[s17] * t579 - 0.047 * w[paf16_z];
 
     /* body 13, rl_hip: articulated body */
-    const quadruped_real BA13_xz    = 0.0815422 - (w[t434] + w[t441]);
-    const quadruped_real IA13_zz    = w[t430] - w[t445] + 0.00618855306;
+    const quadruped_real BA13_xz    = 0.0815422 - (w[t432] + w[t439]);
+    const quadruped_real IA13_zz    = w[t428] - w[t443] + 0.00618855306;
     w[d13]                          = 1.0 / IA13_zz;
     w[Kf13_x]                       = BA13_xz * w[d13];
     w[neg_Kf13_y]                   = w[neg_BA13_yz] * w[d13];
@@ -954,58 +954,58 @@ static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real
                                       + w[Kf13_z] * w[u13];
     const quadruped_real neg_pn13_x = 0.00582035306 * w[neg_U13_zy] + 0.0815422 * w[a13_z]
                                       + (w[s15] * w[pan14_y] - w[c15] * w[pan14_x]);
-    const quadruped_real t597       = w[t429] + w[t438] + BA13_xz * w[Kf13_x];
-    const quadruped_real t598       = w[neg_BA13_yz] * w[Kf13_x];
-    const quadruped_real t599       = w[t428] - w[s15] * w[t437] - w[BA13_zz] * w[Kf13_x];
-    w[t600]                         = w[neg_BA13_yz] * w[neg_Kf13_y];
-    const quadruped_real t601       = w[BA13_zz] * w[neg_Kf13_y];
-    w[t602]                         = w[BA13_zz] * w[Kf13_z] - (w[t438] - w[t427]);
-    const quadruped_real t603       = w[t436] - w[t440] - w[IA13_xz] * w[Kf13_x];
-    const quadruped_real t604       = w[s15] * w[BA14_zy] - w[c15] * w[BA14_zx] + w[IA13_xz] * w[neg_Kf13_y];
-    w[t605]                         = 0.1805 * t598;
-    w[t606]                         = 0.1805 * t597;
-    const quadruped_real t607       = t603 + w[t605];
-    const quadruped_real t608       = t604 - 0.1805 * w[t600];
-    const quadruped_real t609       = 0.1805 * t599;
-    const quadruped_real t610       = w[IA13_xz] * w[Kf13_z] - (w[t435] - w[t441] - 0.0815422) - 0.1805 * t601;
-    w[t611]                         = 0.1805 * t603 + 0.1805 * w[t605];
-    const quadruped_real t612       = w[t432] + w[t445] + 0.00582035306 - w[IA13_xz] * w[Kn13_x];
-    w[t613]                         = 0.1805 * t604 + 0.1805 * t608 + t612;
-    w[t614]                         = 0.0003682 - 0.1805 * w[t606];
-    const quadruped_real t615       = w[s14] * (t597 - w[t600]) - 2.0 * t598 * w[c14];
-    w[t616]                         = w[s14] * t615;
-    w[t617]                         = w[c14] * t615 + t598;
-    w[t618]                         = t597 - w[t616];
-    w[t619]                         = w[s14] * t599 + w[c14] * t601;
-    w[t620]                         = w[c14] * t599 - w[s14] * t601;
-    const quadruped_real t621       = w[s14] * (w[t605] + t607) + w[c14] * (w[t606] + t608);
-    w[t622]                         = w[s14] * t621;
-    w[t623]                         = w[c14] * t621;
-    w[t624]                         = t608 - w[t623];
-    w[t625]                         = w[s14] * t610 + w[c14] * t609;
-    w[t626]                         = w[c14] * t610 - w[s14] * t609;
-    w[t627]                         = w[s14] * (w[t613] - w[t614]) - 2.0 * w[t611] * w[c14];
-    w[t628]                         = w[s14] * w[t627];
-    w[t629]                         = 0.047 * w[t620];
-    w[t630]                         = w[t626] - 0.047 * w[t602];
-    w[t631]                         = 0.047 * w[t618];
-    w[t632]                         = t607 - w[t622] - w[t629];
-    w[t633]                         = w[t560] - w[t575] + (0.047 * t573 + 0.047 * w[t577]);
-    w[t634]                         = w[Kn13_x] * w[u13] - neg_pn13_x + 0.1805 * w[paf13_y];
-    w[t635]                         = w[Kn14_z] * w[u14] + w[pn14_z] + 0.0003682 * (w[neg_wd13_y] + w[w13_xz])
+    const quadruped_real t595       = w[t427] + w[t436] + BA13_xz * w[Kf13_x];
+    const quadruped_real t596       = w[neg_BA13_yz] * w[Kf13_x];
+    const quadruped_real t597       = w[t426] - w[s15] * w[t435] - w[BA13_zz] * w[Kf13_x];
+    w[t598]                         = w[neg_BA13_yz] * w[neg_Kf13_y];
+    const quadruped_real t599       = w[BA13_zz] * w[neg_Kf13_y];
+    w[t600]                         = w[BA13_zz] * w[Kf13_z] - (w[t436] - w[t425]);
+    const quadruped_real t601       = w[t434] - w[t438] - w[IA13_xz] * w[Kf13_x];
+    const quadruped_real t602       = w[s15] * w[BA14_zy] - w[c15] * w[BA14_zx] + w[IA13_xz] * w[neg_Kf13_y];
+    w[t603]                         = 0.1805 * t596;
+    w[t604]                         = 0.1805 * t595;
+    const quadruped_real t605       = t601 + w[t603];
+    const quadruped_real t606       = t602 - 0.1805 * w[t598];
+    const quadruped_real t607       = 0.1805 * t597;
+    const quadruped_real t608       = w[IA13_xz] * w[Kf13_z] - (w[t433] - w[t439] - 0.0815422) - 0.1805 * t599;
+    w[t609]                         = 0.1805 * t601 + 0.1805 * w[t603];
+    const quadruped_real t610       = w[t430] + w[t443] + 0.00582035306 - w[IA13_xz] * w[Kn13_x];
+    w[t611]                         = 0.1805 * t602 + 0.1805 * t606 + t610;
+    w[t612]                         = 0.0003682 - 0.1805 * w[t604];
+    const quadruped_real t613       = w[s14] * (t595 - w[t598]) - 2.0 * t596 * w[c14];
+    w[t614]                         = w[s14] * t613;
+    w[t615]                         = w[c14] * t613 + t596;
+    w[t616]                         = t595 - w[t614];
+    w[t617]                         = w[s14] * t597 + w[c14] * t599;
+    w[t618]                         = w[c14] * t597 - w[s14] * t599;
+    const quadruped_real t619       = w[s14] * (w[t603] + t605) + w[c14] * (w[t604] + t606);
+    w[t620]                         = w[s14] * t619;
+    w[t621]                         = w[c14] * t619;
+    w[t622]                         = t606 - w[t621];
+    w[t623]                         = w[s14] * t608 + w[c14] * t607;
+    w[t624]                         = w[c14] * t608 - w[s14] * t607;
+    w[t625]                         = w[s14] * (w[t611] - w[t612]) - 2.0 * w[t609] * w[c14];
+    w[t626]                         = w[s14] * w[t625];
+    w[t627]                         = 0.047 * w[t618];
+    w[t628]                         = w[t624] - 0.047 * w[t600];
+    w[t629]                         = 0.047 * w[t616];
+    w[t630]                         = t605 - w[t620] - w[t627];
+    w[t631]                         = w[t558] - w[t573] + (0.047 * t571 + 0.047 * w[t575]);
+    w[t632]                         = w[Kn13_x] * w[u13] - neg_pn13_x + 0.1805 * w[paf13_y];
+    w[t633]                         = w[Kn14_z] * w[u14] + w[pn14_z] + 0.0003682 * (w[neg_wd13_y] + w[w13_xz])
                                       + 0.1805 * w[paf13_x];
-    w[t636]                         = w[s14] * w[paf13_y] - w[c14] * w[paf13_x];
-    w[t637]                         = 12.453 * w[a1_y] + 0.04713 * w[U6_xy]
+    w[t634]                         = w[s14] * w[paf13_y] - w[c14] * w[paf13_x];
+    w[t635]                         = 12.453 * w[a1_y] + 0.04713 * w[U6_xy]
                                       - (w[s17] * w[paf16_x] - w[c17] * w[neg_paf16_y]);
-    w[t638]                         = 0.026527659999999998 * w[U6_yz]
-                                      - (0.047 * w[t582] - (w[Kn16_z] * w[u16] + w[pn16_z]));
-    w[t639]                         = 0.275005219 * w[U6_xz] + 0.04713 * w[a1_z]
-                                      - (w[s17] * t580 + w[c17] * t581);
-    w[t640]                         = n6_z - (w[c17] * t580 - w[s17] * t581 - 0.047 * w[paf16_z]);
+    w[t636]                         = 0.02652766 * w[U6_yz] - (0.047 * w[t580]
+                                      - (w[Kn16_z] * w[u16] + w[pn16_z]));
+    w[t637]                         = 0.275005219 * w[U6_xz] + 0.04713 * w[a1_z]
+                                      - (w[s17] * t578 + w[c17] * t579);
+    w[t638]                         = 0.047 * w[paf13_z] - (w[s14] * w[t633] + w[c14] * w[t632]);
 
     /* body 10, fr_hip: articulated body */
-    const quadruped_real BA10_xz = w[t475] + w[t482] - 0.0815422;
-    const quadruped_real IA10_zz = w[t471] - w[t486] + 0.00618855306;
+    const quadruped_real BA10_xz = w[t473] + w[t480] - 0.0815422;
+    const quadruped_real IA10_zz = w[t469] - w[t484] + 0.00618855306;
     w[d10]                       = 1.0 / IA10_zz;
     w[Kf10_x]                    = BA10_xz * w[d10];
     w[neg_Kf10_y]                = w[neg_BA10_yz] * w[d10];
@@ -1021,85 +1021,85 @@ static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real
                                    + w[Kf10_z] * w[u10];
     w[pn10_x]                    = 0.0815422 * w[a10_z] - 0.00582035306 * w[neg_U10_zy]
                                    - (w[s12] * w[pan11_y] - w[c12] * w[pan11_x]);
-    w[t654]                      = w[t470] + w[t479] + BA10_xz * w[Kf10_x];
-    w[t655]                      = w[neg_BA10_yz] * w[Kf10_x];
-    w[t656]                      = w[t469] - w[s12] * w[t478] - w[BA10_zz] * w[Kf10_x];
-    w[t657]                      = w[neg_BA10_yz] * w[neg_Kf10_y];
-    w[t658]                      = w[BA10_zz] * w[neg_Kf10_y];
-    w[t659]                      = w[BA10_zz] * w[Kf10_z] - (w[t479] - w[t468]);
-    w[t660]                      = w[IA10_xz] * w[Kf10_x] - (w[t481] - w[t477]);
-    w[t661]                      = w[s12] * w[BA11_zy] - w[c12] * w[BA11_zx] + w[IA10_xz] * w[neg_Kf10_y];
+    w[t652]                      = w[t468] + w[t477] + BA10_xz * w[Kf10_x];
+    w[t653]                      = w[neg_BA10_yz] * w[Kf10_x];
+    w[t654]                      = w[t467] - w[s12] * w[t476] - w[BA10_zz] * w[Kf10_x];
+    w[t655]                      = w[neg_BA10_yz] * w[neg_Kf10_y];
+    w[t656]                      = w[BA10_zz] * w[neg_Kf10_y];
+    w[t657]                      = w[BA10_zz] * w[Kf10_z] - (w[t477] - w[t466]);
+    w[t658]                      = w[IA10_xz] * w[Kf10_x] - (w[t479] - w[t475]);
+    w[t659]                      = w[s12] * w[BA11_zy] - w[c12] * w[BA11_zx] + w[IA10_xz] * w[neg_Kf10_y];
 
     return (regular(w[d13]) && regular(w[d10])) ? 0 : 1;
 }
 
-static QUADRUPED_NOINLINE int part9(const quadruped_real tau[18], quadruped_real w[261])
+static QUADRUPED_NOINLINE int part9(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { c8 = 7, s8 = 8, w7_z = 11, neg_U7_xy = 14, w7_xx = 16, neg_U7_zy = 17, a7_z = 20, c11 = 21, s11 = 22,
-           neg_wd10_y = 27, w10_xz = 29, c14 = 35, s14 = 36, c17 = 49, c9 = 63, s9 = 64, pn11_z = 146,
-           pf8_z = 126, pn13_z = 109, Kn11_z = 171, u11 = 172, t473 = 227, t476 = 229, t482 = 234, t486 = 237,
-           IA10_xz = 238, pn10_x = 252, BA8_zx = 12, BA8_zy = 23, paf8_x = 65, paf8_y = 66, pan8_x = 67,
-           pan8_y = 91, t509 = 92, t510 = 94, t511 = 96, t512 = 97, t514 = 99, t516 = 100, t517 = 110,
-           t518 = 111, t519 = 112, t520 = 114, t522 = 116, t523 = 117, BA7_zz = 119, neg_BA7_yz = 120,
-           t527 = 121, IA7_xz = 122, pn7_z = 127, t553 = 191, t558 = 196, t566 = 243, t570 = 53, t572 = 58,
-           t574 = 59, t577 = 72, t579 = 76, t633 = 213, t638 = 218, t640 = 220, Kn13_z = 153, u13 = 154,
-           paf13_z = 157, t606 = 163, t611 = 164, t613 = 165, t619 = 183, t623 = 203, t625 = 205, t626 = 206,
-           t627 = 207, t628 = 208, t630 = 210, t632 = 212, t634 = 214, t635 = 215, t636 = 216, Kf10_z = 245,
-           Kn10_x = 246, u10 = 248, paf10_x = 249, neg_paf10_y = 250, t654 = 253, t655 = 254, t656 = 255,
-           t657 = 256, t658 = 257, t659 = 258, t660 = 259, t661 = 260 };
+    enum { a1_y = 1, U6_xy = 4, c8 = 7, s8 = 8, w7_z = 11, neg_U7_xy = 14, w7_xx = 16, neg_U7_zy = 17, a7_z = 20,
+           c11 = 21, s11 = 22, neg_wd10_y = 27, w10_xz = 29, c14 = 35, c17 = 49, c9 = 63, s9 = 64, pn11_z = 146,
+           pf8_z = 126, pn13_z = 109, Kn11_z = 171, u11 = 172, t471 = 227, t474 = 229, t480 = 234, t484 = 237,
+           IA10_xz = 238, pn10_x = 253, BA8_zx = 12, BA8_zy = 23, paf8_x = 65, paf8_y = 66, pan8_x = 67,
+           pan8_y = 91, t507 = 92, t508 = 94, t509 = 96, t510 = 97, t512 = 99, t514 = 100, t515 = 110,
+           t516 = 111, t517 = 112, t518 = 114, t520 = 116, t521 = 117, BA7_zz = 119, neg_BA7_yz = 120,
+           t525 = 121, IA7_xz = 122, pn7_z = 127, t551 = 191, t556 = 196, t564 = 243, t568 = 53, t570 = 58,
+           t572 = 59, t575 = 72, t577 = 76, t631 = 215, t581 = 79, t636 = 220, Kn13_z = 154, u13 = 155,
+           t604 = 164, t609 = 165, t611 = 166, t617 = 184, t621 = 205, t623 = 207, t624 = 208, t625 = 209,
+           t626 = 210, t628 = 212, t630 = 214, t634 = 218, t638 = 222, Kf10_z = 246, Kn10_x = 247, u10 = 249,
+           paf10_x = 250, neg_paf10_y = 251, t652 = 254, t653 = 255, t654 = 256, t655 = 257, t656 = 258,
+           t657 = 259, t658 = 260, t659 = 261 };
     /* places in w of values for later parts */
-    enum { t662 = 1, t663 = 4, t671 = 6, t673 = 9, t674 = 10, t675 = 25, t676 = 28, t677 = 30, t679 = 31,
-           t680 = 34, t681 = 39, t682 = 41, t685 = 42, t686 = 43, t688 = 44, t690 = 45, t693 = 48, t694 = 55,
-           t695 = 57, t696 = 69, t697 = 70, d7 = 73, Kf7_x = 78, neg_Kf7_y = 81, Kf7_z = 82, Kn7_x = 85,
-           Kn7_z = 86, u7 = 87, paf7_x = 88, paf7_y = 89, paf7_z = 90, BA7_yz_Kf7_y = 93, t716 = 95, t719 = 98,
-           t720 = 101, t727 = 102, t728 = 105, t730 = 106, t731 = 107, t732 = 108, t733 = 113, t734 = 115,
-           t736 = 118, t737 = 142, t738 = 143, t739 = 145, t740 = 173, t742 = 174, t743 = 175, t744 = 176,
-           t745 = 185, BA6_xz = 187, BA6_zz = 192, IA6_xz = 193, IA6_yz = 194, t752 = 195, t753 = 197 };
+    enum { t660 = 6, t661 = 9, t669 = 10, t671 = 25, t672 = 28, t673 = 30, t674 = 31, t675 = 34, t677 = 39,
+           t678 = 41, t679 = 42, t680 = 43, t683 = 44, t684 = 45, t686 = 48, t688 = 55, t691 = 57, t692 = 69,
+           t693 = 70, t694 = 73, t695 = 78, d7 = 81, Kf7_x = 82, neg_Kf7_y = 85, Kf7_z = 86, Kn7_x = 87,
+           Kn7_z = 88, u7 = 89, paf7_x = 90, paf7_y = 93, paf7_z = 95, BA7_yz_Kf7_y = 98, t714 = 101, t717 = 102,
+           t718 = 105, t725 = 106, t726 = 107, t728 = 108, t729 = 113, t730 = 115, t731 = 118, t732 = 142,
+           t734 = 143, t735 = 145, t736 = 173, t737 = 174, t738 = 175, t740 = 176, t741 = 185, t742 = 187,
+           t743 = 192, BA6_xz = 193, BA6_zz = 194, IA6_xz = 195, IA6_yz = 197, t750 = 198, t751 = 202 };
 
     /* body 10, fr_hip: articulated body */
-    w[t662]                   = 0.1805 * w[t655];
-    w[t663]                   = 0.1805 * w[t654];
-    const quadruped_real t664 = w[t660] + w[t662];
-    const quadruped_real t665 = 0.1805 * w[t657] + w[t661];
-    const quadruped_real t666 = 0.1805 * w[t656];
-    const quadruped_real t667 = w[t476] + w[t482] + 0.0815422 - w[IA10_xz] * w[Kf10_z] - 0.1805 * w[t658];
-    const quadruped_real t668 = 0.1805 * w[t660] + 0.1805 * w[t662];
-    const quadruped_real t669 = w[t473] + w[t486] + 0.00582035306 - w[IA10_xz] * w[Kn10_x];
-    const quadruped_real t670 = t669 - (0.1805 * w[t661] + 0.1805 * t665);
-    w[t671]                   = 0.0003682 - 0.1805 * w[t663];
-    const quadruped_real t672 = w[s11] * (w[t654] - w[t657]) - 2.0 * w[t655] * w[c11];
-    w[t673]                   = w[s11] * t672;
-    w[t674]                   = w[c11] * t672 + w[t655];
-    w[t675]                   = w[t654] - w[t673];
-    w[t676]                   = w[s11] * w[t656] + w[c11] * w[t658];
-    w[t677]                   = w[c11] * w[t656] - w[s11] * w[t658];
-    const quadruped_real t678 = w[s11] * (w[t662] + t664) + w[c11] * (w[t663] - t665);
-    w[t679]                   = w[s11] * t678;
-    w[t680]                   = w[c11] * t678;
-    w[t681]                   = t665 + w[t680];
-    w[t682]                   = w[s11] * t667 + w[c11] * t666;
-    const quadruped_real t683 = w[c11] * t667 - w[s11] * t666;
-    const quadruped_real t684 = w[s11] * (t670 - w[t671]) - 2.0 * t668 * w[c11];
-    w[t685]                   = w[s11] * t684;
-    w[t686]                   = 0.047 * w[t677];
-    const quadruped_real t687 = t683 - 0.047 * w[t659];
-    w[t688]                   = 0.047 * w[t675];
-    const quadruped_real t689 = t664 - w[t679] - w[t686];
-    w[t690]                   = w[t553] - w[t570] - 0.047 * w[t566] + (w[t606] - w[t623] + 0.047 * w[t619]);
-    const quadruped_real t691 = w[t558] - w[c17] * w[t574] - 0.047 * w[t572]
-                                - (w[c14] * w[t627] + w[t611] + 0.047 * w[t625]);
-    const quadruped_real t692 = w[t613] - w[t628] + (0.047 * w[t626] + 0.047 * w[t630]) + w[t633];
-    w[t693]                   = w[Kn10_x] * w[u10] + w[pn10_x] + 0.1805 * w[neg_paf10_y];
-    w[t694]                   = 0.1805 * w[paf10_x] - (w[Kn11_z] * w[u11] + w[pn11_z]
+    w[t660]                   = 0.1805 * w[t653];
+    w[t661]                   = 0.1805 * w[t652];
+    const quadruped_real t662 = w[t658] + w[t660];
+    const quadruped_real t663 = 0.1805 * w[t655] + w[t659];
+    const quadruped_real t664 = 0.1805 * w[t654];
+    const quadruped_real t665 = w[t474] + w[t480] + 0.0815422 - w[IA10_xz] * w[Kf10_z] - 0.1805 * w[t656];
+    const quadruped_real t666 = 0.1805 * w[t658] + 0.1805 * w[t660];
+    const quadruped_real t667 = w[t471] + w[t484] + 0.00582035306 - w[IA10_xz] * w[Kn10_x];
+    const quadruped_real t668 = t667 - (0.1805 * w[t659] + 0.1805 * t663);
+    w[t669]                   = 0.0003682 - 0.1805 * w[t661];
+    const quadruped_real t670 = w[s11] * (w[t652] - w[t655]) - 2.0 * w[t653] * w[c11];
+    w[t671]                   = w[s11] * t670;
+    w[t672]                   = w[c11] * t670 + w[t653];
+    w[t673]                   = w[t652] - w[t671];
+    w[t674]                   = w[s11] * w[t654] + w[c11] * w[t656];
+    w[t675]                   = w[c11] * w[t654] - w[s11] * w[t656];
+    const quadruped_real t676 = w[s11] * (w[t660] + t662) + w[c11] * (w[t661] - t663);
+    w[t677]                   = w[s11] * t676;
+    w[t678]                   = w[c11] * t676;
+    w[t679]                   = t663 + w[t678];
+    w[t680]                   = w[s11] * t665 + w[c11] * t664;
+    const quadruped_real t681 = w[c11] * t665 - w[s11] * t664;
+    const quadruped_real t682 = w[s11] * (t668 - w[t669]) - 2.0 * t666 * w[c11];
+    w[t683]                   = w[s11] * t682;
+    w[t684]                   = 0.047 * w[t675];
+    const quadruped_real t685 = t681 - 0.047 * w[t657];
+    w[t686]                   = 0.047 * w[t673];
+    const quadruped_real t687 = t662 - w[t677] - w[t684];
+    w[t688]                   = w[t551] - w[t568] - 0.047 * w[t564] + (w[t604] - w[t621] + 0.047 * w[t617]);
+    const quadruped_real t689 = w[t556] - w[c17] * w[t572] - 0.047 * w[t570]
+                                - (w[c14] * w[t625] + w[t609] + 0.047 * w[t623]);
+    const quadruped_real t690 = w[t611] - w[t626] + (0.047 * w[t624] + 0.047 * w[t628]) + w[t631];
+    w[t691]                   = w[Kn10_x] * w[u10] + w[pn10_x] + 0.1805 * w[neg_paf10_y];
+    w[t692]                   = 0.1805 * w[paf10_x] - (w[Kn11_z] * w[u11] + w[pn11_z]
                                 + 0.0003682 * (w[neg_wd10_y] + w[w10_xz]));
-    w[t695]                   = w[s11] * w[neg_paf10_y] + w[c11] * w[paf10_x];
-    w[t696]                   = w[t638] - (0.047 * w[t636] - (w[Kn13_z] * w[u13] + w[pn13_z]));
-    w[t697]                   = w[t640] - (0.047 * w[paf13_z] - (w[s14] * w[t635] + w[c14] * w[t634]));
+    w[t693]                   = w[s11] * w[neg_paf10_y] + w[c11] * w[paf10_x];
+    w[t694]                   = w[t636] - (0.047 * w[t634] - (w[Kn13_z] * w[u13] + w[pn13_z]));
+    w[t695]                   = 0.248477559 * w[U6_xy] + 0.04713 * w[a1_y] - w[t581] - w[t638];
 
     /* body 7, fl_hip: articulated body */
-    const quadruped_real BA7_xz           = 0.0815422 - (w[t516] + w[t523]);
-    const quadruped_real IA7_zz           = w[t512] - w[t527] + 0.00618855306;
+    const quadruped_real BA7_xz           = 0.0815422 - (w[t514] + w[t521]);
+    const quadruped_real IA7_zz           = w[t510] - w[t525] + 0.00618855306;
     w[d7]                                 = 1.0 / IA7_zz;
     w[Kf7_x]                              = BA7_xz * w[d7];
     w[neg_Kf7_y]                          = w[neg_BA7_yz] * w[d7];
@@ -1115,145 +1115,146 @@ static QUADRUPED_NOINLINE int part9(const quadruped_real tau[18], quadruped_real
                                             + w[Kf7_z] * w[u7];
     const quadruped_real neg_pn7_x        = 0.00582035306 * w[neg_U7_zy] + 0.0815422 * w[a7_z]
                                             + (w[s9] * w[pan8_y] - w[c9] * w[pan8_x]);
-    const quadruped_real t711             = w[t511] + w[t520] + BA7_xz * w[Kf7_x];
+    const quadruped_real t709             = w[t509] + w[t518] + BA7_xz * w[Kf7_x];
     const quadruped_real neg_BA7_yz_Kf7_x = w[neg_BA7_yz] * w[Kf7_x];
-    const quadruped_real t713             = w[t510] - w[s9] * w[t519] - w[BA7_zz] * w[Kf7_x];
+    const quadruped_real t711             = w[t508] - w[s9] * w[t517] - w[BA7_zz] * w[Kf7_x];
     w[BA7_yz_Kf7_y]                       = w[neg_BA7_yz] * w[neg_Kf7_y];
     const quadruped_real neg_BA7_zz_Kf7_y = w[BA7_zz] * w[neg_Kf7_y];
-    w[t716]                               = w[BA7_zz] * w[Kf7_z] - (w[t520] - w[t509]);
-    const quadruped_real t717             = w[t518] - w[t522] - w[IA7_xz] * w[Kf7_x];
-    const quadruped_real t718             = w[s9] * w[BA8_zy] - w[c9] * w[BA8_zx] + w[IA7_xz] * w[neg_Kf7_y];
-    w[t719]                               = 0.1805 * neg_BA7_yz_Kf7_x;
-    w[t720]                               = 0.1805 * t711;
-    const quadruped_real t721             = t717 - w[t719];
-    const quadruped_real t722             = 0.1805 * w[BA7_yz_Kf7_y] + t718;
-    const quadruped_real t723             = 0.1805 * t713;
-    const quadruped_real t724             = w[IA7_xz] * w[Kf7_z] - (w[t517] - w[t523] - 0.0815422)
+    w[t714]                               = w[BA7_zz] * w[Kf7_z] - (w[t518] - w[t507]);
+    const quadruped_real t715             = w[t516] - w[t520] - w[IA7_xz] * w[Kf7_x];
+    const quadruped_real t716             = w[s9] * w[BA8_zy] - w[c9] * w[BA8_zx] + w[IA7_xz] * w[neg_Kf7_y];
+    w[t717]                               = 0.1805 * neg_BA7_yz_Kf7_x;
+    w[t718]                               = 0.1805 * t709;
+    const quadruped_real t719             = t715 - w[t717];
+    const quadruped_real t720             = 0.1805 * w[BA7_yz_Kf7_y] + t716;
+    const quadruped_real t721             = 0.1805 * t711;
+    const quadruped_real t722             = w[IA7_xz] * w[Kf7_z] - (w[t515] - w[t521] - 0.0815422)
                                             + 0.1805 * neg_BA7_zz_Kf7_y;
-    const quadruped_real t725             = 0.1805 * t717 - 0.1805 * w[t719];
-    const quadruped_real t726             = w[t514] + w[t527] + 0.00582035306 - w[IA7_xz] * w[Kn7_x];
-    w[t727]                               = t726 - (0.1805 * t718 + 0.1805 * t722);
-    w[t728]                               = 0.0003682 - 0.1805 * w[t720];
-    const quadruped_real t729             = w[s8] * (t711 - w[BA7_yz_Kf7_y]) - 2.0 * neg_BA7_yz_Kf7_x * w[c8];
-    w[t730]                               = w[s8] * t729;
-    w[t731]                               = w[c8] * t729 + neg_BA7_yz_Kf7_x;
-    w[t732]                               = t711 - w[t730];
-    w[t733]                               = w[s8] * t713 + w[c8] * neg_BA7_zz_Kf7_y;
-    w[t734]                               = w[c8] * t713 - w[s8] * neg_BA7_zz_Kf7_y;
-    const quadruped_real t735             = w[s8] * (t721 - w[t719]) - w[c8] * (w[t720] - t722);
-    w[t736]                               = w[s8] * t735;
-    w[t737]                               = w[c8] * t735;
-    w[t738]                               = t722 - w[t737];
-    w[t739]                               = w[s8] * t724 - w[c8] * t723;
-    w[t740]                               = w[c8] * t724 + w[s8] * t723;
-    const quadruped_real t741             = w[s8] * (w[t727] - w[t728]) + 2.0 * t725 * w[c8];
-    w[t742]                               = w[s8] * t741;
-    w[t743]                               = 0.047 * w[t734];
-    w[t744]                               = w[t740] - 0.047 * w[t716];
-    w[t745]                               = 0.047 * w[t732];
-    const quadruped_real t746             = t721 - w[t736] - w[t743];
-    w[BA6_xz]                             = w[t577] - w[t630] + t687 - w[t744];
-    w[BA6_zz]                             = t746 - (w[t579] - w[t632] + t689);
-    w[IA6_xz]                             = 0.047 * w[t579] + 0.047 * w[t632] + 0.047 * t689 + 0.047 * t746;
-    const quadruped_real t750             = t691 - (w[c11] * t684 + t668 + 0.047 * w[t682]);
-    w[IA6_yz]                             = t725 - w[c8] * t741 - 0.047 * w[t739] + t750;
-    w[t752]                               = t670 - w[t685] + (0.047 * t683 + 0.047 * t687) + t692;
-    w[t753]                               = 0.1805 * w[paf7_y] - (w[Kn7_x] * w[u7] - neg_pn7_x);
+    const quadruped_real t723             = 0.1805 * t715 - 0.1805 * w[t717];
+    const quadruped_real t724             = w[t512] + w[t525] + 0.00582035306 - w[IA7_xz] * w[Kn7_x];
+    w[t725]                               = t724 - (0.1805 * t716 + 0.1805 * t720);
+    w[t726]                               = 0.0003682 - 0.1805 * w[t718];
+    const quadruped_real t727             = w[s8] * (t709 - w[BA7_yz_Kf7_y]) - 2.0 * neg_BA7_yz_Kf7_x * w[c8];
+    w[t728]                               = w[s8] * t727;
+    w[t729]                               = w[c8] * t727 + neg_BA7_yz_Kf7_x;
+    w[t730]                               = t709 - w[t728];
+    w[t731]                               = w[s8] * t711 + w[c8] * neg_BA7_zz_Kf7_y;
+    w[t732]                               = w[c8] * t711 - w[s8] * neg_BA7_zz_Kf7_y;
+    const quadruped_real t733             = w[s8] * (t719 - w[t717]) - w[c8] * (w[t718] - t720);
+    w[t734]                               = w[s8] * t733;
+    w[t735]                               = w[c8] * t733;
+    w[t736]                               = t720 - w[t735];
+    w[t737]                               = w[s8] * t722 - w[c8] * t721;
+    w[t738]                               = w[c8] * t722 + w[s8] * t721;
+    const quadruped_real t739             = w[s8] * (w[t725] - w[t726]) + 2.0 * t723 * w[c8];
+    w[t740]                               = w[s8] * t739;
+    w[t741]                               = 0.047 * w[t732];
+    w[t742]                               = w[t738] - 0.047 * w[t714];
+    w[t743]                               = 0.047 * w[t730];
+    const quadruped_real t744             = t719 - w[t734] - w[t741];
+    w[BA6_xz]                             = w[t575] - w[t628] + t685 - w[t742];
+    w[BA6_zz]                             = t744 - (w[t577] - w[t630] + t687);
+    w[IA6_xz]                             = 0.047 * w[t577] + 0.047 * w[t630] + 0.047 * t687 + 0.047 * t744;
+    const quadruped_real t748             = t689 - (w[c11] * t682 + t666 + 0.047 * w[t680]);
+    w[IA6_yz]                             = t723 - w[c8] * t739 - 0.047 * w[t737] + t748;
+    w[t750]                               = t668 - w[t683] + (0.047 * t681 + 0.047 * t685) + t690;
+    w[t751]                               = 0.1805 * w[paf7_y] - (w[Kn7_x] * w[u7] - neg_pn7_x);
 
     return (regular(w[d7])) ? 0 : 1;
 }
 
 static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadruped_real tau[18],
-                                     quadruped_real w[261], quadruped_real qdd[18])
+                                     quadruped_real w[262], quadruped_real qdd[18])
 {
     /* places in w of values from earlier parts */
     enum { a1_x = 0, a1_z = 2, qd6_qd6 = 3, U6_xz = 5, c8 = 7, s8 = 8, neg_wd7_y = 13, w7_xz = 15, c11 = 21,
            s11 = 22, c14 = 35, s14 = 36, pn8_z = 168, pn10_z = 240, Kn8_z = 47, u8 = 61, pn7_z = 127,
-           paf16_z = 144, t547 = 188, t549 = 189, t552 = 190, t561 = 200, t563 = 201, t564 = 241, t565 = 242,
-           t566 = 243, t567 = 244, t569 = 18, t571 = 56, t572 = 58, t575 = 62, t576 = 71, t578 = 74, t582 = 77,
-           t637 = 217, t639 = 219, paf13_x = 155, paf13_y = 156, paf13_z = 157, t600 = 158, t602 = 159,
-           t605 = 162, t614 = 166, t616 = 167, t617 = 169, t618 = 170, t619 = 183, t620 = 184, t622 = 186,
-           t624 = 204, t625 = 205, t628 = 208, t629 = 209, t631 = 211, t690 = 45, t634 = 214, t635 = 215,
-           t636 = 216, t696 = 69, t697 = 70, Kn10_z = 247, u10 = 248, paf10_x = 249, neg_paf10_y = 250,
-           paf10_z = 251, t657 = 256, t659 = 258, t662 = 1, t663 = 4, t671 = 6, t673 = 9, t674 = 10, t675 = 25,
-           t676 = 28, t677 = 30, t679 = 31, t680 = 34, t681 = 39, t682 = 41, t685 = 42, t686 = 43, t688 = 44,
-           t752 = 195, t693 = 48, t694 = 55, t695 = 57, Kn7_z = 86, u7 = 87, paf7_x = 88, paf7_y = 89,
-           paf7_z = 90, BA7_yz_Kf7_y = 93, t716 = 95, t719 = 98, t720 = 101, t727 = 102, t728 = 105, t730 = 106,
-           t731 = 107, t732 = 108, t733 = 113, t734 = 115, t736 = 118, t737 = 142, t738 = 143, t739 = 145,
-           t740 = 173, t742 = 174, t743 = 175, t744 = 176, t745 = 185, BA6_xz = 187, BA6_zz = 192, IA6_xz = 193,
-           IA6_yz = 194, t753 = 197 };
+           paf16_z = 144, t545 = 188, t547 = 189, t550 = 190, t559 = 200, t561 = 201, t562 = 241, t563 = 242,
+           t564 = 243, t565 = 244, t567 = 18, t569 = 56, t570 = 58, t573 = 62, t574 = 71, t576 = 74, t580 = 77,
+           t635 = 219, t637 = 221, paf13_x = 156, paf13_y = 157, paf13_z = 158, t598 = 159, t600 = 162,
+           t603 = 163, t612 = 167, t614 = 169, t615 = 170, t616 = 183, t617 = 184, t618 = 186, t620 = 204,
+           t622 = 206, t623 = 207, t626 = 210, t627 = 211, t629 = 213, t688 = 55, t632 = 216, t633 = 217,
+           t634 = 218, t694 = 73, t695 = 78, Kn10_z = 248, u10 = 249, paf10_x = 250, neg_paf10_y = 251,
+           paf10_z = 252, t655 = 257, t657 = 259, t660 = 6, t661 = 9, t669 = 10, t671 = 25, t672 = 28, t673 = 30,
+           t674 = 31, t675 = 34, t677 = 39, t678 = 41, t679 = 42, t680 = 43, t683 = 44, t684 = 45, t686 = 48,
+           t750 = 198, t691 = 57, t692 = 69, t693 = 70, Kn7_z = 88, u7 = 89, paf7_x = 90, paf7_y = 93,
+           paf7_z = 95, BA7_yz_Kf7_y = 98, t714 = 101, t717 = 102, t718 = 105, t725 = 106, t726 = 107,
+           t728 = 108, t729 = 113, t730 = 115, t731 = 118, t732 = 142, t734 = 143, t735 = 145, t736 = 173,
+           t737 = 174, t738 = 175, t740 = 176, t741 = 185, t742 = 187, t743 = 192, BA6_xz = 193, BA6_zz = 194,
+           IA6_xz = 195, IA6_yz = 197, t751 = 202 };
     /* places in w of values for later parts */
-    enum { d6 = 11, Kf6_x = 12, Kf6_y = 14, Kf6_z = 16, Kn6_x = 17, Kn6_y = 20, u6 = 23, r1 = 27, qdd2 = 29,
-           qdd3 = 53, qdd4 = 59, qdd5 = 65 };
+    enum { d6 = 1, Kf6_x = 4, Kf6_y = 11, Kf6_z = 12, Kn6_x = 14, Kn6_y = 16, u6 = 17, r1 = 20, qdd2 = 23,
+           qdd3 = 27, qdd4 = 29, qdd5 = 53 };
 
     /* body 7, fl_hip: articulated body */
-    const quadruped_real t754 = 0.1805 * w[paf7_x] - (w[Kn8_z] * w[u8] + w[pn8_z]
+    const quadruped_real t752 = 0.1805 * w[paf7_x] - (w[Kn8_z] * w[u8] + w[pn8_z]
                                 + 0.0003682 * (w[neg_wd7_y] + w[w7_xz]));
-    const quadruped_real t755 = w[s8] * w[paf7_y] - w[c8] * w[paf7_x];
-    const quadruped_real t756 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]) + w[paf16_z]
+    const quadruped_real t753 = w[s8] * w[paf7_y] - w[c8] * w[paf7_x];
+    const quadruped_real t754 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]) + w[paf16_z]
                                 + w[paf13_z] + w[paf10_z];
-    const quadruped_real t757 = w[t637] - (w[s14] * w[paf13_x] + w[c14] * w[paf13_y])
+    const quadruped_real t755 = w[t635] - (w[s14] * w[paf13_x] + w[c14] * w[paf13_y])
                                 - (w[s11] * w[paf10_x] - w[c11] * w[neg_paf10_y]);
-    const quadruped_real t758 = w[t696] - (0.047 * w[t695] - (w[Kn10_z] * w[u10] + w[pn10_z]));
-    const quadruped_real t759 = w[t639] - (w[c14] * w[t635] - w[s14] * w[t634])
-                                + (w[s11] * w[t693] + w[c11] * w[t694]);
-    const quadruped_real t760 = w[t697] - (w[s11] * w[t694] - w[c11] * w[t693] - 0.047 * w[paf10_z]);
+    const quadruped_real t756 = w[t694] - (0.047 * w[t693] - (w[Kn10_z] * w[u10] + w[pn10_z]));
+    const quadruped_real t757 = w[t637] - (w[c14] * w[t633] - w[s14] * w[t632])
+                                + (w[s11] * w[t691] + w[c11] * w[t692]);
+    const quadruped_real t758 = w[t695] - (w[s11] * w[t692] - w[c11] * w[t691] - 0.047 * w[paf10_z]);
 
     /* body 6, trunk: articulated body */
-    const quadruped_real t761   = w[t690] - (w[t663] - w[t680] + 0.047 * w[t676])
-                                  - (w[t720] + w[t737] - 0.047 * w[t733]);
-    const quadruped_real BA6_yz = 0.04713 + t761;
-    const quadruped_real t763   = 0.047 * w[t578] + 0.047 * w[t631] + 0.047 * w[t688] + 0.047 * w[t745];
-    const quadruped_real t764   = w[t561] + w[t575] + (w[t614] + w[t628]) + (w[t671] + w[t685])
-                                  + (w[t728] + w[t742]);
-    w[d6]                       = 1.0 / (w[t727] - w[t742] + (0.047 * w[t740] + 0.047 * w[t744]) + w[t752]
+    const quadruped_real t759   = w[t688] - (w[t661] - w[t678] + 0.047 * w[t674])
+                                  - (w[t718] + w[t735] - 0.047 * w[t731]);
+    const quadruped_real BA6_yz = 0.04713 + t759;
+    const quadruped_real t761   = w[t559] + w[t573] + (w[t612] + w[t626]) + (w[t669] + w[t683])
+                                  + (w[t726] + w[t740]);
+    w[d6]                       = 1.0 / (w[t725] - w[t740] + (0.047 * w[t738] + 0.047 * w[t742]) + w[t750]
                                   + 0.311032879);
     w[Kf6_x]                    = w[BA6_xz] * w[d6];
     w[Kf6_y]                    = BA6_yz * w[d6];
     w[Kf6_z]                    = w[BA6_zz] * w[d6];
     w[Kn6_x]                    = w[IA6_xz] * w[d6];
     w[Kn6_y]                    = w[IA6_yz] * w[d6];
-    w[u6]                       = tau[5] - (t760 - (w[s8] * t754 + w[c8] * w[t753] + 0.047 * w[paf7_z]));
-    const quadruped_real MA6_yy = 12.453 - (w[t547] + w[t563] + (w[t600] + w[t616]) + (w[t657] + w[t673])
-                                  + (w[BA7_yz_Kf7_y] + w[t730]));
-    const quadruped_real IA5_yz = 0.047 * w[t738] - (0.047 * w[t571] - 0.047 * w[t624] + 0.047 * w[t681])
+    w[u6]                       = tau[5] - (t758 - (w[s8] * t752 + w[c8] * w[t751] + 0.047 * w[paf7_z]));
+    const quadruped_real MA6_yy = 12.453 - (w[t545] + w[t561] + (w[t598] + w[t614]) + (w[t655] + w[t671])
+                                  + (w[BA7_yz_Kf7_y] + w[t728]));
+    const quadruped_real IA6_xx = 0.03602766 - (0.047 * w[t576] + 0.047 * w[t629] + 0.047 * w[t686]
+                                  + 0.047 * w[t743]);
+    const quadruped_real IA5_yz = 0.047 * w[t736] - (0.047 * w[t569] - 0.047 * w[t622] + 0.047 * w[t679])
                                   - w[IA6_yz] * w[Kn6_x];
-    const quadruped_real BA5_yz = w[t739] - (w[t572] - w[t625] + w[t682]) - w[IA6_yz] * w[Kf6_x];
-    const quadruped_real BA6_yy = w[t719] + w[t736] - (w[t552] - w[t569] - (w[t622] - w[t605])
-                                  - (w[t662] - w[t679]));
+    const quadruped_real BA5_yz = w[t737] - (w[t570] - w[t623] + w[t680]) - w[IA6_yz] * w[Kf6_x];
+    const quadruped_real BA6_yy = w[t717] + w[t734] - (w[t550] - w[t567] - (w[t620] - w[t603])
+                                  - (w[t660] - w[t677]));
     const quadruped_real BA5_zz = BA6_yy - w[IA6_yz] * w[Kf6_y];
-    const quadruped_real BA5_xz = w[t571] + w[t624] + w[t681] + w[t738] - 0.04713 - w[IA6_yz] * w[Kf6_z];
+    const quadruped_real BA5_xz = w[t569] + w[t622] + w[t679] + w[t736] - 0.04713 - w[IA6_yz] * w[Kf6_z];
 
     /* body 5, trunk: articulated body */
-    const quadruped_real d5     = 1.0 / (t764 + 0.284505219 - w[IA6_yz] * w[Kn6_y]);
+    const quadruped_real d5     = 1.0 / (t761 + 0.284505219 - w[IA6_yz] * w[Kn6_y]);
     const quadruped_real Kf5_x  = BA5_xz * d5;
     const quadruped_real Kf5_y  = BA5_yz * d5;
     const quadruped_real Kf5_z  = BA5_zz * d5;
     const quadruped_real Kn5_y  = IA5_yz * d5;
-    const quadruped_real u5     = tau[4] - (w[s8] * w[t753] - w[c8] * t754 - t759 + w[Kn6_y] * w[u6]);
-    const quadruped_real paf6_z = 12.453 * w[a1_z] + 0.04713 * w[U6_xz] + w[t582] - w[t636] + w[t695] - t755
+    const quadruped_real u5     = tau[4] - (w[s8] * w[t751] - w[c8] * t752 - t757 + w[Kn6_y] * w[u6]);
+    const quadruped_real paf6_z = 12.453 * w[a1_z] + 0.04713 * w[U6_xz] + w[t580] - w[t634] + w[t693] - t753
                                   + w[Kf6_z] * w[u6];
-    const quadruped_real pan6_x = t758 - (0.047 * t755 - (w[Kn7_z] * w[u7] + w[pn7_z])) + w[Kn6_x] * w[u6];
-    const quadruped_real BA4_xz = w[t578] - w[t631] + w[t688] - w[t745] - w[IA6_xz] * w[Kf6_z] - IA5_yz * Kf5_x;
-    const quadruped_real BA4_zz = w[t743] - (w[t576] - w[t629] + w[t686]) - w[IA6_xz] * w[Kf6_x] - IA5_yz * Kf5_y;
-    const quadruped_real BA5_zy = 0.047 * w[t731] - (0.047 * w[t564] - 0.047 * w[t617] + 0.047 * w[t674])
+    const quadruped_real pan6_x = t756 - (0.047 * t753 - (w[Kn7_z] * w[u7] + w[pn7_z])) + w[Kn6_x] * w[u6];
+    const quadruped_real BA4_xz = w[t576] - w[t629] + w[t686] - w[t743] - w[IA6_xz] * w[Kf6_z] - IA5_yz * Kf5_x;
+    const quadruped_real BA4_zz = w[t741] - (w[t574] - w[t627] + w[t684]) - w[IA6_xz] * w[Kf6_x] - IA5_yz * Kf5_y;
+    const quadruped_real BA5_zy = 0.047 * w[t729] - (0.047 * w[t562] - 0.047 * w[t615] + 0.047 * w[t672])
                                   - w[IA6_xz] * w[Kf6_y];
     const quadruped_real BA4_yz = IA5_yz * Kf5_z - BA5_zy;
 
     /* body 4, trunk: articulated body */
-    const quadruped_real d4     = 1.0 / (0.036027659999999996 - t763 - w[IA6_xz] * w[Kn6_x] - IA5_yz * Kn5_y);
+    const quadruped_real d4     = 1.0 / (IA6_xx - w[IA6_xz] * w[Kn6_x] - IA5_yz * Kn5_y);
     const quadruped_real Kf4_x  = BA4_xz * d4;
     const quadruped_real Kf4_y  = BA4_yz * d4;
     const quadruped_real Kf4_z  = BA4_zz * d4;
     const quadruped_real u4     = tau[3] - (Kn5_y * u5 + pan6_x);
-    const quadruped_real paf5_z = t757 - (w[s8] * w[paf7_x] + w[c8] * w[paf7_y]) + w[Kf6_y] * w[u6] + Kf5_z * u5;
-    const quadruped_real MA4_xx = 12.453 - (w[t565] + w[t618] + w[t675] + w[t732]) - w[BA6_zz] * w[Kf6_z]
+    const quadruped_real paf5_z = t755 - (w[s8] * w[paf7_x] + w[c8] * w[paf7_y]) + w[Kf6_y] * w[u6] + Kf5_z * u5;
+    const quadruped_real MA4_xx = 12.453 - (w[t563] + w[t616] + w[t673] + w[t730]) - w[BA6_zz] * w[Kf6_z]
                                   - BA5_xz * Kf5_x;
-    const quadruped_real MA4_xy = BA5_zz * Kf5_x - (w[t564] + w[t617] + w[t674] + w[t731] - w[BA6_zz] * w[Kf6_y]);
+    const quadruped_real MA4_xy = BA5_zz * Kf5_x - (w[t562] + w[t615] + w[t672] + w[t729] - w[BA6_zz] * w[Kf6_y]);
     const quadruped_real MA3_xz = BA4_yz * Kf4_x - MA4_xy;
-    const quadruped_real MA3_yz = BA4_zz * Kf4_y - (w[t566] + w[t619] + w[t676] + w[t733] + BA6_yz * w[Kf6_x]
+    const quadruped_real MA3_yz = BA4_zz * Kf4_y - (w[t564] + w[t617] + w[t674] + w[t731] + BA6_yz * w[Kf6_x]
                                   + BA5_zz * Kf5_y);
-    const quadruped_real MA4_zz = 12.453 - (w[t549] + w[t602] + w[t659] + w[t716]) - w[BA6_xz] * w[Kf6_x]
+    const quadruped_real MA4_zz = 12.453 - (w[t547] + w[t600] + w[t657] + w[t714]) - w[BA6_xz] * w[Kf6_x]
                                   - BA5_yz * Kf5_y;
 
     /* body 3, trunk: articulated body */
@@ -1261,14 +1262,14 @@ static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadrupe
     const quadruped_real Kf3_x  = MA3_xz * d3;
     const quadruped_real Kf3_y  = MA3_yz * d3;
     const quadruped_real u3     = tau[1] - (paf5_z - Kf4_y * u4);
-    const quadruped_real MA3_xy = w[t567] + w[t620] + w[t677] + w[t734] - w[BA6_zz] * w[Kf6_x] - BA5_yz * Kf5_x
+    const quadruped_real MA3_xy = w[t565] + w[t618] + w[t675] + w[t732] - w[BA6_zz] * w[Kf6_x] - BA5_yz * Kf5_x
                                   - BA4_zz * Kf4_x;
     const quadruped_real MA2_yz = MA3_xy - MA3_yz * Kf3_x;
 
     /* body 2, trunk: articulated body */
     const quadruped_real d2     = 1.0 / (MA4_zz - BA4_zz * Kf4_z - MA3_yz * Kf3_y);
     const quadruped_real Kf2_y  = MA2_yz * d2;
-    const quadruped_real paf3_y = t756 + w[paf7_z] + w[Kf6_x] * w[u6] + Kf5_y * u5 + Kf4_z * u4 + Kf3_y * u3;
+    const quadruped_real paf3_y = t754 + w[paf7_z] + w[Kf6_x] * w[u6] + Kf5_y * u5 + Kf4_z * u4 + Kf3_y * u3;
     const quadruped_real u2     = tau[0] - paf3_y;
 
     /* body 1, trunk: articulated body */
@@ -1296,75 +1297,75 @@ static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadrupe
     return (regular(w[d6]) && regular(d5) && regular(d4) && regular(d3) && regular(d2) && regular(d1)) ? 0 : 1;
 }
 
-static QUADRUPED_NOINLINE void part11(quadruped_real w[261], quadruped_real qdd[18])
+static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[18])
 {
     /* places in w of values from earlier parts */
     enum { c8 = 7, s8 = 8, c11 = 21, s11 = 22, c14 = 35, s14 = 36, c17 = 49, s17 = 50, c9 = 63, s9 = 64,
            c12 = 83, s12 = 84, c15 = 103, s15 = 104, c18 = 123, s18 = 124, ctheta10 = 37, stheta10 = 38,
            ctheta13 = 138, stheta13 = 139, ctheta16 = 149, stheta16 = 150, ctheta19 = 160, stheta19 = 161,
            u18 = 75, u15 = 125, u12 = 199, u9 = 147, d17 = 177, Kf17_x = 178, Kf17_y = 179, neg_Kn17_x = 180,
-           Kn17_y = 181, Kn17_z = 182, u17 = 202, d14 = 19, Kf14_x = 33, Kf14_y = 51, Kn14_x = 52, Kn14_y = 54,
+           Kn17_y = 181, Kn17_z = 182, u17 = 203, d14 = 19, Kf14_x = 33, Kf14_y = 51, Kn14_x = 52, Kn14_y = 54,
            Kn14_z = 60, u14 = 68, d11 = 131, Kf11_x = 132, Kf11_y = 134, neg_Kn11_x = 136, Kn11_y = 137,
            Kn11_z = 171, u11 = 172, d8 = 24, Kf8_x = 26, Kf8_y = 32, Kn8_x = 40, Kn8_y = 46, Kn8_z = 47, u8 = 61,
            d16 = 128, Kf16_x = 129, neg_Kf16_y = 130, Kf16_z = 133, Kn16_x = 135, Kn16_z = 140, u16 = 141,
-           d13 = 79, Kf13_x = 80, neg_Kf13_y = 148, Kf13_z = 151, Kn13_x = 152, Kn13_z = 153, u13 = 154,
-           d10 = 221, Kf10_x = 222, neg_Kf10_y = 223, Kf10_z = 245, Kn10_x = 246, Kn10_z = 247, u10 = 248,
-           d7 = 73, Kf7_x = 78, neg_Kf7_y = 81, Kf7_z = 82, Kn7_x = 85, Kn7_z = 86, u7 = 87, d6 = 11, Kf6_x = 12,
-           Kf6_y = 14, Kf6_z = 16, Kn6_x = 17, Kn6_y = 20, u6 = 23, r1 = 27, qdd2 = 29, qdd3 = 53, qdd4 = 59,
-           qdd5 = 65 };
+           d13 = 80, Kf13_x = 148, neg_Kf13_y = 151, Kf13_z = 152, Kn13_x = 153, Kn13_z = 154, u13 = 155,
+           d10 = 223, Kf10_x = 224, neg_Kf10_y = 245, Kf10_z = 246, Kn10_x = 247, Kn10_z = 248, u10 = 249,
+           d7 = 81, Kf7_x = 82, neg_Kf7_y = 85, Kf7_z = 86, Kn7_x = 87, Kn7_z = 88, u7 = 89, d6 = 1, Kf6_x = 4,
+           Kf6_y = 11, Kf6_z = 12, Kn6_x = 14, Kn6_y = 16, u6 = 17, r1 = 20, qdd2 = 23, qdd3 = 27, qdd4 = 29,
+           qdd5 = 53 };
 
     /* body 6, trunk: acceleration */
-    const quadruped_real t818 = w[d6] * w[u6] - (w[Kn6_x] * w[qdd4] + w[Kn6_y] * w[qdd5]);
-    const quadruped_real qdd6 = t818 - (w[Kf6_x] * w[qdd2] + w[Kf6_y] * w[qdd3] + w[Kf6_z] * w[r1]);
+    const quadruped_real t816 = w[d6] * w[u6] - (w[Kn6_x] * w[qdd4] + w[Kn6_y] * w[qdd5]);
+    const quadruped_real qdd6 = t816 - (w[Kf6_x] * w[qdd2] + w[Kf6_y] * w[qdd3] + w[Kf6_z] * w[r1]);
     qdd[5]                    = qdd6;
 
     /* body 7, fl_hip: acceleration */
-    const quadruped_real t820       = 0.047 * qdd6;
-    const quadruped_real t821       = 0.047 * w[qdd4];
-    const quadruped_real da7_z      = w[qdd2] - t820;
-    const quadruped_real t823       = w[r1] + t821;
+    const quadruped_real t818       = 0.047 * qdd6;
+    const quadruped_real t819       = 0.047 * w[qdd4];
+    const quadruped_real da7_z      = w[qdd2] - t818;
+    const quadruped_real t821       = w[r1] + t819;
     const quadruped_real dwd7_x     = w[c8] * qdd6 - w[s8] * w[qdd5];
     const quadruped_real neg_dwd7_y = w[s8] * qdd6 + w[c8] * w[qdd5];
-    const quadruped_real neg_da7_x  = w[s8] * w[qdd3] - w[c8] * t823 + 0.1805 * neg_dwd7_y;
-    const quadruped_real t827       = w[Kf7_x] * neg_da7_x - w[neg_Kf7_y] * (w[s8] * t823 + w[c8] * w[qdd3]
+    const quadruped_real neg_da7_x  = w[s8] * w[qdd3] - w[c8] * t821 + 0.1805 * neg_dwd7_y;
+    const quadruped_real t825       = w[Kf7_x] * neg_da7_x - w[neg_Kf7_y] * (w[s8] * t821 + w[c8] * w[qdd3]
                                       + 0.1805 * dwd7_x);
     const quadruped_real qdd7       = w[d7] * w[u7] - (w[Kn7_x] * dwd7_x + w[Kn7_z] * w[qdd4])
-                                      + (t827 - w[Kf7_z] * da7_z);
+                                      + (t825 - w[Kf7_z] * da7_z);
     qdd[6]                          = qdd7;
     const quadruped_real dwd7_z     = w[qdd4] + qdd7;
 
     /* body 10, fr_hip: acceleration */
-    const quadruped_real da10_z      = w[qdd2] + t820;
-    const quadruped_real t831        = w[r1] - t821;
+    const quadruped_real da10_z      = w[qdd2] + t818;
+    const quadruped_real t829        = w[r1] - t819;
     const quadruped_real dwd10_x     = w[c11] * qdd6 - w[s11] * w[qdd5];
     const quadruped_real neg_dwd10_y = w[s11] * qdd6 + w[c11] * w[qdd5];
-    const quadruped_real neg_da10_x  = w[s11] * w[qdd3] - w[c11] * t831 + 0.1805 * neg_dwd10_y;
-    const quadruped_real t835        = w[neg_Kf10_y] * (w[s11] * t831 + w[c11] * w[qdd3] + 0.1805 * dwd10_x)
+    const quadruped_real neg_da10_x  = w[s11] * w[qdd3] - w[c11] * t829 + 0.1805 * neg_dwd10_y;
+    const quadruped_real t833        = w[neg_Kf10_y] * (w[s11] * t829 + w[c11] * w[qdd3] + 0.1805 * dwd10_x)
                                        - w[Kf10_x] * neg_da10_x;
     const quadruped_real qdd10       = w[d10] * w[u10] - (w[Kn10_x] * dwd10_x + w[Kn10_z] * w[qdd4])
-                                       - (w[Kf10_z] * da10_z + t835);
+                                       - (w[Kf10_z] * da10_z + t833);
     qdd[9]                           = qdd10;
     const quadruped_real dwd10_z     = w[qdd4] + qdd10;
 
     /* body 13, rl_hip: acceleration */
     const quadruped_real dwd13_x     = w[c14] * qdd6 - w[s14] * w[qdd5];
     const quadruped_real neg_dwd13_y = w[s14] * qdd6 + w[c14] * w[qdd5];
-    const quadruped_real da13_x      = 0.1805 * neg_dwd13_y - (w[s14] * w[qdd3] - w[c14] * t823);
-    const quadruped_real t841        = w[Kf13_x] * da13_x + w[neg_Kf13_y] * (w[s14] * t823 + w[c14] * w[qdd3]
+    const quadruped_real da13_x      = 0.1805 * neg_dwd13_y - (w[s14] * w[qdd3] - w[c14] * t821);
+    const quadruped_real t839        = w[Kf13_x] * da13_x + w[neg_Kf13_y] * (w[s14] * t821 + w[c14] * w[qdd3]
                                        - 0.1805 * dwd13_x);
     const quadruped_real qdd13       = w[d13] * w[u13] - (w[Kn13_x] * dwd13_x + w[Kn13_z] * w[qdd4])
-                                       - (w[Kf13_z] * da7_z + t841);
+                                       - (w[Kf13_z] * da7_z + t839);
     qdd[12]                          = qdd13;
     const quadruped_real dwd13_z     = w[qdd4] + qdd13;
 
     /* body 16, rr_hip: acceleration */
     const quadruped_real dwd16_x     = w[c17] * qdd6 - w[s17] * w[qdd5];
     const quadruped_real neg_dwd16_y = w[s17] * qdd6 + w[c17] * w[qdd5];
-    const quadruped_real da16_x      = 0.1805 * neg_dwd16_y - (w[s17] * w[qdd3] - w[c17] * t831);
-    const quadruped_real t847        = w[Kf16_x] * da16_x + w[neg_Kf16_y] * (w[s17] * t831 + w[c17] * w[qdd3]
+    const quadruped_real da16_x      = 0.1805 * neg_dwd16_y - (w[s17] * w[qdd3] - w[c17] * t829);
+    const quadruped_real t845        = w[Kf16_x] * da16_x + w[neg_Kf16_y] * (w[s17] * t829 + w[c17] * w[qdd3]
                                        - 0.1805 * dwd16_x);
     const quadruped_real qdd16       = w[d16] * w[u16] - (w[Kn16_x] * dwd16_x + w[Kn16_z] * w[qdd4])
-                                       - (w[Kf16_z] * da10_z + t847);
+                                       - (w[Kf16_z] * da10_z + t845);
     qdd[15]                          = qdd16;
     const quadruped_real dwd16_z     = w[qdd4] + qdd16;
 
@@ -1373,8 +1374,8 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[261], quadruped_real qdd[
     const quadruped_real da8_y  = w[c9] * da7_z + w[s9] * neg_da7_x;
     const quadruped_real dwd8_x = w[c9] * dwd7_x + w[s9] * dwd7_z;
     const quadruped_real dwd8_y = w[c9] * dwd7_z - w[s9] * dwd7_x;
-    const quadruped_real t854   = w[d8] * w[u8] - (w[Kn8_x] * dwd8_x + w[Kn8_y] * dwd8_y + w[Kn8_z] * neg_dwd7_y);
-    const quadruped_real qdd8   = t854 - (w[Kf8_x] * da8_x + w[Kf8_y] * da8_y);
+    const quadruped_real t852   = w[d8] * w[u8] - (w[Kn8_x] * dwd8_x + w[Kn8_y] * dwd8_y + w[Kn8_z] * neg_dwd7_y);
+    const quadruped_real qdd8   = t852 - (w[Kf8_x] * da8_x + w[Kf8_y] * da8_y);
     qdd[7]                      = qdd8;
     const quadruped_real dwd8_z = neg_dwd7_y + qdd8;
 
@@ -1383,9 +1384,9 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[261], quadruped_real qdd[
     const quadruped_real da11_y  = w[c12] * da10_z + w[s12] * neg_da10_x;
     const quadruped_real dwd11_x = w[c12] * dwd10_x + w[s12] * dwd10_z;
     const quadruped_real dwd11_y = w[c12] * dwd10_z - w[s12] * dwd10_x;
-    const quadruped_real t861    = w[d11] * w[u11] - (w[Kn11_y] * dwd11_y - w[neg_Kn11_x] * dwd11_x
+    const quadruped_real t859    = w[d11] * w[u11] - (w[Kn11_y] * dwd11_y - w[neg_Kn11_x] * dwd11_x
                                    + w[Kn11_z] * neg_dwd10_y);
-    const quadruped_real qdd11   = t861 - (w[Kf11_x] * da11_x + w[Kf11_y] * da11_y);
+    const quadruped_real qdd11   = t859 - (w[Kf11_x] * da11_x + w[Kf11_y] * da11_y);
     qdd[10]                      = qdd11;
     const quadruped_real dwd11_z = neg_dwd10_y + qdd11;
 
@@ -1394,9 +1395,9 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[261], quadruped_real qdd[
     const quadruped_real da14_y  = w[c15] * da7_z - w[s15] * da13_x;
     const quadruped_real dwd14_x = w[c15] * dwd13_x + w[s15] * dwd13_z;
     const quadruped_real dwd14_y = w[c15] * dwd13_z - w[s15] * dwd13_x;
-    const quadruped_real t868    = w[d14] * w[u14] - (w[Kn14_x] * dwd14_x + w[Kn14_y] * dwd14_y
+    const quadruped_real t866    = w[d14] * w[u14] - (w[Kn14_x] * dwd14_x + w[Kn14_y] * dwd14_y
                                    + w[Kn14_z] * neg_dwd13_y);
-    const quadruped_real qdd14   = t868 - (w[Kf14_x] * da14_x + w[Kf14_y] * da14_y);
+    const quadruped_real qdd14   = t866 - (w[Kf14_x] * da14_x + w[Kf14_y] * da14_y);
     qdd[13]                      = qdd14;
     const quadruped_real dwd14_z = neg_dwd13_y + qdd14;
 
@@ -1405,38 +1406,38 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[261], quadruped_real qdd[
     const quadruped_real da17_y  = w[c18] * da10_z - w[s18] * da16_x;
     const quadruped_real dwd17_x = w[c18] * dwd16_x + w[s18] * dwd16_z;
     const quadruped_real dwd17_y = w[c18] * dwd16_z - w[s18] * dwd16_x;
-    const quadruped_real t875    = w[d17] * w[u17] - (w[Kn17_y] * dwd17_y - w[neg_Kn17_x] * dwd17_x
+    const quadruped_real t873    = w[d17] * w[u17] - (w[Kn17_y] * dwd17_y - w[neg_Kn17_x] * dwd17_x
                                    + w[Kn17_z] * neg_dwd16_y);
-    const quadruped_real qdd17   = t875 - (w[Kf17_x] * da17_x + w[Kf17_y] * da17_y);
+    const quadruped_real qdd17   = t873 - (w[Kf17_x] * da17_x + w[Kf17_y] * da17_y);
     qdd[16]                      = qdd17;
     const quadruped_real dwd17_z = neg_dwd16_y + qdd17;
 
     /* body 9, fl_calf: acceleration */
-    const quadruped_real t878 = dwd8_z - 0.5120965901013275 * (w[ctheta10] * dwd8_x + w[stheta10] * dwd8_y);
-    const quadruped_real t879 = 6.110937829371456 * (w[ctheta10] * (da8_y - 0.2 * dwd8_z) - w[stheta10] * da8_x);
-    qdd[8]                    = 205.2119737082419 * w[u9] - t878 - t879;
+    const quadruped_real t876 = dwd8_z - 0.5120965901013276 * (w[ctheta10] * dwd8_x + w[stheta10] * dwd8_y);
+    const quadruped_real t877 = 6.110937829371457 * (w[ctheta10] * (da8_y - 0.2 * dwd8_z) - w[stheta10] * da8_x);
+    qdd[8]                    = 205.21197370824194 * w[u9] - t876 - t877;
 
     /* body 12, fr_calf: acceleration */
-    const quadruped_real t880 = 0.5120965901013275 * (w[ctheta13] * dwd11_x + w[stheta13] * dwd11_y) + dwd11_z;
-    const quadruped_real t881 = 6.110937829371456 * (w[ctheta13] * (da11_y - 0.2 * dwd11_z)
+    const quadruped_real t878 = 0.5120965901013276 * (w[ctheta13] * dwd11_x + w[stheta13] * dwd11_y) + dwd11_z;
+    const quadruped_real t879 = 6.110937829371457 * (w[ctheta13] * (da11_y - 0.2 * dwd11_z)
                                 - w[stheta13] * da11_x);
-    qdd[11]                   = 205.2119737082419 * w[u12] - t880 - t881;
+    qdd[11]                   = 205.21197370824194 * w[u12] - t878 - t879;
 
     /* body 15, rl_calf: acceleration */
-    const quadruped_real t882 = dwd14_z - 0.5120965901013275 * (w[ctheta16] * dwd14_x + w[stheta16] * dwd14_y);
-    const quadruped_real t883 = 6.110937829371456 * (w[ctheta16] * (da14_y - 0.2 * dwd14_z)
+    const quadruped_real t880 = dwd14_z - 0.5120965901013276 * (w[ctheta16] * dwd14_x + w[stheta16] * dwd14_y);
+    const quadruped_real t881 = 6.110937829371457 * (w[ctheta16] * (da14_y - 0.2 * dwd14_z)
                                 - w[stheta16] * da14_x);
-    qdd[14]                   = 205.2119737082419 * w[u15] - t882 - t883;
+    qdd[14]                   = 205.21197370824194 * w[u15] - t880 - t881;
 
     /* body 18, rr_calf: acceleration */
-    const quadruped_real t884 = 0.5120965901013275 * (w[ctheta19] * dwd17_x + w[stheta19] * dwd17_y) + dwd17_z;
-    const quadruped_real t885 = 6.110937829371456 * (w[ctheta19] * (da17_y - 0.2 * dwd17_z)
+    const quadruped_real t882 = 0.5120965901013276 * (w[ctheta19] * dwd17_x + w[stheta19] * dwd17_y) + dwd17_z;
+    const quadruped_real t883 = 6.110937829371457 * (w[ctheta19] * (da17_y - 0.2 * dwd17_z)
                                 - w[stheta19] * da17_x);
-    qdd[17]                   = 205.2119737082419 * w[u18] - t884 - t885;
+    qdd[17]                   = 205.21197370824194 * w[u18] - t882 - t883;
 }
 
 int quadruped_forward_dynamics(const quadruped_real q[19], const quadruped_real qd[18],
-                               const quadruped_real tau[18], quadruped_real w[261], quadruped_real qdd[18])
+                               const quadruped_real tau[18], quadruped_real w[262], quadruped_real qdd[18])
 {
     int bad = 0;
     part1(q, qd, w);

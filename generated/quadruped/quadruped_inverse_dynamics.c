@@ -385,7 +385,7 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real q[19], const quadruped
     const quadruped_real t247      = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
     const quadruped_real n18_x     = 1.261184674531e-05 * U18_zy + t247;
     const quadruped_real t249      = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
-    const quadruped_real t250      = 0.00484778630650938 * w18_xy + 0.0048730100000000005 * wd18_z;
+    const quadruped_real t250      = 0.00484778630650938 * w18_xy + 0.00487301 * wd18_z;
     const quadruped_real t251      = 0.00249545180452967 * (w18_yz - wd18_x) - t250;
     const quadruped_real a18_y     = ctheta19 * (w[a17_y] - 0.2 * w[U17_yx])
                                      - (0.2 * w[neg_U17_xx] + w[a17_x]) * stheta19;
@@ -402,7 +402,7 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real q[19], const quadruped
     const quadruped_real t260      = 0.00249545180452967 * w[U15_yx] - 5.560447774483e-05 * w[U15_zx];
     const quadruped_real n15_x     = 1.261184674531e-05 * U15_zy - t260;
     const quadruped_real t262      = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * w[U15_zx];
-    const quadruped_real t263      = 0.00484778630650938 * w[w15_xy] + 0.0048730100000000005 * w[wd15_z];
+    const quadruped_real t263      = 0.00484778630650938 * w[w15_xy] + 0.00487301 * w[wd15_z];
     const quadruped_real t264      = 0.00249545180452967 * (w[w15_yz] - w[wd15_x]) + t263;
     const quadruped_real a15_y     = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
                                      - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
@@ -420,7 +420,7 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real q[19], const quadruped
     const quadruped_real t273  = 5.560447774483e-05 * w[U12_zx] + 0.00249545180452967 * w[U12_yx];
     w[n12_x]                   = 1.261184674531e-05 * w[U12_zy] + t273;
     const quadruped_real t275  = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * w[U12_zx];
-    const quadruped_real t276  = 0.00484778630650938 * w[w12_xy] + 0.0048730100000000005 * w[wd12_z];
+    const quadruped_real t276  = 0.00484778630650938 * w[w12_xy] + 0.00487301 * w[wd12_z];
     const quadruped_real t277  = 0.00249545180452967 * (w[w12_yz] - w[wd12_x]) - t276;
     const quadruped_real a12_y = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
                                  - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
@@ -438,7 +438,7 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real q[19], const quadruped
     const quadruped_real t286 = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * w[U9_zx];
     w[n9_x]                   = 1.261184674531e-05 * w[U9_zy] - t286;
     const quadruped_real t288 = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * w[U9_zx];
-    const quadruped_real t289 = 0.00484778630650938 * w[w9_xy] + 0.0048730100000000005 * w[wd9_z];
+    const quadruped_real t289 = 0.00484778630650938 * w[w9_xy] + 0.00487301 * w[wd9_z];
     const quadruped_real t290 = 0.00249545180452967 * (w[w9_yz] - w[wd9_x]) + t289;
     const quadruped_real a9_y = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
                                 - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
@@ -452,7 +452,8 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real q[19], const quadruped
     const quadruped_real t296 = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
     const quadruped_real t297 = 8.2053e-05 * w[U17_zy] - 0.0001878102 * w[U17_xy] + 0.013155427 * w[U17_zx];
     const quadruped_real t298 = 0.0054780518 * (w[w17_yz] - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
-    const quadruped_real t299 = 0.01301126 * w[w17_xy] + 0.013299594000000001 * w[wd17_z] + t298;
+    const quadruped_real t299 = 0.01301126 * w[w17_xy] + 0.013299594 * w[wd17_z] + t298
+                                + 8.2053e-05 * (w[w17_yy] - w[w17_xx]);
     w[f17_x]                  = 0.072551 * w[neg_U17_xx] - 0.003039 * w[U17_xy]
                                 - (ctheta19 * neg_f18_x + stheta19 * f18_y);
     w[f17_y]                  = t256 - (0.072551 * w[U17_yx] - 0.003039 * (w[w17_zz] + w[w17_xx]));
@@ -460,26 +461,24 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real q[19], const quadruped
     w[neg_n17_x]              = stheta19 * n18_y - ctheta19 * n18_x + t302;
     const quadruped_real t304 = 0.0054780518 * (w[w17_zz] - w[w17_xx]) + t297 - 0.072551 * w[a17_z];
     w[n17_y]                  = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * w[f18_z] - t304;
-    const quadruped_real t306 = 8.2053e-05 * (w[w17_yy] - w[w17_xx]) + t299
-                                - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]);
-    w[n17_z]                  = t306 - (0.2 * t256 - n18_z);
+    w[n17_z]                  = t299 - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]) - (0.2 * t256 - n18_z);
     tau[16]                   = w[n17_z];
 
     /* body 14, rl_thigh: forces */
-    const quadruped_real t308 = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
-    const quadruped_real t309 = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
-    const quadruped_real t310 = 0.0054780518 * (w[w14_yz] - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
-    const quadruped_real t311 = t310 - (0.01301126 * w[w14_xy] + 0.013299594000000001 * w[wd14_z]);
+    const quadruped_real t307 = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
+    const quadruped_real t308 = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
+    const quadruped_real t309 = 0.0054780518 * (w[w14_yz] - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
+    const quadruped_real t310 = t309 - (0.01301126 * w[w14_xy] + 0.013299594 * w[wd14_z]);
     w[f14_x]                  = 0.072551 * w[neg_U14_xx] - 0.003039 * w[U14_xy]
                                 - (w[ctheta16] * neg_f15_x + w[stheta16] * f15_y);
     w[f14_y]                  = t269 - (0.072551 * w[U14_yx] - 0.003039 * (w[w14_zz] + w[w14_xx]));
-    const quadruped_real t314 = 0.003039 * w[a14_z] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t308);
-    w[n14_x]                  = w[ctheta16] * n15_x + w[stheta16] * neg_n15_y - t314;
-    const quadruped_real t316 = 0.0054780518 * (w[w14_zz] - w[w14_xx]) - t309 + 0.072551 * w[a14_z];
-    w[n14_y]                  = w[stheta16] * n15_x - w[ctheta16] * neg_n15_y + 0.2 * w[f15_z] + t316;
-    const quadruped_real t318 = t311 - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
+    const quadruped_real t313 = 0.003039 * w[a14_z] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t307);
+    w[n14_x]                  = w[ctheta16] * n15_x + w[stheta16] * neg_n15_y - t313;
+    const quadruped_real t315 = 0.0054780518 * (w[w14_zz] - w[w14_xx]) - t308 + 0.072551 * w[a14_z];
+    w[n14_y]                  = w[stheta16] * n15_x - w[ctheta16] * neg_n15_y + 0.2 * w[f15_z] + t315;
+    const quadruped_real t317 = t310 - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
                                 + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
-    w[n14_z]                  = n15_z - 0.2 * t269 - t318;
+    w[n14_z]                  = n15_z - 0.2 * t269 - t317;
     tau[13]                   = w[n14_z];
 }
 
@@ -506,38 +505,38 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], const quadrupe
            n17_y = 186, n17_z = 187, f14_x = 188, f14_y = 189, n14_x = 190, n14_y = 191, n14_z = 192 };
 
     /* body 11, fr_thigh: forces */
-    const quadruped_real t320      = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
-    const quadruped_real t321      = 8.2053e-05 * w[U11_zy] - 0.0001878102 * w[U11_xy] + 0.013155427 * w[U11_zx];
-    const quadruped_real t322      = 0.0054780518 * (w[w11_yz] - w[wd11_x])
+    const quadruped_real t319      = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
+    const quadruped_real t320      = 8.2053e-05 * w[U11_zy] - 0.0001878102 * w[U11_xy] + 0.013155427 * w[U11_zx];
+    const quadruped_real t321      = 0.0054780518 * (w[w11_yz] - w[wd11_x])
                                      - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
-    const quadruped_real t323      = 0.01301126 * w[w11_xy] + 0.013299594000000001 * w[wd11_z] + t322;
+    const quadruped_real t322      = 0.01301126 * w[w11_xy] + 0.013299594 * w[wd11_z] + t321
+                                     + 8.2053e-05 * (w[w11_yy] - w[w11_xx]);
     const quadruped_real f11_x     = 0.072551 * w[neg_U11_xx] - 0.003039 * w[U11_xy]
                                      - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
     const quadruped_real f11_y     = w[t282] - (0.072551 * w[U11_yx] - 0.003039 * (w[w11_zz] + w[w11_xx]));
-    const quadruped_real t326      = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t320 - 0.003039 * w[a10_y];
-    const quadruped_real neg_n11_x = w[stheta13] * w[n12_y] - w[ctheta13] * w[n12_x] + t326;
-    const quadruped_real t328      = 0.0054780518 * (w[w11_zz] - w[w11_xx]) + t321 + 0.072551 * w[a10_y];
-    const quadruped_real n11_y     = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] - t328;
-    const quadruped_real t330      = 8.2053e-05 * (w[w11_yy] - w[w11_xx]) + t323
-                                     - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]);
-    const quadruped_real n11_z     = t330 - (0.2 * w[t282] - w[n12_z]);
+    const quadruped_real t325      = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t319 - 0.003039 * w[a10_y];
+    const quadruped_real neg_n11_x = w[stheta13] * w[n12_y] - w[ctheta13] * w[n12_x] + t325;
+    const quadruped_real t327      = 0.0054780518 * (w[w11_zz] - w[w11_xx]) + t320 + 0.072551 * w[a10_y];
+    const quadruped_real n11_y     = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] - t327;
+    const quadruped_real n11_z     = t322 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x])
+                                     - (0.2 * w[t282] - w[n12_z]);
     tau[10]                        = n11_z;
 
     /* body 8, fl_thigh: forces */
-    const quadruped_real t332 = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
-    const quadruped_real t333 = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
-    const quadruped_real t334 = 0.0054780518 * (w[w8_yz] - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
-    const quadruped_real t335 = t334 - (0.01301126 * w[w8_xy] + 0.013299594000000001 * w[wd8_z]);
+    const quadruped_real t330 = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
+    const quadruped_real t331 = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
+    const quadruped_real t332 = 0.0054780518 * (w[w8_yz] - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
+    const quadruped_real t333 = t332 - (0.01301126 * w[w8_xy] + 0.013299594 * w[wd8_z]);
     const quadruped_real f8_x = 0.072551 * w[neg_U8_xx] - 0.003039 * w[U8_xy]
                                 - (w[ctheta10] * w[neg_f9_x] + w[stheta10] * w[f9_y]);
     const quadruped_real f8_y = w[t295] - (0.072551 * w[U8_yx] - 0.003039 * (w[w8_zz] + w[w8_xx]));
-    const quadruped_real t338 = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t332 + 0.003039 * w[a7_y];
-    const quadruped_real n8_x = t338 - (w[stheta10] * w[n9_y] - w[ctheta10] * w[n9_x]);
-    const quadruped_real t340 = 0.0054780518 * (w[w8_zz] - w[w8_xx]) - t333 - 0.072551 * w[a7_y];
-    const quadruped_real n8_y = w[ctheta10] * w[n9_y] + w[stheta10] * w[n9_x] + 0.2 * w[f9_z] + t340;
-    const quadruped_real t342 = t335 - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
+    const quadruped_real t336 = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t330 + 0.003039 * w[a7_y];
+    const quadruped_real n8_x = t336 - (w[stheta10] * w[n9_y] - w[ctheta10] * w[n9_x]);
+    const quadruped_real t338 = 0.0054780518 * (w[w8_zz] - w[w8_xx]) - t331 - 0.072551 * w[a7_y];
+    const quadruped_real n8_y = w[ctheta10] * w[n9_y] + w[stheta10] * w[n9_x] + 0.2 * w[f9_z] + t338;
+    const quadruped_real t340 = t333 - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
                                 + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
-    const quadruped_real n8_z = w[n9_z] - 0.2 * w[t295] - t342;
+    const quadruped_real n8_z = w[n9_z] - 0.2 * w[t295] - t340;
     tau[7]                    = n8_z;
 
     /* body 16, rr_hip: forces */
@@ -546,15 +545,15 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], const quadrupe
     const quadruped_real f17_z     = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * w[U17_zy]);
     const quadruped_real neg_f16_y = 0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx]) + f17_z;
     const quadruped_real f16_z     = w[c18] * w[f17_y] + w[s18] * w[f17_x] - 0.0815422 * w[neg_U16_zy];
-    const quadruped_real t348      = 0.00545215306 * w[neg_w16_xy] + 0.00618855306 * w[wd16_z]
+    const quadruped_real t346      = 0.00545215306 * w[neg_w16_xy] + 0.00618855306 * w[wd16_z]
                                      + 0.0815422 * w[neg_a16_x];
-    const quadruped_real n16_z     = w[c18] * w[n17_y] - w[s18] * w[neg_n17_x] + t348;
+    const quadruped_real n16_z     = w[c18] * w[n17_y] - w[s18] * w[neg_n17_x] + t346;
     tau[15]                        = n16_z;
     const quadruped_real neg_n16_x = w[c18] * w[neg_n17_x] + w[s18] * w[n17_y]
                                      + (0.00582035306 * w[neg_U16_zy] - 0.0815422 * w[a16_z]);
-    const quadruped_real t351      = 0.1805 * neg_f16_y + neg_n16_x;
-    const quadruped_real t352      = 0.1805 * neg_f16_x - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + w[n17_z]);
-    const quadruped_real t353      = w[c17] * neg_f16_x - w[s17] * neg_f16_y;
+    const quadruped_real t349      = 0.1805 * neg_f16_y + neg_n16_x;
+    const quadruped_real t350      = 0.1805 * neg_f16_x - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + w[n17_z]);
+    const quadruped_real t351      = w[c17] * neg_f16_x - w[s17] * neg_f16_y;
 
     /* body 13, rl_hip: forces */
     const quadruped_real f13_x     = 0.0815422 * (w[wd13_z] + w[neg_w13_xy])
@@ -562,63 +561,62 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], const quadrupe
     const quadruped_real f14_z     = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
     const quadruped_real f13_y     = 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx]) - f14_z;
     const quadruped_real f13_z     = w[c15] * w[f14_y] + w[s15] * w[f14_x] + 0.0815422 * w[neg_U13_zy];
-    const quadruped_real t358      = 0.0815422 * w[neg_a13_x] - (0.00545215306 * w[neg_w13_xy]
+    const quadruped_real t356      = 0.0815422 * w[neg_a13_x] - (0.00545215306 * w[neg_w13_xy]
                                      + 0.00618855306 * w[wd13_z]);
-    const quadruped_real n13_z     = w[c15] * w[n14_y] + w[s15] * w[n14_x] - t358;
+    const quadruped_real n13_z     = w[c15] * w[n14_y] + w[s15] * w[n14_x] - t356;
     tau[12]                        = n13_z;
     const quadruped_real neg_n13_x = w[s15] * w[n14_y] - w[c15] * w[n14_x]
                                      + (0.00582035306 * w[neg_U13_zy] + 0.0815422 * w[a13_z]);
-    const quadruped_real t361      = neg_n13_x - 0.1805 * f13_y;
-    const quadruped_real t362      = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
-    const quadruped_real t363      = w[s14] * f13_y - w[c14] * f13_x;
-    const quadruped_real t364      = w[s17] * t352 + w[c17] * t351 - 0.047 * f16_z;
+    const quadruped_real t359      = neg_n13_x - 0.1805 * f13_y;
+    const quadruped_real t360      = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
+    const quadruped_real t361      = w[s14] * f13_y - w[c14] * f13_x;
+    const quadruped_real t362      = w[s17] * t350 + w[c17] * t349 - 0.047 * f16_z;
 
     /* body 10, fr_hip: forces */
     const quadruped_real neg_f10_x = w[s12] * f11_y - w[c12] * f11_x + 0.0815422 * (w[wd10_z] + w[neg_w10_xy]);
     const quadruped_real f11_z     = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
     const quadruped_real neg_f10_y = 0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx]) + f11_z;
     const quadruped_real f10_z     = w[c12] * f11_y + w[s12] * f11_x - 0.0815422 * w[neg_U10_zy];
-    const quadruped_real t369      = 0.0815422 * w[a10_x] - (0.00545215306 * w[neg_w10_xy]
+    const quadruped_real t367      = 0.0815422 * w[a10_x] - (0.00545215306 * w[neg_w10_xy]
                                      + 0.00618855306 * w[wd10_z]);
-    const quadruped_real n10_z     = w[c12] * n11_y - w[s12] * neg_n11_x - t369;
+    const quadruped_real n10_z     = w[c12] * n11_y - w[s12] * neg_n11_x - t367;
     tau[9]                         = n10_z;
     const quadruped_real neg_n10_x = w[c12] * neg_n11_x + w[s12] * n11_y
                                      + (0.00582035306 * w[neg_U10_zy] - 0.0815422 * w[a10_z]);
-    const quadruped_real t372      = neg_n10_x - 0.1805 * neg_f10_y;
-    const quadruped_real t373      = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + n11_z + 0.1805 * neg_f10_x;
-    const quadruped_real t374      = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
-    const quadruped_real t375      = w[s17] * neg_f16_x + w[c17] * neg_f16_y - (w[s14] * f13_x + w[c14] * f13_y);
-    const quadruped_real t376      = w[s17] * t351 - w[c17] * t352 + (w[s14] * t361 + w[c14] * t362);
-    const quadruped_real t377      = t364 - (w[s14] * t362 - w[c14] * t361 - 0.047 * f13_z);
+    const quadruped_real t370      = neg_n10_x - 0.1805 * neg_f10_y;
+    const quadruped_real t371      = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + n11_z + 0.1805 * neg_f10_x;
+    const quadruped_real t372      = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
+    const quadruped_real t373      = w[s17] * neg_f16_x + w[c17] * neg_f16_y - (w[s14] * f13_x + w[c14] * f13_y);
+    const quadruped_real t374      = w[s17] * t349 - w[c17] * t350 + (w[s14] * t359 + w[c14] * t360);
+    const quadruped_real t375      = t362 - (w[s14] * t360 - w[c14] * t359 - 0.047 * f13_z);
 
     /* body 7, fl_hip: forces */
     const quadruped_real f7_x     = 0.0815422 * (w[wd7_z] + w[neg_w7_xy]) - (w[s9] * f8_y - w[c9] * f8_x);
     const quadruped_real f8_z     = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
     const quadruped_real f7_y     = 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx]) - f8_z;
     const quadruped_real f7_z     = w[c9] * f8_y + w[s9] * f8_x + 0.0815422 * w[neg_U7_zy];
-    const quadruped_real t382     = 0.00545215306 * w[neg_w7_xy] + 0.00618855306 * w[wd7_z] + 0.0815422 * w[a7_x];
-    const quadruped_real n7_z     = w[c9] * n8_y + w[s9] * n8_x + t382;
+    const quadruped_real t380     = 0.00545215306 * w[neg_w7_xy] + 0.00618855306 * w[wd7_z] + 0.0815422 * w[a7_x];
+    const quadruped_real n7_z     = w[c9] * n8_y + w[s9] * n8_x + t380;
     tau[6]                        = n7_z;
     const quadruped_real neg_n7_x = w[s9] * n8_y - w[c9] * n8_x + (0.00582035306 * w[neg_U7_zy]
                                     + 0.0815422 * w[a7_z]);
-    const quadruped_real t385     = 0.1805 * f7_y + neg_n7_x;
-    const quadruped_real t386     = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + n8_z - 0.1805 * f7_x;
-    const quadruped_real t387     = w[s8] * f7_y - w[c8] * f7_x;
-    const quadruped_real t388     = 0.047 * t353 + n16_z + (n13_z - 0.047 * t363) + (0.047 * t374 + n10_z);
-    const quadruped_real t389     = w[c11] * t372 - w[s11] * t373 - 0.047 * f10_z + t377;
+    const quadruped_real t383     = 0.1805 * f7_y + neg_n7_x;
+    const quadruped_real t384     = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + n8_z - 0.1805 * f7_x;
+    const quadruped_real t385     = w[s8] * f7_y - w[c8] * f7_x;
+    const quadruped_real t386     = 0.047 * t351 + n16_z + (n13_z - 0.047 * t361) + (0.047 * t372 + n10_z);
+    const quadruped_real t387     = w[c11] * t370 - w[s11] * t371 - 0.047 * f10_z + t375;
 
     /* body 6, trunk: forces */
-    const quadruped_real t390 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
-    tau[0]                    = f16_z + f13_z + f10_z + f7_z + t390;
-    const quadruped_real t391 = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t375 - (w[s8] * f7_x + w[c8] * f7_y);
-    tau[1]                    = 12.453 * w[a1_y] + 0.04713 * (qdd[5] + w[qd4_qd5]) + t391;
-    tau[2]                    = 12.453 * w[a1_z] + 0.04713 * (w[qd4_qd6] - qdd[4]) - (t353 + t363 + t374 + t387);
-    const quadruped_real t392 = 0.026527659999999998 * w[qd5_qd6] + 0.036027659999999996 * qdd[3];
-    tau[3]                    = n7_z - 0.047 * t387 + t388 + t392;
-    const quadruped_real t393 = w[s11] * t372 + w[c11] * t373 + t376 + (w[s8] * t385 + w[c8] * t386);
-    tau[4]                    = t393 - (0.275005219 * w[qd4_qd6] - 0.284505219 * qdd[4] + 0.04713 * w[a1_z]);
-    const quadruped_real t394 = 0.24847755900000001 * w[qd4_qd5] + 0.311032879 * qdd[5] + 0.04713 * w[a1_y];
-    tau[5]                    = t394 - (t389 - (w[s8] * t386 - w[c8] * t385 - 0.047 * f7_z));
+    const quadruped_real t388 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
+    tau[0]                    = f16_z + f13_z + f10_z + f7_z + t388;
+    const quadruped_real t389 = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t373 - (w[s8] * f7_x + w[c8] * f7_y);
+    tau[1]                    = 12.453 * w[a1_y] + 0.04713 * (qdd[5] + w[qd4_qd5]) + t389;
+    tau[2]                    = 12.453 * w[a1_z] + 0.04713 * (w[qd4_qd6] - qdd[4]) - (t351 + t361 + t372 + t385);
+    tau[3]                    = n7_z - 0.047 * t385 + t386 + (0.02652766 * w[qd5_qd6] + 0.03602766 * qdd[3]);
+    const quadruped_real t390 = w[s11] * t370 + w[c11] * t371 + t374 + (w[s8] * t383 + w[c8] * t384);
+    tau[4]                    = t390 - (0.275005219 * w[qd4_qd6] - 0.284505219 * qdd[4] + 0.04713 * w[a1_z]);
+    const quadruped_real t391 = 0.248477559 * w[qd4_qd5] + 0.311032879 * qdd[5] + 0.04713 * w[a1_y];
+    tau[5]                    = t391 - (t387 - (w[s8] * t384 - w[c8] * t383 - 0.047 * f7_z));
 }
 
 void quadruped_inverse_dynamics(const quadruped_real q[19], const quadruped_real qd[18],

@@ -37,7 +37,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real 
     w[f18_17_y]                       = 0.0297786611519054 * ctheta19;
     w[n18_17_x]                       = 0.00249545180452967 * ctheta19;
     w[n18_17_y]                       = 0.00249545180452967 * w[stheta19];
-    const quadruped_real n18_16_y     = 0.2 * w[f18_17_y] - 0.0048730100000000005;
+    const quadruped_real n18_16_y     = 0.2 * w[f18_17_y] - 0.00487301;
     M[18 * 16 + 17] = -n18_16_y; M[18 * 17 + 16] = -n18_16_y;
     const quadruped_real theta18_19   = q[17] + q[18] + 3.10813964539713;
     const quadruped_real neg_f18_16_x = 0.0297786611519054 * sin(theta18_19);
@@ -72,7 +72,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real 
     w[f15_14_y]                       = 0.0297786611519054 * ctheta16;
     w[neg_n15_14_x]                   = 0.00249545180452967 * ctheta16;
     w[neg_n15_14_y]                   = 0.00249545180452967 * w[stheta16];
-    const quadruped_real n15_14_z     = 0.0048730100000000005 - 0.2 * w[f15_14_y];
+    const quadruped_real n15_14_z     = 0.00487301 - 0.2 * w[f15_14_y];
     M[18 * 13 + 14] = n15_14_z; M[18 * 14 + 13] = n15_14_z;
     const quadruped_real theta15_16   = q[14] + q[15] + 3.10813964539713;
     const quadruped_real neg_f15_13_x = 0.0297786611519054 * sin(theta15_16);
@@ -107,7 +107,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real 
     w[f12_11_y]                  = 0.0297786611519054 * w[ctheta13];
     w[n12_11_x]                  = 0.00249545180452967 * w[ctheta13];
     w[n12_11_y]                  = 0.00249545180452967 * w[stheta13];
-    w[n12_11_z]                  = 0.0048730100000000005 - 0.2 * w[f12_11_y];
+    w[n12_11_z]                  = 0.00487301 - 0.2 * w[f12_11_y];
     M[18 * 10 + 11] = w[n12_11_z]; M[18 * 11 + 10] = w[n12_11_z];
 }
 
@@ -156,7 +156,7 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real 
     w[f9_8_y]                       = 0.0297786611519054 * ctheta10;
     w[neg_n9_8_x]                   = 0.00249545180452967 * ctheta10;
     w[neg_n9_8_y]                   = 0.00249545180452967 * w[stheta10];
-    const quadruped_real n9_8_z     = 0.0048730100000000005 - 0.2 * w[f9_8_y];
+    const quadruped_real n9_8_z     = 0.00487301 - 0.2 * w[f9_8_y];
     M[18 * 7 + 8] = n9_8_z; M[18 * 8 + 7] = n9_8_z;
     const quadruped_real theta9_10  = q[8] + q[9] + 3.10813964539713;
     const quadruped_real neg_f9_7_x = 0.0297786611519054 * sin(theta9_10);
@@ -456,8 +456,8 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[76], quadruped_real M[324]
 
     /* constant entries */
     M[18 * 0 + 0] = 12.453; M[18 * 1 + 1] = 12.453; M[18 * 2 + 2] = 12.453;
-    M[18 * 8 + 8] = 0.0048730100000000005; M[18 * 11 + 11] = 0.0048730100000000005; M[18 * 14 + 14] = 0.0048730100000000005;
-    M[18 * 17 + 17] = 0.0048730100000000005;
+    M[18 * 8 + 8] = 0.00487301; M[18 * 11 + 11] = 0.00487301; M[18 * 14 + 14] = 0.00487301;
+    M[18 * 17 + 17] = 0.00487301;
 }
 
 void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[76], quadruped_real M[324])

@@ -138,7 +138,7 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real t100     = c4 * f4_y + s4 * f4_x;
 
     /* body 3, link3: forces */
-    const ur5_real t101     = 0.56527565530625 * w3_xy + 0.5681196553062501 * wd3_z;
+    const ur5_real t101     = 0.56527565530625 * w3_xy + 0.56811965530625 * wd3_z;
     const ur5_real t102     = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
     const ur5_real t103     = 0.12616948429125 * U3_yx + 0.001422 * (w3_zy + wd3_x);
     const ur5_real n3_x     = c4 * t98 + s4 * t99 + t103;
@@ -149,7 +149,7 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real s3_f3_x  = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3;
 
     /* body 2, link2: forces */
-    const ur5_real t109     = 1.38301146875 * w2_xy + 1.3981214687499999 * qdd[1];
+    const ur5_real t109     = 1.38301146875 * w2_xy + 1.39812146875 * qdd[1];
     const ur5_real t110     = 0.348680848125 * U2_yx + 0.007555 * (qd2_w2_y + wd2_x);
     const ur5_real t111     = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z);
     const ur5_real t112     = n3_z - 0.425 * (c3 * (t100 - 1.581128025 * U3_yx) + s3_f3_x);

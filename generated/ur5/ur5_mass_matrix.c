@@ -51,11 +51,11 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     const ur5_real neg_c2_n5_2_y = c2 * (c3 * neg_n5_3_y - s3 * n5_3_x + 0.425 * f5_1_y);
     const ur5_real n5_1_z        = s2 * (c3 * n5_3_x + s3 * neg_n5_3_y) - neg_c2_n5_2_y;
     M[6 * 0 + 4] = n5_1_z; M[6 * 4 + 0] = n5_1_z;
-    const ur5_real t26           = 0.0015106252838398997 * c5;
+    const ur5_real t26           = 0.0015106252838399 * c5;
     const ur5_real t27           = c5 * t26;
 
     /* body 4, link4: composite body */
-    const ur5_real S4_xx     = 0.0021936752838399 - t27 + 0.000617;
+    const ur5_real S4_xx     = 0.000617 - (t27 - 0.0021936752838399);
     const ur5_real M_3_3     = S4_xx + 0.01421699113165;
     M[6 * 3 + 3]             = M_3_3;
     const ur5_real t30       = s5 * t26 + 0.10915 * f5_1_y;
@@ -69,19 +69,19 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     const ur5_real s3_f4_3_x = s3 * f4_3_x;
     const ur5_real s3_n4_3_y = s3 * n4_3_y;
     const ur5_real c3_n4_3_y = c3 * n4_3_y;
-    const ur5_real n4_2_z    = n4_3_z - 0.425 * (c3 * f4_3_y + s3_f4_3_x);
-    M[6 * 1 + 3] = n4_2_z; M[6 * 3 + 1] = n4_2_z;
+    const ur5_real n4_1_y    = 0.425 * (c3 * f4_3_y + s3_f4_3_x) - n4_3_z;
+    M[6 * 1 + 3] = -n4_1_y; M[6 * 3 + 1] = -n4_1_y;
     const ur5_real n4_1_z    = c2 * (s3 * n4_3_x + c3_n4_3_y) + s2 * (c3 * n4_3_x - s3_n4_3_y);
     M[6 * 0 + 3] = n4_1_z; M[6 * 3 + 0] = n4_1_z;
-    const ur5_real t42       = c4 * (S4_xx - 0.01421699113165) - 2.0 * n5_4_x * s4;
+    const ur5_real t42       = (0.01421699113165 - S4_xx) * c4 + 2.0 * n5_4_x * s4;
     const ur5_real t43       = c4 * t42;
-    const ur5_real S3_xy     = s4 * t42 + n5_4_x + 0.39225 * f4_3_x;
+    const ur5_real S3_xy     = n5_4_x - s4 * t42 + 0.39225 * f4_3_x;
 
     /* body 3, link3: composite body */
     const ur5_real h3_x      = f4_3_y - 1.581128025;
-    const ur5_real S3_xx     = 0.01421699113165 + t43 - 0.7845 * f4_3_y + 0.56669765530625;
+    const ur5_real S3_xx     = 0.01421699113165 - t43 - 0.7845 * f4_3_y + 0.56669765530625;
     const ur5_real neg_S3_xz = 0.39225 * h4_z + n4_3_x + 0.12616948429125;
-    const ur5_real S3_yy     = S4_xx - t43 + 0.001422;
+    const ur5_real S3_yy     = S4_xx + t43 + 0.001422;
     const ur5_real M_2_2     = S3_xx + S3_yy;
     M[6 * 2 + 2]             = M_2_2;
     const ur5_real f3_2_y    = c3 * h3_x + s3_f4_3_x;
@@ -95,7 +95,7 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     const ur5_real t56       = c3 * t55;
 
     /* body 2, link2: composite body */
-    const ur5_real S2_xx  = S3_yy + t56 - 0.85 * f3_2_y + 1.39056646875;
+    const ur5_real S2_xx  = 1.39056646875 - (0.85 * f3_2_y - (S3_yy + t56));
     const ur5_real S2_yy  = S3_xx - t56 + 0.007555;
     M[6 * 1 + 1]          = S2_xx + S2_yy;
     const ur5_real n2_1_z = (0.425 * h4_z + n3_2_x + 0.348680848125) * s2 + c2_n3_2_y;
@@ -103,8 +103,8 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     const ur5_real t60    = 2.0 * (s3 * t55 + S3_xy + 0.425 * (c3 * f4_3_x - s3 * h3_x)) * s2;
 
     /* body 1, link1: composite body */
-    const ur5_real S1_xx = c2 * (c2 * (S2_xx - S2_yy) - t60) + S2_yy + 0.00333;
-    M[6 * 0 + 0]         = 0.00068305 + t27 + 0.2183 * h4_z + 0.15359775970555 + S1_xx;
+    const ur5_real S1_xx = S2_yy - c2 * (c2 * (S2_yy - S2_xx) + t60) + 0.00333;
+    M[6 * 0 + 0]         = t27 + 0.00068305 + 0.2183 * h4_z + 0.15359775970555 + S1_xx;
 
     /* constant entries */
     M[6 * 4 + 4] = 0.0028767252838399;

@@ -79,13 +79,13 @@ static ur5_real magnitude(ur5_real x)
     return (x < 0.0) ? -x : x;
 }
 
-#define MOST_INVERSE_DYNAMICS_TAU 1.3e-13
+#define MOST_INVERSE_DYNAMICS_TAU 1.48e-13
 static const unsigned char steps_inverse_dynamics_tau[STATES][6] = {
-    {3, 0, 10, 27, 39, 99},
-    {16, 7, 14, 33, 45, 95},
-    {10, 3, 13, 32, 44, 106},
-    {8, 3, 10, 32, 43, 93},
-    {15, 8, 17, 36, 49, 102}
+    {4, 0, 11, 28, 40, 100},
+    {17, 8, 15, 34, 46, 96},
+    {12, 5, 14, 33, 45, 107},
+    {10, 4, 14, 33, 44, 95},
+    {16, 10, 19, 38, 50, 103}
 };
 
 #define MOST_GRAVITY_TAU_G 4.51e-14
