@@ -65,7 +65,7 @@ def made_in(outcome: Outcome) -> list[str]:
     return [file.removesuffix(name).rstrip("/") or "." for file in made]
 
 
-@follow_up(_generated, 0.12)
+@follow_up(_generated, 0.25)
 def verify(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
     """What was accepted is proved."""
     for made in made_in(outcome):
