@@ -34,7 +34,6 @@ class Seen:
 
     number: int
     family: str
-    command: str
     status: int | None
     followed: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -51,20 +50,12 @@ def tried(plan: Plan, number: int) -> Seen | None:
     return Seen(
         number,
         case.family,
-        case.command if case.command in oracles_commands() else "?",
         outcome.status,
         names,
         findings,
         outcome.cpu,
         outcome.memory,
     )
-
-
-def oracles_commands() -> set[str]:
-    """The commands that there are."""
-    from symgen.cli.main import main
-
-    return set(main.commands)
 
 
 def examined(

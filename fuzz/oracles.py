@@ -53,7 +53,7 @@ def hang(case: Case, outcome: Outcome) -> str | None:
 
 @oracle
 def memory(case: Case, outcome: Outcome) -> str | None:
-    if outcome.memory > MEMORY or "MemoryError" in outcome.said:
+    if outcome.memory > MEMORY or re.search("MemoryError|out of memory", outcome.said):
         return f"{case.command} takes more than {MEMORY >> 20} MB"
     return None
 

@@ -209,7 +209,7 @@ def test_a_tally_tells_kinds_and_numbers():
     tally = campaign.Tally()
     finding = Finding("traceback: x", "y", CASE)
     for number in range(3):
-        seen = campaign.Seen(number, "urdf", "check", 0, ("verify",), (finding,), 0.5, 1 << 21)
+        seen = campaign.Seen(number, "urdf", 0, ("verify",), (finding,), 0.5, 1 << 21)
         assert len(tally.add(seen)) == (number == 0)
     figures = tally.figures()
     assert figures["kinds"] == {"traceback: x": {"times": 3, "numbers": [0, 1, 2]}}
