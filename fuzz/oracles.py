@@ -12,7 +12,7 @@ from fuzz.whole import trouble
 
 Oracle = Callable[[Case, Outcome], str | None]
 ORACLES: Final[dict[str, Oracle]] = {}
-LONGEST: Final = 4000
+LONGEST: Final = 4200
 """Characters of a line on standard error: a sentence, with the paths and names of the input cut."""
 
 

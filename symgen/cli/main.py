@@ -2,6 +2,8 @@
 
 import errno
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any, Final
@@ -48,10 +50,16 @@ class Group(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """What the command line says, of the program itself."""
+        with _echo_of_usage():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
         """The command's result; an error of the input ends it."""
         try:
-            return super().invoke(ctx)
+            with _echo_of_usage():
+                return super().invoke(ctx)
         except SymgenError as error:
             from symgen import output
             from symgen.jobs.jobfile import placed
@@ -68,6 +76,20 @@ class Group(click.Group):
                 sys.stdout.flush()
         except (OSError, MemoryError, RecursionError) as error:
             sys.exit(_refused(error))
+
+
+@contextmanager
+def _echo_of_usage() -> Iterator[None]:
+    """What click echoes of the command line leaves as every other text: escaped, and not too
+    long."""
+    try:
+        yield
+    except click.UsageError as error:
+        from symgen.output import LONGEST
+        from symgen.text import shown
+
+        error.message = shown(error.message, LONGEST)
+        raise
 
 
 def _refused(error: Exception) -> int:
