@@ -88,7 +88,7 @@ def _echo_of_usage() -> Iterator[None]:
         from symgen.output import LONGEST
         from symgen.text import shown
 
-        error.message = shown(error.message, LONGEST)
+        vars(error)["message"] = shown(error.message, LONGEST)  # which click declares final
         raise
 
 
