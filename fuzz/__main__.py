@@ -11,6 +11,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
 
 from fuzz import campaign, child, families, report  # noqa: E402
 from fuzz.campaign import Plan, Tally  # noqa: E402
+from fuzz.case import Finding  # noqa: E402
 
 OUT = Path("build/fuzz")
 
@@ -27,6 +28,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--nice", type=int, default=0)
     parser.add_argument("--follow", type=float, default=1.0, help="follow-ups relative to usual")
+    parser.add_argument("--small", type=float, default=30.0, help="s to make each finding small")
     parser.add_argument("--out", type=Path, default=OUT, help="folder of findings")
     return parser.parse_args()
 
@@ -45,8 +47,10 @@ def main() -> int:
         begin + 60 * options.minutes,
         options.follow,
     )
+    first: list[tuple[Finding, int]] = []
     for seen in campaign.run(plan, options.workers, options.nice):
         for finding in tally.add(seen):
+            first.append((finding, seen.number))
             where = report.write(options.out, finding, finding.case, options.seed, seen.number)
             print(f"{seen.number}: {finding.kind}\n  {where}", flush=True)
         if tally.inputs % 1000 == 0:
@@ -57,7 +61,19 @@ def main() -> int:
         f"{tally.inputs} inputs in {time.time() - begin:.0f} s, {tally.accepted.total()} accepted, "
         f"{tally.followed['verify']} verified, {len(tally.kinds)} kinds of trouble"
     )
+    made_small(options, first)
     return int(bool(tally.kinds))
+
+
+def made_small(options: argparse.Namespace, first: list[tuple[Finding, int]]) -> None:
+    """Write the first finding of each kind again, made small."""
+    if not first or not options.small:
+        return
+    child.prepare()
+    for finding, number in first:
+        small = campaign.smaller(finding, options.small)
+        where = report.write(options.out, finding, small, options.seed, number)
+        print(f"{finding.kind}\n  {where}: {report.command(small)}"[:500], flush=True)
 
 
 def only(options: argparse.Namespace) -> int:
@@ -74,7 +90,7 @@ def only(options: argparse.Namespace) -> int:
     )
     print(outcome.stdout.decode("utf-8", "backslashreplace")[:2000], ascii(outcome.said[:2000]))
     for finding in findings:
-        small = campaign.smaller(finding)
+        small = campaign.smaller(finding, options.small)
         where = report.write(options.out, finding, small, options.seed, options.only)
         print(f"{finding.kind}\n  {where}\n  {report.command(small)}\n{finding.detail[:3000]}")
     return int(bool(findings))

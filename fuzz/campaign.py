@@ -73,15 +73,15 @@ def examined(
     return outcome, tuple(names), tuple(findings)
 
 
-def smaller(finding: Finding) -> Case:
-    """The case of a finding, made small."""
+def smaller(finding: Finding, seconds: float) -> Case:
+    """The case of a finding, made small in about that time."""
     share = 1e9  # every follow-up, since one of them may be what failed
 
     def fails(case: Case) -> bool:
         needed = share if finding.kind.startswith(("verify", "not the same", "a kill")) else 0.0
         return any(f.kind == finding.kind for f in examined(case, Random(0), needed)[2])
 
-    return minimised(finding.case, fails)
+    return minimised(finding.case, fails, seconds=seconds)
 
 
 def _begin(niceness: int) -> None:

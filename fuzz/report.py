@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 from fuzz.case import Case, Finding, lay
@@ -37,7 +38,8 @@ def _word(word: str) -> str:
 def write(place: Path, finding: Finding, small: Case, seed: int, number: int) -> Path:
     """Write a finding, its case made small, and what reproduces it."""
     folder = place / folder_of(finding.kind)
-    (folder / "input").mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / "input", ignore_errors=True)
+    (folder / "input").mkdir(parents=True)
     lay(small, folder / "input")
     fault = f"machine: {small.fault.kind}, at {small.fault.at}\n" if small.fault else ""
     (folder / "finding.txt").write_text(
