@@ -168,16 +168,16 @@ def write_new(path: Path, content: bytes) -> None:
     """Write a file that is not there yet, whole or not at all. Raises OptionError, also where it is
     there."""
     staged = list[tuple[Path, Path]]()
-    try:
-        with _undisturbed(), _may_fail(path):
-            _check_new(path)
-            if not path.parent.is_dir():
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    with _undisturbed(), _may_fail(path):
+        _check_new(path)
+        if not path.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        try:
             _stage(path, content, staged)
             _name(staged[0][0], path)
-    finally:
-        for stage, _ in staged:
-            stage.unlink(missing_ok=True)
+        finally:
+            for stage, _ in staged:
+                stage.unlink(missing_ok=True)
 
 
 def _check_new(path: Path) -> None:

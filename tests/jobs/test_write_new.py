@@ -1,6 +1,7 @@
 """Files that are never replaced appear whole or not at all."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,13 @@ def test_a_full_disk_leaves_nothing(room, tmp_path):
     outcome = child.run(case, tmp_path)
     assert outcome.status == 2 and outcome.before == outcome.after, outcome.said
     assert not list(oracles.judged(case, outcome))
+
+
+def test_a_polite_end_leaves_the_whole_file_or_none(tmp_path):
+    files = {"robot.urdf": Path(robot_file("pendulum")).read_bytes()}
+    arguments = ("init", "robot.urdf", "-o", "job.toml")
+    outcome = child.run(
+        Case("", arguments, files, fault=Fault("terminated at rename", 0)), tmp_path
+    )
+    assert outcome.signal == signal.SIGTERM and set(outcome.after) == {"job.toml", "robot.urdf"}
+    assert outcome.after["job.toml"].endswith(b"\n") and b"xacro_args" in outcome.after["job.toml"]
