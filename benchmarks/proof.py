@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,74 @@ def echeandia() -> None:
             rows.append([f"{kind}, {n} bodies", *both, f"{ours[3]:.0f} N m"])
     head = ["ours / published", "C q̇ − τ", "Ṁ − (C + Cᵀ)", "Σ Γ q̇ − C", "largest torque"]
     table("Validity of C, Ṁ and Γ (Echeandia 2020)", head, rows)
+
+
+# -- Echeandia's times ------------------------------------------------------------------------------
+
+PUBLISHED_TIMES = {"chain": (18, 122), "tree": (10, 33)}
+"""Table 3.2: µs of C and Γ in C++, 20 bodies, a chain and a tree of branching factor 2."""
+
+PUBLISHED_SYMBOLIC = {5: (0.06, 0.25), 10: (0.18, 1.11), 15: (0.36, 2.13)}
+"""Table 3.3: seconds of symbolic M and Γ in MATLAB."""
+
+BRANCHING = {"chain": 1, "tree": 2}
+TERMS_OF_C = ("coriolis_matrix", "christoffel_symbols_full", "christoffel_symbols")
+
+
+def generic_urdf(n: int, branching: int) -> str:
+    """Revolute joints with axes, offsets and inertias of no special direction."""
+    rng = np.random.default_rng(n)
+    text = '<robot name="generic"><link name="base"/>'
+    for k in range(n):
+        parent = f"link{(k - 1) // branching}" if k else "base"
+        place, turn, axis, centre = (" ".join(map(str, rng.uniform(-1, 1, 3))) for _ in range(4))
+        text += (
+            f'<link name="link{k}"><inertial><origin xyz="{centre}"/><mass value="1.5"/>'
+            '<inertia ixx="0.3" ixy="0.01" ixz="0.02" iyy="0.4" iyz="0.03" izz="0.5"/></inertial>'
+            f'</link><joint name="joint{k}" type="revolute"><parent link="{parent}"/>'
+            f'<child link="link{k}"/><origin xyz="{place}" rpy="{turn}"/><axis xyz="{axis}"/>'
+            '<limit lower="-3" upper="3" effort="9" velocity="9"/></joint>'
+        )
+    return text + "</robot>"
+
+
+def echeandia_times() -> None:
+    """Tables 3.2 and 3.3 beside ours: compiled C, and how long it takes to make it."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "generic.urdf"
+        rows = []
+        for kind, branching in BRANCHING.items():
+            file.write_text(generic_urdf(20, branching), encoding="utf-8")
+            code = symgen.compile(file, *TERMS_OF_C)
+            q, qd, *_ = states(20, 200).swapaxes(0, 1)
+            given = {name: (q, qd) if name == "coriolis_matrix" else (q,) for name in TERMS_OF_C}
+            times = [nanoseconds(code, name, x) / 1000 for name, x in given.items()]
+            theirs = (*PUBLISHED_TIMES[kind], None)
+            cells = [
+                f"{x:.1f}" + (f" / {y}" if y else "") for x, y in zip(times, theirs, strict=True)
+            ]
+            rows.append([f"{kind}, 20 bodies", *cells])
+        head = ["µs, ours / published (C++)", "C", "Γ, all n³", "Γ, packed"]
+        table("Times of C and Γ (Echeandia 2020, table 3.2)", head, rows)
+        rows = []
+        for n, theirs in PUBLISHED_SYMBOLIC.items():
+            file.write_text(generic_urdf(n, 1), encoding="utf-8")
+            ours = [seconds(file, name) for name in ("mass_matrix", "christoffel_symbols_full")]
+            cells = [f"{x:.2f} / {y:.2f}" for x, y in zip(ours, theirs, strict=True)]
+            rows.append([f"chain, {n} bodies", *cells])
+        head = ["s of processor, ours / published (MATLAB)", "M", "Γ"]
+        table("Symbolic run time (Echeandia 2020, table 3.3)", head, rows)
+
+
+def seconds(file: Path, quantity: str, repeats: int = 3) -> float:
+    """Shortest time of the processor from a robot's file to the operations of a quantity, the cheapest of all
+    formulations."""
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.process_time()
+        symgen.trace(file, quantity)
+        best = min(best, time.process_time() - start)
+    return best
 
 
 # -- Johannessen's agreement -----------------------------------------------------------------------
@@ -322,7 +391,7 @@ def worst_errors(count: int = 5) -> None:
 
 def main() -> None:
     """Print every table."""
-    for part in (echeandia, johannessen, counts, humanoid, worst_errors):
+    for part in (echeandia, echeandia_times, johannessen, counts, humanoid, worst_errors):
         part()
 
 
