@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from symgen.mechanics.floating import POSITIONS, VELOCITIES
+from symgen.mechanics.joints.floating import Floating
 from symgen.mechanics.model import PARAMETER_NAMES, Model
 from symgen.reading.urdf import read
 
@@ -18,7 +18,8 @@ TENSOR = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """The ten of a body in Pinocchio's order."""
 
 ROOT = "root_joint"
-SEVEN, SIX = len(POSITIONS), len(VELOCITIES)
+VELOCITIES = tuple(row.suffix for row in Floating().velocities)
+SEVEN, SIX = len(Floating().positions), len(VELOCITIES)
 
 
 @dataclass(frozen=True)
@@ -164,4 +165,4 @@ class Judge:
 def _stem(body: Any) -> str:
     """The joint of the file that a body belongs to."""
     name: str = body.joint.name
-    return name.rpartition(".")[0] if body.free else name
+    return name

@@ -16,7 +16,7 @@ from symgen.compiler.program import Program
 from symgen.mechanics.model import IDENTITY, Joint, Link, Model, Pose, Rotor
 from symgen.mechanics.parameters import system
 from symgen.mechanics.system import System
-from symgen.reading.unfold import Stand, bodies
+from symgen.reading.unfold import MovingJoint, bodies
 
 Array = Any
 SIZES = (5, 10, 15)
@@ -78,7 +78,7 @@ def robot(n: int, branching: int, rotors: str, turned: bool = False) -> Model:
     }
     onward = Pose(TURNED if turned else IDENTITY, (LENGTH, 0.0, 0.0))
     stands = [
-        Stand(
+        MovingJoint(
             Joint(f"joint{k}", "revolute", (0.0, 0.0, 1.0), **drives[rotors]),
             f"joint{(k - 1) // branching}" if k else None,
             onward if k else Pose(),

@@ -6,19 +6,19 @@ are left of a triple,
 
     Γ_ijk = S_i · (force field σ_j × J_k),     Γ_jik = σ_i · ∫ J_k × J_j dm = -Γ_kij,
 
-both read off the moments K, p of J_k (`Flow`) at j.
+both read off the moments K, p of J_k (`Moments`) at j.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from symgen.algorithms.coriolis import C_MATRIX, square
-from symgen.algorithms.floating import torsion
 from symgen.algorithms.registry import PACKED_PAIRS, Array, quantity
-from symgen.mechanics.flow import Flow, Twist, carried, climb, joint_flow, slide_axis, spin_axis
+from symgen.algorithms.torsion import torsion
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
-from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import Force, Step, Turn, Vector
+from symgen.mechanics.joints import Freedom
+from symgen.mechanics.moments import Moments, carried, climb, moments_of
+from symgen.mechanics.spatial import Force, Step, Turn, Twist, Vector
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -30,36 +30,38 @@ UNIT = "kg m^2 | kg m | kg, per rad | m"
 
 
 @dataclass(frozen=True, slots=True)
-class Pull:
-    """What a pair j ⪯ k does to the ancestors of j: the force field σ_j × J_k, and ∫ J_k × J_j
-    dm."""
+class PairColumn:
+    """What a pair j ⪯ k does to the ancestors of j: the force field σ_j × J_k, and its counterpart
+    ∫ J_k × J_j dm."""
 
     force: Force
-    sweep: Vector
+    product: Vector
 
-    def moved_in(self, step: Step) -> "Pull":
-        sweep = self.sweep.turned(-step) if isinstance(step, Turn) else self.sweep
-        return Pull(self.force.moved_in(step), sweep)
+    def moved_in(self, step: Step) -> "PairColumn":
+        """The same about the frame from which `step` leads to the present one."""
+        product = self.product.turned(-step) if isinstance(step, Turn) else self.product
+        return PairColumn(self.force.moved_in(step), product)
 
 
-def pull(joint: JointType, flow: Flow) -> Pull:
+def pair_column(joint: Freedom, moments: Moments) -> PairColumn:
     """From the moments of J_k at joint j."""
-    force, turning = flow.spun, spin_axis(joint).z
-    return Pull(force.scaled(turning), flow.swept.scaled(turning) + flow.p.cross(slide_axis(joint)))
+    force, turning = moments.z_cross_u, joint.S.w.z
+    product = moments.u_cross_turning.scaled(turning) + moments.p.cross(joint.S.v)
+    return PairColumn(force.scaled(turning), product)
 
 
 Readings = Iterator[tuple[int, Scalar, Scalar]]
-Read = Callable[[int, Pull], Readings]
-"""S_i · force and σ_i · sweep for every ancestor i of j, from the pull in the joint frame of j."""
+Read = Callable[[int, PairColumn], Readings]
+"""S_i · force and σ_i · product for every ancestor i of j, from the pair in j's joint frame."""
 
 
 def carried_up(system: System, q: Coordinates) -> Read:
     """Each ancestor reads in its own frame: nine numbers carried up for every pair."""
 
-    def read(j: int, at: Pull) -> Readings:
+    def read(j: int, at: PairColumn) -> Readings:
         for i, there, _ in climb(system, j, q, at):
             joint = system.body(i).joint
-            yield i, joint.project(there.force), there.sweep.dot(spin_axis(joint))
+            yield i, joint.project(there.force), there.product.dot(joint.S.w)
 
     return read
 
@@ -71,16 +73,16 @@ def carried_down(system: System, q: Coordinates) -> Read:
     for j in system.outward:
         place = system.body(j).placement
         before, approach = axes[system.body(j).parent], place.approach(q[j - 1])
-        at_joint[j] = {i: axis.seen_through(approach) for i, axis in before.items()}
-        axes[j] = {i: axis.seen_through(place.own(q[j - 1])) for i, axis in at_joint[j].items()}
-        axes[j][j] = Twist(slide_axis(place.joint), spin_axis(place.joint))
+        at_joint[j] = {i: axis.moved_out(approach) for i, axis in before.items()}
+        axes[j] = {i: axis.moved_out(place.own(q[j - 1])) for i, axis in at_joint[j].items()}
+        axes[j][j] = place.freedom.S
 
-    def read(j: int, at: Pull) -> Readings:
+    def read(j: int, at: PairColumn) -> Readings:
         for i, axis in at_joint[j].items():
             yield (
                 i,
                 axis.w.dot(at.force.angular) + axis.v.dot(at.force.linear),
-                axis.w.dot(at.sweep),
+                axis.w.dot(at.product),
             )
 
     return read
@@ -89,7 +91,7 @@ def carried_down(system: System, q: Coordinates) -> Read:
 def symbols(system: System, q: Coordinates, read: Read) -> Symbols:
     """Γ_ijk by (i, j, k) with j <= k, without the structural zeros.
 
-    Of the twist of a floating joint, where Γ_ijk and Γ_ikj differ, their mean.
+    Where velocities are a twist, so that Γ_ijk and Γ_ikj differ, their mean.
     """
     found = _symbols(system, q, read)
     for (i, j, k), half in torsion(system, q).items():
@@ -102,14 +104,17 @@ def _symbols(system: System, q: Coordinates, read: Read) -> Symbols:
     """The same where all rates are those of coordinates."""
     found: Symbols = {}
     for k, inertia in composites(system, q):
-        flow = joint_flow(system.body(k).joint, inertia)
+        moments = moments_of(inertia, system.body(k).S)
         with system.section(k, "symbols"):
-            found |= {(i, k, k): entry for i, entry, _ in read(k, pull(system.body(k).joint, flow))}
-            for j, at_body, at_joint in climb(system, k, q, flow):
+            found |= {
+                (i, k, k): entry
+                for i, entry, _ in read(k, pair_column(system.body(k).joint, moments))
+            }
+            for j, at_body, at_joint in climb(system, k, q, moments):
                 joint = system.body(j).joint
-                here = joint.project(pull(joint, at_body).force)
+                here = joint.project(pair_column(joint, at_body).force)
                 found |= _triple(j, j, k, here, here)
-                for i, entry, other in read(j, pull(joint, at_joint)):
+                for i, entry, other in read(j, pair_column(joint, at_joint)):
                     found |= _triple(i, j, k, entry, other)
     return found
 

@@ -3,24 +3,14 @@
 Six-vectors have the linear part first, then the angular part.
 """
 
-from symgen.algorithms.motions import (
-    Coordinates,
-    Place,
-    Twist,
-    place,
-    place_of,
-    places,
-    rows_of,
-    six_rows,
-    steps_to,
-    times,
-    twists,
-)
+from symgen.algorithms.motion import twists
+from symgen.algorithms.places import Coordinates, Place, place, places, six_rows, steps_to
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.flow import carried, usual_times
-from symgen.mechanics.inertia import NO_INERTIA, Inertia
+from symgen.mechanics.inertia import NO_INERTIA, Inertia, momentum_of
+from symgen.mechanics.moments import carried
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Vector
+from symgen.mechanics.rows import place_of, rows_of, times
+from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Twist, Vector
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -30,14 +20,6 @@ ORIN = "Orin, Goswami & Lee, Centroidal dynamics of a humanoid robot, Autonomous
 
 
 # -- energies --------------------------------------------------------------------------------------
-
-
-def momentum_of(inertia: Inertia, twist: Twist) -> Force:
-    """Momentum of a body at a twist: p = m v + w × h, L = I w + h × v."""
-    w, v = twist.angular, twist.linear
-    return Force(
-        v.scaled(inertia.m) + w.cross(inertia.h), usual_times(inertia.s, w) + inertia.h.cross(v)
-    )
 
 
 @quantity(
@@ -54,7 +36,7 @@ def kinetic_energy(system: System, q: Coordinates, qd: Coordinates) -> list[Scal
     for i, twist in twists(system, q, qd).items():
         if i:
             momentum = momentum_of(system.body(i).inertia, twist)
-            total = total + momentum.linear.dot(twist.linear) + momentum.angular.dot(twist.angular)
+            total = total + momentum.linear.dot(twist.v) + momentum.angular.dot(twist.w)
     return [0.5 * total]
 
 
@@ -151,8 +133,8 @@ def _momenta(
     where = places(system, q, range(1, system.size + 1))
     found = {}
     for i, here in where.items():
-        joint = system.body(i).joint
-        own = NO_FORCE if joint.grounded else joint.momentum(total[i])
+        body = system.body(i)
+        own = body.joint.momentum(total[i]) if body.on_robot else NO_FORCE
         found[i] = here, Force(times(here.rows, own.linear), times(here.rows, own.angular))
     return found
 
@@ -228,7 +210,7 @@ def momentum(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     )
     for i in system.inward:
         body = system.body(i)
-        if not body.joint.grounded:
+        if body.on_robot:
             total[i] = total[i] + momentum_of(body.inertia, moving[i])
         there = carried(total[i], steps_to(system, i, q))
         if body.parent:

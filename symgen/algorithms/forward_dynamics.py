@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from symgen.algorithms.factors import coupled_mass_matrix, factors
-from symgen.algorithms.newton_euler import State, bias, inertial_force, moved
+from symgen.algorithms.motion import motions
+from symgen.algorithms.newton_euler import bias, inertial_force
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.flow import Twist, carried, slide_axis, spin_axis, times, turned_in
-from symgen.mechanics.inertia import NO_SECOND, Inertia, Second
-from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Step, Turn, Vector, along
+from symgen.mechanics.inertia import NO_SECOND, PAIRS, Inertia, Second, times
+from symgen.mechanics.joints import Freedom
+from symgen.mechanics.moments import carried, turned_in
+from symgen.mechanics.spatial import NO_FORCE, NULL, STILL, Force, Step, Turn, Twist, Vector, along
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar, named
 
@@ -23,51 +24,57 @@ FACTORS = "Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.3 and se
 
 
 @dataclass(frozen=True, slots=True)
-class Handle:
-    """The inertia felt at a frame's origin where joints further out give way: f = M a + B α, n = Bᵀ
-    a + I α."""
+class ArticulatedInertia:
+    """The articulated-body inertia IA at a frame (F08, section 7.1), the inertia that is felt there
+    where joints further out give way: f = M a + B α, n = Bᵀ a + I α."""
 
     m: Second
     b: tuple[Vector, Vector, Vector]
     i: Second
 
-    def __add__(self, other: "Handle") -> "Handle":
+    def __add__(self, other: "ArticulatedInertia") -> "ArticulatedInertia":
         (a, b, c), (x, y, z) = self.b, other.b
-        return Handle(self.m + other.m, (a + x, b + y, c + z), self.i + other.i)
+        return ArticulatedInertia(self.m + other.m, (a + x, b + y, c + z), self.i + other.i)
 
     def times(self, x: Twist) -> Force:
-        """The force that moves the handle with acceleration `x`."""
+        """The force that moves the body with acceleration `x`."""
         rows, (a, b, c) = self.b, x.v
         linear = times(self.m, x.v) + Vector(*(row.dot(x.w) for row in rows))
         return Force(
             linear, times(self.i, x.w) + rows[0].scaled(a) + rows[1].scaled(b) + rows[2].scaled(c)
         )
 
-    def yielding(self, joint: JointType, felt: Force, share: Force) -> "Handle":
-        """What is left where the joint gives way: A - U Uᵀ/D of `felt` U and `share` U/D,
-        structurally zero along S."""
-        turning, sliding = (axis.z is not ZERO for axis in (spin_axis(joint), slide_axis(joint)))
+    def yielding(self, joint: Freedom, felt: Force, share: Force) -> "ArticulatedInertia":
+        """What is left where the joint gives way: IA - U Uᵀ/D of `felt` U and `share` U/D.
+
+        It has no inertia along S, so a row and a column vanish where the joint only turns or only
+        slides."""
+        turning, sliding = joint.turn is not ZERO, joint.slide is not ZERO
+        if turning and sliding:
+            return self.less(felt, share)
         m = _less(self.m, share.linear, felt.linear, without_z=sliding)
         i = _less(self.i, share.angular, felt.angular, without_z=turning)
         b = [row - felt.angular.scaled(x) for row, x in zip(self.b, share.linear, strict=True)]
         x, y, z = (row.without(2) for row in b) if turning else (b[0], b[1], NULL)
-        return Handle(m, (x, y, z), i)
+        return ArticulatedInertia(m, (x, y, z), i)
 
-    def less(self, felt: Force, share: Force) -> "Handle":
-        """A - U Uᵀ/D, with nothing known to vanish."""
+    def less(self, felt: Force, share: Force) -> "ArticulatedInertia":
+        """IA - U Uᵀ/D, with nothing known to vanish."""
         b = [row - felt.angular.scaled(x) for row, x in zip(self.b, share.linear, strict=True)]
         m = _less(self.m, share.linear, felt.linear, without_z=False)
-        return Handle(
+        return ArticulatedInertia(
             m, (b[0], b[1], b[2]), _less(self.i, share.angular, felt.angular, without_z=False)
         )
 
-    def moved_in(self, step: Step) -> "Handle":
-        """The same handle held at the frame from which `step` leads to the present one."""
+    def moved_in(self, step: Step) -> "ArticulatedInertia":
+        """The same inertia at the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
-            return Handle(self.m.turned_in(step), turned_in(self.b, step), self.i.turned_in(step))
+            return ArticulatedInertia(
+                self.m.turned_in(step), turned_in(self.b, step), self.i.turned_in(step)
+            )
         return self._shifted(along(step.axis, step.length))
 
-    def _shifted(self, arm: Vector) -> "Handle":
+    def _shifted(self, arm: Vector) -> "ArticulatedInertia":
         """B' = B - M [d]x and I' = I - Bᵀ [d]x + [d]x B'."""
         rows = [
             row + arm.cross(Vector(*(self.m[k, n] for n in range(3))))
@@ -77,10 +84,10 @@ class Handle:
             [arm.cross(Vector(*(row[k] for row in b))) for k in range(3)] for b in (self.b, rows)
         )
         more = Second(*(before[r][s] + after[s][r] for r, s in PAIRS))
-        return Handle(self.m, (rows[0], rows[1], rows[2]), self.i + more)
+        return ArticulatedInertia(self.m, (rows[0], rows[1], rows[2]), self.i + more)
 
-    def named(self, label: str) -> "Handle":
-        """This handle, its entries named for generated code: MA, BA and IA with row and column."""
+    def named(self, label: str) -> "ArticulatedInertia":
+        """This inertia, its entries named for generated code: MA, BA and IA with row and column."""
         axes = ["xyz"[j] + "xyz"[k] for j, k in PAIRS]
         for name, m, i in zip(axes, self.m, self.i, strict=True):
             named(m, f"MA{label}_{name}")
@@ -90,23 +97,20 @@ class Handle:
         return self
 
 
-PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-
-
 def _less(s: Second, a: Vector, b: Vector, without_z: bool) -> Second:
     """s - a bᵀ, symmetric; its third row structurally zero if so told."""
     return Second(*(ZERO if without_z and k == 2 else s[i, k] - a[i] * b[k] for i, k in PAIRS))
 
 
-def rigid(inertia: Inertia) -> Handle:
-    """The handle of a rigid body."""
+def rigid(inertia: Inertia) -> ArticulatedInertia:
+    """That of a rigid body."""
     m, h, s = inertia.m, inertia.h, inertia.s
     b = (Vector(ZERO, h.z, -h.y), Vector(-h.z, ZERO, h.x), Vector(h.y, -h.x, ZERO))
     usual = Second(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)
-    return Handle(Second(m, ZERO, ZERO, m, ZERO, m), b, usual)
+    return ArticulatedInertia(Second(m, ZERO, ZERO, m, ZERO, m), b, usual)
 
 
-NO_HANDLE = Handle(NO_SECOND, (NULL, NULL, NULL), NO_SECOND)
+NO_ARTICULATED = ArticulatedInertia(NO_SECOND, (NULL, NULL, NULL), NO_SECOND)
 
 
 ACCELERATION = Array("qdd", "joint accelerations", "rad/s^2 | m/s^2")
@@ -151,9 +155,9 @@ def forward_dynamics(
 
 
 @dataclass(frozen=True, slots=True)
-class Yield:
-    """How a joint gives way: U/D, in the body's frame unless told otherwise, and what drives it, by
-    D."""
+class JointResponse:
+    """How a joint gives way to forces: U/D, in the body's frame unless told otherwise, and u/D,
+    what drives it by D (F08, table 7.1)."""
 
     share: Force
     rate: Scalar
@@ -176,36 +180,27 @@ def forward_dynamics_articulated(
     The forces of the motion without q̈ and those that the joints pass on travel inward together.
     """
     joints = _inward(system, q, qd, system.coupling.rates(tau), forces_at_rest(system, q, qd))
-    moving = {0: Twist(NULL, NULL)}
+    moving = {0: STILL}
     found = [ZERO] * system.size
     for i in system.outward:
         body = system.body(i)
         with system.section(i, "acceleration"):
-            x = moving[body.parent].seen_through(body.placement.steps(q[i - 1]))
+            x = moving[body.parent].moved_out(body.placement.steps(q[i - 1]))
             share = joints[i].share
             found[i - 1] = joints[i].rate - share.angular.dot(x.w) - share.linear.dot(x.v)
-            moving[i] = motion_along(body.joint, x, named(found[i - 1], f"qdd{i}"))
+            moving[i] = x + body.S.at_rate(named(found[i - 1], f"qdd{i}"))
             moving[i].v.named(f"da{i}")
             moving[i].w.named(f"dwd{i}")
     return system.coupling.forces(found)
 
 
-def motion_along(joint: JointType, x: Twist, rate: Scalar) -> Twist:
-    """The motion of a body on a carrier that moves like `x` (in the body's frame), at a rate of its
-    joint."""
-    return Twist(x.v + slide_axis(joint).scaled(rate), x.w + spin_axis(joint).scaled(rate))
-
-
 def forces_at_rest(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Force]:
     """The force on each single body while q̈ = 0."""
-    states = {0: State()}
-    for i in system.outward:
-        with system.section(i, "motion"):
-            states[i] = moved(system, i, states[system.body(i).parent], q, qd, [ZERO] * system.size)
+    moving = motions(system, q, qd, [ZERO] * system.size)
     forces = {0: NO_FORCE}
     for i in system.outward:
         with system.section(i, "forces at rest"):
-            forces[i] = inertial_force(system.body(i), states[i]).named(f"{i}")
+            forces[i] = inertial_force(system.body(i), moving[i]).named(f"{i}")
     return forces
 
 
@@ -218,24 +213,24 @@ def _named(force: Force, label: str, i: int) -> Force:
 
 def _inward(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, force: dict[int, Force]
-) -> dict[int, Yield]:
+) -> dict[int, JointResponse]:
     """The articulated bodies and the forces on them, from the leaves to the base."""
-    handle = dict.fromkeys(range(system.size + 1), NO_HANDLE)
+    inertia = dict.fromkeys(range(system.size + 1), NO_ARTICULATED)
     joints = {}
     for i in system.inward:
         body, joint = system.body(i), system.body(i).joint
         with system.section(i, "articulated body"):
-            whole = (handle[i] + rigid(body.inertia)).named(f"{i}")
-            felt = whole.times(Twist(slide_axis(joint), spin_axis(joint)))
+            whole = (inertia[i] + rigid(body.inertia)).named(f"{i}")
+            felt = whole.times(joint.S)
             inverse_d = named(1.0 / joint.project(felt), f"d{i}")
             share = _named(felt.scaled(inverse_d), "K", i)
             at_rest = _named(force[i], "p", i)
             drive = tau[i - 1] - body.friction.force(qd[i - 1]) - joint.project(at_rest)
             drive = named(drive, f"u{i}")
-            joints[i] = Yield(share, named(drive * inverse_d, f"r{i}"))
+            joints[i] = JointResponse(share, named(drive * inverse_d, f"r{i}"))
             passed = _named(at_rest + share.scaled(drive), "pa", i)
             left, steps = whole.yielding(joint, felt, share), body.placement.steps(q[i - 1])
-            handle[body.parent] = handle[body.parent] + carried(left, steps)
+            inertia[body.parent] = inertia[body.parent] + carried(left, steps)
             force[body.parent] = force[body.parent] + carried(passed, steps)
     return joints
 

@@ -16,16 +16,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from symgen.algorithms.forward_dynamics import (
-    NO_HANDLE,
-    Handle,
-    Yield,
+    NO_ARTICULATED,
+    ArticulatedInertia,
+    JointResponse,
     accelerations,
     forces_at_rest,
-    motion_along,
     rigid,
 )
-from symgen.mechanics.flow import Twist, carried, slide_axis, spin_axis
-from symgen.mechanics.spatial import NO_FORCE, NULL, Force
+from symgen.mechanics.moments import carried
+from symgen.mechanics.spatial import NO_FORCE, STILL, Force
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar, named
 
@@ -41,7 +40,7 @@ def geared(system: System) -> bool:
 def _on_the_carrier(system: System, r: int) -> bool:
     """Whether a follower is a rotor that stands where its joint does, or on the ground."""
     body, leader = system.body(r), system.body(system.leaders[r - 1])
-    return body.joint.balanced and body.parent in (0, leader.parent)
+    return r in system.rotors and body.parent in (0, leader.parent)
 
 
 @dataclass(slots=True)
@@ -49,7 +48,7 @@ class Inward:
     """What travels to the base: inertia and force at every body, and of the rotors what joint i
     feels of them."""
 
-    handle: dict[int, Handle]
+    inertia: dict[int, ArticulatedInertia]
     force: dict[int, Force]
     spun: dict[int, Force] = field(default_factory=dict)
     """Σ n I_r S_r at the parent of i."""
@@ -65,32 +64,30 @@ def forward_dynamics(
 ) -> list[Scalar]:
     """The same by articulated bodies with rotors, best for long chains."""
     joints = _inward(system, q, qd, system.coupling.rates(tau))
-    moving, found = {0: Twist(NULL, NULL)}, [ZERO] * system.dof
+    moving, found = {0: STILL}, [ZERO] * system.dof
     for i in (i for i in system.outward if i in joints):
         body, before = system.body(i), moving[system.body(i).parent]
         with system.section(i, "acceleration"):
             share = joints[i].share
             qdd = joints[i].rate - share.angular.dot(before.w) - share.linear.dot(before.v)
             found[system.coupling.drives[i - 1].index] = qdd
-            moving[i] = motion_along(
-                body.joint, before.seen_through(body.placement.steps(q[i - 1])), qdd
-            )
+            moving[i] = before.moved_out(body.placement.steps(q[i - 1])) + body.S.at_rate(qdd)
     return found
 
 
-def _inward(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> dict[int, Yield]:
+def _inward(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+) -> dict[int, JointResponse]:
     """How each joint gives way, U/D seen at the parent's frame."""
-    at = Inward(dict.fromkeys(range(system.size + 1), NO_HANDLE), forces_at_rest(system, q, qd))
+    at = Inward(
+        dict.fromkeys(range(system.size + 1), NO_ARTICULATED), forces_at_rest(system, q, qd)
+    )
     for r in system.rotors:
-        _stand(system, r, at)
-    return {
-        i: _give(system, i, q, qd, tau, at)
-        for i in system.inward
-        if not system.body(i).joint.balanced
-    }
+        _add_rotor(system, r, at)
+    return {i: _respond(system, i, q, qd, tau, at) for i in system.inward if i not in system.rotors}
 
 
-def _stand(system: System, r: int, at: Inward) -> None:
+def _add_rotor(system: System, r: int, at: Inward) -> None:
     """A rotor as its carrier and its joint feel it."""
     body, i, ratio = system.body(r), system.leaders[r - 1], system.coupling.drives[r - 1].factor
     steps, momentum = body.placement.steps(ZERO), body.joint.momentum(body.inertia)
@@ -99,13 +96,13 @@ def _stand(system: System, r: int, at: Inward) -> None:
     if body.parent:
         there = carried(momentum.scaled(ratio), steps)
         at.spun[i] = at.spun.get(i, NO_FORCE) + there
-        at.handle[body.parent] = at.handle[body.parent] + carried(rigid(body.inertia), steps)
+        at.inertia[body.parent] = at.inertia[body.parent] + carried(rigid(body.inertia), steps)
         at.force[body.parent] = at.force[body.parent] + carried(at.force[r], steps)
 
 
-def _give(
+def _respond(
     system: System, i: int, q: Coordinates, qd: Coordinates, tau: Coordinates, at: Inward
-) -> Yield:
+) -> JointResponse:
     """How joint i gives way; its parent gets what is left."""
     body, joint, steps = (
         system.body(i),
@@ -113,8 +110,8 @@ def _give(
         system.body(i).placement.steps(q[i - 1]),
     )
     with system.section(i, "articulated body"):
-        whole = at.handle[i] + rigid(body.inertia)
-        felt = whole.times(Twist(slide_axis(joint), spin_axis(joint)))
+        whole = at.inertia[i] + rigid(body.inertia)
+        felt = whole.times(joint.S)
         inverse_d = named(1.0 / (joint.project(felt) + at.weight.get(i, ZERO)), f"d{i}")
         resting = joint.project(at.force[i]) + at.pull.get(i, ZERO)
         drive = tau[i - 1] - body.friction.force(qd[i - 1]) - resting
@@ -126,6 +123,6 @@ def _give(
             whole if spinning else whole.yielding(joint, felt, felt.scaled(inverse_d)), steps
         )
         left = left.less(u, share) if spinning else left
-        at.handle[body.parent] = at.handle[body.parent] + left
+        at.inertia[body.parent] = at.inertia[body.parent] + left
         at.force[body.parent] = at.force[body.parent] + passed
-    return Yield(share, drive * inverse_d)
+    return JointResponse(share, drive * inverse_d)

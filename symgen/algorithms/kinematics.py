@@ -7,22 +7,12 @@ root's axes (`world`)."""
 
 from dataclasses import replace
 
-from symgen.algorithms.fields import accelerations
-from symgen.algorithms.motions import (
-    Coordinates,
-    Place,
-    Twist,
-    own_twist,
-    place,
-    places,
-    six_rows,
-    steps_to,
-    times,
-    twists,
-)
+from symgen.algorithms.motion import motions, twists
+from symgen.algorithms.places import Coordinates, Place, place, places, six_rows, steps_to
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.spatial import NULL
+from symgen.mechanics.rows import times, twist_seen_in
+from symgen.mechanics.spatial import NULL, STILL, Twist
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -77,7 +67,7 @@ def frame_jacobian_body(system: System, q: Coordinates, *, link: str) -> list[Sc
     seat = system.seat(link)
     here, units = place(seat.pose.inverse), {}
     for i in (seat.body, *system.ancestors(seat.body)) if seat.body else ():
-        units[i] = here.twist(own_twist(system, i))
+        units[i] = here.twist(system.body(i).S)
         here = here.moved_in(steps_to(system, i, q))
     return six_rows(system, units)
 
@@ -86,7 +76,7 @@ def _world_units(system: System, q: Coordinates, link: str) -> dict[int, Twist]:
     """The unit twists of all joints below a link, about the root's origin."""
     seat = system.seat(link)
     found = places(system, q, [seat.body] if seat.body else [])
-    return {i: here.twist(own_twist(system, i)) for i, here in found.items()}
+    return {i: here.twist(system.body(i).S) for i, here in found.items()}
 
 
 @quantity(
@@ -122,9 +112,9 @@ def frame_jacobian_aligned(system: System, q: Coordinates, *, link: str) -> list
     found = places(system, q, [seat.body] if seat.body else [])
     units = {}
     for i, here in found.items():
-        arm, unit = point - here.origin, own_twist(system, i)
-        w = times(here.rows, unit.angular)
-        units[i] = Twist(w, times(here.rows, unit.linear) + w.cross(arm))
+        arm, unit = point - here.origin, system.body(i).S
+        w = times(here.rows, unit.w)
+        units[i] = Twist(w, times(here.rows, unit.v) + w.cross(arm))
     return six_rows(system, units)
 
 
@@ -132,19 +122,20 @@ def _rates(system: System, q: Coordinates, qd: Coordinates, link: str) -> tuple[
     """Velocity and acceleration without joint acceleration of a link's origin, in its axes."""
     seat = system.seat(link)
     if not seat.body:
-        return Twist(), Twist()
+        return STILL, STILL
     weightless = replace(system, gravity=dict.fromkeys(system.gravity, NULL))
-    field = accelerations(weightless, q, qd, [ZERO] * system.size)[seat.body].seen_in(seat.pose)
-    return twists(system, q, qd)[seat.body].seen_in(seat.pose), Twist(field.wrd, field.a)
+    rate = motions(weightless, q, qd, [ZERO] * system.size)[seat.body].seen_in(seat.pose)
+    moving = twist_seen_in(twists(system, q, qd)[seat.body], seat.pose)
+    return moving, Twist(rate.wd, rate.a)
 
 
 def _body_rate(system: System, q: Coordinates, qd: Coordinates, link: str) -> Twist:
     moving, rate = _rates(system, q, qd, link)
-    return Twist(rate.angular, rate.linear - moving.angular.cross(moving.linear))
+    return Twist(rate.w, rate.v - moving.w.cross(moving.v))
 
 
 def _flat(twist: Twist) -> list[Scalar]:
-    return [*twist.linear, *twist.angular]
+    return [*twist.v, *twist.w]
 
 
 @quantity(
@@ -200,4 +191,4 @@ def frame_jacobian_rate_aligned(
     """dJ/dt q̇ for the Jacobian in the root link's axes: the acceleration of the link's origin, 6
     numbers."""
     rows, (_, rate) = link_place(system, q, link).rows, _rates(system, q, qd, link)
-    return [*times(rows, rate.linear), *times(rows, rate.angular)]
+    return [*times(rows, rate.v), *times(rows, rate.w)]

@@ -2,14 +2,15 @@
 linear in.
 
 Columns of regressors for unit rates: what a unit twist finds, for each of the ten of a body, in the
-field of another (see `symgen.algorithms.fields`). Parameters are the last index, ordered and placed
-as in `symgen.algorithms.regressors`."""
+motion of another (see `symgen.algorithms.entries`). Parameters are the last index, ordered and
+placed as in `symgen.algorithms.regressors`."""
 
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
-from symgen.algorithms.fields import Field, Rates, accelerations, fields, reader
-from symgen.algorithms.motions import Coordinates, unit_twists
+from symgen.algorithms.entries import of_velocities, reader
+from symgen.algorithms.motion import motions, unit_twists
+from symgen.algorithms.places import Coordinates
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.regressors import full, joint_entries
 from symgen.mechanics.parameters import WHOLE
@@ -45,7 +46,7 @@ def mass_matrix_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     for b, columns in system.columns.items():
         with system.section(b, "inertia of unit parameters"):
             for (i, one), (j, other) in combinations_with_replacement(units[b].items(), 2):
-                read = reader(system, b, Field(other.linear, wrd=other.angular))
+                read = reader(system, b, of_velocities(other))
                 for p, x in zip(columns, read(one), strict=True):
                     entries[(i - 1) * n + j - 1, p] = entries[(j - 1) * n + i - 1, p] = x
     return full(entries, n * n, system.parameters)
@@ -66,11 +67,12 @@ def coriolis_matrix_by_parameters(system: System, q: Coordinates, qd: Coordinate
 
     That is Christoffel's C, not that of Garofalo, Ott & Albu-Schäffer (their eq. 13b). Its column
     j is M q̈_r + C q̇_r for q̇_r = e_j and q̈_r = 0: a Slotine-Li regressor without gravity."""
-    n, afloat = system.size, replace(system, gravity=dict.fromkeys(system.gravity, NULL))
+    n, weightless = system.size, replace(system, gravity=dict.fromkeys(system.gravity, NULL))
     entries: dict[tuple[int, int], Scalar] = {}
     for j in range(n):
-        moving = fields(afloat, q, [Rates(v, e, ZERO) for v, e in zip(qd, unit(n, j), strict=True)])
-        entries |= {(i * n + j, p): x for (i, p), x in joint_entries(afloat, q, moving).items()}
+        moving = motions(weightless, q, qd, [ZERO] * n, unit(n, j))
+        columns = joint_entries(weightless, q, moving)
+        entries |= {(i * n + j, p): x for (i, p), x in columns.items()}
     return full(entries, n * n, system.parameters)
 
 
@@ -87,7 +89,7 @@ def gravity_by_parameters(system: System, q: Coordinates) -> list[Scalar]:
     """∂g_i/∂π_p, n x 10 n, row-major: the regressor at rest."""
     still = [ZERO] * system.size
     return full(
-        joint_entries(system, q, accelerations(system, q, still, still)),
+        joint_entries(system, q, motions(system, q, still, still)),
         system.size,
         system.parameters,
     )

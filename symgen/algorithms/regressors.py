@@ -1,8 +1,8 @@
 """Regressors: joint forces, wrenches, momenta and energies as linear functions of the inertial
 parameters.
 
-The unit twists of the joints are carried outward to every body, where they meet its field of
-accelerations (see `symgen.algorithms.fields`): less work than to carry ten wrenches a body inward.
+The unit twists of the joints are carried outward to every body, where they meet its
+accelerations (see `symgen.algorithms.entries`): less work than to carry ten wrenches a body inward.
 Columns follow the ten of PARAMETER_NAMES of every body in body order, about the origin and in the
 axes of the link that the joint moves, then the inertia of each rotor about its axis; those of base
 regressors `symgen.mechanics.base_parameters`."""
@@ -10,31 +10,16 @@ regressors `symgen.mechanics.base_parameters`."""
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from symgen.algorithms.fields import (
-    Field,
-    Rates,
-    accelerations,
-    fields,
-    moment_entries,
-    reader,
-    velocities,
-)
-from symgen.algorithms.motions import (
-    Coordinates,
-    Height,
-    Twist,
-    columns_of,
-    heights,
-    place_of,
-    steps_to,
-    twists,
-    unit_twists,
-)
+from symgen.algorithms.entries import at_momentary_rest, moment_entries, reader
+from symgen.algorithms.motion import motions, twists, unit_twists
+from symgen.algorithms.places import Coordinates, Height, heights, steps_to
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
-from symgen.mechanics.spatial import NULL
+from symgen.mechanics.rigid_motion import Motion
+from symgen.mechanics.rows import columns_of, place_of, twist_seen_in
+from symgen.mechanics.spatial import NULL, Twist
 from symgen.mechanics.system import FRICTION_COLUMNS, System
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -46,7 +31,7 @@ SLOTINE_LI = (
 
 
 def joint_entries(
-    system: System, q: Coordinates, moving: Mapping[int, Field]
+    system: System, q: Coordinates, moving: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
     """What every joint has of the users' ten of every body, by joint index and column."""
     entries: dict[tuple[int, int], Scalar] = {}
@@ -60,7 +45,7 @@ def joint_entries(
 
 
 def base_entries(
-    system: System, q: Coordinates, moving: Mapping[int, Field]
+    system: System, q: Coordinates, moving: Mapping[int, Motion]
 ) -> dict[tuple[int, int], Scalar]:
     """What every joint has of every base parameter, by joint index and column."""
     units = unit_twists(system, q)
@@ -114,7 +99,7 @@ def with_friction(
 )
 def regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
     """Y with tau = Y π for the users' ten a body, n x 10 n, row-major."""
-    entries = joint_entries(system, q, accelerations(system, q, qd, qdd))
+    entries = joint_entries(system, q, motions(system, q, qd, qdd))
     return with_friction(entries, system, qd, system.parameters)
 
 
@@ -131,14 +116,8 @@ def base_regressor(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> list[Scalar]:
     """Y_b with tau = Y_b β for the base parameters, n x b, row-major."""
-    entries = base_entries(system, q, accelerations(system, q, qd, qdd))
+    entries = base_entries(system, q, motions(system, q, qd, qdd))
     return with_friction(entries, system, qd, len(independent(system).keys))
-
-
-def _reference_fields(
-    system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
-) -> dict[int, Field]:
-    return fields(system, q, [Rates(*rates) for rates in zip(qd, qd_r, qdd_r, strict=True)])
 
 
 @quantity(
@@ -157,7 +136,7 @@ def slotine_li_regressor(
 
     C_ij = ∫ J_iᵀ dJ_j/dt dm (Echeandia & Wensing 2021, eq. 9), so the field is the rate of
     reference velocities."""
-    entries = joint_entries(system, q, _reference_fields(system, q, qd, qd_r, qdd_r))
+    entries = joint_entries(system, q, motions(system, q, qd, qdd_r, qd_r))
     return with_friction(entries, system, qd, system.parameters)
 
 
@@ -174,7 +153,7 @@ def slotine_li_base_regressor(
     system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
 ) -> list[Scalar]:
     """Y_rb with Y_rb β = M q̈_r + C q̇_r + g for the base parameters, n x b, row-major."""
-    entries = base_entries(system, q, _reference_fields(system, q, qd, qd_r, qdd_r))
+    entries = base_entries(system, q, motions(system, q, qd, qdd_r, qd_r))
     return with_friction(entries, system, qd, len(independent(system).keys))
 
 
@@ -214,7 +193,7 @@ def wrench_regressor(
 
     Force first, moment about the link's origin, both in the link's axes: what a six-axis sensor
     feels."""
-    moving, units = accelerations(system, q, qd, qdd), _sensed(system, q, link)
+    moving, units = motions(system, q, qd, qdd), _sensed(system, q, link)
     entries: dict[tuple[int, int], Scalar] = {}
     for i, columns in system.columns.items():
         read = reader(system, i, moving[i])
@@ -255,7 +234,7 @@ def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]
 )
 def momentum_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """P with P π = M q̇, the generalised momentum, n x 10 n, row-major."""
-    entries = joint_entries(system, q, velocities(system, q, qd))
+    entries = joint_entries(system, q, at_momentary_rest(twists(system, q, qd)))
     return full(entries, system.size, system.parameters)
 
 
@@ -272,13 +251,13 @@ def momentum_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[
 def kinetic_energy_regressor(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
     """k with k·π the kinetic energy, 10 n numbers."""
     moving = twists(system, q, qd)
-    tens = [x for i in system.tens for x in _kinetic(moving[i].seen_in(system.own(i)))]
-    return tens + [0.5 * (moving[i].angular.z * moving[i].angular.z) for i in system.rotors]
+    tens = [x for i in system.tens for x in _kinetic(twist_seen_in(moving[i], system.own(i)))]
+    return tens + [0.5 * (moving[i].w.z * moving[i].w.z) for i in system.rotors]
 
 
 def _kinetic(twist: Twist) -> list[Scalar]:
     """Half of what a twist finds in the field of its own velocities."""
-    v, w = twist.linear, twist.angular
+    v, w = twist.v, twist.w
     spins = [w[i] * w[j] for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
     halves = (x if k in (1, 2, 4) else 0.5 * x for k, x in enumerate(spins))
     return [0.5 * v.dot(v), *v.cross(w), *halves]

@@ -194,11 +194,7 @@ def _mixed(
     if _unrelated(system, j, k):
         return [ZERO] * system.size, [ZERO] * system.size
     first = _one_after_other(term, at, j, k)
-    if (
-        j == k
-        or not system.body(j + 1).free
-        or system.first_of_run(j + 1) != system.first_of_run(k + 1)
-    ):
+    if j == k or k + 1 not in system.together(j + 1):
         return first, first
     return first, _one_after_other(term, at, k, j)
 

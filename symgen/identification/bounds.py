@@ -53,9 +53,9 @@ def bounds(loaded: Loaded, given: Sequence[tuple[str, str, float]]) -> Bounds:
     Joints that mimic others bind their leaders. Raises SymgenError, one sentence, where a limit is
     missing or leaves nothing."""
     model, found = loaded.model, _given(loaded.model, given)
-    several = next((body for body in model.bodies if body.free or body.planar), None)
+    several = next((joint for _, joint in model.joints if not joint.type.single), None)
     if several is not None:
-        name = shown(several.joint.name.rpartition(".")[0])
+        name = shown(several.name)
         raise OptionError(
             f"joint '{name}' is {several.kind}; excite moves joints with one coordinate each, so "
             f"hold "
@@ -102,7 +102,7 @@ def _limits(
         not body.follows
         and joint.limits.lower is None
         and joint.limits.upper is None
-        and joint.kind == "revolute"
+        and joint.type.endless
     ):
         known = {"lower": -TURN, "upper": TURN} | known
     missing = [kind for kind in KINDS if kind not in known]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.logs import Log, LogError
 from symgen.identification.samples import Layout
-from symgen.mechanics.model import Body
+from symgen.mechanics.model import Limits
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -53,8 +53,8 @@ class Tally:
 
     log: Log
     layout: Layout
-    joints: Sequence[tuple[Body, str]]
-    """Body and unit of each position, none where positions and velocities are not the same
+    joints: Sequence[tuple[Limits, str]]
+    """Limits and unit of each position, none where positions and velocities are not the same
     coordinates."""
     low: Numbers = field(init=False)
     high: Numbers = field(init=False)
@@ -105,8 +105,8 @@ class Tally:
                 )
 
     def _ranges(self) -> Iterator[str]:
-        for k, (body, unit) in enumerate(self.joints):
-            limits, (factor, what) = body.joint.limits, SMALL_UNITS[unit]
+        for k, (limits, unit) in enumerate(self.joints):
+            factor, what = SMALL_UNITS[unit]
             if limits.lower is not None and limits.upper is not None:
                 margin = FAR * (limits.upper - limits.lower)
                 if self.low[k] < limits.lower - margin or self.high[k] > limits.upper + margin:

@@ -181,10 +181,10 @@ def _check_length(log: Log, plan: Plan, sought: Problem) -> None:
 def _tally(reading: Reading, loaded: Loaded, settings: Settings) -> Tally:
     """What watches the units; it looks at nothing where they are trusted or coordinates are no
     joints' own."""
-    rows, bodies = positions(loaded.model), {body.joint.name: body for body in loaded.model.bodies}
+    rows, limits = positions(loaded.model), loaded.model.limits
     plain = [row.name for row in rows] == [row.name for row in velocities(loaded.model)]
     joints = (
-        [(bodies[row.name], row.unit) for row in rows] if plain and not settings.trust_units else []
+        [(limits[row.name], row.unit) for row in rows] if plain and not settings.trust_units else []
     )
     return Tally(reading.log, reading.layout, joints)
 

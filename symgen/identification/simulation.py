@@ -67,8 +67,7 @@ class Recipe:
 def waves(model: Model, recipe: Recipe) -> tuple[Numbers, Numbers, Numbers]:
     """Middle (n), amplitudes and phases (n x harmonics) of the motion of each joint."""
     random, n, motion = np.random.default_rng(recipe.seed), model.dof, recipe.motion
-    limits = {body.joint.name: body.joint.limits for body in model.bodies}
-    ranges = np.array([_range(limits[name], motion.free) for name in model.joint_names])
+    ranges = np.array([_range(model.limits[name], motion.free) for name in model.joint_names])
     sizes = random.uniform(0.3, 1.0, (n, motion.harmonics)) / np.arange(1, motion.harmonics + 1)
     sizes *= (motion.reach * ranges[:, 1] / sizes.sum(axis=1))[:, None]
     return ranges[:, 0], sizes, random.uniform(0, 2 * np.pi, (n, motion.harmonics))

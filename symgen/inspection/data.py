@@ -15,7 +15,6 @@ from symgen.mechanics.base_parameters import BaseParameters, base_parameters
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
 from symgen.mechanics.consistency import judge
 from symgen.mechanics.coupling import positions
-from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.listing import Listed, carrying_link, listed
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Model, Pose
 from symgen.mechanics.parameters import lumped
@@ -115,8 +114,8 @@ def _matrix(pose: Pose) -> Matrix:
 
 def _screw(body: Body) -> list[float]:
     """The joint's motion subspace (angular, linear) in the body's axes at its origin."""
-    turning = JOINT_TYPES[body.joint.kind].fixed_axis
-    return [*body.joint.axis, 0.0, 0.0, 0.0] if turning else [0.0, 0.0, 0.0, *body.joint.axis]
+    unit = body.freedom
+    return [float(part) * x for part in (unit.turn, unit.slide) for x in body.axis]
 
 
 def spatial_inertia(ten: Sequence[float]) -> Matrix:
@@ -128,15 +127,17 @@ def spatial_inertia(ten: Sequence[float]) -> Matrix:
 
 
 def _canonical(model: Model) -> list[Data]:
-    """Of all bodies but floating ones, which have their link's frame, and rotors."""
+    """Of all bodies but rotors and those whose axes go with them, which have their link's frame."""
     frames = zip(model.bodies, canonical_frames(model), strict=True)
-    return [_frame(body, frame) for body, frame in frames if not body.free and not body.spin]
+    return [
+        _frame(body, frame) for body, frame in frames if not body.in_body_axes and not body.spin
+    ]
 
 
 def _frame(body: Body, frame: CanonicalFrame) -> Data:
     """The constants of Rot_z(gamma) Trans_z(b) Trans_x(d) Rot_x(alpha) Rot_y(beta) Rot_z(q +
     theta0) Trans_z(r)."""
-    start = frame.landing
+    start = frame.to_axis
     angles = {
         "gamma": start.gamma,
         "alpha": start.alpha,

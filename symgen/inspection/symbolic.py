@@ -12,12 +12,12 @@ from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Formulation, Quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
-from symgen.mechanics.canonical import Landing
 from symgen.mechanics.inertia import NO_INERTIA
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, pseudo_inertia, system
+from symgen.mechanics.placement import Placement, ToAxis
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import Placement, System
+from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.tracing.coordinates import of_bodies, of_user
 from symgen.tracing.robot import Regroup, Robot, dimensions
@@ -160,11 +160,11 @@ def _ten(i: int) -> list[sympy.Symbol]:
 
 def _lengths(place: Placement, i: int) -> Placement:
     """The placement with its lengths as symbols b, d and r."""
-    path = place.landing
-    landing = Landing(
+    path = place.to_axis
+    lengths = ToAxis(
         path.gamma, _length(path.b, f"b{i}"), _length(path.d, f"d{i}"), path.alpha, path.beta
     )
-    return replace(place, landing=landing, r=_length(place.r, f"r{i}"))
+    return replace(place, to_axis=lengths, r=_length(place.r, f"r{i}"))
 
 
 def _length(x: Scalar, name: str) -> Scalar:

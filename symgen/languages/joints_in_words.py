@@ -1,18 +1,19 @@
-"""What is said of joints that are not one coordinate each: floating and planar ones, followers,
-rotors."""
+"""What is said of joints that are not one coordinate each, of followers and of rotors."""
 
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.listing import listed, rotor_of
 from symgen.mechanics.model import Model
 
 
 def floats(model: Model) -> bool:
-    """Whether a robot has a floating joint, so that positions and velocities differ."""
-    return any(body.free for body in model.bodies)
+    """Whether a robot has a joint with a quaternion, so that positions and velocities differ."""
+    return any(joint.type.quaternion is not None for _, joint in model.joints)
 
 
 def frame(model: Model) -> str:
@@ -34,74 +35,28 @@ def order(model: Model) -> list[str]:
     ]
 
 
+WIDTH: Final = 110
+"""Of lines of text, in characters."""
+
+
 def joints(model: Model) -> list[str]:
     """How joints with several coordinates, followers and rotors are to be understood."""
-    kinds = {"floating": _floating, "planar": _planar}
-    said = [
-        text
-        for kind, tell in kinds.items()
-        if any(j.kind == kind for j in listed(model))
-        for text in tell(model)
+    present = [
+        kind for kind in JOINT_TYPES.values() if any(j.type is kind for _, j in model.joints)
     ]
-    if said:
+    said = list(dict.fromkeys(text for kind in present for text in kind.words))
+    if floats(model) and not model.base:
         said.append(
-            "Of the bodies in local names a floating joint has six and a planar one three, the "
-            "last with its link."
+            "The frame that the base moves in is the world: poses, positions and gravity are in "
+            "its axes."
         )
-    return [*said, *_followers(model), *_rotors(model)]
-
-
-def _floating(model: Model) -> Iterator[str]:
-    yield (
-        "A floating joint has seven positions: x, y, z of the body's origin in the frame it "
-        "moves in (m) and the unit"
-    )
-    yield (
-        "quaternion qx, qy, qz, qw, which turns the body's axes into those of that frame; its "
-        "length must be 1, it is"
-    )
-    yield (
-        "not normalised. Its six velocities are the twist of the body in its own axes: "
-        "velocity of the origin (m/s),"
-    )
-    yield (
-        "angular velocity (rad/s); accelerations are their rates, forces the force and the "
-        "moment about the origin"
-    )
-    yield (
-        "(N, N m) in the same axes. Derivatives in q are by these six: along unit twists, not "
-        "by the seven numbers,"
-    )
-    yield (
-        "dq likewise. Coordinates, velocities and forces are Pinocchio's. C qd is the bias "
-        "without gravity, dM/dt is"
-    )
-    yield (
-        "C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k; where j and k both belong to "
-        "the joint, Gamma_ijk and"
-    )
-    yield (
-        "Gamma_ikj differ, and packed symbols have their mean. tau_qq is the derivative of dtau_dq "
-        "along the twists;"
-    )
-    yield "with such j and k tau_qq_ijk and tau_qq_ikj differ, and dg/dq is not symmetric."
-    if not model.base:
-        yield (
-            "The frame that the base moves in is the world: poses, positions and gravity are "
-            "in its axes."
+    if any(not kind.single for kind in present):
+        said.append(
+            "Of the bodies in local names a joint with several coordinates has one for each of "
+            "them, the last with its link."
         )
-
-
-def _planar(model: Model) -> Iterator[str]:
-    yield (
-        "A planar joint moves by x and y, then turns by theta about the normal of its plane; x "
-        "is the x axis of the"
-    )
-    yield (
-        "joint's frame as it appears in the plane (its y axis where x is the normal), and y "
-        "completes x, y, normal."
-    )
-    yield "Velocities and forces in x and y are along these axes, which do not turn with the body."
+    lines = [line for text in said for line in textwrap.wrap(text, WIDTH)]
+    return [*lines, *_followers(model), *_rotors(model)]
 
 
 def _followers(model: Model) -> Iterator[str]:

@@ -45,7 +45,7 @@ def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
     total = dict.fromkeys(range(system.size + 1), NO_INERTIA)
     for i, columns in system.columns.items():
         own = [parameters[k] for k in columns]
-        rotor = system.body(i).joint.balanced
+        rotor = i in system.rotors
         total[i] = rotor_inertia(own[0]) if rotor else seen_from(pseudo_inertia(own), system.own(i))
     for i in system.inward:
         body = system.body(i)

@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Model, Pose, Triple
+from symgen.mechanics.placement import ToAxis
 from symgen.mechanics.spatial import Angle, Orient, Shift, Step, Turn, Vector
 from symgen.numbers.exact import norm
 from symgen.numbers.scalar import ZERO, Scalar, structural
@@ -47,41 +47,7 @@ def exact_angle(c: float, s: float) -> Angle:
     return Angle(ZERO, structural(c), structural(s))
 
 
-@dataclass(frozen=True, slots=True)
-class Landing:
-    """The constant steps from a frame to a joint's axis: γ, b, d, α, β of the module's formula."""
-
-    gamma: Angle = Angle()
-    b: Scalar = ZERO
-    d: Scalar = ZERO
-    alpha: Angle = Angle()
-    beta: Angle = Angle()
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """The elementary shifts and turns of the transform that are not idle, in order."""
-        every = (
-            Shift(2, self.b),
-            Turn(2, self.gamma),
-            Shift(0, self.d),
-            Turn(0, self.alpha),
-            Turn(1, self.beta),
-        )
-        return tuple(step for step in every if not idle(step))
-
-    @property
-    def offset(self) -> Vector:
-        """Where the landing point is, in the frame it starts from."""
-        c, s = self.gamma.cos_sin
-        return Vector(self.d * c, self.d * s, self.b)
-
-
-def idle(step: Step) -> bool:
-    """Whether the step leads nowhere."""
-    return step.length is ZERO if isinstance(step, Shift) else step.angle.is_zero
-
-
-def landing(point: Triple, axis: Triple, placed: bool, scale: float) -> Landing:
+def to_axis(point: Triple, axis: Triple, placed: bool, scale: float) -> ToAxis:
     """From a frame to the line through `point` along `axis` (unit); `placed` is False for a mere
     direction."""
     tilt = norm(axis[0], axis[1])
@@ -94,29 +60,29 @@ def landing(point: Triple, axis: Triple, placed: bool, scale: float) -> Landing:
         normal, tilt = (axis[1], -axis[0]), -tilt
     gamma, alpha = exact_angle(*normal), exact_angle(axis[2], tilt)
     if not placed:
-        return Landing(gamma, alpha=alpha)
+        return ToAxis(gamma, alpha=alpha)
     along = -(point[0] * axis[0] + point[1] * axis[1]) / tilt**2
     d = (point[0] * normal[0] + point[1] * normal[1]) / abs(tilt)
-    return Landing(gamma, tidy(point[2] + along * axis[2], scale), tidy(d, scale), alpha)
+    return ToAxis(gamma, tidy(point[2] + along * axis[2], scale), tidy(d, scale), alpha)
 
 
-def _parallel(point: Triple, axis: Triple, placed: bool, scale: float) -> Landing:
+def _parallel(point: Triple, axis: Triple, placed: bool, scale: float) -> ToAxis:
     alpha = exact_angle(axis[2], 0.0)
     d = tidy(norm(point[0], point[1]), scale)
     if not placed or d is ZERO:
-        return Landing(alpha=alpha)
+        return ToAxis(alpha=alpha)
     if point[0] < 0:  # keep γ within a quarter turn, so that aligned robots need no turn at all
-        return Landing(exact_angle(-point[0], -point[1]), ZERO, -d, alpha)
-    return Landing(exact_angle(point[0], point[1]), ZERO, d, alpha)
+        return ToAxis(exact_angle(-point[0], -point[1]), ZERO, -d, alpha)
+    return ToAxis(exact_angle(point[0], point[1]), ZERO, d, alpha)
 
 
-def _nearly_parallel(point: Triple, axis: Triple, scale: float) -> Landing:
-    """Land where the axis meets the plane z = 0, then tilt about x and y (Hayati)."""
+def _nearly_parallel(point: Triple, axis: Triple, scale: float) -> ToAxis:
+    """Go to where the axis meets the plane z = 0, then tilt about x and y (Hayati)."""
     t = -point[2] / axis[2]
     foot = (point[0] + t * axis[0], point[1] + t * axis[1], 0.0)
     flat = _parallel(foot, (0.0, 0.0, 1.0), True, scale)
     x, y, z = Vector(*axis).turned(Turn(2, flat.gamma))
-    return Landing(
+    return ToAxis(
         flat.gamma,
         ZERO,
         flat.d,
@@ -130,7 +96,7 @@ class CanonicalFrame:
     """A body's canonical frame: how to reach it from the parent's, and where it is in the body's
     own frame."""
 
-    landing: Landing
+    to_axis: ToAxis
     theta0: Angle
     r: Scalar
     pose: Pose
@@ -149,10 +115,10 @@ def canonical_frames(model: Model) -> tuple[CanonicalFrame, ...]:
     for i in model.outward:
         body = model.body(i)
         if body.parent == 0:
-            start, there = Landing(), Pose() if body.free else _from_root(model, i)
+            start, there = ToAxis(), Pose() if body.in_body_axes else _from_root(model, i)
         else:
             start, there = _from_parent(model, i, frames[body.parent].pose)
-        frames[i] = (_afloat if body.free else _settled)(model, i, start, there)
+        frames[i] = (_with_body if body.in_body_axes else _settled)(model, i, start, there)
     return tuple(frames[i] for i in sorted(frames))
 
 
@@ -160,7 +126,7 @@ def _from_root(model: Model, i: int) -> Pose:
     """A frame at the joint with z along its axis and y across gravity, in the body's own frame."""
     body = model.body(i)
     gravity = body.pose.inverse.turn(model.gravity)
-    return Pose(_axes(body.joint.axis, gravity))
+    return Pose(_axes(body.axis, gravity))
 
 
 def _axes(z: Triple, hint: Triple) -> tuple[Triple, Triple, Triple]:
@@ -191,34 +157,34 @@ def _rejected(v: Triple, z: Triple) -> Triple:
     return v[0] - k * z[0], v[1] - k * z[1], v[2] - k * z[2]
 
 
-def _from_parent(model: Model, i: int, parent: Pose) -> tuple[Landing, Pose]:
+def _from_parent(model: Model, i: int, parent: Pose) -> tuple[ToAxis, Pose]:
     body = model.body(i)
     own = parent.inverse @ body.pose
-    start = _landing(model, i, own)
+    start = _to_axis(model, i, own)
     return start, own.inverse @ pose_of(start.steps)
 
 
-def _landing(model: Model, i: int, seen: Pose) -> Landing:
-    """To the axis of joint `i`, whose frame is seen at a pose; that of a floating joint has a place
-    in any case."""
+def _to_axis(model: Model, i: int, seen: Pose) -> ToAxis:
+    """To the axis of body `i`, whose frame is seen at a pose: a place where it turns or where axes
+    go with the body, else a mere direction."""
     body = model.body(i)
-    placed = JOINT_TYPES[body.joint.kind].fixed_axis or body.free == 1
+    placed = body.freedom.turn is not ZERO or body.in_body_axes
     point = seen.position if placed else (0.0, 0.0, 0.0)
-    return landing(point, seen.turn(body.joint.axis), placed, size_of(model))
+    return to_axis(point, seen.turn(body.axis), placed, size_of(model))
 
 
-def _settled(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFrame:
+def _settled(model: Model, i: int, start: ToAxis, there: Pose) -> CanonicalFrame:
     """Turn about and slide along the axis to meet the common normal with the main child."""
     choices = [_towards(model, child, start, there) for child in model.children(i)]
     return min(
         choices,
-        key=lambda frame: _toll(model, i, frame),
+        key=lambda frame: _cost(model, i, frame),
         default=CanonicalFrame(start, Angle(), ZERO, there),
     )
 
 
-def _towards(model: Model, child: int, start: Landing, there: Pose) -> CanonicalFrame:
-    ahead = _landing(model, child, there.inverse @ model.body(child).pose)
+def _towards(model: Model, child: int, start: ToAxis, there: Pose) -> CanonicalFrame:
+    ahead = _to_axis(model, child, there.inverse @ model.body(child).pose)
     pose = there @ pose_of((Turn(2, ahead.gamma), Shift(2, ahead.b)))
     return CanonicalFrame(start, ahead.gamma, ahead.b, pose, child)
 
@@ -227,32 +193,32 @@ TURN, SHIFT = 12, 4
 """Operations of a force that is carried over a constant turn or shift."""
 
 
-def _toll(model: Model, i: int, frame: CanonicalFrame) -> tuple[int, int, int]:
-    """What a force from every joint further out pays on its way through body `i`; of equals the
+def _cost(model: Model, i: int, frame: CanonicalFrame) -> tuple[int, int, int]:
+    """What it costs to carry a force from every joint further out through body `i`; of equals the
     largest child's.
 
     A frame laid towards a small child may suit two large ones better, as that of a torso with its
     head and arms."""
-    sizes, toll = subtree_sizes(model), 0
+    sizes, cost = subtree_sizes(model), 0
     for child in model.children(i):
-        steps = _landing(model, child, frame.pose.inverse @ model.body(child).pose).steps
-        toll += sizes[child] * sum(_price(step) for step in (*steps, Shift(2, frame.r)))
+        steps = _to_axis(model, child, frame.pose.inverse @ model.body(child).pose).steps
+        cost += sizes[child] * sum(_cost_of(step) for step in (*steps, Shift(2, frame.r)))
     main = frame.main or 0
-    return toll, -sizes[main], main
+    return cost, -sizes[main], main
 
 
-def _price(step: Step) -> int:
+def _cost_of(step: Step) -> int:
     if isinstance(step, Shift):
         return 0 if step.length is ZERO else SHIFT
     c, s = step.angle.cos_sin
     return 0 if c is ZERO or s is ZERO else TURN
 
 
-def _afloat(model: Model, i: int, start: Landing, there: Pose) -> CanonicalFrame:
-    """In a floating joint, the first body's own frame; the others differ from it by whole right
-    angles."""
+def _with_body(model: Model, i: int, start: ToAxis, there: Pose) -> CanonicalFrame:
+    """Where axes go with the body, the first one's frame is the body's own; the others differ from
+    it by whole right angles."""
     main = max(model.children(i), key=lambda j: (subtree_sizes(model)[j], -j), default=None)
-    if model.body(i).free > 1:
+    if model.body(i).stays:
         return CanonicalFrame(start, Angle(), ZERO, there, main)
     rest = there.inverse
     theta0 = exact_angle(rest.rotation[0][0], rest.rotation[1][0])

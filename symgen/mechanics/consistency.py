@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symgen.mechanics.model import Body, Link, Model, Pose
+from symgen.numbers.scalar import ZERO
 
 Array = npt.NDArray[np.float64]
 
@@ -80,17 +81,18 @@ def _judge_body(body: Body, leaf: bool) -> Verdict:
     verdict = _verdict("body", body.name, total, warned=False)
     if not leaf or _moved(body, total):
         return verdict
-    name = body.joint.name.rpartition(".")[0] if body.free or body.planar else body.joint.name
-    message = f"joint '{name}' moves no inertia, so the mass matrix is singular"
+    message = f"joint '{body.joint.name}' moves no inertia, so the mass matrix is singular"
     return Verdict("body", body.name, verdict.status, verdict.eigenvalues, message, warning=True)
 
 
 def _moved(body: Body, pseudo: Array) -> bool:
-    """Whether the joint of a leaf body feels any inertia of it."""
-    if body.joint.kind == "prismatic":
-        return bool(pseudo[3, 3] > 0)
-    axis, size = np.array(body.joint.axis), float(np.trace(pseudo[:3, :3]))
-    return bool(size - axis @ pseudo[:3, :3] @ axis > 1e-13 * abs(size))
+    """Whether the last coordinate of a leaf body's joint feels any inertia of it."""
+    if body.freedom.slide is not ZERO and pseudo[3, 3] > 0:
+        return True
+    axis, size = np.array(body.axis), float(np.trace(pseudo[:3, :3]))
+    return body.freedom.turn is not ZERO and bool(
+        size - axis @ pseudo[:3, :3] @ axis > 1e-13 * abs(size)
+    )
 
 
 def _pseudo(link: Link) -> Array:

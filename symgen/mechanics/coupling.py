@@ -3,8 +3,8 @@ rates.
 
 Joints that mimic others and rotors are bodies with coordinates of their own in every algorithm,
 which this module projects: forces and matrices by Gᵀ, axis by axis. (Featherstone, Rigid Body
-Dynamics Algorithms, 2008, section 3.2; for rotors Echeandia 2020, ch. 4.) Floating joints have
-seven positions to six rates."""
+Dynamics Algorithms, 2008, section 3.2; for rotors Echeandia 2020, ch. 4.) Joints with a quaternion
+have one position more than rates."""
 
 import math
 from collections.abc import Sequence
@@ -17,19 +17,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.mechanics.floating import GLUED, POSITIONS, RUN, VELOCITY_OF, Afloat
-from symgen.mechanics.joints import JOINT_TYPES
-from symgen.mechanics.model import Body, Model
+from symgen.mechanics.joints import JointType
+from symgen.mechanics.model import Joint, Model
+from symgen.mechanics.spatial import times
 from symgen.numbers.scalar import ZERO, Scalar
-
-SIX: Final = len(RUN)
-SEVEN: Final = len(POSITIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class Drive:
-    """What moves a body: coordinate `index` times `factor`, plus `offset`; `place` is where its
-    position starts."""
+    """What moves a body: velocity `index` times `factor`; its position is that at `place` times
+    `factor`, plus `offset`."""
 
     index: int
     place: int
@@ -41,33 +38,33 @@ class Drive:
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """The drives of all bodies, and the numbers of velocities and of positions of the user; `free`
-    has the place of each body in the run of a floating joint, 0 where it is in none."""
+    """The drives of all bodies, and the numbers of velocities and of positions of the user; `parts`
+    has for each body its joint's type and which part of that moves it."""
 
     drives: tuple[Drive, ...]
-    free: tuple[int, ...]
+    parts: tuple[tuple[JointType, int], ...]
     velocities: int
     positions: int
 
     @property
     def trivial(self) -> bool:
         """Whether the bodies' coordinates are those of the user, one by one."""
-        return all(drive == Drive(k, k) for k, drive in enumerate(self.drives))
+        same = all(drive == Drive(k, k) for k, drive in enumerate(self.drives))
+        return same and not self.quaternions
 
     def places(self, q: Sequence[Scalar]) -> list[Any]:
         """The positions of the bodies' joints."""
         return [self._place(k, drive, q) for k, drive in enumerate(self.drives)]
 
     def _place(self, k: int, drive: Drive, q: Sequence[Scalar]) -> Any:
-        if self.free[k] > 1:
-            return GLUED
-        if self.free[k] == 1:
-            return Afloat.of(q[drive.place : drive.place + SEVEN])
-        return _times(drive.factor, q[drive.place]) + (drive.offset or ZERO)
+        joint, part = self.parts[k]
+        if joint.in_body_axes:
+            return joint.position(part, q, drive.place)
+        return times(drive.factor, q[drive.place]) + (drive.offset or ZERO)
 
     def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
         """The rates (or accelerations, or changes) of the bodies' joints."""
-        return [_times(drive.factor, v[drive.index]) for drive in self.drives]
+        return [times(drive.factor, v[drive.index]) for drive in self.drives]
 
     def projected(self, values: Sequence[Scalar], axes: Sequence[int | None]) -> list[Scalar]:
         """Gᵀ on an array of the bodies, row-major; `axes` has the size of each axis, None where
@@ -83,7 +80,7 @@ class Coupling:
         for at, value in zip(product(*map(range, sizes)), values, strict=True):
             if value is not ZERO:
                 place, factor = _target(at, targets, shape)
-                out[place] = out[place] + _times(factor, value)
+                out[place] = out[place] + times(factor, value)
         return out
 
     @property
@@ -104,9 +101,10 @@ class Coupling:
 
     @property
     def quaternions(self) -> list[slice]:
-        """Where in the positions each floating joint has its quaternion."""
-        places = [drive.place for k, drive in enumerate(self.drives) if self.free[k] == 1]
-        return [slice(place + 3, place + SEVEN) for place in places]
+        """Where in the positions each joint that has one has its quaternion."""
+        firsts = zip(self.drives, self.parts, strict=True)
+        pairs = ((d.place, joint.quaternion) for d, (joint, part) in firsts if part == 0)
+        return [slice(place + q.start, place + q.stop) for place, q in pairs if q is not None]
 
     def forces(self, tau: Sequence[Scalar]) -> list[Scalar]:
         """Gᵀ τ."""
@@ -133,29 +131,25 @@ def _target(
     return place, factor
 
 
-def _times(factor: float, x: Scalar) -> Scalar:
-    """1.0 and -1.0 cost nothing and alter no bit on any scalar."""
-    return x if factor == 1 else -x if factor == -1 else factor * x
-
-
 @lru_cache(maxsize=8)
 def coupling_of(model: Model) -> Coupling:
-    """How the coordinates of a robot's user drive its bodies; those of a floating joint are
-    numbered as VELOCITIES."""
+    """How the coordinates of a robot's user drive its bodies: joint by joint as in the file, those
+    that follow another left out."""
     index, place, drives = 0, 0, dict[int, Drive]()
-    for i, body in enumerate(model.bodies, 1):
-        if body.follows is not None:
+    for i, joint in model.joints:
+        if model.body(i).follows is not None:
             continue
-        first = index - max(body.free - 1, 0)
-        drives[i] = Drive(first + VELOCITY_OF[body.free - 1] if body.free else index, place)
-        index += 1
-        place += (SEVEN if body.free == SIX else 0) if body.free else 1
+        apart = 0 if joint.type.in_body_axes else 1
+        for k, part in enumerate(joint.type.parts(joint)):
+            drives[i + k] = Drive(index + part.velocity, place + apart * k)
+        index += len(joint.type.velocities)
+        place += len(joint.type.positions)
     for i, body in enumerate(model.bodies, 1):
         if body.follows is not None:
             leader, follow = drives[body.follows.leader], body.follows
             drives[i] = Drive(leader.index, leader.place, follow.factor, follow.offset, True)
     ordered = tuple(drives[i] for i in range(1, model.size + 1))
-    return Coupling(ordered, tuple(body.free for body in model.bodies), index, place)
+    return Coupling(ordered, tuple((b.joint.type, b.at) for b in model.bodies), index, place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,41 +166,26 @@ class Coordinate:
 
 def positions(model: Model) -> list[Coordinate]:
     """The user's positions in order."""
-    found = []
-    for k, body in _own(model):
-        link, stem = _moved(model, k), body.joint.name.rpartition(".")[0]
-        if body.free == 1:
-            units = ("m",) * 3 + ("1",) * 4
-            found += [
-                Coordinate(f"{stem}.{p}", link, "floating", u)
-                for p, u in zip(POSITIONS, units, strict=True)
-            ]
-        elif not body.free:
-            found.append(Coordinate(body.joint.name, link, body.kind, _unit(body)))
-    return found
+    return [
+        Coordinate(joint.coordinate(row.suffix), link, joint.kind, row.unit)
+        for link, joint in _own(model)
+        for row in joint.type.positions
+    ]
 
 
 def velocities(model: Model) -> list[Coordinate]:
     """The user's velocities in order."""
-    bodies = {body.joint.name: (k, body) for k, body in _own(model)}
-    rows = ((name, *bodies[name]) for name in model.joint_names)
     return [
-        Coordinate(name, _moved(model, k), body.kind, f"{_unit(body)}/s") for name, k, body in rows
+        Coordinate(joint.coordinate(row.suffix), link, joint.kind, f"{row.unit}/s")
+        for link, joint in _own(model)
+        for row in joint.type.velocities
     ]
 
 
-def _own(model: Model) -> list[tuple[int, Body]]:
-    """The bodies with coordinates of their own."""
-    return [(k, body) for k, body in enumerate(model.bodies) if body.follows is None]
-
-
-def _moved(model: Model, k: int) -> str:
-    """The link that the joint of a body moves: of a run, that of the last body."""
-    return next(body.name for body in model.bodies[k:] if body.links)
-
-
-def _unit(body: Body) -> str:
-    return JOINT_TYPES[body.joint.kind].coordinate_unit
+def _own(model: Model) -> list[tuple[str, Joint]]:
+    """The joints with coordinates of their own, each with the link that it moves."""
+    own = ((i, joint) for i, joint in model.joints if model.body(i).follows is None)
+    return [(model.body(i + len(joint.type.velocities) - 1).name, joint) for i, joint in own]
 
 
 def upright(coupling: Coupling, q: Sequence[float], random: Random) -> tuple[float, ...]:

@@ -14,10 +14,10 @@ import numpy as np
 
 from symgen.mechanics.canonical import pose_of
 from symgen.mechanics.coupling import Coupling
-from symgen.mechanics.flow import slide_axis
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, Second
+from symgen.mechanics.placement import Placement
 from symgen.mechanics.spatial import NULL, Vector
-from symgen.mechanics.system import Placement, System
+from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -41,7 +41,7 @@ def left_over(system: System) -> Iterator[Key]:
     """The parameters that regrouping leaves."""
     kept = _kept(system)
     for i in range(1, system.size + 1):
-        if system.body(i).joint.balanced:
+        if i in system.rotors:
             yield i, MOMENTS.index("J")
         else:
             yield from ((i, k) for k, x in enumerate(moments(kept[i])[:-1]) if x is not ZERO)
@@ -55,7 +55,7 @@ def _kept(system: System) -> dict[int, Inertia]:
     for i in system.inward:
         body = system.body(i)
         total[i], handed = split(system, i, total[i])
-        if not body.joint.balanced:
+        if i not in system.rotors:
             total[body.parent] = total[body.parent] + body.placement.carried_in(handed, ZERO)
     return total
 
@@ -63,12 +63,12 @@ def _kept(system: System) -> dict[int, Inertia]:
 def split(system: System, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
     """What regrouping leaves on body `i` and what it hands to the parent.
 
-    A slide of a planar joint has no links, so nothing that it would keep can merge with what it is
-    handed: mass and first moment stay where they are, and only what the slide hands on itself
-    passes through."""
+    A part of a joint that has no links has nothing that it would keep and that what it is handed
+    could merge with: mass and first moment stay where they are, and only second moments, which a
+    slide hands on itself, pass through."""
     body = system.body(i)
     kept, handed = body.regrouped(inertia)
-    if body.parent == 0 or body.parent in system.tens or system.body(body.parent).free:
+    if body.parent == 0 or body.parent in system.tens or body.parent in system.shared:
         return kept, handed
     stays = Inertia(handed.m, handed.h, NO_SECOND)
     return kept + stays, Inertia(ZERO, NULL, handed.s)
@@ -257,10 +257,9 @@ def _frames(geometry: Geometry, states: Sequence[Sequence[Any]]) -> dict[int, Nu
 
 def _motion(place: Placement, frames: Numbers) -> Numbers:
     """The 4x4 matrix that takes points of the base to their velocities at unit rate of a joint."""
-    (x, y, z), turn = (map(float, slide_axis(place.joint))), float(place.joint.spin(1.0))
-    unit = np.array(
-        [[0.0, -turn, 0.0, x], [turn, 0.0, 0.0, y], [0.0, 0.0, 0.0, z], [0.0, 0.0, 0.0, 0.0]]
-    )
+    turn, slide = float(place.freedom.turn), float(place.freedom.slide)
+    unit = np.zeros((4, 4))
+    unit[0, 1], unit[1, 0], unit[2, 3] = -turn, turn, slide
     return np.asarray(frames @ unit @ np.linalg.inv(frames))
 
 

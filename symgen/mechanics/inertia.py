@@ -1,10 +1,11 @@
 """The inertia of a body as its pseudo-inertia: mass, first and second moment, scalar-generic
 (design notes 2)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
-from symgen.mechanics.spatial import NULL, Orient, Step, Turn, Vector, along
+from symgen.mechanics.spatial import NULL, Force, Orient, Step, Turn, Twist, Vector, along
 from symgen.numbers.scalar import ZERO, Scalar, named, structural
 
 
@@ -111,6 +112,22 @@ class Inertia:
             named(x, f"S{label}_{axes}")
         return self
 
+    def split(self, rows: AbstractSet[int]) -> "tuple[Inertia, Inertia]":
+        """The entries in these rows and columns of the pseudo-inertia (0, 1, 2 and 3), and the
+        rest."""
+        entries = {(3, 3): self.m} | {(k, 3): self.h[k] for k in range(3)}
+        entries |= {ij: self.s[ij] for ij in PAIRS}
+        inside = {ij: x for ij, x in entries.items() if rows & {*ij}}
+        return _of_entries(inside), _of_entries({**entries, **dict.fromkeys(inside, ZERO)})
+
+    def as_disc(self) -> "tuple[Inertia, Inertia]":
+        """A disc about z with the same moment about that axis, and the rest."""
+        half, s = 0.5 * self.s.across, self.s
+        disc = Inertia(ZERO, NULL, Second(half, ZERO, ZERO, half, ZERO, ZERO))
+        return disc, Inertia(
+            self.m, self.h, Second(s.xx - half, s.xy, s.xz, s.yy - half, s.yz, s.zz)
+        )
+
     def _shifted(self, k: int, d: Scalar) -> "Inertia":
         if d is ZERO:
             return self
@@ -124,3 +141,29 @@ class Inertia:
 
 
 NO_INERTIA = Inertia(ZERO, NULL, NO_SECOND)
+
+
+def _of_entries(entries: Mapping[tuple[int, int], Scalar]) -> Inertia:
+    """The pseudo-inertia with these entries on and above its diagonal, zero elsewhere."""
+    h = Vector(*(entries.get((k, 3), ZERO) for k in range(3)))
+    s = Second(*(entries.get(ij, ZERO) for ij in PAIRS))
+    return Inertia(entries.get((3, 3), ZERO), h, s)
+
+
+def times(s: Second, v: Vector) -> Vector:
+    """S v for a symmetric 3x3 matrix."""
+    return Vector(*(s[i, 0] * v.x + s[i, 1] * v.y + s[i, 2] * v.z for i in range(3)))
+
+
+def usual_times(s: Second, v: Vector) -> Vector:
+    """(tr S - S) v = ∫ r × (v × r) dm: the usual inertia tensor times v, from the second moment."""
+    return times(Second(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy), v)
+
+
+def momentum_of(inertia: Inertia, x: Twist) -> Force:
+    """I v, the momentum of a body at a twist: m v + w × h, and (tr S - S) w + h × v about the
+    body's origin (F08, eq. 2.63)."""
+    w, v = x.w, x.v
+    return Force(
+        v.scaled(inertia.m) + w.cross(inertia.h), usual_times(inertia.s, w) + inertia.h.cross(v)
+    )

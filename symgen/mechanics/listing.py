@@ -1,20 +1,10 @@
 """The joints of a robot as people know them: those of its file, whatever bodies they consist of,
 and their rotors."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
-from symgen.mechanics.coupling import SEVEN, Drive, coupling_of
-from symgen.mechanics.floating import RUN
-from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.model import Body, Model
-
-PLANAR: Final = 3
-"""Bodies of a planar joint."""
-
-UNITS: Final = {"planar": "m, rad", "floating": "m, 1"}
-"""Of the coordinates of joints with several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +14,7 @@ class Listed:
 
     name: str
     kind: str
-    """revolute, prismatic, planar or floating."""
+    """A key of JOINT_TYPES."""
     bodies: tuple[int, ...]
     body: Body
     """The last of its bodies."""
@@ -39,40 +29,31 @@ class Listed:
     @property
     def unit(self) -> str:
         """Unit of the coordinate, units of several."""
-        return UNITS.get(self.kind) or JOINT_TYPES[self.kind].coordinate_unit
+        return self.body.joint.type.unit
 
 
 def listed(model: Model) -> list[Listed]:
     """The joints in the order of the file."""
-    coupling, found, i = coupling_of(model), list[Listed](), 1
-    while i <= model.size and not model.body(i).spin:
-        first = model.body(i)
-        last = i + (len(RUN) if first.free else PLANAR if first.planar else 1) - 1
-        drives, run = coupling.drives[i - 1 : last], tuple(range(i, last + 1))
-        name = first.joint.name.rpartition(".")[0] if last > i else first.joint.name
-        places, indices = (
-            ((), ()) if first.follows else (_places(first, drives), sorted(d.index for d in drives))
-        )
+    coupling, found = coupling_of(model), list[Listed]()
+    for i, joint in ((i, joint) for i, joint in model.joints if not model.body(i).spin):
+        first, run = model.body(i), tuple(range(i, i + len(joint.type.velocities)))
+        start = coupling.drives[i - 1].place
+        places = tuple(range(start, start + len(joint.type.positions)))
+        indices = tuple(sorted(coupling.drives[k - 1].index for k in run))
+        own = (places, indices) if first.follows is None else ((), ())
+        leader = model.body(first.follows.leader).joint.name if first.follows else ""
         found.append(
             Listed(
-                name,
-                first.kind,
+                joint.name,
+                joint.kind,
                 run,
-                model.body(last),
-                tuple(places),
-                tuple(indices),
-                model.body(first.follows.leader).joint.name if first.follows else "",
+                model.body(run[-1]),
+                *own,
+                leader,
                 _follows(model, first),
             )
         )
-        i = last + 1
     return found
-
-
-def _places(first: Body, drives: tuple[Drive, ...]) -> Iterator[int]:
-    if first.free:
-        return iter(range(drives[0].place, drives[0].place + SEVEN))
-    return (drive.place for drive in drives)
 
 
 def _follows(model: Model, body: Body) -> str:
@@ -94,7 +75,7 @@ def rotor_of(body: Body) -> str:
     """What is taken of the rotor that drives a body's joint, in words."""
     joint = body.joint
     if joint.armature:
-        unit = "kg m^2" if JOINT_TYPES[joint.kind].coordinate_unit == "rad" else "kg"
+        unit = "kg m^2" if joint.type.unit == "rad" else "kg"
         return f"{joint.armature:.6g} {unit} on the joint's own inertia"
     if joint.rotor is None:
         return ""

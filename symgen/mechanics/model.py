@@ -1,5 +1,5 @@
-"""What a robot is: a tree of bodies joined by one-coordinate joints, with the inertia of every
-link.
+"""What a robot is: a tree of bodies, each moved by one coordinate of a joint, with the inertia of
+every link.
 
 Base is 0, bodies are numbered in the order of their joints in the file. A joint with several
 coordinates is a run of bodies without links but the last, a rotor one more body, and a joint that
@@ -10,47 +10,13 @@ are row-major 3x3 tuples."""
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-Triple = tuple[float, float, float]
-Matrix3 = tuple[Triple, Triple, Triple]
+from symgen.mechanics.joints import JOINT_TYPES, Freedom, JointType, Part
+from symgen.mechanics.pose import IDENTITY as IDENTITY
+from symgen.mechanics.pose import Matrix3 as Matrix3
+from symgen.mechanics.pose import Pose as Pose
+from symgen.mechanics.pose import Triple as Triple
 
-IDENTITY: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 PARAMETER_NAMES = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
-
-
-@dataclass(frozen=True, slots=True)
-class Pose:
-    """Where a frame is in another: `rotation` maps its coordinates to the other's, `position` is
-    its origin."""
-
-    rotation: Matrix3 = IDENTITY
-    position: Triple = (0.0, 0.0, 0.0)
-
-    def turn(self, v: Triple) -> Triple:
-        """The free vector `v` in the other frame's axes."""
-        r = self.rotation
-        a, b, c = (r[i][0] * v[0] + r[i][1] * v[1] + r[i][2] * v[2] for i in range(3))
-        return a, b, c
-
-    def move(self, v: Triple) -> Triple:
-        """The point `v` in the other frame's coordinates."""
-        t, p = self.turn(v), self.position
-        return t[0] + p[0], t[1] + p[1], t[2] + p[2]
-
-    def __matmul__(self, other: "Pose") -> "Pose":
-        a, b, c = (self.turn(other.column(i)) for i in range(3))
-        return Pose(
-            ((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2])), self.move(other.position)
-        )
-
-    def column(self, i: int) -> Triple:
-        """Axis `i` of the frame in the other's axes."""
-        return self.rotation[0][i], self.rotation[1][i], self.rotation[2][i]
-
-    @property
-    def inverse(self) -> "Pose":
-        r = Pose((self.column(0), self.column(1), self.column(2)))
-        p = r.turn(self.position)
-        return Pose(r.rotation, (-p[0], -p[1], -p[2]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +49,9 @@ class Rotor:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """One moving joint: `kind` is a key of `symgen.mechanics.joints.JOINT_TYPES`, `axis` a unit
-    vector.
+    """One moving joint of a file, or a rotor: `kind` is a key of
+    `symgen.mechanics.joints.JOINT_TYPES`, `axis` a unit vector in the joint's frame, `constants`
+    what else its type takes from the file, such as the pitch of a screw.
 
     `damping` (N m s/rad or N s/m), `friction` and `offset` (N m or N) are those of the file, used
     only where asked for. `armature` is the inertia of its rotor as the joint feels it, ratio²
@@ -99,6 +66,16 @@ class Joint:
     offset: float = 0.0
     rotor: Rotor | None = None
     armature: float = 0.0
+    constants: tuple[float, ...] = ()
+
+    @property
+    def type(self) -> JointType:
+        """What is known of joints of its kind."""
+        return JOINT_TYPES[self.kind]
+
+    def coordinate(self, suffix: str) -> str:
+        """The name of a position or velocity: its own where it has but one."""
+        return f"{self.name}.{suffix}" if suffix else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,36 +103,60 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A rigid body: the links moved by one joint. `pose` is its frame in the parent body's at
-    coordinate 0.
+    """A rigid body: the links moved by one coordinate of a joint. `pose` is its frame in the parent
+    body's at coordinate 0.
 
-    `free` is the place (1 to 6) in the run of a floating joint, whose rates are a twist in the axes
-    of its last body (see `symgen.mechanics.afloat`); `planar` tells that the body belongs to a
-    planar joint. `spin` is the inertia of a rotor about its axis (kg m²)."""
+    `at` is the place of that coordinate among the joint's parts, from 0. `spin` is the inertia of a
+    rotor about its axis (kg m²)."""
 
     joint: Joint
     parent: int
     pose: Pose
     links: tuple[Link, ...]
     follows: Follow | None = None
-    free: int = 0
-    planar: bool = False
+    at: int = 0
     spin: float = 0.0
 
     @property
-    def name(self) -> str:
-        """Name of the link that the joint moves; where it moves none, that of the joint."""
-        return self.links[0].name if self.links else self.joint.name
+    def part(self) -> Part:
+        """The part of its joint that moves it."""
+        return self.joint.type.parts(self.joint)[self.at]
 
     @property
-    def kind(self) -> str:
-        """The type of the joint that it belongs to, which may consist of several bodies."""
-        return "floating" if self.free else "planar" if self.planar else self.joint.kind
+    def freedom(self) -> Freedom:
+        """How it moves, about and along its axis."""
+        return self.part.freedom
+
+    @property
+    def axis(self) -> Triple:
+        """Its axis in its own frame (unit)."""
+        return self.part.axis
+
+    @property
+    def stays(self) -> bool:
+        """Whether it stays with its parent, which moves by its coordinate too: one of the axes of a
+        joint that go with the body."""
+        return self.at > 0 and self.in_body_axes
+
+    @property
+    def in_body_axes(self) -> bool:
+        """Whether its joint has all its axes in the body."""
+        return self.joint.type.in_body_axes
+
+    @property
+    def velocity(self) -> str:
+        """The name of the rate of its coordinate."""
+        return self.joint.coordinate(self.joint.type.velocities[self.part.velocity].suffix)
+
+    @property
+    def name(self) -> str:
+        """Name of the link that the joint moves; where it moves none, that of the coordinate."""
+        return self.links[0].name if self.links else self.velocity
 
     @property
     def rubs(self) -> bool:
         """Whether friction of its joint is described by one viscous and one Coulomb coefficient."""
-        return not (self.free or self.planar or self.spin)
+        return self.joint.type.rubs
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +189,19 @@ class Model:
         return self._hash
 
     def _names(self) -> list[str]:
-        names: list[str] = []
-        for body in (body for body in self.bodies if body.follows is None):
-            names.append(body.joint.name)
-            if body.free == 6:  # from the order of the run to vx, vy, vz, wx, wy, wz
-                names[-6:] = sorted(names[-6:])
-        return names
+        firsts = (body.joint for body in self.bodies if body.follows is None and body.at == 0)
+        return [joint.coordinate(row.suffix) for joint in firsts for row in joint.type.velocities]
+
+    @property
+    def joints(self) -> Iterator[tuple[int, Joint]]:
+        """Every joint with the number of its first body; the others follow on."""
+        return ((i, body.joint) for i, body in enumerate(self.bodies, 1) if body.at == 0)
+
+    @property
+    def limits(self) -> dict[str, Limits]:
+        """The limits of each coordinate by the name of its rate; a joint with several has none."""
+        bodies = (body for body in self.bodies if not body.spin)
+        return {b.velocity: b.joint.limits if b.joint.type.single else Limits() for b in bodies}
 
     @property
     def dof(self) -> int:

@@ -8,10 +8,10 @@ from typing import Final
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, pose_of, size_of, tidy
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, Second
-from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Body, Model, Pose
+from symgen.mechanics.placement import Placement
 from symgen.mechanics.spatial import NULL, Angle, Turn, Vector
-from symgen.mechanics.system import Placement, Seat, System, SystemBody
+from symgen.mechanics.system import Seat, System, SystemBody
 from symgen.numbers.decimals import exactly
 from symgen.numbers.scalar import ZERO, Scalar, structural
 
@@ -67,7 +67,7 @@ def system(
     whole = regrouping == WHOLE
     inertias = own if whole else _regrouped(model, order, placements, own, REGROUPINGS[regrouping])
     bodies = tuple(
-        SystemBody(b.parent, _name(model, i), p, exactly(n))
+        SystemBody(b.parent, _name(model, i), p, exactly(n), on_robot=b.joint.type.on_robot)
         for i, (b, p, n) in enumerate(zip(model.bodies, placements, inertias, strict=True), 1)
     )
     numbered = [*enumerate(model.bodies, 1)]
@@ -82,15 +82,27 @@ def system(
         any_gravity=gravity is not None,
         coupling=coupling_of(model),
         tens=tuple(i for i, b in numbered if b.links),
+        rotors=tuple(i for i, b in numbered if b.spin),
+        shared=_shared(model),
         rubbing_joints=tuple(i for i, b in numbered if b.rubs),
     )
 
 
 def _name(model: Model, i: int) -> str:
-    """The name of a body; of those of a floating joint, that of the link they move."""
-    while model.body(i).free and not model.body(i).links:
+    """The name of a body; of those that stay with the next, that of the link they move."""
+    while model.body(i).in_body_axes and not model.body(i).links:
         i += 1
     return model.body(i).name
+
+
+def _shared(model: Model) -> dict[int, range]:
+    """The bodies that stay together, by each of them."""
+    runs = (
+        range(i, i + len(joint.type.velocities))
+        for i, joint in model.joints
+        if model.body(i).in_body_axes
+    )
+    return {i: run for run in runs for i in run}
 
 
 def _base_axes(model: Model, i: int, frame: CanonicalFrame, placement: Placement) -> Pose:
@@ -149,7 +161,8 @@ def _base_gravity(
         return _times(rows, runtime), Angle()
     size = max(abs(g) for g in model.gravity)
     here = Vector(*(tidy(x, size) for x in axes.turn(model.gravity)))
-    if JOINT_TYPES[model.body(i).joint.kind].fixed_axis and not (here.x is ZERO and here.y is ZERO):
+    turns = model.body(i).freedom.turn is not ZERO
+    if turns and not (here.x is ZERO and here.y is ZERO):
         back = Vector(*(float(x) for x in here)).turned(
             Turn(2, Angle(ZERO, frame.theta0.c0, -frame.theta0.s0))
         )
@@ -160,11 +173,9 @@ def _base_gravity(
 def _placement(
     model: Model, i: int, frame: CanonicalFrame, pull: Mapping[int, tuple[Vector, Angle]]
 ) -> Placement:
-    kind = JOINT_TYPES[model.body(i).joint.kind]
-    free = model.body(i).free
-    if i in pull:
-        return Placement(frame.landing, pull[i][1], ZERO, kind, free)
-    return Placement(frame.landing, frame.theta0, frame.r, kind, free)
+    body = model.body(i)
+    theta0, r = (pull[i][1], ZERO) if i in pull else (frame.theta0, frame.r)
+    return body.joint.type.placed(body.joint, body.at, frame.to_axis, theta0, r)
 
 
 Balance = Callable[[Inertia, Pose, float], tuple[Inertia, Scalar]]
@@ -221,9 +232,7 @@ def _regrouped(
             whole, mass = balance(whole, pose_of(placements[child - 1].steps(ZERO)), size_of(model))
             total[child] = replace(total[child], m=total[child].m + mass)
             whole = _cleaned(whole)
-        total[i], handed = (
-            (whole, NO_INERTIA) if placement.free else placement.joint.regrouped(whole)
-        )
+        total[i], handed = placement.regrouped(whole)
         for step in reversed(placement.steps(ZERO)):
             handed = handed.moved_in(step)
         total[parent] = total[parent] + handed
@@ -231,12 +240,12 @@ def _regrouped(
 
 
 def _balancing_child(model: Model, i: int) -> int | None:
-    """The main child, where a point mass on its axis may belong to either body (both joints
-    revolute)."""
+    """The main child, where a point mass at its origin may belong to either body: on a hinge."""
     child = canonical_frames(model)[i - 1].main
-    pair = [i] if child is None else [i, child]
-    turning = all(JOINT_TYPES[model.body(j).joint.kind].fixed_axis for j in pair)
-    return child if turning else None
+    if child is None or model.body(child).in_body_axes:
+        return None
+    pivots = model.body(i).freedom.pivots and model.body(child).freedom.pivots
+    return child if pivots else None
 
 
 def _cleaned(inertia: Inertia) -> Inertia:

@@ -10,9 +10,7 @@ from itertools import chain
 from math import hypot
 from typing import Final
 
-from symgen.mechanics.floating import RUN
 from symgen.mechanics.joints import JOINT_TYPES
-from symgen.mechanics.listing import PLANAR
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Link, Matrix3
 from symgen.text import shown
 
@@ -30,7 +28,7 @@ def fault(bodies: Sequence[Body], base: Sequence[Link]) -> str | None:
     trouble = _of_tree(bodies) or next(
         (f"bodies[{i}] {found}" for i in range(len(bodies)) if (found := _of_body(bodies, i))), None
     )
-    if trouble is None and not base and not bodies[0].free:
+    if trouble is None and not base and not bodies[0].in_body_axes:
         trouble = "has no link that stands still"
     return trouble or next((f"base link {found}" for found in map(_of_link, base) if found), None)
 
@@ -47,7 +45,7 @@ def _of_tree(bodies: Sequence[Body]) -> str | None:
         order += carried[i]
     if len(order) <= len(bodies):
         return f"bodies[{min({*range(len(order) + 1)} - {*order}) - 1}] is carried by itself"
-    names = [body.joint.name for body in bodies]
+    names = [body.joint.name for body in bodies if body.at == 0]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     return None if twice is None else f"has two joints called '{shown(twice)}'"
 
@@ -61,7 +59,11 @@ def _kind(bodies: Sequence[Body], i: int) -> str | None:
     joint = bodies[i].joint
     if joint.kind not in JOINT_TYPES:
         return "has a joint of unknown kind"
-    return None if abs(hypot(*joint.axis) - 1) <= CLOSE else "has an axis that is no unit vector"
+    if abs(hypot(*joint.axis) - 1) > CLOSE:
+        return "has an axis that is no unit vector"
+    if not 0 <= bodies[i].at < len(joint.type.velocities):
+        return "is no part of its joint"
+    return joint.type.fault(joint)
 
 
 def _leader(bodies: Sequence[Body], i: int) -> str | None:
@@ -71,36 +73,24 @@ def _leader(bodies: Sequence[Body], i: int) -> str | None:
         return "follows a body that does not exist"
     if follow is not None:
         leader = bodies[follow.leader - 1]
-        if leader.follows is not None or leader.free or body.free:
+        if leader.follows is not None or not (leader.joint.type.single and body.joint.type.single):
             return "follows a body that does not move by itself"
-    spins = JOINT_TYPES[body.joint.kind].balanced
+    spins = body.joint.type.spins
     if spins != bool(body.spin) or (spins and (follow is None or body.links)):
         return "is half a rotor"
     return None
 
 
 def _run(bodies: Sequence[Body], i: int) -> str | None:
-    """A floating joint is a run of six bodies on the one before, a planar joint one of three; the
-    last has the links."""
-    body, first, size = bodies[i], i, 1
-    if body.free:
-        first, size = i - body.free + 1, len(RUN)
-    elif body.planar:
-        first, size = i - _planar_before(bodies, i) % PLANAR, PLANAR
-    whole = bodies[max(first, 0) : first + size]
-    kinds = [(b.joint.kind, b.free) for b in whole]
-    right = kinds == [(kind, k) for k, (kind, _) in enumerate(RUN, 1)] or not body.free
-    alike = len({(b.planar, bool(b.free)) for b in whole}) == 1 and len(whole) == size
-    tied = all(b.parent == first + k for k, b in enumerate(whole[1:], 1))
-    linked = all(bool(b.links) == (b is whole[-1]) for b in whole) or bool(body.spin)
-    return None if right and alike and tied and linked else "is no whole joint"
-
-
-def _planar_before(bodies: Sequence[Body], i: int) -> int:
-    count = 0
-    while count < i and bodies[i - count - 1].planar:
-        count += 1
-    return count
+    """A joint with several coordinates is a run of bodies, each on the one before; the last has the
+    links."""
+    body, first = bodies[i], i - bodies[i].at
+    size = len(body.joint.type.velocities)
+    run = bodies[max(first, 0) : first + size]
+    alike = [(b.joint, b.at) for b in run] == [(body.joint, k) for k in range(size)]
+    tied = all(b.parent == first + k for k, b in enumerate(run[1:], 1))
+    linked = all(bool(b.links) == (b is run[-1]) for b in run) or bool(body.spin)
+    return None if alike and tied and linked else "is no whole joint"
 
 
 def _numbers(bodies: Sequence[Body], i: int) -> str | None:
@@ -122,7 +112,7 @@ CHECKS: Final[tuple[Callable[[Sequence[Body], int], str | None], ...]] = (
 
 
 def _of_joint(joint: Joint) -> Iterator[float]:
-    yield from (joint.damping, joint.friction, joint.offset, joint.armature)
+    yield from (joint.damping, joint.friction, joint.offset, joint.armature, *joint.constants)
     if joint.rotor is not None:
         yield from (joint.rotor.ratio, joint.rotor.inertia, joint.rotor.mass)
         yield joint.rotor.transverse

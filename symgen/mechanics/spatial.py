@@ -7,7 +7,7 @@ design notes 1-2.)"""
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from symgen.mechanics.model import Pose
+from symgen.mechanics.pose import Pose
 from symgen.numbers.exact import atan2
 from symgen.numbers.operations import cos, sin
 from symgen.numbers.scalar import ZERO, Scalar, named, structural
@@ -83,6 +83,11 @@ class Shift:
 Step = Turn | Shift
 
 
+def idle(step: Step) -> bool:
+    """Whether the step leads nowhere."""
+    return step.length is ZERO if isinstance(step, Shift) else step.angle.is_zero
+
+
 @dataclass(frozen=True, slots=True)
 class Vector:
     """Three components in some frame.
@@ -149,6 +154,13 @@ class Vector:
             v = v.turned(turn)
         return v
 
+    @property
+    def turns_cheaply(self) -> bool:
+        """Whether a turn about z costs less than six operations, because a component across z
+        vanishes or did so before the turns about z that are remembered."""
+        root = self if self.origin is None or self.origin[1].axis != 2 else self.origin[0]
+        return root.x is ZERO or root.y is ZERO
+
     def named(self, label: str, before: str = "_") -> "Vector":
         """This vector, its components named for generated code: the label, what stands before the
         axis, the axis."""
@@ -168,15 +180,24 @@ class Vector:
         return root, Turn(turn.axis, before.angle + turn.angle)
 
 
-def axial(v: Vector, x: Scalar) -> Vector:
-    """v + x z. What a turn about z does to the rest of v is not affected, so its origin is
-    remembered."""
-    keeps = v.origin is not None and v.origin[1].axis == 2
-    return Vector(v.x, v.y, v.z + x, origin=v.origin if keeps else None)
+def added(v: Vector, more: Vector) -> Vector:
+    """v + more. Where `more` is along z, what turns about z did to the rest of v is not affected,
+    so its origin is remembered."""
+    along_z = more.x is ZERO and more.y is ZERO
+    keeps = along_z and v.origin is not None and v.origin[1].axis == 2
+    return (
+        Vector(v.x, v.y, v.z + more.z, origin=v.origin if keeps else None) if along_z else v + more
+    )
 
 
 NULL = Vector(ZERO, ZERO, ZERO)
 EZ = Vector(ZERO, ZERO, 1.0)
+
+
+def times(k: Scalar, x: Scalar) -> Scalar:
+    """k x for a constant k; 1, -1 and a structural zero cost nothing and alter no bit on any
+    scalar."""
+    return ZERO if k is ZERO else x if k == 1 else -x if k == -1 else k * x
 
 
 def along(axis: int, length: Scalar) -> Vector:
@@ -184,6 +205,48 @@ def along(axis: int, length: Scalar) -> Vector:
     parts = [ZERO, ZERO, ZERO]
     parts[axis] = length
     return Vector(*parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Twist:
+    """The spatial velocity of a rigid body (or an acceleration likewise) at a frame, in its axes:
+    angular velocity `w` (rad/s) and velocity `v` of the origin (m/s), w × r + v at r."""
+
+    w: Vector = NULL
+    v: Vector = NULL
+
+    def __add__(self, other: "Twist") -> "Twist":
+        return Twist(added(self.w, other.w), added(self.v, other.v))
+
+    def scaled(self, rate: Scalar) -> "Twist":
+        return Twist(self.w.scaled(rate), self.v.scaled(rate))
+
+    def at_rate(self, rate: Scalar) -> "Twist":
+        """A unit twist, whose numbers are constants, at a rate."""
+        w, v = (Vector(*(times(x, rate) for x in part)) for part in (self.w, self.v))
+        return Twist(w, v)
+
+    def at(self, r: Vector) -> Vector:
+        """The velocity of the point `r`."""
+        return self.v + self.w.cross(r)
+
+    def moved_out(self, steps: "Iterable[Step]") -> "Twist":
+        """The same motion seen from the frame to which `steps` lead."""
+        w, v = self.w, self.v
+        for step in steps:
+            if isinstance(step, Turn):
+                w, v = w.turned(step), v.turned(step)
+            else:
+                v = v + w.cross(along(step.axis, step.length))
+        return Twist(w, v)
+
+    def named(self, label: str) -> "Twist":
+        self.w.named(f"w{label}")
+        self.v.named(f"v{label}")
+        return self
+
+
+STILL = Twist()
 
 
 @dataclass(frozen=True, slots=True)

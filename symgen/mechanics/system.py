@@ -4,24 +4,21 @@ scalar-generic."""
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
 
 from symgen.errors import OptionError
-from symgen.mechanics.canonical import Landing, idle
 from symgen.mechanics.coupling import UNCOUPLED, Coupling
-from symgen.mechanics.floating import Afloat
-from symgen.mechanics.inertia import NO_INERTIA, Inertia
-from symgen.mechanics.joints import JointType
+from symgen.mechanics.friction import FRICTION_COLUMNS as FRICTION_COLUMNS
+from symgen.mechanics.friction import NO_FRICTION as NO_FRICTION
+from symgen.mechanics.friction import Friction as Friction
+from symgen.mechanics.friction import direction as direction
+from symgen.mechanics.inertia import Inertia
+from symgen.mechanics.joints import Freedom
 from symgen.mechanics.model import Pose
-from symgen.mechanics.spatial import NO_FORCE, Angle, Force, Shift, Step, Turn, Vector
-from symgen.numbers.operations import sign, tanh
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.mechanics.placement import Placement as Placement
+from symgen.mechanics.placement import Position as Position
+from symgen.mechanics.spatial import NO_FORCE, STILL, Force, Twist, Vector
+from symgen.numbers.scalar import Scalar
 from symgen.text import quoted, shown
-
-Carried = TypeVar("Carried", Force, Inertia)
-Position = Scalar
-"""The position of a body's joint: a scalar, or what `symgen.mechanics.afloat` has for a floating
-one."""
 
 Sections = Callable[[str], AbstractContextManager[None]]
 
@@ -29,112 +26,6 @@ Sections = Callable[[str], AbstractContextManager[None]]
 def no_section(title: str) -> AbstractContextManager[None]:
     """Where no tape listens."""
     return nullcontext()
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """How to reach a body's frame from its parent's, as a function of the joint coordinate."""
-
-    landing: Landing
-    theta0: Angle
-    r: Scalar
-    joint: JointType
-    free: int = 0
-    """The place of the body in the run of a floating joint, 0 where it is in none."""
-
-    def approach(self, q: Position) -> tuple[Step, ...]:
-        """From the parent's frame to the joint frame, in which the joint's axis never moves.
-
-        It goes with the parent; that of a floating joint goes with the body.
-        """
-        if not self.free:
-            return self.landing.steps
-        end = Shift(2, self.r), Turn(2, self.theta0)
-        constant = (*self.landing.steps, *(step for step in end if not idle(step)))
-        return (*constant, *q.steps) if isinstance(q, Afloat) else constant
-
-    def own(self, q: Position) -> tuple[Step, ...]:
-        """From the joint frame to the body's: the part of the way that the coordinate moves, and
-        r."""
-        return () if self.free else self.steps(q)[len(self.landing.steps) :]
-
-    def turns(self, q: Scalar) -> tuple[Turn, ...]:
-        """The rotations on the way, outermost first; turns about one axis are merged."""
-        own = Turn(2, self.joint.turn(q) + self.theta0)
-        path = self.landing
-        if path.alpha.is_zero and path.beta.is_zero:
-            return (Turn(2, path.gamma + own.angle),)
-        every = (Turn(2, path.gamma), Turn(0, path.alpha), Turn(1, path.beta), own)
-        return tuple(turn for turn in every if not turn.angle.is_zero)
-
-    def slide(self, q: Scalar) -> Scalar:
-        """Displacement along the body's own z axis, after the turns."""
-        return self.joint.slide(q) + self.r
-
-    def steps(self, q: Position) -> tuple[Step, ...]:
-        """The elementary steps from the parent's frame to the body's."""
-        if self.free:
-            return self.approach(q)
-        own = Turn(2, self.joint.turn(q) + self.theta0)
-        end = Shift(2, self.slide(q))
-        return (
-            *self.landing.steps,
-            *(() if own.angle.is_zero else (own,)),
-            *(() if end.length is ZERO else (end,)),
-        )
-
-    def carried_in(self, thing: Carried, q: Position) -> Carried:
-        """A force or an inertia of the body, about the parent's origin in the parent's axes."""
-        for step in reversed(self.steps(q)):
-            thing = thing.moved_in(step)
-        return thing
-
-
-@dataclass(frozen=True, slots=True)
-class Friction:
-    """What a joint's drive needs beyond the dynamics: viscous q̇ + coulomb sign(q̇) + offset (N m
-    or N).
-
-    With a `width` (rad/s or m/s) the step of Coulomb friction is smooth, tanh(q̇ / width) in place
-    of the sign."""
-
-    viscous: Scalar = ZERO
-    coulomb: Scalar = ZERO
-    offset: Scalar = ZERO
-    width: float = 0.0
-
-    def force(self, rate: Scalar) -> Scalar:
-        """The whole at joint rate `rate`; sign(0) = 0."""
-        return self.moving(rate) + self.offset
-
-    def moving(self, rate: Scalar) -> Scalar:
-        """The part that vanishes at rest."""
-        rubbing = ZERO if self.coulomb is ZERO else self.coulomb * direction(rate, self.width)
-        return self.viscous * rate + rubbing
-
-    def slope(self, rate: Scalar) -> Scalar:
-        """The derivative of the force in the joint rate; a sign has none, wherever it has a
-        derivative."""
-        if self.coulomb is ZERO or not self.width:
-            return self.viscous
-        step = direction(rate, self.width)
-        return self.viscous + self.coulomb * (1.0 / self.width) * (1.0 - step * step)
-
-
-def direction(rate: Scalar, width: float) -> Scalar:
-    """The sign of a joint rate, 0 at rest; with a width (rad/s or m/s) its smooth stand-in
-    tanh(rate / width)."""
-    return tanh(rate * (1.0 / width)) if width else sign(rate)
-
-
-NO_FRICTION = Friction()
-FRICTION_COLUMNS: Final[dict[str, Callable[[Scalar, float], Scalar]]] = {
-    "viscous": lambda rate, width: rate,
-    "coulomb": direction,
-    "offset": lambda rate, width: 1.0,
-}
-"""The kinds of friction, by the regressor column that each coefficient has at a joint rate, with
-the width of the step of Coulomb friction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +43,23 @@ class SystemBody:
     wrench: Force = NO_FORCE
     friction: Friction = NO_FRICTION
 
-    @property
-    def joint(self) -> JointType:
-        return self.placement.joint
+    on_robot: bool = True
+    """False of a body that stands for what only its joint feels, and so has no momentum of the
+    robot's."""
 
     @property
-    def free(self) -> int:
-        """The place of the body in the run of a floating joint, 0 where it is in none."""
-        return self.placement.free
+    def joint(self) -> Freedom:
+        """The motion that its coordinate gives it, and what feels it."""
+        return self.placement.freedom
+
+    @property
+    def S(self) -> Twist:
+        """Its twist at unit rate of its coordinate, in its own axes."""
+        return self.joint.S
 
     def regrouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
-        """What the body keeps and what its parent can carry; a floating body keeps all."""
-        return (inertia, NO_INERTIA) if self.free else self.joint.regrouped(inertia)
+        """What the body keeps and what its parent can carry."""
+        return self.placement.regrouped(inertia)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +94,13 @@ class System:
     coupling: Coupling = UNCOUPLED
     tens: tuple[int, ...] = ()
     """The bodies that consist of links, which have ten parameters each."""
+    rotors: tuple[int, ...] = ()
+    """The bodies with one parameter, inertia about their axis; in regressors they come behind the
+    others."""
     rubbing_joints: tuple[int, ...] = ()
     """The bodies whose joints may have friction."""
+    shared: Mapping[int, range] = field(default_factory=dict)
+    """For every body of a joint with all its axes in the body: the numbers of all that it has."""
 
     def section(self, i: int, step: str) -> AbstractContextManager[None]:
         """Marks what is computed inside as one step for body `i`; only a tape cares."""
@@ -255,12 +156,6 @@ class System:
         return self.coupling.velocities
 
     @property
-    def rotors(self) -> tuple[int, ...]:
-        """The bodies with one parameter, inertia about their axis; in regressors they come behind
-        the others."""
-        return tuple(i for i, body in enumerate(self.bodies, 1) if body.joint.balanced)
-
-    @property
     def columns(self) -> dict[int, range]:
         """The columns of regressors that belong to each body: ten, or one for a rotor."""
         ten, first = 10, 10 * len(self.tens)
@@ -272,10 +167,21 @@ class System:
         """The number of inertial parameters of all bodies."""
         return 10 * len(self.tens) + len(self.rotors)
 
-    def first_of_run(self, i: int) -> int:
-        """The first body of the floating joint that body `i` belongs to; `i` where it belongs to
-        none."""
-        return i - max(self.body(i).free - 1, 0)
+    def together(self, i: int) -> range:
+        """The bodies that stay with body `i`, each with a coordinate of the joint that moves them
+        all: mostly itself alone."""
+        return self.shared.get(i, range(i, i + 1))
+
+    def stays(self, i: int) -> bool:
+        """Whether body `i` stays with its parent, which moves by its coordinate too."""
+        return i > self.together(i)[0]
+
+    def relative(self, i: int, rates: Sequence[Scalar]) -> Twist:
+        """The twist of body `i` against its parent at the rates of all coordinates, in its axes.
+
+        Of bodies that stay together it is the first that moves, by the coordinates of all."""
+        units = self.body(i).placement.twists
+        return sum((S.at_rate(rates[i - 1 + k]) for k, S in enumerate(units)), STILL)
 
     @property
     def leaders(self) -> tuple[int, ...]:

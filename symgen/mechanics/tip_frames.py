@@ -11,7 +11,6 @@ from typing import Final
 
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames, exact_angle, pose_of
 from symgen.mechanics.inertia import NO_INERTIA
-from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import Model, Pose
 from symgen.mechanics.parameters import pseudo_inertia, seen_from
 from symgen.mechanics.spatial import Angle, Turn, Vector
@@ -32,7 +31,7 @@ def turned_frames(model: Model) -> tuple[CanonicalFrame, ...]:
 def _turned(model: Model, i: int, frame: CanonicalFrame) -> CanonicalFrame:
     body = model.body(i)
     inner = model.children(i) or not body.parent
-    if inner or body.free or body.spin or not JOINT_TYPES[body.joint.kind].fixed_axis:
+    if inner or body.in_body_axes or body.spin or body.freedom.turn is ZERO:
         return frame
     angle = _towards(_first_moment(model, i, frame.pose))
     if angle.c0 is ZERO or angle.s0 is ZERO:

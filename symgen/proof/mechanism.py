@@ -66,16 +66,18 @@ class Solid:
 class Part:
     """A body: what carries it, the frame of its joint there, its joint and its links.
 
-    `free` is its place in the run of a joint whose velocities are a twist, `spin` the inertia of a
-    rotor about its axis; its coordinate is `factor` times the one at `place` of the positions plus
-    `offset`, its rate `factor` times velocity `index`."""
+    `at` is its place among the coordinates of its joint, from 0, and `constants` is what else the
+    joint's type takes from the file; `spin` is the inertia of a rotor about its axis. Its
+    coordinate is `factor` times the one at `place` of the positions plus `offset`, its rate
+    `factor` times velocity `index`."""
 
     parent: int
     kind: str
     axis: Vector
     frame: Frame
     solids: tuple[Solid, ...]
-    free: int
+    at: int
+    constants: tuple[Scalar, ...]
     spin: Scalar
     place: int
     index: int
@@ -146,10 +148,11 @@ def _part(body: Body, drive: Any, number: Number) -> Part:
     return Part(
         body.parent,
         joint.kind,
-        _unit(Vector(*map(made, joint.axis)), number(0.5)),
+        _unit(Vector(*map(made, body.axis)), number(0.5)),
         frame_of(body.pose, number),
         tuple(_solid(link, number) for link in body.links),
-        body.free,
+        body.at,
+        tuple(map(made, joint.constants)),
         made(body.spin),
         drive.place,
         drive.index,

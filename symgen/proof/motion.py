@@ -55,18 +55,37 @@ class Kind:
     grounded: bool = False
 
 
-KINDS: Final[dict[str, Callable[[Part], Kind]]] = {
-    "revolute": lambda part: Kind(turn=1),
-    "prismatic": lambda part: Kind(slide=1),
-    "rotor": lambda part: Kind(turn=1, balanced=True),
-    "armature": lambda part: Kind(turn=1, balanced=True, grounded=True),
+@dataclass(frozen=True)
+class JointRow:
+    """A joint type: how each of its coordinates moves a body, by the constants of the file.
+
+    With a `place`, the number of coordinates of its position, the axes are those of the moved body
+    and the positions go on with a unit quaternion; else every axis moves with the body before."""
+
+    kinds: Callable[[Part], Sequence[Kind]]
+    place: int | None = None
+
+
+TURN, SLIDE = Kind(turn=1), Kind(slide=1)
+JOINTS: Final[dict[str, JointRow]] = {
+    "revolute": JointRow(lambda part: [TURN]),
+    "prismatic": JointRow(lambda part: [SLIDE]),
+    "planar": JointRow(lambda part: [SLIDE, SLIDE, TURN]),
+    "floating": JointRow(lambda part: [SLIDE] * 3 + [TURN] * 3, place=3),
+    "rotor": JointRow(lambda part: [Kind(turn=1, balanced=True)]),
+    "armature": JointRow(lambda part: [Kind(turn=1, balanced=True, grounded=True)]),
 }
-"""The joints with one coordinate."""
+"""By the name of the type."""
 
 
 def kind_of(part: Part) -> Kind:
-    """How the joint of a body moves it."""
-    return KINDS[part.kind](part)
+    """How the coordinate of a body moves it."""
+    return JOINTS[part.kind].kinds(part)[part.at]
+
+
+def run_of(robot: Mechanism, first: int) -> range:
+    """The bodies of the joint whose first is this one."""
+    return range(first, first + len(JOINTS[robot.part(first).kind].kinds(robot.part(first))))
 
 
 def _rotation(axis: Vector, angle: Scalar) -> Rows:
@@ -115,10 +134,6 @@ class State:
     width: Scalar = ZERO
 
 
-SIX: Final = (2, 0, 1, 3, 4, 5)
-"""Which of vx, vy, vz, wx, wy, wz is the rate of each body of a floating joint's run."""
-
-
 def rates(robot: Mechanism, v: Sequence[Scalar]) -> list[Scalar]:
     """The rates of the bodies' joints, from the user's."""
     return [part.factor * v[part.index] for part in robot.parts]
@@ -135,11 +150,12 @@ def motion(robot: Mechanism, x: State) -> dict[int, Moving]:
     speed, change = rates(robot, x.qd), rates(robot, x.qdd)
     for i in robot.outward:
         part, before = robot.part(i), bodies[robot.part(i).parent]
-        if part.free == 1:
-            run = slice(i - 1, i + 5)
-            seven = x.q[part.place : part.place + 7]
-            before = _afloat(before, part.frame, seven, _six(speed[run]), _six(change[run]))
-        if part.free:
+        places = JOINTS[part.kind].place
+        if places is not None and part.at == 0:
+            own = x.q[part.place : part.place + places + 4]
+            both = (_twist(robot, i, run) for run in (speed, change))
+            before = _by_twist(before, part.frame, own, *both)
+        if places is not None:
             kind, z = kind_of(part), times(before.axes, part.axis)
             bodies[i] = replace(before, z=z, turn=kind.turn, slide=kind.slide)
         else:
@@ -152,29 +168,31 @@ def _parts_of(frame: Frame) -> tuple[Rows, Vector]:
     return frame.axes, frame.place
 
 
-def _six(run: Sequence[Scalar]) -> tuple[Vector, Vector]:
-    """Linear and angular velocity from the rates of a run's bodies."""
-    six = [ZERO] * 6
-    for k, rate in zip(SIX, run, strict=True):
-        six[k] = rate
-    return Vector(*six[:3]), Vector(*six[3:])
+def _twist(robot: Mechanism, first: int, run: Sequence[Scalar]) -> tuple[Vector, Vector]:
+    """Linear and angular velocity in the body's axes from the rates of a joint's bodies."""
+    linear, angular = NULL, NULL
+    for i in run_of(robot, first):
+        axis, kind = robot.part(i).axis.scaled(run[i - 1]), kind_of(robot.part(i))
+        linear, angular = linear + axis.scaled(kind.slide), angular + axis.scaled(kind.turn)
+    return linear, angular
 
 
-def _afloat(
+def _by_twist(
     parent: Moving,
     frame: Frame,
-    seven: Sequence[Scalar],
+    own: Sequence[Scalar],
     rate: tuple[Vector, Vector],
     change: tuple[Vector, Vector],
 ) -> Moving:
-    """A floating body: its twist relative to its parent, in its own axes, and how fast the numbers
-    of that change.
+    """A body whose velocity is a twist relative to its parent, in its own axes, and how fast the
+    numbers of that change; `own` are its position, if any, and its quaternion.
 
     A vector of constant numbers in these axes turns with them.
     """
-    there = parent.carrying(frame).of(Frame(orientation(seven[3:]), Vector(*seven[:3])))
+    place = Vector(*own[:-4]) if len(own) > 4 else NULL
+    there = parent.carrying(frame).of(Frame(orientation(own[-4:]), place))
     axes, place = there.axes, there.place
-    (v, spin), (vd, spind) = ([times(axes, x) for x in six] for six in (rate, change))
+    (v, spin), (vd, spind) = ([times(axes, x) for x in twist] for twist in (rate, change))
     w = parent.w + spin
     a = parent.acceleration(place) + vd + w.cross(v) + parent.w.cross(v)
     return Moving(axes, place, w=w, wd=parent.wd + spind + w.cross(spin), a=a)

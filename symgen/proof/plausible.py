@@ -45,8 +45,8 @@ def torques_and_accelerations(
 
 def _efforts(model: Model) -> list[float | None]:
     """The largest force of each velocity's joint, None where the file has none."""
-    limits = {body.joint.name: body.joint.limits.effort for body in model.bodies}
-    return [limits[row.name] or None for row in velocities(model)]
+    limits = model.limits
+    return [limits[row.name].effort or None for row in velocities(model)]
 
 
 def _within(x: float, limit: float | None) -> float:

@@ -1,18 +1,18 @@
 """Displacements, motions and brackets of a robot's positions: what a derivative in q is.
 
-A joint with one coordinate moves by adding; the positions x, y, z, qx, qy, qz, qw of a floating one
-along a twist in the body's axes, q exp(ξ), where moves do not commute. (Murray, Li & Sastry, A
-Mathematical Introduction to Robotic Manipulation, 1994, ch. 2.)"""
+A coordinate moves by adding; positions with a quaternion, as x, y, z, qx, qy, qz, qw of a floating
+joint, along a twist in the body's axes, q exp(ξ), where moves do not commute. (Murray, Li & Sastry,
+A Mathematical Introduction to Robotic Manipulation, 1994, ch. 2.)"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from symgen.mechanics.spatial import Vector
 from symgen.proof.mechanism import Mechanism, times
-from symgen.proof.motion import orientation
+from symgen.proof.motion import JOINTS, orientation, run_of
 
 Array = Any
 """Of objects: numbers of many digits, or floats."""
@@ -21,8 +21,13 @@ Array = Any
 class Tangent(Protocol):
     """How the positions of a joint move along its velocities."""
 
-    positions: int
-    velocities: int
+    @property
+    def positions(self) -> int:
+        """How many there are."""
+
+    @property
+    def velocities(self) -> int:
+        """How many there are."""
 
     def moved(self, q: Array, change: Array) -> Array:
         """Positions displaced along a small change, right to its third power."""
@@ -34,6 +39,7 @@ class Tangent(Protocol):
         """[a, b] as derivations: along a of that along b less along b of that along a."""
 
 
+@dataclass(frozen=True)
 class Line:
     """One coordinate, whose rate is the velocity."""
 
@@ -49,33 +55,47 @@ class Line:
         return 0 * a
 
 
-class Afloat:
-    """A position and a unit quaternion, with a twist in the body's axes."""
+@dataclass(frozen=True)
+class InBodyAxes:
+    """A position of `place` coordinates (3 or none) and a unit quaternion, with a twist in the
+    body's axes."""
 
-    positions, velocities = 7, 6
+    place: int
+
+    @property
+    def positions(self) -> int:
+        return self.place + 4
+
+    @property
+    def velocities(self) -> int:
+        return self.place + 3
 
     def moved(self, q: Array, change: Array) -> Array:
         """The quaternion is turned by (φ/2, 1) made a unit one: an angle of |φ| to φ³/12."""
-        q, change = np.broadcast_arrays(q[..., :], _padded(change, 7))
-        axes = orientation([q[..., k] for k in range(3, 7)])
-        shift = times(axes, Vector(*(change[..., k] for k in range(3))))
-        half = [change[..., k] / 2 for k in range(3, 6)]
+        n = self.place
+        q, change = np.broadcast_arrays(q[..., :], _padded(change, n + 4))
+        four = [q[..., k] for k in range(n, n + 4)]
+        half = [change[..., k] / 2 for k in range(n, n + 3)]
         size = _root(1 + sum(x * x for x in half))
         turn = [*(x / size for x in half), 1 / size]
-        four = _hamilton([q[..., k] for k in range(3, 7)], turn)
+        shift = times(orientation(four), Vector(*(change[..., k] for k in range(3)))) if n else ()
         place = [q[..., k] + d for k, d in enumerate(shift)]
-        return np.stack([*place, *four], axis=-1)
+        return np.stack([*place, *_hamilton(four, turn)], axis=-1)
 
     def bend(self, v: Array) -> Array:
         """The axes turn with the body: w × v."""
-        turned = np.cross(v[..., 3:], v[..., :3])
-        return np.concatenate([turned, 0 * turned], axis=-1)
+        turned = np.cross(v[..., self.place :], v[..., : self.place]) if self.place else 0 * v
+        return np.concatenate([turned, 0 * turned], axis=-1) if self.place else turned
 
     def bracket(self, a: Array, b: Array) -> Array:
         """Of twists: w × u' - w' × u and w × w'."""
-        (u, w), (other_u, other_w) = ((x[..., :3], x[..., 3:]) for x in (a, b))
+        n = self.place
+        (u, w), (other_u, other_w) = ((x[..., :n], x[..., n:]) for x in (a, b))
+        angular = np.cross(w, other_w)
+        if not n:
+            return angular
         linear = np.cross(w, other_u) - np.cross(other_w, u)
-        return np.concatenate([linear, np.cross(w, other_w)], axis=-1)
+        return np.concatenate([linear, angular], axis=-1)
 
 
 def _padded(change: Array, size: int) -> Array:
@@ -94,9 +114,6 @@ def _hamilton(a: list[Array], b: list[Array]) -> list[Array]:
     (*u, s), (*v, t) = a, b
     x, y = Vector(*u), Vector(*v)
     return [*(y.scaled(s) + x.scaled(t) + x.cross(y)), s * t - x.dot(y)]
-
-
-TANGENTS: Final[dict[str, Tangent]] = {"line": Line(), "floating": Afloat()}
 
 
 @dataclass(frozen=True)
@@ -122,12 +139,13 @@ def blocks(robot: Mechanism) -> list[Block]:
 
 
 def _blocks(robot: Mechanism) -> Iterator[Block]:
-    for i, part in enumerate(robot.parts):
-        if not part.free:
-            yield Block(TANGENTS["line"], part.place, part.index)
-        elif part.free == 1:
-            first = min(other.index for other in robot.parts[i : i + 6])
-            yield Block(TANGENTS["floating"], part.place, first)
+    for i, part in enumerate(robot.parts, 1):
+        place = JOINTS[part.kind].place
+        if place is None:
+            yield Block(Line(), part.place, part.index)
+        elif part.at == 0:
+            first = min(robot.part(k).index for k in run_of(robot, i))
+            yield Block(InBodyAxes(place), part.place, first)
 
 
 def displaced(robot: Mechanism, q: Array, change: Array) -> Array:

@@ -17,12 +17,11 @@ from symgen.mechanics.model import Joint, Rotor, Triple
 from symgen.numbers.exact import norm
 from symgen.reading import toml_reader
 from symgen.reading.description import Description, JointElement
+from symgen.reading.joints import single
 from symgen.reading.toml_reader import LARGEST, Table
 from symgen.text import shown
 
 """What of a rotor is computed: all it does, its inertia on the joint's own, or nothing."""
-
-DRIVEN: Final = ("revolute", "continuous", "prismatic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ def of_tags(robot: Description) -> dict[str, Actuator]:
 
 
 def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
-    if joint.kind not in DRIVEN:
+    if not single(joint.kind):
         raise table.error(None, f"a {joint.kind} joint has no drive of its own; remove the table")
     table.only(KEYS)
     numbers = {

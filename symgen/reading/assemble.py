@@ -9,16 +9,18 @@ from typing import Any
 
 from symgen.errors import Notice, OptionError, Place
 from symgen.mechanics.model import IDENTITY, Joint, Link, Model, Pose, Triple
+from symgen.numbers.scalar import ZERO
 from symgen.options import Choices
 from symgen.reading.actuators import Drives, drives_of
 from symgen.reading.description import Inertial, JointElement, LinkElement
 from symgen.reading.fall import above_root, free_fall
+from symgen.reading.joints import JOINTS
 from symgen.reading.mimic import following
 from symgen.reading.options import GROUPS, RobotOptions, XacroOptions
 from symgen.reading.part import WORLD, Part, afloat, part_of
 from symgen.reading.right_angles import RightAngle, Rounder, turn
 from symgen.reading.toml_reader import LARGEST
-from symgen.reading.unfold import Stand, bodies
+from symgen.reading.unfold import MovingJoint, bodies
 from symgen.reading.urdf import read
 from symgen.text import shown
 
@@ -118,18 +120,20 @@ def _model(part: Part, gravity: Triple, rounder: Rounder, drives: Drives) -> Mod
     """Every link's body and pose on it, from the root outward; then the bodies with their links."""
     moving = {joint.name for joint in part.moving}
     seats: dict[str, tuple[str | None, Pose]] = {part.root: (None, Pose())}
-    stands: dict[str, tuple[str | None, Pose, Pose]] = {}
+    placed: dict[str, tuple[str | None, Pose, Pose]] = {}
     for joint in part.joints:
         carrier, seat = seats[joint.parent]
         pose = seat @ _joint_pose(part, joint, rounder)
         if joint.name in moving:
-            stands[joint.name] = carrier, _plain(pose), seat
+            placed[joint.name] = carrier, _plain(pose), seat
             carrier, pose = joint.name, Pose()
         seats[joint.child] = carrier, pose
     links = _links(part, seats, rounder)
     followers = following(part.robot, part.moving)
     every = [
-        Stand(drives.on(_joint(j)), *stands[j.name], tuple(links[j.name]), followers.get(j.name))
+        MovingJoint(
+            drives.on(_joint(j)), *placed[j.name], tuple(links[j.name]), followers.get(j.name)
+        )
         for j in part.moving
     ]
     return Model(part.robot.name, bodies(every), tuple(links.get(None, ())), gravity)
@@ -156,11 +160,12 @@ def _joint_pose(part: Part, joint: JointElement, rounder: Rounder) -> Pose:
     pose = Pose(rounder.rotation(joint.origin.rpy, place, element), joint.origin.xyz)
     if joint.name not in part.held:
         return pose
-    value = part.held[joint.name]
-    if joint.kind == "prismatic":
-        x, y, z = (value * a for a in joint.axis)
-        return pose @ Pose(IDENTITY, (x, y, z))
-    return pose @ Pose(turn(joint.axis, *rounder.cos_sin(value, place, element, "--lock")))
+    value, freedom = part.held[joint.name], _joint(joint).type.parts(_joint(joint))[0].freedom
+    x, y, z = (float(freedom.displacement(value)) * a for a in joint.axis)
+    shifted = pose @ Pose(IDENTITY, (x, y, z))
+    if freedom.turn is ZERO:
+        return shifted
+    return shifted @ Pose(turn(joint.axis, *rounder.cos_sin(value, place, element, "--lock")))
 
 
 def _parameters(part: Part, link: LinkElement, rounder: Rounder) -> tuple[float, ...] | None:
@@ -198,7 +203,8 @@ def about_origin(inertial: Inertial, pose: Pose) -> tuple[float, ...]:
 
 
 def _joint(joint: JointElement) -> Joint:
-    return Joint(joint.name, joint.kind, joint.axis, joint.limits, joint.damping, joint.friction)
+    kind = JOINTS[joint.kind].kind
+    return Joint(joint.name, kind, joint.axis, joint.limits, joint.damping, joint.friction)
 
 
 def _plain(pose: Pose) -> Pose:

@@ -10,10 +10,10 @@ from typing import Final, Literal
 from symgen.errors import Notice, OptionError
 from symgen.mechanics.model import IDENTITY, Matrix3, Pose, Triple
 from symgen.reading.description import JointElement
+from symgen.reading.joints import JOINTS
 from symgen.reading.part import WORLD, Part
 from symgen.reading.toml_reader import LARGEST
 from symgen.reading.tree import joint_above
-from symgen.reading.unfold import TYPES
 from symgen.text import shown
 
 EARTH: Final = (0.0, 0.0, -9.81)
@@ -87,6 +87,6 @@ def _said(
 
 def _held(part: Part, above: Sequence[JointElement]) -> str:
     """Where the joints that move are."""
-    moving = [joint for joint in above if joint.kind in TYPES]
+    moving = [joint for joint in above if joint.kind in JOINTS]
     places = [f"'{shown(joint.name)}' at {part.held.get(joint.name, 0.0):g}" for joint in moving]
     return f" with joint {', '.join(places)}" if places else ""

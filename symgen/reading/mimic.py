@@ -5,6 +5,7 @@ from typing import Final
 
 from symgen.errors import RobotError
 from symgen.reading.description import Description, JointElement
+from symgen.reading.joints import several
 from symgen.reading.unfold import Following
 from symgen.text import quoted, shown
 
@@ -82,8 +83,8 @@ def _leader(
             )
         seen[at.mimics.joint] = None
         at = _next(robot, joint, at, moving)
-    if at.kind in ("planar", "floating") or joint.kind in ("planar", "floating"):
-        many = at if at.kind in ("planar", "floating") else joint
+    many = next((one for one in (at, joint) if several(one.kind)), None)
+    if many is not None:
         raise _error(
             robot,
             joint,

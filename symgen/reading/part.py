@@ -7,13 +7,10 @@ from dataclasses import dataclass, replace
 
 from symgen.errors import OptionError
 from symgen.reading.description import Description, JointElement, LinkElement, Origin
+from symgen.reading.joints import JOINTS, single
 from symgen.reading.mimic import held_by_leaders
 from symgen.reading.tree import joint_above, outward
-from symgen.reading.unfold import TYPES
 from symgen.text import quoted, shown
-
-HOLDABLE = ("revolute", "continuous", "prismatic")
-"""URDF types with one coordinate, which can be held at a value."""
 
 FLOATING_BASE = "floating_base"
 """The joint between world and root of a robot whose base floats."""
@@ -38,7 +35,7 @@ class Part:
         kept = {
             joint.name
             for joint in self.joints
-            if joint.kind in TYPES and joint.name not in self.held
+            if joint.kind in JOINTS and joint.name not in self.held
         }
         return tuple(joint for joint in self.robot.joints if joint.name in kept)
 
@@ -112,7 +109,7 @@ def _locked(robot: Description, lock: Sequence[tuple[str, float]]) -> dict[str, 
     for name, value in lock:
         kind = joints[_known("--lock", "joint", name, joints)].kind
         option = f"--lock '{shown(name)}'"
-        if kind not in HOLDABLE:
+        if not single(kind):
             raise OptionError(
                 f"{option}: a {kind} joint cannot be held at one value; remove the option"
             )

@@ -23,13 +23,13 @@ from symgen.reading.description import (
 )
 from symgen.reading.drives import drives
 from symgen.reading.expansion import expanded, is_xacro
+from symgen.reading.joints import FIXED, JOINTS, JointRow
 from symgen.reading.tree import check
 from symgen.reading.unread_tags import check_root, note_ignored
 from symgen.reading.xml_reader import Node, file_bytes, parsed
 from symgen.text import shown
 
-KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
-
+KINDS = (*JOINTS, FIXED)
 TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 ROUNDING = 1e-9
 """A principal moment above minus this times the largest one is rounding in the file."""
@@ -146,7 +146,7 @@ def _joint(node: Node) -> JointElement:
     name, kind = node.text("name"), node.text("type").strip()
     if kind not in KINDS:
         raise node.error(f"unknown type '{shown(kind)}'; use one of {', '.join(KINDS)}")
-    moving = kind not in ("fixed", "floating")
+    row = JOINTS.get(kind, JointRow(FIXED, axis=False))
     return JointElement(
         name,
         node.line,
@@ -154,10 +154,10 @@ def _joint(node: Node) -> JointElement:
         _end(node, "parent"),
         _end(node, "child"),
         _origin(node),
-        _axis(node) if moving else (1.0, 0.0, 0.0),
-        _limits(node, kind) if moving else Limits(),
+        _axis(node) if row.axis else (1.0, 0.0, 0.0),
+        _limits(node, row) if row.axis else Limits(),
         *_friction(node),
-        _mimic(node) if kind != "fixed" else None,
+        _mimic(node) if kind != FIXED else None,
     )
 
 
@@ -184,12 +184,12 @@ def _axis(joint: Node) -> Triple:
     return x, y, z
 
 
-def _limits(joint: Node, kind: str) -> Limits:
+def _limits(joint: Node, row: JointRow) -> Limits:
     node = joint.only("limit")
     if node is None:
         return Limits()
     found = {name: node.optional(name) for name in ("lower", "upper", "velocity", "effort")}
-    if kind == "continuous":  # has no end stops, whatever the file says
+    if not row.stops:  # whatever the file says
         found |= {"lower": None, "upper": None}
     lower, upper = found["lower"], found["upper"]
     if lower is not None and upper is not None and lower > upper:

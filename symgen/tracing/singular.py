@@ -77,9 +77,9 @@ def _some_body(rng: random.Random) -> list[float]:
 def remedy(model: Model, joint: Listed) -> str:
     """What a user can do about a joint that `singular_joint` found."""
     link = shown(joint.body.name)
-    if joint.kind not in ("planar", "floating"):
+    if len(joint.bodies) == 1:
         return "give the links beyond it mass, or hold it with --lock"
-    floating_base = joint.kind == "floating" and not model.base
+    floating_base = not model.base and not model.body(joint.bodies[0]).parent
     instead = ", or make one that has them the --root" if floating_base else ""
     return f"give link '{link}' mass and inertia of its own{instead}"
 

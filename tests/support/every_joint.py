@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from random_trees import STEP, anywhere, cross, inertia, links, rotation, square, straight, unit
 
+from symgen.mechanics.joints.planar import plane
 from symgen.mechanics.model import Joint, Link, Model, Rotor
-from symgen.reading.unfold import Following, Stand, bodies, plane
+from symgen.reading.unfold import Following, MovingJoint, bodies
 
 Array = Any
 GRAVITY = (1.5, -2.0, -9.0)
@@ -27,7 +28,7 @@ Poses = Callable[[Random], Any]
 class Robot:
     """The joints as a file has them, and the model that they become."""
 
-    stands: tuple[Stand, ...]
+    joints: tuple[MovingJoint, ...]
     model: Model
 
 
@@ -66,7 +67,7 @@ def robot(
     """Joints of `kinds`, each on an earlier one (-1: the base); `mimics` pairs followers with
     leaders."""
     rng, names = Random(seed), [f"j{k}" for k in range(len(kinds))]
-    leaders, stands = dict(mimics), []
+    leaders, joints = dict(mimics), []
     for k, kind in enumerate(kinds):
         parent = parents(rng, k)
         follows = None
@@ -75,7 +76,7 @@ def robot(
                 names[leaders[k]], rng.choice((-1.0, 1.0, rng.uniform(-2, 2))), rng.uniform(-1, 1)
             )
         moved = links(rng, f"link{k}") if k else (Link("link0", parameters=inertia(rng)),)
-        stand = Stand(
+        moving = MovingJoint(
             joint(rng, names[k], kind, geared, axis),
             None if parent < 0 else names[parent],
             place(rng),
@@ -83,10 +84,10 @@ def robot(
             moved,
             follows,
         )
-        stands.append(stand)
+        joints.append(moving)
     if shuffled:
-        rng.shuffle(stands)
-    return Robot(tuple(stands), Model(f"every{seed}", bodies(stands), (Link("root"),), GRAVITY))
+        rng.shuffle(joints)
+    return Robot(tuple(joints), Model(f"every{seed}", bodies(joints), (Link("root"),), GRAVITY))
 
 
 def chain(rng: Random, k: int) -> int:
@@ -148,15 +149,15 @@ WIDTH = {R: (1, 1), P: (1, 1), PLANE: (3, 3), FREE: (7, 6)}
 def places(robot: Robot) -> tuple[dict[str, Place], int, int]:
     """By joint with coordinates of its own, and how many positions and velocities there are."""
     found, q, v = {}, 0, 0
-    for stand in robot.stands:
-        if stand.follows is None:
-            found[stand.joint.name] = Place(q, v)
-            q, v = q + WIDTH[stand.joint.kind][0], v + WIDTH[stand.joint.kind][1]
+    for moving in robot.joints:
+        if moving.follows is None:
+            found[moving.joint.name] = Place(q, v)
+            q, v = q + WIDTH[moving.joint.kind][0], v + WIDTH[moving.joint.kind][1]
     return found, q, v
 
 
 def free(robot: Robot) -> list[Place]:
-    return [places(robot)[0][s.joint.name] for s in robot.stands if s.joint.kind == FREE]
+    return [places(robot)[0][s.joint.name] for s in robot.joints if s.joint.kind == FREE]
 
 
 def quaternion_product(a: Array, b: Array) -> Array:
@@ -180,9 +181,9 @@ def displaced(robot: Robot, q: Array, change: Array) -> Array:
             found[place.q + 3 : place.q + 7] = quaternion_product(
                 seven[3:], np.array([*(six[3:] / 2), 1.0])
             )
-    for stand in robot.stands:
-        if stand.follows is None and stand.joint.kind != FREE:
-            place, width = places(robot)[0][stand.joint.name], WIDTH[stand.joint.kind][0]
+    for moving in robot.joints:
+        if moving.follows is None and moving.joint.kind != FREE:
+            place, width = places(robot)[0][moving.joint.name], WIDTH[moving.joint.kind][0]
             found[place.q : place.q + width] += change[place.v : place.v + width]
     return found
 
@@ -226,17 +227,17 @@ def frames(robot: Robot, q: Array) -> dict[str | None, At]:
     found: dict[str | None, At] = {
         None: At(np.eye(3), np.zeros(3), np.zeros((3, n)), np.zeros((3, n)))
     }
-    rest = list(robot.stands)
+    rest = list(robot.joints)
     while rest:
-        stand = next(s for s in rest if s.below in found)
-        rest.remove(stand)
-        found[stand.joint.name] = _moved(found[stand.below].fixed(stand.pose), stand, q, own)
+        moving = next(s for s in rest if s.below in found)
+        rest.remove(moving)
+        found[moving.joint.name] = _moved(found[moving.below].fixed(moving.pose), moving, q, own)
     return found
 
 
-def coordinate(stand: Stand, q: Array, own: dict[str, Place]) -> tuple[Any, int, float]:
+def coordinate(moving: MovingJoint, q: Array, own: dict[str, Place]) -> tuple[Any, int, float]:
     """Position of a joint with one coordinate, the velocity that drives it and how much."""
-    place, f = own[stand.follows.leader if stand.follows else stand.joint.name], stand.follows
+    place, f = own[moving.follows.leader if moving.follows else moving.joint.name], moving.follows
     return (
         (q[place.q], place.v, 1.0)
         if f is None
@@ -244,30 +245,30 @@ def coordinate(stand: Stand, q: Array, own: dict[str, Place]) -> tuple[Any, int,
     )
 
 
-def _moved(at: At, stand: Stand, q: Array, own: dict[str, Place]) -> At:
-    axis, v, w = np.array(stand.joint.axis), at.v.astype(complex), at.w.astype(complex)
-    if stand.joint.kind == FREE:
-        place = own[stand.joint.name]
+def _moved(at: At, moving: MovingJoint, q: Array, own: dict[str, Place]) -> At:
+    axis, v, w = np.array(moving.joint.axis), at.v.astype(complex), at.w.astype(complex)
+    if moving.joint.kind == FREE:
+        place = own[moving.joint.name]
         seven = q[place.q : place.q + 7]
         arm, turn = at.turn @ seven[:3], at.turn @ turned(seven[3:])
         v = v - cross(arm) @ w
         v[:, place.v : place.v + 3] += turn
         w[:, place.v + 3 : place.v + 6] += turn
         return At(turn, at.origin + arm, v, w)
-    if stand.joint.kind == PLANE:
-        place, (x, y) = own[stand.joint.name], plane(stand.joint.axis)
+    if moving.joint.kind == PLANE:
+        place, (x, y) = own[moving.joint.name], plane(moving.joint.axis)
         slides = [(q[place.q], place.v, np.array(x)), (q[place.q + 1], place.v + 1, np.array(y))]
         angle, k, factor = q[place.q + 2], place.v + 2, 1.0
     else:
-        angle, k, factor = coordinate(stand, q, own)
-        slides = [(angle, k, factor * axis)] if stand.joint.kind == P else []
+        angle, k, factor = coordinate(moving, q, own)
+        slides = [(angle, k, factor * axis)] if moving.joint.kind == P else []
     arm = at.turn @ sum(
         (s * a / (factor if len(slides) == 1 else 1.0) for s, _, a in slides), np.zeros(3)
     )
     v = v - cross(arm) @ w
     for _, index, direction in slides:
         v[:, index] += at.turn @ direction
-    if stand.joint.kind == P:
+    if moving.joint.kind == P:
         return At(at.turn, at.origin + arm, v, w)
     w[:, k] += factor * at.turn @ axis
     return At(at.turn @ rotation(axis, angle), at.origin + arm, v, w)
@@ -281,13 +282,13 @@ def masses(
     What is `moving` has no mass of rotors that turn on the base; without `base` not those rotors
     themselves."""
     at, own = frames(robot, q), places(robot)[0]
-    for stand in robot.stands:
-        for link in stand.links:
+    for moving in robot.joints:
+        for link in moving.links:
             if link.parameters is not None:
-                yield at[stand.joint.name].fixed(link.pose), link.parameters
-        if stand.joint.rotor is not None and (base or stand.below is not None):
-            frame, (m, *rest) = _rotor(stand, at[stand.below], q, own)
-            yield frame, (0.0 if moving and stand.below is None else m, *rest)
+                yield at[moving.joint.name].fixed(link.pose), link.parameters
+        if moving.joint.rotor is not None and (base or moving.below is not None):
+            frame, (m, *rest) = _rotor(moving, at[moving.below], q, own)
+            yield frame, (0.0 if moving and moving.below is None else m, *rest)
 
 
 def inertia_and_potential(robot: Robot, q: Array) -> tuple[Array, Any]:
@@ -300,22 +301,22 @@ def inertia_and_potential(robot: Robot, q: Array) -> tuple[Array, Any]:
         mixed = frame.v.T @ cross(h) @ frame.w
         mass = mass + m * frame.v.T @ frame.v - mixed - mixed.T + frame.w.T @ tensor @ frame.w
         potential = potential - np.array(GRAVITY) @ (m * frame.origin + h)
-    for stand in robot.stands:
-        if stand.joint.armature:
-            _, k, factor = coordinate(stand, q, own)
-            mass[k, k] += stand.joint.armature * factor**2
+    for moving in robot.joints:
+        if moving.joint.armature:
+            _, k, factor = coordinate(moving, q, own)
+            mass[k, k] += moving.joint.armature * factor**2
     return mass, potential
 
 
 def _rotor(
-    stand: Stand, carrier: At, q: Array, own: dict[str, Place]
+    moving: MovingJoint, carrier: At, q: Array, own: dict[str, Place]
 ) -> tuple[At, Sequence[float]]:
     """The whole rotor, mass and all, turning on the body that carries the joint."""
-    rotor, (_, k, factor) = stand.joint.rotor, coordinate(stand, q, own)
-    place = stand.pose.position if rotor.position is None else stand.carrier.move(rotor.position)
-    base = stand.pose if rotor.axis is None else stand.carrier
+    rotor, (_, k, factor) = moving.joint.rotor, coordinate(moving, q, own)
+    place = moving.pose.position if rotor.position is None else moving.carrier.move(rotor.position)
+    base = moving.pose if rotor.axis is None else moving.carrier
     frame = carrier.fixed(replace(base, position=place))
-    axis = np.array(rotor.axis or stand.joint.axis)
+    axis = np.array(rotor.axis or moving.joint.axis)
     w = frame.w.astype(complex)
     w[:, k] += rotor.ratio * factor * frame.turn @ axis
     t = rotor.inertia * np.outer(axis, axis) + rotor.transverse * (np.eye(3) - np.outer(axis, axis))

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import IDENTITY, Body, Joint, Link, Model, Pose, Triple
+from symgen.numbers.scalar import ZERO
 from symgen.reading.assemble import load
 
 Array = Any
@@ -286,7 +286,7 @@ def with_moved_frames(robot: Model, rng: Random) -> Model:
     moves = [Pose()]
     for body in robot.bodies:
         move = anywhere(rng)
-        if JOINT_TYPES[body.joint.kind].fixed_axis:
+        if body.freedom.turn is not ZERO:
             x, y, z = (0.3 * a for a in body.joint.axis)
             move = Pose(move.rotation, (x, y, z))
         moves.append(move)

@@ -56,9 +56,9 @@ def _value(value: Any) -> str:
 
 def _joints(module: Module) -> Iterator[list[str]]:
     """Name, unit and limits of each joint as initialisers."""
-    bodies = {body.joint.name: body for body in module.robot.model.bodies}
+    limits_of = module.robot.model.limits
     for row in velocities(module.robot.model):
-        x = bodies[row.name].joint.limits
+        x = limits_of[row.name]
         ends = (x.upper, x.velocity, x.effort)
         limits = [(x.lower, -math.inf), *((end, math.inf) for end in ends)]
         texts = (

@@ -5,15 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeVar
 
-from symgen.mechanics.inertia import NO_INERTIA, Inertia, Second
-from symgen.mechanics.joints import JointType
-from symgen.mechanics.spatial import EZ, NULL, Force, Orient, Step, Turn, Vector, along
+from symgen.mechanics.inertia import NO_INERTIA, Inertia
+from symgen.mechanics.spatial import EZ, NULL, Force, Orient, Step, Turn, Twist, Vector, along
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 
 class Movable(Protocol):
-    """What knows how to be seen from another frame: forces, inertias, flows and bundles of them."""
+    """What knows how to be seen from another frame: forces, inertias, moments and the like."""
 
     def moved_in(self, step: Step) -> Self:
         """The same thing about the frame from which `step` leads to the present one."""
@@ -41,7 +40,7 @@ def climb(
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class Moments:
     """Moments of a velocity field u over a cloud of mass: p = ∫ u dm and the 3x3 matrix K = ∫ u rᵀ
     dm.
 
@@ -53,28 +52,28 @@ class Flow:
     k: tuple[Vector, Vector, Vector]
     sum: Scalar = None
 
-    def __add__(self, other: "Flow") -> "Flow":
+    def __add__(self, other: "Moments") -> "Moments":
         (a, b, c), (x, y, z) = self.k, other.k
-        return Flow(self.p + other.p, (a + x, b + y, c + z), self.planar + other.planar)
+        return Moments(self.p + other.p, (a + x, b + y, c + z), self.across + other.across)
 
-    def scaled(self, rate: Scalar) -> "Flow":
+    def scaled(self, rate: Scalar) -> "Moments":
         a, b, c = (row.scaled(rate) for row in self.k)
-        return Flow(self.p.scaled(rate), (a, b, c), self.planar * rate)
+        return Moments(self.p.scaled(rate), (a, b, c), self.across * rate)
 
     @property
-    def planar(self) -> Scalar:
+    def across(self) -> Scalar:
         """K_xx + K_yy."""
         return self.k[0].x + self.k[1].y if self.sum is None else self.sum
 
     @property
-    def spun(self) -> Force:
+    def z_cross_u(self) -> Force:
         """The force field z × u: its sum and its moment ∫ r × (z × u) dm."""
-        return Force(EZ.cross(self.p), Vector(-self.k[0].z, -self.k[1].z, self.planar))
+        return Force(EZ.cross(self.p), Vector(-self.k[0].z, -self.k[1].z, self.across))
 
     @property
-    def swept(self) -> Vector:
+    def u_cross_turning(self) -> Vector:
         """∫ u × (z × r) dm."""
-        return Vector(-self.k[2].x, -self.k[2].y, self.planar)
+        return Vector(-self.k[2].x, -self.k[2].y, self.across)
 
     def moment_about(self, v: Vector) -> Vector:
         """∫ r × (v × u) dm = tr(K) v - K v."""
@@ -86,26 +85,26 @@ class Flow:
         )
         return Vector(*(row.dot(v) for row in rows))
 
-    def moved_in(self, step: Step) -> "Flow":
+    def moved_in(self, step: Step) -> "Moments":
         """The same field about the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
-            return Flow(
+            return Moments(
                 self.p.turned(-step),
                 turned_in(self.k, step),
-                self.planar if step.axis == 2 else None,
+                self.across if step.axis == 2 else None,
             )
         arm = along(step.axis, step.length)
         a, b, c = (row + arm.scaled(u) for row, u in zip(self.k, self.p, strict=True))
-        return Flow(self.p, (a, b, c), self.planar + arm.without(2).dot(self.p))
+        return Moments(self.p, (a, b, c), self.across + arm.without(2).dot(self.p))
 
-    def named(self, label: str) -> "Flow":
+    def named(self, label: str) -> "Moments":
         self.p.named(f"p{label}")
         for row, axis in zip(self.k, "xyz", strict=True):
             row.named(f"K{label}_{axis}")
         return self
 
 
-NO_FLOW = Flow(NULL, (NULL, NULL, NULL))
+NO_MOMENTS = Moments(NULL, (NULL, NULL, NULL))
 
 
 def turned_in(k: Sequence[Vector], turn: Turn) -> tuple[Vector, Vector, Vector]:
@@ -142,78 +141,31 @@ def _block(
     return jj + c * t, ij + s * t, ji + s * t, ii - c * t
 
 
-def spin_axis(joint: JointType) -> Vector:
-    """σ: the unit z axis where the joint turns its body, else nothing."""
-    return along(2, joint.spin(1.0))
-
-
-def slide_axis(joint: JointType) -> Vector:
-    """t: the unit z axis where the joint shifts its body, else nothing."""
-    return joint.thrust(NULL, ZERO, 1.0)
-
-
-def joint_flow(joint: JointType, inertia: Inertia) -> Flow:
-    """The moments of J: K = [σ]x S + t hᵀ."""
-    s, spin = inertia.s, spin_axis(joint).z
-    x, y = Vector(s.xx, s.xy, s.xz).scaled(spin), Vector(s.xy, s.yy, s.yz).scaled(spin)
-    return Flow(
-        joint.momentum(inertia).linear, (-y, x, inertia.h.scaled(slide_axis(joint).z)), ZERO
-    )
-
-
-def twist_flow(inertia: Inertia, linear: Vector, angular: Vector) -> Flow:
-    """The moments of the velocities of a rigid body."""
+def moments_of(inertia: Inertia, x: Twist) -> Moments:
+    """The moments of the velocities of a rigid body: K = [w]x S + v hᵀ, p = w × h + m v."""
     s, h = inertia.s, inertia.h
-    columns = [
-        angular.cross(Vector(s[0, k], s[1, k], s[2, k])) + linear.scaled(h[k]) for k in range(3)
-    ]
+    columns = [x.w.cross(Vector(s[0, k], s[1, k], s[2, k])) + x.v.scaled(h[k]) for k in range(3)]
     a, b, c = (Vector(*(column[k] for column in columns)) for k in range(3))
-    return Flow(angular.cross(h) + linear.scaled(inertia.m), (a, b, c))
+    along_z = all(part is ZERO for part in (x.w.x, x.w.y, x.v.x, x.v.y))
+    p = x.w.cross(h) + x.v.scaled(inertia.m)
+    return Moments(p, (a, b, c), ZERO if along_z else None)
 
 
 @dataclass(frozen=True, slots=True)
-class Twist:
-    """A motion seen from a frame: velocity (or acceleration) of the frame's origin, and angular
-    velocity."""
-
-    v: Vector
-    w: Vector
-
-    def seen_through(self, steps: Sequence[Step]) -> "Twist":
-        """Seen from the frame to which `steps` lead."""
-        v, w = self.v, self.w
-        for step in steps:
-            if isinstance(step, Turn):
-                v, w = v.turned(step), w.turned(step)
-            else:
-                v = v + w.cross(along(step.axis, step.length))
-        return Twist(v, w)
-
-
-@dataclass(frozen=True, slots=True)
-class Cloud:
-    """A composite body: its inertia, and the field ρ' of its rates as seen from the frame at
-    hand."""
+class MovingBody:
+    """A composite body: its inertia, and the moments of its points' velocities as seen from the
+    frame at hand."""
 
     inertia: Inertia = NO_INERTIA
-    rates: Flow = NO_FLOW
+    rates: Moments = NO_MOMENTS
 
-    def __add__(self, other: "Cloud") -> "Cloud":
-        return Cloud(self.inertia + other.inertia, self.rates + other.rates)
+    def __add__(self, other: "MovingBody") -> "MovingBody":
+        return MovingBody(self.inertia + other.inertia, self.rates + other.rates)
 
-    def moved_in(self, step: Step) -> "Cloud":
-        return Cloud(self.inertia.moved_in(step), self.rates.moved_in(step))
+    def moved_in(self, step: Step) -> "MovingBody":
+        """The same about the frame from which `step` leads to the present one."""
+        return MovingBody(self.inertia.moved_in(step), self.rates.moved_in(step))
 
-    def moving(self, joint: JointType, rate: Scalar) -> "Cloud":
-        """As seen from the parent's side of the joint."""
-        return Cloud(self.inertia, self.rates + joint_flow(joint, self.inertia).scaled(rate))
-
-
-def times(s: Second, v: Vector) -> Vector:
-    """S v."""
-    return Vector(*(s[i, 0] * v.x + s[i, 1] * v.y + s[i, 2] * v.z for i in range(3)))
-
-
-def usual_times(s: Second, v: Vector) -> Vector:
-    """(tr S - S) v = ∫ r × (v × r) dm: the usual inertia tensor times v."""
-    return times(Second(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy), v)
+    def moving(self, x: Twist) -> "MovingBody":
+        """As seen from a frame against which the present one moves with twist `x`."""
+        return MovingBody(self.inertia, self.rates + moments_of(self.inertia, x))

@@ -1,0 +1,94 @@
+"""What a twist finds in the motion of a rigid body for each inertial parameter: entries of
+regressors.
+
+What a twist (w, v) of a body finds in the accelerations a + U r of its points is ∫ (v + w × r)·(a +
+U r) dm, which is linear in the ten moments of mass (Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs.
+13-16)."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from symgen.mechanics.rigid_motion import Motion
+from symgen.mechanics.rows import twist_seen_in
+from symgen.mechanics.spatial import Twist, Vector
+from symgen.mechanics.system import System
+from symgen.numbers.scalar import Scalar
+
+CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+
+
+def at_momentary_rest(twists: Mapping[int, Twist]) -> dict[int, Motion]:
+    """Velocities as if they were accelerations of bodies at rest: what finds momenta in them."""
+    return {i: of_velocities(twist) for i, twist in twists.items()}
+
+
+def of_velocities(twist: Twist) -> Motion:
+    """The same for one body."""
+    return Motion(a=twist.v, base=twist.w)
+
+
+def mixed(x: Motion, i: int, j: int) -> Scalar:
+    """Half of U_ij + U_ji."""
+    return x.product(i, j) if x.true else 0.5 * (x.product(i, j) + x.product(j, i))
+
+
+def skew(x: Motion, k: int) -> Scalar:
+    """Half of U_ji - U_ij for a cycle (i, j, k)."""
+    i, j = (k + 1) % 3, (k + 2) % 3
+    return x.wd[k] if x.true else 0.5 * (x[j, i] - x[i, j])
+
+
+def mass_entry(twist: Twist, x: Motion) -> Scalar:
+    """Of unit mass at the origin."""
+    return twist.v.dot(x.a)
+
+
+def first_entry(twist: Twist, x: Motion, k: int) -> Scalar:
+    """Of unit first moment along axis `k`."""
+    i, j = (k + 1) % 3, (k + 2) % 3
+    z, a = twist.w, x.a
+    return twist.v.dot(x.column(k)) + (a[i] * z[j] - a[j] * z[i])
+
+
+def second_entry(twist: Twist, x: Motion, i: int, j: int) -> Scalar:
+    """Of unit second moment of the axes `i` and `j`: i, or j next to i."""
+    z, k = twist.w, 3 - i - j
+    if i == j:
+        j, k = (i + 1) % 3, (i + 2) % 3
+        return z[k] * x[j, i] - z[j] * x[k, i]
+    difference = x.square(j) - x.square(i)  # U_jj - U_ii
+    return z[i] * x[k, i] - z[j] * x[k, j] + z[k] * difference
+
+
+def reader(system: System, i: int, x: Motion) -> Callable[[Twist], list[Scalar]]:
+    """What a twist of body `i` finds in its x (both in its canonical frame) for each of its
+    parameters: the users' ten, or of a rotor the inertia about its axis."""
+    if i in system.rotors:
+        return lambda twist: [_spin_entry(twist.w, x, *CYCLES[2])]
+    own = system.own(i)
+    seen = x.seen_in(own)
+    return lambda twist: ten_entries(twist_seen_in(twist, own), seen)
+
+
+def moment_entries(twist: Twist, x: Motion) -> list[Callable[[], Scalar]]:
+    """An entry, to be computed, for each of `symgen.mechanics.base_parameters.MOMENTS`."""
+    pairs = ((0, 0), (0, 1), (2, 0), (1, 1), (1, 2), (2, 2))
+    return [
+        lambda: mass_entry(twist, x),
+        *(partial(first_entry, twist, x, k) for k in range(3)),
+        *(partial(second_entry, twist, x, i, j) for i, j in pairs),
+        lambda: 0.5 * (second_entry(twist, x, 0, 0) + second_entry(twist, x, 1, 1)),
+    ]
+
+
+def ten_entries(twist: Twist, x: Motion) -> list[Scalar]:
+    """An entry for each of the users' ten: the second moments as they make up the usual inertia."""
+    xy, yz, zx = (-second_entry(twist, x, i, j) for i, j, _ in CYCLES)
+    xx, yy, zz = (_spin_entry(twist.w, x, *cycle) for cycle in CYCLES)
+    first = (first_entry(twist, x, k) for k in range(3))
+    return [mass_entry(twist, x), *first, xx, xy, zx, yy, yz, zz]
+
+
+def _spin_entry(z: Vector, x: Motion, i: int, j: int, k: int) -> Scalar:
+    """Of unit I_ii: half of S_jj + S_kk - S_ii."""
+    return z[i] * skew(x, i) + z[j] * mixed(x, i, k) - z[k] * mixed(x, i, j)

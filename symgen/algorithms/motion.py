@@ -1,0 +1,152 @@
+"""How bodies move: the one outward pass, which gives what any algorithm may read.
+
+Symbols (Featherstone 2008, F08): w angular velocity, v velocity of a frame's origin, wd the rate of
+w, a acceleration of the origin less gravity, all in the frame's own axes. Every joint is asked for
+its steps and for the twist of its body against the parent (`System.relative`), nothing else.
+What a single body's motion is and how it is carried from frame to frame is in
+`symgen.mechanics.rigid_motion`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from symgen.mechanics.placement import Transform, merged
+from symgen.mechanics.rigid_motion import Motion
+from symgen.mechanics.spatial import STILL, Twist
+from symgen.mechanics.system import System
+from symgen.numbers.scalar import Scalar
+
+Coordinates = Sequence[Scalar]
+
+
+# -- velocities ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Velocity:
+    """The twists of a body, of its joint frame, and of what carries its joint, each in that
+    frame's axes: `carrier` is the parent's motion seen at the joint frame, `joint` that of the
+    joint frame, which is one or the other's; `relative` is body against carrier at the joint frame.
+    """
+
+    body: Twist = STILL
+    joint: Twist = STILL
+    carrier: Twist = STILL
+    relative: Twist = STILL
+
+    def scaled(self, k: Scalar) -> "Velocity":
+        """The same motion `k` times as fast."""
+        body, joint, carrier = (x.scaled(k) for x in (self.body, self.joint, self.carrier))
+        return Velocity(body, joint, carrier, self.relative.scaled(k))
+
+
+def velocities(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Velocity]:
+    """The velocity of every body at the rates `qd`; 0 is the base, at rest."""
+    found = {0: Velocity()}
+    for i in system.outward:
+        with system.section(i, "velocity"):
+            found[i] = _next_velocity(system, i, found[system.body(i).parent], q[i - 1], qd)
+    return found
+
+
+def _next_velocity(
+    system: System, i: int, parent: Velocity, q: Scalar, qd: Coordinates
+) -> Velocity:
+    place = system.body(i).placement
+    approach, relative = place.approach(q), system.relative(i, qd)
+    at_joint = parent.body.moved_out(approach)
+    body = (at_joint.moved_out(place.own(q)) + relative).named(f"{i}")
+    if system.stays(i):
+        carrier, relative = (x.moved_out(approach) for x in (parent.carrier, parent.relative))
+    else:
+        carrier = at_joint
+    return Velocity(body, place.with_axes(parent=carrier, body=body), carrier, relative)
+
+
+def twists(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Twist]:
+    """The twist of every body at the rates `qd`."""
+    return {i: x.body for i, x in velocities(system, q, qd).items()}
+
+
+def unit_twists(system: System, q: Coordinates) -> dict[int, dict[int, Twist]]:
+    """For every body its twist at unit rate of each joint on its path, outermost joint first."""
+    found: dict[int, dict[int, Twist]] = {0: {}}
+    for i in system.outward:
+        steps = system.body(i).placement.steps(q[i - 1])
+        before = found[system.body(i).parent].items()
+        with system.section(i, "unit twists"):
+            carried = {j: twist.moved_out(steps).named(f"{i}_{j}") for j, twist in before}
+        found[i] = {i: system.body(i).S} | carried
+    return found
+
+
+# -- accelerations ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class JointMotion:
+    """The motion of a body, and of a frame fixed to what carries its joint (the parent, or that of
+    the first of the bodies that stay together), which at this moment is its joint frame."""
+
+    body: Motion = Motion()
+    carrier: Motion = Motion()
+
+
+def motions(
+    system: System,
+    q: Coordinates,
+    qd: Coordinates,
+    qdd: Coordinates,
+    qd_r: Coordinates | None = None,
+) -> dict[int, Motion]:
+    """The motion of every body; with reference velocities `qd_r`, `qdd` are their rates."""
+    found = {0: Motion()}
+    for i in system.outward:
+        with system.section(i, "motion"):
+            place, start = system.body(i).placement, _start(system, i, found)
+            *inner, last = place.transforms(q[i - 1])
+            turns = merged((*last.turns, *place.turns(q[i - 1])))
+            at = start.fixed_to((*inner, Transform(last.offset, turns)))
+            found[i] = _moving(system, i, at, q, qd, qdd, qd_r)
+    return found
+
+
+def joint_motions(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
+) -> dict[int, JointMotion]:
+    """The same with the motion of what carries every joint, on the way to which bodies are."""
+    found: dict[int, JointMotion] = {}
+    bodies = {0: Motion()}
+    for i in system.outward:
+        with system.section(i, "motion"):
+            place, start = system.body(i).placement, _start(system, i, bodies)
+            at = replace(start.fixed_to(place.transforms(q[i - 1])), label=f"j{i}")
+            own = at.turned(at.a, place.turns(q[i - 1]))
+            bodies[i] = _moving(system, i, own, q, qd, qdd, None)
+            if system.stays(i):
+                first = found[system.body(i).parent].carrier
+                at = first.fixed_to(place.transforms(q[i - 1]))
+            found[i] = JointMotion(bodies[i], at)
+    return found
+
+
+def _start(system: System, i: int, bodies: Mapping[int, Motion]) -> Motion:
+    """The motion of the parent; that of the base is free fall turned round."""
+    parent = system.body(i).parent
+    return bodies[parent] if parent else Motion(a=-system.gravity[i])
+
+
+def _moving(
+    system: System,
+    i: int,
+    at: Motion,
+    q: Coordinates,
+    qd: Coordinates,
+    qdd: Coordinates,
+    qd_r: Coordinates | None,
+) -> Motion:
+    """The motion of body `i`, whose frame but for a shift along its axis would move like `at` if
+    its joint stood still."""
+    rate, change = system.relative(i, qd), system.relative(i, qdd)
+    reference = rate if qd_r is None else system.relative(i, qd_r)
+    shift = system.body(i).placement.shift(q[i - 1])
+    return at.moving(rate, reference, change, shift, f"{i}").named(f"{i}")

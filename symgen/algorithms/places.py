@@ -1,0 +1,126 @@
+"""Where bodies are and how high: places and heights, from the base outward. (Featherstone, Rigid
+Body Dynamics Algorithms, 2008, ch. 2 and 4.)"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from symgen.mechanics.pose import Pose
+from symgen.mechanics.rows import Rows, columns_of, place_of, product, rows_of, times
+from symgen.mechanics.spatial import Step, Turn, Twist, Vector
+from symgen.mechanics.system import System
+from symgen.numbers.scalar import Scalar
+
+Coordinates = Sequence[Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a frame is in another (the root link's, mostly): its axes by rows (as a rotation
+    matrix) and its origin."""
+
+    rows: Rows
+    origin: Vector
+
+    def moved_out(self, steps: Sequence[Step]) -> "Place":
+        """Where the frame is to which `steps` lead."""
+        rows, origin = self.rows, self.origin
+        for step in steps:
+            if isinstance(step, Turn):
+                rows = rows[0].turned(step), rows[1].turned(step), rows[2].turned(step)
+            else:
+                origin = origin + Vector(*(row[step.axis] for row in rows)).scaled(step.length)
+        return Place(rows, origin)
+
+    def moved_in(self, steps: Sequence[Step]) -> "Place":
+        """Where the frame is from which `steps` lead here."""
+        rows, origin = self.rows, self.origin
+        for step in reversed(steps):
+            if isinstance(step, Turn):
+                rows = rows[0].turned(-step), rows[1].turned(-step), rows[2].turned(-step)
+            else:
+                origin = origin - Vector(*(row[step.axis] for row in rows)).scaled(step.length)
+        return Place(rows, origin)
+
+    def twist(self, unit: Twist) -> Twist:
+        """A twist of this frame, about the outer frame."""
+        w = times(self.rows, unit.w)
+        return Twist(w, times(self.rows, unit.v) + self.origin.cross(w))
+
+    def at(self, pose: Pose) -> "Place":
+        """Where the frame of constant pose in this one is."""
+        own = place_of(pose)
+        return Place(product(self.rows, rows_of(pose)), self.origin + times(self.rows, own))
+
+    def named(self, label: str) -> "Place":
+        for row, axis in zip(self.rows, "xyz", strict=True):
+            row.named(f"R{label}_{axis}")
+        self.origin.named(f"p{label}")
+        return self
+
+
+def steps_to(system: System, i: int, q: Coordinates) -> tuple[Step, ...]:
+    """From the parent of body `i` to it."""
+    return system.body(i).placement.steps(q[i - 1])
+
+
+def places(system: System, q: Coordinates, wanted: Sequence[int]) -> dict[int, Place]:
+    """Where the bodies `wanted` and those that carry them are."""
+    needed = {j for i in wanted for j in (i, *system.ancestors(i))}
+    found: dict[int, Place] = {}
+    for i in (i for i in system.outward if i in needed):
+        with system.section(i, "place"):
+            before = found[parent] if (parent := system.body(i).parent) else place(system.roots[i])
+            found[i] = before.moved_out(steps_to(system, i, q)).named(f"{i}")
+    return found
+
+
+def place(pose: Pose) -> Place:
+    """A constant pose as a place."""
+    return Place(rows_of(pose), place_of(pose))
+
+
+@dataclass(frozen=True, slots=True)
+class Height:
+    """Potential energy of unit mass in a body's axes: `slope`·r + `level` at r (m²/s², free fall
+    along -slope)."""
+
+    slope: Vector
+    level: Scalar
+
+    def moved_out(self, steps: Sequence[Step]) -> "Height":
+        """The same about the frame to which `steps` lead."""
+        slope, level = self.slope, self.level
+        for step in steps:
+            if isinstance(step, Turn):
+                slope = slope.turned(step)
+            else:
+                level = level + slope[step.axis] * step.length
+        return Height(slope, level)
+
+    def seen_in(self, pose: Pose) -> "Height":
+        """The same about a frame of constant pose."""
+        return Height(
+            times(columns_of(pose), self.slope), self.level + self.slope.dot(place_of(pose))
+        )
+
+
+def heights(system: System, q: Coordinates) -> dict[int, Height]:
+    """The potential of gravity at every body, zero at the root link's origin."""
+    found: dict[int, Height] = {}
+    for i in system.outward:
+        with system.section(i, "height"):
+            before = found[parent] if (parent := system.body(i).parent) else _ground(system, i)
+            found[i] = before.moved_out(steps_to(system, i, q))
+    return found
+
+
+def _ground(system: System, i: int) -> Height:
+    fall, pose = -system.gravity[i], system.roots[i]
+    return Height(fall, times(columns_of(pose), place_of(pose)).dot(fall))
+
+
+def six_rows(system: System, units: Mapping[int, Twist]) -> list[Scalar]:
+    """The 6 x n matrix with the twist of each joint as its column, linear rows first; others are
+    zero."""
+    columns = [units.get(i, Twist()) for i in range(1, system.size + 1)]
+    return [c.v[k] for k in range(3) for c in columns] + [c.w[k] for k in range(3) for c in columns]

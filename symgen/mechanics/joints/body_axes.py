@@ -1,0 +1,185 @@
+"""Joints whose velocity is a twist in the body's own axes, and whose configuration has a unit
+quaternion.
+
+Each of their velocities is a part with a constant unit twist, and all parts stay with the body: S
+is constant there. (F08, section 4.5; the twist instead of Euler rates after Garofalo, Ott &
+Albu-Schäffer, IROS 2013, remark 7.)"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from symgen.mechanics.joints.freedom import rows_of
+from symgen.mechanics.joints.joint_type import JointType, Part
+from symgen.mechanics.placement import (
+    BodyAxesPlacement,
+    Placement,
+    ToAxis,
+    Transform,
+    steps_of,
+)
+from symgen.mechanics.spatial import NULL, STILL, Angle, Orient, Step, Turn, Twist, Vector, along
+from symgen.numbers.scalar import ZERO, Scalar
+
+if TYPE_CHECKING:
+    from symgen.mechanics.model import Joint
+
+Quaternion = tuple[Scalar, Scalar, Scalar, Scalar]
+"""A unit quaternion x, y, z, w."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Where such a body is in the joint's frame (m), how it is turned, then infinitely small
+    displacements along twists in the body's axes.
+
+    `units` are the unit twists of the joint's parts, in the body's axes."""
+
+    place: Vector
+    turned: Quaternion
+    units: tuple[Twist, ...]
+    nudges: tuple[Twist, ...] = ()
+
+    @property
+    def transforms(self) -> tuple[Transform, ...]:
+        """From the joint's frame to the body's."""
+        nudged = (Transform(n.v, _small(n.w)) for n in self.nudges)
+        return (Transform(self.place, (Orient.by(rotation(self.turned)),)), *nudged)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The same in elementary steps."""
+        return steps_of(self.transforms)
+
+    def nudged(self, changes: Sequence[Scalar]) -> "Configuration":
+        """Displaced by small changes of the velocities' integrals, those of the parts first."""
+        return replace(self, nudges=(*self.nudges, combined(self.units, changes)))
+
+
+def _small(angles: Vector) -> tuple[Turn, ...]:
+    return tuple(Turn(k, Angle(x)) for k, x in enumerate(angles) if x is not ZERO)
+
+
+def combined(units: Sequence[Twist], rates: Sequence[Scalar]) -> Twist:
+    """The sum of unit twists times the first of the rates."""
+    pairs = zip(units, rates, strict=False)
+    return sum((unit.at_rate(rate) for unit, rate in pairs), STILL)
+
+
+class Together:
+    """The position of all parts but the first, which stay with that one."""
+
+    def nudged(self, changes: Sequence[Scalar]) -> "Together":
+        """Still with the first, whatever displaces that."""
+        return self
+
+
+TOGETHER = Together()
+
+
+class BodyAxesJoint(JointType):
+    """Base of these types. Their positions are x, y, z where the body can be anywhere, and the
+    quaternion; `run` are their parts, of which the first has the body's own axes for its frame."""
+
+    in_body_axes = True
+    rubs = False
+    run: tuple[Part, ...]
+
+    def parts(self, joint: "Joint") -> tuple[Part, ...]:
+        return self.run
+
+    @property
+    def units(self) -> tuple[Twist, ...]:
+        """The unit twists of the parts, in the body's axes."""
+        return tuple(_unit(part) for part in self.run)
+
+    def placed(
+        self, joint: "Joint", part: int, to_axis: ToAxis, theta0: Angle, r: Scalar
+    ) -> Placement:
+        """The first part moves by all coordinates, the others stay with it."""
+        units = () if part else self.units
+        return BodyAxesPlacement(to_axis, theta0, r, self.run[part].freedom, units, self.rows)
+
+    @property
+    def rows(self) -> frozenset[int]:
+        """Of a pseudo-inertia: those that any of its coordinates can feel."""
+        return frozenset().union(*(rows_of(unit) for unit in self.units))
+
+    def position(self, part: int, q: Sequence[Scalar], place: int) -> Any:
+        if part:
+            return TOGETHER
+        *xyz, a, b, c, w = q[place : place + len(self.positions)]
+        return Configuration(Vector(*xyz) if xyz else NULL, (a, b, c, w), self.units)
+
+    def integrated(self, q: Sequence[float], v: Sequence[float]) -> list[float]:
+        """Along exp of the twist (Murray, Li & Sastry, A mathematical introduction to robotic
+        manipulation, 1994, eqs. 2.14 and 2.36)."""
+        *xyz, a, b, c, d = q
+        twist = combined(self.units, [v[part.velocity] for part in self.run])
+        w, linear = ([float(x) for x in part] for part in (twist.w, twist.v))
+        moved = _times(rotation((a, b, c, d)), _screw_shift(w, linear))
+        return [*(x + y for x, y in zip(xyz, moved, strict=False)), *_turned((a, b, c, d), w)]
+
+
+def _unit(part: Part) -> Twist:
+    """The unit twist of a part along a coordinate axis of the body."""
+    k = part.axis.index(1.0)
+    return Twist(along(k, part.freedom.turn), along(k, part.freedom.slide))
+
+
+def _times(rows: Sequence[Vector], v: Sequence[float]) -> list[float]:
+    return [float(row.dot(Vector(*v))) for row in rows]
+
+
+def _screw_shift(w: Sequence[float], v: Sequence[float]) -> list[float]:
+    """How far the origin gets in one unit of time at a constant twist in the body's axes."""
+    angle = math.hypot(*w)
+    turned = [w[k - 2] * v[k - 1] - w[k - 1] * v[k - 2] for k in range(3)]
+    again = [w[k - 2] * turned[k - 1] - w[k - 1] * turned[k - 2] for k in range(3)]
+    one, two = (
+        ((1 - math.cos(angle)) / angle**2, (angle - math.sin(angle)) / angle**3)
+        if angle > SMALL
+        else (0.5, 1 / 6)
+    )
+    return [x + one * y + two * z for x, y, z in zip(v, turned, again, strict=True)]
+
+
+def _turned(quaternion: Quaternion, w: Sequence[float]) -> list[float]:
+    """The quaternion times that of a turn by the vector `w` (rad)."""
+    angle = math.hypot(*w)
+    size = math.sin(angle / 2) / angle if angle > SMALL else 0.5
+    (x, y, z, c), (i, j, k, d) = quaternion, (*(size * e for e in w), math.cos(angle / 2))
+    return [
+        c * i + d * x + y * k - z * j,
+        c * j + d * y + z * i - x * k,
+        c * k + d * z + x * j - y * i,
+        c * d - x * i - y * j - z * k,
+    ]
+
+
+OF_TWISTS: Final = (
+    "Accelerations are the rates of these velocities, and forces are what does work on them. "
+    "Derivatives in q are along unit twists, a column for each velocity, not by the numbers of the "
+    "quaternion, dq likewise; a quaternion's length must be 1, it is not normalised. Coordinates, "
+    "velocities and forces are Pinocchio's. C qd is the bias without gravity, dM/dt is C + C^T, "
+    "and C_ij is the sum over k of Gamma_ijk qd_k; where j and k both belong to such a joint, "
+    "Gamma_ijk and Gamma_ikj differ, and packed symbols have their mean. tau_qq is the derivative "
+    "of dtau_dq along the twists; with such j and k tau_qq_ijk and tau_qq_ikj differ, and dg/dq is "
+    "not symmetric."
+)
+"""What people have to know of all these types."""
+
+SMALL: Final = 1e-5
+"""Below this angle (rad) the next terms of the series are less than rounding."""
+
+
+def rotation(quaternion: Sequence[Scalar]) -> tuple[Vector, Vector, Vector]:
+    """The rows of the rotation by a unit quaternion x, y, z, w."""
+    x, y, z, w = quaternion
+    x2, y2, z2 = x + x, y + y, z + z
+    return (
+        Vector(1.0 - (y2 * y + z2 * z), x2 * y - z2 * w, x2 * z + y2 * w),
+        Vector(x2 * y + z2 * w, 1.0 - (x2 * x + z2 * z), y2 * z - x2 * w),
+        Vector(x2 * z - y2 * w, y2 * z + x2 * w, 1.0 - (x2 * x + y2 * y)),
+    )

@@ -1,0 +1,19 @@
+"""Prismatic joints: the body slides along an axis by q (m)."""
+
+from typing import TYPE_CHECKING
+
+from symgen.mechanics.joints.freedom import SLIDE
+from symgen.mechanics.joints.joint_type import Coordinate, JointType, Part
+
+if TYPE_CHECKING:
+    from symgen.mechanics.model import Joint
+
+
+class Prismatic(JointType):
+    """A slide. (F08, table 4.1)"""
+
+    name = "prismatic"
+    velocities = (Coordinate("", "m"),)
+
+    def parts(self, joint: "Joint") -> tuple[Part, ...]:
+        return (Part(SLIDE, joint.axis),)

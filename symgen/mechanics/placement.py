@@ -1,0 +1,204 @@
+"""How to reach a body's frame from its parent's, as a function of the joint's position.
+
+The way has two parts. `approach` leads to the joint frame, in which the joint's unit twist S is
+constant, `own` from there to the body's frame. What a joint moves is one or the other: where its
+axis moves with the parent the body moves against the joint frame, where its axes move with the body
+that frame moves against the parent. (Khalil & Kleinfinger, ICRA 1986, for the constants.)"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from symgen.mechanics.spatial import (
+    NULL,
+    Angle,
+    Force,
+    Shift,
+    Step,
+    Turn,
+    Twist,
+    Vector,
+    along,
+    idle,
+)
+from symgen.numbers.scalar import ZERO, Scalar
+
+if TYPE_CHECKING:
+    from symgen.mechanics.inertia import Inertia
+    from symgen.mechanics.joints.freedom import Freedom
+
+Carried = TypeVar("Carried", Force, "Inertia")
+Of = TypeVar("Of")
+Position = Any
+"""The position of a body's joint: a scalar; for axes that move with the body what
+`symgen.mechanics.joints.body_axes` has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """A change of frame: a shift by `offset` (m) in the present axes, then rotations, outermost
+    first. (F08, eq. 2.24: X = rot(E) xlt(r).)"""
+
+    offset: Vector = NULL
+    turns: tuple[Turn, ...] = ()
+
+
+def steps_of(transforms: Iterable[Transform]) -> tuple[Step, ...]:
+    """The same as elementary shifts and turns."""
+    return tuple(step for x in transforms for step in _steps(x))
+
+
+def _steps(x: Transform) -> Iterator[Step]:
+    yield from (Shift(k, length) for k, length in enumerate(x.offset) if length is not ZERO)
+    yield from x.turns
+
+
+def merged(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+    """The same rotation, turns about one axis that follow one another as one."""
+    total: list[Turn] = []
+    for turn in turns:
+        if total and total[-1].axis == turn.axis >= 0:
+            turn = Turn(turn.axis, total.pop().angle + turn.angle)
+        if not turn.angle.is_zero:
+            total.append(turn)
+    return tuple(total)
+
+
+@dataclass(frozen=True, slots=True)
+class ToAxis:
+    """The constant steps from a frame to a joint's axis: Rot_z(γ) Trans_z(b) Trans_x(d) Rot_x(α)
+    Rot_y(β)."""
+
+    gamma: Angle = Angle()
+    b: Scalar = ZERO
+    d: Scalar = ZERO
+    alpha: Angle = Angle()
+    beta: Angle = Angle()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The elementary shifts and turns of the transform that are not idle, in order."""
+        every = (
+            Shift(2, self.b),
+            Turn(2, self.gamma),
+            Shift(0, self.d),
+            Turn(0, self.alpha),
+            Turn(1, self.beta),
+        )
+        return tuple(step for step in every if not idle(step))
+
+    @property
+    def offset(self) -> Vector:
+        """Where the steps lead, in the frame they start from."""
+        c, s = self.gamma.cos_sin
+        return Vector(self.d * c, self.d * s, self.b)
+
+    @property
+    def transform(self) -> Transform:
+        """The same as one shift and the turns."""
+        return Transform(self.offset, tuple(s for s in self.steps if isinstance(s, Turn)))
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The way to a body whose joint's axis moves with the parent: `to_axis`, and then about and
+    along the axis by the coordinate, θ₀ and r."""
+
+    to_axis: ToAxis
+    theta0: Angle
+    r: Scalar
+    freedom: "Freedom"
+
+    @property
+    def twists(self) -> tuple[Twist, ...]:
+        """The unit twists, in the body's axes, of the coordinates that move it against its parent:
+        its own, and those of the bodies after it as far as there are more."""
+        return (self.freedom.S,)
+
+    def approach(self, q: Position) -> tuple[Step, ...]:
+        """The elementary steps from the parent's frame to the joint frame."""
+        return self.to_axis.steps
+
+    def own(self, q: Position) -> tuple[Step, ...]:
+        """The elementary steps from the joint frame to the body's."""
+        turn, shift = Turn(2, self.freedom.angle(q) + self.theta0), Shift(2, self.shift(q).z)
+        return tuple(step for step in (turn, shift) if not idle(step))
+
+    def steps(self, q: Position) -> tuple[Step, ...]:
+        """The elementary steps from the parent's frame to the body's."""
+        return *self.approach(q), *self.own(q)
+
+    def transforms(self, q: Position) -> tuple[Transform, ...]:
+        """The approach with as few shifts as there can be."""
+        return (self.to_axis.transform,)
+
+    def turns(self, q: Position) -> tuple[Turn, ...]:
+        """The rotations from the joint frame to the body's."""
+        return tuple(step for step in self.own(q) if isinstance(step, Turn))
+
+    def shift(self, q: Position) -> Vector:
+        """The displacement from the joint frame to the body's, in the latter's axes: along z."""
+        return along(2, self.freedom.displacement(q) + self.r)
+
+    def with_axes(self, parent: Of, body: Of) -> Of:
+        """Of two things the one that belongs to what the joint's axes move with."""
+        return parent
+
+    def without_axes(self, parent: Of, body: Of) -> Of:
+        """The other one."""
+        return body
+
+    def regrouped(self, inertia: "Inertia") -> "tuple[Inertia, Inertia]":
+        """What the body keeps, and what its parent can carry without any torque changing."""
+        return self.freedom.regrouped(inertia)
+
+    def carried_in(self, thing: Carried, q: Position) -> Carried:
+        """A force or an inertia of the body, about the parent's origin in the parent's axes."""
+        for step in reversed(self.steps(q)):
+            thing = thing.moved_in(step)
+        return thing
+
+
+@dataclass(frozen=True, slots=True)
+class BodyAxesPlacement(Placement):
+    """The way to a body whose joint has all its axes in it: the body has one number for each, and
+    the frames of all stay together.
+
+    The first moves by all of the joint's `unit_twists`, given in its axes; the others have none,
+    since they stay with the first."""
+
+    unit_twists: tuple[Twist, ...] = ()
+    rows: frozenset[int] = frozenset()
+    """Of the pseudo-inertia: those that any of the joint's coordinates can feel."""
+
+    @property
+    def twists(self) -> tuple[Twist, ...]:
+        return self.unit_twists
+
+    def approach(self, q: Position) -> tuple[Step, ...]:
+        constant = (*self.to_axis.steps, *steps_of(self._along_axis()))
+        return (*constant, *getattr(q, "steps", ()))
+
+    def own(self, q: Position) -> tuple[Step, ...]:
+        return ()
+
+    def transforms(self, q: Position) -> tuple[Transform, ...]:
+        constant = self.to_axis.transform, *self._along_axis()
+        return (*constant, *getattr(q, "transforms", ()))
+
+    def shift(self, q: Position) -> Vector:
+        return NULL
+
+    def _along_axis(self) -> tuple[Transform, ...]:
+        """The constants r and θ₀, for axes of the joint's frame that are those of the file."""
+        turns = () if self.theta0.is_zero else (Turn(2, self.theta0),)
+        return (Transform(along(2, self.r), turns),)
+
+    def with_axes(self, parent: Of, body: Of) -> Of:
+        return body
+
+    def without_axes(self, parent: Of, body: Of) -> Of:
+        return parent
+
+    def regrouped(self, inertia: "Inertia") -> "tuple[Inertia, Inertia]":
+        return inertia.split(self.rows)

@@ -1,0 +1,45 @@
+"""Constant poses: where a frame is in another, as plain numbers (m, rotations row-major)."""
+
+from dataclasses import dataclass
+
+Triple = tuple[float, float, float]
+Matrix3 = tuple[Triple, Triple, Triple]
+
+IDENTITY: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Where a frame is in another: `rotation` maps its coordinates to the other's, `position` is
+    its origin."""
+
+    rotation: Matrix3 = IDENTITY
+    position: Triple = (0.0, 0.0, 0.0)
+
+    def turn(self, v: Triple) -> Triple:
+        """The free vector `v` in the other frame's axes."""
+        r = self.rotation
+        a, b, c = (r[i][0] * v[0] + r[i][1] * v[1] + r[i][2] * v[2] for i in range(3))
+        return a, b, c
+
+    def move(self, v: Triple) -> Triple:
+        """The point `v` in the other frame's coordinates."""
+        t, p = self.turn(v), self.position
+        return t[0] + p[0], t[1] + p[1], t[2] + p[2]
+
+    def __matmul__(self, other: "Pose") -> "Pose":
+        a, b, c = (self.turn(other.column(i)) for i in range(3))
+        return Pose(
+            ((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2])), self.move(other.position)
+        )
+
+    def column(self, i: int) -> Triple:
+        """Axis `i` of the frame in the other's axes."""
+        return self.rotation[0][i], self.rotation[1][i], self.rotation[2][i]
+
+    @property
+    def inverse(self) -> "Pose":
+        """Where the other frame is in this one."""
+        r = Pose((self.column(0), self.column(1), self.column(2)))
+        p = r.turn(self.position)
+        return Pose(r.rotation, (-p[0], -p[1], -p[2]))

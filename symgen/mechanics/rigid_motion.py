@@ -1,0 +1,160 @@
+"""How a rigid body moves: angular velocity, its rate, and the acceleration of its origin.
+
+An acceleration is classical, not spatial: a(r) = a + U r at the point r, with U = [wd]x + [w]x[w]x
+(Khalil & Kleinfinger, ICRA 1986). With a reference velocity, wr in place of the second w, it is the
+rate of the points' reference velocities along the motion (Niemeyer & Slotine, IJRR 1991)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from symgen.mechanics.inertia import Second
+from symgen.mechanics.placement import Transform
+from symgen.mechanics.pose import Pose
+from symgen.mechanics.rows import columns_of, place_of, times
+from symgen.mechanics.spatial import EZ, NULL, Turn, Twist, Vector, added
+from symgen.numbers.scalar import ZERO, Scalar, named
+
+
+@dataclass(frozen=True)
+class Motion:
+    """How a rigid body or a frame moves, in its own axes.
+
+    Along a run of parallel axes, whose rates add up to `run`, wd = `base` + w × run z: what turns
+    from joint to joint is then `base` alone, which mostly has zeros in the plane. `label` names the
+    entries of U in generated code."""
+
+    w: Vector = NULL
+    wr: Vector = NULL
+    a: Vector = NULL
+    base: Vector = NULL
+    run: Scalar = ZERO
+    label: str = ""
+
+    @cached_property
+    def wd(self) -> Vector:
+        """The rate of wr, which mostly is w."""
+        return self.base + self.w.cross(EZ).scaled(self.run)
+
+    @property
+    def true(self) -> bool:
+        """Whether the reference velocity is the velocity itself."""
+        return self.w is self.wr
+
+    def __getitem__(self, ij: tuple[int, int]) -> Scalar:
+        """An entry of U: nine of them from six products where the velocities are true ones."""
+        i, j = ij
+        if i == j:
+            entry = -(self.square(i + 1) + self.square(i + 2))
+        else:
+            rate = self.wd[3 - i - j]
+            entry = self.product(i, j) + (rate if (j + 1) % 3 == i else -rate)
+        return named(entry, f"U{self.label}_{'xyz'[i]}{'xyz'[j]}") if self.label else entry
+
+    def product(self, i: int, j: int) -> Scalar:
+        """w_i wr_j."""
+        return self.w[i] * self.wr[j]
+
+    def square(self, i: int) -> Scalar:
+        """w_i wr_i, the index counted round."""
+        return self.w[i % 3] * self.wr[i % 3]
+
+    def column(self, k: int) -> Vector:
+        """U e_k."""
+        return Vector(*(self[i, k] for i in range(3)))
+
+    def __matmul__(self, r: Vector) -> Vector:
+        """U r."""
+        used = [k for k in range(3) if r[k] is not ZERO]
+        return Vector(*(sum((self[i, k] * r[k] for k in used), ZERO) for i in range(3)))
+
+    def at(self, r: Vector) -> Vector:
+        """The acceleration of the point `r`."""
+        return self.a + self @ r
+
+    def moment(self, s: Second, constant: bool) -> Vector:
+        """vee(U S - (U S)ᵀ), the moment of the inertial forces of a body with second moment S
+        (design notes 4)."""
+        return Vector(
+            *(
+                self[k, i] * s[i, j]
+                - self[j, i] * s[i, k]
+                + self._diagonal(s, i, constant)
+                + (self.square(k) - self.square(j)) * s[j, k]
+                for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+            )
+        )
+
+    def _diagonal(self, s: Second, i: int, constant: bool) -> Scalar:
+        """U_kj S_jj - U_jk S_kk; with constant S its sum and difference save the two entries of
+        U."""
+        j, k = (i + 1) % 3, (i + 2) % 3
+        sj, sk = s[j, j], s[k, k]
+        if constant and sj is not ZERO and sk is not ZERO:
+            return self.product(j, k) * (sj - sk) + self.wd[i] * (sj + sk)
+        return self[k, j] * sj - self[j, k] * sk
+
+    def fixed_to(self, transforms: Iterable[Transform]) -> "Motion":
+        """The motion of a frame fixed to this one, to which `transforms` lead."""
+        x = self
+        for transform in transforms:
+            x = x.turned(x.at(transform.offset), transform.turns)
+        return x
+
+    def turned(self, a: Vector, turns: Sequence[Turn]) -> "Motion":
+        """Seen in other axes, with acceleration `a` of the origin in the present ones.
+
+        Only turns about z keep wd in two parts, and only where that is less to turn."""
+        parts = all(turn.axis == 2 for turn in turns) and self.base.turns_cheaply
+        base, run = (self.base, self.run) if parts else (self.wd, ZERO)
+        w = self.w.turned_all(turns)
+        wr = w if self.true else self.wr.turned_all(turns)
+        return Motion(w, wr, a.turned_all(turns), base.turned_all(turns), run, self.label)
+
+    def moving(
+        self, rate: Twist, reference: Twist, change: Twist, shift: Vector, label: str
+    ) -> "Motion":
+        """The motion of a body that moves against this frame, whose frame is only a `shift` along
+        its axis away: at a velocity, a reference velocity and the latter's rate, all in its own
+        axes. (F08, table 5.1, with classical accelerations)"""
+        same = self.true and rate is reference
+        w = added(self.w, rate.w)
+        wr = w if same else added(self.wr, reference.w)
+        if reference.w.x is ZERO and reference.w.y is ZERO:
+            base, run = added(self.base, change.w), self.run + reference.w.z
+        else:
+            turning = (self.w if same else w).cross(reference.w)
+            base, run = self.wd + change.w + turning, ZERO
+        x = Motion(w, wr, self.a, base, run, label)
+        return x._with(x.at(shift) + change.v + self._drag(x, rate.v, reference.v, same))
+
+    def _with(self, a: Vector) -> "Motion":
+        """With another acceleration of the origin; what is known of the rest stays known."""
+        x = Motion(self.w, self.wr, a, self.base, self.run, self.label)
+        x.__dict__["wd"] = self.wd
+        return x
+
+    def _drag(self, body: "Motion", rate: Vector, reference: Vector, same: bool) -> Vector:
+        """What velocities against a turning frame add to the acceleration of the body's origin."""
+        if not same:
+            return body.w.cross(reference) + self.wr.cross(rate)
+        if rate.x is ZERO and rate.y is ZERO:
+            half = body.w.cross(rate)
+            return half + half
+        return (self.w + body.w).cross(rate)
+
+    def seen_in(self, pose: Pose) -> "Motion":
+        """The motion of a frame of constant pose."""
+        axes = columns_of(pose)
+        w = times(axes, self.w)
+        wr = w if self.true else times(axes, self.wr)
+        a, wd = times(axes, self.at(place_of(pose))), times(axes, self.wd)
+        return Motion(w, wr, a, wd, label=f"{self.label}l")
+
+    def named(self, label: str) -> "Motion":
+        self.w.named(f"w{label}")
+        if not self.true:
+            self.wr.named(f"wr{label}")
+        self.wd.named(f"wd{label}")
+        self.a.named(f"a{label}")
+        return self
