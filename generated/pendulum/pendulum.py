@@ -76,13 +76,13 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     a1_y = 9.81 * sin(q1)
 
     # body 2, lower: motion
-    wd2_z = qdd1 + qdd2
-    w2_z = qd1 + qd2
     c2 = cos(q2)
     s2 = sin(q2)
+    w2_z = qd1 + qd2
+    wd2_z = qdd1 + qdd2
 
     # body 2, lower: forces
-    t6 = 0.3 * (c2 * (qdd1 + a1_y) + s2 * (qd1 * qd1 + 9.81 * cos(q1)))
+    t6 = 0.3 * (c2 * (qdd1 + a1_y) + (9.81 * cos(q1) + qd1 * qd1) * s2)
     n2_z = 0.2 * wd2_z + t6
     tau[..., 1] = n2_z
 
@@ -140,11 +140,11 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     a1_y = 9.81 * sin(q1)
 
     # body 2, lower: motion
-    w2_z = qd1 + qd2
     s2 = sin(q2)
+    w2_z = qd1 + qd2
 
     # body 2, lower: forces
-    n2_z = 0.3 * (a1_y * cos(q2) + s2 * (qd1 * qd1 + 9.81 * cos(q1)))
+    n2_z = 0.3 * (a1_y * cos(q2) + (9.81 * cos(q1) + qd1 * qd1) * s2)
     tau_b[..., 1] = n2_z
 
     # body 1, upper: forces

@@ -21,11 +21,11 @@ void pendulum_bias(const pendulum_real q[2], const pendulum_real qd[2], pendulum
     const pendulum_real a1_y = 9.81 * sin(q[0]);
 
     /* body 2, lower: motion */
-    const pendulum_real w2_z = qd[0] + qd[1];
     const pendulum_real s2   = sin(q[1]);
+    const pendulum_real w2_z = qd[0] + qd[1];
 
     /* body 2, lower: forces */
-    const pendulum_real n2_z = 0.3 * (a1_y * cos(q[1]) + s2 * (qd[0] * qd[0] + 9.81 * cos(q[0])));
+    const pendulum_real n2_z = 0.3 * (a1_y * cos(q[1]) + (9.81 * cos(q[0]) + qd[0] * qd[0]) * s2);
     tau_b[1]                 = n2_z;
 
     /* body 1, upper: forces */

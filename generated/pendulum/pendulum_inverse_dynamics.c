@@ -23,13 +23,13 @@ void pendulum_inverse_dynamics(const pendulum_real q[2], const pendulum_real qd[
     const pendulum_real a1_y = 9.81 * sin(q[0]);
 
     /* body 2, lower: motion */
-    const pendulum_real wd2_z = qdd[0] + qdd[1];
-    const pendulum_real w2_z  = qd[0] + qd[1];
     const pendulum_real c2    = cos(q[1]);
     const pendulum_real s2    = sin(q[1]);
+    const pendulum_real w2_z  = qd[0] + qd[1];
+    const pendulum_real wd2_z = qdd[0] + qdd[1];
 
     /* body 2, lower: forces */
-    const pendulum_real t6   = 0.3 * (c2 * (qdd[0] + a1_y) + s2 * (qd[0] * qd[0] + 9.81 * cos(q[0])));
+    const pendulum_real t6   = 0.3 * (c2 * (qdd[0] + a1_y) + (9.81 * cos(q[0]) + qd[0] * qd[0]) * s2);
     const pendulum_real n2_z = 0.2 * wd2_z + t6;
     tau[1]                   = n2_z;
 

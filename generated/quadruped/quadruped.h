@@ -15,16 +15,19 @@
  * Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the world.
  * Inertial parameters are constants of the code.
  * A floating joint has seven positions: x, y, z of the body's origin in the frame it moves in (m) and the unit
- * quaternion qx, qy, qz, qw, which turns the body's axes into those of that frame; its length must be 1, it is
- * not normalised. Its six velocities are the twist of the body in its own axes: velocity of the origin (m/s),
- * angular velocity (rad/s); accelerations are their rates, forces the force and the moment about the origin
- * (N, N m) in the same axes. Derivatives in q are by these six: along unit twists, not by the seven numbers,
- * dq likewise. Coordinates, velocities and forces are Pinocchio's. C qd is the bias without gravity, dM/dt is
- * C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k; where j and k both belong to the joint, Gamma_ijk and
- * Gamma_ikj differ, and packed symbols have their mean. tau_qq is the derivative of dtau_dq along the twists;
- * with such j and k tau_qq_ijk and tau_qq_ikj differ, and dg/dq is not symmetric.
+ * quaternion qx, qy, qz, qw, which turns the body's axes into those of that frame. Its six velocities are the
+ * twist of the body in its own axes: velocity of the origin (m/s), angular velocity (rad/s); its forces are the
+ * force and the moment about the origin (N, N m) in the same axes.
+ * Accelerations are the rates of these velocities, and forces are what does work on them. Derivatives in q are
+ * along unit twists, a column for each velocity, not by the numbers of the quaternion, dq likewise; a
+ * quaternion's length must be 1, it is not normalised. Coordinates, velocities and forces are Pinocchio's. C qd
+ * is the bias without gravity, dM/dt is C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k; where j and k
+ * both belong to such a joint, Gamma_ijk and Gamma_ikj differ, and packed symbols have their mean. tau_qq is the
+ * derivative of dtau_dq along the twists; with such j and k tau_qq_ijk and tau_qq_ikj differ, and dg/dq is not
+ * symmetric.
  * The frame that the base moves in is the world: poses, positions and gravity are in its axes.
- * Of the bodies in local names a floating joint has six and a planar one three, the last with its link.
+ * Of the bodies in local names a joint with several coordinates has one for each of them, the last with its
+ * link.
  * Functions keep nothing between calls and may run in several threads; outputs must not overlap inputs.
  *
  *   index  position          moves link  type       unit
@@ -114,16 +117,16 @@ typedef struct {
 extern const quadruped_info_type quadruped_info;
 
 /* tau = M(q) qdd + C(q, qd) qd + g(q) */
-#define QUADRUPED_INVERSE_DYNAMICS_WORK 193
+#define QUADRUPED_INVERSE_DYNAMICS_WORK 188
 void quadruped_inverse_dynamics(const quadruped_real q[19], const quadruped_real qd[18],
-                                const quadruped_real qdd[18], quadruped_real w[193], quadruped_real tau[18]);
+                                const quadruped_real qdd[18], quadruped_real w[188], quadruped_real tau[18]);
 
 /* tau_g = g(q) */
 void quadruped_gravity(const quadruped_real q[19], quadruped_real tau_g[18]);
 
 /* tau_b = C(q, qd) qd + g(q) */
-#define QUADRUPED_BIAS_WORK 183
-void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], quadruped_real w[183],
+#define QUADRUPED_BIAS_WORK 181
+void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], quadruped_real w[181],
                     quadruped_real tau_b[18]);
 
 /* M = M(q) */

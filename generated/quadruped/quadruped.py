@@ -15,16 +15,19 @@ frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] +
 Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the world.
 Inertial parameters are constants of the code.
 A floating joint has seven positions: x, y, z of the body's origin in the frame it moves in (m) and the unit
-quaternion qx, qy, qz, qw, which turns the body's axes into those of that frame; its length must be 1, it is
-not normalised. Its six velocities are the twist of the body in its own axes: velocity of the origin (m/s),
-angular velocity (rad/s); accelerations are their rates, forces the force and the moment about the origin
-(N, N m) in the same axes. Derivatives in q are by these six: along unit twists, not by the seven numbers,
-dq likewise. Coordinates, velocities and forces are Pinocchio's. C qd is the bias without gravity, dM/dt is
-C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k; where j and k both belong to the joint, Gamma_ijk and
-Gamma_ikj differ, and packed symbols have their mean. tau_qq is the derivative of dtau_dq along the twists;
-with such j and k tau_qq_ijk and tau_qq_ikj differ, and dg/dq is not symmetric.
+quaternion qx, qy, qz, qw, which turns the body's axes into those of that frame. Its six velocities are the
+twist of the body in its own axes: velocity of the origin (m/s), angular velocity (rad/s); its forces are the
+force and the moment about the origin (N, N m) in the same axes.
+Accelerations are the rates of these velocities, and forces are what does work on them. Derivatives in q are
+along unit twists, a column for each velocity, not by the numbers of the quaternion, dq likewise; a
+quaternion's length must be 1, it is not normalised. Coordinates, velocities and forces are Pinocchio's. C qd
+is the bias without gravity, dM/dt is C + C^T, and C_ij is the sum over k of Gamma_ijk qd_k; where j and k
+both belong to such a joint, Gamma_ijk and Gamma_ikj differ, and packed symbols have their mean. tau_qq is the
+derivative of dtau_dq along the twists; with such j and k tau_qq_ijk and tau_qq_ikj differ, and dg/dq is not
+symmetric.
 The frame that the base moves in is the world: poses, positions and gravity are in its axes.
-Of the bodies in local names a floating joint has six and a planar one three, the last with its link.
+Of the bodies in local names a joint with several coordinates has one for each of them, the last with its
+link.
 
   index  position          moves link  type       unit
       0  floating_base.x   trunk       floating   m
@@ -139,7 +142,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     in   qdd [18] joint accelerations [rad/s^2 | m/s^2]
     out  tau [18] joint forces        [N m | N]
 
-    Operations:  1169 (543 + or -, 602 *, 24 sin or cos)
+    Operations:  1165 (539 + or -, 602 *, 24 sin or cos)
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
@@ -157,456 +160,444 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     a1_z = 9.81 * (1.0 - (q5 * q5_5 + q4 * q4_4)) + qdd3 + (qd2 * qd4 - qd1 * qd5)
 
     # body 7, fl_hip: motion
-    qd6_qd6 = qd6 * qd6
     qd4_qd5 = qd4 * qd5
-    t8 = 0.047 * (qdd6 - qd4_qd5)
-    qd4_qd6 = qd4 * qd6
-    t10 = 0.047 * (qd4 * qd4 + qd6_qd6)
+    t7 = 0.047 * (qdd6 - qd4_qd5)
+    qd6_qd6 = qd6 * qd6
+    t9 = 0.047 * (qd4 * qd4 + qd6_qd6)
     qd5_qd6 = qd5 * qd6
-    t12 = 0.047 * (qdd4 + qd5_qd6)
-    t13 = a1_x - t8
-    t14 = a1_y - t10
-    t15 = a1_z + t12
+    t11 = 0.047 * (qdd4 + qd5_qd6)
+    t12 = a1_x - t7
+    t13 = a1_y - t9
+    t14 = a1_z + t11
     c8 = cos(q8)
     s8 = sin(q8)
-    wd7_z = qdd4 + qdd7
     w7_x = qd6 * c8 - qd5 * s8
     neg_w7_y = qd6 * s8 + qd5 * c8
     w7_z = qd4 + qd7
+    wd7_z = qdd4 + qdd7
     neg_wd7_x = qdd5 * s8 - qdd6 * c8 + qd7 * neg_w7_y
     neg_wd7_y = qdd6 * s8 + qdd5 * c8 + qd7 * w7_x
-    neg_w7_xy = w7_x * neg_w7_y
     w7_xz = w7_x * w7_z
-    w7_xx = w7_x * w7_x
     neg_w7_yz = neg_w7_y * w7_z
-    neg_U7_zy = neg_wd7_x + neg_w7_yz
-    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t14 * s8 - t15 * c8)
-    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (t15 * s8 + t14 * c8)
-    a7_z = t13 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
+    w7_xx = w7_x * w7_x
+    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t13 * s8 - t14 * c8)
+    a8_z = t14 * s8 + t13 * c8 - 0.1805 * (neg_wd7_x - neg_w7_yz)
+    a7_z = t12 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
 
     # body 10, fr_hip: motion
-    t32 = a1_x + t8
-    t33 = a1_y + t10
-    t34 = a1_z - t12
+    t29 = a1_x + t7
+    t30 = a1_y + t9
+    t31 = a1_z - t11
     c11 = cos(q11)
     s11 = sin(q11)
-    wd10_z = qdd4 + qdd10
     w10_x = qd6 * c11 - qd5 * s11
     neg_w10_y = qd6 * s11 + qd5 * c11
     w10_z = qd4 + qd10
+    wd10_z = qdd4 + qdd10
     neg_wd10_x = qdd5 * s11 - qdd6 * c11 + qd10 * neg_w10_y
     neg_wd10_y = qdd6 * s11 + qdd5 * c11 + qd10 * w10_x
-    neg_w10_xy = w10_x * neg_w10_y
     w10_xz = w10_x * w10_z
-    w10_xx = w10_x * w10_x
     neg_w10_yz = neg_w10_y * w10_z
-    neg_U10_zy = neg_wd10_x + neg_w10_yz
-    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t33 * s11 - t34 * c11)
-    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (t34 * s11 + t33 * c11)
-    a10_z = t32 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
+    w10_xx = w10_x * w10_x
+    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t30 * s11 - t31 * c11)
+    a11_z = t31 * s11 + t30 * c11 - 0.1805 * (neg_wd10_x - neg_w10_yz)
+    a10_z = t29 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
 
     # body 13, rl_hip: motion
     c14 = cos(q14)
     s14 = sin(q14)
-    wd13_z = qdd4 + qdd13
     w13_x = qd6 * c14 - qd5 * s14
     neg_w13_y = qd6 * s14 + qd5 * c14
     w13_z = qd4 + qd13
+    wd13_z = qdd4 + qdd13
     neg_wd13_x = qdd5 * s14 - qdd6 * c14 + qd13 * neg_w13_y
     neg_wd13_y = qdd6 * s14 + qdd5 * c14 + qd13 * w13_x
-    neg_w13_xy = w13_x * neg_w13_y
     w13_xz = w13_x * w13_z
-    w13_xx = w13_x * w13_x
     neg_w13_yz = neg_w13_y * w13_z
-    neg_U13_zy = neg_wd13_x + neg_w13_yz
-    neg_a13_x = t14 * s14 - t15 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
-    a14_z = t15 * s14 + t14 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
-    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t13
+    w13_xx = w13_x * w13_x
+    neg_a13_x = t13 * s14 - t14 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
+    a14_z = t14 * s14 + t13 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
+    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t12
 
     # body 16, rr_hip: motion
     c17 = cos(q17)
     s17 = sin(q17)
-    wd16_z = qdd4 + qdd16
     w16_x = qd6 * c17 - qd5 * s17
     neg_w16_y = qd6 * s17 + qd5 * c17
     w16_z = qd4 + qd16
+    wd16_z = qdd4 + qdd16
     neg_wd16_x = qdd5 * s17 - qdd6 * c17 + qd16 * neg_w16_y
     neg_wd16_y = qdd6 * s17 + qdd5 * c17 + qd16 * w16_x
-    neg_w16_xy = w16_x * neg_w16_y
     w16_xz = w16_x * w16_z
-    w16_xx = w16_x * w16_x
     neg_w16_yz = neg_w16_y * w16_z
-    neg_U16_zy = neg_wd16_x + neg_w16_yz
-    neg_a16_x = t33 * s17 - t34 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
-    a17_z = t34 * s17 + t33 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
-    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t32
+    w16_xx = w16_x * w16_x
+    neg_a16_x = t30 * s17 - t31 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
+    a17_z = t31 * s17 + t30 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
+    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t29
 
     # body 8, fl_thigh: motion
     c9 = cos(q9)
     s9 = sin(q9)
-    t85 = neg_wd7_x * c9 - wd7_z * s9
-    t86 = wd7_z * c9 + neg_wd7_x * s9
-    wd8_z = qdd8 + neg_wd7_y
     w8_x = w7_x * c9 + w7_z * s9
     w8_y = w7_z * c9 - w7_x * s9
-    w8_z = qd8 + neg_w7_y
-    wd8_x = qd8 * w8_y - t85
-    wd8_y = t86 - qd8 * w8_x
-    w8_yy = w8_y * w8_y
-    w8_zz = w8_z * w8_z
-    neg_U8_xx = w8_yy + w8_zz
-    w8_xy = w8_x * w8_y
-    U8_xy = w8_xy - wd8_z
-    w8_xz = w8_x * w8_z
-    U8_yx = wd8_z + w8_xy
-    w8_xx = w8_x * w8_x
-    w8_yz = w8_y * w8_z
-    U8_zx = w8_xz - wd8_y
-    U8_zy = wd8_x + w8_yz
     a8_x = a7_x * c9 + a7_z * s9
     a8_y = a7_z * c9 - a7_x * s9
+    w8_z = qd8 + neg_w7_y
+    wd8_z = qdd8 + neg_wd7_y
+    wd8_x = qd8 * w8_y - (neg_wd7_x * c9 - wd7_z * s9)
+    wd8_y = wd7_z * c9 + neg_wd7_x * s9 - qd8 * w8_x
 
     # body 11, fr_thigh: motion
     c12 = cos(q12)
     s12 = sin(q12)
-    t108 = neg_wd10_x * c12 - wd10_z * s12
-    t109 = wd10_z * c12 + neg_wd10_x * s12
-    wd11_z = qdd11 + neg_wd10_y
     w11_x = w10_x * c12 + w10_z * s12
     w11_y = w10_z * c12 - w10_x * s12
-    w11_z = qd11 + neg_w10_y
-    wd11_x = qd11 * w11_y - t108
-    wd11_y = t109 - qd11 * w11_x
-    w11_yy = w11_y * w11_y
-    w11_zz = w11_z * w11_z
-    neg_U11_xx = w11_yy + w11_zz
-    w11_xy = w11_x * w11_y
-    U11_xy = w11_xy - wd11_z
-    w11_xz = w11_x * w11_z
-    U11_yx = wd11_z + w11_xy
-    w11_xx = w11_x * w11_x
-    w11_yz = w11_y * w11_z
-    U11_zx = w11_xz - wd11_y
-    U11_zy = wd11_x + w11_yz
     a11_x = a10_x * c12 + a10_z * s12
     a11_y = a10_z * c12 - a10_x * s12
+    w11_z = qd11 + neg_w10_y
+    wd11_z = qdd11 + neg_wd10_y
+    wd11_x = qd11 * w11_y - (neg_wd10_x * c12 - wd10_z * s12)
+    wd11_y = wd10_z * c12 + neg_wd10_x * s12 - qd11 * w11_x
 
     # body 14, rl_thigh: motion
     c15 = cos(q15)
     s15 = sin(q15)
-    t131 = neg_wd13_x * c15 - wd13_z * s15
-    t132 = wd13_z * c15 + neg_wd13_x * s15
-    wd14_z = qdd14 + neg_wd13_y
     w14_x = w13_x * c15 + w13_z * s15
     w14_y = w13_z * c15 - w13_x * s15
-    w14_z = qd14 + neg_w13_y
-    wd14_x = qd14 * w14_y - t131
-    wd14_y = t132 - qd14 * w14_x
-    w14_yy = w14_y * w14_y
-    w14_zz = w14_z * w14_z
-    neg_U14_xx = w14_yy + w14_zz
-    w14_xy = w14_x * w14_y
-    U14_xy = w14_xy - wd14_z
-    w14_xz = w14_x * w14_z
-    U14_yx = wd14_z + w14_xy
-    w14_xx = w14_x * w14_x
-    w14_yz = w14_y * w14_z
-    U14_zx = w14_xz - wd14_y
-    U14_zy = wd14_x + w14_yz
     a14_x = a13_z * s15 - neg_a13_x * c15
     a14_y = a13_z * c15 + neg_a13_x * s15
+    w14_z = qd14 + neg_w13_y
+    wd14_z = qdd14 + neg_wd13_y
+    wd14_x = qd14 * w14_y - (neg_wd13_x * c15 - wd13_z * s15)
+    wd14_y = wd13_z * c15 + neg_wd13_x * s15 - qd14 * w14_x
 
     # body 17, rr_thigh: motion
     c18 = cos(q18)
     s18 = sin(q18)
-    t154 = neg_wd16_x * c18 - wd16_z * s18
-    t155 = wd16_z * c18 + neg_wd16_x * s18
-    wd17_z = qdd17 + neg_wd16_y
     w17_x = w16_x * c18 + w16_z * s18
     w17_y = w16_z * c18 - w16_x * s18
+    a17_x = a16_z * s18 - neg_a16_x * c18
+    a17_y = a16_z * c18 + neg_a16_x * s18
     w17_z = qd17 + neg_w16_y
-    wd17_x = qd17 * w17_y - t154
-    wd17_y = t155 - qd17 * w17_x
+    wd17_z = qdd17 + neg_wd16_y
+    wd17_x = qd17 * w17_y - (neg_wd16_x * c18 - wd16_z * s18)
+    wd17_y = wd16_z * c18 + neg_wd16_x * s18 - qd17 * w17_x
+
+    # body 9, fl_calf: motion
+    w8_yy = w8_y * w8_y
+    w8_zz = w8_z * w8_z
+    neg_U8_xx = w8_yy + w8_zz
+    w8_xy = w8_x * w8_y
+    U8_yx = wd8_z + w8_xy
+    w8_xz = w8_x * w8_z
+    U8_zx = w8_xz - wd8_y
+    theta10 = q10 + 3.10813964539713
+    ctheta10 = cos(theta10)
+    stheta10 = sin(theta10)
+    w9_x = w8_x * ctheta10 + w8_y * stheta10
+    w9_y = w8_y * ctheta10 - w8_x * stheta10
+    w9_z = qd9 + w8_z
+    wd9_z = qdd9 + wd8_z
+    wd9_x = wd8_x * ctheta10 + wd8_y * stheta10 + qd9 * w9_y
+
+    # body 12, fr_calf: motion
+    w11_yy = w11_y * w11_y
+    w11_zz = w11_z * w11_z
+    neg_U11_xx = w11_yy + w11_zz
+    w11_xy = w11_x * w11_y
+    U11_yx = wd11_z + w11_xy
+    w11_xz = w11_x * w11_z
+    U11_zx = w11_xz - wd11_y
+    theta13 = q13 + 3.10813964539713
+    ctheta13 = cos(theta13)
+    stheta13 = sin(theta13)
+    w12_x = w11_x * ctheta13 + w11_y * stheta13
+    w12_y = w11_y * ctheta13 - w11_x * stheta13
+    w12_z = qd12 + w11_z
+    wd12_z = qdd12 + wd11_z
+    wd12_x = wd11_x * ctheta13 + wd11_y * stheta13 + qd12 * w12_y
+
+    # body 15, rl_calf: motion
+    w14_yy = w14_y * w14_y
+    w14_zz = w14_z * w14_z
+    neg_U14_xx = w14_yy + w14_zz
+    w14_xy = w14_x * w14_y
+    U14_yx = wd14_z + w14_xy
+    w14_xz = w14_x * w14_z
+    U14_zx = w14_xz - wd14_y
+    theta16 = q16 + 3.10813964539713
+    ctheta16 = cos(theta16)
+    stheta16 = sin(theta16)
+    w15_x = w14_x * ctheta16 + w14_y * stheta16
+    w15_y = w14_y * ctheta16 - w14_x * stheta16
+    w15_z = qd15 + w14_z
+    wd15_z = qdd15 + wd14_z
+    wd15_x = wd14_x * ctheta16 + wd14_y * stheta16 + qd15 * w15_y
+
+    # body 18, rr_calf: motion
     w17_yy = w17_y * w17_y
     w17_zz = w17_z * w17_z
     neg_U17_xx = w17_yy + w17_zz
     w17_xy = w17_x * w17_y
-    U17_xy = w17_xy - wd17_z
-    w17_xz = w17_x * w17_z
     U17_yx = wd17_z + w17_xy
-    w17_xx = w17_x * w17_x
-    w17_yz = w17_y * w17_z
+    w17_xz = w17_x * w17_z
     U17_zx = w17_xz - wd17_y
-    U17_zy = wd17_x + w17_yz
-    a17_x = a16_z * s18 - neg_a16_x * c18
-    a17_y = a16_z * c18 + neg_a16_x * s18
-
-    # body 9, fl_calf: motion
-    theta10 = q10 + 3.10813964539713
-    ctheta10 = cos(theta10)
-    stheta10 = sin(theta10)
-    wd9_z = qdd9 + wd8_z
-    t179 = qd8 + qd9
-    w9_x = w8_x * ctheta10 + w8_y * stheta10
-    w9_y = w8_y * ctheta10 - w8_x * stheta10
-    w9_z = qd9 + w8_z
-    wd9_x = t179 * w9_y - (t85 * ctheta10 - t86 * stheta10)
-    w9_yy = w9_y * w9_y
-    w9_zz = w9_z * w9_z
-    w9_xy = w9_x * w9_y
-    U9_yx = wd9_z + w9_xy
-    w9_xx = w9_x * w9_x
-    w9_yz = w9_y * w9_z
-    U9_zx = w9_x * w9_z - (t86 * ctheta10 + t85 * stheta10 - t179 * w9_x)
-    U9_zy = wd9_x + w9_yz
-
-    # body 12, fr_calf: motion
-    theta13 = q13 + 3.10813964539713
-    ctheta13 = cos(theta13)
-    stheta13 = sin(theta13)
-    wd12_z = qdd12 + wd11_z
-    t196 = qd11 + qd12
-    w12_x = w11_x * ctheta13 + w11_y * stheta13
-    w12_y = w11_y * ctheta13 - w11_x * stheta13
-    w12_z = qd12 + w11_z
-    wd12_x = t196 * w12_y - (t108 * ctheta13 - t109 * stheta13)
-    w12_yy = w12_y * w12_y
-    w12_zz = w12_z * w12_z
-    w12_xy = w12_x * w12_y
-    U12_yx = wd12_z + w12_xy
-    w12_xx = w12_x * w12_x
-    w12_yz = w12_y * w12_z
-    U12_zx = w12_x * w12_z - (t109 * ctheta13 + t108 * stheta13 - t196 * w12_x)
-    U12_zy = wd12_x + w12_yz
-
-    # body 15, rl_calf: motion
-    theta16 = q16 + 3.10813964539713
-    ctheta16 = cos(theta16)
-    stheta16 = sin(theta16)
-    wd15_z = qdd15 + wd14_z
-    t213 = qd14 + qd15
-    w15_x = w14_x * ctheta16 + w14_y * stheta16
-    w15_y = w14_y * ctheta16 - w14_x * stheta16
-    w15_z = qd15 + w14_z
-    wd15_x = t213 * w15_y - (t131 * ctheta16 - t132 * stheta16)
-    w15_yy = w15_y * w15_y
-    w15_zz = w15_z * w15_z
-    w15_xy = w15_x * w15_y
-    U15_yx = wd15_z + w15_xy
-    w15_xx = w15_x * w15_x
-    w15_yz = w15_y * w15_z
-    U15_zx = w15_x * w15_z - (t132 * ctheta16 + t131 * stheta16 - t213 * w15_x)
-    U15_zy = wd15_x + w15_yz
-
-    # body 18, rr_calf: motion
     theta19 = q19 + 3.10813964539713
     ctheta19 = cos(theta19)
     stheta19 = sin(theta19)
-    wd18_z = qdd18 + wd17_z
-    t230 = qd17 + qd18
     w18_x = w17_x * ctheta19 + w17_y * stheta19
     w18_y = w17_y * ctheta19 - w17_x * stheta19
     w18_z = qd18 + w17_z
-    wd18_x = t230 * w18_y - (t154 * ctheta19 - t155 * stheta19)
-    w18_yy = w18_y * w18_y
-    w18_zz = w18_z * w18_z
-    w18_xy = w18_x * w18_y
-    U18_yx = wd18_z + w18_xy
-    w18_xx = w18_x * w18_x
-    w18_yz = w18_y * w18_z
-    U18_zx = w18_x * w18_z - (t155 * ctheta19 + t154 * stheta19 - t230 * w18_x)
-    U18_zy = wd18_x + w18_yz
+    wd18_z = qdd18 + wd17_z
+    wd18_x = wd17_x * ctheta19 + wd17_y * stheta19 + qd18 * w18_y
 
     # body 18, rr_calf: forces
+    w18_yy = w18_y * w18_y
+    w18_zz = w18_z * w18_z
     neg_f18_x = 0.0297786611519054 * (w18_yy + w18_zz)
+    w18_xy = w18_x * w18_y
+    U18_yx = wd18_z + w18_xy
     f18_y = 0.0297786611519054 * U18_yx
+    U18_zx = w18_x * w18_z - (wd17_y * ctheta19 - wd17_x * stheta19 - qd18 * w18_x)
     f18_z = 0.0297786611519054 * U18_zx
-    t246 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
-    n18_x = 1.261184674531e-05 * U18_zy + t246
-    t248 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx
-    t249 = 0.00484778630650938 * w18_xy + 0.00487301 * wd18_z
-    t250 = 0.00249545180452967 * (w18_yz - wd18_x) - t249
+    w18_yz = w18_y * w18_z
+    U18_zy = wd18_x + w18_yz
+    t184 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
+    n18_x = 1.261184674531e-05 * U18_zy + t184
+    w18_xx = w18_x * w18_x
+    t187 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx
+    t188 = 0.00484778630650938 * w18_xy + 0.00487301 * wd18_z
+    t189 = 0.00249545180452967 * (w18_yz - wd18_x) - t188
     a18_y = ctheta19 * (a17_y - 0.2 * U17_yx) - (0.2 * neg_U17_xx + a17_x) * stheta19
-    t252 = 0.00249545180452967 * (w18_zz - w18_xx) - t248
-    n18_y = t252 - 0.0297786611519054 * (a17_z - 0.2 * U17_zx)
-    n18_z = 0.0297786611519054 * a18_y - (t250 - 5.560447774483e-05 * (w18_yy - w18_xx))
+    t191 = 0.00249545180452967 * (w18_zz - w18_xx) - t187
+    n18_y = t191 - 0.0297786611519054 * (a17_z - 0.2 * U17_zx)
+    n18_z = 0.0297786611519054 * a18_y - (t189 - 5.560447774483e-05 * (w18_yy - w18_xx))
     tau[..., 17] = n18_z
-    t255 = ctheta19 * f18_y - stheta19 * neg_f18_x
+    t194 = ctheta19 * f18_y - stheta19 * neg_f18_x
 
     # body 15, rl_calf: forces
+    w15_yy = w15_y * w15_y
+    w15_zz = w15_z * w15_z
     neg_f15_x = 0.0297786611519054 * (w15_yy + w15_zz)
+    w15_xy = w15_x * w15_y
+    U15_yx = wd15_z + w15_xy
     f15_y = 0.0297786611519054 * U15_yx
+    U15_zx = w15_x * w15_z - (wd14_y * ctheta16 - wd14_x * stheta16 - qd15 * w15_x)
     f15_z = 0.0297786611519054 * U15_zx
-    t259 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
-    n15_x = 1.261184674531e-05 * U15_zy - t259
-    t261 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
-    t262 = 0.00484778630650938 * w15_xy + 0.00487301 * wd15_z
-    t263 = 0.00249545180452967 * (w15_yz - wd15_x) + t262
+    w15_yz = w15_y * w15_z
+    U15_zy = wd15_x + w15_yz
+    t205 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
+    n15_x = 1.261184674531e-05 * U15_zy - t205
+    w15_xx = w15_x * w15_x
+    t208 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
+    t209 = 0.00484778630650938 * w15_xy + 0.00487301 * wd15_z
+    t210 = 0.00249545180452967 * (w15_yz - wd15_x) + t209
     a15_y = ctheta16 * (a14_y - 0.2 * U14_yx) - (0.2 * neg_U14_xx + a14_x) * stheta16
-    t265 = 0.00249545180452967 * (w15_zz - w15_xx) + t261
-    neg_n15_y = 0.0297786611519054 * (a14_z - 0.2 * U14_zx) + t265
-    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t263 + 0.0297786611519054 * a15_y
+    t212 = 0.00249545180452967 * (w15_zz - w15_xx) + t208
+    neg_n15_y = 0.0297786611519054 * (a14_z - 0.2 * U14_zx) + t212
+    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t210 + 0.0297786611519054 * a15_y
     tau[..., 14] = n15_z
-    t268 = ctheta16 * f15_y - stheta16 * neg_f15_x
+    t215 = ctheta16 * f15_y - stheta16 * neg_f15_x
 
     # body 12, fr_calf: forces
+    w12_yy = w12_y * w12_y
+    w12_zz = w12_z * w12_z
     neg_f12_x = 0.0297786611519054 * (w12_yy + w12_zz)
+    w12_xy = w12_x * w12_y
+    U12_yx = wd12_z + w12_xy
     f12_y = 0.0297786611519054 * U12_yx
+    U12_zx = w12_x * w12_z - (wd11_y * ctheta13 - wd11_x * stheta13 - qd12 * w12_x)
     f12_z = 0.0297786611519054 * U12_zx
-    t272 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
-    n12_x = 1.261184674531e-05 * U12_zy + t272
-    t274 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
-    t275 = 0.00484778630650938 * w12_xy + 0.00487301 * wd12_z
-    t276 = 0.00249545180452967 * (w12_yz - wd12_x) - t275
+    w12_yz = w12_y * w12_z
+    U12_zy = wd12_x + w12_yz
+    t226 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
+    n12_x = 1.261184674531e-05 * U12_zy + t226
+    w12_xx = w12_x * w12_x
+    t229 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
+    t230 = 0.00484778630650938 * w12_xy + 0.00487301 * wd12_z
+    t231 = 0.00249545180452967 * (w12_yz - wd12_x) - t230
     a12_y = ctheta13 * (a11_y - 0.2 * U11_yx) - (0.2 * neg_U11_xx + a11_x) * stheta13
-    t278 = 0.00249545180452967 * (w12_zz - w12_xx) - t274
-    n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t278
-    n12_z = 0.0297786611519054 * a12_y - (t276 - 5.560447774483e-05 * (w12_yy - w12_xx))
+    t233 = 0.00249545180452967 * (w12_zz - w12_xx) - t229
+    n12_y = t233 - 0.0297786611519054 * (a11_z - 0.2 * U11_zx)
+    n12_z = 0.0297786611519054 * a12_y - (t231 - 5.560447774483e-05 * (w12_yy - w12_xx))
     tau[..., 11] = n12_z
-    t281 = ctheta13 * f12_y - stheta13 * neg_f12_x
+    t236 = ctheta13 * f12_y - stheta13 * neg_f12_x
 
     # body 9, fl_calf: forces
+    w9_yy = w9_y * w9_y
+    w9_zz = w9_z * w9_z
     neg_f9_x = 0.0297786611519054 * (w9_yy + w9_zz)
+    w9_xy = w9_x * w9_y
+    U9_yx = wd9_z + w9_xy
     f9_y = 0.0297786611519054 * U9_yx
+    U9_zx = w9_x * w9_z - (wd8_y * ctheta10 - wd8_x * stheta10 - qd9 * w9_x)
     f9_z = 0.0297786611519054 * U9_zx
-    t285 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
-    n9_x = 1.261184674531e-05 * U9_zy - t285
-    t287 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
-    t288 = 0.00484778630650938 * w9_xy + 0.00487301 * wd9_z
-    t289 = 0.00249545180452967 * (w9_yz - wd9_x) + t288
+    w9_yz = w9_y * w9_z
+    U9_zy = wd9_x + w9_yz
+    t247 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
+    n9_x = 1.261184674531e-05 * U9_zy - t247
+    w9_xx = w9_x * w9_x
+    t250 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
+    t251 = 0.00484778630650938 * w9_xy + 0.00487301 * wd9_z
+    t252 = 0.00249545180452967 * (w9_yz - wd9_x) + t251
     a9_y = ctheta10 * (a8_y - 0.2 * U8_yx) - (0.2 * neg_U8_xx + a8_x) * stheta10
-    t291 = 0.00249545180452967 * (w9_zz - w9_xx) + t287
-    n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t291
-    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t289 + 0.0297786611519054 * a9_y
+    t254 = 0.00249545180452967 * (w9_zz - w9_xx) + t250
+    neg_n9_y = 0.0297786611519054 * (a8_z - 0.2 * U8_zx) + t254
+    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t252 + 0.0297786611519054 * a9_y
     tau[..., 8] = n9_z
-    t294 = ctheta10 * f9_y - stheta10 * neg_f9_x
+    t257 = ctheta10 * f9_y - stheta10 * neg_f9_x
 
     # body 17, rr_thigh: forces
-    t295 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
-    t296 = 8.2053e-05 * U17_zy - 0.0001878102 * U17_xy + 0.013155427 * U17_zx
-    t297 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
-    t298 = 0.01301126 * w17_xy + 0.013299594 * wd17_z + t297 + 8.2053e-05 * (w17_yy - w17_xx)
+    U17_xy = w17_xy - wd17_z
+    w17_xx = w17_x * w17_x
+    w17_yz = w17_y * w17_z
+    U17_zy = wd17_x + w17_yz
+    t262 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
+    t263 = 8.2053e-05 * U17_zy - 0.0001878102 * U17_xy + 0.013155427 * U17_zx
+    t264 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
+    t265 = 0.01301126 * w17_xy + 0.013299594 * wd17_z + t264 + 8.2053e-05 * (w17_yy - w17_xx)
     f17_x = 0.072551 * neg_U17_xx - 0.003039 * U17_xy - (ctheta19 * neg_f18_x + stheta19 * f18_y)
-    f17_y = t255 - (0.072551 * U17_yx - 0.003039 * (w17_zz + w17_xx))
-    t301 = 0.0001878102 * (w17_yy - w17_zz) + t295 + 0.003039 * a17_z
-    neg_n17_x = stheta19 * n18_y - ctheta19 * n18_x + t301
-    t303 = 0.0054780518 * (w17_zz - w17_xx) + t296 - 0.072551 * a17_z
-    n17_y = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * f18_z - t303
-    n17_z = t298 - (0.072551 * a17_y - 0.003039 * a17_x) - (0.2 * t255 - n18_z)
+    f17_y = t194 - (0.072551 * U17_yx - 0.003039 * (w17_zz + w17_xx))
+    t268 = 0.0001878102 * (w17_yy - w17_zz) + t262 + 0.003039 * a17_z
+    neg_n17_x = stheta19 * n18_y - ctheta19 * n18_x + t268
+    t270 = 0.0054780518 * (w17_zz - w17_xx) + t263 - 0.072551 * a17_z
+    n17_y = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * f18_z - t270
+    n17_z = t265 - (0.072551 * a17_y - 0.003039 * a17_x) - (0.2 * t194 - n18_z)
     tau[..., 16] = n17_z
 
     # body 14, rl_thigh: forces
-    t306 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
-    t307 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
-    t308 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
-    t309 = t308 - (0.01301126 * w14_xy + 0.013299594 * wd14_z)
+    U14_xy = w14_xy - wd14_z
+    w14_xx = w14_x * w14_x
+    w14_yz = w14_y * w14_z
+    U14_zy = wd14_x + w14_yz
+    t277 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
+    t278 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
+    t279 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
+    t280 = t279 - (0.01301126 * w14_xy + 0.013299594 * wd14_z)
     f14_x = 0.072551 * neg_U14_xx - 0.003039 * U14_xy - (ctheta16 * neg_f15_x + stheta16 * f15_y)
-    f14_y = t268 - (0.072551 * U14_yx - 0.003039 * (w14_zz + w14_xx))
-    t312 = 0.003039 * a14_z - (0.0001878102 * (w14_yy - w14_zz) + t306)
-    n14_x = ctheta16 * n15_x + stheta16 * neg_n15_y - t312
-    t314 = 0.0054780518 * (w14_zz - w14_xx) - t307 + 0.072551 * a14_z
-    n14_y = stheta16 * n15_x - ctheta16 * neg_n15_y + 0.2 * f15_z + t314
-    t316 = t309 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
-    n14_z = n15_z - 0.2 * t268 - t316
+    f14_y = t215 - (0.072551 * U14_yx - 0.003039 * (w14_zz + w14_xx))
+    t283 = 0.003039 * a14_z - (0.0001878102 * (w14_yy - w14_zz) + t277)
+    n14_x = ctheta16 * n15_x + stheta16 * neg_n15_y - t283
+    t285 = 0.0054780518 * (w14_zz - w14_xx) - t278 + 0.072551 * a14_z
+    n14_y = stheta16 * n15_x - ctheta16 * neg_n15_y + 0.2 * f15_z + t285
+    t287 = t280 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
+    n14_z = n15_z - 0.2 * t215 - t287
     tau[..., 13] = n14_z
 
     # body 11, fr_thigh: forces
-    t318 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
-    t319 = 8.2053e-05 * U11_zy - 0.0001878102 * U11_xy + 0.013155427 * U11_zx
-    t320 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
-    t321 = 0.01301126 * w11_xy + 0.013299594 * wd11_z + t320 + 8.2053e-05 * (w11_yy - w11_xx)
+    U11_xy = w11_xy - wd11_z
+    w11_xx = w11_x * w11_x
+    w11_yz = w11_y * w11_z
+    U11_zy = wd11_x + w11_yz
+    t293 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
+    t294 = 8.2053e-05 * U11_zy - 0.0001878102 * U11_xy + 0.013155427 * U11_zx
+    t295 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
+    t296 = 0.01301126 * w11_xy + 0.013299594 * wd11_z + t295 + 8.2053e-05 * (w11_yy - w11_xx)
     f11_x = 0.072551 * neg_U11_xx - 0.003039 * U11_xy - (ctheta13 * neg_f12_x + stheta13 * f12_y)
-    f11_y = t281 - (0.072551 * U11_yx - 0.003039 * (w11_zz + w11_xx))
-    t324 = 0.0001878102 * (w11_yy - w11_zz) + t318 - 0.003039 * a10_y
-    neg_n11_x = stheta13 * n12_y - ctheta13 * n12_x + t324
-    t326 = 0.0054780518 * (w11_zz - w11_xx) + t319 + 0.072551 * a10_y
-    n11_y = ctheta13 * n12_y + stheta13 * n12_x + 0.2 * f12_z - t326
-    n11_z = t321 - (0.072551 * a11_y - 0.003039 * a11_x) - (0.2 * t281 - n12_z)
+    f11_y = t236 - (0.072551 * U11_yx - 0.003039 * (w11_zz + w11_xx))
+    t299 = 0.0001878102 * (w11_yy - w11_zz) + t293 + 0.003039 * a11_z
+    neg_n11_x = stheta13 * n12_y - ctheta13 * n12_x + t299
+    t301 = 0.0054780518 * (w11_zz - w11_xx) + t294 - 0.072551 * a11_z
+    n11_y = ctheta13 * n12_y + stheta13 * n12_x + 0.2 * f12_z - t301
+    n11_z = t296 - (0.072551 * a11_y - 0.003039 * a11_x) - (0.2 * t236 - n12_z)
     tau[..., 10] = n11_z
 
     # body 8, fl_thigh: forces
-    t329 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
-    t330 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
-    t331 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
-    t332 = t331 - (0.01301126 * w8_xy + 0.013299594 * wd8_z)
+    U8_xy = w8_xy - wd8_z
+    w8_xx = w8_x * w8_x
+    w8_yz = w8_y * w8_z
+    U8_zy = wd8_x + w8_yz
+    t308 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
+    t309 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
+    t310 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
+    t311 = t310 - (0.01301126 * w8_xy + 0.013299594 * wd8_z)
     f8_x = 0.072551 * neg_U8_xx - 0.003039 * U8_xy - (ctheta10 * neg_f9_x + stheta10 * f9_y)
-    f8_y = t294 - (0.072551 * U8_yx - 0.003039 * (w8_zz + w8_xx))
-    t335 = 0.0001878102 * (w8_yy - w8_zz) + t329 + 0.003039 * a7_y
-    n8_x = t335 - (stheta10 * n9_y - ctheta10 * n9_x)
-    t337 = 0.0054780518 * (w8_zz - w8_xx) - t330 - 0.072551 * a7_y
-    n8_y = ctheta10 * n9_y + stheta10 * n9_x + 0.2 * f9_z + t337
-    t339 = t332 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
-    n8_z = n9_z - 0.2 * t294 - t339
+    f8_y = t257 - (0.072551 * U8_yx - 0.003039 * (w8_zz + w8_xx))
+    t314 = 0.003039 * a8_z - (0.0001878102 * (w8_yy - w8_zz) + t308)
+    n8_x = ctheta10 * n9_x + stheta10 * neg_n9_y - t314
+    t316 = 0.0054780518 * (w8_zz - w8_xx) - t309 + 0.072551 * a8_z
+    n8_y = stheta10 * n9_x - ctheta10 * neg_n9_y + 0.2 * f9_z + t316
+    t318 = t311 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
+    n8_z = n9_z - 0.2 * t257 - t318
     tau[..., 7] = n8_z
 
     # body 16, rr_hip: forces
+    neg_w16_xy = w16_x * neg_w16_y
+    neg_U16_zy = neg_wd16_x + neg_w16_yz
     neg_f16_x = s18 * f17_y - c18 * f17_x + 0.0815422 * (wd16_z + neg_w16_xy)
     f17_z = f18_z - (0.072551 * U17_zx + 0.003039 * U17_zy)
     neg_f16_y = 0.0815422 * (w16_z * w16_z + w16_xx) + f17_z
     f16_z = c18 * f17_y + s18 * f17_x - 0.0815422 * neg_U16_zy
-    t345 = 0.00545215306 * neg_w16_xy + 0.00618855306 * wd16_z + 0.0815422 * neg_a16_x
-    n16_z = c18 * n17_y - s18 * neg_n17_x + t345
+    t326 = 0.00545215306 * neg_w16_xy + 0.00618855306 * wd16_z + 0.0815422 * neg_a16_x
+    n16_z = c18 * n17_y - s18 * neg_n17_x + t326
     tau[..., 15] = n16_z
     neg_n16_x = c18 * neg_n17_x + s18 * n17_y + (0.00582035306 * neg_U16_zy - 0.0815422 * a16_z)
-    t348 = 0.1805 * neg_f16_y + neg_n16_x
-    t349 = 0.1805 * neg_f16_x - (0.0003682 * (neg_wd16_y + w16_xz) + n17_z)
-    t350 = c17 * neg_f16_x - s17 * neg_f16_y
+    t329 = 0.1805 * neg_f16_y + neg_n16_x
+    t330 = 0.1805 * neg_f16_x - (0.0003682 * (neg_wd16_y + w16_xz) + n17_z)
+    t331 = c17 * neg_f16_x - s17 * neg_f16_y
 
     # body 13, rl_hip: forces
+    neg_w13_xy = w13_x * neg_w13_y
+    neg_U13_zy = neg_wd13_x + neg_w13_yz
     f13_x = 0.0815422 * (wd13_z + neg_w13_xy) - (s15 * f14_y - c15 * f14_x)
     f14_z = f15_z - (0.072551 * U14_zx + 0.003039 * U14_zy)
     f13_y = 0.0815422 * (w13_z * w13_z + w13_xx) - f14_z
     f13_z = c15 * f14_y + s15 * f14_x + 0.0815422 * neg_U13_zy
-    t355 = 0.0815422 * neg_a13_x - (0.00545215306 * neg_w13_xy + 0.00618855306 * wd13_z)
-    n13_z = c15 * n14_y + s15 * n14_x - t355
+    t338 = 0.0815422 * neg_a13_x - (0.00545215306 * neg_w13_xy + 0.00618855306 * wd13_z)
+    n13_z = c15 * n14_y + s15 * n14_x - t338
     tau[..., 12] = n13_z
     neg_n13_x = s15 * n14_y - c15 * n14_x + (0.00582035306 * neg_U13_zy + 0.0815422 * a13_z)
-    t358 = neg_n13_x - 0.1805 * f13_y
-    t359 = 0.0003682 * (neg_wd13_y + w13_xz) + n14_z + 0.1805 * f13_x
-    t360 = s14 * f13_y - c14 * f13_x
-    t361 = s17 * t349 + c17 * t348 - 0.047 * f16_z
+    t341 = neg_n13_x - 0.1805 * f13_y
+    t342 = 0.0003682 * (neg_wd13_y + w13_xz) + n14_z + 0.1805 * f13_x
+    t343 = s14 * f13_y - c14 * f13_x
+    t344 = s17 * t330 + c17 * t329 - 0.047 * f16_z
 
     # body 10, fr_hip: forces
+    neg_w10_xy = w10_x * neg_w10_y
+    neg_U10_zy = neg_wd10_x + neg_w10_yz
     neg_f10_x = s12 * f11_y - c12 * f11_x + 0.0815422 * (wd10_z + neg_w10_xy)
     f11_z = f12_z - (0.072551 * U11_zx + 0.003039 * U11_zy)
     neg_f10_y = 0.0815422 * (w10_z * w10_z + w10_xx) + f11_z
     f10_z = c12 * f11_y + s12 * f11_x - 0.0815422 * neg_U10_zy
-    t366 = 0.0815422 * a10_x - (0.00545215306 * neg_w10_xy + 0.00618855306 * wd10_z)
-    n10_z = c12 * n11_y - s12 * neg_n11_x - t366
+    t351 = 0.0815422 * a10_x - (0.00545215306 * neg_w10_xy + 0.00618855306 * wd10_z)
+    n10_z = c12 * n11_y - s12 * neg_n11_x - t351
     tau[..., 9] = n10_z
     neg_n10_x = c12 * neg_n11_x + s12 * n11_y + (0.00582035306 * neg_U10_zy - 0.0815422 * a10_z)
-    t369 = neg_n10_x - 0.1805 * neg_f10_y
-    t370 = 0.0003682 * (neg_wd10_y + w10_xz) + n11_z + 0.1805 * neg_f10_x
-    t371 = c11 * neg_f10_x - s11 * neg_f10_y
-    t372 = s17 * neg_f16_x + c17 * neg_f16_y - (s14 * f13_x + c14 * f13_y)
-    t373 = s17 * t348 - c17 * t349 + (s14 * t358 + c14 * t359)
-    t374 = t361 - (s14 * t359 - c14 * t358 - 0.047 * f13_z)
+    t354 = neg_n10_x - 0.1805 * neg_f10_y
+    t355 = 0.0003682 * (neg_wd10_y + w10_xz) + n11_z + 0.1805 * neg_f10_x
+    t356 = c11 * neg_f10_x - s11 * neg_f10_y
+    t357 = s17 * neg_f16_x + c17 * neg_f16_y - (s14 * f13_x + c14 * f13_y)
+    t358 = s17 * t329 - c17 * t330 + (s14 * t341 + c14 * t342)
+    t359 = t344 - (s14 * t342 - c14 * t341 - 0.047 * f13_z)
 
     # body 7, fl_hip: forces
+    neg_w7_xy = w7_x * neg_w7_y
+    neg_U7_zy = neg_wd7_x + neg_w7_yz
     f7_x = 0.0815422 * (wd7_z + neg_w7_xy) - (s9 * f8_y - c9 * f8_x)
     f8_z = f9_z - (0.072551 * U8_zx + 0.003039 * U8_zy)
     f7_y = 0.0815422 * (w7_z * w7_z + w7_xx) - f8_z
     f7_z = c9 * f8_y + s9 * f8_x + 0.0815422 * neg_U7_zy
-    t379 = 0.00545215306 * neg_w7_xy + 0.00618855306 * wd7_z + 0.0815422 * a7_x
-    n7_z = c9 * n8_y + s9 * n8_x + t379
+    t366 = 0.00545215306 * neg_w7_xy + 0.00618855306 * wd7_z + 0.0815422 * a7_x
+    n7_z = c9 * n8_y + s9 * n8_x + t366
     tau[..., 6] = n7_z
     neg_n7_x = s9 * n8_y - c9 * n8_x + (0.00582035306 * neg_U7_zy + 0.0815422 * a7_z)
-    t382 = 0.1805 * f7_y + neg_n7_x
-    t383 = 0.0003682 * (neg_wd7_y + w7_xz) + n8_z - 0.1805 * f7_x
-    t384 = s8 * f7_y - c8 * f7_x
-    t385 = 0.047 * t350 + n16_z + (n13_z - 0.047 * t360) + (0.047 * t371 + n10_z)
-    t386 = c11 * t369 - s11 * t370 - 0.047 * f10_z + t374
+    t369 = 0.1805 * f7_y + neg_n7_x
+    t370 = 0.0003682 * (neg_wd7_y + w7_xz) + n8_z - 0.1805 * f7_x
+    t371 = s8 * f7_y - c8 * f7_x
+    t372 = 0.047 * t331 + n16_z + (n13_z - 0.047 * t343) + (0.047 * t356 + n10_z)
+    t373 = c11 * t354 - s11 * t355 - 0.047 * f10_z + t359
 
     # body 6, trunk: forces
+    qd4_qd6 = qd4 * qd6
     tau[..., 0] = f16_z + f13_z + f10_z + f7_z + (12.453 * a1_x - 0.04713 * (qd5 * qd5 + qd6_qd6))
-    t387 = s11 * neg_f10_x + c11 * neg_f10_y + t372 - (s8 * f7_x + c8 * f7_y)
-    tau[..., 1] = 12.453 * a1_y + 0.04713 * (qdd6 + qd4_qd5) + t387
-    tau[..., 2] = 12.453 * a1_z + 0.04713 * (qd4_qd6 - qdd5) - (t350 + t360 + t371 + t384)
-    tau[..., 3] = n7_z - 0.047 * t384 + t385 + (0.02652766 * qd5_qd6 + 0.03602766 * qdd4)
-    t388 = s11 * t369 + c11 * t370 + t373 + (s8 * t382 + c8 * t383)
-    tau[..., 4] = t388 - (0.275005219 * qd4_qd6 - 0.284505219 * qdd5 + 0.04713 * a1_z)
-    t389 = 0.248477559 * qd4_qd5 + 0.311032879 * qdd6 + 0.04713 * a1_y
-    tau[..., 5] = t389 - (t386 - (s8 * t383 - c8 * t382 - 0.047 * f7_z))
+    t375 = s11 * neg_f10_x + c11 * neg_f10_y + t357 - (s8 * f7_x + c8 * f7_y)
+    tau[..., 1] = 12.453 * a1_y + 0.04713 * (qdd6 + qd4_qd5) + t375
+    tau[..., 2] = 12.453 * a1_z + 0.04713 * (qd4_qd6 - qdd5) - (t331 + t343 + t356 + t371)
+    tau[..., 3] = n7_z - 0.047 * t371 + t372 + (0.02652766 * qd5_qd6 + 0.03602766 * qdd4)
+    t376 = s11 * t354 + c11 * t355 + t358 + (s8 * t369 + c8 * t370)
+    tau[..., 4] = t376 - (0.275005219 * qd4_qd6 - 0.284505219 * qdd5 + 0.04713 * a1_z)
+    t377 = 0.248477559 * qd4_qd5 + 0.311032879 * qdd6 + 0.04713 * a1_y
+    tau[..., 5] = t377 - (t373 - (s8 * t370 - c8 * t369 - 0.047 * f7_z))
 
     return tau
 
@@ -804,16 +795,15 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     a1_z = qd2 * qd4 - qd1 * qd5 + 9.81 * (1.0 - (q5 * q5_5 + q4 * q4_4))
 
     # body 7, fl_hip: motion
-    qd6_qd6 = qd6 * qd6
     U6_xy = qd4 * qd5
-    t8 = 0.047 * U6_xy
-    U6_xz = qd4 * qd6
-    t10 = 0.047 * (qd4 * qd4 + qd6_qd6)
-    U6_yz = qd5 * qd6
-    t12 = 0.047 * U6_yz
-    t13 = a1_x + t8
-    t14 = a1_y - t10
-    t15 = a1_z + t12
+    t7 = 0.047 * U6_xy
+    qd6_qd6 = qd6 * qd6
+    t9 = 0.047 * (qd4 * qd4 + qd6_qd6)
+    U6_zy = qd5 * qd6
+    t11 = 0.047 * U6_zy
+    t12 = a1_x + t7
+    t13 = a1_y - t9
+    t14 = a1_z + t11
     c8 = cos(q8)
     s8 = sin(q8)
     w7_x = qd6 * c8 - qd5 * s8
@@ -821,19 +811,17 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     w7_z = qd4 + qd7
     neg_wd7_x = qd7 * neg_w7_y
     neg_wd7_y = qd7 * w7_x
-    neg_U7_xy = w7_x * neg_w7_y
     w7_xz = w7_x * w7_z
-    w7_xx = w7_x * w7_x
     neg_w7_yz = neg_w7_y * w7_z
-    neg_U7_zy = neg_wd7_x + neg_w7_yz
-    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t14 * s8 - t15 * c8)
-    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (t15 * s8 + t14 * c8)
-    a7_z = t13 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
+    w7_xx = w7_x * w7_x
+    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t13 * s8 - t14 * c8)
+    a8_z = t14 * s8 + t13 * c8 - 0.1805 * (neg_wd7_x - neg_w7_yz)
+    a7_z = t12 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
 
     # body 10, fr_hip: motion
-    t31 = a1_x - t8
-    t32 = a1_y + t10
-    t33 = a1_z - t12
+    t28 = a1_x - t7
+    t29 = a1_y + t9
+    t30 = a1_z - t11
     c11 = cos(q11)
     s11 = sin(q11)
     w10_x = qd6 * c11 - qd5 * s11
@@ -841,14 +829,12 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     w10_z = qd4 + qd10
     neg_wd10_x = qd10 * neg_w10_y
     neg_wd10_y = qd10 * w10_x
-    neg_U10_xy = w10_x * neg_w10_y
     w10_xz = w10_x * w10_z
-    w10_xx = w10_x * w10_x
     neg_w10_yz = neg_w10_y * w10_z
-    neg_U10_zy = neg_wd10_x + neg_w10_yz
-    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t32 * s11 - t33 * c11)
-    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (t33 * s11 + t32 * c11)
-    a10_z = t31 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
+    w10_xx = w10_x * w10_x
+    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t29 * s11 - t30 * c11)
+    a11_z = t30 * s11 + t29 * c11 - 0.1805 * (neg_wd10_x - neg_w10_yz)
+    a10_z = t28 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
 
     # body 13, rl_hip: motion
     c14 = cos(q14)
@@ -858,14 +844,12 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     w13_z = qd4 + qd13
     neg_wd13_x = qd13 * neg_w13_y
     neg_wd13_y = qd13 * w13_x
-    neg_U13_xy = w13_x * neg_w13_y
     w13_xz = w13_x * w13_z
-    w13_xx = w13_x * w13_x
     neg_w13_yz = neg_w13_y * w13_z
-    neg_U13_zy = neg_wd13_x + neg_w13_yz
-    neg_a13_x = t14 * s14 - t15 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
-    a14_z = t15 * s14 + t14 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
-    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t13
+    w13_xx = w13_x * w13_x
+    neg_a13_x = t13 * s14 - t14 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
+    a14_z = t14 * s14 + t13 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
+    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t12
 
     # body 16, rr_hip: motion
     c17 = cos(q17)
@@ -875,302 +859,302 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     w16_z = qd4 + qd16
     neg_wd16_x = qd16 * neg_w16_y
     neg_wd16_y = qd16 * w16_x
-    neg_U16_xy = w16_x * neg_w16_y
     w16_xz = w16_x * w16_z
-    w16_xx = w16_x * w16_x
     neg_w16_yz = neg_w16_y * w16_z
-    neg_U16_zy = neg_wd16_x + neg_w16_yz
-    neg_a16_x = t32 * s17 - t33 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
-    a17_z = t33 * s17 + t32 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
-    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t31
+    w16_xx = w16_x * w16_x
+    neg_a16_x = t29 * s17 - t30 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
+    a17_z = t30 * s17 + t29 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
+    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t28
 
     # body 8, fl_thigh: motion
     c9 = cos(q9)
     s9 = sin(q9)
     w8_x = w7_x * c9 + w7_z * s9
     w8_y = w7_z * c9 - w7_x * s9
+    a8_x = a7_x * c9 + a7_z * s9
+    a8_y = a7_z * c9 - a7_x * s9
     w8_z = qd8 + neg_w7_y
     wd8_x = qd8 * w8_y - neg_wd7_x * c9
     wd8_y = neg_wd7_x * s9 - qd8 * w8_x
-    w8_yy = w8_y * w8_y
-    w8_zz = w8_z * w8_z
-    neg_U8_xx = w8_yy + w8_zz
-    w8_xy = w8_x * w8_y
-    U8_xy = w8_xy - neg_wd7_y
-    w8_xz = w8_x * w8_z
-    U8_yx = neg_wd7_y + w8_xy
-    w8_xx = w8_x * w8_x
-    w8_yz = w8_y * w8_z
-    U8_zx = w8_xz - wd8_y
-    U8_zy = wd8_x + w8_yz
-    a8_x = a7_x * c9 + a7_z * s9
-    a8_y = a7_z * c9 - a7_x * s9
 
     # body 11, fr_thigh: motion
     c12 = cos(q12)
     s12 = sin(q12)
     w11_x = w10_x * c12 + w10_z * s12
     w11_y = w10_z * c12 - w10_x * s12
+    a11_x = a10_x * c12 + a10_z * s12
+    a11_y = a10_z * c12 - a10_x * s12
     w11_z = qd11 + neg_w10_y
     wd11_x = qd11 * w11_y - neg_wd10_x * c12
     wd11_y = neg_wd10_x * s12 - qd11 * w11_x
-    w11_yy = w11_y * w11_y
-    w11_zz = w11_z * w11_z
-    neg_U11_xx = w11_yy + w11_zz
-    w11_xy = w11_x * w11_y
-    U11_xy = w11_xy - neg_wd10_y
-    w11_xz = w11_x * w11_z
-    U11_yx = neg_wd10_y + w11_xy
-    w11_xx = w11_x * w11_x
-    w11_yz = w11_y * w11_z
-    U11_zx = w11_xz - wd11_y
-    U11_zy = wd11_x + w11_yz
-    a11_x = a10_x * c12 + a10_z * s12
-    a11_y = a10_z * c12 - a10_x * s12
 
     # body 14, rl_thigh: motion
     c15 = cos(q15)
     s15 = sin(q15)
     w14_x = w13_x * c15 + w13_z * s15
     w14_y = w13_z * c15 - w13_x * s15
+    a14_x = a13_z * s15 - neg_a13_x * c15
+    a14_y = a13_z * c15 + neg_a13_x * s15
     w14_z = qd14 + neg_w13_y
     wd14_x = qd14 * w14_y - neg_wd13_x * c15
     wd14_y = neg_wd13_x * s15 - qd14 * w14_x
-    w14_yy = w14_y * w14_y
-    w14_zz = w14_z * w14_z
-    neg_U14_xx = w14_yy + w14_zz
-    w14_xy = w14_x * w14_y
-    U14_xy = w14_xy - neg_wd13_y
-    w14_xz = w14_x * w14_z
-    U14_yx = neg_wd13_y + w14_xy
-    w14_xx = w14_x * w14_x
-    w14_yz = w14_y * w14_z
-    U14_zx = w14_xz - wd14_y
-    U14_zy = wd14_x + w14_yz
-    a14_x = a13_z * s15 - neg_a13_x * c15
-    a14_y = a13_z * c15 + neg_a13_x * s15
 
     # body 17, rr_thigh: motion
     c18 = cos(q18)
     s18 = sin(q18)
     w17_x = w16_x * c18 + w16_z * s18
     w17_y = w16_z * c18 - w16_x * s18
+    a17_x = a16_z * s18 - neg_a16_x * c18
+    a17_y = a16_z * c18 + neg_a16_x * s18
     w17_z = qd17 + neg_w16_y
     wd17_x = qd17 * w17_y - neg_wd16_x * c18
     wd17_y = neg_wd16_x * s18 - qd17 * w17_x
-    w17_yy = w17_y * w17_y
-    w17_zz = w17_z * w17_z
-    neg_U17_xx = w17_yy + w17_zz
-    w17_xy = w17_x * w17_y
-    U17_xy = w17_xy - neg_wd16_y
-    w17_xz = w17_x * w17_z
-    U17_yx = neg_wd16_y + w17_xy
-    w17_xx = w17_x * w17_x
-    w17_yz = w17_y * w17_z
-    U17_zx = w17_xz - wd17_y
-    U17_zy = wd17_x + w17_yz
-    a17_x = a16_z * s18 - neg_a16_x * c18
-    a17_y = a16_z * c18 + neg_a16_x * s18
 
     # body 9, fl_calf: motion
-    theta9_10 = q9 + q10 + 3.10813964539713
-    t160 = qd8 + qd9
+    w8_yy = w8_y * w8_y
+    w8_zz = w8_z * w8_z
+    neg_U8_xx = w8_yy + w8_zz
+    w8_xy = w8_x * w8_y
+    U8_yx = neg_wd7_y + w8_xy
+    w8_xz = w8_x * w8_z
+    U8_zx = w8_xz - wd8_y
     theta10 = q10 + 3.10813964539713
     ctheta10 = cos(theta10)
     stheta10 = sin(theta10)
     w9_x = w8_x * ctheta10 + w8_y * stheta10
     w9_y = w8_y * ctheta10 - w8_x * stheta10
+    theta9_10 = q9 + q10 + 3.10813964539713
     w9_z = qd9 + w8_z
-    wd9_x = t160 * w9_y - neg_wd7_x * cos(theta9_10)
-    w9_yy = w9_y * w9_y
-    w9_zz = w9_z * w9_z
-    w9_xy = w9_x * w9_y
-    U9_yx = neg_wd7_y + w9_xy
-    w9_xx = w9_x * w9_x
-    w9_yz = w9_y * w9_z
-    U9_zx = w9_x * w9_z - (neg_wd7_x * sin(theta9_10) - t160 * w9_x)
-    U9_zy = wd9_x + w9_yz
+    t120 = qd8 + qd9
+    wd9_x = w9_y * t120 - neg_wd7_x * cos(theta9_10)
 
     # body 12, fr_calf: motion
-    theta12_13 = q12 + q13 + 3.10813964539713
-    t177 = qd11 + qd12
+    w11_yy = w11_y * w11_y
+    w11_zz = w11_z * w11_z
+    neg_U11_xx = w11_yy + w11_zz
+    w11_xy = w11_x * w11_y
+    U11_yx = neg_wd10_y + w11_xy
+    w11_xz = w11_x * w11_z
+    U11_zx = w11_xz - wd11_y
     theta13 = q13 + 3.10813964539713
     ctheta13 = cos(theta13)
     stheta13 = sin(theta13)
     w12_x = w11_x * ctheta13 + w11_y * stheta13
     w12_y = w11_y * ctheta13 - w11_x * stheta13
+    theta12_13 = q12 + q13 + 3.10813964539713
     w12_z = qd12 + w11_z
-    wd12_x = t177 * w12_y - neg_wd10_x * cos(theta12_13)
-    w12_yy = w12_y * w12_y
-    w12_zz = w12_z * w12_z
-    w12_xy = w12_x * w12_y
-    U12_yx = neg_wd10_y + w12_xy
-    w12_xx = w12_x * w12_x
-    w12_yz = w12_y * w12_z
-    U12_zx = w12_x * w12_z - (neg_wd10_x * sin(theta12_13) - t177 * w12_x)
-    U12_zy = wd12_x + w12_yz
+    t136 = qd11 + qd12
+    wd12_x = w12_y * t136 - neg_wd10_x * cos(theta12_13)
 
     # body 15, rl_calf: motion
-    theta15_16 = q15 + q16 + 3.10813964539713
-    t194 = qd14 + qd15
+    w14_yy = w14_y * w14_y
+    w14_zz = w14_z * w14_z
+    neg_U14_xx = w14_yy + w14_zz
+    w14_xy = w14_x * w14_y
+    U14_yx = neg_wd13_y + w14_xy
+    w14_xz = w14_x * w14_z
+    U14_zx = w14_xz - wd14_y
     theta16 = q16 + 3.10813964539713
     ctheta16 = cos(theta16)
     stheta16 = sin(theta16)
     w15_x = w14_x * ctheta16 + w14_y * stheta16
     w15_y = w14_y * ctheta16 - w14_x * stheta16
+    theta15_16 = q15 + q16 + 3.10813964539713
     w15_z = qd15 + w14_z
-    wd15_x = t194 * w15_y - neg_wd13_x * cos(theta15_16)
-    w15_yy = w15_y * w15_y
-    w15_zz = w15_z * w15_z
-    w15_xy = w15_x * w15_y
-    U15_yx = neg_wd13_y + w15_xy
-    w15_xx = w15_x * w15_x
-    w15_yz = w15_y * w15_z
-    U15_zx = w15_x * w15_z - (neg_wd13_x * sin(theta15_16) - t194 * w15_x)
-    U15_zy = wd15_x + w15_yz
+    t152 = qd14 + qd15
+    wd15_x = w15_y * t152 - neg_wd13_x * cos(theta15_16)
 
     # body 18, rr_calf: motion
-    theta18_19 = q18 + q19 + 3.10813964539713
-    t211 = qd17 + qd18
+    w17_yy = w17_y * w17_y
+    w17_zz = w17_z * w17_z
+    neg_U17_xx = w17_yy + w17_zz
+    w17_xy = w17_x * w17_y
+    U17_yx = neg_wd16_y + w17_xy
+    w17_xz = w17_x * w17_z
+    U17_zx = w17_xz - wd17_y
     theta19 = q19 + 3.10813964539713
     ctheta19 = cos(theta19)
     stheta19 = sin(theta19)
     w18_x = w17_x * ctheta19 + w17_y * stheta19
     w18_y = w17_y * ctheta19 - w17_x * stheta19
+    theta18_19 = q18 + q19 + 3.10813964539713
     w18_z = qd18 + w17_z
-    wd18_x = t211 * w18_y - neg_wd16_x * cos(theta18_19)
-    w18_yy = w18_y * w18_y
-    w18_zz = w18_z * w18_z
-    w18_xy = w18_x * w18_y
-    U18_yx = neg_wd16_y + w18_xy
-    w18_xx = w18_x * w18_x
-    w18_yz = w18_y * w18_z
-    U18_zx = w18_x * w18_z - (neg_wd16_x * sin(theta18_19) - t211 * w18_x)
-    U18_zy = wd18_x + w18_yz
+    t168 = qd17 + qd18
+    wd18_x = w18_y * t168 - neg_wd16_x * cos(theta18_19)
 
     # body 18, rr_calf: forces
+    w18_yy = w18_y * w18_y
+    w18_zz = w18_z * w18_z
     neg_f18_x = 0.0297786611519054 * (w18_yy + w18_zz)
+    w18_xy = w18_x * w18_y
+    U18_yx = neg_wd16_y + w18_xy
     f18_y = 0.0297786611519054 * U18_yx
+    U18_zx = w18_x * w18_z - (neg_wd16_x * sin(theta18_19) - w18_x * t168)
     f18_z = 0.0297786611519054 * U18_zx
-    t230 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
-    n18_x = 1.261184674531e-05 * U18_zy + t230
-    t232 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx
-    t233 = 0.00484778630650938 * w18_xy + 0.00487301 * neg_wd16_y
-    t234 = 0.00249545180452967 * (w18_yz - wd18_x) - t233
+    w18_yz = w18_y * w18_z
+    U18_zy = wd18_x + w18_yz
+    t180 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
+    n18_x = 1.261184674531e-05 * U18_zy + t180
+    w18_xx = w18_x * w18_x
+    t183 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx
+    t184 = 0.00484778630650938 * w18_xy + 0.00487301 * neg_wd16_y
+    t185 = 0.00249545180452967 * (w18_yz - wd18_x) - t184
     a18_y = ctheta19 * (a17_y - 0.2 * U17_yx) - (0.2 * neg_U17_xx + a17_x) * stheta19
-    t236 = 0.00249545180452967 * (w18_zz - w18_xx) - t232
-    n18_y = t236 - 0.0297786611519054 * (a17_z - 0.2 * U17_zx)
-    n18_z = 0.0297786611519054 * a18_y - (t234 - 5.560447774483e-05 * (w18_yy - w18_xx))
+    t187 = 0.00249545180452967 * (w18_zz - w18_xx) - t183
+    n18_y = t187 - 0.0297786611519054 * (a17_z - 0.2 * U17_zx)
+    n18_z = 0.0297786611519054 * a18_y - (t185 - 5.560447774483e-05 * (w18_yy - w18_xx))
     tau_b[..., 17] = n18_z
-    t239 = stheta19 * neg_f18_x - ctheta19 * f18_y
+    t190 = stheta19 * neg_f18_x - ctheta19 * f18_y
 
     # body 15, rl_calf: forces
+    w15_yy = w15_y * w15_y
+    w15_zz = w15_z * w15_z
     neg_f15_x = 0.0297786611519054 * (w15_yy + w15_zz)
+    w15_xy = w15_x * w15_y
+    U15_yx = neg_wd13_y + w15_xy
     f15_y = 0.0297786611519054 * U15_yx
+    U15_zx = w15_x * w15_z - (neg_wd13_x * sin(theta15_16) - w15_x * t152)
     f15_z = 0.0297786611519054 * U15_zx
-    t243 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
-    n15_x = 1.261184674531e-05 * U15_zy - t243
-    t245 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
-    t246 = 0.00484778630650938 * w15_xy + 0.00487301 * neg_wd13_y
-    t247 = 0.00249545180452967 * (w15_yz - wd15_x) + t246
+    w15_yz = w15_y * w15_z
+    U15_zy = wd15_x + w15_yz
+    t201 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
+    n15_x = 1.261184674531e-05 * U15_zy - t201
+    w15_xx = w15_x * w15_x
+    t204 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
+    t205 = 0.00484778630650938 * w15_xy + 0.00487301 * neg_wd13_y
+    t206 = 0.00249545180452967 * (w15_yz - wd15_x) + t205
     a15_y = ctheta16 * (a14_y - 0.2 * U14_yx) - (0.2 * neg_U14_xx + a14_x) * stheta16
-    t249 = 0.00249545180452967 * (w15_zz - w15_xx) + t245
-    neg_n15_y = 0.0297786611519054 * (a14_z - 0.2 * U14_zx) + t249
-    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t247 + 0.0297786611519054 * a15_y
+    t208 = 0.00249545180452967 * (w15_zz - w15_xx) + t204
+    neg_n15_y = 0.0297786611519054 * (a14_z - 0.2 * U14_zx) + t208
+    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t206 + 0.0297786611519054 * a15_y
     tau_b[..., 14] = n15_z
-    t252 = stheta16 * neg_f15_x - ctheta16 * f15_y
+    t211 = stheta16 * neg_f15_x - ctheta16 * f15_y
 
     # body 12, fr_calf: forces
+    w12_yy = w12_y * w12_y
+    w12_zz = w12_z * w12_z
     neg_f12_x = 0.0297786611519054 * (w12_yy + w12_zz)
+    w12_xy = w12_x * w12_y
+    U12_yx = neg_wd10_y + w12_xy
     f12_y = 0.0297786611519054 * U12_yx
+    U12_zx = w12_x * w12_z - (neg_wd10_x * sin(theta12_13) - w12_x * t136)
     f12_z = 0.0297786611519054 * U12_zx
-    t256 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
-    n12_x = 1.261184674531e-05 * U12_zy + t256
-    t258 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
-    t259 = 0.00484778630650938 * w12_xy + 0.00487301 * neg_wd10_y
-    t260 = 0.00249545180452967 * (w12_yz - wd12_x) - t259
+    w12_yz = w12_y * w12_z
+    U12_zy = wd12_x + w12_yz
+    t222 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
+    n12_x = 1.261184674531e-05 * U12_zy + t222
+    w12_xx = w12_x * w12_x
+    t225 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
+    t226 = 0.00484778630650938 * w12_xy + 0.00487301 * neg_wd10_y
+    t227 = 0.00249545180452967 * (w12_yz - wd12_x) - t226
     a12_y = ctheta13 * (a11_y - 0.2 * U11_yx) - (0.2 * neg_U11_xx + a11_x) * stheta13
-    t262 = 0.00249545180452967 * (w12_zz - w12_xx) - t258
-    n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t262
-    n12_z = 0.0297786611519054 * a12_y - (t260 - 5.560447774483e-05 * (w12_yy - w12_xx))
+    t229 = 0.00249545180452967 * (w12_zz - w12_xx) - t225
+    n12_y = t229 - 0.0297786611519054 * (a11_z - 0.2 * U11_zx)
+    n12_z = 0.0297786611519054 * a12_y - (t227 - 5.560447774483e-05 * (w12_yy - w12_xx))
     tau_b[..., 11] = n12_z
-    t265 = stheta13 * neg_f12_x - ctheta13 * f12_y
+    t232 = stheta13 * neg_f12_x - ctheta13 * f12_y
 
     # body 9, fl_calf: forces
+    w9_yy = w9_y * w9_y
+    w9_zz = w9_z * w9_z
     neg_f9_x = 0.0297786611519054 * (w9_yy + w9_zz)
+    w9_xy = w9_x * w9_y
+    U9_yx = neg_wd7_y + w9_xy
     f9_y = 0.0297786611519054 * U9_yx
+    U9_zx = w9_x * w9_z - (neg_wd7_x * sin(theta9_10) - w9_x * t120)
     f9_z = 0.0297786611519054 * U9_zx
-    t269 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
-    n9_x = 1.261184674531e-05 * U9_zy - t269
-    t271 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
-    t272 = 0.00484778630650938 * w9_xy + 0.00487301 * neg_wd7_y
-    t273 = 0.00249545180452967 * (w9_yz - wd9_x) + t272
+    w9_yz = w9_y * w9_z
+    U9_zy = wd9_x + w9_yz
+    t243 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
+    n9_x = 1.261184674531e-05 * U9_zy - t243
+    w9_xx = w9_x * w9_x
+    t246 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
+    t247 = 0.00484778630650938 * w9_xy + 0.00487301 * neg_wd7_y
+    t248 = 0.00249545180452967 * (w9_yz - wd9_x) + t247
     a9_y = ctheta10 * (a8_y - 0.2 * U8_yx) - (0.2 * neg_U8_xx + a8_x) * stheta10
-    t275 = 0.00249545180452967 * (w9_zz - w9_xx) + t271
-    n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t275
-    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t273 + 0.0297786611519054 * a9_y
+    t250 = 0.00249545180452967 * (w9_zz - w9_xx) + t246
+    neg_n9_y = 0.0297786611519054 * (a8_z - 0.2 * U8_zx) + t250
+    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t248 + 0.0297786611519054 * a9_y
     tau_b[..., 8] = n9_z
-    t278 = stheta10 * neg_f9_x - ctheta10 * f9_y
+    t253 = stheta10 * neg_f9_x - ctheta10 * f9_y
 
     # body 17, rr_thigh: forces
-    t279 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
-    t280 = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * U17_zx
-    t281 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
-    t282 = 0.01301126 * w17_xy + 0.013299594 * neg_wd16_y + t281 + 8.2053e-05 * (w17_yy - w17_xx)
+    U17_xy = w17_xy - neg_wd16_y
+    w17_xx = w17_x * w17_x
+    w17_yz = w17_y * w17_z
+    U17_zy = wd17_x + w17_yz
+    t258 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
+    t259 = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * U17_zx
+    t260 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
+    t261 = 0.01301126 * w17_xy + 0.013299594 * neg_wd16_y + t260 + 8.2053e-05 * (w17_yy - w17_xx)
     f17_x = 0.072551 * neg_U17_xx - 0.003039 * U17_xy - (ctheta19 * neg_f18_x + stheta19 * f18_y)
-    f17_y = 0.003039 * (w17_zz + w17_xx) - 0.072551 * U17_yx - t239
-    t285 = 0.0001878102 * (w17_yy - w17_zz) + t279 + 0.003039 * a17_z
-    neg_n17_x = stheta19 * n18_y - ctheta19 * n18_x + t285
-    t287 = t280 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * a17_z
-    n17_y = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * f18_z + t287
-    n17_z = 0.2 * t239 + n18_z + (t282 - (0.072551 * a17_y - 0.003039 * a17_x))
+    f17_y = 0.003039 * (w17_zz + w17_xx) - 0.072551 * U17_yx - t190
+    t264 = 0.0001878102 * (w17_yy - w17_zz) + t258 + 0.003039 * a17_z
+    neg_n17_x = stheta19 * n18_y - ctheta19 * n18_x + t264
+    t266 = t259 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * a17_z
+    n17_y = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * f18_z + t266
+    n17_z = 0.2 * t190 + n18_z + (t261 - (0.072551 * a17_y - 0.003039 * a17_x))
     tau_b[..., 16] = n17_z
 
     # body 14, rl_thigh: forces
-    t290 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
-    t291 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
-    t292 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
-    t293 = t292 - (0.01301126 * w14_xy + 0.013299594 * neg_wd13_y)
+    U14_xy = w14_xy - neg_wd13_y
+    w14_xx = w14_x * w14_x
+    w14_yz = w14_y * w14_z
+    U14_zy = wd14_x + w14_yz
+    t273 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
+    t274 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
+    t275 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
+    t276 = t275 - (0.01301126 * w14_xy + 0.013299594 * neg_wd13_y)
     f14_x = 0.072551 * neg_U14_xx - 0.003039 * U14_xy - (ctheta16 * neg_f15_x + stheta16 * f15_y)
-    f14_y = 0.003039 * (w14_zz + w14_xx) - 0.072551 * U14_yx - t252
-    t296 = 0.003039 * a14_z - (0.0001878102 * (w14_yy - w14_zz) + t290)
-    n14_x = ctheta16 * n15_x + stheta16 * neg_n15_y - t296
-    t298 = t291 - 0.0054780518 * (w14_zz - w14_xx) - 0.072551 * a14_z
-    n14_y = stheta16 * n15_x - ctheta16 * neg_n15_y + 0.2 * f15_z - t298
-    t300 = t293 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
-    n14_z = 0.2 * t252 + n15_z - t300
+    f14_y = 0.003039 * (w14_zz + w14_xx) - 0.072551 * U14_yx - t211
+    t279 = 0.003039 * a14_z - (0.0001878102 * (w14_yy - w14_zz) + t273)
+    n14_x = ctheta16 * n15_x + stheta16 * neg_n15_y - t279
+    t281 = t274 - 0.0054780518 * (w14_zz - w14_xx) - 0.072551 * a14_z
+    n14_y = stheta16 * n15_x - ctheta16 * neg_n15_y + 0.2 * f15_z - t281
+    t283 = t276 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
+    n14_z = 0.2 * t211 + n15_z - t283
     tau_b[..., 13] = n14_z
 
     # body 11, fr_thigh: forces
-    t302 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
-    t303 = 0.0001878102 * U11_xy - 8.2053e-05 * U11_zy - 0.013155427 * U11_zx
-    t304 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
-    t305 = 0.01301126 * w11_xy + 0.013299594 * neg_wd10_y + t304 + 8.2053e-05 * (w11_yy - w11_xx)
+    U11_xy = w11_xy - neg_wd10_y
+    w11_xx = w11_x * w11_x
+    w11_yz = w11_y * w11_z
+    U11_zy = wd11_x + w11_yz
+    t289 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
+    t290 = 0.0001878102 * U11_xy - 8.2053e-05 * U11_zy - 0.013155427 * U11_zx
+    t291 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
+    t292 = 0.01301126 * w11_xy + 0.013299594 * neg_wd10_y + t291 + 8.2053e-05 * (w11_yy - w11_xx)
     f11_x = 0.072551 * neg_U11_xx - 0.003039 * U11_xy - (ctheta13 * neg_f12_x + stheta13 * f12_y)
-    f11_y = 0.003039 * (w11_zz + w11_xx) - 0.072551 * U11_yx - t265
-    t308 = 0.0001878102 * (w11_yy - w11_zz) + t302 - 0.003039 * a10_y
-    neg_n11_x = stheta13 * n12_y - ctheta13 * n12_x + t308
-    t310 = t303 - 0.0054780518 * (w11_zz - w11_xx) - 0.072551 * a10_y
-    n11_y = ctheta13 * n12_y + stheta13 * n12_x + 0.2 * f12_z + t310
-    n11_z = 0.2 * t265 + n12_z + (t305 - (0.072551 * a11_y - 0.003039 * a11_x))
+    f11_y = 0.003039 * (w11_zz + w11_xx) - 0.072551 * U11_yx - t232
+    t295 = 0.0001878102 * (w11_yy - w11_zz) + t289 + 0.003039 * a11_z
+    neg_n11_x = stheta13 * n12_y - ctheta13 * n12_x + t295
+    t297 = t290 - 0.0054780518 * (w11_zz - w11_xx) + 0.072551 * a11_z
+    n11_y = ctheta13 * n12_y + stheta13 * n12_x + 0.2 * f12_z + t297
+    n11_z = 0.2 * t232 + n12_z + (t292 - (0.072551 * a11_y - 0.003039 * a11_x))
     tau_b[..., 10] = n11_z
 
     # body 8, fl_thigh: forces
-    t313 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
-    t314 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
-    t315 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
-    t316 = t315 - (0.01301126 * w8_xy + 0.013299594 * neg_wd7_y)
+    U8_xy = w8_xy - neg_wd7_y
+    w8_xx = w8_x * w8_x
+    w8_yz = w8_y * w8_z
+    U8_zy = wd8_x + w8_yz
+    t304 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
+    t305 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
+    t306 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
+    t307 = t306 - (0.01301126 * w8_xy + 0.013299594 * neg_wd7_y)
     f8_x = 0.072551 * neg_U8_xx - 0.003039 * U8_xy - (ctheta10 * neg_f9_x + stheta10 * f9_y)
-    f8_y = 0.003039 * (w8_zz + w8_xx) - 0.072551 * U8_yx - t278
-    t319 = 0.0001878102 * (w8_yy - w8_zz) + t313 + 0.003039 * a7_y
-    n8_x = t319 - (stheta10 * n9_y - ctheta10 * n9_x)
-    t321 = t314 - 0.0054780518 * (w8_zz - w8_xx) + 0.072551 * a7_y
-    n8_y = ctheta10 * n9_y + stheta10 * n9_x + 0.2 * f9_z - t321
-    t323 = t316 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
-    n8_z = 0.2 * t278 + n9_z - t323
+    f8_y = 0.003039 * (w8_zz + w8_xx) - 0.072551 * U8_yx - t253
+    t310 = 0.003039 * a8_z - (0.0001878102 * (w8_yy - w8_zz) + t304)
+    n8_x = ctheta10 * n9_x + stheta10 * neg_n9_y - t310
+    t312 = t305 - 0.0054780518 * (w8_zz - w8_xx) - 0.072551 * a8_z
+    n8_y = stheta10 * n9_x - ctheta10 * neg_n9_y + 0.2 * f9_z - t312
+    t314 = t307 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
+    n8_z = 0.2 * t253 + n9_z - t314
     tau_b[..., 7] = n8_z
 
     # body 16, rr_hip: forces
+    neg_U16_xy = w16_x * neg_w16_y
+    neg_U16_zy = neg_wd16_x + neg_w16_yz
     neg_f16_x = s18 * f17_y - c18 * f17_x + 0.0815422 * neg_U16_xy
     f17_z = f18_z - (0.072551 * U17_zx + 0.003039 * U17_zy)
     neg_f16_y = 0.0815422 * (w16_z * w16_z + w16_xx) + f17_z
@@ -1178,11 +1162,13 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     n16_z = c18 * n17_y - s18 * neg_n17_x + (0.00545215306 * neg_U16_xy + 0.0815422 * neg_a16_x)
     tau_b[..., 15] = n16_z
     neg_n16_x = c18 * neg_n17_x + s18 * n17_y + (0.00582035306 * neg_U16_zy - 0.0815422 * a16_z)
-    t331 = 0.1805 * neg_f16_y + neg_n16_x
-    t332 = 0.1805 * neg_f16_x - (0.0003682 * (neg_wd16_y + w16_xz) + n17_z)
-    t333 = c17 * neg_f16_x - s17 * neg_f16_y
+    t324 = 0.1805 * neg_f16_y + neg_n16_x
+    t325 = 0.1805 * neg_f16_x - (0.0003682 * (neg_wd16_y + w16_xz) + n17_z)
+    t326 = c17 * neg_f16_x - s17 * neg_f16_y
 
     # body 13, rl_hip: forces
+    neg_U13_xy = w13_x * neg_w13_y
+    neg_U13_zy = neg_wd13_x + neg_w13_yz
     f13_x = 0.0815422 * neg_U13_xy - (s15 * f14_y - c15 * f14_x)
     f14_z = f15_z - (0.072551 * U14_zx + 0.003039 * U14_zy)
     f13_y = 0.0815422 * (w13_z * w13_z + w13_xx) - f14_z
@@ -1190,12 +1176,14 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     n13_z = c15 * n14_y + s15 * n14_x - (0.0815422 * neg_a13_x - 0.00545215306 * neg_U13_xy)
     tau_b[..., 12] = n13_z
     neg_n13_x = s15 * n14_y - c15 * n14_x + (0.00582035306 * neg_U13_zy + 0.0815422 * a13_z)
-    t340 = neg_n13_x - 0.1805 * f13_y
-    t341 = 0.0003682 * (neg_wd13_y + w13_xz) + n14_z + 0.1805 * f13_x
-    t342 = s14 * f13_y - c14 * f13_x
-    t343 = s17 * t332 + c17 * t331 - 0.047 * f16_z
+    t335 = neg_n13_x - 0.1805 * f13_y
+    t336 = 0.0003682 * (neg_wd13_y + w13_xz) + n14_z + 0.1805 * f13_x
+    t337 = s14 * f13_y - c14 * f13_x
+    t338 = s17 * t325 + c17 * t324 - 0.047 * f16_z
 
     # body 10, fr_hip: forces
+    neg_U10_xy = w10_x * neg_w10_y
+    neg_U10_zy = neg_wd10_x + neg_w10_yz
     neg_f10_x = s12 * f11_y - c12 * f11_x + 0.0815422 * neg_U10_xy
     f11_z = f12_z - (0.072551 * U11_zx + 0.003039 * U11_zy)
     neg_f10_y = 0.0815422 * (w10_z * w10_z + w10_xx) + f11_z
@@ -1203,14 +1191,16 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     n10_z = c12 * n11_y - s12 * neg_n11_x - (0.0815422 * a10_x - 0.00545215306 * neg_U10_xy)
     tau_b[..., 9] = n10_z
     neg_n10_x = c12 * neg_n11_x + s12 * n11_y + (0.00582035306 * neg_U10_zy - 0.0815422 * a10_z)
-    t350 = neg_n10_x - 0.1805 * neg_f10_y
-    t351 = 0.0003682 * (neg_wd10_y + w10_xz) + n11_z + 0.1805 * neg_f10_x
-    t352 = c11 * neg_f10_x - s11 * neg_f10_y
-    t353 = s17 * neg_f16_x + c17 * neg_f16_y - (s14 * f13_x + c14 * f13_y)
-    t354 = s17 * t331 - c17 * t332 + (s14 * t340 + c14 * t341)
-    t355 = t343 - (s14 * t341 - c14 * t340 - 0.047 * f13_z)
+    t347 = neg_n10_x - 0.1805 * neg_f10_y
+    t348 = 0.0003682 * (neg_wd10_y + w10_xz) + n11_z + 0.1805 * neg_f10_x
+    t349 = c11 * neg_f10_x - s11 * neg_f10_y
+    t350 = s17 * neg_f16_x + c17 * neg_f16_y - (s14 * f13_x + c14 * f13_y)
+    t351 = s17 * t324 - c17 * t325 + (s14 * t335 + c14 * t336)
+    t352 = t338 - (s14 * t336 - c14 * t335 - 0.047 * f13_z)
 
     # body 7, fl_hip: forces
+    neg_U7_xy = w7_x * neg_w7_y
+    neg_U7_zy = neg_wd7_x + neg_w7_yz
     f7_x = 0.0815422 * neg_U7_xy - (s9 * f8_y - c9 * f8_x)
     f8_z = f9_z - (0.072551 * U8_zx + 0.003039 * U8_zy)
     f7_y = 0.0815422 * (w7_z * w7_z + w7_xx) - f8_z
@@ -1218,21 +1208,22 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     n7_z = c9 * n8_y + s9 * n8_x + (0.00545215306 * neg_U7_xy + 0.0815422 * a7_x)
     tau_b[..., 6] = n7_z
     neg_n7_x = s9 * n8_y - c9 * n8_x + (0.00582035306 * neg_U7_zy + 0.0815422 * a7_z)
-    t362 = 0.1805 * f7_y + neg_n7_x
-    t363 = 0.0003682 * (neg_wd7_y + w7_xz) + n8_z - 0.1805 * f7_x
-    t364 = s8 * f7_y - c8 * f7_x
-    t365 = 0.047 * t333 + n16_z + (n13_z - 0.047 * t342) + (0.047 * t352 + n10_z)
-    t366 = c11 * t350 - s11 * t351 - 0.047 * f10_z + t355
+    t361 = 0.1805 * f7_y + neg_n7_x
+    t362 = 0.0003682 * (neg_wd7_y + w7_xz) + n8_z - 0.1805 * f7_x
+    t363 = s8 * f7_y - c8 * f7_x
+    t364 = 0.047 * t326 + n16_z + (n13_z - 0.047 * t337) + (0.047 * t349 + n10_z)
+    t365 = c11 * t347 - s11 * t348 - 0.047 * f10_z + t352
 
     # body 6, trunk: forces
+    U6_zx = qd4 * qd6
     tau_b[..., 0] = f16_z + f13_z + f10_z + f7_z + (12.453 * a1_x - 0.04713 * (qd5 * qd5 + qd6_qd6))
-    t367 = s11 * neg_f10_x + c11 * neg_f10_y + t353 - (s8 * f7_x + c8 * f7_y)
+    t367 = s11 * neg_f10_x + c11 * neg_f10_y + t350 - (s8 * f7_x + c8 * f7_y)
     tau_b[..., 1] = 12.453 * a1_y + 0.04713 * U6_xy + t367
-    tau_b[..., 2] = 12.453 * a1_z + 0.04713 * U6_xz - (t333 + t342 + t352 + t364)
-    tau_b[..., 3] = n7_z - 0.047 * t364 + t365 + 0.02652766 * U6_yz
-    t368 = s11 * t350 + c11 * t351 + t354 + (s8 * t362 + c8 * t363)
-    tau_b[..., 4] = t368 - (0.275005219 * U6_xz + 0.04713 * a1_z)
-    t369 = t366 - (s8 * t363 - c8 * t362 - 0.047 * f7_z)
+    tau_b[..., 2] = 12.453 * a1_z + 0.04713 * U6_zx - (t326 + t337 + t349 + t363)
+    tau_b[..., 3] = n7_z - 0.047 * t363 + t364 + 0.02652766 * U6_zy
+    t368 = s11 * t347 + c11 * t348 + t351 + (s8 * t361 + c8 * t362)
+    tau_b[..., 4] = t368 - (0.275005219 * U6_zx + 0.04713 * a1_z)
+    t369 = t365 - (s8 * t362 - c8 * t361 - 0.047 * f7_z)
     tau_b[..., 5] = 0.248477559 * U6_xy + 0.04713 * a1_y - t369
 
     return tau_b
@@ -1658,16 +1649,15 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     a1_z = qd2 * qd4 - qd1 * qd5 + 9.81 * (1.0 - (q5 * q5_5 + q4 * q4_4))
 
     # body 7, fl_hip: motion
-    qd6_qd6 = qd6 * qd6
     U6_xy = qd4 * qd5
-    t8 = 0.047 * U6_xy
-    U6_xz = qd4 * qd6
-    t10 = 0.047 * (qd4 * qd4 + qd6_qd6)
-    U6_yz = qd5 * qd6
-    t12 = 0.047 * U6_yz
-    t13 = a1_x + t8
-    t14 = a1_y - t10
-    t15 = a1_z + t12
+    t7 = 0.047 * U6_xy
+    qd6_qd6 = qd6 * qd6
+    t9 = 0.047 * (qd4 * qd4 + qd6_qd6)
+    U6_zy = qd5 * qd6
+    t11 = 0.047 * U6_zy
+    t12 = a1_x + t7
+    t13 = a1_y - t9
+    t14 = a1_z + t11
     c8 = cos(q8)
     s8 = sin(q8)
     w7_x = qd6 * c8 - qd5 * s8
@@ -1675,19 +1665,17 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     w7_z = qd4 + qd7
     neg_wd7_x = qd7 * neg_w7_y
     neg_wd7_y = qd7 * w7_x
-    neg_U7_xy = w7_x * neg_w7_y
     w7_xz = w7_x * w7_z
-    w7_xx = w7_x * w7_x
     neg_w7_yz = neg_w7_y * w7_z
-    neg_U7_zy = neg_wd7_x + neg_w7_yz
-    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t14 * s8 - t15 * c8)
-    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (t15 * s8 + t14 * c8)
-    a7_z = t13 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
+    w7_xx = w7_x * w7_x
+    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t13 * s8 - t14 * c8)
+    a8_z = t14 * s8 + t13 * c8 - 0.1805 * (neg_wd7_x - neg_w7_yz)
+    a7_z = t12 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
 
     # body 10, fr_hip: motion
-    t31 = a1_x - t8
-    t32 = a1_y + t10
-    t33 = a1_z - t12
+    t28 = a1_x - t7
+    t29 = a1_y + t9
+    t30 = a1_z - t11
     c11 = cos(q11)
     s11 = sin(q11)
     w10_x = qd6 * c11 - qd5 * s11
@@ -1695,14 +1683,12 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     w10_z = qd4 + qd10
     neg_wd10_x = qd10 * neg_w10_y
     neg_wd10_y = qd10 * w10_x
-    neg_U10_xy = w10_x * neg_w10_y
     w10_xz = w10_x * w10_z
-    w10_xx = w10_x * w10_x
     neg_w10_yz = neg_w10_y * w10_z
-    neg_U10_zy = neg_wd10_x + neg_w10_yz
-    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t32 * s11 - t33 * c11)
-    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (t33 * s11 + t32 * c11)
-    a10_z = t31 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
+    w10_xx = w10_x * w10_x
+    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t29 * s11 - t30 * c11)
+    a11_z = t30 * s11 + t29 * c11 - 0.1805 * (neg_wd10_x - neg_w10_yz)
+    a10_z = t28 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
 
     # body 13, rl_hip: motion
     c14 = cos(q14)
@@ -1712,14 +1698,12 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     w13_z = qd4 + qd13
     neg_wd13_x = qd13 * neg_w13_y
     neg_wd13_y = qd13 * w13_x
-    neg_U13_xy = w13_x * neg_w13_y
     w13_xz = w13_x * w13_z
-    w13_xx = w13_x * w13_x
     neg_w13_yz = neg_w13_y * w13_z
-    neg_U13_zy = neg_wd13_x + neg_w13_yz
-    neg_a13_x = t14 * s14 - t15 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
-    a14_z = t15 * s14 + t14 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
-    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t13
+    w13_xx = w13_x * w13_x
+    neg_a13_x = t13 * s14 - t14 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
+    a14_z = t14 * s14 + t13 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
+    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t12
 
     # body 16, rr_hip: motion
     c17 = cos(q17)
@@ -1729,243 +1713,260 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     w16_z = qd4 + qd16
     neg_wd16_x = qd16 * neg_w16_y
     neg_wd16_y = qd16 * w16_x
-    neg_U16_xy = w16_x * neg_w16_y
     w16_xz = w16_x * w16_z
-    w16_xx = w16_x * w16_x
     neg_w16_yz = neg_w16_y * w16_z
-    neg_U16_zy = neg_wd16_x + neg_w16_yz
-    neg_a16_x = t32 * s17 - t33 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
-    a17_z = t33 * s17 + t32 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
-    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t31
+    w16_xx = w16_x * w16_x
+    neg_a16_x = t29 * s17 - t30 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
+    a17_z = t30 * s17 + t29 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
+    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t28
 
     # body 8, fl_thigh: motion
     c9 = cos(q9)
     s9 = sin(q9)
     w8_x = w7_x * c9 + w7_z * s9
     w8_y = w7_z * c9 - w7_x * s9
+    a8_x = a7_x * c9 + a7_z * s9
+    a8_y = a7_z * c9 - a7_x * s9
     w8_z = qd8 + neg_w7_y
     wd8_x = qd8 * w8_y - neg_wd7_x * c9
     wd8_y = neg_wd7_x * s9 - qd8 * w8_x
-    w8_yy = w8_y * w8_y
-    w8_zz = w8_z * w8_z
-    neg_U8_xx = w8_yy + w8_zz
-    w8_xy = w8_x * w8_y
-    U8_xy = w8_xy - neg_wd7_y
-    w8_xz = w8_x * w8_z
-    U8_yx = neg_wd7_y + w8_xy
-    w8_xx = w8_x * w8_x
-    w8_yz = w8_y * w8_z
-    U8_zx = w8_xz - wd8_y
-    U8_zy = wd8_x + w8_yz
-    a8_x = a7_x * c9 + a7_z * s9
-    a8_y = a7_z * c9 - a7_x * s9
 
     # body 11, fr_thigh: motion
     c12 = cos(q12)
     s12 = sin(q12)
     w11_x = w10_x * c12 + w10_z * s12
     w11_y = w10_z * c12 - w10_x * s12
+    a11_x = a10_x * c12 + a10_z * s12
+    a11_y = a10_z * c12 - a10_x * s12
     w11_z = qd11 + neg_w10_y
     wd11_x = qd11 * w11_y - neg_wd10_x * c12
     wd11_y = neg_wd10_x * s12 - qd11 * w11_x
-    w11_yy = w11_y * w11_y
-    w11_zz = w11_z * w11_z
-    neg_U11_xx = w11_yy + w11_zz
-    w11_xy = w11_x * w11_y
-    U11_xy = w11_xy - neg_wd10_y
-    w11_xz = w11_x * w11_z
-    U11_yx = neg_wd10_y + w11_xy
-    w11_xx = w11_x * w11_x
-    w11_yz = w11_y * w11_z
-    U11_zx = w11_xz - wd11_y
-    U11_zy = wd11_x + w11_yz
-    a11_x = a10_x * c12 + a10_z * s12
-    a11_y = a10_z * c12 - a10_x * s12
 
     # body 14, rl_thigh: motion
     c15 = cos(q15)
     s15 = sin(q15)
     w14_x = w13_x * c15 + w13_z * s15
     w14_y = w13_z * c15 - w13_x * s15
+    a14_x = a13_z * s15 - neg_a13_x * c15
+    a14_y = a13_z * c15 + neg_a13_x * s15
     w14_z = qd14 + neg_w13_y
     wd14_x = qd14 * w14_y - neg_wd13_x * c15
     wd14_y = neg_wd13_x * s15 - qd14 * w14_x
-    w14_yy = w14_y * w14_y
-    w14_zz = w14_z * w14_z
-    neg_U14_xx = w14_yy + w14_zz
-    w14_xy = w14_x * w14_y
-    U14_xy = w14_xy - neg_wd13_y
-    w14_xz = w14_x * w14_z
-    U14_yx = neg_wd13_y + w14_xy
-    w14_xx = w14_x * w14_x
-    w14_yz = w14_y * w14_z
-    U14_zx = w14_xz - wd14_y
-    U14_zy = wd14_x + w14_yz
-    a14_x = a13_z * s15 - neg_a13_x * c15
-    a14_y = a13_z * c15 + neg_a13_x * s15
 
     # body 17, rr_thigh: motion
     c18 = cos(q18)
     s18 = sin(q18)
     w17_x = w16_x * c18 + w16_z * s18
     w17_y = w16_z * c18 - w16_x * s18
+    a17_x = a16_z * s18 - neg_a16_x * c18
+    a17_y = a16_z * c18 + neg_a16_x * s18
     w17_z = qd17 + neg_w16_y
     wd17_x = qd17 * w17_y - neg_wd16_x * c18
     wd17_y = neg_wd16_x * s18 - qd17 * w17_x
-    w17_yy = w17_y * w17_y
-    w17_zz = w17_z * w17_z
-    neg_U17_xx = w17_yy + w17_zz
-    w17_xy = w17_x * w17_y
-    U17_xy = w17_xy - neg_wd16_y
-    w17_xz = w17_x * w17_z
-    U17_yx = neg_wd16_y + w17_xy
-    w17_xx = w17_x * w17_x
-    w17_yz = w17_y * w17_z
-    U17_zx = w17_xz - wd17_y
-    U17_zy = wd17_x + w17_yz
-    a17_x = a16_z * s18 - neg_a16_x * c18
-    a17_y = a16_z * c18 + neg_a16_x * s18
 
     # body 9, fl_calf: motion
-    theta9_10 = q9 + q10 + 3.10813964539713
-    t160 = qd8 + qd9
+    w8_yy = w8_y * w8_y
+    w8_zz = w8_z * w8_z
+    neg_U8_xx = w8_yy + w8_zz
+    w8_xy = w8_x * w8_y
+    U8_yx = neg_wd7_y + w8_xy
+    w8_xz = w8_x * w8_z
+    U8_zx = w8_xz - wd8_y
     theta10 = q10 + 3.10813964539713
     ctheta10 = cos(theta10)
     stheta10 = sin(theta10)
     w9_x = w8_x * ctheta10 + w8_y * stheta10
     w9_y = w8_y * ctheta10 - w8_x * stheta10
+    theta9_10 = q9 + q10 + 3.10813964539713
     w9_z = qd9 + w8_z
-    wd9_x = t160 * w9_y - neg_wd7_x * cos(theta9_10)
-    w9_yy = w9_y * w9_y
-    w9_zz = w9_z * w9_z
-    w9_xy = w9_x * w9_y
-    U9_yx = neg_wd7_y + w9_xy
-    w9_xx = w9_x * w9_x
-    w9_yz = w9_y * w9_z
-    U9_zx = w9_x * w9_z - (neg_wd7_x * sin(theta9_10) - t160 * w9_x)
-    U9_zy = wd9_x + w9_yz
+    t120 = qd8 + qd9
+    wd9_x = w9_y * t120 - neg_wd7_x * cos(theta9_10)
 
     # body 12, fr_calf: motion
-    theta12_13 = q12 + q13 + 3.10813964539713
-    t177 = qd11 + qd12
+    w11_yy = w11_y * w11_y
+    w11_zz = w11_z * w11_z
+    neg_U11_xx = w11_yy + w11_zz
+    w11_xy = w11_x * w11_y
+    U11_yx = neg_wd10_y + w11_xy
+    w11_xz = w11_x * w11_z
+    U11_zx = w11_xz - wd11_y
     theta13 = q13 + 3.10813964539713
     ctheta13 = cos(theta13)
     stheta13 = sin(theta13)
     w12_x = w11_x * ctheta13 + w11_y * stheta13
     w12_y = w11_y * ctheta13 - w11_x * stheta13
+    theta12_13 = q12 + q13 + 3.10813964539713
     w12_z = qd12 + w11_z
-    wd12_x = t177 * w12_y - neg_wd10_x * cos(theta12_13)
-    w12_yy = w12_y * w12_y
-    w12_zz = w12_z * w12_z
-    w12_xy = w12_x * w12_y
-    U12_yx = neg_wd10_y + w12_xy
-    w12_xx = w12_x * w12_x
-    w12_yz = w12_y * w12_z
-    U12_zx = w12_x * w12_z - (neg_wd10_x * sin(theta12_13) - t177 * w12_x)
-    U12_zy = wd12_x + w12_yz
+    t136 = qd11 + qd12
+    wd12_x = w12_y * t136 - neg_wd10_x * cos(theta12_13)
 
     # body 15, rl_calf: motion
-    theta15_16 = q15 + q16 + 3.10813964539713
-    t194 = qd14 + qd15
+    w14_yy = w14_y * w14_y
+    w14_zz = w14_z * w14_z
+    neg_U14_xx = w14_yy + w14_zz
+    w14_xy = w14_x * w14_y
+    U14_yx = neg_wd13_y + w14_xy
+    w14_xz = w14_x * w14_z
+    U14_zx = w14_xz - wd14_y
     theta16 = q16 + 3.10813964539713
     ctheta16 = cos(theta16)
     stheta16 = sin(theta16)
     w15_x = w14_x * ctheta16 + w14_y * stheta16
     w15_y = w14_y * ctheta16 - w14_x * stheta16
+    theta15_16 = q15 + q16 + 3.10813964539713
     w15_z = qd15 + w14_z
-    wd15_x = t194 * w15_y - neg_wd13_x * cos(theta15_16)
-    w15_yy = w15_y * w15_y
-    w15_zz = w15_z * w15_z
-    w15_xy = w15_x * w15_y
-    U15_yx = neg_wd13_y + w15_xy
-    w15_xx = w15_x * w15_x
-    w15_yz = w15_y * w15_z
-    U15_zx = w15_x * w15_z - (neg_wd13_x * sin(theta15_16) - t194 * w15_x)
-    U15_zy = wd15_x + w15_yz
+    t152 = qd14 + qd15
+    wd15_x = w15_y * t152 - neg_wd13_x * cos(theta15_16)
 
     # body 18, rr_calf: motion
-    theta18_19 = q18 + q19 + 3.10813964539713
-    t211 = qd17 + qd18
+    w17_yy = w17_y * w17_y
+    w17_zz = w17_z * w17_z
+    neg_U17_xx = w17_yy + w17_zz
+    w17_xy = w17_x * w17_y
+    U17_yx = neg_wd16_y + w17_xy
+    w17_xz = w17_x * w17_z
+    U17_zx = w17_xz - wd17_y
     theta19 = q19 + 3.10813964539713
     ctheta19 = cos(theta19)
     stheta19 = sin(theta19)
     w18_x = w17_x * ctheta19 + w17_y * stheta19
     w18_y = w17_y * ctheta19 - w17_x * stheta19
+    theta18_19 = q18 + q19 + 3.10813964539713
     w18_z = qd18 + w17_z
-    wd18_x = t211 * w18_y - neg_wd16_x * cos(theta18_19)
-    w18_yy = w18_y * w18_y
-    w18_zz = w18_z * w18_z
-    w18_xy = w18_x * w18_y
-    U18_yx = neg_wd16_y + w18_xy
-    w18_xx = w18_x * w18_x
-    w18_yz = w18_y * w18_z
-    U18_zx = w18_x * w18_z - (neg_wd16_x * sin(theta18_19) - t211 * w18_x)
-    U18_zy = wd18_x + w18_yz
+    t168 = qd17 + qd18
+    wd18_x = w18_y * t168 - neg_wd16_x * cos(theta18_19)
+
+    # body 1, trunk: forces at rest
+    U1_zx = qd4 * qd6
+
+    # body 7, fl_hip: forces at rest
+    neg_U7_xy = w7_x * neg_w7_y
+    neg_U7_zy = neg_wd7_x + neg_w7_yz
+
+    # body 10, fr_hip: forces at rest
+    neg_U10_xy = w10_x * neg_w10_y
+    neg_U10_zy = neg_wd10_x + neg_w10_yz
+
+    # body 13, rl_hip: forces at rest
+    neg_U13_xy = w13_x * neg_w13_y
+    neg_U13_zy = neg_wd13_x + neg_w13_yz
+
+    # body 16, rr_hip: forces at rest
+    neg_U16_xy = w16_x * neg_w16_y
+    neg_U16_zy = neg_wd16_x + neg_w16_yz
 
     # body 8, fl_thigh: forces at rest
-    t227 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
-    t228 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
-    t229 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
-    t230 = t229 - (0.01301126 * w8_xy + 0.013299594 * neg_wd7_y)
+    U8_xy = w8_xy - neg_wd7_y
+    w8_xx = w8_x * w8_x
+    w8_yz = w8_y * w8_z
+    U8_zy = wd8_x + w8_yz
+    t183 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
+    t184 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
+    t185 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
+    t186 = t185 - (0.01301126 * w8_xy + 0.013299594 * neg_wd7_y)
 
     # body 11, fr_thigh: forces at rest
-    t231 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
-    t232 = 0.0001878102 * U11_xy - 8.2053e-05 * U11_zy - 0.013155427 * U11_zx
-    t233 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
-    t234 = 0.01301126 * w11_xy + 0.013299594 * neg_wd10_y + t233 + 8.2053e-05 * (w11_yy - w11_xx)
+    U11_xy = w11_xy - neg_wd10_y
+    w11_xx = w11_x * w11_x
+    w11_yz = w11_y * w11_z
+    U11_zy = wd11_x + w11_yz
+    t191 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
+    t192 = 0.0001878102 * U11_xy - 8.2053e-05 * U11_zy - 0.013155427 * U11_zx
+    t193 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
+    t194 = 0.01301126 * w11_xy + 0.013299594 * neg_wd10_y + t193 + 8.2053e-05 * (w11_yy - w11_xx)
 
     # body 14, rl_thigh: forces at rest
-    t235 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
-    t236 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
-    t237 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
-    t238 = t237 - (0.01301126 * w14_xy + 0.013299594 * neg_wd13_y)
+    U14_xy = w14_xy - neg_wd13_y
+    w14_xx = w14_x * w14_x
+    w14_yz = w14_y * w14_z
+    U14_zy = wd14_x + w14_yz
+    t199 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
+    t200 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
+    t201 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
+    t202 = t201 - (0.01301126 * w14_xy + 0.013299594 * neg_wd13_y)
 
     # body 17, rr_thigh: forces at rest
-    t239 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
-    t240 = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * U17_zx
-    t241 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
-    t242 = 0.01301126 * w17_xy + 0.013299594 * neg_wd16_y + t241 + 8.2053e-05 * (w17_yy - w17_xx)
+    U17_xy = w17_xy - neg_wd16_y
+    w17_xx = w17_x * w17_x
+    w17_yz = w17_y * w17_z
+    U17_zy = wd17_x + w17_yz
+    t207 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
+    t208 = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * U17_zx
+    t209 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
+    t210 = 0.01301126 * w17_xy + 0.013299594 * neg_wd16_y + t209 + 8.2053e-05 * (w17_yy - w17_xx)
 
     # body 9, fl_calf: forces at rest
+    w9_yy = w9_y * w9_y
+    w9_zz = w9_z * w9_z
     neg_f9_x = 0.0297786611519054 * (w9_yy + w9_zz)
+    w9_xy = w9_x * w9_y
+    U9_yx = neg_wd7_y + w9_xy
+    U9_zx = w9_x * w9_z - (neg_wd7_x * sin(theta9_10) - w9_x * t120)
     f9_z = 0.0297786611519054 * U9_zx
-    t245 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
-    t246 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
-    t247 = 0.00484778630650938 * w9_xy + 0.00487301 * neg_wd7_y
-    t248 = 0.00249545180452967 * (w9_yz - wd9_x) + t247
+    w9_yz = w9_y * w9_z
+    U9_zy = wd9_x + w9_yz
+    t220 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
+    w9_xx = w9_x * w9_x
+    t222 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
+    t223 = 0.00484778630650938 * w9_xy + 0.00487301 * neg_wd7_y
+    t224 = 0.00249545180452967 * (w9_yz - wd9_x) + t223
     a9_y = ctheta10 * (a8_y - 0.2 * U8_yx) - (0.2 * neg_U8_xx + a8_x) * stheta10
-    t250 = 0.00249545180452967 * (w9_zz - w9_xx) + t246
-    n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t250
-    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t248 + 0.0297786611519054 * a9_y
+    t226 = 0.00249545180452967 * (w9_zz - w9_xx) + t222
+    neg_n9_y = 0.0297786611519054 * (a8_z - 0.2 * U8_zx) + t226
+    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t224 + 0.0297786611519054 * a9_y
 
     # body 12, fr_calf: forces at rest
+    w12_yy = w12_y * w12_y
+    w12_zz = w12_z * w12_z
     neg_f12_x = 0.0297786611519054 * (w12_yy + w12_zz)
+    w12_xy = w12_x * w12_y
+    U12_yx = neg_wd10_y + w12_xy
+    U12_zx = w12_x * w12_z - (neg_wd10_x * sin(theta12_13) - w12_x * t136)
     f12_z = 0.0297786611519054 * U12_zx
-    t255 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
-    t256 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
-    t257 = 0.00484778630650938 * w12_xy + 0.00487301 * neg_wd10_y
-    t258 = 0.00249545180452967 * (w12_yz - wd12_x) - t257
+    w12_yz = w12_y * w12_z
+    U12_zy = wd12_x + w12_yz
+    t238 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
+    w12_xx = w12_x * w12_x
+    t240 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
+    t241 = 0.00484778630650938 * w12_xy + 0.00487301 * neg_wd10_y
+    t242 = 0.00249545180452967 * (w12_yz - wd12_x) - t241
     a12_y = ctheta13 * (a11_y - 0.2 * U11_yx) - (0.2 * neg_U11_xx + a11_x) * stheta13
-    t260 = 0.00249545180452967 * (w12_zz - w12_xx) - t256
-    n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t260
-    n12_z = 0.0297786611519054 * a12_y - (t258 - 5.560447774483e-05 * (w12_yy - w12_xx))
+    t244 = 0.00249545180452967 * (w12_zz - w12_xx) - t240
+    n12_y = t244 - 0.0297786611519054 * (a11_z - 0.2 * U11_zx)
+    n12_z = 0.0297786611519054 * a12_y - (t242 - 5.560447774483e-05 * (w12_yy - w12_xx))
 
     # body 15, rl_calf: forces at rest
+    w15_yy = w15_y * w15_y
+    w15_zz = w15_z * w15_z
     neg_f15_x = 0.0297786611519054 * (w15_yy + w15_zz)
+    w15_xy = w15_x * w15_y
+    U15_yx = neg_wd13_y + w15_xy
+    U15_zx = w15_x * w15_z - (neg_wd13_x * sin(theta15_16) - w15_x * t152)
     f15_z = 0.0297786611519054 * U15_zx
-    t265 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
-    t266 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
-    t267 = 0.00484778630650938 * w15_xy + 0.00487301 * neg_wd13_y
-    t268 = 0.00249545180452967 * (w15_yz - wd15_x) + t267
+    w15_yz = w15_y * w15_z
+    U15_zy = wd15_x + w15_yz
+    t256 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
+    w15_xx = w15_x * w15_x
+    t258 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
+    t259 = 0.00484778630650938 * w15_xy + 0.00487301 * neg_wd13_y
+    t260 = 0.00249545180452967 * (w15_yz - wd15_x) + t259
     a15_y = ctheta16 * (a14_y - 0.2 * U14_yx) - (0.2 * neg_U14_xx + a14_x) * stheta16
-    t270 = 0.00249545180452967 * (w15_zz - w15_xx) + t266
-    neg_n15_y = 0.0297786611519054 * (a14_z - 0.2 * U14_zx) + t270
-    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t268 + 0.0297786611519054 * a15_y
+    t262 = 0.00249545180452967 * (w15_zz - w15_xx) + t258
+    neg_n15_y = 0.0297786611519054 * (a14_z - 0.2 * U14_zx) + t262
+    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t260 + 0.0297786611519054 * a15_y
 
     # body 18, rr_calf: forces at rest
+    w18_yy = w18_y * w18_y
+    w18_zz = w18_z * w18_z
     neg_f18_x = 0.0297786611519054 * (w18_yy + w18_zz)
+    w18_xy = w18_x * w18_y
+    U18_yx = neg_wd16_y + w18_xy
+    U18_zx = w18_x * w18_z - (neg_wd16_x * sin(theta18_19) - w18_x * t168)
     f18_z = 0.0297786611519054 * U18_zx
-    t275 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
+    w18_yz = w18_y * w18_z
+    U18_zy = wd18_x + w18_yz
+    t274 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
+    w18_xx = w18_x * w18_x
     t276 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx
     t277 = 0.00484778630650938 * w18_xy + 0.00487301 * neg_wd16_y
     t278 = 0.00249545180452967 * (w18_yz - wd18_x) - t277
@@ -1977,7 +1978,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     # body 18, rr_calf: articulated body
     u18 = tau18 - n18_z
     paf18_y = 0.0297786611519054 * U18_yx + 6.110937829371457 * u18
-    pan18_x = 1.261184674531e-05 * U18_zy + t275 + 0.5120965901013276 * u18
+    pan18_x = 1.261184674531e-05 * U18_zy + t274 + 0.5120965901013276 * u18
     t286 = 0.1819755469412129 * ctheta19
     neg_MA17_yy = ctheta19 * t286
     MA17_xy = stheta19 * t286
@@ -1992,14 +1993,14 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t297 = 0.2 * neg_MA17_yy
     t298 = 0.2 * t294
     t299 = stheta19 * neg_f18_x - ctheta19 * paf18_y
-    neg_n17_x = 0.0001878102 * (w17_yy - w17_zz) + t239 + 0.003039 * a17_z
-    n17_y = t240 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * a17_z
-    pn17_z = t242 - (0.072551 * a17_y - 0.003039 * a17_x) + (n18_z + u18 + 0.2 * t299)
+    neg_n17_x = 0.0001878102 * (w17_yy - w17_zz) + t207 + 0.003039 * a17_z
+    n17_y = t208 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * a17_z
+    pn17_z = t210 - (0.072551 * a17_y - 0.003039 * a17_x) + (n18_z + u18 + 0.2 * t299)
 
     # body 15, rl_calf: articulated body
     u15 = tau15 - n15_z
     paf15_y = 0.0297786611519054 * U15_yx + 6.110937829371457 * u15
-    pan15_x = 1.261184674531e-05 * U15_zy - t265 - 0.5120965901013276 * u15
+    pan15_x = 1.261184674531e-05 * U15_zy - t256 - 0.5120965901013276 * u15
     t306 = 0.1819755469412129 * ctheta16
     neg_MA14_yy = ctheta16 * t306
     MA14_xy = stheta16 * t306
@@ -2014,15 +2015,15 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t317 = 0.2 * neg_MA14_yy
     t318 = 0.2 * t314
     t319 = stheta16 * neg_f15_x - ctheta16 * paf15_y
-    n14_x = 0.0001878102 * (w14_yy - w14_zz) + t235 - 0.003039 * a14_z
-    n14_y = 0.072551 * a14_z - (t236 - 0.0054780518 * (w14_zz - w14_xx))
-    neg_n14_z = t238 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
+    n14_x = 0.0001878102 * (w14_yy - w14_zz) + t199 - 0.003039 * a14_z
+    n14_y = 0.072551 * a14_z - (t200 - 0.0054780518 * (w14_zz - w14_xx))
+    neg_n14_z = t202 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
     pn14_z = n15_z + u15 + 0.2 * t319 - neg_n14_z
 
     # body 12, fr_calf: articulated body
     u12 = tau12 - n12_z
     paf12_y = 0.0297786611519054 * U12_yx + 6.110937829371457 * u12
-    pan12_x = 1.261184674531e-05 * U12_zy + t255 + 0.5120965901013276 * u12
+    pan12_x = 1.261184674531e-05 * U12_zy + t238 + 0.5120965901013276 * u12
     t327 = 0.1819755469412129 * ctheta13
     neg_MA11_yy = ctheta13 * t327
     MA11_xy = stheta13 * t327
@@ -2037,14 +2038,14 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t338 = 0.2 * neg_MA11_yy
     t339 = 0.2 * t335
     t340 = stheta13 * neg_f12_x - ctheta13 * paf12_y
-    n11_x = 0.003039 * a10_y - (0.0001878102 * (w11_yy - w11_zz) + t231)
-    n11_y = t232 - 0.0054780518 * (w11_zz - w11_xx) - 0.072551 * a10_y
-    pn11_z = t234 - (0.072551 * a11_y - 0.003039 * a11_x) + (n12_z + u12 + 0.2 * t340)
+    neg_n11_x = 0.0001878102 * (w11_yy - w11_zz) + t191 + 0.003039 * a11_z
+    n11_y = t192 - 0.0054780518 * (w11_zz - w11_xx) + 0.072551 * a11_z
+    pn11_z = t194 - (0.072551 * a11_y - 0.003039 * a11_x) + (n12_z + u12 + 0.2 * t340)
 
     # body 9, fl_calf: articulated body
     u9 = tau9 - n9_z
     paf9_y = 0.0297786611519054 * U9_yx + 6.110937829371457 * u9
-    pan9_x = 1.261184674531e-05 * U9_zy - t245 - 0.5120965901013276 * u9
+    pan9_x = 1.261184674531e-05 * U9_zy - t220 - 0.5120965901013276 * u9
     t347 = 0.1819755469412129 * ctheta10
     neg_MA8_yy = ctheta10 * t347
     MA8_xy = stheta10 * t347
@@ -2059,9 +2060,9 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t358 = 0.2 * neg_MA8_yy
     t359 = 0.2 * t355
     t360 = stheta10 * neg_f9_x - ctheta10 * paf9_y
-    n8_x = 0.0001878102 * (w8_yy - w8_zz) + t227 + 0.003039 * a7_y
-    neg_n8_y = t228 - 0.0054780518 * (w8_zz - w8_xx) + 0.072551 * a7_y
-    neg_n8_z = t230 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
+    n8_x = 0.0001878102 * (w8_yy - w8_zz) + t183 - 0.003039 * a8_z
+    n8_y = 0.072551 * a8_z - (t184 - 0.0054780518 * (w8_zz - w8_xx))
+    neg_n8_z = t186 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
     pn8_z = n9_z + u9 + 0.2 * t360 - neg_n8_z
 
     # body 17, rr_thigh: articulated body
@@ -2168,7 +2169,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     pf11_x = 0.072551 * neg_U11_xx - 0.003039 * U11_xy - (ctheta13 * neg_f12_x + stheta13 * paf12_y)
     paf11_x = Kf11_x * u11 + pf11_x
     paf11_y = 0.003039 * (w11_zz + w11_xx) - 0.072551 * U11_yx - t340 + Kf11_y * u11
-    pan11_x = n11_x - (stheta13 * n12_y - ctheta13 * pan12_x) - neg_Kn11_x * u11
+    neg_pan11_x = stheta13 * n12_y - ctheta13 * pan12_x + neg_n11_x + neg_Kn11_x * u11
     pan11_y = ctheta13 * n12_y + stheta13 * pan12_x + 0.2 * f12_z + n11_y + Kn11_y * u11
     t466 = BA11_xz * Kf11_x - (neg_MA11_yy - 0.1819755469412129)
     t467 = MA11_xy - BA11_yz * Kf11_x
@@ -2191,7 +2192,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t484 = c12 * t483
     IA10_xz = s12 * t483 - t470
     pf11_z = f12_z - (0.072551 * U11_zx + 0.003039 * U11_zy)
-    pn10_z = 0.00545215306 * neg_U10_xy - 0.0815422 * a10_x + (c12 * pan11_y + s12 * pan11_x)
+    pn10_z = 0.00545215306 * neg_U10_xy - 0.0815422 * a10_x + (c12 * pan11_y - s12 * neg_pan11_x)
 
     # body 8, fl_thigh: articulated body
     BA8_xz = 0.003039 - 0.2 * MA8_xy
@@ -2211,8 +2212,8 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     pf8_x = 0.072551 * neg_U8_xx - 0.003039 * U8_xy - (ctheta10 * neg_f9_x + stheta10 * paf9_y)
     paf8_x = Kf8_x * u8 + pf8_x
     paf8_y = 0.003039 * (w8_zz + w8_xx) - 0.072551 * U8_yx - t360 + Kf8_y * u8
-    pan8_x = n8_x - (stheta10 * n9_y - ctheta10 * pan9_x) + Kn8_x * u8
-    pan8_y = ctheta10 * n9_y + stheta10 * pan9_x + 0.2 * f9_z - neg_n8_y + Kn8_y * u8
+    pan8_x = ctheta10 * pan9_x + stheta10 * neg_n9_y + n8_x + Kn8_x * u8
+    pan8_y = stheta10 * pan9_x - ctheta10 * neg_n9_y + 0.2 * f9_z + n8_y + Kn8_y * u8
     t507 = BA8_xz * Kf8_x - (neg_MA8_yy - 0.1819755469412129)
     t508 = MA8_xy - BA8_yz * Kf8_x
     t509 = BA8_yz * Kf8_y + neg_MA8_yy
@@ -2346,8 +2347,8 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t633 = Kn14_z * u14 + pn14_z + 0.0003682 * (neg_wd13_y + w13_xz) + 0.1805 * paf13_x
     t634 = s14 * paf13_y - c14 * paf13_x
     t635 = 12.453 * a1_y + 0.04713 * U6_xy - (s17 * paf16_x - c17 * neg_paf16_y)
-    t636 = 0.02652766 * U6_yz - (0.047 * t580 - (Kn16_z * u16 + pn16_z))
-    t637 = 0.275005219 * U6_xz + 0.04713 * a1_z - (s17 * t578 + c17 * t579)
+    t636 = 0.02652766 * U6_zy - (0.047 * t580 - (Kn16_z * u16 + pn16_z))
+    t637 = 0.275005219 * U1_zx + 0.04713 * a1_z - (s17 * t578 + c17 * t579)
     t638 = 0.047 * paf13_z - (s14 * t633 + c14 * t632)
 
     # body 10, fr_hip: articulated body
@@ -2363,7 +2364,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     paf10_x = c12 * paf11_x - s12 * paf11_y - 0.0815422 * neg_U10_xy + Kf10_x * u10
     neg_paf10_y = 0.0815422 * (w10_z * w10_z + w10_xx) + pf11_z + neg_Kf10_y * u10
     paf10_z = c12 * paf11_y + s12 * paf11_x - 0.0815422 * neg_U10_zy + Kf10_z * u10
-    pn10_x = 0.0815422 * a10_z - 0.00582035306 * neg_U10_zy - (s12 * pan11_y - c12 * pan11_x)
+    pn10_x = 0.0815422 * a10_z - 0.00582035306 * neg_U10_zy - (c12 * neg_pan11_x + s12 * pan11_y)
     t652 = t468 + t477 + BA10_xz * Kf10_x
     t653 = neg_BA10_yz * Kf10_x
     t654 = t467 - s12 * t476 - BA10_zz * Kf10_x
@@ -2500,7 +2501,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     Kf5_z = BA5_zz * d5
     Kn5_y = IA5_yz * d5
     u5 = tau5 - (s8 * t751 - c8 * t752 - t756 + Kn6_y * u6)
-    paf6_z = 12.453 * a1_z + 0.04713 * U6_xz + t580 - t634 + t693 - t753 + Kf6_z * u6
+    paf6_z = 12.453 * a1_z + 0.04713 * U1_zx + t580 - t634 + t693 - t753 + Kf6_z * u6
     pan6_x = t755 - (0.047 * t753 - (Kn7_z * u7 + pn7_z)) + Kn6_x * u6
     BA4_xz = t576 - t629 + t686 - t743 - IA6_xz * Kf6_z - IA5_yz * Kf5_x
     BA4_zz = t741 - (t574 - t627 + t684) - IA6_xz * Kf6_x - IA5_yz * Kf5_y
@@ -2603,40 +2604,40 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     dwd16_z = qdd4 + qdd16
 
     # body 8, fl_thigh: acceleration
-    da8_x = s9 * da7_z - c9 * neg_da7_x
-    da8_y = c9 * da7_z + s9 * neg_da7_x
     dwd8_x = c9 * dwd7_x + s9 * dwd7_z
     dwd8_y = c9 * dwd7_z - s9 * dwd7_x
+    da8_x = s9 * da7_z - c9 * neg_da7_x
+    da8_y = c9 * da7_z + s9 * neg_da7_x
     t851 = d8 * u8 - (Kn8_x * dwd8_x + Kn8_y * dwd8_y + Kn8_z * neg_dwd7_y)
     qdd8 = t851 - (Kf8_x * da8_x + Kf8_y * da8_y)
     qdd[..., 7] = qdd8
     dwd8_z = neg_dwd7_y + qdd8
 
     # body 11, fr_thigh: acceleration
-    da11_x = s12 * da10_z - c12 * neg_da10_x
-    da11_y = c12 * da10_z + s12 * neg_da10_x
     dwd11_x = c12 * dwd10_x + s12 * dwd10_z
     dwd11_y = c12 * dwd10_z - s12 * dwd10_x
+    da11_x = s12 * da10_z - c12 * neg_da10_x
+    da11_y = c12 * da10_z + s12 * neg_da10_x
     t858 = d11 * u11 - (Kn11_y * dwd11_y - neg_Kn11_x * dwd11_x + Kn11_z * neg_dwd10_y)
     qdd11 = t858 - (Kf11_x * da11_x + Kf11_y * da11_y)
     qdd[..., 10] = qdd11
     dwd11_z = neg_dwd10_y + qdd11
 
     # body 14, rl_thigh: acceleration
-    da14_x = c15 * da13_x + s15 * da7_z
-    da14_y = c15 * da7_z - s15 * da13_x
     dwd14_x = c15 * dwd13_x + s15 * dwd13_z
     dwd14_y = c15 * dwd13_z - s15 * dwd13_x
+    da14_x = c15 * da13_x + s15 * da7_z
+    da14_y = c15 * da7_z - s15 * da13_x
     t865 = d14 * u14 - (Kn14_x * dwd14_x + Kn14_y * dwd14_y + Kn14_z * neg_dwd13_y)
     qdd14 = t865 - (Kf14_x * da14_x + Kf14_y * da14_y)
     qdd[..., 13] = qdd14
     dwd14_z = neg_dwd13_y + qdd14
 
     # body 17, rr_thigh: acceleration
-    da17_x = c18 * da16_x + s18 * da10_z
-    da17_y = c18 * da10_z - s18 * da16_x
     dwd17_x = c18 * dwd16_x + s18 * dwd16_z
     dwd17_y = c18 * dwd16_z - s18 * dwd16_x
+    da17_x = c18 * da16_x + s18 * da10_z
+    da17_y = c18 * da10_z - s18 * da16_x
     t872 = d17 * u17 - (Kn17_y * dwd17_y - neg_Kn17_x * dwd17_x + Kn17_z * neg_dwd16_y)
     qdd17 = t872 - (Kf17_x * da17_x + Kf17_y * da17_y)
     qdd[..., 16] = qdd17

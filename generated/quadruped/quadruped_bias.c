@@ -9,7 +9,7 @@
  * Operations:   1084 (489 + or -, 563 *, 32 sin or cos)
  * Formulation:  newton_euler/minimal
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
- * Work array:   w[QUADRUPED_BIAS_WORK], 183 entries, must not overlap the others
+ * Work array:   w[QUADRUPED_BIAS_WORK], 181 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
 #include <math.h>
@@ -23,18 +23,18 @@
 #endif
 
 static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
-                                     quadruped_real w[183])
+                                     quadruped_real w[181])
 {
     /* places in w of values for later parts */
-    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd6_qd6 = 3, U6_xy = 4, U6_xz = 5, U6_yz = 6, c8 = 7, s8 = 8, w7_x = 9,
-           neg_w7_y = 10, w7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, neg_U7_xy = 14, w7_xz = 15, w7_xx = 16,
-           neg_U7_zy = 17, a7_x = 18, a7_y = 19, a7_z = 20, c11 = 21, s11 = 22, w10_x = 23, neg_w10_y = 24,
-           w10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, neg_U10_xy = 28, w10_xz = 29, w10_xx = 30,
-           neg_U10_zy = 31, a10_x = 32, a10_y = 33, a10_z = 34, c14 = 35, s14 = 36, w13_x = 37, neg_w13_y = 38,
-           w13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41, neg_U13_xy = 42, w13_xz = 43, w13_xx = 44,
-           neg_U13_zy = 45, neg_a13_x = 46, a14_z = 47, a13_z = 48, c17 = 49, s17 = 50, w16_x = 51,
-           neg_w16_y = 52, w16_z = 53, neg_wd16_x = 54, neg_wd16_y = 55, neg_U16_xy = 56, w16_xz = 57,
-           w16_xx = 58, neg_U16_zy = 59, neg_a16_x = 60, a17_z = 61, a16_z = 62 };
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, c8 = 6, s8 = 7, w7_x = 8,
+           neg_w7_y = 9, w7_z = 10, neg_wd7_x = 11, neg_wd7_y = 12, w7_xz = 13, neg_w7_yz = 14, w7_xx = 15,
+           a7_x = 16, a8_z = 17, a7_z = 18, c11 = 19, s11 = 20, w10_x = 21, neg_w10_y = 22, w10_z = 23,
+           neg_wd10_x = 24, neg_wd10_y = 25, w10_xz = 26, neg_w10_yz = 27, w10_xx = 28, a10_x = 29, a11_z = 30,
+           a10_z = 31, c14 = 32, s14 = 33, w13_x = 34, neg_w13_y = 35, w13_z = 36, neg_wd13_x = 37,
+           neg_wd13_y = 38, w13_xz = 39, neg_w13_yz = 40, w13_xx = 41, neg_a13_x = 42, a14_z = 43, a13_z = 44,
+           c17 = 45, s17 = 46, w16_x = 47, neg_w16_y = 48, w16_z = 49, neg_wd16_x = 50, neg_wd16_y = 51,
+           w16_xz = 52, neg_w16_yz = 53, w16_xx = 54, neg_a16_x = 55, a17_z = 56, a16_z = 57, c9 = 58, s9 = 59,
+           w8_x = 60, w8_y = 61 };
 
     /* body 1, trunk: motion */
     const quadruped_real q4_4 = q[3] + q[3];
@@ -44,554 +44,552 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[a1_z]                   = qd[1] * qd[3] - qd[0] * qd[4] + 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
 
     /* body 7, fl_hip: motion */
-    w[qd6_qd6]                     = qd[5] * qd[5];
-    w[U6_xy]                       = qd[3] * qd[4];
-    const quadruped_real t8        = 0.047 * w[U6_xy];
-    w[U6_xz]                       = qd[3] * qd[5];
-    const quadruped_real t10       = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
-    w[U6_yz]                       = qd[4] * qd[5];
-    const quadruped_real t12       = 0.047 * w[U6_yz];
-    const quadruped_real t13       = w[a1_x] + t8;
-    const quadruped_real t14       = w[a1_y] - t10;
-    const quadruped_real t15       = w[a1_z] + t12;
-    w[c8]                          = cos(q[7]);
-    w[s8]                          = sin(q[7]);
-    w[w7_x]                        = qd[5] * w[c8] - qd[4] * w[s8];
-    w[neg_w7_y]                    = qd[5] * w[s8] + qd[4] * w[c8];
-    w[w7_z]                        = qd[3] + qd[6];
-    w[neg_wd7_x]                   = qd[6] * w[neg_w7_y];
-    w[neg_wd7_y]                   = qd[6] * w[w7_x];
-    w[neg_U7_xy]                   = w[w7_x] * w[neg_w7_y];
-    w[w7_xz]                       = w[w7_x] * w[w7_z];
-    w[w7_xx]                       = w[w7_x] * w[w7_x];
-    const quadruped_real neg_w7_yz = w[neg_w7_y] * w[w7_z];
-    w[neg_U7_zy]                   = w[neg_wd7_x] + neg_w7_yz;
-    w[a7_x]                        = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t14 * w[s8] - t15 * w[c8]);
-    w[a7_y]                        = 0.1805 * (w[neg_wd7_x] - neg_w7_yz) - (t15 * w[s8] + t14 * w[c8]);
-    w[a7_z]                        = t13 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
+    w[U6_xy]                 = qd[3] * qd[4];
+    const quadruped_real t7  = 0.047 * w[U6_xy];
+    w[qd6_qd6]               = qd[5] * qd[5];
+    const quadruped_real t9  = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
+    w[U6_zy]                 = qd[4] * qd[5];
+    const quadruped_real t11 = 0.047 * w[U6_zy];
+    const quadruped_real t12 = w[a1_x] + t7;
+    const quadruped_real t13 = w[a1_y] - t9;
+    const quadruped_real t14 = w[a1_z] + t11;
+    w[c8]                    = cos(q[7]);
+    w[s8]                    = sin(q[7]);
+    w[w7_x]                  = qd[5] * w[c8] - qd[4] * w[s8];
+    w[neg_w7_y]              = qd[5] * w[s8] + qd[4] * w[c8];
+    w[w7_z]                  = qd[3] + qd[6];
+    w[neg_wd7_x]             = qd[6] * w[neg_w7_y];
+    w[neg_wd7_y]             = qd[6] * w[w7_x];
+    w[w7_xz]                 = w[w7_x] * w[w7_z];
+    w[neg_w7_yz]             = w[neg_w7_y] * w[w7_z];
+    w[w7_xx]                 = w[w7_x] * w[w7_x];
+    w[a7_x]                  = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t13 * w[s8] - t14 * w[c8]);
+    w[a8_z]                  = t14 * w[s8] + t13 * w[c8] - 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]);
+    w[a7_z]                  = t12 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    const quadruped_real t31        = w[a1_x] - t8;
-    const quadruped_real t32        = w[a1_y] + t10;
-    const quadruped_real t33        = w[a1_z] - t12;
-    w[c11]                          = cos(q[10]);
-    w[s11]                          = sin(q[10]);
-    w[w10_x]                        = qd[5] * w[c11] - qd[4] * w[s11];
-    w[neg_w10_y]                    = qd[5] * w[s11] + qd[4] * w[c11];
-    w[w10_z]                        = qd[3] + qd[9];
-    w[neg_wd10_x]                   = qd[9] * w[neg_w10_y];
-    w[neg_wd10_y]                   = qd[9] * w[w10_x];
-    w[neg_U10_xy]                   = w[w10_x] * w[neg_w10_y];
-    w[w10_xz]                       = w[w10_x] * w[w10_z];
-    w[w10_xx]                       = w[w10_x] * w[w10_x];
-    const quadruped_real neg_w10_yz = w[neg_w10_y] * w[w10_z];
-    w[neg_U10_zy]                   = w[neg_wd10_x] + neg_w10_yz;
-    w[a10_x]                        = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t32 * w[s11] - t33 * w[c11]);
-    w[a10_y]                        = 0.1805 * (w[neg_wd10_x] - neg_w10_yz) - (t33 * w[s11] + t32 * w[c11]);
-    w[a10_z]                        = t31 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
+    const quadruped_real t28 = w[a1_x] - t7;
+    const quadruped_real t29 = w[a1_y] + t9;
+    const quadruped_real t30 = w[a1_z] - t11;
+    w[c11]                   = cos(q[10]);
+    w[s11]                   = sin(q[10]);
+    w[w10_x]                 = qd[5] * w[c11] - qd[4] * w[s11];
+    w[neg_w10_y]             = qd[5] * w[s11] + qd[4] * w[c11];
+    w[w10_z]                 = qd[3] + qd[9];
+    w[neg_wd10_x]            = qd[9] * w[neg_w10_y];
+    w[neg_wd10_y]            = qd[9] * w[w10_x];
+    w[w10_xz]                = w[w10_x] * w[w10_z];
+    w[neg_w10_yz]            = w[neg_w10_y] * w[w10_z];
+    w[w10_xx]                = w[w10_x] * w[w10_x];
+    w[a10_x]                 = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t29 * w[s11] - t30 * w[c11]);
+    w[a11_z]                 = t30 * w[s11] + t29 * w[c11] - 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]);
+    w[a10_z]                 = t28 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
-    w[c14]                          = cos(q[13]);
-    w[s14]                          = sin(q[13]);
-    w[w13_x]                        = qd[5] * w[c14] - qd[4] * w[s14];
-    w[neg_w13_y]                    = qd[5] * w[s14] + qd[4] * w[c14];
-    w[w13_z]                        = qd[3] + qd[12];
-    w[neg_wd13_x]                   = qd[12] * w[neg_w13_y];
-    w[neg_wd13_y]                   = qd[12] * w[w13_x];
-    w[neg_U13_xy]                   = w[w13_x] * w[neg_w13_y];
-    w[w13_xz]                       = w[w13_x] * w[w13_z];
-    w[w13_xx]                       = w[w13_x] * w[w13_x];
-    const quadruped_real neg_w13_yz = w[neg_w13_y] * w[w13_z];
-    w[neg_U13_zy]                   = w[neg_wd13_x] + neg_w13_yz;
-    w[neg_a13_x]                    = t14 * w[s14] - t15 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
-    w[a14_z]                        = t15 * w[s14] + t14 * w[c14] + 0.1805 * (w[neg_wd13_x] - neg_w13_yz);
-    w[a13_z]                        = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t13;
+    w[c14]        = cos(q[13]);
+    w[s14]        = sin(q[13]);
+    w[w13_x]      = qd[5] * w[c14] - qd[4] * w[s14];
+    w[neg_w13_y]  = qd[5] * w[s14] + qd[4] * w[c14];
+    w[w13_z]      = qd[3] + qd[12];
+    w[neg_wd13_x] = qd[12] * w[neg_w13_y];
+    w[neg_wd13_y] = qd[12] * w[w13_x];
+    w[w13_xz]     = w[w13_x] * w[w13_z];
+    w[neg_w13_yz] = w[neg_w13_y] * w[w13_z];
+    w[w13_xx]     = w[w13_x] * w[w13_x];
+    w[neg_a13_x]  = t13 * w[s14] - t14 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
+    w[a14_z]      = t14 * w[s14] + t13 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
+    w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t12;
 
     /* body 16, rr_hip: motion */
-    w[c17]                          = cos(q[16]);
-    w[s17]                          = sin(q[16]);
-    w[w16_x]                        = qd[5] * w[c17] - qd[4] * w[s17];
-    w[neg_w16_y]                    = qd[5] * w[s17] + qd[4] * w[c17];
-    w[w16_z]                        = qd[3] + qd[15];
-    w[neg_wd16_x]                   = qd[15] * w[neg_w16_y];
-    w[neg_wd16_y]                   = qd[15] * w[w16_x];
-    w[neg_U16_xy]                   = w[w16_x] * w[neg_w16_y];
-    w[w16_xz]                       = w[w16_x] * w[w16_z];
-    w[w16_xx]                       = w[w16_x] * w[w16_x];
-    const quadruped_real neg_w16_yz = w[neg_w16_y] * w[w16_z];
-    w[neg_U16_zy]                   = w[neg_wd16_x] + neg_w16_yz;
-    w[neg_a16_x]                    = t32 * w[s17] - t33 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[a17_z]                        = t33 * w[s17] + t32 * w[c17] + 0.1805 * (w[neg_wd16_x] - neg_w16_yz);
-    w[a16_z]                        = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t31;
+    w[c17]        = cos(q[16]);
+    w[s17]        = sin(q[16]);
+    w[w16_x]      = qd[5] * w[c17] - qd[4] * w[s17];
+    w[neg_w16_y]  = qd[5] * w[s17] + qd[4] * w[c17];
+    w[w16_z]      = qd[3] + qd[15];
+    w[neg_wd16_x] = qd[15] * w[neg_w16_y];
+    w[neg_wd16_y] = qd[15] * w[w16_x];
+    w[w16_xz]     = w[w16_x] * w[w16_z];
+    w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
+    w[w16_xx]     = w[w16_x] * w[w16_x];
+    w[neg_a16_x]  = t29 * w[s17] - t30 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[a17_z]      = t30 * w[s17] + t29 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t28;
+
+    /* body 8, fl_thigh: motion */
+    w[c9]   = cos(q[8]);
+    w[s9]   = sin(q[8]);
+    w[w8_x] = w[w7_x] * w[c9] + w[w7_z] * w[s9];
+    w[w8_y] = w[w7_z] * w[c9] - w[w7_x] * w[s9];
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
-                                     quadruped_real w[183])
+                                     quadruped_real w[181])
 {
     /* places in w of values from earlier parts */
-    enum { w7_x = 9, neg_w7_y = 10, w7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, a7_x = 18, a7_z = 20, w10_x = 23,
-           neg_w10_y = 24, w10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, a10_x = 32, a10_z = 34, w13_x = 37,
-           neg_w13_y = 38, w13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41, neg_a13_x = 46, a13_z = 48, w16_x = 51,
-           neg_w16_y = 52, w16_z = 53, neg_wd16_x = 54, neg_wd16_y = 55 };
+    enum { neg_w7_y = 9, neg_wd7_x = 11, neg_wd7_y = 12, a7_x = 16, a7_z = 18, w10_x = 21, neg_w10_y = 22,
+           w10_z = 23, neg_wd10_x = 24, neg_wd10_y = 25, a10_x = 29, a10_z = 31, w13_x = 34, neg_w13_y = 35,
+           w13_z = 36, neg_wd13_x = 37, neg_wd13_y = 38, neg_a13_x = 42, a13_z = 44, w16_x = 47, neg_w16_y = 48,
+           w16_z = 49, neg_wd16_x = 50, neg_a16_x = 55, a16_z = 57, c9 = 58, s9 = 59, w8_x = 60, w8_y = 61 };
     /* places in w of values for later parts */
-    enum { c9 = 63, s9 = 64, w8_x = 65, w8_y = 66, w8_z = 67, wd8_x = 68, wd8_y = 69, w8_yy = 70, w8_zz = 71,
-           neg_U8_xx = 72, w8_xy = 73, U8_xy = 74, w8_xz = 75, U8_yx = 76, w8_xx = 77, w8_yz = 78, U8_zx = 79,
-           U8_zy = 80, a8_x = 81, a8_y = 82, c12 = 83, s12 = 84, w11_x = 85, w11_y = 86, w11_z = 87, wd11_x = 88,
-           wd11_y = 89, w11_yy = 90, w11_zz = 91, neg_U11_xx = 92, w11_xy = 93, U11_xy = 94, w11_xz = 95,
-           U11_yx = 96, w11_xx = 97, w11_yz = 98, U11_zx = 99, U11_zy = 100, a11_x = 101, a11_y = 102, c15 = 103,
-           s15 = 104, w14_x = 105, w14_y = 106, w14_z = 107, wd14_x = 108, wd14_y = 109, w14_yy = 110,
-           w14_zz = 111, neg_U14_xx = 112, w14_xy = 113, U14_xy = 114, w14_xz = 115, U14_yx = 116, w14_xx = 117,
-           w14_yz = 118, U14_zx = 119, U14_zy = 120, a14_x = 121, a14_y = 122, c18 = 123, s18 = 124, w17_x = 125,
-           w17_y = 126, w17_z = 127, wd17_x = 128, wd17_y = 129, w17_yy = 130, w17_zz = 131, neg_U17_xx = 132,
-           w17_xy = 133, U17_xy = 134, w17_xz = 135, U17_yx = 136, w17_xx = 137 };
+    enum { a8_x = 62, a8_y = 63, w8_z = 64, wd8_x = 65, wd8_y = 66, c12 = 67, s12 = 68, w11_x = 69, w11_y = 70,
+           a11_x = 71, a11_y = 72, w11_z = 73, wd11_x = 74, wd11_y = 75, c15 = 76, s15 = 77, w14_x = 78,
+           w14_y = 79, a14_x = 80, a14_y = 81, w14_z = 82, wd14_x = 83, wd14_y = 84, c18 = 85, s18 = 86,
+           w17_x = 87, w17_y = 88, a17_x = 89, a17_y = 90, w17_z = 91, wd17_x = 92, wd17_y = 93, w8_yy = 94,
+           w8_zz = 95, neg_U8_xx = 96, w8_xy = 97, U8_yx = 98, w8_xz = 99, U8_zx = 100, ctheta10 = 101,
+           stheta10 = 102, w9_x = 103, w9_y = 104, theta9_10 = 105, w9_z = 106, t120 = 107, wd9_x = 108,
+           w11_yy = 109, w11_zz = 110, neg_U11_xx = 111, w11_xy = 112, U11_yx = 113, w11_xz = 114, U11_zx = 115,
+           ctheta13 = 116, stheta13 = 117, w12_x = 118, w12_y = 119, theta12_13 = 120, w12_z = 121, t136 = 122,
+           wd12_x = 123, w14_yy = 124, w14_zz = 125, neg_U14_xx = 126, w14_xy = 127, U14_yx = 128, w14_xz = 129,
+           U14_zx = 130, ctheta16 = 131, stheta16 = 132, w15_x = 133 };
 
     /* body 8, fl_thigh: motion */
-    w[c9]        = cos(q[8]);
-    w[s9]        = sin(q[8]);
-    w[w8_x]      = w[w7_x] * w[c9] + w[w7_z] * w[s9];
-    w[w8_y]      = w[w7_z] * w[c9] - w[w7_x] * w[s9];
-    w[w8_z]      = qd[7] + w[neg_w7_y];
-    w[wd8_x]     = qd[7] * w[w8_y] - w[neg_wd7_x] * w[c9];
-    w[wd8_y]     = w[neg_wd7_x] * w[s9] - qd[7] * w[w8_x];
-    w[w8_yy]     = w[w8_y] * w[w8_y];
-    w[w8_zz]     = w[w8_z] * w[w8_z];
-    w[neg_U8_xx] = w[w8_yy] + w[w8_zz];
-    w[w8_xy]     = w[w8_x] * w[w8_y];
-    w[U8_xy]     = w[w8_xy] - w[neg_wd7_y];
-    w[w8_xz]     = w[w8_x] * w[w8_z];
-    w[U8_yx]     = w[neg_wd7_y] + w[w8_xy];
-    w[w8_xx]     = w[w8_x] * w[w8_x];
-    w[w8_yz]     = w[w8_y] * w[w8_z];
-    w[U8_zx]     = w[w8_xz] - w[wd8_y];
-    w[U8_zy]     = w[wd8_x] + w[w8_yz];
-    w[a8_x]      = w[a7_x] * w[c9] + w[a7_z] * w[s9];
-    w[a8_y]      = w[a7_z] * w[c9] - w[a7_x] * w[s9];
+    w[a8_x]  = w[a7_x] * w[c9] + w[a7_z] * w[s9];
+    w[a8_y]  = w[a7_z] * w[c9] - w[a7_x] * w[s9];
+    w[w8_z]  = qd[7] + w[neg_w7_y];
+    w[wd8_x] = qd[7] * w[w8_y] - w[neg_wd7_x] * w[c9];
+    w[wd8_y] = w[neg_wd7_x] * w[s9] - qd[7] * w[w8_x];
 
     /* body 11, fr_thigh: motion */
-    w[c12]        = cos(q[11]);
-    w[s12]        = sin(q[11]);
-    w[w11_x]      = w[w10_x] * w[c12] + w[w10_z] * w[s12];
-    w[w11_y]      = w[w10_z] * w[c12] - w[w10_x] * w[s12];
-    w[w11_z]      = qd[10] + w[neg_w10_y];
-    w[wd11_x]     = qd[10] * w[w11_y] - w[neg_wd10_x] * w[c12];
-    w[wd11_y]     = w[neg_wd10_x] * w[s12] - qd[10] * w[w11_x];
-    w[w11_yy]     = w[w11_y] * w[w11_y];
-    w[w11_zz]     = w[w11_z] * w[w11_z];
-    w[neg_U11_xx] = w[w11_yy] + w[w11_zz];
-    w[w11_xy]     = w[w11_x] * w[w11_y];
-    w[U11_xy]     = w[w11_xy] - w[neg_wd10_y];
-    w[w11_xz]     = w[w11_x] * w[w11_z];
-    w[U11_yx]     = w[neg_wd10_y] + w[w11_xy];
-    w[w11_xx]     = w[w11_x] * w[w11_x];
-    w[w11_yz]     = w[w11_y] * w[w11_z];
-    w[U11_zx]     = w[w11_xz] - w[wd11_y];
-    w[U11_zy]     = w[wd11_x] + w[w11_yz];
-    w[a11_x]      = w[a10_x] * w[c12] + w[a10_z] * w[s12];
-    w[a11_y]      = w[a10_z] * w[c12] - w[a10_x] * w[s12];
+    w[c12]    = cos(q[11]);
+    w[s12]    = sin(q[11]);
+    w[w11_x]  = w[w10_x] * w[c12] + w[w10_z] * w[s12];
+    w[w11_y]  = w[w10_z] * w[c12] - w[w10_x] * w[s12];
+    w[a11_x]  = w[a10_x] * w[c12] + w[a10_z] * w[s12];
+    w[a11_y]  = w[a10_z] * w[c12] - w[a10_x] * w[s12];
+    w[w11_z]  = qd[10] + w[neg_w10_y];
+    w[wd11_x] = qd[10] * w[w11_y] - w[neg_wd10_x] * w[c12];
+    w[wd11_y] = w[neg_wd10_x] * w[s12] - qd[10] * w[w11_x];
 
     /* body 14, rl_thigh: motion */
-    w[c15]        = cos(q[14]);
-    w[s15]        = sin(q[14]);
-    w[w14_x]      = w[w13_x] * w[c15] + w[w13_z] * w[s15];
-    w[w14_y]      = w[w13_z] * w[c15] - w[w13_x] * w[s15];
-    w[w14_z]      = qd[13] + w[neg_w13_y];
-    w[wd14_x]     = qd[13] * w[w14_y] - w[neg_wd13_x] * w[c15];
-    w[wd14_y]     = w[neg_wd13_x] * w[s15] - qd[13] * w[w14_x];
-    w[w14_yy]     = w[w14_y] * w[w14_y];
-    w[w14_zz]     = w[w14_z] * w[w14_z];
-    w[neg_U14_xx] = w[w14_yy] + w[w14_zz];
-    w[w14_xy]     = w[w14_x] * w[w14_y];
-    w[U14_xy]     = w[w14_xy] - w[neg_wd13_y];
-    w[w14_xz]     = w[w14_x] * w[w14_z];
-    w[U14_yx]     = w[neg_wd13_y] + w[w14_xy];
-    w[w14_xx]     = w[w14_x] * w[w14_x];
-    w[w14_yz]     = w[w14_y] * w[w14_z];
-    w[U14_zx]     = w[w14_xz] - w[wd14_y];
-    w[U14_zy]     = w[wd14_x] + w[w14_yz];
-    w[a14_x]      = w[a13_z] * w[s15] - w[neg_a13_x] * w[c15];
-    w[a14_y]      = w[a13_z] * w[c15] + w[neg_a13_x] * w[s15];
+    w[c15]    = cos(q[14]);
+    w[s15]    = sin(q[14]);
+    w[w14_x]  = w[w13_x] * w[c15] + w[w13_z] * w[s15];
+    w[w14_y]  = w[w13_z] * w[c15] - w[w13_x] * w[s15];
+    w[a14_x]  = w[a13_z] * w[s15] - w[neg_a13_x] * w[c15];
+    w[a14_y]  = w[a13_z] * w[c15] + w[neg_a13_x] * w[s15];
+    w[w14_z]  = qd[13] + w[neg_w13_y];
+    w[wd14_x] = qd[13] * w[w14_y] - w[neg_wd13_x] * w[c15];
+    w[wd14_y] = w[neg_wd13_x] * w[s15] - qd[13] * w[w14_x];
 
     /* body 17, rr_thigh: motion */
-    w[c18]        = cos(q[17]);
-    w[s18]        = sin(q[17]);
-    w[w17_x]      = w[w16_x] * w[c18] + w[w16_z] * w[s18];
-    w[w17_y]      = w[w16_z] * w[c18] - w[w16_x] * w[s18];
-    w[w17_z]      = qd[16] + w[neg_w16_y];
-    w[wd17_x]     = qd[16] * w[w17_y] - w[neg_wd16_x] * w[c18];
-    w[wd17_y]     = w[neg_wd16_x] * w[s18] - qd[16] * w[w17_x];
-    w[w17_yy]     = w[w17_y] * w[w17_y];
-    w[w17_zz]     = w[w17_z] * w[w17_z];
-    w[neg_U17_xx] = w[w17_yy] + w[w17_zz];
-    w[w17_xy]     = w[w17_x] * w[w17_y];
-    w[U17_xy]     = w[w17_xy] - w[neg_wd16_y];
-    w[w17_xz]     = w[w17_x] * w[w17_z];
-    w[U17_yx]     = w[neg_wd16_y] + w[w17_xy];
-    w[w17_xx]     = w[w17_x] * w[w17_x];
+    w[c18]    = cos(q[17]);
+    w[s18]    = sin(q[17]);
+    w[w17_x]  = w[w16_x] * w[c18] + w[w16_z] * w[s18];
+    w[w17_y]  = w[w16_z] * w[c18] - w[w16_x] * w[s18];
+    w[a17_x]  = w[a16_z] * w[s18] - w[neg_a16_x] * w[c18];
+    w[a17_y]  = w[a16_z] * w[c18] + w[neg_a16_x] * w[s18];
+    w[w17_z]  = qd[16] + w[neg_w16_y];
+    w[wd17_x] = qd[16] * w[w17_y] - w[neg_wd16_x] * w[c18];
+    w[wd17_y] = w[neg_wd16_x] * w[s18] - qd[16] * w[w17_x];
+
+    /* body 9, fl_calf: motion */
+    w[w8_yy]                     = w[w8_y] * w[w8_y];
+    w[w8_zz]                     = w[w8_z] * w[w8_z];
+    w[neg_U8_xx]                 = w[w8_yy] + w[w8_zz];
+    w[w8_xy]                     = w[w8_x] * w[w8_y];
+    w[U8_yx]                     = w[neg_wd7_y] + w[w8_xy];
+    w[w8_xz]                     = w[w8_x] * w[w8_z];
+    w[U8_zx]                     = w[w8_xz] - w[wd8_y];
+    const quadruped_real theta10 = q[9] + 3.10813964539713;
+    w[ctheta10]                  = cos(theta10);
+    w[stheta10]                  = sin(theta10);
+    w[w9_x]                      = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
+    w[w9_y]                      = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
+    w[theta9_10]                 = q[8] + q[9] + 3.10813964539713;
+    w[w9_z]                      = qd[8] + w[w8_z];
+    w[t120]                      = qd[7] + qd[8];
+    w[wd9_x]                     = w[w9_y] * w[t120] - w[neg_wd7_x] * cos(w[theta9_10]);
+
+    /* body 12, fr_calf: motion */
+    w[w11_yy]                    = w[w11_y] * w[w11_y];
+    w[w11_zz]                    = w[w11_z] * w[w11_z];
+    w[neg_U11_xx]                = w[w11_yy] + w[w11_zz];
+    w[w11_xy]                    = w[w11_x] * w[w11_y];
+    w[U11_yx]                    = w[neg_wd10_y] + w[w11_xy];
+    w[w11_xz]                    = w[w11_x] * w[w11_z];
+    w[U11_zx]                    = w[w11_xz] - w[wd11_y];
+    const quadruped_real theta13 = q[12] + 3.10813964539713;
+    w[ctheta13]                  = cos(theta13);
+    w[stheta13]                  = sin(theta13);
+    w[w12_x]                     = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
+    w[w12_y]                     = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
+    w[theta12_13]                = q[11] + q[12] + 3.10813964539713;
+    w[w12_z]                     = qd[11] + w[w11_z];
+    w[t136]                      = qd[10] + qd[11];
+    w[wd12_x]                    = w[w12_y] * w[t136] - w[neg_wd10_x] * cos(w[theta12_13]);
+
+    /* body 15, rl_calf: motion */
+    w[w14_yy]                    = w[w14_y] * w[w14_y];
+    w[w14_zz]                    = w[w14_z] * w[w14_z];
+    w[neg_U14_xx]                = w[w14_yy] + w[w14_zz];
+    w[w14_xy]                    = w[w14_x] * w[w14_y];
+    w[U14_yx]                    = w[neg_wd13_y] + w[w14_xy];
+    w[w14_xz]                    = w[w14_x] * w[w14_z];
+    w[U14_zx]                    = w[w14_xz] - w[wd14_y];
+    const quadruped_real theta16 = q[15] + 3.10813964539713;
+    w[ctheta16]                  = cos(theta16);
+    w[stheta16]                  = sin(theta16);
+    w[w15_x]                     = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
 }
 
 static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped_real qd[18],
-                                     quadruped_real w[183], quadruped_real tau_b[18])
+                                     quadruped_real w[181], quadruped_real tau_b[18])
 {
     /* places in w of values from earlier parts */
-    enum { neg_wd7_x = 12, neg_wd7_y = 13, neg_wd10_x = 26, neg_wd10_y = 27, neg_wd13_x = 40, neg_wd13_y = 41,
-           a14_z = 47, neg_wd16_x = 54, neg_wd16_y = 55, neg_a16_x = 60, a17_z = 61, a16_z = 62, w8_x = 65,
-           w8_y = 66, w8_z = 67, w11_x = 85, w11_y = 86, w11_z = 87, w14_x = 105, w14_y = 106, w14_z = 107,
-           neg_U14_xx = 112, U14_yx = 116, U14_zx = 119, a14_x = 121, a14_y = 122, c18 = 123, s18 = 124,
-           w17_x = 125, w17_y = 126, w17_z = 127, wd17_x = 128, wd17_y = 129, neg_U17_xx = 132, w17_xz = 135,
-           U17_yx = 136 };
+    enum { neg_wd10_x = 24, neg_wd10_y = 25, a11_z = 30, neg_wd13_x = 37, neg_wd13_y = 38, a14_z = 43,
+           neg_wd16_x = 50, neg_wd16_y = 51, a17_z = 56, a11_x = 71, a11_y = 72, w14_x = 78, w14_y = 79,
+           a14_x = 80, a14_y = 81, w14_z = 82, w17_x = 87, w17_y = 88, a17_x = 89, a17_y = 90, w17_z = 91,
+           wd17_y = 93, neg_U11_xx = 111, U11_yx = 113, U11_zx = 115, ctheta13 = 116, stheta13 = 117,
+           w12_x = 118, w12_y = 119, theta12_13 = 120, w12_z = 121, t136 = 122, wd12_x = 123, neg_U14_xx = 126,
+           U14_yx = 128, U14_zx = 130, ctheta16 = 131, stheta16 = 132, w15_x = 133 };
     /* places in w of values for later parts */
-    enum { w17_yz = 9, U17_zx = 10, U17_zy = 23, a17_x = 24, a17_y = 37, ctheta10 = 38, stheta10 = 51,
-           wd9_x = 52, w9_yy = 138, w9_zz = 139, w9_xy = 140, U9_yx = 141, w9_xx = 142, w9_yz = 143, U9_zx = 144,
-           U9_zy = 145, ctheta13 = 146, stheta13 = 147, wd12_x = 148, w12_yy = 149, w12_zz = 150, w12_xy = 151,
-           U12_yx = 152, w12_xx = 153, w12_yz = 154, U12_zx = 155, U12_zy = 156, ctheta16 = 157, stheta16 = 158,
-           ctheta19 = 159, stheta19 = 160, neg_f18_x = 161, f18_y = 162, f18_z = 163, n18_x = 164, n18_y = 165,
-           n18_z = 166, t239 = 167, neg_f15_x = 168, f15_y = 169, f15_z = 170, n15_x = 171, neg_n15_y = 172,
-           n15_z = 173 };
-
-    /* body 17, rr_thigh: motion */
-    w[w17_yz] = w[w17_y] * w[w17_z];
-    w[U17_zx] = w[w17_xz] - w[wd17_y];
-    w[U17_zy] = w[wd17_x] + w[w17_yz];
-    w[a17_x]  = w[a16_z] * w[s18] - w[neg_a16_x] * w[c18];
-    w[a17_y]  = w[a16_z] * w[c18] + w[neg_a16_x] * w[s18];
-
-    /* body 9, fl_calf: motion */
-    const quadruped_real theta9_10 = q[8] + q[9] + 3.10813964539713;
-    const quadruped_real t160      = qd[7] + qd[8];
-    const quadruped_real theta10   = q[9] + 3.10813964539713;
-    w[ctheta10]                    = cos(theta10);
-    w[stheta10]                    = sin(theta10);
-    const quadruped_real w9_x      = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
-    const quadruped_real w9_y      = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
-    const quadruped_real w9_z      = qd[8] + w[w8_z];
-    w[wd9_x]                       = t160 * w9_y - w[neg_wd7_x] * cos(theta9_10);
-    w[w9_yy]                       = w9_y * w9_y;
-    w[w9_zz]                       = w9_z * w9_z;
-    w[w9_xy]                       = w9_x * w9_y;
-    w[U9_yx]                       = w[neg_wd7_y] + w[w9_xy];
-    w[w9_xx]                       = w9_x * w9_x;
-    w[w9_yz]                       = w9_y * w9_z;
-    w[U9_zx]                       = w9_x * w9_z - (w[neg_wd7_x] * sin(theta9_10) - t160 * w9_x);
-    w[U9_zy]                       = w[wd9_x] + w[w9_yz];
-
-    /* body 12, fr_calf: motion */
-    const quadruped_real theta12_13 = q[11] + q[12] + 3.10813964539713;
-    const quadruped_real t177       = qd[10] + qd[11];
-    const quadruped_real theta13    = q[12] + 3.10813964539713;
-    w[ctheta13]                     = cos(theta13);
-    w[stheta13]                     = sin(theta13);
-    const quadruped_real w12_x      = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
-    const quadruped_real w12_y      = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
-    const quadruped_real w12_z      = qd[11] + w[w11_z];
-    w[wd12_x]                       = t177 * w12_y - w[neg_wd10_x] * cos(theta12_13);
-    w[w12_yy]                       = w12_y * w12_y;
-    w[w12_zz]                       = w12_z * w12_z;
-    w[w12_xy]                       = w12_x * w12_y;
-    w[U12_yx]                       = w[neg_wd10_y] + w[w12_xy];
-    w[w12_xx]                       = w12_x * w12_x;
-    w[w12_yz]                       = w12_y * w12_z;
-    w[U12_zx]                       = w12_x * w12_z - (w[neg_wd10_x] * sin(theta12_13) - t177 * w12_x);
-    w[U12_zy]                       = w[wd12_x] + w[w12_yz];
+    enum { w17_yy = 134, w17_zz = 135, neg_U17_xx = 136, w17_xy = 137, U17_yx = 138, w17_xz = 139, U17_zx = 140,
+           ctheta19 = 141, stheta19 = 142, neg_f18_x = 143, f18_y = 144, f18_z = 145, n18_x = 146, n18_y = 147,
+           n18_z = 148, t190 = 149, neg_f15_x = 150, f15_y = 151, f15_z = 152, n15_x = 153, neg_n15_y = 154,
+           n15_z = 155, t211 = 156, neg_f12_x = 157, f12_y = 158, f12_z = 159, n12_x = 160, n12_y = 161,
+           n12_z = 162 };
 
     /* body 15, rl_calf: motion */
-    const quadruped_real theta15_16 = q[14] + q[15] + 3.10813964539713;
-    const quadruped_real t194       = qd[13] + qd[14];
-    const quadruped_real theta16    = q[15] + 3.10813964539713;
-    w[ctheta16]                     = cos(theta16);
-    w[stheta16]                     = sin(theta16);
-    const quadruped_real w15_x      = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
     const quadruped_real w15_y      = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
+    const quadruped_real theta15_16 = q[14] + q[15] + 3.10813964539713;
     const quadruped_real w15_z      = qd[14] + w[w14_z];
-    const quadruped_real wd15_x     = t194 * w15_y - w[neg_wd13_x] * cos(theta15_16);
-    const quadruped_real w15_yy     = w15_y * w15_y;
-    const quadruped_real w15_zz     = w15_z * w15_z;
-    const quadruped_real w15_xy     = w15_x * w15_y;
-    const quadruped_real U15_yx     = w[neg_wd13_y] + w15_xy;
-    const quadruped_real w15_xx     = w15_x * w15_x;
-    const quadruped_real w15_yz     = w15_y * w15_z;
-    const quadruped_real U15_zx     = w15_x * w15_z - (w[neg_wd13_x] * sin(theta15_16) - t194 * w15_x);
-    const quadruped_real U15_zy     = wd15_x + w15_yz;
+    const quadruped_real t152       = qd[13] + qd[14];
+    const quadruped_real wd15_x     = w15_y * t152 - w[neg_wd13_x] * cos(theta15_16);
 
     /* body 18, rr_calf: motion */
-    const quadruped_real theta18_19 = q[17] + q[18] + 3.10813964539713;
-    const quadruped_real t211       = qd[16] + qd[17];
+    w[w17_yy]                       = w[w17_y] * w[w17_y];
+    w[w17_zz]                       = w[w17_z] * w[w17_z];
+    w[neg_U17_xx]                   = w[w17_yy] + w[w17_zz];
+    w[w17_xy]                       = w[w17_x] * w[w17_y];
+    w[U17_yx]                       = w[neg_wd16_y] + w[w17_xy];
+    w[w17_xz]                       = w[w17_x] * w[w17_z];
+    w[U17_zx]                       = w[w17_xz] - w[wd17_y];
     const quadruped_real theta19    = q[18] + 3.10813964539713;
     w[ctheta19]                     = cos(theta19);
     w[stheta19]                     = sin(theta19);
     const quadruped_real w18_x      = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
     const quadruped_real w18_y      = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
+    const quadruped_real theta18_19 = q[17] + q[18] + 3.10813964539713;
     const quadruped_real w18_z      = qd[17] + w[w17_z];
-    const quadruped_real wd18_x     = t211 * w18_y - w[neg_wd16_x] * cos(theta18_19);
-    const quadruped_real w18_yy     = w18_y * w18_y;
-    const quadruped_real w18_zz     = w18_z * w18_z;
-    const quadruped_real w18_xy     = w18_x * w18_y;
-    const quadruped_real U18_yx     = w[neg_wd16_y] + w18_xy;
-    const quadruped_real w18_xx     = w18_x * w18_x;
-    const quadruped_real w18_yz     = w18_y * w18_z;
-    const quadruped_real U18_zx     = w18_x * w18_z - (w[neg_wd16_x] * sin(theta18_19) - t211 * w18_x);
-    const quadruped_real U18_zy     = wd18_x + w18_yz;
+    const quadruped_real t168       = qd[16] + qd[17];
+    const quadruped_real wd18_x     = w18_y * t168 - w[neg_wd16_x] * cos(theta18_19);
 
     /* body 18, rr_calf: forces */
-    w[neg_f18_x]               = 0.0297786611519054 * (w18_yy + w18_zz);
-    w[f18_y]                   = 0.0297786611519054 * U18_yx;
-    w[f18_z]                   = 0.0297786611519054 * U18_zx;
-    const quadruped_real t230  = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
-    w[n18_x]                   = 1.261184674531e-05 * U18_zy + t230;
-    const quadruped_real t232  = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
-    const quadruped_real t233  = 0.00484778630650938 * w18_xy + 0.00487301 * w[neg_wd16_y];
-    const quadruped_real t234  = 0.00249545180452967 * (w18_yz - wd18_x) - t233;
-    const quadruped_real a18_y = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
-                                 - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
-    const quadruped_real t236  = 0.00249545180452967 * (w18_zz - w18_xx) - t232;
-    w[n18_y]                   = t236 - 0.0297786611519054 * (w[a17_z] - 0.2 * w[U17_zx]);
-    w[n18_z]                   = 0.0297786611519054 * a18_y - (t234 - 5.560447774483e-05 * (w18_yy - w18_xx));
-    tau_b[17]                  = w[n18_z];
-    w[t239]                    = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[f18_y];
+    const quadruped_real w18_yy = w18_y * w18_y;
+    const quadruped_real w18_zz = w18_z * w18_z;
+    w[neg_f18_x]                = 0.0297786611519054 * (w18_yy + w18_zz);
+    const quadruped_real w18_xy = w18_x * w18_y;
+    const quadruped_real U18_yx = w[neg_wd16_y] + w18_xy;
+    w[f18_y]                    = 0.0297786611519054 * U18_yx;
+    const quadruped_real U18_zx = w18_x * w18_z - (w[neg_wd16_x] * sin(theta18_19) - w18_x * t168);
+    w[f18_z]                    = 0.0297786611519054 * U18_zx;
+    const quadruped_real w18_yz = w18_y * w18_z;
+    const quadruped_real U18_zy = wd18_x + w18_yz;
+    const quadruped_real t180   = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
+    w[n18_x]                    = 1.261184674531e-05 * U18_zy + t180;
+    const quadruped_real w18_xx = w18_x * w18_x;
+    const quadruped_real t183   = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
+    const quadruped_real t184   = 0.00484778630650938 * w18_xy + 0.00487301 * w[neg_wd16_y];
+    const quadruped_real t185   = 0.00249545180452967 * (w18_yz - wd18_x) - t184;
+    const quadruped_real a18_y  = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
+                                  - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
+    const quadruped_real t187   = 0.00249545180452967 * (w18_zz - w18_xx) - t183;
+    w[n18_y]                    = t187 - 0.0297786611519054 * (w[a17_z] - 0.2 * w[U17_zx]);
+    w[n18_z]                    = 0.0297786611519054 * a18_y - (t185 - 5.560447774483e-05 * (w18_yy - w18_xx));
+    tau_b[17]                   = w[n18_z];
+    w[t190]                     = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[f18_y];
 
     /* body 15, rl_calf: forces */
-    w[neg_f15_x]               = 0.0297786611519054 * (w15_yy + w15_zz);
-    w[f15_y]                   = 0.0297786611519054 * U15_yx;
-    w[f15_z]                   = 0.0297786611519054 * U15_zx;
-    const quadruped_real t243  = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
-    w[n15_x]                   = 1.261184674531e-05 * U15_zy - t243;
-    const quadruped_real t245  = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
-    const quadruped_real t246  = 0.00484778630650938 * w15_xy + 0.00487301 * w[neg_wd13_y];
-    const quadruped_real t247  = 0.00249545180452967 * (w15_yz - wd15_x) + t246;
-    const quadruped_real a15_y = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
-                                 - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
-    const quadruped_real t249  = 0.00249545180452967 * (w15_zz - w15_xx) + t245;
-    w[neg_n15_y]               = 0.0297786611519054 * (w[a14_z] - 0.2 * w[U14_zx]) + t249;
-    w[n15_z]                   = 5.560447774483e-05 * (w15_yy - w15_xx) + t247 + 0.0297786611519054 * a15_y;
-    tau_b[14]                  = w[n15_z];
-}
-
-static QUADRUPED_NOINLINE void part4(quadruped_real w[183], quadruped_real tau_b[18])
-{
-    /* places in w of values from earlier parts */
-    enum { neg_wd7_y = 13, a7_y = 19, neg_wd10_y = 27, a10_y = 33, w13_z = 39, neg_wd13_y = 41, neg_U13_xy = 42,
-           w13_xz = 43, w13_xx = 44, neg_U13_zy = 45, neg_a13_x = 46, a14_z = 47, a13_z = 48, c17 = 49, s17 = 50,
-           w16_z = 53, neg_wd16_y = 55, neg_U16_xy = 56, w16_xz = 57, w16_xx = 58, neg_U16_zy = 59,
-           neg_a16_x = 60, a17_z = 61, a16_z = 62, wd8_x = 68, wd8_y = 69, w8_yy = 70, w8_zz = 71,
-           neg_U8_xx = 72, w8_xy = 73, U8_xy = 74, w8_xz = 75, U8_yx = 76, w8_xx = 77, w8_yz = 78, U8_zx = 79,
-           U8_zy = 80, a8_x = 81, a8_y = 82, wd11_x = 88, wd11_y = 89, w11_yy = 90, w11_zz = 91, neg_U11_xx = 92,
-           w11_xy = 93, U11_xy = 94, w11_xz = 95, U11_yx = 96, w11_xx = 97, w11_yz = 98, U11_zx = 99,
-           U11_zy = 100, a11_x = 101, a11_y = 102, c15 = 103, s15 = 104, wd14_x = 108, wd14_y = 109,
-           w14_yy = 110, w14_zz = 111, neg_U14_xx = 112, w14_xy = 113, U14_xy = 114, w14_xz = 115, U14_yx = 116,
-           w14_xx = 117, w14_yz = 118, U14_zx = 119, U14_zy = 120, a14_x = 121, a14_y = 122, c18 = 123,
-           s18 = 124, wd17_x = 128, wd17_y = 129, w17_yy = 130, w17_zz = 131, neg_U17_xx = 132, w17_xy = 133,
-           U17_xy = 134, w17_xz = 135, U17_yx = 136, w17_xx = 137, w17_yz = 9, U17_zx = 10, U17_zy = 23,
-           a17_x = 24, a17_y = 37, ctheta10 = 38, stheta10 = 51, wd9_x = 52, w9_yy = 138, w9_zz = 139,
-           w9_xy = 140, U9_yx = 141, w9_xx = 142, w9_yz = 143, U9_zx = 144, U9_zy = 145, ctheta13 = 146,
-           stheta13 = 147, wd12_x = 148, w12_yy = 149, w12_zz = 150, w12_xy = 151, U12_yx = 152, w12_xx = 153,
-           w12_yz = 154, U12_zx = 155, U12_zy = 156, ctheta16 = 157, stheta16 = 158, ctheta19 = 159,
-           stheta19 = 160, neg_f18_x = 161, f18_y = 162, f18_z = 163, n18_x = 164, n18_y = 165, n18_z = 166,
-           t239 = 167, neg_f15_x = 168, f15_y = 169, f15_z = 170, n15_x = 171, neg_n15_y = 172, n15_z = 173 };
-    /* places in w of values for later parts */
-    enum { f12_z = 12, f9_z = 26, f11_x = 40, f11_y = 54, neg_n11_x = 65, n11_y = 66, n11_z = 67, f8_x = 85,
-           f8_y = 86, n8_x = 87, n8_y = 105, n8_z = 106, neg_f16_x = 107, neg_f16_y = 125, f16_z = 126,
-           n16_z = 127, t331 = 174, t332 = 175, t333 = 176, f13_x = 177, f13_y = 178, f13_z = 179, n13_z = 180,
-           t340 = 181, t341 = 182 };
-
-    /* body 15, rl_calf: forces */
-    const quadruped_real t252 = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[f15_y];
+    const quadruped_real w15_yy = w15_y * w15_y;
+    const quadruped_real w15_zz = w15_z * w15_z;
+    w[neg_f15_x]                = 0.0297786611519054 * (w15_yy + w15_zz);
+    const quadruped_real w15_xy = w[w15_x] * w15_y;
+    const quadruped_real U15_yx = w[neg_wd13_y] + w15_xy;
+    w[f15_y]                    = 0.0297786611519054 * U15_yx;
+    const quadruped_real U15_zx = w[w15_x] * w15_z - (w[neg_wd13_x] * sin(theta15_16) - w[w15_x] * t152);
+    w[f15_z]                    = 0.0297786611519054 * U15_zx;
+    const quadruped_real w15_yz = w15_y * w15_z;
+    const quadruped_real U15_zy = wd15_x + w15_yz;
+    const quadruped_real t201   = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
+    w[n15_x]                    = 1.261184674531e-05 * U15_zy - t201;
+    const quadruped_real w15_xx = w[w15_x] * w[w15_x];
+    const quadruped_real t204   = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
+    const quadruped_real t205   = 0.00484778630650938 * w15_xy + 0.00487301 * w[neg_wd13_y];
+    const quadruped_real t206   = 0.00249545180452967 * (w15_yz - wd15_x) + t205;
+    const quadruped_real a15_y  = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
+                                  - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
+    const quadruped_real t208   = 0.00249545180452967 * (w15_zz - w15_xx) + t204;
+    w[neg_n15_y]                = 0.0297786611519054 * (w[a14_z] - 0.2 * w[U14_zx]) + t208;
+    w[n15_z]                    = 5.560447774483e-05 * (w15_yy - w15_xx) + t206 + 0.0297786611519054 * a15_y;
+    tau_b[14]                   = w[n15_z];
+    w[t211]                     = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[f15_y];
 
     /* body 12, fr_calf: forces */
-    const quadruped_real neg_f12_x = 0.0297786611519054 * (w[w12_yy] + w[w12_zz]);
-    const quadruped_real f12_y     = 0.0297786611519054 * w[U12_yx];
-    w[f12_z]                       = 0.0297786611519054 * w[U12_zx];
-    const quadruped_real t256      = 5.560447774483e-05 * w[U12_zx] + 0.00249545180452967 * w[U12_yx];
-    const quadruped_real n12_x     = 1.261184674531e-05 * w[U12_zy] + t256;
-    const quadruped_real t258      = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * w[U12_zx];
-    const quadruped_real t259      = 0.00484778630650938 * w[w12_xy] + 0.00487301 * w[neg_wd10_y];
-    const quadruped_real t260      = 0.00249545180452967 * (w[w12_yz] - w[wd12_x]) - t259;
-    const quadruped_real a12_y     = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
-                                     - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
-    const quadruped_real t262      = 0.00249545180452967 * (w[w12_zz] - w[w12_xx]) - t258;
-    const quadruped_real n12_y     = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t262;
-    const quadruped_real n12_z     = 0.0297786611519054 * a12_y - (t260
-                                     - 5.560447774483e-05 * (w[w12_yy] - w[w12_xx]));
-    tau_b[11]                      = n12_z;
-    const quadruped_real t265      = w[stheta13] * neg_f12_x - w[ctheta13] * f12_y;
+    const quadruped_real w12_yy = w[w12_y] * w[w12_y];
+    const quadruped_real w12_zz = w[w12_z] * w[w12_z];
+    w[neg_f12_x]                = 0.0297786611519054 * (w12_yy + w12_zz);
+    const quadruped_real w12_xy = w[w12_x] * w[w12_y];
+    const quadruped_real U12_yx = w[neg_wd10_y] + w12_xy;
+    w[f12_y]                    = 0.0297786611519054 * U12_yx;
+    const quadruped_real U12_zx = w[w12_x] * w[w12_z] - (w[neg_wd10_x] * sin(w[theta12_13]) - w[w12_x] * w[t136]);
+    w[f12_z]                    = 0.0297786611519054 * U12_zx;
+    const quadruped_real w12_yz = w[w12_y] * w[w12_z];
+    const quadruped_real U12_zy = w[wd12_x] + w12_yz;
+    const quadruped_real t222   = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx;
+    w[n12_x]                    = 1.261184674531e-05 * U12_zy + t222;
+    const quadruped_real w12_xx = w[w12_x] * w[w12_x];
+    const quadruped_real t225   = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx;
+    const quadruped_real t226   = 0.00484778630650938 * w12_xy + 0.00487301 * w[neg_wd10_y];
+    const quadruped_real t227   = 0.00249545180452967 * (w12_yz - w[wd12_x]) - t226;
+    const quadruped_real a12_y  = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
+                                  - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
+    const quadruped_real t229   = 0.00249545180452967 * (w12_zz - w12_xx) - t225;
+    w[n12_y]                    = t229 - 0.0297786611519054 * (w[a11_z] - 0.2 * w[U11_zx]);
+    w[n12_z]                    = 0.0297786611519054 * a12_y - (t227 - 5.560447774483e-05 * (w12_yy - w12_xx));
+    tau_b[11]                   = w[n12_z];
+}
+
+static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b[18])
+{
+    /* places in w of values from earlier parts */
+    enum { neg_wd7_x = 11, neg_wd7_y = 12, a8_z = 17, neg_wd10_y = 25, a11_z = 30, neg_wd13_y = 38, a14_z = 43,
+           w16_x = 47, neg_w16_y = 48, w16_z = 49, neg_wd16_x = 50, neg_wd16_y = 51, w16_xz = 52,
+           neg_w16_yz = 53, w16_xx = 54, neg_a16_x = 55, a17_z = 56, a16_z = 57, w8_x = 60, w8_y = 61, a8_x = 62,
+           a8_y = 63, w8_z = 64, wd8_x = 65, wd8_y = 66, w11_x = 69, w11_y = 70, a11_x = 71, a11_y = 72,
+           w11_z = 73, wd11_x = 74, wd11_y = 75, w14_x = 78, w14_y = 79, a14_x = 80, a14_y = 81, w14_z = 82,
+           wd14_x = 83, wd14_y = 84, c18 = 85, s18 = 86, w17_x = 87, w17_y = 88, a17_x = 89, a17_y = 90,
+           w17_z = 91, wd17_x = 92, wd17_y = 93, w8_yy = 94, w8_zz = 95, neg_U8_xx = 96, w8_xy = 97, U8_yx = 98,
+           w8_xz = 99, U8_zx = 100, ctheta10 = 101, stheta10 = 102, w9_x = 103, w9_y = 104, theta9_10 = 105,
+           w9_z = 106, t120 = 107, wd9_x = 108, w11_yy = 109, w11_zz = 110, neg_U11_xx = 111, w11_xy = 112,
+           U11_yx = 113, w11_xz = 114, U11_zx = 115, ctheta13 = 116, stheta13 = 117, w14_yy = 124, w14_zz = 125,
+           neg_U14_xx = 126, w14_xy = 127, U14_yx = 128, w14_xz = 129, U14_zx = 130, ctheta16 = 131,
+           stheta16 = 132, w17_yy = 134, w17_zz = 135, neg_U17_xx = 136, w17_xy = 137, U17_yx = 138,
+           w17_xz = 139, U17_zx = 140, ctheta19 = 141, stheta19 = 142, neg_f18_x = 143, f18_y = 144, f18_z = 145,
+           n18_x = 146, n18_y = 147, n18_z = 148, t190 = 149, neg_f15_x = 150, f15_y = 151, f15_z = 152,
+           n15_x = 153, neg_n15_y = 154, n15_z = 155, t211 = 156, neg_f12_x = 157, f12_y = 158, f12_z = 159,
+           n12_x = 160, n12_y = 161, n12_z = 162 };
+    /* places in w of values for later parts */
+    enum { f9_z = 118, U14_zy = 119, f14_x = 120, f14_y = 121, n14_x = 122, n14_y = 123, n14_z = 133,
+           U11_zy = 163, f11_x = 164, f11_y = 165, neg_n11_x = 166, n11_y = 167, n11_z = 168, U8_zy = 169,
+           f8_x = 170, f8_y = 171, n8_x = 172, n8_y = 173, n8_z = 174, neg_f16_x = 175, neg_f16_y = 176,
+           f16_z = 177, n16_z = 178, t324 = 179, t325 = 180 };
+
+    /* body 12, fr_calf: forces */
+    const quadruped_real t232 = w[stheta13] * w[neg_f12_x] - w[ctheta13] * w[f12_y];
 
     /* body 9, fl_calf: forces */
-    const quadruped_real neg_f9_x = 0.0297786611519054 * (w[w9_yy] + w[w9_zz]);
-    const quadruped_real f9_y     = 0.0297786611519054 * w[U9_yx];
-    w[f9_z]                       = 0.0297786611519054 * w[U9_zx];
-    const quadruped_real t269     = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * w[U9_zx];
-    const quadruped_real n9_x     = 1.261184674531e-05 * w[U9_zy] - t269;
-    const quadruped_real t271     = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * w[U9_zx];
-    const quadruped_real t272     = 0.00484778630650938 * w[w9_xy] + 0.00487301 * w[neg_wd7_y];
-    const quadruped_real t273     = 0.00249545180452967 * (w[w9_yz] - w[wd9_x]) + t272;
+    const quadruped_real w9_yy    = w[w9_y] * w[w9_y];
+    const quadruped_real w9_zz    = w[w9_z] * w[w9_z];
+    const quadruped_real neg_f9_x = 0.0297786611519054 * (w9_yy + w9_zz);
+    const quadruped_real w9_xy    = w[w9_x] * w[w9_y];
+    const quadruped_real U9_yx    = w[neg_wd7_y] + w9_xy;
+    const quadruped_real f9_y     = 0.0297786611519054 * U9_yx;
+    const quadruped_real U9_zx    = w[w9_x] * w[w9_z] - (w[neg_wd7_x] * sin(w[theta9_10]) - w[w9_x] * w[t120]);
+    w[f9_z]                       = 0.0297786611519054 * U9_zx;
+    const quadruped_real w9_yz    = w[w9_y] * w[w9_z];
+    const quadruped_real U9_zy    = w[wd9_x] + w9_yz;
+    const quadruped_real t243     = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx;
+    const quadruped_real n9_x     = 1.261184674531e-05 * U9_zy - t243;
+    const quadruped_real w9_xx    = w[w9_x] * w[w9_x];
+    const quadruped_real t246     = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx;
+    const quadruped_real t247     = 0.00484778630650938 * w9_xy + 0.00487301 * w[neg_wd7_y];
+    const quadruped_real t248     = 0.00249545180452967 * (w9_yz - w[wd9_x]) + t247;
     const quadruped_real a9_y     = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
                                     - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
-    const quadruped_real t275     = 0.00249545180452967 * (w[w9_zz] - w[w9_xx]) + t271;
-    const quadruped_real n9_y     = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t275;
-    const quadruped_real n9_z     = 5.560447774483e-05 * (w[w9_yy] - w[w9_xx]) + t273 + 0.0297786611519054 * a9_y;
+    const quadruped_real t250     = 0.00249545180452967 * (w9_zz - w9_xx) + t246;
+    const quadruped_real neg_n9_y = 0.0297786611519054 * (w[a8_z] - 0.2 * w[U8_zx]) + t250;
+    const quadruped_real n9_z     = 5.560447774483e-05 * (w9_yy - w9_xx) + t248 + 0.0297786611519054 * a9_y;
     tau_b[8]                      = n9_z;
-    const quadruped_real t278     = w[stheta10] * neg_f9_x - w[ctheta10] * f9_y;
+    const quadruped_real t253     = w[stheta10] * neg_f9_x - w[ctheta10] * f9_y;
 
     /* body 17, rr_thigh: forces */
-    const quadruped_real t279      = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
-    const quadruped_real t280      = 0.0001878102 * w[U17_xy] - 8.2053e-05 * w[U17_zy] - 0.013155427 * w[U17_zx];
-    const quadruped_real t281      = 0.0054780518 * (w[w17_yz] - w[wd17_x])
-                                     - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
-    const quadruped_real t282      = 0.01301126 * w[w17_xy] + 0.013299594 * w[neg_wd16_y] + t281
-                                     + 8.2053e-05 * (w[w17_yy] - w[w17_xx]);
-    const quadruped_real f17_x     = 0.072551 * w[neg_U17_xx] - 0.003039 * w[U17_xy]
+    const quadruped_real U17_xy    = w[w17_xy] - w[neg_wd16_y];
+    const quadruped_real w17_xx    = w[w17_x] * w[w17_x];
+    const quadruped_real w17_yz    = w[w17_y] * w[w17_z];
+    const quadruped_real U17_zy    = w[wd17_x] + w17_yz;
+    const quadruped_real t258      = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * U17_zy;
+    const quadruped_real t259      = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * w[U17_zx];
+    const quadruped_real t260      = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
+    const quadruped_real t261      = 0.01301126 * w[w17_xy] + 0.013299594 * w[neg_wd16_y] + t260
+                                     + 8.2053e-05 * (w[w17_yy] - w17_xx);
+    const quadruped_real f17_x     = 0.072551 * w[neg_U17_xx] - 0.003039 * U17_xy
                                      - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
-    const quadruped_real f17_y     = 0.003039 * (w[w17_zz] + w[w17_xx]) - 0.072551 * w[U17_yx] - w[t239];
-    const quadruped_real t285      = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t279 + 0.003039 * w[a17_z];
-    const quadruped_real neg_n17_x = w[stheta19] * w[n18_y] - w[ctheta19] * w[n18_x] + t285;
-    const quadruped_real t287      = t280 - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[a17_z];
-    const quadruped_real n17_y     = w[ctheta19] * w[n18_y] + w[stheta19] * w[n18_x] + 0.2 * w[f18_z] + t287;
-    const quadruped_real n17_z     = 0.2 * w[t239] + w[n18_z] + (t282
+    const quadruped_real f17_y     = 0.003039 * (w[w17_zz] + w17_xx) - 0.072551 * w[U17_yx] - w[t190];
+    const quadruped_real t264      = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t258 + 0.003039 * w[a17_z];
+    const quadruped_real neg_n17_x = w[stheta19] * w[n18_y] - w[ctheta19] * w[n18_x] + t264;
+    const quadruped_real t266      = t259 - 0.0054780518 * (w[w17_zz] - w17_xx) + 0.072551 * w[a17_z];
+    const quadruped_real n17_y     = w[ctheta19] * w[n18_y] + w[stheta19] * w[n18_x] + 0.2 * w[f18_z] + t266;
+    const quadruped_real n17_z     = 0.2 * w[t190] + w[n18_z] + (t261
                                      - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]));
     tau_b[16]                      = n17_z;
 
     /* body 14, rl_thigh: forces */
-    const quadruped_real t290  = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
-    const quadruped_real t291  = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
-    const quadruped_real t292  = 0.0054780518 * (w[w14_yz] - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
-    const quadruped_real t293  = t292 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
-    const quadruped_real f14_x = 0.072551 * w[neg_U14_xx] - 0.003039 * w[U14_xy]
-                                 - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
-    const quadruped_real f14_y = 0.003039 * (w[w14_zz] + w[w14_xx]) - 0.072551 * w[U14_yx] - t252;
-    const quadruped_real t296  = 0.003039 * w[a14_z] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t290);
-    const quadruped_real n14_x = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - t296;
-    const quadruped_real t298  = t291 - 0.0054780518 * (w[w14_zz] - w[w14_xx]) - 0.072551 * w[a14_z];
-    const quadruped_real n14_y = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z] - t298;
-    const quadruped_real t300  = t293 - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
-                                 + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
-    const quadruped_real n14_z = 0.2 * t252 + w[n15_z] - t300;
-    tau_b[13]                  = n14_z;
+    const quadruped_real U14_xy = w[w14_xy] - w[neg_wd13_y];
+    const quadruped_real w14_xx = w[w14_x] * w[w14_x];
+    const quadruped_real w14_yz = w[w14_y] * w[w14_z];
+    w[U14_zy]                   = w[wd14_x] + w14_yz;
+    const quadruped_real t273   = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
+    const quadruped_real t274   = 0.0001878102 * U14_xy + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
+    const quadruped_real t275   = 0.0054780518 * (w14_yz - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
+    const quadruped_real t276   = t275 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
+    w[f14_x]                    = 0.072551 * w[neg_U14_xx] - 0.003039 * U14_xy
+                                  - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
+    w[f14_y]                    = 0.003039 * (w[w14_zz] + w14_xx) - 0.072551 * w[U14_yx] - w[t211];
+    const quadruped_real t279   = 0.003039 * w[a14_z] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t273);
+    w[n14_x]                    = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - t279;
+    const quadruped_real t281   = t274 - 0.0054780518 * (w[w14_zz] - w14_xx) - 0.072551 * w[a14_z];
+    w[n14_y]                    = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z] - t281;
+    const quadruped_real t283   = t276 - 8.2053e-05 * (w[w14_yy] - w14_xx)
+                                  + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
+    w[n14_z]                    = 0.2 * w[t211] + w[n15_z] - t283;
+    tau_b[13]                   = w[n14_z];
 
     /* body 11, fr_thigh: forces */
-    const quadruped_real t302 = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
-    const quadruped_real t303 = 0.0001878102 * w[U11_xy] - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
-    const quadruped_real t304 = 0.0054780518 * (w[w11_yz] - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
-    const quadruped_real t305 = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + t304
-                                + 8.2053e-05 * (w[w11_yy] - w[w11_xx]);
-    w[f11_x]                  = 0.072551 * w[neg_U11_xx] - 0.003039 * w[U11_xy]
-                                - (w[ctheta13] * neg_f12_x + w[stheta13] * f12_y);
-    w[f11_y]                  = 0.003039 * (w[w11_zz] + w[w11_xx]) - 0.072551 * w[U11_yx] - t265;
-    const quadruped_real t308 = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t302 - 0.003039 * w[a10_y];
-    w[neg_n11_x]              = w[stheta13] * n12_y - w[ctheta13] * n12_x + t308;
-    const quadruped_real t310 = t303 - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
-    w[n11_y]                  = w[ctheta13] * n12_y + w[stheta13] * n12_x + 0.2 * w[f12_z] + t310;
-    w[n11_z]                  = 0.2 * t265 + n12_z + (t305 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]));
-    tau_b[10]                 = w[n11_z];
+    const quadruped_real U11_xy = w[w11_xy] - w[neg_wd10_y];
+    const quadruped_real w11_xx = w[w11_x] * w[w11_x];
+    const quadruped_real w11_yz = w[w11_y] * w[w11_z];
+    w[U11_zy]                   = w[wd11_x] + w11_yz;
+    const quadruped_real t289   = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
+    const quadruped_real t290   = 0.0001878102 * U11_xy - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
+    const quadruped_real t291   = 0.0054780518 * (w11_yz - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
+    const quadruped_real t292   = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + t291
+                                  + 8.2053e-05 * (w[w11_yy] - w11_xx);
+    w[f11_x]                    = 0.072551 * w[neg_U11_xx] - 0.003039 * U11_xy
+                                  - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
+    w[f11_y]                    = 0.003039 * (w[w11_zz] + w11_xx) - 0.072551 * w[U11_yx] - t232;
+    const quadruped_real t295   = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t289 + 0.003039 * w[a11_z];
+    w[neg_n11_x]                = w[stheta13] * w[n12_y] - w[ctheta13] * w[n12_x] + t295;
+    const quadruped_real t297   = t290 - 0.0054780518 * (w[w11_zz] - w11_xx) + 0.072551 * w[a11_z];
+    w[n11_y]                    = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] + t297;
+    w[n11_z]                    = 0.2 * t232 + w[n12_z] + (t292 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]));
+    tau_b[10]                   = w[n11_z];
 
     /* body 8, fl_thigh: forces */
-    const quadruped_real t313 = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
-    const quadruped_real t314 = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
-    const quadruped_real t315 = 0.0054780518 * (w[w8_yz] - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
-    const quadruped_real t316 = t315 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
-    w[f8_x]                   = 0.072551 * w[neg_U8_xx] - 0.003039 * w[U8_xy]
-                                - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
-    w[f8_y]                   = 0.003039 * (w[w8_zz] + w[w8_xx]) - 0.072551 * w[U8_yx] - t278;
-    const quadruped_real t319 = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t313 + 0.003039 * w[a7_y];
-    w[n8_x]                   = t319 - (w[stheta10] * n9_y - w[ctheta10] * n9_x);
-    const quadruped_real t321 = t314 - 0.0054780518 * (w[w8_zz] - w[w8_xx]) + 0.072551 * w[a7_y];
-    w[n8_y]                   = w[ctheta10] * n9_y + w[stheta10] * n9_x + 0.2 * w[f9_z] - t321;
-    const quadruped_real t323 = t316 - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
-                                + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
-    w[n8_z]                   = 0.2 * t278 + n9_z - t323;
-    tau_b[7]                  = w[n8_z];
+    const quadruped_real U8_xy = w[w8_xy] - w[neg_wd7_y];
+    const quadruped_real w8_xx = w[w8_x] * w[w8_x];
+    const quadruped_real w8_yz = w[w8_y] * w[w8_z];
+    w[U8_zy]                   = w[wd8_x] + w8_yz;
+    const quadruped_real t304  = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
+    const quadruped_real t305  = 0.0001878102 * U8_xy + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
+    const quadruped_real t306  = 0.0054780518 * (w8_yz - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
+    const quadruped_real t307  = t306 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
+    w[f8_x]                    = 0.072551 * w[neg_U8_xx] - 0.003039 * U8_xy
+                                 - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
+    w[f8_y]                    = 0.003039 * (w[w8_zz] + w8_xx) - 0.072551 * w[U8_yx] - t253;
+    const quadruped_real t310  = 0.003039 * w[a8_z] - (0.0001878102 * (w[w8_yy] - w[w8_zz]) + t304);
+    w[n8_x]                    = w[ctheta10] * n9_x + w[stheta10] * neg_n9_y - t310;
+    const quadruped_real t312  = t305 - 0.0054780518 * (w[w8_zz] - w8_xx) - 0.072551 * w[a8_z];
+    w[n8_y]                    = w[stheta10] * n9_x - w[ctheta10] * neg_n9_y + 0.2 * w[f9_z] - t312;
+    const quadruped_real t314  = t307 - 8.2053e-05 * (w[w8_yy] - w8_xx)
+                                 + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
+    w[n8_z]                    = 0.2 * t253 + n9_z - t314;
+    tau_b[7]                   = w[n8_z];
 
     /* body 16, rr_hip: forces */
-    w[neg_f16_x]                   = w[s18] * f17_y - w[c18] * f17_x + 0.0815422 * w[neg_U16_xy];
-    const quadruped_real f17_z     = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * w[U17_zy]);
-    w[neg_f16_y]                   = 0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx]) + f17_z;
-    w[f16_z]                       = w[c18] * f17_y + w[s18] * f17_x - 0.0815422 * w[neg_U16_zy];
-    w[n16_z]                       = w[c18] * n17_y - w[s18] * neg_n17_x
-                                     + (0.00545215306 * w[neg_U16_xy] + 0.0815422 * w[neg_a16_x]);
-    tau_b[15]                      = w[n16_z];
-    const quadruped_real neg_n16_x = w[c18] * neg_n17_x + w[s18] * n17_y
-                                     + (0.00582035306 * w[neg_U16_zy] - 0.0815422 * w[a16_z]);
-    w[t331]                        = 0.1805 * w[neg_f16_y] + neg_n16_x;
-    w[t332]                        = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + n17_z);
-    w[t333]                        = w[c17] * w[neg_f16_x] - w[s17] * w[neg_f16_y];
-
-    /* body 13, rl_hip: forces */
-    w[f13_x]                       = 0.0815422 * w[neg_U13_xy] - (w[s15] * f14_y - w[c15] * f14_x);
-    const quadruped_real f14_z     = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
-    w[f13_y]                       = 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx]) - f14_z;
-    w[f13_z]                       = w[c15] * f14_y + w[s15] * f14_x + 0.0815422 * w[neg_U13_zy];
-    w[n13_z]                       = w[c15] * n14_y + w[s15] * n14_x
-                                     - (0.0815422 * w[neg_a13_x] - 0.00545215306 * w[neg_U13_xy]);
-    tau_b[12]                      = w[n13_z];
-    const quadruped_real neg_n13_x = w[s15] * n14_y - w[c15] * n14_x
-                                     + (0.00582035306 * w[neg_U13_zy] + 0.0815422 * w[a13_z]);
-    w[t340]                        = neg_n13_x - 0.1805 * w[f13_y];
-    w[t341]                        = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + n14_z + 0.1805 * w[f13_x];
+    const quadruped_real neg_U16_xy = w[w16_x] * w[neg_w16_y];
+    const quadruped_real neg_U16_zy = w[neg_wd16_x] + w[neg_w16_yz];
+    w[neg_f16_x]                    = w[s18] * f17_y - w[c18] * f17_x + 0.0815422 * neg_U16_xy;
+    const quadruped_real f17_z      = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * U17_zy);
+    w[neg_f16_y]                    = 0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx]) + f17_z;
+    w[f16_z]                        = w[c18] * f17_y + w[s18] * f17_x - 0.0815422 * neg_U16_zy;
+    w[n16_z]                        = w[c18] * n17_y - w[s18] * neg_n17_x
+                                      + (0.00545215306 * neg_U16_xy + 0.0815422 * w[neg_a16_x]);
+    tau_b[15]                       = w[n16_z];
+    const quadruped_real neg_n16_x  = w[c18] * neg_n17_x + w[s18] * n17_y
+                                      + (0.00582035306 * neg_U16_zy - 0.0815422 * w[a16_z]);
+    w[t324]                         = 0.1805 * w[neg_f16_y] + neg_n16_x;
+    w[t325]                         = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + n17_z);
 }
 
-static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real w[183],
+static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real w[181],
                                      quadruped_real tau_b[18])
 {
     /* places in w of values from earlier parts */
-    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd6_qd6 = 3, U6_xy = 4, U6_xz = 5, U6_yz = 6, c8 = 7, s8 = 8, w7_z = 11,
-           neg_wd7_y = 13, neg_U7_xy = 14, w7_xz = 15, w7_xx = 16, neg_U7_zy = 17, a7_x = 18, a7_z = 20,
-           c11 = 21, s11 = 22, w10_z = 25, neg_wd10_y = 27, neg_U10_xy = 28, w10_xz = 29, w10_xx = 30,
-           neg_U10_zy = 31, a10_x = 32, a10_z = 34, c14 = 35, s14 = 36, c17 = 49, s17 = 50, c9 = 63, s9 = 64,
-           U8_zx = 79, U8_zy = 80, c12 = 83, s12 = 84, U11_zx = 99, U11_zy = 100, f12_z = 12, f9_z = 26,
-           f11_x = 40, f11_y = 54, neg_n11_x = 65, n11_y = 66, n11_z = 67, f8_x = 85, f8_y = 86, n8_x = 87,
-           n8_y = 105, n8_z = 106, neg_f16_x = 107, neg_f16_y = 125, f16_z = 126, n16_z = 127, t331 = 174,
-           t332 = 175, t333 = 176, f13_x = 177, f13_y = 178, f13_z = 179, n13_z = 180, t340 = 181, t341 = 182 };
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, c8 = 6, s8 = 7, w7_x = 8,
+           neg_w7_y = 9, w7_z = 10, neg_wd7_x = 11, neg_wd7_y = 12, w7_xz = 13, neg_w7_yz = 14, w7_xx = 15,
+           a7_x = 16, a7_z = 18, c11 = 19, s11 = 20, w10_x = 21, neg_w10_y = 22, w10_z = 23, neg_wd10_x = 24,
+           neg_wd10_y = 25, w10_xz = 26, neg_w10_yz = 27, w10_xx = 28, a10_x = 29, a10_z = 31, c14 = 32,
+           s14 = 33, w13_x = 34, neg_w13_y = 35, w13_z = 36, neg_wd13_x = 37, neg_wd13_y = 38, w13_xz = 39,
+           neg_w13_yz = 40, w13_xx = 41, neg_a13_x = 42, a13_z = 44, c17 = 45, s17 = 46, c9 = 58, s9 = 59,
+           c12 = 67, s12 = 68, c15 = 76, s15 = 77, U8_zx = 100, U11_zx = 115, U14_zx = 130, f15_z = 152,
+           f12_z = 159, f9_z = 118, U14_zy = 119, f14_x = 120, f14_y = 121, n14_x = 122, n14_y = 123,
+           n14_z = 133, U11_zy = 163, f11_x = 164, f11_y = 165, neg_n11_x = 166, n11_y = 167, n11_z = 168,
+           U8_zy = 169, f8_x = 170, f8_y = 171, n8_x = 172, n8_y = 173, n8_z = 174, neg_f16_x = 175,
+           neg_f16_y = 176, f16_z = 177, n16_z = 178, t324 = 179, t325 = 180 };
+
+    /* body 16, rr_hip: forces */
+    const quadruped_real t326 = w[c17] * w[neg_f16_x] - w[s17] * w[neg_f16_y];
 
     /* body 13, rl_hip: forces */
-    const quadruped_real t342 = w[s14] * w[f13_y] - w[c14] * w[f13_x];
-    const quadruped_real t343 = w[s17] * w[t332] + w[c17] * w[t331] - 0.047 * w[f16_z];
+    const quadruped_real neg_U13_xy = w[w13_x] * w[neg_w13_y];
+    const quadruped_real neg_U13_zy = w[neg_wd13_x] + w[neg_w13_yz];
+    const quadruped_real f13_x      = 0.0815422 * neg_U13_xy - (w[s15] * w[f14_y] - w[c15] * w[f14_x]);
+    const quadruped_real f14_z      = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
+    const quadruped_real f13_y      = 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx]) - f14_z;
+    const quadruped_real f13_z      = w[c15] * w[f14_y] + w[s15] * w[f14_x] + 0.0815422 * neg_U13_zy;
+    const quadruped_real n13_z      = w[c15] * w[n14_y] + w[s15] * w[n14_x]
+                                      - (0.0815422 * w[neg_a13_x] - 0.00545215306 * neg_U13_xy);
+    tau_b[12]                       = n13_z;
+    const quadruped_real neg_n13_x  = w[s15] * w[n14_y] - w[c15] * w[n14_x]
+                                      + (0.00582035306 * neg_U13_zy + 0.0815422 * w[a13_z]);
+    const quadruped_real t335       = neg_n13_x - 0.1805 * f13_y;
+    const quadruped_real t336       = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
+    const quadruped_real t337       = w[s14] * f13_y - w[c14] * f13_x;
+    const quadruped_real t338       = w[s17] * w[t325] + w[c17] * w[t324] - 0.047 * w[f16_z];
 
     /* body 10, fr_hip: forces */
-    const quadruped_real neg_f10_x = w[s12] * w[f11_y] - w[c12] * w[f11_x] + 0.0815422 * w[neg_U10_xy];
-    const quadruped_real f11_z     = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
-    const quadruped_real neg_f10_y = 0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx]) + f11_z;
-    const quadruped_real f10_z     = w[c12] * w[f11_y] + w[s12] * w[f11_x] - 0.0815422 * w[neg_U10_zy];
-    const quadruped_real n10_z     = w[c12] * w[n11_y] - w[s12] * w[neg_n11_x]
-                                     - (0.0815422 * w[a10_x] - 0.00545215306 * w[neg_U10_xy]);
-    tau_b[9]                       = n10_z;
-    const quadruped_real neg_n10_x = w[c12] * w[neg_n11_x] + w[s12] * w[n11_y]
-                                     + (0.00582035306 * w[neg_U10_zy] - 0.0815422 * w[a10_z]);
-    const quadruped_real t350      = neg_n10_x - 0.1805 * neg_f10_y;
-    const quadruped_real t351      = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
-    const quadruped_real t352      = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
-    const quadruped_real t353      = w[s17] * w[neg_f16_x] + w[c17] * w[neg_f16_y]
-                                     - (w[s14] * w[f13_x] + w[c14] * w[f13_y]);
-    const quadruped_real t354      = w[s17] * w[t331] - w[c17] * w[t332] + (w[s14] * w[t340] + w[c14] * w[t341]);
-    const quadruped_real t355      = t343 - (w[s14] * w[t341] - w[c14] * w[t340] - 0.047 * w[f13_z]);
+    const quadruped_real neg_U10_xy = w[w10_x] * w[neg_w10_y];
+    const quadruped_real neg_U10_zy = w[neg_wd10_x] + w[neg_w10_yz];
+    const quadruped_real neg_f10_x  = w[s12] * w[f11_y] - w[c12] * w[f11_x] + 0.0815422 * neg_U10_xy;
+    const quadruped_real f11_z      = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
+    const quadruped_real neg_f10_y  = 0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx]) + f11_z;
+    const quadruped_real f10_z      = w[c12] * w[f11_y] + w[s12] * w[f11_x] - 0.0815422 * neg_U10_zy;
+    const quadruped_real n10_z      = w[c12] * w[n11_y] - w[s12] * w[neg_n11_x]
+                                      - (0.0815422 * w[a10_x] - 0.00545215306 * neg_U10_xy);
+    tau_b[9]                        = n10_z;
+    const quadruped_real neg_n10_x  = w[c12] * w[neg_n11_x] + w[s12] * w[n11_y]
+                                      + (0.00582035306 * neg_U10_zy - 0.0815422 * w[a10_z]);
+    const quadruped_real t347       = neg_n10_x - 0.1805 * neg_f10_y;
+    const quadruped_real t348       = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
+    const quadruped_real t349       = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
+    const quadruped_real t350       = w[s17] * w[neg_f16_x] + w[c17] * w[neg_f16_y]
+                                      - (w[s14] * f13_x + w[c14] * f13_y);
+    const quadruped_real t351       = w[s17] * w[t324] - w[c17] * w[t325] + (w[s14] * t335 + w[c14] * t336);
+    const quadruped_real t352       = t338 - (w[s14] * t336 - w[c14] * t335 - 0.047 * f13_z);
 
     /* body 7, fl_hip: forces */
-    const quadruped_real f7_x     = 0.0815422 * w[neg_U7_xy] - (w[s9] * w[f8_y] - w[c9] * w[f8_x]);
-    const quadruped_real f8_z     = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
-    const quadruped_real f7_y     = 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx]) - f8_z;
-    const quadruped_real f7_z     = w[c9] * w[f8_y] + w[s9] * w[f8_x] + 0.0815422 * w[neg_U7_zy];
-    const quadruped_real n7_z     = w[c9] * w[n8_y] + w[s9] * w[n8_x]
-                                    + (0.00545215306 * w[neg_U7_xy] + 0.0815422 * w[a7_x]);
-    tau_b[6]                      = n7_z;
-    const quadruped_real neg_n7_x = w[s9] * w[n8_y] - w[c9] * w[n8_x]
-                                    + (0.00582035306 * w[neg_U7_zy] + 0.0815422 * w[a7_z]);
-    const quadruped_real t362     = 0.1805 * f7_y + neg_n7_x;
-    const quadruped_real t363     = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z] - 0.1805 * f7_x;
-    const quadruped_real t364     = w[s8] * f7_y - w[c8] * f7_x;
-    const quadruped_real t365     = 0.047 * w[t333] + w[n16_z] + (w[n13_z] - 0.047 * t342)
-                                    + (0.047 * t352 + n10_z);
-    const quadruped_real t366     = w[c11] * t350 - w[s11] * t351 - 0.047 * f10_z + t355;
+    const quadruped_real neg_U7_xy = w[w7_x] * w[neg_w7_y];
+    const quadruped_real neg_U7_zy = w[neg_wd7_x] + w[neg_w7_yz];
+    const quadruped_real f7_x      = 0.0815422 * neg_U7_xy - (w[s9] * w[f8_y] - w[c9] * w[f8_x]);
+    const quadruped_real f8_z      = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
+    const quadruped_real f7_y      = 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx]) - f8_z;
+    const quadruped_real f7_z      = w[c9] * w[f8_y] + w[s9] * w[f8_x] + 0.0815422 * neg_U7_zy;
+    const quadruped_real n7_z      = w[c9] * w[n8_y] + w[s9] * w[n8_x]
+                                     + (0.00545215306 * neg_U7_xy + 0.0815422 * w[a7_x]);
+    tau_b[6]                       = n7_z;
+    const quadruped_real neg_n7_x  = w[s9] * w[n8_y] - w[c9] * w[n8_x]
+                                     + (0.00582035306 * neg_U7_zy + 0.0815422 * w[a7_z]);
+    const quadruped_real t361      = 0.1805 * f7_y + neg_n7_x;
+    const quadruped_real t362      = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z] - 0.1805 * f7_x;
+    const quadruped_real t363      = w[s8] * f7_y - w[c8] * f7_x;
+    const quadruped_real t364      = 0.047 * t326 + w[n16_z] + (n13_z - 0.047 * t337) + (0.047 * t349 + n10_z);
+    const quadruped_real t365      = w[c11] * t347 - w[s11] * t348 - 0.047 * f10_z + t352;
 
     /* body 6, trunk: forces */
-    const quadruped_real t367 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
-    tau_b[0]                  = w[f16_z] + w[f13_z] + f10_z + f7_z + t367;
-    const quadruped_real t368 = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t353 - (w[s8] * f7_x + w[c8] * f7_y);
-    tau_b[1]                  = 12.453 * w[a1_y] + 0.04713 * w[U6_xy] + t368;
-    tau_b[2]                  = 12.453 * w[a1_z] + 0.04713 * w[U6_xz] - (w[t333] + t342 + t352 + t364);
-    tau_b[3]                  = n7_z - 0.047 * t364 + t365 + 0.02652766 * w[U6_yz];
-    const quadruped_real t369 = w[s11] * t350 + w[c11] * t351 + t354 + (w[s8] * t362 + w[c8] * t363);
-    tau_b[4]                  = t369 - (0.275005219 * w[U6_xz] + 0.04713 * w[a1_z]);
-    const quadruped_real t370 = t366 - (w[s8] * t363 - w[c8] * t362 - 0.047 * f7_z);
-    tau_b[5]                  = 0.248477559 * w[U6_xy] + 0.04713 * w[a1_y] - t370;
+    const quadruped_real U6_zx = qd[3] * qd[5];
+    const quadruped_real t367  = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
+    tau_b[0]                   = w[f16_z] + f13_z + f10_z + f7_z + t367;
+    const quadruped_real t368  = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t350 - (w[s8] * f7_x + w[c8] * f7_y);
+    tau_b[1]                   = 12.453 * w[a1_y] + 0.04713 * w[U6_xy] + t368;
+    tau_b[2]                   = 12.453 * w[a1_z] + 0.04713 * U6_zx - (t326 + t337 + t349 + t363);
+    tau_b[3]                   = n7_z - 0.047 * t363 + t364 + 0.02652766 * w[U6_zy];
+    const quadruped_real t369  = w[s11] * t347 + w[c11] * t348 + t351 + (w[s8] * t361 + w[c8] * t362);
+    tau_b[4]                   = t369 - (0.275005219 * U6_zx + 0.04713 * w[a1_z]);
+    const quadruped_real t370  = t365 - (w[s8] * t362 - w[c8] * t361 - 0.047 * f7_z);
+    tau_b[5]                   = 0.248477559 * w[U6_xy] + 0.04713 * w[a1_y] - t370;
 }
 
-void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], quadruped_real w[183],
+void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], quadruped_real w[181],
                     quadruped_real tau_b[18])
 {
     part1(q, qd, w);

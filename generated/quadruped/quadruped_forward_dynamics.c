@@ -59,15 +59,15 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
                                      quadruped_real w[262])
 {
     /* places in w of values for later parts */
-    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd6_qd6 = 3, U6_xy = 4, U6_xz = 5, U6_yz = 6, c8 = 7, s8 = 8, w7_x = 9,
-           neg_w7_y = 10, w7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, neg_U7_xy = 14, w7_xz = 15, w7_xx = 16,
-           neg_U7_zy = 17, a7_x = 18, a7_y = 19, a7_z = 20, c11 = 21, s11 = 22, w10_x = 23, neg_w10_y = 24,
-           w10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, neg_U10_xy = 28, w10_xz = 29, w10_xx = 30,
-           neg_U10_zy = 31, a10_x = 32, a10_y = 33, a10_z = 34, c14 = 35, s14 = 36, w13_x = 37, neg_w13_y = 38,
-           w13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41, neg_U13_xy = 42, w13_xz = 43, w13_xx = 44,
-           neg_U13_zy = 45, neg_a13_x = 46, a14_z = 47, a13_z = 48, c17 = 49, s17 = 50, w16_x = 51,
-           neg_w16_y = 52, w16_z = 53, neg_wd16_x = 54, neg_wd16_y = 55, neg_U16_xy = 56, w16_xz = 57,
-           w16_xx = 58, neg_U16_zy = 59, neg_a16_x = 60, a17_z = 61, a16_z = 62 };
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, c8 = 6, s8 = 7, w7_x = 8,
+           neg_w7_y = 9, w7_z = 10, neg_wd7_x = 11, neg_wd7_y = 12, w7_xz = 13, neg_w7_yz = 14, w7_xx = 15,
+           a7_x = 16, a8_z = 17, a7_z = 18, c11 = 19, s11 = 20, w10_x = 21, neg_w10_y = 22, w10_z = 23,
+           neg_wd10_x = 24, neg_wd10_y = 25, w10_xz = 26, neg_w10_yz = 27, w10_xx = 28, a10_x = 29, a11_z = 30,
+           a10_z = 31, c14 = 32, s14 = 33, w13_x = 34, neg_w13_y = 35, w13_z = 36, neg_wd13_x = 37,
+           neg_wd13_y = 38, w13_xz = 39, neg_w13_yz = 40, w13_xx = 41, neg_a13_x = 42, a14_z = 43, a13_z = 44,
+           c17 = 45, s17 = 46, w16_x = 47, neg_w16_y = 48, w16_z = 49, neg_wd16_x = 50, neg_wd16_y = 51,
+           w16_xz = 52, neg_w16_yz = 53, w16_xx = 54, neg_a16_x = 55, a17_z = 56, a16_z = 57, c9 = 58, s9 = 59,
+           w8_x = 60, w8_y = 61 };
 
     /* body 1, trunk: motion */
     const quadruped_real q4_4 = q[3] + q[3];
@@ -77,404 +77,417 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[a1_z]                   = qd[1] * qd[3] - qd[0] * qd[4] + 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
 
     /* body 7, fl_hip: motion */
-    w[qd6_qd6]                     = qd[5] * qd[5];
-    w[U6_xy]                       = qd[3] * qd[4];
-    const quadruped_real t8        = 0.047 * w[U6_xy];
-    w[U6_xz]                       = qd[3] * qd[5];
-    const quadruped_real t10       = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
-    w[U6_yz]                       = qd[4] * qd[5];
-    const quadruped_real t12       = 0.047 * w[U6_yz];
-    const quadruped_real t13       = w[a1_x] + t8;
-    const quadruped_real t14       = w[a1_y] - t10;
-    const quadruped_real t15       = w[a1_z] + t12;
-    w[c8]                          = cos(q[7]);
-    w[s8]                          = sin(q[7]);
-    w[w7_x]                        = qd[5] * w[c8] - qd[4] * w[s8];
-    w[neg_w7_y]                    = qd[5] * w[s8] + qd[4] * w[c8];
-    w[w7_z]                        = qd[3] + qd[6];
-    w[neg_wd7_x]                   = qd[6] * w[neg_w7_y];
-    w[neg_wd7_y]                   = qd[6] * w[w7_x];
-    w[neg_U7_xy]                   = w[w7_x] * w[neg_w7_y];
-    w[w7_xz]                       = w[w7_x] * w[w7_z];
-    w[w7_xx]                       = w[w7_x] * w[w7_x];
-    const quadruped_real neg_w7_yz = w[neg_w7_y] * w[w7_z];
-    w[neg_U7_zy]                   = w[neg_wd7_x] + neg_w7_yz;
-    w[a7_x]                        = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t14 * w[s8] - t15 * w[c8]);
-    w[a7_y]                        = 0.1805 * (w[neg_wd7_x] - neg_w7_yz) - (t15 * w[s8] + t14 * w[c8]);
-    w[a7_z]                        = t13 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
+    w[U6_xy]                 = qd[3] * qd[4];
+    const quadruped_real t7  = 0.047 * w[U6_xy];
+    w[qd6_qd6]               = qd[5] * qd[5];
+    const quadruped_real t9  = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
+    w[U6_zy]                 = qd[4] * qd[5];
+    const quadruped_real t11 = 0.047 * w[U6_zy];
+    const quadruped_real t12 = w[a1_x] + t7;
+    const quadruped_real t13 = w[a1_y] - t9;
+    const quadruped_real t14 = w[a1_z] + t11;
+    w[c8]                    = cos(q[7]);
+    w[s8]                    = sin(q[7]);
+    w[w7_x]                  = qd[5] * w[c8] - qd[4] * w[s8];
+    w[neg_w7_y]              = qd[5] * w[s8] + qd[4] * w[c8];
+    w[w7_z]                  = qd[3] + qd[6];
+    w[neg_wd7_x]             = qd[6] * w[neg_w7_y];
+    w[neg_wd7_y]             = qd[6] * w[w7_x];
+    w[w7_xz]                 = w[w7_x] * w[w7_z];
+    w[neg_w7_yz]             = w[neg_w7_y] * w[w7_z];
+    w[w7_xx]                 = w[w7_x] * w[w7_x];
+    w[a7_x]                  = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t13 * w[s8] - t14 * w[c8]);
+    w[a8_z]                  = t14 * w[s8] + t13 * w[c8] - 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]);
+    w[a7_z]                  = t12 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    const quadruped_real t31        = w[a1_x] - t8;
-    const quadruped_real t32        = w[a1_y] + t10;
-    const quadruped_real t33        = w[a1_z] - t12;
-    w[c11]                          = cos(q[10]);
-    w[s11]                          = sin(q[10]);
-    w[w10_x]                        = qd[5] * w[c11] - qd[4] * w[s11];
-    w[neg_w10_y]                    = qd[5] * w[s11] + qd[4] * w[c11];
-    w[w10_z]                        = qd[3] + qd[9];
-    w[neg_wd10_x]                   = qd[9] * w[neg_w10_y];
-    w[neg_wd10_y]                   = qd[9] * w[w10_x];
-    w[neg_U10_xy]                   = w[w10_x] * w[neg_w10_y];
-    w[w10_xz]                       = w[w10_x] * w[w10_z];
-    w[w10_xx]                       = w[w10_x] * w[w10_x];
-    const quadruped_real neg_w10_yz = w[neg_w10_y] * w[w10_z];
-    w[neg_U10_zy]                   = w[neg_wd10_x] + neg_w10_yz;
-    w[a10_x]                        = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t32 * w[s11] - t33 * w[c11]);
-    w[a10_y]                        = 0.1805 * (w[neg_wd10_x] - neg_w10_yz) - (t33 * w[s11] + t32 * w[c11]);
-    w[a10_z]                        = t31 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
+    const quadruped_real t28 = w[a1_x] - t7;
+    const quadruped_real t29 = w[a1_y] + t9;
+    const quadruped_real t30 = w[a1_z] - t11;
+    w[c11]                   = cos(q[10]);
+    w[s11]                   = sin(q[10]);
+    w[w10_x]                 = qd[5] * w[c11] - qd[4] * w[s11];
+    w[neg_w10_y]             = qd[5] * w[s11] + qd[4] * w[c11];
+    w[w10_z]                 = qd[3] + qd[9];
+    w[neg_wd10_x]            = qd[9] * w[neg_w10_y];
+    w[neg_wd10_y]            = qd[9] * w[w10_x];
+    w[w10_xz]                = w[w10_x] * w[w10_z];
+    w[neg_w10_yz]            = w[neg_w10_y] * w[w10_z];
+    w[w10_xx]                = w[w10_x] * w[w10_x];
+    w[a10_x]                 = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t29 * w[s11] - t30 * w[c11]);
+    w[a11_z]                 = t30 * w[s11] + t29 * w[c11] - 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]);
+    w[a10_z]                 = t28 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
-    w[c14]                          = cos(q[13]);
-    w[s14]                          = sin(q[13]);
-    w[w13_x]                        = qd[5] * w[c14] - qd[4] * w[s14];
-    w[neg_w13_y]                    = qd[5] * w[s14] + qd[4] * w[c14];
-    w[w13_z]                        = qd[3] + qd[12];
-    w[neg_wd13_x]                   = qd[12] * w[neg_w13_y];
-    w[neg_wd13_y]                   = qd[12] * w[w13_x];
-    w[neg_U13_xy]                   = w[w13_x] * w[neg_w13_y];
-    w[w13_xz]                       = w[w13_x] * w[w13_z];
-    w[w13_xx]                       = w[w13_x] * w[w13_x];
-    const quadruped_real neg_w13_yz = w[neg_w13_y] * w[w13_z];
-    w[neg_U13_zy]                   = w[neg_wd13_x] + neg_w13_yz;
-    w[neg_a13_x]                    = t14 * w[s14] - t15 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
-    w[a14_z]                        = t15 * w[s14] + t14 * w[c14] + 0.1805 * (w[neg_wd13_x] - neg_w13_yz);
-    w[a13_z]                        = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t13;
+    w[c14]        = cos(q[13]);
+    w[s14]        = sin(q[13]);
+    w[w13_x]      = qd[5] * w[c14] - qd[4] * w[s14];
+    w[neg_w13_y]  = qd[5] * w[s14] + qd[4] * w[c14];
+    w[w13_z]      = qd[3] + qd[12];
+    w[neg_wd13_x] = qd[12] * w[neg_w13_y];
+    w[neg_wd13_y] = qd[12] * w[w13_x];
+    w[w13_xz]     = w[w13_x] * w[w13_z];
+    w[neg_w13_yz] = w[neg_w13_y] * w[w13_z];
+    w[w13_xx]     = w[w13_x] * w[w13_x];
+    w[neg_a13_x]  = t13 * w[s14] - t14 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
+    w[a14_z]      = t14 * w[s14] + t13 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
+    w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t12;
 
     /* body 16, rr_hip: motion */
-    w[c17]                          = cos(q[16]);
-    w[s17]                          = sin(q[16]);
-    w[w16_x]                        = qd[5] * w[c17] - qd[4] * w[s17];
-    w[neg_w16_y]                    = qd[5] * w[s17] + qd[4] * w[c17];
-    w[w16_z]                        = qd[3] + qd[15];
-    w[neg_wd16_x]                   = qd[15] * w[neg_w16_y];
-    w[neg_wd16_y]                   = qd[15] * w[w16_x];
-    w[neg_U16_xy]                   = w[w16_x] * w[neg_w16_y];
-    w[w16_xz]                       = w[w16_x] * w[w16_z];
-    w[w16_xx]                       = w[w16_x] * w[w16_x];
-    const quadruped_real neg_w16_yz = w[neg_w16_y] * w[w16_z];
-    w[neg_U16_zy]                   = w[neg_wd16_x] + neg_w16_yz;
-    w[neg_a16_x]                    = t32 * w[s17] - t33 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[a17_z]                        = t33 * w[s17] + t32 * w[c17] + 0.1805 * (w[neg_wd16_x] - neg_w16_yz);
-    w[a16_z]                        = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t31;
+    w[c17]        = cos(q[16]);
+    w[s17]        = sin(q[16]);
+    w[w16_x]      = qd[5] * w[c17] - qd[4] * w[s17];
+    w[neg_w16_y]  = qd[5] * w[s17] + qd[4] * w[c17];
+    w[w16_z]      = qd[3] + qd[15];
+    w[neg_wd16_x] = qd[15] * w[neg_w16_y];
+    w[neg_wd16_y] = qd[15] * w[w16_x];
+    w[w16_xz]     = w[w16_x] * w[w16_z];
+    w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
+    w[w16_xx]     = w[w16_x] * w[w16_x];
+    w[neg_a16_x]  = t29 * w[s17] - t30 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[a17_z]      = t30 * w[s17] + t29 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t28;
+
+    /* body 8, fl_thigh: motion */
+    w[c9]   = cos(q[8]);
+    w[s9]   = sin(q[8]);
+    w[w8_x] = w[w7_x] * w[c9] + w[w7_z] * w[s9];
+    w[w8_y] = w[w7_z] * w[c9] - w[w7_x] * w[s9];
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
                                      quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { w7_x = 9, neg_w7_y = 10, w7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, a7_x = 18, a7_z = 20, w10_x = 23,
-           neg_w10_y = 24, w10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, a10_x = 32, a10_z = 34, w13_x = 37,
-           neg_w13_y = 38, w13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41, neg_a13_x = 46, a13_z = 48, w16_x = 51,
-           neg_w16_y = 52, w16_z = 53, neg_wd16_x = 54, neg_wd16_y = 55 };
+    enum { neg_w7_y = 9, neg_wd7_x = 11, neg_wd7_y = 12, a7_x = 16, a7_z = 18, w10_x = 21, neg_w10_y = 22,
+           w10_z = 23, neg_wd10_x = 24, neg_wd10_y = 25, a10_x = 29, a10_z = 31, w13_x = 34, neg_w13_y = 35,
+           w13_z = 36, neg_wd13_x = 37, neg_wd13_y = 38, neg_a13_x = 42, a13_z = 44, w16_x = 47, neg_w16_y = 48,
+           w16_z = 49, neg_wd16_x = 50, neg_a16_x = 55, a16_z = 57, c9 = 58, s9 = 59, w8_x = 60, w8_y = 61 };
     /* places in w of values for later parts */
-    enum { c9 = 63, s9 = 64, w8_x = 65, w8_y = 66, w8_z = 67, wd8_x = 68, wd8_y = 69, w8_yy = 70, w8_zz = 71,
-           neg_U8_xx = 72, w8_xy = 73, U8_xy = 74, w8_xz = 75, U8_yx = 76, w8_xx = 77, w8_yz = 78, U8_zx = 79,
-           U8_zy = 80, a8_x = 81, a8_y = 82, c12 = 83, s12 = 84, w11_x = 85, w11_y = 86, w11_z = 87, wd11_x = 88,
-           wd11_y = 89, w11_yy = 90, w11_zz = 91, neg_U11_xx = 92, w11_xy = 93, U11_xy = 94, w11_xz = 95,
-           U11_yx = 96, w11_xx = 97, w11_yz = 98, U11_zx = 99, U11_zy = 100, a11_x = 101, a11_y = 102, c15 = 103,
-           s15 = 104, w14_x = 105, w14_y = 106, w14_z = 107, wd14_x = 108, wd14_y = 109, w14_yy = 110,
-           w14_zz = 111, neg_U14_xx = 112, w14_xy = 113, U14_xy = 114, w14_xz = 115, U14_yx = 116, w14_xx = 117,
-           w14_yz = 118, U14_zx = 119, U14_zy = 120, a14_x = 121, a14_y = 122, c18 = 123, s18 = 124, w17_x = 125,
-           w17_y = 126, w17_z = 127, wd17_x = 128, wd17_y = 129, w17_yy = 130, w17_zz = 131, neg_U17_xx = 132,
-           w17_xy = 133, U17_xy = 134, w17_xz = 135, U17_yx = 136, w17_xx = 137 };
+    enum { a8_x = 62, a8_y = 63, w8_z = 64, wd8_x = 65, wd8_y = 66, c12 = 67, s12 = 68, w11_x = 69, w11_y = 70,
+           a11_x = 71, a11_y = 72, w11_z = 73, wd11_x = 74, wd11_y = 75, c15 = 76, s15 = 77, w14_x = 78,
+           w14_y = 79, a14_x = 80, a14_y = 81, w14_z = 82, wd14_x = 83, wd14_y = 84, c18 = 85, s18 = 86,
+           w17_x = 87, w17_y = 88, a17_x = 89, a17_y = 90, w17_z = 91, wd17_x = 92, wd17_y = 93, w8_yy = 94,
+           w8_zz = 95, neg_U8_xx = 96, w8_xy = 97, U8_yx = 98, w8_xz = 99, U8_zx = 100, ctheta10 = 101,
+           stheta10 = 102, w9_x = 103, w9_y = 104, theta9_10 = 105, w9_z = 106, t120 = 107, wd9_x = 108,
+           w11_yy = 109, w11_zz = 110, neg_U11_xx = 111, w11_xy = 112, U11_yx = 113, w11_xz = 114, U11_zx = 115,
+           ctheta13 = 116, stheta13 = 117, w12_x = 118, w12_y = 119, theta12_13 = 120, w12_z = 121, t136 = 122,
+           wd12_x = 123, w14_yy = 124, w14_zz = 125, neg_U14_xx = 126, w14_xy = 127, U14_yx = 128, w14_xz = 129,
+           U14_zx = 130, ctheta16 = 131, stheta16 = 132, w15_x = 133 };
 
     /* body 8, fl_thigh: motion */
-    w[c9]        = cos(q[8]);
-    w[s9]        = sin(q[8]);
-    w[w8_x]      = w[w7_x] * w[c9] + w[w7_z] * w[s9];
-    w[w8_y]      = w[w7_z] * w[c9] - w[w7_x] * w[s9];
-    w[w8_z]      = qd[7] + w[neg_w7_y];
-    w[wd8_x]     = qd[7] * w[w8_y] - w[neg_wd7_x] * w[c9];
-    w[wd8_y]     = w[neg_wd7_x] * w[s9] - qd[7] * w[w8_x];
-    w[w8_yy]     = w[w8_y] * w[w8_y];
-    w[w8_zz]     = w[w8_z] * w[w8_z];
-    w[neg_U8_xx] = w[w8_yy] + w[w8_zz];
-    w[w8_xy]     = w[w8_x] * w[w8_y];
-    w[U8_xy]     = w[w8_xy] - w[neg_wd7_y];
-    w[w8_xz]     = w[w8_x] * w[w8_z];
-    w[U8_yx]     = w[neg_wd7_y] + w[w8_xy];
-    w[w8_xx]     = w[w8_x] * w[w8_x];
-    w[w8_yz]     = w[w8_y] * w[w8_z];
-    w[U8_zx]     = w[w8_xz] - w[wd8_y];
-    w[U8_zy]     = w[wd8_x] + w[w8_yz];
-    w[a8_x]      = w[a7_x] * w[c9] + w[a7_z] * w[s9];
-    w[a8_y]      = w[a7_z] * w[c9] - w[a7_x] * w[s9];
+    w[a8_x]  = w[a7_x] * w[c9] + w[a7_z] * w[s9];
+    w[a8_y]  = w[a7_z] * w[c9] - w[a7_x] * w[s9];
+    w[w8_z]  = qd[7] + w[neg_w7_y];
+    w[wd8_x] = qd[7] * w[w8_y] - w[neg_wd7_x] * w[c9];
+    w[wd8_y] = w[neg_wd7_x] * w[s9] - qd[7] * w[w8_x];
 
     /* body 11, fr_thigh: motion */
-    w[c12]        = cos(q[11]);
-    w[s12]        = sin(q[11]);
-    w[w11_x]      = w[w10_x] * w[c12] + w[w10_z] * w[s12];
-    w[w11_y]      = w[w10_z] * w[c12] - w[w10_x] * w[s12];
-    w[w11_z]      = qd[10] + w[neg_w10_y];
-    w[wd11_x]     = qd[10] * w[w11_y] - w[neg_wd10_x] * w[c12];
-    w[wd11_y]     = w[neg_wd10_x] * w[s12] - qd[10] * w[w11_x];
-    w[w11_yy]     = w[w11_y] * w[w11_y];
-    w[w11_zz]     = w[w11_z] * w[w11_z];
-    w[neg_U11_xx] = w[w11_yy] + w[w11_zz];
-    w[w11_xy]     = w[w11_x] * w[w11_y];
-    w[U11_xy]     = w[w11_xy] - w[neg_wd10_y];
-    w[w11_xz]     = w[w11_x] * w[w11_z];
-    w[U11_yx]     = w[neg_wd10_y] + w[w11_xy];
-    w[w11_xx]     = w[w11_x] * w[w11_x];
-    w[w11_yz]     = w[w11_y] * w[w11_z];
-    w[U11_zx]     = w[w11_xz] - w[wd11_y];
-    w[U11_zy]     = w[wd11_x] + w[w11_yz];
-    w[a11_x]      = w[a10_x] * w[c12] + w[a10_z] * w[s12];
-    w[a11_y]      = w[a10_z] * w[c12] - w[a10_x] * w[s12];
+    w[c12]    = cos(q[11]);
+    w[s12]    = sin(q[11]);
+    w[w11_x]  = w[w10_x] * w[c12] + w[w10_z] * w[s12];
+    w[w11_y]  = w[w10_z] * w[c12] - w[w10_x] * w[s12];
+    w[a11_x]  = w[a10_x] * w[c12] + w[a10_z] * w[s12];
+    w[a11_y]  = w[a10_z] * w[c12] - w[a10_x] * w[s12];
+    w[w11_z]  = qd[10] + w[neg_w10_y];
+    w[wd11_x] = qd[10] * w[w11_y] - w[neg_wd10_x] * w[c12];
+    w[wd11_y] = w[neg_wd10_x] * w[s12] - qd[10] * w[w11_x];
 
     /* body 14, rl_thigh: motion */
-    w[c15]        = cos(q[14]);
-    w[s15]        = sin(q[14]);
-    w[w14_x]      = w[w13_x] * w[c15] + w[w13_z] * w[s15];
-    w[w14_y]      = w[w13_z] * w[c15] - w[w13_x] * w[s15];
-    w[w14_z]      = qd[13] + w[neg_w13_y];
-    w[wd14_x]     = qd[13] * w[w14_y] - w[neg_wd13_x] * w[c15];
-    w[wd14_y]     = w[neg_wd13_x] * w[s15] - qd[13] * w[w14_x];
-    w[w14_yy]     = w[w14_y] * w[w14_y];
-    w[w14_zz]     = w[w14_z] * w[w14_z];
-    w[neg_U14_xx] = w[w14_yy] + w[w14_zz];
-    w[w14_xy]     = w[w14_x] * w[w14_y];
-    w[U14_xy]     = w[w14_xy] - w[neg_wd13_y];
-    w[w14_xz]     = w[w14_x] * w[w14_z];
-    w[U14_yx]     = w[neg_wd13_y] + w[w14_xy];
-    w[w14_xx]     = w[w14_x] * w[w14_x];
-    w[w14_yz]     = w[w14_y] * w[w14_z];
-    w[U14_zx]     = w[w14_xz] - w[wd14_y];
-    w[U14_zy]     = w[wd14_x] + w[w14_yz];
-    w[a14_x]      = w[a13_z] * w[s15] - w[neg_a13_x] * w[c15];
-    w[a14_y]      = w[a13_z] * w[c15] + w[neg_a13_x] * w[s15];
+    w[c15]    = cos(q[14]);
+    w[s15]    = sin(q[14]);
+    w[w14_x]  = w[w13_x] * w[c15] + w[w13_z] * w[s15];
+    w[w14_y]  = w[w13_z] * w[c15] - w[w13_x] * w[s15];
+    w[a14_x]  = w[a13_z] * w[s15] - w[neg_a13_x] * w[c15];
+    w[a14_y]  = w[a13_z] * w[c15] + w[neg_a13_x] * w[s15];
+    w[w14_z]  = qd[13] + w[neg_w13_y];
+    w[wd14_x] = qd[13] * w[w14_y] - w[neg_wd13_x] * w[c15];
+    w[wd14_y] = w[neg_wd13_x] * w[s15] - qd[13] * w[w14_x];
 
     /* body 17, rr_thigh: motion */
-    w[c18]        = cos(q[17]);
-    w[s18]        = sin(q[17]);
-    w[w17_x]      = w[w16_x] * w[c18] + w[w16_z] * w[s18];
-    w[w17_y]      = w[w16_z] * w[c18] - w[w16_x] * w[s18];
-    w[w17_z]      = qd[16] + w[neg_w16_y];
-    w[wd17_x]     = qd[16] * w[w17_y] - w[neg_wd16_x] * w[c18];
-    w[wd17_y]     = w[neg_wd16_x] * w[s18] - qd[16] * w[w17_x];
-    w[w17_yy]     = w[w17_y] * w[w17_y];
-    w[w17_zz]     = w[w17_z] * w[w17_z];
-    w[neg_U17_xx] = w[w17_yy] + w[w17_zz];
-    w[w17_xy]     = w[w17_x] * w[w17_y];
-    w[U17_xy]     = w[w17_xy] - w[neg_wd16_y];
-    w[w17_xz]     = w[w17_x] * w[w17_z];
-    w[U17_yx]     = w[neg_wd16_y] + w[w17_xy];
-    w[w17_xx]     = w[w17_x] * w[w17_x];
+    w[c18]    = cos(q[17]);
+    w[s18]    = sin(q[17]);
+    w[w17_x]  = w[w16_x] * w[c18] + w[w16_z] * w[s18];
+    w[w17_y]  = w[w16_z] * w[c18] - w[w16_x] * w[s18];
+    w[a17_x]  = w[a16_z] * w[s18] - w[neg_a16_x] * w[c18];
+    w[a17_y]  = w[a16_z] * w[c18] + w[neg_a16_x] * w[s18];
+    w[w17_z]  = qd[16] + w[neg_w16_y];
+    w[wd17_x] = qd[16] * w[w17_y] - w[neg_wd16_x] * w[c18];
+    w[wd17_y] = w[neg_wd16_x] * w[s18] - qd[16] * w[w17_x];
+
+    /* body 9, fl_calf: motion */
+    w[w8_yy]                     = w[w8_y] * w[w8_y];
+    w[w8_zz]                     = w[w8_z] * w[w8_z];
+    w[neg_U8_xx]                 = w[w8_yy] + w[w8_zz];
+    w[w8_xy]                     = w[w8_x] * w[w8_y];
+    w[U8_yx]                     = w[neg_wd7_y] + w[w8_xy];
+    w[w8_xz]                     = w[w8_x] * w[w8_z];
+    w[U8_zx]                     = w[w8_xz] - w[wd8_y];
+    const quadruped_real theta10 = q[9] + 3.10813964539713;
+    w[ctheta10]                  = cos(theta10);
+    w[stheta10]                  = sin(theta10);
+    w[w9_x]                      = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
+    w[w9_y]                      = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
+    w[theta9_10]                 = q[8] + q[9] + 3.10813964539713;
+    w[w9_z]                      = qd[8] + w[w8_z];
+    w[t120]                      = qd[7] + qd[8];
+    w[wd9_x]                     = w[w9_y] * w[t120] - w[neg_wd7_x] * cos(w[theta9_10]);
+
+    /* body 12, fr_calf: motion */
+    w[w11_yy]                    = w[w11_y] * w[w11_y];
+    w[w11_zz]                    = w[w11_z] * w[w11_z];
+    w[neg_U11_xx]                = w[w11_yy] + w[w11_zz];
+    w[w11_xy]                    = w[w11_x] * w[w11_y];
+    w[U11_yx]                    = w[neg_wd10_y] + w[w11_xy];
+    w[w11_xz]                    = w[w11_x] * w[w11_z];
+    w[U11_zx]                    = w[w11_xz] - w[wd11_y];
+    const quadruped_real theta13 = q[12] + 3.10813964539713;
+    w[ctheta13]                  = cos(theta13);
+    w[stheta13]                  = sin(theta13);
+    w[w12_x]                     = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
+    w[w12_y]                     = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
+    w[theta12_13]                = q[11] + q[12] + 3.10813964539713;
+    w[w12_z]                     = qd[11] + w[w11_z];
+    w[t136]                      = qd[10] + qd[11];
+    w[wd12_x]                    = w[w12_y] * w[t136] - w[neg_wd10_x] * cos(w[theta12_13]);
+
+    /* body 15, rl_calf: motion */
+    w[w14_yy]                    = w[w14_y] * w[w14_y];
+    w[w14_zz]                    = w[w14_z] * w[w14_z];
+    w[neg_U14_xx]                = w[w14_yy] + w[w14_zz];
+    w[w14_xy]                    = w[w14_x] * w[w14_y];
+    w[U14_yx]                    = w[neg_wd13_y] + w[w14_xy];
+    w[w14_xz]                    = w[w14_x] * w[w14_z];
+    w[U14_zx]                    = w[w14_xz] - w[wd14_y];
+    const quadruped_real theta16 = q[15] + 3.10813964539713;
+    w[ctheta16]                  = cos(theta16);
+    w[stheta16]                  = sin(theta16);
+    w[w15_x]                     = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
 }
 
 static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped_real qd[18],
                                      quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { neg_wd7_x = 12, neg_wd7_y = 13, a7_y = 19, neg_wd10_x = 26, neg_wd10_y = 27, neg_wd13_x = 40,
-           neg_wd13_y = 41, neg_wd16_x = 54, neg_wd16_y = 55, neg_a16_x = 60, a16_z = 62, w8_x = 65, w8_y = 66,
-           w8_z = 67, wd8_x = 68, wd8_y = 69, neg_U8_xx = 72, w8_xy = 73, U8_xy = 74, w8_xz = 75, U8_yx = 76,
-           w8_yz = 78, U8_zx = 79, U8_zy = 80, a8_x = 81, a8_y = 82, w11_x = 85, w11_y = 86, w11_z = 87,
-           wd11_x = 88, wd11_y = 89, w11_yy = 90, w11_xy = 93, U11_xy = 94, w11_xz = 95, U11_yx = 96,
-           w11_xx = 97, w11_yz = 98, U11_zx = 99, U11_zy = 100, w14_x = 105, w14_y = 106, w14_z = 107,
-           wd14_x = 108, wd14_y = 109, w14_xy = 113, U14_xy = 114, w14_xz = 115, U14_yx = 116, w14_yz = 118,
-           U14_zx = 119, U14_zy = 120, c18 = 123, s18 = 124, w17_x = 125, w17_y = 126, w17_z = 127, wd17_x = 128,
-           wd17_y = 129, w17_yy = 130, w17_xy = 133, U17_xy = 134, w17_xz = 135, U17_yx = 136, w17_xx = 137 };
+    enum { w7_x = 8, neg_w7_y = 9, neg_wd7_x = 11, neg_wd7_y = 12, neg_w7_yz = 14, a8_z = 17, w10_x = 21,
+           neg_w10_y = 22, neg_wd10_x = 24, neg_wd10_y = 25, neg_w10_yz = 27, a11_z = 30, w13_x = 34,
+           neg_w13_y = 35, neg_wd13_x = 37, neg_wd13_y = 38, neg_w13_yz = 40, w16_x = 47, neg_w16_y = 48,
+           neg_wd16_x = 50, neg_wd16_y = 51, neg_w16_yz = 53, w8_x = 60, w8_y = 61, a8_x = 62, a8_y = 63,
+           w8_z = 64, wd8_x = 65, wd8_y = 66, w11_x = 69, w11_y = 70, a11_x = 71, a11_y = 72, w11_z = 73,
+           wd11_x = 74, wd11_y = 75, w14_x = 78, w14_y = 79, w14_z = 82, wd14_x = 83, wd14_y = 84, w17_x = 87,
+           w17_y = 88, w17_z = 91, wd17_x = 92, wd17_y = 93, neg_U8_xx = 96, w8_xy = 97, U8_yx = 98, w8_xz = 99,
+           U8_zx = 100, ctheta10 = 101, stheta10 = 102, w9_x = 103, w9_y = 104, theta9_10 = 105, w9_z = 106,
+           t120 = 107, wd9_x = 108, w11_yy = 109, neg_U11_xx = 111, w11_xy = 112, U11_yx = 113, w11_xz = 114,
+           U11_zx = 115, ctheta13 = 116, stheta13 = 117, w12_x = 118, w12_y = 119, theta12_13 = 120, w12_z = 121,
+           t136 = 122, wd12_x = 123, w14_xy = 127, U14_yx = 128, w14_xz = 129, U14_zx = 130, ctheta16 = 131,
+           stheta16 = 132 };
     /* places in w of values for later parts */
-    enum { U17_zx = 9, U17_zy = 10, a17_x = 23, a17_y = 24, ctheta10 = 37, stheta10 = 38, U9_yx = 51, U9_zy = 52,
-           ctheta13 = 138, stheta13 = 139, wd12_x = 140, w12_yy = 141, w12_zz = 142, w12_xy = 143, U12_yx = 144,
-           w12_xx = 145, w12_yz = 146, U12_zx = 147, U12_zy = 148, ctheta16 = 149, stheta16 = 150, wd15_x = 151,
-           w15_yy = 152, w15_zz = 153, w15_xy = 154, U15_yx = 155, w15_xx = 156, w15_yz = 157, U15_zx = 158,
-           U15_zy = 159, ctheta19 = 160, stheta19 = 161, wd18_x = 162, w18_yy = 163, w18_zz = 164, w18_xy = 165,
-           U18_yx = 166, w18_xx = 167, w18_yz = 168, U18_zx = 169, U18_zy = 170, t227 = 171, t228 = 172,
-           t230 = 173, t231 = 174, t232 = 175, t234 = 176, t235 = 177, t236 = 178, t238 = 179, t239 = 180,
-           t240 = 181, t242 = 182, neg_f9_x = 183, f9_z = 184, t245 = 185, n9_y = 186, n9_z = 187 };
-
-    /* body 17, rr_thigh: motion */
-    const quadruped_real w17_yz = w[w17_y] * w[w17_z];
-    w[U17_zx]                   = w[w17_xz] - w[wd17_y];
-    w[U17_zy]                   = w[wd17_x] + w17_yz;
-    w[a17_x]                    = w[a16_z] * w[s18] - w[neg_a16_x] * w[c18];
-    w[a17_y]                    = w[a16_z] * w[c18] + w[neg_a16_x] * w[s18];
-
-    /* body 9, fl_calf: motion */
-    const quadruped_real theta9_10 = q[8] + q[9] + 3.10813964539713;
-    const quadruped_real t160      = qd[7] + qd[8];
-    const quadruped_real theta10   = q[9] + 3.10813964539713;
-    w[ctheta10]                    = cos(theta10);
-    w[stheta10]                    = sin(theta10);
-    const quadruped_real w9_x      = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
-    const quadruped_real w9_y      = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
-    const quadruped_real w9_z      = qd[8] + w[w8_z];
-    const quadruped_real wd9_x     = t160 * w9_y - w[neg_wd7_x] * cos(theta9_10);
-    const quadruped_real w9_yy     = w9_y * w9_y;
-    const quadruped_real w9_zz     = w9_z * w9_z;
-    const quadruped_real w9_xy     = w9_x * w9_y;
-    w[U9_yx]                       = w[neg_wd7_y] + w9_xy;
-    const quadruped_real w9_xx     = w9_x * w9_x;
-    const quadruped_real w9_yz     = w9_y * w9_z;
-    const quadruped_real U9_zx     = w9_x * w9_z - (w[neg_wd7_x] * sin(theta9_10) - t160 * w9_x);
-    w[U9_zy]                       = wd9_x + w9_yz;
-
-    /* body 12, fr_calf: motion */
-    const quadruped_real theta12_13 = q[11] + q[12] + 3.10813964539713;
-    const quadruped_real t177       = qd[10] + qd[11];
-    const quadruped_real theta13    = q[12] + 3.10813964539713;
-    w[ctheta13]                     = cos(theta13);
-    w[stheta13]                     = sin(theta13);
-    const quadruped_real w12_x      = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
-    const quadruped_real w12_y      = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
-    const quadruped_real w12_z      = qd[11] + w[w11_z];
-    w[wd12_x]                       = t177 * w12_y - w[neg_wd10_x] * cos(theta12_13);
-    w[w12_yy]                       = w12_y * w12_y;
-    w[w12_zz]                       = w12_z * w12_z;
-    w[w12_xy]                       = w12_x * w12_y;
-    w[U12_yx]                       = w[neg_wd10_y] + w[w12_xy];
-    w[w12_xx]                       = w12_x * w12_x;
-    w[w12_yz]                       = w12_y * w12_z;
-    w[U12_zx]                       = w12_x * w12_z - (w[neg_wd10_x] * sin(theta12_13) - t177 * w12_x);
-    w[U12_zy]                       = w[wd12_x] + w[w12_yz];
+    enum { w15_y = 134, theta15_16 = 135, w15_z = 136, t152 = 137, wd15_x = 138, w17_yy = 139, w17_zz = 140,
+           neg_U17_xx = 141, U17_yx = 142, U17_zx = 143, ctheta19 = 144, stheta19 = 145, w18_x = 146,
+           w18_y = 147, theta18_19 = 148, w18_z = 149, t168 = 150, wd18_x = 151, U1_zx = 152, neg_U7_xy = 153,
+           neg_U7_zy = 154, neg_U10_xy = 155, neg_U10_zy = 156, neg_U13_xy = 157, neg_U13_zy = 158,
+           neg_U16_xy = 159, neg_U16_zy = 160, U8_xy = 161, w8_xx = 162, U8_zy = 163, t183 = 164, t184 = 165,
+           t186 = 166, U11_xy = 167, w11_xx = 168, U11_zy = 169, t191 = 170, t192 = 171, t194 = 172,
+           U14_xy = 173, w14_xx = 174, U14_zy = 175, t199 = 176, t200 = 177, t202 = 178, U17_xy = 179,
+           w17_xx = 180, U17_zy = 181, t207 = 182, t208 = 183, t210 = 184, neg_f9_x = 185, U9_yx = 186,
+           f9_z = 187, U9_zy = 188, t220 = 189, neg_n9_y = 190, n9_z = 191, neg_f12_x = 192, U12_yx = 193,
+           f12_z = 194, U12_zy = 195, t238 = 196, n12_y = 197, n12_z = 198 };
 
     /* body 15, rl_calf: motion */
-    const quadruped_real theta15_16 = q[14] + q[15] + 3.10813964539713;
-    const quadruped_real t194       = qd[13] + qd[14];
-    const quadruped_real theta16    = q[15] + 3.10813964539713;
-    w[ctheta16]                     = cos(theta16);
-    w[stheta16]                     = sin(theta16);
-    const quadruped_real w15_x      = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
-    const quadruped_real w15_y      = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
-    const quadruped_real w15_z      = qd[14] + w[w14_z];
-    w[wd15_x]                       = t194 * w15_y - w[neg_wd13_x] * cos(theta15_16);
-    w[w15_yy]                       = w15_y * w15_y;
-    w[w15_zz]                       = w15_z * w15_z;
-    w[w15_xy]                       = w15_x * w15_y;
-    w[U15_yx]                       = w[neg_wd13_y] + w[w15_xy];
-    w[w15_xx]                       = w15_x * w15_x;
-    w[w15_yz]                       = w15_y * w15_z;
-    w[U15_zx]                       = w15_x * w15_z - (w[neg_wd13_x] * sin(theta15_16) - t194 * w15_x);
-    w[U15_zy]                       = w[wd15_x] + w[w15_yz];
+    w[w15_y]      = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
+    w[theta15_16] = q[14] + q[15] + 3.10813964539713;
+    w[w15_z]      = qd[14] + w[w14_z];
+    w[t152]       = qd[13] + qd[14];
+    w[wd15_x]     = w[w15_y] * w[t152] - w[neg_wd13_x] * cos(w[theta15_16]);
 
     /* body 18, rr_calf: motion */
-    const quadruped_real theta18_19 = q[17] + q[18] + 3.10813964539713;
-    const quadruped_real t211       = qd[16] + qd[17];
-    const quadruped_real theta19    = q[18] + 3.10813964539713;
-    w[ctheta19]                     = cos(theta19);
-    w[stheta19]                     = sin(theta19);
-    const quadruped_real w18_x      = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
-    const quadruped_real w18_y      = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
-    const quadruped_real w18_z      = qd[17] + w[w17_z];
-    w[wd18_x]                       = t211 * w18_y - w[neg_wd16_x] * cos(theta18_19);
-    w[w18_yy]                       = w18_y * w18_y;
-    w[w18_zz]                       = w18_z * w18_z;
-    w[w18_xy]                       = w18_x * w18_y;
-    w[U18_yx]                       = w[neg_wd16_y] + w[w18_xy];
-    w[w18_xx]                       = w18_x * w18_x;
-    w[w18_yz]                       = w18_y * w18_z;
-    w[U18_zx]                       = w18_x * w18_z - (w[neg_wd16_x] * sin(theta18_19) - t211 * w18_x);
-    w[U18_zy]                       = w[wd18_x] + w[w18_yz];
+    w[w17_yy]                    = w[w17_y] * w[w17_y];
+    w[w17_zz]                    = w[w17_z] * w[w17_z];
+    w[neg_U17_xx]                = w[w17_yy] + w[w17_zz];
+    const quadruped_real w17_xy  = w[w17_x] * w[w17_y];
+    w[U17_yx]                    = w[neg_wd16_y] + w17_xy;
+    const quadruped_real w17_xz  = w[w17_x] * w[w17_z];
+    w[U17_zx]                    = w17_xz - w[wd17_y];
+    const quadruped_real theta19 = q[18] + 3.10813964539713;
+    w[ctheta19]                  = cos(theta19);
+    w[stheta19]                  = sin(theta19);
+    w[w18_x]                     = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
+    w[w18_y]                     = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
+    w[theta18_19]                = q[17] + q[18] + 3.10813964539713;
+    w[w18_z]                     = qd[17] + w[w17_z];
+    w[t168]                      = qd[16] + qd[17];
+    w[wd18_x]                    = w[w18_y] * w[t168] - w[neg_wd16_x] * cos(w[theta18_19]);
+
+    /* body 1, trunk: forces at rest */
+    w[U1_zx] = qd[3] * qd[5];
+
+    /* body 7, fl_hip: forces at rest */
+    w[neg_U7_xy] = w[w7_x] * w[neg_w7_y];
+    w[neg_U7_zy] = w[neg_wd7_x] + w[neg_w7_yz];
+
+    /* body 10, fr_hip: forces at rest */
+    w[neg_U10_xy] = w[w10_x] * w[neg_w10_y];
+    w[neg_U10_zy] = w[neg_wd10_x] + w[neg_w10_yz];
+
+    /* body 13, rl_hip: forces at rest */
+    w[neg_U13_xy] = w[w13_x] * w[neg_w13_y];
+    w[neg_U13_zy] = w[neg_wd13_x] + w[neg_w13_yz];
+
+    /* body 16, rr_hip: forces at rest */
+    w[neg_U16_xy] = w[w16_x] * w[neg_w16_y];
+    w[neg_U16_zy] = w[neg_wd16_x] + w[neg_w16_yz];
 
     /* body 8, fl_thigh: forces at rest */
-    w[t227]                   = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
-    w[t228]                   = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
-    const quadruped_real t229 = 0.0054780518 * (w[w8_yz] - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
-    w[t230]                   = t229 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
+    w[U8_xy]                   = w[w8_xy] - w[neg_wd7_y];
+    w[w8_xx]                   = w[w8_x] * w[w8_x];
+    const quadruped_real w8_yz = w[w8_y] * w[w8_z];
+    w[U8_zy]                   = w[wd8_x] + w8_yz;
+    w[t183]                    = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
+    w[t184]                    = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
+    const quadruped_real t185  = 0.0054780518 * (w8_yz - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
+    w[t186]                    = t185 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
 
     /* body 11, fr_thigh: forces at rest */
-    w[t231]                   = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
-    w[t232]                   = 0.0001878102 * w[U11_xy] - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
-    const quadruped_real t233 = 0.0054780518 * (w[w11_yz] - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
-    w[t234]                   = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + t233
-                                + 8.2053e-05 * (w[w11_yy] - w[w11_xx]);
+    w[U11_xy]                   = w[w11_xy] - w[neg_wd10_y];
+    w[w11_xx]                   = w[w11_x] * w[w11_x];
+    const quadruped_real w11_yz = w[w11_y] * w[w11_z];
+    w[U11_zy]                   = w[wd11_x] + w11_yz;
+    w[t191]                     = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
+    w[t192]                     = 0.0001878102 * w[U11_xy] - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
+    const quadruped_real t193   = 0.0054780518 * (w11_yz - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
+    w[t194]                     = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + t193
+                                  + 8.2053e-05 * (w[w11_yy] - w[w11_xx]);
 
     /* body 14, rl_thigh: forces at rest */
-    w[t235]                   = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
-    w[t236]                   = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
-    const quadruped_real t237 = 0.0054780518 * (w[w14_yz] - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
-    w[t238]                   = t237 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
+    w[U14_xy]                   = w[w14_xy] - w[neg_wd13_y];
+    w[w14_xx]                   = w[w14_x] * w[w14_x];
+    const quadruped_real w14_yz = w[w14_y] * w[w14_z];
+    w[U14_zy]                   = w[wd14_x] + w14_yz;
+    w[t199]                     = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
+    w[t200]                     = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
+    const quadruped_real t201   = 0.0054780518 * (w14_yz - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
+    w[t202]                     = t201 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
 
     /* body 17, rr_thigh: forces at rest */
-    w[t239]                   = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
-    w[t240]                   = 0.0001878102 * w[U17_xy] - 8.2053e-05 * w[U17_zy] - 0.013155427 * w[U17_zx];
-    const quadruped_real t241 = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
-    w[t242]                   = 0.01301126 * w[w17_xy] + 0.013299594 * w[neg_wd16_y] + t241
-                                + 8.2053e-05 * (w[w17_yy] - w[w17_xx]);
+    w[U17_xy]                   = w17_xy - w[neg_wd16_y];
+    w[w17_xx]                   = w[w17_x] * w[w17_x];
+    const quadruped_real w17_yz = w[w17_y] * w[w17_z];
+    w[U17_zy]                   = w[wd17_x] + w17_yz;
+    w[t207]                     = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
+    w[t208]                     = 0.0001878102 * w[U17_xy] - 8.2053e-05 * w[U17_zy] - 0.013155427 * w[U17_zx];
+    const quadruped_real t209   = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w17_xz);
+    w[t210]                     = 0.01301126 * w17_xy + 0.013299594 * w[neg_wd16_y] + t209
+                                  + 8.2053e-05 * (w[w17_yy] - w[w17_xx]);
 
     /* body 9, fl_calf: forces at rest */
-    w[neg_f9_x]               = 0.0297786611519054 * (w9_yy + w9_zz);
-    w[f9_z]                   = 0.0297786611519054 * U9_zx;
-    w[t245]                   = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * U9_zx;
-    const quadruped_real t246 = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * U9_zx;
-    const quadruped_real t247 = 0.00484778630650938 * w9_xy + 0.00487301 * w[neg_wd7_y];
-    const quadruped_real t248 = 0.00249545180452967 * (w9_yz - wd9_x) + t247;
-    const quadruped_real a9_y = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
-                                - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
-    const quadruped_real t250 = 0.00249545180452967 * (w9_zz - w9_xx) + t246;
-    w[n9_y]                   = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t250;
-    w[n9_z]                   = 5.560447774483e-05 * (w9_yy - w9_xx) + t248 + 0.0297786611519054 * a9_y;
+    const quadruped_real w9_yy = w[w9_y] * w[w9_y];
+    const quadruped_real w9_zz = w[w9_z] * w[w9_z];
+    w[neg_f9_x]                = 0.0297786611519054 * (w9_yy + w9_zz);
+    const quadruped_real w9_xy = w[w9_x] * w[w9_y];
+    w[U9_yx]                   = w[neg_wd7_y] + w9_xy;
+    const quadruped_real U9_zx = w[w9_x] * w[w9_z] - (w[neg_wd7_x] * sin(w[theta9_10]) - w[w9_x] * w[t120]);
+    w[f9_z]                    = 0.0297786611519054 * U9_zx;
+    const quadruped_real w9_yz = w[w9_y] * w[w9_z];
+    w[U9_zy]                   = w[wd9_x] + w9_yz;
+    w[t220]                    = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * U9_zx;
+    const quadruped_real w9_xx = w[w9_x] * w[w9_x];
+    const quadruped_real t222  = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * U9_zx;
+    const quadruped_real t223  = 0.00484778630650938 * w9_xy + 0.00487301 * w[neg_wd7_y];
+    const quadruped_real t224  = 0.00249545180452967 * (w9_yz - w[wd9_x]) + t223;
+    const quadruped_real a9_y  = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
+                                 - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
+    const quadruped_real t226  = 0.00249545180452967 * (w9_zz - w9_xx) + t222;
+    w[neg_n9_y]                = 0.0297786611519054 * (w[a8_z] - 0.2 * w[U8_zx]) + t226;
+    w[n9_z]                    = 5.560447774483e-05 * (w9_yy - w9_xx) + t224 + 0.0297786611519054 * a9_y;
+
+    /* body 12, fr_calf: forces at rest */
+    const quadruped_real w12_yy = w[w12_y] * w[w12_y];
+    const quadruped_real w12_zz = w[w12_z] * w[w12_z];
+    w[neg_f12_x]                = 0.0297786611519054 * (w12_yy + w12_zz);
+    const quadruped_real w12_xy = w[w12_x] * w[w12_y];
+    w[U12_yx]                   = w[neg_wd10_y] + w12_xy;
+    const quadruped_real U12_zx = w[w12_x] * w[w12_z] - (w[neg_wd10_x] * sin(w[theta12_13]) - w[w12_x] * w[t136]);
+    w[f12_z]                    = 0.0297786611519054 * U12_zx;
+    const quadruped_real w12_yz = w[w12_y] * w[w12_z];
+    w[U12_zy]                   = w[wd12_x] + w12_yz;
+    w[t238]                     = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * w[U12_yx];
+    const quadruped_real w12_xx = w[w12_x] * w[w12_x];
+    const quadruped_real t240   = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * U12_zx;
+    const quadruped_real t241   = 0.00484778630650938 * w12_xy + 0.00487301 * w[neg_wd10_y];
+    const quadruped_real t242   = 0.00249545180452967 * (w12_yz - w[wd12_x]) - t241;
+    const quadruped_real a12_y  = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
+                                  - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
+    const quadruped_real t244   = 0.00249545180452967 * (w12_zz - w12_xx) - t240;
+    w[n12_y]                    = t244 - 0.0297786611519054 * (w[a11_z] - 0.2 * w[U11_zx]);
+    w[n12_z]                    = 0.0297786611519054 * a12_y - (t242 - 5.560447774483e-05 * (w12_yy - w12_xx));
 }
 
 static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { neg_wd10_y = 27, a10_y = 33, neg_wd13_y = 41, a14_z = 47, neg_wd16_y = 55, a17_z = 61,
-           neg_U11_xx = 92, U11_yx = 96, U11_zx = 99, a11_x = 101, a11_y = 102, w14_yy = 110, w14_zz = 111,
-           neg_U14_xx = 112, U14_yx = 116, w14_xx = 117, U14_zx = 119, a14_x = 121, a14_y = 122, w17_yy = 130,
-           w17_zz = 131, neg_U17_xx = 132, U17_yx = 136, w17_xx = 137, U17_zx = 9, a17_x = 23, a17_y = 24,
-           ctheta13 = 138, stheta13 = 139, wd12_x = 140, w12_yy = 141, w12_zz = 142, w12_xy = 143, U12_yx = 144,
-           w12_xx = 145, w12_yz = 146, U12_zx = 147, U12_zy = 148, ctheta16 = 149, stheta16 = 150, wd15_x = 151,
-           w15_yy = 152, w15_zz = 153, w15_xy = 154, U15_yx = 155, w15_xx = 156, w15_yz = 157, U15_zx = 158,
-           U15_zy = 159, ctheta19 = 160, stheta19 = 161, wd18_x = 162, w18_yy = 163, w18_zz = 164, w18_xy = 165,
-           U18_yx = 166, w18_xx = 167, w18_yz = 168, U18_zx = 169, U18_zy = 170, t235 = 177, t236 = 178,
-           t238 = 179, t239 = 180, t240 = 181, t242 = 182 };
+    enum { neg_wd13_x = 37, neg_wd13_y = 38, a14_z = 43, neg_wd16_x = 50, neg_wd16_y = 51, a17_z = 56,
+           a14_x = 80, a14_y = 81, a17_x = 89, a17_y = 90, w14_yy = 124, w14_zz = 125, neg_U14_xx = 126,
+           U14_yx = 128, U14_zx = 130, ctheta16 = 131, stheta16 = 132, w15_x = 133, w15_y = 134,
+           theta15_16 = 135, w15_z = 136, t152 = 137, wd15_x = 138, w17_yy = 139, w17_zz = 140, neg_U17_xx = 141,
+           U17_yx = 142, U17_zx = 143, ctheta19 = 144, stheta19 = 145, w18_x = 146, w18_y = 147,
+           theta18_19 = 148, w18_z = 149, t168 = 150, wd18_x = 151, w14_xx = 174, t199 = 176, t200 = 177,
+           t202 = 178, w17_xx = 180, t207 = 182, t208 = 183, t210 = 184, U12_yx = 193, t238 = 196, U12_zy = 195,
+           n12_z = 198 };
     /* places in w of values for later parts */
-    enum { neg_f12_x = 12, f12_z = 26, n12_y = 40, n12_z = 54, neg_f15_x = 65, f15_z = 66, neg_n15_y = 67,
-           neg_f18_x = 68, f18_z = 69, n18_y = 73, u18 = 75, paf18_y = 78, pan18_x = 85, neg_MA17_yy = 86,
-           MA17_xy = 87, BA17_xx = 88, BA17_xy = 89, BA17_yx = 93, t293 = 95, t294 = 98, t295 = 105, t296 = 106,
-           t297 = 107, t298 = 108, t299 = 109, neg_n17_x = 113, n17_y = 115, pn17_z = 118, u15 = 125,
-           paf15_y = 126, pan15_x = 127, neg_MA14_yy = 128, MA14_xy = 129, BA14_yy = 133, neg_BA14_xy = 135,
-           BA14_yx = 188, t313 = 189, t314 = 190, t315 = 191, t316 = 192, t317 = 193, t318 = 194, t319 = 195,
-           n14_x = 196, n14_y = 197, pn14_z = 198, u12 = 199, paf12_y = 200, pan12_x = 201, t327 = 202 };
-
-    /* body 12, fr_calf: forces at rest */
-    w[neg_f12_x]               = 0.0297786611519054 * (w[w12_yy] + w[w12_zz]);
-    w[f12_z]                   = 0.0297786611519054 * w[U12_zx];
-    const quadruped_real t255  = 5.560447774483e-05 * w[U12_zx] + 0.00249545180452967 * w[U12_yx];
-    const quadruped_real t256  = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * w[U12_zx];
-    const quadruped_real t257  = 0.00484778630650938 * w[w12_xy] + 0.00487301 * w[neg_wd10_y];
-    const quadruped_real t258  = 0.00249545180452967 * (w[w12_yz] - w[wd12_x]) - t257;
-    const quadruped_real a12_y = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
-                                 - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
-    const quadruped_real t260  = 0.00249545180452967 * (w[w12_zz] - w[w12_xx]) - t256;
-    w[n12_y]                   = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t260;
-    w[n12_z]                   = 0.0297786611519054 * a12_y - (t258
-                                 - 5.560447774483e-05 * (w[w12_yy] - w[w12_xx]));
+    enum { neg_f15_x = 8, f15_z = 9, neg_n15_y = 11, neg_f18_x = 14, f18_z = 21, n18_y = 22, u18 = 24,
+           paf18_y = 27, pan18_x = 34, neg_MA17_yy = 35, MA17_xy = 40, BA17_xx = 47, BA17_xy = 48, BA17_yx = 53,
+           t293 = 60, t294 = 61, t295 = 64, t296 = 65, t297 = 66, t298 = 69, t299 = 70, neg_n17_x = 73,
+           n17_y = 74, pn17_z = 75, u15 = 78, paf15_y = 79, pan15_x = 82, neg_MA14_yy = 83, MA14_xy = 84,
+           BA14_yy = 87, neg_BA14_xy = 88, BA14_yx = 91, t313 = 92, t314 = 93, t315 = 97, t316 = 99, t317 = 103,
+           t318 = 104, t319 = 105, n14_x = 106, n14_y = 107, pn14_z = 108, u12 = 112, paf12_y = 114,
+           pan12_x = 118 };
 
     /* body 15, rl_calf: forces at rest */
-    w[neg_f15_x]               = 0.0297786611519054 * (w[w15_yy] + w[w15_zz]);
-    w[f15_z]                   = 0.0297786611519054 * w[U15_zx];
-    const quadruped_real t265  = 0.00249545180452967 * w[U15_yx] - 5.560447774483e-05 * w[U15_zx];
-    const quadruped_real t266  = 5.560447774483e-05 * w[U15_zy] + 0.00486039815325469 * w[U15_zx];
-    const quadruped_real t267  = 0.00484778630650938 * w[w15_xy] + 0.00487301 * w[neg_wd13_y];
-    const quadruped_real t268  = 0.00249545180452967 * (w[w15_yz] - w[wd15_x]) + t267;
-    const quadruped_real a15_y = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
-                                 - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
-    const quadruped_real t270  = 0.00249545180452967 * (w[w15_zz] - w[w15_xx]) + t266;
-    w[neg_n15_y]               = 0.0297786611519054 * (w[a14_z] - 0.2 * w[U14_zx]) + t270;
-    const quadruped_real n15_z = 5.560447774483e-05 * (w[w15_yy] - w[w15_xx]) + t268 + 0.0297786611519054 * a15_y;
+    const quadruped_real w15_yy = w[w15_y] * w[w15_y];
+    const quadruped_real w15_zz = w[w15_z] * w[w15_z];
+    w[neg_f15_x]                = 0.0297786611519054 * (w15_yy + w15_zz);
+    const quadruped_real w15_xy = w[w15_x] * w[w15_y];
+    const quadruped_real U15_yx = w[neg_wd13_y] + w15_xy;
+    const quadruped_real U15_zx = w[w15_x] * w[w15_z] - (w[neg_wd13_x] * sin(w[theta15_16]) - w[w15_x] * w[t152]);
+    w[f15_z]                    = 0.0297786611519054 * U15_zx;
+    const quadruped_real w15_yz = w[w15_y] * w[w15_z];
+    const quadruped_real U15_zy = w[wd15_x] + w15_yz;
+    const quadruped_real t256   = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
+    const quadruped_real w15_xx = w[w15_x] * w[w15_x];
+    const quadruped_real t258   = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
+    const quadruped_real t259   = 0.00484778630650938 * w15_xy + 0.00487301 * w[neg_wd13_y];
+    const quadruped_real t260   = 0.00249545180452967 * (w15_yz - w[wd15_x]) + t259;
+    const quadruped_real a15_y  = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
+                                  - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
+    const quadruped_real t262   = 0.00249545180452967 * (w15_zz - w15_xx) + t258;
+    w[neg_n15_y]                = 0.0297786611519054 * (w[a14_z] - 0.2 * w[U14_zx]) + t262;
+    const quadruped_real n15_z  = 5.560447774483e-05 * (w15_yy - w15_xx) + t260 + 0.0297786611519054 * a15_y;
 
     /* body 18, rr_calf: forces at rest */
-    w[neg_f18_x]               = 0.0297786611519054 * (w[w18_yy] + w[w18_zz]);
-    w[f18_z]                   = 0.0297786611519054 * w[U18_zx];
-    const quadruped_real t275  = 5.560447774483e-05 * w[U18_zx] + 0.00249545180452967 * w[U18_yx];
-    const quadruped_real t276  = 5.560447774483e-05 * w[U18_zy] + 0.00486039815325469 * w[U18_zx];
-    const quadruped_real t277  = 0.00484778630650938 * w[w18_xy] + 0.00487301 * w[neg_wd16_y];
-    const quadruped_real t278  = 0.00249545180452967 * (w[w18_yz] - w[wd18_x]) - t277;
-    const quadruped_real a18_y = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
-                                 - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
-    const quadruped_real t280  = 0.00249545180452967 * (w[w18_zz] - w[w18_xx]) - t276;
-    w[n18_y]                   = t280 - 0.0297786611519054 * (w[a17_z] - 0.2 * w[U17_zx]);
-    const quadruped_real n18_z = 0.0297786611519054 * a18_y - (t278
-                                 - 5.560447774483e-05 * (w[w18_yy] - w[w18_xx]));
+    const quadruped_real w18_yy = w[w18_y] * w[w18_y];
+    const quadruped_real w18_zz = w[w18_z] * w[w18_z];
+    w[neg_f18_x]                = 0.0297786611519054 * (w18_yy + w18_zz);
+    const quadruped_real w18_xy = w[w18_x] * w[w18_y];
+    const quadruped_real U18_yx = w[neg_wd16_y] + w18_xy;
+    const quadruped_real U18_zx = w[w18_x] * w[w18_z] - (w[neg_wd16_x] * sin(w[theta18_19]) - w[w18_x] * w[t168]);
+    w[f18_z]                    = 0.0297786611519054 * U18_zx;
+    const quadruped_real w18_yz = w[w18_y] * w[w18_z];
+    const quadruped_real U18_zy = w[wd18_x] + w18_yz;
+    const quadruped_real t274   = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
+    const quadruped_real w18_xx = w[w18_x] * w[w18_x];
+    const quadruped_real t276   = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
+    const quadruped_real t277   = 0.00484778630650938 * w18_xy + 0.00487301 * w[neg_wd16_y];
+    const quadruped_real t278   = 0.00249545180452967 * (w18_yz - w[wd18_x]) - t277;
+    const quadruped_real a18_y  = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
+                                  - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
+    const quadruped_real t280   = 0.00249545180452967 * (w18_zz - w18_xx) - t276;
+    w[n18_y]                    = t280 - 0.0297786611519054 * (w[a17_z] - 0.2 * w[U17_zx]);
+    const quadruped_real n18_z  = 0.0297786611519054 * a18_y - (t278 - 5.560447774483e-05 * (w18_yy - w18_xx));
 
     /* body 18, rr_calf: articulated body */
     w[u18]                    = tau[17] - n18_z;
-    w[paf18_y]                = 0.0297786611519054 * w[U18_yx] + 6.110937829371457 * w[u18];
-    w[pan18_x]                = 1.261184674531e-05 * w[U18_zy] + t275 + 0.5120965901013276 * w[u18];
+    w[paf18_y]                = 0.0297786611519054 * U18_yx + 6.110937829371457 * w[u18];
+    w[pan18_x]                = 1.261184674531e-05 * U18_zy + t274 + 0.5120965901013276 * w[u18];
     const quadruped_real t286 = 0.1819755469412129 * w[ctheta19];
     w[neg_MA17_yy]            = w[ctheta19] * t286;
     w[MA17_xy]                = w[stheta19] * t286;
@@ -489,15 +502,15 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
     w[t297]                   = 0.2 * w[neg_MA17_yy];
     w[t298]                   = 0.2 * w[t294];
     w[t299]                   = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[paf18_y];
-    w[neg_n17_x]              = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + w[t239] + 0.003039 * w[a17_z];
-    w[n17_y]                  = w[t240] - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[a17_z];
-    w[pn17_z]                 = w[t242] - (0.072551 * w[a17_y] - 0.003039 * w[a17_x])
+    w[neg_n17_x]              = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + w[t207] + 0.003039 * w[a17_z];
+    w[n17_y]                  = w[t208] - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[a17_z];
+    w[pn17_z]                 = w[t210] - (0.072551 * w[a17_y] - 0.003039 * w[a17_x])
                                 + (n18_z + w[u18] + 0.2 * w[t299]);
 
     /* body 15, rl_calf: articulated body */
     w[u15]                         = tau[14] - n15_z;
-    w[paf15_y]                     = 0.0297786611519054 * w[U15_yx] + 6.110937829371457 * w[u15];
-    w[pan15_x]                     = 1.261184674531e-05 * w[U15_zy] - t265 - 0.5120965901013276 * w[u15];
+    w[paf15_y]                     = 0.0297786611519054 * U15_yx + 6.110937829371457 * w[u15];
+    w[pan15_x]                     = 1.261184674531e-05 * U15_zy - t256 - 0.5120965901013276 * w[u15];
     const quadruped_real t306      = 0.1819755469412129 * w[ctheta16];
     w[neg_MA14_yy]                 = w[ctheta16] * t306;
     w[MA14_xy]                     = w[stheta16] * t306;
@@ -512,45 +525,45 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
     w[t317]                        = 0.2 * w[neg_MA14_yy];
     w[t318]                        = 0.2 * w[t314];
     w[t319]                        = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[paf15_y];
-    w[n14_x]                       = 0.0001878102 * (w[w14_yy] - w[w14_zz]) + w[t235] - 0.003039 * w[a14_z];
-    w[n14_y]                       = 0.072551 * w[a14_z] - (w[t236] - 0.0054780518 * (w[w14_zz] - w[w14_xx]));
-    const quadruped_real neg_n14_z = w[t238] - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
+    w[n14_x]                       = 0.0001878102 * (w[w14_yy] - w[w14_zz]) + w[t199] - 0.003039 * w[a14_z];
+    w[n14_y]                       = 0.072551 * w[a14_z] - (w[t200] - 0.0054780518 * (w[w14_zz] - w[w14_xx]));
+    const quadruped_real neg_n14_z = w[t202] - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
                                      + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
     w[pn14_z]                      = n15_z + w[u15] + 0.2 * w[t319] - neg_n14_z;
 
     /* body 12, fr_calf: articulated body */
     w[u12]     = tau[11] - w[n12_z];
     w[paf12_y] = 0.0297786611519054 * w[U12_yx] + 6.110937829371457 * w[u12];
-    w[pan12_x] = 1.261184674531e-05 * w[U12_zy] + t255 + 0.5120965901013276 * w[u12];
-    w[t327]    = 0.1819755469412129 * w[ctheta13];
+    w[pan12_x] = 1.261184674531e-05 * w[U12_zy] + w[t238] + 0.5120965901013276 * w[u12];
 }
 
 static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { a7_y = 19, a10_y = 33, neg_U16_xy = 56, neg_a16_x = 60, w8_yy = 70, w8_zz = 71, w8_xx = 77, a8_x = 81,
-           a8_y = 82, w11_yy = 90, w11_zz = 91, w11_xx = 97, a11_x = 101, a11_y = 102, c18 = 123, s18 = 124,
-           w17_zz = 131, neg_U17_xx = 132, U17_xy = 134, U17_yx = 136, w17_xx = 137, U17_zx = 9, U17_zy = 10,
-           ctheta10 = 37, stheta10 = 38, U9_yx = 51, U9_zy = 52, ctheta13 = 138, stheta13 = 139, ctheta19 = 160,
-           stheta19 = 161, t227 = 171, t228 = 172, t230 = 173, t231 = 174, t232 = 175, t234 = 176,
-           neg_n17_x = 113, n17_y = 115, neg_f9_x = 183, t245 = 185, n9_z = 187, neg_f12_x = 12, n12_z = 54,
-           neg_f18_x = 68, f18_z = 69, n18_y = 73, paf18_y = 78, pan18_x = 85, neg_MA17_yy = 86, MA17_xy = 87,
-           BA17_xx = 88, BA17_xy = 89, BA17_yx = 93, t293 = 95, t294 = 98, t295 = 105, t296 = 106, t297 = 107,
-           t298 = 108, t299 = 109, pn17_z = 118, u12 = 199, paf12_y = 200, t327 = 202 };
+    enum { a8_z = 17, a11_z = 30, neg_a16_x = 55, a8_x = 62, a8_y = 63, a11_x = 71, a11_y = 72, c18 = 85,
+           s18 = 86, w8_yy = 94, w8_zz = 95, ctheta10 = 101, stheta10 = 102, w11_yy = 109, w11_zz = 110,
+           ctheta13 = 116, stheta13 = 117, w17_zz = 140, neg_U17_xx = 141, U17_yx = 142, U17_zx = 143,
+           ctheta19 = 144, stheta19 = 145, neg_U16_xy = 159, w8_xx = 162, t183 = 164, t184 = 165, t186 = 166,
+           w11_xx = 168, t191 = 170, t192 = 171, t194 = 172, U17_xy = 179, w17_xx = 180, U17_zy = 181,
+           neg_n17_x = 73, n17_y = 74, neg_f9_x = 185, U9_yx = 186, t220 = 189, U9_zy = 188, n9_z = 191,
+           neg_f12_x = 192, n12_z = 198, neg_f18_x = 14, f18_z = 21, n18_y = 22, paf18_y = 27, pan18_x = 34,
+           neg_MA17_yy = 35, MA17_xy = 40, BA17_xx = 47, BA17_xy = 48, BA17_yx = 53, t293 = 60, t294 = 61,
+           t295 = 64, t296 = 65, t297 = 66, t298 = 69, t299 = 70, pn17_z = 75, u12 = 112, paf12_y = 114 };
     /* places in w of values for later parts */
-    enum { neg_MA11_yy = 23, MA11_xy = 24, BA11_xx = 47, BA11_xy = 61, BA11_yx = 110, t334 = 121, t335 = 122,
-           t336 = 130, t337 = 140, t338 = 141, t339 = 142, t340 = 143, n11_x = 144, n11_y = 145, pn11_z = 146,
-           u9 = 147, paf9_y = 148, pan9_x = 151, neg_MA8_yy = 152, MA8_xy = 153, BA8_yy = 154, neg_BA8_xy = 155,
-           BA8_yx = 156, t354 = 157, t355 = 158, t356 = 159, t357 = 162, t358 = 163, t359 = 164, t360 = 165,
-           n8_x = 166, neg_n8_y = 167, pn8_z = 168, BA17_zx = 169, BA17_zy = 170, d17 = 177, Kf17_x = 178,
-           Kf17_y = 179, neg_Kn17_x = 180, Kn17_y = 181, Kn17_z = 182, u17 = 203, paf17_x = 204, paf17_y = 205,
-           neg_pan17_x = 206, pan17_y = 207, t384 = 208, t385 = 209, t386 = 210, t387 = 211, t389 = 212,
-           t391 = 213, t392 = 214, t393 = 215, t394 = 216, t395 = 217, t397 = 218, t398 = 219, BA16_zz = 220,
-           neg_BA16_yz = 221, t402 = 222, IA16_xz = 223, pf17_z = 224, pn16_z = 225 };
+    enum { neg_MA11_yy = 37, MA11_xy = 43, BA11_xx = 50, BA11_xy = 56, BA11_yx = 80, t334 = 81, t335 = 89,
+           t336 = 90, t337 = 119, t338 = 120, t339 = 121, t340 = 122, neg_n11_x = 123, n11_y = 124, pn11_z = 127,
+           u9 = 129, paf9_y = 133, pan9_x = 134, neg_MA8_yy = 135, MA8_xy = 136, BA8_yy = 137, neg_BA8_xy = 138,
+           BA8_yx = 139, t354 = 146, t355 = 147, t356 = 148, t357 = 149, t358 = 150, t359 = 151, t360 = 176,
+           n8_x = 177, n8_y = 178, pn8_z = 182, BA17_zx = 183, BA17_zy = 184, d17 = 193, Kf17_x = 195,
+           Kf17_y = 196, neg_Kn17_x = 199, Kn17_y = 200, Kn17_z = 201, u17 = 202, paf17_x = 203, paf17_y = 204,
+           neg_pan17_x = 205, pan17_y = 206, t384 = 207, t385 = 208, t386 = 209, t387 = 210, t389 = 211,
+           t391 = 212, t392 = 213, t393 = 214, t394 = 215, t395 = 216, t397 = 217, t398 = 218, BA16_zz = 219,
+           neg_BA16_yz = 220, t402 = 221, IA16_xz = 222, pf17_z = 223, pn16_z = 224 };
 
     /* body 12, fr_calf: articulated body */
-    w[neg_MA11_yy]            = w[ctheta13] * w[t327];
-    w[MA11_xy]                = w[stheta13] * w[t327];
+    const quadruped_real t327 = 0.1819755469412129 * w[ctheta13];
+    w[neg_MA11_yy]            = w[ctheta13] * t327;
+    w[MA11_xy]                = w[stheta13] * t327;
     const quadruped_real t330 = 0.015249550833673626 * w[stheta13];
     w[BA11_xx]                = w[ctheta13] * t330;
     w[BA11_xy]                = w[stheta13] * t330;
@@ -562,15 +575,15 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
     w[t338]                   = 0.2 * w[neg_MA11_yy];
     w[t339]                   = 0.2 * w[t335];
     w[t340]                   = w[stheta13] * w[neg_f12_x] - w[ctheta13] * w[paf12_y];
-    w[n11_x]                  = 0.003039 * w[a10_y] - (0.0001878102 * (w[w11_yy] - w[w11_zz]) + w[t231]);
-    w[n11_y]                  = w[t232] - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
-    w[pn11_z]                 = w[t234] - (0.072551 * w[a11_y] - 0.003039 * w[a11_x])
+    w[neg_n11_x]              = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + w[t191] + 0.003039 * w[a11_z];
+    w[n11_y]                  = w[t192] - 0.0054780518 * (w[w11_zz] - w[w11_xx]) + 0.072551 * w[a11_z];
+    w[pn11_z]                 = w[t194] - (0.072551 * w[a11_y] - 0.003039 * w[a11_x])
                                 + (w[n12_z] + w[u12] + 0.2 * w[t340]);
 
     /* body 9, fl_calf: articulated body */
     w[u9]                         = tau[8] - w[n9_z];
     w[paf9_y]                     = 0.0297786611519054 * w[U9_yx] + 6.110937829371457 * w[u9];
-    w[pan9_x]                     = 1.261184674531e-05 * w[U9_zy] - w[t245] - 0.5120965901013276 * w[u9];
+    w[pan9_x]                     = 1.261184674531e-05 * w[U9_zy] - w[t220] - 0.5120965901013276 * w[u9];
     const quadruped_real t347     = 0.1819755469412129 * w[ctheta10];
     w[neg_MA8_yy]                 = w[ctheta10] * t347;
     w[MA8_xy]                     = w[stheta10] * t347;
@@ -585,9 +598,9 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
     w[t358]                       = 0.2 * w[neg_MA8_yy];
     w[t359]                       = 0.2 * w[t355];
     w[t360]                       = w[stheta10] * w[neg_f9_x] - w[ctheta10] * w[paf9_y];
-    w[n8_x]                       = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + w[t227] + 0.003039 * w[a7_y];
-    w[neg_n8_y]                   = w[t228] - 0.0054780518 * (w[w8_zz] - w[w8_xx]) + 0.072551 * w[a7_y];
-    const quadruped_real neg_n8_z = w[t230] - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
+    w[n8_x]                       = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + w[t183] - 0.003039 * w[a8_z];
+    w[n8_y]                       = 0.072551 * w[a8_z] - (w[t184] - 0.0054780518 * (w[w8_zz] - w[w8_xx]));
+    const quadruped_real neg_n8_z = w[t186] - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
                                     + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
     w[pn8_z]                      = w[n9_z] + w[u9] + 0.2 * w[t360] - neg_n8_z;
 
@@ -647,26 +660,26 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
 static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { neg_U10_xy = 28, a10_x = 32, neg_U13_xy = 42, neg_a13_x = 46, c12 = 83, s12 = 84, w11_zz = 91,
-           neg_U11_xx = 92, U11_xy = 94, U11_yx = 96, w11_xx = 97, U11_zx = 99, U11_zy = 100, c15 = 103,
-           s15 = 104, w14_zz = 111, neg_U14_xx = 112, U14_xy = 114, U14_yx = 116, w14_xx = 117, U14_zx = 119,
-           U14_zy = 120, ctheta13 = 138, stheta13 = 139, ctheta16 = 149, stheta16 = 150, n11_x = 144,
-           n11_y = 145, n14_x = 196, n14_y = 197, neg_f12_x = 12, f12_z = 26, n12_y = 40, neg_f15_x = 65,
-           f15_z = 66, neg_n15_y = 67, paf15_y = 126, pan15_x = 127, neg_MA14_yy = 128, MA14_xy = 129,
-           BA14_yy = 133, neg_BA14_xy = 135, BA14_yx = 188, t313 = 189, t314 = 190, t315 = 191, t316 = 192,
-           t317 = 193, t318 = 194, t319 = 195, pn14_z = 198, paf12_y = 200, pan12_x = 201, neg_MA11_yy = 23,
-           MA11_xy = 24, BA11_xx = 47, BA11_xy = 61, BA11_yx = 110, t334 = 121, t335 = 122, t336 = 130,
-           t337 = 140, t338 = 141, t339 = 142, t340 = 143, pn11_z = 146 };
+    enum { a10_x = 29, neg_a13_x = 42, c12 = 67, s12 = 68, c15 = 76, s15 = 77, w11_zz = 110, neg_U11_xx = 111,
+           U11_yx = 113, U11_zx = 115, ctheta13 = 116, stheta13 = 117, w14_zz = 125, neg_U14_xx = 126,
+           U14_yx = 128, U14_zx = 130, ctheta16 = 131, stheta16 = 132, neg_U10_xy = 155, neg_U13_xy = 157,
+           U11_xy = 167, w11_xx = 168, U11_zy = 169, neg_n11_x = 123, n11_y = 124, U14_xy = 173, w14_xx = 174,
+           U14_zy = 175, n14_x = 106, n14_y = 107, neg_f12_x = 192, f12_z = 194, n12_y = 197, neg_f15_x = 8,
+           f15_z = 9, neg_n15_y = 11, paf15_y = 79, pan15_x = 82, neg_MA14_yy = 83, MA14_xy = 84, BA14_yy = 87,
+           neg_BA14_xy = 88, BA14_yx = 91, t313 = 92, t314 = 93, t315 = 97, t316 = 99, t317 = 103, t318 = 104,
+           t319 = 105, pn14_z = 108, paf12_y = 114, pan12_x = 118, neg_MA11_yy = 37, MA11_xy = 43, BA11_xx = 50,
+           BA11_xy = 56, BA11_yx = 80, t334 = 81, t335 = 89, t336 = 90, t337 = 119, t338 = 120, t339 = 121,
+           t340 = 122, pn11_z = 127 };
     /* places in w of values for later parts */
-    enum { BA14_zx = 9, BA14_zy = 10, d14 = 19, Kf14_x = 33, Kf14_y = 51, Kn14_x = 52, Kn14_y = 54, Kn14_z = 60,
-           u14 = 68, paf14_x = 69, paf14_y = 70, pan14_x = 73, pan14_y = 78, t425 = 81, t426 = 82, t427 = 85,
-           t428 = 86, t430 = 87, t432 = 88, t433 = 89, t434 = 90, t435 = 93, t436 = 95, t438 = 98, t439 = 101,
-           BA13_zz = 102, neg_BA13_yz = 105, t443 = 106, IA13_xz = 107, pf14_z = 108, pn13_z = 109,
-           BA11_zx = 113, BA11_zy = 115, d11 = 131, Kf11_x = 132, Kf11_y = 134, neg_Kn11_x = 136, Kn11_y = 137,
-           Kn11_z = 171, u11 = 172, paf11_x = 173, paf11_y = 174, pan11_x = 175, pan11_y = 176, t466 = 185,
-           t467 = 187, t468 = 202, t469 = 226, t471 = 227, t473 = 228, t474 = 229, t475 = 230, t476 = 231,
-           t477 = 232, t479 = 233, t480 = 234, BA10_zz = 235, neg_BA10_yz = 236, t484 = 237, IA10_xz = 238,
-           pf11_z = 239, pn10_z = 240 };
+    enum { BA14_zx = 14, BA14_zy = 17, d14 = 21, Kf14_x = 22, Kf14_y = 27, Kn14_x = 30, Kn14_y = 34, Kn14_z = 35,
+           u14 = 40, paf14_x = 47, paf14_y = 48, pan14_x = 53, pan14_y = 55, t425 = 60, t426 = 61, t427 = 62,
+           t428 = 63, t430 = 64, t432 = 65, t433 = 66, t434 = 69, t435 = 70, t436 = 71, t438 = 72, t439 = 73,
+           BA13_zz = 74, neg_BA13_yz = 94, t443 = 109, IA13_xz = 140, pf14_z = 141, pn13_z = 142, BA11_zx = 143,
+           BA11_zy = 164, d11 = 165, Kf11_x = 166, Kf11_y = 170, neg_Kn11_x = 171, Kn11_y = 172, Kn11_z = 179,
+           u11 = 180, paf11_x = 181, paf11_y = 186, neg_pan11_x = 188, pan11_y = 189, t466 = 191, t467 = 198,
+           t468 = 225, t469 = 226, t471 = 227, t473 = 228, t474 = 229, t475 = 230, t476 = 231, t477 = 232,
+           t479 = 233, t480 = 234, BA10_zz = 235, neg_BA10_yz = 236, t484 = 237, IA10_xz = 238, pf11_z = 239,
+           pn10_z = 240 };
 
     /* body 14, rl_thigh: articulated body */
     const quadruped_real BA14_xz = 0.003039 - 0.2 * w[MA14_xy];
@@ -738,8 +751,8 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     w[paf11_x]                       = w[Kf11_x] * w[u11] + pf11_x;
     w[paf11_y]                       = 0.003039 * (w[w11_zz] + w[w11_xx]) - 0.072551 * w[U11_yx] - w[t340]
                                        + w[Kf11_y] * w[u11];
-    w[pan11_x]                       = w[n11_x] - (w[stheta13] * w[n12_y] - w[ctheta13] * w[pan12_x])
-                                       - w[neg_Kn11_x] * w[u11];
+    w[neg_pan11_x]                   = w[stheta13] * w[n12_y] - w[ctheta13] * w[pan12_x] + w[neg_n11_x]
+                                       + w[neg_Kn11_x] * w[u11];
     w[pan11_y]                       = w[ctheta13] * w[n12_y] + w[stheta13] * w[pan12_x] + 0.2 * w[f12_z]
                                        + w[n11_y] + w[Kn11_y] * w[u11];
     w[t466]                          = BA11_xz * w[Kf11_x] - (w[neg_MA11_yy] - 0.1819755469412129);
@@ -766,7 +779,7 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     w[IA10_xz]                       = w[s12] * t483 - t470;
     w[pf11_z]                        = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
     w[pn10_z]                        = 0.00545215306 * w[neg_U10_xy] - 0.0815422 * w[a10_x]
-                                       + (w[c12] * w[pan11_y] + w[s12] * w[pan11_x]);
+                                       + (w[c12] * w[pan11_y] - w[s12] * w[neg_pan11_x]);
 
     return (regular(w[d14]) && regular(w[d11])) ? 0 : 1;
 }
@@ -774,24 +787,25 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
 static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { neg_U7_xy = 14, a7_x = 18, c17 = 49, s17 = 50, w16_z = 53, neg_U16_xy = 56, w16_xx = 58,
-           neg_U16_zy = 59, a16_z = 62, c9 = 63, s9 = 64, w8_zz = 71, neg_U8_xx = 72, U8_xy = 74, U8_yx = 76,
-           w8_xx = 77, U8_zx = 79, U8_zy = 80, c18 = 123, s18 = 124, ctheta10 = 37, stheta10 = 38, n8_x = 166,
-           neg_n8_y = 167, neg_f9_x = 183, f9_z = 184, n9_y = 186, pf17_z = 224, paf9_y = 148, pan9_x = 151,
-           neg_MA8_yy = 152, MA8_xy = 153, BA8_yy = 154, neg_BA8_xy = 155, BA8_yx = 156, t354 = 157, t355 = 158,
-           t356 = 159, t357 = 162, t358 = 163, t359 = 164, t360 = 165, pn8_z = 168, BA17_zx = 169, BA17_zy = 170,
-           paf17_x = 204, paf17_y = 205, neg_pan17_x = 206, pan17_y = 207, t384 = 208, t385 = 209, t386 = 210,
-           t387 = 211, t389 = 212, t391 = 213, t392 = 214, t393 = 215, t394 = 216, t395 = 217, t397 = 218,
-           t398 = 219, BA16_zz = 220, neg_BA16_yz = 221, t402 = 222, IA16_xz = 223, pn16_z = 225 };
+    enum { a7_x = 16, c17 = 45, s17 = 46, w16_z = 49, w16_xx = 54, a16_z = 57, c9 = 58, s9 = 59, c18 = 85,
+           s18 = 86, w8_zz = 95, neg_U8_xx = 96, U8_yx = 98, U8_zx = 100, ctheta10 = 101, stheta10 = 102,
+           neg_U7_xy = 153, neg_U16_xy = 159, neg_U16_zy = 160, U8_xy = 161, w8_xx = 162, U8_zy = 163,
+           n8_x = 177, n8_y = 178, neg_f9_x = 185, f9_z = 187, neg_n9_y = 190, pf17_z = 223, paf9_y = 133,
+           pan9_x = 134, neg_MA8_yy = 135, MA8_xy = 136, BA8_yy = 137, neg_BA8_xy = 138, BA8_yx = 139,
+           t354 = 146, t355 = 147, t356 = 148, t357 = 149, t358 = 150, t359 = 151, t360 = 176, pn8_z = 182,
+           BA17_zx = 183, BA17_zy = 184, paf17_x = 203, paf17_y = 204, neg_pan17_x = 205, pan17_y = 206,
+           t384 = 207, t385 = 208, t386 = 209, t387 = 210, t389 = 211, t391 = 212, t392 = 213, t393 = 214,
+           t394 = 215, t395 = 216, t397 = 217, t398 = 218, BA16_zz = 219, neg_BA16_yz = 220, t402 = 221,
+           IA16_xz = 222, pn16_z = 224 };
     /* places in w of values for later parts */
-    enum { BA8_zx = 12, BA8_zy = 23, d8 = 24, Kf8_x = 26, Kf8_y = 32, Kn8_x = 40, Kn8_y = 46, Kn8_z = 47,
-           u8 = 61, paf8_x = 65, paf8_y = 66, pan8_x = 67, pan8_y = 91, t507 = 92, t508 = 94, t509 = 96,
-           t510 = 97, t512 = 99, t514 = 100, t515 = 110, t516 = 111, t517 = 112, t518 = 114, t520 = 116,
-           t521 = 117, BA7_zz = 119, neg_BA7_yz = 120, t525 = 121, IA7_xz = 122, pf8_z = 126, pn7_z = 127,
-           d16 = 128, Kf16_x = 129, neg_Kf16_y = 130, Kf16_z = 133, Kn16_x = 135, Kn16_z = 140, u16 = 141,
-           paf16_x = 142, neg_paf16_y = 143, paf16_z = 144, pn16_x = 145, t545 = 188, t547 = 189, t550 = 190,
-           t551 = 191, t552 = 192, t553 = 193, t554 = 194, t555 = 195, t556 = 196, t558 = 197, t559 = 200,
-           t561 = 201, t562 = 241, t563 = 242, t564 = 243, t565 = 244 };
+    enum { BA8_zx = 8, BA8_zy = 9, d8 = 11, Kf8_x = 29, Kf8_y = 37, Kn8_x = 42, Kn8_y = 43, Kn8_z = 50, u8 = 56,
+           paf8_x = 79, paf8_y = 80, pan8_x = 81, pan8_y = 82, t507 = 83, t508 = 84, t509 = 87, t510 = 88,
+           t512 = 89, t514 = 90, t515 = 91, t516 = 92, t517 = 93, t518 = 97, t520 = 99, t521 = 103, BA7_zz = 104,
+           neg_BA7_yz = 105, t525 = 106, IA7_xz = 107, pf8_z = 110, pn7_z = 111, d16 = 113, Kf16_x = 114,
+           neg_Kf16_y = 115, Kf16_z = 118, Kn16_x = 119, Kn16_z = 120, u16 = 121, paf16_x = 122,
+           neg_paf16_y = 123, paf16_z = 124, pn16_x = 125, t545 = 126, t547 = 128, t550 = 130, t551 = 167,
+           t552 = 168, t553 = 169, t554 = 173, t555 = 174, t556 = 175, t558 = 192, t559 = 194, t561 = 197,
+           t562 = 241, t563 = 242, t564 = 243, t565 = 244 };
 
     /* body 8, fl_thigh: articulated body */
     const quadruped_real BA8_xz = 0.003039 - 0.2 * w[MA8_xy];
@@ -813,8 +827,9 @@ static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real
     w[paf8_x]                   = w[Kf8_x] * w[u8] + pf8_x;
     w[paf8_y]                   = 0.003039 * (w[w8_zz] + w[w8_xx]) - 0.072551 * w[U8_yx] - w[t360]
                                   + w[Kf8_y] * w[u8];
-    w[pan8_x]                   = w[n8_x] - (w[stheta10] * w[n9_y] - w[ctheta10] * w[pan9_x]) + w[Kn8_x] * w[u8];
-    w[pan8_y]                   = w[ctheta10] * w[n9_y] + w[stheta10] * w[pan9_x] + 0.2 * w[f9_z] - w[neg_n8_y]
+    w[pan8_x]                   = w[ctheta10] * w[pan9_x] + w[stheta10] * w[neg_n9_y] + w[n8_x]
+                                  + w[Kn8_x] * w[u8];
+    w[pan8_y]                   = w[stheta10] * w[pan9_x] - w[ctheta10] * w[neg_n9_y] + 0.2 * w[f9_z] + w[n8_y]
                                   + w[Kn8_y] * w[u8];
     w[t507]                     = BA8_xz * w[Kf8_x] - (w[neg_MA8_yy] - 0.1819755469412129);
     w[t508]                     = w[MA8_xy] - BA8_yz * w[Kf8_x];
@@ -891,31 +906,31 @@ static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real
 static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { a1_y = 1, a1_z = 2, U6_xy = 4, U6_xz = 5, U6_yz = 6, w10_z = 25, neg_U10_xy = 28, w10_xx = 30,
-           neg_U10_zy = 31, a10_z = 34, c14 = 35, s14 = 36, w13_z = 39, neg_wd13_y = 41, neg_U13_xy = 42,
-           w13_xz = 43, w13_xx = 44, neg_U13_zy = 45, a13_z = 48, c17 = 49, s17 = 50, neg_wd16_y = 55,
-           w16_xz = 57, c12 = 83, s12 = 84, c15 = 103, s15 = 104, pn17_z = 118, pf14_z = 108, pn14_z = 198,
-           pf11_z = 239, Kn17_z = 182, u17 = 203, pn16_x = 145, pn16_z = 225, BA14_zx = 9, BA14_zy = 10,
-           Kn14_z = 60, u14 = 68, paf14_x = 69, paf14_y = 70, pan14_x = 73, pan14_y = 78, t425 = 81, t426 = 82,
-           t427 = 85, t428 = 86, t430 = 87, t432 = 88, t433 = 89, t434 = 90, t435 = 93, t436 = 95, t438 = 98,
-           t439 = 101, BA13_zz = 102, neg_BA13_yz = 105, t443 = 106, IA13_xz = 107, pn13_z = 109, BA11_zx = 113,
-           BA11_zy = 115, paf11_x = 173, paf11_y = 174, pan11_x = 175, pan11_y = 176, t466 = 185, t467 = 187,
-           t468 = 202, t469 = 226, t473 = 228, t475 = 230, t476 = 231, t477 = 232, t479 = 233, t480 = 234,
-           BA10_zz = 235, neg_BA10_yz = 236, t484 = 237, IA10_xz = 238, pn10_z = 240, Kn16_x = 135, Kn16_z = 140,
-           u16 = 141, paf16_x = 142, neg_paf16_y = 143, paf16_z = 144, t547 = 189, t550 = 190, t551 = 191,
-           t552 = 192, t553 = 193, t554 = 194, t555 = 195, t556 = 196, t558 = 197, t559 = 200, t563 = 242,
+    enum { a1_y = 1, a1_z = 2, U6_xy = 3, U6_zy = 5, w10_z = 23, w10_xx = 28, a10_z = 31, c14 = 32, s14 = 33,
+           w13_z = 36, neg_wd13_y = 38, w13_xz = 39, w13_xx = 41, a13_z = 44, c17 = 45, s17 = 46,
+           neg_wd16_y = 51, w16_xz = 52, c12 = 67, s12 = 68, c15 = 76, s15 = 77, U1_zx = 152, neg_U10_xy = 155,
+           neg_U10_zy = 156, neg_U13_xy = 157, neg_U13_zy = 158, pn17_z = 75, pf14_z = 141, pn14_z = 108,
+           pf11_z = 239, Kn17_z = 201, u17 = 202, pn16_x = 125, pn16_z = 224, BA14_zx = 14, BA14_zy = 17,
+           Kn14_z = 35, u14 = 40, paf14_x = 47, paf14_y = 48, pan14_x = 53, pan14_y = 55, t425 = 60, t426 = 61,
+           t427 = 62, t428 = 63, t430 = 64, t432 = 65, t433 = 66, t434 = 69, t435 = 70, t436 = 71, t438 = 72,
+           t439 = 73, BA13_zz = 74, neg_BA13_yz = 94, t443 = 109, IA13_xz = 140, pn13_z = 142, BA11_zx = 143,
+           BA11_zy = 164, paf11_x = 181, paf11_y = 186, neg_pan11_x = 188, pan11_y = 189, t466 = 191, t467 = 198,
+           t468 = 225, t469 = 226, t473 = 228, t475 = 230, t476 = 231, t477 = 232, t479 = 233, t480 = 234,
+           BA10_zz = 235, neg_BA10_yz = 236, t484 = 237, IA10_xz = 238, pn10_z = 240, Kn16_x = 119, Kn16_z = 120,
+           u16 = 121, paf16_x = 122, neg_paf16_y = 123, paf16_z = 124, t547 = 128, t550 = 130, t551 = 167,
+           t552 = 168, t553 = 169, t554 = 173, t555 = 174, t556 = 175, t558 = 192, t559 = 194, t563 = 242,
            t565 = 244 };
     /* places in w of values for later parts */
-    enum { t567 = 18, t568 = 53, t569 = 56, t570 = 58, t572 = 59, t573 = 62, t574 = 71, t575 = 72, t576 = 74,
-           t577 = 76, t580 = 77, t581 = 79, d13 = 80, Kf13_x = 148, neg_Kf13_y = 151, Kf13_z = 152, Kn13_x = 153,
-           Kn13_z = 154, u13 = 155, paf13_x = 156, paf13_y = 157, paf13_z = 158, t598 = 159, t600 = 162,
-           t603 = 163, t604 = 164, t609 = 165, t611 = 166, t612 = 167, t614 = 169, t615 = 170, t616 = 183,
-           t617 = 184, t618 = 186, t620 = 204, t621 = 205, t622 = 206, t623 = 207, t624 = 208, t625 = 209,
-           t626 = 210, t627 = 211, t628 = 212, t629 = 213, t630 = 214, t631 = 215, t632 = 216, t633 = 217,
-           t634 = 218, t635 = 219, t636 = 220, t637 = 221, t638 = 222, d10 = 223, Kf10_x = 224, neg_Kf10_y = 245,
-           Kf10_z = 246, Kn10_x = 247, Kn10_z = 248, u10 = 249, paf10_x = 250, neg_paf10_y = 251, paf10_z = 252,
-           pn10_x = 253, t652 = 254, t653 = 255, t654 = 256, t655 = 257, t656 = 258, t657 = 259, t658 = 260,
-           t659 = 261 };
+    enum { t567 = 16, t568 = 49, t569 = 54, t570 = 57, t572 = 95, t573 = 96, t574 = 98, t575 = 100, t576 = 133,
+           t577 = 134, t580 = 135, t581 = 136, d13 = 137, Kf13_x = 138, neg_Kf13_y = 139, Kf13_z = 146,
+           Kn13_x = 147, Kn13_z = 148, u13 = 149, paf13_x = 150, paf13_y = 151, paf13_z = 159, t598 = 160,
+           t600 = 161, t603 = 162, t604 = 163, t609 = 176, t611 = 177, t612 = 178, t614 = 183, t615 = 184,
+           t616 = 185, t617 = 187, t618 = 190, t620 = 203, t621 = 204, t622 = 205, t623 = 206, t624 = 207,
+           t625 = 208, t626 = 209, t627 = 210, t628 = 211, t629 = 212, t630 = 213, t631 = 214, t632 = 215,
+           t633 = 216, t634 = 217, t635 = 218, t636 = 219, t637 = 220, t638 = 221, d10 = 222, Kf10_x = 223,
+           neg_Kf10_y = 245, Kf10_z = 246, Kn10_x = 247, Kn10_z = 248, u10 = 249, paf10_x = 250,
+           neg_paf10_y = 251, paf10_z = 252, pn10_x = 253, t652 = 254, t653 = 255, t654 = 256, t655 = 257,
+           t656 = 258, t657 = 259, t658 = 260, t659 = 261 };
 
     /* body 16, rr_hip: articulated body */
     const quadruped_real t566 = w[s17] * (w[t550] - w[t552]) + w[c17] * (w[t551] + w[t553]);
@@ -997,9 +1012,9 @@ static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real
     w[t634]                         = w[s14] * w[paf13_y] - w[c14] * w[paf13_x];
     w[t635]                         = 12.453 * w[a1_y] + 0.04713 * w[U6_xy]
                                       - (w[s17] * w[paf16_x] - w[c17] * w[neg_paf16_y]);
-    w[t636]                         = 0.02652766 * w[U6_yz] - (0.047 * w[t580]
+    w[t636]                         = 0.02652766 * w[U6_zy] - (0.047 * w[t580]
                                       - (w[Kn16_z] * w[u16] + w[pn16_z]));
-    w[t637]                         = 0.275005219 * w[U6_xz] + 0.04713 * w[a1_z]
+    w[t637]                         = 0.275005219 * w[U1_zx] + 0.04713 * w[a1_z]
                                       - (w[s17] * t578 + w[c17] * t579);
     w[t638]                         = 0.047 * w[paf13_z] - (w[s14] * w[t633] + w[c14] * w[t632]);
 
@@ -1020,7 +1035,7 @@ static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real
     w[paf10_z]                   = w[c12] * w[paf11_y] + w[s12] * w[paf11_x] - 0.0815422 * w[neg_U10_zy]
                                    + w[Kf10_z] * w[u10];
     w[pn10_x]                    = 0.0815422 * w[a10_z] - 0.00582035306 * w[neg_U10_zy]
-                                   - (w[s12] * w[pan11_y] - w[c12] * w[pan11_x]);
+                                   - (w[c12] * w[neg_pan11_x] + w[s12] * w[pan11_y]);
     w[t652]                      = w[t468] + w[t477] + BA10_xz * w[Kf10_x];
     w[t653]                      = w[neg_BA10_yz] * w[Kf10_x];
     w[t654]                      = w[t467] - w[s12] * w[t476] - w[BA10_zz] * w[Kf10_x];
@@ -1036,26 +1051,26 @@ static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real
 static QUADRUPED_NOINLINE int part9(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { a1_y = 1, U6_xy = 4, c8 = 7, s8 = 8, w7_z = 11, neg_U7_xy = 14, w7_xx = 16, neg_U7_zy = 17, a7_z = 20,
-           c11 = 21, s11 = 22, neg_wd10_y = 27, w10_xz = 29, c14 = 35, c17 = 49, c9 = 63, s9 = 64, pn11_z = 146,
-           pf8_z = 126, pn13_z = 109, Kn11_z = 171, u11 = 172, t471 = 227, t474 = 229, t480 = 234, t484 = 237,
-           IA10_xz = 238, pn10_x = 253, BA8_zx = 12, BA8_zy = 23, paf8_x = 65, paf8_y = 66, pan8_x = 67,
-           pan8_y = 91, t507 = 92, t508 = 94, t509 = 96, t510 = 97, t512 = 99, t514 = 100, t515 = 110,
-           t516 = 111, t517 = 112, t518 = 114, t520 = 116, t521 = 117, BA7_zz = 119, neg_BA7_yz = 120,
-           t525 = 121, IA7_xz = 122, pn7_z = 127, t551 = 191, t556 = 196, t564 = 243, t568 = 53, t570 = 58,
-           t572 = 59, t575 = 72, t577 = 76, t631 = 215, t581 = 79, t636 = 220, Kn13_z = 154, u13 = 155,
-           t604 = 164, t609 = 165, t611 = 166, t617 = 184, t621 = 205, t623 = 207, t624 = 208, t625 = 209,
-           t626 = 210, t628 = 212, t630 = 214, t634 = 218, t638 = 222, Kf10_z = 246, Kn10_x = 247, u10 = 249,
-           paf10_x = 250, neg_paf10_y = 251, t652 = 254, t653 = 255, t654 = 256, t655 = 257, t656 = 258,
-           t657 = 259, t658 = 260, t659 = 261 };
+    enum { a1_y = 1, U6_xy = 3, c8 = 6, s8 = 7, w7_z = 10, w7_xx = 15, a7_z = 18, c11 = 19, s11 = 20,
+           neg_wd10_y = 25, w10_xz = 26, c14 = 32, c17 = 45, c9 = 58, s9 = 59, neg_U7_xy = 153, neg_U7_zy = 154,
+           pn11_z = 127, pf8_z = 110, pn13_z = 142, Kn11_z = 179, u11 = 180, t471 = 227, t474 = 229, t480 = 234,
+           t484 = 237, IA10_xz = 238, pn10_x = 253, BA8_zx = 8, BA8_zy = 9, paf8_x = 79, paf8_y = 80,
+           pan8_x = 81, pan8_y = 82, t507 = 83, t508 = 84, t509 = 87, t510 = 88, t512 = 89, t514 = 90, t515 = 91,
+           t516 = 92, t517 = 93, t518 = 97, t520 = 99, t521 = 103, BA7_zz = 104, neg_BA7_yz = 105, t525 = 106,
+           IA7_xz = 107, pn7_z = 111, t551 = 167, t556 = 175, t564 = 243, t568 = 49, t570 = 57, t572 = 95,
+           t575 = 100, t577 = 134, t631 = 214, t581 = 136, t636 = 219, Kn13_z = 148, u13 = 149, t604 = 163,
+           t609 = 176, t611 = 177, t617 = 187, t621 = 204, t623 = 206, t624 = 207, t625 = 208, t626 = 209,
+           t628 = 211, t630 = 213, t634 = 217, t638 = 221, Kf10_z = 246, Kn10_x = 247, u10 = 249, paf10_x = 250,
+           neg_paf10_y = 251, t652 = 254, t653 = 255, t654 = 256, t655 = 257, t656 = 258, t657 = 259, t658 = 260,
+           t659 = 261 };
     /* places in w of values for later parts */
-    enum { t660 = 6, t661 = 9, t669 = 10, t671 = 25, t672 = 28, t673 = 30, t674 = 31, t675 = 34, t677 = 39,
-           t678 = 41, t679 = 42, t680 = 43, t683 = 44, t684 = 45, t686 = 48, t688 = 55, t691 = 57, t692 = 69,
-           t693 = 70, t694 = 73, t695 = 78, d7 = 81, Kf7_x = 82, neg_Kf7_y = 85, Kf7_z = 86, Kn7_x = 87,
-           Kn7_z = 88, u7 = 89, paf7_x = 90, paf7_y = 93, paf7_z = 95, BA7_yz_Kf7_y = 98, t714 = 101, t717 = 102,
-           t718 = 105, t725 = 106, t726 = 107, t728 = 108, t729 = 113, t730 = 115, t731 = 118, t732 = 142,
-           t734 = 143, t735 = 145, t736 = 173, t737 = 174, t738 = 175, t740 = 176, t741 = 185, t742 = 187,
-           t743 = 192, BA6_xz = 193, BA6_zz = 194, IA6_xz = 195, IA6_yz = 197, t750 = 198, t751 = 202 };
+    enum { t660 = 5, t661 = 14, t669 = 17, t671 = 23, t672 = 28, t673 = 31, t674 = 36, t675 = 38, t677 = 39,
+           t678 = 41, t679 = 44, t680 = 47, t683 = 48, t684 = 51, t686 = 52, t688 = 53, t691 = 55, t692 = 60,
+           t693 = 61, t694 = 62, t695 = 63, d7 = 64, Kf7_x = 65, neg_Kf7_y = 66, Kf7_z = 69, Kn7_x = 70,
+           Kn7_z = 71, u7 = 72, paf7_x = 73, paf7_y = 74, paf7_z = 75, BA7_yz_Kf7_y = 94, t714 = 108, t717 = 109,
+           t718 = 122, t725 = 123, t726 = 125, t728 = 140, t729 = 141, t730 = 143, t731 = 155, t732 = 156,
+           t734 = 157, t735 = 158, t736 = 164, t737 = 168, t738 = 169, t740 = 173, t741 = 174, t742 = 181,
+           t743 = 186, BA6_xz = 188, BA6_zz = 189, IA6_xz = 191, IA6_yz = 192, t750 = 198, t751 = 224 };
 
     /* body 10, fr_hip: articulated body */
     w[t660]                   = 0.1805 * w[t653];
@@ -1167,24 +1182,24 @@ static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadrupe
                                      quadruped_real w[262], quadruped_real qdd[18])
 {
     /* places in w of values from earlier parts */
-    enum { a1_x = 0, a1_z = 2, qd6_qd6 = 3, U6_xz = 5, c8 = 7, s8 = 8, neg_wd7_y = 13, w7_xz = 15, c11 = 21,
-           s11 = 22, c14 = 35, s14 = 36, pn8_z = 168, pn10_z = 240, Kn8_z = 47, u8 = 61, pn7_z = 127,
-           paf16_z = 144, t545 = 188, t547 = 189, t550 = 190, t559 = 200, t561 = 201, t562 = 241, t563 = 242,
-           t564 = 243, t565 = 244, t567 = 18, t569 = 56, t570 = 58, t573 = 62, t574 = 71, t576 = 74, t580 = 77,
-           t635 = 219, t637 = 221, paf13_x = 156, paf13_y = 157, paf13_z = 158, t598 = 159, t600 = 162,
-           t603 = 163, t612 = 167, t614 = 169, t615 = 170, t616 = 183, t617 = 184, t618 = 186, t620 = 204,
-           t622 = 206, t623 = 207, t626 = 210, t627 = 211, t629 = 213, t688 = 55, t632 = 216, t633 = 217,
-           t634 = 218, t694 = 73, t695 = 78, Kn10_z = 248, u10 = 249, paf10_x = 250, neg_paf10_y = 251,
-           paf10_z = 252, t655 = 257, t657 = 259, t660 = 6, t661 = 9, t669 = 10, t671 = 25, t672 = 28, t673 = 30,
-           t674 = 31, t675 = 34, t677 = 39, t678 = 41, t679 = 42, t680 = 43, t683 = 44, t684 = 45, t686 = 48,
-           t750 = 198, t691 = 57, t692 = 69, t693 = 70, Kn7_z = 88, u7 = 89, paf7_x = 90, paf7_y = 93,
-           paf7_z = 95, BA7_yz_Kf7_y = 98, t714 = 101, t717 = 102, t718 = 105, t725 = 106, t726 = 107,
-           t728 = 108, t729 = 113, t730 = 115, t731 = 118, t732 = 142, t734 = 143, t735 = 145, t736 = 173,
-           t737 = 174, t738 = 175, t740 = 176, t741 = 185, t742 = 187, t743 = 192, BA6_xz = 193, BA6_zz = 194,
-           IA6_xz = 195, IA6_yz = 197, t751 = 202 };
+    enum { a1_x = 0, a1_z = 2, qd6_qd6 = 4, c8 = 6, s8 = 7, neg_wd7_y = 12, w7_xz = 13, c11 = 19, s11 = 20,
+           c14 = 32, s14 = 33, U1_zx = 152, pn8_z = 182, pn10_z = 240, Kn8_z = 50, u8 = 56, pn7_z = 111,
+           paf16_z = 124, t545 = 126, t547 = 128, t550 = 130, t559 = 194, t561 = 197, t562 = 241, t563 = 242,
+           t564 = 243, t565 = 244, t567 = 16, t569 = 54, t570 = 57, t573 = 96, t574 = 98, t576 = 133, t580 = 135,
+           t635 = 218, t637 = 220, paf13_x = 150, paf13_y = 151, paf13_z = 159, t598 = 160, t600 = 161,
+           t603 = 162, t612 = 178, t614 = 183, t615 = 184, t616 = 185, t617 = 187, t618 = 190, t620 = 203,
+           t622 = 205, t623 = 206, t626 = 209, t627 = 210, t629 = 212, t688 = 53, t632 = 215, t633 = 216,
+           t634 = 217, t694 = 62, t695 = 63, Kn10_z = 248, u10 = 249, paf10_x = 250, neg_paf10_y = 251,
+           paf10_z = 252, t655 = 257, t657 = 259, t660 = 5, t661 = 14, t669 = 17, t671 = 23, t672 = 28,
+           t673 = 31, t674 = 36, t675 = 38, t677 = 39, t678 = 41, t679 = 44, t680 = 47, t683 = 48, t684 = 51,
+           t686 = 52, t750 = 198, t691 = 55, t692 = 60, t693 = 61, Kn7_z = 71, u7 = 72, paf7_x = 73, paf7_y = 74,
+           paf7_z = 75, BA7_yz_Kf7_y = 94, t714 = 108, t717 = 109, t718 = 122, t725 = 123, t726 = 125,
+           t728 = 140, t729 = 141, t730 = 143, t731 = 155, t732 = 156, t734 = 157, t735 = 158, t736 = 164,
+           t737 = 168, t738 = 169, t740 = 173, t741 = 174, t742 = 181, t743 = 186, BA6_xz = 188, BA6_zz = 189,
+           IA6_xz = 191, IA6_yz = 192, t751 = 224 };
     /* places in w of values for later parts */
-    enum { d6 = 1, Kf6_x = 4, Kf6_y = 11, Kf6_z = 12, Kn6_x = 14, Kn6_y = 16, u6 = 17, r1 = 20, qdd2 = 23,
-           qdd3 = 27, qdd4 = 29, qdd5 = 53 };
+    enum { d6 = 1, Kf6_x = 3, Kf6_y = 8, Kf6_z = 9, Kn6_x = 10, Kn6_y = 15, u6 = 18, r1 = 25, qdd2 = 26,
+           qdd3 = 49, qdd4 = 79, qdd5 = 80 };
 
     /* body 7, fl_hip: articulated body */
     const quadruped_real t752 = 0.1805 * w[paf7_x] - (w[Kn8_z] * w[u8] + w[pn8_z]
@@ -1232,7 +1247,7 @@ static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadrupe
     const quadruped_real Kf5_z  = BA5_zz * d5;
     const quadruped_real Kn5_y  = IA5_yz * d5;
     const quadruped_real u5     = tau[4] - (w[s8] * w[t751] - w[c8] * t752 - t757 + w[Kn6_y] * w[u6]);
-    const quadruped_real paf6_z = 12.453 * w[a1_z] + 0.04713 * w[U6_xz] + w[t580] - w[t634] + w[t693] - t753
+    const quadruped_real paf6_z = 12.453 * w[a1_z] + 0.04713 * w[U1_zx] + w[t580] - w[t634] + w[t693] - t753
                                   + w[Kf6_z] * w[u6];
     const quadruped_real pan6_x = t756 - (0.047 * t753 - (w[Kn7_z] * w[u7] + w[pn7_z])) + w[Kn6_x] * w[u6];
     const quadruped_real BA4_xz = w[t576] - w[t629] + w[t686] - w[t743] - w[IA6_xz] * w[Kf6_z] - IA5_yz * Kf5_x;
@@ -1300,19 +1315,19 @@ static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadrupe
 static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[18])
 {
     /* places in w of values from earlier parts */
-    enum { c8 = 7, s8 = 8, c11 = 21, s11 = 22, c14 = 35, s14 = 36, c17 = 49, s17 = 50, c9 = 63, s9 = 64,
-           c12 = 83, s12 = 84, c15 = 103, s15 = 104, c18 = 123, s18 = 124, ctheta10 = 37, stheta10 = 38,
-           ctheta13 = 138, stheta13 = 139, ctheta16 = 149, stheta16 = 150, ctheta19 = 160, stheta19 = 161,
-           u18 = 75, u15 = 125, u12 = 199, u9 = 147, d17 = 177, Kf17_x = 178, Kf17_y = 179, neg_Kn17_x = 180,
-           Kn17_y = 181, Kn17_z = 182, u17 = 203, d14 = 19, Kf14_x = 33, Kf14_y = 51, Kn14_x = 52, Kn14_y = 54,
-           Kn14_z = 60, u14 = 68, d11 = 131, Kf11_x = 132, Kf11_y = 134, neg_Kn11_x = 136, Kn11_y = 137,
-           Kn11_z = 171, u11 = 172, d8 = 24, Kf8_x = 26, Kf8_y = 32, Kn8_x = 40, Kn8_y = 46, Kn8_z = 47, u8 = 61,
-           d16 = 128, Kf16_x = 129, neg_Kf16_y = 130, Kf16_z = 133, Kn16_x = 135, Kn16_z = 140, u16 = 141,
-           d13 = 80, Kf13_x = 148, neg_Kf13_y = 151, Kf13_z = 152, Kn13_x = 153, Kn13_z = 154, u13 = 155,
-           d10 = 223, Kf10_x = 224, neg_Kf10_y = 245, Kf10_z = 246, Kn10_x = 247, Kn10_z = 248, u10 = 249,
-           d7 = 81, Kf7_x = 82, neg_Kf7_y = 85, Kf7_z = 86, Kn7_x = 87, Kn7_z = 88, u7 = 89, d6 = 1, Kf6_x = 4,
-           Kf6_y = 11, Kf6_z = 12, Kn6_x = 14, Kn6_y = 16, u6 = 17, r1 = 20, qdd2 = 23, qdd3 = 27, qdd4 = 29,
-           qdd5 = 53 };
+    enum { c8 = 6, s8 = 7, c11 = 19, s11 = 20, c14 = 32, s14 = 33, c17 = 45, s17 = 46, c9 = 58, s9 = 59,
+           c12 = 67, s12 = 68, c15 = 76, s15 = 77, c18 = 85, s18 = 86, ctheta10 = 101, stheta10 = 102,
+           ctheta13 = 116, stheta13 = 117, ctheta16 = 131, stheta16 = 132, ctheta19 = 144, stheta19 = 145,
+           u18 = 24, u15 = 78, u12 = 112, u9 = 129, d17 = 193, Kf17_x = 195, Kf17_y = 196, neg_Kn17_x = 199,
+           Kn17_y = 200, Kn17_z = 201, u17 = 202, d14 = 21, Kf14_x = 22, Kf14_y = 27, Kn14_x = 30, Kn14_y = 34,
+           Kn14_z = 35, u14 = 40, d11 = 165, Kf11_x = 166, Kf11_y = 170, neg_Kn11_x = 171, Kn11_y = 172,
+           Kn11_z = 179, u11 = 180, d8 = 11, Kf8_x = 29, Kf8_y = 37, Kn8_x = 42, Kn8_y = 43, Kn8_z = 50, u8 = 56,
+           d16 = 113, Kf16_x = 114, neg_Kf16_y = 115, Kf16_z = 118, Kn16_x = 119, Kn16_z = 120, u16 = 121,
+           d13 = 137, Kf13_x = 138, neg_Kf13_y = 139, Kf13_z = 146, Kn13_x = 147, Kn13_z = 148, u13 = 149,
+           d10 = 222, Kf10_x = 223, neg_Kf10_y = 245, Kf10_z = 246, Kn10_x = 247, Kn10_z = 248, u10 = 249,
+           d7 = 64, Kf7_x = 65, neg_Kf7_y = 66, Kf7_z = 69, Kn7_x = 70, Kn7_z = 71, u7 = 72, d6 = 1, Kf6_x = 3,
+           Kf6_y = 8, Kf6_z = 9, Kn6_x = 10, Kn6_y = 15, u6 = 18, r1 = 25, qdd2 = 26, qdd3 = 49, qdd4 = 79,
+           qdd5 = 80 };
 
     /* body 6, trunk: acceleration */
     const quadruped_real t816 = w[d6] * w[u6] - (w[Kn6_x] * w[qdd4] + w[Kn6_y] * w[qdd5]);
@@ -1370,20 +1385,20 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[
     const quadruped_real dwd16_z     = w[qdd4] + qdd16;
 
     /* body 8, fl_thigh: acceleration */
-    const quadruped_real da8_x  = w[s9] * da7_z - w[c9] * neg_da7_x;
-    const quadruped_real da8_y  = w[c9] * da7_z + w[s9] * neg_da7_x;
     const quadruped_real dwd8_x = w[c9] * dwd7_x + w[s9] * dwd7_z;
     const quadruped_real dwd8_y = w[c9] * dwd7_z - w[s9] * dwd7_x;
+    const quadruped_real da8_x  = w[s9] * da7_z - w[c9] * neg_da7_x;
+    const quadruped_real da8_y  = w[c9] * da7_z + w[s9] * neg_da7_x;
     const quadruped_real t852   = w[d8] * w[u8] - (w[Kn8_x] * dwd8_x + w[Kn8_y] * dwd8_y + w[Kn8_z] * neg_dwd7_y);
     const quadruped_real qdd8   = t852 - (w[Kf8_x] * da8_x + w[Kf8_y] * da8_y);
     qdd[7]                      = qdd8;
     const quadruped_real dwd8_z = neg_dwd7_y + qdd8;
 
     /* body 11, fr_thigh: acceleration */
-    const quadruped_real da11_x  = w[s12] * da10_z - w[c12] * neg_da10_x;
-    const quadruped_real da11_y  = w[c12] * da10_z + w[s12] * neg_da10_x;
     const quadruped_real dwd11_x = w[c12] * dwd10_x + w[s12] * dwd10_z;
     const quadruped_real dwd11_y = w[c12] * dwd10_z - w[s12] * dwd10_x;
+    const quadruped_real da11_x  = w[s12] * da10_z - w[c12] * neg_da10_x;
+    const quadruped_real da11_y  = w[c12] * da10_z + w[s12] * neg_da10_x;
     const quadruped_real t859    = w[d11] * w[u11] - (w[Kn11_y] * dwd11_y - w[neg_Kn11_x] * dwd11_x
                                    + w[Kn11_z] * neg_dwd10_y);
     const quadruped_real qdd11   = t859 - (w[Kf11_x] * da11_x + w[Kf11_y] * da11_y);
@@ -1391,10 +1406,10 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[
     const quadruped_real dwd11_z = neg_dwd10_y + qdd11;
 
     /* body 14, rl_thigh: acceleration */
-    const quadruped_real da14_x  = w[c15] * da13_x + w[s15] * da7_z;
-    const quadruped_real da14_y  = w[c15] * da7_z - w[s15] * da13_x;
     const quadruped_real dwd14_x = w[c15] * dwd13_x + w[s15] * dwd13_z;
     const quadruped_real dwd14_y = w[c15] * dwd13_z - w[s15] * dwd13_x;
+    const quadruped_real da14_x  = w[c15] * da13_x + w[s15] * da7_z;
+    const quadruped_real da14_y  = w[c15] * da7_z - w[s15] * da13_x;
     const quadruped_real t866    = w[d14] * w[u14] - (w[Kn14_x] * dwd14_x + w[Kn14_y] * dwd14_y
                                    + w[Kn14_z] * neg_dwd13_y);
     const quadruped_real qdd14   = t866 - (w[Kf14_x] * da14_x + w[Kf14_y] * da14_y);
@@ -1402,10 +1417,10 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[
     const quadruped_real dwd14_z = neg_dwd13_y + qdd14;
 
     /* body 17, rr_thigh: acceleration */
-    const quadruped_real da17_x  = w[c18] * da16_x + w[s18] * da10_z;
-    const quadruped_real da17_y  = w[c18] * da10_z - w[s18] * da16_x;
     const quadruped_real dwd17_x = w[c18] * dwd16_x + w[s18] * dwd16_z;
     const quadruped_real dwd17_y = w[c18] * dwd16_z - w[s18] * dwd16_x;
+    const quadruped_real da17_x  = w[c18] * da16_x + w[s18] * da10_z;
+    const quadruped_real da17_y  = w[c18] * da10_z - w[s18] * da16_x;
     const quadruped_real t873    = w[d17] * w[u17] - (w[Kn17_y] * dwd17_y - w[neg_Kn17_x] * dwd17_x
                                    + w[Kn17_z] * neg_dwd16_y);
     const quadruped_real qdd17   = t873 - (w[Kf17_x] * da17_x + w[Kf17_y] * da17_y);

@@ -7,10 +7,10 @@
  *   in   qdd [18] joint accelerations [rad/s^2 | m/s^2]
  *   out  tau [18] joint forces        [N m | N]
  *
- * Operations:   1169 (543 + or -, 602 *, 24 sin or cos)
+ * Operations:   1165 (539 + or -, 602 *, 24 sin or cos)
  * Formulation:  newton_euler/minimal
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
- * Work array:   w[QUADRUPED_INVERSE_DYNAMICS_WORK], 193 entries, must not overlap the others
+ * Work array:   w[QUADRUPED_INVERSE_DYNAMICS_WORK], 188 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
 #include <math.h>
@@ -24,18 +24,18 @@
 #endif
 
 static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
-                                     const quadruped_real qdd[18], quadruped_real w[193])
+                                     const quadruped_real qdd[18], quadruped_real w[188])
 {
     /* places in w of values for later parts */
-    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd6_qd6 = 3, qd4_qd5 = 4, qd4_qd6 = 5, qd5_qd6 = 6, c8 = 7, s8 = 8,
-           wd7_z = 9, w7_x = 10, neg_w7_y = 11, w7_z = 12, neg_wd7_x = 13, neg_wd7_y = 14, neg_w7_xy = 15,
-           w7_xz = 16, w7_xx = 17, neg_U7_zy = 18, a7_x = 19, a7_y = 20, a7_z = 21, t33 = 22, t34 = 23, t35 = 24,
-           c11 = 25, s11 = 26, wd10_z = 27, w10_x = 28, neg_w10_y = 29, w10_z = 30, neg_wd10_x = 31,
-           neg_wd10_y = 32, neg_w10_xy = 33, w10_xz = 34, w10_xx = 35, neg_U10_zy = 36, a10_x = 37, a10_y = 38,
-           a10_z = 39, c14 = 40, s14 = 41, wd13_z = 42, w13_x = 43, neg_w13_y = 44, w13_z = 45, neg_wd13_x = 46,
-           neg_wd13_y = 47, neg_w13_xy = 48, w13_xz = 49, w13_xx = 50, neg_U13_zy = 51, neg_a13_x = 52,
-           a14_z = 53, a13_z = 54, c17 = 55, s17 = 56, wd16_z = 57, w16_x = 58, neg_w16_y = 59, w16_z = 60,
-           neg_wd16_x = 61, neg_wd16_y = 62 };
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd4_qd5 = 3, qd6_qd6 = 4, qd5_qd6 = 5, c8 = 6, s8 = 7, w7_x = 8,
+           neg_w7_y = 9, w7_z = 10, wd7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, w7_xz = 14, neg_w7_yz = 15,
+           w7_xx = 16, a7_x = 17, a8_z = 18, a7_z = 19, c11 = 20, s11 = 21, w10_x = 22, neg_w10_y = 23,
+           w10_z = 24, wd10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, w10_xz = 28, neg_w10_yz = 29, w10_xx = 30,
+           a10_x = 31, a11_z = 32, a10_z = 33, c14 = 34, s14 = 35, w13_x = 36, neg_w13_y = 37, w13_z = 38,
+           wd13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41, w13_xz = 42, neg_w13_yz = 43, w13_xx = 44,
+           neg_a13_x = 45, a14_z = 46, a13_z = 47, c17 = 48, s17 = 49, w16_x = 50, neg_w16_y = 51, w16_z = 52,
+           wd16_z = 53, neg_wd16_x = 54, neg_wd16_y = 55, w16_xz = 56, neg_w16_yz = 57, w16_xx = 58,
+           neg_a16_x = 59, a17_z = 60, a16_z = 61 };
 
     /* body 1, trunk: motion */
     const quadruped_real q4_4 = q[3] + q[3];
@@ -46,585 +46,571 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[a1_z]                   = qd[1] * qd[3] - qd[0] * qd[4] + t5;
 
     /* body 7, fl_hip: motion */
-    w[qd6_qd6]                     = qd[5] * qd[5];
-    w[qd4_qd5]                     = qd[3] * qd[4];
-    const quadruped_real t9        = 0.047 * (qdd[5] - w[qd4_qd5]);
-    w[qd4_qd6]                     = qd[3] * qd[5];
-    const quadruped_real t11       = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
-    w[qd5_qd6]                     = qd[4] * qd[5];
-    const quadruped_real t13       = 0.047 * (qdd[3] + w[qd5_qd6]);
-    const quadruped_real t14       = w[a1_x] - t9;
-    const quadruped_real t15       = w[a1_y] - t11;
-    const quadruped_real t16       = w[a1_z] + t13;
-    w[c8]                          = cos(q[7]);
-    w[s8]                          = sin(q[7]);
-    w[wd7_z]                       = qdd[3] + qdd[6];
-    w[w7_x]                        = qd[5] * w[c8] - qd[4] * w[s8];
-    w[neg_w7_y]                    = qd[5] * w[s8] + qd[4] * w[c8];
-    w[w7_z]                        = qd[3] + qd[6];
-    w[neg_wd7_x]                   = qdd[4] * w[s8] - qdd[5] * w[c8] + qd[6] * w[neg_w7_y];
-    w[neg_wd7_y]                   = qdd[5] * w[s8] + qdd[4] * w[c8] + qd[6] * w[w7_x];
-    w[neg_w7_xy]                   = w[w7_x] * w[neg_w7_y];
-    w[w7_xz]                       = w[w7_x] * w[w7_z];
-    w[w7_xx]                       = w[w7_x] * w[w7_x];
-    const quadruped_real neg_w7_yz = w[neg_w7_y] * w[w7_z];
-    w[neg_U7_zy]                   = w[neg_wd7_x] + neg_w7_yz;
-    w[a7_x]                        = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t15 * w[s8] - t16 * w[c8]);
-    w[a7_y]                        = 0.1805 * (w[neg_wd7_x] - neg_w7_yz) - (t16 * w[s8] + t15 * w[c8]);
-    w[a7_z]                        = t14 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
+    w[qd4_qd5]               = qd[3] * qd[4];
+    const quadruped_real t8  = 0.047 * (qdd[5] - w[qd4_qd5]);
+    w[qd6_qd6]               = qd[5] * qd[5];
+    const quadruped_real t10 = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
+    w[qd5_qd6]               = qd[4] * qd[5];
+    const quadruped_real t12 = 0.047 * (qdd[3] + w[qd5_qd6]);
+    const quadruped_real t13 = w[a1_x] - t8;
+    const quadruped_real t14 = w[a1_y] - t10;
+    const quadruped_real t15 = w[a1_z] + t12;
+    w[c8]                    = cos(q[7]);
+    w[s8]                    = sin(q[7]);
+    w[w7_x]                  = qd[5] * w[c8] - qd[4] * w[s8];
+    w[neg_w7_y]              = qd[5] * w[s8] + qd[4] * w[c8];
+    w[w7_z]                  = qd[3] + qd[6];
+    w[wd7_z]                 = qdd[3] + qdd[6];
+    w[neg_wd7_x]             = qdd[4] * w[s8] - qdd[5] * w[c8] + qd[6] * w[neg_w7_y];
+    w[neg_wd7_y]             = qdd[5] * w[s8] + qdd[4] * w[c8] + qd[6] * w[w7_x];
+    w[w7_xz]                 = w[w7_x] * w[w7_z];
+    w[neg_w7_yz]             = w[neg_w7_y] * w[w7_z];
+    w[w7_xx]                 = w[w7_x] * w[w7_x];
+    w[a7_x]                  = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t14 * w[s8] - t15 * w[c8]);
+    w[a8_z]                  = t15 * w[s8] + t14 * w[c8] - 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]);
+    w[a7_z]                  = t13 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    w[t33]                          = w[a1_x] + t9;
-    w[t34]                          = w[a1_y] + t11;
-    w[t35]                          = w[a1_z] - t13;
-    w[c11]                          = cos(q[10]);
-    w[s11]                          = sin(q[10]);
-    w[wd10_z]                       = qdd[3] + qdd[9];
-    w[w10_x]                        = qd[5] * w[c11] - qd[4] * w[s11];
-    w[neg_w10_y]                    = qd[5] * w[s11] + qd[4] * w[c11];
-    w[w10_z]                        = qd[3] + qd[9];
-    w[neg_wd10_x]                   = qdd[4] * w[s11] - qdd[5] * w[c11] + qd[9] * w[neg_w10_y];
-    w[neg_wd10_y]                   = qdd[5] * w[s11] + qdd[4] * w[c11] + qd[9] * w[w10_x];
-    w[neg_w10_xy]                   = w[w10_x] * w[neg_w10_y];
-    w[w10_xz]                       = w[w10_x] * w[w10_z];
-    w[w10_xx]                       = w[w10_x] * w[w10_x];
-    const quadruped_real neg_w10_yz = w[neg_w10_y] * w[w10_z];
-    w[neg_U10_zy]                   = w[neg_wd10_x] + neg_w10_yz;
-    w[a10_x]                        = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (w[t34] * w[s11] - w[t35] * w[c11]);
-    w[a10_y]                        = 0.1805 * (w[neg_wd10_x] - neg_w10_yz) - (w[t35] * w[s11] + w[t34] * w[c11]);
-    w[a10_z]                        = w[t33] - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
+    const quadruped_real t30 = w[a1_x] + t8;
+    const quadruped_real t31 = w[a1_y] + t10;
+    const quadruped_real t32 = w[a1_z] - t12;
+    w[c11]                   = cos(q[10]);
+    w[s11]                   = sin(q[10]);
+    w[w10_x]                 = qd[5] * w[c11] - qd[4] * w[s11];
+    w[neg_w10_y]             = qd[5] * w[s11] + qd[4] * w[c11];
+    w[w10_z]                 = qd[3] + qd[9];
+    w[wd10_z]                = qdd[3] + qdd[9];
+    w[neg_wd10_x]            = qdd[4] * w[s11] - qdd[5] * w[c11] + qd[9] * w[neg_w10_y];
+    w[neg_wd10_y]            = qdd[5] * w[s11] + qdd[4] * w[c11] + qd[9] * w[w10_x];
+    w[w10_xz]                = w[w10_x] * w[w10_z];
+    w[neg_w10_yz]            = w[neg_w10_y] * w[w10_z];
+    w[w10_xx]                = w[w10_x] * w[w10_x];
+    w[a10_x]                 = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t31 * w[s11] - t32 * w[c11]);
+    w[a11_z]                 = t32 * w[s11] + t31 * w[c11] - 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]);
+    w[a10_z]                 = t30 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
-    w[c14]                          = cos(q[13]);
-    w[s14]                          = sin(q[13]);
-    w[wd13_z]                       = qdd[3] + qdd[12];
-    w[w13_x]                        = qd[5] * w[c14] - qd[4] * w[s14];
-    w[neg_w13_y]                    = qd[5] * w[s14] + qd[4] * w[c14];
-    w[w13_z]                        = qd[3] + qd[12];
-    w[neg_wd13_x]                   = qdd[4] * w[s14] - qdd[5] * w[c14] + qd[12] * w[neg_w13_y];
-    w[neg_wd13_y]                   = qdd[5] * w[s14] + qdd[4] * w[c14] + qd[12] * w[w13_x];
-    w[neg_w13_xy]                   = w[w13_x] * w[neg_w13_y];
-    w[w13_xz]                       = w[w13_x] * w[w13_z];
-    w[w13_xx]                       = w[w13_x] * w[w13_x];
-    const quadruped_real neg_w13_yz = w[neg_w13_y] * w[w13_z];
-    w[neg_U13_zy]                   = w[neg_wd13_x] + neg_w13_yz;
-    w[neg_a13_x]                    = t15 * w[s14] - t16 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
-    w[a14_z]                        = t16 * w[s14] + t15 * w[c14] + 0.1805 * (w[neg_wd13_x] - neg_w13_yz);
-    w[a13_z]                        = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t14;
+    w[c14]        = cos(q[13]);
+    w[s14]        = sin(q[13]);
+    w[w13_x]      = qd[5] * w[c14] - qd[4] * w[s14];
+    w[neg_w13_y]  = qd[5] * w[s14] + qd[4] * w[c14];
+    w[w13_z]      = qd[3] + qd[12];
+    w[wd13_z]     = qdd[3] + qdd[12];
+    w[neg_wd13_x] = qdd[4] * w[s14] - qdd[5] * w[c14] + qd[12] * w[neg_w13_y];
+    w[neg_wd13_y] = qdd[5] * w[s14] + qdd[4] * w[c14] + qd[12] * w[w13_x];
+    w[w13_xz]     = w[w13_x] * w[w13_z];
+    w[neg_w13_yz] = w[neg_w13_y] * w[w13_z];
+    w[w13_xx]     = w[w13_x] * w[w13_x];
+    w[neg_a13_x]  = t14 * w[s14] - t15 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
+    w[a14_z]      = t15 * w[s14] + t14 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
+    w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t13;
 
     /* body 16, rr_hip: motion */
     w[c17]        = cos(q[16]);
     w[s17]        = sin(q[16]);
-    w[wd16_z]     = qdd[3] + qdd[15];
     w[w16_x]      = qd[5] * w[c17] - qd[4] * w[s17];
     w[neg_w16_y]  = qd[5] * w[s17] + qd[4] * w[c17];
     w[w16_z]      = qd[3] + qd[15];
+    w[wd16_z]     = qdd[3] + qdd[15];
     w[neg_wd16_x] = qdd[4] * w[s17] - qdd[5] * w[c17] + qd[15] * w[neg_w16_y];
     w[neg_wd16_y] = qdd[5] * w[s17] + qdd[4] * w[c17] + qd[15] * w[w16_x];
+    w[w16_xz]     = w[w16_x] * w[w16_z];
+    w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
+    w[w16_xx]     = w[w16_x] * w[w16_x];
+    w[neg_a16_x]  = t31 * w[s17] - t32 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[a17_z]      = t32 * w[s17] + t31 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t30;
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
-                                     const quadruped_real qdd[18], quadruped_real w[193])
+                                     const quadruped_real qdd[18], quadruped_real w[188])
 {
     /* places in w of values from earlier parts */
-    enum { wd7_z = 9, w7_x = 10, neg_w7_y = 11, w7_z = 12, neg_wd7_x = 13, neg_wd7_y = 14, a7_x = 19, a7_z = 21,
-           t33 = 22, t34 = 23, t35 = 24, wd10_z = 27, w10_x = 28, neg_w10_y = 29, w10_z = 30, neg_wd10_x = 31,
-           neg_wd10_y = 32, a10_x = 37, a10_z = 39, wd13_z = 42, w13_x = 43, neg_w13_y = 44, w13_z = 45,
-           neg_wd13_x = 46, neg_wd13_y = 47, c17 = 55, s17 = 56, w16_x = 58, neg_w16_y = 59, w16_z = 60,
-           neg_wd16_x = 61, neg_wd16_y = 62 };
+    enum { w7_x = 8, neg_w7_y = 9, w7_z = 10, wd7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, a7_x = 17, a7_z = 19,
+           w10_x = 22, neg_w10_y = 23, w10_z = 24, wd10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, a10_x = 31,
+           a10_z = 33, w13_x = 36, neg_w13_y = 37, w13_z = 38, wd13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41,
+           neg_a13_x = 45, a13_z = 47, w16_x = 50, neg_w16_y = 51, w16_z = 52, wd16_z = 53, neg_wd16_x = 54,
+           neg_wd16_y = 55, neg_a16_x = 59, a16_z = 61 };
     /* places in w of values for later parts */
-    enum { neg_w16_xy = 63, w16_xz = 64, w16_xx = 65, neg_U16_zy = 66, neg_a16_x = 67, a17_z = 68, a16_z = 69,
-           c9 = 70, s9 = 71, t86 = 72, t87 = 73, wd8_z = 74, w8_x = 75, w8_y = 76, w8_z = 77, wd8_x = 78,
-           wd8_y = 79, w8_yy = 80, w8_zz = 81, neg_U8_xx = 82, w8_xy = 83, U8_xy = 84, w8_xz = 85, U8_yx = 86,
-           w8_xx = 87, w8_yz = 88, U8_zx = 89, U8_zy = 90, a8_x = 91, a8_y = 92, c12 = 93, s12 = 94, t109 = 95,
-           t110 = 96, wd11_z = 97, w11_x = 98, w11_y = 99, w11_z = 100, wd11_x = 101, wd11_y = 102, w11_yy = 103,
-           w11_zz = 104, neg_U11_xx = 105, w11_xy = 106, U11_xy = 107, w11_xz = 108, U11_yx = 109, w11_xx = 110,
-           w11_yz = 111, U11_zx = 112, U11_zy = 113, a11_x = 114, a11_y = 115, c15 = 116, s15 = 117, t132 = 118,
-           t133 = 119, wd14_z = 120, w14_x = 121, w14_y = 122, w14_z = 123, wd14_x = 124, wd14_y = 125,
-           w14_yy = 126, w14_zz = 127, neg_U14_xx = 128, w14_xy = 129, U14_xy = 130, w14_xz = 131, U14_yx = 132,
-           w14_xx = 133, w14_yz = 134, U14_zx = 135, U14_zy = 136 };
-
-    /* body 16, rr_hip: motion */
-    w[neg_w16_xy]                   = w[w16_x] * w[neg_w16_y];
-    w[w16_xz]                       = w[w16_x] * w[w16_z];
-    w[w16_xx]                       = w[w16_x] * w[w16_x];
-    const quadruped_real neg_w16_yz = w[neg_w16_y] * w[w16_z];
-    w[neg_U16_zy]                   = w[neg_wd16_x] + neg_w16_yz;
-    w[neg_a16_x]                    = w[t34] * w[s17] - w[t35] * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[a17_z]                        = w[t35] * w[s17] + w[t34] * w[c17] + 0.1805 * (w[neg_wd16_x] - neg_w16_yz);
-    w[a16_z]                        = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + w[t33];
+    enum { c9 = 62, s9 = 63, w8_x = 64, w8_y = 65, a8_x = 66, a8_y = 67, w8_z = 68, wd8_z = 69, wd8_x = 70,
+           wd8_y = 71, c12 = 72, s12 = 73, w11_x = 74, w11_y = 75, a11_x = 76, a11_y = 77, w11_z = 78,
+           wd11_z = 79, wd11_x = 80, wd11_y = 81, c15 = 82, s15 = 83, w14_x = 84, w14_y = 85, a14_x = 86,
+           a14_y = 87, w14_z = 88, wd14_z = 89, wd14_x = 90, wd14_y = 91, c18 = 92, s18 = 93, w17_x = 94,
+           w17_y = 95, a17_x = 96, a17_y = 97, w17_z = 98, wd17_z = 99, wd17_x = 100, wd17_y = 101, w8_yy = 102,
+           w8_zz = 103, neg_U8_xx = 104, w8_xy = 105, U8_yx = 106, w8_xz = 107, U8_zx = 108, ctheta10 = 109,
+           stheta10 = 110, w9_x = 111, w9_y = 112, w9_z = 113, wd9_z = 114, wd9_x = 115, w11_yy = 116,
+           w11_zz = 117, neg_U11_xx = 118, w11_xy = 119, U11_yx = 120, w11_xz = 121, U11_zx = 122,
+           ctheta13 = 123, stheta13 = 124, w12_x = 125, w12_y = 126, w12_z = 127, wd12_z = 128, wd12_x = 129,
+           w14_yy = 130, w14_zz = 131, neg_U14_xx = 132, w14_xy = 133, U14_yx = 134 };
 
     /* body 8, fl_thigh: motion */
-    w[c9]        = cos(q[8]);
-    w[s9]        = sin(q[8]);
-    w[t86]       = w[neg_wd7_x] * w[c9] - w[wd7_z] * w[s9];
-    w[t87]       = w[wd7_z] * w[c9] + w[neg_wd7_x] * w[s9];
-    w[wd8_z]     = qdd[7] + w[neg_wd7_y];
-    w[w8_x]      = w[w7_x] * w[c9] + w[w7_z] * w[s9];
-    w[w8_y]      = w[w7_z] * w[c9] - w[w7_x] * w[s9];
-    w[w8_z]      = qd[7] + w[neg_w7_y];
-    w[wd8_x]     = qd[7] * w[w8_y] - w[t86];
-    w[wd8_y]     = w[t87] - qd[7] * w[w8_x];
-    w[w8_yy]     = w[w8_y] * w[w8_y];
-    w[w8_zz]     = w[w8_z] * w[w8_z];
-    w[neg_U8_xx] = w[w8_yy] + w[w8_zz];
-    w[w8_xy]     = w[w8_x] * w[w8_y];
-    w[U8_xy]     = w[w8_xy] - w[wd8_z];
-    w[w8_xz]     = w[w8_x] * w[w8_z];
-    w[U8_yx]     = w[wd8_z] + w[w8_xy];
-    w[w8_xx]     = w[w8_x] * w[w8_x];
-    w[w8_yz]     = w[w8_y] * w[w8_z];
-    w[U8_zx]     = w[w8_xz] - w[wd8_y];
-    w[U8_zy]     = w[wd8_x] + w[w8_yz];
-    w[a8_x]      = w[a7_x] * w[c9] + w[a7_z] * w[s9];
-    w[a8_y]      = w[a7_z] * w[c9] - w[a7_x] * w[s9];
+    w[c9]    = cos(q[8]);
+    w[s9]    = sin(q[8]);
+    w[w8_x]  = w[w7_x] * w[c9] + w[w7_z] * w[s9];
+    w[w8_y]  = w[w7_z] * w[c9] - w[w7_x] * w[s9];
+    w[a8_x]  = w[a7_x] * w[c9] + w[a7_z] * w[s9];
+    w[a8_y]  = w[a7_z] * w[c9] - w[a7_x] * w[s9];
+    w[w8_z]  = qd[7] + w[neg_w7_y];
+    w[wd8_z] = qdd[7] + w[neg_wd7_y];
+    w[wd8_x] = qd[7] * w[w8_y] - (w[neg_wd7_x] * w[c9] - w[wd7_z] * w[s9]);
+    w[wd8_y] = w[wd7_z] * w[c9] + w[neg_wd7_x] * w[s9] - qd[7] * w[w8_x];
 
     /* body 11, fr_thigh: motion */
-    w[c12]        = cos(q[11]);
-    w[s12]        = sin(q[11]);
-    w[t109]       = w[neg_wd10_x] * w[c12] - w[wd10_z] * w[s12];
-    w[t110]       = w[wd10_z] * w[c12] + w[neg_wd10_x] * w[s12];
-    w[wd11_z]     = qdd[10] + w[neg_wd10_y];
-    w[w11_x]      = w[w10_x] * w[c12] + w[w10_z] * w[s12];
-    w[w11_y]      = w[w10_z] * w[c12] - w[w10_x] * w[s12];
-    w[w11_z]      = qd[10] + w[neg_w10_y];
-    w[wd11_x]     = qd[10] * w[w11_y] - w[t109];
-    w[wd11_y]     = w[t110] - qd[10] * w[w11_x];
-    w[w11_yy]     = w[w11_y] * w[w11_y];
-    w[w11_zz]     = w[w11_z] * w[w11_z];
-    w[neg_U11_xx] = w[w11_yy] + w[w11_zz];
-    w[w11_xy]     = w[w11_x] * w[w11_y];
-    w[U11_xy]     = w[w11_xy] - w[wd11_z];
-    w[w11_xz]     = w[w11_x] * w[w11_z];
-    w[U11_yx]     = w[wd11_z] + w[w11_xy];
-    w[w11_xx]     = w[w11_x] * w[w11_x];
-    w[w11_yz]     = w[w11_y] * w[w11_z];
-    w[U11_zx]     = w[w11_xz] - w[wd11_y];
-    w[U11_zy]     = w[wd11_x] + w[w11_yz];
-    w[a11_x]      = w[a10_x] * w[c12] + w[a10_z] * w[s12];
-    w[a11_y]      = w[a10_z] * w[c12] - w[a10_x] * w[s12];
+    w[c12]    = cos(q[11]);
+    w[s12]    = sin(q[11]);
+    w[w11_x]  = w[w10_x] * w[c12] + w[w10_z] * w[s12];
+    w[w11_y]  = w[w10_z] * w[c12] - w[w10_x] * w[s12];
+    w[a11_x]  = w[a10_x] * w[c12] + w[a10_z] * w[s12];
+    w[a11_y]  = w[a10_z] * w[c12] - w[a10_x] * w[s12];
+    w[w11_z]  = qd[10] + w[neg_w10_y];
+    w[wd11_z] = qdd[10] + w[neg_wd10_y];
+    w[wd11_x] = qd[10] * w[w11_y] - (w[neg_wd10_x] * w[c12] - w[wd10_z] * w[s12]);
+    w[wd11_y] = w[wd10_z] * w[c12] + w[neg_wd10_x] * w[s12] - qd[10] * w[w11_x];
 
     /* body 14, rl_thigh: motion */
-    w[c15]        = cos(q[14]);
-    w[s15]        = sin(q[14]);
-    w[t132]       = w[neg_wd13_x] * w[c15] - w[wd13_z] * w[s15];
-    w[t133]       = w[wd13_z] * w[c15] + w[neg_wd13_x] * w[s15];
-    w[wd14_z]     = qdd[13] + w[neg_wd13_y];
-    w[w14_x]      = w[w13_x] * w[c15] + w[w13_z] * w[s15];
-    w[w14_y]      = w[w13_z] * w[c15] - w[w13_x] * w[s15];
-    w[w14_z]      = qd[13] + w[neg_w13_y];
-    w[wd14_x]     = qd[13] * w[w14_y] - w[t132];
-    w[wd14_y]     = w[t133] - qd[13] * w[w14_x];
+    w[c15]    = cos(q[14]);
+    w[s15]    = sin(q[14]);
+    w[w14_x]  = w[w13_x] * w[c15] + w[w13_z] * w[s15];
+    w[w14_y]  = w[w13_z] * w[c15] - w[w13_x] * w[s15];
+    w[a14_x]  = w[a13_z] * w[s15] - w[neg_a13_x] * w[c15];
+    w[a14_y]  = w[a13_z] * w[c15] + w[neg_a13_x] * w[s15];
+    w[w14_z]  = qd[13] + w[neg_w13_y];
+    w[wd14_z] = qdd[13] + w[neg_wd13_y];
+    w[wd14_x] = qd[13] * w[w14_y] - (w[neg_wd13_x] * w[c15] - w[wd13_z] * w[s15]);
+    w[wd14_y] = w[wd13_z] * w[c15] + w[neg_wd13_x] * w[s15] - qd[13] * w[w14_x];
+
+    /* body 17, rr_thigh: motion */
+    w[c18]    = cos(q[17]);
+    w[s18]    = sin(q[17]);
+    w[w17_x]  = w[w16_x] * w[c18] + w[w16_z] * w[s18];
+    w[w17_y]  = w[w16_z] * w[c18] - w[w16_x] * w[s18];
+    w[a17_x]  = w[a16_z] * w[s18] - w[neg_a16_x] * w[c18];
+    w[a17_y]  = w[a16_z] * w[c18] + w[neg_a16_x] * w[s18];
+    w[w17_z]  = qd[16] + w[neg_w16_y];
+    w[wd17_z] = qdd[16] + w[neg_wd16_y];
+    w[wd17_x] = qd[16] * w[w17_y] - (w[neg_wd16_x] * w[c18] - w[wd16_z] * w[s18]);
+    w[wd17_y] = w[wd16_z] * w[c18] + w[neg_wd16_x] * w[s18] - qd[16] * w[w17_x];
+
+    /* body 9, fl_calf: motion */
+    w[w8_yy]                     = w[w8_y] * w[w8_y];
+    w[w8_zz]                     = w[w8_z] * w[w8_z];
+    w[neg_U8_xx]                 = w[w8_yy] + w[w8_zz];
+    w[w8_xy]                     = w[w8_x] * w[w8_y];
+    w[U8_yx]                     = w[wd8_z] + w[w8_xy];
+    w[w8_xz]                     = w[w8_x] * w[w8_z];
+    w[U8_zx]                     = w[w8_xz] - w[wd8_y];
+    const quadruped_real theta10 = q[9] + 3.10813964539713;
+    w[ctheta10]                  = cos(theta10);
+    w[stheta10]                  = sin(theta10);
+    w[w9_x]                      = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
+    w[w9_y]                      = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
+    w[w9_z]                      = qd[8] + w[w8_z];
+    w[wd9_z]                     = qdd[8] + w[wd8_z];
+    w[wd9_x]                     = w[wd8_x] * w[ctheta10] + w[wd8_y] * w[stheta10] + qd[8] * w[w9_y];
+
+    /* body 12, fr_calf: motion */
+    w[w11_yy]                    = w[w11_y] * w[w11_y];
+    w[w11_zz]                    = w[w11_z] * w[w11_z];
+    w[neg_U11_xx]                = w[w11_yy] + w[w11_zz];
+    w[w11_xy]                    = w[w11_x] * w[w11_y];
+    w[U11_yx]                    = w[wd11_z] + w[w11_xy];
+    w[w11_xz]                    = w[w11_x] * w[w11_z];
+    w[U11_zx]                    = w[w11_xz] - w[wd11_y];
+    const quadruped_real theta13 = q[12] + 3.10813964539713;
+    w[ctheta13]                  = cos(theta13);
+    w[stheta13]                  = sin(theta13);
+    w[w12_x]                     = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
+    w[w12_y]                     = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
+    w[w12_z]                     = qd[11] + w[w11_z];
+    w[wd12_z]                    = qdd[11] + w[wd11_z];
+    w[wd12_x]                    = w[wd11_x] * w[ctheta13] + w[wd11_y] * w[stheta13] + qd[11] * w[w12_y];
+
+    /* body 15, rl_calf: motion */
     w[w14_yy]     = w[w14_y] * w[w14_y];
     w[w14_zz]     = w[w14_z] * w[w14_z];
     w[neg_U14_xx] = w[w14_yy] + w[w14_zz];
     w[w14_xy]     = w[w14_x] * w[w14_y];
-    w[U14_xy]     = w[w14_xy] - w[wd14_z];
-    w[w14_xz]     = w[w14_x] * w[w14_z];
     w[U14_yx]     = w[wd14_z] + w[w14_xy];
-    w[w14_xx]     = w[w14_x] * w[w14_x];
-    w[w14_yz]     = w[w14_y] * w[w14_z];
-    w[U14_zx]     = w[w14_xz] - w[wd14_y];
-    w[U14_zy]     = w[wd14_x] + w[w14_yz];
 }
 
 static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped_real qd[18],
-                                     const quadruped_real qdd[18], quadruped_real w[193])
-{
-    /* places in w of values from earlier parts */
-    enum { neg_a13_x = 52, a13_z = 54, wd16_z = 57, w16_x = 58, neg_w16_y = 59, w16_z = 60, neg_wd16_x = 61,
-           neg_wd16_y = 62, neg_a16_x = 67, a16_z = 69, t86 = 72, t87 = 73, wd8_z = 74, w8_x = 75, w8_y = 76,
-           w8_z = 77, t109 = 95, t110 = 96, wd11_z = 97, w11_x = 98, w11_y = 99, w11_z = 100, c15 = 116,
-           s15 = 117, t132 = 118, t133 = 119, wd14_z = 120, w14_x = 121, w14_y = 122, w14_z = 123 };
-    /* places in w of values for later parts */
-    enum { a14_x = 10, a14_y = 11, c18 = 13, s18 = 22, t155 = 23, t156 = 24, wd17_z = 28, w17_x = 29, w17_y = 31,
-           w17_z = 43, wd17_x = 44, wd17_y = 46, w17_yy = 137, w17_zz = 138, neg_U17_xx = 139, w17_xy = 140,
-           U17_xy = 141, w17_xz = 142, U17_yx = 143, w17_xx = 144, w17_yz = 145, U17_zx = 146, U17_zy = 147,
-           a17_x = 148, a17_y = 149, ctheta10 = 150, stheta10 = 151, wd9_z = 152, wd9_x = 153, w9_yy = 154,
-           w9_zz = 155, w9_xy = 156, U9_yx = 157, w9_xx = 158, w9_yz = 159, U9_zx = 160, U9_zy = 161,
-           ctheta13 = 162, stheta13 = 163, wd12_z = 164, wd12_x = 165, w12_yy = 166, w12_zz = 167, w12_xy = 168,
-           U12_yx = 169, w12_xx = 170, w12_yz = 171, U12_zx = 172, U12_zy = 173, ctheta16 = 174, stheta16 = 175,
-           wd15_z = 176, wd15_x = 177, w15_yy = 178, w15_zz = 179, w15_xy = 180, U15_yx = 181, w15_xx = 182,
-           w15_yz = 183, U15_zx = 184 };
-
-    /* body 14, rl_thigh: motion */
-    w[a14_x] = w[a13_z] * w[s15] - w[neg_a13_x] * w[c15];
-    w[a14_y] = w[a13_z] * w[c15] + w[neg_a13_x] * w[s15];
-
-    /* body 17, rr_thigh: motion */
-    w[c18]        = cos(q[17]);
-    w[s18]        = sin(q[17]);
-    w[t155]       = w[neg_wd16_x] * w[c18] - w[wd16_z] * w[s18];
-    w[t156]       = w[wd16_z] * w[c18] + w[neg_wd16_x] * w[s18];
-    w[wd17_z]     = qdd[16] + w[neg_wd16_y];
-    w[w17_x]      = w[w16_x] * w[c18] + w[w16_z] * w[s18];
-    w[w17_y]      = w[w16_z] * w[c18] - w[w16_x] * w[s18];
-    w[w17_z]      = qd[16] + w[neg_w16_y];
-    w[wd17_x]     = qd[16] * w[w17_y] - w[t155];
-    w[wd17_y]     = w[t156] - qd[16] * w[w17_x];
-    w[w17_yy]     = w[w17_y] * w[w17_y];
-    w[w17_zz]     = w[w17_z] * w[w17_z];
-    w[neg_U17_xx] = w[w17_yy] + w[w17_zz];
-    w[w17_xy]     = w[w17_x] * w[w17_y];
-    w[U17_xy]     = w[w17_xy] - w[wd17_z];
-    w[w17_xz]     = w[w17_x] * w[w17_z];
-    w[U17_yx]     = w[wd17_z] + w[w17_xy];
-    w[w17_xx]     = w[w17_x] * w[w17_x];
-    w[w17_yz]     = w[w17_y] * w[w17_z];
-    w[U17_zx]     = w[w17_xz] - w[wd17_y];
-    w[U17_zy]     = w[wd17_x] + w[w17_yz];
-    w[a17_x]      = w[a16_z] * w[s18] - w[neg_a16_x] * w[c18];
-    w[a17_y]      = w[a16_z] * w[c18] + w[neg_a16_x] * w[s18];
-
-    /* body 9, fl_calf: motion */
-    const quadruped_real theta10 = q[9] + 3.10813964539713;
-    w[ctheta10]                  = cos(theta10);
-    w[stheta10]                  = sin(theta10);
-    w[wd9_z]                     = qdd[8] + w[wd8_z];
-    const quadruped_real t180    = qd[7] + qd[8];
-    const quadruped_real w9_x    = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
-    const quadruped_real w9_y    = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
-    const quadruped_real w9_z    = qd[8] + w[w8_z];
-    w[wd9_x]                     = t180 * w9_y - (w[t86] * w[ctheta10] - w[t87] * w[stheta10]);
-    w[w9_yy]                     = w9_y * w9_y;
-    w[w9_zz]                     = w9_z * w9_z;
-    w[w9_xy]                     = w9_x * w9_y;
-    w[U9_yx]                     = w[wd9_z] + w[w9_xy];
-    w[w9_xx]                     = w9_x * w9_x;
-    w[w9_yz]                     = w9_y * w9_z;
-    w[U9_zx]                     = w9_x * w9_z - (w[t87] * w[ctheta10] + w[t86] * w[stheta10] - t180 * w9_x);
-    w[U9_zy]                     = w[wd9_x] + w[w9_yz];
-
-    /* body 12, fr_calf: motion */
-    const quadruped_real theta13 = q[12] + 3.10813964539713;
-    w[ctheta13]                  = cos(theta13);
-    w[stheta13]                  = sin(theta13);
-    w[wd12_z]                    = qdd[11] + w[wd11_z];
-    const quadruped_real t197    = qd[10] + qd[11];
-    const quadruped_real w12_x   = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
-    const quadruped_real w12_y   = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
-    const quadruped_real w12_z   = qd[11] + w[w11_z];
-    w[wd12_x]                    = t197 * w12_y - (w[t109] * w[ctheta13] - w[t110] * w[stheta13]);
-    w[w12_yy]                    = w12_y * w12_y;
-    w[w12_zz]                    = w12_z * w12_z;
-    w[w12_xy]                    = w12_x * w12_y;
-    w[U12_yx]                    = w[wd12_z] + w[w12_xy];
-    w[w12_xx]                    = w12_x * w12_x;
-    w[w12_yz]                    = w12_y * w12_z;
-    w[U12_zx]                    = w12_x * w12_z - (w[t110] * w[ctheta13] + w[t109] * w[stheta13] - t197 * w12_x);
-    w[U12_zy]                    = w[wd12_x] + w[w12_yz];
-
-    /* body 15, rl_calf: motion */
-    const quadruped_real theta16 = q[15] + 3.10813964539713;
-    w[ctheta16]                  = cos(theta16);
-    w[stheta16]                  = sin(theta16);
-    w[wd15_z]                    = qdd[14] + w[wd14_z];
-    const quadruped_real t214    = qd[13] + qd[14];
-    const quadruped_real w15_x   = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
-    const quadruped_real w15_y   = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
-    const quadruped_real w15_z   = qd[14] + w[w14_z];
-    w[wd15_x]                    = t214 * w15_y - (w[t132] * w[ctheta16] - w[t133] * w[stheta16]);
-    w[w15_yy]                    = w15_y * w15_y;
-    w[w15_zz]                    = w15_z * w15_z;
-    w[w15_xy]                    = w15_x * w15_y;
-    w[U15_yx]                    = w[wd15_z] + w[w15_xy];
-    w[w15_xx]                    = w15_x * w15_x;
-    w[w15_yz]                    = w15_y * w15_z;
-    w[U15_zx]                    = w15_x * w15_z - (w[t133] * w[ctheta16] + w[t132] * w[stheta16] - t214 * w15_x);
-}
-
-static QUADRUPED_NOINLINE void part4(const quadruped_real q[19], const quadruped_real qd[18],
-                                     const quadruped_real qdd[18], quadruped_real w[193],
+                                     const quadruped_real qdd[18], quadruped_real w[188],
                                      quadruped_real tau[18])
 {
     /* places in w of values from earlier parts */
-    enum { a7_y = 20, a10_y = 38, a14_z = 53, a17_z = 68, neg_U8_xx = 82, U8_yx = 86, U8_zx = 89, a8_x = 91,
-           a8_y = 92, neg_U11_xx = 105, U11_yx = 109, U11_zx = 112, a11_x = 114, a11_y = 115, wd14_z = 120,
-           wd14_x = 124, wd14_y = 125, w14_yy = 126, w14_zz = 127, neg_U14_xx = 128, w14_xy = 129, U14_xy = 130,
-           w14_xz = 131, U14_yx = 132, w14_xx = 133, w14_yz = 134, U14_zx = 135, U14_zy = 136, a14_x = 10,
-           a14_y = 11, t155 = 23, t156 = 24, wd17_z = 28, w17_x = 29, w17_y = 31, w17_z = 43, wd17_x = 44,
-           wd17_y = 46, w17_yy = 137, w17_zz = 138, neg_U17_xx = 139, w17_xy = 140, U17_xy = 141, w17_xz = 142,
-           U17_yx = 143, w17_xx = 144, w17_yz = 145, U17_zx = 146, U17_zy = 147, a17_x = 148, a17_y = 149,
-           ctheta10 = 150, stheta10 = 151, wd9_z = 152, wd9_x = 153, w9_yy = 154, w9_zz = 155, w9_xy = 156,
-           U9_yx = 157, w9_xx = 158, w9_yz = 159, U9_zx = 160, U9_zy = 161, ctheta13 = 162, stheta13 = 163,
-           wd12_z = 164, wd12_x = 165, w12_yy = 166, w12_zz = 167, w12_xy = 168, U12_yx = 169, w12_xx = 170,
-           w12_yz = 171, U12_zx = 172, U12_zy = 173, ctheta16 = 174, stheta16 = 175, wd15_z = 176, wd15_x = 177,
-           w15_yy = 178, w15_zz = 179, w15_xy = 180, U15_yx = 181, w15_xx = 182, w15_yz = 183, U15_zx = 184 };
+    enum { a11_z = 32, a14_z = 46, a17_z = 60, a11_x = 76, a11_y = 77, wd11_x = 80, wd11_y = 81, w14_x = 84,
+           w14_y = 85, a14_x = 86, a14_y = 87, w14_z = 88, wd14_z = 89, wd14_x = 90, wd14_y = 91, w17_x = 94,
+           w17_y = 95, a17_x = 96, a17_y = 97, w17_z = 98, wd17_z = 99, wd17_x = 100, wd17_y = 101,
+           neg_U11_xx = 118, U11_yx = 120, U11_zx = 122, ctheta13 = 123, stheta13 = 124, w12_x = 125,
+           w12_y = 126, w12_z = 127, wd12_z = 128, wd12_x = 129, neg_U14_xx = 132, U14_yx = 134 };
     /* places in w of values for later parts */
-    enum { f18_z = 58, f15_z = 59, neg_f12_x = 61, f12_y = 72, f12_z = 73, n12_x = 75, n12_y = 76, n12_z = 77,
-           t282 = 95, neg_f9_x = 96, f9_y = 98, f9_z = 99, n9_x = 100, n9_y = 118, n9_z = 119, t295 = 121,
-           f17_x = 122, f17_y = 123, neg_n17_x = 185, n17_y = 186, n17_z = 187, f14_x = 188, f14_y = 189,
-           n14_x = 190, n14_y = 191, n14_z = 192 };
+    enum { w14_xz = 135, U14_zx = 136, ctheta16 = 137, stheta16 = 138, w17_yy = 139, w17_zz = 140,
+           neg_U17_xx = 141, w17_xy = 142, U17_yx = 143, w17_xz = 144, U17_zx = 145, ctheta19 = 146,
+           stheta19 = 147, neg_f18_x = 148, f18_y = 149, f18_z = 150, n18_x = 151, n18_y = 152, n18_z = 153,
+           t195 = 154, neg_f15_x = 155, f15_y = 156, f15_z = 157, n15_x = 158, neg_n15_y = 159, n15_z = 160,
+           t216 = 161, neg_f12_x = 162, f12_y = 163, f12_z = 164, n12_x = 165, n12_y = 166, n12_z = 167 };
 
     /* body 15, rl_calf: motion */
-    const quadruped_real U15_zy = w[wd15_x] + w[w15_yz];
+    w[w14_xz]                    = w[w14_x] * w[w14_z];
+    w[U14_zx]                    = w[w14_xz] - w[wd14_y];
+    const quadruped_real theta16 = q[15] + 3.10813964539713;
+    w[ctheta16]                  = cos(theta16);
+    w[stheta16]                  = sin(theta16);
+    const quadruped_real w15_x   = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
+    const quadruped_real w15_y   = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
+    const quadruped_real w15_z   = qd[14] + w[w14_z];
+    const quadruped_real wd15_z  = qdd[14] + w[wd14_z];
+    const quadruped_real wd15_x  = w[wd14_x] * w[ctheta16] + w[wd14_y] * w[stheta16] + qd[14] * w15_y;
 
     /* body 18, rr_calf: motion */
-    const quadruped_real theta19  = q[18] + 3.10813964539713;
-    const quadruped_real ctheta19 = cos(theta19);
-    const quadruped_real stheta19 = sin(theta19);
-    const quadruped_real wd18_z   = qdd[17] + w[wd17_z];
-    const quadruped_real t231     = qd[16] + qd[17];
-    const quadruped_real w18_x    = w[w17_x] * ctheta19 + w[w17_y] * stheta19;
-    const quadruped_real w18_y    = w[w17_y] * ctheta19 - w[w17_x] * stheta19;
-    const quadruped_real w18_z    = qd[17] + w[w17_z];
-    const quadruped_real wd18_x   = t231 * w18_y - (w[t155] * ctheta19 - w[t156] * stheta19);
-    const quadruped_real w18_yy   = w18_y * w18_y;
-    const quadruped_real w18_zz   = w18_z * w18_z;
-    const quadruped_real w18_xy   = w18_x * w18_y;
-    const quadruped_real U18_yx   = wd18_z + w18_xy;
-    const quadruped_real w18_xx   = w18_x * w18_x;
-    const quadruped_real w18_yz   = w18_y * w18_z;
-    const quadruped_real U18_zx   = w18_x * w18_z - (w[t156] * ctheta19 + w[t155] * stheta19 - t231 * w18_x);
-    const quadruped_real U18_zy   = wd18_x + w18_yz;
+    w[w17_yy]                    = w[w17_y] * w[w17_y];
+    w[w17_zz]                    = w[w17_z] * w[w17_z];
+    w[neg_U17_xx]                = w[w17_yy] + w[w17_zz];
+    w[w17_xy]                    = w[w17_x] * w[w17_y];
+    w[U17_yx]                    = w[wd17_z] + w[w17_xy];
+    w[w17_xz]                    = w[w17_x] * w[w17_z];
+    w[U17_zx]                    = w[w17_xz] - w[wd17_y];
+    const quadruped_real theta19 = q[18] + 3.10813964539713;
+    w[ctheta19]                  = cos(theta19);
+    w[stheta19]                  = sin(theta19);
+    const quadruped_real w18_x   = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
+    const quadruped_real w18_y   = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
+    const quadruped_real w18_z   = qd[17] + w[w17_z];
+    const quadruped_real wd18_z  = qdd[17] + w[wd17_z];
+    const quadruped_real wd18_x  = w[wd17_x] * w[ctheta19] + w[wd17_y] * w[stheta19] + qd[17] * w18_y;
 
     /* body 18, rr_calf: forces */
-    const quadruped_real neg_f18_x = 0.0297786611519054 * (w18_yy + w18_zz);
-    const quadruped_real f18_y     = 0.0297786611519054 * U18_yx;
-    w[f18_z]                       = 0.0297786611519054 * U18_zx;
-    const quadruped_real t247      = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
-    const quadruped_real n18_x     = 1.261184674531e-05 * U18_zy + t247;
-    const quadruped_real t249      = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
-    const quadruped_real t250      = 0.00484778630650938 * w18_xy + 0.00487301 * wd18_z;
-    const quadruped_real t251      = 0.00249545180452967 * (w18_yz - wd18_x) - t250;
-    const quadruped_real a18_y     = ctheta19 * (w[a17_y] - 0.2 * w[U17_yx])
-                                     - (0.2 * w[neg_U17_xx] + w[a17_x]) * stheta19;
-    const quadruped_real t253      = 0.00249545180452967 * (w18_zz - w18_xx) - t249;
-    const quadruped_real n18_y     = t253 - 0.0297786611519054 * (w[a17_z] - 0.2 * w[U17_zx]);
-    const quadruped_real n18_z     = 0.0297786611519054 * a18_y - (t251 - 5.560447774483e-05 * (w18_yy - w18_xx));
-    tau[17]                        = n18_z;
-    const quadruped_real t256      = ctheta19 * f18_y - stheta19 * neg_f18_x;
+    const quadruped_real w18_yy = w18_y * w18_y;
+    const quadruped_real w18_zz = w18_z * w18_z;
+    w[neg_f18_x]                = 0.0297786611519054 * (w18_yy + w18_zz);
+    const quadruped_real w18_xy = w18_x * w18_y;
+    const quadruped_real U18_yx = wd18_z + w18_xy;
+    w[f18_y]                    = 0.0297786611519054 * U18_yx;
+    const quadruped_real U18_zx = w18_x * w18_z - (w[wd17_y] * w[ctheta19] - w[wd17_x] * w[stheta19]
+                                  - qd[17] * w18_x);
+    w[f18_z]                    = 0.0297786611519054 * U18_zx;
+    const quadruped_real w18_yz = w18_y * w18_z;
+    const quadruped_real U18_zy = wd18_x + w18_yz;
+    const quadruped_real t185   = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
+    w[n18_x]                    = 1.261184674531e-05 * U18_zy + t185;
+    const quadruped_real w18_xx = w18_x * w18_x;
+    const quadruped_real t188   = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
+    const quadruped_real t189   = 0.00484778630650938 * w18_xy + 0.00487301 * wd18_z;
+    const quadruped_real t190   = 0.00249545180452967 * (w18_yz - wd18_x) - t189;
+    const quadruped_real a18_y  = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
+                                  - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
+    const quadruped_real t192   = 0.00249545180452967 * (w18_zz - w18_xx) - t188;
+    w[n18_y]                    = t192 - 0.0297786611519054 * (w[a17_z] - 0.2 * w[U17_zx]);
+    w[n18_z]                    = 0.0297786611519054 * a18_y - (t190 - 5.560447774483e-05 * (w18_yy - w18_xx));
+    tau[17]                     = w[n18_z];
+    w[t195]                     = w[ctheta19] * w[f18_y] - w[stheta19] * w[neg_f18_x];
 
     /* body 15, rl_calf: forces */
-    const quadruped_real neg_f15_x = 0.0297786611519054 * (w[w15_yy] + w[w15_zz]);
-    const quadruped_real f15_y     = 0.0297786611519054 * w[U15_yx];
-    w[f15_z]                       = 0.0297786611519054 * w[U15_zx];
-    const quadruped_real t260      = 0.00249545180452967 * w[U15_yx] - 5.560447774483e-05 * w[U15_zx];
-    const quadruped_real n15_x     = 1.261184674531e-05 * U15_zy - t260;
-    const quadruped_real t262      = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * w[U15_zx];
-    const quadruped_real t263      = 0.00484778630650938 * w[w15_xy] + 0.00487301 * w[wd15_z];
-    const quadruped_real t264      = 0.00249545180452967 * (w[w15_yz] - w[wd15_x]) + t263;
-    const quadruped_real a15_y     = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
-                                     - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
-    const quadruped_real t266      = 0.00249545180452967 * (w[w15_zz] - w[w15_xx]) + t262;
-    const quadruped_real neg_n15_y = 0.0297786611519054 * (w[a14_z] - 0.2 * w[U14_zx]) + t266;
-    const quadruped_real n15_z     = 5.560447774483e-05 * (w[w15_yy] - w[w15_xx]) + t264
-                                     + 0.0297786611519054 * a15_y;
-    tau[14]                        = n15_z;
-    const quadruped_real t269      = w[ctheta16] * f15_y - w[stheta16] * neg_f15_x;
+    const quadruped_real w15_yy = w15_y * w15_y;
+    const quadruped_real w15_zz = w15_z * w15_z;
+    w[neg_f15_x]                = 0.0297786611519054 * (w15_yy + w15_zz);
+    const quadruped_real w15_xy = w15_x * w15_y;
+    const quadruped_real U15_yx = wd15_z + w15_xy;
+    w[f15_y]                    = 0.0297786611519054 * U15_yx;
+    const quadruped_real U15_zx = w15_x * w15_z - (w[wd14_y] * w[ctheta16] - w[wd14_x] * w[stheta16]
+                                  - qd[14] * w15_x);
+    w[f15_z]                    = 0.0297786611519054 * U15_zx;
+    const quadruped_real w15_yz = w15_y * w15_z;
+    const quadruped_real U15_zy = wd15_x + w15_yz;
+    const quadruped_real t206   = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
+    w[n15_x]                    = 1.261184674531e-05 * U15_zy - t206;
+    const quadruped_real w15_xx = w15_x * w15_x;
+    const quadruped_real t209   = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
+    const quadruped_real t210   = 0.00484778630650938 * w15_xy + 0.00487301 * wd15_z;
+    const quadruped_real t211   = 0.00249545180452967 * (w15_yz - wd15_x) + t210;
+    const quadruped_real a15_y  = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
+                                  - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
+    const quadruped_real t213   = 0.00249545180452967 * (w15_zz - w15_xx) + t209;
+    w[neg_n15_y]                = 0.0297786611519054 * (w[a14_z] - 0.2 * w[U14_zx]) + t213;
+    w[n15_z]                    = 5.560447774483e-05 * (w15_yy - w15_xx) + t211 + 0.0297786611519054 * a15_y;
+    tau[14]                     = w[n15_z];
+    w[t216]                     = w[ctheta16] * w[f15_y] - w[stheta16] * w[neg_f15_x];
 
     /* body 12, fr_calf: forces */
-    w[neg_f12_x]               = 0.0297786611519054 * (w[w12_yy] + w[w12_zz]);
-    w[f12_y]                   = 0.0297786611519054 * w[U12_yx];
-    w[f12_z]                   = 0.0297786611519054 * w[U12_zx];
-    const quadruped_real t273  = 5.560447774483e-05 * w[U12_zx] + 0.00249545180452967 * w[U12_yx];
-    w[n12_x]                   = 1.261184674531e-05 * w[U12_zy] + t273;
-    const quadruped_real t275  = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * w[U12_zx];
-    const quadruped_real t276  = 0.00484778630650938 * w[w12_xy] + 0.00487301 * w[wd12_z];
-    const quadruped_real t277  = 0.00249545180452967 * (w[w12_yz] - w[wd12_x]) - t276;
-    const quadruped_real a12_y = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
-                                 - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
-    const quadruped_real t279  = 0.00249545180452967 * (w[w12_zz] - w[w12_xx]) - t275;
-    w[n12_y]                   = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t279;
-    w[n12_z]                   = 0.0297786611519054 * a12_y - (t277
-                                 - 5.560447774483e-05 * (w[w12_yy] - w[w12_xx]));
-    tau[11]                    = w[n12_z];
-    w[t282]                    = w[ctheta13] * w[f12_y] - w[stheta13] * w[neg_f12_x];
+    const quadruped_real w12_yy = w[w12_y] * w[w12_y];
+    const quadruped_real w12_zz = w[w12_z] * w[w12_z];
+    w[neg_f12_x]                = 0.0297786611519054 * (w12_yy + w12_zz);
+    const quadruped_real w12_xy = w[w12_x] * w[w12_y];
+    const quadruped_real U12_yx = w[wd12_z] + w12_xy;
+    w[f12_y]                    = 0.0297786611519054 * U12_yx;
+    const quadruped_real U12_zx = w[w12_x] * w[w12_z] - (w[wd11_y] * w[ctheta13] - w[wd11_x] * w[stheta13]
+                                  - qd[11] * w[w12_x]);
+    w[f12_z]                    = 0.0297786611519054 * U12_zx;
+    const quadruped_real w12_yz = w[w12_y] * w[w12_z];
+    const quadruped_real U12_zy = w[wd12_x] + w12_yz;
+    const quadruped_real t227   = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx;
+    w[n12_x]                    = 1.261184674531e-05 * U12_zy + t227;
+    const quadruped_real w12_xx = w[w12_x] * w[w12_x];
+    const quadruped_real t230   = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx;
+    const quadruped_real t231   = 0.00484778630650938 * w12_xy + 0.00487301 * w[wd12_z];
+    const quadruped_real t232   = 0.00249545180452967 * (w12_yz - w[wd12_x]) - t231;
+    const quadruped_real a12_y  = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
+                                  - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
+    const quadruped_real t234   = 0.00249545180452967 * (w12_zz - w12_xx) - t230;
+    w[n12_y]                    = t234 - 0.0297786611519054 * (w[a11_z] - 0.2 * w[U11_zx]);
+    w[n12_z]                    = 0.0297786611519054 * a12_y - (t232 - 5.560447774483e-05 * (w12_yy - w12_xx));
+    tau[11]                     = w[n12_z];
+}
+
+static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real w[188],
+                                     quadruped_real tau[18])
+{
+    /* places in w of values from earlier parts */
+    enum { a8_z = 18, a11_z = 32, a14_z = 46, w16_x = 50, neg_w16_y = 51, w16_z = 52, wd16_z = 53,
+           neg_wd16_x = 54, neg_w16_yz = 57, w16_xx = 58, neg_a16_x = 59, a17_z = 60, a16_z = 61, w8_x = 64,
+           w8_y = 65, a8_x = 66, a8_y = 67, w8_z = 68, wd8_z = 69, wd8_x = 70, wd8_y = 71, w11_x = 74,
+           w11_y = 75, a11_x = 76, a11_y = 77, w11_z = 78, wd11_z = 79, wd11_x = 80, wd11_y = 81, w14_x = 84,
+           w14_y = 85, a14_x = 86, a14_y = 87, w14_z = 88, wd14_z = 89, wd14_x = 90, wd14_y = 91, c18 = 92,
+           s18 = 93, w17_x = 94, w17_y = 95, a17_x = 96, a17_y = 97, w17_z = 98, wd17_z = 99, wd17_x = 100,
+           wd17_y = 101, w8_yy = 102, w8_zz = 103, neg_U8_xx = 104, w8_xy = 105, U8_yx = 106, w8_xz = 107,
+           U8_zx = 108, ctheta10 = 109, stheta10 = 110, w9_x = 111, w9_y = 112, w9_z = 113, wd9_z = 114,
+           wd9_x = 115, w11_yy = 116, w11_zz = 117, neg_U11_xx = 118, w11_xy = 119, U11_yx = 120, w11_xz = 121,
+           U11_zx = 122, ctheta13 = 123, stheta13 = 124, w14_yy = 130, w14_zz = 131, neg_U14_xx = 132,
+           w14_xy = 133, U14_yx = 134, w14_xz = 135, U14_zx = 136, ctheta16 = 137, stheta16 = 138, w17_yy = 139,
+           w17_zz = 140, neg_U17_xx = 141, w17_xy = 142, U17_yx = 143, w17_xz = 144, U17_zx = 145,
+           ctheta19 = 146, stheta19 = 147, neg_f18_x = 148, f18_y = 149, f18_z = 150, n18_x = 151, n18_y = 152,
+           n18_z = 153, t195 = 154, neg_f15_x = 155, f15_y = 156, f15_z = 157, n15_x = 158, neg_n15_y = 159,
+           n15_z = 160, t216 = 161, neg_f12_x = 162, f12_y = 163, f12_z = 164, n12_x = 165, n12_y = 166,
+           n12_z = 167 };
+    /* places in w of values for later parts */
+    enum { f9_z = 125, n17_z = 126, U14_zy = 127, f14_x = 128, f14_y = 129, n14_x = 168, n14_y = 169,
+           n14_z = 170, U11_zy = 171, f11_x = 172, f11_y = 173, neg_n11_x = 174, n11_y = 175, n11_z = 176,
+           U8_zy = 177, f8_x = 178, f8_y = 179, n8_x = 180, n8_y = 181, n8_z = 182, neg_f16_x = 183,
+           neg_f16_y = 184, f16_z = 185, n16_z = 186, t330 = 187 };
+
+    /* body 12, fr_calf: forces */
+    const quadruped_real t237 = w[ctheta13] * w[f12_y] - w[stheta13] * w[neg_f12_x];
 
     /* body 9, fl_calf: forces */
-    w[neg_f9_x]               = 0.0297786611519054 * (w[w9_yy] + w[w9_zz]);
-    w[f9_y]                   = 0.0297786611519054 * w[U9_yx];
-    w[f9_z]                   = 0.0297786611519054 * w[U9_zx];
-    const quadruped_real t286 = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * w[U9_zx];
-    w[n9_x]                   = 1.261184674531e-05 * w[U9_zy] - t286;
-    const quadruped_real t288 = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * w[U9_zx];
-    const quadruped_real t289 = 0.00484778630650938 * w[w9_xy] + 0.00487301 * w[wd9_z];
-    const quadruped_real t290 = 0.00249545180452967 * (w[w9_yz] - w[wd9_x]) + t289;
-    const quadruped_real a9_y = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
-                                - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
-    const quadruped_real t292 = 0.00249545180452967 * (w[w9_zz] - w[w9_xx]) + t288;
-    w[n9_y]                   = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t292;
-    w[n9_z]                   = 5.560447774483e-05 * (w[w9_yy] - w[w9_xx]) + t290 + 0.0297786611519054 * a9_y;
-    tau[8]                    = w[n9_z];
-    w[t295]                   = w[ctheta10] * w[f9_y] - w[stheta10] * w[neg_f9_x];
+    const quadruped_real w9_yy    = w[w9_y] * w[w9_y];
+    const quadruped_real w9_zz    = w[w9_z] * w[w9_z];
+    const quadruped_real neg_f9_x = 0.0297786611519054 * (w9_yy + w9_zz);
+    const quadruped_real w9_xy    = w[w9_x] * w[w9_y];
+    const quadruped_real U9_yx    = w[wd9_z] + w9_xy;
+    const quadruped_real f9_y     = 0.0297786611519054 * U9_yx;
+    const quadruped_real U9_zx    = w[w9_x] * w[w9_z] - (w[wd8_y] * w[ctheta10] - w[wd8_x] * w[stheta10]
+                                    - qd[8] * w[w9_x]);
+    w[f9_z]                       = 0.0297786611519054 * U9_zx;
+    const quadruped_real w9_yz    = w[w9_y] * w[w9_z];
+    const quadruped_real U9_zy    = w[wd9_x] + w9_yz;
+    const quadruped_real t248     = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx;
+    const quadruped_real n9_x     = 1.261184674531e-05 * U9_zy - t248;
+    const quadruped_real w9_xx    = w[w9_x] * w[w9_x];
+    const quadruped_real t251     = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx;
+    const quadruped_real t252     = 0.00484778630650938 * w9_xy + 0.00487301 * w[wd9_z];
+    const quadruped_real t253     = 0.00249545180452967 * (w9_yz - w[wd9_x]) + t252;
+    const quadruped_real a9_y     = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
+                                    - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
+    const quadruped_real t255     = 0.00249545180452967 * (w9_zz - w9_xx) + t251;
+    const quadruped_real neg_n9_y = 0.0297786611519054 * (w[a8_z] - 0.2 * w[U8_zx]) + t255;
+    const quadruped_real n9_z     = 5.560447774483e-05 * (w9_yy - w9_xx) + t253 + 0.0297786611519054 * a9_y;
+    tau[8]                        = n9_z;
+    const quadruped_real t258     = w[ctheta10] * f9_y - w[stheta10] * neg_f9_x;
 
     /* body 17, rr_thigh: forces */
-    const quadruped_real t296 = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
-    const quadruped_real t297 = 8.2053e-05 * w[U17_zy] - 0.0001878102 * w[U17_xy] + 0.013155427 * w[U17_zx];
-    const quadruped_real t298 = 0.0054780518 * (w[w17_yz] - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
-    const quadruped_real t299 = 0.01301126 * w[w17_xy] + 0.013299594 * w[wd17_z] + t298
-                                + 8.2053e-05 * (w[w17_yy] - w[w17_xx]);
-    w[f17_x]                  = 0.072551 * w[neg_U17_xx] - 0.003039 * w[U17_xy]
-                                - (ctheta19 * neg_f18_x + stheta19 * f18_y);
-    w[f17_y]                  = t256 - (0.072551 * w[U17_yx] - 0.003039 * (w[w17_zz] + w[w17_xx]));
-    const quadruped_real t302 = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t296 + 0.003039 * w[a17_z];
-    w[neg_n17_x]              = stheta19 * n18_y - ctheta19 * n18_x + t302;
-    const quadruped_real t304 = 0.0054780518 * (w[w17_zz] - w[w17_xx]) + t297 - 0.072551 * w[a17_z];
-    w[n17_y]                  = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * w[f18_z] - t304;
-    w[n17_z]                  = t299 - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]) - (0.2 * t256 - n18_z);
-    tau[16]                   = w[n17_z];
+    const quadruped_real U17_xy    = w[w17_xy] - w[wd17_z];
+    const quadruped_real w17_xx    = w[w17_x] * w[w17_x];
+    const quadruped_real w17_yz    = w[w17_y] * w[w17_z];
+    const quadruped_real U17_zy    = w[wd17_x] + w17_yz;
+    const quadruped_real t263      = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * U17_zy;
+    const quadruped_real t264      = 8.2053e-05 * U17_zy - 0.0001878102 * U17_xy + 0.013155427 * w[U17_zx];
+    const quadruped_real t265      = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
+    const quadruped_real t266      = 0.01301126 * w[w17_xy] + 0.013299594 * w[wd17_z] + t265
+                                     + 8.2053e-05 * (w[w17_yy] - w17_xx);
+    const quadruped_real f17_x     = 0.072551 * w[neg_U17_xx] - 0.003039 * U17_xy
+                                     - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
+    const quadruped_real f17_y     = w[t195] - (0.072551 * w[U17_yx] - 0.003039 * (w[w17_zz] + w17_xx));
+    const quadruped_real t269      = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t263 + 0.003039 * w[a17_z];
+    const quadruped_real neg_n17_x = w[stheta19] * w[n18_y] - w[ctheta19] * w[n18_x] + t269;
+    const quadruped_real t271      = 0.0054780518 * (w[w17_zz] - w17_xx) + t264 - 0.072551 * w[a17_z];
+    const quadruped_real n17_y     = w[ctheta19] * w[n18_y] + w[stheta19] * w[n18_x] + 0.2 * w[f18_z] - t271;
+    w[n17_z]                       = t266 - (0.072551 * w[a17_y] - 0.003039 * w[a17_x])
+                                     - (0.2 * w[t195] - w[n18_z]);
+    tau[16]                        = w[n17_z];
 
     /* body 14, rl_thigh: forces */
-    const quadruped_real t307 = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
-    const quadruped_real t308 = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
-    const quadruped_real t309 = 0.0054780518 * (w[w14_yz] - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
-    const quadruped_real t310 = t309 - (0.01301126 * w[w14_xy] + 0.013299594 * w[wd14_z]);
-    w[f14_x]                  = 0.072551 * w[neg_U14_xx] - 0.003039 * w[U14_xy]
-                                - (w[ctheta16] * neg_f15_x + w[stheta16] * f15_y);
-    w[f14_y]                  = t269 - (0.072551 * w[U14_yx] - 0.003039 * (w[w14_zz] + w[w14_xx]));
-    const quadruped_real t313 = 0.003039 * w[a14_z] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t307);
-    w[n14_x]                  = w[ctheta16] * n15_x + w[stheta16] * neg_n15_y - t313;
-    const quadruped_real t315 = 0.0054780518 * (w[w14_zz] - w[w14_xx]) - t308 + 0.072551 * w[a14_z];
-    w[n14_y]                  = w[stheta16] * n15_x - w[ctheta16] * neg_n15_y + 0.2 * w[f15_z] + t315;
-    const quadruped_real t317 = t310 - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
-                                + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
-    w[n14_z]                  = n15_z - 0.2 * t269 - t317;
-    tau[13]                   = w[n14_z];
+    const quadruped_real U14_xy = w[w14_xy] - w[wd14_z];
+    const quadruped_real w14_xx = w[w14_x] * w[w14_x];
+    const quadruped_real w14_yz = w[w14_y] * w[w14_z];
+    w[U14_zy]                   = w[wd14_x] + w14_yz;
+    const quadruped_real t278   = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
+    const quadruped_real t279   = 0.0001878102 * U14_xy + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
+    const quadruped_real t280   = 0.0054780518 * (w14_yz - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
+    const quadruped_real t281   = t280 - (0.01301126 * w[w14_xy] + 0.013299594 * w[wd14_z]);
+    w[f14_x]                    = 0.072551 * w[neg_U14_xx] - 0.003039 * U14_xy
+                                  - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
+    w[f14_y]                    = w[t216] - (0.072551 * w[U14_yx] - 0.003039 * (w[w14_zz] + w14_xx));
+    const quadruped_real t284   = 0.003039 * w[a14_z] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t278);
+    w[n14_x]                    = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - t284;
+    const quadruped_real t286   = 0.0054780518 * (w[w14_zz] - w14_xx) - t279 + 0.072551 * w[a14_z];
+    w[n14_y]                    = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z] + t286;
+    const quadruped_real t288   = t281 - 8.2053e-05 * (w[w14_yy] - w14_xx)
+                                  + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
+    w[n14_z]                    = w[n15_z] - 0.2 * w[t216] - t288;
+    tau[13]                     = w[n14_z];
+
+    /* body 11, fr_thigh: forces */
+    const quadruped_real U11_xy = w[w11_xy] - w[wd11_z];
+    const quadruped_real w11_xx = w[w11_x] * w[w11_x];
+    const quadruped_real w11_yz = w[w11_y] * w[w11_z];
+    w[U11_zy]                   = w[wd11_x] + w11_yz;
+    const quadruped_real t294   = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
+    const quadruped_real t295   = 8.2053e-05 * w[U11_zy] - 0.0001878102 * U11_xy + 0.013155427 * w[U11_zx];
+    const quadruped_real t296   = 0.0054780518 * (w11_yz - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
+    const quadruped_real t297   = 0.01301126 * w[w11_xy] + 0.013299594 * w[wd11_z] + t296
+                                  + 8.2053e-05 * (w[w11_yy] - w11_xx);
+    w[f11_x]                    = 0.072551 * w[neg_U11_xx] - 0.003039 * U11_xy
+                                  - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
+    w[f11_y]                    = t237 - (0.072551 * w[U11_yx] - 0.003039 * (w[w11_zz] + w11_xx));
+    const quadruped_real t300   = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t294 + 0.003039 * w[a11_z];
+    w[neg_n11_x]                = w[stheta13] * w[n12_y] - w[ctheta13] * w[n12_x] + t300;
+    const quadruped_real t302   = 0.0054780518 * (w[w11_zz] - w11_xx) + t295 - 0.072551 * w[a11_z];
+    w[n11_y]                    = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] - t302;
+    w[n11_z]                    = t297 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]) - (0.2 * t237 - w[n12_z]);
+    tau[10]                     = w[n11_z];
+
+    /* body 8, fl_thigh: forces */
+    const quadruped_real U8_xy = w[w8_xy] - w[wd8_z];
+    const quadruped_real w8_xx = w[w8_x] * w[w8_x];
+    const quadruped_real w8_yz = w[w8_y] * w[w8_z];
+    w[U8_zy]                   = w[wd8_x] + w8_yz;
+    const quadruped_real t309  = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
+    const quadruped_real t310  = 0.0001878102 * U8_xy + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
+    const quadruped_real t311  = 0.0054780518 * (w8_yz - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
+    const quadruped_real t312  = t311 - (0.01301126 * w[w8_xy] + 0.013299594 * w[wd8_z]);
+    w[f8_x]                    = 0.072551 * w[neg_U8_xx] - 0.003039 * U8_xy
+                                 - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
+    w[f8_y]                    = t258 - (0.072551 * w[U8_yx] - 0.003039 * (w[w8_zz] + w8_xx));
+    const quadruped_real t315  = 0.003039 * w[a8_z] - (0.0001878102 * (w[w8_yy] - w[w8_zz]) + t309);
+    w[n8_x]                    = w[ctheta10] * n9_x + w[stheta10] * neg_n9_y - t315;
+    const quadruped_real t317  = 0.0054780518 * (w[w8_zz] - w8_xx) - t310 + 0.072551 * w[a8_z];
+    w[n8_y]                    = w[stheta10] * n9_x - w[ctheta10] * neg_n9_y + 0.2 * w[f9_z] + t317;
+    const quadruped_real t319  = t312 - 8.2053e-05 * (w[w8_yy] - w8_xx)
+                                 + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
+    w[n8_z]                    = n9_z - 0.2 * t258 - t319;
+    tau[7]                     = w[n8_z];
+
+    /* body 16, rr_hip: forces */
+    const quadruped_real neg_w16_xy = w[w16_x] * w[neg_w16_y];
+    const quadruped_real neg_U16_zy = w[neg_wd16_x] + w[neg_w16_yz];
+    w[neg_f16_x]                    = w[s18] * f17_y - w[c18] * f17_x + 0.0815422 * (w[wd16_z] + neg_w16_xy);
+    const quadruped_real f17_z      = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * U17_zy);
+    w[neg_f16_y]                    = 0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx]) + f17_z;
+    w[f16_z]                        = w[c18] * f17_y + w[s18] * f17_x - 0.0815422 * neg_U16_zy;
+    const quadruped_real t327       = 0.00545215306 * neg_w16_xy + 0.00618855306 * w[wd16_z]
+                                      + 0.0815422 * w[neg_a16_x];
+    w[n16_z]                        = w[c18] * n17_y - w[s18] * neg_n17_x + t327;
+    tau[15]                         = w[n16_z];
+    const quadruped_real neg_n16_x  = w[c18] * neg_n17_x + w[s18] * n17_y
+                                      + (0.00582035306 * neg_U16_zy - 0.0815422 * w[a16_z]);
+    w[t330]                         = 0.1805 * w[neg_f16_y] + neg_n16_x;
 }
 
 static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], const quadruped_real qdd[18],
-                                     quadruped_real w[193], quadruped_real tau[18])
+                                     quadruped_real w[188], quadruped_real tau[18])
 {
     /* places in w of values from earlier parts */
-    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd6_qd6 = 3, qd4_qd5 = 4, qd4_qd6 = 5, qd5_qd6 = 6, c8 = 7, s8 = 8,
-           wd7_z = 9, w7_z = 12, neg_wd7_y = 14, neg_w7_xy = 15, w7_xz = 16, w7_xx = 17, neg_U7_zy = 18,
-           a7_x = 19, a7_y = 20, a7_z = 21, c11 = 25, s11 = 26, wd10_z = 27, w10_z = 30, neg_wd10_y = 32,
-           neg_w10_xy = 33, w10_xz = 34, w10_xx = 35, neg_U10_zy = 36, a10_x = 37, a10_y = 38, a10_z = 39,
-           c14 = 40, s14 = 41, wd13_z = 42, w13_z = 45, neg_wd13_y = 47, neg_w13_xy = 48, w13_xz = 49,
-           w13_xx = 50, neg_U13_zy = 51, neg_a13_x = 52, a13_z = 54, c17 = 55, s17 = 56, wd16_z = 57, w16_z = 60,
-           neg_wd16_y = 62, neg_w16_xy = 63, w16_xz = 64, w16_xx = 65, neg_U16_zy = 66, neg_a16_x = 67,
-           a16_z = 69, c9 = 70, s9 = 71, wd8_z = 74, wd8_x = 78, wd8_y = 79, w8_yy = 80, w8_zz = 81,
-           neg_U8_xx = 82, w8_xy = 83, U8_xy = 84, w8_xz = 85, U8_yx = 86, w8_xx = 87, w8_yz = 88, U8_zx = 89,
-           U8_zy = 90, a8_x = 91, a8_y = 92, c12 = 93, s12 = 94, wd11_z = 97, wd11_x = 101, wd11_y = 102,
-           w11_yy = 103, w11_zz = 104, neg_U11_xx = 105, w11_xy = 106, U11_xy = 107, w11_xz = 108, U11_yx = 109,
-           w11_xx = 110, w11_yz = 111, U11_zx = 112, U11_zy = 113, a11_x = 114, a11_y = 115, c15 = 116,
-           s15 = 117, U14_zx = 135, U14_zy = 136, c18 = 13, s18 = 22, U17_zx = 146, U17_zy = 147, ctheta10 = 150,
-           stheta10 = 151, ctheta13 = 162, stheta13 = 163, f18_z = 58, f15_z = 59, neg_f12_x = 61, f12_y = 72,
-           f12_z = 73, n12_x = 75, n12_y = 76, n12_z = 77, t282 = 95, neg_f9_x = 96, f9_y = 98, f9_z = 99,
-           n9_x = 100, n9_y = 118, n9_z = 119, t295 = 121, f17_x = 122, f17_y = 123, neg_n17_x = 185,
-           n17_y = 186, n17_z = 187, f14_x = 188, f14_y = 189, n14_x = 190, n14_y = 191, n14_z = 192 };
-
-    /* body 11, fr_thigh: forces */
-    const quadruped_real t319      = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
-    const quadruped_real t320      = 8.2053e-05 * w[U11_zy] - 0.0001878102 * w[U11_xy] + 0.013155427 * w[U11_zx];
-    const quadruped_real t321      = 0.0054780518 * (w[w11_yz] - w[wd11_x])
-                                     - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
-    const quadruped_real t322      = 0.01301126 * w[w11_xy] + 0.013299594 * w[wd11_z] + t321
-                                     + 8.2053e-05 * (w[w11_yy] - w[w11_xx]);
-    const quadruped_real f11_x     = 0.072551 * w[neg_U11_xx] - 0.003039 * w[U11_xy]
-                                     - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
-    const quadruped_real f11_y     = w[t282] - (0.072551 * w[U11_yx] - 0.003039 * (w[w11_zz] + w[w11_xx]));
-    const quadruped_real t325      = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t319 - 0.003039 * w[a10_y];
-    const quadruped_real neg_n11_x = w[stheta13] * w[n12_y] - w[ctheta13] * w[n12_x] + t325;
-    const quadruped_real t327      = 0.0054780518 * (w[w11_zz] - w[w11_xx]) + t320 + 0.072551 * w[a10_y];
-    const quadruped_real n11_y     = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] - t327;
-    const quadruped_real n11_z     = t322 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x])
-                                     - (0.2 * w[t282] - w[n12_z]);
-    tau[10]                        = n11_z;
-
-    /* body 8, fl_thigh: forces */
-    const quadruped_real t330 = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
-    const quadruped_real t331 = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
-    const quadruped_real t332 = 0.0054780518 * (w[w8_yz] - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
-    const quadruped_real t333 = t332 - (0.01301126 * w[w8_xy] + 0.013299594 * w[wd8_z]);
-    const quadruped_real f8_x = 0.072551 * w[neg_U8_xx] - 0.003039 * w[U8_xy]
-                                - (w[ctheta10] * w[neg_f9_x] + w[stheta10] * w[f9_y]);
-    const quadruped_real f8_y = w[t295] - (0.072551 * w[U8_yx] - 0.003039 * (w[w8_zz] + w[w8_xx]));
-    const quadruped_real t336 = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t330 + 0.003039 * w[a7_y];
-    const quadruped_real n8_x = t336 - (w[stheta10] * w[n9_y] - w[ctheta10] * w[n9_x]);
-    const quadruped_real t338 = 0.0054780518 * (w[w8_zz] - w[w8_xx]) - t331 - 0.072551 * w[a7_y];
-    const quadruped_real n8_y = w[ctheta10] * w[n9_y] + w[stheta10] * w[n9_x] + 0.2 * w[f9_z] + t338;
-    const quadruped_real t340 = t333 - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
-                                + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
-    const quadruped_real n8_z = w[n9_z] - 0.2 * w[t295] - t340;
-    tau[7]                    = n8_z;
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd4_qd5 = 3, qd6_qd6 = 4, qd5_qd6 = 5, c8 = 6, s8 = 7, w7_x = 8,
+           neg_w7_y = 9, w7_z = 10, wd7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, w7_xz = 14, neg_w7_yz = 15,
+           w7_xx = 16, a7_x = 17, a7_z = 19, c11 = 20, s11 = 21, w10_x = 22, neg_w10_y = 23, w10_z = 24,
+           wd10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, w10_xz = 28, neg_w10_yz = 29, w10_xx = 30, a10_x = 31,
+           a10_z = 33, c14 = 34, s14 = 35, w13_x = 36, neg_w13_y = 37, w13_z = 38, wd13_z = 39, neg_wd13_x = 40,
+           neg_wd13_y = 41, w13_xz = 42, neg_w13_yz = 43, w13_xx = 44, neg_a13_x = 45, a13_z = 47, c17 = 48,
+           s17 = 49, neg_wd16_y = 55, w16_xz = 56, c9 = 62, s9 = 63, c12 = 72, s12 = 73, c15 = 82, s15 = 83,
+           U8_zx = 108, U11_zx = 122, U14_zx = 136, f15_z = 157, f12_z = 164, f9_z = 125, n17_z = 126,
+           U14_zy = 127, f14_x = 128, f14_y = 129, n14_x = 168, n14_y = 169, n14_z = 170, U11_zy = 171,
+           f11_x = 172, f11_y = 173, neg_n11_x = 174, n11_y = 175, n11_z = 176, U8_zy = 177, f8_x = 178,
+           f8_y = 179, n8_x = 180, n8_y = 181, n8_z = 182, neg_f16_x = 183, neg_f16_y = 184, f16_z = 185,
+           n16_z = 186, t330 = 187 };
 
     /* body 16, rr_hip: forces */
-    const quadruped_real neg_f16_x = w[s18] * w[f17_y] - w[c18] * w[f17_x]
-                                     + 0.0815422 * (w[wd16_z] + w[neg_w16_xy]);
-    const quadruped_real f17_z     = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * w[U17_zy]);
-    const quadruped_real neg_f16_y = 0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx]) + f17_z;
-    const quadruped_real f16_z     = w[c18] * w[f17_y] + w[s18] * w[f17_x] - 0.0815422 * w[neg_U16_zy];
-    const quadruped_real t346      = 0.00545215306 * w[neg_w16_xy] + 0.00618855306 * w[wd16_z]
-                                     + 0.0815422 * w[neg_a16_x];
-    const quadruped_real n16_z     = w[c18] * w[n17_y] - w[s18] * w[neg_n17_x] + t346;
-    tau[15]                        = n16_z;
-    const quadruped_real neg_n16_x = w[c18] * w[neg_n17_x] + w[s18] * w[n17_y]
-                                     + (0.00582035306 * w[neg_U16_zy] - 0.0815422 * w[a16_z]);
-    const quadruped_real t349      = 0.1805 * neg_f16_y + neg_n16_x;
-    const quadruped_real t350      = 0.1805 * neg_f16_x - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + w[n17_z]);
-    const quadruped_real t351      = w[c17] * neg_f16_x - w[s17] * neg_f16_y;
+    const quadruped_real t331 = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + w[n17_z]);
+    const quadruped_real t332 = w[c17] * w[neg_f16_x] - w[s17] * w[neg_f16_y];
 
     /* body 13, rl_hip: forces */
-    const quadruped_real f13_x     = 0.0815422 * (w[wd13_z] + w[neg_w13_xy])
-                                     - (w[s15] * w[f14_y] - w[c15] * w[f14_x]);
-    const quadruped_real f14_z     = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
-    const quadruped_real f13_y     = 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx]) - f14_z;
-    const quadruped_real f13_z     = w[c15] * w[f14_y] + w[s15] * w[f14_x] + 0.0815422 * w[neg_U13_zy];
-    const quadruped_real t356      = 0.0815422 * w[neg_a13_x] - (0.00545215306 * w[neg_w13_xy]
-                                     + 0.00618855306 * w[wd13_z]);
-    const quadruped_real n13_z     = w[c15] * w[n14_y] + w[s15] * w[n14_x] - t356;
-    tau[12]                        = n13_z;
-    const quadruped_real neg_n13_x = w[s15] * w[n14_y] - w[c15] * w[n14_x]
-                                     + (0.00582035306 * w[neg_U13_zy] + 0.0815422 * w[a13_z]);
-    const quadruped_real t359      = neg_n13_x - 0.1805 * f13_y;
-    const quadruped_real t360      = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
-    const quadruped_real t361      = w[s14] * f13_y - w[c14] * f13_x;
-    const quadruped_real t362      = w[s17] * t350 + w[c17] * t349 - 0.047 * f16_z;
+    const quadruped_real neg_w13_xy = w[w13_x] * w[neg_w13_y];
+    const quadruped_real neg_U13_zy = w[neg_wd13_x] + w[neg_w13_yz];
+    const quadruped_real f13_x      = 0.0815422 * (w[wd13_z] + neg_w13_xy)
+                                      - (w[s15] * w[f14_y] - w[c15] * w[f14_x]);
+    const quadruped_real f14_z      = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
+    const quadruped_real f13_y      = 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx]) - f14_z;
+    const quadruped_real f13_z      = w[c15] * w[f14_y] + w[s15] * w[f14_x] + 0.0815422 * neg_U13_zy;
+    const quadruped_real t339       = 0.0815422 * w[neg_a13_x] - (0.00545215306 * neg_w13_xy
+                                      + 0.00618855306 * w[wd13_z]);
+    const quadruped_real n13_z      = w[c15] * w[n14_y] + w[s15] * w[n14_x] - t339;
+    tau[12]                         = n13_z;
+    const quadruped_real neg_n13_x  = w[s15] * w[n14_y] - w[c15] * w[n14_x]
+                                      + (0.00582035306 * neg_U13_zy + 0.0815422 * w[a13_z]);
+    const quadruped_real t342       = neg_n13_x - 0.1805 * f13_y;
+    const quadruped_real t343       = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
+    const quadruped_real t344       = w[s14] * f13_y - w[c14] * f13_x;
+    const quadruped_real t345       = w[s17] * t331 + w[c17] * w[t330] - 0.047 * w[f16_z];
 
     /* body 10, fr_hip: forces */
-    const quadruped_real neg_f10_x = w[s12] * f11_y - w[c12] * f11_x + 0.0815422 * (w[wd10_z] + w[neg_w10_xy]);
-    const quadruped_real f11_z     = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
-    const quadruped_real neg_f10_y = 0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx]) + f11_z;
-    const quadruped_real f10_z     = w[c12] * f11_y + w[s12] * f11_x - 0.0815422 * w[neg_U10_zy];
-    const quadruped_real t367      = 0.0815422 * w[a10_x] - (0.00545215306 * w[neg_w10_xy]
-                                     + 0.00618855306 * w[wd10_z]);
-    const quadruped_real n10_z     = w[c12] * n11_y - w[s12] * neg_n11_x - t367;
-    tau[9]                         = n10_z;
-    const quadruped_real neg_n10_x = w[c12] * neg_n11_x + w[s12] * n11_y
-                                     + (0.00582035306 * w[neg_U10_zy] - 0.0815422 * w[a10_z]);
-    const quadruped_real t370      = neg_n10_x - 0.1805 * neg_f10_y;
-    const quadruped_real t371      = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + n11_z + 0.1805 * neg_f10_x;
-    const quadruped_real t372      = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
-    const quadruped_real t373      = w[s17] * neg_f16_x + w[c17] * neg_f16_y - (w[s14] * f13_x + w[c14] * f13_y);
-    const quadruped_real t374      = w[s17] * t349 - w[c17] * t350 + (w[s14] * t359 + w[c14] * t360);
-    const quadruped_real t375      = t362 - (w[s14] * t360 - w[c14] * t359 - 0.047 * f13_z);
+    const quadruped_real neg_w10_xy = w[w10_x] * w[neg_w10_y];
+    const quadruped_real neg_U10_zy = w[neg_wd10_x] + w[neg_w10_yz];
+    const quadruped_real neg_f10_x  = w[s12] * w[f11_y] - w[c12] * w[f11_x]
+                                      + 0.0815422 * (w[wd10_z] + neg_w10_xy);
+    const quadruped_real f11_z      = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
+    const quadruped_real neg_f10_y  = 0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx]) + f11_z;
+    const quadruped_real f10_z      = w[c12] * w[f11_y] + w[s12] * w[f11_x] - 0.0815422 * neg_U10_zy;
+    const quadruped_real t352       = 0.0815422 * w[a10_x] - (0.00545215306 * neg_w10_xy
+                                      + 0.00618855306 * w[wd10_z]);
+    const quadruped_real n10_z      = w[c12] * w[n11_y] - w[s12] * w[neg_n11_x] - t352;
+    tau[9]                          = n10_z;
+    const quadruped_real neg_n10_x  = w[c12] * w[neg_n11_x] + w[s12] * w[n11_y]
+                                      + (0.00582035306 * neg_U10_zy - 0.0815422 * w[a10_z]);
+    const quadruped_real t355       = neg_n10_x - 0.1805 * neg_f10_y;
+    const quadruped_real t356       = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
+    const quadruped_real t357       = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
+    const quadruped_real t358       = w[s17] * w[neg_f16_x] + w[c17] * w[neg_f16_y]
+                                      - (w[s14] * f13_x + w[c14] * f13_y);
+    const quadruped_real t359       = w[s17] * w[t330] - w[c17] * t331 + (w[s14] * t342 + w[c14] * t343);
+    const quadruped_real t360       = t345 - (w[s14] * t343 - w[c14] * t342 - 0.047 * f13_z);
 
     /* body 7, fl_hip: forces */
-    const quadruped_real f7_x     = 0.0815422 * (w[wd7_z] + w[neg_w7_xy]) - (w[s9] * f8_y - w[c9] * f8_x);
-    const quadruped_real f8_z     = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
-    const quadruped_real f7_y     = 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx]) - f8_z;
-    const quadruped_real f7_z     = w[c9] * f8_y + w[s9] * f8_x + 0.0815422 * w[neg_U7_zy];
-    const quadruped_real t380     = 0.00545215306 * w[neg_w7_xy] + 0.00618855306 * w[wd7_z] + 0.0815422 * w[a7_x];
-    const quadruped_real n7_z     = w[c9] * n8_y + w[s9] * n8_x + t380;
-    tau[6]                        = n7_z;
-    const quadruped_real neg_n7_x = w[s9] * n8_y - w[c9] * n8_x + (0.00582035306 * w[neg_U7_zy]
-                                    + 0.0815422 * w[a7_z]);
-    const quadruped_real t383     = 0.1805 * f7_y + neg_n7_x;
-    const quadruped_real t384     = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + n8_z - 0.1805 * f7_x;
-    const quadruped_real t385     = w[s8] * f7_y - w[c8] * f7_x;
-    const quadruped_real t386     = 0.047 * t351 + n16_z + (n13_z - 0.047 * t361) + (0.047 * t372 + n10_z);
-    const quadruped_real t387     = w[c11] * t370 - w[s11] * t371 - 0.047 * f10_z + t375;
+    const quadruped_real neg_w7_xy = w[w7_x] * w[neg_w7_y];
+    const quadruped_real neg_U7_zy = w[neg_wd7_x] + w[neg_w7_yz];
+    const quadruped_real f7_x      = 0.0815422 * (w[wd7_z] + neg_w7_xy) - (w[s9] * w[f8_y] - w[c9] * w[f8_x]);
+    const quadruped_real f8_z      = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
+    const quadruped_real f7_y      = 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx]) - f8_z;
+    const quadruped_real f7_z      = w[c9] * w[f8_y] + w[s9] * w[f8_x] + 0.0815422 * neg_U7_zy;
+    const quadruped_real t367      = 0.00545215306 * neg_w7_xy + 0.00618855306 * w[wd7_z] + 0.0815422 * w[a7_x];
+    const quadruped_real n7_z      = w[c9] * w[n8_y] + w[s9] * w[n8_x] + t367;
+    tau[6]                         = n7_z;
+    const quadruped_real neg_n7_x  = w[s9] * w[n8_y] - w[c9] * w[n8_x]
+                                     + (0.00582035306 * neg_U7_zy + 0.0815422 * w[a7_z]);
+    const quadruped_real t370      = 0.1805 * f7_y + neg_n7_x;
+    const quadruped_real t371      = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z] - 0.1805 * f7_x;
+    const quadruped_real t372      = w[s8] * f7_y - w[c8] * f7_x;
+    const quadruped_real t373      = 0.047 * t332 + w[n16_z] + (n13_z - 0.047 * t344) + (0.047 * t357 + n10_z);
+    const quadruped_real t374      = w[c11] * t355 - w[s11] * t356 - 0.047 * f10_z + t360;
 
     /* body 6, trunk: forces */
-    const quadruped_real t388 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
-    tau[0]                    = f16_z + f13_z + f10_z + f7_z + t388;
-    const quadruped_real t389 = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t373 - (w[s8] * f7_x + w[c8] * f7_y);
-    tau[1]                    = 12.453 * w[a1_y] + 0.04713 * (qdd[5] + w[qd4_qd5]) + t389;
-    tau[2]                    = 12.453 * w[a1_z] + 0.04713 * (w[qd4_qd6] - qdd[4]) - (t351 + t361 + t372 + t385);
-    tau[3]                    = n7_z - 0.047 * t385 + t386 + (0.02652766 * w[qd5_qd6] + 0.03602766 * qdd[3]);
-    const quadruped_real t390 = w[s11] * t370 + w[c11] * t371 + t374 + (w[s8] * t383 + w[c8] * t384);
-    tau[4]                    = t390 - (0.275005219 * w[qd4_qd6] - 0.284505219 * qdd[4] + 0.04713 * w[a1_z]);
-    const quadruped_real t391 = 0.248477559 * w[qd4_qd5] + 0.311032879 * qdd[5] + 0.04713 * w[a1_y];
-    tau[5]                    = t391 - (t387 - (w[s8] * t384 - w[c8] * t383 - 0.047 * f7_z));
+    const quadruped_real qd4_qd6 = qd[3] * qd[5];
+    const quadruped_real t376    = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
+    tau[0]                       = w[f16_z] + f13_z + f10_z + f7_z + t376;
+    const quadruped_real t377    = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t358 - (w[s8] * f7_x + w[c8] * f7_y);
+    tau[1]                       = 12.453 * w[a1_y] + 0.04713 * (qdd[5] + w[qd4_qd5]) + t377;
+    tau[2]                       = 12.453 * w[a1_z] + 0.04713 * (qd4_qd6 - qdd[4]) - (t332 + t344 + t357 + t372);
+    tau[3]                       = n7_z - 0.047 * t372 + t373 + (0.02652766 * w[qd5_qd6] + 0.03602766 * qdd[3]);
+    const quadruped_real t378    = w[s11] * t355 + w[c11] * t356 + t359 + (w[s8] * t370 + w[c8] * t371);
+    tau[4]                       = t378 - (0.275005219 * qd4_qd6 - 0.284505219 * qdd[4] + 0.04713 * w[a1_z]);
+    const quadruped_real t379    = 0.248477559 * w[qd4_qd5] + 0.311032879 * qdd[5] + 0.04713 * w[a1_y];
+    tau[5]                       = t379 - (t374 - (w[s8] * t371 - w[c8] * t370 - 0.047 * f7_z));
 }
 
 void quadruped_inverse_dynamics(const quadruped_real q[19], const quadruped_real qd[18],
-                                const quadruped_real qdd[18], quadruped_real w[193], quadruped_real tau[18])
+                                const quadruped_real qdd[18], quadruped_real w[188], quadruped_real tau[18])
 {
     part1(q, qd, qdd, w);
     part2(q, qd, qdd, w);
-    part3(q, qd, qdd, w);
-    part4(q, qd, qdd, w, tau);
+    part3(q, qd, qdd, w, tau);
+    part4(qd, w, tau);
     part5(qd, qdd, w, tau);
 }

@@ -98,11 +98,11 @@ static quadruped_real magnitude(quadruped_real x)
 
 #define MOST_INVERSE_DYNAMICS_TAU 3.37e-13
 static const unsigned char steps_inverse_dynamics_tau[STATES][18] = {
-    {6, 3, 6, 28, 26, 25, 40, 40, 49, 43, 44, 55, 38, 39, 50, 47, 45, 53},
+    {6, 3, 6, 28, 26, 25, 40, 40, 49, 42, 44, 55, 39, 39, 50, 47, 45, 53},
     {4, 0, 10, 29, 27, 26, 40, 40, 46, 41, 44, 54, 40, 41, 53, 44, 44, 51},
     {5, 5, 5, 30, 26, 22, 40, 37, 49, 43, 39, 51, 46, 43, 51, 39, 42, 53},
     {0, 4, 6, 33, 25, 25, 49, 43, 48, 44, 41, 47, 45, 42, 48, 42, 39, 47},
-    {2, 4, 3, 28, 24, 24, 41, 42, 48, 38, 38, 49, 40, 42, 50, 41, 40, 51}
+    {2, 4, 3, 28, 24, 24, 41, 42, 48, 38, 38, 49, 40, 42, 49, 41, 40, 51}
 };
 
 #define MOST_GRAVITY_TAU_G 6.82e-14
@@ -169,7 +169,7 @@ static int wrong(const quadruped_real *got, const quadruped_real *want, quadrupe
 static int try_inverse_dynamics(int state)
 {
     int bad = 0;
-    quadruped_real w[193];
+    quadruped_real w[188];
     quadruped_real got_tau[18];
     quadruped_inverse_dynamics(in_q[state], in_qd[state], in_qdd[state], w, got_tau);
     bad += wrong(got_tau, want_tau[state], MOST_INVERSE_DYNAMICS_TAU, steps_inverse_dynamics_tau[state], 18);
@@ -188,7 +188,7 @@ static int try_gravity(int state)
 static int try_bias(int state)
 {
     int bad = 0;
-    quadruped_real w[183];
+    quadruped_real w[181];
     quadruped_real got_tau_b[18];
     quadruped_bias(in_q[state], in_qd[state], w, got_tau_b);
     bad += wrong(got_tau_b, want_tau_b[state], MOST_BIAS_TAU_B, steps_bias_tau_b[state], 18);

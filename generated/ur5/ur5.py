@@ -85,82 +85,74 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     s2 = sin(q2)
     w2_x = qd1 * s2
     w2_y = qd1 * c2
+    a2_y = 9.81 * c2
     qd2_w2_y = qd2 * w2_y
     qd2_w2_x = qd2 * w2_x
     wd2_x = qdd1 * s2 + qd2_w2_y
+
+    # body 3, link3: motion
     qd2_qd2 = qd2 * qd2
     w2_xy = w2_x * w2_y
     U2_yx = qdd2 + w2_xy
     U2_zx = qd2_w2_x - (qdd1 * c2 - qd2_w2_x)
-    a2_y = 9.81 * c2
-
-    # body 3, link3: motion
     neg_a3_z = 0.425 * U2_zx
     t14 = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2)
     t15 = a2_y - 0.425 * U2_yx
     q2_3 = q2 + q3
     c2_3 = cos(q2_3)
     s2_3 = sin(q2_3)
-    wd3_z = qdd2 + qdd3
-    w3_z = qd2 + qd3
     w3_x = qd1 * s2_3
     w3_y = qd1 * c2_3
-    w3_zy = w3_z * w3_y
-    w3_zx = w3_z * w3_x
-    wd3_x = qdd1 * s2_3 + w3_zy
+    c3 = cos(q3)
+    s3 = sin(q3)
+    a3_y = t15 * c3 - t14 * s3
+    w3_z = qd2 + qd3
+    wd3_z = qdd2 + qdd3
+    w3_yz = w3_y * w3_z
+    w3_xz = w3_x * w3_z
+    wd3_x = qdd1 * s2_3 + w3_yz
+
+    # body 4, link4: motion
     w3_zz = w3_z * w3_z
     neg_U3_xx = w3_y * w3_y + w3_zz
     w3_xy = w3_x * w3_y
     U3_yx = wd3_z + w3_xy
-    U3_zx = w3_zx - (qdd1 * c2_3 - w3_zx)
-    c3 = cos(q3)
-    s3 = sin(q3)
-    a3_y = t15 * c3 - t14 * s3
-
-    # body 4, link4: motion
+    U3_zx = w3_xz - (qdd1 * c2_3 - w3_xz)
     t34 = t14 * c3 + t15 * s3 + 0.39225 * neg_U3_xx
     t35 = a3_y - 0.39225 * U3_yx
     q2_3_4 = q4 + q2_3
     c2_3_4 = cos(q2_3_4)
     s2_3_4 = sin(q2_3_4)
-    wd4_z = qdd4 + wd3_z
-    w4_z = qd4 + w3_z
     w4_x = qd1 * s2_3_4
     w4_y = qd1 * c2_3_4
-    w4_zy = w4_z * w4_y
-    w4_zx = w4_z * w4_x
-    wd4_x = qdd1 * s2_3_4 + w4_zy
-    wd4_y = qdd1 * c2_3_4 - w4_zx
-    w4_yy = w4_y * w4_y
-    w4_zz = w4_z * w4_z
-    w4_xy = w4_x * w4_y
-    U4_xy = w4_xy - wd4_z
-    U4_xz = w4_zx + wd4_y
-    w4_xx = w4_x * w4_x
-    U4_zy = w4_zy + wd4_x
     c4 = cos(q4)
     s4 = sin(q4)
+    w4_z = qd4 + w3_z
+    wd4_z = qdd4 + wd3_z
+    w4_yz = w4_y * w4_z
+    w4_xz = w4_x * w4_z
+    wd4_x = qdd1 * s2_3_4 + w4_yz
+    wd4_y = qdd1 * c2_3_4 - w4_xz
+    U4_xz = w4_xz + wd4_y
+    w4_xx = w4_x * w4_x
+    w4_yy = w4_y * w4_y
     a4_x = t34 * c4 + t35 * s4 + 0.10915 * U4_xz
-    neg_a4_z = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_yy + w4_xx)
+    neg_a4_z = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_xx + w4_yy)
 
     # body 5, link5: motion
     c5 = cos(q5)
     s5 = sin(q5)
-    wd5_z = qdd5 - wd4_y
     w5_x = w4_x * c5 + w4_z * s5
     w5_y = w4_z * c5 - w4_x * s5
     w5_z = qd5 - w4_y
+    wd5_z = qdd5 - wd4_y
     wd5_x = wd4_x * c5 + wd4_z * s5 + qd5 * w5_y
     wd5_y = wd4_z * c5 - wd4_x * s5 - qd5 * w5_x
-    w5_yy = w5_y * w5_y
-    w5_zz = w5_z * w5_z
-    w5_xy = w5_x * w5_y
-    U5_xy = w5_xy - wd5_z
     w5_xz = w5_x * w5_z
     U5_xz = wd5_y + w5_xz
     w5_xx = w5_x * w5_x
-    U5_zy = w5_y * w5_z + wd5_x
-    a4_y = t35 * c4 - t34 * s4 + 0.10915 * (w4_zy - wd4_x)
+    w5_yy = w5_y * w5_y
+    a4_y = t35 * c4 - t34 * s4 + 0.10915 * (w4_yz - wd4_x)
 
     # body 6, link6: motion
     c6 = cos(q6)
@@ -176,36 +168,44 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     tau[..., 5] = n6_z
 
     # body 5, link5: forces
+    w5_xy = w5_x * w5_y
+    U5_xy = w5_xy - wd5_z
     f5_x = 0.0351648539 * U5_xy
-    neg_f5_y = 0.0351648539 * (w5_zz + w5_xx)
-    t85 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z
-    t86 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz)
-    t87 = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz)
-    t88 = t86 - 0.0351648539 * (0.09465 * (w5_yy + w5_xx) + a4_y)
-    n5_z = c6 * neg_n6_y - s6 * n6_x + (3.5853228e-05 * U5_xz - t85 - t87)
+    w5_zz = w5_z * w5_z
+    neg_f5_y = 0.0351648539 * (w5_xx + w5_zz)
+    U5_zy = w5_y * w5_z + wd5_x
+    t81 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z
+    t82 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz)
+    t83 = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz)
+    t84 = t82 - 0.0351648539 * (0.09465 * (w5_xx + w5_yy) + a4_y)
+    n5_z = c6 * neg_n6_y - s6 * n6_x + (3.5853228e-05 * U5_xz - t81 - t83)
     tau[..., 4] = n5_z
-    t90 = c6 * n6_x + s6 * neg_n6_y + t88 + 0.09465 * neg_f5_y
-    t91 = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (w5_xz - wd5_y)) + 0.09465 * f5_x
+    t86 = c6 * n6_x + s6 * neg_n6_y + t84 + 0.09465 * neg_f5_y
+    t87 = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (w5_xz - wd5_y)) + 0.09465 * f5_x
 
     # body 4, link4: forces
+    w4_xy = w4_x * w4_y
+    U4_xy = w4_xy - wd4_z
+    w4_zz = w4_z * w4_z
+    U4_zy = w4_yz + wd4_x
     t92 = 0.01353394113165 * w4_xy - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz
     f4_x = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy
-    f4_y = 0.150887345 * (w4_zz + w4_xx) - 0.0351648539 * U5_zy
+    f4_y = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy
     neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy
     t96 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
-    n4_z = c5 * t91 + s5 * t90 - (t92 - 0.150887345 * a4_x)
+    n4_z = c5 * t87 + s5 * t86 - (t92 - 0.150887345 * a4_x)
     tau[..., 3] = n4_z
-    t98 = c5 * t90 - s5 * t91 + t96 - 0.10915 * f4_y
-    t99 = 0.000617 * (w4_zx - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x
+    t98 = c5 * t86 - s5 * t87 + t96 - 0.10915 * f4_y
+    t99 = 0.000617 * (w4_xz - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x
     t100 = c4 * f4_y + s4 * f4_x
 
     # body 3, link3: forces
     t101 = 0.56527565530625 * w3_xy + 0.56811965530625 * wd3_z
     t102 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x)
-    t103 = 0.12616948429125 * U3_yx + 0.001422 * (w3_zy + wd3_x)
+    t103 = 0.12616948429125 * U3_yx + 0.001422 * (w3_yz + wd3_x)
     n3_x = c4 * t98 + s4 * t99 + t103
     neg_n3_y = c4 * t99 - s4 * t98 + 0.39225 * neg_f4_z + (1.581128025 * neg_a3_z + t102)
-    t106 = 0.12616948429125 * (w3_zy - wd3_x) - t101 + 1.581128025 * a3_y
+    t106 = 0.12616948429125 * (w3_yz - wd3_x) - t101 + 1.581128025 * a3_y
     n3_z = n4_z - 0.39225 * t100 - t106
     tau[..., 2] = n3_z
     s3_f3_x = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3
@@ -304,49 +304,46 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     s2 = sin(q2)
     w2_x = qd1 * s2
     w2_y = qd1 * c2
+    a2_y = 9.81 * c2
     wd2_x = qd2 * w2_y
     neg_wd2_y = qd2 * w2_x
-    qd2_qd2 = qd2 * qd2
-    U2_xy = w2_x * w2_y
-    U2_zx = neg_wd2_y + neg_wd2_y
-    a2_y = 9.81 * c2
 
     # body 3, link3: motion
+    qd2_qd2 = qd2 * qd2
+    U2_yx = w2_x * w2_y
+    U2_zx = neg_wd2_y + neg_wd2_y
     neg_a3_z = 0.425 * U2_zx
     t12 = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2)
-    t13 = a2_y - 0.425 * U2_xy
+    t13 = a2_y - 0.425 * U2_yx
     q2_3 = q2 + q3
-    w3_z = qd2 + qd3
     w3_x = qd1 * sin(q2_3)
     w3_y = qd1 * cos(q2_3)
-    wd3_x = w3_z * w3_y
-    neg_wd3_y = w3_z * w3_x
-    w3_zz = w3_z * w3_z
-    neg_U3_xx = w3_y * w3_y + w3_zz
-    U3_xy = w3_x * w3_y
-    U3_zx = neg_wd3_y + neg_wd3_y
     c3 = cos(q3)
     s3 = sin(q3)
     a3_y = t13 * c3 - t12 * s3
+    w3_z = qd2 + qd3
+    wd3_x = w3_y * w3_z
+    neg_wd3_y = w3_x * w3_z
 
     # body 4, link4: motion
+    w3_zz = w3_z * w3_z
+    neg_U3_xx = w3_y * w3_y + w3_zz
+    U3_yx = w3_x * w3_y
+    U3_zx = neg_wd3_y + neg_wd3_y
     t27 = t12 * c3 + t13 * s3 + 0.39225 * neg_U3_xx
-    t28 = a3_y - 0.39225 * U3_xy
+    t28 = a3_y - 0.39225 * U3_yx
     q2_3_4 = q4 + q2_3
-    w4_z = qd4 + w3_z
     w4_x = qd1 * sin(q2_3_4)
     w4_y = qd1 * cos(q2_3_4)
-    wd4_x = w4_z * w4_y
-    wd5_z = w4_z * w4_x
-    w4_yy = w4_y * w4_y
-    w4_zz = w4_z * w4_z
-    U4_xy = w4_x * w4_y
-    w4_xx = w4_x * w4_x
-    U4_zy = wd4_x + wd4_x
     c4 = cos(q4)
     s4 = sin(q4)
     a4_x = t27 * c4 + t28 * s4
-    neg_a4_z = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_yy + w4_xx)
+    w4_z = qd4 + w3_z
+    wd4_x = w4_y * w4_z
+    wd5_z = w4_x * w4_z
+    w4_xx = w4_x * w4_x
+    w4_yy = w4_y * w4_y
+    neg_a4_z = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_xx + w4_yy)
 
     # body 5, link5: motion
     c5 = cos(q5)
@@ -356,14 +353,10 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     w5_z = qd5 - w4_y
     wd5_x = wd4_x * c5 + qd5 * w5_y
     neg_wd5_y = wd4_x * s5 + qd5 * w5_x
-    w5_yy = w5_y * w5_y
-    w5_zz = w5_z * w5_z
-    w5_xy = w5_x * w5_y
-    U5_xy = w5_xy - wd5_z
     w5_xz = w5_x * w5_z
     U5_xz = w5_xz - neg_wd5_y
     w5_xx = w5_x * w5_x
-    U5_zy = w5_y * w5_z + wd5_x
+    w5_yy = w5_y * w5_y
 
     # body 6, link6: motion
     c6 = cos(q6)
@@ -379,43 +372,50 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     tau_b[..., 5] = -neg_n6_z
 
     # body 5, link5: forces
+    w5_xy = w5_x * w5_y
+    U5_xy = w5_xy - wd5_z
     f5_x = 0.0351648539 * U5_xy
-    neg_f5_y = 0.0351648539 * (w5_zz + w5_xx)
-    t69 = 0.0351648539 * (t28 * c4 - t27 * s4 + 0.09465 * (w5_yy + w5_xx))
-    t70 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz
-    t71 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) - t69
-    t72 = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz) + t70
-    n5_z = c6 * neg_n6_y - s6 * n6_x - t72
+    w5_zz = w5_z * w5_z
+    neg_f5_y = 0.0351648539 * (w5_xx + w5_zz)
+    U5_zy = w5_y * w5_z + wd5_x
+    t66 = 0.0351648539 * (t28 * c4 - t27 * s4 + 0.09465 * (w5_xx + w5_yy))
+    t67 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz
+    t68 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) - t66
+    t69 = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz) + t67
+    n5_z = c6 * neg_n6_y - s6 * n6_x - t69
     tau_b[..., 4] = n5_z
-    t74 = c6 * n6_x + s6 * neg_n6_y + t71 + 0.09465 * neg_f5_y
-    t75 = 3.5853228e-05 * U5_xy + 0.000617 * (neg_wd5_y + w5_xz) + neg_n6_z - 0.09465 * f5_x
+    t71 = c6 * n6_x + s6 * neg_n6_y + t68 + 0.09465 * neg_f5_y
+    t72 = 3.5853228e-05 * U5_xy + 0.000617 * (neg_wd5_y + w5_xz) + neg_n6_z - 0.09465 * f5_x
 
     # body 4, link4: forces
+    U4_xy = w4_x * w4_y
+    w4_zz = w4_z * w4_z
+    U4_zy = wd4_x + wd4_x
     f4_x = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy
-    f4_y = 0.150887345 * (w4_zz + w4_xx) - 0.0351648539 * U5_zy
+    f4_y = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy
     neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy
     t79 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
-    neg_n4_z = c5 * t75 - s5 * t74 + (0.01353394113165 * U4_xy - 0.150887345 * a4_x)
+    neg_n4_z = c5 * t72 - s5 * t71 + (0.01353394113165 * U4_xy - 0.150887345 * a4_x)
     tau_b[..., 3] = -neg_n4_z
-    t81 = c5 * t74 + s5 * t75 + t79 - 0.10915 * f4_y
+    t81 = c5 * t71 + s5 * t72 + t79 - 0.10915 * f4_y
     t82 = 3.5853228e-05 * U4_xy - 0.000617 * (wd5_z + wd5_z) - n5_z + 0.10915 * f4_x
     t83 = c4 * f4_y + s4 * f4_x
 
     # body 3, link3: forces
     t84 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x)
-    t85 = 0.12616948429125 * U3_xy + 0.001422 * (wd3_x + wd3_x)
+    t85 = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + wd3_x)
     n3_x = c4 * t81 - s4 * t82 + t85
     t87 = 0.39225 * neg_f4_z - (c4 * t82 + s4 * t81)
     neg_n3_y = 1.581128025 * neg_a3_z + t84 + t87
-    n3_z = 0.56527565530625 * U3_xy - 1.581128025 * a3_y - (0.39225 * t83 + neg_n4_z)
+    n3_z = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - (0.39225 * t83 + neg_n4_z)
     tau_b[..., 2] = n3_z
     s3_f3_x = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3
 
     # body 2, link2: forces
-    t91 = 0.348680848125 * U2_xy + 0.007555 * (wd2_x + wd2_x)
+    t91 = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x)
     t92 = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z)
-    t93 = 0.425 * (c3 * (t83 - 1.581128025 * U3_xy) + s3_f3_x) - n3_z
-    tau_b[..., 1] = -(t93 - (1.38301146875 * U2_xy - 3.866395 * a2_y))
+    t93 = 0.425 * (c3 * (t83 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z
+    tau_b[..., 1] = -(t93 - (1.38301146875 * U2_yx - 3.866395 * a2_y))
     neg_n2_y = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x) + t92
     tau_b[..., 0] = s2 * (c3 * n3_x + s3 * neg_n3_y + t91) - c2 * neg_n2_y
 

@@ -22,49 +22,46 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real s2        = sin(q[1]);
     const ur5_real w2_x      = qd[0] * s2;
     const ur5_real w2_y      = qd[0] * c2;
+    const ur5_real a2_y      = 9.81 * c2;
     const ur5_real wd2_x     = qd[1] * w2_y;
     const ur5_real neg_wd2_y = qd[1] * w2_x;
-    const ur5_real qd2_qd2   = qd[1] * qd[1];
-    const ur5_real U2_xy     = w2_x * w2_y;
-    const ur5_real U2_zx     = neg_wd2_y + neg_wd2_y;
-    const ur5_real a2_y      = 9.81 * c2;
 
     /* body 3, link3: motion */
+    const ur5_real qd2_qd2   = qd[1] * qd[1];
+    const ur5_real U2_yx     = w2_x * w2_y;
+    const ur5_real U2_zx     = neg_wd2_y + neg_wd2_y;
     const ur5_real neg_a3_z  = 0.425 * U2_zx;
     const ur5_real t12       = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2);
-    const ur5_real t13       = a2_y - 0.425 * U2_xy;
+    const ur5_real t13       = a2_y - 0.425 * U2_yx;
     const ur5_real q2_3      = q[1] + q[2];
-    const ur5_real w3_z      = qd[1] + qd[2];
     const ur5_real w3_x      = qd[0] * sin(q2_3);
     const ur5_real w3_y      = qd[0] * cos(q2_3);
-    const ur5_real wd3_x     = w3_z * w3_y;
-    const ur5_real neg_wd3_y = w3_z * w3_x;
-    const ur5_real w3_zz     = w3_z * w3_z;
-    const ur5_real neg_U3_xx = w3_y * w3_y + w3_zz;
-    const ur5_real U3_xy     = w3_x * w3_y;
-    const ur5_real U3_zx     = neg_wd3_y + neg_wd3_y;
     const ur5_real c3        = cos(q[2]);
     const ur5_real s3        = sin(q[2]);
     const ur5_real a3_y      = t13 * c3 - t12 * s3;
+    const ur5_real w3_z      = qd[1] + qd[2];
+    const ur5_real wd3_x     = w3_y * w3_z;
+    const ur5_real neg_wd3_y = w3_x * w3_z;
 
     /* body 4, link4: motion */
-    const ur5_real t27      = t12 * c3 + t13 * s3 + 0.39225 * neg_U3_xx;
-    const ur5_real t28      = a3_y - 0.39225 * U3_xy;
-    const ur5_real q2_3_4   = q[3] + q2_3;
-    const ur5_real w4_z     = qd[3] + w3_z;
-    const ur5_real w4_x     = qd[0] * sin(q2_3_4);
-    const ur5_real w4_y     = qd[0] * cos(q2_3_4);
-    const ur5_real wd4_x    = w4_z * w4_y;
-    const ur5_real wd5_z    = w4_z * w4_x;
-    const ur5_real w4_yy    = w4_y * w4_y;
-    const ur5_real w4_zz    = w4_z * w4_z;
-    const ur5_real U4_xy    = w4_x * w4_y;
-    const ur5_real w4_xx    = w4_x * w4_x;
-    const ur5_real U4_zy    = wd4_x + wd4_x;
-    const ur5_real c4       = cos(q[3]);
-    const ur5_real s4       = sin(q[3]);
-    const ur5_real a4_x     = t27 * c4 + t28 * s4;
-    const ur5_real neg_a4_z = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_yy + w4_xx);
+    const ur5_real w3_zz     = w3_z * w3_z;
+    const ur5_real neg_U3_xx = w3_y * w3_y + w3_zz;
+    const ur5_real U3_yx     = w3_x * w3_y;
+    const ur5_real U3_zx     = neg_wd3_y + neg_wd3_y;
+    const ur5_real t27       = t12 * c3 + t13 * s3 + 0.39225 * neg_U3_xx;
+    const ur5_real t28       = a3_y - 0.39225 * U3_yx;
+    const ur5_real q2_3_4    = q[3] + q2_3;
+    const ur5_real w4_x      = qd[0] * sin(q2_3_4);
+    const ur5_real w4_y      = qd[0] * cos(q2_3_4);
+    const ur5_real c4        = cos(q[3]);
+    const ur5_real s4        = sin(q[3]);
+    const ur5_real a4_x      = t27 * c4 + t28 * s4;
+    const ur5_real w4_z      = qd[3] + w3_z;
+    const ur5_real wd4_x     = w4_y * w4_z;
+    const ur5_real wd5_z     = w4_x * w4_z;
+    const ur5_real w4_xx     = w4_x * w4_x;
+    const ur5_real w4_yy     = w4_y * w4_y;
+    const ur5_real neg_a4_z  = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_xx + w4_yy);
 
     /* body 5, link5: motion */
     const ur5_real c5        = cos(q[4]);
@@ -74,14 +71,10 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real w5_z      = qd[4] - w4_y;
     const ur5_real wd5_x     = wd4_x * c5 + qd[4] * w5_y;
     const ur5_real neg_wd5_y = wd4_x * s5 + qd[4] * w5_x;
-    const ur5_real w5_yy     = w5_y * w5_y;
-    const ur5_real w5_zz     = w5_z * w5_z;
-    const ur5_real w5_xy     = w5_x * w5_y;
-    const ur5_real U5_xy     = w5_xy - wd5_z;
     const ur5_real w5_xz     = w5_x * w5_z;
     const ur5_real U5_xz     = w5_xz - neg_wd5_y;
     const ur5_real w5_xx     = w5_x * w5_x;
-    const ur5_real U5_zy     = w5_y * w5_z + wd5_x;
+    const ur5_real w5_yy     = w5_y * w5_y;
 
     /* body 6, link6: motion */
     const ur5_real c6       = cos(q[5]);
@@ -97,43 +90,50 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     tau_b[5]                = -neg_n6_z;
 
     /* body 5, link5: forces */
+    const ur5_real w5_xy    = w5_x * w5_y;
+    const ur5_real U5_xy    = w5_xy - wd5_z;
     const ur5_real f5_x     = 0.0351648539 * U5_xy;
-    const ur5_real neg_f5_y = 0.0351648539 * (w5_zz + w5_xx);
-    const ur5_real t69      = 0.0351648539 * (t28 * c4 - t27 * s4 + 0.09465 * (w5_yy + w5_xx));
-    const ur5_real t70      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz;
-    const ur5_real t71      = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) - t69;
-    const ur5_real t72      = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz) + t70;
-    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x - t72;
+    const ur5_real w5_zz    = w5_z * w5_z;
+    const ur5_real neg_f5_y = 0.0351648539 * (w5_xx + w5_zz);
+    const ur5_real U5_zy    = w5_y * w5_z + wd5_x;
+    const ur5_real t66      = 0.0351648539 * (t28 * c4 - t27 * s4 + 0.09465 * (w5_xx + w5_yy));
+    const ur5_real t67      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz;
+    const ur5_real t68      = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) - t66;
+    const ur5_real t69      = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz) + t67;
+    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x - t69;
     tau_b[4]                = n5_z;
-    const ur5_real t74      = c6 * n6_x + s6 * neg_n6_y + t71 + 0.09465 * neg_f5_y;
-    const ur5_real t75      = 3.5853228e-05 * U5_xy + 0.000617 * (neg_wd5_y + w5_xz) + neg_n6_z - 0.09465 * f5_x;
+    const ur5_real t71      = c6 * n6_x + s6 * neg_n6_y + t68 + 0.09465 * neg_f5_y;
+    const ur5_real t72      = 3.5853228e-05 * U5_xy + 0.000617 * (neg_wd5_y + w5_xz) + neg_n6_z - 0.09465 * f5_x;
 
     /* body 4, link4: forces */
+    const ur5_real U4_xy    = w4_x * w4_y;
+    const ur5_real w4_zz    = w4_z * w4_z;
+    const ur5_real U4_zy    = wd4_x + wd4_x;
     const ur5_real f4_x     = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy;
-    const ur5_real f4_y     = 0.150887345 * (w4_zz + w4_xx) - 0.0351648539 * U5_zy;
+    const ur5_real f4_y     = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy;
     const ur5_real neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy;
     const ur5_real t79      = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z;
-    const ur5_real neg_n4_z = c5 * t75 - s5 * t74 + (0.01353394113165 * U4_xy - 0.150887345 * a4_x);
+    const ur5_real neg_n4_z = c5 * t72 - s5 * t71 + (0.01353394113165 * U4_xy - 0.150887345 * a4_x);
     tau_b[3]                = -neg_n4_z;
-    const ur5_real t81      = c5 * t74 + s5 * t75 + t79 - 0.10915 * f4_y;
+    const ur5_real t81      = c5 * t71 + s5 * t72 + t79 - 0.10915 * f4_y;
     const ur5_real t82      = 3.5853228e-05 * U4_xy - 0.000617 * (wd5_z + wd5_z) - n5_z + 0.10915 * f4_x;
     const ur5_real t83      = c4 * f4_y + s4 * f4_x;
 
     /* body 3, link3: forces */
     const ur5_real t84      = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
-    const ur5_real t85      = 0.12616948429125 * U3_xy + 0.001422 * (wd3_x + wd3_x);
+    const ur5_real t85      = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + wd3_x);
     const ur5_real n3_x     = c4 * t81 - s4 * t82 + t85;
     const ur5_real t87      = 0.39225 * neg_f4_z - (c4 * t82 + s4 * t81);
     const ur5_real neg_n3_y = 1.581128025 * neg_a3_z + t84 + t87;
-    const ur5_real n3_z     = 0.56527565530625 * U3_xy - 1.581128025 * a3_y - (0.39225 * t83 + neg_n4_z);
+    const ur5_real n3_z     = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - (0.39225 * t83 + neg_n4_z);
     tau_b[2]                = n3_z;
     const ur5_real s3_f3_x  = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3;
 
     /* body 2, link2: forces */
-    const ur5_real t91      = 0.348680848125 * U2_xy + 0.007555 * (wd2_x + wd2_x);
+    const ur5_real t91      = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x);
     const ur5_real t92      = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z);
-    const ur5_real t93      = 0.425 * (c3 * (t83 - 1.581128025 * U3_xy) + s3_f3_x) - n3_z;
-    tau_b[1]                = -(t93 - (1.38301146875 * U2_xy - 3.866395 * a2_y));
+    const ur5_real t93      = 0.425 * (c3 * (t83 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z;
+    tau_b[1]                = -(t93 - (1.38301146875 * U2_yx - 3.866395 * a2_y));
     const ur5_real neg_n2_y = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x) + t92;
     tau_b[0]                = s2 * (c3 * n3_x + s3 * neg_n3_y + t91) - c2 * neg_n2_y;
 }

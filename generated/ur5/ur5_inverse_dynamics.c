@@ -23,82 +23,74 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real s2       = sin(q[1]);
     const ur5_real w2_x     = qd[0] * s2;
     const ur5_real w2_y     = qd[0] * c2;
+    const ur5_real a2_y     = 9.81 * c2;
     const ur5_real qd2_w2_y = qd[1] * w2_y;
     const ur5_real qd2_w2_x = qd[1] * w2_x;
     const ur5_real wd2_x    = qdd[0] * s2 + qd2_w2_y;
+
+    /* body 3, link3: motion */
     const ur5_real qd2_qd2  = qd[1] * qd[1];
     const ur5_real w2_xy    = w2_x * w2_y;
     const ur5_real U2_yx    = qdd[1] + w2_xy;
     const ur5_real U2_zx    = qd2_w2_x - (qdd[0] * c2 - qd2_w2_x);
-    const ur5_real a2_y     = 9.81 * c2;
+    const ur5_real neg_a3_z = 0.425 * U2_zx;
+    const ur5_real t14      = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2);
+    const ur5_real t15      = a2_y - 0.425 * U2_yx;
+    const ur5_real q2_3     = q[1] + q[2];
+    const ur5_real c2_3     = cos(q2_3);
+    const ur5_real s2_3     = sin(q2_3);
+    const ur5_real w3_x     = qd[0] * s2_3;
+    const ur5_real w3_y     = qd[0] * c2_3;
+    const ur5_real c3       = cos(q[2]);
+    const ur5_real s3       = sin(q[2]);
+    const ur5_real a3_y     = t15 * c3 - t14 * s3;
+    const ur5_real w3_z     = qd[1] + qd[2];
+    const ur5_real wd3_z    = qdd[1] + qdd[2];
+    const ur5_real w3_yz    = w3_y * w3_z;
+    const ur5_real w3_xz    = w3_x * w3_z;
+    const ur5_real wd3_x    = qdd[0] * s2_3 + w3_yz;
 
-    /* body 3, link3: motion */
-    const ur5_real neg_a3_z  = 0.425 * U2_zx;
-    const ur5_real t14       = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2);
-    const ur5_real t15       = a2_y - 0.425 * U2_yx;
-    const ur5_real q2_3      = q[1] + q[2];
-    const ur5_real c2_3      = cos(q2_3);
-    const ur5_real s2_3      = sin(q2_3);
-    const ur5_real wd3_z     = qdd[1] + qdd[2];
-    const ur5_real w3_z      = qd[1] + qd[2];
-    const ur5_real w3_x      = qd[0] * s2_3;
-    const ur5_real w3_y      = qd[0] * c2_3;
-    const ur5_real w3_zy     = w3_z * w3_y;
-    const ur5_real w3_zx     = w3_z * w3_x;
-    const ur5_real wd3_x     = qdd[0] * s2_3 + w3_zy;
+    /* body 4, link4: motion */
     const ur5_real w3_zz     = w3_z * w3_z;
     const ur5_real neg_U3_xx = w3_y * w3_y + w3_zz;
     const ur5_real w3_xy     = w3_x * w3_y;
     const ur5_real U3_yx     = wd3_z + w3_xy;
-    const ur5_real U3_zx     = w3_zx - (qdd[0] * c2_3 - w3_zx);
-    const ur5_real c3        = cos(q[2]);
-    const ur5_real s3        = sin(q[2]);
-    const ur5_real a3_y      = t15 * c3 - t14 * s3;
-
-    /* body 4, link4: motion */
-    const ur5_real t34      = t14 * c3 + t15 * s3 + 0.39225 * neg_U3_xx;
-    const ur5_real t35      = a3_y - 0.39225 * U3_yx;
-    const ur5_real q2_3_4   = q[3] + q2_3;
-    const ur5_real c2_3_4   = cos(q2_3_4);
-    const ur5_real s2_3_4   = sin(q2_3_4);
-    const ur5_real wd4_z    = qdd[3] + wd3_z;
-    const ur5_real w4_z     = qd[3] + w3_z;
-    const ur5_real w4_x     = qd[0] * s2_3_4;
-    const ur5_real w4_y     = qd[0] * c2_3_4;
-    const ur5_real w4_zy    = w4_z * w4_y;
-    const ur5_real w4_zx    = w4_z * w4_x;
-    const ur5_real wd4_x    = qdd[0] * s2_3_4 + w4_zy;
-    const ur5_real wd4_y    = qdd[0] * c2_3_4 - w4_zx;
-    const ur5_real w4_yy    = w4_y * w4_y;
-    const ur5_real w4_zz    = w4_z * w4_z;
-    const ur5_real w4_xy    = w4_x * w4_y;
-    const ur5_real U4_xy    = w4_xy - wd4_z;
-    const ur5_real U4_xz    = w4_zx + wd4_y;
-    const ur5_real w4_xx    = w4_x * w4_x;
-    const ur5_real U4_zy    = w4_zy + wd4_x;
-    const ur5_real c4       = cos(q[3]);
-    const ur5_real s4       = sin(q[3]);
-    const ur5_real a4_x     = t34 * c4 + t35 * s4 + 0.10915 * U4_xz;
-    const ur5_real neg_a4_z = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_yy + w4_xx);
+    const ur5_real U3_zx     = w3_xz - (qdd[0] * c2_3 - w3_xz);
+    const ur5_real t34       = t14 * c3 + t15 * s3 + 0.39225 * neg_U3_xx;
+    const ur5_real t35       = a3_y - 0.39225 * U3_yx;
+    const ur5_real q2_3_4    = q[3] + q2_3;
+    const ur5_real c2_3_4    = cos(q2_3_4);
+    const ur5_real s2_3_4    = sin(q2_3_4);
+    const ur5_real w4_x      = qd[0] * s2_3_4;
+    const ur5_real w4_y      = qd[0] * c2_3_4;
+    const ur5_real c4        = cos(q[3]);
+    const ur5_real s4        = sin(q[3]);
+    const ur5_real w4_z      = qd[3] + w3_z;
+    const ur5_real wd4_z     = qdd[3] + wd3_z;
+    const ur5_real w4_yz     = w4_y * w4_z;
+    const ur5_real w4_xz     = w4_x * w4_z;
+    const ur5_real wd4_x     = qdd[0] * s2_3_4 + w4_yz;
+    const ur5_real wd4_y     = qdd[0] * c2_3_4 - w4_xz;
+    const ur5_real U4_xz     = w4_xz + wd4_y;
+    const ur5_real w4_xx     = w4_x * w4_x;
+    const ur5_real w4_yy     = w4_y * w4_y;
+    const ur5_real a4_x      = t34 * c4 + t35 * s4 + 0.10915 * U4_xz;
+    const ur5_real neg_a4_z  = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_xx + w4_yy);
 
     /* body 5, link5: motion */
     const ur5_real c5    = cos(q[4]);
     const ur5_real s5    = sin(q[4]);
-    const ur5_real wd5_z = qdd[4] - wd4_y;
     const ur5_real w5_x  = w4_x * c5 + w4_z * s5;
     const ur5_real w5_y  = w4_z * c5 - w4_x * s5;
     const ur5_real w5_z  = qd[4] - w4_y;
+    const ur5_real wd5_z = qdd[4] - wd4_y;
     const ur5_real wd5_x = wd4_x * c5 + wd4_z * s5 + qd[4] * w5_y;
     const ur5_real wd5_y = wd4_z * c5 - wd4_x * s5 - qd[4] * w5_x;
-    const ur5_real w5_yy = w5_y * w5_y;
-    const ur5_real w5_zz = w5_z * w5_z;
-    const ur5_real w5_xy = w5_x * w5_y;
-    const ur5_real U5_xy = w5_xy - wd5_z;
     const ur5_real w5_xz = w5_x * w5_z;
     const ur5_real U5_xz = wd5_y + w5_xz;
     const ur5_real w5_xx = w5_x * w5_x;
-    const ur5_real U5_zy = w5_y * w5_z + wd5_x;
-    const ur5_real a4_y  = t35 * c4 - t34 * s4 + 0.10915 * (w4_zy - wd4_x);
+    const ur5_real w5_yy = w5_y * w5_y;
+    const ur5_real a4_y  = t35 * c4 - t34 * s4 + 0.10915 * (w4_yz - wd4_x);
 
     /* body 6, link6: motion */
     const ur5_real c6       = cos(q[5]);
@@ -114,36 +106,44 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     tau[5]                  = n6_z;
 
     /* body 5, link5: forces */
+    const ur5_real w5_xy    = w5_x * w5_y;
+    const ur5_real U5_xy    = w5_xy - wd5_z;
     const ur5_real f5_x     = 0.0351648539 * U5_xy;
-    const ur5_real neg_f5_y = 0.0351648539 * (w5_zz + w5_xx);
-    const ur5_real t85      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z;
-    const ur5_real t86      = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz);
-    const ur5_real t87      = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz);
-    const ur5_real t88      = t86 - 0.0351648539 * (0.09465 * (w5_yy + w5_xx) + a4_y);
-    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x + (3.5853228e-05 * U5_xz - t85 - t87);
+    const ur5_real w5_zz    = w5_z * w5_z;
+    const ur5_real neg_f5_y = 0.0351648539 * (w5_xx + w5_zz);
+    const ur5_real U5_zy    = w5_y * w5_z + wd5_x;
+    const ur5_real t81      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z;
+    const ur5_real t82      = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz);
+    const ur5_real t83      = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz);
+    const ur5_real t84      = t82 - 0.0351648539 * (0.09465 * (w5_xx + w5_yy) + a4_y);
+    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x + (3.5853228e-05 * U5_xz - t81 - t83);
     tau[4]                  = n5_z;
-    const ur5_real t90      = c6 * n6_x + s6 * neg_n6_y + t88 + 0.09465 * neg_f5_y;
-    const ur5_real t91      = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (w5_xz - wd5_y)) + 0.09465 * f5_x;
+    const ur5_real t86      = c6 * n6_x + s6 * neg_n6_y + t84 + 0.09465 * neg_f5_y;
+    const ur5_real t87      = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (w5_xz - wd5_y)) + 0.09465 * f5_x;
 
     /* body 4, link4: forces */
+    const ur5_real w4_xy    = w4_x * w4_y;
+    const ur5_real U4_xy    = w4_xy - wd4_z;
+    const ur5_real w4_zz    = w4_z * w4_z;
+    const ur5_real U4_zy    = w4_yz + wd4_x;
     const ur5_real t92      = 0.01353394113165 * w4_xy - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz;
     const ur5_real f4_x     = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy;
-    const ur5_real f4_y     = 0.150887345 * (w4_zz + w4_xx) - 0.0351648539 * U5_zy;
+    const ur5_real f4_y     = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy;
     const ur5_real neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy;
     const ur5_real t96      = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z;
-    const ur5_real n4_z     = c5 * t91 + s5 * t90 - (t92 - 0.150887345 * a4_x);
+    const ur5_real n4_z     = c5 * t87 + s5 * t86 - (t92 - 0.150887345 * a4_x);
     tau[3]                  = n4_z;
-    const ur5_real t98      = c5 * t90 - s5 * t91 + t96 - 0.10915 * f4_y;
-    const ur5_real t99      = 0.000617 * (w4_zx - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x;
+    const ur5_real t98      = c5 * t86 - s5 * t87 + t96 - 0.10915 * f4_y;
+    const ur5_real t99      = 0.000617 * (w4_xz - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x;
     const ur5_real t100     = c4 * f4_y + s4 * f4_x;
 
     /* body 3, link3: forces */
     const ur5_real t101     = 0.56527565530625 * w3_xy + 0.56811965530625 * wd3_z;
     const ur5_real t102     = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
-    const ur5_real t103     = 0.12616948429125 * U3_yx + 0.001422 * (w3_zy + wd3_x);
+    const ur5_real t103     = 0.12616948429125 * U3_yx + 0.001422 * (w3_yz + wd3_x);
     const ur5_real n3_x     = c4 * t98 + s4 * t99 + t103;
     const ur5_real neg_n3_y = c4 * t99 - s4 * t98 + 0.39225 * neg_f4_z + (1.581128025 * neg_a3_z + t102);
-    const ur5_real t106     = 0.12616948429125 * (w3_zy - wd3_x) - t101 + 1.581128025 * a3_y;
+    const ur5_real t106     = 0.12616948429125 * (w3_yz - wd3_x) - t101 + 1.581128025 * a3_y;
     const ur5_real n3_z     = n4_z - 0.39225 * t100 - t106;
     tau[2]                  = n3_z;
     const ur5_real s3_f3_x  = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3;
