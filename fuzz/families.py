@@ -11,7 +11,7 @@ from fuzz.case import Case, Fault
 from fuzz.draw import argument
 from fuzz.faults import FAULTS
 from fuzz.nodes import Node, written
-from fuzz.options import OUT, Names, drawn
+from fuzz.options import OUT, Names, drawn, fitting
 from fuzz.robots import robot, stored
 
 COMMANDS: Final = {
@@ -76,6 +76,24 @@ def sound(rng: Random) -> Case:
     command = rng.choice((("check",), ("generate", "-o", "out"), ("ops",), ("inspect",)))
     files = {"robot.urdf": written(robot(rng))}
     return Case("", (command[0], "robot.urdf", *command[1:]), files, sound=True)
+
+
+@family(2)
+def proved(rng: Random) -> Case:
+    """A sound robot under options that fit each other; always proved."""
+    root = robot(rng)
+    names = Names.of(root)
+    files = {"robot.urdf": written(root)}
+    arguments = ["generate", "robot.urdf", "-o", "out", *fitting(rng, names)]
+    if rng.random() < 0.25:
+        files["actuators.toml"] = tables_of_toml.drives(rng, root)
+        arguments += [
+            "--actuators",
+            "actuators.toml",
+            "--rotors",
+            rng.choice(("exact", "reflected")),
+        ]
+    return Case("", tuple(arguments), files)
 
 
 @family(34)

@@ -12,7 +12,7 @@ from typing import Final
 
 from fuzz.case import Case, Finding, Outcome, snapshot
 from fuzz.child import run
-from fuzz.oracles import judged
+from fuzz.oracles import judged, shape
 from fuzz.robots import ROOT
 
 FollowUp = Callable[[Case, Outcome, Path], Iterator[Finding]]
@@ -65,7 +65,13 @@ def made_in(outcome: Outcome) -> list[str]:
     return [file.removesuffix(name).rstrip("/") or "." for file in made]
 
 
-@follow_up(_generated, 0.25)
+@follow_up(lambda case, outcome: _generated(case, outcome) and case.family == "proved", 1.0)
+def prove(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
+    """What is made to be proved is proved."""
+    yield from verify(case, outcome, folder)
+
+
+@follow_up(lambda case, outcome: _generated(case, outcome) and case.family != "proved", 0.25)
 def verify(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
     """What was accepted is proved."""
     for made in made_in(outcome):
@@ -107,7 +113,7 @@ def real_process(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding
         "status": (done.returncode, outcome.status),
         "stdout": (done.stdout, outcome.stdout),
         "stderr": (done.stderr, outcome.stderr),
-        "files": (_compared(after), _compared(outcome.after)),
+        "files": (after, dict(outcome.after)),
     }
     for what, (real, forked) in pairs.items():
         if real != forked:
@@ -118,9 +124,15 @@ def real_process(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding
             return
 
 
-def _compared(files: object) -> object:
-    """Files whose bytes depend on the input alone (Parquet and PNG hold versions, not time)."""
-    return files
+@follow_up(_generated, 0.1)
+def again(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
+    """The same command replaces its own files by the same bytes."""
+    second = run(replace(case, files={}), folder)
+    if second.status != 0:
+        yield Finding(f"not again: {shape(second.said)}", second.said[:1000], case)
+    elif dict(second.after) != dict(outcome.after):
+        other = sorted(set(second.after) ^ set(outcome.after))
+        yield Finding("not again: other files", f"{other[:5] or 'other contents'}", case)
 
 
 def _was_killed(case: Case, outcome: Outcome) -> bool:

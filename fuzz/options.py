@@ -263,3 +263,33 @@ def _required(
             yield from (of.opts[0], OUT[command]) if path else option(rng, of, names, 0.0)
     if command == "excite" and "budget" not in given:
         yield from ("--budget", "5", "--rate", "50", "--harmonics", "2")
+
+
+def fitting(rng: Random, names: Names) -> Iterator[str]:
+    """Options of ``generate`` that fit each other, to be proved afterwards."""
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        yield from ("--quantity", quantity(rng, names))
+    if rng.random() < 0.3:
+        yield from ("--scalar", "float")
+    yield from rng.choice(
+        (
+            (),
+            ("--zeros", "once"),
+            ("--trig", "inline"),
+            ("--trig", "inline", "--batch", rng.choice(("2", "4", "8", "auto"))),
+        )
+    )
+    if rng.random() < 0.25:
+        yield from ("--parameters", rng.choice(("runtime", f"runtime:{link(rng, names)}")))
+    if rng.random() < 0.25:
+        yield from ("--gravity", rng.choice(("runtime", "0,0,0", "1,2,3")))
+    if rng.random() < 0.25:
+        yield from ("--friction", rng.choice(("runtime:viscous,coulomb,offset", "viscous,coulomb")))
+        if rng.random() < 0.5:
+            yield from ("--friction-width", "0.05")
+    if rng.random() < 0.2:
+        yield from ("--base", "floating")
+    if rng.random() < 0.2:
+        yield from ("--chunk", rng.choice(("5", "20")))
+    if rng.random() < 0.15:
+        yield from ("--external-wrench", link(rng, names))

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from fuzz import byte_mutations
 from fuzz.draw import ODD_NAMES, ODD_NUMBERS, argument, name
+from fuzz.nodes import Node
 from fuzz.options import VALUES, Names, own
 
 RAW: Final = (
@@ -30,11 +31,11 @@ class Raw(str):
     """A value that is written as it is."""
 
 
-def written(data: dict[str, Any], rng: Random) -> bytes:
+def written(data: dict[str, Any], rng: Random | None) -> bytes:
     """The text of a table; with a chance, its bytes changed."""
     text = "".join(f"{_key(key)} = {_value(value)}\n" for key, value in data.items())
     made = text.encode("utf-8", "surrogatepass")
-    return byte_mutations.mutated(rng, made) if rng.random() < 0.15 else made
+    return byte_mutations.mutated(rng, made) if rng is not None and rng.random() < 0.15 else made
 
 
 def _key(key: str) -> str:
@@ -118,13 +119,20 @@ def actuators(rng: Random, names: Names) -> bytes:
     return written(changed(rng, {"joints": joints}), rng)
 
 
+def drives(rng: Random, root: Node) -> bytes:
+    """A sound file of actuators for the joints that can have one."""
+    driven = ("revolute", "continuous", "prismatic")
+    joints = [joint for joint in root.every("joint") if joint.get("type") in driven]
+    return written({"joints": {str(j.get("name")): _actuator(rng) for j in joints}}, None)
+
+
 def _actuator(rng: Random) -> dict[str, Any]:
     made: dict[str, Any] = {}
     if rng.random() < 0.7:
         made |= {"gear_ratio": rng.choice((100.0, -50, 1, 0.5)), "rotor_inertia": 2e-5}
-    if rng.random() < 0.3:
+    if made and rng.random() < 0.3:
         made["rotor_axis"] = [0, rng.choice((0, 1, 1e-3)), 1]
-    if rng.random() < 0.2:
+    if made and rng.random() < 0.2:
         made |= {"rotor_position": [0.1, 0, 0], "rotor_mass": 0.2, "rotor_transverse": 1e-5}
     if rng.random() < 0.5:
         made |= {"viscous": 0.5, "coulomb": rng.choice((0.2, 0)), "offset": -0.1}
