@@ -78,7 +78,7 @@ def sound(rng: Random) -> Case:
     return Case("", (command[0], "robot.urdf", *command[1:]), files, sound=True)
 
 
-@family(2)
+@family(1)
 def proved(rng: Random) -> Case:
     """A sound robot under options that fit each other; always proved."""
     root = robot(rng)

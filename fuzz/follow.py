@@ -18,6 +18,8 @@ from fuzz.robots import ROOT
 FollowUp = Callable[[Case, Outcome, Path], Iterator[Finding]]
 MOST: Final = 400_000
 """Bytes of generated C that are compiled."""
+TIMED: Final = ("build", "verify")
+"""Commands whose output depends on the machine: what its compiler makes, how long a check took."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def _check(line: str) -> str:
     return " ".join(what.partition(": ")[2].split()[:5]) or what[:60]
 
 
-@follow_up(lambda case, outcome: case.fault is None and case.command != "build", 0.004)
+@follow_up(lambda case, outcome: case.fault is None and case.command not in TIMED, 0.004)
 def real_process(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
     """A process of its own, with another hash seed and another folder, says and writes the same."""
     with tempfile.TemporaryDirectory(prefix="symgen-fuzz-") as place:
