@@ -23,3 +23,13 @@ def quoted(names: Iterable[str], most: int = 6) -> str:
     if len(every) > most:
         every[most:] = [f"{len(every) - most} more"]
     return " and ".join(filter(None, (", ".join(every[:-1]), *every[-1:])))
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """The first of some names that stands there a second time, None if each does once."""
+    seen = set[str]()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

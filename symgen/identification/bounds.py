@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from symgen.errors import OptionError, RobotError
 from symgen.mechanics.model import Body, Model
 from symgen.reading.assemble import Loaded
-from symgen.text import quoted, shown
+from symgen.text import quoted, repeated, shown
 
 Numbers = NDArray[np.float64]
 
@@ -74,6 +74,9 @@ def _given(
                 f"--limit {shown(name)}.{shown(kind)}: there are joints {quoted(names)}, each with "
                 f"{', '.join(KINDS)}"
             )
+    twice = repeated(f"{name}.{kind}" for name, kind, _ in given)
+    if twice is not None:
+        raise OptionError(f"--limit {shown(twice)}: given twice; keep one value")
     return {(name, kind): value for name, kind, value in given}
 
 

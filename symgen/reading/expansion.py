@@ -16,7 +16,7 @@ from lxml import etree
 from symgen.errors import OptionError, Place, RobotError
 from symgen.reading import xacro_child
 from symgen.reading.xml_reader import file_bytes, parsed
-from symgen.text import shown
+from symgen.text import repeated, shown
 
 MISSING: Final = "needs xacro to be expanded; install it: pip install 'symgen[xacro]'"
 WAIT: Final = 12 * xacro_child.SECONDS
@@ -42,8 +42,7 @@ def expanded(
     parsed(
         file_bytes(path), shown(os.fspath(path))
     )  # refused as any XML is, before the library sees it
-    names = [name for name, _ in arguments]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = repeated(name for name, _ in arguments)
     if twice is not None:
         raise OptionError(f"--xacro-arg '{shown(twice)}': given twice; keep one value")
     text = _expanded(Path(path), dict(arguments))

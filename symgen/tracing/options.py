@@ -9,7 +9,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.model import Model
 from symgen.mechanics.system import FRICTION_COLUMNS
 from symgen.options import NAMES, NUMBER, PAIRS, TEXTS, group, option
-from symgen.text import quoted, shown
+from symgen.text import quoted, repeated, shown
 from symgen.tracing.robot import Robot
 from symgen.tracing.wanted import Wanted
 
@@ -89,7 +89,7 @@ class FunctionOptions:
         ]
         functions = [Wanted.parse(text) for text in texts]
         names = [function.name for function in functions]
-        twice = next((name for name in names if names.count(name) > 1), None)
+        twice = repeated(names)
         if twice is not None:
             raise OptionError(
                 f"two functions would be called {twice!r}; name one of them otherwise"
@@ -101,6 +101,9 @@ class FunctionOptions:
         for name, _ in self.formulations:
             if name not in QUANTITIES:
                 raise unknown_quantity(name)
+        twice = repeated(name for name, _ in self.formulations)
+        if twice is not None:
+            raise OptionError(f"--formulation {twice}: given twice; keep one value")
         return dict(self.formulations)
 
     def friction_kinds(self, has_offsets: bool) -> tuple[bool, tuple[str, ...]]:
@@ -172,4 +175,7 @@ def known_links(model: Model, names: Collection[str], flag: str) -> tuple[str, .
             raise OptionError(
                 f"{flag}: no link is called '{shown(name)}'; there are {quoted(moving)}"
             )
+    twice = repeated(names)
+    if twice is not None:
+        raise OptionError(f"{flag}: link '{shown(twice)}' is given twice; name it once")
     return tuple(names)
