@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 
 from symgen.compiler.passes import live
 from symgen.compiler.program import Program
-from symgen.proof.bounds import ROUNDOFF, Bounded, bounded, represented
+from symgen.mechanics.canonical import ROUNDING
+from symgen.proof.bounds import Bounded, bounded, represented
 from symgen.tracing.robot import Regroup, Robot
 
 FACTOR: Final = 1.25
 """Results may be off by this times what is bounded: for rounding in the bound itself and in the
 comparison, for what is of second order, and for a C library whose sines are worse than stated."""
 
-CONSTANTS: Final = 16.0
-"""How many roundings of the largest number around any number of a tape may be off by. They are made
-from the robot's file in double precision, and what nearly cancels there (an axis that is all but
-vertical) keeps the error of what it was."""
+CONSTANTS: Final = 2.0 * ROUNDING
+"""What any number of a tape may be off, as a part of the largest number around. They are made from
+the robot's file in double precision; what nearly cancels there (an axis that is all but vertical)
+keeps the error of what it was, and what is left of it below `ROUNDING` is taken for zero."""
 
 Array = NDArray[np.float64]
 States = Mapping[str, Sequence[Any]]
@@ -91,7 +92,7 @@ class Accuracy:
     def _slack(self, program: Program) -> float:
         """Absolute error of the numbers of a tape from how they were made."""
         numbers = [program.nodes[k].a for k in live(program) if program.nodes[k].op == "const"]
-        return float(CONSTANTS * ROUNDOFF["double"] * max([self._natural, *numbers]))
+        return float(CONSTANTS * max([self._natural, *numbers]))
 
     @cached_property
     def _natural(self) -> float:
@@ -105,7 +106,7 @@ class Accuracy:
     def _dust(self) -> float:
         """For entries that are zero on the tape: what cancelled when it was made."""
         largest = max(float(np.abs(x.values).max(initial=0.0)) for x in self.inputs.values())
-        return CONSTANTS * ROUNDOFF["double"] * self._natural * (1.0 + largest) ** 3
+        return CONSTANTS * self._natural * (1.0 + largest) ** 3
 
 
 STEP: Final = 0.9
