@@ -80,22 +80,22 @@ def excite(file: str, out: Path, plot: Path | None, **options: Any) -> None:
     """
     from symgen.cli.progress import progress
     from symgen.identification.excitation import excite as excited
-    from symgen.identification.excite_report import check, csv, on_terminal, picture
+    from symgen.identification.excite_report import csv, on_terminal, picture, targets
     from symgen.jobs.publish import write_files
 
     with progress() as tell:
         tell("reading the robot")
         sought = task(file, options)
-        check(sought, out, plot, file)
+        motion, *pictures = targets(sought, out, plot, file)
         found = excited(sought, tell)
-        files = {out: csv(found)}
-        if plot is not None:
+        files = {motion: csv(found)}
+        for target in pictures:
             tell("drawing")
-            files[plot] = picture(found)
+            files[target] = picture(found, target)
         write_files(files)
     on_terminal(found)
-    for path in files:
-        output.say(f"wrote {path}")
+    for target in files:
+        output.say(f"wrote {target.path}")
 
 
 def task(file: str, options: dict[str, Any]) -> "Task":

@@ -1,7 +1,6 @@
 """What ``symgen excite`` tells: a table, the motion as CSV, and a picture of it."""
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,14 +10,14 @@ from rich.markup import escape
 
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.excitation import Excited, Task
+from symgen.inspection.pictures import drawn, picture_target
 from symgen.inspection.report import table
-from symgen.jobs.publish import exists
+from symgen.jobs.targets import Target, check_targets, holding
 from symgen.output import console
 
 Numbers = NDArray[np.float64]
 
-MARK: Final = b"symgen excite"
-"""In the metadata of a picture, by which the next run knows that it may replace it."""
+OWNER: Final = "symgen excite"
 POINTS: Final = 800
 
 
@@ -37,38 +36,22 @@ def csv(found: Excited) -> bytes:
     return stream.getvalue().encode()
 
 
-def check(task: Task, motion: Path, plot: Path | None, robot: str) -> None:
-    """Whether both files may be written: only those of an earlier run are replaced, by the columns
-    of a motion and the mark of a picture. Raises OptionError, also for a joint's name that CSV
-    would have to quote."""
+def targets(task: Task, motion: Path, plot: Path | None, robot: str) -> list[Target]:
+    """The files to be written, the motion and then the picture, if one is wanted: only those of an
+    earlier run are replaced, by the columns of a motion and the mark of a picture.
+
+    Raises OptionError, also for a joint's name that CSV would have to quote."""
     bad = next((name for name in task.names if set(name) & set(',"\n\r')), None)
     if bad is not None:
         raise OptionError(f"joint {bad!r}: its name cannot be a column of a CSV file; rename it")
-    for option, path, end in (("--out", motion, ".csv"), ("--plot", plot, ".png")):
-        if path is not None and path.suffix.lower() != end:
-            raise OptionError(f"{option} {str(path)!r}: give a name that ends in {end}")
+    if motion.suffix.lower() != ".csv":
+        raise OptionError(f"--out {str(motion)!r}: give a name that ends in .csv")
     first = (header(task.names) + "\n").encode()
-    _check(motion, robot, lambda there: there.startswith(first))
+    found = [Target(motion, holding(f"{OWNER} for this robot", first, first), (robot,))]
     if plot is not None:
-        _check(plot, robot, lambda there: there.startswith(b"\x89PNG") and MARK in there)
-    if plot is not None and plot.resolve() == motion.resolve():
-        raise OptionError(
-            f"--plot {str(plot)!r}: is the file of the motion too; choose another name"
-        )
-
-
-def _check(path: Path, robot: str, ours: Callable[[bytes], bool]) -> None:
-    if not exists(path):
-        return
-    if path.is_file() and not path.samefile(robot):
-        with path.open("rb") as stream:
-            if ours(stream.read(1 << 16)):
-                return
-    raise OptionError(
-        f"{str(path)!r} exists and is not from symgen excite for this robot; choose another name "
-        f"or move "
-        "it away"
-    )
+        found.append(picture_target("--plot", plot, OWNER, [robot]))
+    check_targets(found)
+    return found
 
 
 def used(found: Excited) -> Numbers:
@@ -108,8 +91,8 @@ def on_terminal(found: Excited) -> None:
 # -- picture ---------------------------------------------------------------------------------------
 
 
-def picture(found: Excited) -> bytes:
-    """A PNG: position, velocity and force of each joint with their limits. Raises SymgenError
+def picture(found: Excited, target: Target) -> bytes:
+    """A picture: position, velocity and force of each joint with their limits. Raises SymgenError
     without matplotlib."""
     from symgen.identification.plots import new_figure
 
@@ -139,7 +122,7 @@ def picture(found: Excited) -> bytes:
         f"Exciting motion: condition number {found.before[1]:.3g} of a random motion, "
         f"{found.after[1]:.3g} of this one"
     )
-    return _png(figure)
+    return _drawn(figure, target)
 
 
 def _panel(axis: Any, t: Numbers, values: Numbers, ends: tuple[float, float]) -> None:
@@ -162,12 +145,10 @@ def _labels(axes: Any, names: tuple[str, ...]) -> None:
         axis.set_xlabel("t (s)")
 
 
-def _png(figure: Any) -> bytes:
-    stream = io.BytesIO()
+def _drawn(figure: Any, target: Target) -> bytes:
     try:
-        figure.savefig(stream, dpi=100, metadata={"Software": MARK.decode()})
+        return drawn(figure, target, 100)
     except ValueError as error:  # matplotlib's, of names that it takes for formulas
         raise SymgenError(
             f"error: the picture cannot be drawn: {str(error).splitlines()[0]}"
         ) from None
-    return stream.getvalue()

@@ -10,14 +10,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.errors import OptionError
 from symgen.identification.bodies import Bodies, BodiesError, bodies, differences
 from symgen.identification.estimate import Estimate
 from symgen.identification.inertials import with_inertials
 from symgen.identification.methods import standard_parameters
 from symgen.identification.payload import Payload, check_link, payload
 from symgen.jobs.job import Job
-from symgen.jobs.publish import exists
+from symgen.jobs.targets import Mark, Target, edges
 from symgen.mechanics.consistency import INDEFINITE, judge
 from symgen.mechanics.parameters import lumped
 from symgen.reading.assemble import Loaded
@@ -88,20 +87,12 @@ def _check_consistent(again: Loaded, found: Bodies) -> None:
         )
 
 
-def check_target(path: Path, robot: str) -> None:
-    """Only a robot that this command wrote may be replaced. Raises OptionError."""
-    if not exists(path):
-        return
-    ours = path.is_file() and not path.samefile(robot) and MARK in path.read_bytes()
-    if not ours:
-        raise OptionError(
-            f"{str(path)!r} exists and is not from symgen identify; choose another name or move "
-            f"it away"
-        )
-
-
 MARK: Final = b"<!-- inertias by symgen identify -->"
 """The comment at the end of a file, by which the next run knows that it may replace it."""
+OURS: Final = Mark(
+    "symgen identify",
+    lambda stream: edges(stream).replace(b"\0", b"").rstrip().endswith(MARK),  # UTF-16 too
+)
 
 
 def marked(text: bytes) -> bytes:
@@ -228,18 +219,21 @@ class More:
         }
 
     @property
-    def files(self) -> dict[Path, bytes]:
-        """The URDF, if one was asked for, to be written. Raises OptionError."""
+    def files(self) -> dict[Target, bytes]:
+        """The URDF, if one was asked for, to be written."""
         if self.urdf is None or self.shape is None:
             return {}
-        check_target(self.urdf, self.job.file)
-        return {self.urdf: marked(self.shape.text)}
+        return {_target(self.urdf, self.job): marked(self.shape.text)}
+
+
+def _target(urdf: Path, job: Job) -> Target:
+    return Target(urdf, OURS, (job.file,))
 
 
 def more(job: Job, loaded: Loaded, urdf: Path | None, link: str | None) -> More:
     """What is asked for. Raises OptionError early where it cannot be had."""
     if urdf is not None:
-        check_target(urdf, job.file)
+        _target(urdf, job).check()
     if link is not None:
         check_link(loaded.model, link)
     return More(job, loaded, urdf, link)

@@ -14,9 +14,12 @@ from symgen.inspection.page import groupings as print_groupings
 from symgen.inspection.page import latex as groupings_as_latex
 from symgen.inspection.page import on_terminal, page
 from symgen.inspection.page import plot as draw
+from symgen.inspection.pictures import picture_target
 from symgen.inspection.symbolic import entry as closed_form
 from symgen.jobs.job import Job
-from symgen.jobs.publish import exists
+from symgen.jobs.publish import write_files
+from symgen.jobs.targets import Target, check_targets, holding
+from symgen.text import shown
 
 PLOTTED: Final = ("regressor", "base_regressor", "mass_matrix", "christoffel_symbols_full")
 """What an identification engineer looks at first, as far as it is registered."""
@@ -44,15 +47,16 @@ def look(
 ) -> str:
     """Everything about a robot in the forms asked for; returns what is to be printed. Raises
     SymgenError."""
-    for path, mark in ((html, b"symgen inspect"), (plot, b"\x89PNG")):
-        _check_target(path, file, mark)
+    targets = _targets(file, html, plot)
     progress("tracing and finding base parameters")
     data = inspect(Job.of(file, **options))
-    if html is not None:
-        _write(html, page(data))
-    if plot is not None:
+    made = {}
+    if "html" in targets:
+        made[targets["html"]] = page(data).encode()
+    if "plot" in targets:
         progress("drawing")
-        _plot(file, options, data, plot)
+        made[targets["plot"]] = _plot(file, options, data, targets["plot"])
+    write_files(made)
     if as_json:
         return output.as_json(data)
     if latex:
@@ -64,29 +68,28 @@ def look(
     return ""
 
 
-def _plot(file: str, options: Mapping[str, Any], data: dict[str, Any], path: Path) -> None:
-    job = Job.of(file, quantities=tuple(name for name in PLOTTED if name in QUANTITIES), **options)
+OWNER: Final = "symgen inspect"
+PAGE: Final = holding(
+    OWNER, b"<!doctype html>", b'<meta name="generator" content="symgen inspect">'
+)
+
+
+def _targets(file: str, html: Path | None, plot: Path | None) -> dict[str, Target]:
+    """The files to be written, by what they are. Raises OptionError where one may not be."""
+    found = {}
+    if html is not None:
+        found["html"] = Target(html, PAGE, (file,))
+    if plot is not None:
+        found["plot"] = picture_target("--plot", plot, OWNER, [file])
+    check_targets(found.values())
+    return found
+
+
+def _plot(file: str, options: Mapping[str, Any], data: dict[str, Any], target: Target) -> bytes:
+    names = tuple(name for name in PLOTTED if name in QUANTITIES)
+    job = Job.of(file, **{**options, "quantities": names})
     try:
-        draw(data, sparsity(job.module(job.load())), path)
-    except (OSError, ValueError) as error:
-        raise OptionError(f"cannot write {str(path)!r}: {error}") from error
-
-
-def _check_target(path: Path | None, file: str, mark: bytes) -> None:
-    """Only what an earlier look left may be overwritten."""
-    if path is None or not exists(path) or not path.is_file():
-        return
-    with path.open("rb") as stream:
-        ours = mark in stream.read(4096)
-    if not ours or path.samefile(file):
-        raise OptionError(
-            f"{str(path)!r} exists and is not from symgen inspect; choose another name or move "
-            f"it away"
-        )
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OptionError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+        return draw(data, sparsity(job.module(job.load())), target)
+    except ValueError as error:  # matplotlib's, of names that it takes for formulas
+        said = shown(str(error).partition("\n")[0])
+        raise OptionError(f"{str(target.path)!r} cannot be drawn: {said}") from error

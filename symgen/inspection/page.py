@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +11,9 @@ from rich.text import Text
 
 from symgen.errors import OptionError
 from symgen.inspection.data import Data
+from symgen.inspection.pictures import drawn
 from symgen.inspection.report import counted, table
+from symgen.jobs.targets import Target
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameter_names import latex_name, latex_sum
 from symgen.output import console
@@ -174,8 +175,8 @@ def page(data: Data) -> str:
     )
 
 
-def plot(data: Data, patterns: Mapping[str, np.ndarray[Any, Any]], path: Path) -> None:
-    """Draw the sparsity of each pattern into one picture. Raises OptionError where matplotlib is
+def plot(data: Data, patterns: Mapping[str, np.ndarray[Any, Any]], target: Target) -> bytes:
+    """The sparsity of each pattern in one picture. Raises OptionError where matplotlib is
     missing."""
     try:
         import matplotlib as mpl
@@ -195,8 +196,10 @@ def plot(data: Data, patterns: Mapping[str, np.ndarray[Any, Any]], path: Path) -
     for name, pattern in shown.items():
         _draw(axes[name], name, pattern.reshape(data["dof"], -1), data)
     figure.suptitle(f"{data['robot']}: entries that are not zero in every state (blue)")
-    figure.savefig(path, dpi=130, metadata={"Software": None})
-    pyplot.close(figure)
+    try:
+        return drawn(figure, target, 130)
+    finally:
+        pyplot.close(figure)
 
 
 TITLES: Final = {

@@ -9,10 +9,11 @@ import shlex
 import sys
 import sysconfig
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from cffi import FFI
 
@@ -20,7 +21,8 @@ from symgen.errors import OptionError
 from symgen.jobs.files import files
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
-from symgen.jobs.publish import exists, publish
+from symgen.jobs.publish import publish
+from symgen.jobs.targets import Mark, Target
 from symgen.languages.c.lanes import batch_functions
 from symgen.languages.c.options import COptions
 from symgen.languages.conventions import conventions
@@ -65,11 +67,11 @@ def build(
     progress("compiling")
     made: Contents = {**sources, **extension(module, sources, flags), **interface(module)}
     made[NAME] = manifest(module, {name: text for name, text in made.items() if name != NAME})
-    wheel = Path(out) / _wheel_name(module)
-    _check_wheel(wheel)
+    wheel = Target(Path(out) / _wheel_name(module), Mark("symgen build", _is_ours))
+    wheel.check()
     held = {name: x for name, x in made.items() if not name.endswith((".c", ".h", ".json"))}
     paths = publish(made, Path(out) / module.name, beside={wheel: _wheel(module, held)})
-    return module, loaded, [*paths, wheel]
+    return module, loaded, [*paths, wheel.path]
 
 
 def _flags(text: str) -> list[str]:
@@ -228,20 +230,11 @@ def _digest(data: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
 
 
-def _check_wheel(path: Path) -> None:
-    """Raises OptionError where another file has the name of our wheel."""
-    if not exists(path):
-        return
+def _is_ours(stream: BinaryIO) -> bool:
+    """Whether a file is a wheel of ours."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            marks = [
-                archive.read(name).decode()
-                for name in archive.namelist()
-                if name.endswith(".dist-info/WHEEL")
-            ]
-    except (OSError, zipfile.BadZipFile, UnicodeDecodeError):
-        marks = []
-    if not any(OURS in mark for mark in marks):
-        raise OptionError(
-            f"{str(path)!r} exists and is not from symgen; choose another folder or move it away"
-        )
+        with zipfile.ZipFile(stream) as archive:
+            names = [n for n in archive.namelist() if n.endswith(".dist-info/WHEEL")]
+            return any(OURS in archive.read(name).decode() for name in names)
+    except (OSError, zipfile.BadZipFile, zlib.error, UnicodeDecodeError, EOFError):
+        return False

@@ -5,24 +5,22 @@ import contextlib
 import errno
 import json
 import os
-import shutil
 import signal
 import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from symgen.errors import OptionError
 from symgen.jobs.manifest import NAME, is_inside
+from symgen.jobs.staging import PREFIX, clear, staging
+from symgen.jobs.targets import Files, check_targets, exists, foreign
+from symgen.text import shown
 
-NOTHING: Final[Mapping[Path, bytes]] = MappingProxyType({})
-
-
-def exists(path: Path) -> bool:
-    """Whether there is such a file or folder; of a name that none can have there is none."""
-    return os.path.exists(path)  # noqa: PTH110  (Path.exists raises for such names)
+NOTHING: Final[Files] = MappingProxyType({})
 
 
 def check_folder(folder: Path) -> None:
@@ -31,30 +29,54 @@ def check_folder(folder: Path) -> None:
         raise OptionError(f"cannot write to {str(folder)!r}: it is not a folder")
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """What an earlier run has left in a folder: the files of its listing that are there, and the
+    name of its robot."""
+
+    names: frozenset[str] = frozenset()
+    robot: object = None
+
+    @classmethod
+    def of(cls, folder: Path, listing: str) -> "Earlier":
+        """By the listing that lies in a folder; nothing where there is none of ours."""
+        check_folder(folder)
+        try:
+            data = json.loads((folder / listing).read_text(encoding="utf-8"))
+            own = str(data["generator"]).startswith("symgen ")
+            plain = {n for n in data["files"] if _within(folder, n) and (folder / n).is_file()}
+            return cls(frozenset(plain | {listing}), data.get("robot")) if own else cls()
+        except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+            return cls()
+
+
 def publish(
     files: Mapping[str, str | bytes],
     folder: Path,
     listing: str = NAME,
-    beside: Mapping[Path, bytes] = NOTHING,
+    beside: Files = NOTHING,
 ) -> list[Path]:
-    """Write `files` (name to text or bytes) into `folder`, in place of what an earlier run put
-    there.
+    """Write `files` (name to text or bytes) into `folder`, in place of what an earlier run for the
+    same robot put there.
 
     `listing` is the one of them that lists the others, for the next run; `beside` are single files
-    that appear with them and replace what stands there.
+    that appear with them.
 
     Everything is written on the same file system first and then renamed, and signals wait until
-    that is done. Raises OptionError, leaving all as it was, if that cannot be done."""
+    that is done. A run that is killed in between leaves files that the next run knows as ours.
+    Raises OptionError, leaving all as it was, if that cannot be done."""
     try:
-        earlier = _earlier(folder, listing)
+        earlier = Earlier.of(folder, listing)
         _check(files, folder, earlier, listing)
-        _check_beside(files, folder, beside)
+        check_targets(beside, [folder, *(folder / name for name in files)])
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _beside(beside) as appear, _undisturbed(), _staging(folder) as stage:
+        with _beside(beside) as appear, _undisturbed(), staging(folder) as stage:
             for name, text in files.items():
                 (stage / name).parent.mkdir(exist_ok=True)
                 (stage / name).write_bytes(text.encode() if isinstance(text, str) else text)
-            _move(stage, folder, files, earlier)
+            between = _between(files[listing], earlier)
+            (stage / BETWEEN).write_bytes(between)
+            _move(stage, folder, files, earlier, listing)
             appear()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -62,62 +84,40 @@ def publish(
     return [folder / name for name in files]
 
 
-def _earlier(folder: Path, listing: str) -> set[str]:
-    """The files that are left of the run whose listing lies in the folder."""
-    check_folder(folder)
-    try:
-        data = json.loads((folder / listing).read_text(encoding="utf-8"))
-        own = str(data["generator"]).startswith("symgen ")
-        plain = {
-            name for name in data["files"] if _ours(folder, name) and (folder / name).is_file()
-        }
-        return plain | {listing} if own else set()
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return set()
-
-
-def _ours(folder: Path, name: str) -> bool:
+def _within(folder: Path, name: str) -> bool:
     """Whether a file of that name is in the folder itself, not behind a link."""
     return is_inside(name) and ("/" not in name or not (folder / name).parent.is_symlink())
 
 
-def _check(files: Iterable[str], folder: Path, earlier: set[str], listing: str) -> None:
-    linked = [name for name in files if not _ours(folder, name)]
+def _check(files: Mapping[str, str | bytes], folder: Path, earlier: Earlier, listing: str) -> None:
+    linked = [name for name in files if not _within(folder, name)]
     if linked:
         raise OptionError(
             f"{str((folder / linked[0]).parent)!r} is a link; choose another folder or move it away"
         )
-    foreign = sorted(name for name in files if name not in earlier and (folder / name).exists())
-    if foreign:
+    others = sorted(name for name in files if name not in earlier.names and exists(folder / name))
+    if others:
+        owner = f"symgen (no {listing} lists it)"
+        raise foreign(folder / others[0], owner, "choose another folder or move it away")
+    robot = json.loads(files[listing]).get("robot")
+    if None not in (robot, earlier.robot) and robot != earlier.robot:
         raise OptionError(
-            f"{str(folder / foreign[0])!r} exists and is not from symgen (no {listing} lists it); "
-            "choose another folder or move it away"
+            f"{str(folder)!r} holds the files of robot '{shown(str(earlier.robot))}', which would "
+            f"be lost; choose another folder for robot '{shown(str(robot))}', or remove that one"
         )
 
 
-def _check_beside(files: Iterable[str], folder: Path, beside: Iterable[Path]) -> None:
-    """A single file may lie in the folder, but not be one of its files nor the folder itself."""
-    taken = {folder.resolve(), *((folder / name).resolve() for name in files)}
-    twice = next((path for path in beside if path.resolve() in taken), None)
-    if twice is not None:
-        raise OptionError(
-            f"{str(twice)!r} would be written twice; choose another name or another folder"
-        )
+BETWEEN: Final = ".between"
+"""The name, in the staging folder, of the listing that holds while files are moved."""
 
 
-@contextlib.contextmanager
-def _staging(folder: Path) -> Iterator[Path]:
-    """A folder on the same file system, gone afterwards whatever happens.
-
-    It is inside a folder that exists, which may be a mount point or the only one that may be
-    written to."""
-    stage = Path(
-        tempfile.mkdtemp(prefix=".symgen-", dir=folder if folder.exists() else folder.parent)
-    )
-    try:
-        yield stage
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
+def _between(listing: str | bytes, earlier: Earlier) -> bytes:
+    """The new listing with the files of the earlier one: whenever a run is killed, it lists all
+    that is there, though not with its digests."""
+    data = json.loads(listing)
+    return json.dumps(
+        {**data, "files": {**dict.fromkeys(sorted(earlier.names)), **data["files"]}}
+    ).encode()
 
 
 POLITE: Final = [
@@ -145,21 +145,31 @@ def _undisturbed() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def _move(stage: Path, folder: Path, files: Collection[str], earlier: set[str]) -> None:
+def _move(
+    stage: Path, folder: Path, files: Collection[str], earlier: Earlier, listing: str
+) -> None:
+    """The listing of both runs goes first, the new one last."""
     folder.mkdir(exist_ok=True)
-    for name in files:
+    (stage / BETWEEN).replace(folder / listing)
+    for name in [*(name for name in files if name != listing), listing]:
         (folder / name).parent.mkdir(exist_ok=True)
+        if name == listing:
+            _remove(folder, earlier.names - set(files))
         (stage / name).replace(folder / name)
-    for name in earlier - set(files):
+
+
+def _remove(folder: Path, names: Iterable[str]) -> None:
+    for name in names:
         (folder / name).unlink(missing_ok=True)
         if (folder / name).parent != folder:
             with contextlib.suppress(OSError):  # other files may be there
                 (folder / name).parent.rmdir()
 
 
-def write_files(files: Mapping[Path, bytes]) -> None:
-    """Write single files, each under another name first, so that all of them appear or none; what
-    stands there is replaced. Raises OptionError."""
+def write_files(files: Files) -> None:
+    """Write single files, each under another name first, so that all of them appear or none. Raises
+    OptionError, also where one stands there that may not be replaced."""
+    check_targets(files)
     with _beside(files) as appear, _undisturbed():
         appear()
 
@@ -195,14 +205,14 @@ def _name(stage: Path, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _beside(files: Mapping[Path, bytes]) -> Iterator[Callable[[], None]]:
+def _beside(files: Files) -> Iterator[Callable[[], None]]:
     """Single files under other names, and what gives them their own; what is left is gone
     afterwards."""
     staged = list[tuple[Path, Path]]()
     try:
-        for path, content in files.items():
-            with _may_fail(path):
-                _stage(path, content, staged)
+        for target, content in files.items():
+            with _may_fail(target.path):
+                _stage(target.path, content, staged)
         yield lambda: _appear(staged)
     finally:
         for stage, _ in staged:
@@ -211,9 +221,10 @@ def _beside(files: Mapping[Path, bytes]) -> Iterator[Callable[[], None]]:
 
 def _stage(path: Path, content: bytes, staged: list[tuple[Path, Path]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    clear(path.parent)
     if path.is_dir():  # which raises for names that no file can have
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    with tempfile.NamedTemporaryFile(prefix=".symgen-", dir=path.parent, delete=False) as stream:
+    with tempfile.NamedTemporaryFile(prefix=PREFIX, dir=path.parent, delete=False) as stream:
         staged.append((Path(stream.name), path))
         stream.write(content)
     staged[-1][0].chmod(0o644)

@@ -1,0 +1,54 @@
+"""Pictures as files: their formats, and the marks by which a command knows its own."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from symgen.errors import OptionError
+from symgen.jobs.targets import Target, holding
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a format begins, and the entry of its metadata that names who wrote it; others that would
+    hold the time are left out."""
+
+    begin: bytes
+    writer: str
+    left_out: tuple[str, ...] = ()
+
+
+FORMATS: Final = {
+    ".png": Format(b"\x89PNG", "Software"),
+    ".svg": Format(b"<?xml", "Creator", ("Date",)),
+    ".pdf": Format(b"%PDF", "Creator", ("CreationDate",)),
+}
+"""By the end of a file's name."""
+
+
+def picture_target(option: str, path: Path, owner: str, inputs: Sequence[str] = ()) -> Target:
+    """Where `option` says that a picture is to be written. Raises OptionError where the name has
+    another end, or something else stands there."""
+    form = FORMATS.get(path.suffix.lower())
+    if form is None:
+        ends = " or ".join([", ".join([*FORMATS][:-1]), [*FORMATS][-1]])
+        raise OptionError(f"{option} {str(path)!r}: give a name that ends in {ends}")
+    target = Target(path, holding(owner, form.begin, owner.encode()), tuple(inputs))
+    target.check()
+    return target
+
+
+def drawn(figure: Any, target: Target, dpi: int) -> bytes:
+    """A figure of matplotlib in the format of its target, with the mark of the owner; the same
+    bytes for the same figure. Raises ValueError, matplotlib's, of texts that it takes for
+    formulas."""
+    import matplotlib as mpl
+
+    end = target.path.suffix.lower()
+    form, stream = FORMATS[end], io.BytesIO()
+    said = {form.writer: target.mark.owner, **dict.fromkeys(form.left_out)}
+    with mpl.rc_context({"svg.hashsalt": target.mark.owner}):
+        figure.savefig(stream, format=end[1:], dpi=dpi, metadata=said)
+    return stream.getvalue()

@@ -1,0 +1,81 @@
+"""Names under which files lie until they are whole, and what becomes of those that a killed run has
+left."""
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+PREFIX: Final = ".symgen-"
+STAGED: Final = re.compile(r"\.symgen-[a-z0-9_]{8}")
+YOUNG: Final = 60.0
+"""Seconds in which what is found may not yet be held by the run that made it."""
+
+
+@contextlib.contextmanager
+def staging(folder: Path) -> Iterator[Path]:
+    """A folder on the same file system, gone afterwards whatever happens; those that killed runs
+    have left go too.
+
+    It is inside a folder that exists, which may be a mount point or the only one that may be
+    written to."""
+    for place in (folder, folder.parent):
+        clear(place)
+    stage = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder if folder.exists() else folder.parent))
+    try:
+        with held(stage):
+            yield stage
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Mark a staged file or folder as in use, as far as the system can; the mark ends with the
+    process."""
+    with _locked(path):
+        yield
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[bool]:
+    """Whether this process alone has the lock of a file or folder, while it lasts."""
+    try:
+        import fcntl
+
+        number = os.open(path, os.O_RDONLY)
+    except (ImportError, OSError):
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            alone = True
+        except OSError:
+            alone = False
+        yield alone
+    finally:
+        os.close(number)
+
+
+def clear(place: Path) -> None:
+    """Remove what killed runs have left in a folder: what bears a staging name, is not new, and is
+    held by no process."""
+    try:
+        found = [path for path in place.iterdir() if STAGED.fullmatch(path.name)]
+    except OSError:
+        return
+    for path in found:
+        with contextlib.suppress(OSError):
+            if path.is_symlink() or time.time() - path.lstat().st_mtime < YOUNG:
+                continue
+            with _locked(path) as alone:
+                if alone and path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                elif alone:
+                    path.unlink()

@@ -1,0 +1,105 @@
+"""May this file be replaced? One answer for all that symgen writes.
+
+A file that stands where one is to be written is replaced only if an earlier run of the same command
+wrote it: inside a folder those that its listing names, elsewhere those that bear the mark of the
+command. The files that a run reads are never replaced."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from symgen.errors import OptionError
+
+EDGE: Final = 1 << 16
+"""Bytes at either end of a file among which a mark is looked for."""
+
+
+def exists(path: Path) -> bool:
+    """Whether there is such a file or folder; of a name that none can have there is none."""
+    return os.path.lexists(path)
+
+
+def foreign(
+    path: Path, owner: str, way: str = "choose another name or move it away"
+) -> OptionError:
+    """The error for something that stands where a file is to be written and is not ours."""
+    return OptionError(f"{str(path)!r} exists and is not from {owner}; {way}")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How a command, `owner` as people call it, knows a file that an earlier run of it wrote: by
+    what `ours` finds in the file."""
+
+    owner: str
+    ours: Callable[[BinaryIO], bool]
+
+
+def edges(stream: BinaryIO) -> bytes:
+    """The first and the last bytes of a file."""
+    head = stream.read(EDGE)
+    end = stream.seek(0, os.SEEK_END)
+    stream.seek(max(end - EDGE, len(head)))
+    return head + stream.read()
+
+
+def holding(owner: str, begin: bytes, sign: bytes) -> Mark:
+    """The mark of a file that begins in a certain way and holds a sign near its beginning or
+    end."""
+
+    def ours(stream: BinaryIO) -> bool:
+        found = edges(stream)
+        return found.startswith(begin) and sign in found
+
+    return Mark(owner, ours)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A single file to be written; `inputs` are the files that the run reads."""
+
+    path: Path
+    mark: Mark
+    inputs: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Raises OptionError where something stands there that may not be replaced, or cannot be
+        read."""
+        if not exists(self.path):
+            return
+        try:
+            if not self._ours():
+                raise foreign(self.path, self.mark.owner)
+        except OSError as error:
+            raise OptionError(
+                f"cannot replace {str(self.path)!r}: {error.strerror or error}"
+            ) from error
+
+    def _ours(self) -> bool:
+        if not self.path.is_file() or any(self._is(path) for path in self.inputs):
+            return False
+        with self.path.open("rb") as stream:
+            return self.mark.ours(stream)
+
+    def _is(self, path: str) -> bool:
+        return os.path.exists(path) and self.path.samefile(path)  # noqa: PTH110
+
+
+def check_targets(targets: Iterable[Target], taken: Iterable[Path] = ()) -> None:
+    """Raises OptionError where a target may not be written, or two of them, or one and something
+    of `taken`, are one file."""
+    seen = {path.resolve() for path in taken}
+    for target in targets:
+        target.check()
+        if target.path.resolve() in seen:
+            raise OptionError(
+                f"{str(target.path)!r} would be written twice; choose another name or another "
+                "folder"
+            )
+        seen.add(target.path.resolve())
+
+
+Files = Mapping[Target, bytes]
+"""Single files with what is to be in them."""
