@@ -18,7 +18,7 @@ from symgen.identification.bounds import bounds
 from symgen.identification.criterion import condition, smooth_condition
 from symgen.identification.dynamics import dynamics
 from symgen.identification.excitation import Search, Task, _freedom, excite
-from symgen.identification.excite_report import MARK, csv
+from symgen.identification.excite_report import OWNER, csv
 from symgen.identification.fourier import Fourier, resting
 from symgen.identification.kernel import kernel
 from symgen.identification.methods import base_kernel, friction, torque_mapping
@@ -229,7 +229,7 @@ def test_the_command_writes_motion_and_picture_and_the_same_again(tmp_path):
     assert first.exit_code == 0, first.output
     assert "condition number" in first.output and "collisions are not checked" in first.output
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert set(files) == {"m.csv", "m.png"} and MARK in files["m.png"]
+    assert set(files) == {"m.csv", "m.png"} and OWNER.encode() in files["m.png"]
     assert run(*arguments).exit_code == 0
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
     names = files["m.csv"].decode().splitlines()[0].split(",")
@@ -310,7 +310,7 @@ def test_limits_that_are_missing_or_impossible_are_one_sentence_with_a_place(
             ["--limit", "elbow.velocity=1e308"],
             "joint 'elbow': its velocity limit 1e+308 is none; give --limit elbow.vel",
         ),
-        (["--plot", "m.svg"], "--plot 'm.svg': give a name that ends in .png"),
+        (["--plot", "m.jpg"], "--plot 'm.jpg': give a name that ends in .png, .svg or .pdf"),
         (["-o", "m.parquet"], "--out 'm.parquet': give a name that ends in .csv"),
     ],
 )

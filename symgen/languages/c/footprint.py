@@ -137,7 +137,7 @@ def _compiled(
     made = work / f.full_name
     return {
         "stack": _stack(f, made.with_suffix(".su").read_text()),
-        "code": _code(made.with_suffix(".o"), command[0]),
+        "code": _code(made.with_suffix(".o"), command),
     }
 
 
@@ -153,10 +153,12 @@ def _stack(f: CFunction, usage: str) -> int:
     return frames.get(f.full_name, 0) + max(pieces, default=0) + sum(others)
 
 
-def _code(path: Path, cc: str) -> int:
-    """Bytes of code and constants of an object file."""
-    size = re.sub(r"(gcc|cc|clang)(-[\d.]+)?$", "size", cc)
-    tool = size if shutil.which(size) else "size"
+def _code(path: Path, command: list[str]) -> int:
+    """Bytes of code and constants of an object file, told by the tool that belongs to a
+    compiler."""
+    asked = [*command, "-print-prog-name=size"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    tool = told if shutil.which(told) else "size"
     done = subprocess.run([tool, str(path)], capture_output=True, text=True, check=True)
     text, data, *_ = done.stdout.splitlines()[1].split()
     return int(text) + int(data)
