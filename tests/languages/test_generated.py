@@ -406,13 +406,13 @@ def test_g6_surroundings_do_not_matter(seed, tmp_path):
             "generate",
             os.path.relpath(robot_file(name), tmp_path),
             "-o",
-            "out",
+            name,
             *options,
             cwd=tmp_path,
             env=environment,
         )
         assert done.returncode == 0, done.stderr
-        assert snapshot(tmp_path / "out") == snapshot(folder)
+        assert snapshot(tmp_path / name) == snapshot(folder)
 
 
 def test_g6_the_second_run_in_a_process_is_the_same(tmp_path):
