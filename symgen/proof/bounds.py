@@ -2,13 +2,13 @@
 output entry.
 
 Each operation adds an error of at most so many units in the last place of its result as its row in
-`symgen.numbers.operations` says; how much of it arrives at an
-output is told by the derivative of that entry in the operation's result. The sum over all
-operations of derivative times error is the sharpest bound of first order (Linnainmaa, Taylor
-expansion of the accumulated rounding error, BIT 16, 1976). Where a tape has so many outputs that
-all derivatives are too much work, errors are carried along with the values instead (running error
-analysis: Wilkinson; Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. 2002, section
-3.3), which bounds the same and is larger, as errors that cancel on their way are added there.
+`symgen.numbers.operations` says; how much of it arrives at an output is told by the derivative of
+that entry in the operation's result. The sum over all operations of derivative times error is the
+sharpest bound of first order (Linnainmaa, Taylor expansion of the accumulated rounding error, BIT
+16, 1976). Where a tape has so many outputs that all derivatives are too much work, errors are
+carried along with the values instead (running error analysis: Wilkinson; Higham, Accuracy and
+Stability of Numerical Algorithms, 2nd ed. 2002, section 3.3), which bounds the same and is larger,
+as errors that cancel on their way are added there.
 
 The bounds hold for every order that C may compute the same operations in, for fused products (which
 drop a rounding), for wider intermediate results (FLT_EVAL_METHOD 1 and 2) and for numbers that are
@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from symgen.compiler.batch import value_of
 from symgen.compiler.passes import live, operands
-from symgen.compiler.program import LEAVES, Index, Program, Ref
+from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
+from symgen.numbers.exact import number
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO
 from symgen.numbers.trig import TYPES
@@ -103,11 +104,18 @@ class ErrorRun:
         self.width = max((x.shape[1] for x in states.values()), default=1)
         for index in live(self.program):
             node = self.program.nodes[index]
-            self.values[index] = value_of(node, states, self.values, "double")
+            self.values[index] = self._value(node, states)
             pairs = zip(self.slopes(index), operands(node), strict=True)
             arriving = sum((abs(s) * self.gathered[k] for s, k in pairs), start=0.0)
             self.own[index] = self._own(index)
             self.gathered[index] = arriving + self.own[index]
+
+    def _value(self, node: Node, states: Mapping[str, Array]) -> Any:
+        """The same on every machine."""
+        op = OPS.get(node.op)
+        if op is None or op.portable:
+            return value_of(node, states, self.values, "double")
+        return np.vectorize(lambda x: float(op(number(float(x)))))(self.values[node.a])
 
     def _own(self, index: Index) -> Any:
         """What a node adds to the errors that arrive at it."""
