@@ -6,6 +6,7 @@ run of the same algorithms, and against the law of each quantity."""
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,10 @@ from symgen.proof.plausible import varied
 from symgen.tracing.function import Function
 
 STATES: Final = 50
+FEWEST: Final = 10
+OPERATIONS: Final = 50_000
+"""Of a function's float runs at all states together, as far as `FEWEST` states need no more."""
+
 Array = np.ndarray[Any, Any]
 Arrays = dict[str, Array]
 
@@ -41,9 +46,30 @@ class Subject:
     module: Module
     hashes: Mapping[str, str]
 
+    @cached_property
     def states(self) -> list[Arrays]:
+        """Random inputs of all functions, the same at every run."""
         rng = random.Random(0)
         return [self._state(rng) for _ in range(STATES)]
+
+    def some(self, function: Function) -> list[Arrays]:
+        """The states that a function is run at on Python's numbers: fewer of a long one."""
+        affordable = OPERATIONS // max(function.counts.total, 1)
+        return self.states[: min(STATES, max(FEWEST, affordable))]
+
+    @cached_property
+    def _runs(self) -> dict[str, list[dict[str, list[Any]]]]:
+        return {}
+
+    def runs(self, function: Function) -> list[dict[str, list[Any]]]:
+        """The algorithms of a function on Python floats at `some` states, outputs by name; run once
+        for all languages."""
+        if function.name not in self._runs:
+            self._runs[function.name] = [
+                function.run(**{name: state[name].tolist() for name in function.inputs})
+                for state in self.some(function)
+            ]
+        return self._runs[function.name]
 
     def _state(self, rng: random.Random) -> Arrays:
         state = {name: np.array(values) for name, values in self.module.random_inputs(rng).items()}

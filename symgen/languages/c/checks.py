@@ -12,7 +12,6 @@ from symgen.languages.c.batch_calls import CompiledBatch, build_batch
 from symgen.languages.c.calls import Compiled, build
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import Description
-from symgen.languages.module import Module
 from symgen.languages.subject import (
     Array,
     Arrays,
@@ -49,11 +48,11 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
     except CompilerError as error:
         yield Check("C compiles without a warning", False, str(error))
         return
-    states = subject.states()
+    states = subject.states
     for function in subject.module.functions:
         progress(function.name)
         try:
-            yield _against_run(subject, compiled, function, states)
+            yield _against_run(subject, compiled, function)
             yield from against_laws(subject, function, states, getattr(compiled, function.name))
         except np.linalg.LinAlgError as error:
             yield Check(f"{function.name}: C equals the float run", False, str(error))
@@ -84,17 +83,12 @@ def _selftest(subject: Subject) -> Check:
     return Check(what, passed, f"{name}_selftest: {end}; {version(compiler())}")
 
 
-def _against_run(
-    subject: Subject, compiled: Compiled, function: Function, states: Sequence[Arrays]
-) -> Check:
+def _against_run(subject: Subject, compiled: Compiled, function: Function) -> Check:
     """Compiled C against the algorithms run on floats: bit for bit unless sines are those of
     another precision."""
-    d = described(subject, function.name)
+    d, states = described(subject, function.name), subject.some(function)
     scalar, inline = subject.module[COptions].scalar, subject.module[COptions].trig == "inline"
-    runs = [
-        _run(subject.module, function, {name: state[name].tolist() for name in function.inputs})
-        for state in states
-    ]
+    runs = _runs(subject, function)
     wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
     got = [results(d, getattr(compiled, function.name), state) for state in states]
     if inline or scalar == "double":
@@ -111,21 +105,21 @@ def _against_run(
     return Check(what, share <= 1.0, f"{of_bound(share)}, {len(states)} states")
 
 
-def _run(
-    module: Module, function: Function, floats: Mapping[str, list[float]]
-) -> Mapping[str, Sequence[Any]]:
+def _runs(subject: Subject, function: Function) -> Sequence[Mapping[str, Sequence[Any]]]:
     """The algorithms on Python floats, with the sines of the module.
 
     In single precision that of the tape, whose constants are made in double precision from
     constants as in C."""
-    if module[COptions].trig == "libm":
-        return function.run(**floats)
-    own = {name: machine(values, module[COptions].scalar) for name, values in floats.items()}
-    return (
-        function.run(**own)
-        if module[COptions].scalar == "double"
-        else evaluate(function.program, own)
-    )
+    options = subject.module[COptions]
+    if options.trig == "libm":
+        return subject.runs(function)
+    own = [
+        {name: machine(state[name].tolist(), options.scalar) for name in function.inputs}
+        for state in subject.some(function)
+    ]
+    if options.scalar == "double":
+        return [function.run(**row) for row in own]
+    return [evaluate(function.program, row) for row in own]
 
 
 def _regroup(subject: Subject, compiled: Compiled, states: Sequence[Arrays]) -> Check:
