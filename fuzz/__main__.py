@@ -51,7 +51,7 @@ def main() -> int:
     for seen in campaign.run(plan, options.workers, options.nice):
         for finding in tally.add(seen):
             first.append((finding, seen.number))
-            where = report.write(options.out, finding, finding.case, options.seed, seen.number)
+            where = report.write(options.out, finding, finding.case, again(options, seen.number))
             print(f"{seen.number}: {finding.kind}\n  {where}", flush=True)
         if tally.inputs % 1000 == 0:
             print(f"{tally.inputs} inputs, {time.time() - begin:.0f} s", flush=True)
@@ -65,6 +65,12 @@ def main() -> int:
     return int(bool(tally.kinds))
 
 
+def again(options: argparse.Namespace, number: int) -> str:
+    """The options that make an input again."""
+    family = f" --family {options.family}" if options.family else ""
+    return f"--seed {options.seed} --only {number}{family}"
+
+
 def made_small(options: argparse.Namespace, first: list[tuple[Finding, int]]) -> None:
     """Write the first finding of each kind again, made small."""
     if not first or not options.small:
@@ -72,7 +78,7 @@ def made_small(options: argparse.Namespace, first: list[tuple[Finding, int]]) ->
     child.prepare()
     for finding, number in first:
         small = campaign.smaller(finding, options.small)
-        where = report.write(options.out, finding, small, options.seed, number)
+        where = report.write(options.out, finding, small, again(options, number))
         print(f"{finding.kind}\n  {where}: {report.command(small)}"[:500], flush=True)
 
 
@@ -91,7 +97,7 @@ def only(options: argparse.Namespace) -> int:
     print(outcome.stdout.decode("utf-8", "backslashreplace")[:2000], ascii(outcome.said[:2000]))
     for finding in findings:
         small = campaign.smaller(finding, options.small)
-        where = report.write(options.out, finding, small, options.seed, options.only)
+        where = report.write(options.out, finding, small, again(options, options.only))
         print(f"{finding.kind}\n  {where}\n  {report.command(small)}\n{finding.detail[:3000]}")
     return int(bool(findings))
 

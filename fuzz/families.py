@@ -80,8 +80,8 @@ def sound(rng: Random) -> Case:
 
 @family(1)
 def proved(rng: Random) -> Case:
-    """A sound robot under options that fit each other; always proved."""
-    root = robot(rng)
+    """A sound small robot under options that fit each other; always proved."""
+    root = robot(rng, most=2)
     names = Names.of(root)
     files = {"robot.urdf": written(root)}
     arguments = ["generate", "robot.urdf", "-o", "out", *fitting(rng, names)]

@@ -35,7 +35,7 @@ def _word(word: str) -> str:
     )
 
 
-def write(place: Path, finding: Finding, small: Case, seed: int, number: int) -> Path:
+def write(place: Path, finding: Finding, small: Case, again: str) -> Path:
     """Write a finding, its case made small, and what reproduces it."""
     folder = place / folder_of(finding.kind)
     shutil.rmtree(folder / "input", ignore_errors=True)
@@ -44,7 +44,7 @@ def write(place: Path, finding: Finding, small: Case, seed: int, number: int) ->
     fault = f"machine: {small.fault.kind}, at {small.fault.at}\n" if small.fault else ""
     (folder / "finding.txt").write_text(
         f"{finding.kind}\n\nin {folder / 'input'}:\n  {command(small)}\n{fault}\n"
-        f"the whole input again:\n  python -m fuzz --seed {seed} --only {number}\n\n"
+        f"the whole input again:\n  python -m fuzz {again}\n\n"
         f"{finding.detail}\n",
         encoding="utf-8",
         errors="backslashreplace",

@@ -20,9 +20,9 @@ ANGLES: Final = (0.0, math.pi / 2, -math.pi / 2, math.pi, 1.5708, 3.1416, 1.57)
 AXES: Final = ("1 0 0", "0 1 0", "0 0 1", "0 0 -1", "0.6 0 0.8", "1 1 1", "0 0 2")
 
 
-def robot(rng: Random, odd_names: float = 0.0) -> Node:
-    """A sound robot of up to six joints."""
-    joints = rng.choice((1, 1, 2, 2, 3, 4, 6))
+def robot(rng: Random, odd_names: float = 0.0, most: int = 6) -> Node:
+    """A sound robot of up to six joints, or fewer."""
+    joints = min(rng.choice((1, 1, 2, 2, 3, 4, 6)), most)
     links = [_name(rng, "link", k, odd_names) for k in range(joints + 1)]
     made = element("robot", name=any_name(rng, odd_names) or "robot")
     made.children = [_link(rng, name, bare=k == 0) for k, name in enumerate(links)]
