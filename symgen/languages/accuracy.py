@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from symgen.compiler.passes import live
 from symgen.compiler.program import Program
 from symgen.mechanics.canonical import ROUNDING
+from symgen.mechanics.coupling import coupling_of
 from symgen.proof.bounds import Bounded, bounded, represented
 from symgen.tracing.robot import Regroup, Robot
 
@@ -52,10 +54,21 @@ class Accuracy:
 
     def _inputs(self, scalar: str, slack: float = 0.0) -> dict[str, Bounded]:
         rows = {name: np.array(x, float).T for name, x in self.states.items()}
-        made = {name: Bounded(x, represented(x, scalar)) for name, x in rows.items()}
+        made = {
+            name: Bounded(x, represented(x, scalar) + self._off_unit(name, x))
+            for name, x in rows.items()
+        }
         if self.regroup is not None:
             made |= bounded(self.regroup.program, {"pi": made["pi"]}, scalar, slack=slack)
         return made
+
+    def _off_unit(self, name: str, rows: Array) -> Array:
+        """How far quaternions of rounded numbers are from the unit ones of the reference."""
+        found = np.zeros(rows.shape)
+        if name == "q":
+            for four in coupling_of(self.robot.model).quaternions:
+                found[four] = np.abs(rows[four]) * [_off_one(x) for x in rows[four].T.tolist()]
+        return found
 
     def bounds(self, program: Program) -> dict[str, Bounded]:
         """What a program computes, with bounds of its errors; found once."""
@@ -107,6 +120,11 @@ class Accuracy:
         """For entries that are zero on the tape: what cancelled when it was made."""
         largest = max(float(np.abs(x.values).max(initial=0.0)) for x in self.inputs.values())
         return CONSTANTS * self._natural * (1.0 + largest) ** 3
+
+
+def _off_one(four: Sequence[float]) -> float:
+    """The square of a quaternion's length less 1: at least as much as its length is off."""
+    return float(abs(sum(Fraction(x) ** 2 for x in four) - 1))
 
 
 STEP: Final = 0.9

@@ -4,15 +4,16 @@ Central differences with steps of 10⁻¹⁷ in 75 digits are right to more than
 three are nested: far below the rounding of a double. All states of a batch, and all the steps of a
 derivative, are arrays of one textbook run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from functools import cached_property
 from math import factorial
 from typing import Any, Final
 
 import numpy as np
 
+from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.mechanism import Mechanism, mechanism
@@ -49,6 +50,8 @@ class At:
         """Of the inputs of a generated function (states first), whether or not it `feels` friction
         and external wrenches."""
         given = {name: decimals(values) for name, values in inputs.items()}
+        if "q" in given:
+            given["q"] = _upright(given["q"], coupling_of(robot.model).quaternions)
         one = mechanism(robot.lumped, Decimal)
         count = len(next(iter(given.values())))
         pi = given.get("pi")
@@ -145,6 +148,17 @@ def decimals(values: Array) -> Array:
     return np.frompyfunc(lambda x: x if isinstance(x, Decimal) else Decimal(float(x)), 1, 1)(
         np.asarray(values)
     )
+
+
+def _upright(q: Array, quaternions: Sequence[slice]) -> Array:
+    """Positions with quaternions made unit ones, as far as the digits go: one of doubles is off by
+    as much as they are rounded, and laws turn vectors by it that algorithms never turn."""
+    found = q.copy()
+    with localcontext(prec=DIGITS):
+        for four in quaternions:
+            squares = (found[..., four] ** 2).sum(axis=-1, keepdims=True)
+            found[..., four] = found[..., four] / np.frompyfunc(Decimal.sqrt, 1, 1)(squares)
+    return found
 
 
 def _columns(values: Array) -> list[Array]:
