@@ -155,7 +155,7 @@ def coriolis_transpose_product(system: System, q: Coordinates, qd: Coordinates) 
     S_i)·P with P the momentum of these bodies."""
     moving = twists(system, q, qd)
     momenta = dict.fromkeys(range(system.size + 1), NO_FORCE)
-    entries = [ZERO] * system.size
+    entries: list[Scalar] = [ZERO] * system.size
     for i in system.inward:
         body, x = system.body(i), moving[i]
         with system.section(i, "momentum"):

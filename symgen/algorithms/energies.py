@@ -102,7 +102,8 @@ def mass_on_base(system: System, q: Coordinates) -> dict[int, Inertia]:
 
 def _first_moment(system: System, total: dict[int, Inertia]) -> tuple[Scalar, Vector]:
     """Mass and first moment of all moving bodies in the root link's frame."""
-    mass, first = ZERO, NULL
+    mass: Scalar = ZERO
+    first = NULL
     for i, pose in system.roots.items():
         mass = mass + total[-i].m
         first = first + times(rows_of(pose), total[-i].h) + place_of(pose).scaled(total[-i].m)

@@ -181,7 +181,7 @@ def forward_dynamics_articulated(
     """
     joints = _inward(system, q, qd, system.coupling.rates(tau), forces_at_rest(system, q, qd))
     moving = {0: STILL}
-    found = [ZERO] * system.size
+    found: list[Scalar] = [ZERO] * system.size
     for i in system.outward:
         body = system.body(i)
         with system.section(i, "acceleration"):

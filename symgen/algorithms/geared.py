@@ -64,7 +64,8 @@ def forward_dynamics(
 ) -> list[Scalar]:
     """The same by articulated bodies with rotors, best for long chains."""
     joints = _inward(system, q, qd, system.coupling.rates(tau))
-    moving, found = {0: STILL}, [ZERO] * system.dof
+    moving = {0: STILL}
+    found: list[Scalar] = [ZERO] * system.dof
     for i in (i for i in system.outward if i in joints):
         body, before = system.body(i), moving[system.body(i).parent]
         with system.section(i, "acceleration"):

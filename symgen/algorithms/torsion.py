@@ -10,7 +10,7 @@ from itertools import combinations
 from symgen.algorithms.composite import mass_matrix
 from symgen.mechanics.spatial import Twist
 from symgen.mechanics.system import System
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar, plain
 
 Coordinates = Sequence[Scalar]
 Entries = dict[tuple[int, int], Scalar]
@@ -35,7 +35,7 @@ def _along(x: Twist, units: dict[int, Twist]) -> Iterator[tuple[int, float]]:
     for i, unit in units.items():
         product = x.w.dot(unit.w) + x.v.dot(unit.v)
         if product is not ZERO and product:
-            yield i, float(product)
+            yield i, plain(product)
 
 
 def torsion(system: System, q: Coordinates) -> dict[tuple[int, int, int], Scalar]:

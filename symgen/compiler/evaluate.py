@@ -33,7 +33,8 @@ def _value(
     node: Node, inputs: Inputs, values: Mapping[Index, Scalar], constant: Callable[[float], Scalar]
 ) -> Scalar:
     if node.op == "input":
-        return inputs[node.a][node.b]
+        entry: Scalar = inputs[node.a][node.b]
+        return entry
     if node.op == "const":
         return constant(node.a)
     if node.b is None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from symgen.numbers.operations import OPS
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar, plain
 
 Index = int
 
@@ -196,12 +196,12 @@ class Program:
         """`x` on this tape; numbers become constants."""
         if isinstance(x, Value):
             return x
-        number = float(x)
-        known = self._constants.get(number) if number else None
+        given = plain(x)
+        known = self._constants.get(given) if given else None
         if known is None:
-            index = self._node(("const", abs(number), None))
-            self._numbers[index] = abs(number)
-            known = self._constants[number] = Value(self, index, math.copysign(1.0, number) < 0)
+            index = self._node(("const", abs(given), None))
+            self._numbers[index] = abs(given)
+            known = self._constants[given] = Value(self, index, math.copysign(1.0, given) < 0)
         return known
 
     def constant(self, v: Value) -> float | None:

@@ -19,7 +19,7 @@ from symgen.mechanics.listing import Listed, carrying_link, listed
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Model, Pose
 from symgen.mechanics.parameters import lumped
 from symgen.mechanics.spatial import Angle, Vector
-from symgen.numbers.scalar import Scalar
+from symgen.numbers.scalar import Scalar, plain
 
 Matrix = npt.NDArray[np.float64]
 Data = dict[str, Any]
@@ -115,7 +115,7 @@ def _matrix(pose: Pose) -> Matrix:
 def _screw(body: Body) -> list[float]:
     """The joint's motion subspace (angular, linear) in the body's axes at its origin."""
     unit = body.freedom
-    return [float(part) * x for part in (unit.turn, unit.slide) for x in body.axis]
+    return [plain(part) * x for part in (unit.turn, unit.slide) for x in body.axis]
 
 
 def spatial_inertia(ten: Sequence[float]) -> Matrix:
@@ -153,11 +153,11 @@ def _frame(body: Body, frame: CanonicalFrame) -> Data:
 
 
 def _radians(angle: Angle) -> float:
-    return math.atan2(float(angle.s0), float(angle.c0))
+    return math.atan2(plain(angle.s0), plain(angle.c0))
 
 
 def _number(x: Scalar) -> float:
-    return float(x)
+    return plain(x)
 
 
 def _base(found: BaseParameters) -> Data:

@@ -145,9 +145,8 @@ def base_parameters(model: Model, gravity: Vector | None = None, seed: int = 0) 
     symbols = np.eye(robot.parameters)  # a vector of factors stands for a sum of symbols
     found = independent(robot, seed)
     values = base_values(robot, list(symbols))
-    return BaseParameters(
-        model, robot, found, np.array([_tidied(row) for row in values]).reshape(-1, len(symbols))
-    )
+    rows = np.array([_tidied(np.asarray(row)) for row in values])
+    return BaseParameters(model, robot, found, rows.reshape(-1, len(symbols)))
 
 
 def _tidied(row: Numbers) -> list[float]:

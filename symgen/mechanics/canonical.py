@@ -14,7 +14,7 @@ from symgen.mechanics.model import Model, Pose, Triple
 from symgen.mechanics.placement import ToAxis
 from symgen.mechanics.spatial import Angle, Orient, Shift, Step, Turn, Vector
 from symgen.numbers.exact import norm
-from symgen.numbers.scalar import ZERO, Scalar, structural
+from symgen.numbers.scalar import ZERO, Scalar, plain, structural
 
 ROUNDING = 1e-13
 """Cosines and sines this close to 0 or ±1 are taken as exact: what products of exact rotations
@@ -86,8 +86,8 @@ def _nearly_parallel(point: Triple, axis: Triple, scale: float) -> ToAxis:
         flat.gamma,
         ZERO,
         flat.d,
-        exact_angle(float(z), -float(y)),
-        exact_angle(norm(y, z), float(x)),
+        exact_angle(plain(z), -plain(y)),
+        exact_angle(norm(plain(y), plain(z)), plain(x)),
     )
 
 
@@ -252,12 +252,12 @@ def pose_of(steps: tuple[Step, ...]) -> Pose:
 def _pose(step: Step) -> Pose:
     if isinstance(step, Shift):
         p = [0.0, 0.0, 0.0]
-        p[step.axis] = float(step.length)
+        p[step.axis] = plain(step.length)
         return Pose(position=(p[0], p[1], p[2]))
     if isinstance(step, Orient):
-        x, y, z = ((float(row.x), float(row.y), float(row.z)) for row in step.rows)
+        x, y, z = ((plain(row.x), plain(row.y), plain(row.z)) for row in step.rows)
         return Pose((x, y, z))
-    c, s = (float(x) for x in step.angle.cos_sin)
+    c, s = (plain(x) for x in step.angle.cos_sin)
     return Pose(
         {
             0: ((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)),

@@ -18,7 +18,7 @@ from symgen.mechanics.inertia import NO_INERTIA, NO_SECOND, Inertia, Second
 from symgen.mechanics.placement import Placement
 from symgen.mechanics.spatial import NULL, Vector
 from symgen.mechanics.system import System
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar, plain
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Key = tuple[int, int]
@@ -106,7 +106,7 @@ class Geometry:
         falls = (
             {}
             if system.any_gravity
-            else {i: tuple(map(float, g)) for i, g in system.gravity.items()}
+            else {i: tuple(map(plain, g)) for i, g in system.gravity.items()}
         )
         parents, places = zip(*((b.parent, b.placement) for b in system.bodies), strict=True)
         keys = tuple(left_over(system))
@@ -257,7 +257,7 @@ def _frames(geometry: Geometry, states: Sequence[Sequence[Any]]) -> dict[int, Nu
 
 def _motion(place: Placement, frames: Numbers) -> Numbers:
     """The 4x4 matrix that takes points of the base to their velocities at unit rate of a joint."""
-    turn, slide = float(place.freedom.turn), float(place.freedom.slide)
+    turn, slide = plain(place.freedom.turn), plain(place.freedom.slide)
     unit = np.zeros((4, 4))
     unit[0, 1], unit[1, 0], unit[2, 3] = -turn, turn, slide
     return np.asarray(frames @ unit @ np.linalg.inv(frames))

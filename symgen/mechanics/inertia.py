@@ -133,7 +133,7 @@ class Inertia:
             return self
         i, j = (k + 1) % 3, (k + 2) % 3
         moved = self.h + along(k, d * self.m)
-        sums = [ZERO] * 6
+        sums: list[Scalar] = [ZERO] * 6
         sums[_PACKED[k, k]] = (2 * d) * self.h[k] + (d * d) * self.m
         sums[_PACKED[k, i]] = d * self.h[i]
         sums[_PACKED[k, j]] = d * self.h[j]

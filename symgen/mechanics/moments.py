@@ -50,7 +50,7 @@ class Moments:
 
     p: Vector
     k: tuple[Vector, Vector, Vector]
-    sum: Scalar = None
+    sum: Scalar | None = None
 
     def __add__(self, other: "Moments") -> "Moments":
         (a, b, c), (x, y, z) = self.k, other.k
@@ -120,7 +120,7 @@ def turned_in(k: Sequence[Vector], turn: Turn) -> tuple[Vector, Vector, Vector]:
     c, s = turn.angle.cos_sin
     n = turn.axis
     i, j = (n + 1) % 3, (n + 2) % 3
-    out = [[ZERO] * 3 for _ in range(3)]
+    out: list[list[Scalar]] = [[ZERO] * 3 for _ in range(3)]
     out[i][i], out[i][j], out[j][i], out[j][j] = _block(k[i][i], k[i][j], k[j][i], k[j][j], c, s)
     out[i][n], out[j][n] = c * k[i][n] - s * k[j][n], s * k[i][n] + c * k[j][n]
     out[n][i], out[n][j] = c * k[n][i] - s * k[n][j], s * k[n][i] + c * k[n][j]

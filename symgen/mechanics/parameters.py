@@ -13,7 +13,7 @@ from symgen.mechanics.placement import Placement
 from symgen.mechanics.spatial import NULL, Angle, Turn, Vector
 from symgen.mechanics.system import Seat, System, SystemBody
 from symgen.numbers.decimals import exactly
-from symgen.numbers.scalar import ZERO, Scalar, structural
+from symgen.numbers.scalar import ZERO, Scalar, plain, structural
 
 Parameters = Sequence[Scalar]
 """The ten of `PARAMETER_NAMES`, about the link origin in link axes."""
@@ -123,8 +123,8 @@ def _seats(model: Model, frames: Sequence[CanonicalFrame]) -> dict[str, Seat]:
 
 def _tidied(pose: Pose, size: float) -> Pose:
     """The pose without what rounding left in it."""
-    a, b, c = ((*(float(tidy(x, 1.0)) for x in row),) for row in pose.rotation)
-    x, y, z = (float(tidy(p, size)) for p in pose.position)
+    a, b, c = ((*(plain(tidy(x, 1.0)) for x in row),) for row in pose.rotation)
+    x, y, z = (plain(tidy(p, size)) for p in pose.position)
     return Pose((a, b, c), (x, y, z))  # type: ignore[arg-type]
 
 
@@ -163,10 +163,10 @@ def _base_gravity(
     here = Vector(*(tidy(x, size) for x in axes.turn(model.gravity)))
     turns = model.body(i).freedom.turn is not ZERO
     if turns and not (here.x is ZERO and here.y is ZERO):
-        back = Vector(*(float(x) for x in here)).turned(
+        back = Vector(*(plain(x) for x in here)).turned(
             Turn(2, Angle(ZERO, frame.theta0.c0, -frame.theta0.s0))
         )
-        return Vector(*(tidy(float(x), size) for x in back)), frame.theta0
+        return Vector(*(tidy(plain(x), size) for x in back)), frame.theta0
     return here, Angle()
 
 
@@ -281,9 +281,9 @@ def _lumped_body(body: Body) -> Body:
 
 def ten_parameters(inertia: Inertia) -> tuple[float, ...]:
     """The usual ten numbers of a pseudo-inertia of numbers."""
-    xx, xy, xz, yy, yz, zz = (float(x) for x in inertia.s)
-    h = (float(x) for x in inertia.h)
-    return (float(inertia.m), *h, yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
+    xx, xy, xz, yy, yz, zz = (plain(x) for x in inertia.s)
+    h = (plain(x) for x in inertia.h)
+    return (plain(inertia.m), *h, yy + zz, -xy, -xz, xx + zz, -yz, xx + yy)
 
 
 def parameter_blocks(model: Model, names: Sequence[str]) -> dict[str, tuple[float, ...]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from symgen.mechanics.pose import Pose
 from symgen.numbers.exact import atan2
 from symgen.numbers.operations import cos, sin
-from symgen.numbers.scalar import ZERO, Scalar, named, structural
+from symgen.numbers.scalar import ZERO, Scalar, named, plain, structural
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Angle:
         if self.variable is ZERO:
             return self.c0, self.s0
         if self.c0 is not ZERO and self.s0 is not ZERO:
-            whole = self.variable + atan2(self.s0, self.c0)
+            whole = self.variable + atan2(plain(self.s0), plain(self.c0))
             return cos(whole), sin(whole)
         c, s = cos(self.variable), sin(self.variable)
         return self.c0 * c - self.s0 * s, self.s0 * c + self.c0 * s
@@ -202,7 +202,7 @@ def times(k: Scalar, x: Scalar) -> Scalar:
 
 def along(axis: int, length: Scalar) -> Vector:
     """The vector of `length` along a coordinate axis."""
-    parts = [ZERO, ZERO, ZERO]
+    parts: list[Scalar] = [ZERO, ZERO, ZERO]
     parts[axis] = length
     return Vector(*parts)
 

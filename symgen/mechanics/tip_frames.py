@@ -15,7 +15,7 @@ from symgen.mechanics.model import Model, Pose
 from symgen.mechanics.parameters import pseudo_inertia, seen_from
 from symgen.mechanics.spatial import Angle, Turn, Vector
 from symgen.numbers.exact import norm
-from symgen.numbers.scalar import ZERO
+from symgen.numbers.scalar import ZERO, plain
 
 NOTHING: Final = 1e-9
 """A first moment across the axis this small beside the whole has no direction of its own."""
@@ -49,6 +49,6 @@ def _first_moment(model: Model, i: int, frame: Pose) -> Vector:
 
 def _towards(h: Vector) -> Angle:
     """The turn about z that brings x along `h`, none where that is not clear."""
-    x, y, z = (float(component) for component in h)
+    x, y, z = (plain(component) for component in h)
     across = norm(x, y)
     return exact_angle(x, y) if across > NOTHING * norm(across, z) else Angle()

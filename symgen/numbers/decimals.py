@@ -34,22 +34,22 @@ class Exact(float):
     def __reduce__(self) -> tuple[Any, ...]:
         return Exact, (str(self.decimal),)
 
-    def __add__(self, other: Scalar) -> Scalar:
+    def __add__(self, other: Any) -> Any:
         return _result(_CONTEXT.add, float.__add__, self, other)
 
-    def __radd__(self, other: Scalar) -> Scalar:
+    def __radd__(self, other: Any) -> Any:
         return _result(_CONTEXT.add, float.__radd__, self, other)
 
-    def __sub__(self, other: Scalar) -> Scalar:
+    def __sub__(self, other: Any) -> Any:
         return _result(_CONTEXT.subtract, float.__sub__, self, other)
 
-    def __rsub__(self, other: Scalar) -> Scalar:
+    def __rsub__(self, other: Any) -> Any:
         return -(self - other) if type(other) is int else float.__rsub__(self, other)
 
-    def __mul__(self, other: Scalar) -> Scalar:
+    def __mul__(self, other: Any) -> Any:
         return _result(_CONTEXT.multiply, float.__mul__, self, other)
 
-    def __rmul__(self, other: Scalar) -> Scalar:
+    def __rmul__(self, other: Any) -> Any:
         return _result(_CONTEXT.multiply, float.__rmul__, self, other)
 
     def __neg__(self) -> "Exact":
@@ -63,8 +63,8 @@ def _result(
     exact: Callable[[Decimal, Decimal], Decimal],
     rounded: Callable[[float, Any], Any],
     a: Exact,
-    b: Scalar,
-) -> Scalar:
+    b: Any,
+) -> Any:
     """The operation on decimals where `b` is one and the result is not too long, else on floats."""
     if type(b) is Exact or type(b) is int:
         try:

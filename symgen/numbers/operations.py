@@ -145,7 +145,7 @@ def _function(
     """A row of a function of one scalar; `numbers` evaluates it on plain numbers where the
     libraries have no function of that name."""
 
-    def evaluate(x: Scalar) -> Scalar:
+    def evaluate(x: Any) -> Any:
         if x is ZERO:
             return structural(evaluate(0.0))
         if hasattr(x, "applied"):  # what carries operations out itself: tape values, duals, ...

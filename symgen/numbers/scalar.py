@@ -6,11 +6,25 @@ unchanged on any of them. Structural zeros are the object `ZERO`, not the number
 vanish for every state of a robot stays recognisable, so every kind of scalar follows the same path
 through an algorithm."""
 
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-Scalar = Any
-"""A float, complex, decimal number, SymPy expression, tape value, array of any of these, or `ZERO`;
-only the arithmetic below is used on it."""
+
+class Scalar(Protocol):
+    """A float, complex or decimal number, SymPy expression, tape value, dual, array of any of
+    these, or `ZERO`: what has the arithmetic that algorithms use, and nothing else. It cannot be
+    compared, and is no number for Python: generated code is straight-line.
+
+    What kinds may meet is not said here; each refuses those that it does not know."""
+
+    def __add__(self, other: Any, /) -> "Scalar": ...
+    def __radd__(self, other: Any, /) -> "Scalar": ...
+    def __sub__(self, other: Any, /) -> "Scalar": ...
+    def __rsub__(self, other: Any, /) -> "Scalar": ...
+    def __mul__(self, other: Any, /) -> "Scalar": ...
+    def __rmul__(self, other: Any, /) -> "Scalar": ...
+    def __truediv__(self, other: Any, /) -> "Scalar": ...
+    def __rtruediv__(self, other: Any, /) -> "Scalar": ...
+    def __neg__(self) -> "Scalar": ...
 
 
 class Zero:
@@ -55,6 +69,12 @@ class Zero:
 
 
 ZERO: Final = Zero()
+
+
+def plain(x: Scalar) -> float:
+    """The float that a constant of a model is. Raises TypeError for what has no value yet, such as
+    tape values."""
+    return float(x)  # type: ignore[arg-type]
 
 
 def structural(x: Scalar) -> Scalar:

@@ -26,7 +26,7 @@ from symgen.compiler.passes import live, operands
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 from symgen.numbers.exact import number
 from symgen.numbers.operations import OPS
-from symgen.numbers.scalar import ZERO
+from symgen.numbers.scalar import ZERO, plain
 from symgen.numbers.trig import TYPES
 
 Array = NDArray[np.float64]
@@ -115,7 +115,7 @@ class ErrorRun:
         op = OPS.get(node.op)
         if op is None or op.portable:
             return value_of(node, states, self.values, "double")
-        return np.vectorize(lambda x: float(op(number(float(x)))))(self.values[node.a])
+        return np.vectorize(lambda x: plain(op(number(float(x)))))(self.values[node.a])
 
     def _own(self, index: Index) -> Any:
         """What a node adds to the errors that arrive at it."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.numbers.exact import DIGITS, in_decimals
+from symgen.numbers.scalar import Scalar
 from symgen.proof.judging import steps
 from symgen.proof.laws import judged, law_of
 from symgen.tracing.function import Function
@@ -77,9 +78,11 @@ def by_state(inputs: Inputs) -> list[dict[str, Sequence[float]]]:
 
 def _run(
     function: Function, regroup: Regroup | None, row: Mapping[str, Sequence[float]]
-) -> dict[str, list[Decimal]]:
+) -> dict[str, list[Scalar]]:
     """The tape of a function in decimal numbers."""
-    given = {name: [Decimal(x) for x in values] for name, values in row.items()}
+    given: dict[str, list[Scalar]] = {
+        name: [Decimal(x) for x in values] for name, values in row.items()
+    }
     with in_decimals():
         if regroup is not None:
             given["par"] = evaluate(regroup.program, {"pi": given["pi"]}, Decimal)["par"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from symgen.errors import Notice, OptionError, Place
 from symgen.mechanics.model import IDENTITY, Joint, Link, Model, Pose, Triple
-from symgen.numbers.scalar import ZERO
+from symgen.numbers.scalar import ZERO, plain
 from symgen.options import Choices
 from symgen.reading.actuators import Drives, drives_of
 from symgen.reading.description import Inertial, JointElement, LinkElement
@@ -161,7 +161,7 @@ def _joint_pose(part: Part, joint: JointElement, rounder: Rounder) -> Pose:
     if joint.name not in part.held:
         return pose
     value, freedom = part.held[joint.name], _joint(joint).type.parts(_joint(joint))[0].freedom
-    x, y, z = (float(freedom.displacement(value)) * a for a in joint.axis)
+    x, y, z = (plain(freedom.displacement(value)) * a for a in joint.axis)
     shifted = pose @ Pose(IDENTITY, (x, y, z))
     if freedom.turn is ZERO:
         return shifted

@@ -15,6 +15,7 @@ from symgen.mechanics.listing import Listed, moving
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import system
 from symgen.mechanics.system import System
+from symgen.numbers.scalar import plain
 from symgen.text import shown
 from symgen.tracing.robot import Robot
 
@@ -89,7 +90,7 @@ def _pivots(robot: System, q: list[float]) -> list[float]:
     M."""
     n, coupling = robot.dof, robot.coupling
     entries = coupling.matrix(mass_matrix(robot, coupling.normalized(q)))
-    m = np.array([float(x) for x in entries]).reshape(n, n)
+    m = np.array([plain(x) for x in entries]).reshape(n, n)
     diagonal, found = m.diagonal().copy(), [0.0] * n
     for k in reversed(range(n)):
         found[k] = float(m[k, k] / diagonal[k]) if diagonal[k] else 0.0

@@ -20,7 +20,7 @@ from symgen.mechanics.placement import (
     steps_of,
 )
 from symgen.mechanics.spatial import NULL, STILL, Angle, Orient, Step, Turn, Twist, Vector, along
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar, plain
 
 if TYPE_CHECKING:
     from symgen.mechanics.model import Joint
@@ -117,7 +117,7 @@ class BodyAxesJoint(JointType):
         manipulation, 1994, eqs. 2.14 and 2.36)."""
         *xyz, a, b, c, d = q
         twist = combined(self.units, [v[part.velocity] for part in self.run])
-        w, linear = ([float(x) for x in part] for part in (twist.w, twist.v))
+        w, linear = ([plain(x) for x in part] for part in (twist.w, twist.v))
         moved = _times(rotation((a, b, c, d)), _screw_shift(w, linear))
         return [*(x + y for x, y in zip(xyz, moved, strict=False)), *_turned((a, b, c, d), w)]
 
@@ -129,7 +129,7 @@ def _unit(part: Part) -> Twist:
 
 
 def _times(rows: Sequence[Vector], v: Sequence[float]) -> list[float]:
-    return [float(row.dot(Vector(*v))) for row in rows]
+    return [plain(row.dot(Vector(*v))) for row in rows]
 
 
 def _screw_shift(w: Sequence[float], v: Sequence[float]) -> list[float]:
@@ -149,7 +149,8 @@ def _turned(quaternion: Quaternion, w: Sequence[float]) -> list[float]:
     """The quaternion times that of a turn by the vector `w` (rad)."""
     angle = math.hypot(*w)
     size = math.sin(angle / 2) / angle if angle > SMALL else 0.5
-    (x, y, z, c), (i, j, k, d) = quaternion, (*(size * e for e in w), math.cos(angle / 2))
+    x, y, z, c = map(plain, quaternion)
+    (i, j, k), d = (size * e for e in w), math.cos(angle / 2)
     return [
         c * i + d * x + y * k - z * j,
         c * j + d * y + z * i - x * k,

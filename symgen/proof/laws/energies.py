@@ -27,7 +27,8 @@ def _resting(x: At) -> dict[int, Any]:
 
 def first_moment(x: At) -> Array:
     """First moment and mass of all moving links, (..., 4)."""
-    total, first = ZERO, NULL
+    total: Scalar = ZERO
+    first = NULL
     for _, link in masses(x.mechanism, x.textbook, _resting(x)):
         total, first = total + link.m, first + link.h + link.place.scaled(link.m)
     return entries([*first, total], x.shape, Decimal(0))
