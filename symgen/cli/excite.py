@@ -27,7 +27,7 @@ WRITTEN: Final = (
     ),
     click.option(
         "--plot",
-        metavar="OUT.png",
+        metavar="OUT.png|svg|pdf",
         type=click.Path(path_type=Path),
         help="Draw positions, velocities and forces with their limits.",
     ),

@@ -29,7 +29,7 @@ from symgen.cli.progress import progress
 )
 @click.option(
     "--plot",
-    metavar="OUT.png",
+    metavar="OUT.png|svg|pdf",
     type=click.Path(path_type=Path),
     help="Draw which entries of regressor, M and Christoffel symbols are not zero.",
 )

@@ -36,7 +36,7 @@ class WriteOptions:
     out: Path | None = option(
         "--out",
         "DIR",
-        "Folder for the files; those of an earlier run are replaced.",
+        "Folder for the files; those of an earlier run for the same robot are replaced.",
         replace(TEXT, parsed=_folder),
         give="give a folder, . for this one",
         short="-o",
