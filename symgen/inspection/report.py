@@ -231,7 +231,10 @@ def registry() -> None:
         "= ten a body and "
         "one a rotor, y = ten and friction columns, b base parameters"
     )
-    out.print(f"languages: {', '.join(LANGUAGES)}")
+    rows = table("languages", ["name", "what comes out"])
+    for language in LANGUAGES.values():
+        rows.add_row(language.name, escape(language.summary))
+    out.print(rows)
 
 
 def registry_data() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from symgen.languages import LANGUAGES
+from symgen.languages import DEFAULT, LANGUAGES
 from symgen.languages.release import Release
 from symgen.options import TEXT, TEXTS, Option, group, option, rows
 from symgen.reading.options import RobotOptions, XacroOptions
@@ -47,7 +47,7 @@ class WriteOptions:
     languages: tuple[str, ...] = option(
         "--lang",
         "LANG",
-        "c or python; both by default. Repeatable.",
+        f"{', '.join(LANGUAGES)}; {' and '.join(DEFAULT)} by default. Repeatable.",
         TEXTS.like('["c", "python"]'),
         default=(),
     )

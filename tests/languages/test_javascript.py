@@ -1,0 +1,84 @@
+"""JavaScript: Node.js runs it, with the values of the same algorithms and of the laws."""
+
+import json
+import shutil
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tools import generated, invoke, robot_file
+
+pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+
+CASES = {
+    "pendulum": {"quantities": ("all",)},
+    "quadruped": {
+        "base": "floating",
+        "quantities": ("forward_dynamics", "regressor", "christoffel_symbols"),
+    },
+    "ur5": {"parameters": "runtime:flange", "gravity": "runtime", "friction": "runtime:coulomb"},
+}
+
+
+def node(folder, script):
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", script],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_verify_proves_it(name):
+    _, folder = generated(name, languages=("javascript",), **CASES[name])
+    done = invoke("verify", folder)
+    assert done.exit_code == 0, done.output
+    assert "JavaScript equals the float run" in done.output
+
+
+def test_verify_sees_a_wrong_number(tmp_path):
+    invoke("generate", robot_file("pendulum"), "-o", tmp_path / "x", "--lang", "javascript")
+    file, listing = tmp_path / "x" / "pendulum.mjs", tmp_path / "x" / "manifest.json"
+    wrong = file.read_text().replace("9.81 * Math.sin", "9.82 * Math.sin")
+    assert wrong != file.read_text()
+    file.write_text(wrong)
+    data = json.loads(listing.read_text())
+    data["files"]["pendulum.mjs"] = sha256(wrong.encode()).hexdigest()
+    listing.write_text(json.dumps(data, indent=1) + "\n")
+    done = invoke("verify", tmp_path / "x")
+    assert done.exit_code == 1 and "FAILED" in done.output
+
+
+def test_arrays_given_are_written_and_returned():
+    _, folder = generated("pendulum", languages=("javascript",), quantities=("all",))
+    script = """
+        import * as robot from "./pendulum.mjs";
+        const tau = new Float64Array(robot.nv);
+        const same = robot.gravity([0.1, 0.2], tau) === tau;
+        const { dtau_dq, M } = robot.inverse_dynamics_derivatives([0.1, 0.2], [1, 2], [3, 4]);
+        let error = "";
+        try { robot.gravity([1, 2, 3]); } catch (e) { error = `${e.name}: ${e.message}`; }
+        const packed = robot.gamma_index(1, 1, 0);
+        console.log(JSON.stringify([same, [...tau], [...dtau_dq], [...M], error, packed]));
+    """
+    same, tau, slope, mass, error, packed = node(folder, script)
+    assert same and len(tau) == 2 and len(slope) == 4 and np.allclose(mass[1], mass[2])
+    assert error == "RangeError: q must have 2 entries, not 3"
+    assert packed == 3 * 1 + 1
+
+
+def test_names_stay_data(tmp_path):
+    nasty = "*/ process.exit(7); /* ${1} `</script>"
+    text = Path(robot_file("pendulum")).read_text(encoding="utf-8")
+    joint = text.split('<joint name="')[1].split('"')[0]
+    escaped = nasty.replace("<", "&lt;")
+    (tmp_path / "x.urdf").write_text(text.replace(f'"{joint}"', f'"{escaped}"'), "utf-8")
+    done = invoke("generate", tmp_path / "x.urdf", "-o", tmp_path / "x", "--lang", "javascript")
+    assert done.exit_code == 0, done.output
+    script = 'import { jointNames } from "./pendulum.mjs"; console.log(JSON.stringify(jointNames));'
+    assert nasty in node(tmp_path / "x", script)
