@@ -6,10 +6,13 @@ Knows mechanics, tracing, proof and native code; offers `LANGUAGES`, what a `Lan
 from typing import Final
 
 from symgen.languages.c import C
+from symgen.languages.javascript import JAVASCRIPT
 from symgen.languages.language import Language
 from symgen.languages.python import PYTHON
 
-LANGUAGES: Final[dict[str, Language]] = {language.name: language for language in (C, PYTHON)}
+LANGUAGES: Final[dict[str, Language]] = {
+    language.name: language for language in (C, PYTHON, JAVASCRIPT)
+}
 """By name."""
 
 DEFAULT: Final = ("c", "python")
