@@ -47,7 +47,7 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
     if shutil.which("node") is None:
         yield Check("JavaScript runs", False, "node is not installed; install Node.js")
         return
-    states = subject.states()
+    states = subject.states
     alone = len([name for name in subject.hashes if name.endswith((".h", ".py"))]) == 0
     for function in subject.module.functions:
         d = described(subject, function.name)
@@ -56,7 +56,7 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
         except Failed as error:
             yield Check(f"{function.name}: JavaScript runs", False, str(error))
             continue
-        yield _against_run(subject, function, rows, states)
+        yield _against_run(subject, function, rows)
         if alone:
             yield from against_laws(subject, function, states, _replay(d, states, rows))
 
@@ -86,14 +86,12 @@ def _run(subject: Subject, d: Description, states: Sequence[Arrays]) -> list[lis
         return [[np.array(x, float) for x in outputs] for outputs in json.loads(done.stdout)]
 
 
-def _against_run(
-    subject: Subject, function: Function, rows: Sequence[Sequence[Array]], states: Sequence[Arrays]
-) -> Check:
-    runs = [function.run(**{n: s[n].tolist() for n in function.inputs}) for s in states]
+def _against_run(subject: Subject, function: Function, rows: Sequence[Sequence[Array]]) -> Check:
+    runs = subject.runs(function)
     wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
-    allowed = subject.accuracy(states, "double").allowed(function.program, wanted)
+    allowed = subject.accuracy(subject.some(function), "double").allowed(function.program, wanted)
     share = max(
-        share_of([row[k] for row in rows], wanted[name], allowed[name])
+        share_of([row[k] for row in rows[: len(runs)]], wanted[name], allowed[name])
         for k, name in enumerate(wanted)
     )
     what = f"{function.name}: JavaScript equals the float run"
