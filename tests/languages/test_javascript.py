@@ -73,7 +73,7 @@ def test_arrays_given_are_written_and_returned():
 
 
 def test_names_stay_data(tmp_path):
-    nasty = "*/ process.exit(7); /* ${1} `</script>"
+    nasty = "*/ process.exit(7); /* $1 `</script>"
     text = Path(robot_file("pendulum")).read_text(encoding="utf-8")
     joint = text.split('<joint name="')[1].split('"')[0]
     escaped = nasty.replace("<", "&lt;")
