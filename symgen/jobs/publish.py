@@ -16,7 +16,7 @@ from typing import Final
 
 from symgen.errors import OptionError
 from symgen.jobs.manifest import NAME, is_inside
-from symgen.jobs.staging import PREFIX, clear, staging
+from symgen.jobs.staging import PREFIX, clear, staging, undone_on_failure
 from symgen.jobs.targets import Files, check_targets, exists, foreign
 from symgen.text import shown
 
@@ -76,8 +76,9 @@ def publish(
                 (stage / name).write_bytes(text.encode() if isinstance(text, str) else text)
             between = _between(files[listing], earlier)
             (stage / BETWEEN).write_bytes(between)
-            _move(stage, folder, files, earlier, listing)
-            appear()
+            with undone_on_failure(stage, folder, files, earlier.names):
+                _move(stage, folder, files, earlier, listing)
+                appear()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise OptionError(f"cannot write to {str(folder)!r}: {reason}") from error

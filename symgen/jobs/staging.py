@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -79,3 +79,44 @@ def clear(place: Path) -> None:
                     shutil.rmtree(path, ignore_errors=True)
                 elif alone:
                     path.unlink()
+
+
+BEFORE: Final = ".before"
+"""The folder, in the staging folder, of what is to be replaced."""
+
+
+@contextlib.contextmanager
+def undone_on_failure(
+    stage: Path, folder: Path, new: Collection[str], old: Collection[str]
+) -> Iterator[None]:
+    """Where the system refuses in the middle, `folder` gets its `old` files again and keeps none of
+    the `new` ones, as far as the system lets it. Raises what was refused."""
+    fresh = not folder.exists()
+    for name in old:
+        _keep(folder / name, stage / BEFORE / name)
+    try:
+        yield
+    except Exception:
+        for name in old:
+            with contextlib.suppress(OSError):
+                (stage / BEFORE / name).replace(folder / name)
+        for name in set(new) - set(old):
+            with contextlib.suppress(OSError):
+                (folder / name).unlink(missing_ok=True)
+                if (folder / name).parent != folder:
+                    (folder / name).parent.rmdir()
+        if fresh:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def _keep(path: Path, there: Path) -> None:
+    """A second name for a file; a copy where the file system has no links. Raises OSError."""
+    if not path.is_file():
+        return
+    there.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        there.hardlink_to(path)
+    except OSError:
+        shutil.copy2(path, there)
