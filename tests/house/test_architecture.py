@@ -1,10 +1,10 @@
 """The house rules: which room may know which, and how large things may grow."""
 
 import ast
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from statistics import median
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[2] / "symgen"
 FILES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
@@ -54,17 +54,21 @@ LONG_NOT_YET = {
 }
 """Files that are still longer than 300 lines at 100 columns; to become empty."""
 
-every_file = pytest.mark.parametrize("name", FILES)
 
-
+@cache
 def tree(name: str) -> ast.Module:
     return ast.parse(FILES[name].read_text(encoding="utf-8"))
+
+
+@cache
+def nodes(name: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree(name)))
 
 
 def imported(name: str) -> set[str]:
     """The parts of symgen that a file imports, anywhere in it: rooms and top-level modules."""
     found = set()
-    for node in ast.walk(tree(name)):
+    for node in nodes(name):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name}:{node.lineno}: imports are absolute"
             module = node.module or ""
@@ -79,12 +83,16 @@ def imported(name: str) -> set[str]:
     return found
 
 
+@cache
 def functions(name: str) -> list[ast.FunctionDef]:
     return [
-        node
-        for node in ast.walk(tree(name))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        node for node in nodes(name) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
+
+
+def told(faults: Iterable[str]) -> str:
+    """All that break a rule, a line each."""
+    return "\n".join(faults)
 
 
 def length(function: ast.FunctionDef) -> int:
@@ -107,16 +115,17 @@ def allowed(name: str) -> set[str]:
     return (before | {own, "__version__"}) - STRANGERS.get(own, set())
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_room_knows_only_what_stands_before_it(name):
-    strangers = imported(name) - allowed(name)
-    assert not strangers, f"{name} must not import symgen.{', symgen.'.join(sorted(strangers))}"
+def test_a_room_knows_only_what_stands_before_it():
+    strangers = {name: sorted(imported(name) - allowed(name)) for name in FILES}
+    assert not told(
+        f"{name} must not import symgen.{', symgen.'.join(s)}" for name, s in strangers.items() if s
+    )
 
 
-@pytest.mark.parametrize("name", sorted({room(name) for name in FILES if room(name)}))
-def test_a_room_says_what_it_knows_and_offers(name):
-    said = ast.get_docstring(tree(f"{name}/__init__.py"))
-    assert "Knows " in said and "ffers " in said
+def test_a_room_says_what_it_knows_and_offers():
+    for name in sorted({room(name) for name in FILES} - {""}):
+        said = ast.get_docstring(tree(f"{name}/__init__.py"))
+        assert "Knows " in said and "ffers " in said, name
 
 
 def test_the_top_has_few_modules():
@@ -130,16 +139,18 @@ def test_every_room_has_its_place():
 # -- sizes -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name not in LONG_NOT_YET])
-def test_files_are_short(name):
-    lines = len(FILES[name].read_text(encoding="utf-8").splitlines())
-    assert lines <= LONGEST_FILE, f"{name} has {lines} lines; split it"
+def test_files_are_short():
+    lines = {
+        name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in FILES.items()
+    }
+    long = {name for name, n in lines.items() if n > LONGEST_FILE}
+    assert not told(f"{name} has {lines[name]} lines; split it" for name in long - LONG_NOT_YET)
 
 
-@every_file
-def test_functions_are_short(name):
-    long = [f"{name}:{f.lineno}: {f.name}" for f in functions(name) if length(f) > LONGEST_FUNCTION]
-    assert not long, f"over {LONGEST_FUNCTION} lines: {', '.join(long)}"
+def test_functions_are_short():
+    every = ((name, f) for name in FILES for f in functions(name))
+    long = told(f"{name}:{f.lineno}: {f.name}" for name, f in every if length(f) > LONGEST_FUNCTION)
+    assert not long, f"over {LONGEST_FUNCTION} lines:\n{long}"
 
 
 def test_most_functions_are_a_few_lines():
@@ -171,16 +182,14 @@ def undocumented(node: ast.AST, where: str) -> list[str]:
     return found
 
 
-@every_file
-def test_public_things_are_documented(name):
-    missing = undocumented(tree(name), name)
-    assert not missing, f"no docstring: {', '.join(missing)}"
+def test_public_things_are_documented():
+    missing = told(path for name in FILES for path in undocumented(tree(name), name))
+    assert not missing, f"no docstring:\n{missing}"
 
 
-@every_file
-def test_modules_are_documented(name):
-    if FILES[name].read_text(encoding="utf-8").strip():
-        assert ast.get_docstring(tree(name)), f"{name} does not say what it is"
+def test_modules_are_documented():
+    written = (name for name in FILES if tree(name).body)
+    assert not told(name for name in written if not ast.get_docstring(tree(name)))
 
 
 # -- habits ----------------------------------------------------------------------------------------
@@ -197,14 +206,15 @@ def negative(index: ast.expr) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name.startswith("algorithms/")])
-def test_no_body_is_counted_from_the_end(name):
-    found = [
-        node.lineno
-        for node in ast.walk(tree(name))
+def test_no_body_is_counted_from_the_end():
+    places = [
+        f"{name}:{node.lineno}"
+        for name in FILES
+        if name.startswith("algorithms/")
+        for node in nodes(name)
         if isinstance(node, ast.Subscript) and negative(node.slice) and not _splits_text(node)
     ]
-    assert not found, f"{name}: negative index on lines {found}; base is 0, bodies are 1..n"
+    assert not places, "base is 0, bodies are 1..n: " + told(places)
 
 
 def _splits_text(node: ast.Subscript) -> bool:

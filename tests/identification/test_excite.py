@@ -3,7 +3,6 @@ command's manners."""
 
 from functools import cache
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 import pytest
@@ -173,13 +172,9 @@ def test_a_motion_within_limits_with_a_lower_condition_number(name, mimic):
     assert (np.abs(qd) <= own.speed).all() and (np.abs(tau) <= own.force).all()
 
 
-def test_many_joints_take_seconds():
-    """Sixteen joints; differences in every coordinate would evaluate 193 regressors for each
-    gradient."""
-    start = process_time()
+def test_sixteen_joints():
     found = excite(task(robot_file("snake16"), budget=20))
     assert found.after[1] < 0.6 * found.before[1]
-    assert process_time() - start < 60  # some 4 s of an idle core
 
 
 def test_followers_bind_their_leaders(mimic):
