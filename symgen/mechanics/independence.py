@@ -63,12 +63,17 @@ def _kept(system: System) -> dict[int, Inertia]:
 def split(system: System, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
     """What regrouping leaves on body `i` and what it hands to the parent.
 
-    A part of a joint that has no links has nothing that it would keep and that what it is handed
-    could merge with: mass and first moment stay where they are, and only second moments, which a
-    slide hands on itself, pass through."""
+    A slide without links, part of a joint, has nothing that it would keep and that what it is handed
+    could merge with: mass and first moment stay where they are, and only what the slide hands on
+    itself passes through."""
     body = system.body(i)
     kept, handed = body.regrouped(inertia)
-    if body.parent == 0 or body.parent in system.tens or body.parent in system.shared:
+    mere_slide = (
+        body.parent
+        and body.parent not in (*system.tens, *system.shared)
+        and system.body(body.parent).joint.turn is ZERO
+    )
+    if not mere_slide:
         return kept, handed
     stays = Inertia(handed.m, handed.h, NO_SECOND)
     return kept + stays, Inertia(ZERO, NULL, handed.s)

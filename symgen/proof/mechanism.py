@@ -148,7 +148,7 @@ def _part(body: Body, drive: Any, number: Number) -> Part:
     return Part(
         body.parent,
         joint.kind,
-        _unit(Vector(*map(made, body.axis)), number(0.5)),
+        unit(Vector(*map(made, body.axis)), number(0.5)),
         frame_of(body.pose, number),
         tuple(_solid(link, number) for link in body.links),
         body.at,
@@ -179,7 +179,7 @@ def frame_of(pose: Pose, number: Number) -> Frame:
     return Frame(_orthonormal((x, y, z), number(0.5)), Vector(*map(made, pose.position)))
 
 
-def _unit(v: Vector, half: Scalar) -> Vector:
+def unit(v: Vector, half: Scalar) -> Vector:
     """The unit vector along one whose length is nearly 1: Newton's iteration for 1/√."""
     for _ in range(ITERATIONS):
         v = v.scaled((3 - v.dot(v)) * half)

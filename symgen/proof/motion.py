@@ -70,6 +70,10 @@ TURN, SLIDE = Kind(turn=1), Kind(slide=1)
 JOINTS: Final[dict[str, JointRow]] = {
     "revolute": JointRow(lambda part: [TURN]),
     "prismatic": JointRow(lambda part: [SLIDE]),
+    "screw": JointRow(lambda part: [Kind(turn=1, slide=part.constants[0])]),
+    "cylindrical": JointRow(lambda part: [SLIDE, TURN]),
+    "universal": JointRow(lambda part: [TURN, TURN]),
+    "ball": JointRow(lambda part: [TURN] * 3, place=0),
     "planar": JointRow(lambda part: [SLIDE, SLIDE, TURN]),
     "floating": JointRow(lambda part: [SLIDE] * 3 + [TURN] * 3, place=3),
     "rotor": JointRow(lambda part: [Kind(turn=1, balanced=True)]),
@@ -103,6 +107,15 @@ def _rotation(axis: Vector, angle: Scalar) -> Rows:
         for i in range(3)
     )
     return first, second, third
+
+
+def _unit(four: Sequence[Scalar]) -> Sequence[Scalar]:
+    """A quaternion that is a unit one to a double's last digit, so to all digits: a rotation that
+    is none would stretch what does not depend on it at all. Two steps of Newton's for 1/√."""
+    for _ in range(2):
+        half = (3 - sum((x * x for x in four), ZERO)) / 2
+        four = [x * half for x in four]
+    return four
 
 
 def orientation(four: Sequence[Scalar]) -> Rows:
@@ -190,7 +203,7 @@ def _by_twist(
     A vector of constant numbers in these axes turns with them.
     """
     place = Vector(*own[:-4]) if len(own) > 4 else NULL
-    there = parent.carrying(frame).of(Frame(orientation(own[-4:]), place))
+    there = parent.carrying(frame).of(Frame(orientation(_unit(own[-4:])), place))
     axes, place = there.axes, there.place
     (v, spin), (vd, spind) = ([times(axes, x) for x in twist] for twist in (rate, change))
     w = parent.w + spin

@@ -204,7 +204,8 @@ def about_origin(inertial: Inertial, pose: Pose) -> tuple[float, ...]:
 
 def _joint(joint: JointElement) -> Joint:
     kind = JOINTS[joint.kind].kind
-    return Joint(joint.name, kind, joint.axis, joint.limits, joint.damping, joint.friction)
+    own = (joint.damping, joint.friction)
+    return Joint(joint.name, kind, joint.axis, joint.limits, *own, constants=joint.constants)
 
 
 def _plain(pose: Pose) -> Pose:

@@ -65,6 +65,8 @@ class JointElement:
     damping: float = 0.0
     friction: float = 0.0
     mimics: Mimic | None = None
+    constants: tuple[float, ...] = ()
+    """What else its type takes from the file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,72 @@
 """The joint types of a file: for each word one row, with the type that it is and what the file has
-to say of it."""
+to say of it.
 
+The words are URDF's and, for joints that URDF has not, SDFormat's and Drake's (whose element
+``<drake:joint>`` has them): ball, universal, screw; and cylindrical."""
+
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from symgen.mechanics.joints import JOINT_TYPES, JointType
+from symgen.mechanics.joints.planar import plane
+from symgen.mechanics.pose import Triple
+from symgen.reading.xml_reader import Node
+
+Constants = tuple[float, ...]
+
+
+def _none(node: Node, axis: Triple) -> Constants:
+    return ()
+
+
+PITCHES: Final = ("screw_thread_pitch", "drake:screw_thread_pitch")
+"""The advance along the axis in one turn (m), positive for a right-handed thread, as SDFormat has
+it since version 1.10 and Drake; SDFormat's older thread_pitch is in other units, of other sign."""
+
+
+def _pitch(node: Node, axis: Triple) -> Constants:
+    """The pitch of a screw (m/rad). Raises RobotError."""
+    given = [child.number("value") for child in node if child.tag in PITCHES]
+    if node.element.get("pitch") is not None:
+        given.append(node.number("pitch"))
+    if len(given) != 1:
+        raise node.error(
+            f"a screw joint needs one pitch, here are {len(given) or 'none'}; "
+            'write pitch="..." in its tag, the advance in one turn (m), positive for a '
+            "right-handed thread"
+        )
+    return (given[0] / (2 * math.pi),)
+
+
+def _second_axis(node: Node, axis: Triple) -> Constants:
+    """The second axis of a universal joint (SDFormat's axis2): where the file is silent, what is x
+    of the joint's frame in the plane across the first, or y where x is the first (Drake's choice).
+
+    Raises RobotError."""
+    given = node.only("axis2")
+    if given is None:
+        return plane(axis)[0]
+    x, y, z = given.triple("xyz")
+    length = math.hypot(x, y, z)
+    product = x * axis[0] + y * axis[1] + z * axis[2]
+    if not length or abs(product) > 1e-6 * length:
+        raise given.error("axis2 of a universal joint is not at right angles to its axis")
+    return (x / length, y / length, z / length)
 
 
 @dataclass(frozen=True, slots=True)
 class JointRow:
-    """A word of a file: the key in JOINT_TYPES, and whether the file gives such joints an axis and
-    end stops."""
+    """A word of a file: the key in JOINT_TYPES, whether the file gives such joints an axis and end
+    stops, and what else the type takes from it."""
 
     kind: str
     axis: bool = True
     stops: bool = True
+    constants: Callable[[Node, Triple], Constants] = _none
+    tags: tuple[str, ...] = ()
+    """What stands in such joints alone."""
 
     @property
     def type(self) -> JointType:
@@ -28,8 +80,24 @@ JOINTS: Final[dict[str, JointRow]] = {
     "prismatic": JointRow("prismatic"),
     "floating": JointRow("floating", axis=False),
     "planar": JointRow("planar"),
+    "ball": JointRow("ball", axis=False),
+    "universal": JointRow("universal", constants=_second_axis, tags=("axis2",)),
+    "cylindrical": JointRow("cylindrical"),
+    "screw": JointRow("screw", constants=_pitch, tags=PITCHES),
 }
 """The words for joints that move."""
+
+
+DRAKES: Final = "drake:joint"
+"""Drake's element for the joints that URDF has not."""
+
+
+def joint_nodes(root: Node) -> list[Node]:
+    """The joints of a file in its order, Drake's among them."""
+    plain = root.children("joint")
+    elements = {node.element for node in plain}
+    return [n for n in root if n.element in elements or n.tag == DRAKES]
+
 
 FIXED: Final = "fixed"
 """The word for one that does not."""

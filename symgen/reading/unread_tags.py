@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from symgen.errors import RobotError
 from symgen.reading.drives import has_rotor
+from symgen.reading.joints import DRAKES, JOINTS, joint_nodes
 from symgen.reading.xml_reader import EXPRESSION, Node
 from symgen.text import shown
 
@@ -40,7 +41,7 @@ def check_root(root: Node) -> None:
         if "xacro" in node.namespace or node.tag.startswith("xacro:"):
             raise _unexpanded(node, "xacro elements are left in the file")
     _check_expanded(root)
-    for part in (*root.children("link"), *root.children("joint")):
+    for part in (*root.children("link"), *joint_nodes(root)):
         for element in part.element.iter():
             _check_expanded(Node(element, root.source, "<robot>"))
 
@@ -68,8 +69,8 @@ def note_ignored(root: Node) -> None:
 
 def _parts(root: Node) -> Iterator[tuple[str, Node]]:
     yield "robot", root
-    for kind in ("link", "joint"):
-        yield from ((kind, node) for node in root.children(kind))
+    yield from (("link", node) for node in root.children("link"))
+    yield from (("joint", node) for node in joint_nodes(root))
     for link in root.children("link"):
         yield from (("inertial", node) for node in link.children("inertial"))
 
@@ -79,7 +80,7 @@ def _note_unknown(root: Node) -> None:
         (part, node)
         for part, owner in _parts(root)
         for node in owner
-        if node.namespace != root.namespace or node.tag.rpartition(":")[2] not in KNOWN[part]
+        if not _is_known(part, owner, node, root)
     ]
     first = {node.tag: (part, node) for part, node in reversed(unknown)}
     count = Counter(node.tag for _, node in unknown)
@@ -88,6 +89,15 @@ def _note_unknown(root: Node) -> None:
         hint = f"; if <{near[0]}> is meant, correct the name" if near else ""
         times = f" ({count[tag]} of them)" if count[tag] > 1 else ""
         node.called(f"<{shown(tag)}>").notice("note", f"unknown in <{part}>, ignored{times}{hint}")
+
+
+def _is_known(part: str, owner: Node, node: Node, root: Node) -> bool:
+    """Whether what stands in an element of the file is one of its tags, or one of those that only
+    joints of the owner's type have."""
+    row = JOINTS.get(owner.element.get("type") or "") if part == "joint" else None
+    if node.tag in (row.tags if row else ()) or (part == "robot" and node.tag == DRAKES):
+        return True
+    return node.namespace == root.namespace and node.tag.rpartition(":")[2] in KNOWN[part]
 
 
 def _note_transmissions(root: Node) -> None:
@@ -102,9 +112,7 @@ def _note_transmissions(root: Node) -> None:
 
 def _note_dynamics(root: Node) -> None:
     joints = [
-        joint
-        for joint in root.children("joint")
-        if any(map(_is_damped, joint.children("dynamics")))
+        joint for joint in joint_nodes(root) if any(map(_is_damped, joint.children("dynamics")))
     ]
     nodes = [joint.children("dynamics")[0] for joint in joints]
     _note_effect("damping and friction", nodes, "joint", "count only with --friction")

@@ -23,7 +23,7 @@ from symgen.reading.description import (
 )
 from symgen.reading.drives import drives
 from symgen.reading.expansion import expanded, is_xacro
-from symgen.reading.joints import FIXED, JOINTS, JointRow
+from symgen.reading.joints import FIXED, JOINTS, JointRow, joint_nodes
 from symgen.reading.tree import check
 from symgen.reading.unread_tags import check_root, note_ignored
 from symgen.reading.xml_reader import Node, file_bytes, parsed
@@ -60,7 +60,7 @@ def parse(data: bytes, file: str, digest: str | None = None) -> Description:
     root = parsed(data, shown(file))
     check_root(root)
     links = tuple(_link(node.called(_label(node))) for node in root.children("link"))
-    joints = tuple(_joint(node.called(_label(node))) for node in root.children("joint"))
+    joints = tuple(_joint(node.called(_label(node))) for node in joint_nodes(root))
     note_ignored(root)
     driving = drives(root)
     name, sha256 = _robot_name(root), digest or hashlib.sha256(data).hexdigest()
@@ -147,6 +147,7 @@ def _joint(node: Node) -> JointElement:
     if kind not in KINDS:
         raise node.error(f"unknown type '{shown(kind)}'; use one of {', '.join(KINDS)}")
     row = JOINTS.get(kind, JointRow(FIXED, axis=False))
+    axis = _axis(node) if row.axis else (1.0, 0.0, 0.0)
     return JointElement(
         name,
         node.line,
@@ -154,10 +155,11 @@ def _joint(node: Node) -> JointElement:
         _end(node, "parent"),
         _end(node, "child"),
         _origin(node),
-        _axis(node) if row.axis else (1.0, 0.0, 0.0),
+        axis,
         _limits(node, row) if row.axis else Limits(),
         *_friction(node),
         _mimic(node) if kind != FIXED else None,
+        row.constants(node, axis),
     )
 
 

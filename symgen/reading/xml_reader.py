@@ -95,8 +95,10 @@ class Node:
         return (Node(e, self.source, self.label) for e in self.element if isinstance(e.tag, str))
 
     def children(self, name: str) -> list["Node"]:
-        """Direct children `name` in this element's own namespace."""
-        tag = f"{{{self.namespace}}}{name}" if self.namespace else name
+        """Direct children `name` in the namespace of the file's root, which those of an extension
+        such as <drake:joint> are in too."""
+        root = str(self.element.getroottree().getroot().tag)
+        tag = f"{root.rpartition('}')[0]}}}{name}" if root.startswith("{") else name
         return [node for node in self if node.element.tag == tag]
 
     def only(self, name: str) -> "Node | None":

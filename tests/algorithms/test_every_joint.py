@@ -270,7 +270,8 @@ def test_rates_along_a_trajectory(name):
         )
 
 
-FEW = ["planar square", "floating square", "geared mimic"] if SEEDS == 1 else EVERY
+FEW = ["planar square", "floating square", "geared mimic", "ball square", "screw square"]
+FEW = FEW if SEEDS == 1 else EVERY
 """For the test that repeats for every quantity."""
 
 

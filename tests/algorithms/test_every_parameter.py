@@ -145,10 +145,10 @@ def test_centre_of_mass_and_momentum(name):
 @pytest.mark.parametrize("name", [name for name in EVERY if "geared" not in name])
 def test_frames_and_their_jacobians(name):
     robot, x, n = made(name), state(made(name)), size(name)
-    for moving in robot.joints:
+    for placed in robot.joints:
         link, at = (
-            moving.links[-1],
-            frames(robot, x["q"])[moving.joint.name].fixed(moving.links[-1].pose),
+            placed.links[-1],
+            frames(robot, x["q"])[placed.joint.name].fixed(placed.links[-1].pose),
         )
         out = {what: of_link(name, what, link.name, x) for what in KINEMATICS}
         close(out["frame_pose"][0], at.turn.real.ravel())
@@ -161,10 +161,10 @@ def test_frames_and_their_jacobians(name):
         for axes, of in jacobians.items():
             close(out[f"frame_jacobian_{axes}"][0].reshape(6, n), of(at).real)
 
-            def moving(q, of=of, moving=moving, link=link):
-                return of(frames(robot, q)[moving.joint.name].fixed(link.pose)) @ x["qd"]
+            def velocity(q, of=of, placed=placed, link=link):
+                return of(frames(robot, q)[placed.joint.name].fixed(link.pose)) @ x["qd"]
 
-            close(out[f"frame_jacobian_rate_{axes}"][0], along(robot, moving, x["q"], x["qd"]))
+            close(out[f"frame_jacobian_rate_{axes}"][0], along(robot, velocity, x["q"], x["qd"]))
 
 
 AXES = ("body", "world", "aligned")
@@ -183,12 +183,12 @@ def of_link(name, what, link, x):
 @robots
 def test_external_wrenches_act_through_the_jacobian(name):
     robot, x = made(name), state(made(name))
-    moving = robot.joints[-1]
-    link, six = moving.links[-1], np.array([1.0, -2.0, 3.0, 0.5, 0.25, -0.75])
+    placed = robot.joints[-1]
+    link, six = placed.links[-1], np.array([1.0, -2.0, 3.0, 0.5, 0.25, -0.75])
     pushed = trace(Robot(robot.model, wrenches=(link.name,)), Wanted.parse("inverse_dynamics"))
     given = {**{key: value.tolist() for key, value in x.items()}, "wrench": six.tolist()}
     found = np.array(pushed.run(**{k: given[k] for k in pushed.inputs})["tau"], float)
-    at = frames(robot, x["q"])[moving.joint.name].fixed(link.pose)
+    at = frames(robot, x["q"])[placed.joint.name].fixed(link.pose)
     force, moment = at.turn.real @ six[:3], at.turn.real @ six[3:]
     close(run(name, "inverse_dynamics", x) - found, at.v.real.T @ force + at.w.real.T @ moment)
 
@@ -199,10 +199,10 @@ def test_external_wrenches_act_through_the_jacobian(name):
 def test_what_a_sensor_feels(name):
     """Force and moment through a joint are the rates of momentum of all beyond it, less gravity."""
     robot, x, (_, pi) = made(name), state(made(name)), whole(name)
-    moving = next(s for s in robot.joints if s.below is None)
-    found = trace(Robot(robot.model), Wanted.parse(f"wrench_regressor:{moving.links[0].name}"))
+    placed = next(s for s in robot.joints if s.below is None)
+    found = trace(Robot(robot.model), Wanted.parse(f"wrench_regressor:{placed.links[0].name}"))
     w = np.array(next(iter(found.run(**{k: x[k].tolist() for k in found.inputs}).values())), float)
-    at = frames(robot, x["q"])[moving.joint.name]
+    at = frames(robot, x["q"])[placed.joint.name]
     mass, first, linear, angular = momenta(name, x["q"], base=False)
     rates = [
         along(robot, lambda q, k=k: momenta(name, q, base=False)[k] @ x["qd"], x["q"], x["qd"])

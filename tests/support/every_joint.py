@@ -36,7 +36,8 @@ def joint(rng: Random, name: str, kind: str, geared: bool, axis: Poses) -> Joint
     """Some with a rotor, of which some have a place and an axis of their own; some with an
     armature."""
     plain = Joint(name, kind, axis(rng))
-    if not geared or kind in ("planar", "floating"):
+    plain = replace(plain, constants=CONSTANTS.get(kind, lambda rng, axis: ())(rng, plain.axis))
+    if not geared or kind not in (R, P, SCREW):
         return plain
     own = (
         (unit(rng), tuple(rng.uniform(-0.3, 0.3) for _ in range(3)))
@@ -76,7 +77,7 @@ def robot(
                 names[leaders[k]], rng.choice((-1.0, 1.0, rng.uniform(-2, 2))), rng.uniform(-1, 1)
             )
         moved = links(rng, f"link{k}") if k else (Link("link0", parameters=inertia(rng)),)
-        moving = MovingJoint(
+        placed = MovingJoint(
             joint(rng, names[k], kind, geared, axis),
             None if parent < 0 else names[parent],
             place(rng),
@@ -84,7 +85,7 @@ def robot(
             moved,
             follows,
         )
-        joints.append(moving)
+        joints.append(placed)
     if shuffled:
         rng.shuffle(joints)
     return Robot(tuple(joints), Model(f"every{seed}", bodies(joints), (Link("root"),), GRAVITY))
@@ -99,6 +100,20 @@ def branch(rng: Random, k: int) -> int:
 
 
 R, P, PLANE, FREE = "revolute", "prismatic", "planar", "floating"
+BALL, UNIVERSAL, TUBE, SCREW = "ball", "universal", "cylindrical", "screw"
+
+
+def second_axis(rng: Random, axis: Any) -> tuple[float, ...]:
+    """At right angles to the first, along a coordinate axis where that is."""
+    x, y = plane(axis)
+    t = rng.choice((0.0, np.pi / 2)) if 1.0 in map(abs, axis) else rng.uniform(-3, 3)
+    return tuple(float(round(np.cos(t) * a + np.sin(t) * b, 15)) for a, b in zip(x, y, strict=True))
+
+
+CONSTANTS: dict[str, Callable[[Random, Any], tuple[float, ...]]] = {
+    SCREW: lambda rng, axis: (rng.uniform(-0.3, 0.3),),
+    UNIVERSAL: second_axis,
+}
 FAMILIES: dict[str, Callable[[int], Robot]] = {
     "planar": lambda seed: robot(seed, (R, PLANE, P, R), branch),
     "planar square": lambda seed: robot(seed, (PLANE, R, R), chain, place=square, axis=straight),
@@ -118,6 +133,26 @@ FAMILIES: dict[str, Callable[[int], Robot]] = {
     ),
     "geared mimic": lambda seed: robot(
         seed, (R, R, P, R), branch, geared=True, mimics=((2, 1), (3, 1))
+    ),
+    "ball": lambda seed: robot(seed, (BALL, R, P, BALL), branch),
+    "ball square": lambda seed: robot(seed, (R, BALL, R), chain, place=square, axis=straight),
+    "universal": lambda seed: robot(seed, (UNIVERSAL, R, UNIVERSAL), chain),
+    "universal square": lambda seed: robot(
+        seed, (R, UNIVERSAL, P, R), branch, place=square, axis=straight
+    ),
+    "cylindrical": lambda seed: robot(seed, (TUBE, R, TUBE), branch),
+    "cylindrical square": lambda seed: robot(
+        seed, (R, TUBE, R, R), chain, place=square, axis=straight
+    ),
+    "screw": lambda seed: robot(seed, (SCREW, R, SCREW, P), branch),
+    "screw square": lambda seed: robot(
+        seed, (R, SCREW, R, SCREW), chain, place=square, axis=straight
+    ),
+    "screw geared mimic": lambda seed: robot(
+        seed, (SCREW, R, SCREW, R), branch, geared=True, mimics=((2, 1), (3, 0))
+    ),
+    "new on floating": lambda seed: robot(
+        seed, (FREE, BALL, SCREW, UNIVERSAL, TUBE), branch, shuffled=False
     ),
     "everything": lambda seed: robot(
         seed, (FREE, R, PLANE, P, R), branch, geared=True, mimics=((4, 1),)
@@ -144,20 +179,25 @@ class Place:
 
 
 WIDTH = {R: (1, 1), P: (1, 1), PLANE: (3, 3), FREE: (7, 6)}
+WIDTH |= {BALL: (4, 3), UNIVERSAL: (2, 2), TUBE: (2, 2), SCREW: (1, 1)}
 
 
 def places(robot: Robot) -> tuple[dict[str, Place], int, int]:
     """By joint with coordinates of its own, and how many positions and velocities there are."""
     found, q, v = {}, 0, 0
-    for moving in robot.joints:
-        if moving.follows is None:
-            found[moving.joint.name] = Place(q, v)
-            q, v = q + WIDTH[moving.joint.kind][0], v + WIDTH[moving.joint.kind][1]
+    for placed in robot.joints:
+        if placed.follows is None:
+            found[placed.joint.name] = Place(q, v)
+            q, v = q + WIDTH[placed.joint.kind][0], v + WIDTH[placed.joint.kind][1]
     return found, q, v
 
 
-def free(robot: Robot) -> list[Place]:
-    return [places(robot)[0][s.joint.name] for s in robot.joints if s.joint.kind == FREE]
+def in_body_axes(robot: Robot) -> list[tuple[Place, int]]:
+    """Where the joints with a quaternion begin, and how many coordinates stand before that."""
+    own = places(robot)[0]
+    size = {FREE: 3, BALL: 0}
+    pairs = ((s.joint.name, s.joint.kind) for s in robot.joints)
+    return [(own[name], size[kind]) for name, kind in pairs if kind in size]
 
 
 def quaternion_product(a: Array, b: Array) -> Array:
@@ -173,17 +213,15 @@ def turned(four: Array) -> Array:
 
 def displaced(robot: Robot, q: Array, change: Array) -> Array:
     """q moved along tangent vectors, exactly to first order: for the complex step."""
-    found, frees = np.array(q, complex), {place.v: place for place in free(robot)}
-    for place in places(robot)[0].values():
-        if place.v in frees:
-            seven, six = found[place.q : place.q + 7], change[place.v : place.v + 6]
-            found[place.q : place.q + 3] = seven[:3] + turned(seven[3:]) @ six[:3]
-            found[place.q + 3 : place.q + 7] = quaternion_product(
-                seven[3:], np.array([*(six[3:] / 2), 1.0])
-            )
-    for moving in robot.joints:
-        if moving.follows is None and moving.joint.kind != FREE:
-            place, width = places(robot)[0][moving.joint.name], WIDTH[moving.joint.kind][0]
+    found = np.array(q, complex)
+    for place, size in in_body_axes(robot):
+        at, four = slice(place.q, place.q + size), slice(place.q + size, place.q + size + 4)
+        turn, small = turned(found[four]), change[place.v + size : place.v + size + 3]
+        found[at] += (turn @ change[place.v : place.v + 3])[:size]
+        found[four] = quaternion_product(found[four], np.array([*(small / 2), 1.0]))
+    for placed in robot.joints:
+        if placed.follows is None and placed.joint.kind not in (FREE, BALL):
+            place, width = places(robot)[0][placed.joint.name], WIDTH[placed.joint.kind][0]
             found[place.q : place.q + width] += change[place.v : place.v + width]
     return found
 
@@ -192,8 +230,9 @@ def state(robot: Robot, seed: int = 1) -> dict[str, Array]:
     """Random values for every input that is a motion or a force; quaternions of length 1."""
     random, (_, nq, n) = np.random.default_rng(seed), places(robot)
     q = random.uniform(-1.5, 1.5, nq)
-    for place in free(robot):
-        q[place.q + 3 : place.q + 7] /= np.linalg.norm(q[place.q + 3 : place.q + 7])
+    for place, size in in_body_axes(robot):
+        four = slice(place.q + size, place.q + size + 4)
+        q[four] /= np.linalg.norm(q[four])
     names = ("qd", "qdd", "qddd", "qdddd", "qd_r", "qdd_r", "tau", "dq", "dqd", "dqdd", "dtau")
     return {"q": q, **{name: random.uniform(-1.5, 1.5, n) for name in names}}
 
@@ -229,15 +268,15 @@ def frames(robot: Robot, q: Array) -> dict[str | None, At]:
     }
     rest = list(robot.joints)
     while rest:
-        moving = next(s for s in rest if s.below in found)
-        rest.remove(moving)
-        found[moving.joint.name] = _moved(found[moving.below].fixed(moving.pose), moving, q, own)
+        placed = next(s for s in rest if s.below in found)
+        rest.remove(placed)
+        found[placed.joint.name] = _moved(found[placed.below].fixed(placed.pose), placed, q, own)
     return found
 
 
-def coordinate(moving: MovingJoint, q: Array, own: dict[str, Place]) -> tuple[Any, int, float]:
+def coordinate(placed: MovingJoint, q: Array, own: dict[str, Place]) -> tuple[Any, int, float]:
     """Position of a joint with one coordinate, the velocity that drives it and how much."""
-    place, f = own[moving.follows.leader if moving.follows else moving.joint.name], moving.follows
+    place, f = own[placed.follows.leader if placed.follows else placed.joint.name], placed.follows
     return (
         (q[place.q], place.v, 1.0)
         if f is None
@@ -245,33 +284,51 @@ def coordinate(moving: MovingJoint, q: Array, own: dict[str, Place]) -> tuple[An
     )
 
 
-def _moved(at: At, moving: MovingJoint, q: Array, own: dict[str, Place]) -> At:
-    axis, v, w = np.array(moving.joint.axis), at.v.astype(complex), at.w.astype(complex)
-    if moving.joint.kind == FREE:
-        place = own[moving.joint.name]
-        seven = q[place.q : place.q + 7]
-        arm, turn = at.turn @ seven[:3], at.turn @ turned(seven[3:])
-        v = v - cross(arm) @ w
-        v[:, place.v : place.v + 3] += turn
-        w[:, place.v + 3 : place.v + 6] += turn
-        return At(turn, at.origin + arm, v, w)
-    if moving.joint.kind == PLANE:
-        place, (x, y) = own[moving.joint.name], plane(moving.joint.axis)
-        slides = [(q[place.q], place.v, np.array(x)), (q[place.q + 1], place.v + 1, np.array(y))]
-        angle, k, factor = q[place.q + 2], place.v + 2, 1.0
-    else:
-        angle, k, factor = coordinate(moving, q, own)
-        slides = [(angle, k, factor * axis)] if moving.joint.kind == P else []
-    arm = at.turn @ sum(
-        (s * a / (factor if len(slides) == 1 else 1.0) for s, _, a in slides), np.zeros(3)
-    )
-    v = v - cross(arm) @ w
-    for _, index, direction in slides:
-        v[:, index] += at.turn @ direction
-    if moving.joint.kind == P:
-        return At(at.turn, at.origin + arm, v, w)
-    w[:, k] += factor * at.turn @ axis
-    return At(at.turn @ rotation(axis, angle), at.origin + arm, v, w)
+Step = tuple[Any, float, float]
+"""An axis in the joint's frame, and what a unit of the coordinate slides (m) and turns (rad)."""
+STEPS: dict[str, Callable[[Joint], list[Step]]] = {
+    R: lambda joint: [(joint.axis, 0.0, 1.0)],
+    P: lambda joint: [(joint.axis, 1.0, 0.0)],
+    SCREW: lambda joint: [(joint.axis, *joint.constants, 1.0)],
+    TUBE: lambda joint: [(joint.axis, 1.0, 0.0), (joint.axis, 0.0, 1.0)],
+    UNIVERSAL: lambda joint: [(joint.axis, 0.0, 1.0), (joint.constants, 0.0, 1.0)],
+    PLANE: lambda joint: [*((a, 1.0, 0.0) for a in plane(joint.axis)), (joint.axis, 0.0, 1.0)],
+}
+
+
+def _moved(at: At, placed: MovingJoint, q: Array, own: dict[str, Place]) -> At:
+    if placed.joint.kind in (FREE, BALL):
+        return _by_quaternion(at, own[placed.joint.name], q, 3 if placed.joint.kind == FREE else 0)
+    x, k, factor = coordinate(placed, q, own)
+    place = own.get(placed.joint.name)
+    for n, step in enumerate(STEPS[placed.joint.kind](placed.joint)):
+        at = _stepped(
+            at,
+            step,
+            *((x, k, factor) if place is None or n == 0 else (q[place.q + n], place.v + n, 1.0)),
+        )
+    return at
+
+
+def _stepped(at: At, step: Step, x: Any, k: int, factor: float) -> At:
+    """A slide along and a turn about an axis, by the coordinate `x`, whose rate is `factor` times
+    velocity `k`."""
+    axis, slide, turn = np.array(step[0]), step[1], step[2]
+    arm = at.turn @ axis * (slide * x)
+    v, w = (x.astype(complex) for x in (at.v - cross(arm) @ at.w, at.w))
+    v[:, k] += slide * factor * at.turn @ axis
+    w[:, k] += turn * factor * at.turn @ axis
+    return At(at.turn @ rotation(axis, turn * x), at.origin + arm, v, w)
+
+
+def _by_quaternion(at: At, place: Place, q: Array, size: int) -> At:
+    four = q[place.q + size : place.q + size + 4]
+    arm = at.turn @ (q[place.q : place.q + size] if size else np.zeros(3))
+    turn, w = at.turn @ turned(four), at.w.astype(complex)
+    v = (at.v - cross(arm) @ at.w).astype(complex)
+    v[:, place.v : place.v + size] += turn[:, :size]
+    w[:, place.v + size : place.v + size + 3] += turn
+    return At(turn, at.origin + arm, v, w)
 
 
 def masses(
@@ -282,13 +339,13 @@ def masses(
     What is `moving` has no mass of rotors that turn on the base; without `base` not those rotors
     themselves."""
     at, own = frames(robot, q), places(robot)[0]
-    for moving in robot.joints:
-        for link in moving.links:
+    for placed in robot.joints:
+        for link in placed.links:
             if link.parameters is not None:
-                yield at[moving.joint.name].fixed(link.pose), link.parameters
-        if moving.joint.rotor is not None and (base or moving.below is not None):
-            frame, (m, *rest) = _rotor(moving, at[moving.below], q, own)
-            yield frame, (0.0 if moving and moving.below is None else m, *rest)
+                yield at[placed.joint.name].fixed(link.pose), link.parameters
+        if placed.joint.rotor is not None and (base or placed.below is not None):
+            frame, (m, *rest) = _rotor(placed, at[placed.below], q, own)
+            yield frame, (0.0 if moving and placed.below is None else m, *rest)
 
 
 def inertia_and_potential(robot: Robot, q: Array) -> tuple[Array, Any]:
@@ -301,22 +358,22 @@ def inertia_and_potential(robot: Robot, q: Array) -> tuple[Array, Any]:
         mixed = frame.v.T @ cross(h) @ frame.w
         mass = mass + m * frame.v.T @ frame.v - mixed - mixed.T + frame.w.T @ tensor @ frame.w
         potential = potential - np.array(GRAVITY) @ (m * frame.origin + h)
-    for moving in robot.joints:
-        if moving.joint.armature:
-            _, k, factor = coordinate(moving, q, own)
-            mass[k, k] += moving.joint.armature * factor**2
+    for placed in robot.joints:
+        if placed.joint.armature:
+            _, k, factor = coordinate(placed, q, own)
+            mass[k, k] += placed.joint.armature * factor**2
     return mass, potential
 
 
 def _rotor(
-    moving: MovingJoint, carrier: At, q: Array, own: dict[str, Place]
+    placed: MovingJoint, carrier: At, q: Array, own: dict[str, Place]
 ) -> tuple[At, Sequence[float]]:
     """The whole rotor, mass and all, turning on the body that carries the joint."""
-    rotor, (_, k, factor) = moving.joint.rotor, coordinate(moving, q, own)
-    place = moving.pose.position if rotor.position is None else moving.carrier.move(rotor.position)
-    base = moving.pose if rotor.axis is None else moving.carrier
+    rotor, (_, k, factor) = placed.joint.rotor, coordinate(placed, q, own)
+    place = placed.pose.position if rotor.position is None else placed.carrier.move(rotor.position)
+    base = placed.pose if rotor.axis is None else placed.carrier
     frame = carrier.fixed(replace(base, position=place))
-    axis = np.array(rotor.axis or moving.joint.axis)
+    axis = np.array(rotor.axis or placed.joint.axis)
     w = frame.w.astype(complex)
     w[:, k] += rotor.ratio * factor * frame.turn @ axis
     t = rotor.inertia * np.outer(axis, axis) + rotor.transverse * (np.eye(3) - np.outer(axis, axis))
@@ -340,9 +397,12 @@ def hamel(robot: Robot, q: Array, v: Array, a: Array) -> Array:
 
     rate = mass @ a + along(robot, lambda x: inertia_and_potential(robot, x)[0] @ v, q, v)
     tau = rate - np.array([along(robot, lagrangian, q, e) for e in np.eye(len(v))])
-    for place in free(robot):
-        i = place.v
-        linear, angular, u, w = p[i : i + 3], p[i + 3 : i + 6], v[i : i + 3], v[i + 3 : i + 6]
-        tau[i : i + 3] += np.cross(w, linear)
-        tau[i + 3 : i + 6] += np.cross(w, angular) + np.cross(u, linear)
+    for place, size in in_body_axes(robot):
+        i, j = place.v, place.v + size
+        angular, w = p[j : j + 3], v[j : j + 3]
+        tau[j : j + 3] += np.cross(w, angular)
+        if size:
+            linear, u = p[i:j], v[i:j]
+            tau[i:j] += np.cross(w, linear)
+            tau[j : j + 3] += np.cross(u, linear)
     return tau

@@ -7,6 +7,8 @@ in `freedom`, joints with a quaternion in `body_axes`. Knows no robots and no al
 
 from typing import Final
 
+from symgen.mechanics.joints.ball import Ball
+from symgen.mechanics.joints.cylindrical import Cylindrical
 from symgen.mechanics.joints.floating import Floating
 from symgen.mechanics.joints.freedom import Freedom
 from symgen.mechanics.joints.joint_type import Coordinate, JointType, Part
@@ -14,10 +16,23 @@ from symgen.mechanics.joints.planar import Planar
 from symgen.mechanics.joints.prismatic import Prismatic
 from symgen.mechanics.joints.revolute import Revolute
 from symgen.mechanics.joints.rotor import Armature, Rotor
+from symgen.mechanics.joints.screw import Screw
+from symgen.mechanics.joints.universal import Universal
 
 JOINT_TYPES: Final[dict[str, JointType]] = {
     joint.name: joint
-    for joint in (Revolute(), Prismatic(), Planar(), Floating(), Rotor(), Armature())
+    for joint in (
+        Revolute(),
+        Prismatic(),
+        Screw(),
+        Cylindrical(),
+        Universal(),
+        Ball(),
+        Planar(),
+        Floating(),
+        Rotor(),
+        Armature(),
+    )
 }
 
 __all__ = ["JOINT_TYPES", "Coordinate", "Freedom", "JointType", "Part"]

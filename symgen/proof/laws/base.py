@@ -26,7 +26,8 @@ from symgen.proof.laws.regressors import (
     with_friction,
     with_part,
 )
-from symgen.proof.mechanism import Solid, frame_of
+from symgen.proof.mechanism import Frame, Part, Solid, frame_of, transposed, unit
+from symgen.proof.motion import kind_of
 from symgen.proof.states import At, Term, decimals
 
 Array = Any
@@ -52,10 +53,20 @@ def by_moments(term: Term, x: At) -> Array:
 def _of_body(term: Term, bare: At, i: int, moments: Sequence[int]) -> Array:
     """Of some moments of one body, in its canonical frame."""
     rows = dict(zip(moments, unit_columns(bare, len(moments)), strict=True))
-    frame = frame_of(canonical_frames(bare.robot.lumped)[i - 1].pose, Decimal)
-    solid, own = Solid("", frame, _ten(rows)), bare.mechanism.part(i).solids
+    part = bare.mechanism.part(i)
+    frame = _on_axis(frame_of(canonical_frames(bare.robot.lumped)[i - 1].pose, Decimal), part)
+    solid, own = Solid("", frame, _ten(rows)), part.solids
     one = with_part(bare, i, len(moments), solids=(*own, solid))
     return np.moveaxis(term(one), 0, -1)
+
+
+def _on_axis(frame: Frame, part: Part) -> Frame:
+    """A canonical frame with its z axis exactly along that of the body's coordinate, and through
+    it where the body turns: what doubles are off there a screw would feel times its pitch."""
+    z, (x, _, _) = part.axis, transposed(frame.axes)
+    x = unit(x - z.scaled(x.dot(z)), Decimal("0.5"))
+    place = frame.place if kind_of(part).turn is ZERO else z.scaled(z.dot(frame.place))
+    return Frame(transposed((x, z.cross(x), z)), place)
 
 
 def _ten(rows: Mapping[int, Scalar]) -> tuple[Scalar, ...]:

@@ -1,0 +1,24 @@
+"""Cylindrical joints: the body slides along an axis by z (m) and turns about it by theta (rad)."""
+
+from typing import TYPE_CHECKING
+
+from symgen.mechanics.joints.freedom import SLIDE, TURN
+from symgen.mechanics.joints.joint_type import Coordinate, JointType, Part
+
+if TYPE_CHECKING:
+    from symgen.mechanics.model import Joint
+
+
+class Cylindrical(JointType):
+    """A slide and a hinge on one axis, without mass between them. (F08, table 4.1)"""
+
+    name = "cylindrical"
+    velocities = (Coordinate("z", "m"), Coordinate("theta", "rad"))
+    rubs = False
+    words = (
+        "A cylindrical joint slides along its axis by z (m) and turns about it by theta (rad), "
+        "each by itself.",
+    )
+
+    def parts(self, joint: "Joint") -> tuple[Part, ...]:
+        return Part(SLIDE, joint.axis, 0), Part(TURN, joint.axis, 1)

@@ -1,0 +1,27 @@
+"""Screw (helical) joints: turning by q (rad) advances the body along the axis by the pitch times
+q."""
+
+from typing import TYPE_CHECKING
+
+from symgen.mechanics.joints.freedom import Freedom
+from symgen.mechanics.joints.joint_type import Coordinate, JointType, Part
+from symgen.numbers.scalar import structural
+
+if TYPE_CHECKING:
+    from symgen.mechanics.model import Joint
+
+
+class Screw(JointType):
+    """One coordinate, S = (z; pitch z). (F08, table 4.1)"""
+
+    name = "screw"
+    velocities = (Coordinate("", "rad"),)
+    constants = ("pitch (m/rad, right-handed)",)
+    words = (
+        "A screw joint turns about its axis by q (rad) and advances along it by its pitch times q; "
+        "its force is the torque on the screw (N m).",
+    )
+
+    def parts(self, joint: "Joint") -> tuple[Part, ...]:
+        (pitch,) = joint.constants
+        return (Part(Freedom(turn=1.0, slide=structural(pitch)), joint.axis),)
