@@ -63,17 +63,13 @@ def _kept(system: System) -> dict[int, Inertia]:
 def split(system: System, i: int, inertia: Inertia) -> tuple[Inertia, Inertia]:
     """What regrouping leaves on body `i` and what it hands to the parent.
 
-    A slide without links, part of a joint, has nothing that it would keep and that what it is handed
-    could merge with: mass and first moment stay where they are, and only what the slide hands on
-    itself passes through."""
+    A slide without links, part of a joint, has nothing that it would keep and that what it is
+    handed could merge with: mass and first moment stay where they are, and only what the slide
+    hands on itself passes through."""
     body = system.body(i)
     kept, handed = body.regrouped(inertia)
-    mere_slide = (
-        body.parent
-        and body.parent not in (*system.tens, *system.shared)
-        and system.body(body.parent).joint.turn is ZERO
-    )
-    if not mere_slide:
+    linked = body.parent in (0, *system.tens, *system.shared)
+    if linked or system.body(body.parent).joint.turn is not ZERO:
         return kept, handed
     stays = Inertia(handed.m, handed.h, NO_SECOND)
     return kept + stays, Inertia(ZERO, NULL, handed.s)

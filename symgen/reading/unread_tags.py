@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from symgen.errors import RobotError
 from symgen.reading.drives import has_rotor
-from symgen.reading.joints import DRAKES, JOINTS, joint_nodes
+from symgen.reading.joints import DRAKES, JOINTS, joint_nodes, several
 from symgen.reading.xml_reader import EXPRESSION, Node
 from symgen.text import shown
 
@@ -112,7 +112,10 @@ def _note_transmissions(root: Node) -> None:
 
 def _note_dynamics(root: Node) -> None:
     joints = [
-        joint for joint in joint_nodes(root) if any(map(_is_damped, joint.children("dynamics")))
+        joint
+        for joint in joint_nodes(root)
+        if any(map(_is_damped, joint.children("dynamics")))
+        and not several(joint.element.get("type") or "")
     ]
     nodes = [joint.children("dynamics")[0] for joint in joints]
     _note_effect("damping and friction", nodes, "joint", "count only with --friction")

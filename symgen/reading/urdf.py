@@ -23,7 +23,7 @@ from symgen.reading.description import (
 )
 from symgen.reading.drives import drives
 from symgen.reading.expansion import expanded, is_xacro
-from symgen.reading.joints import FIXED, JOINTS, JointRow, joint_nodes
+from symgen.reading.joints import FIXED, JOINTS, JointRow, joint_nodes, several
 from symgen.reading.tree import check
 from symgen.reading.unread_tags import check_root, note_ignored
 from symgen.reading.xml_reader import Node, file_bytes, parsed
@@ -147,6 +147,9 @@ def _joint(node: Node) -> JointElement:
     if kind not in KINDS:
         raise node.error(f"unknown type '{shown(kind)}'; use one of {', '.join(KINDS)}")
     row = JOINTS.get(kind, JointRow(FIXED, axis=False))
+    unused = [f"<{tag}>" for tag in ("limit", "dynamics") if several(kind) and node.children(tag)]
+    if unused:
+        node.notice("note", f"{' and '.join(unused)} of a joint with several coordinates: not used")
     axis = _axis(node) if row.axis else (1.0, 0.0, 0.0)
     return JointElement(
         name,

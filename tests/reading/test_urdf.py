@@ -159,8 +159,8 @@ def test_whole_message(name, message):
             "form a cycle",
         ),
         (
-            LINKS + joint(kind="ball"),
-            "joint 'j': unknown type 'ball'; use one of revolute, continuous,",
+            LINKS + joint(kind="curvilinear"),
+            "joint 'j': unknown type 'curvilinear'; use one of revolute, continuous,",
         ),
         (LINKS + f'<joint name="j">{ENDS}</joint>', "joint 'j': <joint> has no type"),
         (LINKS + joint('<axis xyz="0 0 0"/>'), "joint 'j': axis is zero; give a direction"),

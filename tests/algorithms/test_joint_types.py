@@ -1,0 +1,183 @@
+"""Ball, universal, screw and cylindrical joints against Pinocchio, from files as Drake and SDFormat
+write them."""
+
+from functools import cache
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from joint_zoo import pinocchio, written
+
+from symgen.mechanics.joints import JOINT_TYPES
+from symgen.mechanics.model import PARAMETER_NAMES, Joint
+from symgen.reading.assemble import load
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
+
+TENSOR = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+"""The order of Pinocchio's ten."""
+
+
+@pytest.fixture(scope="module")
+def zoo(tmp_path_factory):
+    model = load(written(tmp_path_factory.mktemp("zoo"), drake=True)).model
+
+    @cache
+    def function(quantity):
+        return trace(Robot(model), Wanted.parse(quantity))
+
+    def run(quantity, **inputs):
+        found = function(quantity)
+        values = found.run(**{name: list(map(float, inputs[name])) for name in found.inputs})
+        return [np.array([float(x) for x in out]) for out in values.values()]
+
+    return model, run
+
+
+@pytest.fixture(scope="module")
+def state():
+    model, random = pinocchio(), np.random.default_rng(3)
+    q = pin.integrate(model, pin.neutral(model), random.uniform(-2, 2, model.nv))
+    return {"q": q, **{key: random.uniform(-2, 2, model.nv) for key in ("qd", "qdd")}}
+
+
+def close(a, b, tolerance=1e-12):
+    assert a.shape == b.shape and np.abs(a - b).max() <= tolerance * max(1.0, np.abs(b).max())
+
+
+def test_drakes_joints_and_plain_ones_are_the_same_robot(tmp_path, zoo):
+    plain = load(written(tmp_path, drake=False)).model
+    assert plain.bodies == zoo[0].bodies
+    sdf = load(written(tmp_path, drake=False, pitch='<screw_thread_pitch value="0.3"/>')).model
+    assert sdf.bodies == plain.bodies
+    names = ("shoulder.wx", "shoulder.wy", "shoulder.wz", "cardan.theta1", "cardan.theta2")
+    assert plain.joint_names == (*names, "lead", "tube.z", "tube.theta")
+
+
+def test_forces_and_accelerations(zoo, state):
+    (_, run), model = zoo, pinocchio()
+    data, n = model.createData(), model.nv
+    tau = pin.rnea(model, data, *state.values())
+    close(run("inverse_dynamics", **state)[0], tau)
+    close(run("gravity", **state)[0], pin.computeGeneralizedGravity(model, data, state["q"]))
+    close(run("bias", **state)[0], pin.nonLinearEffects(model, data, state["q"], state["qd"]))
+    upper = np.triu(pin.crba(model, data, state["q"]))
+    mass = upper + np.triu(upper, 1).T
+    close(run("mass_matrix", **state)[0].reshape(n, n), mass)
+    close(run("forward_dynamics", tau=tau, **state)[0], state["qdd"], 1e-10)
+    energy = pin.computeKineticEnergy(model, data, state["q"], state["qd"])
+    close(run("kinetic_energy", **state)[0], np.array([energy]))
+
+
+def test_derivatives(zoo, state):
+    """Those of Pinocchio, but for universal joints, where it disagrees with its own differences
+    (S depends on q there): these are compared with the differences."""
+    (_, run), model = zoo, pinocchio()
+    data, n, (q, v, a) = model.createData(), model.nv, state.values()
+    pin.computeRNEADerivatives(model, data, q, v, a)
+    by_q, by_v, _ = (x.reshape(n, n) for x in run("inverse_dynamics_derivatives", **state))
+    others = [k for k in range(n) if k not in (3, 4)]
+    close(by_q[:, others], data.dtau_dq[:, others])
+    close(by_v[:, others], data.dtau_dv[:, others])
+
+    def differences(f):
+        h = 1e-6
+        return np.array([f(h * e) - f(-h * e) for e in np.eye(n)]).T / (2 * h)
+
+    close(
+        by_q, differences(lambda d: pin.rnea(model, data, pin.integrate(model, q, d), v, a)), 1e-8
+    )
+    close(by_v, differences(lambda d: pin.rnea(model, data, q, v + d, a)), 1e-8)
+
+
+def test_regressor_and_centre_of_mass(zoo, state):
+    (_, run), model = zoo, pinocchio()
+    data, n = model.createData(), model.nv
+    whole = pin.computeJointTorqueRegressor(model, data, *state.values())
+    order = [10 * body + TENSOR.index(name) for body in range(4) for name in PARAMETER_NAMES]
+    close(run("regressor", **state)[0].reshape(n, 40), whole[:, order])
+    close(run("com", **state)[0], pin.centerOfMass(model, data, state["q"]))
+    jacobian = pin.jacobianCenterOfMass(model, data, state["q"])
+    close(run("com_jacobian", **state)[0].reshape(3, n), jacobian)
+    a = pin.computeCentroidalMap(model, data, state["q"])
+    close(run("centroidal_momentum_matrix", **state)[0].reshape(6, n), a)
+
+
+@pytest.mark.parametrize("link", ["b", "c", "d"])
+def test_jacobians(zoo, state, link):
+    (_, run), model = zoo, pinocchio()
+    data, k = model.createData(), {"b": 2, "c": 3, "d": 4}[link]
+    pin.forwardKinematics(model, data, state["q"])
+    body = pin.computeJointJacobian(model, data, state["q"], k)
+    close(run(f"frame_jacobian_body:{link}", **state)[0].reshape(6, model.nv), body)
+    placed = data.oMi[k]
+    close(run(f"frame_pose:{link}", **state)[0].reshape(3, 3), placed.rotation)
+    close(run(f"frame_pose:{link}", **state)[1], placed.translation)
+
+
+def test_the_coriolis_matrix(zoo, state):
+    (_, run), model = zoo, pinocchio()
+    n, v = model.nv, state["qd"]
+    c = run("coriolis_matrix", **state)[0].reshape(n, n)
+    still = {**state, "qdd": 0 * v}
+    close(c @ v + run("gravity", **state)[0], run("inverse_dynamics", **still)[0])
+    step = 1e-6
+    ends = [
+        run("mass_matrix", q=pin.integrate(model, state["q"], sign * step * v))[0].reshape(n, n)
+        for sign in (1, -1)
+    ]
+    close(c + c.T, (ends[0] - ends[1]) / (2 * step), 1e-8)
+
+
+# -- what a joint type knows -----------------------------------------------------------------------
+
+KINDS = {
+    "revolute": (),
+    "prismatic": (),
+    "screw": (0.1,),
+    "cylindrical": (),
+    "universal": (0.0, 1.0, 0.0),
+    "ball": (),
+    "planar": (),
+    "floating": (),
+}
+
+
+def own(kind):
+    return Joint("j", kind, (1.0, 0.0, 0.0), constants=KINDS[kind])
+
+
+def test_the_table_is_of_all_types():
+    assert {*KINDS, "rotor", "armature"} == {*JOINT_TYPES}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_joint_type_fits_together(kind):
+    joint, known = own(kind), JOINT_TYPES[kind]
+    parts = known.parts(joint)
+    assert known.fault(joint) is None and known.fault(Joint("j", kind, constants=(9.0,) * 7))
+    assert len(parts) == len(known.velocities)
+    assert sorted(part.velocity for part in parts) == list(range(len(parts)))
+    assert all(abs(sum(x * x for x in part.axis) - 1) < 1e-15 for part in parts)
+    units = [part.freedom.unit for part in sorted(parts, key=lambda part: part.velocity)]
+    assert units == [row.unit for row in known.velocities]
+    assert known.in_body_axes == (known.quaternion is not None)
+    assert len(known.positions) - len(known.velocities) == (known.quaternion is not None)
+
+
+@pytest.mark.parametrize("kind", ["ball", "floating", "screw", "universal"])
+def test_integration_is_pinocchios(kind):
+    joints = {
+        "ball": pin.JointModelSpherical,
+        "floating": pin.JointModelFreeFlyer,
+        "screw": lambda: pin.JointModelHZ(0.1),
+        "universal": lambda: pin.JointModelUniversal(np.eye(3)[0], np.eye(3)[1]),
+    }
+    model, random = pin.Model(), np.random.default_rng(5)
+    model.addJoint(0, joints[kind](), pin.SE3.Identity(), "j")
+    q = pin.integrate(model, pin.neutral(model), random.uniform(-2, 2, model.nv))
+    for size in (1.0, 1e-7):
+        v = size * random.uniform(-1, 1, model.nv)
+        found = np.array(JOINT_TYPES[kind].integrated(q.tolist(), v.tolist()))
+        close(found, pin.integrate(model, q, v), 1e-14)

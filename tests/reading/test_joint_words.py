@@ -1,0 +1,88 @@
+"""The joints that URDF has not: how they are written, what is refused, what is said."""
+
+import math
+
+import pytest
+from joint_zoo import written
+
+from symgen.errors import RobotError
+from symgen.reading.assemble import load
+
+LINKS = """<link name="base"/><link name="a"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>"""
+ENDS = '<parent link="base"/><child link="a"/>'
+
+
+def read(tmp_path, joint, space=' xmlns:drake="http://drake.mit.edu"'):
+    path = tmp_path / "robot.urdf"
+    path.write_text(f'<robot name="r"{space}>{LINKS}{joint}</robot>', encoding="utf-8")
+    return load(path)
+
+
+@pytest.mark.parametrize(
+    ("joint", "message"),
+    [
+        (f'<joint name="j" type="screw">{ENDS}</joint>', "needs one pitch, here are none"),
+        (
+            f'<joint name="j" type="screw" pitch="1">{ENDS}<screw_thread_pitch value="1"/></joint>',
+            "needs one pitch, here are 2",
+        ),
+        (f'<drake:joint name="j" type="curvilinear">{ENDS}</drake:joint>', "unknown type"),
+        (
+            f'<joint name="j" type="universal">{ENDS}<axis2 xyz="1 0.1 0"/></joint>',
+            "axis2 of a universal joint is not at right angles to its axis",
+        ),
+        (
+            f'<joint name="j" type="ball">{ENDS}<mimic joint="j"/></joint>',
+            "mimics itself",
+        ),
+    ],
+)
+def test_what_is_no_such_joint_is_refused(tmp_path, joint, message):
+    with pytest.raises(RobotError, match=message):
+        read(tmp_path, joint)
+
+
+def test_the_prefix_need_not_be_declared(tmp_path):
+    joint = f'<drake:joint name="j" type="ball">{ENDS}</drake:joint>'
+    assert read(tmp_path, joint, space="").model.joint_names == ("j.wx", "j.wy", "j.wz")
+
+
+def test_a_pitch_is_metres_in_one_turn(tmp_path):
+    model = read(tmp_path, f'<joint name="j" type="screw" pitch="0.01">{ENDS}</joint>').model
+    assert model.body(1).joint.constants == (0.01 / (2 * math.pi),)
+
+
+def test_the_second_axis_is_given_or_drakes(tmp_path):
+    for more, second in (
+        ("", (0.0, 1.0, 0.0)),
+        ('<axis2 xyz="0 0 2"/>', (0.0, 0.0, 1.0)),
+    ):
+        model = read(tmp_path, f'<joint name="j" type="universal">{ENDS}{more}</joint>').model
+        assert model.body(1).axis == (1.0, 0.0, 0.0)
+        assert model.body(2).axis == second
+
+
+def test_what_is_not_used_is_said(tmp_path):
+    more = '<limit effort="1" velocity="1"/><dynamics damping="1"/>'
+    found = read(tmp_path, f'<joint name="j" type="ball">{ENDS}{more}</joint>').notices
+    (said,) = [str(n) for n in found]
+    assert "<limit> and <dynamics> of a joint with several coordinates: not used" in said
+    joint = f'<joint name="j" type="continuous">{ENDS}<axis2 xyz="0 0 1"/></joint>'
+    assert any("axis2" in str(n) for n in read(tmp_path, joint).notices)
+
+
+def test_a_screw_can_be_held(tmp_path):
+    """At half a turn it is half the pitch further, turned by pi."""
+    path = written(tmp_path, drake=True)
+    held = load(path, lock=(("lead", math.pi),)).model
+    assert "lead" not in held.joint_names
+    free, link = load(path).model, next(x for b in held.bodies for x in b.links if x.name == "c")
+    start = free.body(6).pose
+    moved = [x - y for x, y in zip(link.pose.position, start.position, strict=True)]
+    along = start.turn((0.6, 0.0, 0.8))
+    assert moved == pytest.approx([0.15 * x for x in along], abs=1e-15)
+
+
+def test_no_quiet_note_about_drakes_tags(tmp_path):
+    assert not load(written(tmp_path, drake=True)).notices
