@@ -185,10 +185,10 @@ class Program:
             self._section = before
 
     def name(self, ref: Ref, name: str) -> None:
-        """Let the referred value, sign included, be called `name`; the first name wins, but that of
-        a node itself over one of its negative."""
-        known = self.names.get(ref.node)
-        first = known is None or (known[1] and not ref.negative)
+        """Let the referred value, sign included, be called `name`; the first name wins, but in the
+        step that the node was born in that of itself over one of its negative."""
+        known, here = self.names.get(ref.node), self.sections[ref.node] == self._section
+        first = known is None or (here and known[1] and not ref.negative)
         if first and self.nodes[ref.node].op not in LEAVES:
             self.names[ref.node] = name, ref.negative
 
