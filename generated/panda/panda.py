@@ -10,7 +10,10 @@ SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N a
 Matrices are row-major.
 Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its derivative,
 acceleration, force, moment, acceleration field, first and second moments of mass in its canonical
-frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].
+frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4; MA, BA, IA, p are of
+articulated bodies, K and u of their joints. c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2],
+theta7 is q[6] and a constant; w2_xy is w2_x w2_y, s2_h3_z a product too; M_0_1 is an entry that is stored;
+neg_X is -X; t1, t2, ... have no name.
 Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
 Inertial parameters are constants of the code.
 
@@ -199,7 +202,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
 
     # body 8, left_finger: motion
     w7_xy = w7_x * w7_y
-    U9_xz = wd7_z - w7_xy
+    U8_xz = w7_xy - wd7_z
     w7_yz = w7_y * w7_z
     neg_U8_yz = wd7_x + w7_yz
     w7_xx = w7_x * w7_x
@@ -208,55 +211,55 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     a8_z = qdd8 - (q8 * neg_U8_zz - a7_y)
     qd8_w7_z = qd8 * w7_z
     qd8_w7_x = qd8 * w7_x
-    neg_a8_x = q8 * U9_xz + neg_a7_x + (qd8_w7_z + qd8_w7_z)
+    neg_a8_x = neg_a7_x - q8 * U8_xz + (qd8_w7_z + qd8_w7_z)
     a8_y = neg_a7_z - q8 * neg_U8_yz - (qd8_w7_x + qd8_w7_x)
 
     # body 9, right_finger: motion
     a9_z = qdd9 - (q9 * neg_U8_zz + a7_y)
     qd9_w7_z = qd9 * w7_z
     qd9_w7_x = qd9 * w7_x
-    a9_x = qd9_w7_z + qd9_w7_z - (neg_a7_x - q9 * U9_xz)
+    a9_x = qd9_w7_z + qd9_w7_z - (q9 * U8_xz + neg_a7_x)
     neg_a9_y = q9 * neg_U8_yz + neg_a7_z + (qd9_w7_x + qd9_w7_x)
 
     # body 9, right_finger: forces
     w7_xz = w7_x * w7_z
     U9_xy = wd7_y + w7_xz
     t119 = 0.0028185 * U9_xy
-    t120 = 9e-05 * U9_xz
+    t120 = 9e-05 * U8_xz
     w7_yy = w7_y * w7_y
     t122 = 0.0028185 * (w7_xx + w7_yy)
     t123 = 9e-05 * neg_U8_yz
-    U7_yz = w7_yz - wd7_x
-    t125 = 0.0028185 * U7_yz
+    U9_zy = wd7_x - w7_yz
+    t125 = 0.0028185 * U9_zy
     t126 = 9e-05 * neg_U8_zz
-    f9_x = t119 + t120 + 0.015 * a9_x
+    f9_x = t119 - t120 + 0.015 * a9_x
     neg_f9_y = t122 + t123 + 0.015 * neg_a9_y
-    f9_z = 0.015 * a9_z - (t125 + t126)
+    f9_z = 0.015 * a9_z - (t126 - t125)
     tau[..., 8] = f9_z
-    U8_zx = wd7_z + w7_xy
-    U8_yx = wd7_y - w7_xz
+    neg_U9_zx = wd7_z + w7_xy
+    U9_yx = w7_xz - wd7_y
 
     # body 8, left_finger: forces
-    f8_x = t119 - t120 - 0.015 * neg_a8_x
+    f8_x = t119 + t120 - 0.015 * neg_a8_x
     f8_y = t122 - t123 + 0.015 * a8_y
-    f8_z = t125 - t126 + 0.015 * a8_z
+    f8_z = 0.015 * a8_z - (t125 + t126)
     tau[..., 7] = f8_z
     t135 = 0.0028185 * a9_z + 9e-05 * neg_a9_y + q9 * neg_f9_y
 
     # body 7, link7: forces
-    t136 = 0.0003812475194847 * (w7_zz + w7_yy) + 0.003258380100858 * U9_xz
-    t137 = 0.0003812475194847 * U8_zx - 0.003258380100858 * neg_U8_zz
-    t138 = 0.0003812475194847 * U8_yx - 0.003258380100858 * neg_U8_yz
-    t139 = 0.0012104718892606 * U8_yx + 0.0002052246111024 * U8_zx
-    t140 = 0.0015703722742309 * U9_xz - 0.0012104718892606 * neg_U8_yz
-    t141 = 0.0002052246111024 * U7_yz + 0.0015703722742309 * U9_xy
+    t136 = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz
+    t137 = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz
+    t138 = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz
+    t139 = 0.0002052246111024 * neg_U9_zx - 0.0012104718892606 * U9_yx
+    t140 = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz
+    t141 = 0.0015703722742309 * U9_xy - 0.0002052246111024 * U9_zy
     t142 = t141 - (0.0007823425633685 * w7_xy + 0.0066850919673609 * wd7_z)
     t143 = 0.0029513747019962 * neg_U8_yz + t139 + 0.0015703722742309 * (w7_zz - w7_yy)
-    t144 = t140 - 0.0037337172653647 * U8_yx + 0.0002052246111024 * (w7_xx - w7_zz)
+    t144 = 0.0037337172653647 * U9_yx - t140 + 0.0002052246111024 * (w7_xx - w7_zz)
     t145 = 0.0003812475194847 * a7_y + 0.003258380100858 * neg_a7_x
     f7_x = f9_x + f8_x - (2.6046312806250005 * neg_a7_x + t136)
     f7_y = 2.6046312806250005 * a7_y + t137 - (f9_z - f8_z)
-    neg_f7_z = neg_f9_y + f8_y + (2.6046312806250005 * neg_a7_z + t138)
+    neg_f7_z = neg_f9_y + f8_y + (2.6046312806250005 * neg_a7_z - t138)
     t149 = t135 - (0.0028185 * a8_z + 9e-05 * a8_y + q8 * f8_y)
     n7_x = t143 - 0.003258380100858 * neg_a7_z + t149
     neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (t144 - 0.0003812475194847 * neg_a7_z)
@@ -390,7 +393,7 @@ def gravity(q: ArrayLike) -> Array:
     c2 = cos(q2)
     s2 = sin(q2)
     neg_a2_x = 9.81 * s2
-    a3_z = 9.81 * c2
+    neg_a2_y = 9.81 * c2
 
     # body 3, link3: motion
     c3 = cos(q3)
@@ -401,8 +404,8 @@ def gravity(q: ArrayLike) -> Array:
     # body 4, link4: motion
     c4 = cos(q4)
     s4 = sin(q4)
-    a4_x = a3_z * s4 - neg_a3_x * c4
-    a4_y = a3_z * c4 + neg_a3_x * s4
+    a4_x = neg_a2_y * s4 - neg_a3_x * c4
+    a4_y = neg_a2_y * c4 + neg_a3_x * s4
 
     # body 5, link5: motion
     c5 = cos(q5)
@@ -421,15 +424,15 @@ def gravity(q: ArrayLike) -> Array:
     ctheta7 = cos(theta7)
     stheta7 = sin(theta7)
     a7_x = a6_x * ctheta7 - a5_y * stheta7
-    a9_z = a5_y * ctheta7 + a6_x * stheta7
+    neg_a7_y = a5_y * ctheta7 + a6_x * stheta7
 
     # body 9, right_finger: forces
     f9_x = 0.015 * a7_x
-    f8_y = 0.015 * a6_y
-    f9_z = 0.015 * a9_z
+    neg_f9_y = 0.015 * a6_y
+    f9_z = 0.015 * neg_a7_y
     tau_g[..., 8] = f9_z
     tau_g[..., 7] = -f9_z
-    t29 = 0.0028185 * a9_z
+    t29 = 0.0028185 * neg_a7_y
     t30 = 9e-05 * a6_y
     n9_y = 9e-05 * a7_x
     neg_n9_z = 0.0028185 * a7_x
@@ -437,54 +440,54 @@ def gravity(q: ArrayLike) -> Array:
     # body 8, left_finger: forces
     f7_x = f9_x + f9_x
     neg_f7_y = f9_z + f9_z
-    f6_y = f8_y + f8_y
+    neg_f7_z = neg_f9_y + neg_f9_y
 
     # body 7, link7: forces
-    t36 = t29 + t30 + q9 * f8_y + (t29 - t30 - q8 * f8_y)
+    t36 = t29 + t30 + q9 * neg_f9_y + (t29 - t30 - q8 * neg_f9_y)
     n7_x = t36 - 0.003258380100858 * a6_y
     n7_y = neg_n9_z + neg_n9_z + 0.0003812475194847 * a6_y
-    t39 = 0.0003812475194847 * a9_z + 0.003258380100858 * a7_x
+    t39 = 0.0003812475194847 * neg_a7_y + 0.003258380100858 * a7_x
     neg_n7_z = q8 * f9_x + n9_y - (q9 * f9_x + n9_y) + t39
     tau_g[..., 6] = -neg_n7_z
     f6_x = ctheta7 * f7_x + stheta7 * neg_f7_y
-    f5_y = ctheta7 * neg_f7_y - stheta7 * f7_x
+    f6_z = stheta7 * f7_x - ctheta7 * neg_f7_y
 
     # body 6, link6: forces
     n6_x = ctheta7 * n7_x - stheta7 * n7_y + 0.168842705569 * a5_y
-    n6_y = 0.088 * f5_y + neg_n7_z + 0.229207552695 * a5_y
+    n6_y = neg_n7_z - 0.088 * f6_z + 0.229207552695 * a5_y
     t45 = 0.229207552695 * a6_y + 0.168842705569 * a6_x
-    n6_z = ctheta7 * n7_y + stheta7 * n7_x + 0.088 * f6_y + t45
+    n6_z = ctheta7 * n7_y + stheta7 * n7_x + 0.088 * neg_f7_z + t45
     tau_g[..., 5] = n6_z
-    f5_x = c6 * f6_x - s6 * f6_y
-    f5_z = c6 * f6_y + s6 * f6_x
+    f5_x = c6 * f6_x - s6 * neg_f7_z
+    f5_z = c6 * neg_f7_z + s6 * f6_x
 
     # body 5, link5: forces
     t49 = 0.014653732538 * a5_y + 0.067870631425 * a5_x
     n5_z = c6 * n6_y + s6 * n6_x - t49
     tau_g[..., 4] = n5_z
-    t51 = c6 * n6_x - s6 * n6_y + 0.067870631425 * a4_y - 0.384 * f5_y
+    t51 = c6 * n6_x - s6 * n6_y + 0.067870631425 * a4_y + 0.384 * f6_z
     t52 = 0.014653732538 * a4_y - n6_z + 0.384 * f5_x
-    f4_x = c5 * f5_x - s5 * f5_y
-    f3_y = c5 * f5_y + s5 * f5_x
-    t55 = 0.0825 * f3_y
+    f4_x = c5 * f5_x + s5 * f6_z
+    f4_z = c5 * f6_z - s5 * f5_x
+    t55 = 0.0825 * f4_z
 
     # body 4, link4: forces
     n4_x = c5 * t51 - s5 * t52 - 2.001003553603 * a3_y
-    n4_y = n5_z - t55 - 0.55030527465 * a3_y
+    n4_y = n5_z + t55 - 0.55030527465 * a3_y
     t58 = c5 * t52 + s5 * t51 + 0.0825 * f5_z
     neg_n4_z = 0.55030527465 * a4_y + 2.001003553603 * a4_x + t58
     tau_g[..., 3] = -neg_n4_z
 
     # body 3, link3: forces
     t60 = 0.744382959872 * a3_y + 0.028227094878 * neg_a3_x
-    n3_z = c4 * n4_y + s4 * n4_x + t55 + t60
+    n3_z = c4 * n4_y + s4 * n4_x - t55 + t60
     tau_g[..., 2] = n3_z
-    t62 = c4 * n4_x - s4 * n4_y + 0.028227094878 * a3_z - 0.316 * f3_y
-    n3_y = neg_n4_z - 0.0825 * (c4 * f5_z + s4 * f4_x) - 0.744382959872 * a3_z
+    t62 = c4 * n4_x - s4 * n4_y + 0.028227094878 * neg_a2_y + 0.316 * f4_z
+    n3_y = neg_n4_z - 0.0825 * (c4 * f5_z + s4 * f4_x) - 0.744382959872 * neg_a2_y
     t64 = 0.316 * (c4 * f4_x - s4 * f5_z) + n3_y
 
     # body 2, link2: forces
-    t65 = 0.002031994566 * a3_z - 3.335020043512 * neg_a2_x
+    t65 = 0.002031994566 * neg_a2_y - 3.335020043512 * neg_a2_x
     tau_g[..., 1] = c3 * t64 + s3 * t62 + t65
     tau_g[..., 0] = c2 * n3_z - s2 * (c3 * t62 - s3 * t64)
 
@@ -588,7 +591,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     a6_x = a5_x * c6 + a5_z * s6
     w6_z = qd6 + neg_w5_y
     wd6_x = qd6 * w6_y - (neg_wd4_y * s6 - wd5_x * c6)
-    wd7_z = neg_wd4_y * c6 + wd5_x * s6 + qd6 * w6_x
+    neg_wd6_y = neg_wd4_y * c6 + wd5_x * s6 + qd6 * w6_x
 
     # body 7, link7: motion
     w6_yy = w6_y * w6_y
@@ -596,7 +599,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     w6_xy = w6_x * w6_y
     U6_yx = w6_xy - wd5_y
     w6_xz = w6_x * w6_z
-    U6_zx = wd7_z + w6_xz
+    U6_zx = neg_wd6_y + w6_xz
     t80 = 0.088 * (w6_yy + w6_zz) - a6_x
     neg_a7_z = a5_z * c6 - a5_x * s6 + 0.088 * U6_yx
     t82 = a5_y - 0.088 * U6_zx
@@ -609,11 +612,11 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     a7_y = t80 * stheta7 - t82 * ctheta7
     w7_z = qd7 - w6_y
     wd7_x = qd7 * w7_y - (wd5_y * stheta7 - wd6_x * ctheta7)
-    wd9_z = wd5_y * ctheta7 + wd6_x * stheta7 + qd7 * w7_x
+    neg_wd7_y = wd5_y * ctheta7 + wd6_x * stheta7 + qd7 * w7_x
 
     # body 8, left_finger: motion
     w7_xy = w7_x * w7_y
-    U9_xz = wd7_z - w7_xy
+    U8_xz = w7_xy - neg_wd6_y
     w7_yz = w7_y * w7_z
     neg_U8_yz = wd7_x + w7_yz
     w7_xx = w7_x * w7_x
@@ -622,62 +625,62 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     a8_z = a7_y - q8 * neg_U8_zz
     qd8_w7_z = qd8 * w7_z
     qd8_w7_x = qd8 * w7_x
-    neg_a8_x = q8 * U9_xz + neg_a7_x + (qd8_w7_z + qd8_w7_z)
+    neg_a8_x = neg_a7_x - q8 * U8_xz + (qd8_w7_z + qd8_w7_z)
     a8_y = neg_a7_z - q8 * neg_U8_yz - (qd8_w7_x + qd8_w7_x)
 
     # body 9, right_finger: motion
     neg_a9_z = q9 * neg_U8_zz + a7_y
     qd9_w7_z = qd9 * w7_z
     qd9_w7_x = qd9 * w7_x
-    a9_x = qd9_w7_z + qd9_w7_z - (neg_a7_x - q9 * U9_xz)
+    a9_x = qd9_w7_z + qd9_w7_z - (q9 * U8_xz + neg_a7_x)
     neg_a9_y = q9 * neg_U8_yz + neg_a7_z + (qd9_w7_x + qd9_w7_x)
 
     # body 9, right_finger: forces
     w7_xz = w7_x * w7_z
-    U8_xy = wd9_z - w7_xz
-    t112 = 0.0028185 * U8_xy
-    t113 = 9e-05 * U9_xz
+    U9_xy = w7_xz - neg_wd7_y
+    t112 = 0.0028185 * U9_xy
+    t113 = 9e-05 * U8_xz
     w7_yy = w7_y * w7_y
     t115 = 0.0028185 * (w7_xx + w7_yy)
     t116 = 9e-05 * neg_U8_yz
-    U7_yz = w7_yz - wd7_x
-    t118 = 0.0028185 * U7_yz
+    U9_zy = wd7_x - w7_yz
+    t118 = 0.0028185 * U9_zy
     t119 = 9e-05 * neg_U8_zz
-    f9_x = 0.015 * a9_x - (t112 - t113)
+    f9_x = 0.015 * a9_x - (t113 - t112)
     neg_f9_y = t115 + t116 + 0.015 * neg_a9_y
-    neg_f9_z = t118 + t119 + 0.015 * neg_a9_z
+    neg_f9_z = t119 - t118 + 0.015 * neg_a9_z
     tau_b[..., 8] = -neg_f9_z
-    U8_zx = wd7_z + w7_xy
-    U9_yx = wd9_z + w7_xz
+    neg_U9_zx = neg_wd6_y + w7_xy
+    U9_yx = neg_wd7_y + w7_xz
 
     # body 8, left_finger: forces
-    neg_f8_x = t112 + t113 + 0.015 * neg_a8_x
+    f8_x = t112 + t113 - 0.015 * neg_a8_x
     f8_y = t115 - t116 + 0.015 * a8_y
-    f8_z = t118 - t119 + 0.015 * a8_z
+    f8_z = 0.015 * a8_z - (t118 + t119)
     tau_b[..., 7] = f8_z
     t128 = 9e-05 * neg_a9_y - 0.0028185 * neg_a9_z + q9 * neg_f9_y
 
     # body 7, link7: forces
-    t129 = 0.0003812475194847 * (w7_zz + w7_yy) + 0.003258380100858 * U9_xz
-    t130 = 0.0003812475194847 * U8_zx - 0.003258380100858 * neg_U8_zz
+    t129 = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz
+    t130 = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz
     t131 = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz
-    t132 = 0.0012104718892606 * U9_yx - 0.0002052246111024 * U8_zx
-    t133 = 0.0015703722742309 * U9_xz - 0.0012104718892606 * neg_U8_yz
-    t134 = 0.0002052246111024 * U7_yz - 0.0015703722742309 * U8_xy
-    t135 = t134 - (0.0007823425633685 * w7_xy + 0.0066850919673609 * wd7_z)
+    t132 = 0.0012104718892606 * U9_yx - 0.0002052246111024 * neg_U9_zx
+    t133 = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz
+    t134 = 0.0015703722742309 * U9_xy - 0.0002052246111024 * U9_zy
+    t135 = t134 - (0.0007823425633685 * w7_xy + 0.0066850919673609 * neg_wd6_y)
     t136 = t132 - 0.0029513747019962 * neg_U8_yz - 0.0015703722742309 * (w7_zz - w7_yy)
-    t137 = 0.0037337172653647 * U9_yx + t133 + 0.0002052246111024 * (w7_xx - w7_zz)
+    t137 = 0.0037337172653647 * U9_yx - t133 + 0.0002052246111024 * (w7_xx - w7_zz)
     t138 = 0.0003812475194847 * a7_y + 0.003258380100858 * neg_a7_x
-    neg_f7_x = neg_f8_x - f9_x + (2.6046312806250005 * neg_a7_x + t129)
+    f7_x = f9_x + f8_x - (2.6046312806250005 * neg_a7_x + t129)
     f7_y = neg_f9_z + f8_z + (2.6046312806250005 * a7_y + t130)
     neg_f7_z = neg_f9_y + f8_y + (2.6046312806250005 * neg_a7_z - t131)
     t142 = t128 - (0.0028185 * a8_z + 9e-05 * a8_y + q8 * f8_y)
     n7_x = t142 - (0.003258380100858 * neg_a7_z + t136)
     neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (t137 - 0.0003812475194847 * neg_a7_z)
-    t145 = 9e-05 * a9_x + q9 * f9_x + (9e-05 * neg_a8_x + q8 * neg_f8_x)
+    t145 = 9e-05 * a9_x + q9 * f9_x + (9e-05 * neg_a8_x - q8 * f8_x)
     n7_z = t145 - (t135 - 0.0012104718892606 * (w7_xx - w7_yy) - t138)
     tau_b[..., 6] = n7_z
-    t147 = stheta7 * neg_f7_x - ctheta7 * f7_y
+    t147 = ctheta7 * f7_y + stheta7 * f7_x
 
     # body 6, link6: forces
     U6_xy = wd5_y + w6_xy
@@ -686,14 +689,14 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     U6_zy = wd6_x + w6_yz
     t152 = 0.0143119143826753 * U6_zx + 0.0001037589172187 * U6_yx
     t153 = 9.35690973146e-05 * U6_xy - 0.0143119143826753 * U6_zy
-    t154 = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (w6_xz - wd7_z)
+    t154 = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (w6_xz - neg_wd6_y)
     t155 = t154 - (0.02805428931223234 * w6_xy + 0.03029363077908746 * wd5_y)
     t156 = t152 - 0.0291739600456599 * U6_zy - 9.35690973146e-05 * (w6_yy - w6_zz)
-    neg_f6_x = ctheta7 * neg_f7_x + stheta7 * f7_y + 0.168842705569 * U6_xy
+    neg_f6_x = stheta7 * f7_y - ctheta7 * f7_x + 0.168842705569 * U6_xy
     f6_y = 0.168842705569 * (w6_zz + w6_xx) + neg_f7_z
     n6_x = ctheta7 * n7_x + stheta7 * neg_n7_y - (t156 - 0.168842705569 * a5_y)
     t160 = 0.00111967073342756 * U6_zx + t153 + 0.0001037589172187 * (w6_zz - w6_xx)
-    n6_y = 0.088 * t147 - n7_z - t160
+    neg_n6_y = 0.088 * t147 + n7_z + t160
     t162 = t155 - 0.0143119143826753 * (w6_yy - w6_xx) + 0.168842705569 * a6_x
     n6_z = t162 - (ctheta7 * neg_n7_y - stheta7 * n7_x - 0.088 * neg_f7_z)
     tau_b[..., 5] = n6_z
@@ -715,13 +718,13 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t177 = 0.0014511560650267 * U5_zx + t173 - 0.0046002455175631 * (w5_xx - w5_zz)
     t178 = 0.014653732538 * a5_y + 0.067870631425 * a5_x
     f5_x = 2.606315473549479 * a5_x + t170 - (c6 * neg_f6_x + s6 * f6_y)
-    f5_y = 0.168842705569 * U6_zy + t147 + (2.606315473549479 * a5_y + t171)
+    f5_y = 2.606315473549479 * a5_y + t171 - (t147 - 0.168842705569 * U6_zy)
     t181 = 0.067870631425 * U5_zy - 0.014653732538 * U5_zx + 2.606315473549479 * a5_z
     f5_z = c6 * f6_y - s6 * neg_f6_x + t181
     t183 = t175 - 0.001515244473327 * (w5_xx - w5_yy) - t178
-    n5_z = c6 * n6_y + s6 * n6_x + t183
+    n5_z = s6 * n6_x - c6 * neg_n6_y + t183
     tau_b[..., 4] = n5_z
-    t185 = c6 * n6_x - s6 * n6_y + (0.067870631425 * a5_z + t176) - 0.384 * f5_y
+    t185 = c6 * n6_x + s6 * neg_n6_y + (0.067870631425 * a5_z + t176) - 0.384 * f5_y
     t186 = 0.384 * f5_x - (t177 - 0.014653732538 * a5_z + n6_z)
     t187 = c5 * f5_y + s5 * f5_x
 
@@ -831,13 +834,13 @@ def mass_matrix(q: ArrayLike) -> Array:
     M[..., 2, 8] = M[..., 8, 2] = n9_3_z
     M[..., 2, 7] = M[..., 7, 2] = -n9_3_z
     t27 = n9_4_x * c4 - n9_4_y * s4 - 0.316 * f9_3_y
-    n8_3_y = 0.0825 * (f9_5_z * c4 + f9_4_x * s4) + n9_4_z
-    t29 = n8_3_y - 0.316 * (f9_4_x * c4 - f9_5_z * s4)
+    neg_n9_3_y = 0.0825 * (f9_5_z * c4 + f9_4_x * s4) + n9_4_z
+    t29 = neg_n9_3_y - 0.316 * (f9_4_x * c4 - f9_5_z * s4)
     c3 = cos(q3)
     s3 = sin(q3)
-    n8_2_z = t29 * c3 - t27 * s3
-    M[..., 1, 7] = M[..., 7, 1] = n8_2_z
-    M[..., 1, 8] = M[..., 8, 1] = -n8_2_z
+    n9_2_z = t27 * s3 - t29 * c3
+    M[..., 1, 7] = M[..., 7, 1] = -n9_2_z
+    M[..., 1, 8] = M[..., 8, 1] = n9_2_z
     c2 = cos(q2)
     s2 = sin(q2)
     n9_1_z = n9_3_z * c2 - s2 * (t27 * c3 + t29 * s3)

@@ -91,39 +91,39 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real a5_z      = a4_y - 0.0825 * U4_yx - 0.384 * (w5_xx + w5_yy);
 
     /* body 6, link6: motion */
-    const panda_real c6    = cos(q[5]);
-    const panda_real s6    = sin(q[5]);
-    const panda_real w6_x  = w5_x * c6 + w5_z * s6;
-    const panda_real w6_y  = w5_z * c6 - w5_x * s6;
-    const panda_real a6_x  = a5_x * c6 + a5_z * s6;
-    const panda_real w6_z  = qd[5] + neg_w5_y;
-    const panda_real wd6_x = qd[5] * w6_y - (neg_wd4_y * s6 - wd5_x * c6);
-    const panda_real wd7_z = neg_wd4_y * c6 + wd5_x * s6 + qd[5] * w6_x;
+    const panda_real c6        = cos(q[5]);
+    const panda_real s6        = sin(q[5]);
+    const panda_real w6_x      = w5_x * c6 + w5_z * s6;
+    const panda_real w6_y      = w5_z * c6 - w5_x * s6;
+    const panda_real a6_x      = a5_x * c6 + a5_z * s6;
+    const panda_real w6_z      = qd[5] + neg_w5_y;
+    const panda_real wd6_x     = qd[5] * w6_y - (neg_wd4_y * s6 - wd5_x * c6);
+    const panda_real neg_wd6_y = neg_wd4_y * c6 + wd5_x * s6 + qd[5] * w6_x;
 
     /* body 7, link7: motion */
-    const panda_real w6_yy    = w6_y * w6_y;
-    const panda_real w6_zz    = w6_z * w6_z;
-    const panda_real w6_xy    = w6_x * w6_y;
-    const panda_real U6_yx    = w6_xy - wd5_y;
-    const panda_real w6_xz    = w6_x * w6_z;
-    const panda_real U6_zx    = wd7_z + w6_xz;
-    const panda_real t80      = 0.088 * (w6_yy + w6_zz) - a6_x;
-    const panda_real neg_a7_z = a5_z * c6 - a5_x * s6 + 0.088 * U6_yx;
-    const panda_real t82      = a5_y - 0.088 * U6_zx;
-    const panda_real theta7   = q[6] - 0.7853981633974483;
-    const panda_real ctheta7  = cos(theta7);
-    const panda_real stheta7  = sin(theta7);
-    const panda_real w7_x     = w6_x * ctheta7 + w6_z * stheta7;
-    const panda_real w7_y     = w6_z * ctheta7 - w6_x * stheta7;
-    const panda_real neg_a7_x = t80 * ctheta7 + t82 * stheta7;
-    const panda_real a7_y     = t80 * stheta7 - t82 * ctheta7;
-    const panda_real w7_z     = qd[6] - w6_y;
-    const panda_real wd7_x    = qd[6] * w7_y - (wd5_y * stheta7 - wd6_x * ctheta7);
-    const panda_real wd9_z    = wd5_y * ctheta7 + wd6_x * stheta7 + qd[6] * w7_x;
+    const panda_real w6_yy     = w6_y * w6_y;
+    const panda_real w6_zz     = w6_z * w6_z;
+    const panda_real w6_xy     = w6_x * w6_y;
+    const panda_real U6_yx     = w6_xy - wd5_y;
+    const panda_real w6_xz     = w6_x * w6_z;
+    const panda_real U6_zx     = neg_wd6_y + w6_xz;
+    const panda_real t80       = 0.088 * (w6_yy + w6_zz) - a6_x;
+    const panda_real neg_a7_z  = a5_z * c6 - a5_x * s6 + 0.088 * U6_yx;
+    const panda_real t82       = a5_y - 0.088 * U6_zx;
+    const panda_real theta7    = q[6] - 0.7853981633974483;
+    const panda_real ctheta7   = cos(theta7);
+    const panda_real stheta7   = sin(theta7);
+    const panda_real w7_x      = w6_x * ctheta7 + w6_z * stheta7;
+    const panda_real w7_y      = w6_z * ctheta7 - w6_x * stheta7;
+    const panda_real neg_a7_x  = t80 * ctheta7 + t82 * stheta7;
+    const panda_real a7_y      = t80 * stheta7 - t82 * ctheta7;
+    const panda_real w7_z      = qd[6] - w6_y;
+    const panda_real wd7_x     = qd[6] * w7_y - (wd5_y * stheta7 - wd6_x * ctheta7);
+    const panda_real neg_wd7_y = wd5_y * ctheta7 + wd6_x * stheta7 + qd[6] * w7_x;
 
     /* body 8, left_finger: motion */
     const panda_real w7_xy     = w7_x * w7_y;
-    const panda_real U9_xz     = wd7_z - w7_xy;
+    const panda_real U8_xz     = w7_xy - neg_wd6_y;
     const panda_real w7_yz     = w7_y * w7_z;
     const panda_real neg_U8_yz = wd7_x + w7_yz;
     const panda_real w7_xx     = w7_x * w7_x;
@@ -132,62 +132,62 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real a8_z      = a7_y - q[7] * neg_U8_zz;
     const panda_real qd8_w7_z  = qd[7] * w7_z;
     const panda_real qd8_w7_x  = qd[7] * w7_x;
-    const panda_real neg_a8_x  = q[7] * U9_xz + neg_a7_x + (qd8_w7_z + qd8_w7_z);
+    const panda_real neg_a8_x  = neg_a7_x - q[7] * U8_xz + (qd8_w7_z + qd8_w7_z);
     const panda_real a8_y      = neg_a7_z - q[7] * neg_U8_yz - (qd8_w7_x + qd8_w7_x);
 
     /* body 9, right_finger: motion */
     const panda_real neg_a9_z = q[8] * neg_U8_zz + a7_y;
     const panda_real qd9_w7_z = qd[8] * w7_z;
     const panda_real qd9_w7_x = qd[8] * w7_x;
-    const panda_real a9_x     = qd9_w7_z + qd9_w7_z - (neg_a7_x - q[8] * U9_xz);
+    const panda_real a9_x     = qd9_w7_z + qd9_w7_z - (q[8] * U8_xz + neg_a7_x);
     const panda_real neg_a9_y = q[8] * neg_U8_yz + neg_a7_z + (qd9_w7_x + qd9_w7_x);
 
     /* body 9, right_finger: forces */
-    const panda_real w7_xz    = w7_x * w7_z;
-    const panda_real U8_xy    = wd9_z - w7_xz;
-    const panda_real t112     = 0.0028185 * U8_xy;
-    const panda_real t113     = 9.0e-05 * U9_xz;
-    const panda_real w7_yy    = w7_y * w7_y;
-    const panda_real t115     = 0.0028185 * (w7_xx + w7_yy);
-    const panda_real t116     = 9.0e-05 * neg_U8_yz;
-    const panda_real U7_yz    = w7_yz - wd7_x;
-    const panda_real t118     = 0.0028185 * U7_yz;
-    const panda_real t119     = 9.0e-05 * neg_U8_zz;
-    const panda_real f9_x     = 0.015 * a9_x - (t112 - t113);
-    const panda_real neg_f9_y = t115 + t116 + 0.015 * neg_a9_y;
-    const panda_real neg_f9_z = t118 + t119 + 0.015 * neg_a9_z;
-    tau_b[8]                  = -neg_f9_z;
-    const panda_real U8_zx    = wd7_z + w7_xy;
-    const panda_real U9_yx    = wd9_z + w7_xz;
+    const panda_real w7_xz     = w7_x * w7_z;
+    const panda_real U9_xy     = w7_xz - neg_wd7_y;
+    const panda_real t112      = 0.0028185 * U9_xy;
+    const panda_real t113      = 9.0e-05 * U8_xz;
+    const panda_real w7_yy     = w7_y * w7_y;
+    const panda_real t115      = 0.0028185 * (w7_xx + w7_yy);
+    const panda_real t116      = 9.0e-05 * neg_U8_yz;
+    const panda_real U9_zy     = wd7_x - w7_yz;
+    const panda_real t118      = 0.0028185 * U9_zy;
+    const panda_real t119      = 9.0e-05 * neg_U8_zz;
+    const panda_real f9_x      = 0.015 * a9_x - (t113 - t112);
+    const panda_real neg_f9_y  = t115 + t116 + 0.015 * neg_a9_y;
+    const panda_real neg_f9_z  = t119 - t118 + 0.015 * neg_a9_z;
+    tau_b[8]                   = -neg_f9_z;
+    const panda_real neg_U9_zx = neg_wd6_y + w7_xy;
+    const panda_real U9_yx     = neg_wd7_y + w7_xz;
 
     /* body 8, left_finger: forces */
-    const panda_real neg_f8_x = t112 + t113 + 0.015 * neg_a8_x;
-    const panda_real f8_y     = t115 - t116 + 0.015 * a8_y;
-    const panda_real f8_z     = t118 - t119 + 0.015 * a8_z;
-    tau_b[7]                  = f8_z;
-    const panda_real t128     = 9.0e-05 * neg_a9_y - 0.0028185 * neg_a9_z + q[8] * neg_f9_y;
+    const panda_real f8_x = t112 + t113 - 0.015 * neg_a8_x;
+    const panda_real f8_y = t115 - t116 + 0.015 * a8_y;
+    const panda_real f8_z = 0.015 * a8_z - (t118 + t119);
+    tau_b[7]              = f8_z;
+    const panda_real t128 = 9.0e-05 * neg_a9_y - 0.0028185 * neg_a9_z + q[8] * neg_f9_y;
 
     /* body 7, link7: forces */
-    const panda_real t129     = 0.0003812475194847 * (w7_zz + w7_yy) + 0.003258380100858 * U9_xz;
-    const panda_real t130     = 0.0003812475194847 * U8_zx - 0.003258380100858 * neg_U8_zz;
+    const panda_real t129     = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz;
+    const panda_real t130     = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz;
     const panda_real t131     = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz;
-    const panda_real t132     = 0.0012104718892606 * U9_yx - 0.0002052246111024 * U8_zx;
-    const panda_real t133     = 0.0015703722742309 * U9_xz - 0.0012104718892606 * neg_U8_yz;
-    const panda_real t134     = 0.0002052246111024 * U7_yz - 0.0015703722742309 * U8_xy;
-    const panda_real t135     = t134 - (0.0007823425633685 * w7_xy + 0.0066850919673609 * wd7_z);
+    const panda_real t132     = 0.0012104718892606 * U9_yx - 0.0002052246111024 * neg_U9_zx;
+    const panda_real t133     = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz;
+    const panda_real t134     = 0.0015703722742309 * U9_xy - 0.0002052246111024 * U9_zy;
+    const panda_real t135     = t134 - (0.0007823425633685 * w7_xy + 0.0066850919673609 * neg_wd6_y);
     const panda_real t136     = t132 - 0.0029513747019962 * neg_U8_yz - 0.0015703722742309 * (w7_zz - w7_yy);
-    const panda_real t137     = 0.0037337172653647 * U9_yx + t133 + 0.0002052246111024 * (w7_xx - w7_zz);
+    const panda_real t137     = 0.0037337172653647 * U9_yx - t133 + 0.0002052246111024 * (w7_xx - w7_zz);
     const panda_real t138     = 0.0003812475194847 * a7_y + 0.003258380100858 * neg_a7_x;
-    const panda_real neg_f7_x = neg_f8_x - f9_x + (2.6046312806250005 * neg_a7_x + t129);
+    const panda_real f7_x     = f9_x + f8_x - (2.6046312806250005 * neg_a7_x + t129);
     const panda_real f7_y     = neg_f9_z + f8_z + (2.6046312806250005 * a7_y + t130);
     const panda_real neg_f7_z = neg_f9_y + f8_y + (2.6046312806250005 * neg_a7_z - t131);
     const panda_real t142     = t128 - (0.0028185 * a8_z + 9.0e-05 * a8_y + q[7] * f8_y);
     const panda_real n7_x     = t142 - (0.003258380100858 * neg_a7_z + t136);
     const panda_real neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (t137 - 0.0003812475194847 * neg_a7_z);
-    const panda_real t145     = 9.0e-05 * a9_x + q[8] * f9_x + (9.0e-05 * neg_a8_x + q[7] * neg_f8_x);
+    const panda_real t145     = 9.0e-05 * a9_x + q[8] * f9_x + (9.0e-05 * neg_a8_x - q[7] * f8_x);
     const panda_real n7_z     = t145 - (t135 - 0.0012104718892606 * (w7_xx - w7_yy) - t138);
     tau_b[6]                  = n7_z;
-    const panda_real t147     = stheta7 * neg_f7_x - ctheta7 * f7_y;
+    const panda_real t147     = ctheta7 * f7_y + stheta7 * f7_x;
 
     /* body 6, link6: forces */
     const panda_real U6_xy    = wd5_y + w6_xy;
@@ -196,14 +196,14 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real U6_zy    = wd6_x + w6_yz;
     const panda_real t152     = 0.0143119143826753 * U6_zx + 0.0001037589172187 * U6_yx;
     const panda_real t153     = 9.35690973146e-05 * U6_xy - 0.0143119143826753 * U6_zy;
-    const panda_real t154     = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (w6_xz - wd7_z);
+    const panda_real t154     = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (w6_xz - neg_wd6_y);
     const panda_real t155     = t154 - (0.02805428931223234 * w6_xy + 0.03029363077908746 * wd5_y);
     const panda_real t156     = t152 - 0.0291739600456599 * U6_zy - 9.35690973146e-05 * (w6_yy - w6_zz);
-    const panda_real neg_f6_x = ctheta7 * neg_f7_x + stheta7 * f7_y + 0.168842705569 * U6_xy;
+    const panda_real neg_f6_x = stheta7 * f7_y - ctheta7 * f7_x + 0.168842705569 * U6_xy;
     const panda_real f6_y     = 0.168842705569 * (w6_zz + w6_xx) + neg_f7_z;
     const panda_real n6_x     = ctheta7 * n7_x + stheta7 * neg_n7_y - (t156 - 0.168842705569 * a5_y);
     const panda_real t160     = 0.00111967073342756 * U6_zx + t153 + 0.0001037589172187 * (w6_zz - w6_xx);
-    const panda_real n6_y     = 0.088 * t147 - n7_z - t160;
+    const panda_real neg_n6_y = 0.088 * t147 + n7_z + t160;
     const panda_real t162     = t155 - 0.0143119143826753 * (w6_yy - w6_xx) + 0.168842705569 * a6_x;
     const panda_real n6_z     = t162 - (ctheta7 * neg_n7_y - stheta7 * n7_x - 0.088 * neg_f7_z);
     tau_b[5]                  = n6_z;
@@ -225,13 +225,13 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real t177      = 0.0014511560650267 * U5_zx + t173 - 0.0046002455175631 * (w5_xx - w5_zz);
     const panda_real t178      = 0.014653732538 * a5_y + 0.067870631425 * a5_x;
     const panda_real f5_x      = 2.606315473549479 * a5_x + t170 - (c6 * neg_f6_x + s6 * f6_y);
-    const panda_real f5_y      = 0.168842705569 * U6_zy + t147 + (2.606315473549479 * a5_y + t171);
+    const panda_real f5_y      = 2.606315473549479 * a5_y + t171 - (t147 - 0.168842705569 * U6_zy);
     const panda_real t181      = 0.067870631425 * U5_zy - 0.014653732538 * U5_zx + 2.606315473549479 * a5_z;
     const panda_real f5_z      = c6 * f6_y - s6 * neg_f6_x + t181;
     const panda_real t183      = t175 - 0.001515244473327 * (w5_xx - w5_yy) - t178;
-    const panda_real n5_z      = c6 * n6_y + s6 * n6_x + t183;
+    const panda_real n5_z      = s6 * n6_x - c6 * neg_n6_y + t183;
     tau_b[4]                   = n5_z;
-    const panda_real t185      = c6 * n6_x - s6 * n6_y + (0.067870631425 * a5_z + t176) - 0.384 * f5_y;
+    const panda_real t185      = c6 * n6_x + s6 * neg_n6_y + (0.067870631425 * a5_z + t176) - 0.384 * f5_y;
     const panda_real t186      = 0.384 * f5_x - (t177 - 0.014653732538 * a5_z + n6_z);
     const panda_real t187      = c5 * f5_y + s5 * f5_x;
 

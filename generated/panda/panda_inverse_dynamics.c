@@ -132,7 +132,7 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
 
     /* body 8, left_finger: motion */
     const panda_real w7_xy     = w7_x * w7_y;
-    const panda_real U9_xz     = wd7_z - w7_xy;
+    const panda_real U8_xz     = w7_xy - wd7_z;
     const panda_real w7_yz     = w7_y * w7_z;
     const panda_real neg_U8_yz = wd7_x + w7_yz;
     const panda_real w7_xx     = w7_x * w7_x;
@@ -141,55 +141,55 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real a8_z      = qdd[7] - (q[7] * neg_U8_zz - a7_y);
     const panda_real qd8_w7_z  = qd[7] * w7_z;
     const panda_real qd8_w7_x  = qd[7] * w7_x;
-    const panda_real neg_a8_x  = q[7] * U9_xz + neg_a7_x + (qd8_w7_z + qd8_w7_z);
+    const panda_real neg_a8_x  = neg_a7_x - q[7] * U8_xz + (qd8_w7_z + qd8_w7_z);
     const panda_real a8_y      = neg_a7_z - q[7] * neg_U8_yz - (qd8_w7_x + qd8_w7_x);
 
     /* body 9, right_finger: motion */
     const panda_real a9_z     = qdd[8] - (q[8] * neg_U8_zz + a7_y);
     const panda_real qd9_w7_z = qd[8] * w7_z;
     const panda_real qd9_w7_x = qd[8] * w7_x;
-    const panda_real a9_x     = qd9_w7_z + qd9_w7_z - (neg_a7_x - q[8] * U9_xz);
+    const panda_real a9_x     = qd9_w7_z + qd9_w7_z - (q[8] * U8_xz + neg_a7_x);
     const panda_real neg_a9_y = q[8] * neg_U8_yz + neg_a7_z + (qd9_w7_x + qd9_w7_x);
 
     /* body 9, right_finger: forces */
-    const panda_real w7_xz    = w7_x * w7_z;
-    const panda_real U9_xy    = wd7_y + w7_xz;
-    const panda_real t119     = 0.0028185 * U9_xy;
-    const panda_real t120     = 9.0e-05 * U9_xz;
-    const panda_real w7_yy    = w7_y * w7_y;
-    const panda_real t122     = 0.0028185 * (w7_xx + w7_yy);
-    const panda_real t123     = 9.0e-05 * neg_U8_yz;
-    const panda_real U7_yz    = w7_yz - wd7_x;
-    const panda_real t125     = 0.0028185 * U7_yz;
-    const panda_real t126     = 9.0e-05 * neg_U8_zz;
-    const panda_real f9_x     = t119 + t120 + 0.015 * a9_x;
-    const panda_real neg_f9_y = t122 + t123 + 0.015 * neg_a9_y;
-    const panda_real f9_z     = 0.015 * a9_z - (t125 + t126);
-    tau[8]                    = f9_z;
-    const panda_real U8_zx    = wd7_z + w7_xy;
-    const panda_real U8_yx    = wd7_y - w7_xz;
+    const panda_real w7_xz     = w7_x * w7_z;
+    const panda_real U9_xy     = wd7_y + w7_xz;
+    const panda_real t119      = 0.0028185 * U9_xy;
+    const panda_real t120      = 9.0e-05 * U8_xz;
+    const panda_real w7_yy     = w7_y * w7_y;
+    const panda_real t122      = 0.0028185 * (w7_xx + w7_yy);
+    const panda_real t123      = 9.0e-05 * neg_U8_yz;
+    const panda_real U9_zy     = wd7_x - w7_yz;
+    const panda_real t125      = 0.0028185 * U9_zy;
+    const panda_real t126      = 9.0e-05 * neg_U8_zz;
+    const panda_real f9_x      = t119 - t120 + 0.015 * a9_x;
+    const panda_real neg_f9_y  = t122 + t123 + 0.015 * neg_a9_y;
+    const panda_real f9_z      = 0.015 * a9_z - (t126 - t125);
+    tau[8]                     = f9_z;
+    const panda_real neg_U9_zx = wd7_z + w7_xy;
+    const panda_real U9_yx     = w7_xz - wd7_y;
 
     /* body 8, left_finger: forces */
-    const panda_real f8_x = t119 - t120 - 0.015 * neg_a8_x;
+    const panda_real f8_x = t119 + t120 - 0.015 * neg_a8_x;
     const panda_real f8_y = t122 - t123 + 0.015 * a8_y;
-    const panda_real f8_z = t125 - t126 + 0.015 * a8_z;
+    const panda_real f8_z = 0.015 * a8_z - (t125 + t126);
     tau[7]                = f8_z;
     const panda_real t135 = 0.0028185 * a9_z + 9.0e-05 * neg_a9_y + q[8] * neg_f9_y;
 
     /* body 7, link7: forces */
-    const panda_real t136     = 0.0003812475194847 * (w7_zz + w7_yy) + 0.003258380100858 * U9_xz;
-    const panda_real t137     = 0.0003812475194847 * U8_zx - 0.003258380100858 * neg_U8_zz;
-    const panda_real t138     = 0.0003812475194847 * U8_yx - 0.003258380100858 * neg_U8_yz;
-    const panda_real t139     = 0.0012104718892606 * U8_yx + 0.0002052246111024 * U8_zx;
-    const panda_real t140     = 0.0015703722742309 * U9_xz - 0.0012104718892606 * neg_U8_yz;
-    const panda_real t141     = 0.0002052246111024 * U7_yz + 0.0015703722742309 * U9_xy;
+    const panda_real t136     = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz;
+    const panda_real t137     = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz;
+    const panda_real t138     = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz;
+    const panda_real t139     = 0.0002052246111024 * neg_U9_zx - 0.0012104718892606 * U9_yx;
+    const panda_real t140     = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz;
+    const panda_real t141     = 0.0015703722742309 * U9_xy - 0.0002052246111024 * U9_zy;
     const panda_real t142     = t141 - (0.0007823425633685 * w7_xy + 0.0066850919673609 * wd7_z);
     const panda_real t143     = 0.0029513747019962 * neg_U8_yz + t139 + 0.0015703722742309 * (w7_zz - w7_yy);
-    const panda_real t144     = t140 - 0.0037337172653647 * U8_yx + 0.0002052246111024 * (w7_xx - w7_zz);
+    const panda_real t144     = 0.0037337172653647 * U9_yx - t140 + 0.0002052246111024 * (w7_xx - w7_zz);
     const panda_real t145     = 0.0003812475194847 * a7_y + 0.003258380100858 * neg_a7_x;
     const panda_real f7_x     = f9_x + f8_x - (2.6046312806250005 * neg_a7_x + t136);
     const panda_real f7_y     = 2.6046312806250005 * a7_y + t137 - (f9_z - f8_z);
-    const panda_real neg_f7_z = neg_f9_y + f8_y + (2.6046312806250005 * neg_a7_z + t138);
+    const panda_real neg_f7_z = neg_f9_y + f8_y + (2.6046312806250005 * neg_a7_z - t138);
     const panda_real t149     = t135 - (0.0028185 * a8_z + 9.0e-05 * a8_y + q[7] * f8_y);
     const panda_real n7_x     = t143 - 0.003258380100858 * neg_a7_z + t149;
     const panda_real neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (t144 - 0.0003812475194847 * neg_a7_z);

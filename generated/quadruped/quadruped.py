@@ -11,7 +11,10 @@ SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N a
 Matrices are row-major.
 Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its derivative,
 acceleration, force, moment, acceleration field, first and second moments of mass in its canonical
-frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].
+frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4; MA, BA, IA, p are of
+articulated bodies, K and u of their joints. c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2],
+theta7 is q[6] and a constant; w2_xy is w2_x w2_y, s2_h3_z a product too; M_0_1 is an entry that is stored;
+neg_X is -X; t1, t2, ... have no name.
 Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the world.
 Inertial parameters are constants of the code.
 A floating joint has seven positions: x, y, z of the body's origin in the frame it moves in (m) and the unit
@@ -161,12 +164,12 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
 
     # body 7, fl_hip: motion
     qd4_qd5 = qd4 * qd5
-    t7 = 0.047 * (qdd6 - qd4_qd5)
+    t7 = 0.047 * (qd4_qd5 - qdd6)
     qd6_qd6 = qd6 * qd6
     t9 = 0.047 * (qd4 * qd4 + qd6_qd6)
     qd5_qd6 = qd5 * qd6
     t11 = 0.047 * (qdd4 + qd5_qd6)
-    t12 = a1_x - t7
+    t12 = a1_x + t7
     t13 = a1_y - t9
     t14 = a1_z + t11
     c8 = cos(q8)
@@ -181,11 +184,11 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     neg_w7_yz = neg_w7_y * w7_z
     w7_xx = w7_x * w7_x
     a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t13 * s8 - t14 * c8)
-    a8_z = t14 * s8 + t13 * c8 - 0.1805 * (neg_wd7_x - neg_w7_yz)
+    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (t14 * s8 + t13 * c8)
     a7_z = t12 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
 
     # body 10, fr_hip: motion
-    t29 = a1_x + t7
+    t29 = a1_x - t7
     t30 = a1_y + t9
     t31 = a1_z - t11
     c11 = cos(q11)
@@ -200,7 +203,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     neg_w10_yz = neg_w10_y * w10_z
     w10_xx = w10_x * w10_x
     a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t30 * s11 - t31 * c11)
-    a11_z = t31 * s11 + t30 * c11 - 0.1805 * (neg_wd10_x - neg_w10_yz)
+    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (t31 * s11 + t30 * c11)
     a10_z = t29 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
 
     # body 13, rl_hip: motion
@@ -216,7 +219,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     neg_w13_yz = neg_w13_y * w13_z
     w13_xx = w13_x * w13_x
     neg_a13_x = t13 * s14 - t14 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
-    a14_z = t14 * s14 + t13 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
+    neg_a13_y = t14 * s14 + t13 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
     a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t12
 
     # body 16, rr_hip: motion
@@ -232,7 +235,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     neg_w16_yz = neg_w16_y * w16_z
     w16_xx = w16_x * w16_x
     neg_a16_x = t30 * s17 - t31 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
-    a17_z = t31 * s17 + t30 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
+    neg_a16_y = t31 * s17 + t30 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
     a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t29
 
     # body 8, fl_thigh: motion
@@ -370,7 +373,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t189 = 0.00249545180452967 * (w18_yz - wd18_x) - t188
     a18_y = ctheta19 * (a17_y - 0.2 * U17_yx) - (0.2 * neg_U17_xx + a17_x) * stheta19
     t191 = 0.00249545180452967 * (w18_zz - w18_xx) - t187
-    n18_y = t191 - 0.0297786611519054 * (a17_z - 0.2 * U17_zx)
+    n18_y = t191 - 0.0297786611519054 * (neg_a16_y - 0.2 * U17_zx)
     n18_z = 0.0297786611519054 * a18_y - (t189 - 5.560447774483e-05 * (w18_yy - w18_xx))
     tau[..., 17] = n18_z
     t194 = ctheta19 * f18_y - stheta19 * neg_f18_x
@@ -394,7 +397,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t210 = 0.00249545180452967 * (w15_yz - wd15_x) + t209
     a15_y = ctheta16 * (a14_y - 0.2 * U14_yx) - (0.2 * neg_U14_xx + a14_x) * stheta16
     t212 = 0.00249545180452967 * (w15_zz - w15_xx) + t208
-    neg_n15_y = 0.0297786611519054 * (a14_z - 0.2 * U14_zx) + t212
+    neg_n15_y = 0.0297786611519054 * (neg_a13_y - 0.2 * U14_zx) + t212
     n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t210 + 0.0297786611519054 * a15_y
     tau[..., 14] = n15_z
     t215 = ctheta16 * f15_y - stheta16 * neg_f15_x
@@ -418,7 +421,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t231 = 0.00249545180452967 * (w12_yz - wd12_x) - t230
     a12_y = ctheta13 * (a11_y - 0.2 * U11_yx) - (0.2 * neg_U11_xx + a11_x) * stheta13
     t233 = 0.00249545180452967 * (w12_zz - w12_xx) - t229
-    n12_y = t233 - 0.0297786611519054 * (a11_z - 0.2 * U11_zx)
+    n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t233
     n12_z = 0.0297786611519054 * a12_y - (t231 - 5.560447774483e-05 * (w12_yy - w12_xx))
     tau[..., 11] = n12_z
     t236 = ctheta13 * f12_y - stheta13 * neg_f12_x
@@ -442,7 +445,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t252 = 0.00249545180452967 * (w9_yz - wd9_x) + t251
     a9_y = ctheta10 * (a8_y - 0.2 * U8_yx) - (0.2 * neg_U8_xx + a8_x) * stheta10
     t254 = 0.00249545180452967 * (w9_zz - w9_xx) + t250
-    neg_n9_y = 0.0297786611519054 * (a8_z - 0.2 * U8_zx) + t254
+    n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t254
     n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t252 + 0.0297786611519054 * a9_y
     tau[..., 8] = n9_z
     t257 = ctheta10 * f9_y - stheta10 * neg_f9_x
@@ -458,9 +461,9 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t265 = 0.01301126 * w17_xy + 0.013299594 * wd17_z + t264 + 8.2053e-05 * (w17_yy - w17_xx)
     f17_x = 0.072551 * neg_U17_xx - 0.003039 * U17_xy - (ctheta19 * neg_f18_x + stheta19 * f18_y)
     f17_y = t194 - (0.072551 * U17_yx - 0.003039 * (w17_zz + w17_xx))
-    t268 = 0.0001878102 * (w17_yy - w17_zz) + t262 + 0.003039 * a17_z
+    t268 = 0.0001878102 * (w17_yy - w17_zz) + t262 + 0.003039 * neg_a16_y
     neg_n17_x = stheta19 * n18_y - ctheta19 * n18_x + t268
-    t270 = 0.0054780518 * (w17_zz - w17_xx) + t263 - 0.072551 * a17_z
+    t270 = 0.0054780518 * (w17_zz - w17_xx) + t263 - 0.072551 * neg_a16_y
     n17_y = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * f18_z - t270
     n17_z = t265 - (0.072551 * a17_y - 0.003039 * a17_x) - (0.2 * t194 - n18_z)
     tau[..., 16] = n17_z
@@ -476,9 +479,9 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t280 = t279 - (0.01301126 * w14_xy + 0.013299594 * wd14_z)
     f14_x = 0.072551 * neg_U14_xx - 0.003039 * U14_xy - (ctheta16 * neg_f15_x + stheta16 * f15_y)
     f14_y = t215 - (0.072551 * U14_yx - 0.003039 * (w14_zz + w14_xx))
-    t283 = 0.003039 * a14_z - (0.0001878102 * (w14_yy - w14_zz) + t277)
+    t283 = 0.003039 * neg_a13_y - (0.0001878102 * (w14_yy - w14_zz) + t277)
     n14_x = ctheta16 * n15_x + stheta16 * neg_n15_y - t283
-    t285 = 0.0054780518 * (w14_zz - w14_xx) - t278 + 0.072551 * a14_z
+    t285 = 0.0054780518 * (w14_zz - w14_xx) - t278 + 0.072551 * neg_a13_y
     n14_y = stheta16 * n15_x - ctheta16 * neg_n15_y + 0.2 * f15_z + t285
     t287 = t280 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
     n14_z = n15_z - 0.2 * t215 - t287
@@ -495,9 +498,9 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t296 = 0.01301126 * w11_xy + 0.013299594 * wd11_z + t295 + 8.2053e-05 * (w11_yy - w11_xx)
     f11_x = 0.072551 * neg_U11_xx - 0.003039 * U11_xy - (ctheta13 * neg_f12_x + stheta13 * f12_y)
     f11_y = t236 - (0.072551 * U11_yx - 0.003039 * (w11_zz + w11_xx))
-    t299 = 0.0001878102 * (w11_yy - w11_zz) + t293 + 0.003039 * a11_z
+    t299 = 0.0001878102 * (w11_yy - w11_zz) + t293 - 0.003039 * a10_y
     neg_n11_x = stheta13 * n12_y - ctheta13 * n12_x + t299
-    t301 = 0.0054780518 * (w11_zz - w11_xx) + t294 - 0.072551 * a11_z
+    t301 = 0.0054780518 * (w11_zz - w11_xx) + t294 + 0.072551 * a10_y
     n11_y = ctheta13 * n12_y + stheta13 * n12_x + 0.2 * f12_z - t301
     n11_z = t296 - (0.072551 * a11_y - 0.003039 * a11_x) - (0.2 * t236 - n12_z)
     tau[..., 10] = n11_z
@@ -513,10 +516,10 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t311 = t310 - (0.01301126 * w8_xy + 0.013299594 * wd8_z)
     f8_x = 0.072551 * neg_U8_xx - 0.003039 * U8_xy - (ctheta10 * neg_f9_x + stheta10 * f9_y)
     f8_y = t257 - (0.072551 * U8_yx - 0.003039 * (w8_zz + w8_xx))
-    t314 = 0.003039 * a8_z - (0.0001878102 * (w8_yy - w8_zz) + t308)
-    n8_x = ctheta10 * n9_x + stheta10 * neg_n9_y - t314
-    t316 = 0.0054780518 * (w8_zz - w8_xx) - t309 + 0.072551 * a8_z
-    n8_y = stheta10 * n9_x - ctheta10 * neg_n9_y + 0.2 * f9_z + t316
+    t314 = 0.0001878102 * (w8_yy - w8_zz) + t308 + 0.003039 * a7_y
+    n8_x = t314 - (stheta10 * n9_y - ctheta10 * n9_x)
+    t316 = 0.0054780518 * (w8_zz - w8_xx) - t309 - 0.072551 * a7_y
+    n8_y = ctheta10 * n9_y + stheta10 * n9_x + 0.2 * f9_z + t316
     t318 = t311 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
     n8_z = n9_z - 0.2 * t257 - t318
     tau[..., 7] = n8_z
@@ -627,25 +630,25 @@ def gravity(q: ArrayLike) -> Array:
     c8 = cos(q8)
     s8 = sin(q8)
     a7_x = a1_z * c8 - a1_y * s8
-    a8_z = a1_z * s8 + a1_y * c8
+    neg_a7_y = a1_z * s8 + a1_y * c8
 
     # body 10, fr_hip: motion
     c11 = cos(q11)
     s11 = sin(q11)
     a10_x = a1_z * c11 - a1_y * s11
-    a11_z = a1_z * s11 + a1_y * c11
+    neg_a10_y = a1_z * s11 + a1_y * c11
 
     # body 13, rl_hip: motion
     c14 = cos(q14)
     s14 = sin(q14)
     a13_x = a1_z * c14 - a1_y * s14
-    a14_z = a1_z * s14 + a1_y * c14
+    neg_a13_y = a1_z * s14 + a1_y * c14
 
     # body 16, rr_hip: motion
     c17 = cos(q17)
     s17 = sin(q17)
     a16_x = a1_z * c17 - a1_y * s17
-    a17_z = a1_z * s17 + a1_y * c17
+    neg_a16_y = a1_z * s17 + a1_y * c17
 
     # body 8, fl_thigh: motion
     c9 = cos(q9)
@@ -692,46 +695,46 @@ def gravity(q: ArrayLike) -> Array:
     stheta19 = sin(theta19)
 
     # body 18, rr_calf: forces
-    neg_n18_y = 0.0297786611519054 * a17_z
+    neg_n18_y = 0.0297786611519054 * neg_a16_y
     n18_z = 0.0297786611519054 * (a17_y * ctheta19 - a17_x * stheta19)
     tau_g[..., 17] = n18_z
 
     # body 15, rl_calf: forces
-    neg_n15_y = 0.0297786611519054 * a14_z
+    neg_n15_y = 0.0297786611519054 * neg_a13_y
     n15_z = 0.0297786611519054 * (a14_y * ctheta16 - a14_x * stheta16)
     tau_g[..., 14] = n15_z
 
     # body 12, fr_calf: forces
-    neg_n12_y = 0.0297786611519054 * a11_z
+    neg_n12_y = 0.0297786611519054 * neg_a10_y
     n12_z = 0.0297786611519054 * (a11_y * ctheta13 - a11_x * stheta13)
     tau_g[..., 11] = n12_z
 
     # body 9, fl_calf: forces
-    neg_n9_y = 0.0297786611519054 * a8_z
+    neg_n9_y = 0.0297786611519054 * neg_a7_y
     n9_z = 0.0297786611519054 * (a8_y * ctheta10 - a8_x * stheta10)
     tau_g[..., 8] = n9_z
 
     # body 17, rr_thigh: forces
-    n17_x = stheta19 * neg_n18_y - 0.003039 * a17_z
-    n17_y = 0.072551 * a17_z - ctheta19 * neg_n18_y
+    n17_x = stheta19 * neg_n18_y - 0.003039 * neg_a16_y
+    n17_y = 0.072551 * neg_a16_y - ctheta19 * neg_n18_y
     n17_z = n18_z - (0.072551 * a17_y - 0.003039 * a17_x)
     tau_g[..., 16] = n17_z
 
     # body 14, rl_thigh: forces
-    n14_x = stheta16 * neg_n15_y - 0.003039 * a14_z
-    n14_y = 0.072551 * a14_z - ctheta16 * neg_n15_y
+    n14_x = stheta16 * neg_n15_y - 0.003039 * neg_a13_y
+    n14_y = 0.072551 * neg_a13_y - ctheta16 * neg_n15_y
     n14_z = n15_z - (0.072551 * a14_y - 0.003039 * a14_x)
     tau_g[..., 13] = n14_z
 
     # body 11, fr_thigh: forces
-    n11_x = stheta13 * neg_n12_y - 0.003039 * a11_z
-    n11_y = 0.072551 * a11_z - ctheta13 * neg_n12_y
+    n11_x = stheta13 * neg_n12_y - 0.003039 * neg_a10_y
+    n11_y = 0.072551 * neg_a10_y - ctheta13 * neg_n12_y
     n11_z = n12_z - (0.072551 * a11_y - 0.003039 * a11_x)
     tau_g[..., 10] = n11_z
 
     # body 8, fl_thigh: forces
-    n8_x = stheta10 * neg_n9_y - 0.003039 * a8_z
-    n8_y = 0.072551 * a8_z - ctheta10 * neg_n9_y
+    n8_x = stheta10 * neg_n9_y - 0.003039 * neg_a7_y
+    n8_y = 0.072551 * neg_a7_y - ctheta10 * neg_n9_y
     n8_z = n9_z - (0.072551 * a8_y - 0.003039 * a8_x)
     tau_g[..., 7] = n8_z
 
@@ -815,7 +818,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     neg_w7_yz = neg_w7_y * w7_z
     w7_xx = w7_x * w7_x
     a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t13 * s8 - t14 * c8)
-    a8_z = t14 * s8 + t13 * c8 - 0.1805 * (neg_wd7_x - neg_w7_yz)
+    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (t14 * s8 + t13 * c8)
     a7_z = t12 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
 
     # body 10, fr_hip: motion
@@ -833,7 +836,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     neg_w10_yz = neg_w10_y * w10_z
     w10_xx = w10_x * w10_x
     a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t29 * s11 - t30 * c11)
-    a11_z = t30 * s11 + t29 * c11 - 0.1805 * (neg_wd10_x - neg_w10_yz)
+    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (t30 * s11 + t29 * c11)
     a10_z = t28 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
 
     # body 13, rl_hip: motion
@@ -848,7 +851,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     neg_w13_yz = neg_w13_y * w13_z
     w13_xx = w13_x * w13_x
     neg_a13_x = t13 * s14 - t14 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
-    a14_z = t14 * s14 + t13 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
+    neg_a13_y = t14 * s14 + t13 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
     a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t12
 
     # body 16, rr_hip: motion
@@ -863,7 +866,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     neg_w16_yz = neg_w16_y * w16_z
     w16_xx = w16_x * w16_x
     neg_a16_x = t29 * s17 - t30 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
-    a17_z = t30 * s17 + t29 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
+    neg_a16_y = t30 * s17 + t29 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
     a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t28
 
     # body 8, fl_thigh: motion
@@ -1001,7 +1004,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t185 = 0.00249545180452967 * (w18_yz - wd18_x) - t184
     a18_y = ctheta19 * (a17_y - 0.2 * U17_yx) - (0.2 * neg_U17_xx + a17_x) * stheta19
     t187 = 0.00249545180452967 * (w18_zz - w18_xx) - t183
-    n18_y = t187 - 0.0297786611519054 * (a17_z - 0.2 * U17_zx)
+    n18_y = t187 - 0.0297786611519054 * (neg_a16_y - 0.2 * U17_zx)
     n18_z = 0.0297786611519054 * a18_y - (t185 - 5.560447774483e-05 * (w18_yy - w18_xx))
     tau_b[..., 17] = n18_z
     t190 = stheta19 * neg_f18_x - ctheta19 * f18_y
@@ -1025,7 +1028,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t206 = 0.00249545180452967 * (w15_yz - wd15_x) + t205
     a15_y = ctheta16 * (a14_y - 0.2 * U14_yx) - (0.2 * neg_U14_xx + a14_x) * stheta16
     t208 = 0.00249545180452967 * (w15_zz - w15_xx) + t204
-    neg_n15_y = 0.0297786611519054 * (a14_z - 0.2 * U14_zx) + t208
+    neg_n15_y = 0.0297786611519054 * (neg_a13_y - 0.2 * U14_zx) + t208
     n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t206 + 0.0297786611519054 * a15_y
     tau_b[..., 14] = n15_z
     t211 = stheta16 * neg_f15_x - ctheta16 * f15_y
@@ -1049,7 +1052,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t227 = 0.00249545180452967 * (w12_yz - wd12_x) - t226
     a12_y = ctheta13 * (a11_y - 0.2 * U11_yx) - (0.2 * neg_U11_xx + a11_x) * stheta13
     t229 = 0.00249545180452967 * (w12_zz - w12_xx) - t225
-    n12_y = t229 - 0.0297786611519054 * (a11_z - 0.2 * U11_zx)
+    n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t229
     n12_z = 0.0297786611519054 * a12_y - (t227 - 5.560447774483e-05 * (w12_yy - w12_xx))
     tau_b[..., 11] = n12_z
     t232 = stheta13 * neg_f12_x - ctheta13 * f12_y
@@ -1073,7 +1076,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t248 = 0.00249545180452967 * (w9_yz - wd9_x) + t247
     a9_y = ctheta10 * (a8_y - 0.2 * U8_yx) - (0.2 * neg_U8_xx + a8_x) * stheta10
     t250 = 0.00249545180452967 * (w9_zz - w9_xx) + t246
-    neg_n9_y = 0.0297786611519054 * (a8_z - 0.2 * U8_zx) + t250
+    n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t250
     n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t248 + 0.0297786611519054 * a9_y
     tau_b[..., 8] = n9_z
     t253 = stheta10 * neg_f9_x - ctheta10 * f9_y
@@ -1089,9 +1092,9 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t261 = 0.01301126 * w17_xy + 0.013299594 * neg_wd16_y + t260 + 8.2053e-05 * (w17_yy - w17_xx)
     f17_x = 0.072551 * neg_U17_xx - 0.003039 * U17_xy - (ctheta19 * neg_f18_x + stheta19 * f18_y)
     f17_y = 0.003039 * (w17_zz + w17_xx) - 0.072551 * U17_yx - t190
-    t264 = 0.0001878102 * (w17_yy - w17_zz) + t258 + 0.003039 * a17_z
+    t264 = 0.0001878102 * (w17_yy - w17_zz) + t258 + 0.003039 * neg_a16_y
     neg_n17_x = stheta19 * n18_y - ctheta19 * n18_x + t264
-    t266 = t259 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * a17_z
+    t266 = t259 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * neg_a16_y
     n17_y = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * f18_z + t266
     n17_z = 0.2 * t190 + n18_z + (t261 - (0.072551 * a17_y - 0.003039 * a17_x))
     tau_b[..., 16] = n17_z
@@ -1107,9 +1110,9 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t276 = t275 - (0.01301126 * w14_xy + 0.013299594 * neg_wd13_y)
     f14_x = 0.072551 * neg_U14_xx - 0.003039 * U14_xy - (ctheta16 * neg_f15_x + stheta16 * f15_y)
     f14_y = 0.003039 * (w14_zz + w14_xx) - 0.072551 * U14_yx - t211
-    t279 = 0.003039 * a14_z - (0.0001878102 * (w14_yy - w14_zz) + t273)
+    t279 = 0.003039 * neg_a13_y - (0.0001878102 * (w14_yy - w14_zz) + t273)
     n14_x = ctheta16 * n15_x + stheta16 * neg_n15_y - t279
-    t281 = t274 - 0.0054780518 * (w14_zz - w14_xx) - 0.072551 * a14_z
+    t281 = t274 - 0.0054780518 * (w14_zz - w14_xx) - 0.072551 * neg_a13_y
     n14_y = stheta16 * n15_x - ctheta16 * neg_n15_y + 0.2 * f15_z - t281
     t283 = t276 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
     n14_z = 0.2 * t211 + n15_z - t283
@@ -1126,9 +1129,9 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t292 = 0.01301126 * w11_xy + 0.013299594 * neg_wd10_y + t291 + 8.2053e-05 * (w11_yy - w11_xx)
     f11_x = 0.072551 * neg_U11_xx - 0.003039 * U11_xy - (ctheta13 * neg_f12_x + stheta13 * f12_y)
     f11_y = 0.003039 * (w11_zz + w11_xx) - 0.072551 * U11_yx - t232
-    t295 = 0.0001878102 * (w11_yy - w11_zz) + t289 + 0.003039 * a11_z
+    t295 = 0.0001878102 * (w11_yy - w11_zz) + t289 - 0.003039 * a10_y
     neg_n11_x = stheta13 * n12_y - ctheta13 * n12_x + t295
-    t297 = t290 - 0.0054780518 * (w11_zz - w11_xx) + 0.072551 * a11_z
+    t297 = t290 - 0.0054780518 * (w11_zz - w11_xx) - 0.072551 * a10_y
     n11_y = ctheta13 * n12_y + stheta13 * n12_x + 0.2 * f12_z + t297
     n11_z = 0.2 * t232 + n12_z + (t292 - (0.072551 * a11_y - 0.003039 * a11_x))
     tau_b[..., 10] = n11_z
@@ -1144,10 +1147,10 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t307 = t306 - (0.01301126 * w8_xy + 0.013299594 * neg_wd7_y)
     f8_x = 0.072551 * neg_U8_xx - 0.003039 * U8_xy - (ctheta10 * neg_f9_x + stheta10 * f9_y)
     f8_y = 0.003039 * (w8_zz + w8_xx) - 0.072551 * U8_yx - t253
-    t310 = 0.003039 * a8_z - (0.0001878102 * (w8_yy - w8_zz) + t304)
-    n8_x = ctheta10 * n9_x + stheta10 * neg_n9_y - t310
-    t312 = t305 - 0.0054780518 * (w8_zz - w8_xx) - 0.072551 * a8_z
-    n8_y = stheta10 * n9_x - ctheta10 * neg_n9_y + 0.2 * f9_z - t312
+    t310 = 0.0001878102 * (w8_yy - w8_zz) + t304 + 0.003039 * a7_y
+    n8_x = t310 - (stheta10 * n9_y - ctheta10 * n9_x)
+    t312 = t305 - 0.0054780518 * (w8_zz - w8_xx) + 0.072551 * a7_y
+    n8_y = ctheta10 * n9_y + stheta10 * n9_x + 0.2 * f9_z - t312
     t314 = t307 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
     n8_z = 0.2 * t253 + n9_z - t314
     tau_b[..., 7] = n8_z
@@ -1393,16 +1396,16 @@ def mass_matrix(q: ArrayLike) -> Array:
     S17_yz = 0.0001878102 - n18_17_y
     neg_n17_16_y = S17_xx + S17_yy
     M[..., 16, 16] = neg_n17_16_y
-    h16_z = c18 * h17_y + s18 * h17_x
+    neg_f17_16_x = c18 * h17_y + s18 * h17_x
     f17_16_z = c18 * h17_x - s18 * h17_y
     M[..., 0, 16] = M[..., 16, 0] = f17_16_z
     n17_16_x = s18 * S17_yz - c18 * S17_xz
     neg_n17_16_z = c18 * S17_yz + s18 * S17_xz
     M[..., 15, 16] = M[..., 16, 15] = -neg_n17_16_z
-    t113 = neg_n17_16_y - 0.1805 * h16_z
-    f17_6_y = s17 * h16_z
+    t113 = neg_n17_16_y - 0.1805 * neg_f17_16_x
+    f17_6_y = s17 * neg_f17_16_x
     M[..., 1, 16] = M[..., 16, 1] = f17_6_y
-    neg_f17_6_z = c17 * h16_z
+    neg_f17_6_z = c17 * neg_f17_16_x
     M[..., 2, 16] = M[..., 16, 2] = -neg_f17_6_z
     n17_4_y = s17 * n17_16_x - c17 * t113
     M[..., 4, 16] = M[..., 16, 4] = -n17_4_y
@@ -1423,16 +1426,16 @@ def mass_matrix(q: ArrayLike) -> Array:
     S14_yz = neg_n15_14_y - 0.0001878102
     neg_n14_13_y = S14_xx + S14_yy
     M[..., 13, 13] = neg_n14_13_y
-    h13_z = c15 * h14_y + s15 * h14_x
+    neg_f14_13_x = c15 * h14_y + s15 * h14_x
     f14_13_z = c15 * h14_x - s15 * h14_y
     M[..., 0, 13] = M[..., 13, 0] = f14_13_z
     n14_13_x = s15 * S14_yz - c15 * S14_xz
     neg_n14_13_z = c15 * S14_yz + s15 * S14_xz
     M[..., 12, 13] = M[..., 13, 12] = -neg_n14_13_z
-    t133 = neg_n14_13_y - 0.1805 * h13_z
-    f14_6_y = s14 * h13_z
+    t133 = neg_n14_13_y - 0.1805 * neg_f14_13_x
+    f14_6_y = s14 * neg_f14_13_x
     M[..., 1, 13] = M[..., 13, 1] = f14_6_y
-    neg_f14_6_z = c14 * h13_z
+    neg_f14_6_z = c14 * neg_f14_13_x
     M[..., 2, 13] = M[..., 13, 2] = -neg_f14_6_z
     n14_6_y = c14 * t133 - s14 * n14_13_x
     M[..., 4, 13] = M[..., 13, 4] = n14_6_y
@@ -1453,16 +1456,16 @@ def mass_matrix(q: ArrayLike) -> Array:
     S11_yz = 0.0001878102 - n12_11_y
     neg_n11_10_y = S11_xx + S11_yy
     M[..., 10, 10] = neg_n11_10_y
-    h10_z = c12 * h11_y + s12 * h11_x
+    neg_f11_10_x = c12 * h11_y + s12 * h11_x
     f11_10_z = c12 * h11_x - s12 * h11_y
     M[..., 0, 10] = M[..., 10, 0] = f11_10_z
     n11_10_x = s12 * S11_yz - c12 * S11_xz
     neg_n11_10_z = c12 * S11_yz + s12 * S11_xz
     M[..., 9, 10] = M[..., 10, 9] = -neg_n11_10_z
-    t153 = 0.1805 * h10_z + neg_n11_10_y
-    f11_6_y = s11 * h10_z
+    t153 = 0.1805 * neg_f11_10_x + neg_n11_10_y
+    f11_6_y = s11 * neg_f11_10_x
     M[..., 1, 10] = M[..., 10, 1] = f11_6_y
-    neg_f11_6_z = c11 * h10_z
+    neg_f11_6_z = c11 * neg_f11_10_x
     M[..., 2, 10] = M[..., 10, 2] = -neg_f11_6_z
     n11_4_y = s11 * n11_10_x - c11 * t153
     M[..., 4, 10] = M[..., 10, 4] = -n11_4_y
@@ -1483,16 +1486,16 @@ def mass_matrix(q: ArrayLike) -> Array:
     S8_yz = neg_n9_8_y - 0.0001878102
     neg_n8_7_y = S8_xx + S8_yy
     M[..., 7, 7] = neg_n8_7_y
-    h7_z = c9 * h8_y + s9 * h8_x
+    neg_f8_7_x = c9 * h8_y + s9 * h8_x
     f8_7_z = c9 * h8_x - s9 * h8_y
     M[..., 0, 7] = M[..., 7, 0] = f8_7_z
     n8_7_x = s9 * S8_yz - c9 * S8_xz
     neg_n8_7_z = c9 * S8_yz + s9 * S8_xz
     M[..., 6, 7] = M[..., 7, 6] = -neg_n8_7_z
-    t173 = 0.1805 * h7_z + neg_n8_7_y
-    f8_6_y = s8 * h7_z
+    t173 = 0.1805 * neg_f8_7_x + neg_n8_7_y
+    f8_6_y = s8 * neg_f8_7_x
     M[..., 1, 7] = M[..., 7, 1] = f8_6_y
-    neg_f8_6_z = c8 * h7_z
+    neg_f8_6_z = c8 * neg_f8_7_x
     M[..., 2, 7] = M[..., 7, 2] = -neg_f8_6_z
     n8_6_y = c8 * t173 - s8 * n8_7_x
     M[..., 4, 7] = M[..., 7, 4] = n8_6_y
@@ -1559,7 +1562,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     M[..., 3, 9] = M[..., 9, 3] = n10_6_x
     t212 = (0.00582035306 - S10_xx) * s11 - 2.0 * n11_10_x * c11
     t213 = s11 * t212
-    t214 = S17_xx - t120 - 0.361 * h16_z + (S14_xx - t140 - 0.361 * h13_z)
+    t214 = S17_xx - t120 - 0.361 * neg_f17_16_x + (S14_xx - t140 - 0.361 * neg_f14_13_x)
     t215 = 0.00582035306 - t191 + 0.094 * neg_f16_6_z + (0.00582035306 - t202 + 0.094 * f13_6_z)
     t216 = c17 * t190 + n17_16_x + 0.047 * f16_6_y + (c14 * t201 + n14_13_x + 0.047 * f13_4_y)
 
@@ -1581,27 +1584,27 @@ def mass_matrix(q: ArrayLike) -> Array:
     M[..., 3, 6] = M[..., 6, 3] = n7_6_x
     t226 = (0.00582035306 - S7_xx) * s8 - 2.0 * n8_7_x * c8
     t227 = s8 * t226
-    f6_5_y = neg_f16_6_z - f13_6_z + neg_f10_6_z - f7_6_z
-    M[..., 0, 5] = M[..., 5, 0] = f6_5_y
-    M[..., 2, 3] = M[..., 3, 2] = -f6_5_y
-    f4_3_z = f16_6_y - f13_4_y + f10_6_y - f7_4_y
-    M[..., 1, 3] = M[..., 3, 1] = f4_3_z
-    M[..., 0, 4] = M[..., 4, 0] = -f4_3_z
-    t230 = 0.047 * h16_z + n16_6_y + (n13_6_y - 0.047 * h13_z) + (0.047 * h10_z + n10_6_y)
-    n5_4_z = n7_6_y - 0.047 * h7_z + t230
-    M[..., 3, 4] = M[..., 4, 3] = n5_4_z
-    n6_5_y = n10_6_z - (neg_n16_6_z + neg_n13_6_z) - neg_n7_6_z
-    M[..., 3, 5] = M[..., 5, 3] = n6_5_y
+    h6_y = f7_6_z - (neg_f16_6_z - f13_6_z + neg_f10_6_z)
+    M[..., 0, 5] = M[..., 5, 0] = -h6_y
+    M[..., 2, 3] = M[..., 3, 2] = h6_y
+    h6_z = f7_4_y - (f16_6_y - f13_4_y + f10_6_y)
+    M[..., 1, 3] = M[..., 3, 1] = -h6_z
+    M[..., 0, 4] = M[..., 4, 0] = h6_z
+    t230 = 0.047 * neg_f17_16_x + n16_6_y + (n13_6_y - 0.047 * neg_f14_13_x) + (0.047 * neg_f11_10_x + n10_6_y)
+    neg_S6_xy = n7_6_y - 0.047 * neg_f8_7_x + t230
+    M[..., 3, 4] = M[..., 4, 3] = neg_S6_xy
+    S6_xz = neg_n7_6_z - (n10_6_z - (neg_n16_6_z + neg_n13_6_z))
+    M[..., 3, 5] = M[..., 5, 3] = -S6_xz
     t233 = 0.00582035306 - t213 + 0.094 * neg_f10_6_z + t215
     t234 = c11 * t212 + n11_10_x + 0.047 * f10_6_y + t216
     S6_yz = c8 * t226 + n8_7_x + 0.047 * f7_4_y + t234
     M[..., 4, 5] = M[..., 5, 4] = -S6_yz
 
     # body 6, trunk: composite body
-    h6_x = h16_z + h13_z + h10_z + h7_z + 0.04713
+    h6_x = neg_f17_16_x + neg_f14_13_x + neg_f11_10_x + neg_f8_7_x + 0.04713
     M[..., 1, 5] = M[..., 5, 1] = h6_x
     M[..., 2, 4] = M[..., 4, 2] = -h6_x
-    t237 = S11_xx - t160 + 0.361 * h10_z + t214 + (S8_xx - t180 + 0.361 * h7_z)
+    t237 = S11_xx - t160 + 0.361 * neg_f11_10_x + t214 + (S8_xx - t180 + 0.361 * neg_f8_7_x)
     S6_xx = t237 + 0.279755219
     S6_yy = 0.00582035306 - t227 + 0.094 * f7_6_z + t233 + 0.03127766
     S6_zz = S16_xx + t191 + (S13_xx + t202) + (S10_xx + t213) + (S7_xx + t227) + 0.00475
@@ -1669,7 +1672,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     neg_w7_yz = neg_w7_y * w7_z
     w7_xx = w7_x * w7_x
     a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t13 * s8 - t14 * c8)
-    a8_z = t14 * s8 + t13 * c8 - 0.1805 * (neg_wd7_x - neg_w7_yz)
+    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (t14 * s8 + t13 * c8)
     a7_z = t12 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
 
     # body 10, fr_hip: motion
@@ -1687,7 +1690,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     neg_w10_yz = neg_w10_y * w10_z
     w10_xx = w10_x * w10_x
     a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t29 * s11 - t30 * c11)
-    a11_z = t30 * s11 + t29 * c11 - 0.1805 * (neg_wd10_x - neg_w10_yz)
+    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (t30 * s11 + t29 * c11)
     a10_z = t28 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
 
     # body 13, rl_hip: motion
@@ -1702,7 +1705,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     neg_w13_yz = neg_w13_y * w13_z
     w13_xx = w13_x * w13_x
     neg_a13_x = t13 * s14 - t14 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
-    a14_z = t14 * s14 + t13 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
+    neg_a13_y = t14 * s14 + t13 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
     a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t12
 
     # body 16, rr_hip: motion
@@ -1717,7 +1720,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     neg_w16_yz = neg_w16_y * w16_z
     w16_xx = w16_x * w16_x
     neg_a16_x = t29 * s17 - t30 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
-    a17_z = t30 * s17 + t29 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
+    neg_a16_y = t30 * s17 + t29 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
     a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t28
 
     # body 8, fl_thigh: motion
@@ -1912,7 +1915,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t224 = 0.00249545180452967 * (w9_yz - wd9_x) + t223
     a9_y = ctheta10 * (a8_y - 0.2 * U8_yx) - (0.2 * neg_U8_xx + a8_x) * stheta10
     t226 = 0.00249545180452967 * (w9_zz - w9_xx) + t222
-    neg_n9_y = 0.0297786611519054 * (a8_z - 0.2 * U8_zx) + t226
+    n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t226
     n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t224 + 0.0297786611519054 * a9_y
 
     # body 12, fr_calf: forces at rest
@@ -1932,7 +1935,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t242 = 0.00249545180452967 * (w12_yz - wd12_x) - t241
     a12_y = ctheta13 * (a11_y - 0.2 * U11_yx) - (0.2 * neg_U11_xx + a11_x) * stheta13
     t244 = 0.00249545180452967 * (w12_zz - w12_xx) - t240
-    n12_y = t244 - 0.0297786611519054 * (a11_z - 0.2 * U11_zx)
+    n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t244
     n12_z = 0.0297786611519054 * a12_y - (t242 - 5.560447774483e-05 * (w12_yy - w12_xx))
 
     # body 15, rl_calf: forces at rest
@@ -1952,7 +1955,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t260 = 0.00249545180452967 * (w15_yz - wd15_x) + t259
     a15_y = ctheta16 * (a14_y - 0.2 * U14_yx) - (0.2 * neg_U14_xx + a14_x) * stheta16
     t262 = 0.00249545180452967 * (w15_zz - w15_xx) + t258
-    neg_n15_y = 0.0297786611519054 * (a14_z - 0.2 * U14_zx) + t262
+    neg_n15_y = 0.0297786611519054 * (neg_a13_y - 0.2 * U14_zx) + t262
     n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t260 + 0.0297786611519054 * a15_y
 
     # body 18, rr_calf: forces at rest
@@ -1972,7 +1975,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t278 = 0.00249545180452967 * (w18_yz - wd18_x) - t277
     a18_y = ctheta19 * (a17_y - 0.2 * U17_yx) - (0.2 * neg_U17_xx + a17_x) * stheta19
     t280 = 0.00249545180452967 * (w18_zz - w18_xx) - t276
-    n18_y = t280 - 0.0297786611519054 * (a17_z - 0.2 * U17_zx)
+    n18_y = t280 - 0.0297786611519054 * (neg_a16_y - 0.2 * U17_zx)
     n18_z = 0.0297786611519054 * a18_y - (t278 - 5.560447774483e-05 * (w18_yy - w18_xx))
 
     # body 18, rr_calf: articulated body
@@ -1993,8 +1996,8 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t297 = 0.2 * neg_MA17_yy
     t298 = 0.2 * t294
     t299 = stheta19 * neg_f18_x - ctheta19 * paf18_y
-    neg_n17_x = 0.0001878102 * (w17_yy - w17_zz) + t207 + 0.003039 * a17_z
-    n17_y = t208 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * a17_z
+    neg_n17_x = 0.0001878102 * (w17_yy - w17_zz) + t207 + 0.003039 * neg_a16_y
+    n17_y = t208 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * neg_a16_y
     pn17_z = t210 - (0.072551 * a17_y - 0.003039 * a17_x) + (n18_z + u18 + 0.2 * t299)
 
     # body 15, rl_calf: articulated body
@@ -2005,7 +2008,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     neg_MA14_yy = ctheta16 * t306
     MA14_xy = stheta16 * t306
     t309 = 0.015249550833673626 * stheta16
-    BA14_yy = ctheta16 * t309
+    neg_BA14_xx = ctheta16 * t309
     neg_BA14_xy = stheta16 * t309
     BA14_yx = 0.015249550833673626 - neg_BA14_xy
     t313 = 0.0297786611519054 * stheta16
@@ -2015,8 +2018,8 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t317 = 0.2 * neg_MA14_yy
     t318 = 0.2 * t314
     t319 = stheta16 * neg_f15_x - ctheta16 * paf15_y
-    n14_x = 0.0001878102 * (w14_yy - w14_zz) + t199 - 0.003039 * a14_z
-    n14_y = 0.072551 * a14_z - (t200 - 0.0054780518 * (w14_zz - w14_xx))
+    n14_x = 0.0001878102 * (w14_yy - w14_zz) + t199 - 0.003039 * neg_a13_y
+    n14_y = 0.072551 * neg_a13_y - (t200 - 0.0054780518 * (w14_zz - w14_xx))
     neg_n14_z = t202 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
     pn14_z = n15_z + u15 + 0.2 * t319 - neg_n14_z
 
@@ -2038,8 +2041,8 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t338 = 0.2 * neg_MA11_yy
     t339 = 0.2 * t335
     t340 = stheta13 * neg_f12_x - ctheta13 * paf12_y
-    neg_n11_x = 0.0001878102 * (w11_yy - w11_zz) + t191 + 0.003039 * a11_z
-    n11_y = t192 - 0.0054780518 * (w11_zz - w11_xx) + 0.072551 * a11_z
+    n11_x = 0.003039 * a10_y - (0.0001878102 * (w11_yy - w11_zz) + t191)
+    n11_y = t192 - 0.0054780518 * (w11_zz - w11_xx) - 0.072551 * a10_y
     pn11_z = t194 - (0.072551 * a11_y - 0.003039 * a11_x) + (n12_z + u12 + 0.2 * t340)
 
     # body 9, fl_calf: articulated body
@@ -2050,7 +2053,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     neg_MA8_yy = ctheta10 * t347
     MA8_xy = stheta10 * t347
     t350 = 0.015249550833673626 * stheta10
-    BA8_yy = ctheta10 * t350
+    neg_BA8_xx = ctheta10 * t350
     neg_BA8_xy = stheta10 * t350
     BA8_yx = 0.015249550833673626 - neg_BA8_xy
     t354 = 0.0297786611519054 * stheta10
@@ -2060,8 +2063,8 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t358 = 0.2 * neg_MA8_yy
     t359 = 0.2 * t355
     t360 = stheta10 * neg_f9_x - ctheta10 * paf9_y
-    n8_x = 0.0001878102 * (w8_yy - w8_zz) + t183 - 0.003039 * a8_z
-    n8_y = 0.072551 * a8_z - (t184 - 0.0054780518 * (w8_zz - w8_xx))
+    n8_x = 0.0001878102 * (w8_yy - w8_zz) + t183 + 0.003039 * a7_y
+    neg_n8_y = t184 - 0.0054780518 * (w8_zz - w8_xx) + 0.072551 * a7_y
     neg_n8_z = t186 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
     pn8_z = n9_z + u9 + 0.2 * t360 - neg_n8_z
 
@@ -2114,7 +2117,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     BA14_zx = t313 - 0.003039
     BA14_zy = 0.072551 - t314
     IA14_xz = 0.0054780518 - 0.2 * BA14_yx
-    IA14_yz = 0.0001878102 - 0.2 * BA14_yy
+    IA14_yz = 0.0001878102 - 0.2 * neg_BA14_xx
     IA14_zz = 0.013299594 - 0.2 * t317
     d14 = 1.0 / IA14_zz
     Kf14_x = BA14_xz * d14
@@ -2134,10 +2137,10 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t428 = 0.00486039815325469 - t316 + 0.000144167 - IA14_xz * Kn14_x
     t429 = stheta16 * t315 + 5.560447774483e-05 - 0.2 * t313 + 8.2053e-05 + IA14_yz * Kn14_x
     t430 = 0.013155427 - (0.0012653005131165386 - t316 + (t318 + t318)) - IA14_yz * Kn14_y
-    t431 = IA14_xz * Kf14_x + BA14_yy
+    t431 = IA14_xz * Kf14_x + neg_BA14_xx
     t432 = IA14_yz * Kf14_x + neg_BA14_xy
     t433 = BA14_yx - IA14_xz * Kf14_y
-    t434 = BA14_yy - IA14_yz * Kf14_y
+    t434 = neg_BA14_xx - IA14_yz * Kf14_y
     t435 = c15 * (t425 - t427) + 2.0 * t426 * s15
     t436 = c15 * t435
     t437 = c15 * (t431 + t434) - s15 * (t432 - t433)
@@ -2169,7 +2172,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     pf11_x = 0.072551 * neg_U11_xx - 0.003039 * U11_xy - (ctheta13 * neg_f12_x + stheta13 * paf12_y)
     paf11_x = Kf11_x * u11 + pf11_x
     paf11_y = 0.003039 * (w11_zz + w11_xx) - 0.072551 * U11_yx - t340 + Kf11_y * u11
-    neg_pan11_x = stheta13 * n12_y - ctheta13 * pan12_x + neg_n11_x + neg_Kn11_x * u11
+    pan11_x = n11_x - (stheta13 * n12_y - ctheta13 * pan12_x) - neg_Kn11_x * u11
     pan11_y = ctheta13 * n12_y + stheta13 * pan12_x + 0.2 * f12_z + n11_y + Kn11_y * u11
     t466 = BA11_xz * Kf11_x - (neg_MA11_yy - 0.1819755469412129)
     t467 = MA11_xy - BA11_yz * Kf11_x
@@ -2192,7 +2195,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     t484 = c12 * t483
     IA10_xz = s12 * t483 - t470
     pf11_z = f12_z - (0.072551 * U11_zx + 0.003039 * U11_zy)
-    pn10_z = 0.00545215306 * neg_U10_xy - 0.0815422 * a10_x + (c12 * pan11_y - s12 * neg_pan11_x)
+    pn10_z = 0.00545215306 * neg_U10_xy - 0.0815422 * a10_x + (c12 * pan11_y + s12 * pan11_x)
 
     # body 8, fl_thigh: articulated body
     BA8_xz = 0.003039 - 0.2 * MA8_xy
@@ -2200,7 +2203,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     BA8_zx = t354 - 0.003039
     BA8_zy = 0.072551 - t355
     IA8_xz = 0.0054780518 - 0.2 * BA8_yx
-    IA8_yz = 0.0001878102 - 0.2 * BA8_yy
+    IA8_yz = 0.0001878102 - 0.2 * neg_BA8_xx
     IA8_zz = 0.013299594 - 0.2 * t358
     d8 = 1.0 / IA8_zz
     Kf8_x = BA8_xz * d8
@@ -2212,18 +2215,18 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     pf8_x = 0.072551 * neg_U8_xx - 0.003039 * U8_xy - (ctheta10 * neg_f9_x + stheta10 * paf9_y)
     paf8_x = Kf8_x * u8 + pf8_x
     paf8_y = 0.003039 * (w8_zz + w8_xx) - 0.072551 * U8_yx - t360 + Kf8_y * u8
-    pan8_x = ctheta10 * pan9_x + stheta10 * neg_n9_y + n8_x + Kn8_x * u8
-    pan8_y = stheta10 * pan9_x - ctheta10 * neg_n9_y + 0.2 * f9_z + n8_y + Kn8_y * u8
+    pan8_x = n8_x - (stheta10 * n9_y - ctheta10 * pan9_x) + Kn8_x * u8
+    pan8_y = ctheta10 * n9_y + stheta10 * pan9_x + 0.2 * f9_z - neg_n8_y + Kn8_y * u8
     t507 = BA8_xz * Kf8_x - (neg_MA8_yy - 0.1819755469412129)
     t508 = MA8_xy - BA8_yz * Kf8_x
     t509 = BA8_yz * Kf8_y + neg_MA8_yy
     t510 = 0.00486039815325469 - t357 + 0.000144167 - IA8_xz * Kn8_x
     t511 = stheta10 * t356 + 5.560447774483e-05 - 0.2 * t354 + 8.2053e-05 + IA8_yz * Kn8_x
     t512 = 0.013155427 - (0.0012653005131165386 - t357 + (t359 + t359)) - IA8_yz * Kn8_y
-    t513 = IA8_xz * Kf8_x + BA8_yy
+    t513 = IA8_xz * Kf8_x + neg_BA8_xx
     t514 = IA8_yz * Kf8_x + neg_BA8_xy
     t515 = BA8_yx - IA8_xz * Kf8_y
-    t516 = BA8_yy - IA8_yz * Kf8_y
+    t516 = neg_BA8_xx - IA8_yz * Kf8_y
     t517 = c9 * (t507 - t509) + 2.0 * t508 * s9
     t518 = c9 * t517
     t519 = c9 * (t513 + t516) - s9 * (t514 - t515)
@@ -2364,7 +2367,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     paf10_x = c12 * paf11_x - s12 * paf11_y - 0.0815422 * neg_U10_xy + Kf10_x * u10
     neg_paf10_y = 0.0815422 * (w10_z * w10_z + w10_xx) + pf11_z + neg_Kf10_y * u10
     paf10_z = c12 * paf11_y + s12 * paf11_x - 0.0815422 * neg_U10_zy + Kf10_z * u10
-    pn10_x = 0.0815422 * a10_z - 0.00582035306 * neg_U10_zy - (c12 * neg_pan11_x + s12 * pan11_y)
+    pn10_x = 0.0815422 * a10_z - 0.00582035306 * neg_U10_zy - (s12 * pan11_y - c12 * pan11_x)
     t652 = t468 + t477 + BA10_xz * Kf10_x
     t653 = neg_BA10_yz * Kf10_x
     t654 = t467 - s12 * t476 - BA10_zz * Kf10_x
@@ -2525,7 +2528,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     d3 = 1.0 / (MA6_yy - BA6_yz * Kf6_y - BA5_zz * Kf5_z - BA4_yz * Kf4_y)
     Kf3_x = MA3_xz * d3
     Kf3_y = MA3_yz * d3
-    u3 = tau2 - (paf5_z - Kf4_y * u4)
+    u3 = Kf4_y * u4 - paf5_z + tau2
     MA3_xy = t565 + t618 + t675 + t732 - BA6_zz * Kf6_x - BA5_yz * Kf5_x - BA4_zz * Kf4_x
     MA2_yz = MA3_xy - MA3_yz * Kf3_x
 
@@ -2589,8 +2592,8 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     dwd13_x = c14 * qdd6 - s14 * qdd5
     neg_dwd13_y = s14 * qdd6 + c14 * qdd5
     da13_x = 0.1805 * neg_dwd13_y - (s14 * qdd3 - c14 * t820)
-    t838 = Kf13_x * da13_x + neg_Kf13_y * (s14 * t820 + c14 * qdd3 - 0.1805 * dwd13_x)
-    qdd13 = d13 * u13 - (Kn13_x * dwd13_x + Kn13_z * qdd4) - (Kf13_z * da7_z + t838)
+    t838 = (0.1805 * dwd13_x - (s14 * t820 + c14 * qdd3)) * neg_Kf13_y - Kf13_x * da13_x
+    qdd13 = d13 * u13 - (Kn13_x * dwd13_x + Kn13_z * qdd4) + (t838 - Kf13_z * da7_z)
     qdd[..., 12] = qdd13
     dwd13_z = qdd4 + qdd13
 
@@ -2598,7 +2601,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     dwd16_x = c17 * qdd6 - s17 * qdd5
     neg_dwd16_y = s17 * qdd6 + c17 * qdd5
     da16_x = 0.1805 * neg_dwd16_y - (s17 * qdd3 - c17 * t828)
-    t844 = Kf16_x * da16_x + neg_Kf16_y * (s17 * t828 + c17 * qdd3 - 0.1805 * dwd16_x)
+    t844 = Kf16_x * da16_x - (0.1805 * dwd16_x - (s17 * t828 + c17 * qdd3)) * neg_Kf16_y
     qdd16 = d16 * u16 - (Kn16_x * dwd16_x + Kn16_z * qdd4) - (Kf16_z * da10_z + t844)
     qdd[..., 15] = qdd16
     dwd16_z = qdd4 + qdd16

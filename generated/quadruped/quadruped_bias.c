@@ -28,13 +28,13 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     /* places in w of values for later parts */
     enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, c8 = 6, s8 = 7, w7_x = 8,
            neg_w7_y = 9, w7_z = 10, neg_wd7_x = 11, neg_wd7_y = 12, w7_xz = 13, neg_w7_yz = 14, w7_xx = 15,
-           a7_x = 16, a8_z = 17, a7_z = 18, c11 = 19, s11 = 20, w10_x = 21, neg_w10_y = 22, w10_z = 23,
-           neg_wd10_x = 24, neg_wd10_y = 25, w10_xz = 26, neg_w10_yz = 27, w10_xx = 28, a10_x = 29, a11_z = 30,
+           a7_x = 16, a7_y = 17, a7_z = 18, c11 = 19, s11 = 20, w10_x = 21, neg_w10_y = 22, w10_z = 23,
+           neg_wd10_x = 24, neg_wd10_y = 25, w10_xz = 26, neg_w10_yz = 27, w10_xx = 28, a10_x = 29, a10_y = 30,
            a10_z = 31, c14 = 32, s14 = 33, w13_x = 34, neg_w13_y = 35, w13_z = 36, neg_wd13_x = 37,
-           neg_wd13_y = 38, w13_xz = 39, neg_w13_yz = 40, w13_xx = 41, neg_a13_x = 42, a14_z = 43, a13_z = 44,
-           c17 = 45, s17 = 46, w16_x = 47, neg_w16_y = 48, w16_z = 49, neg_wd16_x = 50, neg_wd16_y = 51,
-           w16_xz = 52, neg_w16_yz = 53, w16_xx = 54, neg_a16_x = 55, a17_z = 56, a16_z = 57, c9 = 58, s9 = 59,
-           w8_x = 60, w8_y = 61 };
+           neg_wd13_y = 38, w13_xz = 39, neg_w13_yz = 40, w13_xx = 41, neg_a13_x = 42, neg_a13_y = 43,
+           a13_z = 44, c17 = 45, s17 = 46, w16_x = 47, neg_w16_y = 48, w16_z = 49, neg_wd16_x = 50,
+           neg_wd16_y = 51, w16_xz = 52, neg_w16_yz = 53, w16_xx = 54, neg_a16_x = 55, neg_a16_y = 56,
+           a16_z = 57, c9 = 58, s9 = 59, w8_x = 60, w8_y = 61 };
 
     /* body 1, trunk: motion */
     const quadruped_real q4_4 = q[3] + q[3];
@@ -64,7 +64,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_w7_yz]             = w[neg_w7_y] * w[w7_z];
     w[w7_xx]                 = w[w7_x] * w[w7_x];
     w[a7_x]                  = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t13 * w[s8] - t14 * w[c8]);
-    w[a8_z]                  = t14 * w[s8] + t13 * w[c8] - 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]);
+    w[a7_y]                  = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t14 * w[s8] + t13 * w[c8]);
     w[a7_z]                  = t12 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
@@ -82,7 +82,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_w10_yz]            = w[neg_w10_y] * w[w10_z];
     w[w10_xx]                = w[w10_x] * w[w10_x];
     w[a10_x]                 = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t29 * w[s11] - t30 * w[c11]);
-    w[a11_z]                 = t30 * w[s11] + t29 * w[c11] - 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]);
+    w[a10_y]                 = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (t30 * w[s11] + t29 * w[c11]);
     w[a10_z]                 = t28 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
@@ -97,7 +97,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_w13_yz] = w[neg_w13_y] * w[w13_z];
     w[w13_xx]     = w[w13_x] * w[w13_x];
     w[neg_a13_x]  = t13 * w[s14] - t14 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
-    w[a14_z]      = t14 * w[s14] + t13 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
+    w[neg_a13_y]  = t14 * w[s14] + t13 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
     w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t12;
 
     /* body 16, rr_hip: motion */
@@ -112,7 +112,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
     w[w16_xx]     = w[w16_x] * w[w16_x];
     w[neg_a16_x]  = t29 * w[s17] - t30 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[a17_z]      = t30 * w[s17] + t29 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[neg_a16_y]  = t30 * w[s17] + t29 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
     w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t28;
 
     /* body 8, fl_thigh: motion */
@@ -236,8 +236,8 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
                                      quadruped_real w[181], quadruped_real tau_b[18])
 {
     /* places in w of values from earlier parts */
-    enum { neg_wd10_x = 24, neg_wd10_y = 25, a11_z = 30, neg_wd13_x = 37, neg_wd13_y = 38, a14_z = 43,
-           neg_wd16_x = 50, neg_wd16_y = 51, a17_z = 56, a11_x = 71, a11_y = 72, w14_x = 78, w14_y = 79,
+    enum { neg_wd10_x = 24, neg_wd10_y = 25, a10_y = 30, neg_wd13_x = 37, neg_wd13_y = 38, neg_a13_y = 43,
+           neg_wd16_x = 50, neg_wd16_y = 51, neg_a16_y = 56, a11_x = 71, a11_y = 72, w14_x = 78, w14_y = 79,
            a14_x = 80, a14_y = 81, w14_z = 82, w17_x = 87, w17_y = 88, a17_x = 89, a17_y = 90, w17_z = 91,
            wd17_y = 93, neg_U11_xx = 111, U11_yx = 113, U11_zx = 115, ctheta13 = 116, stheta13 = 117,
            w12_x = 118, w12_y = 119, theta12_13 = 120, w12_z = 121, t136 = 122, wd12_x = 123, neg_U14_xx = 126,
@@ -294,7 +294,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real a18_y  = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
                                   - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
     const quadruped_real t187   = 0.00249545180452967 * (w18_zz - w18_xx) - t183;
-    w[n18_y]                    = t187 - 0.0297786611519054 * (w[a17_z] - 0.2 * w[U17_zx]);
+    w[n18_y]                    = t187 - 0.0297786611519054 * (w[neg_a16_y] - 0.2 * w[U17_zx]);
     w[n18_z]                    = 0.0297786611519054 * a18_y - (t185 - 5.560447774483e-05 * (w18_yy - w18_xx));
     tau_b[17]                   = w[n18_z];
     w[t190]                     = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[f18_y];
@@ -319,7 +319,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real a15_y  = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
                                   - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
     const quadruped_real t208   = 0.00249545180452967 * (w15_zz - w15_xx) + t204;
-    w[neg_n15_y]                = 0.0297786611519054 * (w[a14_z] - 0.2 * w[U14_zx]) + t208;
+    w[neg_n15_y]                = 0.0297786611519054 * (w[neg_a13_y] - 0.2 * w[U14_zx]) + t208;
     w[n15_z]                    = 5.560447774483e-05 * (w15_yy - w15_xx) + t206 + 0.0297786611519054 * a15_y;
     tau_b[14]                   = w[n15_z];
     w[t211]                     = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[f15_y];
@@ -344,7 +344,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real a12_y  = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
                                   - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
     const quadruped_real t229   = 0.00249545180452967 * (w12_zz - w12_xx) - t225;
-    w[n12_y]                    = t229 - 0.0297786611519054 * (w[a11_z] - 0.2 * w[U11_zx]);
+    w[n12_y]                    = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t229;
     w[n12_z]                    = 0.0297786611519054 * a12_y - (t227 - 5.560447774483e-05 * (w12_yy - w12_xx));
     tau_b[11]                   = w[n12_z];
 }
@@ -352,22 +352,22 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
 static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b[18])
 {
     /* places in w of values from earlier parts */
-    enum { neg_wd7_x = 11, neg_wd7_y = 12, a8_z = 17, neg_wd10_y = 25, a11_z = 30, neg_wd13_y = 38, a14_z = 43,
-           w16_x = 47, neg_w16_y = 48, w16_z = 49, neg_wd16_x = 50, neg_wd16_y = 51, w16_xz = 52,
-           neg_w16_yz = 53, w16_xx = 54, neg_a16_x = 55, a17_z = 56, a16_z = 57, w8_x = 60, w8_y = 61, a8_x = 62,
-           a8_y = 63, w8_z = 64, wd8_x = 65, wd8_y = 66, w11_x = 69, w11_y = 70, a11_x = 71, a11_y = 72,
-           w11_z = 73, wd11_x = 74, wd11_y = 75, w14_x = 78, w14_y = 79, a14_x = 80, a14_y = 81, w14_z = 82,
-           wd14_x = 83, wd14_y = 84, c18 = 85, s18 = 86, w17_x = 87, w17_y = 88, a17_x = 89, a17_y = 90,
-           w17_z = 91, wd17_x = 92, wd17_y = 93, w8_yy = 94, w8_zz = 95, neg_U8_xx = 96, w8_xy = 97, U8_yx = 98,
-           w8_xz = 99, U8_zx = 100, ctheta10 = 101, stheta10 = 102, w9_x = 103, w9_y = 104, theta9_10 = 105,
-           w9_z = 106, t120 = 107, wd9_x = 108, w11_yy = 109, w11_zz = 110, neg_U11_xx = 111, w11_xy = 112,
-           U11_yx = 113, w11_xz = 114, U11_zx = 115, ctheta13 = 116, stheta13 = 117, w14_yy = 124, w14_zz = 125,
-           neg_U14_xx = 126, w14_xy = 127, U14_yx = 128, w14_xz = 129, U14_zx = 130, ctheta16 = 131,
-           stheta16 = 132, w17_yy = 134, w17_zz = 135, neg_U17_xx = 136, w17_xy = 137, U17_yx = 138,
-           w17_xz = 139, U17_zx = 140, ctheta19 = 141, stheta19 = 142, neg_f18_x = 143, f18_y = 144, f18_z = 145,
-           n18_x = 146, n18_y = 147, n18_z = 148, t190 = 149, neg_f15_x = 150, f15_y = 151, f15_z = 152,
-           n15_x = 153, neg_n15_y = 154, n15_z = 155, t211 = 156, neg_f12_x = 157, f12_y = 158, f12_z = 159,
-           n12_x = 160, n12_y = 161, n12_z = 162 };
+    enum { neg_wd7_x = 11, neg_wd7_y = 12, a7_y = 17, neg_wd10_y = 25, a10_y = 30, neg_wd13_y = 38,
+           neg_a13_y = 43, w16_x = 47, neg_w16_y = 48, w16_z = 49, neg_wd16_x = 50, neg_wd16_y = 51, w16_xz = 52,
+           neg_w16_yz = 53, w16_xx = 54, neg_a16_x = 55, neg_a16_y = 56, a16_z = 57, w8_x = 60, w8_y = 61,
+           a8_x = 62, a8_y = 63, w8_z = 64, wd8_x = 65, wd8_y = 66, w11_x = 69, w11_y = 70, a11_x = 71,
+           a11_y = 72, w11_z = 73, wd11_x = 74, wd11_y = 75, w14_x = 78, w14_y = 79, a14_x = 80, a14_y = 81,
+           w14_z = 82, wd14_x = 83, wd14_y = 84, c18 = 85, s18 = 86, w17_x = 87, w17_y = 88, a17_x = 89,
+           a17_y = 90, w17_z = 91, wd17_x = 92, wd17_y = 93, w8_yy = 94, w8_zz = 95, neg_U8_xx = 96, w8_xy = 97,
+           U8_yx = 98, w8_xz = 99, U8_zx = 100, ctheta10 = 101, stheta10 = 102, w9_x = 103, w9_y = 104,
+           theta9_10 = 105, w9_z = 106, t120 = 107, wd9_x = 108, w11_yy = 109, w11_zz = 110, neg_U11_xx = 111,
+           w11_xy = 112, U11_yx = 113, w11_xz = 114, U11_zx = 115, ctheta13 = 116, stheta13 = 117, w14_yy = 124,
+           w14_zz = 125, neg_U14_xx = 126, w14_xy = 127, U14_yx = 128, w14_xz = 129, U14_zx = 130,
+           ctheta16 = 131, stheta16 = 132, w17_yy = 134, w17_zz = 135, neg_U17_xx = 136, w17_xy = 137,
+           U17_yx = 138, w17_xz = 139, U17_zx = 140, ctheta19 = 141, stheta19 = 142, neg_f18_x = 143,
+           f18_y = 144, f18_z = 145, n18_x = 146, n18_y = 147, n18_z = 148, t190 = 149, neg_f15_x = 150,
+           f15_y = 151, f15_z = 152, n15_x = 153, neg_n15_y = 154, n15_z = 155, t211 = 156, neg_f12_x = 157,
+           f12_y = 158, f12_z = 159, n12_x = 160, n12_y = 161, n12_z = 162 };
     /* places in w of values for later parts */
     enum { f9_z = 118, U14_zy = 119, f14_x = 120, f14_y = 121, n14_x = 122, n14_y = 123, n14_z = 133,
            U11_zy = 163, f11_x = 164, f11_y = 165, neg_n11_x = 166, n11_y = 167, n11_z = 168, U8_zy = 169,
@@ -397,7 +397,7 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
     const quadruped_real a9_y     = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
                                     - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
     const quadruped_real t250     = 0.00249545180452967 * (w9_zz - w9_xx) + t246;
-    const quadruped_real neg_n9_y = 0.0297786611519054 * (w[a8_z] - 0.2 * w[U8_zx]) + t250;
+    const quadruped_real n9_y     = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t250;
     const quadruped_real n9_z     = 5.560447774483e-05 * (w9_yy - w9_xx) + t248 + 0.0297786611519054 * a9_y;
     tau_b[8]                      = n9_z;
     const quadruped_real t253     = w[stheta10] * neg_f9_x - w[ctheta10] * f9_y;
@@ -415,9 +415,9 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
     const quadruped_real f17_x     = 0.072551 * w[neg_U17_xx] - 0.003039 * U17_xy
                                      - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
     const quadruped_real f17_y     = 0.003039 * (w[w17_zz] + w17_xx) - 0.072551 * w[U17_yx] - w[t190];
-    const quadruped_real t264      = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t258 + 0.003039 * w[a17_z];
+    const quadruped_real t264      = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t258 + 0.003039 * w[neg_a16_y];
     const quadruped_real neg_n17_x = w[stheta19] * w[n18_y] - w[ctheta19] * w[n18_x] + t264;
-    const quadruped_real t266      = t259 - 0.0054780518 * (w[w17_zz] - w17_xx) + 0.072551 * w[a17_z];
+    const quadruped_real t266      = t259 - 0.0054780518 * (w[w17_zz] - w17_xx) + 0.072551 * w[neg_a16_y];
     const quadruped_real n17_y     = w[ctheta19] * w[n18_y] + w[stheta19] * w[n18_x] + 0.2 * w[f18_z] + t266;
     const quadruped_real n17_z     = 0.2 * w[t190] + w[n18_z] + (t261
                                      - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]));
@@ -435,9 +435,9 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
     w[f14_x]                    = 0.072551 * w[neg_U14_xx] - 0.003039 * U14_xy
                                   - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
     w[f14_y]                    = 0.003039 * (w[w14_zz] + w14_xx) - 0.072551 * w[U14_yx] - w[t211];
-    const quadruped_real t279   = 0.003039 * w[a14_z] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t273);
+    const quadruped_real t279   = 0.003039 * w[neg_a13_y] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t273);
     w[n14_x]                    = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - t279;
-    const quadruped_real t281   = t274 - 0.0054780518 * (w[w14_zz] - w14_xx) - 0.072551 * w[a14_z];
+    const quadruped_real t281   = t274 - 0.0054780518 * (w[w14_zz] - w14_xx) - 0.072551 * w[neg_a13_y];
     w[n14_y]                    = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z] - t281;
     const quadruped_real t283   = t276 - 8.2053e-05 * (w[w14_yy] - w14_xx)
                                   + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
@@ -457,9 +457,9 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
     w[f11_x]                    = 0.072551 * w[neg_U11_xx] - 0.003039 * U11_xy
                                   - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
     w[f11_y]                    = 0.003039 * (w[w11_zz] + w11_xx) - 0.072551 * w[U11_yx] - t232;
-    const quadruped_real t295   = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t289 + 0.003039 * w[a11_z];
+    const quadruped_real t295   = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t289 - 0.003039 * w[a10_y];
     w[neg_n11_x]                = w[stheta13] * w[n12_y] - w[ctheta13] * w[n12_x] + t295;
-    const quadruped_real t297   = t290 - 0.0054780518 * (w[w11_zz] - w11_xx) + 0.072551 * w[a11_z];
+    const quadruped_real t297   = t290 - 0.0054780518 * (w[w11_zz] - w11_xx) - 0.072551 * w[a10_y];
     w[n11_y]                    = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] + t297;
     w[n11_z]                    = 0.2 * t232 + w[n12_z] + (t292 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]));
     tau_b[10]                   = w[n11_z];
@@ -476,10 +476,10 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
     w[f8_x]                    = 0.072551 * w[neg_U8_xx] - 0.003039 * U8_xy
                                  - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
     w[f8_y]                    = 0.003039 * (w[w8_zz] + w8_xx) - 0.072551 * w[U8_yx] - t253;
-    const quadruped_real t310  = 0.003039 * w[a8_z] - (0.0001878102 * (w[w8_yy] - w[w8_zz]) + t304);
-    w[n8_x]                    = w[ctheta10] * n9_x + w[stheta10] * neg_n9_y - t310;
-    const quadruped_real t312  = t305 - 0.0054780518 * (w[w8_zz] - w8_xx) - 0.072551 * w[a8_z];
-    w[n8_y]                    = w[stheta10] * n9_x - w[ctheta10] * neg_n9_y + 0.2 * w[f9_z] - t312;
+    const quadruped_real t310  = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t304 + 0.003039 * w[a7_y];
+    w[n8_x]                    = t310 - (w[stheta10] * n9_y - w[ctheta10] * n9_x);
+    const quadruped_real t312  = t305 - 0.0054780518 * (w[w8_zz] - w8_xx) + 0.072551 * w[a7_y];
+    w[n8_y]                    = w[ctheta10] * n9_y + w[stheta10] * n9_x + 0.2 * w[f9_z] - t312;
     const quadruped_real t314  = t307 - 8.2053e-05 * (w[w8_yy] - w8_xx)
                                  + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
     w[n8_z]                    = 0.2 * t253 + n9_z - t314;

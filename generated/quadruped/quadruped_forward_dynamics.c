@@ -61,13 +61,13 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     /* places in w of values for later parts */
     enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, c8 = 6, s8 = 7, w7_x = 8,
            neg_w7_y = 9, w7_z = 10, neg_wd7_x = 11, neg_wd7_y = 12, w7_xz = 13, neg_w7_yz = 14, w7_xx = 15,
-           a7_x = 16, a8_z = 17, a7_z = 18, c11 = 19, s11 = 20, w10_x = 21, neg_w10_y = 22, w10_z = 23,
-           neg_wd10_x = 24, neg_wd10_y = 25, w10_xz = 26, neg_w10_yz = 27, w10_xx = 28, a10_x = 29, a11_z = 30,
+           a7_x = 16, a7_y = 17, a7_z = 18, c11 = 19, s11 = 20, w10_x = 21, neg_w10_y = 22, w10_z = 23,
+           neg_wd10_x = 24, neg_wd10_y = 25, w10_xz = 26, neg_w10_yz = 27, w10_xx = 28, a10_x = 29, a10_y = 30,
            a10_z = 31, c14 = 32, s14 = 33, w13_x = 34, neg_w13_y = 35, w13_z = 36, neg_wd13_x = 37,
-           neg_wd13_y = 38, w13_xz = 39, neg_w13_yz = 40, w13_xx = 41, neg_a13_x = 42, a14_z = 43, a13_z = 44,
-           c17 = 45, s17 = 46, w16_x = 47, neg_w16_y = 48, w16_z = 49, neg_wd16_x = 50, neg_wd16_y = 51,
-           w16_xz = 52, neg_w16_yz = 53, w16_xx = 54, neg_a16_x = 55, a17_z = 56, a16_z = 57, c9 = 58, s9 = 59,
-           w8_x = 60, w8_y = 61 };
+           neg_wd13_y = 38, w13_xz = 39, neg_w13_yz = 40, w13_xx = 41, neg_a13_x = 42, neg_a13_y = 43,
+           a13_z = 44, c17 = 45, s17 = 46, w16_x = 47, neg_w16_y = 48, w16_z = 49, neg_wd16_x = 50,
+           neg_wd16_y = 51, w16_xz = 52, neg_w16_yz = 53, w16_xx = 54, neg_a16_x = 55, neg_a16_y = 56,
+           a16_z = 57, c9 = 58, s9 = 59, w8_x = 60, w8_y = 61 };
 
     /* body 1, trunk: motion */
     const quadruped_real q4_4 = q[3] + q[3];
@@ -97,7 +97,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_w7_yz]             = w[neg_w7_y] * w[w7_z];
     w[w7_xx]                 = w[w7_x] * w[w7_x];
     w[a7_x]                  = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t13 * w[s8] - t14 * w[c8]);
-    w[a8_z]                  = t14 * w[s8] + t13 * w[c8] - 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]);
+    w[a7_y]                  = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t14 * w[s8] + t13 * w[c8]);
     w[a7_z]                  = t12 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
@@ -115,7 +115,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_w10_yz]            = w[neg_w10_y] * w[w10_z];
     w[w10_xx]                = w[w10_x] * w[w10_x];
     w[a10_x]                 = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t29 * w[s11] - t30 * w[c11]);
-    w[a11_z]                 = t30 * w[s11] + t29 * w[c11] - 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]);
+    w[a10_y]                 = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (t30 * w[s11] + t29 * w[c11]);
     w[a10_z]                 = t28 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
@@ -130,7 +130,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_w13_yz] = w[neg_w13_y] * w[w13_z];
     w[w13_xx]     = w[w13_x] * w[w13_x];
     w[neg_a13_x]  = t13 * w[s14] - t14 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
-    w[a14_z]      = t14 * w[s14] + t13 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
+    w[neg_a13_y]  = t14 * w[s14] + t13 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
     w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t12;
 
     /* body 16, rr_hip: motion */
@@ -145,7 +145,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
     w[w16_xx]     = w[w16_x] * w[w16_x];
     w[neg_a16_x]  = t29 * w[s17] - t30 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[a17_z]      = t30 * w[s17] + t29 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[neg_a16_y]  = t30 * w[s17] + t29 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
     w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t28;
 
     /* body 8, fl_thigh: motion */
@@ -269,8 +269,8 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
                                      quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { w7_x = 8, neg_w7_y = 9, neg_wd7_x = 11, neg_wd7_y = 12, neg_w7_yz = 14, a8_z = 17, w10_x = 21,
-           neg_w10_y = 22, neg_wd10_x = 24, neg_wd10_y = 25, neg_w10_yz = 27, a11_z = 30, w13_x = 34,
+    enum { w7_x = 8, neg_w7_y = 9, neg_wd7_x = 11, neg_wd7_y = 12, neg_w7_yz = 14, a7_y = 17, w10_x = 21,
+           neg_w10_y = 22, neg_wd10_x = 24, neg_wd10_y = 25, neg_w10_yz = 27, a10_y = 30, w13_x = 34,
            neg_w13_y = 35, neg_wd13_x = 37, neg_wd13_y = 38, neg_w13_yz = 40, w16_x = 47, neg_w16_y = 48,
            neg_wd16_x = 50, neg_wd16_y = 51, neg_w16_yz = 53, w8_x = 60, w8_y = 61, a8_x = 62, a8_y = 63,
            w8_z = 64, wd8_x = 65, wd8_y = 66, w11_x = 69, w11_y = 70, a11_x = 71, a11_y = 72, w11_z = 73,
@@ -290,7 +290,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
            t186 = 166, U11_xy = 167, w11_xx = 168, U11_zy = 169, t191 = 170, t192 = 171, t194 = 172,
            U14_xy = 173, w14_xx = 174, U14_zy = 175, t199 = 176, t200 = 177, t202 = 178, U17_xy = 179,
            w17_xx = 180, U17_zy = 181, t207 = 182, t208 = 183, t210 = 184, neg_f9_x = 185, U9_yx = 186,
-           f9_z = 187, U9_zy = 188, t220 = 189, neg_n9_y = 190, n9_z = 191, neg_f12_x = 192, U12_yx = 193,
+           f9_z = 187, U9_zy = 188, t220 = 189, n9_y = 190, n9_z = 191, neg_f12_x = 192, U12_yx = 193,
            f12_z = 194, U12_zy = 195, t238 = 196, n12_y = 197, n12_z = 198 };
 
     /* body 15, rl_calf: motion */
@@ -397,7 +397,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real a9_y  = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
                                  - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
     const quadruped_real t226  = 0.00249545180452967 * (w9_zz - w9_xx) + t222;
-    w[neg_n9_y]                = 0.0297786611519054 * (w[a8_z] - 0.2 * w[U8_zx]) + t226;
+    w[n9_y]                    = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t226;
     w[n9_z]                    = 5.560447774483e-05 * (w9_yy - w9_xx) + t224 + 0.0297786611519054 * a9_y;
 
     /* body 12, fr_calf: forces at rest */
@@ -418,14 +418,14 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real a12_y  = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
                                   - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
     const quadruped_real t244   = 0.00249545180452967 * (w12_zz - w12_xx) - t240;
-    w[n12_y]                    = t244 - 0.0297786611519054 * (w[a11_z] - 0.2 * w[U11_zx]);
+    w[n12_y]                    = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t244;
     w[n12_z]                    = 0.0297786611519054 * a12_y - (t242 - 5.560447774483e-05 * (w12_yy - w12_xx));
 }
 
 static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { neg_wd13_x = 37, neg_wd13_y = 38, a14_z = 43, neg_wd16_x = 50, neg_wd16_y = 51, a17_z = 56,
+    enum { neg_wd13_x = 37, neg_wd13_y = 38, neg_a13_y = 43, neg_wd16_x = 50, neg_wd16_y = 51, neg_a16_y = 56,
            a14_x = 80, a14_y = 81, a17_x = 89, a17_y = 90, w14_yy = 124, w14_zz = 125, neg_U14_xx = 126,
            U14_yx = 128, U14_zx = 130, ctheta16 = 131, stheta16 = 132, w15_x = 133, w15_y = 134,
            theta15_16 = 135, w15_z = 136, t152 = 137, wd15_x = 138, w17_yy = 139, w17_zz = 140, neg_U17_xx = 141,
@@ -438,8 +438,8 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
            paf18_y = 27, pan18_x = 34, neg_MA17_yy = 35, MA17_xy = 40, BA17_xx = 47, BA17_xy = 48, BA17_yx = 53,
            t293 = 60, t294 = 61, t295 = 64, t296 = 65, t297 = 66, t298 = 69, t299 = 70, neg_n17_x = 73,
            n17_y = 74, pn17_z = 75, u15 = 78, paf15_y = 79, pan15_x = 82, neg_MA14_yy = 83, MA14_xy = 84,
-           BA14_yy = 87, neg_BA14_xy = 88, BA14_yx = 91, t313 = 92, t314 = 93, t315 = 97, t316 = 99, t317 = 103,
-           t318 = 104, t319 = 105, n14_x = 106, n14_y = 107, pn14_z = 108, u12 = 112, paf12_y = 114,
+           neg_BA14_xx = 87, neg_BA14_xy = 88, BA14_yx = 91, t313 = 92, t314 = 93, t315 = 97, t316 = 99,
+           t317 = 103, t318 = 104, t319 = 105, n14_x = 106, n14_y = 107, pn14_z = 108, u12 = 112, paf12_y = 114,
            pan12_x = 118 };
 
     /* body 15, rl_calf: forces at rest */
@@ -460,7 +460,7 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
     const quadruped_real a15_y  = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
                                   - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
     const quadruped_real t262   = 0.00249545180452967 * (w15_zz - w15_xx) + t258;
-    w[neg_n15_y]                = 0.0297786611519054 * (w[a14_z] - 0.2 * w[U14_zx]) + t262;
+    w[neg_n15_y]                = 0.0297786611519054 * (w[neg_a13_y] - 0.2 * w[U14_zx]) + t262;
     const quadruped_real n15_z  = 5.560447774483e-05 * (w15_yy - w15_xx) + t260 + 0.0297786611519054 * a15_y;
 
     /* body 18, rr_calf: forces at rest */
@@ -481,7 +481,7 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
     const quadruped_real a18_y  = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
                                   - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
     const quadruped_real t280   = 0.00249545180452967 * (w18_zz - w18_xx) - t276;
-    w[n18_y]                    = t280 - 0.0297786611519054 * (w[a17_z] - 0.2 * w[U17_zx]);
+    w[n18_y]                    = t280 - 0.0297786611519054 * (w[neg_a16_y] - 0.2 * w[U17_zx]);
     const quadruped_real n18_z  = 0.0297786611519054 * a18_y - (t278 - 5.560447774483e-05 * (w18_yy - w18_xx));
 
     /* body 18, rr_calf: articulated body */
@@ -502,8 +502,8 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
     w[t297]                   = 0.2 * w[neg_MA17_yy];
     w[t298]                   = 0.2 * w[t294];
     w[t299]                   = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[paf18_y];
-    w[neg_n17_x]              = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + w[t207] + 0.003039 * w[a17_z];
-    w[n17_y]                  = w[t208] - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[a17_z];
+    w[neg_n17_x]              = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + w[t207] + 0.003039 * w[neg_a16_y];
+    w[n17_y]                  = w[t208] - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[neg_a16_y];
     w[pn17_z]                 = w[t210] - (0.072551 * w[a17_y] - 0.003039 * w[a17_x])
                                 + (n18_z + w[u18] + 0.2 * w[t299]);
 
@@ -515,7 +515,7 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
     w[neg_MA14_yy]                 = w[ctheta16] * t306;
     w[MA14_xy]                     = w[stheta16] * t306;
     const quadruped_real t309      = 0.015249550833673626 * w[stheta16];
-    w[BA14_yy]                     = w[ctheta16] * t309;
+    w[neg_BA14_xx]                 = w[ctheta16] * t309;
     w[neg_BA14_xy]                 = w[stheta16] * t309;
     w[BA14_yx]                     = 0.015249550833673626 - w[neg_BA14_xy];
     w[t313]                        = 0.0297786611519054 * w[stheta16];
@@ -525,8 +525,8 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
     w[t317]                        = 0.2 * w[neg_MA14_yy];
     w[t318]                        = 0.2 * w[t314];
     w[t319]                        = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[paf15_y];
-    w[n14_x]                       = 0.0001878102 * (w[w14_yy] - w[w14_zz]) + w[t199] - 0.003039 * w[a14_z];
-    w[n14_y]                       = 0.072551 * w[a14_z] - (w[t200] - 0.0054780518 * (w[w14_zz] - w[w14_xx]));
+    w[n14_x]                       = 0.0001878102 * (w[w14_yy] - w[w14_zz]) + w[t199] - 0.003039 * w[neg_a13_y];
+    w[n14_y]                       = 0.072551 * w[neg_a13_y] - (w[t200] - 0.0054780518 * (w[w14_zz] - w[w14_xx]));
     const quadruped_real neg_n14_z = w[t202] - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
                                      + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
     w[pn14_z]                      = n15_z + w[u15] + 0.2 * w[t319] - neg_n14_z;
@@ -540,7 +540,7 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
 static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { a8_z = 17, a11_z = 30, neg_a16_x = 55, a8_x = 62, a8_y = 63, a11_x = 71, a11_y = 72, c18 = 85,
+    enum { a7_y = 17, a10_y = 30, neg_a16_x = 55, a8_x = 62, a8_y = 63, a11_x = 71, a11_y = 72, c18 = 85,
            s18 = 86, w8_yy = 94, w8_zz = 95, ctheta10 = 101, stheta10 = 102, w11_yy = 109, w11_zz = 110,
            ctheta13 = 116, stheta13 = 117, w17_zz = 140, neg_U17_xx = 141, U17_yx = 142, U17_zx = 143,
            ctheta19 = 144, stheta19 = 145, neg_U16_xy = 159, w8_xx = 162, t183 = 164, t184 = 165, t186 = 166,
@@ -551,14 +551,14 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
            t295 = 64, t296 = 65, t297 = 66, t298 = 69, t299 = 70, pn17_z = 75, u12 = 112, paf12_y = 114 };
     /* places in w of values for later parts */
     enum { neg_MA11_yy = 37, MA11_xy = 43, BA11_xx = 50, BA11_xy = 56, BA11_yx = 80, t334 = 81, t335 = 89,
-           t336 = 90, t337 = 119, t338 = 120, t339 = 121, t340 = 122, neg_n11_x = 123, n11_y = 124, pn11_z = 127,
-           u9 = 129, paf9_y = 133, pan9_x = 134, neg_MA8_yy = 135, MA8_xy = 136, BA8_yy = 137, neg_BA8_xy = 138,
-           BA8_yx = 139, t354 = 146, t355 = 147, t356 = 148, t357 = 149, t358 = 150, t359 = 151, t360 = 176,
-           n8_x = 177, n8_y = 178, pn8_z = 182, BA17_zx = 183, BA17_zy = 184, d17 = 193, Kf17_x = 195,
-           Kf17_y = 196, neg_Kn17_x = 199, Kn17_y = 200, Kn17_z = 201, u17 = 202, paf17_x = 203, paf17_y = 204,
-           neg_pan17_x = 205, pan17_y = 206, t384 = 207, t385 = 208, t386 = 209, t387 = 210, t389 = 211,
-           t391 = 212, t392 = 213, t393 = 214, t394 = 215, t395 = 216, t397 = 217, t398 = 218, BA16_zz = 219,
-           neg_BA16_yz = 220, t402 = 221, IA16_xz = 222, pf17_z = 223, pn16_z = 224 };
+           t336 = 90, t337 = 119, t338 = 120, t339 = 121, t340 = 122, n11_x = 123, n11_y = 124, pn11_z = 127,
+           u9 = 129, paf9_y = 133, pan9_x = 134, neg_MA8_yy = 135, MA8_xy = 136, neg_BA8_xx = 137,
+           neg_BA8_xy = 138, BA8_yx = 139, t354 = 146, t355 = 147, t356 = 148, t357 = 149, t358 = 150,
+           t359 = 151, t360 = 176, n8_x = 177, neg_n8_y = 178, pn8_z = 182, BA17_zx = 183, BA17_zy = 184,
+           d17 = 193, Kf17_x = 195, Kf17_y = 196, neg_Kn17_x = 199, Kn17_y = 200, Kn17_z = 201, u17 = 202,
+           paf17_x = 203, paf17_y = 204, neg_pan17_x = 205, pan17_y = 206, t384 = 207, t385 = 208, t386 = 209,
+           t387 = 210, t389 = 211, t391 = 212, t392 = 213, t393 = 214, t394 = 215, t395 = 216, t397 = 217,
+           t398 = 218, BA16_zz = 219, neg_BA16_yz = 220, t402 = 221, IA16_xz = 222, pf17_z = 223, pn16_z = 224 };
 
     /* body 12, fr_calf: articulated body */
     const quadruped_real t327 = 0.1819755469412129 * w[ctheta13];
@@ -575,8 +575,8 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
     w[t338]                   = 0.2 * w[neg_MA11_yy];
     w[t339]                   = 0.2 * w[t335];
     w[t340]                   = w[stheta13] * w[neg_f12_x] - w[ctheta13] * w[paf12_y];
-    w[neg_n11_x]              = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + w[t191] + 0.003039 * w[a11_z];
-    w[n11_y]                  = w[t192] - 0.0054780518 * (w[w11_zz] - w[w11_xx]) + 0.072551 * w[a11_z];
+    w[n11_x]                  = 0.003039 * w[a10_y] - (0.0001878102 * (w[w11_yy] - w[w11_zz]) + w[t191]);
+    w[n11_y]                  = w[t192] - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
     w[pn11_z]                 = w[t194] - (0.072551 * w[a11_y] - 0.003039 * w[a11_x])
                                 + (w[n12_z] + w[u12] + 0.2 * w[t340]);
 
@@ -588,7 +588,7 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
     w[neg_MA8_yy]                 = w[ctheta10] * t347;
     w[MA8_xy]                     = w[stheta10] * t347;
     const quadruped_real t350     = 0.015249550833673626 * w[stheta10];
-    w[BA8_yy]                     = w[ctheta10] * t350;
+    w[neg_BA8_xx]                 = w[ctheta10] * t350;
     w[neg_BA8_xy]                 = w[stheta10] * t350;
     w[BA8_yx]                     = 0.015249550833673626 - w[neg_BA8_xy];
     w[t354]                       = 0.0297786611519054 * w[stheta10];
@@ -598,8 +598,8 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
     w[t358]                       = 0.2 * w[neg_MA8_yy];
     w[t359]                       = 0.2 * w[t355];
     w[t360]                       = w[stheta10] * w[neg_f9_x] - w[ctheta10] * w[paf9_y];
-    w[n8_x]                       = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + w[t183] - 0.003039 * w[a8_z];
-    w[n8_y]                       = 0.072551 * w[a8_z] - (w[t184] - 0.0054780518 * (w[w8_zz] - w[w8_xx]));
+    w[n8_x]                       = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + w[t183] + 0.003039 * w[a7_y];
+    w[neg_n8_y]                   = w[t184] - 0.0054780518 * (w[w8_zz] - w[w8_xx]) + 0.072551 * w[a7_y];
     const quadruped_real neg_n8_z = w[t186] - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
                                     + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
     w[pn8_z]                      = w[n9_z] + w[u9] + 0.2 * w[t360] - neg_n8_z;
@@ -663,20 +663,20 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     enum { a10_x = 29, neg_a13_x = 42, c12 = 67, s12 = 68, c15 = 76, s15 = 77, w11_zz = 110, neg_U11_xx = 111,
            U11_yx = 113, U11_zx = 115, ctheta13 = 116, stheta13 = 117, w14_zz = 125, neg_U14_xx = 126,
            U14_yx = 128, U14_zx = 130, ctheta16 = 131, stheta16 = 132, neg_U10_xy = 155, neg_U13_xy = 157,
-           U11_xy = 167, w11_xx = 168, U11_zy = 169, neg_n11_x = 123, n11_y = 124, U14_xy = 173, w14_xx = 174,
+           U11_xy = 167, w11_xx = 168, U11_zy = 169, n11_x = 123, n11_y = 124, U14_xy = 173, w14_xx = 174,
            U14_zy = 175, n14_x = 106, n14_y = 107, neg_f12_x = 192, f12_z = 194, n12_y = 197, neg_f15_x = 8,
-           f15_z = 9, neg_n15_y = 11, paf15_y = 79, pan15_x = 82, neg_MA14_yy = 83, MA14_xy = 84, BA14_yy = 87,
-           neg_BA14_xy = 88, BA14_yx = 91, t313 = 92, t314 = 93, t315 = 97, t316 = 99, t317 = 103, t318 = 104,
-           t319 = 105, pn14_z = 108, paf12_y = 114, pan12_x = 118, neg_MA11_yy = 37, MA11_xy = 43, BA11_xx = 50,
-           BA11_xy = 56, BA11_yx = 80, t334 = 81, t335 = 89, t336 = 90, t337 = 119, t338 = 120, t339 = 121,
-           t340 = 122, pn11_z = 127 };
+           f15_z = 9, neg_n15_y = 11, paf15_y = 79, pan15_x = 82, neg_MA14_yy = 83, MA14_xy = 84,
+           neg_BA14_xx = 87, neg_BA14_xy = 88, BA14_yx = 91, t313 = 92, t314 = 93, t315 = 97, t316 = 99,
+           t317 = 103, t318 = 104, t319 = 105, pn14_z = 108, paf12_y = 114, pan12_x = 118, neg_MA11_yy = 37,
+           MA11_xy = 43, BA11_xx = 50, BA11_xy = 56, BA11_yx = 80, t334 = 81, t335 = 89, t336 = 90, t337 = 119,
+           t338 = 120, t339 = 121, t340 = 122, pn11_z = 127 };
     /* places in w of values for later parts */
     enum { BA14_zx = 14, BA14_zy = 17, d14 = 21, Kf14_x = 22, Kf14_y = 27, Kn14_x = 30, Kn14_y = 34, Kn14_z = 35,
            u14 = 40, paf14_x = 47, paf14_y = 48, pan14_x = 53, pan14_y = 55, t425 = 60, t426 = 61, t427 = 62,
            t428 = 63, t430 = 64, t432 = 65, t433 = 66, t434 = 69, t435 = 70, t436 = 71, t438 = 72, t439 = 73,
            BA13_zz = 74, neg_BA13_yz = 94, t443 = 109, IA13_xz = 140, pf14_z = 141, pn13_z = 142, BA11_zx = 143,
            BA11_zy = 164, d11 = 165, Kf11_x = 166, Kf11_y = 170, neg_Kn11_x = 171, Kn11_y = 172, Kn11_z = 179,
-           u11 = 180, paf11_x = 181, paf11_y = 186, neg_pan11_x = 188, pan11_y = 189, t466 = 191, t467 = 198,
+           u11 = 180, paf11_x = 181, paf11_y = 186, pan11_x = 188, pan11_y = 189, t466 = 191, t467 = 198,
            t468 = 225, t469 = 226, t471 = 227, t473 = 228, t474 = 229, t475 = 230, t476 = 231, t477 = 232,
            t479 = 233, t480 = 234, BA10_zz = 235, neg_BA10_yz = 236, t484 = 237, IA10_xz = 238, pf11_z = 239,
            pn10_z = 240 };
@@ -687,7 +687,7 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     w[BA14_zx]                   = w[t313] - 0.003039;
     w[BA14_zy]                   = 0.072551 - w[t314];
     const quadruped_real IA14_xz = 0.0054780518 - 0.2 * w[BA14_yx];
-    const quadruped_real IA14_yz = 0.0001878102 - 0.2 * w[BA14_yy];
+    const quadruped_real IA14_yz = 0.0001878102 - 0.2 * w[neg_BA14_xx];
     const quadruped_real IA14_zz = 0.013299594 - 0.2 * w[t317];
     w[d14]                       = 1.0 / IA14_zz;
     w[Kf14_x]                    = BA14_xz * w[d14];
@@ -713,10 +713,10 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
                                    + IA14_yz * w[Kn14_x];
     w[t430]                      = 0.013155427 - (0.0012653005131165386 - w[t316] + (w[t318] + w[t318]))
                                    - IA14_yz * w[Kn14_y];
-    const quadruped_real t431    = IA14_xz * w[Kf14_x] + w[BA14_yy];
+    const quadruped_real t431    = IA14_xz * w[Kf14_x] + w[neg_BA14_xx];
     w[t432]                      = IA14_yz * w[Kf14_x] + w[neg_BA14_xy];
     w[t433]                      = w[BA14_yx] - IA14_xz * w[Kf14_y];
-    w[t434]                      = w[BA14_yy] - IA14_yz * w[Kf14_y];
+    w[t434]                      = w[neg_BA14_xx] - IA14_yz * w[Kf14_y];
     w[t435]                      = w[c15] * (w[t425] - w[t427]) + 2.0 * w[t426] * w[s15];
     w[t436]                      = w[c15] * w[t435];
     const quadruped_real t437    = w[c15] * (t431 + w[t434]) - w[s15] * (w[t432] - w[t433]);
@@ -751,8 +751,8 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     w[paf11_x]                       = w[Kf11_x] * w[u11] + pf11_x;
     w[paf11_y]                       = 0.003039 * (w[w11_zz] + w[w11_xx]) - 0.072551 * w[U11_yx] - w[t340]
                                        + w[Kf11_y] * w[u11];
-    w[neg_pan11_x]                   = w[stheta13] * w[n12_y] - w[ctheta13] * w[pan12_x] + w[neg_n11_x]
-                                       + w[neg_Kn11_x] * w[u11];
+    w[pan11_x]                       = w[n11_x] - (w[stheta13] * w[n12_y] - w[ctheta13] * w[pan12_x])
+                                       - w[neg_Kn11_x] * w[u11];
     w[pan11_y]                       = w[ctheta13] * w[n12_y] + w[stheta13] * w[pan12_x] + 0.2 * w[f12_z]
                                        + w[n11_y] + w[Kn11_y] * w[u11];
     w[t466]                          = BA11_xz * w[Kf11_x] - (w[neg_MA11_yy] - 0.1819755469412129);
@@ -779,7 +779,7 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     w[IA10_xz]                       = w[s12] * t483 - t470;
     w[pf11_z]                        = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
     w[pn10_z]                        = 0.00545215306 * w[neg_U10_xy] - 0.0815422 * w[a10_x]
-                                       + (w[c12] * w[pan11_y] - w[s12] * w[neg_pan11_x]);
+                                       + (w[c12] * w[pan11_y] + w[s12] * w[pan11_x]);
 
     return (regular(w[d14]) && regular(w[d11])) ? 0 : 1;
 }
@@ -790,8 +790,8 @@ static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real
     enum { a7_x = 16, c17 = 45, s17 = 46, w16_z = 49, w16_xx = 54, a16_z = 57, c9 = 58, s9 = 59, c18 = 85,
            s18 = 86, w8_zz = 95, neg_U8_xx = 96, U8_yx = 98, U8_zx = 100, ctheta10 = 101, stheta10 = 102,
            neg_U7_xy = 153, neg_U16_xy = 159, neg_U16_zy = 160, U8_xy = 161, w8_xx = 162, U8_zy = 163,
-           n8_x = 177, n8_y = 178, neg_f9_x = 185, f9_z = 187, neg_n9_y = 190, pf17_z = 223, paf9_y = 133,
-           pan9_x = 134, neg_MA8_yy = 135, MA8_xy = 136, BA8_yy = 137, neg_BA8_xy = 138, BA8_yx = 139,
+           n8_x = 177, neg_n8_y = 178, neg_f9_x = 185, f9_z = 187, n9_y = 190, pf17_z = 223, paf9_y = 133,
+           pan9_x = 134, neg_MA8_yy = 135, MA8_xy = 136, neg_BA8_xx = 137, neg_BA8_xy = 138, BA8_yx = 139,
            t354 = 146, t355 = 147, t356 = 148, t357 = 149, t358 = 150, t359 = 151, t360 = 176, pn8_z = 182,
            BA17_zx = 183, BA17_zy = 184, paf17_x = 203, paf17_y = 204, neg_pan17_x = 205, pan17_y = 206,
            t384 = 207, t385 = 208, t386 = 209, t387 = 210, t389 = 211, t391 = 212, t392 = 213, t393 = 214,
@@ -813,7 +813,7 @@ static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real
     w[BA8_zx]                   = w[t354] - 0.003039;
     w[BA8_zy]                   = 0.072551 - w[t355];
     const quadruped_real IA8_xz = 0.0054780518 - 0.2 * w[BA8_yx];
-    const quadruped_real IA8_yz = 0.0001878102 - 0.2 * w[BA8_yy];
+    const quadruped_real IA8_yz = 0.0001878102 - 0.2 * w[neg_BA8_xx];
     const quadruped_real IA8_zz = 0.013299594 - 0.2 * w[t358];
     w[d8]                       = 1.0 / IA8_zz;
     w[Kf8_x]                    = BA8_xz * w[d8];
@@ -827,9 +827,8 @@ static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real
     w[paf8_x]                   = w[Kf8_x] * w[u8] + pf8_x;
     w[paf8_y]                   = 0.003039 * (w[w8_zz] + w[w8_xx]) - 0.072551 * w[U8_yx] - w[t360]
                                   + w[Kf8_y] * w[u8];
-    w[pan8_x]                   = w[ctheta10] * w[pan9_x] + w[stheta10] * w[neg_n9_y] + w[n8_x]
-                                  + w[Kn8_x] * w[u8];
-    w[pan8_y]                   = w[stheta10] * w[pan9_x] - w[ctheta10] * w[neg_n9_y] + 0.2 * w[f9_z] + w[n8_y]
+    w[pan8_x]                   = w[n8_x] - (w[stheta10] * w[n9_y] - w[ctheta10] * w[pan9_x]) + w[Kn8_x] * w[u8];
+    w[pan8_y]                   = w[ctheta10] * w[n9_y] + w[stheta10] * w[pan9_x] + 0.2 * w[f9_z] - w[neg_n8_y]
                                   + w[Kn8_y] * w[u8];
     w[t507]                     = BA8_xz * w[Kf8_x] - (w[neg_MA8_yy] - 0.1819755469412129);
     w[t508]                     = w[MA8_xy] - BA8_yz * w[Kf8_x];
@@ -839,10 +838,10 @@ static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real
                                   + IA8_yz * w[Kn8_x];
     w[t512]                     = 0.013155427 - (0.0012653005131165386 - w[t357] + (w[t359] + w[t359]))
                                   - IA8_yz * w[Kn8_y];
-    const quadruped_real t513   = IA8_xz * w[Kf8_x] + w[BA8_yy];
+    const quadruped_real t513   = IA8_xz * w[Kf8_x] + w[neg_BA8_xx];
     w[t514]                     = IA8_yz * w[Kf8_x] + w[neg_BA8_xy];
     w[t515]                     = w[BA8_yx] - IA8_xz * w[Kf8_y];
-    w[t516]                     = w[BA8_yy] - IA8_yz * w[Kf8_y];
+    w[t516]                     = w[neg_BA8_xx] - IA8_yz * w[Kf8_y];
     w[t517]                     = w[c9] * (w[t507] - w[t509]) + 2.0 * w[t508] * w[s9];
     w[t518]                     = w[c9] * w[t517];
     const quadruped_real t519   = w[c9] * (t513 + w[t516]) - w[s9] * (w[t514] - w[t515]);
@@ -914,7 +913,7 @@ static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real
            Kn14_z = 35, u14 = 40, paf14_x = 47, paf14_y = 48, pan14_x = 53, pan14_y = 55, t425 = 60, t426 = 61,
            t427 = 62, t428 = 63, t430 = 64, t432 = 65, t433 = 66, t434 = 69, t435 = 70, t436 = 71, t438 = 72,
            t439 = 73, BA13_zz = 74, neg_BA13_yz = 94, t443 = 109, IA13_xz = 140, pn13_z = 142, BA11_zx = 143,
-           BA11_zy = 164, paf11_x = 181, paf11_y = 186, neg_pan11_x = 188, pan11_y = 189, t466 = 191, t467 = 198,
+           BA11_zy = 164, paf11_x = 181, paf11_y = 186, pan11_x = 188, pan11_y = 189, t466 = 191, t467 = 198,
            t468 = 225, t469 = 226, t473 = 228, t475 = 230, t476 = 231, t477 = 232, t479 = 233, t480 = 234,
            BA10_zz = 235, neg_BA10_yz = 236, t484 = 237, IA10_xz = 238, pn10_z = 240, Kn16_x = 119, Kn16_z = 120,
            u16 = 121, paf16_x = 122, neg_paf16_y = 123, paf16_z = 124, t547 = 128, t550 = 130, t551 = 167,
@@ -1035,7 +1034,7 @@ static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real
     w[paf10_z]                   = w[c12] * w[paf11_y] + w[s12] * w[paf11_x] - 0.0815422 * w[neg_U10_zy]
                                    + w[Kf10_z] * w[u10];
     w[pn10_x]                    = 0.0815422 * w[a10_z] - 0.00582035306 * w[neg_U10_zy]
-                                   - (w[c12] * w[neg_pan11_x] + w[s12] * w[pan11_y]);
+                                   - (w[s12] * w[pan11_y] - w[c12] * w[pan11_x]);
     w[t652]                      = w[t468] + w[t477] + BA10_xz * w[Kf10_x];
     w[t653]                      = w[neg_BA10_yz] * w[Kf10_x];
     w[t654]                      = w[t467] - w[s12] * w[t476] - w[BA10_zz] * w[Kf10_x];
@@ -1276,7 +1275,7 @@ static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadrupe
     const quadruped_real d3     = 1.0 / (MA6_yy - BA6_yz * w[Kf6_y] - BA5_zz * Kf5_z - BA4_yz * Kf4_y);
     const quadruped_real Kf3_x  = MA3_xz * d3;
     const quadruped_real Kf3_y  = MA3_yz * d3;
-    const quadruped_real u3     = tau[1] - (paf5_z - Kf4_y * u4);
+    const quadruped_real u3     = Kf4_y * u4 - paf5_z + tau[1];
     const quadruped_real MA3_xy = w[t565] + w[t618] + w[t675] + w[t732] - w[BA6_zz] * w[Kf6_x] - BA5_yz * Kf5_x
                                   - BA4_zz * Kf4_x;
     const quadruped_real MA2_yz = MA3_xy - MA3_yz * Kf3_x;
@@ -1366,10 +1365,10 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[
     const quadruped_real dwd13_x     = w[c14] * qdd6 - w[s14] * w[qdd5];
     const quadruped_real neg_dwd13_y = w[s14] * qdd6 + w[c14] * w[qdd5];
     const quadruped_real da13_x      = 0.1805 * neg_dwd13_y - (w[s14] * w[qdd3] - w[c14] * t821);
-    const quadruped_real t839        = w[Kf13_x] * da13_x + w[neg_Kf13_y] * (w[s14] * t821 + w[c14] * w[qdd3]
-                                       - 0.1805 * dwd13_x);
+    const quadruped_real t839        = (0.1805 * dwd13_x - (w[s14] * t821 + w[c14] * w[qdd3])) * w[neg_Kf13_y]
+                                       - w[Kf13_x] * da13_x;
     const quadruped_real qdd13       = w[d13] * w[u13] - (w[Kn13_x] * dwd13_x + w[Kn13_z] * w[qdd4])
-                                       - (w[Kf13_z] * da7_z + t839);
+                                       + (t839 - w[Kf13_z] * da7_z);
     qdd[12]                          = qdd13;
     const quadruped_real dwd13_z     = w[qdd4] + qdd13;
 
@@ -1377,8 +1376,8 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[
     const quadruped_real dwd16_x     = w[c17] * qdd6 - w[s17] * w[qdd5];
     const quadruped_real neg_dwd16_y = w[s17] * qdd6 + w[c17] * w[qdd5];
     const quadruped_real da16_x      = 0.1805 * neg_dwd16_y - (w[s17] * w[qdd3] - w[c17] * t829);
-    const quadruped_real t845        = w[Kf16_x] * da16_x + w[neg_Kf16_y] * (w[s17] * t829 + w[c17] * w[qdd3]
-                                       - 0.1805 * dwd16_x);
+    const quadruped_real t845        = w[Kf16_x] * da16_x - (0.1805 * dwd16_x
+                                       - (w[s17] * t829 + w[c17] * w[qdd3])) * w[neg_Kf16_y];
     const quadruped_real qdd16       = w[d16] * w[u16] - (w[Kn16_x] * dwd16_x + w[Kn16_z] * w[qdd4])
                                        - (w[Kf16_z] * da10_z + t845);
     qdd[15]                          = qdd16;

@@ -24,28 +24,28 @@ void quadruped_gravity(const quadruped_real q[19], quadruped_real tau_g[18])
     const quadruped_real a1_z = 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
 
     /* body 7, fl_hip: motion */
-    const quadruped_real c8   = cos(q[7]);
-    const quadruped_real s8   = sin(q[7]);
-    const quadruped_real a7_x = a1_z * c8 - a1_y * s8;
-    const quadruped_real a8_z = a1_z * s8 + a1_y * c8;
+    const quadruped_real c8       = cos(q[7]);
+    const quadruped_real s8       = sin(q[7]);
+    const quadruped_real a7_x     = a1_z * c8 - a1_y * s8;
+    const quadruped_real neg_a7_y = a1_z * s8 + a1_y * c8;
 
     /* body 10, fr_hip: motion */
-    const quadruped_real c11   = cos(q[10]);
-    const quadruped_real s11   = sin(q[10]);
-    const quadruped_real a10_x = a1_z * c11 - a1_y * s11;
-    const quadruped_real a11_z = a1_z * s11 + a1_y * c11;
+    const quadruped_real c11       = cos(q[10]);
+    const quadruped_real s11       = sin(q[10]);
+    const quadruped_real a10_x     = a1_z * c11 - a1_y * s11;
+    const quadruped_real neg_a10_y = a1_z * s11 + a1_y * c11;
 
     /* body 13, rl_hip: motion */
-    const quadruped_real c14   = cos(q[13]);
-    const quadruped_real s14   = sin(q[13]);
-    const quadruped_real a13_x = a1_z * c14 - a1_y * s14;
-    const quadruped_real a14_z = a1_z * s14 + a1_y * c14;
+    const quadruped_real c14       = cos(q[13]);
+    const quadruped_real s14       = sin(q[13]);
+    const quadruped_real a13_x     = a1_z * c14 - a1_y * s14;
+    const quadruped_real neg_a13_y = a1_z * s14 + a1_y * c14;
 
     /* body 16, rr_hip: motion */
-    const quadruped_real c17   = cos(q[16]);
-    const quadruped_real s17   = sin(q[16]);
-    const quadruped_real a16_x = a1_z * c17 - a1_y * s17;
-    const quadruped_real a17_z = a1_z * s17 + a1_y * c17;
+    const quadruped_real c17       = cos(q[16]);
+    const quadruped_real s17       = sin(q[16]);
+    const quadruped_real a16_x     = a1_z * c17 - a1_y * s17;
+    const quadruped_real neg_a16_y = a1_z * s17 + a1_y * c17;
 
     /* body 8, fl_thigh: motion */
     const quadruped_real c9   = cos(q[8]);
@@ -92,46 +92,46 @@ void quadruped_gravity(const quadruped_real q[19], quadruped_real tau_g[18])
     const quadruped_real stheta19 = sin(theta19);
 
     /* body 18, rr_calf: forces */
-    const quadruped_real neg_n18_y = 0.0297786611519054 * a17_z;
+    const quadruped_real neg_n18_y = 0.0297786611519054 * neg_a16_y;
     const quadruped_real n18_z     = 0.0297786611519054 * (a17_y * ctheta19 - a17_x * stheta19);
     tau_g[17]                      = n18_z;
 
     /* body 15, rl_calf: forces */
-    const quadruped_real neg_n15_y = 0.0297786611519054 * a14_z;
+    const quadruped_real neg_n15_y = 0.0297786611519054 * neg_a13_y;
     const quadruped_real n15_z     = 0.0297786611519054 * (a14_y * ctheta16 - a14_x * stheta16);
     tau_g[14]                      = n15_z;
 
     /* body 12, fr_calf: forces */
-    const quadruped_real neg_n12_y = 0.0297786611519054 * a11_z;
+    const quadruped_real neg_n12_y = 0.0297786611519054 * neg_a10_y;
     const quadruped_real n12_z     = 0.0297786611519054 * (a11_y * ctheta13 - a11_x * stheta13);
     tau_g[11]                      = n12_z;
 
     /* body 9, fl_calf: forces */
-    const quadruped_real neg_n9_y = 0.0297786611519054 * a8_z;
+    const quadruped_real neg_n9_y = 0.0297786611519054 * neg_a7_y;
     const quadruped_real n9_z     = 0.0297786611519054 * (a8_y * ctheta10 - a8_x * stheta10);
     tau_g[8]                      = n9_z;
 
     /* body 17, rr_thigh: forces */
-    const quadruped_real n17_x = stheta19 * neg_n18_y - 0.003039 * a17_z;
-    const quadruped_real n17_y = 0.072551 * a17_z - ctheta19 * neg_n18_y;
+    const quadruped_real n17_x = stheta19 * neg_n18_y - 0.003039 * neg_a16_y;
+    const quadruped_real n17_y = 0.072551 * neg_a16_y - ctheta19 * neg_n18_y;
     const quadruped_real n17_z = n18_z - (0.072551 * a17_y - 0.003039 * a17_x);
     tau_g[16]                  = n17_z;
 
     /* body 14, rl_thigh: forces */
-    const quadruped_real n14_x = stheta16 * neg_n15_y - 0.003039 * a14_z;
-    const quadruped_real n14_y = 0.072551 * a14_z - ctheta16 * neg_n15_y;
+    const quadruped_real n14_x = stheta16 * neg_n15_y - 0.003039 * neg_a13_y;
+    const quadruped_real n14_y = 0.072551 * neg_a13_y - ctheta16 * neg_n15_y;
     const quadruped_real n14_z = n15_z - (0.072551 * a14_y - 0.003039 * a14_x);
     tau_g[13]                  = n14_z;
 
     /* body 11, fr_thigh: forces */
-    const quadruped_real n11_x = stheta13 * neg_n12_y - 0.003039 * a11_z;
-    const quadruped_real n11_y = 0.072551 * a11_z - ctheta13 * neg_n12_y;
+    const quadruped_real n11_x = stheta13 * neg_n12_y - 0.003039 * neg_a10_y;
+    const quadruped_real n11_y = 0.072551 * neg_a10_y - ctheta13 * neg_n12_y;
     const quadruped_real n11_z = n12_z - (0.072551 * a11_y - 0.003039 * a11_x);
     tau_g[10]                  = n11_z;
 
     /* body 8, fl_thigh: forces */
-    const quadruped_real n8_x = stheta10 * neg_n9_y - 0.003039 * a8_z;
-    const quadruped_real n8_y = 0.072551 * a8_z - ctheta10 * neg_n9_y;
+    const quadruped_real n8_x = stheta10 * neg_n9_y - 0.003039 * neg_a7_y;
+    const quadruped_real n8_y = 0.072551 * neg_a7_y - ctheta10 * neg_n9_y;
     const quadruped_real n8_z = n9_z - (0.072551 * a8_y - 0.003039 * a8_x);
     tau_g[7]                  = n8_z;
 

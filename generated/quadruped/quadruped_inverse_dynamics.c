@@ -29,13 +29,13 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     /* places in w of values for later parts */
     enum { a1_x = 0, a1_y = 1, a1_z = 2, qd4_qd5 = 3, qd6_qd6 = 4, qd5_qd6 = 5, c8 = 6, s8 = 7, w7_x = 8,
            neg_w7_y = 9, w7_z = 10, wd7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, w7_xz = 14, neg_w7_yz = 15,
-           w7_xx = 16, a7_x = 17, a8_z = 18, a7_z = 19, c11 = 20, s11 = 21, w10_x = 22, neg_w10_y = 23,
+           w7_xx = 16, a7_x = 17, a7_y = 18, a7_z = 19, c11 = 20, s11 = 21, w10_x = 22, neg_w10_y = 23,
            w10_z = 24, wd10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, w10_xz = 28, neg_w10_yz = 29, w10_xx = 30,
-           a10_x = 31, a11_z = 32, a10_z = 33, c14 = 34, s14 = 35, w13_x = 36, neg_w13_y = 37, w13_z = 38,
+           a10_x = 31, a10_y = 32, a10_z = 33, c14 = 34, s14 = 35, w13_x = 36, neg_w13_y = 37, w13_z = 38,
            wd13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41, w13_xz = 42, neg_w13_yz = 43, w13_xx = 44,
-           neg_a13_x = 45, a14_z = 46, a13_z = 47, c17 = 48, s17 = 49, w16_x = 50, neg_w16_y = 51, w16_z = 52,
-           wd16_z = 53, neg_wd16_x = 54, neg_wd16_y = 55, w16_xz = 56, neg_w16_yz = 57, w16_xx = 58,
-           neg_a16_x = 59, a17_z = 60, a16_z = 61 };
+           neg_a13_x = 45, neg_a13_y = 46, a13_z = 47, c17 = 48, s17 = 49, w16_x = 50, neg_w16_y = 51,
+           w16_z = 52, wd16_z = 53, neg_wd16_x = 54, neg_wd16_y = 55, w16_xz = 56, neg_w16_yz = 57, w16_xx = 58,
+           neg_a16_x = 59, neg_a16_y = 60, a16_z = 61 };
 
     /* body 1, trunk: motion */
     const quadruped_real q4_4 = q[3] + q[3];
@@ -47,12 +47,12 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
 
     /* body 7, fl_hip: motion */
     w[qd4_qd5]               = qd[3] * qd[4];
-    const quadruped_real t8  = 0.047 * (qdd[5] - w[qd4_qd5]);
+    const quadruped_real t8  = 0.047 * (w[qd4_qd5] - qdd[5]);
     w[qd6_qd6]               = qd[5] * qd[5];
     const quadruped_real t10 = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
     w[qd5_qd6]               = qd[4] * qd[5];
     const quadruped_real t12 = 0.047 * (qdd[3] + w[qd5_qd6]);
-    const quadruped_real t13 = w[a1_x] - t8;
+    const quadruped_real t13 = w[a1_x] + t8;
     const quadruped_real t14 = w[a1_y] - t10;
     const quadruped_real t15 = w[a1_z] + t12;
     w[c8]                    = cos(q[7]);
@@ -67,11 +67,11 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_w7_yz]             = w[neg_w7_y] * w[w7_z];
     w[w7_xx]                 = w[w7_x] * w[w7_x];
     w[a7_x]                  = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t14 * w[s8] - t15 * w[c8]);
-    w[a8_z]                  = t15 * w[s8] + t14 * w[c8] - 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]);
+    w[a7_y]                  = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t15 * w[s8] + t14 * w[c8]);
     w[a7_z]                  = t13 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    const quadruped_real t30 = w[a1_x] + t8;
+    const quadruped_real t30 = w[a1_x] - t8;
     const quadruped_real t31 = w[a1_y] + t10;
     const quadruped_real t32 = w[a1_z] - t12;
     w[c11]                   = cos(q[10]);
@@ -86,7 +86,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_w10_yz]            = w[neg_w10_y] * w[w10_z];
     w[w10_xx]                = w[w10_x] * w[w10_x];
     w[a10_x]                 = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t31 * w[s11] - t32 * w[c11]);
-    w[a11_z]                 = t32 * w[s11] + t31 * w[c11] - 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]);
+    w[a10_y]                 = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (t32 * w[s11] + t31 * w[c11]);
     w[a10_z]                 = t30 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
@@ -102,7 +102,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_w13_yz] = w[neg_w13_y] * w[w13_z];
     w[w13_xx]     = w[w13_x] * w[w13_x];
     w[neg_a13_x]  = t14 * w[s14] - t15 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
-    w[a14_z]      = t15 * w[s14] + t14 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
+    w[neg_a13_y]  = t15 * w[s14] + t14 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
     w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t13;
 
     /* body 16, rr_hip: motion */
@@ -118,7 +118,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
     w[w16_xx]     = w[w16_x] * w[w16_x];
     w[neg_a16_x]  = t31 * w[s17] - t32 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[a17_z]      = t32 * w[s17] + t31 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[neg_a16_y]  = t32 * w[s17] + t31 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
     w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t30;
 }
 
@@ -238,9 +238,9 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
                                      quadruped_real tau[18])
 {
     /* places in w of values from earlier parts */
-    enum { a11_z = 32, a14_z = 46, a17_z = 60, a11_x = 76, a11_y = 77, wd11_x = 80, wd11_y = 81, w14_x = 84,
-           w14_y = 85, a14_x = 86, a14_y = 87, w14_z = 88, wd14_z = 89, wd14_x = 90, wd14_y = 91, w17_x = 94,
-           w17_y = 95, a17_x = 96, a17_y = 97, w17_z = 98, wd17_z = 99, wd17_x = 100, wd17_y = 101,
+    enum { a10_y = 32, neg_a13_y = 46, neg_a16_y = 60, a11_x = 76, a11_y = 77, wd11_x = 80, wd11_y = 81,
+           w14_x = 84, w14_y = 85, a14_x = 86, a14_y = 87, w14_z = 88, wd14_z = 89, wd14_x = 90, wd14_y = 91,
+           w17_x = 94, w17_y = 95, a17_x = 96, a17_y = 97, w17_z = 98, wd17_z = 99, wd17_x = 100, wd17_y = 101,
            neg_U11_xx = 118, U11_yx = 120, U11_zx = 122, ctheta13 = 123, stheta13 = 124, w12_x = 125,
            w12_y = 126, w12_z = 127, wd12_z = 128, wd12_x = 129, neg_U14_xx = 132, U14_yx = 134 };
     /* places in w of values for later parts */
@@ -300,7 +300,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real a18_y  = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
                                   - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
     const quadruped_real t192   = 0.00249545180452967 * (w18_zz - w18_xx) - t188;
-    w[n18_y]                    = t192 - 0.0297786611519054 * (w[a17_z] - 0.2 * w[U17_zx]);
+    w[n18_y]                    = t192 - 0.0297786611519054 * (w[neg_a16_y] - 0.2 * w[U17_zx]);
     w[n18_z]                    = 0.0297786611519054 * a18_y - (t190 - 5.560447774483e-05 * (w18_yy - w18_xx));
     tau[17]                     = w[n18_z];
     w[t195]                     = w[ctheta19] * w[f18_y] - w[stheta19] * w[neg_f18_x];
@@ -326,7 +326,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real a15_y  = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
                                   - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
     const quadruped_real t213   = 0.00249545180452967 * (w15_zz - w15_xx) + t209;
-    w[neg_n15_y]                = 0.0297786611519054 * (w[a14_z] - 0.2 * w[U14_zx]) + t213;
+    w[neg_n15_y]                = 0.0297786611519054 * (w[neg_a13_y] - 0.2 * w[U14_zx]) + t213;
     w[n15_z]                    = 5.560447774483e-05 * (w15_yy - w15_xx) + t211 + 0.0297786611519054 * a15_y;
     tau[14]                     = w[n15_z];
     w[t216]                     = w[ctheta16] * w[f15_y] - w[stheta16] * w[neg_f15_x];
@@ -352,7 +352,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real a12_y  = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
                                   - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
     const quadruped_real t234   = 0.00249545180452967 * (w12_zz - w12_xx) - t230;
-    w[n12_y]                    = t234 - 0.0297786611519054 * (w[a11_z] - 0.2 * w[U11_zx]);
+    w[n12_y]                    = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t234;
     w[n12_z]                    = 0.0297786611519054 * a12_y - (t232 - 5.560447774483e-05 * (w12_yy - w12_xx));
     tau[11]                     = w[n12_z];
 }
@@ -361,8 +361,8 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
                                      quadruped_real tau[18])
 {
     /* places in w of values from earlier parts */
-    enum { a8_z = 18, a11_z = 32, a14_z = 46, w16_x = 50, neg_w16_y = 51, w16_z = 52, wd16_z = 53,
-           neg_wd16_x = 54, neg_w16_yz = 57, w16_xx = 58, neg_a16_x = 59, a17_z = 60, a16_z = 61, w8_x = 64,
+    enum { a7_y = 18, a10_y = 32, neg_a13_y = 46, w16_x = 50, neg_w16_y = 51, w16_z = 52, wd16_z = 53,
+           neg_wd16_x = 54, neg_w16_yz = 57, w16_xx = 58, neg_a16_x = 59, neg_a16_y = 60, a16_z = 61, w8_x = 64,
            w8_y = 65, a8_x = 66, a8_y = 67, w8_z = 68, wd8_z = 69, wd8_x = 70, wd8_y = 71, w11_x = 74,
            w11_y = 75, a11_x = 76, a11_y = 77, w11_z = 78, wd11_z = 79, wd11_x = 80, wd11_y = 81, w14_x = 84,
            w14_y = 85, a14_x = 86, a14_y = 87, w14_z = 88, wd14_z = 89, wd14_x = 90, wd14_y = 91, c18 = 92,
@@ -407,7 +407,7 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
     const quadruped_real a9_y     = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
                                     - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
     const quadruped_real t255     = 0.00249545180452967 * (w9_zz - w9_xx) + t251;
-    const quadruped_real neg_n9_y = 0.0297786611519054 * (w[a8_z] - 0.2 * w[U8_zx]) + t255;
+    const quadruped_real n9_y     = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t255;
     const quadruped_real n9_z     = 5.560447774483e-05 * (w9_yy - w9_xx) + t253 + 0.0297786611519054 * a9_y;
     tau[8]                        = n9_z;
     const quadruped_real t258     = w[ctheta10] * f9_y - w[stheta10] * neg_f9_x;
@@ -425,9 +425,9 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
     const quadruped_real f17_x     = 0.072551 * w[neg_U17_xx] - 0.003039 * U17_xy
                                      - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
     const quadruped_real f17_y     = w[t195] - (0.072551 * w[U17_yx] - 0.003039 * (w[w17_zz] + w17_xx));
-    const quadruped_real t269      = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t263 + 0.003039 * w[a17_z];
+    const quadruped_real t269      = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t263 + 0.003039 * w[neg_a16_y];
     const quadruped_real neg_n17_x = w[stheta19] * w[n18_y] - w[ctheta19] * w[n18_x] + t269;
-    const quadruped_real t271      = 0.0054780518 * (w[w17_zz] - w17_xx) + t264 - 0.072551 * w[a17_z];
+    const quadruped_real t271      = 0.0054780518 * (w[w17_zz] - w17_xx) + t264 - 0.072551 * w[neg_a16_y];
     const quadruped_real n17_y     = w[ctheta19] * w[n18_y] + w[stheta19] * w[n18_x] + 0.2 * w[f18_z] - t271;
     w[n17_z]                       = t266 - (0.072551 * w[a17_y] - 0.003039 * w[a17_x])
                                      - (0.2 * w[t195] - w[n18_z]);
@@ -445,9 +445,9 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
     w[f14_x]                    = 0.072551 * w[neg_U14_xx] - 0.003039 * U14_xy
                                   - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
     w[f14_y]                    = w[t216] - (0.072551 * w[U14_yx] - 0.003039 * (w[w14_zz] + w14_xx));
-    const quadruped_real t284   = 0.003039 * w[a14_z] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t278);
+    const quadruped_real t284   = 0.003039 * w[neg_a13_y] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t278);
     w[n14_x]                    = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - t284;
-    const quadruped_real t286   = 0.0054780518 * (w[w14_zz] - w14_xx) - t279 + 0.072551 * w[a14_z];
+    const quadruped_real t286   = 0.0054780518 * (w[w14_zz] - w14_xx) - t279 + 0.072551 * w[neg_a13_y];
     w[n14_y]                    = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z] + t286;
     const quadruped_real t288   = t281 - 8.2053e-05 * (w[w14_yy] - w14_xx)
                                   + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
@@ -467,9 +467,9 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
     w[f11_x]                    = 0.072551 * w[neg_U11_xx] - 0.003039 * U11_xy
                                   - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
     w[f11_y]                    = t237 - (0.072551 * w[U11_yx] - 0.003039 * (w[w11_zz] + w11_xx));
-    const quadruped_real t300   = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t294 + 0.003039 * w[a11_z];
+    const quadruped_real t300   = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t294 - 0.003039 * w[a10_y];
     w[neg_n11_x]                = w[stheta13] * w[n12_y] - w[ctheta13] * w[n12_x] + t300;
-    const quadruped_real t302   = 0.0054780518 * (w[w11_zz] - w11_xx) + t295 - 0.072551 * w[a11_z];
+    const quadruped_real t302   = 0.0054780518 * (w[w11_zz] - w11_xx) + t295 + 0.072551 * w[a10_y];
     w[n11_y]                    = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] - t302;
     w[n11_z]                    = t297 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]) - (0.2 * t237 - w[n12_z]);
     tau[10]                     = w[n11_z];
@@ -486,10 +486,10 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
     w[f8_x]                    = 0.072551 * w[neg_U8_xx] - 0.003039 * U8_xy
                                  - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
     w[f8_y]                    = t258 - (0.072551 * w[U8_yx] - 0.003039 * (w[w8_zz] + w8_xx));
-    const quadruped_real t315  = 0.003039 * w[a8_z] - (0.0001878102 * (w[w8_yy] - w[w8_zz]) + t309);
-    w[n8_x]                    = w[ctheta10] * n9_x + w[stheta10] * neg_n9_y - t315;
-    const quadruped_real t317  = 0.0054780518 * (w[w8_zz] - w8_xx) - t310 + 0.072551 * w[a8_z];
-    w[n8_y]                    = w[stheta10] * n9_x - w[ctheta10] * neg_n9_y + 0.2 * w[f9_z] + t317;
+    const quadruped_real t315  = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t309 + 0.003039 * w[a7_y];
+    w[n8_x]                    = t315 - (w[stheta10] * n9_y - w[ctheta10] * n9_x);
+    const quadruped_real t317  = 0.0054780518 * (w[w8_zz] - w8_xx) - t310 - 0.072551 * w[a7_y];
+    w[n8_y]                    = w[ctheta10] * n9_y + w[stheta10] * n9_x + 0.2 * w[f9_z] + t317;
     const quadruped_real t319  = t312 - 8.2053e-05 * (w[w8_yy] - w8_xx)
                                  + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
     w[n8_z]                    = n9_z - 0.2 * t258 - t319;

@@ -119,7 +119,7 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real 
     /* places in w of values for later parts */
     enum { c12 = 29, s12 = 30, c11 = 31, s11 = 32, t74 = 33, t75 = 34, stheta10 = 35, neg_f9_8_x = 36,
            f9_8_y = 37, neg_n9_8_x = 38, neg_n9_8_y = 39, c9 = 40, s9 = 41, c8 = 42, s8 = 43, t99 = 44,
-           t100 = 45, S17_xx = 46, S17_xy = 47, S17_yy = 48, h16_z = 49, f17_16_z = 50, n17_16_x = 51,
+           t100 = 45, S17_xx = 46, S17_xy = 47, S17_yy = 48, neg_f17_16_x = 49, f17_16_z = 50, n17_16_x = 51,
            neg_n17_16_z = 52 };
 
     /* body 12, fr_calf: composite body */
@@ -194,16 +194,16 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real 
     const quadruped_real S17_yz       = 0.0001878102 - w[n18_17_y];
     const quadruped_real neg_n17_16_y = w[S17_xx] + w[S17_yy];
     M[18 * 16 + 16]                   = neg_n17_16_y;
-    w[h16_z]                          = w[c18] * h17_y + w[s18] * h17_x;
+    w[neg_f17_16_x]                   = w[c18] * h17_y + w[s18] * h17_x;
     w[f17_16_z]                       = w[c18] * h17_x - w[s18] * h17_y;
     M[18 * 0 + 16] = w[f17_16_z]; M[18 * 16 + 0] = w[f17_16_z];
     w[n17_16_x]                       = w[s18] * S17_yz - w[c18] * S17_xz;
     w[neg_n17_16_z]                   = w[c18] * S17_yz + w[s18] * S17_xz;
     M[18 * 15 + 16] = -w[neg_n17_16_z]; M[18 * 16 + 15] = -w[neg_n17_16_z];
-    const quadruped_real t113         = neg_n17_16_y - 0.1805 * w[h16_z];
-    const quadruped_real f17_6_y      = w[s17] * w[h16_z];
+    const quadruped_real t113         = neg_n17_16_y - 0.1805 * w[neg_f17_16_x];
+    const quadruped_real f17_6_y      = w[s17] * w[neg_f17_16_x];
     M[18 * 1 + 16] = f17_6_y; M[18 * 16 + 1] = f17_6_y;
-    const quadruped_real neg_f17_6_z  = w[c17] * w[h16_z];
+    const quadruped_real neg_f17_6_z  = w[c17] * w[neg_f17_16_x];
     M[18 * 2 + 16] = -neg_f17_6_z; M[18 * 16 + 2] = -neg_f17_6_z;
     const quadruped_real n17_4_y      = w[s17] * w[n17_16_x] - w[c17] * t113;
     M[18 * 4 + 16] = -n17_4_y; M[18 * 16 + 4] = -n17_4_y;
@@ -223,11 +223,11 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324]
            neg_n9_8_y = 39, c9 = 40, s9 = 41, c8 = 42, s8 = 43, t99 = 44, t100 = 45, S17_xx = 46, S17_xy = 47,
            S17_yy = 48, f17_16_z = 50, neg_n17_16_z = 52 };
     /* places in w of values for later parts */
-    enum { t120 = 0, S14_xx = 1, S14_xy = 2, S14_yy = 3, h13_z = 4, f14_13_z = 9, n14_13_x = 10,
-           neg_n14_13_z = 22, t139 = 28, t140 = 53, S11_xx = 54, S11_xy = 55, S11_yy = 56, h10_z = 57,
+    enum { t120 = 0, S14_xx = 1, S14_xy = 2, S14_yy = 3, neg_f14_13_x = 4, f14_13_z = 9, n14_13_x = 10,
+           neg_n14_13_z = 22, t139 = 28, t140 = 53, S11_xx = 54, S11_xy = 55, S11_yy = 56, neg_f11_10_x = 57,
            f11_10_z = 58, n11_10_x = 59, neg_n11_10_z = 60, t159 = 61, t160 = 62, S8_xx = 63, S8_xy = 64,
-           S8_yy = 65, h7_z = 66, f8_7_z = 67, n8_7_x = 68, neg_n8_7_z = 69, t179 = 70, t180 = 71, S16_xx = 72,
-           M_15_15 = 73, t183 = 74, t184 = 75 };
+           S8_yy = 65, neg_f8_7_x = 66, f8_7_z = 67, n8_7_x = 68, neg_n8_7_z = 69, t179 = 70, t180 = 71,
+           S16_xx = 72, M_15_15 = 73, t183 = 74, t184 = 75 };
 
     /* body 17, rr_thigh: composite body */
     const quadruped_real t119 = w[c18] * (w[S17_xx] - w[S17_yy]) - 2.0 * w[S17_xy] * w[s18];
@@ -244,16 +244,16 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324]
     const quadruped_real S14_yz       = w[neg_n15_14_y] - 0.0001878102;
     const quadruped_real neg_n14_13_y = w[S14_xx] + w[S14_yy];
     M[18 * 13 + 13]                   = neg_n14_13_y;
-    w[h13_z]                          = w[c15] * h14_y + w[s15] * h14_x;
+    w[neg_f14_13_x]                   = w[c15] * h14_y + w[s15] * h14_x;
     w[f14_13_z]                       = w[c15] * h14_x - w[s15] * h14_y;
     M[18 * 0 + 13] = w[f14_13_z]; M[18 * 13 + 0] = w[f14_13_z];
     w[n14_13_x]                       = w[s15] * S14_yz - w[c15] * S14_xz;
     w[neg_n14_13_z]                   = w[c15] * S14_yz + w[s15] * S14_xz;
     M[18 * 12 + 13] = -w[neg_n14_13_z]; M[18 * 13 + 12] = -w[neg_n14_13_z];
-    const quadruped_real t133         = neg_n14_13_y - 0.1805 * w[h13_z];
-    const quadruped_real f14_6_y      = w[s14] * w[h13_z];
+    const quadruped_real t133         = neg_n14_13_y - 0.1805 * w[neg_f14_13_x];
+    const quadruped_real f14_6_y      = w[s14] * w[neg_f14_13_x];
     M[18 * 1 + 13] = f14_6_y; M[18 * 13 + 1] = f14_6_y;
-    const quadruped_real neg_f14_6_z  = w[c14] * w[h13_z];
+    const quadruped_real neg_f14_6_z  = w[c14] * w[neg_f14_13_x];
     M[18 * 2 + 13] = -neg_f14_6_z; M[18 * 13 + 2] = -neg_f14_6_z;
     const quadruped_real n14_6_y      = w[c14] * t133 - w[s14] * w[n14_13_x];
     M[18 * 4 + 13] = n14_6_y; M[18 * 13 + 4] = n14_6_y;
@@ -275,16 +275,16 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324]
     const quadruped_real S11_yz       = 0.0001878102 - w[n12_11_y];
     const quadruped_real neg_n11_10_y = w[S11_xx] + w[S11_yy];
     M[18 * 10 + 10]                   = neg_n11_10_y;
-    w[h10_z]                          = w[c12] * h11_y + w[s12] * h11_x;
+    w[neg_f11_10_x]                   = w[c12] * h11_y + w[s12] * h11_x;
     w[f11_10_z]                       = w[c12] * h11_x - w[s12] * h11_y;
     M[18 * 0 + 10] = w[f11_10_z]; M[18 * 10 + 0] = w[f11_10_z];
     w[n11_10_x]                       = w[s12] * S11_yz - w[c12] * S11_xz;
     w[neg_n11_10_z]                   = w[c12] * S11_yz + w[s12] * S11_xz;
     M[18 * 9 + 10] = -w[neg_n11_10_z]; M[18 * 10 + 9] = -w[neg_n11_10_z];
-    const quadruped_real t153         = 0.1805 * w[h10_z] + neg_n11_10_y;
-    const quadruped_real f11_6_y      = w[s11] * w[h10_z];
+    const quadruped_real t153         = 0.1805 * w[neg_f11_10_x] + neg_n11_10_y;
+    const quadruped_real f11_6_y      = w[s11] * w[neg_f11_10_x];
     M[18 * 1 + 10] = f11_6_y; M[18 * 10 + 1] = f11_6_y;
-    const quadruped_real neg_f11_6_z  = w[c11] * w[h10_z];
+    const quadruped_real neg_f11_6_z  = w[c11] * w[neg_f11_10_x];
     M[18 * 2 + 10] = -neg_f11_6_z; M[18 * 10 + 2] = -neg_f11_6_z;
     const quadruped_real n11_4_y      = w[s11] * w[n11_10_x] - w[c11] * t153;
     M[18 * 4 + 10] = -n11_4_y; M[18 * 10 + 4] = -n11_4_y;
@@ -306,16 +306,16 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324]
     const quadruped_real S8_yz      = w[neg_n9_8_y] - 0.0001878102;
     const quadruped_real neg_n8_7_y = w[S8_xx] + w[S8_yy];
     M[18 * 7 + 7]                   = neg_n8_7_y;
-    w[h7_z]                         = w[c9] * h8_y + w[s9] * h8_x;
+    w[neg_f8_7_x]                   = w[c9] * h8_y + w[s9] * h8_x;
     w[f8_7_z]                       = w[c9] * h8_x - w[s9] * h8_y;
     M[18 * 0 + 7] = w[f8_7_z]; M[18 * 7 + 0] = w[f8_7_z];
     w[n8_7_x]                       = w[s9] * S8_yz - w[c9] * S8_xz;
     w[neg_n8_7_z]                   = w[c9] * S8_yz + w[s9] * S8_xz;
     M[18 * 6 + 7] = -w[neg_n8_7_z]; M[18 * 7 + 6] = -w[neg_n8_7_z];
-    const quadruped_real t173       = 0.1805 * w[h7_z] + neg_n8_7_y;
-    const quadruped_real f8_6_y     = w[s8] * w[h7_z];
+    const quadruped_real t173       = 0.1805 * w[neg_f8_7_x] + neg_n8_7_y;
+    const quadruped_real f8_6_y     = w[s8] * w[neg_f8_7_x];
     M[18 * 1 + 7] = f8_6_y; M[18 * 7 + 1] = f8_6_y;
-    const quadruped_real neg_f8_6_z = w[c8] * w[h7_z];
+    const quadruped_real neg_f8_6_z = w[c8] * w[neg_f8_7_x];
     M[18 * 2 + 7] = -neg_f8_6_z; M[18 * 7 + 2] = -neg_f8_6_z;
     const quadruped_real n8_6_y     = w[c8] * t173 - w[s8] * w[n8_7_x];
     M[18 * 4 + 7] = n8_6_y; M[18 * 7 + 4] = n8_6_y;
@@ -338,11 +338,12 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[76], quadruped_real M[324]
 {
     /* places in w of values from earlier parts */
     enum { c17 = 7, s17 = 8, s15 = 17, c14 = 18, s14 = 19, s12 = 30, c11 = 31, s11 = 32, s9 = 41, c8 = 42,
-           s8 = 43, S17_xx = 46, h16_z = 49, f17_16_z = 50, n17_16_x = 51, t120 = 0, S14_xx = 1, S14_xy = 2,
-           S14_yy = 3, h13_z = 4, f14_13_z = 9, n14_13_x = 10, neg_n14_13_z = 22, t139 = 28, t140 = 53,
-           S11_xx = 54, S11_xy = 55, S11_yy = 56, h10_z = 57, f11_10_z = 58, n11_10_x = 59, neg_n11_10_z = 60,
-           t159 = 61, t160 = 62, S8_xx = 63, S8_xy = 64, S8_yy = 65, h7_z = 66, f8_7_z = 67, n8_7_x = 68,
-           neg_n8_7_z = 69, t179 = 70, t180 = 71, S16_xx = 72, M_15_15 = 73, t183 = 74, t184 = 75 };
+           s8 = 43, S17_xx = 46, neg_f17_16_x = 49, f17_16_z = 50, n17_16_x = 51, t120 = 0, S14_xx = 1,
+           S14_xy = 2, S14_yy = 3, neg_f14_13_x = 4, f14_13_z = 9, n14_13_x = 10, neg_n14_13_z = 22, t139 = 28,
+           t140 = 53, S11_xx = 54, S11_xy = 55, S11_yy = 56, neg_f11_10_x = 57, f11_10_z = 58, n11_10_x = 59,
+           neg_n11_10_z = 60, t159 = 61, t160 = 62, S8_xx = 63, S8_xy = 64, S8_yy = 65, neg_f8_7_x = 66,
+           f8_7_z = 67, n8_7_x = 68, neg_n8_7_z = 69, t179 = 70, t180 = 71, S16_xx = 72, M_15_15 = 73, t183 = 74,
+           t184 = 75 };
 
     /* body 16, rr_hip: composite body */
     const quadruped_real f16_6_y     = 0.0815422 * w[s17] - w[c17] * w[f17_16_z];
@@ -395,8 +396,8 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[76], quadruped_real M[324]
     M[18 * 3 + 9] = n10_6_x; M[18 * 9 + 3] = n10_6_x;
     const quadruped_real t212        = (0.00582035306 - S10_xx) * w[s11] - 2.0 * w[n11_10_x] * w[c11];
     const quadruped_real t213        = w[s11] * t212;
-    const quadruped_real t214        = w[S17_xx] - w[t120] - 0.361 * w[h16_z]
-                                       + (w[S14_xx] - w[t140] - 0.361 * w[h13_z]);
+    const quadruped_real t214        = w[S17_xx] - w[t120] - 0.361 * w[neg_f17_16_x]
+                                       + (w[S14_xx] - w[t140] - 0.361 * w[neg_f14_13_x]);
     const quadruped_real t215        = 0.00582035306 - t191 + 0.094 * neg_f16_6_z
                                        + (0.00582035306 - t202 + 0.094 * f13_6_z);
     const quadruped_real t216        = w[c17] * t190 + w[n17_16_x] + 0.047 * f16_6_y
@@ -420,29 +421,29 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[76], quadruped_real M[324]
     M[18 * 3 + 6] = n7_6_x; M[18 * 6 + 3] = n7_6_x;
     const quadruped_real t226       = (0.00582035306 - S7_xx) * w[s8] - 2.0 * w[n8_7_x] * w[c8];
     const quadruped_real t227       = w[s8] * t226;
-    const quadruped_real f6_5_y     = neg_f16_6_z - f13_6_z + neg_f10_6_z - f7_6_z;
-    M[18 * 0 + 5] = f6_5_y; M[18 * 5 + 0] = f6_5_y;
-    M[18 * 2 + 3] = -f6_5_y; M[18 * 3 + 2] = -f6_5_y;
-    const quadruped_real f4_3_z     = f16_6_y - f13_4_y + f10_6_y - f7_4_y;
-    M[18 * 1 + 3] = f4_3_z; M[18 * 3 + 1] = f4_3_z;
-    M[18 * 0 + 4] = -f4_3_z; M[18 * 4 + 0] = -f4_3_z;
-    const quadruped_real t230       = 0.047 * w[h16_z] + n16_6_y + (n13_6_y - 0.047 * w[h13_z])
-                                      + (0.047 * w[h10_z] + n10_6_y);
-    const quadruped_real n5_4_z     = n7_6_y - 0.047 * w[h7_z] + t230;
-    M[18 * 3 + 4] = n5_4_z; M[18 * 4 + 3] = n5_4_z;
-    const quadruped_real n6_5_y     = n10_6_z - (neg_n16_6_z + neg_n13_6_z) - neg_n7_6_z;
-    M[18 * 3 + 5] = n6_5_y; M[18 * 5 + 3] = n6_5_y;
+    const quadruped_real h6_y       = f7_6_z - (neg_f16_6_z - f13_6_z + neg_f10_6_z);
+    M[18 * 0 + 5] = -h6_y; M[18 * 5 + 0] = -h6_y;
+    M[18 * 2 + 3] = h6_y; M[18 * 3 + 2] = h6_y;
+    const quadruped_real h6_z       = f7_4_y - (f16_6_y - f13_4_y + f10_6_y);
+    M[18 * 1 + 3] = -h6_z; M[18 * 3 + 1] = -h6_z;
+    M[18 * 0 + 4] = h6_z; M[18 * 4 + 0] = h6_z;
+    const quadruped_real t230       = 0.047 * w[neg_f17_16_x] + n16_6_y + (n13_6_y - 0.047 * w[neg_f14_13_x])
+                                      + (0.047 * w[neg_f11_10_x] + n10_6_y);
+    const quadruped_real neg_S6_xy  = n7_6_y - 0.047 * w[neg_f8_7_x] + t230;
+    M[18 * 3 + 4] = neg_S6_xy; M[18 * 4 + 3] = neg_S6_xy;
+    const quadruped_real S6_xz      = neg_n7_6_z - (n10_6_z - (neg_n16_6_z + neg_n13_6_z));
+    M[18 * 3 + 5] = -S6_xz; M[18 * 5 + 3] = -S6_xz;
     const quadruped_real t233       = 0.00582035306 - t213 + 0.094 * neg_f10_6_z + t215;
     const quadruped_real t234       = w[c11] * t212 + w[n11_10_x] + 0.047 * f10_6_y + t216;
     const quadruped_real S6_yz      = w[c8] * t226 + w[n8_7_x] + 0.047 * f7_4_y + t234;
     M[18 * 4 + 5] = -S6_yz; M[18 * 5 + 4] = -S6_yz;
 
     /* body 6, trunk: composite body */
-    const quadruped_real h6_x  = w[h16_z] + w[h13_z] + w[h10_z] + w[h7_z] + 0.04713;
+    const quadruped_real h6_x  = w[neg_f17_16_x] + w[neg_f14_13_x] + w[neg_f11_10_x] + w[neg_f8_7_x] + 0.04713;
     M[18 * 1 + 5] = h6_x; M[18 * 5 + 1] = h6_x;
     M[18 * 2 + 4] = -h6_x; M[18 * 4 + 2] = -h6_x;
-    const quadruped_real t237  = w[S11_xx] - w[t160] + 0.361 * w[h10_z] + t214
-                                 + (w[S8_xx] - w[t180] + 0.361 * w[h7_z]);
+    const quadruped_real t237  = w[S11_xx] - w[t160] + 0.361 * w[neg_f11_10_x] + t214
+                                 + (w[S8_xx] - w[t180] + 0.361 * w[neg_f8_7_x]);
     const quadruped_real S6_xx = t237 + 0.279755219;
     const quadruped_real S6_yy = 0.00582035306 - t227 + 0.094 * f7_6_z + t233 + 0.03127766;
     const quadruped_real S6_zz = w[S16_xx] + t191 + (S13_xx + t202) + (S10_xx + t213) + (S7_xx + t227) + 0.00475;

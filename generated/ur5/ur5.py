@@ -10,7 +10,10 @@ SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N a
 Matrices are row-major.
 Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its derivative,
 acceleration, force, moment, acceleration field, first and second moments of mass in its canonical
-frame (z along its joint); c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2].
+frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4; MA, BA, IA, p are of
+articulated bodies, K and u of their joints. c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2],
+theta7 is q[6] and a constant; w2_xy is w2_x w2_y, s2_h3_z a product too; M_0_1 is an entry that is stored;
+neg_X is -X; t1, t2, ... have no name.
 Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
 Inertial parameters are constants of the code.
 
@@ -261,22 +264,22 @@ def gravity(q: ArrayLike) -> Array:
 
     # body 5, link5: forces
     neg_n5_x = 0.0351648539 * (a3_y * c4 - a3_x * s4)
-    n4_y = 0.0351648539 * (a4_x * c5)
-    tau_g[..., 4] = -n4_y
+    neg_n5_z = 0.0351648539 * (a4_x * c5)
+    tau_g[..., 4] = -neg_n5_z
     neg_n4_x = c5 * neg_n5_x
 
     # body 4, link4: forces
     n4_z = 0.150887345 * a4_x - sin(q5) * neg_n5_x
     tau_g[..., 3] = n4_z
-    neg_n3_x = c4 * neg_n4_x + s4 * n4_y
-    n3_y = c4 * n4_y - s4 * neg_n4_x
+    neg_n3_x = c4 * neg_n4_x + s4 * neg_n5_z
+    n3_y = c4 * neg_n5_z - s4 * neg_n4_x
 
     # body 3, link3: forces
     n3_z = n4_z - 1.581128025 * a3_y
     tau_g[..., 2] = n3_z
 
     # body 2, link2: forces
-    tau_g[..., 1] = -(3.866395 * a2_y - n3_z)
+    tau_g[..., 1] = n3_z - 3.866395 * a2_y
     c2_n2_y = c2 * (c3 * n3_y - s3 * neg_n3_x)
     tau_g[..., 0] = c2_n2_y - s2 * (c3 * neg_n3_x + s3 * n3_y)
 
@@ -340,7 +343,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     a4_x = t27 * c4 + t28 * s4
     w4_z = qd4 + w3_z
     wd4_x = w4_y * w4_z
-    wd5_z = w4_x * w4_z
+    neg_wd4_y = w4_x * w4_z
     w4_xx = w4_x * w4_x
     w4_yy = w4_y * w4_y
     neg_a4_z = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_xx + w4_yy)
@@ -366,20 +369,20 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     w6_z = qd6 + w5_y
 
     # body 6, link6: forces
-    n6_x = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd6 * neg_w6_y - neg_w6_y * w6_z)
-    neg_n6_y = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
+    n6_x = 6.605e-05 * (wd5_x * c6 - neg_wd4_y * s6 - qd6 * neg_w6_y - neg_w6_y * w6_z)
+    neg_n6_y = 6.605e-05 * (neg_wd4_y * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
     neg_n6_z = 0.0001321 * neg_wd5_y
     tau_b[..., 5] = -neg_n6_z
 
     # body 5, link5: forces
     w5_xy = w5_x * w5_y
-    U5_xy = w5_xy - wd5_z
+    U5_xy = w5_xy - neg_wd4_y
     f5_x = 0.0351648539 * U5_xy
     w5_zz = w5_z * w5_z
     neg_f5_y = 0.0351648539 * (w5_xx + w5_zz)
     U5_zy = w5_y * w5_z + wd5_x
     t66 = 0.0351648539 * (t28 * c4 - t27 * s4 + 0.09465 * (w5_xx + w5_yy))
-    t67 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz
+    t67 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * neg_wd4_y - 3.5853228e-05 * U5_xz
     t68 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) - t66
     t69 = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz) + t67
     n5_z = c6 * neg_n6_y - s6 * n6_x - t69
@@ -398,7 +401,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     neg_n4_z = c5 * t72 - s5 * t71 + (0.01353394113165 * U4_xy - 0.150887345 * a4_x)
     tau_b[..., 3] = -neg_n4_z
     t81 = c5 * t71 + s5 * t72 + t79 - 0.10915 * f4_y
-    t82 = 3.5853228e-05 * U4_xy - 0.000617 * (wd5_z + wd5_z) - n5_z + 0.10915 * f4_x
+    t82 = 3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y) - n5_z + 0.10915 * f4_x
     t83 = c4 * f4_y + s4 * f4_x
 
     # body 3, link3: forces
@@ -415,7 +418,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t91 = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x)
     t92 = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z)
     t93 = 0.425 * (c3 * (t83 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z
-    tau_b[..., 1] = -(t93 - (1.38301146875 * U2_yx - 3.866395 * a2_y))
+    tau_b[..., 1] = 1.38301146875 * U2_yx - 3.866395 * a2_y - t93
     neg_n2_y = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x) + t92
     tau_b[..., 0] = s2 * (c3 * n3_x + s3 * neg_n3_y + t91) - c2 * neg_n2_y
 
@@ -455,17 +458,17 @@ def mass_matrix(q: ArrayLike) -> Array:
     M[..., 0, 5] = M[..., 5, 0] = n6_1_z
 
     # body 5, link5: composite body
-    h4_z = 0.0351648539 * c5
+    neg_f5_4_x = 0.0351648539 * c5
     f5_1_y = 0.0351648539 * s5
     n5_4_x = 0.003292500193635 * s5
     neg_n5_4_z = 0.003292500193635 * c5
     M[..., 3, 4] = M[..., 4, 3] = -neg_n5_4_z
-    t19 = 0.10915 * h4_z + 0.0028767252838399
+    t19 = 0.10915 * neg_f5_4_x + 0.0028767252838399
     n5_3_x = c4 * n5_4_x + s4 * t19
     neg_n5_3_y = c4 * t19 - s4 * n5_4_x + 0.39225 * f5_1_y
-    n5_3_z = 0.39225 * (s4 * h4_z) - neg_n5_4_z
+    n5_3_z = 0.39225 * (s4 * neg_f5_4_x) - neg_n5_4_z
     M[..., 2, 4] = M[..., 4, 2] = n5_3_z
-    neg_n5_1_y = 0.425 * (sin(q3 + q4) * h4_z) + n5_3_z
+    neg_n5_1_y = 0.425 * (sin(q3 + q4) * neg_f5_4_x) + n5_3_z
     M[..., 1, 4] = M[..., 4, 1] = neg_n5_1_y
     neg_c2_n5_2_y = c2 * (c3 * neg_n5_3_y - s3 * n5_3_x + 0.425 * f5_1_y)
     n5_1_z = s2 * (c3 * n5_3_x + s3 * neg_n5_3_y) - neg_c2_n5_2_y
@@ -499,7 +502,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     # body 3, link3: composite body
     h3_x = f4_3_y - 1.581128025
     S3_xx = 0.01421699113165 - t43 - 0.7845 * f4_3_y + 0.56669765530625
-    neg_S3_xz = 0.39225 * h4_z + n4_3_x + 0.12616948429125
+    neg_S3_xz = 0.39225 * neg_f5_4_x + n4_3_x + 0.12616948429125
     S3_yy = S4_xx + t43 + 0.001422
     M_2_2 = S3_xx + S3_yy
     M[..., 2, 2] = M_2_2
@@ -517,13 +520,13 @@ def mass_matrix(q: ArrayLike) -> Array:
     S2_xx = 1.39056646875 - (0.85 * f3_2_y - (S3_yy + t56))
     S2_yy = S3_xx - t56 + 0.007555
     M[..., 1, 1] = S2_xx + S2_yy
-    n2_1_z = (0.425 * h4_z + n3_2_x + 0.348680848125) * s2 + c2_n3_2_y
+    n2_1_z = (0.425 * neg_f5_4_x + n3_2_x + 0.348680848125) * s2 + c2_n3_2_y
     M[..., 0, 1] = M[..., 1, 0] = n2_1_z
     t60 = 2.0 * (s3 * t55 + S3_xy + 0.425 * (c3 * f4_3_x - s3 * h3_x)) * s2
 
     # body 1, link1: composite body
     S1_xx = S2_yy - c2 * (c2 * (S2_yy - S2_xx) + t60) + 0.00333
-    M[..., 0, 0] = t27 + 0.00068305 + 0.2183 * h4_z + 0.15359775970555 + S1_xx
+    M[..., 0, 0] = t27 + 0.00068305 + 0.2183 * neg_f5_4_x + 0.15359775970555 + S1_xx
 
     # constant entries
     M[..., 4, 4] = 0.0028767252838399

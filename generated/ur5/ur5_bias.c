@@ -58,7 +58,7 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real a4_x      = t27 * c4 + t28 * s4;
     const ur5_real w4_z      = qd[3] + w3_z;
     const ur5_real wd4_x     = w4_y * w4_z;
-    const ur5_real wd5_z     = w4_x * w4_z;
+    const ur5_real neg_wd4_y = w4_x * w4_z;
     const ur5_real w4_xx     = w4_x * w4_x;
     const ur5_real w4_yy     = w4_y * w4_y;
     const ur5_real neg_a4_z  = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_xx + w4_yy);
@@ -84,20 +84,20 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real w6_z     = qd[5] + w5_y;
 
     /* body 6, link6: forces */
-    const ur5_real n6_x     = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd[5] * neg_w6_y - neg_w6_y * w6_z);
-    const ur5_real neg_n6_y = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd[5] * w6_x + w6_x * w6_z);
+    const ur5_real n6_x     = 6.605e-05 * (wd5_x * c6 - neg_wd4_y * s6 - qd[5] * neg_w6_y - neg_w6_y * w6_z);
+    const ur5_real neg_n6_y = 6.605e-05 * (neg_wd4_y * c6 + wd5_x * s6 + qd[5] * w6_x + w6_x * w6_z);
     const ur5_real neg_n6_z = 0.0001321 * neg_wd5_y;
     tau_b[5]                = -neg_n6_z;
 
     /* body 5, link5: forces */
     const ur5_real w5_xy    = w5_x * w5_y;
-    const ur5_real U5_xy    = w5_xy - wd5_z;
+    const ur5_real U5_xy    = w5_xy - neg_wd4_y;
     const ur5_real f5_x     = 0.0351648539 * U5_xy;
     const ur5_real w5_zz    = w5_z * w5_z;
     const ur5_real neg_f5_y = 0.0351648539 * (w5_xx + w5_zz);
     const ur5_real U5_zy    = w5_y * w5_z + wd5_x;
     const ur5_real t66      = 0.0351648539 * (t28 * c4 - t27 * s4 + 0.09465 * (w5_xx + w5_yy));
-    const ur5_real t67      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz;
+    const ur5_real t67      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * neg_wd4_y - 3.5853228e-05 * U5_xz;
     const ur5_real t68      = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) - t66;
     const ur5_real t69      = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz) + t67;
     const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x - t69;
@@ -116,7 +116,7 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real neg_n4_z = c5 * t72 - s5 * t71 + (0.01353394113165 * U4_xy - 0.150887345 * a4_x);
     tau_b[3]                = -neg_n4_z;
     const ur5_real t81      = c5 * t71 + s5 * t72 + t79 - 0.10915 * f4_y;
-    const ur5_real t82      = 3.5853228e-05 * U4_xy - 0.000617 * (wd5_z + wd5_z) - n5_z + 0.10915 * f4_x;
+    const ur5_real t82      = 3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y) - n5_z + 0.10915 * f4_x;
     const ur5_real t83      = c4 * f4_y + s4 * f4_x;
 
     /* body 3, link3: forces */
@@ -133,7 +133,7 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real t91      = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x);
     const ur5_real t92      = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z);
     const ur5_real t93      = 0.425 * (c3 * (t83 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z;
-    tau_b[1]                = -(t93 - (1.38301146875 * U2_yx - 3.866395 * a2_y));
+    tau_b[1]                = 1.38301146875 * U2_yx - 3.866395 * a2_y - t93;
     const ur5_real neg_n2_y = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x) + t92;
     tau_b[0]                = s2 * (c3 * n3_x + s3 * neg_n3_y + t91) - c2 * neg_n2_y;
 }

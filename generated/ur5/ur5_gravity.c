@@ -38,22 +38,22 @@ void ur5_gravity(const ur5_real q[6], ur5_real tau_g[6])
 
     /* body 5, link5: forces */
     const ur5_real neg_n5_x = 0.0351648539 * (a3_y * c4 - a3_x * s4);
-    const ur5_real n4_y     = 0.0351648539 * (a4_x * c5);
-    tau_g[4]                = -n4_y;
+    const ur5_real neg_n5_z = 0.0351648539 * (a4_x * c5);
+    tau_g[4]                = -neg_n5_z;
     const ur5_real neg_n4_x = c5 * neg_n5_x;
 
     /* body 4, link4: forces */
     const ur5_real n4_z     = 0.150887345 * a4_x - sin(q[4]) * neg_n5_x;
     tau_g[3]                = n4_z;
-    const ur5_real neg_n3_x = c4 * neg_n4_x + s4 * n4_y;
-    const ur5_real n3_y     = c4 * n4_y - s4 * neg_n4_x;
+    const ur5_real neg_n3_x = c4 * neg_n4_x + s4 * neg_n5_z;
+    const ur5_real n3_y     = c4 * neg_n5_z - s4 * neg_n4_x;
 
     /* body 3, link3: forces */
     const ur5_real n3_z = n4_z - 1.581128025 * a3_y;
     tau_g[2]            = n3_z;
 
     /* body 2, link2: forces */
-    tau_g[1]               = -(3.866395 * a2_y - n3_z);
+    tau_g[1]               = n3_z - 3.866395 * a2_y;
     const ur5_real c2_n2_y = c2 * (c3 * n3_y - s3 * neg_n3_x);
     tau_g[0]               = c2_n2_y - s2 * (c3 * neg_n3_x + s3 * n3_y);
 
