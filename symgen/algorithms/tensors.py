@@ -14,7 +14,8 @@ from symgen.algorithms.christoffel import (
 )
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix, square
-from symgen.algorithms.derivatives import damped, rates_by_symbols
+from symgen.algorithms.derivatives import damped
+from symgen.algorithms.gradients import rates_by_symbols
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.rates import CORIOLIS, SOURCE, SYMBOLS
 from symgen.algorithms.registry import Array, quantity

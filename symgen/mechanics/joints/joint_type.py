@@ -40,8 +40,8 @@ class JointType(ABC):
     coordinate each do, every axis moves with the part before, and its positions are the parts'
     coordinates."""
 
-    name: str
-    """Its key in JOINT_TYPES, and the word for it in tables."""
+    name: str = ""
+    """Its key in JOINT_TYPES, and the word for it in tables; none of what is only a base."""
     velocities: tuple[Coordinate, ...]
     words: tuple[str, ...] = ()
     """What people have to know of its coordinates, a sentence each."""

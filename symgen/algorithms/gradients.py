@@ -1,0 +1,198 @@
+"""The derivatives of inverse dynamics, joint by joint: what the quantities of `derivatives` are
+made of.
+
+Symbols of `coriolis`: J_i the velocity field of joint i, (f2, n2) its momentum and n3 at an
+ancestor j. The acceleration of a point depends on q_i through J_i alone, ∂r̈/∂q_i = J̈_i and
+∂r̈/∂q̇_i = 2 J̇_i. Hence for j ⪯ i
+
+    ∂τ_j/∂q_i = S_jᵀ F4,   F4 = ∫ J̈_i dm with its moment and, turned or moved with joint i, the
+                           force on all bodies beyond it: σ × F, σ × N + t × F,
+    ∂τ_i/∂q_j = σ̈_j·n2 + 2 σ̇_j·n3 + (a_j × σ_j + ẗ_j)·f2,
+    ∂τ/∂q̇    = 2 C,   ∂τ/∂q̈ = M,
+
+which are the expressions of Singh, Russell & Wensing (RA-L 2022), written for moments of mass.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from symgen.algorithms.christoffel import coriolis_matrix_from_symbols_up
+from symgen.algorithms.composite import mass_matrix
+from symgen.algorithms.coriolis import (
+    Column,
+    Entries,
+    column,
+    composites,
+    row_entry,
+)
+from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, velocities
+from symgen.algorithms.newton_euler import inertial_force, inverse_dynamics
+from symgen.algorithms.torsion import by_rates
+from symgen.mechanics.inertia import times, usual_times
+from symgen.mechanics.joints import Freedom
+from symgen.mechanics.moments import MovingBody, carried, climb
+from symgen.mechanics.rigid_motion import Motion
+from symgen.mechanics.spatial import EZ, NO_FORCE, Force, Twist, Vector
+from symgen.mechanics.system import System
+from symgen.numbers.dual import along as along_direction
+from symgen.numbers.dual import tangents, unit
+from symgen.numbers.scalar import Scalar
+
+Coordinates = Sequence[Scalar]
+
+
+def force_rate(joint: Freedom, composite: MovingBody, x: Motion) -> Force:
+    """F4 of the module's formulas less the load, in the joint frame; the rates of `composite` are
+    doubled, and `x` is the motion of what carries the joint.
+
+    With ρ̇ = w × ρ + ρ': 2 σ̇ × ρ̇ = 2 w (σ̇·ρ) + 2 σ̇ × ρ', and what the origin's acceleration a does
+    is taken off."""
+    sigma, t, inertia, rates = joint.S.w, joint.S.v, composite.inertia, composite.rates
+    h, z_second = inertia.h, x @ EZ
+    sigma_second, t_second, sigma_rate = (
+        z_second.scaled(sigma.z),
+        z_second.scaled(t.z),
+        x.w.cross(sigma),
+    )
+    twice, of_origin = sigma_rate.scaled(2.0), sigma.cross(x.a)
+    force = sigma_second.cross(h) + x.w.scaled(twice.dot(h)) + sigma_rate.cross(rates.p)
+    moment = (
+        usual_times(inertia.s, sigma_second)
+        + times(inertia.s, twice).cross(x.w)
+        + rates.moment_about(sigma_rate)
+    )
+    rest = t_second - of_origin
+    return Force(force + rest.scaled(inertia.m), moment + h.cross(rest))
+
+
+def carried_along(joint: Freedom, load: Force) -> Force:
+    """The load, turned and moved with the joint: S ×* f."""
+    sigma, t = joint.S.w, joint.S.v
+    return Force(sigma.cross(load.linear), sigma.cross(load.angular) + t.cross(load.linear))
+
+
+@dataclass(frozen=True, slots=True)
+class SecondRate:
+    """S̈ of an ancestor's joint as its column is read: ∂τ_i/∂q_j = w·n2 + v·f2 + σ̇·(2 n3)."""
+
+    w: Vector
+    v: Vector
+    sigma_rate: Vector
+
+    def on(self, at: Column) -> Scalar:
+        """That entry."""
+        products = self.w.dot(at.momentum.angular) + self.v.dot(at.momentum.linear)
+        return products + self.sigma_rate.dot(at.n3)
+
+
+def second_rate(joint: Freedom, x: Motion, v: Vector) -> SecondRate:
+    """At a frame that moves like `x`, its origin at `v`, and in which S is constant."""
+    sigma, t = joint.S.w, joint.S.v
+    z_second, sigma_rate = x @ EZ, x.w.cross(sigma)
+    moved = x.a.cross(sigma) + v.cross(sigma_rate.scaled(2.0)) + z_second.scaled(t.z)
+    return SecondRate(z_second.scaled(sigma.z), moved, sigma_rate)
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """Entries of ∂τ/∂q, ∂τ/∂q̇ and M by row and column."""
+
+    dq: Entries
+    dqd: Entries
+    m: Entries
+
+
+def gradients(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> Gradients:
+    """The derivatives of inverse dynamics; joint by joint, what it does to its ancestors and they
+    to it."""
+    motion, moving = joint_motions(system, q, qd, qdd), velocities(system, q, qd)
+    load, out = loads(system, q, motion), Gradients({}, {}, {})
+    fast = {i: x.scaled(2.0) for i, x in moving.items()}
+    second = {i: _second_rate(system, i, motion[i], moving[i]) for i in system.outward}
+    for i, from_carrier, from_axes in composites(system, q, fast):
+        joint, alone = system.body(i).joint, len(system.together(i)) == 1
+        with system.section(i, "column"):
+            rate = force_rate(joint, from_carrier, motion[i].carrier)
+            turned = carried_along(joint, load[i])
+            own = column(joint, from_axes, fast[i].joint).with_force(
+                rate + turned if alone else rate
+            )
+            whole = own if alone else own.with_force(turned)
+            _diagonal(out, i, joint, own)
+            for j, at, _ in climb(system, i, q, whole):
+                _pair(out, i, j, system, fast[j].body, second[j], at)
+    return Gradients(out.dq, by_rates(system, out.dqd, out.m, qd), out.m)
+
+
+def loads(system: System, q: Coordinates, motion: Mapping[int, JointMotion]) -> dict[int, Force]:
+    """The force on each body and all beyond it, in its joint frame (N, N m)."""
+    total = dict.fromkeys(range(system.size + 1), NO_FORCE)
+    found = {}
+    for i in system.inward:
+        body = system.body(i)
+        with system.section(i, "forces"):
+            whole = (total[i] + inertial_force(body, motion[i].body)).named(f"{i}")
+            found[i] = carried(whole, body.placement.own(q[i - 1]))
+            total[body.parent] = total[body.parent] + carried(
+                found[i], body.placement.approach(q[i - 1])
+            )
+    return found
+
+
+def _second_rate(system: System, i: int, motion: JointMotion, moving: Velocity) -> SecondRate:
+    """Of displacements along axes in the body, what counts is how their carrier moves."""
+    place = system.body(i).placement
+    x = place.without_axes(parent=motion.carrier, body=motion.body)
+    return second_rate(
+        place.freedom, x, place.without_axes(parent=moving.carrier, body=moving.body).v
+    )
+
+
+def _diagonal(out: Gradients, i: int, joint: Freedom, own: Column) -> None:
+    out.m[i, i] = joint.project(own.momentum)
+    out.dqd[i, i], out.dq[i, i] = (joint.project(f) for f in own.forces)
+
+
+def _pair(
+    out: Gradients, i: int, j: int, system: System, fast: Twist, second: SecondRate, at: Column
+) -> None:
+    """What joint i does to its ancestor j, and j to i. Where axes go with the body, what turns the
+    load turns the axes of all bodies that stay together too."""
+    joint = system.body(j).joint
+    rate, own, *load = at.forces
+    out.m[i, j] = out.m[j, i] = joint.project(at.momentum)
+    felt = own if j in system.together(i) else sum(load, own)
+    out.dqd[j, i], out.dq[j, i] = joint.project(rate), joint.project(felt)
+    out.dqd[i, j], out.dq[i, j] = row_entry(joint, fast, at), second.on(at)
+
+
+def gradients_by_duals(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
+) -> Gradients:
+    """The same from inverse dynamics on numbers that carry tangents, 2 C from the Christoffel
+    symbols, and M.
+
+    Where many joints are parallel or axes meet (UR5), what vanishes there makes this the shorter
+    way."""
+    n = system.size
+    columns = [
+        tangents(inverse_dynamics(system, along_direction(q, unit(n, k)), qd, qdd))
+        for k in range(n)
+    ]
+    dq = {(i + 1, k + 1): x for k, column in enumerate(columns) for i, x in enumerate(column)}
+    return Gradients(dq, rates_by_symbols(system, q, qd), by_entry(mass_matrix(system, q), n))
+
+
+def rates_by_symbols(system: System, q: Coordinates, qd: Coordinates) -> Entries:
+    """∂τ/∂q̇, 2 C from the Christoffel symbols; of joints whose velocity is a twist the derivative
+    in its numbers."""
+    twice_c = by_entry(
+        coriolis_matrix_from_symbols_up(system, q, [x * 2.0 for x in qd]), system.size
+    )
+    m = by_entry(mass_matrix(system, q), system.size) if system.shared else {}
+    return by_rates(system, twice_c, m, qd)
+
+
+def by_entry(values: Sequence[Scalar], n: int) -> Entries:
+    """The entries of an n x n matrix by row and column, from 1."""
+    return {(k // n + 1, k % n + 1): x for k, x in enumerate(values)}
