@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test quick sweep lint format types fuzz oracle mutants bench bench-batch bench-one-call generate \
+.PHONY: help demo test quick sweep lint format types fuzz oracle oracle-mjcf mutants bench bench-batch bench-one-call generate \
         clean firmware firmware-docs gauntlet example-firmware adaptive-mpc arm host
 
 help: ## this list
@@ -66,6 +66,9 @@ fuzz: $(VENV)/ready-dev ## 20,000 odd inputs in half an hour (FUZZ="--minutes 12
 
 oracle: $(VENV)/ready-dev ## every robot of example-robot-data and icub-models against Pinocchio (minutes)
 	$(BIN)/python -m benchmarks.oracle
+
+oracle-mjcf: $(VENV)/ready-dev ## every robot of mujoco-menagerie against MuJoCo (MODELS="FOLDER..." for others; minutes)
+	$(BIN)/python -m benchmarks.oracle_mjcf $(MODELS)
 
 mutants: $(VENV)/ready-dev ## what self-tests see: every literal of ten modules changed, 3,008 right modules (half an hour)
 	$(BIN)/python -m benchmarks.mutants

@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from symgen.mechanics.joints.floating import Floating
 from symgen.mechanics.model import PARAMETER_NAMES, Model
-from symgen.reading.urdf import read
+from symgen.reading.formats import read
 
 Array = Any
 State = dict[str, Array]

@@ -23,7 +23,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.errors import SymgenError
 from symgen.mechanics.model import Model
 from symgen.reading.assemble import load
-from symgen.reading.urdf import read
+from symgen.reading.formats import read
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace

@@ -22,8 +22,8 @@ from symgen.languages import LANGUAGES
 from symgen.languages.names import identifier
 from symgen.options import TEXT, Kind, Option, quoted
 from symgen.reading import toml_reader
+from symgen.reading.formats import read as read_robot
 from symgen.reading.toml_reader import Table, said
-from symgen.reading.urdf import read as read_robot
 from symgen.text import shown
 
 META: Final = "symgen.jobfile"

@@ -42,6 +42,8 @@ class Actuator:
     viscous: float | None = None
     coulomb: float | None = None
     offset: float | None = None
+    armature: float | None = None
+    """Inertia as the joint feels it (kg m² or kg), beside that of the rotor."""
 
     @property
     def rotor(self) -> Rotor | None:
@@ -86,7 +88,10 @@ def read(path: str | os.PathLike[str], robot: Description) -> tuple[dict[str, Ac
 
 def of_tags(robot: Description) -> dict[str, Actuator]:
     """What the robot's own file says of its drives, by joint."""
-    return {drive.joint: Actuator(drive.ratio, drive.inertia) for drive in robot.drives}
+    return {
+        drive.joint: Actuator(drive.ratio, drive.inertia, armature=drive.armature)
+        for drive in robot.drives
+    }
 
 
 def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
@@ -156,7 +161,9 @@ class Drives:
             friction=_given(actuator.coulomb, joint.friction),
             offset=_given(actuator.offset, joint.offset),
         )
-        return _with_rotor(rubbing, actuator.rotor, self.rotors)
+        armature = 0.0 if self.rotors == "none" else _given(actuator.armature, 0.0)
+        whole = replace(rubbing, armature=armature)
+        return _with_rotor(whole, actuator.rotor, self.rotors)
 
     def left_out(self, robot: Description, moving: Collection[str]) -> list[Notice]:
         """A note for the rotor of each joint that does not move."""
@@ -197,4 +204,4 @@ def _with_rotor(joint: Joint, rotor: Rotor | None, rotors: str) -> Joint:
         return joint
     if rotors == "exact":
         return replace(joint, rotor=rotor)
-    return replace(joint, armature=rotor.ratio**2 * rotor.inertia)
+    return replace(joint, armature=joint.armature + rotor.ratio**2 * rotor.inertia)

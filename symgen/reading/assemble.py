@@ -1,4 +1,4 @@
-"""From a URDF file to the `Model` that is compiled: part chosen, joints held, fixed links
+"""From a file to the `Model` that is compiled: part chosen, joints held, fixed links
 lumped."""
 
 import math
@@ -14,6 +14,7 @@ from symgen.options import Choices
 from symgen.reading.actuators import Drives, drives_of
 from symgen.reading.description import Inertial, JointElement, LinkElement
 from symgen.reading.fall import above_root, free_fall
+from symgen.reading.formats import read
 from symgen.reading.joints import JOINTS
 from symgen.reading.mimic import following
 from symgen.reading.options import GROUPS, RobotOptions, XacroOptions
@@ -21,7 +22,6 @@ from symgen.reading.part import WORLD, Part, afloat, part_of
 from symgen.reading.right_angles import RightAngle, Rounder, turn
 from symgen.reading.toml_reader import LARGEST
 from symgen.reading.unfold import MovingJoint, bodies
-from symgen.reading.urdf import read
 from symgen.text import shown
 
 WIDEST_SNAP = 0.1
@@ -47,7 +47,7 @@ class Loaded:
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Loaded:
-    """The robot in a URDF file as a model; bodies in file order of their joints.
+    """The robot in a URDF, MJCF or SDF file as a model; bodies in file order of their joints.
 
     `options` are those of `RobotOptions` and `XacroOptions`. Link `root` becomes the base and only
     what it carries stays; with `tip` only the links from root to tip stay. `lock` holds joints at a
@@ -113,7 +113,7 @@ def _check_supported(part: Part) -> None:
         message = (
             f"has no moving joint{left}; dynamics need a revolute, continuous or prismatic joint"
         )
-        raise part.robot.error(part.robot.line, "<robot>", message)
+        raise part.robot.error(part.robot.line, part.robot.tag, message)
 
 
 def _model(part: Part, gravity: Triple, rounder: Rounder, drives: Drives) -> Model:
@@ -246,7 +246,7 @@ def _left_out(part: Part) -> Iterator[Notice]:
         yield Notice(
             part.robot.place(part.robot.line),
             "note",
-            "<robot>",
+            part.robot.tag,
             f"{count} with {mass:.6g} kg in all left out by --root and --tip",
         )
 

@@ -1,9 +1,13 @@
-"""What a URDF file says about a robot, validated, before any choice is made."""
+"""What a robot's file says about a robot, validated, before any choice is made."""
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from symgen.errors import Notice, Place, RobotError
 from symgen.mechanics.model import Limits, Triple
+
+EARTH: Final = (0.0, 0.0, -9.81)
+"""Free fall where a file says nothing of it (m/s²)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +75,20 @@ class JointElement:
 
 @dataclass(frozen=True, slots=True)
 class DriveElement:
-    """What a transmission says of the drive of a joint: gear ratio and inertia of the rotor (kg
-    m²), None if silent."""
+    """What a file says of the drive of a joint: gear ratio and inertia of the rotor (kg m²), None
+    if silent."""
 
     joint: str
     line: int
     ratio: float | None = None
     inertia: float | None = None
+    armature: float | None = None
+    """Inertia as the joint feels it (kg m² or kg)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A URDF file: one tree of links and joints in file order, and what was noticed while reading
-    it."""
+    """A robot's file: one tree of links and joints in file order, and what was noticed in it."""
 
     name: str
     file: str
@@ -94,6 +99,10 @@ class Description:
     notices: tuple[Notice, ...] = field(default=(), compare=False)
     drives: tuple[DriveElement, ...] = ()
     """At most one a joint."""
+    gravity: Triple = EARTH
+    """Free fall in the axes of the root (m/s²)."""
+    tag: str = "<robot>"
+    """How messages call the whole file."""
 
     def place(self, line: int) -> Place:
         return Place(self.file, line)

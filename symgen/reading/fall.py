@@ -1,11 +1,12 @@
 """Which way things fall: free fall in the axes of the link that is compiled as the root.
 
-A file's gravity points along -z of its own root. Another root (--root) may be turned against that
-one, and what it carries still hangs the way it does in the whole robot."""
+A URDF's gravity points along -z of its own root, other formats state theirs. Another root (--root)
+may be turned against that one, and what it carries still hangs the way it does in the whole
+robot."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, Literal
+from typing import Literal
 
 from symgen.errors import Notice, OptionError
 from symgen.mechanics.model import IDENTITY, Matrix3, Pose, Triple
@@ -16,12 +17,9 @@ from symgen.reading.toml_reader import LARGEST
 from symgen.reading.tree import joint_above
 from symgen.text import shown
 
-EARTH: Final = (0.0, 0.0, -9.81)
-"""Free fall in the axes of the file's root, or of the world where the base floats (m/s²)."""
-
 Gravity = Sequence[float] | Literal["runtime"] | None
 """Free fall in the axes of the link compiled as the root (m/s²), ``runtime`` where it is an input
-in these axes, None for that of `EARTH`."""
+in these axes, None for that of the file."""
 
 
 def free_fall(
@@ -36,11 +34,11 @@ def free_fall(
     turned = IDENTITY
     for joint in above:
         turned = (Pose(turned) @ Pose(seen(joint).rotation)).rotation
-    fall = _inside(turned, EARTH) if given is None else given
+    fall = _inside(turned, part.robot.gravity) if given is None else given
     if turned == IDENTITY:
         return fall, ()
     said = " ".join(_said(part, above, gravity, fall))
-    return fall, (Notice(part.robot.place(part.robot.line), "note", "<robot>", said),)
+    return fall, (Notice(part.robot.place(part.robot.line), "note", part.robot.tag, said),)
 
 
 def _checked(gravity: Sequence[float]) -> Triple:

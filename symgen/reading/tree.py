@@ -34,7 +34,7 @@ def outward(robot: Description, root: str) -> Iterator[JointElement]:
 
 def _has_links(robot: Description) -> None:
     if not robot.links:
-        raise robot.error(robot.line, "<robot>", "has no <link>; give the URDF file of a robot")
+        raise robot.error(robot.line, robot.tag, "has no <link>; give the URDF file of a robot")
 
 
 def _unique_names(robot: Description) -> None:
@@ -117,7 +117,7 @@ def _one_root(robot: Description) -> None:
     if len(roots) > 1:
         raise robot.error(
             robot.line,
-            "<robot>",
+            robot.tag,
             f"has {len(roots)} root links, {quoted(roots)}; tie them into one tree"
             " with joints, or remove all but one with what they carry",
         )

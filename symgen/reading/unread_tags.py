@@ -34,7 +34,7 @@ def check_root(root: Node) -> None:
     """Raises RobotError where the root is not <robot> or xacro is left in what would be read."""
     if root.tag.rpartition(":")[2] != "robot":
         raise root.called(f"<{shown(root.tag)}>").error(
-            "the root element is not <robot>; give a URDF file"
+            "the root element is not <robot>, <mujoco> or <sdf>; give a URDF, MJCF or SDF file"
         )
     for element in root.element.iter():
         node = Node(element, root.source, "<robot>")

@@ -5,12 +5,10 @@ once per kind and otherwise ignored; geometry and the insides of extension block
 at."""
 
 import hashlib
-import os
-from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
-from symgen.errors import OptionError
 from symgen.mechanics.model import Limits, Triple
 from symgen.numbers.exact import norm
 from symgen.reading.description import (
@@ -22,11 +20,10 @@ from symgen.reading.description import (
     Origin,
 )
 from symgen.reading.drives import drives
-from symgen.reading.expansion import expanded, is_xacro
 from symgen.reading.joints import FIXED, JOINTS, JointRow, joint_nodes, several
 from symgen.reading.tree import check
 from symgen.reading.unread_tags import check_root, note_ignored
-from symgen.reading.xml_reader import Node, file_bytes, parsed
+from symgen.reading.xml_reader import Node, parsed
 from symgen.text import shown
 
 KINDS = (*JOINTS, FIXED)
@@ -38,34 +35,24 @@ SMALLEST = 1e-9
 """So is one that stands for a radius of gyration below this (m)."""
 
 
-def read(path: str | os.PathLike[str], xacro_args: Sequence[tuple[str, str]] = ()) -> Description:
-    """The robot in a file (or pipe); a ``.xacro`` file is expanded first, with `xacro_args` for its
-    arguments.
-
-    Raises RobotError, one line with file, line and element, for everything that is not one valid
-    robot."""
-    if is_xacro(path):
-        data, digest = expanded(path, xacro_args)
-        return parse(data, f"{os.fspath(path)} (expanded)", digest)
-    if xacro_args:
-        raise OptionError(
-            f"--xacro-arg: '{shown(os.fspath(path))}' is no .xacro file; remove the option"
-        )
-    return parse(file_bytes(path), os.fspath(path))
-
-
 def parse(data: bytes, file: str, digest: str | None = None) -> Description:
     """The robot in the bytes of a file called `file`; `digest` goes for their SHA-256. Raises
-    RobotError like `read`."""
-    root = parsed(data, shown(file))
+    RobotError, one line with file, line and element, for
+    everything that is not one valid robot."""
+    sha256 = digest or hashlib.sha256(data).hexdigest()
+    return described(parsed(data, shown(file)), Path(file), sha256)
+
+
+def described(root: Node, path: Path, digest: str) -> Description:
+    """The same of its root element; `path` does not matter, everything is in the one file."""
     check_root(root)
     links = tuple(_link(node.called(_label(node))) for node in root.children("link"))
     joints = tuple(_joint(node.called(_label(node))) for node in joint_nodes(root))
     note_ignored(root)
     driving = drives(root)
-    name, sha256 = _robot_name(root), digest or hashlib.sha256(data).hexdigest()
+    name = _robot_name(root)
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
-    robot = Description(name, root.source.file, sha256, root.line, links, joints, notices, driving)
+    robot = Description(name, root.source.file, digest, root.line, links, joints, notices, driving)
     check(robot)
     return robot
 

@@ -1,0 +1,125 @@
+"""What MuJoCo simulates and symgen does not: said in one line for each kind."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from symgen.reading.mjcf.bodies import Compiled
+from symgen.text import quoted
+
+MOST_NAMES: Final = 4
+"""So many names are listed."""
+
+
+def note_unread(robot: Compiled) -> None:
+    """One notice for each row of ROWS that the model has something of."""
+    for level, finder, message in ROWS:
+        found = list(finder(robot))
+        if found:
+            names = quoted(found[:MOST_NAMES]) + (" and others" if found[MOST_NAMES:] else "")
+            text = message.format(names=names, count=len(found))
+            robot.root.called("<mujoco>").notice(level, text)
+
+
+def _any(*rows: Any) -> bool:
+    return any(bool((row != 0).any()) for row in rows)
+
+
+def _joints(robot: Compiled, has: Callable[[int, slice], bool]) -> Iterator[str]:
+    """Joints by a test of their number and their degrees of freedom."""
+    sizes = (6, 3, 1, 1)
+    for joint, name in enumerate(robot.joints):
+        first = int(robot.model.jnt_dofadr[joint])
+        if has(joint, slice(first, first + sizes[robot.model.jnt_type[joint]])):
+            yield name
+
+
+def _springs(robot: Compiled) -> Iterator[str]:
+    m = robot.model
+    return _joints(robot, lambda j, _: _any(m.jnt_stiffness[j], m.jnt_stiffnesspoly[j]))
+
+
+def _rubbed(robot: Compiled) -> Iterator[str]:
+    m = robot.model
+    rubbing = (m.dof_damping, m.dof_frictionloss)
+    return _joints(robot, lambda j, d: robot.single(j) and _any(*(row[d] for row in rubbing)))
+
+
+def _of_several(robot: Compiled) -> Iterator[str]:
+    m = robot.model
+    felt = (m.dof_damping, m.dof_frictionloss, m.dof_armature)
+    return _joints(robot, lambda j, d: not robot.single(j) and _any(*(row[d] for row in felt)))
+
+
+def _curved(robot: Compiled) -> Iterator[str]:
+    m = robot.model
+    return _joints(robot, lambda j, d: _any(m.dof_dampingpoly[d]))
+
+
+def _tendons(robot: Compiled) -> Iterator[str]:
+    """Tendons that push, pull or weigh; those that only carry an actuator's force do not."""
+    m = robot.model
+    for i in range(m.ntendon):
+        rows = (m.tendon_stiffness, m.tendon_damping, m.tendon_frictionloss, m.tendon_armature)
+        if _any(*(row[i] for row in rows)) or m.tendon_limited[i]:
+            yield m.tendon(i).name or f"number {i}"
+
+
+def _weightless(robot: Compiled) -> Iterator[str]:
+    return (name for name, c in zip(robot.bodies, robot.model.body_gravcomp, strict=True) if c)
+
+
+def _mocap(robot: Compiled) -> Iterator[str]:
+    ids = robot.model.body_mocapid
+    return (name for name, i in zip(robot.bodies, ids, strict=True) if i >= 0)
+
+
+def _flexes(robot: Compiled) -> Iterator[str]:
+    return (robot.model.flex(i).name or f"number {i}" for i in range(robot.model.nflex))
+
+
+def _medium(robot: Compiled) -> Iterator[str]:
+    option = robot.model.opt
+    return (n for n in ("density", "viscosity") if getattr(option, n))
+
+
+def _plugins(robot: Compiled) -> Iterator[str]:
+    return (f"number {i}" for i in range(robot.model.nplugin))
+
+
+def _no_gravity(robot: Compiled) -> Iterator[str]:
+    if robot.model.opt.disableflags & robot.mujoco.mjtDisableBit.mjDSBL_GRAVITY:
+        yield "gravity"
+
+
+ROWS: Final[tuple[tuple[str, Callable[[Compiled], Iterator[str]], str], ...]] = (
+    ("warning", _springs, "springs of {count} joints ({names}) are not in the dynamics"),
+    (
+        "warning",
+        _of_several,
+        "damping, frictionloss and armature of joints with several coordinates ({names}) are not "
+        "in the dynamics",
+    ),
+    (
+        "warning",
+        _tendons,
+        "tendons with a limit, stiffness, damping, friction or armature ({names}) are not in the "
+        "dynamics",
+    ),
+    (
+        "warning",
+        _weightless,
+        "gravcomp of {count} bodies ({names}) is not in the dynamics: they weigh what they weigh",
+    ),
+    ("warning", _flexes, "flexible bodies ({names}) are not read as such"),
+    ("warning", _medium, "{names} of the medium has no effect"),
+    ("warning", _plugins, "plugins ({names}) have no effect"),
+    (
+        "warning",
+        _curved,
+        "damping of {count} joints ({names}) is a polynomial; only its linear term is read",
+    ),
+    ("note", _mocap, "mocap bodies ({names}) stand still"),
+    ("note", _no_gravity, "{names} is switched off in the file; --gravity gives one"),
+    ("note", _rubbed, "damping and frictionloss ({count} joints) count only with --friction"),
+)
+"""Level, whom it is about, and what is said of them."""
