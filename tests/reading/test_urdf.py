@@ -216,7 +216,10 @@ def test_rule(body, message):
     [
         (b"", "r.urdf:1: error: file: is empty; give a URDF file"),
         (b"\xef\xbb\xbf \n", "r.urdf:1: error: file: is empty; give a URDF file"),
-        (b"<sdf/>", "r.urdf:1: error: <sdf>: the root element is not <robot>; give a URDF file"),
+        (
+            b"<scene/>",
+            "r.urdf:1: error: <scene>: the root element is not <robot>, <mujoco> or <sdf>; give a URDF, MJCF or SDF file",
+        ),
         (
             b"<robot>\n<link name='a'>\n</robot>",
             "r.urdf:3: error: XML: not well-formed: Opening and ending tag"
