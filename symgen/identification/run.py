@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.errors import SymgenError
 from symgen.identification.checks import (
     Tally,
     check_numbers,
@@ -19,23 +18,14 @@ from symgen.identification.checks import (
 )
 from symgen.identification.engines import run
 from symgen.identification.equations import Equations
-from symgen.identification.estimate import Channel, Estimate
+from symgen.identification.estimate import Estimate
+from symgen.identification.estimation import estimate
 from symgen.identification.logs import Log, LogError, open_log
-from symgen.identification.methods import Problem, problem, unidentified
+from symgen.identification.methods import Problem, problem
 from symgen.identification.prior import with_prior
 from symgen.identification.reduction import Factors, whole
 from symgen.identification.samples import Derivation, Layout, Plan, Samples, layout, pieces
 from symgen.identification.settings import Settings
-from symgen.identification.solve import (
-    Belief,
-    Excitation,
-    Solution,
-    System,
-    excitation,
-    scaled_condition,
-    solve,
-)
-from symgen.identification.standard import Prior, deviations
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import positions, velocities
 from symgen.reading.assemble import Loaded
@@ -48,12 +38,6 @@ SHOWN: Final = 5
 """Blocks at the end of a log that are kept for pictures."""
 LONGEST: Final = 1e15
 """Rows of an interval at most; no log has so many."""
-LISTED: Final = 6
-"""Parameters that a message names at most."""
-
-
-class ExcitationError(SymgenError):
-    """A log whose motion does not tell all parameters apart."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +107,8 @@ def identify(
     trained, held_out = _reduced(
         reading, equations, _tally(reading, loaded, settings), last, settings, progress
     )
-    estimate, notes = _estimate(sought, equations, trained, held_out, reading, settings)
-    return Identified(estimate, settings, reading, equations, tuple(last), notes)
+    found, notes = estimate(sought, equations, trained, held_out, reading.log, settings)
+    return Identified(found, settings, reading, equations, tuple(last), notes)
 
 
 def _reading(log: Log, sought: Problem, settings: Settings) -> Reading:
@@ -227,95 +211,3 @@ def _blocks(
         progress(f"row {seen} of {reading.log.rows}")
         last.append(reading.samples(rows))
         yield last[-1]
-
-
-def _estimate(
-    sought: Problem,
-    equations: Equations,
-    trained: Factors,
-    held_out: Factors | None,
-    reading: Reading,
-    settings: Settings,
-) -> tuple[Estimate, tuple[str, ...]]:
-    size = len(sought.mapping) + len(sought.friction)
-    system = System(trained, equations.supports, size)
-    judged = excitation(system, settings.max_condition)
-    notes = _judged(sought, judged, reading.log, settings)
-    prior = (
-        Prior(sought.mapping, deviations(sought.mapping, settings.prior_deviation))
-        if settings.full
-        else None
-    )
-    found = solve(system, _belief(prior, len(sought.friction)))
-    after = System(held_out, equations.supports, size) if held_out is not None else None
-    estimate = Estimate(
-        sought.mapping,
-        tuple(sought.friction),
-        found.values,
-        found.factor,
-        _channels(sought, system, after, found),
-        judged.condition,
-        judged.scaled if prior is None else scaled_condition(found.factor),
-        np.array([*sought.friction.values()]),
-    )
-    return _with_standard(estimate, prior), notes
-
-
-def _belief(prior: Prior | None, friction: int) -> Belief | None:
-    return prior.belief(friction) if prior else None
-
-
-def _with_standard(estimate: Estimate, prior: Prior | None) -> Estimate:
-    if prior is None:
-        return estimate
-    b = len(estimate.mapping)
-    values, errors = prior.standard(estimate.base, estimate.covariance[:b, :b])
-    return replace(estimate, standard=values, standard_errors_of_standard=errors)
-
-
-def _judged(sought: Problem, judged: Excitation, log: Log, settings: Settings) -> tuple[str, ...]:
-    """A note where the motion leaves parameters to the prior. Raises ExcitationError where there is
-    none."""
-    if not judged.weak:
-        return ()
-    names = [(*sought.mapping.names, *sought.friction)[k] for k in judged.weak]
-    said = unidentified(sought.mapping, names[:LISTED]) + (
-        f" and {len(names) - LISTED} more" * (len(names) > LISTED)
-    )
-    said = (
-        f"the motion does not excite {len(names)} of "
-        f"{len(sought.mapping) + len(sought.friction)} parameters "
-        f"(condition number {judged.scaled:.3g}, limit {settings.max_condition:.3g}): "
-        f"{shown(said, 2000)}"
-    )
-    if settings.full:
-        return (f"{shown(log.file)}: note: {said}; the prior decides them",)
-    raise ExcitationError(
-        f"{shown(log.file)}: error: {said}; move these joints more (symgen excite makes a motion), "
-        "or let a prior decide with --full"
-    )
-
-
-def _channels(
-    sought: Problem, system: System, after: System | None, found: Solution
-) -> tuple[Channel, ...]:
-    return tuple(
-        Channel(
-            name,
-            unit,
-            system.factors.rows,
-            found.deviations[j],
-            system.measured(j),
-            system.residual(j, found.values),
-            *_validated(after, j, found.values),
-        )
-        for j, (name, unit) in enumerate(sought.channels)
-    )
-
-
-def _validated(
-    after: System | None, j: int, values: Numbers
-) -> tuple[int, float | None, float | None]:
-    if after is None:
-        return 0, None, None
-    return after.factors.rows, after.measured(j), after.residual(j, values)

@@ -10,11 +10,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.bodies import Bodies, BodiesError, bodies, differences
+from symgen.identification.bodies import Bodies, bodies, differences
 from symgen.identification.estimate import Estimate
 from symgen.identification.inertials import with_inertials
 from symgen.identification.methods import standard_parameters
 from symgen.identification.payload import Payload, check_link, payload
+from symgen.identification.programme import BodiesError
 from symgen.jobs.job import Job
 from symgen.jobs.targets import Mark, Target, edges
 from symgen.mechanics.consistency import INDEFINITE, judge

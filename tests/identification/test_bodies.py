@@ -13,11 +13,12 @@ from tools import robot_file
 
 from symgen.cli.main import main
 from symgen.errors import OptionError
-from symgen.identification.bodies import LEAST, Programme, bodies, free_links
+from symgen.identification.bodies import bodies, free_links
 from symgen.identification.estimate import Estimate
 from symgen.identification.inertials import with_inertials
 from symgen.identification.methods import standard_parameters, torque_mapping
 from symgen.identification.payload import payload
+from symgen.identification.programme import LEAST, Programme
 from symgen.identification.pseudo import linear, packed, pseudo, seen, ten_of, unpacked
 from symgen.identification.shaping import MARK, shape
 from symgen.identification.simulation import Recipe, Sensors, simulated, write

@@ -11,10 +11,11 @@ from random_trees import model as random_model
 from tools import robot_file
 
 from symgen.identification.estimate import Estimate
+from symgen.identification.estimation import ExcitationError
 from symgen.identification.logs import open_log
 from symgen.identification.methods import problem, standard_parameters
 from symgen.identification.reduction import Factors, reduced, triangle, whole
-from symgen.identification.run import ExcitationError, identify
+from symgen.identification.run import identify
 from symgen.identification.samples import BLOCK, Derivation, Plan, Samples, pieces
 from symgen.identification.settings import Settings
 from symgen.identification.simulation import Motion, Recipe, Sensors, simulated, write
