@@ -169,7 +169,8 @@ class BodyAxesPlacement(Placement):
 
     unit_twists: tuple[Twist, ...] = ()
     rows: frozenset[int] = frozenset()
-    """Of the pseudo-inertia: those that any of the joint's coordinates can feel."""
+    """Of the pseudo-inertia: those that any of the joint's coordinates can feel, the same for the
+    frames of all its bodies, which differ by whole right angles."""
 
     @property
     def twists(self) -> tuple[Twist, ...]:

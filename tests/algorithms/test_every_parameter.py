@@ -194,7 +194,8 @@ def test_external_wrenches_act_through_the_jacobian(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["floating", "planar", "mimic", "geared", "geared mimic", "everything"]
+    "name",
+    ["floating", "planar", "mimic", "geared", "geared mimic", "ball", "screw", "everything"],
 )
 def test_what_a_sensor_feels(name):
     """Force and moment through a joint are the rates of momentum of all beyond it, less gravity."""
