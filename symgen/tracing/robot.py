@@ -119,7 +119,7 @@ class Regroup:
 
     @cached_property
     def turned(self) -> "Regroup":
-        """The same with the frames of `symgen.mechanics.leaves`, where all is known at
+        """The same with the frames of `symgen.mechanics.tip_frames`, where all is known at
         generation."""
         model = self.robot.model
         known = not self.robot.runtime and not self.robot.wrenches
