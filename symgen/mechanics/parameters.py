@@ -59,9 +59,7 @@ def system(
     others than the canonical ones."""
     frames, given = frames or canonical_frames(model), parameters or {}
     pull = {i: _base_gravity(model, i, frames[i - 1], gravity) for i in model.children(0)}
-    placements = [
-        exactly(_placement(model, i, frames[i - 1], pull)) for i in range(1, model.size + 1)
-    ]
+    placements = [_placement(model, i, frames[i - 1], pull) for i in range(1, model.size + 1)]
     own = [_body_inertia(model, i, frames[i - 1].pose, given) for i in range(1, model.size + 1)]
     order = tuple(model.outward)
     whole = regrouping == WHOLE
@@ -175,7 +173,8 @@ def _placement(
 ) -> Placement:
     body = model.body(i)
     theta0, r = (pull[i][1], ZERO) if i in pull else (frame.theta0, frame.r)
-    return body.joint.type.placed(body.joint, body.at, frame.to_axis, theta0, r)
+    constants = (exactly(x) for x in (frame.to_axis, theta0, r))
+    return body.joint.type.placed(body.joint, body.at, *constants)
 
 
 Balance = Callable[[Inertia, Pose, float], tuple[Inertia, Scalar]]
