@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from public_robots import example_robot
 from random_trees import RANDOM, REAL, derivative, model
+from states import close, numbers, random_states
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.christoffel import (
@@ -29,18 +30,6 @@ UR5, PANDA = "ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda
 TALOS, RX90 = "talos_data/robots/talos_reduced.urdf", "rx90"
 
 
-def state(n, seed=2):
-    return np.random.default_rng(seed).uniform(-2, 2, (2, n))
-
-
-def numbers(scalars, *shape):
-    return np.array([complex(x) for x in scalars]).real.reshape(shape or -1)
-
-
-def close(a, b, tolerance=1e-11):
-    assert np.abs(a - b).max() <= tolerance * max(1.0, np.abs(b).max())
-
-
 def coriolis(robot, q, qd, **options):
     return numbers(
         coriolis_matrix(system(robot, **options), list(q), list(qd)), robot.dof, robot.dof
@@ -61,7 +50,7 @@ def public(name):
 @pytest.mark.parametrize("regrouping", REGROUPINGS)
 def test_coriolis_times_velocity_and_gravity_make_the_bias(name, regrouping):
     robot = model(name)
-    q, qd = state(robot.dof)
+    q, qd = random_states(robot.dof, 2, seed=2)
     arm = system(robot, regrouping=regrouping)
     whole = numbers(bias(arm, list(q), list(qd))) - numbers(gravity(arm, list(q)))
     close(coriolis(robot, q, qd, regrouping=regrouping) @ qd, whole, 1e-9)
@@ -70,7 +59,7 @@ def test_coriolis_times_velocity_and_gravity_make_the_bias(name, regrouping):
 @robots
 def test_mass_matrix_rate_is_coriolis_and_its_transpose(name):
     robot = model(name)
-    q, qd = state(robot.dof)
+    q, qd = random_states(robot.dof, 2, seed=2)
     arm = system(robot)
     rate = derivative(lambda x: np.array([complex(e) for e in mass_matrix(arm, list(x))]), q, qd)
     c = coriolis(robot, q, qd)
@@ -80,7 +69,7 @@ def test_mass_matrix_rate_is_coriolis_and_its_transpose(name):
 @robots
 def test_christoffel_symbols_are_those_of_the_mass_matrix(name):
     robot = model(name)
-    n, (q, _) = robot.dof, state(robot.dof)
+    n, (q, _) = robot.dof, random_states(robot.dof, 2, seed=2)
     arm = system(robot)
 
     def mass(x):
@@ -95,7 +84,7 @@ def test_christoffel_symbols_are_those_of_the_mass_matrix(name):
 @robots
 def test_symbols_along_the_velocity_are_the_coriolis_matrix(name):
     robot = model(name)
-    q, qd = state(robot.dof)
+    q, qd = random_states(robot.dof, 2, seed=2)
     c, g = coriolis(robot, q, qd), symbols(robot, q)
     close(g @ qd, c)
     for algorithm in (coriolis_matrix_from_symbols, coriolis_matrix_from_symbols_up):
@@ -105,7 +94,7 @@ def test_symbols_along_the_velocity_are_the_coriolis_matrix(name):
 @robots
 def test_packed_layout(name):
     robot = model(name)
-    n, (q, _) = robot.dof, state(robot.dof)
+    n, (q, _) = robot.dof, random_states(robot.dof, 2, seed=2)
     packed = christoffel_symbols(system(robot), list(q))
     full = symbols(robot, q)
     assert len(packed) == n * n * (n + 1) // 2
@@ -118,7 +107,7 @@ def test_packed_layout(name):
 @robots
 def test_transpose_times_velocity_is_the_gradient_of_kinetic_energy(name):
     robot = model(name)
-    q, qd = state(robot.dof)
+    q, qd = random_states(robot.dof, 2, seed=2)
     c = coriolis(robot, q, qd)
     close(numbers(coriolis_transpose_product(system(robot), list(q), list(qd))), c.T @ qd, 1e-10)
 
@@ -132,7 +121,7 @@ def test_pinocchio(name):
             judge, [judge.getJointId(f) for f, _ in FINGERS], np.zeros(judge.nq)
         )
     at = [judge.joints[judge.getJointId(j)].idx_v for j in robot.joint_names]
-    q, qd = state(robot.dof)
+    q, qd = random_states(robot.dof, 2, seed=2)
     theirs = [np.zeros(judge.nv), np.zeros(judge.nv)]
     theirs[0][at], theirs[1][at] = q, qd
     expected = pin.computeCoriolisMatrix(judge, judge.createData(), *theirs)[np.ix_(at, at)]

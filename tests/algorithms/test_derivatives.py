@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from public_robots import example_robot
 from random_trees import STEP, derivative, model
-from test_coriolis import FINGERS, PANDA, RX90, TALOS, UR5, close, coriolis, numbers, public, robots
+from states import close, numbers, random_states
+from test_coriolis import FINGERS, PANDA, RX90, TALOS, UR5, coriolis, public, robots
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.composite import mass_matrix
@@ -31,10 +32,6 @@ INVERSE = (inverse_dynamics_derivatives, inverse_dynamics_derivatives_by_duals)
 FORWARD = (forward_dynamics_derivatives, forward_dynamics_derivatives_by_duals)
 
 
-def state(n, seed=4):
-    return np.random.default_rng(seed).uniform(-2, 2, (3, n))
-
-
 def slope(f, at, k):
     """The n x n derivative of `f` in argument `k` by the complex step."""
 
@@ -51,7 +48,11 @@ def slope(f, at, k):
 @pytest.mark.parametrize("regrouping", REGROUPINGS)
 def test_inverse_dynamics(name, way, regrouping):
     robot = model(name)
-    arm, at, n = system(robot, regrouping=regrouping), state(robot.dof), robot.dof
+    arm, at, n = (
+        system(robot, regrouping=regrouping),
+        random_states(robot.dof, 3, seed=4),
+        robot.dof,
+    )
     dq, dqd, m = (numbers(x, n, n) for x in way(arm, *(x.tolist() for x in at)))
     close(dq, slope(lambda *x: inverse_dynamics(arm, *x), at, 0), 1e-9)
     close(dqd, slope(lambda *x: inverse_dynamics(arm, *x), at, 1), 1e-9)
@@ -61,7 +62,7 @@ def test_inverse_dynamics(name, way, regrouping):
 @robots
 def test_velocity_derivative_is_twice_the_coriolis_matrix(name):
     robot = model(name)
-    at, n = state(robot.dof), robot.dof
+    at, n = random_states(robot.dof, 3, seed=4), robot.dof
     found = inverse_dynamics_derivatives(system(robot), *(x.tolist() for x in at))[1]
     close(numbers(found, n, n), 2 * coriolis(robot, at[0], at[1]))
 
@@ -70,7 +71,7 @@ def test_velocity_derivative_is_twice_the_coriolis_matrix(name):
 @pytest.mark.parametrize("way", FORWARD)
 def test_forward_dynamics(name, way):
     robot = model(name)
-    arm, at, n = system(robot), state(robot.dof), robot.dof
+    arm, at, n = system(robot), random_states(robot.dof, 3, seed=4), robot.dof
     dq, dqd, inverse = (numbers(x, n, n) for x in way(arm, *(x.tolist() for x in at)))
     close(dq, slope(lambda *x: forward_dynamics(arm, *x), at, 0), 1e-6)
     close(dqd, slope(lambda *x: forward_dynamics(arm, *x), at, 1), 1e-6)
@@ -86,7 +87,7 @@ def test_pinocchio(name):
             judge, [judge.getJointId(f) for f, _ in FINGERS], np.zeros(judge.nq)
         )
     at = [judge.joints[judge.getJointId(j)].idx_v for j in robot.joint_names]
-    given, n, data = state(robot.dof), robot.dof, judge.createData()
+    given, n, data = random_states(robot.dof, 3, seed=4), robot.dof, judge.createData()
     theirs = np.zeros((3, judge.nv))
     theirs[:, at] = given
     pin.computeRNEADerivatives(judge, data, *theirs)
@@ -169,7 +170,7 @@ def test_second_derivatives_are_derivatives_of_derivatives():
 @robots
 def test_tape_rate_of_the_mass_matrix(name):
     robot = model(name)
-    q, qd, _ = state(robot.dof)
+    q, qd, _ = random_states(robot.dof, 3, seed=4)
     program = Program()
     at, along = program.input("q", (robot.dof,)), program.input("qd", (robot.dof,))
     rate = pushforward(mass_matrix(system(robot), at), list(zip(at, along, strict=True)))

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from public_robots import example_robot
 from random_trees import RANDOM, REAL, model
-from test_coriolis import FINGERS, PANDA, RX90, TALOS, UR5, close, numbers, public, robots
+from states import close, numbers, random_states
+from test_coriolis import FINGERS, PANDA, RX90, TALOS, UR5, public, robots
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.composite import mass_matrix
@@ -25,16 +26,12 @@ from symgen.tracing.wanted import Wanted
 WAYS = (forward_dynamics, forward_dynamics_articulated, forward_dynamics_by_tree)
 
 
-def state(n, seed=3):
-    return np.random.default_rng(seed).uniform(-2, 2, (3, n)).tolist()
-
-
 @robots
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("regrouping", REGROUPINGS)
 def test_undoes_inverse_dynamics(name, way, regrouping):
     arm = system(model(name), regrouping=regrouping)
-    q, qd, qdd = state(arm.dof)
+    q, qd, qdd = random_states(arm.dof, 3, seed=3).tolist()
     tau = [float(x) for x in inverse_dynamics(arm, q, qd, qdd)]
     close(numbers(way(arm, q, qd, tau)), np.array(qdd), 1e-7)
 
@@ -42,7 +39,7 @@ def test_undoes_inverse_dynamics(name, way, regrouping):
 @robots
 def test_inverse_times_mass_matrix_is_one(name):
     arm = system(model(name))
-    q, _, b = state(arm.dof)
+    q, _, b = random_states(arm.dof, 3, seed=3).tolist()
     n = arm.dof
     m, inverse = (numbers(f(arm, q), n, n) for f in (mass_matrix, mass_matrix_inverse))
     close(inverse @ m, np.eye(n), 1e-7)
@@ -64,7 +61,7 @@ def test_pinocchio(name):
             judge, [judge.getJointId(f) for f, _ in FINGERS], np.zeros(judge.nq)
         )
     at = [judge.joints[judge.getJointId(j)].idx_v for j in robot.joint_names]
-    given = state(robot.dof)
+    given = random_states(robot.dof, 3, seed=3).tolist()
     theirs = np.zeros((3, judge.nv))
     theirs[:, at] = given
     expected = pin.aba(judge, judge.createData(), *theirs)[at]

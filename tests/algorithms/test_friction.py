@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from random_trees import FEW, model
+from states import run
 from tools import ROOT, invoke, robot_file
 
 from symgen.algorithms import QUANTITIES
@@ -38,13 +39,6 @@ def state(n, seed=0):
     names = ("q", "qd", "qdd", "tau", "qd_r", "qdd_r")
     return {k: rng.uniform(-2, 2, n).tolist() for k in names} | {
         "friction": rng.uniform(0, 2, 3 * n).tolist()
-    }
-
-
-def run(robot, quantity, x):
-    function = trace(robot, Wanted.parse(quantity))
-    return {
-        k: np.array(v, float) for k, v in function.run(**{n: x[n] for n in function.inputs}).items()
     }
 
 

@@ -7,7 +7,6 @@ from random import Random
 import numpy as np
 import pytest
 from random_trees import (
-    FEW,
     RANDOM,
     REAL,
     anywhere,
@@ -18,32 +17,21 @@ from random_trees import (
     with_moved_frames,
     with_moved_root,
 )
+from states import numbers
 
-from symgen.algorithms import INPUTS, QUANTITIES
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.newton_euler import bias, gravity, inverse_dynamics
-from symgen.compiler.evaluate import evaluate
 from symgen.mechanics.joints import JOINT_TYPES
 from symgen.mechanics.model import IDENTITY, Pose
 from symgen.mechanics.parameters import REGROUPINGS, system
 from symgen.mechanics.spatial import Vector
-from symgen.tracing.robot import Robot, dimensions
-from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 
 TOLERANCE = 1e-12
 robots = pytest.mark.parametrize("name", RANDOM + REAL)
-traced = pytest.mark.parametrize(
-    "name", FEW[1:] if FEW != RANDOM else [*RANDOM, "panda", "quadruped"]
-)
 
 
 def arrays(n, count, seed=1):
     return np.random.default_rng(seed).uniform(-2, 2, (count, n))
-
-
-def numbers(scalars):
-    return np.array([float(x) for x in scalars])
 
 
 def tau(robot, *state, **options):
@@ -58,12 +46,6 @@ def inertia(robot, q, **options):
 def agree(a, b, tolerance=TOLERANCE):
     """Entries equal relative to the largest."""
     assert np.abs(a - b).max() <= tolerance * np.abs(b).max()
-
-
-def close(a, b, tolerance=1e-10):
-    """Entries equal relative to the largest, or to 1 where all are small: for quantities of any
-    kind."""
-    assert np.abs(a - b).max() <= tolerance * max(1.0, np.abs(b).max())
 
 
 def test_the_random_robots_have_every_joint_type_and_many_branches():
@@ -208,84 +190,3 @@ def test_every_regrouping_gives_the_same_torques(name):
 def test_gravity_given_at_run_time_is_gravity(name):
     robot, state = model(name), arrays(model(name).dof, 3)
     agree(tau(robot, *state, gravity=Vector(*robot.gravity)), tau(robot, *state))
-
-
-# -- through the tape ------------------------------------------------------------------------------
-
-RUNTIME = {
-    "constant": lambda robot: Robot(robot),
-    "gravity": lambda robot: Robot(robot, (), True),
-    "one body": lambda robot: Robot(robot, (robot.bodies[-1].name,)),
-    "every body": lambda robot: Robot(robot, tuple(b.name for b in robot.bodies), True),
-}
-
-
-OPEN = list(RUNTIME) if len(RANDOM) == len(FEW) else ["constant", "every body"]
-"""What stays open until run time; in a sweep also each alone."""
-
-
-def inputs(function, robot, seed=2):
-    """A random state for a function, with the parameters and gravity of its robot."""
-    regroup, random = next(iter(function.regroups.values())), np.random.default_rng(seed)
-    user = [x for ten in robot.blocks.values() for x in ten]
-    known = {"g": list(robot.model.gravity), "par": parameters(regroup, robot), "pi": user}
-    shapes = dict(function.program.inputs)
-    drawn = {name: random.uniform(-2, 2, shape).ravel().tolist() for name, shape in shapes.items()}
-    return {name: known.get(name, drawn[name]) for name in shapes}
-
-
-def parameters(regroup, robot):
-    """The input `par` from the parameters of the file."""
-    user = [x for ten in robot.blocks.values() for x in ten]
-    return numbers(
-        evaluate(regroup.program, {"pi": user, "g": list(robot.model.gravity)})["par"]
-    ).tolist()
-
-
-@traced
-@pytest.mark.parametrize("quantity", QUANTITIES)
-@pytest.mark.parametrize("what", OPEN)
-def test_the_tape_is_the_float_run_bit_for_bit(name, quantity, what):
-    robot = RUNTIME[what](model(name))
-    function = trace(robot, Wanted.parse(quantity))
-    state = inputs(function, robot)
-    by_tape, by_floats = evaluate(function.program, state), function.run(**state)
-    assert list(by_tape) == list(by_floats)
-    for output in by_tape:
-        assert numbers(by_tape[output]).tolist() == numbers(by_floats[output]).tolist()
-
-
-@traced
-@pytest.mark.parametrize("quantity", QUANTITIES)
-@pytest.mark.parametrize("what", [what for what in OPEN if what != "constant"])
-def test_parameters_and_gravity_given_at_run_time_give_the_same_numbers(name, quantity, what):
-    open_robot, closed = RUNTIME[what](model(name)), Robot(model(name))
-    there, here = (trace(robot, Wanted.parse(quantity)) for robot in (open_robot, closed))
-    state = inputs(there, open_robot)
-    found, wanted = (
-        there.run(**state),
-        here.run(**{k: v for k, v in state.items() if k in here.inputs}),
-    )
-    for output in wanted:
-        if "base" in quantity and open_robot.runtime_gravity:
-            # another set, that for every direction of gravity; test_regressors has Y_b beta = tau
-            # for it
-            continue
-        close(numbers(found[output]), numbers(wanted[output]))
-
-
-@traced
-@pytest.mark.parametrize("quantity", QUANTITIES)
-def test_every_formulation_gives_the_same_numbers(name, quantity):
-    robot, random = model(name), np.random.default_rng(3)
-    known = dimensions(Robot(robot).regroup("minimal"))
-    sizes = [INPUTS[given].sizes(known) for given in QUANTITIES[quantity].inputs]
-    state = [random.uniform(-2, 2, size).ravel().tolist() for size in sizes]
-    ways = [way for way in QUANTITIES[quantity].formulations if way.suits(system(robot))]
-    first, *others = [
-        way.algorithm(system(robot, regrouping=way.regrouping), *state) for way in ways
-    ]
-    several = len(QUANTITIES[quantity].outputs) > 1
-    for other in others:
-        for a, b in zip(other, first, strict=True) if several else [(other, first)]:
-            close(numbers(a), numbers(b))

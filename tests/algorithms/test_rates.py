@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy
 from random_trees import FEW, RANDOM, STEP, model
-from test_coriolis import close, numbers
+from states import close, numbers
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.coriolis import coriolis_matrix

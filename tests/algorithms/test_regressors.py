@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from public_robots import example_robot
 from random_trees import RANDOM, REAL, ROBOTS, STEP, derivative, inertia_and_potential, model
+from states import close, numbers
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix
@@ -25,7 +26,6 @@ from symgen.algorithms.regressors import (
     slotine_li_regressor,
     wrench_regressor,
 )
-from symgen.compiler.evaluate import evaluate
 from symgen.errors import OptionError
 from symgen.mechanics.independence import independent
 from symgen.mechanics.model import PARAMETER_NAMES
@@ -39,7 +39,6 @@ FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
 UR5, PANDA = "ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf"
 TALOS = "talos_data/robots/talos_reduced.urdf"
 robots = pytest.mark.parametrize("name", RANDOM + REAL)
-traced = pytest.mark.parametrize("name", [*RANDOM[::3], "panda", "quadruped"])
 
 
 def public(name):
@@ -79,14 +78,6 @@ class Arm:
         """What base parameters leave out is below the gap: more than rounding where axes are nearly
         parallel."""
         return max(1e-11, 100 * independent(self.whole).largest_dropped)
-
-
-def numbers(scalars):
-    return np.array([float(x) for x in scalars])
-
-
-def close(a, b, tolerance=1e-11):
-    assert np.abs(a - b).max() <= tolerance * max(1.0, np.abs(b).max())
 
 
 # -- equal to the dynamics -------------------------------------------------------------------------
@@ -248,40 +239,7 @@ def test_the_columns_of_the_case():
                 close(found[:, k, p], np.array([column[joint] for joint in robot.joint_names]))
 
 
-# -- through the tape ------------------------------------------------------------------------------
-
-QUANTITIES = (
-    "regressor",
-    "base_regressor",
-    "slotine_li_regressor",
-    "slotine_li_base_regressor",
-    "base_parameters",
-    "momentum_regressor",
-    "kinetic_energy_regressor",
-    "potential_energy_regressor",
-    "wrench_regressor",
-)
-
-
-@traced
-@pytest.mark.parametrize("quantity", QUANTITIES)
-@pytest.mark.parametrize("any_gravity", [False, True])
-def test_the_tape_is_the_float_run_bit_for_bit(name, quantity, any_gravity):
-    last = model(name).bodies[-1].name
-    robot = Robot(
-        model(name), tuple(b.name for b in model(name).bodies) if any_gravity else (), any_gravity
-    )
-    function = trace(
-        robot, Wanted.parse(f"{quantity}:{last}" if quantity == "wrench_regressor" else quantity)
-    )
-    random = np.random.default_rng(1)
-    state = {
-        key: random.uniform(-1, 1, shape).ravel().tolist() for key, shape in function.program.inputs
-    }
-    assert not {"par", "pi"} & set(state), "no regressor depends on the parameters"
-    by_tape, by_floats = evaluate(function.program, state), function.run(**state)
-    for output in by_tape:
-        assert numbers(by_tape[output]).tolist() == numbers(by_floats[output]).tolist()
+# -- traced ---------------------------------------------------------------------------------------
 
 
 def test_the_base_regressor_for_any_gravity_does_not_depend_on_the_one_given():

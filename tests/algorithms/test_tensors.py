@@ -4,7 +4,8 @@ index order."""
 import numpy as np
 import pytest
 from random_trees import FEW, RANDOM, derivative, model
-from test_coriolis import close, numbers, symbols
+from states import close, numbers, random_states
+from test_coriolis import symbols
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.composite import mass_matrix
@@ -26,10 +27,6 @@ robots = pytest.mark.parametrize("name", [*RANDOM, "scara", "panda_arm", "quadru
 smaller = pytest.mark.parametrize("name", [*FEW, "tree 0", "scara", "ur5"])
 
 
-def state(n, seed=8):
-    return np.random.default_rng(seed).uniform(-2, 2, (3, n))
-
-
 def slopes(term, at, k, shape):
     """The derivative of `term` by its argument `k`, whose coordinates are the last index, by the
     complex step."""
@@ -46,7 +43,7 @@ def slopes(term, at, k, shape):
 @robots
 def test_mass_matrix_gradient(name):
     robot, n = system(model(name)), model(name).dof
-    q = state(n)[:1]
+    q = random_states(n, 3, seed=8)[:1]
     found = numbers(mass_matrix_gradient(robot, q[0].tolist()), n, n, n)
     close(found, slopes(lambda x: mass_matrix(robot, x), q, 0, (n, n)))
     assert (found == found.transpose(1, 0, 2)).all()
@@ -55,7 +52,7 @@ def test_mass_matrix_gradient(name):
 @robots
 def test_coriolis_matrix_gradient(name):
     robot, n = system(model(name)), model(name).dof
-    at = state(n)[:2]
+    at = random_states(n, 3, seed=8)[:2]
     by_position, by_velocity = (
         numbers(x, n, n, n) for x in coriolis_matrix_gradient(robot, *at.tolist())
     )
@@ -67,7 +64,7 @@ def test_coriolis_matrix_gradient(name):
 @robots
 def test_the_gradient_of_the_mass_matrix_makes_the_christoffel_symbols(name):
     robot, n = system(model(name)), model(name).dof
-    q = state(n)[0].tolist()
+    q = random_states(n, 3, seed=8)[0].tolist()
     m = numbers(mass_matrix_gradient(robot, q), n, n, n)
     close(symbols(model(name), q), 0.5 * (m + m.transpose(0, 2, 1) - m.transpose(2, 1, 0)))
 
@@ -75,7 +72,7 @@ def test_the_gradient_of_the_mass_matrix_makes_the_christoffel_symbols(name):
 @robots
 def test_gravity_gradient_is_symmetric(name):
     robot, n = system(model(name)), model(name).dof
-    q = state(n)[:1]
+    q = random_states(n, 3, seed=8)[:1]
     found = numbers(gravity_gradient(robot, q[0].tolist()), n, n)
     close(found, found.T)
     close(found, slopes(lambda x: gravity(robot, x), q, 0, (n,)))
@@ -86,7 +83,7 @@ def test_gravity_gradient_is_symmetric(name):
 @smaller
 def test_second_derivatives_of_inverse_dynamics_are_derivatives_of_the_first(name):
     robot, n = system(model(name)), model(name).dof
-    at = state(n)
+    at = random_states(n, 3, seed=8)
     found = [numbers(x, n, n, n) for x in inverse_dynamics_second_derivatives(robot, *at.tolist())]
 
     def first(which):
@@ -99,7 +96,7 @@ def test_second_derivatives_of_inverse_dynamics_are_derivatives_of_the_first(nam
 @smaller
 def test_second_derivatives_have_their_symmetries(name):
     robot, n = system(model(name)), model(name).dof
-    at = state(n)
+    at = random_states(n, 3, seed=8)
     qq, dd, qd, qdd = (
         numbers(x, n, n, n) for x in inverse_dynamics_second_derivatives(robot, *at.tolist())
     )
@@ -113,7 +110,7 @@ def test_second_derivatives_have_their_symmetries(name):
 @smaller
 def test_second_derivatives_complete_the_series_of_taylor(name):
     robot, n = system(model(name)), model(name).dof
-    at, by = state(n), state(n, 9)
+    at, by = random_states(n, 3, seed=8), random_states(n, 3, seed=9)
     qq, dd, qd, qdd = (
         numbers(x, n, n, n) for x in inverse_dynamics_second_derivatives(robot, *at.tolist())
     )

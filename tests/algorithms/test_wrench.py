@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from random_trees import FEW, model
+from states import run
 
 from symgen.algorithms import QUANTITIES
 from symgen.proof.laws import judged
@@ -24,13 +25,6 @@ def state(robot, seed=0):
     names = ("q", "qd", "qdd", "tau")
     return {k: rng.uniform(-2, 2, robot.model.dof).tolist() for k in names} | {
         "wrench": rng.uniform(-9, 9, 6 * len(robot.wrenches)).tolist()
-    }
-
-
-def run(robot, quantity, x):
-    function = trace(robot, Wanted.parse(quantity))
-    return {
-        k: np.array(v, float) for k, v in function.run(**{n: x[n] for n in function.inputs}).items()
     }
 
 

@@ -1,0 +1,168 @@
+"""Laws that hold for every quantity, in one table: which robots, what comes at run time, the check.
+
+Whoever adds a quantity writes nothing here: it is in the table. What a quantity is in itself is the
+business of its law in symgen/proof/laws, which tests/proof/test_laws.py asks for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+from random_trees import FEW, RANDOM, model
+from states import close, numbers
+
+from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
+from symgen.algorithms.registry import Quantity
+from symgen.compiler.evaluate import evaluate
+from symgen.mechanics.parameters import system
+from symgen.tracing.robot import Robot, dimensions
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
+
+EVERY: dict[str, Quantity] = {**QUANTITIES, **LINK_QUANTITIES}
+OPENINGS = {
+    "constant": lambda robot: Robot(robot),
+    "gravity": lambda robot: Robot(robot, (), True),
+    "one body": lambda robot: Robot(robot, (robot.bodies[-1].name,)),
+    "every body": lambda robot: Robot(robot, tuple(b.name for b in robot.bodies), True),
+}
+"""What stays open until run time."""
+
+SWEEP = len(RANDOM) == len(FEW)
+TREES = [*RANDOM, "panda", "quadruped"] if SWEEP else FEW
+LARGE = [name for name in (*RANDOM[::3], "panda", "quadruped") if name not in TREES]
+CHEAP = [
+    name
+    for name in EVERY
+    if "regressor" in name
+    or name in LINK_QUANTITIES
+    or name in ("base_parameters", "momentum", "com", "com_jacobian", "centroidal_momentum_matrix")
+    or "energy" in name
+]
+"""Quantities of short tapes, which large robots have too; a sweep has all."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """A claim about a quantity of a robot under an opening."""
+
+    says: str
+    check: Callable[[str, str, str], None]
+    robots: tuple[str, ...] = tuple(TREES if SWEEP else TREES[1:])
+    openings: tuple[str, ...] = tuple(OPENINGS) if not SWEEP else ("constant", "every body")
+    also: tuple[tuple[str, str, str], ...] = ()
+    """More of (robot, quantity, opening)."""
+
+    def cases(self) -> list[tuple[str, str, str]]:
+        """All of (robot, quantity, opening), each once."""
+        table = [(r, q, o) for q in EVERY for r in self.robots for o in self.openings]
+        return list(dict.fromkeys([*table, *self.also]))
+
+
+@cache
+def robot_of(name: str, opening: str) -> Robot:
+    return OPENINGS[opening](model(name))
+
+
+@cache
+def traced(name: str, quantity: str, opening: str):
+    """A quantity; that of a link for the last one of the robot."""
+    last = model(name).bodies[-1].links[-1].name
+    wanted = f"{quantity}:{last}" if quantity in LINK_QUANTITIES else quantity
+    return trace(robot_of(name, opening), Wanted.parse(wanted))
+
+
+def inputs(function, robot, seed=2):
+    """A random state for a function, with the parameters and gravity of its robot."""
+    regroup, random = next(iter(function.regroups.values())), np.random.default_rng(seed)
+    user = [x for ten in robot.blocks.values() for x in ten]
+    gravity, shapes = list(robot.model.gravity), dict(function.program.inputs)
+    known = {"g": gravity, "pi": user}
+    if "par" in shapes:
+        known["par"] = [
+            float(x) for x in evaluate(regroup.program, {"pi": user, "g": gravity})["par"]
+        ]
+    drawn = {name: random.uniform(-2, 2, shape).ravel().tolist() for name, shape in shapes.items()}
+    return {name: known.get(name, drawn[name]) for name in shapes}
+
+
+# -- the checks ------------------------------------------------------------------------------------
+
+
+def tape_is_the_float_run(name, quantity, opening):
+    """Bit for bit; and no regressor, frame or tensor reads parameters, even where they come at run
+    time."""
+    function = traced(name, quantity, opening)
+    state = inputs(function, robot_of(name, opening))
+    if "regressor" in quantity or "by_parameters" in quantity or quantity in LINK_QUANTITIES:
+        assert not {"par", "pi"} & set(state)
+    by_tape, by_floats = evaluate(function.program, state), function.run(**state)
+    assert list(by_tape) == list(by_floats)
+    for output in by_tape:
+        assert numbers(by_tape[output]).tolist() == numbers(by_floats[output]).tolist()
+
+
+def run_time_is_compile_time(name, quantity, opening):
+    """Parameters and gravity given at run time give the numbers of those of the file."""
+    there, here = traced(name, quantity, opening), traced(name, quantity, "constant")
+    if "base" in quantity and robot_of(name, opening).runtime_gravity:
+        # another set, that for every direction of gravity; test_regressors has Y_b beta = tau
+        return
+    state = inputs(there, robot_of(name, opening))
+    found = there.run(**state)
+    wanted = here.run(**{key: state[key] for key in here.inputs})
+    for output in wanted:
+        close(numbers(found[output]), numbers(wanted[output]), 1e-10)
+
+
+def formulations_agree(name, quantity, opening):
+    """Every way to compute it gives the same numbers."""
+    robot, random = model(name), np.random.default_rng(3)
+    known = dimensions(Robot(robot).regroup("minimal"))
+    sizes = [INPUTS[given].sizes(known) for given in EVERY[quantity].inputs]
+    state = [random.uniform(-2, 2, size).ravel().tolist() for size in sizes]
+    ways = [way for way in EVERY[quantity].formulations if way.suits(system(robot))]
+    link = {"link": robot.bodies[-1].links[-1].name} if quantity in LINK_QUANTITIES else {}
+    first, *others = [
+        way.algorithm(system(robot, regrouping=way.regrouping), *state, **link) for way in ways
+    ]
+    several = len(EVERY[quantity].outputs) > 1
+    for other in others:
+        for a, b in zip(other, first, strict=True) if several else [(other, first)]:
+            close(numbers(a), numbers(b), 1e-10)
+
+
+TABLE = [
+    Law(
+        "the tape is the float run, bit for bit",
+        tape_is_the_float_run,
+        also=tuple(
+            [(r, q, o) for q in CHEAP for r in LARGE for o in ("constant", "every body")]
+            + [(r, q, o) for q in EVERY if "by_parameters" in q for r in FEW for o in OPENINGS]
+        ),
+    ),
+    Law(
+        "what comes at run time gives the numbers of the file",
+        run_time_is_compile_time,
+        openings=("gravity", "one body", "every body") if not SWEEP else ("every body",),
+    ),
+    Law("every formulation gives the same numbers", formulations_agree, openings=("constant",)),
+]
+
+
+@pytest.mark.parametrize(
+    "name, quantity, opening, law",
+    [
+        pytest.param(*case, law, id="-".join((law.check.__name__, *case)))
+        for law in TABLE
+        for case in law.cases()
+    ],
+)
+def test_the_law_holds(name, quantity, opening, law):
+    law.check(name, quantity, opening)
+
+
+def test_no_quantity_is_without_a_law():
+    for law in TABLE:
+        assert {quantity for _, quantity, _ in law.cases()} == set(EVERY)
