@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "inspect": "Look at a robot: bodies, canonical frames, base parameters, closed forms.",
     "excite": "Find a periodic motion that tells a robot's parameters apart.",
     "identify": "Identify inertial parameters and friction from a log.",
+    "convert": "Write a robot's file, in any format that is read, as a URDF.",
     "list": "List the quantities and languages.",
 }
 """By name: what a command does. Each is the command NAME in the file NAME.py of this room."""

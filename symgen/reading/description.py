@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from symgen.errors import Notice, Place, RobotError
-from symgen.mechanics.model import Limits, Triple
+from symgen.mechanics.model import IDENTITY, Limits, Matrix3, Triple
 
 EARTH: Final = (0.0, 0.0, -9.81)
 """Free fall where a file says nothing of it (m/s²)."""
@@ -100,7 +100,9 @@ class Description:
     drives: tuple[DriveElement, ...] = ()
     """At most one a joint."""
     gravity: Triple = EARTH
-    """Free fall in the axes of the root (m/s²)."""
+    """Free fall in the axes of the world (m/s²)."""
+    tilt: Matrix3 = IDENTITY
+    """How the root is turned in the world, where it does not float."""
     tag: str = "<robot>"
     """How messages call the whole file."""
 

@@ -34,11 +34,17 @@ def free_fall(
     turned = IDENTITY
     for joint in above:
         turned = (Pose(turned) @ Pose(seen(joint).rotation)).rotation
-    fall = _inside(turned, part.robot.gravity) if given is None else given
+    fall = _inside(turned, _of_root(part)) if given is None else given
     if turned == IDENTITY:
         return fall, ()
     said = " ".join(_said(part, above, gravity, fall))
     return fall, (Notice(part.robot.place(part.robot.line), "note", part.robot.tag, said),)
+
+
+def _of_root(part: Part) -> Triple:
+    """Free fall in the axes of the file's root, or of the world where that floats."""
+    own = part.robot
+    return own.gravity if part.root == WORLD else _inside(own.tilt, own.gravity)
 
 
 def _checked(gravity: Sequence[float]) -> Triple:

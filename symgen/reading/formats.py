@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from symgen.errors import OptionError
-from symgen.reading import mjcf, urdf
+from symgen.reading import mjcf, sdf, urdf
 from symgen.reading.description import Description
 from symgen.reading.expansion import expanded, is_xacro
 from symgen.reading.xml_reader import Node, file_bytes, parsed
@@ -20,6 +20,7 @@ SHA-256 of its bytes."""
 
 READERS: Final[dict[str, Reader]] = {
     "mujoco": mjcf.described,
+    "sdf": sdf.described,
 }
 """By root element; every other file is read as a URDF, whose reader says what is missing."""
 

@@ -89,7 +89,7 @@ def _inertial(link: Node) -> Inertial | None:
     numbers = tuple(tensor.number(n) for n in TENSOR)
     kilograms = _mass(mass, any(numbers))
     return Inertial(
-        tensor.line, _origin(node), kilograms, numbers, _tensor_trouble(numbers, kilograms)
+        tensor.line, _origin(node), kilograms, numbers, tensor_trouble(numbers, kilograms)
     )
 
 
@@ -102,7 +102,7 @@ def _mass(node: Node, has_inertia: bool) -> float:
     return mass
 
 
-def _tensor_trouble(tensor: tuple[float, ...], mass: float) -> str:
+def tensor_trouble(tensor: tuple[float, ...], mass: float) -> str:
     """Why no body has this tensor; empty where one can."""
     size = max(map(abs, tensor))
     if not size:

@@ -38,8 +38,8 @@ def described(root: Node, path: Path, digest: str) -> Description:
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
     name = root.element.get("model", "").strip() or "robot"
     found = Description(
-        name, root.source.file, whole, root.line, links, joints, notices, drives, (x, y, z),
-        "<mujoco>",
+        name, root.source.file, whole, root.line, links, joints, notices, drives,
+        gravity=(x, y, z), tag="<mujoco>",
     )  # fmt: skip
     check(found)
     return found

@@ -4,7 +4,7 @@ import warnings
 from pathlib import Path
 from typing import Any, Final
 
-from symgen.reading.xml_reader import Node
+from symgen.reading.xml_reader import Node, decoded, file_bytes
 from symgen.text import shown
 
 MISSING: Final = "MJCF needs MuJoCo to be compiled; install it: pip install 'symgen[mjcf]'"
@@ -28,7 +28,7 @@ def compiled(root: Node, path: Path) -> tuple[Any, Any]:
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            model = mujoco.MjSpec.from_file(str(path)).compile()
+            model = _spec(mujoco, path).compile()
     except (ValueError, OSError, RuntimeError, mujoco.FatalError) as error:
         model, reason = _bare(mujoco, path), _reason(error)
     else:
@@ -45,6 +45,15 @@ def compiled(root: Node, path: Path) -> tuple[Any, Any]:
     return mujoco, model
 
 
+def _spec(mujoco: Any, path: Path) -> Any:
+    """The file before it is compiled; MuJoCo itself goes by its suffix."""
+    if path.suffix.lower() == ".xml":
+        return mujoco.MjSpec.from_file(str(path))
+    spec = mujoco.MjSpec.from_string(decoded(file_bytes(path), str(path)))
+    spec.modelfiledir = str(path.parent)
+    return spec
+
+
 def _reason(error: Warning | Exception | str) -> str:
     return shown(" ".join(str(error).split()), 300)
 
@@ -52,7 +61,7 @@ def _reason(error: Warning | Exception | str) -> str:
 def _bare(mujoco: Any, path: Path) -> Any:
     """The model without geometry; None where it is needed or something else is wrong."""
     try:
-        spec = mujoco.MjSpec.from_file(str(path))
+        spec = _spec(mujoco, path)
         inferred = spec.compiler.inertiafromgeom
         bodies = [body for body in spec.bodies if body.name != "world"]
         if inferred == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE:

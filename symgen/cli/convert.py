@@ -1,0 +1,31 @@
+"""The command ``symgen convert``."""
+
+from typing import Any
+
+import click
+
+from symgen.cli.options import FILE, with_options
+from symgen.cli.progress import say
+from symgen.options import rows
+from symgen.reading.options import XacroOptions
+
+
+@click.command()
+@FILE
+@click.option("-o", "--out", required=True, metavar="OUT.urdf", help="The URDF to write.")
+@with_options(rows(XacroOptions))
+def convert(file: str, out: str, **options: Any) -> None:
+    """Write a robot's file, in any format that is read, as a URDF.
+
+    The URDF has the links, joints, inertia, limits, damping, friction and couplings that were read;
+    geometry, which dynamics do not need, is left out. What a URDF cannot say is said on stderr. An
+    existing file is never replaced.
+
+    \b
+    symgen convert model.sdf -o model.urdf
+    """
+    from symgen import output
+    from symgen.jobs.convert import convert as run
+
+    say(run(file, out, options["xacro_args"]))
+    output.say(f"wrote {out}")

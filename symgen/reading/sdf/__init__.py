@@ -1,0 +1,89 @@
+"""SDFormat (Gazebo's), versions 1.4 to 1.12: models, nested and included ones, frames, joints."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from symgen.mechanics.model import IDENTITY, Triple
+from symgen.reading.description import EARTH, Description, JointElement, LinkElement
+from symgen.reading.sdf.frames import WORLD, Frames
+from symgen.reading.sdf.joints import Jointed, joint_elements
+from symgen.reading.sdf.links import link_elements
+from symgen.reading.sdf.scopes import Scope, scopes, version_of
+from symgen.reading.sdf.unread import note_unread
+from symgen.reading.sdf.values import triple
+from symgen.reading.tree import check
+from symgen.reading.xml_reader import Node
+from symgen.text import quoted, shown
+
+
+def described(root: Node, path: Path, digest: str) -> Description:
+    """The model of an SDF file, or of the one world in it.
+
+    Names of nested models are preceded by theirs, as in ``arm::elbow``; between a joint and a child
+    link whose frame is not the joint's there is a link without mass called CHILD.JOINT. Joints to
+    the world make `world` the first link; without one the model floats in SDFormat, which a note
+    says. Raises RobotError for what is no such file."""
+    outer, top, name = _top(root, path)
+    inside = list(scopes(top))
+    frames = Frames(inside)
+    links = [link for scope in inside for link in link_elements(scope)]
+    joints = list[JointElement]()
+    for scope in inside:
+        for node in scope.node.children("joint"):
+            called = node.called(f"joint '{shown(scope.prefix + node.text('name'))}'")
+            for made in joint_elements(Jointed(called, scope, frames)):
+                (links if isinstance(made, LinkElement) else joints).append(made)  # type: ignore[arg-type]
+    if any(joint.parent == WORLD for joint in joints):
+        links.insert(0, LinkElement(WORLD, root.line))
+    note_unread(root, inside)
+    whole = digest
+    if top.digests:
+        whole = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()
+    robot = Description(
+        name, root.source.file, whole, root.line, tuple(links), tuple(joints),
+        gravity=_gravity(outer), tag="<sdf>",
+    )  # fmt: skip
+    check(robot)
+    return _noted(robot, root, frames)
+
+
+def _top(root: Node, path: Path) -> tuple[Scope, Scope, str]:
+    """The scope around the model, the model without a prefix, and its name."""
+    label = root.called("<sdf>")
+    worlds = root.children("world")
+    if len(worlds) > 1:
+        raise label.error("has several <world>; keep one")
+    node = worlds[0].called("<world>") if worlds else label
+    outer = Scope(node, "", path.parent, version_of(root), node)
+    models = list(outer.models())
+    moving = [model for model in models if not model.static] or models
+    if len(moving) != 1:
+        names = f"{len(moving)} models ({quoted(m.name for m in moving)})" if moving else "none"
+        raise label.error(f"needs one <model> that is not static, has {names}")
+    if len(models) > 1:
+        label.notice("note", f"{len(models) - 1} static models are left out")
+    top = moving[0]
+    if top.static:
+        label.notice("warning", f"model '{shown(top.name)}' is static; read as if it were not")
+    return outer, replace(top, prefix=""), top.name
+
+
+def _gravity(outer: Scope) -> Triple:
+    node = outer.node.only("gravity") if outer.node.tag == "world" else None
+    return EARTH if node is None else triple(node)
+
+
+def _noted(robot: Description, root: Node, frames: Frames) -> Description:
+    """With the rotation of its root in the world, and all notices."""
+    label = root.called("<sdf>")
+    tilt = IDENTITY
+    if robot.roots[0] != WORLD:
+        tilt = frames.pose(robot.roots[0]).rotation
+        label.notice(
+            "note",
+            f"link '{shown(robot.roots[0])}' has no joint to the world, where it floats by "
+            "SDFormat; --base says whether it does",
+        )
+    notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
+    return replace(robot, tilt=tilt, notices=notices)

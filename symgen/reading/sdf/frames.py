@@ -1,0 +1,128 @@
+"""Where the frames of an SDFormat file are: every link, joint, frame and model has one, given in
+another."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from symgen.errors import RobotError
+from symgen.mechanics.model import Pose
+from symgen.reading.sdf.scopes import Scope
+from symgen.reading.sdf.values import pose, text
+from symgen.reading.xml_reader import Node
+from symgen.text import shown
+
+WORLD = "world"
+MODEL = "__model__"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame in the one called `base`, fixed to the link that `holder` leads to (its own name for
+    a link). `placement` is the frame of a model that is put there in place of its own."""
+
+    node: Node
+    pose: Pose
+    base: str
+    holder: str
+    placement: str = ""
+
+
+class Frames:
+    """The frames of all scopes, by their names in the whole file."""
+
+    def __init__(self, scopes: Iterable[Scope]) -> None:
+        self._frames: dict[str, Frame] = {}
+        for scope in scopes:
+            self._add_model(scope)
+            for node in scope.node:
+                adding = ADDING.get(node.tag)
+                if adding is not None:
+                    name = node.text("name")
+                    called = node.called(f"{node.tag} '{shown(name)}'")
+                    self._frames.setdefault(scope.prefix + name, adding(scope, called, name))
+
+    def _add_model(self, scope: Scope) -> None:
+        outer = scope.prefix.removesuffix(f"{scope.name}::")
+        place, frame = pose(scope.placed)
+        base = outer + frame if frame else outer + MODEL if outer else WORLD
+        chosen = text(scope.placed, "placement_frame", "") if scope.placed.tag == "include" else ""
+        chosen = chosen or scope.node.element.get("placement_frame", "")
+        placement = scope.prefix + chosen if chosen else ""
+        made = Frame(scope.placed, place, base, scope.prefix + _canonical(scope), placement)
+        self._frames[scope.prefix + MODEL] = made
+        if scope.prefix:
+            self._frames[scope.prefix.removesuffix("::")] = Frame(
+                scope.placed, Pose(), scope.prefix + MODEL, scope.prefix + MODEL
+            )
+
+    def pose(self, name: str, base: str = WORLD, by: Node | None = None) -> Pose:
+        """The pose of a frame in the frame `base`, which is the world or one that it is given in.
+
+        Raises RobotError, at the element `by`, for a frame that does not exist."""
+        found, seen = Pose(), [name]
+        while name != base and name != WORLD:
+            frame = self._frame(name, by)
+            place = frame.pose
+            if frame.placement and frame.placement != name:
+                place = place @ self.pose(frame.placement, name, frame.node).inverse
+            found, name, by = place @ found, frame.base, frame.node
+            if name in seen:
+                raise frame.node.error(f"its pose is given by itself, through '{shown(name)}'")
+            seen.append(name)
+        return found
+
+    def link(self, name: str, by: Node) -> str:
+        """The link that a frame is fixed to, or the world. Raises RobotError."""
+        seen = [name]
+        while name != WORLD:
+            frame = self._frame(name, by)
+            if frame.holder == name:
+                return name
+            name = frame.holder
+            if name in seen:
+                raise by.error(f"frame '{shown(name)}' is attached to itself")
+            seen.append(name)
+        return name
+
+    def _frame(self, name: str, by: Node | None) -> Frame:
+        if name in self._frames:
+            return self._frames[name]
+        assert by is not None
+        raise self._lost(name, by)
+
+    def _lost(self, name: str, by: Node) -> RobotError:
+        return by.error(
+            f"'{shown(name)}' is no link, joint, frame or model of the file; correct the name"
+        )
+
+
+def _canonical(scope: Scope) -> str:
+    """The link that a model's own frame is fixed to, or the first of its models."""
+    given = scope.node.element.get("canonical_link")
+    if given:
+        return given
+    first = next((n for n in scope.node if n.tag in ("link", "model", "include")), None)
+    if first is None or first.tag == "include":
+        return next((f"{s.name}::{MODEL}" for s in scope.models()), WORLD)
+    return first.text("name")
+
+
+def _link(scope: Scope, node: Node, name: str) -> Frame:
+    place, frame = pose(node)
+    return Frame(node, place, scope.absolute(frame or MODEL), scope.prefix + name)
+
+
+def _frame(scope: Scope, node: Node, name: str) -> Frame:
+    place, frame = pose(node)
+    held = node.element.get("attached_to") or MODEL
+    return Frame(node, place, scope.absolute(frame or held), scope.absolute(held))
+
+
+def _joint(scope: Scope, node: Node, name: str) -> Frame:
+    place, frame = pose(node)
+    child = text(node, "child")
+    return Frame(node, place, scope.absolute(frame or child), scope.absolute(child))
+
+
+ADDING = {"link": _link, "frame": _frame, "joint": _joint}
+"""Elements of a model that have a frame, but for models themselves."""

@@ -1,0 +1,182 @@
+"""Joints of SDFormat, as joints of a `Description`."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from symgen.mechanics.model import Limits, Pose, Triple
+from symgen.numbers.exact import norm
+from symgen.reading.description import JointElement, LinkElement, Mimic
+from symgen.reading.joints import FIXED, JOINTS
+from symgen.reading.quaternions import origin_of
+from symgen.reading.sdf.frames import MODEL, Frames
+from symgen.reading.sdf.scopes import Scope
+from symgen.reading.sdf.values import bound, flag, number, numbers, text, triple
+from symgen.reading.xml_reader import Node
+from symgen.text import shown
+
+CLOSE: Final = 1e-9
+"""A joint's frame that is this near to its child link's (m, rad) is that."""
+
+Constants = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Jointed:
+    """A joint with its element, the scope it stands in, and the frames of the file."""
+
+    node: Node
+    scope: Scope
+    frames: Frames
+
+    @property
+    def name(self) -> str:
+        return self.scope.prefix + self.node.text("name")
+
+    def axis(self, tag: str = "axis") -> Triple:
+        """A unit axis in the joint's frame. In SDFormat 1.4 it is said in the model's frame, later
+        in the joint's own, unless the file says otherwise. Raises RobotError."""
+        node = self.node.only(tag)
+        if node is None:
+            raise self.node.error(f"has no <{tag}>; add <{tag}><xyz>0 0 1</xyz></{tag}>")
+        xyz = node.only("xyz")
+        x, y, z = (0.0, 0.0, 1.0) if xyz is None else triple(xyz)
+        frame = (xyz.element.get("expressed_in") or "") if xyz is not None else ""
+        if self.scope.version < (1, 5) or flag(node, "use_parent_model_frame"):
+            frame = frame or MODEL
+        if not (x or y or z):
+            raise self.node.error(f"<xyz> of its {tag} is zero; give a direction such as 0 0 1")
+        if frame:
+            own = self.frames.pose(self.name).inverse
+            other = self.frames.pose(self.scope.absolute(frame), by=self.node)
+            x, y, z = (own @ other).turn((x, y, z))
+        length = norm(x, y, z)
+        return (x / length + 0.0, y / length + 0.0, z / length + 0.0)
+
+
+def _none(joint: Jointed) -> Constants:
+    return ()
+
+
+def _second(joint: Jointed) -> Constants:
+    a, b = joint.axis(), joint.axis("axis2")
+    if abs(sum(x * y for x, y in zip(a, b, strict=True))) > 1e-6:
+        raise joint.node.error("axis2 of a universal joint is not at right angles to its axis")
+    return b
+
+
+def _pitch(joint: Jointed) -> Constants:
+    """The pitch (m/rad) of a right-handed thread: SDFormat's screw_thread_pitch is in m a turn, its
+    older thread_pitch in rad/m, positive for a left-handed thread."""
+    new, old = joint.node.only("screw_thread_pitch"), joint.node.only("thread_pitch")
+    if new is not None:
+        return (numbers(new, 1)[0] / (2 * math.pi),)
+    if old is None or not numbers(old, 1)[0]:
+        raise joint.node.error("has no pitch; add <screw_thread_pitch> (m in one turn)")
+    return (-1.0 / numbers(old, 1)[0],)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A joint type of SDFormat: our word, whether it has an axis, what else it takes."""
+
+    word: str
+    axis: bool = True
+    constants: Callable[[Jointed], Constants] = _none
+
+
+TYPES: Final = {
+    "revolute": Row("revolute"),
+    "continuous": Row("continuous"),
+    "prismatic": Row("prismatic"),
+    "fixed": Row(FIXED, axis=False),
+    "ball": Row("ball", axis=False),
+    "universal": Row("universal", constants=_second),
+    "screw": Row("screw", constants=_pitch),
+}
+IGNORED: Final = ("gearbox",)
+"""Joints that couple others and carry no link of their own."""
+
+
+def joint_elements(joint: Jointed) -> Iterator[LinkElement | JointElement]:
+    """A joint; where its frame is not that of its child link, also the link without mass that
+    moves there, called CHILD.JOINT, and the fixed joint from that to the child. Raises
+    RobotError."""
+    kind = joint.node.text("type").strip()
+    if kind in IGNORED:
+        joint.node.notice("warning", f"a {kind} is not read: what it couples moves freely")
+        return
+    row = TYPES.get(kind)
+    if row is None:
+        words = ", ".join(TYPES)
+        raise joint.node.error(f"type '{shown(kind)}' is not supported; use one of {words}")
+    frames, line = joint.frames, joint.node.line
+    ends = [joint.scope.absolute(text(joint.node, tag)) for tag in ("parent", "child")]
+    parent, child = (frames.link(end, joint.node) for end in ends)
+    at = frames.pose(joint.name)
+    origin = frames.pose(parent).inverse @ at
+    rest = at.inverse @ frames.pose(child)
+    own = child if row.word == FIXED or _same(rest) else f"{child}.{joint.node.text('name')}"
+    where = origin @ rest if row.word == FIXED else origin
+    yield _joint(joint, row, (parent, own), where)
+    if own != child:
+        yield LinkElement(own, line)
+        yield JointElement(f"{own}.fixed", line, FIXED, own, child, origin_of(rest, line))
+
+
+def _same(pose: Pose) -> bool:
+    turned = (x - float(i == j) for i, r in enumerate(pose.rotation) for j, x in enumerate(r))
+    return all(abs(x) <= CLOSE for x in (*turned, *pose.position))
+
+
+def _joint(joint: Jointed, row: Row, ends: tuple[str, str], at: Pose) -> JointElement:
+    line, (parent, child) = joint.node.line, ends
+    first = joint.node.only("axis")
+    known = JOINTS.get(row.word)
+    single = known is not None and known.type.single and first is not None
+    limits = _limits(first) if single and first is not None else Limits()
+    word = row.word
+    if word == "revolute" and limits.lower is None and limits.upper is None:
+        word = "continuous"
+    return JointElement(
+        joint.name,
+        line,
+        word,
+        parent,
+        child,
+        origin_of(at, line),
+        joint.axis() if row.axis else (1.0, 0.0, 0.0),
+        limits,
+        *(_friction(first) if single and first is not None else (0.0, 0.0)),
+        _mimic(joint, first) if single and first is not None else None,
+        row.constants(joint),
+    )
+
+
+def _limits(axis: Node) -> Limits:
+    node = axis.only("limit")
+    if node is None:
+        return Limits()
+    lower, upper = bound(node, "lower"), bound(node, "upper")
+    most = (bound(node, tag) for tag in ("velocity", "effort"))
+    velocity, effort = (None if x is None or x < 0 else x for x in most)
+    return Limits(lower, upper, velocity, effort)
+
+
+def _friction(axis: Node) -> tuple[float, float]:
+    node = axis.only("dynamics")
+    if node is None:
+        return 0.0, 0.0
+    return number(node, "damping", 0.0), number(node, "friction", 0.0)
+
+
+def _mimic(joint: Jointed, axis: Node) -> Mimic | None:
+    """SDFormat's: multiplier times (leader minus reference) plus offset."""
+    node = axis.only("mimic")
+    if node is None:
+        return None
+    multiplier, offset = number(node, "multiplier", 1.0), number(node, "offset", 0.0)
+    leader = joint.scope.absolute(node.text("joint"))
+    shift = offset - multiplier * number(node, "reference", 0.0)
+    return Mimic(node.line, leader, multiplier, shift)

@@ -1,0 +1,41 @@
+"""Links of SDFormat with their inertia."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from symgen.mechanics.model import Pose
+from symgen.reading.description import Inertial, LinkElement
+from symgen.reading.quaternions import origin_of
+from symgen.reading.sdf.scopes import Scope
+from symgen.reading.sdf.values import number, pose
+from symgen.reading.urdf import TENSOR, tensor_trouble
+from symgen.reading.xml_reader import Node
+from symgen.text import shown
+
+DEFAULTS: Final = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+"""SDFormat's moments of inertia where a file is silent (kg m²); its mass is 1 kg."""
+
+
+def link_elements(scope: Scope) -> Iterator[LinkElement]:
+    """The links of a model. Raises RobotError."""
+    for node in scope.node.children("link"):
+        name = scope.prefix + node.text("name")
+        called = node.called(f"link '{shown(name)}'")
+        yield LinkElement(name, called.line, _inertial(called))
+
+
+def _inertial(link: Node) -> Inertial:
+    node = link.only("inertial")
+    if node is None:
+        return Inertial(link.line, origin_of(Pose(), link.line), 1.0, DEFAULTS)
+    if node.element.get("auto") in ("true", "1"):
+        raise link.error("inertia from geometry (auto) is not supported yet; write its numbers")
+    mass, inertia = number(node, "mass", 1.0), node.only("inertia")
+    if mass < 0:
+        raise link.error(f"mass is negative ({mass:g} kg); give 0 or more")
+    tensor: tuple[float, ...] = DEFAULTS
+    if inertia is not None:
+        pairs = zip(TENSOR, DEFAULTS, strict=True)
+        tensor = tuple(number(inertia, name, default) for name, default in pairs)
+    line, trouble = node.line, tensor_trouble(tensor, mass)
+    return Inertial(line, origin_of(pose(node)[0], line), mass, tensor, trouble)

@@ -1,0 +1,111 @@
+"""What SDFormat files say and symgen does not compute: said in one line for each kind."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from symgen.reading.sdf.scopes import Scope
+from symgen.reading.sdf.values import flag, number, text
+from symgen.reading.xml_reader import Node
+from symgen.text import quoted, shown
+
+MOST_NAMES: Final = 4
+
+KNOWN: Final = {
+    "model": "link joint frame model include pose static self_collide allow_auto_disable "
+    "enable_wind",
+    "link": "inertial pose visual collision sensor light self_collide gravity kinematic "
+    "enable_wind must_be_base_link velocity_decay audio_source audio_sink battery projector "
+    "particle_emitter",
+    "joint": "parent child axis axis2 pose physics sensor thread_pitch screw_thread_pitch",
+    "axis": "xyz limit dynamics use_parent_model_frame mimic initial_position",
+    "inertial": "pose mass inertia density",
+}
+"""Tags that need no note, by the element they stand in."""
+
+
+def note_unread(root: Node, models: Sequence[Scope]) -> None:
+    """One notice for each row of ROWS that the models have something of, and each unknown tag."""
+    for level, finder, message in ROWS:
+        found = list(finder(models))
+        if found:
+            names = quoted(found[:MOST_NAMES]) + (" and others" if found[MOST_NAMES:] else "")
+            text = message.format(names=names, count=len(found))
+            root.called("<sdf>").notice(level, text)
+    unknown = Counter(_unknown(models))
+    for (part, tag), count in unknown.items():
+        times = f" ({count} of them)" if count > 1 else ""
+        root.called(f"<{shown(tag)}>").notice("note", f"in <{part}>, not read{times}")
+
+
+def _parts(models: Sequence[Scope]) -> Iterator[tuple[str, Node]]:
+    for model in models:
+        yield "model", model.node
+        for node in model.node:
+            if node.tag in ("link", "joint"):
+                yield node.tag, node
+                parts = {"axis": "axis", "axis2": "axis", "inertial": "inertial"}
+                yield from ((parts[n.tag], n) for n in node if n.tag in parts)
+
+
+def _unknown(models: Sequence[Scope]) -> Iterator[tuple[str, str]]:
+    for part, node in _parts(models):
+        known = KNOWN[part].split()
+        yield from ((part, child.tag) for child in node if child.tag not in known)
+
+
+def _links(models: Sequence[Scope]) -> Iterator[tuple[str, Node]]:
+    for model in models:
+        for node in model.node.children("link"):
+            yield model.prefix + node.text("name"), node
+
+
+def _dynamics(models: Sequence[Scope]) -> Iterator[tuple[str, Node]]:
+    for model in models:
+        for joint in model.node.children("joint"):
+            for axis in (*joint.children("axis"), *joint.children("axis2")):
+                for node in axis.children("dynamics"):
+                    yield model.prefix + joint.text("name"), node
+
+
+def _without_inertia(models: Sequence[Scope]) -> Iterator[str]:
+    return (name for name, node in _links(models) if not node.children("inertial"))
+
+
+def _weightless(models: Sequence[Scope]) -> Iterator[str]:
+    return (n for n, node in _links(models) if text(node, "gravity", "true") in ("0", "false"))
+
+
+def _kinematic(models: Sequence[Scope]) -> Iterator[str]:
+    return (name for name, node in _links(models) if flag(node, "kinematic"))
+
+
+def _fluid(models: Sequence[Scope]) -> Iterator[str]:
+    for name, node in _links(models):
+        if any(inertial.children("fluid_added_mass") for inertial in node.children("inertial")):
+            yield name
+
+
+def _springs(models: Sequence[Scope]) -> Iterator[str]:
+    return (n for n, node in _dynamics(models) if number(node, "spring_stiffness", 0.0))
+
+
+def _rubbed(models: Sequence[Scope]) -> Iterator[str]:
+    tags = ("damping", "friction")
+    return (n for n, node in _dynamics(models) if any(number(node, tag, 0.0) for tag in tags))
+
+
+ROWS: Final[tuple[tuple[str, Callable[[Sequence[Scope]], Iterator[str]], str], ...]] = (
+    (
+        "warning",
+        _without_inertia,
+        "links without <inertial> ({names}) have the mass of 1 kg and the moments of 1 kg m^2 that "
+        "SDFormat gives them",
+    ),
+    ("warning", _springs, "springs of {count} joints ({names}) are not in the dynamics"),
+    ("warning", _weightless, "links without gravity ({names}) fall here as all others do"),
+    ("warning", _kinematic, "links that are kinematic ({names}) are moved by forces here"),
+    ("warning", _fluid, "added mass of a fluid ({names}) is not in the dynamics"),
+    ("note", _rubbed, "damping and friction ({count} joints) count only with --friction"),
+)
+"""Level, whom it is about, and what is said of them."""

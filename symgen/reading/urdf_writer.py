@@ -1,0 +1,162 @@
+"""A `Description` as a URDF: what the format can say, and notices of what it cannot."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from lxml import etree
+
+from symgen.errors import Notice
+from symgen.mechanics.model import IDENTITY, Limits
+from symgen.reading.description import (
+    EARTH,
+    Description,
+    DriveElement,
+    Inertial,
+    JointElement,
+    LinkElement,
+    Origin,
+)
+from symgen.reading.drives import INERTIA, RATIO
+from symgen.reading.joints import JOINTS, single
+from symgen.text import quoted, shown
+
+OWN: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+"""The joint types of URDF itself."""
+DRAKE: Final = "http://drake.mit.edu"
+UNLIMITED: Final = 1e9
+"""What is written for a limit that URDF asks for and the robot has not."""
+TENSOR: Final = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+def urdf_of(robot: Description) -> tuple[bytes, tuple[Notice, ...]]:
+    """The file's bytes, and what is not in it."""
+    root = etree.Element("robot", {"name": robot.name}, nsmap={"drake": DRAKE})
+    for link in robot.links:
+        _link(root, link)
+    for joint in robot.joints:
+        _joint(root, joint)
+    for drive in robot.drives:
+        _drive(root, drive)
+    if not any(drive.inertia for drive in robot.drives):
+        etree.cleanup_namespaces(root)
+    etree.indent(root)
+    place = robot.place(robot.line)
+    notices = tuple(Notice(place, level, robot.tag, said) for level, said in _unsaid(robot))
+    data: bytes = etree.tostring(root, xml_declaration=True, encoding="utf-8")
+    return data + b"\n", notices
+
+
+def _add(parent: etree._Element, tag: str, **attributes: object) -> etree._Element:
+    texts = {key: x if isinstance(x, str) else repr(x) for key, x in attributes.items()}
+    return etree.SubElement(parent, tag, texts)
+
+
+def _origin(parent: etree._Element, origin: Origin) -> None:
+    if any((*origin.xyz, *origin.rpy)):
+        _add(parent, "origin", xyz=_numbers(origin.xyz), rpy=_numbers(origin.rpy))
+
+
+def _numbers(values: tuple[float, ...]) -> str:
+    return " ".join(map(repr, values))
+
+
+def _link(root: etree._Element, link: LinkElement) -> None:
+    node = _add(root, "link", name=link.name)
+    if link.inertial is not None:
+        _inertial(_add(node, "inertial"), link.inertial)
+
+
+def _inertial(node: etree._Element, inertial: Inertial) -> None:
+    _origin(node, inertial.origin)
+    _add(node, "mass", value=inertial.mass)
+    _add(node, "inertia", **dict(zip(TENSOR, inertial.tensor, strict=True)))
+
+
+def _joint(root: etree._Element, joint: JointElement) -> None:
+    node = _add(root, "joint", name=joint.name, type=joint.kind)
+    _origin(node, joint.origin)
+    _add(node, "parent", link=joint.parent)
+    _add(node, "child", link=joint.child)
+    row = JOINTS.get(joint.kind)
+    if row is not None and row.axis:
+        _add(node, "axis", xyz=_numbers(joint.axis))
+    for tag, attributes in _constants(joint):
+        _add(node, tag, **attributes)
+    if _needs_limit(joint):
+        _add(node, "limit", **_limit(joint.limits, joint.kind))
+    if joint.damping or joint.friction:
+        _add(node, "dynamics", damping=joint.damping, friction=joint.friction)
+    if joint.mimics is not None:
+        m = joint.mimics
+        _add(node, "mimic", joint=m.joint, multiplier=m.multiplier, offset=m.offset)
+
+
+def _constants(joint: JointElement) -> Iterator[tuple[str, dict[str, object]]]:
+    """What else a type has, as `symgen.reading.joints` reads it."""
+    if joint.kind == "universal":
+        yield "axis2", {"xyz": _numbers(joint.constants)}
+    if joint.kind == "screw":
+        yield "screw_thread_pitch", {"value": joint.constants[0] * TURN}
+
+
+TURN: Final = 6.283185307179586
+
+
+def _needs_limit(joint: JointElement) -> bool:
+    return single(joint.kind) and (
+        joint.kind in ("revolute", "prismatic") or joint.limits != Limits()
+    )
+
+
+def _limit(limits: Limits, kind: str) -> dict[str, object]:
+    """Bounds that are missing are written as far away; a continuous joint has no ends."""
+    ends: dict[str, object] = {
+        "lower": -UNLIMITED if limits.lower is None else limits.lower,
+        "upper": UNLIMITED if limits.upper is None else limits.upper,
+    }
+    most: dict[str, object] = {
+        "effort": UNLIMITED if limits.effort is None else limits.effort,
+        "velocity": UNLIMITED if limits.velocity is None else limits.velocity,
+    }
+    return most if kind == "continuous" else ends | most
+
+
+def _drive(root: etree._Element, drive: DriveElement) -> None:
+    """A rotor as Drake has it, a reduction as ROS does."""
+    if drive.inertia is None and drive.ratio is None:
+        return
+    node = _add(root, "transmission", name=f"{drive.joint}.transmission")
+    _add(node, "type").text = "transmission_interface/SimpleTransmission"
+    _add(node, "joint", name=drive.joint)
+    actuator = _add(node, "actuator", name=f"{drive.joint}.actuator")
+    if drive.inertia is None:
+        _add(actuator, "mechanicalReduction").text = repr(drive.ratio)
+        return
+    for tag, value in ((INERTIA, drive.inertia), (RATIO, drive.ratio or 1.0)):
+        _add(actuator, f"{{{DRAKE}}}{tag.partition(':')[2]}", value=value)
+
+
+def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
+    """What the URDF does not say, or says in ways of its own."""
+    limits = [_limit(joint.limits, joint.kind) for joint in robot.joints if _needs_limit(joint)]
+    made_up = sum(any(abs(float(str(x))) == UNLIMITED for x in row.values()) for row in limits)
+    if made_up:
+        yield "note", f"limits that are missing ({made_up} joints) are written as {UNLIMITED:g}"
+    foreign = sorted({j.kind for j in robot.joints if j.kind not in OWN})
+    if foreign:
+        yield "warning", f"joints of type {quoted(foreign)} are read by symgen; URDF has no such"
+    heavy = [drive for drive in robot.drives if drive.armature]
+    if heavy:
+        tables = ", ".join(f"{shown(d.joint)} {d.armature!r}" for d in heavy)
+        yield (
+            "warning",
+            f"armature is not in the URDF (kg m^2 or kg: {tables}); a file for --actuators has it",
+        )
+    if robot.gravity != EARTH or robot.tilt != IDENTITY:
+        pull = ",".join(f"{g:.12g}" for g in in_root(robot))
+        yield "warning", f"gravity is not in the URDF; give --gravity {pull}"
+
+
+def in_root(robot: Description) -> tuple[float, ...]:
+    """Free fall in the axes of the root."""
+    return tuple(sum(robot.tilt[i][k] * robot.gravity[i] for i in range(3)) for k in range(3))

@@ -1,0 +1,82 @@
+"""``symgen convert``: what is read of a file in any format is read of the URDF that is written."""
+
+from dataclasses import astuple, replace
+
+import pytest
+from random_sdf import sdf_text
+from tools import invoke, robot_file
+
+from symgen.mechanics.model import Limits
+from symgen.reading.formats import read
+
+HINGE = (
+    '<mujoco><option gravity="0 0 -3"/><worldbody><body name="a&amp;b" euler="10 20 30">'
+    '<joint name="j" axis="0 1 1" pos="0 0.1 0" ref="0.3" armature="0.25" damping="0.1"/>'
+    '<inertial pos="0.1 0 0" mass="1" fullinertia="0.1 0.2 0.15 0.01 0 0.02"/></body></worldbody>'
+    "</mujoco>"
+)
+
+
+def rounded(value):
+    """Numbers to 12 digits, in whatever they stand."""
+    if isinstance(value, (tuple, list)):
+        return [rounded(x) for x in value]
+    return float(f"{value:.12g}") if isinstance(value, float) else value
+
+
+def plain(robot):
+    """Links and joints without where they stand, and without limits, which a URDF asks for."""
+    rows = [astuple(link) for link in robot.links]
+    rows += [astuple(replace(joint, limits=Limits())) for joint in robot.joints]
+    return robot.name, [rounded(lineless(row)) for row in rows]
+
+
+def lineless(row):
+    """Without the lines, which are the only integers."""
+    return [lineless(x) if isinstance(x, (tuple, list)) else x for x in row if type(x) is not int]
+
+
+def source(folder, kind):
+    """A file of a kind."""
+    if kind == "mjcf":
+        pytest.importorskip("mujoco")
+    texts = {"mjcf": HINGE, **{f"sdf{seed}": sdf_text(seed) for seed in (4, 7)}}
+    if kind not in texts:
+        return robot_file(kind)
+    path = folder / f"robot.{kind}"
+    path.write_text(texts[kind])
+    return str(path)
+
+
+@pytest.mark.parametrize("kind", ["mjcf", "sdf4", "sdf7", "panda", "mimic_gripper", "planar_joint"])
+def test_the_urdf_says_the_same(tmp_path, kind):
+    file, out = source(tmp_path, kind), tmp_path / "out.urdf"
+    result = invoke("convert", file, "-o", out)
+    assert result.exit_code == 0, result.output
+    first, again = read(file), read(out)
+    assert plain(again) == plain(first)
+    stated = [j.limits for j in first.joints if None not in (j.limits.lower, j.limits.effort)]
+    kept = [j.limits for j in again.joints]
+    assert all(
+        replace(limits, velocity=None) in [replace(k, velocity=None) for k in kept]
+        for limits in stated
+    )
+
+
+def test_what_a_urdf_cannot_say_is_said(tmp_path):
+    result = invoke("convert", source(tmp_path, "mjcf"), "-o", tmp_path / "out.urdf")
+    assert "armature is not in the URDF (kg m^2 or kg: j 0.25)" in result.stderr
+    assert "give --gravity 0,0,-3" in result.stderr
+    assert (
+        "read by symgen; URDF has no such"
+        in invoke("convert", source(tmp_path, "sdf4"), "-o", tmp_path / "b.urdf").stderr
+    )
+
+
+def test_nothing_is_replaced_and_other_names_are_refused(tmp_path):
+    out = tmp_path / "out.urdf"
+    out.write_text("mine")
+    result = invoke("convert", robot_file("panda"), "-o", out)
+    assert result.exit_code == 2 and out.read_text() == "mine"
+    result = invoke("convert", robot_file("panda"), "-o", tmp_path / "out.txt")
+    assert result.exit_code == 2 and "a URDF ends in .urdf" in result.stderr
