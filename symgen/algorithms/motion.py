@@ -68,14 +68,17 @@ def twists(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Twist]:
 
 
 def unit_twists(system: System, q: Coordinates) -> dict[int, dict[int, Twist]]:
-    """For every body its twist at unit rate of each joint on its path, outermost joint first."""
+    """For every body its twist at unit rate of each joint on its path, outermost joint first.
+
+    They start as floats, since kept exact the constants that gather on a path become long decimals,
+    of which fewer are equal."""
     found: dict[int, dict[int, Twist]] = {0: {}}
     for i in system.outward:
         steps = system.body(i).placement.steps(q[i - 1])
         before = found[system.body(i).parent].items()
         with system.section(i, "unit twists"):
             carried = {j: twist.moved_out(steps).named(f"{i}_{j}") for j, twist in before}
-        found[i] = {i: system.body(i).S} | carried
+        found[i] = {i: system.body(i).S.scaled(1.0)} | carried
     return found
 
 

@@ -12,7 +12,8 @@ from symgen.numbers.scalar import ZERO, Scalar
 @dataclass(frozen=True, slots=True)
 class Freedom:
     """S = (`turn` z; `slide` z): what the body turns (rad) and slides (m) for one unit of the
-    coordinate. Both are constants, and ZERO where the joint has no such motion."""
+    coordinate. Both are constants, whole numbers where they can be, so that exact numbers stay
+    exact, and ZERO where the joint has no such motion."""
 
     turn: Scalar = ZERO
     slide: Scalar = ZERO
@@ -82,5 +83,5 @@ class BalancedFreedom(Freedom):
         return inertia.as_disc()
 
 
-TURN = Freedom(turn=1.0)
-SLIDE = Freedom(slide=1.0, unit="m", force_unit="N")
+TURN = Freedom(turn=1)
+SLIDE = Freedom(slide=1, unit="m", force_unit="N")

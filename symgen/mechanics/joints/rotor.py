@@ -22,7 +22,7 @@ class Rotor(JointType):
     spins = True
 
     def parts(self, joint: "Joint") -> tuple[Part, ...]:
-        return (Part(BalancedFreedom(turn=1.0), joint.axis),)
+        return (Part(BalancedFreedom(turn=1), joint.axis),)
 
 
 class Armature(Rotor):

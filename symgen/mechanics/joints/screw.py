@@ -24,4 +24,4 @@ class Screw(JointType):
 
     def parts(self, joint: "Joint") -> tuple[Part, ...]:
         (pitch,) = joint.constants
-        return (Part(Freedom(turn=1.0, slide=structural(pitch)), joint.axis),)
+        return (Part(Freedom(turn=1, slide=structural(pitch)), joint.axis),)
