@@ -204,13 +204,16 @@ def wrench_regressor(
 
 def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]:
     """The six unit twists about the frame of a link, at its body and at all that the body
-    carries."""
+    carries; of a link of the base at all that is on the robot."""
     seat = system.seat(link)
     axes, place = columns_of(seat.pose), place_of(seat.pose)
     found = {seat.body: [Twist(NULL, e) for e in axes] + [Twist(e, place.cross(e)) for e in axes]}
-    for i in system.outward:
-        before = found.get(system.body(i).parent)
-        if before is not None:
+    for i in (i for i in system.outward if system.body(i).on_robot):
+        parent = system.body(i).parent
+        before = found.get(parent, ())
+        if not parent:
+            before = [twist_seen_in(twist, system.roots[i]) for twist in before]
+        if before:
             found[i] = [twist.moved_out(steps_to(system, i, q)) for twist in before]
     return found
 

@@ -86,6 +86,20 @@ def test_quantities_agree_with_their_laws(robot, name):
             close(np.array(got[output], float), wanted)
 
 
+@pytest.mark.parametrize("robot", ["ur5", "geared mimic", "quadruped, floating", "every joint"])
+@pytest.mark.parametrize("name", LINK_QUANTITIES)
+def test_links_of_the_base_and_of_the_first_body_have_the_law_too(robot, name):
+    here = made(robot)
+    links = [*here.model.base[:1], *here.model.moving[0].links[:1]]
+    for link in links:
+        function = trace(here, Wanted.parse(f"{name}:{link.name}"))
+        (x,) = states(here, function, 1)
+        (found,) = judgements(here, function, [x])
+        got = function.run(**{key: [*x[key]] for key in function.inputs})
+        for output, (wanted,) in found.wanted.items():
+            close(np.array(got[output], float), wanted)
+
+
 def close(got, wanted):
     size = np.abs(wanted).max(initial=0.0)
     assert np.abs(got - wanted).max(initial=0.0) <= 1e-11 * max(size, 1e-2)
