@@ -15,6 +15,8 @@ from symgen.mechanics.pose import Triple
 from symgen.reading.xml_reader import Node
 
 Constants = tuple[float, ...]
+Tag = tuple[str, str, Constants]
+"""A tag, an attribute, and its numbers."""
 
 
 def _none(node: Node, axis: Triple) -> Constants:
@@ -40,6 +42,14 @@ def _pitch(node: Node, axis: Triple) -> Constants:
     return (given[0] / (2 * math.pi),)
 
 
+def _as_axis2(constants: Constants) -> list[Tag]:
+    return [("axis2", "xyz", constants)]
+
+
+def _as_pitch(constants: Constants) -> list[Tag]:
+    return [(PITCHES[0], "value", (constants[0] * (2 * math.pi),))]
+
+
 def _second_axis(node: Node, axis: Triple) -> Constants:
     """The second axis of a universal joint (SDFormat's axis2): where the file is silent, what is x
     of the joint's frame in the plane across the first, or y where x is the first (Drake's choice).
@@ -56,6 +66,10 @@ def _second_axis(node: Node, axis: Triple) -> Constants:
     return (x / length, y / length, z / length)
 
 
+def _no_tags(constants: Constants) -> list[Tag]:
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class JointRow:
     """A word of a file: the key in JOINT_TYPES, whether the file gives such joints an axis and end
@@ -67,6 +81,8 @@ class JointRow:
     constants: Callable[[Node, Triple], Constants] = _none
     tags: tuple[str, ...] = ()
     """What stands in such joints alone."""
+    written: Callable[[Constants], list[Tag]] = _no_tags
+    """The tags that say the type's constants."""
 
     @property
     def type(self) -> JointType:
@@ -81,9 +97,9 @@ JOINTS: Final[dict[str, JointRow]] = {
     "floating": JointRow("floating", axis=False),
     "planar": JointRow("planar"),
     "ball": JointRow("ball", axis=False),
-    "universal": JointRow("universal", constants=_second_axis, tags=("axis2",)),
+    "universal": JointRow("universal", constants=_second_axis, tags=("axis2",), written=_as_axis2),
     "cylindrical": JointRow("cylindrical"),
-    "screw": JointRow("screw", constants=_pitch, tags=PITCHES),
+    "screw": JointRow("screw", constants=_pitch, tags=PITCHES, written=_as_pitch),
 }
 """The words for joints that move."""
 

@@ -80,8 +80,8 @@ def _joint(root: etree._Element, joint: JointElement) -> None:
     row = JOINTS.get(joint.kind)
     if row is not None and row.axis:
         _add(node, "axis", xyz=_numbers(joint.axis))
-    for tag, attributes in _constants(joint):
-        _add(node, tag, **attributes)
+    for tag, attribute, values in row.written(joint.constants) if row is not None else ():
+        _add(node, tag, **{attribute: _numbers(values)})
     if _needs_limit(joint):
         _add(node, "limit", **_limit(joint.limits, joint.kind))
     if joint.damping or joint.friction:
@@ -89,17 +89,6 @@ def _joint(root: etree._Element, joint: JointElement) -> None:
     if joint.mimics is not None:
         m = joint.mimics
         _add(node, "mimic", joint=m.joint, multiplier=m.multiplier, offset=m.offset)
-
-
-def _constants(joint: JointElement) -> Iterator[tuple[str, dict[str, object]]]:
-    """What else a type has, as `symgen.reading.joints` reads it."""
-    if joint.kind == "universal":
-        yield "axis2", {"xyz": _numbers(joint.constants)}
-    if joint.kind == "screw":
-        yield "screw_thread_pitch", {"value": joint.constants[0] * TURN}
-
-
-TURN: Final = 6.283185307179586
 
 
 def _needs_limit(joint: JointElement) -> bool:
