@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.simulated_logs import Recipe, simulated
+from benchmarks.simulated_logs import write as write_log
 from symgen.identification.run import identify
 from symgen.identification.settings import Settings
-from symgen.identification.simulation import Recipe, simulated
-from symgen.identification.simulation import write as write_log
 from symgen.jobs.job import Job
 
 ROBOT = "robots/panda_arm.urdf"

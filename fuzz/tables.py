@@ -21,7 +21,7 @@ ROBOTS: Final = ("pendulum", "scara")
 
 @cache
 def _simulated(robot: str) -> Columns:
-    from symgen.identification.simulation import Recipe, simulated
+    from benchmarks.simulated_logs import Recipe, simulated
     from symgen.jobs.job import Job
 
     job = Job.of(str(ROOT / "robots" / f"{robot}.urdf"))

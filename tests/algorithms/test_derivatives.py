@@ -3,6 +3,7 @@ differentiation of tapes."""
 
 import numpy as np
 import pytest
+from forward import pushforward
 from public_robots import example_robot
 from random_trees import STEP, derivative, model
 from states import close, numbers, random_states
@@ -18,7 +19,7 @@ from symgen.algorithms.derivatives import (
 )
 from symgen.algorithms.forward_dynamics import forward_dynamics, mass_matrix_inverse
 from symgen.algorithms.newton_euler import inverse_dynamics
-from symgen.compiler.derivative import jacobian, pullback, pushforward
+from symgen.compiler.derivative import pullback
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import REGROUPINGS, system
@@ -120,15 +121,13 @@ def rows(way):
     if way == "forward":
         columns = [pushforward(outputs, [(x, 1.0)]) for x in inputs]
         entries = [column[i] for i in range(len(outputs)) for column in columns]
-    elif way == "reverse":
-        entries = [entry for out in outputs for entry in pullback([(out, 1.0)], inputs)]
     else:
-        entries = jacobian(outputs, inputs)
+        entries = [entry for out in outputs for entry in pullback([(out, 1.0)], inputs)]
     program.output("J", (len(outputs), 3), entries)
     return evaluate(program, {"x": [0.7, -1.1, 0.4]})["J"]
 
 
-@pytest.mark.parametrize("way", ["forward", "reverse", "either"])
+@pytest.mark.parametrize("way", ["forward", "reverse"])
 def test_tape_derivatives_agree_with_the_complex_step(way):
     at = [0.7, -1.1, 0.4]
     expected = []

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from random_trees import FEW, model
-from states import run
+from states import run, traced
 from tools import ROOT, invoke, robot_file
 
 from symgen.algorithms import QUANTITIES
@@ -17,7 +17,7 @@ from symgen.jobs.verify import verify
 from symgen.mechanics.parameters import lumped
 from symgen.mechanics.system import direction
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import every_formulation, trace
+from symgen.tracing.trace import every_formulation
 from symgen.tracing.wanted import Wanted
 
 KINDS = ("viscous", "coulomb", "offset")
@@ -108,7 +108,7 @@ def test_every_forward_dynamics_undoes_inverse_dynamics(robot):
 def test_velocity_derivatives_have_damping(robot, derivatives, of, column):
     x, n = state(robot.model.dof), robot.model.dof
     found = run(robot, derivatives, x)[column].reshape(n, n)
-    function = trace(robot, Wanted.parse(of))
+    function = traced(robot, of)
     for k in range(n):
         tilted = [complex(rate, 1e-30 * (i == k)) for i, rate in enumerate(x["qd"])]
         out = next(
@@ -161,7 +161,7 @@ def test_products_with_the_derivatives_have_damping(robot):
         a: [complex(u, 1e-30 * d) for u, d in zip(given[a], given[b], strict=True)]
         for a, b in pairs
     }
-    out = trace(robot, Wanted.parse("inverse_dynamics"))
+    out = traced(robot, "inverse_dynamics")
     wanted = out.run(**{k: (tilted | {"friction": x["friction"]})[k] for k in out.inputs})["tau"]
     assert np.allclose(
         found, np.array([complex(v).imag for v in wanted]) / 1e-30, rtol=1e-9, atol=1e-9
@@ -170,7 +170,7 @@ def test_products_with_the_derivatives_have_damping(robot):
 
 def step(robot, quantity, x, output=0, **by):
     """The derivative of an output along changes `by` of inputs, by the complex step."""
-    function = trace(robot, Wanted.parse(quantity))
+    function = traced(robot, quantity)
     tilted = {k: [complex(a, 1e-30 * b) for a, b in zip(x[k], by[k], strict=True)] for k in by}
     out = function.run(**{k: (x | tilted)[k] for k in function.inputs})
     return np.array([complex(v).imag for v in [*out.values()][output]]) / 1e-30

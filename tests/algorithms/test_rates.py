@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from forward import pushforward
 from random_trees import FEW, RANDOM, STEP, model
 from states import close, numbers
 
@@ -16,7 +17,6 @@ from symgen.algorithms.derivatives import forward_dynamics_derivatives, inverse_
 from symgen.algorithms.forward_dynamics import forward_dynamics
 from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.products import forward_dynamics_jvp, inverse_dynamics_jvp
-from symgen.compiler.derivative import pushforward
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import system

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 from random_trees import FEW, model
-from states import run
+from states import run, traced
 
 from symgen.algorithms import QUANTITIES
 from symgen.proof.laws import judged
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
 
 FELT = [name for name, quantity in QUANTITIES.items() if quantity.feels_wrench]
 
@@ -66,7 +64,7 @@ def test_derivatives_are_those_of_the_pushed_robot(name, inverse):
     robot = pushed(name)
     x, kind = state(robot), "inverse" if inverse else "forward"
     found = run(robot, f"{kind}_dynamics_derivatives", x)
-    function = trace(robot, Wanted.parse(f"{kind}_dynamics"))
+    function = traced(robot, f"{kind}_dynamics")
     matrix = np.array(found["dtau_dq" if inverse else "dqdd_dq"]).reshape(robot.model.dof, -1)
     for k in range(robot.model.dof):
         tilted = [complex(q, 1e-30 * (i == k)) for i, q in enumerate(x["q"])]

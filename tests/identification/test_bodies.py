@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from tools import robot_file
 
+from benchmarks.simulated_logs import Recipe, Sensors, simulated, write
 from symgen.cli.main import main
 from symgen.errors import OptionError
 from symgen.identification.bodies import bodies, free_links
@@ -21,7 +22,6 @@ from symgen.identification.payload import payload
 from symgen.identification.programme import LEAST, Programme
 from symgen.identification.pseudo import linear, packed, pseudo, seen, ten_of, unpacked
 from symgen.identification.shaping import MARK, shape
-from symgen.identification.simulation import Recipe, Sensors, simulated, write
 from symgen.jobs.job import Job
 from symgen.mechanics.parameters import lumped
 from symgen.reading.urdf import parse

@@ -10,6 +10,7 @@ from random_trees import FEW
 from random_trees import model as random_model
 from tools import robot_file
 
+from benchmarks.simulated_logs import Motion, Recipe, Sensors, simulated, write
 from symgen.identification.estimate import Estimate
 from symgen.identification.estimation import ExcitationError
 from symgen.identification.logs import open_log
@@ -18,7 +19,6 @@ from symgen.identification.reduction import Factors, reduced, triangle, whole
 from symgen.identification.run import identify
 from symgen.identification.samples import BLOCK, Derivation, Plan, Samples, pieces
 from symgen.identification.settings import Settings
-from symgen.identification.simulation import Motion, Recipe, Sensors, simulated, write
 from symgen.identification.solve import System, solve
 from symgen.identification.standard import Prior, deviations
 from symgen.jobs.job import Job

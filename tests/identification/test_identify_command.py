@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tools import invoke, robot_file
 
-from symgen.identification.simulation import Motion, Recipe, simulated, write
+from benchmarks.simulated_logs import Motion, Recipe, simulated, write
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import positions, velocities
 

@@ -1,4 +1,5 @@
-"""The committed samples in generated/ are what this version writes (`make generate`)."""
+"""The committed samples in generated/ are what this version writes; `pytest --update` writes them
+anew (so does `make generate`)."""
 
 import pytest
 from tools import ROOT, robot_file, snapshot
@@ -16,7 +17,9 @@ FOLDER = ROOT / "generated"
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_sample_is_up_to_date(name, tmp_path):
+def test_sample_is_up_to_date(name, tmp_path, update):
+    if update:
+        generate(robot_file(name), FOLDER / name, **SAMPLES[name])
     if not (FOLDER / name).is_dir():
         pytest.skip(f"generated/{name} is not there; make generate writes it")
     generate(robot_file(name), tmp_path / name, **SAMPLES[name])
@@ -24,7 +27,7 @@ def test_sample_is_up_to_date(name, tmp_path):
     assert found.keys() == wanted.keys()
     stale = [file for file in wanted if found[file] != wanted[file]]
     assert not stale, (
-        f"generated/{name} is not what this version writes ({', '.join(stale)}); run make generate"
+        f"generated/{name} is not what this version writes ({', '.join(stale)}); pytest --update writes it"
     )
 
 

@@ -7,12 +7,13 @@ from decimal import Decimal
 import numpy as np
 import pytest
 import sympy
+from forward import pushforward
 from mpmath import mp
 from tools import robot_file
 
 from symgen.algorithms.registry import QUANTITIES, Array, quantity
 from symgen.api import generate
-from symgen.compiler.derivative import pullback, pushforward
+from symgen.compiler.derivative import pullback
 from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import counts, used

@@ -1,10 +1,12 @@
 """Numbers of any kind as arrays, and how near they must be."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from symgen.tracing.function import Function
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
@@ -28,8 +30,14 @@ def random_states(n: int, count: int, seed: int, size: float = 2.0) -> Array:
     return np.random.default_rng(seed).uniform(-size, size, (count, n))
 
 
+@lru_cache(256)
+def traced(robot: Robot, quantity: str) -> Function:
+    """A quantity of a robot, traced once."""
+    return trace(robot, Wanted.parse(quantity))
+
+
 def run(robot: Robot, quantity: str, inputs: Mapping[str, Any]) -> dict[str, Array]:
     """The outputs of a quantity on floats, of inputs by name, among them what it does not take."""
-    function = trace(robot, Wanted.parse(quantity))
+    function = traced(robot, quantity)
     found = function.run(**{name: inputs[name] for name in function.inputs})
     return {output: np.array(values, float) for output, values in found.items()}

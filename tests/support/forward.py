@@ -1,0 +1,24 @@
+"""Forward differentiation of a tape, node by node: a judge of recursions and of dual numbers."""
+
+from collections.abc import Sequence
+
+from symgen.compiler.derivative import _partials, _program, _read, _roots, _signed, _upstream
+from symgen.compiler.program import Index, Value
+from symgen.numbers.scalar import ZERO, Scalar
+
+
+def pushforward(
+    outputs: Sequence[Scalar], direction: Sequence[tuple[Value, Scalar]]
+) -> list[Scalar]:
+    """Tangents of `outputs` as the inputs move: `direction` pairs inputs with their tangents
+    (Jacobian times vector).
+
+    A tangent that vanishes for every state is `ZERO`.
+    """
+    program = _program(outputs, [x for x, _ in direction])
+    tangents: dict[Index, Scalar] = {x.node: _signed(x.ref, d) for x, d in direction}
+    for index in _upstream(program, _roots(outputs)):
+        terms = [] if index in tangents else _partials(program, index, tangents)
+        if terms:
+            tangents[index] = sum((p * tangents[k] for k, p in terms), ZERO)
+    return [_read(x, tangents) for x in outputs]
