@@ -31,6 +31,7 @@ from symgen.languages.module import Module
 from symgen.languages.python.files import comment
 from symgen.languages.release import Release
 from symgen.native.compiler import CompilerError, run_compiler, workspace
+from symgen.native.library import quiet
 from symgen.reading.assemble import Loaded
 from symgen.render import render
 
@@ -103,6 +104,7 @@ def extension(
                 *cflags,
                 "-fPIC",
                 "-shared",
+                *quiet(cflags),
                 f"-I{include}",
                 "-I.",
                 "_native.c",

@@ -40,7 +40,8 @@ class Library:
         with workspace() as folder:
             for name, text in files.items():
                 (folder / name).write_text(text, encoding="utf-8")
-            common = ["-O2", "-fPIC", "-shared", *flags, *units, "-lm", "-o", "library.so"]
+            common = ["-O2", "-fPIC", "-shared", *flags, *quiet(flags), *units]
+            common += ["-lm", "-o", "library.so"]
             try:
                 run_compiler(common, folder)
             except CompilerError:
@@ -57,6 +58,13 @@ class Library:
         if isinstance(argument, np.ndarray):
             return self.ffi.cast("void *", argument.ctypes.data)
         return int(argument)
+
+
+def quiet(flags: Sequence[str]) -> tuple[str, ...]:
+    """What keeps gcc from linking its start file for fast arithmetic into a library: that file
+    makes the whole process that loads it flush subnormal numbers to zero."""
+    fast = any(flag in ("-Ofast", "-ffast-math", "-funsafe-math-optimizations") for flag in flags)
+    return ("-nostartfiles",) if fast else ()
 
 
 def pointers(count: int) -> str:

@@ -1,7 +1,7 @@
 """Laws that hold for every quantity, in one table: which robots, what comes at run time, the check.
 
 Whoever adds a quantity writes nothing here: it is in the table. What a quantity is in itself is the
-business of its law in symgen/proof/laws, which tests/proof/test_laws.py asks for."""
+business of its law in symgen/proof/laws, which tests/proof/test_judges.py asks for."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

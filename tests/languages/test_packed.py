@@ -9,9 +9,9 @@ import pytest
 from tools import STRICT_C, c_files, compiled, generated, imported
 
 from symgen.algorithms import QUANTITIES
-from symgen.languages.c import files as c
+from symgen.languages.c.files import LAYOUTS as OF_C
 from symgen.languages.describe import descriptions
-from symgen.languages.python import files as python
+from symgen.languages.python.files import LAYOUTS as OF_PYTHON
 
 BOTH = ("christoffel_symbols", "christoffel_symbols_full")
 robots = pytest.mark.parametrize("name", ["pendulum", "scara", "ur5"])
@@ -120,7 +120,7 @@ def test_no_index_without_a_packed_array():
 
 def test_every_language_knows_every_layout():
     used = {out.layout for q in QUANTITIES.values() for out in q.outputs} - {""}
-    assert used == set(c.LAYOUTS) == set(python.LAYOUTS)
+    assert used == set(OF_C) == set(OF_PYTHON)
 
 
 def test_the_layout_reaches_the_languages():
