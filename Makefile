@@ -47,7 +47,7 @@ quick: $(VENV)/ready-dev ## a minute of the tests: reading, tape, algorithms aga
 	$(BIN)/python -m pytest $(QUICK:%=tests/%.py)
 
 sweep: $(VENV)/ready-dev ## the tests on three times as many random robots (some minutes)
-	SYMGEN_SEEDS=3 $(BIN)/python -m pytest
+	SYMGEN_SEEDS=3 $(BIN)/python -m pytest -m 'slow or not slow'
 
 lint: $(VENV)/ready-dev ## ruff: findings and format
 	$(BIN)/ruff check .
