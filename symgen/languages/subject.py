@@ -130,6 +130,16 @@ def share_of(got: Sequence[Array], wanted: Sequence[Array], allowed: Array) -> f
     return float(np.where(np.isnan(parts), np.inf, parts).max(initial=0.0))
 
 
+def share_of_runs(subject: Subject, function: Function, arrays: Sequence[Array]) -> float:
+    """Largest error of outputs in double precision (each states first) against the float run, as a
+    part of what is allowed."""
+    runs = subject.runs(function)
+    wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
+    allowed = subject.accuracy(subject.some(function), "double").allowed(function.program, wanted)
+    pairs = zip(wanted, arrays, strict=True)
+    return max(share_of(list(got[: len(runs)]), wanted[name], allowed[name]) for name, got in pairs)
+
+
 def of_bound(share: float) -> str:
     """A share of what is allowed, in words."""
     return f"largest error {share:.1e} of its bound"

@@ -19,7 +19,7 @@ from symgen.languages.subject import (
     described,
     inputs,
     of_bound,
-    share_of,
+    share_of_runs,
 )
 from symgen.native.compiler import workspace
 from symgen.tracing.function import Function
@@ -87,13 +87,8 @@ def _run(subject: Subject, d: Description, states: Sequence[Arrays]) -> list[lis
 
 
 def _against_run(subject: Subject, function: Function, rows: Sequence[Sequence[Array]]) -> Check:
-    runs = subject.runs(function)
-    wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
-    allowed = subject.accuracy(subject.some(function), "double").allowed(function.program, wanted)
-    share = max(
-        share_of([row[k] for row in rows[: len(runs)]], wanted[name], allowed[name])
-        for k, name in enumerate(wanted)
-    )
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    share = share_of_runs(subject, function, columns)
     what = f"{function.name}: JavaScript equals the float run"
     return Check(what, share <= 2.0, of_bound(share))  # both have errors
 

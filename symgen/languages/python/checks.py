@@ -2,13 +2,12 @@
 where it comes alone, against the law of each quantity too."""
 
 import runpy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from symgen.languages.subject import (
-    Array,
     Arrays,
     Check,
     Subject,
@@ -16,7 +15,7 @@ from symgen.languages.subject import (
     described,
     inputs,
     of_bound,
-    share_of,
+    share_of_runs,
 )
 from symgen.tracing.function import Function
 
@@ -48,15 +47,7 @@ def _check(
     try:
         got = python[function.name](*inputs(described(subject, function.name), batch))
         arrays = got if isinstance(got, tuple) else (got,)
-        share = _batch_share(subject, function, arrays)
+        share = share_of_runs(subject, function, arrays)
     except Exception as error:
         return Check(what, False, f"{type(error).__name__}: {error}")
     return Check(what, share <= 2.0, of_bound(share))  # both have errors
-
-
-def _batch_share(subject: Subject, function: Function, arrays: Sequence[Array]) -> float:
-    runs = subject.runs(function)
-    wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
-    allowed = subject.accuracy(subject.some(function), "double").allowed(function.program, wanted)
-    pairs = zip(wanted, arrays, strict=True)
-    return max(share_of(list(got[: len(runs)]), wanted[name], allowed[name]) for name, got in pairs)
