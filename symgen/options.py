@@ -64,6 +64,14 @@ def _exactly(*types: type) -> Callable[[Any], Any]:
 _text, _number = _exactly(str), _exactly(int, float)
 
 
+def _float(value: Any) -> float:
+    """A number as the command line reads it: infinite where it is beyond a double."""
+    try:
+        return float(_number(value))
+    except OverflowError:
+        return float("inf")
+
+
 def _texts(value: Any) -> list[str]:
     return [_text(entry) for entry in _exactly(list)(value)]
 
@@ -111,7 +119,7 @@ def _number_pair(text: str) -> tuple[str, float]:
 TEXT: Final = Kind(
     "a text", '"..."', _text, toml=lambda value: quoted(value) if value is not None else None
 )
-NUMBER: Final = Kind("a number", "0.0", _number, toml=repr, click_type=float)
+NUMBER: Final = Kind("a number", "0.0", _float, toml=repr, click_type=float)
 WHOLE: Final = Kind("a whole number", "0", _exactly(int), toml=repr, click_type=int)
 FLAG: Final = Kind("true or false", "false", _exactly(bool), flag=True)
 TEXTS: Final = Kind("a list of texts", '["VALUE"]', _texts, tuple, repeatable=True)

@@ -13,8 +13,8 @@ def escaped(text: str) -> str:
 def shown(text: str, width: int = 160) -> str:
     """`text` fit for one line of output: unprintable characters escaped, cut after `width`
     characters."""
-    cut = text if len(text) <= width else text[:width] + "..."
-    return escaped(cut).replace("\n", "\\n")
+    line = escaped(text[: width + 1]).replace("\n", "\\n")
+    return line if len(line) <= width else line[:width] + "..."
 
 
 def quoted(names: Iterable[str], most: int = 6) -> str:

@@ -97,12 +97,15 @@ OTHERWISE: Final = ("kg | kg m | kg m^2", "1 | m")
 def unit(model: Model, text: str, array: str = "") -> str:
     """The unit of an array of this robot: where its joints are of one type, that of this type
     alone."""
-    found = {name for joint in listed(model) for name in joint.unit.split(", ")}
     if "|" not in text or text in OTHERWISE:
         return text
-    if len(found) > 1:
-        return f"{text} | 1" if array == "q" and floats(model) else text
-    return chosen(CHOICES[found.pop()], text)
+    types = [joint.body.joint.type for joint in listed(model)]
+    units = {row.unit for kind in types for row in kind.velocities}
+    positions = {row.unit for kind in types for row in kind.positions}
+    one = chosen(CHOICES[min(units)], text) if len(units) == 1 else text
+    if array != "q":
+        return one
+    return " | ".join(([one] if units & positions else []) + sorted(positions - units))
 
 
 def chosen(choose: Choose, text: str) -> str:

@@ -10,7 +10,7 @@ from tools import ROOT, invoke, robot_file
 
 import symgen
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
-from symgen.languages.joints_in_words import CHOICES, OTHERWISE, chosen
+from symgen.languages.joints_in_words import CHOICES, OTHERWISE, chosen, unit
 from symgen.mechanics.listing import listed
 from symgen.mechanics.model import IDENTITY
 
@@ -188,13 +188,34 @@ def test_a_singular_floating_base_says_what_helps():
 def test_units_of_one_type_of_joint():
     rows = [*QUANTITIES.values(), *LINK_QUANTITIES.values()]
     units = {a.unit for q in rows for a in q.outputs} | {a.unit for a in INPUTS.values()}
-    for unit in {unit for unit in units if "|" in unit} - set(OTHERWISE):
+    for text in {text for text in units if "|" in text} - set(OTHERWISE):
         for own, other in (("rad", None), ("m", "rad")):
-            text = chosen(CHOICES[own], unit)
-            assert "|" not in text and text.count("(") == text.count(")")
-            assert other is None or other not in text
+            one = chosen(CHOICES[own], text)
+            assert "|" not in one and one.count("(") == one.count(")")
+            assert other is None or other not in one
     assert chosen(CHOICES["rad"], "N m | N, per (rad | m)^2") == "N m, per rad^2"
     assert chosen(CHOICES["m"], "N m | N, per rad | m") == "N, per m"
+
+
+OF_ONE_JOINT = {
+    "revolute": ("rad", "rad"),
+    "prismatic": ("m", "m"),
+    "ball": ("1", "rad"),
+    "universal": ("rad", "rad"),
+    "cylindrical": ("rad | m", "rad | m"),
+    "planar": ("rad | m", "rad | m"),
+    "floating": ("rad | m | 1", "rad | m"),
+}
+
+
+@pytest.mark.parametrize("kind", OF_ONE_JOINT)
+def test_units_of_a_robot_of_one_joint(kind, tmp_path):
+    path = tmp_path / "r.urdf"
+    links = '<link name="base"/>' + LINK.format("a")
+    path.write_text(f'<robot name="r">{links}{JOINT.format("j", kind, "base", "a", "")}</robot>')
+    model = symgen.load(path).model
+    found = [unit(model, "rad | m", array) for array in ("q", "qd")]
+    assert tuple(found) == OF_ONE_JOINT[kind]
 
 
 # -- MuJoCo ----------------------------------------------------------------------------------------

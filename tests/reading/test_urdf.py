@@ -270,6 +270,7 @@ def test_names_cannot_break_the_line():
         " them into one tree with joints, or remove all but one with what they carry"
     )
     assert len(shown("x" * 10**6)) < 200
+    assert len(shown("\u202e" * 10**6)) < 200
 
 
 def test_undeclared_prefixes_are_read_as_ros_does():
