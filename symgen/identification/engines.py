@@ -36,10 +36,7 @@ def _parts(equations: Equations, samples: Samples, interval: int) -> Iterator[Fa
     unit, more = interval or 1, bool(interval)
     size = max(size // unit, 1) * unit
     for start in range(0, len(samples) - more, size):
-        part = slice(start, start + size + more)
-        piece = Samples(
-            *(x[part] for x in (samples.t, samples.q, samples.qd, samples.qdd, samples.measured))
-        )
+        piece = samples.part(slice(start, start + size + more))
         left, right = equations.equations(piece)
         yield reduced(left, right, equations.supports)
 

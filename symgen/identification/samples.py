@@ -30,17 +30,35 @@ BLOCK: Final = 4096
 
 @dataclass(frozen=True)
 class Samples:
-    """Consecutive samples: time (N), positions (N x nq), velocities and accelerations (N x n),
-    measurements (N x c)."""
+    """Consecutive samples of one stretch without gaps: time (N), positions (N x nq), velocities and
+    accelerations (N x n), measurements (N x c).
+
+    `usable` (N x c) tells which measurements are to be used, for a sensor may be saturated where the
+    others are not. `noise` (n) is the standard deviation of the noise of each velocity (rad/s or
+    m/s), 0 where none is known: the sign of a velocity within a few of it is not known. Every
+    array is in SI units, in the joint order of the robot."""
 
     t: Numbers
     q: Numbers
     qd: Numbers
     qdd: Numbers
     measured: Numbers
+    usable: NDArray[np.bool_]
+    noise: Numbers
+
+    @classmethod
+    def of(cls, t: Numbers, q: Numbers, qd: Numbers, qdd: Numbers, measured: Numbers) -> "Samples":
+        """Samples that are usable throughout, of velocities without noise."""
+        usable = np.ones(measured.shape, np.bool_)
+        return cls(t, q, qd, qdd, measured, usable, np.zeros(qd.shape[1]))
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def part(self, rows: slice) -> "Samples":
+        """Some of the samples."""
+        t, q, qd, qdd = self.t[rows], self.q[rows], self.qd[rows], self.qdd[rows]
+        return Samples(t, q, qd, qdd, self.measured[rows], self.usable[rows], self.noise)
 
 
 @dataclass(frozen=True)
@@ -62,7 +80,7 @@ class Layout:
         """Rows of all columns as samples."""
         sizes = [1, len(self.q), len(self.qd), len(self.qdd)]
         t, q, qd, qdd, measured = np.split(rows, np.cumsum(sizes), axis=1)
-        return Samples(t[:, 0], q, qd, qdd, measured)
+        return Samples.of(t[:, 0], q, qd, qdd, measured)
 
 
 @dataclass(frozen=True)
@@ -164,7 +182,7 @@ class Derivation:
         source, order = (raw.qd, 0) if from_velocity else (raw.q, 1)
         qd = self.derivative(source, order)
         qdd = self.derivative(source, order + 1) if accelerations else raw.qdd[inner]
-        return Samples(raw.t[inner], q, qd, qdd, raw.measured[inner])
+        return Samples.of(raw.t[inner], q, qd, qdd, raw.measured[inner])
 
 
 def _signal(part: str) -> Any:

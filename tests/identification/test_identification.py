@@ -296,7 +296,7 @@ def test_standard_errors_are_those_of_many_logs():
         np.random.default_rng(0),
         len(sought.mapping) + len(sought.friction),
     )
-    a, y = equations.equations(Samples(quiet["t"], *rest))
+    a, y = equations.equations(Samples.of(quiet["t"], *rest))
     true = np.concatenate(
         [sought.mapping.base(sought.mapping.prior), np.zeros(len(sought.friction))]
     )
