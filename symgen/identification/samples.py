@@ -33,9 +33,9 @@ class Samples:
     """Consecutive samples of one stretch without gaps: time (N), positions (N x nq), velocities and
     accelerations (N x n), measurements (N x c).
 
-    `usable` (N x c) tells which measurements are to be used, for a sensor may be saturated where the
-    others are not. `noise` (n) is the standard deviation of the noise of each velocity (rad/s or
-    m/s), 0 where none is known: the sign of a velocity within a few of it is not known. Every
+    `usable` (N x c) tells which measurements are to be used, for a sensor may be saturated where
+    the others are not. `noise` (n) is the standard deviation of the noise of each velocity (rad/s
+    or m/s), 0 where none is known: the sign of a velocity within a few of it is not known. Every
     array is in SI units, in the joint order of the robot."""
 
     t: Numbers
