@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test quick sweep lint format types fuzz oracle oracle-mjcf mutants bench bench-batch bench-one-call generate \
+.PHONY: help demo test quick sweep docs lint format types fuzz oracle oracle-mjcf mutants bench bench-batch bench-one-call generate \
         clean firmware firmware-docs gauntlet example-firmware adaptive-mpc arm host
 
 help: ## this list
@@ -48,6 +48,10 @@ quick: $(VENV)/ready-dev ## a minute of the tests: reading, tape, algorithms aga
 
 sweep: $(VENV)/ready-dev ## the tests on three times as many random robots (some minutes)
 	SYMGEN_SEEDS=3 $(BIN)/python -m pytest -m 'slow or not slow'
+
+docs: $(VENV)/ready-dev ## the site, in build/site; what a page shows is run by the tests
+	$(BIN)/sphinx-build -q -W --keep-going -b html -d build/site-pages docs build/site
+	@echo "open build/site/index.html"
 
 lint: $(VENV)/ready-dev ## ruff: findings and format
 	$(BIN)/ruff check .

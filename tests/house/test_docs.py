@@ -1,0 +1,48 @@
+"""What the pages of the site show is what happens."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from pages import Page, blocks
+from tools import ROOT
+
+DOCS = ROOT / "docs"
+RUN = ("console", "python")
+PAGES = sorted(
+    page.relative_to(DOCS).as_posix()
+    for page in DOCS.rglob("*.md")
+    if any(language in RUN for _, language, _ in blocks(page.read_text(encoding="utf-8")))
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "robots", tmp_path / "robots")
+    Page(tmp_path).run((DOCS / page).read_text(encoding="utf-8"))
+
+
+def test_the_function_of_the_first_page_is_the_one_generated():
+    shown = (DOCS / "index.md").read_text(encoding="utf-8").split("```c\n")[1].split("\n```")[0]
+    file = ROOT / "generated" / "pendulum" / "pendulum_gravity.c"
+    assert shown in file.read_text(encoding="ascii")
+
+
+def test_every_page_is_in_the_table_of_contents():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    listed = {f"{line}.md" for line in re.findall(r"^([\w/-]+)$", index, re.MULTILINE)}
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    assert pages - listed == {"index.md"}, listed - pages
+
+
+def test_the_runner_sees_what_differs(tmp_path: Path):
+    page = Page(tmp_path)
+    page.run("```console\n$ echo a; echo b; echo c\na\n...\n```\n")
+    for text in (
+        "```console\n$ echo a\nb\n```\n",
+        "```console\n$ false\n```\n",
+        "```python\nprint(1)\n```\n\n```text\n2\n```\n",
+    ):
+        with pytest.raises(AssertionError, match=r"line [15]"):
+            page.run(text)

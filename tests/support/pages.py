@@ -1,0 +1,104 @@
+"""The code of a page of documentation, run from top to bottom in a folder of the page's own.
+
+What a reader would do with a block is done with it: the lines after ``$`` of ``console`` are
+commands and what follows them is what they print (``...`` stands for any text, and blanks at the
+ends of lines do not count); ``python`` runs, all blocks of a page together, and a block of ``text``
+right after it is what it prints; a block whose first line is a comment with the name of a file is
+that file. Other blocks are only shown."""
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tools import ROOT
+
+FILE = re.compile(r"\s*(?:/\*|//|#|<!--)\s*([\w.-]+\.\w+)\s*(?:\*/|-->)?\s*\n")
+LANGUAGES = ("console", "python", "text", "c", "cpp", "xml", "toml", "javascript", "csv", "ini")
+
+
+@dataclass
+class Page:
+    """A page that is read: its folder, the names its Python has made, and what that has printed."""
+
+    folder: Path
+    names: dict[str, Any] = field(default_factory=dict)
+    printed: str = ""
+
+    def run(self, text: str) -> None:
+        """Every block, in order."""
+        for line, language, code in blocks(text):
+            try:
+                self.block(language, code)
+            except AssertionError as error:
+                raise AssertionError(f"line {line}, {language}: {error}") from None
+
+    def block(self, language: str, code: str) -> None:
+        """One block."""
+        if named := FILE.match(code):
+            (self.folder / named[1]).write_text(code, encoding="utf-8")
+        elif language == "console":
+            for command, wanted in commands(code):
+                same(self.shell(command), wanted, command)
+        elif language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.chdir(self.folder):
+                exec(compile(code, "page", "exec"), self.names)
+            self.printed = out.getvalue()
+        elif language == "text" and self.printed:
+            same(self.printed, code, "what Python prints")
+            self.printed = ""
+
+    def shell(self, command: str) -> str:
+        """What a command prints. It must succeed."""
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        plain = {"PATH": path, "COLUMNS": "100", "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+        done = subprocess.run(
+            ["bash", "-ec", command],
+            cwd=self.folder,
+            env=os.environ | plain,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}"
+        return done.stdout
+
+
+def blocks(text: str) -> Iterator[tuple[int, str, str]]:
+    """Line, language and code of each block that may be run, in order."""
+    found = re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    for block in found:
+        if block[1] in LANGUAGES:
+            yield text.count("\n", 0, block.start()) + 1, block[1], block[2]
+
+
+def commands(code: str) -> Iterator[tuple[str, str]]:
+    """Each command of a console (lines that end in a backslash go on), and what it prints."""
+    parts = re.split(r"^\$ ", code, flags=re.MULTILINE)
+    assert not parts[0].strip(), "output before the first command"
+    for part in parts[1:]:
+        command, _, wanted = re.sub(r"\\\n\s*", " ", part, count=part.count("\\\n")).partition("\n")
+        yield command, wanted
+
+
+def same(printed: str, wanted: str, what: str) -> None:
+    """Whether a text is what a page shows of it."""
+    if not wanted.strip():
+        return
+    pattern = r"(?:.*\n)*?".join(
+        ".*?".join(map(re.escape, piece.split("...")))
+        for piece in re.split(r"^ *\.\.\.\n", _plain(wanted), flags=re.MULTILINE)
+    )
+    assert re.fullmatch(pattern, _plain(printed)), f"{what}\n-- shown\n{wanted}\n-- is\n{printed}"
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE).strip("\n") + "\n"
