@@ -15,13 +15,33 @@ if TYPE_CHECKING:
     from symgen.errors import SymgenError
     from symgen.jobs.job import Job
     from symgen.reading.assemble import load
+    from symgen.reading.builder import Builder
+    from symgen.reading.denavit_hartenberg import DH, dh_builder
+    from symgen.robot.robot import Robot, from_dh
 
-__all__ = ["Job", "SymgenError", "compile", "generate", "load", "trace"]
+__all__ = [
+    "DH",
+    "Builder",
+    "Job",
+    "Robot",
+    "SymgenError",
+    "compile",
+    "dh_builder",
+    "from_dh",
+    "generate",
+    "load",
+    "trace",
+]
 
 _WHERE = {
     "load": "symgen.reading.assemble",
     "Job": "symgen.jobs.job",
     "SymgenError": "symgen.errors",
+    "Builder": "symgen.reading.builder",
+    "DH": "symgen.reading.denavit_hartenberg",
+    "dh_builder": "symgen.reading.denavit_hartenberg",
+    "Robot": "symgen.robot.robot",
+    "from_dh": "symgen.robot.robot",
 }
 
 

@@ -14,13 +14,14 @@ from symgen.languages.c.calls import Compiled, build
 from symgen.languages.module import Module
 from symgen.native.compiler import workspace
 from symgen.reading.assemble import Loaded
+from symgen.reading.sources import RobotSource
 from symgen.tracing.function import Function
 from symgen.tracing.trace import trace_all
 
 
-def trace(file: str | os.PathLike[str], quantity: str, **options: Any) -> Function:
-    """The cheapest program for `quantity` (or ``NAME=QUANTITY+QUANTITY``) of the robot in a URDF
-    file.
+def trace(robot: RobotSource, quantity: str, **options: Any) -> Function:
+    """The cheapest program for `quantity` (or ``NAME=QUANTITY+QUANTITY``) of the robot in a file
+    or an object.
 
     `options` are those of `symgen.jobs.job.Job.of`. Raises SymgenError.
     """
@@ -29,12 +30,12 @@ def trace(file: str | os.PathLike[str], quantity: str, **options: Any) -> Functi
             "a function computes certain quantities; name one, or several as in "
             "terms=bias+mass_matrix"
         )
-    job = Job.of(os.fspath(file), quantities=(quantity,), **options)
+    job = Job.of(robot, quantities=(quantity,), **options)
     return trace_all(job.robot(job.load()), job.wanted(), job.choice())[0]
 
 
 def generate(
-    file: str | os.PathLike[str],
+    robot: RobotSource,
     out: str | os.PathLike[str],
     languages: Sequence[str] = DEFAULT,
     progress: Callable[[str], None] = lambda step: None,
@@ -45,7 +46,7 @@ def generate(
     `options` are those of `symgen.jobs.job.Job.of`; `progress` is told each step. Returns
     the module, the loaded robot with its notices, and the paths written. Raises SymgenError, and
     then nothing was written."""
-    return generated_by(Job.of(os.fspath(file), **options), Path(out), languages, progress)
+    return generated_by(Job.of(robot, **options), Path(out), languages, progress)
 
 
 def generated_by(
@@ -60,13 +61,13 @@ def generated_by(
     return module, loaded, publish(files(module, languages), out)
 
 
-def compile(file: str | os.PathLike[str], *quantities: str, **options: Any) -> Compiled:
+def compile(robot: RobotSource, *quantities: str, **options: Any) -> Compiled:
     """Functions of the robot in a URDF file, compiled from generated C and callable with NumPy
     arrays.
 
     Needs a C compiler. `quantities` as in `symgen.jobs.job.Job.of`, those of `CORE` by default.
     Raises SymgenError."""
-    job = Job.of(os.fspath(file), quantities=quantities, **options)
+    job = Job.of(robot, quantities=quantities, **options)
     module = job.module(job.load())
     with workspace() as folder:
         for name, text in files(module, ["c"]).items():

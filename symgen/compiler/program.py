@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
+from symgen.numbers.named import Named, unknown
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO, Scalar, plain
 
@@ -124,8 +125,7 @@ class Value:
     def _refuse(self, what: str) -> TypeError:
         return TypeError(
             f"a tape value has no {what}: generated code is straight-line and cannot depend on "
-            f"data; "
-            "choose by the structure of the robot instead"
+            "data; choose by the structure of the robot instead"
         )
 
     def __bool__(self) -> bool:
@@ -162,8 +162,7 @@ class Program:
 
         return dump(self)
 
-    # -- building
-    # -------------------------------------------------------------------------------------------
+    # -- building -------------------------------------------------------------------------------
 
     def input(self, name: str, shape: tuple[int, ...]) -> list[Value]:
         """The components of a new input array, row-major."""
@@ -197,12 +196,18 @@ class Program:
         if isinstance(x, Value):
             return x
         given = plain(x)
+        if isinstance(given, Named):
+            return self.known(given)
         known = self._constants.get(given) if given else None
         if known is None:
             index = self._node(("const", abs(given), None))
             self._numbers[index] = abs(given)
             known = self._constants[given] = Value(self, index, math.copysign(1.0, given) < 0)
         return known
+
+    def known(self, x: Named) -> Value:
+        """A number with a name on this tape, where such may be. Raises OptionError."""
+        raise unknown(x)
 
     def constant(self, v: Value) -> float | None:
         """The number that `v` is, None where it is computed."""
@@ -221,8 +226,7 @@ class Program:
         index = self._index.get((op, a, b))
         return Value(self, self._node((op, a, b)) if index is None else index, negative)
 
-    # -- exact rewrites
-    # -------------------------------------------------------------------------------------
+    # -- exact rewrites -------------------------------------------------------------------------
 
     def add(self, x: Value, y: Value) -> Scalar:
         """x + y: a sum, a difference where the signs differ, or what needs no operation."""

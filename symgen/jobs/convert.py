@@ -5,18 +5,20 @@ from pathlib import Path
 
 from symgen.errors import Notice, OptionError
 from symgen.jobs.publish import write_new
-from symgen.reading.formats import read
+from symgen.reading.sources import RobotSource, described
 from symgen.reading.urdf_writer import urdf_of
 
 
-def convert(file: str, out: str, xacro_args: Sequence[tuple[str, str]] = ()) -> tuple[Notice, ...]:
-    """Write the robot in `file` as the URDF `out`, a new file; what was noticed while reading, and
-    what a URDF cannot say.
+def convert(
+    source: RobotSource, out: str, xacro_args: Sequence[tuple[str, str]] = ()
+) -> tuple[Notice, ...]:
+    """Write the robot of a `source` as the URDF `out`, a new file; what was noticed while reading,
+    and what a URDF cannot say.
 
     Raises SymgenError, and then nothing was written."""
     if Path(out).suffix.lower() != ".urdf":
         raise OptionError(f"--out {out!r}: a URDF ends in .urdf")
-    robot = read(file, xacro_args)
+    robot = described(source, xacro_args)
     data, unsaid = urdf_of(robot)
     write_new(Path(out), data)
     return (*robot.notices, *unsaid)

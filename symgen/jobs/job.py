@@ -1,7 +1,7 @@
 """A job: a robot's file and every option that shapes the result, and the module made from it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final, TypeVar
 
@@ -14,6 +14,7 @@ from symgen.mechanics.model import Model
 from symgen.options import Choices
 from symgen.reading.assemble import Loaded, load_with
 from symgen.reading.options import SNAPPED, RobotOptions
+from symgen.reading.sources import RobotSource, is_path, name_of
 from symgen.text import shown
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
@@ -32,26 +33,36 @@ class Job:
     """What to compile and how: a robot's file and the options of ``symgen generate``."""
 
     file: str
+    """The path, or what the robot is called where it is no file's."""
     choices: Choices
+    given: RobotSource = None
+    """The robot where it is no file's: a text of XML or an object."""
 
     @classmethod
-    def of(cls, file: str, **options: Any) -> "Job":
+    def of(cls, robot: "RobotSource | Job", **options: Any) -> "Job":
         """A job with some options, the others at their defaults.
 
-        `options` are those of the groups `MODULE`: `RobotOptions`, `XacroOptions`,
-        `FunctionOptions`, `COptions`, `NameOptions` and `Release`. Raises OptionError."""
-        return cls(file, Choices.of(MODULE, options))
+        `robot` is a path, a text of XML or an object (`symgen.reading.sources`); what has a job
+        already, such as a `symgen.Robot`, keeps the options of that. `options` are those of the
+        groups `MODULE`: `RobotOptions`, `XacroOptions`, `FunctionOptions`, `COptions`,
+        `NameOptions` and `Release`. Raises OptionError."""
+        job = getattr(robot, "job", None)
+        if isinstance(job, Job):
+            return job.changed(**options)
+        given = None if is_path(robot) else robot
+        return cls(name_of(robot), Choices.of(MODULE, options), given)
 
     def __getitem__(self, group: type[Group]) -> Group:
         return self.choices[group]
 
     def changed(self, file: str | None = None, **options: Any) -> "Job":
         """With another file or other options. Raises OptionError."""
-        return Job(self.file if file is None else file, self.choices.changed(**options))
+        choices = self.choices.changed(**options)
+        return replace(self, choices=choices) if file is None else Job(file, choices)
 
     def load(self) -> Loaded:
         """The robot. Raises SymgenError."""
-        return load_with(self.file, self.choices)
+        return load_with(self.file if self.given is None else self.given, self.choices)
 
     def robot(self, loaded: Loaded) -> Robot:
         """The loaded model with what this job leaves open. Raises OptionError for a link that it

@@ -22,6 +22,7 @@ from symgen.languages import LANGUAGES
 from symgen.languages.names import identifier
 from symgen.options import TEXT, Kind, Option, quoted
 from symgen.reading import toml_reader
+from symgen.reading.denavit_hartenberg import is_table
 from symgen.reading.formats import read as read_robot
 from symgen.reading.toml_reader import Table, said
 from symgen.text import shown
@@ -80,7 +81,7 @@ def followed(ctx: click.Context, path: str, key: str) -> str:
 
     Raises RobotError.
     """
-    if ctx.resilient_parsing or Path(path).suffix.lower() != ".toml":
+    if ctx.resilient_parsing or Path(path).suffix.lower() != ".toml" or is_table(path):
         return path
     job = read(path)
     if key not in job.values:
@@ -91,6 +92,25 @@ def followed(ctx: click.Context, path: str, key: str) -> str:
     }
     ctx.meta[META] = job, ctx
     return str(job.values[key])
+
+
+def job_in(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
+    """The robot's file and the options of a job file, as values; of another file itself and none.
+
+    Raises SymgenError."""
+    if is_table(path):
+        return os.fspath(path), {}
+    job = read(path)
+    if ROBOT not in job.values:
+        raise job.table.error(None, f'has no {ROBOT}; add {ROBOT} = "..."')
+    rows = {row.name: row for row in JOB}
+    values = {key: rows[key].parsed(_tuple(x)) for key, x in job.values.items() if key in rows}
+    return str(job.values[ROBOT]), values
+
+
+def _tuple(value: Any) -> Any:
+    """Several texts, as the command line has them."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def placed(error: SymgenError, ctx: click.Context) -> str:

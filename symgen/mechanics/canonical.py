@@ -14,6 +14,7 @@ from symgen.mechanics.model import Model, Pose, Triple
 from symgen.mechanics.placement import ToAxis
 from symgen.mechanics.spatial import Angle, Orient, Shift, Step, Turn, Vector
 from symgen.numbers.exact import norm
+from symgen.numbers.named import Named
 from symgen.numbers.scalar import ZERO, Scalar, plain, structural
 
 ROUNDING = 1e-13
@@ -31,6 +32,8 @@ def tidy(x: float, size: float) -> Scalar:
     near by."""
     if abs(x) <= ROUNDING * size:
         return ZERO
+    if isinstance(x, Named):
+        return x
     near = (float(f"{x:.{digits}g}") for digits in range(1, 17))
     return next((y for y in near if abs(x - y) <= 1e-15 * size), x)
 

@@ -8,6 +8,8 @@ through an algorithm."""
 
 from typing import Any, Final, Protocol
 
+from symgen.numbers.named import Named
+
 
 class Scalar(Protocol):
     """A float, complex or decimal number, SymPy expression, tape value, dual, array of any of
@@ -72,9 +74,9 @@ ZERO: Final = Zero()
 
 
 def plain(x: Scalar) -> float:
-    """The float that a constant of a model is. Raises TypeError for what has no value yet, such as
-    tape values."""
-    return float(x)  # type: ignore[arg-type]
+    """The float that a constant of a model is, with its name where it has one
+    (`symgen.numbers.named`). Raises TypeError for what has no value yet, such as tape values."""
+    return x if isinstance(x, Named) else float(x)  # type: ignore[arg-type]
 
 
 def structural(x: Scalar) -> Scalar:

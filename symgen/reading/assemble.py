@@ -2,7 +2,6 @@
 lumped."""
 
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,12 +13,12 @@ from symgen.options import Choices
 from symgen.reading.actuators import Drives, drives_of
 from symgen.reading.description import Inertial, JointElement, LinkElement
 from symgen.reading.fall import above_root, free_fall
-from symgen.reading.formats import read
 from symgen.reading.joints import JOINTS
 from symgen.reading.mimic import following
 from symgen.reading.options import GROUPS, RobotOptions, XacroOptions
 from symgen.reading.part import WORLD, Part, afloat, part_of
 from symgen.reading.right_angles import RightAngle, Rounder, turn
+from symgen.reading.sources import RobotSource, described, name_of
 from symgen.reading.toml_reader import LARGEST
 from symgen.reading.unfold import MovingJoint, bodies
 from symgen.text import shown
@@ -46,8 +45,9 @@ class Loaded:
     actuators_sha256: str | None = None
 
 
-def load(path: str | os.PathLike[str], **options: Any) -> Loaded:
-    """The robot in a URDF, MJCF or SDF file as a model; bodies in file order of their joints.
+def load(source: RobotSource, **options: Any) -> Loaded:
+    """The robot in a URDF, MJCF or SDF file, a text of XML or an object (`RobotSource`) as a model;
+    bodies in file order of their joints.
 
     `options` are those of `RobotOptions` and `XacroOptions`. Link `root` becomes the base and only
     what it carries stays; with `tip` only the links from root to tip stay. `lock` holds joints at a
@@ -59,15 +59,15 @@ def load(path: str | os.PathLike[str], **options: Any) -> Loaded:
 
     Raises RobotError where the file is not a robot that can be compiled, OptionError where an
     option does not fit it."""
-    return load_with(path, Choices.of(GROUPS, options))
+    return load_with(source, Choices.of(GROUPS, options))
 
 
-def load_with(path: str | os.PathLike[str], choices: Choices) -> Loaded:
+def load_with(source: RobotSource, choices: Choices) -> Loaded:
     """The same with options that are made already."""
     wanted = choices[RobotOptions]
     rounder = Rounder(_tolerance(wanted.snap_angles))
-    described = read(path, choices[XacroOptions].xacro_args)
-    part = part_of(described, wanted.root, wanted.tip, wanted.lock)
+    robot = described(source, choices[XacroOptions].xacro_args)
+    part = part_of(robot, wanted.root, wanted.tip, wanted.lock)
     part = afloat(part) if wanted.base == "floating" else part
     _check_supported(part)
     pull, fall = free_fall(part, wanted.gravity, lambda joint: _joint_pose(part, joint, rounder))
@@ -88,7 +88,7 @@ def load_with(path: str | os.PathLike[str], choices: Choices) -> Loaded:
     places = {name: part.robot.place(link.line) for name, link in part.links.items()}
     right_angles = tuple(rounder.found)
     return Loaded(
-        model, ordered, part.robot.sha256, os.fspath(path), right_angles, places, drives.sha256
+        model, ordered, part.robot.sha256, name_of(source), right_angles, places, drives.sha256
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from symgen.errors import OptionError
-from symgen.reading import mjcf, sdf, urdf
+from symgen.reading import denavit_hartenberg, mjcf, sdf, urdf
 from symgen.reading.description import Description
 from symgen.reading.expansion import expanded, is_xacro
 from symgen.reading.xml_reader import Node, file_bytes, parsed
@@ -31,6 +31,8 @@ def read(path: str | os.PathLike[str], xacro_args: Sequence[tuple[str, str]] = (
 
     Raises RobotError, one line with file, line and element, for everything that is not one valid
     robot."""
+    if denavit_hartenberg.is_table(path):
+        return denavit_hartenberg.read(path)
     if is_xacro(path):
         data, digest = expanded(path, xacro_args)
         return urdf.parse(data, f"{os.fspath(path)} (expanded)", digest)

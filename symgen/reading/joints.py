@@ -5,10 +5,11 @@ The words are URDF's and, for joints that URDF has not, SDFormat's and Drake's (
 ``<drake:joint>`` has them): ball, universal, screw; and cylindrical."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from symgen.errors import OptionError
 from symgen.mechanics.joints import JOINT_TYPES, JointType
 from symgen.mechanics.joints.planar import plane
 from symgen.mechanics.pose import Triple
@@ -66,6 +67,34 @@ def _second_axis(node: Node, axis: Triple) -> Constants:
     return (x / length, y / length, z / length)
 
 
+def _nothing(said: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
+    return ()
+
+
+def _given_pitch(said: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
+    """The pitch of a screw (m/rad) from its advance in one turn. Raises OptionError."""
+    pitch = values["pitch"]
+    if pitch is None or not math.isfinite(pitch):
+        raise OptionError(
+            f"{said}: a screw joint needs a pitch, the advance in one turn (m), positive for a "
+            "right-handed thread"
+        )
+    return (float(pitch) / (2 * math.pi),)
+
+
+def _given_axis2(said: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
+    """The second axis of a universal joint, by default that of files that are silent. Raises
+    OptionError."""
+    if values["axis2"] is None:
+        return plane(axis)[0]
+    x, y, z = map(float, values["axis2"])
+    length = math.hypot(x, y, z)
+    product = x * axis[0] + y * axis[1] + z * axis[2]
+    if not length or abs(product) > 1e-6 * length:
+        raise OptionError(f"{said}: axis2 is not at right angles to its axis")
+    return (x / length, y / length, z / length)
+
+
 def _no_tags(constants: Constants) -> list[Tag]:
     return []
 
@@ -83,11 +112,23 @@ class JointRow:
     """What stands in such joints alone."""
     written: Callable[[Constants], list[Tag]] = _no_tags
     """The tags that say the type's constants."""
+    words: tuple[str, ...] = ()
+    """What such joints alone are given in Python."""
+    from_python: Callable[[str, Triple, Mapping[str, Any]], Constants] = _nothing
+    """The type's constants from those words."""
 
     @property
     def type(self) -> JointType:
         """What is known of such joints."""
         return JOINT_TYPES[self.kind]
+
+    def given(self, said: str, axis: Triple, values: Mapping[str, Any]) -> Constants:
+        """The type's constants from what was given in Python for a joint called `said`. Raises
+        OptionError, for a word too that other types have."""
+        foreign = [word for word, x in values.items() if x is not None and word not in self.words]
+        if foreign:
+            raise OptionError(f"{said}: a {self.kind} joint has no {foreign[0]}; remove it")
+        return self.from_python(said, axis, values)
 
 
 JOINTS: Final[dict[str, JointRow]] = {
@@ -97,9 +138,23 @@ JOINTS: Final[dict[str, JointRow]] = {
     "floating": JointRow("floating", axis=False),
     "planar": JointRow("planar"),
     "ball": JointRow("ball", axis=False),
-    "universal": JointRow("universal", constants=_second_axis, tags=("axis2",), written=_as_axis2),
+    "universal": JointRow(
+        "universal",
+        constants=_second_axis,
+        tags=("axis2",),
+        written=_as_axis2,
+        words=("axis2",),
+        from_python=_given_axis2,
+    ),
     "cylindrical": JointRow("cylindrical"),
-    "screw": JointRow("screw", constants=_pitch, tags=PITCHES, written=_as_pitch),
+    "screw": JointRow(
+        "screw",
+        constants=_pitch,
+        tags=PITCHES,
+        written=_as_pitch,
+        words=("pitch",),
+        from_python=_given_pitch,
+    ),
 }
 """The words for joints that move."""
 

@@ -29,6 +29,7 @@ ORDER = (
     "api",
     "inspection",
     "identification",
+    "robot",
     "cli",
 )
 """Rooms and top-level modules, lowest first: each may know those before it, as far as STRANGERS lets it."""

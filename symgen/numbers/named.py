@@ -1,0 +1,133 @@
+"""Numbers of a robot that have a name: lengths and masses given as SymPy symbols.
+
+A `Named` is the expression that a user gave and a float beside it. Structure is decided on the
+float, a stand-in that no formula vanishes at by accident; arithmetic with other numbers goes on
+with both. So all that is done with a robot's constants, such as laying canonical frames, gives its
+formulas too. Where code is generated such a number is refused: nobody knows its value."""
+
+import hashlib
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from symgen.errors import OptionError
+
+if TYPE_CHECKING:
+    import sympy
+
+
+class Named(float):
+    """A float that stands in for a SymPy expression of real symbols. It equals only what is the
+    same expression, never a plain number: what vanishes has become one."""
+
+    __slots__ = ("expression",)
+    expression: "sympy.Expr"
+    _op_priority = 11.0
+    """SymPy's expressions leave operations with it to the methods below."""
+
+    def __new__(cls, value: float, expression: "sympy.Expr") -> "Named":
+        made = super().__new__(cls, value)
+        made.expression = expression
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Named, (float(self), self.expression)
+
+    def __repr__(self) -> str:
+        return str(self.expression)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Named) and bool(self.expression == other.expression)
+
+    def __hash__(self) -> int:
+        return hash(self.expression)
+
+    def __neg__(self) -> "Named":
+        return Named(-float(self), -self.expression)
+
+    def __abs__(self) -> "Named":
+        return -self if self < 0 else self
+
+    def __add__(self, other: Any) -> Any:
+        return _result(lambda a, b: a + b, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _result(lambda a, b: b + a, self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return _result(lambda a, b: a - b, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _result(lambda a, b: b - a, self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return _result(lambda a, b: a * b, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _result(lambda a, b: b * a, self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _result(lambda a, b: a / b, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _result(lambda a, b: b / a, self, other)
+
+
+def _result(operation: Callable[[Any, Any], Any], a: Named, b: Any) -> Any:
+    """The operation on values and on expressions; a plain number where no symbol is left."""
+    if hasattr(b, "free_symbols"):
+        return operation(a.expression, b)
+    if not isinstance(b, (int, float)):
+        return NotImplemented
+    return made(operation(float(a), float(b)), operation(a.expression, expression(b)))
+
+
+def made(value: float, expression: "sympy.Expr") -> float:
+    """The number with this expression, a plain one where it has no symbols."""
+    return Named(value, expression) if expression.free_symbols else float(expression)
+
+
+def expression(x: float) -> "sympy.Expr":
+    """A number as SymPy has it: the exact fraction that its shortest decimal is."""
+    import sympy
+
+    if isinstance(x, Named):
+        return x.expression
+    decimal = getattr(x, "decimal", None)
+    return sympy.Rational(str(decimal) if decimal is not None else repr(float(x)))
+
+
+def given(x: Any) -> float:
+    """A number that a user gave: a float, or SymPy's expression of real symbols as a `Named`.
+
+    Raises TypeError, ValueError for what is neither."""
+    symbols = getattr(x, "free_symbols", None)
+    if not symbols:
+        return x if isinstance(x, Named) else float(x)
+    real = x.xreplace({s: with_assumptions(s) for s in symbols})
+    value = float(real.xreplace({s: stand_in(s.name) for s in real.free_symbols}))
+    if not math.isfinite(value):
+        raise ValueError(f"{x} is not finite")
+    return Named(value, real)
+
+
+def with_assumptions(symbol: "sympy.Symbol") -> "sympy.Symbol":
+    """The symbol as a real one: lengths and masses are no complex numbers."""
+    import sympy
+
+    return symbol if symbol.is_real else sympy.Symbol(symbol.name, real=True)
+
+
+def stand_in(name: str) -> float:
+    """The number that stands in for a symbol: between 1/2 and 3/2, another for every name, the
+    same on every machine."""
+    digits = int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
+    return 0.5 + digits / 2**48
+
+
+def unknown(x: Named) -> OptionError:
+    """That no code can be made of such a number."""
+    return OptionError(
+        f"the robot has a symbol in {x!r}, whose value nobody knows; give it one with "
+        "robot.subs({...}), or look at robot.symbolic"
+    )

@@ -1,0 +1,216 @@
+"""Robots written in Python: links, joints of every type and frames, with numbers or SymPy symbols.
+
+>>> arm = Builder("pendulum").link("world")
+>>> arm = arm.link("rod", mass=1.0, center_of_mass=(0, 0, -0.5), inertia=(0.1, 0, 0, 0.1, 0, 0))
+>>> arm = arm.joint("hinge", "revolute", "world", "rod", axis=(1, 0, 0))
+
+A builder gives the same `Description` as the readers of files do, so that all that holds for a file
+holds for it. Lines in messages are those of the calls."""
+
+import hashlib
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from symgen.errors import OptionError
+from symgen.mechanics.model import IDENTITY, Limits
+from symgen.reading.description import (
+    EARTH,
+    Description,
+    DriveElement,
+    Inertial,
+    JointElement,
+    LinkElement,
+    Mimic,
+    Origin,
+)
+from symgen.reading.given import ZEROS, Numbers, one, origin, tensor, triple, trouble, unit
+from symgen.reading.joints import FIXED, JOINTS, JointRow
+from symgen.reading.quaternions import Rows
+from symgen.reading.tree import check
+from symgen.text import shown
+
+
+class Builder:
+    """A robot in the making: `link`, `joint` and `frame` add to it and return it.
+
+    `gravity` is the acceleration of free fall in the axes of the root link (m/s²). Pass a builder
+    wherever a robot is asked for; `symgen.Robot` makes a robot of it. Lengths (m), masses (kg) and
+    inertia (kg m²) may be SymPy expressions, whose symbols are taken as real; angles and directions
+    are numbers. Raises OptionError for numbers that are none; what is no tree is found when the
+    robot is asked for."""
+
+    def __init__(self, name: str = "robot", gravity: Numbers = EARTH) -> None:
+        self.name = name
+        self.gravity = triple("gravity", gravity)
+        self._file, self._line = _caller()
+        self._links: list[LinkElement] = []
+        self._joints: list[JointElement] = []
+        self._drives: list[DriveElement] = []
+
+    def __repr__(self) -> str:
+        return f"Builder({self.name!r}, {len(self._links)} links, {len(self._joints)} joints)"
+
+    def link(
+        self,
+        name: str,
+        mass: Any = 0.0,
+        center_of_mass: Numbers = ZEROS,
+        inertia: Numbers | None = None,
+        rpy: Numbers = ZEROS,
+    ) -> "Builder":
+        """A link. `center_of_mass` (m) is in the link's frame; `inertia` (kg m²) is about the
+        centre of mass, six numbers ixx, ixy, ixz, iyy, iyz, izz or a symmetric 3 x 3 matrix, in the
+        link's axes or in axes turned against them by `rpy` (roll, pitch, yaw in rad). Without mass
+        and inertia the link is a frame."""
+        line = _caller()[1]
+        six, inertial = tensor(name, inertia), None
+        kilograms = one(f"link '{shown(name)}': mass", mass)
+        if kilograms < 0:
+            raise OptionError(f"link '{shown(name)}': mass is negative; give 0 or more")
+        if kilograms or any(six):
+            place = triple(f"link '{shown(name)}': center_of_mass", center_of_mass, names=True)
+            where = Origin(line, place, triple("rpy", rpy))
+            inertial = Inertial(line, where, kilograms, six, trouble(six, kilograms))
+        self._links.append(LinkElement(str(name), line, inertial))
+        return self
+
+    def joint(
+        self,
+        name: str,
+        kind: str,
+        parent: str,
+        child: str,
+        xyz: Numbers = ZEROS,
+        rpy: Numbers = ZEROS,
+        axis: Numbers = (0.0, 0.0, 1.0),
+        *,
+        rotation: Rows | None = None,
+        quaternion: Numbers | None = None,
+        axis2: Numbers | None = None,
+        pitch: float | None = None,
+        lower: float | None = None,
+        upper: float | None = None,
+        velocity: float | None = None,
+        effort: float | None = None,
+        damping: float = 0.0,
+        friction: float = 0.0,
+        mimic: str | None = None,
+        multiplier: float = 1.0,
+        offset: float = 0.0,
+        ratio: float | None = None,
+        rotor_inertia: float | None = None,
+        armature: float | None = None,
+    ) -> "Builder":
+        """A joint of `kind` revolute, continuous, prismatic, fixed, floating, planar, ball,
+        universal, cylindrical or screw.
+
+        The frame of link `child` is in that of `parent` at `xyz` (m), turned by `rpy` (roll, pitch,
+        yaw about fixed axes, rad), by a `rotation` matrix, or by a unit `quaternion` x, y, z, w,
+        when the joint is at 0; `axis` is in the child's frame and need not be a unit vector.
+        A universal joint has an `axis2`, a screw a `pitch`, the advance in one turn (m).
+
+        `lower`, `upper`, `velocity` and `effort` are limits (rad or m, N m or N); `damping`
+        (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``. The
+        coordinate is `multiplier` times that of joint `mimic` plus `offset` where one is named.
+        `ratio` and `rotor_inertia` (kg m²) are those of a geared drive, `armature` is inertia as
+        the joint feels it (kg m² or kg)."""
+        line, said = _caller()[1], f"joint '{shown(name)}'"
+        if kind != FIXED and kind not in JOINTS:
+            raise OptionError(f"{said}: no type '{shown(kind)}'; use {', '.join((*JOINTS, FIXED))}")
+        row = JOINTS.get(kind, JointRow(FIXED, axis=False))
+        along = unit(said, axis) if row.axis else (1.0, 0.0, 0.0)
+        numbers = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
+        limits = {
+            key: None if x is None else one(f"{said}: {key}", x) for key, x in numbers.items()
+        }
+        self._joints.append(
+            JointElement(
+                str(name),
+                line,
+                kind,
+                str(parent),
+                str(child),
+                origin(said, line, xyz, rpy, rotation, quaternion),
+                along,
+                Limits(**limits),
+                one(f"{said}: damping", damping),
+                one(f"{said}: friction", friction),
+                None if mimic is None else Mimic(line, mimic, float(multiplier), float(offset)),
+                row.given(said, along, {"axis2": axis2, "pitch": pitch}),
+            )
+        )
+        if any(x is not None for x in (ratio, rotor_inertia, armature)):
+            self._drives.append(DriveElement(str(name), line, ratio, rotor_inertia, armature))
+        return self
+
+    def frame(
+        self,
+        name: str,
+        on: str,
+        xyz: Numbers = ZEROS,
+        rpy: Numbers = ZEROS,
+        *,
+        rotation: Rows | None = None,
+        quaternion: Numbers | None = None,
+    ) -> "Builder":
+        """A frame fixed to link `on`, such as that of a tool: a link without mass, whose pose and
+        velocity can be asked for as ``frame_pose:NAME``."""
+        line, said = _caller()[1], f"frame '{shown(name)}'"
+        where = origin(said, line, xyz, rpy, rotation, quaternion)
+        self._links.append(LinkElement(str(name), line))
+        self._joints.append(JointElement(f"{name}.fixed", line, FIXED, str(on), str(name), where))
+        return self
+
+    def description(self) -> Description:
+        """What was built, checked. Raises RobotError where it is no tree of links."""
+        links, joints, drives = tuple(self._links), tuple(self._joints), tuple(self._drives)
+        robot = Description(
+            self.name,
+            self._file,
+            digest_of(self.name, links, joints, drives, self.gravity),
+            self._line,
+            links,
+            joints,
+            (),
+            drives,
+            self.gravity,
+            IDENTITY,
+            f"robot '{shown(self.name)}'",
+        )
+        check(robot)
+        return robot
+
+    def of_file(self, file: str, data: bytes) -> Description:
+        """The same as what stands in a file with these bytes."""
+        self._file, self._line = shown(file), 1
+        return replace(self.description(), sha256=hashlib.sha256(data).hexdigest())
+
+
+def digest_of(name: str, *parts: Iterable[Any]) -> str:
+    """A SHA-256 of what makes a robot: all but the lines that said it."""
+    plain = [[_without_lines(x) for x in part] for part in parts]
+    return hashlib.sha256(repr((name, plain)).encode()).hexdigest()
+
+
+def _without_lines(thing: Any) -> Any:
+    if isinstance(thing, LinkElement) and thing.inertial is not None:
+        thing = replace(thing, inertial=_without_lines(thing.inertial))
+    where = getattr(thing, "origin", None)
+    changes: dict[str, Any] = {} if where is None else {"origin": replace(where, line=0)}
+    mimics = getattr(thing, "mimics", None)
+    if mimics is not None:
+        changes["mimics"] = replace(mimics, line=0)
+    return replace(thing, line=0, **changes) if hasattr(thing, "line") else thing
+
+
+def _caller() -> tuple[str, int]:
+    """The file and line outside of symgen's readers from which a builder is called."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(OWN):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+OWN: Final = "symgen."

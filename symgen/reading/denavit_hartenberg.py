@@ -1,0 +1,210 @@
+"""Robots from Denavit and Hartenberg's parameters, standard or modified, in Python or TOML.
+
+Modified (Khalil & Kleinfinger, ICRA 1986; Craig): frame i has the axis of joint i, and is reached
+by Rot_x(alpha_i) Trans_x(a_i) Rot_z(theta_i) Trans_z(d_i), alpha and a those from the axis before.
+Standard (Denavit & Hartenberg 1955; Paul): frame i has the axis of joint i + 1, and is reached by
+Rot_z(theta_i) Trans_z(d_i) Trans_x(a_i) Rot_x(alpha_i). There link i is a frame fixed to ``axisI``,
+which is what the joint turns.
+
+``theta`` of a revolute joint and ``d`` of a prismatic one are offsets: the joint's coordinate is
+added."""
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from symgen.errors import OptionError
+from symgen.mechanics.model import IDENTITY, Pose
+from symgen.numbers.named import given
+from symgen.reading import toml_reader
+from symgen.reading.builder import Builder
+from symgen.reading.description import EARTH, Description
+from symgen.reading.given import ZEROS, Numbers
+from symgen.reading.quaternions import of_rpy
+from symgen.text import quoted, shown
+
+CONVENTIONS: Final = ("standard", "modified")
+
+
+@dataclass(frozen=True, slots=True)
+class DH:
+    """A joint and the link behind it: `a` and `d` (m, numbers or SymPy symbols), `alpha` and
+    `theta` (rad); `type` is revolute or prismatic.
+
+    `mass` (kg), `center_of_mass` (m) and `inertia` (kg m², about the centre of mass: ixx, ixy, ixz,
+    iyy, iyz, izz or a matrix) are the link's, in its frame. The rest is as in
+    `symgen.Builder.joint`."""
+
+    a: Any = 0.0
+    alpha: float = 0.0
+    d: Any = 0.0
+    theta: float = 0.0
+    type: str = "revolute"
+    name: str = ""
+    mass: Any = 0.0
+    center_of_mass: Numbers = ZEROS
+    inertia: Numbers | None = None
+    lower: float | None = None
+    upper: float | None = None
+    velocity: float | None = None
+    effort: float | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+    ratio: float | None = None
+    rotor_inertia: float | None = None
+    armature: float | None = None
+
+
+OF_JOINTS: Final = (
+    *("lower", "upper", "velocity", "effort", "damping", "friction"),
+    *("ratio", "rotor_inertia", "armature"),
+)
+"""What goes on to the joint as it is."""
+
+KEYS: Final = tuple(field.name for field in fields(DH))
+
+
+def dh_builder(
+    rows: Sequence["DH | Mapping[str, Any]"],
+    convention: str,
+    name: str = "robot",
+    gravity: Numbers = EARTH,
+) -> Builder:
+    """A robot from a table of Denavit and Hartenberg's parameters, a row for each joint.
+
+    A row is a `symgen.DH` or a mapping with its fields. `convention` is ``standard`` or
+    ``modified`` (see the module); joints are joint1, joint2, ... where they have no names, links
+    link1, link2, ...; the base is ``base``, its z axis that of joint 1 in the standard convention.
+    More links and frames, such as that of a tool, may be added.
+    Raises OptionError for a row that is none."""
+    if convention not in CONVENTIONS:
+        raise OptionError(f"convention {convention!r}: use {' or '.join(CONVENTIONS)}")
+    made, below = Builder(name, gravity).link("base"), "base"
+    table = [_row(k, row) for k, row in enumerate(rows, 1)]
+    if not table:
+        raise OptionError("a table of Denavit and Hartenberg's parameters has a row for each joint")
+    for k, row in enumerate(table, 1):
+        (_modified if convention == "modified" else _standard)(made, k, row, below)
+        below = f"link{k}"
+    return made
+
+
+def _row(k: int, row: "DH | Mapping[str, Any]") -> DH:
+    if isinstance(row, Mapping):
+        unknown = [str(key) for key in row if key not in KEYS]
+        if unknown:
+            raise OptionError(
+                f"row {k}: no key is called {quoted(unknown)}; there are {quoted(KEYS, 30)}"
+            )
+        row = DH(**row)
+    if not isinstance(row, DH):
+        raise OptionError(
+            f"row {k} is {shown(repr(row), 60)}; give dict(a=..., alpha=..., d=..., theta=...), "
+            "since tables differ in the order of these"
+        )
+    if row.type not in ("revolute", "prismatic"):
+        raise OptionError(f"row {k}: type '{shown(str(row.type))}'; use revolute or prismatic")
+    return row
+
+
+def _angle(k: int, name: str, x: Any) -> float:
+    """A number, from SymPy's pi/2 too. Raises OptionError."""
+    try:
+        angle = float(x)
+    except (TypeError, ValueError):
+        angle = math.nan
+    if not math.isfinite(angle):
+        raise OptionError(f"row {k}: {name} is {shown(str(x), 60)}; angles are numbers (rad)")
+    return angle
+
+
+def _shifted(x: Any, y: Any, z: Any) -> Pose:
+    return Pose(IDENTITY, (given(x), given(y), given(z)))
+
+
+def _turned(roll: float, yaw: float) -> Pose:
+    return Pose(of_rpy((roll, 0.0, yaw)))
+
+
+def _modified(made: Builder, k: int, row: DH, below: str) -> None:
+    """Joint k and its link, whose frame is DH's."""
+    alpha, theta = _angle(k, "alpha", row.alpha), _angle(k, "theta", row.theta)
+    pose = _turned(alpha, 0.0) @ _shifted(row.a, 0.0, row.d) @ _turned(0.0, theta)
+    made.link(f"link{k}", row.mass, row.center_of_mass, row.inertia)
+    _jointed(made, k, row, below, f"link{k}", pose)
+
+
+def _standard(made: Builder, k: int, row: DH, below: str) -> None:
+    """Joint k, what it turns, and on that the link, whose frame is DH's."""
+    alpha, theta = _angle(k, "alpha", row.alpha), _angle(k, "theta", row.theta)
+    pose = _shifted(0.0, 0.0, row.d) @ _turned(0.0, theta)
+    made.link(f"axis{k}").link(f"link{k}", row.mass, row.center_of_mass, row.inertia)
+    _jointed(made, k, row, below, f"axis{k}", pose)
+    made.joint(f"link{k}.fixed", "fixed", f"axis{k}", f"link{k}", (row.a, 0, 0), (alpha, 0, 0))
+
+
+def _jointed(made: Builder, k: int, row: DH, below: str, child: str, pose: Pose) -> None:
+    more = {name: getattr(row, name) for name in OF_JOINTS}
+    turned = None if pose.rotation == IDENTITY else pose.rotation
+    made.joint(
+        row.name or f"joint{k}", row.type, below, child, pose.position, rotation=turned, **more
+    )
+
+
+# -- TOML ------------------------------------------------------------------------------------------
+
+CONVENTION: Final = "convention"
+"""The key by which a file is known to have such a table."""
+
+ROWS: Final = "joint"
+
+
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Whether a TOML file has a table of Denavit and Hartenberg's parameters, not a job."""
+    if Path(path).suffix.lower() != ".toml":
+        return False
+    table, _ = toml_reader.read(path, WHAT)
+    return CONVENTION in table.data or ROWS in table.data
+
+
+WHAT: Final = 'a table of DH parameters (convention = "standard" or "modified", and [[joint]])'
+
+
+def read(path: str | os.PathLike[str]) -> Description:
+    """The robot in a TOML file: ``convention``, ``name``, ``gravity``, and a ``[[joint]]`` for each
+    row with the fields of `DH`. Angles may be texts such as ``"pi/2"``. Raises RobotError."""
+    table, data = toml_reader.read(path, WHAT)
+    table.only(("name", CONVENTION, "gravity", ROWS))
+    rows = table.data.get(ROWS)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise table.error(ROWS, f"needs a [[{ROWS}]] for each joint")
+    convention = table.data.get(CONVENTION)
+    if convention not in CONVENTIONS:
+        raise table.error(CONVENTION, f"says no convention; give {' or '.join(CONVENTIONS)}")
+    name = table.data.get("name", Path(path).name.partition(".")[0])
+    if not isinstance(name, str) or not name:
+        raise table.error("name", "is no text; give the robot's name")
+    try:
+        made = dh_builder(
+            [_of_toml(row) for row in rows], convention, name, table.triple("gravity") or EARTH
+        )
+    except (OptionError, TypeError) as error:
+        raise table.error(ROWS, str(error).removeprefix("error: ")) from None
+    return made.of_file(os.fspath(path), data)
+
+
+def _of_toml(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _right(x) if key in ("alpha", "theta") else x for key, x in row.items()}
+
+
+FRACTIONS: Final = {"pi": math.pi, "pi/2": math.pi / 2, "0": 0.0}
+
+
+def _right(x: Any) -> Any:
+    """The number that a text such as ``-pi/2`` says, other values as they are."""
+    text = x.strip().lower() if isinstance(x, str) else ""
+    sign, size = (-1, text[1:]) if text.startswith("-") else (1, text)
+    return sign * FRACTIONS[size] if size in FRACTIONS else x

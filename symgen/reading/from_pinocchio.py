@@ -1,0 +1,231 @@
+"""Robots of Pinocchio: a ``pin.Model`` as a description, joints and coordinates in its order.
+
+A Pinocchio body has all that is fixed to it in one inertia; its other links become frames. Joint
+types are told by their short names."""
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from symgen.errors import OptionError, Place, RobotError
+from symgen.mechanics.model import IDENTITY, Limits, Pose, Triple
+from symgen.reading.builder import digest_of
+from symgen.reading.description import (
+    Description,
+    DriveElement,
+    Inertial,
+    JointElement,
+    LinkElement,
+    Origin,
+)
+from symgen.reading.quaternions import origin_of
+from symgen.reading.tree import check
+from symgen.reading.urdf import tensor_trouble
+from symgen.text import shown
+
+FILE: Final = "pin.Model"
+UNIVERSE: Final = 0
+"""The joint of Pinocchio that does not move."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The word for a type of joint, its axis, and what else the type takes."""
+
+    word: str
+    axis: Callable[[Any, str], Triple]
+    constants: Callable[[Any], tuple[float, ...]] = lambda joint: ()
+
+
+def _triple(numbers: Any) -> Triple:
+    x, y, z = (float(x) + 0.0 for x in numbers)
+    return x, y, z
+
+
+def _named(joint: Any, name: str) -> Triple:
+    """The axis in a type's name."""
+    return IDENTITY["XYZ".index(name[-1])]
+
+
+def _own(joint: Any, name: str) -> Triple:
+    return _triple(joint.axis)
+
+
+def _first(joint: Any, name: str) -> Triple:
+    return _triple(joint.axis1)
+
+
+def _none(joint: Any, name: str) -> Triple:
+    return IDENTITY[0]
+
+
+def _plane(joint: Any, name: str) -> Triple:
+    return IDENTITY[2]
+
+
+def _pitch(joint: Any) -> tuple[float, ...]:
+    """m/rad, as the type here has it."""
+    return (float(joint.pitch),)
+
+
+KINDS: Final[dict[str, Kind]] = {
+    r"R[XYZ]": Kind("revolute", _named),
+    r"RUB[XYZ]": Kind("continuous", _named),
+    r"P[XYZ]": Kind("prismatic", _named),
+    r"H[XYZ]": Kind("screw", _named, _pitch),
+    r"RevoluteUnaligned": Kind("revolute", _own),
+    r"RevoluteUnboundedUnaligned": Kind("continuous", _own),
+    r"PrismaticUnaligned": Kind("prismatic", _own),
+    r"HelicalUnaligned": Kind("screw", _own, _pitch),
+    r"Universal": Kind("universal", _first, lambda joint: _triple(joint.axis2)),
+    r"FreeFlyer": Kind("floating", _none),
+    r"Spherical": Kind("ball", _none),
+    r"Planar": Kind("planar", _plane),
+}
+"""By what stands behind ``JointModel`` in a short name. Pinocchio's q of an unbounded joint is a
+cosine and a sine, ours the angle."""
+
+
+def description(model: Any) -> Description:
+    """The robot in a ``pin.Model``. Raises RobotError for a joint type that has no word here, and
+    for a gravity that turns."""
+    names = _links(model)
+    links = tuple(_link(model, i, name) for i, name in enumerate(names))
+    joints = tuple(_joint(model, i, names) for i in range(1, model.njoints))
+    frames = [*_frames(model, names)]
+    drives = tuple(_drives(model))
+    every = (*links, *(link for link, _ in frames)), (*joints, *(joint for _, joint in frames))
+    gravity = _triple(model.gravity.linear)
+    name = str(model.name) or "robot"
+    digest = digest_of(name, *every, drives, gravity)
+    robot = Description(
+        name, FILE, digest, 1, *every, (), drives, gravity, IDENTITY, f"model '{shown(name)}'"
+    )
+    check(robot)
+    return robot
+
+
+def _body_frames(model: Any, i: int) -> list[Any]:
+    """The links on a joint, those in its own frame first."""
+    found = [f for f in model.frames if f.parentJoint == i and str(f.type) == "BODY"]
+    return sorted(found, key=lambda f: _pose(f.placement) != Pose())
+
+
+def _links(model: Any) -> list[str]:
+    """A link for every joint, called as the first link in its frame is, or else as the joint."""
+    taken, names = set[str](), list[str]()
+    for i in range(model.njoints):
+        first = next((f for f in _body_frames(model, i) if _pose(f.placement) == Pose()), None)
+        name = str(model.names[i]) if first is None else str(first.name)
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _pose(placement: Any) -> Pose:
+    a, b, c = map(_triple, placement.rotation)
+    return Pose((a, b, c), _triple(placement.translation))
+
+
+def _link(model: Any, i: int, name: str) -> LinkElement:
+    inertia = model.inertias[i]
+    mass = float(inertia.mass)
+    rows = inertia.inertia
+    tensor = tuple(float(rows[j, k]) + 0.0 for j in range(3) for k in range(j, 3))
+    if not mass and not any(tensor):
+        return LinkElement(name, i + 1)
+    origin = Origin(i + 1, _triple(inertia.lever))
+    return LinkElement(
+        name, i + 1, Inertial(i + 1, origin, mass, tensor, tensor_trouble(tensor, mass))
+    )
+
+
+def _joint(model: Any, i: int, links: list[str]) -> JointElement:
+    name, (kind, axis, constants) = str(model.names[i]), _kind(model, i)
+    one = model.joints[i].nq == 1 and model.joints[i].nv == 1
+    damping, friction = (_of_joint(model, field, i) for field in ("damping", "friction"))
+    return JointElement(
+        name,
+        i + 1,
+        kind,
+        links[model.parents[i]],
+        links[i],
+        origin_of(_pose(model.jointPlacements[i]), i + 1),
+        axis,
+        _limits(model, i) if one else Limits(),
+        damping if one else 0.0,
+        friction if one else 0.0,
+        constants=constants,
+    )
+
+
+def _kind(model: Any, i: int) -> tuple[str, Triple, tuple[float, ...]]:
+    joint = model.joints[i]
+    short = str(joint.shortname()).removeprefix("JointModel")
+    for pattern, kind in KINDS.items():
+        if re.fullmatch(pattern, short):
+            inner = joint.extract() if hasattr(joint, "extract") else joint
+            return kind.word, kind.axis(inner, short), kind.constants(inner)
+    raise RobotError(
+        Place(FILE, i + 1),
+        f"joint '{shown(str(model.names[i]))}'",
+        f"has Pinocchio's type {shown(short)}, which is not known here; lock it with "
+        "pin.buildReducedModel, or build the robot with symgen.Builder",
+    )
+
+
+def _of_joint(model: Any, field: str, i: int) -> float:
+    """A vector of Pinocchio's over velocities, at a joint with one; 0 where it has no such."""
+    values = getattr(model, field, None)
+    return 0.0 if values is None else float(values[model.joints[i].idx_v]) + 0.0
+
+
+def _limits(model: Any, i: int) -> Limits:
+    q, v = model.joints[i].idx_q, model.joints[i].idx_v
+    rows = (
+        (model.lowerPositionLimit, q),
+        (model.upperPositionLimit, q),
+        (model.velocityLimit, v),
+        (model.effortLimit, v),
+    )
+    return Limits(*(_finite(float(values[k])) for values, k in rows))
+
+
+def _finite(x: float) -> float | None:
+    """None for what Pinocchio writes where there is no limit."""
+    return x if math.isfinite(x) and abs(x) < 1e300 else None
+
+
+def _drives(model: Any) -> Iterator[DriveElement]:
+    """Armature, which Pinocchio's dynamics have; its rotors, which they have not, are left out."""
+    for i in range(1, model.njoints):
+        joint = model.joints[i]
+        felt = [float(x) for x in model.armature[joint.idx_v : joint.idx_v + joint.nv]]
+        if joint.nv == 1 and felt[0]:
+            yield DriveElement(str(model.names[i]), i + 1, armature=felt[0])
+        elif any(felt):
+            name = shown(str(model.names[i]))
+            raise OptionError(
+                f"pin.Model: joint '{name}' has several coordinates and armature; set it to 0"
+            )
+
+
+def _frames(model: Any, links: list[str]) -> Iterator[tuple[LinkElement, JointElement]]:
+    """The other links of Pinocchio's bodies and its operational frames, fixed to their joints."""
+    taken = {*links, *(str(name) for name in model.names)}
+    for k, frame in enumerate(model.frames):
+        name, kind = str(frame.name), str(frame.type)
+        if kind not in ("BODY", "OP_FRAME") or name in taken:
+            continue
+        taken.add(name)
+        line = model.njoints + k + 1
+        origin = origin_of(_pose(frame.placement), line)
+        on = links[frame.parentJoint]
+        yield (
+            LinkElement(name, line),
+            JointElement(f"{name}.fixed", line, "fixed", on, name, origin),
+        )

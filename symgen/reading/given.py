@@ -1,0 +1,123 @@
+"""Numbers given in Python: checked, with SymPy symbols where a robot may have them."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from symgen.errors import OptionError
+from symgen.mechanics.model import Triple
+from symgen.numbers.exact import norm
+from symgen.numbers.named import Named, given
+from symgen.reading.description import Origin
+from symgen.reading.quaternions import Rows, of_quaternion, rpy_of
+from symgen.reading.urdf import tensor_trouble
+from symgen.text import quoted, shown
+
+Numbers = Sequence[Any]
+"""Numbers, or SymPy expressions of symbols where it says so."""
+
+ZEROS: Final = (0.0, 0.0, 0.0)
+
+
+def one(what: str, x: Any, names: bool = True) -> float:
+    """A finite number, or a symbol's. Raises OptionError."""
+    try:
+        number = given(x) if not isinstance(x, (str, bytes, bool)) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if number - number != 0:
+        raise OptionError(f"{what} is {shown(repr(x), 60)}; give a finite number")
+    if isinstance(number, Named) and not names:
+        raise OptionError(f"{what} has the symbol {x}; only lengths and masses can be symbols")
+    return number
+
+
+def triple(what: str, values: Numbers, names: bool = False) -> Triple:
+    """Three of them. Raises OptionError."""
+    try:
+        x, y, z = values
+    except (TypeError, ValueError):
+        raise OptionError(f"{what} is {shown(repr(values), 60)}; give three numbers") from None
+    return one(what, x, names), one(what, y, names), one(what, z, names)
+
+
+def unit(said: str, axis: Numbers) -> Triple:
+    """A direction as a unit vector. Raises OptionError."""
+    x, y, z = triple(f"{said}: axis", axis)
+    length = norm(x, y, z)
+    if not length:
+        raise OptionError(f"{said}: axis is zero; give a direction such as (0, 0, 1)")
+    return (x, y, z) if length == 1 else (x / length, y / length, z / length)
+
+
+def tensor(name: str, inertia: Numbers | None) -> tuple[float, ...]:
+    """The six of a tensor given so or as a matrix. Raises OptionError."""
+    if inertia is None:
+        return (0.0,) * 6
+    said, rows = f"link '{shown(name)}': inertia", list(inertia)
+    if len(rows) == 3:
+        matrix = [triple(said, row, names=True) for row in rows]
+        if any(matrix[i][j] != matrix[j][i] for i in range(3) for j in range(i)):
+            raise OptionError(f"{said} is not symmetric; give ixx, ixy, ixz, iyy, iyz, izz")
+        return tuple(matrix[i][j] for i in range(3) for j in range(i, 3))
+    if len(rows) != 6:
+        raise OptionError(f"{said} has {len(rows)} numbers; give ixx, ixy, ixz, iyy, iyz, izz")
+    return tuple(one(said, x) for x in rows)
+
+
+def trouble(tensor: tuple[float, ...], mass: float) -> str:
+    """Why no body has this inertia; of symbols nothing is known."""
+    names = any(isinstance(x, Named) for x in (*tensor, mass))
+    return "" if names else tensor_trouble(tensor, mass)
+
+
+def origin(
+    said: str,
+    line: int,
+    xyz: Numbers,
+    rpy: Numbers,
+    rotation: Rows | None,
+    quaternion: Numbers | None,
+) -> Origin:
+    """The origin of a frame, its rotation given in one of three ways. Raises OptionError."""
+    ways = [
+        way
+        for way, x in (
+            ("rotation", rotation),
+            ("quaternion", quaternion),
+            ("rpy", any(rpy) or None),
+        )
+        if x is not None
+    ]
+    if len(ways) > 1:
+        raise OptionError(f"{said}: {quoted(ways)} both say how it is turned; keep one")
+    place = triple(f"{said}: xyz", xyz, names=True)
+    if rotation is not None:
+        rows = [triple(f"{said}: rotation", row) for row in rotation]
+        return Origin(line, place, rpy_of(_checked(said, rows)))
+    if quaternion is not None:
+        return Origin(line, place, rpy_of(of_quaternion(*_quaternion(said, quaternion))))
+    return Origin(line, place, triple(f"{said}: rpy", rpy))
+
+
+def _checked(said: str, rows: Sequence[Triple]) -> Rows:
+    """The rows of a rotation. Raises OptionError for another matrix."""
+    products = [
+        sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) - (i == j)
+        for i in range(len(rows))
+        for j in range(i + 1)
+    ]
+    (a, b, c), (d, e, f), (g, h, i) = rows if len(rows) == 3 else [ZEROS] * 3
+    right = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0
+    if len(rows) != 3 or max(map(abs, products)) > 1e-6 or not right:
+        raise OptionError(f"{said}: rotation is no rotation matrix; its rows are unit vectors")
+    return rows
+
+
+def _quaternion(said: str, numbers: Numbers) -> tuple[float, float, float, float]:
+    """w, x, y, z of a quaternion x, y, z, w. Raises OptionError."""
+    four = [one(f"{said}: quaternion", x, names=False) for x in numbers]
+    if len(four) != 4 or not any(four):
+        raise OptionError(f"{said}: quaternion has four numbers x, y, z, w, not all zero")
+    x, y, z, w = four
+    return w, x, y, z

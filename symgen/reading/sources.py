@@ -1,0 +1,95 @@
+"""What a robot can be read from: a file, a text of XML, or an object in Python.
+
+Objects are a `Description`, what has one (`symgen.reading.builder.Builder`), and models of other
+libraries, known by the package that their class comes from; each has a converter."""
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path, PurePath
+from typing import Any, Final, Protocol, TypeAlias, TypeGuard, runtime_checkable
+
+from symgen.errors import OptionError
+from symgen.reading import formats, urdf
+from symgen.reading.description import Description
+from symgen.reading.xml_reader import parsed
+from symgen.text import shown
+
+
+@runtime_checkable
+class Described(Protocol):
+    """Whatever can say what robot it is."""
+
+    def description(self) -> Description: ...
+
+
+RobotSource: TypeAlias = "str | os.PathLike[str] | Description | Described | Any"
+"""A path, a text of XML that begins with ``<``, a description, a builder, or a model of another
+library (`CONVERTERS`)."""
+
+CONVERTERS: Final[dict[str, str]] = {
+    "pinocchio": "symgen.reading.from_pinocchio",
+    "yourdfpy": "symgen.reading.from_yourdfpy",
+}
+"""By the package of a class, the module whose ``description`` reads its objects."""
+
+TEXT: Final = "XML text"
+
+
+def described(source: RobotSource, xacro_args: Sequence[tuple[str, str]] = ()) -> Description:
+    """The robot in a source of any kind. Raises SymgenError where it is not one valid robot,
+    TypeError for an object of a kind that is not known."""
+    if is_path(source):
+        return formats.read(source, xacro_args)
+    if xacro_args:
+        raise OptionError("--xacro-arg: only a .xacro file has arguments; remove the option")
+    return _of_text(source) if isinstance(source, str) else _of_object(source)
+
+
+def is_path(source: RobotSource) -> "TypeGuard[str | os.PathLike[str]]":
+    """Whether the source is the path of a file, not a text of XML or an object."""
+    if isinstance(source, str):
+        return not source.lstrip("\ufeff \t\r\n").startswith("<")
+    return isinstance(source, os.PathLike)
+
+
+def name_of(source: RobotSource) -> str:
+    """What a source is called in messages and manifests: its path, or the robot's name."""
+    if is_path(source):
+        return os.fspath(source)
+    return TEXT if isinstance(source, str) else f"{_of_object(source).name} (Python)"
+
+
+def _of_text(text: str) -> Description:
+    data = text.lstrip("\ufeff \t\r\n").encode()
+    root = parsed(data, TEXT)
+    if any("xacro" in str(uri) for uri in root.element.nsmap.values()):
+        raise OptionError(f"{TEXT}: has xacro in it; save it as a .xacro file and give its path")
+    reader = formats.READERS.get(root.tag, urdf.described)
+    return reader(root, Path(TEXT), hashlib.sha256(data).hexdigest())
+
+
+def _of_object(source: Any) -> Description:
+    if isinstance(source, Description):
+        return source
+    converter = _converter(type(source))
+    if converter is not None:
+        return converter(source)
+    if isinstance(source, Described):
+        return source.description()
+    raise TypeError(
+        f"a robot is the path of a file, a text of XML, a symgen.Builder, a symgen.Robot, or a "
+        f"model of {' or '.join(CONVERTERS)}, not {shown(type(source).__qualname__)}"
+    )
+
+
+def _converter(kind: type) -> Callable[[Any], Description] | None:
+    packages = (cls.__module__.partition(".")[0] for cls in kind.__mro__)
+    module = next((CONVERTERS[name] for name in packages if name in CONVERTERS), None)
+    return None if module is None else import_module(module).description
+
+
+def stem_of(source: str) -> str:
+    """A name for a robot that has none: that of its file without folder and ending."""
+    return PurePath(source).name.partition(".")[0] or "robot"

@@ -1,0 +1,195 @@
+"""`symgen.Robot`: a robot from a file, from Python or from another library, and all that can be
+made of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from symgen import api
+from symgen.errors import Notice
+from symgen.jobs.job import Job
+from symgen.jobs.options import MODULE
+from symgen.languages import DEFAULT
+from symgen.languages.c.calls import Compiled
+from symgen.mechanics.coupling import coupling_of, positions
+from symgen.mechanics.model import Model
+from symgen.options import Choices
+from symgen.reading.assemble import Loaded
+from symgen.reading.denavit_hartenberg import DH, dh_builder
+from symgen.reading.description import EARTH
+from symgen.reading.options import XacroOptions
+from symgen.reading.sources import RobotSource, described, is_path
+from symgen.reading.substitution import substituted, symbols
+from symgen.robot.checked import Checked, checked
+from symgen.robot.views import Joint, LinkInertia, joints_of, links_of
+from symgen.tracing.function import Function
+
+
+class Robot:
+    """A robot, and everything that symgen makes of it.
+
+    >>> robot = symgen.Robot("arm.urdf")
+    >>> robot.joints, robot.links, robot.check()
+    >>> arm = robot.compile("mass_matrix", "inverse_dynamics")
+    >>> arm.mass_matrix(q)
+
+    `source` is the path of a URDF, xacro, MJCF, SDF, DH table or job file, a text of XML, a
+    `symgen.Builder`, a ``pin.Model`` or a ``yourdfpy.URDF``. `options` are those of the command
+    line by their long names, such as ``base="floating"``, ``lock=(("finger", 0.0),)``,
+    ``gravity="runtime"`` or ``friction="viscous"``; they hold for all that is made of the robot,
+    and each method takes more. Nothing of a robot ever changes: `with_options` and `subs` give
+    another.
+
+    Raises SymgenError, one sentence with the place, for what cannot be used: the file when it is
+    first needed."""
+
+    def __init__(self, source: RobotSource, **options: Any) -> None:
+        self.job = _job(source, options)
+
+    def __repr__(self) -> str:
+        return f"Robot({self.name!r}, {self.dof} velocities: {', '.join(self.velocities[:12])})"
+
+    # -- what it is --------------------------------------------------------------------------------
+
+    @cached_property
+    def loaded(self) -> Loaded:
+        """What was read, with its notices (`symgen.load`)."""
+        return self.job.load()
+
+    @property
+    def model(self) -> Model:
+        """The tree of bodies that all is computed from."""
+        return self.loaded.model
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was guessed, left out or repaired in reading."""
+        return self.loaded.notices
+
+    @property
+    def dof(self) -> int:
+        """The number of velocities, which is that of joint forces."""
+        return self.model.dof
+
+    @property
+    def positions(self) -> tuple[str, ...]:
+        """The names of the entries of q; a joint with a quaternion has one more than velocities."""
+        return tuple(row.name for row in positions(self.model))
+
+    @property
+    def velocities(self) -> tuple[str, ...]:
+        """The names of the entries of velocities, accelerations and joint forces."""
+        return self.model.joint_names
+
+    @property
+    def gravity(self) -> tuple[float, ...]:
+        """The acceleration of free fall in the axes of the root link (m/s²)."""
+        return self.model.gravity
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """The joints that move, in the order of the file."""
+        return joints_of(self.model)
+
+    @cached_property
+    def links(self) -> tuple[LinkInertia, ...]:
+        """The links, those that do not move first."""
+        return links_of(self.model)
+
+    @property
+    def neutral(self) -> tuple[float, ...]:
+        """q with all joints at 0 and all quaternions at 0, 0, 0, 1."""
+        coupling = coupling_of(self.model)
+        last = {four.stop - 1 for four in coupling.quaternions}
+        return tuple(float(k in last) for k in range(coupling.positions))
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """The names of the SymPy symbols among its lengths and masses."""
+        source = self.job.given
+        return () if source is None else symbols(described(source))
+
+    def check(self) -> Checked:
+        """What was noticed in reading, and for each body whether its inertia is one that matter can
+        have."""
+        return checked(self.job, self.loaded, bool(self.symbols))
+
+    # -- another robot -----------------------------------------------------------------------------
+
+    def with_options(self, **options: Any) -> "Robot":
+        """The same robot with other options. Raises OptionError."""
+        return Robot(self.job.changed(**options))
+
+    def subs(self, values: Mapping[Any, Any]) -> "Robot":
+        """The robot with numbers for some of its symbols, by symbol or by name.
+
+        >>> robot.subs({"a2": 0.425, "m2": 8.4}).compile("mass_matrix")
+
+        Raises OptionError for a symbol that it does not have."""
+        source = self.job.file if self.job.given is None else self.job.given
+        robot = described(source, self.job[XacroOptions].xacro_args)
+        return Robot(
+            Job.of(substituted(robot, values), **self.job.changed(xacro_args=()).choices.flat())
+        )
+
+    # -- what is made of it ------------------------------------------------------------------------
+
+    def compile(self, *quantities: str, **options: Any) -> Compiled:
+        """The functions for `quantities` (``symgen list`` shows them), compiled for this machine:
+        each is an attribute that takes and gives NumPy arrays (see `symgen.compile`)."""
+        return api.compile(self, *quantities, **options)
+
+    def trace(self, quantity: str, **options: Any) -> Function:
+        """The cheapest program for a quantity, with its operation counts (see `symgen.trace`)."""
+        return api.trace(self, quantity, **options)
+
+    def generate(
+        self,
+        out: str | PathLike[str],
+        languages: Sequence[str] = DEFAULT,
+        progress: Callable[[str], None] = lambda step: None,
+        **options: Any,
+    ) -> list[Path]:
+        """Write a module in each of the languages into the folder `out`; the paths written (see
+        `symgen.generate`)."""
+        return api.generate(self, out, languages, progress, **options)[2]
+
+
+def from_dh(
+    rows: Sequence[DH | Mapping[str, Any]],
+    convention: str = "standard",
+    name: str = "robot",
+    gravity: Sequence[float] = EARTH,
+    **options: Any,
+) -> Robot:
+    """The robot of a table of Denavit and Hartenberg's parameters, a row for each joint.
+
+    >>> a2, m2 = sympy.symbols("a2 m2")
+    >>> symgen.from_dh([dict(d=0.4, alpha=pi / 2), dict(a=a2, mass=m2)], convention="standard")
+
+    A row is a `symgen.DH` or a mapping with its fields: `a`, `d` (m), `alpha`, `theta` (rad), where
+    theta of a revolute joint and d of a prismatic one are offsets, `type`, mass and inertia of the
+    link in its frame. `convention` is ``standard`` (frame i on the axis of joint i + 1) or
+    ``modified`` (on that of joint i; Craig, Khalil & Kleinfinger). Lengths and masses may be SymPy
+    symbols. Joints are joint1, joint2, ... where they have no names; links link1, link2, ... have
+    the frames of the table. Raises OptionError for a row that is none."""
+    return Robot(dh_builder(rows, convention, name, gravity), **options)
+
+
+def _job(source: RobotSource, options: Mapping[str, Any]) -> Job:
+    """The job of a robot; a job file has options of its own, which come after those given."""
+    if isinstance(source, Job):
+        return source.changed(**options)
+    if is_path(source) and Path(source).suffix.lower() == ".toml":
+        from symgen.jobs.jobfile import job_in
+
+        file, own = job_in(source)
+        known = Choices.of(MODULE, {}).flat()
+        return Job.of(file, **{**{k: x for k, x in own.items() if k in known}, **options})
+    return Job.of(source, **options)

@@ -1,0 +1,99 @@
+"""What a robot's joints and links are, for people who ask in Python."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from symgen.mechanics.listing import Listed, carrying_link, listed
+from symgen.mechanics.model import Link, Model
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A joint: its `type`, the links that it ties (`parent`, `child`), its limits (rad or m, rad/s
+    or m/s, N m or N; None where nothing is said), and which entries of q and of the velocities are
+    its own (none of a joint that `follows` another).
+
+    `damping` (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``.
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    positions: tuple[int, ...]
+    velocities: tuple[int, ...]
+    unit: str
+    lower: float | None
+    upper: float | None
+    velocity: float | None
+    effort: float | None
+    damping: float
+    friction: float
+    follows: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkInertia:
+    """A link and the `body` that carries it (the base, or the link that a joint moves): mass (kg),
+    centre of mass (m) and inertia (kg m²) about it, in the link's axes; 0, None and None where it
+    has none."""
+
+    name: str
+    body: str
+    mass: float
+    center_of_mass: tuple[float, ...] | None
+    inertia: tuple[tuple[float, ...], ...] | None
+
+
+def joints_of(model: Model) -> tuple[Joint, ...]:
+    """The joints in the order of the file."""
+    return tuple(_joint(model, joint) for joint in listed(model))
+
+
+def _joint(model: Model, row: Listed) -> Joint:
+    joint = row.body.joint
+    limits = joint.limits
+    return Joint(
+        row.name,
+        row.kind,
+        carrying_link(model, row.bodies[0]),
+        row.body.name,
+        row.positions,
+        row.velocities,
+        row.unit,
+        limits.lower,
+        limits.upper,
+        limits.velocity,
+        limits.effort,
+        joint.damping,
+        joint.friction,
+        row.follows,
+    )
+
+
+def links_of(model: Model) -> tuple[LinkInertia, ...]:
+    """The links, those of the base first, then body by body."""
+    return tuple(_links(model))
+
+
+def _links(model: Model) -> Iterator[LinkInertia]:
+    for link in model.base:
+        yield _link(link, model.root)
+    for body in model.moving:
+        for link in body.links:
+            yield _link(link, body.name)
+
+
+def _link(link: Link, body: str) -> LinkInertia:
+    ten = link.parameters
+    if ten is None or not ten[0]:
+        return LinkInertia(link.name, body, 0.0, None, None)
+    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = ten
+    x, y, z = hx / m, hy / m, hz / m
+    a, b, c = xy + m * x * y, xz + m * x * z, yz + m * y * z
+    rows = (
+        (xx - m * (y * y + z * z), a, b),
+        (a, yy - m * (x * x + z * z), c),
+        (b, c, zz - m * (x * x + y * y)),
+    )
+    return LinkInertia(link.name, body, m, (x, y, z), rows)
