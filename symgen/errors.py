@@ -40,12 +40,15 @@ class OptionError(SymgenError):
 
 @dataclass(frozen=True)
 class Notice:
-    """A note or warning about an accepted robot; ``level`` is ``"note"`` or ``"warning"``."""
+    """A note or warning about an accepted robot; ``level`` is ``"note"`` or ``"warning"``.
+
+    A job whose option of a name in `unless` is given has no cause to say it."""
 
     place: Place
     level: str
     element: str
     message: str
+    unless: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.place}: {self.level}: {self.element}: {self.message}"

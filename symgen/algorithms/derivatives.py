@@ -98,7 +98,7 @@ def _matrices(system: System, qd: Coordinates, found: Gradients) -> Three:
 def damped(system: System, qd: Coordinates, dqd: Entries) -> Entries:
     """∂τ/∂q̇ with that of joint friction, which is viscous and, where it is smooth, Coulomb's."""
     return dqd | {
-        (i, i): dqd[i, i] + system.body(i).friction.slope(qd[i - 1]) for i in system.outward
+        (i, i): dqd[i, i] + system.body(i).passive.slope(qd[i - 1]) for i in system.outward
     }
 
 
@@ -127,7 +127,7 @@ def _forward(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, 
     solver = factors(system, coupling.matrix(square(system, at_rest.m)))
     coriolis = _half_product(square(system, at_rest.dqd), qd)
     rubbing = [
-        system.body(i).friction.moving(rate) for i, rate in enumerate(qd, 1)
+        system.body(i).passive.moving(rate) for i, rate in enumerate(qd, 1)
     ]  # g has what remains at rest
     parts = (coupling.forces(part) for part in (coriolis, gravity(system, q), rubbing))
     driving = [t - c - g - f for t, c, g, f in zip(tau, *parts, strict=True)]

@@ -46,17 +46,19 @@ def kinetic_energy(system: System, q: Coordinates, qd: Coordinates) -> list[Scal
     inputs=("q",),
     source=F08,
     regroupings=(WHOLE,),
+    feels_springs=True,
     outputs=(Array("V", "potential energy of gravity, zero at the root link's origin", "J", (1,)),),
 )
 def potential_energy(system: System, q: Coordinates) -> list[Scalar]:
-    """The potential energy of gravity of all moving bodies, zero at the root link's origin (J, one
-    number)."""
+    """The potential energy of gravity of all moving bodies, zero at the root link's origin, and of
+    springs, zero where they are relaxed (J, one number)."""
     total: Scalar = ZERO
     for i, body in mass_on_base(system, q).items():
         pose, fall = system.roots[i], system.gravity[i]
         level = place(pose.inverse).origin.dot(fall)
         total = total - body.h.dot(fall) + body.m * level
-    return [total]
+    stored = (system.body(i).passive.energy(q[i - 1]) for i in system.rubbing_joints)
+    return [sum(stored, total)]
 
 
 # -- the centre of mass and momentum ---------------------------------------------------------------

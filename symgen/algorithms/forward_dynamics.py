@@ -225,7 +225,7 @@ def _inward(
             inverse_d = named(1.0 / joint.project(felt), f"d{i}")
             share = _named(felt.scaled(inverse_d), "K", i)
             at_rest = _named(force[i], "p", i)
-            drive = tau[i - 1] - body.friction.force(qd[i - 1]) - joint.project(at_rest)
+            drive = tau[i - 1] - body.passive.force(q[i - 1], qd[i - 1]) - joint.project(at_rest)
             drive = named(drive, f"u{i}")
             joints[i] = JointResponse(share, named(drive * inverse_d, f"r{i}"))
             passed = _named(at_rest + share.scaled(drive), "pa", i)

@@ -115,7 +115,7 @@ def _respond(
         felt = whole.times(joint.S)
         inverse_d = named(1.0 / (joint.project(felt) + at.weight.get(i, ZERO)), f"d{i}")
         resting = joint.project(at.force[i]) + at.pull.get(i, ZERO)
-        drive = tau[i - 1] - body.friction.force(qd[i - 1]) - resting
+        drive = tau[i - 1] - body.passive.force(q[i - 1], qd[i - 1]) - resting
         u = carried(felt, steps) + at.spun.get(i, NO_FORCE)
         share = u.scaled(inverse_d)
         passed = carried(at.force[i], steps) + share.scaled(drive)

@@ -33,7 +33,7 @@ from symgen.mechanics.joints import Freedom
 from symgen.mechanics.moments import MovingBody, carried, climb
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import EZ, NO_FORCE, Force, Twist, Vector
-from symgen.mechanics.system import System
+from symgen.mechanics.system import System, SystemBody
 from symgen.numbers.dual import along as along_direction
 from symgen.numbers.dual import tangents, unit
 from symgen.numbers.scalar import Scalar
@@ -95,7 +95,8 @@ def second_rate(joint: Freedom, x: Motion, v: Vector) -> SecondRate:
 
 @dataclass(frozen=True, slots=True)
 class Gradients:
-    """Entries of ∂τ/∂q, ∂τ/∂q̇ and M by row and column."""
+    """Entries of ∂τ/∂q, ∂τ/∂q̇ and M by row and column; springs are in the first, friction is not
+    in the second."""
 
     dq: Entries
     dqd: Entries
@@ -118,7 +119,7 @@ def gradients(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates)
                 rate + turned if alone else rate
             )
             whole = own if alone else own.with_force(turned)
-            _diagonal(out, i, joint, own)
+            _diagonal(out, i, system.body(i), own)
             for j, at, _ in climb(system, i, q, whole):
                 _pair(out, i, j, system, fast[j].body, second[j], at)
     return Gradients(out.dq, by_rates(system, out.dqd, out.m, qd), out.m)
@@ -148,9 +149,11 @@ def _second_rate(system: System, i: int, motion: JointMotion, moving: Velocity) 
     )
 
 
-def _diagonal(out: Gradients, i: int, joint: Freedom, own: Column) -> None:
+def _diagonal(out: Gradients, i: int, body: SystemBody, own: Column) -> None:
+    joint = body.joint
     out.m[i, i] = joint.project(own.momentum)
-    out.dqd[i, i], out.dq[i, i] = (joint.project(f) for f in own.forces)
+    out.dqd[i, i], slope = (joint.project(f) for f in own.forces)
+    out.dq[i, i] = slope + body.passive.stiffness
 
 
 def _pair(

@@ -44,7 +44,10 @@ def inverse_dynamics(
                 forces[i], q[i - 1]
             )
     bodies = ((i, system.body(i)) for i in range(1, system.size + 1))
-    return [body.joint.project(forces[i]) + body.friction.force(qd[i - 1]) for i, body in bodies]
+    return [
+        body.joint.project(forces[i]) + body.passive.force(q[i - 1], qd[i - 1])
+        for i, body in bodies
+    ]
 
 
 @quantity(

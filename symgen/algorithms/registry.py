@@ -69,12 +69,18 @@ INPUTS: Final[dict[str, Array]] = {
             "N m s/rad | N s/m, N m | N",
             ("friction",),
         ),
+        Array(
+            "springs",
+            "stiffness and reference of joint springs",
+            "N m/rad | N/m, rad | m",
+            ("springs",),
+        ),
         Array("g", "free fall in the root link's axes", "m/s^2", (3,)),
         Array("par", "regrouped inertial parameters", "kg, kg m, kg m^2", ("par",)),
         Array("pi", "inertial parameters, ten a link", "kg, kg m, kg m^2", ("pi",)),
     )
 }
-"""Every input, in argument order. The last five come by options, not by quantity."""
+"""Every input, in argument order. The last six come by options, not by quantity."""
 
 
 Suits = Callable[[System], bool]
@@ -112,13 +118,21 @@ class Quantity:
     formulations: tuple[Formulation, ...]
     needs_inertia: bool = True
     feels_wrench: bool = False
-    """Whether external wrenches and joint friction are in it: in all that is the joint forces or
-    the accelerations they cause, and in every derivative and rate of these. Wrenches count as
-    constant in their links' axes."""
+    """Whether external wrenches, joint friction and springs are in it: in all that is the joint
+    forces or the accelerations they cause, and in every derivative and rate of these. Wrenches
+    count as constant in their links' axes."""
+    feels_springs: bool = False
+    """Whether springs are in it: in what feels wrenches, and in potential energy."""
     needs_inverse: bool = False
     needs_mass: bool = False
     link: str = ""
     """The link that it is of, where it is one of `LINK_QUANTITIES`."""
+
+    @property
+    def passive(self) -> tuple[str, ...]:
+        """What of joints is in it: ``friction``, ``springs``."""
+        friction = ("friction",) if self.feels_wrench else ()
+        return (*friction, "springs") if self.feels_springs else friction
 
     def of(self, link: str) -> "Quantity":
         """One of `LINK_QUANTITIES` for a link, whose name its outputs bear too; which of two that
@@ -192,6 +206,7 @@ def quantity(
     needs_inertia: bool = True,
     of_link: bool = False,
     feels_wrench: bool = False,
+    feels_springs: bool = False,
     needs_inverse: bool = False,
     needs_mass: bool = False,
     regroupings: Sequence[str] = tuple(REGROUPINGS),
@@ -224,6 +239,7 @@ def quantity(
             known + ways,
             needs_inertia,
             feels_wrench,
+            feels_wrench or feels_springs,
             needs_inverse,
             needs_mass,
         )

@@ -7,7 +7,7 @@ Columns follow the ten of PARAMETER_NAMES of every body in body order, about the
 axes of the link that the joint moves, then the inertia of each rotor about its axis; those of base
 regressors `symgen.mechanics.base_parameters`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from symgen.algorithms.entries import at_momentary_rest, moment_entries, reader
@@ -17,10 +17,11 @@ from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.independence import independent
 from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.passive import KINDS
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.rows import columns_of, place_of, twist_seen_in
 from symgen.mechanics.spatial import NULL, Twist
-from symgen.mechanics.system import FRICTION_COLUMNS, System
+from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 SOURCE = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 13-16"
@@ -72,15 +73,19 @@ Y_BASE = Array(
 )
 
 
-def with_friction(
-    entries: Mapping[tuple[int, int], Scalar], system: System, qd: Coordinates, columns: int
+def with_passive(
+    entries: Mapping[tuple[int, int], Scalar],
+    system: System,
+    q: Coordinates,
+    qd: Coordinates,
+    columns: int,
 ) -> list[Scalar]:
     """All entries row-major; behind the columns of inertia, each joint's columns of the system's
-    kinds of friction."""
-    kinds, joints = system.friction_kinds, system.rubbing_joints
+    kinds of friction and springs."""
+    kinds, joints = system.passive_kinds, system.rubbing_joints
     own = {
-        (i - 1, columns + len(kinds) * at + k): FRICTION_COLUMNS[kind](
-            qd[i - 1], system.friction_width
+        (i - 1, columns + len(kinds) * at + k): KINDS[kind].column(
+            q[i - 1], qd[i - 1], system.friction_width
         )
         for at, i in enumerate(joints)
         for k, kind in enumerate(kinds)
@@ -100,7 +105,7 @@ def with_friction(
 def regressor(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates) -> list[Scalar]:
     """Y with tau = Y π for the users' ten a body, n x 10 n, row-major."""
     entries = joint_entries(system, q, motions(system, q, qd, qdd))
-    return with_friction(entries, system, qd, system.parameters)
+    return with_passive(entries, system, q, qd, system.parameters)
 
 
 @quantity(
@@ -117,7 +122,7 @@ def base_regressor(
 ) -> list[Scalar]:
     """Y_b with tau = Y_b β for the base parameters, n x b, row-major."""
     entries = base_entries(system, q, motions(system, q, qd, qdd))
-    return with_friction(entries, system, qd, len(independent(system).keys))
+    return with_passive(entries, system, q, qd, len(independent(system).keys))
 
 
 @quantity(
@@ -137,7 +142,7 @@ def slotine_li_regressor(
     C_ij = ∫ J_iᵀ dJ_j/dt dm (Echeandia & Wensing 2021, eq. 9), so the field is the rate of
     reference velocities."""
     entries = joint_entries(system, q, motions(system, q, qd, qdd_r, qd_r))
-    return with_friction(entries, system, qd, system.parameters)
+    return with_passive(entries, system, q, qd, system.parameters)
 
 
 @quantity(
@@ -154,7 +159,7 @@ def slotine_li_base_regressor(
 ) -> list[Scalar]:
     """Y_rb with Y_rb β = M q̈_r + C q̇_r + g for the base parameters, n x b, row-major."""
     entries = base_entries(system, q, motions(system, q, qd, qdd_r, qd_r))
-    return with_friction(entries, system, qd, len(independent(system).keys))
+    return with_passive(entries, system, q, qd, len(independent(system).keys))
 
 
 @quantity(
@@ -271,15 +276,23 @@ def _kinetic(twist: Twist) -> list[Scalar]:
     "u(q) pi = V",
     inputs=("q",),
     needs_inertia=False,
-    outputs=(Array("Y_V", "potential energy regressor", "J by kg, kg m, kg m^2", ("ten",)),),
+    outputs=(Array("Y_V", "potential energy regressor", "J by kg, kg m, kg m^2", ("y_v",)),),
     source=SOURCE,
     regroupings=(WHOLE,),
 )
 def potential_energy_regressor(system: System, q: Coordinates) -> list[Scalar]:
-    """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers."""
+    """u with u·π the potential energy of gravity, zero at the root link's origin, 10 n numbers;
+    then of each joint those of its spring, without the ½ k r² that no state changes."""
     found = heights(system, q)
     tens = [x for i in system.tens for x in _potential(found[i].seen_in(system.own(i)))]
-    return tens + [ZERO] * len(system.rotors)
+    return [*tens, *[ZERO] * len(system.rotors), *_stored(system, q)]
+
+
+def _stored(system: System, q: Coordinates) -> Iterator[Scalar]:
+    """What the energy of springs has of each coefficient, joint by joint."""
+    kinds = [KINDS[kind] for kind in system.passive_kinds]
+    for i in system.rubbing_joints:
+        yield from (kind.energy(q[i - 1]) for kind in kinds if kind.energy is not None)
 
 
 def _potential(height: Height) -> list[Scalar]:

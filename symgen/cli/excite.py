@@ -10,7 +10,7 @@ from symgen.cli.identify import at_runtime
 from symgen.cli.options import FILE, ROBOT, with_options
 from symgen.errors import OptionError
 from symgen.identification.plan import Plan
-from symgen.options import NUMBER, TEXTS, Option, rows
+from symgen.options import FLAG, NUMBER, TEXTS, Option, rows
 from symgen.reading.options import RobotOptions
 
 if TYPE_CHECKING:
@@ -56,6 +56,14 @@ ASKED: Final = (
         NUMBER,
         name="friction_width",
         default=0.0,
+    ),
+    Option(
+        "--springs",
+        None,
+        "Tell springs apart too; those of the file count in the forces.",
+        FLAG,
+        name="springs",
+        default=False,
     ),
 )
 """What is asked of the robot, in the words of this command."""

@@ -10,7 +10,7 @@ from symgen import output
 from symgen.cli.options import FILE, JSON, ROBOT, folder, with_options
 from symgen.errors import OptionError
 from symgen.identification.settings import Settings
-from symgen.options import NUMBER, Option, rows
+from symgen.options import FLAG, NUMBER, Option, rows
 
 if TYPE_CHECKING:
     from symgen.identification.run import Identified
@@ -32,6 +32,15 @@ FRICTION: Final = (
         NUMBER,
         name="friction_width",
         default=0.0,
+    ),
+    Option(
+        "--springs",
+        None,
+        "Identify springs too: stiffness and preload, which is stiffness times reference, of each "
+        "joint.",
+        FLAG,
+        name="springs",
+        default=False,
     ),
 )
 """Of the robot's job, in the words of this command."""
@@ -130,11 +139,11 @@ def run(
 
 def at_runtime(friction: str) -> str:
     """The kinds of friction as unknowns; no file need give them. Raises OptionError."""
-    from symgen.mechanics.system import FRICTION_COLUMNS
+    from symgen.mechanics.passive import FRICTION as KINDS
 
     kinds = friction.removeprefix("runtime:").split(",") if friction else []
-    if len(set(kinds)) < len(kinds) or not set(kinds) <= set(FRICTION_COLUMNS):
-        raise OptionError(f"--friction {friction}: use some of {', '.join(FRICTION_COLUMNS)}")
+    if len(set(kinds)) < len(kinds) or not set(kinds) <= set(KINDS):
+        raise OptionError(f"--friction {friction}: use some of {', '.join(KINDS)}")
     return f"runtime:{','.join(kinds)}" if kinds else ""
 
 

@@ -48,8 +48,8 @@ class Dynamics:
 
 
 def dynamics(job: Job, loaded: Loaded) -> Dynamics:
-    """Those of a job's robot; its friction, if any, is an input (``runtime:KINDS``). Raises
-    OptionError."""
+    """Those of a job's robot; its friction, if any, is an input (``runtime:KINDS``), its springs
+    are not. Raises OptionError."""
     regressor = _traced(job, loaded, "base_regressor")
     return Dynamics(
         regressor.shape,
@@ -57,8 +57,13 @@ def dynamics(job: Job, loaded: Loaded) -> Dynamics:
         regressor.tape,
         regressor.slopes(),
         _traced(job, loaded, "inverse_dynamics").tape,
-        np.array([*friction(job, loaded.model).values()]),
+        np.array([*friction(_frictional(job), loaded.model).values()]),
     )
+
+
+def _frictional(job: Job) -> Job:
+    """The job without springs, which are constants of inverse dynamics here."""
+    return job.changed(springs=False, runtime_springs=False)
 
 
 def _traced(job: Job, loaded: Loaded, quantity: str) -> Traced:

@@ -3,7 +3,7 @@ over intervals.
 
 All of them are frozen values that can be sent to another process. `equations` gives A (N x c x p)
 and y (N x c) with A x = y for the p parameters x, base parameters first, then coefficients of
-friction; c is the number of channels."""
+friction and springs; c is the number of channels."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -53,19 +53,23 @@ class Instants:
         return found if whole else found[:, :, list(self.columns)], samples.measured
 
 
-FRICTION: Final[Mapping[str, Callable[[Numbers, float], Numbers]]] = {
-    "viscous": lambda rate, width: rate,
-    "coulomb": lambda rate, width: np.tanh(rate / width) if width else np.sign(rate),
-    "offset": lambda rate, width: np.ones_like(rate),
+PASSIVE: Final[Mapping[str, Callable[[Numbers, Numbers, float], Numbers]]] = {
+    "viscous": lambda place, rate, width: rate,
+    "coulomb": lambda place, rate, width: np.tanh(rate / width) if width else np.sign(rate),
+    "offset": lambda place, rate, width: np.ones_like(rate),
+    "stiffness": lambda place, rate, width: place,
+    "preload": lambda place, rate, width: -np.ones_like(rate),
 }
-"""`symgen.mechanics.system.FRICTION_COLUMNS` on arrays."""
+"""The columns of `symgen.mechanics.passive.KINDS` on arrays."""
 
 
 @dataclass(frozen=True)
 class Rubbing:
-    """The friction of some joints: rows of `rates` take the user's velocities to theirs, Gᵀ their
-    forces back."""
+    """The friction and springs of some joints: rows of `places` and the numbers `offsets` take the
+    user's positions to theirs, rows of `rates` the velocities, Gᵀ their forces back."""
 
+    places: Numbers
+    offsets: Numbers
     rates: Numbers
     kinds: tuple[str, ...]
     width: float
@@ -75,11 +79,11 @@ class Rubbing:
         """The number of coefficients."""
         return len(self.kinds) * len(self.rates)
 
-    def columns(self, qd: Numbers) -> Numbers:
+    def columns(self, q: Numbers, qd: Numbers) -> Numbers:
         """What each coefficient adds to the forces (N x n x f), joint by joint, kind by kind."""
-        own = qd @ self.rates.T
+        at, own = q @ self.places.T + self.offsets, qd @ self.rates.T
         values = (
-            np.stack([FRICTION[kind](own, self.width) for kind in self.kinds], axis=2)
+            np.stack([PASSIVE[kind](at, own, self.width) for kind in self.kinds], axis=2)
             if self.kinds
             else (np.zeros((*own.shape, 0)))
         )
@@ -130,7 +134,7 @@ class Momenta:
         ends = slice(None, None, self.interval)
         gained = np.diff(self.momentum(samples.q[ends], samples.qd[ends]), axis=0)
         given = simpson(self.rate(samples.q, samples.qd), self.interval, samples.t)
-        rubbed = simpson(self.friction.columns(samples.qd), self.interval, samples.t)
+        rubbed = simpson(self.friction.columns(samples.q, samples.qd), self.interval, samples.t)
         left = np.concatenate([(gained - given) @ self.projection, rubbed], axis=2)
         return left, simpson(samples.measured, self.interval, samples.t)
 
@@ -155,7 +159,7 @@ class Energies:
         """One equation an interval (J)."""
         ends = slice(None, None, self.interval)
         energy = self.kinetic(samples.q[ends], samples.qd[ends]) + self.potential(samples.q[ends])
-        lost = np.einsum("nuf,nu->nf", self.friction.columns(samples.qd), samples.qd)
+        lost = np.einsum("nuf,nu->nf", self.friction.columns(samples.q, samples.qd), samples.qd)
         left = [np.diff(energy @ self.projection, axis=0), simpson(lost, self.interval, samples.t)]
         work = np.sum(samples.measured * samples.qd, axis=1)
         return np.concatenate(left, axis=1)[:, None], simpson(work, self.interval, samples.t)[

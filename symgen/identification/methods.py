@@ -24,11 +24,11 @@ from symgen.mechanics.listing import listed
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameter_names import regrouped_name
 from symgen.mechanics.parameters import WHOLE, lumped, system
+from symgen.mechanics.passive import FRICTION, KINDS, SPRINGS
 from symgen.reading.assemble import Loaded
 from symgen.reading.options import RobotOptions
 from symgen.text import quoted, shown
 from symgen.tracing.options import FunctionOptions, at_runtime
-from symgen.tracing.robot import FRICTION_FIELDS
 
 Numbers = NDArray[np.float64]
 
@@ -62,6 +62,11 @@ def problem(job: Job, loaded: Loaded, settings: Settings) -> Problem:
         raise OptionError("--gravity runtime: a log was made under one gravity; give it as X,Y,Z")
     if not loaded.model.dof:
         raise OptionError("the robot has no joint that moves, so there is nothing to identify")
+    if {"offset", "preload"} <= {*_kinds(job)}:
+        raise OptionError(
+            "--friction offset and --springs: an offset and the preload of a spring act alike; "
+            "leave out one of them"
+        )
     if settings.joint:
         return _wrench(job, loaded, settings)
     mapping = torque_mapping(loaded.model)
@@ -90,18 +95,20 @@ def standard_parameters(model: Model) -> Numbers:
 
 
 def friction(job: Job, model: Model) -> dict[str, float]:
-    """The coefficients of friction in the order of their columns, such as ``viscous shoulder``, as
-    the files have them."""
+    """The coefficients of friction and springs in the order of their columns, such as ``viscous
+    shoulder``, as the files have them."""
     joints = [model.body(i).joint for i in system(model, regrouping=WHOLE).rubbing_joints]
     return {
-        f"{kind} {joint.name}": FRICTION_FIELDS[kind](joint)
+        f"{kind} {joint.name}": KINDS[kind].of_joint(joint)
         for joint in joints
         for kind in _kinds(job)
     }
 
 
 def _kinds(job: Job) -> tuple[str, ...]:
-    return at_runtime(job[FunctionOptions].friction)[1]
+    options = job[FunctionOptions]
+    springs = options.springs or options.runtime_springs
+    return (*at_runtime(options.friction)[1], *(SPRINGS if springs else ()))
 
 
 def _kernel(job: Job, loaded: Loaded, quantity: str) -> Kernel:
@@ -141,7 +148,7 @@ def _acceleration(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
 
 
 def _momentum(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
-    plain, model = job.changed(friction=""), loaded.model
+    plain, model = _without(job), loaded.model
     momentum, rate = (
         _kernel(plain, loaded, name) for name in ("momentum_regressor", "momentum_rate_regressor")
     )
@@ -151,13 +158,18 @@ def _momentum(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
 
 
 def _energy(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
-    plain, model = job.changed(friction=""), loaded.model
+    plain, model = _without(job), loaded.model
     names = "kinetic_energy_regressor", "potential_energy_regressor"
     kinetic, potential = (_kernel(plain, loaded, name) for name in names)
     made = partial(Energies, kinetic, potential, _projection(mapping), _rubbing(job, model))
     return Problem(
         mapping, friction(job, model), (("energy", "J"),), _wanted(model, False), True, made
     )
+
+
+def _without(job: Job) -> Job:
+    """The job without what joints do by themselves."""
+    return job.changed(friction="", friction_width=0.0, springs=False, runtime_springs=False)
 
 
 def _projection(mapping: BaseMapping) -> Numbers:
@@ -175,17 +187,22 @@ WAYS: Final[dict[str, Callable[[Job, Loaded, BaseMapping], Problem]]] = {
 
 
 def _rubbing(job: Job, model: Model) -> Rubbing:
-    joints = system(model, regrouping=WHOLE).rubbing_joints
-    rates = coupling_of(model).by_user[[i - 1 for i in joints]].reshape(len(joints), model.dof)
-    return Rubbing(np.asarray(rates, np.float64), _kinds(job), job[FunctionOptions].friction_width)
+    coupling = coupling_of(model)
+    rows = [i - 1 for i in system(model, regrouping=WHOLE).rubbing_joints]
+    width = job[FunctionOptions].friction_width
+    places, offsets = coupling.by_position
+    rates = coupling.by_user[rows].reshape(len(rows), model.dof)
+    return Rubbing(places[rows], offsets[rows], rates, _kinds(job), width)
 
 
 # -- wrench ----------------------------------------------------------------------------------------
 
 
 def _wrench(job: Job, loaded: Loaded, settings: Settings) -> Problem:
-    if job[FunctionOptions].friction:
-        raise OptionError("--friction: a wrench does not feel the friction of joints; leave it out")
+    felt = {"--friction": ("friction", FRICTION), "--springs": ("springs", SPRINGS)}
+    for flag, (name, kinds) in felt.items():
+        if {*kinds} & {*_kinds(job)}:
+            raise OptionError(f"{flag}: a wrench does not feel the {name} of joints; leave it out")
     link, model = _carried(loaded, settings.joint), lumped(loaded.model, _bodies(loaded.model))
     made = _kernel(job, loaded, f"wrench_regressor:{link}")
     found = independent_columns(_random_wrenches(made, coupling_of(model)))

@@ -28,6 +28,8 @@ TITLES: Final = {
     "viscous": "viscous friction (N m s/rad or N s/m)",
     "coulomb": "Coulomb friction (N m or N)",
     "offset": "offsets (N m or N)",
+    "stiffness": "stiffness of springs (N m/rad or N/m)",
+    "preload": "preload of springs (N m or N)",
 }
 """The panels of the picture of parameters, by the beginning of a parameter's name."""
 

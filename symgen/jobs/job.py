@@ -11,6 +11,7 @@ from symgen.languages import LANGUAGES
 from symgen.languages.module import Module, Source
 from symgen.languages.names import check_function, check_module, identifier
 from symgen.mechanics.model import Model
+from symgen.mechanics.passive import FRICTION, SPRINGS
 from symgen.options import Choices
 from symgen.reading.assemble import Loaded, load_with
 from symgen.reading.options import SNAPPED, RobotOptions
@@ -61,8 +62,11 @@ class Job:
         return replace(self, choices=choices) if file is None else Job(file, choices)
 
     def load(self) -> Loaded:
-        """The robot. Raises SymgenError."""
-        return load_with(self.file if self.given is None else self.given, self.choices)
+        """The robot; of what was noticed not what an option answers. Raises SymgenError."""
+        found = load_with(self.file if self.given is None else self.given, self.choices)
+        options = self.choices.flat()
+        left = (n for n in found.notices if not any(options[name] for name in n.unless))
+        return replace(found, notices=tuple(left))
 
     def robot(self, loaded: Loaded) -> Robot:
         """The loaded model with what this job leaves open. Raises OptionError for a link that it
@@ -117,7 +121,7 @@ class Job:
     def saving(self, loaded: Loaded, module: Module) -> tuple[Notice, ...]:
         """A hint how many operations a wider snap would save, where the file has angles just beside
         right ones; and what is asked for that the robot does not have."""
-        missing = _frictionless(loaded, module.robot)
+        missing = _missing(loaded, module.robot)
         near = [angle for angle in loaded.right_angles if not angle.exact]
         if not near:
             return missing
@@ -139,16 +143,22 @@ class Job:
         )
 
 
-def _frictionless(loaded: Loaded, robot: Robot) -> tuple[Notice, ...]:
-    """A warning where friction that is asked for is zero in every joint."""
-    if not robot.frictionless:
-        return ()
-    kinds = ", ".join(robot.frictionless)
-    message = (
-        f"no joint has {kinds} friction, so it is zero; give <dynamics> in the file, "
-        "--actuators, or --friction runtime:... for an input"
+def _missing(loaded: Loaded, robot: Robot) -> tuple[Notice, ...]:
+    """A warning where friction or springs that are asked for are zero in every joint."""
+    rows = (
+        ("--friction", FRICTION, "{} friction", "it is", "--friction runtime:..."),
+        ("--springs", SPRINGS, "a spring of some {}", "springs are", "--runtime-springs"),
     )
-    return (Notice(Place(loaded.file, 1), "warning", "--friction", message),)
+    found = []
+    for flag, own, what, such, way in rows:
+        kinds = ", ".join(kind for kind in robot.missing if kind in own)
+        message = (
+            f"no joint has {what.format(kinds)}, so {such} zero; give <dynamics> in the file, "
+            f"--actuators, or {way} for an input"
+        )
+        if kinds:
+            found.append(Notice(Place(loaded.file, 1), "warning", flag, message))
+    return tuple(found)
 
 
 def _rounded_up(x: float) -> float:

@@ -51,6 +51,8 @@ class Runtime:
     friction: tuple[str, ...]
     friction_input: bool
     friction_width: float
+    springs: bool
+    springs_input: bool
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,8 @@ def text(module: Module, hashes: Mapping[str, str]) -> str:
             "friction": list(module.robot.friction),
             "friction_input": module.robot.runtime_friction,
             "friction_width": module.robot.friction_width,
+            "springs": module.robot.springs,
+            "springs_input": module.robot.runtime_springs,
         },
         "model": {
             key: value

@@ -13,8 +13,8 @@ from symgen.jobs.options import MODULE
 from symgen.jobs.typed import Unfit, decoded, unfit
 from symgen.languages.module import Module
 from symgen.mechanics.model import Model
+from symgen.mechanics.passive import FRICTION
 from symgen.mechanics.soundness import fault
-from symgen.mechanics.system import FRICTION_COLUMNS
 from symgen.options import Choices, rows
 from symgen.text import quoted, shown
 from symgen.tracing.function import Function
@@ -112,9 +112,10 @@ RULES: Final[dict[str, Callable[[Manifest], bool]]] = {
         and all(map(DIGEST.fullmatch, m.files.values()))
     ),
     "runtime.friction": lambda m: (
-        set(m.runtime.friction) <= set(FRICTION_COLUMNS)
+        set(m.runtime.friction) <= set(FRICTION)
         and len(set(m.runtime.friction)) == len(m.runtime.friction)
     ),
+    "runtime.springs": lambda m: m.runtime.springs or not m.runtime.springs_input,
     "runtime.friction_width": lambda m: 0 <= m.runtime.friction_width <= 1e9,
     "runtime.parameters or runtime.wrenches": _links_there,
     "model.gravity": lambda m: max(map(abs, m.model.gravity)) <= 1e100,
@@ -141,6 +142,8 @@ def _module(found: Manifest) -> Module:
         runtime.friction,
         runtime.friction_input,
         runtime.friction_width,
+        runtime.springs,
+        runtime.springs_input,
     )
     computed = {name: row for name, row in found.functions.items() if row.quantities}
     return Module(

@@ -45,6 +45,7 @@ def conventions(module: Module) -> list[str]:
         "neg_X is -X; t1, t2, ... have no name.",
     ]
     lines += [_gravity(module), *_parameters(module), *_wrenches(module), *_friction(module)]
+    lines += _springs(module)
     return [*lines, *_base_parameters(module), *words.joints(model)]
 
 
@@ -82,15 +83,39 @@ def _friction(module: Module) -> list[str]:
     return [*_wrapped(said), f"Its coefficients are from {where}."]
 
 
-def _felt(module: Module) -> str:
-    """The quantities of the module that friction and external wrenches are in."""
-    felt = [q.name for f in module.functions for q in f.quantities if q.feels_wrench]
+def _springs(module: Module) -> list[str]:
+    robot = module.robot
+    if not robot.springs:
+        return []
+    springs = [b.joint.name for b in robot.model.bodies if b.rubs]
+    whose = [b.joint.name for b in robot.model.bodies if b.rubs and b.joint.stiffness]
+    where = (
+        f"the input springs, stiffness and reference of {', '.join(springs)}"
+        if robot.runtime_springs
+        else f"{_files(module)}: {', '.join(whose) or 'no joint has one'}"
+    )
+    law = "tau = ... + stiffness (q - reference), V = ... + stiffness (q - reference)^2 / 2"
+    columns = _friction_columns(module, "y_v")
+    said = f"Joint springs are in {_felt(module, springs=True)}{columns}: {law}."
+    lines = [*_wrapped(said), *_wrapped(f"They are from {where}.")]
+    if columns:
+        lines += _wrapped(
+            "Their columns are those of stiffness and preload, which is stiffness times reference; "
+            "the regressor of V leaves out stiffness reference^2 / 2, which no state changes."
+        )
+    return lines
+
+
+def _felt(module: Module, springs: bool = False) -> str:
+    """The quantities of the module that friction and external wrenches are in, or springs."""
+    every = [q for f in module.functions for q in f.quantities]
+    felt = [q.name for q in every if (q.feels_springs if springs else q.feels_wrench)]
     return ", ".join(dict.fromkeys(felt)) or "no function of this module"
 
 
-def _friction_columns(module: Module) -> str:
-    """Which quantities have columns for friction."""
-    columns = {"y", "y_b"}
+def _friction_columns(module: Module, *more: str) -> str:
+    """Which quantities have columns for friction, or for springs with `more`."""
+    columns = {"y", "y_b", *more}
     every = [q for f in module.functions for q in f.quantities]
     names = dict.fromkeys(q.name for q in every if any(columns & {*o.shape} for o in q.outputs))
     return "".join(f"; {name} has columns for it" for name in names)
@@ -132,9 +157,11 @@ def _wrenches(module: Module) -> list[str]:
 def _law(module: Module) -> str:
     missing = {
         "friction": not module.robot.friction,
+        "springs": not module.robot.springs and words.has_springs(module.robot.model),
         "rotor inertia": not words.has_rotors(module.robot.model),
     }
-    without = " and ".join(name for name, left_out in missing.items() if left_out)
+    *most, last = [name for name, left_out in missing.items() if left_out] or [""]
+    without = f"{', '.join(most)} and {last}" if most else last
     law = f"tau = M(q) qdd + C(q, qd) qd + g(q){f', without {without}' if without else ''}"
     return f"{law}; gravity g(q) holds the robot still."
 

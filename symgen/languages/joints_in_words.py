@@ -76,6 +76,11 @@ def _rotors(model: Model) -> Iterator[str]:
             yield f"Rotor of joint {joint.name}: {rotor_of(joint.body)}."
 
 
+def has_springs(model: Model) -> bool:
+    """Whether a joint of the robot has a spring, in the dynamics or not."""
+    return any(joint.stiffness for _, joint in model.joints)
+
+
 def has_rotors(model: Model) -> bool:
     """Whether inertia of rotors is in the dynamics."""
     return any(body.spin or rotor_of(body) for body in model.bodies)

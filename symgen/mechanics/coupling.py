@@ -91,6 +91,16 @@ class Coupling:
             matrix[k, drive.index] = drive.factor
         return matrix
 
+    @property
+    def by_position(self) -> tuple[Any, Any]:
+        """The bodies' coordinates as a matrix (bodies by positions) times the user's positions plus
+        offsets; nothing of bodies whose joints have a quaternion."""
+        matrix, offsets = np.zeros((len(self.drives), self.positions)), np.zeros(len(self.drives))
+        for k, drive in enumerate(self.drives):
+            if not self.parts[k][0].in_body_axes:
+                matrix[k, drive.place], offsets[k] = drive.factor, drive.offset
+        return matrix, offsets
+
     def normalized(self, q: Sequence[float]) -> list[Any]:
         """`places` of any numbers, quaternions made unit ones."""
         whole = list(q)

@@ -54,8 +54,10 @@ class Joint:
     what else its type takes from the file, such as the pitch of a screw.
 
     `damping` (N m s/rad or N s/m), `friction` and `offset` (N m or N) are those of the file, used
-    only where asked for. `armature` is the inertia of its rotor as the joint feels it, ratio²
-    inertia (kg m² or kg), where that is all that is taken of it; then `rotor` is None."""
+    only where asked for; so are `stiffness` (N m/rad or N/m) and `reference` (rad or m), the
+    coordinate at which its spring is relaxed. `armature` is the inertia of its rotor as the joint
+    feels it, ratio² inertia (kg m² or kg), where that is all that is taken of it; then `rotor` is
+    None."""
 
     name: str
     kind: str
@@ -67,6 +69,8 @@ class Joint:
     rotor: Rotor | None = None
     armature: float = 0.0
     constants: tuple[float, ...] = ()
+    stiffness: float = 0.0
+    reference: float = 0.0
 
     @property
     def type(self) -> JointType:
@@ -155,7 +159,8 @@ class Body:
 
     @property
     def rubs(self) -> bool:
-        """Whether friction of its joint is described by one viscous and one Coulomb coefficient."""
+        """Whether friction of its joint is described by one viscous and one Coulomb coefficient,
+        its spring by one stiffness."""
         return self.joint.type.rubs
 
 

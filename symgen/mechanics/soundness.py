@@ -113,6 +113,7 @@ CHECKS: Final[tuple[Callable[[Sequence[Body], int], str | None], ...]] = (
 
 def _of_joint(joint: Joint) -> Iterator[float]:
     yield from (joint.damping, joint.friction, joint.offset, joint.armature, *joint.constants)
+    yield from (joint.stiffness, joint.reference)
     if joint.rotor is not None:
         yield from (joint.rotor.ratio, joint.rotor.inertia, joint.rotor.mass)
         yield joint.rotor.transverse

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from symgen.errors import OptionError
 from symgen.mechanics.coupling import UNCOUPLED, Coupling
-from symgen.mechanics.friction import FRICTION_COLUMNS as FRICTION_COLUMNS
-from symgen.mechanics.friction import NO_FRICTION as NO_FRICTION
-from symgen.mechanics.friction import Friction as Friction
-from symgen.mechanics.friction import direction as direction
 from symgen.mechanics.inertia import Inertia
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.model import Pose
+from symgen.mechanics.passive import NO_PASSIVE as NO_PASSIVE
+from symgen.mechanics.passive import Passive as Passive
 from symgen.mechanics.placement import Placement as Placement
 from symgen.mechanics.placement import Position as Position
 from symgen.mechanics.spatial import NO_FORCE, STILL, Force, Twist, Vector
@@ -41,7 +39,7 @@ class SystemBody:
     inertia: Inertia
     constant: bool = True
     wrench: Force = NO_FORCE
-    friction: Friction = NO_FRICTION
+    passive: Passive = NO_PASSIVE
 
     on_robot: bool = True
     """False of a body that stands for what only its joint feels, and so has no momentum of the
@@ -86,9 +84,9 @@ class System:
     roots: Mapping[int, Pose] = field(default_factory=dict)
     seats: Mapping[str, Seat] = field(default_factory=dict)
     any_gravity: bool = False
-    friction_kinds: tuple[str, ...] = ()
+    passive_kinds: tuple[str, ...] = ()
     """Which columns regressors have for each joint of `rubbing_joints`, behind those of the
-    inertial parameters."""
+    inertial parameters: keys of `symgen.mechanics.passive.KINDS`."""
     friction_width: float = 0.0
     """Of the step of Coulomb friction in those columns (rad/s or m/s); 0 for the sign."""
     coupling: Coupling = UNCOUPLED
@@ -98,7 +96,7 @@ class System:
     """The bodies with one parameter, inertia about their axis; in regressors they come behind the
     others."""
     rubbing_joints: tuple[int, ...] = ()
-    """The bodies whose joints may have friction."""
+    """The bodies whose joints may have friction and springs."""
     shared: Mapping[int, range] = field(default_factory=dict)
     """For every body of a joint with all its axes in the body: the numbers of all that it has."""
 
@@ -134,12 +132,10 @@ class System:
             self, bodies=tuple(replace(b, wrench=total[i]) for i, b in enumerate(self.bodies, 1))
         )
 
-    def rubbing(self, coefficients: Sequence[Friction]) -> "System":
-        """The system with friction in its joints, in body order."""
+    def with_passive(self, coefficients: Sequence[Passive]) -> "System":
+        """The system with friction and springs in its joints, in body order."""
         pairs = zip(self.bodies, coefficients, strict=True)
-        return replace(
-            self, bodies=tuple(replace(body, friction=friction) for body, friction in pairs)
-        )
+        return replace(self, bodies=tuple(replace(body, passive=own) for body, own in pairs))
 
     def own(self, i: int) -> Pose:
         """The frame of body `i` in the file, that of its ten parameters, in its canonical frame."""

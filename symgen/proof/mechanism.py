@@ -84,7 +84,7 @@ class Part:
     factor: Scalar
     offset: Scalar
     rubs: bool
-    """Whether its joint may have friction."""
+    """Whether its joint may have friction and a spring."""
 
 
 @dataclass(frozen=True, eq=False)

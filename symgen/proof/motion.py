@@ -133,9 +133,9 @@ class State:
     """What a textbook run reads, of the user's coordinates. Numbers, or arrays of one batch.
 
     `gravity` is free fall in root axes, `tens` replaces inertial parameters by link; `wrenches` are
-    external ones by link, force and moment about the link's origin in its axes; `friction` has
-    viscous, Coulomb and offset by body, and where `width` is not 0 the step of Coulomb friction is
-    tanh(rate / width)."""
+    external ones by link, force and moment about the link's origin in its axes; `passive` has
+    viscous, Coulomb, offset, stiffness and reference by body, and where `width` is not 0 the step
+    of Coulomb friction is tanh(rate / width)."""
 
     q: Sequence[Scalar]
     qd: Sequence[Scalar]
@@ -143,13 +143,18 @@ class State:
     gravity: Vector
     tens: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     wrenches: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
-    friction: Mapping[int, Sequence[Scalar]] = field(default_factory=dict)
+    passive: Mapping[int, Sequence[Scalar]] = field(default_factory=dict)
     width: Scalar = ZERO
 
 
 def rates(robot: Mechanism, v: Sequence[Scalar]) -> list[Scalar]:
     """The rates of the bodies' joints, from the user's."""
     return [part.factor * v[part.index] for part in robot.parts]
+
+
+def coordinate(part: Part, x: State) -> Scalar:
+    """The coordinate of a body whose joint has its positions one by one."""
+    return part.factor * x.q[part.place] + part.offset
 
 
 def still(robot: Mechanism) -> list[Scalar]:
@@ -172,8 +177,7 @@ def motion(robot: Mechanism, x: State) -> dict[int, Moving]:
             kind, z = kind_of(part), times(before.axes, part.axis)
             bodies[i] = replace(before, z=z, turn=kind.turn, slide=kind.slide)
         else:
-            q = part.factor * x.q[part.place] + part.offset
-            bodies[i] = _moved(before, part, q, speed[i - 1], change[i - 1])
+            bodies[i] = _moved(before, part, coordinate(part, x), speed[i - 1], change[i - 1])
     return bodies
 
 

@@ -24,12 +24,12 @@ def torques_and_accelerations(
     """The joint forces that the drawn accelerations need, within the efforts that the file allows,
     and the accelerations that follow from them.
 
-    Joint friction is left out. Effort limits of 0 say nothing (exporters write them for "unknown").
-    Where a joint needs no force, as without any mass, it keeps the drawn one. The textbook runs on
-    decimal numbers, so that every machine makes the same."""
+    Joint friction and springs are left out. Effort limits of 0 say nothing (exporters write them
+    for "unknown"). Where a joint needs no force, as without any mass, it keeps the drawn one. The
+    textbook runs on decimal numbers, so that every machine makes the same."""
     model = robot.lumped
     with in_decimals():
-        x = replace(At.of(robot, {k: [v] for k, v in drawn.items()}, feels=True), friction={})
+        x = replace(At.of(robot, {k: [v] for k, v in drawn.items()}, feels=True), passive={})
         needed = [float(t) for t in tau(x)[0]]
         forces = [
             _within(t or own, limit)

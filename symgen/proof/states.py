@@ -19,12 +19,15 @@ from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.mechanism import Mechanism, mechanism
 from symgen.proof.motion import State
 from symgen.proof.tangent import bends, displaced
-from symgen.tracing.robot import FRICTION_FIELDS, Robot
+from symgen.tracing.robot import FIELDS, SPRING_FIELDS, Robot
 
 DIGITS: Final = 75
 STEP: Final = Decimal("1e-17")
 FLOW: Final = ("q", "qd", "qdd", "qddd", "qdddd")
 """Positions and their derivatives by time."""
+
+PASSIVE: Final = ("viscous", "coulomb", "offset", *SPRING_FIELDS)
+"""What a textbook's `State` has of a joint, in order."""
 
 Array = Any
 """Of decimal numbers; the axes of the batch first."""
@@ -33,7 +36,7 @@ Array = Any
 @dataclass(frozen=True)
 class At:
     """A batch of states of a robot: `given` has every input by name, entries last, and `shape` the
-    axes of the batch. `tens` and `friction` are those of the textbook's `State`.
+    axes of the batch. `tens` and `passive` are those of the textbook's `State`.
 
     New axes come in front, so that what does not depend on them stays as it is."""
 
@@ -42,13 +45,15 @@ class At:
     given: Mapping[str, Array]
     shape: tuple[int, ...]
     tens: Mapping[str, list[Scalar]] = field(default_factory=dict)
-    friction: Mapping[int, list[Scalar]] = field(default_factory=dict)
+    passive: Mapping[int, list[Scalar]] = field(default_factory=dict)
     wrenched: bool = False
 
     @classmethod
-    def of(cls, robot: Robot, inputs: Mapping[str, Array], feels: bool) -> "At":
+    def of(
+        cls, robot: Robot, inputs: Mapping[str, Array], feels: bool, springs: bool | None = None
+    ) -> "At":
         """Of the inputs of a generated function (states first), whether or not it `feels` friction
-        and external wrenches."""
+        and external wrenches, and `springs` (as these, where nothing is said)."""
         given = {name: decimals(values) for name, values in inputs.items()}
         if "q" in given:
             given["q"] = _upright(given["q"], coupling_of(robot.model).quaternions)
@@ -61,21 +66,25 @@ class At:
             if pi is not None
         }
         here = cls(robot, one, given, (count,), tens, wrenched=feels)
-        return replace(here, friction=here._rubbing(feels))
+        return replace(here, passive=here._passive(feels, feels if springs is None else springs))
 
-    def _rubbing(self, feels: bool) -> dict[int, list[Scalar]]:
-        """Viscous, Coulomb and offset of every joint that rubs, of the file or of the input."""
-        given = self.given.get("friction")
-        rest = None if given is None else iter(_columns(given))
-        kinds, found = self.robot.friction if feels else (), dict[int, list[Scalar]]()
+    def _passive(self, feels: bool, springs: bool) -> dict[int, list[Scalar]]:
+        """The numbers of a textbook's `State` for every joint that may have them, of the file or of
+        the inputs."""
+        by_input = {
+            "friction": self.robot.friction if feels else (),
+            "springs": SPRING_FIELDS if springs and self.robot.springs else (),
+        }
+        rest = {k: iter(_columns(self.given[k])) for k in by_input if k in self.given}
+        found = dict[int, list[Scalar]]()
         for i, body in enumerate(self.robot.lumped.bodies, 1):
-            if kinds and body.rubs:
-                row = [
-                    Decimal(FRICTION_FIELDS[kind](body.joint)) if rest is None else next(rest)
-                    for kind in kinds
-                ]
-                by_kind = dict(zip(kinds, row, strict=True))
-                found[i] = [by_kind.get(kind, ZERO) for kind in FRICTION_FIELDS]
+            if any(by_input.values()) and body.rubs:
+                row = {
+                    name: next(rest[array]) if array in rest else Decimal(FIELDS[name](body.joint))
+                    for array, names in by_input.items()
+                    for name in names
+                }
+                found[i] = [row.get(name, ZERO) for name in PASSIVE]
         return found
 
     @property
@@ -100,7 +109,7 @@ class At:
             gravity or self.mechanism.gravity,
             self.tens,
             self._pushed if self.wrenched and "wrench" in self.given else {},
-            self.friction,
+            self.passive,
             Decimal(width) if width else ZERO,
         )
 
@@ -115,8 +124,8 @@ class At:
         return replace(self, given=rest | {k: v for k, v in values.items() if v is not None})
 
     def free(self) -> "At":
-        """Without friction and external wrenches."""
-        return replace(self, friction={}, wrenched=False)
+        """Without friction, springs and external wrenches."""
+        return replace(self, passive={}, wrenched=False)
 
     def moved(self, front: tuple[int, ...], **changes: Array) -> "At":
         """Displaced by changes of inputs whose arrays begin with the new axes `front`."""

@@ -10,7 +10,7 @@ from symgen.mechanics.spatial import NULL, Vector
 from symgen.numbers.operations import sign, tanh
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.mechanism import Mechanism, Rows, Solid, product, times, transposed
-from symgen.proof.motion import Moving, State, motion, rates, still
+from symgen.proof.motion import Moving, State, coordinate, motion, rates, still
 
 
 @dataclass(frozen=True)
@@ -71,19 +71,30 @@ def inverse_dynamics(robot: Mechanism, x: State) -> list[Scalar]:
         for j in robot.path(i):
             w, v = bodies[j].twist(link.place)
             tau[j - 1] = tau[j - 1] + w.dot(moment) + v.dot(force)
-    for k, rubbing in enumerate(_rubbing(robot, x)):
-        tau[k] = tau[k] + rubbing
+    for k, own in enumerate(_passive(robot, x)):
+        tau[k] = tau[k] + own
     return _less_wrenches(robot, x, bodies, tau)
 
 
-def _rubbing(robot: Mechanism, x: State) -> Iterator[Scalar]:
+def _passive(robot: Mechanism, x: State) -> Iterator[Scalar]:
+    """Friction, and springs by Hooke's law."""
     for i, rate in enumerate(rates(robot, x.qd), 1):
-        if i in x.friction:
-            viscous, coulomb, offset = x.friction[i]
+        if i in x.passive:
+            viscous, coulomb, offset, stiffness, reference = x.passive[i]
             step = sign(rate) if x.width is ZERO else tanh(rate / x.width)
-            yield viscous * rate + coulomb * step + offset
+            spring = stiffness * (coordinate(robot.part(i), x) - reference)
+            yield viscous * rate + coulomb * step + offset + spring
         else:
             yield ZERO
+
+
+def stored(robot: Mechanism, x: State) -> Scalar:
+    """The energy of the springs, ½ k (q - r)² each."""
+    total: Scalar = ZERO
+    for i, (*_, stiffness, reference) in x.passive.items():
+        strain = coordinate(robot.part(i), x) - reference
+        total = total + stiffness * strain * strain / 2
+    return total
 
 
 def _less_wrenches(

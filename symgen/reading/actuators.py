@@ -8,7 +8,7 @@ else gives an inertia. The file comes first, entry by entry."""
 
 import hashlib
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -19,7 +19,7 @@ from symgen.reading import toml_reader
 from symgen.reading.description import Description, JointElement
 from symgen.reading.joints import single
 from symgen.reading.toml_reader import LARGEST, Table
-from symgen.text import shown
+from symgen.text import quoted, shown
 
 """What of a rotor is computed: all it does, its inertia on the joint's own, or nothing."""
 
@@ -44,6 +44,10 @@ class Actuator:
     offset: float | None = None
     armature: float | None = None
     """Inertia as the joint feels it (kg m² or kg), beside that of the rotor."""
+    stiffness: float | None = None
+    """Of the joint's spring (N m/rad or N/m), which is relaxed at coordinate `reference` (rad or
+    m)."""
+    reference: float | None = None
 
     @property
     def rotor(self) -> Rotor | None:
@@ -62,7 +66,7 @@ class Actuator:
 
 KEYS: Final = tuple(field.name for field in fields(Actuator))
 TRIPLES: Final = ("rotor_axis", "rotor_position")
-SIGNED: Final = ("gear_ratio", "offset")
+SIGNED: Final = ("gear_ratio", "offset", "stiffness", "reference")
 """Numbers that may be negative."""
 
 OF_ROTOR: Final = tuple(key for key in KEYS if key.startswith("rotor_") and key != "rotor_inertia")
@@ -151,7 +155,7 @@ class Drives:
     sha256: str | None = None
 
     def on(self, joint: Joint) -> Joint:
-        """The joint with its friction and its rotor."""
+        """The joint with its friction, its spring and its rotor."""
         actuator = self.actuators.get(joint.name)
         if actuator is None:
             return joint
@@ -160,6 +164,8 @@ class Drives:
             damping=_given(actuator.viscous, joint.damping),
             friction=_given(actuator.coulomb, joint.friction),
             offset=_given(actuator.offset, joint.offset),
+            stiffness=_given(actuator.stiffness, joint.stiffness),
+            reference=_given(actuator.reference, joint.reference),
         )
         armature = 0.0 if self.rotors == "none" else _given(actuator.armature, 0.0)
         whole = replace(rubbing, armature=armature)
@@ -182,6 +188,21 @@ class Drives:
             for joint in still
             if self.actuators[joint.name].rotor
         ]
+
+    def springs(self, robot: Description, moving: Sequence[JointElement]) -> list[Notice]:
+        """A warning where moving joints have springs, which do not count by themselves."""
+        stiff = [joint for joint in moving if self._stiffness(joint)]
+        if not stiff:
+            return []
+        s, counts = ("s", "count") if len(stiff) > 1 else ("", "counts")
+        names = quoted(joint.name for joint in stiff)
+        message = f"spring{s} of {names} {counts} only with --springs"
+        place, options = robot.place(stiff[0].line), ("springs", "runtime_springs")
+        return [Notice(place, "warning", robot.tag, message, options)]
+
+    def _stiffness(self, joint: JointElement) -> float:
+        actuator = self.actuators.get(joint.name, Actuator())
+        return _given(actuator.stiffness, joint.stiffness)
 
 
 def drives_of(

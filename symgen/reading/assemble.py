@@ -80,6 +80,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
         *fall,
         *still,
         *_impossible(part),
+        *drives.springs(part.robot, part.moving),
         *_left_out(part),
         *_held(part, above_root(part) if wanted.gravity is None else ()),
         *rounder.notices(),
@@ -204,8 +205,9 @@ def about_origin(inertial: Inertial, pose: Pose) -> tuple[float, ...]:
 
 def _joint(joint: JointElement) -> Joint:
     kind = JOINTS[joint.kind].kind
-    own = (joint.damping, joint.friction)
-    return Joint(joint.name, kind, joint.axis, joint.limits, *own, constants=joint.constants)
+    made = Joint(joint.name, kind, joint.axis, joint.limits, constants=joint.constants)
+    rubbing = replace(made, damping=joint.damping, friction=joint.friction)
+    return replace(rubbing, stiffness=joint.stiffness, reference=joint.reference)
 
 
 def _plain(pose: Pose) -> Pose:

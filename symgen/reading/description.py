@@ -71,6 +71,9 @@ class JointElement:
     mimics: Mimic | None = None
     constants: tuple[float, ...] = ()
     """What else its type takes from the file."""
+    stiffness: float = 0.0
+    """Of its spring (N m/rad or N/m), which is relaxed at coordinate `reference` (rad or m)."""
+    reference: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

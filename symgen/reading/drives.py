@@ -1,11 +1,12 @@
 """What the transmissions of a URDF say of drives: Drake's rotor inertia and gear ratio, ROS's
 reduction."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from symgen.reading.description import DriveElement
+from symgen.reading.extensions import Extension
 from symgen.reading.xml_reader import NUMBER, XML_SPACE, Node
 from symgen.text import shown
 
@@ -33,6 +34,18 @@ def drives(root: Node) -> tuple[DriveElement, ...]:
                 f"a second rotor (the first is on line {known.line}); keep one of them"
             )
     return tuple(found.values())
+
+
+def with_armatures(
+    found: Sequence[DriveElement], own: Mapping[str, Extension], single: Collection[str]
+) -> tuple[DriveElement, ...]:
+    """The drives with the inertia that joints feel of them, those `single` ones that can."""
+    by_joint = {drive.joint: drive for drive in found}
+    for joint, said in own.items():
+        if said.armature and joint in single:
+            drive = by_joint.get(joint, DriveElement(joint, said.line))
+            by_joint[joint] = replace(drive, armature=said.armature)
+    return tuple(by_joint.values())
 
 
 def _nested(root: Node) -> Iterator[Node]:

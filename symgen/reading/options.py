@@ -67,8 +67,8 @@ class RobotOptions:
     actuators: str | None = option(
         "--actuators",
         "FILE.toml",
-        "Rotors and friction of the joints (see docs/formats.md), before those of the robot's "
-        "file.",
+        "Rotors, friction and springs of the joints (see docs/formats.md), before those of the "
+        "robot's file.",
         path=True,
         default=None,
     )

@@ -5,6 +5,8 @@ once per kind and otherwise ignored; geometry and the insides of extension block
 at."""
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +21,9 @@ from symgen.reading.description import (
     Mimic,
     Origin,
 )
-from symgen.reading.drives import drives
-from symgen.reading.joints import FIXED, JOINTS, JointRow, joint_nodes, several
+from symgen.reading.drives import drives, with_armatures
+from symgen.reading.extensions import Extension, extensions
+from symgen.reading.joints import FIXED, JOINTS, JointRow, joint_nodes, several, single
 from symgen.reading.tree import check
 from symgen.reading.unread_tags import check_root, note_ignored
 from symgen.reading.xml_reader import Node, parsed
@@ -47,9 +50,10 @@ def described(root: Node, path: Path, digest: str) -> Description:
     """The same of its root element; `path` does not matter, everything is in the one file."""
     check_root(root)
     links = tuple(_link(node.called(_label(node))) for node in root.children("link"))
-    joints = tuple(_joint(node.called(_label(node))) for node in joint_nodes(root))
+    own = extensions(root)
+    joints = tuple(_sprung(_joint(node.called(_label(node))), own) for node in joint_nodes(root))
     note_ignored(root)
-    driving = drives(root)
+    driving = with_armatures(drives(root), own, {j.name for j in joints if single(j.kind)})
     name = _robot_name(root)
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
     robot = Description(name, root.source.file, digest, root.line, links, joints, notices, driving)
@@ -151,6 +155,14 @@ def _joint(node: Node) -> JointElement:
         _mimic(node) if kind != FIXED else None,
         row.constants(node, axis),
     )
+
+
+def _sprung(joint: JointElement, own: Mapping[str, Extension]) -> JointElement:
+    """The joint with its spring, where it has one."""
+    said = own.get(joint.name)
+    if said is None or joint.kind == FIXED:
+        return joint
+    return replace(joint, stiffness=said.stiffness, reference=said.reference)
 
 
 def _end(joint: Node, tag: str) -> str:

@@ -18,7 +18,7 @@ from symgen.reading.description import (
 )
 from symgen.reading.drives import INERTIA, RATIO
 from symgen.reading.joints import JOINTS, single
-from symgen.text import quoted, shown
+from symgen.text import quoted
 
 OWN: Final = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 """The joint types of URDF itself."""
@@ -33,8 +33,9 @@ def urdf_of(robot: Description) -> tuple[bytes, tuple[Notice, ...]]:
     root = etree.Element("robot", {"name": robot.name}, nsmap={"drake": DRAKE})
     for link in robot.links:
         _link(root, link)
+    armatures = {drive.joint: drive.armature or 0.0 for drive in robot.drives}
     for joint in robot.joints:
-        _joint(root, joint)
+        _joint(root, joint, armatures.get(joint.name, 0.0))
     for drive in robot.drives:
         _drive(root, drive)
     if not any(drive.inertia for drive in robot.drives):
@@ -72,7 +73,20 @@ def _inertial(node: etree._Element, inertial: Inertial) -> None:
     _add(node, "inertia", **dict(zip(TENSOR, inertial.tensor, strict=True)))
 
 
-def _joint(root: etree._Element, joint: JointElement) -> None:
+def _dynamics(node: etree._Element, joint: JointElement, armature: float) -> None:
+    """Friction as URDF has it, springs and what is felt of a rotor as its extensions do."""
+    said: dict[str, object] = {}
+    if joint.damping or joint.friction:
+        said |= {"damping": joint.damping, "friction": joint.friction}
+    if joint.stiffness:
+        said |= {"spring_stiffness": joint.stiffness, "spring_reference": joint.reference}
+    if armature:
+        said |= {"armature": armature}
+    if said:
+        _add(node, "dynamics", **said)
+
+
+def _joint(root: etree._Element, joint: JointElement, armature: float) -> None:
     node = _add(root, "joint", name=joint.name, type=joint.kind)
     _origin(node, joint.origin)
     _add(node, "parent", link=joint.parent)
@@ -84,8 +98,7 @@ def _joint(root: etree._Element, joint: JointElement) -> None:
         _add(node, tag, **{attribute: _numbers(values)})
     if _needs_limit(joint):
         _add(node, "limit", **_limit(joint.limits, joint.kind))
-    if joint.damping or joint.friction:
-        _add(node, "dynamics", damping=joint.damping, friction=joint.friction)
+    _dynamics(node, joint, armature)
     if joint.mimics is not None:
         m = joint.mimics
         _add(node, "mimic", joint=m.joint, multiplier=m.multiplier, offset=m.offset)
@@ -134,13 +147,17 @@ def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
     foreign = sorted({j.kind for j in robot.joints if j.kind not in OWN})
     if foreign:
         yield "warning", f"joints of type {quoted(foreign)} are read by symgen; URDF has no such"
-    heavy = [drive for drive in robot.drives if drive.armature]
-    if heavy:
-        tables = ", ".join(f"{shown(d.joint)} {d.armature!r}" for d in heavy)
-        yield (
-            "warning",
-            f"armature is not in the URDF (kg m^2 or kg: {tables}); a file for --actuators has it",
-        )
+    extended = {
+        "spring_stiffness": [j.name for j in robot.joints if j.stiffness],
+        "armature": [drive.joint for drive in robot.drives if drive.armature],
+    }
+    for word, joints in extended.items():
+        if joints:
+            yield (
+                "note",
+                f"{word} ({quoted(joints)}) is written in <dynamics>; URDF itself has no such, and "
+                "few programs read it",
+            )
     if robot.gravity != EARTH or robot.tilt != IDENTITY:
         pull = ",".join(f"{g:.12g}" for g in in_root(robot))
         yield "warning", f"gravity is not in the URDF; give --gravity {pull}"

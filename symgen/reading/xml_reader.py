@@ -142,6 +142,10 @@ class Node:
         """The attribute as one finite number, None where it is absent."""
         return None if self.element.get(attribute) is None else self.number(attribute)
 
+    def content(self) -> float:
+        """What stands inside as one finite number."""
+        return self._number("the text", (self.element.text or "").strip(XML_SPACE))
+
     def triple(self, attribute: str, default: Triple | None = None) -> Triple:
         """The attribute as three finite numbers."""
         x, y, z = self.numbers(attribute, 3, default)

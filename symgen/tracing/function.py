@@ -64,10 +64,13 @@ def outputs(
     robot = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
     if quantity.feels_wrench and "wrench" in inputs:
         robot = robot.pushed(regroup.robot.wrenches, inputs["wrench"])
-    if quantity.feels_wrench and regroup.robot.friction:
-        robot = robot.rubbing(regroup.robot.frictions(inputs.get("friction")))
+    felt = quantity.passive
+    if felt and regroup.robot.passive_kinds:
+        robot = robot.with_passive(regroup.robot.passive(felt, inputs))
     robot = replace(
-        robot, friction_kinds=regroup.robot.friction, friction_width=regroup.robot.friction_width
+        robot,
+        passive_kinds=regroup.robot.passive_kinds,
+        friction_width=regroup.robot.friction_width,
     )
     result = formulation.algorithm(
         robot, *(of_bodies(robot.coupling, name, inputs[name]) for name in quantity.inputs)

@@ -7,8 +7,8 @@ from symgen.algorithms import QUANTITIES
 from symgen.algorithms.registry import unknown_quantity
 from symgen.errors import OptionError
 from symgen.mechanics.model import Model
-from symgen.mechanics.system import FRICTION_COLUMNS
-from symgen.options import NAMES, NUMBER, PAIRS, TEXTS, group, option
+from symgen.mechanics.passive import FRICTION
+from symgen.options import FLAG, NAMES, NUMBER, PAIRS, TEXTS, group, option
 from symgen.text import quoted, repeated, shown
 from symgen.tracing.robot import Robot
 from symgen.tracing.wanted import Wanted
@@ -65,6 +65,22 @@ class FunctionOptions:
         NUMBER,
         default=0.0,
     )
+    springs: bool = option(
+        "--springs",
+        None,
+        "Add the springs of joints, stiffness (q - reference) of the file or of --actuators, to "
+        "inverse and forward dynamics, their derivatives and potential energy, and their columns "
+        "to regressors.",
+        FLAG,
+        default=False,
+    )
+    runtime_springs: bool = option(
+        "--runtime-springs",
+        None,
+        "The same with stiffness and reference of every joint as an input.",
+        FLAG,
+        default=False,
+    )
     quantities: tuple[str, ...] = option(
         "--quantity",
         "NAME",
@@ -110,9 +126,9 @@ class FunctionOptions:
         """Whether the coefficients of joint friction are inputs, and its kinds; `has_offsets`
         where a file of the robot may have them. Raises OptionError."""
         inputs, kinds = at_runtime(self.friction)
-        if any(name not in FRICTION_COLUMNS for name in kinds) or len(set(kinds)) != len(kinds):
+        if any(name not in FRICTION for name in kinds) or len(set(kinds)) != len(kinds):
             raise OptionError(
-                f"--friction {self.friction}: use some of {', '.join(FRICTION_COLUMNS)}, "
+                f"--friction {self.friction}: use some of {', '.join(FRICTION)}, "
                 "with runtime: in front if the coefficients are inputs"
             )
         if "offset" in kinds and not inputs and not has_offsets:
@@ -152,6 +168,13 @@ class FunctionOptions:
     def robot(self, model: Model, runtime_gravity: bool, has_offsets: bool) -> Robot:
         """The model with what these options leave open. Raises OptionError."""
         inputs, kinds = self.friction_kinds(has_offsets)
+        springs = self.springs or self.runtime_springs
+        curved = [b.joint for b in model.bodies if b.joint.stiffness and not b.rubs]
+        if springs and curved:
+            raise OptionError(
+                f"--springs: joint '{shown(curved[0].name)}' is a {curved[0].kind} joint, whose "
+                "spring is not linear in one coordinate; remove its stiffness"
+            )
         return Robot(
             model,
             runtime=self.runtime_links(model),
@@ -160,6 +183,8 @@ class FunctionOptions:
             friction=kinds,
             runtime_friction=inputs,
             friction_width=self.width(kinds),
+            springs=springs,
+            runtime_springs=self.runtime_springs,
         )
 
 

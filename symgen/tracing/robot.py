@@ -1,7 +1,7 @@
 """A robot with what stays open until run time, and how the regrouped parameters of a run come
 about."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -13,8 +13,9 @@ from symgen.mechanics.independence import independent
 from symgen.mechanics.inertia import Inertia, Second
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Joint, Model
 from symgen.mechanics.parameters import WHOLE, lumped, parameter_blocks, system, turned_gravity
+from symgen.mechanics.passive import KINDS, NO_PASSIVE, SPRINGS, Passive
 from symgen.mechanics.spatial import Vector
-from symgen.mechanics.system import NO_FRICTION, Friction, Sections, System, SystemBody, no_section
+from symgen.mechanics.system import Sections, System, SystemBody, no_section
 from symgen.mechanics.tip_frames import turned_frames
 from symgen.numbers.scalar import Scalar, structural
 
@@ -27,7 +28,8 @@ class Robot:
     `runtime_gravity` makes the vector of free fall one; `wrenches` names the links that an external
     wrench acts on; `friction` has the kinds of joint friction, with the coefficients of the file or
     (`runtime_friction`) as an input; the step of Coulomb friction has a `friction_width` (rad/s or
-    m/s), 0 for the sign."""
+    m/s), 0 for the sign. `springs` tells that springs of joints count, those of the file or
+    (`runtime_springs`) with stiffness and reference as an input."""
 
     model: Model
     runtime: tuple[str, ...] = ()
@@ -36,6 +38,8 @@ class Robot:
     friction: tuple[str, ...] = ()
     runtime_friction: bool = False
     friction_width: float = 0.0
+    springs: bool = False
+    runtime_springs: bool = False
 
     @cached_property
     def lumped(self) -> Model:
@@ -48,33 +52,46 @@ class Robot:
         input array."""
         return parameter_blocks(self.lumped, self.runtime)
 
-    def frictions(self, given: Sequence[Scalar] | None) -> list[Friction]:
-        """The friction of each body's joint, from the input array or from the file."""
-        if given is None:
-            return [
-                self._friction(b, [FRICTION_FIELDS[kind](b.joint) for kind in self.friction])
-                for b in self.model.bodies
-            ]
-        rest = iter(given)
-        return [
-            self._friction(b, [next(rest) for _ in self.friction] if b.rubs else ())
-            for b in self.model.bodies
-        ]
+    @property
+    def passive_kinds(self) -> tuple[str, ...]:
+        """The kinds of friction and springs that count: what regressors have columns of."""
+        return (*self.friction, *(SPRINGS if self.springs else ()))
+
+    def passive(self, felt: Sequence[str], given: Mapping[str, Sequence[Scalar]]) -> list[Passive]:
+        """What each body's joint does by itself, of ``friction`` and ``springs`` what is `felt`,
+        from the input arrays of these names or else from the file."""
+        fields = {
+            "friction": dict.fromkeys(self.friction) if "friction" in felt else {},
+            "springs": dict.fromkeys(SPRING_FIELDS) if self.springs and "springs" in felt else {},
+        }
+        rest = {name: iter(given[name]) for name in fields if name in given}
+        return [self._passive(body, fields, rest) for body in self.model.bodies]
+
+    def _passive(
+        self,
+        body: Body,
+        fields: Mapping[str, Iterable[str]],
+        rest: Mapping[str, Iterator[Scalar]],
+    ) -> Passive:
+        """From the next numbers of the input arrays, or from the file."""
+        if not body.rubs:
+            return NO_PASSIVE
+        row = {
+            field: next(rest[name]) if name in rest else FIELDS[field](body.joint)
+            for name, own in fields.items()
+            for field in own
+        }
+        known = {field: structural(x) for field, x in row.items()}
+        return Passive(**known, width=self.friction_width)
 
     @property
-    def frictionless(self) -> tuple[str, ...]:
-        """The kinds of friction that are asked for but that no joint has a coefficient of."""
-        if self.runtime_friction:
-            return ()
+    def missing(self) -> tuple[str, ...]:
+        """The kinds of friction and springs that are asked for but that no joint has a coefficient
+        of."""
         joints = [body.joint for body in self.model.bodies if body.rubs]
-        return tuple(kind for kind in self.friction if not any(map(FRICTION_FIELDS[kind], joints)))
-
-    def _friction(self, body: Body, coefficients: Sequence[Scalar]) -> Friction:
-        """From a coefficient for each kind."""
-        if not body.rubs:
-            return NO_FRICTION
-        row = dict(zip(self.friction, map(structural, coefficients), strict=True))
-        return Friction(**row, width=self.friction_width)
+        constant = () if self.runtime_friction else self.friction
+        constant += ("stiffness",) if self.springs and not self.runtime_springs else ()
+        return tuple(kind for kind in constant if not any(map(KINDS[kind].of_joint, joints)))
 
     def regroup(self, regrouping: str, frames: Sequence[CanonicalFrame] | None = None) -> "Regroup":
         """How the regrouped parameters come from the user's, and the system they belong to.
@@ -95,12 +112,12 @@ class Robot:
         return Regroup(self, regrouping, program, layout)
 
 
-FRICTION_FIELDS: Final[dict[str, Callable[[Joint], float]]] = {
-    "viscous": lambda joint: joint.damping,
-    "coulomb": lambda joint: joint.friction,
-    "offset": lambda joint: joint.offset,
-}
-"""By kind of friction, the coefficient that the file gives a joint."""
+SPRING_FIELDS: Final = ("stiffness", "reference")
+"""What the input of springs has for each joint."""
+FIELDS: Final[dict[str, Callable[[Joint], float]]] = {
+    kind: row.of_joint for kind, row in KINDS.items()
+} | {"reference": lambda joint: joint.reference}
+"""By field of Passive what the file gives a joint."""
 
 
 def _entries(inertia: Inertia) -> tuple[Scalar, ...]:
@@ -168,23 +185,23 @@ class Sizes(dict[str, int]):
 
     def __init__(self, regroup: Regroup) -> None:
         robot, layout = regroup.robot, regroup.layout
-        n, own, rubbing = (
-            robot.model.dof,
-            layout.parameters,
-            len(robot.friction) * len(layout.rubbing_joints),
-        )
+        n, own, joints = robot.model.dof, layout.parameters, len(layout.rubbing_joints)
+        kinds = robot.passive_kinds
         super().__init__(
             n=n, n2=n * (n + 1) // 2, nq=layout.coupling.positions, par=regroup.size, ten=own
         )
         pi, wrench = len(PARAMETER_NAMES) * len(robot.blocks), 6 * len(robot.wrenches)
-        self |= {"pi": pi, "wrench": wrench, "friction": rubbing, "y": own + rubbing}
-        self.friction_columns = rubbing
+        stored = sum(KINDS[kind].energy is not None for kind in kinds)
+        self |= {"pi": pi, "wrench": wrench, "y": own + len(kinds) * joints}
+        self |= {"friction": len(robot.friction) * joints, "springs": len(SPRING_FIELDS) * joints}
+        self["y_v"] = own + stored * joints
+        self.passive_columns = len(kinds) * joints
         self.layout = layout
 
     def __missing__(self, name: str) -> int:
         if name not in ("b", "y_b"):
             raise KeyError(name)
-        return len(independent(self.layout).keys) + (self.friction_columns if name == "y_b" else 0)
+        return len(independent(self.layout).keys) + (self.passive_columns if name == "y_b" else 0)
 
 
 def dimensions(regroup: Regroup) -> dict[str, int]:

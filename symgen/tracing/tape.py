@@ -54,6 +54,7 @@ def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted, parts: Sequence[Par
     by_option = {
         "g": robot.runtime_gravity and any(q.needs_gravity for q in wanted.quantities),
         "friction": robot.runtime_friction and any(q.feels_wrench for q in wanted.quantities),
+        "springs": robot.runtime_springs and any(q.feels_springs for q in wanted.quantities),
         "wrench": bool(robot.wrenches) and any(q.feels_wrench for q in wanted.quantities),
     }
     used |= {name for name, read in by_option.items() if read}

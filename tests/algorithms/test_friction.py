@@ -1,4 +1,5 @@
-"""Joint friction: in every quantity that feels it, in regressors, from the file and at run time."""
+"""Joint friction and springs: in every quantity that feels them, in regressors, from the file and at
+run time."""
 
 import itertools
 import re
@@ -15,7 +16,7 @@ from symgen.api import generate
 from symgen.errors import OptionError
 from symgen.jobs.verify import verify
 from symgen.mechanics.parameters import lumped
-from symgen.mechanics.system import direction
+from symgen.mechanics.passive import direction
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import every_formulation
 from symgen.tracing.wanted import Wanted
@@ -24,10 +25,17 @@ KINDS = ("viscous", "coulomb", "offset")
 
 
 def rough(name):
-    """A random robot whose files give damping, friction and an offset to every joint."""
+    """A random robot whose files give damping, friction, an offset and a spring to every joint."""
     smooth = model(name)
     joints = (
-        replace(b.joint, damping=0.5 + k, friction=0.25 * k, offset=k - 1.5)
+        replace(
+            b.joint,
+            damping=0.5 + k,
+            friction=0.25 * k,
+            offset=k - 1.5,
+            stiffness=3.5 - k,
+            reference=0.5 * k - 0.75,
+        )
         for k, b in enumerate(smooth.bodies)
     )
     bodies = tuple(replace(b, joint=joint) for b, joint in zip(smooth.bodies, joints, strict=True))
@@ -38,13 +46,14 @@ def state(n, seed=0):
     rng = np.random.default_rng(seed)
     names = ("q", "qd", "qdd", "tau", "qd_r", "qdd_r")
     return {k: rng.uniform(-2, 2, n).tolist() for k in names} | {
-        "friction": rng.uniform(0, 2, 3 * n).tolist()
+        "friction": rng.uniform(0, 2, 3 * n).tolist(),
+        "springs": rng.uniform(0, 2, 2 * n).tolist(),
     }
 
 
 def rubbing(robot, x):
-    """Friction of the joints, by its definition."""
-    qd, n = np.array(x["qd"]), robot.model.dof
+    """Friction and springs of the joints, by their definition."""
+    q, qd, n = np.array(x["q"]), np.array(x["qd"]), robot.model.dof
     if robot.runtime_friction:
         v, c, o = np.array(x["friction"]).reshape(n, 3).T
     else:
@@ -52,7 +61,18 @@ def rubbing(robot, x):
             [(b.joint.damping, b.joint.friction, b.joint.offset) for b in robot.model.bodies]
         ).T
     step = np.tanh(qd / robot.friction_width) if robot.friction_width else np.sign(qd)
-    return v * qd + c * step + (o if "offset" in robot.friction else 0)
+    if "viscous" not in robot.friction:
+        v = c = 0
+    k, r = springs(robot, x)
+    return v * qd + c * step + (o if "offset" in robot.friction else 0) + k * (q - r)
+
+
+def springs(robot, x):
+    """Stiffness and reference of the joints."""
+    if robot.runtime_springs:
+        return np.array(x["springs"]).reshape(-1, 2).T
+    given = [(b.joint.stiffness, b.joint.reference) for b in robot.model.bodies]
+    return np.array(given).T if robot.springs else (0, 0)
 
 
 def robots(name):
@@ -61,10 +81,15 @@ def robots(name):
     yield Robot(rough(name), friction=KINDS, runtime_friction=True)
     yield Robot(rough(name), friction=KINDS, friction_width=0.7)
     yield Robot(rough(name), friction=KINDS, runtime_friction=True, friction_width=1.3)
+    yield Robot(rough(name), springs=True)
+    yield Robot(rough(name), springs=True, runtime_springs=True)
+    yield Robot(
+        rough(name), friction=KINDS, runtime_friction=True, friction_width=0.7, springs=True
+    )
 
 
 def title(robot):
-    return f"{robot.model.name}-{len(robot.friction)}{'-run' * robot.runtime_friction}-{robot.friction_width:g}"
+    return f"{robot.model.name}-{len(robot.friction)}{'-run' * robot.runtime_friction}-{robot.friction_width:g}{'-springs' * robot.springs}{'-run' * robot.runtime_springs}"
 
 
 cases = pytest.mark.parametrize("robot", [r for name in FEW for r in robots(name)], ids=title)
@@ -99,22 +124,28 @@ def test_every_forward_dynamics_undoes_inverse_dynamics(robot):
 
 @cases
 @pytest.mark.parametrize(
-    ("derivatives", "of", "column"),
+    ("of", "by", "column"),
     [
-        ("inverse_dynamics_derivatives", "inverse_dynamics", "dtau_dqd"),
-        ("forward_dynamics_derivatives", "forward_dynamics", "dqdd_dqd"),
+        ("inverse_dynamics", "q", "dtau_dq"),
+        ("inverse_dynamics", "qd", "dtau_dqd"),
+        ("forward_dynamics", "q", "dqdd_dq"),
+        ("forward_dynamics", "qd", "dqdd_dqd"),
     ],
 )
-def test_velocity_derivatives_have_damping(robot, derivatives, of, column):
+def test_derivatives_have_stiffness_and_damping(robot, of, by, column):
+    """In every formulation."""
     x, n = state(robot.model.dof), robot.model.dof
-    found = run(robot, derivatives, x)[column].reshape(n, n)
+    ways = every_formulation(robot, Wanted.parse(f"{of}_derivatives"))
+    every = [way.run(**{name: x[name] for name in way.inputs})[column] for way in ways]
+    found, *others = (np.array(one, float).reshape(n, n) for one in every)
+    assert all(np.allclose(found, o, rtol=1e-9, atol=1e-9 * np.abs(found).max()) for o in others)
     function = traced(robot, of)
     for k in range(n):
-        tilted = [complex(rate, 1e-30 * (i == k)) for i, rate in enumerate(x["qd"])]
+        tilted = [complex(rate, 1e-30 * (i == k)) for i, rate in enumerate(x[by])]
         out = next(
             iter(
                 function.run(
-                    **{name: (x | {"qd": tilted})[name] for name in function.inputs}
+                    **{name: (x | {by: tilted})[name] for name in function.inputs}
                 ).values()
             )
         )
@@ -126,7 +157,7 @@ def test_velocity_derivatives_have_damping(robot, derivatives, of, column):
 
 @cases
 def test_regressor_columns(robot):
-    x, n, k = state(robot.model.dof), robot.model.dof, len(robot.friction)
+    x, n, k = state(robot.model.dof), robot.model.dof, len(robot.passive_kinds)
     y = run(robot, "regressor", x)["Y"].reshape(n, -1)
     whole = lumped(robot.model, [b.name for b in robot.model.bodies])
     inertia = [p for b in whole.bodies for p in b.links[0].parameters or [0.0] * 10]
@@ -135,8 +166,11 @@ def test_regressor_columns(robot):
         if robot.runtime_friction
         else np.array(
             [[b.joint.damping, b.joint.friction, b.joint.offset] for b in robot.model.bodies]
-        )[:, :k]
+        )[:, : len(robot.friction)]
     )
+    if robot.springs:
+        stiffness, reference = springs(robot, x)
+        rows = np.column_stack([rows, stiffness, stiffness * reference])
     assert y.shape == (n, 10 * n + k * n)
     tau = run(robot, "inverse_dynamics", x)["tau"]
     assert np.allclose(
@@ -153,7 +187,8 @@ def test_products_with_the_derivatives_have_damping(robot):
         for k, name in enumerate(quantity.inputs)
     }
     given = {name: x.get(name, direction[name]) for name in quantity.inputs} | {
-        "friction": x["friction"]
+        "friction": x["friction"],
+        "springs": x["springs"],
     }
     found = run(robot, "inverse_dynamics_jvp", given)[quantity.outputs[0].name]
     pairs = zip(quantity.inputs[:3], quantity.inputs[3:], strict=True)
@@ -162,7 +197,7 @@ def test_products_with_the_derivatives_have_damping(robot):
         for a, b in pairs
     }
     out = traced(robot, "inverse_dynamics")
-    wanted = out.run(**{k: (tilted | {"friction": x["friction"]})[k] for k in out.inputs})["tau"]
+    wanted = out.run(**{k: (x | tilted)[k] for k in out.inputs})["tau"]
     assert np.allclose(
         found, np.array([complex(v).imag for v in wanted]) / 1e-30, rtol=1e-9, atol=1e-9
     )
@@ -181,7 +216,8 @@ def trajectory(robot):
     n, rng = robot.model.dof, np.random.default_rng(3)
     x = {k: rng.uniform(-2, 2, n).tolist() for k in ("q", "qd", "qdd", "qddd", "qdddd")}
     wrench = rng.uniform(-9, 9, 6 * len(robot.wrenches)).tolist()
-    return x | {"friction": rng.uniform(0, 2, 3 * n).tolist(), "wrench": wrench}
+    own = {"friction": rng.uniform(0, 2, 3 * n).tolist(), "springs": rng.uniform(0, 2, 2 * n)}
+    return x | own | {"wrench": wrench}
 
 
 def pushed_and_rubbing(name):

@@ -65,7 +65,7 @@ def test_the_urdf_says_the_same(tmp_path, kind):
 
 def test_what_a_urdf_cannot_say_is_said(tmp_path):
     result = invoke("convert", source(tmp_path, "mjcf"), "-o", tmp_path / "out.urdf")
-    assert "armature is not in the URDF (kg m^2 or kg: j 0.25)" in result.stderr
+    assert "armature ('j') is written in <dynamics>; URDF itself has no such" in result.stderr
     assert "give --gravity 0,0,-3" in result.stderr
     assert (
         "read by symgen; URDF has no such"

@@ -2,6 +2,7 @@
 one."""
 
 import ast
+from dataclasses import replace
 from functools import cache
 from random import Random
 
@@ -32,13 +33,32 @@ FRICTION = {"friction": ("viscous", "coulomb"), "runtime_friction": True}
 PANDA = "panda_description/urdf/panda.urdf"
 
 
+def sprung(robot):
+    """A model with a spring in each joint that can have one."""
+    bodies = (
+        replace(b, joint=replace(b.joint, stiffness=1.5 + k, reference=0.3 - 0.2 * k))
+        if b.rubs
+        else b
+        for k, b in enumerate(robot.bodies)
+    )
+    return replace(robot, bodies=tuple(bodies))
+
+
 def everything():
     """A tree with every joint type, rotors and mimicking joints, all that can come at run time
-    doing so: parameters of bodies and of single links, gravity, wrenches, smooth friction."""
+    doing so: parameters of bodies and of single links, gravity, wrenches, smooth friction,
+    springs."""
     tree = every_joint.made("everything").model
     links = [link.name for body in tree.moving for link in body.links]
     return Robot(
-        tree, tuple(links[::2]), True, (links[0], links[-1]), friction_width=0.1, **FRICTION
+        tree,
+        tuple(links[::2]),
+        True,
+        (links[0], links[-1]),
+        friction_width=0.1,
+        springs=True,
+        runtime_springs=True,
+        **FRICTION,
     )
 
 
@@ -49,7 +69,9 @@ ROBOTS_BY_NAME = {
     "every joint": lambda: Robot(every_joint.made("everything").model, **FRICTION),
     "every joint, all at run time": everything,
     "two floating": lambda: Robot(every_joint.made("two floating").model),
-    "geared mimic": lambda: Robot(every_joint.made("geared mimic").model, wrenches=("link3",)),
+    "geared mimic": lambda: Robot(
+        sprung(every_joint.made("geared mimic").model), wrenches=("link3",), springs=True
+    ),
     "planar square": lambda: Robot(every_joint.made("planar square").model),
 }
 made = cache(lambda name: ROBOTS_BY_NAME[name]())

@@ -124,7 +124,7 @@ def test_armature_damping_friction_limits(tmp_path):
 @pytest.mark.parametrize(
     ("option", "joint", "body", "rest", "words"),
     [
-        ("", 'stiffness="3"', "", "", "warning: springs of 1 joints ('j')"),
+        ("", 'stiffness="3"', "", "", "warning: spring of 'j' counts only with --springs"),
         ('density="1.2"', "", "", "", "warning: 'density' of the medium"),
         ("", "", '<site name="s"/><geom name="g" size=".1"/>', '<tendon><fixed name="t" stiffness="2"><joint joint="j" coef="1"/></fixed></tendon>', "warning: tendons"),
         ("", "", "", '<equality><connect body1="a" anchor="0 0 0"/></equality>', "closes a loop, which is left open"),

@@ -161,7 +161,7 @@ def test_included_models(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (simple(axis=AXIS % "<dynamics><spring_stiffness>3</spring_stiffness></dynamics>"), "warning: springs of 1 joints ('j')"),
+        (simple(axis=AXIS % "<dynamics><spring_stiffness>3</spring_stiffness></dynamics>"), "warning: spring of 'j' counts only with --springs"),
         (simple(link="<gravity>false</gravity>"), "warning: links without gravity ('a')"),
         (simple(link="<odd/>"), "note: in <link>, not read"),
         (simple(), "note: link 'base' has no joint to the world, where it floats"),

@@ -34,7 +34,7 @@ LONGER: Final = 8
 """Pieces of a batch function are this much longer: it is for hosts, where stack is no matter and
 slots cost time."""
 
-SHARED: Final = ("g", "par", "pi", "friction")
+SHARED: Final = ("g", "par", "pi", "friction", "springs")
 """Inputs that belong to the robot, not to its state: one for all states of a batch."""
 
 

@@ -23,8 +23,8 @@ from symgen.proof.laws.regressors import (
     by_parameters,
     massless,
     unit_columns,
-    with_friction,
     with_part,
+    with_passive,
 )
 from symgen.proof.mechanism import Frame, Part, Solid, frame_of, transposed, unit
 from symgen.proof.motion import kind_of
@@ -81,7 +81,7 @@ def _ten(rows: Mapping[int, Scalar]) -> tuple[Scalar, ...]:
 @law("base_regressor", UNIT_MOMENTS)
 def base_regressor(x: At) -> Array:
     """Y_b."""
-    return with_friction(by_moments(tau, x), x)
+    return with_passive(by_moments(tau, x), x)
 
 
 @law("slotine_li_base_regressor", "Christoffel's C with unit moments of the bodies", 2)
@@ -93,7 +93,7 @@ def slotine_li_base_regressor(x: At) -> Array:
         c = (symbols(y) * v[..., None, :]).sum(-1)
         return (mass(y) * rr).sum(-1) + (c * r).sum(-1) + tau(y.put(qd=None, qdd=None))
 
-    return with_friction(by_moments(passive, x), x)
+    return with_passive(by_moments(passive, x), x)
 
 
 @law("base_parameters", "Y_b beta = tau of the textbook, solved")

@@ -37,7 +37,7 @@ def at_rest(x: At) -> Array:
 
 
 def without_acceleration(x: At) -> Array:
-    """Joint forces where q̈ = 0, with friction and wrenches where x has them."""
+    """Joint forces where q̈ = 0, with friction, springs and wrenches where x has them."""
     return tau(x.put(qdd=None))
 
 
@@ -87,7 +87,7 @@ def solved(m: Array, right: Array) -> Array:
 
 
 def accelerations(x: At) -> Array:
-    """q̈ with M q̈ = τ - (C q̇ + g, friction and wrenches), (..., n)."""
+    """q̈ with M q̈ = τ - (C q̇ + g, friction, springs and wrenches), (..., n)."""
     driving = x.given["tau"] - without_acceleration(x)
     return solved(mass(x), driving[..., None])[..., 0]
 

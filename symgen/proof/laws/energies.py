@@ -13,7 +13,7 @@ from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
 from symgen.proof.motion import kind_of, motion, still
 from symgen.proof.states import At, gradient
-from symgen.proof.textbook import masses
+from symgen.proof.textbook import masses, stored
 
 Array = Any
 LINKS = "sums over all links in world axes"
@@ -60,9 +60,10 @@ def kinetic(x: At) -> Array:
 
 
 def potential(x: At) -> Array:
-    """-Σ g·(m p + h), (..., 1)."""
+    """-Σ g·(m p + h) and what springs store, (..., 1)."""
     found, g = first_moment(x), x.textbook.gravity
-    return -sum(e * found[..., k] for k, e in enumerate(g))[..., None]
+    weight = -sum(e * found[..., k] for k, e in enumerate(g))[..., None]
+    return weight + entries([stored(x.mechanism, x.textbook)], x.shape, Decimal(0))
 
 
 @law("kinetic_energy", "half qd M qd with the textbook's M")

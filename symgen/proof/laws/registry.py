@@ -60,13 +60,13 @@ def judged(
 ) -> dict[str, Array]:
     """What a quantity with a law must be: by output a row for each state, in many digits.
 
-    `inputs` have a row for each state: those of the quantity, and of ``pi``, ``g``, ``wrench`` and
-    ``friction`` those that the robot has."""
+    `inputs` have a row for each state: those of the quantity, and of ``pi``, ``g``, ``wrench``,
+    ``friction`` and ``springs`` those that the robot has."""
     found = law_of(quantity)
     if found is None:
         raise KeyError(quantity.name)
     with in_decimals(DIGITS):
-        x = At.of(robot, inputs, quantity.feels_wrench)
+        x = At.of(robot, inputs, quantity.feels_wrench, quantity.feels_springs)
         result = found.compute(x)
         arrays = result if isinstance(result, tuple) else (result,)
         return {

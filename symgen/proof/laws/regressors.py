@@ -14,10 +14,9 @@ from symgen.proof.laws.energies import kinetic, potential
 from symgen.proof.laws.kinematics import frame
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries, times, transposed
-from symgen.proof.motion import kind_of, motion
-from symgen.proof.states import At, Term, decimals
+from symgen.proof.motion import coordinate, kind_of, motion
+from symgen.proof.states import PASSIVE, At, Term, decimals
 from symgen.proof.textbook import load, masses
-from symgen.tracing.robot import FRICTION_FIELDS
 
 Array = Any
 UNITS = "the textbook with unit parameters"
@@ -70,32 +69,54 @@ def _of_body(term: Term, bare: At, i: int) -> Array:
     return np.moveaxis(term(one), 0, -1)
 
 
-def friction_columns(x: At) -> Array:
-    """Joint forces for each coefficient of friction, (..., n, kinds x joints); none without
-    friction."""
-    kinds = x.robot.friction
-    joints = [i for i, part in enumerate(x.mechanism.parts, 1) if part.rubs and kinds]
+def rubbing(x: At) -> list[int]:
+    """The bodies whose joints may have friction and springs."""
+    return [i for i, part in enumerate(x.mechanism.parts, 1) if part.rubs]
+
+
+def passive_columns(x: At) -> Array:
+    """Joint forces for each coefficient of friction and springs, (..., n, kinds x joints); none
+    without them. That of a preload is what a reference of 1 adds to a spring of stiffness 1."""
+    kinds, joints = x.robot.passive_kinds, rubbing(x)
     count = len(joints) * len(kinds)
     if not count:
         return np.empty((*x.shape, x.n, 0), object)
     rows = iter(unit_columns(x, count))
-    friction = {i: _of_kinds({kind: next(rows) for kind in kinds}) for i in joints}
-    alone = replace(massless(x), friction=friction, shape=(count, *x.shape))
-    return np.moveaxis(tau(alone), 0, -1)
+    passive = {i: _of_kinds({kind: next(rows) for kind in kinds}) for i in joints}
+    alone = replace(massless(x), passive=passive, shape=(count, *x.shape))
+    found = np.moveaxis(tau(alone), 0, -1)
+    by_kind = found.reshape(*found.shape[:-1], len(joints), len(kinds))
+    if "preload" in kinds:
+        a, b = kinds.index("preload"), kinds.index("stiffness")
+        by_kind[..., a] = by_kind[..., a] - by_kind[..., b]
+    return by_kind.reshape(found.shape)
 
 
 def _of_kinds(by_kind: Mapping[str, Scalar]) -> list[Scalar]:
-    return [by_kind.get(kind, ZERO) for kind in FRICTION_FIELDS]
+    """The numbers of a textbook's `State` from unit coefficients."""
+    row: dict[str, Scalar] = {**by_kind}
+    preload = row.pop("preload", None)
+    if preload is not None:
+        row |= {"stiffness": row["stiffness"] + preload, "reference": preload}
+    return [row.get(name, ZERO) for name in PASSIVE]
 
 
-def with_friction(columns: Array, x: At) -> Array:
-    """Behind the columns of inertia those of friction at q̇."""
-    return np.concatenate([columns, friction_columns(x)], axis=-1)
+def with_passive(columns: Array, x: At) -> Array:
+    """Behind the columns of inertia those of friction at q̇ and of springs at q."""
+    return np.concatenate([columns, passive_columns(x)], axis=-1)
+
+
+def stored_columns(x: At) -> Array:
+    """What ½ k (q - r)², less what it is at q = 0, has of k and of k r: (..., 1, 2 x joints)."""
+    joints = rubbing(x) if x.robot.springs else []
+    at = [coordinate(x.mechanism.part(i), x.textbook) for i in joints]
+    columns = [column for q in at for column in (q * q / 2, -q)]
+    return entries(columns, x.shape, Decimal(0))[..., None, :]
 
 
 def whole(x: At) -> Array:
     """Y, (..., n, y)."""
-    return with_friction(by_parameters(tau, x), x)
+    return with_passive(by_parameters(tau, x), x)
 
 
 def reference(x: At) -> Array:
@@ -103,7 +124,7 @@ def reference(x: At) -> Array:
     m, c = by_parameters(mass, x), coriolis_by_parameters(x)
     r, rr = (x.given[name][..., None, :, None] for name in ("qd_r", "qdd_r"))
     passive = (m * rr).sum(-2) + (c * r).sum(-2) + by_parameters(at_rest, x)
-    return with_friction(passive, x)
+    return with_passive(passive, x)
 
 
 def coriolis_by_parameters(x: At) -> Array:
@@ -161,7 +182,7 @@ def kinetic_energy_regressor(x: At) -> Array:
 @law("potential_energy_regressor", UNITS)
 def potential_energy_regressor(x: At) -> Array:
     """u."""
-    return by_parameters(potential, x)
+    return np.concatenate([by_parameters(potential, x), stored_columns(x)], axis=-1)
 
 
 @law("mass_matrix_by_parameters", UNITS)

@@ -143,8 +143,10 @@ def _joint(robot: Compiled, joint: int, below: str, child: str, at: Pose) -> Joi
     if word not in JOINTS:
         message = f"{word} joints are not supported yet; remove the joint"
         raise robot.root.called(f"joint '{shown(name)}'").error(message)
+    spring = float(model.jnt_stiffness[joint])
     if not robot.single(joint):
-        return JointElement(name, line, word, below, child, origin_of(at, line))
+        origin = origin_of(at, line)
+        return JointElement(name, line, word, below, child, origin, stiffness=spring)
     if word == "revolute" and not model.jnt_limited[joint]:
         word = "continuous"
     return JointElement(
@@ -158,6 +160,8 @@ def _joint(robot: Compiled, joint: int, below: str, child: str, at: Pose) -> Joi
         _limits(model, joint),
         float(model.dof_damping[dof]),
         float(model.dof_frictionloss[dof]),
+        stiffness=spring,
+        reference=float(model.qpos_spring[model.jnt_qposadr[joint]]) if spring else 0.0,
     )
 
 

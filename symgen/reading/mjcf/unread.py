@@ -33,9 +33,8 @@ def _joints(robot: Compiled, has: Callable[[int, slice], bool]) -> Iterator[str]
             yield name
 
 
-def _springs(robot: Compiled) -> Iterator[str]:
-    m = robot.model
-    return _joints(robot, lambda j, _: _any(m.jnt_stiffness[j], m.jnt_stiffnesspoly[j]))
+def _curved_springs(robot: Compiled) -> Iterator[str]:
+    return _joints(robot, lambda j, _: _any(robot.model.jnt_stiffnesspoly[j]))
 
 
 def _rubbed(robot: Compiled) -> Iterator[str]:
@@ -92,7 +91,11 @@ def _no_gravity(robot: Compiled) -> Iterator[str]:
 
 
 ROWS: Final[tuple[tuple[str, Callable[[Compiled], Iterator[str]], str], ...]] = (
-    ("warning", _springs, "springs of {count} joints ({names}) are not in the dynamics"),
+    (
+        "warning",
+        _curved_springs,
+        "stiffness of {count} joints ({names}) is a polynomial; only its linear term is read",
+    ),
     (
         "warning",
         _of_several,

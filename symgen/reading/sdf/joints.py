@@ -151,6 +151,7 @@ def _joint(joint: Jointed, row: Row, ends: tuple[str, str], at: Pose) -> JointEl
         *(_friction(first) if single and first is not None else (0.0, 0.0)),
         _mimic(joint, first) if single and first is not None else None,
         row.constants(joint),
+        *_spring(joint),
     )
 
 
@@ -169,6 +170,17 @@ def _friction(axis: Node) -> tuple[float, float]:
     if node is None:
         return 0.0, 0.0
     return number(node, "damping", 0.0), number(node, "friction", 0.0)
+
+
+def _spring(joint: Jointed) -> tuple[float, float]:
+    """Stiffness and reference, of the second axis where the first has none."""
+    rows = [
+        (number(node, "spring_stiffness", 0.0), number(node, "spring_reference", 0.0))
+        for tag in ("axis", "axis2")
+        for axis in joint.node.children(tag)
+        for node in axis.children("dynamics")
+    ]
+    return next((row for row in rows if row[0]), (0.0, 0.0))
 
 
 def _mimic(joint: Jointed, axis: Node) -> Mimic | None:

@@ -86,10 +86,6 @@ def _fluid(models: Sequence[Scope]) -> Iterator[str]:
             yield name
 
 
-def _springs(models: Sequence[Scope]) -> Iterator[str]:
-    return (n for n, node in _dynamics(models) if number(node, "spring_stiffness", 0.0))
-
-
 def _rubbed(models: Sequence[Scope]) -> Iterator[str]:
     tags = ("damping", "friction")
     return (n for n, node in _dynamics(models) if any(number(node, tag, 0.0) for tag in tags))
@@ -102,7 +98,6 @@ ROWS: Final[tuple[tuple[str, Callable[[Sequence[Scope]], Iterator[str]], str], .
         "links without <inertial> ({names}) have the mass of 1 kg and the moments of 1 kg m^2 that "
         "SDFormat gives them",
     ),
-    ("warning", _springs, "springs of {count} joints ({names}) are not in the dynamics"),
     ("warning", _weightless, "links without gravity ({names}) fall here as all others do"),
     ("warning", _kinematic, "links that are kinematic ({names}) are moved by forces here"),
     ("warning", _fluid, "added mass of a fluid ({names}) is not in the dynamics"),

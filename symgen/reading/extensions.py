@@ -1,0 +1,89 @@
+"""Springs and rotor inertia that URDF itself has not, where files write them all the same.
+
+In ``<dynamics>`` of a joint: ``spring_stiffness`` and ``spring_reference`` (SDFormat's words),
+``stiffness``, ``rotor_inertia`` and ``armature`` (inertia as the joint feels it); in ``<gazebo
+reference="JOINT">`` elements of these names or of those that Gazebo's reader of URDF knows,
+``springStiffness`` and ``springReference``."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from symgen.reading.joints import joint_nodes
+from symgen.reading.xml_reader import Node
+from symgen.text import shown
+
+WORDS: Final = {
+    "stiffness": ("spring_stiffness", "springStiffness", "stiffness"),
+    "reference": ("spring_reference", "springReference"),
+    "armature": ("rotor_inertia", "armature"),
+}
+"""By what is meant the words for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A number that a file says of a joint, and by which word."""
+
+    node: Node
+    word: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """Of a joint: the stiffness of its spring (N m/rad or N/m), the coordinate at which that is
+    relaxed (rad or m), and inertia as the joint feels it (kg m² or kg), None where there is
+    none."""
+
+    line: int
+    stiffness: float = 0.0
+    reference: float = 0.0
+    armature: float | None = None
+
+
+def extensions(root: Node) -> dict[str, Extension]:
+    """By the name of the joint. Raises RobotError for a number that is none, for two that differ,
+    and for inertia below zero."""
+    found: dict[str, list[Said]] = {}
+    for name, said in _every(root):
+        found.setdefault(name, []).append(said)
+    return {name: _extension(rows) for name, rows in found.items()}
+
+
+def _every(root: Node) -> Iterator[tuple[str, Said]]:
+    for joint in joint_nodes(root):
+        name = joint.element.get("name") or ""
+        for dynamics in joint.children("dynamics"):
+            node = dynamics.called(f"joint '{shown(name)}'")
+            for word in (word for words in WORDS.values() for word in words):
+                value = node.optional(word)
+                if value is not None:
+                    yield name, Said(node, word, value)
+    names = {joint.element.get("name") for joint in joint_nodes(root)}
+    for gazebo in root.children("gazebo"):
+        name = gazebo.element.get("reference") or ""
+        if name in names:
+            yield from ((name, said) for said in _inside(gazebo.called(f"joint '{shown(name)}'")))
+
+
+def _inside(gazebo: Node) -> Iterator[Said]:
+    for child in gazebo:
+        if any(child.tag in words for words in WORDS.values()):
+            yield Said(child, child.tag, child.content())
+
+
+def _extension(rows: list[Said]) -> Extension:
+    values: dict[str, float] = {}
+    for meant, words in WORDS.items():
+        own = [said for said in rows if said.word in words]
+        other = next((said for said in own if said.value != own[0].value), None)
+        if other is not None:
+            raise other.node.error(
+                f"{other.word} is {other.value:g} and {own[0].word} is {own[0].value:g}, which are "
+                "two words for one thing; keep one of them"
+            )
+        if own and meant == "armature" and own[0].value < 0:
+            raise own[0].node.error(f"{own[0].word} is negative ({own[0].value:g}); give 0 or more")
+        values |= {meant: own[0].value} if own else {}
+    return Extension(rows[0].node.line, **values)
