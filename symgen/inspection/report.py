@@ -229,7 +229,7 @@ def registry() -> None:
     out.print(
         "sizes: n velocities, nq positions (n but for floating joints), n2 = n (n + 1) / 2, ten "
         "= ten a body and "
-        "one a rotor, y = ten and friction columns, b base parameters"
+        "one a rotor, y = ten and columns of friction and springs, b base parameters"
     )
     rows = table("languages", ["name", "what comes out"])
     for language in LANGUAGES.values():
