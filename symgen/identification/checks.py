@@ -1,4 +1,4 @@
-"""What is wrong with a log: gaps, time that runs back, units that cannot be meant."""
+"""What is wrong with a log: units that cannot be meant, quaternions that are none."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.columns import Layout
 from symgen.identification.logs import Log, LogError
-from symgen.identification.samples import Layout
 from symgen.mechanics.model import Limits
 from symgen.text import shown
 
@@ -23,10 +23,6 @@ is judged."""
 FAR: Final = 0.5
 """By how much of its range a joint must leave that before units are suspected; of its speed limit,
 ten times."""
-UNEVEN: Final = 0.5
-"""A step of time may be off by this part of the usual one where derivatives or integrals need even
-sampling."""
-
 DEGREE: Final = math.pi / 180
 FACTORS: Final = (
     (1 / DEGREE, "positions in degrees beside velocities in rad/s"),
@@ -66,27 +62,23 @@ class Tally:
         self.low, self.high, self.fastest = np.full(n, np.inf), np.full(n, -np.inf), np.zeros(n)
         self.sums = np.zeros((3, n))
 
-    def add(self, rows: Numbers) -> None:
-        """Takes rows of the layout's columns into account. Raises LogError for units that cannot be
-        meant."""
-        if not self.joints or len(rows) < 3:
+    def add(self, t: Numbers, q: Numbers, qd: Numbers) -> None:
+        """Takes rows into account. Raises LogError for units that cannot be meant."""
+        if not self.joints or len(t) < 3:
             return
-        samples = self.layout.split(rows)
-        self.low, self.high = (
-            np.minimum(self.low, samples.q.min(0)),
-            np.maximum(self.high, samples.q.max(0)),
-        )
-        if samples.qd.shape[1]:
-            self.fastest = np.maximum(self.fastest, np.abs(samples.qd).max(0))
-            steps = (samples.t[2:] - samples.t[:-2])[:, None]
+        self.low, self.high = np.minimum(self.low, q.min(0)), np.maximum(self.high, q.max(0))
+        if qd.shape[1]:
+            self.fastest = np.maximum(self.fastest, np.abs(qd).max(0))
+            steps = (t[2:] - t[:-2])[:, None]
             with np.errstate(
-                over="ignore", invalid="ignore"
+                over="ignore", invalid="ignore", divide="ignore"
             ):  # what is too large to square is out of range below
-                rates, qd = (samples.q[2:] - samples.q[:-2]) / steps, samples.qd[1:-1]
+                rates, qd = ((q[2:] - q[:-2]) / steps)[steps[:, 0] > 0], qd[1:-1][steps[:, 0] > 0]
                 self.sums += [(rates * qd).sum(0), (rates * rates).sum(0), (qd * qd).sum(0)]
         for suspicion in (*self._factors(), *self._ranges()):
             raise LogError(
-                shown(self.log.file), suspicion + "; correct the units, or say --trust-units"
+                shown(self.log.file),
+                suspicion + "; give the units with --unit, or say --trust-units",
             )
 
     def _factors(self) -> Iterator[str]:
@@ -99,9 +91,9 @@ class Tally:
             meant = next((what for factor, what in FACTORS if abs(slope / factor - 1) < NEAR), None)
             if meant:
                 yield (
-                    f"wrong units suspected: '{shown(self.layout.q[k])}' changes {slope:.3g} "
+                    f"wrong units suspected: '{shown(self.layout.q[k].name)}' changes {slope:.3g} "
                     f"times as fast as "
-                    f"'{shown(self.layout.qd[k])}' says, as with {meant}"
+                    f"'{shown(self.layout.qd[k].name)}' says, as with {meant}"
                 )
 
     def _ranges(self) -> Iterator[str]:
@@ -112,37 +104,16 @@ class Tally:
                 if self.low[k] < limits.lower - margin or self.high[k] > limits.upper + margin:
                     worst = self.high[k] if self.high[k] > limits.upper + margin else self.low[k]
                     yield (
-                        f"wrong units suspected: '{shown(self.layout.q[k])}' reaches {worst:.4g} "
-                        f"where the joint's "
-                        f"range is {limits.lower:.4g} to {limits.upper:.4g} {unit}, as with {what}"
-                        f" ({worst * factor:.3g} {unit})"
+                        f"wrong units suspected: '{shown(self.layout.q[k].name)}' reaches "
+                        f"{worst:.4g} where the joint's range is {limits.lower:.4g} to "
+                        f"{limits.upper:.4g} {unit}, as with {what} ({worst * factor:.3g} {unit})"
                     )
             if limits.velocity and self.fastest[k] > 10 * limits.velocity:
                 yield (
-                    f"wrong units suspected: '{shown(self.layout.qd[k])}' reaches "
+                    f"wrong units suspected: '{shown(self.layout.qd[k].name)}' reaches "
                     f"{self.fastest[k]:.4g} where the "
                     f"joint's limit is {limits.velocity:.4g} {unit}/s, as with {what} per second"
                 )
-
-
-def check_numbers(log: Log, columns: Sequence[str], start: int, rows: Numbers) -> None:
-    """Raises LogError for the first entry that is no finite number or beyond LARGEST; `start` is
-    the number of the first row."""
-    bad = ~(np.abs(rows) <= LARGEST)
-    if bad.any():
-        row, column = (int(x) for x in np.argwhere(bad)[0])
-        value = _trouble(float(rows[row, column]))
-        raise LogError(log.place(start + row), f"column '{shown(columns[column])}' {value} here")
-
-
-LARGEST: Final = 1e30
-"""In any unit: sums of squares of a long log do not overflow, and no measurement comes near."""
-
-
-def _trouble(x: float) -> str:
-    if math.isnan(x):
-        return "is empty or not a number"
-    return "is infinite" if math.isinf(x) else f"is {x:g}, which nobody measures,"
 
 
 UNIT: Final = 1e-3
@@ -165,29 +136,6 @@ def check_quaternions(
             )
 
 
-def check_time(log: Log, start: int, t: Numbers, step: float | None) -> None:
-    """Raises LogError where time does not rise, or is uneven though `step` (s) says that it must
-    not be."""
-    steps = np.diff(t)
-    back = np.flatnonzero(steps <= 0)
-    if len(back):
-        row = int(back[0])
-        raise LogError(
-            log.place(start + row + 1),
-            f"time does not rise: t = {t[row + 1]:.9g} after {t[row]:.9g}; "
-            "sort the rows and remove those that are double",
-        )
-    uneven = np.flatnonzero(np.abs(steps - step) > UNEVEN * step) if step else np.zeros(0, int)
-    if len(uneven):
-        row = int(uneven[0])
-        raise LogError(
-            log.place(start + row + 1),
-            f"a step of {steps[row]:.4g} s where {step:.4g} s is usual; "
-            "derivatives and integrals need even sampling: resample the log, "
-            "or give qd_ and qdd_ columns",
-        )
-
-
 SLOWEST: Final = 0.25
 """Whoever takes derivatives of rows that are further apart (s) hardly means seconds."""
 
@@ -198,5 +146,5 @@ def check_step(log: Log, step: float) -> None:
         raise LogError(
             shown(log.file),
             f"wrong units suspected: rows are {step:.4g} s apart, as with time in "
-            "milliseconds; correct column t, or say --trust-units",
+            "milliseconds; give its unit (--unit t=ms), or say --trust-units",
         )

@@ -93,18 +93,18 @@ class Rubbing:
 
 
 def simpson(values: Numbers, interval: int, t: Numbers) -> Numbers:
-    """Integrals over intervals of an even number of steps, by Simpson's rule: (k interval + 1) x
-    ... to k x ...."""
-    weights = np.ones(interval)
-    weights[1::2], weights[2::2] = 4.0, 2.0
-    count = (len(values) - 1) // interval
-    inner = np.einsum(
-        "l,kl...->k...", weights, values[:-1].reshape(count, interval, *values.shape[1:])
+    """Integrals over intervals of an even number of steps, by Simpson's rule for steps of any
+    lengths (a parabola through each three rows): (k interval + 1) x ... to k x ...."""
+    first, second = np.diff(t)[::2], np.diff(t)[1::2]
+    both = (first + second) / 6
+    shape = -1, *[1] * (values.ndim - 1)
+    pairs = (
+        values[:-1:2] * (both * (2 - second / first)).reshape(shape)
+        + values[1::2] * (both * (first + second) ** 2 / (first * second)).reshape(shape)
+        + values[2::2] * (both * (2 - first / second)).reshape(shape)
     )
-    steps = (t[interval::interval] - t[:-1:interval]) / (3 * interval)
-    return np.asarray(
-        (inner + values[interval::interval]) * steps.reshape(-1, *[1] * (values.ndim - 1))
-    )
+    count = len(pairs) // (interval // 2)
+    return np.asarray(pairs.reshape(count, interval // 2, *values.shape[1:]).sum(axis=1))
 
 
 @dataclass(frozen=True)

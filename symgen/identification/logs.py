@@ -3,9 +3,7 @@
 Each format is a row of FORMATS. Columns are numbers by name; a two-dimensional array of an NPZ file
 counts as the columns ``NAME[0]``, ``NAME[1]``, ..."""
 
-import csv
 import difflib
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -45,7 +43,7 @@ class Log(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """How many there are; of a text, with its lines that are no rows."""
 
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns from the first to the last, N x len(names). Raises LogError."""
@@ -62,14 +60,15 @@ def open_log(path: str) -> Log:
     try:
         log = FORMATS[suffix](path)
     except (OSError, ValueError, EOFError) as error:
-        raise LogError(shown(path), f"cannot be read ({shown(_reason(error), 200)})") from None
+        raise LogError(shown(path), f"cannot be read ({shown(reason(error), 200)})") from None
     twice = next((name for name, count in Counter(log.names).items() if count > 1), None)
     if twice is not None:
         raise LogError(shown(path), f"has two columns called '{shown(twice)}'")
     return log
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """What an exception says, in one line."""
     text = getattr(error, "strerror", None) or str(error)
     return " ".join(text.split())
 
@@ -88,7 +87,7 @@ def check_columns(log: Log, wanted: Sequence[str], hint: str = "") -> None:
         raise LogError(shown(log.file), f"has no column '{shown(missing[0])}'{more}; {hint}{there}")
 
 
-def _pyarrow(part: str) -> Any:
+def pyarrow_part(part: str) -> Any:
     """A part of pyarrow. Raises SymgenError where it is not installed."""
     from importlib import import_module
 
@@ -96,84 +95,11 @@ def _pyarrow(part: str) -> Any:
         return import_module(f"pyarrow.{part}")
     except ImportError:
         raise SymgenError(
-            "error: CSV and Parquet logs need pyarrow; pip install 'symgen[identify]'"
+            "error: text and Parquet logs need pyarrow; pip install 'symgen[identify]'"
         ) from None
 
 
-@dataclass(frozen=True)
-class CsvLog:
-    """Comma-separated numbers under a line of names; a row is a line."""
-
-    file: str
-    names: tuple[str, ...]
-    rows: int
-
-    @classmethod
-    def of(cls, path: str) -> "CsvLog":
-        """Of a file, whose lines are counted."""
-        with Path(path).open("rb") as stream:
-            head = stream.readline().decode("utf-8-sig", "replace").strip()
-        if not head:
-            raise LogError(shown(path), "does not begin with a line of column names")
-        try:
-            names = tuple(name.strip() for name in next(csv.reader([head], skipinitialspace=True)))
-        except csv.Error as error:
-            raise LogError(
-                shown(path),
-                f"does not begin with a line of column names ({shown(str(error), 100)})",
-            ) from None
-        return cls(path, names, max(_lines(path) - 1, 0))
-
-    def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
-        """Rows of the named columns. Raises LogError where a line is no row of numbers."""
-        arrow, types = _pyarrow("csv"), dict.fromkeys({*self.names} & {*names}, "float64")
-        read = arrow.ReadOptions(
-            block_size=1 << 21, column_names=list(self.names), skip_rows=1, use_threads=False
-        )
-        convert = arrow.ConvertOptions(column_types=types, include_columns=list(names))
-        parse = arrow.ParseOptions(ignore_empty_lines=False)
-        try:
-            with arrow.open_csv(self.file, read, parse, convert) as batches:
-                for batch in batches:
-                    yield _table(batch)
-        except ValueError as error:
-            raise _csv_error(self, _reason(error)) from None
-
-    def place(self, row: int) -> str:
-        """File and line."""
-        return f"{shown(self.file)}:{row + 2}"
-
-
-def _csv_error(log: CsvLog, reason: str) -> LogError:
-    """What pyarrow says of a line, in our words."""
-    line = re.search(r"Row #(\d+)", reason)
-    place = f"{shown(log.file)}:{line[1]}" if line else shown(log.file)
-    cell = re.search(r"In CSV column #(\d+): .*invalid value '(.*)'", reason)
-    length = re.search(r"Expected (\d+) columns, got (\d+)", reason)
-    if cell:
-        return LogError(
-            place,
-            f"column '{shown(log.names[int(cell[1])])}' holds '{shown(cell[2], 40)}', which is no "
-            "number",
-        )
-    if length:
-        return LogError(
-            place, f"{length[2]} values in a line where the first line has {length[1]} names"
-        )
-    return LogError(place, shown(reason, 200))
-
-
-def _lines(path: str) -> int:
-    """The number of lines, the last with or without its end."""
-    count, last = 0, b"\n"
-    with Path(path).open("rb") as stream:
-        while piece := stream.read(1 << 20):
-            count += piece.count(b"\n")
-            last = piece[-1:]
-    return count + (last != b"\n")
-
-
-def _table(batch: Any) -> Numbers:
+def table(batch: Any) -> Numbers:
     """A record batch as rows of floats, NaN where there is nothing."""
     columns = [
         column.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
@@ -193,19 +119,19 @@ class ParquetLog:
     @classmethod
     def of(cls, path: str) -> "ParquetLog":
         """Of a file, of which only the description is read."""
-        with _pyarrow("parquet").ParquetFile(path) as stored:
+        with pyarrow_part("parquet").ParquetFile(path) as stored:
             return cls(path, tuple(stored.schema_arrow.names), stored.metadata.num_rows)
 
     def chunks(self, names: Sequence[str]) -> Iterator[Numbers]:
         """Rows of the named columns. Raises LogError where a column does not hold numbers."""
         try:
-            with _pyarrow("parquet").ParquetFile(self.file, pre_buffer=False) as stored:
+            with pyarrow_part("parquet").ParquetFile(self.file, pre_buffer=False) as stored:
                 for group in range(stored.num_row_groups):
                     for batch in stored.read_row_group(group, list(names)).to_batches(CHUNK):
-                        yield _table(batch.select(list(names)))
+                        yield table(batch.select(list(names)))
         except (ValueError, TypeError, OSError) as error:
             raise LogError(
-                shown(self.file), f"cannot be read ({shown(_reason(error), 200)})"
+                shown(self.file), f"cannot be read ({shown(reason(error), 200)})"
             ) from None
 
     def place(self, row: int) -> str:
@@ -219,8 +145,17 @@ def _npz(path: str) -> Log:
     return NpzLog.of(path)
 
 
+def _text(path: str) -> Log:
+    from symgen.identification.textlog import TextLog
+
+    return TextLog.of(path)
+
+
 FORMATS: Final[dict[str, Callable[[str], Log]]] = {
-    ".csv": CsvLog.of,
+    ".csv": _text,
+    ".tsv": _text,
+    ".txt": _text,
+    ".dat": _text,
     ".npz": _npz,
     ".parquet": ParquetLog.of,
 }

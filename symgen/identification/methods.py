@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import OptionError
+from symgen.identification.columns import Sensed, Wanted
 from symgen.identification.equations import Energies, Equations, Instants, Momenta, Rubbing
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.kernel import Kernel, kernel
-from symgen.identification.samples import Wanted
 from symgen.identification.settings import Settings
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters
@@ -130,7 +130,10 @@ def _force(unit: str) -> str:
 
 def _wanted(model: Model, accelerations: bool) -> Wanted:
     rates = tuple(row.name for row in velocities(model))
-    return Wanted(tuple(row.name for row in positions(model)), rates, "tau", rates, accelerations)
+    forces = Sensed("tau", rates, tuple(_force(row.unit) for row in velocities(model)))
+    rows = positions(model)
+    names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
+    return Wanted(names, units, rates, (forces,), accelerations)
 
 
 def _acceleration(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
@@ -218,7 +221,7 @@ def _wrench(job: Job, loaded: Loaded, settings: Settings) -> Problem:
         mapping,
         {},
         channels,
-        replace(wanted, prefix="wrench", measured=COMPONENTS),
+        replace(wanted, sensors=(Sensed("wrench", COMPONENTS, tuple(u for _, u in channels)),)),
         False,
         lambda interval: equations,
     )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from symgen.errors import OptionError
+from symgen.identification.log_options import LogOptions
 from symgen.options import FLAG, NUMBER, choice, group, option
 
 METHODS: Final = ("acceleration", "momentum", "energy")
@@ -11,10 +12,10 @@ WRENCH: Final = "wrench:"
 
 
 @group
-class Settings:
+class Settings(LogOptions):
     """How to identify; the fields are the options of ``symgen identify`` that no other command has.
 
-    `cutoff` in Hz, `interval` in s; `held_out` is the part of the log that is held out. Raises
+    `interval` in s; `held_out` is the part of the log that is held out. Raises
     OptionError."""
 
     sensor: str = option(
@@ -31,13 +32,6 @@ class Settings:
         "which needs no accelerations.",
         choice(*METHODS),
         default="acceleration",
-    )
-    cutoff: float = option(
-        "--cutoff",
-        "HZ",
-        "Of the symmetric filter that gives velocities and accelerations where the log has none.",
-        NUMBER,
-        default=20.0,
     )
     interval: float = option(
         "--interval",
@@ -84,9 +78,6 @@ class Settings:
         NUMBER,
         default=1e4,
     )
-    trust_units: bool = option(
-        "--trust-units", None, "Do not suspect wrong units.", FLAG, default=False
-    )
     engine: str = option(
         "--engine",
         "NAME",
@@ -103,13 +94,13 @@ class Settings:
 
     def validate(self) -> None:
         """Raises OptionError."""
+        LogOptions.validate(self)
         if self.sensor != "torque" and not self.joint:
             raise OptionError(f"--sensor {self.sensor!r}: use torque or wrench:JOINT")
         if self.joint and self.method != "acceleration":
             raise OptionError(
                 f"--method {self.method}: a wrench needs accelerations; use --method acceleration"
             )
-        self._number("--cutoff", self.cutoff, 0, 1e6, "a frequency in Hz, such as 20")
         self._number("--interval", self.interval, 0, 1e6, "a time in s, such as 0.1")
         self._number(
             "--validate", self.held_out + 1e-300, 0, 0.9, "a part of the log from 0 to 0.9"

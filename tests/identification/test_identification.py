@@ -11,13 +11,14 @@ from random_trees import model as random_model
 from tools import robot_file
 
 from benchmarks.simulated_logs import Motion, Recipe, Sensors, simulated, write
+from symgen.identification.derivatives import Derivation
 from symgen.identification.estimate import Estimate
 from symgen.identification.estimation import ExcitationError
 from symgen.identification.logs import open_log
 from symgen.identification.methods import problem, standard_parameters
 from symgen.identification.reduction import Factors, reduced, triangle, whole
 from symgen.identification.run import identify
-from symgen.identification.samples import BLOCK, Derivation, Plan, Samples, pieces
+from symgen.identification.samples import BLOCK, Plan, Samples, pieces
 from symgen.identification.settings import Settings
 from symgen.identification.solve import System, solve
 from symgen.identification.standard import Prior, deviations
@@ -158,7 +159,7 @@ def test_every_format_gives_the_same_numbers(tmp_path):
     ],
 )
 def test_a_plan_uses_every_row_once(tmp_path, rows, half, interval, held_out):
-    plan, more = Plan(rows, half, interval, held_out), bool(interval)
+    plan, more = Plan(((0, rows),), half, interval, held_out), bool(interval)
     ranges = [*plan.training, *plan.validation]
     inner = [(a + half, b - half - more) for a, b in ranges]
     assert all(b - a <= BLOCK and b <= rows for a, b in inner) and all(b <= rows for _, b in ranges)
@@ -167,9 +168,8 @@ def test_a_plan_uses_every_row_once(tmp_path, rows, half, interval, held_out):
     usable = max(rows - 2 * half - more, 0)
     assert len(used) >= usable - 2 * max(interval - 1, 0)
     write(tmp_path / "log.npz", {"t": np.arange(rows) * 1.0, "x": np.arange(rows) ** 2.0})
-    for (a, b), (start, piece) in zip(
-        ranges, pieces(open_log(str(tmp_path / "log.npz")), ["x"], ranges), strict=True
-    ):
+    parts = open_log(str(tmp_path / "log.npz")).chunks(["x"])
+    for (a, b), (start, piece) in zip(ranges, pieces(parts, ranges), strict=True):
         assert start == a and np.array_equal(piece[:, 0], np.arange(a, b) ** 2.0)
 
 
@@ -267,7 +267,7 @@ def test_a_log_without_noise_gives_the_truth(tmp_path, settings, tolerance):
 
 def test_a_wrench_without_noise_gives_the_truth(tmp_path):
     estimate = found(
-        tmp_path, replace(SHORT, sensors=SILENT, wrench="link3"), Settings("wrench:joint3")
+        tmp_path, replace(SHORT, sensors=SILENT, wrench="link3"), Settings(sensor="wrench:joint3")
     ).estimate
     assert [c.name for c in estimate.channels] == ["fx", "fy", "fz", "tx", "ty", "tz"]
     assert np.allclose(estimate.values, truth(estimate), rtol=0, atol=1e-11)

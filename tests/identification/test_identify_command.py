@@ -170,27 +170,13 @@ JOINT = Job.of(ARM).load().model.joint_names[0]
 BAD = {
     "missing measurement": (
         but(f"tau_{JOINT}"),
-        f"log.csv: error: has no column 'tau_{JOINT}'; near names",
+        f"log.csv: error: has no column 'tau_{JOINT}'; name them with --column tau=PATTERN",
     ),
-    "missing time": (but("t"), "has no column 't'; time in s, column t, is always needed; "),
+    "missing time": (
+        but("t"),
+        "has no column 't'; time is always needed: name it with --column t=NAME",
+    ),
     "some velocities": (but(f"qd_{JOINT}"), f"has no column 'qd_{JOINT}'"),
-    "NaN": (
-        changed(**{f"q_{JOINT}": put(70, np.nan)}),
-        f"log.csv:72: error: column 'q_{JOINT}' is empty or not",
-    ),
-    "infinity": (changed(**{f"tau_{JOINT}": put(7, np.inf)}), "log.csv:9: error: "),
-    "beyond measure": (
-        changed(**{f"tau_{JOINT}": put(7, 1e300)}),
-        "is 1e+300, which nobody measures, here",
-    ),
-    "time back": (
-        changed(t=lambda t: t[[*range(50), 10, *range(51, len(t))]]),
-        "log.csv:52: error: time does not",
-    ),
-    "gap": (
-        {k: np.delete(x, slice(90, 99)) for k, x in but("qdd").items()},
-        "log.csv:92: error: a step of 0.05 s",
-    ),
     "degrees": (scaled("q", 180 / np.pi), "wrong units suspected: "),
     "degrees beside rad/s": (scaled("q_", 180 / np.pi), "57.3 times as fast as "),
     "degrees per second": (
@@ -213,7 +199,7 @@ BAD = {
     ),
     "absurd": (
         {k: x if k == "t" else np.full(len(x), 1e300) for k, x in good().items()},
-        "is 1e+300, which nobody measures",
+        "has 0 rows that can be used: 400 have a number such as 1e+300, which nobody measures",
     ),
     "no rows": (
         {k: x[:0] for k, x in good().items()},
@@ -237,16 +223,6 @@ def lines():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (
-            lambda text: [
-                *text[:50],
-                text[50].replace(text[50].split(",")[2], "abc", 1),
-                *text[51:],
-            ],
-            ":51: error: column",
-        ),
-        (lambda text: [*text[:50], text[50].rpartition(",")[0], *text[51:]], ":51: error: "),
-        (lambda text: [*text[:50], "", *text[50:]], ":51: error: column 't' is empty"),
         (lambda text: [], "log.csv: error: does not begin with a line of column names"),
         (
             lambda text: [text[0].replace(f"q_{JOINT}", "t", 1), *text[1:]],
@@ -262,7 +238,7 @@ def test_bad_lines_of_text(tmp_path, change, said):
 def test_bad_files(tmp_path):
     short = good() | {f"tau_{JOINT}": good()[f"tau_{JOINT}"][:-3]}
     assert f"'t' has 400 rows but 'tau_{JOINT}' has 397" in refusal(log(tmp_path, short, ".npz"))
-    assert "a log ends in .csv, .npz, .parquet" in refusal("log.txt")
+    assert "a log ends in .csv, .tsv, .txt, .dat, .npz, .parquet" in refusal("log.xlsx")
     assert "cannot be read (No such file or directory)" in refusal(tmp_path / "none.csv")
     for suffix in (".npz", ".parquet"):
         (tmp_path / f"x{suffix}").write_text("nothing of that kind")
@@ -340,7 +316,7 @@ def test_a_matrix_of_more_coordinates_than_the_robot_has(tmp_path):
     np.savez(tmp_path / "x.npz", **wide)
     assert f"'q' has 5 columns where 4 are wanted: '{JOINT}'" in refusal(tmp_path / "x.npz")
     np.savez(tmp_path / "none.npz")
-    assert "always needed; it has no columns" in refusal(tmp_path / "none.npz")
+    assert "--rate; it has no columns" in refusal(tmp_path / "none.npz")
 
 
 def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
@@ -398,3 +374,71 @@ def test_units_that_are_meant_can_be_trusted(tmp_path):
     path = log(tmp_path, far)
     assert "wrong units suspected" in refusal(path)
     assert invoke("identify", ARM, path, "--trust-units").exit_code == 0
+
+
+# -- rows that are left out ------------------------------------------------------------------------
+
+
+def torn(line, change):
+    """The lines of a good log with one of them changed."""
+    text = lines()
+    return [*text[:line], *change(text[line]), *text[line + 1 :]]
+
+
+LEFT_OUT = {
+    "NaN": (changed(**{f"q_{JOINT}": put(70, np.nan)}), "1 are empty", "log.csv:72"),
+    "infinity": (changed(**{f"q_{JOINT}": put(7, np.inf)}), "1 are empty, infinite", "log.csv:9"),
+    "beyond measure": (
+        changed(**{f"q_{JOINT}": put(7, 1e300)}),
+        "1 have a number such as 1e+300, which nobody measures",
+        "log.csv:9",
+    ),
+    "time back": (
+        changed(t=lambda t: t[[*range(50), 45, *range(51, len(t))]]),
+        "1 come earlier than the row before",
+        "log.csv:52",
+    ),
+    "double": (
+        {k: np.insert(x, 60, x[60]) for k, x in good().items()},
+        "1 have the time of the row before",
+        "log.csv:63",
+    ),
+    "gap": (
+        {k: np.delete(x, slice(90, 99)) for k, x in but("qdd").items()},
+        "36 at the ends of 2 stretches",
+        "the longest gap 0.05 s",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_rows_that_cannot_be_used_are_left_out_and_counted(tmp_path, name):
+    columns, reason, place = LEFT_OUT[name]
+    done = invoke("identify", ARM, log(tmp_path, columns), "--json")
+    assert done.exit_code == 0, done.output
+    assert reason in done.stderr and place in done.stderr
+    for parameter, row in json.loads(done.stdout)["parameters"].items():
+        assert abs(row["estimate"] - row["prior"]) < 5 * row["standard_error"], parameter
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda line: [line.replace(line.split(",")[2], "abc", 1)], "1 are empty, infinite or no"),
+        (lambda line: [line.rpartition(",")[0]], "have 16 values where 17 are named, the first in"),
+        (lambda line: [""], "1 are empty"),
+    ],
+)
+def test_lines_that_are_torn_are_left_out_and_counted(tmp_path, change, reason):
+    (tmp_path / "log.csv").write_text("\n".join(torn(50, change)) + "\n")
+    done = invoke("identify", ARM, tmp_path / "log.csv")
+    assert done.exit_code == 0 and "399 of 400 rows are used" in done.stderr, done.output
+    assert reason in done.stderr and ("51" in done.stderr)
+
+
+def test_a_measurement_that_is_missing_leaves_the_other_channels_theirs(tmp_path):
+    columns = changed(**{f"tau_{JOINT}": put(slice(40, 60), np.nan)})
+    done = invoke("identify", ARM, log(tmp_path, columns), "--json")
+    assert done.exit_code == 0
+    for parameter, row in json.loads(done.stdout)["parameters"].items():
+        assert abs(row["estimate"] - row["prior"]) < 5 * row["standard_error"], parameter

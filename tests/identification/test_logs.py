@@ -1,6 +1,7 @@
 """Logs that are wide or damaged."""
 
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def test_damage_behind_the_rows_in_use_is_found_too(npz, monkeypatch):
     monkeypatch.setattr("symgen.identification.npz.CHUNK", 1024)
     log = open_log(str(path))
     with pytest.raises(LogError, match="cannot be read"):
-        list(pieces(log, log.names, [(0, 10)]))
+        list(pieces(log.chunks(log.names), [(0, 10)]))
 
 
 class Compared(str):
@@ -74,7 +75,8 @@ def test_the_names_of_columns_are_compared_in_proportion_to_their_number(tmp_pat
     path, n = tmp_path / "wide.csv", 2000
     path.write_text(",".join(f"c{k}" for k in range(n)) + "\n" + "1," * (n - 1) + "1\n")
     usual = logs.FORMATS[".csv"](str(path))
-    wide = logs.CsvLog(usual.file, tuple(map(Compared, usual.names)), usual.rows)
+    named = replace(usual.dialect, names=tuple(map(Compared, usual.names)))
+    wide = replace(usual, dialect=named)
     monkeypatch.setitem(logs.FORMATS, ".csv", lambda path: wide)
     Compared.count = 0
     log = open_log(str(path))

@@ -1,0 +1,80 @@
+"""What is said of a log that is read: what was left out, repaired or looks odd, with the cure."""
+
+from collections.abc import Iterator
+
+from symgen.identification.recording import Reading
+from symgen.text import quoted, shown
+
+FEW = 0.9
+"""A log of which a smaller part can be used gets a warning."""
+
+
+def notes(reading: Reading) -> tuple[str, ...]:
+    """A sentence each, those that matter most first."""
+    file = shown(reading.log.file)
+    said = (*_warnings(reading), *_still(reading))
+    warnings = tuple(f"{file}: warning: {text}" for text in said)
+    return warnings + tuple(f"{file}: note: {text}" for text in _notes(reading))
+
+
+def _warnings(reading: Reading) -> Iterator[str]:
+    found = reading.survey
+    part, rows = reading.plan.samples / max(_rows(reading), 1), _rows(reading)
+    if part < FEW:
+        yield f"only {100 * part:.3g} % of {rows} rows can be used ({_why(reading)})"
+    for column, count, ceiling, floor in zip(
+        reading.layout.measured, found.stuck, found.ceilings, found.floors, strict=True
+    ):
+        if count:
+            ends = [f"{x:.4g}" for x in (ceiling, floor) if abs(x) < float("inf")]
+            yield (
+                f"'{shown(column.name)}' is saturated: {count} rows stay at {' or '.join(ends)} "
+                f"{column.unit}; they are left out for it, and a slower motion or a wider range "
+                "of the sensor gives them back"
+            )
+
+
+def _still(reading: Reading) -> Iterator[str]:
+    constant = reading.survey.constant[: len(reading.layout.q)]
+    for column, never, low in zip(reading.layout.q, constant, reading.survey.low, strict=False):
+        if never:
+            yield (
+                f"'{shown(column.name)}' is {low:.4g} in every row: the joint stands still, or its "
+                "encoder is dead; hold it with --lock JOINT=VALUE, or name another column"
+            )
+
+
+def _notes(reading: Reading) -> Iterator[str]:
+    clock = reading.survey.clock
+    if clock.coarse:
+        yield (
+            f"time stamps have a resolution of {clock.resolution:.4g} s, coarser than the rows; "
+            f"rows are taken as even, {1 / clock.step:.6g} a second (--rate says another)"
+        )
+    if FEW * _rows(reading) <= reading.plan.samples < _rows(reading):
+        yield f"{reading.plan.samples} of {_rows(reading)} rows are used ({_why(reading)})"
+
+
+def _rows(reading: Reading) -> int:
+    """All rows, those that are torn too."""
+    return reading.survey.rows + len(getattr(reading.log, "torn", ()))
+
+
+def _why(reading: Reading) -> str:
+    """Why rows are not used, by reason."""
+    found, log = reading.survey, reading.log
+    reasons = [
+        f"{count} {why}, the first at {log.place(found.places[why])}"
+        for why, count in found.left_out.items()
+    ]
+    torn = getattr(log, "torn", {})
+    if torn:
+        line, why = min(torn.items())
+        reasons.append(f"{len(torn)} have {why}, the first in line {line}")
+    lost = found.usable - reading.plan.samples
+    if lost:
+        many = len(found.stretches)
+        ends = f"{lost} at the ends of {many} stretch{'es' * (many > 1)}"
+        longest = f", the longest gap {found.gaps[0]:.4g} s" if found.gaps else ""
+        reasons.append(ends + " go to derivatives and intervals" + longest)
+    return "; ".join(reasons) or quoted([])

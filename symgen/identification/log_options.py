@@ -1,0 +1,161 @@
+"""How to read a log: the options that ``symgen log`` and every command that reads one share."""
+
+from typing import Any, Final
+
+from symgen.errors import OptionError
+from symgen.options import FLAG, NAMES, NUMBER, NUMBER_PAIRS, PAIRS, group, option
+
+UNITS: Final[dict[str, tuple[str, float]]] = {
+    "rad": ("rad", 1.0),
+    "deg": ("rad", 3.141592653589793 / 180),
+    "rev": ("rad", 2 * 3.141592653589793),
+    "rpm": ("rad", 3.141592653589793 / 30),
+    "m": ("m", 1.0),
+    "cm": ("m", 1e-2),
+    "mm": ("m", 1e-3),
+    "s": ("s", 1.0),
+    "ms": ("s", 1e-3),
+    "us": ("s", 1e-6),
+    "ns": ("s", 1e-9),
+    "Nm": ("Nm", 1.0),
+    "Ncm": ("Nm", 1e-2),
+    "mNm": ("Nm", 1e-3),
+    "kNm": ("Nm", 1e3),
+    "N": ("N", 1.0),
+    "mN": ("N", 1e-3),
+    "kN": ("N", 1e3),
+    "A": ("A", 1.0),
+    "mA": ("A", 1e-3),
+}
+"""By name: the unit that it is a multiple of, and how many of that it is."""
+GROUPS: Final = {
+    "t": ("s",),
+    "q": ("rad", "m"),
+    "qd": ("rad", "m"),
+    "qdd": ("rad", "m"),
+    "tau": ("Nm", "N"),
+    "current": ("A",),
+    "wrench": ("N", "Nm"),
+}
+"""The groups of columns, with the units that theirs are multiples of."""
+
+
+@group
+class LogOptions:
+    """How to read a log.
+
+    `columns` is a TOML file; `column` has patterns by group, `unit` names of units by group,
+    `scale` factors by column; `rate` in Hz, 0 where the log has its own time; `cutoff` in Hz, 0
+    where it is chosen. Raises OptionError."""
+
+    columns: str | None = option(
+        "--columns",
+        "MAP.toml",
+        "What the log's columns mean: t, q, qd, qdd, tau, current, each a pattern or a list of "
+        "names, and the options below by name.",
+        default=None,
+        path=True,
+    )
+    column: tuple[tuple[str, str], ...] = option(
+        "--column",
+        "GROUP=PATTERN",
+        "Where t, q, qd, qdd, tau, current or wrench stand: q=actual_q_{} with the joint's name or "
+        "number (from 0 or 1) for {}, q=a,b,c, q=2-7 by number; or of one joint, tau_JOINT=NAME. "
+        "May be repeated.",
+        PAIRS,
+        give="give GROUP=PATTERN, as in q=actual_q_{}",
+        default=(),
+    )
+    joints: tuple[str, ...] = option(
+        "--joints",
+        "J,J,...",
+        "The joints that numbered columns belong to, in their order, where it is not the robot's.",
+        NAMES,
+        default=(),
+    )
+    unit: tuple[tuple[str, str], ...] = option(
+        "--unit",
+        "GROUP=UNIT",
+        f"Unit of a group where it is not SI: q=deg, qd=rpm, t=ms, tau=Ncm ({', '.join(UNITS)}; "
+        "of velocities by second). May be repeated.",
+        PAIRS,
+        give="give GROUP=UNIT, as in q=deg",
+        default=(),
+    )
+    scale: tuple[tuple[str, float], ...] = option(
+        "--scale",
+        "COLUMN=X",
+        "Multiply a column, as in tau_joint2=-1. May be repeated.",
+        NUMBER_PAIRS,
+        give="give COLUMN=X, as in tau_joint2=-1",
+        default=(),
+    )
+    rate: float = option(
+        "--rate",
+        "HZ",
+        "Rows are even, so many a second, whatever time stamps say; the log needs none.",
+        NUMBER,
+        default=0.0,
+        shown_default="by time stamps",
+    )
+    torque_constant: tuple[tuple[str, float], ...] = option(
+        "--torque-constant",
+        "JOINT=K",
+        "Force of a joint by its motor's current, N m/A or N/A, times --gear-ratio. Currents are "
+        "read where these are given. May be repeated; 'symgen gains' finds them.",
+        NUMBER_PAIRS,
+        give="give JOINT=K, as in elbow=11.1",
+        default=(),
+    )
+    gear_ratio: tuple[tuple[str, float], ...] = option(
+        "--gear-ratio",
+        "JOINT=N",
+        "Where --torque-constant is the motor's own. May be repeated.",
+        NUMBER_PAIRS,
+        give="give JOINT=N, as in elbow=101",
+        default=(),
+    )
+    cutoff: float = option(
+        "--cutoff",
+        "HZ",
+        "Of the symmetric filter that gives velocities and accelerations where the log has none.",
+        NUMBER,
+        default=20.0,
+    )
+    trust_units: bool = option(
+        "--trust-units", None, "Do not suspect wrong units.", FLAG, default=False
+    )
+
+    def validate(self) -> None:
+        """Raises OptionError."""
+        check_number("--cutoff", self.cutoff, 0, 1e6, "a frequency in Hz, such as 20")
+        if self.rate:
+            check_number("--rate", self.rate, 1e-3, 1e7, "rows a second, such as 500")
+        for name, unit in self.unit:
+            check_unit(name, unit, "--unit")
+
+
+def check_number(option: str, value: float, low: float, high: float, give: str) -> None:
+    """Raises OptionError for a value that is not above `low` and at most `high`."""
+    if not low < value <= high:
+        raise OptionError(f"{option} {value:g}: give {give}")
+
+
+def check_unit(name: str, unit: Any, where: str) -> None:
+    """Raises OptionError for what is no unit of a group."""
+    known = [u for u, (base, _) in UNITS.items() if base in GROUPS.get(name, ())]
+    if not known:
+        raise OptionError(f"{where} {name}={unit}: a group is one of {', '.join(GROUPS)}")
+    plain = str(unit).removesuffix("^2").removesuffix("²")
+    if plain.split("/s")[0] not in known:
+        raise OptionError(f"{where} {name}={unit}: use one of {', '.join(known)}")
+
+
+def factor(units: tuple[tuple[str, str], ...], name: str, base: str) -> float:
+    """How many of a base unit the numbers of a group are, where they are told to be multiples of
+    it."""
+    for group_, unit in reversed(units):
+        known, value = UNITS[unit.split("/s")[0]]
+        if group_ == name and known == base:
+            return value
+    return 1.0

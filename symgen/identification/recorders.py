@@ -1,0 +1,140 @@
+"""Recorders whose column names are known by name.
+
+A pattern has ``{}`` for the name or the number of a joint and may begin with ``*``, any text that
+is the same for every joint (the topic of a message)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from symgen.identification.logs import Log
+
+OWN: Final = "symgen"
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """The names that a program gives to its columns; empty where it has no such group.
+
+    `time` are columns of time with their unit."""
+
+    title: str
+    time: tuple[tuple[str, str], ...]
+    q: str
+    qd: str = ""
+    qdd: str = ""
+    tau: str = ""
+    current: str = ""
+    wrench: str = ""
+
+    def pattern(self, group: str) -> str:
+        """Of a group but time."""
+        return str(getattr(self, group))
+
+
+TIMES: Final = (
+    ("t", "s"),
+    ("time", "s"),
+    ("timestamp", "s"),
+    ("Time", "s"),
+    ("time_s", "s"),
+    ("t_ms", "ms"),
+    ("time_ms", "ms"),
+    ("timestamp_ns", "ns"),
+)
+"""Of recorders that are not known."""
+
+RECORDERS: Final = (
+    Recorder(OWN, TIMES, "q_{}", "qd_{}", "qdd_{}", "tau_{}", "current_{}", "wrench_{}"),
+    Recorder("matrices", TIMES, "q[{}]", "qd[{}]", "qdd[{}]", "tau[{}]", "current[{}]"),
+    # Universal Robots RTDE: the recipe's variables, one column an element
+    Recorder(
+        "UR RTDE", (("timestamp", "s"), *TIMES), "actual_q_{}", "actual_qd_{}", "", "",
+        "actual_current_{}", "actual_TCP_force_{}",
+    ),
+    # libfranka, logToCSV: time is a duration in ms
+    Recorder(
+        "libfranka", (("duration", "ms"), ("time", "ms")), "state.q[{}]", "state.dq[{}]", "",
+        "state.tau_J[{}]",
+    ),
+    Recorder(
+        "libfranka", (("duration", "ms"), *TIMES), "q[{}]", "dq[{}]", "ddq[{}]", "tau_J[{}]"
+    ),
+    Recorder("libfranka", TIMES, "q{}", "dq{}", "ddq{}", "tau_J{}"),
+    Recorder("libfranka", TIMES, "q_{}", "dq_{}", "ddq_{}", "tau_J_{}"),
+    # sensor_msgs/JointState, as `symgen` reads bags, as PlotJuggler and rostopic write it
+    Recorder("JointState", TIMES, "position_{}", "velocity_{}", "", "effort_{}"),
+    Recorder(
+        "PlotJuggler", (("__time", "s"), *TIMES), "*/{}/position", "*/{}/velocity", "",
+        "*/{}/effort",
+    ),
+    Recorder(
+        "PlotJuggler", (("__time", "s"), *TIMES), "*/position[{}]", "*/velocity[{}]", "",
+        "*/effort[{}]",
+    ),
+    Recorder(
+        "rostopic", (("time", "ns"), ("%time", "ns"), ("field.header.stamp", "ns")),
+        "field.position{}", "field.velocity{}", "", "field.effort{}",
+    ),
+    Recorder("q1, dq1, tau1", TIMES, "q{}", "qd{}", "qdd{}", "tau{}", "i{}"),
+    Recorder("pos, vel", TIMES, "pos_{}", "vel_{}", "acc_{}", "torque_{}", "current_{}"),
+)  # fmt: skip
+"""In the order in which they are tried."""
+
+
+def columns(log: Log, pattern: str, joints: Sequence[str]) -> tuple[str, ...] | None:
+    """The columns of a pattern, one a joint: by the joints' names, or numbered from 0 or from 1;
+    None where there are none."""
+    names = set(log.names)
+    for keys in _keys(joints):
+        found = _filled(log.names, pattern, keys)
+        if found is not None and names.issuperset(found):
+            return found
+    return None
+
+
+def some(log: Log, pattern: str, joints: Sequence[str]) -> tuple[str, ...] | None:
+    """The columns that a pattern means where at least one of them is there; None otherwise."""
+    names = set(log.names)
+    for keys in _keys(joints):
+        for key in keys:
+            found = _filled(log.names, pattern, [key])
+            if found is not None and names.issuperset(found):
+                prefix = found[0][: len(found[0]) - len(_ended(pattern, key))]
+                return tuple(prefix + _ended(pattern, k) for k in keys)
+    return None
+
+
+def _keys(joints: Sequence[str]) -> tuple[list[str], ...]:
+    count = len(joints)
+    return list(joints), [*map(str, range(count))], [*map(str, range(1, count + 1))]
+
+
+def _ended(pattern: str, key: str) -> str:
+    return pattern.removeprefix("*").replace("{}", key)
+
+
+def _filled(names: Sequence[str], pattern: str, keys: Sequence[str]) -> tuple[str, ...] | None:
+    """The columns of some keys, whatever the text before them; None where the first has none."""
+    if not pattern or not keys:
+        return None
+    if not pattern.startswith("*"):
+        return tuple(_ended(pattern, key) for key in keys)
+    first = _ended(pattern, keys[0])
+    there = next((name for name in names if name.endswith(first)), None)
+    if there is None:
+        return None
+    prefix = there[: len(there) - len(first)]
+    return tuple(prefix + _ended(pattern, key) for key in keys)
+
+
+def more(log: Log, pattern: str, count: int, found: Sequence[str]) -> int:
+    """How many columns a numbered pattern has where these are more than `count` joints; 0
+    otherwise."""
+    numbered = [
+        name
+        for k in range(count + 64)
+        for name in (_filled(log.names, pattern, [str(k)]) or ())
+        if name in log.names
+    ]
+    return len(numbered) if set(found) < set(numbered) else 0

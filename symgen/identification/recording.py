@@ -1,0 +1,224 @@
+"""A log as blocks of samples: how it is read, for whatever looks at samples."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.checks import Tally, check_quaternions, check_step
+from symgen.identification.columns import Layout, Wanted, layout
+from symgen.identification.derivatives import Derivation
+from symgen.identification.log_options import LogOptions
+from symgen.identification.logs import Log, LogError, open_log
+from symgen.identification.rows import Clock, Rows, Usable
+from symgen.identification.samples import Plan, Range, Samples, pieces
+from symgen.identification.survey import Survey, survey
+from symgen.mechanics.coupling import positions, velocities
+from symgen.mechanics.model import Limits, Model
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+Progress = Callable[[str], None]
+
+LONGEST: Final = 1e15
+"""Rows of an interval at most; no log has so many."""
+GAP: Final = 2.5
+"""A longer step than so many usual ones ends a stretch,"""
+GAP_PART: Final = 0.5
+"""unless it is shorter than this part of the reach of a window of derivatives."""
+ROUNDING: Final = 1e-12
+"""Noise of a velocity by its largest value that is taken as the least."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How samples are to be made: whether by intervals of so many seconds (0: not), and which part
+    of the log is held out."""
+
+    interval: float = 0.0
+    held_out: float = 0.0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a log is read: its columns and what it is like, which rows make which block, derivatives
+    and intervals. `noise` (n) is the deviation of the noise of velocities."""
+
+    log: Log
+    layout: Layout
+    survey: Survey
+    source: Rows
+    plan: Plan
+    derivation: Derivation | None
+    accelerations: bool
+    noise: Numbers
+    units: tuple[str, ...] = field(default=())
+
+    @property
+    def step(self) -> float:
+        """The usual step of time (s)."""
+        return self.survey.clock.step
+
+    def samples(self, rows: Numbers) -> Samples:
+        """A block's rows, time and the layout's columns, as samples with all that is wanted."""
+        raw = _split(self.layout, rows)
+        usable = ~np.isnan(raw.measured)
+        usable &= (raw.measured < self.survey.ceilings) & (raw.measured > self.survey.floors)
+        raw = replace(raw, measured=np.where(usable, raw.measured, 0.0), usable=usable)
+        made = self.derivation.complete(raw, self.accelerations) if self.derivation else raw
+        return replace(made, noise=self.noise)
+
+    def blocks(self, progress: Progress = lambda step: None) -> Iterator[Samples]:
+        """The samples of each block, those for the estimate and then those held out. Raises
+        LogError."""
+        ranges = [*self.plan.training, *self.plan.validation]
+        parts = (np.column_stack([part.t, part.rows]) for part in self.source.usable())
+        for start, rows in pieces(parts, ranges):
+            progress(f"row {start + len(rows)} of {self.survey.usable}")
+            yield self.samples(rows)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out, repaired or is odd about the log, a sentence each."""
+        from symgen.identification.log_notes import notes
+
+        return notes(self)
+
+
+def _split(columns: Layout, rows: Numbers) -> Samples:
+    sizes = [1, len(columns.q), len(columns.qd), len(columns.qdd)]
+    t, q, qd, qdd, measured = np.split(rows, np.cumsum(sizes), axis=1)
+    return Samples.of(t[:, 0], q, qd, qdd, measured)
+
+
+def reading(path: str, wanted: Wanted, model: Model, options: LogOptions, wish: Wish) -> Reading:
+    """Looks at a whole log for what is wanted of it. Raises LogError for a log that cannot be used,
+    OptionError for options that do not fit it."""
+    log = open_log(path)
+    columns = layout(log, wanted, options)
+    if log.rows < 2:
+        raise LogError(
+            shown(log.file),
+            f"has {log.rows} row{'s' * (log.rows != 1)}; there is nothing to identify from",
+        )
+    clock = Clock.of(log, columns, options.rate)
+    missing = not columns.qd or (wanted.accelerations and not columns.qdd)
+    derivation = Derivation.of_cutoff(options.cutoff, clock.step) if missing else None
+    if derivation and not options.trust_units:
+        check_step(log, clock.step)
+    source = Rows(log, columns, clock, _gap(clock, derivation, wish))
+    looked = survey(source, _Look(source, model, columns, options))
+    _check_there(log, looked)
+    _check_dead(log, columns, looked)
+    if derivation:
+        derivation = replace(derivation, even=looked.even)
+    interval = max(2 * round(min(wish.interval / clock.step, LONGEST) / 2), 2) * bool(wish.interval)
+    half = derivation.half if derivation else 0
+    plan = Plan(looked.stretches, half, interval, wish.held_out)
+    made = Reading(
+        log, columns, looked, source, plan, derivation, wanted.accelerations, np.zeros(0)
+    )
+    return replace(made, noise=_noise(made, wanted))
+
+
+def _gap(clock: Clock, derivation: Derivation | None, wish: Wish) -> float:
+    if derivation:
+        return max(GAP * clock.step, GAP_PART * derivation.reach)
+    return GAP * clock.step if wish.interval else np.inf
+
+
+@dataclass
+class _Look:
+    """What looks at every usable row once: units, and norms of quaternions."""
+
+    source: Rows
+    model: Model
+    layout: Layout
+    options: LogOptions
+
+    def __post_init__(self) -> None:
+        self.tally = Tally(self.source.log, self.layout, _limits(self.model, self.options))
+        self.quaternions = _quaternions(self.model)
+        self.seen = 0
+
+    def __call__(self, part: Usable) -> None:
+        """Raises LogError."""
+        names = [column.name for column in self.layout.q]
+        check_quaternions(self.source.log, names, self.quaternions, self.seen, part.rows)
+        nq, n = len(self.layout.q), len(self.layout.qd)
+        self.tally.add(part.t, part.rows[:, :nq], part.rows[:, nq : nq + n])
+        self.seen += len(part.t)
+
+
+def _limits(model: Model, options: LogOptions) -> Sequence[tuple[Limits, str]]:
+    """Limits and unit of each position; none where units are trusted or coordinates are no joints'
+    own."""
+    rows = positions(model)
+    plain = [row.name for row in rows] == [row.name for row in velocities(model)]
+    if not plain or options.trust_units:
+        return []
+    return [(model.limits[row.name], row.unit) for row in rows]
+
+
+def _quaternions(model: Model) -> tuple[int, ...]:
+    """The columns of positions at which those of floating joints begin."""
+    units = [row.unit for row in positions(model)]
+    return tuple(
+        k for k, (before, unit) in enumerate(pairwise(units), 1) if unit == "1" and before == "m"
+    )
+
+
+def _check_there(log: Log, looked: Survey) -> None:
+    """Raises LogError for a log without rows that can be used."""
+    if looked.usable < 2:
+        why = "; ".join(f"{count} {reason}" for reason, count in looked.left_out.items())
+        raise LogError(shown(log.file), f"has {looked.usable} rows that can be used: {why}")
+
+
+def _check_dead(log: Log, columns: Layout, looked: Survey) -> None:
+    """Raises LogError for a measured channel that never changes though the joint moves."""
+    constant, first = looked.constant, len(columns.q) + len(columns.qd) + len(columns.qdd)
+    still = constant[: len(columns.q)]
+    own = len(columns.measured) == len(columns.q)
+    for k, column in enumerate(columns.measured):
+        moves = not still[k] if own else not still.all()
+        if constant[first + k] and moves:
+            raise LogError(
+                shown(log.file),
+                f"'{shown(column.name)}' is {looked.low[first + k]:.4g} in every row: a dead "
+                "sensor, or not the column that is meant; name another with --column, or hold "
+                "that joint with --lock",
+            )
+
+
+def _noise(made: Reading, wanted: Wanted) -> Numbers:
+    """The deviation of the noise of velocities, from the longest stretch among the first rows."""
+    probe, columns = made.survey.probe, made.layout
+    n = len(wanted.velocities)
+    derivation = made.derivation or Derivation.of_cutoff(
+        min(20.0, 0.2 / made.step), made.step, made.survey.even
+    )
+    a, b = _longest(probe)
+    if b - a < 4 * derivation.half or not wanted.plain:
+        return np.zeros(n)
+    nq = len(columns.q)
+    source, order = (probe.rows[a:b, nq : nq + n], 0) if columns.qd else (probe.rows[a:b, :nq], 1)
+    return np.asarray(np.maximum(derivation.noise(source, probe.t[a:b], order), _least(made, n)))
+
+
+def _least(made: Reading, n: int) -> Numbers:
+    """Rounding of velocities (n)."""
+    nq, looked = len(made.layout.q), made.survey
+    span = np.maximum(np.abs(looked.low), np.abs(looked.high))
+    if made.layout.qd:
+        return np.asarray(ROUNDING * span[nq : nq + n])
+    return np.asarray(ROUNDING * (looked.high - looked.low)[:n] / made.step)
+
+
+def _longest(probe: Usable) -> Range:
+    starts = sorted({0, *np.flatnonzero(probe.begins).tolist(), len(probe.t)})
+    return max(pairwise(starts), key=lambda ab: ab[1] - ab[0], default=(0, 0))

@@ -1,0 +1,155 @@
+"""The rows of a log that can be used, in SI units and in true time, and where stretches without
+gaps begin."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.columns import Layout
+from symgen.identification.logs import Log, LogError
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+LARGEST: Final = 1e30
+"""In any unit: sums of squares of a long log do not overflow, and no measurement comes near."""
+COARSE: Final = 0.2
+"""If more than this part of the rows have the time stamp of the row before, the clock is too coarse
+for them."""
+EVEN: Final = 1.5e-3
+"""How far the steps of even sampling may be from the usual one, as a part of it; time stamps are
+rounded."""
+BACK: Final = 10.0
+"""Usual steps by which time must run back for a recorder to have begun anew."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The time of rows: the usual `step` (s); `even` where time stamps are not used but rows are
+    taken as even, `coarse` where that is because the stamps are too coarse."""
+
+    step: float
+    even: bool
+    coarse: bool = False
+    resolution: float = 0.0
+
+    @classmethod
+    def of(cls, log: Log, layout: Layout, rate: float) -> "Clock":
+        """Told from the first rows, or by the rate (Hz). Raises LogError where they disagree."""
+        if layout.time is None:
+            return cls(1.0 / rate, True)
+        t = next((c[:, 0] for c in log.chunks([layout.time.name])), np.zeros(0))
+        t = t[np.abs(t) <= LARGEST] * layout.time.factor
+        steps = np.diff(t)
+        rising = steps[steps > 0]
+        if not len(rising):
+            return cls(1.0 / rate if rate else 1.0, bool(rate))
+        span = float(t[-1] - t[0]) / max(len(t) - 1, 1)
+        if rate:
+            _check_rate(log, layout, rate, span)
+            return cls(1.0 / rate, True)
+        if float(np.mean(steps == 0)) > COARSE and span > 0:
+            return cls(span, True, True, float(np.median(rising)))
+        return cls(float(np.median(rising)), False)
+
+
+def _check_rate(log: Log, layout: Layout, rate: float, span: float) -> None:
+    if layout.time is not None and not 0.5 < span * rate < 2.0:
+        raise LogError(
+            shown(log.file),
+            f"rows are {span:.4g} s apart by column '{shown(layout.time.name)}', where --rate "
+            f"{rate:g} says {1 / rate:.4g} s; give its unit (--unit t=ms) or another rate",
+        )
+
+
+@dataclass(frozen=True)
+class Usable:
+    """Rows that can be used: time (N), columns of the layout but time (N x k), and which rows (N)
+    begin a stretch."""
+
+    t: Numbers
+    rows: Numbers
+    begins: NDArray[np.bool_]
+
+
+@dataclass
+class Rows:
+    """The usable rows of a log, read again at each call of `usable`; `gap` (s) is a longer step
+    than a stretch may have. `reasons` counts the rows that are left out, by why; `place` has where
+    the first of each is."""
+
+    log: Log
+    layout: Layout
+    clock: Clock
+    gap: float
+    reasons: Counter[str] = field(default_factory=Counter)
+    places: dict[str, int] = field(default_factory=dict)
+    last: float = -np.inf
+    seen: int = 0
+
+    def usable(self) -> Iterator[Usable]:
+        """Pieces of the log from its first row to its last. Raises LogError."""
+        self.reasons.clear()
+        self.last, self.seen = -np.inf, 0
+        factors, places = self.layout.factors, self.layout.places
+        timed, moving = bool(self.layout.time), self._needed
+        for raw in self.log.chunks(self.layout.names):
+            rows = raw[:, places] * factors
+            finite = np.abs(rows) <= LARGEST
+            whole = np.asarray(finite[:, : moving + timed].all(axis=1))
+            self._leave(~whole, _reason(rows[:, : moving + timed]))
+            t = rows[:, 0] if timed and not self.clock.even else self._even(len(rows))
+            rows = rows[:, timed:]
+            rows[:, moving:][~finite[:, timed + moving :]] = np.nan
+            kept, begins = self._timed(np.where(whole, t, np.nan))
+            self.seen += len(raw)
+            yield Usable(t[kept], rows[kept], begins[kept])
+
+    @property
+    def _needed(self) -> int:
+        """Columns without which a row is of no use."""
+        layout = self.layout
+        return len(layout.q) + len(layout.qd) + len(layout.qdd)
+
+    def _even(self, count: int) -> Numbers:
+        return np.arange(self.seen, self.seen + count, dtype=np.float64) * self.clock.step
+
+    def _leave(self, rows: NDArray[np.bool_], reason: str) -> None:
+        count = int(rows.sum())
+        if count:
+            self.reasons[reason] += count
+            self.places.setdefault(reason, self.seen + int(np.argmax(rows)))
+
+    def _timed(self, t: Numbers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which rows come later than all before them since the recorder began, and which of these
+        begin a stretch."""
+        kept, begins = np.zeros(len(t), np.bool_), np.zeros(len(t), np.bool_)
+        whole = np.flatnonzero(~np.isnan(t))
+        times = t[whole]
+        before = np.concatenate([[self.last], times[:-1]])
+        anew = np.flatnonzero(times < before - BACK * self.clock.step)
+        for a, b in zip([0, *anew], [*anew, len(times)], strict=True):
+            start = -np.inf if a in anew else self.last
+            highest = np.maximum.accumulate(np.concatenate([[start], times[a:b]]))
+            rising = times[a:b] > highest[:-1]
+            steps = times[a:b] - highest[:-1]
+            kept[whole[a:b]] = rising
+            begins[whole[a:b]] = rising & (steps > self.gap)
+            same, earlier = steps == 0, steps < 0
+            late = np.zeros((2, len(t)), np.bool_)
+            late[0, whole[a:b]], late[1, whole[a:b]] = same, earlier
+            self._leave(late[0], "have the time of the row before")
+            self._leave(late[1], "come earlier than the row before")
+            self.last = float(highest[-1])
+        return kept, begins
+
+
+def _reason(rows: Numbers) -> str:
+    bad = rows[~(np.abs(rows) <= LARGEST)]
+    if len(bad) and np.isfinite(bad[0]):
+        return f"have a number such as {bad[0]:g}, which nobody measures"
+    return "are empty, infinite or no numbers"
