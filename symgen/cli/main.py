@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "ops": "Count operations per quantity.",
     "dump": "Print a quantity as a program, one operation a line.",
     "inspect": "Look at a robot: bodies, canonical frames, base parameters, closed forms.",
+    "view": "Show a robot in the browser: sliders move it, numbers follow.",
     "excite": "Find a periodic motion that tells a robot's parameters apart.",
     "identify": "Identify inertial parameters and friction from a log.",
     "convert": "Write a robot's file, in any format that is read, as a URDF.",

@@ -10,9 +10,10 @@ from symgen import output
 from symgen.algorithms import QUANTITIES
 from symgen.errors import OptionError
 from symgen.inspection.data import inspect, sparsity
+from symgen.inspection.html import page
 from symgen.inspection.page import groupings as print_groupings
 from symgen.inspection.page import latex as groupings_as_latex
-from symgen.inspection.page import on_terminal, page
+from symgen.inspection.page import on_terminal
 from symgen.inspection.page import plot as draw
 from symgen.inspection.pictures import picture_target
 from symgen.inspection.symbolic import entry as closed_form
@@ -52,7 +53,8 @@ def look(
     data = inspect(Job.of(file, **options))
     made = {}
     if "html" in targets:
-        made[targets["html"]] = page(data).encode()
+        progress("writing the page")
+        made[targets["html"]] = _page(file, options, data)
     if "plot" in targets:
         progress("drawing")
         made[targets["plot"]] = _plot(file, options, data, targets["plot"])
@@ -83,6 +85,13 @@ def _targets(file: str, html: Path | None, plot: Path | None) -> dict[str, Targe
         found["plot"] = picture_target("--plot", plot, OWNER, [file])
     check_targets(found.values())
     return found
+
+
+def _page(file: str, options: Mapping[str, Any], data: dict[str, Any]) -> bytes:
+    names = ("mass_matrix", "regressor", "base_regressor")
+    job = Job.of(file, **{**options, "quantities": names})
+    module = job.module(job.load())
+    return page(data, module, sparsity(module)).encode()
 
 
 def _plot(file: str, options: Mapping[str, Any], data: dict[str, Any], target: Target) -> bytes:

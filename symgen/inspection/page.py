@@ -17,7 +17,6 @@ from symgen.jobs.targets import Target
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameter_names import latex_name, latex_sum
 from symgen.output import console
-from symgen.render import render
 
 SIGNS: Final = {
     "no effect": ("·", "dim"),
@@ -59,12 +58,12 @@ def _bodies(data: Data) -> RenderableType:
         centre = (
             "" if b["center_of_mass"] is None else " ".join(f"{x:.4g}" for x in b["center_of_mass"])
         )
-        texts = map(escape, (b["name"], b["parent"], b["joint"], _kind(b)))
+        texts = map(escape, (b["name"], b["parent"], b["joint"], kind(b)))
         rows.add_row(str(b["index"]), *texts, f"{b['mass']:.4g}", centre, b["pseudo_inertia"])
     return rows
 
 
-def _kind(body: Data) -> str:
+def kind(body: Data) -> str:
     """The type of a body's joint, and what it follows."""
     follows = f", follows {body['follows']['joint']}" if body["follows"] else ""
     return f"{body['type']}{follows}"
@@ -86,14 +85,14 @@ def _frames(data: Data) -> RenderableType:
         ["γ", "b", "d", "α", "β", "θ0", "r"],
     )
     for frame in data["canonical_frames"]:
-        rows.add_row(escape(frame["body"]), *(_short(frame[name], name) for name in names))
+        rows.add_row(escape(frame["body"]), *(short(frame[name], name) for name in names))
     return rows
 
 
 ANGLES: Final = ("gamma", "alpha", "beta", "theta0")
 
 
-def _short(x: float, name: str) -> str:
+def short(x: float, name: str) -> str:
     """A constant as people write it: right angles as fractions of π."""
     if x == 0:
         return "·"
@@ -156,25 +155,6 @@ def _ascii(name: str) -> str:
     return ascii(name)[1:-1]
 
 
-def page(data: Data) -> str:
-    """One self-contained HTML file."""
-    rows = [
-        (body, [(*sign(why), f"{name}: {why}") if why else None for name, why in reasons])
-        for body, reasons in reasons_by_body(data)
-    ]
-    return render(
-        "html/inspect.html.jinja",
-        data=data,
-        rows=rows,
-        parameters=columns(data),
-        short=_short,
-        kind=_kind,
-        joints=counted(data["dof"], len(data["positions"])),
-        angles=("gamma", "b", "d", "alpha", "beta", "theta0", "r"),
-        legend=LEGEND,
-    )
-
-
 def plot(data: Data, patterns: Mapping[str, np.ndarray[Any, Any]], target: Target) -> bytes:
     """The sparsity of each pattern in one picture. Raises OptionError where matplotlib is
     missing."""
@@ -210,7 +190,7 @@ TITLES: Final = {
 }
 
 
-def _groups(name: str, data: Data) -> tuple[list[int], list[str], list[str]]:
+def groups(name: str, data: Data) -> tuple[list[int], list[str], list[str]]:
     """How a pattern's columns belong together: sizes, a label for each group, a label for each
     column."""
     n = data["dof"]
@@ -231,7 +211,7 @@ def _by_body(data: Data, parameters: Iterable[str]) -> tuple[list[int], list[str
 
 
 def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None:
-    sizes, groups, columns = _groups(name, data)
+    sizes, labels, columns = groups(name, data)
     columns += [""] * (cells.shape[1] - len(columns))  # of joint friction
     axis.imshow(cells, cmap="Blues", vmin=0, vmax=1.4, aspect="auto", interpolation="nearest")
     axis.set_title(f"{TITLES[name]} ({int(cells.sum())} of {cells.size})", fontsize=9, loc="left")
@@ -241,7 +221,7 @@ def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None
     for row in range(cells.shape[0] - 1):
         axis.axhline(row + 0.5, color="0.9", linewidth=0.4)
     starts = np.cumsum([0, *sizes])
-    for start, size, label in zip(starts[:-1], sizes, groups, strict=True):
+    for start, size, label in zip(starts[:-1], sizes, labels, strict=True):
         if start:
             axis.axvline(start - 0.5, color="0.55", linewidth=0.8)
         if size:
@@ -261,4 +241,4 @@ def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None
     axis.set_xlim(-0.5, cells.shape[1] - 0.5)
 
 
-__all__: Sequence[str] = ("groupings", "latex", "on_terminal", "page", "plot")
+__all__: Sequence[str] = ("groupings", "latex", "on_terminal", "plot")

@@ -22,6 +22,22 @@ BASE_PARAMETERS: Final = (
 )
 
 
+LOCAL_NAMES: Final = (
+    "Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its "
+    "derivative,",
+    "acceleration, force, moment, acceleration field, first and second moments of mass in "
+    "its canonical",
+    "frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4; MA, BA, "
+    "IA, p are of",
+    "articulated bodies, K and u of their joints. c2 and s2 are cosine and sine of q[1], q2_3 "
+    "is q[1] + q[2],",
+    "theta7 is q[6] and a constant; w2_xy is w2_x w2_y, s2_h3_z a product too; M_0_1 is an "
+    "entry that is stored;",
+    "neg_X is -X; t1, t2, ... have no name.",
+)
+"""What is said of variables inside functions."""
+
+
 def conventions(module: Module) -> list[str]:
     """The conventions of a module, a sentence each."""
     model = module.robot.model
@@ -31,19 +47,7 @@ def conventions(module: Module) -> list[str]:
         "SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.",
         "Matrices are row-major.",
     ]
-    lines += [
-        "Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its "
-        "derivative,",
-        "acceleration, force, moment, acceleration field, first and second moments of mass in "
-        "its canonical",
-        "frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4; MA, BA, "
-        "IA, p are of",
-        "articulated bodies, K and u of their joints. c2 and s2 are cosine and sine of q[1], q2_3 "
-        "is q[1] + q[2],",
-        "theta7 is q[6] and a constant; w2_xy is w2_x w2_y, s2_h3_z a product too; M_0_1 is an "
-        "entry that is stored;",
-        "neg_X is -X; t1, t2, ... have no name.",
-    ]
+    lines += LOCAL_NAMES
     lines += [_gravity(module), *_parameters(module), *_wrenches(module), *_friction(module)]
     lines += _springs(module)
     return [*lines, *_base_parameters(module), *words.joints(model)]

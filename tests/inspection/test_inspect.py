@@ -1,7 +1,6 @@
 """``symgen inspect``: its data against Pinocchio and the compiled functions, its forms for people,
 its refusals."""
 
-import html.parser
 import json
 import re
 import struct
@@ -213,78 +212,6 @@ def test_groupings_are_printed():
         assert re.search(rf"^ {name} +{link} +{re.escape(expression)} *$", text, re.MULTILINE)
 
 
-class Reader(html.parser.HTMLParser):
-    """Tags, attributes and text of a page; every tag that is opened must be closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.attributes, self.text, self.open = set(), [], [], []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.add(tag)
-        self.attributes += attributes
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, text):
-        self.text.append(text)
-
-
-TAGS = {
-    "html",
-    "head",
-    "meta",
-    "title",
-    "style",
-    "body",
-    "h1",
-    "h2",
-    "p",
-    "table",
-    "tr",
-    "th",
-    "td",
-    "code",
-    "sub",
-}
-
-
-def page(file, out):
-    done = invoke("inspect", file, "--html", out)
-    assert done.exit_code == 0 and done.stdout == done.stderr == ""
-    return out.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", ["scara", "panda_arm"])
-def test_html_is_one_self_contained_file(name, tmp_path):
-    text = page(robot_file(name), tmp_path / "r.html")
-    seen = Reader(text)
-    assert seen.tags <= TAGS and {key for key, _ in seen.attributes} <= {
-        "lang",
-        "charset",
-        "name",
-        "content",
-        "class",
-        "title",
-    }
-    assert not re.search(r"https?:|//|src=|href|@import|url\(|<script|<link", text)
-    joined = "\n".join(seen.text)
-    for b in data(name)["bodies"]:
-        assert b["name"] in joined and b["joint"] in joined
-    why = [value for key, value in seen.attributes if key == "title"]
-    rows = data(name)["base_parameters"]["parameters"].items()
-    assert why == [f"{parameter}: {reason}" for parameter, reason in rows]
-    assert all(
-        grouping in seen.text for grouping in data(name)["base_parameters"]["groupings"].values()
-    )
-
-
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -295,19 +222,9 @@ HOSTILE = [
 ]
 
 
-def test_html_escapes_names(tmp_path):
+def test_names_are_printed_as_they_are(tmp_path):
     file = tmp_path / "r.urdf"
     file.write_text(hostile("</title><script>", HOSTILE), encoding="utf-8")
-    seen = Reader(page(file, tmp_path / "r.html"))
-    assert seen.tags <= TAGS and {key for key, _ in seen.attributes} <= {
-        "lang",
-        "charset",
-        "name",
-        "content",
-        "class",
-        "title",
-    }
-    assert "</title><script>" in seen.text and all(name in seen.text for name in HOSTILE)
     assert all(name in invoke("inspect", file).stdout for name in ("{{7*7}}", "[bold]", "]]>"))
 
 

@@ -1,0 +1,96 @@
+"""A look at a robot as one self-contained page that moves."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from symgen import __version__
+from symgen.inspection.data import Data
+from symgen.inspection.live import live
+from symgen.inspection.mathml import grouping
+from symgen.inspection.page import (
+    LEGEND,
+    TITLES,
+    columns,
+    groups,
+    kind,
+    reasons_by_body,
+    short,
+    sign,
+)
+from symgen.inspection.report import counted
+from symgen.languages.conventions import LOCAL_NAMES, conventions
+from symgen.languages.module import Module
+from symgen.render import render
+
+CONSTANTS: Final = ("gamma", "b", "d", "alpha", "beta", "theta0", "r")
+SHOWN: Final = ("M", "Y_b", "Y")
+"""Patterns on the page, by output."""
+
+
+def page(data: Data, module: Module, patterns: Mapping[str, np.ndarray[Any, Any]]) -> str:
+    """One HTML file that needs nothing else: the robot drawn, sliders that move it, numbers that
+    follow, computed by its own JavaScript, and the tables of `data`. `patterns` are entries that
+    are not zero in every state, by output."""
+    found = live(module)
+    scene = found["scene"]
+    rows = [
+        (body, [(*sign(why), f"{name}: {why}") if why else None for name, why in reasons])
+        for body, reasons in reasons_by_body(data)
+    ]
+    totals = {name: row["total"] for name, row in data["operations"].items()}
+    return render(
+        "html/inspect.html.jinja",
+        data=data,
+        version=__version__,
+        source=module.source,
+        rows=rows,
+        parameters=columns(data),
+        short=short,
+        kind=kind,
+        joints=counted(data["dof"], len(data["positions"])),
+        angles=CONSTANTS,
+        legend=LEGEND,
+        scene=scene,
+        scene_json=_embedded(scene),
+        heavy="gravity" in scene["inputs"],
+        program=re.sub(r"^export ", "", found["program"], flags=re.MULTILINE),
+        functions=list(scene["inputs"]),
+        operations=f"{totals.get('gravity', 0)} and {totals.get('mass_matrix', 0)}",
+        equation=grouping,
+        patterns=list(_patterns(patterns, data)),
+        most=max(totals.values(), default=1) or 1,
+        conventions=[line for line in conventions(module) if line not in LOCAL_NAMES],
+    )
+
+
+def _embedded(scene: Data) -> str:
+    """JSON inside a script of HTML, which ends at no name."""
+    return json.dumps(scene).replace("<", "\\u003c")
+
+
+def _patterns(patterns: Mapping[str, np.ndarray[Any, Any]], data: Data) -> Iterator[Data]:
+    """For each pattern a path of unit squares, and where groups of columns end."""
+    for name in (name for name in SHOWN if name in patterns):
+        cells = patterns[name].reshape(data["dof"], -1)
+        sizes, _, _ = groups(name, data)
+        yield {
+            "title": TITLES[name],
+            "width": cells.shape[1],
+            "height": cells.shape[0],
+            "filled": int(cells.sum()),
+            "cells": cells.size,
+            "path": "".join(_runs(cells)),
+            "borders": [] if name == "M" else [int(x) for x in np.cumsum(sizes)[:-1]],
+        }
+
+
+def _runs(cells: np.ndarray[Any, Any]) -> Iterator[str]:
+    """Rectangles of one row each that cover the cells which are set."""
+    for y, row in enumerate(cells):
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], row.astype(int), [0]))))
+        for start, stop in zip(edges[::2], edges[1::2], strict=True):
+            yield f"M{start} {y}h{stop - start}v1h{start - stop}z"

@@ -1,0 +1,136 @@
+"""What the page of a robot computes while its sliders move: the robot's own JavaScript, and where
+its bodies, joints and frames are drawn."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import pi
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES
+from symgen.languages.describe import Description, descriptions
+from symgen.languages.javascript import JAVASCRIPT
+from symgen.languages.module import Module
+from symgen.mechanics.canonical import canonical_frames
+from symgen.mechanics.coupling import coupling_of, positions
+from symgen.mechanics.listing import Listed, listed
+from symgen.mechanics.model import Limits, Model, Pose
+from symgen.tracing.trace import trace_all
+from symgen.tracing.wanted import Wanted
+
+Data = dict[str, Any]
+
+LIVE: Final = ("gravity", "mass_matrix", "potential_energy", "com")
+PLACES: Final = "places"
+MOST_TIPS: Final = 8
+"""Links at ends of chains whose Jacobians the page has."""
+
+
+def live(module: Module) -> Data:
+    """The program of a page and what it is told: everything that `live.js` reads."""
+    model = module.robot.model
+    joints = listed(model)
+    tips = _tips(model, joints)
+    functions = tuple(trace_all(module.robot, _wanted(model, joints, tips), {}))
+    moving = replace(module, functions=functions)
+    described = descriptions(moving)
+    return {
+        "program": JAVASCRIPT.files(moving)[f"{module.name}.mjs"].replace("</", "<\\/"),
+        "scene": {
+            "bodies": list(_bodies(model, joints)),
+            "base": _points(model, 0, joints),
+            "coordinates": list(_coordinates(model)),
+            "effort": [model.limits[name].effort for name in model.joint_names],
+            "joints": list(model.joint_names),
+            "tips": [joints[k].body.name for k in tips],
+            "inputs": {d.name: _inputs(d) for d in described},
+            "free_fall": list(model.gravity),
+        },
+    }
+
+
+def _wanted(model: Model, joints: Sequence[Listed], tips: Sequence[int]) -> list[Wanted]:
+    """Poses of all bodies in one function, Jacobians of the tips, and `LIVE` as far as the robot
+    has mass."""
+    pose, jacobian = LINK_QUANTITIES["frame_pose"], LINK_QUANTITIES["frame_jacobian_aligned"]
+    heavy = any(link.parameters and link.parameters[0] for b in model.bodies for link in b.links)
+    return [
+        Wanted(PLACES, tuple(pose.of(joint.body.name) for joint in joints)),
+        *(Wanted(f"tip_{k}", (jacobian.of(joints[i].body.name),)) for k, i in enumerate(tips)),
+        *(Wanted(name, (QUANTITIES[name],)) for name in LIVE if heavy or name == "mass_matrix"),
+    ]
+
+
+def _tips(model: Model, joints: Sequence[Listed]) -> list[int]:
+    """Places among the joints of those whose link carries nothing, the first few."""
+    carrying = {model.body(joint.bodies[0]).parent for joint in joints}
+    return [k for k, joint in enumerate(joints) if joint.bodies[-1] not in carrying][:MOST_TIPS]
+
+
+def _inputs(d: Description) -> list[str]:
+    return [argument.name for argument in d.arguments if argument.direction == "in"]
+
+
+def _bodies(model: Model, joints: Sequence[Listed]) -> Iterator[Data]:
+    """For each joint the body that it moves, in that body's own frame."""
+    places = {joint.bodies[-1]: k for k, joint in enumerate(joints)}
+    canonical = canonical_frames(model)
+    for joint in joints:
+        i, body = joint.bodies[-1], joint.body
+        ten = [sum(column) for column in zip(*_parameters(model, i), strict=True)] or [0.0] * 10
+        yield {
+            "name": body.name,
+            "joint": joint.name,
+            "kind": joint.kind,
+            "parent": places.get(model.body(joint.bodies[0]).parent, -1),
+            "axis": None if body.in_body_axes else list(body.axis),
+            "mass": ten[0],
+            "com": [h / ten[0] for h in ten[1:4]] if ten[0] else None,
+            "points": _points(model, i, joints),
+            "canonical": _pose(Pose() if body.in_body_axes else canonical[i - 1].pose),
+        }
+
+
+def _parameters(model: Model, i: int) -> Iterator[tuple[float, ...]]:
+    """Mass and first moments of a body's links, in the body's frame."""
+    for link in model.body(i).links:
+        if link.parameters:
+            m, *h = link.parameters[:4]
+            turned = np.array(link.pose.rotation) @ h + m * np.array(link.pose.position)
+            yield (m, *map(float, turned))
+
+
+def _points(model: Model, i: int, joints: Sequence[Listed]) -> list[list[float]]:
+    """Where lines go to from a body's origin: joints that it carries, else the frames fixed to it,
+    else its centre of mass."""
+    carried = [model.body(joint.bodies[0]) for joint in joints]
+    found = [body.pose.position for body in carried if body.parent == i]
+    if not found and i:
+        found = [link.pose.position for link in model.body(i).links[1:]]
+    return [list(point) for point in dict.fromkeys(found)]
+
+
+def _pose(pose: Pose) -> Data:
+    return {"R": [list(row) for row in pose.rotation], "p": list(pose.position)}
+
+
+def _coordinates(model: Model) -> Iterator[Data]:
+    """Every slider: a position with its limits, or one of three turns of a unit quaternion."""
+    rows, quaternions = positions(model), coupling_of(model).quaternions
+    first = {four.start: four for four in quaternions}
+    inside = {k for four in quaternions for k in range(four.start, four.stop)}
+    for k, row in enumerate(rows):
+        if k in first:
+            yield {"name": row.name.rpartition(".")[0], "place": k, "quaternion": True}
+        elif k not in inside:
+            lower, upper = _range(model.limits.get(row.name, Limits()), row.unit)
+            yield {"name": row.name, "place": k, "unit": row.unit, "lower": lower, "upper": upper}
+
+
+def _range(limits: Limits, unit: str) -> tuple[float, float]:
+    """Where a slider goes: within limits, or as far as anybody wants to look."""
+    half, far = (pi, 20 * pi) if unit == "rad" else (1.0, 20.0)
+    low = -half if limits.lower is None or limits.lower < -far else limits.lower
+    high = half if limits.upper is None or limits.upper > far else limits.upper
+    return (low, high) if low < high else (low - half, low + half)
