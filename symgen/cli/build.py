@@ -10,6 +10,7 @@ from symgen.cli.progress import progress, say
 from symgen.jobs.options import NameOptions
 from symgen.languages.c.options import COptions
 from symgen.languages.release import Release
+from symgen.native.compiler import FAST
 from symgen.options import rows
 from symgen.tracing.options import FunctionOptions
 
@@ -26,24 +27,30 @@ from symgen.tracing.options import FunctionOptions
     help="Folder for the package NAME and its wheel.",
 )
 @click.option(
+    "--exact",
+    is_flag=True,
+    help="The bits that the C has on all machines, in place of the fastest for this one.",
+)
+@click.option(
     "--cflags",
     metavar="FLAGS",
-    default="-O2 -march=native -ffp-contract=off",
-    show_default=True,
-    help="What the C compiler is told. With -ffp-contract=fast results come sooner and their last "
-    "bits differ; without -march=native they run on other processors.",
+    default=None,
+    show_default=" ".join(FAST),
+    help="What the C compiler is told. Without -march=native the package runs on other processors; "
+    "without -ffp-contract=fast its last bits do not depend on the processor.",
 )
 @with_options(
     rows(COptions, only=("scalar", "batch", "chunk")),
     rows(NameOptions, Release, FunctionOptions),
     ROBOT,
 )
-def build(file: str, package_out: Path, cflags: str, **options: Any) -> None:
-    """Compile a robot's dynamics into a Python package for many states at once.
+def build(file: str, package_out: Path, exact: bool, cflags: str | None, **options: Any) -> None:
+    """Compile a robot's dynamics into a Python package: functions of one state or many.
 
     \b
     DIR gets
-      NAME/                the package with its C sources: symgen verify DIR/NAME proves it
+      NAME/                the package with its types and C sources: symgen verify DIR/NAME
+                           proves these
       NAME-VERSION-*.whl   the same to be installed with pip
     Sine and cosine are inline, the vectors those of --batch auto. The out folder of a job file is
     not touched.
@@ -56,6 +63,6 @@ def build(file: str, package_out: Path, cflags: str, **options: Any) -> None:
     from symgen.jobs.package import build as run
 
     with progress() as tell:
-        module, loaded, paths = run(file, package_out, cflags, tell, **options)
+        module, loaded, paths = run(file, package_out, cflags, tell, exact, **options)
     say(loaded.notices)
     generated(module, paths)

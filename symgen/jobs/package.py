@@ -1,5 +1,5 @@
-"""A Python package with compiled batch functions (``symgen build``): generated C behind cffi, and a
-wheel of it."""
+"""A Python package with compiled functions (``symgen build``): generated C as an extension module,
+types, and a wheel of it."""
 
 import base64
 import hashlib
@@ -11,11 +11,10 @@ import sysconfig
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from cffi import FFI
+import numpy as np
 
 from symgen.errors import OptionError
 from symgen.jobs.files import files
@@ -23,23 +22,16 @@ from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
 from symgen.jobs.targets import Mark, Target
-from symgen.languages.c.lanes import batch_functions
-from symgen.languages.c.options import COptions
 from symgen.languages.conventions import conventions
-from symgen.languages.describe import Description, tables
+from symgen.languages.describe import tables
 from symgen.languages.module import Module
+from symgen.languages.python.extension import SOURCE, bound, compiled_files, extension, stub
 from symgen.languages.python.files import comment
 from symgen.languages.release import Release
-from symgen.native.compiler import CompilerError, run_compiler, workspace
-from symgen.native.library import quiet
+from symgen.native.compiler import FAST, SAME
+from symgen.native.extension import SUFFIX, extension_module
 from symgen.reading.assemble import Loaded
 from symgen.render import render
-
-CFLAGS: Final = "-O2 -march=native -ffp-contract=off"
-"""For this machine, and the same bits as the functions for one state have everywhere."""
-
-LINK: Final = {"darwin": ("-undefined", "dynamic_lookup")}
-"""By platform: what a compiler needs to be told to leave Python's functions open."""
 
 Contents = dict[str, str | bytes]
 
@@ -47,17 +39,19 @@ Contents = dict[str, str | bytes]
 def build(
     file: str | os.PathLike[str],
     out: str | os.PathLike[str],
-    cflags: str = CFLAGS,
+    cflags: str | None = None,
     progress: Callable[[str], None] = lambda step: None,
+    exact: bool = False,
     **options: Any,
 ) -> tuple[Module, Loaded, list[Path]]:
     """Build a package from the robot in a URDF file: ``OUT/NAME`` to be imported, and a wheel
     beside it.
 
-    `options` are those of `symgen.jobs.job.Job.of`. Needs a C compiler and Python's
-    headers. Returns the module, the loaded robot and the paths written. Raises SymgenError, and
-    then nothing was written."""
-    flags = _flags(cflags)
+    `options` are those of `symgen.jobs.job.Job.of`. It is compiled for this machine and as fast
+    as may be, or `exact`, with the bits that the C has everywhere, or with the flags `cflags`.
+    Needs a C compiler and Python's headers. Returns the module, the loaded robot and the paths
+    written. Raises SymgenError, and then nothing was written."""
+    flags = _flags(cflags, exact)
     given: dict[str, Any] = {"batch": "auto"} | {k: v for k, v in options.items() if v is not None}
     job = Job.of(os.fspath(file), **given, trig="inline", glue=())
     progress("reading the robot")
@@ -66,7 +60,7 @@ def build(
     module = job.module(loaded)
     sources = files(module, ["c"])
     progress("compiling")
-    made: Contents = {**sources, **extension(module, sources, flags), **interface(module)}
+    made: Contents = {**sources, **native(module, sources, flags), **interface(module)}
     made[NAME] = manifest(module, {name: text for name, text in made.items() if name != NAME})
     wheel = Target(Path(out) / _wheel_name(module), Mark("symgen build", _is_ours))
     wheel.check()
@@ -75,80 +69,33 @@ def build(
     return module, loaded, [*paths, wheel.path]
 
 
-def _flags(text: str) -> list[str]:
+def _flags(text: str | None, exact: bool) -> list[str]:
     """Flags as a shell would part them. Raises OptionError."""
+    if text is None:
+        return [*(SAME if exact else FAST)]
+    if exact:
+        raise OptionError("--exact has flags of its own; leave --cflags away")
     try:
         return shlex.split(text)
     except ValueError as error:
         raise OptionError(f"--cflags {text!r}: {error}") from None
 
 
-def extension(
-    module: Module, sources: Mapping[str, str], cflags: Sequence[str]
-) -> dict[str, bytes]:
+def native(module: Module, sources: Mapping[str, str], cflags: Sequence[str]) -> dict[str, bytes]:
     """The extension module, name to bytes. Raises CompilerError."""
-    include = Path(sysconfig.get_path("include"))
-    if not (include / "Python.h").is_file():
-        raise CompilerError(
-            "error: Python.h is missing; install the headers of this Python (python3-dev)"
-        )
-    library = f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
-    with workspace() as work:
-        for name, text in sources.items():
-            (work / name).write_text(text, encoding="utf-8")
-        with redirect_stdout(io.StringIO()):  # it tells what it writes
-            _cffi(module).emit_c_code(str(work / "_native.c"))
-        own = [name for name in sources if name.endswith(".c") and not name.endswith("_selftest.c")]
-        run_compiler(
-            [
-                *cflags,
-                "-fPIC",
-                "-shared",
-                *quiet(cflags),
-                f"-I{include}",
-                "-I.",
-                "_native.c",
-                *own,
-                *LINK.get(sys.platform, ()),
-                "-o",
-                library,
-            ],
-            work,
-        )
-        return {library: (work / library).read_bytes()}
-
-
-def _cffi(module: Module) -> Any:
-    ffi, name = FFI(), module.name
-    signatures = [f.rows_signature for f in batch_functions(module)]
-    ffi.cdef(
-        "; ".join(
-            [
-                f"typedef {module[COptions].scalar} {name}_real",
-                f"int {name}_batch_width(void)",
-                *signatures,
-                "",
-            ]
-        )
-    )
-    ffi.set_source(f"{name}._native", f'#include "{name}_batch.h"')
-    return ffi
+    files = {**sources, SOURCE: extension(module)}
+    name = SOURCE.removesuffix(".c")
+    return {f"{name}{SUFFIX}": extension_module(name, files, [*compiled_files(module)], cflags)}
 
 
 def interface(module: Module) -> dict[str, str]:
     """The Python side of the package, name to text."""
-    batches = batch_functions(module)
-    notes = {f.d.name: _note(f.d) for f in batches}
-    given = {
-        "module": module,
-        "c": module[COptions],
-        "batches": batches,
-        "notes": notes,
-        "docstring": _docstring(module),
-    }
-    names = {"__init__.py": "package", "_arrays.py": "package_arrays"}
+    said = _docstring(module)
+    given = {"module": module, "functions": bound(module), "docstring": said}
     return {
-        name: render(f"python/{template}.py.jinja", **given) for name, template in names.items()
+        "__init__.py": render("python/package.py.jinja", **given),
+        "__init__.pyi": stub(module, said),
+        "py.typed": "",
     }
 
 
@@ -163,11 +110,10 @@ def _docstring(module: Module) -> str:
         "",
         "Arguments broadcast over leading axes: q may be one state or have shape (batch, n). "
         "Arrays of the right",
-        "type whose entries lie side by side are read in place. `out` takes the results; "
-        "`threads` share the states,",
-        "and the GIL is released. What needs the inverse of M raises numpy.linalg.LinAlgError "
-        "where that is not",
-        "positive definite or a result not finite.",
+        "type whose entries lie side by side are read in place, other numbers converted. `out` "
+        "takes the results;",
+        "`threads` share the states, and the GIL is released. What needs the inverse of M raises",
+        "numpy.linalg.LinAlgError where that is not positive definite or a result not finite.",
         "",
         *map(comment, conventions(module)),
         "",
@@ -177,22 +123,20 @@ def _docstring(module: Module) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _note(d: Description) -> str:
-    rows = [
-        f"{a.direction:3}  {a.name}  [..., {a.extent.replace(' x ', ', ')}]  {a.meaning}  "
-        f"[{a.unit}]"
-        for a in d.arguments
-    ]
-    return "\n".join([f'"""{comment("; ".join(d.formulas))}', "", *map(comment, rows), '"""'])
-
-
 # -- the wheel -------------------------------------------------------------------------------------
 
 
 def _tag() -> str:
     """Python, its binary interface and the platform, as in names of wheels."""
     version = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    return f"{version}-{version}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    return f"{version}-{version}{sys.abiflags}-{platform}"
+
+
+def _numpy() -> str:
+    """The versions of NumPy that a module runs with that was made here: from NumPy 2 on a binary
+    serves older ones too, one made with NumPy 1 none of those that came later."""
+    return ">=1.26" if int(np.__version__.partition(".")[0]) > 1 else ">=1.26,<2"
 
 
 def _wheel_name(module: Module) -> str:
@@ -208,8 +152,8 @@ def _wheel(module: Module, contents: Mapping[str, str | bytes]) -> bytes:
     }
     held[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: {module.name}\nVersion: {module[Release].module_version}\n"
-        "Summary: Dynamics of a robot, generated by symgen\nRequires-Dist: numpy\nRequires-Dist: "
-        "cffi\n"
+        "Summary: Dynamics of a robot, generated by symgen\n"
+        f"Requires-Dist: numpy{_numpy()}\n"
     ).encode()
     held[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\n{OURS}\nRoot-Is-Purelib: false\nTag: {_tag()}\n".encode()

@@ -29,6 +29,17 @@ STRICT: Final = (
 EXACT: Final = ("-ffp-contract=off",)
 """No fused multiply-add, so that results are those of the operations as written."""
 
+NATIVE: Final = "-march=native"
+"""The widest vectors of this processor, where the compiler knows the flag."""
+
+FAST: Final = ("-O3", NATIVE, "-ffp-contract=fast", "-fno-math-errno")
+"""For this machine, products and sums fused where that is faster: the last bits of results may be
+others than on another one."""
+
+SAME: Final = ("-O2", NATIVE, "-ffp-contract=off", "-fno-tree-slp-vectorize")
+"""For this machine, with the bits that all machines compute. gcc 12 fuses scalar code that it
+vectorises, whatever the second-to-last says."""
+
 
 class CompilerError(SymgenError):
     """The system's C compiler is missing or refuses the code."""

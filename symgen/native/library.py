@@ -2,18 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from cffi import FFI
 from numpy.typing import ArrayLike, NDArray
 
-from symgen.native.compiler import EXACT, CompilerError, run_compiler, workspace
+from symgen.native.compiler import EXACT, NATIVE, CompilerError, run_compiler, workspace
 
 Array = NDArray[Any]
-
-NATIVE: Final = "-march=native"
-"""The widest vectors of this processor, where the compiler knows the flag."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,23 +1,17 @@
 """Batches: C for many states at once has the bits of C for one, in every layout, width and language
 of vectors."""
 
-import base64
-import hashlib
 import json
 import random
 import re
 import shutil
 import subprocess
-import sys
-import zipfile
 from functools import cache
 
 import numpy as np
 import pytest
-from tools import ROOT, STRICT_C, c_files, compiled, generated, invoke, robot_file, snapshot
+from tools import STRICT_C, c_files, compiled, generated, invoke, robot_file, snapshot
 
-from symgen.errors import SymgenError
-from symgen.jobs.package import build as build_package
 from symgen.jobs.verify import verify
 from symgen.languages.c.batch_calls import build_batch
 from symgen.languages.c.calls import build
@@ -344,179 +338,3 @@ def test_a_job_file_says_the_same(value, text, tmp_path):
     options = ("--trig", "inline", "--batch", text, "--lang", "c")
     assert invoke("generate", robot_file("pendulum"), "-o", tmp_path / "b", *options).exit_code == 0
     assert snapshot(tmp_path / "a") == snapshot(tmp_path / "b")
-
-
-# -- package ---------------------------------------------------------------------------------------
-
-TRIAL = """
-import sys, threading
-import numpy as np
-import symgen
-import pendulum
-from pendulum import _arrays
-
-options = dict(parameters="runtime", trig="inline")
-one = symgen.compile(sys.argv[1], "inverse_dynamics", "forward_dynamics", "sum=bias+mass_matrix", **options)
-rng = np.random.default_rng(0)
-q, qd, x = rng.uniform(-1, 1, (3, 1000, 2))
-par = pendulum.regroup(rng.uniform(1.0, 1.2, 20))
-equal = lambda a, b: a.shape == b.shape and a.dtype == b.dtype and bool((a == b).all())
-
-wanted = one.inverse_dynamics(q, qd, x, par)
-for threads in (1, 2, 3):
-    assert equal(pendulum.inverse_dynamics(q, qd, x, par, threads=threads), wanted)
-for got, right in zip(pendulum.sum(q[::-3, None], qd[:4], par), one.sum(q[::-3, None], qd[:4], par), strict=True):
-    assert equal(got, right)
-assert equal(pendulum.inverse_dynamics(q[0], qd[0], x[0], par), wanted[0])
-assert pendulum.inverse_dynamics(q[:0], qd[:0], x[:0], par).shape == (0, 2)
-
-out = np.empty((1000, 2))
-assert pendulum.inverse_dynamics(q, qd, x, par, out=out) is out and equal(out, wanted)
-own = q.copy()
-pendulum.inverse_dynamics(own, qd, x, par, out=own)
-assert equal(own, wanted)
-
-wide = rng.uniform(-1, 1, (1000, 6))
-rows, step = _arrays._rows(wide[:, 2:4], (1000,))
-assert step == 6 and np.shares_memory(rows, wide)
-rows, step = _arrays._rows(q[0], (1000,))
-assert step == 0 and rows.size == 2
-assert equal(pendulum.inverse_dynamics(wide[:, :2], wide[:, 2:4], wide[:, 4:], par),
-             one.inverse_dynamics(wide[:, :2], wide[:, 2:4], wide[:, 4:], par))
-
-for call, error in (
-    (lambda: pendulum.forward_dynamics(q, qd, x, -par), "not positive definite or a result not finite, in 1000 states"),
-    (lambda: pendulum.inverse_dynamics(q[:, :1], qd, x, par), "q must have 2 entries along its last axis"),
-    (lambda: pendulum.inverse_dynamics(q, qd, x, par, out=np.empty((3, 2))), "out for tau must be"),
-    (lambda: pendulum.inverse_dynamics(q, qd, x, par, threads=0), "threads must be a number of threads"),
-):
-    try:
-        call()
-    except ValueError as problem:
-        assert error in str(problem), problem
-    else:
-        raise AssertionError(error)
-print("right")
-"""
-
-
-@pytest.fixture(scope="module")
-def package(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("package")
-    options = {
-        "quantities": ("inverse_dynamics", "forward_dynamics", "sum=bias+mass_matrix"),
-        "parameters": "runtime",
-    }
-    module, _, paths = build_package(
-        robot_file("pendulum"), folder, cflags="-O1 -ffp-contract=off", **options
-    )
-    return folder, module, paths
-
-
-def test_the_package_computes_on_arrays(package):
-    folder, _, _ = package
-    command = [sys.executable, "-W", "error", "-c", TRIAL, robot_file("pendulum")]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        env={"PYTHONPATH": f"{folder}:{ROOT}", "PATH": "/usr/bin:/bin"},
-    )
-    assert done.stdout == "right\n", done.stderr
-
-
-def test_the_wheel_holds_the_package(package):
-    folder, _, paths = package
-    with zipfile.ZipFile(paths[-1]) as archive:
-        rows = [
-            row.split(",")
-            for row in archive.read("pendulum-0.1.0.dist-info/RECORD").decode().splitlines()
-        ]
-        assert {row[0] for row in rows} == {*archive.namelist()}
-        for name, digest, size in rows[:-1]:
-            data = archive.read(name)
-            found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
-            assert (digest, int(size)) == (f"sha256={found}", len(data))
-        held = [name for name in archive.namelist() if name.startswith("pendulum/")]
-        assert (
-            all(archive.read(name) == (folder / name).read_bytes() for name in held)
-            and len(held) == 3
-        )
-
-
-def test_a_wheel_has_the_version_of_the_module(tmp_path):
-    given = (
-        "-o",
-        tmp_path,
-        "--quantity",
-        "gravity",
-        "--cflags",
-        "-O0",
-        "--module-version",
-        "2.3.1",
-    )
-    assert invoke("build", robot_file("pendulum"), *given).exit_code == 0
-    (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.name.startswith("pendulum-2.3.1-cp")
-    with zipfile.ZipFile(wheel) as archive:
-        text = archive.read("pendulum-2.3.1.dist-info/METADATA").decode()
-    assert "Version: 2.3.1\n" in text and "symgen 0." not in text
-
-
-def test_a_package_never_replaces_what_is_not_its_own(tmp_path, package):
-    name = package[2][-1].name
-    (tmp_path / name).write_text("mine", encoding="utf-8")
-    with pytest.raises(SymgenError, match="exists and is not from symgen"):
-        build_package(robot_file("pendulum"), tmp_path, quantities=("gravity",), cflags="-O0")
-    assert snapshot(tmp_path) == {name: b"mine"}
-
-
-def test_a_package_says_what_it_needs(tmp_path, monkeypatch):
-    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
-    with pytest.raises(SymgenError, match=r"Python\.h is missing; install"):
-        build_package(robot_file("pendulum"), tmp_path / "out", quantities=("gravity",))
-    assert not (tmp_path / "out").exists()
-
-
-def test_package_and_wheel_appear_together_or_not_at_all(tmp_path, package, monkeypatch):
-    name = package[2][-1].name
-
-    def full_disk(**options):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("symgen.jobs.publish.tempfile.NamedTemporaryFile", full_disk)
-    with pytest.raises(
-        SymgenError, match=rf"cannot write '.*{re.escape(name)}': No space left on device"
-    ):
-        build_package(robot_file("pendulum"), tmp_path, quantities=("gravity",), cflags="-O0")
-    assert snapshot(tmp_path) == {}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--cflags", "'"], '--cflags "\'": No closing quotation'),
-        (
-            ["--friction", "runtime:coulomb", "--friction-width", "0.1"],
-            "--friction-width: vectors of states have no tanh",
-        ),
-    ],
-)
-def test_a_package_is_refused_in_a_sentence(tmp_path, arguments, said):
-    result = invoke("build", robot_file("pendulum"), "-o", tmp_path / "out", *arguments)
-    assert result.exit_code == 2 and said in result.stderr and result.stderr.count("\n") == 1, (
-        result.output
-    )
-    assert not (tmp_path / "out").exists()
-
-
-def test_build_leaves_the_folder_of_a_job_alone(tmp_path):
-    robot = json.dumps(robot_file("pendulum"))
-    text = f'file = {robot}\nout = "generated"\nquantities = ["gravity"]\n'
-    (tmp_path / "job.toml").write_text(text, encoding="utf-8")
-    result = invoke("build", tmp_path / "job.toml", "-o", tmp_path / "python", "--cflags", "-O0")
-    assert result.exit_code == 0 and not (tmp_path / "generated").exists()
-    assert (tmp_path / "python" / "pendulum" / "pendulum_gravity_batch.c").is_file()
-    assert invoke("build", tmp_path / "job.toml").exit_code == 2

@@ -12,8 +12,8 @@ from symgen.languages.c.calls import lying, sources
 from symgen.languages.c.lanes import BatchFunction, batch_functions
 from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
-from symgen.native.compiler import EXACT
-from symgen.native.library import NATIVE, Library
+from symgen.native.compiler import EXACT, NATIVE
+from symgen.native.library import Library
 
 Array = NDArray[Any]
 

@@ -52,23 +52,32 @@ def files(module: Module) -> dict[str, str]:
     """The C files of a module: header, data, one source a function, self-test, glue.
 
     Raises OptionError where the scalar type cannot hold the robot's numbers."""
+    name, code = module.name, code_files(module)
+    shared = _context(module)
+    selftest = render("c/selftest.c.jinja", **shared, **_selftest(module))
+    made = {f"{name}.h": "", f"{name}.c": "", f"{name}_selftest.c": selftest} | code
+    private = {f"{name}_trig.h", f"{name}_lanes.h"}
+    headers = [file for file in made if file.endswith(".h") and file not in private]
+    sources = [file for file in made if file.endswith(".c") and file != f"{name}_selftest.c"]
+    return made | glue_files(module, headers, sources, shared)
+
+
+def code_files(module: Module) -> dict[str, str]:
+    """Those of them that compute: header, data and functions.
+
+    Raises OptionError where the scalar type cannot hold the robot's numbers."""
     for ten in module.robot.blocks.values():
         numbers(ten, module[COptions].scalar)  # refused before anything is computed with them
     name, shared = module.name, _context(module)
     made = {
         f"{name}.h": render("c/module.h.jinja", **shared),
         f"{name}.c": render("c/module.c.jinja", **shared),
-        f"{name}_selftest.c": render("c/selftest.c.jinja", **shared, **_selftest(module)),
     }
     if module[COptions].trig == "inline":
         made[f"{name}_trig.h"] = trig_header(module)
     for function in shared["functions"]:
         made[f"{function.full_name}.c"] = render("c/function.c.jinja", **shared, function=function)
-    made |= batch_files(module, shared)
-    private = {f"{name}_trig.h", f"{name}_lanes.h"}
-    headers = [file for file in made if file.endswith(".h") and file not in private]
-    sources = [file for file in made if file.endswith(".c") and file != f"{name}_selftest.c"]
-    return made | glue_files(module, headers, sources, shared)
+    return made | batch_files(module, shared)
 
 
 def _context(module: Module) -> dict[str, Any]:

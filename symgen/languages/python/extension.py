@@ -1,0 +1,210 @@
+"""A CPython extension module around the C of a module: its source, and the types of its functions.
+
+The functions are built in: a call of one state runs no Python. They broadcast over leading axes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from symgen.compiler.passes import counts
+from symgen.languages.c.calls import sources
+from symgen.languages.c.files import functions
+from symgen.languages.c.function import CFunction
+from symgen.languages.c.lanes import BatchFunction, batch_functions, width
+from symgen.languages.c.options import COptions
+from symgen.languages.c.text import string
+from symgen.languages.describe import Argument
+from symgen.languages.module import Module
+from symgen.languages.python.files import comment
+from symgen.render import render
+
+SOURCE: Final = "_native.c"
+"""The file of the extension module."""
+
+APART: Final = 8000
+"""Operations in a call, some microseconds of them, that are worth giving the GIL away for."""
+
+NUMPY: Final = {"double": ("NPY_DOUBLE", "float64"), "float": ("NPY_FLOAT", "float32")}
+"""By scalar: what NumPy calls it in C and in Python."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A C function as Python's."""
+
+    single: CFunction
+    many: BatchFunction | None
+
+    @property
+    def name(self) -> str:
+        return self.single.d.name
+
+    @cached_property
+    def arrays(self) -> list[Argument]:
+        """Inputs, then outputs."""
+        return [a for a in self.single.arguments if a.direction != "work"]
+
+    @property
+    def inputs(self) -> list[str]:
+        return [a.name for a in self.arrays if a.direction == "in"]
+
+    @property
+    def ins(self) -> int:
+        return len(self.inputs)
+
+    @property
+    def outs(self) -> int:
+        return len(self.arrays) - self.ins
+
+    @property
+    def entries(self) -> int:
+        """Of all inputs."""
+        return sum(a.size for a in self.arrays[: self.ins])
+
+    @property
+    def takes(self) -> str:
+        """Its inputs in words."""
+        return ", ".join(self.inputs)
+
+    @property
+    def gives(self) -> str:
+        """Its outputs in words."""
+        return ", ".join(a.name for a in self.arrays[self.ins :])
+
+    @property
+    def work(self) -> int:
+        return self.single.work
+
+    @property
+    def apart(self) -> int:
+        """States from which on a call gives the GIL away."""
+        return max(1, APART // max(1, counts(self.single.d.program).total))
+
+    @property
+    def one(self) -> str:
+        """The statements of a call for one state."""
+        places = iter(f"a[{k}]" for k in range(len(self.arrays)))
+        given = ["w" if a.direction == "work" else next(places) for a in self.single.arguments]
+        call = f"{self.single.full_name}({', '.join(given)});"
+        return f"return {call}" if self.single.d.pivots else f"{call}\n    return 0;"
+
+    @property
+    def rows(self) -> str:
+        """Those of a call for many by vectors, none where there is no such function."""
+        if self.many is None:
+            return ""
+        given = [f"a[{k}], step[{k}]" for k in range(len(self.arrays))]
+        call = f"{self.many.full_name}_rows({', '.join(['n', *given])});"
+        return f"return {call}" if self.many.d.pivots else f"{call}\n    return 0;"
+
+    @property
+    def doc(self) -> list[str]:
+        """The lines of its docstring, its signature for Python first."""
+        lines = [f"{self.name}($module, {self.takes}, *, out=None, threads=1)", "--", ""]
+        lines += note(self)
+        return [f"{line}\n" for line in lines[:-1]] + [lines[-1]]
+
+    @property
+    def signature(self) -> str:
+        """Its parameters as in a stub."""
+        taken = ", ".join(f"{name}: ArrayLike" for name in self.inputs)
+        return f"{taken}, *, out: {self.given} | None = None, threads: int = 1"
+
+    @property
+    def result(self) -> str:
+        """The type of what it returns."""
+        return "Array" if self.outs == 1 else f"tuple[{', '.join(['Array'] * self.outs)}]"
+
+    @property
+    def given(self) -> str:
+        """The type of what `out` may be."""
+        return "Array" if self.outs == 1 else f"Sequence[Array] | {self.result}"
+
+    @property
+    def note(self) -> str:
+        """Its docstring for a stub."""
+        return "\n    ".join(note(self)).replace("\n    \n", "\n\n")
+
+
+def note(f: Bound) -> list[str]:
+    """What a function's docstring says, line by line."""
+    rows = [("", *_cells(a)) for a in f.arrays]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    table = ["  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
+    said = "Leading axes are states: arguments broadcast over them, as over none. `out` takes "
+    lines = [
+        f"{comment('; '.join(f.single.d.formulas))}.",
+        "",
+        *(comment(line).rstrip() for line in table),
+        "",
+        f"{said}{f.gives};",
+        "`threads` share many states.",
+    ]
+    return lines + (list(IRREGULAR) if f.single.d.pivots else [])
+
+
+IRREGULAR: Final = (
+    "",
+    "Raises numpy.linalg.LinAlgError where the mass matrix is not positive definite or a result "
+    "not finite.",
+)
+
+
+def _cells(a: Argument) -> tuple[str, ...]:
+    extent = a.extent.replace(" x ", ", ")
+    return (a.direction, a.name, f"[..., {extent}]", a.meaning, f"[{a.unit}]")
+
+
+def bound(module: Module) -> list[Bound]:
+    """The functions of a module for Python."""
+    many: Sequence[BatchFunction | None] = batch_functions(module) or [None] * len(
+        functions(module)
+    )
+    return [Bound(one, other) for one, other in zip(functions(module), many, strict=True)]
+
+
+def extension(module: Module) -> str:
+    """The C source of the extension module."""
+    every, c = bound(module), module[COptions]
+    most = {
+        "ins": max(f.ins for f in every),
+        "outs": max(f.outs for f in every),
+        "entries": max(f.entries for f in every),
+        "axes": max(len(a.sizes) for f in every for a in f.arrays),
+    }
+    return render(
+        "python/extension.c.jinja",
+        module=module,
+        c=c,
+        functions=every,
+        most=most,
+        width=width(module) if c.batch else 1,
+        numpy_type=NUMPY[c.scalar][0],
+        string=string,
+        joints=module.robot.model.joint_names,
+        parameters=module.robot.blocks if module.regroup is not None else {},
+        nq=module.dimensions["nq"],
+        nv=module.dof,
+    )
+
+
+def stub(module: Module, docstring: str) -> str:
+    """The types of the module's functions (PEP 561)."""
+    return render(
+        "python/stub.pyi.jinja",
+        module=module,
+        docstring=docstring,
+        functions=bound(module),
+        scalar=NUMPY[module[COptions].scalar][1],
+    )
+
+
+def compiled_files(module: Module) -> Iterator[str]:
+    """The names of the C files that belong into the extension module, its own last."""
+    yield from sources(module)
+    made = batch_functions(module)
+    if made:
+        yield f"{module.name}_batch.c"
+        yield from (f"{f.full_name}_batch.c" for f in made)
+    yield SOURCE

@@ -1,0 +1,55 @@
+"""Extension modules of CPython: C sources made into a file that Python imports."""
+
+import os
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from symgen.native.compiler import CompilerError, run_compiler, workspace
+from symgen.native.library import quiet
+
+LINK: Final = {"darwin": ("-undefined", "dynamic_lookup")}
+"""By platform: what a compiler needs to be told to leave Python's functions open."""
+
+SUFFIX: Final = str(sysconfig.get_config_var("EXT_SUFFIX"))
+"""How the name of an extension module of this Python ends: its version, ABI and platform."""
+
+MISSING: Final = "Python.h is missing; install the headers of this Python (python3-dev)"
+
+
+def include() -> Path:
+    """The folder of Python's headers. Raises CompilerError where they are not installed."""
+    folder = Path(sysconfig.get_path("include"))
+    if not (folder / "Python.h").is_file():
+        raise CompilerError(f"error: {MISSING}")
+    return folder
+
+
+def extension_module(
+    name: str, files: Mapping[str, str], units: Sequence[str], flags: Sequence[str]
+) -> bytes:
+    """An extension module of that name (its last part) made of C files.
+
+    `files` are name to text, headers too, `units` those that are compiled, several at a time, with
+    `flags`; one of them defines ``PyInit_`` and the macro EXTENSION, which is the name. Raises
+    CompilerError."""
+    headers = [f"-I{include()}", f"-I{np.get_include()}", "-I.", f"-DEXTENSION={name}"]
+    with workspace() as folder:
+        for file, text in files.items():
+            (folder / file).write_text(text, encoding="utf-8")
+
+        def one(unit: str) -> str:
+            run_compiler([*flags, "-fPIC", *headers, "-c", unit, "-o", f"{unit}.o"], folder)
+            return f"{unit}.o"
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            objects = [*pool.map(one, units)]
+        library = f"{name}{SUFFIX}"
+        link = [*flags, "-shared", *quiet(flags), *objects, *LINK.get(sys.platform, ()), "-lm"]
+        run_compiler([*link, "-o", library], folder)
+        return (folder / library).read_bytes()
