@@ -10,6 +10,7 @@ from dataclasses import fields, is_dataclass, replace
 from decimal import Context, Decimal, DivisionByZero, Inexact, InvalidOperation, Overflow
 from typing import Any, Final
 
+from symgen.numbers.named import Named
 from symgen.numbers.scalar import Scalar
 
 DIGITS: Final = 60
@@ -71,7 +72,7 @@ def _result(
             return Exact(exact(a.decimal, b.decimal if type(b) is Exact else Decimal(b)))
         except ArithmeticError:
             pass
-    return rounded(a, b)
+    return NotImplemented if isinstance(b, Named) else rounded(a, b)
 
 
 def exact(x: Scalar) -> Scalar:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symgen import api
 from symgen.errors import Notice
@@ -25,6 +25,9 @@ from symgen.reading.substitution import substituted, symbols
 from symgen.robot.checked import Checked, checked
 from symgen.robot.views import Joint, LinkInertia, joints_of, links_of
 from symgen.tracing.function import Function
+
+if TYPE_CHECKING:
+    from symgen.symbolic.symbolic import Symbolic
 
 
 class Robot:
@@ -114,6 +117,14 @@ class Robot:
         """The names of the SymPy symbols among its lengths and masses."""
         source = self.job.given
         return () if source is None else symbols(described(source))
+
+    @cached_property
+    def symbolic(self) -> "Symbolic":
+        """Every quantity as SymPy expressions: ``robot.symbolic.mass_matrix()``, and
+        ``robot.symbolic.cse("mass_matrix")`` with replacements."""
+        from symgen.symbolic.symbolic import Symbolic
+
+        return Symbolic(self.job)
 
     def check(self) -> Checked:
         """What was noticed in reading, and for each body whether its inertia is one that matter can

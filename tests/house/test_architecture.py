@@ -27,6 +27,7 @@ ORDER = (
     "languages",
     "jobs",
     "api",
+    "symbolic",
     "inspection",
     "identification",
     "robot",

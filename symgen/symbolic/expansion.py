@@ -1,0 +1,134 @@
+"""From a tape to polynomials in sines and cosines of whole angles, and symbols.
+
+An angle is a sum of coordinates; the tape keeps that of parallel axes as one (q2 + q3), and so does
+this. Other functions, roots and divisors are generators as they are."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final
+
+from symgen.compiler.program import Index, Ref
+from symgen.symbolic.paper import Paper
+from symgen.symbolic.polynomial import Polynomial, TooLarge, factors, in_digits
+
+MOST: Final = 4000
+"""Terms that a polynomial on the way may have; a closed form of more nobody reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """What polynomials are in: an atom of the tape, or a function of a polynomial (``inverse`` for
+    a divisor)."""
+
+    function: str
+    argument: Polynomial | None = None
+    atom: Index = -1
+
+
+@dataclass
+class Ring:
+    """The generators met so far, and the polynomials of the tape's nodes."""
+
+    paper: Paper
+    generators: list[Generator] = field(default_factory=list)
+    _numbers: dict[object, int] = field(default_factory=dict)
+    _known: dict[Index, Polynomial] = field(default_factory=dict)
+
+    def polynomial(self, ref: Ref | None) -> Polynomial:
+        """The polynomial of an entry of an output, without what rounding left. Raises TooLarge."""
+        if ref is None:
+            return Polynomial({})
+        with in_digits():
+            for index in _inward(self.paper, ref.node):
+                if index not in self._known:
+                    self._known[index] = self._of(index)
+            found = self._known[ref.node].cleaned()
+            return -found if ref.negative else found
+
+    def _of(self, index: Index) -> Polynomial:
+        node = self.paper.nodes[index]
+        if node.op == "const":
+            return Polynomial.number(node.a)
+        if node.op == "input":
+            return self.generated(index, Generator("", None, index))
+        a = self._known[node.a]
+        if node.b is None:
+            return -a if node.op == "neg" else self.function(node.op, a)
+        return ARITHMETIC[node.op](self, a, self._known[node.b])
+
+    def generated(self, key: object, generator: Generator) -> Polynomial:
+        """The generator as a polynomial, a new one where it was not met before."""
+        if key not in self._numbers:
+            self._numbers[key] = len(self.generators)
+            self.generators.append(generator)
+        return Polynomial.generator(self._numbers[key])
+
+    def function(self, name: str, a: Polynomial) -> Polynomial:
+        """A function of a polynomial; of an angle that begins with a minus that of the other."""
+        flipped = name in PARITY and _begins_with_minus(a)
+        argument = -a if flipped else a
+        made = self.generated((name, argument.key), Generator(name, argument))
+        return -made if flipped and PARITY[name] < 0 else made
+
+    def angle(self, k: int) -> tuple[str, Polynomial] | None:
+        """Function and angle of a generator that is a sine or cosine, else None."""
+        generator = self.generators[k]
+        if generator.function not in ("sin", "cos") or generator.argument is None:
+            return None
+        return generator.function, generator.argument
+
+
+PARITY: Final = {"cos": 1, "sin": -1, "tanh": -1, "sign": -1}
+
+
+def _begins_with_minus(a: Polynomial) -> bool:
+    """Whether the term of the first generator has a negative coefficient."""
+    first = min((m for m in a.terms if m), default=None)
+    return first is not None and a.terms[first] < 0
+
+
+def _divided(ring: Ring, a: Polynomial, b: Polynomial) -> Polynomial:
+    if not any(b.terms) and b.terms:
+        return a.scaled(Decimal(1) / b.terms[0])
+    return a.times(ring.function("inverse", b), MOST)
+
+
+ARITHMETIC: Final[dict[str, Callable[[Ring, Polynomial, Polynomial], Polynomial]]] = {
+    "add": lambda ring, a, b: _checked(a + b),
+    "sub": lambda ring, a, b: _checked(a + -b),
+    "mul": lambda ring, a, b: a.times(b, MOST),
+    "div": _divided,
+}
+
+
+def _checked(a: Polynomial) -> Polynomial:
+    if len(a) > MOST:
+        raise TooLarge
+    return a
+
+
+def _inward(paper: Paper, node: Index) -> list[Index]:
+    """The nodes that a node is computed from, and itself, each after its own."""
+    found, rest = set[Index](), [node]
+    while rest:
+        at = rest.pop()
+        if at in found:
+            continue
+        found.add(at)
+        op, a, b = paper.nodes[at]
+        if op not in ("input", "const"):
+            rest += [a] if b is None else [a, b]
+    return sorted(found)
+
+
+def atoms_in(ring: Ring, a: Polynomial) -> set[Index]:
+    """The atoms that a polynomial depends on, through functions too."""
+    found = set[Index]()
+    for k in {k for m in a.terms for k, _ in factors(m)}:
+        generator = ring.generators[k]
+        if generator.argument is None:
+            found.add(generator.atom)
+        else:
+            found |= atoms_in(ring, generator.argument)
+    return found

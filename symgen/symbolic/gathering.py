@@ -1,0 +1,201 @@
+"""A polynomial as people would write it: common factors gathered, step by step.
+
+Two ways take turns. Where many parts of a sum are multiples of one another, such as all that a
+mass has to do with, they become a product of sums; else the factor whose gathering saves most text
+is taken out of the terms that have it (a greedy form of Horner's rule)."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+import sympy
+
+from symgen.symbolic.expansion import Ring
+from symgen.symbolic.polynomial import Polynomial, factors, monomial
+
+Number = Callable[[Decimal], sympy.Expr]
+"""How coefficients are written."""
+
+
+def as_float(c: Decimal) -> sympy.Expr:
+    """Whole numbers as such, others with 15 digits."""
+    return sympy.Integer(int(c)) if c == int(c) and abs(c) < WHOLE else sympy.Float(float(c), 15)
+
+
+def as_fraction(c: Decimal) -> sympy.Expr:
+    """The exact fraction; a simple one where rounding alone keeps it from that."""
+    exact = Fraction(c)
+    simple = exact.limit_denominator(SIMPLE)
+    near = abs(exact - simple) <= 4e-16 * abs(exact)
+    return sympy.Rational(simple if near else exact)
+
+
+WHOLE: Final = 10**6
+SIMPLE: Final = 1000
+"""Denominators up to this are simple."""
+
+
+@dataclass
+class Writer:
+    """Writes the polynomials of a ring; `group` says to which class a generator belongs."""
+
+    ring: Ring
+    number: Number
+    group: Callable[[int], Hashable]
+    _expressions: dict[int, sympy.Expr] = field(default_factory=dict)
+    _lengths: dict[object, int] = field(default_factory=dict)
+
+    def written(self, a: Polynomial) -> sympy.Expr:
+        """The polynomial as an expression."""
+        if len(a) <= 1:
+            return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
+        common = _common(a)
+        if common:
+            return self._times(self._term(common, Decimal(1)), _over(a, common))
+        products = self._products(a)
+        if products is not None:
+            return sympy.Add(*(self._of_two(t, r) for t, r in products))
+        return self._by_factor(a)
+
+    def expression(self, k: int) -> sympy.Expr:
+        """A generator."""
+        if k not in self._expressions:
+            generator = self.ring.generators[k]
+            if generator.argument is None:
+                made = self.ring.paper.atom(generator.atom)
+            else:
+                made = FUNCTIONS[generator.function](self._argument(generator.argument))
+            self._expressions[k] = made
+        return self._expressions[k]
+
+    def _argument(self, a: Polynomial) -> sympy.Expr:
+        """What a function is of: angles are plain sums."""
+        if all(sum(n for _, n in factors(m)) <= 1 for m in a.terms):
+            return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
+        return self.written(a)
+
+    def _term(self, m: int, c: Decimal) -> sympy.Expr:
+        return sympy.Mul(self.number(c), *(self.expression(k) ** n for k, n in factors(m)))
+
+    def _times(self, head: sympy.Expr, a: Polynomial) -> sympy.Expr:
+        """A product that is left as it is (SymPy would multiply numbers out), most of the sum's
+        terms with a plus."""
+        sign = _sign(a.terms.values())
+        one, other = head * int(sign), self.written(a.scaled(sign))
+        if one.is_Number and other.is_Add and one != 1:
+            return sympy.Mul(one, other, evaluate=False)
+        return one * other
+
+    # -- products of sums --------------------------------------------------------------------------
+
+    def _products(self, a: Polynomial) -> list[tuple[Polynomial, Polynomial]] | None:
+        """The polynomial as a sum of products, in the way with the fewest terms; None where none
+        has fewer than it has."""
+        kinds = sorted({self.group(k) for m in a.terms for k, _ in factors(m)}, key=repr)
+        if len(kinds) < 2:
+            return None
+        best, size = None, len(a)
+        for kind in kinds:
+            found = self._split(a, kind)
+            terms = sum(len(t) + len(r) for t, r in found)
+            if terms < size:
+                best, size = found, terms
+        return best
+
+    def _split(self, a: Polynomial, kind: Hashable) -> list[tuple[Polynomial, Polynomial]]:
+        """By the generators of a class: what they are multiplied with, equal multiples together."""
+        rows: dict[int, dict[int, Decimal]] = {}
+        for m, c in a.terms.items():
+            own = monomial((k, n) for k, n in factors(m) if self.group(k) == kind)
+            rows.setdefault(m - own, {})[own] = c
+        found: dict[Hashable, tuple[dict[int, Decimal], dict[int, Decimal]]] = {}
+        for rest, row in rows.items():
+            lead = row[min(row)]
+            unit = {m: c / lead for m, c in row.items()}
+            key = tuple(sorted((m, _short(c)) for m, c in unit.items()))
+            found.setdefault(key, ({}, unit))[0][rest] = lead
+        return [(Polynomial(t, a.degree), Polynomial(r, a.degree)) for t, r in found.values()]
+
+    def _of_two(self, t: Polynomial, r: Polynomial) -> sympy.Expr:
+        """The product of two sums; of one alone that of its number as well."""
+        sign = _sign(t.terms.values())
+        t, r = t.scaled(sign), r.scaled(sign)
+        if len(t) == 1:
+            (m, c), *_ = t.terms.items()
+            return self._times(self._term(m, Decimal(1)), r.scaled(c))
+        return self._times(self.written(t), r)
+
+    # -- one factor after the other ----------------------------------------------------------------
+
+    def _by_factor(self, a: Polynomial) -> sympy.Expr:
+        """The factor that saves most taken out, or term by term."""
+        saved = Counter[object]()
+        for m, c in a.terms.items():
+            for k, _ in factors(m):
+                saved[k] += 1
+            if abs(c) != 1:
+                saved[abs(c)] += 1
+        best = max(saved, key=lambda x: ((saved[x] - 1) * self._length(x), repr(x)))
+        if saved[best] < 2:
+            return sympy.Add(*(self._term(m, c) for m, c in a.terms.items()))
+        inside, outside = dict[int, Decimal](), dict[int, Decimal]()
+        for m, c in a.terms.items():
+            (inside if _has(m, c, best) else outside)[m] = c
+        if isinstance(best, Decimal):
+            best = best * _sign(inside.values())
+            part = Polynomial({m: c / best for m, c in inside.items()}, a.degree)
+            head = self.number(best)
+        else:
+            assert isinstance(best, int)
+            part = _over(Polynomial(inside, a.degree), monomial([(best, 1)]))
+            head = self.expression(best)
+        whole = self._times(head, part)
+        return whole + self.written(Polynomial(outside, a.degree)) if outside else whole
+
+    def _length(self, x: object) -> int:
+        """How much text a factor is."""
+        if x not in self._lengths:
+            made = self.number(x) if isinstance(x, Decimal) else self.expression(x)  # type: ignore[arg-type]
+            self._lengths[x] = len(str(made))
+        return self._lengths[x]
+
+
+FUNCTIONS: Final[Mapping[str, Callable[[sympy.Expr], sympy.Expr]]] = {
+    "sin": sympy.sin,
+    "cos": sympy.cos,
+    "tanh": sympy.tanh,
+    "sign": sympy.sign,
+    "sqrt": sympy.sqrt,
+    "inverse": lambda x: 1 / x,
+}
+
+
+def _sign(numbers: Iterable[Decimal]) -> Decimal:
+    """The sign that most of them have."""
+    return Decimal(-1 if sum(1 if c < 0 else -1 for c in numbers) > 0 else 1)
+
+
+def _short(c: Decimal) -> Decimal:
+    """A ratio without its last digits, by which multiples of one another are told."""
+    return Decimal(f"{c:.12e}")
+
+
+def _common(a: Polynomial) -> int:
+    """The monomial that all terms have in common; 0 for none."""
+    rows = [dict(factors(m)) for m in a.terms]
+    shared = {k: min(row.get(k, 0) for row in rows) for k in rows[0]}
+    return monomial((k, n) for k, n in shared.items() if n)
+
+
+def _over(a: Polynomial, m: int) -> Polynomial:
+    """Divided by a monomial that all terms have."""
+    return Polynomial({n - m: c for n, c in a.terms.items()}, a.degree)
+
+
+def _has(m: int, c: Decimal, factor: object) -> bool:
+    if isinstance(factor, Decimal):
+        return abs(c) == factor
+    return any(k == factor for k, _ in factors(m))

@@ -1,0 +1,138 @@
+"""Sines and cosines in the shortest way: squares reduced, products of parallel axes as one angle.
+
+sin² is 1 - cos², and products of functions of angles that belong together become sums of functions
+of their sums and differences: c2 c23 + s2 s23 = cos(q3)."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from decimal import Decimal
+from math import comb
+from typing import Final
+
+from symgen.symbolic.expansion import MOST, Ring
+from symgen.symbolic.polynomial import (
+    Factors,
+    Polynomial,
+    TooLarge,
+    factors,
+    in_digits,
+    monomial,
+    summed,
+)
+
+HALF: Final = Decimal("0.5")
+Group = Callable[[int], Hashable]
+"""What the angle of a generator belongs to: a chain of parallel axes; None for no angle."""
+
+
+def reduced(ring: Ring, a: Polynomial) -> Polynomial:
+    """Without squares of sines (or, for each angle, of cosines where that has fewer terms)."""
+    with in_digits():
+        for k in sorted({k for m in a.terms for k, _ in factors(m)}):
+            found = ring.angle(k)
+            if found is not None and found[0] == "sin":
+                cosine = next(iter(ring.function("cos", found[1]).terms))
+                (other, _), *_ = factors(cosine)
+                a = min((a, _squares(a, k, other), _squares(a, other, k)), key=len)
+        return a.cleaned()
+
+
+def _squares(a: Polynomial, old: int, new: int) -> Polynomial:
+    """With the square of generator `old` as 1 less that of `new`."""
+    found = list[tuple[int, Decimal]]()
+    for m, c in a.terms.items():
+        power = dict(factors(m)).get(old, 0)
+        rest = m - monomial([(old, power - power % 2)])
+        for j in range(power // 2 + 1):
+            found.append((rest + monomial([(new, 2 * j)]), c * comb(power // 2, j) * (-1) ** j))
+    return summed(found, a.degree)
+
+
+def harmonic(ring: Ring, a: Polynomial, group: Group) -> Polynomial:
+    """With one sine or cosine for each group in each term. Raises TooLarge."""
+    with in_digits():
+        known = dict[Factors, Polynomial]()
+        total = Polynomial({})
+        for m, c in a.terms.items():
+            total = total + _term(ring, factors(m), group, known).scaled(c)
+            if len(total) > MOST:
+                raise TooLarge
+        return total.cleaned()
+
+
+def _term(ring: Ring, rows: Factors, group: Group, known: dict[Factors, Polynomial]) -> Polynomial:
+    """A monomial in harmonics: each group's functions as a sum."""
+    groups: dict[Hashable, list[tuple[int, int]]] = {}
+    for k, power in rows:
+        groups.setdefault(group(k), []).append((k, power))
+    total = Polynomial({monomial(groups.pop(None, [])): Decimal(1)}, HIGH)
+    for own in groups.values():
+        key = tuple(own)
+        if key not in known:
+            known[key] = _sum(ring, key)
+        total = total.times(known[key], MOST)
+    return Polynomial(total.terms, HIGH)
+
+
+HIGH: Final = 60
+"""A bound of degrees here, where every factor has a low one."""
+
+Wave = tuple[str, Polynomial, Decimal]
+"""A sine or cosine, its angle and its factor."""
+
+
+def _sum(ring: Ring, rows: Factors) -> Polynomial:
+    """A product of sines and cosines as a sum of such."""
+    total = [("cos", Polynomial({}), Decimal(1))]
+    for k, power in rows:
+        found = ring.angle(k)
+        assert found is not None
+        for _ in range(power):
+            total = _merged(
+                wave for name, angle, c in total for wave in _product(name, angle, c, *found)
+            )
+    made = Polynomial({})
+    for name, angle, c in total:
+        made = made + _wave(ring, name, angle).scaled(c)
+    return Polynomial(made.terms, 1)
+
+
+def _product(one: str, a: Polynomial, c: Decimal, other: str, b: Polynomial) -> list[Wave]:
+    """The product of two functions as half the sum of two others."""
+    half, plus, minus = c * HALF, a + b, a + -b
+    if one == other:
+        sign = 1 if one == "cos" else -1
+        return [("cos", minus, half), ("cos", plus, sign * half)]
+    sign = 1 if one == "sin" else -1
+    return [("sin", plus, half), ("sin", minus, sign * half)]
+
+
+def _merged(waves: Iterable[Wave]) -> list[Wave]:
+    """Equal functions of equal angles as one."""
+    found: dict[object, Wave] = {}
+    for name, angle, c in waves:
+        key = name, angle.key
+        known = found.get(key)
+        found[key] = (name, angle, c if known is None else known[2] + c)
+    return [wave for wave in found.values() if wave[2]]
+
+
+def _wave(ring: Ring, name: str, angle: Polynomial) -> Polynomial:
+    """A function of an angle; of none 1 or 0."""
+    if not angle.terms:
+        return Polynomial.number(1.0 if name == "cos" else 0.0)
+    return ring.function(name, angle)
+
+
+def groups_of(chains: Mapping[int, Hashable], ring: Ring) -> Group:
+    """The group of a generator: the chain of the coordinates in its angle, by atom."""
+
+    def group(k: int) -> Hashable:
+        found = ring.angle(k)
+        if found is None:
+            return None
+        rows = {g for m in found[1].terms for g, _ in factors(m)}
+        atoms = sorted(ring.generators[g].atom for g in rows)
+        own = {chains.get(atom, atom) for atom in atoms}
+        return min(own, key=repr) if own else None
+
+    return group

@@ -1,0 +1,72 @@
+"""A tape as SymPy's own kind of program: replacements in order, and what remains, as `sympy.cse`
+returns them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+
+import sympy
+
+from symgen.compiler.passes import live
+from symgen.compiler.program import LEAVES, Index, Output, Ref
+from symgen.symbolic.gathering import FUNCTIONS, Number
+from symgen.symbolic.paper import Paper
+
+Replacements = list[tuple[sympy.Symbol, sympy.Expr]]
+BINARY = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+}
+
+
+def replacements(
+    paper: Paper,
+    outputs: Sequence[Output],
+    number: Number,
+    symbols: Iterator[sympy.Symbol],
+    array: Callable[[Output, Sequence[sympy.Expr]], object],
+) -> tuple[Replacements, list[object]]:
+    """The live operations of a tape: each that is used more than once gets the next of `symbols`;
+    and the outputs made into an `array` each. Equal to the tape's numbers to the last bit where
+    SymPy leaves the order of sums alone, else to rounding."""
+    nodes = sorted(live(paper))
+    uses = Counter(_operands(paper, nodes))
+    found, made = dict[Index, sympy.Expr](), Replacements()
+    for index in nodes:
+        found[index] = _expression(paper, index, found, number)
+        if uses[index] > 1 and paper.nodes[index].op not in LEAVES:
+            name = next(symbols)
+            made.append((name, found[index]))
+            found[index] = name
+    whole = [array(out, [_signed(ref, found) for ref in out.refs]) for out in outputs]
+    return made, whole
+
+
+def _operands(paper: Paper, nodes: Sequence[Index]) -> Iterator[Index]:
+    for index in nodes:
+        op, a, b = paper.nodes[index]
+        if op not in LEAVES:
+            yield a
+            if b is not None:
+                yield b
+
+
+def _expression(
+    paper: Paper, index: Index, found: dict[Index, sympy.Expr], number: Number
+) -> sympy.Expr:
+    op, a, b = paper.nodes[index]
+    if op == "input":
+        return paper.atom(index)
+    if op == "const":
+        return number(Decimal(repr(a)))
+    if op == "neg":
+        return -found[a]
+    return FUNCTIONS[op](found[a]) if b is None else BINARY[op](found[a], found[b])
+
+
+def _signed(ref: Ref | None, found: dict[Index, sympy.Expr]) -> sympy.Expr:
+    if ref is None:
+        return sympy.Integer(0)
+    return -found[ref.node] if ref.negative else found[ref.node]

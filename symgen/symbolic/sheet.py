@@ -1,0 +1,135 @@
+"""A quantity worked out on paper: its algorithm run once on symbols."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import sympy
+
+from symgen.algorithms import INPUTS
+from symgen.algorithms.registry import Formulation, Quantity
+from symgen.compiler.program import Output
+from symgen.errors import OptionError
+from symgen.mechanics.parameters import system
+from symgen.mechanics.system import System
+from symgen.numbers.scalar import ZERO
+from symgen.symbolic.names import Meaning, input_meanings, input_symbols
+from symgen.symbolic.paper import Paper
+from symgen.symbolic.setting import Setting, meanings, on_paper
+from symgen.tracing.function import outputs
+from symgen.tracing.link_outputs import of_model
+from symgen.tracing.robot import Robot, dimensions
+from symgen.tracing.singular import check_defined
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The tape of a quantity of a robot, with what its inputs are called and mean."""
+
+    quantity: Quantity
+    paper: Paper
+    inputs: Mapping[str, tuple[sympy.Expr, ...]]
+    meanings: Mapping[str, Meaning]
+    chains: Mapping[int, Hashable]
+    """By the atom of a coordinate the parallel axes that it is one of."""
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The arrays of the quantity."""
+        return tuple(self.paper.outputs)
+
+    def output(self, name: str | None) -> Output:
+        """One of them, the first by default. Raises OptionError."""
+        names = [out.name for out in self.outputs]
+        if name is not None and name not in names:
+            raise OptionError(
+                f"{self.quantity.name} has no output '{name}'; it has {', '.join(names)}"
+            )
+        return self.outputs[0 if name is None else names.index(name)]
+
+
+def worked_out(
+    robot: Robot,
+    quantity: Quantity,
+    setting: Setting,
+    joints: bool = False,
+    given: Mapping[str, Sequence[Any]] | None = None,
+) -> Sheet:
+    """The quantity on paper, with expressions for those of its inputs that are `given`. Raises
+    OptionError."""
+    (quantity,) = of_model(robot.model, (quantity,))
+    names = tuple(body.name for body in robot.model.moving) if setting.masses else ()
+    check_defined(replace(robot, runtime=names), [quantity])
+    way, paper = _way(robot, quantity), Paper()
+    regroup = on_paper(robot, setting, way.regrouping, paper)
+    sizes = dimensions(regroup)
+    arrays = {
+        name: _expressions(robot, name, sizes, joints, given or {})
+        for name in _inputs(robot, quantity)
+    }
+    values = {name: paper.of(expressions) for name, expressions in arrays.items()}
+    results = outputs((quantity, way), regroup, values)
+    for out in quantity.outputs:
+        paper.output(out.name, out.sizes(sizes), results[out.name])
+    said: dict[str, Meaning] = dict(meanings(robot, setting))
+    for name, expressions in arrays.items():
+        if name not in (given or {}):
+            said |= input_meanings(robot.model, name, expressions)
+    return Sheet(quantity, paper, arrays, said, _chains(regroup.layout, paper, arrays.get("q", ())))
+
+
+def _way(robot: Robot, quantity: Quantity) -> Formulation:
+    """The first formulation that suits the robot."""
+    layout = system(robot.model)
+    return next(way for way in quantity.formulations if way.suits(layout))
+
+
+def _inputs(robot: Robot, quantity: Quantity) -> list[str]:
+    """The inputs of the quantity in argument order, those by options too."""
+    by_option = {
+        "g": robot.runtime_gravity and quantity.needs_gravity,
+        "friction": robot.runtime_friction and quantity.feels_wrench,
+        "wrench": bool(robot.wrenches) and quantity.feels_wrench,
+    }
+    used = {*quantity.inputs, *(name for name, read in by_option.items() if read)}
+    return [name for name in INPUTS if name in used]
+
+
+def _expressions(
+    robot: Robot,
+    name: str,
+    sizes: Mapping[str, int],
+    joints: bool,
+    given: Mapping[str, Sequence[Any]],
+) -> tuple[sympy.Expr, ...]:
+    """An input's symbols, or what is given for it. Raises OptionError."""
+    if given.get(name) is None:
+        return tuple(input_symbols(robot.model, name, sizes, joints))
+    size, values = prod(INPUTS[name].sizes(sizes)), [sympy.sympify(x) for x in given[name]]
+    if len(values) != size:
+        raise OptionError(f"{name} has {len(values)} entries where {size} are needed")
+    return tuple(values)
+
+
+def _chains(layout: System, paper: Paper, q: Sequence[sympy.Expr]) -> dict[int, Hashable]:
+    """Which coordinates turn about axes that stay parallel."""
+    roots: dict[int, int] = {}
+    for i in layout.outward:
+        parent = layout.body(i).parent
+        roots[i] = roots[parent] if parent and _parallel(layout, i) else i
+    nodes = {paper.atom(k): k for k, node in enumerate(paper.nodes) if node.op == "input"}
+    found: dict[int, Hashable] = {}
+    for i, root in roots.items():
+        place = layout.coupling.drives[i - 1].place
+        for x, node in nodes.items():
+            if place < len(q) and q[place].has(x):
+                found.setdefault(node, root)
+    return found
+
+
+def _parallel(layout: System, i: int) -> bool:
+    """Whether a body turns about an axis parallel to that of its parent."""
+    place = layout.body(i).placement
+    turning = layout.body(i).joint.turn is not ZERO
+    return turning and place.to_axis.alpha.s0 is ZERO and place.to_axis.beta.is_zero

@@ -1,0 +1,162 @@
+"""`robot.symbolic`: every quantity of a robot as SymPy's expressions."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import count
+from typing import Any
+
+import sympy
+
+from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
+from symgen.compiler.program import Output
+from symgen.errors import OptionError
+from symgen.jobs.job import Job
+from symgen.symbolic.closed import Closed
+from symgen.symbolic.gathering import Number, as_float, as_fraction
+from symgen.symbolic.names import Meaning
+from symgen.symbolic.replacements import Replacements, replacements
+from symgen.symbolic.setting import Setting
+from symgen.symbolic.sheet import Sheet, worked_out
+from symgen.tracing.robot import Robot
+from symgen.tracing.wanted import find_quantity
+
+NUMBERS: dict[str, Number] = {"float": as_float, "rational": as_fraction}
+
+
+class Symbolic:
+    """The quantities of a robot as SymPy expressions; every quantity is a method.
+
+    >>> symbolic = symgen.Robot("arm.urdf").symbolic
+    >>> symbolic.mass_matrix()
+    >>> symbolic.mass_matrix(q=[0, q2, 0], masses="symbols", lengths="symbols")
+    >>> symbolic.frame_pose("tool0")["p"]
+    >>> replacements, (C,) = symbolic.cse("coriolis_matrix")
+
+    A method takes, by name: any of the quantity's inputs (`q`, `qd`, ...) as numbers or
+    expressions, symbols q1, qdot1, ... where they are not given; `masses` and `lengths`, "numbers"
+    of the robot or "symbols" (m1, hx1, ..., Izz1 of body 1 as a whole about its link's origin;
+    b1, d1, r1 of the canonical frames, and then inertia in these frames; `meanings` explains them);
+    `numbers`, "float" or "rational"; `names`, "numbers" or "joints" for q_shoulder; `output`, one
+    of several. It returns a `sympy.Matrix` (a column for a vector), an `sympy.Array` for what has
+    three indices, and a dict of these by name where there are several outputs.
+
+    Raises OptionError for what is too large to be read in closed form; `cse` has no such bound."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._sheets: dict[object, Sheet] = {}
+        self._closed: dict[object, Closed] = {}
+
+    def __repr__(self) -> str:
+        return f"Symbolic({self._robot.model.name!r})"
+
+    def __dir__(self) -> Iterable[str]:
+        return [*super().__dir__(), *QUANTITIES, *LINK_QUANTITIES]
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name in LINK_QUANTITIES:
+            return lambda link, **options: self.quantity(f"{name}:{link}", **options)
+        if name not in QUANTITIES:
+            raise AttributeError(f"no quantity is called {name!r}; symgen list shows them all")
+        return partial(self.quantity, name)
+
+    @cached_property
+    def _robot(self) -> Robot:
+        return self._job.robot(self._job.load())
+
+    # -- closed forms ------------------------------------------------------------------------------
+
+    def quantity(self, name: str, *, output: str | None = None, **options: Any) -> Any:
+        """All entries of a quantity (``NAME`` or ``NAME:LINK``) in closed form; see the class for
+        the options."""
+        sheet, closed = self._written(name, options)
+        wanted = sheet.outputs if output is None else (sheet.output(output),)
+        made = {
+            out.name: array_of(
+                out,
+                [closed.expression(ref, f"{name}: entry {k}") for k, ref in enumerate(out.refs, 1)],
+            )
+            for out in wanted
+        }
+        return made if len(made) > 1 else next(iter(made.values()))
+
+    def entry(
+        self, name: str, *indices: int, output: str | None = None, **options: Any
+    ) -> sympy.Expr:
+        """One entry of a quantity in closed form; indices from 1, as people count."""
+        sheet, closed = self._written(name, options)
+        out = sheet.output(output)
+        inside = [1 <= k <= n for k, n in zip(indices, out.shape, strict=False)]
+        if len(indices) != len(out.shape) or not all(inside):
+            sizes = " x ".join(map(str, out.shape))
+            raise OptionError(
+                f"{name}: {out.name} has {sizes} entries, counted from 1; "
+                f"there is no {','.join(map(str, indices))}"
+            )
+        flat = 0
+        for k, n in zip(indices, out.shape, strict=True):
+            flat = flat * n + k - 1
+        return closed.expression(out.refs[flat], f"{name}:{','.join(map(str, indices))}")
+
+    # -- programs ----------------------------------------------------------------------------------
+
+    def cse(
+        self, name: str, symbols: Iterable[sympy.Symbol] | None = None, **options: Any
+    ) -> tuple[Replacements, list[Any]]:
+        """A quantity as `sympy.cse` would return it, straight from the tape: replacements in
+        order, and the outputs, matrices of expressions. `symbols` yields what replaces (x0, x1, ...
+        by default). SymPy's printers, `lambdify` and `autowrap` take it from there."""
+        sheet, number = self._sheet(name, options)
+        own = (sympy.Symbol(f"x{k}", real=True) for k in count())
+        return replacements(
+            sheet.paper, sheet.outputs, number, iter(symbols) if symbols else own, array_of
+        )
+
+    def inputs(self, name: str, **options: Any) -> dict[str, tuple[sympy.Expr, ...]]:
+        """The symbols of each input of a quantity, by its name, in argument order."""
+        return dict(self._sheet(name, options)[0].inputs)
+
+    def meanings(self, name: str, **options: Any) -> dict[str, Meaning]:
+        """What the symbols of a quantity stand for, with units and the values of the robot."""
+        return dict(self._sheet(name, options)[0].meanings)
+
+    # -- sheets ------------------------------------------------------------------------------------
+
+    def _written(self, name: str, options: Mapping[str, Any]) -> tuple[Sheet, Closed]:
+        sheet, number = self._sheet(name, options)
+        key = id(sheet), number
+        if key not in self._closed:
+            self._closed[key] = Closed(sheet.paper, number, sheet.chains)
+        return sheet, self._closed[key]
+
+    def _sheet(self, name: str, options: Mapping[str, Any]) -> tuple[Sheet, Number]:
+        """The quantity on paper, kept, and how its numbers are written. Raises OptionError."""
+        rest = dict(options)
+        setting = Setting.of(rest.pop("masses", "numbers"), rest.pop("lengths", "numbers"))
+        number = _choice("numbers", rest.pop("numbers", "float"), NUMBERS)
+        joints = _choice("names", rest.pop("names", "numbers"), {"numbers": False, "joints": True})
+        quantity = find_quantity(name)
+        given = {array: _flat(values) for array, values in rest.items() if values is not None}
+        key = (name, setting, joints, tuple((k, tuple(x)) for k, x in given.items()))
+        if key not in self._sheets:
+            self._sheets[key] = worked_out(self._robot, quantity, setting, joints, given)
+        return self._sheets[key], number
+
+
+def _choice(option: str, word: str, words: Mapping[str, Any]) -> Any:
+    if word not in words:
+        raise OptionError(f"{option}={word!r}: use {' or '.join(map(repr, words))}")
+    return words[word]
+
+
+def _flat(values: Any) -> list[sympy.Expr]:
+    """The entries of a vector: a list, a NumPy array or a SymPy matrix."""
+    return [sympy.sympify(x) for x in values]
+
+
+def array_of(out: Output, entries: Sequence[sympy.Expr]) -> Any:
+    """The entries of an output in its shape."""
+    if len(out.shape) > 2:
+        return sympy.ImmutableDenseNDimArray(entries, out.shape)
+    rows, columns = out.shape if len(out.shape) == 2 else (len(entries), 1)
+    return sympy.Matrix(rows, columns, list(entries))
