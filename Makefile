@@ -107,6 +107,9 @@ bench-batch: $(VENV)/ready-bench ## batches beside single states and Pinocchio: 
 bench-one-call: $(VENV)/ready-bench ## one call of inverse dynamics by flags: docs/benchmarks/one-call.md anew
 	$(BIN)/python -m benchmarks.one_call
 
+standstill: $(VENV)/ready ## logs in which the arm stands still: are parameters within their errors? (ten minutes)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.standstill
+
 adaptive-mpc: $(VENV)/ready-mpc ## a Panda with an unknown payload, estimated while it is controlled: docs/adaptive-mpc/ anew
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m examples.adaptive_mpc.run docs/adaptive-mpc
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.identifiability docs/adaptive-mpc

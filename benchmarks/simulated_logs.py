@@ -4,9 +4,9 @@ Every random number comes from the seed, so the same call makes the same log on 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,13 @@ class Motion:
     harmonics: int = 5
     reach: float = 0.7
     free: float = 1.0
+    standstill: float = 0.0
+    """The part of the time in which nothing moves: before, between and after RUNS runs."""
+
+
+RUNS: Final = 3
+RAMP: Final = 0.5
+"""Seconds from standstill to full speed, at most a third of a run."""
 
 
 @dataclass(frozen=True)
@@ -83,12 +90,34 @@ def _range(limits: Limits, free: float) -> tuple[float, float]:
 def moved(model: Model, recipe: Recipe, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """Positions, velocities and accelerations (N x n) at times t; of robots whose positions are its
     joints' own."""
+    if recipe.motion.standstill:
+        return _stopped(model, recipe, t)
     middle, sizes, phases = waves(model, recipe)
     rates = 2 * np.pi * recipe.motion.frequency * np.arange(1, recipe.motion.harmonics + 1)
     angles = t[:, None, None] * rates + phases
     q = middle + (sizes * np.sin(angles)).sum(axis=2)
     qd = (sizes * rates * np.cos(angles)).sum(axis=2)
     return q, qd, -(sizes * rates**2 * np.sin(angles)).sum(axis=2)
+
+
+def _stopped(model: Model, recipe: Recipe, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """The same path, along which the clock stands still at times."""
+    going = replace(recipe, motion=replace(recipe.motion, standstill=0.0))
+    run = recipe.duration * (1 - recipe.motion.standstill) / RUNS
+    hold = recipe.duration * recipe.motion.standstill / (RUNS + 1)
+    clock, speed, change = (np.zeros(len(t)) for _ in range(3))
+    ramp = min(RAMP, run / 3)
+    for k in range(RUNS):
+        start = (k + 1) * hold + k * run
+        for sign, begin in ((1.0, start), (-1.0, start + run - ramp)):
+            x = np.clip((t - begin) / ramp, 0.0, 1.0)
+            late = np.maximum(t - begin - ramp, 0.0)
+            clock += sign * (ramp * (x**6 - 3 * x**5 + 2.5 * x**4) + late)
+            speed += sign * (6 * x**5 - 15 * x**4 + 10 * x**3)
+            change += sign * 30 * (x**4 - 2 * x**3 + x**2) / ramp
+    q, qd, qdd = moved(model, going, clock)
+    rate, own = speed[:, None], change[:, None]
+    return q, qd * rate, qdd * rate**2 + qd * own
 
 
 def exact(

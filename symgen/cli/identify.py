@@ -10,40 +10,12 @@ from symgen import output
 from symgen.cli.options import FILE, JSON, ROBOT, folder, with_options
 from symgen.errors import OptionError
 from symgen.identification.settings import Settings
-from symgen.options import FLAG, NUMBER, Option, rows
+from symgen.options import rows
 
 if TYPE_CHECKING:
     from symgen.identification.run import Identified
     from symgen.identification.shaping import More
 
-FRICTION: Final = (
-    Option(
-        "--friction",
-        "KINDS",
-        "Identify joint friction too: some of viscous,coulomb,offset.",
-        name="friction",
-        default="",
-    ),
-    Option(
-        "--friction-width",
-        "W",
-        "Make the step of Coulomb friction smooth, tanh(qd / W) with W in rad/s or m/s; 0 takes "
-        "sign.",
-        NUMBER,
-        name="friction_width",
-        default=0.0,
-    ),
-    Option(
-        "--springs",
-        None,
-        "Identify springs too: stiffness and preload, which is stiffness times reference, of each "
-        "joint.",
-        FLAG,
-        name="springs",
-        default=False,
-    ),
-)
-"""Of the robot's job, in the words of this command."""
 RESULTS: Final = (
     click.option(
         "-o",
@@ -72,7 +44,7 @@ RESULTS: Final = (
 @click.command()
 @FILE
 @click.argument("log", metavar="LOG", type=click.Path())
-@with_options(rows(Settings), FRICTION, RESULTS, ROBOT, JSON)
+@with_options(rows(Settings), RESULTS, ROBOT, JSON)
 def identify(
     file: str,
     log: str,
@@ -129,7 +101,7 @@ def run(
     from symgen.jobs.job import Job
 
     settings = Settings(**{row.name: options.pop(row.name) for row in rows(Settings)})
-    job = Job.of(file, **{**options, "friction": at_runtime(options["friction"])})
+    job = Job.of(file, **options)
     progress("reading the robot")
     loaded = job.load()
     asked = more(job, loaded, urdf, payload)

@@ -3,12 +3,13 @@
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
 from symgen.errors import SymgenError
 from symgen.identification.equations import Equations
-from symgen.identification.reduction import Factors, reduced, whole
+from symgen.identification.reduction import Batches, Factors, reduced, whole
 from symgen.identification.samples import Samples
 from symgen.identification.settings import Settings
 
@@ -22,12 +23,16 @@ PATIENCE: Final = 10
 """Seconds that a scheduler may take to answer."""
 
 
-def factors(equations: Equations, samples: Samples, interval: int) -> Factors:
-    """The factors of a block of samples, which are those of its parts in order."""
-    found = whole(_parts(equations, samples, interval))
-    if found is None:
-        raise ValueError("a block without samples")
-    return found
+def factors(equations: Equations, samples: Samples, interval: int, parts: int = 1) -> Batches:
+    """The factors of a block of samples, cut into so many consecutive parts of the same length."""
+    unit, more = interval or 1, bool(interval)
+    size = -(-max(len(samples) - more, unit) // (parts * unit)) * unit
+    found = []
+    for start in range(0, len(samples) - more, size):
+        part = whole(_parts(equations, samples.part(slice(start, start + size + more)), interval))
+        if part is not None:
+            found.append(part)
+    return tuple(found)
 
 
 def _parts(equations: Equations, samples: Samples, interval: int) -> Iterator[Factors]:
@@ -36,25 +41,30 @@ def _parts(equations: Equations, samples: Samples, interval: int) -> Iterator[Fa
     unit, more = interval or 1, bool(interval)
     size = max(size // unit, 1) * unit
     for start in range(0, len(samples) - more, size):
-        piece = samples.part(slice(start, start + size + more))
-        left, right = equations.equations(piece)
-        yield reduced(left, right, equations.supports)
+        made = equations.equations(samples.part(slice(start, start + size + more)))
+        yield reduced(made.regressor, made.measured, equations.supports, made.used)
 
 
-def run(
-    equations: Equations, blocks: Iterable[Samples], interval: int, settings: Settings
-) -> Iterator[Factors]:
+@dataclass(frozen=True)
+class Work:
+    """What is done with each block: `equations` over intervals of so many samples (0: none), its
+    factors in so many `parts`."""
+
+    equations: Equations
+    interval: int
+    parts: int = 1
+
+    def __call__(self, samples: Samples) -> Batches:
+        """The factors of a block."""
+        return factors(self.equations, samples, self.interval, self.parts)
+
+
+def run(work: Work, blocks: Iterable[Samples], settings: Settings) -> Iterator[Batches]:
     """The factors of each block, in order. Raises SymgenError."""
-    if settings.dask:
-        yield from _on_dask(equations, blocks, interval, settings.scheduler)
-    else:
-        for samples in blocks:
-            yield factors(equations, samples, interval)
+    yield from _on_dask(work, blocks, settings.scheduler) if settings.dask else map(work, blocks)
 
 
-def _on_dask(
-    equations: Equations, blocks: Iterable[Samples], interval: int, scheduler: str | None
-) -> Iterator[Factors]:
+def _on_dask(work: Work, blocks: Iterable[Samples], scheduler: str | None) -> Iterator[Batches]:
     with ExitStack() as stack:
         client = _client(stack, scheduler)
         threads = sum(client.nthreads().values())
@@ -62,14 +72,19 @@ def _on_dask(
             raise SymgenError(
                 f"error: the Dask scheduler {scheduler} has no workers; start one with dask worker"
             )
-        shared = client.scatter(equations, broadcast=True, hash=False)
+        shared = client.scatter(work, broadcast=True, hash=False)
         waiting: deque[Any] = deque()
         for samples in blocks:
-            waiting.append(client.submit(factors, shared, samples, interval, pure=False))
+            waiting.append(client.submit(_worked, shared, samples, pure=False))
             if len(waiting) >= IN_FLIGHT * threads:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def _worked(work: Work, samples: Samples) -> Batches:
+    """In a worker."""
+    return work(samples)
 
 
 def _client(stack: ExitStack, scheduler: str | None) -> Any:

@@ -2,17 +2,17 @@
 over intervals.
 
 All of them are frozen values that can be sent to another process. `equations` gives A (N x c x p)
-and y (N x c) with A x = y for the p parameters x, base parameters first, then coefficients of
-friction and springs; c is the number of channels."""
+and y (N x c) with A x = y for the p parameters x, base parameters first, then what drives add; c is
+the number of channels."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.drives import Drives
 from symgen.identification.kernel import Kernel
 from symgen.identification.samples import Samples
 
@@ -21,75 +21,59 @@ Supports = tuple[tuple[int, ...], ...]
 """The columns that each channel depends on."""
 
 
+@dataclass(frozen=True)
+class Linear:
+    """Equations: `regressor` A (N x c x p), `measured` y (N x c), and which of them count, `used`
+    (N x c)."""
+
+    regressor: Numbers
+    measured: Numbers
+    used: NDArray[np.bool_]
+
+
 class Equations(Protocol):
-    """A way to make equations of samples."""
+    """A method to make equations of samples."""
 
     @property
     def supports(self) -> Supports:
         """The columns that each channel depends on."""
 
-    def equations(self, samples: Samples) -> tuple[Numbers, Numbers]:
-        """A (N x c x p) and y (N x c)."""
+    @property
+    def drives(self) -> Drives | None:
+        """Whose columns are the last ones."""
+
+    def equations(self, samples: Samples) -> Linear:
+        """Those of some samples."""
 
 
 @dataclass(frozen=True)
 class Instants:
-    """A regressor of forces at each sample: that of joint forces, or some columns of that of a
-    wrench."""
+    """A regressor of forces at each sample: some columns of that of joint forces or of a wrench,
+    then those of drives."""
 
     kernel: Kernel
     columns: tuple[int, ...]
+    drives: Drives | None = None
 
     @cached_property
     def supports(self) -> Supports:
         """The columns that are not zero in every state."""
         rows = self.kernel.nonzero[:, list(self.columns)]
+        if self.drives is not None:
+            rows = np.concatenate([rows, self.drives.supports], axis=1)
         return tuple(tuple(np.flatnonzero(row).tolist()) for row in rows)
 
-    def equations(self, samples: Samples) -> tuple[Numbers, Numbers]:
+    def equations(self, samples: Samples) -> Linear:
         """The regressor at each sample."""
         found = self.kernel(samples.q, samples.qd, samples.qdd)
         whole = len(self.columns) == found.shape[2]
-        return found if whole else found[:, :, list(self.columns)], samples.measured
-
-
-PASSIVE: Final[Mapping[str, Callable[[Numbers, Numbers, float], Numbers]]] = {
-    "viscous": lambda place, rate, width: rate,
-    "coulomb": lambda place, rate, width: np.tanh(rate / width) if width else np.sign(rate),
-    "offset": lambda place, rate, width: np.ones_like(rate),
-    "stiffness": lambda place, rate, width: place,
-    "preload": lambda place, rate, width: -np.ones_like(rate),
-}
-"""The columns of `symgen.mechanics.passive.KINDS` on arrays."""
-
-
-@dataclass(frozen=True)
-class Rubbing:
-    """The friction and springs of some joints: rows of `places` and the numbers `offsets` take the
-    user's positions to theirs, rows of `rates` the velocities, Gᵀ their forces back."""
-
-    places: Numbers
-    offsets: Numbers
-    rates: Numbers
-    kinds: tuple[str, ...]
-    width: float
-
-    @property
-    def count(self) -> int:
-        """The number of coefficients."""
-        return len(self.kinds) * len(self.rates)
-
-    def columns(self, q: Numbers, qd: Numbers) -> Numbers:
-        """What each coefficient adds to the forces (N x n x f), joint by joint, kind by kind."""
-        at, own = q @ self.places.T + self.offsets, qd @ self.rates.T
-        values = (
-            np.stack([PASSIVE[kind](at, own, self.width) for kind in self.kinds], axis=2)
-            if self.kinds
-            else (np.zeros((*own.shape, 0)))
-        )
-        return np.asarray(
-            np.einsum("nik,iu->nuik", values, self.rates).reshape(*qd.shape, self.count)
-        )
+        found = found if whole else found[:, :, list(self.columns)]
+        if self.drives is None:
+            return Linear(found, samples.measured, samples.usable)
+        known = self.drives.load
+        load = samples.measured if known is None else found @ known
+        columns = np.concatenate([found, self.drives.values(samples, load)], axis=2)
+        return Linear(columns, samples.measured, samples.usable & self.drives.known(samples))
 
 
 def simpson(values: Numbers, interval: int, t: Numbers) -> Numbers:
@@ -107,6 +91,13 @@ def simpson(values: Numbers, interval: int, t: Numbers) -> Numbers:
     return np.asarray(pairs.reshape(count, interval // 2, *values.shape[1:]).sum(axis=1))
 
 
+def everywhere(flags: NDArray[np.bool_], interval: int) -> NDArray[np.bool_]:
+    """Whether each flag (N x c) is up in all samples of an interval, both ends included (k x c)."""
+    count = (len(flags) - 1) // interval
+    inner = flags[:-1].reshape(count, interval, flags.shape[1]).all(axis=1)
+    return np.asarray(inner & flags[interval::interval])
+
+
 @dataclass(frozen=True)
 class Momenta:
     """Balance of generalised momentum: its change over an interval is the integral of τ + Cᵀ q̇ - g
@@ -119,24 +110,26 @@ class Momenta:
     momentum: Kernel
     rate: Kernel
     projection: Numbers
-    friction: Rubbing
+    drives: Drives
     interval: int
 
     @property
     def supports(self) -> Supports:
         """Every column."""
         return (
-            tuple(range(self.projection.shape[1] + self.friction.count)),
+            tuple(range(self.projection.shape[1] + len(self.drives.columns))),
         ) * self.momentum.shape[0]
 
-    def equations(self, samples: Samples) -> tuple[Numbers, Numbers]:
+    def equations(self, samples: Samples) -> Linear:
         """One equation a joint and interval (N m s or N s)."""
         ends = slice(None, None, self.interval)
         gained = np.diff(self.momentum(samples.q[ends], samples.qd[ends]), axis=0)
         given = simpson(self.rate(samples.q, samples.qd), self.interval, samples.t)
-        rubbed = simpson(self.friction.columns(samples.q, samples.qd), self.interval, samples.t)
+        added = self.drives.values(samples, samples.measured)
+        rubbed = simpson(added, self.interval, samples.t)
         left = np.concatenate([(gained - given) @ self.projection, rubbed], axis=2)
-        return left, simpson(samples.measured, self.interval, samples.t)
+        used = everywhere(samples.usable & self.drives.moving(samples), self.interval)
+        return Linear(left, simpson(samples.measured, self.interval, samples.t), used)
 
 
 @dataclass(frozen=True)
@@ -147,21 +140,25 @@ class Energies:
     kinetic: Kernel
     potential: Kernel
     projection: Numbers
-    friction: Rubbing
+    drives: Drives
     interval: int
 
     @property
     def supports(self) -> Supports:
         """Every column, in one channel."""
-        return (tuple(range(self.projection.shape[1] + self.friction.count)),)
+        return (tuple(range(self.projection.shape[1] + len(self.drives.columns))),)
 
-    def equations(self, samples: Samples) -> tuple[Numbers, Numbers]:
+    def equations(self, samples: Samples) -> Linear:
         """One equation an interval (J)."""
         ends = slice(None, None, self.interval)
         energy = self.kinetic(samples.q[ends], samples.qd[ends]) + self.potential(samples.q[ends])
-        lost = np.einsum("nuf,nu->nf", self.friction.columns(samples.q, samples.qd), samples.qd)
+        added = self.drives.values(samples, samples.measured)
+        lost = np.einsum("nuf,nu->nf", added, samples.qd)
         left = [np.diff(energy @ self.projection, axis=0), simpson(lost, self.interval, samples.t)]
         work = np.sum(samples.measured * samples.qd, axis=1)
-        return np.concatenate(left, axis=1)[:, None], simpson(work, self.interval, samples.t)[
-            :, None
-        ]
+        used = everywhere(samples.usable & self.drives.moving(samples), self.interval)
+        return Linear(
+            np.concatenate(left, axis=1)[:, None],
+            simpson(work, self.interval, samples.t)[:, None],
+            np.asarray(used.all(axis=1, keepdims=True)),
+        )

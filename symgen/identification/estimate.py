@@ -81,15 +81,17 @@ class Channel:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Base parameters and coefficients of friction from a log by weighted least squares.
+    """Base parameters and coefficients of drives from a log by weighted least squares.
 
     `values` are the b base parameters and then the f coefficients of `friction` (names such as
-    ``viscous shoulder``). `factor` (upper triangle, b + f square) is R of the weighted regressor:
-    RᵀR is the information, its inverse the covariance, and `factor` @ x is the part of the weighted
-    measurements that x explains. `condition` is the condition number of the regressor as it is,
-    `scaled_condition` that of `factor` with columns of unit length. `prior_friction` are the
-    coefficients of friction of the robot's files; `standard` are standard parameters where
-    ``--full`` asked for them."""
+    ``viscous shoulder``), whose terms have the speeds `speeds` (rad/s or m/s; 0 where there is
+    none). `factor` (upper triangle, b + f square) is R of the weighted regressor: RᵀR is the
+    information, its inverse the covariance if residuals are white, and `factor` @ x is the part of
+    the weighted measurements that x explains. `robust` are standard errors that hold for coloured
+    residuals too, None where the log is too short for them. `condition` is the condition number of
+    the regressor as it is, `scaled_condition` that of `factor` with columns of unit length.
+    `prior_friction` are the coefficients of friction of the robot's files; `standard` are standard
+    parameters where ``--full`` asked for them."""
 
     mapping: BaseMapping
     friction: tuple[str, ...]
@@ -99,6 +101,8 @@ class Estimate:
     condition: float
     scaled_condition: float
     prior_friction: Numbers
+    speeds: tuple[float, ...] = ()
+    robust: Numbers | None = None
     standard: Numbers | None = None
     standard_errors_of_standard: Numbers | None = None
 
@@ -118,14 +122,26 @@ class Estimate:
 
     @cached_property
     def covariance(self) -> Numbers:
-        """Of all values, (RᵀR)⁻¹."""
+        """Of all values: (RᵀR)⁻¹, each value's deviation raised to its standard error."""
         inverse: NDArray[Any] = np.linalg.inv(self.factor)
-        return np.asarray(inverse @ inverse.T)
+        return np.asarray(inverse @ inverse.T * np.outer(self.scale, self.scale))
+
+    @property
+    def scale(self) -> Numbers:
+        """How many times the naive standard error of each value its standard error is."""
+        return np.asarray(self.standard_errors / self.naive_errors)
+
+    @cached_property
+    def naive_errors(self) -> Numbers:
+        """The standard deviation of each value for white residuals."""
+        inverse: NDArray[Any] = np.linalg.inv(self.factor)
+        return np.asarray(np.sqrt(np.sum(np.square(inverse), axis=1)))
 
     @cached_property
     def standard_errors(self) -> Numbers:
-        """The standard deviation of each value."""
-        return np.sqrt(np.diag(self.covariance))
+        """The standard error of each value: the larger one of the naive and the robust."""
+        naive = self.naive_errors
+        return naive if self.robust is None else np.maximum(naive, self.robust)
 
     @cached_property
     def base_factor(self) -> Numbers:
@@ -133,5 +149,5 @@ class Estimate:
         their covariance."""
         b = len(self.mapping)
         order = [*range(b, len(self.values)), *range(b)]
-        whole: Numbers = np.asarray(np.linalg.qr(self.factor[:, order], mode="r"))
+        whole: Numbers = np.asarray(np.linalg.qr((self.factor / self.scale)[:, order], mode="r"))
         return np.asarray(whole[len(order) - b :, len(order) - b :])

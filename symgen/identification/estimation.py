@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
-from symgen.identification.equations import Equations
 from symgen.identification.estimate import Channel, Estimate
 from symgen.identification.logs import Log
-from symgen.identification.methods import Problem, unidentified
-from symgen.identification.reduction import Factors
+from symgen.identification.methods import Problem
+from symgen.identification.robust import robust_errors
+from symgen.identification.rounds import Settled
 from symgen.identification.settings import Settings
 from symgen.identification.solve import (
-    Belief,
     Excitation,
     Solution,
     System,
@@ -23,6 +22,7 @@ from symgen.identification.solve import (
     solve,
 )
 from symgen.identification.standard import Prior, deviations
+from symgen.identification.words import unidentified
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -36,41 +36,36 @@ class ExcitationError(SymgenError):
 
 
 def estimate(
-    sought: Problem,
-    equations: Equations,
-    trained: Factors,
-    held_out: Factors | None,
-    log: Log,
-    settings: Settings,
+    sought: Problem, settled: Settled, log: Log, settings: Settings
 ) -> tuple[Estimate, tuple[str, ...]]:
-    """The estimate from the factors of the rows for it and of those held out, and what is to be
-    said of it. Raises ExcitationError where the motion does not tell all parameters apart."""
-    size = len(sought.mapping) + len(sought.friction)
-    system = System(trained, equations.supports, size)
+    """The estimate from the equations that rounds through the log have settled on, and what is to
+    be said of it. Raises ExcitationError where the motion does not tell all parameters apart."""
+    system, drives = settled.system, settled.equations.drives
+    names = drives.names if drives else ()
     judged = excitation(system, settings.max_condition)
-    notes = _judged(sought, judged, log, settings)
-    prior = (
-        Prior(sought.mapping, deviations(sought.mapping, settings.prior_deviation))
-        if settings.full
-        else None
-    )
-    found = solve(system, _belief(prior, len(sought.friction)))
-    after = System(held_out, equations.supports, size) if held_out is not None else None
+    notes = _judged(sought, names, judged, log, settings)
+    prior = prior_of(sought, settings)
+    found = solve(system, prior.belief(len(names)) if prior else None)
     made = Estimate(
         sought.mapping,
-        tuple(sought.friction),
+        names,
         found.values,
         found.factor,
-        _channels(sought, system, after, found),
+        _channels(sought, system, settled.after, found),
         judged.condition,
         judged.scaled if prior is None else scaled_condition(found.factor),
-        np.array([*sought.friction.values()]),
+        np.array([sought.known.get(name, 0.0) for name in names]),
+        tuple(column.speed for column in drives.columns) if drives else (),
+        robust_errors(system, found),
     )
     return _with_standard(made, prior), notes
 
 
-def _belief(prior: Prior | None, friction: int) -> Belief | None:
-    return prior.belief(friction) if prior else None
+def prior_of(sought: Problem, settings: Settings) -> Prior | None:
+    """What is believed of standard parameters, where ``--full`` asks for them."""
+    if not settings.full:
+        return None
+    return Prior(sought.mapping, deviations(sought.mapping, settings.prior_deviation))
 
 
 def _with_standard(estimate: Estimate, prior: Prior | None) -> Estimate:
@@ -81,18 +76,24 @@ def _with_standard(estimate: Estimate, prior: Prior | None) -> Estimate:
     return replace(estimate, standard=values, standard_errors_of_standard=errors)
 
 
-def _judged(sought: Problem, judged: Excitation, log: Log, settings: Settings) -> tuple[str, ...]:
+def _judged(
+    sought: Problem,
+    friction: tuple[str, ...],
+    judged: Excitation,
+    log: Log,
+    settings: Settings,
+) -> tuple[str, ...]:
     """A note where the motion leaves parameters to the prior. Raises ExcitationError where there is
     none."""
     if not judged.weak:
         return ()
-    names = [(*sought.mapping.names, *sought.friction)[k] for k in judged.weak]
+    names = [(*sought.mapping.names, *friction)[k] for k in judged.weak]
     said = unidentified(sought.mapping, names[:LISTED]) + (
         f" and {len(names) - LISTED} more" * (len(names) > LISTED)
     )
     said = (
         f"the motion does not excite {len(names)} of "
-        f"{len(sought.mapping) + len(sought.friction)} parameters "
+        f"{len(sought.mapping) + len(friction)} parameters "
         f"(condition number {judged.scaled:.3g}, limit {settings.max_condition:.3g}): "
         f"{shown(said, 2000)}"
     )
@@ -111,7 +112,7 @@ def _channels(
         Channel(
             name,
             unit,
-            system.factors.rows,
+            system.rows(j),
             found.deviations[j],
             system.measured(j),
             system.residual(j, found.values),
@@ -126,4 +127,4 @@ def _validated(
 ) -> tuple[int, float | None, float | None]:
     if after is None:
         return 0, None, None
-    return after.factors.rows, after.measured(j), after.residual(j, values)
+    return after.rows(j), after.measured(j), after.residual(j, values)

@@ -1,8 +1,7 @@
 """From a robot and the settings to what identification needs of a log and the equations it makes of
 it."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -12,10 +11,12 @@ from numpy.typing import NDArray
 
 from symgen.errors import OptionError
 from symgen.identification.columns import Sensed, Wanted
-from symgen.identification.equations import Energies, Equations, Instants, Momenta, Rubbing
+from symgen.identification.drives import Drives, Joints
+from symgen.identification.equations import Energies, Equations, Instants, Momenta
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.kernel import Kernel, kernel
 from symgen.identification.settings import Settings
+from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters
 from symgen.mechanics.coupling import Coupling, coupling_of, positions, velocities
@@ -24,7 +25,7 @@ from symgen.mechanics.listing import listed
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameter_names import regrouped_name
 from symgen.mechanics.parameters import WHOLE, lumped, system
-from symgen.mechanics.passive import FRICTION, KINDS, SPRINGS
+from symgen.mechanics.passive import KINDS
 from symgen.reading.assemble import Loaded
 from symgen.reading.options import RobotOptions
 from symgen.text import quoted, shown
@@ -41,19 +42,22 @@ STATES: Final = 64
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be identified: the mapping of parameters, friction, what is measured, and the
-    equations.
+    """What is to be identified: the mapping of parameters, the joints with drives and the terms of
+    these, what is measured, and the equations.
 
-    `friction` has the coefficients by name, as the robot's files give them. `channels` are names
-    and units of measurements; `equations` takes the number of samples in an interval, which ways
-    that use single samples ignore; `intervals` tells whether it matters."""
+    `known` has the coefficients of drives that the robot's files give, by names such as ``viscous
+    shoulder``. `channels` are names and units of measurements; `equations` takes the number of
+    samples in an interval, which methods that use single samples ignore, and the unknowns of
+    drives; `intervals` tells whether the number matters."""
 
     mapping: BaseMapping
-    friction: Mapping[str, float]
+    joints: Joints | None
+    terms: tuple[str, ...]
+    known: Mapping[str, float]
     channels: tuple[tuple[str, str], ...]
     wanted: Wanted
     intervals: bool
-    equations: Callable[[int], Equations]
+    equations: Callable[[int, Drives | None], Equations]
 
 
 def problem(job: Job, loaded: Loaded, settings: Settings) -> Problem:
@@ -62,15 +66,9 @@ def problem(job: Job, loaded: Loaded, settings: Settings) -> Problem:
         raise OptionError("--gravity runtime: a log was made under one gravity; give it as X,Y,Z")
     if not loaded.model.dof:
         raise OptionError("the robot has no joint that moves, so there is nothing to identify")
-    if {"offset", "preload"} <= {*_kinds(job)}:
-        raise OptionError(
-            "--friction offset and --springs: an offset and the preload of a spring act alike; "
-            "leave out one of them"
-        )
     if settings.joint:
         return _wrench(job, loaded, settings)
-    mapping = torque_mapping(loaded.model)
-    return WAYS[settings.method](job, loaded, mapping)
+    return METHODS[settings.method](job, loaded, settings)
 
 
 def torque_mapping(model: Model) -> BaseMapping:
@@ -136,38 +134,88 @@ def _wanted(model: Model, accelerations: bool) -> Wanted:
     return Wanted(names, units, rates, (forces,), accelerations)
 
 
-def _acceleration(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
-    made = base_kernel(job, loaded)
-    equations = Instants(made, tuple(range(made.shape[1])))
+def _of_torques(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+    """What all methods that use joint forces have in common."""
     model = loaded.model
+    terms = settings.terms or _kinds(job)
     return Problem(
-        mapping,
-        friction(job, model),
+        torque_mapping(model),
+        Joints.of(model),
+        terms,
+        known(model),
         _torque_channels(model),
         _wanted(model, True),
         False,
-        lambda interval: equations,
+        _none,
     )
 
 
-def _momentum(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
+def _none(interval: int, drives: Drives | None) -> Equations:
+    raise NotImplementedError
+
+
+def known(model: Model) -> dict[str, float]:
+    """The coefficients of drives that the robot's files give, by names such as ``viscous
+    shoulder``."""
+    joints = [model.body(i).joint for i in system(model, regrouping=WHOLE).rubbing_joints]
+    return {
+        f"{name} {joint.name}": kind.of_joint(joint)
+        for joint in joints
+        for name, kind in KINDS.items()
+    }
+
+
+def _acceleration(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+    made = base_kernel(_without(job), loaded)
+    columns = tuple(range(made.shape[1]))
+    return replace(
+        _of_torques(job, loaded, settings),
+        equations=lambda interval, drives: Instants(made, columns, drives),
+    )
+
+
+def _momentum(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     plain, model = _without(job), loaded.model
     momentum, rate = (
         _kernel(plain, loaded, name) for name in ("momentum_regressor", "momentum_rate_regressor")
     )
-    made = partial(Momenta, momentum, rate, _projection(mapping), _rubbing(job, model))
-    channels = _torque_channels(model, " s")
-    return Problem(mapping, friction(job, model), channels, _wanted(model, False), True, made)
+    whole = _integrated(_of_torques(job, loaded, settings), settings)
+    made = partial(Momenta, momentum, rate, _projection(whole.mapping))
+    return replace(
+        whole,
+        channels=_torque_channels(model, " s"),
+        equations=lambda interval, drives: made(drives or _driveless(model), interval),
+    )
 
 
-def _energy(job: Job, loaded: Loaded, mapping: BaseMapping) -> Problem:
+def _energy(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     plain, model = _without(job), loaded.model
     names = "kinetic_energy_regressor", "potential_energy_regressor"
     kinetic, potential = (_kernel(plain, loaded, name) for name in names)
-    made = partial(Energies, kinetic, potential, _projection(mapping), _rubbing(job, model))
-    return Problem(
-        mapping, friction(job, model), (("energy", "J"),), _wanted(model, False), True, made
+    whole = _integrated(_of_torques(job, loaded, settings), settings)
+    made = partial(Energies, kinetic, potential, _projection(whole.mapping))
+    return replace(
+        whole,
+        channels=(("energy", "J"),),
+        equations=lambda interval, drives: made(drives or _driveless(model), interval),
     )
+
+
+def _integrated(whole: Problem, settings: Settings) -> Problem:
+    """For methods over intervals, which need no accelerations. Raises OptionError for terms that
+    do."""
+    instant = [name for name in whole.terms if name in ("armature", "load")]
+    if instant or settings.automatic:
+        raise OptionError(
+            f"--friction {instant[0] if instant else 'auto'}: needs the force at every instant; "
+            "use --method acceleration"
+        )
+    return replace(whole, wanted=replace(whole.wanted, accelerations=False), intervals=True)
+
+
+def _driveless(model: Model) -> Drives:
+    joints = Joints.of(model)
+    return Drives(joints, (), np.zeros(len(joints.names)))
 
 
 def _without(job: Job) -> Job:
@@ -181,30 +229,26 @@ def _projection(mapping: BaseMapping) -> Numbers:
     return np.asarray(np.linalg.pinv(mapping.factors))
 
 
-WAYS: Final[dict[str, Callable[[Job, Loaded, BaseMapping], Problem]]] = {
+METHODS: Final[dict[str, Callable[[Job, Loaded, Settings], Problem]]] = {
     "acceleration": _acceleration,
     "momentum": _momentum,
     "energy": _energy,
 }
-"""The ways to use joint forces, by name of the method."""
-
-
-def _rubbing(job: Job, model: Model) -> Rubbing:
-    coupling = coupling_of(model)
-    rows = [i - 1 for i in system(model, regrouping=WHOLE).rubbing_joints]
-    width = job[FunctionOptions].friction_width
-    places, offsets = coupling.by_position
-    rates = coupling.by_user[rows].reshape(len(rows), model.dof)
-    return Rubbing(places[rows], offsets[rows], rates, _kinds(job), width)
+"""How joint forces are used, by name of the method."""
 
 
 # -- wrench ----------------------------------------------------------------------------------------
 
 
 def _wrench(job: Job, loaded: Loaded, settings: Settings) -> Problem:
-    felt = {"--friction": ("friction", FRICTION), "--springs": ("springs", SPRINGS)}
+    felt = {
+        "--friction": ("friction", FRICTION),
+        "--springs": ("springs", SPRINGS),
+        "--armature": ("rotors", ARMATURE),
+    }
+    asked = {*(settings.terms or _kinds(job)), *(FRICTION if settings.automatic else ())}
     for flag, (name, kinds) in felt.items():
-        if {*kinds} & {*_kinds(job)}:
+        if asked & {*kinds}:
             raise OptionError(f"{flag}: a wrench does not feel the {name} of joints; leave it out")
     link, model = _carried(loaded, settings.joint), lumped(loaded.model, _bodies(loaded.model))
     made = _kernel(job, loaded, f"wrench_regressor:{link}")
@@ -219,11 +263,13 @@ def _wrench(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     channels = tuple((name, "N" if name.startswith("f") else "N m") for name in COMPONENTS)
     return Problem(
         mapping,
+        None,
+        (),
         {},
         channels,
         replace(wanted, sensors=(Sensed("wrench", COMPONENTS, tuple(u for _, u in channels)),)),
         False,
-        lambda interval: equations,
+        lambda interval, drives: equations,
     )
 
 
@@ -246,18 +292,3 @@ def _random_wrenches(made: Kernel, coupling: Coupling, seed: int = 0) -> Numbers
     for four in coupling.quaternions:
         q[:, four] /= np.linalg.norm(q[:, four], axis=1, keepdims=True)
     return made(q, qd, qdd).reshape(-1, made.shape[1])
-
-
-def unidentified(mapping: BaseMapping, names: Sequence[str]) -> str:
-    """Some base parameters with what they consist of, for a message."""
-    groups = dict(zip(mapping.names, mapping.groupings, strict=True))
-    return ", ".join(
-        f"{name} ({short(groups[name])})" if groups.get(name, name) != name else name
-        for name in names
-    )
-
-
-def short(text: str, most: int = 46) -> str:
-    """The first terms of a sum of parameters, with six digits of its factors."""
-    text = re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda number: f"{float(number[0]):.6g}", text)
-    return text if len(text) <= most else text[: most - 4].rpartition(" ")[0] + " ..."

@@ -27,15 +27,26 @@ class Factors:
     and then the measurement: (p + 1) x (p + 1), upper triangle. `rows` is how many equations each
     channel has."""
 
-    rows: int
+    rows: tuple[int, ...]
     factors: tuple[Numbers, ...]
 
     def combined(self, other: "Factors") -> "Factors":
         """The factors of the equations of both, `self` first."""
         pairs = zip(self.factors, other.factors, strict=True)
         return Factors(
-            self.rows + other.rows, tuple(triangle(np.concatenate(pair)) for pair in pairs)
+            tuple(a + b for a, b in zip(self.rows, other.rows, strict=True)),
+            tuple(triangle(np.concatenate(pair)) for pair in pairs),
         )
+
+    def only(self, numbers: Sequence[Sequence[int]]) -> "Factors":
+        """With some columns of each channel, by their numbers in its factor, and the
+        measurement."""
+        pairs = zip(self.factors, numbers, strict=True)
+        return Factors(self.rows, tuple(triangle(own[:, [*kept, -1]]) for own, kept in pairs))
+
+
+Batches = tuple[Factors, ...]
+"""The factors of consecutive parts of a log."""
 
 
 def triangle(matrix: Numbers) -> Numbers:
@@ -56,14 +67,31 @@ def triangle(matrix: Numbers) -> Numbers:
     return np.asarray(np.linalg.qr(matrix, mode="r"))
 
 
-def reduced(equations: Numbers, measured: Numbers, supports: Sequence[Sequence[int]]) -> Factors:
+def reduced(
+    equations: Numbers,
+    measured: Numbers,
+    supports: Sequence[Sequence[int]],
+    used: NDArray[np.bool_] | None = None,
+) -> Factors:
     """The factors of equations (N x c x p) and measurements (N x c); `supports` has the columns of
-    each channel."""
-    joined = (
-        np.concatenate([equations[:, j, list(columns)], measured[:, j, None]], axis=1)
-        for j, columns in enumerate(supports)
-    )
-    return Factors(len(equations), tuple(triangle(matrix) for matrix in joined))
+    each channel, `used` (N x c) which equations count, all where it is not given."""
+    matrices = []
+    for j, columns in enumerate(supports):
+        rows = slice(None) if used is None or used[:, j].all() else used[:, j]
+        own = equations[rows, j][:, list(columns)]
+        matrices.append(np.concatenate([own, measured[rows, j, None]], axis=1))
+    return Factors(tuple(map(len, matrices)), tuple(map(triangle, matrices)))
+
+
+def gathered(parts: Iterable[Factors], length: int) -> Batches:
+    """Consecutive parts joined, `length` of them to one."""
+    found, waiting = list[Factors](), list[Factors]()
+    for part in parts:
+        waiting.append(part)
+        if len(waiting) == length:
+            found += filter(None, [whole(waiting)])
+            waiting = []
+    return (*found, *filter(None, [whole(waiting)]))
 
 
 def whole(parts: Iterable[Factors]) -> Factors | None:

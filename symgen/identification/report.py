@@ -12,8 +12,8 @@ from rich.markup import escape
 
 from symgen import __version__
 from symgen.identification.estimate import Channel, Estimate
-from symgen.identification.methods import short
 from symgen.identification.run import Identified
+from symgen.identification.words import short
 from symgen.inspection.report import table
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.output import console
@@ -72,12 +72,13 @@ def _parameters(estimate: Estimate) -> Any:
     rows = table(
         f"{len(estimate.names)} parameters",
         ["parameter", "link", "consists of"],
-        ["estimate", "std error", "relative", "prior", "off by"],
+        ["estimate", "std error", "naive", "relative", "prior", "off by"],
     )
     none = [""] * len(estimate.friction)
     groups, links = [*estimate.mapping.groupings, *none], [*estimate.mapping.links, *none]
-    for name, link, group, x, error, before in zip(
-        estimate.names, links, groups, estimate.values, estimate.standard_errors, prior, strict=True
+    values, errors, naive = estimate.values, estimate.standard_errors, estimate.naive_errors
+    for name, link, group, x, error, white, before in zip(
+        _with_speeds(estimate), links, groups, values, errors, naive, prior, strict=True
     ):
         rows.add_row(
             escape(name),
@@ -85,11 +86,19 @@ def _parameters(estimate: Estimate) -> Any:
             escape(short(group)),
             f"{x:.6g}",
             f"{error:.2g}",
+            f"{white:.2g}",
             f"{100 * error / abs(x):.2g} %" if x else "",
             f"{before:.6g}",
             f"{(x - before) / error:+.1f} σ",
         )
     return rows
+
+
+def _with_speeds(estimate: Estimate) -> list[str]:
+    """Names of parameters, with the speed that a term has."""
+    more = [f" ({speed:.3g} rad/s)" * bool(speed) for speed in estimate.speeds]
+    none = [""] * len(estimate.mapping)
+    return [name + text for name, text in zip(estimate.names, none + more, strict=True)]
 
 
 def _standard(estimate: Estimate) -> Any:
@@ -166,6 +175,8 @@ def _named(estimate: Estimate) -> dict[str, Any]:
         groups,
         estimate.values.tolist(),
         estimate.standard_errors.tolist(),
+        estimate.naive_errors.tolist(),
+        [0.0] * len(estimate.mapping) + list(estimate.speeds),
         estimate.prior_values.tolist(),
         strict=True,
     )
@@ -175,9 +186,11 @@ def _named(estimate: Estimate) -> dict[str, Any]:
             "grouping": group,
             "estimate": x,
             "standard_error": error,
+            "naive_error": naive,
+            "speed": speed or None,
             "prior": before,
         }
-        for name, link, group, x, error, before in rows
+        for name, link, group, x, error, naive, speed, before in rows
     }
 
 

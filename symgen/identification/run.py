@@ -9,15 +9,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.engines import run
+from symgen.identification.drives import Joints
+from symgen.identification.engines import Work, run
 from symgen.identification.equations import Equations
 from symgen.identification.estimate import Estimate
-from symgen.identification.estimation import estimate
+from symgen.identification.estimation import estimate, prior_of
 from symgen.identification.logs import LogError
 from symgen.identification.methods import Problem, problem
 from symgen.identification.prior import with_prior
+from symgen.identification.rates import Rates, surveyed
 from symgen.identification.recording import Reading, Wish, reading
-from symgen.identification.reduction import Factors, whole
+from symgen.identification.reduction import gathered, whole
+from symgen.identification.rounds import Reduced, Rounds
 from symgen.identification.samples import Samples
 from symgen.identification.settings import Settings
 from symgen.jobs.job import Job
@@ -27,6 +30,8 @@ from symgen.text import shown
 Numbers = NDArray[np.float64]
 Progress = Callable[[str], None]
 
+BATCHES: Final = 32
+"""Parts of a log whose factors are kept, for robust standard errors and cross-validation."""
 SHOWN: Final = 5
 """Blocks at the end of a log that are kept for pictures."""
 
@@ -48,11 +53,11 @@ class Identified:
     @property
     def series(self) -> tuple[Numbers, Numbers, Numbers]:
         """Time (N), measured and predicted values (N x c) at the end of the log."""
-        parts = [(s.t, *self.equations.equations(s)) for s in self.last]
+        parts = [(s.t, self.equations.equations(s)) for s in self.last]
         step = self.reading.plan.interval or 1
-        t = np.concatenate([t[::step][: len(y)] for t, _, y in parts])
-        predicted = np.concatenate([a @ self.estimate.values for _, a, _ in parts])
-        return t, np.concatenate([y for _, _, y in parts]), predicted
+        t = np.concatenate([t[::step][: len(rows.measured)] for t, rows in parts])
+        predicted = np.concatenate([rows.regressor @ self.estimate.values for _, rows in parts])
+        return t, np.concatenate([rows.measured for _, rows in parts]), predicted
 
     @property
     def held_out(self) -> int:
@@ -71,18 +76,27 @@ def identify(
     wish = Wish(settings.interval * sought.intervals, settings.held_out)
     read = reading(log, sought.wanted, loaded.model, settings, wish)
     _check_length(read, sought)
-    equations = sought.equations(read.plan.interval)
-    last: deque[Samples] = deque(maxlen=SHOWN)
-    trained, held_out = _reduced(read, equations, last, settings, progress)
-    found, notes = estimate(sought, equations, trained, held_out, read.log, settings)
-    return Identified(found, settings, read, equations, tuple(last), (*read.notes, *notes))
+    source = Source(read, settings, progress)
+    prior = prior_of(sought, settings)
+    settled = Rounds(
+        sought,
+        settings,
+        read.plan.interval,
+        source.reduced,
+        source.rates(sought.joints) if sought.joints else None,
+        lambda friction: prior.belief(friction) if prior else None,
+    ).settled()
+    found, notes = estimate(sought, settled, read.log, settings)
+    last = tuple(source.last)
+    return Identified(found, settings, read, settled.equations, last, (*read.notes, *notes))
 
 
 def _check_length(reading: Reading, sought: Problem) -> None:
     plan, log = reading.plan, reading.log
     more = bool(plan.interval)
     usable = sum(b - a - 2 * plan.half - more for a, b in plan.training) // (plan.interval or 1)
-    wanted = len(sought.mapping.names) + len(sought.friction) + 1
+    drives = len(sought.joints.names) * len(sought.terms) if sought.joints else 0
+    wanted = len(sought.mapping.names) + drives + 1
     if usable < wanted:
         lost = f" ({2 * plan.half} go to derivatives)" if plan.half else ""
         unit = f"intervals of {plan.interval} rows" if more else "rows"
@@ -93,24 +107,37 @@ def _check_length(reading: Reading, sought: Problem) -> None:
         )
 
 
-def _reduced(
-    reading: Reading,
-    equations: Equations,
-    last: deque[Samples],
-    settings: Settings,
-    progress: Progress,
-) -> tuple[Factors, Factors | None]:
-    """The factors of the rows for the estimate and of those held out. Raises LogError."""
-    found = run(equations, _kept(reading.blocks(progress), last), reading.plan.interval, settings)
-    trained = whole(islice(found, len(reading.plan.training)))
-    held_out = whole(found)
-    if trained is None:
-        raise LogError(shown(reading.log.file), "has no rows for the estimate")
-    return trained, held_out
+@dataclass
+class Source:
+    """A log that is read round by round; `last` keeps the last blocks."""
 
+    reading: Reading
+    settings: Settings
+    progress: Progress
+    last: deque[Samples] = field(default_factory=lambda: deque(maxlen=SHOWN))
 
-def _kept(blocks: Iterator[Samples], last: deque[Samples]) -> Iterator[Samples]:
-    """The blocks, of which the last ones are kept."""
-    for samples in blocks:
-        last.append(samples)
-        yield samples
+    def reduced(self, equations: Equations) -> Reduced:
+        """The factors of the batches of the rows for the estimate, and of those held out. Raises
+        LogError."""
+        plan = self.reading.plan
+        count = len(plan.training)
+        work = Work(equations, plan.interval, -(-BATCHES // max(count, 1)))
+        found = run(work, self.blocks(), self.settings)
+        parts = (part for block in islice(found, count) for part in block)
+        trained = gathered(parts, -(-count * work.parts // BATCHES))
+        held_out = whole(part for block in found for part in block)
+        if not trained:
+            raise LogError(shown(self.reading.log.file), "has no rows for the estimate")
+        return Reduced(trained, held_out)
+
+    def blocks(self) -> Iterator[Samples]:
+        """The samples of all blocks, of which the last ones are kept. Raises LogError."""
+        for samples in self.reading.blocks(self.progress):
+            self.last.append(samples)
+            yield samples
+
+    def rates(self, joints: Joints) -> Rates:
+        """How fast the joints move."""
+        derivation = self.reading.derivation
+        margin = derivation.half if derivation else 0
+        return surveyed(joints, self.blocks(), margin, self.settings.slowest)

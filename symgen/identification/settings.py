@@ -4,11 +4,15 @@ from typing import Final
 
 from symgen.errors import OptionError
 from symgen.identification.log_options import LogOptions
-from symgen.options import FLAG, NUMBER, choice, group, option
+from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS
+from symgen.options import FLAG, NUMBER, choice, finite, group, option
 
 METHODS: Final = ("acceleration", "momentum", "energy")
 ENGINES: Final = ("serial", "dask")
 WRENCH: Final = "wrench:"
+AUTO: Final = "auto"
+RUNTIME: Final = "runtime:"
+GIVE_WIDTH: Final = "give a rate (rad/s or m/s) such as 0.01, 0 for the sign, or auto"
 
 
 @group
@@ -32,6 +36,43 @@ class Settings(LogOptions):
         "which needs no accelerations.",
         choice(*METHODS),
         default="acceleration",
+    )
+    friction: str = option(
+        "--friction",
+        "TERMS",
+        f"Identify friction of the joints too: some of {','.join(FRICTION)} (see "
+        "docs/identification.md), or auto, which chooses by cross-validation.",
+        default="",
+    )
+    friction_width: str = option(
+        "--friction-width",
+        "W|auto",
+        "Make the step of Coulomb friction smooth, tanh(qd / W) with W in rad/s or m/s; 0 takes "
+        "sign, auto searches.",
+        default="0",
+    )
+    springs: bool = option(
+        "--springs",
+        None,
+        "Identify springs too: stiffness and preload, which is stiffness times reference, of each "
+        "joint.",
+        FLAG,
+        default=False,
+    )
+    armature: bool = option(
+        "--armature",
+        None,
+        "Identify the inertia of each joint's rotor too, as the joint feels it.",
+        FLAG,
+        default=False,
+    )
+    slowest: float | None = option(
+        "--slowest",
+        "V",
+        "The rate of joints (rad/s or m/s) below which the sign of friction counts as unknown, so "
+        "that rows are left out; found from the noise without it.",
+        NUMBER,
+        default=None,
     )
     interval: float = option(
         "--interval",
@@ -95,6 +136,11 @@ class Settings(LogOptions):
     def validate(self) -> None:
         """Raises OptionError."""
         LogOptions.validate(self)
+        self._check_terms("--friction", self.friction.removeprefix(RUNTIME), FRICTION)
+        if self.width is not None and not 0 <= self.width < 1e6:
+            raise OptionError(f"--friction-width {self.friction_width}: {GIVE_WIDTH}")
+        if self.slowest is not None and not 0 <= self.slowest < 1e6:
+            raise OptionError(f"--slowest {self.slowest:g}: give a rate, such as 0.02")
         if self.sensor != "torque" and not self.joint:
             raise OptionError(f"--sensor {self.sensor!r}: use torque or wrench:JOINT")
         if self.joint and self.method != "acceleration":
@@ -115,6 +161,39 @@ class Settings(LogOptions):
         self._number(
             "--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4"
         )
+
+    def _check_terms(self, flag: str, given: str, known: tuple[str, ...]) -> None:
+        names = given.split(",") if given and given != AUTO else []
+        if len(set(names)) < len(names) or not set(names) <= set(known):
+            raise OptionError(f"{flag} {given}: use some of {', '.join(known)}")
+        if "offset" in names and self.springs:
+            raise OptionError(
+                "--friction offset and --springs: an offset and the preload of a spring act alike; "
+                "leave out one of them"
+            )
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the terms of friction are to be chosen."""
+        return self.friction == AUTO
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms of drives that are asked for by name."""
+        friction = "" if self.automatic else self.friction.removeprefix(RUNTIME)
+        named = tuple(name for name in friction.split(",") if name)
+        return (*named, *(SPRINGS * self.springs), *(ARMATURE * self.armature))
+
+    @property
+    def width(self) -> float | None:
+        """That of the step of Coulomb friction (rad/s or m/s), None where it is to be searched.
+        Raises OptionError."""
+        if self.automatic or self.friction_width == AUTO:
+            return None
+        try:
+            return finite(self.friction_width)
+        except ValueError:
+            raise OptionError(f"--friction-width {self.friction_width!r}: {GIVE_WIDTH}") from None
 
     @property
     def joint(self) -> str:

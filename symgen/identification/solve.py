@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.equations import Supports
-from symgen.identification.reduction import Factors, triangle
+from symgen.identification.reduction import Batches, Factors, triangle
 
 Numbers = NDArray[np.float64]
 
@@ -27,11 +27,21 @@ entry."""
 @dataclass(frozen=True)
 class System:
     """Equations of all channels by their factors: R_j x = z_j and a rest, each on the columns of
-    its support."""
+    its support; `batches` has those of consecutive parts of the log, where they are known."""
 
     factors: Factors
     supports: Supports
     size: int
+    batches: Batches = ()
+
+    def only(self, columns: Sequence[int]) -> "System":
+        """With some of the columns, in their order."""
+        places = {column: k for k, column in enumerate(columns)}
+        kept = [[k for k, c in enumerate(own) if c in places] for own in self.supports]
+        pairs = zip(self.supports, kept, strict=True)
+        supports = tuple(tuple(places[own[k]] for k in numbers) for own, numbers in pairs)
+        batches = tuple(batch.only(kept) for batch in self.batches)
+        return System(self.factors.only(kept), supports, len(columns), batches)
 
     def spread(self, j: int) -> Numbers:
         """The factor of channel j on all columns, the measurement last."""
@@ -47,7 +57,7 @@ class System:
     def measured(self, j: int) -> float:
         """Root mean square of the measurements of channel j."""
         return float(
-            np.linalg.norm(self.factors.factors[j][:, -1]) / math.sqrt(max(self.factors.rows, 1))
+            np.linalg.norm(self.factors.factors[j][:, -1]) / math.sqrt(max(self.rows(j), 1))
         )
 
     def squares(self, j: int, values: Numbers) -> float:
@@ -56,7 +66,11 @@ class System:
 
     def residual(self, j: int, values: Numbers) -> float:
         """Their root mean square."""
-        return math.sqrt(self.squares(j, values) / max(self.factors.rows, 1))
+        return math.sqrt(self.squares(j, values) / max(self.rows(j), 1))
+
+    def rows(self, j: int) -> int:
+        """How many equations channel j has."""
+        return self.factors.rows[j]
 
     def weighted(self, deviations: Sequence[float]) -> Numbers:
         """The factor of all channels, rows divided by the deviation of their channel: (p + 1) x (p
@@ -91,11 +105,11 @@ def solve(system: System, belief: Belief | None = None) -> Solution:
     floors = _floors(system)
     deviations = tuple(max(system.measured(j), floors[j]) for j in system.channels)
     for _ in range(ROUNDS):
-        values, factor = _solved(system, deviations, belief)
+        values, factor = solved(system, deviations, belief)
         before, deviations = deviations, _deviations(system, values, factor, deviations, floors)
         if max(abs(a / b - 1) for a, b in zip(deviations, before, strict=True)) < SETTLED:
             break
-    return Solution(*_solved(system, deviations, belief), deviations)
+    return Solution(*solved(system, deviations, belief), deviations)
 
 
 def _floors(system: System) -> list[float]:
@@ -104,9 +118,10 @@ def _floors(system: System) -> list[float]:
     return [FLOOR * (size or largest) for size in sizes]
 
 
-def _solved(
-    system: System, deviations: Sequence[float], belief: Belief | None
+def solved(
+    system: System, deviations: Sequence[float], belief: Belief | None = None
 ) -> tuple[Numbers, Numbers]:
+    """The values (p) and R (p x p) of the least squares with given deviations of the channels."""
     whole, p = system.weighted(deviations), system.size
     if belief is not None:
         whole = triangle(
@@ -127,7 +142,7 @@ def _deviations(
         taken = (
             float(np.sum(np.square(system.spread(j)[:, : system.size] @ inverse))) / before[j] ** 2
         )
-        free = max(system.factors.rows - taken, 1.0)
+        free = max(system.rows(j) - taken, 1.0)
         found.append(max(math.sqrt(system.squares(j, values) / free), floors[j]))
     return tuple(found)
 

@@ -16,7 +16,9 @@ from symgen.identification.estimate import Estimate
 from symgen.identification.estimation import ExcitationError
 from symgen.identification.logs import open_log
 from symgen.identification.methods import problem, standard_parameters
+from symgen.identification.rates import Rates
 from symgen.identification.reduction import Factors, reduced, triangle, whole
+from symgen.identification.rounds import Rounds
 from symgen.identification.run import identify
 from symgen.identification.samples import BLOCK, Plan, Samples, pieces
 from symgen.identification.settings import Settings
@@ -38,6 +40,7 @@ FRICTION = {
     "viscous joint5": 0.7,
 }
 ALL = "runtime:viscous,coulomb,offset"
+SEEN = Rates(np.ones(6), np.zeros(6), 0)
 
 
 @cache
@@ -88,7 +91,7 @@ def test_parts_in_a_tree_are_the_whole(count):
     supports = ((0, 1, 2, 3), (1, 3))
     parts = [reduced(*pair, supports) for pair in zip(a, y, strict=True)]
     total = whole(iter(parts))
-    assert total.rows == 30 * count
+    assert total.rows == (30 * count, 30 * count)
     for j, columns in enumerate(supports):
         joined = np.concatenate(
             [a[:, :, j, list(columns)].reshape(-1, len(columns)), y[:, :, j].reshape(-1, 1)], 1
@@ -109,16 +112,16 @@ def test_a_tree_keeps_no_more_than_its_levels():
         def combined(self, other):
             nonlocal alive
             alive -= 1
-            return Watched(self.rows + other.rows, ())
+            return Watched((self.rows[0] + other.rows[0],), ())
 
     def parts():
         nonlocal alive, most
         for _ in range(1000):
             alive += 1
             most = max(most, alive)
-            yield Watched(1, ())
+            yield Watched((1,), ())
 
-    assert whole(parts()).rows == 1000 and most <= 11
+    assert whole(parts()).rows == (1000,) and most <= 11
     assert whole(iter(())) is None
 
 
@@ -287,18 +290,20 @@ def test_standard_errors_are_those_of_many_logs():
         problem(job, robot, Settings()),
         simulated(job, robot, replace(SHORT, sensors=SILENT)),
     )
+    drives = Rounds(sought, Settings(), 0, None, SEEN, None).drives()
     names = robot.model.joint_names
     rest = (
         np.stack([quiet[f"{p}_{name}"] for name in names], 1) for p in ("q", "qd", "qdd", "tau")
     )
     equations, random, size = (
-        sought.equations(0),
+        sought.equations(0, drives),
         np.random.default_rng(0),
-        len(sought.mapping) + len(sought.friction),
+        len(sought.mapping) + len(drives.columns),
     )
-    a, y = equations.equations(Samples.of(quiet["t"], *rest))
+    rows = equations.equations(Samples.of(quiet["t"], *rest))
+    a, y = rows.regressor, rows.measured
     true = np.concatenate(
-        [sought.mapping.base(sought.mapping.prior), np.zeros(len(sought.friction))]
+        [sought.mapping.base(sought.mapping.prior), np.zeros(len(drives.columns))]
     )
     every = []
     for _ in range(20):
@@ -412,7 +417,7 @@ def test_equations_travel(tmp_path):
     """What goes to a worker gives the same bits after a journey as bytes."""
     result = found(tmp_path, SHORT, file=SMALL)
     there = pickle.loads(pickle.dumps(result.equations))
-    here, far = (e.equations(result.last[0])[0] for e in (result.equations, there))
+    here, far = (e.equations(result.last[0]).regressor for e in (result.equations, there))
     assert np.array_equal(here, far) and there.supports == result.equations.supports
 
 

@@ -72,7 +72,7 @@ def test_it_writes_what_it_prints_and_replaces_only_its_own(tmp_path):
     r = np.array(printed["factor"])
     errors = np.sqrt(np.diag(np.linalg.inv(r.T @ r)))
     assert np.allclose(
-        errors, [row["standard_error"] for row in printed["parameters"].values()], rtol=1e-6
+        errors, [row["naive_error"] for row in printed["parameters"].values()], rtol=1e-6
     )
     (out / "identification.json").write_text("mine")
     refused = invoke("identify", ARM, path, "-o", out)

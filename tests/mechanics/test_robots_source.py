@@ -27,6 +27,7 @@ EXPECTED = {
     "pendulum": (2, 1.8),
     "scara": (4, 20.6),
     "ur5": (6, 16.9939),
+    "ur10e": (6, 29.104),
     "panda_arm": (7, 16.062132),
     "panda": (9, 16.822132),
     "iiwa7": (7, 19.4348),
@@ -246,24 +247,49 @@ def test_modified_dh(name: str) -> None:
             np.testing.assert_allclose(flange, expected[-1] @ shift(0, 0, FLANGE[name]), atol=1e-14)
 
 
-def test_ur5_standard_dh() -> None:
-    model = load("ur5")
-    for q in postures(3, 6, seed=3):
-        np.testing.assert_allclose(frame_pose(model, "flange", q), standard_dh(UR5, q), atol=1e-14)
-
-
-def test_ur5_centres_of_mass() -> None:
-    """Carrying the published centres from DH frame j to the frame of link j."""
-    published = [
+UR10E: Table = [
+    (0, 0.1807, H),
+    (-0.6127, 0, 0),
+    (-0.57155, 0, 0),
+    (0, 0.17415, H),
+    (0, 0.11985, -H),
+    (0, 0.11655, 0),
+]
+MAKERS = {"ur5": UR5, "ur10e": UR10E}
+CENTRES = {
+    "ur5": [
         (0, -0.02561, 0.00193),
         (0.2125, 0, 0.11336),
         (0.15, 0, 0.0265),
         (0, -0.0018, 0.01634),
         (0, 0.0018, 0.01634),
         (0, 0, -0.001159),
-    ]
-    for joint, ((a, d, alpha), centre) in enumerate(zip(UR5, published, strict=True), start=1):
-        body = inertial(links("ur5")[f"link{joint}"])
+    ],
+    "ur10e": [
+        (0.021, 0, 0.027),
+        (0.38, 0, 0.158),
+        (0.24, 0, 0.068),
+        (0, 0.007, 0.018),
+        (0, 0.007, 0.018),
+        (0, 0, -0.026),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_universal_robots_standard_dh(name: str) -> None:
+    model = load(name)
+    for q in postures(3, 6, seed=3):
+        expected = standard_dh(MAKERS[name], q)
+        np.testing.assert_allclose(frame_pose(model, "flange", q), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_universal_robots_centres_of_mass(name: str) -> None:
+    """Carrying the published centres from DH frame j to the frame of link j."""
+    rows = zip(MAKERS[name], CENTRES[name], strict=True)
+    for joint, ((a, d, alpha), centre) in enumerate(rows, start=1):
+        body = inertial(links(name)[f"link{joint}"])
         assert body is not None
         carried = shift(a, 0, d) @ turn_x(alpha) @ np.array([*centre, 1])
         np.testing.assert_allclose(body[1], carried[:3], atol=1e-9)

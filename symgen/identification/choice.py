@@ -1,0 +1,205 @@
+"""Which terms of friction, at which speeds: variable projection for the speeds, cross-validation
+over parts of the log for the terms.
+
+All of it is done with triangular factors of the equations with every candidate column, so that no
+row is looked at again."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.drives import Drives
+from symgen.identification.reduction import whole
+from symgen.identification.solve import System, solve, solved
+from symgen.identification.terms import ARMATURE, SPRINGS, TERMS
+
+Numbers = NDArray[np.float64]
+Key = tuple[int, str]
+"""A joint's number and a term."""
+
+FOLDS: Final = 5
+"""Parts of the log, each of which is predicted from the others."""
+GAIN: Final = 0.01
+"""A term is taken where it makes the mean square of the prediction smaller by this part, in all
+folds but one at least."""
+SWEEPS: Final = 2
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A term that was tried at a joint, and the part of the mean square of predicted rows that it
+    removes; `taken` tells whether it stayed."""
+
+    joint: int
+    term: str
+    gain: float
+    taken: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The numbers of the chosen columns of the drives, and what was tried."""
+
+    columns: tuple[int, ...]
+    trials: tuple[Trial, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """Chooses from the columns of `drives`, which are the last ones of `system`."""
+
+    system: System
+    drives: Drives
+
+    @property
+    def first(self) -> int:
+        """The number of columns before those of drives."""
+        return self.system.size - len(self.drives.columns)
+
+    @cached_property
+    def groups(self) -> Mapping[Key, list[int]]:
+        """The numbers of the candidates of each joint and term."""
+        found: dict[Key, list[int]] = {}
+        for k, column in enumerate(self.drives.columns):
+            found.setdefault((column.joint, column.term), []).append(k)
+        return found
+
+    def fixed(self, terms: Sequence[str]) -> Choice:
+        """These terms at every joint, with the best speeds."""
+        keys = [key for key in self.groups if key[1] in terms]
+        return Choice(tuple(sorted(self._best(keys).values())))
+
+    def automatic(self, always: Sequence[str]) -> Choice:
+        """These terms at every joint, and whatever else predicts parts of the log better that take
+        no part in the fit."""
+        chosen = self._best([key for key in self.groups if key[1] in always])
+        errors, trials = self._errors(chosen), list[Trial]()
+        open_keys = [key for key in self.groups if key[1] not in always]
+        while open_keys:
+            found = self._tried(chosen, errors, open_keys)
+            taken = _winners(found, len(self.drives.joints.names))
+            trials += [Trial(*key, gain, key in taken) for key, (gain, _) in found.items()]
+            if not taken:
+                break
+            chosen = self._best([*chosen, *taken], chosen | {key: found[key][1] for key in taken})
+            errors = self._errors(chosen)
+            open_keys = [
+                key for key in open_keys if key not in taken and key[0] in {j for j, _ in taken}
+            ]
+        return Choice(tuple(sorted(chosen.values())), _last(trials))
+
+    def _tried(
+        self, chosen: Mapping[Key, int], errors: Numbers, keys: Iterable[Key]
+    ) -> dict[Key, tuple[float, int]]:
+        """The gain of each open term and its best column, one term at all joints at a time."""
+        found = {}
+        for term in sorted({term for _, term in keys}, key=list(TERMS).index):
+            own = [key for key in keys if key[1] == term]
+            best = self._best(own, dict(chosen), sweeps=1)
+            with_term = self._errors(dict(chosen) | {key: best[key] for key in own})
+            for key in own:
+                found[key] = self._gain(key[0], errors, with_term), best[key]
+        return found
+
+    def _gain(self, joint: int, before: Numbers, after: Numbers) -> float:
+        """The part of the squares (folds x channels) that is gone in a joint's channels; 0 where
+        it is not so in all folds but one."""
+        own = self.drives.joints.channels[joint][: before.shape[1]]
+        old, new = before[:, own].sum(axis=1), after[:, own].sum(axis=1)
+        often = int(np.sum(new < old)) >= len(old) - 1
+        return float(1 - new.sum() / old.sum()) if often and old.sum() else 0.0
+
+    # -- speeds ------------------------------------------------------------------------------------
+
+    def _best(
+        self, keys: Sequence[Key], start: Mapping[Key, int] | None = None, sweeps: int = SWEEPS
+    ) -> dict[Key, int]:
+        """The best candidate of each key, by the squares of its joint's channels: one term after
+        the other, at all joints at once, for friction of one joint hardly explains another's."""
+        chosen = {key: self.groups[key][0] for key in keys} | dict(start or {})
+        several = sorted({key[1] for key in keys if len(self.groups[key]) > 1})
+        for term in several * sweeps:
+            own = [key for key in keys if key[1] == term and len(self.groups[key]) > 1]
+            most = max(len(self.groups[key]) for key in own)
+            squares = np.array([self._squares(self._nth(chosen, own, k)) for k in range(most)])
+            for key in own:
+                channels = self.drives.joints.channels[key[0]][: squares.shape[1]]
+                best = int(np.argmin(squares[:, channels].sum(axis=1)))
+                chosen[key] = self.groups[key][min(best, len(self.groups[key]) - 1)]
+        return chosen
+
+    def _nth(self, chosen: Mapping[Key, int], keys: Sequence[Key], k: int) -> dict[Key, int]:
+        return dict(chosen) | {
+            key: self.groups[key][min(k, len(self.groups[key]) - 1)] for key in keys
+        }
+
+    def _columns(self, chosen: Mapping[Key, int]) -> list[int]:
+        return [*range(self.first), *sorted(self.first + k for k in set(chosen.values()))]
+
+    def _squares(self, chosen: Mapping[Key, int]) -> list[float]:
+        """The weighted squares of each channel's residuals."""
+        part = self._plain.only(self._columns(chosen))
+        values, _ = solved(part, self.deviations)
+        return [part.squares(j, values) / self.deviations[j] ** 2 for j in part.channels]
+
+    @cached_property
+    def _plain(self) -> System:
+        """The system without its batches, which selecting columns would carry along."""
+        return System(self.system.factors, self.system.supports, self.system.size)
+
+    @cached_property
+    def deviations(self) -> tuple[float, ...]:
+        """Of the channels, with the first candidate of every key."""
+        some = {key: numbers[0] for key, numbers in self.groups.items() if key[1] in STARTING}
+        return solve(self._plain.only(self._columns(some))).deviations
+
+    # -- cross-validation --------------------------------------------------------------------------
+
+    @cached_property
+    def _folds(self) -> list[tuple[System, System]]:
+        """For each fold the system of the other rows, and its own."""
+        batches = self.system.batches
+        edges = np.linspace(0, len(batches), min(FOLDS, len(batches)) + 1).astype(int)
+        found = []
+        for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            rest, own = whole([*batches[:a], *batches[b:]]), whole(batches[a:b])
+            if rest is not None and own is not None:
+                pair = (System(x, self.system.supports, self.system.size) for x in (rest, own))
+                found.append((*pair,))
+        return [(rest, own) for rest, own in found]
+
+    def _errors(self, chosen: Mapping[Key, int]) -> Numbers:
+        """The weighted squares of the predictions of each fold from the others (folds x
+        channels)."""
+        columns = self._columns(chosen)
+        rows = []
+        for rest, own in self._folds:
+            fitted, tried = rest.only(columns), own.only(columns)
+            values, _ = solved(fitted, self.deviations)
+            rows.append(
+                [tried.squares(j, values) / self.deviations[j] ** 2 for j in tried.channels]
+            )
+        return np.array(rows)
+
+
+STARTING: Final = ("viscous", "coulomb", "offset", *SPRINGS, *ARMATURE)
+
+
+def _winners(found: Mapping[Key, tuple[float, int]], joints: int) -> dict[Key, int]:
+    """The term with the largest gain of each joint, where that is enough."""
+    taken = {}
+    for joint in range(joints):
+        own = {key: x for key, x in found.items() if key[0] == joint}
+        best = max(own, key=lambda key: own[key][0], default=None)
+        if best is not None and own[best][0] > GAIN:
+            taken[best] = own[best][1]
+    return taken
+
+
+def _last(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """What was found of each joint and term when it was tried last."""
+    return tuple({(trial.joint, trial.term): trial for trial in trials}.values())

@@ -1,0 +1,46 @@
+"""Standard errors that hold for residuals of any correlation and of changing size: from what each
+batch of consecutive rows does to the estimate.
+
+With G = RᵀR of all rows, G_b that of batch b and s_b = A_bᵀ W r_b its score, the estimate without
+the batch is x - (G - G_b)⁻¹ s_b. The sum of squares of these steps is the delete-one-batch
+jackknife, in other words the sandwich estimator of clustered data with the correction of leverages
+(CR3; Bell & McCaffrey, Survey Methodology 2002), and that of batch means of time series, whose
+correlation may reach over most of a batch. It needs no more of a log than the triangular factors of
+its batches."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.solve import Solution, System
+
+Numbers = NDArray[np.float64]
+
+CLEAR: Final = 0.1
+"""The part of the information, in any direction, that is taken to be left without a batch at
+least."""
+
+
+def robust_errors(system: System, found: Solution) -> Numbers | None:
+    """The robust standard error of each value (p); None where there are too few batches."""
+    count = len(system.batches)
+    if count < 2:
+        return None
+    inverse: Numbers = np.asarray(np.linalg.inv(found.factor), np.float64)
+    steps = [_step(system, k, found, inverse) for k in range(count)]
+    return np.asarray(np.sqrt((count - 1) / count * np.sum(np.square(steps), axis=0)))
+
+
+def _step(system: System, batch: int, found: Solution, inverse: Numbers) -> Numbers:
+    """What the estimate changes by without a batch."""
+    p = len(found.values)
+    information, score = np.zeros((p, p)), np.zeros(p)
+    for j, columns in enumerate(system.supports):
+        own = system.batches[batch].factors[j] / found.deviations[j]
+        a, y, here = own[:, :-1], own[:, -1], list(columns)
+        information[np.ix_(here, here)] += a.T @ a
+        score[here] += a.T @ (y - a @ found.values[here])
+    shares, axes = np.linalg.eigh(inverse.T @ information @ inverse)
+    left = np.maximum(1 - shares, CLEAR)
+    return np.asarray(inverse @ (axes @ ((axes.T @ (inverse.T @ score)) / left)))

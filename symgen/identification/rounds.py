@@ -1,0 +1,145 @@
+"""Rounds through a log: which terms of drives there are, what they are linear about, and the
+equations that result.
+
+A round reads the log once and leaves triangular factors. One is enough where all terms are known
+columns; friction that grows with the load needs the load, which comes from the estimate of the
+round before, and a robust loss needs its residuals."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.choice import Choice, Chooser
+from symgen.identification.drives import Drives, candidates
+from symgen.identification.equations import Equations
+from symgen.identification.methods import Problem
+from symgen.identification.rates import Rates
+from symgen.identification.reduction import Batches, Factors, whole
+from symgen.identification.settings import Settings
+from symgen.identification.solve import Belief, Solution, System, solve
+from symgen.identification.terms import FRICTION, TERMS
+
+Numbers = NDArray[np.float64]
+
+ROUNDS: Final = 8
+SETTLED: Final = 1e-3
+"""Standard errors by which values may still change in the last round."""
+ALWAYS: Final = ("viscous", "coulomb", "offset")
+"""The terms that automatic friction begins with."""
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The factors of the batches of the rows for the estimate, and of the rows held out."""
+
+    trained: Batches
+    held_out: Factors | None
+
+
+Reduce = Callable[[Equations], Reduced]
+"""Reads the log and reduces its equations."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The equations that were settled on, the system of their factors and that of the rows held
+    out, and how the terms were chosen."""
+
+    equations: Equations
+    system: System
+    after: System | None
+    choice: Choice
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What rounds through a log need: the problem, settings, how to read, what was seen before."""
+
+    sought: Problem
+    settings: Settings
+    interval: int
+    reduce: Reduce
+    rates: Rates | None
+    belief: Callable[[int], Belief | None]
+
+    def settled(self) -> Settled:
+        """The equations with the terms that were asked for or chosen."""
+        drives = self.drives()
+        if drives is None or not drives.columns:
+            return self._read(self.sought.equations(self.interval, drives))
+        if not drives.loaded:
+            return self._chosen(self._read(self.sought.equations(self.interval, drives)))
+        plain = [k for k, column in enumerate(drives.columns) if not TERMS[column.term].loaded]
+        first = self._chosen(self._read(self.sought.equations(self.interval, drives.only(plain))))
+        drives = replace(drives, load=self._base(self._solved(first)))
+        found = self._chosen(self._read(self.sought.equations(self.interval, drives)))
+        return self._repeated(found)
+
+    def drives(self) -> Drives | None:
+        """All candidate columns of the terms asked for."""
+        if self.sought.joints is None or self.rates is None:
+            return None
+        width = self.settings.width
+        columns = candidates(self.terms, self.sought.joints, self.rates.fastest, width)
+        return Drives(self.sought.joints, columns, self.rates.slowest, self.rates.margin)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """By name, in the order of TERMS: those of the settings; automatic friction tries all."""
+        wanted = self.sought.terms
+        own = {*wanted, *(FRICTION if self.settings.automatic else ())}
+        return tuple(name for name in TERMS if name in own)
+
+    def _read(self, equations: Equations) -> Settled:
+        found = self.reduce(equations)
+        drives = equations.drives
+        size = len(self.sought.mapping) + (len(drives.columns) if drives else 0)
+        total = whole(found.trained)
+        if total is None:
+            raise ValueError("no rows for the estimate")
+        system = System(total, equations.supports, size, found.trained)
+        after = (
+            None if found.held_out is None else replace(system, factors=found.held_out, batches=())
+        )
+        numbers = range(len(drives.columns) if drives else 0)
+        return Settled(equations, system, after, Choice(tuple(numbers)))
+
+    def _chosen(self, found: Settled) -> Settled:
+        """With the chosen columns alone."""
+        drives = found.equations.drives
+        assert drives is not None
+        chooser = Chooser(found.system, drives)
+        if self.settings.automatic:
+            always = {*ALWAYS, *self.sought.terms}
+            choice = chooser.automatic([name for name in TERMS if name in always])
+        else:
+            choice = chooser.fixed(self.terms)
+        columns = [*range(chooser.first), *(chooser.first + k for k in choice.columns)]
+        equations = self.sought.equations(self.interval, drives.only(choice.columns))
+        after = None if found.after is None else found.after.only(columns)
+        return Settled(equations, found.system.only(columns), after, choice)
+
+    def _repeated(self, found: Settled) -> Settled:
+        """With loads from the estimate itself, until that settles."""
+        for _ in range(ROUNDS):
+            drives = found.equations.drives
+            if drives is None or not drives.loaded:
+                break
+            before = self._solved(found)
+            drives = replace(drives, load=self._base(before))
+            again = self._read(self.sought.equations(self.interval, drives))
+            found = replace(again, choice=found.choice)
+            change = self._solved(found).values - before.values
+            if np.abs(before.factor @ change).max(initial=0.0) < SETTLED:
+                break
+        return found
+
+    def _solved(self, found: Settled) -> Solution:
+        drives = found.equations.drives
+        return solve(found.system, self.belief(len(drives.columns) if drives else 0))
+
+    def _base(self, found: Solution) -> Numbers:
+        return found.values[: len(self.sought.mapping)]

@@ -1,0 +1,125 @@
+"""What the drive of a joint adds to its force, term by term: each row of TERMS is a term.
+
+Every term is one unknown coefficient times a known column, which depends on the motion of the joint
+alone. Some columns have a speed in them, such as the width of the step of Coulomb friction, that
+the force is not linear in; `speeds` are the candidates for it, which variable projection (Golub &
+Pereyra, SIAM J. Numer. Anal. 1973) chooses from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Motion:
+    """The motion of one joint at N samples: position (rad or m), rate and acceleration.
+
+    `load` is the force (N m or N) that the joint transmits to the links, without what its drive
+    adds: what the gear carries.
+    """
+
+    position: Numbers
+    rate: Numbers
+    acceleration: Numbers
+    load: Numbers
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term: its column at a motion, with the speed (rad/s or m/s) where it has one.
+
+    `signed` terms jump with the sign of the rate, which nobody knows near standstill. `speeds` are
+    the candidates of the speed, relative to the largest rate of the joint; a speed of 0 takes the
+    sign itself. `loaded` terms need the load. `unit` is that of the coefficient of a revolute
+    joint, `least` its physical bound."""
+
+    column: Callable[[Motion, float], Numbers]
+    words: str
+    unit: str
+    signed: bool = False
+    speeds: tuple[float, ...] = ()
+    loaded: bool = False
+    least: float | None = 0.0
+
+
+def step(rate: Numbers, width: float) -> Numbers:
+    """The sign of a rate, 0 at rest; with a width its smooth stand-in tanh(rate / width)."""
+    return np.asarray(np.tanh(rate / width) if width else np.sign(rate))
+
+
+def _stribeck(motion: Motion, speed: float) -> Numbers:
+    """Friction that is larger at breaking away and falls within a speed (Stribeck 1902, in the form
+    of Tustin and of Canudas de Wit et al. 1995)."""
+    return np.asarray(np.sign(motion.rate) * np.exp(-np.square(motion.rate / speed)))
+
+
+TERMS: Final[dict[str, Term]] = {
+    "viscous": Term(lambda motion, speed: motion.rate, "viscous friction", "N m s/rad"),
+    "coulomb": Term(
+        lambda motion, speed: step(motion.rate, speed),
+        "Coulomb friction",
+        "N m",
+        signed=True,
+        speeds=(0.0, 0.01, 0.02, 0.05),
+    ),
+    "offset": Term(lambda motion, speed: np.ones_like(motion.rate), "offset", "N m", least=None),
+    "asymmetric": Term(
+        lambda motion, speed: np.abs(motion.rate),
+        "viscous friction that differs by direction",
+        "N m s/rad",
+        least=None,
+    ),
+    "stribeck": Term(
+        _stribeck,
+        "Stribeck friction",
+        "N m",
+        signed=True,
+        speeds=(0.03, 0.06, 0.12, 0.25),
+    ),
+    "root": Term(
+        lambda motion, speed: np.sign(motion.rate) * np.sqrt(np.abs(motion.rate)),
+        "friction that grows with the root of speed",
+        "N m (s/rad)^½",
+        signed=True,
+        least=None,
+    ),
+    "saturating": Term(
+        lambda motion, speed: np.tanh(motion.rate / speed),
+        "viscous friction that saturates",
+        "N m",
+        signed=True,
+        speeds=(0.1, 0.2, 0.4, 0.8),
+        least=None,
+    ),
+    "load": Term(
+        lambda motion, speed: step(motion.rate, speed) * np.abs(motion.load),
+        "Coulomb friction that grows with the load of the gear",
+        "1",
+        signed=True,
+        loaded=True,
+    ),
+    "armature": Term(
+        lambda motion, speed: motion.acceleration,
+        "inertia of the rotor as the joint feels it",
+        "kg m²",
+    ),
+    "stiffness": Term(lambda motion, speed: motion.position, "stiffness of a spring", "N m/rad"),
+    "preload": Term(
+        lambda motion, speed: -np.ones_like(motion.rate),
+        "preload of a spring, stiffness times reference",
+        "N m",
+        least=None,
+    ),
+}
+"""By name: viscous and saturating terms keep their value near standstill, the others of friction
+jump there. Signs are those of the force that the drive has to give beyond the dynamics."""
+
+SPRINGS: Final = ("stiffness", "preload")
+ARMATURE: Final = ("armature",)
+FRICTION: Final = tuple(name for name in TERMS if name not in (*SPRINGS, *ARMATURE))
+"""The terms that are friction, and the others."""
