@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "inspect": "Look at a robot: bodies, canonical frames, base parameters, closed forms.",
     "view": "Show a robot in the browser: sliders move it, numbers follow.",
     "excite": "Find a periodic motion that tells a robot's parameters apart.",
+    "log": "Show what is understood of a log of a robot's motion.",
     "identify": "Identify inertial parameters and friction from a log.",
     "convert": "Write a robot's file, in any format that is read, as a URDF.",
     "list": "List the quantities and languages.",

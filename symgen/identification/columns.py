@@ -11,7 +11,15 @@ from symgen.errors import OptionError
 from symgen.identification.column_map import Map
 from symgen.identification.log_options import LogOptions, factor
 from symgen.identification.logs import Log, LogError, check_columns
-from symgen.identification.recorders import RECORDERS, Recorder, columns, more, some
+from symgen.identification.recorders import (
+    RECORDERS,
+    TIMES,
+    Recorder,
+    columns,
+    keys,
+    more,
+    some,
+)
 from symgen.text import quoted, shown
 
 Numbers = NDArray[np.float64]
@@ -48,6 +56,8 @@ class Wanted:
     velocities: tuple[str, ...]
     sensors: tuple[Sensed, ...]
     accelerations: bool
+    lenient: bool = False
+    """Whether forces or currents are taken as they are found, and need not be there."""
 
     @property
     def plain(self) -> bool:
@@ -127,16 +137,15 @@ class _Finder:
                     f"--column {group}: {len(said)} columns for {len(keys)}: {quoted(keys, 8)}"
                 )
             return said
-        pattern = said or self.recorder.pattern(group.partition("_")[0])
-        if said is None and group.startswith("wrench"):
-            pattern = group + "_{}" if self.recorder.title == "symgen" or "_" in group else pattern
-        order = self._order(keys) if group in ("q", "qd", "qdd", "tau", "current") else keys
+        wrench = group.startswith("wrench")
+        pattern = said or (f"{group}_{{}}" if wrench else self.recorder.pattern(group))
+        order = keys if wrench else self._order(keys)
         found = columns(self.log, pattern, order) or columns(self.log, f"{group}[{{}}]", order)
         if found is None and any(f"{group}_{key}" in self.map.patterns for key in keys):
             found = tuple(f"{group}_{key}" for key in order)
         if found is None:
             found = some(self.log, pattern, order)
-            if found is None and optional:
+            if found is None and optional and said is None:
                 return None
             check_columns(self.log, found or _wanted(pattern, group, order), CURES.format(group))
         there = dict(zip(order, found or (), strict=True))
@@ -196,11 +205,10 @@ def _wanted(pattern: str, group: str, keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(shape.replace("{}", key) for key in keys)
 
 
-def layout(log: Log, wanted: Wanted, options: LogOptions) -> Layout:
+def layout(log: Log, wanted: Wanted, map_: Map) -> Layout:
     """The columns of a log for what is wanted. Raises LogError for the first that is missing,
     OptionError for what is said of columns and cannot be."""
-    map_ = Map.of(options)
-    finder = _Finder(log, map_, _recorder(log, wanted, map_))
+    finder = _Finder(log, map_, _recorder(log, wanted.positions, map_))
     time = finder.time()
     q = finder.group("q", wanted.positions, wanted.position_units)
     rates = tuple(unit.partition("/")[0] for unit in _rate_units(wanted))
@@ -209,6 +217,7 @@ def layout(log: Log, wanted: Wanted, options: LogOptions) -> Layout:
     if qdd and not qd:
         qd = finder.group("qd", wanted.velocities, rates)
     measured = [column for sensed in wanted.sensors for column in _sensed(finder, sensed)]
+    measured += _present(finder, wanted) if wanted.lenient else []
     return Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title)
 
 
@@ -218,16 +227,46 @@ def _rate_units(wanted: Wanted) -> tuple[str, ...]:
     return ("rad",) * len(wanted.velocities)
 
 
-def _recorder(log: Log, wanted: Wanted, map_: Map) -> Recorder:
+def _recorder(log: Log, names: Sequence[str], map_: Map) -> Recorder:
     """Whose names a log has: all positions, else some, of the first recorder that is known."""
-    order = map_.options.joints or wanted.positions
+    order = map_.options.joints or names
     for found in (columns, some):
-        for recorder in RECORDERS:
-            timed = any(name in log.names for name, _ in recorder.time)
-            timed = timed or bool(map_.options.rate) or "t" in map_.patterns
-            if timed and found(log, recorder.q, order) is not None:
+        for recorder in _timed(log, map_):
+            if found(log, recorder.q, order) is not None:
                 return recorder
     return RECORDERS[0]
+
+
+def _timed(log: Log, map_: Map) -> list[Recorder]:
+    """The recorders whose time a log has; all where time is told otherwise."""
+    other = bool(map_.options.rate) or "t" in map_.patterns
+    return [r for r in RECORDERS if other or any(name in log.names for name, _ in r.time)]
+
+
+def guessed(log: Log, map_: Map) -> Wanted:
+    """What a log has, for looking at it without a robot: its joints are the keys of its positions.
+    Raises LogError where it has none."""
+    said = map_.patterns.get("q")
+    known = [Recorder("", TIMES, said)] if isinstance(said, str) else _timed(log, map_)
+    found, _ = max((keys(log, r) for r in known), key=lambda pair: pair[1], default=((), 0))
+    if isinstance(said, tuple):
+        found = tuple(str(k + 1) for k in range(len(said)))
+    names = map_.options.joints or found
+    if not names:
+        raise LogError(
+            shown(log.file),
+            "has no positions whose names are known; name them with --column q=PATTERN, {} for a "
+            f"joint's name or number; it has {quoted(log.names, 12)}",
+        )
+    return Wanted(names, ("rad",) * len(names), names, (), True, True)
+
+
+def _present(finder: _Finder, wanted: Wanted) -> list[Column]:
+    """The forces of joints that a log has, else currents; nothing where there are none."""
+    names, amperes = wanted.velocities, ("A",) * len(wanted.velocities)
+    forces = tuple("N" if unit == "m" else "N m" for unit in _rate_units(wanted))
+    there = finder.group("tau", names, forces, optional=True)
+    return list(there or finder.group("current", names, amperes, optional=True))
 
 
 def _sensed(finder: _Finder, sensed: Sensed) -> tuple[Column, ...]:

@@ -19,8 +19,9 @@ def notes(reading: Reading) -> tuple[str, ...]:
 
 def _warnings(reading: Reading) -> Iterator[str]:
     found = reading.survey
-    part, rows = reading.plan.samples / max(_rows(reading), 1), _rows(reading)
-    if part < FEW:
+    rows = _rows(reading)
+    if reading.plan.samples < FEW * (rows - _ends(reading)):
+        part = reading.plan.samples / rows
         yield f"only {100 * part:.3g} % of {rows} rows can be used ({_why(reading)})"
     for column, count, ceiling, floor in zip(
         reading.layout.measured, found.stuck, found.ceilings, found.floors, strict=True
@@ -51,8 +52,15 @@ def _notes(reading: Reading) -> Iterator[str]:
             f"time stamps have a resolution of {clock.resolution:.4g} s, coarser than the rows; "
             f"rows are taken as even, {1 / clock.step:.6g} a second (--rate says another)"
         )
-    if FEW * _rows(reading) <= reading.plan.samples < _rows(reading):
+    whole = _rows(reading) - _ends(reading)
+    if FEW * whole <= reading.plan.samples < whole:
         yield f"{reading.plan.samples} of {_rows(reading)} rows are used ({_why(reading)})"
+
+
+def _ends(reading: Reading) -> int:
+    """Rows that a log without gaps loses at its ends."""
+    plan = reading.plan
+    return 2 * plan.half + plan.interval + bool(plan.interval)
 
 
 def _rows(reading: Reading) -> int:

@@ -17,10 +17,10 @@ UNITS: Final[dict[str, tuple[str, float]]] = {
     "ms": ("s", 1e-3),
     "us": ("s", 1e-6),
     "ns": ("s", 1e-9),
-    "Nm": ("Nm", 1.0),
-    "Ncm": ("Nm", 1e-2),
-    "mNm": ("Nm", 1e-3),
-    "kNm": ("Nm", 1e3),
+    "Nm": ("N m", 1.0),
+    "Ncm": ("N m", 1e-2),
+    "mNm": ("N m", 1e-3),
+    "kNm": ("N m", 1e3),
     "N": ("N", 1.0),
     "mN": ("N", 1e-3),
     "kN": ("N", 1e3),
@@ -33,9 +33,9 @@ GROUPS: Final = {
     "q": ("rad", "m"),
     "qd": ("rad", "m"),
     "qdd": ("rad", "m"),
-    "tau": ("Nm", "N"),
+    "tau": ("N m", "N"),
     "current": ("A",),
-    "wrench": ("N", "Nm"),
+    "wrench": ("N", "N m"),
 }
 """The groups of columns, with the units that theirs are multiples of."""
 

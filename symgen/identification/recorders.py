@@ -3,6 +3,7 @@
 A pattern has ``{}`` for the name or the number of a joint and may begin with ``*``, any text that
 is the same for every joint (the topic of a message)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -25,7 +26,6 @@ class Recorder:
     qdd: str = ""
     tau: str = ""
     current: str = ""
-    wrench: str = ""
 
     def pattern(self, group: str) -> str:
         """Of a group but time."""
@@ -45,12 +45,12 @@ TIMES: Final = (
 """Of recorders that are not known."""
 
 RECORDERS: Final = (
-    Recorder(OWN, TIMES, "q_{}", "qd_{}", "qdd_{}", "tau_{}", "current_{}", "wrench_{}"),
+    Recorder(OWN, TIMES, "q_{}", "qd_{}", "qdd_{}", "tau_{}", "current_{}"),
     Recorder("matrices", TIMES, "q[{}]", "qd[{}]", "qdd[{}]", "tau[{}]", "current[{}]"),
     # Universal Robots RTDE: the recipe's variables, one column an element
     Recorder(
         "UR RTDE", (("timestamp", "s"), *TIMES), "actual_q_{}", "actual_qd_{}", "", "",
-        "actual_current_{}", "actual_TCP_force_{}",
+        "actual_current_{}",
     ),
     # libfranka, logToCSV: time is a duration in ms
     Recorder(
@@ -126,6 +126,22 @@ def _filled(names: Sequence[str], pattern: str, keys: Sequence[str]) -> tuple[st
         return None
     prefix = there[: len(there) - len(first)]
     return tuple(prefix + _ended(pattern, key) for key in keys)
+
+
+def keys(log: Log, recorder: Recorder) -> tuple[tuple[str, ...], int]:
+    """The names or numbers of the joints of which a log has positions, in its order, those of which
+    it has something else too where there are such; and how many columns they have in all."""
+    shape = re.escape(recorder.q).replace(r"\{\}", r"(?P<key>[^/\[\]]+)").replace(r"\*", ".*", 1)
+    found = [m["key"] for name in log.names if (m := re.fullmatch(shape, name))]
+    others = (recorder.qd, recorder.tau, recorder.current)
+    count = {key: sum(_there(log, pattern, key) for pattern in others) for key in found}
+    kept = [key for key in count if count[key] == max(count.values())]
+    return tuple(kept), sum(count[key] + 1 for key in kept)
+
+
+def _there(log: Log, pattern: str, key: str) -> bool:
+    filled = _filled(log.names, pattern, [key])
+    return filled is not None and filled[0] in log.names
 
 
 def more(log: Log, pattern: str, count: int, found: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.checks import Tally, check_quaternions, check_step
+from symgen.identification.column_map import Map
 from symgen.identification.columns import Layout, Wanted, layout
 from symgen.identification.derivatives import Derivation
 from symgen.identification.log_options import LogOptions
@@ -98,8 +99,12 @@ def _split(columns: Layout, rows: Numbers) -> Samples:
 def reading(path: str, wanted: Wanted, model: Model, options: LogOptions, wish: Wish) -> Reading:
     """Looks at a whole log for what is wanted of it. Raises LogError for a log that cannot be used,
     OptionError for options that do not fit it."""
-    log = open_log(path)
-    columns = layout(log, wanted, options)
+    return look(open_log(path), wanted, model, Map.of(options), wish)
+
+
+def look(log: Log, wanted: Wanted, model: Model | None, map_: Map, wish: Wish) -> Reading:
+    """The same with a log that is open, and perhaps without a robot."""
+    columns, options = layout(log, wanted, map_), map_.options
     if log.rows < 2:
         raise LogError(
             shown(log.file),
@@ -136,13 +141,14 @@ class _Look:
     """What looks at every usable row once: units, and norms of quaternions."""
 
     source: Rows
-    model: Model
+    model: Model | None
     layout: Layout
     options: LogOptions
 
     def __post_init__(self) -> None:
-        self.tally = Tally(self.source.log, self.layout, _limits(self.model, self.options))
-        self.quaternions = _quaternions(self.model)
+        limits = _limits(self.model, self.options) if self.model else []
+        self.tally = Tally(self.source.log, self.layout, limits)
+        self.quaternions = _quaternions(self.model) if self.model else ()
         self.seen = 0
 
     def __call__(self, part: Usable) -> None:

@@ -1,0 +1,73 @@
+"""A picture of a log: position, velocity and force of each joint over time."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.identification.log_report import Looked
+from symgen.identification.plots import new_figure
+from symgen.inspection.pictures import drawn, picture_target
+from symgen.jobs.targets import Target
+
+COLOURS: Final = ("#33586f", "#c1440e", "#5b7f3b")
+OWNER: Final = "symgen log"
+
+
+def target(path: Path, log: str) -> Target:
+    """Where the picture goes. Raises OptionError where it may not."""
+    return picture_target("--plot", path, OWNER, [log])
+
+
+def picture(found: Looked, target: Target) -> bytes:
+    """The picture in the format that the file's name tells."""
+    return drawn(_figure(found), target, 110)
+
+
+def _figure(found: Looked) -> Any:
+    names, layout = found.joints, found.reading.layout
+    columns = 2 + bool(layout.measured)
+    figure = new_figure(4.2 * columns, 0.8 + 1.35 * len(names))
+    axes = figure.subplots(len(names), columns, sharex=True, squeeze=False)
+    t, *series = (np.concatenate(parts) for parts in zip(*found.motion.thin, strict=True))
+    edges = np.flatnonzero(np.diff(t) > 20 * np.median(np.diff(t))) + 1
+    for column in range(columns):
+        for k, name in enumerate(names):
+            axis, y = axes[k, column], series[column]
+            if k >= y.shape[1]:
+                axis.set_visible(False)
+                continue
+            pieces = zip(np.split(t, edges), np.split(y[:, k], edges), strict=True)
+            for times, values in pieces:
+                axis.plot(times, values, color=COLOURS[column], lw=0.7)
+            _limits(axis, found, k, column)
+            axis.set_title(
+                f"{name}: {_label(found, k, column)}", fontsize=8, loc="left", parse_math=False
+            )
+            axis.tick_params(labelsize=7)
+            axis.grid(alpha=0.25)
+            axis.margins(x=0)
+        axes[-1, column].set_xlabel("t (s)", fontsize=8)
+    return figure
+
+
+def _label(found: Looked, k: int, column: int) -> str:
+    unit, layout = found.units[k], found.reading.layout
+    if column == 2:
+        return f"{layout.measured[k].name} ({layout.measured[k].unit})"
+    return f"position ({unit})" if column == 0 else f"velocity ({unit}/s)"
+
+
+def _limits(axis: Any, found: Looked, k: int, column: int) -> None:
+    """Lines at the limits that the motion comes near to."""
+    limits, motion = found.limits[k], found.motion
+    if limits is None:
+        return
+    ends = [limits.lower, limits.upper] if column == 0 else [limits.velocity]
+    ends = [*ends, *(-x for x in ends if x is not None)] if column == 1 else ends
+    low, high = (
+        (motion.low[k], motion.high[k]) if column == 0 else (-motion.speed[k], motion.speed[k])
+    )
+    for end in ends if column < 2 else ():
+        if end is not None and low - 0.3 * (high - low) < end < high + 0.3 * (high - low):
+            axis.axhline(end, color="#888888", lw=0.8, ls="--")
