@@ -11,7 +11,8 @@ from rich.markup import escape
 
 from symgen import __version__
 from symgen.identification.column_map import Map
-from symgen.identification.columns import Column, Wanted, guessed
+from symgen.identification.columns import Column, Wanted
+from symgen.identification.layouts import guessed
 from symgen.identification.log_options import LogOptions
 from symgen.identification.logs import open_log
 from symgen.identification.recording import Progress, Reading, Wish, look

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from symgen.identification.checks import Tally, check_quaternions, check_step
 from symgen.identification.column_map import Map
-from symgen.identification.columns import Layout, Wanted, layout
+from symgen.identification.columns import Layout, Wanted
 from symgen.identification.derivatives import Derivation
+from symgen.identification.layouts import layout
 from symgen.identification.log_options import LogOptions
 from symgen.identification.logs import Log, LogError, open_log
 from symgen.identification.rows import Clock, Rows, Usable

@@ -1,0 +1,230 @@
+"""Which columns of a log are what: time, positions, velocities, accelerations, measurements."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from symgen.errors import OptionError
+from symgen.identification.column_map import Map
+from symgen.identification.columns import Column, Layout, Sensed, Wanted
+from symgen.identification.log_options import LogOptions, factor
+from symgen.identification.logs import Log, LogError, check_columns
+from symgen.identification.recorders import (
+    RECORDERS,
+    TIMES,
+    Recorder,
+    columns,
+    keys,
+    more,
+    some,
+)
+from symgen.text import quoted, shown
+
+CURES: Final = "name them with --column {0}=PATTERN, {{}} for a joint's name or number; "
+
+
+@dataclass(frozen=True)
+class _Finder:
+    """Finds groups of columns in a log by what is said of them and the names of a recorder."""
+
+    log: Log
+    map: Map
+    recorder: Recorder
+
+    def group(
+        self, name: str, keys: Sequence[str], units: Sequence[str], optional: bool = False
+    ) -> tuple[Column, ...]:
+        """The columns of a group, one a key; none if it may be left out and is. Raises LogError."""
+        found = self._names(name, keys, optional)
+        if found is None:
+            return ()
+        single = [self.map.patterns.get(f"{name}_{key}", "") for key in keys]
+        names = [str(own) or other for own, other in zip(single, found, strict=True)]
+        check_columns(self.log, names, CURES.format(name))
+        return tuple(
+            self.column(name, key, column, unit)
+            for key, column, unit in zip(keys, names, units, strict=True)
+        )
+
+    def column(self, group: str, key: str, name: str, unit: str) -> Column:
+        """A column with its factor."""
+        scales = dict(self.map.options.scale)
+        scale = scales.get(f"{group}_{key}", scales.get(name, 1.0))
+        return Column(name, factor(self.map.options.unit, group, unit) * scale, unit)
+
+    def _names(self, group: str, keys: Sequence[str], optional: bool) -> tuple[str, ...] | None:
+        said = self.map.patterns.get(group)
+        if isinstance(said, tuple):
+            if len(said) != len(keys):
+                raise OptionError(
+                    f"--column {group}: {len(said)} columns for {len(keys)}: {quoted(keys, 8)}"
+                )
+            return said
+        wrench = group.startswith("wrench")
+        pattern = said or (f"{group}_{{}}" if wrench else self.recorder.pattern(group))
+        order = keys if wrench else self._order(keys)
+        found = columns(self.log, pattern, order) or columns(self.log, f"{group}[{{}}]", order)
+        if found is None and any(f"{group}_{key}" in self.map.patterns for key in keys):
+            found = tuple(f"{group}_{key}" for key in order)
+        if found is None:
+            found = some(self.log, pattern, order)
+            if found is None and optional and said is None:
+                return None
+            check_columns(self.log, found or _wanted(pattern, group, order), CURES.format(group))
+        there = dict(zip(order, found or (), strict=True))
+        self._check_width(group, pattern, keys, tuple(there.values()))
+        return tuple(there[key] for key in keys)
+
+    def _order(self, keys: Sequence[str]) -> Sequence[str]:
+        """The order of numbered columns. Raises OptionError where it lacks a joint."""
+        said = self.map.options.joints
+        missing = [key for key in keys if said and key not in said]
+        if missing:
+            raise OptionError(
+                f"--joints {','.join(said)}: '{shown(missing[0])}' is not among them; the robot "
+                f"has {quoted(keys, 8)}"
+            )
+        return said or keys
+
+    def _check_width(
+        self, group: str, pattern: str, keys: Sequence[str], found: Sequence[str]
+    ) -> None:
+        """Raises LogError where there are numbered columns of more coordinates than are wanted, for
+        then which is which?"""
+        if self.map.options.joints:
+            return
+        width = more(self.log, pattern, len(keys), found) or more(
+            self.log, f"{group}[{{}}]", len(keys), found
+        )
+        if width > len(keys):
+            raise LogError(
+                shown(self.log.file),
+                f"'{group}' has {width} columns where {len(keys)} are wanted: "
+                f"{quoted(keys, 8)}; give these, in this order, or say with --joints whose they "
+                "are",
+            )
+
+    def time(self) -> Column | None:
+        """The column of time. Raises LogError where there is none and no rate."""
+        said = self.map.patterns.get("t")
+        there = [(str(said), "s")] if said is not None else self.recorder.time
+        found = next(((name, unit) for name, unit in there if name in self.log.names), None)
+        if found is None:
+            if self.map.options.rate and said is None:
+                return None
+            check_columns(
+                self.log,
+                [there[0][0]],
+                "time is always needed: name it with --column t=NAME, or give the rows a second "
+                "with --rate; ",
+            )
+        name, unit = found or there[0]
+        given = dict(self.map.options.unit).get("t", unit)
+        return Column(name, factor((("t", given),), "t", "s"), "s")
+
+
+def _wanted(pattern: str, group: str, keys: Sequence[str]) -> tuple[str, ...]:
+    shape = pattern.removeprefix("*") or f"{group}_{{}}"
+    return tuple(shape.replace("{}", key) for key in keys)
+
+
+def layout(log: Log, wanted: Wanted, map_: Map) -> Layout:
+    """The columns of a log for what is wanted. Raises LogError for the first that is missing,
+    OptionError for what is said of columns and cannot be."""
+    finder = _Finder(log, map_, _recorder(log, wanted.positions, map_))
+    time = finder.time()
+    q = finder.group("q", wanted.positions, wanted.position_units)
+    rates = tuple(unit.partition("/")[0] for unit in _rate_units(wanted))
+    qd = finder.group("qd", wanted.velocities, rates, optional=wanted.plain)
+    qdd = finder.group("qdd", wanted.velocities, rates, True) if wanted.accelerations else ()
+    if qdd and not qd:
+        qd = finder.group("qd", wanted.velocities, rates)
+    measured = [column for sensed in wanted.sensors for column in _sensed(finder, sensed)]
+    measured += _present(finder, wanted) if wanted.lenient else []
+    return Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title)
+
+
+def _rate_units(wanted: Wanted) -> tuple[str, ...]:
+    if wanted.plain:
+        return wanted.position_units
+    return ("rad",) * len(wanted.velocities)
+
+
+def _recorder(log: Log, names: Sequence[str], map_: Map) -> Recorder:
+    """Whose names a log has: all positions, else some, of the first recorder that is known."""
+    order = map_.options.joints or names
+    for found in (columns, some):
+        for recorder in _timed(log, map_):
+            if found(log, recorder.q, order) is not None:
+                return recorder
+    return RECORDERS[0]
+
+
+def _timed(log: Log, map_: Map) -> list[Recorder]:
+    """The recorders whose time a log has; all where time is told otherwise."""
+    other = bool(map_.options.rate) or "t" in map_.patterns
+    return [r for r in RECORDERS if other or any(name in log.names for name, _ in r.time)]
+
+
+def guessed(log: Log, map_: Map) -> Wanted:
+    """What a log has, for looking at it without a robot: its joints are the keys of its positions.
+    Raises LogError where it has none."""
+    said = map_.patterns.get("q")
+    known = [Recorder("", TIMES, said)] if isinstance(said, str) else _timed(log, map_)
+    found, _ = max((keys(log, r) for r in known), key=lambda pair: pair[1], default=((), 0))
+    if isinstance(said, tuple):
+        found = tuple(str(k + 1) for k in range(len(said)))
+    names = map_.options.joints or found
+    if not names:
+        raise LogError(
+            shown(log.file),
+            "has no positions whose names are known; name them with --column q=PATTERN, {} for a "
+            f"joint's name or number; it has {quoted(log.names, 12)}",
+        )
+    return Wanted(names, ("rad",) * len(names), names, (), True, True)
+
+
+def _present(finder: _Finder, wanted: Wanted) -> list[Column]:
+    """The forces of joints that a log has, else currents; nothing where there are none."""
+    names, amperes = wanted.velocities, ("A",) * len(wanted.velocities)
+    forces = tuple("N" if unit == "m" else "N m" for unit in _rate_units(wanted))
+    there = finder.group("tau", names, forces, optional=True)
+    return list(there or finder.group("current", names, amperes, optional=True))
+
+
+def _sensed(finder: _Finder, sensed: Sensed) -> tuple[Column, ...]:
+    """The columns of a sensor: forces of joints, else currents with their constants."""
+    if sensed.prefix != "tau":
+        return finder.group(sensed.prefix, sensed.names, sensed.units)
+    options = finder.map.options
+    if not options.torque_constant:
+        amperes = ("A",) * len(sensed.names)
+        forces = finder.group("tau", sensed.names, sensed.units, optional=True)
+        if forces or not finder.group("current", sensed.names, amperes, optional=True):
+            return forces or finder.group("tau", sensed.names, sensed.units)
+        raise LogError(
+            shown(finder.log.file),
+            "has currents and no torques: give --torque-constant JOINT=K of each joint (N m/A), or "
+            "find them with 'symgen gains' from a run with a load of known mass",
+        )
+    return _currents(finder, sensed, options)
+
+
+def _currents(finder: _Finder, sensed: Sensed, options: LogOptions) -> tuple[Column, ...]:
+    constants, ratios = dict(options.torque_constant), dict(options.gear_ratio)
+    for name in (*constants, *ratios):
+        if name not in sensed.names:
+            raise OptionError(
+                f"--torque-constant {shown(name)}: no joint is called so; there are "
+                f"{quoted(sensed.names, 8)}"
+            )
+    missing = [name for name in sensed.names if name not in constants]
+    if missing:
+        raise OptionError(
+            f"--torque-constant: '{shown(missing[0])}' has none; give {shown(missing[0])}=K too"
+        )
+    found = finder.group("current", sensed.names, ("A",) * len(sensed.names))
+    return tuple(
+        Column(column.name, column.factor * constants[name] * ratios.get(name, 1.0), unit)
+        for column, name, unit in zip(found, sensed.names, sensed.units, strict=True)
+    )
