@@ -12,6 +12,7 @@ from symgen.algorithms import forward_dynamics  # isort: skip
 from symgen.algorithms import geared  # isort: skip
 from symgen.algorithms import derivatives  # isort: skip
 from symgen.algorithms import products  # isort: skip
+from symgen.algorithms import adjoints  # isort: skip
 from symgen.algorithms import rates  # isort: skip
 from symgen.algorithms import tensors  # isort: skip
 from symgen.algorithms import regressors  # isort: skip
@@ -34,6 +35,7 @@ __all__ = [
     "Array",
     "Formulation",
     "Quantity",
+    "adjoints",
     "christoffel",
     "composite",
     "coriolis",

@@ -62,6 +62,8 @@ INPUTS: Final[dict[str, Array]] = {
         Array("dqd", "change of joint velocities", "rad/s | m/s"),
         Array("dqdd", "change of joint accelerations", "rad/s^2 | m/s^2"),
         Array("dtau", "change of joint forces", "N m | N", force=True),
+        Array("lam_tau", "weights of the joint forces, a velocity of each joint", "1"),
+        Array("lam_qdd", "weights of the joint accelerations", "1", force=True),
         Array("wrench", "external wrenches, six a link", "N, N m", ("wrench",)),
         Array(
             "friction",

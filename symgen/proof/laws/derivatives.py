@@ -44,6 +44,17 @@ def forward_dynamics_jvp(x: At) -> Array:
     return _change(accelerations, x, q="dq", qd="dqd", tau="dtau")
 
 
+@law("inverse_dynamics_vjp", SLOPES.format("the textbook's tau"), 1)
+def inverse_dynamics_vjp(x: At) -> tuple[Array, Array, Array]:
+    """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇, λᵀ M."""
+    return _weighed(inverse_dynamics_derivatives(x), x.given["lam_tau"])
+
+
+def _weighed(matrices: tuple[Array, ...], weights: Array) -> Any:
+    """Each from the left by the weights of its rows."""
+    return tuple((m * weights[..., :, None]).sum(-2) for m in matrices)
+
+
 def _change(term: Any, x: At, **by: str) -> Array:
     """Of a term, along the inputs that are changes."""
     return slope(term, x, **{name: x.given[change][None] for name, change in by.items()})[..., 0]
