@@ -17,6 +17,8 @@ stands on, so that its motion counts (see `torsion`)."""
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from symgen.algorithms.factors import coupled_mass_matrix, factors
+from symgen.algorithms.forward_dynamics import driving
 from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, motions, velocities
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.registry import Array, quantity
@@ -60,6 +62,19 @@ class Passing:
         """Seen from a frame against which the origin of the present one moves at `v`."""
         return Passing(self.load, self.momentum, self.swirl + v.cross(self.momentum.linear))
 
+    def sweeping(self, w: Vector, arm: Vector) -> "Passing":
+        """The same where the origin moves at w × arm, by the products arm_j p_k of which the
+        momentum's own way has most."""
+        p = self.momentum.linear
+        more = Vector(
+            *(
+                sum((w[j] * (arm[k] * p[j]) for j in range(3) if j != k), ZERO)
+                - w[k] * sum((arm[j] * p[j] for j in range(3) if j != k), ZERO)
+                for k in range(3)
+            )
+        )
+        return Passing(self.load, self.momentum, self.swirl + more)
+
 
 def swirl(inertia: Inertia, w: Vector, u: Twist) -> Vector:
     """∫ (w × ρ) × u dm of a rigid body that moves at u: (w × h) × v + S (w × w_u)."""
@@ -68,44 +83,28 @@ def swirl(inertia: Inertia, w: Vector, u: Twist) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """How a robot moves: at its rates and accelerations (`at`, by body; its carrier in `carrier`
-    where joints have axes in their bodies), and at rates λ (`virtual`), with the velocities of `rates`."""
+    """How a robot moves at a joint: every body (`at`) and what carries its joint (`carrier`), its
+    velocity (`rates`), and velocities at rates λ (`virtual`)."""
 
     at: Mapping[int, Motion]
     carrier: Mapping[int, JointMotion]
-    virtual: Mapping[int, Velocity]
     rates: Mapping[int, Velocity]
+    virtual: Mapping[int, Velocity]
 
     @classmethod
     def of(
         cls, system: System, q: Coordinates, flow: Sequence[Coordinates], lam: Coordinates
     ) -> "Moves":
         """At q and (q̇, q̈)."""
-        along = joint_motions(system, q, *flow) if system.shared else {}
-        return cls(
-            motions(system, q, *flow),
-            along,
-            velocities(system, q, lam),
-            velocities(system, q, flow[0]),
-        )
-
-    def displaced(self, system: System, i: int) -> Motion:
-        """How the axes of joint `i` move where its position is displaced, in its body's axes."""
-        place = system.body(i).placement
-        carrier = self.carrier[i].carrier if self.carrier else self.at[i]
-        return place.without_axes(parent=carrier, body=self.at[i])
-
-    def twist(self, system: System, i: int) -> Twist:
-        """At rates λ, of what the axes of joint `i` do not go with."""
-        x = self.virtual[i]
-        return system.body(i).placement.without_axes(parent=x.carrier, body=x.body)
+        rates, virtual = velocities(system, q, flow[0]), velocities(system, q, lam)
+        return cls(motions(system, q, *flow), joint_motions(system, q, *flow), rates, virtual)
 
 
 def sweep(
     system: System, q: Coordinates, qd: Coordinates, moves: Moves
 ) -> Iterator[tuple[int, Passing, Passing]]:
-    """Every body from the leaves to the base with what has come to it, in its frame; and the same
-    seen from what its displacements are carried by."""
+    """Every body from the leaves to the base with what has come to it: in its frame, and in its
+    joint frame, as seen from what carries the joint."""
     total = dict.fromkeys(range(system.size + 1), Passing())
     for i in system.inward:
         body, x, u = system.body(i), moves.at[i], moves.virtual[i].body
@@ -114,10 +113,13 @@ def sweep(
                 inertial_force(body, x), momentum_of(body.inertia, u), swirl(body.inertia, x.w, u)
             )
             whole = named(total[i] + own, f"{i}")
-            relative = body.placement.without_axes(parent=moves.rates[i].relative.v, body=NULL)
-            seen = whole.moving(relative)
-            total[body.parent] = total[body.parent] + _passed(system, i, q, qd, moves, whole)
-        yield i, whole, seen
+            arm = x.w.cross(body.placement.shift(q[i - 1]))
+            at_joint = carried(
+                whole.moving(arm + moves.rates[i].relative.v), body.placement.own(q[i - 1])
+            )
+            passed = _passed(system, i, q, moves, whole if system.stays(i) else at_joint)
+            total[body.parent] = total[body.parent] + passed
+        yield i, whole, at_joint
 
 
 def named(x: Passing, label: str) -> Passing:
@@ -129,20 +131,16 @@ def named(x: Passing, label: str) -> Passing:
     return x
 
 
-def _passed(
-    system: System, i: int, q: Coordinates, qd: Coordinates, moves: Moves, whole: Passing
-) -> Passing:
+def _passed(system: System, i: int, q: Coordinates, moves: Moves, at_joint: Passing) -> Passing:
     """What the parent gets of it, in its frame."""
     place, parent = system.body(i).placement, system.body(i).parent
-    w, slip = moves.at[i].w, system.relative(i, qd).v
-    at_joint = carried(whole.moving(w.cross(place.shift(q[i - 1])) + slip), place.own(q[i - 1]))
     there = carried(at_joint, place.approach(q[i - 1]))
     if not parent:
         return there
     arm = NULL
     for transform in reversed(place.transforms(q[i - 1])):
         arm = transform.offset + arm.turned_all([-turn for turn in reversed(transform.turns)])
-    return there.moving(moves.at[parent].w.cross(arm))
+    return there.sweeping(moves.at[parent].w, arm)
 
 
 def bracket(joint: Freedom, x: Twist) -> Twist:
@@ -161,8 +159,8 @@ def by_position(joint: Freedom, x: Motion, u: Twist, at: Passing) -> Scalar:
     carries the displacement."""
     sigma, t, z_second = joint.S.w, joint.S.v, x @ EZ
     second = Twist(z_second.scaled(sigma.z), x.a.cross(sigma) + z_second.scaled(t.z))
-    twice = x.w.cross(sigma).scaled(2.0)
-    return power(bracket(joint, u), at.load) + power(second, at.momentum) + twice.dot(at.swirl)
+    turning = x.w.cross(sigma).dot(at.swirl)
+    return power(bracket(joint, u), at.load) + power(second, at.momentum) + 2.0 * turning
 
 
 def by_rate(joint: Freedom, w: Vector, at: Passing) -> Scalar:
@@ -189,12 +187,40 @@ def inverse_dynamics_vjp(
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
     moves = Moves.of(system, q, (qd, qdd), lam)
     dq, dqd, m = ([ZERO] * system.size for _ in range(3))
-    for i, whole, seen in sweep(system, q, qd, moves):
-        joint, x = system.body(i).joint, moves.displaced(system, i)
+    for i, whole, at_joint in sweep(system, q, qd, moves):
+        body, carrier = system.body(i), moves.carrier[i].carrier
+        axes = body.placement.with_axes(parent=at_joint, body=whole)
         with system.section(i, "gradient"):
-            dq[i - 1] = by_position(joint, x, moves.twist(system, i), seen)
-            rates = by_rate(joint, x.w, seen), by_rate(joint, moves.at[i].w, whole)
-            rubbing = system.body(i).friction.slope(qd[i - 1]) * lam[i - 1]
-            dqd[i - 1] = sum(rates) + rubbing
-            m[i - 1] = joint.project(whole.momentum)
+            u = moves.virtual[i].carrier
+            dq[i - 1] = by_position(body.joint, carrier, u, at_joint)
+            w = body.placement.with_axes(parent=carrier.w, body=moves.at[i].w)
+            rates = by_rate(body.joint, carrier.w, at_joint) + by_rate(body.joint, w, axes)
+            dqd[i - 1] = rates + body.friction.slope(qd[i - 1]) * lam[i - 1]
+            m[i - 1] = body.joint.project(whole.momentum)
     return dq, dqd, m
+
+
+@quantity(
+    "forward_dynamics_vjp",
+    "lam_qdd^T dqdd/dq, lam_qdd^T dqdd/dqd, lam_qdd^T M^-1",
+    feels_wrench=True,
+    needs_inverse=True,
+    inputs=("q", "qd", "tau", "lam_qdd"),
+    source=f"by mu = M^-1 lambda, from the {SOURCE}",
+    outputs=(
+        Array("fwd_vjp_q", "lam_qdd^T dqdd/dq", "1/s^2 | rad/(m s^2) | m/(rad s^2), times lam_qdd"),
+        Array("fwd_vjp_qd", "lam_qdd^T dqdd/dqd", "1/s | rad/(m s) | m/(rad s), times lam_qdd"),
+        Array("fwd_vjp_tau", "lam_qdd^T M^-1", "1/(kg m^2) | 1/(kg m) | 1/kg, times lam_qdd"),
+    ),
+)
+def forward_dynamics_vjp(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
+) -> Three:
+    """λᵀ ∂q̈/∂q, λᵀ ∂q̈/∂q̇ and μ = M⁻¹ λ, each of shape n: that of inverse dynamics at the
+    accelerations that `tau` causes, with the weights -μ."""
+    solver = factors(system, coupled_mass_matrix(system, q))
+    qdd, mu = solver.solve(driving(system, q, qd, tau)), solver.solve(lam)
+    rates = system.coupling.rates
+    dq, dqd, _ = inverse_dynamics_vjp(system, q, qd, rates(qdd), rates(mu))
+    by_q, by_qd = (system.coupling.forces(x) for x in (dq, dqd))
+    return [-x for x in by_q], [-x for x in by_qd], mu

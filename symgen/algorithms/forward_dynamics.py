@@ -141,7 +141,8 @@ _inverse = quantity(
 )
 
 
-def _driving(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+def driving(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates) -> list[Scalar]:
+    """What is left of the joint forces for acceleration, τ - (C q̇ + g), of the user."""
     return [t - b for t, b in zip(tau, system.coupling.forces(bias(system, q, qd)), strict=True)]
 
 
@@ -151,7 +152,7 @@ def forward_dynamics(
 ) -> list[Scalar]:
     """Joint accelerations under the joint forces `tau` (rad/s² or m/s², shape n), from the factors
     of M."""
-    return factors(system, coupled_mass_matrix(system, q)).solve(_driving(system, q, qd, tau))
+    return factors(system, coupled_mass_matrix(system, q)).solve(driving(system, q, qd, tau))
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,12 @@ def inverse_dynamics_vjp(x: At) -> tuple[Array, Array, Array]:
     return _weighed(inverse_dynamics_derivatives(x), x.given["lam_tau"])
 
 
+@law("forward_dynamics_vjp", SLOPES.format("M qdd = tau - bias, solved,"), 1)
+def forward_dynamics_vjp(x: At) -> tuple[Array, Array, Array]:
+    """λᵀ ∂q̈/∂q, λᵀ ∂q̈/∂q̇, λᵀ M⁻¹."""
+    return _weighed(forward_dynamics_derivatives(x), x.given["lam_qdd"])
+
+
 def _weighed(matrices: tuple[Array, ...], weights: Array) -> Any:
     """Each from the left by the weights of its rows."""
     return tuple((m * weights[..., :, None]).sum(-2) for m in matrices)
