@@ -13,6 +13,7 @@ from symgen.algorithms import geared  # isort: skip
 from symgen.algorithms import derivatives  # isort: skip
 from symgen.algorithms import products  # isort: skip
 from symgen.algorithms import adjoints  # isort: skip
+from symgen.algorithms import adjoint_hessians  # isort: skip
 from symgen.algorithms import rates  # isort: skip
 from symgen.algorithms import tensors  # isort: skip
 from symgen.algorithms import regressors  # isort: skip
@@ -35,6 +36,7 @@ __all__ = [
     "Array",
     "Formulation",
     "Quantity",
+    "adjoint_hessians",
     "adjoints",
     "christoffel",
     "composite",

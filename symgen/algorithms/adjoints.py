@@ -1,9 +1,9 @@
 """The gradient of weighted joint forces, λᵀ τ, by Newton-Euler sweeps: no Jacobian is formed.
 
 With u the velocity field at joint rates λ, λᵀ τ = ∫ u·(r̈ - g) dm, the virtual power. Displacing
-joint i moves all bodies beyond it along its field J_i(r) = σ × ρ + t, ρ = r - o_i. Hence, with V the
-twist at rates λ of what carries joint i, a the acceleration of o_i less gravity, F and Π the load
-and the momentum ∫ u dm of all beyond,
+joint i moves all bodies beyond it along its field J_i(r) = σ × ρ + t, ρ = r - o_i. Hence, with V
+the twist at rates λ of what carries joint i, a the acceleration of o_i less gravity, F and Π the
+load and the momentum ∫ u dm of all beyond,
 
     λᵀ ∂τ/∂q_i = (V × S_i)·F + σ̈·∫ ρ × u dm + 2 σ̇·∫ ρ̇ × u dm + (a × σ + ẗ)·∫ u dm,
     λᵀ ∂τ/∂q̇_i = 2 ∫ J̇_i·u dm = 2 (σ̇·∫ ρ × u dm + σ·∫ ρ̇ × u dm + ṫ·∫ u dm),
@@ -16,6 +16,7 @@ stands on, so that its motion counts (see `torsion`)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, Self, TypeVar
 
 from symgen.algorithms.factors import coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import driving
@@ -24,7 +25,7 @@ from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import Inertia, momentum_of, times
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.moments import carried
+from symgen.mechanics.moments import Movable, carried
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Step, Turn, Twist, Vector
 from symgen.mechanics.system import System
@@ -54,25 +55,12 @@ class Passing:
 
     def moved_in(self, step: Step) -> "Passing":
         """The same at the frame from which `step` leads to the present one, but for what its origin
-        moves against the other's (`moving`)."""
+        moves against the other's (`swept`)."""
         swirl = self.swirl.turned(-step) if isinstance(step, Turn) else self.swirl
         return Passing(self.load.moved_in(step), self.momentum.moved_in(step), swirl)
 
-    def moving(self, v: Vector) -> "Passing":
-        """Seen from a frame against which the origin of the present one moves at `v`."""
-        return Passing(self.load, self.momentum, self.swirl + v.cross(self.momentum.linear))
-
-    def sweeping(self, w: Vector, arm: Vector) -> "Passing":
-        """The same where the origin moves at w × arm, by the products arm_j p_k of which the
-        momentum's own way has most."""
-        p = self.momentum.linear
-        more = Vector(
-            *(
-                sum((w[j] * (arm[k] * p[j]) for j in range(3) if j != k), ZERO)
-                - w[k] * sum((arm[j] * p[j] for j in range(3) if j != k), ZERO)
-                for k in range(3)
-            )
-        )
+    def swept(self, more: Vector) -> "Passing":
+        """The same with more of the swirl."""
         return Passing(self.load, self.momentum, self.swirl + more)
 
 
@@ -113,11 +101,10 @@ def sweep(
                 inertial_force(body, x), momentum_of(body.inertia, u), swirl(body.inertia, x.w, u)
             )
             whole = named(total[i] + own, f"{i}")
-            arm = x.w.cross(body.placement.shift(q[i - 1]))
-            at_joint = carried(
-                whole.moving(arm + moves.rates[i].relative.v), body.placement.own(q[i - 1])
-            )
-            passed = _passed(system, i, q, moves, whole if system.stays(i) else at_joint)
+            slip = moves.rates[i].relative.v
+            at_joint = to_joint(system, i, q, x.w, slip, whole)
+            parent = moves.at[body.parent].w
+            passed = to_parent(system, i, q, parent, whole if system.stays(i) else at_joint)
             total[body.parent] = total[body.parent] + passed
         yield i, whole, at_joint
 
@@ -131,16 +118,46 @@ def named(x: Passing, label: str) -> Passing:
     return x
 
 
-def _passed(system: System, i: int, q: Coordinates, moves: Moves, at_joint: Passing) -> Passing:
-    """What the parent gets of it, in its frame."""
-    place, parent = system.body(i).placement, system.body(i).parent
-    there = carried(at_joint, place.approach(q[i - 1]))
-    if not parent:
-        return there
-    arm = NULL
+class Swept(Movable, Protocol):
+    """What has a swirl to which the motion of its frame's origin adds."""
+
+    @property
+    def momentum(self) -> Force:
+        """Π."""
+
+    def swept(self, more: Vector) -> Self:
+        """The same with more of the swirl."""
+
+
+Thing = TypeVar("Thing", bound=Swept)
+
+
+def to_joint(system: System, i: int, q: Coordinates, w: Vector, slip: Vector, x: Thing) -> Thing:
+    """What is given in a body's frame, in its joint frame as what carries the joint sees it: the
+    body turns at `w`, its origin slips at `slip`."""
+    place = system.body(i).placement
+    moving = w.cross(place.shift(q[i - 1])) + slip
+    return carried(x.swept(moving.cross(x.momentum.linear)), place.own(q[i - 1]))
+
+
+def to_parent(system: System, i: int, q: Coordinates, w: Vector, x: Thing) -> Thing:
+    """What is given in a joint frame, in the frame of the parent, which turns at `w`."""
+    place, arm = system.body(i).placement, NULL
+    there = carried(x, place.approach(q[i - 1]))
     for transform in reversed(place.transforms(q[i - 1])):
         arm = transform.offset + arm.turned_all([-turn for turn in reversed(transform.turns)])
-    return there.sweeping(moves.at[parent].w, arm)
+    return there.swept(_swirled(w, arm, there.momentum.linear))
+
+
+def _swirled(w: Vector, arm: Vector, p: Vector) -> Vector:
+    """(w × arm) × p by the products arm_j p_k, of which the momentum's own way has most."""
+
+    def entry(k: int) -> Scalar:
+        i, j = (k + 1) % 3, (k + 2) % 3
+        across = arm[i] * p[i] + arm[j] * p[j]
+        return w[i] * (arm[k] * p[i]) + w[j] * (arm[k] * p[j]) - w[k] * across
+
+    return Vector(entry(0), entry(1), entry(2))
 
 
 def bracket(joint: Freedom, x: Twist) -> Twist:
@@ -154,19 +171,35 @@ def power(x: Twist, force: Force) -> Scalar:
     return x.w.dot(force.angular) + x.v.dot(force.linear)
 
 
-def by_position(joint: Freedom, x: Motion, u: Twist, at: Passing) -> Scalar:
-    """λᵀ ∂τ/∂q_i of the module's formulas: `x` and `u` are motion and twist at rates λ of what
-    carries the displacement."""
-    sigma, t, z_second = joint.S.w, joint.S.v, x @ EZ
-    second = Twist(z_second.scaled(sigma.z), x.a.cross(sigma) + z_second.scaled(t.z))
-    turning = x.w.cross(sigma).dot(at.swirl)
-    return power(bracket(joint, u), at.load) + power(second, at.momentum) + 2.0 * turning
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How λᵀ ∂τ/∂q_i reads what has come to joint i: V × S of the load, the second rate of S of the
+    momentum, 2 σ̇ of the swirl."""
+
+    bracket: Twist
+    second: Twist
+    turning: Vector
+
+    @classmethod
+    def of(cls, joint: Freedom, x: Motion, u: Twist) -> "Reading":
+        """From motion and twist at rates λ of what carries the joint."""
+        sigma, t, z_second = joint.S.w, joint.S.v, x @ EZ
+        second = Twist(z_second.scaled(sigma.z), x.a.cross(sigma) + z_second.scaled(t.z))
+        return cls(bracket(joint, u), second, x.w.cross(sigma))
+
+    def on(self, load: Force, momentum: Force, twice_swirl: Scalar) -> Scalar:
+        """The entry; `twice_swirl` is 2 σ̇·s."""
+        return power(self.bracket, load) + power(self.second, momentum) + twice_swirl
+
+
+def half_rate(joint: Freedom, w: Vector, momentum: Force) -> Scalar:
+    """Ṡ·Π about a point of the joint, where its axis turns at `w`."""
+    return power(Twist(w.cross(joint.S.w), w.cross(joint.S.v)), momentum)
 
 
 def by_rate(joint: Freedom, w: Vector, at: Passing) -> Scalar:
     """∫ J̇_i·u dm where the axis turns at `w`."""
-    sigma, t = joint.S.w, joint.S.v
-    return power(Twist(w.cross(sigma), w.cross(t)), at.momentum) + sigma.dot(at.swirl)
+    return half_rate(joint, w, at.momentum) + joint.S.w.dot(at.swirl)
 
 
 @quantity(
@@ -191,8 +224,9 @@ def inverse_dynamics_vjp(
         body, carrier = system.body(i), moves.carrier[i].carrier
         axes = body.placement.with_axes(parent=at_joint, body=whole)
         with system.section(i, "gradient"):
-            u = moves.virtual[i].carrier
-            dq[i - 1] = by_position(body.joint, carrier, u, at_joint)
+            read = Reading.of(body.joint, carrier, moves.virtual[i].carrier)
+            twice = 2.0 * read.turning.dot(at_joint.swirl)
+            dq[i - 1] = read.on(at_joint.load, at_joint.momentum, twice)
             w = body.placement.with_axes(parent=carrier.w, body=moves.at[i].w)
             rates = by_rate(body.joint, carrier.w, at_joint) + by_rate(body.joint, w, axes)
             dqd[i - 1] = rates + body.friction.slope(qd[i - 1]) * lam[i - 1]

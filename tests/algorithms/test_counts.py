@@ -48,6 +48,18 @@ DERIVED = {
 """All operations of derivatives with the parameters of the file; for most there is a way by
 Christoffel symbols."""
 
+CONTRACTED = {
+    UR5: (623, 1071, 1817, 3614),
+    PANDA: (1333, 2369, 4444, 7449),
+}
+"""All operations of adjoints and contracted second derivatives, by CONTRACTIONS."""
+CONTRACTIONS = (
+    "inverse_dynamics_vjp",
+    "forward_dynamics_vjp",
+    "inverse_dynamics_hessian",
+    "forward_dynamics_hessian",
+)
+
 FLOATING = {TALOS: (3561, 3215, 11316, 8176), ANYMAL: (1373, 599, 2324, 2857)}
 """All operations of robots with a floating base: inverse dynamics, mass matrix, C, forward
 dynamics."""
@@ -77,6 +89,15 @@ def test_derivatives(name):
     totals = {quantity: counted(arm, quantity).total for quantity in DERIVED[name]}
     assert all(totals[q] <= most for q, most in DERIVED[name].items()), (
         f"{totals} exceed {DERIVED[name]}"
+    )
+
+
+@pytest.mark.parametrize("name", CONTRACTED)
+def test_contractions(name):
+    arm = robot(name)
+    totals = tuple(counted(arm, quantity).total for quantity in CONTRACTIONS)
+    assert all(t <= most for t, most in zip(totals, CONTRACTED[name], strict=True)), (
+        f"{totals} exceed {CONTRACTED[name]}"
     )
 
 

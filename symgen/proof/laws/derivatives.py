@@ -97,3 +97,36 @@ def inverse_dynamics_second_derivatives(x: At) -> tuple[Array, Array, Array, Arr
         gradient(by_q, x, "qd"),
         np.swapaxes(gradient(mass, x), -1, -2),
     )
+
+
+def _second(term: Any, x: At, weights: str, last: str) -> tuple[Array, ...]:
+    """Of the weighted term: in q twice, q and q̇, q̇ twice, q and `last`."""
+    lam = x.given[weights]
+
+    def weighed(y: At) -> Array:
+        return (term(y) * lam).sum(-1)
+
+    def by_q(y: At) -> Array:
+        return gradient(weighed, y)
+
+    def by_qd(y: At) -> Array:
+        return gradient(weighed, y, "qd")
+
+    return (
+        gradient(by_q, x),
+        gradient(by_q, x, "qd"),
+        gradient(by_qd, x, "qd"),
+        gradient(by_q, x, last),
+    )
+
+
+@law("inverse_dynamics_hessian", SLOPES.format("the textbook's tau"), 2)
+def inverse_dynamics_hessian(x: At) -> tuple[Array, ...]:
+    """The blocks of ∂²(λᵀτ)/∂(q, q̇, q̈)²."""
+    return _second(tau, x, "lam_tau", "qdd")
+
+
+@law("forward_dynamics_hessian", SLOPES.format("M qdd = tau - bias, solved,"), 2)
+def forward_dynamics_hessian(x: At) -> tuple[Array, ...]:
+    """The blocks of ∂²(λᵀq̈)/∂(q, q̇, τ)²."""
+    return _second(accelerations, x, "lam_qdd", "tau")

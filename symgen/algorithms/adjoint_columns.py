@@ -1,0 +1,149 @@
+"""What the second derivatives of weighted joint forces read: columns carried to all ancestors.
+
+Symbols of `adjoint_hessians`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from symgen.algorithms.adjoints import Moves, bracket, swirl, to_joint, to_parent
+from symgen.algorithms.coriolis import column
+from symgen.algorithms.gradients import carried_along, force_rate
+from symgen.algorithms.newton_euler import inertial_force
+from symgen.mechanics.inertia import momentum_of
+from symgen.mechanics.joints import Freedom
+from symgen.mechanics.moments import NO_MOMENTS, Moments, MovingBody, carried, moments_of
+from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Step, Turn, Twist, Vector
+from symgen.mechanics.system import System
+from symgen.numbers.scalar import Scalar
+
+Coordinates = Sequence[Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What has come to a frame: the load on all beyond, the moments of their field u, and 2 s."""
+
+    load: Force = NO_FORCE
+    field: Moments = NO_MOMENTS
+    swirl: Vector = NULL
+
+    def __add__(self, other: "Gathered") -> "Gathered":
+        return Gathered(self.load + other.load, self.field + other.field, self.swirl + other.swirl)
+
+    @property
+    def momentum(self) -> Force:
+        """Π: ∫ u dm and ∫ ρ × u dm."""
+        x, y, z = self.field.k
+        return Force(self.field.p, Vector(z.y - y.z, x.z - z.x, y.x - x.y))
+
+    def moved_in(self, step: Step) -> "Gathered":
+        """The same at the frame from which `step` leads to the present one."""
+        turned = self.swirl.turned(-step) if isinstance(step, Turn) else self.swirl
+        return Gathered(self.load.moved_in(step), self.field.moved_in(step), turned)
+
+    def swept(self, more: Vector) -> "Gathered":
+        """The same with more of the swirl."""
+        return Gathered(self.load, self.field, self.swirl + more)
+
+
+@dataclass(frozen=True, slots=True)
+class Displaced:
+    """The derivatives of what has come to a frame: in q_j of load, Π and 2 s, in q̇_j of load and
+    2 s, in q̈_j of the load."""
+
+    load: Force
+    momentum: Force
+    swirl: Vector
+    rate_load: Force
+    rate_swirl: Vector
+    inertia: Force
+
+    def moved_in(self, step: Step) -> "Displaced":
+        """The same at the frame from which `step` leads to the present one."""
+        forces = (self.load, self.momentum, self.rate_load, self.inertia)
+        load, momentum, rate_load, inertia = (f.moved_in(step) for f in forces)
+        both = (self.swirl, self.rate_swirl)
+        q, qd = (x.turned(-step) if isinstance(step, Turn) else x for x in both)
+        return Displaced(load, momentum, q, rate_load, qd, inertia)
+
+    def swept(self, more: Vector) -> "Displaced":
+        """The same with more of the swirl."""
+        swirl = self.swirl + more
+        return Displaced(
+            self.load, self.momentum, swirl, self.rate_load, self.rate_swirl, self.inertia
+        )
+
+
+def displaced(
+    joint: Freedom,
+    composites: Sequence[MovingBody],
+    moves: Moves,
+    i: int,
+    at: Gathered,
+    axes: Twist,
+) -> Displaced:
+    """The column of joint `i` in its joint frame; rates of the `composites`, as seen from what
+    carries the joint and from what its axes move with, and the velocity of the latter (`axes`), are
+    doubled."""
+    from_carrier, from_axes = composites
+    sigma, t, k = joint.S.w, joint.S.v, at.field.k
+    x, twice = moves.carrier[i].carrier, moves.rates[i].carrier.w.scaled(2.0)
+    b = bracket(joint, moves.virtual[i].carrier)
+    own = column(joint, from_axes, axes)
+    trace = k[0].x + k[1].y + k[2].z
+    axis = twice.cross(sigma)
+    stretched = sum((row.scaled(e) for row, e in zip(k, axis, strict=True)), NULL)
+    rates = from_carrier.rates
+    sheared = sum((row.scaled(e) for row, e in zip(rates.k, b.w, strict=True)), NULL)
+    widened = rates.k[0].x + rates.k[1].y + rates.k[2].z
+    more = stretched - axis.scaled(trace) + twice.cross(t).cross(at.field.p)
+    more = more + sigma.cross(at.swirl) + swirl(from_carrier.inertia, twice, b)
+    more = more + rates.p.cross(b.v) + b.w.scaled(widened) - sheared
+    by_rate = t.cross(at.field.p) + at.field.u_cross_turning.scaled(-sigma.z)
+    return Displaced(
+        force_rate(joint, from_carrier, x) + carried_along(joint, at.load),
+        carried_along(joint, at.momentum) + momentum_of(from_carrier.inertia, b),
+        more,
+        own.forces[0],
+        by_rate.scaled(2.0),
+        own.momentum,
+    )
+
+
+def gathered(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int, Gathered]]:
+    """Every joint, from the leaves to the base, with what has come to it, in its joint frame."""
+    total = dict.fromkeys(range(system.size + 1), Gathered())
+    for i in system.inward:
+        body, w, u = system.body(i), _twice(moves, i), moves.virtual[i].body
+        with system.section(i, "forces and moments"):
+            field, own = moments_of(body.inertia, u), swirl(body.inertia, w, u)
+            load = inertial_force(body, moves.at[i])
+            whole = total[i] + Gathered(load, field, own)
+            slip = moves.rates[i].relative.v.scaled(2.0)
+            at_joint = to_joint(system, i, q, w, slip, whole)
+            passed = whole if system.stays(i) else at_joint
+            there = to_parent(system, i, q, _twice(moves, body.parent), passed)
+            total[body.parent] = total[body.parent] + there
+        yield i, at_joint
+
+
+def _twice(moves: Moves, i: int) -> Vector:
+    """The angular velocity of body `i`, doubled."""
+    return moves.rates[i].body.w.scaled(2.0)
+
+
+def climb(
+    system: System, i: int, q: Coordinates, moves: Moves, x: Displaced
+) -> Iterator[tuple[int, Displaced]]:
+    """The column of joint `i` in the joint frame of every ancestor j, as what carries that joint
+    sees it."""
+    for j in system.ancestors(i):
+        there = to_parent(system, i, q, _twice(moves, j), x)
+        slip = moves.rates[j].relative.v.scaled(2.0)
+        x = (
+            carried(there, system.body(j).placement.own(q[j - 1]))
+            if j in system.together(i)
+            else to_joint(system, j, q, _twice(moves, j), slip, there)
+        )
+        i = j
+        yield j, x

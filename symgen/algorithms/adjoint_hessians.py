@@ -1,0 +1,285 @@
+"""The second derivatives of weighted joint forces, λᵀ τ, without any n x n x n array.
+
+Symbols of `adjoints`: λᵀ ∂τ/∂q_i = B_i·F + S̈_i·Π + 2 σ̇_i·s with B_i = V × S_i and
+s = ∫ ρ̇ × u dm, λᵀ ∂τ/∂q̇_i = 2 (Ṡ_i·Π + σ_i·s) and λᵀ M e_i = S_i·Π. Of all these, only F, Π and s
+depend on a joint j further out than i. With J_j and β the fields of S_j and B_j and I the composite
+body beyond j,
+
+    ∂Π/∂q_j = S_j ×* Π + I B_j,      ∂F/∂q_j as in `gradients`,
+    ∂s/∂q_j = ∫ (σ̇ × ρ + ṫ) × u dm + σ × s + ∫ ρ̇ × β dm,
+    ∂F/∂q̇_j = 2 ∫ J̇_j dm and its moment,      ∂s/∂q̇_j = ∫ J_j × u dm,      ∂F/∂q̈_j = I S_j,
+
+so that a column for each joint j is carried to its ancestors i, which read it. (Contracted before
+it is formed, the second-order algorithm of Singh, Russell & Wensing, Analytical second-order
+partial derivatives of rigid-body inverse dynamics, IROS 2022.)
+
+Where the axes of a joint go with its body (`together`), displacements do not commute: ∂²/∂q_i∂q_j
+is the derivative along j of that along i, whose S_i turns with the body, by S_j × S_i."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+
+from symgen.algorithms.adjoint_columns import Displaced, climb, displaced, gathered
+from symgen.algorithms.adjoints import (
+    SOURCE,
+    Moves,
+    Reading,
+    half_rate,
+    inverse_dynamics_vjp,
+    power,
+)
+from symgen.algorithms.coriolis import Entries, composites, square
+from symgen.algorithms.derivatives import (
+    Three,
+    inverse_dynamics_derivatives,
+    inverse_dynamics_derivatives_by_duals,
+)
+from symgen.algorithms.factors import Factors, coupled_mass_matrix, factors
+from symgen.algorithms.forward_dynamics import driving
+from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.torsion import commutators
+from symgen.mechanics.joints import Freedom
+from symgen.mechanics.spatial import NULL, Turn
+from symgen.mechanics.system import System
+from symgen.numbers.dual import along, tangents, unit
+from symgen.numbers.scalar import ZERO, Scalar
+
+Coordinates = Sequence[Scalar]
+Four = tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]
+Hessian = Callable[[System, Coordinates, Coordinates, Coordinates, Coordinates], Four]
+Gradient = Callable[[System, Coordinates, Coordinates, Coordinates], Three]
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """Entries of the four blocks by row and column, and the gradients in q and q̈."""
+
+    qq: Entries
+    qqd: Entries
+    qdqd: Entries
+    qqdd: Entries
+    first: dict[int, Scalar]
+    momentum: dict[int, Scalar]
+
+    def read(self, i: int, j: int, reading: Reading, joint: Freedom, x: Displaced) -> None:
+        """What joint `i` reads of the column of `j`."""
+        turning = reading.turning
+        self.qq[i, j] = reading.on(x.load, x.momentum, turning.dot(x.swirl))
+        self.qqd[i, j] = power(reading.bracket, x.rate_load) + turning.dot(x.rate_swirl)
+        self.qqdd[i, j] = power(reading.bracket, x.inertia)
+        self.qdqd[i, j] = joint.S.w.dot(x.rate_swirl)
+
+    def mirror(self, i: int, j: int, joint: Freedom, rates: Scalar, x: Displaced) -> None:
+        """The other order, i before j; `rates` is the derivative of λᵀ ∂τ/∂q̇_i in q_j."""
+        self.qq[j, i], self.qdqd[j, i] = self.qq[i, j], self.qdqd[i, j]
+        self.qqd[j, i], self.qqdd[j, i] = rates, joint.project(x.momentum)
+
+
+def _axis_rates(system: System, i: int, moves: Moves, x: Displaced) -> Scalar:
+    """The derivative of λᵀ ∂τ/∂q̇_i in q_j, from the column of j in the joint frame of i: as its
+    carrier sees it, plus as that sees it which the axes go with."""
+    joint, place, rates = system.body(i).joint, system.body(i).placement, moves.rates[i]
+    w = place.with_axes(parent=rates.carrier.w, body=rates.body.w)
+    slip = place.with_axes(parent=NULL, body=rates.relative.v)
+    both = half_rate(joint, rates.carrier.w, x.momentum) + half_rate(joint, w, x.momentum)
+    return both + joint.S.w.dot(x.swirl - slip.cross(x.momentum.linear))
+
+
+def _outward(system: System, j: int, i: int, q: Coordinates, x: Displaced) -> Displaced:
+    """A column of joint `j` in the joint frame of `i`, which stays with it and comes after it."""
+    for k in range(j + 1, i + 1):
+        for step in system.body(k).placement.approach(q[k - 1]):
+            assert isinstance(step, Turn)
+            x = x.moved_in(-step)
+    return x
+
+
+def second_derivatives(
+    system: System,
+    q: Coordinates,
+    qd: Coordinates,
+    qdd: Coordinates,
+    lam: Coordinates,
+) -> Second:
+    """All blocks of the bodies' joints."""
+    moves = Moves.of(system, q, (qd, qdd), lam)
+    fast = {i: x.scaled(2.0) for i, x in moves.rates.items()}
+    readings = {
+        i: Reading.of(system.body(i).joint, moves.carrier[i].carrier, moves.virtual[i].carrier)
+        for i in system.outward
+    }
+    out = Second({}, {}, {}, {}, {}, {})
+    both = zip(composites(system, q, fast), gathered(system, q, moves), strict=True)
+    for (j, *composite), (_, at) in both:
+        with system.section(j, "column"):
+            joint, read, axes = system.body(j).joint, readings[j], fast[j].joint
+            out.first[j] = read.on(at.load, at.momentum, read.turning.dot(at.swirl))
+            out.momentum[j] = joint.project(at.momentum)
+            own = displaced(joint, composite, moves, j, at, axes)
+            for i in (i for i in system.together(j) if i >= j):
+                out.read(i, j, readings[i], system.body(i).joint, _outward(system, j, i, q, own))
+            for i, at_joint in climb(system, j, q, moves, own):
+                joint = system.body(i).joint
+                out.read(i, j, readings[i], joint, at_joint)
+                if i not in system.together(j):
+                    rates = _axis_rates(system, i, moves, at_joint)
+                    out.mirror(i, j, joint, rates, at_joint)
+    _commute(system, qd, out)
+    return out
+
+
+def _commute(system: System, qd: Coordinates, out: Second) -> None:
+    """What is different where axes go with bodies; of rates see `torsion.by_rates`."""
+    run = system.together
+    for k, j, at, sign in commutators(system):
+        out.qq[j, k] = out.qq[j, k] + sign * out.first[at]
+        out.qq[k, j] = out.qq[k, j] - sign * out.first[at]
+        out.qdqd[j, k] = out.qdqd[k, j] = out.qdqd[j, k] + sign * out.momentum[at]
+        for i in {*run(j), *system.ancestors(run(j)[0])}:
+            out.qqd[i, k] = out.qqd[i, k] + sign * out.qqdd[i, at] * qd[j - 1]
+            out.qqd[i, j] = out.qqd[i, j] - sign * out.qqdd[i, at] * qd[k - 1]
+
+
+def _rubbing(system: System, qd: Coordinates, lam: Coordinates) -> Iterator[tuple[int, Scalar]]:
+    """The second derivatives of joint friction, where it is smooth."""
+    for i in system.outward:
+        (rate,) = along([qd[i - 1]], [1.0])
+        yield i, lam[i - 1] * tangents([system.body(i).friction.slope(rate)])[0]
+
+
+UNIT = "units of lam_tau^T tau by those of both"
+FWD_UNIT = "units of lam_qdd^T qdd by those of both"
+
+
+_hessian = partial(
+    quantity,
+    "inverse_dynamics_hessian",
+    "second derivatives of lam_tau^T tau",
+    feels_wrench=True,
+    inputs=("q", "qd", "qdd", "lam_tau"),
+    outputs=(
+        Array("H_qq", "d(d lam_tau^T tau/dq_i)/dq_j at [i, j]", UNIT, ("n", "n")),
+        Array("H_qqd", "second derivative of lam_tau^T tau in q (row) and qd", UNIT, ("n", "n")),
+        Array("H_qdqd", "second derivative of lam_tau^T tau in qd, symmetric", UNIT, ("n", "n")),
+        Array("H_qqdd", "second derivative of lam_tau^T tau in q (row) and qdd", UNIT, ("n", "n")),
+    ),
+)
+
+
+@_hessian(source=f"{SOURCE}; second order after the same, IROS 2022")
+def inverse_dynamics_hessian(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+) -> Four:
+    """The blocks of ∂²(λᵀ τ)/∂(q, q̇, q̈)² that do not vanish: in q twice, q and q̇, q̇ twice, q and
+    q̈, each n x n with a row for the first."""
+    found = second_derivatives(system, q, qd, qdd, lam)
+    for i, x in _rubbing(system, qd, lam):
+        found.qdqd[i, i] = found.qdqd[i, i] + x
+    blocks = (found.qq, found.qqd, found.qdqd, found.qqdd)
+    qq, qqd, qdqd, qqdd = (square(system, block) for block in blocks)
+    return qq, qqd, qdqd, qqdd
+
+
+@_hessian(source=f"forward differentiation of the {SOURCE}", regroupings=("minimal",))
+def inverse_dynamics_hessian_by_duals(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+) -> Four:
+    """The same by forward differentiation of the gradient, in q and where that is enough of no
+    more: fewer operations where joints are parallel."""
+    n = system.size
+    by_q = [_moved(system, (along(q, unit(n, k)), qd, qdd), lam) for k in range(n)]
+    by_qd = [_moved(system, (q, along(qd, unit(n, k)), qdd), lam) for k in range(n)]
+    pairs = [*product(range(n), repeat=2)]
+    own = [j + 1 in (*system.together(i + 1), *system.ancestors(i + 1)) for i, j in pairs]
+    both = [*zip(pairs, own, strict=True)]
+    return (
+        [by_q[j][0][i] if direct else by_q[i][0][j] for (i, j), direct in both],
+        [by_q[i][1][j] for i, j in pairs],
+        [by_qd[j][1][i] if direct else by_qd[i][1][j] for (i, j), direct in both],
+        [by_q[i][2][j] for i, j in pairs],
+    )
+
+
+def _moved(
+    system: System, at: Sequence[Coordinates], lam: Coordinates
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """The tangents of the gradient."""
+    dq, dqd, m = (tangents(x) for x in inverse_dynamics_vjp(system, *at, lam))
+    return dq, dqd, m
+
+
+_forward = partial(
+    quantity,
+    "forward_dynamics_hessian",
+    "second derivatives of lam_qdd^T qdd",
+    feels_wrench=True,
+    needs_inverse=True,
+    inputs=("q", "qd", "tau", "lam_qdd"),
+    outputs=(
+        Array("fwd_H_qq", "d(d lam_qdd^T qdd/dq_i)/dq_j at [i, j]", FWD_UNIT, ("n", "n")),
+        Array("fwd_H_qqd", "the same in q (row) and qd", FWD_UNIT, ("n", "n")),
+        Array("fwd_H_qdqd", "the same in qd, symmetric", FWD_UNIT, ("n", "n")),
+        Array("fwd_H_qtau", "the same in q (row) and tau", FWD_UNIT, ("n", "n")),
+    ),
+)
+
+
+@_forward(source=f"by mu = M^-1 lambda, from the {SOURCE}")
+def forward_dynamics_hessian(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
+) -> Four:
+    """The blocks of ∂²(λᵀ q̈)/∂(q, q̇, τ)² that do not vanish: in q twice, q and q̇, q̇ twice, q and
+    τ, each n x n with a row for the first.
+
+    With μ = M⁻¹ λ and E = ∂²(μᵀ τ)/∂q∂q̈ the last is W = -E M⁻¹, and the others are those of
+    inverse dynamics with the weights -μ, less W ∂τ/∂q and its transpose, and W ∂τ/∂q̇."""
+    return _of_forward(
+        (inverse_dynamics_hessian, inverse_dynamics_derivatives), system, q, qd, tau, lam
+    )
+
+
+@_forward(
+    source=f"by mu = M^-1 lambda; forward differentiation of the {SOURCE}", regroupings=("minimal",)
+)
+def forward_dynamics_hessian_by_duals(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
+) -> Four:
+    """The same by forward differentiation of the gradients."""
+    ways = inverse_dynamics_hessian_by_duals, inverse_dynamics_derivatives_by_duals
+    return _of_forward(ways, system, q, qd, tau, lam)
+
+
+def _of_forward(
+    ways: tuple[Hessian, Gradient],
+    system: System,
+    q: Coordinates,
+    qd: Coordinates,
+    tau: Coordinates,
+    lam: Coordinates,
+) -> Four:
+    coupling = system.coupling
+    solver = factors(system, coupled_mass_matrix(system, q))
+    qdd, mu = (coupling.rates(solver.solve(x)) for x in (driving(system, q, qd, tau), lam))
+    second = (coupling.matrix(x) for x in ways[0](system, q, qd, qdd, mu))
+    by_q, by_qd, _ = (coupling.matrix(x) for x in ways[1](system, q, qd, qdd))
+    qq, qqd, qdqd, qqdd = ([-x for x in block] for block in second)
+    w, n = _solved(solver, qqdd), len(lam)
+    more, rates = _product(w, by_q, n), _product(w, by_qd, n)
+    whole = [qq[k] - (more[k] + more[k % n * n + k // n]) for k in range(n * n)]
+    return whole, [a - b for a, b in zip(qqd, rates, strict=True)], qdqd, w
+
+
+def _solved(solver: Factors, rows: Sequence[Scalar]) -> list[Scalar]:
+    """Each row times M⁻¹."""
+    n = len(solver.inverse_d)
+    return [x for k in range(n) for x in solver.solve(rows[k * n : k * n + n])]
+
+
+def _product(a: Sequence[Scalar], b: Sequence[Scalar], n: int) -> list[Scalar]:
+    """Of two n x n matrices."""
+    return [
+        sum((a[i * n + k] * b[k * n + j] for k in range(n)), ZERO)
+        for i, j in product(range(n), repeat=2)
+    ]

@@ -1,0 +1,100 @@
+"""Adjoints and contracted second derivatives against Pinocchio, the complex step and the reversal
+of tapes."""
+
+import every_joint
+import numpy as np
+import pytest
+from pinocchio_robots import NAMES, pair, states
+from random_trees import STEP, model
+from states import close, run
+
+from symgen.algorithms.newton_euler import inverse_dynamics
+from symgen.compiler.derivative import pullback
+from symgen.compiler.passes import counts
+from symgen.compiler.program import Program
+from symgen.mechanics.parameters import system
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
+
+BLOCKS = ("H_qq", "H_qqd", "H_qdqd", "H_qqdd")
+FORWARD_BLOCKS = ("fwd_H_qq", "fwd_H_qqd", "fwd_H_qdqd", "fwd_H_qtau")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gradients_are_pinocchios_jacobians_contracted(name):
+    pin = pytest.importorskip("pinocchio")
+    robot, judge = pair(name)
+    x = states(name, "qd", "qdd", "tau", "lam_tau", "lam_qdd")
+    data = judge.createData()
+    pin.computeRNEADerivatives(judge, data, x["q"], x["qd"], x["qdd"])
+    mass = np.triu(data.M) + np.triu(data.M, 1).T
+    found = run(robot, "inverse_dynamics_vjp", x)
+    for output, by in zip(found, (data.dtau_dq, data.dtau_dv, mass), strict=True):
+        close(found[output], x["lam_tau"] @ by)
+    pin.computeABADerivatives(judge, data, x["q"], x["qd"], x["tau"])
+    inverse = np.triu(data.Minv) + np.triu(data.Minv, 1).T
+    found = run(robot, "forward_dynamics_vjp", x)
+    for output, by in zip(found, (data.ddq_dq, data.ddq_dv, inverse), strict=True):
+        close(found[output], x["lam_qdd"] @ by, 1e-9)
+
+
+def slope(robot, quantity, output, x, name, k):
+    """The derivative of an output along velocity `k` of an input by the complex step."""
+    n = robot.model.dof
+    function = trace(Robot(robot.model), Wanted.parse(quantity))
+    change = np.zeros(n, complex)
+    change[k] = STEP * 1j
+    at = {key: np.array(x[key], complex) for key in function.inputs}
+    at[name] = every_joint.displaced(robot, x[name], change) if name == "q" else at[name] + change
+    return np.array([complex(e).imag for e in function.run(**at)[output]]) / STEP
+
+
+CASES = [
+    ("inverse", "vjp", BLOCKS, ("q", "qd", "qdd")),
+    ("forward", "fwd_vjp", FORWARD_BLOCKS, ("q", "qd", "tau")),
+]
+
+
+@pytest.mark.parametrize("name", ["everything", "new on floating", "screw geared mimic"])
+@pytest.mark.parametrize("kind, gradient, blocks, inputs", CASES)
+def test_hessians_are_slopes_of_gradients(name, kind, gradient, blocks, inputs):
+    """Of every joint type; where displacements do not commute in the order that is said."""
+    robot = every_joint.made(name)
+    n, x = robot.model.dof, every_joint.state(robot)
+    x |= {"lam_tau": x["dq"], "lam_qdd": x["dtau"]}
+    found = run(Robot(robot.model), f"{kind}_dynamics_hessian", x)
+    rows = (("q", "q"), ("q", "qd"), ("qd", "qd"), ("q", inputs[2]))
+    for block, (first, second) in zip(blocks, rows, strict=True):
+        columns = [
+            slope(robot, f"{kind}_dynamics_vjp", f"{gradient}_{first}", x, second, k)
+            for k in range(n)
+        ]
+        close(found[block].reshape(n, n), np.stack(columns, axis=1), 1e-8)
+
+
+def test_coordinates_that_commute_have_symmetric_hessians():
+    x = states("panda_arm", "qd", "qdd", "tau", "lam_tau", "lam_qdd")
+    robot, _ = pair("panda_arm")
+    for kind, blocks in (("inverse", BLOCKS), ("forward", FORWARD_BLOCKS)):
+        found = run(robot, f"{kind}_dynamics_hessian", x)
+        for block in (blocks[0], blocks[2]):
+            h = found[block].reshape(7, 7)
+            close(h, h.T)
+
+
+def reversed_tape(name):
+    """Operations of the gradient by reversal of the tape of inverse dynamics."""
+    arm, program = system(model(name)), Program()
+    n = arm.size
+    q, qd, qdd, lam = (program.input(x, (n,)) for x in ("q", "qd", "qdd", "lam"))
+    tau = inverse_dynamics(arm, q, qd, qdd)
+    gradient = pullback([*zip(tau, lam, strict=True)], [*q, *qd, *qdd])
+    program.output("vjp", (3 * n,), gradient)
+    return counts(program).total
+
+
+@pytest.mark.parametrize("name", ["ur5", "panda_arm", "humanoid25"])
+def test_sweeps_take_no_more_than_the_reversed_tape(name):
+    found = trace(Robot(model(name)), Wanted.parse("inverse_dynamics_vjp")).counts.total
+    assert found <= reversed_tape(name)
