@@ -146,7 +146,7 @@ def _rubbing(system: System, qd: Coordinates, lam: Coordinates) -> Iterator[tupl
     """The second derivatives of joint friction, where it is smooth."""
     for i in system.outward:
         (rate,) = along([qd[i - 1]], [1.0])
-        yield i, lam[i - 1] * tangents([system.body(i).friction.slope(rate)])[0]
+        yield i, lam[i - 1] * tangents([system.body(i).passive.slope(rate)])[0]
 
 
 UNIT = "units of lam_tau^T tau by those of both"
@@ -206,7 +206,8 @@ def _moved(
     system: System, at: Sequence[Coordinates], lam: Coordinates
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """The tangents of the gradient."""
-    dq, dqd, m = (tangents(x) for x in inverse_dynamics_vjp(system, *at, lam))
+    q, qd, qdd = at
+    dq, dqd, m = (tangents(x) for x in inverse_dynamics_vjp(system, q, qd, qdd, lam))
     return dq, dqd, m
 
 

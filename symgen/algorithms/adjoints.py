@@ -219,17 +219,19 @@ def inverse_dynamics_vjp(
 ) -> Three:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
     moves = Moves.of(system, q, (qd, qdd), lam)
-    dq, dqd, m = ([ZERO] * system.size for _ in range(3))
+    dq: list[Scalar] = [ZERO] * system.size
+    dqd, m = [*dq], [*dq]
     for i, whole, at_joint in sweep(system, q, qd, moves):
         body, carrier = system.body(i), moves.carrier[i].carrier
         axes = body.placement.with_axes(parent=at_joint, body=whole)
         with system.section(i, "gradient"):
             read = Reading.of(body.joint, carrier, moves.virtual[i].carrier)
             twice = 2.0 * read.turning.dot(at_joint.swirl)
-            dq[i - 1] = read.on(at_joint.load, at_joint.momentum, twice)
+            felt = read.on(at_joint.load, at_joint.momentum, twice)
+            dq[i - 1] = felt + body.passive.stiffness * lam[i - 1]
             w = body.placement.with_axes(parent=carrier.w, body=moves.at[i].w)
             rates = by_rate(body.joint, carrier.w, at_joint) + by_rate(body.joint, w, axes)
-            dqd[i - 1] = rates + body.friction.slope(qd[i - 1]) * lam[i - 1]
+            dqd[i - 1] = rates + body.passive.slope(qd[i - 1]) * lam[i - 1]
             m[i - 1] = body.joint.project(whole.momentum)
     return dq, dqd, m
 

@@ -45,18 +45,18 @@ def forward_dynamics_jvp(x: At) -> Array:
 
 
 @law("inverse_dynamics_vjp", SLOPES.format("the textbook's tau"), 1)
-def inverse_dynamics_vjp(x: At) -> tuple[Array, Array, Array]:
+def inverse_dynamics_vjp(x: At) -> tuple[Array, ...]:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇, λᵀ M."""
     return _weighed(inverse_dynamics_derivatives(x), x.given["lam_tau"])
 
 
 @law("forward_dynamics_vjp", SLOPES.format("M qdd = tau - bias, solved,"), 1)
-def forward_dynamics_vjp(x: At) -> tuple[Array, Array, Array]:
+def forward_dynamics_vjp(x: At) -> tuple[Array, ...]:
     """λᵀ ∂q̈/∂q, λᵀ ∂q̈/∂q̇, λᵀ M⁻¹."""
     return _weighed(forward_dynamics_derivatives(x), x.given["lam_qdd"])
 
 
-def _weighed(matrices: tuple[Array, ...], weights: Array) -> Any:
+def _weighed(matrices: tuple[Array, ...], weights: Array) -> tuple[Array, ...]:
     """Each from the left by the weights of its rows."""
     return tuple((m * weights[..., :, None]).sum(-2) for m in matrices)
 
