@@ -1,6 +1,7 @@
 """Text from files made fit for people: names are data, whatever they hold."""
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Collection, Iterable
 
 
 def escaped(text: str) -> str:
@@ -23,6 +24,14 @@ def quoted(names: Iterable[str], most: int = 6) -> str:
     if len(every) > most:
         every[most:] = [f"{len(every) - most} more"]
     return " and ".join(filter(None, (", ".join(every[:-1]), *every[-1:])))
+
+
+def hint(name: str, known: Collection[str], most: int = 6) -> str:
+    """What helps somebody who gave a name that is not among those known: the names near to it,
+    those that differ in capitals first, or else all of them (the first `most`)."""
+    lower = [one for one in known if one.lower() == name.lower()]
+    near = lower or difflib.get_close_matches(name, known, 3, 0.5)
+    return f"near names: {quoted(near)}" if near else f"there are {quoted(known, most)}"
 
 
 def repeated(names: Iterable[str]) -> str | None:

@@ -34,6 +34,10 @@ COMMANDS: Final = {
 """By name: what a command does. Each is the command NAME in the file NAME.py of this room."""
 
 
+INTERRUPTED: Final = 128 + 2
+"""The exit status of what SIGINT has ended, as a shell has it."""
+
+
 class Group(click.Group):
     """Prints an error of the input in one line on stderr and exits with status 2."""
 
@@ -69,6 +73,11 @@ class Group(click.Group):
 
             output.say_error(error, placed(error, ctx))
             ctx.exit(2)
+        except KeyboardInterrupt:
+            from symgen import output
+
+            output.say("interrupted; nothing has been left half written", error=True)
+            ctx.exit(INTERRUPTED)
 
     def main(self, *args: Any, **options: Any) -> Any:
         """The whole program; what the system refuses ends it in one line too."""

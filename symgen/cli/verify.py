@@ -16,7 +16,8 @@ from symgen.cli.progress import progress
     is_flag=True,
     help="Compile and run the files even if they are not as they were generated.",
 )
-def verify(folder: Path, run_changed: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+def verify(folder: Path, run_changed: bool, as_json: bool) -> None:
     """Compile generated files and prove them.
 
     The code in DIR is compiled and RUN, C and Python, with your rights: verify no folder whose
@@ -32,10 +33,15 @@ def verify(folder: Path, run_changed: bool) -> None:
     for bit, that every quantity is what a law says that shares no algorithm with it (the line names
     the judge), and that the Python module agrees. Exit status 1 if a check fails; a quantity
     without a judge fails."""
-    from symgen.inspection.report import checks
+    from symgen import output
+    from symgen.inspection.report import checks, checks_data
     from symgen.jobs.verify import verify as run
 
     with progress() as tell:
         results = list(run(folder, tell, run_changed))
-    if not checks(folder, results):
+    if as_json:
+        output.say(output.as_json(checks_data(results)))
+    else:
+        checks(folder, results)
+    if not all(check.passed for check in results):
         sys.exit(1)

@@ -112,8 +112,8 @@ def _row(f: Function) -> dict[str, Any]:
     return {**f.counts.as_dict(), "formulation": f.formulation}
 
 
-def checks(folder: Path, results: Sequence[Check]) -> bool:
-    """The checks of a folder; returns whether all passed."""
+def checks(folder: Path, results: Sequence[Check]) -> None:
+    """The checks of a folder."""
     rows = table(f"{folder}", ["", "check", "figure"])
     for check in results:
         mark = "[green]ok[/]" if check.passed else "[bold red]FAILED[/]"
@@ -126,7 +126,12 @@ def checks(folder: Path, results: Sequence[Check]) -> bool:
         if failed
         else f"all {len(results)} checks passed"
     )
-    return not failed
+
+
+def checks_data(results: Sequence[Check]) -> dict[str, Any]:
+    """The data of ``symgen verify --json``."""
+    rows = [{"check": c.what, "passed": c.passed, "figure": c.detail} for c in results]
+    return {"passed": all(c.passed for c in results), "checks": rows}
 
 
 def counted(velocities: int, positions: int) -> str:

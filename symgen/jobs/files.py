@@ -7,6 +7,7 @@ from symgen.jobs.manifest import NAME, manifest
 from symgen.languages import DEFAULT, LANGUAGES
 from symgen.languages.c.footprint import report
 from symgen.languages.module import Module
+from symgen.text import hint, shown
 
 
 def files(module: Module, languages: Sequence[str] = DEFAULT) -> dict[str, str]:
@@ -14,7 +15,9 @@ def files(module: Module, languages: Sequence[str] = DEFAULT) -> dict[str, str]:
     SymgenError."""
     unknown = [name for name in languages if name not in LANGUAGES]
     if unknown:
-        raise OptionError(f"no language is called {unknown[0]!r}; there are {', '.join(LANGUAGES)}")
+        raise OptionError(
+            f"no language is called '{shown(unknown[0])}'; {hint(unknown[0], LANGUAGES)}"
+        )
     made = {
         name: text
         for language in languages

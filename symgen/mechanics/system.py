@@ -16,7 +16,7 @@ from symgen.mechanics.placement import Placement as Placement
 from symgen.mechanics.placement import Position as Position
 from symgen.mechanics.spatial import NO_FORCE, STILL, Force, Twist, Vector
 from symgen.numbers.scalar import Scalar
-from symgen.text import quoted, shown
+from symgen.text import hint, shown
 
 Sections = Callable[[str], AbstractContextManager[None]]
 
@@ -110,9 +110,7 @@ class System:
     def seat(self, name: str) -> Seat:
         """Where the link `name` is. Raises OptionError."""
         if name not in self.seats:
-            raise OptionError(
-                f"no link is called '{shown(name)}'; there are {quoted(list(self.seats))}"
-            )
+            raise OptionError(f"no link is called '{shown(name)}'; {hint(name, list(self.seats))}")
         return self.seats[name]
 
     def pushed(self, links: Sequence[str], wrenches: Sequence[Scalar]) -> "System":

@@ -1,6 +1,5 @@
 """Which part of a robot is compiled: root and tip, joints held at a value, a base that floats."""
 
-import difflib
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from symgen.reading.description import Description, JointElement, LinkElement, O
 from symgen.reading.joints import JOINTS, single
 from symgen.reading.mimic import held_by_leaders
 from symgen.reading.tree import joint_above, outward
-from symgen.text import quoted, shown
+from symgen.text import hint, shown
 
 FLOATING_BASE = "floating_base"
 """The joint between world and root of a robot whose base floats."""
@@ -85,10 +84,9 @@ def afloat(part: Part) -> Part:
 def _known(option: str, kind: str, name: str, names: Collection[str]) -> str:
     if name in names:
         return name
-    near = difflib.get_close_matches(name, names, 3, 0.5)
-    lower = [known for known in names if known.lower() == name.lower()]
-    hint = f"near names: {quoted(lower or near)}" if lower or near else f"it has {quoted(names)}"
-    raise OptionError(f"{option} '{shown(name)}': the robot has no such {kind}; {hint}")
+    raise OptionError(
+        f"{option} '{shown(name)}': the robot has no such {kind}; {hint(name, names)}"
+    )
 
 
 def _path(robot: Description, root: str, tip: str) -> tuple[JointElement, ...]:

@@ -4,7 +4,6 @@
 shortest that has the key ends with the key's statement. That holds for every spelling of a key and
 costs nothing without an error."""
 
-import difflib
 import os
 import re
 import tomllib
@@ -16,7 +15,7 @@ from typing import Any, Final
 
 from symgen.errors import Place, RobotError
 from symgen.mechanics.model import Triple
-from symgen.text import quoted, shown
+from symgen.text import hint, shown
 
 MAX_BYTES: Final = 2**18
 LARGEST: Final = 1e100
@@ -57,9 +56,7 @@ class Table:
     def only(self, known: Collection[str], what: str = "key") -> None:
         """Raises RobotError for the first key that is not among `known`."""
         for key in (key for key in self.data if key not in known):
-            near = difflib.get_close_matches(key, known, 3, 0.5)
-            hint = f"near names: {quoted(near)}" if near else f"there are {quoted(known, 30)}"
-            raise self.error(key, f"no {what} is called '{shown(key)}'; {hint}")
+            raise self.error(key, f"no {what} is called '{shown(key)}'; {hint(key, known, 30)}")
 
     def table(self, key: str) -> "Table":
         """The table under a key, empty where there is none."""

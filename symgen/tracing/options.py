@@ -9,7 +9,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION
 from symgen.options import FLAG, NAMES, NUMBER, PAIRS, TEXTS, group, option
-from symgen.text import quoted, repeated, shown
+from symgen.text import hint, repeated, shown
 from symgen.tracing.robot import Robot
 from symgen.tracing.wanted import Wanted
 
@@ -197,9 +197,7 @@ def known_links(model: Model, names: Collection[str], flag: str) -> tuple[str, .
                 f"{flag}: link '{shown(name)}' does not move, so no term depends on it"
             )
         if name not in moving:
-            raise OptionError(
-                f"{flag}: no link is called '{shown(name)}'; there are {quoted(moving)}"
-            )
+            raise OptionError(f"{flag}: no link is called '{shown(name)}'; {hint(name, moving)}")
     twice = repeated(names)
     if twice is not None:
         raise OptionError(f"{flag}: link '{shown(twice)}' is given twice; name it once")

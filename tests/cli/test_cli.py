@@ -89,14 +89,14 @@ VECTOR = "give three numbers X,Y,Z (m/s^2) or runtime"
 PAIR = "give JOINT=VALUE (rad or m), as in finger_joint1=0.02"
 
 BAD = [
-    (["--root", "x"], f"--root 'x': the robot has no such link; it has {LINKS}"),
+    (["--root", "x"], f"--root 'x': the robot has no such link; there are {LINKS}"),
     (["--root", "Upper"], "--root 'Upper': the robot has no such link; near names: 'upper'"),
     (
         ["--root", "tip"],
         f"{PENDULUM}:14: error: <robot>: has no moving joint left after --root, --tip and --lock; "
         "dynamics need a revolute, continuous or prismatic joint",
     ),
-    (["--tip", ""], f"--tip '': the robot has no such link; it has {LINKS}"),
+    (["--tip", ""], f"--tip '': the robot has no such link; there are {LINKS}"),
     (
         ["--root", "lower", "--tip", "upper"],
         "--tip 'upper': the link is not carried by the root 'lower'; give a link "
@@ -108,7 +108,7 @@ BAD = [
     (["--lock", "elbow=1,2"], f"--lock 'elbow=1,2': {PAIR}"),
     (
         ["--lock", "=1"],
-        "--lock '': the robot has no such joint; it has 'shoulder', 'elbow' and 'tip_joint'",
+        "--lock '': the robot has no such joint; there are 'shoulder', 'elbow' and 'tip_joint'",
     ),
     (["--lock", "elbow=1", "--lock", "elbow=2"], "--lock 'elbow': given twice; keep one value"),
     (
@@ -179,7 +179,7 @@ BAD_NAMES = [
     ],
 ]
 BAD_WRITE = [
-    (["--lang", "rust"], "no language is called 'rust'; there are c, python, javascript"),
+    (["--lang", "rust"], "no language is called 'rust'; there are 'c', 'python' and 'javascript'"),
     (["--scalar", "half"], "--scalar 'half': use one of double, float"),
     (["--chunk", "0"], "--chunk 0: give a number of statements, such as 100"),
     *[
@@ -723,3 +723,27 @@ def test_generation_loads_nothing_that_it_does_not_need(tmp_path):
     assert (
         subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[]"
     )
+
+
+# -- ends of other kinds ---------------------------------------------------------------------------
+
+
+def test_an_interrupt_ends_with_the_status_of_one(monkeypatch, tmp_path):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("symgen.jobs.job.Job.of", stopped)
+    done = invoke("generate", PENDULUM, "-o", tmp_path / "out")
+    assert (done.exit_code, done.stdout) == (130, "") and not (tmp_path / "out").exists()
+    assert done.stderr == "interrupted; nothing has been left half written\n"
+
+
+def test_checks_as_data(tmp_path):
+    assert invoke("generate", PENDULUM, "-o", tmp_path, "--quantity", "gravity").exit_code == 0
+    plain, data = (invoke("verify", tmp_path, *more) for more in ((), ("--json",)))
+    found = json.loads(data.stdout)
+    assert found["passed"] and all(row["check"] in plain.stdout for row in found["checks"])
+    with (tmp_path / "pendulum_gravity.c").open("a") as file:
+        file.write("/* touched */\n")
+    done = invoke("verify", tmp_path, "--json")
+    assert done.exit_code == 1 and not json.loads(done.stdout)["passed"]

@@ -202,7 +202,7 @@ def test_rounding_noise_is_no_negative_moment(read):
         ({"tip": "LOWER"}, "error: --tip 'LOWER': the robot has no such link; near names: 'lower'"),
         (
             {"lock": [("q", 0)]},
-            "error: --lock 'q': the robot has no such joint; it has 'elbow', 'shoulder',"
+            "error: --lock 'q': the robot has no such joint; there are 'elbow', 'shoulder',"
             " 'weld', 'wing' and 'grip'",
         ),
         (
