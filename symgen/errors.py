@@ -1,5 +1,6 @@
 """What symgen says when an input cannot be used."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -40,15 +41,45 @@ class OptionError(SymgenError):
 
 @dataclass(frozen=True)
 class Notice:
-    """A note or warning about an accepted robot; ``level`` is ``"note"`` or ``"warning"``.
-
-    A job whose option of a name in `unless` is given has no cause to say it."""
+    """A note or warning about an accepted robot; ``level`` is ``"note"`` or ``"warning"``."""
 
     place: Place
     level: str
     element: str
     message: str
+    summary: str = ""
+    """What one line says of all that have the same: ``{count}`` of them, about ``{elements}``;
+    empty for one that always stands by itself."""
+    detail: bool = False
+    """Whether it is only for those who ask for everything."""
     unless: tuple[str, ...] = ()
+    """The options (as fields are called) each of which makes it void where it is used."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.level}: {self.element}: {self.message}"
+
+
+MOST_NAMED = 4
+"""So many elements are named in one line."""
+
+
+def in_short(notices: Iterable[Notice]) -> list[Notice]:
+    """What people need to know: no details, those of one summary as one, warnings first."""
+    groups: dict[object, list[Notice]] = {}
+    for notice in notices:
+        if not notice.detail:
+            alike = (notice.level, notice.summary) if notice.summary else notice
+            groups.setdefault(alike, []).append(notice)
+    short = [_together(group) for group in groups.values()]
+    return sorted(short, key=lambda notice: notice.level != "warning")
+
+
+def _together(group: list[Notice]) -> Notice:
+    first = group[0]
+    if len(group) == 1 or not first.summary:
+        return first
+    names = list(dict.fromkeys(notice.element for notice in group))
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    elements = ", ".join([*names[:MOST_NAMED], *more])
+    message = first.summary.replace("{count}", str(len(group))).replace("{elements}", elements)
+    return Notice(first.place, first.level, "file", message)

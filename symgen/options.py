@@ -278,6 +278,11 @@ class Choices:
             row.name: getattr(v, row.name) for v in self.values.values() for row in rows(type(v))
         }
 
+    def used(self, name: str) -> bool:
+        """Whether the option of this name is at another value than its default."""
+        row = next(row for row in rows(*self.values) if row.name == name)
+        return bool(self.flat()[name] != row.default)
+
     def changed(self, **changes: Any) -> "Choices":
         """With some options otherwise. Raises OptionError, TypeError."""
         return Choices.of(self.values, {**self.flat(), **changes})

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from symgen.cli.options import FILE, ROBOT, folder, with_options
+from symgen.cli.options import FILE, ROBOT, VERBOSE, folder, with_options
 from symgen.cli.progress import progress, say
 from symgen.jobs.options import NameOptions
 from symgen.languages.c.options import COptions
@@ -43,6 +43,7 @@ from symgen.tracing.options import FunctionOptions
     rows(COptions, only=("scalar", "batch", "chunk")),
     rows(NameOptions, Release, FunctionOptions),
     ROBOT,
+    VERBOSE,
 )
 def build(file: str, package_out: Path, exact: bool, cflags: str | None, **options: Any) -> None:
     """Compile a robot's dynamics into a Python package: functions of one state or many.

@@ -4,13 +4,13 @@ from typing import Any
 
 import click
 
-from symgen.cli.options import FILE, ROBOT, with_options
+from symgen.cli.options import FILE, ROBOT, VERBOSE, with_options
 from symgen.cli.progress import say
 
 
 @click.command()
 @FILE
-@with_options(ROBOT)
+@with_options(ROBOT, VERBOSE)
 def check(file: str, **options: Any) -> None:
     """Read a robot and judge it, without writing anything.
 

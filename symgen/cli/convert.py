@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from symgen.cli.options import FILE, with_options
+from symgen.cli.options import FILE, VERBOSE, with_options
 from symgen.cli.progress import say
 from symgen.options import rows
 from symgen.reading.options import XacroOptions
@@ -13,7 +13,7 @@ from symgen.reading.options import XacroOptions
 @click.command()
 @FILE
 @click.option("-o", "--out", required=True, metavar="OUT.urdf", help="The URDF to write.")
-@with_options(rows(XacroOptions))
+@with_options(rows(XacroOptions), VERBOSE)
 def convert(file: str, out: str, **options: Any) -> None:
     """Write a robot's file, in any format that is read, as a URDF.
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from symgen import output
-from symgen.cli.options import FILE, ROBOT, with_options
+from symgen.cli.options import FILE, ROBOT, VERBOSE, with_options
 from symgen.cli.progress import progress, say
 from symgen.jobs.options import OF_LANGUAGES, NameOptions, WriteOptions
 from symgen.languages.release import Release
@@ -16,7 +16,9 @@ from symgen.tracing.options import FunctionOptions
 
 @click.command()
 @FILE
-@with_options(rows(WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions), ROBOT)
+@with_options(
+    rows(WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions), ROBOT, VERBOSE
+)
 def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -> None:
     """Write C and Python for a robot's dynamics.
 

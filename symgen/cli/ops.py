@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from symgen import output
-from symgen.cli.options import FILE, JSON, ROBOT, with_options
+from symgen.cli.options import FILE, JSON, ROBOT, VERBOSE, with_options
 from symgen.cli.progress import progress, say
 from symgen.options import rows
 from symgen.tracing.options import FunctionOptions
@@ -14,7 +14,7 @@ from symgen.tracing.options import FunctionOptions
 @click.command()
 @FILE
 @click.option("--all", "every", is_flag=True, help="Show every formulation, not only the cheapest.")
-@with_options(rows(FunctionOptions), ROBOT, JSON)
+@with_options(rows(FunctionOptions), ROBOT, JSON, VERBOSE)
 def ops(file: str, every: bool, as_json: bool, **options: Any) -> None:
     """Count operations per quantity.
 

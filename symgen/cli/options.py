@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import click
 
+from symgen.cli import progress
 from symgen.errors import OptionError
 from symgen.options import Option, rows
 from symgen.reading.options import RobotOptions, XacroOptions
@@ -72,6 +73,21 @@ def _parser(row: Option) -> Callable[[click.Context, click.Parameter, Any], Any]
 JSON: Final = (
     click.option(
         "--json", "as_json", is_flag=True, help="Print JSON (stable, see docs/formats.md)."
+    ),
+)
+
+
+def _remembered(ctx: click.Context, param: click.Parameter, given: bool) -> None:
+    ctx.meta[progress.VERBOSE] = given
+
+
+VERBOSE: Final = (
+    click.option(
+        "--verbose",
+        is_flag=True,
+        expose_value=False,
+        callback=_remembered,
+        help="Print every note by itself, not one line for each kind.",
     ),
 )
 

@@ -3,9 +3,15 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
+
+import click
 
 from symgen import output
-from symgen.errors import Notice
+from symgen.errors import Notice, in_short
+
+VERBOSE: Final = "symgen.verbose"
+"""Where a context remembers that people asked for every note."""
 
 
 @contextmanager
@@ -19,6 +25,7 @@ def progress() -> Iterator[Callable[[str], None]]:
 
 
 def say(notices: Sequence[Notice]) -> None:
-    """Notes and warnings on stderr, a line each."""
-    for notice in notices:
+    """Notes and warnings on stderr, a line for each kind, or for each with --verbose."""
+    verbose = click.get_current_context().meta.get(VERBOSE, False)
+    for notice in notices if verbose else in_short(notices):
         output.say(notice, error=True)

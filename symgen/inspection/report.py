@@ -217,7 +217,9 @@ def warnings(loaded: Loaded, verdicts: Sequence[Verdict]) -> list[Notice]:
             )
         ]
     return [
-        Notice(loaded.places[v.name], "warning", f"{v.kind} '{shown(v.name)}'", v.message)
+        Notice(
+            loaded.places[v.name], "warning", f"{v.kind} '{shown(v.name)}'", v.message, v.summary
+        )
         for v in found
     ]
 

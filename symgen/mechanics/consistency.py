@@ -41,6 +41,8 @@ class Verdict:
     eigenvalues: tuple[float, ...]
     message: str
     warning: bool = False
+    summary: str = ""
+    """What one line says of several that have the same (see `symgen.errors.Notice`)."""
 
 
 def judge(model: Model) -> tuple[Verdict, ...]:
@@ -82,7 +84,14 @@ def _judge_body(body: Body, leaf: bool) -> Verdict:
     if not leaf or _moved(body, total):
         return verdict
     message = f"joint '{body.joint.name}' moves no inertia, so the mass matrix is singular"
-    return Verdict("body", body.name, verdict.status, verdict.eigenvalues, message, warning=True)
+    return Verdict("body", body.name, verdict.status, verdict.eigenvalues, message, True, IMMOVABLE)
+
+
+IMMOVABLE = "{count} joints move no inertia (those of {elements}), so the mass matrix is singular"
+TRIANGLES = (
+    "inertia of {count} links violates the triangle inequality ({elements}), which no body does; "
+    "--verbose lists the moments"
+)
 
 
 def _moved(body: Body, pseudo: Array) -> bool:
@@ -123,9 +132,8 @@ def _verdict(kind: str, name: str, pseudo: Array, warned: bool) -> Verdict:
         float(v) for v in sorted((*np.linalg.eigvalsh(central), float(pseudo[3, 3] > 0)))
     )
     status = _status(values[0], rounding)
-    return Verdict(
-        kind, name, status, values, MESSAGES[status](pseudo), warned and status == INDEFINITE
-    )
+    warning = warned and status == INDEFINITE
+    return Verdict(kind, name, status, values, MESSAGES[status](pseudo), warning, TRIANGLES)
 
 
 def _central(pseudo: Array) -> tuple[Array, float]:

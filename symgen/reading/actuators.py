@@ -184,6 +184,7 @@ class Drives:
                 "note",
                 f"joint '{shown(joint.name)}'",
                 "does not move, so its rotor is left out",
+                "rotors of {count} joints that do not move are left out ({elements})",
             )
             for joint in still
             if self.actuators[joint.name].rotor

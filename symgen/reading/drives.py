@@ -12,12 +12,28 @@ from symgen.text import shown
 
 INERTIA: Final = "drake:rotor_inertia"
 RATIO: Final = "drake:gear_ratio"
+ROTORS: Final = ("motorInertia", "rotorInertia", "motor_inertia", "rotor_inertia")
 REDUCTIONS: Final = ("mechanicalReduction", "mechanical_reduction")
 
 
 def has_rotor(transmission: Node) -> bool:
     """Whether Drake's tag gives a rotor's inertia."""
     return bool(_tagged(_actuators(transmission), INERTIA))
+
+
+def unread_rotor(transmission: Node) -> bool:
+    """Whether it states the inertia of a rotor in a tag that has no definition."""
+    parts = (transmission, *transmission.children("joint"), *_actuators(transmission))
+    texts = (child.element.text or "" for tag in ROTORS for child in _tagged(parts, tag))
+    return any(text.strip(XML_SPACE + "+-0.") for text in texts)
+
+
+def reduction(transmission: Node) -> float | None:
+    """The first gear ratio that a transmission states and that is not 1; 1 where all are, None
+    where there is none."""
+    parts = (transmission, *transmission.children("joint"), *_actuators(transmission))
+    ratios = [ratio for part in parts if (ratio := _reduction((part,))) is not None]
+    return next((ratio for ratio in ratios if ratio != 1), ratios[0] if ratios else None)
 
 
 def drives(root: Node) -> tuple[DriveElement, ...]:

@@ -107,6 +107,8 @@ class JointRow:
     kind: str
     axis: bool = True
     stops: bool = True
+    limited: bool = False
+    """Whether URDF wants the limits of such joints."""
     constants: Callable[[Node, Triple], Constants] = _none
     tags: tuple[str, ...] = ()
     """What stands in such joints alone."""
@@ -132,9 +134,9 @@ class JointRow:
 
 
 JOINTS: Final[dict[str, JointRow]] = {
-    "revolute": JointRow("revolute"),
+    "revolute": JointRow("revolute", limited=True),
     "continuous": JointRow("revolute", stops=False),
-    "prismatic": JointRow("prismatic"),
+    "prismatic": JointRow("prismatic", limited=True),
     "floating": JointRow("floating", axis=False),
     "planar": JointRow("planar"),
     "ball": JointRow("ball", axis=False),

@@ -4,9 +4,7 @@ from typing import Final
 
 from symgen.options import NUMBER, NUMBER_PAIRS, PAIRS, choice, group, option, vector_or
 from symgen.reading.fall import Gravity
-
-SNAPPED: Final = 1e-9
-"""How near (rad) to a right angle an angle is taken for one where nothing else is said."""
+from symgen.reading.right_angles import SNAPPED
 
 ROTORS: Final = ("exact", "reflected", "none")
 

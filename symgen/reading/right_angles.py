@@ -11,6 +11,9 @@ from symgen.errors import Notice, Place
 from symgen.mechanics.model import Matrix3, Triple
 from symgen.numbers.exact import cos, sin
 
+SNAPPED = 1e-9
+"""How near (rad) to a right angle an angle is taken for one where nothing else is said."""
+
 NEAR = 1e-3
 """Angles this close (rad) to a multiple of pi/2, but not made exact, are reported."""
 
@@ -75,16 +78,26 @@ class Rounder:
         )
 
     def notices(self) -> tuple[Notice, ...]:
-        """One note per element and fate of its angles."""
+        """One note per element and fate of its angles; a detail where nothing is changed but what a
+        file rounds by itself."""
         groups: dict[tuple[Place, str, str, bool], list[RightAngle]] = {}
         for angle in self.found:
             groups.setdefault((angle.place, angle.element, angle.what, angle.exact), []).append(
                 angle
             )
         return tuple(
-            Notice(place, "note", element, _message(what, exact, angles))
+            Notice(
+                place, "note", element, _message(what, exact, angles), SNAPS, _usual(exact, angles)
+            )
             for (place, element, what, exact), angles in groups.items()
         )
+
+
+SNAPS = "angles beside multiples of pi/2 made exact in {count} places ({elements})"
+
+
+def _usual(exact: bool, angles: list[RightAngle]) -> bool:
+    return not exact or all(abs(angle.offset) <= SNAPPED for angle in angles)
 
 
 def _message(what: str, exact: bool, angles: list[RightAngle]) -> str:

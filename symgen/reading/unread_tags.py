@@ -4,16 +4,17 @@ damping)."""
 import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from symgen.errors import RobotError
-from symgen.reading.drives import has_rotor
+from symgen.reading.drives import has_rotor, reduction, unread_rotor
 from symgen.reading.joints import DRAKES, JOINTS, joint_nodes, several
 from symgen.reading.xml_reader import EXPRESSION, Node
 from symgen.text import shown
 
 KNOWN = {
-    "robot": {"link", "joint", "material", "transmission", "gazebo", "ros2_control"},
-    "link": {"inertial", "visual", "collision"},
+    "robot": {"link", "joint", "material", "transmission", "gazebo", "ros2_control", "sensor"},
+    "link": {"inertial", "visual", "collision", "sensor", "contact", "self_collision_checking"},
     "inertial": {"origin", "mass", "inertia"},
     "joint": {
         "origin",
@@ -88,7 +89,12 @@ def _note_unknown(root: Node) -> None:
         near = difflib.get_close_matches(tag.lower(), KNOWN[part], 1, 0.75)
         hint = f"; if <{near[0]}> is meant, correct the name" if near else ""
         times = f" ({count[tag]} of them)" if count[tag] > 1 else ""
-        node.called(f"<{shown(tag)}>").notice("note", f"unknown in <{part}>, ignored{times}{hint}")
+        node.called(f"<{shown(tag)}>").notice(
+            "note", f"unknown in <{part}>, ignored{times}{hint}", "" if near else UNKNOWN
+        )
+
+
+UNKNOWN: Final = "unknown tags, ignored: {elements}"
 
 
 def _is_known(part: str, owner: Node, node: Node, root: Node) -> bool:
@@ -101,12 +107,17 @@ def _is_known(part: str, owner: Node, node: Node, root: Node) -> bool:
 
 
 def _note_transmissions(root: Node) -> None:
-    nodes = [node for node in root.children("transmission") if not has_rotor(node)]
+    nodes = [
+        node
+        for node in root.children("transmission")
+        if not has_rotor(node) and (reduction(node) not in (None, 1.0) or unread_rotor(node))
+    ]
     _note_effect(
         "reduction and rotor inertia",
         nodes,
         "transmission",
         "have no effect on the terms by themselves; --actuators can give rotors",
+        unless="actuators",
     )
 
 
@@ -118,13 +129,16 @@ def _note_dynamics(root: Node) -> None:
         and not several(joint.element.get("type") or "")
     ]
     nodes = [joint.children("dynamics")[0] for joint in joints]
-    _note_effect("damping and friction", nodes, "joint", "count only with --friction")
+    _note_effect(
+        "damping and friction", nodes, "joint", "count only with --friction", unless="friction"
+    )
 
 
-def _note_effect(what: str, nodes: Sequence[Node], kind: str, effect: str) -> None:
+def _note_effect(what: str, nodes: Sequence[Node], kind: str, effect: str, unless: str) -> None:
     if nodes:
         count = f"{len(nodes)} {kind}" + "s" * (len(nodes) > 1)
-        nodes[0].called(f"<{nodes[0].tag}>").notice("note", f"{what} ({count}) {effect}")
+        label = nodes[0].called(f"<{nodes[0].tag}>")
+        label.notice("note", f"{what} ({count}) {effect}", unless=(unless,))
 
 
 def _is_damped(dynamics: Node) -> bool:

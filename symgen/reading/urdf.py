@@ -102,7 +102,11 @@ def _mass(node: Node, has_inertia: bool) -> float:
     if mass < 0:
         raise node.error(f"mass is negative ({mass:g} kg); give 0 or more")
     if mass == 0 and has_inertia:
-        node.notice("warning", "has inertia but zero mass; used as written")
+        node.notice(
+            "warning",
+            "has inertia but zero mass; used as written",
+            "{count} links have inertia but zero mass ({elements}); used as written",
+        )
     return mass
 
 
@@ -140,7 +144,11 @@ def _joint(node: Node) -> JointElement:
     row = JOINTS.get(kind, JointRow(FIXED, axis=False))
     unused = [f"<{tag}>" for tag in ("limit", "dynamics") if several(kind) and node.children(tag)]
     if unused:
-        node.notice("note", f"{' and '.join(unused)} of a joint with several coordinates: not used")
+        node.notice(
+            "note",
+            f"{' and '.join(unused)} of a joint with several coordinates: not used",
+            "limits and dynamics of {count} joints with several coordinates ({elements}): not used",
+        )
     axis = _axis(node) if row.axis else (1.0, 0.0, 0.0)
     return JointElement(
         name,
@@ -183,13 +191,24 @@ def _axis(joint: Node) -> Triple:
     scaled = tuple(a / size for a in axis)  # no overflow, whatever the length
     length = norm(*scaled)
     if abs(length * size - 1) > 1e-6:
-        node.notice("note", f"axis of length {length * size:.6g} scaled to 1")
+        node.notice(
+            "note",
+            f"axis of length {length * size:.6g} scaled to 1",
+            "{count} axes scaled to length 1 ({elements})",
+        )
     x, y, z = axis if norm(*axis) == 1 else (a / length for a in scaled)
     return x, y, z
 
 
 def _limits(joint: Node, row: JointRow) -> Limits:
     node = joint.only("limit")
+    if node is None and row.limited:
+        joint.notice(
+            "warning",
+            "has no <limit>, which URDF asks for; taken as without limits",
+            "{count} joints have no <limit>, which URDF asks for ({elements}); taken as without "
+            "limits",
+        )
     if node is None:
         return Limits()
     found = {name: node.optional(name) for name in ("lower", "upper", "velocity", "effort")}
@@ -197,7 +216,11 @@ def _limits(joint: Node, row: JointRow) -> Limits:
         found |= {"lower": None, "upper": None}
     lower, upper = found["lower"], found["upper"]
     if lower is not None and upper is not None and lower > upper:
-        node.notice("warning", f"lower limit {lower:g} is above the upper limit {upper:g}")
+        node.notice(
+            "warning",
+            f"lower limit {lower:g} is above the upper limit {upper:g}",
+            "lower limits are above upper ones in {count} joints ({elements})",
+        )
     return Limits(**found)
 
 

@@ -84,9 +84,12 @@ class Node:
         """An error at this element, to be raised by the caller."""
         return RobotError(self.place, self.label, message)
 
-    def notice(self, level: str, message: str) -> None:
+    def notice(
+        self, level: str, message: str, summary: str = "", unless: tuple[str, ...] = ()
+    ) -> None:
         """Remember a note or warning at this element."""
-        self.source.notices.append(Notice(self.place, level, self.label, message))
+        notice = Notice(self.place, level, self.label, message, summary, unless=unless)
+        self.source.notices.append(notice)
 
     def called(self, label: str) -> "Node":
         return Node(self.element, self.source, label)

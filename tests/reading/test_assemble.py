@@ -39,7 +39,13 @@ TREE = "\n".join(
                 ("hand", 32),
             )
         ),
-        joint("elbow", "prismatic", "plate", "lower", '<origin xyz="0 0 1"/><axis xyz="0 0 1"/>'),
+        joint(
+            "elbow",
+            "prismatic",
+            "plate",
+            "lower",
+            '<origin xyz="0 0 1"/><axis xyz="0 0 1"/><limit/>',
+        ),
         joint(
             "shoulder", "continuous", "base", "upper", '<origin xyz="1 0 0"/><axis xyz="0 0 1"/>'
         ),

@@ -274,7 +274,7 @@ def test_names_cannot_break_the_line():
 
 
 def test_undeclared_prefixes_are_read_as_ros_does():
-    found = robot(LINKS + joint() + '<sensor:camera name="c"/><sensor:camera/>')
+    found = robot(LINKS + joint(kind="fixed") + '<sensor:camera name="c"/><sensor:camera/>')
     assert [str(n) for n in found.notices] == [
         "r.urdf:1: note: <sensor:camera>: unknown in <robot>, ignored (2 of them)"
     ]
@@ -306,14 +306,16 @@ def test_lines_are_where_start_tags_begin():
 def test_notes():
     drive = "<transmission><joint name='j'/><motorInertia>1</motorInertia></transmission>"
     damped = "<dynamics damping='0.1' friction='0'/>"
-    found = robot(LINKS + joint("<axis xyz='0 3 4'/>" + damped) + drive + drive)
+    found = robot(LINKS + joint("<axis xyz='0 3 4'/>" + damped, "continuous") + drive + drive)
     assert {n.message for n in found.notices} == {
         "axis of length 5 scaled to 1",
         "damping and friction (1 joint) count only with --friction",
         "reduction and rotor inertia (2 transmissions) have no effect on the terms by themselves; "
         "--actuators can give rotors",
     }
-    assert robot(LINKS + joint("<dynamics damping='0.0' friction='-0'/>")).notices == ()
+    assert (
+        robot(LINKS + joint("<dynamics damping='0.0' friction='-0'/>", "continuous")).notices == ()
+    )
 
 
 def test_zero_mass_with_inertia_warns():
@@ -336,7 +338,7 @@ def test_zero_mass_with_inertia_warns():
     ],
 )
 def test_axis(text, axis, noted):
-    found = robot(LINKS + joint(f"<axis xyz='{text}'/>"))
+    found = robot(LINKS + joint(f"<axis xyz='{text}'/>", "continuous"))
     assert found.joints[0].axis == pytest.approx(axis, abs=1e-15) and bool(found.notices) == noted
 
 

@@ -1,0 +1,131 @@
+"""What people are told of a robot's file: one line for each kind, warnings first, and nothing that an
+option which they gave makes void."""
+
+import re
+
+import pytest
+from public_robots import example_robots, icub_robots
+from tools import invoke
+
+from symgen.errors import Notice, Place, SymgenError, in_short
+from symgen.reading.assemble import load
+
+INERTIAL = (
+    '<inertial><mass value="1"/>'
+    '<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial>'
+)
+DRIVE = (
+    '<transmission name="t"><joint name="j0"/><actuator name="m">'
+    "<mechanicalReduction>{}</mechanicalReduction></actuator></transmission>"
+)
+
+
+def arm(path, inside="", rpy="0.3 0 0", joints=3, kind="continuous", more=""):
+    """A chain of joints along z that turn about x."""
+    parts = ['<link name="l0"/>']
+    for k in range(joints):
+        parts.append(
+            f'<link name="l{k + 1}">{INERTIAL}</link><joint name="j{k}" type="{kind}">'
+            f'<parent link="l{k}"/><child link="l{k + 1}"/>{inside}'
+            f'<origin xyz="0 0 0.2" rpy="{rpy}"/></joint>'
+        )
+    path.write_text(f'<robot name="arm">{"".join(parts)}{more}</robot>')
+    return path
+
+
+def lines(*arguments):
+    done = invoke(*arguments)
+    assert done.exit_code == 0, done.output
+    return [line.partition(".urdf:")[2].partition(" ")[2] for line in done.stderr.splitlines()]
+
+
+def test_one_line_for_those_of_a_kind(tmp_path):
+    path = arm(tmp_path / "arm.urdf", '<axis xyz="0 0 2"/>')
+    assert lines("check", path) == [
+        "note: file: 3 axes scaled to length 1 (joint 'j0', joint 'j1', joint 'j2')"
+    ]
+    assert lines("check", path, "--verbose") == [
+        f"note: joint 'j{k}': axis of length 2 scaled to 1" for k in range(3)
+    ]
+
+
+def test_one_alone_is_said_as_it_is_and_many_are_counted():
+    some = [
+        Notice(Place("f", k), "note", f"e{k}", f"m{k}", "{count} of {elements}") for k in range(9)
+    ]
+    alone = Notice(Place("f", 20), "note", "file", "by itself")
+    loud = Notice(Place("f", 30), "warning", "x", "loud")
+    hidden = Notice(Place("f", 1), "note", "x", "hidden", detail=True)
+    assert in_short([*some[:1], alone, hidden, loud]) == [loud, some[0], alone]
+    assert [n.message for n in in_short(some)] == ["9 of e0, e1, e2, e3, 5 more"]
+    assert in_short([alone, alone]) == [alone]  # said once
+
+
+def test_names_with_braces_are_data(tmp_path):
+    twice = [
+        Notice(Place("f", 1), "note", f"link '{{count}}{k}{{0}}'", "m", "{count} of {elements}")
+        for k in range(2)
+    ]
+    assert [n.message for n in in_short(twice)] == ["2 of link '{count}0{0}', link '{count}1{0}'"]
+
+
+def test_right_angles_of_files_are_no_news(tmp_path):
+    path = arm(tmp_path / "arm.urdf", rpy="1.57079632679 0 0")
+    assert lines("check", path) == []
+    assert len(lines("check", path, "--verbose")) == 3
+
+
+def test_angles_beside_right_ones_are_one_line_unless_an_option_says_what_becomes_of_them(tmp_path):
+    path = arm(tmp_path / "arm.urdf", rpy="1.5708 0 0")
+    (line,) = lines("check", path)
+    assert re.fullmatch(
+        r"note: file: 3 angles are beside multiples of pi/2 and used as written; --snap-angles "
+        r"4e-06 makes them exact, which saves \d+ of \d+ operations",
+        line,
+    )
+    assert lines("check", path, "--snap-angles", "0") == []
+    assert lines("check", path, "--snap-angles", "4e-6") == [
+        "note: file: angles beside multiples of pi/2 made exact in 3 places "
+        "(joint 'j0', joint 'j1', joint 'j2')"
+    ]
+
+
+def test_friction_is_said_unless_it_is_asked_for(tmp_path):
+    path = arm(tmp_path / "arm.urdf", '<dynamics damping="1"/>')
+    said = "note: <dynamics>: damping and friction (3 joints) count only with --friction"
+    assert lines("ops", path) == [said]
+    assert lines("ops", path, "--friction", "viscous") == []
+
+
+@pytest.mark.parametrize(("reduction", "said"), [("1", 0), ("1.0", 0), ("50", 1), ("-3", 1)])
+def test_a_transmission_is_said_where_it_has_a_ratio(reduction, said, tmp_path):
+    path = arm(tmp_path / "arm.urdf", more=DRIVE.format(reduction))
+    assert len(lines("ops", path)) == said
+    rotors = tmp_path / "rotors.toml"
+    rotors.write_text("[joints.j0]\nrotor_inertia = 1e-4\ngear_ratio = 50\n")
+    assert lines("ops", path, "--actuators", rotors) == []
+
+
+def test_limits_that_are_missing_are_one_warning(tmp_path):
+    path = arm(tmp_path / "arm.urdf", '<axis xyz="0 0 2"/>', kind="revolute")
+    first, second = lines("check", path)
+    assert first == (
+        "warning: file: 3 joints have no <limit>, which URDF asks for (joint 'j0', joint 'j1', "
+        "joint 'j2'); taken as without limits"
+    )
+    assert second.startswith("note: ")
+
+
+def test_real_files_say_little():
+    """Before there were summaries the median was 7 lines a file and the mean 21."""
+    files = [*example_robots(), *icub_robots()]
+    if not files:
+        pytest.skip("example-robot-data and icub-models are not installed")
+    counts = []
+    for file in files:
+        try:
+            counts.append(len(in_short(load(file).notices)))
+        except SymgenError:
+            continue
+    counts.sort()
+    assert counts[len(counts) // 2] <= 1 and sum(counts) / len(counts) <= 2, counts
