@@ -199,7 +199,7 @@ class Drives:
         names = quoted(joint.name for joint in stiff)
         message = f"spring{s} of {names} {counts} only with --springs"
         place, options = robot.place(stiff[0].line), ("springs", "runtime_springs")
-        return [Notice(place, "warning", robot.tag, message, options)]
+        return [Notice(place, "warning", robot.tag, message, unless=options)]
 
     def _stiffness(self, joint: JointElement) -> float:
         actuator = self.actuators.get(joint.name, Actuator())
