@@ -8,6 +8,7 @@ import click
 from symgen import output
 from symgen.cli.options import FILE, ROBOT, with_options
 from symgen.cli.progress import progress
+from symgen.errors import OptionError
 
 
 @click.command()
@@ -34,15 +35,20 @@ from symgen.cli.progress import progress
     help="Draw which entries of regressor, M and Christoffel symbols are not zero.",
 )
 @click.option(
-    "--groupings", is_flag=True, help="Print every base parameter in the parameters of the file."
+    "--groupings",
+    is_flag=True,
+    help="Print every base parameter in the parameters of the file, with --symbolic lengths in "
+    "closed form.",
 )
 @click.option(
-    "--entry", metavar="QUANTITY:I,J", help="Print one entry in closed form, indices from 1."
+    "--entry",
+    metavar="QUANTITY[:OUTPUT][:I,J]",
+    help="Print an entry (indices from 1) or a whole array in closed form.",
 )
 @click.option(
     "--symbolic",
     metavar="KINDS",
-    help="For --entry: masses, lengths or both, with a comma, as symbols.",
+    help="For --entry: masses, lengths or both, with a comma, as symbols; for --groupings lengths.",
 )
 @with_options(ROBOT)
 def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) -> None:
@@ -52,15 +58,39 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
     symgen inspect panda.urdf
     symgen inspect panda.urdf --html panda.html --plot panda.png
     symgen inspect arm.urdf --entry mass_matrix:1,1 --symbolic masses,lengths
+    symgen inspect arm.urdf --entry frame_pose:tool0:p --latex
+    symgen inspect arm.urdf --groupings --symbolic lengths
     """
-    from symgen.inspection.looking import look, look_at_entry
+    from symgen.inspection.entries import look_at_entry
+    from symgen.inspection.looking import look
+    from symgen.inspection.relations import look_at_relations
+    from symgen.jobs.job import Job
 
     shown = {name: options.pop(name) for name in ("as_json", "latex", "html", "plot", "groupings")}
+    _check(entry, symbolic, shown)
+    legend: list[str] = []
     with progress() as tell:
         tell("reading the robot")
         if entry is not None:
-            text = look_at_entry(file, entry, symbolic, bool(shown["latex"]), options)
+            forms = bool(shown["latex"]), bool(shown["as_json"])
+            text, legend = look_at_entry(Job.of(file, **options), entry, symbolic, *forms)
+        elif symbolic is not None:
+            forms = bool(shown["latex"]), bool(shown["as_json"])
+            text = look_at_relations(Job.of(file, **options), symbolic, *forms)
         else:
             text = look(file, options, tell, **shown)
+    for line in legend:
+        output.say(line, error=True)
     if text:
         output.say(text)
+
+
+def _check(entry: str | None, symbolic: str | None, shown: dict[str, Any]) -> None:
+    """Refuses what would have no effect. Raises OptionError."""
+    idle = [f"--{name}" for name in ("html", "plot", "groupings") if shown[name]]
+    if entry is not None and idle:
+        raise OptionError(f"{idle[0]}: has no effect with --entry; leave out one of them")
+    if entry is None and symbolic is not None and not shown["groupings"]:
+        raise OptionError(
+            f"--symbolic {symbolic!r}: says what --entry or --groupings show; add one"
+        )

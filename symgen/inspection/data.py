@@ -17,7 +17,7 @@ from symgen.mechanics.consistency import judge
 from symgen.mechanics.coupling import positions
 from symgen.mechanics.listing import Listed, carrying_link, listed
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Model, Pose
-from symgen.mechanics.parameters import lumped
+from symgen.mechanics.parameters import WHOLE, lumped, system, ten_parameters
 from symgen.mechanics.spatial import Angle, Vector
 from symgen.numbers.scalar import Scalar, plain
 
@@ -128,15 +128,18 @@ def spatial_inertia(ten: Sequence[float]) -> Matrix:
 
 def _canonical(model: Model) -> list[Data]:
     """Of all bodies but rotors and those whose axes go with them, which have their link's frame."""
-    frames = zip(model.bodies, canonical_frames(model), strict=True)
+    whole = system(model, regrouping=WHOLE)
+    rows = zip(model.bodies, canonical_frames(model), whole.bodies, strict=True)
     return [
-        _frame(body, frame) for body, frame in frames if not body.in_body_axes and not body.spin
+        _frame(body, frame, ten_parameters(seen.inertia))
+        for body, frame, seen in rows
+        if not body.in_body_axes and not body.spin
     ]
 
 
-def _frame(body: Body, frame: CanonicalFrame) -> Data:
+def _frame(body: Body, frame: CanonicalFrame, ten: Sequence[float]) -> Data:
     """The constants of Rot_z(gamma) Trans_z(b) Trans_x(d) Rot_x(alpha) Rot_y(beta) Rot_z(q +
-    theta0) Trans_z(r)."""
+    theta0) Trans_z(r), where the frame is on the body, and the ten of the body in it."""
     start = frame.to_axis
     angles = {
         "gamma": start.gamma,
@@ -149,6 +152,8 @@ def _frame(body: Body, frame: CanonicalFrame) -> Data:
         "body": body.name,
         **{name: _radians(angle) for name, angle in angles.items()},
         **{name: _number(x) for name, x in lengths.items()},
+        "pose": _matrix(frame.pose).tolist(),
+        "parameters": {name: x + 0.0 for name, x in zip(PARAMETER_NAMES, ten, strict=True)},
     }
 
 

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import sympy
-
 from symgen import output
 from symgen.algorithms import QUANTITIES
 from symgen.errors import OptionError
@@ -16,7 +14,6 @@ from symgen.inspection.page import latex as groupings_as_latex
 from symgen.inspection.page import on_terminal
 from symgen.inspection.page import plot as draw
 from symgen.inspection.pictures import picture_target
-from symgen.inspection.symbolic import entry as closed_form
 from symgen.jobs.job import Job
 from symgen.jobs.publish import write_files
 from symgen.jobs.targets import Target, check_targets, holding
@@ -24,16 +21,6 @@ from symgen.text import shown
 
 PLOTTED: Final = ("regressor", "base_regressor", "mass_matrix", "christoffel_symbols_full")
 """What an identification engineer looks at first, as far as it is registered."""
-
-
-def look_at_entry(
-    file: str, entry: str, symbolic: str | None, latex: bool, options: Mapping[str, Any]
-) -> str:
-    """One entry of a quantity in closed form, as text. Raises SymgenError."""
-    job = Job.of(file, **options)
-    kinds = symbolic.split(",") if symbolic else []
-    found = closed_form(job.robot(job.load()), entry, kinds)
-    return str(sympy.latex(found) if latex else found)
 
 
 def look(

@@ -2,16 +2,21 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 import sympy
 
-from symgen.compiler.program import Ref
+from symgen.compiler.program import Output, Ref
 from symgen.errors import OptionError
 from symgen.symbolic.expansion import MOST, Ring
 from symgen.symbolic.gathering import Number, Writer
 from symgen.symbolic.harmonics import groups_of, harmonic, reduced
 from symgen.symbolic.paper import Paper
 from symgen.symbolic.polynomial import Polynomial, TooLarge
+from symgen.symbolic.replacements import operations, replacements
+
+NESTED: Final = 4000
+"""Operations of an expression that is given as its algorithm computes it."""
 
 
 @dataclass
@@ -41,18 +46,30 @@ class Closed:
         return -found if ref.negative else found
 
     def _shortest(self, ref: Ref, what: str) -> sympy.Expr:
+        ways = self._ways(ref)
+        if ways:
+            return min(map(self._writer.written, ways), key=lambda x: len(str(x)))
+        if operations(self.paper, ref) <= NESTED:
+            return self._nested(ref)
+        raise OptionError(
+            f"{what} has more than {MOST} terms, too many for a closed form; "
+            "symbolic.cse gives it with replacements"
+        )
+
+    def _ways(self, ref: Ref) -> list[Polynomial]:
+        """The polynomials that it can be written as, none where all are too large."""
         try:
             plain = self._ring.polynomial(ref)
         except TooLarge:
-            raise OptionError(
-                f"{what} has more than {MOST} terms, too many for a closed form; "
-                "symbolic.cse gives it with replacements"
-            ) from None
-        ways = [reduced(self._ring, plain)]
-        waves = self._waves(plain)
-        if waves is not None:
-            ways.append(waves)
-        return min(map(self._writer.written, ways), key=lambda x: len(str(x)))
+            return []
+        ways = (reduced(self._ring, plain), self._waves(plain))
+        return [way for way in ways if way is not None and len(way) <= MOST]
+
+    def _nested(self, ref: Ref) -> sympy.Expr:
+        """As the algorithm computes it, nothing multiplied out."""
+        out = Output("", (1,), (ref,))
+        _, found = replacements(self.paper, [out], self.number, None, lambda _, x: x[0])
+        return found[0]
 
     def _waves(self, a: Polynomial) -> Polynomial | None:
         try:
@@ -64,9 +81,4 @@ class Closed:
         """The group of a generator where it is one of several axes; a joint alone is left as
         powers."""
         group = self._group(k)
-        return group if group in self._several else None
-
-    @property
-    def _several(self) -> set[Hashable]:
-        groups = list(self.chains.values())
-        return {group for group in groups if groups.count(group) > 1}
+        return group if sum(other == group for other in self.chains.values()) > 1 else None

@@ -12,8 +12,12 @@ from symgen.compiler.program import Index, Ref
 from symgen.symbolic.paper import Paper
 from symgen.symbolic.polynomial import Polynomial, TooLarge, factors, in_digits
 
-MOST: Final = 4000
-"""Terms that a polynomial on the way may have; a closed form of more nobody reads."""
+MOST: Final = 3000
+"""Terms that a closed form may have; more nobody reads."""
+ON_THE_WAY: Final = 4 * MOST
+"""Terms that what it is made of may have: much cancels."""
+WORK: Final = 1_500_000
+"""Products of terms that one closed form may take: some seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +38,25 @@ class Ring:
     generators: list[Generator] = field(default_factory=list)
     _numbers: dict[object, int] = field(default_factory=dict)
     _known: dict[Index, Polynomial] = field(default_factory=dict)
+    _left: int = WORK
 
     def polynomial(self, ref: Ref | None) -> Polynomial:
         """The polynomial of an entry of an output, without what rounding left. Raises TooLarge."""
         if ref is None:
             return Polynomial({})
+        self._left = WORK
         with in_digits():
             for index in _inward(self.paper, ref.node):
                 if index not in self._known:
                     self._known[index] = self._of(index)
             found = self._known[ref.node].cleaned()
             return -found if ref.negative else found
+
+    def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
+        """The product, as far as there is work left."""
+        found = a.times(b, self._left)
+        self._left -= len(a) * len(b)
+        return _checked(found)
 
     def _of(self, index: Index) -> Polynomial:
         node = self.paper.nodes[index]
@@ -91,19 +103,19 @@ def _begins_with_minus(a: Polynomial) -> bool:
 def _divided(ring: Ring, a: Polynomial, b: Polynomial) -> Polynomial:
     if not any(b.terms) and b.terms:
         return a.scaled(Decimal(1) / b.terms[0])
-    return a.times(ring.function("inverse", b), MOST)
+    return ring.product(a, ring.function("inverse", b))
 
 
 ARITHMETIC: Final[dict[str, Callable[[Ring, Polynomial, Polynomial], Polynomial]]] = {
     "add": lambda ring, a, b: _checked(a + b),
     "sub": lambda ring, a, b: _checked(a + -b),
-    "mul": lambda ring, a, b: a.times(b, MOST),
+    "mul": lambda ring, a, b: ring.product(a, b),
     "div": _divided,
 }
 
 
 def _checked(a: Polynomial) -> Polynomial:
-    if len(a) > MOST:
+    if len(a) > ON_THE_WAY:
         raise TooLarge
     return a
 

@@ -14,7 +14,7 @@ from typing import Final
 import sympy
 
 from symgen.symbolic.expansion import Ring
-from symgen.symbolic.polynomial import Polynomial, factors, monomial
+from symgen.symbolic.polynomial import HIGHEST, Polynomial, factors, generators, monomial
 
 Number = Callable[[Decimal], sympy.Expr]
 """How coefficients are written."""
@@ -94,22 +94,26 @@ class Writer:
     def _products(self, a: Polynomial) -> list[tuple[Polynomial, Polynomial]] | None:
         """The polynomial as a sum of products, in the way with the fewest terms; None where none
         has fewer than it has."""
-        kinds = sorted({self.group(k) for m in a.terms for k, _ in factors(m)}, key=repr)
-        if len(kinds) < 2:
+        masks: dict[Hashable, int] = {}
+        for k in generators(a):
+            kind = self.group(k)
+            masks[kind] = masks.get(kind, 0) | monomial([(k, HIGHEST)])
+        if len(masks) < 2:
             return None
         best, size = None, len(a)
-        for kind in kinds:
-            found = self._split(a, kind)
+        for kind in sorted(masks, key=repr):
+            found = self._split(a, masks[kind])
             terms = sum(len(t) + len(r) for t, r in found)
             if terms < size:
                 best, size = found, terms
         return best
 
-    def _split(self, a: Polynomial, kind: Hashable) -> list[tuple[Polynomial, Polynomial]]:
-        """By the generators of a class: what they are multiplied with, equal multiples together."""
+    def _split(self, a: Polynomial, mask: int) -> list[tuple[Polynomial, Polynomial]]:
+        """By the generators under a mask: what they are multiplied with, equal multiples
+        together."""
         rows: dict[int, dict[int, Decimal]] = {}
         for m, c in a.terms.items():
-            own = monomial((k, n) for k, n in factors(m) if self.group(k) == kind)
+            own = m & mask
             rows.setdefault(m - own, {})[own] = c
         found: dict[Hashable, tuple[dict[int, Decimal], dict[int, Decimal]]] = {}
         for rest, row in rows.items():

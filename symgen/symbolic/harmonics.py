@@ -5,15 +5,19 @@ of their sums and differences: c2 c23 + s2 s23 = cos(q3)."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from decimal import Decimal
+from functools import cache
 from math import comb
 from typing import Final
 
-from symgen.symbolic.expansion import MOST, Ring
+from symgen.symbolic.expansion import ON_THE_WAY, WORK, Ring
 from symgen.symbolic.polynomial import (
+    BITS,
+    HIGHEST,
     Factors,
     Polynomial,
     TooLarge,
     factors,
+    generators,
     in_digits,
     monomial,
     summed,
@@ -27,7 +31,7 @@ Group = Callable[[int], Hashable]
 def reduced(ring: Ring, a: Polynomial) -> Polynomial:
     """Without squares of sines (or, for each angle, of cosines where that has fewer terms)."""
     with in_digits():
-        for k in sorted({k for m in a.terms for k, _ in factors(m)}):
+        for k in generators(a):
             found = ring.angle(k)
             if found is not None and found[0] == "sin":
                 cosine = next(iter(ring.function("cos", found[1]).terms))
@@ -40,7 +44,7 @@ def _squares(a: Polynomial, old: int, new: int) -> Polynomial:
     """With the square of generator `old` as 1 less that of `new`."""
     found = list[tuple[int, Decimal]]()
     for m, c in a.terms.items():
-        power = dict(factors(m)).get(old, 0)
+        power = m >> (BITS * old) & HIGHEST
         rest = m - monomial([(old, power - power % 2)])
         for j in range(power // 2 + 1):
             found.append((rest + monomial([(new, 2 * j)]), c * comb(power // 2, j) * (-1) ** j))
@@ -54,7 +58,7 @@ def harmonic(ring: Ring, a: Polynomial, group: Group) -> Polynomial:
         total = Polynomial({})
         for m, c in a.terms.items():
             total = total + _term(ring, factors(m), group, known).scaled(c)
-            if len(total) > MOST:
+            if len(total) > ON_THE_WAY:
                 raise TooLarge
         return total.cleaned()
 
@@ -69,7 +73,7 @@ def _term(ring: Ring, rows: Factors, group: Group, known: dict[Factors, Polynomi
         key = tuple(own)
         if key not in known:
             known[key] = _sum(ring, key)
-        total = total.times(known[key], MOST)
+        total = total.times(known[key], WORK)
     return Polynomial(total.terms, HIGH)
 
 
@@ -126,6 +130,7 @@ def _wave(ring: Ring, name: str, angle: Polynomial) -> Polynomial:
 def groups_of(chains: Mapping[int, Hashable], ring: Ring) -> Group:
     """The group of a generator: the chain of the coordinates in its angle, by atom."""
 
+    @cache
     def group(k: int) -> Hashable:
         found = ring.angle(k)
         if found is None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from functools import lru_cache
 from typing import Final
 
 BITS: Final = 8
@@ -55,15 +56,13 @@ class Polynomial:
         return Polynomial(total, max(self.degree, other.degree))
 
     def times(self, other: "Polynomial", most: int) -> "Polynomial":
-        """The product. Raises TooLarge beyond so many terms."""
+        """The product. Raises TooLarge where it takes more than so many products of terms."""
         degree, total = self.degree + other.degree, dict[int, Decimal]()
-        if degree > HIGHEST or len(self) * len(other) > WORK * most:
+        if degree > HIGHEST or len(self) * len(other) > most:
             raise TooLarge
         for m, c in self.terms.items():
             for n, d in other.terms.items():
                 _put(total, m + n, c * d)
-        if len(total) > most:
-            raise TooLarge
         return Polynomial(total, degree)
 
     def scaled(self, factor: Decimal) -> "Polynomial":
@@ -81,10 +80,6 @@ class Polynomial:
         return frozenset(self.terms.items())
 
 
-WORK: Final = 50
-"""Products of terms that one product may take, for each term that a result may have."""
-
-
 def _put(total: dict[int, Decimal], m: int, c: Decimal) -> None:
     known = total.get(m)
     if known is None:
@@ -97,6 +92,7 @@ def _put(total: dict[int, Decimal], m: int, c: Decimal) -> None:
         del total[m]
 
 
+@lru_cache(maxsize=1 << 14)
 def factors(monomial: int) -> Factors:
     """The generators of a monomial with their exponents."""
     return tuple(_factors(monomial))
@@ -110,6 +106,14 @@ def _factors(monomial: int) -> Iterator[tuple[int, int]]:
         k, monomial = k + skip, monomial >> (BITS * skip)
         yield k, monomial & HIGHEST
         k, monomial = k + 1, monomial >> BITS
+
+
+def generators(a: Polynomial) -> list[int]:
+    """The generators in a polynomial, in order."""
+    union = 0
+    for m in a.terms:
+        union |= m
+    return [k for k, _ in factors(union)]
 
 
 def monomial(rows: Iterable[tuple[int, int]]) -> int:

@@ -7,7 +7,6 @@ from decimal import Decimal
 
 import sympy
 
-from symgen.compiler.passes import live
 from symgen.compiler.program import LEAVES, Index, Output, Ref
 from symgen.symbolic.gathering import FUNCTIONS, Number
 from symgen.symbolic.paper import Paper
@@ -25,23 +24,42 @@ def replacements(
     paper: Paper,
     outputs: Sequence[Output],
     number: Number,
-    symbols: Iterator[sympy.Symbol],
+    symbols: Iterator[sympy.Symbol] | None,
     array: Callable[[Output, Sequence[sympy.Expr]], object],
 ) -> tuple[Replacements, list[object]]:
-    """The live operations of a tape: each that is used more than once gets the next of `symbols`;
-    and the outputs made into an `array` each. Equal to the tape's numbers to the last bit where
-    SymPy leaves the order of sums alone, else to rounding."""
-    nodes = sorted(live(paper))
+    """The live operations of a tape: each that is used more than once gets the next of `symbols`
+    (without them none does); and the outputs, made into an `array` each. Equal to the tape's
+    numbers to the last bit where SymPy leaves the order of sums alone, else to rounding."""
+    nodes = _needed(paper, outputs)
     uses = Counter(_operands(paper, nodes))
     found, made = dict[Index, sympy.Expr](), Replacements()
     for index in nodes:
         found[index] = _expression(paper, index, found, number)
-        if uses[index] > 1 and paper.nodes[index].op not in LEAVES:
+        if symbols is not None and uses[index] > 1 and paper.nodes[index].op not in LEAVES:
             name = next(symbols)
             made.append((name, found[index]))
             found[index] = name
     whole = [array(out, [_signed(ref, found) for ref in out.refs]) for out in outputs]
     return made, whole
+
+
+def _needed(paper: Paper, outputs: Sequence[Output]) -> list[Index]:
+    """The nodes that outputs are computed from, in order."""
+    found, rest = set[Index](), [ref.node for out in outputs for ref in out.refs if ref is not None]
+    while rest:
+        index = rest.pop()
+        if index not in found:
+            found.add(index)
+            rest += _operands(paper, [index])
+    return sorted(found)
+
+
+def operations(paper: Paper, ref: Ref) -> int:
+    """How many operations a value takes when nothing is shared."""
+    sizes = dict[Index, int]()
+    for index in _needed(paper, [Output("", (1,), (ref,))]):
+        sizes[index] = sum(sizes[k] + 1 for k in _operands(paper, [index]))
+    return sizes[ref.node]
 
 
 def _operands(paper: Paper, nodes: Sequence[Index]) -> Iterator[Index]:

@@ -129,7 +129,9 @@ def meanings(robot: Robot, setting: Setting) -> Mapping[str, Meaning]:
             frame = CANONICAL if setting.lengths else OF_LINK
             rows = zip(PARAMETER_NAMES, ten, strict=True)
             found |= {
-                f"{name}{i}": Meaning(f"{name} of body {i}, {body.name}, {frame}", UNITS[name], x)
+                f"{name}{i}": Meaning(
+                    f"{name} of body {i}, {body.name}, {frame}", UNITS[name], x + 0.0
+                )
                 for name, x in rows
             }
     return found

@@ -17,6 +17,7 @@ from symgen.numbers.scalar import ZERO
 from symgen.symbolic.names import Meaning, input_meanings, input_symbols
 from symgen.symbolic.paper import Paper
 from symgen.symbolic.setting import Setting, meanings, on_paper
+from symgen.text import shown
 from symgen.tracing.function import outputs
 from symgen.tracing.link_outputs import of_model
 from symgen.tracing.robot import Robot, dimensions
@@ -44,7 +45,7 @@ class Sheet:
         names = [out.name for out in self.outputs]
         if name is not None and name not in names:
             raise OptionError(
-                f"{self.quantity.name} has no output '{name}'; it has {', '.join(names)}"
+                f"{self.quantity.name} has no output '{shown(name)}'; it has {', '.join(names)}"
             )
         return self.outputs[0 if name is None else names.index(name)]
 

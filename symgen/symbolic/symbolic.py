@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import count
+from math import prod
 from typing import Any
 
 import sympy
@@ -11,6 +12,8 @@ from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.compiler.program import Output
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
+from symgen.mechanics.model import Model
+from symgen.symbolic.base import relations
 from symgen.symbolic.closed import Closed
 from symgen.symbolic.gathering import Number, as_float, as_fraction
 from symgen.symbolic.names import Meaning
@@ -64,6 +67,22 @@ class Symbolic:
     def _robot(self) -> Robot:
         return self._job.robot(self._job.load())
 
+    @property
+    def model(self) -> Model:
+        """The tree of bodies."""
+        return self._robot.model
+
+    def output(self, name: str, output: str | None = None, **options: Any) -> tuple[Output, str]:
+        """One of the outputs of a quantity, the first by default, and its unit; of a link's it may
+        be named without the link. Raises OptionError."""
+        sheet = self._sheet(name, options)[0]
+        stems = {f"{x}_": x for x in (output,) if x is not None and sheet.quantity.link}
+        own = [out.name for out in sheet.outputs if any(out.name.startswith(x) for x in stems)]
+        known = output in [out.name for out in sheet.outputs]
+        found = sheet.output(own[0] if own and not known else output)
+        unit = next(x.unit for x in sheet.quantity.outputs if x.name == found.name)
+        return found, unit
+
     # -- closed forms ------------------------------------------------------------------------------
 
     def quantity(self, name: str, *, output: str | None = None, **options: Any) -> Any:
@@ -86,6 +105,8 @@ class Symbolic:
         """One entry of a quantity in closed form; indices from 1, as people count."""
         sheet, closed = self._written(name, options)
         out = sheet.output(output)
+        if not indices and prod(out.shape) == 1:
+            indices = (1,) * len(out.shape)
         inside = [1 <= k <= n for k, n in zip(indices, out.shape, strict=False)]
         if len(indices) != len(out.shape) or not all(inside):
             sizes = " x ".join(map(str, out.shape))
@@ -97,6 +118,15 @@ class Symbolic:
         for k, n in zip(indices, out.shape, strict=True):
             flat = flat * n + k - 1
         return closed.expression(out.refs[flat], f"{name}:{','.join(map(str, indices))}")
+
+    def base_parameters(
+        self, lengths: str = "numbers", numbers: str = "float"
+    ) -> dict[str, sympy.Expr]:
+        """The base parameters (MXR_2, ZZR_1, ...) by name in the inertial parameters of the bodies,
+        the grouping relations of Gautier and Khalil in closed form; `lengths` and `numbers` as
+        elsewhere."""
+        number, setting = _choice("numbers", numbers, NUMBERS), Setting.of("symbols", lengths)
+        return {row.name: row.expression for row in relations(self._robot, setting, number)}
 
     # -- programs ----------------------------------------------------------------------------------
 

@@ -18,12 +18,11 @@ import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.inspection.data import sparsity
 from symgen.inspection.page import SIGNS
-from symgen.inspection.symbolic import entry
 from symgen.jobs.job import Job
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameters import WHOLE, system, ten_parameters
+from symgen.symbolic.names import STEMS
 from symgen.tracing.options import CORE
-from symgen.tracing.robot import Robot
 
 ROBOTS = ("pendulum", "scara", "ur5", "panda_arm", "quadruped")
 PENDULUM = robot_file("pendulum")
@@ -326,11 +325,12 @@ def state(quantity, n):
 
 
 def evaluated(expression, values):
-    """An expression with q1, qd1, ... from arrays; `values` may also hold numbers by name."""
+    """An expression with q1, qdot1, ... from arrays; `values` may also hold numbers by name."""
     numbers = {name: float(x) for name, x in values.items() if np.ndim(x) == 0}
     for name, array in values.items():
+        stem = STEMS.get(name, name)
         numbers |= {
-            f"{name}{k}": float(x) for k, x in enumerate(np.ravel(array), 1) if np.ndim(array)
+            f"{stem}{k}": float(x) for k, x in enumerate(np.ravel(array), 1) if np.ndim(array)
         }
     assert {str(s) for s in expression.free_symbols} <= set(numbers)
     return float(expression.subs({s: numbers[str(s)] for s in expression.free_symbols}))
@@ -378,7 +378,6 @@ def tens(robot, canonical):
 @pytest.mark.parametrize("kinds", [("masses",), ("lengths",), ("masses", "lengths")])
 def test_symbols_stand_for_what_the_file_has(robot, text, kinds):
     found, given = data(robot), state(text.split(":")[0], data(robot)["dof"])
-    model = symgen.load(robot_file(robot)).model
     known = {
         f"{name}{k}": x
         for k, ten in enumerate(tens(robot, "lengths" in kinds), 1)
@@ -389,7 +388,10 @@ def test_symbols_stand_for_what_the_file_has(robot, text, kinds):
         for k, f in enumerate(found["canonical_frames"], 1)
         for name in ("b", "d", "r")
     }
-    with_symbols, plain = entry(Robot(model), text, kinds), entry(Robot(model), text)
+    name, _, indices = text.partition(":")
+    symbolic, at = symgen.Robot(robot_file(robot)).symbolic, tuple(map(int, indices.split(",")))
+    with_symbols = symbolic.entry(name, *at, **dict.fromkeys(kinds, "symbols"))
+    plain = symbolic.entry(name, *at)
     names = {re.sub(r"\d+$", "", str(s)) for s in with_symbols.free_symbols}
     assert bool(names & set(PARAMETER_NAMES)) == ("masses" in kinds)
     assert names <= set(given) | set(PARAMETER_NAMES) | {"b", "d", "r"}
@@ -400,7 +402,53 @@ def test_symbols_stand_for_what_the_file_has(robot, text, kinds):
 
 def test_gravity_at_run_time_is_a_symbol():
     done = invoke("inspect", PENDULUM, "--entry", "gravity:2", "--gravity", "runtime")
-    assert {str(s) for s in sympy.sympify(done.stdout).free_symbols} == {"g1", "g3", "q1", "q2"}
+    assert {str(s) for s in sympy.sympify(done.stdout).free_symbols} == {"g_x", "g_z", "q1", "q2"}
+
+
+def test_whole_arrays_and_outputs_by_name():
+    lines = invoke("inspect", PENDULUM, "--entry", "mass_matrix").stdout.splitlines()
+    assert lines[0] == "M[1,1] = 0.6*cos(q2) + 1.2" and len(lines) == 4
+    one = invoke("inspect", PENDULUM, "--entry", "mass_matrix:M:1,1").stdout
+    assert one == "0.6*cos(q2) + 1.2\n"
+    tip = data("scara")["bodies"][-1]["name"]
+    place = invoke("inspect", robot_file("scara"), "--entry", f"frame_pose:{tip}:p").stdout
+    assert place.count("\n") == 3 and "cos(q1 + q2)" in place
+
+
+def test_an_entry_as_data():
+    found = json.loads(
+        invoke(
+            *("inspect", PENDULUM, "--entry", "mass_matrix", "--json"),
+            *("--symbolic", "masses,lengths"),
+        ).stdout
+    )
+    assert keys_of_entry(found) == documented("symgen inspect --entry --json")
+    assert found["shape"] == [2, 2] and found["indices"] is None
+    assert found["symbols"]["m2"]["unit"] == "kg" and found["symbols"]["q2"]["value"] is None
+    values = {name: row["value"] for name, row in found["symbols"].items() if row["value"]}
+    shown = sympy.sympify(found["entries"][1][1]).subs(values)
+    plain = sympy.sympify(invoke("inspect", PENDULUM, "--entry", "mass_matrix:2,2").stdout)
+    assert float(shown - plain) == pytest.approx(0, abs=1e-15)
+
+
+def keys_of_entry(found):
+    return {*found, *(key for row in found["symbols"].values() for key in row)}
+
+
+def test_a_legend_tells_what_symbols_mean():
+    options = ("--entry", "mass_matrix:2,2", "--symbolic", "masses")
+    done = invoke("inspect", PENDULUM, *options)
+    assert done.stdout.count("\n") == 1 and "kg m^2" in done.stderr
+    assert all(name in done.stdout for name in re.findall(r"^(\w+):", done.stderr, re.MULTILINE))
+
+
+def test_canonical_frames_have_their_inertia():
+    """The ten about the canonical frame, carried back to the link's, are those of the body."""
+    for b, frame in zip(data("ur5")["bodies"], data("ur5")["canonical_frames"], strict=True):
+        ten, pose = frame["parameters"], np.array(frame["pose"])
+        own = np.array([ten[name] for name in ("hx", "hy", "hz")])
+        there = pose[:3, :3] @ own + ten["m"] * pose[:3, 3]
+        assert there == pytest.approx([b["parameters"][k] for k in ("hx", "hy", "hz")], abs=1e-12)
 
 
 def test_an_entry_as_latex():
@@ -409,9 +457,22 @@ def test_an_entry_as_latex():
     assert shown == "0.6 \\cos{\\left(q_{2} \\right)} + 1.2\n"
 
 
+def test_groupings_in_closed_form():
+    options = ("inspect", robot_file("puma560"), "--groupings", "--symbolic", "lengths")
+    lines = invoke(*options).stdout.splitlines()
+    assert len(lines) == 36 and "MXR_2 = d3*(m3 + m4 + m5 + m6) + hx2" in lines
+    found = json.loads(invoke(*options, "--json").stdout)
+    inner = keys_of_entry({"symbols": found["symbols"]})
+    heading = "symgen inspect --groupings --symbolic lengths --json"
+    assert {*found} | inner == documented(heading)
+    assert r"\mathrm{MXR}_{2} &= d_{3}" in invoke(*options, "--latex").stdout
+    said = refusal("inspect", PENDULUM, "--symbolic", "lengths")
+    assert said == "error: --symbolic 'lengths': says what --entry or --groupings show; add one"
+
+
 # -- refusals --------------------------------------------------------------------------------------
 
-GIVE = "give indices from 1, as in mass_matrix:1,1"
+GIVE = "give QUANTITY, QUANTITY:I,J or QUANTITY:OUTPUT:I,J, as in mass_matrix:1,1"
 SQUARE = "mass_matrix has 2 x 2 entries, counted from 1"
 
 
@@ -430,14 +491,11 @@ SQUARE = "mass_matrix has 2 x 2 entries, counted from 1"
         ],
         *[
             (text, f"--entry {text!r}: {GIVE}")
-            for text in (
-                "mass_matrix",
-                "mass_matrix:",
-                "mass_matrix:x,1",
-                "mass_matrix:1.0,1",
-                "mass_matrix:1,",
-                "mass_matrix:\n1,x",
-            )
+            for text in ("mass_matrix:", "mass_matrix::1", "mass_matrix:M:", "mass_matrix:M:x:1")
+        ],
+        *[
+            (f"mass_matrix:{text}", f"mass_matrix has no output '{said}'; it has M")
+            for text, said in (("x,1", "x,1"), ("1.0,1", "1.0,1"), ("\n1,x", "\\n1,x"))
         ],
         ("bias:3", "--entry 'bias:3': bias has 2 entries, counted from 1"),
         ("nope:1", "no quantity is called 'nope'; symgen list shows them all"),
@@ -457,8 +515,12 @@ def test_bad_entries(text, said):
         ),
         (["--entry", "gravity:1", "--symbolic", "masses,"], "--symbolic '': use masses or lengths"),
         (
-            ["--entry", "base_regressor:1,1", "--symbolic", "lengths"],
-            "--symbolic lengths: base parameters are found by rank, which needs numbers",
+            ["--groupings", "--symbolic", "masses"],
+            "--symbolic 'masses': for --groupings use lengths",
+        ),
+        (
+            ["--entry", "gravity:1", "--html", "x.html"],
+            "--html: has no effect with --entry; leave out one of them",
         ),
         (["--html", "/dev/null/r.html"], "cannot write '/dev/null/r.html': File exists"),
         (

@@ -1,0 +1,173 @@
+"""``symgen inspect --entry``: entries and whole arrays of quantities in closed form, as text, LaTeX
+or data."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import sympy
+
+from symgen import output
+from symgen.algorithms import LINK_QUANTITIES
+from symgen.compiler.program import Output
+from symgen.errors import OptionError
+from symgen.jobs.job import Job
+from symgen.mechanics.model import Model
+from symgen.symbolic.names import Meaning
+from symgen.symbolic.setting import KINDS
+from symgen.symbolic.symbolic import Symbolic
+from symgen.text import shown
+from symgen.tracing.wanted import find_quantity
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What ``QUANTITY[:OUTPUT][:I,J]`` asks for: `indices` from 1, all entries without them."""
+
+    quantity: str
+    output: str | None
+    indices: tuple[int, ...] | None
+
+    @classmethod
+    def parse(cls, text: str, model: Model) -> "Wanted":
+        """The quantity, one of its outputs and indices; a quantity of a link has its link's name
+        behind. Raises OptionError."""
+        name, rest = _quantity(text, model)
+        pieces = rest.split(":") if rest else []
+        indices = None
+        if rest is not None and pieces and re.fullmatch(NUMBERS, pieces[-1]):
+            indices = tuple(int(k) for k in pieces.pop().split(","))
+        if len(pieces) > 1 or (rest is not None and not all(pieces)) or rest == "":
+            raise OptionError(f"--entry {text!r}: {GIVE}")
+        return cls(name, pieces[0] if pieces else None, indices)
+
+
+NUMBERS: Final = r"-?\d+(,-?\d+)*"
+GIVE: Final = "give QUANTITY, QUANTITY:I,J or QUANTITY:OUTPUT:I,J, as in mass_matrix:1,1"
+
+
+def _quantity(text: str, model: Model) -> tuple[str, str | None]:
+    """The quantity's name, and what stands behind it, None for nothing. Raises OptionError."""
+    name, colon, rest = text.partition(":")
+    if name not in LINK_QUANTITIES or not colon:
+        find_quantity(name)
+        return name, rest if colon else None
+    links = [link.name for body in model.bodies for link in body.links]
+    every = [*links, *(link.name for link in model.base)]
+    fitting = [link for link in every if rest == link or rest.startswith(f"{link}:")]
+    if not fitting:
+        return f"{name}:{rest.partition(':')[0]}", rest.partition(":")[2] or None
+    link = max(fitting, key=len)
+    return f"{name}:{link}", rest[len(link) + 1 :] if rest != link else None
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What was found: the expressions of an output or one of its entries, and the symbols in
+    them."""
+
+    wanted: Wanted
+    out: Output
+    unit: str
+    expression: Any
+    meanings: dict[str, Meaning]
+
+    def text(self) -> str:
+        """An expression, or a line for each entry of an array with its indices."""
+        if self.wanted.indices is not None:
+            return str(self.expression)
+        name, entries = shown(self.out.name), sympy.flatten(self.expression)
+        places = [",".join(str(k + 1) for k in at) for at in _places(self.out.shape)]
+        return "\n".join(f"{name}[{at}] = {x}" for at, x in zip(places, entries, strict=True))
+
+    def latex(self) -> str:
+        """The same in LaTeX, an array as a matrix."""
+        return str(sympy.latex(self.expression))
+
+    def data(self) -> dict[str, Any]:
+        """The same as plain data (documented in docs/formats.md)."""
+        single = self.wanted.indices is not None
+        every = [self.expression] if single else sympy.flatten(self.expression)
+        entries = list(map(str, every))
+        return {
+            "quantity": self.wanted.quantity,
+            "output": self.out.name,
+            "shape": list(self.out.shape),
+            "unit": self.unit,
+            "indices": list(self.wanted.indices) if self.wanted.indices else None,
+            "entries": entries[0] if single else _nested(entries, self.out.shape),
+            "latex": self.latex(),
+            "symbols": {
+                name: {"meaning": row.meaning, "unit": row.unit, "value": row.value}
+                for name, row in self.meanings.items()
+            },
+        }
+
+    def legend(self) -> list[str]:
+        """A line for each symbol that is no coordinate: what it means, and its value."""
+        rows = {name: row for name, row in self.meanings.items() if row.value is not None}
+        return [
+            f"{name}: {shown(row.meaning)}; {row.value:.6g} {row.unit}"
+            for name, row in rows.items()
+        ]
+
+
+def find(job: Job, text: str, symbolic: str | None) -> Entries:
+    """What `text` asks for in closed form, with symbols for the kinds in `symbolic`. Raises
+    SymgenError."""
+    kinds = symbolic.split(",") if symbolic else []
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown:
+        raise OptionError(f"--symbolic {unknown[0]!r}: use {' or '.join(KINDS)}")
+    robot = Symbolic(job)
+    wanted = Wanted.parse(text, robot.model)
+    options = dict.fromkeys(kinds, "symbols")
+    out, unit = robot.output(wanted.quantity, wanted.output, **options)
+    if wanted.indices is not None and not _inside(wanted.indices, out.shape):
+        sizes = " x ".join(map(str, out.shape))
+        raise OptionError(
+            f"--entry {text!r}: {wanted.quantity} has {sizes} entries, counted from 1"
+        )
+    if wanted.indices is None:
+        found = robot.quantity(wanted.quantity, output=out.name, **options)
+    else:
+        found = robot.entry(wanted.quantity, *wanted.indices, output=out.name, **options)
+    meanings = robot.meanings(wanted.quantity, **options)
+    used = {str(s) for s in found.free_symbols}
+    return Entries(
+        wanted, out, unit, found, {name: row for name, row in meanings.items() if name in used}
+    )
+
+
+def look_at_entry(
+    job: Job, text: str, symbolic: str | None, latex: bool, as_json: bool
+) -> tuple[str, list[str]]:
+    """What is to be printed of an entry, and a legend of its symbols for people. Raises
+    SymgenError."""
+    found = find(job, text, symbolic)
+    if as_json:
+        return output.as_json(found.data()), []
+    return (found.latex() if latex else found.text()), found.legend()
+
+
+def _inside(indices: Sequence[int], shape: Sequence[int]) -> bool:
+    return len(indices) == len(shape) and all(
+        1 <= k <= n for k, n in zip(indices, shape, strict=True)
+    )
+
+
+def _places(shape: Sequence[int]) -> list[tuple[int, ...]]:
+    """The indices of all entries, from 0, row-major."""
+    found: list[tuple[int, ...]] = [()]
+    for n in shape:
+        found = [(*at, k) for at in found for k in range(n)]
+    return found
+
+
+def _nested(entries: list[str], shape: Sequence[int]) -> Any:
+    """A flat list in the shape of its array."""
+    if len(shape) < 2:
+        return entries
+    step = len(entries) // shape[0] if shape[0] else 0
+    return [_nested(entries[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]

@@ -1,0 +1,83 @@
+"""Base parameters in closed form: what regrouping makes of the parameters, lengths as symbols.
+
+(Gautier & Khalil, IEEE T-RA 1990; SYMORO prints the same relations for arms given in modified
+Denavit and Hartenberg's parameters.)"""
+
+from dataclasses import dataclass, replace
+
+import sympy
+
+from symgen.errors import OptionError
+from symgen.mechanics.base_parameters import base_values
+from symgen.mechanics.independence import Independent, independent
+from symgen.mechanics.model import PARAMETER_NAMES, Pose
+from symgen.mechanics.parameter_names import base_names, link_of
+from symgen.mechanics.parameters import WHOLE, lumped, system
+from symgen.mechanics.spatial import Vector
+from symgen.mechanics.system import Seat, System
+from symgen.numbers.named import Named
+from symgen.symbolic.closed import Closed
+from symgen.symbolic.gathering import Number
+from symgen.symbolic.names import symbol
+from symgen.symbolic.paper import Paper
+from symgen.symbolic.setting import Setting, with_lengths
+from symgen.tracing.robot import Robot
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A base parameter, the link of its body, and what it is of the bodies' parameters."""
+
+    name: str
+    link: str
+    expression: sympy.Expr
+
+
+def relations(robot: Robot, setting: Setting, number: Number) -> tuple[Relation, ...]:
+    """The base parameters of a robot in the ten of each body as a whole, m1, hx1, ... Izz1 about
+    its link's origin, and J8 of rotor 8; with symbols for lengths about its canonical frame.
+
+    Raises OptionError where lengths are symbols and a parameter is grouped with a factor that only
+    numbers tell, as with first joints of restricted motion."""
+    model = lumped(robot.model, [body.name for body in robot.model.moving])
+    fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None
+    whole = system(model, gravity=fall, regrouping=WHOLE)
+    whole = _in_canonical_frames(with_lengths(whole)) if setting.lengths else whole
+    found, paper = independent(whole), Paper()
+    names = [f"{name}{i}" for i in whole.tens for name in PARAMETER_NAMES]
+    names += [f"J{i}" for i in whole.rotors]
+    values = paper.of(map(symbol, names))
+    columns = base_names(found)
+    if setting.lengths or _has_names(whole):
+        _check(found, columns)
+    paper.output("base", (len(columns),), base_values(whole, values))
+    closed = Closed(paper, number)
+    refs = zip(columns, paper.outputs[0].refs, strict=True)
+    return tuple(
+        Relation(name, link_of(model, name), closed.expression(ref, name)) for name, ref in refs
+    )
+
+
+def _in_canonical_frames(whole: System) -> System:
+    """With the bodies' parameters in their canonical frames."""
+    own = {whole.body(i).name: Seat(i, Pose()) for i in whole.tens}
+    return replace(whole, seats={**whole.seats, **own})
+
+
+def _has_names(whole: System) -> bool:
+    lengths = (
+        x
+        for body in whole.bodies
+        for x in (body.placement.to_axis.b, body.placement.to_axis.d, body.placement.r)
+    )
+    return any(isinstance(x, Named) for x in lengths)
+
+
+def _check(found: Independent, columns: tuple[str, ...]) -> None:
+    """Refuses factors that depend on lengths: those of regrouping are whole numbers."""
+    for name, key in zip(columns, found.keys, strict=True):
+        if any(abs(factor) not in (0.5, 1.0, 2.0) for _, factor in found.grouped[key]):
+            raise OptionError(
+                f"{name}: what it is grouped with depends on lengths in a way that only numbers "
+                "tell; leave lengths as numbers"
+            )
