@@ -93,13 +93,15 @@ class Judge:
     def _joint(self, j: int, body: Body, state: dict[str, Array]) -> None:
         at, dof = self.model.jnt_qposadr[j], self.model.jnt_dofadr[j]
         follow = body.follows
-        leader = body if follow is None else self.ours.body(follow.leader)
-        place, speed = self.places[leader.joint.name]
         if body.joint.type.single:
-            factor, offset = (1.0, 0.0) if follow is None else (follow.factor, follow.offset)
-            self.data.qpos[at] = factor * state["q"][place] + offset
-            self.lift[dof, speed] = factor
+            terms = ((self.ours.bodies.index(body) + 1, 1.0),) if follow is None else follow.terms
+            self.data.qpos[at] = 0.0 if follow is None else follow.offset
+            for number, factor in terms:
+                place, speed = self.places[self.ours.body(number).joint.name]
+                self.data.qpos[at] += factor * state["q"][place]
+                self.lift[dof, speed] = factor
             return
+        place, speed = self.places[body.joint.name]
         count, size = len(body.joint.type.positions), len(body.joint.type.velocities)
         *xyz, x, y, z, w = state["q"][place : place + count]
         self.data.qpos[at : at + count] = [*xyz, w, x, y, z]

@@ -33,14 +33,15 @@ Coordinates = Sequence[Scalar]
 
 def geared(system: System) -> bool:
     """only robots with rotors, and no other coupled joints."""
-    followers = [i for i, own in enumerate(system.leaders, 1) if own != i]
+    followers = [i for i, own in enumerate(system.leaders, 1) if own != (i,)]
     return bool(followers) and all(_on_the_carrier(system, r) for r in followers)
 
 
 def _on_the_carrier(system: System, r: int) -> bool:
     """Whether a follower is a rotor that stands where its joint does, or on the ground."""
-    body, leader = system.body(r), system.body(system.leaders[r - 1])
-    return r in system.rotors and body.parent in (0, leader.parent)
+    body, leaders = system.body(r), system.leaders[r - 1]
+    carriers = {0, *(system.body(leader).parent for leader in leaders)}
+    return r in system.rotors and len(leaders) == 1 and body.parent in carriers
 
 
 @dataclass(slots=True)
@@ -90,7 +91,8 @@ def _inward(
 
 def _add_rotor(system: System, r: int, at: Inward) -> None:
     """A rotor as its carrier and its joint feel it."""
-    body, i, ratio = system.body(r), system.leaders[r - 1], system.coupling.drives[r - 1].factor
+    body, (i,) = system.body(r), system.leaders[r - 1]
+    ratio = system.coupling.drives[r - 1].terms[0].factor
     steps, momentum = body.placement.steps(ZERO), body.joint.momentum(body.inertia)
     at.weight[i] = at.weight.get(i, ZERO) + ratio * ratio * body.joint.project(momentum)
     at.pull[i] = at.pull.get(i, ZERO) + ratio * body.joint.project(at.force[r])

@@ -67,7 +67,7 @@ def bounds(loaded: Loaded, given: Sequence[tuple[str, str, float]]) -> Bounds:
 def _given(
     model: Model, given: Sequence[tuple[str, str, float]]
 ) -> Mapping[tuple[str, str], float]:
-    names = [body.joint.name for body in model.bodies if not body.spin]
+    names = [body.joint.name for body in model.bodies if not body.joint.type.spins]
     for name, kind, _ in given:
         if name not in names or kind not in KINDS:
             raise OptionError(
@@ -85,7 +85,7 @@ def _limits(
 ) -> tuple[float, ...] | None:
     """lower, upper, velocity, effort of a body's joint; None of a rotor, infinite where a follower
     is silent."""
-    if body.spin:
+    if body.joint.type.spins:
         return None
     joint = body.joint
     # a joint without stops goes half a turn to either side; lower and upper of followers are
@@ -156,12 +156,21 @@ def _of_user(loaded: Loaded, limits: Sequence[tuple[float, ...] | None]) -> Boun
     leaders' own."""
     rows = dict[int, list[float]]()
     for i, (body, own) in enumerate(zip(loaded.model.bodies, limits, strict=True), 1):
-        if body.follows is None and own is not None:
-            rows[i] = [*own]
+        if body.follows is None:
+            rows[i] = [-math.inf, math.inf, math.inf, math.inf] if own is None else [*own]
     for body, own in zip(loaded.model.bodies, limits, strict=True):
         if body.follows is not None and own is not None:
-            factor, offset = body.follows.factor, body.follows.offset
-            leader = rows[body.follows.leader]
+            if len(body.follows.terms) > 1:
+                raise _error(
+                    loaded,
+                    body,
+                    "follows several joints or motors, whose limits excite cannot tell from its; "
+                    "take a part of the robot without it (--root, --tip), or hold it (--lock)",
+                )
+            ((number, factor),), offset = body.follows.terms, body.follows.offset
+            leader = rows[number]
+            if loaded.model.body(number).joint.type.spins and factor:
+                leader[3] = min(leader[3], own[3] * abs(factor))
             ends = (
                 sorted(((own[0] - offset) / factor, (own[1] - offset) / factor))
                 if factor

@@ -82,27 +82,26 @@ def _body(model: Model, joint: Listed, world: Mapping[int, Pose], status: str) -
 
 def _follows(joint: Listed) -> Data | None:
     follow = joint.body.follows
-    return (
-        None
-        if follow is None
-        else {"joint": joint.leader, "factor": follow.factor, "offset": follow.offset}
-    )
+    if follow is None:
+        return None
+    pairs = zip(joint.leaders, follow.terms, strict=True)
+    rows: list[Data] = [{"joint": name, "factor": by} for name, (_, by) in pairs]
+    return (rows[0] if len(rows) == 1 else {"joints": rows}) | {"offset": follow.offset}
 
 
 def _rotors(model: Model) -> list[Data]:
-    """The rotors that turn, each a body of the model too."""
-    return [
-        {
-            "index": i,
-            "name": body.name,
-            "parent": carrying_link(model, i),
-            "turns_with": model.body(body.follows.leader).joint.name,
-            "ratio": body.follows.factor,
-            "inertia": body.spin,
-        }
-        for i, body in enumerate(model.bodies, 1)
-        if body.spin and body.follows
-    ]
+    """The rotors that turn, each a body of the model too; of one that turns with several joints
+    lists of these and of ratios."""
+    found = []
+    for i, body in enumerate(model.bodies, 1):
+        if body.spin:
+            terms = body.follows.terms if body.follows else ((i, 1.0),)
+            names, ratios = [model.body(k).joint.name for k, _ in terms], [by for _, by in terms]
+            one = len(terms) == 1
+            row: Data = {"index": i, "name": body.name, "parent": carrying_link(model, i)}
+            row |= {"turns_with": names[0] if one else names, "ratio": ratios[0] if one else ratios}
+            found.append(row | {"inertia": body.spin})
+    return found
 
 
 def _matrix(pose: Pose) -> Matrix:

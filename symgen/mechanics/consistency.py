@@ -62,10 +62,9 @@ def _alone(model: Model, i: int) -> bool:
     """Whether the joint of a body moves that body and no other, by its coordinate or further
     out."""
     follows = model.body(i).follows
-    leader = i if follows is None else follows.leader
-    coupled = any(
-        body.follows is not None and body.follows.leader == leader for body in model.bodies
-    )
+    leaders = {i} if follows is None else {leader for leader, _ in follows.terms}
+    terms = (term for body in model.bodies if body.follows for term in body.follows.terms)
+    coupled = any(leader in leaders for leader, _ in terms)
     return not coupled and not model.children(i)
 
 

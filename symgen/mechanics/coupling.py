@@ -1,10 +1,10 @@
 """How the user's coordinates drive those of the bodies: q_bodies = G q + c, with the same G for all
 rates.
 
-Joints that mimic others and rotors are bodies with coordinates of their own in every algorithm,
-which this module projects: forces and matrices by Gᵀ, axis by axis. (Featherstone, Rigid Body
-Dynamics Algorithms, 2008, section 3.2; for rotors Echeandia 2020, ch. 4.) Joints with a quaternion
-have one position more than rates."""
+Joints that follow others or motors, and rotors, are bodies with coordinates of their own in every
+algorithm, which this module projects: forces and matrices by Gᵀ, axis by axis. (Featherstone, Rigid
+Body Dynamics Algorithms, 2008, section 3.2; for rotors Echeandia 2020, ch. 4.) Joints with a
+quaternion have one position more than rates."""
 
 import math
 from collections.abc import Sequence
@@ -24,16 +24,42 @@ from symgen.numbers.scalar import ZERO, Scalar
 
 
 @dataclass(frozen=True, slots=True)
-class Drive:
-    """What moves a body: velocity `index` times `factor`; its position is that at `place` times
-    `factor`, plus `offset`."""
+class Term:
+    """A part of a motion: velocity `index` times `factor`, of positions that at `place` times
+    it."""
 
     index: int
     place: int
     factor: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """What moves a body: the sum of its terms; to its position `offset` is added."""
+
+    terms: tuple[Term, ...]
     offset: float = 0.0
     follows: bool = False
-    """Whether the coordinate is that of another body."""
+    """Whether the coordinates are those of other bodies."""
+
+    @property
+    def place(self) -> int:
+        """Of a body with a coordinate of its own, where that is among the positions."""
+        return self.terms[0].place
+
+    @property
+    def index(self) -> int:
+        """And among the velocities."""
+        return self.terms[0].index
+
+    def position(self, q: Sequence[Scalar]) -> Scalar:
+        """The body's coordinate from all positions of the user."""
+        parts = (times(term.factor, q[term.place]) for term in self.terms)
+        return sum(parts, ZERO) + (self.offset or ZERO)
+
+    def rate(self, v: Sequence[Scalar]) -> Scalar:
+        """The body's rate from all velocities of the user."""
+        return sum((times(term.factor, v[term.index]) for term in self.terms), ZERO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +75,7 @@ class Coupling:
     @property
     def trivial(self) -> bool:
         """Whether the bodies' coordinates are those of the user, one by one."""
-        same = all(drive == Drive(k, k) for k, drive in enumerate(self.drives))
+        same = all(drive == Drive((Term(k, k),)) for k, drive in enumerate(self.drives))
         return same and not self.quaternions
 
     def places(self, q: Sequence[Scalar]) -> list[Any]:
@@ -60,26 +86,24 @@ class Coupling:
         joint, part = self.parts[k]
         if joint.in_body_axes:
             return joint.position(part, q, drive.place)
-        return times(drive.factor, q[drive.place]) + (drive.offset or ZERO)
+        return drive.position(q)
 
     def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
         """The rates (or accelerations, or changes) of the bodies' joints."""
-        return [times(drive.factor, v[drive.index]) for drive in self.drives]
+        return [drive.rate(v) for drive in self.drives]
 
     def projected(self, values: Sequence[Scalar], axes: Sequence[int | None]) -> list[Scalar]:
         """Gᵀ on an array of the bodies, row-major; `axes` has the size of each axis, None where
         that is a body's."""
         if self.trivial:
             return list(values)
-        sizes = [len(self.drives) if axis is None else axis for axis in axes]
-        targets = [
-            self._targets() if axis is None else [(k, 1.0) for k in range(axis)] for axis in axes
-        ]
+        own = [[(term.index, term.factor) for term in drive.terms] for drive in self.drives]
+        targets = [own if axis is None else [[(k, 1.0)] for k in range(axis)] for axis in axes]
         shape = [self.velocities if axis is None else axis for axis in axes]
         out: list[Scalar] = [ZERO] * prod(shape)
-        for at, value in zip(product(*map(range, sizes)), values, strict=True):
-            if value is not ZERO:
-                place, factor = _target(at, targets, shape)
+        for terms, value in zip(product(*targets), values, strict=True):
+            for ways in product(*terms) if value is not ZERO else ():
+                place, factor = _target(ways, shape)
                 out[place] = out[place] + times(factor, value)
         return out
 
@@ -88,7 +112,8 @@ class Coupling:
         """G, bodies by velocities."""
         matrix = np.zeros((len(self.drives), self.velocities))
         for k, drive in enumerate(self.drives):
-            matrix[k, drive.index] = drive.factor
+            for term in drive.terms:
+                matrix[k, term.index] = term.factor
         return matrix
 
     @property
@@ -97,8 +122,8 @@ class Coupling:
         offsets; nothing of bodies whose joints have a quaternion."""
         matrix, offsets = np.zeros((len(self.drives), self.positions)), np.zeros(len(self.drives))
         for k, drive in enumerate(self.drives):
-            if not self.parts[k][0].in_body_axes:
-                matrix[k, drive.place], offsets[k] = drive.factor, drive.offset
+            for term in () if self.parts[k][0].in_body_axes else drive.terms:
+                matrix[k, term.place], offsets[k] = term.factor, drive.offset
         return matrix, offsets
 
     def normalized(self, q: Sequence[float]) -> list[Any]:
@@ -124,20 +149,16 @@ class Coupling:
         """Gᵀ M G."""
         return self.projected(m, (None, None))
 
-    def _targets(self) -> list[tuple[int, float]]:
-        return [(drive.index, drive.factor) for drive in self.drives]
-
 
 UNCOUPLED: Final = Coupling((), (), 0, 0)
 
 
-def _target(
-    at: Sequence[int], targets: Sequence[Sequence[tuple[int, float]]], shape: Sequence[int]
-) -> tuple[int, float]:
-    """The flat index that an entry is added to, and its factor."""
+def _target(ways: Sequence[tuple[int, float]], shape: Sequence[int]) -> tuple[int, float]:
+    """The flat index that an entry is added to, and its factor, by index and factor of each
+    axis."""
     place, factor = 0, 1.0
-    for k, axis, size in zip(at, targets, shape, strict=True):
-        place, factor = place * size + axis[k][0], factor * axis[k][1]
+    for (index, by), size in zip(ways, shape, strict=True):
+        place, factor = place * size + index, factor * by
     return place, factor
 
 
@@ -146,18 +167,19 @@ def coupling_of(model: Model) -> Coupling:
     """How the coordinates of a robot's user drive its bodies: joint by joint as in the file, those
     that follow another left out."""
     index, place, drives = 0, 0, dict[int, Drive]()
-    for i, joint in model.joints:
-        if model.body(i).follows is not None:
-            continue
+    for i, joint in model.leading:
         apart = 0 if joint.type.in_body_axes else 1
         for k, part in enumerate(joint.type.parts(joint)):
-            drives[i + k] = Drive(index + part.velocity, place + apart * k)
+            drives[i + k] = Drive((Term(index + part.velocity, place + apart * k),))
         index += len(joint.type.velocities)
         place += len(joint.type.positions)
     for i, body in enumerate(model.bodies, 1):
         if body.follows is not None:
-            leader, follow = drives[body.follows.leader], body.follows
-            drives[i] = Drive(leader.index, leader.place, follow.factor, follow.offset, True)
+            terms = (
+                Term(drives[leader].index, drives[leader].place, factor)
+                for leader, factor in body.follows.terms
+            )
+            drives[i] = Drive(tuple(terms), body.follows.offset, True)
     ordered = tuple(drives[i] for i in range(1, model.size + 1))
     return Coupling(ordered, tuple((b.joint.type, b.at) for b in model.bodies), index, place)
 
@@ -194,8 +216,8 @@ def velocities(model: Model) -> list[Coordinate]:
 
 def _own(model: Model) -> list[tuple[str, Joint]]:
     """The joints with coordinates of their own, each with the link that it moves."""
-    own = ((i, joint) for i, joint in model.joints if model.body(i).follows is None)
-    return [(model.body(i + len(joint.type.velocities) - 1).name, joint) for i, joint in own]
+    last = ((i + len(joint.type.velocities) - 1, joint) for i, joint in model.leading)
+    return [(model.body(i).name, joint) for i, joint in last]
 
 
 def upright(coupling: Coupling, q: Sequence[float], random: Random) -> tuple[float, ...]:

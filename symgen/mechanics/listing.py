@@ -21,10 +21,15 @@ class Listed:
     positions: tuple[int, ...]
     """Indices into q, none of a joint that follows another."""
     velocities: tuple[int, ...]
-    leader: str = ""
-    """The joint that it follows."""
+    leaders: tuple[str, ...] = ()
+    """The joints or motors that it follows."""
     follows: str = ""
     """And how, as in ``0.8 near + 0.01``."""
+
+    @property
+    def leader(self) -> str:
+        """Those that it follows, in words."""
+        return " and ".join(self.leaders)
 
     @property
     def unit(self) -> str:
@@ -33,15 +38,16 @@ class Listed:
 
 
 def listed(model: Model) -> list[Listed]:
-    """The joints in the order of the file."""
+    """The joints in the order of the file, then the motors whose angles are coordinates."""
     coupling, found = coupling_of(model), list[Listed]()
-    for i, joint in ((i, joint) for i, joint in model.joints if not model.body(i).spin):
+    for i, joint in ((i, joint) for i, joint in model.joints if not _turns_along(model.body(i))):
         first, run = model.body(i), tuple(range(i, i + len(joint.type.velocities)))
         start = coupling.drives[i - 1].place
         places = tuple(range(start, start + len(joint.type.positions)))
         indices = tuple(sorted(coupling.drives[k - 1].index for k in run))
         own = (places, indices) if first.follows is None else ((), ())
-        leader = model.body(first.follows.leader).joint.name if first.follows else ""
+        terms = first.follows.terms if first.follows else ()
+        leaders = tuple(model.body(number).joint.name for number, _ in terms)
         found.append(
             Listed(
                 joint.name,
@@ -49,7 +55,7 @@ def listed(model: Model) -> list[Listed]:
                 run,
                 model.body(run[-1]),
                 *own,
-                leader,
+                leaders,
                 _follows(model, first),
             )
         )
@@ -59,10 +65,19 @@ def listed(model: Model) -> list[Listed]:
 def _follows(model: Model, body: Body) -> str:
     if body.follows is None:
         return ""
-    factor, offset = body.follows.factor, body.follows.offset
+    (first, factor), *others = body.follows.terms
     times = "" if factor == 1 else "-" if factor == -1 else f"{factor!r} "
-    rest = f" {'-' if offset < 0 else '+'} {abs(offset)!r}" if offset else ""
-    return f"{times}{model.body(body.follows.leader).joint.name}{rest}"
+    text = f"{times}{model.body(first).joint.name}"
+    for number, by in others:
+        times = "" if abs(by) == 1 else f"{abs(by)!r} "
+        text += f" {'-' if by < 0 else '+'} {times}{model.body(number).joint.name}"
+    offset = body.follows.offset
+    return text + (f" {'-' if offset < 0 else '+'} {abs(offset)!r}" if offset else "")
+
+
+def _turns_along(body: Body) -> bool:
+    """Whether it is a rotor that turns with a joint."""
+    return body.joint.type.spins and body.follows is not None
 
 
 def moving(model: Model, velocity: str) -> Listed:

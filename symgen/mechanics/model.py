@@ -4,8 +4,9 @@ every link.
 Base is 0, bodies are numbered in the order of their joints in the file. A joint with several
 coordinates is a run of bodies without links but the last, a rotor one more body, and a joint that
 mimics another a body that `follows`: how the bodies' coordinates come from those of the user is the
-business of `symgen.mechanics.coupling`. All lengths in m, angles in rad, masses in kg. Rotations
-are row-major 3x3 tuples."""
+business of `symgen.mechanics.coupling`. A motor whose angle is a coordinate is a rotor that does
+not follow, but is followed by the joints that it moves. All lengths in m, angles in rad, masses in
+kg. Rotations are row-major 3x3 tuples."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -98,10 +99,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """A coordinate that is `factor` times that of body `leader`, plus `offset`."""
+    """A coordinate that is the sum of those of other bodies, each times a factor, plus `offset`:
+    `terms` are their numbers and the factors."""
 
-    leader: int
-    factor: float
+    terms: tuple[tuple[int, float], ...]
     offset: float = 0.0
 
 
@@ -194,7 +195,7 @@ class Model:
         return self._hash
 
     def _names(self) -> list[str]:
-        firsts = (body.joint for body in self.bodies if body.follows is None and body.at == 0)
+        firsts = (joint for _, joint in self.leading)
         return [joint.coordinate(row.suffix) for joint in firsts for row in joint.type.velocities]
 
     @property
@@ -203,9 +204,22 @@ class Model:
         return ((i, body.joint) for i, body in enumerate(self.bodies, 1) if body.at == 0)
 
     @property
+    def leading(self) -> list[tuple[int, Joint]]:
+        """The joints with coordinates of their own, in the order of these: a motor where the first
+        of the joints that it moves is."""
+        first: dict[int, int] = {}
+        for i, body in enumerate(self.bodies, 1):
+            for leader, _ in (
+                body.follows.terms if body.follows and not body.joint.type.spins else ()
+            ):
+                first.setdefault(leader, i)
+        own = [(i, joint) for i, joint in self.joints if self.body(i).follows is None]
+        return sorted(own, key=lambda pair: first[pair[0]] if pair[1].type.spins else pair[0])
+
+    @property
     def limits(self) -> dict[str, Limits]:
         """The limits of each coordinate by the name of its rate; a joint with several has none."""
-        bodies = (body for body in self.bodies if not body.spin)
+        bodies = (body for body in self.bodies if not body.joint.type.spins)
         return {b.velocity: b.joint.limits if b.joint.type.single else Limits() for b in bodies}
 
     @property

@@ -69,16 +69,26 @@ def _kind(bodies: Sequence[Body], i: int) -> str | None:
 def _leader(bodies: Sequence[Body], i: int) -> str | None:
     """What it follows moves by itself; rotors follow, and none but they spin."""
     body, follow = bodies[i], bodies[i].follows
-    if follow is not None and not 1 <= follow.leader <= len(bodies):
+    leaders = [leader for leader, _ in follow.terms] if follow is not None else []
+    if any(not 1 <= leader <= len(bodies) for leader in leaders):
         return "follows a body that does not exist"
-    if follow is not None:
-        leader = bodies[follow.leader - 1]
+    if follow is not None and (not leaders or len({*leaders}) < len(leaders)):
+        return "follows nothing, or a body twice"
+    for leader in (bodies[k - 1] for k in leaders):
         if leader.follows is not None or not (leader.joint.type.single and body.joint.type.single):
             return "follows a body that does not move by itself"
-    spins = body.joint.type.spins
-    if spins != bool(body.spin) or (spins and (follow is None or body.links)):
-        return "is half a rotor"
-    return None
+    return _rotor(bodies, i)
+
+
+def _rotor(bodies: Sequence[Body], i: int) -> str | None:
+    """A rotor follows with inertia, or moves by itself what is no rotor."""
+    body = bodies[i]
+    if not body.joint.type.spins:
+        return "is half a rotor" if body.spin else None
+    moved = (b.follows.terms for b in bodies if b.follows and not b.joint.type.spins)
+    moves = any(leader == i + 1 for terms in moved for leader, _ in terms)
+    whole = moves if body.follows is None else bool(body.spin)
+    return None if whole and not body.links else "is half a rotor"
 
 
 def _run(bodies: Sequence[Body], i: int) -> str | None:
@@ -89,7 +99,7 @@ def _run(bodies: Sequence[Body], i: int) -> str | None:
     run = bodies[max(first, 0) : first + size]
     alike = [(b.joint, b.at) for b in run] == [(body.joint, k) for k in range(size)]
     tied = all(b.parent == first + k for k, b in enumerate(run[1:], 1))
-    linked = all(bool(b.links) == (b is run[-1]) for b in run) or bool(body.spin)
+    linked = all(bool(b.links) == (b is run[-1]) for b in run) or body.joint.type.spins
     return None if alike and tied and linked else "is no whole joint"
 
 

@@ -178,20 +178,21 @@ class System:
         return sum((S.at_rate(rates[i - 1 + k]) for k, S in enumerate(units)), STILL)
 
     @property
-    def leaders(self) -> tuple[int, ...]:
-        """For each body the one that has its coordinate: itself, unless it follows another."""
+    def leaders(self) -> tuple[tuple[int, ...], ...]:
+        """For each body those that have its coordinates: itself, unless it follows others."""
         own: dict[int, int] = {}
         for i, drive in enumerate(self.coupling.drives, 1):
             if not drive.follows:
                 own[drive.index] = i
-        return tuple(own[drive.index] for drive in self.coupling.drives)
+        return tuple(tuple(own[t.index] for t in d.terms) for d in self.coupling.drives)
 
     @property
     def coordinates_inward(self) -> tuple[int, ...]:
         """The numbers of the user's coordinates, from 1, those of the outermost bodies first."""
         found: dict[int, None] = {}
         for i in self.outward:
-            found.setdefault(self.coupling.drives[i - 1].index + 1)
+            for term in self.coupling.drives[i - 1].terms:
+                found.setdefault(term.index + 1)
         return tuple(reversed(found))
 
     @property

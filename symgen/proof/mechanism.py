@@ -68,8 +68,8 @@ class Part:
 
     `at` is its place among the coordinates of its joint, from 0, and `constants` is what else the
     joint's type takes from the file; `spin` is the inertia of a rotor about its axis. Its
-    coordinate is `factor` times the one at `place` of the positions plus `offset`, its rate
-    `factor` times velocity `index`."""
+    coordinate is the sum of its `terms` (index of a velocity, place of a position, factor) plus
+    `offset`, its rate the same without it; `place` is that of a joint with a quaternion."""
 
     parent: int
     kind: str
@@ -80,8 +80,7 @@ class Part:
     constants: tuple[Scalar, ...]
     spin: Scalar
     place: int
-    index: int
-    factor: Scalar
+    terms: tuple[tuple[int, int, Scalar], ...]
     offset: Scalar
     rubs: bool
     """Whether its joint may have friction and a spring."""
@@ -122,7 +121,8 @@ class Mechanism:
             of_bodies = np.moveaxis(of_bodies, -axes, -1)
             out = np.full((*of_bodies.shape[:-1], self.velocities), 0 * self.gravity.z, object)
             for k, part in enumerate(self.parts):
-                out[..., part.index] += part.factor * of_bodies[..., k]
+                for index, _, factor in part.terms:
+                    out[..., index] += factor * of_bodies[..., k]
             of_bodies = out
         return of_bodies
 
@@ -154,9 +154,8 @@ def _part(body: Body, drive: Any, number: Number) -> Part:
         body.at,
         tuple(map(made, joint.constants)),
         made(body.spin),
-        drive.place,
-        drive.index,
-        number(drive.factor),
+        drive.terms[0].place,
+        tuple((term.index, term.place, number(term.factor)) for term in drive.terms),
         made(drive.offset),
         body.rubs,
     )

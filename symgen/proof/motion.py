@@ -149,12 +149,12 @@ class State:
 
 def rates(robot: Mechanism, v: Sequence[Scalar]) -> list[Scalar]:
     """The rates of the bodies' joints, from the user's."""
-    return [part.factor * v[part.index] for part in robot.parts]
+    return [sum((by * v[index] for index, _, by in part.terms), ZERO) for part in robot.parts]
 
 
 def coordinate(part: Part, x: State) -> Scalar:
     """The coordinate of a body whose joint has its positions one by one."""
-    return part.factor * x.q[part.place] + part.offset
+    return sum((by * x.q[place] for _, place, by in part.terms), part.offset)
 
 
 def still(robot: Mechanism) -> list[Scalar]:

@@ -142,9 +142,9 @@ def _blocks(robot: Mechanism) -> Iterator[Block]:
     for i, part in enumerate(robot.parts, 1):
         place = JOINTS[part.kind].place
         if place is None:
-            yield Block(Line(), part.place, part.index)
+            yield from (Block(Line(), position, index) for index, position, _ in part.terms)
         elif part.at == 0:
-            first = min(robot.part(k).index for k in run_of(robot, i))
+            first = min(robot.part(k).terms[0][0] for k in run_of(robot, i))
             yield Block(InBodyAxes(place), part.place, first)
 
 

@@ -9,7 +9,7 @@ else gives an inertia. The file comes first, entry by entry."""
 import hashlib
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
 from symgen.errors import Notice
@@ -72,14 +72,14 @@ SIGNED: Final = ("gear_ratio", "offset", "stiffness", "reference")
 OF_ROTOR: Final = tuple(key for key in KEYS if key.startswith("rotor_") and key != "rotor_inertia")
 
 
-def read(path: str | os.PathLike[str], robot: Description) -> tuple[dict[str, Actuator], str]:
-    """The actuators of a file by joint, completed by what the robot's own file says, and the
+def read(path: str | os.PathLike[str], robot: Description, rotors: str) -> "Drives":
+    """The drives by a file of actuators, completed by what the robot's own file says, with the
     SHA-256 of its bytes.
 
     Raises RobotError, one line with file and line, for what no drive of this robot can be.
     """
     root, data = toml_reader.read(path, "a TOML file of actuators")
-    root.only(["joints"])
+    root.only(["joints", "motors"])
     table, tags = root.table("joints"), of_tags(robot)
     joints = {joint.name: joint for joint in robot.joints}
     table.only(joints, "joint")
@@ -87,7 +87,20 @@ def read(path: str | os.PathLike[str], robot: Description) -> tuple[dict[str, Ac
         name: _actuator(table.table(name), joints[name], tags.get(name, Actuator()))
         for name in table.data
     }
-    return tags | own, hashlib.sha256(data).hexdigest()
+    digest = hashlib.sha256(data).hexdigest()
+    return Drives(tags | own, rotors, digest, _motors(root.table("motors"), robot))
+
+
+def _motors(table: Table, robot: Description) -> dict[str, float]:
+    """The inertia of the rotors of motors that several joints share."""
+    shared = {m.name for t in robot.transmissions if len(t.joints) > 1 for m in t.motors}
+    table.only(sorted(shared), "motor of several joints")
+    found = {}
+    for name in table.data:
+        own = table.table(name)
+        own.only(["rotor_inertia"])
+        found[name] = own.number("rotor_inertia", 0.0) or 0.0
+    return found
 
 
 def of_tags(robot: Description) -> dict[str, Actuator]:
@@ -153,6 +166,12 @@ class Drives:
     actuators: Mapping[str, Actuator]
     rotors: str
     sha256: str | None = None
+    motors: Mapping[str, float] = field(default_factory=dict)
+    """The inertia of rotors by the names of motors (kg m²), where the file of actuators has it."""
+
+    def ratio(self, joint: str) -> float | None:
+        """The gear ratio of a joint's drive, None where nothing is said."""
+        return self.actuators.get(joint, Actuator()).gear_ratio
 
     def on(self, joint: Joint) -> Joint:
         """The joint with its friction, its spring and its rotor."""
@@ -213,8 +232,7 @@ def drives_of(
 
     Raises RobotError.
     """
-    actuators, sha256 = (of_tags(robot), None) if path is None else read(path, robot)
-    return Drives(actuators, rotors, sha256)
+    return Drives(of_tags(robot), rotors) if path is None else read(path, robot, rotors)
 
 
 def _given(value: float | None, otherwise: float) -> float:

@@ -15,6 +15,7 @@ from symgen.reading.description import Inertial, JointElement, LinkElement
 from symgen.reading.fall import above_root, free_fall
 from symgen.reading.joints import JOINTS
 from symgen.reading.mimic import following
+from symgen.reading.motors import Motors, motors_of
 from symgen.reading.options import GROUPS, RobotOptions, XacroOptions
 from symgen.reading.part import WORLD, Part, afloat, part_of
 from symgen.reading.right_angles import RightAngle, Rounder, turn
@@ -72,7 +73,8 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
     _check_supported(part)
     pull, fall = free_fall(part, wanted.gravity, lambda joint: _joint_pose(part, joint, rounder))
     drives = drives_of(part.robot, wanted.actuators, wanted.rotors)
-    model = _model(part, pull, rounder, drives)
+    part, motors = motors_of(part, drives, wanted.coordinates)
+    model = _model(part, pull, rounder, drives, motors)
     _check_size(part, model)
     still = drives.left_out(part.robot, [joint.name for joint in part.moving])
     notices = (
@@ -117,7 +119,7 @@ def _check_supported(part: Part) -> None:
         raise part.robot.error(part.robot.line, part.robot.tag, message)
 
 
-def _model(part: Part, gravity: Triple, rounder: Rounder, drives: Drives) -> Model:
+def _model(part: Part, gravity: Triple, rounder: Rounder, drives: Drives, motors: Motors) -> Model:
     """Every link's body and pose on it, from the root outward; then the bodies with their links."""
     moving = {joint.name for joint in part.moving}
     seats: dict[str, tuple[str | None, Pose]] = {part.root: (None, Pose())}
@@ -130,14 +132,19 @@ def _model(part: Part, gravity: Triple, rounder: Rounder, drives: Drives) -> Mod
             carrier, pose = joint.name, Pose()
         seats[joint.child] = carrier, pose
     links = _links(part, seats, rounder)
-    followers = following(part.robot, part.moving)
+    followers = following(part.robot, part.moving, part.held, motors.leading)
     every = [
         MovingJoint(
             drives.on(_joint(j)), *placed[j.name], tuple(links[j.name]), followers.get(j.name)
         )
         for j in part.moving
     ]
-    return Model(part.robot.name, bodies(every), tuple(links.get(None, ())), gravity)
+    return Model(
+        part.robot.name,
+        bodies(every, motors.bodies(followers)),
+        tuple(links.get(None, ())),
+        gravity,
+    )
 
 
 def _links(

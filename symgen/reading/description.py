@@ -46,12 +46,19 @@ class LinkElement:
 
 @dataclass(frozen=True, slots=True)
 class Mimic:
-    """That a joint's coordinate is `multiplier` times that of `joint`, plus `offset` (rad or m)."""
+    """That a joint's coordinate is `multiplier` times that of `joint`, plus `offset` (rad or m),
+    and of others times factors that are in `also`."""
 
     line: int
     joint: str
     multiplier: float = 1.0
     offset: float = 0.0
+    also: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def terms(self) -> tuple[tuple[str, float], ...]:
+        """All joints that it follows, each with its factor."""
+        return ((self.joint, self.multiplier), *self.also)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +97,26 @@ class DriveElement:
 
 
 @dataclass(frozen=True, slots=True)
+class Motor:
+    """A motor of a transmission: its angle (rad) is the sum of coordinates of joints times
+    factors, plus `offset`; `inertia` is that of its rotor about its axis (kg m²)."""
+
+    name: str
+    terms: tuple[tuple[str, float], ...]
+    offset: float = 0.0
+    inertia: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Transmission:
+    """Joints that as many motors move together."""
+
+    line: int
+    joints: tuple[str, ...]
+    motors: tuple[Motor, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
     """A robot's file: one tree of links and joints in file order, and what was noticed in it."""
 
@@ -108,6 +135,8 @@ class Description:
     """How the root is turned in the world, where it does not float."""
     tag: str = "<robot>"
     """How messages call the whole file."""
+    transmissions: tuple[Transmission, ...] = ()
+    """What ties motors to joints, no joint in two of them."""
 
     def place(self, line: int) -> Place:
         return Place(self.file, line)

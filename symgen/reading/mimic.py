@@ -1,10 +1,15 @@
-"""Joints that mimic others: who follows whom in the end, and with what factor and offset."""
+"""Joints that follow others: whom they follow in the end, with what factors and offset.
+
+A joint may follow several (`Mimic.terms`), which may follow others again; what is linear in what is
+linear stays so. Motors, whose angles may be coordinates in place of those of joints, are followed
+like joints (see `symgen.reading.motors`)."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from symgen.errors import RobotError
-from symgen.reading.description import Description, JointElement
+from symgen.reading.description import Description, JointElement, Mimic
 from symgen.reading.joints import several
 from symgen.reading.unfold import Following
 from symgen.text import quoted, shown
@@ -13,111 +18,144 @@ LARGEST_FOLLOWING: Final = 1e6
 """Multiplier and offset (m or rad) of a joint that mimics; the sine of a larger angle has lost as
 many digits, and of one of 1e16 rad all."""
 
+NO_FOLLOWING: Final = Following((), 0.0)
 
-def following(robot: Description, moving: Sequence[JointElement]) -> dict[str, Following]:
-    """For every moving joint that mimics, the joint with a coordinate of its own that it follows in
-    the end.
 
-    Raises RobotError where there is none.
-    """
+def following(
+    robot: Description,
+    moving: Sequence[JointElement],
+    held: Mapping[str, float] | None = None,
+    motors: Collection[str] = (),
+) -> dict[str, Following]:
+    """For every moving joint that mimics, the joints or `motors` with coordinates of their own that
+    it follows in the end; `held` joints stand at their values.
+
+    Raises RobotError where there are none."""
     by_name = {joint.name: joint for joint in moving}
-    return {
-        joint.name: _leader(robot, joint, by_name) for joint in moving if joint.mimics is not None
-    }
+    search = _Search(robot, by_name, held or {}, motors)
+    return {joint.name: search.of(joint) for joint in moving if joint.mimics is not None}
 
 
 def held_by_leaders(robot: Description, held: Mapping[str, float]) -> dict[str, float]:
-    """The held joints and those that follow them, which are held too, or that do not turn at all
-    (multiplier 0)."""
-    found, joints = dict(held), {joint.name: joint for joint in robot.joints}
-    free = set[str]()
-    for joint in robot.joints:
-        chain = _followed(joint, joints, found, free)
-        for follower in reversed(chain):
-            value = _held_value(follower, found)
-            if value is None:
-                free.add(follower.name)
-            else:
-                found[follower.name] = value
+    """The held joints and those all of whose leaders are held, which are held too, or that do not
+    turn at all (multiplier 0)."""
+    found, mimics = dict(held), {j.name: j.mimics for j in robot.joints if j.mimics is not None}
+    left = {
+        name: {leader for leader, by in mimic.terms if by}
+        for name, mimic in mimics.items()
+        if name not in held
+    }
+    followers: dict[str, list[str]] = {}
+    for name, leaders in left.items():
+        for leader in leaders:
+            followers.setdefault(leader, []).append(name)
+    ready = [*held, *(name for name, leaders in left.items() if not leaders)]
+    for name in ready:
+        if name not in found:
+            mimic = mimics[name]
+            found[name] = sum((by * found[at] for at, by in mimic.terms if by), 0.0) + mimic.offset
+        for follower in followers.get(name, ()):
+            left[follower].discard(name)
+            if not left[follower]:
+                ready.append(follower)
     return found
 
 
-def _followed(
-    joint: JointElement,
-    joints: Mapping[str, JointElement],
-    held: Mapping[str, float],
-    free: Collection[str],
-) -> list[JointElement]:
-    """The joint, the one that it mimics and so on, as far as nothing is known of them."""
-    chain: dict[str, JointElement] = {}
-    at: JointElement | None = joint
-    while at is not None and not any(at.name in known for known in (chain, held, free)):
-        chain[at.name] = at
-        mimic = at.mimics
-        at = joints.get(mimic.joint) if mimic is not None and mimic.multiplier != 0 else None
-    return list(chain.values())
+@dataclass(frozen=True)
+class _Search:
+    """Through what joints follow, without recursion: chains may be longer than Python can call."""
 
+    robot: Description
+    moving: Mapping[str, JointElement]
+    held: Mapping[str, float]
+    motors: Collection[str]
 
-def _held_value(joint: JointElement, held: Mapping[str, float]) -> float | None:
-    """Where a joint is held by the one that it mimics; None where it is not."""
-    mimic = joint.mimics
-    if mimic is None:
-        return None
-    if mimic.multiplier == 0:
-        return mimic.offset
-    leader = held.get(mimic.joint)
-    return None if leader is None else mimic.multiplier * leader + mimic.offset
+    def of(self, joint: JointElement) -> Following:
+        """What a joint follows. Raises RobotError."""
+        found: dict[str, Following] = {}
+        path = {joint.name: iter(_terms(joint.mimics))}
+        while path:
+            at = next(reversed(path))
+            leader = next(path[at], None)
+            if leader is None:
+                mimic = self.moving[at].mimics if at in self.moving else None
+                found[at] = self._joined(joint, at, mimic, found)
+                path.pop(at)
+            elif leader in path:
+                raise self._error(
+                    joint, f"mimics itself by way of {quoted(path)}; let one of them move by itself"
+                )
+            elif leader not in found:
+                path[leader] = iter(_terms(self._mimic(joint, self.moving.get(at, joint), leader)))
+        return self._checked(joint, found[joint.name])
 
-
-def _leader(
-    robot: Description, joint: JointElement, moving: Mapping[str, JointElement]
-) -> Following:
-    factor, offset, at, seen = 1.0, 0.0, joint, {joint.name: None}
-    while at.mimics is not None:
-        factor, offset = factor * at.mimics.multiplier, factor * at.mimics.offset + offset
-        if at.mimics.joint in seen:
-            raise _error(
-                robot,
+    def _mimic(self, joint: JointElement, at: JointElement, leader: str) -> Mimic | None:
+        """What a leader follows itself."""
+        if leader in self.motors or leader in self.held:
+            return None
+        if leader not in self.moving:
+            raise self._lost(joint, leader)
+        element = self.moving[leader]
+        many = next((one for one in (element, at) if several(one.kind)), None)
+        if many is not None:
+            raise self._error(
                 joint,
-                f"mimics itself by way of {quoted(seen)}; let one of them move by itself",
+                f"mimics joint '{shown(leader)}', but the {many.kind} joint '{shown(many.name)}'"
+                " has several coordinates; only joints with one can mimic or be mimicked",
             )
-        seen[at.mimics.joint] = None
-        at = _next(robot, joint, at, moving)
-    many = next((one for one in (at, joint) if several(one.kind)), None)
-    if many is not None:
-        raise _error(
-            robot,
-            joint,
-            f"mimics joint '{shown(at.name)}', but the {many.kind} joint '{shown(many.name)}'"
-            " has several coordinates; only joints with one can mimic or be mimicked",
-        )
-    if not (abs(factor) <= LARGEST_FOLLOWING and abs(offset) <= LARGEST_FOLLOWING):
-        raise _error(
-            robot,
-            joint,
-            f"follows joint '{shown(at.name)}' with multiplier {factor:g} and offset {offset:g}, "
-            f"which is too large to compute with; give at most {LARGEST_FOLLOWING:g} (m and rad)",
-        )
-    return Following(at.name, factor, offset)
+        return element.mimics
+
+    def _joined(
+        self,
+        joint: JointElement,
+        name: str,
+        mimic: Mimic | None,
+        found: Mapping[str, Following],
+    ) -> Following:
+        """The sum of what its leaders follow."""
+        if name in self.held:
+            return Following((), self.held[name])
+        if mimic is None:
+            return Following(((name, 1.0),), 0.0)
+        total, offset = dict[str, float](), 0.0
+        for leader, by in mimic.terms:
+            offset += by * found[leader].offset
+            for far, factor in found[leader].terms:
+                total[far] = total.get(far, 0.0) + by * factor
+        return Following(tuple((k, by) for k, by in total.items() if by), offset + mimic.offset)
+
+    def _checked(self, joint: JointElement, found: Following) -> Following:
+        numbers = (*(by for _, by in found.terms), found.offset)
+        if not all(abs(x) <= LARGEST_FOLLOWING for x in numbers):
+            (name, factor), *_ = found.terms or (("none", 0.0),)
+            raise self._error(
+                joint,
+                f"follows joint '{shown(name)}' with multiplier {factor:g} and offset "
+                f"{found.offset:g}, which is too large to compute with; give at most "
+                f"{LARGEST_FOLLOWING:g} (m and rad)",
+            )
+        if not found.terms:
+            raise self._error(
+                joint,
+                "follows joints whose motions cancel, so that it stands still; hold it with --lock "
+                f"'{shown(joint.name)}={found.offset:.12g}'",
+            )
+        return found
+
+    def _lost(self, joint: JointElement, leader: str) -> RobotError:
+        way = f"; hold it still with --lock '{shown(joint.name)}=0', or remove its <mimic>"
+        known = next((other for other in self.robot.joints if other.name == leader), None)
+        what = "which --root and --tip leave out"
+        if known is None:
+            what = "which does not exist"
+        elif known.kind == "fixed":
+            what = "which is fixed"
+        return self._error(joint, f"mimics joint '{shown(leader)}', {what}{way}")
+
+    def _error(self, joint: JointElement, message: str) -> RobotError:
+        return self.robot.error(joint.line, f"joint '{shown(joint.name)}'", message)
 
 
-def _next(
-    robot: Description, joint: JointElement, at: JointElement, moving: Mapping[str, JointElement]
-) -> JointElement:
-    assert at.mimics is not None
-    leader = at.mimics.joint
-    if leader in moving:
-        return moving[leader]
-    known = next((other for other in robot.joints if other.name == leader), None)
-    way = f"; hold it still with --lock '{shown(joint.name)}=0', or remove its <mimic>"
-    if known is None:
-        raise _error(robot, joint, f"mimics joint '{shown(leader)}', which does not exist{way}")
-    if known.kind == "fixed":
-        raise _error(robot, joint, f"mimics joint '{shown(leader)}', which is fixed{way}")
-    raise _error(
-        robot, joint, f"mimics joint '{shown(leader)}', which --root and --tip leave out{way}"
-    )
-
-
-def _error(robot: Description, joint: JointElement, message: str) -> RobotError:
-    return robot.error(joint.line, f"joint '{shown(joint.name)}'", message)
+def _terms(mimic: Mimic | None) -> tuple[str, ...]:
+    """The joints that one follows."""
+    return tuple(name for name, _ in mimic.terms) if mimic is not None else ()

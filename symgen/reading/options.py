@@ -78,6 +78,14 @@ class RobotOptions:
         choice("fixed", "floating"),
         default="fixed",
     )
+    coordinates: str = option(
+        "--coordinates",
+        "KIND",
+        "joints, or actuators: angles and torques of motors in place of those of the joints that "
+        "they move by transmissions or gear ratios.",
+        choice("joints", "actuators"),
+        default="joints",
+    )
     rotors: str = option(
         "--rotors",
         "KIND",

@@ -1,7 +1,7 @@
 """Joints as the one-coordinate bodies that algorithms know: a body for each part of a joint,
 rotors, followers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symgen.mechanics.model import IDENTITY, Body, Follow, Joint, Link, Pose, Rotor
@@ -23,49 +23,81 @@ class MovingJoint:
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """Of a joint: `factor` times the coordinate of joint `leader` plus `offset`."""
+    """Of a joint: the sum of the coordinates of others times factors, plus `offset`."""
 
-    leader: str
-    factor: float
+    terms: tuple[tuple[str, float], ...]
     offset: float
 
 
-def bodies(joints: Sequence[MovingJoint]) -> tuple[Body, ...]:
-    """All bodies: those of the joints in order, then a rotor for each that has one, which turns as
-    the joint does."""
+@dataclass(frozen=True, slots=True)
+class MotorBody:
+    """A motor that is a body: the inertia of its rotor about its axis (kg m²), and what it follows,
+    None where its angle is a coordinate. The rotor is that of the `joint` of that name, which it
+    moves alone; else it is on the ground."""
+
+    name: str
+    inertia: float = 0.0
+    joint: str | None = None
+    follows: Following | None = None
+
+
+def bodies(joints: Sequence[MovingJoint], motors: Sequence[MotorBody] = ()) -> tuple[Body, ...]:
+    """All bodies: those of the joints in order, motors, then a rotor for each joint that has one,
+    which turns as the joint does."""
     last, total = dict[str | None, int]({None: 0}), 0
     for moving in joints:
         total += len(moving.joint.type.velocities)
         last[moving.joint.name] = total
+    for k, motor in enumerate(motors, total + 1):
+        last[motor.name] = k
     found: list[Body] = []
     for moving in joints:
         found += _run(moving, last, len(found))
-    rotors = [rotor for moving in joints for rotor in _rotors(moving, last)]
-    return tuple(_carrying(found, joints, last)) + tuple(rotors)
+    by_name = {moving.joint.name: moving for moving in joints}
+    more = [_motor(motor, by_name.get(motor.joint or ""), last) for motor in motors]
+    turned = {motor.joint for motor in motors}
+    more += [rotor for moving in joints for rotor in _rotors(moving, last, turned)]
+    return tuple(_carrying(found, joints, last)) + tuple(more)
+
+
+def _motor(motor: MotorBody, moving: MovingJoint | None, last: Mapping[str | None, int]) -> Body:
+    """The body of a motor: the rotor of the joint that it moves, where there is one, else one on
+    the ground."""
+    rotor = moving.joint.rotor if moving is not None else None
+    if moving is None or rotor is None or not rotor.inertia:
+        turning, follows = (
+            Joint(motor.name, "armature", IDENTITY[2]),
+            _followed(motor.follows, last),
+        )
+        return Body(turning, 0, Pose(), (), follows, spin=motor.inertia)
+    turning = Joint(motor.name, "rotor", rotor.axis or moving.joint.axis)
+    pose = _rotor_pose(moving, rotor)
+    return Body(turning, last[moving.below], pose, (), spin=rotor.inertia)
 
 
 def _run(moving: MovingJoint, last: Mapping[str | None, int], before: int) -> Iterator[Body]:
     """A body for each part of a joint, the last with the links."""
-    follows, parts = _follow(moving, last), len(moving.joint.type.velocities)
+    follows, parts = _followed(moving.follows, last), len(moving.joint.type.velocities)
     for at in range(parts):
         parent, pose = (before + at, Pose()) if at else (last[moving.below], moving.pose)
         links = moving.links if at == parts - 1 else ()
         yield Body(moving.joint, parent, pose, links, follows, at)
 
 
-def _follow(moving: MovingJoint, last: Mapping[str | None, int]) -> Follow | None:
-    f = moving.follows
-    return None if f is None else Follow(last[f.leader], f.factor, f.offset)
+def _followed(f: Following | None, last: Mapping[str | None, int]) -> Follow | None:
+    return None if f is None else Follow(tuple((last[k], by) for k, by in f.terms), f.offset)
 
 
-def _rotors(moving: MovingJoint, last: Mapping[str | None, int]) -> Iterator[Body]:
-    """The spinning part of a drive, and what a reflected one is like: a rotor that joints on the
-    ground."""
+def _rotors(
+    moving: MovingJoint, last: Mapping[str | None, int], turned: Collection[str | None]
+) -> Iterator[Body]:
+    """The spinning part of a drive, where it is not that of a motor that is a body already, and
+    what a reflected one is like: a rotor that joints on the ground."""
     joint, own = moving.joint, last[moving.joint.name]
-    follows = _follow(moving, last) or Follow(own, 1.0)
-    if joint.rotor is not None and joint.rotor.inertia:
+    follows = _followed(moving.follows, last) or Follow(((own, 1.0),))
+    if joint.rotor is not None and joint.rotor.inertia and joint.name not in turned:
         turning = Joint(f"{joint.name}.rotor", "rotor", joint.rotor.axis or joint.axis)
-        ratio = Follow(follows.leader, joint.rotor.ratio * follows.factor)
+        ratio = Follow(tuple((k, joint.rotor.ratio * by) for k, by in follows.terms))
         yield Body(
             turning,
             last[moving.below],

@@ -9,6 +9,7 @@ from typing import Final
 from symgen.errors import RobotError
 from symgen.reading.drives import has_rotor, reduction, unread_rotor
 from symgen.reading.joints import DRAKES, JOINTS, joint_nodes, several
+from symgen.reading.loops import LOOP_TAGS
 from symgen.reading.xml_reader import EXPRESSION, Node
 from symgen.text import shown
 
@@ -29,6 +30,10 @@ KNOWN = {
     },
 }
 """Tags that need no note, by the element they stand in."""
+
+
+OWN = (DRAKES, *LOOP_TAGS)
+"""Tags in <robot> that others read."""
 
 
 def check_root(root: Node) -> None:
@@ -101,7 +106,7 @@ def _is_known(part: str, owner: Node, node: Node, root: Node) -> bool:
     """Whether what stands in an element of the file is one of its tags, or one of those that only
     joints of the owner's type have."""
     row = JOINTS.get(owner.element.get("type") or "") if part == "joint" else None
-    if node.tag in (row.tags if row else ()) or (part == "robot" and node.tag == DRAKES):
+    if node.tag in (row.tags if row else ()) or (part == "robot" and node.tag in OWN):
         return True
     return node.namespace == root.namespace and node.tag.rpartition(":")[2] in KNOWN[part]
 

@@ -18,12 +18,14 @@ from symgen.reading.description import (
     Inertial,
     JointElement,
     LinkElement,
-    Mimic,
     Origin,
 )
 from symgen.reading.drives import drives, with_armatures
 from symgen.reading.extensions import Extension, extensions
 from symgen.reading.joints import FIXED, JOINTS, JointRow, joint_nodes, several, single
+from symgen.reading.loops import note_loops
+from symgen.reading.mimic_tags import controlled, mimic_of
+from symgen.reading.transmissions import transmissions
 from symgen.reading.tree import check
 from symgen.reading.unread_tags import check_root, note_ignored
 from symgen.reading.xml_reader import Node, parsed
@@ -52,11 +54,17 @@ def described(root: Node, path: Path, digest: str) -> Description:
     links = tuple(_link(node.called(_label(node))) for node in root.children("link"))
     own = extensions(root)
     joints = tuple(_sprung(_joint(node.called(_label(node))), own) for node in joint_nodes(root))
+    joints = controlled(root, joints)
     note_ignored(root)
+    note_loops(root)
     driving = with_armatures(drives(root), own, {j.name for j in joints if single(j.kind)})
+    tying = transmissions(root)
     name = _robot_name(root)
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
-    robot = Description(name, root.source.file, digest, root.line, links, joints, notices, driving)
+    robot = Description(
+        name, root.source.file, digest, root.line, links, joints, notices, driving,
+        transmissions=tying,
+    )  # fmt: skip
     check(robot)
     return robot
 
@@ -160,7 +168,7 @@ def _joint(node: Node) -> JointElement:
         axis,
         _limits(node, row) if row.axis else Limits(),
         *_friction(node),
-        _mimic(node) if kind != FIXED else None,
+        mimic_of(node) if kind != FIXED else None,
         row.constants(node, axis),
     )
 
@@ -230,13 +238,3 @@ def _friction(joint: Node) -> tuple[float, float]:
     if node is None:
         return 0.0, 0.0
     return node.optional("damping") or 0.0, node.optional("friction") or 0.0
-
-
-def _mimic(joint: Node) -> Mimic | None:
-    node = joint.only("mimic")
-    if node is None:
-        return None
-    multiplier, offset = node.optional("multiplier"), node.optional("offset")
-    return Mimic(
-        node.line, node.text("joint"), 1.0 if multiplier is None else multiplier, offset or 0.0
-    )

@@ -100,8 +100,9 @@ def _joint(root: etree._Element, joint: JointElement, armature: float) -> None:
         _add(node, "limit", **_limit(joint.limits, joint.kind))
     _dynamics(node, joint, armature)
     if joint.mimics is not None:
-        m = joint.mimics
-        _add(node, "mimic", joint=m.joint, multiplier=m.multiplier, offset=m.offset)
+        offsets = (joint.mimics.offset, *(0.0 for _ in joint.mimics.also))
+        for (name, by), offset in zip(joint.mimics.terms, offsets, strict=True):
+            _add(node, "mimic", joint=name, multiplier=by, offset=offset)
 
 
 def _needs_limit(joint: JointElement) -> bool:
@@ -158,6 +159,13 @@ def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
                 f"{word} ({quoted(joints)}) is written in <dynamics>; URDF itself has no such, and "
                 "few programs read it",
             )
+    several = [joint.name for joint in robot.joints if joint.mimics and joint.mimics.also]
+    if several:
+        yield (
+            "warning",
+            f"joints that follow several others ({quoted(several)}) have a <mimic> for each, which "
+            "symgen reads; URDF itself has one",
+        )
     if robot.gravity != EARTH or robot.tilt != IDENTITY:
         pull = ",".join(f"{g:.12g}" for g in in_root(robot))
         yield "warning", f"gravity is not in the URDF; give --gravity {pull}"

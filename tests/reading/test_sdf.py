@@ -127,7 +127,7 @@ def test_limits_friction_mimic_and_pitches(tmp_path):
         "1.11",
     )
     follow = load(written(tmp_path, text)).model.body(2).follows
-    assert (follow.leader, follow.factor, follow.offset) == (1, 2, pytest.approx(0.3))
+    assert (follow.terms, follow.offset) == (((1, 2),), pytest.approx(0.3))
 
 
 def test_gravity_is_that_of_the_world_as_the_model_stands_in_it(tmp_path):

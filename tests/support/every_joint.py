@@ -74,7 +74,8 @@ def robot(
         follows = None
         if k in leaders:
             follows = Following(
-                names[leaders[k]], rng.choice((-1.0, 1.0, rng.uniform(-2, 2))), rng.uniform(-1, 1)
+                ((names[leaders[k]], rng.choice((-1.0, 1.0, rng.uniform(-2, 2)))),),
+                rng.uniform(-1, 1),
             )
         moved = links(rng, f"link{k}") if k else (Link("link0", parameters=inertia(rng)),)
         placed = MovingJoint(
@@ -276,12 +277,10 @@ def frames(robot: Robot, q: Array) -> dict[str | None, At]:
 
 def coordinate(placed: MovingJoint, q: Array, own: dict[str, Place]) -> tuple[Any, int, float]:
     """Position of a joint with one coordinate, the velocity that drives it and how much."""
-    place, f = own[placed.follows.leader if placed.follows else placed.joint.name], placed.follows
-    return (
-        (q[place.q], place.v, 1.0)
-        if f is None
-        else (f.factor * q[place.q] + f.offset, place.v, f.factor)
-    )
+    f = placed.follows
+    ((leader, by),) = f.terms if f else ((placed.joint.name, 1.0),)
+    place = own[leader]
+    return (q[place.q], place.v, 1.0) if f is None else (by * q[place.q] + f.offset, place.v, by)
 
 
 Step = tuple[Any, float, float]

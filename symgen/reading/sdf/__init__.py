@@ -1,11 +1,13 @@
 """SDFormat (Gazebo's), versions 1.4 to 1.12: models, nested and included ones, frames, joints."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from symgen.mechanics.model import IDENTITY, Triple
 from symgen.reading.description import EARTH, Description, JointElement, LinkElement
+from symgen.reading.loops import LEFT_OPEN
 from symgen.reading.sdf.frames import WORLD, Frames
 from symgen.reading.sdf.joints import Jointed, joint_elements
 from symgen.reading.sdf.links import link_elements
@@ -28,12 +30,8 @@ def described(root: Node, path: Path, digest: str) -> Description:
     inside = list(scopes(top))
     frames = Frames(inside)
     links = [link for scope in inside for link in link_elements(scope)]
-    joints = list[JointElement]()
-    for scope in inside:
-        for node in scope.node.children("joint"):
-            called = node.called(f"joint '{shown(scope.prefix + node.text('name'))}'")
-            for made in joint_elements(Jointed(called, scope, frames)):
-                (links if isinstance(made, LinkElement) else joints).append(made)  # type: ignore[arg-type]
+    joints, more = _tree(root, inside, frames)
+    links += more
     if any(joint.parent == WORLD for joint in joints):
         links.insert(0, LinkElement(WORLD, root.line))
     note_unread(root, inside)
@@ -46,6 +44,29 @@ def described(root: Node, path: Path, digest: str) -> Description:
     )  # fmt: skip
     check(robot)
     return _noted(robot, root, frames)
+
+
+def _tree(
+    root: Node, inside: Sequence[Scope], frames: Frames
+) -> tuple[list[JointElement], list[LinkElement]]:
+    """The joints and the links that come with them; one to a link that an earlier joint carries
+    closes a loop, which is left open."""
+    joints, links, cut = list[JointElement](), list[LinkElement](), list[str]()
+    for scope in inside:
+        for node in scope.node.children("joint"):
+            name = scope.prefix + node.text("name")
+            called = node.called(f"joint '{shown(name)}'")
+            made = list(joint_elements(Jointed(called, scope, frames)))
+            ends = [one.child for one in made if isinstance(one, JointElement)]
+            if ends and ends[-1] in {joint.child for joint in joints}:
+                cut.append(name)
+                continue
+            joints += [one for one in made if isinstance(one, JointElement)]
+            links += [one for one in made if isinstance(one, LinkElement)]
+    if cut:
+        verb = "closes a loop, which is" if len(cut) == 1 else "close loops, which are"
+        root.called("<sdf>").notice("warning", LEFT_OPEN.format(quoted(cut), verb))
+    return joints, links
 
 
 def _top(root: Node, path: Path) -> tuple[Scope, Scope, str]:

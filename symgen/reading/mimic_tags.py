@@ -1,0 +1,78 @@
+"""Which joints follow which, as URDF files say it: in ``<mimic>``, one for each joint that is
+followed, and in ``<ros2_control>``, where a joint has the parameters ``mimic``, ``multiplier`` and
+``offset``."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from symgen.reading.description import JointElement, Mimic
+from symgen.reading.joints import FIXED
+from symgen.reading.xml_reader import XML_SPACE, Node
+from symgen.text import shown
+
+
+def mimic_of(joint: Node) -> Mimic | None:
+    """What a joint follows by its own tags, the sum of what they say. Raises RobotError."""
+    found: Mimic | None = None
+    for node in joint.children("mimic"):
+        multiplier, offset = node.optional("multiplier"), node.optional("offset") or 0.0
+        factor, leader = 1.0 if multiplier is None else multiplier, node.text("joint")
+        if found is None:
+            found = Mimic(node.line, leader, factor, offset)
+        elif leader in (name for name, _ in found.terms):
+            raise node.error(f"a second <mimic> of joint '{shown(leader)}'; keep one of them")
+        else:
+            more = (*found.also, (leader, factor))
+            found = replace(found, also=more, offset=found.offset + offset)
+    return found
+
+
+def controlled(root: Node, joints: tuple[JointElement, ...]) -> tuple[JointElement, ...]:
+    """The joints with what ``<ros2_control>`` says of them. Raises RobotError."""
+    said: dict[str, tuple[Node, Mimic]] = {}
+    for node, name, mimic in _controls(root):
+        known = said.setdefault(name, (node, mimic))[1]
+        if replace(known, line=0) != replace(mimic, line=0):
+            raise node.error(
+                "follows another joint here than where <ros2_control> says it first (line "
+                f"{known.line}); keep one of them"
+            )
+    found = []
+    for joint in joints:
+        given = said.get(joint.name) if joint.kind != FIXED else None
+        found.append(joint if given is None else _with(given[0], joint, given[1]))
+    return tuple(found)
+
+
+def _with(node: Node, joint: JointElement, mimic: Mimic) -> JointElement:
+    own = joint.mimics
+    if own is None:
+        return replace(joint, mimics=mimic)
+    if replace(own, line=0) != replace(mimic, line=0):
+        node.notice(
+            "warning", f"<ros2_control> and its <mimic> (line {own.line}) differ; that counts"
+        )
+    return joint
+
+
+def _controls(root: Node) -> Iterator[tuple[Node, str, Mimic]]:
+    for control in root.children("ros2_control"):
+        for joint in control.children("joint"):
+            name = joint.element.get("name") or ""
+            parameters = {child.element.get("name"): child for child in joint.children("param")}
+            if "mimic" in parameters:
+                node = joint.called(f"joint '{shown(name)}'")
+                yield node, name, _mimic(node, parameters)
+
+
+def _mimic(joint: Node, parameters: dict[str | None, Node]) -> Mimic:
+    leader = (parameters["mimic"].element.text or "").strip(XML_SPACE)
+    if not leader:
+        raise joint.error(
+            "its parameter mimic names no joint; write the name of the one it follows"
+        )
+    multiplier, offset = (
+        parameters[name].called(joint.label).content() if name in parameters else otherwise
+        for name, otherwise in (("multiplier", 1.0), ("offset", 0.0))
+    )
+    return Mimic(joint.line, leader, multiplier, offset)

@@ -1,0 +1,172 @@
+"""Motors of a robot: what they move, and whether their angles are the coordinates.
+
+A motor's angle is linear in coordinates of joints, θ = A q + a, by a transmission or by the gear
+ratio of a joint. Where the coordinates are those of joints, the rotor of a motor that several
+joints turn is a body that follows them; where they are those of actuators, the joints follow the
+motors, q = A⁻¹ (θ - a). Torques of motors are those that do the same work."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from symgen.errors import OptionError
+from symgen.reading.actuators import Drives
+from symgen.reading.description import JointElement, Mimic, Motor, Transmission
+from symgen.reading.joints import single
+from symgen.reading.part import Part
+from symgen.reading.unfold import Following, MotorBody
+from symgen.text import quoted, shown
+
+JOINTS: Final = "joints"
+ACTUATORS: Final = "actuators"
+COORDINATES: Final = (JOINTS, ACTUATORS)
+"""Whose the coordinates of the user are."""
+
+
+@dataclass(frozen=True)
+class Motors:
+    """The motors that are bodies of their own: `leading` those whose angles are coordinates, by
+    name with the joint whose rotor each turns alone, if any; `turning` those that follow several
+    joints."""
+
+    leading: Mapping[str, str | None]
+    turning: tuple[Motor, ...]
+    inertias: Mapping[str, float]
+    """Of the rotors of leading motors that move several joints, or stand on the ground (kg m²)."""
+
+    def bodies(self, followers: Mapping[str, Following]) -> list[MotorBody]:
+        """The motors as bodies, by what joints follow themselves."""
+        leading = [MotorBody(k, self.inertias[k], joint) for k, joint in self.leading.items()]
+        turning = [
+            MotorBody(f"{m.name}.rotor", m.inertia, None, _through(m, followers))
+            for m in self.turning
+        ]
+        return leading + turning
+
+
+def motors_of(part: Part, drives: Drives, coordinates: str) -> tuple[Part, Motors]:
+    """The motors, and the part with joints that follow them where `coordinates` are those of
+    actuators. Raises OptionError where these cannot be."""
+    known = [_with_inertias(tied, drives) for tied in part.robot.transmissions]
+    if coordinates == JOINTS:
+        turning = tuple(_turning(part, known)) if drives.rotors != "none" else ()
+        return part, Motors({}, turning, {})
+    every = _geared(part, drives, known)
+    if not every:
+        raise OptionError(
+            "--coordinates actuators: no joint has a motor; the file has no <transmission> of a "
+            "known type, and --actuators gives no gear_ratio"
+        )
+    return _led(part, drives, every)
+
+
+def _through(motor: Motor, followers: Mapping[str, Following]) -> Following:
+    """What a motor that turns with joints follows in the end."""
+    total: dict[str, float] = {}
+    for joint, by in motor.terms:
+        own = followers.get(joint, Following(((joint, 1.0),), 0.0))
+        for name, factor in own.terms:
+            total[name] = total.get(name, 0.0) + by * factor
+    return Following(tuple((name, by) for name, by in total.items() if by), 0.0)
+
+
+def _with_inertias(tied: Transmission, drives: Drives) -> Transmission:
+    given = drives.motors
+    motors = (replace(m, inertia=given.get(m.name, m.inertia)) for m in tied.motors)
+    return replace(tied, motors=tuple(motors))
+
+
+def _turning(part: Part, known: Sequence[Transmission]) -> list[Motor]:
+    """The motors with inertia that several joints of the part turn; held joints turn none."""
+    names, found = {joint.name for joint in part.moving}, list[Motor]()
+    for motor in (m for tied in known if len(tied.joints) > 1 for m in tied.motors if m.inertia):
+        terms = tuple((joint, by) for joint, by in motor.terms if joint in names)
+        found += [replace(motor, terms=terms)] if terms else []
+    return found
+
+
+def _geared(part: Part, drives: Drives, known: Sequence[Transmission]) -> list[Transmission]:
+    """The transmissions of the moving joints that move by themselves, those of gear ratios among
+    them. Raises OptionError for one that is in part held, left out or led by other joints."""
+    joints = {joint.name: joint for joint in part.moving if joint.mimics is None}
+    found, tied = list[Transmission](), {name for t in known for name in t.joints}
+    for one in known:
+        there = [name for name in one.joints if name in joints]
+        if there and len(there) < len(one.joints):
+            missing = next(name for name in one.joints if name not in joints)
+            raise OptionError(
+                f"--coordinates actuators: joints {quoted(one.joints)} are moved by the same "
+                f"motors, but '{shown(missing)}' is held, left out or follows another joint; use "
+                "--coordinates joints"
+            )
+        if there:
+            found.append(_by_file(one, joints[there[0]], drives))
+    for name, joint in joints.items():
+        ratio = drives.ratio(name)
+        if name not in tied and ratio is not None and single(joint.kind):
+            motor = Motor(f"{name}.motor", ((name, ratio),))
+            found.append(Transmission(joint.line, (name,), (motor,)))
+    return found
+
+
+def _by_file(tied: Transmission, joint: JointElement, drives: Drives) -> Transmission:
+    """A transmission of one joint with the gear ratio of its rotor, which a file of actuators may
+    have given."""
+    ratio = drives.ratio(joint.name)
+    if len(tied.joints) > 1 or ratio is None:
+        return tied
+    (motor,) = tied.motors
+    by = motor.terms[0][1]
+    made = replace(motor, terms=((joint.name, ratio),), offset=motor.offset / by * ratio)
+    return replace(tied, motors=(made,))
+
+
+def _led(part: Part, drives: Drives, every: Sequence[Transmission]) -> tuple[Part, Motors]:
+    """The part whose joints follow motors."""
+    taken = {joint.name for joint in part.robot.joints}
+    leading: dict[str, str | None] = {}
+    inertias: dict[str, float] = {}
+    follows: dict[str, Mimic] = {}
+    for tied in every:
+        motors = []
+        for motor in tied.motors:
+            name = f"{motor.name}.motor" if motor.name in taken else motor.name
+            if name in leading:
+                raise OptionError(
+                    f"--coordinates actuators: motor '{shown(motor.name)}' is in two transmissions,"
+                    " whose joints it would tie; use --coordinates joints"
+                )
+            alone = len(tied.joints) == 1
+            leading[name] = tied.joints[0] if alone else None
+            inertias[name] = 0.0 if alone or drives.rotors == "none" else motor.inertia
+            motors.append(replace(motor, name=name))
+        follows |= _inverse(tied, motors)
+    joints = (_following(joint, follows) for joint in part.joints)
+    robot = replace(
+        part.robot, joints=tuple(_following(joint, follows) for joint in part.robot.joints)
+    )
+    return replace(part, robot=robot, joints=tuple(joints)), Motors(leading, (), inertias)
+
+
+def _following(joint: JointElement, follows: Mapping[str, Mimic]) -> JointElement:
+    return replace(joint, mimics=follows[joint.name]) if joint.name in follows else joint
+
+
+def _inverse(tied: Transmission, motors: Sequence[Motor]) -> dict[str, Mimic]:
+    """By joint how it follows the motors: q = A⁻¹ θ - A⁻¹ a."""
+    rows = [[dict(m.terms).get(joint, 0.0) for joint in tied.joints] for m in motors]
+    found = {}
+    for joint, row in zip(tied.joints, _inverted(rows), strict=True):
+        (first, by), *also = [(m.name, x) for m, x in zip(motors, row, strict=True) if x]
+        offset = -sum(x * m.offset for m, x in zip(motors, row, strict=True))
+        found[joint] = Mimic(tied.line, first, by, offset + 0.0, tuple(also))
+    return found
+
+
+def _inverted(rows: Sequence[Sequence[float]]) -> list[list[float]]:
+    """The inverse of a matrix of at most two rows, as transmissions have."""
+    if len(rows) == 1:
+        return [[1.0 / rows[0][0]]]
+    (a, b), (c, d) = rows
+    area = a * d - b * c
+    return [[d / area, -b / area + 0.0], [-c / area + 0.0, a / area]]

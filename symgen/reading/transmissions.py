@@ -1,0 +1,135 @@
+"""The transmissions of URDF files that tie motors to joints, as ROS defines them: simple,
+differential, four-bar linkage.
+
+With a_i and n_i the reductions of actuators and joints, o_i the joints' offsets, the motors' angles
+are (ros_control, transmission_interface):
+
+    simple:       θ = a n (q - o)
+    differential: θ₁ = a₁ (n₁ (q₁ - o₁) + n₂ (q₂ - o₂)),   θ₂ = a₂ (n₁ (q₁ - o₁) - n₂ (q₂ - o₂))
+    four-bar:     θ₁ = a₁ n₁ (q₁ - o₁),   θ₂ = a₂ (n₂ (q₂ - o₂) + (q₁ - o₁))"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from symgen.errors import RobotError
+from symgen.reading.description import Motor, Transmission
+from symgen.reading.drives import INERTIA, LARGEST_RATIO, REDUCTIONS
+from symgen.reading.xml_reader import XML_SPACE, Node
+from symgen.text import shown
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A joint or an actuator of a transmission: its reduction, and the offset of a joint (rad or
+    m)."""
+
+    name: str
+    reduction: float
+    offset: float
+
+
+Row = tuple[float, ...]
+"""By motor, how much of each joint's coordinate less its offset is in the motor's angle."""
+Law = Callable[[Sequence[End], Sequence[End]], tuple[Row, ...]]
+
+
+def _simple(joints: Sequence[End], motors: Sequence[End]) -> tuple[Row, ...]:
+    return ((motors[0].reduction * joints[0].reduction,),)
+
+
+def _differential(joints: Sequence[End], motors: Sequence[End]) -> tuple[Row, ...]:
+    (a, b), (m, n) = motors, joints
+    return (
+        (a.reduction * m.reduction, a.reduction * n.reduction),
+        (b.reduction * m.reduction, -b.reduction * n.reduction),
+    )
+
+
+def _four_bar(joints: Sequence[End], motors: Sequence[End]) -> tuple[Row, ...]:
+    (a, b), (m, n) = motors, joints
+    return (a.reduction * m.reduction, 0.0), (b.reduction, b.reduction * n.reduction)
+
+
+LAWS: Final[dict[str, tuple[int, Law]]] = {
+    "SimpleTransmission": (1, _simple),
+    "DifferentialTransmission": (2, _differential),
+    "FourBarLinkageTransmission": (2, _four_bar),
+}
+"""By the last word of a transmission's type, how many joints and motors it has, and its law."""
+
+
+def transmissions(root: Node) -> tuple[Transmission, ...]:
+    """Those of a file whose type is known, the first for each joint; a note of one that ties no
+    joints or whose reduction is none."""
+    found, taken = list[Transmission](), set[str]()
+    controls = (node for control in root.children("ros2_control") for node in control)
+    nested = (node for node in controls if node.tag == "transmission")
+    for node in (*root.children("transmission"), *nested):
+        label = node.called(f"transmission '{shown(node.element.get('name') or '')}'")
+        try:
+            made = _transmission(label)
+        except RobotError as error:
+            label.notice("note", f"is not read: {error.message}")
+            continue
+        if made is not None and not taken & {*made.joints}:
+            found.append(made)
+            taken |= {*made.joints}
+    return tuple(found)
+
+
+def _transmission(node: Node) -> Transmission | None:
+    size, law = LAWS.get(_kind(node), (0, _simple))
+    joints, motors = node.children("joint"), node.children("actuator")
+    if not size or (size == 1 and (len(joints), len(motors)) != (1, 1)):
+        return None
+    if len(joints) != size or len(motors) != size:
+        raise node.error(
+            f"a {_kind(node)} has {size} joints and {size} actuators, here are {len(joints)} and "
+            f"{len(motors)}; correct it"
+        )
+    ends, motions = [_end(n) for n in _ordered(joints)], [_end(n) for n in _ordered(motors)]
+    rows = law(ends, motions)
+    inertias = [_inertia(motor) for motor in _ordered(motors)]
+    made = [
+        Motor(
+            motion.name,
+            tuple((end.name, by) for end, by in zip(ends, row, strict=True) if by),
+            -sum((by * end.offset for end, by in zip(ends, row, strict=True)), 0.0),
+            inertia,
+        )
+        for motion, row, inertia in zip(motions, rows, inertias, strict=True)
+    ]
+    return Transmission(node.line, tuple(end.name for end in ends), tuple(made))
+
+
+def _kind(node: Node) -> str:
+    """The last word of the type, which ROS calls a plugin too."""
+    texts = (child.element.text or "" for tag in ("type", "plugin") for child in node.children(tag))
+    return next((text.strip(XML_SPACE).rpartition("/")[2] for text in texts), "")
+
+
+def _ordered(ends: Sequence[Node]) -> list[Node]:
+    """By their roles, as in joint1 and joint2, where they have some; else as they stand."""
+    return sorted(ends, key=lambda node: (node.element.get("role") or "").strip(XML_SPACE))
+
+
+def _end(node: Node) -> End:
+    name = node.text("name")
+    factors = list(_contents(node, *REDUCTIONS))
+    reduction = factors[0] if factors else 1.0
+    if not 0 < abs(reduction) < LARGEST_RATIO:
+        raise node.error(
+            f"the reduction of '{shown(name)}' is {reduction:g}; give the turns of the motor in one"
+            " of the joint"
+        )
+    return End(name, reduction, next(_contents(node, "offset"), 0.0))
+
+
+def _inertia(actuator: Node) -> float:
+    """Drake's inertia of a rotor (kg m²), 0 where there is none."""
+    return next((child.number("value") for child in actuator if child.tag == INERTIA), 0.0)
+
+
+def _contents(node: Node, *tags: str) -> Iterator[float]:
+    return (child.called(node.label).content() for child in node if child.tag in tags)

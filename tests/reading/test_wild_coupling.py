@@ -1,0 +1,146 @@
+"""Public cases of coupled joints, springs and loops: what is right stands beside each."""
+
+import json
+
+import numpy as np
+import pytest
+from states import run
+from tools import ROOT
+
+from symgen.errors import RobotError
+from symgen.reading.assemble import load
+from symgen.tracing.robot import Robot
+
+WILD = ROOT / "tests" / "wild"
+
+
+def case(name, **options):
+    """The robot, its numbers and what is said of it."""
+    loaded = load(WILD / f"{name}.urdf", **options)
+    numbers = WILD / f"{name}.json"
+    wanted = json.loads(numbers.read_text()) if numbers.exists() else {}
+    return Robot(loaded.model), wanted, [str(notice) for notice in loaded.notices]
+
+
+def test_a_joint_in_gazebo_is_said_to_leave_the_chain_open():
+    robot, _, said = case("loop_gazebo")
+    assert robot.model.joint_names == ("crank_j", "coupler_j", "rocker_j")
+    (line,) = (line for line in said if "loop" in line.rpartition("loop_gazebo.urdf")[2])
+    assert ":47: warning: <joint>: 'closing' closes a loop, which is left open" in line
+
+
+def test_a_parallelogram_of_mimics():
+    robot, wanted, said = case("parallelogram")
+    x = {"q": wanted["q"], "qd": wanted["v"], "qdd": wanted["a"]}
+    found = run(robot, "inverse_dynamics", x)["tau"]
+    assert np.allclose(found, wanted["tau"], rtol=1e-12, atol=1e-12)
+    assert not any("warning" in line for line in said)
+
+
+def test_a_platform():
+    robot, wanted, _ = case("platform")
+    x = {"q": wanted["q"], "qd": wanted["v"], "tau": wanted["tau"]}
+    found = run(robot, "forward_dynamics", x)["qdd"]
+    assert np.allclose(found, wanted["qdd"], rtol=1e-11, atol=1e-12)
+
+
+def test_a_mimic_of_ros2_control():
+    robot, _, said = case("ros2_control_mimic")
+    assert robot.model.joint_names == ("lf",)
+    m = run(robot, "mass_matrix", {"q": [0.01]})["M"]
+    assert m == pytest.approx([0.2])
+    assert not any("warning" in line for line in said)
+
+
+def test_two_leaders():
+    """The elbow is the crank less the shoulder: in the world it turns with the crank."""
+    robot, _, said = case("two_leaders")
+    assert robot.model.joint_names == ("shoulder", "crank")
+    assert not any("warning" in line for line in said)
+    follow = robot.model.bodies[2].follows
+    assert follow.terms == ((2, 1.0), (1, -1.0)) and follow.offset == 0
+    s, c, g = 0.4, -0.7, 9.81
+    upper, lever, forearm = 2 * 0.2 + 1 * 0.4, 0.3 * 0.05, 1 * 0.2
+    found = run(robot, "gravity", {"q": [s, c]})["tau_g"]
+    wanted = [-upper * g * np.cos(s), -(lever + forearm) * g * np.cos(c)]
+    assert np.allclose(found, wanted, rtol=1e-12)
+
+
+def test_a_plain_transmission_is_nothing_to_speak_of():
+    robot, _, said = case("transmission_plain")
+    assert robot.model.joint_names == ("j",) and not any("warning" in line for line in said)
+
+
+TWO = '<mimic joint="crank" multiplier="1"/>'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"shoulder" multiplier="-1"', '"crank" multiplier="-1"', "a second <mimic> of joint 'crank'"),
+        ('"shoulder" multiplier="-1"', '"elbow" multiplier="-1"', "mimics itself by way of 'elbow'"),
+        ('"shoulder" multiplier="-1"', '"nobody"', "mimics joint 'nobody', which does not exist"),
+    ],
+)  # fmt: skip
+def test_leaders_that_lead_nowhere(tmp_path, old, new, words):
+    path = tmp_path / "r.urdf"
+    path.write_text((WILD / "two_leaders.urdf").read_text().replace(old, new))
+    with pytest.raises(RobotError, match=words):
+        load(path)
+
+
+def test_a_held_leader_of_two_is_an_offset():
+    robot, _, _ = case("two_leaders", lock=[("shoulder", 0.4)])
+    assert robot.model.joint_names == ("crank",)
+    follow = next(body.follows for body in robot.model.bodies if body.follows)
+    assert follow.terms == ((1, 1.0),) and follow.offset == pytest.approx(-0.4)
+
+
+def test_motions_that_cancel_are_refused(tmp_path):
+    """The elbow follows crank - shoulder, and the crank the shoulder."""
+    text = (WILD / "two_leaders.urdf").read_text()
+    crank = '<joint name="crank" type="revolute">'
+    path = tmp_path / "r.urdf"
+    path.write_text(text.replace(crank, crank + '<mimic joint="shoulder" offset="0.25"/>'))
+    with pytest.raises(RobotError, match=r"motions cancel, so that it stands still; .*elbow=0.25'"):
+        load(path)
+
+
+def differential(**options):
+    return load(WILD / "differential.urdf", **options)
+
+
+def test_a_differential_has_motors_for_coordinates():
+    """By ros_control's transmission_interface, torques by virtual work."""
+    joints, motors = differential().model, differential(coordinates="actuators").model
+    assert motors.joint_names == ("left_motor", "right_motor")
+    q = np.array([0.9, -0.3])
+    theta = np.array([50 * (2 * (q[0] - 0.5) + 2 * q[1]), -50 * (2 * (q[0] - 0.5) - 2 * q[1])])
+    by = np.array([[1 / 200, -1 / 200], [1 / 200, 1 / 200]])  # of joints by motors
+    rates, changes = np.array([3.0, -7.0]), np.array([20.0, 11.0])
+    x = {"q": q, "qd": by @ rates, "qdd": by @ changes}
+    tau = run(Robot(joints), "inverse_dynamics", x)["tau"]
+    y = {"q": theta, "qd": rates, "qdd": changes}
+    found = run(Robot(motors), "inverse_dynamics", y)["tau"]
+    assert np.allclose(found, by.T @ tau, rtol=1e-12, atol=1e-14)
+    back = run(Robot(motors), "forward_dynamics", y | {"tau": found})["qdd"]
+    assert np.allclose(back, changes, rtol=1e-9)
+
+
+ROTORS = "[motors.left_motor]\nrotor_inertia = 3e-5\n[motors.right_motor]\nrotor_inertia = 5e-5\n"
+
+
+@pytest.mark.parametrize("rotors", ["exact", "reflected", "none"])
+def test_rotors_of_a_differential_are_felt_where_they_turn(tmp_path, rotors):
+    path = tmp_path / "drives.toml"
+    path.write_text(ROTORS)
+    inertia = np.diag([3e-5, 5e-5]) * (rotors != "none")
+    by = np.array([[100.0, 100.0], [-100.0, 100.0]])  # of motors by joints
+    for coordinates, more in (("joints", by.T @ inertia @ by), ("actuators", inertia)):
+        pair = [
+            differential(coordinates=coordinates, **options).model
+            for options in ({}, {"actuators": path, "rotors": rotors})
+        ]
+        at = {"q": [0.4, 0.2]}
+        without, found = (run(Robot(m), "mass_matrix", at)["M"].reshape(2, 2) for m in pair)
+        assert np.allclose(found - without, more, rtol=1e-12, atol=1e-16)
