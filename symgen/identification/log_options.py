@@ -115,6 +115,14 @@ class LogOptions:
         give="give JOINT=N, as in elbow=101",
         default=(),
     )
+    delay: float = option(
+        "--delay",
+        "S",
+        "Forces are recorded so many seconds after the motion that they belong to; negative where "
+        "they come before it.",
+        NUMBER,
+        default=0.0,
+    )
     cutoff: float = option(
         "--cutoff",
         "HZ",
@@ -131,6 +139,7 @@ class LogOptions:
         check_number("--cutoff", self.cutoff, 0, 1e6, "a frequency in Hz, such as 20")
         if self.rate:
             check_number("--rate", self.rate, 1e-3, 1e7, "rows a second, such as 500")
+        check_number("--delay", abs(self.delay) + 1e-300, 0, 1, "a time in s, such as 0.002")
         for name, unit in self.unit:
             check_unit(name, unit, "--unit")
 

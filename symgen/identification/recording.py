@@ -1,7 +1,7 @@
 """A log as blocks of samples: how it is read, for whatever looks at samples."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Final
@@ -58,7 +58,8 @@ class Reading:
     derivation: Derivation | None
     accelerations: bool
     noise: Numbers
-    units: tuple[str, ...] = field(default=())
+    delay: float = 0.0
+    """Seconds by which measurements are recorded after the motion."""
 
     @property
     def step(self) -> float:
@@ -71,6 +72,7 @@ class Reading:
         usable = ~np.isnan(raw.measured)
         usable &= (raw.measured < self.survey.ceilings) & (raw.measured > self.survey.floors)
         raw = replace(raw, measured=np.where(usable, raw.measured, 0.0), usable=usable)
+        raw = _advanced(raw, self.delay) if self.delay else raw
         made = self.derivation.complete(raw, self.accelerations) if self.derivation else raw
         return replace(made, noise=self.noise)
 
@@ -89,6 +91,15 @@ class Reading:
         from symgen.identification.log_notes import notes
 
         return notes(self)
+
+
+def _advanced(raw: Samples, delay: float) -> Samples:
+    """With measurements of `delay` seconds later, between rows by straight lines; at the ends of
+    blocks there are none."""
+    t = raw.t + delay
+    there = np.stack([np.interp(t, raw.t, u, 0, 0) == 1.0 for u in raw.usable.T], axis=1)
+    measured = np.stack([np.interp(t, raw.t, y) for y in raw.measured.T], axis=1)
+    return replace(raw, measured=np.where(there, measured, 0.0), usable=there)
 
 
 def _split(columns: Layout, rows: Numbers) -> Samples:
@@ -126,8 +137,9 @@ def look(log: Log, wanted: Wanted, model: Model | None, map_: Map, wish: Wish) -
     half = derivation.half if derivation else 0
     plan = Plan(looked.stretches, half, interval, wish.held_out)
     made = Reading(
-        log, columns, looked, source, plan, derivation, wanted.accelerations, np.zeros(0)
-    )
+        log, columns, looked, source, plan, derivation, wanted.accelerations, np.zeros(0),
+        options.delay,
+    )  # fmt: skip
     return replace(made, noise=_noise(made, wanted))
 
 

@@ -1,0 +1,278 @@
+"""Suspicions about the channels of a log, each tried by a fit with one parameter more or one
+change: a sign, a factor, two channels exchanged, a shift in time. What explains the log far better
+than what it says is told, with the option that cures it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.evidence import Evidence, Fit, chosen
+from symgen.identification.kernel import Kernel
+from symgen.identification.recording import Reading
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+POOR: Final = 0.25
+"""A channel of which more than this part is left (root mean square) is not explained;"""
+FAR_BETTER: Final = 0.5
+"""and a change explains it that leaves less than this part of the sum of what was left."""
+LATE: Final = 0.7
+"""The same of a shift in time, whatever is left."""
+CLEAR: Final = 0.8
+"""The least correlation at which a factor between measured and foreseen forces is judged;"""
+FACTOR: Final = 3.0
+"""such a factor, or its inverse, is more than what a prior may be off."""
+NEAR: Final = 0.2
+"""How far a factor may be from that of a unit and still be taken for it."""
+SHIFTS: Final = 20
+"""Steps of time that forces are shifted at most; and seconds:"""
+LONGEST: Final = 0.1
+FEWER: Final = 1000
+"""Rows for suspicions that need regressors of their own."""
+DRIVEN: Final = 0.1
+"""The part of a joint's work that friction of the wrong sign takes at least to be suspected."""
+UNITS: Final = {1e3: "mNm", 1e2: "Ncm", 1e-3: "kNm"}
+
+
+@dataclass(frozen=True)
+class Names:
+    """How channels are called: joints, and the log's columns of forces and positions."""
+
+    joints: tuple[str, ...]
+    forces: tuple[str, ...]
+    positions: tuple[str, ...]
+    with_velocities: bool
+
+    @classmethod
+    def of(cls, reading: Reading, joints: tuple[str, ...]) -> "Names":
+        """Those of a log."""
+        layout = reading.layout
+        forces = tuple(column.name for column in layout.measured)
+        return cls(joints, forces, tuple(c.name for c in layout.q), bool(layout.qd))
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """A sentence, and the part of the sum of residuals that is left if it is true."""
+
+    left: float
+    text: str
+
+
+def gate(
+    reading: Reading, kernel: Kernel, joints: tuple[str, ...], prior: Numbers
+) -> tuple[str, ...]:
+    """What is suspected of a log of joint forces, a warning each; `kernel` is the regressor of base
+    parameters, `prior` (b) are those of the robot's file."""
+    blocks, count = reading.blocks(), len(reading.plan.training) + len(reading.plan.validation)
+    evidence = Evidence(chosen(blocks, count), kernel)
+    found = suspicions(evidence, prior, Names.of(reading, joints), reading.step)
+    return tuple(f"{shown(reading.log.file)}: warning: {text}" for text in found)
+
+
+def suspicions(evidence: Evidence, prior: Numbers, names: Names, step: float) -> tuple[str, ...]:
+    """What is suspected, the most telling first; `prior` (b) are the base parameters of the robot's
+    file, `step` the usual step of time (s)."""
+    left = evidence.fit.left()
+    poor = float(np.sqrt(left.max(initial=0.0))) > POOR
+    gains = tuple(_gains(evidence, prior, names))
+    if gains:
+        return gains
+    total, fit = float(left.sum()), evidence.fit
+    for kind in (_signs, _swaps, _factors) if poor else ():
+        found = min(kind(fit, names), key=lambda s: s.left, default=None)
+        if found and found.left < FAR_BETTER * total:
+            return (found.text,)
+    shift = _shifted(evidence, names, step)
+    if shift and shift.left < LATE * total:
+        return (shift.text,)
+    found = min(_positions(evidence, names), key=lambda s: s.left, default=None) if poor else None
+    if found and found.left < FAR_BETTER * total:
+        return (found.text,)
+    return tuple(_driven(evidence, len(prior), names))
+
+
+# -- against the prior -----------------------------------------------------------------------------
+
+
+def _gains(evidence: Evidence, prior: Numbers, names: Names) -> Iterator[str]:
+    """Forces that are a multiple of what the robot's file foresees, or its opposite."""
+    factors, alike = _against(evidence, prior)
+    clear = np.abs(alike) > CLEAR
+    inverted = clear & (factors < 0)
+    for k in np.flatnonzero(inverted).tolist():
+        yield (
+            f"'{shown(names.forces[k])}' has the wrong sign: it is {factors[k]:.3g} times what the "
+            f"robot's file foresees (correlation {alike[k]:.2f}); give --scale "
+            f"tau_{shown(names.joints[k])}=-1"
+        )
+    sizes = np.abs(factors[clear])
+    far = (sizes < 1 / FACTOR) | (sizes > FACTOR)
+    if 2 * far.sum() > clear.sum() and (inverted | clear).any() and not inverted.all():
+        yield _unit(sizes[far], int(far.sum()), names)
+
+
+def _unit(sizes: Numbers, count: int, names: Names) -> str:
+    """What it may mean that forces are so many times what is foreseen."""
+    said = (
+        f"the forces of {count} joints are {sizes.min():.3g} to {sizes.max():.3g} times what the "
+        "robot's file foresees"
+    )
+    unit = next((u for f, u in UNITS.items() if (np.abs(sizes / f - 1) < 2 * NEAR).all()), None)
+    if unit is not None:
+        return f"{said}: their unit is not N m; give --unit tau={unit}"
+    return (
+        f"{said}, as with motor currents in A or torques of motors before their gears; give "
+        f"--column current={shown(_pattern(names.forces))} and --torque-constant JOINT=K of each "
+        "joint"
+    )
+
+
+def _pattern(columns: Sequence[str]) -> str:
+    return ",".join(columns)
+
+
+def _against(evidence: Evidence, prior: Numbers) -> tuple[Numbers, Numbers]:
+    """By channel, the factor between measured forces and those of the prior, friction, offset and
+    rotor left free, and how well they correlate then."""
+    foreseen = evidence.inertial(*evidence.states) @ prior
+    measured, n = evidence.measured(), foreseen.shape[1]
+    factors, alike = np.ones(n), np.zeros(n)
+    b = len(prior)
+    for j in range(n):
+        used = evidence.used[:, j]
+        own = evidence.fit.equations[used, j, b:]
+        own = own[:, np.abs(own).max(axis=0, initial=0.0) > 0]
+        pair = np.column_stack([foreseen[used, j], measured[used, j]])
+        free = pair - own @ np.linalg.lstsq(own, pair, rcond=None)[0] if own.size else pair
+        sizes = np.sqrt(np.sum(free**2, axis=0))
+        if sizes[0] > 1e-3 * np.linalg.norm(foreseen) / np.sqrt(n) and sizes[1] > 0:
+            alike[j] = float(free[:, 0] @ free[:, 1] / (sizes[0] * sizes[1]))
+            factors[j] = float(free[:, 0] @ free[:, 1] / sizes[0] ** 2)
+    return factors, alike
+
+
+# -- against each other ----------------------------------------------------------------------------
+
+
+def _signs(fit: Fit, names: Names) -> Iterator[Suspicion]:
+    for k, name in enumerate(names.forces):
+        factors = np.ones(len(names.forces))
+        factors[k] = -1.0
+        yield Suspicion(
+            float(fit.left(None, factors).sum()),
+            f"'{shown(name)}' has the wrong sign: with the other one the log fits far better; give "
+            f"--scale tau_{shown(names.joints[k])}=-1",
+        )
+
+
+def _swaps(fit: Fit, names: Names) -> Iterator[Suspicion]:
+    for j, k in combinations(range(len(names.forces)), 2):
+        order = list(range(len(names.forces)))
+        order[j], order[k] = k, j
+        a, b = shown(names.forces[j]), shown(names.forces[k])
+        yield Suspicion(
+            float(fit.left(order).sum()),
+            f"'{a}' and '{b}' are exchanged: the other way round the log fits far better; give "
+            f"--column tau_{shown(names.joints[j])}={b} --column tau_{shown(names.joints[k])}={a}",
+        )
+
+
+def _factors(fit: Fit, names: Names) -> Iterator[Suspicion]:
+    for k, name in enumerate(names.forces):
+        tried = []
+        for size in np.geomspace(1e-3, 1e3, 37):
+            factors = np.ones(len(names.forces))
+            factors[k] = size
+            tried.append((float(fit.left(None, factors).sum()), float(size)))
+        left, size = min(tried)
+        if not 1 / FACTOR < size < FACTOR:
+            yield Suspicion(
+                left,
+                f"'{shown(name)}' is in another unit than the other forces: about {size:.2g} times "
+                f"it the log fits far better; give --scale tau_{shown(names.joints[k])}={size:.2g}",
+            )
+
+
+def _driven(evidence: Evidence, base: int, names: Names) -> Iterator[str]:
+    """Joints whose friction would drive them."""
+    x, _ = evidence.fit.solved()
+    for k, (viscous, coulomb, *_) in enumerate(x[base:].reshape(-1, 4).tolist()):
+        rates, forces = evidence.states[1][:, k], evidence.measured()[:, k]
+        lost = float(np.sum((viscous * rates**2 + coulomb * np.abs(rates)) * evidence.used[:, k]))
+        if -lost > DRIVEN * float(np.sum(np.abs(forces * rates))):
+            yield (
+                f"'{shown(names.forces[k])}' has the wrong sign: its friction would drive the "
+                f"joint; give --scale tau_{shown(names.joints[k])}=-1"
+            )
+
+
+def _shifted(evidence: Evidence, names: Names, step: float) -> Suspicion | None:
+    """Forces that come later or earlier than the motion, all of them."""
+    count = max(2, min(SHIFTS, round(LONGEST / step)))
+    left = [
+        float(evidence.fit.with_measured(evidence.measured(later)).left().sum())
+        for later in range(-count, count + 1)
+    ]
+    k = int(np.argmin(left[1:-1])) + 1
+    before, rest, after = left[k - 1 : k + 2]
+    bend = before - 2 * rest + after
+    delay = step * (k - count + (0.5 * (before - after) / bend if bend > 0 else 0.0))
+    if abs(delay) <= 0.5 * step:
+        return None
+    word = "after" if delay > 0 else "before"
+    return Suspicion(
+        rest,
+        f"the forces come {1e3 * abs(delay):.3g} ms {word} the motion: shifted by that the log "
+        f"fits far better; give --delay {delay:.3g}",
+    )
+
+
+# -- positions -------------------------------------------------------------------------------------
+
+
+def _positions(evidence: Evidence, names: Names) -> Iterator[Suspicion]:
+    """Positions with the wrong sign, exchanged, or in degrees; velocities and accelerations with
+    them."""
+    rows = slice(None, None, max(len(evidence.used) // FEWER, 1))
+    states, y = [x[rows] for x in evidence.states], evidence.measured()[rows]
+    n, used = y.shape[1], evidence.used[rows]
+    if any(x.shape[1] != n for x in states):
+        return
+
+    def left(change: Callable[[Numbers], Numbers]) -> float:
+        made = evidence.equations(*(change(x) for x in states)) * used[:, :, None]
+        return float(Fit.of(made, y).left().sum())
+
+    whole = left(lambda x: x) or 1.0
+    total = float(evidence.fit.left().sum())
+
+    def scale(k: int, factor: float) -> str:
+        groups = ("q", "qd") if names.with_velocities else ("q",)
+        return " ".join(f"--scale {g}_{shown(names.joints[k])}={factor:g}" for g in groups)
+
+    for k in range(n):
+        signs = np.where(np.arange(n) == k, -1.0, 1.0)
+        yield Suspicion(
+            total * left(lambda x, signs=signs: x * signs) / whole,  # type: ignore[misc]
+            f"'{shown(names.positions[k])}' has the wrong sign: with the other one the log fits "
+            f"far better; give {scale(k, -1.0)}",
+        )
+    for j, k in combinations(range(n), 2):
+        order = list(range(n))
+        order[j], order[k] = k, j
+        a, b = shown(names.positions[j]), shown(names.positions[k])
+        yield Suspicion(
+            total * left(lambda x, order=order: x[:, order]) / whole,  # type: ignore[misc]
+            f"'{a}' and '{b}' are exchanged: the other way round the log fits far better; give "
+            f"--column q_{shown(names.joints[j])}={b} --column q_{shown(names.joints[k])}={a}",
+        )
+    yield Suspicion(
+        total * left(lambda x: x * (np.pi / 180)) / whole,
+        "positions are in degrees: taken as such the log fits far better; give --unit q=deg",
+    )
