@@ -1,6 +1,5 @@
 """A small, even choice of a log's samples, on which suspicions about its channels are tried."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.kernel import Kernel
+from symgen.identification.recording import Reading
 from symgen.identification.samples import Samples
 
 Numbers = NDArray[np.float64]
@@ -24,10 +24,10 @@ RIDGE: Final = 1e-10
 """What is added to the products of columns of unit length, for those that nothing moves."""
 
 
-def chosen(blocks: Iterable[Samples], count: int) -> tuple[Samples, ...]:
-    """Some of `count` blocks of samples with accelerations, evenly."""
-    every = max(-(-count // BLOCKS), 1)
-    return tuple(samples for k, samples in enumerate(blocks) if k % every == 0)
+def chosen(reading: Reading) -> tuple[Samples, ...]:
+    """Some blocks of a log's samples, evenly."""
+    count = len(reading.plan.training) + len(reading.plan.validation)
+    return tuple(reading.blocks(every=max(-(-count // BLOCKS), 1)))
 
 
 @dataclass(frozen=True)

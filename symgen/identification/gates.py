@@ -3,15 +3,17 @@ change: a sign, a factor, two channels exchanged, a shift in time. What explains
 than what it says is told, with the option that cures it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.equations import Instants
 from symgen.identification.evidence import Evidence, Fit, chosen
-from symgen.identification.kernel import Kernel
+from symgen.identification.logs import LogError
+from symgen.identification.methods import Problem
 from symgen.identification.recording import Reading
 from symgen.text import shown
 
@@ -64,15 +66,33 @@ class Suspicion:
     text: str
 
 
-def gate(
-    reading: Reading, kernel: Kernel, joints: tuple[str, ...], prior: Numbers
-) -> tuple[str, ...]:
-    """What is suspected of a log of joint forces, a warning each; `kernel` is the regressor of base
-    parameters, `prior` (b) are those of the robot's file."""
-    blocks, count = reading.blocks(), len(reading.plan.training) + len(reading.plan.validation)
-    evidence = Evidence(chosen(blocks, count), kernel)
-    found = suspicions(evidence, prior, Names.of(reading, joints), reading.step)
-    return tuple(f"{shown(reading.log.file)}: warning: {text}" for text in found)
+def gated(reading: Reading, sought: Problem, full: bool) -> Reading:
+    """A log with what is suspected of its channels, if these are joint forces at instants. Raises
+    LogError where a joint stands still among others and no prior is to decide (`full`)."""
+    if sought.wanted.plain and not full:
+        _check_moving(reading)
+    equations = sought.equations(reading.plan.interval, None)
+    if sought.joints is None or not isinstance(equations, Instants):
+        return reading
+    evidence, mapping = Evidence(chosen(reading), equations.kernel), sought.mapping
+    if not evidence.samples:
+        return reading
+    names = Names.of(reading, sought.wanted.velocities)
+    found = suspicions(evidence, mapping.base(mapping.prior), names, reading.step)
+    said = tuple(f"{shown(reading.log.file)}: warning: {text}" for text in found)
+    return replace(reading, doubts=said)
+
+
+def _check_moving(reading: Reading) -> None:
+    still = reading.survey.constant[: len(reading.layout.q)]
+    if still.any() and not still.all():
+        k = int(np.argmax(still))
+        raise LogError(
+            shown(reading.log.file),
+            f"'{shown(reading.layout.q[k].name)}' is {reading.survey.low[k]:.4g} in every row: the "
+            "joint stands still, or its encoder is dead; hold it with --lock JOINT=VALUE, name "
+            "another column, or let a prior decide with --full",
+        )
 
 
 def suspicions(evidence: Evidence, prior: Numbers, names: Names, step: float) -> tuple[str, ...]:

@@ -60,6 +60,8 @@ class Reading:
     noise: Numbers
     delay: float = 0.0
     """Seconds by which measurements are recorded after the motion."""
+    doubts: tuple[str, ...] = ()
+    """What is suspected of its channels."""
 
     @property
     def step(self) -> float:
@@ -76,10 +78,10 @@ class Reading:
         made = self.derivation.complete(raw, self.accelerations) if self.derivation else raw
         return replace(made, noise=self.noise)
 
-    def blocks(self, progress: Progress = lambda step: None) -> Iterator[Samples]:
-        """The samples of each block, those for the estimate and then those held out. Raises
-        LogError."""
-        ranges = [*self.plan.training, *self.plan.validation]
+    def blocks(self, progress: Progress = lambda step: None, every: int = 1) -> Iterator[Samples]:
+        """The samples of each block, or of each `every`-th, those for the estimate and then those
+        held out. Raises LogError."""
+        ranges = [*self.plan.training, *self.plan.validation][::every]
         parts = (np.column_stack([part.t, part.rows]) for part in self.source.usable())
         for start, rows in pieces(parts, ranges):
             progress(f"row {start + len(rows)} of {self.survey.usable}")
@@ -90,7 +92,7 @@ class Reading:
         """What was left out, repaired or is odd about the log, a sentence each."""
         from symgen.identification.log_notes import notes
 
-        return notes(self)
+        return (*self.doubts, *notes(self))
 
 
 def _advanced(raw: Samples, delay: float) -> Samples:

@@ -14,6 +14,7 @@ from symgen.identification.engines import Work, run
 from symgen.identification.equations import Equations
 from symgen.identification.estimate import Estimate
 from symgen.identification.estimation import estimate, prior_of
+from symgen.identification.gates import gated
 from symgen.identification.logs import LogError
 from symgen.identification.methods import Problem, problem
 from symgen.identification.prior import with_prior
@@ -76,6 +77,7 @@ def identify(
     wish = Wish(settings.interval * sought.intervals, settings.held_out)
     read = reading(log, sought.wanted, loaded.model, settings, wish)
     _check_length(read, sought)
+    read = gated(read, sought, settings.full)
     source = Source(read, settings, progress)
     prior = prior_of(sought, settings)
     settled = Rounds(
