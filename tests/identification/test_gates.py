@@ -32,7 +32,8 @@ def exchanged(a, b, *groups):
 
 
 AMPERES = {
-    f"tau_{j}": good()[f"tau_{j}"] / k for j, k in zip(JOINTS, (12.6, 12.6, 12.6, 9.3, 9.3, 9.3), strict=False)
+    f"tau_{j}": good()[f"tau_{j}"] / k
+    for j, k in zip(JOINTS, (12.6, 12.6, 12.6, 9.3, 9.3, 9.3), strict=True)
 }
 BAD = {
     "amperes": (AMPERES, "of 5 joints are 0.0793 to 0.108 times what the robot's file foresees"),
