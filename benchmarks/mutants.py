@@ -110,7 +110,7 @@ rounding."""
 def largest(made: Module, function: Function, states: int) -> dict[tuple[int | str, int], float]:
     """By literal: its change at its clearest, beside the error bound, in other states."""
     rng = Random(0)
-    found = visible(function.program, made.accuracy_at([made.draw(rng) for _ in range(states)]))
+    found = visible(function.program, made.accuracy_at(made.draw(rng, states)))
     return {key: float(x.max()) for key, x in found.items()}
 
 

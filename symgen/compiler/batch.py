@@ -3,54 +3,68 @@
 Only + - * / and square roots of NumPy are used, which IEEE 754 rounds the same everywhere, and sine
 and cosine made of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.compiler.passes import live, operands
+from symgen.compiler.levels import levels
 from symgen.compiler.program import Index, Node, Program
-from symgen.numbers.operations import OPS
+from symgen.numbers.operations import OPS, Op
 from symgen.numbers.trig import TYPES
 
 Array = NDArray[Any]
+Compute = Callable[[Op, str, tuple[Array, ...]], Array]
+"""An operation in a scalar type on arrays of its operands."""
 
 
 def evaluate_batch(program: Program, inputs: Mapping[str, Array], scalar: str) -> dict[str, Array]:
     """Every output that is not always zero, entries along the first axis, from inputs of the same
-    layout.
+    layout."""
+    values = values_of(program, inputs, scalar)
+    found = {}
+    for out in program.outputs:
+        refs = [ref for ref in out.refs if ref is not None]
+        _, rows = levels(program).of(tuple(refs))
+        signs = np.array([[-1 if ref.negative else 1] for ref in refs], values.dtype)
+        found[out.name] = values[rows] * signs.reshape(-1, 1)
+    return found
 
-    A value is dropped after its last reader, so that memory does not grow with the length of the
-    tape."""
-    order = live(program)
-    last = {k: i for i in order for k in operands(program.nodes[i])}
-    wanted = {ref.node for out in program.outputs for ref in out.refs if ref is not None}
-    values: dict[Index, Any] = {}
-    for index in order:
-        node = program.nodes[index]
-        values[index] = value_of(node, inputs, values, scalar)
-        for k in operands(node):
-            if last[k] == index and k not in wanted:
-                values.pop(k, None)
-    return {
-        out.name: _stacked([ref for ref in out.refs if ref is not None], values)
-        for out in program.outputs
-    }
+
+def computed(op: Op, scalar: str, operands: tuple[Array, ...]) -> Array:
+    """An operation, sines and cosines by `sincos`."""
+    found: Array = op.evaluate(*operands) if op.fixed is None else op.fixed(operands[0], scalar)
+    return found
+
+
+def values_of(
+    program: Program, inputs: Mapping[str, Array], scalar: str, compute: Compute = computed
+) -> Array:
+    """The values of all live nodes, a row each (see `symgen.compiler.levels`), states along the
+    second axis."""
+    at = levels(program)
+    width = max((np.shape(x)[1] for x in inputs.values()), default=1)
+    values = np.empty((len(at.nodes), width), TYPES[scalar])
+    for group in at.groups:
+        if group.op == "input":
+            nodes = at.nodes[group.rows]
+            values[group.rows] = [np.broadcast_to(inputs[n.a][n.b], width) for n in nodes]
+        elif group.op == "const":
+            values[group.rows] = np.array([[n.a] for n in at.nodes[group.rows]], float)
+        else:
+            operands = tuple(values[rows] for rows in group.operands)
+            values[group.rows] = compute(OPS[group.op], scalar, operands)
+    return values
 
 
 def value_of(
     node: Node, inputs: Mapping[str, Array], values: Mapping[Index, Any], scalar: str
 ) -> Any:
-    """What a node computes from the values of its operands, sines and cosines by `sincos`."""
+    """What a node computes from the values of its operands."""
     if node.op == "input":
         return inputs[node.a][node.b]
     if node.op == "const":
         return TYPES[scalar](node.a)
-    op, read = OPS[node.op], [values[k] for k in operands(node)]
-    return op.evaluate(*read) if op.fixed is None else op.fixed(read[0], scalar)
-
-
-def _stacked(refs: list[Any], values: Mapping[Index, Any]) -> Array:
-    entries = [-values[ref.node] if ref.negative else values[ref.node] for ref in refs]
-    return np.stack(np.broadcast_arrays(*entries)) if entries else np.zeros((0, 1))
+    operands = (values[node.a],) if node.b is None else (values[node.a], values[node.b])
+    return computed(OPS[node.op], scalar, operands)

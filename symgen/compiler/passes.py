@@ -24,7 +24,7 @@ def operands(node: Node) -> tuple[Index, ...]:
 Found = TypeVar("Found")
 
 
-def _remembered(read: Callable[[Program], Found]) -> Callable[[Program], Found]:
+def remembered(read: Callable[[Program], Found]) -> Callable[[Program], Found]:
     """Done once for a tape that no longer grows: writers ask for every piece of a function."""
 
     @wraps(read)
@@ -39,7 +39,7 @@ def _remembered(read: Callable[[Program], Found]) -> Callable[[Program], Found]:
     return again
 
 
-@_remembered
+@remembered
 def live(program: Program) -> tuple[Index, ...]:
     """The nodes that some output depends on, in the order of computation."""
     seen: set[Index] = set()
@@ -52,7 +52,7 @@ def live(program: Program) -> tuple[Index, ...]:
     return tuple(sorted(seen))
 
 
-@_remembered
+@remembered
 def uses(program: Program) -> Mapping[Index, int]:
     """How often each live node is read, by later nodes and by outputs."""
     counter = Counter(k for i in live(program) for k in operands(program.nodes[i]))
@@ -96,13 +96,13 @@ class Counts:
         return {**asdict(self), "total": self.total}
 
 
-@_remembered
+@remembered
 def used(program: Program) -> frozenset[str]:
     """The operations that the outputs need, by name."""
     return frozenset(program.nodes[i].op for i in live(program)).difference(LEAVES)
 
 
-@_remembered
+@remembered
 def counts(program: Program) -> Counts:
     """The operations that the outputs need."""
     ops = (program.nodes[i].op for i in live(program))
@@ -110,7 +110,7 @@ def counts(program: Program) -> Counts:
     return Counts(**{column: counter[column] for column in COUNTED})
 
 
-@_remembered
+@remembered
 def names(program: Program) -> Mapping[Index, tuple[str, bool]]:
     """Names by node with the sign they were given for: the algorithm's, those of joint angles, of
     entries of outputs, and of products of what has a name (see `symgen.compiler.naming`).
@@ -120,7 +120,7 @@ def names(program: Program) -> Mapping[Index, tuple[str, bool]]:
     return named(program, live(program))
 
 
-@_remembered
+@remembered
 def flips(program: Program) -> AbstractSet[Index]:
     """The nodes whose variable had better hold the negative, so that hardly any negation is ever
     written.

@@ -14,7 +14,8 @@ from symgen.compiler.passes import live
 from symgen.compiler.program import Program
 from symgen.mechanics.canonical import ROUNDING
 from symgen.mechanics.coupling import coupling_of
-from symgen.proof.bounds import Bounded, bounded, represented
+from symgen.proof.bounds import Bounded, Errors, bounded, represented
+from symgen.proof.linear import Linear
 from symgen.tracing.robot import Regroup, Robot
 
 FACTOR: Final = 1.25
@@ -73,11 +74,23 @@ class Accuracy:
     def bounds(self, program: Program) -> dict[str, Bounded]:
         """What a program computes, with bounds of its errors; found once."""
         if program not in self._found:
-            self._found[program] = bounded(program, self.inputs, self.scalar, self.trig)
+            run = self._run(program)
+            self._found[program] = Errors(run, self.inputs, self.scalar, self.trig).outputs()
         return self._found[program]
 
     @cached_property
     def _found(self) -> dict[Program, dict[str, Bounded]]:
+        return {}
+
+    def _run(self, program: Program) -> Linear:
+        """A program at the states; run once, whatever errors its inputs have."""
+        if program not in self._runs:
+            values = {name: x.values for name, x in self.inputs.items()}
+            self._runs[program] = Linear(program, values)
+        return self._runs[program]
+
+    @cached_property
+    def _runs(self) -> dict[Program, Linear]:
         return {}
 
     def allowed(self, program: Program, wanted: Mapping[str, Any]) -> dict[str, Array]:
@@ -88,7 +101,7 @@ class Accuracy:
         rounding the reference takes."""
         own = self.bounds(program)
         slack = self._slack(program)
-        loose = bounded(program, self._doubles, "double", slack=slack, sharp=False)
+        loose = Errors(self._run(program), self._doubles, "double", "inline", slack).outputs(False)
         found = {}
         for name, reference in wanted.items():
             x = own[name]

@@ -161,18 +161,48 @@ class Module:
     def _drawn(self) -> list[Drawn]:
         """The states of the self-test."""
         rng = random.Random(self.source.sha256)
-        drawn = [self.draw(rng) for _ in range(CANDIDATES)]
+        drawn = self.draw(rng, CANDIDATES)
         programs = [function.program for function in self.functions]
         chosen = telling(programs, self.accuracy_at(drawn), TEST_STATES)
         return [drawn[k] for k in sorted(chosen)]
 
-    def draw(self, rng: random.Random) -> Drawn:
-        """A plausible state."""
-        inputs = {
-            k: values if k == "tau" else tuple(round(x, 4) for x in values)
-            for k, values in self.random_inputs(rng).items()
+    def draw(self, rng: random.Random, count: int) -> list[Drawn]:
+        """Plausible states in short numbers."""
+        return [
+            ({k: x if k == "tau" else _short(x) for k, x in inputs.items()}, tens)
+            for inputs, tens in self.random_states(rng, count)
+        ]
+
+    def random_states(self, rng: random.Random, count: int) -> list[Drawn]:
+        """Random values of the inputs that the functions read; torques and accelerations belong
+        together."""
+        drawn = [
+            (self._random(rng), {name: varied(rng, ten) for name, ten in self.robot.blocks.items()})
+            for _ in range(count)
+        ]
+        if "tau" not in self._read:
+            return drawn
+        pairs = torques_and_accelerations(self.robot, [inputs for inputs, _ in drawn])
+        return [
+            ({**inputs, "tau": tau, "qdd": qdd}, tens)
+            for (inputs, tens), (tau, qdd) in zip(drawn, pairs, strict=True)
+        ]
+
+    @cached_property
+    def _read(self) -> dict[str, int]:
+        """The inputs that the functions read with their sizes, and q, q̇ and q̈; without inertial
+        parameters."""
+        read = {name for f in self.functions for name in f.inputs} | {"q", "qd", "qdd"}
+        sizes = {a.name: prod(a.sizes(self.dimensions)) for a in INPUTS.values() if a.name in read}
+        return {name: n for name, n in sizes.items() if name not in ("par", "pi")}
+
+    def _random(self, rng: random.Random) -> dict[str, Numbers]:
+        spread = {name: SPREAD.get(name, 2.0) for name in self._read}
+        drawn = {
+            k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n))
+            for k, n in self._read.items()
         }
-        return inputs, {name: varied(rng, ten) for name, ten in self.robot.blocks.items()}
+        return drawn | {"q": upright(coupling_of(self.robot.model), drawn["q"], rng)}
 
     @property
     def _test_inputs(self) -> dict[str, list[Numbers]]:
@@ -214,23 +244,9 @@ class Module:
         found = self.accuracy.allowed(function.program, wanted)
         return {name: steps(x) for name, x in found.items()}
 
-    def random_inputs(self, rng: random.Random) -> dict[str, Numbers]:
-        """Random values of the inputs that the functions read, inertial parameters of `blocks`
-        apart; torques and accelerations belong together."""
-        read = {name for f in self.functions for name in f.inputs} | {"q", "qd", "qdd"}
-        sizes = {
-            a.name: prod(a.sizes(self.dimensions))
-            for a in INPUTS.values()
-            if a.name in read - {"par", "pi"}
-        }
-        spread = {name: SPREAD.get(name, 2.0) for name in sizes}
-        drawn = {
-            k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n)) for k, n in sizes.items()
-        }
-        drawn["q"] = upright(coupling_of(self.robot.model), drawn["q"], rng)
-        if "tau" in read:
-            drawn["tau"], drawn["qdd"] = torques_and_accelerations(self.robot, drawn)
-        return drawn
+
+def _short(values: Numbers) -> Numbers:
+    return tuple(round(x, 4) for x in values)
 
 
 def _rows_of(drawn: Sequence[Drawn]) -> dict[str, list[Numbers]]:

@@ -15,9 +15,8 @@ import numpy as np
 from symgen.compiler.evaluate import evaluate
 from symgen.languages.accuracy import Accuracy
 from symgen.languages.describe import Description, descriptions
-from symgen.languages.module import Module
+from symgen.languages.module import Module, Numbers
 from symgen.proof.judging import judgements
-from symgen.proof.plausible import varied
 from symgen.tracing.function import Function
 
 STATES: Final = 50
@@ -49,8 +48,8 @@ class Subject:
     @cached_property
     def states(self) -> list[Arrays]:
         """Random inputs of all functions, the same at every run."""
-        rng = random.Random(0)
-        return [self._state(rng) for _ in range(STATES)]
+        drawn = self.module.random_states(random.Random(0), STATES)
+        return [self._state(inputs, tens) for inputs, tens in drawn]
 
     def some(self, function: Function) -> list[Arrays]:
         """The states that a function is run at on Python's numbers: fewer of a long one."""
@@ -71,10 +70,9 @@ class Subject:
             ]
         return self._runs[function.name]
 
-    def _state(self, rng: random.Random) -> Arrays:
-        state = {name: np.array(values) for name, values in self.module.random_inputs(rng).items()}
-        tens = (varied(rng, ten) for ten in self.module.robot.blocks.values())
-        state["pi"] = np.array([x for ten in tens for x in ten])
+    def _state(self, inputs: Mapping[str, Numbers], tens: Mapping[str, Numbers]) -> Arrays:
+        state = {name: np.array(values) for name, values in inputs.items()}
+        state["pi"] = np.array([x for ten in tens.values() for x in ten])
         if self.module.regroup is not None:
             state["par"] = np.array(
                 evaluate(self.module.regroup.program, {"pi": state["pi"].tolist()})["par"], float

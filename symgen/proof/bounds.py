@@ -14,20 +14,19 @@ The bounds hold for every order that C may compute the same operations in, for f
 drop a rounding), for wider intermediate results (FLT_EVAL_METHOD 1 and 2) and for numbers that are
 flushed to zero; not where sums are reordered or divisions become products (``-ffast-math``)."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.compiler.batch import value_of
-from symgen.compiler.passes import live, operands
-from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
-from symgen.numbers.exact import number
+from symgen.compiler.levels import Rows, levels
+from symgen.compiler.program import Program, Ref
 from symgen.numbers.operations import OPS
-from symgen.numbers.scalar import ZERO, plain
 from symgen.numbers.trig import TYPES
+from symgen.proof.linear import Linear
 
 Array = NDArray[np.float64]
 
@@ -54,9 +53,6 @@ def represented(values: Array, scalar: str) -> Array:
 MARGIN: Final = 1.0 + 2.0**-7
 """A result that is this near to the next power of two may round as that does."""
 
-ENTRIES: Final = 64
-"""Entries whose derivatives are taken together, so that memory does not grow with the outputs."""
-
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
@@ -80,109 +76,92 @@ def bounded(
     Errors are relative to the exact result of the tape from the exact `inputs`; numbers of the tape
     are off by what their literals lose, and by `slack` besides. Bounds that are not `sharp` are
     those of running error analysis."""
-    with np.errstate(all="ignore"):
-        run = ErrorRun(program, inputs, scalar, trig, slack)
-        return {out.name: run.output(out.refs, sharp) for out in program.outputs}
+    run = Linear(program, {name: x.values for name, x in inputs.items()})
+    return Errors(run, inputs, scalar, trig, slack).outputs(sharp)
 
 
-@dataclass(eq=False)
-class ErrorRun:
-    """A program run at some states, with the error that each node adds (`own`) and the bound of
-    what has gathered there (`gathered`)."""
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """The rounding errors of a program at some states, a row for each of its `Linear.nodes`."""
 
-    program: Program
+    run: Linear
     inputs: Mapping[str, Bounded]
     scalar: str
     trig: str
-    slack: float
-    values: dict[Index, Any] = field(default_factory=dict)
-    own: dict[Index, Any] = field(default_factory=dict)
-    gathered: dict[Index, Any] = field(default_factory=dict)
+    slack: float = 0.0
 
-    def __post_init__(self) -> None:
-        states = {name: x.values for name, x in self.inputs.items()}
-        self.width = max((x.shape[1] for x in states.values()), default=1)
-        for index in live(self.program):
-            node = self.program.nodes[index]
-            self.values[index] = self._value(node, states)
-            pairs = zip(self.slopes(index), operands(node), strict=True)
-            arriving = sum((abs(s) * self.gathered[k] for s, k in pairs), start=0.0)
-            self.own[index] = self._own(index)
-            self.gathered[index] = arriving + self.own[index]
+    def outputs(self, sharp: bool = True) -> dict[str, Bounded]:
+        """By output its values and bounds."""
+        return {out.name: self.output(out.refs, sharp) for out in self.run.program.outputs}
 
-    def _value(self, node: Node, states: Mapping[str, Array]) -> Any:
-        """The same on every machine."""
-        op = OPS.get(node.op)
-        if op is None or op.portable:
-            return value_of(node, states, self.values, "double")
-        return np.vectorize(lambda x: plain(op(number(float(x)))))(self.values[node.a])
+    @property
+    def own(self) -> Array:
+        """The error that each node adds to those that arrive at it."""
+        return self._both[0]
 
-    def _own(self, index: Index) -> Any:
-        """What a node adds to the errors that arrive at it."""
-        node, value = self.program.nodes[index], self.values[index]
-        if node.op == "input":
-            return self.inputs[node.a].bounds[node.b]
-        if node.op == "const":
-            return represented(np.asarray(float(node.a)), self.scalar) + self.slack
-        if node.op == "sign":
-            before = self.gathered[node.a]
-            return np.where((np.abs(self.values[node.a]) <= before) & (before > 0), 2.0, 0.0)
-        lost = SMALLEST[self.scalar] if node.op in ("mul", "div") else 0.0
-        ulp = SINES[self.trig] if node.op in ("sin", "cos") else OPS[node.op].ulp
-        binade = np.ldexp(1.0, np.frexp(MARGIN * np.abs(value))[1] - 1)
-        return 2.0 * ulp * ROUNDOFF[self.scalar] * binade + lost
+    @property
+    def gathered(self) -> Array:
+        """The bound of what has gathered in each node."""
+        return self._both[1]
 
-    def slopes(self, index: Index) -> tuple[Any, ...]:
-        """The derivatives of a node in its operands."""
-        node = self.program.nodes[index]
-        if node.op in LEAVES:
-            return ()
-        slopes = OPS[node.op].partials(
-            *(self.values[k] for k in operands(node)), self.values[index]
-        )
-        return tuple(0.0 if slope is ZERO else slope for slope in slopes)
+    @cached_property
+    def _both(self) -> tuple[Array, Array]:
+        with np.errstate(all="ignore"):
+            own, slopes = self._rounded(), np.abs(self.run.slopes)
+            gathered = np.empty_like(own)
+            for group in levels(self.run.program).groups:
+                at = group.rows
+                if group.op == "sign":
+                    own[at] = self._jumps(group.operands[0], gathered)
+                gathered[at] = own[at]
+                for steep, rows in zip(slopes, group.operands, strict=False):
+                    gathered[at] += steep[at] * gathered[rows]
+            return own, gathered
+
+    def _rounded(self) -> Array:
+        """What nodes lose whose errors do not depend on those of others."""
+        values, at = self.run.values, levels(self.run.program)
+        binades = np.ldexp(1.0, np.frexp(MARGIN * np.abs(values))[1] - 1)
+        found = np.empty_like(values)
+        for group in at.groups:
+            rows = group.rows
+            if group.op == "input":
+                found[rows] = [
+                    np.broadcast_to(self.inputs[n.a].bounds[n.b], self.run.width)
+                    for n in at.nodes[rows]
+                ]
+            elif group.op == "const":
+                found[rows] = represented(values[rows], self.scalar) + self.slack
+            else:
+                lost = SMALLEST[self.scalar] if group.op in ("mul", "div") else 0.0
+                ulp = SINES[self.trig] if group.op in ("sin", "cos") else OPS[group.op].ulp
+                found[rows] = 2.0 * ulp * ROUNDOFF[self.scalar] * binades[rows] + lost
+        return found
+
+    def _jumps(self, operand: Rows, gathered: Array) -> Array:
+        """Of signs: 2 where an operand may be on the other side of zero."""
+        before = gathered[operand]
+        return np.where((np.abs(self.run.values[operand]) <= before) & (before > 0), 2.0, 0.0)
 
     def output(self, refs: tuple[Ref | None, ...], sharp: bool = True) -> Bounded:
         """Entries by states; a bound that is not a number becomes infinite, so that no comparison
         holds by accident."""
-        values = np.zeros((len(refs), self.width))
-        for row, ref in zip(values, refs, strict=True):
-            if ref is not None:
-                row[:] = -self.values[ref.node] if ref.negative else self.values[ref.node]
-        few = sharp and len(refs) * len(self.values) <= WORK
-        found = self._by_derivatives(refs) if few else self._gathered(refs)
+        at = levels(self.run.program)
+        places, rows = at.of(refs)
+        values, found = np.zeros((2, len(refs), self.run.width))
+        signs = np.array([-1.0 if refs[k].negative else 1.0 for k in places]).reshape(-1, 1)
+        values[places] = signs * self.run.values[rows]
+        few = sharp and len(refs) * len(at.nodes) <= WORK
+        found[places] = self._by_derivatives(rows) if few else self.gathered[rows]
         return Bounded(values, np.where(np.isnan(found), np.inf, found))
 
-    def _gathered(self, refs: tuple[Ref | None, ...]) -> Array:
-        found = np.zeros((len(refs), self.width))
-        for row, ref in zip(found, refs, strict=True):
-            row[:] = 0.0 if ref is None else self.gathered[ref.node]
-        return found
+    def _by_derivatives(self, rows: Rows) -> Array:
+        """Of the values of some nodes."""
+        distinct, of = np.unique(rows, return_inverse=True)
+        blocks = [self.of_entries(slopes) for slopes in self.run.derivatives(distinct)]
+        return np.concatenate([np.empty((0, self.run.width)), *blocks])[of]
 
-    def _by_derivatives(self, refs: tuple[Ref | None, ...]) -> Array:
-        """In reverse, from some entries at a time."""
-        found = np.zeros((len(refs), self.width))
-        for rows, index, slopes in self.reverse(refs):
-            found[rows] += np.abs(slopes) * self.own[index]
-        return found
-
-    def reverse(self, refs: tuple[Ref | None, ...]) -> Iterator[tuple[slice, Index, Array]]:
-        """For blocks of entries: their rows, a node, and their derivatives in it (by states)."""
-        for first in range(0, len(refs), ENTRIES):
-            block = refs[first : first + ENTRIES]
-            rows = slice(first, first + len(block))
-            reached: dict[Index, Array] = {}
-            for place, ref in enumerate(block):
-                if ref is not None:
-                    start = np.zeros((len(block), self.width))
-                    reached.setdefault(ref.node, start)[place] = 1.0
-            for index in reversed(live(self.program)):
-                if index in reached:
-                    slopes = reached.pop(index)
-                    yield rows, index, slopes
-                    for k, part in zip(self.operands(index), self.slopes(index), strict=True):
-                        reached[k] = reached[k] + slopes * part if k in reached else slopes * part
-
-    def operands(self, index: Index) -> tuple[Index, ...]:
-        """The nodes that a node reads."""
-        return operands(self.program.nodes[index])
+    def of_entries(self, slopes: Array) -> Array:
+        """The bounds of entries with these derivatives in all nodes (nodes, entries, states)."""
+        with np.errstate(all="ignore"):
+            return (np.abs(slopes) * self.own[:, None, :]).sum(axis=0)

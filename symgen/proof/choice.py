@@ -1,13 +1,15 @@
 """Which states tell most: those where a wrong number of the code shows above rounding."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Final, Protocol
 
 import numpy as np
 
-from symgen.compiler.passes import live
+from symgen.compiler.levels import Rows, levels
 from symgen.compiler.program import Index, Program
-from symgen.proof.bounds import Array, Bounded, ErrorRun
+from symgen.proof.bounds import Array, Bounded, Errors
+from symgen.proof.linear import Linear
 
 CHANGES: Final = {"double": 1e-6, "float": 1e-2}
 """By scalar type, the relative change of any number of the code that a self-test is to see."""
@@ -15,8 +17,8 @@ CHANGES: Final = {"double": 1e-6, "float": 1e-2}
 CLEAR: Final = 1.5
 """Times its error bound, a change of an entry that is seen for certain."""
 
-WORK: Final = 5e5
-"""Operations times output entries above which a program has no say."""
+WORK: Final = 2e5
+"""Operations times distinct output entries, the least first, up to which programs have a say."""
 
 
 class Computing(Protocol):
@@ -38,8 +40,7 @@ class Computing(Protocol):
 def telling(programs: Sequence[Program], at: Computing, count: int) -> tuple[int, ...]:
     """`count` of the states, chosen one after the other: each that in which most numbers of the
     programs show that do not show in those before."""
-    few = [p for p in programs if len(live(p)) * sum(len(o.refs) for o in p.outputs) <= WORK]
-    shown = [row for p in few for row in visible(p, at).values()]
+    shown = [row for p in _asked(programs) for row in visible(p, at).values()]
     if not shown:
         return tuple(range(count))
     parts = np.minimum(np.array(shown), CLEAR)
@@ -52,25 +53,38 @@ def telling(programs: Sequence[Program], at: Computing, count: int) -> tuple[int
     return tuple(found)
 
 
+def _asked(programs: Sequence[Program]) -> list[Program]:
+    """The programs that have a say, those of least work first."""
+    ranked = sorted(programs, key=_work)
+    return [p for p, w in zip(ranked, accumulate(map(_work, ranked)), strict=True) if w <= WORK]
+
+
+def _work(program: Program) -> int:
+    entries = sum(len({ref.node for ref in out.refs if ref}) for out in program.outputs)
+    return entries * len(levels(program).nodes)
+
+
 def visible(program: Program, at: Computing) -> dict[tuple[Index, int], Array]:
     """By operand that is a number (node and place): the largest change of any output entry beside
     its error bound, in each state, when the number changes by `CHANGES`."""
+    run = Linear(program, {name: x.values for name, x in at.inputs.items()})
+    errors, own = Errors(run, at.inputs, at.scalar, at.trig), levels(program)
+    rows, places, numbers = _numbers(program)
     with np.errstate(all="ignore"):
-        run = ErrorRun(program, at.inputs, at.scalar, at.trig, 0.0)
-        found: dict[tuple[Index, int], Array] = {}
+        parts = run.slopes[places, rows] * run.values[numbers] * CHANGES[at.scalar]
+        found = np.zeros_like(parts)
         for out in program.outputs:
-            bounds = run.output(out.refs).bounds
-            for rows, index, slopes in run.reverse(out.refs):
-                for place, part in _numbers(run, index):
-                    change = np.abs(slopes * part) * CHANGES[at.scalar] / bounds[rows]
-                    change = np.where(np.isfinite(change), change, 0.0).max(axis=0)
-                    known = found.get((index, place), np.zeros(run.width))
-                    found[index, place] = np.maximum(known, change)
-        return found
+            for slopes in run.derivatives(np.unique(own.of(out.refs)[1])):
+                changes = np.abs(slopes[rows] * parts[:, None, :]) / errors.of_entries(slopes)
+                largest = np.where(np.isfinite(changes), changes, 0.0).max(axis=1)
+                np.maximum(found, largest, out=found)
+    keys = zip(own.indices[rows].tolist(), places.tolist(), strict=True)
+    return dict(zip(keys, found, strict=True))
 
 
-def _numbers(run: ErrorRun, index: Index) -> Iterator[tuple[int, Array]]:
-    """The operands of a node that are numbers: place, and the derivative in the number times it."""
-    for place, k in enumerate(run.operands(index)):
-        if run.program.nodes[k].op == "const":
-            yield place, run.slopes(index)[place] * run.program.nodes[k].a
+def _numbers(program: Program) -> tuple[Rows, Rows, Rows]:
+    """The operands that are numbers: rows of the nodes, places, and rows of the numbers."""
+    at = levels(program)
+    const = np.array([node.op == "const" for node in at.nodes] + [False])
+    places, rows = np.nonzero(const[at.operands])
+    return rows, places, at.operands[places, rows]

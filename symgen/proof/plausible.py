@@ -4,6 +4,7 @@ possible bodies."""
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from symgen.mechanics.coupling import velocities
 from symgen.mechanics.model import Model
@@ -19,28 +20,37 @@ Numbers = tuple[float, ...]
 
 
 def torques_and_accelerations(
-    robot: Robot, drawn: Mapping[str, Sequence[float]]
-) -> tuple[Numbers, Numbers]:
-    """The joint forces that the drawn accelerations need, within the efforts that the file allows,
-    and the accelerations that follow from them.
+    robot: Robot, drawn: Sequence[Mapping[str, Sequence[float]]]
+) -> list[tuple[Numbers, Numbers]]:
+    """Of each state the joint forces that the drawn accelerations need, within the efforts that the
+    file allows, and the accelerations that follow from them.
 
     Joint friction and springs are left out. Effort limits of 0 say nothing (exporters write them
     for "unknown"). Where a joint needs no force, as without any mass, it keeps the drawn one. The
     textbook runs on decimal numbers, so that every machine makes the same."""
-    model = robot.lumped
+    rows = {name: [state[name] for state in drawn] for name in drawn[0]}
+    efforts = _efforts(robot.lumped)
     with in_decimals():
-        x = replace(At.of(robot, {k: [v] for k, v in drawn.items()}, feels=True), passive={})
-        needed = [float(t) for t in tau(x)[0]]
+        x = replace(At.of(robot, rows, feels=True), passive={})
+        needed = tau(x).astype(float).tolist()
         forces = [
-            _within(t or own, limit)
-            for t, own, limit in zip(needed, drawn["tau"], _efforts(model), strict=True)
+            [_within(t or o, limit) for t, o, limit in zip(need, own, efforts, strict=True)]
+            for need, own in zip(needed, rows["tau"], strict=True)
         ]
-        lack = [a - b if b else 0.0 for a, b in zip(forces, needed, strict=True)]
-        change = _solution(mass(x)[0].astype(float).tolist(), lack) if any(lack) else None
-    rates = drawn["qdd"]
-    if change is not None:
-        rates = [a + b for a, b in zip(rates, change, strict=True)]
-    return tuple(map(_short, forces)), tuple(map(_short, rates))
+        lacks = [_lack(*both) for both in zip(forces, needed, strict=True)]
+        matrices = mass(x).astype(float).tolist() if any(map(any, lacks)) else [None] * len(lacks)
+    rates = map(_accelerations, rows["qdd"], matrices, lacks)
+    return [(_short(f), _short(r)) for f, r in zip(forces, rates, strict=True)]
+
+
+def _lack(forces: Sequence[float], needed: Sequence[float]) -> list[float]:
+    """What is there beyond what the accelerations need."""
+    return [a - b if b else 0.0 for a, b in zip(forces, needed, strict=True)]
+
+
+def _accelerations(drawn: Sequence[float], m: Any, lack: Sequence[float]) -> Sequence[float]:
+    change = _solution(m, lack) if any(lack) else None
+    return drawn if change is None else [a + b for a, b in zip(drawn, change, strict=True)]
 
 
 def _efforts(model: Model) -> list[float | None]:
@@ -66,8 +76,8 @@ def _solution(m: Sequence[Sequence[float]], forces: Sequence[float]) -> list[flo
     return [row[n] for row in rows]
 
 
-def _short(x: float) -> float:
-    return float(f"{x:.{DIGITS}g}")
+def _short(values: Sequence[float]) -> Numbers:
+    return tuple(float(f"{x:.{DIGITS}g}") for x in values)
 
 
 def varied(rng: random.Random, ten: Numbers) -> Numbers:

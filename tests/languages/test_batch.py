@@ -78,7 +78,8 @@ def inputs(which, name):
     rng = random.Random(1)
     f = many(which).functions[name]
     pi = [x for ten in module.robot.blocks.values() for x in ten]
-    rows = [{k: np.array(v) for k, v in module.random_inputs(rng).items()} for _ in range(N)]
+    drawn = module.random_states(rng, N)
+    rows = [{k: np.array(v) for k, v in inputs.items()} for inputs, _ in drawn]
     for k, row in enumerate(rows):
         row["pi"] = np.array(pi) * (1 + k / N)
         if module.regroup is not None:

@@ -120,7 +120,7 @@ def test_compiled_code_is_within_the_bound(robot, scalar, flags):
     """Of the exact result of the tape, in 40 digits, at states of its own."""
     made = module(robot, scalar)
     rng = random.Random(7)
-    drawn = [made.draw(rng) for _ in range(8)]
+    drawn = made.draw(rng, 8)
     accuracy = made.accuracy_at(drawn)
     with workspace() as folder:
         for name, text in files(made, ("c",)).items():
@@ -265,7 +265,7 @@ def test_states_are_chosen_that_tell_most():
     made = module("panda", "float")
     programs = [f.program for f in made.functions]
     rng = random.Random(3)
-    drawn = [made.draw(rng) for _ in range(20)]
+    drawn = made.draw(rng, 20)
     chosen = telling(programs, made.accuracy_at(drawn), 5)
     assert len(set(chosen)) == 5
 

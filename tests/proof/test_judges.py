@@ -87,8 +87,8 @@ def states(robot, function, count):
     """Random inputs of a function with the user's parameters, and what it takes for them."""
     rng, module = Random(3), Module("m", robot, (function,), Source("f", "0"), Choices({}))
     pi = [x for ten in robot.blocks.values() for x in ten]
-    for _ in range(count):
-        x = {**module.random_inputs(rng), "pi": pi}
+    for inputs, _ in module.random_states(rng, count):
+        x = {**inputs, "pi": pi}
         if "par" in function.inputs:
             x["par"] = evaluate(module.regroup.program, {"pi": pi})["par"]
         yield x

@@ -1,0 +1,136 @@
+"""A tape as arrays: its live nodes in levels.
+
+The nodes of a level need none of one another's results, so that an operation is carried out on all
+of them, and on all states, in one call."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.compiler.passes import live, remembered
+from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
+from symgen.numbers.operations import OPS
+
+Rows = NDArray[np.intp]
+Array = NDArray[Any]
+
+_CODES: Final = {name: k for k, name in enumerate((*LEAVES, *OPS))}
+_NAMES: Final = tuple(_CODES)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The nodes of a level with the same operation: their rows, and those of their operands."""
+
+    op: str
+    rows: slice
+    operands: tuple[Rows, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Nodes of a level that are read equally often: their rows (k), and of each reading the row
+    and the place of the operand (k x times)."""
+
+    read: Rows
+    rows: Rows
+    places: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The live nodes of a tape, each with a row in the arrays of its values."""
+
+    nodes: tuple[Node, ...]
+    """By row."""
+    indices: Rows
+    """By row, the place on the tape."""
+    row: Mapping[Index, int]
+    operands: Rows
+    """Rows of the first operands, then of the second; -1 where there are none."""
+    groups: tuple[Group, ...]
+    """In the order of computation."""
+    inward: tuple[Readers, ...]
+    """All readings, in the order in which derivatives in the nodes become known."""
+
+    def of(self, refs: tuple[Ref | None, ...]) -> tuple[Rows, Rows]:
+        """Which of some references are none to structural zeros, and their rows."""
+        places = [k for k, ref in enumerate(refs) if ref is not None]
+        rows = [self.row[ref.node] for ref in refs if ref is not None]
+        return np.array(places, np.intp), np.array(rows, np.intp)
+
+
+@remembered
+def levels(program: Program) -> Levels:
+    """The levels of a tape that no longer grows."""
+    order = live(program)
+    nodes = [program.nodes[i] for i in order]
+    place = {i: k for k, i in enumerate(order)}
+    first, second = ([_operand(node, k, place) for node in nodes] for k in (1, 2))
+    depth = np.array(_depths(first, second), np.intp)
+    codes = np.array([_CODES[node.op] for node in nodes], np.intp)
+    ranked = np.lexsort((codes, depth))
+    row = np.empty(len(nodes) + 1, np.intp)
+    row[ranked], row[-1] = np.arange(len(nodes)), -1
+    operands = row[np.array([first, second], np.intp)[:, ranked]]
+    return Levels(
+        tuple(nodes[k] for k in ranked),
+        np.array(order, np.intp)[ranked],
+        {i: int(row[k]) for i, k in place.items()},
+        operands,
+        tuple(_groups(depth[ranked], codes[ranked], operands)),
+        tuple(_inward(depth[ranked], operands)),
+    )
+
+
+def _operand(node: Node, k: int, place: Mapping[Index, int]) -> int:
+    """The place of the first or second operand, -1 where there is none."""
+    other = None if node.op in LEAVES else node[k]
+    return -1 if other is None else place[other]
+
+
+def _depths(first: list[int], second: list[int]) -> list[int]:
+    """How many operations stand before each node at the most."""
+    found: list[int] = []
+    for a, b in zip(first, second, strict=True):
+        found.append(0 if a < 0 else 1 + (found[a] if b < 0 else max(found[a], found[b])))
+    return found
+
+
+def _groups(depth: Rows, codes: Rows, operands: Rows) -> list[Group]:
+    return [
+        Group(
+            _NAMES[codes[rows.start]],
+            rows,
+            tuple(places[rows] for places in operands if places[rows.start] >= 0),
+        )
+        for rows in _runs(depth, codes)
+    ]
+
+
+def _inward(depth: Rows, operands: Rows) -> list[Readers]:
+    places, rows = np.nonzero(operands >= 0)
+    read = operands[places, rows]
+    times = np.bincount(read, minlength=len(depth))[read]
+    ranked = np.lexsort((places, rows, read, times, -depth[read]))
+    read, rows, places, times = (x[ranked] for x in (read, rows, places, times))
+    return [
+        Readers(
+            read[some][:: times[some.start]],
+            rows[some].reshape(-1, times[some.start]),
+            places[some].reshape(-1, times[some.start]),
+        )
+        for some in _runs(depth[read], times)
+    ]
+
+
+def _runs(*keys: Rows) -> list[slice]:
+    """Where neighbours have the same keys."""
+    if not len(keys[0]):
+        return []
+    borders = np.nonzero(np.any([np.diff(key) != 0 for key in keys], axis=0))[0] + 1
+    ends = [0, *borders.tolist(), len(keys[0])]
+    return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
