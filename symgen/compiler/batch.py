@@ -34,8 +34,8 @@ def evaluate_batch(program: Program, inputs: Mapping[str, Array], scalar: str) -
 
 def computed(op: Op, scalar: str, operands: tuple[Array, ...]) -> Array:
     """An operation, sines and cosines by `sincos`."""
-    found: Array = op.evaluate(*operands) if op.fixed is None else op.fixed(operands[0], scalar)
-    return found
+    found: Any = op.evaluate(*operands) if op.fixed is None else op.fixed(operands[0], scalar)
+    return found  # type: ignore[no-any-return]
 
 
 def values_of(

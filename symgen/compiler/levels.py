@@ -5,12 +5,13 @@ of them, and on all states, in one call."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.compiler.passes import live, remembered
+from symgen.compiler.passes import live, operands, remembered
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 from symgen.numbers.operations import OPS
 
@@ -69,27 +70,27 @@ def levels(program: Program) -> Levels:
     order = live(program)
     nodes = [program.nodes[i] for i in order]
     place = {i: k for k, i in enumerate(order)}
-    first, second = ([_operand(node, k, place) for node in nodes] for k in (1, 2))
+    first, second = ([_operand(node, k, place) for node in nodes] for k in (0, 1))
     depth = np.array(_depths(first, second), np.intp)
     codes = np.array([_CODES[node.op] for node in nodes], np.intp)
     ranked = np.lexsort((codes, depth))
     row = np.empty(len(nodes) + 1, np.intp)
     row[ranked], row[-1] = np.arange(len(nodes)), -1
-    operands = row[np.array([first, second], np.intp)[:, ranked]]
+    read = row[np.array([first, second], np.intp)[:, ranked]]
     return Levels(
         tuple(nodes[k] for k in ranked),
         np.array(order, np.intp)[ranked],
         {i: int(row[k]) for i, k in place.items()},
-        operands,
-        tuple(_groups(depth[ranked], codes[ranked], operands)),
-        tuple(_inward(depth[ranked], operands)),
+        read,
+        tuple(_groups(depth[ranked], codes[ranked], read)),
+        tuple(_inward(depth[ranked], read)),
     )
 
 
 def _operand(node: Node, k: int, place: Mapping[Index, int]) -> int:
     """The place of the first or second operand, -1 where there is none."""
-    other = None if node.op in LEAVES else node[k]
-    return -1 if other is None else place[other]
+    other = operands(node)[k : k + 1]
+    return place[other[0]] if other else -1
 
 
 def _depths(first: list[int], second: list[int]) -> list[int]:
@@ -100,12 +101,12 @@ def _depths(first: list[int], second: list[int]) -> list[int]:
     return found
 
 
-def _groups(depth: Rows, codes: Rows, operands: Rows) -> list[Group]:
+def _groups(depth: Rows, codes: Rows, read: Rows) -> list[Group]:
     return [
         Group(
             _NAMES[codes[rows.start]],
             rows,
-            tuple(places[rows] for places in operands if places[rows.start] >= 0),
+            tuple(places[rows] for places in read if places[rows.start] >= 0),
         )
         for rows in _runs(depth, codes)
     ]
@@ -133,4 +134,4 @@ def _runs(*keys: Rows) -> list[slice]:
         return []
     borders = np.nonzero(np.any([np.diff(key) != 0 for key in keys], axis=0))[0] + 1
     ends = [0, *borders.tolist(), len(keys[0])]
-    return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+    return [slice(a, b) for a, b in pairwise(ends)]

@@ -176,7 +176,7 @@ class Module:
     def random_states(self, rng: random.Random, count: int) -> list[Drawn]:
         """Random values of the inputs that the functions read; torques and accelerations belong
         together."""
-        drawn = [
+        drawn: list[Drawn] = [
             (self._random(rng), {name: varied(rng, ten) for name, ten in self.robot.blocks.items()})
             for _ in range(count)
         ]

@@ -16,7 +16,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.languages.accuracy import Accuracy
 from symgen.languages.describe import Description, descriptions
 from symgen.languages.module import Module, Numbers
-from symgen.proof.judging import judgements
+from symgen.proof.judging import Judges, judgements
 from symgen.tracing.function import Function
 
 STATES: Final = 50
@@ -78,6 +78,11 @@ class Subject:
                 evaluate(self.module.regroup.program, {"pi": state["pi"].tolist()})["par"], float
             )
         return state
+
+    @cached_property
+    def judges(self) -> Judges:
+        """The laws at the states, the same for all functions."""
+        return Judges(self.module.robot, self.states)
 
     def accuracy(self, states: Sequence[Arrays], scalar: str | None = None) -> Accuracy:
         """How far results at some states may be off, in the module's scalar or another."""
@@ -143,17 +148,15 @@ def of_bound(share: float) -> str:
     return f"largest error {share:.1e} of its bound"
 
 
-def against_laws(
-    subject: Subject, function: Function, states: Sequence[Arrays], call: Callable[..., Any]
-) -> Iterator[Check]:
+def against_laws(subject: Subject, function: Function, call: Callable[..., Any]) -> Iterator[Check]:
     """Results of a compiled or Python function against the law of each of its quantities."""
     d = described(subject, function.name)
-    for found in judgements(subject.module.robot, function, states):
+    for found in judgements(subject.judges, function):
         what = f"{function.name}: {found.claim}"
         if found.problem:
             yield Check(what, False, found.problem)
             continue
-        some = states[: found.states]
+        some = subject.states[: found.states]
         got = [results(d, call, state) for state in some]
         allowed = subject.accuracy(some).allowed(function.program, found.wanted)
         share = max(

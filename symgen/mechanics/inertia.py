@@ -79,7 +79,7 @@ class Second:
             return {(i, i): ii, (i, j): ij, (j, j): jj}
         if c is ZERO:
             return {(i, i): jj, (i, j): -ij, (j, j): ii}
-        t = c * structural(ii - jj) - s * (2 * ij)
+        t = c * (ii - jj) - s * (2 * ij)
         return {(i, i): jj + c * t, (i, j): ij + s * t, (j, j): ii - c * t}
 
 

@@ -164,4 +164,5 @@ class Errors:
     def of_entries(self, slopes: Array) -> Array:
         """The bounds of entries with these derivatives in all nodes (nodes, entries, states)."""
         with np.errstate(all="ignore"):
-            return (np.abs(slopes) * self.own[:, None, :]).sum(axis=0)
+            found: Array = (np.abs(slopes) * self.own[:, None, :]).sum(axis=0)
+            return found

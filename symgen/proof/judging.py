@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from time import process_time
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.algorithms.registry import Quantity
-from symgen.proof.laws import LawError, judged, law_of
+from symgen.proof.laws import Judge, LawError, law_of
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Robot
 
@@ -52,20 +53,40 @@ def steps(robot: Robot, order: int) -> int:
     return int(n * (2 * n) ** order)
 
 
-def judgements(robot: Robot, function: Function, states: Sequence[State]) -> Iterator[Judgement]:
+@dataclass(frozen=True, eq=False)
+class Judges:
+    """The laws at states of a robot: one judge for each number of states that is asked for."""
+
+    robot: Robot
+    states: Sequence[State]
+
+    @cached_property
+    def _known(self) -> dict[int, Judge]:
+        return {}
+
+    def at_first(self, count: int) -> Judge:
+        """At so many of the states."""
+        if count not in self._known:
+            rows = self.states[:count]
+            inputs = {name: [row[name] for row in rows] for name in rows[0] if name != "par"}
+            self._known[count] = Judge(self.robot, inputs)
+        return self._known[count]
+
+
+def judgements(judges: Judges, function: Function) -> Iterator[Judgement]:
     """One for each quantity of a function."""
+    robot = judges.robot
     for quantity in function.quantities:
         law = law_of(quantity)
         if law is None:
             yield Judgement(quantity, None, {}, 0, 0.0, NO_JUDGE)
             continue
-        count = min(MOST_STATES, max(1, STEPS // steps(robot, law.order)))
-        start, rows = process_time(), states[:count]
-        inputs = {name: [row[name] for row in rows] for name in rows[0] if name != "par"}
+        most = min(MOST_STATES, max(1, STEPS // steps(robot, law.order)))
+        count, start = min(most, len(judges.states)), process_time()
         try:
-            found, problem = judged(robot, quantity, inputs), ""
+            found, problem = judges.at_first(count).of(quantity), ""
         except (LawError, ArithmeticError) as error:
             found, problem = {}, str(error) or type(error).__name__
         wanted = {name: values.astype(float) for name, values in found.items()}
         seconds = process_time() - start
-        yield Judgement(quantity, law.judge, wanted, len(rows), seconds, problem)
+        yield Judgement(quantity, law.judge, wanted, count, seconds, problem)

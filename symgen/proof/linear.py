@@ -63,7 +63,7 @@ class Linear:
     def derivatives(self, rows: Rows) -> Iterator[Array]:
         """For blocks of the nodes in `rows`, one after the other, their derivatives in every node:
         (nodes, block, states)."""
-        size = max(1, MEMORY // self.values.size)
+        size = max(1, MEMORY // max(self.values.size, 1))
         finite = bool(np.isfinite(self.slopes).all())
         for first in range(0, len(rows), size):
             block = rows[first : first + size]

@@ -11,7 +11,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.numbers.exact import DIGITS, in_decimals
 from symgen.numbers.scalar import Scalar
 from symgen.proof.judging import steps
-from symgen.proof.laws import judged, law_of
+from symgen.proof.laws import Judge, law_of
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Regroup, Robot
 
@@ -47,11 +47,11 @@ def references(
     robot: Robot, functions: Sequence[Function], regroup: Regroup | None, inputs: Inputs
 ) -> References:
     """The values of all outputs of the functions."""
-    values: dict[str, Sequence[Numbers]] = {}
+    judge, values = Judge(robot, inputs), dict[str, Sequence[Numbers]]()
     for function in functions:
         for quantity in function.quantities:
             if any(out.name not in values for out in quantity.outputs):
-                found = _of(robot, quantity, function, regroup, inputs)
+                found = _of(judge, quantity, function, regroup)
                 values |= {name: rows for name, rows in found.items() if name not in values}
     sources = {
         f.name: tuple(dict.fromkeys(source(robot, q) for q in f.quantities)) for f in functions
@@ -60,12 +60,12 @@ def references(
 
 
 def _of(
-    robot: Robot, quantity: Quantity, function: Function, regroup: Regroup | None, inputs: Inputs
+    judge: Judge, quantity: Quantity, function: Function, regroup: Regroup | None
 ) -> dict[str, Sequence[Numbers]]:
-    if source(robot, quantity) != SAME:
-        found: Mapping[str, Any] = judged(robot, quantity, inputs)
+    if source(judge.robot, quantity) != SAME:
+        found: Mapping[str, Any] = judge.of(quantity)
     else:
-        rows = [_run(function, regroup, row) for row in by_state(inputs)]
+        rows = [_run(function, regroup, row) for row in by_state(judge.inputs)]
         found = {out.name: [row[out.name] for row in rows] for out in quantity.outputs}
     return {name: [tuple(map(float, row)) for row in rows] for name, rows in found.items()}
 

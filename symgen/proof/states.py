@@ -7,7 +7,7 @@ derivative, are arrays of one textbook run."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
-from functools import cached_property
+from functools import cached_property, wraps
 from math import factorial
 from typing import Any, Final
 
@@ -90,6 +90,11 @@ class At:
     @property
     def n(self) -> int:
         return self.mechanism.velocities
+
+    @cached_property
+    def known(self) -> dict[Any, Array]:
+        """By term its values in these states."""
+        return {}
 
     def input(self, name: str) -> Array:
         """An input, zero where there is none."""
@@ -176,6 +181,18 @@ def _columns(values: Array) -> list[Array]:
 
 Term = Callable[[At], Array]
 """What depends on a state: an array with the axes of the batch first."""
+
+
+def kept(term: Term) -> Term:
+    """The same term, computed once for a batch of states: several laws start from it."""
+
+    @wraps(term)
+    def once(x: At) -> Array:
+        if once not in x.known:
+            x.known[once] = term(x)
+        return x.known[once]
+
+    return once
 
 
 def units(x: At) -> Array:

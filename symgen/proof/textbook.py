@@ -117,10 +117,11 @@ def mass_matrix(robot: Mechanism, x: State) -> list[Scalar]:
     bodies = motion(robot, replace(x, qd=still(robot), qdd=still(robot), gravity=NULL))
     matrix: list[Scalar] = [ZERO] * (n * n)
     for i, link in masses(robot, x, bodies):
-        path = [(j, *bodies[j].twist(link.place)) for j in robot.path(i)]
-        for j, w, v in path:
+        path = [(j - 1, *bodies[j].twist(link.place)) for j in robot.path(i)]
+        for at, (j, w, v) in enumerate(path):
             linear, angular = link.momentum(w, v)
-            for k, other_w, other_v in path:
-                at = (j - 1) * n + k - 1
-                matrix[at] = matrix[at] + other_w.dot(angular) + other_v.dot(linear)
+            for k, other_w, other_v in path[: at + 1]:
+                energy = other_w.dot(angular) + other_v.dot(linear)
+                for entry in {j * n + k, k * n + j}:
+                    matrix[entry] = matrix[entry] + energy
     return matrix

@@ -20,7 +20,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.jobs.verify import verify
 from symgen.languages.module import Module, Source
 from symgen.options import Choices
-from symgen.proof.judging import judgements
+from symgen.proof.judging import Judges, judgements
 from symgen.proof.laws import LAWS, LawError, base, judged
 from symgen.proof.laws.registry import law
 from symgen.reading.assemble import load
@@ -100,7 +100,7 @@ def test_quantities_agree_with_their_laws(robot, name):
     here = made(robot)
     function = trace(here, Wanted.parse(of_link(name, here)))
     given = [*states(here, function, 1)]
-    (found,) = judgements(here, function, given)
+    (found,) = judgements(Judges(here, given), function)
     assert found.judge == LAWS[name].judge and not found.problem
     for x in given[: found.states]:
         got = function.run(**{key: [*x[key]] for key in function.inputs})
@@ -116,7 +116,7 @@ def test_links_of_the_base_and_of_the_first_body_have_the_law_too(robot, name):
     for link in links:
         function = trace(here, Wanted.parse(f"{name}:{link.name}"))
         (x,) = states(here, function, 1)
-        (found,) = judgements(here, function, [x])
+        (found,) = judgements(Judges(here, [x]), function)
         got = function.run(**{key: [*x[key]] for key in function.inputs})
         for output, (wanted,) in found.wanted.items():
             close(np.array(got[output], float), wanted)

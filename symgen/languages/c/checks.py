@@ -53,7 +53,7 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
         progress(function.name)
         try:
             yield _against_run(subject, compiled, function)
-            yield from against_laws(subject, function, states, getattr(compiled, function.name))
+            yield from against_laws(subject, function, getattr(compiled, function.name))
         except np.linalg.LinAlgError as error:
             yield Check(f"{function.name}: C equals the float run", False, str(error))
     if subject.module.regroup is not None:

@@ -58,7 +58,7 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
             continue
         yield _against_run(subject, function, rows)
         if alone:
-            yield from against_laws(subject, function, states, _replay(d, states, rows))
+            yield from against_laws(subject, function, _replay(d, states, rows))
 
 
 def _run(subject: Subject, d: Description, states: Sequence[Arrays]) -> list[list[Array]]:

@@ -34,7 +34,7 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
     for function in subject.module.functions:
         yield _check(subject, python, function, batch)
         if alone:
-            yield from against_laws(subject, function, states, python[function.name])
+            yield from against_laws(subject, function, python[function.name])
 
 
 def _check(

@@ -9,10 +9,11 @@ from symgen.proof.laws import (
     rates,
     regressors,
 )
-from symgen.proof.laws.registry import LAWS, Law, LawError, judged, law_of
+from symgen.proof.laws.registry import LAWS, Judge, Law, LawError, judged, law_of
 
 __all__ = [
     "LAWS",
+    "Judge",
     "Law",
     "LawError",
     "base",

@@ -9,7 +9,7 @@ import numpy as np
 from symgen.proof import textbook
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries
-from symgen.proof.states import At, decimals, gradient
+from symgen.proof.states import At, decimals, gradient, kept
 from symgen.proof.tangent import brackets
 
 Array = Any
@@ -24,6 +24,7 @@ def tau(x: At) -> Array:
     return x.mechanism.coupled(entries(forces, x.shape, Decimal(0)))
 
 
+@kept
 def mass(x: At) -> Array:
     """M, (..., n, n)."""
     m, size = textbook.mass_matrix(x.mechanism, x.textbook), len(x.mechanism.parts)
@@ -41,6 +42,7 @@ def without_acceleration(x: At) -> Array:
     return tau(x.put(qdd=None))
 
 
+@kept
 def symbols(x: At) -> Array:
     """Γ_ijk, (..., n, n, n): Christoffel's symbols of the first kind, in velocities that need not
     be rates of coordinates.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 from symgen.algorithms.registry import Quantity
@@ -55,21 +55,47 @@ def law_of(quantity: Quantity) -> Law | None:
     return Law(found.judge, found.order, partial(found.compute, link=link))
 
 
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """The laws at some states of a robot, which share what several of them start from.
+
+    `inputs` have a row for each state: those of the quantities, and of ``pi``, ``g``, ``wrench``,
+    ``friction`` and ``springs`` those that the robot has."""
+
+    robot: Robot
+    inputs: Mapping[str, Sequence[Sequence[float]]]
+
+    @cached_property
+    def _known(self) -> dict[tuple[bool, bool], At]:
+        return {}
+
+    def _states(self, quantity: Quantity) -> At:
+        """With friction, external wrenches and springs where the quantity feels them, and the robot
+        has them."""
+        robot = self.robot
+        rubbed = quantity.feels_wrench and bool(robot.friction or robot.wrenches)
+        key = rubbed, quantity.feels_springs and robot.springs
+        if key not in self._known:
+            self._known[key] = At.of(robot, self.inputs, *key)
+        return self._known[key]
+
+    def of(self, quantity: Quantity) -> dict[str, Array]:
+        """What a quantity with a law must be: by output a row for each state, in many digits."""
+        found = law_of(quantity)
+        if found is None:
+            raise KeyError(quantity.name)
+        with in_decimals(DIGITS):
+            x = self._states(quantity)
+            result = found.compute(x)
+            arrays = result if isinstance(result, tuple) else (result,)
+            return {
+                out.name: array.reshape(x.shape[0], -1)
+                for out, array in zip(quantity.outputs, arrays, strict=True)
+            }
+
+
 def judged(
     robot: Robot, quantity: Quantity, inputs: Mapping[str, Sequence[Sequence[float]]]
 ) -> dict[str, Array]:
-    """What a quantity with a law must be: by output a row for each state, in many digits.
-
-    `inputs` have a row for each state: those of the quantity, and of ``pi``, ``g``, ``wrench``,
-    ``friction`` and ``springs`` those that the robot has."""
-    found = law_of(quantity)
-    if found is None:
-        raise KeyError(quantity.name)
-    with in_decimals(DIGITS):
-        x = At.of(robot, inputs, quantity.feels_wrench, quantity.feels_springs)
-        result = found.compute(x)
-        arrays = result if isinstance(result, tuple) else (result,)
-        return {
-            out.name: array.reshape(x.shape[0], -1)
-            for out, array in zip(quantity.outputs, arrays, strict=True)
-        }
+    """What one quantity must be (see `Judge`)."""
+    return Judge(robot, inputs).of(quantity)

@@ -10,12 +10,12 @@ import numpy as np
 from symgen.mechanics.spatial import NULL
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.laws.dynamics import at_rest, mass, symbols, tau
-from symgen.proof.laws.energies import kinetic, potential
+from symgen.proof.laws.energies import potential
 from symgen.proof.laws.kinematics import frame
 from symgen.proof.laws.registry import law
 from symgen.proof.mechanism import entries, times, transposed
 from symgen.proof.motion import coordinate, kind_of, motion
-from symgen.proof.states import PASSIVE, At, Term, decimals
+from symgen.proof.states import PASSIVE, At, Term, decimals, kept
 from symgen.proof.textbook import load, masses
 
 Array = Any
@@ -101,6 +101,18 @@ def _of_kinds(by_kind: Mapping[str, Scalar]) -> list[Scalar]:
     return [row.get(name, ZERO) for name in PASSIVE]
 
 
+@kept
+def mass_by_parameters(x: At) -> Array:
+    """∂M/∂π, (..., n, n, p)."""
+    return by_parameters(mass, x)
+
+
+@kept
+def gravity_by_parameters(x: At) -> Array:
+    """∂g/∂π, (..., n, p)."""
+    return by_parameters(at_rest, x)
+
+
 def with_passive(columns: Array, x: At) -> Array:
     """Behind the columns of inertia those of friction at q̇ and of springs at q."""
     return np.concatenate([columns, passive_columns(x)], axis=-1)
@@ -121,12 +133,13 @@ def whole(x: At) -> Array:
 
 def reference(x: At) -> Array:
     """Y_r of M q̈_r + C q̇_r + g, (..., n, y), C by Christoffel's definition."""
-    m, c = by_parameters(mass, x), coriolis_by_parameters(x)
+    m, c = mass_by_parameters(x), coriolis_by_parameters(x)
     r, rr = (x.given[name][..., None, :, None] for name in ("qd_r", "qdd_r"))
-    passive = (m * rr).sum(-2) + (c * r).sum(-2) + by_parameters(at_rest, x)
+    passive = (m * rr).sum(-2) + (c * r).sum(-2) + gravity_by_parameters(x)
     return with_passive(passive, x)
 
 
+@kept
 def coriolis_by_parameters(x: At) -> Array:
     """∂C/∂π, (..., n, n, p)."""
 
@@ -170,13 +183,14 @@ def wrench_regressor(x: At, link: str) -> Array:
 @law("momentum_regressor", UNITS)
 def momentum_regressor(x: At) -> Array:
     """P."""
-    return by_parameters(lambda y: (mass(y) * y.given["qd"][..., None, :]).sum(-1), x)
+    return (mass_by_parameters(x) * x.given["qd"][..., None, :, None]).sum(-2)
 
 
 @law("kinetic_energy_regressor", UNITS)
 def kinetic_energy_regressor(x: At) -> Array:
     """k."""
-    return by_parameters(kinetic, x)
+    momentum, v = momentum_regressor(x), x.given["qd"]
+    return (momentum * v[..., :, None]).sum(-2)[..., None, :] / 2
 
 
 @law("potential_energy_regressor", UNITS)
@@ -186,9 +200,9 @@ def potential_energy_regressor(x: At) -> Array:
 
 
 @law("mass_matrix_by_parameters", UNITS)
-def mass_matrix_by_parameters(x: At) -> Array:
+def of_mass_matrix(x: At) -> Array:
     """∂M/∂π."""
-    return by_parameters(mass, x)
+    return mass_by_parameters(x)
 
 
 @law("coriolis_matrix_by_parameters", UNITS_OF_C, 2)
@@ -198,13 +212,13 @@ def coriolis_matrix_by_parameters(x: At) -> Array:
 
 
 @law("gravity_by_parameters", UNITS)
-def gravity_by_parameters(x: At) -> Array:
+def of_gravity(x: At) -> Array:
     """∂g/∂π."""
-    return by_parameters(at_rest, x)
+    return gravity_by_parameters(x)
 
 
 @law("momentum_rate_regressor", UNITS_OF_C, 2)
 def momentum_rate_regressor(x: At) -> Array:
     """N of Cᵀ q̇ - g."""
     c = coriolis_by_parameters(x)
-    return (c * x.given["qd"][..., :, None, None]).sum(-3) - by_parameters(at_rest, x)
+    return (c * x.given["qd"][..., :, None, None]).sum(-3) - gravity_by_parameters(x)
