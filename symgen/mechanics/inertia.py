@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from symgen.mechanics.spatial import NULL, Force, Orient, Step, Turn, Twist, Vector, along
-from symgen.numbers.scalar import ZERO, Scalar, named, structural
+from symgen.numbers.scalar import ZERO, Scalar, named
 
 
 @dataclass(frozen=True, slots=True)
