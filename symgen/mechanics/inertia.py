@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from symgen.mechanics.spatial import NULL, Force, Orient, Step, Turn, Twist, Vector, along
-from symgen.numbers.scalar import ZERO, Scalar, named
+from symgen.numbers.scalar import ZERO, Scalar, named, structural
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,9 @@ class Second:
         if c is ZERO:
             return {(i, i): jj, (i, j): -ij, (j, j): ii}
         t = c * (ii - jj) - s * (2 * ij)
-        return {(i, i): jj + c * t, (i, j): ij + s * t, (j, j): ii - c * t}
+        # where the block is round, its diagonal stays as the file has it, decimals included
+        d = c * structural(ii - jj) - s * (2 * ij)
+        return {(i, i): jj + c * d, (i, j): ij + s * t, (j, j): ii - c * d}
 
 
 PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
