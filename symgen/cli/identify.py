@@ -1,6 +1,7 @@
 """The command ``symgen identify``."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from symgen.identification.shaping import More
 
 RESULTS: Final = (
+    click.option(
+        "--validation",
+        metavar="LOG2",
+        help="Predict another log with the estimate and tell how far it is off.",
+    ),
     click.option(
         "-o",
         "--out",
@@ -41,6 +47,16 @@ RESULTS: Final = (
 """What is made of an estimate."""
 
 
+@dataclass(frozen=True)
+class Wishes:
+    """What is asked for beside the estimate: the file of a URDF, the link of a payload, another log
+    for validation."""
+
+    urdf: Path | None = None
+    payload: str | None = None
+    validation: str | None = None
+
+
 @click.command()
 @FILE
 @click.argument("log", metavar="LOG", type=click.Path())
@@ -52,6 +68,7 @@ def identify(
     as_json: bool,
     urdf: Path | None,
     payload: str | None,
+    validation: str | None,
     **options: Any,
 ) -> None:
     """Identify inertial parameters and friction from a log.
@@ -72,7 +89,7 @@ def identify(
     with progress() as tell:
         if out is not None:
             check_folder(out)
-        found, more = run(file, log, options, tell, urdf, payload)
+        found, more = run(file, log, options, tell, Wishes(urdf, payload, validation))
         if out is not None:
             tell("drawing")
             written(found, out, more)
@@ -91,11 +108,11 @@ def run(
     log: str,
     options: dict[str, Any],
     progress: Callable[[str], None],
-    urdf: Path | None = None,
-    payload: str | None = None,
+    wishes: Wishes = Wishes(),
 ) -> tuple["Identified", "More"]:
-    """Identify with the options of the command, and what `urdf` and `payload` ask for. Raises
+    """Identify with the options of the command, and what the wishes ask for. Raises
     SymgenError."""
+    from symgen.identification.predicting import validated
     from symgen.identification.run import identify as identified
     from symgen.identification.shaping import more
     from symgen.jobs.job import Job
@@ -104,8 +121,10 @@ def run(
     job = Job.of(file, **options)
     progress("reading the robot")
     loaded = job.load()
-    asked = more(job, loaded, urdf, payload)
+    asked = more(job, loaded, wishes.urdf, wishes.payload)
     found = identified(job, loaded, log, settings, progress)
+    if wishes.validation:
+        found = validated(job, loaded, found, wishes.validation, progress)
     return found, asked.of(found.estimate, progress)
 
 

@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "excite": "Find a periodic motion that tells a robot's parameters apart.",
     "log": "Show what is understood of a log of a robot's motion.",
     "identify": "Identify inertial parameters and friction from a log.",
+    "predict": "Predict the joint forces of a log and tell how far they are off.",
     "convert": "Write a robot's file, in any format that is read, as a URDF.",
     "list": "List the quantities and languages.",
 }

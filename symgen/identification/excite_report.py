@@ -94,7 +94,7 @@ def on_terminal(found: Excited) -> None:
 def picture(found: Excited, target: Target) -> bytes:
     """A picture: position, velocity and force of each joint with their limits. Raises SymgenError
     without matplotlib."""
-    from symgen.identification.plots import new_figure
+    from symgen.identification.figures import new_figure
 
     names, bounds = found.task.names, found.task.bounds
     figure = new_figure(13.0, 1.0 + 1.45 * len(names))

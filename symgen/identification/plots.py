@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.errors import SymgenError
 from symgen.identification.estimate import Estimate
+from symgen.identification.figures import new_figure
 from symgen.identification.run import Identified
 
 Numbers = NDArray[np.float64]
@@ -42,18 +42,6 @@ def pictures(found: Identified) -> dict[str, bytes]:
         "parameters.png": _parameters,
     }
     return {name: _png(draw(found)) for name, draw in drawn.items()}
-
-
-def new_figure(width: float, height: float) -> Any:
-    """An empty figure of a size in inches. Raises SymgenError where matplotlib is missing."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise SymgenError("error: plots need matplotlib; pip install 'symgen[identify]'") from None
-    figure = Figure((width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
 
 
 def _png(figure: Any) -> bytes:

@@ -12,6 +12,8 @@ from rich.markup import escape
 
 from symgen import __version__
 from symgen.identification.estimate import Channel, Estimate
+from symgen.identification.prediction_report import data as predicted
+from symgen.identification.prediction_report import errors
 from symgen.identification.run import Identified
 from symgen.identification.words import short
 from symgen.inspection.report import table
@@ -27,6 +29,8 @@ def on_terminal(found: Identified) -> None:
     """Channels and parameters in tables, then what holds for all."""
     out, estimate = console(), found.estimate
     out.print(_channels(found))
+    if found.prediction is not None:
+        out.print(errors(found.prediction))
     out.print(_parameters(estimate))
     if estimate.standard is not None:
         out.print(_standard(estimate))
@@ -144,6 +148,7 @@ def data(found: Identified) -> dict[str, Any]:
         "bodies": _bodies(estimate),
         "rotors": _rotors(estimate),
         "standard_errors": _errors(estimate),
+        "validation": None if found.prediction is None else predicted(found.prediction),
         "notes": list(found.notes),
     }
 

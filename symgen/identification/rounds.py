@@ -7,6 +7,7 @@ round before, and a robust loss needs its residuals."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from symgen.identification.equations import Equations
 from symgen.identification.methods import Problem
 from symgen.identification.rates import Rates
 from symgen.identification.reduction import Batches, Factors, whole
+from symgen.identification.separable import inseparable
 from symgen.identification.settings import Settings
 from symgen.identification.solve import Belief, Solution, System, solve
 from symgen.identification.terms import FRICTION, TERMS
@@ -84,7 +86,26 @@ class Rounds:
             return None
         width = self.settings.width
         columns = candidates(self.terms, self.sought.joints, self.rates.fastest, width)
-        return Drives(self.sought.joints, columns, self.rates.slowest, self.rates.margin)
+        drives = Drives(self.sought.joints, columns, self.rates.slowest, self.rates.margin)
+        return drives.only({*range(len(columns))} - {*self._inseparable(drives)})
+
+    def _inseparable(self, drives: Drives) -> tuple[int, ...]:
+        if self.sought.intervals:
+            return ()
+        make = partial(self.sought.equations, self.interval)
+        return inseparable(self.sought.mapping.model, drives, make)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The unknowns that were asked for but that no motion tells from others, by name."""
+        drives = self.drives()
+        if drives is None or self.sought.joints is None:
+            return ()
+        there = {(column.joint, column.term) for column in drives.columns}
+        pairs = ((k, term) for k in range(len(self.sought.joints.names)) for term in self.terms)
+        return tuple(
+            f"{term} {self.sought.joints.names[k]}" for k, term in pairs if (k, term) not in there
+        )
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.choice import Choice
 from symgen.identification.drives import Joints
 from symgen.identification.engines import Work, run
 from symgen.identification.equations import Equations
@@ -17,6 +18,7 @@ from symgen.identification.estimation import estimate, prior_of
 from symgen.identification.gates import gated
 from symgen.identification.logs import LogError
 from symgen.identification.methods import Problem, problem
+from symgen.identification.prediction import Prediction
 from symgen.identification.prior import with_prior
 from symgen.identification.rates import Rates, surveyed
 from symgen.identification.recording import Reading, Wish, reading
@@ -50,6 +52,9 @@ class Identified:
     equations: Equations
     last: tuple[Samples, ...]
     notes: tuple[str, ...] = field(default=())
+    choice: Choice = Choice(())
+    prediction: Prediction | None = None
+    """Of another log, where one is given for validation."""
 
     @property
     def series(self) -> tuple[Numbers, Numbers, Numbers]:
@@ -80,17 +85,27 @@ def identify(
     read = gated(read, sought, settings.full)
     source = Source(read, settings, progress)
     prior = prior_of(sought, settings)
-    settled = Rounds(
+    rounds = Rounds(
         sought,
         settings,
         read.plan.interval,
         source.reduced,
         source.rates(sought.joints) if sought.joints else None,
         lambda friction: prior.belief(friction) if prior else None,
-    ).settled()
+    )
+    settled = rounds.settled()
     found, notes = estimate(sought, settled, read.log, settings)
+    notes = (*read.notes, *_left_out(rounds.left_out, log), *notes)
     last = tuple(source.last)
-    return Identified(found, settings, read, settled.equations, last, (*read.notes, *notes))
+    return Identified(found, settings, read, settled.equations, last, notes, settled.choice)
+
+
+def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:
+    """A note of unknowns that are no unknowns of their own."""
+    if not names:
+        return ()
+    said = ", ".join(shown(name) for name in names)
+    return (f"{shown(log)}: note: no motion tells {said} from other parameters; left out",)
 
 
 def _check_length(reading: Reading, sought: Problem) -> None:

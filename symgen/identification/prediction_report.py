@@ -1,0 +1,79 @@
+"""What ``symgen predict`` tells, and ``symgen identify --validation``: a table, and data."""
+
+from pathlib import PurePath
+from typing import Any, Final
+
+from rich.markup import escape
+
+from symgen import __version__
+from symgen.identification.prediction import SLOW, VIEWS, ChannelErrors, Prediction, Share
+from symgen.inspection.report import table
+from symgen.output import console
+from symgen.text import shown
+
+HEADS: Final = {
+    "all": "all rows",
+    "moving": "moving",
+    "filtered": "filtered",
+    "filtered_moving": "both",
+}
+
+
+def on_terminal(found: Prediction) -> None:
+    """The errors of each channel in a table."""
+    out = console()
+    out.print(errors(found))
+    out.print(
+        f"errors by the norm of what was measured; moving: faster than {SLOW:g} rad/s or m/s; "
+        "filtered: both sides by the filter of velocities"
+    )
+
+
+def errors(found: Prediction) -> Any:
+    """The table of errors."""
+    name = shown(PurePath(found.reading.log.file).name)
+    rows = table(
+        f"prediction of {escape(name)}: {found.reading.survey.usable} rows",
+        ["measured"],
+        ["unit", "rms", "error", "bias", *HEADS.values()],
+    )
+    for c in found.channels:
+        whole = c.views["all"]
+        rows.add_row(
+            escape(c.name),
+            c.unit,
+            f"{whole.measured:.4g}",
+            f"{whole.error:.4g}",
+            f"{c.bias:+.2g}",
+            *(_part(c.views[view]) for view in HEADS),
+        )
+    return rows
+
+
+def _part(share: Share) -> str:
+    return "" if share.relative is None else f"{100 * share.relative:.2f} %"
+
+
+def data(found: Prediction) -> dict[str, Any]:
+    """The errors, for JSON (documented in docs/identification.md)."""
+    return {
+        "format": 1,
+        "generator": f"symgen {__version__}",
+        "log": PurePath(found.reading.log.file).name,
+        "rows": found.reading.survey.usable,
+        "channels": [_channel(c) for c in found.channels],
+    }
+
+
+def _channel(c: ChannelErrors) -> dict[str, Any]:
+    views = {view: _share(c.views[view]) for view in VIEWS}
+    return {"name": c.name, "unit": c.unit, "bias": c.bias, **views}
+
+
+def _share(share: Share) -> dict[str, Any]:
+    return {
+        "rows": share.rows,
+        "measured_rms": share.measured,
+        "error_rms": share.error,
+        "relative": share.relative,
+    }

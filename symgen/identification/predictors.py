@@ -1,0 +1,88 @@
+"""Models that predict the forces of a log: an estimate, the robot's files, or what an earlier run
+has written to identification.json."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.errors import OptionError
+from symgen.identification.drives import Column, Drives
+from symgen.identification.methods import Problem
+from symgen.identification.prediction import Predictor
+from symgen.identification.terms import TERMS
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+
+def predictor(
+    sought: Problem, base: Numbers, columns: Sequence[Column], values: Sequence[float]
+) -> Predictor:
+    """That of base parameters (b) and the coefficients of some columns of drives."""
+    drives = None
+    if sought.joints is not None:
+        slowest = np.zeros(len(sought.joints.names))
+        drives = Drives(sought.joints, tuple(columns), slowest, load=base)
+    whole = np.concatenate([base, np.asarray(values, np.float64)])
+    return Predictor(sought.equations(0, drives), whole, sought.channels)
+
+
+def of_robot(sought: Problem) -> Predictor:
+    """That of the robot's files: inertial parameters, friction and springs."""
+    names = sought.joints.names if sought.joints else ()
+    rows = [
+        (Column(k, term), value)
+        for k, joint in enumerate(names)
+        for term in TERMS
+        if (value := sought.known.get(f"{term} {joint}", 0.0))
+    ]
+    base = sought.mapping.base(sought.mapping.prior)
+    return predictor(sought, base, [column for column, _ in rows], [value for _, value in rows])
+
+
+def of_file(sought: Problem, path: str) -> Predictor:
+    """That of an identification.json of the same robot. Raises OptionError."""
+    rows = _rows(path)
+    base = [_number(path, rows, name, "estimate") for name in sought.mapping.names]
+    names = {name: k for k, name in enumerate(sought.joints.names)} if sought.joints else {}
+    columns, values = [], []
+    for name in rows:
+        term, _, joint = name.partition(" ")
+        if term in TERMS and joint in names:
+            speed = rows[name].get("speed") or 0.0
+            columns.append(Column(names[joint], term, float(speed)))
+            values.append(_number(path, rows, name, "estimate"))
+        elif name not in sought.mapping.names:
+            raise OptionError(
+                f"--estimate {shown(path)}: '{shown(name)}' is no parameter of this robot; give "
+                "the estimate of the same robot file"
+            )
+    return predictor(sought, np.array(base), columns, values)
+
+
+def _rows(path: str) -> Mapping[str, Any]:
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        rows = data["parameters"]
+        if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
+            raise ValueError("no parameters")
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or "no identification.json of symgen identify"
+        raise OptionError(
+            f"--estimate {shown(path)}: cannot be read ({shown(str(reason), 200)})"
+        ) from None
+    return rows
+
+
+def _number(path: str, rows: Mapping[str, Any], name: str, key: str) -> float:
+    value = rows.get(name, {}).get(key)
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise OptionError(
+            f"--estimate {shown(path)}: has no parameter '{shown(name)}'; give the estimate of "
+            "the same robot file"
+        )
+    return float(value)
