@@ -123,8 +123,7 @@ def run(
     loaded = job.load()
     asked = more(job, loaded, wishes.urdf, wishes.payload)
     found = identified(job, loaded, log, settings, progress)
-    if wishes.validation:
-        found = validated(job, loaded, found, wishes.validation, progress)
+    found = validated(job, loaded, found, wishes.validation, progress)
     return found, asked.of(found.estimate, progress)
 
 

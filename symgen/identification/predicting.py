@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from symgen import output
+from symgen.errors import OptionError
 from symgen.identification.log_options import LogOptions
 from symgen.identification.methods import Problem, problem
 from symgen.identification.prediction import Prediction, Predictor, predict
@@ -43,9 +44,17 @@ def model_of(
 
 
 def validated(
-    job: Job, loaded: Loaded, found: Identified, log: str, progress: Callable[[str], None]
+    job: Job, loaded: Loaded, found: Identified, log: str | None, progress: Callable[[str], None]
 ) -> Identified:
-    """What was identified with its prediction of another log. Raises SymgenError."""
+    """What was identified with its prediction of another log, or of the rows of its own that were
+    held out. Raises SymgenError."""
+    own = Predictor(found.equations, found.estimate.values, _channels(found))
+    if log is None:
+        if found.settings.method != "acceleration" or not found.held_out:
+            return found
+        return replace(found, prediction=predict(found.reading, own, progress, held_out=True))
+    if found.settings.joint:
+        raise OptionError("--validation: predicts joint forces; leave it out with --sensor wrench")
     progress("preparing the validation")
     settings = replace(found.settings, method="acceleration", interval=Settings().interval)
     sought = problem(job, loaded, settings)
@@ -58,6 +67,10 @@ def validated(
     )
     again = read(log, sought, loaded, settings)
     return replace(found, prediction=predict(again, model, progress))
+
+
+def _channels(found: Identified) -> tuple[tuple[str, str], ...]:
+    return tuple((channel.name, channel.unit) for channel in found.estimate.channels)
 
 
 def read(log: str, sought: Problem, loaded: Loaded, options: LogOptions) -> Reading:

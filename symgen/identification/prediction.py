@@ -79,6 +79,8 @@ class Prediction:
     reading: Reading
     channels: tuple[ChannelErrors, ...]
     points: Points
+    held_out: bool = False
+    """Whether these are the rows alone that an estimate from the same log has not seen."""
 
 
 @dataclass
@@ -108,16 +110,20 @@ class _Sums:
 
 
 def predict(
-    reading: Reading, predictor: Predictor, progress: Callable[[str], None] = lambda step: None
+    reading: Reading,
+    predictor: Predictor,
+    progress: Callable[[str], None] = lambda step: None,
+    held_out: bool = False,
 ) -> Prediction:
-    """The prediction of a whole log, read block by block. Raises LogError."""
+    """The prediction of a whole log, read block by block, or of the rows that are held out. Raises
+    LogError."""
     sums = _Sums(len(predictor.channels))
     kept = list[Points]()
     stride = max(reading.survey.usable // POINTS, 1)
     filtering = reading.derivation or Derivation.of_cutoff(
         min(20.0, 0.2 / reading.step), reading.step, reading.survey.even
     )
-    for samples in reading.blocks(progress):
+    for samples in reading.blocks(progress, held_out=held_out):
         points = _points(samples, predictor)
         _add(sums, points, samples, filtering)
         kept.append(_thinned(points, stride))
@@ -130,7 +136,7 @@ def predict(
         )
         for j, (name, unit) in enumerate(predictor.channels)
     )
-    return Prediction(reading, rows, _joined(kept))
+    return Prediction(reading, rows, _joined(kept), held_out)
 
 
 def _points(samples: Samples, predictor: Predictor) -> Points:

@@ -32,8 +32,9 @@ def on_terminal(found: Prediction) -> None:
 def errors(found: Prediction) -> Any:
     """The table of errors."""
     name = shown(PurePath(found.reading.log.file).name)
+    count = max((c.views["all"].rows for c in found.channels), default=0)
     rows = table(
-        f"prediction of {escape(name)}: {found.reading.survey.usable} rows",
+        f"prediction of {escape(name)}: {count} rows" + ", held out" * found.held_out,
         ["measured"],
         ["unit", "rms", "error", "bias", *HEADS.values()],
     )

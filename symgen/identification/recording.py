@@ -78,10 +78,13 @@ class Reading:
         made = self.derivation.complete(raw, self.accelerations) if self.derivation else raw
         return replace(made, noise=self.noise)
 
-    def blocks(self, progress: Progress = lambda step: None, every: int = 1) -> Iterator[Samples]:
+    def blocks(
+        self, progress: Progress = lambda step: None, every: int = 1, held_out: bool = False
+    ) -> Iterator[Samples]:
         """The samples of each block, or of each `every`-th, those for the estimate and then those
-        held out. Raises LogError."""
-        ranges = [*self.plan.training, *self.plan.validation][::every]
+        held out, or those held out alone. Raises LogError."""
+        training = [] if held_out else self.plan.training
+        ranges = [*training, *self.plan.validation][::every]
         parts = (np.column_stack([part.t, part.rows]) for part in self.source.usable())
         for start, rows in pieces(parts, ranges):
             progress(f"row {start + len(rows)} of {self.survey.usable}")

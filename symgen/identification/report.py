@@ -31,6 +31,8 @@ def on_terminal(found: Identified) -> None:
     out.print(_channels(found))
     if found.prediction is not None:
         out.print(errors(found.prediction))
+    for line in chosen(found):
+        out.print(escape(line))
     out.print(_parameters(estimate))
     if estimate.standard is not None:
         out.print(_standard(estimate))
@@ -38,6 +40,21 @@ def on_terminal(found: Identified) -> None:
         f"condition number of the regressor {estimate.condition:.4g}, with columns of unit length "
         f"{estimate.scaled_condition:.4g}"
     )
+
+
+def chosen(found: Identified) -> list[str]:
+    """What cross-validation has chosen, a line a joint."""
+    drives, trials = found.equations.drives, found.choice.trials
+    if drives is None or not trials:
+        return []
+    lines = [
+        "friction by cross-validation, with the part of the squares of errors that it removes:"
+    ]
+    for k, name in enumerate(drives.joints.names):
+        taken = [f"{t.term} {100 * t.gain:.0f} %" for t in trials if t.joint == k and t.taken]
+        left = [t.term for t in trials if t.joint == k and not t.taken]
+        lines.append(f"  {name}: {', '.join(taken) or 'nothing more'}; not {', '.join(left)}")
+    return lines
 
 
 def _channels(found: Identified) -> Any:
@@ -144,6 +161,7 @@ def data(found: Identified) -> dict[str, Any]:
         "scaled_condition_number": _finite(estimate.scaled_condition),
         "channels": [_channel(c) for c in estimate.channels],
         "parameters": _named(estimate),
+        "choice": _choice(found),
         "factor": estimate.factor.tolist(),
         "bodies": _bodies(estimate),
         "rotors": _rotors(estimate),
@@ -151,6 +169,14 @@ def data(found: Identified) -> dict[str, Any]:
         "validation": None if found.prediction is None else predicted(found.prediction),
         "notes": list(found.notes),
     }
+
+
+def _choice(found: Identified) -> list[dict[str, Any]]:
+    joints = found.equations.drives.joints.names if found.equations.drives else ()
+    return [
+        {"joint": joints[t.joint], "term": t.term, "gain": t.gain, "taken": t.taken}
+        for t in found.choice.trials
+    ]
 
 
 def _finite(x: float | None) -> float | None:

@@ -1,0 +1,161 @@
+"""Logs of real robots (in ../shared/logs, not part of the project): how well the estimate from one
+predicts another, beside the usual recipe. ``python -m benchmarks.real_logs [FOLDER]`` prints what
+docs/identification.md has.
+
+The recipe: zero-phase Butterworth filters on all signals, velocities and accelerations by central
+differences, weighted least squares for base parameters, rotors, viscous and Coulomb friction and an
+offset. Both are judged on the same rows by the same filtered forces: the norm of the error by the
+norm of the force, in percent, by joint."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.equations import Instants
+from symgen.identification.methods import problem
+from symgen.identification.predicting import validated
+from symgen.identification.prediction import SLOW
+from symgen.identification.recording import Wish, reading
+from symgen.identification.run import identify
+from symgen.identification.settings import Settings
+from symgen.jobs.job import Job
+
+Numbers = NDArray[np.float64]
+
+GAINS: Final = (14.87, 13.26, 11.13, 10.62, 11.03, 11.47)
+"""Drive gains in use for a UR10 in the literature (N m/A)."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A robot, the log that is fitted and the one that is tried; without that the end of the first,
+    a part of it."""
+
+    robot: str
+    fitted: str
+    tried: str | None
+    held_out: float = 0.0
+    cutoff: float = 10.0
+    constants: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def settings(self) -> Settings:
+        """Those of the one command."""
+        return Settings(
+            friction="auto",
+            armature=True,
+            cutoff=self.cutoff,
+            held_out=self.held_out,
+            torque_constant=self.constants,
+        )
+
+
+UR10E: Final = tuple((f"joint{k}", gain) for k, gain in enumerate(GAINS, 1))
+TRIALS: Final = (
+    Trial("ur10e", "ur10e/motion_30s.csv", "ur10e/motion_50s.csv", cutoff=5.0, constants=UR10E),
+    Trial("ur10e", "ur10e/motion_50s.csv", "ur10e/motion_30s.csv", cutoff=5.0, constants=UR10E),
+    Trial("panda_arm", "panda/motion_14s.csv", None, 4 / 14, 10.0),
+)
+
+
+def ours(trial: Trial, folder: Path) -> Numbers:
+    """Errors of all rows and of moving ones (2 x joints), filtered, by symgen identify."""
+    job = Job.of(f"robots/{trial.robot}.urdf")
+    loaded = job.load()
+    found = identify(job, loaded, str(folder / trial.fitted), trial.settings)
+    tried = None if trial.tried is None else str(folder / trial.tried)
+    prediction = validated(job, loaded, found, tried, lambda step: None).prediction
+    assert prediction is not None
+    views = ("filtered", "filtered_moving")
+    return 100 * np.array([[c.views[view].relative for c in prediction.channels] for view in views])
+
+
+# -- the recipe ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Even:
+    """A log on even times, filtered."""
+
+    t: Numbers
+    q: Numbers
+    qd: Numbers
+    qdd: Numbers
+    tau: Numbers
+
+    def part(self, rows: NDArray[np.bool_]) -> "Even":
+        """Some rows."""
+        return Even(*(x[rows] for x in vars(self).values()))
+
+
+def even(trial: Trial, log: Path) -> Even:
+    """The log as the recipe has it: interpolated to even steps, every signal filtered."""
+    from scipy.signal import butter, filtfilt
+
+    job = Job.of(f"robots/{trial.robot}.urdf")
+    loaded = job.load()
+    sought = problem(job, loaded, Settings())
+    read = reading(str(log), sought.wanted, loaded.model, trial.settings, Wish())
+    raw = np.concatenate([np.column_stack([p.t, p.rows]) for p in read.source.usable()])
+    step, n = read.step, loaded.model.dof
+    t = np.arange(raw[0, 0], raw[-1, 0], step)
+    columns = np.array([np.interp(t, raw[:, 0], x) for x in raw[:, 1:].T]).T
+    b, a = butter(2, trial.cutoff * step * 2)
+    smooth = filtfilt(b, a, columns, axis=0)
+    q, qd, tau = smooth[:, :n], smooth[:, n : 2 * n], smooth[:, -n:]
+    qdd = filtfilt(b, a, np.gradient(qd, step, axis=0), axis=0)
+    return Even(t, q, qd, qdd, tau)
+
+
+def recipe(trial: Trial, folder: Path) -> Numbers:
+    """The same errors of the usual recipe."""
+    whole = even(trial, folder / trial.fitted)
+    edge = whole.t[0] + (1 - trial.held_out) * (whole.t[-1] - whole.t[0])
+    fitted = whole.part(whole.t <= edge)
+    tried = whole.part(whole.t > edge) if trial.tried is None else even(trial, folder / trial.tried)
+    a, values = matrix(trial, fitted), np.zeros(0)
+    weights = np.ones(fitted.tau.shape[1])
+    for _ in range(10):
+        rows, y = a * weights[:, None], fitted.tau * weights
+        values = np.linalg.lstsq(rows.reshape(-1, a.shape[2]), y.ravel(), rcond=1e-10)[0]
+        weights = 1 / np.sqrt(np.mean((fitted.tau - a @ values) ** 2, axis=0))
+    error = tried.tau - matrix(trial, tried) @ values
+    moving = np.abs(tried.qd) > SLOW
+    shares = [(error * on, tried.tau * on) for on in (np.ones_like(moving), moving)]
+    return 100 * np.array(
+        [np.linalg.norm(e, axis=0) / np.linalg.norm(y, axis=0) for e, y in shares]
+    )
+
+
+def matrix(trial: Trial, log: Even) -> Numbers:
+    """The recipe's regressor (N x n x p)."""
+    job = Job.of(f"robots/{trial.robot}.urdf")
+    equations: Any = problem(job, job.load(), Settings()).equations(0, None)
+    assert isinstance(equations, Instants)
+    base = equations.kernel(log.q, log.qd, log.qdd)
+    own = [log.qdd, log.qd, np.sign(log.qd), np.ones_like(log.qd)]
+    return np.concatenate([base, *(x[:, :, None] * np.eye(x.shape[1]) for x in own)], axis=2)
+
+
+def lines(folder: Path) -> Iterator[str]:
+    """A table."""
+    for trial in TRIALS:
+        yield f"{trial.fitted} -> {trial.tried or 'its end'}, {trial.cutoff:g} Hz"
+        for name, found in (("recipe", recipe(trial, folder)), ("symgen", ours(trial, folder))):
+            for view, row in zip(("all", "moving"), found, strict=True):
+                yield f"  {name:7} {view:7} " + ", ".join(f"{x:.1f}" for x in row)
+
+
+def main(folder: str) -> None:
+    """Prints the table."""
+    for line in lines(Path(folder)):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "../shared/logs")

@@ -1,0 +1,155 @@
+"""Terms of friction, rotors and springs: each is found in a log that has it, and chosen where it is
+there and left alone where it is not."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tools import invoke, robot_file
+
+from benchmarks.simulated_logs import Motion, Recipe, exact, moved, write
+from symgen.identification.run import identify
+from symgen.identification.settings import Settings
+from symgen.identification.terms import TERMS
+from symgen.jobs.job import Job
+
+FILE = robot_file("scara")
+RECIPE = Recipe(duration=20.0, rate=250.0, seed=3, motion=Motion(frequency=0.2, reach=0.9))
+LAWS = {
+    "viscous": lambda q, qd, qdd, load: 2.0 * qd,
+    "coulomb": lambda q, qd, qdd, load: 2.0 * np.sign(qd),
+    "offset": lambda q, qd, qdd, load: 2.0 + 0 * qd,
+    "asymmetric": lambda q, qd, qdd, load: 2.0 * np.abs(qd),
+    "root": lambda q, qd, qdd, load: 2.0 * np.sign(qd) * np.sqrt(np.abs(qd)),
+    "load": lambda q, qd, qdd, load: 0.1 * np.abs(load) * np.sign(qd),
+    "armature": lambda q, qd, qdd, load: 2.0 * qdd,
+    "stiffness": lambda q, qd, qdd, load: 2.0 * q,
+}
+"""Written down here once more, with their coefficients."""
+
+
+def log(tmp_path, added, noise=0.01, recipe=RECIPE):
+    """A log of an arm whose second joint has more than the dynamics."""
+    job = Job.of(FILE)
+    loaded = job.load()
+    t = np.arange(round(recipe.duration * recipe.rate)) / recipe.rate
+    q, qd, qdd = moved(loaded.model, recipe, t)
+    tau = exact(job, loaded, recipe, q, qd, qdd)
+    extra = added(q[:, 1], qd[:, 1], qdd[:, 1], tau[:, 1])
+    tau[:, 1] += extra
+    tau += np.random.default_rng(1).normal(size=tau.shape) * noise * tau.std(0)
+    columns, names = {"t": t}, loaded.model.joint_names
+    for prefix, rows in (("q", q), ("qd", qd), ("qdd", qdd), ("tau", tau)):
+        columns |= {f"{prefix}_{name}": x for name, x in zip(names, rows.T, strict=True)}
+    path = tmp_path / "log.npz"
+    write(path, columns)
+    return job, loaded, str(path)
+
+
+def value(found, name):
+    k = found.estimate.names.index(name)
+    return found.estimate.values[k], found.estimate.standard_errors[k]
+
+
+@pytest.mark.parametrize("term", LAWS)
+def test_each_term_is_found(tmp_path, term):
+    job, loaded, path = log(tmp_path, LAWS[term])
+    asked = {"springs": True} if term == "stiffness" else {"armature": term == "armature"}
+    friction = term if term in ("viscous", "coulomb", "offset") else f"viscous,coulomb,{term}"
+    settings = Settings(friction="viscous" if term in ("armature", "stiffness") else friction)
+    found = identify(job, loaded, path, replace(settings, **asked))
+    x, error = value(found, f"{term} {loaded.model.joint_names[1]}")
+    assert abs(x - (0.1 if term == "load" else 2.0)) < 4 * error < 1.0
+
+
+@pytest.mark.parametrize(
+    ("term", "speed"), [("stribeck", 0.06), ("stribeck", 0.25), ("saturating", 0.2)]
+)
+def test_speeds_are_found_by_variable_projection(tmp_path, term, speed):
+    """The speed is a candidate times the joint's largest rate; its coefficient comes with it."""
+    job = Job.of(FILE)
+    t = np.arange(round(RECIPE.duration * RECIPE.rate)) / RECIPE.rate
+    fastest = np.abs(moved(job.load().model, RECIPE, t)[1][:, 1]).max()
+    own = speed * fastest
+    laws = {
+        "stribeck": lambda q, qd, qdd, load: 2.0 * np.sign(qd) * np.exp(-((qd / own) ** 2)),
+        "saturating": lambda q, qd, qdd, load: 2.0 * np.tanh(qd / own),
+    }
+    job, loaded, path = log(tmp_path, laws[term], noise=0.001)
+    found = identify(job, loaded, path, Settings(friction=f"viscous,coulomb,{term}"))
+    name = f"{term} {loaded.model.joint_names[1]}"
+    x, error = value(found, name)
+    speeds = dict(zip(found.estimate.friction, found.estimate.speeds, strict=True))
+    assert speeds[name] == pytest.approx(own) and abs(x - 2.0) < 4 * error < 1.0
+
+
+def test_automatic_friction_takes_what_is_there(tmp_path):
+    """Load-dependent friction of the second joint is found, and no term of another joint is."""
+    job, loaded, path = log(
+        tmp_path,
+        lambda q, qd, qdd, load: 3 * qd + (1 + 0.2 * np.abs(load)) * np.sign(qd),
+        noise=0.003,
+    )
+    found = identify(job, loaded, path, Settings(friction="auto"))
+    taken = {(trial.joint, trial.term) for trial in found.choice.trials if trial.taken}
+    assert taken == {(1, "load")}
+    x, error = value(found, f"load {loaded.model.joint_names[1]}")
+    assert abs(x - 0.2) < 4 * error < 0.1
+    assert {name.split()[0] for name in found.estimate.friction} >= {"viscous", "coulomb", "offset"}
+
+
+def test_what_no_motion_tells_apart_is_left_out_and_said(tmp_path):
+    job, loaded, path = log(tmp_path, LAWS["viscous"])
+    found = identify(job, loaded, path, Settings(friction="viscous", armature=True))
+    first = loaded.model.joint_names[0]
+    assert any(f"armature {first}" in note and "no motion tells" in note for note in found.notes)
+    assert f"armature {first}" not in found.estimate.friction
+
+
+def test_every_term_says_what_it_is():
+    assert all(term.words and term.unit for term in TERMS.values())
+    assert all(term.signed or not term.loaded for term in TERMS.values())
+
+
+def test_prediction_of_an_estimate_and_of_the_files(tmp_path):
+    """An estimate predicts its log down to the noise; the file, without friction, does not."""
+    *_, path = log(tmp_path, LAWS["coulomb"])
+    out = tmp_path / "out"
+    done = invoke("identify", FILE, path, "--friction", "viscous,coulomb", "-o", out)
+    assert done.exit_code == 0, done.output
+    stored = str(out / "identification.json")
+    said = invoke("predict", FILE, path, "--estimate", stored, "--json", "-o", tmp_path / "seen")
+    good = json.loads(said.stdout)["channels"]
+    poor = json.loads(invoke("predict", FILE, path, "--json").stdout)["channels"]
+    assert all(c["all"]["relative"] < 0.011 for c in good)
+    assert poor[1]["all"]["relative"] > 0.05 and good[1]["moving"]["rows"] < good[1]["all"]["rows"]
+    assert {p.name for p in (tmp_path / "seen").iterdir()} == {
+        "prediction.json",
+        "predicted.png",
+        "residuals.png",
+    }
+
+
+def test_validation_is_on_another_log(tmp_path):
+    job, loaded, path = log(tmp_path, LAWS["viscous"])
+    (tmp_path / "other").mkdir()
+    *_, other = log(tmp_path / "other", LAWS["coulomb"], recipe=replace(RECIPE, seed=5))
+    said = invoke("identify", FILE, path, "--friction", "viscous", "--validation", other, "--json")
+    channels = json.loads(said.stdout)["validation"]["channels"]
+    assert channels[0]["all"]["relative"] < 0.011 < 0.05 < channels[1]["all"]["relative"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{}", "no identification.json of symgen identify"),
+        ('{"parameters": {"none 1": {"estimate": 1}}}', "has no parameter"),
+        ("[", "no identification.json"),
+    ],
+)
+def test_bad_estimates(tmp_path, text, said):
+    *_, path = log(tmp_path, LAWS["viscous"])
+    (tmp_path / "x.json").write_text(text)
+    done = invoke("predict", FILE, path, "--estimate", tmp_path / "x.json")
+    assert done.exit_code == 2 and said in done.stderr
