@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from symgen.identification.figures import new_figure
 from symgen.identification.log_report import Looked
-from symgen.identification.plots import new_figure
 from symgen.inspection.pictures import drawn, picture_target
 from symgen.jobs.targets import Target
 

@@ -132,7 +132,7 @@ def test_prediction_of_an_estimate_and_of_the_files(tmp_path):
 
 
 def test_validation_is_on_another_log(tmp_path):
-    job, loaded, path = log(tmp_path, LAWS["viscous"])
+    *_, path = log(tmp_path, LAWS["viscous"])
     (tmp_path / "other").mkdir()
     *_, other = log(tmp_path / "other", LAWS["coulomb"], recipe=replace(RECIPE, seed=5))
     said = invoke("identify", FILE, path, "--friction", "viscous", "--validation", other, "--json")
