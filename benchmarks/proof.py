@@ -18,9 +18,9 @@ import pinocchio as pin
 import symgen
 from benchmarks.judge import Judge
 from symgen.algorithms import QUANTITIES
-from symgen.languages.c.calls import Compiled
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import WHOLE, lumped, system
+from symgen.native.compiled import Compiled
 from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from symgen.api import compile, generate, trace
+    from symgen.api import generate, trace
     from symgen.errors import SymgenError
+    from symgen.jobs.compiling import compile
     from symgen.jobs.job import Job
     from symgen.reading.assemble import load
     from symgen.reading.builder import Builder
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 _WHERE = {
+    "compile": "symgen.jobs.compiling",
     "load": "symgen.reading.assemble",
     "Job": "symgen.jobs.job",
     "SymgenError": "symgen.errors",

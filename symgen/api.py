@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from symgen.errors import OptionError
+from symgen.jobs.compiling import compile
 from symgen.jobs.files import files
 from symgen.jobs.job import Job
 from symgen.jobs.publish import publish
 from symgen.languages import DEFAULT
-from symgen.languages.c.calls import Compiled, build
 from symgen.languages.module import Module
-from symgen.native.compiler import workspace
 from symgen.reading.assemble import Loaded
 from symgen.reading.sources import RobotSource
 from symgen.tracing.function import Function
 from symgen.tracing.trace import trace_all
+
+__all__ = ["compile", "generate", "generated_by", "trace"]
 
 
 def trace(robot: RobotSource, quantity: str, **options: Any) -> Function:
@@ -59,17 +60,3 @@ def generated_by(
     module = job.module(loaded)
     progress("writing code")
     return module, loaded, publish(files(module, languages), out)
-
-
-def compile(robot: RobotSource, *quantities: str, **options: Any) -> Compiled:
-    """Functions of the robot in a URDF file, compiled from generated C and callable with NumPy
-    arrays.
-
-    Needs a C compiler. `quantities` as in `symgen.jobs.job.Job.of`, those of `CORE` by default.
-    Raises SymgenError."""
-    job = Job.of(robot, quantities=quantities, **options)
-    module = job.module(job.load())
-    with workspace() as folder:
-        for name, text in files(module, ["c"]).items():
-            (folder / name).write_text(text, encoding="utf-8")
-        return build(module, folder)

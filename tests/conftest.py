@@ -9,6 +9,10 @@ import pytest
 
 if shutil.which("gcc"):
     os.environ.setdefault("CC", str(Path(__file__).resolve().parent / "support" / "cc.py"))
+os.environ["SYMGEN_CACHE"] = os.environ.get(
+    "SYMGEN_TEST_CACHE",
+    str(Path(__file__).resolve().parents[1] / "build" / "tests" / "compiled-modules"),
+)
 
 
 def pytest_addoption(parser):

@@ -29,7 +29,8 @@ from symgen.languages.python.extension import SOURCE, bound, compiled_files, ext
 from symgen.languages.python.files import comment
 from symgen.languages.release import Release
 from symgen.native.compiler import FAST, SAME
-from symgen.native.extension import SUFFIX, extension_module
+from symgen.native.extension import extension_module
+from symgen.native.store import SUFFIX
 from symgen.reading.assemble import Loaded
 from symgen.render import render
 

@@ -1,12 +1,15 @@
 """The system's C compiler: which one, what it is told, and what it says."""
 
 import os
+import platform
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -73,6 +76,26 @@ def _named(wanted: str) -> list[str]:
     return parts
 
 
+def identity() -> list[str | int]:
+    """The C compiler as plain data: what it is called with, and size and time of its file, which an
+    update changes. Raises CompilerError."""
+    command = compiler()
+    path = os.path.realpath(shutil.which(command[0]) or command[0])
+    status = Path(path).stat()
+    return [*command, path, status.st_size, status.st_mtime_ns]
+
+
+def processor() -> str:
+    """What NATIVE depends on: the processor's name and instructions, where the system tells
+    them."""
+    told = [platform.machine(), platform.processor(), sys.platform]
+    with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
+        wanted = ("model name", "flags", "Features", "CPU implementer", "CPU part", "isa", "cpu")
+        first = takewhile(str.strip, lines)  # one processor of many
+        told += [" ".join(x.split()) for x in first if x.partition("\t")[0].strip() in wanted]
+    return "\n".join(told)
+
+
 def version(command: Sequence[str]) -> str:
     """The first line that a compiler says of itself, the command where it says nothing."""
     try:
@@ -105,6 +128,16 @@ def run_compiler(arguments: Sequence[str], folder: Path) -> None:
         raise CompilerError(
             f"error: the C compiler refused the generated code:\n{done.stderr.strip()}"
         )
+
+
+def run_tuned(arguments: Sequence[str], folder: Path) -> None:
+    """The same, without NATIVE where the compiler does not know that. Raises CompilerError."""
+    try:
+        run_compiler(arguments, folder)
+    except CompilerError:
+        if NATIVE not in arguments:
+            raise
+        run_compiler([flag for flag in arguments if flag != NATIVE], folder)
 
 
 @contextmanager

@@ -10,14 +10,12 @@ from typing import Final
 
 import numpy as np
 
-from symgen.native.compiler import CompilerError, run_compiler, workspace
+from symgen.native.compiler import CompilerError, run_tuned, workspace
 from symgen.native.library import quiet
+from symgen.native.store import SUFFIX
 
 LINK: Final = {"darwin": ("-undefined", "dynamic_lookup")}
 """By platform: what a compiler needs to be told to leave Python's functions open."""
-
-SUFFIX: Final = str(sysconfig.get_config_var("EXT_SUFFIX"))
-"""How the name of an extension module of this Python ends: its version, ABI and platform."""
 
 MISSING: Final = "Python.h is missing; install the headers of this Python (python3-dev)"
 
@@ -44,12 +42,12 @@ def extension_module(
             (folder / file).write_text(text, encoding="utf-8")
 
         def one(unit: str) -> str:
-            run_compiler([*flags, "-fPIC", *headers, "-c", unit, "-o", f"{unit}.o"], folder)
+            run_tuned([*flags, "-fPIC", *headers, "-c", unit, "-o", f"{unit}.o"], folder)
             return f"{unit}.o"
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             objects = [*pool.map(one, units)]
         library = f"{name}{SUFFIX}"
         link = [*flags, "-shared", *quiet(flags), *objects, *LINK.get(sys.platform, ()), "-lm"]
-        run_compiler([*link, "-o", library], folder)
+        run_tuned([*link, "-o", library], folder)
         return (folder / library).read_bytes()

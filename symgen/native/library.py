@@ -8,7 +8,7 @@ import numpy as np
 from cffi import FFI
 from numpy.typing import ArrayLike, NDArray
 
-from symgen.native.compiler import EXACT, NATIVE, CompilerError, run_compiler, workspace
+from symgen.native.compiler import EXACT, run_tuned, workspace
 
 Array = NDArray[Any]
 
@@ -39,12 +39,7 @@ class Library:
                 (folder / name).write_text(text, encoding="utf-8")
             common = ["-O2", "-fPIC", "-shared", *flags, *quiet(flags), *units]
             common += ["-lm", "-o", "library.so"]
-            try:
-                run_compiler(common, folder)
-            except CompilerError:
-                if NATIVE not in flags:
-                    raise
-                run_compiler([flag for flag in common if flag != NATIVE], folder)
+            run_tuned(common, folder)
             return cls(ffi, ffi.dlopen(str(folder / "library.so")))
 
     def call(self, name: str, *arguments: int | Array) -> Any:

@@ -57,6 +57,9 @@ class Op:
     the type, ``{zero}`` its zero."""
     numpy: str = ""
     """The name in NumPy where that is another one."""
+    number: str = ""
+    """A function of Python's floats as an expression in ``x``, where ``math`` has none of that
+    name."""
     analytic: bool = True
     """Whether it continues into the complex plane; what does not is a function of the real part."""
 
@@ -230,5 +233,6 @@ sign = _function(
     numbers=_sign,
     fixed=lambda x, scalar: np.sign(x),
     c="({real})(({a} > {zero}) - ({a} < {zero}))",
+    number="float((x > 0.0) - (x < 0.0))",
     analytic=False,
 )

@@ -12,9 +12,9 @@ from symgen.errors import Notice
 from symgen.jobs.job import Job
 from symgen.jobs.options import MODULE
 from symgen.languages import DEFAULT
-from symgen.languages.c.calls import Compiled
 from symgen.mechanics.coupling import coupling_of, positions
 from symgen.mechanics.model import Model
+from symgen.native.compiled import Compiled
 from symgen.options import Choices
 from symgen.reading.assemble import Loaded
 from symgen.reading.denavit_hartenberg import DH, dh_builder

@@ -518,8 +518,8 @@ MUTATIONS = {
     "Python syntax": ("pendulum.py", r"return", "retrun", "Python module loads"),
     "Python index": (
         "pendulum.py",
-        r"tau\[\.\.\., 1\]",
-        "tau[..., 0]",
+        r"tau\[1\]",
+        "tau[0]",
         "inverse_dynamics: Python equals",
     ),
     "Python not finite": ("pendulum.py", r"= 9\.81", "= np.nan", "inverse_dynamics: Python equals"),
@@ -596,13 +596,18 @@ def test_compile_and_python_agree_on_batches():
         assert np.einsum("...ij,...j", mass, qdd) + bias == pytest.approx(
             tau, rel=0, abs=1e-12 * np.abs(tau).max()
         )
-        assert np.array_equal(tau[2, 3], code.inverse_dynamics(q[2, 3], qd[2, 3], qdd[2, 3]))
+        alone = code.inverse_dynamics(q[2, 3], qd[2, 3], qdd[2, 3])
+        assert tau[2, 3] == pytest.approx(alone, rel=1e-13, abs=1e-14)
         mixed = code.inverse_dynamics(q[0], qd[0, 0], qdd[0, 0])
-        assert np.array_equal(mixed[4], code.inverse_dynamics(q[0, 4], qd[0, 0], qdd[0, 0]))
+        alone = code.inverse_dynamics(q[0, 4], qd[0, 0], qdd[0, 0])
+        assert mixed[4] == pytest.approx(alone, rel=1e-13, abs=1e-14)
         assert code.inverse_dynamics(q[:0], qd[:0], qdd[:0]).shape == (0, 5, 6)
         assert code.inverse_dynamics([0] * 6, (0,) * 6, np.zeros(6, int)).shape == (6,)
     np.testing.assert_allclose(
-        robot.inverse_dynamics(q, qd, qdd), python.inverse_dynamics(q, qd, qdd), rtol=1e-12
+        robot.inverse_dynamics(q, qd, qdd),
+        python.inverse_dynamics(q, qd, qdd),
+        rtol=1e-12,
+        atol=1e-13,
     )
 
 

@@ -17,7 +17,7 @@ from tools import invoke, robot_file, snapshot
 
 from symgen.errors import SymgenError
 from symgen.jobs.package import build as build_package
-from symgen.native.extension import SUFFIX
+from symgen.native.store import SUFFIX
 
 OPTIONS = {
     "quantities": ("inverse_dynamics", "forward_dynamics", "sum=bias+mass_matrix"),

@@ -141,7 +141,7 @@ def test_a_package_refuses_them_too(tmp_path):
         text=True,
         check=False,
     )
-    assert "TypeError: qd is complex, but this package computes with real numbers" in failed.stderr
+    assert "TypeError: qd is complex, but compiled C computes with real numbers" in failed.stderr
 
 
 def test_the_runs_of_python_have_always_taken_them():

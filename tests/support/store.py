@@ -40,7 +40,7 @@ def sources() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     os.utime(folder)
     for old in sorted(STORE.iterdir(), key=lambda path: path.stat().st_mtime)[:-KEPT]:
-        if old.is_dir() and old.name != "compiled":
+        if old.is_dir() and not old.name.startswith("compiled"):
             shutil.rmtree(old, ignore_errors=True)
     return folder
 

@@ -11,6 +11,7 @@ from symgen.languages.c.files import functions
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import Description, descriptions
 from symgen.languages.module import Module
+from symgen.native.compiled import Compiled
 from symgen.native.compiler import EXACT
 from symgen.native.library import Library, broadcast, pointers
 from symgen.render import render
@@ -39,54 +40,47 @@ def loops(module: Module) -> str:
     return render("c/batch.c.jinja", module=module, functions=functions(module))
 
 
-class Compiled:
-    """A compiled module: each generated function as an attribute that takes and gives NumPy arrays.
+def _function(module: Module, library: Library, d: Description) -> Callable[..., Any]:
+    """A function of a library as one of Python."""
+    ins = [(a.name, a.size) for a in d.arguments if a.direction == "in"]
+    outs = [a for a in d.arguments if a.direction == "out"]
+    dtype = np.float64 if module[COptions].scalar == "double" else np.float32
+    fresh = np.zeros if module[COptions].zeros == "once" else np.empty
+    name = loop_name(module, d.name)
 
-    Arguments broadcast over leading axes like those of the generated Python module. A function that
-    needs the inverse of the mass matrix raises numpy.linalg.LinAlgError where that is not positive
-    definite or a result not finite."""
+    def call(*inputs: ArrayLike) -> Any:
+        if len(inputs) != len(ins):
+            raise TypeError(f"{d.name} takes {', '.join(name for name, _ in ins)}")
+        batch, arrays = broadcast(inputs, ins, dtype)
+        results: list[Any] = [fresh((*batch, *a.sizes), dtype) for a in outs]
+        bad = library.call(name, int(np.prod(batch, dtype=int)), *arrays, *results)
+        if bad:
+            raise np.linalg.LinAlgError(
+                f"{d.name}: the mass matrix is not positive definite or a result not finite, "
+                f"in {bad} states"
+            )
+        return results[0] if len(results) == 1 else tuple(results)
 
-    def __init__(self, module: Module, library: Library) -> None:
-        self._library = library
-        self._dtype: Any = np.float64 if module[COptions].scalar == "double" else np.float32
-        self.functions = {d.name: self._function(module, d) for d in descriptions(module)}
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        known = self.__dict__.get("functions", {})
-        if name not in known:
-            raise AttributeError(f"this module has no function {name!r}; it has {', '.join(known)}")
-        return known[name]  # type: ignore[no-any-return]
-
-    def _function(self, module: Module, d: Description) -> Callable[..., Any]:
-        ins = [(a.name, a.size) for a in d.arguments if a.direction == "in"]
-        outs = [a for a in d.arguments if a.direction == "out"]
-        fresh = np.zeros if module[COptions].zeros == "once" else np.empty
-        name = loop_name(module, d.name)
-
-        def call(*inputs: ArrayLike) -> Any:
-            if len(inputs) != len(ins):
-                raise TypeError(f"{d.name} takes {', '.join(name for name, _ in ins)}")
-            batch, arrays = broadcast(inputs, ins, self._dtype)
-            results = [fresh((*batch, *a.sizes), self._dtype) for a in outs]
-            bad = self._library.call(name, int(np.prod(batch, dtype=int)), *arrays, *results)
-            if bad:
-                raise np.linalg.LinAlgError(
-                    f"{d.name}: the mass matrix is not positive definite or a result not finite, "
-                    f"in {bad} states"
-                )
-            return results[0] if len(results) == 1 else tuple(results)
-
-        call.__name__, call.__doc__ = d.name, "; ".join(d.formulas)
-        return call
+    call.__name__, call.__doc__ = d.name, "; ".join(d.formulas)
+    return call
 
 
 def build(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> Compiled:
-    """Compile the C files of `module` that lie in `folder` and load them. Raises CompilerError."""
+    """Compile the C files of `module` that lie in `folder` and load them, by cffi. Raises
+    CompilerError."""
     declarations = [
         loop_declaration(loop_name(module, d.name), len(d.arguments)) for d in descriptions(module)
     ]
     files = {**lying(folder, sources(module)), LOOPS: loops(module)}
-    return Compiled(module, Library.build("\n".join(declarations), files, flags))
+    library = Library.build("\n".join(declarations), files, flags)
+    functions = {d.name: _function(module, library, d) for d in descriptions(module)}
+    return Compiled(module.name, functions, _constants(module))
+
+
+def _constants(module: Module) -> dict[str, Any]:
+    names = tuple(module.robot.model.joint_names)
+    found = {"JOINT_NAMES": names, "NQ": module.dimensions["nq"], "NV": module.dof}
+    return found | ({"PARAMETERS": module.robot.blocks} if module.regroup is not None else {})
 
 
 def lying(folder: Path, names: Sequence[str]) -> dict[str, str]:

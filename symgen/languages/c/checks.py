@@ -9,7 +9,7 @@ import numpy as np
 
 from symgen.compiler.evaluate import evaluate
 from symgen.languages.c.batch_calls import CompiledBatch, build_batch
-from symgen.languages.c.calls import Compiled, build
+from symgen.languages.c.calls import build
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import Description
 from symgen.languages.subject import (
@@ -25,6 +25,7 @@ from symgen.languages.subject import (
     results,
     share_of,
 )
+from symgen.native.compiled import Compiled
 from symgen.native.compiler import (
     STRICT,
     CompilerError,

@@ -17,5 +17,6 @@ PYTHON: Final = Language(
     main="{name}.py",
     keywords=frozenset(kwlist),
     standard=frozenset(sys.stdlib_module_names) | {"numpy"},
-    taken=frozenset({"np", "gamma_index"}) | {op.name for op in OPS.values() if not op.symbol},
+    taken=frozenset({"np", "math", "gamma_index"})
+    | {op.name for op in OPS.values() if not op.symbol},
 )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from symgen.compiler.passes import live, used
-from symgen.compiler.program import Program
+from symgen.compiler.program import Index, Program
 from symgen.languages.blocks import Block, blocks
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import (
@@ -16,7 +16,7 @@ from symgen.languages.describe import (
 )
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
-from symgen.languages.writer import signed, statements, variables, zeros
+from symgen.languages.writer import Step, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS, Op
 from symgen.render import render
 
@@ -31,18 +31,8 @@ DIALECT = Dialect(
     literal=repr,
     input=lambda array, k: f"{array}{k + 1}",
     declare="{name}",
-    entry=lambda array, shape, k: f"{array}[..., {', '.join(map(str, _position(shape, k)))}]",
+    entry=lambda array, shape, k: f"{array}[{k}]",
 )
-
-
-def _position(shape: tuple[int, ...], k: int) -> tuple[int, ...]:
-    """Entry `k` of an array, row-major, as one index a dimension."""
-    rest = k
-    position: list[int] = []
-    for size in reversed(shape):
-        rest, last = divmod(rest, size)
-        position.insert(0, last)
-    return tuple(position)
 
 
 def _packed_pairs(a: Argument) -> list[str]:
@@ -67,8 +57,11 @@ def files(module: Module) -> dict[str, str]:
     context = {
         "module": module,
         "functions": described,
-        "called": [_numpy(op) for op in _called(described) if op.analytic],
         "of_real_part": [_numpy(op) for op in _called(described) if not op.analytic],
+        "of_numbers": {_numpy(op): op.number for op in _called(described)},
+        "own": lambda d: [_numpy(op) for op in _called([d])],
+        "table": _table,
+        "pivots": _pivots,
         "layouts": [LAYOUTS[a.layout](a) for a in laid_out(described)],
         "conventions": conventions(module),
         "tables": tables(module, comment),
@@ -88,20 +81,33 @@ def comment(text: str) -> str:
     )
 
 
-def _body(d: Description) -> list[list[str]]:
-    """The blocks of lines of a function, the checks of its pivots and results last."""
+def _made(d: Description) -> tuple[list[Step], dict[Index, str]]:
+    """The statements of a function, and the names of values."""
     made = statements(d.program, DIALECT, zeros(d.program), [ref.node for ref in d.pivots])
-    where = variables(d.program, made)
-    lines = [_block(block) for block in blocks(made, where, DIALECT)]
-    if d.pivots:
-        outputs = [a.name for a in d.arguments if a.direction == "out"]
-        lines.append(
-            [
-                f"_check_regular({', '.join(signed(d.program, d.pivots, where))})",
-                f"_check_finite({', '.join(outputs)})",
-            ]
-        )
-    return lines
+    return made, variables(d.program, made)
+
+
+def _body(d: Description) -> list[list[str]]:
+    """The blocks of lines of a function."""
+    return [_block(block) for block in blocks(*_made(d), DIALECT)]
+
+
+def _pivots(d: Description) -> str:
+    """What a body returns: all that must be positive."""
+    found = signed(d.program, d.pivots, _made(d)[1]) if d.pivots else []
+    return f"({', '.join(found)},)" if found else "()"
+
+
+def _table(d: Description, kind: str) -> str:
+    """The functions that a body calls, of ``numbers`` or of ``arrays``, as a tuple."""
+    library = {"numbers": "math", "arrays": "np"}[kind]
+    names = [
+        f"{library}.{op.name if kind == 'numbers' else _numpy(op)}"
+        if op.analytic
+        else f"_{_numpy(op)}_of_{kind}"
+        for op in _called([d])
+    ]
+    return f"({', '.join(names)},)" if names else "()"
 
 
 def _called(described: Sequence[Description]) -> list[Op]:

@@ -1,0 +1,102 @@
+"""``symgen.compile``: the functions of a robot as a compiled module, which is made once and kept.
+
+What is known from earlier runs is found without reading the robot: a script that runs again is at
+its first call in some milliseconds."""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from symgen import __version__
+from symgen.errors import SymgenError
+from symgen.native.compiled import Compiled
+from symgen.native.compiler import identity, processor
+from symgen.native.store import SUFFIX, Store, digest
+from symgen.reading.alone import is_alone
+
+FILES: Final = ("actuators",)
+"""Options that are paths of files, of which the content counts."""
+
+
+def compile(robot: Any, *quantities: str, exact: bool = False, **options: Any) -> Compiled:
+    """Functions of a robot, compiled from generated C: they take one state or many.
+
+    >>> robot = symgen.compile("robots/ur5.urdf", "inverse_dynamics", "mass_matrix")
+    >>> tau = robot.inverse_dynamics(q, qd, qdd)
+
+    `robot` is the path of a file, a text of XML or an object (`symgen.reading.sources`);
+    `quantities` and `options` are those of `symgen.jobs.job.Job.of`, the quantities of `CORE` by
+    default. The code is the fastest for this machine: products and sums fused, sines of its own up
+    to 65536 rad (1024 rad in float; give ``trig="libm"`` for more), vectors of states; its last
+    bits are not those of other machines. With `exact` they are those of the C that ``symgen
+    generate`` writes with the same options and ``symgen verify`` proves.
+
+    Modules are kept in the folder SYMGEN_CACHE (`symgen.native.store`), so that a second run reads,
+    traces and compiles nothing. Needs a C compiler and Python's headers; without the headers calls
+    go through cffi, which is said. Raises SymgenError."""
+    store = Store.here()
+    key = _asked(robot, quantities, exact, options)
+    module = store.found(key) if key else None
+    if module is not None:
+        return Compiled.of(module)
+    from symgen.jobs.extension import Making  # reads, traces and writes code, which takes a while
+
+    return Making.of(robot, quantities, exact, options, store).compiled(key)
+
+
+def _asked(
+    robot: Any, quantities: Sequence[str], exact: bool, options: Mapping[str, Any]
+) -> str | None:
+    """A digest of a call and of all that its result depends on; None where not all of that is seen
+    without reading the robot."""
+    try:
+        path = Path(os.fspath(robot))
+        if not path.is_file():  # a pipe could be read once only
+            return None
+        data = path.read_bytes()
+        if not is_alone(path.name, data):
+            return None
+        given = {k: content(Path(x)) if k in FILES and x else x for k, x in options.items()}
+        call = [path.name, _sha256(data), quantities, exact, given]
+        return digest("call", surroundings(), call)
+    except (OSError, ValueError, TypeError, SymgenError):
+        return None
+
+
+def content(path: Path) -> list[str]:
+    """A file's name and digest. Raises OSError."""
+    return [path.name, _sha256(path.read_bytes())]
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def surroundings() -> list[Any]:
+    """What a compiled module depends on beside its source: symgen as it is installed, compiler,
+    processor, Python and NumPy. Raises CompilerError."""
+    return [_installed(), identity(), processor(), SUFFIX, np.__version__]
+
+
+def _installed() -> list[Any]:
+    """The version of symgen, and a digest of the sizes and times of its files, which change while
+    it is worked on."""
+    here = Path(__file__).resolve().parents[1]
+    seen = hashlib.sha256()
+    folders = [here, here.parent / "templates"]  # templates stand beside it in a checkout
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        folders += [Path(x.path) for x in entries if x.is_dir() and x.name != "__pycache__"]
+        for entry in entries:
+            if entry.name.endswith((".py", ".jinja")):
+                status = entry.stat()
+                seen.update(f"{entry.name} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return [__version__, seen.hexdigest()]

@@ -1,0 +1,123 @@
+"""The extension module of a job: read, traced, written as C, compiled and kept."""
+
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from types import ModuleType
+from typing import Any, Final
+
+from symgen.errors import OptionError
+from symgen.jobs.compiling import surroundings
+from symgen.jobs.job import Job
+from symgen.languages.c.calls import build
+from symgen.languages.c.files import code_files
+from symgen.languages.c.options import COptions
+from symgen.languages.module import Module
+from symgen.languages.python.extension import SOURCE, compiled_files, extension
+from symgen.native.compiled import Compiled
+from symgen.native.compiler import EXACT, FAST, NATIVE, SAME, CompilerError, workspace
+from symgen.native.extension import MISSING, extension_module, include
+from symgen.native.store import Store, digest
+from symgen.reading.assemble import Loaded
+
+QUICKEST: Final[tuple[dict[str, str], ...]] = (
+    {"trig": "inline", "batch": "auto"},
+    {"trig": "inline"},
+    {},
+)
+"""Options of C that make it fast, the fastest first; not all functions can have all."""
+
+
+@dataclass(frozen=True)
+class Making:
+    """A job whose module is to be compiled; `given` are the names of the options asked for."""
+
+    job: Job
+    exact: bool
+    given: frozenset[str]
+    store: Store
+
+    @classmethod
+    def of(
+        cls,
+        robot: Any,
+        quantities: Sequence[str],
+        exact: bool,
+        options: Mapping[str, Any],
+        store: Store,
+    ) -> "Making":
+        """Of the arguments of `symgen.compile`. Raises OptionError."""
+        wanted = {"quantities": quantities} if quantities else {}
+        return cls(Job.of(robot, **wanted, **options), exact, frozenset(options), store)
+
+    def compiled(self, key: str | None) -> Compiled:
+        """The compiled module, kept as the answer to a digest too. Raises SymgenError."""
+        loaded = self.job.load()
+        keys = [k for k in (key, self._read(loaded)) if k is not None]
+        module = next(filter(None, map(self.store.found, keys)), None)
+        if module is None:
+            traced = self._module(loaded)
+            try:
+                include()
+            except CompilerError:
+                return _through_cffi(traced, self.exact)
+            module = self._built(traced)
+        self._remember(keys, module)
+        return Compiled.of(module)
+
+    def _read(self, loaded: Loaded) -> str | None:
+        """A digest of the robot as it was read from a file and of the options; None for objects."""
+        if self.job.given is not None:
+            return None
+        options = self.job.choices.flat()
+        of_options = options | {"actuators": options["actuators"] and loaded.actuators_sha256}
+        robot = [PurePath(self.job.file).name, loaded.sha256, sorted(self.given), self.exact]
+        try:
+            return digest("robot", surroundings(), robot, of_options)
+        except TypeError:
+            return None
+
+    def _module(self, loaded: Loaded) -> Module:
+        module = self.job.module(loaded)
+        return module if self.exact else fastest(module, self.given)
+
+    def _built(self, module: Module) -> ModuleType:
+        files = {**code_files(module), SOURCE: extension(module)}
+        units, flags = [*compiled_files(module)], SAME if self.exact else FAST
+        key = digest("code", surroundings(), files, units, flags)
+        kept = self.store.found(key)
+        if kept is not None:
+            return kept
+        name = f"{module.name}_{key[:16]}"
+        data = extension_module(name, files, units, flags)
+        made = self.store.keep(name, data)
+        self.store.answer(key, name, data)
+        return made
+
+    def _remember(self, keys: Sequence[str], module: ModuleType) -> None:
+        data = self.store.data(module)
+        for key in keys if data is not None else ():
+            self.store.answer(key, module.__name__.rpartition(".")[2], data or b"")
+
+
+def fastest(module: Module, given: Collection[str]) -> Module:
+    """The module with the options of C that make it fastest, but for those that were given."""
+    for options in QUICKEST:
+        try:
+            choices = module.choices.changed(**{k: x for k, x in options.items() if k not in given})
+            choices[COptions].check_functions(module.functions)
+        except OptionError:
+            continue
+        return replace(module, choices=choices)
+    return module
+
+
+def _through_cffi(module: Module, exact: bool) -> Compiled:
+    """Without Python's headers: libraries of C can be called all the same."""
+    said = f"{MISSING}; until then calls go through cffi, which takes 50 times as long for a state"
+    warnings.warn(said, stacklevel=4)
+    with workspace() as folder:
+        for name, text in code_files(module).items():
+            (folder / name).write_text(text, encoding="utf-8")
+        return build(module, folder, [NATIVE, *EXACT] if exact else FAST)

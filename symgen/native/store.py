@@ -1,0 +1,186 @@
+"""Compiled modules, kept on disk so that they are compiled once.
+
+The folder is ``SYMGEN_CACHE``, or ``symgen`` in the user's folder for such files; an empty
+SYMGEN_CACHE keeps nothing. In it a module is one file, and a record, named by a digest of all that
+a module depends on, says which one answers it and what its bytes are. Files appear whole, by their
+last name; nothing else is ever changed, so that processes need not wait for each other."""
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from threading import Lock
+from types import ModuleType
+from typing import Any, Final
+
+VARIABLE: Final = "SYMGEN_CACHE"
+LIMIT: Final = 512 << 20
+"""Bytes of all files; beyond it those go that were not used for the longest time."""
+
+ROOM: Final = "symgen.native.kept"
+"""The package that kept modules are imported from, also to unpickle their functions."""
+
+STAGED: Final = ".new-"
+DAY: Final = 86400.0
+SUFFIX: Final = EXTENSION_SUFFIXES[0]
+"""How the name of an extension module of this Python ends: its version, ABI and platform."""
+
+
+def usual() -> Path | None:
+    """The folder where nothing is said, None for a user without any."""
+    name = {"darwin": "Library/Caches", "win32": "AppData/Local"}.get(sys.platform, ".cache")
+    given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
+    try:
+        folder = Path(given) if Path(given).is_absolute() else Path.home() / name
+    except RuntimeError:
+        return None
+    return folder / "symgen"
+
+
+@dataclass(frozen=True)
+class Store:
+    """The folder of kept modules; None keeps nothing."""
+
+    folder: Path | None
+
+    @classmethod
+    def here(cls) -> "Store":
+        """That of this user. A folder that others may write to is not used, which is said, as is a
+        SYMGEN_CACHE that cannot be: what is loaded from it runs as this user."""
+        wanted = os.environ.get(VARIABLE)
+        if wanted is not None and not wanted.strip():
+            return cls(None)
+        folder = Path(wanted).absolute() if wanted is not None else usual()
+        if folder is None:
+            return cls(None)
+        trouble = _trouble(folder)
+        if trouble and (wanted is not None or "others" in trouble):
+            said = f"{str(folder)!r} {trouble}; compiled modules are not kept (see {VARIABLE})"
+            warnings.warn(said, stacklevel=3)
+        return cls(None if trouble else folder)
+
+    def found(self, key: str) -> ModuleType | None:
+        """The module that answers a digest, loaded; None where there is none, or its bytes are not
+        those that were kept."""
+        if self.folder is None:
+            return None
+        record = self.folder / f"{key}.json"
+        try:
+            said = json.loads(record.read_bytes())
+            name, digest = str(said["module"]), said["sha256"]
+            path = self.folder / f"{name}{SUFFIX}"
+            if not name.isidentifier() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+                return None
+            module = loaded(name, path)
+        except (OSError, ValueError, KeyError, TypeError, ImportError):
+            return None
+        for used in (record, path):
+            with contextlib.suppress(OSError):
+                os.utime(used)
+        return module
+
+    def keep(self, name: str, data: bytes) -> ModuleType:
+        """A module's bytes as an importable module of that name, kept where there is a place."""
+        if self.folder is not None:
+            with contextlib.suppress(OSError):
+                path = self._write(f"{name}{SUFFIX}", data)
+                self._tidy()
+                return loaded(name, path)
+        with tempfile.TemporaryDirectory(prefix="symgen-") as folder:
+            path = Path(folder) / f"{name}{SUFFIX}"
+            path.write_bytes(data)
+            return loaded(name, path)
+
+    def answer(self, key: str, name: str, data: bytes) -> None:
+        """Let a digest be answered by a module that was kept."""
+        if self.folder is not None:
+            said = {"module": name, "sha256": hashlib.sha256(data).hexdigest()}
+            with contextlib.suppress(OSError):
+                self._write(f"{key}.json", json.dumps(said).encode())
+
+    def data(self, module: ModuleType) -> bytes | None:
+        """The bytes of a kept module, None where they are gone."""
+        try:
+            return Path(str(module.__file__)).read_bytes()
+        except OSError:
+            return None
+
+    def _write(self, name: str, data: bytes) -> Path:
+        assert self.folder is not None
+        with tempfile.NamedTemporaryFile(prefix=STAGED, dir=self.folder, delete=False) as stream:
+            stream.write(data)
+        try:
+            return Path(stream.name).replace(self.folder / name)
+        except OSError:
+            Path(stream.name).unlink(missing_ok=True)
+            raise
+
+    def _tidy(self) -> None:
+        """Remove what was not used for the longest time, and what a killed process left."""
+        every = sorted(self._files())
+        total = sum(size for _, size, _ in every)
+        for used, size, path in every:
+            left = path.name.startswith(STAGED)
+            if left and time.time() - used > DAY:
+                path.unlink(missing_ok=True)
+            elif not left and total > LIMIT:
+                path.unlink(missing_ok=True)
+                total -= size
+
+    def _files(self) -> Iterator[tuple[float, int, Path]]:
+        """Last use, size and path of each file that is the store's own."""
+        assert self.folder is not None
+        with os.scandir(self.folder) as entries:
+            for entry in entries:
+                own = (SUFFIX, ".json", ".so", ".pyd")
+                if entry.name.startswith(STAGED) or entry.name.endswith(own):
+                    with contextlib.suppress(OSError):
+                        status = entry.stat(follow_symlinks=False)
+                        yield status.st_mtime, status.st_size, Path(entry.path)
+
+
+def _trouble(folder: Path) -> str:
+    """Why a folder, which is made where it is missing, cannot be used; empty where it can."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+    except (OSError, ValueError) as error:
+        return f"cannot be made ({getattr(error, 'strerror', None) or error})"
+    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+        return "may be written to by others"
+    return "" if os.access(folder, os.W_OK) else "cannot be written to"
+
+
+def loaded(name: str, path: Path) -> ModuleType:
+    """The extension module of that name in a file, imported; once in a process. Raises
+    ImportError."""
+    full = f"{ROOM}.{name}"
+    with _LOADING:
+        if full in sys.modules:
+            return sys.modules[full]
+        spec = importlib.util.spec_from_file_location(full, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path.name} is no extension module")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        sys.modules[full] = module
+    return module
+
+
+_LOADING: Final = Lock()
+"""Two threads would make two modules of one."""
+
+
+def digest(*parts: Any) -> str:
+    """A digest of plain data. Raises TypeError for anything else."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]

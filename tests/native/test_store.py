@@ -1,0 +1,167 @@
+"""Kept modules: found again, replaced when anything changed, bounded, safe under races and in the
+hands of others."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tools import ROOT
+
+from symgen.native import store as store_module
+from symgen.native.compiler import processor
+from symgen.native.extension import extension_module
+from symgen.native.store import SUFFIX, Store, digest, usual
+
+SOURCE = """#include <Python.h>
+static int Execute(PyObject *m) { return PyModule_AddIntConstant(m, "N", NUMBER); }
+static PyModuleDef_Slot Slots[] = {{Py_mod_exec, (void *)Execute}, {0, NULL}};
+static struct PyModuleDef Definition = {PyModuleDef_HEAD_INIT, "kept", NULL, 0, NULL, Slots, NULL, NULL, NULL};
+PyMODINIT_FUNC INIT(void) { return PyModuleDef_Init(&Definition); }
+"""
+
+
+def module(name, number=1):
+    flags = ["-O0", f"-DINIT=PyInit_{name}", f"-DNUMBER={number}"]
+    return extension_module(name, {"kept.c": SOURCE}, ["kept.c"], flags)
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setenv("SYMGEN_CACHE", str(tmp_path / "cache"))
+    yield Store.here()
+    for name in [name for name in sys.modules if name.startswith(f"{store_module.ROOM}.t_")]:
+        del sys.modules[name]
+
+
+def test_what_is_kept_is_found(store):
+    data = module("t_a", 7)
+    assert store.found("key") is None
+    made = store.keep("t_a", data)
+    store.answer("key", "t_a", data)
+    assert made.N == 7 and store.found("key") is made
+    del sys.modules[made.__name__]
+    assert store.found("key").N == 7 and store.found("other") is None
+
+
+@pytest.mark.parametrize("harm", ["bytes", "gone", "no JSON", "no record", "a name of elsewhere"])
+def test_what_was_harmed_is_not_loaded(store, harm):
+    data = module("t_b")
+    store.keep("t_b", data)
+    store.answer("key", "t_b", data)
+    for name in [name for name in sys.modules if name.endswith(".t_b")]:
+        del sys.modules[name]
+    file, record = store.folder / f"t_b{SUFFIX}", store.folder / "key.json"
+    said = json.loads(record.read_text())
+    file.unlink()  # it is loaded still: never to be written to
+    {
+        "bytes": lambda: file.write_bytes(data[:-1] + b"!"),
+        "gone": lambda: None,
+        "no JSON": lambda: record.write_text("{"),
+        "no record": lambda: record.write_text("[]"),
+        "a name of elsewhere": lambda: record.write_text(json.dumps({**said, "module": "../t_b"})),
+    }[harm]()
+    if harm.startswith(("no", "a")):
+        file.write_bytes(data)
+    assert store.found("key") is None
+
+
+def test_its_size_is_bounded(store, monkeypatch):
+    data = module("t_c")
+    monkeypatch.setattr(store_module, "LIMIT", 3 * len(data) + 1000)
+    foreign = store.folder / "notes.txt"
+    foreign.write_text("mine")
+    for k in range(5):
+        store.keep(f"t_c{k}", module(f"t_c{k}"))
+        store.answer(f"key{k}", f"t_c{k}", data)
+        past = time.time() - 100 + k
+        os.utime(store.folder / f"t_c{k}{SUFFIX}", (past, past))
+        os.utime(store.folder / f"key{k}.json", (past, past))
+        if k == 2:
+            os.utime(store.folder / f"t_c0{SUFFIX}")  # used since
+    left = {path.name.split(".")[0] for path in store.folder.glob(f"*{SUFFIX}")}
+    assert "t_c0" in left and "t_c4" in left and "t_c1" not in left and len(left) <= 4
+    assert foreign.read_text() == "mine"
+
+
+def test_what_a_killed_process_left_goes_after_a_day(store):
+    old, new = store.folder / ".new-old", store.folder / ".new-new"
+    for path in (old, new):
+        path.write_bytes(b"x")
+    os.utime(old, (1, 1))
+    store.keep("t_d", module("t_d"))
+    assert not old.exists() and new.exists()
+
+
+def test_many_at_once_do_not_disturb_each_other(store):
+    data = module("t_e", 5)
+
+    def one(k):
+        store.keep("t_e", data)
+        store.answer("key", "t_e", data)
+        found = store.found("key")
+        return found is not None and found.N
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(one, range(100))) == {5}
+    assert {path.name for path in store.folder.iterdir()} == {f"t_e{SUFFIX}", "key.json"}
+
+
+def test_folders_of_others_are_not_trusted(tmp_path, monkeypatch):
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    monkeypatch.setenv("SYMGEN_CACHE", str(folder))
+    with pytest.warns(UserWarning, match=r"open' may be written to by others; .*SYMGEN_CACHE"):
+        assert Store.here().folder is None
+
+
+def test_a_folder_that_cannot_be_is_said(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SYMGEN_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.warns(UserWarning, match="cannot be made"):
+        none = Store.here()
+    data = module("t_f", 3)
+    assert none.keep("t_f", data).N == 3 and none.found("key") is None
+    none.answer("key", "t_f", data)
+
+
+def test_where_modules_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("SYMGEN_CACHE", "")
+    assert Store.here().folder is None
+    monkeypatch.delenv("SYMGEN_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
+    assert usual() == tmp_path / "x" / "symgen" == Store.here().folder
+    assert (tmp_path / "x" / "symgen").stat().st_mode & 0o777 == 0o700
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert usual() == tmp_path / "home" / ".cache" / "symgen"
+
+
+def test_a_module_is_imported_by_name_in_other_processes(store):
+    store.keep("t_g", module("t_g", 9))
+    code = f"import {store_module.ROOM}.t_g as m; print(m.N)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.stdout == "9\n", done.stderr
+
+
+def test_digests_are_of_plain_data():
+    assert digest(["a", 1, (2.0, None)], {"b": True, "a": 0}) == digest(
+        ["a", 1, [2.0, None]], {"a": 0, "b": True}
+    )
+    assert digest(1) != digest("1") and digest([1], 2) != digest([1, 2])
+    with pytest.raises(TypeError):
+        digest(object())
+
+
+def test_the_processor_is_told():
+    assert processor() == processor() and processor().strip()
