@@ -29,15 +29,17 @@ Inertial parameters are constants of the code.
       8  right_finger_joint  right_finger  prismatic  m
 
 Arrays broadcast over leading axes: q may be one state (shape n) or a batch (shape ... x n).
-Complex inputs give complex results, for derivatives by the complex step: f(x + 1e-30j * d).imag / 1e-30 is the change
-of f along d to the last digits.
+One state in floats, as an array or a list, is computed with Python's own numbers, many states with arrays; float32
+gives float32. Complex inputs give complex results, for derivatives by the complex step: f(x + 1e-30j * d).imag / 1e-30
+is the change of f along d to the last digits.
 """
 # ruff: noqa
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy import cos, sin
 from numpy.typing import ArrayLike, NDArray
 
 JOINT_NAMES: tuple[str, ...] = (
@@ -55,20 +57,68 @@ NQ = 9
 NV = 9
 
 Array = NDArray[Any]
-"""Of float64, or of complex128 where an input is complex."""
+"""Of float64; of float32, complex64 or another type of numbers that are no integers where all inputs together are."""
+
+_Input = tuple[str, ArrayLike, int]
+"""An input: its name, what is given, and the entries of a state."""
 
 
-def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], list[Array]]:
-    """Common batch shape, and each input with its entries along the first axis; all of one type."""
-    dtype = np.complex128 if any(np.iscomplexobj(value) for _, value, _ in inputs) else np.float64
-    arrays = []
-    for name, value, size in inputs:
-        array = np.asarray(value, dtype=dtype)
+def _numbers(value: Any, size: int) -> tuple[bool, list[float]] | None:
+    """Whether one state is of float32, and its numbers; None for what is not one state of real ones."""
+    if type(value) is np.ndarray:
+        if value.shape == (size,) and value.dtype.char in "df":
+            return value.dtype.char == "f", value.tolist()
+    elif type(value) in (list, tuple) and len(value) == size and {*map(type, value)} <= {float, int}:
+        return False, [*map(float, value)]
+    return None
+
+
+def _taken_apart(inputs: tuple[_Input, ...]) -> tuple[tuple[int, ...], Any, list[Array]]:
+    """Common batch shape and type, and each input with its entries along the first axis."""
+    arrays = [np.asarray(value) for _, value, _ in inputs]
+    found = np.result_type(*(array.dtype for array in arrays))
+    dtype = found if found.kind in "fc" and found.itemsize >= 4 else np.dtype(np.float64)
+    for (name, _, size), array in zip(inputs, arrays):
         if array.shape[-1:] != (size,):
             raise ValueError(f"{name} must have {size} entries along its last axis, not shape {array.shape}")
-        arrays.append(array)
     batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-    return batch, [np.moveaxis(np.broadcast_to(a, batch + a.shape[-1:]), -1, 0) for a in arrays]
+    apart = [np.broadcast_to(array.astype(dtype, copy=False), batch + array.shape[-1:]) for array in arrays]
+    return batch, dtype, [np.moveaxis(array, -1, 0) for array in apart]
+
+
+def _run(
+    body: Callable[..., tuple[Any, ...]],
+    functions: tuple[tuple[Callable[..., Any], ...], tuple[Callable[..., Any], ...]],
+    inputs: tuple[_Input, ...],
+    outputs: tuple[tuple[int, ...], ...],
+    regular: bool = False,
+) -> Any:
+    """The outputs of a body. It takes the functions that it calls (for numbers and for arrays), inputs apart and a
+    sequence to fill for each output, and returns what must be positive. `regular` results must be finite, too."""
+    alone = [_numbers(value, size) for _, value, size in inputs]
+    made: list[Any] = []
+    if None not in alone:
+        entries = [[0.0] * math.prod(shape) for shape in outputs]
+        try:
+            pivots = body(*functions[0], *(found[1] for found in alone if found), *entries)
+        except (ArithmeticError, ValueError):
+            pass  # of a number that only arrays can hold, such as infinity
+        else:
+            if regular and not all(0.0 < x < math.inf for x in pivots):
+                raise np.linalg.LinAlgError("the mass matrix is not positive definite")
+            single = all(found[0] for found in alone if found)
+            made = [np.array(x, np.float32 if single else np.float64).reshape(s) for x, s in zip(entries, outputs)]
+    if not made:
+        batch, dtype, taken = _taken_apart(inputs)
+        made = [np.zeros(batch + shape, dtype) for shape in outputs]
+        rows = [np.moveaxis(x.reshape(batch + (math.prod(s),)), -1, 0) for x, s in zip(made, outputs)]
+        with np.errstate(all="ignore") if regular else np.errstate():
+            pivots = body(*functions[1], *taken, *rows)
+        if regular and not all(np.all((np.real(x) > 0) & (np.real(x) < np.inf)) for x in pivots):
+            raise np.linalg.LinAlgError("the mass matrix is not positive definite")
+    if regular and not all(np.isfinite(x).all() for x in made):
+        raise np.linalg.LinAlgError("a result is not finite")
+    return made[0] if len(made) == 1 else tuple(made)
 
 
 def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
@@ -83,11 +133,19 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     Formulation: newton_euler/balanced
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    batch, taken = _taken_apart(("q", q, 9), ("qd", qd, 9), ("qdd", qdd, 9))
-    _, q2, q3, q4, q5, q6, q7, q8, q9 = taken[0]
-    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9 = taken[1]
-    qdd1, qdd2, qdd3, qdd4, qdd5, qdd6, qdd7, qdd8, qdd9 = taken[2]
-    tau = np.zeros(batch + (9,), taken[0].dtype)
+    return _run(
+        _inverse_dynamics,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 9), ("qd", qd, 9), ("qdd", qdd, 9),),
+        ((9,),),
+    )
+
+
+def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> tuple[Any, ...]:
+    """The body of inverse_dynamics."""
+    _, q2, q3, q4, q5, q6, q7, q8, q9 = q
+    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9 = qd
+    qdd1, qdd2, qdd3, qdd4, qdd5, qdd6, qdd7, qdd8, qdd9 = qdd
 
     # body 2, link2: motion
     c2 = cos(q2)
@@ -235,7 +293,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     f9_x = t119 - t120 + 0.015 * a9_x
     neg_f9_y = t122 + t123 + 0.015 * neg_a9_y
     f9_z = 0.015 * a9_z - (t126 - t125)
-    tau[..., 8] = f9_z
+    tau[8] = f9_z
     neg_U9_zx = wd7_z + w7_xy
     U9_yx = w7_xz - wd7_y
 
@@ -243,7 +301,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     f8_x = t119 + t120 - 0.015 * neg_a8_x
     f8_y = t122 - t123 + 0.015 * a8_y
     f8_z = 0.015 * a8_z - (t125 + t126)
-    tau[..., 7] = f8_z
+    tau[7] = f8_z
     t135 = 0.0028185 * a9_z + 9e-05 * neg_a9_y + q9 * neg_f9_y
 
     # body 7, link7: forces
@@ -265,7 +323,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (t144 - 0.0003812475194847 * neg_a7_z)
     t152 = 9e-05 * a9_x + q9 * f9_x + (9e-05 * neg_a8_x - q8 * f8_x)
     n7_z = t152 - (t142 - 0.0012104718892606 * (w7_xx - w7_yy) - t145)
-    tau[..., 6] = n7_z
+    tau[6] = n7_z
     t154 = ctheta7 * f7_y + stheta7 * f7_x
 
     # body 6, link6: forces
@@ -285,7 +343,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     n6_y = t167 - (0.088 * t154 + n7_z)
     t169 = t162 - 0.0143119143826753 * (w6_yy - w6_xx) + 0.168842705569 * a6_x
     n6_z = t169 - (ctheta7 * neg_n7_y - stheta7 * n7_x - 0.088 * neg_f7_z)
-    tau[..., 5] = n6_z
+    tau[5] = n6_z
 
     # body 5, link5: forces
     w5_zz = w5_z * w5_z
@@ -309,7 +367,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     f5_z = c6 * f6_y - s6 * neg_f6_x + t188
     t190 = t182 - 0.001515244473327 * (w5_xx - w5_yy) - t185
     n5_z = c6 * n6_y + s6 * n6_x + t190
-    tau[..., 4] = n5_z
+    tau[4] = n5_z
     t192 = c6 * n6_x - s6 * n6_y + (0.067870631425 * a5_z + t183) - 0.384 * f5_y
     t193 = 0.014653732538 * a5_z + t184 - n6_z + 0.384 * f5_x
     t194 = c5 * f5_y + s5 * f5_x
@@ -332,7 +390,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     n4_y = n5_z - 0.0825 * t194 - (0.120402167430606 * neg_a4_z + t202)
     t210 = t201 - 0.0031923204867865 * (w4_yy - w4_xx) + 0.120402167430606 * a4_y
     neg_n4_z = c5 * t193 + s5 * t192 + 0.0825 * f5_z + t210
-    tau[..., 3] = -neg_n4_z
+    tau[3] = -neg_n4_z
 
     # body 3, link3: forces
     U3_xy = w3_xy - wd3_z
@@ -346,7 +404,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t220 = t215 - 1.336066291235e-05 * U3_zx - 0.0054876481065623 * (w3_xx - w3_zz)
     t221 = t217 - 0.0001219124209507 * (w3_xx - w3_yy) - 0.028227094878 * a3_x
     n3_z = c4 * n4_y + s4 * n4_x + 0.0825 * neg_f4_z + t221
-    tau[..., 2] = n3_z
+    tau[2] = n3_z
     t223 = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z)
     t224 = c4 * n4_x - s4 * n4_y - (t218 - 0.028227094878 * a3_z) - t223
     n3_y = neg_n4_z - 0.0825 * (c4 * f4_y + s4 * f4_x) - t220
@@ -366,13 +424,13 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t237 = t232 - 0.02469995251791113 * neg_U2_zy - 0.0007689361029464 * (w2_yy - qd2_qd2)
     t238 = 0.0230778824949318 * neg_U2_zx + t233 + 0.0102611018210082 * (qd2_qd2 - w2_xx)
     t239 = 0.0039833588839355 * (w2_yy - w2_xx) + t236 + 0.002031994566 * neg_a2_y
-    tau[..., 1] = c3 * t226 + s3 * t224 + t239
+    tau[1] = c3 * t226 + s3 * t224 + t239
 
     # body 1, link1: forces
     t240 = c2 * (t238 - n3_z) + s2 * (c3 * t224 - s3 * t226 - t237)
-    tau[..., 0] = 0.014259565994474 * qdd1 - t240
+    tau[0] = 0.014259565994474 * qdd1 - t240
 
-    return tau
+    return ()
 
 
 def gravity(q: ArrayLike) -> Array:
@@ -385,9 +443,17 @@ def gravity(q: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    batch, taken = _taken_apart(("q", q, 9))
-    _, q2, q3, q4, q5, q6, q7, q8, q9 = taken[0]
-    tau_g = np.zeros(batch + (9,), taken[0].dtype)
+    return _run(
+        _gravity,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 9),),
+        ((9,),),
+    )
+
+
+def _gravity(cos: Any, sin: Any, q: Any, tau_g: Any) -> tuple[Any, ...]:
+    """The body of gravity."""
+    _, q2, q3, q4, q5, q6, q7, q8, q9 = q
 
     # body 2, link2: motion
     c2 = cos(q2)
@@ -430,8 +496,8 @@ def gravity(q: ArrayLike) -> Array:
     f9_x = 0.015 * a7_x
     neg_f9_y = 0.015 * a6_y
     f9_z = 0.015 * neg_a7_y
-    tau_g[..., 8] = f9_z
-    tau_g[..., 7] = -f9_z
+    tau_g[8] = f9_z
+    tau_g[7] = -f9_z
     t29 = 0.0028185 * neg_a7_y
     t30 = 9e-05 * a6_y
     n9_y = 9e-05 * a7_x
@@ -448,7 +514,7 @@ def gravity(q: ArrayLike) -> Array:
     n7_y = neg_n9_z + neg_n9_z + 0.0003812475194847 * a6_y
     t39 = 0.0003812475194847 * neg_a7_y + 0.003258380100858 * a7_x
     neg_n7_z = q8 * f9_x + n9_y - (q9 * f9_x + n9_y) + t39
-    tau_g[..., 6] = -neg_n7_z
+    tau_g[6] = -neg_n7_z
     f6_x = ctheta7 * f7_x + stheta7 * neg_f7_y
     f6_z = stheta7 * f7_x - ctheta7 * neg_f7_y
 
@@ -457,14 +523,14 @@ def gravity(q: ArrayLike) -> Array:
     n6_y = neg_n7_z - 0.088 * f6_z + 0.229207552695 * a5_y
     t45 = 0.229207552695 * a6_y + 0.168842705569 * a6_x
     n6_z = ctheta7 * n7_y + stheta7 * n7_x + 0.088 * neg_f7_z + t45
-    tau_g[..., 5] = n6_z
+    tau_g[5] = n6_z
     f5_x = c6 * f6_x - s6 * neg_f7_z
     f5_z = c6 * neg_f7_z + s6 * f6_x
 
     # body 5, link5: forces
     t49 = 0.014653732538 * a5_y + 0.067870631425 * a5_x
     n5_z = c6 * n6_y + s6 * n6_x - t49
-    tau_g[..., 4] = n5_z
+    tau_g[4] = n5_z
     t51 = c6 * n6_x - s6 * n6_y + 0.067870631425 * a4_y + 0.384 * f6_z
     t52 = 0.014653732538 * a4_y - n6_z + 0.384 * f5_x
     f4_x = c5 * f5_x + s5 * f6_z
@@ -476,22 +542,22 @@ def gravity(q: ArrayLike) -> Array:
     n4_y = n5_z + t55 - 0.55030527465 * a3_y
     t58 = c5 * t52 + s5 * t51 + 0.0825 * f5_z
     neg_n4_z = 0.55030527465 * a4_y + 2.001003553603 * a4_x + t58
-    tau_g[..., 3] = -neg_n4_z
+    tau_g[3] = -neg_n4_z
 
     # body 3, link3: forces
     t60 = 0.744382959872 * a3_y + 0.028227094878 * neg_a3_x
     n3_z = c4 * n4_y + s4 * n4_x - t55 + t60
-    tau_g[..., 2] = n3_z
+    tau_g[2] = n3_z
     t62 = c4 * n4_x - s4 * n4_y + 0.028227094878 * neg_a2_y + 0.316 * f4_z
     n3_y = neg_n4_z - 0.0825 * (c4 * f5_z + s4 * f4_x) - 0.744382959872 * neg_a2_y
     t64 = 0.316 * (c4 * f4_x - s4 * f5_z) + n3_y
 
     # body 2, link2: forces
     t65 = 0.002031994566 * neg_a2_y - 3.335020043512 * neg_a2_x
-    tau_g[..., 1] = c3 * t64 + s3 * t62 + t65
-    tau_g[..., 0] = c2 * n3_z - s2 * (c3 * t62 - s3 * t64)
+    tau_g[1] = c3 * t64 + s3 * t62 + t65
+    tau_g[0] = c2 * n3_z - s2 * (c3 * t62 - s3 * t64)
 
-    return tau_g
+    return ()
 
 
 def bias(q: ArrayLike, qd: ArrayLike) -> Array:
@@ -505,10 +571,18 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     Formulation: newton_euler/balanced
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    batch, taken = _taken_apart(("q", q, 9), ("qd", qd, 9))
-    _, q2, q3, q4, q5, q6, q7, q8, q9 = taken[0]
-    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9 = taken[1]
-    tau_b = np.zeros(batch + (9,), taken[0].dtype)
+    return _run(
+        _bias,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 9), ("qd", qd, 9),),
+        ((9,),),
+    )
+
+
+def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
+    """The body of bias."""
+    _, q2, q3, q4, q5, q6, q7, q8, q9 = q
+    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9 = qd
 
     # body 2, link2: motion
     c2 = cos(q2)
@@ -649,7 +723,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     f9_x = 0.015 * a9_x - (t113 - t112)
     neg_f9_y = t115 + t116 + 0.015 * neg_a9_y
     neg_f9_z = t119 - t118 + 0.015 * neg_a9_z
-    tau_b[..., 8] = -neg_f9_z
+    tau_b[8] = -neg_f9_z
     neg_U9_zx = neg_wd6_y + w7_xy
     U9_yx = neg_wd7_y + w7_xz
 
@@ -657,7 +731,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     f8_x = t112 + t113 - 0.015 * neg_a8_x
     f8_y = t115 - t116 + 0.015 * a8_y
     f8_z = 0.015 * a8_z - (t118 + t119)
-    tau_b[..., 7] = f8_z
+    tau_b[7] = f8_z
     t128 = 9e-05 * neg_a9_y - 0.0028185 * neg_a9_z + q9 * neg_f9_y
 
     # body 7, link7: forces
@@ -679,7 +753,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (t137 - 0.0003812475194847 * neg_a7_z)
     t145 = 9e-05 * a9_x + q9 * f9_x + (9e-05 * neg_a8_x - q8 * f8_x)
     n7_z = t145 - (t135 - 0.0012104718892606 * (w7_xx - w7_yy) - t138)
-    tau_b[..., 6] = n7_z
+    tau_b[6] = n7_z
     t147 = ctheta7 * f7_y + stheta7 * f7_x
 
     # body 6, link6: forces
@@ -699,7 +773,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     neg_n6_y = 0.088 * t147 + n7_z + t160
     t162 = t155 - 0.0143119143826753 * (w6_yy - w6_xx) + 0.168842705569 * a6_x
     n6_z = t162 - (ctheta7 * neg_n7_y - stheta7 * n7_x - 0.088 * neg_f7_z)
-    tau_b[..., 5] = n6_z
+    tau_b[5] = n6_z
 
     # body 5, link5: forces
     w5_zz = w5_z * w5_z
@@ -723,7 +797,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     f5_z = c6 * f6_y - s6 * neg_f6_x + t181
     t183 = t175 - 0.001515244473327 * (w5_xx - w5_yy) - t178
     n5_z = s6 * n6_x - c6 * neg_n6_y + t183
-    tau_b[..., 4] = n5_z
+    tau_b[4] = n5_z
     t185 = c6 * n6_x + s6 * neg_n6_y + (0.067870631425 * a5_z + t176) - 0.384 * f5_y
     t186 = 0.384 * f5_x - (t177 - 0.014653732538 * a5_z + n6_z)
     t187 = c5 * f5_y + s5 * f5_x
@@ -746,7 +820,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     n4_y = n5_z - 0.0825 * t187 + (t195 - 0.120402167430606 * neg_a4_z)
     t203 = t194 - 0.0031923204867865 * (w4_yy - w4_xx) + 0.120402167430606 * a4_y
     neg_n4_z = c5 * t186 + s5 * t185 + 0.0825 * f5_z + t203
-    tau_b[..., 3] = -neg_n4_z
+    tau_b[3] = -neg_n4_z
 
     # body 3, link3: forces
     U3_xy = wd2_y + w3_xy
@@ -760,7 +834,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t213 = 1.336066291235e-05 * U3_zx + t208 + 0.0054876481065623 * (w3_xx - w3_zz)
     t214 = t210 - 0.0001219124209507 * (w3_xx - w3_yy) - 0.028227094878 * a3_x
     n3_z = c4 * n4_y + s4 * n4_x + 0.0825 * neg_f4_z + t214
-    tau_b[..., 2] = n3_z
+    tau_b[2] = n3_z
     t216 = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z)
     t217 = c4 * n4_x - s4 * n4_y - (t211 - 0.028227094878 * a3_z) - t216
     n3_y = neg_n4_z - 0.0825 * (c4 * f4_y + s4 * f4_x) + t213
@@ -778,10 +852,10 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t228 = 0.04777783501284293 * U2_yx + 0.0039833588839355 * (w2_yy - w2_xx)
     t229 = t225 - 0.02469995251791113 * neg_U2_zy - 0.0007689361029464 * (w2_yy - qd2_qd2)
     t230 = t226 - 0.0230778824949318 * neg_U2_zx - 0.0102611018210082 * (qd2_qd2 - w2_xx)
-    tau_b[..., 1] = c3 * t219 + s3 * t217 + (0.002031994566 * neg_a2_y + t228)
-    tau_b[..., 0] = c2 * (n3_z + t230) - s2 * (c3 * t217 - s3 * t219 - t229)
+    tau_b[1] = c3 * t219 + s3 * t217 + (0.002031994566 * neg_a2_y + t228)
+    tau_b[0] = c2 * (n3_z + t230) - s2 * (c3 * t217 - s3 * t219 - t229)
 
-    return tau_b
+    return ()
 
 
 def mass_matrix(q: ArrayLike) -> Array:
@@ -794,9 +868,17 @@ def mass_matrix(q: ArrayLike) -> Array:
     Formulation: composite/balanced
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
-    batch, taken = _taken_apart(("q", q, 9))
-    _, q2, q3, q4, q5, q6, q7, q8, q9 = taken[0]
-    M = np.zeros(batch + (9, 9), taken[0].dtype)
+    return _run(
+        _mass_matrix,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 9),),
+        ((9, 9),),
+    )
+
+
+def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
+    """The body of mass_matrix."""
+    _, q2, q3, q4, q5, q6, q7, q8, q9 = q
 
     # body 9, right_finger: composite body
     theta7 = q7 - 0.7853981633974483
@@ -806,16 +888,16 @@ def mass_matrix(q: ArrayLike) -> Array:
     f9_5_y = 0.015 * ctheta7
     n9_6_x = 0.0028185 * ctheta7
     n9_6_z = 0.0028185 * stheta7
-    M[..., 5, 8] = M[..., 8, 5] = n9_6_z
-    M[..., 5, 7] = M[..., 7, 5] = -n9_6_z
+    M[53] = M[77] = n9_6_z
+    M[52] = M[68] = -n9_6_z
     n9_6_y = 0.088 * f9_5_y
     c6 = cos(q6)
     s6 = sin(q6)
     f9_5_x = f9_6_x * c6
     f9_5_z = f9_6_x * s6
     n9_5_z = n9_6_y * c6 + n9_6_x * s6
-    M[..., 4, 8] = M[..., 8, 4] = n9_5_z
-    M[..., 4, 7] = M[..., 7, 4] = -n9_5_z
+    M[44] = M[76] = n9_5_z
+    M[43] = M[67] = -n9_5_z
     t14 = n9_6_x * c6 - n9_6_y * s6 - 0.384 * f9_5_y
     t15 = n9_6_z - 0.384 * f9_5_x
     c5 = cos(q5)
@@ -826,26 +908,26 @@ def mass_matrix(q: ArrayLike) -> Array:
     t21 = 0.0825 * f9_3_y
     n9_4_y = n9_5_z - t21
     n9_4_z = t15 * c5 - t14 * s5 - 0.0825 * f9_5_z
-    M[..., 3, 8] = M[..., 8, 3] = n9_4_z
-    M[..., 3, 7] = M[..., 7, 3] = -n9_4_z
+    M[35] = M[75] = n9_4_z
+    M[34] = M[66] = -n9_4_z
     c4 = cos(q4)
     s4 = sin(q4)
     n9_3_z = n9_4_y * c4 + n9_4_x * s4 + t21
-    M[..., 2, 8] = M[..., 8, 2] = n9_3_z
-    M[..., 2, 7] = M[..., 7, 2] = -n9_3_z
+    M[26] = M[74] = n9_3_z
+    M[25] = M[65] = -n9_3_z
     t27 = n9_4_x * c4 - n9_4_y * s4 - 0.316 * f9_3_y
     neg_n9_3_y = 0.0825 * (f9_5_z * c4 + f9_4_x * s4) + n9_4_z
     t29 = neg_n9_3_y - 0.316 * (f9_4_x * c4 - f9_5_z * s4)
     c3 = cos(q3)
     s3 = sin(q3)
     n9_2_z = t27 * s3 - t29 * c3
-    M[..., 1, 7] = M[..., 7, 1] = -n9_2_z
-    M[..., 1, 8] = M[..., 8, 1] = n9_2_z
+    M[16] = M[64] = -n9_2_z
+    M[17] = M[73] = n9_2_z
     c2 = cos(q2)
     s2 = sin(q2)
     n9_1_z = n9_3_z * c2 - s2 * (t27 * c3 + t29 * s3)
-    M[..., 0, 8] = M[..., 8, 0] = n9_1_z
-    M[..., 0, 7] = M[..., 7, 0] = -n9_1_z
+    M[8] = M[72] = n9_1_z
+    M[7] = M[63] = -n9_1_z
 
     # body 8, left_finger: composite body
     t36 = 9e-05 * (2.0 * q9) + 0.015 * (q9 * q9)
@@ -855,17 +937,17 @@ def mass_matrix(q: ArrayLike) -> Array:
     S7_yy = 9e-05 * (2.0 * q8) + 0.015 * (q8 * q8) + t36 + 0.0029513747019962
     S7_yz = 0.0015703722742309 - (0.0028185 * q9 - 0.0028185 * q8)
     M_6_6 = S7_yy + 0.0037337172653647
-    M[..., 6, 6] = M_6_6
+    M[60] = M_6_6
     neg_f7_6_x = ctheta7 * h7_y + 0.0003812475194847 * stheta7
     f7_6_z = 0.0003812475194847 * ctheta7 - stheta7 * h7_y
     n7_6_x = 0.0002052246111024 * ctheta7 + stheta7 * S7_yz
     n7_6_z = 0.0002052246111024 * stheta7 - ctheta7 * S7_yz
-    M[..., 5, 6] = M[..., 6, 5] = n7_6_z
+    M[51] = M[59] = n7_6_z
     neg_n7_6_y = 0.088 * f7_6_z + M_6_6
     neg_f7_5_x = c6 * neg_f7_6_x
     neg_f7_5_z = s6 * neg_f7_6_x
     n7_5_z = s6 * n7_6_x - c6 * neg_n7_6_y
-    M[..., 4, 6] = M[..., 6, 4] = n7_5_z
+    M[42] = M[58] = n7_5_z
     t49 = c6 * n7_6_x + s6 * neg_n7_6_y + 0.384 * f7_6_z
     t50 = 0.384 * neg_f7_5_x + n7_6_z
     f7_4_x = s5 * f7_6_z - c5 * neg_f7_5_x
@@ -874,16 +956,16 @@ def mass_matrix(q: ArrayLike) -> Array:
     t54 = 0.0825 * f7_4_z
     n7_4_y = n7_5_z + t54
     n7_4_z = c5 * t50 - s5 * t49 + 0.0825 * neg_f7_5_z
-    M[..., 3, 6] = M[..., 6, 3] = n7_4_z
+    M[33] = M[57] = n7_4_z
     n7_2_y = t54 - (c4 * n7_4_y + s4 * n7_4_x)
-    M[..., 2, 6] = M[..., 6, 2] = -n7_2_y
+    M[24] = M[56] = -n7_2_y
     t58 = c4 * n7_4_x - s4 * n7_4_y + 0.316 * f7_4_z
     neg_n7_3_y = 0.0825 * (s4 * f7_4_x - c4 * neg_f7_5_z) + n7_4_z
     t60 = neg_n7_3_y - 0.316 * (c4 * f7_4_x + s4 * neg_f7_5_z)
     n7_2_z = s3 * t58 - c3 * t60
-    M[..., 1, 6] = M[..., 6, 1] = n7_2_z
+    M[15] = M[55] = n7_2_z
     neg_n7_1_z = c2 * n7_2_y + s2 * (c3 * t58 + s3 * t60)
-    M[..., 0, 6] = M[..., 6, 0] = -neg_n7_1_z
+    M[6] = M[54] = -neg_n7_1_z
     t63 = ctheta7 * (S7_yy - 0.0037337172653647) - 0.0024209437785212 * stheta7
     t64 = ctheta7 * t63
     h6_x = f7_6_z + 0.23184755269500004
@@ -894,12 +976,12 @@ def mass_matrix(q: ArrayLike) -> Array:
     S6_xz = 0.0001037589172187 - (stheta7 * t63 + 0.0012104718892606 - 0.088 * neg_f7_6_x)
     S6_yz = n7_6_z - 9.35690973146e-05
     neg_n6_5_y = S6_xx + 0.0291739600456599
-    M[..., 5, 5] = neg_n6_5_y
+    M[50] = neg_n6_5_y
     f6_5_x = 0.174479705569 * c6 - s6 * h6_x
     f6_5_z = c6 * h6_x + 0.174479705569 * s6
     n6_5_x = s6 * S6_yz - c6 * S6_xz
     neg_n6_5_z = c6 * S6_yz + s6 * S6_xz
-    M[..., 4, 5] = M[..., 5, 4] = -neg_n6_5_z
+    M[41] = M[49] = -neg_n6_5_z
     t75 = neg_n6_5_y - 0.384 * f6_5_x
     f6_4_x = c5 * f6_5_x
     f6_3_y = s5 * f6_5_x
@@ -907,16 +989,16 @@ def mass_matrix(q: ArrayLike) -> Array:
     t79 = 0.0825 * f6_3_y
     neg_n6_4_y = neg_n6_5_z + t79
     n6_4_z = c5 * t75 - s5 * n6_5_x - 0.0825 * f6_5_z
-    M[..., 3, 5] = M[..., 5, 3] = n6_4_z
+    M[32] = M[48] = n6_4_z
     n6_3_z = t79 - (c4 * neg_n6_4_y - s4 * n6_4_x)
-    M[..., 2, 5] = M[..., 5, 2] = n6_3_z
+    M[23] = M[47] = n6_3_z
     t83 = c4 * n6_4_x + s4 * neg_n6_4_y - 0.316 * f6_3_y
     neg_n6_3_y = 0.0825 * (c4 * f6_5_z + s4 * f6_4_x) + n6_4_z
     t85 = neg_n6_3_y - 0.316 * (c4 * f6_4_x - s4 * f6_5_z)
     n6_2_z = s3 * t83 - c3 * t85
-    M[..., 1, 5] = M[..., 5, 1] = n6_2_z
+    M[14] = M[46] = n6_2_z
     n6_1_z = c2 * n6_3_z - s2 * (c3 * t83 + s3 * t85)
-    M[..., 0, 5] = M[..., 5, 0] = n6_1_z
+    M[5] = M[45] = n6_1_z
     t88 = c6 * (S6_xx - 0.0291739600456599) - 2.0 * S6_xy * s6
     t89 = c6 * t88
 
@@ -927,24 +1009,24 @@ def mass_matrix(q: ArrayLike) -> Array:
     S5_xy = n6_5_x + 0.001515244473327
     S5_yy = 0.0037337172653647 + t64 + 0.01004518782832125
     M_4_4 = S5_xx + S5_yy
-    M[..., 4, 4] = M_4_4
+    M[40] = M_4_4
     t96 = s6 * t88 + S6_xy + 0.0046002455175631 + 0.384 * h5_x
     t97 = neg_n6_5_z + 0.0021640520520981 - 0.384 * h5_y
     neg_f5_4_x = c5 * h5_y + s5 * h5_x
     f5_3_y = c5 * h5_x - s5 * h5_y
     neg_n5_4_x = c5 * t96 + s5 * t97
     n5_4_z = s5 * t96 - c5 * t97
-    M[..., 3, 4] = M[..., 4, 3] = n5_4_z
+    M[31] = M[39] = n5_4_z
     t102 = 0.0825 * f5_3_y
     n5_4_y = M_4_4 - t102
     n5_3_z = c4 * n5_4_y - s4 * neg_n5_4_x + t102
-    M[..., 2, 4] = M[..., 4, 2] = n5_3_z
+    M[22] = M[38] = n5_3_z
     t105 = c4 * neg_n5_4_x + s4 * n5_4_y + 0.316 * f5_3_y
     t106 = 0.0825 * (s4 * neg_f5_4_x) - n5_4_z - 0.316 * (c4 * neg_f5_4_x)
     n5_2_z = c3 * t106 - s3 * t105
-    M[..., 1, 4] = M[..., 4, 1] = n5_2_z
+    M[13] = M[37] = n5_2_z
     n5_1_z = c2 * n5_3_z + s2 * (c3 * t105 + s3 * t106)
-    M[..., 0, 4] = M[..., 4, 0] = n5_1_z
+    M[4] = M[36] = n5_1_z
     h4_y = 2.012523553603 - f6_5_x
     t110 = c5 * (S5_xx - S5_yy) - 2.0 * S5_xy * s5
     t111 = c5 * t110
@@ -958,17 +1040,17 @@ def mass_matrix(q: ArrayLike) -> Array:
     S4_yy = S6_xx - t89 - (0.768 * f6_5_x - 0.772809044583552) - 0.07551696955258
     S4_yz = 0.001644487577369 - n5_4_z
     M_3_3 = S4_xx + S4_yy
-    M[..., 3, 3] = M_3_3
+    M[30] = M_3_3
     neg_f4_3_x = c4 * h4_y + s4 * h4_x
     f4_3_z = c4 * h4_x - s4 * h4_y
     n4_3_x = c4 * neg_S4_xz + s4 * S4_yz
     n4_2_y = c4 * S4_yz - s4 * neg_S4_xz
-    M[..., 2, 3] = M[..., 3, 2] = -n4_2_y
+    M[21] = M[29] = -n4_2_y
     t124 = 0.0825 * f4_3_z + M_3_3 + 0.316 * neg_f4_3_x
     n4_2_z = s3 * n4_3_x - c3 * t124
-    M[..., 1, 3] = M[..., 3, 1] = n4_2_z
+    M[12] = M[28] = n4_2_z
     neg_n4_1_z = c2 * n4_2_y + s2 * (c3 * n4_3_x + s3 * t124)
-    M[..., 0, 3] = M[..., 3, 0] = -neg_n4_1_z
+    M[3] = M[27] = -neg_n4_1_z
     t127 = c4 * (S4_xx - S4_yy) - 2.0 * S4_xy * s4
     t128 = c4 * t127
 
@@ -977,31 +1059,31 @@ def mass_matrix(q: ArrayLike) -> Array:
     S3_xy = t112 + n4_3_x + 0.0001219124209507
     S3_yy = S5_xx - t111 + 0.0221781489648784
     neg_n3_2_y = S3_xx + S3_yy
-    M[..., 2, 2] = neg_n3_2_y
+    M[20] = neg_n3_2_y
     S3_xz = s4 * t127 + S4_xy + 0.0825 * neg_f4_3_x + 0.0054876481065623
     t134 = 0.316 * (f4_3_z + 0.746857959872) + S3_xz
     t135 = 0.0043772571218396 - n4_2_y + 0.316 * (neg_f5_4_x + 0.028227094878)
     n3_2_x = s3 * t135 - c3 * t134
     neg_n3_2_z = c3 * t135 + s3 * t134
-    M[..., 1, 2] = M[..., 2, 1] = -neg_n3_2_z
+    M[11] = M[19] = -neg_n3_2_z
     n3_1_z = c2 * neg_n3_2_y - s2 * n3_2_x
-    M[..., 0, 2] = M[..., 2, 0] = n3_1_z
+    M[2] = M[18] = n3_1_z
     t139 = c3 * (S3_xx - S3_yy) - 2.0 * S3_xy * s3
     t140 = c3 * t139
 
     # body 2, link2: composite body
     S2_xx = S3_yy + t140 + 0.0230778824949318
     S2_yy = S4_xx - t128 + (0.632 * neg_f4_3_x + 1.0568620137497917) - 0.02469995251791113
-    M[..., 1, 1] = S2_xx + S2_yy
+    M[10] = S2_xx + S2_yy
     s2_S2_xz = s2 * (s3 * t139 + S3_xy - 0.0102611018210082)
     n2_1_z = s2_S2_xz - c2 * (neg_n3_2_z + 0.0007689361029464)
-    M[..., 0, 1] = M[..., 1, 0] = n2_1_z
+    M[1] = M[9] = n2_1_z
     t145 = c2 * (c2 * (S2_xx - S2_yy) - 2.0 * (n3_2_x + 0.0039833588839355) * s2)
 
     # body 1, link1: composite body
-    M[..., 0, 0] = S2_yy + t145 + 0.006253137926937 + (S3_xx - t140 + 0.008006428067537)
+    M[0] = S2_yy + t145 + 0.006253137926937 + (S3_xx - t140 + 0.008006428067537)
 
     # constant entries
-    M[..., 7, 7] = M[..., 8, 8] = 0.015
+    M[70] = M[80] = 0.015
 
-    return M
+    return ()

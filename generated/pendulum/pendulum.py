@@ -22,15 +22,17 @@ Inertial parameters are constants of the code.
       1  elbow     lower       revolute   rad
 
 Arrays broadcast over leading axes: q may be one state (shape n) or a batch (shape ... x n).
-Complex inputs give complex results, for derivatives by the complex step: f(x + 1e-30j * d).imag / 1e-30 is the change
-of f along d to the last digits.
+One state in floats, as an array or a list, is computed with Python's own numbers, many states with arrays; float32
+gives float32. Complex inputs give complex results, for derivatives by the complex step: f(x + 1e-30j * d).imag / 1e-30
+is the change of f along d to the last digits.
 """
 # ruff: noqa
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy import cos, sin
 from numpy.typing import ArrayLike, NDArray
 
 JOINT_NAMES: tuple[str, ...] = (
@@ -41,20 +43,68 @@ NQ = 2
 NV = 2
 
 Array = NDArray[Any]
-"""Of float64, or of complex128 where an input is complex."""
+"""Of float64; of float32, complex64 or another type of numbers that are no integers where all inputs together are."""
+
+_Input = tuple[str, ArrayLike, int]
+"""An input: its name, what is given, and the entries of a state."""
 
 
-def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], list[Array]]:
-    """Common batch shape, and each input with its entries along the first axis; all of one type."""
-    dtype = np.complex128 if any(np.iscomplexobj(value) for _, value, _ in inputs) else np.float64
-    arrays = []
-    for name, value, size in inputs:
-        array = np.asarray(value, dtype=dtype)
+def _numbers(value: Any, size: int) -> tuple[bool, list[float]] | None:
+    """Whether one state is of float32, and its numbers; None for what is not one state of real ones."""
+    if type(value) is np.ndarray:
+        if value.shape == (size,) and value.dtype.char in "df":
+            return value.dtype.char == "f", value.tolist()
+    elif type(value) in (list, tuple) and len(value) == size and {*map(type, value)} <= {float, int}:
+        return False, [*map(float, value)]
+    return None
+
+
+def _taken_apart(inputs: tuple[_Input, ...]) -> tuple[tuple[int, ...], Any, list[Array]]:
+    """Common batch shape and type, and each input with its entries along the first axis."""
+    arrays = [np.asarray(value) for _, value, _ in inputs]
+    found = np.result_type(*(array.dtype for array in arrays))
+    dtype = found if found.kind in "fc" and found.itemsize >= 4 else np.dtype(np.float64)
+    for (name, _, size), array in zip(inputs, arrays):
         if array.shape[-1:] != (size,):
             raise ValueError(f"{name} must have {size} entries along its last axis, not shape {array.shape}")
-        arrays.append(array)
     batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-    return batch, [np.moveaxis(np.broadcast_to(a, batch + a.shape[-1:]), -1, 0) for a in arrays]
+    apart = [np.broadcast_to(array.astype(dtype, copy=False), batch + array.shape[-1:]) for array in arrays]
+    return batch, dtype, [np.moveaxis(array, -1, 0) for array in apart]
+
+
+def _run(
+    body: Callable[..., tuple[Any, ...]],
+    functions: tuple[tuple[Callable[..., Any], ...], tuple[Callable[..., Any], ...]],
+    inputs: tuple[_Input, ...],
+    outputs: tuple[tuple[int, ...], ...],
+    regular: bool = False,
+) -> Any:
+    """The outputs of a body. It takes the functions that it calls (for numbers and for arrays), inputs apart and a
+    sequence to fill for each output, and returns what must be positive. `regular` results must be finite, too."""
+    alone = [_numbers(value, size) for _, value, size in inputs]
+    made: list[Any] = []
+    if None not in alone:
+        entries = [[0.0] * math.prod(shape) for shape in outputs]
+        try:
+            pivots = body(*functions[0], *(found[1] for found in alone if found), *entries)
+        except (ArithmeticError, ValueError):
+            pass  # of a number that only arrays can hold, such as infinity
+        else:
+            if regular and not all(0.0 < x < math.inf for x in pivots):
+                raise np.linalg.LinAlgError("the mass matrix is not positive definite")
+            single = all(found[0] for found in alone if found)
+            made = [np.array(x, np.float32 if single else np.float64).reshape(s) for x, s in zip(entries, outputs)]
+    if not made:
+        batch, dtype, taken = _taken_apart(inputs)
+        made = [np.zeros(batch + shape, dtype) for shape in outputs]
+        rows = [np.moveaxis(x.reshape(batch + (math.prod(s),)), -1, 0) for x, s in zip(made, outputs)]
+        with np.errstate(all="ignore") if regular else np.errstate():
+            pivots = body(*functions[1], *taken, *rows)
+        if regular and not all(np.all((np.real(x) > 0) & (np.real(x) < np.inf)) for x in pivots):
+            raise np.linalg.LinAlgError("the mass matrix is not positive definite")
+    if regular and not all(np.isfinite(x).all() for x in made):
+        raise np.linalg.LinAlgError("a result is not finite")
+    return made[0] if len(made) == 1 else tuple(made)
 
 
 def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
@@ -69,11 +119,19 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    batch, taken = _taken_apart(("q", q, 2), ("qd", qd, 2), ("qdd", qdd, 2))
-    q1, q2 = taken[0]
-    qd1, qd2 = taken[1]
-    qdd1, qdd2 = taken[2]
-    tau = np.zeros(batch + (2,), taken[0].dtype)
+    return _run(
+        _inverse_dynamics,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 2), ("qd", qd, 2), ("qdd", qdd, 2),),
+        ((2,),),
+    )
+
+
+def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> tuple[Any, ...]:
+    """The body of inverse_dynamics."""
+    q1, q2 = q
+    qd1, qd2 = qd
+    qdd1, qdd2 = qdd
 
     # body 1, upper: motion
     a1_y = 9.81 * sin(q1)
@@ -87,13 +145,13 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     # body 2, lower: forces
     t6 = 0.3 * (c2 * (qdd1 + a1_y) + (9.81 * cos(q1) + qd1 * qd1) * s2)
     n2_z = 0.2 * wd2_z + t6
-    tau[..., 1] = n2_z
+    tau[1] = n2_z
 
     # body 1, upper: forces
     t8 = 0.3 * wd2_z * c2 - 0.3 * (w2_z * w2_z) * s2 + n2_z
-    tau[..., 0] = 1.2 * a1_y + qdd1 + t8
+    tau[0] = 1.2 * a1_y + qdd1 + t8
 
-    return tau
+    return ()
 
 
 def gravity(q: ArrayLike) -> Array:
@@ -106,21 +164,29 @@ def gravity(q: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    batch, taken = _taken_apart(("q", q, 2))
-    q1, q2 = taken[0]
-    tau_g = np.zeros(batch + (2,), taken[0].dtype)
+    return _run(
+        _gravity,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 2),),
+        ((2,),),
+    )
+
+
+def _gravity(cos: Any, sin: Any, q: Any, tau_g: Any) -> tuple[Any, ...]:
+    """The body of gravity."""
+    q1, q2 = q
 
     # body 1, upper: motion
     a1_y = 9.81 * sin(q1)
 
     # body 2, lower: forces
     n2_z = 0.3 * (a1_y * cos(q2) + 9.81 * cos(q1) * sin(q2))
-    tau_g[..., 1] = n2_z
+    tau_g[1] = n2_z
 
     # body 1, upper: forces
-    tau_g[..., 0] = 1.2 * a1_y + n2_z
+    tau_g[0] = 1.2 * a1_y + n2_z
 
-    return tau_g
+    return ()
 
 
 def bias(q: ArrayLike, qd: ArrayLike) -> Array:
@@ -134,10 +200,18 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    batch, taken = _taken_apart(("q", q, 2), ("qd", qd, 2))
-    q1, q2 = taken[0]
-    qd1, qd2 = taken[1]
-    tau_b = np.zeros(batch + (2,), taken[0].dtype)
+    return _run(
+        _bias,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 2), ("qd", qd, 2),),
+        ((2,),),
+    )
+
+
+def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
+    """The body of bias."""
+    q1, q2 = q
+    qd1, qd2 = qd
 
     # body 1, upper: motion
     a1_y = 9.81 * sin(q1)
@@ -148,12 +222,12 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
 
     # body 2, lower: forces
     n2_z = 0.3 * (a1_y * cos(q2) + (9.81 * cos(q1) + qd1 * qd1) * s2)
-    tau_b[..., 1] = n2_z
+    tau_b[1] = n2_z
 
     # body 1, upper: forces
-    tau_b[..., 0] = n2_z - 0.3 * (w2_z * w2_z) * s2 + 1.2 * a1_y
+    tau_b[0] = n2_z - 0.3 * (w2_z * w2_z) * s2 + 1.2 * a1_y
 
-    return tau_b
+    return ()
 
 
 def mass_matrix(q: ArrayLike) -> Array:
@@ -166,19 +240,27 @@ def mass_matrix(q: ArrayLike) -> Array:
     Formulation: composite_axial/minimal
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
-    batch, taken = _taken_apart(("q", q, 2))
-    _, q2 = taken[0]
-    M = np.zeros(batch + (2, 2), taken[0].dtype)
+    return _run(
+        _mass_matrix,
+        ((math.cos,), (np.cos,)),
+        (("q", q, 2),),
+        ((2, 2),),
+    )
+
+
+def _mass_matrix(cos: Any, q: Any, M: Any) -> tuple[Any, ...]:
+    """The body of mass_matrix."""
+    _, q2 = q
 
     # body 2, lower: composite body
     f2_1_y = 0.3 * cos(q2)
     n2_1_z = f2_1_y + 0.2
-    M[..., 0, 1] = M[..., 1, 0] = n2_1_z
+    M[1] = M[2] = n2_1_z
 
     # body 1, upper: composite body
-    M[..., 0, 0] = 2.0 * f2_1_y + 0.2 + 1.0
+    M[0] = 2.0 * f2_1_y + 0.2 + 1.0
 
     # constant entries
-    M[..., 1, 1] = 0.2
+    M[3] = 0.2
 
-    return M
+    return ()

@@ -74,15 +74,17 @@ link.
      17  rr_calf_joint     rr_calf     revolute   rad/s
 
 Arrays broadcast over leading axes: q may be one state (shape NQ) or a batch (shape ... x NQ).
-Complex inputs give complex results, for derivatives by the complex step: f(x + 1e-30j * d).imag / 1e-30 is the change
-of f along d to the last digits.
+One state in floats, as an array or a list, is computed with Python's own numbers, many states with arrays; float32
+gives float32. Complex inputs give complex results, for derivatives by the complex step: f(x + 1e-30j * d).imag / 1e-30
+is the change of f along d to the last digits.
 """
 # ruff: noqa
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy import cos, sin
 from numpy.typing import ArrayLike, NDArray
 
 JOINT_NAMES: tuple[str, ...] = (
@@ -109,32 +111,68 @@ NQ = 19
 NV = 18
 
 Array = NDArray[Any]
-"""Of float64, or of complex128 where an input is complex."""
+"""Of float64; of float32, complex64 or another type of numbers that are no integers where all inputs together are."""
+
+_Input = tuple[str, ArrayLike, int]
+"""An input: its name, what is given, and the entries of a state."""
 
 
-def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], list[Array]]:
-    """Common batch shape, and each input with its entries along the first axis; all of one type."""
-    dtype = np.complex128 if any(np.iscomplexobj(value) for _, value, _ in inputs) else np.float64
-    arrays = []
-    for name, value, size in inputs:
-        array = np.asarray(value, dtype=dtype)
+def _numbers(value: Any, size: int) -> tuple[bool, list[float]] | None:
+    """Whether one state is of float32, and its numbers; None for what is not one state of real ones."""
+    if type(value) is np.ndarray:
+        if value.shape == (size,) and value.dtype.char in "df":
+            return value.dtype.char == "f", value.tolist()
+    elif type(value) in (list, tuple) and len(value) == size and {*map(type, value)} <= {float, int}:
+        return False, [*map(float, value)]
+    return None
+
+
+def _taken_apart(inputs: tuple[_Input, ...]) -> tuple[tuple[int, ...], Any, list[Array]]:
+    """Common batch shape and type, and each input with its entries along the first axis."""
+    arrays = [np.asarray(value) for _, value, _ in inputs]
+    found = np.result_type(*(array.dtype for array in arrays))
+    dtype = found if found.kind in "fc" and found.itemsize >= 4 else np.dtype(np.float64)
+    for (name, _, size), array in zip(inputs, arrays):
         if array.shape[-1:] != (size,):
             raise ValueError(f"{name} must have {size} entries along its last axis, not shape {array.shape}")
-        arrays.append(array)
     batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-    return batch, [np.moveaxis(np.broadcast_to(a, batch + a.shape[-1:]), -1, 0) for a in arrays]
+    apart = [np.broadcast_to(array.astype(dtype, copy=False), batch + array.shape[-1:]) for array in arrays]
+    return batch, dtype, [np.moveaxis(array, -1, 0) for array in apart]
 
 
-def _check_regular(*reciprocals: Array | float) -> None:
-    """Raises LinAlgError unless every pivot of the mass matrix is positive and finite, in every state."""
-    if not all(np.all((np.real(x) > 0) & (np.real(x) < np.inf)) for x in reciprocals):
-        raise np.linalg.LinAlgError("the mass matrix is not positive definite")
-
-
-def _check_finite(*outputs: Array) -> None:
-    """Raises LinAlgError unless every result is finite, in every state."""
-    if not all(np.isfinite(x).all() for x in outputs):
+def _run(
+    body: Callable[..., tuple[Any, ...]],
+    functions: tuple[tuple[Callable[..., Any], ...], tuple[Callable[..., Any], ...]],
+    inputs: tuple[_Input, ...],
+    outputs: tuple[tuple[int, ...], ...],
+    regular: bool = False,
+) -> Any:
+    """The outputs of a body. It takes the functions that it calls (for numbers and for arrays), inputs apart and a
+    sequence to fill for each output, and returns what must be positive. `regular` results must be finite, too."""
+    alone = [_numbers(value, size) for _, value, size in inputs]
+    made: list[Any] = []
+    if None not in alone:
+        entries = [[0.0] * math.prod(shape) for shape in outputs]
+        try:
+            pivots = body(*functions[0], *(found[1] for found in alone if found), *entries)
+        except (ArithmeticError, ValueError):
+            pass  # of a number that only arrays can hold, such as infinity
+        else:
+            if regular and not all(0.0 < x < math.inf for x in pivots):
+                raise np.linalg.LinAlgError("the mass matrix is not positive definite")
+            single = all(found[0] for found in alone if found)
+            made = [np.array(x, np.float32 if single else np.float64).reshape(s) for x, s in zip(entries, outputs)]
+    if not made:
+        batch, dtype, taken = _taken_apart(inputs)
+        made = [np.zeros(batch + shape, dtype) for shape in outputs]
+        rows = [np.moveaxis(x.reshape(batch + (math.prod(s),)), -1, 0) for x, s in zip(made, outputs)]
+        with np.errstate(all="ignore") if regular else np.errstate():
+            pivots = body(*functions[1], *taken, *rows)
+        if regular and not all(np.all((np.real(x) > 0) & (np.real(x) < np.inf)) for x in pivots):
+            raise np.linalg.LinAlgError("the mass matrix is not positive definite")
+    if regular and not all(np.isfinite(x).all() for x in made):
         raise np.linalg.LinAlgError("a result is not finite")
+    return made[0] if len(made) == 1 else tuple(made)
 
 
 def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
@@ -149,11 +187,19 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    batch, taken = _taken_apart(("q", q, 19), ("qd", qd, 18), ("qdd", qdd, 18))
-    _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
-    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9, qd10, qd11, qd12, qd13, qd14, qd15, qd16, qd17, qd18 = taken[1]
-    qdd1, qdd2, qdd3, qdd4, qdd5, qdd6, qdd7, qdd8, qdd9, qdd10, qdd11, qdd12, qdd13, qdd14, qdd15, qdd16, qdd17, qdd18 = taken[2]
-    tau = np.zeros(batch + (18,), taken[0].dtype)
+    return _run(
+        _inverse_dynamics,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 19), ("qd", qd, 18), ("qdd", qdd, 18),),
+        ((18,),),
+    )
+
+
+def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> tuple[Any, ...]:
+    """The body of inverse_dynamics."""
+    _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = q
+    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9, qd10, qd11, qd12, qd13, qd14, qd15, qd16, qd17, qd18 = qd
+    qdd1, qdd2, qdd3, qdd4, qdd5, qdd6, qdd7, qdd8, qdd9, qdd10, qdd11, qdd12, qdd13, qdd14, qdd15, qdd16, qdd17, qdd18 = qdd
 
     # body 1, trunk: motion
     q4_4 = q4 + q4
@@ -375,7 +421,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t191 = 0.00249545180452967 * (w18_zz - w18_xx) - t187
     n18_y = t191 - 0.0297786611519054 * (neg_a16_y - 0.2 * U17_zx)
     n18_z = 0.0297786611519054 * a18_y - (t189 - 5.560447774483e-05 * (w18_yy - w18_xx))
-    tau[..., 17] = n18_z
+    tau[17] = n18_z
     t194 = ctheta19 * f18_y - stheta19 * neg_f18_x
 
     # body 15, rl_calf: forces
@@ -399,7 +445,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t212 = 0.00249545180452967 * (w15_zz - w15_xx) + t208
     neg_n15_y = 0.0297786611519054 * (neg_a13_y - 0.2 * U14_zx) + t212
     n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t210 + 0.0297786611519054 * a15_y
-    tau[..., 14] = n15_z
+    tau[14] = n15_z
     t215 = ctheta16 * f15_y - stheta16 * neg_f15_x
 
     # body 12, fr_calf: forces
@@ -423,7 +469,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t233 = 0.00249545180452967 * (w12_zz - w12_xx) - t229
     n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t233
     n12_z = 0.0297786611519054 * a12_y - (t231 - 5.560447774483e-05 * (w12_yy - w12_xx))
-    tau[..., 11] = n12_z
+    tau[11] = n12_z
     t236 = ctheta13 * f12_y - stheta13 * neg_f12_x
 
     # body 9, fl_calf: forces
@@ -447,7 +493,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t254 = 0.00249545180452967 * (w9_zz - w9_xx) + t250
     n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t254
     n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t252 + 0.0297786611519054 * a9_y
-    tau[..., 8] = n9_z
+    tau[8] = n9_z
     t257 = ctheta10 * f9_y - stheta10 * neg_f9_x
 
     # body 17, rr_thigh: forces
@@ -466,7 +512,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t270 = 0.0054780518 * (w17_zz - w17_xx) + t263 - 0.072551 * neg_a16_y
     n17_y = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * f18_z - t270
     n17_z = t265 - (0.072551 * a17_y - 0.003039 * a17_x) - (0.2 * t194 - n18_z)
-    tau[..., 16] = n17_z
+    tau[16] = n17_z
 
     # body 14, rl_thigh: forces
     U14_xy = w14_xy - wd14_z
@@ -485,7 +531,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     n14_y = stheta16 * n15_x - ctheta16 * neg_n15_y + 0.2 * f15_z + t285
     t287 = t280 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
     n14_z = n15_z - 0.2 * t215 - t287
-    tau[..., 13] = n14_z
+    tau[13] = n14_z
 
     # body 11, fr_thigh: forces
     U11_xy = w11_xy - wd11_z
@@ -503,7 +549,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t301 = 0.0054780518 * (w11_zz - w11_xx) + t294 + 0.072551 * a10_y
     n11_y = ctheta13 * n12_y + stheta13 * n12_x + 0.2 * f12_z - t301
     n11_z = t296 - (0.072551 * a11_y - 0.003039 * a11_x) - (0.2 * t236 - n12_z)
-    tau[..., 10] = n11_z
+    tau[10] = n11_z
 
     # body 8, fl_thigh: forces
     U8_xy = w8_xy - wd8_z
@@ -522,7 +568,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     n8_y = ctheta10 * n9_y + stheta10 * n9_x + 0.2 * f9_z + t316
     t318 = t311 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
     n8_z = n9_z - 0.2 * t257 - t318
-    tau[..., 7] = n8_z
+    tau[7] = n8_z
 
     # body 16, rr_hip: forces
     neg_w16_xy = w16_x * neg_w16_y
@@ -533,7 +579,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     f16_z = c18 * f17_y + s18 * f17_x - 0.0815422 * neg_U16_zy
     t326 = 0.00545215306 * neg_w16_xy + 0.00618855306 * wd16_z + 0.0815422 * neg_a16_x
     n16_z = c18 * n17_y - s18 * neg_n17_x + t326
-    tau[..., 15] = n16_z
+    tau[15] = n16_z
     neg_n16_x = c18 * neg_n17_x + s18 * n17_y + (0.00582035306 * neg_U16_zy - 0.0815422 * a16_z)
     t329 = 0.1805 * neg_f16_y + neg_n16_x
     t330 = 0.1805 * neg_f16_x - (0.0003682 * (neg_wd16_y + w16_xz) + n17_z)
@@ -548,7 +594,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     f13_z = c15 * f14_y + s15 * f14_x + 0.0815422 * neg_U13_zy
     t338 = 0.0815422 * neg_a13_x - (0.00545215306 * neg_w13_xy + 0.00618855306 * wd13_z)
     n13_z = c15 * n14_y + s15 * n14_x - t338
-    tau[..., 12] = n13_z
+    tau[12] = n13_z
     neg_n13_x = s15 * n14_y - c15 * n14_x + (0.00582035306 * neg_U13_zy + 0.0815422 * a13_z)
     t341 = neg_n13_x - 0.1805 * f13_y
     t342 = 0.0003682 * (neg_wd13_y + w13_xz) + n14_z + 0.1805 * f13_x
@@ -564,7 +610,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     f10_z = c12 * f11_y + s12 * f11_x - 0.0815422 * neg_U10_zy
     t351 = 0.0815422 * a10_x - (0.00545215306 * neg_w10_xy + 0.00618855306 * wd10_z)
     n10_z = c12 * n11_y - s12 * neg_n11_x - t351
-    tau[..., 9] = n10_z
+    tau[9] = n10_z
     neg_n10_x = c12 * neg_n11_x + s12 * n11_y + (0.00582035306 * neg_U10_zy - 0.0815422 * a10_z)
     t354 = neg_n10_x - 0.1805 * neg_f10_y
     t355 = 0.0003682 * (neg_wd10_y + w10_xz) + n11_z + 0.1805 * neg_f10_x
@@ -582,7 +628,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     f7_z = c9 * f8_y + s9 * f8_x + 0.0815422 * neg_U7_zy
     t366 = 0.00545215306 * neg_w7_xy + 0.00618855306 * wd7_z + 0.0815422 * a7_x
     n7_z = c9 * n8_y + s9 * n8_x + t366
-    tau[..., 6] = n7_z
+    tau[6] = n7_z
     neg_n7_x = s9 * n8_y - c9 * n8_x + (0.00582035306 * neg_U7_zy + 0.0815422 * a7_z)
     t369 = 0.1805 * f7_y + neg_n7_x
     t370 = 0.0003682 * (neg_wd7_y + w7_xz) + n8_z - 0.1805 * f7_x
@@ -592,17 +638,17 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
 
     # body 6, trunk: forces
     qd4_qd6 = qd4 * qd6
-    tau[..., 0] = f16_z + f13_z + f10_z + f7_z + (12.453 * a1_x - 0.04713 * (qd5 * qd5 + qd6_qd6))
+    tau[0] = f16_z + f13_z + f10_z + f7_z + (12.453 * a1_x - 0.04713 * (qd5 * qd5 + qd6_qd6))
     t375 = s11 * neg_f10_x + c11 * neg_f10_y + t357 - (s8 * f7_x + c8 * f7_y)
-    tau[..., 1] = 12.453 * a1_y + 0.04713 * (qdd6 + qd4_qd5) + t375
-    tau[..., 2] = 12.453 * a1_z + 0.04713 * (qd4_qd6 - qdd5) - (t331 + t343 + t356 + t371)
-    tau[..., 3] = n7_z - 0.047 * t371 + t372 + (0.02652766 * qd5_qd6 + 0.03602766 * qdd4)
+    tau[1] = 12.453 * a1_y + 0.04713 * (qdd6 + qd4_qd5) + t375
+    tau[2] = 12.453 * a1_z + 0.04713 * (qd4_qd6 - qdd5) - (t331 + t343 + t356 + t371)
+    tau[3] = n7_z - 0.047 * t371 + t372 + (0.02652766 * qd5_qd6 + 0.03602766 * qdd4)
     t376 = s11 * t354 + c11 * t355 + t358 + (s8 * t369 + c8 * t370)
-    tau[..., 4] = t376 - (0.275005219 * qd4_qd6 - 0.284505219 * qdd5 + 0.04713 * a1_z)
+    tau[4] = t376 - (0.275005219 * qd4_qd6 - 0.284505219 * qdd5 + 0.04713 * a1_z)
     t377 = 0.248477559 * qd4_qd5 + 0.311032879 * qdd6 + 0.04713 * a1_y
-    tau[..., 5] = t377 - (t373 - (s8 * t370 - c8 * t369 - 0.047 * f7_z))
+    tau[5] = t377 - (t373 - (s8 * t370 - c8 * t369 - 0.047 * f7_z))
 
-    return tau
+    return ()
 
 
 def gravity(q: ArrayLike) -> Array:
@@ -615,9 +661,17 @@ def gravity(q: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    batch, taken = _taken_apart(("q", q, 19))
-    _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
-    tau_g = np.zeros(batch + (18,), taken[0].dtype)
+    return _run(
+        _gravity,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 19),),
+        ((18,),),
+    )
+
+
+def _gravity(cos: Any, sin: Any, q: Any, tau_g: Any) -> tuple[Any, ...]:
+    """The body of gravity."""
+    _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = q
 
     # body 1, trunk: motion
     q4_4 = q4 + q4
@@ -697,81 +751,81 @@ def gravity(q: ArrayLike) -> Array:
     # body 18, rr_calf: forces
     neg_n18_y = 0.0297786611519054 * neg_a16_y
     n18_z = 0.0297786611519054 * (a17_y * ctheta19 - a17_x * stheta19)
-    tau_g[..., 17] = n18_z
+    tau_g[17] = n18_z
 
     # body 15, rl_calf: forces
     neg_n15_y = 0.0297786611519054 * neg_a13_y
     n15_z = 0.0297786611519054 * (a14_y * ctheta16 - a14_x * stheta16)
-    tau_g[..., 14] = n15_z
+    tau_g[14] = n15_z
 
     # body 12, fr_calf: forces
     neg_n12_y = 0.0297786611519054 * neg_a10_y
     n12_z = 0.0297786611519054 * (a11_y * ctheta13 - a11_x * stheta13)
-    tau_g[..., 11] = n12_z
+    tau_g[11] = n12_z
 
     # body 9, fl_calf: forces
     neg_n9_y = 0.0297786611519054 * neg_a7_y
     n9_z = 0.0297786611519054 * (a8_y * ctheta10 - a8_x * stheta10)
-    tau_g[..., 8] = n9_z
+    tau_g[8] = n9_z
 
     # body 17, rr_thigh: forces
     n17_x = stheta19 * neg_n18_y - 0.003039 * neg_a16_y
     n17_y = 0.072551 * neg_a16_y - ctheta19 * neg_n18_y
     n17_z = n18_z - (0.072551 * a17_y - 0.003039 * a17_x)
-    tau_g[..., 16] = n17_z
+    tau_g[16] = n17_z
 
     # body 14, rl_thigh: forces
     n14_x = stheta16 * neg_n15_y - 0.003039 * neg_a13_y
     n14_y = 0.072551 * neg_a13_y - ctheta16 * neg_n15_y
     n14_z = n15_z - (0.072551 * a14_y - 0.003039 * a14_x)
-    tau_g[..., 13] = n14_z
+    tau_g[13] = n14_z
 
     # body 11, fr_thigh: forces
     n11_x = stheta13 * neg_n12_y - 0.003039 * neg_a10_y
     n11_y = 0.072551 * neg_a10_y - ctheta13 * neg_n12_y
     n11_z = n12_z - (0.072551 * a11_y - 0.003039 * a11_x)
-    tau_g[..., 10] = n11_z
+    tau_g[10] = n11_z
 
     # body 8, fl_thigh: forces
     n8_x = stheta10 * neg_n9_y - 0.003039 * neg_a7_y
     n8_y = 0.072551 * neg_a7_y - ctheta10 * neg_n9_y
     n8_z = n9_z - (0.072551 * a8_y - 0.003039 * a8_x)
-    tau_g[..., 7] = n8_z
+    tau_g[7] = n8_z
 
     # body 16, rr_hip: forces
     t70 = 0.0815422 * a1_x
     n16_x = c18 * n17_x - s18 * n17_y + t70
     n16_z = c18 * n17_y + s18 * n17_x - 0.0815422 * a16_x
-    tau_g[..., 15] = n16_z
+    tau_g[15] = n16_z
 
     # body 13, rl_hip: forces
     n13_x = c15 * n14_x - s15 * n14_y - t70
     n13_z = c15 * n14_y + s15 * n14_x + 0.0815422 * a13_x
-    tau_g[..., 12] = n13_z
+    tau_g[12] = n13_z
 
     # body 10, fr_hip: forces
     n10_x = c12 * n11_x - s12 * n11_y + t70
     n10_z = c12 * n11_y + s12 * n11_x - 0.0815422 * a10_x
-    tau_g[..., 9] = n10_z
+    tau_g[9] = n10_z
     t77 = s17 * n16_x - c17 * n17_z + (s14 * n13_x - c14 * n14_z)
     t78 = s17 * n17_z + c17 * n16_x + (s14 * n14_z + c14 * n13_x)
 
     # body 7, fl_hip: forces
     n7_x = c9 * n8_x - s9 * n8_y - t70
     n7_z = c9 * n8_y + s9 * n8_x + 0.0815422 * a7_x
-    tau_g[..., 6] = n7_z
-    tau_g[..., 3] = n16_z + n13_z + n10_z + n7_z
+    tau_g[6] = n7_z
+    tau_g[3] = n16_z + n13_z + n10_z + n7_z
 
     # body 6, trunk: forces
-    tau_g[..., 0] = 12.453 * a1_x
-    tau_g[..., 1] = 12.453 * a1_y
-    tau_g[..., 2] = 12.453 * a1_z
+    tau_g[0] = 12.453 * a1_x
+    tau_g[1] = 12.453 * a1_y
+    tau_g[2] = 12.453 * a1_z
     t81 = s11 * n10_x - c11 * n11_z + t77 + (s8 * n7_x - c8 * n8_z)
-    tau_g[..., 4] = -(0.04713 * a1_z + t81)
+    tau_g[4] = -(0.04713 * a1_z + t81)
     t82 = s11 * n11_z + c11 * n10_x + t78 + (s8 * n8_z + c8 * n7_x)
-    tau_g[..., 5] = 0.04713 * a1_y + t82
+    tau_g[5] = 0.04713 * a1_y + t82
 
-    return tau_g
+    return ()
 
 
 def bias(q: ArrayLike, qd: ArrayLike) -> Array:
@@ -785,10 +839,18 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    batch, taken = _taken_apart(("q", q, 19), ("qd", qd, 18))
-    _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
-    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9, qd10, qd11, qd12, qd13, qd14, qd15, qd16, qd17, qd18 = taken[1]
-    tau_b = np.zeros(batch + (18,), taken[0].dtype)
+    return _run(
+        _bias,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 19), ("qd", qd, 18),),
+        ((18,),),
+    )
+
+
+def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
+    """The body of bias."""
+    _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = q
+    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9, qd10, qd11, qd12, qd13, qd14, qd15, qd16, qd17, qd18 = qd
 
     # body 1, trunk: motion
     q4_4 = q4 + q4
@@ -1006,7 +1068,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t187 = 0.00249545180452967 * (w18_zz - w18_xx) - t183
     n18_y = t187 - 0.0297786611519054 * (neg_a16_y - 0.2 * U17_zx)
     n18_z = 0.0297786611519054 * a18_y - (t185 - 5.560447774483e-05 * (w18_yy - w18_xx))
-    tau_b[..., 17] = n18_z
+    tau_b[17] = n18_z
     t190 = stheta19 * neg_f18_x - ctheta19 * f18_y
 
     # body 15, rl_calf: forces
@@ -1030,7 +1092,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t208 = 0.00249545180452967 * (w15_zz - w15_xx) + t204
     neg_n15_y = 0.0297786611519054 * (neg_a13_y - 0.2 * U14_zx) + t208
     n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t206 + 0.0297786611519054 * a15_y
-    tau_b[..., 14] = n15_z
+    tau_b[14] = n15_z
     t211 = stheta16 * neg_f15_x - ctheta16 * f15_y
 
     # body 12, fr_calf: forces
@@ -1054,7 +1116,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t229 = 0.00249545180452967 * (w12_zz - w12_xx) - t225
     n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t229
     n12_z = 0.0297786611519054 * a12_y - (t227 - 5.560447774483e-05 * (w12_yy - w12_xx))
-    tau_b[..., 11] = n12_z
+    tau_b[11] = n12_z
     t232 = stheta13 * neg_f12_x - ctheta13 * f12_y
 
     # body 9, fl_calf: forces
@@ -1078,7 +1140,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t250 = 0.00249545180452967 * (w9_zz - w9_xx) + t246
     n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t250
     n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t248 + 0.0297786611519054 * a9_y
-    tau_b[..., 8] = n9_z
+    tau_b[8] = n9_z
     t253 = stheta10 * neg_f9_x - ctheta10 * f9_y
 
     # body 17, rr_thigh: forces
@@ -1097,7 +1159,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t266 = t259 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * neg_a16_y
     n17_y = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * f18_z + t266
     n17_z = 0.2 * t190 + n18_z + (t261 - (0.072551 * a17_y - 0.003039 * a17_x))
-    tau_b[..., 16] = n17_z
+    tau_b[16] = n17_z
 
     # body 14, rl_thigh: forces
     U14_xy = w14_xy - neg_wd13_y
@@ -1116,7 +1178,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     n14_y = stheta16 * n15_x - ctheta16 * neg_n15_y + 0.2 * f15_z - t281
     t283 = t276 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
     n14_z = 0.2 * t211 + n15_z - t283
-    tau_b[..., 13] = n14_z
+    tau_b[13] = n14_z
 
     # body 11, fr_thigh: forces
     U11_xy = w11_xy - neg_wd10_y
@@ -1134,7 +1196,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t297 = t290 - 0.0054780518 * (w11_zz - w11_xx) - 0.072551 * a10_y
     n11_y = ctheta13 * n12_y + stheta13 * n12_x + 0.2 * f12_z + t297
     n11_z = 0.2 * t232 + n12_z + (t292 - (0.072551 * a11_y - 0.003039 * a11_x))
-    tau_b[..., 10] = n11_z
+    tau_b[10] = n11_z
 
     # body 8, fl_thigh: forces
     U8_xy = w8_xy - neg_wd7_y
@@ -1153,7 +1215,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     n8_y = ctheta10 * n9_y + stheta10 * n9_x + 0.2 * f9_z - t312
     t314 = t307 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
     n8_z = 0.2 * t253 + n9_z - t314
-    tau_b[..., 7] = n8_z
+    tau_b[7] = n8_z
 
     # body 16, rr_hip: forces
     neg_U16_xy = w16_x * neg_w16_y
@@ -1163,7 +1225,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     neg_f16_y = 0.0815422 * (w16_z * w16_z + w16_xx) + f17_z
     f16_z = c18 * f17_y + s18 * f17_x - 0.0815422 * neg_U16_zy
     n16_z = c18 * n17_y - s18 * neg_n17_x + (0.00545215306 * neg_U16_xy + 0.0815422 * neg_a16_x)
-    tau_b[..., 15] = n16_z
+    tau_b[15] = n16_z
     neg_n16_x = c18 * neg_n17_x + s18 * n17_y + (0.00582035306 * neg_U16_zy - 0.0815422 * a16_z)
     t324 = 0.1805 * neg_f16_y + neg_n16_x
     t325 = 0.1805 * neg_f16_x - (0.0003682 * (neg_wd16_y + w16_xz) + n17_z)
@@ -1177,7 +1239,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     f13_y = 0.0815422 * (w13_z * w13_z + w13_xx) - f14_z
     f13_z = c15 * f14_y + s15 * f14_x + 0.0815422 * neg_U13_zy
     n13_z = c15 * n14_y + s15 * n14_x - (0.0815422 * neg_a13_x - 0.00545215306 * neg_U13_xy)
-    tau_b[..., 12] = n13_z
+    tau_b[12] = n13_z
     neg_n13_x = s15 * n14_y - c15 * n14_x + (0.00582035306 * neg_U13_zy + 0.0815422 * a13_z)
     t335 = neg_n13_x - 0.1805 * f13_y
     t336 = 0.0003682 * (neg_wd13_y + w13_xz) + n14_z + 0.1805 * f13_x
@@ -1192,7 +1254,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     neg_f10_y = 0.0815422 * (w10_z * w10_z + w10_xx) + f11_z
     f10_z = c12 * f11_y + s12 * f11_x - 0.0815422 * neg_U10_zy
     n10_z = c12 * n11_y - s12 * neg_n11_x - (0.0815422 * a10_x - 0.00545215306 * neg_U10_xy)
-    tau_b[..., 9] = n10_z
+    tau_b[9] = n10_z
     neg_n10_x = c12 * neg_n11_x + s12 * n11_y + (0.00582035306 * neg_U10_zy - 0.0815422 * a10_z)
     t347 = neg_n10_x - 0.1805 * neg_f10_y
     t348 = 0.0003682 * (neg_wd10_y + w10_xz) + n11_z + 0.1805 * neg_f10_x
@@ -1209,7 +1271,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     f7_y = 0.0815422 * (w7_z * w7_z + w7_xx) - f8_z
     f7_z = c9 * f8_y + s9 * f8_x + 0.0815422 * neg_U7_zy
     n7_z = c9 * n8_y + s9 * n8_x + (0.00545215306 * neg_U7_xy + 0.0815422 * a7_x)
-    tau_b[..., 6] = n7_z
+    tau_b[6] = n7_z
     neg_n7_x = s9 * n8_y - c9 * n8_x + (0.00582035306 * neg_U7_zy + 0.0815422 * a7_z)
     t361 = 0.1805 * f7_y + neg_n7_x
     t362 = 0.0003682 * (neg_wd7_y + w7_xz) + n8_z - 0.1805 * f7_x
@@ -1219,17 +1281,17 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
 
     # body 6, trunk: forces
     U6_zx = qd4 * qd6
-    tau_b[..., 0] = f16_z + f13_z + f10_z + f7_z + (12.453 * a1_x - 0.04713 * (qd5 * qd5 + qd6_qd6))
+    tau_b[0] = f16_z + f13_z + f10_z + f7_z + (12.453 * a1_x - 0.04713 * (qd5 * qd5 + qd6_qd6))
     t367 = s11 * neg_f10_x + c11 * neg_f10_y + t350 - (s8 * f7_x + c8 * f7_y)
-    tau_b[..., 1] = 12.453 * a1_y + 0.04713 * U6_xy + t367
-    tau_b[..., 2] = 12.453 * a1_z + 0.04713 * U6_zx - (t326 + t337 + t349 + t363)
-    tau_b[..., 3] = n7_z - 0.047 * t363 + t364 + 0.02652766 * U6_zy
+    tau_b[1] = 12.453 * a1_y + 0.04713 * U6_xy + t367
+    tau_b[2] = 12.453 * a1_z + 0.04713 * U6_zx - (t326 + t337 + t349 + t363)
+    tau_b[3] = n7_z - 0.047 * t363 + t364 + 0.02652766 * U6_zy
     t368 = s11 * t347 + c11 * t348 + t351 + (s8 * t361 + c8 * t362)
-    tau_b[..., 4] = t368 - (0.275005219 * U6_zx + 0.04713 * a1_z)
+    tau_b[4] = t368 - (0.275005219 * U6_zx + 0.04713 * a1_z)
     t369 = t365 - (s8 * t362 - c8 * t361 - 0.047 * f7_z)
-    tau_b[..., 5] = 0.248477559 * U6_xy + 0.04713 * a1_y - t369
+    tau_b[5] = 0.248477559 * U6_xy + 0.04713 * a1_y - t369
 
-    return tau_b
+    return ()
 
 
 def mass_matrix(q: ArrayLike) -> Array:
@@ -1242,9 +1304,17 @@ def mass_matrix(q: ArrayLike) -> Array:
     Formulation: composite/minimal
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
-    batch, taken = _taken_apart(("q", q, 19))
-    _, _, _, _, _, _, _, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
-    M = np.zeros(batch + (18, 18), taken[0].dtype)
+    return _run(
+        _mass_matrix,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 19),),
+        ((18, 18),),
+    )
+
+
+def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
+    """The body of mass_matrix."""
+    _, _, _, _, _, _, _, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = q
 
     # body 18, rr_calf: composite body
     theta19 = q19 + 3.10813964539713
@@ -1255,29 +1325,29 @@ def mass_matrix(q: ArrayLike) -> Array:
     n18_17_x = 0.00249545180452967 * ctheta19
     n18_17_y = 0.00249545180452967 * stheta19
     n18_16_y = 0.2 * f18_17_y - 0.00487301
-    M[..., 16, 17] = M[..., 17, 16] = -n18_16_y
+    M[305] = M[322] = -n18_16_y
     theta18_19 = q18 + q19 + 3.10813964539713
     neg_f18_16_x = 0.0297786611519054 * sin(theta18_19)
     f18_16_z = 0.0297786611519054 * cos(theta18_19)
-    M[..., 0, 17] = M[..., 17, 0] = f18_16_z
+    M[17] = M[306] = f18_16_z
     c18 = cos(q18)
     s18 = sin(q18)
     n18_16_x = n18_17_x * c18 - n18_17_y * s18
     n18_16_z = n18_17_y * c18 + n18_17_x * s18
-    M[..., 15, 17] = M[..., 17, 15] = n18_16_z
+    M[287] = M[321] = n18_16_z
     t16 = 0.1805 * neg_f18_16_x + n18_16_y
     c17 = cos(q17)
     s17 = sin(q17)
     f18_6_y = neg_f18_16_x * s17
-    M[..., 1, 17] = M[..., 17, 1] = f18_6_y
+    M[35] = M[307] = f18_6_y
     neg_f18_6_z = neg_f18_16_x * c17
-    M[..., 2, 17] = M[..., 17, 2] = -neg_f18_6_z
+    M[53] = M[308] = -neg_f18_6_z
     n18_4_y = n18_16_x * s17 + t16 * c17
-    M[..., 4, 17] = M[..., 17, 4] = -n18_4_y
+    M[89] = M[310] = -n18_4_y
     n18_6_x = 0.047 * neg_f18_6_z + n18_16_z
-    M[..., 3, 17] = M[..., 17, 3] = n18_6_x
+    M[71] = M[309] = n18_6_x
     n18_6_z = 0.047 * f18_16_z - (t16 * s17 - n18_16_x * c17)
-    M[..., 5, 17] = M[..., 17, 5] = n18_6_z
+    M[107] = M[311] = n18_6_z
     t24 = 0.00484778630650938 * ctheta19 - 0.00011120895548966 * stheta19
     t25 = ctheta19 * t24
 
@@ -1290,29 +1360,29 @@ def mass_matrix(q: ArrayLike) -> Array:
     neg_n15_14_x = 0.00249545180452967 * ctheta16
     neg_n15_14_y = 0.00249545180452967 * stheta16
     n15_14_z = 0.00487301 - 0.2 * f15_14_y
-    M[..., 13, 14] = M[..., 14, 13] = n15_14_z
+    M[248] = M[265] = n15_14_z
     theta15_16 = q15 + q16 + 3.10813964539713
     neg_f15_13_x = 0.0297786611519054 * sin(theta15_16)
     f15_13_z = 0.0297786611519054 * cos(theta15_16)
-    M[..., 0, 14] = M[..., 14, 0] = f15_13_z
+    M[14] = M[252] = f15_13_z
     c15 = cos(q15)
     s15 = sin(q15)
     n15_13_x = neg_n15_14_y * s15 - neg_n15_14_x * c15
     neg_n15_13_z = neg_n15_14_y * c15 + neg_n15_14_x * s15
-    M[..., 12, 14] = M[..., 14, 12] = -neg_n15_13_z
+    M[230] = M[264] = -neg_n15_13_z
     t41 = n15_14_z - 0.1805 * neg_f15_13_x
     c14 = cos(q14)
     s14 = sin(q14)
     f15_6_y = neg_f15_13_x * s14
-    M[..., 1, 14] = M[..., 14, 1] = f15_6_y
+    M[32] = M[253] = f15_6_y
     neg_f15_6_z = neg_f15_13_x * c14
-    M[..., 2, 14] = M[..., 14, 2] = -neg_f15_6_z
+    M[50] = M[254] = -neg_f15_6_z
     n15_6_y = t41 * c14 - n15_13_x * s14
-    M[..., 4, 14] = M[..., 14, 4] = n15_6_y
+    M[86] = M[256] = n15_6_y
     neg_n15_6_x = 0.047 * neg_f15_6_z + neg_n15_13_z
-    M[..., 3, 14] = M[..., 14, 3] = -neg_n15_6_x
+    M[68] = M[255] = -neg_n15_6_x
     n15_6_z = t41 * s14 + n15_13_x * c14 - 0.047 * f15_13_z
-    M[..., 5, 14] = M[..., 14, 5] = n15_6_z
+    M[104] = M[257] = n15_6_z
     t49 = 0.00484778630650938 * ctheta16 - 0.00011120895548966 * stheta16
     t50 = ctheta16 * t49
 
@@ -1325,29 +1395,29 @@ def mass_matrix(q: ArrayLike) -> Array:
     n12_11_x = 0.00249545180452967 * ctheta13
     n12_11_y = 0.00249545180452967 * stheta13
     n12_11_z = 0.00487301 - 0.2 * f12_11_y
-    M[..., 10, 11] = M[..., 11, 10] = n12_11_z
+    M[191] = M[208] = n12_11_z
     theta12_13 = q12 + q13 + 3.10813964539713
     neg_f12_10_x = 0.0297786611519054 * sin(theta12_13)
     f12_10_z = 0.0297786611519054 * cos(theta12_13)
-    M[..., 0, 11] = M[..., 11, 0] = f12_10_z
+    M[11] = M[198] = f12_10_z
     c12 = cos(q12)
     s12 = sin(q12)
     n12_10_x = n12_11_x * c12 - n12_11_y * s12
     n12_10_z = n12_11_y * c12 + n12_11_x * s12
-    M[..., 9, 11] = M[..., 11, 9] = n12_10_z
+    M[173] = M[207] = n12_10_z
     t66 = 0.1805 * neg_f12_10_x + n12_11_z
     c11 = cos(q11)
     s11 = sin(q11)
     f12_6_y = neg_f12_10_x * s11
-    M[..., 1, 11] = M[..., 11, 1] = f12_6_y
+    M[29] = M[199] = f12_6_y
     neg_f12_6_z = neg_f12_10_x * c11
-    M[..., 2, 11] = M[..., 11, 2] = -neg_f12_6_z
+    M[47] = M[200] = -neg_f12_6_z
     n12_4_y = n12_10_x * s11 - t66 * c11
-    M[..., 4, 11] = M[..., 11, 4] = -n12_4_y
+    M[83] = M[202] = -n12_4_y
     n12_6_x = 0.047 * neg_f12_6_z + n12_10_z
-    M[..., 3, 11] = M[..., 11, 3] = n12_6_x
+    M[65] = M[201] = n12_6_x
     n12_6_z = t66 * s11 + n12_10_x * c11 + 0.047 * f12_10_z
-    M[..., 5, 11] = M[..., 11, 5] = n12_6_z
+    M[101] = M[203] = n12_6_z
     t74 = 0.00484778630650938 * ctheta13 - 0.00011120895548966 * stheta13
     t75 = ctheta13 * t74
 
@@ -1360,29 +1430,29 @@ def mass_matrix(q: ArrayLike) -> Array:
     neg_n9_8_x = 0.00249545180452967 * ctheta10
     neg_n9_8_y = 0.00249545180452967 * stheta10
     n9_8_z = 0.00487301 - 0.2 * f9_8_y
-    M[..., 7, 8] = M[..., 8, 7] = n9_8_z
+    M[134] = M[151] = n9_8_z
     theta9_10 = q9 + q10 + 3.10813964539713
     neg_f9_7_x = 0.0297786611519054 * sin(theta9_10)
     f9_7_z = 0.0297786611519054 * cos(theta9_10)
-    M[..., 0, 8] = M[..., 8, 0] = f9_7_z
+    M[8] = M[144] = f9_7_z
     c9 = cos(q9)
     s9 = sin(q9)
     n9_7_x = neg_n9_8_y * s9 - neg_n9_8_x * c9
     neg_n9_7_z = neg_n9_8_y * c9 + neg_n9_8_x * s9
-    M[..., 6, 8] = M[..., 8, 6] = -neg_n9_7_z
+    M[116] = M[150] = -neg_n9_7_z
     t91 = 0.1805 * neg_f9_7_x + n9_8_z
     c8 = cos(q8)
     s8 = sin(q8)
     f9_6_y = neg_f9_7_x * s8
-    M[..., 1, 8] = M[..., 8, 1] = f9_6_y
+    M[26] = M[145] = f9_6_y
     neg_f9_6_z = neg_f9_7_x * c8
-    M[..., 2, 8] = M[..., 8, 2] = -neg_f9_6_z
+    M[44] = M[146] = -neg_f9_6_z
     n9_6_y = t91 * c8 - n9_7_x * s8
-    M[..., 4, 8] = M[..., 8, 4] = n9_6_y
+    M[80] = M[148] = n9_6_y
     neg_n9_6_x = 0.047 * neg_f9_6_z + neg_n9_7_z
-    M[..., 3, 8] = M[..., 8, 3] = -neg_n9_6_x
+    M[62] = M[147] = -neg_n9_6_x
     n9_6_z = t91 * s8 + n9_7_x * c8 - 0.047 * f9_7_z
-    M[..., 5, 8] = M[..., 8, 5] = n9_6_z
+    M[98] = M[149] = n9_6_z
     t99 = 0.00484778630650938 * ctheta10 - 0.00011120895548966 * stheta10
     t100 = ctheta10 * t99
 
@@ -1395,24 +1465,24 @@ def mass_matrix(q: ArrayLike) -> Array:
     S17_yy = 0.000144167 - (t25 - 0.00486039815325469)
     S17_yz = 0.0001878102 - n18_17_y
     neg_n17_16_y = S17_xx + S17_yy
-    M[..., 16, 16] = neg_n17_16_y
+    M[304] = neg_n17_16_y
     neg_f17_16_x = c18 * h17_y + s18 * h17_x
     f17_16_z = c18 * h17_x - s18 * h17_y
-    M[..., 0, 16] = M[..., 16, 0] = f17_16_z
+    M[16] = M[288] = f17_16_z
     n17_16_x = s18 * S17_yz - c18 * S17_xz
     neg_n17_16_z = c18 * S17_yz + s18 * S17_xz
-    M[..., 15, 16] = M[..., 16, 15] = -neg_n17_16_z
+    M[286] = M[303] = -neg_n17_16_z
     t113 = neg_n17_16_y - 0.1805 * neg_f17_16_x
     f17_6_y = s17 * neg_f17_16_x
-    M[..., 1, 16] = M[..., 16, 1] = f17_6_y
+    M[34] = M[289] = f17_6_y
     neg_f17_6_z = c17 * neg_f17_16_x
-    M[..., 2, 16] = M[..., 16, 2] = -neg_f17_6_z
+    M[52] = M[290] = -neg_f17_6_z
     n17_4_y = s17 * n17_16_x - c17 * t113
-    M[..., 4, 16] = M[..., 16, 4] = -n17_4_y
+    M[88] = M[292] = -n17_4_y
     n17_6_x = 0.047 * neg_f17_6_z - neg_n17_16_z
-    M[..., 3, 16] = M[..., 16, 3] = n17_6_x
+    M[70] = M[291] = n17_6_x
     n17_6_z = s17 * t113 + c17 * n17_16_x + 0.047 * f17_16_z
-    M[..., 5, 16] = M[..., 16, 5] = n17_6_z
+    M[106] = M[293] = n17_6_z
     t119 = c18 * (S17_xx - S17_yy) - 2.0 * S17_xy * s18
     t120 = c18 * t119
 
@@ -1425,24 +1495,24 @@ def mass_matrix(q: ArrayLike) -> Array:
     S14_yy = 0.00486039815325469 - t50 + 0.000144167
     S14_yz = neg_n15_14_y - 0.0001878102
     neg_n14_13_y = S14_xx + S14_yy
-    M[..., 13, 13] = neg_n14_13_y
+    M[247] = neg_n14_13_y
     neg_f14_13_x = c15 * h14_y + s15 * h14_x
     f14_13_z = c15 * h14_x - s15 * h14_y
-    M[..., 0, 13] = M[..., 13, 0] = f14_13_z
+    M[13] = M[234] = f14_13_z
     n14_13_x = s15 * S14_yz - c15 * S14_xz
     neg_n14_13_z = c15 * S14_yz + s15 * S14_xz
-    M[..., 12, 13] = M[..., 13, 12] = -neg_n14_13_z
+    M[229] = M[246] = -neg_n14_13_z
     t133 = neg_n14_13_y - 0.1805 * neg_f14_13_x
     f14_6_y = s14 * neg_f14_13_x
-    M[..., 1, 13] = M[..., 13, 1] = f14_6_y
+    M[31] = M[235] = f14_6_y
     neg_f14_6_z = c14 * neg_f14_13_x
-    M[..., 2, 13] = M[..., 13, 2] = -neg_f14_6_z
+    M[49] = M[236] = -neg_f14_6_z
     n14_6_y = c14 * t133 - s14 * n14_13_x
-    M[..., 4, 13] = M[..., 13, 4] = n14_6_y
+    M[85] = M[238] = n14_6_y
     neg_n14_6_x = 0.047 * neg_f14_6_z + neg_n14_13_z
-    M[..., 3, 13] = M[..., 13, 3] = -neg_n14_6_x
+    M[67] = M[237] = -neg_n14_6_x
     n14_6_z = s14 * t133 + c14 * n14_13_x - 0.047 * f14_13_z
-    M[..., 5, 13] = M[..., 13, 5] = n14_6_z
+    M[103] = M[239] = n14_6_z
     t139 = c15 * (S14_xx - S14_yy) - 2.0 * S14_xy * s15
     t140 = c15 * t139
 
@@ -1455,24 +1525,24 @@ def mass_matrix(q: ArrayLike) -> Array:
     S11_yy = 0.00486039815325469 - t75 + 0.000144167
     S11_yz = 0.0001878102 - n12_11_y
     neg_n11_10_y = S11_xx + S11_yy
-    M[..., 10, 10] = neg_n11_10_y
+    M[190] = neg_n11_10_y
     neg_f11_10_x = c12 * h11_y + s12 * h11_x
     f11_10_z = c12 * h11_x - s12 * h11_y
-    M[..., 0, 10] = M[..., 10, 0] = f11_10_z
+    M[10] = M[180] = f11_10_z
     n11_10_x = s12 * S11_yz - c12 * S11_xz
     neg_n11_10_z = c12 * S11_yz + s12 * S11_xz
-    M[..., 9, 10] = M[..., 10, 9] = -neg_n11_10_z
+    M[172] = M[189] = -neg_n11_10_z
     t153 = 0.1805 * neg_f11_10_x + neg_n11_10_y
     f11_6_y = s11 * neg_f11_10_x
-    M[..., 1, 10] = M[..., 10, 1] = f11_6_y
+    M[28] = M[181] = f11_6_y
     neg_f11_6_z = c11 * neg_f11_10_x
-    M[..., 2, 10] = M[..., 10, 2] = -neg_f11_6_z
+    M[46] = M[182] = -neg_f11_6_z
     n11_4_y = s11 * n11_10_x - c11 * t153
-    M[..., 4, 10] = M[..., 10, 4] = -n11_4_y
+    M[82] = M[184] = -n11_4_y
     n11_6_x = 0.047 * neg_f11_6_z - neg_n11_10_z
-    M[..., 3, 10] = M[..., 10, 3] = n11_6_x
+    M[64] = M[183] = n11_6_x
     n11_6_z = s11 * t153 + c11 * n11_10_x + 0.047 * f11_10_z
-    M[..., 5, 10] = M[..., 10, 5] = n11_6_z
+    M[100] = M[185] = n11_6_z
     t159 = c12 * (S11_xx - S11_yy) - 2.0 * S11_xy * s12
     t160 = c12 * t159
 
@@ -1485,81 +1555,81 @@ def mass_matrix(q: ArrayLike) -> Array:
     S8_yy = 0.00486039815325469 - t100 + 0.000144167
     S8_yz = neg_n9_8_y - 0.0001878102
     neg_n8_7_y = S8_xx + S8_yy
-    M[..., 7, 7] = neg_n8_7_y
+    M[133] = neg_n8_7_y
     neg_f8_7_x = c9 * h8_y + s9 * h8_x
     f8_7_z = c9 * h8_x - s9 * h8_y
-    M[..., 0, 7] = M[..., 7, 0] = f8_7_z
+    M[7] = M[126] = f8_7_z
     n8_7_x = s9 * S8_yz - c9 * S8_xz
     neg_n8_7_z = c9 * S8_yz + s9 * S8_xz
-    M[..., 6, 7] = M[..., 7, 6] = -neg_n8_7_z
+    M[115] = M[132] = -neg_n8_7_z
     t173 = 0.1805 * neg_f8_7_x + neg_n8_7_y
     f8_6_y = s8 * neg_f8_7_x
-    M[..., 1, 7] = M[..., 7, 1] = f8_6_y
+    M[25] = M[127] = f8_6_y
     neg_f8_6_z = c8 * neg_f8_7_x
-    M[..., 2, 7] = M[..., 7, 2] = -neg_f8_6_z
+    M[43] = M[128] = -neg_f8_6_z
     n8_6_y = c8 * t173 - s8 * n8_7_x
-    M[..., 4, 7] = M[..., 7, 4] = n8_6_y
+    M[79] = M[130] = n8_6_y
     neg_n8_6_x = 0.047 * neg_f8_6_z + neg_n8_7_z
-    M[..., 3, 7] = M[..., 7, 3] = -neg_n8_6_x
+    M[61] = M[129] = -neg_n8_6_x
     n8_6_z = s8 * t173 + c8 * n8_7_x - 0.047 * f8_7_z
-    M[..., 5, 7] = M[..., 7, 5] = n8_6_z
+    M[97] = M[131] = n8_6_z
     t179 = c9 * (S8_xx - S8_yy) - 2.0 * S8_xy * s9
     t180 = c9 * t179
 
     # body 16, rr_hip: composite body
     S16_xx = S17_yy + t120 + 0.0003682
     M_15_15 = S16_xx + 0.00582035306
-    M[..., 15, 15] = M_15_15
+    M[285] = M_15_15
     t183 = s18 * t119 + S17_xy - 0.1805 * f17_16_z
     t184 = neg_n17_16_z + 0.0147183671
     f16_6_y = 0.0815422 * s17 - c17 * f17_16_z
-    M[..., 1, 15] = M[..., 15, 1] = f16_6_y
+    M[33] = M[271] = f16_6_y
     neg_f16_6_z = s17 * f17_16_z + 0.0815422 * c17
-    M[..., 2, 15] = M[..., 15, 2] = -neg_f16_6_z
+    M[51] = M[272] = -neg_f16_6_z
     n16_6_y = s17 * t183 - c17 * t184
-    M[..., 4, 15] = M[..., 15, 4] = n16_6_y
+    M[87] = M[274] = n16_6_y
     neg_n16_6_z = s17 * t184 + c17 * t183
-    M[..., 5, 15] = M[..., 15, 5] = -neg_n16_6_z
+    M[105] = M[275] = -neg_n16_6_z
     n16_6_x = 0.047 * neg_f16_6_z + M_15_15
-    M[..., 3, 15] = M[..., 15, 3] = n16_6_x
+    M[69] = M[273] = n16_6_x
     t190 = (0.00582035306 - S16_xx) * s17 - 2.0 * n17_16_x * c17
     t191 = s17 * t190
 
     # body 13, rl_hip: composite body
     S13_xx = S14_yy + t140 + 0.0003682
     M_12_12 = 0.00582035306 + S13_xx
-    M[..., 12, 12] = M_12_12
+    M[228] = M_12_12
     t194 = s15 * t139 + S14_xy - 0.1805 * f14_13_z
     t195 = neg_n14_13_z - 0.0147183671
     f13_4_y = 0.0815422 * s14 + c14 * f14_13_z
-    M[..., 1, 12] = M[..., 12, 1] = -f13_4_y
+    M[30] = M[217] = -f13_4_y
     f13_6_z = 0.0815422 * c14 - s14 * f14_13_z
-    M[..., 2, 12] = M[..., 12, 2] = f13_6_z
+    M[48] = M[218] = f13_6_z
     n13_6_y = s14 * t194 - c14 * t195
-    M[..., 4, 12] = M[..., 12, 4] = n13_6_y
+    M[84] = M[220] = n13_6_y
     neg_n13_6_z = s14 * t195 + c14 * t194
-    M[..., 5, 12] = M[..., 12, 5] = -neg_n13_6_z
+    M[102] = M[221] = -neg_n13_6_z
     n13_6_x = 0.047 * f13_6_z + M_12_12
-    M[..., 3, 12] = M[..., 12, 3] = n13_6_x
+    M[66] = M[219] = n13_6_x
     t201 = (0.00582035306 - S13_xx) * s14 - 2.0 * n14_13_x * c14
     t202 = s14 * t201
 
     # body 10, fr_hip: composite body
     S10_xx = S11_yy + t160 + 0.0003682
     M_9_9 = 0.00582035306 + S10_xx
-    M[..., 9, 9] = M_9_9
+    M[171] = M_9_9
     t205 = s12 * t159 + S11_xy + 0.1805 * f11_10_z
     t206 = 0.0147183671 - neg_n11_10_z
     f10_6_y = 0.0815422 * s11 - c11 * f11_10_z
-    M[..., 1, 9] = M[..., 9, 1] = f10_6_y
+    M[27] = M[163] = f10_6_y
     neg_f10_6_z = s11 * f11_10_z + 0.0815422 * c11
-    M[..., 2, 9] = M[..., 9, 2] = -neg_f10_6_z
+    M[45] = M[164] = -neg_f10_6_z
     n10_6_y = s11 * t205 + c11 * t206
-    M[..., 4, 9] = M[..., 9, 4] = n10_6_y
+    M[81] = M[166] = n10_6_y
     n10_6_z = s11 * t206 - c11 * t205
-    M[..., 5, 9] = M[..., 9, 5] = n10_6_z
+    M[99] = M[167] = n10_6_z
     n10_6_x = 0.047 * neg_f10_6_z + M_9_9
-    M[..., 3, 9] = M[..., 9, 3] = n10_6_x
+    M[63] = M[165] = n10_6_x
     t212 = (0.00582035306 - S10_xx) * s11 - 2.0 * n11_10_x * c11
     t213 = s11 * t212
     t214 = S17_xx - t120 - 0.361 * neg_f17_16_x + (S14_xx - t140 - 0.361 * neg_f14_13_x)
@@ -1569,61 +1639,60 @@ def mass_matrix(q: ArrayLike) -> Array:
     # body 7, fl_hip: composite body
     S7_xx = S8_yy + t180 + 0.0003682
     M_6_6 = 0.00582035306 + S7_xx
-    M[..., 6, 6] = M_6_6
+    M[114] = M_6_6
     t219 = s9 * t179 + S8_xy + 0.1805 * f8_7_z
     t220 = neg_n8_7_z + 0.0147183671
     f7_4_y = 0.0815422 * s8 + c8 * f8_7_z
-    M[..., 1, 6] = M[..., 6, 1] = -f7_4_y
+    M[24] = M[109] = -f7_4_y
     f7_6_z = 0.0815422 * c8 - s8 * f8_7_z
-    M[..., 2, 6] = M[..., 6, 2] = f7_6_z
+    M[42] = M[110] = f7_6_z
     n7_6_y = s8 * t219 - c8 * t220
-    M[..., 4, 6] = M[..., 6, 4] = n7_6_y
+    M[78] = M[112] = n7_6_y
     neg_n7_6_z = s8 * t220 + c8 * t219
-    M[..., 5, 6] = M[..., 6, 5] = -neg_n7_6_z
+    M[96] = M[113] = -neg_n7_6_z
     n7_6_x = 0.047 * f7_6_z + M_6_6
-    M[..., 3, 6] = M[..., 6, 3] = n7_6_x
+    M[60] = M[111] = n7_6_x
     t226 = (0.00582035306 - S7_xx) * s8 - 2.0 * n8_7_x * c8
     t227 = s8 * t226
     h6_y = f7_6_z - (neg_f16_6_z - f13_6_z + neg_f10_6_z)
-    M[..., 0, 5] = M[..., 5, 0] = -h6_y
-    M[..., 2, 3] = M[..., 3, 2] = h6_y
+    M[5] = M[90] = -h6_y
+    M[39] = M[56] = h6_y
     h6_z = f7_4_y - (f16_6_y - f13_4_y + f10_6_y)
-    M[..., 1, 3] = M[..., 3, 1] = -h6_z
-    M[..., 0, 4] = M[..., 4, 0] = h6_z
+    M[21] = M[55] = -h6_z
+    M[4] = M[72] = h6_z
     t230 = 0.047 * neg_f17_16_x + n16_6_y + (n13_6_y - 0.047 * neg_f14_13_x) + (0.047 * neg_f11_10_x + n10_6_y)
     neg_S6_xy = n7_6_y - 0.047 * neg_f8_7_x + t230
-    M[..., 3, 4] = M[..., 4, 3] = neg_S6_xy
+    M[58] = M[75] = neg_S6_xy
     S6_xz = neg_n7_6_z - (n10_6_z - (neg_n16_6_z + neg_n13_6_z))
-    M[..., 3, 5] = M[..., 5, 3] = -S6_xz
+    M[59] = M[93] = -S6_xz
     t233 = 0.00582035306 - t213 + 0.094 * neg_f10_6_z + t215
     t234 = c11 * t212 + n11_10_x + 0.047 * f10_6_y + t216
     S6_yz = c8 * t226 + n8_7_x + 0.047 * f7_4_y + t234
-    M[..., 4, 5] = M[..., 5, 4] = -S6_yz
+    M[77] = M[94] = -S6_yz
 
     # body 6, trunk: composite body
     h6_x = neg_f17_16_x + neg_f14_13_x + neg_f11_10_x + neg_f8_7_x + 0.04713
-    M[..., 1, 5] = M[..., 5, 1] = h6_x
-    M[..., 2, 4] = M[..., 4, 2] = -h6_x
+    M[23] = M[91] = h6_x
+    M[40] = M[74] = -h6_x
     t237 = S11_xx - t160 + 0.361 * neg_f11_10_x + t214 + (S8_xx - t180 + 0.361 * neg_f8_7_x)
     S6_xx = t237 + 0.279755219
     S6_yy = 0.00582035306 - t227 + 0.094 * f7_6_z + t233 + 0.03127766
     S6_zz = S16_xx + t191 + (S13_xx + t202) + (S10_xx + t213) + (S7_xx + t227) + 0.00475
-    M[..., 5, 5] = S6_xx + S6_yy
+    M[95] = S6_xx + S6_yy
 
     # body 5, trunk: composite body
-    M[..., 4, 4] = S6_xx + S6_zz
+    M[76] = S6_xx + S6_zz
 
     # body 4, trunk: composite body
-    M[..., 3, 3] = S6_yy + S6_zz
+    M[57] = S6_yy + S6_zz
 
     # constant entries
-    M[..., 0, 0] = M[..., 1, 1] = M[..., 2, 2] = 12.453
-    M[..., 8, 8] = M[..., 11, 11] = M[..., 14, 14] = M[..., 17, 17] = 0.00487301
+    M[0] = M[19] = M[38] = 12.453
+    M[152] = M[209] = M[266] = M[323] = 0.00487301
 
-    return M
+    return ()
 
 
-@np.errstate(all="ignore")
 def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     """qdd = M(q)^-1 (tau - C(q, qd) qd - g(q)).
 
@@ -1638,11 +1707,20 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
 
     Raises numpy.linalg.LinAlgError where the mass matrix is not positive definite or a result not finite.
     """
-    batch, taken = _taken_apart(("q", q, 19), ("qd", qd, 18), ("tau", tau, 18))
-    _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = taken[0]
-    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9, qd10, qd11, qd12, qd13, qd14, qd15, qd16, qd17, qd18 = taken[1]
-    tau1, tau2, tau3, tau4, tau5, tau6, tau7, tau8, tau9, tau10, tau11, tau12, tau13, tau14, tau15, tau16, tau17, tau18 = taken[2]
-    qdd = np.zeros(batch + (18,), taken[0].dtype)
+    return _run(
+        _forward_dynamics,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 19), ("qd", qd, 18), ("tau", tau, 18),),
+        ((18,),),
+        regular=True,
+    )
+
+
+def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -> tuple[Any, ...]:
+    """The body of forward_dynamics."""
+    _, _, _, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15, q16, q17, q18, q19 = q
+    qd1, qd2, qd3, qd4, qd5, qd6, qd7, qd8, qd9, qd10, qd11, qd12, qd13, qd14, qd15, qd16, qd17, qd18 = qd
+    tau1, tau2, tau3, tau4, tau5, tau6, tau7, tau8, tau9, tau10, tau11, tau12, tau13, tau14, tau15, tau16, tau17, tau18 = tau
 
     # body 1, trunk: motion
     q4_4 = q4 + q4
@@ -2541,28 +2619,28 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     d1 = 1.0 / (MA4_xx - BA4_xz * Kf4_x - MA3_xz * Kf3_x - MA2_yz * Kf2_y)
     u1 = tau3 - (Kf5_x * u5 + paf6_z + Kf4_x * u4 + Kf3_x * u3 + Kf2_y * u2)
     r1 = d1 * u1
-    qdd[..., 2] = r1
+    qdd[2] = r1
 
     # body 2, trunk: acceleration
     qdd2 = d2 * u2 - Kf2_y * r1
-    qdd[..., 0] = qdd2
+    qdd[0] = qdd2
 
     # body 3, trunk: acceleration
     qdd3 = d3 * u3 - (Kf3_x * r1 + Kf3_y * qdd2)
-    qdd[..., 1] = qdd3
+    qdd[1] = qdd3
 
     # body 4, trunk: acceleration
     qdd4 = Kf4_y * qdd3 - Kf4_x * r1 - Kf4_z * qdd2 + d4 * u4
-    qdd[..., 3] = qdd4
+    qdd[3] = qdd4
 
     # body 5, trunk: acceleration
     qdd5 = d5 * u5 - Kn5_y * qdd4 - (Kf5_x * r1 + Kf5_y * qdd2 + Kf5_z * qdd3)
-    qdd[..., 4] = qdd5
+    qdd[4] = qdd5
 
     # body 6, trunk: acceleration
     t815 = d6 * u6 - (Kn6_x * qdd4 + Kn6_y * qdd5)
     qdd6 = t815 - (Kf6_x * qdd2 + Kf6_y * qdd3 + Kf6_z * r1)
-    qdd[..., 5] = qdd6
+    qdd[5] = qdd6
 
     # body 7, fl_hip: acceleration
     t817 = 0.047 * qdd6
@@ -2574,7 +2652,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     neg_da7_x = s8 * qdd3 - c8 * t820 + 0.1805 * neg_dwd7_y
     t824 = Kf7_x * neg_da7_x - neg_Kf7_y * (s8 * t820 + c8 * qdd3 + 0.1805 * dwd7_x)
     qdd7 = d7 * u7 - (Kn7_x * dwd7_x + Kn7_z * qdd4) + (t824 - Kf7_z * da7_z)
-    qdd[..., 6] = qdd7
+    qdd[6] = qdd7
     dwd7_z = qdd4 + qdd7
 
     # body 10, fr_hip: acceleration
@@ -2585,7 +2663,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     neg_da10_x = s11 * qdd3 - c11 * t828 + 0.1805 * neg_dwd10_y
     t832 = neg_Kf10_y * (s11 * t828 + c11 * qdd3 + 0.1805 * dwd10_x) - Kf10_x * neg_da10_x
     qdd10 = d10 * u10 - (Kn10_x * dwd10_x + Kn10_z * qdd4) - (Kf10_z * da10_z + t832)
-    qdd[..., 9] = qdd10
+    qdd[9] = qdd10
     dwd10_z = qdd4 + qdd10
 
     # body 13, rl_hip: acceleration
@@ -2594,7 +2672,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     da13_x = 0.1805 * neg_dwd13_y - (s14 * qdd3 - c14 * t820)
     t838 = (0.1805 * dwd13_x - (s14 * t820 + c14 * qdd3)) * neg_Kf13_y - Kf13_x * da13_x
     qdd13 = d13 * u13 - (Kn13_x * dwd13_x + Kn13_z * qdd4) + (t838 - Kf13_z * da7_z)
-    qdd[..., 12] = qdd13
+    qdd[12] = qdd13
     dwd13_z = qdd4 + qdd13
 
     # body 16, rr_hip: acceleration
@@ -2603,7 +2681,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     da16_x = 0.1805 * neg_dwd16_y - (s17 * qdd3 - c17 * t828)
     t844 = Kf16_x * da16_x - (0.1805 * dwd16_x - (s17 * t828 + c17 * qdd3)) * neg_Kf16_y
     qdd16 = d16 * u16 - (Kn16_x * dwd16_x + Kn16_z * qdd4) - (Kf16_z * da10_z + t844)
-    qdd[..., 15] = qdd16
+    qdd[15] = qdd16
     dwd16_z = qdd4 + qdd16
 
     # body 8, fl_thigh: acceleration
@@ -2613,7 +2691,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     da8_y = c9 * da7_z + s9 * neg_da7_x
     t851 = d8 * u8 - (Kn8_x * dwd8_x + Kn8_y * dwd8_y + Kn8_z * neg_dwd7_y)
     qdd8 = t851 - (Kf8_x * da8_x + Kf8_y * da8_y)
-    qdd[..., 7] = qdd8
+    qdd[7] = qdd8
     dwd8_z = neg_dwd7_y + qdd8
 
     # body 11, fr_thigh: acceleration
@@ -2623,7 +2701,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     da11_y = c12 * da10_z + s12 * neg_da10_x
     t858 = d11 * u11 - (Kn11_y * dwd11_y - neg_Kn11_x * dwd11_x + Kn11_z * neg_dwd10_y)
     qdd11 = t858 - (Kf11_x * da11_x + Kf11_y * da11_y)
-    qdd[..., 10] = qdd11
+    qdd[10] = qdd11
     dwd11_z = neg_dwd10_y + qdd11
 
     # body 14, rl_thigh: acceleration
@@ -2633,7 +2711,7 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     da14_y = c15 * da7_z - s15 * da13_x
     t865 = d14 * u14 - (Kn14_x * dwd14_x + Kn14_y * dwd14_y + Kn14_z * neg_dwd13_y)
     qdd14 = t865 - (Kf14_x * da14_x + Kf14_y * da14_y)
-    qdd[..., 13] = qdd14
+    qdd[13] = qdd14
     dwd14_z = neg_dwd13_y + qdd14
 
     # body 17, rr_thigh: acceleration
@@ -2643,30 +2721,27 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     da17_y = c18 * da10_z - s18 * da16_x
     t872 = d17 * u17 - (Kn17_y * dwd17_y - neg_Kn17_x * dwd17_x + Kn17_z * neg_dwd16_y)
     qdd17 = t872 - (Kf17_x * da17_x + Kf17_y * da17_y)
-    qdd[..., 16] = qdd17
+    qdd[16] = qdd17
     dwd17_z = neg_dwd16_y + qdd17
 
     # body 9, fl_calf: acceleration
     t875 = dwd8_z - 0.5120965901013276 * (ctheta10 * dwd8_x + stheta10 * dwd8_y)
     t876 = 6.110937829371457 * (ctheta10 * (da8_y - 0.2 * dwd8_z) - stheta10 * da8_x)
-    qdd[..., 8] = 205.21197370824194 * u9 - t875 - t876
+    qdd[8] = 205.21197370824194 * u9 - t875 - t876
 
     # body 12, fr_calf: acceleration
     t877 = 0.5120965901013276 * (ctheta13 * dwd11_x + stheta13 * dwd11_y) + dwd11_z
     t878 = 6.110937829371457 * (ctheta13 * (da11_y - 0.2 * dwd11_z) - stheta13 * da11_x)
-    qdd[..., 11] = 205.21197370824194 * u12 - t877 - t878
+    qdd[11] = 205.21197370824194 * u12 - t877 - t878
 
     # body 15, rl_calf: acceleration
     t879 = dwd14_z - 0.5120965901013276 * (ctheta16 * dwd14_x + stheta16 * dwd14_y)
     t880 = 6.110937829371457 * (ctheta16 * (da14_y - 0.2 * dwd14_z) - stheta16 * da14_x)
-    qdd[..., 14] = 205.21197370824194 * u15 - t879 - t880
+    qdd[14] = 205.21197370824194 * u15 - t879 - t880
 
     # body 18, rr_calf: acceleration
     t881 = 0.5120965901013276 * (ctheta19 * dwd17_x + stheta19 * dwd17_y) + dwd17_z
     t882 = 6.110937829371457 * (ctheta19 * (da17_y - 0.2 * dwd17_z) - stheta19 * da17_x)
-    qdd[..., 17] = 205.21197370824194 * u18 - t881 - t882
+    qdd[17] = 205.21197370824194 * u18 - t881 - t882
 
-    _check_regular(d17, d14, d11, d8, d16, d13, d10, d7, d6, d5, d4, d3, d2, d1)
-    _check_finite(qdd)
-
-    return qdd
+    return (d17, d14, d11, d8, d16, d13, d10, d7, d6, d5, d4, d3, d2, d1,)

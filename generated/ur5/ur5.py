@@ -26,15 +26,17 @@ Inertial parameters are constants of the code.
       5  joint6  link6       revolute   rad
 
 Arrays broadcast over leading axes: q may be one state (shape n) or a batch (shape ... x n).
-Complex inputs give complex results, for derivatives by the complex step: f(x + 1e-30j * d).imag / 1e-30 is the change
-of f along d to the last digits.
+One state in floats, as an array or a list, is computed with Python's own numbers, many states with arrays; float32
+gives float32. Complex inputs give complex results, for derivatives by the complex step: f(x + 1e-30j * d).imag / 1e-30
+is the change of f along d to the last digits.
 """
 # ruff: noqa
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy import cos, sin
 from numpy.typing import ArrayLike, NDArray
 
 JOINT_NAMES: tuple[str, ...] = (
@@ -49,20 +51,68 @@ NQ = 6
 NV = 6
 
 Array = NDArray[Any]
-"""Of float64, or of complex128 where an input is complex."""
+"""Of float64; of float32, complex64 or another type of numbers that are no integers where all inputs together are."""
+
+_Input = tuple[str, ArrayLike, int]
+"""An input: its name, what is given, and the entries of a state."""
 
 
-def _taken_apart(*inputs: tuple[str, ArrayLike, int]) -> tuple[tuple[int, ...], list[Array]]:
-    """Common batch shape, and each input with its entries along the first axis; all of one type."""
-    dtype = np.complex128 if any(np.iscomplexobj(value) for _, value, _ in inputs) else np.float64
-    arrays = []
-    for name, value, size in inputs:
-        array = np.asarray(value, dtype=dtype)
+def _numbers(value: Any, size: int) -> tuple[bool, list[float]] | None:
+    """Whether one state is of float32, and its numbers; None for what is not one state of real ones."""
+    if type(value) is np.ndarray:
+        if value.shape == (size,) and value.dtype.char in "df":
+            return value.dtype.char == "f", value.tolist()
+    elif type(value) in (list, tuple) and len(value) == size and {*map(type, value)} <= {float, int}:
+        return False, [*map(float, value)]
+    return None
+
+
+def _taken_apart(inputs: tuple[_Input, ...]) -> tuple[tuple[int, ...], Any, list[Array]]:
+    """Common batch shape and type, and each input with its entries along the first axis."""
+    arrays = [np.asarray(value) for _, value, _ in inputs]
+    found = np.result_type(*(array.dtype for array in arrays))
+    dtype = found if found.kind in "fc" and found.itemsize >= 4 else np.dtype(np.float64)
+    for (name, _, size), array in zip(inputs, arrays):
         if array.shape[-1:] != (size,):
             raise ValueError(f"{name} must have {size} entries along its last axis, not shape {array.shape}")
-        arrays.append(array)
     batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-    return batch, [np.moveaxis(np.broadcast_to(a, batch + a.shape[-1:]), -1, 0) for a in arrays]
+    apart = [np.broadcast_to(array.astype(dtype, copy=False), batch + array.shape[-1:]) for array in arrays]
+    return batch, dtype, [np.moveaxis(array, -1, 0) for array in apart]
+
+
+def _run(
+    body: Callable[..., tuple[Any, ...]],
+    functions: tuple[tuple[Callable[..., Any], ...], tuple[Callable[..., Any], ...]],
+    inputs: tuple[_Input, ...],
+    outputs: tuple[tuple[int, ...], ...],
+    regular: bool = False,
+) -> Any:
+    """The outputs of a body. It takes the functions that it calls (for numbers and for arrays), inputs apart and a
+    sequence to fill for each output, and returns what must be positive. `regular` results must be finite, too."""
+    alone = [_numbers(value, size) for _, value, size in inputs]
+    made: list[Any] = []
+    if None not in alone:
+        entries = [[0.0] * math.prod(shape) for shape in outputs]
+        try:
+            pivots = body(*functions[0], *(found[1] for found in alone if found), *entries)
+        except (ArithmeticError, ValueError):
+            pass  # of a number that only arrays can hold, such as infinity
+        else:
+            if regular and not all(0.0 < x < math.inf for x in pivots):
+                raise np.linalg.LinAlgError("the mass matrix is not positive definite")
+            single = all(found[0] for found in alone if found)
+            made = [np.array(x, np.float32 if single else np.float64).reshape(s) for x, s in zip(entries, outputs)]
+    if not made:
+        batch, dtype, taken = _taken_apart(inputs)
+        made = [np.zeros(batch + shape, dtype) for shape in outputs]
+        rows = [np.moveaxis(x.reshape(batch + (math.prod(s),)), -1, 0) for x, s in zip(made, outputs)]
+        with np.errstate(all="ignore") if regular else np.errstate():
+            pivots = body(*functions[1], *taken, *rows)
+        if regular and not all(np.all((np.real(x) > 0) & (np.real(x) < np.inf)) for x in pivots):
+            raise np.linalg.LinAlgError("the mass matrix is not positive definite")
+    if regular and not all(np.isfinite(x).all() for x in made):
+        raise np.linalg.LinAlgError("a result is not finite")
+    return made[0] if len(made) == 1 else tuple(made)
 
 
 def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
@@ -77,11 +127,19 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    batch, taken = _taken_apart(("q", q, 6), ("qd", qd, 6), ("qdd", qdd, 6))
-    _, q2, q3, q4, q5, q6 = taken[0]
-    qd1, qd2, qd3, qd4, qd5, qd6 = taken[1]
-    qdd1, qdd2, qdd3, qdd4, qdd5, qdd6 = taken[2]
-    tau = np.zeros(batch + (6,), taken[0].dtype)
+    return _run(
+        _inverse_dynamics,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 6), ("qd", qd, 6), ("qdd", qdd, 6),),
+        ((6,),),
+    )
+
+
+def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> tuple[Any, ...]:
+    """The body of inverse_dynamics."""
+    _, q2, q3, q4, q5, q6 = q
+    qd1, qd2, qd3, qd4, qd5, qd6 = qd
+    qdd1, qdd2, qdd3, qdd4, qdd5, qdd6 = qdd
 
     # body 2, link2: motion
     c2 = cos(q2)
@@ -168,7 +226,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     n6_x = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd6 * neg_w6_y - neg_w6_y * w6_z)
     neg_n6_y = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
     n6_z = 0.0001321 * (qdd6 + wd5_y)
-    tau[..., 5] = n6_z
+    tau[5] = n6_z
 
     # body 5, link5: forces
     w5_xy = w5_x * w5_y
@@ -182,7 +240,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t83 = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz)
     t84 = t82 - 0.0351648539 * (0.09465 * (w5_xx + w5_yy) + a4_y)
     n5_z = c6 * neg_n6_y - s6 * n6_x + (3.5853228e-05 * U5_xz - t81 - t83)
-    tau[..., 4] = n5_z
+    tau[4] = n5_z
     t86 = c6 * n6_x + s6 * neg_n6_y + t84 + 0.09465 * neg_f5_y
     t87 = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (w5_xz - wd5_y)) + 0.09465 * f5_x
 
@@ -197,7 +255,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy
     t96 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
     n4_z = c5 * t87 + s5 * t86 - (t92 - 0.150887345 * a4_x)
-    tau[..., 3] = n4_z
+    tau[3] = n4_z
     t98 = c5 * t86 - s5 * t87 + t96 - 0.10915 * f4_y
     t99 = 0.000617 * (w4_xz - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x
     t100 = c4 * f4_y + s4 * f4_x
@@ -210,7 +268,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     neg_n3_y = c4 * t99 - s4 * t98 + 0.39225 * neg_f4_z + (1.581128025 * neg_a3_z + t102)
     t106 = 0.12616948429125 * (w3_yz - wd3_x) - t101 + 1.581128025 * a3_y
     n3_z = n4_z - 0.39225 * t100 - t106
-    tau[..., 2] = n3_z
+    tau[2] = n3_z
     s3_f3_x = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3
 
     # body 2, link2: forces
@@ -218,14 +276,14 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     t110 = 0.348680848125 * U2_yx + 0.007555 * (qd2_w2_y + wd2_x)
     t111 = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z)
     t112 = n3_z - 0.425 * (c3 * (t100 - 1.581128025 * U3_yx) + s3_f3_x)
-    tau[..., 1] = t112 - (0.348680848125 * (qd2_w2_y - wd2_x) - t109 + 3.866395 * a2_y)
+    tau[1] = t112 - (0.348680848125 * (qd2_w2_y - wd2_x) - t109 + 3.866395 * a2_y)
     neg_n2_y = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x) + t111
 
     # body 1, link1: forces
     t114 = c2 * neg_n2_y - s2 * (c3 * n3_x + s3 * neg_n3_y + t110)
-    tau[..., 0] = 0.15692775970555 * qdd1 - t114
+    tau[0] = 0.15692775970555 * qdd1 - t114
 
-    return tau
+    return ()
 
 
 def gravity(q: ArrayLike) -> Array:
@@ -238,9 +296,17 @@ def gravity(q: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    batch, taken = _taken_apart(("q", q, 6))
-    _, q2, q3, q4, q5, _ = taken[0]
-    tau_g = np.zeros(batch + (6,), taken[0].dtype)
+    return _run(
+        _gravity,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 6),),
+        ((6,),),
+    )
+
+
+def _gravity(cos: Any, sin: Any, q: Any, tau_g: Any) -> tuple[Any, ...]:
+    """The body of gravity."""
+    _, q2, q3, q4, q5, _ = q
 
     # body 2, link2: motion
     c2 = cos(q2)
@@ -265,25 +331,25 @@ def gravity(q: ArrayLike) -> Array:
     # body 5, link5: forces
     neg_n5_x = 0.0351648539 * (a3_y * c4 - a3_x * s4)
     neg_n5_z = 0.0351648539 * (a4_x * c5)
-    tau_g[..., 4] = -neg_n5_z
+    tau_g[4] = -neg_n5_z
     neg_n4_x = c5 * neg_n5_x
 
     # body 4, link4: forces
     n4_z = 0.150887345 * a4_x - sin(q5) * neg_n5_x
-    tau_g[..., 3] = n4_z
+    tau_g[3] = n4_z
     neg_n3_x = c4 * neg_n4_x + s4 * neg_n5_z
     n3_y = c4 * neg_n5_z - s4 * neg_n4_x
 
     # body 3, link3: forces
     n3_z = n4_z - 1.581128025 * a3_y
-    tau_g[..., 2] = n3_z
+    tau_g[2] = n3_z
 
     # body 2, link2: forces
-    tau_g[..., 1] = n3_z - 3.866395 * a2_y
+    tau_g[1] = n3_z - 3.866395 * a2_y
     c2_n2_y = c2 * (c3 * n3_y - s3 * neg_n3_x)
-    tau_g[..., 0] = c2_n2_y - s2 * (c3 * neg_n3_x + s3 * n3_y)
+    tau_g[0] = c2_n2_y - s2 * (c3 * neg_n3_x + s3 * n3_y)
 
-    return tau_g
+    return ()
 
 
 def bias(q: ArrayLike, qd: ArrayLike) -> Array:
@@ -297,10 +363,18 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    batch, taken = _taken_apart(("q", q, 6), ("qd", qd, 6))
-    _, q2, q3, q4, q5, q6 = taken[0]
-    qd1, qd2, qd3, qd4, qd5, qd6 = taken[1]
-    tau_b = np.zeros(batch + (6,), taken[0].dtype)
+    return _run(
+        _bias,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 6), ("qd", qd, 6),),
+        ((6,),),
+    )
+
+
+def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
+    """The body of bias."""
+    _, q2, q3, q4, q5, q6 = q
+    qd1, qd2, qd3, qd4, qd5, qd6 = qd
 
     # body 2, link2: motion
     c2 = cos(q2)
@@ -372,7 +446,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     n6_x = 6.605e-05 * (wd5_x * c6 - neg_wd4_y * s6 - qd6 * neg_w6_y - neg_w6_y * w6_z)
     neg_n6_y = 6.605e-05 * (neg_wd4_y * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
     neg_n6_z = 0.0001321 * neg_wd5_y
-    tau_b[..., 5] = -neg_n6_z
+    tau_b[5] = -neg_n6_z
 
     # body 5, link5: forces
     w5_xy = w5_x * w5_y
@@ -386,7 +460,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t68 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) - t66
     t69 = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz) + t67
     n5_z = c6 * neg_n6_y - s6 * n6_x - t69
-    tau_b[..., 4] = n5_z
+    tau_b[4] = n5_z
     t71 = c6 * n6_x + s6 * neg_n6_y + t68 + 0.09465 * neg_f5_y
     t72 = 3.5853228e-05 * U5_xy + 0.000617 * (neg_wd5_y + w5_xz) + neg_n6_z - 0.09465 * f5_x
 
@@ -399,7 +473,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy
     t79 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
     neg_n4_z = c5 * t72 - s5 * t71 + (0.01353394113165 * U4_xy - 0.150887345 * a4_x)
-    tau_b[..., 3] = -neg_n4_z
+    tau_b[3] = -neg_n4_z
     t81 = c5 * t71 + s5 * t72 + t79 - 0.10915 * f4_y
     t82 = 3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y) - n5_z + 0.10915 * f4_x
     t83 = c4 * f4_y + s4 * f4_x
@@ -411,18 +485,18 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     t87 = 0.39225 * neg_f4_z - (c4 * t82 + s4 * t81)
     neg_n3_y = 1.581128025 * neg_a3_z + t84 + t87
     n3_z = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - (0.39225 * t83 + neg_n4_z)
-    tau_b[..., 2] = n3_z
+    tau_b[2] = n3_z
     s3_f3_x = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3
 
     # body 2, link2: forces
     t91 = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x)
     t92 = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z)
     t93 = 0.425 * (c3 * (t83 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z
-    tau_b[..., 1] = 1.38301146875 * U2_yx - 3.866395 * a2_y - t93
+    tau_b[1] = 1.38301146875 * U2_yx - 3.866395 * a2_y - t93
     neg_n2_y = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x) + t92
-    tau_b[..., 0] = s2 * (c3 * n3_x + s3 * neg_n3_y + t91) - c2 * neg_n2_y
+    tau_b[0] = s2 * (c3 * n3_x + s3 * neg_n3_y + t91) - c2 * neg_n2_y
 
-    return tau_b
+    return ()
 
 
 def mass_matrix(q: ArrayLike) -> Array:
@@ -435,16 +509,24 @@ def mass_matrix(q: ArrayLike) -> Array:
     Formulation: composite/minimal
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
-    batch, taken = _taken_apart(("q", q, 6))
-    _, q2, q3, q4, q5, _ = taken[0]
-    M = np.zeros(batch + (6, 6), taken[0].dtype)
+    return _run(
+        _mass_matrix,
+        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        (("q", q, 6),),
+        ((6, 6),),
+    )
+
+
+def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
+    """The body of mass_matrix."""
+    _, q2, q3, q4, q5, _ = q
 
     # body 6, link6: composite body
     c5 = cos(q5)
     s5 = sin(q5)
     neg_n6_4_x = 0.0001321 * s5
     n6_4_z = 0.0001321 * c5
-    M[..., 1, 5] = M[..., 2, 5] = M[..., 3, 5] = M[..., 5, 1] = M[..., 5, 2] = M[..., 5, 3] = n6_4_z
+    M[11] = M[17] = M[23] = M[31] = M[32] = M[33] = n6_4_z
     c4 = cos(q4)
     s4 = sin(q4)
     neg_n6_3_x = neg_n6_4_x * c4
@@ -455,31 +537,31 @@ def mass_matrix(q: ArrayLike) -> Array:
     s2 = sin(q2)
     neg_c2_n6_2_y = c2 * (neg_n6_3_y * c3 + neg_n6_3_x * s3)
     n6_1_z = s2 * (neg_n6_3_y * s3 - neg_n6_3_x * c3) - neg_c2_n6_2_y
-    M[..., 0, 5] = M[..., 5, 0] = n6_1_z
+    M[5] = M[30] = n6_1_z
 
     # body 5, link5: composite body
     neg_f5_4_x = 0.0351648539 * c5
     f5_1_y = 0.0351648539 * s5
     n5_4_x = 0.003292500193635 * s5
     neg_n5_4_z = 0.003292500193635 * c5
-    M[..., 3, 4] = M[..., 4, 3] = -neg_n5_4_z
+    M[22] = M[27] = -neg_n5_4_z
     t19 = 0.10915 * neg_f5_4_x + 0.0028767252838399
     n5_3_x = c4 * n5_4_x + s4 * t19
     neg_n5_3_y = c4 * t19 - s4 * n5_4_x + 0.39225 * f5_1_y
     n5_3_z = 0.39225 * (s4 * neg_f5_4_x) - neg_n5_4_z
-    M[..., 2, 4] = M[..., 4, 2] = n5_3_z
+    M[16] = M[26] = n5_3_z
     neg_n5_1_y = 0.425 * (sin(q3 + q4) * neg_f5_4_x) + n5_3_z
-    M[..., 1, 4] = M[..., 4, 1] = neg_n5_1_y
+    M[10] = M[25] = neg_n5_1_y
     neg_c2_n5_2_y = c2 * (c3 * neg_n5_3_y - s3 * n5_3_x + 0.425 * f5_1_y)
     n5_1_z = s2 * (c3 * n5_3_x + s3 * neg_n5_3_y) - neg_c2_n5_2_y
-    M[..., 0, 4] = M[..., 4, 0] = n5_1_z
+    M[4] = M[24] = n5_1_z
     t26 = 0.0015106252838399 * c5
     t27 = c5 * t26
 
     # body 4, link4: composite body
     S4_xx = 0.000617 - (t27 - 0.0021936752838399)
     M_3_3 = S4_xx + 0.01421699113165
-    M[..., 3, 3] = M_3_3
+    M[21] = M_3_3
     t30 = s5 * t26 + 0.10915 * f5_1_y
     t31 = 0.01646935370675 - (3.5853228e-05 - neg_n5_4_z)
     f4_3_x = 0.150887345 * c4 + s4 * f5_1_y
@@ -487,14 +569,14 @@ def mass_matrix(q: ArrayLike) -> Array:
     n4_3_x = c4 * t30 - s4 * t31
     n4_3_y = c4 * t31 + s4 * t30
     n4_3_z = M_3_3 - 0.39225 * f4_3_y
-    M[..., 2, 3] = M[..., 3, 2] = n4_3_z
+    M[15] = M[20] = n4_3_z
     s3_f4_3_x = s3 * f4_3_x
     s3_n4_3_y = s3 * n4_3_y
     c3_n4_3_y = c3 * n4_3_y
     n4_1_y = 0.425 * (c3 * f4_3_y + s3_f4_3_x) - n4_3_z
-    M[..., 1, 3] = M[..., 3, 1] = -n4_1_y
+    M[9] = M[19] = -n4_1_y
     n4_1_z = c2 * (s3 * n4_3_x + c3_n4_3_y) + s2 * (c3 * n4_3_x - s3_n4_3_y)
-    M[..., 0, 3] = M[..., 3, 0] = n4_1_z
+    M[3] = M[18] = n4_1_z
     t42 = (0.01421699113165 - S4_xx) * c4 + 2.0 * n5_4_x * s4
     t43 = c4 * t42
     S3_xy = n5_4_x - s4 * t42 + 0.39225 * f4_3_x
@@ -505,31 +587,31 @@ def mass_matrix(q: ArrayLike) -> Array:
     neg_S3_xz = 0.39225 * neg_f5_4_x + n4_3_x + 0.12616948429125
     S3_yy = S4_xx + t43 + 0.001422
     M_2_2 = S3_xx + S3_yy
-    M[..., 2, 2] = M_2_2
+    M[14] = M_2_2
     f3_2_y = c3 * h3_x + s3_f4_3_x
     n3_2_x = c3 * neg_S3_xz - s3_n4_3_y
     n3_2_z = M_2_2 - 0.425 * f3_2_y
-    M[..., 1, 2] = M[..., 2, 1] = n3_2_z
+    M[8] = M[13] = n3_2_z
     c2_n3_2_y = c2 * (s3 * neg_S3_xz + c3_n4_3_y)
     n3_1_z = s2 * n3_2_x + c2_n3_2_y
-    M[..., 0, 2] = M[..., 2, 0] = n3_1_z
+    M[2] = M[12] = n3_1_z
     t55 = c3 * (S3_xx - S3_yy) - 2.0 * S3_xy * s3
     t56 = c3 * t55
 
     # body 2, link2: composite body
     S2_xx = 1.39056646875 - (0.85 * f3_2_y - (S3_yy + t56))
     S2_yy = S3_xx - t56 + 0.007555
-    M[..., 1, 1] = S2_xx + S2_yy
+    M[7] = S2_xx + S2_yy
     n2_1_z = (0.425 * neg_f5_4_x + n3_2_x + 0.348680848125) * s2 + c2_n3_2_y
-    M[..., 0, 1] = M[..., 1, 0] = n2_1_z
+    M[1] = M[6] = n2_1_z
     t60 = 2.0 * (s3 * t55 + S3_xy + 0.425 * (c3 * f4_3_x - s3 * h3_x)) * s2
 
     # body 1, link1: composite body
     S1_xx = S2_yy - c2 * (c2 * (S2_yy - S2_xx) + t60) + 0.00333
-    M[..., 0, 0] = t27 + 0.00068305 + 0.2183 * neg_f5_4_x + 0.15359775970555 + S1_xx
+    M[0] = t27 + 0.00068305 + 0.2183 * neg_f5_4_x + 0.15359775970555 + S1_xx
 
     # constant entries
-    M[..., 4, 4] = 0.0028767252838399
-    M[..., 5, 5] = 0.0001321
+    M[28] = 0.0028767252838399
+    M[35] = 0.0001321
 
-    return M
+    return ()
