@@ -12,6 +12,8 @@ from symgen.algorithms import forward_dynamics  # isort: skip
 from symgen.algorithms import geared  # isort: skip
 from symgen.algorithms import derivatives  # isort: skip
 from symgen.algorithms import products  # isort: skip
+from symgen.algorithms import steps  # isort: skip
+from symgen.algorithms import step_jacobians  # isort: skip
 from symgen.algorithms import adjoints  # isort: skip
 from symgen.algorithms import adjoint_hessians  # isort: skip
 from symgen.algorithms import rates  # isort: skip
@@ -51,5 +53,7 @@ __all__ = [
     "products",
     "rates",
     "regressors",
+    "step_jacobians",
+    "steps",
     "tensors",
 ]

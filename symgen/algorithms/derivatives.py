@@ -120,7 +120,15 @@ def forward_dynamics_derivatives_by_duals(
 
 
 def _forward(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, way: Way) -> Three:
-    """Solved with the sparse factors column by column; M⁻¹ itself would fill the zeros between
+    return forward_derivatives(system, q, qd, tau, way)[:3]
+
+
+def forward_derivatives(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, way: Way
+) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
+    """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹ and q̈ of the user.
+
+    Solved with the sparse factors column by column; M⁻¹ itself would fill the zeros between
     branches."""
     at_rest = way(system, q, qd, [ZERO] * system.size)
     coupling = system.coupling
@@ -131,12 +139,13 @@ def _forward(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, 
     ]  # g has what remains at rest
     parts = (coupling.forces(part) for part in (coriolis, gravity(system, q), rubbing))
     driving = [t - c - g - f for t, c, g, f in zip(tau, *parts, strict=True)]
-    found = way(system, q, qd, coupling.rates(solver.solve(driving)))
+    qdd = solver.solve(driving)
+    found = way(system, q, qd, coupling.rates(qdd))
     matrices = (
         coupling.matrix(square(system, x)) for x in (found.dq, damped(system, qd, found.dqd))
     )
     dq, dqd = (_minus_solved(solver, matrix) for matrix in matrices)
-    return dq, dqd, solver.inverse()
+    return dq, dqd, solver.inverse(), qdd
 
 
 def _half_product(twice_c: Sequence[Scalar], qd: Coordinates) -> list[Scalar]:

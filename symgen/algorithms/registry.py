@@ -50,6 +50,7 @@ INPUTS: Final[dict[str, Array]] = {
     row.name: row
     for row in (
         Array("q", "joint positions", "rad | m", ("nq",)),
+        Array("q_end", "other joint positions", "rad | m", ("nq",)),
         Array("qd", "joint velocities", "rad/s | m/s"),
         Array("qdd", "joint accelerations", "rad/s^2 | m/s^2"),
         Array("qd_r", "reference velocities", "rad/s | m/s"),
@@ -64,6 +65,7 @@ INPUTS: Final[dict[str, Array]] = {
         Array("dtau", "change of joint forces", "N m | N", force=True),
         Array("lam_tau", "weights of the joint forces, a velocity of each joint", "1"),
         Array("lam_qdd", "weights of the joint accelerations", "1", force=True),
+        Array("h", "time step", "s", (1,)),
         Array("wrench", "external wrenches, six a link", "N, N m", ("wrench",)),
         Array(
             "friction",
@@ -127,6 +129,8 @@ class Quantity:
     """Whether springs are in it: in what feels wrenches, and in potential energy."""
     needs_inverse: bool = False
     needs_mass: bool = False
+    of_user: bool = False
+    """Whether it works with the user's own coordinates, positions among them."""
     link: str = ""
     """The link that it is of, where it is one of `LINK_QUANTITIES`."""
 
@@ -211,6 +215,7 @@ def quantity(
     feels_springs: bool = False,
     needs_inverse: bool = False,
     needs_mass: bool = False,
+    of_user: bool = False,
     regroupings: Sequence[str] = tuple(REGROUPINGS),
     suits: Suits = any_robot,
     only_minimal_pays: bool = False,
@@ -223,7 +228,7 @@ def quantity(
     regrouping (docs/benchmarks/ideas.md)."""
 
     def register(algorithm: Registered) -> Registered:
-        stem = algorithm.__name__.removeprefix(name)
+        stem = algorithm.__name__.removeprefix(name.replace(":", "_"))
         title = algorithm.__module__.rsplit(".", 1)[-1] + stem
         tried = {r: not only_minimal_pays or r == "minimal" for r in regroupings}
         ways = tuple(
@@ -244,6 +249,7 @@ def quantity(
             feels_wrench or feels_springs,
             needs_inverse,
             needs_mass,
+            of_user,
         )
         return algorithm
 

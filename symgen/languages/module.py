@@ -27,7 +27,7 @@ TEST_STATES = 5
 CANDIDATES = 64
 """States of which those become test states that tell most."""
 
-SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81}
+SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81, "h": 0.01}
 """Test inputs are drawn evenly from plus or minus this (2 where nothing is said)."""
 
 Numbers = tuple[float, ...]
@@ -202,7 +202,9 @@ class Module:
             k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n))
             for k, n in self._read.items()
         }
-        return drawn | {"q": upright(coupling_of(self.robot.model), drawn["q"], rng)}
+        for name in sorted(drawn.keys() & {"q", "q_end"}):
+            drawn[name] = upright(coupling_of(self.robot.model), drawn[name], rng)
+        return drawn
 
     @property
     def _test_inputs(self) -> dict[str, list[Numbers]]:

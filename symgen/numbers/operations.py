@@ -222,6 +222,15 @@ cos: Op = _function(
 
 tanh = _function("tanh", "trig", parity="odd", ulp=3.0, partials=lambda a, v: (1.0 - v * v,))
 
+atan = _function(
+    "atan",
+    "trig",
+    parity="odd",
+    ulp=2.0,
+    partials=lambda a, v: (1.0 / (1.0 + a * a),),
+    numpy="arctan",
+)
+
 sqrt = _function("sqrt", "div", ulp=0.5, partials=lambda a, v: (0.5 / v,), fixed=_root)
 
 sign = _function(

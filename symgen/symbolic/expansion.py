@@ -91,7 +91,7 @@ class Ring:
         return generator.function, generator.argument
 
 
-PARITY: Final = {"cos": 1, "sin": -1, "tanh": -1, "sign": -1}
+PARITY: Final = {"cos": 1, "sin": -1, "tanh": -1, "atan": -1, "sign": -1}
 
 
 def _begins_with_minus(a: Polynomial) -> bool:

@@ -171,6 +171,7 @@ FUNCTIONS: Final[Mapping[str, Callable[[sympy.Expr], sympy.Expr]]] = {
     "sin": sympy.sin,
     "cos": sympy.cos,
     "tanh": sympy.tanh,
+    "atan": sympy.atan,
     "sign": sympy.sign,
     "sqrt": sympy.sqrt,
     "inverse": lambda x: 1 / x,

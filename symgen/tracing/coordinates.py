@@ -2,7 +2,7 @@
 with.
 
 The few are those that need the inverse of M (`Quantity.needs_inverse`): what they take as forces
-and what they return is the user's own."""
+and what they return is the user's own. Those that are `of_user` take all as the user has it."""
 
 from collections.abc import Sequence
 from itertools import combinations_with_replacement, product
@@ -13,9 +13,13 @@ from symgen.mechanics.coupling import Coupling
 from symgen.numbers.scalar import Scalar
 
 
-def of_bodies(coupling: Coupling, name: str, values: Sequence[Scalar]) -> Sequence[Scalar]:
+def of_bodies(
+    coupling: Coupling, quantity: Quantity, name: str, values: Sequence[Scalar]
+) -> Sequence[Scalar]:
     """An input as algorithms take it: what is a motion of joints, body by body."""
     array = INPUTS[name]
+    if quantity.of_user:
+        return values
     if name == "q":
         return coupling.places(values)
     return coupling.rates(values) if array.shape == ("n",) and not array.force else values
@@ -26,7 +30,7 @@ def of_user(
 ) -> Sequence[Scalar]:
     """An output as the user gets it: what belongs to the joints of the bodies, by the user's
     coordinates."""
-    if quantity.needs_inverse or coupling.trivial:
+    if quantity.needs_inverse or quantity.of_user or coupling.trivial:
         return values
     if out.layout == PACKED_PAIRS:
         return _packed(coupling, values)

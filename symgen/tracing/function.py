@@ -73,7 +73,8 @@ def outputs(
         friction_width=regroup.robot.friction_width,
     )
     result = formulation.algorithm(
-        robot, *(of_bodies(robot.coupling, name, inputs[name]) for name in quantity.inputs)
+        robot,
+        *(of_bodies(robot.coupling, quantity, name, inputs[name]) for name in quantity.inputs),
     )
     arrays = zip(quantity.outputs, result if len(quantity.outputs) > 1 else (result,), strict=True)
     return {

@@ -188,7 +188,12 @@ class Sizes(dict[str, int]):
         n, own, joints = robot.model.dof, layout.parameters, len(layout.rubbing_joints)
         kinds = robot.passive_kinds
         super().__init__(
-            n=n, n2=n * (n + 1) // 2, nq=layout.coupling.positions, par=regroup.size, ten=own
+            n=n,
+            n2=n * (n + 1) // 2,
+            n_twice=2 * n,
+            nq=layout.coupling.positions,
+            par=regroup.size,
+            ten=own,
         )
         pi, wrench = len(PARAMETER_NAMES) * len(robot.blocks), 6 * len(robot.wrenches)
         stored = sum(KINDS[kind].energy is not None for kind in kinds)

@@ -84,6 +84,8 @@ def inputs(function, robot, seed=2):
             float(x) for x in evaluate(regroup.program, {"pi": user, "g": gravity})["par"]
         ]
     drawn = {name: random.uniform(-2, 2, shape).ravel().tolist() for name, shape in shapes.items()}
+    if "h" in drawn:
+        drawn["h"] = [0.01]  # more makes chaos of a step
     return {name: known.get(name, drawn[name]) for name in shapes}
 
 
@@ -121,7 +123,9 @@ def formulations_agree(name, quantity, opening):
     robot, random = model(name), np.random.default_rng(3)
     known = dimensions(Robot(robot).regroup("minimal"))
     sizes = [INPUTS[given].sizes(known) for given in EVERY[quantity].inputs]
-    state = [random.uniform(-2, 2, size).ravel().tolist() for size in sizes]
+    widths = [0.01 if given == "h" else 2 for given in EVERY[quantity].inputs]
+    pairs = zip(widths, sizes, strict=True)
+    state = [random.uniform(-width, width, size).ravel().tolist() for width, size in pairs]
     ways = [way for way in EVERY[quantity].formulations if way.suits(system(robot))]
     link = {"link": robot.bodies[-1].links[-1].name} if quantity in LINK_QUANTITIES else {}
     first, *others = [

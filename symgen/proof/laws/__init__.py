@@ -6,6 +6,7 @@ from symgen.proof.laws import (
     dynamics,
     energies,
     kinematics,
+    manifold,
     rates,
     regressors,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "judged",
     "kinematics",
     "law_of",
+    "manifold",
     "rates",
     "regressors",
 ]

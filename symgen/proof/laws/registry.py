@@ -48,11 +48,10 @@ def law(quantity: str, judge: str, order: int = 0) -> Callable[[Compute], Comput
 
 def law_of(quantity: Quantity) -> Law | None:
     """The law of a quantity; None where no one has written one."""
-    name, _, link = quantity.name.partition(":")
-    found = LAWS.get(name)
-    if found is None or not link:
+    found = LAWS.get(quantity.name.removesuffix(f":{quantity.link}"))
+    if found is None or not quantity.link:
         return found
-    return Law(found.judge, found.order, partial(found.compute, link=link))
+    return Law(found.judge, found.order, partial(found.compute, link=quantity.link))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,289 @@
+"""Positions moved along velocities, q ⊕ v, and what separates two positions.
+
+Coordinates add. Where velocities are a twist in the body's axes, q ⊕ v is q times exp of the twist
+(Murray, Li & Sastry, A mathematical introduction to robotic manipulation, 1994, eqs. 2.14 and 2.36;
+the derivatives as in Solà, Deray & Atchuthan, A micro Lie theory for state estimation in robotics,
+2018, sections 7.1 and 7.2, with linear parts first). Derivatives are in the tangent spaces of both
+ends. Nothing here branches: θ = sqrt(|ω|² + TINY) makes sin(θ/2)/θ exact at rest."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Protocol
+
+from symgen.mechanics.coupling import Coupling
+from symgen.mechanics.joints.body_axes import combined, rotation
+from symgen.mechanics.rows import times, transposed
+from symgen.mechanics.spatial import NULL, Twist, Vector
+from symgen.numbers.operations import atan, cos, sign, sin, sqrt
+from symgen.numbers.scalar import ZERO, Scalar
+
+Coordinates = Sequence[Scalar]
+Matrix = list[list[Scalar]]
+TINY: Final = 1e-30
+"""Far below the square of any angle that shows (rad²), and a number of C's ``float`` too."""
+NEAR: Final = 0.25
+"""Below this square of the angle (rad²) a series has more digits than a closed form."""
+SERIES: Final = (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800, -1 / 6227020800)
+SERIES_END: Final = (1 / 1307674368000, -1 / 355687428096000)
+"""Of (θ - sin θ)/θ³ in powers of θ²."""
+
+
+@dataclass(frozen=True)
+class Turning:
+    """The functions of a rotation vector that exp needs."""
+
+    w: Vector
+
+    @cached_property
+    def square(self) -> Scalar:
+        """θ², never zero."""
+        return self.w.dot(self.w) + TINY
+
+    @cached_property
+    def angle(self) -> Scalar:
+        """θ (rad)."""
+        return sqrt(self.square)
+
+    @cached_property
+    def half_sine(self) -> Scalar:
+        """sin(θ/2)/θ."""
+        return sin(0.5 * self.angle) / self.angle
+
+    @cached_property
+    def half_cosine(self) -> Scalar:
+        """cos(θ/2)."""
+        return cos(0.5 * self.angle)
+
+    @property
+    def quaternion(self) -> tuple[Vector, Scalar]:
+        """Vector and scalar of that of the turn."""
+        return self.w.scaled(self.half_sine), self.half_cosine
+
+    @cached_property
+    def sine(self) -> Scalar:
+        """sin θ/θ."""
+        return 2.0 * self.half_sine * self.half_cosine
+
+    @cached_property
+    def one(self) -> Scalar:
+        """(1 - cos θ)/θ²."""
+        return 2.0 * (self.half_sine * self.half_sine)
+
+    @cached_property
+    def two(self) -> Scalar:
+        """(θ - sin θ)/θ³, right to what its products with θ² v need."""
+        return (1.0 - self.sine) / self.square
+
+    @cached_property
+    def two_exact(self) -> Scalar:
+        """The same to all digits: near zero by its series."""
+        s = self.square
+        total: Scalar = ZERO
+        for x in reversed((*SERIES, *SERIES_END)):
+            total = total * s + x
+        far = 0.5 + 0.5 * sign(s - NEAR)
+        return far * self.two + (1.0 - far) * total
+
+    def shift(self, v: Vector) -> Vector:
+        """V v: how far the origin gets in one unit of time at a constant twist."""
+        once = self.w.cross(v)
+        return v + once.scaled(self.one) + self.w.cross(once).scaled(self.two)
+
+    def bent(self, d: Vector, back: bool) -> Vector:
+        """V d, or with `back` that for -w, by the exact functions."""
+        once = self.w.cross(d)
+        first = once.scaled(self.one)
+        second = self.w.cross(once).scaled(self.two_exact)
+        return d + (-first if back else first) + second
+
+    def shift_change(self, v: Vector, d: Vector) -> Vector:
+        """The derivative of V v along the change d of w."""
+        w, once = self.w, self.w.cross(v)
+        sideways = d.cross(once) + w.cross(d.cross(v))
+        growing = once.scaled(self.sine - 2.0 * self.one)
+        growing = growing + w.cross(once).scaled(self.one - 3.0 * self.two_exact)
+        along = w.dot(d) / self.square
+        moved = d.cross(v).scaled(self.one) + sideways.scaled(self.two_exact)
+        return moved + growing.scaled(along)
+
+
+class Chart(Protocol):
+    """How positions that belong together move along their velocities."""
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Their numbers among all positions."""
+
+    @property
+    def rates(self) -> tuple[int, ...]:
+        """The numbers of their velocities."""
+
+    def moved(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
+        """q ⊕ v."""
+
+    def between(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
+        """v with q ⊕ v = `to`."""
+
+    def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
+        """∂(q ⊕ v)/∂q and ∂(q ⊕ v)/∂v, by rows."""
+
+    def bracket(self, a: Coordinates, b: Coordinates) -> list[Scalar]:
+        """a × b of two velocities, where they are twists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A coordinate whose rate is the velocity."""
+
+    place: int
+    rate: int
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        return (self.place,)
+
+    @property
+    def rates(self) -> tuple[int, ...]:
+        return (self.rate,)
+
+    def moved(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
+        return [q[0] + v[0]]
+
+    def between(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
+        return [to[0] - q[0]]
+
+    def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
+        return [[1.0]], [[1.0]]
+
+    def bracket(self, a: Coordinates, b: Coordinates) -> list[Scalar]:
+        return [ZERO]
+
+
+@dataclass(frozen=True, slots=True)
+class InBodyAxes:
+    """Positions that end with a unit quaternion, with a twist in the body's axes: `units` has the
+    unit twist of each velocity."""
+
+    places: tuple[int, ...]
+    rates: tuple[int, ...]
+    units: tuple[Twist, ...]
+
+    def moved(self, q: Coordinates, v: Coordinates) -> list[Scalar]:
+        """The quaternion is made a unit one as far as it is one to rounding, |q| to (3 - |q|²)/2,
+        so that no step adds to the rounding of those before."""
+        *place, x, y, z, w = q
+        twist = combined(self.units, v)
+        turn, four = Turning(twist.w), Vector(x, y, z)
+        u, c = turn.quaternion
+        end = four.scaled(c) + u.scaled(w) + four.cross(u)
+        last = w * c - four.dot(u)
+        unit = 1.5 - 0.5 * (end.dot(end) + last * last)
+        shift = times(rotation((x, y, z, w)), turn.shift(twist.v)) if place else ()
+        moved = [a + b for a, b in zip(place, shift, strict=False)]
+        return [*moved, *end.scaled(unit), last * unit]
+
+    def between(self, q: Coordinates, to: Coordinates) -> list[Scalar]:
+        """The shorter turn, up to π."""
+        *start, x, y, z, w = q
+        *end, i, j, k, c = to
+        a, b = Vector(x, y, z), Vector(i, j, k)
+        u, last = b.scaled(w) - a.scaled(c) - a.cross(b), w * c + a.dot(b)
+        side = sign(last + TINY)
+        u, last = u.scaled(side), last * side
+        sine = sqrt(u.dot(u) + TINY)
+        half = 2.0 * atan(sine / (1.0 + last))
+        turn = u.scaled(2.0 * half / sine)
+        linear = NULL
+        if start:
+            rows = rotation((x, y, z, w))
+            arm = Vector(*(e - s for e, s in zip(end, start, strict=True)))
+            linear = _unbent(times(transposed(rows), arm), turn, half * last / sine)
+        return self._numbers(Twist(turn, linear))
+
+    def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
+        twist = combined(self.units, v)
+        turn = Turning(twist.w)
+        u, c = turn.quaternion
+        back = transposed(rotation((*u, c)))
+        arm = turn.shift(twist.v)
+        start = [Twist(times(back, s.w), times(back, s.v + s.w.cross(arm))) for s in self.units]
+        along = [
+            Twist(
+                turn.bent(s.w, back=True),
+                times(back, turn.bent(s.v, back=False) + turn.shift_change(twist.v, s.w)),
+            )
+            for s in self.units
+        ]
+        return self._matrix(start), self._matrix(along)
+
+    def bracket(self, a: Coordinates, b: Coordinates) -> list[Scalar]:
+        x, y = combined(self.units, a), combined(self.units, b)
+        return self._numbers(Twist(x.w.cross(y.w), x.w.cross(y.v) + x.v.cross(y.w)))
+
+    def _numbers(self, x: Twist) -> list[Scalar]:
+        """The velocities that make up a twist."""
+        return [s.w.dot(x.w) + s.v.dot(x.v) for s in self.units]
+
+    def _matrix(self, columns: Sequence[Twist]) -> Matrix:
+        numbers = [self._numbers(x) for x in columns]
+        return [[column[k] for column in numbers] for k in range(len(numbers))]
+
+
+def _unbent(arm: Vector, w: Vector, cotangent: Scalar) -> Vector:
+    """V⁻¹ of an arm, with (θ/2) cot(θ/2)."""
+    once = w.cross(arm)
+    rest = (1.0 - cotangent) / (w.dot(w) + TINY)
+    return arm - once.scaled(0.5) + w.cross(once).scaled(rest)
+
+
+def charts(coupling: Coupling) -> list[Chart]:
+    """All positions and velocities of the user, in the order of the positions."""
+    return sorted(_charts(coupling), key=lambda chart: chart.places)
+
+
+def _charts(coupling: Coupling) -> Iterator[Chart]:
+    for k, (drive, (joint, part)) in enumerate(zip(coupling.drives, coupling.parts, strict=True)):
+        if drive.follows or (joint.in_body_axes and part):
+            continue
+        if not joint.in_body_axes:
+            yield Line(drive.place, drive.index)
+            continue
+        units = joint.units  # type: ignore[attr-defined]
+        rates = tuple(coupling.drives[k + n].index for n in range(len(units)))
+        places = range(drive.place, drive.place + len(joint.positions))
+        yield InBodyAxes(tuple(places), rates, units)
+
+
+def moved(coupling: Coupling, q: Coordinates, v: Coordinates) -> list[Scalar]:
+    """q ⊕ v of the user's coordinates."""
+    found: list[Scalar] = [ZERO] * coupling.positions
+    for chart in charts(coupling):
+        at = [q[k] for k in chart.places], [v[k] for k in chart.rates]
+        for k, x in zip(chart.places, chart.moved(*at), strict=True):
+            found[k] = x
+    return found
+
+
+def slopes(coupling: Coupling, v: Coordinates) -> tuple[Matrix, Matrix]:
+    """∂(q ⊕ v)/∂q and ∂(q ⊕ v)/∂v, n x n, by rows."""
+    start: Matrix = [[ZERO] * coupling.velocities for _ in v]
+    along = [[*row] for row in start]
+    for chart in charts(coupling):
+        for matrix, block in zip(
+            (start, along), chart.slopes([v[k] for k in chart.rates]), strict=True
+        ):
+            for i, row in zip(chart.rates, block, strict=True):
+                for j, x in zip(chart.rates, row, strict=True):
+                    matrix[i][j] = x
+    return start, along
+
+
+def bracket(coupling: Coupling, a: Coordinates, b: Coordinates) -> list[Scalar]:
+    """[a, b] of velocities that are twists, zero where they are rates of coordinates."""
+    found: list[Scalar] = [ZERO] * coupling.velocities
+    for chart in charts(coupling):
+        both = [a[k] for k in chart.rates], [b[k] for k in chart.rates]
+        for k, x in zip(chart.rates, chart.bracket(*both), strict=True):
+            found[k] = x
+    return found

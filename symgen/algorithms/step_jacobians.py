@@ -1,0 +1,207 @@
+"""What a step of an integrator does to small changes of its start, and of the joint forces.
+
+Symbols of `steps`. Changes of positions are in the tangent spaces at both ends."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from symgen.algorithms.derivatives import Way, forward_derivatives
+from symgen.algorithms.gradients import gradients, gradients_by_duals
+from symgen.algorithms.manifold import Matrix, bracket, moved, slopes
+from symgen.algorithms.registry import Array
+from symgen.algorithms.steps import (
+    EULER,
+    RUNGE_KUTTA,
+    STAGES,
+    Pair,
+    Row,
+    ahead,
+    dynamic,
+    flat,
+    mean,
+    rate_of,
+)
+from symgen.mechanics.system import System
+from symgen.numbers.scalar import ZERO, Scalar
+
+Coordinates = Sequence[Scalar]
+UNIT = "1, s, 1/s and what rad and m make of them"
+
+
+def _step_jacobians(method: str) -> Row:
+    square = ("n_twice", "n_twice")
+    return partial(
+        dynamic,
+        f"step_jacobians:{method}",
+        f"derivatives of step:{method} in (q, qd), tau",
+        inputs=("q", "qd", "tau", "h"),
+        outputs=(
+            Array(f"A_{method}", "derivative of (q, qd) after a step in (q, qd)", UNIT, square),
+            Array(
+                f"B_{method}", "derivative of (q, qd) after a step in tau", UNIT, ("n_twice", "n")
+            ),
+        ),
+    )
+
+
+def _rows(entries: Coordinates, n: int) -> Matrix:
+    return [[*entries[k * n : k * n + n]] for k in range(n)]
+
+
+def _slopes(
+    way: Way, system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+) -> tuple[list[Scalar], Matrix, Matrix, Matrix]:
+    """q̈ and its derivatives in q, q̇ and τ."""
+    coupling, n = system.coupling, system.coupling.velocities
+    found = forward_derivatives(system, coupling.places(q), coupling.rates(qd), tau, way)
+    by_q, by_qd, by_tau = (_rows(x, n) for x in found[:3])
+    return found[3], by_q, by_qd, by_tau
+
+
+def _product(a: Matrix, b: Matrix) -> Matrix:
+    columns = [*zip(*b, strict=True)]
+    return [
+        [sum((x * y for x, y in zip(row, column, strict=True)), ZERO) for column in columns]
+        for row in a
+    ]
+
+
+def _sum(a: Matrix, b: Matrix) -> Matrix:
+    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
+
+
+def _scaled(k: Scalar, a: Matrix) -> Matrix:
+    return [[k * x for x in row] for row in a]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How something changes with q, q̇ and τ at the start: a row for each of its n numbers, 3 n
+    columns."""
+
+    rows: Matrix
+
+    def __add__(self, other: "Changes") -> "Changes":
+        return Changes(_sum(self.rows, other.rows))
+
+    def scaled(self, k: Scalar) -> "Changes":
+        """k times as much."""
+        return Changes(_scaled(k, self.rows))
+
+    def by(self, matrix: Matrix) -> "Changes":
+        """A matrix times it."""
+        return Changes(_product(matrix, self.rows))
+
+    def column(self, k: int) -> list[Scalar]:
+        """The change with one number at the start."""
+        return [row[k] for row in self.rows]
+
+
+def _at_start(n: int) -> tuple[Changes, Changes, Changes]:
+    """Of q, q̇ and τ themselves."""
+    eye: Matrix = [[1.0 if k == i else ZERO for k in range(3 * n)] for i in range(3 * n)]
+    return Changes(eye[:n]), Changes(eye[n : 2 * n]), Changes(eye[2 * n :])
+
+
+def _parts(q: Changes, qd: Changes, n: int) -> Pair:
+    """A and B."""
+    rows = [*q.rows, *qd.rows]
+    return flat([row[: 2 * n] for row in rows]), flat([row[2 * n :] for row in rows])
+
+
+def _carried(system: System, u: Coordinates, q: Changes, change: Changes) -> Changes:
+    """Of q ⊕ u."""
+    start, along = slopes(system.coupling, u)
+    return q.by(start) + change.by(along)
+
+
+def _euler_jacobians(way: Way, system: System, *at: Coordinates) -> Pair:
+    q, qd, tau, (h,) = at
+    fast, *by = _slopes(way, system, q, qd, tau)
+    start = _at_start(len(qd))
+    later = start[1]
+    for matrix, change in zip(by, start, strict=True):
+        later = later + change.by(_scaled(h, matrix))
+    u = [h * v for v in ahead(qd, h, fast)]
+    return _parts(_carried(system, u, start[0], later.scaled(h)), later, len(qd))
+
+
+def _rate_changes(
+    system: System, u: Coordinates, v: Coordinates, du: Changes, dv: Changes
+) -> Changes:
+    """Of u̇ = v + [u, v]/2 + [u, [u, v]]/12."""
+    along = partial(bracket, system.coupling)
+    once, columns = along(u, v), []
+    for k in range(len(du.rows[0])):
+        a, b = du.column(k), dv.column(k)
+        first = [x + y for x, y in zip(along(a, v), along(u, b), strict=True)]
+        second = zip(along(a, once), along(u, first), strict=True)
+        terms = zip(b, first, (x + y for x, y in second), strict=True)
+        columns.append([x + 0.5 * y + (1 / 12) * z for x, y, z in terms])
+    return Changes([[*row] for row in zip(*columns, strict=True)])
+
+
+def _rk4_jacobians(way: Way, system: System, *at: Coordinates) -> Pair:
+    q, qd, tau, (h,) = at
+    start = _at_start(len(qd))
+    fast, *by = _slopes(way, system, q, qd, tau)
+    rate, drate, dfast = [*qd], start[1], _accelerated(by, *start)
+    rates, drates, fasts, dfasts = [rate], [drate], [fast], [dfast]
+    for share, _ in STAGES:
+        u, du = [share * h * x for x in rate], drate.scaled(share * h)
+        later, dlater = ahead(qd, share * h, fast), start[1] + dfast.scaled(share * h)
+        rate, drate = rate_of(system, u, later), _rate_changes(system, u, later, du, dlater)
+        fast, *by = _slopes(way, system, moved(system.coupling, q, u), later, tau)
+        dfast = _accelerated(by, _carried(system, u, start[0], du), dlater, start[2])
+        rates.append(rate)
+        drates.append(drate)
+        fasts.append(fast)
+        dfasts.append(dfast)
+    u, sixth = [(h / 6.0) * x for x in mean(rates)], h / 6.0
+    dq = _carried(system, u, start[0], _mean_change(drates).scaled(sixth))
+    return _parts(dq, start[1] + _mean_change(dfasts).scaled(sixth), len(qd))
+
+
+def _accelerated(by: Sequence[Matrix], *changes: Changes) -> Changes:
+    """Of q̈, with its derivatives in q, q̇ and τ."""
+    first, second, third = (x.by(matrix) for matrix, x in zip(by, changes, strict=True))
+    return first + second + third
+
+
+def _mean_change(slopes: Sequence[Changes]) -> Changes:
+    """Of `_mean`."""
+    a, b, c, d = slopes
+    return a + (b + b) + (c + c) + d
+
+
+def _way(method: str, title: str) -> str:
+    return {"euler": EULER, "rk4": RUNGE_KUTTA}[method] + title
+
+
+RECURSION, DUALS = "derivatives of forward dynamics by recursion", "those by duals"
+
+
+@_step_jacobians("euler")(source=_way("euler", RECURSION))
+def step_jacobians_euler(system: System, *at: Coordinates) -> Pair:
+    """A = ∂(q⁺, q̇⁺)/∂(q, q̇), 2n x 2n, and B = ∂(q⁺, q̇⁺)/∂τ, 2n x n, of a semi-implicit step of
+    Euler; changes of positions in the tangent spaces at both ends."""
+    return _euler_jacobians(gradients, system, *at)
+
+
+@_step_jacobians("euler")(source=_way("euler", DUALS), regroupings=("minimal",))
+def step_jacobians_euler_by_duals(system: System, *at: Coordinates) -> Pair:
+    """The same by the other derivatives of forward dynamics."""
+    return _euler_jacobians(gradients_by_duals, system, *at)
+
+
+@_step_jacobians("rk4")(source=_way("rk4", RECURSION), only_minimal_pays=True)
+def step_jacobians_rk4(system: System, *at: Coordinates) -> Pair:
+    """The same of a step of Runge and Kutta's method of fourth order."""
+    return _rk4_jacobians(gradients, system, *at)
+
+
+@_step_jacobians("rk4")(source=_way("rk4", DUALS), regroupings=("minimal",))
+def step_jacobians_rk4_by_duals(system: System, *at: Coordinates) -> Pair:
+    """The same by the other derivatives of forward dynamics."""
+    return _rk4_jacobians(gradients_by_duals, system, *at)

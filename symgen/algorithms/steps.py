@@ -1,0 +1,182 @@
+"""Steps of an integrator on the manifold of positions.
+
+A step takes (q, q̇) under constant joint forces through a time h. Euler's is the semi-implicit one,
+q̇⁺ = q̇ + h q̈ and q⁺ = q ⊕ h q̇⁺. Runge and Kutta's of fourth order is that of the rotation vectors
+and twists u with q(t) = q ⊕ u(t), whose rate is u̇ = q̇ + [u, q̇]/2 + [u, [u, q̇]]/12, which is enough
+for its order (Munthe-Kaas, High order Runge-Kutta methods on manifolds, 1999); where velocities are
+rates of coordinates it is the classical one."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from symgen.algorithms.forward_dynamics import (
+    forward_dynamics,
+    forward_dynamics_articulated,
+    uncoupled,
+)
+from symgen.algorithms.manifold import Matrix, bracket, charts, moved, slopes
+from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.system import System
+from symgen.numbers.scalar import ZERO, Scalar
+
+Coordinates = Sequence[Scalar]
+Accelerations = Callable[[System, Coordinates, Coordinates, Coordinates], list[Scalar]]
+LIE = "Solà, Deray & Atchuthan, A micro Lie theory for state estimation in robotics, 2018"
+Pair = tuple[list[Scalar], list[Scalar]]
+Step = Callable[..., Pair]
+Row = Callable[..., Callable[[Step], Step]]
+"""A quantity's row, whose source and formulation are still to be told."""
+
+EULER = "semi-implicit Euler; "
+RUNGE_KUTTA = "Munthe-Kaas, High order Runge-Kutta methods on manifolds, 1999; "
+
+_of_positions = partial(
+    quantity,
+    of_user=True,
+    needs_gravity=False,
+    needs_inertia=False,
+    source=LIE,
+    regroupings=(WHOLE,),
+)
+dynamic = partial(quantity, of_user=True, needs_inverse=True, feels_wrench=True)
+
+
+# -- positions -------------------------------------------------------------------------------------
+
+
+@_of_positions(
+    "integrate",
+    "q (+) dq",
+    inputs=("q", "dq"),
+    outputs=(Array("q_next", "positions moved along dq", "rad | m", ("nq",)),),
+)
+def integrate(system: System, q: Coordinates, dq: Coordinates) -> list[Scalar]:
+    """q ⊕ dq, shape nq: coordinates add, where velocities are a twist it is q times exp of it;
+    quaternions stay unit ones to rounding."""
+    return moved(system.coupling, q, dq)
+
+
+@_of_positions(
+    "difference",
+    "dq with q (+) dq = q_end",
+    inputs=("q", "q_end"),
+    outputs=(Array("q_diff", "change from q to q_end", "rad | m"),),
+)
+def difference(system: System, q: Coordinates, q_end: Coordinates) -> list[Scalar]:
+    """The velocity that leads from q to q_end in one unit of time, shape n; of turns the shorter,
+    below π."""
+    found: list[Scalar] = [ZERO] * system.coupling.velocities
+    for chart in charts(system.coupling):
+        both = [q[k] for k in chart.places], [q_end[k] for k in chart.places]
+        for k, x in zip(chart.rates, chart.between(*both), strict=True):
+            found[k] = x
+    return found
+
+
+@_of_positions(
+    "integrate_jacobians",
+    "d(q (+) dq)/dq, d(q (+) dq)/d(dq)",
+    inputs=("dq",),
+    outputs=(
+        Array("dint_dq", "derivative of q (+) dq in q, in tangent spaces", "1 | m", ("n", "n")),
+        Array("dint_ddq", "derivative of q (+) dq in dq, in tangent spaces", "1 | m", ("n", "n")),
+    ),
+)
+def integrate_jacobians(system: System, dq: Coordinates) -> tuple[list[Scalar], list[Scalar]]:
+    """∂(q ⊕ dq)/∂q and ∂(q ⊕ dq)/∂dq, n x n each, which do not depend on q."""
+    start, along = slopes(system.coupling, dq)
+    return flat(start), flat(along)
+
+
+# -- steps -----------------------------------------------------------------------------------------
+
+
+def _step(method: str) -> Row:
+    return partial(
+        dynamic,
+        f"step:{method}",
+        f"(q, qd) after a step h of {method}",
+        inputs=("q", "qd", "tau", "h"),
+        outputs=(
+            Array(f"q_{method}", "positions after the step", "rad | m", ("nq",)),
+            Array(f"qd_{method}", "velocities after the step", "rad/s | m/s"),
+        ),
+    )
+
+
+def _accelerations(
+    way: Accelerations, system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+) -> list[Scalar]:
+    coupling = system.coupling
+    return way(system, coupling.places(q), coupling.rates(qd), tau)
+
+
+def ahead(x: Coordinates, h: Scalar, v: Coordinates) -> list[Scalar]:
+    """x + h v."""
+    return [a + h * b for a, b in zip(x, v, strict=True)]
+
+
+def _euler(way: Accelerations, system: System, *at: Coordinates) -> Pair:
+    q, qd, tau, (h,) = at
+    later = ahead(qd, h, _accelerations(way, system, q, qd, tau))
+    return moved(system.coupling, q, [h * v for v in later]), later
+
+
+def rate_of(system: System, u: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """u̇ of the module's text."""
+    once = bracket(system.coupling, u, qd)
+    twice = bracket(system.coupling, u, once)
+    return [a + 0.5 * b + (1 / 12) * c for a, b, c in zip(qd, once, twice, strict=True)]
+
+
+STAGES = ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0))
+"""For each stage after the first how far it goes along the slopes before, and what those weigh."""
+
+
+def _rk4(way: Accelerations, system: System, *at: Coordinates) -> Pair:
+    q, qd, tau, (h,) = at
+    rate, fast = [*qd], _accelerations(way, system, q, qd, tau)
+    rates, fasts = [rate], [fast]
+    for share, _ in STAGES:
+        u, later = [share * h * x for x in rate], ahead(qd, share * h, fast)
+        rate = rate_of(system, u, later)
+        fast = _accelerations(way, system, moved(system.coupling, q, u), later, tau)
+        rates.append(rate)
+        fasts.append(fast)
+    u = [(h / 6.0) * x for x in mean(rates)]
+    return moved(system.coupling, q, u), ahead(qd, h / 6.0, mean(fasts))
+
+
+def mean(slopes: Sequence[Coordinates]) -> list[Scalar]:
+    """The weighted sum of the slopes, six times their mean."""
+    return [a + (b + b) + (c + c) + d for a, b, c, d in zip(*slopes, strict=True)]
+
+
+@_step("euler")(source=EULER + "by factors of M")
+def step_euler(system: System, *at: Coordinates) -> Pair:
+    """(q⁺, q̇⁺) after a semi-implicit step of Euler: q̇⁺ = q̇ + h q̈, q⁺ = q ⊕ h q̇⁺."""
+    return _euler(forward_dynamics, system, *at)
+
+
+@_step("euler")(source=EULER + "by articulated bodies", suits=uncoupled)
+def step_euler_articulated(system: System, *at: Coordinates) -> Pair:
+    """The same by articulated bodies."""
+    return _euler(forward_dynamics_articulated, system, *at)
+
+
+@_step("rk4")(source=RUNGE_KUTTA + "by factors of M")
+def step_rk4(system: System, *at: Coordinates) -> Pair:
+    """(q⁺, q̇⁺) after a step of Runge and Kutta's method of fourth order, forces held."""
+    return _rk4(forward_dynamics, system, *at)
+
+
+@_step("rk4")(source=RUNGE_KUTTA + "by articulated bodies", suits=uncoupled)
+def step_rk4_articulated(system: System, *at: Coordinates) -> Pair:
+    """The same by articulated bodies."""
+    return _rk4(forward_dynamics_articulated, system, *at)
+
+
+def flat(matrix: Matrix) -> list[Scalar]:
+    """The entries, row by row."""
+    return [x for row in matrix for x in row]

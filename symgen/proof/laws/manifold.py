@@ -1,0 +1,236 @@
+"""Laws of positions moved along velocities and of integration steps: exponentials and logarithms of
+matrices, slopes of what they give."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from symgen.mechanics.spatial import Vector
+from symgen.proof.laws.dynamics import accelerations, solved
+from symgen.proof.laws.registry import law
+from symgen.proof.mechanism import Mechanism, times
+from symgen.proof.motion import orientation
+from symgen.proof.states import STEP, At, decimals, units
+from symgen.proof.tangent import Block, InBodyAxes, blocks
+
+Array = Any
+SERIES = "matrix exponentials by their series"
+ROOTS = "matrix logarithms by repeated square roots"
+STEPS = "{} by the textbook and matrix exponentials"
+TERMS, HALVINGS, ROOTS_TAKEN = 30, 12, 60
+
+
+def _matmul(a: Array, b: Array) -> Array:
+    return (a[..., :, :, None] * b[..., None, :, :]).sum(-2)
+
+
+def _eye(size: int) -> Array:
+    return decimals(np.eye(size))
+
+
+def _exp(a: Array) -> Array:
+    """Of square matrices, the last two axes: a series, squared again and again."""
+    small, size = a / 2**HALVINGS, a.shape[-1]
+    term = total = np.broadcast_to(_eye(size), a.shape)
+    for k in range(1, TERMS):
+        term = _matmul(term, small) / k
+        total = total + term
+    for _ in range(HALVINGS):
+        total = _matmul(total, total)
+    return total
+
+
+def _table(rows: list[list[Array]]) -> Array:
+    wide = np.broadcast_arrays(*(x for row in rows for x in row))
+    flat = np.stack(wide, axis=-1)
+    return flat.reshape(*flat.shape[:-1], len(rows), len(rows[0]))
+
+
+def _twist(v: Array, place: int) -> tuple[list[Array], list[Array]]:
+    """Linear and angular numbers of a twist."""
+    flat = [v[..., k] for k in range(v.shape[-1])]
+    none = [0 * flat[0]] * 3
+    return (flat[:3] if place else none), flat[place:]
+
+
+def _rigid(v: Array, place: int) -> Array:
+    """The 4 x 4 matrix of a twist."""
+    (a, b, c), (x, y, z) = _twist(v, place)
+    o = 0 * x
+    return _table([[o, -z, y, a], [z, o, -x, b], [-y, x, o, c], [o, o, o, o]])
+
+
+def _turned(four: Array, v: Array, place: int) -> Array:
+    """A quaternion x, y, z, w times that of exp of a rotation vector."""
+    x, y, z = (e / 2 for e in _twist(v, place)[1])
+    o = 0 * x
+    by = _table([[o, z, -y, x], [-z, o, x, y], [y, -x, o, z], [-x, -y, -z, o]])
+    return (_exp(by) * four[..., None, :]).sum(-1)
+
+
+def _moved(block: Block, q: Array, v: Array) -> Array:
+    tangent = block.tangent
+    if not isinstance(tangent, InBodyAxes):
+        return q + v
+    n, four = tangent.place, q[..., tangent.place :]
+    turned = _turned(four, v, n)
+    if not n:
+        return turned
+    arm = _exp(_rigid(v, n))[..., :3, 3]
+    return np.concatenate([_placed(q, arm), turned], axis=-1)
+
+
+def _placed(q: Array, arm: Array) -> Array:
+    """A place, and an arm in the axes of the quaternion behind it."""
+    rows = orientation([q[..., k] for k in range(3, 7)])
+    shift = times(rows, Vector(*(arm[..., k] for k in range(3))))
+    return np.stack([q[..., k] + x for k, x in enumerate(shift)], axis=-1)
+
+
+def _joined(size: int, parts: list[tuple[slice, Array]]) -> Array:
+    shape = np.broadcast_shapes(*(x.shape[:-1] for _, x in parts))
+    out = np.full((*shape, size), Decimal(0), object)
+    for at, x in parts:
+        out[..., at] = x
+    return out
+
+
+def moved(robot: Mechanism, q: Array, v: Array) -> Array:
+    """q ⊕ v."""
+    parts = [(b.places, _moved(b, q[..., b.places], v[..., b.rates])) for b in blocks(robot)]
+    return _joined(robot.positions, parts)
+
+
+def _quotient(a: Array, b: Array) -> Array:
+    """The quaternion conj(a) b, of those x, y, z, w."""
+    x, y, z, w = (a[..., k] for k in range(4))
+    by = _table([[w, z, -y, -x], [-z, w, x, -y], [y, -x, w, -z], [x, y, z, w]])
+    return (by * b[..., None, :]).sum(-1)
+
+
+def _between(block: Block, a: Array, b: Array, roots: int) -> Array:
+    """The velocity from one position to another: 2 to the number of `roots` times the small step
+    that so many square roots leave."""
+    tangent = block.tangent
+    if not isinstance(tangent, InBodyAxes):
+        return b - a
+    n = tangent.place
+    four = _quotient(a[..., n:], b[..., n:])
+    four = np.where(four[..., 3:] < 0, -four, four)
+    arm = None
+    if n:
+        rows = orientation([a[..., k] for k in range(3, 7)])
+        d = [b[..., k] - a[..., k] for k in range(3)]
+        back = [sum(rows[k][i] * d[k] for k in range(3)) for i in range(3)]
+        arm = np.stack(back, axis=-1)
+    for _ in range(roots):
+        four = four + decimals([0, 0, 0, 1])
+        four = four / np.frompyfunc(Decimal.sqrt, 1, 1)((four * four).sum(-1, keepdims=True))
+        if arm is not None:
+            rows = orientation([four[..., k] for k in range(4)])
+            whole = _table(
+                [[rows[i][k] + (1 if i == k else 0) for k in range(3)] for i in range(3)]
+            )
+            arm = solved(whole, arm[..., None])[..., 0]
+    turn = 2 * four[..., :3] / four[..., 3:]
+    found = turn if arm is None else np.concatenate([arm, turn], axis=-1)
+    return found * 2**roots
+
+
+def between(robot: Mechanism, a: Array, b: Array, roots: int = ROOTS_TAKEN) -> Array:
+    """v with a ⊕ v = b."""
+    parts = [
+        (x.rates, _between(x, a[..., x.places], b[..., x.places], roots)) for x in blocks(robot)
+    ]
+    return _joined(robot.velocities, parts)
+
+
+def euler(x: At) -> tuple[Array, Array]:
+    """A semi-implicit step of Euler."""
+    h = x.given["h"]
+    qd = x.given["qd"] + h * accelerations(x)
+    return moved(x.mechanism, x.given["q"], h * qd), qd
+
+
+def rk4(x: At) -> tuple[Array, Array]:
+    """A step of Runge and Kutta's on velocities u with q ⊕ u."""
+    h, q, qd = x.given["h"], x.given["q"], x.given["qd"]
+    rates, fasts = [qd], [accelerations(x)]
+    for share in (Decimal("0.5"), Decimal("0.5"), Decimal(1)):
+        u, later = share * h * rates[-1], qd + share * h * fasts[-1]
+        rates.append(_series(x.mechanism, u, later))
+        fasts.append(accelerations(x.put(q=moved(x.mechanism, q, u), qd=later)))
+    u, a = (y[0] + 2 * y[1] + 2 * y[2] + y[3] for y in (rates, fasts))
+    return moved(x.mechanism, q, h / 6 * u), qd + h / 6 * a
+
+
+def _series(robot: Mechanism, u: Array, v: Array) -> Array:
+    """v + [u, v]/2 + [u, [u, v]]/12."""
+    parts = []
+    for b in blocks(robot):
+        at = u[..., b.rates], v[..., b.rates]
+        once = b.tangent.bracket(*at) + 0 * at[1]
+        twice = b.tangent.bracket(at[0], once)
+        parts.append((b.rates, at[1] + once / 2 + twice / 12))
+    return _joined(robot.velocities, parts)
+
+
+@law("integrate", SERIES)
+def integrate(x: At) -> Array:
+    """q ⊕ dq."""
+    return moved(x.mechanism, x.given["q"], x.given["dq"])
+
+
+@law("difference", ROOTS)
+def difference(x: At) -> Array:
+    """From q to q_end."""
+    return between(x.mechanism, x.given["q"], x.given["q_end"])
+
+
+Flow = Callable[[At], tuple[Array, Array]]
+
+
+def _changes(flow: Flow, x: At, **directions: Array) -> Array:
+    """How (q, q̇) after a flow change, (..., 2 n, directions), in the tangent space there."""
+    count = len(next(iter(directions.values())))
+    both = decimals([1, -1]).reshape(2, 1, *(1 for _ in x.shape), 1) * STEP
+    q, qd = flow(x.moved((2, count), **{k: both * d[None] for k, d in directions.items()}))
+    middle = flow(x)[0]
+    dq = between(x.mechanism, np.broadcast_to(middle, q.shape), q, 0)
+    change = np.concatenate([dq, np.broadcast_to(qd, dq.shape)], axis=-1)
+    return np.moveaxis((change[0] - change[1]) / (2 * STEP), 0, -1)
+
+
+def _still(x: At) -> tuple[Array, Array]:
+    q = moved(x.mechanism, x.given["q"], x.given["dq"])
+    return q, decimals(np.zeros((*q.shape[:-1], x.n)))
+
+
+@law("integrate_jacobians", f"slopes of {SERIES}", 1)
+def integrate_jacobians(x: At) -> tuple[Array, Array]:
+    """∂(q ⊕ dq)/∂q, ∂(q ⊕ dq)/∂dq."""
+    rest = decimals(np.zeros((*x.shape, x.mechanism.positions)))
+    for b in blocks(x.mechanism):
+        if isinstance(b.tangent, InBodyAxes):
+            rest[..., b.places.stop - 1] = Decimal(1)
+    here = x.put(q=rest)
+    return tuple(_changes(_still, here, **{k: units(x)})[..., : x.n, :] for k in ("q", "dq"))
+
+
+def _register(method: str, flow: Flow) -> None:
+    said = STEPS.format(f"a step of {method}")
+
+    @law(f"step:{method}", said)
+    def step(x: At) -> tuple[Array, Array]:
+        return flow(x)
+
+    @law(f"step_jacobians:{method}", f"slopes of {said}", 1)
+    def jacobians(x: At) -> tuple[Array, Array]:
+        a = [_changes(flow, x, **{k: units(x)}) for k in ("q", "qd")]
+        return np.concatenate(a, axis=-1), _changes(flow, x, tau=units(x))
+
+
+_register("euler", euler)
+_register("rk4", rk4)
