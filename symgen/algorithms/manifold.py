@@ -202,6 +202,7 @@ class InBodyAxes:
         return self._numbers(Twist(turn, linear))
 
     def slopes(self, v: Coordinates) -> tuple[Matrix, Matrix]:
+        """The adjoint of exp backwards, and the right Jacobian of exp."""
         twist = combined(self.units, v)
         turn = Turning(twist.w)
         u, c = turn.quaternion
