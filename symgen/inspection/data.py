@@ -15,7 +15,7 @@ from symgen.mechanics.base_parameters import BaseParameters, base_parameters
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
 from symgen.mechanics.consistency import judge
 from symgen.mechanics.coupling import positions
-from symgen.mechanics.listing import Listed, carrying_link, listed
+from symgen.mechanics.listing import Listed, carrying_link, listed, motors
 from symgen.mechanics.model import PARAMETER_NAMES, Body, Model, Pose
 from symgen.mechanics.parameters import WHOLE, lumped, system, ten_parameters
 from symgen.mechanics.spatial import Angle, Vector
@@ -42,6 +42,10 @@ def inspect(job: Job) -> Data:
         "gravity": "runtime" if module.robot.runtime_gravity else list(model.gravity),
         "bodies": _bodies(model, status),
         "rotors": _rotors(model),
+        "motors": [
+            {"name": row.name, "positions": list(row.positions), "velocities": list(row.velocities)}
+            for row in motors(model)
+        ],
         "canonical_frames": _canonical(model),
         "base_parameters": _base(base_parameters(model, gravity)),
         "operations": operations_data(module)["quantities"],
@@ -132,7 +136,7 @@ def _canonical(model: Model) -> list[Data]:
     return [
         _frame(body, frame, ten_parameters(seen.inertia))
         for body, frame, seen in rows
-        if not body.in_body_axes and not body.spin
+        if not body.in_body_axes and not body.joint.type.spins
     ]
 
 

@@ -65,15 +65,20 @@ def _bodies(data: Data) -> RenderableType:
 
 def kind(body: Data) -> str:
     """The type of a body's joint, and what it follows."""
-    follows = f", follows {body['follows']['joint']}" if body["follows"] else ""
+    leaders = body["follows"] or {"joints": []}
+    names = [row["joint"] for row in leaders.get("joints", [leaders])]
+    follows = f", follows {' and '.join(names)}" if names else ""
     return f"{body['type']}{follows}"
 
 
 def _rotors(data: Data) -> RenderableType:
     rows = table("rotors", ["", "rotor", "carried by", "turns with"], ["ratio", "inertia kg m²"])
     for r in data["rotors"]:
-        texts = map(escape, (r["name"], r["parent"], r["turns_with"]))
-        rows.add_row(str(r["index"]), *texts, f"{r['ratio']:.6g}", f"{r['inertia']:.4g}")
+        one = isinstance(r["turns_with"], str)
+        names, ratios = ([r["turns_with"]], [r["ratio"]]) if one else (r["turns_with"], r["ratio"])
+        texts = map(escape, (r["name"], r["parent"], ", ".join(names)))
+        ratio = ", ".join(f"{x:.6g}" for x in ratios)
+        rows.add_row(str(r["index"]), *texts, ratio, f"{r['inertia']:.4g}")
     return rows
 
 

@@ -19,7 +19,7 @@ from symgen.languages.module import Module
 from symgen.languages.subject import Check
 from symgen.mechanics.consistency import Verdict
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.listing import Listed, listed, moving, numbered, rotor_of
+from symgen.mechanics.listing import Listed, listed, motors, moving, numbered, rotor_of
 from symgen.output import console
 from symgen.reading.assemble import Loaded
 from symgen.text import shown
@@ -146,7 +146,7 @@ def counted(velocities: int, positions: int) -> str:
 def robot(loaded: Loaded, verdicts: Sequence[Verdict]) -> None:
     """The joints of a robot and the judgement of its bodies."""
     model = loaded.model
-    found = listed(model)
+    found = [*listed(model), *motors(model)]
     wide = coupling_of(model).positions != model.dof
     remarks = [_remark(joint) for joint in found]
     rows = table(
@@ -166,8 +166,8 @@ def robot(loaded: Loaded, verdicts: Sequence[Verdict]) -> None:
         fixed = ", ".join(link.name for link in joint.body.links[1:])
         texts = (
             joint.name,
-            joint.kind,
-            joint.body.name,
+            "motor" if joint.body.joint.type.spins else joint.kind,
+            "" if joint.body.joint.type.spins else joint.body.name,
             fixed,
             _range(joint),
             *([remark] if any(remarks) else []),

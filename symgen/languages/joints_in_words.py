@@ -7,7 +7,7 @@ from typing import Final
 
 from symgen.mechanics.coupling import coupling_of
 from symgen.mechanics.joints import JOINT_TYPES
-from symgen.mechanics.listing import listed, rotor_of
+from symgen.mechanics.listing import follows, listed, motors, rotor_of
 from symgen.mechanics.model import Model
 
 
@@ -23,6 +23,15 @@ def frame(model: Model) -> str:
 
 def order(model: Model) -> list[str]:
     """The order of coordinates."""
+    if motors(model):
+        return [
+            *textwrap.wrap(
+                "Coordinates are the angles of motors (rad), their forces the torques that do the "
+                "same work (N m), where a joint is moved by motors, and those of the joint where it"
+                " is not, in the order of the joints in the file (table below).",
+                WIDTH,
+            )
+        ]
     if not floats(model):
         return ["Coordinates follow the order of the moving joints in the file (table below)."]
     coupling = coupling_of(model)
@@ -63,7 +72,12 @@ def _followers(model: Model) -> Iterator[str]:
     followers = [joint for joint in listed(model) if joint.leader]
     for joint in followers:
         yield f"Joint {joint.name} follows {joint.leader}: {joint.name} = {joint.follows}."
-    if followers:
+    if any(len(joint.leaders) > 1 for joint in followers):
+        yield (
+            "Followers have no coordinates; what acts on them is felt by what they follow, times "
+            "the factors."
+        )
+    elif followers:
         yield (
             "It has no coordinate of its own; what acts on it is felt by the joint it follows, "
             "times the factor."
@@ -74,6 +88,10 @@ def _rotors(model: Model) -> Iterator[str]:
     for joint in listed(model):
         if rotor_of(joint.body):
             yield f"Rotor of joint {joint.name}: {rotor_of(joint.body)}."
+    for body in model.bodies:
+        if body.spin and (body.follows is None or len(body.follows.terms) > 1):
+            at = f", at {follows(model, body)}" if body.follows else ""
+            yield f"Rotor {body.name}: {body.spin:.6g} kg m^2{at}."
 
 
 def has_springs(model: Model) -> bool:

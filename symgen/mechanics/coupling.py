@@ -199,7 +199,7 @@ class Coordinate:
 def positions(model: Model) -> list[Coordinate]:
     """The user's positions in order."""
     return [
-        Coordinate(joint.coordinate(row.suffix), link, joint.kind, row.unit)
+        Coordinate(joint.coordinate(row.suffix), link, _kind(joint), row.unit)
         for link, joint in _own(model)
         for row in joint.type.positions
     ]
@@ -208,10 +208,15 @@ def positions(model: Model) -> list[Coordinate]:
 def velocities(model: Model) -> list[Coordinate]:
     """The user's velocities in order."""
     return [
-        Coordinate(joint.coordinate(row.suffix), link, joint.kind, f"{row.unit}/s")
+        Coordinate(joint.coordinate(row.suffix), link, _kind(joint), f"{row.unit}/s")
         for link, joint in _own(model)
         for row in joint.type.velocities
     ]
+
+
+def _kind(joint: Joint) -> str:
+    """What has a coordinate: the type of a joint, or a motor."""
+    return "motor" if joint.type.spins else joint.kind
 
 
 def _own(model: Model) -> list[tuple[str, Joint]]:

@@ -1,6 +1,7 @@
 """The joints of a robot as people know them: those of its file, whatever bodies they consist of,
 and their rotors."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from symgen.mechanics.coupling import coupling_of
@@ -38,9 +39,18 @@ class Listed:
 
 
 def listed(model: Model) -> list[Listed]:
-    """The joints in the order of the file, then the motors whose angles are coordinates."""
+    """The joints in the order of the file."""
+    return _rows(model, [i for i, joint in model.joints if not joint.type.spins])
+
+
+def motors(model: Model) -> list[Listed]:
+    """The motors whose angles are coordinates, in the order of these."""
+    return _rows(model, [i for i, joint in model.leading if joint.type.spins])
+
+
+def _rows(model: Model, firsts: Iterable[int]) -> list[Listed]:
     coupling, found = coupling_of(model), list[Listed]()
-    for i, joint in ((i, joint) for i, joint in model.joints if not _turns_along(model.body(i))):
+    for i, joint in ((i, model.body(i).joint) for i in firsts):
         first, run = model.body(i), tuple(range(i, i + len(joint.type.velocities)))
         start = coupling.drives[i - 1].place
         places = tuple(range(start, start + len(joint.type.positions)))
@@ -56,13 +66,14 @@ def listed(model: Model) -> list[Listed]:
                 model.body(run[-1]),
                 *own,
                 leaders,
-                _follows(model, first),
+                follows(model, first),
             )
         )
     return found
 
 
-def _follows(model: Model, body: Body) -> str:
+def follows(model: Model, body: Body) -> str:
+    """How a body follows others, as in ``0.8 near + 0.01``; empty where it does not."""
     if body.follows is None:
         return ""
     (first, factor), *others = body.follows.terms
@@ -75,15 +86,11 @@ def _follows(model: Model, body: Body) -> str:
     return text + (f" {'-' if offset < 0 else '+'} {abs(offset)!r}" if offset else "")
 
 
-def _turns_along(body: Body) -> bool:
-    """Whether it is a rotor that turns with a joint."""
-    return body.joint.type.spins and body.follows is not None
-
-
 def moving(model: Model, velocity: str) -> Listed:
-    """The joint that has a velocity of this name."""
+    """The joint or motor that has a velocity of this name."""
     index = model.joint_names.index(velocity)
-    return next(joint for joint in listed(model) if index in joint.velocities)
+    every = (*listed(model), *motors(model))
+    return next(joint for joint in every if index in joint.velocities)
 
 
 def rotor_of(body: Body) -> str:

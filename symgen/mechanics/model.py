@@ -220,7 +220,30 @@ class Model:
     def limits(self) -> dict[str, Limits]:
         """The limits of each coordinate by the name of its rate; a joint with several has none."""
         bodies = (body for body in self.bodies if not body.joint.type.spins)
-        return {b.velocity: b.joint.limits if b.joint.type.single else Limits() for b in bodies}
+        own = {b.velocity: b.joint.limits if b.joint.type.single else Limits() for b in bodies}
+        motors = [i for i, joint in self.leading if joint.type.spins]
+        return own | {self.body(i).velocity: self._of_motor(i) for i in motors}
+
+    def _of_motor(self, i: int) -> Limits:
+        """The limits of a motor that moves one joint alone; of others there are none."""
+        moved = [
+            (body.joint.limits, *body.follows.terms[0], body.follows.offset)
+            for body in self.bodies
+            if body.follows and not body.joint.type.spins and i in dict(body.follows.terms)
+            if len(body.follows.terms) == 1
+        ]
+        if len(moved) != 1:
+            return Limits()
+        ((limits, _, by, offset),) = moved
+        ends = (limits.lower, limits.upper) if by > 0 else (limits.upper, limits.lower)
+        lower, upper = (None if end is None else (end - offset) / by for end in ends)
+        speed, effort = limits.velocity, limits.effort
+        return Limits(
+            lower,
+            upper,
+            None if speed is None else speed / abs(by),
+            None if effort is None else effort * abs(by),
+        )
 
     @property
     def dof(self) -> int:

@@ -11,6 +11,7 @@ from symgen.mechanics.model import IDENTITY, Joint, Link, Model, Pose, Triple
 from symgen.numbers.scalar import ZERO, plain
 from symgen.options import Choices
 from symgen.reading.actuators import Drives, drives_of
+from symgen.reading.couple import coupled
 from symgen.reading.description import Inertial, JointElement, LinkElement
 from symgen.reading.fall import above_root, free_fall
 from symgen.reading.joints import JOINTS
@@ -67,7 +68,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
     """The same with options that are made already."""
     wanted = choices[RobotOptions]
     rounder = Rounder(_tolerance(wanted.snap_angles))
-    robot = described(source, choices[XacroOptions].xacro_args)
+    robot = coupled(described(source, choices[XacroOptions].xacro_args), wanted.couple)
     part = part_of(robot, wanted.root, wanted.tip, wanted.lock)
     part = afloat(part) if wanted.base == "floating" else part
     _check_supported(part)

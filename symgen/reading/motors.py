@@ -164,9 +164,16 @@ def _inverse(tied: Transmission, motors: Sequence[Motor]) -> dict[str, Mimic]:
 
 
 def _inverted(rows: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The inverse of a matrix of at most two rows, as transmissions have."""
-    if len(rows) == 1:
-        return [[1.0 / rows[0][0]]]
-    (a, b), (c, d) = rows
-    area = a * d - b * c
-    return [[d / area, -b / area + 0.0], [-c / area + 0.0, a / area]]
+    """The inverse of a matrix, by elimination with the largest pivots (the same on every
+    machine)."""
+    n = len(rows)
+    whole = [[*row, *(float(i == k) for i in range(n))] for k, row in enumerate(rows)]
+    for k in range(n):
+        best = max(range(k, n), key=lambda i: abs(whole[i][k]))
+        whole[k], whole[best] = whole[best], whole[k]
+        pivot = whole[k][k]
+        whole[k] = [x / pivot for x in whole[k]]
+        for i in (i for i in range(n) if i != k):
+            by = whole[i][k]
+            whole[i] = [x - by * y for x, y in zip(whole[i], whole[k], strict=True)]
+    return [[x + 0.0 for x in row[n:]] for row in whole]

@@ -78,6 +78,15 @@ class RobotOptions:
         choice("fixed", "floating"),
         default="fixed",
     )
+    couple: tuple[tuple[str, str], ...] = option(
+        "--couple",
+        "JOINT=TERMS",
+        "Let a joint follow others: TERMS are LEADER:FACTOR of each, separated by commas, and an "
+        "offset (rad or m). Repeatable.",
+        PAIRS.like('{ JOINT = "LEADER:1,LEADER:-1,0.0" }'),
+        default=(),
+        give="give JOINT=LEADER:FACTOR[,LEADER:FACTOR...][,OFFSET]",
+    )
     coordinates: str = option(
         "--coordinates",
         "KIND",

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from public_robots import example_robot
 from random_trees import ROBOTS, model
+from tools import ROOT
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.newton_euler import inverse_dynamics
@@ -28,6 +29,7 @@ from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
+WILD = ROOT / "tests" / "wild"
 EVERY = [*QUANTITIES, *LINK_QUANTITIES]
 FRICTION = {"friction": ("viscous", "coulomb"), "runtime_friction": True}
 PANDA = "panda_description/urdf/panda.urdf"
@@ -71,6 +73,12 @@ ROBOTS_BY_NAME = {
     "two floating": lambda: Robot(every_joint.made("two floating").model),
     "geared mimic": lambda: Robot(
         sprung(every_joint.made("geared mimic").model), wrenches=("link3",), springs=True
+    ),
+    "two leaders": lambda: Robot(sprung(load(WILD / "two_leaders.urdf").model), springs=True),
+    "differential, motors": lambda: Robot(
+        sprung(load(WILD / "differential.urdf", coordinates="actuators").model),
+        springs=True,
+        **FRICTION,
     ),
     "planar square": lambda: Robot(every_joint.made("planar square").model),
 }

@@ -28,7 +28,7 @@ def owners(x: At) -> list[int]:
     rotors."""
     parts = [*enumerate(x.mechanism.parts, 1)]
     links = [i for i, part in parts if part.solids]
-    return links + [i for i, part in parts if kind_of(part).balanced]
+    return links + [i for i, part in parts if part.spin is not ZERO]
 
 
 def massless(x: At) -> At:

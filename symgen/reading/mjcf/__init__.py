@@ -12,6 +12,7 @@ from symgen.reading.description import Description
 from symgen.reading.mjcf.bodies import Compiled, elements
 from symgen.reading.mjcf.compiling import compiled
 from symgen.reading.mjcf.coupling import coupled
+from symgen.reading.mjcf.motors import transmissions
 from symgen.reading.mjcf.unread import note_unread
 from symgen.reading.tree import check
 from symgen.reading.xml_reader import Node
@@ -39,7 +40,7 @@ def described(root: Node, path: Path, digest: str) -> Description:
     name = root.element.get("model", "").strip() or "robot"
     found = Description(
         name, root.source.file, whole, root.line, links, joints, notices, drives,
-        gravity=(x, y, z), tag="<mujoco>",
+        gravity=(x, y, z), tag="<mujoco>", transmissions=transmissions(robot),
     )  # fmt: skip
     check(found)
     return found

@@ -1,7 +1,7 @@
-"""Equality constraints of MuJoCo: a joint that is tied to another linearly mimics it, every other
-is left free, which is said."""
+"""Equality constraints of MuJoCo: a joint that is tied to others linearly, by itself or by fixed
+tendons, follows them; every other is left free, which is said."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,14 +14,17 @@ LOOPS: Final = ("connect", "weld", "distance")
 
 
 def coupled(robot: Compiled, joints: Sequence[JointElement]) -> tuple[JointElement, ...]:
-    """The joints, those that follow another included.
+    """The joints, those that follow others included.
 
-    MuJoCo's polynomial is about the positions of the file: y - y0 = a0 + a1 (x - x0) + ..."""
+    MuJoCo's polynomial is about the positions of the file: y - y0 = a0 + a1 (x - x0) + ..., x and y
+    coordinates of joints or lengths of fixed tendons."""
     follows: dict[str, Mimic] = {}
     left: dict[str, list[str]] = {}
     for i, kind in _active(robot):
         if kind == "joint":
             _tie(robot, i, follows)
+        elif kind == "tendon" and _fixed(robot, i):
+            _tie_tendon(robot, i, follows)
         else:
             left.setdefault(kind, []).append(robot.model.equality(i).name or f"number {i}")
     for kind, names in left.items():
@@ -54,13 +57,77 @@ def _tie(robot: Compiled, i: int, follows: dict[str, Mimic]) -> None:
             f"joint '{shown(name)}' is held by <equality>, here it moves; "
             f"--lock '{shown(name)}={y0 + a0:.12g}' holds it",
         )
-    elif any(rest) or name in follows:
-        why = "a second time" if name in follows else "by a polynomial that is not linear"
-        _warn(robot, f"joint '{shown(name)}' is coupled {why}, which has no effect")
+    elif any(rest):
+        _warn(robot, f"joint '{shown(name)}' is coupled {CURVED}, which has no effect")
     else:
         x0 = float(model.qpos0[model.jnt_qposadr[leader]])
-        line = robot.joint_line(follower)
-        follows[name] = Mimic(line, robot.joints[leader], a1, y0 + a0 - a1 * x0)
+        weights = {name: 1.0, robot.joints[leader]: -a1}
+        _follow(robot, weights, y0 + a0 - a1 * x0, follows, f"joint '{shown(name)}' is coupled")
+
+
+CURVED: Final = "by a polynomial that is not linear"
+
+
+def _fixed(robot: Compiled, i: int) -> bool:
+    """Whether the tendons of a constraint are sums of coordinates of joints."""
+    model = robot.model
+    ends = (int(model.eq_obj1id[i]), int(model.eq_obj2id[i]))
+    return all(lengths(robot, tendon) is not None for tendon in ends if tendon >= 0)
+
+
+def lengths(robot: Compiled, tendon: int) -> dict[str, float] | None:
+    """The coefficients of joints' coordinates in the length of a fixed tendon, None of others."""
+    model, joint = robot.model, int(robot.mujoco.mjtWrap.mjWRAP_JOINT)
+    first, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
+    wraps = range(first, first + count)
+    if any(int(model.wrap_type[k]) != joint for k in wraps):
+        return None
+    return {robot.joints[int(model.wrap_objid[k])]: float(model.wrap_prm[k]) for k in wraps}
+
+
+def _tie_tendon(robot: Compiled, i: int, follows: dict[str, Mimic]) -> None:
+    """A tendon of a length that is linear in that of another, or constant."""
+    model, (a0, a1, *rest) = robot.model, map(float, robot.model.eq_data[i][:5])
+    one, other = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
+    what = f"tendon '{shown(model.tendon(one).name or f'number {one}')}' is coupled"
+    if any(rest) and other >= 0:
+        _warn(robot, f"{what} {CURVED}, which has no effect")
+        return
+    weights, right = dict(lengths(robot, one) or {}), float(model.tendon_length0[one]) + a0
+    if other >= 0:
+        right -= a1 * float(model.tendon_length0[other])
+        for name, by in (lengths(robot, other) or {}).items():
+            weights[name] = weights.get(name, 0.0) - a1 * by
+    _follow(robot, weights, right, follows, what)
+
+
+def _follow(
+    robot: Compiled, weights: dict[str, float], right: float, follows: dict[str, Mimic], what: str
+) -> None:
+    """Solve Σ weights q = right for the first of the joints that none of the others follows."""
+    used = {name: by for name, by in weights.items() if by}
+    free = (k for k in used if k not in follows and not _led(used, k, follows))
+    follower = next(free, None) if len(used) > 1 else None
+    if follower is None:
+        _warn(robot, f"{what} in a way that leaves no joint to follow, which has no effect")
+        return
+    own = used.pop(follower)
+    (first, by), *also = ((name, -x / own + 0.0) for name, x in used.items())
+    line = robot.joint_line(robot.joints.index(follower))
+    follows[follower] = Mimic(line, first, by, right / own + 0.0, tuple(also))
+
+
+def _led(leaders: Iterable[str], name: str, follows: dict[str, Mimic]) -> bool:
+    """Whether some of these joints follow `name`, be it by way of others."""
+    left, seen = [leader for leader in leaders if leader != name], set[str]()
+    for leader in left:
+        mimic = follows.get(leader)
+        if leader == name:
+            return True
+        if mimic is not None and leader not in seen:
+            seen.add(leader)
+            left += [far for far, _ in mimic.terms]
+    return False
 
 
 def _warn(robot: Compiled, message: str) -> None:

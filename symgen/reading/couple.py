@@ -1,0 +1,59 @@
+"""Joints that follow others because an option says so: ``JOINT=LEADER:FACTOR,...,OFFSET``."""
+
+import difflib
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from symgen.errors import OptionError
+from symgen.options import finite
+from symgen.reading.description import Description, Mimic
+from symgen.text import quoted, shown
+
+GIVE = "give JOINT=LEADER:FACTOR[,LEADER:FACTOR...][,OFFSET], as in elbow=crank:1,shoulder:-1,0.2"
+
+
+def coupled(robot: Description, couple: Sequence[tuple[str, str]]) -> Description:
+    """The robot with joints that follow others as told, whatever its file says of them.
+
+    Raises OptionError for a joint that there is not, or one coupled twice, or to itself."""
+    names, found = [joint.name for joint in robot.joints], dict[str, Mimic]()
+    for name, text in couple:
+        flag = f"--couple '{shown(name)}'"
+        _known(flag, name, names)
+        if name in found:
+            raise OptionError(f"{flag}: given twice; keep one of them")
+        line = next(joint.line for joint in robot.joints if joint.name == name)
+        found[name] = _mimic(flag, line, text, names)
+    joints = (replace(j, mimics=found.get(j.name, j.mimics)) for j in robot.joints)
+    return replace(robot, joints=tuple(joints)) if found else robot
+
+
+def _mimic(flag: str, line: int, text: str, names: Collection[str]) -> Mimic:
+    terms, offsets = dict[str, float](), list[float]()
+    for piece in text.split(","):
+        leader, colon, factor = piece.rpartition(":")
+        if not colon:
+            offsets.append(_number(flag, factor))
+            continue
+        _known(flag, leader, names)
+        if leader in terms:
+            raise OptionError(f"{flag}: follows joint '{shown(leader)}' twice; add the factors up")
+        terms[leader] = _number(flag, factor)
+    if not terms or len(offsets) > 1:
+        raise OptionError(f"{flag}: {GIVE}")
+    (first, by), *also = terms.items()
+    return Mimic(line, first, by, sum(offsets, 0.0), tuple(also))
+
+
+def _number(flag: str, text: str) -> float:
+    try:
+        return finite(text)
+    except ValueError:
+        raise OptionError(f"{flag}: '{shown(text, 60)}' is not a finite number; {GIVE}") from None
+
+
+def _known(flag: str, name: str, names: Collection[str]) -> None:
+    if name not in names:
+        near = difflib.get_close_matches(name, names, 3, 0.5)
+        hint = f"near names: {quoted(near)}" if near else f"it has {quoted(names)}"
+        raise OptionError(f"{flag}: the robot has no joint '{shown(name)}'; {hint}")
