@@ -121,8 +121,9 @@ def _note_transmissions(root: Node) -> None:
         "reduction and rotor inertia",
         nodes,
         "transmission",
-        "have no effect on the terms by themselves; --actuators can give rotors",
-        unless="actuators",
+        "have no effect on the terms by themselves; --actuators can give rotors, --coordinates "
+        "actuators makes motors' angles the coordinates",
+        unless=("actuators", "coordinates"),
     )
 
 
@@ -135,15 +136,17 @@ def _note_dynamics(root: Node) -> None:
     ]
     nodes = [joint.children("dynamics")[0] for joint in joints]
     _note_effect(
-        "damping and friction", nodes, "joint", "count only with --friction", unless="friction"
+        "damping and friction", nodes, "joint", "count only with --friction", unless=("friction",)
     )
 
 
-def _note_effect(what: str, nodes: Sequence[Node], kind: str, effect: str, unless: str) -> None:
+def _note_effect(
+    what: str, nodes: Sequence[Node], kind: str, effect: str, unless: tuple[str, ...]
+) -> None:
     if nodes:
         count = f"{len(nodes)} {kind}" + "s" * (len(nodes) > 1)
         label = nodes[0].called(f"<{nodes[0].tag}>")
-        label.notice("note", f"{what} ({count}) {effect}", unless=(unless,))
+        label.notice("note", f"{what} ({count}) {effect}", unless=unless)
 
 
 def _is_damped(dynamics: Node) -> bool:

@@ -68,7 +68,7 @@ def test_two_leaders():
 
 def test_a_plain_transmission_is_nothing_to_speak_of():
     robot, _, said = case("transmission_plain")
-    assert robot.model.joint_names == ("j",) and not any("warning" in line for line in said)
+    assert robot.model.joint_names == ("j",) and not said
 
 
 TWO = '<mimic joint="crank" multiplier="1"/>'
