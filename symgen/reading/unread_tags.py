@@ -121,8 +121,7 @@ def _note_transmissions(root: Node) -> None:
         "reduction and rotor inertia",
         nodes,
         "transmission",
-        "have no effect on the terms by themselves; --actuators can give rotors, --coordinates "
-        "actuators makes motors' angles the coordinates",
+        "have no effect on the terms by themselves; --actuators can give rotors",
         unless=("actuators", "coordinates"),
     )
 
