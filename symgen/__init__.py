@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from symgen.reading.assemble import load
     from symgen.reading.builder import Builder
     from symgen.reading.denavit_hartenberg import DH, dh_builder
+    from symgen.robot.linearization import linearize
     from symgen.robot.robot import Robot, from_dh
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "dh_builder",
     "from_dh",
     "generate",
+    "linearize",
     "load",
     "trace",
 ]
@@ -44,6 +46,7 @@ _WHERE = {
     "dh_builder": "symgen.reading.denavit_hartenberg",
     "Robot": "symgen.robot.robot",
     "from_dh": "symgen.robot.robot",
+    "linearize": "symgen.robot.linearization",
 }
 
 

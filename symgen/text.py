@@ -1,7 +1,8 @@
 """Text from files made fit for people: names are data, whatever they hold."""
 
 import difflib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from html import escape
 
 
 def escaped(text: str) -> str:
@@ -42,3 +43,20 @@ def repeated(names: Iterable[str]) -> str | None:
             return name
         seen.add(name)
     return None
+
+
+def html(text: str) -> str:
+    """`text` as it is in a page."""
+    return escape(escaped(text))
+
+
+def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table for notebooks, every cell escaped."""
+    cells = "".join(
+        "<tr>" + "".join(f"<td>{html(str(x))}</td>" for x in row) + "</tr>" for row in rows
+    )
+    names = "".join(f"<th>{html(name)}</th>" for name in head)
+    return (
+        f"<table><caption>{html(title)}</caption><thead><tr>{names}</tr></thead>"
+        f"<tbody>{cells}</tbody></table>"
+    )

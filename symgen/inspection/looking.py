@@ -41,7 +41,7 @@ def look(
     made = {}
     if "html" in targets:
         progress("writing the page")
-        made[targets["html"]] = _page(file, options, data)
+        made[targets["html"]] = page_of(Job.of(file, **options), data).encode()
     if "plot" in targets:
         progress("drawing")
         made[targets["plot"]] = _plot(file, options, data, targets["plot"])
@@ -74,11 +74,11 @@ def _targets(file: str, html: Path | None, plot: Path | None) -> dict[str, Targe
     return found
 
 
-def _page(file: str, options: Mapping[str, Any], data: dict[str, Any]) -> bytes:
-    names = ("mass_matrix", "regressor", "base_regressor")
-    job = Job.of(file, **{**options, "quantities": names})
-    module = job.module(job.load())
-    return page(data, module, sparsity(module)).encode()
+def page_of(job: Job, data: dict[str, Any]) -> str:
+    """The page of a robot: one HTML file. Raises SymgenError."""
+    named = job.changed(quantities=("mass_matrix", "regressor", "base_regressor"))
+    module = named.module(named.load())
+    return page(data, module, sparsity(module))
 
 
 def _plot(file: str, options: Mapping[str, Any], data: dict[str, Any], target: Target) -> bytes:

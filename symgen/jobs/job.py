@@ -48,7 +48,7 @@ class Job:
         already, such as a `symgen.Robot`, keeps the options of that. `options` are those of the
         groups `MODULE`: `RobotOptions`, `XacroOptions`, `FunctionOptions`, `COptions`,
         `NameOptions` and `Release`. Raises OptionError."""
-        job = getattr(robot, "job", None)
+        job = robot if isinstance(robot, Job) else getattr(robot, "job", None)
         if isinstance(job, Job):
             return job.changed(**options)
         given = None if is_path(robot) else robot

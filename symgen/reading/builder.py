@@ -96,6 +96,8 @@ class Builder:
         effort: float | None = None,
         damping: float = 0.0,
         friction: float = 0.0,
+        stiffness: float = 0.0,
+        reference: float = 0.0,
         mimic: str | None = None,
         multiplier: float = 1.0,
         offset: float = 0.0,
@@ -112,10 +114,11 @@ class Builder:
         A universal joint has an `axis2`, a screw a `pitch`, the advance in one turn (m).
 
         `lower`, `upper`, `velocity` and `effort` are limits (rad or m, N m or N); `damping`
-        (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``. The
-        coordinate is `multiplier` times that of joint `mimic` plus `offset` where one is named.
-        `ratio` and `rotor_inertia` (kg m²) are those of a geared drive, `armature` is inertia as
-        the joint feels it (kg m² or kg)."""
+        (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``, a spring
+        of `stiffness` (N m/rad or N/m), relaxed at `reference`, with ``springs``. Where a joint
+        `mimic` is named, the coordinate is `multiplier` times that one's plus `offset`. `ratio` and
+        `rotor_inertia` (kg m²) are those of a geared drive, `armature` is inertia as the joint
+        feels it (kg m² or kg)."""
         line, said = _caller()[1], f"joint '{shown(name)}'"
         if kind != FIXED and kind not in JOINTS:
             raise OptionError(f"{said}: no type '{shown(kind)}'; use {', '.join((*JOINTS, FIXED))}")
@@ -139,6 +142,8 @@ class Builder:
                 one(f"{said}: friction", friction),
                 None if mimic is None else Mimic(line, mimic, float(multiplier), float(offset)),
                 row.given(said, along, {"axis2": axis2, "pitch": pitch}),
+                one(f"{said}: stiffness", stiffness),
+                one(f"{said}: reference", reference),
             )
         )
         if any(x is not None for x in (ratio, rotor_inertia, armature)):

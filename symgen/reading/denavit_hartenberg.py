@@ -53,6 +53,8 @@ class DH:
     effort: float | None = None
     damping: float = 0.0
     friction: float = 0.0
+    stiffness: float = 0.0
+    reference: float = 0.0
     ratio: float | None = None
     rotor_inertia: float | None = None
     armature: float | None = None
@@ -60,7 +62,7 @@ class DH:
 
 OF_JOINTS: Final = (
     *("lower", "upper", "velocity", "effort", "damping", "friction"),
-    *("ratio", "rotor_inertia", "armature"),
+    *("stiffness", "reference", "ratio", "rotor_inertia", "armature"),
 )
 """What goes on to the joint as it is."""
 

@@ -7,6 +7,7 @@ from symgen.inspection.report import warnings
 from symgen.jobs.job import Job
 from symgen.mechanics.consistency import Verdict, judge
 from symgen.reading.assemble import Loaded
+from symgen.text import html_table
 
 UNKNOWN = "lengths or masses are symbols, so nothing is said of inertia"
 
@@ -35,6 +36,13 @@ class Checked:
 
     def __repr__(self) -> str:
         return str(self) or "sound, nothing noticed"
+
+    def _repr_html_(self) -> str:
+        notices = ((n.level, n.element, n.message, str(n.place)) for n in self.notices)
+        verdicts = ((v.kind, v.name, v.status, v.message) for v in self.verdicts)
+        return html_table("noticed", ("", "of", "what", "where"), notices) + html_table(
+            "inertia", ("", "of", "pseudo-inertia", "remark"), verdicts
+        )
 
 
 def checked(job: Job, loaded: Loaded, symbolic: bool) -> Checked:

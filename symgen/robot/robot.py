@@ -23,10 +23,14 @@ from symgen.reading.options import XacroOptions
 from symgen.reading.sources import RobotSource, described, is_path
 from symgen.reading.substitution import substituted, symbols
 from symgen.robot.checked import Checked, checked
+from symgen.robot.notebook import robot_html
 from symgen.robot.views import Joint, LinkInertia, joints_of, links_of
 from symgen.tracing.function import Function
 
 if TYPE_CHECKING:
+    from symgen.robot.linearization import Linearized
+    from symgen.robot.looked import Inspection
+    from symgen.robot.simulation import Simulation
     from symgen.symbolic.symbolic import Symbolic
 
 
@@ -131,6 +135,17 @@ class Robot:
         have."""
         return checked(self.job, self.loaded, bool(self.symbols))
 
+    def inspect(self) -> "Inspection":
+        """Everything about its bodies, frames and base parameters, as data and as a page (that of
+        ``symgen inspect``)."""
+        from symgen.inspection.data import inspect
+        from symgen.robot.looked import Inspection
+
+        return Inspection(self.job, inspect(self.job))
+
+    def _repr_html_(self) -> str:
+        return robot_html(self.model, self.joints)
+
     # -- another robot -----------------------------------------------------------------------------
 
     def with_options(self, **options: Any) -> "Robot":
@@ -170,6 +185,32 @@ class Robot:
         """Write a module in each of the languages into the folder `out`; the paths written (see
         `symgen.generate`)."""
         return api.generate(self, out, languages, progress, **options)[2]
+
+    def linearize(
+        self,
+        q: Sequence[float],
+        qd: Sequence[float] | None = None,
+        tau: Sequence[float] | None = None,
+        **options: Any,
+    ) -> "Linearized":
+        """The linear system near a state (see `symgen.linearize`)."""
+        from symgen.robot.linearization import linearize
+
+        return linearize(self, q, qd, tau, **options)
+
+    def simulate(
+        self,
+        duration: float,
+        q: Sequence[float] | None = None,
+        qd: Sequence[float] | None = None,
+        tau: Any = None,
+        **options: Any,
+    ) -> "Simulation":
+        """The motion from a state under joint forces `tau`: none, constant ones, or a function of
+        t, q and qd (see `symgen.robot.simulation.simulate`)."""
+        from symgen.robot.simulation import simulate
+
+        return simulate(self, duration, q, qd, tau, **options)
 
 
 def from_dh(

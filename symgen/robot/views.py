@@ -13,8 +13,8 @@ class Joint:
     or m/s, N m or N; None where nothing is said), and which entries of q and of the velocities are
     its own (none of a joint that `follows` another).
 
-    `damping` (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``.
-    """
+    `damping` (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``, a
+    spring of `stiffness` (N m/rad or N/m), relaxed at `reference` (rad or m), with ``springs``."""
 
     name: str
     type: str
@@ -29,6 +29,8 @@ class Joint:
     effort: float | None
     damping: float
     friction: float
+    stiffness: float
+    reference: float
     follows: str = ""
 
 
@@ -67,6 +69,8 @@ def _joint(model: Model, row: Listed) -> Joint:
         limits.effort,
         joint.damping,
         joint.friction,
+        joint.stiffness,
+        joint.reference,
         row.follows,
     )
 

@@ -11,7 +11,7 @@ from symgen.errors import OptionError
 from symgen.mechanics.base_parameters import base_values
 from symgen.mechanics.independence import Independent, independent
 from symgen.mechanics.model import PARAMETER_NAMES, Pose
-from symgen.mechanics.parameter_names import base_names, link_of
+from symgen.mechanics.parameter_names import base_names, latex_name, link_of
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import Seat, System
@@ -31,6 +31,18 @@ class Relation:
     name: str
     link: str
     expression: sympy.Expr
+
+
+class Relations(dict[str, sympy.Expr]):
+    """Base parameters by name: expressions that notebooks show as equations."""
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def latex(self) -> str:
+        """The equations, aligned."""
+        rows = [rf"{latex_name(name)} &= {sympy.latex(x)}" for name, x in self.items()]
+        return r"\begin{aligned}" + r" \\ ".join(rows) + r"\end{aligned}"
 
 
 def relations(robot: Robot, setting: Setting, number: Number) -> tuple[Relation, ...]:

@@ -11,6 +11,7 @@ import sympy
 from symgen.algorithms import INPUTS
 from symgen.mechanics.coupling import positions
 from symgen.mechanics.model import Model
+from symgen.text import html_table
 
 STEMS: Final[Mapping[str, str]] = {
     "qd": "qdot",
@@ -33,6 +34,17 @@ class Meaning:
     meaning: str
     unit: str
     value: float | None = None
+
+
+class Meanings(dict[str, Meaning]):
+    """What symbols stand for by name, which notebooks show as a table."""
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (name, x.meaning, x.unit, "" if x.value is None else f"{x.value:.6g}")
+            for name, x in self.items()
+        )
+        return html_table("symbols", ("symbol", "meaning", "unit", "value"), rows)
 
 
 def symbol(name: str) -> sympy.Symbol:

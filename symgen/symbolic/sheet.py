@@ -22,6 +22,7 @@ from symgen.tracing.function import outputs
 from symgen.tracing.link_outputs import of_model
 from symgen.tracing.robot import Robot, dimensions
 from symgen.tracing.singular import check_defined
+from symgen.tracing.tape import read_by_option
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +89,7 @@ def _way(robot: Robot, quantity: Quantity) -> Formulation:
 
 def _inputs(robot: Robot, quantity: Quantity) -> list[str]:
     """The inputs of the quantity in argument order, those by options too."""
-    by_option = {
-        "g": robot.runtime_gravity and quantity.needs_gravity,
-        "friction": robot.runtime_friction and quantity.feels_wrench,
-        "wrench": bool(robot.wrenches) and quantity.feels_wrench,
-    }
-    used = {*quantity.inputs, *(name for name, read in by_option.items() if read)}
+    used = {*quantity.inputs, *read_by_option(robot, [quantity])}
     return [name for name in INPUTS if name in used]
 
 

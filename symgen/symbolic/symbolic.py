@@ -13,10 +13,10 @@ from symgen.compiler.program import Output
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
 from symgen.mechanics.model import Model
-from symgen.symbolic.base import relations
+from symgen.symbolic.base import Relations, relations
 from symgen.symbolic.closed import Closed
 from symgen.symbolic.gathering import Number, as_float, as_fraction
-from symgen.symbolic.names import Meaning
+from symgen.symbolic.names import Meanings
 from symgen.symbolic.replacements import Replacements, replacements
 from symgen.symbolic.setting import Setting
 from symgen.symbolic.sheet import Sheet, worked_out
@@ -119,14 +119,14 @@ class Symbolic:
             flat = flat * n + k - 1
         return closed.expression(out.refs[flat], f"{name}:{','.join(map(str, indices))}")
 
-    def base_parameters(
-        self, lengths: str = "numbers", numbers: str = "float"
-    ) -> dict[str, sympy.Expr]:
+    def base_parameters(self, lengths: str = "numbers", numbers: str = "float") -> Relations:
         """The base parameters (MXR_2, ZZR_1, ...) by name in the inertial parameters of the bodies,
         the grouping relations of Gautier and Khalil in closed form; `lengths` and `numbers` as
         elsewhere."""
         number, setting = _choice("numbers", numbers, NUMBERS), Setting.of("symbols", lengths)
-        return {row.name: row.expression for row in relations(self._robot, setting, number)}
+        return Relations(
+            (row.name, row.expression) for row in relations(self._robot, setting, number)
+        )
 
     # -- programs ----------------------------------------------------------------------------------
 
@@ -146,9 +146,9 @@ class Symbolic:
         """The symbols of each input of a quantity, by its name, in argument order."""
         return dict(self._sheet(name, options)[0].inputs)
 
-    def meanings(self, name: str, **options: Any) -> dict[str, Meaning]:
+    def meanings(self, name: str, **options: Any) -> Meanings:
         """What the symbols of a quantity stand for, with units and the values of the robot."""
-        return dict(self._sheet(name, options)[0].meanings)
+        return Meanings(self._sheet(name, options)[0].meanings)
 
     # -- sheets ------------------------------------------------------------------------------------
 

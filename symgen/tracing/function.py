@@ -10,6 +10,7 @@ from symgen.compiler.program import Program
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import Sections, no_section
 from symgen.numbers.scalar import Scalar
+from symgen.text import html, html_table
 from symgen.tracing.coordinates import of_bodies, of_user
 from symgen.tracing.robot import Regroup
 
@@ -42,6 +43,18 @@ class Function:
     @property
     def quantities(self) -> tuple[Quantity, ...]:
         return tuple(part[0] for part in self.parts)
+
+    def _repr_html_(self) -> str:
+        """Counts, formulation and operations, for notebooks."""
+        c = self.counts
+        row = (self.formulation, c.add, c.mul, c.div, c.trig, c.total)
+        head = ("formulation", "+ -", "*", "/", "sin cos", "total")
+        what = "; ".join(f"{q.name}: {q.formula}" for q in self.quantities)
+        code = html(repr(self.program))
+        return (
+            html_table(what, head, [row])
+            + f"<details><summary>the operations</summary><pre>{code}</pre></details>"
+        )
 
     def run(self, **inputs: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         """The same algorithms on plain numbers (or any scalars), without the tape; outputs by

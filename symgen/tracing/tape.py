@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from symgen.algorithms.registry import INPUTS
+from symgen.algorithms.registry import INPUTS, Quantity
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import WHOLE
 from symgen.tracing.function import Function, Part, outputs
-from symgen.tracing.robot import Regroup, dimensions
+from symgen.tracing.robot import Regroup, Robot, dimensions
 from symgen.tracing.wanted import Wanted
 
 
@@ -51,13 +51,18 @@ def _inputs(regroups: Mapping[str, Regroup], wanted: Wanted, parts: Sequence[Par
     """The inputs of a function in argument order."""
     robot = next(iter(regroups.values())).robot
     used = {name for q in wanted.quantities for name in q.inputs}
-    by_option = {
-        "g": robot.runtime_gravity and any(q.needs_gravity for q in wanted.quantities),
-        "friction": robot.runtime_friction and any(q.feels_wrench for q in wanted.quantities),
-        "springs": robot.runtime_springs and any(q.feels_springs for q in wanted.quantities),
-        "wrench": bool(robot.wrenches) and any(q.feels_wrench for q in wanted.quantities),
-    }
-    used |= {name for name, read in by_option.items() if read}
+    used |= read_by_option(robot, wanted.quantities)
     if robot.runtime:
         used |= {regroups[f.regrouping].input for q, f in parts if q.needs_inertia}
     return [name for name in INPUTS if name in used]
+
+
+def read_by_option(robot: Robot, quantities: Sequence[Quantity]) -> set[str]:
+    """The inputs that quantities read beside their own, those of parameters left out."""
+    by_option = {
+        "g": robot.runtime_gravity and any(q.needs_gravity for q in quantities),
+        "friction": robot.runtime_friction and any(q.feels_wrench for q in quantities),
+        "springs": robot.runtime_springs and any(q.feels_springs for q in quantities),
+        "wrench": bool(robot.wrenches) and any(q.feels_wrench for q in quantities),
+    }
+    return {name for name, read in by_option.items() if read}

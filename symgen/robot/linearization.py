@@ -1,0 +1,103 @@
+"""A robot near a state: the linear system that controllers are designed for."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen import api
+from symgen.errors import OptionError
+from symgen.jobs.job import Job
+from symgen.mechanics.coupling import positions
+from symgen.reading.sources import RobotSource
+from symgen.robot.motion import drift, normalized, vector
+from symgen.text import html_table
+from symgen.tracing.function import Function
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Linearized:
+    """ẋ = A x + B u near a state: x is the change of positions, then of velocities, u that of joint
+    forces; it unpacks into A and B.
+
+    A change of positions is a number for each velocity: for a joint with a quaternion it is a small
+    twist in the body's axes. `residual` is the acceleration at the state itself, 0 at a point of
+    rest; with it ẋ = A x + B u + (qd, residual)."""
+
+    A: Matrix
+    B: Matrix
+    q: Matrix
+    qd: Matrix
+    tau: Matrix
+    residual: Matrix
+    names: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[Matrix]:
+        return iter((self.A, self.B))
+
+    def _repr_html_(self) -> str:
+        states = [*self.names, *(f"{name}'" for name in self.names)]
+        rows = [
+            (state, *(f"{x:.4g}" for x in row))
+            for state, row in zip(states, np.hstack([self.A, self.B]), strict=True)
+        ]
+        head = ("rate of", *states, *(f"tau {name}" for name in self.names))
+        return html_table("A and B", head, rows)
+
+
+def linearize(
+    robot: RobotSource,
+    q: Sequence[float],
+    qd: Sequence[float] | None = None,
+    tau: Sequence[float] | None = None,
+    **options: Any,
+) -> Linearized:
+    """The linear system near the state `q`, `qd` (0 by default) under joint forces `tau`, by
+    default those that keep it from accelerating.
+
+    >>> A, B = symgen.linearize("arm.urdf", q0)
+
+    Derivatives are those of ``forward_dynamics_derivatives``, exact to rounding. `options` are
+    those of `symgen.compile`, such as ``friction="viscous"``. Raises SymgenError, for a robot with
+    inputs of run time too."""
+    job = Job.of(robot, **options)
+    loaded = job.load()
+    model = loaded.model
+    slopes = api.trace(job, "forward_dynamics_derivatives")
+    asked = [name for name in slopes.inputs if name not in ("q", "qd", "tau")]
+    if asked:
+        raise OptionError(
+            f"linearize: {', '.join(asked)} would be inputs; leave gravity, parameters and "
+            "friction at the robot's numbers"
+        )
+    n, nq = model.dof, len(positions(model))
+    place = normalized(model, vector("q", q, nq, ()))
+    speed = vector("qd", qd, n, np.zeros(n))
+    force = vector("tau", tau, n, _holding(job, place, speed))
+    state = {"q": place.tolist(), "qd": speed.tolist(), "tau": force.tolist()}
+    by_q, by_qd, by_tau = _derivatives(slopes, state, n)
+    a = np.block([[-drift(model, speed), np.eye(n)], [by_q, by_qd]])
+    b = np.vstack([np.zeros((n, n)), by_tau])
+    rest = _values(api.trace(job, "forward_dynamics"), state)[0]
+    return Linearized(a, b, place, speed, force, rest, model.joint_names)
+
+
+def _holding(job: Job, q: Matrix, qd: Matrix) -> Matrix:
+    """The joint forces without acceleration."""
+    state = {"q": q.tolist(), "qd": qd.tolist(), "qdd": [0.0] * len(qd)}
+    return _values(api.trace(job, "inverse_dynamics"), state)[0]
+
+
+def _derivatives(slopes: Function, state: dict[str, list[float]], n: int) -> list[Matrix]:
+    """Those of the accelerations in q, qd and tau."""
+    return [x.reshape(n, n) for x in _values(slopes, state)]
+
+
+def _values(function: Function, state: dict[str, list[float]]) -> list[Matrix]:
+    """The outputs of a function on floats."""
+    found = function.run(**{name: state[name] for name in function.inputs})
+    return [np.array([float(x) for x in out]) for out in found.values()]  # type: ignore[arg-type]

@@ -1,0 +1,86 @@
+"""How positions change with velocities: rates of quaternions, small displacements of a state."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.errors import OptionError
+from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.joints.body_axes import combined, rotation
+from symgen.mechanics.model import Model
+from symgen.numbers.scalar import plain
+
+Vector = NDArray[np.float64]
+
+
+def vector(what: str, values: Any, size: int, default: Any) -> Vector:
+    """`values` as an array of `size` finite numbers. Raises OptionError."""
+    found = np.array(default if values is None else values, dtype=float).ravel()
+    if found.shape != (size,) or not np.isfinite(found).all():
+        raise OptionError(f"{what} needs {size} finite numbers, here are {found.tolist()}"[:300])
+    return found
+
+
+def normalized(model: Model, q: Vector) -> Vector:
+    """The positions with quaternions of length 1. Raises OptionError for one of zeros."""
+    found = q.copy()
+    for four in coupling_of(model).quaternions:
+        length = float(np.linalg.norm(found[four]))
+        if not length:
+            raise OptionError("q has a quaternion of zeros; the one of no turn is 0, 0, 0, 1")
+        found[four] /= length
+    return found
+
+
+def rates(model: Model, q: Vector, v: Vector) -> Vector:
+    """The rates of the positions: velocities, and for a joint with a quaternion x, y, z, w turned
+    by R the rates R v and ½ (x, y, z, w)(ω, 0) of its twist (v, ω) in the body's axes."""
+    coupling, found = coupling_of(model), np.zeros(len(q))
+    for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
+        if drive.follows or (joint.in_body_axes and part):
+            continue
+        if not joint.in_body_axes:
+            found[drive.place] = v[drive.index]
+            continue
+        own = slice(drive.place, drive.place + len(joint.positions))
+        first = drive.index - joint.run[0].velocity  # type: ignore[attr-defined]
+        found[own] = _twisted(joint, q[own], v[first : first + len(joint.velocities)])
+    return found
+
+
+def _twisted(joint: Any, q: Vector, v: Vector) -> Vector:
+    twist = combined(joint.units, [float(v[part.velocity]) for part in joint.run])
+    (x, y, z, w), (a, b, c) = q[joint.quaternion], map(plain, twist.w)
+    turn = [w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a]
+    spin = [*turn, -(x * a + y * b + z * c)]
+    if joint.quaternion.start == 0:
+        return np.array(spin) / 2
+    rows = [[plain(e) for e in row] for row in rotation((x, y, z, w))]
+    return np.concatenate([np.array(rows) @ [plain(e) for e in twist.v], np.array(spin) / 2])
+
+
+def drift(model: Model, v: Vector) -> NDArray[np.float64]:
+    """How a small displacement turns with the motion at velocities `v`: δ̇ = δv - drift δ, which is
+    ad of the twist for displacements in the body's axes, else 0. (Murray, Li & Sastry 1994, eq.
+    2.58.)"""
+    coupling, found = coupling_of(model), np.zeros((len(v), len(v)))
+    for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
+        if not joint.in_body_axes or part or drive.follows:
+            continue
+        order = [drive.index - joint.run[0].velocity + p.velocity for p in joint.run]  # type: ignore[attr-defined]
+        units = joint.units  # type: ignore[attr-defined]
+        basis = np.array([[*map(plain, u.w), *map(plain, u.v)] for u in units]).T
+        twist = basis @ v[order]
+        found[np.ix_(order, order)] = np.linalg.pinv(basis) @ _ad(twist) @ basis
+    return found
+
+
+def _ad(twist: Vector) -> NDArray[np.float64]:
+    w, v = _cross(twist[:3]), _cross(twist[3:])
+    return np.block([[w, np.zeros((3, 3))], [v, w]])
+
+
+def _cross(a: Vector) -> NDArray[np.float64]:
+    x, y, z = a
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -1,0 +1,134 @@
+"""A small honest integrator for trying things: `scipy.integrate.solve_ivp` on the compiled forward
+dynamics.
+
+There are no contacts, no end stops and no clever time steps: what is integrated is M q̈ + C q̇ + g =
+τ, to the tolerance that is asked for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.errors import OptionError, SymgenError
+from symgen.robot.motion import normalized, rates, vector
+from symgen.text import html_table
+
+if TYPE_CHECKING:
+    from symgen.robot.robot import Robot
+
+Matrix = NDArray[np.float64]
+Forces = Callable[[float, Matrix, Matrix], Any]
+
+STEPS = 200
+"""Rows of a simulation where no times are asked for."""
+
+
+class SimulationError(SymgenError):
+    """A motion that could not be followed to its end."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A motion: times `t` (N), positions `q` (N x nq) and velocities `qd` (N x n), the joint forces
+    `tau` (N x n), and how often the dynamics were evaluated."""
+
+    t: Matrix
+    q: Matrix
+    qd: Matrix
+    tau: Matrix
+    positions: tuple[str, ...]
+    velocities: tuple[str, ...]
+    evaluations: int
+
+    def __repr__(self) -> str:
+        return f"Simulation({len(self.t)} rows, {self.t[0]:g} to {self.t[len(self.t) - 1]:g} s)"
+
+    def _repr_html_(self) -> str:
+        head = ("t", *self.positions, *(f"{name}'" for name in self.velocities))
+        some = np.unique(np.linspace(0, len(self.t) - 1, 11).astype(int))
+        rows = ([f"{x:.4g}" for x in (self.t[k], *self.q[k], *self.qd[k])] for k in some)
+        return html_table(f"{len(self.t)} rows, of which these", head, rows)
+
+
+def simulate(
+    robot: "Robot",
+    duration: float,
+    q: Sequence[float] | None = None,
+    qd: Sequence[float] | None = None,
+    tau: Any = None,
+    *,
+    times: Sequence[float] | None = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    method: str = "DOP853",
+    **options: Any,
+) -> Simulation:
+    """The motion of a robot for `duration` seconds from positions `q` (all joints at 0 by default)
+    and velocities `qd` (at rest).
+
+    `tau` are the joint forces: none, an array of n, or a function ``tau(t, q, qd)`` that returns
+    one. `times` are those of the rows (s, from 0; 200 even ones by default). Quaternions keep their
+    length. `method`, `rtol` and `atol` are SciPy's; `options` those of `symgen.compile`, such as
+    ``friction="viscous"``. Needs SciPy and a C compiler. Raises SymgenError, also where a motion
+    cannot be followed to its end."""
+    solve = _solver()
+    model, n = robot.model, robot.dof
+    start = np.concatenate(
+        [
+            normalized(model, vector("q", q, len(robot.positions), robot.neutral)),
+            vector("qd", qd, n, np.zeros(n)),
+        ]
+    )
+    nq = len(start) - n
+    forces, at = _forces(tau, n), _times(duration, times)
+    dynamics = robot.compile("forward_dynamics", **options).forward_dynamics
+
+    def rate(t: float, x: Matrix) -> Matrix:
+        place, speed = normalized(model, x[:nq]), x[nq:]
+        acceleration = dynamics(place, speed, forces(t, place, speed))
+        return np.concatenate([rates(model, place, speed), acceleration])
+
+    try:
+        found = solve(rate, (0.0, at[len(at) - 1]), start, method, t_eval=at, rtol=rtol, atol=atol)
+    except (np.linalg.LinAlgError, ValueError) as error:
+        raise SimulationError(f"error: simulate: {error}") from None
+    if not found.success or not np.isfinite(found.y).all():
+        raise SimulationError(
+            f"error: simulate: cannot be followed beyond t = {found.t[len(found.t) - 1]:g} s: "
+            f"{found.message}"
+        )
+    rows = found.y.T
+    places = np.array([normalized(model, row[:nq]) for row in rows])
+    speeds = rows[:, nq:]
+    felt = np.array([forces(t, *x) for t, *x in zip(found.t, places, speeds, strict=True)])
+    return Simulation(
+        found.t, places, speeds, felt, robot.positions, robot.velocities, int(found.nfev)
+    )
+
+
+def _solver() -> Callable[..., Any]:
+    try:
+        from scipy.integrate import solve_ivp
+    except ImportError:
+        raise OptionError("simulate needs SciPy; install it: pip install scipy") from None
+    return solve_ivp  # type: ignore[no-any-return]
+
+
+def _forces(tau: Any, n: int) -> Forces:
+    """Joint forces as a function of t, q and qd. Raises OptionError."""
+    if callable(tau):
+        return lambda t, q, qd: vector("tau", tau(t, q, qd), n, ())
+    constant = vector("tau", tau, n, np.zeros(n))
+    return lambda t, q, qd: constant
+
+
+def _times(duration: float, times: Sequence[float] | None) -> Matrix:
+    if not (np.isfinite(duration) and duration > 0):
+        raise OptionError(f"simulate: a duration of {duration} s; give a positive number")
+    at = np.linspace(0.0, duration, STEPS + 1) if times is None else np.array(times, float)
+    inside = at.ndim == 1 and len(at) and at[0] >= 0 and at[len(at) - 1] <= duration
+    if not inside or (np.diff(at) <= 0).any():
+        raise OptionError(f"simulate: times must rise within 0 to {duration:g} s")
+    return at

@@ -1,0 +1,73 @@
+"""What notebooks show, and the notebook of the documentation."""
+
+import re
+from pathlib import Path
+
+import pytest
+from lxml import html as lxml_html
+from test_symbolic import arm
+from tools import ROOT, robot_file
+
+import symgen
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+def shown(thing):
+    """The page that a notebook shows, checked to be one."""
+    text = thing._repr_html_()
+    assert lxml_html.fromstring(f"<div>{text}</div>") is not None
+    return text
+
+
+def test_robots_show_their_joints_and_tree():
+    text = shown(symgen.Robot(robot_file("quadruped")))
+    assert text.count("<rect") >= 13 and "<table>" in text
+    for name in symgen.Robot(robot_file("quadruped")).velocities:
+        assert name in text
+
+
+def test_names_are_data_in_pages():
+    evil = "<script>alert(1)</script>"
+    made = symgen.Builder(evil).link(evil).link("b", 1.0, (0.1, 0, 0), (1, 0, 0, 1, 0, 1))
+    robot = symgen.Robot(made.joint("j&\"'", "revolute", evil, "b"))
+    assert "<script>alert" not in shown(robot) + shown(robot.check()) + shown(robot.trace("gravity"))
+
+
+def test_functions_show_counts_and_operations():
+    function = symgen.Robot(robot_file("pendulum")).trace("mass_matrix")
+    text = shown(function)
+    assert function.formulation in text and str(function.counts.total) in text and "<pre>" in text
+
+
+def test_results_show_themselves():
+    robot = arm()
+    assert "pseudo-inertia" in shown(robot.check())
+    assert "m2" in shown(robot.symbolic.meanings("mass_matrix", masses="symbols"))
+    relations = robot.symbolic.base_parameters(lengths="symbols")
+    assert relations._repr_latex_().startswith("$") and r"\mathrm{ZZR}_{1}" in relations.latex()
+    assert "\\\\" in relations.latex()
+    assert "iframe" in shown(robot.inspect()) and robot.inspect()["dof"] == 3
+    assert "of which these" in shown(robot.simulate(0.01, times=[0.0, 0.01]))
+    assert robot.symbolic.mass_matrix()._repr_latex_().startswith("$")
+
+
+def test_pictures_of_trees_do_not_overlap():
+    text = shown(symgen.Robot(robot_file("humanoid25")))
+    boxes = re.findall(r'<rect x="(\d+)" y="(\d+)"', text)
+    assert len(boxes) == len(set(boxes)) > 25
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_run(path, tmp_path, monkeypatch):
+    nbformat, client = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    client.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
+    assert all("outputs" not in cell or cell.source for cell in notebook.cells)
+
+
+def test_there_is_a_notebook():
+    assert [path.name for path in NOTEBOOKS] == ["robot.ipynb"]
+    assert Path(robot_file("ur5")).exists()
