@@ -4,11 +4,12 @@ Names and values of files are data. Characters that cannot be seen (controls, al
 marks of direction, zero-width ones) leave as escapes, so that no file drives a terminal or hides
 what it says."""
 
+import io
 import json
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import click
@@ -37,6 +38,13 @@ def console(error: bool = False) -> Console:
     if made.is_terminal:
         return made
     return People(highlight=False, emoji=False, stderr=error, width=PIPE_WIDTH, color_system=None)
+
+
+def in_html(write: Callable[[Console], None]) -> str:
+    """What is written to a console, as notebooks show it."""
+    made = People(record=True, file=io.StringIO(), highlight=False, emoji=False, width=PIPE_WIDTH)
+    write(made)
+    return made.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
 def say(text: object, error: bool = False) -> None:

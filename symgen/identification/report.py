@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
 from rich.markup import escape
 
 from symgen import __version__
@@ -25,9 +26,9 @@ Numbers = NDArray[np.float64]
 LISTING: Final = "identification.json"
 
 
-def on_terminal(found: Identified) -> None:
+def on_terminal(found: Identified, out: Console | None = None) -> None:
     """Channels and parameters in tables, then what holds for all."""
-    out, estimate = console(), found.estimate
+    out, estimate = out or console(), found.estimate
     out.print(_channels(found))
     if found.prediction is not None:
         out.print(errors(found.prediction))

@@ -27,6 +27,7 @@ from symgen.identification.rounds import Reduced, Rounds
 from symgen.identification.samples import Samples
 from symgen.identification.settings import Settings
 from symgen.jobs.job import Job
+from symgen.output import in_html
 from symgen.reading.assemble import Loaded
 from symgen.text import shown
 
@@ -64,6 +65,12 @@ class Identified:
         t = np.concatenate([t[::step][: len(rows.measured)] for t, rows in parts])
         predicted = np.concatenate([rows.regressor @ self.estimate.values for _, rows in parts])
         return t, np.concatenate([rows.measured for _, rows in parts]), predicted
+
+    def _repr_html_(self) -> str:
+        """The tables of ``symgen identify``, for notebooks."""
+        from symgen.identification.report import on_terminal
+
+        return in_html(lambda out: on_terminal(self, out))
 
     @property
     def held_out(self) -> int:

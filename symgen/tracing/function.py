@@ -18,7 +18,7 @@ Part = tuple[Quantity, Formulation]
 """A quantity of a function, and how it is computed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Function:
     """A traced function: its quantities with the formulations chosen, its tape and what that was
     traced from."""
@@ -27,6 +27,9 @@ class Function:
     parts: tuple[Part, ...]
     regroups: Mapping[str, Regroup]
     program: Program
+
+    def __repr__(self) -> str:
+        return f"Function({self.name!r}, {self.formulation}: {self.counts.total} operations)"
 
     @cached_property
     def counts(self) -> Counts:

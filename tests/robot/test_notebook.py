@@ -31,7 +31,9 @@ def test_names_are_data_in_pages():
     evil = "<script>alert(1)</script>"
     made = symgen.Builder(evil).link(evil).link("b", 1.0, (0.1, 0, 0), (1, 0, 0, 1, 0, 1))
     robot = symgen.Robot(made.joint("j&\"'", "revolute", evil, "b"))
-    assert "<script>alert" not in shown(robot) + shown(robot.check()) + shown(robot.trace("gravity"))
+    assert "<script>alert" not in shown(robot) + shown(robot.check()) + shown(
+        robot.trace("gravity")
+    )
 
 
 def test_functions_show_counts_and_operations():
@@ -64,7 +66,9 @@ def test_notebooks_run(path, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
-    client.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
+    client.NotebookClient(
+        notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}
+    ).execute()
     assert all("outputs" not in cell or cell.source for cell in notebook.cells)
 
 
