@@ -39,6 +39,8 @@ class Readers:
     read: Rows
     rows: Rows
     places: Rows
+    first: int
+    """The least of the rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +125,7 @@ def _inward(depth: Rows, operands: Rows) -> list[Readers]:
             read[some][:: times[some.start]],
             rows[some].reshape(-1, times[some.start]),
             places[some].reshape(-1, times[some.start]),
+            int(rows[some].min()),
         )
         for some in _runs(depth[read], times)
     ]

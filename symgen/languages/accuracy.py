@@ -74,9 +74,12 @@ class Accuracy:
     def bounds(self, program: Program) -> dict[str, Bounded]:
         """What a program computes, with bounds of its errors; found once."""
         if program not in self._found:
-            run = self._run(program)
-            self._found[program] = Errors(run, self.inputs, self.scalar, self.trig).outputs()
+            self._found[program] = self.errors(program).outputs()
         return self._found[program]
+
+    def errors(self, program: Program) -> Errors:
+        """What rounding does to a program at the states."""
+        return Errors(self._run(program), self.inputs, self.scalar, self.trig)
 
     @cached_property
     def _found(self) -> dict[Program, dict[str, Bounded]]:

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from pathlib import PurePath
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from symgen.mechanics.coupling import Coordinate, coupling_of, positions, uprigh
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.system import System
 from symgen.options import Choices
-from symgen.proof.choice import telling
+from symgen.proof.choice import chosen
 from symgen.proof.plausible import torques_and_accelerations, varied
 from symgen.proof.reference import References, references
 from symgen.proof.rounding import Rounding, roundings
@@ -161,10 +161,8 @@ class Module:
     def _drawn(self) -> list[Drawn]:
         """The states of the self-test."""
         rng = random.Random(self.source.sha256)
-        drawn = self.draw(rng, CANDIDATES)
         programs = [function.program for function in self.functions]
-        chosen = telling(programs, self.accuracy_at(drawn), TEST_STATES)
-        return [drawn[k] for k in sorted(chosen)]
+        return chosen(programs, partial(self.draw, rng), self.accuracy_at, TEST_STATES, CANDIDATES)
 
     def draw(self, rng: random.Random, count: int) -> list[Drawn]:
         """Plausible states in short numbers."""
@@ -221,8 +219,16 @@ class Module:
         return self.accuracy_at(self._drawn)
 
     def accuracy_at(self, drawn: Sequence[Drawn]) -> Accuracy:
-        """The errors of its functions at any states."""
-        return Accuracy(self.robot, self.regroup, *self.arithmetic, _rows_of(drawn))
+        """The errors of its functions at any states; the last ones asked for are kept."""
+        if self._last.get("drawn") is not drawn:
+            made = Accuracy(self.robot, self.regroup, *self.arithmetic, _rows_of(drawn))
+            self._last.update(drawn=drawn, accuracy=made)
+        found: Accuracy = self._last["accuracy"]
+        return found
+
+    @cached_property
+    def _last(self) -> dict[str, Any]:
+        return {}
 
     @cached_property
     def roundings(self) -> dict[str, tuple[Rounding, ...]]:

@@ -1,15 +1,14 @@
 """Which states tell most: those where a wrong number of the code shows above rounding."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 import numpy as np
 
 from symgen.compiler.levels import Rows, levels
 from symgen.compiler.program import Index, Program
-from symgen.proof.bounds import Array, Bounded, Errors
-from symgen.proof.linear import Linear
+from symgen.proof.bounds import Array, Errors
 
 CHANGES: Final = {"double": 1e-6, "float": 1e-2}
 """By scalar type, the relative change of any number of the code that a self-test is to see."""
@@ -25,16 +24,45 @@ class Computing(Protocol):
     """Some states, and how C computes there."""
 
     @property
-    def inputs(self) -> Mapping[str, Bounded]:
-        """What functions read, states last."""
-
-    @property
     def scalar(self) -> str:
         """``double`` or ``float``."""
 
-    @property
-    def trig(self) -> str:
-        """Whose sines there are."""
+    def errors(self, program: Program) -> Errors:
+        """What rounding does to a program there."""
+
+
+State = TypeVar("State")
+
+
+def chosen(
+    programs: Sequence[Program],
+    draw: Callable[[int], list[State]],
+    at: Callable[[Sequence[State]], Computing],
+    count: int,
+    candidates: int,
+) -> list[State]:
+    """`count` states in which the numbers of the programs show: the first that are drawn, unless
+    others among the `candidates` show more.
+
+    In double precision nearly every change shows in nearly every state, so that there is hardly
+    ever more to draw and to ask."""
+    first, asked = draw(count), _asked(programs)
+    shown = [(p, visible(p, at(first))) for p in asked]
+    unclear = [p for p, found in shown if any(x.max() < CLEAR for x in found.values())]
+    if not unclear:
+        return first
+    every = [*first, *draw(candidates - count)]
+    computing = at(every)
+    some = [row for p in unclear for row in visible(p, computing).values()]
+    parts = np.minimum(np.array(some), CLEAR)
+    most = parts.max(axis=1)
+    if not ((most >= 1.0) & (most > BETTER * parts[:, :count].max(axis=1))).any():
+        return first
+    return [every[k] for k in sorted(telling(asked, computing, count))]
+
+
+BETTER: Final = 1.01
+"""Times what shows in the first states: what others must show to be looked at."""
 
 
 def telling(programs: Sequence[Program], at: Computing, count: int) -> tuple[int, ...]:
@@ -67,8 +95,8 @@ def _work(program: Program) -> int:
 def visible(program: Program, at: Computing) -> dict[tuple[Index, int], Array]:
     """By operand that is a number (node and place): the largest change of any output entry beside
     its error bound, in each state, when the number changes by `CHANGES`."""
-    run = Linear(program, {name: x.values for name, x in at.inputs.items()})
-    errors, own = Errors(run, at.inputs, at.scalar, at.trig), levels(program)
+    errors, own = at.errors(program), levels(program)
+    run = errors.run
     rows, places, numbers = _numbers(program)
     with np.errstate(all="ignore"):
         parts = run.slopes[places, rows] * run.values[numbers] * CHANGES[at.scalar]

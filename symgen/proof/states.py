@@ -92,8 +92,8 @@ class At:
         return self.mechanism.velocities
 
     @cached_property
-    def known(self) -> dict[Any, Array]:
-        """By term its values in these states."""
+    def known(self) -> dict[Any, Any]:
+        """What is computed once for these states: by term its values."""
         return {}
 
     def input(self, name: str) -> Array:
@@ -202,15 +202,25 @@ def units(x: At) -> Array:
 
 def slope(term: Term, x: At, **directions: Array) -> Array:
     """The derivative of a term along directions of inputs (first axis), which becomes the last."""
+    return _difference(term(_stepped(x, directions)))
+
+
+def _stepped(x: At, directions: Mapping[str, Array]) -> At:
+    """A step forth and one back along each direction."""
     count = len(next(iter(directions.values())))
     both = np.array([STEP, -STEP]).reshape(2, 1, *(1 for _ in x.shape), 1)
-    here = term(x.moved((2, count), **{k: both * d[None] for k, d in directions.items()}))
+    return x.moved((2, count), **{k: both * d[None] for k, d in directions.items()})
+
+
+def _difference(here: Array) -> Array:
     return np.moveaxis((here[0] - here[1]) / (2 * STEP), 0, -1)
 
 
 def gradient(term: Term, x: At, name: str = "q") -> Array:
     """The derivative of a term in every coordinate of an input, the last axis."""
-    return slope(term, x, **{name: units(x)})
+    if ("stepped", name) not in x.known:  # several terms are wanted there
+        x.known["stepped", name] = _stepped(x, {name: units(x)})
+    return _difference(term(x.known["stepped", name]))
 
 
 def rate(term: Term, x: At) -> Array:

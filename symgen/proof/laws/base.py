@@ -33,7 +33,7 @@ from symgen.proof.states import At, Term, decimals
 Array = Any
 UNIT_MOMENTS = "the textbook with unit moments of the bodies"
 DISC: Final = MOMENTS.index("J")
-MISSING: Final = Decimal("1e-6")
+MISSING: Final = 1e-6
 """Of the largest entry of a regressor: what base parameters may leave out."""
 
 
@@ -113,8 +113,8 @@ def grouping(x: At) -> Array:
         found = solved(square, part.T @ every)
     except ArithmeticError as error:
         raise LawError("base parameters that are not independent") from error
-    left = np.abs(part @ found - every).max(initial=Decimal(0))
-    if left > MISSING * np.abs(every).max(initial=Decimal(0)):
+    by_found, wanted = part.astype(float) @ found.astype(float), every.astype(float)
+    if np.abs(by_found - wanted).max(initial=0.0) > MISSING * np.abs(wanted).max(initial=0.0):
         raise LawError("base parameters that leave out what forces depend on")
     return found
 
