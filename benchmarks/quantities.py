@@ -10,7 +10,8 @@ HEAD = """# Quantities
 
 Written by `make generate` from the registry; a test keeps it in step. `--quantity NAME` computes one, `--quantity all`
 every one of the first table, `--quantity f=A+B` several in one function. Arrays are row-major. Sizes: n joints,
-n2 = n (n + 1) / 2, ten = 10 n, b base parameters, y and y_b ten and b with the columns of friction. The judge is the
+n2 = n (n + 1) / 2, ten = 10 n, b base parameters, y and y_b ten and b with the
+columns of friction and springs, y_v ten with those of springs. The judge is the
 independent law that `symgen verify` and the self-test hold the quantity against ([proof.md](proof.md)).
 """
 

@@ -14,6 +14,7 @@ from symgen.reading.description import (
     Inertial,
     JointElement,
     LinkElement,
+    Motor,
     Origin,
 )
 from symgen.reading.drives import INERTIA, RATIO
@@ -36,8 +37,7 @@ def urdf_of(robot: Description) -> tuple[bytes, tuple[Notice, ...]]:
     armatures = {drive.joint: drive.armature or 0.0 for drive in robot.drives}
     for joint in robot.joints:
         _joint(root, joint, armatures.get(joint.name, 0.0))
-    for drive in robot.drives:
-        _drive(root, drive)
+    _drives(root, robot)
     if not any(drive.inertia for drive in robot.drives):
         etree.cleanup_namespaces(root)
     etree.indent(root)
@@ -124,18 +124,32 @@ def _limit(limits: Limits, kind: str) -> dict[str, object]:
     return most if kind == "continuous" else ends | most
 
 
-def _drive(root: etree._Element, drive: DriveElement) -> None:
+def _drives(root: etree._Element, robot: Description) -> None:
     """A rotor as Drake has it, a reduction as ROS does."""
-    if drive.inertia is None and drive.ratio is None:
+    alone = {
+        tied.joints[0]: tied.motors[0] for tied in robot.transmissions if len(tied.joints) == 1
+    }
+    known = {drive.joint: drive for drive in robot.drives}
+    for joint in robot.joints:
+        motor = alone.get(joint.name, Motor(f"{joint.name}.actuator", ((joint.name, 1.0),)))
+        _drive(root, known.get(joint.name, DriveElement(joint.name, joint.line)), motor)
+
+
+def _drive(root: etree._Element, drive: DriveElement, motor: Motor) -> None:
+    ((_, by),) = motor.terms
+    ratio = by if drive.ratio is None else drive.ratio
+    if drive.inertia is None and (ratio, motor.offset) == (1.0, 0.0):
         return
     node = _add(root, "transmission", name=f"{drive.joint}.transmission")
     _add(node, "type").text = "transmission_interface/SimpleTransmission"
-    _add(node, "joint", name=drive.joint)
-    actuator = _add(node, "actuator", name=f"{drive.joint}.actuator")
+    joint = _add(node, "joint", name=drive.joint)
+    if motor.offset:
+        _add(joint, "offset").text = repr(-motor.offset / by)
+    actuator = _add(node, "actuator", name=motor.name)
     if drive.inertia is None:
-        _add(actuator, "mechanicalReduction").text = repr(drive.ratio)
+        _add(actuator, "mechanicalReduction").text = repr(ratio)
         return
-    for tag, value in ((INERTIA, drive.inertia), (RATIO, drive.ratio or 1.0)):
+    for tag, value in ((INERTIA, drive.inertia), (RATIO, ratio)):
         _add(actuator, f"{{{DRAKE}}}{tag.partition(':')[2]}", value=value)
 
 
@@ -166,6 +180,9 @@ def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
             f"joints that follow several others ({quoted(several)}) have a <mimic> for each, which "
             "symgen reads; URDF itself has one",
         )
+    shared = [m.name for t in robot.transmissions if len(t.joints) > 1 for m in t.motors]
+    if shared:
+        yield "warning", f"motors that several joints share ({quoted(shared)}) are not in the URDF"
     if robot.gravity != EARTH or robot.tilt != IDENTITY:
         pull = ",".join(f"{g:.12g}" for g in in_root(robot))
         yield "warning", f"gravity is not in the URDF; give --gravity {pull}"

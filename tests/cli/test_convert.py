@@ -4,7 +4,7 @@ from dataclasses import astuple, replace
 
 import pytest
 from random_sdf import sdf_text
-from tools import invoke, robot_file
+from tools import ROOT, invoke, robot_file
 
 from symgen.mechanics.model import Limits
 from symgen.reading.formats import read
@@ -80,3 +80,42 @@ def test_nothing_is_replaced_and_other_names_are_refused(tmp_path):
     assert result.exit_code == 2 and out.read_text() == "mine"
     result = invoke("convert", robot_file("panda"), "-o", tmp_path / "out.txt")
     assert result.exit_code == 2 and "a URDF ends in .urdf" in result.stderr
+
+
+GEARED = (
+    "<transmission name='t'><type>SimpleTransmission</type><joint name='pitch'><offset>0.25</offset>"
+    "</joint><actuator name='m'><mechanicalReduction>-40</mechanicalReduction></actuator>"
+    "</transmission></robot>"
+)
+
+
+@pytest.mark.parametrize("name", ["spring_attr", "rotor_attr", "two_leaders", "geared"])
+def test_springs_armature_couplings_and_motors_are_read_back(tmp_path, name):
+    source, out = tmp_path / "in.urdf", tmp_path / "out.urdf"
+    wild = ROOT / "tests" / "wild" / f"{'differential' if name == 'geared' else name}.urdf"
+    text = wild.read_text()
+    if name == "geared":
+        text = text[: text.index("<transmission")] + GEARED
+    source.write_text(text)
+    result = invoke("convert", source, "-o", out)
+    assert result.exit_code == 0, result.output
+    first, again = read(str(source)), read(str(out))
+    assert plain(again) == plain(first)
+    rows = [
+        ([(d.joint, d.ratio, d.inertia, d.armature) for d in robot.drives], motors(robot))
+        for robot in (first, again)
+    ]
+    assert rows[0] == rows[1]
+    words = {"spring_attr": "spring_stiffness ('j')", "rotor_attr": "armature ('j')"}
+    words |= {"two_leaders": "have a <mimic> for each", "geared": ""}
+    assert words[name] in result.stderr
+
+
+def motors(robot):
+    return [(tied.joints, tied.motors) for tied in robot.transmissions]
+
+
+def test_motors_that_joints_share_are_not_written(tmp_path):
+    wild = ROOT / "tests" / "wild" / "differential.urdf"
+    result = invoke("convert", wild, "-o", tmp_path / "out.urdf")
+    assert "('left_motor' and 'right_motor') are not in the URDF" in result.stderr

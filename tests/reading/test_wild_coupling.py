@@ -334,3 +334,40 @@ def test_other_words_for_loops(tmp_path, tag):
     said = [str(notice) for notice in load(path).notices]
     assert any(f"warning: <{tag}>: " in line and "left open" in line for line in said)
     assert not any("unknown" in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("name", "coordinates"), [("two_leaders", "joints"), ("differential", "actuators")]
+)
+def test_pinocchio_projected_has_the_same(name, coordinates):
+    """The tree by Pinocchio, which leaves a second <mimic> and transmissions out, projected by
+    hand."""
+    pin = pytest.importorskip("pinocchio")
+    tree = pin.buildModelFromUrdf(str(WILD / f"{name}.urdf"))
+    data, model = tree.createData(), load(WILD / f"{name}.urdf", coordinates=coordinates).model
+    if name == "two_leaders":  # shoulder, crank
+        by = {"shoulder": ([1, 0], 0), "crank": ([0, 1], 0), "elbow": ([-1, 1], 0)}
+    else:
+        by = {"pitch": ([1 / 200, -1 / 200], 0.5), "roll": ([1 / 200, 1 / 200], 0)}
+    rows = [by[joint] for joint in tree.names[1:]]
+    g, offset = np.array([row for row, _ in rows], float), np.array([c for _, c in rows])
+    rng = np.random.default_rng(1)
+    x = {key: rng.uniform(-2, 2, 2) for key in ("q", "qd", "qdd")}
+    at = (g @ x["q"] + offset, g @ x["qd"], g @ x["qdd"])
+    robot = Robot(model)
+    found = run(robot, "inverse_dynamics", x)["tau"]
+    assert np.allclose(found, g.T @ pin.rnea(tree, data, *at), rtol=1e-12, atol=1e-14)
+    mass = pin.crba(tree, data, at[0])
+    whole = np.triu(mass) + np.triu(mass, 1).T
+    found = run(robot, "mass_matrix", x)["M"].reshape(2, 2)
+    assert np.allclose(found, g.T @ whole @ g, rtol=1e-12, atol=1e-16)
+    pin.computeRNEADerivatives(tree, data, *at)
+    found = run(robot, "inverse_dynamics_derivatives", x)
+    for ours, theirs in (("dtau_dq", data.dtau_dq), ("dtau_dqd", data.dtau_dv)):
+        near = g.T @ theirs @ g
+        assert np.allclose(found[ours].reshape(2, 2), near, rtol=1e-10, atol=1e-14)
+    link = "forearm" if name == "two_leaders" else "hand"
+    pin.computeJointJacobians(tree, data, at[0])
+    frame = pin.getFrameJacobian(tree, data, tree.getFrameId(link), pin.ReferenceFrame.LOCAL)
+    (found,) = run(robot, f"frame_jacobian_body:{link}", x).values()
+    assert np.allclose(found.reshape(6, 2), frame @ g, rtol=1e-12, atol=1e-14)
