@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "view": "Show a robot in the browser: sliders move it, numbers follow.",
     "excite": "Find a periodic motion that tells a robot's parameters apart.",
     "log": "Show what is understood of a log of a robot's motion.",
+    "gains": "Find the force by ampere of each joint from runs with and without a load.",
     "identify": "Identify inertial parameters and friction from a log.",
     "predict": "Predict the joint forces of a log and tell how far they are off.",
     "convert": "Write a robot's file, in any format that is read, as a URDF.",

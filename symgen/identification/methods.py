@@ -166,7 +166,7 @@ def known(model: Model) -> dict[str, float]:
 
 
 def _acceleration(job: Job, loaded: Loaded, settings: Settings) -> Problem:
-    made = base_kernel(_without(job), loaded)
+    made = base_kernel(without_drives(job), loaded)
     columns = tuple(range(made.shape[1]))
     return replace(
         _of_torques(job, loaded, settings),
@@ -175,7 +175,7 @@ def _acceleration(job: Job, loaded: Loaded, settings: Settings) -> Problem:
 
 
 def _momentum(job: Job, loaded: Loaded, settings: Settings) -> Problem:
-    plain, model = _without(job), loaded.model
+    plain, model = without_drives(job), loaded.model
     momentum, rate = (
         _kernel(plain, loaded, name) for name in ("momentum_regressor", "momentum_rate_regressor")
     )
@@ -189,7 +189,7 @@ def _momentum(job: Job, loaded: Loaded, settings: Settings) -> Problem:
 
 
 def _energy(job: Job, loaded: Loaded, settings: Settings) -> Problem:
-    plain, model = _without(job), loaded.model
+    plain, model = without_drives(job), loaded.model
     names = "kinetic_energy_regressor", "potential_energy_regressor"
     kinetic, potential = (_kernel(plain, loaded, name) for name in names)
     whole = _integrated(_of_torques(job, loaded, settings), settings)
@@ -218,7 +218,7 @@ def _driveless(model: Model) -> Drives:
     return Drives(joints, (), np.zeros(len(joints.names)))
 
 
-def _without(job: Job) -> Job:
+def without_drives(job: Job) -> Job:
     """The job without what joints do by themselves."""
     return job.changed(friction="", friction_width=0.0, springs=False, runtime_springs=False)
 

@@ -1,0 +1,234 @@
+"""Drive gains: how much force a joint gives by ampere of its motor, from a run without and a run
+with a load of known mass.
+
+The robot's own parameters, friction and the load's centre and inertia are unknown too; the mass
+gives the scale (Gautier & Briot, "Global identification of joint drive gains and dynamic parameters
+of robots", J. Dyn. Sys. Meas. Control 2014). Only currents are taken as noisy: i_j = g_j (Y_j β +
+F_j φ + L_j λ) is fitted by weighted least squares, bilinear in g_j = 1 / k_j and the rest, which is
+the total least squares of this case. Rows are reduced to products, so logs may be of any
+length."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.markup import escape
+
+from symgen import __version__
+from symgen.errors import OptionError
+from symgen.identification.columns import Sensed, Wanted
+from symgen.identification.estimate import BaseMapping
+from symgen.identification.gain_fit import solved
+from symgen.identification.kernel import Kernel, kernel
+from symgen.identification.log_options import LogOptions
+from symgen.identification.methods import base_kernel, torque_mapping, without_drives
+from symgen.identification.payload import check_link
+from symgen.identification.recording import Progress, Reading, Wish, reading
+from symgen.identification.samples import Samples
+from symgen.inspection.report import table
+from symgen.jobs.job import Job
+from symgen.jobs.targets import Target, holding
+from symgen.mechanics.coupling import positions, velocities
+from symgen.mechanics.model import Model
+from symgen.output import console
+from symgen.reading.assemble import Loaded
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+BATCHES: Final = 12
+"""Parts of each log, of which each in turn is left out for standard errors."""
+SLOW: Final = 0.02
+"""Rows in which a joint is slower than this part of its greatest speed do not count for it."""
+OWN: Final = 5
+"""Unknowns of each drive beside its gain: viscous and Coulomb friction, offset, rotor, and friction
+in proportion to the load."""
+PASSES: Final = 3
+"""How often the logs are read: the load that friction grows with is that of the pass before."""
+PIECE: Final = 512
+"""Rows whose products are formed at a time."""
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Force by ampere of each joint (N m/A or N/A) with standard errors from leaving out parts of
+    the logs, root mean square of what is left of each current, as a part of it, and the rows of
+    both logs."""
+
+    joints: tuple[str, ...]
+    units: tuple[str, ...]
+    values: Numbers
+    errors: Numbers
+    left: Numbers
+    rows: tuple[int, int]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Drives:
+    """What makes equations of samples: regressors of base parameters (b columns) and of all
+    standard ones, of which the load's begin at `first`."""
+
+    base: Kernel
+    standard: Kernel
+    mapping: BaseMapping
+    first: int
+    mass: float
+    load: Numbers | None = None
+    """All unknowns but gains as far as they are known, which give the load of friction."""
+
+    @property
+    def size(self) -> int:
+        """Unknowns beside gains: base parameters, drives, and nine of the load."""
+        return len(self.mapping) + OWN * self.base.shape[0] + 9
+
+    def products(self, samples: Samples, fastest: Numbers, loaded: bool) -> Numbers:
+        """Of each joint, the products (n x (p + 2) x (p + 2)) of rows [A_j, L_j of the mass,
+        i_j]."""
+        q, qd, qdd = samples.q, samples.qd, samples.qdd
+        b, n = len(self.mapping), qd.shape[1]
+        rows = np.zeros((len(samples), n, self.size + 2))
+        rows[:, :, :b] = self.base(q, qd, qdd)
+        if loaded:
+            load = self.standard(q, qd, qdd)[:, :, self.first : self.first + 10]
+            rows[:, :, self.size - 9 : self.size] = load[:, :, 1:]
+            rows[:, :, self.size] = load[:, :, 0]
+        force = np.zeros_like(qd)
+        if self.load is not None:
+            force = rows[:, :, : self.size] @ self.load + self.mass * rows[:, :, self.size]
+        sign = np.sign(qd)
+        own = np.stack([qd, sign, np.ones_like(qd), qdd, np.abs(force) * sign], axis=2)
+        for j in range(n):
+            rows[:, j, b + OWN * j : b + OWN * (j + 1)] = own[:, j]
+        rows[:, :, -1] = samples.measured
+        used = samples.usable & (np.abs(qd) >= SLOW * fastest)
+        rows = (rows * used[:, :, None]).transpose(1, 0, 2)
+        return np.asarray(rows.transpose(0, 2, 1) @ rows)
+
+
+def gains(
+    job: Job,
+    loaded: Loaded,
+    logs: tuple[str, str],
+    mass: float,
+    link: str | None,
+    options: LogOptions,
+    progress: Progress,
+) -> Gains:
+    """The gains from a log without and one with a load of known `mass` (kg) on `link`, by default
+    the last one. Raises SymgenError."""
+    if not 0 < mass < 1e6:
+        raise OptionError(f"--mass {mass:g}: give the load's mass in kg, such as 2.5")
+    model, plain = loaded.model, without_drives(job)
+    progress("preparing regressors")
+    standard = kernel(plain.changed(quantities=("regressor",)), loaded)
+    base, first = base_kernel(plain, loaded), _place(model, link)
+    drives = Drives(base, standard, torque_mapping(model), first, mass)
+    wanted = _wanted(model)
+    read = [reading(log, wanted, model, options, Wish()) for log in logs]
+    for _ in range(PASSES):
+        parts = [p for k, one in enumerate(read) for p in _parts(drives, one, bool(k), progress)]
+        whole = np.sum(parts, axis=0)
+        values, left, others = solved(whole, mass)
+        others[len(drives.mapping) : drives.size - 9] = 0.0
+        drives = replace(drives, load=others)
+    jack = np.array([solved(whole - part, mass, values)[0] for part in parts])
+    share = (len(parts) - 1) / len(parts)
+    errors = np.sqrt(share * np.sum((jack - jack.mean(axis=0)) ** 2, axis=0))
+    names = wanted.velocities
+    per = tuple(f"{'N m' if row.unit.startswith('rad') else 'N'}/A" for row in velocities(model))
+    notes = tuple(note for one in read for note in one.notes)
+    count = (read[0].plan.samples, read[1].plan.samples)
+    return Gains(names, per, values, errors, left, count, notes)
+
+
+def _place(model: Model, link: str | None) -> int:
+    """The first of the ten columns of the body that carries the load."""
+    if link is None:
+        return 10 * (len(model.moving) - 1)
+    return 10 * check_link(model, link)[0]
+
+
+def _wanted(model: Model) -> Wanted:
+    rows, rates = positions(model), tuple(row.name for row in velocities(model))
+    names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
+    if names != rates:
+        raise OptionError("gains are of robots whose positions are joints' own")
+    currents = Sensed("current", rates, ("A",) * len(rates))
+    return Wanted(names, units, rates, (currents,), True)
+
+
+def _parts(drives: Drives, read: Reading, loaded: bool, progress: Progress) -> Iterator[Numbers]:
+    """The products of consecutive parts of a log."""
+    fastest = np.zeros(len(read.noise))
+    for samples in read.blocks(progress):
+        fastest = np.maximum(fastest, np.abs(samples.qd).max(axis=0))
+    size, total, count = max(read.plan.samples // BATCHES, 1), None, 0
+    for samples in read.blocks(progress):
+        for start in range(0, len(samples), PIECE):
+            part = samples.part(slice(start, start + PIECE))
+            found = drives.products(part, fastest, loaded)
+            total, count = found if total is None else total + found, count + len(part)
+            if count >= size:
+                yield total
+                total, count = None, 0
+    if total is not None:
+        yield total
+
+
+# -- what is told ----------------------------------------------------------------------------------
+
+
+def data(found: Gains) -> dict[str, Any]:
+    """For JSON (documented in docs/identification.md)."""
+    rows = zip(found.joints, found.units, found.values, found.errors, found.left, strict=True)
+    return {
+        "format": 1,
+        "generator": f"symgen {__version__}",
+        "rows": list(found.rows),
+        "gains": {
+            name: {"unit": unit, "gain": float(k), "standard_error": float(e), "left": float(r)}
+            for name, unit, k, e, r in rows
+        },
+        "notes": list(found.notes),
+    }
+
+
+def on_terminal(found: Gains) -> None:
+    """The gains in a table, and as options of other commands."""
+    made = table(
+        f"drive gains from {found.rows[0]} rows without and {found.rows[1]} with the load",
+        ["joint"],
+        ["gain", "std error", "relative", "unit", "left of the current"],
+    )
+    rows = zip(found.joints, found.units, found.values, found.errors, found.left, strict=True)
+    for name, unit, k, error, left in rows:
+        relative = f"{100 * error / k:.2g} %"
+        made.add_row(
+            escape(name), f"{k:.5g}", f"{error:.2g}", relative, unit, f"{100 * left:.3g} %"
+        )
+    console().print(made)
+    given = zip(found.joints, found.values, strict=True)
+    console().print(
+        escape(" ".join(f"--torque-constant {shown(j)}={k:.5g}" for j, k in given)), soft_wrap=True
+    )
+
+
+def target(path: Path) -> Target:
+    """Where a file of gains goes. Raises OptionError where it may not."""
+    found = Target(path, holding("symgen gains", b"# by symgen gains", b"symgen gains"))
+    found.check()
+    return found
+
+
+def as_toml(found: Gains) -> str:
+    """A file for ``--columns``."""
+    lines = [f"# by symgen gains, symgen {__version__}", "[torque_constant]"]
+    lines += [
+        f"{json.dumps(j)} = {k!r}" for j, k in zip(found.joints, found.values.tolist(), strict=True)
+    ]
+    return "\n".join(lines) + "\n"
