@@ -22,6 +22,9 @@ from symgen.algorithms import regressors  # isort: skip
 from symgen.algorithms import parameter_tensors  # isort: skip
 from symgen.algorithms import energies  # isort: skip
 from symgen.algorithms import kinematics  # isort: skip
+from symgen.algorithms import centroidal  # isort: skip
+from symgen.algorithms import task_space  # isort: skip
+from symgen.algorithms import operational_space  # isort: skip
 from symgen.algorithms.registry import (
     INPUTS,
     LINK_QUANTITIES,
@@ -40,6 +43,7 @@ __all__ = [
     "Quantity",
     "adjoint_hessians",
     "adjoints",
+    "centroidal",
     "christoffel",
     "composite",
     "coriolis",
@@ -49,11 +53,13 @@ __all__ = [
     "geared",
     "kinematics",
     "newton_euler",
+    "operational_space",
     "parameter_tensors",
     "products",
     "rates",
     "regressors",
     "step_jacobians",
     "steps",
+    "task_space",
     "tensors",
 ]

@@ -102,7 +102,7 @@ def mass_on_base(system: System, q: Coordinates) -> dict[int, Inertia]:
     return {i: total[-i] for i in system.roots}
 
 
-def _first_moment(system: System, total: dict[int, Inertia]) -> tuple[Scalar, Vector]:
+def first_moment(system: System, total: dict[int, Inertia]) -> tuple[Scalar, Vector]:
     """Mass and first moment of all moving bodies in the root link's frame."""
     mass: Scalar = ZERO
     first = NULL
@@ -124,7 +124,7 @@ def _first_moment(system: System, total: dict[int, Inertia]) -> tuple[Scalar, Ve
 )
 def com(system: System, q: Coordinates) -> list[Scalar]:
     """The centre of mass of all moving links in the root link's frame (m)."""
-    mass, first = _first_moment(system, composites(system, q))
+    mass, first = first_moment(system, composites(system, q))
     return [*first.scaled(1.0 / mass)]
 
 
@@ -156,7 +156,7 @@ def com_jacobian(system: System, q: Coordinates) -> list[Scalar]:
     """The Jacobian of the centre of mass in root axes, 3 x n, row-major: linear momenta by total
     mass."""
     total = composites(system, q)
-    share = 1.0 / _first_moment(system, total)[0]
+    share = 1.0 / first_moment(system, total)[0]
     momenta = _momenta(system, q, total)
     return [share * momenta[i][1].linear[k] for k in range(3) for i in range(1, system.size + 1)]
 
@@ -182,7 +182,7 @@ def centroidal_momentum_matrix(system: System, q: Coordinates) -> list[Scalar]:
     """A with A q̇ the momentum about the centre of mass in root axes, 6 x n, row-major, linear rows
     first."""
     total = composites(system, q)
-    mass, first = _first_moment(system, total)
+    mass, first = first_moment(system, total)
     centre, units = first.scaled(1.0 / mass), {}
     for i, (here, momentum) in _momenta(system, q, total).items():
         arm = here.origin - centre

@@ -4,11 +4,12 @@ L_ij vanishes there unless j is an ancestor of i (Featherstone, Rigid Body Dynam
 2008, ch. 6). Where joints are coupled, the pattern of M itself tells which coordinates an
 elimination reaches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from symgen.algorithms.composite import mass_matrix
-from symgen.mechanics.system import System
+from symgen.mechanics.system import System, no_section
 from symgen.numbers.scalar import ZERO, Scalar, named
 
 Entries = dict[tuple[int, int], Scalar]
@@ -82,10 +83,26 @@ def factors(system: System, entries: Sequence[Scalar]) -> Factors:
     """Lᵀ D L of the n x n mass matrix `entries`, with one division a coordinate and no square
     roots."""
     n, way = system.coupling.velocities, pattern(system, entries)
+    return _eliminated(way, entries, n, lambda k: system.sections(f"joint {k}: factors"))
+
+
+def dense_factors(entries: Sequence[Scalar], n: int) -> Factors:
+    """Those of any symmetric n x n matrix."""
+    inward = tuple(range(n, 0, -1))
+    way = Pattern(inward, {i: tuple(range(i - 1, 0, -1)) for i in inward})
+    return _eliminated(way, entries, n, lambda k: no_section(""))
+
+
+def _eliminated(
+    way: Pattern,
+    entries: Sequence[Scalar],
+    n: int,
+    section: Callable[[int], AbstractContextManager[None]],
+) -> Factors:
     m = {(i, j): entries[(i - 1) * n + j - 1] for i in way.inward for j in (i, *way.above[i])}
     inverse_d = {}
     for k in way.inward:
-        with system.sections(f"joint {k}: factors"):
+        with section(k):
             inverse_d[k] = named(1.0 / m[k, k], f"d{k}")
             scaled = {i: named(m[k, i] * inverse_d[k], f"L{k}_{i}") for i in way.above[k]}
             for i in way.above[k]:

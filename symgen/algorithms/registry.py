@@ -66,6 +66,9 @@ INPUTS: Final[dict[str, Array]] = {
         Array("lam_tau", "weights of the joint forces, a velocity of each joint", "1"),
         Array("lam_qdd", "weights of the joint accelerations", "1", force=True),
         Array("h", "time step", "s", (1,)),
+        Array(
+            "damping", "damping of the inverse inertia of a task, 0 for none", "1/sqrt(kg)", (1,)
+        ),
         Array("wrench", "external wrenches, six a link", "N, N m", ("wrench",)),
         Array(
             "friction",

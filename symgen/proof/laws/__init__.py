@@ -9,6 +9,7 @@ from symgen.proof.laws import (
     manifold,
     rates,
     regressors,
+    task_space,
 )
 from symgen.proof.laws.registry import LAWS, Judge, Law, LawError, judged, law_of
 
@@ -27,4 +28,5 @@ __all__ = [
     "manifold",
     "rates",
     "regressors",
+    "task_space",
 ]

@@ -19,7 +19,8 @@ Array = Any
 LINKS = "sums over all links in world axes"
 
 
-def _resting(x: At) -> dict[int, Any]:
+def resting(x: At) -> dict[int, Any]:
+    """All bodies at rest."""
     robot = x.mechanism
     at = replace(x.textbook, qd=still(robot), qdd=still(robot), gravity=NULL)
     return motion(robot, at)
@@ -29,7 +30,7 @@ def first_moment(x: At) -> Array:
     """First moment and mass of all moving links, (..., 4)."""
     total: Scalar = ZERO
     first = NULL
-    for _, link in masses(x.mechanism, x.textbook, _resting(x)):
+    for _, link in masses(x.mechanism, x.textbook, resting(x)):
         total, first = total + link.m, first + link.h + link.place.scaled(link.m)
     return entries([*first, total], x.shape, Decimal(0))
 
@@ -42,7 +43,7 @@ def centre(x: At) -> Array:
 
 def momenta(x: At) -> Array:
     """Momentum about the root's origin at unit velocities, linear part first, (..., 6, n)."""
-    robot, bodies = x.mechanism, _resting(x)
+    robot, bodies = x.mechanism, resting(x)
     found: list[list[Scalar]] = [[ZERO] * len(robot.parts) for _ in range(6)]
     for i, link in masses(robot, x.textbook, bodies):
         for j in robot.path(i) if not kind_of(robot.part(i)).grounded else ():

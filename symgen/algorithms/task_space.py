@@ -1,0 +1,283 @@
+"""What controllers ask of a link's frame: velocities, accelerations, Jacobians' rates and slopes,
+orientations as quaternions and angles.
+
+Axes as in `kinematics`: `body` are the link's, about its origin, `aligned` the root's, about the
+link's origin, `world` the root's, about the root's origin. Six-vectors have the linear part first.
+An acceleration is the rate of the six numbers of the velocity, J q̈ + dJ/dt q̇: of `aligned` that is
+the classical one, of `body` and `world` the spatial one (Featherstone 2008, section 2.11)."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from symgen.algorithms.kinematics import (
+    F08,
+    frame_jacobian_aligned,
+    frame_jacobian_body,
+    frame_jacobian_world,
+    link_place,
+)
+from symgen.algorithms.motion import motions, twists
+from symgen.algorithms.places import Place
+from symgen.algorithms.rates import rate
+from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.pose import Pose
+from symgen.mechanics.rows import times, twist_seen_in
+from symgen.mechanics.spatial import NULL, STILL, Orient, Turn, Twist, Vector
+from symgen.mechanics.system import System
+from symgen.numbers.dual import along, tangents, unit
+from symgen.numbers.exact import atan2
+from symgen.numbers.operations import cos, sign, sin, sqrt
+from symgen.numbers.scalar import ZERO, Scalar, plain, structural
+
+Coordinates = Sequence[Scalar]
+Seen = Callable[[Place, Twist], Twist]
+"""A twist in a link's axes about its origin, seen in other axes, by the link's place."""
+
+_of_frame = partial(
+    quantity,
+    of_link=True,
+    source=F08,
+    needs_gravity=False,
+    needs_inertia=False,
+    regroupings=(WHOLE,),
+)
+
+
+def _turned(here: Place, x: Twist) -> Twist:
+    return Twist(times(here.rows, x.w), times(here.rows, x.v))
+
+
+TINY = 1e-30
+
+AXES: dict[str, tuple[str, str, Any, Seen]] = {
+    "body": ("", "link axes", frame_jacobian_body, lambda here, x: x),
+    "world": ("_w", "about the root's origin", frame_jacobian_world, Place.twist),
+    "aligned": ("_a", "root axes", frame_jacobian_aligned, _turned),
+}
+"""By name: the end of outputs' names, what people are told, the Jacobian, a twist seen there."""
+
+
+def _flat(x: Twist) -> list[Scalar]:
+    return [*x.v, *x.w]
+
+
+def _moving(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, link: str
+) -> tuple[Twist, Twist]:
+    """Velocity and classical acceleration of a link's origin, in its axes."""
+    seat = system.seat(link)
+    if not seat.body:
+        return STILL, STILL
+    weightless = replace(system, gravity=dict.fromkeys(system.gravity, NULL))
+    x = motions(weightless, q, qd, qdd)[seat.body].seen_in(seat.pose)
+    velocity = twist_seen_in(twists(system, q, qd)[seat.body], seat.pose)
+    return velocity, Twist(x.wd, x.a)
+
+
+def _spatial(velocity: Twist, classical: Twist) -> Twist:
+    """The rate of a velocity's six numbers, in the link's axes."""
+    return Twist(classical.w, classical.v - velocity.w.cross(velocity.v))
+
+
+def _register(axes: str, end: str, said: str, jacobian: Any, seen: Seen) -> None:
+    kind = "classical" if axes == "aligned" else "spatial"
+
+    @_named(f"frame_velocity_{axes}")
+    def velocity(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
+        """J q̇, 6 numbers."""
+        seat = system.seat(link)
+        own = twists(system, q, qd)[seat.body] if seat.body else STILL
+        return _flat(seen(link_place(system, q, link), twist_seen_in(own, seat.pose)))
+
+    @_named(f"frame_acceleration_{axes}")
+    def acceleration(
+        system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
+    ) -> list[Scalar]:
+        """J q̈ + dJ/dt q̇, 6 numbers."""
+        own, classical = _moving(system, q, qd, qdd, link)
+        change = classical if axes == "aligned" else _spatial(own, classical)
+        return _flat(seen(link_place(system, q, link), change))
+
+    @_named(f"frame_jacobian_dot_{axes}")
+    def matrix_rate(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
+        """dJ/dt, 6 x n, row-major."""
+        return rate(partial(jacobian, link=link), system, (q, qd), 1)
+
+    @_named(f"frame_hessian_{axes}")
+    def hessian(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+        """∂J/∂q, 6 x n x n."""
+        n = len(q)
+        columns = [tangents(jacobian(system, along(q, unit(n, k)), link=link)) for k in range(n)]
+        return [column[i] for i in range(6 * n) for column in columns]
+
+    _of_frame(
+        f"frame_velocity_{axes}",
+        f"J qd of a link, {said}",
+        inputs=("q", "qd"),
+        outputs=(Array(f"V_frame{end}", "velocity, linear part first", "m/s, rad/s", (6,)),),
+    )(velocity)
+    _of_frame(
+        f"frame_acceleration_{axes}",
+        f"J qdd + dJ/dt qd of a link, {said}",
+        inputs=("q", "qd", "qdd"),
+        outputs=(Array(f"A_frame{end}", f"{kind} acceleration", "m/s^2, rad/s^2", (6,)),),
+    )(acceleration)
+    _of_frame(
+        f"frame_jacobian_dot_{axes}",
+        f"dJ/dt of a link, {said}",
+        inputs=("q", "qd"),
+        outputs=(Array(f"Jd{end}", "rate of the Jacobian", "1/s | m/s", (6, "n")),),
+    )(matrix_rate)
+    _of_frame(
+        f"frame_hessian_{axes}",
+        f"dJ/dq of a link, {said}",
+        inputs=("q",),
+        outputs=(
+            Array(f"J_q{end}", "dJ_ij/dq_k at [i, j, k]", "1 | m, per rad | m", (6, "n", "n")),
+        ),
+    )(hessian)
+
+
+def _named(name: str) -> Callable[[Any], Any]:
+    """Lets a function be called as its quantity is."""
+
+    def rename(function: Any) -> Any:
+        function.__name__ = name
+        return function
+
+    return rename
+
+
+for _axes, _row in AXES.items():
+    _register(_axes, *_row)
+
+
+@_of_frame(
+    "frame_acceleration_classical",
+    "acceleration of a link's origin, link axes",
+    inputs=("q", "qd", "qdd"),
+    outputs=(Array("A_frame_c", "classical acceleration", "m/s^2, rad/s^2", (6,)),),
+)
+def frame_acceleration_classical(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
+) -> list[Scalar]:
+    """The classical acceleration of a link's origin and its angular acceleration, in its axes."""
+    return _flat(_moving(system, q, qd, qdd, link)[1])
+
+
+# -- orientations ----------------------------------------------------------------------------------
+
+Four = tuple[Scalar, Vector]
+"""Scalar and vector of a quaternion."""
+
+
+def _product(a: Four, b: Four) -> Four:
+    (s, x), (t, y) = a, b
+    return s * t - x.dot(y), y.scaled(s) + x.scaled(t) + x.cross(y)
+
+
+def _turn(step: Turn, place: Any) -> Four:
+    """That of a step of a way to a body; where it is not about a coordinate axis it is the
+    quaternion of the joint's position."""
+    if isinstance(step, Orient):
+        x, y, z, w = place.turned
+        return w, Vector(x, y, z)
+    known = 0.5 * atan2(plain(step.angle.s0), plain(step.angle.c0))
+    if step.angle.variable is ZERO:
+        return _about(step.axis, math.cos(known), math.sin(known))
+    half = 0.5 * step.angle.variable + known if known else 0.5 * step.angle.variable
+    return _about(step.axis, cos(half), sin(half))
+
+
+def _about(axis: int, c: Scalar, s: Scalar) -> Four:
+    return c, Vector(*(s if k == axis else ZERO for k in range(3)))
+
+
+def _constant(pose: Pose) -> Four:
+    """That of a constant rotation, by the largest of its four numbers."""
+    r = pose.rotation
+    sizes = [1 + r[0][0] + r[1][1] + r[2][2]]
+    sizes += [1 + 2 * r[k][k] - r[0][0] - r[1][1] - r[2][2] for k in range(3)]
+    k = sizes.index(max(sizes))
+    big = 2 * math.sqrt(sizes[k])
+    skew = [(r[j][i] - r[i][j]) / big for i, j in ((1, 2), (2, 0), (0, 1))]
+    four = [big / 4, *skew] if k == 0 else [0.0] * 4
+    if k:
+        four = [skew[k - 1], *((r[k - 1][j] + r[j][k - 1]) / big for j in range(3))]
+        four[k] = big / 4
+    w, x, y, z = (structural(e) for e in four)
+    return w, Vector(x, y, z)
+
+
+def quaternion(system: System, q: Coordinates, link: str) -> Four:
+    """That of a link's axes in the root's, its scalar not negative."""
+    seat = system.seat(link)
+    path = [*reversed([seat.body, *system.ancestors(seat.body)])] if seat.body else []
+    found = _constant(system.roots[path[0]]) if path else _constant(Pose())
+    for i in path:
+        steps = system.body(i).placement.steps(q[i - 1])
+        for step in (s for s in steps if isinstance(s, Turn)):
+            found = _product(found, _turn(step, q[i - 1]))
+    s, v = _product(found, _constant(seat.pose))
+    side = sign(s + TINY)
+    return side * s, v.scaled(side)
+
+
+QUATERNION = "unit quaternion of a link's axes in the root's, scalar not negative"
+
+
+@_of_frame(
+    "frame_quaternion",
+    "w, x, y, z of a link",
+    inputs=("q",),
+    outputs=(Array("quat", f"{QUATERNION}: w, x, y, z", "1", (4,)),),
+)
+def frame_quaternion(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+    """The unit quaternion of a link's axes in the root's, w first and not negative."""
+    w, v = quaternion(system, q, link)
+    return [w, *v]
+
+
+@_of_frame(
+    "frame_quaternion_xyzw",
+    "x, y, z, w of a link",
+    inputs=("q",),
+    outputs=(Array("quat_xyzw", f"{QUATERNION}: x, y, z, w", "1", (4,)),),
+)
+def frame_quaternion_xyzw(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+    """The same with w last, as ROS has it."""
+    w, v = quaternion(system, q, link)
+    return [*v, w]
+
+
+@_of_frame(
+    "frame_jacobian_rpy",
+    "J(q) of a link's origin and its roll, pitch and yaw",
+    inputs=("q",),
+    outputs=(
+        Array(
+            "J_rpy",
+            "Jacobian of the origin in root axes, then of roll, pitch and yaw",
+            "1 | m",
+            (6, "n"),
+        ),
+    ),
+)
+def frame_jacobian_rpy(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+    """The analytic Jacobian of a link: of its origin in root axes, and of roll, pitch and yaw, R =
+    Rz(yaw) Ry(pitch) Rx(roll). Not defined where pitch is a right angle."""
+    x, y, z = link_place(system, q, link).rows
+    flat = sqrt(x.x * x.x + y.x * y.x)  # cos(pitch)
+    upright = 1.0 / flat
+    c, s, tan = x.x * upright, y.x * upright, -z.x * upright
+    entries, n = frame_jacobian_aligned(system, q, link=link), len(q)
+    wx, wy, wz = (entries[k * n : k * n + n] for k in (3, 4, 5))
+    ahead = [c * a + s * b for a, b in zip(wx, wy, strict=True)]
+    roll = [upright * a for a in ahead]
+    pitch = [c * b - s * a for a, b in zip(wx, wy, strict=True)]
+    yaw = [w + tan * a for w, a in zip(wz, ahead, strict=True)]
+    return [*entries[: 3 * n], *roll, *pitch, *yaw]

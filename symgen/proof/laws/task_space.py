@@ -1,0 +1,183 @@
+"""Laws of a link's frame as controllers see it: textbook kinematics and its differences in many
+digits."""
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from symgen.numbers.scalar import ZERO
+from symgen.proof.laws.dynamics import inverse, solved, without_acceleration
+from symgen.proof.laws.energies import (
+    LINKS,
+    centre,
+    centroidal_momentum_matrix,
+    com_jacobian,
+    resting,
+)
+from symgen.proof.laws.kinematics import JACOBIAN, POSE, aligned, body, pose, world
+from symgen.proof.laws.registry import law
+from symgen.proof.mechanism import entries
+from symgen.proof.states import At, gradient, rate
+from symgen.proof.textbook import masses
+
+Array = Any
+DIFFERENCES = f"differences in time of {JACOBIAN}"
+TASK = f"elimination on the textbook's M, {JACOBIAN}"
+
+
+def _times(matrix: Array, v: Array) -> Array:
+    return (matrix * v[..., None, :]).sum(-1)
+
+
+def _register(axes: str, jacobian: Any) -> None:
+    @law(f"frame_velocity_{axes}", JACOBIAN, 1)
+    def velocity(x: At, link: str) -> Array:
+        return _times(jacobian(x, link), x.given["qd"])
+
+    @law(f"frame_acceleration_{axes}", DIFFERENCES, 1)
+    def acceleration(x: At, link: str) -> Array:
+        return rate(lambda y: _times(jacobian(y, link), y.given["qd"]), x)
+
+    @law(f"frame_jacobian_dot_{axes}", DIFFERENCES, 1)
+    def matrix_rate(x: At, link: str) -> Array:
+        return rate(lambda y: jacobian(y, link), x)
+
+    @law(f"frame_hessian_{axes}", f"slopes of {JACOBIAN}", 2)
+    def hessian(x: At, link: str) -> Array:
+        return gradient(lambda y: jacobian(y, link), x)
+
+
+for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned)):
+    _register(_axes, _jacobian)
+
+
+@law("frame_acceleration_classical", DIFFERENCES, 1)
+def frame_acceleration_classical(x: At, link: str) -> Array:
+    """That of the root's axes, seen in the link's."""
+    found = rate(lambda y: _times(aligned(y, link), y.given["qd"]), x)
+    rows = pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
+    parts = [(rows * v[..., :, None]).sum(-2) for v in (found[..., :3], found[..., 3:])]
+    return np.concatenate(parts, axis=-1)
+
+
+def _quaternion(x: At, link: str) -> Array:
+    """w, x, y, z from a rotation matrix: the column of w w, w x, ... whose diagonal is largest."""
+    r = pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
+    a, b, c = (r[..., k, k] for k in range(3))
+    p, q, s = (r[..., i, j] - r[..., j, i] for i, j in ((2, 1), (0, 2), (1, 0)))
+    u, v, w = (r[..., i, j] + r[..., j, i] for i, j in ((0, 1), (0, 2), (1, 2)))
+    table = [
+        [1 + a + b + c, p, q, s],
+        [p, 1 + a - b - c, u, v],
+        [q, u, 1 - a + b - c, w],
+        [s, v, w, 1 - a - b + c],
+    ]
+    four = np.stack([np.stack(row, axis=-1) for row in table], axis=-2)
+    best = np.argmax(np.diagonal(four, axis1=-2, axis2=-1).astype(float), axis=-1)
+    found = np.take_along_axis(four, best[..., None, None], axis=-2)[..., 0, :]
+    size = np.frompyfunc(Decimal.sqrt, 1, 1)((found * found).sum(-1, keepdims=True))
+    return np.where(found[..., :1] < 0, -found, found) / size
+
+
+@law("frame_quaternion", POSE)
+def frame_quaternion(x: At, link: str) -> Array:
+    """w, x, y, z."""
+    return _quaternion(x, link)
+
+
+@law("frame_quaternion_xyzw", POSE)
+def frame_quaternion_xyzw(x: At, link: str) -> Array:
+    """x, y, z, w."""
+    return np.roll(_quaternion(x, link), -1, axis=-1)
+
+
+@law("frame_jacobian_rpy", f"slopes of the angles of {POSE} in 75 digits", 1)
+def frame_jacobian_rpy(x: At, link: str) -> Array:
+    """Of the origin, and of atan2(R32, R33), asin(-R31) and atan2(R21, R11)."""
+    slopes, here = gradient(lambda y: pose(y, link), x), pose(x, link)
+
+    def angle(s: int, c: int) -> Array:
+        a, b = here[..., s, None], here[..., c, None]
+        return (b * slopes[..., s, :] - a * slopes[..., c, :]) / (a * a + b * b)
+
+    flat = (here[..., 0] ** 2 + here[..., 3] ** 2)[..., None]
+    root = np.frompyfunc(Decimal.sqrt, 1, 1)(flat)
+    angles = [angle(7, 8), -slopes[..., 6, :] / root, angle(3, 0)]
+    return np.concatenate([slopes[..., 9:, :], np.stack(angles, axis=-2)], axis=-2)
+
+
+@law("com_jacobian_rate", "differences in time of slopes of the centre of mass in 75 digits", 1)
+def com_jacobian_rate(x: At) -> Array:
+    """d/dt ∂c/∂q."""
+    return rate(com_jacobian, x)
+
+
+@law("centroidal_momentum_rate", f"differences in time of {LINKS}")
+def centroidal_momentum_rate(x: At) -> tuple[Array, Array]:
+    """Ȧ and Ȧ q̇."""
+    found = rate(centroidal_momentum_matrix, x)
+    return found, _times(found, x.given["qd"])
+
+
+@law("centroidal_momentum_gradient", f"slopes of {LINKS}", 1)
+def centroidal_momentum_gradient(x: At) -> Array:
+    """∂(A q̇)/∂q."""
+    return gradient(lambda y: _times(centroidal_momentum_matrix(y), x.given["qd"]), x)
+
+
+@law("composite_inertia", LINKS)
+def composite_inertia(x: At) -> Array:
+    """Steiner's rule on every link."""
+    c = centre(x)
+    total: Any = 0
+    for _, link in masses(x.mechanism, x.textbook, resting(x)):
+        if link.m is ZERO:
+            continue
+        arm = [p - c[..., k] for k, p in enumerate(link.place)]
+        h = [link.h[k] + 0 for k in range(3)]
+        rows = [[link.inertia[i][j] for j in range(3)] for i in range(3)]
+        lever = sum(2 * arm[k] * h[k] + link.m * arm[k] ** 2 for k in range(3))
+        cells = [
+            rows[i][j]
+            + (lever if i == j else 0)
+            - (arm[i] * h[j] + h[i] * arm[j] + link.m * arm[i] * arm[j])
+            for i in range(3)
+            for j in range(3)
+        ]
+        total = total + entries(cells, x.shape, Decimal(0))
+    return total
+
+
+def _task(x: At, link: str) -> tuple[Array, Array, Array]:
+    """J, M⁻¹ Jᵀ and J M⁻¹ Jᵀ with damping."""
+    j, m = aligned(x, link), inverse(x)
+    right = (m[..., :, :, None] * np.swapaxes(j, -1, -2)[..., None, :, :]).sum(-2)
+    whole = (j[..., :, :, None] * right[..., None, :, :]).sum(-2)
+    eye = np.array([[Decimal(int(a == b)) for b in range(6)] for a in range(6)], object)
+    return j, right, whole + (x.given["damping"] ** 2)[..., None] * eye
+
+
+@law("operational_space_inertia", TASK, 1)
+def operational_space_inertia(x: At, link: str) -> tuple[Array, Array]:
+    """Λ and Λ⁻¹."""
+    whole = _task(x, link)[2]
+    eye = np.array([[Decimal(int(a == b)) for b in range(6)] for a in range(6)], object)
+    return solved(whole, eye), whole
+
+
+@law("operational_space_bias", TASK, 1)
+def operational_space_bias(x: At, link: str) -> Array:
+    """μ."""
+    _, right, whole = _task(x, link)
+    forces = without_acceleration(x.free())
+    moved = (np.swapaxes(right, -1, -2) * forces[..., None, :]).sum(-1)
+    change = _times(rate(lambda y: aligned(y, link), x.put(qdd=None)), x.given["qd"])
+    return solved(whole, (moved - change)[..., None])[..., 0]
+
+
+@law("dynamically_consistent_inverse", TASK, 1)
+def dynamically_consistent_inverse(x: At, link: str) -> Array:
+    """M⁻¹ Jᵀ Λ."""
+    _, right, whole = _task(x, link)
+    return np.swapaxes(solved(whole, np.swapaxes(right, -1, -2)), -1, -2)
