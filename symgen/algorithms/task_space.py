@@ -83,9 +83,16 @@ def _spatial(velocity: Twist, classical: Twist) -> Twist:
     return Twist(classical.w, classical.v - velocity.w.cross(velocity.v))
 
 
-def _register(axes: str, end: str, said: str, jacobian: Any, seen: Seen) -> None:
+def _register_motion(axes: str, end: str, said: str, seen: Seen) -> None:
+    """Velocities and accelerations in such axes."""
     kind = "classical" if axes == "aligned" else "spatial"
 
+    @_of_frame(
+        f"frame_velocity_{axes}",
+        f"J qd of a link, {said}",
+        inputs=("q", "qd"),
+        outputs=(Array(f"V_frame{end}", "velocity, linear part first", "m/s, rad/s", (6,)),),
+    )
     @_named(f"frame_velocity_{axes}")
     def velocity(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
         """J q̇, 6 numbers."""
@@ -93,6 +100,12 @@ def _register(axes: str, end: str, said: str, jacobian: Any, seen: Seen) -> None
         own = twists(system, q, qd)[seat.body] if seat.body else STILL
         return _flat(seen(link_place(system, q, link), twist_seen_in(own, seat.pose)))
 
+    @_of_frame(
+        f"frame_acceleration_{axes}",
+        f"J qdd + dJ/dt qd of a link, {said}",
+        inputs=("q", "qd", "qdd"),
+        outputs=(Array(f"A_frame{end}", f"{kind} acceleration", "m/s^2, rad/s^2", (6,)),),
+    )
     @_named(f"frame_acceleration_{axes}")
     def acceleration(
         system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
@@ -102,44 +115,35 @@ def _register(axes: str, end: str, said: str, jacobian: Any, seen: Seen) -> None
         change = classical if axes == "aligned" else _spatial(own, classical)
         return _flat(seen(link_place(system, q, link), change))
 
+
+def _register_slopes(axes: str, end: str, said: str, jacobian: Any) -> None:
+    """What becomes of the Jacobian in such axes in time and with the positions."""
+
+    @_of_frame(
+        f"frame_jacobian_dot_{axes}",
+        f"dJ/dt of a link, {said}",
+        inputs=("q", "qd"),
+        outputs=(Array(f"Jd{end}", "rate of the Jacobian", "1/s | m/s", (6, "n")),),
+    )
     @_named(f"frame_jacobian_dot_{axes}")
     def matrix_rate(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
         """dJ/dt, 6 x n, row-major."""
         return rate(partial(jacobian, link=link), system, (q, qd), 1)
 
-    @_named(f"frame_hessian_{axes}")
-    def hessian(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
-        """∂J/∂q, 6 x n x n."""
-        n = len(q)
-        columns = [tangents(jacobian(system, along(q, unit(n, k)), link=link)) for k in range(n)]
-        return [column[i] for i in range(6 * n) for column in columns]
-
-    _of_frame(
-        f"frame_velocity_{axes}",
-        f"J qd of a link, {said}",
-        inputs=("q", "qd"),
-        outputs=(Array(f"V_frame{end}", "velocity, linear part first", "m/s, rad/s", (6,)),),
-    )(velocity)
-    _of_frame(
-        f"frame_acceleration_{axes}",
-        f"J qdd + dJ/dt qd of a link, {said}",
-        inputs=("q", "qd", "qdd"),
-        outputs=(Array(f"A_frame{end}", f"{kind} acceleration", "m/s^2, rad/s^2", (6,)),),
-    )(acceleration)
-    _of_frame(
-        f"frame_jacobian_dot_{axes}",
-        f"dJ/dt of a link, {said}",
-        inputs=("q", "qd"),
-        outputs=(Array(f"Jd{end}", "rate of the Jacobian", "1/s | m/s", (6, "n")),),
-    )(matrix_rate)
-    _of_frame(
+    @_of_frame(
         f"frame_hessian_{axes}",
         f"dJ/dq of a link, {said}",
         inputs=("q",),
         outputs=(
             Array(f"J_q{end}", "dJ_ij/dq_k at [i, j, k]", "1 | m, per rad | m", (6, "n", "n")),
         ),
-    )(hessian)
+    )
+    @_named(f"frame_hessian_{axes}")
+    def hessian(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
+        """∂J/∂q, 6 x n x n."""
+        n = len(q)
+        columns = [tangents(jacobian(system, along(q, unit(n, k)), link=link)) for k in range(n)]
+        return [column[i] for i in range(6 * n) for column in columns]
 
 
 def _named(name: str) -> Callable[[Any], Any]:
@@ -152,8 +156,9 @@ def _named(name: str) -> Callable[[Any], Any]:
     return rename
 
 
-for _axes, _row in AXES.items():
-    _register(_axes, *_row)
+for _axes, (_end, _said, _jacobian, _seen) in AXES.items():
+    _register_motion(_axes, _end, _said, _seen)
+    _register_slopes(_axes, _end, _said, _jacobian)
 
 
 @_of_frame(
