@@ -49,7 +49,7 @@ def generated(module: Module, paths: Sequence[Path]) -> None:
     report = next((path for path in paths if path.name == f"{module.name}_report.json"), None)
     if module[COptions].target and report:
         sizes(module, json.loads(report.read_text()))
-    folder = paths[0].parent
+    folder = next(path for path in paths if path.name == "manifest.json").parent
     console().print(
         f"{len(paths)} files in {escape(str(folder))}; prove them: symgen verify "
         f"{escape(str(folder))}"

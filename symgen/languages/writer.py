@@ -3,9 +3,11 @@
 A value read once is written where it is read as long as the line stays short; every other value is
 a named constant. Outputs are stored as soon as they are known, which keeps few values alive."""
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from symgen.compiler.passes import flips, live, names, operands, uses
 from symgen.compiler.program import LEAVES, Index, Program, Ref
@@ -216,5 +218,10 @@ class _Writer:
         return self.dialect.alone(text) if self.program.nodes[ref.node].op == "const" else text
 
 
+NUMBER: Final = re.compile(r"([A-Za-z:]+\()?\d")
+"""How a literal begins, also one that is turned into the type at hand: ``Real(0.3)``."""
+
+
 def _constants_first(text: Text) -> tuple[bool, int]:
-    return not str(text.tokens[0])[:1].isdigit() or isinstance(text.tokens[0], int), -text.binding
+    first = text.tokens[0]
+    return isinstance(first, int) or not NUMBER.match(first), -text.binding

@@ -2,12 +2,11 @@
 
 import json
 
-from symgen.languages.blocks import Block, blocks
 from symgen.languages.conventions import conventions
-from symgen.languages.describe import Argument, Description, descriptions, laid_out, tables
+from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
-from symgen.languages.writer import signed, statements, variables, zeros
+from symgen.languages.straight import Style
 from symgen.render import render
 
 DIALECT = Dialect(
@@ -17,6 +16,8 @@ DIALECT = Dialect(
     declare="const {name}",
     entry=lambda array, shape, k: f"{array}[{k}]",
 )
+
+STYLE = Style(DIALECT, lambda title: f"// {comment(title)}")
 
 
 def files(module: Module) -> dict[str, str]:
@@ -30,9 +31,7 @@ def files(module: Module) -> dict[str, str]:
         "comment": comment,
         "text": text,
         "layouts": [packed_pairs(a) for a in laid_out(described)],
-        "bodies": {d.name: _body(d) for d in described},
-        "zeros": {d.name: zeros(d.program) for d in described},
-        "checks": {d.name: _regular(d) for d in described},
+        "bodies": {d.name: STYLE.straight(d) for d in described},
     }
     return {f"{module.name}.mjs": render("javascript/module.mjs.jinja", **context)}
 
@@ -60,22 +59,3 @@ def packed_pairs(a: Argument) -> list[str]:
         f"  return {pairs} * i + ({2 * n - 1} - low) * low / 2 + high;",
         "}",
     ]
-
-
-def _body(d: Description) -> list[list[str]]:
-    """The blocks of lines of a function."""
-    made = statements(d.program, DIALECT, zeros(d.program), [ref.node for ref in d.pivots])
-    return [_block(block) for block in blocks(made, variables(d.program, made), DIALECT)]
-
-
-def _block(block: Block) -> list[str]:
-    heading = [f"// {comment(block.title)}"] if block.title else []
-    return heading + [f"{' = '.join(line.left)} = {line.right};" for line in block.lines]
-
-
-def _regular(d: Description) -> str:
-    """The reciprocals of the pivots as arguments, empty where no mass matrix is inverted."""
-    if not d.pivots:
-        return ""
-    made = statements(d.program, DIALECT, zeros(d.program), [ref.node for ref in d.pivots])
-    return ", ".join(signed(d.program, d.pivots, variables(d.program, made)))

@@ -1,0 +1,18 @@
+"""C++17: one header of templates over the number type, in a namespace of the module's own."""
+
+from typing import Final
+
+from symgen.languages.c.words import KEYWORDS
+from symgen.languages.cpp.checks import checks
+from symgen.languages.cpp.files import files
+from symgen.languages.language import Language
+
+CPP: Final = Language(
+    name="cpp",
+    summary="C++17 header: templates over float, double or autodiff types; arrays and Eigen",
+    files=files,
+    checks=checks,
+    main="{name}.hpp",
+    keywords=KEYWORDS,
+    taken=frozenset({"nq", "nv", "joint_names", "parameters", "detail", "std", "type"}),
+)

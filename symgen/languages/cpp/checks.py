@@ -1,0 +1,53 @@
+"""C++ proven: the system's compiler takes the header under strict warnings; a program runs it."""
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from symgen.languages.describe import Description, descriptions
+from symgen.languages.outside import Call, Outside, binary, parted, ran
+from symgen.languages.subject import Array, Arrays, Subject
+from symgen.native.compiler import workspace
+from symgen.render import render
+
+FLAGS: Final = (
+    "-std=c++17",
+    "-O1",
+    "-ffp-contract=off",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wshadow",
+    "-Werror",
+)
+
+
+def _compiler() -> list[str]:
+    """$CXX with its arguments, else c++."""
+    return shlex.split(os.environ.get("CXX", "")) or ["c++"]
+
+
+@contextmanager
+def _started(subject: Subject) -> Iterator[Call]:
+    name = subject.module.name
+    text = (subject.folder / f"{name}.hpp").read_text(encoding="utf-8")
+    with workspace() as folder:
+        (folder / f"{name}.hpp").write_text(text, encoding="utf-8")
+        driver = render(
+            "cpp/driver.cpp.jinja", module=subject.module, functions=descriptions(subject.module)
+        )
+        (folder / "driver.cpp").write_text(driver, encoding="utf-8")
+        ran([*_compiler(), *FLAGS, "driver.cpp", "-o", "driver"], folder)
+
+        def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
+            told = ran([str(folder / "driver"), d.name], folder, binary(d, states))
+            return parted(d, told, len(states))
+
+        yield call
+
+
+checks: Final = Outside("C++", (_compiler()[0],), _started).checks
+"""The checks of the C++ header of a folder."""

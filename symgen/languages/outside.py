@@ -1,0 +1,128 @@
+"""Languages that a program outside of Python runs: their results against the float run, and against
+the law of each quantity where no C or Python beside them has been."""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.languages.describe import Description
+from symgen.languages.subject import (
+    Array,
+    Arrays,
+    Check,
+    Subject,
+    against_laws,
+    described,
+    inputs,
+    of_bound,
+    share_of_runs,
+)
+from symgen.text import shown
+from symgen.tracing.function import Function
+
+JUDGED = (".h", ".py")
+"""Ends of files that `verify` holds against the laws already."""
+
+
+class Failed(Exception):
+    """What ran the code said that something went wrong."""
+
+
+SECONDS: Final = 300
+"""Longer than this no step takes with a module of ours."""
+
+Call = Callable[[Description, Sequence[Arrays]], list[list[Array]]]
+"""Runs a function in every state: the outputs of each. Raises Failed."""
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A language with what runs it."""
+
+    label: str
+    tools: tuple[str, ...]
+    """Programs of the system that it needs."""
+    started: Callable[[Subject], AbstractContextManager[Call]]
+    """Makes a module ready to run, for as long as the context lasts. Raises Failed."""
+
+    def checks(self, subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
+        """The checks of the language's files in a folder, one by one."""
+        progress(f"{self.label} module")
+        missing = [tool for tool in self.tools if shutil.which(tool) is None]
+        if missing:
+            what = f"{' and '.join(missing)} must be installed"
+            yield Check(f"{self.label} runs", False, what)
+            return
+        alone = not any(name.endswith(JUDGED) for name in subject.hashes)
+        try:
+            with self.started(subject) as call:
+                for function in subject.module.functions:
+                    yield from self._function(subject, function, alone, call)
+        except Failed as error:
+            yield Check(f"{self.label} compiles", False, str(error))
+
+    def _function(
+        self, subject: Subject, function: Function, alone: bool, call: Call
+    ) -> Iterator[Check]:
+        d, states = described(subject, function.name), subject.states
+        try:
+            rows = call(d, states)
+        except Failed as error:
+            yield Check(f"{function.name}: {self.label} runs", False, str(error))
+            return
+        columns = [np.array(column) for column in zip(*rows, strict=True)]
+        share = share_of_runs(subject, function, columns)
+        what = f"{function.name}: {self.label} equals the float run"
+        yield Check(what, share <= 2.0, of_bound(share))  # both have errors
+        if alone:
+            yield from against_laws(subject, function, _replay(d, states, rows))
+
+
+def _replay(
+    d: Description, states: Sequence[Arrays], rows: Sequence[Sequence[Array]]
+) -> Callable[..., Any]:
+    """A function that gives what was given before for the inputs of a state."""
+    given = {_key(inputs(d, state)): tuple(row) for state, row in zip(states, rows, strict=True)}
+    return lambda *arrays: given[_key(arrays)]
+
+
+def _key(arrays: Sequence[Array]) -> bytes:
+    return b"".join(np.asarray(x, float).tobytes() for x in arrays)
+
+
+def ran(command: Sequence[str], folder: Path, told: bytes = b"") -> bytes:
+    """What a program prints, given `told`. Raises Failed with the line that says what is wrong."""
+    try:
+        done = subprocess.run(
+            command, cwd=folder, input=told, capture_output=True, timeout=SECONDS, check=True
+        )
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{command[0]} takes more than {SECONDS} s") from None
+    except subprocess.CalledProcessError as error:
+        lines = error.stderr.decode(errors="replace").splitlines()
+        telling = [line for line in lines if "rror" in line] or lines
+        said = shown(telling[0]) if telling else f"exit status {error.returncode}"
+        raise Failed(f"{command[0]}: {said}") from None
+    return done.stdout
+
+
+def binary(d: Description, states: Sequence[Arrays]) -> bytes:
+    """The number of states, then the inputs of each as doubles: what drivers read."""
+    rows = [np.concatenate([np.ravel(x) for x in inputs(d, s)] or [np.empty(0)]) for s in states]
+    return np.array([len(rows)], np.int64).tobytes() + np.array(rows, np.float64).tobytes()
+
+
+def parted(d: Description, told: bytes, count: int) -> list[list[Array]]:
+    """The outputs of each state from the doubles that a driver has written. Raises Failed."""
+    sizes = [a.size for a in d.arguments if a.direction == "out"]
+    numbers = np.frombuffer(told, np.float64)
+    if numbers.size != count * sum(sizes):
+        raise Failed(f"{numbers.size} numbers came in place of {count * sum(sizes)}")
+    ends = np.cumsum(sizes)[:-1]
+    return [np.split(row, ends) for row in numbers.reshape(count, -1)]

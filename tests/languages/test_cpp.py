@@ -1,0 +1,128 @@
+"""C++: the system's compilers run it, with the bits of the C, on arrays, Eigen's matrices and dual
+numbers."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tools import generated, invoke, robot_file
+
+import symgen
+
+CASES = {
+    "pendulum": {"quantities": ("all",)},
+    "quadruped": {
+        "base": "floating",
+        "quantities": ("forward_dynamics", "regressor", "christoffel_symbols"),
+    },
+    "ur5": {"parameters": "runtime:flange", "gravity": "runtime", "friction": "runtime:coulomb"},
+}
+EIGEN = Path("/usr/include/eigen3")
+needs_eigen = pytest.mark.skipif(not (EIGEN / "Eigen").is_dir(), reason="Eigen is not installed")
+COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C++ compiler is installed")
+
+
+def ran(folder, text, compiler="c++", *flags):
+    """The numbers that a program prints."""
+    (folder / "main.cpp").write_text(text)
+    command = [compiler, "-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"]
+    out = folder / "main"
+    subprocess.run([*command, *flags, "main.cpp", "-o", out], cwd=folder, check=True)
+    done = subprocess.run([out], capture_output=True, text=True, check=True)
+    return np.array(done.stdout.split(), float)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_verify_proves_it(name):
+    _, folder = generated(name, languages=("cpp",), **CASES[name])
+    done = invoke("verify", folder)
+    assert done.exit_code == 0, done.output
+    assert "C++ equals the float run" in done.output
+
+
+ARRAYS = """
+#include "ur5.hpp"
+#include <cstdio>
+int main()
+{
+    const std::array<double, 6> q{0.1, -0.2, 0.3, -0.4, 0.5, -0.6}, v{0.5, 0.4, 0.3, 0.2, 0.1, 0.7};
+    const auto tau = ur5_robot::inverse_dynamics(q, v, v);
+    const auto solved = ur5_robot::forward_dynamics(q, v, tau);
+    const auto single = ur5_robot::gravity(std::array<float, 6>{0.1f, -0.2f, 0.3f, -0.4f, 0.5f, -0.6f});
+    for (const double x : tau)
+        std::printf("%.17g ", x);
+    for (const double x : solved.qdd)
+        std::printf("%.17g ", x);
+    for (const float x : single)
+        std::printf("%.9g ", double(x));
+    std::printf("%d", int(solved.ok));
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_arrays_of_double_and_float(compiler, tmp_path):
+    names = ("inverse_dynamics", "forward_dynamics", "gravity")
+    _, folder = generated("ur5", languages=("cpp",), quantities=names)
+    shutil.copytree(folder, tmp_path / "x")
+    found = ran(tmp_path / "x", ARRAYS, compiler)
+    robot = symgen.compile(robot_file("ur5"), *names)
+    q, v = [0.1, -0.2, 0.3, -0.4, 0.5, -0.6], [0.5, 0.4, 0.3, 0.2, 0.1, 0.7]
+    tau = robot.inverse_dynamics(q, v, v)
+    assert np.allclose(found[:6], tau, rtol=1e-14, atol=1e-14)
+    assert np.allclose(found[6:12], v, atol=1e-12)
+    assert np.allclose(found[12:18], robot.gravity(q), atol=1e-5) and found[18] == 1
+
+
+MATRICES = """
+#include "ur5_eigen.hpp"
+#include <cstdio>
+#include <unsupported/Eigen/AutoDiff>
+int main()
+{
+    Eigen::VectorXd x(12);
+    x << 0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.7;
+    const Eigen::MatrixXd C = ur5_robot::coriolis_matrix(x.head<6>(), x.tail<6>());
+    for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < 6; ++j)
+            std::printf("%.17g ", C(i, j));
+    using Dual = Eigen::AutoDiffScalar<Eigen::Matrix<double, 6, 1>>;
+    std::array<Dual, 6> q;
+    for (int i = 0; i < 6; ++i)
+        q[std::size_t(i)] = Dual(x[i], 6, i);
+    for (const Dual &row : ur5_robot::gravity(q))
+        for (int j = 0; j < 6; ++j)
+            std::printf("%.17g ", row.derivatives()[j]);
+}
+"""
+
+
+@needs_eigen
+def test_matrices_of_eigen_and_dual_numbers(tmp_path):
+    names = ("coriolis_matrix", "gravity")
+    _, folder = generated("ur5", languages=("cpp",), quantities=names)
+    shutil.copytree(folder, tmp_path / "x")
+    found = ran(tmp_path / "x", MATRICES, "c++", "-isystem", str(EIGEN))
+    robot = symgen.compile(robot_file("ur5"), "coriolis_matrix", "gravity_gradient")
+    q, v = [0.1, -0.2, 0.3, -0.4, 0.5, -0.6], [0.5, 0.4, 0.3, 0.2, 0.1, 0.7]
+    assert np.allclose(found[:36].reshape(6, 6), robot.coriolis_matrix(q, v), atol=1e-13)
+    assert np.allclose(found[36:].reshape(6, 6), robot.gravity_gradient(q), atol=1e-12)
+
+
+def test_names_stay_data(tmp_path):
+    nasty = 'é*/ #include "x" ??/ \\n"'
+    text = Path(robot_file("pendulum")).read_text(encoding="utf-8")
+    joint = text.split('<joint name="')[1].split('"')[0]
+    (tmp_path / "x.urdf").write_text(
+        text.replace(f'"{joint}"', "'" + nasty + "'"), encoding="utf-8"
+    )
+    done = invoke("generate", tmp_path / "x.urdf", "-o", tmp_path / "x", "--lang", "cpp")
+    assert done.exit_code == 0, done.output
+    program = '#include "pendulum.hpp"\n#include <cstdio>\nint main() { std::fputs(pendulum_robot::joint_names[0], stdout); }'
+    (tmp_path / "x" / "main.cpp").write_text(program)
+    subprocess.run(["c++", "-std=c++17", "main.cpp", "-o", "main"], cwd=tmp_path / "x", check=True)
+    done = subprocess.run([tmp_path / "x" / "main"], capture_output=True, check=True)
+    assert done.stdout.decode() == nasty

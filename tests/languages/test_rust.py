@@ -1,0 +1,79 @@
+"""Rust: rustc and clippy take the crate, cargo runs its tests, and its values are the C's."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tools import generated, invoke, robot_file
+
+pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="Rust is not installed")
+
+CASES = {
+    "pendulum": {"quantities": ("all",)},
+    "quadruped": {"base": "floating", "quantities": ("forward_dynamics", "christoffel_symbols")},
+    "ur5": {"parameters": "runtime:flange", "gravity": "runtime", "friction": "runtime:coulomb"},
+}
+DEBIAN = Path("/usr/share/cargo/registry")
+
+
+def cargo(folder, *words):
+    """What cargo says, without a network; crates are those of Debian."""
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(
+        f'[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "{DEBIAN}"\n'
+    )
+    return subprocess.run(
+        ["cargo", *words],
+        cwd=folder,
+        env=os.environ | {"CARGO_HOME": str(home)},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_verify_proves_it(name):
+    _, folder = generated(name, languages=("rust",), **CASES[name])
+    done = invoke("verify", folder)
+    assert done.exit_code == 0, done.output
+    assert "Rust equals the float run" in done.output
+
+
+@pytest.mark.skipif(not list(DEBIAN.glob("libm-*")), reason="Debian's crate libm is not installed")
+@pytest.mark.parametrize("name", ["pendulum", "ur5"])
+def test_clippy_and_the_crate_s_own_tests(name, tmp_path):
+    _, folder = generated(name, languages=("rust",), **CASES[name])
+    crate = tmp_path / "crate"
+    shutil.copytree(folder / f"{name}_rust", crate)
+    lint = cargo(crate, "clippy", "--offline", "--all-targets", "--", "-D", "warnings")
+    if "no such command" not in lint.stderr:
+        assert lint.returncode == 0, lint.stderr
+    libm = ("--no-default-features", "--features", "libm")
+    for features in ((), libm):
+        done = cargo(crate, "test", "--offline", *features)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "test result: ok" in done.stdout and " 0 passed" not in done.stdout.splitlines()[0]
+
+
+def test_names_stay_data(tmp_path):
+    nasty = '"); panic!("x") // `\\u{0}'
+    text = Path(robot_file("pendulum")).read_text(encoding="utf-8")
+    joint = text.split('<joint name="')[1].split('"')[0]
+    escaped = nasty.replace('"', "&quot;")
+    (tmp_path / "x.urdf").write_text(text.replace(f'"{joint}"', f'"{escaped}"'), "utf-8")
+    done = invoke("generate", tmp_path / "x.urdf", "-o", tmp_path / "x", "--lang", "rust")
+    assert done.exit_code == 0, done.output
+    assert invoke("verify", tmp_path / "x").exit_code == 0
+    program = 'fn main() { print!("{}", pendulum::JOINT_NAMES[0]); }'
+    crate = tmp_path / "x" / "pendulum_rust"
+    (crate / "examples").mkdir()
+    (crate / "examples" / "name.rs").write_text(program)
+    lib = ["rustc", "--edition", "2021", "--cfg", 'feature="std"', "--crate-type", "lib"]
+    subprocess.run([*lib, "--crate-name", "pendulum", "src/lib.rs"], cwd=crate, check=True)
+    one = ["rustc", "--edition", "2021", "--extern", "pendulum=libpendulum.rlib"]
+    subprocess.run([*one, "examples/name.rs", "-o", "name"], cwd=crate, check=True)
+    done = subprocess.run([crate / "name"], capture_output=True, text=True, check=True)
+    assert done.stdout == nasty
