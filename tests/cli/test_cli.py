@@ -179,7 +179,10 @@ BAD_NAMES = [
     ],
 ]
 BAD_WRITE = [
-    (["--lang", "fortran"], "no language is called 'fortran'; there are 'c', 'python', 'cpp', 'rust' and 'javascript'"),
+    (
+        ["--lang", "fortran"],
+        "no language is called 'fortran'; there are 'c', 'python', 'cpp', 'rust' and 'javascript'",
+    ),
     (["--scalar", "half"], "--scalar 'half': use one of double, float"),
     (["--chunk", "0"], "--chunk 0: give a number of statements, such as 100"),
     *[
