@@ -12,12 +12,18 @@ from symgen.cli.options import FILE, JSON, ROBOT, folder, with_options
 from symgen.errors import OptionError
 from symgen.identification.settings import Settings
 from symgen.options import rows
+from symgen.text import shown
 
 if TYPE_CHECKING:
     from symgen.identification.run import Identified
     from symgen.identification.shaping import More
 
 RESULTS: Final = (
+    click.option(
+        "--force",
+        is_flag=True,
+        help="Write the URDF even where warnings say that the estimate is of no use.",
+    ),
     click.option(
         "--validation",
         metavar="LOG2",
@@ -55,6 +61,8 @@ class Wishes:
     urdf: Path | None = None
     payload: str | None = None
     validation: str | None = None
+    force: bool = False
+    """Write the URDF even of an estimate that is refused."""
 
 
 @click.command()
@@ -69,6 +77,7 @@ def identify(
     urdf: Path | None,
     payload: str | None,
     validation: str | None,
+    force: bool,
     **options: Any,
 ) -> None:
     """Identify inertial parameters and friction from a log.
@@ -89,18 +98,34 @@ def identify(
     with progress() as tell:
         if out is not None:
             check_folder(out)
-        found, more = run(file, log, options, tell, Wishes(urdf, payload, validation))
+        found, more = run(file, log, options, tell, Wishes(urdf, payload, validation, force))
         if out is not None:
             tell("drawing")
             written(found, out, more)
         else:
             write_files(more.files)
+    for verdict in more.verdicts:
+        output.say(f"{shown(log)}: warning: {verdict.text}", error=True)
     for note in found.notes:
-        output.say(note, error=True)
+        if note not in found.reading.doubts:
+            output.say(note, error=True)
     _say(found, more, as_json)
-    for path in (out, urdf):
+    _end(out, urdf, more, as_json)
+
+
+def _end(out: Path | None, urdf: Path | None, more: "More", as_json: bool) -> None:
+    """Says what was written; exit status 1 where a URDF was asked for and is not."""
+    unwritten = urdf is not None and not more.files
+    for path in (out, None if unwritten else urdf):
         if path is not None and not as_json:
             output.say(f"wrote {path}")
+    if unwritten:
+        output.say(
+            f"error: {urdf} is not written, for what speaks against the estimate (warnings above); "
+            "--force writes it all the same",
+            error=True,
+        )
+        raise SystemExit(1)
 
 
 def run(
@@ -121,10 +146,10 @@ def run(
     job = Job.of(file, **options)
     progress("reading the robot")
     loaded = job.load()
-    asked = more(job, loaded, wishes.urdf, wishes.payload)
+    asked = more(job, loaded, wishes.urdf, wishes.payload, wishes.force)
     found = identified(job, loaded, log, settings, progress)
     found = validated(job, loaded, found, wishes.validation, progress)
-    return found, asked.of(found.estimate, progress)
+    return found, asked.of(found, progress)
 
 
 def at_runtime(friction: str) -> str:

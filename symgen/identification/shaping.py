@@ -16,6 +16,8 @@ from symgen.identification.inertials import with_inertials
 from symgen.identification.methods import standard_parameters
 from symgen.identification.payload import Payload, check_link, payload
 from symgen.identification.programme import BodiesError
+from symgen.identification.run import Identified
+from symgen.identification.verdicts import Verdict, of_bodies, of_payload, verdicts
 from symgen.jobs.job import Job
 from symgen.jobs.targets import Mark, Target, edges
 from symgen.mechanics.consistency import INDEFINITE, judge
@@ -196,14 +198,28 @@ class More:
     loaded: Loaded
     urdf: Path | None = None
     link: str | None = None
+    force: bool = False
     shape: Shape | None = None
     payload: Payload | None = None
+    verdicts: tuple[Verdict, ...] = ()
 
-    def of(self, estimate: Estimate, progress: Callable[[str], None]) -> "More":
-        """The same with what comes out of an estimate. Raises SymgenError."""
-        found = shape(self.job, self.loaded, estimate, progress) if self.urdf is not None else None
-        carried = payload(self.loaded.model, estimate, self.link) if self.link is not None else None
-        return replace(self, shape=found, payload=carried)
+    def of(self, found: Identified, progress: Callable[[str], None]) -> "More":
+        """The same with what comes out of an estimate, and what speaks against it. Raises
+        SymgenError."""
+        estimate, own = found.estimate, replace(self, verdicts=verdicts(found))
+        if self.link is not None:
+            carried = payload(self.loaded.model, estimate, self.link)
+            own = replace(own, payload=carried, verdicts=(*own.verdicts, *of_payload(carried)))
+        if self.urdf is not None and not own.refused:
+            shaped = shape(self.job, self.loaded, estimate, progress)
+            said = tuple(of_bodies(estimate.mapping, shaped.bodies))
+            own = replace(own, shape=shaped, verdicts=(*own.verdicts, *said))
+        return own
+
+    @property
+    def refused(self) -> bool:
+        """Whether the estimate must not be written, because of what speaks against it."""
+        return not self.force and any(verdict.refuses for verdict in self.verdicts)
 
     @property
     def said(self) -> list[str]:
@@ -217,12 +233,14 @@ class More:
         return {
             "shape": _shape_data(self.shape) if self.shape else None,
             "payload": _payload_data(self.payload) if self.payload else None,
+            "warnings": [verdict.text for verdict in self.verdicts],
+            "refused": any(verdict.refuses for verdict in self.verdicts),
         }
 
     @property
     def files(self) -> dict[Target, bytes]:
         """The URDF, if one was asked for, to be written."""
-        if self.urdf is None or self.shape is None:
+        if self.urdf is None or self.shape is None or self.refused:
             return {}
         return {_target(self.urdf, self.job): marked(self.shape.text)}
 
@@ -231,10 +249,12 @@ def _target(urdf: Path, job: Job) -> Target:
     return Target(urdf, OURS, (job.file,))
 
 
-def more(job: Job, loaded: Loaded, urdf: Path | None, link: str | None) -> More:
+def more(
+    job: Job, loaded: Loaded, urdf: Path | None, link: str | None, force: bool = False
+) -> More:
     """What is asked for. Raises OptionError early where it cannot be had."""
     if urdf is not None:
         _target(urdf, job).check()
     if link is not None:
         check_link(loaded.model, link)
-    return More(job, loaded, urdf, link)
+    return More(job, loaded, urdf, link, force)

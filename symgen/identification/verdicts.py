@@ -1,0 +1,153 @@
+"""Whether an estimate may be believed: what its residuals, its prediction and its bodies say
+against it, each with the cure. A refused estimate is not written to a URDF."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.bodies import Bodies
+from symgen.identification.equations import Instants
+from symgen.identification.estimate import BaseMapping
+from symgen.identification.payload import Payload
+from symgen.identification.run import Identified
+from symgen.identification.terms import FRICTION, TERMS
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+POOR: Final = 0.3
+"""A channel of which a larger part (root mean square) is not explained refuses the model,"""
+NOISY: Final = 3.0
+"""if what is left is more than so many times the noise of its sensor."""
+EXPLAINED: Final = 0.2
+"""Friction is suspected where it explains this part of the squares of what is left."""
+HEAVY: Final = 4.0
+"""A link does not weigh so many times what its prior says, or so much less."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A sentence against an estimate; `refuses` tells that it must not be used."""
+
+    text: str
+    refuses: bool = True
+
+
+def verdicts(found: Identified) -> tuple[Verdict, ...]:
+    """What speaks against an estimate, those that matter most first."""
+    doubts = tuple(Verdict(text.partition("warning: ")[2]) for text in found.reading.doubts)
+    forgotten = tuple(_forgotten(found))
+    poor = tuple(_poor(found, bool(forgotten or doubts)))
+    return (*doubts, *forgotten, *poor)
+
+
+# -- friction --------------------------------------------------------------------------------------
+
+
+def _forgotten(found: Identified) -> Iterator[Verdict]:
+    """Friction that what is left shows, of joints for which no term was asked."""
+    drives = found.equations.drives
+    if drives is None or not isinstance(found.equations, Instants) or not found.last:
+        return
+    there = {c.joint for c in drives.columns if c.term in FRICTION and TERMS[c.term].signed}
+    shares = _friction_shares(found)
+    own = [k for k in range(len(shares)) if k not in there and shares[k] > EXPLAINED]
+    if own:
+        names = drives.joints.names
+        said = ", ".join(f"{shown(names[k])} {100 * shares[k]:.0f} %" for k in own)
+        yield Verdict(
+            f"what is left goes with the velocity as friction does (share of its squares: {said}); "
+            "ask for --friction viscous,coulomb or auto"
+        )
+
+
+def _friction_shares(found: Identified) -> list[float]:
+    """The part of the squares of each joint's residual that its velocity and the sign of that
+    explain."""
+    drives, samples = found.equations.drives, found.last[-1]
+    assert drives is not None
+    rows = found.equations.equations(samples)
+    left = rows.measured - rows.regressor @ found.estimate.values
+    shares = []
+    for rate in drives.joints.rates:
+        channel, own = int(np.argmax(np.abs(rate))), samples.qd @ rate
+        r = left[samples.usable[:, channel], channel]
+        own = own[samples.usable[:, channel]]
+        a = np.column_stack([own, np.sign(own)])
+        fitted = a @ np.linalg.lstsq(a, r, rcond=None)[0]
+        total = float(np.sum(r**2))
+        shares.append(float(np.sum(fitted**2)) / total if total and len(r) > 10 else 0.0)
+    return shares
+
+
+# -- residuals -------------------------------------------------------------------------------------
+
+
+def _poor(found: Identified, explained: bool) -> Iterator[Verdict]:
+    """Channels that the model does not describe, on the rows used or on others."""
+    noise = _noise(found)
+    cure = (
+        "see above"
+        if explained
+        else "look at the residuals (-o DIR) and at the channels' order, "
+        "units and signs (symgen log)"
+    )
+    for k, channel in enumerate(found.estimate.channels):
+        shares = [(channel.residual, channel.measured, "of the log")]
+        if channel.validation_residual and channel.validation_measured:
+            shares.append((channel.validation_residual, channel.validation_measured, "held out"))
+        if found.prediction is not None and not found.prediction.held_out:
+            whole = found.prediction.channels[k].views["all"]
+            shares.append((whole.error, whole.measured, "of the log for validation"))
+        for left, measured, rows in shares:
+            if left > POOR * measured and left > NOISY * noise[k]:
+                yield Verdict(
+                    f"'{shown(channel.name)}' is not explained: {left:.4g} of {measured:.4g} "
+                    f"{channel.unit} (root mean square) is left in the rows {rows}; {cure}"
+                )
+                break
+
+
+def _noise(found: Identified) -> Numbers:
+    """The deviation of the noise of each channel's sensor, from second differences."""
+    if not found.last or not isinstance(found.equations, Instants):
+        return np.zeros(len(found.estimate.channels))
+    second = np.diff(found.last[-1].measured, 2, axis=0)
+    return np.asarray(np.sqrt(np.mean(second**2, axis=0) / 6)) if len(second) else np.zeros(1)
+
+
+# -- bodies ----------------------------------------------------------------------------------------
+
+
+def of_bodies(mapping: BaseMapping, bodies: Bodies) -> Iterator[Verdict]:
+    """Links whose mass no prior can mean."""
+    for name, ten in bodies.links.items():
+        prior = _prior_mass(mapping, name)
+        if prior and not prior / HEAVY <= ten[0] <= HEAVY * prior:
+            yield Verdict(
+                f"link '{shown(name)}' would weigh {ten[0]:.4g} kg where the robot's file says "
+                f"{prior:.4g} kg; check units and friction, or let the prior take part with --full"
+            )
+
+
+def _prior_mass(mapping: BaseMapping, link: str) -> float:
+    own = (
+        own.parameters[0]
+        for body in mapping.model.moving
+        for own in body.links
+        if own.name == link and own.parameters
+    )
+    return next(own, 0.0)
+
+
+def of_payload(carried: Payload) -> Iterator[Verdict]:
+    """A payload that weighs less than nothing."""
+    if math.isfinite(carried.mass_error) and carried.mass < -3 * carried.mass_error:
+        yield Verdict(
+            f"the payload of '{shown(carried.link)}' would weigh {carried.mass:.4g} kg: the log is "
+            "not of this robot with more on it; check units, friction and the prior"
+        )

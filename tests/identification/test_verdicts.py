@@ -1,0 +1,55 @@
+"""What speaks against an estimate is said first, and what is refused is not written."""
+
+import json
+
+import numpy as np
+import pytest
+from test_terms import FILE, log
+from tools import invoke
+
+
+def friction(q, qd, qdd, load):
+    return 6.0 * np.sign(qd) + 3.0 * qd
+
+
+def test_forgotten_friction_is_seen_and_refuses_the_urdf(tmp_path):
+    *_, path = log(tmp_path, lambda *motion: 8 * friction(*motion))
+    out = tmp_path / "x.urdf"
+    done = invoke("identify", FILE, path, "--urdf", out)
+    assert done.exit_code == 1 and not out.exists()
+    assert "as friction does" in done.stderr.splitlines()[0]
+    assert "--friction viscous,coulomb" in done.stderr and "--force" in done.stderr
+    cured = invoke("identify", FILE, path, "--urdf", out, "--friction", "viscous,coulomb")
+    assert cured.exit_code == 0 and out.exists() and "friction does" not in cured.stderr
+
+
+def test_force_writes_it_all_the_same(tmp_path):
+    *_, path = log(tmp_path, friction)
+    out = tmp_path / "x.urdf"
+    assert invoke("identify", FILE, path, "--urdf", out, "--force").exit_code == 0
+    assert out.exists()
+
+
+def test_what_is_not_explained_is_refused(tmp_path):
+    """A torque that no term describes, far above the noise."""
+    *_, path = log(tmp_path, lambda q, qd, qdd, load: 30 * np.sin(9 * q))
+    done = invoke("identify", FILE, path, "--json", "--friction", "viscous,coulomb")
+    said = json.loads(done.stdout)
+    assert said["refused"] and any("is not explained" in text for text in said["warnings"])
+
+
+def test_validation_on_another_log_refuses(tmp_path):
+    (tmp_path / "other").mkdir()
+    *_, path = log(tmp_path, friction)
+    *_, other = log(tmp_path / "other", lambda q, qd, qdd, load: 30 * np.sin(9 * q))
+    command = ["identify", FILE, path, "--friction", "viscous,coulomb"]
+    assert "not explained" not in invoke(*command).stderr
+    done = invoke(*command, "--validation", other, "--urdf", tmp_path / "x.urdf")
+    assert done.exit_code == 1 and "rows of the log for validation" in done.stderr
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.2])
+def test_a_good_log_has_nothing_against_it(tmp_path, noise):
+    *_, path = log(tmp_path, friction, noise=noise)
+    said = json.loads(invoke("identify", FILE, path, "--json", "--friction", "auto").stdout)
+    assert said["warnings"] == [] and said["refused"] is False
