@@ -44,6 +44,12 @@ RESULTS: Final = (
         "the nearest to the prior; nothing but <inertial> is altered, friction neither.",
     ),
     click.option(
+        "--actuators-out",
+        metavar="OUT.toml",
+        type=click.Path(path_type=Path),
+        help="Write friction, springs and armatures found as a file that --actuators takes.",
+    ),
+    click.option(
         "--payload",
         metavar="LINK",
         help="Give what this link carries beyond the prior, with standard errors; all else is "
@@ -61,6 +67,8 @@ class Wishes:
     urdf: Path | None = None
     payload: str | None = None
     validation: str | None = None
+    actuators: Path | None = None
+    """A file of actuators."""
     force: bool = False
     """Write the URDF even of an estimate that is refused."""
 
@@ -78,6 +86,7 @@ def identify(
     payload: str | None,
     validation: str | None,
     force: bool,
+    actuators_out: Path | None,
     **options: Any,
 ) -> None:
     """Identify inertial parameters and friction from a log.
@@ -98,7 +107,8 @@ def identify(
     with progress() as tell:
         if out is not None:
             check_folder(out)
-        found, more = run(file, log, options, tell, Wishes(urdf, payload, validation, force))
+        wishes = Wishes(urdf, payload, validation, actuators_out, force)
+        found, more = run(file, log, options, tell, wishes)
         if out is not None:
             tell("drawing")
             written(found, out, more)
@@ -110,19 +120,18 @@ def identify(
         if note not in found.reading.doubts:
             output.say(note, error=True)
     _say(found, more, as_json)
-    _end(out, urdf, more, as_json)
+    _end((out, urdf, actuators_out), more, as_json)
 
 
-def _end(out: Path | None, urdf: Path | None, more: "More", as_json: bool) -> None:
-    """Says what was written; exit status 1 where a URDF was asked for and is not."""
-    unwritten = urdf is not None and not more.files
-    for path in (out, None if unwritten else urdf):
+def _end(paths: tuple[Path | None, ...], more: "More", as_json: bool) -> None:
+    """Says what was written; exit status 1 where a file was asked for and is not."""
+    for path in paths[:1] if more.unwritten else paths:
         if path is not None and not as_json:
             output.say(f"wrote {path}")
-    if unwritten:
+    if more.unwritten:
         output.say(
-            f"error: {urdf} is not written, for what speaks against the estimate (warnings above); "
-            "--force writes it all the same",
+            f"error: {more.unwritten} is not written, for what speaks against the estimate "
+            "(warnings above); --force writes it all the same",
             error=True,
         )
         raise SystemExit(1)
@@ -146,7 +155,7 @@ def run(
     job = Job.of(file, **options)
     progress("reading the robot")
     loaded = job.load()
-    asked = more(job, loaded, wishes.urdf, wishes.payload, wishes.force)
+    asked = more(job, loaded, wishes.urdf, wishes.payload, wishes.force, wishes.actuators)
     found = identified(job, loaded, log, settings, progress)
     found = validated(job, loaded, found, wishes.validation, progress)
     return found, asked.of(found, progress)

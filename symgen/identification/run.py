@@ -26,6 +26,7 @@ from symgen.identification.reduction import gathered, whole
 from symgen.identification.rounds import Reduced, Rounds
 from symgen.identification.samples import Samples
 from symgen.identification.settings import Settings
+from symgen.identification.solve import System
 from symgen.jobs.job import Job
 from symgen.output import in_html
 from symgen.reading.assemble import Loaded
@@ -51,6 +52,7 @@ class Identified:
     settings: Settings
     reading: Reading
     equations: Equations
+    system: System
     last: tuple[Samples, ...]
     notes: tuple[str, ...] = field(default=())
     choice: Choice = Choice(())
@@ -104,7 +106,8 @@ def identify(
     found, notes = estimate(sought, settled, read.log, settings)
     notes = (*read.notes, *_left_out(rounds.left_out, log), *notes)
     last = tuple(source.last)
-    return Identified(found, settings, read, settled.equations, last, notes, settled.choice)
+    equations, system = settled.equations, settled.system
+    return Identified(found, settings, read, equations, system, last, notes, settled.choice)
 
 
 def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:

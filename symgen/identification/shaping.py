@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.actuator_file import BEGIN, ActuatorFile, actuator_file
 from symgen.identification.bodies import Bodies, bodies, differences
 from symgen.identification.estimate import Estimate
 from symgen.identification.inertials import with_inertials
@@ -24,7 +25,7 @@ from symgen.mechanics.consistency import INDEFINITE, judge
 from symgen.mechanics.parameters import lumped
 from symgen.reading.assemble import Loaded
 from symgen.reading.expansion import expanded, is_xacro
-from symgen.reading.options import XacroOptions
+from symgen.reading.options import RobotOptions, XacroOptions
 from symgen.reading.xml_reader import file_bytes
 from symgen.text import shown
 
@@ -199,6 +200,8 @@ class More:
     urdf: Path | None = None
     link: str | None = None
     force: bool = False
+    actuators: Path | None = None
+    drives: ActuatorFile | None = None
     shape: Shape | None = None
     payload: Payload | None = None
     verdicts: tuple[Verdict, ...] = ()
@@ -214,6 +217,8 @@ class More:
             shaped = shape(self.job, self.loaded, estimate, progress)
             said = tuple(of_bodies(estimate.mapping, shaped.bodies))
             own = replace(own, shape=shaped, verdicts=(*own.verdicts, *said))
+        if self.actuators is not None and not own.refused:
+            own = replace(own, drives=actuator_file(found, self.job[RobotOptions].actuators))
         return own
 
     @property
@@ -225,7 +230,17 @@ class More:
     def said(self) -> list[str]:
         """What a person wants to know, a line each."""
         shaped = _bodies_said(self.shape) if self.shape else []
-        return [*shaped, *(_payload_said(self.payload) if self.payload else [])]
+        carried = _payload_said(self.payload) if self.payload else []
+        drives = [*self.drives.said, self._again(self.drives)] if self.drives else []
+        return [*shaped, *carried, *drives]
+
+    def _again(self, drives: ActuatorFile) -> str:
+        """The one command that generates code of what was found."""
+        kinds = f" --friction {','.join(drives.kinds)}" if drives.kinds else ""
+        return (
+            f"regenerate: symgen generate {shown(str(self.urdf or self.job.file))} "
+            f"--actuators {shown(str(self.actuators))}{kinds}{' --springs' * drives.springs}"
+        )
 
     @property
     def data(self) -> dict[str, Any]:
@@ -240,21 +255,44 @@ class More:
     @property
     def files(self) -> dict[Target, bytes]:
         """The URDF, if one was asked for, to be written."""
-        if self.urdf is None or self.shape is None or self.refused:
-            return {}
-        return {_target(self.urdf, self.job): marked(self.shape.text)}
+        made = dict[Target, bytes]()
+        if self.urdf is not None and self.shape is not None and not self.refused:
+            made[_target(self.urdf, self.job)] = marked(self.shape.text)
+        if self.actuators is not None and self.drives is not None and not self.refused:
+            made[_actuators(self.actuators, self.job)] = self.drives.text
+        return made
+
+    @property
+    def unwritten(self) -> Path | None:
+        """A file that was asked for and is not written, for what speaks against the estimate."""
+        return (self.urdf or self.actuators) if self.refused else None
 
 
 def _target(urdf: Path, job: Job) -> Target:
     return Target(urdf, OURS, (job.file,))
 
 
+def _actuators(path: Path, job: Job) -> Target:
+    given = job[RobotOptions].actuators
+    return Target(path, DRIVES, (job.file, *([given] if given else ())))
+
+
+DRIVES: Final = Mark("symgen identify", lambda stream: edges(stream).startswith(BEGIN))
+
+
 def more(
-    job: Job, loaded: Loaded, urdf: Path | None, link: str | None, force: bool = False
+    job: Job,
+    loaded: Loaded,
+    urdf: Path | None,
+    link: str | None,
+    force: bool = False,
+    actuators: Path | None = None,
 ) -> More:
     """What is asked for. Raises OptionError early where it cannot be had."""
     if urdf is not None:
         _target(urdf, job).check()
+    if actuators is not None:
+        _actuators(actuators, job).check()
     if link is not None:
         check_link(loaded.model, link)
-    return More(job, loaded, urdf, link, force)
+    return More(job, loaded, urdf, link, force, actuators)

@@ -53,3 +53,32 @@ def test_a_good_log_has_nothing_against_it(tmp_path, noise):
     *_, path = log(tmp_path, friction, noise=noise)
     said = json.loads(invoke("identify", FILE, path, "--json", "--friction", "auto").stdout)
     assert said["warnings"] == [] and said["refused"] is False
+
+
+def test_drives_are_written_as_a_file_that_generate_takes(tmp_path):
+    """The URDF and the actuators together predict the log as the estimate does."""
+    *_, path = log(tmp_path, friction)
+    urdf, toml = tmp_path / "x.urdf", tmp_path / "x.toml"
+    asked = ["--friction", "viscous,coulomb,offset", "--urdf", urdf, "--actuators-out", toml]
+    done = invoke("identify", FILE, path, *asked)
+    assert done.exit_code == 0, done.output
+    assert "--friction viscous,coulomb,offset" in done.stdout and "regenerate:" in done.stdout
+    said = json.loads(invoke("predict", urdf, path, "--actuators", toml, "--json").stdout)
+    assert all(c["moving"]["relative"] < 0.0115 for c in said["channels"])
+    again = invoke("identify", FILE, path, *asked)
+    assert again.exit_code == 0, "its own file may be replaced"
+    generated = invoke(
+        "generate", urdf, "--actuators", toml, "--friction", "viscous,coulomb,offset",
+        "-o", tmp_path / "code",
+    )  # fmt: skip
+    assert generated.exit_code == 0, generated.output
+
+
+def test_terms_that_no_file_has_are_replaced_by_the_nearest(tmp_path):
+    *_, path = log(tmp_path, lambda q, qd, qdd, load: (1 + 0.2 * np.abs(load)) * np.sign(qd))
+    toml = tmp_path / "x.toml"
+    asked = ["--friction", "viscous,coulomb,load", "--actuators-out", toml]
+    done = invoke("identify", FILE, path, *asked)
+    assert "the file has no load" in done.stdout
+    text = toml.read_text()
+    assert "load" not in text and "coulomb = " in text

@@ -1,0 +1,126 @@
+"""What was identified of the drives, as a file of actuators that ``generate`` takes.
+
+Generated code knows viscous and Coulomb friction, an offset, springs and armatures. Terms beyond
+these are replaced by those of them that come nearest over the log, by least squares with the base
+parameters held."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.drives import Drives
+from symgen.identification.run import Identified
+from symgen.identification.solve import System
+from symgen.options import quoted
+from symgen.reading import toml_reader
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+BEGIN: Final = b"# drives by symgen identify\n"
+"""The first line, by which the next run knows that it may replace the file."""
+WRITTEN: Final = ("viscous", "coulomb", "offset", "armature", "stiffness", "preload")
+"""The terms that a file of actuators has."""
+POSITIVE: Final = ("viscous", "coulomb", "armature")
+
+
+@dataclass(frozen=True)
+class ActuatorFile:
+    """The file's text, and what is to be said of it."""
+
+    text: bytes
+    said: tuple[str, ...]
+    kinds: tuple[str, ...]
+    """The kinds of friction in it."""
+    springs: bool
+
+
+def actuator_file(found: Identified, given: str | None) -> ActuatorFile:
+    """That of an estimate; what the file `given` says beside it stays. Raises RobotError."""
+    drives, said = found.equations.drives, list[str]()
+    tables: dict[str, dict[str, Any]] = {}
+    rest: Mapping[str, Any] = {}
+    if given is not None:
+        data = toml_reader.read(given, "a TOML file of actuators")[0].data
+        tables = {name: {**table} for name, table in data.get("joints", {}).items()}
+        rest = {name: table for name, table in data.items() if name != "joints"}
+    columns = drives.columns if drives else ()
+    for k, value in _values(found, said).items():
+        assert drives is not None
+        own = tables.setdefault(drives.joints.names[columns[k].joint], {})
+        own[columns[k].term] = _bounded(columns[k].term, value, drives, k, said)
+    for own in tables.values():
+        _with_reference(own)
+    terms = {column.term for column in columns}
+    kinds = tuple(name for name in WRITTEN[:3] if name in terms)
+    text = BEGIN + "".join(_lines(tables, rest)).encode()
+    return ActuatorFile(text, tuple(said), kinds, "stiffness" in terms)
+
+
+def _values(found: Identified, said: list[str]) -> dict[int, float]:
+    """The coefficients of the columns that are written, by number."""
+    drives, values = found.equations.drives, found.estimate.values
+    if drives is None:
+        return {}
+    b = len(found.estimate.mapping)
+    own = [k for k, column in enumerate(drives.columns) if column.term in WRITTEN]
+    more = [drives.names[k] for k in range(len(drives.columns)) if k not in own]
+    wide = [drives.names[k] for k in own if drives.columns[k].speed]
+    if not more:
+        values = values[b:]
+    else:
+        values = np.zeros(len(drives.columns))
+        values[own] = held(found.system, found.estimate.base, [b + k for k in own], found)
+        said.append(
+            f"the file has no {', '.join(shown(name) for name in more)}; the other terms of these "
+            "joints are those that come nearest without"
+        )
+    if wide:
+        said.append(
+            f"the steps of {', '.join(shown(name) for name in wide)} have widths; give one to "
+            "--friction-width"
+        )
+    return {k: float(values[k]) for k in own}
+
+
+def held(system: System, base: Numbers, columns: Sequence[int], found: Identified) -> Numbers:
+    """The least squares for some columns with the base parameters held, the others 0."""
+    rows, right = [], []
+    for j in system.channels:
+        own = system.spread(j) / found.estimate.channels[j].deviation
+        rows.append(own[:, list(columns)])
+        right.append(own[:, -1] - own[:, : len(base)] @ base)
+    solved = np.linalg.lstsq(np.concatenate(rows), np.concatenate(right), rcond=None)[0]
+    return np.asarray(solved, np.float64)
+
+
+def _bounded(term: str, value: float, drives: Drives, k: int, said: list[str]) -> float:
+    if term in POSITIVE and value < 0:
+        said.append(f"{shown(drives.names[k])} is {value:.3g}, which no drive has; 0 is written")
+        return 0.0
+    return value
+
+
+def _with_reference(own: dict[str, Any]) -> None:
+    """The preload of a spring as its reference."""
+    preload = own.pop("preload", None)
+    if preload is not None and own.get("stiffness"):
+        own["reference"] = preload / own["stiffness"]
+
+
+def _lines(tables: Mapping[str, Mapping[str, Any]], rest: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for name, own in sorted({"joints": tables, **rest}.items()):
+        for key, table in own.items():
+            lines.append(f"\n[{name}.{quoted(key)}]\n")
+            lines += [f"{field} = {_number(value)}\n" for field, value in table.items()]
+    return lines
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_number, value))}]"
+    return repr(value)
