@@ -1,13 +1,16 @@
 """Proof of a generated folder: that it is unchanged, and that each of its languages computes what
 it should."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from symgen.jobs.manifest import contained, digest_of, written
 from symgen.jobs.manifest_reader import read
+from symgen.languages.language import Language
 from symgen.languages.subject import Check, Subject
 from symgen.native.compiler import workspace
+from symgen.native.isolated import Ended, isolated
 
 
 def verify(
@@ -29,13 +32,43 @@ def verify(
     yield unchanged
     if not unchanged.passed and not run_changed:
         return
-    with workspace() as copy:
+    with workspace() as copy, workspace() as scratch:
         for name, content in contents.items():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes(content)
         subject = Subject(copy, module, hashes)
-        for language in written(module.name, hashes):
-            yield from language.checks(subject, progress)
+        yield from _proven(subject, written(module.name, hashes), progress, scratch)
+
+
+def _proven(
+    subject: Subject, languages: Sequence[Language], progress: Callable[[str], None], scratch: Path
+) -> Iterator[Check]:
+    """The checks of each language, in a process of their own: the folder's code may crash, or not
+    come back."""
+    left = [*languages]
+    while left:
+        step = "loads"
+        try:
+            for said in isolated(partial(_prove, subject, tuple(left)), scratch):
+                if isinstance(said, Check):
+                    yield said
+                elif said is None:
+                    left.pop(0)
+                else:
+                    step = said
+                    progress(step)
+        except Ended as error:
+            yield Check(f"{left.pop(0).name}: {step}", False, str(error))
+
+
+def _prove(
+    subject: Subject, languages: Sequence[Language], say: Callable[[Check | str | None], None]
+) -> None:
+    """Say each step, each check, and nothing where a language is done."""
+    for language in languages:
+        for check in language.checks(subject, say):
+            say(check)
+        say(None)
 
 
 def _unchanged(

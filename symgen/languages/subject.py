@@ -16,6 +16,7 @@ from symgen.compiler.evaluate import evaluate
 from symgen.languages.accuracy import Accuracy
 from symgen.languages.describe import Description, descriptions
 from symgen.languages.module import Module, Numbers
+from symgen.native.isolated import limited
 from symgen.proof.judging import Judges, judgements
 from symgen.tracing.function import Function
 
@@ -109,7 +110,8 @@ def inputs(d: Description, state: Arrays) -> list[Array]:
 
 def results(d: Description, call: Callable[..., Any], state: Arrays) -> Arrays:
     """The outputs of a compiled or Python function by name, flat."""
-    result = call(*inputs(d, state))
+    with limited():
+        result = call(*inputs(d, state))
     arrays = result if isinstance(result, tuple) else (result,)
     names = [a.name for a in d.arguments if a.direction == "out"]
     return {name: np.ravel(array) for name, array in zip(names, arrays, strict=True)}

@@ -9,6 +9,7 @@ from cffi import FFI
 from numpy.typing import ArrayLike, NDArray
 
 from symgen.native.compiler import EXACT, run_tuned, workspace
+from symgen.native.isolated import limited
 
 Array = NDArray[Any]
 
@@ -40,11 +41,14 @@ class Library:
             common = ["-O2", "-fPIC", "-shared", *flags, *quiet(flags), *units]
             common += ["-lm", "-o", "library.so"]
             run_tuned(common, folder)
-            return cls(ffi, ffi.dlopen(str(folder / "library.so")))
+            with limited():  # it may have code that runs when it is loaded
+                return cls(ffi, ffi.dlopen(str(folder / "library.so")))
 
     def call(self, name: str, *arguments: int | Array) -> Any:
         """What the function returns."""
-        return getattr(self.handle, name)(*map(self._passed, arguments))
+        function, passed = getattr(self.handle, name), [*map(self._passed, arguments)]
+        with limited():
+            return function(*passed)
 
     def _passed(self, argument: int | Array) -> Any:
         if isinstance(argument, np.ndarray):

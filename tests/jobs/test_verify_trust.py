@@ -4,6 +4,7 @@ have not, for a limited time, with the compiler that is meant."""
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 from tools import generated, invoke, run
 
+from symgen.jobs.verify import verify
+from symgen.native import isolated
 from symgen.native.compiler import CompilerError, compiler, version
 
 RUN = '#include <stdio.h>\n__attribute__((constructor)) static void first(void) { FILE *f = fopen("%s", "w"); if (f) fclose(f); }\n'
@@ -76,6 +79,65 @@ def test_a_self_test_that_does_not_end_is_ended(copy, monkeypatch):
     monkeypatch.setattr(sys.modules["symgen.languages.c.checks"], "PATIENCE", 2)
     done = invoke("verify", copy)
     assert done.exit_code == 1 and "pendulum_selftest: no end within 2 s" in done.stdout
+
+
+LOOP = "volatile int turn = 1; while (turn) {}"
+FOREVER = {
+    "a function": ("pendulum_gravity.c", r"\)\n\{", ")\n{ " + LOOP, "gravity"),
+    "a library that is loaded": (
+        "pendulum.c",
+        r"\Z",
+        "__attribute__((constructor)) static void first(void) { " + LOOP + " }\n",
+        "compiling for comparison",
+    ),
+    "a Python module": ("pendulum.py", r"\Z", "\nwhile True: pass\n", "Python module"),
+    "a Python function": (
+        "pendulum.py",
+        r"(?m)^(?=    tau_g\[1\])",
+        "    while True: pass\n",
+        "Python module",
+    ),
+}
+
+
+@pytest.mark.parametrize("where", FOREVER)
+def test_code_that_does_not_end_is_ended(where, copy, monkeypatch):
+    name, place, code, step = FOREVER[where]
+    path = copy / name
+    text = re.sub(place, lambda match: code, path.read_text(), count=1)
+    assert text != path.read_text()
+    path.write_text(text)
+    claimed(copy, name)
+    monkeypatch.setitem(isolated.PATIENCE, "seconds", 2)
+    (copy / "pendulum_selftest.c").write_text("int main(void) { return 0; }\n")
+    claimed(copy, "pendulum_selftest.c")
+    monkeypatch.setattr(sys.modules["symgen.languages.c.checks"], "PATIENCE", 2)
+    checks = {check.what: check for check in verify(copy)}
+    language = "python" if name.endswith(".py") else "c"
+    ended = checks[f"{language}: {step}"]
+    assert not ended.passed and ended.detail == "no end within 2 s"
+    other = "Python equals the float run" if language == "c" else "C equals the float run"
+    assert any(other in what and check.passed for what, check in checks.items())
+
+
+def test_code_that_crashes_fails(copy):
+    path = copy / "pendulum_gravity.c"
+    text = path.read_text().replace(")\n{", ")\n{ volatile int *p = 0; *p = 1;", 1)
+    path.write_text(text)
+    claimed(copy, path.name)
+    failed = {check.what: check.detail for check in verify(copy) if not check.passed}
+    assert failed["c: gravity"] == "ended by SIGSEGV"
+
+
+def test_what_a_process_of_its_own_raises_is_raised(tmp_path):
+    def work(say):
+        say(1)
+        raise CompilerError("error: no")
+
+    said = isolated.isolated(work, tmp_path)
+    assert next(said) == 1
+    with pytest.raises(CompilerError, match="error: no"):
+        next(said)
 
 
 def test_the_help_says_that_code_is_run():

@@ -17,6 +17,7 @@ from symgen.languages.subject import (
     of_bound,
     share_of_runs,
 )
+from symgen.native.isolated import limited
 from symgen.tracing.function import Function
 
 
@@ -24,7 +25,8 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
     """The Python module, on all states at once and on each, against the float run."""
     progress("Python module")
     try:
-        python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
+        with limited():
+            python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
     except (Exception, SystemExit) as error:  # whatever the file says is its own fault
         yield Check("Python module loads", False, f"{type(error).__name__}: {error}")
         return
@@ -46,8 +48,9 @@ def _check(
     what = f"{function.name}: Python equals the float run"
     try:
         given = inputs(described(subject, function.name), batch)
-        many = _tuple(python[function.name](*given))
-        each = [_tuple(python[function.name](*state)) for state in zip(*given, strict=True)]
+        with limited():
+            many = _tuple(python[function.name](*given))
+            each = [_tuple(python[function.name](*state)) for state in zip(*given, strict=True)]
         alone = tuple(map(np.stack, zip(*each, strict=True)))
         share = max(share_of_runs(subject, function, arrays) for arrays in (many, alone))
     except Exception as error:

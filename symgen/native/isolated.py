@@ -1,0 +1,105 @@
+"""Foreign code in a process of its own: what crashes, or does not come back, ends that alone."""
+
+import faulthandler
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+PATIENCE: Final = {"seconds": 120}
+"""How long a call of foreign code may take; the longest take one second."""
+
+Work = Callable[[Callable[[Any], None]], None]
+"""What hands out its results one by one to its argument."""
+
+
+class Ended(Exception):
+    """The process ended before its work did; the text says why."""
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """A call of foreign code. In a process of its own, one that takes too long ends the process,
+    even where it never comes back to Python."""
+    if _alone:
+        signal.alarm(PATIENCE["seconds"])
+    try:
+        yield
+    finally:
+        if _alone:
+            signal.alarm(0)
+
+
+_alone: Final = list[bool]()
+"""Not empty in a process that `isolated` made."""
+
+
+def isolated(work: Work, scratch: Path) -> Iterator[Any]:
+    """What some work hands out, one by one; it runs in a process of its own, with `scratch` for its
+    temporary files, where the system can fork one. Raises Ended, and what the work raises."""
+    if not hasattr(os, "fork"):
+        found = list[Any]()
+        work(found.append)
+        yield from found
+        return
+    receiving, sending = Pipe(duplex=False)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if not child:
+        receiving.close()
+        _run(work, sending, scratch)
+    sending.close()
+    try:
+        yield from _received(receiving, child)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(child, 0)
+        receiving.close()
+
+
+def _run(work: Work, sending: Connection, scratch: Path) -> NoReturn:
+    """The process of its own; it leaves nothing to those who wait for the end of Python."""
+    try:
+        for ends in (signal.SIGALRM, signal.SIGINT, signal.SIGTERM):
+            signal.signal(ends, signal.SIG_DFL)
+        faulthandler.disable()  # the process that waits says what happened
+        _alone.append(True)
+        tempfile.tempdir = str(scratch)
+        try:
+            work(lambda said: sending.send(("said", said)))
+            sending.send(("done", None))
+        except Exception as error:
+            sending.send(("raised", error))
+        sys.stdout.flush()
+    finally:
+        os._exit(0)
+
+
+def _received(receiving: Connection, child: int) -> Iterator[Any]:
+    kind = "said"
+    while kind != "done":
+        try:
+            kind, what = receiving.recv()
+        except EOFError:
+            raise Ended(_reason(os.waitpid(child, 0)[1])) from None
+        if kind == "raised":
+            raise what
+        if kind == "said":
+            yield what
+
+
+def _reason(status: int) -> str:
+    if not os.WIFSIGNALED(status):
+        return f"ended by itself, exit status {os.waitstatus_to_exitcode(status)}"
+    number = os.WTERMSIG(status)
+    if number == signal.SIGALRM:
+        return f"no end within {PATIENCE['seconds']} s"
+    return f"ended by {signal.Signals(number).name}"
