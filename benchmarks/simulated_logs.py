@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.kernel import kernel
-from symgen.identification.methods import COMPONENTS, friction, standard_parameters
+from symgen.identification.methods import friction, standard_parameters
+from symgen.identification.sensors import COMPONENTS
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import velocities
 from symgen.mechanics.model import Limits, Model

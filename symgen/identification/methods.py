@@ -15,29 +15,28 @@ from symgen.identification.drives import Drives, Joints
 from symgen.identification.equations import Energies, Equations, Instants, Momenta
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.kernel import Kernel, kernel
+from symgen.identification.sensors import (
+    Stacked,
+    carried,
+    channels,
+    random_rows,
+    wrenches,
+)
 from symgen.identification.settings import Settings
 from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters
-from symgen.mechanics.coupling import Coupling, coupling_of, positions, velocities
+from symgen.mechanics.coupling import coupling_of, positions, velocities
 from symgen.mechanics.independence import independent_columns
-from symgen.mechanics.listing import listed
 from symgen.mechanics.model import Model
 from symgen.mechanics.parameter_names import regrouped_name
 from symgen.mechanics.parameters import WHOLE, lumped, system
 from symgen.mechanics.passive import KINDS
 from symgen.reading.assemble import Loaded
 from symgen.reading.options import RobotOptions
-from symgen.text import quoted, shown
 from symgen.tracing.options import FunctionOptions, at_runtime
 
 Numbers = NDArray[np.float64]
-
-COMPONENTS: Final = ("fx", "fy", "fz", "tx", "ty", "tz")
-"""Of a wrench: force, then torque about the link's origin, in the link's axes."""
-
-STATES: Final = 64
-"""Random states that tell which parameters a wrench depends on; each gives six equations."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +65,8 @@ def problem(job: Job, loaded: Loaded, settings: Settings) -> Problem:
         raise OptionError("--gravity runtime: a log was made under one gravity; give it as X,Y,Z")
     if not loaded.model.dof:
         raise OptionError("the robot has no joint that moves, so there is nothing to identify")
-    if settings.joint:
-        return _wrench(job, loaded, settings)
+    if settings.wrenches:
+        return _wrenches(job, loaded, settings)
     return METHODS[settings.method](job, loaded, settings)
 
 
@@ -237,10 +236,43 @@ METHODS: Final[dict[str, Callable[[Job, Loaded, Settings], Problem]]] = {
 """How joint forces are used, by name of the method."""
 
 
-# -- wrench ----------------------------------------------------------------------------------------
+# -- wrenches --------------------------------------------------------------------------------------
 
 
-def _wrench(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+def _wrenches(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+    """Wrenches at joints, with or without joint forces, in the base parameters of all of them."""
+    if not settings.torque:
+        _check_not_felt(job, settings)
+    links = [carried(loaded.model, joint) for joint in settings.wrenches]
+    model, plain = lumped(loaded.model, _bodies(loaded.model)), without_drives(job)
+    quantities = [f"wrench_regressor:{link}" for link in links]
+    quantities = [*(["regressor"] * settings.torque), *quantities]
+    kernels = tuple(_kernel(plain, loaded, name) for name in quantities)
+    found = independent_columns(random_rows(kernels, coupling_of(model)))
+    base = base_parameters(model)
+    names = tuple(regrouped_name(base.names[c]) for c in found.chosen)
+    factors = found.factors + np.eye(len(base.names))[list(found.chosen)]
+    mapping = BaseMapping(
+        model, names, base.names, _bodies(model), factors, standard_parameters(model)
+    )
+    whole = _of_torques(job, loaded, settings)
+    measured, felt = channels(settings.wrenches), wrenches(settings.wrenches)
+    if settings.torque:
+        measured = (*whole.channels, *measured)
+        felt = (*whole.wanted.sensors, *felt)
+    else:
+        whole = replace(whole, joints=None, terms=(), known={})
+    return replace(
+        whole,
+        mapping=mapping,
+        channels=measured,
+        wanted=replace(whole.wanted, sensors=felt),
+        equations=lambda interval, drives: Stacked(kernels, found.chosen, settings.torque, drives),
+    )
+
+
+def _check_not_felt(job: Job, settings: Settings) -> None:
+    """Raises OptionError for unknowns that wrenches do not depend on."""
     felt = {
         "--friction": ("friction", FRICTION),
         "--springs": ("springs", SPRINGS),
@@ -250,45 +282,3 @@ def _wrench(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     for flag, (name, kinds) in felt.items():
         if asked & {*kinds}:
             raise OptionError(f"{flag}: a wrench does not feel the {name} of joints; leave it out")
-    link, model = _carried(loaded, settings.joint), lumped(loaded.model, _bodies(loaded.model))
-    made = _kernel(job, loaded, f"wrench_regressor:{link}")
-    found = independent_columns(_random_wrenches(made, coupling_of(model)))
-    base = base_parameters(model)
-    names = tuple(regrouped_name(base.names[c]) for c in found.chosen)
-    factors = found.factors + np.eye(made.shape[1])[list(found.chosen)]
-    mapping = BaseMapping(
-        model, names, base.names, _bodies(model), factors, standard_parameters(model)
-    )
-    equations, wanted = Instants(made, found.chosen), _wanted(loaded.model, True)
-    channels = tuple((name, "N" if name.startswith("f") else "N m") for name in COMPONENTS)
-    return Problem(
-        mapping,
-        None,
-        (),
-        {},
-        channels,
-        replace(wanted, sensors=(Sensed("wrench", COMPONENTS, tuple(u for _, u in channels)),)),
-        False,
-        lambda interval, drives: equations,
-    )
-
-
-def _carried(loaded: Loaded, joint: str) -> str:
-    """The link that a joint moves. Raises OptionError."""
-    joints = {row.name: row.body.name for row in listed(loaded.model)}
-    if joint not in joints:
-        raise OptionError(
-            f"--sensor wrench:{shown(joint)}: no moving joint is called '{shown(joint)}'; there "
-            f"are "
-            f"{quoted(list(joints))}"
-        )
-    return joints[joint]
-
-
-def _random_wrenches(made: Kernel, coupling: Coupling, seed: int = 0) -> Numbers:
-    """The regressor at random states, row under row."""
-    random = np.random.default_rng(seed)
-    q, qd, qdd = (random.uniform(-2, 2, (STATES, size)) for size in made.inputs)
-    for four in coupling.quaternions:
-        q[:, four] /= np.linalg.norm(q[:, four], axis=1, keepdims=True)
-    return made(q, qd, qdd).reshape(-1, made.shape[1])

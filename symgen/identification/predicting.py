@@ -53,7 +53,7 @@ def validated(
         if found.settings.method != "acceleration" or not found.held_out:
             return found
         return replace(found, prediction=predict(found.reading, own, progress, held_out=True))
-    if found.settings.joint:
+    if found.settings.wrenches:
         raise OptionError("--validation: predicts joint forces; leave it out with --sensor wrench")
     progress("preparing the validation")
     settings = replace(found.settings, method="acceleration", interval=Settings().interval)

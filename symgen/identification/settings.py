@@ -25,8 +25,9 @@ class Settings(LogOptions):
     sensor: str = option(
         "--sensor",
         "KIND",
-        "What was measured: torque (columns tau_JOINT), or wrench:JOINT, which goes through a "
-        "joint (wrench_fx to wrench_tz, on the link that it moves, in its frame).",
+        "What was measured: torque (columns tau_JOINT), wrench:JOINT, which goes through a joint "
+        "(wrench_fx to wrench_tz, on the link that it moves, in its frame), wrench:JOINT,JOINT "
+        "(wrench_JOINT_fx, ...), or torque+wrench:JOINT.",
         default="torque",
     )
     method: str = option(
@@ -141,9 +142,11 @@ class Settings(LogOptions):
             raise OptionError(f"--friction-width {self.friction_width}: {GIVE_WIDTH}")
         if self.slowest is not None and not 0 <= self.slowest < 1e6:
             raise OptionError(f"--slowest {self.slowest:g}: give a rate, such as 0.02")
-        if self.sensor != "torque" and not self.joint:
-            raise OptionError(f"--sensor {self.sensor!r}: use torque or wrench:JOINT")
-        if self.joint and self.method != "acceleration":
+        if self.sensor != "torque" and not self.wrenches:
+            raise OptionError(
+                f"--sensor {self.sensor!r}: use torque, wrench:JOINT,JOINT or both with a +"
+            )
+        if self.wrenches and self.method != "acceleration":
             raise OptionError(
                 f"--method {self.method}: a wrench needs accelerations; use --method acceleration"
             )
@@ -196,9 +199,16 @@ class Settings(LogOptions):
             raise OptionError(f"--friction-width {self.friction_width!r}: {GIVE_WIDTH}") from None
 
     @property
-    def joint(self) -> str:
-        """The joint whose wrench is measured; none with ``torque``."""
-        return self.sensor.removeprefix(WRENCH) if self.sensor.startswith(WRENCH) else ""
+    def torque(self) -> bool:
+        """Whether the forces of joints are measured."""
+        return self.sensor.partition("+")[0] == "torque"
+
+    @property
+    def wrenches(self) -> tuple[str, ...]:
+        """The joints whose wrenches are measured."""
+        own = self.sensor.removeprefix("torque+")
+        named = own.removeprefix(WRENCH).split(",") if own.startswith(WRENCH) else []
+        return tuple(dict.fromkeys(name for name in named if name))
 
     @property
     def dask(self) -> bool:

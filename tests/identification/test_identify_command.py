@@ -326,7 +326,7 @@ def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--sensor", "force"], "--sensor 'force': use torque or wrench:JOINT"),
+        (["--sensor", "force"], "--sensor 'force': use torque, wrench:JOINT,JOINT or both"),
         (["--sensor", "wrench:none"], "no moving joint is called 'none'"),
         (["--sensor", f"wrench:{JOINT}"], "has no column 'wrench_fx' (and 5 more)"),
         (

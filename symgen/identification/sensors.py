@@ -1,0 +1,111 @@
+"""Several sensors at once: wrenches at joints, with or without the forces of joints."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.errors import OptionError
+from symgen.identification.columns import Sensed
+from symgen.identification.drives import Drives
+from symgen.identification.equations import Linear, Supports
+from symgen.identification.kernel import Kernel
+from symgen.identification.samples import Samples
+from symgen.mechanics.coupling import Coupling
+from symgen.mechanics.listing import listed
+from symgen.mechanics.model import Model
+from symgen.text import quoted, shown
+
+Numbers = NDArray[np.float64]
+
+COMPONENTS: Final = ("fx", "fy", "fz", "tx", "ty", "tz")
+"""Of a wrench: force, then torque about the link's origin, in the link's axes."""
+STATES: Final = 64
+"""Random states that tell which parameters sensors depend on; each gives an equation a channel."""
+
+
+def wrenches(joints: Sequence[str]) -> tuple[Sensed, ...]:
+    """What sensors of wrenches measure: columns ``wrench_fx`` of one, ``wrench_JOINT_fx`` of
+    several."""
+    units = tuple(unit for _, unit in channels(joints[:1]))
+    prefixes = ["wrench"] if len(joints) == 1 else [f"wrench_{joint}" for joint in joints]
+    return tuple(Sensed(prefix, COMPONENTS, units) for prefix in prefixes)
+
+
+def channels(joints: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Names and units of all their components."""
+    one = len(joints) == 1
+    return tuple(
+        (name if one else f"{joint} {name}", "N" if name.startswith("f") else "N m")
+        for joint in joints
+        for name in COMPONENTS
+    )
+
+
+def carried(model: Model, joint: str) -> str:
+    """The link that a joint moves. Raises OptionError."""
+    joints = {row.name: row.body.name for row in listed(model)}
+    if joint not in joints:
+        raise OptionError(
+            f"--sensor wrench:{shown(joint)}: no moving joint is called '{shown(joint)}'; there "
+            f"are {quoted(list(joints))}"
+        )
+    return joints[joint]
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """The regressors of several sensors at each sample, in some columns of standard parameters,
+    then those of drives. The first kernel is that of joint forces where `forces` says so."""
+
+    kernels: tuple[Kernel, ...]
+    columns: tuple[int, ...]
+    forces: bool = False
+    drives: Drives | None = None
+
+    @property
+    def _joints(self) -> int:
+        return self.kernels[0].shape[0] if self.forces else 0
+
+    @cached_property
+    def supports(self) -> Supports:
+        """The columns that are not zero in every state."""
+        rows = np.concatenate([kernel.nonzero for kernel in self.kernels])[:, list(self.columns)]
+        if self.drives is not None:
+            own = self.drives.supports
+            more = np.zeros((len(rows) - len(own), own.shape[1]), np.bool_)
+            rows = np.concatenate([rows, np.concatenate([own, more])], axis=1)
+        return tuple(tuple(np.flatnonzero(row).tolist()) for row in rows)
+
+    def regressor(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
+        """Of all sensors (N x c x b)."""
+        found = [kernel(q, qd, qdd) for kernel in self.kernels]
+        return np.concatenate(found, axis=1)[:, :, list(self.columns)]
+
+    def equations(self, samples: Samples) -> Linear:
+        """The regressors at each sample."""
+        found = self.regressor(samples.q, samples.qd, samples.qdd)
+        if self.drives is None:
+            return Linear(found, samples.measured, samples.usable)
+        n, known = self._joints, self.drives.load
+        own = replace(samples, measured=samples.measured[:, :n], usable=samples.usable[:, :n])
+        load = own.measured if known is None else found[:, :n] @ known
+        values = self.drives.values(own, load)
+        more = np.zeros((len(found), found.shape[1] - n, values.shape[2]))
+        columns = np.concatenate([found, np.concatenate([values, more], axis=1)], axis=2)
+        used = samples.usable.copy()
+        used[:, :n] &= self.drives.known(own)
+        return Linear(columns, samples.measured, used)
+
+
+def random_rows(kernels: Sequence[Kernel], coupling: Coupling, seed: int = 0) -> Numbers:
+    """The regressors at random states, row under row."""
+    random = np.random.default_rng(seed)
+    q, qd, qdd = (random.uniform(-2, 2, (STATES, size)) for size in kernels[0].inputs)
+    for four in coupling.quaternions:
+        q[:, four] /= np.linalg.norm(q[:, four], axis=1, keepdims=True)
+    found = [kernel(q, qd, qdd) for kernel in kernels]
+    return np.concatenate([rows.reshape(-1, rows.shape[2]) for rows in found])
