@@ -101,6 +101,13 @@ def locked(rng: Random, names: Names) -> str:
     return f"{joint(rng, names)}={number(rng)}"
 
 
+def coupled(rng: Random, names: Names) -> str:
+    """A joint that follows others."""
+    terms = [f"{joint(rng, names)}:{number(rng)}" for _ in range(rng.randint(1, 3))]
+    offset = [number(rng)] if rng.random() < 0.3 else []
+    return f"{joint(rng, names)}={','.join(terms + offset)}"
+
+
 def limit(rng: Random, names: Names) -> str:
     """A limit of a joint."""
     return (
@@ -133,6 +140,8 @@ VALUES: Final[dict[str, Value]] = {
     "snap_angles": plain("0", "1e-3", "1e-6"),
     "base": one("fixed", "floating"),
     "rotors": one("exact", "reflected", "none"),
+    "coordinates": one("joints", "actuators"),
+    "couple": coupled,
     "parameters": either(
         one("constant", "runtime"), lambda rng, names: f"runtime:{some(link)(rng, names)}"
     ),
@@ -192,6 +201,7 @@ RARE: Final = {
     "tip": 0.6,
     "friction_width": 0.5,
     "formulations": 0.5,
+    "couple": 0.5,
 }
 """How often an option is taken that costs time, or seldom fits, relative to the others."""
 

@@ -82,7 +82,10 @@ def _joint(rng: Random, name: str, kind: str, parent: str, child: str) -> Node:
             limit.attributes += [("lower", "-1.5"), ("upper", str(rng.choice((1.5, 3))))]
         made.children.append(limit)
     if kind in ("revolute", "prismatic") and rng.random() < 0.3:
-        made.children.append(element("dynamics", damping=0.1, friction=rng.choice((0, 0.2))))
+        more = {"spring_stiffness": 3, "spring_reference": 0.2} if rng.random() < 0.3 else {}
+        more |= {"armature": 0.01} if rng.random() < 0.2 else {}
+        friction = rng.choice((0, 0.2))
+        made.children.append(element("dynamics", damping=0.1, friction=friction, **more))
     return made
 
 
@@ -92,8 +95,12 @@ def _extras(rng: Random, made: Node, names: list[str]) -> None:
         leader, follower = driven[0], driven[-1]
         mimic = element("mimic", joint=leader.get("name"), multiplier=-1.5, offset=0.1)
         follower.children.append(mimic)
+        if len(driven) > 2 and rng.random() < 0.4:
+            follower.children.append(element("mimic", joint=driven[1].get("name"), offset=-0.2))
     if driven and rng.random() < 0.15:
         made.children.append(_transmission(rng, str(driven[0].get("name"))))
+    if len(driven) > 1 and rng.random() < 0.15:
+        made.children.append(_shared(rng, [str(j.get("name")) for j in driven[:2]]))
     if rng.random() < 0.1:
         made.children.append(element("gazebo", element("mu1", value=0.2), reference=names[0]))
 
@@ -114,6 +121,20 @@ def _transmission(rng: Random, joint: str) -> Node:
         name="drive",
         **{"xmlns:drake": "http://drake.mit.edu"},
     )
+
+
+def _shared(rng: Random, joints: list[str]) -> Node:
+    """Two motors that move two joints."""
+    kind = rng.choice(("DifferentialTransmission", "FourBarLinkageTransmission"))
+    made = element("transmission", Node("type", text=f"transmission_interface/{kind}"), name="both")
+    for k, joint in enumerate(joints, 1):
+        end = element("joint", Node("offset", text="0.1"), name=joint, role=f"joint{k}")
+        reduction = Node("mechanicalReduction", text=rng.choice(("-20", "3.5", "0")))
+        made.children += [
+            end,
+            element("actuator", reduction, name=f"m{k}", role=f"actuator{k}"),
+        ]
+    return made
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.errors import OptionError, RobotError
+from symgen.errors import OptionError, Place, RobotError
 from symgen.mechanics.model import Body, Model
 from symgen.reading.assemble import Loaded
 from symgen.text import quoted, repeated, shown
@@ -147,8 +147,10 @@ def _check(loaded: Loaded, body: Body, known: Mapping[str, float]) -> None:
 
 
 def _error(loaded: Loaded, body: Body, message: str) -> RobotError:
-    """In the file, at the link that the joint moves."""
-    return RobotError(loaded.places[body.name], f"joint '{shown(body.joint.name)}'", message)
+    """In the file, at the link that the joint moves; a motor moves none of its own."""
+    kind = "motor" if body.joint.type.spins else "joint"
+    place = loaded.places.get(body.name, Place(loaded.file, 1))
+    return RobotError(place, f"{kind} '{shown(body.joint.name)}'", message)
 
 
 def _of_user(loaded: Loaded, limits: Sequence[tuple[float, ...] | None]) -> Bounds:
@@ -179,7 +181,7 @@ def _of_user(loaded: Loaded, limits: Sequence[tuple[float, ...] | None]) -> Boun
             leader[0], leader[1] = max(leader[0], ends[0]), min(leader[1], ends[1])
             leader[2] = min(leader[2], own[2] / abs(factor)) if factor else leader[2]
     _check_followers(loaded, rows)
-    table = np.array([*rows.values()]).T
+    table = np.array([rows[i] for i, _ in loaded.model.leading]).T
     return Bounds(*table)
 
 
@@ -190,4 +192,11 @@ def _check_followers(loaded: Loaded, rows: Mapping[int, Sequence[float]]) -> Non
                 loaded,
                 loaded.model.body(i),
                 "cannot move: what mimics it leaves no range of positions",
+            )
+        missing = next((kind for kind, x in zip(KINDS, row, strict=True) if math.isinf(x)), None)
+        if missing is not None:
+            raise _error(
+                loaded,
+                loaded.model.body(i),
+                f"moves a joint without {missing} limit; give --limit JOINT.{missing}=VALUE",
             )

@@ -188,7 +188,9 @@ def _range(joint: Listed) -> str:
 def _remark(joint: Listed) -> str:
     follows = f"follows: {joint.follows}" if joint.leader else ""
     rotor = f"rotor: {rotor_of(joint.body)}" if rotor_of(joint.body) else ""
-    return "; ".join(filter(None, (follows, rotor)))
+    own, unit = joint.body.joint, "N/m" if joint.unit == "m" else "N m/rad"
+    spring = f"spring: {own.stiffness:.6g} {unit} at {own.reference:.6g} {joint.unit}"
+    return "; ".join(filter(None, (follows, rotor, spring if own.stiffness else "")))
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> Table:

@@ -9,7 +9,7 @@ holds for it. Lines in messages are those of the calls."""
 
 import hashlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -98,7 +98,7 @@ class Builder:
         friction: float = 0.0,
         stiffness: float = 0.0,
         reference: float = 0.0,
-        mimic: str | None = None,
+        mimic: str | Mapping[str, float] | None = None,
         multiplier: float = 1.0,
         offset: float = 0.0,
         ratio: float | None = None,
@@ -116,7 +116,8 @@ class Builder:
         `lower`, `upper`, `velocity` and `effort` are limits (rad or m, N m or N); `damping`
         (N m s/rad or N s/m) and `friction` (N m or N) count with the option ``friction``, a spring
         of `stiffness` (N m/rad or N/m), relaxed at `reference`, with ``springs``. Where a joint
-        `mimic` is named, the coordinate is `multiplier` times that one's plus `offset`. `ratio` and
+        `mimic` is named, the coordinate is `multiplier` times that one's plus `offset`; with
+        several, as in ``{"crank": 1.0, "shoulder": -1.0}``, theirs times these factors. `ratio` and
         `rotor_inertia` (kg m²) are those of a geared drive, `armature` is inertia as the joint
         feels it (kg m² or kg)."""
         line, said = _caller()[1], f"joint '{shown(name)}'"
@@ -140,7 +141,7 @@ class Builder:
                 Limits(**limits),
                 one(f"{said}: damping", damping),
                 one(f"{said}: friction", friction),
-                None if mimic is None else Mimic(line, mimic, float(multiplier), float(offset)),
+                _mimic(said, line, mimic, float(multiplier), float(offset)),
                 row.given(said, along, {"axis2": axis2, "pitch": pitch}),
                 one(f"{said}: stiffness", stiffness),
                 one(f"{said}: reference", reference),
@@ -191,6 +192,19 @@ class Builder:
         """The same as what stands in a file with these bytes."""
         self._file, self._line = shown(file), 1
         return replace(self.description(), sha256=hashlib.sha256(data).hexdigest())
+
+
+def _mimic(
+    said: str, line: int, mimic: str | Mapping[str, float] | None, multiplier: float, offset: float
+) -> Mimic | None:
+    """What a joint follows. Raises OptionError where it is told to follow nothing."""
+    if mimic is None:
+        return None
+    terms = {mimic: multiplier} if isinstance(mimic, str) else mimic
+    if not terms:
+        raise OptionError(f"{said}: mimics no joint; name one, or leave mimic out")
+    (first, by), *also = ((str(name), float(factor)) for name, factor in terms.items())
+    return Mimic(line, first, by, offset, tuple(also))
 
 
 def digest_of(name: str, *parts: Iterable[Any]) -> str:

@@ -371,3 +371,23 @@ def test_pinocchio_projected_has_the_same(name, coordinates):
     frame = pin.getFrameJacobian(tree, data, tree.getFrameId(link), pin.ReferenceFrame.LOCAL)
     (found,) = run(robot, f"frame_jacobian_body:{link}", x).values()
     assert np.allclose(found.reshape(6, 2), frame @ g, rtol=1e-12, atol=1e-14)
+
+
+def test_motors_are_bound_by_the_joints_that_they_move(tmp_path):
+    """excite: limits of a motor are those of its joint, turned around; the order is that of
+    coordinates."""
+    pytest.importorskip("scipy")
+    from symgen.identification.bounds import bounds
+
+    drake = '<drake:gear_ratio value="-25"/>'
+    simple = (
+        '<transmission name="t"><type>SimpleTransmission</type><joint name="pitch"/>'
+        f'<actuator name="m">{drake}</actuator></transmission>'
+    )
+    path = with_transmission(tmp_path, simple)
+    found = bounds(load(path, coordinates="actuators"), [])
+    assert found.lower.tolist() == [-75, -3] and found.upper.tolist() == [75, 3]
+    assert found.speed.tolist() == [125, 5] and found.force.tolist() == [2, 50]
+    shared = load(WILD / "differential.urdf", coordinates="actuators")
+    with pytest.raises(RobotError, match="joint 'pitch': follows several joints or motors"):
+        bounds(shared, [])
