@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test quick sweep docs lint format types fuzz oracle oracle-mjcf mutants bench bench-batch bench-one-call generate \
+.PHONY: help demo test quick sweep docs lint format types fuzz oracle oracle-mjcf mutants bench bench-batch bench-one-call bench-python generate \
         clean firmware firmware-docs gauntlet example-firmware adaptive-mpc arm host
 
 help: ## this list
@@ -109,6 +109,9 @@ bench-one-call: $(VENV)/ready-bench ## one call of inverse dynamics by flags: do
 
 standstill: $(VENV)/ready ## logs in which the arm stands still: are parameters within their errors? (ten minutes)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.standstill
+
+bench-python: $(VENV)/ready-bench ## calls from Python beside Pinocchio, MuJoCo, Drake, frax: docs/benchmarks/python.md anew
+	$(BIN)/python -m benchmarks.python_calls
 
 adaptive-mpc: $(VENV)/ready-mpc ## a Panda with an unknown payload, estimated while it is controlled: docs/adaptive-mpc/ anew
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m examples.adaptive_mpc.run docs/adaptive-mpc

@@ -35,7 +35,7 @@ EXACT: Final = ("-ffp-contract=off",)
 NATIVE: Final = "-march=native"
 """The widest vectors of this processor, where the compiler knows the flag."""
 
-FAST: Final = ("-O3", NATIVE, "-ffp-contract=fast", "-fno-math-errno")
+FAST: Final = ("-O2", NATIVE, "-ffp-contract=fast", "-fno-math-errno")
 """For this machine, products and sums fused where that is faster: the last bits of results may be
 others than on another one."""
 
