@@ -420,7 +420,7 @@ How they are called: arrays of NumPy in and out, those of JAX for frax, whose co
 new array for each result; Pinocchio gives views of its own data for matrices. MuJoCo computes what it needs before
 (kinematics; for forward dynamics all of mj_forward without contacts). Derivatives of frax are jax.jacfwd in q and
 velocities, those of Pinocchio and symgen analytic, in accelerations too. frax recommends JAX before 0.4.32 for
-processors, which does not run with this NumPy. A batch of large results, such as regressors, takes the time that the
+processors; this is the one that pip installs. A batch of large results, such as regressors, takes the time that the
 system needs for the pages of a new array; `out=` gives them back ([batch](../batch.md)). Pinocchio, MuJoCo and Drake have no batches
 for these from Python, so a loop calls them.
 """
