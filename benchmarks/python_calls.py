@@ -402,7 +402,7 @@ def aims(figures: Mapping[str, Figures]) -> Iterator[str]:
     }
     if times:
         (robot, q), least = min(times.items(), key=lambda item: item[1])
-        yield f"- Batches at least 30 times as fast as frax: {least:.0f} ({robot}, {q}) to "
+        yield f"- Batches at least 30 times as fast as frax: {least:.0f} ({robot}, {q}) to"
         yield f"  {max(times.values()):.0f} times."
 
 
@@ -411,7 +411,8 @@ INTRODUCTION: Final = """# Calls from Python
 Written by `make bench-python`: `symgen.compile` beside the bindings of Pinocchio, MuJoCo and Drake, and frax (JAX,
 compiled by XLA). Nanoseconds of a state; in parentheses how many times that of symgen it is. One core, doubles; all
 take turns in one process, the minimum of {rounds} rounds; results were compared before.
-{processor} (shared; load {load:.0f}: trust ratios); {gcc}; symgen at {commit}; {packages}.
+{processor} (shared; load {load:.0f}: trust ratios); {gcc}; symgen at {commit};
+{packages}.
 
 """
 
@@ -421,8 +422,8 @@ new array for each result; Pinocchio gives views of its own data for matrices. M
 (kinematics; for forward dynamics all of mj_forward without contacts). Derivatives of frax are jax.jacfwd in q and
 velocities, those of Pinocchio and symgen analytic, in accelerations too. frax recommends JAX before 0.4.32 for
 processors; this is the one that pip installs. A batch of large results, such as regressors, takes the time that the
-system needs for the pages of a new array; `out=` gives them back ([batch](../batch.md)). Pinocchio, MuJoCo and Drake have no batches
-for these from Python, so a loop calls them.
+system needs for the pages of a new array; `out=` takes them into one that is there ([batch](../batch.md)). Pinocchio,
+MuJoCo and Drake have no batches for these from Python, so a loop calls them.
 """
 
 
