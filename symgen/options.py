@@ -187,6 +187,8 @@ class Option:
     give: str = ""
     short: str | None = None
     path: bool = False
+    local: bool = False
+    """Whether it is a matter of this machine, which no generated file repeats."""
     required: bool = False
     shown_default: str = ""
     """What is the default, in words, where no value says it."""

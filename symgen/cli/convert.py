@@ -27,5 +27,5 @@ def convert(file: str, out: str, **options: Any) -> None:
     from symgen import output
     from symgen.jobs.convert import convert as run
 
-    say(run(file, out, options["xacro_args"]))
+    say(run(file, out, XacroOptions(**options)))
     output.say(f"wrote {out}")

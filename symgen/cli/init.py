@@ -1,5 +1,7 @@
 """The command ``symgen init``."""
 
+from typing import Any
+
 import click
 
 from symgen import output
@@ -12,7 +14,7 @@ from symgen.reading.options import XacroOptions
 @click.argument("file", metavar="FILE.urdf", type=click.Path())
 @click.option("-o", "--out", metavar="JOB.toml", help="The job file; ROBOT.toml here by default.")
 @with_options(rows(XacroOptions))
-def init(file: str, out: str | None, xacro_args: tuple[tuple[str, str], ...]) -> None:
+def init(file: str, out: str | None, **options: Any) -> None:
     """Write a job file for a robot: every option with its default and what it means.
 
     Every command that takes FILE.urdf takes the job file in its place, with the options that it
@@ -25,4 +27,4 @@ def init(file: str, out: str | None, xacro_args: tuple[tuple[str, str], ...]) ->
     """
     from symgen.jobs.jobfile import init as run
 
-    output.say(f"wrote {run(file, out, xacro_args)}")
+    output.say(f"wrote {run(file, out, XacroOptions(**options))}")

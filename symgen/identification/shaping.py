@@ -24,9 +24,8 @@ from symgen.jobs.targets import Mark, Target, edges
 from symgen.mechanics.consistency import INDEFINITE, judge
 from symgen.mechanics.parameters import lumped
 from symgen.reading.assemble import Loaded
-from symgen.reading.expansion import expanded, is_xacro
+from symgen.reading.formats import text_of
 from symgen.reading.options import RobotOptions, XacroOptions
-from symgen.reading.xml_reader import file_bytes
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -51,11 +50,7 @@ def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str]
     SymgenError."""
     progress("looking for consistent bodies")
     found = bodies(loaded.model, estimate)
-    data = (
-        expanded(job.file, job[XacroOptions].xacro_args)[0]
-        if is_xacro(job.file)
-        else file_bytes(job.file)
-    )
+    data = text_of(job.file, job[XacroOptions])
     text = with_inertials(data, shown(job.file), found.links)
     again = _read_again(job, text)
     whole = lumped(again.model, [body.name for body in again.model.moving])

@@ -1,24 +1,22 @@
 """What ``symgen convert`` does."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from symgen.errors import Notice, OptionError
 from symgen.jobs.publish import write_new
+from symgen.reading.options import NO_XACRO, XacroOptions
 from symgen.reading.sources import RobotSource, described
 from symgen.reading.urdf_writer import urdf_of
 
 
-def convert(
-    source: RobotSource, out: str, xacro_args: Sequence[tuple[str, str]] = ()
-) -> tuple[Notice, ...]:
+def convert(source: RobotSource, out: str, xacro: XacroOptions = NO_XACRO) -> tuple[Notice, ...]:
     """Write the robot of a `source` as the URDF `out`, a new file; what was noticed while reading,
     and what a URDF cannot say.
 
     Raises SymgenError, and then nothing was written."""
     if Path(out).suffix.lower() != ".urdf":
         raise OptionError(f"--out {out!r}: a URDF ends in .urdf")
-    robot = described(source, xacro_args)
+    robot = described(source, xacro)
     data, unsaid = urdf_of(robot)
     write_new(Path(out), data)
     return (*robot.notices, *unsaid)

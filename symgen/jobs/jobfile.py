@@ -8,7 +8,7 @@ same bytes come out."""
 import os
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +24,7 @@ from symgen.options import TEXT, Kind, Option, quoted
 from symgen.reading import toml_reader
 from symgen.reading.denavit_hartenberg import is_table
 from symgen.reading.formats import read as read_robot
+from symgen.reading.options import NO_XACRO, XacroOptions
 from symgen.reading.toml_reader import Table, said
 from symgen.text import shown
 
@@ -57,8 +58,15 @@ def read(path: str | os.PathLike[str]) -> JobFile:
     paths = [ROBOT, *(row.name for row in JOB if row.path)]
     folder = Path(path).parent
     return JobFile(
-        table, values | {key: os.fspath(folder / values[key]) for key in paths if values.get(key)}
+        table, values | {key: _beside(folder, values[key]) for key in paths if values.get(key)}
     )
+
+
+def _beside(folder: Path, value: str | list[str]) -> str | list[str]:
+    """Paths as seen from where the program runs."""
+    if isinstance(value, list):
+        return [os.fspath(folder / entry) for entry in value]
+    return os.fspath(folder / value)
 
 
 def _value(table: Table, key: str, of: Kind) -> Any:
@@ -138,21 +146,24 @@ HEAD: Final = """\
 """
 
 
-def init(file: str, out: str | None, xacro_args: Sequence[tuple[str, str]] = ()) -> Path:
+def init(file: str, out: str | None, xacro: XacroOptions = NO_XACRO) -> Path:
     """Write a job file with every option for the robot in `file`, into `out` or ROBOT.toml here.
 
     Raises SymgenError where that is no robot or the job file exists; then nothing was written.
     """
-    robot = read_robot(file, xacro_args)
+    robot = read_robot(file, xacro)
     path = Path(out if out is not None else f"{Path(file).name.partition('.')[0] or 'robot'}.toml")
     if path.suffix.lower() != ".toml":
         raise OptionError(f"--out {str(path)!r}: a job file ends in .toml")
     set_ = {"out": quoted(f"build/{identifier(robot.name, LANGUAGES.values())}")}
-    if xacro_args:
+    if xacro.xacro_args:
         set_["xacro_args"] = (
-            "{ " + ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in xacro_args) + " }"
+            "{ " + ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in xacro.xacro_args) + " }"
         )
     try:
+        if xacro.package_paths:
+            seen = (os.path.relpath(folder, path.parent) for folder in xacro.package_paths)
+            set_["package_paths"] = f"[{', '.join(map(quoted, seen))}]"
         text = written(path.name, os.path.relpath(file, path.parent), set_)
     except (OSError, ValueError) as error:
         raise OptionError(

@@ -159,7 +159,7 @@ def _choices(options: Mapping[str, object]) -> Choices:
     """The options of a module, each of its own type. Raises Unfit, and OptionError for a value that
     is none of the choices."""
     hints = {name: of for group in MODULE for name, of in get_type_hints(group).items()}
-    names = [row.name for row in rows(*MODULE)]
+    names = [row.name for row in rows(*MODULE) if not row.local]
     if set(names) != set(options):
         other = sorted(set(names) ^ set(options))
         raise unfit("options", f"{quoted(other, 3)} missing or unknown")

@@ -15,7 +15,7 @@ from symgen.languages.accuracy import Accuracy, Steps, steps
 from symgen.mechanics.coupling import Coordinate, coupling_of, positions, upright, velocities
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.system import System
-from symgen.options import Choices
+from symgen.options import Choices, rows
 from symgen.proof.choice import chosen
 from symgen.proof.plausible import torques_and_accelerations, varied
 from symgen.proof.reference import References, references
@@ -92,8 +92,9 @@ class Module:
 
     @property
     def options(self) -> dict[str, Any]:
-        """All options as plain data."""
-        return self.choices.flat()
+        """All options as plain data, those of this machine alone left out."""
+        local = {row.name for row in rows(*self.choices.values) if row.local}
+        return {name: x for name, x in self.choices.flat().items() if name not in local}
 
     @property
     def version(self) -> str:

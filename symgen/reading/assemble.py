@@ -57,7 +57,7 @@ def load(source: RobotSource, **options: Any) -> Loaded:
     that of the file's own root (see `fall`). A `base` that is ``floating`` instead of ``fixed`` is
     free to move in the world. Angles of the file within `snap_angles` (rad) of a multiple of pi/2
     are made exact. `actuators` is a TOML file of rotors and friction, `rotors` what is taken of
-    rotors (see `actuators.driven`). A ``.xacro`` file is expanded with the arguments `xacro_args`.
+    rotors (see `actuators.driven`). A file with xacro in it is expanded with `xacro_args`.
 
     Raises RobotError where the file is not a robot that can be compiled, OptionError where an
     option does not fit it."""
@@ -68,7 +68,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
     """The same with options that are made already."""
     wanted = choices[RobotOptions]
     rounder = Rounder(_tolerance(wanted.snap_angles))
-    robot = coupled(described(source, choices[XacroOptions].xacro_args), wanted.couple)
+    robot = coupled(described(source, choices[XacroOptions]), wanted.couple)
     part = part_of(robot, wanted.root, wanted.tip, wanted.lock)
     part = afloat(part) if wanted.base == "floating" else part
     _check_supported(part)

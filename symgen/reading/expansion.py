@@ -1,52 +1,96 @@
-"""xacro files: expanded by the library of ROS, with packages found without ROS (the optional extra
-``xacro``)."""
+"""Files with xacro in them: expanded by the library of ROS, with packages found without ROS (the
+optional extra ``xacro``)."""
 
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from lxml import etree
 
-from symgen.errors import OptionError, Place, RobotError
+from symgen.errors import Notice, OptionError, Place, RobotError
 from symgen.reading import xacro_child
-from symgen.reading.xml_reader import file_bytes, parsed
-from symgen.text import repeated, shown
+from symgen.reading.leftovers import expressions_read, is_statement, xacro_nodes
+from symgen.reading.options import XacroOptions
+from symgen.reading.xml_reader import Node
+from symgen.text import quoted, repeated, shown
 
 MISSING: Final = "needs xacro to be expanded; install it: pip install 'symgen[xacro]'"
 WAIT: Final = 12 * xacro_child.SECONDS
 """Seconds until a process that does not even compute is given up."""
 UNREAD: Final = ("visual", "collision", "gazebo", "param")
 """Elements that hold no dynamics but paths of this machine, which a digest must not depend on."""
+SUFFIX: Final = ".xacro"
 
 
-def is_xacro(path: str | os.PathLike[str]) -> bool:
-    """Whether a file's name says that it is to be expanded."""
-    return Path(path).suffix.lower() == ".xacro"
+@dataclass(frozen=True)
+class Expansion:
+    """A file's expansion as the bytes of a URDF, a SHA-256 of it, and what was noticed.
+
+    The digest is of the expanded elements without those that symgen never reads (UNREAD), comments
+    and layout, so that it is the same on every machine."""
+
+    text: bytes
+    digest: str
+    notices: tuple[Notice, ...] = ()
 
 
-def expanded(
-    path: str | os.PathLike[str], arguments: Sequence[tuple[str, str]] = ()
-) -> tuple[bytes, str]:
-    """A xacro file's expansion as URDF, and a SHA-256 of it.
+def is_named(path: str | os.PathLike[str]) -> bool:
+    """Whether a file says by its name that it is to be expanded."""
+    return Path(path).suffix.lower() == SUFFIX
 
-    ``$(find PACKAGE)`` looks for the package in the folders above the file and where ROS looks
-    (ROS_PACKAGE_PATH). The digest is of the expanded elements without those that symgen never reads
-    (UNREAD), comments and layout, so that it is the same on every machine. Raises RobotError, one
-    line with the file, whatever goes wrong."""
-    parsed(
-        file_bytes(path), shown(os.fspath(path))
-    )  # refused as any XML is, before the library sees it
-    twice = repeated(name for name, _ in arguments)
+
+def needs_expansion(path: str | os.PathLike[str], root: Node) -> bool:
+    """Whether a file is to be expanded: it says so by its name, or has elements of xacro other than
+    calls of macros that nobody in it defines, or expressions in what is read."""
+    if is_named(path):
+        return True
+    if root.tag.rpartition(":")[2] != "robot":
+        return False
+    return any(map(is_statement, xacro_nodes(root))) or any(True for _ in expressions_read(root))
+
+
+def expanded(path: str | os.PathLike[str], root: Node, options: XacroOptions) -> Expansion:
+    """The expansion of a file with the element `root`, which was refused by then if it is no XML.
+
+    ``$(find PACKAGE)`` is looked for as `symgen.reading.packages` says. Raises RobotError, one line
+    with the file, whatever goes wrong."""
+    twice = repeated(name for name, _ in options.xacro_args)
     if twice is not None:
         raise OptionError(f"--xacro-arg '{shown(twice)}': given twice; keep one value")
-    text = _expanded(Path(path), dict(arguments))
-    return text.encode(), _digest(text.encode())
+    lost = next((p for p in options.package_paths if not Path(p).is_dir()), None)
+    if lost is not None:
+        raise OptionError(f"--package-path '{shown(lost)}': there is no such folder")
+    answer = _answer(Path(path), root, options)
+    text = str(answer["text"]).encode()
+    return Expansion(text, _digest(text), tuple(_notices(root, answer)))
+
+
+def _notices(root: Node, answer: dict[str, Any]) -> Iterator[Notice]:
+    if answer["absent"]:
+        said = (
+            f"package {quoted(answer['absent'])} is not found, and only files that dynamics do not "
+            "read need it; --package-path DIR says where it is"
+        )
+        yield Notice(_place(root, f"$(find {answer['absent'][0]})"), "note", "xacro", said)
+    if answer["unknown"]:
+        names = [f"<{name}>" for name in dict.fromkeys(answer["unknown"])]
+        said = "a macro that is not defined here; what it would add is missing"
+        place = _place(root, names[0][:-1])
+        yield Notice(place, "warning", shown(", ".join(names)), said)
+
+
+def _place(root: Node, words: str) -> Place:
+    """Where words stand in the file, its first line if they stand in an included one."""
+    lines = root.source.lines
+    return Place(root.source.file, next((n for n, x in enumerate(lines, 1) if words in x), 1))
 
 
 BEGIN: Final = (
@@ -56,13 +100,15 @@ BEGIN: Final = (
 """What the process that expands is told; isolated, it looks into no folder but those given."""
 
 
-def _expanded(path: Path, arguments: dict[str, str]) -> str:
-    """The expansion, made by a process of its own with bounds on time and memory."""
-    if not (find_spec("xacro") and find_spec("xacrodoc")):
-        raise _error(path, MISSING)
+def _answer(path: Path, root: Node, options: XacroOptions) -> dict[str, Any]:
+    """What a process of its own says, with bounds on time and memory."""
+    if not find_spec("xacro"):
+        raise _error(root, MISSING)
     request = {
         "file": os.fspath(path),
-        "arguments": arguments,
+        "arguments": dict(options.xacro_args),
+        "packages": [str(Path(p).absolute()) for p in options.package_paths],
+        "lenient": not is_named(path),
         "path": [str(Path(entry).absolute()) for entry in sys.path],
     }
     try:
@@ -73,20 +119,55 @@ def _expanded(path: Path, arguments: dict[str, str]) -> str:
             check=False,
             timeout=WAIT,
         )
-        answer = json.loads(done.stdout)
+        answer: dict[str, Any] = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError):  # no JSON: the system ended it
         raise _error(
-            path,
+            root,
             f"expanding it takes more than {xacro_child.SECONDS} s of computing or "
             f"{xacro_child.MEBIBYTES} MiB of memory; simplify its ${{...}} expressions",
         ) from None
-    if "error" in answer:
-        raise _error(path, f"xacro cannot expand it: {shown(answer['error']).rstrip(':')}")
-    return str(answer["text"])
+    if "text" not in answer:
+        raise _refusal(root, answer)
+    return answer
 
 
-def _error(path: Path, message: str) -> RobotError:
-    return RobotError(Place(shown(os.fspath(path)), 1), "xacro", message)
+def _error(root: Node, message: str, words: str = "") -> RobotError:
+    place = _place(root, words) if words else Place(root.source.file, 1)
+    return RobotError(place, "xacro", message)
+
+
+def _refusal(root: Node, answer: dict[str, Any]) -> RobotError:
+    """What is missing with the options that give it, or what the library says."""
+    if "packages" in answer:
+        names = answer["packages"]
+        are = "packages {} are" if len(names) > 1 else "package {} is"
+        return _error(
+            root,
+            f"{are.format(quoted(names))} not found in the folders above and beside the file, in "
+            "ROS_PACKAGE_PATH or in AMENT_PREFIX_PATH; name a folder above: --package-path DIR",
+            f"$(find {names[0]})" if names else "",
+        )
+    if "lacking" in answer:
+        names = answer["lacking"]
+        values = " ".join(f"--xacro-arg {shlex.quote(shown(name))}=VALUE" for name in names)
+        need = "arguments {} have" if len(names) > 1 else "argument {} has"
+        return _error(
+            root,
+            f"{need.format(quoted(names))} no value; give {values}{_declared(answer['arguments'])}",
+            f"$(arg {names[0]})",
+        )
+    inside = f" (in '{shown(answer['inside'])}')" if answer["inside"] else ""
+    return _error(root, f"xacro cannot expand it: {shown(answer['error']).rstrip(':')}{inside}")
+
+
+def _declared(arguments: dict[str, str]) -> str:
+    """The arguments of a file that have defaults."""
+    rows = [f"{shown(name, 60)} = {shown(value, 60)}" for name, value in arguments.items()]
+    more = [f"{len(rows) - MOST_NAMED} more"] if len(rows) > MOST_NAMED else []
+    return f" (the file has defaults for {', '.join([*rows[:MOST_NAMED], *more])})" if rows else ""
+
+
+MOST_NAMED: Final = 20
 
 
 def _digest(data: bytes) -> str:

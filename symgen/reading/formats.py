@@ -3,14 +3,16 @@ name; each has a reader, and all readers give the same `Description`."""
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from symgen.errors import OptionError
+from symgen.errors import OptionError, RobotError
 from symgen.reading import denavit_hartenberg, mjcf, sdf, urdf
 from symgen.reading.description import Description
-from symgen.reading.expansion import expanded, is_xacro
+from symgen.reading.expansion import Expansion, expanded, is_named, needs_expansion
+from symgen.reading.leftovers import xacro_nodes
+from symgen.reading.options import NO_XACRO, XacroOptions
 from symgen.reading.xml_reader import Node, file_bytes, parsed
 from symgen.text import shown
 
@@ -25,22 +27,54 @@ READERS: Final[dict[str, Reader]] = {
 """By root element; every other file is read as a URDF, whose reader says what is missing."""
 
 
-def read(path: str | os.PathLike[str], xacro_args: Sequence[tuple[str, str]] = ()) -> Description:
-    """The robot in a file (or pipe) of any format; a ``.xacro`` file is expanded first, with
-    `xacro_args` for its arguments.
+def read(path: str | os.PathLike[str], xacro: XacroOptions = NO_XACRO) -> Description:
+    """The robot in a file (or pipe) of any format; one with xacro in it, whatever it is called, is
+    expanded first.
 
     Raises RobotError, one line with file, line and element, for everything that is not one valid
     robot."""
     if denavit_hartenberg.is_table(path):
         return denavit_hartenberg.read(path)
-    if is_xacro(path):
-        data, digest = expanded(path, xacro_args)
-        return urdf.parse(data, f"{os.fspath(path)} (expanded)", digest)
-    if xacro_args:
-        raise OptionError(
-            f"--xacro-arg: '{shown(os.fspath(path))}' is no .xacro file; remove the option"
-        )
     data = file_bytes(path)
     root = parsed(data, shown(os.fspath(path)))
-    reader = READERS.get(root.tag, urdf.described)
-    return reader(root, Path(path), hashlib.sha256(data).hexdigest())
+    made = _expansion(path, root, xacro)
+    if made is None:
+        return _reader(root)(root, Path(path), hashlib.sha256(data).hexdigest())
+    inside = parsed(made.text, f"{shown(os.fspath(path))} (expanded)")
+    inside.source.notices.extend((*root.source.notices, *made.notices))
+    try:
+        return _reader(inside)(inside, Path(path), made.digest)
+    except RobotError as error:
+        if is_named(path):
+            raise
+        raise _of_content(root, error) from None
+
+
+def _of_content(root: Node, error: RobotError) -> RobotError:
+    """What is wrong with the expansion of a file that does not say that it is to be expanded: at
+    its first element of xacro, because nobody sees the lines of the expansion."""
+    node = next(xacro_nodes(root), root)
+    said = f"what xacro makes of this file is no robot: {error.element}: {error.message}"
+    return node.called(f"<{shown(node.tag)}>").error(said)
+
+
+def text_of(path: str | os.PathLike[str], xacro: XacroOptions = NO_XACRO) -> bytes:
+    """The bytes of a file, expanded where it has xacro in it. Raises RobotError."""
+    data = file_bytes(path)
+    made = _expansion(path, parsed(data, shown(os.fspath(path))), xacro)
+    return data if made is None else made.text
+
+
+def _expansion(path: str | os.PathLike[str], root: Node, xacro: XacroOptions) -> Expansion | None:
+    """What xacro makes of a file, None where it has none in it."""
+    if needs_expansion(path, root):
+        return expanded(path, root, xacro)
+    if xacro.xacro_args:
+        raise OptionError(
+            f"--xacro-arg: '{shown(os.fspath(path))}' has no xacro in it; remove the option"
+        )
+    return None
+
+
+def _reader(root: Node) -> Reader:
+    return READERS.get(root.tag, urdf.described)

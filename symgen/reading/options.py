@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from symgen.options import NUMBER, NUMBER_PAIRS, PAIRS, choice, group, option, vector_or
+from symgen.options import NUMBER, NUMBER_PAIRS, PAIRS, TEXTS, choice, group, option, vector_or
 from symgen.reading.fall import Gravity
 from symgen.reading.right_angles import SNAPPED
 
@@ -11,16 +11,29 @@ ROTORS: Final = ("exact", "reflected", "none")
 
 @group
 class XacroOptions:
-    """What a .xacro file is expanded with."""
+    """What a file with xacro in it is expanded with."""
 
     xacro_args: tuple[tuple[str, str], ...] = option(
         "--xacro-arg",
         "NAME=VALUE",
-        "An argument of a .xacro file, which is expanded first. Repeatable.",
+        "An argument of a file with xacro in it, which is expanded first. Repeatable.",
         PAIRS,
         default=(),
         give="give NAME=VALUE, as in hand=true",
     )
+    package_paths: tuple[str, ...] = option(
+        "--package-path",
+        "DIR",
+        "Look for the packages of $(find PACKAGE) in this folder and below it, before the folders "
+        "around the file, ROS_PACKAGE_PATH and AMENT_PREFIX_PATH. Repeatable.",
+        TEXTS.like('["DIR"]'),
+        default=(),
+        path=True,
+        local=True,
+    )
+
+
+NO_XACRO: Final = XacroOptions()
 
 
 @group

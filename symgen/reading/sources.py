@@ -5,7 +5,7 @@ libraries, known by the package that their class comes from; each has a converte
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any, Final, Protocol, TypeAlias, TypeGuard, runtime_checkable
@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol, TypeAlias, TypeGuard, runtime_checkable
 from symgen.errors import OptionError
 from symgen.reading import formats, urdf
 from symgen.reading.description import Description
+from symgen.reading.options import NO_XACRO, XacroOptions
 from symgen.reading.xml_reader import parsed
 from symgen.text import shown
 
@@ -37,13 +38,13 @@ CONVERTERS: Final[dict[str, str]] = {
 TEXT: Final = "XML text"
 
 
-def described(source: RobotSource, xacro_args: Sequence[tuple[str, str]] = ()) -> Description:
+def described(source: RobotSource, xacro: XacroOptions = NO_XACRO) -> Description:
     """The robot in a source of any kind. Raises SymgenError where it is not one valid robot,
     TypeError for an object of a kind that is not known."""
     if is_path(source):
-        return formats.read(source, xacro_args)
-    if xacro_args:
-        raise OptionError("--xacro-arg: only a .xacro file has arguments; remove the option")
+        return formats.read(source, xacro)
+    if xacro.xacro_args:
+        raise OptionError("--xacro-arg: only a file with xacro has arguments; remove the option")
     return _of_text(source) if isinstance(source, str) else _of_object(source)
 
 

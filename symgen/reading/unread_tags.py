@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from symgen.errors import RobotError
 from symgen.reading.drives import has_rotor, reduction, unread_rotor
 from symgen.reading.joints import DRAKES, JOINTS, joint_nodes, several
+from symgen.reading.leftovers import check_leftovers, is_xacro
 from symgen.reading.loops import LOOP_TAGS
-from symgen.reading.xml_reader import EXPRESSION, Node
+from symgen.reading.xml_reader import Node
 from symgen.text import shown
 
 KNOWN = {
@@ -42,28 +42,7 @@ def check_root(root: Node) -> None:
         raise root.called(f"<{shown(root.tag)}>").error(
             "the root element is not <robot>, <mujoco> or <sdf>; give a URDF, MJCF or SDF file"
         )
-    for element in root.element.iter():
-        node = Node(element, root.source, "<robot>")
-        if "xacro" in node.namespace or node.tag.startswith("xacro:"):
-            raise _unexpanded(node, "xacro elements are left in the file")
-    _check_expanded(root)
-    for part in (*root.children("link"), *joint_nodes(root)):
-        for element in part.element.iter():
-            _check_expanded(Node(element, root.source, "<robot>"))
-
-
-def _check_expanded(node: Node) -> None:
-    for name, value in node.element.attrib.items():
-        found = EXPRESSION.search(str(value))
-        if found:
-            text = shown(found[0], 60)
-            raise _unexpanded(node, f"the xacro expression {text} is left in {shown(str(name))}")
-
-
-def _unexpanded(node: Node, what: str) -> RobotError:
-    return node.called(f"<{shown(node.tag)}>").error(
-        f"{what}; expand it first: xacro IN.xacro > OUT.urdf"
-    )
+    check_leftovers(root)
 
 
 def note_ignored(root: Node) -> None:
@@ -106,6 +85,8 @@ def _is_known(part: str, owner: Node, node: Node, root: Node) -> bool:
     """Whether what stands in an element of the file is one of its tags, or one of those that only
     joints of the owner's type have."""
     row = JOINTS.get(owner.element.get("type") or "") if part == "joint" else None
+    if is_xacro(node):  # said already
+        return True
     if node.tag in (row.tags if row else ()) or (part == "robot" and node.tag in OWN):
         return True
     return node.namespace == root.namespace and node.tag.rpartition(":")[2] in KNOWN[part]

@@ -1,44 +1,186 @@
 """The process that expands a xacro file: its expressions are code of the file's author, so they run
-apart, with bounds on time and memory, and what they print is lost."""
+apart, with bounds on time and memory, and what they print is lost.
+
+Looks are emptied before anything is evaluated, so that nothing that only they need can be missing;
+a package that is not found stands as a path that does not exist, which only those files miss that
+are opened."""
 
 import contextlib
 import io
 import json
 import os
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
+
+from symgen.reading.declaration import without_declaration
+from symgen.reading.packages import Packages
 
 SECONDS: Final = 6
 """Of computing; the largest robots in use need less than two."""
 MEBIBYTES: Final = 1024
+LOOKS: Final = ("visual", "collision")
+"""Elements that dynamics never look into."""
+ABSENT: Final = "/package-not-found:"
+"""The begin of the path of a package that is not found."""
+
+_CLASS: Final = re.compile(r"<class '[^']*'>:?\s*")
+_ARGUMENT: Final = re.compile(r"\$\(arg\s+([^)\s]+)\s*\)")
+_FIND: Final = re.compile(r"\$\(find\s+([^)\s]+)\s*\)")
 
 
-def answer(request: Mapping[str, Any]) -> dict[str, str]:
-    """The expansion under ``text``, or under ``error`` the first line of what the library says.
+class Missing(Exception):
+    """Packages that are needed and not found."""
+
+
+@dataclass
+class Seen:
+    """What was met while a file is expanded."""
+
+    packages: Packages
+    lenient: bool
+    """Whether macros that nobody defines may be left over, as in a file that was expanded once."""
+    arguments: dict[str, str] = field(default_factory=dict)
+    """Those that files declare, with their defaults."""
+    used: list[str] = field(default_factory=list)
+    """Arguments that are used somewhere."""
+    included: list[str] = field(default_factory=list)
+    """Packages that files are included from."""
+    absent: list[str] = field(default_factory=list)
+    """Packages that are not found."""
+    unknown: list[str] = field(default_factory=list)
+    """Macros that were left out because nobody defines them."""
+
+    def find(self, name: str) -> str:
+        """The path that ``$(find NAME)`` stands for."""
+        found = self.packages.find(name)
+        if found is None:
+            self.absent += [name] if name not in self.absent else []
+        return f"{ABSENT}{name}" if found is None else found.as_posix()
+
+    def met(self, document: Any) -> None:
+        """Remember what a file declares and uses, and empty its looks."""
+        for node in document.getElementsByTagName("xacro:arg"):
+            self.arguments.setdefault(node.getAttribute("name"), node.getAttribute("default"))
+        for node in document.getElementsByTagName("xacro:include"):
+            self.included += _FIND.findall(node.getAttribute("filename"))
+        for tag in LOOKS:
+            for node in document.getElementsByTagName(tag):
+                _empty(node)
+        self.used += _ARGUMENT.findall(document.toxml())
+
+    def lacking(self, first: str) -> list[str]:
+        """The arguments without a value, of which `first` is one."""
+        return list(dict.fromkeys([first, *(n for n in self.used if n not in self.arguments)]))
+
+
+def _empty(node: Any) -> None:
+    for name in list(node.attributes.keys()):
+        node.removeAttribute(name)
+    for child in list(node.childNodes):
+        node.removeChild(child)
+
+
+def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The expansion under ``text`` with what was ``absent`` and ``unknown``; or what is missing,
+    ``packages`` or ``lacking`` beside ``arguments``; or under ``error`` what the library says.
 
     Raises MemoryError."""
+    file = Path(request["file"])
+    seen = Seen(Packages(file, [Path(p) for p in request["packages"]]), request["lenient"])
     try:
-        return {"text": _expanded(request["file"], request["arguments"])}
+        text = _expanded(request["file"], request["arguments"], seen)
+        return {"text": text, "absent": seen.absent, "unknown": seen.unknown}
     except (
         Exception,
         SystemExit,
     ) as error:  # the library lets every kind through, those of expressions too
         if isinstance(getattr(error, "exc", error), MemoryError):  # as the library wraps it
             raise MemoryError from None
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        return {"error": lines[0] if lines else type(error).__name__}
+        return _trouble(error, seen, request)
 
 
-def _expanded(file: str, arguments: dict[str, str]) -> str:
+def _trouble(error: BaseException, seen: Seen, request: Mapping[str, Any]) -> dict[str, Any]:
     import xacro
-    from xacrodoc import packages
+
+    inner = getattr(error, "exc", None)
+    if ABSENT in str(error) or isinstance(error, Missing):
+        needed = [n for n in dict.fromkeys([*seen.absent, *seen.included]) if _absent(seen, n)]
+        return {"packages": needed}
+    if type(inner).__name__ == "ArgException":
+        given = {n: d for n, d in seen.arguments.items() if n not in request["arguments"]}
+        lacking = [n for n in seen.lacking(str(inner)) if n not in request["arguments"]]
+        return {"lacking": lacking, "arguments": given}
+    lines = [_CLASS.sub("", line).strip() for line in str(error).splitlines()]
+    said = " ".join(line for line in lines[:2] if line) or "an error without a text"
+    file = xacro.filestack[-1] if xacro.filestack else request["file"]
+    return {"error": said, "inside": Path(file).name if file != request["file"] else ""}
+
+
+def _absent(seen: Seen, name: str) -> bool:
+    return "$" not in name and seen.packages.find(name) is None
+
+
+def _expanded(file: str, arguments: dict[str, str], seen: Seen) -> str:
+    import xacro
 
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-        packages.reset()
-        packages.walk_up_from(file)
-        document = xacro.process_file(file, mappings=arguments)
+        _extend(xacro, seen)
+        document = xacro.process_file(file, mappings=dict(arguments))
     return str(document.toprettyxml(indent="  "))
+
+
+def _extend(xacro: Any, seen: Seen) -> None:
+    """Let the library ask us for packages, files and macros."""
+    from xacro import substitution_args
+
+    parse, includes, call = xacro.parse, xacro.get_include_files, xacro.handle_macro_call
+
+    def parsed(source: Any, filename: str | None = None) -> Any:
+        document = parse(_mended(source, filename), filename)
+        seen.met(document)
+        return document
+
+    def included(specification: str, symbols: Any) -> Iterator[str]:
+        if ABSENT in str(xacro.eval_text(specification, symbols)):
+            raise Missing
+        yield from includes(specification, symbols)
+
+    def called(node: Any, macros: Any, symbols: Any) -> Any:
+        if seen.lenient and _nobodys(xacro, node, macros, symbols):
+            seen.unknown.append(node.tagName)
+            xacro.replace_node(node, by=None)
+            return True
+        return call(node, macros, symbols)
+
+    substitution_args._eval_find = seen.find
+    substitution_args._eval_dict["find"] = seen.find
+    xacro.parse, xacro.get_include_files, xacro.handle_macro_call = parsed, included, called
+
+
+def _mended(source: Any, filename: str | None) -> Any:
+    """The text of a file whose declaration the parser would refuse; else what was given."""
+    if source is None and filename is not None:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            text, _, wrong = without_declaration(Path(filename).read_text("utf-8-sig"))
+            return text.lstrip() if wrong else None
+    return source
+
+
+def _nobodys(xacro: Any, node: Any, macros: Any, symbols: Any) -> bool:
+    """Whether an element of the robot calls a macro that is not defined."""
+    if not node.tagName.startswith("xacro:") or node.tagName == "xacro:call":
+        return False
+    if node.parentNode is not node.ownerDocument.documentElement:
+        return False
+    try:
+        xacro.resolve_macro(node.tagName[6:], macros, symbols)
+    except KeyError:
+        return True
+    return False
 
 
 def bound() -> None:

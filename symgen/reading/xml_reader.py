@@ -15,6 +15,7 @@ from lxml import etree
 
 from symgen.errors import Notice, Place, RobotError
 from symgen.mechanics.model import Triple
+from symgen.reading.declaration import without_declaration
 from symgen.text import shown
 
 MAX_BYTES = 64 * 2**20
@@ -155,6 +156,11 @@ class Node:
         return x, y, z
 
     def _number(self, attribute: str, text: str) -> float:
+        if "$" in text:
+            raise self.error(
+                f"{attribute} of <{self.tag}> holds '{shown(text, 60)}', and a URDF has no "
+                "variables; write the number, or ${NAME} in a .xacro file that defines NAME"
+            )
         if not NUMBER.fullmatch(text):
             raise self.error(
                 f"{attribute} of <{self.tag}> holds '{shown(text, 60)}', which is not a decimal"
@@ -212,7 +218,7 @@ def encoding_of(data: bytes, file: str) -> str:
     for mark, codec in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
         if data.startswith(mark):
             return codec
-    declared = _DECLARED.match(data.removeprefix(codecs.BOM_UTF8))
+    declared = _DECLARED.match(data.removeprefix(codecs.BOM_UTF8).lstrip())
     return _encoding(declared[1].decode(), file) if declared else "utf-8"
 
 
@@ -250,8 +256,13 @@ def parsed(data: bytes, file: str) -> Node:
             "document types and entities are refused, because they can"
             " expand without bound; remove the DOCTYPE and write the values out",
         )
-    root = _tree(text.encode(), file)
-    return Node(root, Source(file, tuple(text.split("\n"))), "<robot>")
+    plain, line, wrong = without_declaration(text)
+    root = _tree((plain if wrong else text).encode(), file)
+    source = Source(file, tuple(text.split("\n")))
+    if wrong:
+        said = f"{wrong}; read all the same, but other programs may refuse it"
+        source.notices.append(Notice(Place(file, line), "note", "XML", said))
+    return Node(root, source, "<robot>")
 
 
 def _parser(recover: bool) -> etree.XMLParser:

@@ -159,7 +159,7 @@ class Robot:
 
         Raises OptionError for a symbol that it does not have."""
         source = self.job.file if self.job.given is None else self.job.given
-        robot = described(source, self.job[XacroOptions].xacro_args)
+        robot = described(source, self.job[XacroOptions])
         return Robot(
             Job.of(substituted(robot, values), **self.job.changed(xacro_args=()).choices.flat())
         )

@@ -1,0 +1,97 @@
+"""What is left of xacro in a file that is read as a URDF: refused where it has a say in dynamics,
+else said."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from symgen.reading.joints import joint_nodes
+from symgen.reading.xml_reader import EXPRESSION, Node
+from symgen.text import shown
+
+STATEMENTS: Final = frozenset(
+    {"include", "macro", "property", "arg", "if", "unless", "insert_block", "element",
+     "attribute", "call"}
+)  # fmt: skip
+"""The elements of xacro itself; every other one calls a macro of that name."""
+
+LOOKS: Final = ("visual", "collision")
+"""What dynamics never look into, whatever is in it."""
+
+
+def is_xacro(node: Node) -> bool:
+    """Whether an element is one of xacro."""
+    return "xacro" in node.namespace or node.tag.startswith("xacro:")
+
+
+def xacro_nodes(root: Node) -> Iterator[Node]:
+    """The elements of xacro in a file, those in looks left out."""
+    if is_xacro(root):
+        yield root
+    for child in root:
+        if child.tag not in LOOKS:
+            yield from xacro_nodes(child)
+
+
+def is_statement(node: Node) -> bool:
+    """Whether it is an element of xacro itself, not the call of a macro."""
+    return node.tag.rpartition(":")[2] in STATEMENTS
+
+
+def expressions_read(root: Node) -> Iterator[tuple[Node, str]]:
+    """The attributes with an expression of xacro in what is read, and the elements that they are
+    of."""
+    yield from _in_attributes(root)
+    for part in (*root.children("link"), *joint_nodes(root)):
+        for node in _with_all_below(part):
+            yield from _in_attributes(node)
+
+
+def _with_all_below(node: Node) -> Iterator[Node]:
+    yield node
+    for child in node:
+        if child.tag not in LOOKS:
+            yield from _with_all_below(child)
+
+
+def _in_attributes(node: Node) -> Iterator[tuple[Node, str]]:
+    return ((node, str(n)) for n, x in node.element.attrib.items() if EXPRESSION.search(str(x)))
+
+
+def check_leftovers(root: Node) -> None:
+    """Raises RobotError for xacro in what is read; notes what else is left of it."""
+    calls = list[Node]()
+    for node in xacro_nodes(root):
+        if is_statement(node) or node.element.getparent() is not root.element:
+            raise node.called(f"<{shown(node.tag)}>").error(
+                "xacro elements are left in what is read; expand the file that this one was made "
+                "of: symgen takes FILE.xacro"
+            )
+        calls.append(node)
+    for node, name in expressions_read(root):
+        found = EXPRESSION.search(str(node.element.attrib[name]))
+        raise node.called(f"<{shown(node.tag)}>").error(
+            f"the xacro expression {shown(found[0] if found else '', 60)} is left in {shown(name)};"
+            " expand the file that this one was made of: symgen takes FILE.xacro"
+        )
+    _note(root, calls)
+
+
+def _note(root: Node, calls: list[Node]) -> None:
+    if calls:
+        names = ", ".join(f"<{shown(tag)}>" for tag in dict.fromkeys(node.tag for node in calls))
+        calls[0].called(names).notice(
+            "warning", "a macro of xacro that is not defined here; what it would add is missing"
+        )
+    unread = [
+        (node, name)
+        for element in root.element.iter(*(f"{{*}}{tag}" for tag in (*LOOKS, "material", "mesh")))
+        for node, name in _in_attributes(Node(element, root.source, "<robot>"))
+    ]
+    if unread:
+        node, name = unread[0]
+        found = EXPRESSION.search(str(node.element.attrib[name]))
+        node.called(f"<{shown(node.tag)}>").notice(
+            "note",
+            f"the xacro expression {shown(found[0] if found else '', 60)} is left in "
+            f"{shown(name)}, which is not read",
+        )
