@@ -107,9 +107,9 @@ def test_case_is_accepted(name):
         ),
         (
             "xacro_left",
-            "3: error: <xacro:property>: xacro elements are left in the file; expand it first: "
-            "xacro"
-            " IN.xacro > OUT.urdf",
+            "3: error: <xacro:property>: what xacro makes of this file is no robot: <robot>: has 2"
+            " root links, 'socket' and 'seg_a'; tie them into one tree with joints, or remove all"
+            " but one with what they carry",
         ),
     ],
 )
@@ -192,11 +192,11 @@ def test_whole_message(name, message):
         ),
         (
             '<link name="$(arg p)a"/>',
-            "<link>: the xacro expression $(arg p) is left in name; expand it first",
+            "<link>: the xacro expression $(arg p) is left in name; expand",
         ),
         (
             "<xacro:include filename='x'/>",
-            "<xacro:include>: xacro elements are left in the file; expand",
+            "<xacro:include>: xacro elements are left in what is read; expand",
         ),
         (
             LINKS.replace('mass value="1"', 'mass value="-1"'),
