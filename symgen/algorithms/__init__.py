@@ -20,6 +20,8 @@ from symgen.algorithms import rates  # isort: skip
 from symgen.algorithms import tensors  # isort: skip
 from symgen.algorithms import regressors  # isort: skip
 from symgen.algorithms import parameter_tensors  # isort: skip
+from symgen.algorithms import coriolis_newton_euler  # isort: skip
+from symgen.algorithms import elastic  # isort: skip
 from symgen.algorithms import energies  # isort: skip
 from symgen.algorithms import kinematics  # isort: skip
 from symgen.algorithms import centroidal  # isort: skip
@@ -47,7 +49,9 @@ __all__ = [
     "christoffel",
     "composite",
     "coriolis",
+    "coriolis_newton_euler",
     "derivatives",
+    "elastic",
     "energies",
     "forward_dynamics",
     "geared",

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Final, Protocol
 
 from symgen.mechanics.coupling import Coupling
-from symgen.mechanics.joints.body_axes import combined, rotation
+from symgen.mechanics.joints.body_axes import BodyAxesJoint, combined, rotation
 from symgen.mechanics.rows import times, transposed
 from symgen.mechanics.spatial import NULL, Twist, Vector
 from symgen.numbers.operations import atan, cos, sign, sin, sqrt
@@ -244,16 +244,16 @@ def charts(coupling: Coupling) -> list[Chart]:
 
 
 def _charts(coupling: Coupling) -> Iterator[Chart]:
-    for k, (drive, (joint, part)) in enumerate(zip(coupling.drives, coupling.parts, strict=True)):
-        if drive.follows or (joint.in_body_axes and part):
-            continue
-        if not joint.in_body_axes:
-            yield Line(drive.place, drive.index)
-            continue
-        units = joint.units  # type: ignore[attr-defined]
-        rates = tuple(coupling.drives[k + n].index for n in range(len(units)))
-        places = range(drive.place, drive.place + len(joint.positions))
-        yield InBodyAxes(tuple(places), rates, units)
+    pairs = [*zip(coupling.drives, coupling.parts, strict=True)]
+    terms = [t for drive, (joint, _) in pairs if not joint.in_body_axes for t in drive.terms]
+    for place, index in dict.fromkeys((t.place, t.index) for t in terms):
+        yield Line(place, index)
+    for k, (drive, (joint, part)) in enumerate(pairs):
+        if isinstance(joint, BodyAxesJoint) and not part:
+            units = joint.units
+            rates = tuple(coupling.drives[k + n].index for n in range(len(units)))
+            places = range(drive.place, drive.place + len(joint.positions))
+            yield InBodyAxes(tuple(places), rates, units)
 
 
 def moved(coupling: Coupling, q: Coordinates, v: Coordinates) -> list[Scalar]:

@@ -66,6 +66,8 @@ INPUTS: Final[dict[str, Array]] = {
         Array("lam_tau", "weights of the joint forces, a velocity of each joint", "1"),
         Array("lam_qdd", "weights of the joint accelerations", "1", force=True),
         Array("h", "time step", "s", (1,)),
+        Array("joint_stiffness", "stiffness of joints", "N m/rad | N/m", force=True),
+        Array("motor_inertia", "inertia of motors at their joints", "kg m^2 | kg", force=True),
         Array(
             "damping", "damping of the inverse inertia of a task, 0 for none", "1/sqrt(kg)", (1,)
         ),

@@ -30,3 +30,14 @@ def _register(quantity: str, words: str, term: Term, order: int) -> None:
 
 for _quantity, _row in TERMS.items():
     _register(_quantity, *_row)
+
+
+@law("elastic_feedforward", "differences in time of the textbook's tau in 75 digits", 1)
+def elastic_feedforward(x: At) -> tuple[Array, Array, Array]:
+    """Motor torques, deflections and their rates."""
+    g, plain = x.given, x.free()
+    stiffness, inertia = g["joint_stiffness"], g["motor_inertia"]
+    joint, change = tau(plain), rate(tau, plain)
+    second = second_rate(tau, plain)
+    motor = joint + inertia * (g["qdd"] + second / stiffness)
+    return motor, joint / stiffness, change / stiffness

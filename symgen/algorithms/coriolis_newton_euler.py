@@ -1,0 +1,202 @@
+"""A second factorisation of C q̇: the Coriolis matrix of Newton-Euler equations, with B = v ×* I in
+the recursion.
+
+C = Σ Jᵀ (I dJ/dt + v ×* I J) over all bodies, with everything in one fixed frame; C + Cᵀ = dM/dt,
+so it serves where Christoffel's does. (Garofalo, Ott & Albu-Schäffer, IROS 2013, eqs. 6b, 13b, 16,
+24b, 24c, 25b; Cărmizaru 2022, eq. 4.7.) It is Christoffel's C and a skew matrix K, with
+K_ij = Σ J_iᵀ D J_j and D = (v ×* I + I v× - (I v) ×̄*)/2 of every body. With x the unit twist of
+joint j and β = v × x,
+
+    D x = I β and the couple ∫ (v + w × r) × (x_v + x_w × r) dm.
+
+Of a body with mass m, first moment h and second moment S it has the force m w × x_v + G x_w and the
+couple -Gᵀ x_v + b × x_w, b = h × v + tr(S) w, G = m [v]x - w hᵀ + (h·w) 1. D reads how the mass of
+each body is spread, so nothing may be regrouped; of a rotor it has the inertia about its axis."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+
+from symgen.algorithms.coriolis import coriolis_matrix
+from symgen.algorithms.motion import twists, unit_twists
+from symgen.algorithms.parameter_tensors import SHAPE, coriolis_matrix_by_parameters
+from symgen.algorithms.rates import rate
+from symgen.algorithms.registry import Array, quantity
+from symgen.algorithms.regressors import Y, slotine_li_regressor
+from symgen.algorithms.tensors import CUBE, gradient
+from symgen.mechanics.inertia import Inertia
+from symgen.mechanics.parameters import WHOLE
+from symgen.mechanics.rows import twist_seen_in
+from symgen.mechanics.spatial import Force, Twist, Vector
+from symgen.mechanics.system import System
+from symgen.numbers.scalar import ZERO, Scalar
+
+Coordinates = Sequence[Scalar]
+GOA13 = "Garofalo, Ott & Albu-Schäffer, IROS 2013, eq. {}, as Christoffel's C and a skew matrix"
+UNIT = "kg m^2/s | kg m/s | kg/s"
+_of_matrix = partial(quantity, needs_gravity=False, regroupings=(WHOLE,))
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """D of a body that moves at `v`: what it makes of a twist, and what another finds in that."""
+
+    inertia: Inertia
+    v: Twist
+    trace: Scalar
+    """Of its second moment."""
+
+    def on(self, x: Twist) -> Force:
+        """D x."""
+        m, h, w, v = self.inertia.m, self.inertia.h, self.v.w, self.v.v
+        hw, whole = h.dot(w), h.cross(v) + w.scaled(self.trace)
+        force = w.cross(x.v).scaled(m) + v.cross(x.w).scaled(m)
+        force = force - w.scaled(h.dot(x.w)) + x.w.scaled(hw)
+        couple = v.cross(x.v).scaled(m) + h.scaled(w.dot(x.v)) - x.v.scaled(hw)
+        return Force(force, couple + whole.cross(x.w))
+
+
+def _trace(system: System, i: int) -> Scalar:
+    s = system.body(i).inertia.s
+    return 0.5 * s.across if i in system.rotors else s.xx + s.yy + s.zz
+
+
+def _skew(system: System, q: Coordinates, qd: Coordinates) -> dict[tuple[int, int], Scalar]:
+    """K_ij for j beyond i, from 1."""
+    moving, units = twists(system, q, qd), unit_twists(system, q)
+    found: dict[tuple[int, int], Scalar] = {}
+    for b in system.outward:
+        body = Skew(system.body(b).inertia, moving[b], _trace(system, b))
+        path = [*units[b].items()]
+        for at, (j, x) in enumerate(path):
+            force = body.on(x)
+            for i, y in path[at + 1 :]:
+                felt = y.v.dot(force.linear) + y.w.dot(force.angular)
+                found[i, j] = found.get((i, j), ZERO) + felt
+    return found
+
+
+@_of_matrix(
+    "coriolis_matrix_newton_euler",
+    "C(q, qd) with B = v x* I",
+    inputs=("q", "qd"),
+    source=GOA13.format("6b"),
+    outputs=(Array("C_ne", "Coriolis matrix of Newton-Euler, dM/dt - 2 C skew", UNIT, ("n", "n")),),
+)
+def coriolis_matrix_newton_euler(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
+    """C = Σ Jᵀ (I dJ/dt + v ×* I J), n x n, row-major: C q̇ + g is the bias and dM/dt = C + Cᵀ, as
+    with Christoffel's, from which it differs."""
+    found, n = coriolis_matrix(system, q, qd), system.size
+    for (i, j), x in _skew(system, q, qd).items():
+        upper, lower = (i - 1) * n + j - 1, (j - 1) * n + i - 1
+        found[upper], found[lower] = found[upper] + x, found[lower] - x
+    return found
+
+
+@_of_matrix(
+    "coriolis_matrix_newton_euler_rate",
+    "dC/dt with B = v x* I",
+    inputs=("q", "qd", "qdd"),
+    source=GOA13.format("25b"),
+    outputs=(Array("C_ne_dot", "time derivative of C_ne", f"{UNIT}, by s", ("n", "n")),),
+)
+def coriolis_matrix_newton_euler_rate(system: System, *flow: Coordinates) -> list[Scalar]:
+    """Ċ(q, q̇, q̈), n x n."""
+    return rate(coriolis_matrix_newton_euler, system, flow, 2)
+
+
+@_of_matrix(
+    "coriolis_matrix_newton_euler_gradient",
+    "dC/dq, dC/dqd with B = v x* I",
+    inputs=("q", "qd"),
+    source=GOA13.format("24b and 24c"),
+    outputs=(
+        Array("C_ne_q", "dC_ne_ij/dq_k at [i, j, k]", "units of C by rad | m", CUBE),
+        Array("C_ne_qd", "dC_ne_ij/dqd_k at [i, j, k]", "units of C by rad/s | m/s", CUBE),
+    ),
+)
+def coriolis_matrix_newton_euler_gradient(
+    system: System, q: Coordinates, qd: Coordinates
+) -> tuple[list[Scalar], list[Scalar]]:
+    """∂C_ij/∂q_k and ∂C_ij/∂q̇_k, n x n x n each."""
+    return (
+        gradient(lambda x: coriolis_matrix_newton_euler(system, x, qd), q),
+        gradient(lambda x: coriolis_matrix_newton_euler(system, q, x), qd),
+    )
+
+
+# -- by parameters ---------------------------------------------------------------------------------
+
+
+def _entries(system: System, b: int, v: Twist, y: Twist, x: Twist) -> list[Scalar]:
+    """What y finds in D x for each parameter of body `b`; all in its canonical frame."""
+    if b in system.rotors:
+        return [0.5 * y.w.dot(v.w.cross(x.w))]
+    v, y, x = (twist_seen_in(twist, system.own(b)) for twist in (v, y, x))
+    w = v.w
+    mass = y.v.dot(w.cross(x.v) + v.v.cross(x.w)) + y.w.dot(v.v.cross(x.v))
+    turned = [y.w.dot(_unit(c).cross(v.v).cross(x.w)) for c in range(3)]
+    across = [
+        y.v.dot(x.w) * w[c] - x.w[c] * y.v.dot(w) - (x.v.dot(y.w) * w[c] - y.w[c] * x.v.dot(w))
+        for c in range(3)
+    ]
+    spin = 0.5 * y.w.dot(w.cross(x.w))
+    first = [a + t for a, t in zip(across, turned, strict=True)]
+    return [mass, *first, spin, ZERO, ZERO, spin, ZERO, spin]
+
+
+def _unit(c: int) -> Vector:
+    return Vector(*(1.0 if k == c else ZERO for k in range(3)))
+
+
+@_of_matrix(
+    "coriolis_matrix_newton_euler_by_parameters",
+    "dC/dpi with B = v x* I",
+    inputs=("q", "qd"),
+    needs_inertia=False,
+    source=GOA13.format("13b"),
+    outputs=(
+        Array("C_ne_pi", "dC_ne_ij/dpi_p at [i, j, p]", "units of C by kg, kg m, kg m^2", SHAPE),
+    ),
+)
+def coriolis_matrix_newton_euler_by_parameters(
+    system: System, q: Coordinates, qd: Coordinates
+) -> list[Scalar]:
+    """∂C_ij/∂π_p, n x n x 10 n, row-major."""
+    found, n = coriolis_matrix_by_parameters(system, q, qd), system.size
+    moving, units, width = twists(system, q, qd), unit_twists(system, q), system.parameters
+    for b, columns in system.columns.items():
+        for (j, x), (i, y) in combinations(units[b].items(), 2):
+            both = zip(columns, _entries(system, b, moving[b], y, x), strict=True)
+            for p, e in both:
+                upper = ((i - 1) * n + j - 1) * width + p
+                lower = ((j - 1) * n + i - 1) * width + p
+                found[upper], found[lower] = found[upper] + e, found[lower] - e
+    return found
+
+
+@_of_matrix(
+    "slotine_li_regressor_newton_euler",
+    "Y(q, qd, qd_r, qdd_r) pi = M qdd_r + C qd_r + g with B = v x* I",
+    inputs=("q", "qd", "qd_r", "qdd_r"),
+    needs_gravity=True,
+    needs_inertia=False,
+    source=GOA13.format("16"),
+    outputs=(replace(Y, name="Y_ne"),),
+)
+def slotine_li_regressor_newton_euler(
+    system: System, q: Coordinates, qd: Coordinates, qd_r: Coordinates, qdd_r: Coordinates
+) -> list[Scalar]:
+    """Y with Y π = M q̈_r + C q̇_r + g, C that of `coriolis_matrix_newton_euler`; n x 10 n,
+    row-major."""
+    found = slotine_li_regressor(system, q, qd, qd_r, qdd_r)
+    moving, units = twists(system, q, qd), unit_twists(system, q)
+    meant = twists(system, q, qd_r)
+    width = len(found) // system.size
+    for b, columns in system.columns.items():
+        for i, y in units[b].items():
+            for p, e in zip(columns, _entries(system, b, moving[b], y, meant[b]), strict=True):
+                at = (i - 1) * width + p
+                found[at] = found[at] + e
+    return found
