@@ -10,6 +10,7 @@ from symgen.errors import SymgenError
 from symgen.identification.estimate import Channel, Estimate
 from symgen.identification.logs import Log
 from symgen.identification.methods import Problem
+from symgen.identification.neutral import with_neutral_prior
 from symgen.identification.robust import robust_errors
 from symgen.identification.rounds import Settled
 from symgen.identification.settings import Settings
@@ -41,6 +42,8 @@ def estimate(
     """The estimate from the equations that rounds through the log have settled on, and what is to
     be said of it. Raises ExcitationError where the motion does not tell all parameters apart."""
     system, drives = settled.system, settled.equations.drives
+    mapping = with_neutral_prior(sought.mapping, system)
+    neutral, sought = mapping is not sought.mapping, replace(sought, mapping=mapping)
     names = drives.names if drives else ()
     judged = excitation(system, settings.max_condition)
     notes = _judged(sought, names, judged, log, settings)
@@ -58,6 +61,9 @@ def estimate(
         tuple(column.speed for column in drives.columns) if drives else (),
         robust_errors(system, found),
     )
+    if neutral:
+        said = "the robot's files have no inertia: rods between its joints are the prior"
+        notes = (*notes, f"{shown(log.file)}: note: {said}")
     return _with_standard(made, prior), notes
 
 

@@ -5,6 +5,7 @@ A round reads the log once and leaves triangular factors. One is enough where al
 columns; friction that grows with the load needs the load, which comes from the estimate of the
 round before, and a robust loss needs its residuals."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from symgen.identification.choice import Choice, Chooser
 from symgen.identification.drives import Drives, candidates
 from symgen.identification.equations import Equations
+from symgen.identification.loss import SHARE, Reweighted
 from symgen.identification.methods import Problem
 from symgen.identification.rates import Rates
 from symgen.identification.reduction import Batches, Factors, whole
@@ -29,6 +31,8 @@ Numbers = NDArray[np.float64]
 ROUNDS: Final = 8
 SETTLED: Final = 1e-3
 """Standard errors by which values may still change in the last round."""
+CLOSE: Final = 0.05
+"""The same of a robust loss."""
 ALWAYS: Final = ("viscous", "coulomb", "offset")
 """The terms that automatic friction begins with."""
 
@@ -68,7 +72,24 @@ class Rounds:
     belief: Callable[[int], Belief | None]
 
     def settled(self) -> Settled:
-        """The equations with the terms that were asked for or chosen."""
+        """The equations with the terms that were asked for or chosen, and their system, by the loss
+        that was asked for."""
+        found = self._least_squares()
+        return self._reweighted(found) if self.settings.loss == "huber" else found
+
+    def _reweighted(self, found: Settled) -> Settled:
+        """With weights by residuals, until the values settle."""
+        for _ in range(ROUNDS):
+            before = self._solved(found)
+            sizes = tuple(x / math.sqrt(SHARE) for x in before.deviations)
+            again = self._read(Reweighted(found.equations, before.values, sizes))
+            found = replace(found, system=again.system)
+            change = self._solved(found).values - before.values
+            if np.abs(before.factor @ change).max(initial=0.0) < CLOSE:
+                break
+        return found
+
+    def _least_squares(self) -> Settled:
         drives = self.drives()
         if drives is None or not drives.columns:
             return self._read(self.sought.equations(self.interval, drives))

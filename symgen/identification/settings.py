@@ -8,6 +8,7 @@ from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS
 from symgen.options import FLAG, NUMBER, choice, finite, group, option
 
 METHODS: Final = ("acceleration", "momentum", "energy")
+LOSSES: Final = ("squares", "huber")
 ENGINES: Final = ("serial", "dask")
 WRENCH: Final = "wrench:"
 AUTO: Final = "auto"
@@ -66,6 +67,13 @@ class Settings(LogOptions):
         "Identify the inertia of each joint's rotor too, as the joint feels it.",
         FLAG,
         default=False,
+    )
+    loss: str = option(
+        "--loss",
+        "NAME",
+        "squares; or huber, with which rows that are far off weigh less, as outliers should.",
+        choice(*LOSSES),
+        default="squares",
     )
     slowest: float | None = option(
         "--slowest",

@@ -2,7 +2,9 @@
 there and left alone where it is not."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -153,3 +155,38 @@ def test_bad_estimates(tmp_path, text, said):
     (tmp_path / "x.json").write_text(text)
     done = invoke("predict", FILE, path, "--estimate", tmp_path / "x.json")
     assert done.exit_code == 2 and said in done.stderr
+
+
+def test_a_robust_loss_is_not_led_astray_by_outliers(tmp_path):
+    """One row of a hundred is off by many times the noise, all to one side."""
+    job, loaded, path = log(tmp_path, LAWS["viscous"])
+    columns = dict(np.load(path))
+    random = np.random.default_rng(2)
+    for name in columns:
+        if name.startswith("tau_"):
+            columns[name][random.random(len(columns[name])) < 0.01] += 30.0
+    write(tmp_path / "log.npz", columns)
+    plain, robust = (
+        identify(job, loaded, path, Settings(friction="viscous,offset", loss=loss)).estimate
+        for loss in ("squares", "huber")
+    )
+    truth = [*plain.mapping.base(plain.mapping.prior), *(0, 0, 2, 0, 0, 0, 0, 0)]
+    off = [np.abs(e.values - truth) / plain.standard_errors for e in (plain, robust)]
+    assert off[1].max() < 2 and off[1].sum() < 0.5 * off[0].sum()
+    assert robust.standard_errors.max() < 0.5 * plain.standard_errors.max()
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_robot_without_inertia_has_a_neutral_prior(tmp_path, full):
+    """Its URDF gets bodies that predict the log."""
+    *_, path = log(tmp_path, lambda q, qd, qdd, load: 0 * q)
+    text = re.sub(r"<inertial>.*?</inertial>", "", Path(FILE).read_text(), flags=re.DOTALL)
+    (tmp_path / "bare.urdf").write_text(text)
+    made = tmp_path / "made.urdf"
+    more = ["--full"] if full else []
+    done = invoke("identify", tmp_path / "bare.urdf", path, "--urdf", made, *more)
+    assert done.exit_code == 0, done.output
+    assert "rods between its joints are the prior" in done.stderr
+    said = json.loads(invoke("predict", made, path, "--json").stdout)
+    assert all(c["all"]["relative"] < 0.0115 for c in said["channels"])
+    assert "definite" in invoke("check", made).stdout
