@@ -126,8 +126,11 @@ def either(*values: Value) -> Value:
 
 
 def entry(rng: Random, names: Names) -> str:
-    """An entry of a quantity."""
-    return f"{quantity(rng, names)}:{rng.randint(0, 4)},{rng.randint(-1, 4)}"
+    """An entry of a quantity, or all of one of its outputs."""
+    tail = rng.choice(
+        (f":{rng.randint(0, 4)},{rng.randint(-1, 4)}", "", ":M", ":p:1", ":", ":M:1,1")
+    )
+    return quantity(rng, names) + tail
 
 
 VALUES: Final[dict[str, Value]] = {

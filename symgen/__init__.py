@@ -1,9 +1,21 @@
-"""symgen, a compiler for robot dynamics: from URDF to small, verified C and Python.
+"""symgen, a compiler for robot dynamics: from a robot's file to small, verified C and Python.
+
+A robot is an object, from a file, from Python or from another library:
 
 >>> import symgen
->>> robot = symgen.compile("robots/ur5.urdf")
->>> tau = robot.inverse_dynamics(q, qd, qdd)
-"""
+>>> robot = symgen.Robot("robots/ur5.urdf")
+>>> robot.joints, robot.check(), robot.inspect()
+>>> robot.symbolic.mass_matrix()                  # SymPy, in closed form
+>>> arm = robot.compile("inverse_dynamics")       # compiled for this machine
+>>> tau = arm.inverse_dynamics(q, qd, qdd)
+>>> robot.generate("build/ur5")                   # C and Python in a folder
+>>> A, B = robot.linearize(q)
+>>> motion = robot.simulate(2.0, q)
+
+Robots without a file: `Builder`, with links and joints of any type, and `from_dh`, with a table of
+Denavit and Hartenberg's parameters. The functions `compile`, `generate`, `trace`, `load` and
+`linearize` take a path, a text of XML or any of these objects. What cannot be used raises
+`SymgenError`, one sentence. The command line is ``symgen --help``."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -56,3 +68,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'symgen' has no attribute {name!r}")
     return getattr(import_module(_WHERE.get(name, "symgen.api")), name)
+
+
+def __dir__() -> list[str]:
+    """What is offered, loaded or not, for ``help(symgen)`` and for completion."""
+    return [*globals(), *(name for name in __all__ if name not in globals())]

@@ -71,12 +71,23 @@ def to_axis(point: Triple, axis: Triple, placed: bool, scale: float) -> ToAxis:
 
 def _parallel(point: Triple, axis: Triple, placed: bool, scale: float) -> ToAxis:
     alpha = exact_angle(axis[2], 0.0)
+    if placed and any(isinstance(p, Named) for p in point[:2]):
+        return _beside(tidy(point[0], scale), tidy(point[1], scale), alpha)
     d = tidy(norm(point[0], point[1]), scale)
     if not placed or d is ZERO:
         return ToAxis(alpha=alpha)
     if point[0] < 0:  # keep γ within a quarter turn, so that aligned robots need no turn at all
         return ToAxis(exact_angle(-point[0], -point[1]), ZERO, -d, alpha)
     return ToAxis(exact_angle(point[0], point[1]), ZERO, d, alpha)
+
+
+def _beside(x: Scalar, y: Scalar, alpha: Angle) -> ToAxis:
+    """The same where a distance is a symbol: along x, along y turned by a right angle, or both."""
+    if y is ZERO:
+        return ToAxis(Angle(), ZERO, x, alpha)
+    if x is ZERO:
+        return ToAxis(Angle(ZERO, ZERO, 1.0), ZERO, y, alpha)
+    return ToAxis(Angle(), ZERO, x, alpha, y=y)
 
 
 def _nearly_parallel(point: Triple, axis: Triple, scale: float) -> ToAxis:
@@ -91,6 +102,7 @@ def _nearly_parallel(point: Triple, axis: Triple, scale: float) -> ToAxis:
         flat.d,
         exact_angle(plain(z), -plain(y)),
         exact_angle(norm(plain(y), plain(z)), plain(x)),
+        flat.y,
     )
 
 
@@ -232,7 +244,8 @@ def _with_body(model: Model, i: int, start: ToAxis, there: Pose) -> CanonicalFra
 def size_of(model: Model) -> float:
     """The longest distance from a joint to the next (m), by which lengths that are only rounding
     are told."""
-    return max((norm(*body.pose.position) for body in model.bodies if body.parent), default=0.0)
+    places = (map(float, body.pose.position) for body in model.bodies if body.parent)
+    return max((norm(*place) for place in places), default=0.0)
 
 
 @lru_cache(maxsize=8)

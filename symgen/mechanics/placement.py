@@ -66,14 +66,16 @@ def merged(turns: Iterable[Turn]) -> tuple[Turn, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ToAxis:
-    """The constant steps from a frame to a joint's axis: Rot_z(γ) Trans_z(b) Trans_x(d) Rot_x(α)
-    Rot_y(β)."""
+    """The constant steps from a frame to a joint's axis: Rot_z(γ) Trans_z(b) Trans_x(d) Trans_y(y)
+    Rot_x(α) Rot_y(β). `y` is there only where lengths are symbols, so that no angle depends on
+    them."""
 
     gamma: Angle = Angle()
     b: Scalar = ZERO
     d: Scalar = ZERO
     alpha: Angle = Angle()
     beta: Angle = Angle()
+    y: Scalar = ZERO
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -82,6 +84,7 @@ class ToAxis:
             Shift(2, self.b),
             Turn(2, self.gamma),
             Shift(0, self.d),
+            Shift(1, self.y),
             Turn(0, self.alpha),
             Turn(1, self.beta),
         )
@@ -91,7 +94,7 @@ class ToAxis:
     def offset(self) -> Vector:
         """Where the steps lead, in the frame they start from."""
         c, s = self.gamma.cos_sin
-        return Vector(self.d * c, self.d * s, self.b)
+        return Vector(self.d * c - self.y * s, self.d * s + self.y * c, self.b)
 
     @property
     def transform(self) -> Transform:

@@ -6,8 +6,6 @@ from decimal import Decimal, getcontext, localcontext
 from functools import cache, lru_cache
 from typing import Any
 
-from symgen.numbers.named import Named, expression, made
-
 DIGITS = 40
 """Decimal digits of reference computations."""
 
@@ -56,28 +54,10 @@ def sin(x: float) -> float:
 
 def atan2(y: float, x: float) -> float:
     """Correctly rounded angle of the point (x, y)."""
-    if isinstance(x, Named) or isinstance(y, Named):
-        return _of_names("atan2", math.atan2(y, x), y, x)
     return float(_context().atan2(y, x))
-
-
-def _of_names(name: str, value: float, *xs: float) -> float:
-    """A function of SymPy of numbers some of which have names."""
-    import sympy
-
-    return made(value, getattr(sympy, name)(*map(expression, xs)))
 
 
 def norm(*xs: float) -> float:
     """Euclidean norm from IEEE operations alone."""
-    if any(isinstance(x, Named) for x in xs):
-        return _norm_of_names([x for x in xs if isinstance(x, Named) or x])
     size = max(abs(x) for x in xs)
     return size * math.sqrt(sum((x / size) ** 2 for x in xs)) if size > 0 else 0.0
-
-
-def _norm_of_names(xs: list[float]) -> float:
-    """The same of numbers other than 0; of one alone without a root."""
-    if len(xs) == 1:
-        return abs(xs[0])
-    return _of_names("sqrt", math.hypot(*xs), sum(x * x for x in xs))

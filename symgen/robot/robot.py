@@ -22,12 +22,12 @@ from symgen.reading.description import EARTH
 from symgen.reading.options import XacroOptions
 from symgen.reading.sources import RobotSource, described, is_path
 from symgen.reading.substitution import substituted, symbols
-from symgen.robot.checked import Checked, checked
 from symgen.robot.notebook import robot_html
 from symgen.robot.views import Joint, LinkInertia, joints_of, links_of
 from symgen.tracing.function import Function
 
 if TYPE_CHECKING:
+    from symgen.robot.checked import Checked
     from symgen.robot.linearization import Linearized
     from symgen.robot.looked import Inspection
     from symgen.robot.simulation import Simulation
@@ -130,9 +130,11 @@ class Robot:
 
         return Symbolic(self.job)
 
-    def check(self) -> Checked:
+    def check(self) -> "Checked":
         """What was noticed in reading, and for each body whether its inertia is one that matter can
         have."""
+        from symgen.robot.checked import checked
+
         return checked(self.job, self.loaded, bool(self.symbols))
 
     def inspect(self) -> "Inspection":
@@ -179,12 +181,13 @@ class Robot:
         self,
         out: str | PathLike[str],
         languages: Sequence[str] = DEFAULT,
-        progress: Callable[[str], None] = lambda step: None,
+        progress: Callable[[str], None] | None = None,
         **options: Any,
     ) -> list[Path]:
-        """Write a module in each of the languages into the folder `out`; the paths written (see
-        `symgen.generate`)."""
-        return api.generate(self, out, languages, progress, **options)[2]
+        """Write a module in each of the languages into the folder `out`; the paths written.
+        `progress` is told each step (see `symgen.generate`)."""
+        tell = progress or (lambda step: None)
+        return api.generate(self, out, languages, tell, **options)[2]
 
     def linearize(
         self,
@@ -215,7 +218,7 @@ class Robot:
 
 def from_dh(
     rows: Sequence[DH | Mapping[str, Any]],
-    convention: str = "standard",
+    convention: str,
     name: str = "robot",
     gravity: Sequence[float] = EARTH,
     **options: Any,

@@ -103,7 +103,12 @@ def _lengths(place: Placement, i: int) -> Placement:
     """The placement with its lengths as symbols b, d and r."""
     path = place.to_axis
     lengths = ToAxis(
-        path.gamma, _length(path.b, f"b{i}"), _length(path.d, f"d{i}"), path.alpha, path.beta
+        path.gamma,
+        _length(path.b, f"b{i}"),
+        _length(path.d, f"d{i}"),
+        path.alpha,
+        path.beta,
+        _length(path.y, f"y{i}"),
     )
     return replace(place, to_axis=lengths, r=_length(place.r, f"r{i}"))
 

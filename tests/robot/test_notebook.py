@@ -1,6 +1,10 @@
 """What notebooks show, and the notebook of the documentation."""
 
+import os
+import pydoc
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,3 +79,26 @@ def test_notebooks_run(path, tmp_path, monkeypatch):
 def test_there_is_a_notebook():
     assert [path.name for path in NOTEBOOKS] == ["robot.ipynb"]
     assert Path(robot_file("ur5")).exists()
+
+
+def test_the_package_is_light_until_it_is_used():
+    """Importing symgen loads nothing else; SymPy comes with the first symbolic result alone."""
+    code = (
+        "import sys, symgen; assert [m for m in sys.modules if m.startswith('symgen')] == ['symgen']; "
+        "robot = symgen.Robot('robots/pendulum.urdf'); robot.joints, robot._repr_html_(), robot.check(); "
+        "robot.trace('gravity'); assert 'sympy' not in sys.modules; robot.symbolic.gravity(); "
+        "assert 'sympy' in sys.modules"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert done.returncode == 0
+
+
+def test_help_reads_well():
+    text = pydoc.render_doc(symgen, renderer=pydoc.plaintext)
+    for name in symgen.__all__:
+        assert re.search(rf"(class {name}\b|^    {name}\()", text, re.MULTILINE), name
+    own = pydoc.render_doc(symgen.Robot, renderer=pydoc.plaintext)
+    public = [name for name in vars(symgen.Robot) if not name.startswith("_") and name != "name"]
+    assert all(re.search(rf"^ \|  {name}\b.*\n \|      \w", own, re.MULTILINE) for name in public)

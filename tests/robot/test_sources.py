@@ -14,6 +14,7 @@ from tools import ROOT, invoke, robot_file
 
 import symgen
 from symgen.errors import OptionError, RobotError, SymgenError
+from symgen.reading.joints import JOINTS as JOINTS_OF_FILES
 
 UR5 = robot_file("ur5")
 
@@ -60,6 +61,38 @@ def test_any_joint_type_against_pinocchio():
     qd, qdd = random.uniform(-2, 2, (2, model.nv))
     tau = pin.rnea(model, data, q, qd, qdd)
     close(run(robot, "inverse_dynamics", q=q, qd=qd, qdd=qdd), tau)
+
+
+COUPLED = """<robot name="r"><link name="a"/>
+<link name="b"><inertial><origin xyz="0.1 0 0"/><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<link name="c"><inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="1"/></inertial></link>
+<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="2" velocity="3" effort="4"/><dynamics damping="0.5" friction="0.25"/></joint>
+<joint name="k" type="prismatic"><parent link="b"/><child link="c"/><axis xyz="0 0 1"/><origin xyz="0 0 1"/>
+<limit velocity="1" effort="1"/><mimic joint="j" multiplier="0.5" offset="0.1"/></joint>
+<transmission name="t"><joint name="j"/><actuator name="m"><drake:rotor_inertia xmlns:drake="http://drake.mit.edu" value="0.01"/>
+<drake:gear_ratio xmlns:drake="http://drake.mit.edu" value="50"/></actuator></transmission></robot>"""
+
+
+def test_limits_friction_mimics_and_rotors_are_those_of_a_file():
+    made = symgen.Builder("r").link("a")
+    made.link("b", 1, (0.1, 0, 0), (1, 0, 0, 1, 0, 1)).link("c", 2, inertia=np.diag([1, 2, 1]))
+    limits = {"lower": -1, "upper": 2, "velocity": 3, "effort": 4}
+    drive = {"ratio": 50, "rotor_inertia": 0.01}
+    losses = {"damping": 0.5, "friction": 0.25}
+    made.joint("j", "revolute", "a", "b", axis=(0, 2, 0), **limits, **losses, **drive)
+    follows = {"mimic": "j", "multiplier": 0.5, "offset": 0.1}
+    made.joint("k", "prismatic", "b", "c", (0, 0, 1), velocity=1, effort=1, **follows)
+    assert symgen.Robot(made).model == symgen.Robot(COUPLED).model
+
+
+@pytest.mark.parametrize("kind", JOINTS_OF_FILES)
+def test_every_joint_type_can_be_built(kind):
+    more = {"pitch": 0.1} if kind == "screw" else {}
+    made = symgen.Builder(kind).link("a").link("b", 1.0, (0.1, 0.2, 0), (1, 0, 0, 1, 0, 1))
+    robot = symgen.Robot(made.joint("j", kind, "a", "b", axis=(0, 0, 1), **more))
+    assert robot.joints[0].type == JOINTS_OF_FILES[kind].kind
+    assert len(robot.neutral) == len(robot.positions)
 
 
 def test_what_is_wrong_is_said_with_the_line_of_the_call():

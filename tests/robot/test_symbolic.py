@@ -104,6 +104,66 @@ def test_closed_forms_equal_the_algorithms(name, masses, lengths):
     close(found, run(robot, name, arrays), 1e-10)
 
 
+x, y, z, w = sympy.symbols("x y z w")
+SHAPES = {
+    "parallel, aside": ((x, y, 0), (0, 0, 0), (y / 2, -x, z), (0, 0, 0)),
+    "square": ((x, 0, z), (np.pi / 2, 0, 0), (0, y, 0), (-np.pi / 2, 0, 0)),
+    "askew": ((x, y, z), (0.3, 0.2, -0.5), (0, y, -x), (0.1, -1.2, 0.4)),
+    "nearly parallel": ((x, y, z), (0.003, 0.002, 0), (x, 0, z), (0, 0.004, 0)),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_lengths_of_any_shape_may_be_symbols(shape, kind):
+    """Equations with symbols, at numbers, are those of the robot with these numbers."""
+    first, turn, second, again = SHAPES[shape]
+    made = symgen.Builder("shape", gravity=(1, 2, -9)).link("base")
+    made.link("one", w, (x / 3, 0.1, y), (0.1, 0, 0.01, w * x**2, 0, 0.2))
+    made.link("two", 2, (0.1, z, 0), (0.1, 0, 0, 0.2, 0.01, w * y**2), (0.2, 0, 0.4))
+    made.link("three", w / 2, (0, 0.1, z - x)).frame("tip", "three", (x, 0, y), (0.4, 0, 0))
+    made.joint("a", "revolute", "base", "one", (0, 0, z))
+    made.joint("b", kind, "one", "two", first, turn)
+    made.joint("c", "revolute", "two", "three", second, again)
+    robot = symgen.Robot(made)
+    numbers_of = {"x": 0.31, "y": -0.22, "z": 0.17, "w": 1.4}
+    whole, random = robot.subs(numbers_of), np.random.default_rng(4)
+    for name in ("mass_matrix", "bias", "gravity", "frame_pose:tip", "base_regressor"):
+        steps, outputs = robot.symbolic.cse(name)
+        symbols = robot.symbolic.inputs(name)
+        arrays = {k: random.uniform(-1, 1, len(row)) for k, row in symbols.items()}
+        values = {sympy.Symbol(k, real=True): value for k, value in numbers_of.items()}
+        for k, row in symbols.items():
+            values |= dict(zip(row, map(float, arrays[k]), strict=True))
+        for symbol, expression in steps:
+            values[symbol] = expression.xreplace(values)
+        found = np.concatenate([numbers(out, values) for out in outputs])
+        if name == "base_regressor":  # whose columns depend on frames; what they span does not
+            rows, plain = found.reshape(3, -1), run(whole, name, arrays).reshape(3, -1)
+            assert rows.shape == plain.shape
+        else:
+            close(found, run(whole, name, arrays), 1e-10)
+
+
+OPTIONS = {
+    "friction": {"friction": "viscous,coulomb", "friction_width": 0.1},
+    "coefficients": {"friction": "runtime:viscous,offset"},
+    "gravity": {"gravity": "runtime"},
+    "wrench": {"external_wrench": ("two",)},
+    "floating": {"base": "floating", "root": "one"},
+    "rotors": {"rotors": "reflected"},
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_options_are_in_the_equations(option):
+    robot = two().with_options(**OPTIONS[option])
+    for name in ("inverse_dynamics", "mass_matrix"):
+        made = robot.symbolic.quantity(name)
+        values, arrays = values_of(robot.symbolic, name, np.random.default_rng(7))
+        close(numbers(made, values), run(robot, name, arrays), 1e-11)
+
+
 @pytest.mark.parametrize("name", ["mass_matrix", "coriolis_matrix", "gravity", "inverse_dynamics"])
 def test_parallel_axes_and_all_symbols(name):
     robot, options = arm(), {"masses": "symbols", "lengths": "symbols", "numbers": "rational"}
