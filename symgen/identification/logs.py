@@ -55,10 +55,10 @@ class Log(Protocol):
 def open_log(path: str) -> Log:
     """The log in a file, its format told by its name. Raises LogError."""
     suffix = Path(path).suffix.lower()
-    if suffix not in FORMATS:
-        raise LogError(shown(path), f"a log ends in {', '.join(FORMATS)}")
+    if suffix not in FORMATS and not Path(path).is_dir():
+        raise LogError(shown(path), f"a log ends in {', '.join(FORMATS)}, or is a ROS bag's folder")
     try:
-        log = FORMATS[suffix](path)
+        log = _bag(path) if Path(path).is_dir() else FORMATS[suffix](path)
     except (OSError, ValueError, EOFError) as error:
         raise LogError(shown(path), f"cannot be read ({shown(reason(error), 200)})") from None
     twice = next((name for name, count in Counter(log.names).items() if count > 1), None)
@@ -151,6 +151,12 @@ def _text(path: str) -> Log:
     return TextLog.of(path)
 
 
+def _bag(path: str) -> Log:
+    from symgen.identification.rosbag import BagLog
+
+    return BagLog.of(path)
+
+
 FORMATS: Final[dict[str, Callable[[str], Log]]] = {
     ".csv": _text,
     ".tsv": _text,
@@ -158,5 +164,8 @@ FORMATS: Final[dict[str, Callable[[str], Log]]] = {
     ".dat": _text,
     ".npz": _npz,
     ".parquet": ParquetLog.of,
+    ".db3": _bag,
+    ".mcap": _bag,
+    ".bag": _bag,
 }
 """How to open a log, by the end of its name."""

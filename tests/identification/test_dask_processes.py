@@ -1,0 +1,66 @@
+"""A scheduler of Dask and two workers, processes of their own that the test starts and ends."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tools import invoke, robot_file
+
+from benchmarks.simulated_logs import Recipe, simulated, write
+from symgen.jobs.job import Job
+
+pytest.importorskip("distributed", reason="needs Dask: pip install 'symgen[dask]'")
+ARM = robot_file("scara")
+ROOT = str(Path(__file__).resolve().parents[2])
+PATIENCE = 60
+
+
+@contextmanager
+def cluster(folder):
+    """The address of a scheduler with two workers."""
+    environment = os.environ | {"PYTHONPATH": ROOT}
+    file, own = folder / "scheduler.json", []
+
+    def start(*arguments):
+        command = [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]]
+        log = (folder / f"{len(own)}.log").open("wb")
+        own.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
+        log.close()
+
+    try:
+        start("dask_scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", file)
+        for _ in range(2):
+            start(
+                "dask_worker", "--scheduler-file", file, "--nthreads", "1", "--no-nanny",
+                "--no-dashboard", "--local-directory", folder,
+            )  # fmt: skip
+        end = time.monotonic() + PATIENCE
+        while not file.exists() and time.monotonic() < end:
+            time.sleep(0.1)
+        yield json.loads(file.read_text())["address"]
+    finally:
+        for process in own:
+            process.kill()
+            process.wait(PATIENCE)
+
+
+def test_two_processes_give_the_bits_of_one(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    job = Job.of(ARM)
+    write(tmp_path / "log.npz", simulated(job, job.load(), Recipe(duration=8.0, rate=5000.0)))
+    options = (ARM, tmp_path / "log.npz", "--friction", "viscous,coulomb", "--json")
+    alone = invoke("identify", *options)
+    assert alone.exit_code == 0, alone.output
+    with cluster(tmp_path) as address:
+        with distributed.Client(address, timeout=PATIENCE, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=PATIENCE)
+            ids = client.run(os.getpid)
+        there = invoke("identify", *options, "--scheduler", address)
+    assert there.exit_code == 0, there.output
+    assert len(set(ids.values()) - {os.getpid()}) == 2, "two processes that are not this one"
+    assert there.stdout == alone.stdout
