@@ -8,7 +8,7 @@ else gives an inertia. The file comes first, entry by entry."""
 
 import hashlib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
@@ -209,16 +209,24 @@ class Drives:
             if self.actuators[joint.name].rotor
         ]
 
-    def springs(self, robot: Description, moving: Sequence[JointElement]) -> list[Notice]:
-        """A warning where moving joints have springs, which do not count by themselves."""
+    def springs(self, robot: Description, moving: Sequence[JointElement]) -> Iterator[Notice]:
+        """Warnings where moving joints have springs, which do not count by themselves, or not at
+        all where joints have several coordinates."""
         stiff = [joint for joint in moving if self._stiffness(joint)]
-        if not stiff:
-            return []
-        s, counts = ("s", "count") if len(stiff) > 1 else ("", "counts")
-        names = quoted(joint.name for joint in stiff)
-        message = f"spring{s} of {names} {counts} only with --springs"
-        place, options = robot.place(stiff[0].line), ("springs", "runtime_springs")
-        return [Notice(place, "warning", robot.tag, message, unless=options)]
+        alone = [joint for joint in stiff if single(joint.kind)]
+        others = [joint for joint in stiff if not single(joint.kind)]
+        if alone:
+            s, counts = ("s", "count") if len(alone) > 1 else ("", "counts")
+            names = quoted(joint.name for joint in alone)
+            message = f"spring{s} of {names} {counts} only with --springs"
+            place, options = robot.place(alone[0].line), ("springs", "runtime_springs")
+            yield Notice(place, "warning", robot.tag, message, unless=options)
+        if others:
+            names = quoted(joint.name for joint in others)
+            message = (
+                f"springs of joints with several coordinates ({names}) are not in the dynamics"
+            )
+            yield Notice(robot.place(others[0].line), "warning", robot.tag, message)
 
     def _stiffness(self, joint: JointElement) -> float:
         actuator = self.actuators.get(joint.name, Actuator())

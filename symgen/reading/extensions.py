@@ -5,13 +5,13 @@ In ``<dynamics>`` of a joint: ``spring_stiffness`` and ``spring_reference`` (SDF
 reference="JOINT">`` elements of these names or of those that Gazebo's reader of URDF knows,
 ``springStiffness`` and ``springReference``."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from symgen.reading.joints import joint_nodes
 from symgen.reading.xml_reader import Node
-from symgen.text import shown
+from symgen.text import quoted, shown
 
 WORDS: Final = {
     "stiffness": ("spring_stiffness", "springStiffness", "stiffness"),
@@ -49,6 +49,14 @@ def extensions(root: Node) -> dict[str, Extension]:
     for name, said in _every(root):
         found.setdefault(name, []).append(said)
     return {name: _extension(rows) for name, rows in found.items()}
+
+
+def note_unused(root: Node, own: Mapping[str, Extension], several: Collection[str]) -> None:
+    """A warning of inertia at joints with several coordinates, which is felt by none of these."""
+    names = [name for name in several if name in own and own[name].armature]
+    if names:
+        message = f"armature of joints with several coordinates ({quoted(names)}) is not used"
+        root.notice("warning", message)
 
 
 def _every(root: Node) -> Iterator[tuple[str, Said]]:

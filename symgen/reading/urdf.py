@@ -21,7 +21,7 @@ from symgen.reading.description import (
     Origin,
 )
 from symgen.reading.drives import drives, with_armatures
-from symgen.reading.extensions import Extension, extensions
+from symgen.reading.extensions import Extension, extensions, note_unused
 from symgen.reading.joints import FIXED, JOINTS, JointRow, joint_nodes, several, single
 from symgen.reading.loops import note_loops
 from symgen.reading.mimic_tags import controlled, mimic_of
@@ -57,6 +57,7 @@ def described(root: Node, path: Path, digest: str) -> Description:
     joints = controlled(root, joints)
     note_ignored(root)
     note_loops(root)
+    note_unused(root, own, [joint.name for joint in joints if several(joint.kind)])
     driving = with_armatures(drives(root), own, {j.name for j in joints if single(j.kind)})
     tying = transmissions(root)
     name = _robot_name(root)

@@ -100,9 +100,16 @@ def test_what_cannot_be_a_spring_is_refused(tmp_path, inside, outside, words):
 def test_a_ball_has_no_linear_spring(tmp_path):
     text = ONE.replace('<axis xyz="0 1 0"/>', "") % ("ball", '<dynamics stiffness="4"/>', "")
     path = written(tmp_path, text)
-    assert any("spring of 'j' counts only" in str(notice) for notice in load(path).notices)
+    words = "springs of joints with several coordinates ('j') are not in the dynamics"
+    assert any(words in str(notice) for notice in load(path).notices)
     with pytest.raises(OptionError, match="--springs: joint 'j' is a ball joint"):
         of(path, springs=True)
+
+
+def test_armature_of_a_ball_is_said_to_be_unused(tmp_path):
+    text = ONE.replace('<axis xyz="0 1 0"/>', "") % ("ball", '<dynamics armature="4"/>', "")
+    words = "warning: <robot>: armature of joints with several coordinates ('j') is not used"
+    assert any(words in str(notice) for notice in load(written(tmp_path, text)).notices)
 
 
 def test_springs_of_a_file_of_actuators_come_first(tmp_path):
