@@ -13,7 +13,9 @@ FILES = sorted(path for path in FOLDER.glob("*/*_*.c") if not path.stem.endswith
 def code(path):
     """A C file without the comment at its head and the functions that tell the status."""
     text = path.read_text().split("*/\n", 1)[1]
-    return re.sub(r"^static int (?:regular|all_finite)\(.*?^\}\n", "", text, flags=re.M | re.DOTALL)
+    return re.sub(
+        r"^static int (?:regular|(?:all_finite|finite_sum))\(.*?^\}\n", "", text, flags=re.M | re.DOTALL
+    )
 
 
 def variables(path):

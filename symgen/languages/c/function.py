@@ -30,6 +30,9 @@ fill a kilobyte."""
 
 MANY_ZEROS: Final = 12
 
+SAME: Final = 0.67
+"""Up to this part of distinct entries, a sum of these costs less than a loop over all."""
+
 WORK: Final = "w"
 
 _ORDER: Final = {"in": 0, "work": 1, "out": 2}
@@ -193,8 +196,28 @@ class CFunction:
 
     @property
     def finite(self) -> list[str]:
-        """Calls that tell whether all entries of each output are finite numbers."""
-        return [f"all_finite({a.name}, {a.size})" for a in self.outputs]
+        """Calls that tell whether all entries of each output are finite numbers: by a loop, or,
+        where many are the same or vanish, by the sum of the others."""
+        return [
+            f"finite_sum({joined(places, ' + ')})"
+            if len(places := self._distinct(a)) <= SAME * a.size
+            else f"all_finite({a.name}, {a.size})"
+            for a in self.outputs
+        ]
+
+    def _distinct(self, a: Argument) -> list[str]:
+        """One entry for each value of an output that is computed or an input."""
+        out = next(out for out in self.d.program.outputs if out.name == a.name)
+        first: dict[Index, int] = {}
+        for k, ref in enumerate(out.refs):
+            if ref is not None and self.d.program.nodes[ref.node].op != "const":
+                first.setdefault(ref.node, k)
+        return [f"{a.name}[{k}]" for k in first.values()]
+
+    @property
+    def verdict_of_pieces(self) -> list[str]:
+        """Lines that return the status, where the function is in pieces."""
+        return f"return ({joined(['(bad == 0)', *self.finite], ' && ')}) ? 0 : 1;".split(NEWLINE)
 
     @property
     def outputs(self) -> list[Argument]:

@@ -19,11 +19,13 @@ NEWLINE: Final = "\n"
 
 
 def joined(terms: Sequence[str], operator: str) -> str:
-    """Terms with an operator between, a few on a line."""
-    rows = [
-        operator.join(terms[k : k + CHECKS_A_LINE]) for k in range(0, len(terms), CHECKS_A_LINE)
-    ]
-    return f"{NEWLINE}       {operator}".join(rows)
+    """Terms with an operator between, a few on a line; one of several lines begins on its own."""
+    rows = list[list[str]]()
+    for term in terms:
+        if not rows or len(rows[-1]) == CHECKS_A_LINE or NEWLINE in term + rows[-1][-1]:
+            rows.append([])
+        rows[-1].append(term)
+    return f"{NEWLINE}       {operator}".join(operator.join(row) for row in rows)
 
 
 def arrays(line: Line) -> Iterator[str]:
