@@ -14,7 +14,10 @@ def code(path):
     """A C file without the comment at its head and the functions that tell the status."""
     text = path.read_text().split("*/\n", 1)[1]
     return re.sub(
-        r"^static int (?:regular|(?:all_finite|finite_sum))\(.*?^\}\n", "", text, flags=re.M | re.DOTALL
+        r"^static int (?:regular|(?:all_finite|finite_sum))\(.*?^\}\n",
+        "",
+        text,
+        flags=re.M | re.DOTALL,
     )
 
 
