@@ -19,12 +19,12 @@ from symgen.languages.module import Module
 from symgen.languages.subject import Check
 from symgen.mechanics.consistency import Verdict
 from symgen.mechanics.coupling import coupling_of
-from symgen.mechanics.listing import Listed, listed, motors, moving, numbered, rotor_of
+from symgen.mechanics.listing import Listed, listed, motors, numbered, rotor_of
 from symgen.output import console
 from symgen.reading.assemble import Loaded
 from symgen.text import shown
 from symgen.tracing.function import Function
-from symgen.tracing.singular import remedy, singular_joint
+from symgen.tracing.singular import in_words, moves_inertia, remedy, singular_joints
 
 
 def table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:
@@ -204,20 +204,18 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Table:
 
 
 def warnings(loaded: Loaded, verdicts: Sequence[Verdict]) -> list[Notice]:
-    """The warnings among the verdicts, placed in the file."""
+    """The warnings among the verdicts, placed in the file, or joints that move nothing of their
+    own; none of a robot that has no mass at all, of which one is said where it is read."""
     found = [v for v in verdicts if v.warning]
-    velocity = None if found else singular_joint(loaded.model)
-    if velocity is not None:
-        joint = moving(loaded.model, velocity)
-        message = "moves no inertia that the others do not, so the mass matrix is singular"
-        return [
-            Notice(
-                loaded.places[joint.body.name],
-                "warning",
-                f"joint '{shown(joint.name)}'",
-                f"{message}: {remedy(loaded.model, joint)}",
-            )
-        ]
+    if not moves_inertia(loaded.model):
+        return []
+    joints = [] if found else singular_joints(loaded.model)
+    if joints:
+        names, move, _ = in_words([joint.name for joint in joints])
+        message = f"{move} no inertia that the others do not, so the mass matrix is singular"
+        place = loaded.places[joints[0].body.name]
+        said = f"{message}: {remedy(loaded.model, joints)}"
+        return [Notice(place, "warning", names, said)]
     return [
         Notice(
             loaded.places[v.name], "warning", f"{v.kind} '{shown(v.name)}'", v.message, v.summary

@@ -1,11 +1,13 @@
 """A job: a robot's file and every option that shapes the result, and the module made from it."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final, TypeVar
 
-from symgen.errors import Notice, OptionError, Place
+from symgen.errors import Notice, OptionError, Place, RobotError
 from symgen.jobs.options import MODULE, NameOptions
 from symgen.languages import LANGUAGES
 from symgen.languages.module import Module, Source
@@ -20,6 +22,7 @@ from symgen.reading.sources import RobotSource, is_path, name_of
 from symgen.text import shown
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
+from symgen.tracing.possible import ImpossibleInertia
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import every_formulation, trace_all
 from symgen.tracing.wanted import Wanted
@@ -91,7 +94,8 @@ class Job:
         """The traced module. Raises OptionError."""
         name = self._name(loaded.model)
         robot = self.robot(loaded)
-        functions = tuple(trace_all(robot, self.wanted(), self.choice()))
+        with _placed(loaded):
+            functions = tuple(trace_all(robot, self.wanted(), self.choice()))
         for language in LANGUAGES.values():
             if language.options is not None:
                 language.refuse(self[language.options], functions)
@@ -144,6 +148,21 @@ class Job:
             actuators=wanted.actuators and PurePath(wanted.actuators).name,
             gravity=wanted.gravity or model.gravity,
         )
+
+
+class RefusedInertia(RobotError):
+    """Inertia that no body has, where a quantity needs it."""
+
+
+@contextmanager
+def _placed(loaded: Loaded) -> Iterator[None]:
+    """Says where in the file inertia stands that is refused."""
+    try:
+        yield
+    except ImpossibleInertia as error:
+        names = ", ".join(f"link '{shown(name)}'" for name in error.links)
+        place = loaded.places.get(error.links[0], Place(loaded.file, 1))
+        raise RefusedInertia(place, names, error.told) from None
 
 
 def _missing(loaded: Loaded, robot: Robot) -> tuple[Notice, ...]:

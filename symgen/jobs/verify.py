@@ -11,6 +11,7 @@ from symgen.languages.language import Language
 from symgen.languages.subject import Check, Subject
 from symgen.native.compiler import workspace
 from symgen.native.isolated import Ended, isolated
+from symgen.tracing.singular import MASSLESS, moves_inertia
 
 
 def verify(
@@ -28,6 +29,8 @@ def verify(
     module, hashes = read(folder)
     progress("files")
     contents = contained(folder, hashes)
+    if not module.robot.blocks and not moves_inertia(module.robot.model):
+        yield Check("whether the robot has mass", True, f"{MASSLESS}: all its forces are 0")
     unchanged = _unchanged(contents, hashes, run_changed)
     yield unchanged
     if not unchanged.passed and not run_changed:

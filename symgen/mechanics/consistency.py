@@ -88,8 +88,8 @@ def _judge_body(body: Body, leaf: bool) -> Verdict:
 
 IMMOVABLE = "{count} joints move no inertia (those of {elements}), so the mass matrix is singular"
 TRIANGLES = (
-    "inertia of {count} links violates the triangle inequality ({elements}), which no body does; "
-    "--verbose lists the moments"
+    "{count} links have inertia that no body has ({elements}); --verbose lists the moments, "
+    "--repair-inertia nearest takes those that a body can have"
 )
 
 
@@ -159,6 +159,28 @@ def _moments(pseudo: Array) -> Array:
     return moments
 
 
+def principal_moments(links: Iterable[Link]) -> tuple[float, ...]:
+    """The principal moments of links that are fixed to each other, about their common centre of
+    mass (kg m², ascending); those that are 0 but for rounding are 0."""
+    total: Array = sum((_seen_from(_pseudo(link), link.pose) for link in links), np.zeros((4, 4)))
+    values = np.linalg.eigvalsh(_moments(total))
+    size, mass = float(np.trace(total[:3, :3])), float(total[3, 3])
+    rounding = max(ROUNDING * float(np.abs(values).max()), 1e-13 * abs(size), abs(mass) * 1e-18)
+    return tuple(0.0 if abs(x) <= rounding else float(x) for x in values)
+
+
+def _indefinite(pseudo: Array) -> str:
+    """What is wrong with the moments of a link."""
+    moments = np.linalg.eigvalsh(_moments(pseudo))
+    if moments[0] >= -ROUNDING * abs(moments).max():
+        return _triangle(pseudo)
+    listed = ", ".join(f"{float(x):.4g}" for x in moments)
+    return (
+        f"inertia has a negative principal moment (the three are {listed} kg m^2), which no body "
+        "has"
+    )
+
+
 def _triangle(pseudo: Array) -> str:
     """Which moment is too large: one about a link axis where that shows it, else a principal
     one."""
@@ -178,5 +200,5 @@ def _triangle(pseudo: Array) -> str:
 MESSAGES = {
     DEFINITE: lambda pseudo: "inertia is that of a solid body",
     SEMIDEFINITE: lambda pseudo: "inertia is that of a point, a rod or a flat plate",
-    INDEFINITE: _triangle,
+    INDEFINITE: _indefinite,
 }

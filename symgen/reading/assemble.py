@@ -19,6 +19,8 @@ from symgen.reading.mimic import following
 from symgen.reading.motors import Motors, motors_of
 from symgen.reading.options import GROUPS, RobotOptions, XacroOptions
 from symgen.reading.part import WORLD, Part, afloat, part_of
+from symgen.reading.remarks import left_out, massless, still_impossible
+from symgen.reading.repair import repaired
 from symgen.reading.right_angles import RightAngle, Rounder, turn
 from symgen.reading.sources import RobotSource, described, name_of
 from symgen.reading.toml_reader import LARGEST
@@ -68,7 +70,8 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
     """The same with options that are made already."""
     wanted = choices[RobotOptions]
     rounder = Rounder(_tolerance(wanted.snap_angles))
-    robot = coupled(described(source, choices[XacroOptions]), wanted.couple)
+    robot = repaired(described(source, choices[XacroOptions]), wanted.repair_inertia)
+    robot = coupled(robot, wanted.couple)
     part = part_of(robot, wanted.root, wanted.tip, wanted.lock)
     part = afloat(part) if wanted.base == "floating" else part
     _check_supported(part)
@@ -82,9 +85,10 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
         *part.robot.notices,
         *fall,
         *still,
-        *_impossible(part),
+        *massless(part, model),
+        *still_impossible(part),
         *drives.springs(part.robot, part.moving),
-        *_left_out(part),
+        *left_out(part),
         *_held(part, above_root(part) if wanted.gravity is None else ()),
         *rounder.notices(),
     )
@@ -105,17 +109,12 @@ def _tolerance(snap_angles: float) -> float:
 
 
 def _check_supported(part: Part) -> None:
-    still = part.still
-    for name, link in part.links.items():
-        if link.inertial and link.inertial.trouble and name not in still:
-            raise part.robot.error(
-                link.inertial.line, f"link '{shown(name)}'", link.inertial.trouble
-            )
     if not part.moving:
         reduced = part.held or len(part.joints) < len(part.robot.joints)
         left = " left after --root, --tip and --lock" if reduced else ""
         message = (
-            f"has no moving joint{left}; dynamics need a revolute, continuous or prismatic joint"
+            f"has no moving joint{left}; dynamics need a revolute, continuous or prismatic joint, "
+            "or a base that moves: --base floating"
         )
         raise part.robot.error(part.robot.line, part.robot.tag, message)
 
@@ -245,34 +244,6 @@ def _check_size(part: Part, model: Model) -> None:
 def _numbers(poses: Sequence[Pose]) -> Iterator[float]:
     for pose in poses:
         yield from (x for row in (*pose.rotation, pose.position) for x in row)
-
-
-def _left_out(part: Part) -> Iterator[Notice]:
-    kept = part.links
-    gone = [link for link in part.robot.links if link.name not in kept]
-    if gone:
-        mass = sum(link.inertial.mass for link in gone if link.inertial)
-        count = f"{len(gone)} links" if len(gone) > 1 else "1 link"
-        yield Notice(
-            part.robot.place(part.robot.line),
-            "note",
-            part.robot.tag,
-            f"{count} with {mass:.6g} kg in all left out by --root and --tip",
-        )
-
-
-def _impossible(part: Part) -> Iterator[Notice]:
-    """Impossible inertia of links that do not move, on which nothing depends."""
-    links = part.links
-    for link in (links[name] for name in sorted(part.still & set(links))):
-        if link.inertial and link.inertial.trouble:
-            said = link.inertial.trouble.partition(";")[0]
-            yield Notice(
-                part.robot.place(link.inertial.line),
-                "warning",
-                f"link '{shown(link.name)}'",
-                f"{said}; the link does not move, so nothing depends on it",
-            )
 
 
 def _held(part: Part, turning: Sequence[JointElement]) -> Iterator[Notice]:

@@ -4,6 +4,7 @@ from typing import Final
 
 from symgen.options import NUMBER, NUMBER_PAIRS, PAIRS, TEXTS, choice, group, option, vector_or
 from symgen.reading.fall import Gravity
+from symgen.reading.repair import NEAREST
 from symgen.reading.right_angles import SNAPPED
 
 ROTORS: Final = ("exact", "reflected", "none")
@@ -107,6 +108,14 @@ class RobotOptions:
         "they move by transmissions or gear ratios.",
         choice("joints", "actuators"),
         default="joints",
+    )
+    repair_inertia: str | None = option(
+        "--repair-inertia",
+        "KIND",
+        "nearest: take for inertia that no body has the nearest that one can have (mass and centre "
+        "of mass kept, second moments nearest in the Frobenius norm), and say what was changed.",
+        choice(NEAREST),
+        default=None,
     )
     rotors: str = option(
         "--rotors",

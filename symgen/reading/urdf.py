@@ -5,9 +5,11 @@ once per kind and otherwise ignored; geometry and the insides of extension block
 at."""
 
 import hashlib
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -25,6 +27,7 @@ from symgen.reading.extensions import Extension, extensions, note_unused
 from symgen.reading.joints import FIXED, JOINTS, JointRow, joint_nodes, several, single
 from symgen.reading.loops import note_loops
 from symgen.reading.mimic_tags import controlled, mimic_of
+from symgen.reading.quaternions import of_quaternion, rpy_of
 from symgen.reading.transmissions import transmissions
 from symgen.reading.tree import check
 from symgen.reading.unread_tags import check_root, note_ignored
@@ -55,6 +58,7 @@ def described(root: Node, path: Path, digest: str) -> Description:
     own = extensions(root)
     joints = tuple(_sprung(_joint(node.called(_label(node))), own) for node in joint_nodes(root))
     joints = controlled(root, joints)
+    links = _with_world(root, links, joints)
     note_ignored(root)
     note_loops(root)
     note_unused(root, own, [joint.name for joint in joints if several(joint.kind)])
@@ -68,6 +72,21 @@ def described(root: Node, path: Path, digest: str) -> Description:
     )  # fmt: skip
     check(robot)
     return robot
+
+
+WORLD: Final = "world"
+
+
+def _with_world(
+    root: Node, links: tuple[LinkElement, ...], joints: Sequence[JointElement]
+) -> tuple[LinkElement, ...]:
+    """The links, and `world` before them where a joint is on it and no link has the name, as Drake
+    has it."""
+    names = {link.name for link in links}
+    if WORLD in names or all(joint.parent != WORLD for joint in joints):
+        return links
+    root.notice("note", "link 'world' is not there, but a joint is on it; taken as the ground")
+    return (LinkElement(WORLD, root.line), *links)
 
 
 def _label(node: Node) -> str:
@@ -131,8 +150,7 @@ def tensor_trouble(tensor: tuple[float, ...], mass: float) -> str:
     listed = ", ".join(f"{float(m) * size:.4g}" for m in moments)
     return (
         f"inertia has a negative principal moment (the three are {listed} kg m^2), which no body "
-        f"has;"
-        " correct the values of <inertia>, or leave the link out with --root or --tip"
+        "has"
     )
 
 
@@ -140,10 +158,26 @@ def _origin(node: Node) -> Origin:
     origin = node.only("origin")
     if origin is None:
         return Origin(node.line)
-    if origin.element.get("quat_xyzw") is not None:
-        raise origin.error("quat_xyzw of <origin> is not supported yet; write the rotation as rpy")
     zeros = (0.0, 0.0, 0.0)
-    return Origin(origin.line, origin.triple("xyz", zeros), origin.triple("rpy", zeros))
+    xyz = origin.triple("xyz", zeros)
+    if origin.element.get("quat_xyzw") is None:
+        return Origin(origin.line, xyz, origin.triple("rpy", zeros))
+    if origin.element.get("rpy") is not None:
+        raise origin.error("<origin> has both rpy and quat_xyzw; keep one of them")
+    return Origin(origin.line, xyz, _rpy(origin))
+
+
+def _rpy(origin: Node) -> Triple:
+    """The rotation of a quaternion x, y, z, w (URDF 1.1), of any length but 0."""
+    four = origin.numbers("quat_xyzw", 4)
+    size = max(map(abs, four))
+    if not size:
+        raise origin.error("quat_xyzw is zero; give a rotation such as 0 0 0 1")
+    x, y, z, w = (number / size for number in four)  # no overflow, whatever the length
+    length = math.hypot(*four) if size < 1e150 else math.inf
+    if abs(length - 1) > 1e-3:
+        origin.notice("warning", f"quat_xyzw of length {length:.4g} scaled to 1")
+    return rpy_of(of_quaternion(w, x, y, z))
 
 
 def _joint(node: Node) -> JointElement:

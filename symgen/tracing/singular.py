@@ -2,7 +2,9 @@
 
 Where a joint moves no inertia of its own, M is singular; without mass there is no centre of it."""
 
+import math
 import random
+import shlex
 from collections.abc import Collection, Iterable
 from typing import Final
 
@@ -16,7 +18,7 @@ from symgen.mechanics.model import Model
 from symgen.mechanics.parameters import system
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import plain
-from symgen.text import shown
+from symgen.text import quoted, shown
 from symgen.tracing.robot import Robot
 
 STATES: Final = 3
@@ -30,12 +32,17 @@ def check_defined(robot: Robot, quantities: Iterable[Quantity]) -> None:
     Raises OptionError."""
     wanted = list(quantities)
     inverse = next((q.name for q in wanted if q.needs_inverse), None)
-    velocity = singular_joint(robot.lumped, robot.blocks) if inverse else None
-    if velocity is not None:
-        joint = moving(robot.model, velocity)
+    if inverse and not robot.blocks and not moves_inertia(robot.model):
         raise OptionError(
-            f"{inverse} needs the inverse of the mass matrix, but joint '{shown(joint.name)}' "
-            f"moves no inertia of its own; {remedy(robot.model, joint)}"
+            f"{inverse} needs the inverse of the mass matrix, but {MASSLESS}; give links an "
+            "<inertial>, or leave their parameters open with --parameters runtime"
+        )
+    found = singular_joints(robot.lumped, robot.blocks) if inverse else []
+    if found:
+        names, move, own = in_words([joint.name for joint in found])
+        raise OptionError(
+            f"{inverse} needs the inverse of the mass matrix, but {names} {move} no inertia of "
+            f"{own} own; {remedy(robot.model, found)}"
         )
     centre = next((q.name for q in wanted if q.needs_mass), None)
     if centre and not robot.blocks and not has_mass(robot.model):
@@ -45,17 +52,32 @@ def check_defined(robot: Robot, quantities: Iterable[Quantity]) -> None:
         )
 
 
+MASSLESS: Final = "no moving link has mass or inertia"
+
+
+def moves_inertia(model: Model) -> bool:
+    """Whether any moving part has mass or inertia, rotors included."""
+    tens = (link.parameters for body in model.bodies for link in body.links)
+    return any(any(ten or ()) for ten in tens) or any(body.spin for body in model.bodies)
+
+
+def in_words(names: list[str]) -> tuple[str, str, str]:
+    """Joints by name, their verb and their pronoun."""
+    if len(names) == 1:
+        return f"joint {quoted(names)}", "moves", "its"
+    return f"joints {quoted(names, 20)}", "move", "their"
+
+
 def has_mass(model: Model) -> bool:
     """Whether any moving link has mass."""
     tens = (link.parameters for body in model.bodies for link in body.links)
     return any(ten is not None and ten[0] != 0 for ten in tens)
 
 
-def singular_joint(model: Model, unknown: Collection[str] = ()) -> str | None:
-    """The first joint, from the tips inward, without which the rest moves no differently; None if M
-    is regular.
+def singular_joints(model: Model, unknown: Collection[str] = ()) -> list[Listed]:
+    """The joints without which the rest moves no differently, in file order; none if M is regular.
 
-    Found as a pivot of M = Lᵀ D L (Featherstone 2008, section 6.5) that vanishes at random states.
+    Found as the pivots of M = Lᵀ D L (Featherstone 2008, section 6.5) that vanish at random states.
     The parameters of the links called `unknown` come at run time: they are those of some body, and
     a joint is only found if it is one for (almost) all of them.
     """
@@ -64,7 +86,10 @@ def singular_joint(model: Model, unknown: Collection[str] = ()) -> str | None:
     states = [[rng.uniform(-3, 3) for _ in range(robot.coupling.positions)] for _ in range(STATES)]
     pivots = np.array([_pivots(robot, q) for q in states])
     gone = np.flatnonzero((np.abs(pivots) <= ROUNDING).all(axis=0))
-    return model.joint_names[int(gone[-1])] if gone.size else None
+    found = {
+        joint.name: joint for k in gone for joint in [moving(model, model.joint_names[int(k)])]
+    }
+    return list(found.values())
 
 
 def _some_body(rng: random.Random) -> list[float]:
@@ -75,14 +100,28 @@ def _some_body(rng: random.Random) -> list[float]:
     return [1.0, x, y, z, *around, a + b + x * x + y * y]
 
 
-def remedy(model: Model, joint: Listed) -> str:
-    """What a user can do about a joint that `singular_joint` found."""
-    link = shown(joint.body.name)
-    if len(joint.bodies) == 1:
-        return "give the links beyond it mass, or hold it with --lock"
-    floating_base = not model.base and not model.body(joint.bodies[0]).parent
-    instead = ", or make one that has them the --root" if floating_base else ""
-    return f"give link '{link}' mass and inertia of its own{instead}"
+def remedy(model: Model, joints: list[Listed]) -> str:
+    """What a user can do about joints that `singular_joints` found."""
+    single = [joint for joint in joints if len(joint.bodies) == 1]
+    said = []
+    if single:
+        them = "it" if len(single) == 1 else "them"
+        locks = " ".join(f"--lock {shlex.quote(f'{shown(j.name)}={_inside(j):g}')}" for j in single)
+        said.append(f"give the links beyond {them} mass, or hold {them} with {locks}")
+    for joint in (joint for joint in joints if joint not in single):
+        floating_base = not model.base and not model.body(joint.bodies[0]).parent
+        instead = ", or make one that has them the --root" if floating_base else ""
+        link = shown(joint.body.name)
+        said.append(f"give link '{link}' mass and inertia of its own{instead}")
+    return "; ".join(said)
+
+
+def _inside(joint: Listed) -> float:
+    """Zero, or the limit next to it."""
+    limits = joint.body.joint.limits
+    lower = -math.inf if limits.lower is None else limits.lower
+    upper = math.inf if limits.upper is None else limits.upper
+    return min(max(0.0, lower), upper) if lower <= upper else 0.0
 
 
 def _pivots(robot: System, q: list[float]) -> list[float]:

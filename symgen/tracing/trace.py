@@ -15,6 +15,7 @@ from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.mechanics.system import System
 from symgen.tracing.function import Function, Part
 from symgen.tracing.link_outputs import of_model
+from symgen.tracing.possible import check_possible
 from symgen.tracing.robot import Regroup, Robot
 from symgen.tracing.singular import check_defined
 from symgen.tracing.tape import traced
@@ -39,7 +40,9 @@ def trace_all(
     all. Raises OptionError for a formulation that a quantity does not have, and for a quantity that
     this robot does not have (see `symgen.tracing.singular.check_defined`)."""
     functions = [_distinct(robot, wanted) for wanted in functions]
-    check_defined(robot, (q for wanted in functions for q in wanted.quantities))
+    quantities = [q for wanted in functions for q in wanted.quantities]
+    check_possible(robot, quantities)
+    check_defined(robot, quantities)
     regroups = _regroups(robot)
     if not robot.runtime:
         return [_cheapest(regroups, wanted, choice or {}) for wanted in functions]

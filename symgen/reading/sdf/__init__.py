@@ -35,6 +35,10 @@ def described(root: Node, path: Path, digest: str) -> Description:
     if any(joint.parent == WORLD for joint in joints):
         links.insert(0, LinkElement(WORLD, root.line))
     note_unread(root, inside)
+    outside = outer.node.children("joint") if outer.node.tag == "world" else []
+    if outside:
+        names = quoted(node.element.get("name") or "" for node in outside)
+        root.called("<world>").notice("warning", f"joints of the world ({names}) are not read")
     whole = digest
     if top.digests:
         whole = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()

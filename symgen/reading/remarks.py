@@ -1,0 +1,49 @@
+"""What to say of a part of a robot as a whole."""
+
+from collections.abc import Iterator
+
+from symgen.errors import Notice
+from symgen.mechanics.model import Model
+from symgen.reading.part import Part
+from symgen.text import shown
+
+
+def left_out(part: Part) -> Iterator[Notice]:
+    """What --root and --tip leave out."""
+    kept = part.links
+    gone = [link for link in part.robot.links if link.name not in kept]
+    if gone:
+        mass = sum(link.inertial.mass for link in gone if link.inertial)
+        count = f"{len(gone)} links" if len(gone) > 1 else "1 link"
+        yield Notice(
+            part.robot.place(part.robot.line),
+            "note",
+            part.robot.tag,
+            f"{count} with {mass:.6g} kg in all left out by --root and --tip",
+        )
+
+
+def massless(part: Part, model: Model) -> Iterator[Notice]:
+    """That nothing that moves has mass or inertia, which makes every force 0."""
+    tens = [link.parameters for body in model.bodies for link in body.links]
+    if not any(any(ten or ()) for ten in tens) and not any(body.spin for body in model.bodies):
+        said = (
+            "no moving link has mass or inertia, so all forces of gravity and motion are 0; take a "
+            "file with <inertial>, or leave the parameters open with --parameters runtime"
+        )
+        robot = part.robot
+        yield Notice(robot.place(robot.line), "warning", robot.tag, said, unless=("parameters",))
+
+
+def still_impossible(part: Part) -> Iterator[Notice]:
+    """Impossible inertia of links that do not move, on which nothing depends."""
+    links = part.links
+    for link in (links[name] for name in sorted(part.still & set(links))):
+        if link.inertial and link.inertial.trouble:
+            said = link.inertial.trouble.partition(";")[0]
+            yield Notice(
+                part.robot.place(link.inertial.line),
+                "warning",
+                f"link '{shown(link.name)}'",
+                f"{said}; the link does not move, so nothing depends on it",
+            )

@@ -1,0 +1,107 @@
+"""Inertia that no body has, made the nearest that one can have.
+
+About the centre of mass a body's moments are I = tr(S) 1 - S with second moments S that have no
+negative eigenvalue (Wensing, Kim & Slotine, RA-L 2018). The nearest such S in the Frobenius norm,
+with mass and centre of mass as they are, has the same eigenvectors and 0 in place of the negative
+eigenvalues (Higham, Linear Algebra Appl. 103, 1988)."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from symgen.errors import Notice
+from symgen.reading.description import Description, Inertial, LinkElement
+from symgen.text import shown
+
+NEAREST: Final = "nearest"
+ROUNDING: Final = 1e-9
+"""An eigenvalue this small next to the sum of all is rounding in the file."""
+SWEEPS: Final = 30
+
+Rows = list[list[float]]
+
+
+def repaired(robot: Description, kind: str | None) -> Description:
+    """The robot with links whose inertia is possible, and notes of what was changed; itself where
+    `kind` is None."""
+    if kind != NEAREST:
+        return robot
+    new = {link.name: made for link in robot.links if (made := _possible(link)) is not None}
+    links = tuple(replace(link, inertial=new.get(link.name, link.inertial)) for link in robot.links)
+    said = tuple(_said(robot, link, new[link.name]) for link in robot.links if link.name in new)
+    return replace(robot, links=links, notices=(*robot.notices, *said))
+
+
+def _possible(link: LinkElement) -> Inertial | None:
+    """The inertia of a link, where it has to change."""
+    inertial = link.inertial
+    if inertial is None or not any(inertial.tensor):
+        return None
+    values, vectors = eigen(_seconds(inertial.tensor))
+    if min(values) >= -ROUNDING * abs(sum(values)):
+        return None
+    kept = [max(value, 0.0) for value in values]
+    s = [
+        [sum(kept[k] * vectors[i][k] * vectors[j][k] for k in range(3)) for j in range(3)]
+        for i in range(3)
+    ]
+    trace = s[0][0] + s[1][1] + s[2][2]
+    tensor = tuple(trace * (i == j) - s[i][j] + 0.0 for i in range(3) for j in range(i, 3))
+    return replace(inertial, tensor=tensor, trouble="")
+
+
+def _seconds(tensor: tuple[float, ...]) -> Rows:
+    xx, xy, xz, yy, yz, zz = map(float, tensor)
+    half = (xx + yy + zz) / 2
+    return [[half - xx, -xy, -xz], [-xy, half - yy, -yz], [-xz, -yz, half - zz]]
+
+
+def _said(robot: Description, link: LinkElement, made: Inertial) -> Notice:
+    old = link.inertial.tensor if link.inertial else made.tensor
+    before, after = (_listed(tensor) for tensor in (old, made.tensor))
+    message = (
+        f"inertia repaired: principal moments {before} became {after} kg m^2, those of the nearest "
+        "that a body can have"
+    )
+    return Notice(robot.place(made.line), "note", f"link '{shown(link.name)}'", message)
+
+
+def _listed(tensor: tuple[float, ...]) -> str:
+    values, _ = eigen(_seconds(tensor))
+    return "(" + ", ".join(f"{sum(values) - x:.4g}" for x in sorted(values, reverse=True)) + ")"
+
+
+def eigen(rows: Rows) -> tuple[list[float], Rows]:
+    """Eigenvalues and eigenvectors (as columns) of a symmetric matrix of 3 rows, by Jacobi's
+    rotations in plain floats, so that they are the same on every machine."""
+    a = [list(row) for row in rows]
+    v: Rows = [[float(i == j) for j in range(3)] for i in range(3)]
+    for _ in range(SWEEPS):
+        if not any(a[p][q] for p, q in _pairs()):
+            break
+        for p, q in _pairs():
+            if a[p][q]:
+                _rotate(a, v, p, q)
+    return [a[i][i] for i in range(3)], v
+
+
+def _pairs() -> Iterator[tuple[int, int]]:
+    return ((p, q) for p in range(3) for q in range(p + 1, 3))
+
+
+def _rotate(a: Rows, v: Rows, p: int, q: int) -> None:
+    """Make a[p][q] zero by a turn in the plane of p and q (Golub & Van Loan, section 8.5)."""
+    tau = (a[q][q] - a[p][p]) / (2 * a[p][q])
+    far = math.inf if math.isinf(tau) else abs(tau) + math.sqrt(1 + tau * tau)
+    t = math.copysign(1 / far, tau)
+    c = 1 / math.sqrt(1 + t * t)
+    s = t * c
+    for rows in (a, v):
+        for row in rows:
+            row[p], row[q] = c * row[p] - s * row[q], s * row[p] + c * row[q]
+    a[p], a[q] = (
+        [c * x - s * y for x, y in zip(a[p], a[q], strict=True)],
+        [s * x + c * y for x, y in zip(a[p], a[q], strict=True)],
+    )
+    a[p][q] = a[q][p] = 0.0
