@@ -20,11 +20,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Sensed:
-    """What a sensor measures: the group of its columns, the names within it, and their units."""
+    """What a sensor measures: the group of its columns, the names within it, and their units; and
+    force by ampere where the robot's files know it of all names."""
 
     prefix: str
     names: tuple[str, ...]
     units: tuple[str, ...]
+    constants: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

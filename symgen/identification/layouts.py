@@ -1,7 +1,7 @@
 """Which columns of a log are what: time, positions, velocities, accelerations, measurements."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from symgen.errors import OptionError
@@ -200,12 +200,16 @@ def _sensed(finder: _Finder, sensed: Sensed) -> tuple[Column, ...]:
     if not options.torque_constant:
         amperes = ("A",) * len(sensed.names)
         forces = finder.group("tau", sensed.names, sensed.units, optional=True)
+        if sensed.constants and not forces:
+            pairs = tuple(zip(sensed.names, sensed.constants, strict=True))
+            return _currents(finder, sensed, replace(options, torque_constant=pairs))
         if forces or not finder.group("current", sensed.names, amperes, optional=True):
             return forces or finder.group("tau", sensed.names, sensed.units)
         raise LogError(
             shown(finder.log.file),
-            "has currents and no torques: give --torque-constant JOINT=K of each joint (N m/A), or "
-            "find them with 'symgen gains' from a run with a load of known mass",
+            "has currents and no torques: give --torque-constant JOINT=K of each joint (N m/A), "
+            "name torque_constant in a file of actuators (--actuators), or find them with 'symgen "
+            "gains' from a run with a load of known mass",
         )
     return _currents(finder, sensed, options)
 

@@ -20,6 +20,7 @@ from symgen.identification.sensors import (
     carried,
     channels,
     random_rows,
+    torque_constants,
     wrenches,
 )
 from symgen.identification.settings import Settings
@@ -125,9 +126,10 @@ def _force(unit: str) -> str:
     return "N m" if unit.startswith("rad") else "N"
 
 
-def _wanted(model: Model, accelerations: bool) -> Wanted:
+def _wanted(job: Job, model: Model, accelerations: bool) -> Wanted:
     rates = tuple(row.name for row in velocities(model))
-    forces = Sensed("tau", rates, tuple(_force(row.unit) for row in velocities(model)))
+    units = tuple(_force(row.unit) for row in velocities(model))
+    forces = Sensed("tau", rates, units, torque_constants(job, rates))
     rows = positions(model)
     names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
     return Wanted(names, units, rates, (forces,), accelerations)
@@ -143,7 +145,7 @@ def _of_torques(job: Job, loaded: Loaded, settings: Settings) -> Problem:
         terms,
         known(model),
         _torque_channels(model),
-        _wanted(model, True),
+        _wanted(job, model, True),
         False,
         _none,
     )

@@ -14,9 +14,12 @@ from symgen.identification.drives import Drives
 from symgen.identification.equations import Linear, Supports
 from symgen.identification.kernel import Kernel
 from symgen.identification.samples import Samples
+from symgen.jobs.job import Job
 from symgen.mechanics.coupling import Coupling
 from symgen.mechanics.listing import listed
 from symgen.mechanics.model import Model
+from symgen.reading import toml_reader
+from symgen.reading.options import RobotOptions
 from symgen.text import quoted, shown
 
 Numbers = NDArray[np.float64]
@@ -43,6 +46,21 @@ def channels(joints: Sequence[str]) -> tuple[tuple[str, str], ...]:
         for joint in joints
         for name in COMPONENTS
     )
+
+
+def torque_constants(job: Job, joints: Sequence[str]) -> tuple[float, ...]:
+    """Force by ampere of each joint by the job's file of actuators; none where it does not say all
+    of them. Raises RobotError."""
+    path = job[RobotOptions].actuators
+    if path is None:
+        return ()
+    table, found = toml_reader.read(path, "a TOML file of actuators")[0].table("joints"), []
+    for joint in joints:
+        own = table.table(joint)
+        constant, ratio = own.number("torque_constant"), own.number("gear_ratio")
+        found.append(None if constant is None else constant * (1.0 if ratio is None else ratio))
+    known = tuple(constant for constant in found if constant is not None)
+    return known if len(known) == len(joints) else ()
 
 
 def carried(model: Model, joint: str) -> str:

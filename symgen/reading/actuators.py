@@ -48,6 +48,9 @@ class Actuator:
     """Of the joint's spring (N m/rad or N/m), which is relaxed at coordinate `reference` (rad or
     m)."""
     reference: float | None = None
+    torque_constant: float | None = None
+    """Of the motor (N m/A, or N/A of a linear one), for logs of currents; times `gear_ratio`, where
+    there is one, it is that of the joint."""
 
     @property
     def rotor(self) -> Rotor | None:
@@ -134,7 +137,8 @@ def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
 
 def _check_whole(table: Table, actuator: Actuator) -> None:
     """A rotor needs its inertia and its ratio, and nothing about a rotor is without effect."""
-    given = next((key for key in ("gear_ratio", *OF_ROTOR) if key in table.data), None)
+    ratio = ("gear_ratio",) if actuator.torque_constant is None else ()
+    given = next((key for key in (*ratio, *OF_ROTOR) if key in table.data), None)
     if given is not None and actuator.rotor_inertia is None:
         raise table.error(given, "has no effect without rotor_inertia; add that (kg m^2)")
     if actuator.rotor_inertia and actuator.gear_ratio is None:

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pytest
 from tools import invoke, robot_file
 
 from benchmarks.simulated_logs import Motion, Recipe, exact, moved, write
@@ -75,3 +76,24 @@ def test_runs_that_do_not_tell_the_gains(tmp_path):
     assert said.exit_code == 2 and "give the load's mass in kg" in said.stderr
     said = invoke("gains", ARM, without, without, "--mass", "1", "--link", "none")
     assert said.exit_code == 2 and "no moving link is called 'none'" in said.stderr
+
+
+def test_a_file_of_actuators_may_have_the_constants(tmp_path):
+    """Of the motor, times the gear ratio, as on the command line."""
+    path = currents(tmp_path, ARM, 1)
+    rows = [
+        f'[joints."{n}"]\ntorque_constant = {k / 50}\ngear_ratio = 50.0\n'
+        for n, k in truth().items()
+    ]
+    (tmp_path / "drives.toml").write_text("\n".join(rows))
+    asked = [f"--torque-constant={n}={k / 50}" for n, k in truth().items()]
+    asked += [f"--gear-ratio={n}=50" for n in truth()]
+    one, other = (
+        json.loads(invoke("identify", ARM, path, "--json", *options).stdout)["parameters"]
+        for options in (["--actuators", tmp_path / "drives.toml"], asked)
+    )
+    for name, row in one.items():
+        assert row["estimate"] == pytest.approx(other[name]["estimate"], rel=1e-9), name
+    (tmp_path / "drives.toml").write_text("\n".join(rows[1:]))
+    said = invoke("identify", ARM, path, "--actuators", tmp_path / "drives.toml")
+    assert said.exit_code == 2 and "name torque_constant in a file of actuators" in said.stderr
