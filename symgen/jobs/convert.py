@@ -6,7 +6,9 @@ from symgen.errors import Notice, OptionError
 from symgen.jobs.publish import write_new
 from symgen.reading.options import NO_XACRO, XacroOptions
 from symgen.reading.sources import RobotSource, described
+from symgen.reading.substitution import symbols
 from symgen.reading.urdf_writer import urdf_of
+from symgen.text import quoted
 
 
 def convert(source: RobotSource, out: str, xacro: XacroOptions = NO_XACRO) -> tuple[Notice, ...]:
@@ -17,6 +19,12 @@ def convert(source: RobotSource, out: str, xacro: XacroOptions = NO_XACRO) -> tu
     if Path(out).suffix.lower() != ".urdf":
         raise OptionError(f"--out {out!r}: a URDF ends in .urdf")
     robot = described(source, xacro)
+    names = symbols(robot)
+    if names:
+        raise OptionError(
+            f"a URDF has numbers only, and the robot has the symbols {quoted(names)}; give them "
+            "values with robot.subs({...})"
+        )
     data, unsaid = urdf_of(robot)
     write_new(Path(out), data)
     return (*robot.notices, *unsaid)

@@ -3,7 +3,7 @@ made of it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -188,6 +188,15 @@ class Robot:
         `progress` is told each step (see `symgen.generate`)."""
         tell = progress or (lambda step: None)
         return api.generate(self, out, languages, tell, **options)[2]
+
+    def write_urdf(self, out: str | PathLike[str]) -> tuple[Notice, ...]:
+        """Write the whole robot as a URDF, a new file, whatever it was read from; what a URDF
+        cannot say is in the notices (see ``symgen convert``). Raises SymgenError, for symbols
+        too."""
+        from symgen.jobs.convert import convert
+
+        source = self.job.file if self.job.given is None else self.job.given
+        return convert(source, fspath(out), self.job[XacroOptions])
 
     def linearize(
         self,

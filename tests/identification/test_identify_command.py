@@ -134,6 +134,8 @@ def test_a_picture_is_the_same_bytes_every_time(tmp_path, monkeypatch):
     found = identify(job, job.load(), str(log(tmp_path, good())), Settings())
     one, other = (plots._png(plots._parameters(found)) for _ in range(2))
     assert one == other and one.startswith(b"\x89PNG")
+    page = found._repr_html_()  # what a notebook shows is what the command prints
+    assert "std error" in page and "<pre>" in page and "\x1b" not in page
 
 
 # -- bad logs --------------------------------------------------------------------------------------

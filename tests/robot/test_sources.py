@@ -367,6 +367,18 @@ def test_symbols_need_values_before_code_is_made():
     close(run(whole, "mass_matrix", q=q), run(numbers, "mass_matrix", q=q), 1e-15)
 
 
+def test_a_table_becomes_a_urdf(tmp_path):
+    rows = [row | body for row, body in zip(TABLE, BODIES, strict=True)]
+    robot, out = symgen.from_dh(rows, "modified"), tmp_path / "arm.urdf"
+    robot.write_urdf(out)
+    model, q = pin.buildModelFromUrdf(str(out)), np.array([0.3, -0.1, 0.7, 1.1])
+    tau = pin.rnea(model, model.createData(), q, q, q)
+    close(run(robot, "inverse_dynamics", q=q, qd=q, qdd=q), tau, 1e-12)
+    with pytest.raises(OptionError, match="'a1', 'a2', 'm1' and 'm2'; give them values"):
+        planar().write_urdf(tmp_path / "symbols.urdf")
+    assert not (tmp_path / "symbols.urdf").exists()
+
+
 def test_what_robots_say_of_themselves():
     robot = symgen.Robot(UR5)
     assert [joint.name for joint in robot.joints] == list(robot.velocities)
