@@ -108,7 +108,7 @@ def _numbers(bodies: Sequence[Body], i: int) -> str | None:
     body, joint = bodies[i], bodies[i].joint
     if not _proper(body.pose.rotation):
         return "has a rotation that is none"
-    if any(abs(x) > LARGEST for x in (*body.pose.position, body.spin, *_of_joint(joint))):
+    if any(abs(x) > LARGEST for x in (*body.pose.position, body.spin, *numbers_of(joint))):
         return f"has a number beyond {LARGEST:g}"
     return next((f"has a link {found}" for found in map(_of_link, body.links) if found), None)
 
@@ -121,7 +121,8 @@ CHECKS: Final[tuple[Callable[[Sequence[Body], int], str | None], ...]] = (
 )
 
 
-def _of_joint(joint: Joint) -> Iterator[float]:
+def numbers_of(joint: Joint) -> Iterator[float]:
+    """The numbers of a joint that terms of dynamics are made of."""
     yield from (joint.damping, joint.friction, joint.offset, joint.armature, *joint.constants)
     yield from (joint.stiffness, joint.reference)
     if joint.rotor is not None:

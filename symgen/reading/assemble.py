@@ -22,8 +22,8 @@ from symgen.reading.part import WORLD, Part, afloat, part_of
 from symgen.reading.remarks import left_out, massless, still_impossible
 from symgen.reading.repair import repaired
 from symgen.reading.right_angles import RightAngle, Rounder, turn
+from symgen.reading.sizes import check_size
 from symgen.reading.sources import RobotSource, described, name_of
-from symgen.reading.toml_reader import LARGEST
 from symgen.reading.unfold import MovingJoint, bodies
 from symgen.text import shown
 
@@ -79,7 +79,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
     drives = drives_of(part.robot, wanted.actuators, wanted.rotors)
     part, motors = motors_of(part, drives, wanted.coordinates)
     model = _model(part, pull, rounder, drives, motors)
-    _check_size(part, model)
+    check_size(part, model)
     still = drives.left_out(part.robot, [joint.name for joint in part.moving])
     notices = (
         *part.robot.notices,
@@ -226,24 +226,6 @@ def _plain(pose: Pose) -> Pose:
 
 def _element(joint: JointElement) -> str:
     return f"joint '{shown(joint.name)}'"
-
-
-def _check_size(part: Part, model: Model) -> None:
-    """Numbers of a file are finite, but their products need not be."""
-    elements = part.links
-    for poses, links in ((((), model.base)), *(((b.pose,), b.links) for b in model.bodies)):
-        for link in links:
-            numbers = [*(link.parameters or ()), *_numbers((*poses, link.pose))]
-            if not all(abs(x) <= LARGEST for x in numbers):
-                message = "its inertia or its place is too large to compute with; use m, kg and rad"
-                raise part.robot.error(
-                    elements[link.name].line, f"link '{shown(link.name)}'", message
-                )
-
-
-def _numbers(poses: Sequence[Pose]) -> Iterator[float]:
-    for pose in poses:
-        yield from (x for row in (*pose.rotation, pose.position) for x in row)
 
 
 def _held(part: Part, turning: Sequence[JointElement]) -> Iterator[Notice]:
