@@ -279,7 +279,9 @@ def test_g3_python_literals_are_the_constants(sample):
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     for d in descriptions(module):
         numbers = [
-            node.value for node in ast.walk(functions[d.name]) if isinstance(node, ast.Constant)
+            node.value
+            for node in ast.walk(functions[f"_{d.name}"])
+            if isinstance(node, ast.Constant)
         ]
         assert {x for x in numbers if type(x) is float} - {0.0} == constants(d.program)
 
