@@ -136,6 +136,8 @@ def check_quaternions(
             )
 
 
+UNITS: Final = {"ms": 250.0, "us": 2.5e5, "ns": math.inf}
+"""What time is in whose steps are at most so many."""
 SLOWEST: Final = 0.25
 """Whoever takes derivatives of rows that are further apart (s) hardly means seconds."""
 
@@ -143,8 +145,9 @@ SLOWEST: Final = 0.25
 def check_step(log: Log, step: float) -> None:
     """Raises LogError for a step of time (s) that is too long for derivatives of a motion."""
     if step > SLOWEST:
+        unit = next(name for name, most in UNITS.items() if step <= most)
         raise LogError(
             shown(log.file),
-            f"wrong units suspected: rows are {step:.4g} s apart, as with time in "
-            "milliseconds; give its unit (--unit t=ms), or say --trust-units",
+            f"wrong units suspected: rows are {step:.4g} s apart, as with time in {unit}; give its "
+            f"unit (--unit t={unit}), or say --trust-units",
         )

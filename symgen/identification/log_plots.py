@@ -7,8 +7,10 @@ import numpy as np
 
 from symgen.identification.figures import new_figure
 from symgen.identification.log_report import Looked
+from symgen.identification.logs import LogError
 from symgen.inspection.pictures import drawn, picture_target
 from symgen.jobs.targets import Target
+from symgen.text import shown
 
 COLOURS: Final = ("#33586f", "#c1440e", "#5b7f3b")
 OWNER: Final = "symgen log"
@@ -26,6 +28,9 @@ def picture(found: Looked, target: Target) -> bytes:
 
 def _figure(found: Looked) -> Any:
     names, layout = found.joints, found.reading.layout
+    if not found.motion.thin:
+        log = found.reading.log
+        raise LogError(shown(log.file), "has no stretch that is long enough to be drawn")
     columns = 2 + bool(layout.measured)
     figure = new_figure(4.2 * columns, 0.8 + 1.35 * len(names))
     axes = figure.subplots(len(names), columns, sharex=True, squeeze=False)

@@ -17,6 +17,8 @@ Numbers = NDArray[np.float64]
 
 LARGEST: Final = 1e30
 """In any unit: sums of squares of a long log do not overflow, and no measurement comes near."""
+RISING: Final = 0.02
+"""A column of which no larger part rises is no time;"""
 COARSE: Final = 0.2
 """If more than this part of the rows have the time stamp of the row before, the clock is too coarse
 for them."""
@@ -46,8 +48,14 @@ class Clock:
         t = t[np.abs(t) <= LARGEST] * layout.time.factor
         steps = np.diff(t)
         rising = steps[steps > 0]
+        if len(rising) <= RISING * len(steps) and not rate:
+            raise LogError(
+                shown(log.file),
+                f"column '{shown(layout.time.name)}' is no time that rises; name another with "
+                "--column t=NAME, or give the rows a second with --rate",
+            )
         if not len(rising):
-            return cls(1.0 / rate if rate else 1.0, bool(rate))
+            return cls(1.0 / rate, True)
         span = float(t[-1] - t[0]) / max(len(t) - 1, 1)
         if rate:
             _check_rate(log, layout, rate, span)

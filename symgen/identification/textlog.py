@@ -71,7 +71,7 @@ def _comment(line: str, after: Sequence[str]) -> bool:
 def _delimiter(head: str, rows: Sequence[str]) -> str:
     """The delimiter that makes numbers of the first row; of several, the one that splits the names
     most."""
-    there = [d for d in (";", "\t", ",", " ") if d in head] or [","]
+    there = [d for d in (";", "\t", "|", ",", " ") if d in head] or [","]
     whole = [d for d in there if rows and all(map(_numeric, _split(rows[0], d)))]
     outside = re.sub(r'"[^"]*"', "", head)
     return max(whole or there, key=lambda d: len(_split(outside, d)) - (d == " "))

@@ -73,6 +73,7 @@ DIALECTS = {
     "tabs and decimal commas": {"delimiter": "\t", "decimal": ","},
     "blanks": {"delimiter": "  "},
     "a comma and a blank": {"delimiter": ", "},
+    "bars": {"delimiter": "|"},
     "comments before": {"head": "# recorded on a Monday\n# by hand\n\n"},
     "names in a comment": {"head": "# "},
     "a mark of byte order": {"head": "\ufeff"},
@@ -213,3 +214,27 @@ def test_what_is_said_of_columns_and_cannot_be(tmp_path, options, said):
     done = invoke("log", text(tmp_path / "log.csv", NAMES, WHOLE), *options)
     assert done.exit_code == 2 and done.stdout == "" and done.stderr.count("\n") == 1, done.output
     assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("t", "said"),
+    [
+        (T * 0, "column 't' is no time that rises; name another with --column t=NAME"),
+        (-T, "column 't' is no time that rises"),
+        (T * 1e3, "as with time in ms; give its unit (--unit t=ms)"),
+        (T * 1e6, "as with time in us; give its unit (--unit t=us)"),
+        (T * 1e9 + 1e18, "as with time in ns; give its unit (--unit t=ns)"),
+    ],
+)
+def test_a_time_that_is_none(tmp_path, t, said):
+    path = text(tmp_path / "log.csv", NAMES[:4], t, Q)
+    done = invoke("log", path, "--plot", tmp_path / "log.png")
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1 and said in done.stderr
+    assert not (tmp_path / "log.png").exists()
+
+
+def test_a_log_that_is_too_short_to_be_drawn(tmp_path):
+    path = text(tmp_path / "log.csv", NAMES[:4], T[:5], Q[:5])
+    assert invoke("log", path).exit_code == 0
+    done = invoke("log", path, "--plot", tmp_path / "log.png")
+    assert done.exit_code == 2 and "has no stretch that is long enough to be drawn" in done.stderr
