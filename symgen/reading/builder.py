@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from symgen.errors import OptionError
+from symgen.errors import OptionError, Place
 from symgen.mechanics.model import IDENTITY, Limits
 from symgen.reading.description import (
     EARTH,
@@ -45,6 +45,7 @@ class Builder:
         self.name = name
         self.gravity = triple("gravity", gravity)
         self._file, self._line = _caller()
+        self._at: int | None = None
         self._links: list[LinkElement] = []
         self._joints: list[JointElement] = []
         self._drives: list[DriveElement] = []
@@ -64,7 +65,7 @@ class Builder:
         centre of mass, six numbers ixx, ixy, ixz, iyy, iyz, izz or a symmetric 3 x 3 matrix, in the
         link's axes or in axes turned against them by `rpy` (roll, pitch, yaw in rad). Without mass
         and inertia the link is a frame."""
-        line = _caller()[1]
+        line = self._here("link", name)
         six, inertial = tensor(name, inertia), None
         kilograms = one(f"link '{shown(name)}': mass", mass)
         if kilograms < 0:
@@ -73,7 +74,7 @@ class Builder:
             place = triple(f"link '{shown(name)}': center_of_mass", center_of_mass, names=True)
             where = Origin(line, place, triple("rpy", rpy))
             inertial = Inertial(line, where, kilograms, six, trouble(six, kilograms))
-        self._links.append(LinkElement(str(name), line, inertial))
+        self._links.append(LinkElement(name, line, inertial))
         return self
 
     def joint(
@@ -120,7 +121,7 @@ class Builder:
         several, as in ``{"crank": 1.0, "shoulder": -1.0}``, theirs times these factors. `ratio` and
         `rotor_inertia` (kg m²) are those of a geared drive, `armature` is inertia as the joint
         feels it (kg m² or kg)."""
-        line, said = _caller()[1], f"joint '{shown(name)}'"
+        line, said = self._here("joint", name), f"joint '{shown(name)}'"
         if kind != FIXED and kind not in JOINTS:
             raise OptionError(f"{said}: no type '{shown(kind)}'; use {', '.join((*JOINTS, FIXED))}")
         row = JOINTS.get(kind, JointRow(FIXED, axis=False))
@@ -131,7 +132,7 @@ class Builder:
         }
         self._joints.append(
             JointElement(
-                str(name),
+                name,
                 line,
                 kind,
                 str(parent),
@@ -147,8 +148,12 @@ class Builder:
                 one(f"{said}: reference", reference),
             )
         )
-        if any(x is not None for x in (ratio, rotor_inertia, armature)):
-            self._drives.append(DriveElement(str(name), line, ratio, rotor_inertia, armature))
+        felt = {"ratio": ratio, "rotor_inertia": rotor_inertia, "armature": armature}
+        drive = [None if x is None else one(f"{said}: {key}", x) for key, x in felt.items()]
+        if drive[0] == 0 or any(x is not None and x < 0 for x in drive[1:]):
+            raise OptionError(f"{said}: a ratio is not 0, rotor_inertia and armature not negative")
+        if any(x is not None for x in drive):
+            self._drives.append(DriveElement(name, line, *drive))
         return self
 
     def frame(
@@ -163,10 +168,10 @@ class Builder:
     ) -> "Builder":
         """A frame fixed to link `on`, such as that of a tool: a link without mass, whose pose and
         velocity can be asked for as ``frame_pose:NAME``."""
-        line, said = _caller()[1], f"frame '{shown(name)}'"
+        line, said = self._here("frame", name), f"frame '{shown(name)}'"
         where = origin(said, line, xyz, rpy, rotation, quaternion)
-        self._links.append(LinkElement(str(name), line))
-        self._joints.append(JointElement(f"{name}.fixed", line, FIXED, str(on), str(name), where))
+        self._links.append(LinkElement(name, line))
+        self._joints.append(JointElement(f"{name}.fixed", line, FIXED, str(on), name, where))
         return self
 
     def description(self) -> Description:
@@ -188,10 +193,16 @@ class Builder:
         check(robot)
         return robot
 
-    def of_file(self, file: str, data: bytes) -> Description:
-        """The same as what stands in a file with these bytes."""
-        self._file, self._line = shown(file), 1
-        return replace(self.description(), sha256=hashlib.sha256(data).hexdigest())
+    def placed(self, place: Place) -> "Builder":
+        """This builder; what is added from now on stands at that place of a file."""
+        self._file, self._at = place.file, place.line
+        return self
+
+    def _here(self, kind: str, name: object) -> int:
+        """The line of what is added. Raises OptionError for a name that is none."""
+        if not isinstance(name, str) or not name.strip():
+            raise OptionError(f"a {kind} is called {shown(repr(name), 60)}; give it a name")
+        return _caller()[1] if self._at is None else self._at
 
 
 def _mimic(

@@ -9,21 +9,22 @@ which is what the joint turns.
 ``theta`` of a revolute joint and ``d`` of a prismatic one are offsets: the joint's coordinate is
 added."""
 
+import hashlib
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from symgen.errors import OptionError
+from symgen.errors import OptionError, RobotError
 from symgen.mechanics.model import IDENTITY, Pose
-from symgen.numbers.named import given
 from symgen.reading import toml_reader
 from symgen.reading.builder import Builder
 from symgen.reading.description import EARTH, Description
-from symgen.reading.given import ZEROS, Numbers
+from symgen.reading.given import ZEROS, Numbers, one
 from symgen.reading.quaternions import of_rpy
+from symgen.reading.toml_reader import Table
 from symgen.text import quoted, shown
 
 CONVENTIONS: Final = ("standard", "modified")
@@ -84,14 +85,22 @@ def dh_builder(
     Raises OptionError for a row that is none."""
     if convention not in CONVENTIONS:
         raise OptionError(f"convention {convention!r}: use {' or '.join(CONVENTIONS)}")
-    made, below = Builder(name, gravity).link("base"), "base"
+    made = Builder(name, gravity).link("base")
     table = [_row(k, row) for k, row in enumerate(rows, 1)]
     if not table:
-        raise OptionError("a table of Denavit and Hartenberg's parameters has a row for each joint")
+        raise OptionError(EMPTY)
     for k, row in enumerate(table, 1):
-        (_modified if convention == "modified" else _standard)(made, k, row, below)
-        below = f"link{k}"
+        _add(made, convention, k, row)
     return made
+
+
+EMPTY: Final = "a table of Denavit and Hartenberg's parameters has a row for each joint"
+
+
+def _add(made: Builder, convention: str, k: int, row: DH) -> None:
+    """Row `k` of a table. Raises OptionError."""
+    below = f"link{k - 1}" if k > 1 else "base"
+    (_modified if convention == "modified" else _standard)(made, k, row, below)
 
 
 def _row(k: int, row: "DH | Mapping[str, Any]") -> DH:
@@ -115,16 +124,18 @@ def _row(k: int, row: "DH | Mapping[str, Any]") -> DH:
 def _angle(k: int, name: str, x: Any) -> float:
     """A number, from SymPy's pi/2 too. Raises OptionError."""
     try:
-        angle = float(x)
-    except (TypeError, ValueError):
+        angle = math.nan if isinstance(x, (bool, str)) else float(x)
+    except (TypeError, ValueError, OverflowError):
         angle = math.nan
     if not math.isfinite(angle):
         raise OptionError(f"row {k}: {name} is {shown(str(x), 60)}; angles are numbers (rad)")
     return angle
 
 
-def _shifted(x: Any, y: Any, z: Any) -> Pose:
-    return Pose(IDENTITY, (given(x), given(y), given(z)))
+def _shifted(k: int, row: DH, along_x: bool = True) -> Pose:
+    """Trans_x(a) Trans_z(d), or without a."""
+    a = one(f"row {k}: a", row.a)
+    return Pose(IDENTITY, (a if along_x else 0.0, 0.0, one(f"row {k}: d", row.d)))
 
 
 def _turned(roll: float, yaw: float) -> Pose:
@@ -134,7 +145,7 @@ def _turned(roll: float, yaw: float) -> Pose:
 def _modified(made: Builder, k: int, row: DH, below: str) -> None:
     """Joint k and its link, whose frame is DH's."""
     alpha, theta = _angle(k, "alpha", row.alpha), _angle(k, "theta", row.theta)
-    pose = _turned(alpha, 0.0) @ _shifted(row.a, 0.0, row.d) @ _turned(0.0, theta)
+    pose = _turned(alpha, 0.0) @ _shifted(k, row) @ _turned(0.0, theta)
     made.link(f"link{k}", row.mass, row.center_of_mass, row.inertia)
     _jointed(made, k, row, below, f"link{k}", pose)
 
@@ -142,7 +153,7 @@ def _modified(made: Builder, k: int, row: DH, below: str) -> None:
 def _standard(made: Builder, k: int, row: DH, below: str) -> None:
     """Joint k, what it turns, and on that the link, whose frame is DH's."""
     alpha, theta = _angle(k, "alpha", row.alpha), _angle(k, "theta", row.theta)
-    pose = _shifted(0.0, 0.0, row.d) @ _turned(0.0, theta)
+    pose = _shifted(k, row, along_x=False) @ _turned(0.0, theta)
     made.link(f"axis{k}").link(f"link{k}", row.mass, row.center_of_mass, row.inertia)
     _jointed(made, k, row, below, f"axis{k}", pose)
     made.joint(f"link{k}.fixed", "fixed", f"axis{k}", f"link{k}", (row.a, 0, 0), (alpha, 0, 0))
@@ -152,7 +163,13 @@ def _jointed(made: Builder, k: int, row: DH, below: str, child: str, pose: Pose)
     more = {name: getattr(row, name) for name in OF_JOINTS}
     turned = None if pose.rotation == IDENTITY else pose.rotation
     made.joint(
-        row.name or f"joint{k}", row.type, below, child, pose.position, rotation=turned, **more
+        f"joint{k}" if row.name == "" else row.name,
+        row.type,
+        below,
+        child,
+        pose.position,
+        rotation=turned,
+        **more,
     )
 
 
@@ -168,7 +185,10 @@ def is_table(path: str | os.PathLike[str]) -> bool:
     """Whether a TOML file has a table of Denavit and Hartenberg's parameters, not a job."""
     if Path(path).suffix.lower() != ".toml":
         return False
-    table, _ = toml_reader.read(path, WHAT)
+    try:
+        table, _ = toml_reader.read(path, WHAT)
+    except RobotError:  # for who reads it next to say
+        return False
     return CONVENTION in table.data or ROWS in table.data
 
 
@@ -180,26 +200,37 @@ def read(path: str | os.PathLike[str]) -> Description:
     row with the fields of `DH`. Angles may be texts such as ``"pi/2"``. Raises RobotError."""
     table, data = toml_reader.read(path, WHAT)
     table.only(("name", CONVENTION, "gravity", ROWS))
-    rows = table.data.get(ROWS)
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise table.error(ROWS, f"needs a [[{ROWS}]] for each joint")
+    rows = table.rows(ROWS)
+    if not rows:
+        raise table.error(ROWS, f"{EMPTY}: [[{ROWS}]]")
     convention = table.data.get(CONVENTION)
     if convention not in CONVENTIONS:
         raise table.error(CONVENTION, f"says no convention; give {' or '.join(CONVENTIONS)}")
     name = table.data.get("name", Path(path).name.partition(".")[0])
     if not isinstance(name, str) or not name:
         raise table.error("name", "is no text; give the robot's name")
-    try:
-        made = dh_builder(
-            [_of_toml(row) for row in rows], convention, name, table.triple("gravity") or EARTH
-        )
-    except (OptionError, TypeError) as error:
-        raise table.error(ROWS, str(error).removeprefix("error: ")) from None
-    return made.of_file(os.fspath(path), data)
+    made = Builder(name, table.triple("gravity") or EARTH).placed(table.place(CONVENTION))
+    made.link("base")
+    for k, row in enumerate(rows, 1):
+        try:
+            _add(made.placed(row.place()), convention, k, _row(k, _of_toml(row)))
+        except OptionError as error:
+            raise row.error(None, str(error).removeprefix("error: ")) from None
+    return replace(made.description(), sha256=hashlib.sha256(data).hexdigest())
 
 
-def _of_toml(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _right(x) if key in ("alpha", "theta") else x for key, x in row.items()}
+TEXTS: Final = ("type", "name")
+ANGLES: Final = ("alpha", "theta")
+LISTS: Final = ("center_of_mass", "inertia")
+
+
+def _of_toml(row: Table) -> dict[str, Any]:
+    """The fields of a row. Raises RobotError."""
+    row.only(KEYS)
+    found = {key: x for key, x in row.data.items() if key in (*TEXTS, *LISTS)}
+    found |= {key: _right(row.data[key]) for key in ANGLES if key in row.data}
+    numbers = (key for key in row.data if key not in (*TEXTS, *ANGLES, *LISTS))
+    return found | {key: row.number(key) for key in numbers}
 
 
 FRACTIONS: Final = {"pi": math.pi, "pi/2": math.pi / 2, "0": 0.0}

@@ -54,7 +54,11 @@ def tensor(name: str, inertia: Numbers | None) -> tuple[float, ...]:
     """The six of a tensor given so or as a matrix. Raises OptionError."""
     if inertia is None:
         return (0.0,) * 6
-    said, rows = f"link '{shown(name)}': inertia", list(inertia)
+    said = f"link '{shown(name)}': inertia"
+    try:
+        rows = list(inertia)
+    except TypeError:
+        rows = [inertia]
     if len(rows) == 3:
         matrix = [triple(said, row, names=True) for row in rows]
         if any(matrix[i][j] != matrix[j][i] for i in range(3) for j in range(i)):

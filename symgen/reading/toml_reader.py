@@ -40,7 +40,7 @@ class Table:
     file: str
     source: str
     data: Mapping[str, Any]
-    path: tuple[str, ...] = ()
+    path: tuple[str | int, ...] = ()
 
     def place(self, key: str | None = None) -> Place:
         """Where a key of this table is given; without one, where the table itself is."""
@@ -51,7 +51,7 @@ class Table:
     def error(self, key: str | None, message: str) -> RobotError:
         """An error at a key of this table, to be raised by the caller."""
         keys = (*self.path, key) if key is not None else self.path
-        return RobotError(self.place(key), ".".join(shown(k) for k in keys) or "file", message)
+        return RobotError(self.place(key), ".".join(map(_called, keys)) or "file", message)
 
     def only(self, known: Collection[str], what: str = "key") -> None:
         """Raises RobotError for the first key that is not among `known`."""
@@ -64,6 +64,16 @@ class Table:
         if not isinstance(value, dict):
             raise self.error(key, f"is {said(value)} where a table is needed")
         return Table(self.file, self.source, value, (*self.path, key))
+
+    def rows(self, key: str) -> "list[Table]":
+        """The tables of a list of tables, none where there is none."""
+        value = self.data.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+            raise self.error(key, f"is {said(value)} where a list of tables is needed: [[{key}]]")
+        paths = ((*self.path, key, k) for k in range(len(value)))
+        return [
+            Table(self.file, self.source, row, path) for row, path in zip(value, paths, strict=True)
+        ]
 
     def number(self, key: str, least: float = -LARGEST) -> float | None:
         """A finite number of at least `least`, None where there is none."""
@@ -156,7 +166,7 @@ def parsed(data: bytes, file: str) -> Table:
         ) from None
 
 
-def _line(source: str, path: tuple[str, ...]) -> int:
+def _line(source: str, path: tuple[str | int, ...]) -> int:
     """The first line of the statement that gives the key at `path`."""
     ends = _ends(source)
     statement = bisect_left(
@@ -182,9 +192,20 @@ def _beginning(source: str, end: int) -> Mapping[str, Any]:
         return {}
 
 
-def _has(data: object, path: tuple[str, ...]) -> bool:
+def _has(data: object, path: tuple[str | int, ...]) -> bool:
     for key in path:
-        if not isinstance(data, dict) or key not in data:
+        inside = key in data if isinstance(data, dict) else key in range(len(_entries(data)))
+        if not inside:
             return False
-        data = data[key]
+        data = data[key]  # type: ignore[index]
     return True
+
+
+def _entries(data: object) -> list[Any]:
+    """Those of a list, none of anything else."""
+    return data if isinstance(data, list) else []
+
+
+def _called(key: str | int) -> str:
+    """A step of a path in a message; tables of a list are counted from 1."""
+    return str(key + 1) if isinstance(key, int) else shown(key)

@@ -339,8 +339,33 @@ def test_a_table_as_a_file(tmp_path):
     path.write_text(TOML.replace("modified", "craig"), encoding="utf-8")
     result = invoke("check", path)
     assert result.exit_code == 2 and "two.toml:3: error: convention" in result.stderr
-    path.write_text(TOML.replace("alpha", "alfa"), encoding="utf-8")
-    assert "no key is called 'alfa'" in invoke("check", path).stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("alpha", "alfa", "two.toml:9: error: joint.2.alfa: no key is called 'alfa'; near names"),
+        ("a = 0.5", 'a = "x"', "two.toml:10: error: joint.2.a: is a text (x)"),
+        ("a = 0.5", "a = true", "two.toml:10: error: joint.2.a: is a boolean"),
+        ('"-pi/2"', '"pi/0"', "two.toml:7: error: joint.2: row 2: alpha is pi/0; angles"),
+        ('"elbow"', "5", "two.toml:7: error: joint.2: a joint is called 5; give it a name"),
+        ('"elbow"', '"joint1"', "two.toml:7: error: joint 'joint1': the name is taken by"),
+        ("mass = 2.0", "mass = -2.0", "two.toml:7: error: joint.2: link 'link2': mass is negative"),
+        ("mass = 2.0", "inertia = 5", "two.toml:7: error: joint.2: link 'link2': inertia has 1"),
+        ("mass = 2.0", "ratio = 0", "two.toml:7: error: joint.2: joint 'elbow': a ratio is not 0"),
+        ("mass = 2.0", "armature = -1", "two.toml:7: error: joint.2: joint 'elbow': a ratio is"),
+        ("[[joint]]", "[joint]", "two.toml:"),
+    ],
+)
+def test_what_is_wrong_in_a_table_is_said_with_its_line(tmp_path, old, new, said):
+    path = tmp_path / "two.toml"
+    path.write_text(TOML.replace(old, new), encoding="utf-8")
+    done = invoke("check", path)
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1 and said in done.stderr, done.stderr
+
+
+def test_a_missing_job_file_is_said_to_be_one(tmp_path):
+    assert "symgen init writes one" in invoke("check", tmp_path / "none.toml").stderr
 
 
 # -- symbols ---------------------------------------------------------------------------------------
