@@ -55,16 +55,14 @@ class COptions:
     glue: tuple[str, ...] = option(
         "--glue",
         "NAME[,NAME...]",
-        "Files for build systems: cmake, zephyr, arduino, pkgconfig, esp-idf, and cpp for a C++ "
-        "header.",
+        f"Files for build systems: {', '.join(GLUE)}, the last a C++ header.",
         NAMES,
         default=("cmake",),
     )
     target: str | None = option(
         "--target",
         "NAME",
-        "Let the report tell stack and code size: cortex-m4f, cortex-m33, cortex-m7, "
-        "cortex-m0plus or host.",
+        f"Let the report tell stack and code size: {' or '.join(TARGETS)}.",
         choice(*TARGETS),
         default=None,
     )
