@@ -9,6 +9,7 @@ from typing import Any, Final
 from fuzz.case import Case, Finding, Outcome
 from fuzz.child import CPU, MEMORY
 from fuzz.whole import trouble
+from symgen.errors import MOST_ERRORS
 
 Oracle = Callable[[Case, Outcome], str | None]
 ORACLES: Final[dict[str, Oracle]] = {}
@@ -94,7 +95,8 @@ def status(case: Case, outcome: Outcome) -> str | None:
 
 @oracle
 def refusal(case: Case, outcome: Outcome) -> str | None:
-    """One sentence, or click's usage and one sentence, and nothing on standard output."""
+    """One sentence, or one for each fault of a robot's file, or click's usage and one sentence; and
+    nothing on standard output."""
     if outcome.status != 2:
         return None
     lines = outcome.said.splitlines()
@@ -107,7 +109,7 @@ def refusal(case: Case, outcome: Outcome) -> str | None:
         others = [
             line for line in lines if not re.search(r": (error|note|warning): |^error: ", line)
         ]
-        good = len(errors) == 1 and not others
+        good = 1 <= len(errors) <= 1 + MOST_ERRORS and not others
     if not good:
         return f"{len(lines)} lines for a refusal of {case.command}\n{outcome.said[:1500]}"
     return f"refused but said {outcome.stdout[:200]!r}" if outcome.stdout else None

@@ -42,7 +42,7 @@ def generate(
     progress: Callable[[str], None] = lambda step: None,
     **options: Any,
 ) -> tuple[Module, Loaded, list[Path]]:
-    """Generate a module from the robot in a URDF file into the folder `out`.
+    """Generate a module from the robot in a file into the folder `out`.
 
     `options` are those of `symgen.jobs.job.Job.of`; `progress` is told each step. Returns
     the module, the loaded robot with its notices, and the paths written. Raises SymgenError, and

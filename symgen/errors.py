@@ -32,6 +32,32 @@ class RobotError(SymgenError):
         self.place, self.element, self.message = place, element, message
 
 
+class RobotErrors(RobotError):
+    """Several faults of one description, which do not depend on each other, each in its line; place
+    and message are those of the first."""
+
+    several_lines = True
+
+    def __init__(self, errors: list[RobotError]) -> None:
+        first, more = errors[0], len(errors) - MOST_ERRORS
+        super().__init__(first.place, first.element, first.message)
+        lines = [str(error) for error in errors[:MOST_ERRORS]]
+        if more > 0:
+            lines.append(f"{first.place.file}:1: error: file: {more} more errors")
+        self.args = ("\n".join(lines),)
+
+
+MOST_ERRORS = 20
+"""So many are said at once."""
+
+
+def together(errors: Iterable[RobotError]) -> RobotError | None:
+    """The faults of a description as one error, in the order of its lines; None where there is
+    none."""
+    found = sorted(errors, key=lambda error: error.place.line)
+    return found[0] if len(found) == 1 else RobotErrors(found) if found else None
+
+
 class OptionError(SymgenError):
     """An option that does not fit the robot or the other options."""
 

@@ -29,7 +29,7 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
       ROBOT.py                             the same for NumPy, for batches too
       ROBOT_report.json                    operations, work arrays; stack and code with --target
       manifest.json                        what was generated from what, counts
-    All files appear together or not at all. A job file (symgen init) may stand in the URDF's place.
+    All files appear together or not at all. A job file (symgen init) may stand in FILE's place.
 
     \b
     symgen generate robots/ur5.urdf -o build/ur5 --lang c --scalar float

@@ -11,13 +11,13 @@ from symgen.reading.options import XacroOptions
 
 
 @click.command()
-@click.argument("file", metavar="FILE.urdf", type=click.Path())
+@click.argument("file", metavar="FILE", type=click.Path())
 @click.option("-o", "--out", metavar="JOB.toml", help="The job file; ROBOT.toml here by default.")
 @with_options(rows(XacroOptions))
 def init(file: str, out: str | None, **options: Any) -> None:
     """Write a job file for a robot: every option with its default and what it means.
 
-    Every command that takes FILE.urdf takes the job file in its place, with the options that it
+    Every command that takes FILE takes the job file in its place, with the options that it
     has; options on the command line come before those of the job file. An existing file is never
     replaced.
 

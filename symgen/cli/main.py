@@ -127,10 +127,11 @@ def _refused(error: Exception) -> int:
 @click.group(cls=Group, context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="symgen")
 def main() -> None:
-    """A compiler for robot dynamics: from a URDF to small, verified C and Python.
+    """A compiler for robot dynamics: from a robot's file (URDF, xacro, MJCF, SDF, DH table) to
+    small, verified C and Python.
 
     \b
-    symgen init robots/ur5.urdf -o ur5.toml         all options in one file, for the URDF's place
+    symgen init robots/ur5.urdf -o ur5.toml         all options in one file, for the robot's place
     symgen check robots/ur5.urdf                    is the robot sound?
     symgen generate robots/ur5.urdf -o build/ur5    write C and Python
     symgen verify build/ur5                         compile and prove them

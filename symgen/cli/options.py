@@ -114,6 +114,6 @@ def _made_folder(ctx: click.Context, param: click.Parameter, text: str) -> Path:
 
 
 FILE = click.argument(
-    "file", metavar="FILE.urdf", type=click.Path(), is_eager=True, callback=_robot_file
+    "file", metavar="FILE", type=click.Path(), is_eager=True, callback=_robot_file
 )
 FOLDER = click.argument("folder", metavar="DIR", type=click.Path(), callback=_made_folder)

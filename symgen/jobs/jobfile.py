@@ -179,7 +179,7 @@ def written(name: str, file: str, values: Mapping[str, str]) -> str:
     file.encode()  # a name that is no text cannot be written; UnicodeEncodeError is a ValueError
     blocks = [
         HEAD.format(name=shown(name)),
-        f"# The robot's file: URDF, or .xacro.\nfile = {quoted(file)}\n",
+        f"# The robot's file: URDF, xacro, MJCF, SDF or a DH table.\nfile = {quoted(file)}\n",
     ]
     return "\n".join([*blocks, *("\n".join(_lines(row, values)) + "\n" for row in JOB)])
 

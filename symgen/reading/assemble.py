@@ -19,7 +19,7 @@ from symgen.reading.mimic import following
 from symgen.reading.motors import Motors, motors_of
 from symgen.reading.options import GROUPS, RobotOptions, XacroOptions
 from symgen.reading.part import WORLD, Part, afloat, part_of
-from symgen.reading.remarks import left_out, massless, still_impossible
+from symgen.reading.remarks import left_out, massless, still_impossible, units
 from symgen.reading.repair import repaired
 from symgen.reading.right_angles import RightAngle, Rounder, turn
 from symgen.reading.sizes import check_size
@@ -86,6 +86,7 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
         *fall,
         *still,
         *massless(part, model),
+        *units(part, model),
         *still_impossible(part),
         *drives.springs(part.robot, part.moving),
         *left_out(part),

@@ -1,9 +1,11 @@
 """What to say of a part of a robot as a whole."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from symgen.errors import Notice
 from symgen.mechanics.model import Model
+from symgen.mechanics.plausible_units import odd_units
 from symgen.reading.part import Part
 from symgen.text import shown
 
@@ -47,3 +49,17 @@ def still_impossible(part: Part) -> Iterator[Notice]:
                 f"link '{shown(link.name)}'",
                 f"{said}; the link does not move, so nothing depends on it",
             )
+
+
+def units(part: Part, model: Model) -> Iterator[Notice]:
+    """Numbers that look like grams or millimetres."""
+    links = part.links
+    for name, said in odd_units(model):
+        place = part.robot.place(links[name].line if name in links else part.robot.line)
+        yield Notice(place, "warning", f"link '{shown(name)}'", said, UNITS)
+
+
+UNITS: Final = (
+    "{count} links ({elements}) have numbers that do not look like kg, m and kg m^2; --verbose "
+    "lists them"
+)

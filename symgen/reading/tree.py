@@ -4,14 +4,21 @@ tree."""
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from symgen.errors import RobotError, together
 from symgen.reading.description import Description, JointElement, LinkElement
 from symgen.text import quoted, shown
 
+Faults = Iterator[RobotError]
+Element = LinkElement | JointElement
+
 
 def check(robot: Description) -> None:
-    """Raises RobotError, with a way out, for the first rule of CHECKS that `robot` breaks."""
+    """Raises RobotError, with a way out, for the first rule of CHECKS that `robot` breaks, wherever
+    it does."""
     for rule in CHECKS:
-        rule(robot)
+        broken = together(rule(robot))
+        if broken is not None:
+            raise broken
 
 
 def joint_above(joints: Iterable[JointElement]) -> dict[str, JointElement]:
@@ -32,34 +39,36 @@ def outward(robot: Description, root: str) -> Iterator[JointElement]:
             yield joint
 
 
-def _has_links(robot: Description) -> None:
+def _has_links(robot: Description) -> Faults:
     if not robot.links:
-        raise robot.error(robot.line, robot.tag, "has no <link>; give the URDF file of a robot")
+        yield robot.error(robot.line, robot.tag, "has no <link>; give the URDF file of a robot")
 
 
-def _unique_names(robot: Description) -> None:
-    _unique(robot, "link", robot.links)
-    _unique(robot, "joint", robot.joints)
+def _unique_names(robot: Description) -> Faults:
+    yield from _unique(robot, "link", robot.links)
+    yield from _unique(robot, "joint", robot.joints)
 
 
-def _unique(robot: Description, kind: str, elements: Iterable[LinkElement | JointElement]) -> None:
-    first: dict[str, LinkElement | JointElement] = {}
+def _unique(
+    robot: Description, kind: str, elements: Iterable[LinkElement | JointElement]
+) -> Faults:
+    first: dict[str, Element] = {}
     for element in elements:
         other = first.setdefault(element.name, element)
         if other is not element:
-            raise robot.error(
+            yield robot.error(
                 element.line,
                 f"{kind} '{shown(element.name)}'",
                 f"the name is taken by the {kind} on line {other.line}; rename one of them",
             )
 
 
-def _known_links(robot: Description) -> None:
+def _known_links(robot: Description) -> Faults:
     known = {link.name for link in robot.links}
     for joint in robot.joints:
         for end, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in known:
-                raise robot.error(
+                yield robot.error(
                     joint.line,
                     _joint(joint),
                     f"{end} link '{shown(name)}' does not exist; add"
@@ -67,12 +76,12 @@ def _known_links(robot: Description) -> None:
                 )
 
 
-def _one_parent(robot: Description) -> None:
+def _one_parent(robot: Description) -> Faults:
     above: dict[str, JointElement] = {}
     for joint in robot.joints:
         other = above.setdefault(joint.child, joint)
         if other is not joint:
-            raise robot.error(
+            yield robot.error(
                 joint.line,
                 _joint(joint),
                 f"link '{shown(joint.child)}' is already the child of joint"
@@ -82,7 +91,7 @@ def _one_parent(robot: Description) -> None:
             )
 
 
-def _no_cycle(robot: Description) -> None:
+def _no_cycle(robot: Description) -> Faults:
     above = joint_above(robot.joints)
     reached = {
         *robot.roots,
@@ -92,7 +101,7 @@ def _no_cycle(robot: Description) -> None:
     if lost is not None:
         cycle = _cycle(above, lost)
         first = min(cycle, key=lambda joint: joint.line)
-        raise robot.error(first.line, _joint(first), _cycle_message(cycle))
+        yield robot.error(first.line, _joint(first), _cycle_message(cycle))
 
 
 def _cycle_message(cycle: Sequence[JointElement]) -> str:
@@ -112,10 +121,10 @@ def _cycle(above: Mapping[str, JointElement], link: str) -> list[JointElement]:
     return [seen[name] for name in reversed(names[names.index(link) :])]
 
 
-def _one_root(robot: Description) -> None:
+def _one_root(robot: Description) -> Faults:
     roots = robot.roots
     if len(roots) > 1:
-        raise robot.error(
+        yield robot.error(
             robot.line,
             robot.tag,
             f"has {len(roots)} root links, {quoted(roots)}; tie them into one tree"
@@ -127,7 +136,7 @@ def _joint(joint: JointElement) -> str:
     return f"joint '{shown(joint.name)}'"
 
 
-CHECKS: Final[tuple[Callable[[Description], None], ...]] = (
+CHECKS: Final[tuple[Callable[[Description], Faults], ...]] = (
     _has_links,
     _unique_names,
     _known_links,

@@ -6,13 +6,14 @@ at."""
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
+from symgen.errors import RobotError, together
 from symgen.mechanics.model import Limits, Triple
 from symgen.numbers.exact import norm
 from symgen.reading.description import (
@@ -54,9 +55,14 @@ def parse(data: bytes, file: str, digest: str | None = None) -> Description:
 def described(root: Node, path: Path, digest: str) -> Description:
     """The same of its root element; `path` does not matter, everything is in the one file."""
     check_root(root)
-    links = tuple(_link(node.called(_label(node))) for node in root.children("link"))
+    errors: list[RobotError] = []
+    links = tuple(_each(_link, root.children("link"), errors))
+    plain = tuple(_each(_joint, joint_nodes(root), errors))
+    broken = together(errors)
+    if broken is not None:
+        raise broken
     own = extensions(root)
-    joints = tuple(_sprung(_joint(node.called(_label(node))), own) for node in joint_nodes(root))
+    joints = tuple(_sprung(joint, own) for joint in plain)
     joints = controlled(root, joints)
     links = _with_world(root, links, joints)
     note_ignored(root)
@@ -72,6 +78,20 @@ def described(root: Node, path: Path, digest: str) -> Description:
     )  # fmt: skip
     check(robot)
     return robot
+
+
+Element = TypeVar("Element", LinkElement, JointElement)
+
+
+def _each(
+    read: Callable[[Node], Element], nodes: Sequence[Node], errors: list[RobotError]
+) -> Iterator[Element]:
+    """What is read of each node; the errors of those that cannot be."""
+    for node in nodes:
+        try:
+            yield read(node.called(_label(node)))
+        except RobotError as error:
+            errors.append(error)
 
 
 WORLD: Final = "world"

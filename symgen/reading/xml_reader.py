@@ -193,10 +193,10 @@ def file_bytes(path: str | os.PathLike[str]) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise _file_error(
-            path, f"cannot be read ({reason}); give the path of a URDF file"
+            path, f"cannot be read ({reason}); give the path of a robot's file"
         ) from None
     if len(data) > MAX_BYTES:
-        raise _file_error(path, f"is larger than {MAX_BYTES // 2**20} MiB; give a URDF file")
+        raise _file_error(path, f"is larger than {MAX_BYTES // 2**20} MiB; give a robot's file")
     return data
 
 
@@ -246,7 +246,7 @@ def parsed(data: bytes, file: str) -> Node:
     """
     text = decoded(data, file)
     if not text.strip(XML_SPACE):
-        raise RobotError(Place(file, 1), "file", "is empty; give a URDF file")
+        raise RobotError(Place(file, 1), "file", "is empty; give a robot's file")
     doctype = _DOCTYPE.match(text)
     if doctype:
         place = Place(file, text.count("\n", 0, doctype.end()) + 1)

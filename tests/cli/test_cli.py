@@ -68,7 +68,7 @@ def test_the_examples_of_the_help_work(tmp_path):
         (["generate", PENDULUM], "Missing option '-o' / '--out'"),
         (["generate", PENDULUM, "-o", "x", "--bogus"], "No such option '--bogus'"),
         (["generate", PENDULUM, PENDULUM, "-o", "x"], "unexpected extra argument"),
-        (["generate", "-o", "x"], "Missing argument 'FILE.urdf'"),
+        (["generate", "-o", "x"], "Missing argument 'FILE'"),
         (["generate", PENDULUM, "-o", "x", "--snap-angles", "x"], "'x' is not a valid float"),
         (["verify"], "Missing argument 'DIR'"),
         (["dump", PENDULUM], "Missing option '--quantity'"),
@@ -229,9 +229,7 @@ def test_empty_out_is_not_this_folder():
 
 
 def test_missing_robot(tmp_path):
-    said = (
-        "1: error: file: cannot be read (No such file or directory); give the path of a URDF file"
-    )
+    said = "1: error: file: cannot be read (No such file or directory); give the path of a robot's file"
     assert refusal("check", tmp_path / "none.urdf") == f"{tmp_path}/none.urdf:{said}"
 
 

@@ -157,3 +157,22 @@ def test_without_mujoco_one_sentence_says_what_to_install(tmp_path, monkeypatch)
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(RobotError, match=r"pip install 'symgen\[mjcf\]'"):
         load(written(tmp_path, ONE % ("", "", "", "") + "</mujoco>"))
+
+
+def test_includes_whatever_the_file_is_called(tmp_path):
+    pytest.importorskip("mujoco")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "arm.inc").write_text(
+        '<mujoco><include file="parts/body.inc"/></mujoco>', encoding="utf-8"
+    )
+    (tmp_path / "parts" / "body.inc").write_text(
+        '<mujoco><worldbody><body name="a"><joint name="j" axis="0 1 0"/><inertial pos="0.1 0 0" '
+        'mass="1" diaginertia="0.1 0.1 0.1"/></body></worldbody></mujoco>',
+        encoding="utf-8",
+    )
+    models = []
+    for name in ("robot.xml", "robot.mjcf"):
+        path = tmp_path / name
+        path.write_text('<mujoco model="m"><include file="parts/arm.inc"/></mujoco>')
+        models.append(load(path).model)
+    assert models[0] == models[1] and models[0].joint_names == ("j",)

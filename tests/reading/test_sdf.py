@@ -192,3 +192,11 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path, text, words):
     with pytest.raises(RobotError) as caught:
         load(written(tmp_path, text))
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_joints_of_the_world_are_said(tmp_path):
+    model = "<model name='m'><link name='a'/><link name='b'/><joint name='j' type='revolute'><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz></axis></joint></model>"
+    tie = "<joint name='anchor' type='fixed'><parent>world</parent><child>m::a</child></joint>"
+    path = written(tmp_path, f"<sdf version='1.9'><world name='w'>{model}{tie}</world></sdf>")
+    said = [f"{n.level}: {n.element}: {n.message}" for n in load(path).notices]
+    assert "warning: <world>: joints of the world ('anchor') are not read" in said

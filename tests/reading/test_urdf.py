@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tools import invoke
 
-from symgen.errors import RobotError, SymgenError
+from symgen.errors import MOST_ERRORS, RobotError, RobotErrors, SymgenError
 from symgen.reading.assemble import load
 from symgen.reading.description import Description
-from symgen.reading.urdf import parse
+from symgen.reading.urdf import KINDS, parse
 from symgen.reading.xml_reader import MAX_BYTES, NUMBER
 from symgen.text import shown
 
@@ -216,8 +217,8 @@ def test_rule(body, message):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "r.urdf:1: error: file: is empty; give a URDF file"),
-        (b"\xef\xbb\xbf \n", "r.urdf:1: error: file: is empty; give a URDF file"),
+        (b"", "r.urdf:1: error: file: is empty; give a robot's file"),
+        (b"\xef\xbb\xbf \n", "r.urdf:1: error: file: is empty; give a robot's file"),
         (
             b"<scene/>",
             "r.urdf:1: error: <scene>: the root element is not <robot>, <mujoco> or <sdf>; give a URDF, MJCF or SDF file",
@@ -250,7 +251,7 @@ def test_file_that_is_no_robot(data, message):
 
 
 def test_unreadable_paths(tmp_path):
-    message = r"1: error: file: cannot be read \(.*\); give the path of a URDF file"
+    message = r"1: error: file: cannot be read \(.*\); give the path of a robot's file"
     for path in (tmp_path, tmp_path / "none.urdf", "a\0b", tmp_path / "two\nlines"):
         with pytest.raises(RobotError, match=message) as caught:
             load(path)
@@ -404,7 +405,7 @@ def test_no_bytes_end_in_a_traceback(tmp_path):
         try:
             load(path)
         except SymgenError as error:
-            assert str(error).isprintable()
+            assert all(line.isprintable() for line in str(error).split("\n"))
 
 
 def mutated(generator: random.Random, data: bytes) -> bytes:
@@ -459,3 +460,42 @@ def test_declarations_that_other_parsers_take(start, said):
     assert found.line == start.count("\n") + 2
     (notice,) = found.notices
     assert str(notice).startswith(f"r.urdf:{said}")
+
+
+def several(body):
+    with pytest.raises(RobotErrors) as caught:
+        robot(body)
+    return str(caught.value).splitlines()
+
+
+def test_independent_faults_are_said_at_once_in_the_order_of_lines():
+    bad = LINKS.replace('mass value="1"', 'mass value="-1"')
+    assert several(joint('<axis xyz="0 0 0"/>') + "\n" + bad + "\n" + joint(kind="curly")) == [
+        "r.urdf:1: error: joint 'j': axis is zero; give a direction such as xyz=\"0 0 1\"",
+        "r.urdf:2: error: link 'b': mass is negative (-1 kg); give 0 or more",
+        several(joint(kind="curly") + joint(kind="curly"))[0].replace(":1:", ":3:"),
+    ]
+
+
+def test_faults_of_the_tree_are_said_at_once():
+    ends = '<parent link="{}"/><child link="{}"/>'
+    lines = several(
+        LINKS
+        + joint(name="j", ends=ends.format("a", "x"))
+        + joint(name="k", ends=ends.format("y", "b"))
+    )
+    assert ["'x'" in lines[0], "'y'" in lines[1], len(lines)] == [True, True, 2]
+
+
+def test_of_many_faults_the_first_are_said():
+    lines = several(joint(kind="curly") * 30)
+    assert len(lines) == MOST_ERRORS + 1
+    assert lines[-1] == "r.urdf:1: error: file: 10 more errors"
+
+
+def test_each_fault_is_a_line_on_the_shell(tmp_path):
+    path, twice = tmp_path / "r.urdf", joint(kind="a\u202eb") * 2
+    path.write_text(f'<robot name="r">{twice}</robot>')
+    done = invoke("check", path)
+    said = rf"{path}:1: error: joint 'j': unknown type 'a\u202eb'; use one of {', '.join(KINDS)}"
+    assert done.exit_code == 2 and done.stdout == "" and done.stderr.splitlines() == [said] * 2

@@ -1,6 +1,8 @@
 """MuJoCo's compiler on a file, where need be without the geometry that dynamics do not ask for."""
 
+import re
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,9 +51,24 @@ def _spec(mujoco: Any, path: Path) -> Any:
     """The file before it is compiled; MuJoCo itself goes by its suffix."""
     if path.suffix.lower() == ".xml":
         return mujoco.MjSpec.from_file(str(path))
-    spec = mujoco.MjSpec.from_string(decoded(file_bytes(path), str(path)))
+    text = decoded(file_bytes(path), str(path))
+    spec = mujoco.MjSpec.from_string(text, include=dict(_included(text, path.parent)))
     spec.modelfiledir = str(path.parent)
     return spec
+
+
+def _included(text: str, folder: Path, deep: int = 0) -> Iterator[tuple[str, bytes]]:
+    """The files that an MJCF includes, by the names that it has for them; MuJoCo says which of
+    them is missing."""
+    for name in re.findall(r"<include\s[^>]*?file\s*=\s*[\"']([^\"']+)[\"']", text):
+        path = folder / name
+        if path.is_file() and deep < DEEPEST:
+            data = file_bytes(path)
+            yield name, data
+            yield from _included(data.decode("utf-8", "replace"), folder, deep + 1)
+
+
+DEEPEST: Final = 16
 
 
 def _reason(error: Warning | Exception | str) -> str:

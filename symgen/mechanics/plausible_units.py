@@ -1,0 +1,90 @@
+"""Whether a robot's numbers look like kg, m and kg m²: files that were exported in grams or
+millimetres are formally sound.
+
+The limits are several times beyond what any of 81 robots of example-robot-data and icub-models
+has (docs/inputs.md)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import hypot, sqrt
+from typing import Final
+
+from symgen.mechanics.consistency import principal_moments
+from symgen.mechanics.model import Body, Link, Model
+
+WIDEST: Final = 100.0
+"""A body's radius of gyration by the distances around it."""
+DENSEST: Final = 2e3
+"""A robot's moving mass by the cube of its reach (kg/m³)."""
+FARTHEST: Final = 100.0
+"""The reach of a robot (m)."""
+SMALLEST: Final = 0.01
+"""Where all distances around a body are below this (m), they are no measure of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Of a body: its name, mass (kg), largest radius of gyration (m), the largest of the distances
+    around it (m), and how far it reaches from the base (m)."""
+
+    name: str
+    mass: float
+    gyration: float
+    around: float
+    reach: float
+
+
+def extents(model: Model) -> list[Extent]:
+    """Those of the bodies that have links."""
+    found = []
+    for i, body in enumerate(model.bodies, 1):
+        if not body.links:
+            continue
+        heavy = [link for link in body.links if any(link.parameters or ())]
+        mass = sum((link.parameters or (0.0,))[0] for link in heavy)
+        around = max(_around(model, i, body, heavy), default=0.0)
+        moment = principal_moments(heavy)[-1] if heavy else 0.0
+        gyration = sqrt(max(moment, 0.0) / mass) if mass > 0 else 0.0
+        reach = max(_reach(model, i) + around, gyration)
+        found.append(Extent(body.name, mass, gyration, around, reach))
+    return found
+
+
+def _reach(model: Model, i: int) -> float:
+    """How far the joint of body `i` can be from the base."""
+    far = 0.0
+    while i:
+        far, i = far + hypot(*model.body(i).pose.position), model.body(i).parent
+    return far
+
+
+def _around(model: Model, i: int, body: Body, heavy: list[Link]) -> Iterator[float]:
+    """The distances to the joint before, to the joints behind, to the links' frames and centres of
+    mass."""
+    yield hypot(*body.pose.position)
+    yield from (hypot(*other.pose.position) for other in model.bodies if other.parent == i)
+    for link in body.links:
+        yield hypot(*link.pose.position)
+    for link in heavy:
+        m, *h = (link.parameters or (0.0,) * 4)[:4]
+        if m > 0:
+            yield hypot(*(x / m for x in h))
+
+
+def odd_units(model: Model) -> Iterator[tuple[str, str]]:
+    """The link that each remark is about, and the remark."""
+    found = extents(model)
+    for one in found:
+        if one.around >= SMALLEST and one.gyration > WIDEST * one.around:
+            yield (
+                one.name,
+                f"radius of gyration is {one.gyration:.4g} m, but all distances around it are "
+                f"within {one.around:.4g} m; is the inertia in kg mm^2 or g mm^2, not in kg m^2?",
+            )
+    reach, mass = max((x.reach for x in found), default=0.0), sum(x.mass for x in found)
+    if reach >= SMALLEST and mass > DENSEST * reach**3:
+        name = max(found, key=lambda one: one.mass).name
+        yield name, f"{mass:.4g} kg move within {reach:.4g} m; are masses in g, not in kg?"
+    if reach > FARTHEST:
+        name = max(found, key=lambda one: one.reach).name
+        yield name, f"the robot reaches {reach:.4g} m; are lengths in mm, not in m?"
