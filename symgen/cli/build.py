@@ -53,8 +53,8 @@ def build(file: str, package_out: Path, exact: bool, cflags: str | None, **optio
       NAME/                the package with its types and C sources: symgen verify DIR/NAME
                            proves these
       NAME-VERSION-*.whl   the same to be installed with pip
-    Sine and cosine are inline, the vectors those of --batch auto. The out folder of a job file is
-    not touched.
+    Sine and cosine are inline, the vectors those of --batch auto, where functions have no tanh
+    (--friction-width). The out folder of a job file is not touched.
 
     \b
     symgen build robots/ur5.urdf -o build/python --quantity regressor --quantity inverse_dynamics

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from symgen.errors import OptionError
+from symgen.jobs.extension import fastest
 from symgen.jobs.files import files
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
@@ -32,33 +33,38 @@ from symgen.native.compiler import FAST, SAME
 from symgen.native.extension import extension_module
 from symgen.native.store import SUFFIX
 from symgen.reading.assemble import Loaded
+from symgen.reading.sources import RobotSource
 from symgen.render import render
 
 Contents = dict[str, str | bytes]
 
 
 def build(
-    file: str | os.PathLike[str],
+    robot: RobotSource,
     out: str | os.PathLike[str],
     cflags: str | None = None,
     progress: Callable[[str], None] = lambda step: None,
     exact: bool = False,
     **options: Any,
 ) -> tuple[Module, Loaded, list[Path]]:
-    """Build a package from the robot in a URDF file: ``OUT/NAME`` to be imported, and a wheel
-    beside it.
+    """Build a package from the robot in a file or an object: ``OUT/NAME`` to be imported, and a
+    wheel beside it.
 
-    `options` are those of `symgen.jobs.job.Job.of`. It is compiled for this machine and as fast
-    as may be, or `exact`, with the bits that the C has everywhere, or with the flags `cflags`.
+    `options` are those of `symgen.jobs.job.Job.of`. Sines are inline and states computed by
+    vectors, unless a function has operations that these cannot do (tanh). It is compiled for this
+    machine and as fast as may be, or `exact`, with the bits that the C has everywhere, or with the
+    flags `cflags`.
     Needs a C compiler and Python's headers. Returns the module, the loaded robot and the paths
     written. Raises SymgenError, and then nothing was written."""
     flags = _flags(cflags, exact)
-    given: dict[str, Any] = {"batch": "auto"} | {k: v for k, v in options.items() if v is not None}
-    job = Job.of(os.fspath(file), **given, trig="inline", glue=())
+    given = {k: v for k, v in options.items() if v is not None}
+    if "batch" in given:
+        given["trig"] = "inline"
+    job = Job.of(robot, **given, glue=())
     progress("reading the robot")
     loaded = job.load()
     progress("tracing its dynamics")
-    module = job.module(loaded)
+    module = fastest(job.module(loaded), given)
     sources = files(module, ["c"])
     progress("compiling")
     made: Contents = {**sources, **native(module, sources, flags), **interface(module)}

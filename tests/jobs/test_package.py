@@ -182,7 +182,7 @@ def test_package_and_wheel_appear_together_or_not_at_all(tmp_path, package, monk
         (["--cflags", "'"], '--cflags "\'": No closing quotation'),
         (["--exact", "--cflags", "-O1"], "--exact has flags of its own"),
         (
-            ["--friction", "runtime:coulomb", "--friction-width", "0.1"],
+            ["--friction", "runtime:coulomb", "--friction-width", "0.1", "--batch", "4"],
             "--friction-width: vectors of states have no tanh",
         ),
     ],
@@ -193,6 +193,29 @@ def test_a_package_is_refused_in_a_sentence(tmp_path, arguments, said):
         result.output
     )
     assert not (tmp_path / "out").exists()
+
+
+def test_what_vectors_cannot_do_is_done_one_by_one(tmp_path):
+    options = {"quantities": ("inverse_dynamics",), "friction": "runtime:coulomb"}
+    module, _, _ = build_package(
+        robot_file("pendulum"), tmp_path, prefix="tanh_arm", friction_width=0.1, **options
+    )
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import numpy as np, tanh_arm as a; q = np.ones((3, 2)); print(a.WIDTH, "
+            "np.round(a.inverse_dynamics(0 * q, q, 0 * q, [2.0, 3.0]) - a.inverse_dynamics(0 * q, q, 0 * q, "
+            "[0.0, 0.0]), 6))",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert done.stdout.split()[:3] == ["1", "[[2.", "3.]"], (done.stdout, done.stderr)
+    assert module.options["batch"] is None and module.options["trig"] == "libm"
 
 
 def test_build_leaves_the_folder_of_a_job_alone(tmp_path):
