@@ -27,6 +27,7 @@ from symgen.algorithms import kinematics  # isort: skip
 from symgen.algorithms import centroidal  # isort: skip
 from symgen.algorithms import task_space  # isort: skip
 from symgen.algorithms import operational_space  # isort: skip
+from symgen.algorithms import controllers  # isort: skip
 from symgen.algorithms.registry import (
     INPUTS,
     LINK_QUANTITIES,
@@ -48,6 +49,7 @@ __all__ = [
     "centroidal",
     "christoffel",
     "composite",
+    "controllers",
     "coriolis",
     "coriolis_newton_euler",
     "derivatives",

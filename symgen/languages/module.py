@@ -27,7 +27,7 @@ TEST_STATES = 5
 CANDIDATES = 64
 """States of which those become test states that tell most."""
 
-SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81, "h": 0.01}
+SPREAD = {"q": 3.0, "qd": 5.0, "qdd": 20.0, "tau": 10.0, "g": 9.81, "h": 0.01, "limit": 20.0}
 """Test inputs are drawn evenly from plus or minus this (2 where nothing is said)."""
 
 Numbers = tuple[float, ...]
@@ -201,7 +201,7 @@ class Module:
             k: tuple(rng.uniform(-spread[k], spread[k]) for _ in range(n))
             for k, n in self._read.items()
         }
-        for name in sorted(drawn.keys() & {"q", "q_end"}):
+        for name in sorted(drawn.keys() & {"q", "q_end", "q_ref"}):
             drawn[name] = upright(coupling_of(self.robot.model), drawn[name], rng)
         return drawn
 

@@ -55,7 +55,7 @@ class At:
         """Of the inputs of a generated function (states first), whether or not it `feels` friction
         and external wrenches, and `springs` (as these, where nothing is said)."""
         given = {name: decimals(values) for name, values in inputs.items()}
-        for name in given.keys() & {"q", "q_end"}:
+        for name in given.keys() & {"q", "q_end", "q_ref"}:
             given[name] = _upright(given[name], coupling_of(robot.model).quaternions)
         one = mechanism(robot.lumped, Decimal)
         count = len(next(iter(given.values())))

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Final
 
 from symgen.algorithms import QUANTITIES
+from symgen.algorithms.controllers import CONTROLLERS
 from symgen.algorithms.registry import unknown_quantity
 from symgen.errors import OptionError
 from symgen.mechanics.model import Model
@@ -89,6 +90,14 @@ class FunctionOptions:
         TEXTS.like('["inverse_dynamics", "terms=bias+mass_matrix"]'),
         default=(),
     )
+    controllers: tuple[str, ...] = option(
+        "--controller",
+        "NAME",
+        "A controller or observer (see docs/controllers.md): its function and, in C, a struct for "
+        "its state with a step. Repeatable.",
+        TEXTS.like('["momentum_observer"]'),
+        default=(),
+    )
     formulations: tuple[tuple[str, str], ...] = option(
         "--formulation",
         "QUANTITY=NAME",
@@ -103,7 +112,7 @@ class FunctionOptions:
         texts = [
             x for text in self.quantities or CORE for x in (QUANTITIES if text == "all" else [text])
         ]
-        functions = [Wanted.parse(text) for text in texts]
+        functions = [Wanted.parse(text) for text in (*texts, *self._controllers(texts))]
         names = [function.name for function in functions]
         twice = repeated(names)
         if twice is not None:
@@ -111,6 +120,14 @@ class FunctionOptions:
                 f"two functions would be called {twice!r}; name one of them otherwise"
             )
         return functions
+
+    def _controllers(self, texts: Collection[str]) -> list[str]:
+        """The controllers that are not among the quantities already. Raises OptionError."""
+        for text in self.controllers:
+            if text.partition(":")[0] not in CONTROLLERS:
+                near = ", ".join(CONTROLLERS)
+                raise OptionError(f"no controller is called '{shown(text)}'; there are {near}")
+        return [text for text in self.controllers if text not in texts]
 
     def choice(self) -> dict[str, str]:
         """The formulation by quantity, where given. Raises OptionError."""

@@ -4,6 +4,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from symgen.languages.accuracy import FACTOR, STEP
+from symgen.languages.c.controllers import controller_files, controllers
 from symgen.languages.c.function import WORK, CFunction
 from symgen.languages.c.glue import glue_files
 from symgen.languages.c.info import LARGEST, information
@@ -77,7 +78,7 @@ def code_files(module: Module) -> dict[str, str]:
         made[f"{name}_trig.h"] = trig_header(module)
     for function in shared["functions"]:
         made[f"{function.full_name}.c"] = render("c/function.c.jinja", **shared, function=function)
-    return made | batch_files(module, shared)
+    return made | controller_files(module, shared) | batch_files(module, shared)
 
 
 def _context(module: Module) -> dict[str, Any]:
@@ -86,6 +87,7 @@ def _context(module: Module) -> dict[str, Any]:
         "module": module,
         "c": module[COptions],
         "functions": functions(module),
+        "controllers": controllers(module, functions(module)),
         "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
         "conventions": [*conventions(module), CALLS, *_precision(module)],
         "tables": tables(module, comment),

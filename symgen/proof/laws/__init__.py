@@ -2,6 +2,7 @@
 
 from symgen.proof.laws import (
     base,
+    controllers,
     derivatives,
     dynamics,
     energies,
@@ -20,6 +21,7 @@ __all__ = [
     "Law",
     "LawError",
     "base",
+    "controllers",
     "derivatives",
     "dynamics",
     "energies",

@@ -1,0 +1,125 @@
+"""Controllers in C: a struct for the state, one for the gains, a start and a step, around the
+function that computes it; and a closed loop that was recorded in many digits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from symgen.algorithms.controllers import CONTROLLERS, Controller
+from symgen.languages.c.function import CFunction
+from symgen.languages.c.info import LARGEST
+from symgen.languages.c.options import COptions
+from symgen.languages.c.text import literal, numbers
+from symgen.languages.describe import Argument
+from symgen.languages.module import Module
+from symgen.proof.closed_loop import TIME, Record, record, recordable
+from symgen.render import render
+
+TOLERANCE: Final = {"double": 1e-9, "float": 2e-3}
+"""Of the largest entry of an output over the whole loop: what rounding may gather in a state."""
+
+
+@dataclass(frozen=True)
+class CController:
+    """A controller of a module as C."""
+
+    module: Module
+    function: CFunction
+    row: Controller
+
+    def _of(self, names: Any) -> list[Argument]:
+        by_name = {a.name: a for a in self.function.arguments}
+        return [by_name[name] for name in names if name in by_name]
+
+    @property
+    def state(self) -> list[Argument]:
+        """What the caller keeps."""
+        return self._of(self.row.state)
+
+    @property
+    def gains(self) -> list[Argument]:
+        """What does not change."""
+        return self._of(self.row.gains)
+
+    @property
+    def inputs(self) -> list[Argument]:
+        """Arrays of a step: what changes, and what else of the robot comes at run time."""
+        kept = {*self.row.state, *self.row.gains, "h"}
+        return [a for a in self.function.arguments if a.direction == "in" and a.name not in kept]
+
+    @property
+    def timed(self) -> bool:
+        """Whether a step takes the sample time."""
+        return any(a.name == "h" for a in self.function.arguments)
+
+    @property
+    def outputs(self) -> list[Argument]:
+        """All that a step computes."""
+        return [a for a in self.function.arguments if a.direction == "out"]
+
+    @property
+    def results(self) -> list[Argument]:
+        """What a step gives to the caller: all but the state that nobody else reads."""
+        inner = {out for name, out in self.row.state.items() if out.endswith("_next")}
+        return [a for a in self.outputs if a.name not in inner]
+
+    @property
+    def start(self) -> Mapping[str, str | float]:
+        """By state how it begins, where not at zero."""
+        return self.row.start
+
+    @cached_property
+    def record(self) -> Record | None:
+        """The closed loop, None where the robot's numbers come at run time."""
+        traced = next(f for f in self.module.functions if f.name == self.function.d.name)
+        if not recordable(self.row, traced):
+            return None
+        return record(self.module.robot, self.row, traced, self.module[COptions].scalar)
+
+    def allowed(self, name: str) -> float:
+        """The largest difference of an output from its record."""
+        assert self.record is not None
+        rows = self.record.wanted[name]
+        top = max((abs(x) for row in rows for x in row), default=0.0)
+        return TOLERANCE[self.module[COptions].scalar] * max(top, 1e-3)
+
+
+def controllers(module: Module, made: tuple[CFunction, ...]) -> list[CController]:
+    """Those of the functions that are a controller each."""
+    by_name = {f.name: [q.name.partition(":")[0] for q in f.quantities] for f in module.functions}
+    return [
+        CController(module, function, CONTROLLERS[by_name[function.d.name][0]])
+        for function in made
+        if len(by_name.get(function.d.name, ())) == 1 and by_name[function.d.name][0] in CONTROLLERS
+    ]
+
+
+def _call(one: CController) -> str:
+    """The arguments of the function in the body of a step."""
+    kept = {a.name: f"state->{a.name}" for a in one.state}
+    kept |= {a.name: f"gains->{a.name}" for a in one.gains}
+    kept |= {a.name: f"new_{a.name}" for a in one.outputs} | {"h": "&h", "w": "work"}
+    return ", ".join(kept.get(a.name, a.name) for a in one.function.arguments)
+
+
+def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str]:
+    """A header and a source for each controller."""
+    scalar = module[COptions].scalar
+    found = {}
+    for one in shared["controllers"]:
+        given = {
+            **shared,
+            "one": one,
+            "largest": LARGEST[scalar],
+            "time": TIME,
+            "call": _call(one),
+            "sizes_of": {a.name: a.size for a in one.outputs},
+            "unwritten": {a.name for a in one.function.left_out},
+            "literal": lambda x: literal(x, scalar),
+            "row_of": lambda values: numbers(values, scalar),
+        }
+        for end in ("h", "c"):
+            name = f"{one.function.full_name}_controller.{end}"
+            found[name] = render(f"c/controller.{end}.jinja", **given)
+    return found

@@ -1,0 +1,95 @@
+"""Laws of controllers: their equations on the textbook's terms, in many digits."""
+
+from typing import Any
+
+import numpy as np
+
+from symgen.proof.laws import base
+from symgen.proof.laws.dynamics import at_rest, mass, symbols, tau
+from symgen.proof.laws.manifold import between
+from symgen.proof.laws.registry import law
+from symgen.proof.states import At
+
+Array = Any
+EQUATION = "its equation on the textbook's terms"
+
+
+def _clamped(x: Array, limit: Array) -> Array:
+    return np.where(abs(x) < limit, x, np.where(x < 0, -limit, limit))
+
+
+def _times(matrix: Array, v: Array) -> Array:
+    return (matrix * v[..., None, :]).sum(-1)
+
+
+def _error(x: At) -> Array:
+    return between(x.mechanism, x.given["q"], x.given["q_ref"])
+
+
+@law("gravity_compensation", EQUATION)
+def gravity_compensation(x: At) -> Array:
+    """g - k_d q̇."""
+    return _clamped(at_rest(x) - x.given["k_d"] * x.given["qd"], x.given["limit"])
+
+
+@law("computed_torque", EQUATION)
+def computed_torque(x: At) -> tuple[Array, Array]:
+    """The forces, and the integral after the step."""
+    g, e = x.given, _error(x)
+    de, total = g["qd_ref"] - g["qd"], g["e_int"] + g["h"] * e
+    wanted = g["qdd_ref"] + g["k_d"] * de + g["k_p"] * e + g["k_i"] * total
+    forces = tau(x.free().put(qdd=wanted))
+    free = abs(forces) < g["limit"]
+    return _clamped(forces, g["limit"]), np.where(free, total, g["e_int"])
+
+
+@law("joint_impedance", EQUATION)
+def joint_impedance(x: At) -> Array:
+    """The forces."""
+    g = x.given
+    ahead = tau(x.free().put(qdd=g["qdd_ref"]))
+    spring = g["k_p"] * _error(x) + g["k_d"] * (g["qd_ref"] - g["qd"])
+    return _clamped(ahead + spring, g["limit"])
+
+
+@law("momentum_observer", EQUATION, 1)
+def momentum_observer(x: At) -> tuple[Array, Array, Array]:
+    """r, the momentum that is explained, 1."""
+    g, p = x.given, _times(mass(x), x.given["qd"])
+    c = (symbols(x) * g["qd"][..., None, None, :]).sum(-1)
+    moved = (c * g["qd"][..., :, None]).sum(-2)
+    after = g["p_int"] + g["h"] * (g["tau"] + moved - at_rest(x) + g["r"])
+    explained = g["started"] * after + (1 - g["started"]) * p
+    return g["gain"] * (p - explained), explained, 0 * g["started"] + 1
+
+
+@law("adaptive_slotine_li", EQUATION, 2)
+def adaptive_slotine_li(x: At) -> tuple[Array, Array]:
+    """The forces, and the parameters after the step."""
+    g, e = x.given, _error(x)
+    qd_r = g["qd_ref"] + g["k_p"] * e
+    qdd_r, s = g["qdd_ref"] + g["k_p"] * (g["qd_ref"] - g["qd"]), qd_r - g["qd"]
+    rows = base.slotine_li_base_regressor(x.put(qd_r=qd_r, qdd_r=qdd_r))
+    forces = _times(rows, g["beta_hat"]) + g["k_d"] * s
+    off = g["beta_hat"] - g["beta_mean"]
+    learnt = (rows * s[..., :, None]).sum(-2)
+    after = off + g["h"] * (g["gamma"] * learnt - g["leak"] * off)
+    return _clamped(forces, g["limit"]), g["beta_mean"] + _clamped(after, g["beta_reach"])
+
+
+@law("recursive_least_squares", EQUATION, 1)
+def recursive_least_squares(x: At) -> tuple[Array, Array]:
+    """The parameters and their covariance after all rows."""
+    g = x.given
+    rows, beta = base.base_regressor(x), g["beta_hat"]
+    width = beta.shape[-1]
+    p = g["P"].reshape(*x.shape, width, width) / g["forget"][..., None]
+    lower = np.tril_indices(width)
+    for k in range(x.n):
+        y = rows[..., k, :]
+        seen = _times(p, y)
+        share = 1 / (1 + (y * seen).sum(-1, keepdims=True))
+        beta = beta + seen * share * (g["tau"][..., k, None] - (y * beta).sum(-1, keepdims=True))
+        p = p - seen[..., :, None] * (share * seen)[..., None, :]
+        p[..., lower[1], lower[0]] = p[..., lower[0], lower[1]]
+    return beta, p
