@@ -43,6 +43,8 @@ class Controller:
     """The other inputs, with the values of the recorded closed loop."""
     start: Mapping[str, str | float] = field(default_factory=dict)
     """States that do not start at zero: as a gain is, or with a number on the diagonal."""
+    by_inertia: tuple[str, ...] = ()
+    """Gains of which the closed loop has so many times the inertia of each joint."""
     forces: str = ""
     """The output that drives the robot; empty of an observer, which only looks on."""
 
@@ -60,10 +62,12 @@ def controller(
     gains: Mapping[str, float],
     state: Mapping[str, str] | None = None,
     start: Mapping[str, str | float] | None = None,
+    by_inertia: Sequence[str] = (),
     forces: str = "",
 ) -> partial[Callable[[Registered], Registered]]:
     """A row of `CONTROLLERS` and of quantities, whose remaining facts are still to be told."""
-    row = Controller(name, summary, state or {}, tuple(step), gains, start or {}, forces)
+    kept, begun = state or {}, start or {}
+    row = Controller(name, summary, kept, tuple(step), gains, begun, tuple(by_inertia), forces)
     CONTROLLERS[name] = row
     return partial(quantity, name, formula, of_user=True)
 
@@ -117,6 +121,7 @@ def _forces(system: System, tau: Coordinates) -> list[Scalar]:
     "g(q) - k_d qd within limit",
     step=("q", "qd"),
     gains={"k_d": 2.0, "limit": 500.0},
+    by_inertia=("k_d",),
     forces="u_gravity",
 )(
     inputs=("q", "qd", "k_d", "limit"),
@@ -168,7 +173,8 @@ def computed_torque(system: System, *inputs: Coordinates) -> Pair:
     "lets every joint give way like a spring and a damper about a motion",
     "M qdd_ref + C qd + g + k_p e + k_d de within limit",
     step=("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
-    gains={"k_p": 100.0, "k_d": 10.0, "limit": 500.0},
+    gains={"k_p": 100.0, "k_d": 20.0, "limit": 500.0},
+    by_inertia=("k_p", "k_d"),
     forces="u_impedance",
 )(
     inputs=("q", "qd", "q_ref", "qd_ref", "qdd_ref", "k_p", "k_d", "limit"),
@@ -238,13 +244,14 @@ def _dot(a: Coordinates, b: Coordinates) -> Scalar:
     gains={
         "k_p": 10.0,
         "k_d": 20.0,
-        "gamma": 0.1,
+        "gamma": 0.01,
         "leak": 0.01,
         "beta_mean": 0.0,
         "beta_reach": 100.0,
         "limit": 500.0,
     },
     start={"beta_hat": "beta_mean"},
+    by_inertia=("k_d",),
     forces="u_adaptive",
 )(
     inputs=(

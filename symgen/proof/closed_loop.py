@@ -5,10 +5,10 @@ The robot takes the forces of the controller, and of an observer small forces of
 half of the time on, one that the observer is not told of. What the controller reads is rounded as C
 reads it; its own state is not."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from math import cos, prod, sin
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,8 @@ from symgen.algorithms.controllers import Controller
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.coupling import coupling_of
-from symgen.numbers.exact import in_decimals
+from symgen.numbers.exact import cos, in_decimals, sin
+from symgen.numbers.scalar import plain
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace
@@ -32,6 +33,8 @@ PUSH: Final = 10.0
 """The force that an observer is to find, at the first joint (N m or N)."""
 
 Values = dict[str, list[Any]]
+Number = Callable[[float], Any]
+"""Makes a number of the kind that a loop computes with."""
 
 
 @dataclass
@@ -44,12 +47,13 @@ class Loop:
     program: Program
     gains: Mapping[str, Sequence[Any]]
     state: Mapping[str, Sequence[Any]]
+    number: Number = Decimal
 
     def step(self, measured: Mapping[str, Sequence[Any]]) -> Values:
         """The outputs for one sample of the inputs that change; the state is that after it."""
         given = {**self.gains, **self.state, **measured}
         taken = {name: given[name] for name, _ in self.program.inputs}
-        found: Values = evaluate(self.program, taken, Decimal)
+        found: Values = evaluate(self.program, taken, self.number)
         self.state = {name: found[out] for name, out in self.row.state.items()}
         return found
 
@@ -63,69 +67,93 @@ class Record:
     gains: Mapping[str, Sequence[float]]
 
 
-def loop_of(row: Controller, function: Function) -> Loop:
-    """The controller of a function at its start, in decimal numbers."""
+def loop_of(robot: Robot, row: Controller, function: Function, number: Number = Decimal) -> Loop:
+    """The controller of a function at its start, with the gains of its row."""
     sizes = {name: prod(shape) for name, shape in function.program.inputs}
-    gains = {name: [Decimal(x)] * sizes[name] for name, x in row.gains.items()}
-    state = {name: _start(row, name, sizes[name], gains) for name in row.state}
-    return Loop(row, function.program, gains, state)
+    gains = {name: [number(x)] * sizes[name] for name, x in row.gains.items()}
+    if row.by_inertia:
+        felt = _inertias(robot)
+        for name in row.by_inertia:
+            gains[name] = [number(row.gains[name] * x) for x in felt]
+    state = {name: _start(row, name, sizes[name], gains, number) for name in row.state}
+    return Loop(row, function.program, gains, state, number)
+
+
+def _inertias(robot: Robot) -> list[float]:
+    """What each joint feels at the start, in three digits."""
+    n, program = robot.model.dof, trace(Robot(robot.model), Wanted.parse("mass_matrix")).program
+    with in_decimals():
+        found = evaluate(program, {"q": [Decimal(x) for x in _rest(robot)]}, Decimal)["M"]
+    return [float(f"{plain(found[k * n + k]):.3g}") for k in range(n)]
 
 
 def _start(
-    row: Controller, name: str, size: int, gains: Mapping[str, list[Decimal]]
-) -> list[Decimal]:
+    row: Controller, name: str, size: int, gains: Mapping[str, list[Any]], number: Number
+) -> list[Any]:
     how = row.start.get(name, 0.0)
     if isinstance(how, str):
         return [*gains[how]]
     side = round(size**0.5)
-    return [Decimal(how) if k % (side + 1) == 0 else Decimal(0) for k in range(size)]
+    return [number(how) if k % (side + 1) == 0 else number(0.0) for k in range(size)]
 
 
 def recordable(row: Controller, function: Function) -> bool:
     """Whether all that the function reads is the controller's: nothing of the robot is open."""
-    return {name for name, _ in function.program.inputs} <= {
-        *row.step,
-        *row.gains,
-        *row.state,
-        "h",
-    }
+    known = {*row.step, *row.gains, *row.state, "h"}
+    return {name for name, _ in function.program.inputs} <= known
 
 
-def record(robot: Robot, row: Controller, function: Function, scalar: str) -> Record:
-    """The closed loop of a robot whose numbers are all known."""
-    real = np.float64 if scalar == "double" else np.float32
-    plant = trace(Robot(robot.model), Wanted.parse("step:euler")).program
-    coupling = coupling_of(robot.model)
-    n, rest = coupling.velocities, _rest(robot)
-    loop = loop_of(row, function)
-    q: list[Any] = [Decimal(x) for x in rest]
-    qd: list[Any] = [Decimal(0)] * n
-    qdd, tau = [*qd], [*qd]
-    measured, wanted = dict[str, list[list[float]]](), dict[str, list[list[float]]]()
+@dataclass
+class Plant:
+    """A simulated robot: its positions and rates, and the mean accelerations of the last sample."""
+
+    program: Program
+    q: list[Any]
+    qd: list[Any]
+    qdd: list[Any]
+    number: Number
+
+    def moved(self, tau: Sequence[Any]) -> None:
+        """Goes on by a sample under these forces."""
+        before, h = self.qd, self.number(TIME)
+        for _ in range(SUBSTEPS):
+            given = {"q": self.q, "qd": self.qd, "tau": tau, "h": [h / SUBSTEPS]}
+            self.q, self.qd = evaluate(self.program, given, self.number).values()
+        self.qdd = [(a - b) / h for a, b in zip(self.qd, before, strict=True)]
+
+
+def record(
+    robot: Robot,
+    loop: Loop,
+    scalar: str = "double",
+    samples: int = SAMPLES,
+    plant: Robot | None = None,
+) -> Record:
+    """The closed loop of a robot whose numbers are all known, or of another `plant` with the same
+    joints."""
+    real, row = np.float64 if scalar == "double" else np.float32, loop.row
+    n, rest, number = robot.model.dof, _rest(robot), loop.number
+    still = [number(0.0)] * n
+    program = trace(Robot((plant or robot).model), Wanted.parse("step:euler")).program
+    body = Plant(program, [number(x) for x in rest], still, still, number)
+    rows: dict[str, list[list[float]]] = {}
+    tau = still
     with in_decimals():
-        for sample in range(SAMPLES):
+        for sample in range(samples):
             t = sample * TIME
-            known = {"q": q, "qd": qd, "qdd": qdd, "tau": tau, **_reference(robot, rest, t)}
-            seen = {
-                name: [Decimal(float(real(float(x)))) for x in known[name]] for name in row.step
-            }
-            seen["h"] = [Decimal(float(real(TIME)))]
-            found = loop.step({k: x for k, x in seen.items() if k in dict(function.program.inputs)})
-            for name in row.step:
-                measured.setdefault(name, []).append([float(x) for x in seen[name]])
-            for name, values in found.items():
-                wanted.setdefault(name, []).append([float(x) for x in values])
-            tau = found[row.forces] if row.forces else _shaken(n, t)
-            pushed = [*tau]
-            if not row.forces and sample >= SAMPLES // 2:
-                pushed[0] = pushed[0] + Decimal(PUSH)
-            before = qd
-            for _ in range(SUBSTEPS):
-                given = {"q": q, "qd": qd, "tau": pushed, "h": [Decimal(TIME) / SUBSTEPS]}
-                q, qd = evaluate(plant, given, Decimal).values()
-            qdd = [(a - b) / Decimal(TIME) for a, b in zip(qd, before, strict=True)]
+            known = {"q": body.q, "qd": body.qd, "qdd": body.qdd, "tau": tau}
+            known |= _reference(robot, rest, t, number)
+            seen = {name: [float(real(float(x))) for x in known[name]] for name in row.step}
+            given = {name: [number(x) for x in values] for name, values in seen.items()}
+            found = loop.step({**given, "h": [number(float(real(TIME)))]})
+            for name, values in (*seen.items(), *found.items()):
+                rows.setdefault(name, []).append([float(x) for x in values])
+            tau = found[row.forces] if row.forces else _shaken(n, t, number)
+            late = not row.forces and sample >= samples // 2
+            body.moved([tau[0] + number(PUSH * late), *tau[1:]])
     gains = {name: [float(x) for x in values] for name, values in loop.gains.items()}
-    return Record(measured, wanted, gains)
+    wanted = {name: values for name, values in rows.items() if name not in row.step}
+    return Record({name: rows[name] for name in row.step}, wanted, gains)
 
 
 def _rest(robot: Robot) -> list[float]:
@@ -137,7 +165,9 @@ def _rest(robot: Robot) -> list[float]:
     return found
 
 
-def _reference(robot: Robot, rest: Sequence[float], t: float) -> dict[str, list[Decimal]]:
+def _reference(
+    robot: Robot, rest: Sequence[float], t: float, number: Number
+) -> dict[str, list[Any]]:
     """A slow swing about the start; what has a quaternion is to stay."""
     coupling = coupling_of(robot.model)
     q, n = [*rest], coupling.velocities
@@ -148,8 +178,9 @@ def _reference(robot: Robot, rest: Sequence[float], t: float) -> dict[str, list[
             q[term.place] = rest[term.place] + 0.2 * (1 - cos(w * t))
             speeds[term.index], rates[term.index] = 0.2 * w * sin(w * t), 0.2 * w * w * cos(w * t)
     found = {"q_ref": q, "qd_ref": speeds, "qdd_ref": rates}
-    return {name: [Decimal(x) for x in values] for name, values in found.items()}
+    return {name: [number(x) for x in values] for name, values in found.items()}
 
 
-def _shaken(n: int, t: float) -> list[Decimal]:
-    return [Decimal(5.0 * sin((20 + 3 * k) * t)) for k in range(n)]
+def _shaken(n: int, t: float, number: Number) -> list[Any]:
+    """Small forces of all frequencies."""
+    return [number(0.2 * sin((20 + 3 * k) * t)) for k in range(n)]

@@ -13,7 +13,7 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.text import literal, numbers
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
-from symgen.proof.closed_loop import TIME, Record, record, recordable
+from symgen.proof.closed_loop import TIME, Record, loop_of, record, recordable
 from symgen.render import render
 
 TOLERANCE: Final = {"double": 1e-9, "float": 2e-3}
@@ -75,7 +75,8 @@ class CController:
         traced = next(f for f in self.module.functions if f.name == self.function.d.name)
         if not recordable(self.row, traced):
             return None
-        return record(self.module.robot, self.row, traced, self.module[COptions].scalar)
+        loop = loop_of(self.module.robot, self.row, traced)
+        return record(self.module.robot, loop, self.module[COptions].scalar)
 
     def allowed(self, name: str) -> float:
         """The largest difference of an output from its record."""
@@ -95,12 +96,12 @@ def controllers(module: Module, made: tuple[CFunction, ...]) -> list[CController
     ]
 
 
-def _call(one: CController) -> str:
+def _call(one: CController) -> list[str]:
     """The arguments of the function in the body of a step."""
     kept = {a.name: f"state->{a.name}" for a in one.state}
     kept |= {a.name: f"gains->{a.name}" for a in one.gains}
     kept |= {a.name: f"new_{a.name}" for a in one.outputs} | {"h": "&h", "w": "work"}
-    return ", ".join(kept.get(a.name, a.name) for a in one.function.arguments)
+    return [kept.get(a.name, a.name) for a in one.function.arguments]
 
 
 def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str]:

@@ -1,0 +1,159 @@
+"""Controllers in C, with their state: closed loops that were simulated in 40 digits, what they do
+there, and what becomes of a step that fails."""
+
+import re
+import subprocess
+
+import numpy as np
+import pytest
+from random_trees import ROBOTS
+
+from symgen.algorithms.controllers import CONTROLLERS
+from symgen.api import generate
+from symgen.mechanics.parameters import lumped, parameter_blocks
+from symgen.native.compiler import STRICT, compiler
+from symgen.proof.closed_loop import PUSH, TIME, loop_of, record
+from symgen.reading.assemble import load
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
+
+EVERY = tuple(CONTROLLERS)
+
+
+def built(folder, *flags):
+    """Compiles all that was generated; the exit status of the self-test."""
+    sources = [str(path) for path in sorted(folder.glob("*.c"))]
+    out = folder / "selftest"
+    command = [*compiler().split()] if isinstance(compiler(), str) else [*compiler()]
+    subprocess.run([*command, *STRICT, *flags, *sources, "-lm", "-o", str(out)], check=True)
+    return subprocess.run([str(out)], check=False).returncode
+
+
+@pytest.mark.parametrize("scalar", ["double", "float"])
+def test_closed_loops_are_as_recorded(tmp_path, scalar):
+    generate(ROBOTS / "pendulum.urdf", out=tmp_path / "p", controllers=EVERY, scalar=scalar)
+    assert built(tmp_path / "p") == 0
+    for name in EVERY:
+        assert (tmp_path / "p" / f"pendulum_{name}_controller.h").exists()
+
+
+def test_floating_robots_have_them_too(tmp_path):
+    some = ("computed_torque", "momentum_observer")
+    where = tmp_path / "q"
+    generate(ROBOTS / "quadruped.urdf", out=where, base="floating", controllers=some)
+    assert built(where) == 0
+
+
+@pytest.mark.parametrize(
+    "name, right, wrong",
+    [
+        (
+            "momentum_observer",
+            "copied(state->p_int, new_p_int_next",
+            "copied(state->p_int, state->r",
+        ),
+        ("computed_torque", "copied(state->e_int, new_e_int_next", "copied(state->e_int, q"),
+        ("adaptive_slotine_li", "gains->beta_mean[k];", "1.0;"),
+    ],
+)
+def test_a_state_that_goes_wrong_is_seen(tmp_path, name, right, wrong):
+    where = tmp_path / "p"
+    generate(ROBOTS / "pendulum.urdf", out=where, controllers=(name,))
+    source = where / f"pendulum_{name}_controller.c"
+    text = source.read_text()
+    assert right in text
+    source.write_text(text.replace(right, wrong))
+    assert built(where) == 1
+
+
+def test_a_step_that_is_not_finite_changes_nothing(tmp_path):
+    where = tmp_path / "p"
+    generate(ROBOTS / "pendulum.urdf", out=where, controllers=("momentum_observer",))
+    main = where / "main.c"
+    main.write_text(
+        """
+#include <math.h>
+#include "pendulum_momentum_observer_controller.h"
+int main(void)
+{
+    pendulum_momentum_observer_gains gains = {{50.0, 50.0}};
+    pendulum_momentum_observer_state state;
+    double q[2] = {0.1, 0.2}, qd[2] = {1.0, -1.0}, tau[2] = {1.0, 2.0}, r[2];
+    double kept;
+    pendulum_momentum_observer_reset(&state, &gains);
+    if (pendulum_momentum_observer_step(&gains, &state, q, qd, tau, 0.001, r)) { return 1; }
+    kept = state.p_int[0];
+    q[0] = NAN;
+    if (!pendulum_momentum_observer_step(&gains, &state, q, qd, tau, 0.001, r)) { return 2; }
+    return ((state.p_int[0] - kept == 0.0) && (r[0] == 0.0)) ? 0 : 3;
+}
+"""
+    )
+    assert built(where, "-DPENDULUM_SELFTEST_NO_MAIN") == 0
+
+
+def simulated(name, samples, **gains):
+    robot = Robot(load(ROBOTS / "panda_arm.urdf").model)
+    loop = loop_of(robot, CONTROLLERS[name], trace(robot, Wanted.parse(name)), float)
+    for key, value in gains.items():
+        loop.gains[key] = [value] * len(loop.gains[key])
+    return record(robot, loop, samples=samples)
+
+
+def test_the_observer_sees_a_force_within_50_ms():
+    found = simulated("momentum_observer", 60)
+    r, half = np.array(found.wanted["tau_ext"]), 30
+    assert np.abs(r[:half]).max() < 0.05 * PUSH
+    later = half + int(0.05 / TIME) + 1
+    assert np.abs(r[later:, 0] - PUSH).max() < 0.1 * PUSH
+    assert np.abs(r[later:, 1:]).max() < 0.1 * PUSH
+
+
+def errors(found):
+    """Of positions, the largest in the last quarter of a loop."""
+    e = np.abs(np.array(found.measured["q_ref"]) - np.array(found.measured["q"]))
+    return e[-len(e) // 4 :].max()
+
+
+def test_computed_torque_follows():
+    assert errors(simulated("computed_torque", 250)) < 5e-3
+
+
+def test_what_adapts_follows_without_knowing_the_robot():
+    known, blind = (
+        errors(simulated("adaptive_slotine_li", 500, gamma=speed)) for speed in (0.02, 0.0)
+    )
+    assert known < 0.5 * blind
+
+
+def test_forces_stay_within_the_limit():
+    found = simulated("computed_torque", 50, limit=6.0)
+    tau = np.array(found.wanted["u_computed"])
+    assert np.abs(tau).max() == 6.0
+    assert (np.abs(tau) == 6.0).any() and (np.abs(tau) < 6.0).any()
+
+
+def test_least_squares_find_the_base_parameters():
+    """From random motions and the forces that they take."""
+    name, robot = "recursive_least_squares", Robot(load(ROBOTS / "puma560.urdf").model)
+    loop = loop_of(robot, CONTROLLERS[name], trace(robot, Wanted.parse(name)), float)
+    loop.gains["forget"] = [1.0]
+    loop.state["P"] = [1e6 * x for x in loop.state["P"]]
+    forces, random = trace(robot, Wanted.parse("inverse_dynamics")), np.random.default_rng(1)
+    for _ in range(60):
+        x = {k: random.uniform(-2, 2, robot.model.dof).tolist() for k in ("q", "qd", "qdd")}
+        loop.step({**x, "tau": forces.run(**x)["tau"]})
+    names = [body.name for body in robot.model.bodies]
+    blocks = parameter_blocks(lumped(robot.model, names), names)
+    ten = [e for values in blocks.values() for e in values]
+    wanted = trace(robot, Wanted.parse("base_parameters")).run(ten=ten)["beta"]
+    off = np.array(loop.state["beta_hat"], float) - np.array(wanted, float)
+    assert np.abs(off).max() < 1e-5 * np.abs(np.array(wanted, float)).max()
+
+
+def test_an_unknown_controller_is_refused_in_a_sentence():
+    from symgen.errors import OptionError
+
+    with pytest.raises(OptionError, match=re.escape("no controller is called 'pid'")):
+        generate(ROBOTS / "pendulum.urdf", out="x", controllers=("pid",))
