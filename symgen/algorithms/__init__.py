@@ -28,6 +28,7 @@ from symgen.algorithms import centroidal  # isort: skip
 from symgen.algorithms import task_space  # isort: skip
 from symgen.algorithms import operational_space  # isort: skip
 from symgen.algorithms import controllers  # isort: skip
+from symgen.algorithms import learning  # isort: skip
 from symgen.algorithms.registry import (
     INPUTS,
     LINK_QUANTITIES,
@@ -58,6 +59,7 @@ __all__ = [
     "forward_dynamics",
     "geared",
     "kinematics",
+    "learning",
     "newton_euler",
     "operational_space",
     "parameter_tensors",

@@ -15,9 +15,7 @@ from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, Registered, quantity
-from symgen.algorithms.regressors import base_regressor, slotine_li_base_regressor
 from symgen.algorithms.steps import difference
-from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.system import System
 from symgen.numbers.operations import sign
 from symgen.numbers.scalar import ZERO, Scalar
@@ -26,7 +24,6 @@ Coordinates = Sequence[Scalar]
 Pair = tuple[list[Scalar], list[Scalar]]
 
 COMMAND = ("joint forces to apply", "N m | N")
-BETA = "kg | kg m | kg m^2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +83,27 @@ def clamped(x: Scalar, limit: Scalar) -> Scalar:
     return inside * x + (1.0 - inside) * (sign(x) * limit)
 
 
-def _saturated(tau: Coordinates, limit: Coordinates) -> list[Scalar]:
+def saturated(tau: Coordinates, limit: Coordinates) -> list[Scalar]:
+    """Forces within ±limit."""
     return [clamped(x, most) for x, most in zip(tau, limit, strict=True)]
 
 
-def _minus(a: Coordinates, b: Coordinates) -> list[Scalar]:
+def minus(a: Coordinates, b: Coordinates) -> list[Scalar]:
+    """a - b."""
     return [x - y for x, y in zip(a, b, strict=True)]
 
 
-def _plus(*parts: Coordinates) -> list[Scalar]:
+def plus(*parts: Coordinates) -> list[Scalar]:
+    """The sum of all."""
     return [sum(row[1:], row[0]) for row in zip(*parts, strict=True)]
 
 
-def _by(gains: Coordinates, x: Coordinates) -> list[Scalar]:
+def by(gains: Coordinates, x: Coordinates) -> list[Scalar]:
+    """Each by its gain."""
     return [k * e for k, e in zip(gains, x, strict=True)]
 
 
-def _joints(system: System, *at: Coordinates) -> list[Coordinates]:
+def joints(system: System, *at: Coordinates) -> list[Coordinates]:
     """Positions, then rates, of the bodies' joints."""
     q, *rates = at
     return [system.coupling.places(q), *(system.coupling.rates(x) for x in rates)]
@@ -132,8 +133,8 @@ def gravity_compensation(
     system: System, q: Coordinates, qd: Coordinates, k_d: Coordinates, limit: Coordinates
 ) -> list[Scalar]:
     """g(q) - k_d q̇, shape n, within ±limit."""
-    held = _forces(system, gravity(system, *_joints(system, q)))
-    return _saturated(_minus(held, _by(k_d, qd)), limit)
+    held = _forces(system, gravity(system, *joints(system, q)))
+    return saturated(minus(held, by(k_d, qd)), limit)
 
 
 @controller(
@@ -159,13 +160,13 @@ def computed_torque(system: System, *inputs: Coordinates) -> Pair:
     """τ = M (q̈_ref + k_d ė + k_p e + k_i ∫e) + C q̇ + g within ±limit, and ∫e after the step; the
     integral of a joint stands still while its force is at the limit."""
     q, qd, q_ref, qd_ref, qdd_ref, e_int, k_p, k_d, k_i, limit, (h,) = inputs
-    e, de = difference(system, q, q_ref), _minus(qd_ref, qd)
+    e, de = difference(system, q, q_ref), minus(qd_ref, qd)
     total = [x + h * y for x, y in zip(e_int, e, strict=True)]
-    wanted = _plus(qdd_ref, _by(k_d, de), _by(k_p, e), _by(k_i, total))
-    tau = _forces(system, inverse_dynamics(system, *_joints(system, q, qd, wanted)))
+    wanted = plus(qdd_ref, by(k_d, de), by(k_p, e), by(k_i, total))
+    tau = _forces(system, inverse_dynamics(system, *joints(system, q, qd, wanted)))
     free = [_inside(x, most) for x, most in zip(tau, limit, strict=True)]
     kept = [x + h * (k * y) for x, k, y in zip(e_int, free, e, strict=True)]
-    return _saturated(tau, limit), kept
+    return saturated(tau, limit), kept
 
 
 @controller(
@@ -184,9 +185,9 @@ def computed_torque(system: System, *inputs: Coordinates) -> Pair:
 def joint_impedance(system: System, *inputs: Coordinates) -> list[Scalar]:
     """τ = M q̈_ref + C q̇ + g + k_p e + k_d ė, shape n, within ±limit."""
     q, qd, q_ref, qd_ref, qdd_ref, k_p, k_d, limit = inputs
-    ahead = _forces(system, inverse_dynamics(system, *_joints(system, q, qd, qdd_ref)))
-    e, de = difference(system, q, q_ref), _minus(qd_ref, qd)
-    return _saturated(_plus(ahead, _by(k_p, e), _by(k_d, de)), limit)
+    ahead = _forces(system, inverse_dynamics(system, *joints(system, q, qd, qdd_ref)))
+    e, de = difference(system, q, q_ref), minus(qd_ref, qd)
+    return saturated(plus(ahead, by(k_p, e), by(k_d, de)), limit)
 
 
 @controller(
@@ -212,119 +213,13 @@ def momentum_observer(
     """The residual r, which follows the external joint forces with the time constants 1/gain, and
     the state after the step: r = gain (M q̇ - ∫(τ + Cᵀ q̇ - g + r) dt), zero at the first one."""
     q, qd, tau, (started,), p_int, r, gain, (h,) = inputs
-    at, rates = _joints(system, q, qd)
+    at, rates = joints(system, q, qd)
     n, m = system.dof, system.coupling.matrix(mass_matrix(system, at))
     p = [sum((m[i * n + j] * qd[j] for j in range(n)), ZERO) for i in range(n)]
     moved = _forces(system, coriolis_transpose_product(system, at, rates))
-    change = _plus(tau, moved, [-x for x in _forces(system, gravity(system, at))], r)
+    change = plus(tau, moved, [-x for x in _forces(system, gravity(system, at))], r)
     explained = [
         started * (x + h * y) + (1.0 - started) * z
         for x, y, z in zip(p_int, change, p, strict=True)
     ]
-    return _by(gain, _minus(p, explained)), explained, [1.0]
-
-
-# -- what learns -----------------------------------------------------------------------------------
-
-
-def _rows(entries: Coordinates, width: int) -> list[list[Scalar]]:
-    return [[*entries[k : k + width]] for k in range(0, len(entries), width)]
-
-
-def _dot(a: Coordinates, b: Coordinates) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True)), ZERO)
-
-
-@controller(
-    "adaptive_slotine_li",
-    "follows a motion and learns the base parameters on the way",
-    "Y_b beta + k_s s, beta' = gamma Y_b^T s - leak (beta - beta_0), within bounds",
-    state={"beta_hat": "beta_next"},
-    step=("q", "qd", "q_ref", "qd_ref", "qdd_ref"),
-    gains={
-        "k_p": 10.0,
-        "k_d": 20.0,
-        "gamma": 0.01,
-        "leak": 0.01,
-        "beta_mean": 0.0,
-        "beta_reach": 100.0,
-        "limit": 500.0,
-    },
-    start={"beta_hat": "beta_mean"},
-    by_inertia=("k_d",),
-    forces="u_adaptive",
-)(
-    inputs=(
-        *("q", "qd", "q_ref", "qd_ref", "qdd_ref", "beta_hat"),
-        *("k_p", "k_d", "gamma", "leak", "beta_mean", "beta_reach", "limit", "h"),
-    ),
-    needs_inertia=False,
-    regroupings=(WHOLE,),
-    source="Slotine & Li, On the adaptive control of robot manipulators, IJRR 1987; leakage as in "
-    "Ioannou & Kokotovic (1983)",
-    outputs=(
-        Array("u_adaptive", *COMMAND),
-        Array("beta_next", "base parameters after the step", BETA, ("y_b",)),
-    ),
-)
-def adaptive_slotine_li(system: System, *inputs: Coordinates) -> Pair:
-    """τ = Y_b(q, q̇, q̇_r, q̈_r) β + k_d s within ±limit, with e = q_ref ⊖ q, q̇_r = q̇_ref + k_p e and
-    s = q̇_r - q̇, and β after the step: β' = γ Y_bᵀ s - leak (β - β_mean), then within β_mean ±
-    β_reach, where the parameters are known to be."""
-    q, qd, q_ref, qd_ref, qdd_ref, beta, k_p, k_d, gamma, (leak,), mean, reach, limit, (h,) = inputs
-    e = difference(system, q, q_ref)
-    qd_r = _plus(qd_ref, _by(k_p, e))
-    qdd_r, s = _plus(qdd_ref, _by(k_p, _minus(qd_ref, qd))), _minus(qd_r, qd)
-    entries = slotine_li_base_regressor(system, *_joints(system, q, qd, qd_r, qdd_r))
-    width = len(beta)
-    rows = _rows(system.coupling.projected(entries, (None, width)), width)
-    tau = _plus([_dot(row, beta) for row in rows], _by(k_d, s))
-    learnt = [_dot([row[k] for row in rows], s) for k in range(width)]
-    found = []
-    for b, g, x, middle, most in zip(beta, gamma, learnt, mean, reach, strict=True):
-        off = b - middle
-        found.append(middle + clamped(off + h * (g * x - leak * off), most))
-    return _saturated(tau, limit), found
-
-
-@controller(
-    "recursive_least_squares",
-    "estimates the base parameters as measurements come in",
-    "beta of min sum forget^k |Y_b beta - tau|^2, row by row",
-    state={"beta_hat": "beta_rls", "P": "P_next"},
-    step=("q", "qd", "qdd", "tau"),
-    gains={"forget": 0.99},
-    start={"P": 100.0},
-)(
-    inputs=("q", "qd", "qdd", "tau", "beta_hat", "P", "forget"),
-    needs_inertia=False,
-    regroupings=(WHOLE,),
-    source="Ljung, System Identification (1999), eq. 11.12",
-    outputs=(
-        Array("beta_rls", "base parameters after the step", BETA, ("y_b",)),
-        Array(
-            "P_next", "their covariance after the step, symmetric", "of beta by tau", ("y_b", "y_b")
-        ),
-    ),
-)
-def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
-    """β and its covariance P after one more measurement of joint forces, by one row of Y_b β = τ
-    after the other; what is old counts `forget` times as much with every step."""
-    q, qd, qdd, tau, beta, flat, (forget,) = inputs
-    width, beta = len(beta), [*beta]
-    entries = base_regressor(system, *_joints(system, q, qd, qdd))
-    rows = _rows(system.coupling.projected(entries, (None, width)), width)
-    covariance = [[x / forget for x in row] for row in _rows(flat, width)]
-    for row, force in zip(rows, tau, strict=True):
-        seen = [_dot(line, row) for line in covariance]
-        share = 1.0 / (1.0 + _dot(row, seen))
-        missing = share * (force - _dot(row, beta))
-        beta = [b + x * missing for b, x in zip(beta, seen, strict=True)]
-        scaled = [share * x for x in seen]
-        half = {
-            (i, j): covariance[i][j] - seen[i] * scaled[j]
-            for i in range(width)
-            for j in range(i + 1)
-        }
-        covariance = [[half[max(i, j), min(i, j)] for j in range(width)] for i in range(width)]
-    return beta, [x for line in covariance for x in line]
+    return by(gain, minus(p, explained)), explained, [1.0]
