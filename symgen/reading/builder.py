@@ -42,6 +42,8 @@ class Builder:
     robot is asked for."""
 
     def __init__(self, name: str = "robot", gravity: Numbers = EARTH) -> None:
+        if not isinstance(name, str) or not name.strip():
+            raise OptionError(f"a robot is called {shown(repr(name), 60)}; give it a name")
         self.name = name
         self.gravity = triple("gravity", gravity)
         self._file, self._line = _caller()
@@ -122,8 +124,9 @@ class Builder:
         `rotor_inertia` (kg m²) are those of a geared drive, `armature` is inertia as the joint
         feels it (kg m² or kg)."""
         line, said = self._here("joint", name), f"joint '{shown(name)}'"
-        if kind != FIXED and kind not in JOINTS:
-            raise OptionError(f"{said}: no type '{shown(kind)}'; use {', '.join((*JOINTS, FIXED))}")
+        if not isinstance(kind, str) or kind not in (*JOINTS, FIXED):
+            types = ", ".join((*JOINTS, FIXED))
+            raise OptionError(f"{said}: no type '{shown(str(kind))}'; use {types}")
         row = JOINTS.get(kind, JointRow(FIXED, axis=False))
         along = unit(said, axis) if row.axis else (1.0, 0.0, 0.0)
         numbers = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
@@ -142,8 +145,8 @@ class Builder:
                 Limits(**limits),
                 one(f"{said}: damping", damping),
                 one(f"{said}: friction", friction),
-                _mimic(said, line, mimic, float(multiplier), float(offset)),
-                row.given(said, along, {"axis2": axis2, "pitch": pitch}),
+                _mimic(said, line, mimic, multiplier, offset),
+                row.given(said, along, _own(said, axis2, pitch)),
                 one(f"{said}: stiffness", stiffness),
                 one(f"{said}: reference", reference),
             )
@@ -212,10 +215,21 @@ def _mimic(
     if mimic is None:
         return None
     terms = {mimic: multiplier} if isinstance(mimic, str) else mimic
-    if not terms:
+    if not terms or not isinstance(terms, Mapping):
         raise OptionError(f"{said}: mimics no joint; name one, or leave mimic out")
-    (first, by), *also = ((str(name), float(factor)) for name, factor in terms.items())
-    return Mimic(line, first, by, offset, tuple(also))
+    (first, by), *also = (
+        (str(name), one(f"{said}: multiplier", factor, names=False))
+        for name, factor in terms.items()
+    )
+    return Mimic(line, first, by, one(f"{said}: offset", offset, names=False), tuple(also))
+
+
+def _own(said: str, axis2: Numbers | None, pitch: float | None) -> dict[str, Any]:
+    """What some types alone take, as numbers. Raises OptionError."""
+    return {
+        "axis2": None if axis2 is None else triple(f"{said}: axis2", axis2),
+        "pitch": None if pitch is None else one(f"{said}: pitch", pitch, names=False),
+    }
 
 
 def digest_of(name: str, *parts: Iterable[Any]) -> str:

@@ -22,7 +22,7 @@ from symgen.mechanics.model import IDENTITY, Pose
 from symgen.reading import toml_reader
 from symgen.reading.builder import Builder
 from symgen.reading.description import EARTH, Description
-from symgen.reading.given import ZEROS, Numbers, one
+from symgen.reading.given import ZEROS, Numbers, one, several
 from symgen.reading.quaternions import of_rpy
 from symgen.reading.toml_reader import Table
 from symgen.text import quoted, shown
@@ -86,7 +86,7 @@ def dh_builder(
     if convention not in CONVENTIONS:
         raise OptionError(f"convention {convention!r}: use {' or '.join(CONVENTIONS)}")
     made = Builder(name, gravity).link("base")
-    table = [_row(k, row) for k, row in enumerate(rows, 1)]
+    table = [_row(k, row) for k, row in enumerate(several("rows", rows), 1)]
     if not table:
         raise OptionError(EMPTY)
     for k, row in enumerate(table, 1):

@@ -32,6 +32,14 @@ def one(what: str, x: Any, names: bool = True) -> float:
     return number
 
 
+def several(what: str, values: Any) -> list[Any]:
+    """The entries of a list. Raises OptionError for what is none."""
+    try:
+        return list(values)
+    except TypeError:
+        raise OptionError(f"{what} is {shown(repr(values), 60)}; give a list") from None
+
+
 def triple(what: str, values: Numbers, names: bool = False) -> Triple:
     """Three of them. Raises OptionError."""
     try:
@@ -55,10 +63,7 @@ def tensor(name: str, inertia: Numbers | None) -> tuple[float, ...]:
     if inertia is None:
         return (0.0,) * 6
     said = f"link '{shown(name)}': inertia"
-    try:
-        rows = list(inertia)
-    except TypeError:
-        rows = [inertia]
+    rows = several(said, inertia)
     if len(rows) == 3:
         matrix = [triple(said, row, names=True) for row in rows]
         if any(matrix[i][j] != matrix[j][i] for i in range(3) for j in range(i)):
@@ -84,24 +89,18 @@ def origin(
     quaternion: Numbers | None,
 ) -> Origin:
     """The origin of a frame, its rotation given in one of three ways. Raises OptionError."""
-    ways = [
-        way
-        for way, x in (
-            ("rotation", rotation),
-            ("quaternion", quaternion),
-            ("rpy", any(rpy) or None),
-        )
-        if x is not None
-    ]
+    angles = triple(f"{said}: rpy", rpy)
+    given_ways = {"rotation": rotation, "quaternion": quaternion, "rpy": any(angles) or None}
+    ways = [way for way, x in given_ways.items() if x is not None]
     if len(ways) > 1:
         raise OptionError(f"{said}: {quoted(ways)} both say how it is turned; keep one")
     place = triple(f"{said}: xyz", xyz, names=True)
     if rotation is not None:
-        rows = [triple(f"{said}: rotation", row) for row in rotation]
+        rows = [triple(f"{said}: rotation", row) for row in several(f"{said}: rotation", rotation)]
         return Origin(line, place, rpy_of(_checked(said, rows)))
     if quaternion is not None:
         return Origin(line, place, rpy_of(of_quaternion(*_quaternion(said, quaternion))))
-    return Origin(line, place, triple(f"{said}: rpy", rpy))
+    return Origin(line, place, angles)
 
 
 def _checked(said: str, rows: Sequence[Triple]) -> Rows:
@@ -120,7 +119,8 @@ def _checked(said: str, rows: Sequence[Triple]) -> Rows:
 
 def _quaternion(said: str, numbers: Numbers) -> tuple[float, float, float, float]:
     """w, x, y, z of a quaternion x, y, z, w. Raises OptionError."""
-    four = [one(f"{said}: quaternion", x, names=False) for x in numbers]
+    entries = several(f"{said}: quaternion", numbers)
+    four = [one(f"{said}: quaternion", x, names=False) for x in entries]
     if len(four) != 4 or not any(four):
         raise OptionError(f"{said}: quaternion has four numbers x, y, z, w, not all zero")
     x, y, z, w = four

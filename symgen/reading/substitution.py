@@ -35,7 +35,8 @@ def substituted(robot: Description, values: Mapping[Any, Any]) -> Description:
     wanted = {str(symbol): x for symbol, x in values.items()}
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        raise OptionError(f"the robot has no symbol {quoted(unknown)}; it has {quoted(known, 30)}")
+        has = quoted(known, 30) or "none"
+        raise OptionError(f"the robot has no symbol {quoted(unknown)}; it has {has}")
     changed: Description = _with(robot, wanted)
     digest = f"{robot.sha256} {sorted((name, str(x)) for name, x in wanted.items())}"
     return replace(changed, sha256=hashlib.sha256(digest.encode()).hexdigest())

@@ -66,10 +66,11 @@ def worked_out(
     way, paper = _way(robot, quantity), Paper()
     regroup = on_paper(robot, setting, way.regrouping, paper)
     sizes = dimensions(regroup)
-    arrays = {
-        name: _expressions(robot, name, sizes, joints, given or {})
-        for name in _inputs(robot, quantity)
-    }
+    read = _inputs(robot, quantity)
+    idle = [name for name in given or {} if name not in read]
+    if idle:
+        raise OptionError(f"{quantity.name} does not read {idle[0]}; it reads {', '.join(read)}")
+    arrays = {name: _expressions(robot, name, sizes, joints, given or {}) for name in read}
     values = {name: paper.of(expressions) for name, expressions in arrays.items()}
     results = outputs((quantity, way), regroup, values)
     for out in quantity.outputs:

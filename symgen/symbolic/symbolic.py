@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
+from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
 from symgen.compiler.program import Output
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
@@ -20,6 +20,7 @@ from symgen.symbolic.names import Meanings
 from symgen.symbolic.replacements import Replacements, replacements
 from symgen.symbolic.setting import Setting
 from symgen.symbolic.sheet import Sheet, worked_out
+from symgen.text import quoted, shown
 from symgen.tracing.robot import Robot
 from symgen.tracing.wanted import find_quantity
 
@@ -107,7 +108,8 @@ class Symbolic:
         out = sheet.output(output)
         if not indices and prod(out.shape) == 1:
             indices = (1,) * len(out.shape)
-        inside = [1 <= k <= n for k, n in zip(indices, out.shape, strict=False)]
+        pairs = zip(indices, out.shape, strict=False)
+        inside = [isinstance(k, int) and 1 <= k <= n for k, n in pairs]
         if len(indices) != len(out.shape) or not all(inside):
             sizes = " x ".join(map(str, out.shape))
             raise OptionError(
@@ -166,7 +168,10 @@ class Symbolic:
         number = _choice("numbers", rest.pop("numbers", "float"), NUMBERS)
         joints = _choice("names", rest.pop("names", "numbers"), {"numbers": False, "joints": True})
         quantity = find_quantity(name)
-        given = {array: _flat(values) for array, values in rest.items() if values is not None}
+        given = {array: _flat(array, x) for array, x in rest.items() if x is not None}
+        unknown = [array for array in given if array not in INPUTS]
+        if unknown:
+            raise OptionError(f"{name}: no option is called {quoted(unknown)}; see help(Symbolic)")
         key = (name, setting, joints, tuple((k, tuple(x)) for k, x in given.items()))
         if key not in self._sheets:
             self._sheets[key] = worked_out(self._robot, quantity, setting, joints, given)
@@ -179,9 +184,14 @@ def _choice(option: str, word: str, words: Mapping[str, Any]) -> Any:
     return words[word]
 
 
-def _flat(values: Any) -> list[sympy.Expr]:
-    """The entries of a vector: a list, a NumPy array or a SymPy matrix."""
-    return [sympy.sympify(x) for x in values]
+def _flat(array: str, values: Any) -> list[sympy.Expr]:
+    """The entries of a vector: a list, a NumPy array or a SymPy matrix. Raises OptionError."""
+    try:
+        return [sympy.sympify(x) for x in values]
+    except (TypeError, sympy.SympifyError):
+        raise OptionError(
+            f"{array} is {shown(str(values), 60)}; give a list of numbers or expressions"
+        ) from None
 
 
 def array_of(out: Output, entries: Sequence[sympy.Expr]) -> Any:

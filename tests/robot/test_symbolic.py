@@ -281,6 +281,10 @@ def test_three_indices_and_several_outputs():
         (lambda s: s.mass_matrix(numbers="int"), "use 'float' or 'rational'"),
         (lambda s: s.frame_pose("two", output="q"), "it has R_two, p_two"),
         (lambda s: s.frame_pose("three"), "no link is called 'three'"),
+        (lambda s: s.mass_matrix(qd=[1, 2]), "mass_matrix does not read qd; it reads q"),
+        (lambda s: s.mass_matrix(nope=[1]), "no option is called 'nope'"),
+        (lambda s: s.mass_matrix(q=5), "q is 5; give a list of numbers or expressions"),
+        (lambda s: s.entry("mass_matrix", "a", 1), "there is no a,1"),
     ],
 )
 def test_what_does_not_fit_is_said(call, said):
