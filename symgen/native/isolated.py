@@ -7,9 +7,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 PATIENCE: Final = {"seconds": 120}
 """How long a call of foreign code may take; the longest take one second."""
@@ -47,6 +49,8 @@ def isolated(work: Work, scratch: Path) -> Iterator[Any]:
         work(found.append)
         yield from found
         return
+    from multiprocessing.connection import Pipe
+
     receiving, sending = Pipe(duplex=False)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -65,7 +69,7 @@ def isolated(work: Work, scratch: Path) -> Iterator[Any]:
         receiving.close()
 
 
-def _run(work: Work, sending: Connection, scratch: Path) -> NoReturn:
+def _run(work: Work, sending: "Connection", scratch: Path) -> NoReturn:
     """The process of its own; it leaves nothing to those who wait for the end of Python."""
     try:
         for ends in (signal.SIGALRM, signal.SIGINT, signal.SIGTERM):
@@ -83,7 +87,7 @@ def _run(work: Work, sending: Connection, scratch: Path) -> NoReturn:
         os._exit(0)
 
 
-def _received(receiving: Connection, child: int) -> Iterator[Any]:
+def _received(receiving: "Connection", child: int) -> Iterator[Any]:
     kind = "said"
     while kind != "done":
         try:

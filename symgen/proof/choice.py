@@ -102,7 +102,9 @@ def visible(program: Program, at: Computing) -> dict[tuple[Index, int], Array]:
         parts = run.slopes[places, rows] * run.values[numbers] * CHANGES[at.scalar]
         found = np.zeros_like(parts)
         for out in program.outputs:
-            for slopes in run.derivatives(np.unique(own.of(out.refs)[1])):
+            _, rows_of = own.of(out.refs)
+            distinct, _ = np.unique(rows_of, return_inverse=True)  # without it, numpy.ma is loaded
+            for slopes in run.derivatives(distinct):
                 changes = np.abs(slopes[rows] * parts[:, None, :]) / errors.of_entries(slopes)
                 largest = np.where(np.isfinite(changes), changes, 0.0).max(axis=1)
                 np.maximum(found, largest, out=found)

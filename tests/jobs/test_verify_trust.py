@@ -95,7 +95,7 @@ FOREVER = {
         "pendulum.py",
         r"(?m)^(?=    tau_g\[1\])",
         "    while True: pass\n",
-        "Python module",
+        "gravity",
     ),
 }
 

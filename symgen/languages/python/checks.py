@@ -34,6 +34,7 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
     batch = {name: np.array([state[name] for state in states]) for name in states[0]}
     alone = f"{subject.module.name}.h" not in subject.hashes
     for function in subject.module.functions:
+        progress(function.name)
         yield _check(subject, python, function, batch)
         if alone:
             yield from against_laws(subject, function, python[function.name])

@@ -19,7 +19,6 @@ class Freedom:
     slide: Scalar = ZERO
     unit: str = "rad"
     """Of the coordinate, rad or m."""
-    force_unit: str = "N m"
 
     @property
     def S(self) -> Twist:
@@ -84,4 +83,4 @@ class BalancedFreedom(Freedom):
 
 
 TURN = Freedom(turn=1)
-SLIDE = Freedom(slide=1, unit="m", force_unit="N")
+SLIDE = Freedom(slide=1, unit="m")
