@@ -4,8 +4,8 @@ docs/identification.md has.
 
 The recipe: zero-phase Butterworth filters on all signals, velocities and accelerations by central
 differences, weighted least squares for base parameters, rotors, viscous and Coulomb friction and an
-offset. Both are judged on the same rows by the same filtered forces: the norm of the error by the
-norm of the force, in percent, by joint."""
+offset. Both models predict the same rows, filtered as the recipe does, and are judged by the same forces:
+the norm of the error by the norm of the force, in percent, by joint."""
 
 import sys
 from collections.abc import Iterator
@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from symgen.identification.equations import Instants
 from symgen.identification.methods import problem
-from symgen.identification.predicting import validated
 from symgen.identification.prediction import SLOW
+from symgen.identification.predictors import predictor
 from symgen.identification.recording import Wish, reading
 from symgen.identification.run import identify
+from symgen.identification.samples import Samples
 from symgen.identification.settings import Settings
 from symgen.jobs.job import Job
 
@@ -64,15 +65,34 @@ TRIALS: Final = (
 
 
 def ours(trial: Trial, folder: Path) -> Numbers:
-    """Errors of all rows and of moving ones (2 x joints), filtered, by symgen identify."""
+    """Errors of all rows and of moving ones (2 x joints) by symgen identify."""
     job = Job.of(f"robots/{trial.robot}.urdf")
     loaded = job.load()
     found = identify(job, loaded, str(folder / trial.fitted), trial.settings)
-    tried = None if trial.tried is None else str(folder / trial.tried)
-    prediction = validated(job, loaded, found, tried, lambda step: None).prediction
-    assert prediction is not None
-    views = ("filtered", "filtered_moving")
-    return 100 * np.array([[c.views[view].relative for c in prediction.channels] for view in views])
+    drives, b = found.equations.drives, len(found.estimate.mapping)
+    columns = drives.columns if drives else ()
+    sought = problem(job, loaded, trial.settings)
+    model = predictor(sought, found.estimate.base, columns, found.estimate.values[b:].tolist())
+    tried = halves(trial, folder)[1]
+    samples = Samples.of(tried.t, tried.q, tried.qd, tried.qdd, tried.tau)
+    return errors(tried, model.equations.equations(samples).regressor @ model.values)
+
+
+def halves(trial: Trial, folder: Path) -> tuple["Even", "Even"]:
+    """The rows that are fitted and those that are tried, as the recipe has them."""
+    whole = even(trial, folder / trial.fitted)
+    edge = whole.t[0] + (1 - trial.held_out) * (whole.t[-1] - whole.t[0])
+    tried = whole.part(whole.t > edge) if trial.tried is None else even(trial, folder / trial.tried)
+    return whole.part(whole.t <= edge), tried
+
+
+def errors(log: "Even", predicted: Numbers) -> Numbers:
+    """Of all rows and of moving ones (2 x joints)."""
+    error, moving = log.tau - predicted, np.abs(log.qd) > SLOW
+    shares = [(error * on, log.tau * on) for on in (np.ones_like(moving), moving)]
+    return 100 * np.array(
+        [np.linalg.norm(e, axis=0) / np.linalg.norm(y, axis=0) for e, y in shares]
+    )
 
 
 # -- the recipe ------------------------------------------------------------------------------------
@@ -114,22 +134,14 @@ def even(trial: Trial, log: Path) -> Even:
 
 def recipe(trial: Trial, folder: Path) -> Numbers:
     """The same errors of the usual recipe."""
-    whole = even(trial, folder / trial.fitted)
-    edge = whole.t[0] + (1 - trial.held_out) * (whole.t[-1] - whole.t[0])
-    fitted = whole.part(whole.t <= edge)
-    tried = whole.part(whole.t > edge) if trial.tried is None else even(trial, folder / trial.tried)
+    fitted, tried = halves(trial, folder)
     a, values = matrix(trial, fitted), np.zeros(0)
     weights = np.ones(fitted.tau.shape[1])
     for _ in range(10):
         rows, y = a * weights[:, None], fitted.tau * weights
         values = np.linalg.lstsq(rows.reshape(-1, a.shape[2]), y.ravel(), rcond=1e-10)[0]
         weights = 1 / np.sqrt(np.mean((fitted.tau - a @ values) ** 2, axis=0))
-    error = tried.tau - matrix(trial, tried) @ values
-    moving = np.abs(tried.qd) > SLOW
-    shares = [(error * on, tried.tau * on) for on in (np.ones_like(moving), moving)]
-    return 100 * np.array(
-        [np.linalg.norm(e, axis=0) / np.linalg.norm(y, axis=0) for e, y in shares]
-    )
+    return errors(tried, matrix(trial, tried) @ values)
 
 
 def matrix(trial: Trial, log: Even) -> Numbers:
@@ -148,7 +160,7 @@ def lines(folder: Path) -> Iterator[str]:
         yield f"{trial.fitted} -> {trial.tried or 'its end'}, {trial.cutoff:g} Hz"
         for name, found in (("recipe", recipe(trial, folder)), ("symgen", ours(trial, folder))):
             for view, row in zip(("all", "moving"), found, strict=True):
-                yield f"  {name:7} {view:7} " + ", ".join(f"{x:.1f}" for x in row)
+                yield f"  {name:7} {view:7} " + ", ".join(f"{x:.2f}" for x in row)
 
 
 def main(folder: str) -> None:

@@ -44,6 +44,12 @@ RESULTS: Final = (
         "the nearest to the prior; nothing but <inertial> is altered, friction neither.",
     ),
     click.option(
+        "--html",
+        metavar="OUT.html",
+        type=click.Path(path_type=Path),
+        help="Write a report as one page: what was read, errors, forces, parameters.",
+    ),
+    click.option(
         "--actuators-out",
         metavar="OUT.toml",
         type=click.Path(path_type=Path),
@@ -71,6 +77,8 @@ class Wishes:
     """A file of actuators."""
     force: bool = False
     """Write the URDF even of an estimate that is refused."""
+    html: Path | None = None
+    """A page."""
 
 
 @click.command()
@@ -87,6 +95,7 @@ def identify(
     validation: str | None,
     force: bool,
     actuators_out: Path | None,
+    html: Path | None,
     **options: Any,
 ) -> None:
     """Identify inertial parameters and friction from a log.
@@ -107,7 +116,7 @@ def identify(
     with progress() as tell:
         if out is not None:
             check_folder(out)
-        wishes = Wishes(urdf, payload, validation, actuators_out, force)
+        wishes = Wishes(urdf, payload, validation, actuators_out, force, html)
         found, more = run(file, log, options, tell, wishes)
         if out is not None:
             tell("drawing")
@@ -120,12 +129,12 @@ def identify(
         if note not in found.reading.doubts:
             output.say(note, error=True)
     _say(found, more, as_json)
-    _end((out, urdf, actuators_out), more, as_json)
+    _end((out, html, urdf, actuators_out), more, as_json)
 
 
 def _end(paths: tuple[Path | None, ...], more: "More", as_json: bool) -> None:
     """Says what was written; exit status 1 where a file was asked for and is not."""
-    for path in paths[:1] if more.unwritten else paths:
+    for path in paths[:2] if more.unwritten else paths:
         if path is not None and not as_json:
             output.say(f"wrote {path}")
     if more.unwritten:
@@ -155,7 +164,9 @@ def run(
     job = Job.of(file, **options)
     progress("reading the robot")
     loaded = job.load()
-    asked = more(job, loaded, wishes.urdf, wishes.payload, wishes.force, wishes.actuators)
+    asked = more(
+        job, loaded, wishes.urdf, wishes.payload, wishes.force, wishes.actuators, wishes.html
+    )
     found = identified(job, loaded, log, settings, progress)
     found = validated(job, loaded, found, wishes.validation, progress)
     return found, asked.of(found, progress)

@@ -101,9 +101,19 @@ class Chooser:
             own = [key for key in keys if key[1] == term]
             best = self._best(own, dict(chosen), sweeps=1)
             with_term = self._errors(dict(chosen) | {key: best[key] for key in own})
+            possible = self._possible(dict(chosen) | {key: best[key] for key in own})
             for key in own:
-                found[key] = self._gain(key[0], errors, with_term), best[key]
+                gain = self._gain(key[0], errors, with_term) if best[key] in possible else 0.0
+                found[key] = gain, best[key]
         return found
+
+    def _possible(self, chosen: Mapping[Key, int]) -> set[int]:
+        """The columns whose coefficients are not below what their terms can have."""
+        numbers = sorted(set(chosen.values()))
+        values = solved(self._plain.only(self._columns(chosen)), self.deviations)[0][self.first :]
+        least = (TERMS[self.drives.columns[k].term].least for k in numbers)
+        pairs = zip(numbers, values.tolist(), least, strict=True)
+        return {k for k, x, low in pairs if low is None or x >= low}
 
     def _gain(self, joint: int, before: Numbers, after: Numbers) -> float:
         """The part of the squares (folds x channels) that is gone in a joint's channels; 0 where

@@ -1,154 +1,102 @@
 """Pictures of an estimate: measured and predicted values, residuals, parameters with their
 uncertainty."""
 
-import io
-from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.equations import Instants
 from symgen.identification.estimate import Estimate
 from symgen.identification.figures import new_figure
+from symgen.identification.panels import MEASURED, PREDICTED, Strip, over_time, png, residuals
+from symgen.identification.prediction import Points
 from symgen.identification.run import Identified
+from symgen.identification.terms import TERMS
 
 Numbers = NDArray[np.float64]
 
 MOST: Final = 4000
-"""Points of a line."""
+"""Rows that a picture shows."""
 SPAN: Final = 20.0
 """Seconds that a picture of motion shows, the end of the log."""
-MEASURED, PREDICTED, HELD_OUT = "#9aa7b5", "#c1440e", "#f3ead8"
 TITLES: Final = {
     "MR": "masses (kg)",
     "M": "first moments (kg m)",
     "S": "second moments (kg m²)",
     "J": "inertias of rotors (kg m²)",
     **dict.fromkeys("XYZ", "inertias (kg m²)"),
-    "viscous": "viscous friction (N m s/rad or N s/m)",
-    "coulomb": "Coulomb friction (N m or N)",
-    "offset": "offsets (N m or N)",
-    "stiffness": "stiffness of springs (N m/rad or N/m)",
-    "preload": "preload of springs (N m or N)",
+    **{name: f"{term.words} ({term.unit})" for name, term in TERMS.items()},
 }
 """The panels of the picture of parameters, by the beginning of a parameter's name."""
 
 
 def pictures(found: Identified) -> dict[str, bytes]:
     """PNG files by name. Raises SymgenError where matplotlib is missing."""
-    drawn: Mapping[str, Callable[[Identified], Any]] = {
-        "measured.png": _measured,
-        "residuals.png": _residuals,
-        "parameters.png": _parameters,
+    points, edge = end_of_log(found)
+    strips = [
+        Strip(k, c.name, c.unit, _part(c.residual, c.measured))
+        for k, c in enumerate(found.estimate.channels)
+    ]
+    return {
+        "measured.png": png(over_time(points, strips, edge)),
+        "residuals.png": png(residuals(points, strips)),
+        "parameters.png": png(parameters(found.estimate)),
     }
-    return {name: _png(draw(found)) for name, draw in drawn.items()}
 
 
-def _png(figure: Any) -> bytes:
-    stream = io.BytesIO()
-    figure.savefig(stream, dpi=110, metadata={"Software": None})
-    return stream.getvalue()
+def _part(residual: float, measured: float) -> str:
+    return f"{100 * residual / measured:.1f} % left" if measured else ""
 
 
-def _panels(found: Identified) -> tuple[Any, list[Any]]:
-    """A figure with a panel for each channel, in one or two columns."""
-    count = len(found.estimate.channels)
-    columns = 1 if count < 4 else 2
-    rows = -(-count // columns)
-    figure = new_figure(7 * columns, 1.0 + 1.9 * rows)
-    axes = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel()
-    for spare in axes[count:]:
-        spare.set_visible(False)
-    for bottom in axes[max(count - columns, 0) : count]:
-        bottom.set_xlabel("t (s)")
-        bottom.tick_params(labelbottom=True)
-    return figure, list(axes[:count])
-
-
-def _span(found: Identified) -> tuple[Numbers, Numbers, Numbers, float | None]:
-    """Time, measured and predicted values of the picture, and where validation begins if that is in
-    it."""
+def end_of_log(found: Identified) -> tuple[Points, float | None]:
+    """The last rows of the log, and the time from which on rows were held out, if that is among
+    them."""
     t, measured, predicted = found.series
-    begin = len(t) - found.held_out
-    edge = float(t[begin]) if found.held_out and 0 <= begin < len(t) else None
+    first = len(t) - found.held_out
+    edge = float(t[first]) if found.held_out and 0 <= first < len(t) else None
+    edge = float(t[0]) if found.held_out and first < 0 else edge
     kept = np.flatnonzero(t >= t[-1] - SPAN)
     kept = kept[:: -(-len(kept) // MOST)]
-    return t[kept], measured[kept], predicted[kept], edge if found.held_out else np.inf
+    rates = _rates(found)
+    load = predicted if not isinstance(found.equations, Instants) else _load(found)
+    used = np.ones(measured.shape, np.bool_)
+    return Points(t, rates, measured, predicted, load, used).rows(kept), edge
 
 
-def _shade(axis: Any, t: Numbers, edge: float | None) -> None:
-    """Marks the rows that were held out."""
-    start = t[0] if edge is None else max(edge, t[0])
-    if start < t[-1]:
-        axis.axvspan(start, t[-1], color=HELD_OUT, zorder=0, label="held out")
-    axis.margins(x=0)
-    axis.grid(alpha=0.25)
+def _rates(found: Identified) -> Numbers:
+    """The velocities of the rows of the series."""
+    step = found.reading.plan.interval
+    parts = [s.qd if not step else s.qd[::step][: (len(s) - 1) // step] for s in found.last]
+    return np.concatenate(parts)
 
 
-def _measured(found: Identified) -> Any:
-    figure, axes = _panels(found)
-    t, measured, predicted, edge = _span(found)
-    for k, (axis, channel) in enumerate(zip(axes, found.estimate.channels, strict=True)):
-        _shade(axis, t, edge)
-        axis.plot(t, measured[:, k], color=MEASURED, lw=1.6, label="measured")
-        axis.plot(t, predicted[:, k], color=PREDICTED, lw=0.8, label="predicted")
-        axis.set_title(f"{channel.name} ({channel.unit})", fontsize=9, loc="left")
-    _legend(figure, axes[0])
-    figure.suptitle(f"{found.estimate.mapping.model.name}: measured and predicted")
-    return figure
+def _load(found: Identified) -> Numbers:
+    """Predicted forces without what drives add."""
+    b = len(found.estimate.mapping)
+    rows = (found.equations.equations(s).regressor[:, :, :b] for s in found.last)
+    return np.concatenate([a @ found.estimate.base for a in rows])
 
 
-def _residuals(found: Identified) -> Any:
-    figure, axes = _panels(found)
-    t, measured, predicted, edge = _span(found)
-    for k, (axis, channel) in enumerate(zip(axes, found.estimate.channels, strict=True)):
-        _shade(axis, t, edge)
-        axis.plot(
-            t,
-            measured[:, k] - predicted[:, k],
-            color="#33586f",
-            lw=0.5,
-            label="measured less predicted",
-        )
-        for sign in (-1, 1):
-            axis.axhline(
-                sign * channel.deviation,
-                color=PREDICTED,
-                lw=0.9,
-                ls="--",
-                label="± its deviation" if sign > 0 else None,
-            )
-        axis.set_title(
-            f"{channel.name} ({channel.unit}): deviation {channel.deviation:.3g}",
-            fontsize=9,
-            loc="left",
-        )
-    _legend(figure, axes[0])
-    figure.suptitle(f"{found.estimate.mapping.model.name}: residuals")
-    return figure
+# -- parameters ------------------------------------------------------------------------------------
 
 
-def _legend(figure: Any, axis: Any) -> None:
-    figure.legend(
-        *axis.get_legend_handles_labels(),
-        loc="outside lower center",
-        ncols=4,
-        fontsize=9,
-        frameon=False,
-    )
-
-
-def _parameters(found: Identified) -> Any:
-    estimate = found.estimate
+def parameters(estimate: Estimate) -> Any:
+    """A row a parameter, in panels of one unit: the estimate with three standard errors beside the
+    prior, on a plain scale, and the relative standard error on a logarithmic one."""
     groups = _groups(estimate)
-    widest = max(map(len, groups.values()))
-    figure = new_figure(max(7.0, 2.0 + 0.32 * widest), 0.9 + 2.6 * len(groups))
-    axes = figure.subplots(len(groups), 1, squeeze=False)[:, 0]
-    for axis, (begin, numbers) in zip(axes, groups.items(), strict=True):
-        _bars(axis, estimate, numbers)
-        axis.set_title(TITLES[begin], fontsize=9, loc="left")
-    _legend(figure, axes[0])
-    figure.suptitle(f"{estimate.mapping.model.name}: parameters, with ± 3 standard errors")
+    sizes = [len(numbers) + 1.5 for numbers in groups.values()]
+    figure = new_figure(10, 0.8 + 0.22 * sum(sizes))
+    axes = figure.subplots(len(groups), 2, squeeze=False, height_ratios=sizes, width_ratios=[3, 2])
+    for row, (begin, numbers) in zip(axes, groups.items(), strict=True):
+        _values(row[0], estimate, numbers)
+        _errors(row[1], estimate, numbers)
+        row[0].set_title(TITLES[begin], fontsize=9, loc="left")
+    axes[-1, 0].set_xlabel("estimate ± 3 standard errors")
+    axes[-1, 1].set_xlabel("standard error by estimate (%)")
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False
+    )
     return figure
 
 
@@ -161,34 +109,32 @@ def _groups(estimate: Estimate) -> dict[str, list[int]]:
     return {begin: [k for k, b in enumerate(own) if b == begin] for begin in TITLES if begin in own}
 
 
-def _threshold(estimate: Estimate, numbers: list[int]) -> float:
-    """Where the scale becomes logarithmic: the power of ten above most of the uncertainties, or of
-    tiny values."""
-    errors, values = (
-        3 * np.median(estimate.standard_errors[numbers]),
-        np.abs(estimate.values[numbers]),
+def _values(axis: Any, estimate: Estimate, numbers: list[int]) -> None:
+    places, errors = np.arange(len(numbers)), 3 * estimate.standard_errors[numbers]
+    values, prior = estimate.values[numbers], estimate.prior_values[numbers]
+    axis.plot(prior, places, "o", mfc="none", mec=MEASURED, ms=7, label="prior")
+    axis.errorbar(
+        values, places, xerr=errors, fmt="o", color=PREDICTED, ms=3, capsize=3, label="estimate"
     )
-    return float(10.0 ** np.ceil(np.log10(max(errors, 1e-4 * values.max(initial=0.0), 1e-12))))
+    links = [*estimate.mapping.links, *[""] * len(estimate.friction)]
+    names = [f"{links[k]}  {_name(estimate, k)}" for k in numbers]
+    axis.set_yticks(places, names, fontsize=7)
+    axis.axvline(0, color="black", lw=0.5)
+    axis.set_ylim(len(numbers) - 0.3, -0.7)
+    axis.grid(alpha=0.25, axis="x")
 
 
-def _bars(axis: Any, estimate: Estimate, numbers: list[int]) -> None:
-    places, values = np.arange(len(numbers)), estimate.values[numbers]
-    axis.bar(
-        places - 0.2,
-        values,
-        0.4,
-        yerr=3 * estimate.standard_errors[numbers],
-        capsize=2,
-        color="#33586f",
-        label="estimate",
-        ecolor=PREDICTED,
-    )
-    axis.bar(places + 0.2, estimate.prior_values[numbers], 0.4, color=MEASURED, label="prior")
-    names = [estimate.names[k].partition(" ")[2] or estimate.names[k] for k in numbers]
-    axis.set_xticks(
-        places, names, rotation=60 if max(map(len, names)) > 6 else 0, fontsize=8, ha="center"
-    )
-    axis.axhline(0, color="black", lw=0.6)
-    axis.set_yscale("symlog", linthresh=_threshold(estimate, numbers))
-    axis.set_xlim(-0.7, len(numbers) - 0.3)
-    axis.grid(alpha=0.25, axis="y")
+def _name(estimate: Estimate, k: int) -> str:
+    name = estimate.names[k]
+    return name.partition(" ")[2] or name
+
+
+def _errors(axis: Any, estimate: Estimate, numbers: list[int]) -> None:
+    values = np.abs(estimate.values[numbers])
+    sizes = 100 * estimate.standard_errors[numbers] / np.where(values > 0, values, np.nan)
+    axis.plot(sizes, np.arange(len(numbers)), "o", color=PREDICTED, ms=4)
+    axis.set_xscale("log")
+    axis.axvline(100, color="black", lw=0.8, ls=":")
+    axis.set_yticks([])
+    axis.set_ylim(len(numbers) - 0.3, -0.7)
+    axis.grid(alpha=0.25, axis="x")

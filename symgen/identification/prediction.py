@@ -71,6 +71,17 @@ class Points:
     load: Numbers
     used: Flags
 
+    def rows(self, kept: slice | NDArray[np.intp]) -> "Points":
+        """Some of the rows."""
+        return Points(
+            self.t[kept],
+            self.rates[kept],
+            self.measured[kept],
+            self.predicted[kept],
+            self.load[kept],
+            self.used[kept],
+        )
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -126,7 +137,7 @@ def predict(
     for samples in reading.blocks(progress, held_out=held_out):
         points = _points(samples, predictor)
         _add(sums, points, samples, filtering)
-        kept.append(_thinned(points, stride))
+        kept.append(points.rows(slice(None, None, stride)))
     rows = tuple(
         ChannelErrors(
             name,
@@ -162,10 +173,6 @@ def _add(sums: _Sums, points: Points, samples: Samples, filtering: Derivation) -
     smooth, left = fitted(points.measured, 0), fitted(error, 0)
     sums.add("filtered", smooth, left, usable[inner])
     sums.add("filtered_moving", smooth, left, moving[inner])
-
-
-def _thinned(points: Points, stride: int) -> Points:
-    return Points(*(x[::stride] for x in vars(points).values()))
 
 
 def _joined(parts: list[Points]) -> Points:

@@ -159,6 +159,7 @@ class Source:
 
     def blocks(self) -> Iterator[Samples]:
         """The samples of all blocks, of which the last ones are kept. Raises LogError."""
+        self.last.clear()
         for samples in self.reading.blocks(self.progress):
             self.last.append(samples)
             yield samples

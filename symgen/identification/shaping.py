@@ -11,13 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.actuator_file import BEGIN, ActuatorFile, actuator_file
-from symgen.identification.bodies import Bodies, bodies, differences
+from symgen.identification.bodies import Bodies, bodies
 from symgen.identification.estimate import Estimate
 from symgen.identification.inertials import with_inertials
 from symgen.identification.methods import standard_parameters
+from symgen.identification.page import PAGE, page
 from symgen.identification.payload import Payload, check_link, payload
 from symgen.identification.programme import BodiesError
 from symgen.identification.run import Identified
+from symgen.identification.shape_report import (
+    Shape,
+    bodies_said,
+    payload_data,
+    payload_said,
+    shape_data,
+)
 from symgen.identification.verdicts import Verdict, of_bodies, of_payload, verdicts
 from symgen.jobs.job import Job
 from symgen.jobs.targets import Mark, Target, edges
@@ -32,17 +40,6 @@ Numbers = NDArray[np.float64]
 
 EXACT: Final = 1e-9
 """How far the base parameters of the written file may be from those that it was written for."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Bodies with the text of their URDF and how far the base parameters of that text, read again,
-    are off."""
-
-    estimate: Estimate
-    bodies: Bodies
-    text: bytes
-    off: float
 
 
 def shape(job: Job, loaded: Loaded, estimate: Estimate, progress: Callable[[str], None]) -> Shape:
@@ -102,90 +99,6 @@ def marked(text: bytes) -> bytes:
     return text if MARK in text else text + (b"" if text.endswith(b"\n") else b"\n") + MARK + b"\n"
 
 
-# -- report ----------------------------------------------------------------------------------------
-
-
-def _bodies_said(found: Shape) -> list[str]:
-    own, estimate = found.bodies, found.estimate
-    lines = [
-        f"bodies: {', '.join(shown(name) for name in own.links)} changed, consistent; their base "
-        f"parameters are "
-        f"those {'estimated' if own.consistent else 'below'} to {found.off:.1e}"
-    ]
-    if not own.consistent:
-        steps = np.abs(own.base - estimate.base) / estimate.standard_errors[: len(own.base)]
-        worst = int(np.argmax(steps))
-        lines.append(
-            f"no bodies have the estimated base parameters; the nearest that some have differ by "
-            f"chi² = "
-            f"{own.misfit:.3g} for {len(own.base)} parameters, {estimate.mapping.names[worst]} "
-            f"most: "
-            f"{steps[worst]:.2g} standard errors"
-        )
-    return lines + [_difference(*row) for row in differences(estimate.mapping, own.standard)]
-
-
-def _difference(name: str, mass: float, centre: Numbers | None) -> str:
-    place = "" if centre is None else f" with its centre at {_triple(centre)} m"
-    return f"body {shown(name)} differs from the prior by {mass:+.4g} kg{place}"
-
-
-def _triple(values: Numbers) -> str:
-    return "(" + ", ".join(f"{x:.4g}" for x in values) + ")"
-
-
-def _payload_said(carried: Payload) -> list[str]:
-    told = np.isfinite(carried.mass_error)
-    mass = f"{carried.mass:.5g} ± {carried.mass_error:.2g} kg" if told else "not identifiable"
-    lines = [f"payload of link {shown(carried.link)}, all else as the prior says: mass {mass}"]
-    if np.isfinite(carried.centre_errors).all():
-        lines[0] += (
-            f", centre {_triple(carried.centre)} ± {_triple(carried.centre_errors)} m in the "
-            f"link's axes"
-        )
-    verdict = "agrees" if carried.alone else "does NOT agree"
-    lines.append(
-        f"the rest {verdict} with the prior: chi² = {carried.misfit:.4g} for {carried.freedom} "
-        f"degrees of "
-        "freedom"
-    )
-    return lines
-
-
-def _shape_data(found: Shape) -> dict[str, Any]:
-    own = found.bodies
-    return {
-        "links": {name: ten.tolist() for name, ten in own.links.items()},
-        "base_parameters": dict(zip(found.estimate.mapping.names, own.base.tolist(), strict=True)),
-        "consistent": own.consistent,
-        "chi_squared": own.misfit,
-        "distance": own.distance,
-        "read_again": found.off,
-        "differences": [
-            {"body": name, "mass": mass, "centre": None if centre is None else centre.tolist()}
-            for name, mass, centre in differences(found.estimate.mapping, own.standard)
-        ],
-    }
-
-
-def _payload_data(carried: Payload) -> dict[str, Any]:
-    return {
-        "link": carried.link,
-        "mass": carried.mass,
-        "mass_error": _finite(carried.mass_error),
-        "centre": carried.centre.tolist(),
-        "centre_errors": [_finite(x) for x in carried.centre_errors.tolist()],
-        "parameters": carried.ten.tolist(),
-        "errors": [_finite(x) for x in carried.errors.tolist()],
-        "chi_squared": carried.misfit,
-        "freedom": carried.freedom,
-    }
-
-
-def _finite(x: float) -> float | None:
-    return x if np.isfinite(x) else None
-
-
 @dataclass(frozen=True)
 class More:
     """What the command was asked to make of an estimate, and once there is one, what came out."""
@@ -196,6 +109,8 @@ class More:
     link: str | None = None
     force: bool = False
     actuators: Path | None = None
+    html: Path | None = None
+    page: bytes = b""
     drives: ActuatorFile | None = None
     shape: Shape | None = None
     payload: Payload | None = None
@@ -214,6 +129,10 @@ class More:
             own = replace(own, shape=shaped, verdicts=(*own.verdicts, *said))
         if self.actuators is not None and not own.refused:
             own = replace(own, drives=actuator_file(found, self.job[RobotOptions].actuators))
+        if self.html is not None:
+            progress("drawing")
+            text = page(found, tuple(verdict.text for verdict in own.verdicts))
+            own = replace(own, page=text.encode())
         return own
 
     @property
@@ -224,8 +143,8 @@ class More:
     @property
     def said(self) -> list[str]:
         """What a person wants to know, a line each."""
-        shaped = _bodies_said(self.shape) if self.shape else []
-        carried = _payload_said(self.payload) if self.payload else []
+        shaped = bodies_said(self.shape) if self.shape else []
+        carried = payload_said(self.payload) if self.payload else []
         drives = [*self.drives.said, self._again(self.drives)] if self.drives else []
         return [*shaped, *carried, *drives]
 
@@ -241,8 +160,8 @@ class More:
     def data(self) -> dict[str, Any]:
         """The same for JSON; null for what was not asked for."""
         return {
-            "shape": _shape_data(self.shape) if self.shape else None,
-            "payload": _payload_data(self.payload) if self.payload else None,
+            "shape": shape_data(self.shape) if self.shape else None,
+            "payload": payload_data(self.payload) if self.payload else None,
             "warnings": [verdict.text for verdict in self.verdicts],
             "refused": any(verdict.refuses for verdict in self.verdicts),
         }
@@ -255,6 +174,8 @@ class More:
             made[_target(self.urdf, self.job)] = marked(self.shape.text)
         if self.actuators is not None and self.drives is not None and not self.refused:
             made[_actuators(self.actuators, self.job)] = self.drives.text
+        if self.html is not None:
+            made[Target(self.html, PAGE, (self.job.file,))] = self.page
         return made
 
     @property
@@ -282,12 +203,15 @@ def more(
     link: str | None,
     force: bool = False,
     actuators: Path | None = None,
+    html: Path | None = None,
 ) -> More:
     """What is asked for. Raises OptionError early where it cannot be had."""
     if urdf is not None:
         _target(urdf, job).check()
     if actuators is not None:
         _actuators(actuators, job).check()
+    if html is not None:
+        Target(html, PAGE, (job.file,)).check()
     if link is not None:
         check_link(loaded.model, link)
-    return More(job, loaded, urdf, link, force, actuators)
+    return More(job, loaded, urdf, link, force, actuators, html)

@@ -80,6 +80,7 @@ TERMS: Final[dict[str, Term]] = {
         "N m",
         signed=True,
         speeds=(0.03, 0.06, 0.12, 0.25),
+        least=None,
     ),
     "root": Term(
         lambda motion, speed: np.sign(motion.rate) * np.sqrt(np.abs(motion.rate)),
@@ -96,12 +97,14 @@ TERMS: Final[dict[str, Term]] = {
         speeds=(0.1, 0.2, 0.4, 0.8),
         least=None,
     ),
+    # below 0 it is the hysteresis of a sensor behind the gear
     "load": Term(
         lambda motion, speed: step(motion.rate, speed) * np.abs(motion.load),
         "Coulomb friction that grows with the load of the gear",
         "1",
         signed=True,
         loaded=True,
+        least=None,
     ),
     "armature": Term(
         lambda motion, speed: motion.acceleration,

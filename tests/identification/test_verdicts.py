@@ -82,3 +82,19 @@ def test_terms_that_no_file_has_are_replaced_by_the_nearest(tmp_path):
     assert "the file has no load" in done.stdout
     text = toml.read_text()
     assert "load" not in text and "coulomb = " in text
+
+
+def test_a_page_that_needs_nothing_else(tmp_path):
+    """Pictures are in it, names are escaped, the same log gives the same bytes."""
+    *_, path = log(tmp_path, friction)
+    page = tmp_path / "x.html"
+    command = ["identify", FILE, path, "--friction", "auto", "--html", page]
+    assert invoke(*command).exit_code == 0
+    first = page.read_bytes()
+    assert invoke(*command).exit_code == 0 and page.read_bytes() == first
+    text = first.decode()
+    assert text.count("data:image/png;base64,") == 5 and 'name="viewport"' in text
+    assert "http" not in text and "<script" not in text and "Nothing was found" in text
+    page.write_text("mine")
+    done = invoke(*command)
+    assert done.exit_code == 2 and "is not from symgen identify" in done.stderr
