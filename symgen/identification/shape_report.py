@@ -26,6 +26,7 @@ class Shape:
 
 
 def bodies_said(found: Shape) -> list[str]:
+    """The bodies of a URDF, a line each."""
     own, estimate = found.bodies, found.estimate
     lines = [
         f"bodies: {', '.join(shown(name) for name in own.links)} changed, consistent; their base "
@@ -55,6 +56,7 @@ def _triple(values: Numbers) -> str:
 
 
 def payload_said(carried: Payload) -> list[str]:
+    """A payload, a line each."""
     told = np.isfinite(carried.mass_error)
     mass = f"{carried.mass:.5g} ± {carried.mass_error:.2g} kg" if told else "not identifiable"
     lines = [f"payload of link {shown(carried.link)}, all else as the prior says: mass {mass}"]
@@ -73,6 +75,7 @@ def payload_said(carried: Payload) -> list[str]:
 
 
 def shape_data(found: Shape) -> dict[str, Any]:
+    """The bodies of a URDF, for JSON."""
     own = found.bodies
     return {
         "links": {name: ten.tolist() for name, ten in own.links.items()},
@@ -89,6 +92,7 @@ def shape_data(found: Shape) -> dict[str, Any]:
 
 
 def payload_data(carried: Payload) -> dict[str, Any]:
+    """A payload, for JSON."""
     return {
         "link": carried.link,
         "mass": carried.mass,
