@@ -29,6 +29,7 @@ from symgen.algorithms import task_space  # isort: skip
 from symgen.algorithms import operational_space  # isort: skip
 from symgen.algorithms import controllers  # isort: skip
 from symgen.algorithms import learning  # isort: skip
+from symgen.algorithms import cartesian_impedance  # isort: skip
 from symgen.algorithms.registry import (
     INPUTS,
     LINK_QUANTITIES,
@@ -47,6 +48,7 @@ __all__ = [
     "Quantity",
     "adjoint_hessians",
     "adjoints",
+    "cartesian_impedance",
     "centroidal",
     "christoffel",
     "composite",

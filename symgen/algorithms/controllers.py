@@ -36,8 +36,8 @@ class Controller:
     state: Mapping[str, str]
     step: tuple[str, ...]
     """The inputs that change with every step, but the sample time."""
-    gains: Mapping[str, float]
-    """The other inputs, with the values of the recorded closed loop."""
+    gains: Mapping[str, tuple[float, ...]]
+    """The other inputs, with the values of the recorded closed loop: one for all, or each."""
     start: Mapping[str, str | float] = field(default_factory=dict)
     """States that do not start at zero: as a gain is, or with a number on the diagonal."""
     by_inertia: tuple[str, ...] = ()
@@ -56,15 +56,16 @@ def controller(
     formula: str,
     *,
     step: Sequence[str],
-    gains: Mapping[str, float],
+    gains: Mapping[str, float | tuple[float, ...]],
     state: Mapping[str, str] | None = None,
     start: Mapping[str, str | float] | None = None,
     by_inertia: Sequence[str] = (),
     forces: str = "",
 ) -> partial[Callable[[Registered], Registered]]:
     """A row of `CONTROLLERS` and of quantities, whose remaining facts are still to be told."""
+    each = {k: x if isinstance(x, tuple) else (x,) for k, x in gains.items()}
     kept, begun = state or {}, start or {}
-    row = Controller(name, summary, kept, tuple(step), gains, begun, tuple(by_inertia), forces)
+    row = Controller(name, summary, kept, tuple(step), each, begun, tuple(by_inertia), forces)
     CONTROLLERS[name] = row
     return partial(quantity, name, formula, of_user=True)
 

@@ -12,7 +12,14 @@ from symgen import __version__
 from symgen.algorithms import INPUTS
 from symgen.algorithms.registry import Array
 from symgen.languages.accuracy import Accuracy, Steps, steps
-from symgen.mechanics.coupling import Coordinate, coupling_of, positions, upright, velocities
+from symgen.mechanics.coupling import (
+    UNIT_QUATERNIONS,
+    Coordinate,
+    coupling_of,
+    positions,
+    upright,
+    velocities,
+)
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.system import System
 from symgen.options import Choices, rows
@@ -203,6 +210,8 @@ class Module:
         }
         for name in sorted(drawn.keys() & {"q", "q_end", "q_ref"}):
             drawn[name] = upright(coupling_of(self.robot.model), drawn[name], rng)
+        if "quat_ref" in drawn:
+            drawn["quat_ref"] = rng.choice(UNIT_QUATERNIONS)
         return drawn
 
     @property

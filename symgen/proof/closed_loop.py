@@ -48,6 +48,13 @@ class Loop:
     gains: Mapping[str, Sequence[Any]]
     state: Mapping[str, Sequence[Any]]
     number: Number = Decimal
+    link: str = ""
+
+    @property
+    def forces(self) -> str:
+        """The output that drives the robot; that of a link bears its name."""
+        outputs = [out.name for out in self.program.outputs]
+        return next((name for name in outputs if name.startswith(self.row.forces)), "")
 
     def step(self, measured: Mapping[str, Sequence[Any]]) -> Values:
         """The outputs for one sample of the inputs that change; the state is that after it."""
@@ -70,13 +77,16 @@ class Record:
 def loop_of(robot: Robot, row: Controller, function: Function, number: Number = Decimal) -> Loop:
     """The controller of a function at its start, with the gains of its row."""
     sizes = {name: prod(shape) for name, shape in function.program.inputs}
-    gains = {name: [number(x)] * sizes[name] for name, x in row.gains.items()}
+    gains = {
+        name: [number(x) for x in (each if len(each) > 1 else each * sizes[name])]
+        for name, each in row.gains.items()
+    }
     if row.by_inertia:
         felt = _inertias(robot)
         for name in row.by_inertia:
-            gains[name] = [number(row.gains[name] * x) for x in felt]
+            gains[name] = [number(row.gains[name][0] * x) for x in felt]
     state = {name: _start(row, name, sizes[name], gains, number) for name in row.state}
-    return Loop(row, function.program, gains, state, number)
+    return Loop(row, function.program, gains, state, number, function.quantities[0].link)
 
 
 def _inertias(robot: Robot) -> list[float]:
@@ -134,6 +144,7 @@ def record(
     real, row = np.float64 if scalar == "double" else np.float32, loop.row
     n, rest, number = robot.model.dof, _rest(robot), loop.number
     still = [number(0.0)] * n
+    aim = _aim(robot, loop.link, rest, number) if "p_ref" in row.step else {}
     program = trace(Robot((plant or robot).model), Wanted.parse("step:euler")).program
     body = Plant(program, [number(x) for x in rest], still, still, number)
     rows: dict[str, list[list[float]]] = {}
@@ -142,13 +153,13 @@ def record(
         for sample in range(samples):
             t = sample * TIME
             known = {"q": body.q, "qd": body.qd, "qdd": body.qdd, "tau": tau}
-            known |= _reference(robot, rest, t, number)
+            known |= _reference(robot, rest, t, number) | aim
             seen = {name: [float(real(float(x))) for x in known[name]] for name in row.step}
             given = {name: [number(x) for x in values] for name, values in seen.items()}
             found = loop.step({**given, "h": [number(float(real(TIME)))]})
             for name, values in (*seen.items(), *found.items()):
                 rows.setdefault(name, []).append([float(x) for x in values])
-            tau = found[row.forces] if row.forces else _shaken(n, t, number)
+            tau = found[loop.forces] if row.forces else _shaken(n, t, number)
             late = not row.forces and sample >= samples // 2
             body.moved([tau[0] + number(PUSH * late), *tau[1:]])
     gains = {name: [float(x) for x in values] for name, values in loop.gains.items()}
@@ -179,6 +190,21 @@ def _reference(
             speeds[term.index], rates[term.index] = 0.2 * w * sin(w * t), 0.2 * w * w * cos(w * t)
     found = {"q_ref": q, "qd_ref": speeds, "qdd_ref": rates}
     return {name: [number(x) for x in values] for name, values in found.items()}
+
+
+def _aim(robot: Robot, link: str, rest: Sequence[float], number: Number) -> dict[str, list[Any]]:
+    """A place a little beside that where a link is at the start."""
+    at = {"q": [Decimal(x) for x in rest]}
+    seen = (
+        evaluate(trace(robot, Wanted.parse(f"{name}:{link}")).program, at, Decimal).values()
+        for name in ("frame_pose", "frame_quaternion_xyzw")
+    )
+    with in_decimals():
+        (_, p), (quat,) = (list(found) for found in seen)
+    return {
+        "p_ref": [number(plain(x) + 0.05) for x in p],
+        "quat_ref": [number(plain(x)) for x in quat],
+    }
 
 
 def _shaken(n: int, t: float, number: Number) -> list[Any]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from random_trees import ROBOTS
 
+from symgen.algorithms import LINK_QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.api import generate
 from symgen.mechanics.parameters import lumped, parameter_blocks
@@ -18,7 +19,7 @@ from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
-EVERY = tuple(CONTROLLERS)
+EVERY = tuple(name for name in CONTROLLERS if name not in LINK_QUANTITIES)
 
 
 def built(folder, *flags):
@@ -36,6 +37,13 @@ def test_closed_loops_are_as_recorded(tmp_path, scalar):
     assert built(tmp_path / "p") == 0
     for name in EVERY:
         assert (tmp_path / "p" / f"pendulum_{name}_controller.h").exists()
+
+
+def test_links_have_theirs(tmp_path):
+    where = tmp_path / "p"
+    generate(ROBOTS / "rx90.urdf", out=where, controllers=("cartesian_impedance:link6",))
+    assert (where / "rx90_cartesian_impedance_link6_controller.h").exists()
+    assert built(where) == 0
 
 
 def test_floating_robots_have_them_too(tmp_path):
@@ -125,6 +133,20 @@ def test_what_adapts_follows_without_knowing_the_robot():
         errors(simulated("adaptive_slotine_li", 500, gamma=speed)) for speed in (0.02, 0.0)
     )
     assert known < 0.5 * blind
+
+
+def test_a_link_goes_where_it_is_wanted():
+    """5 cm along each axis, to what the joints that are pulled elsewhere and the damping of Λ leave."""
+    robot = Robot(load(ROBOTS / "panda_arm.urdf").model)
+    name, link = "cartesian_impedance", "link7"
+    function = trace(robot, Wanted.parse(f"{name}:{link}"))
+    found = record(robot, loop_of(robot, CONTROLLERS[name], function, float), samples=500)
+    place = trace(robot, Wanted.parse(f"frame_pose:{link}"))
+    off = [
+        np.abs(np.array(place.run(q=q)[f"p_{link}"]) - aim).max()
+        for q, aim in zip(found.measured["q"], found.measured["p_ref"], strict=True)
+    ]
+    assert abs(off[0] - 0.05) < 1e-9 and max(off[-50:]) < 0.015
 
 
 def test_forces_stay_within_the_limit():

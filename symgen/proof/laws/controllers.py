@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 
 from symgen.proof.laws import base
-from symgen.proof.laws.dynamics import at_rest, mass, symbols, tau
-from symgen.proof.laws.manifold import between
+from symgen.proof.laws.dynamics import at_rest, mass, solved, symbols, tau
+from symgen.proof.laws.kinematics import pose
+from symgen.proof.laws.manifold import between, rotation_between
 from symgen.proof.laws.registry import law
+from symgen.proof.laws.task_space import frame_quaternion, task
 from symgen.proof.states import At
 
 Array = Any
@@ -93,3 +95,20 @@ def recursive_least_squares(x: At) -> tuple[Array, Array]:
         p = p - seen[..., :, None] * (share * seen)[..., None, :]
         p[..., lower[1], lower[0]] = p[..., lower[0], lower[1]]
     return beta, p
+
+
+@law("cartesian_impedance", EQUATION, 1)
+def cartesian_impedance(x: At, link: str) -> Array:
+    """Jᵀ (k_x e - d_x V) + (1 - Jᵀ J̄ᵀ) τ_0 + g."""
+    g = x.given
+    j, right, whole = task(x, link)
+    here = pose(x, link)
+    turn = np.roll(frame_quaternion(x, link), -1, axis=-1)
+    off = rotation_between(turn, g["quat_ref"])
+    rows = here[..., :9].reshape(*x.shape, 3, 3)
+    e = np.concatenate([g["p_ref"] - here[..., 9:], _times(rows, off)], axis=-1)
+    force = g["k_x"] * e - g["d_x"] * _times(j, g["qd"])
+    free = g["k_p"] * _error(x) - g["k_d"] * g["qd"]
+    felt = solved(whole, _times(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]
+    driving = (j * (force - felt)[..., :, None]).sum(-2)
+    return _clamped(driving + free + at_rest(x), g["limit"])

@@ -149,7 +149,7 @@ def composite_inertia(x: At) -> Array:
     return total
 
 
-def _task(x: At, link: str) -> tuple[Array, Array, Array]:
+def task(x: At, link: str) -> tuple[Array, Array, Array]:
     """J, M⁻¹ Jᵀ and J M⁻¹ Jᵀ with damping."""
     j, m = aligned(x, link), inverse(x)
     right = (m[..., :, :, None] * np.swapaxes(j, -1, -2)[..., None, :, :]).sum(-2)
@@ -161,7 +161,7 @@ def _task(x: At, link: str) -> tuple[Array, Array, Array]:
 @law("operational_space_inertia", TASK, 1)
 def operational_space_inertia(x: At, link: str) -> tuple[Array, Array]:
     """Λ and Λ⁻¹."""
-    whole = _task(x, link)[2]
+    whole = task(x, link)[2]
     eye = np.array([[Decimal(int(a == b)) for b in range(6)] for a in range(6)], object)
     return solved(whole, eye), whole
 
@@ -169,7 +169,7 @@ def operational_space_inertia(x: At, link: str) -> tuple[Array, Array]:
 @law("operational_space_bias", TASK, 1)
 def operational_space_bias(x: At, link: str) -> Array:
     """μ."""
-    _, right, whole = _task(x, link)
+    _, right, whole = task(x, link)
     forces = without_acceleration(x.free())
     moved = (np.swapaxes(right, -1, -2) * forces[..., None, :]).sum(-1)
     change = _times(rate(lambda y: aligned(y, link), x.put(qdd=None)), x.given["qd"])
@@ -179,5 +179,5 @@ def operational_space_bias(x: At, link: str) -> Array:
 @law("dynamically_consistent_inverse", TASK, 1)
 def dynamically_consistent_inverse(x: At, link: str) -> Array:
     """M⁻¹ Jᵀ Λ."""
-    _, right, whole = _task(x, link)
+    _, right, whole = task(x, link)
     return np.swapaxes(solved(whole, np.swapaxes(right, -1, -2)), -1, -2)

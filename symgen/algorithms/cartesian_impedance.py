@@ -1,0 +1,90 @@
+"""Cartesian impedance of a link, with what its null space leaves to the joints.
+
+See `controllers`. The error is the way from where the link is to where it should be: of its origin,
+and the rotation vector that its quaternion is off by, both in root axes."""
+
+from collections.abc import Sequence
+
+from symgen.algorithms.controllers import COMMAND, by, controller, joints, minus, plus, saturated
+from symgen.algorithms.factors import coupled_mass_matrix, dense_factors, factors
+from symgen.algorithms.kinematics import frame_jacobian_aligned, link_place
+from symgen.algorithms.newton_euler import gravity
+from symgen.algorithms.registry import Array
+from symgen.algorithms.steps import difference
+from symgen.algorithms.task_space import quaternion
+from symgen.mechanics.spatial import Vector
+from symgen.mechanics.system import System
+from symgen.numbers.operations import atan, sign, sqrt
+from symgen.numbers.scalar import ZERO, Scalar
+
+Coordinates = Sequence[Scalar]
+TINY = 1e-30
+
+
+def _turn_off(system: System, q: Coordinates, link: str, xyzw: Coordinates) -> Vector:
+    """The rotation vector, in root axes, from the link's axes to those of a quaternion."""
+    x, y, z, w = xyzw
+    s, v = quaternion(system, q, link)
+    wanted = Vector(x, y, z)
+    u, c = wanted.scaled(s) - v.scaled(w) + v.cross(wanted), w * s + wanted.dot(v)
+    side = sign(c + TINY)
+    u, c = u.scaled(side), c * side
+    sine = sqrt(u.dot(u) + TINY)
+    return u.scaled(4.0 * atan(sine / (1.0 + c)) / sine)
+
+
+@controller(
+    "cartesian_impedance",
+    "lets a link give way like a spring and a damper; joints give way where it does not feel them",
+    "J^T (k_x e - d_x V) + (1 - J^T J_bar^T) (k_p e_q - k_d qd) + g within limit, of a link",
+    step=("q", "qd", "q_ref", "p_ref", "quat_ref"),
+    gains={
+        "k_x": (*[200.0] * 3, *[5.0] * 3),
+        "d_x": (*[30.0] * 3, *[0.3] * 3),
+        "k_p": 10.0,
+        "k_d": 4.0,
+        "damping": 0.02,
+        "limit": 500.0,
+    },
+    by_inertia=("k_p", "k_d"),
+    forces="u_cartesian",
+)(
+    inputs=(
+        *("q", "qd", "q_ref", "p_ref", "quat_ref"),
+        *("k_x", "d_x", "k_p", "k_d", "damping", "limit"),
+    ),
+    of_link=True,
+    needs_inverse=True,
+    source="Khatib 1987; Ott, Cartesian Impedance Control of Redundant and Flexible-Joint Robots, "
+    "2008, ch. 4",
+    outputs=(Array("u_cartesian", *COMMAND),),
+)
+def cartesian_impedance(system: System, *inputs: Coordinates, link: str) -> list[Scalar]:
+    """τ = Jᵀ (k_x e - d_x V) + (1 - Jᵀ J̄ᵀ)(k_p (q_ref ⊖ q) - k_d q̇) + g within ±limit, V = J q̇ and
+    e the way of the link's origin and its rotation vector to p_ref and quat_ref (x, y, z, w), in
+    root axes; J̄ the dynamically consistent inverse, damped as `operational_space_inertia` is."""
+    q, qd, q_ref, p_ref, quat_ref, k_x, d_x, k_p, k_d, (damping,), limit = inputs
+    (at,) = joints(system, q)
+    n = system.dof
+    flat = system.coupling.projected(frame_jacobian_aligned(system, at, link=link), (6, None))
+    rows = [[*flat[k * n : k * n + n]] for k in range(6)]
+    here = link_place(system, at, link).origin
+    e = [*minus(p_ref, [*here]), *_turn_off(system, at, link, quat_ref)]
+    force = minus(by(k_x, e), by(d_x, [_dot(row, qd) for row in rows]))
+    solver = factors(system, coupled_mass_matrix(system, at))
+    solved = [solver.solve(row) for row in rows]
+    inverse = [
+        _dot(a, b) + (damping * damping if i == j else ZERO)
+        for i, a in enumerate(solved)
+        for j, b in enumerate(rows)
+    ]
+    free = minus(by(k_p, difference(system, q, q_ref)), by(k_d, qd))
+    felt = dense_factors(inverse, 6).solve([_dot(row, free) for row in solved])
+    task = minus(force, felt)
+    driving = [_dot([row[k] for row in rows], task) for k in range(n)]
+    held = system.coupling.forces(gravity(system, at))
+    return saturated(plus(driving, free, held), limit)
+
+
+def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    return sum((x * y for x, y in zip(a, b, strict=True)), ZERO)
