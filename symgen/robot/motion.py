@@ -38,10 +38,11 @@ def rates(model: Model, q: Vector, v: Vector) -> Vector:
     by R the rates R v and ½ (x, y, z, w)(ω, 0) of its twist (v, ω) in the body's axes."""
     coupling, found = coupling_of(model), np.zeros(len(q))
     for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
-        if drive.follows or (joint.in_body_axes and part):
-            continue
         if not joint.in_body_axes:
-            found[drive.place] = v[drive.index]
+            for term in drive.terms:  # of the user's own coordinates, whatever they move
+                found[term.place] = v[term.index]
+            continue
+        if drive.follows or part:
             continue
         own = slice(drive.place, drive.place + len(joint.positions))
         first = drive.index - joint.run[0].velocity  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ import pytest
 from joint_zoo import pinocchio as zoo_model
 from states import close
 from test_sources import built_zoo
-from tools import robot_file
+from tools import ROOT, robot_file
 
 import symgen
 from symgen.errors import OptionError
@@ -133,6 +133,24 @@ def test_energy_is_kept(robot):
     assert np.ptp(kept) <= 1e-6 * max(1.0, abs(kept[0]))
     for four in coupling_of(robot.model).quaternions:
         close(np.linalg.norm(motion.q[:, four], axis=1), np.ones(3), 1e-14)
+
+
+@pytest.mark.parametrize("coordinates", ["joints", "actuators"])
+def test_coupled_joints_move(coordinates):
+    """Motors that move two joints each: the rates of positions are the velocities, and equations
+    are those of the algorithms."""
+    robot = symgen.Robot(ROOT / "tests" / "wild" / "differential.urdf", coordinates=coordinates)
+    n = robot.dof
+    v = np.linspace(0.5, 1, n)
+    close(rates(robot.model, np.zeros(n), v), v)
+    motion = robot.simulate(1e-5, np.full(n, 0.2), v, times=[1e-5])
+    close(motion.q[0] - 0.2, 1e-5 * v, 1e-6)
+    assert (np.abs(motion.q[0] - 0.2) > 4e-6).all()
+    made, q = robot.symbolic.mass_matrix(), np.linspace(0.3, 0.8, n)
+    function = robot.trace("mass_matrix").run(q=q.tolist())
+    at = dict(zip(robot.symbolic.inputs("mass_matrix")["q"], q, strict=True))
+    found = np.array(made.xreplace(at)).astype(float).ravel()
+    close(found, np.array([float(x) for x in next(iter(function.values()))]), 1e-12)
 
 
 def test_a_motion_against_pinocchio():
