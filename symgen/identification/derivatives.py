@@ -48,6 +48,11 @@ class Derivation:
         return cls(half, step, even)
 
     @property
+    def cutoff(self) -> float:
+        """The frequency (Hz) at which half of the power is left, by the same formula."""
+        return (ORDER + 1) * 0.5 / max(3.2 * self.half - 4.6, 1.0) / self.step
+
+    @property
     def reach(self) -> float:
         """Half the length of a window (s)."""
         return (self.half + 0.5) * self.step

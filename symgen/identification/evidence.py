@@ -83,6 +83,25 @@ class Evidence:
         rubbing = np.einsum("nik,ij->nijk", own, np.eye(n)).reshape(len(qd), n, 4 * n)
         return np.concatenate([self.inertial(q, qd, qdd), rubbing], axis=2)
 
+    def against(self, prior: Numbers) -> tuple[Numbers, Numbers]:
+        """By channel, the factor between measured forces and those of the prior, friction, offset and
+        rotor left free, and how well they correlate then."""
+        foreseen = self.inertial(*self.states) @ prior
+        measured, n = self.measured(), foreseen.shape[1]
+        factors, alike = np.ones(n), np.zeros(n)
+        b = len(prior)
+        for j in range(n):
+            used = self.used[:, j]
+            own = self.fit.equations[used, j, b:]
+            own = own[:, np.abs(own).max(axis=0, initial=0.0) > 0]
+            pair = np.column_stack([foreseen[used, j], measured[used, j]])
+            free = pair - own @ np.linalg.lstsq(own, pair, rcond=None)[0] if own.size else pair
+            sizes = np.sqrt(np.sum(free**2, axis=0))
+            if sizes[0] > 1e-3 * np.linalg.norm(foreseen) / np.sqrt(n) and sizes[1] > 0:
+                alike[j] = float(free[:, 0] @ free[:, 1] / (sizes[0] * sizes[1]))
+                factors[j] = float(free[:, 0] @ free[:, 1] / sizes[0] ** 2)
+        return factors, alike
+
     @cached_property
     def fit(self) -> "Fit":
         """The fit of the log as it is."""
@@ -116,6 +135,12 @@ class Fit:
         """The same with other measurements."""
         rows = self.equations.transpose(1, 0, 2)
         return Fit(self.equations, self.grams, *self._products(rows, measured))
+
+    def without(self, columns: list[int]) -> "Fit":
+        """The same without some columns."""
+        grams, mixed = self.grams.copy(), self.mixed.copy()
+        grams[:, columns], grams[:, :, columns], mixed[:, :, columns] = 0.0, 0.0, 0.0
+        return Fit(self.equations, grams, mixed, self.squares)
 
     def left(self, order: list[int] | None = None, factors: Numbers | None = None) -> Numbers:
         """What the best parameters leave of each channel (n), the part of its sum of squares, where

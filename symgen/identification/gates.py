@@ -38,6 +38,8 @@ FEWER: Final = 1000
 """Rows for suspicions that need regressors of their own."""
 DRIVEN: Final = 0.1
 """The part of a joint's work that friction of the wrong sign takes at least to be suspected."""
+TOLD: Final = 0.01
+"""The part of a force's mean square that is left at least without a friction that is told."""
 UNITS: Final = {1e3: "mNm", 1e2: "Ncm", 1e-3: "kNm"}
 
 
@@ -122,7 +124,7 @@ def suspicions(evidence: Evidence, prior: Numbers, names: Names, step: float) ->
 
 def _gains(evidence: Evidence, prior: Numbers, names: Names) -> Iterator[str]:
     """Forces that are a multiple of what the robot's file foresees, or its opposite."""
-    factors, alike = _against(evidence, prior)
+    factors, alike = evidence.against(prior)
     clear = np.abs(alike) > CLEAR
     inverted = clear & (factors < 0)
     for k in np.flatnonzero(inverted).tolist():
@@ -155,26 +157,6 @@ def _unit(sizes: Numbers, count: int, names: Names) -> str:
 
 def _pattern(columns: Sequence[str]) -> str:
     return ",".join(columns)
-
-
-def _against(evidence: Evidence, prior: Numbers) -> tuple[Numbers, Numbers]:
-    """By channel, the factor between measured forces and those of the prior, friction, offset and
-    rotor left free, and how well they correlate then."""
-    foreseen = evidence.inertial(*evidence.states) @ prior
-    measured, n = evidence.measured(), foreseen.shape[1]
-    factors, alike = np.ones(n), np.zeros(n)
-    b = len(prior)
-    for j in range(n):
-        used = evidence.used[:, j]
-        own = evidence.fit.equations[used, j, b:]
-        own = own[:, np.abs(own).max(axis=0, initial=0.0) > 0]
-        pair = np.column_stack([foreseen[used, j], measured[used, j]])
-        free = pair - own @ np.linalg.lstsq(own, pair, rcond=None)[0] if own.size else pair
-        sizes = np.sqrt(np.sum(free**2, axis=0))
-        if sizes[0] > 1e-3 * np.linalg.norm(foreseen) / np.sqrt(n) and sizes[1] > 0:
-            alike[j] = float(free[:, 0] @ free[:, 1] / (sizes[0] * sizes[1]))
-            factors[j] = float(free[:, 0] @ free[:, 1] / sizes[0] ** 2)
-    return factors, alike
 
 
 # -- against each other ----------------------------------------------------------------------------
@@ -221,15 +203,24 @@ def _factors(fit: Fit, names: Names) -> Iterator[Suspicion]:
 
 def _driven(evidence: Evidence, base: int, names: Names) -> Iterator[str]:
     """Joints whose friction would drive them."""
-    x, _ = evidence.fit.solved()
+    x, left = evidence.fit.solved()
     for k, (viscous, coulomb, *_) in enumerate(x[base:].reshape(-1, 4).tolist()):
         rates, forces = evidence.states[1][:, k], evidence.measured()[:, k]
         lost = float(np.sum((viscous * rates**2 + coulomb * np.abs(rates)) * evidence.used[:, k]))
-        if -lost > DRIVEN * float(np.sum(np.abs(forces * rates))):
+        if -lost > DRIVEN * float(np.sum(np.abs(forces * rates))) and _told(
+            evidence.fit, k, base + 4 * k, left
+        ):
             yield (
                 f"'{shown(names.forces[k])}' has the wrong sign: its friction would drive the "
                 f"joint; give --scale tau_{shown(names.joints[k])}=-1"
             )
+
+
+def _told(fit: Fit, k: int, first: int, left: Numbers) -> bool:
+    """Whether the log tells the friction of joint k at all: without its two columns far more is
+    left."""
+    without = fit.without([first, first + 1]).left()[k]
+    return bool(without > max(4 * left[k], TOLD))
 
 
 def _shifted(evidence: Evidence, names: Names, step: float) -> Suspicion | None:

@@ -126,9 +126,11 @@ class LogOptions:
     cutoff: float = option(
         "--cutoff",
         "HZ",
-        "Of the symmetric filter that gives velocities and accelerations where the log has none.",
+        "Of the symmetric filter that gives velocities and accelerations where the log has none; "
+        "by default ten times the bandwidth of the motion.",
         NUMBER,
-        default=20.0,
+        default=0.0,
+        shown_default="by the motion",
     )
     trust_units: bool = option(
         "--trust-units", None, "Do not suspect wrong units.", FLAG, default=False
@@ -136,7 +138,8 @@ class LogOptions:
 
     def validate(self) -> None:
         """Raises OptionError."""
-        check_number("--cutoff", self.cutoff, 0, 1e6, "a frequency in Hz, such as 20")
+        if self.cutoff:
+            check_number("--cutoff", self.cutoff, 0, 1e6, "a frequency in Hz, such as 20")
         if self.rate:
             check_number("--rate", self.rate, 1e-3, 1e7, "rows a second, such as 500")
         check_number("--delay", abs(self.delay) + 1e-300, 0, 1, "a time in s, such as 0.002")

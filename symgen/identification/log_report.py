@@ -152,8 +152,8 @@ def _derivatives(reading: Reading) -> str:
     count, span = 2 * reading.derivation.half + 1, 2e3 * reading.derivation.reach
     source = "velocities" if reading.layout.qd else "positions"
     return (
-        f"polynomials of order 4 over {count} rows of {source} ({span:.4g} ms, half of the power "
-        "left at --cutoff)"
+        f"polynomials of order 4 over {count} rows of {source} ({span:.4g} ms; half of the power "
+        f"left at {reading.derivation.cutoff:.3g} Hz, --cutoff)"
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.bandwidth import cutoff
 from symgen.identification.checks import Tally, check_quaternions, check_step
 from symgen.identification.column_map import Map
 from symgen.identification.columns import Layout, Wanted
@@ -129,7 +130,10 @@ def look(log: Log, wanted: Wanted, model: Model | None, map_: Map, wish: Wish) -
         )
     clock = Clock.of(log, columns, options.rate)
     missing = not columns.qd or (wanted.accelerations and not columns.qdd)
-    derivation = Derivation.of_cutoff(options.cutoff, clock.step) if missing else None
+    derivation = None
+    if missing:
+        hertz = options.cutoff or _cutoff(log, columns, clock)
+        derivation = Derivation.of_cutoff(hertz, clock.step)
     if derivation and not options.trust_units:
         check_step(log, clock.step)
     source = Rows(log, columns, clock, _gap(clock, derivation, wish))
@@ -146,6 +150,12 @@ def look(log: Log, wanted: Wanted, model: Model | None, map_: Map, wish: Wish) -
         options.delay,
     )  # fmt: skip
     return replace(made, noise=_noise(made, wanted))
+
+
+def _cutoff(log: Log, columns: Layout, clock: Clock) -> float:
+    """That which suits the motion (Hz)."""
+    parts = Rows(log, columns, clock, GAP * clock.step).usable()
+    return cutoff(parts, len(columns.q), len(columns.qd), clock.step)
 
 
 def _gap(clock: Clock, derivation: Derivation | None, wish: Wish) -> float:

@@ -8,7 +8,9 @@ import pytest
 from tools import invoke, robot_file
 
 from benchmarks.simulated_logs import Recipe, exact, moved, write
+from symgen.identification.bandwidth import cutoff
 from symgen.identification.derivatives import ORDER, Derivation
+from symgen.identification.rows import Usable
 from symgen.jobs.job import Job
 
 ARM = robot_file("scara")
@@ -60,6 +62,26 @@ def test_the_noise_of_derivatives_is_foreseen(even, order):
     clean = derivation.derivative(np.sin(t)[:, None] + 0 * noise, order, t)
     foreseen = derivation.noise(np.sin(t)[:, None] + noise, t, order)
     assert np.allclose(foreseen, np.std(left - clean, axis=0), rtol=0.1)
+
+
+@pytest.mark.parametrize("hertz", [6.0, 11.0, 30.0])
+def test_a_window_knows_its_cutoff(hertz):
+    assert Derivation.of_cutoff(hertz, 0.002).cutoff == pytest.approx(hertz, rel=0.05)
+
+
+@pytest.mark.parametrize("highest", [0.5, 1.5, 3.0])
+@pytest.mark.parametrize("derived", [True, False])
+def test_the_cutoff_is_chosen_by_the_motion(highest, derived):
+    """Ten times the highest frequency, whatever the noise and the standstill beside it."""
+    t = jittery(6000, share=0.3)
+    moving = np.clip((t - 10.0) / 5.0, 0, 1) * np.clip((50.0 - t) / 5.0, 0, 1)
+    waves = [0.3 * highest, 0.6 * highest, highest]
+    q = sum(np.sin(2 * np.pi * f * t) for f in waves) * moving
+    noise = np.random.default_rng(0).normal(size=(len(t), 2))
+    qd = np.gradient(q, t) + 2e-3 * noise[:, 0]
+    rows = np.column_stack([q + 1e-5 * noise[:, 1], qd])
+    parts = iter([Usable(t, rows, np.zeros(len(t), bool))])
+    assert cutoff(parts, 1, 0 if derived else 1, 0.01) == pytest.approx(10 * highest, rel=0.2)
 
 
 # -- uneven logs -----------------------------------------------------------------------------------

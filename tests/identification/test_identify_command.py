@@ -340,7 +340,7 @@ def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
         (["--engine", "mpi"], "use one of serial, dask"),
         (["--friction", "dry"], "use some of viscous, coulomb, offset"),
         (["--validate", "nan"], "give a part of the log from 0 to 0.9"),
-        (["--cutoff", "0"], "give a frequency in Hz"),
+        (["--cutoff", "-1"], "give a frequency in Hz"),
         (["--prior-deviation", "1e-300", "--full"], "give a relative deviation"),
         (["--method", "energy", "--interval", "1e6"], "has 400 rows, too few"),
         (["--max-condition", "0.5"], "give a number above 1"),
