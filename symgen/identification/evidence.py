@@ -84,8 +84,8 @@ class Evidence:
         return np.concatenate([self.inertial(q, qd, qdd), rubbing], axis=2)
 
     def against(self, prior: Numbers) -> tuple[Numbers, Numbers]:
-        """By channel, the factor between measured forces and those of the prior, friction, offset and
-        rotor left free, and how well they correlate then."""
+        """By channel, the factor between measured forces and those of the prior, friction, offset
+        and rotor left free, and how well they correlate then."""
         foreseen = self.inertial(*self.states) @ prior
         measured, n = self.measured(), foreseen.shape[1]
         factors, alike = np.ones(n), np.zeros(n)
