@@ -162,7 +162,10 @@ class Errors:
         return np.concatenate([np.empty((0, self.run.width)), *blocks])[of]
 
     def of_entries(self, slopes: Array) -> Array:
-        """The bounds of entries with these derivatives in all nodes (nodes, entries, states)."""
+        """The bounds of entries with these derivatives in all nodes (nodes, entries, states), which
+        are lost: their place is used."""
         with np.errstate(all="ignore"):
-            found: Array = (np.abs(slopes) * self.own[:, None, :]).sum(axis=0)
+            np.abs(slopes, out=slopes)
+            slopes *= self.own[:, None, :]
+            found: Array = slopes.sum(axis=0)
             return found

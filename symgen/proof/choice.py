@@ -105,7 +105,8 @@ def visible(program: Program, at: Computing) -> dict[tuple[Index, int], Array]:
             _, rows_of = own.of(out.refs)
             distinct, _ = np.unique(rows_of, return_inverse=True)  # without it, numpy.ma is loaded
             for slopes in run.derivatives(distinct):
-                changes = np.abs(slopes[rows] * parts[:, None, :]) / errors.of_entries(slopes)
+                changes = np.abs(slopes[rows] * parts[:, None, :])
+                changes /= errors.of_entries(slopes)
                 largest = np.where(np.isfinite(changes), changes, 0.0).max(axis=1)
                 np.maximum(found, largest, out=found)
     keys = zip(own.indices[rows].tolist(), places.tolist(), strict=True)
