@@ -7,14 +7,14 @@ import click
 from symgen.cli.options import FILE, VERBOSE, with_options
 from symgen.cli.progress import say
 from symgen.options import rows
-from symgen.reading.options import XacroOptions
+from symgen.reading.options import RobotOptions, XacroOptions
 
 
 @click.command()
 @FILE
 @click.option("-o", "--out", required=True, metavar="OUT.urdf", help="The URDF to write.")
-@with_options(rows(XacroOptions), VERBOSE)
-def convert(file: str, out: str, **options: Any) -> None:
+@with_options(rows(XacroOptions), rows(RobotOptions, only=("repair_inertia",)), VERBOSE)
+def convert(file: str, out: str, repair_inertia: str | None, **options: Any) -> None:
     """Write a robot's file, in any format that is read, as a URDF.
 
     The URDF has the links, joints, inertia, limits, damping, friction and couplings that were read;
@@ -27,5 +27,5 @@ def convert(file: str, out: str, **options: Any) -> None:
     from symgen import output
     from symgen.jobs.convert import convert as run
 
-    say(run(file, out, XacroOptions(**options)))
+    say(run(file, out, XacroOptions(**options), repair_inertia))
     output.say(f"wrote {out}")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symgen.inspection.report import operations_data
-from symgen.jobs.job import Job
+from symgen.jobs.job import Job, RefusedInertia
 from symgen.languages.module import Module
 from symgen.mechanics.base_parameters import BaseParameters, base_parameters
 from symgen.mechanics.canonical import CanonicalFrame, canonical_frames
@@ -20,6 +20,7 @@ from symgen.mechanics.model import PARAMETER_NAMES, Body, Model, Pose
 from symgen.mechanics.parameters import WHOLE, lumped, system, ten_parameters
 from symgen.mechanics.spatial import Angle, Vector
 from symgen.numbers.scalar import Scalar, plain
+from symgen.reading.assemble import Loaded
 
 Matrix = npt.NDArray[np.float64]
 Data = dict[str, Any]
@@ -29,17 +30,17 @@ def inspect(job: Job) -> Data:
     """Everything about the robot of a job, as data for JSON (documented in docs/formats.md). Raises
     SymgenError."""
     loaded = job.load()
-    module = job.module(loaded)
+    robot = job.robot(loaded)
     model = lumped(loaded.model, [body.name for body in loaded.model.moving])
     status = {v.name: v.status for v in judge(loaded.model) if v.kind == "body"}
-    gravity = Vector(1.0, 1.0, 1.0) if module.robot.runtime_gravity else None
+    gravity = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None
     return {
         "robot": model.name,
         "dof": model.dof,
         "positions": [row.name for row in positions(model)],
         "velocities": list(model.joint_names),
         "base": "root link" if model.base else "world",
-        "gravity": "runtime" if module.robot.runtime_gravity else list(model.gravity),
+        "gravity": "runtime" if robot.runtime_gravity else list(model.gravity),
         "bodies": _bodies(model, status),
         "rotors": _rotors(model),
         "motors": [
@@ -48,8 +49,18 @@ def inspect(job: Job) -> Data:
         ],
         "canonical_frames": _canonical(model),
         "base_parameters": _base(base_parameters(model, gravity)),
-        "operations": operations_data(module)["quantities"],
+        "operations": _operations(job, loaded),
     }
+
+
+def _operations(job: Job, loaded: Loaded) -> Data:
+    """By quantity; of none where they need inertia that no body has, which `inertia` of the bodies
+    tells."""
+    try:
+        counted: Data = operations_data(job.module(loaded))["quantities"]
+    except RefusedInertia:
+        return {}
+    return counted
 
 
 def _bodies(model: Model, status: Mapping[str, str]) -> list[Data]:

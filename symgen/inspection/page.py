@@ -45,7 +45,8 @@ def on_terminal(data: Data) -> None:
     out.print(_frames(data))
     out.print(_parameters(data))
     counts = ", ".join(f"{name} {row['total']}" for name, row in data["operations"].items())
-    out.print(f"operations: {counts}")
+    if counts:
+        out.print(f"operations: {counts}")
 
 
 def _bodies(data: Data) -> RenderableType:

@@ -5,20 +5,24 @@ from pathlib import Path
 from symgen.errors import Notice, OptionError
 from symgen.jobs.publish import write_new
 from symgen.reading.options import NO_XACRO, XacroOptions
+from symgen.reading.repair import repaired
 from symgen.reading.sources import RobotSource, described
 from symgen.reading.substitution import symbols
 from symgen.reading.urdf_writer import urdf_of
 from symgen.text import quoted
 
 
-def convert(source: RobotSource, out: str, xacro: XacroOptions = NO_XACRO) -> tuple[Notice, ...]:
-    """Write the robot of a `source` as the URDF `out`, a new file; what was noticed while reading,
-    and what a URDF cannot say.
+def convert(
+    source: RobotSource, out: str, xacro: XacroOptions = NO_XACRO, repair: str | None = None
+) -> tuple[Notice, ...]:
+    """Write the robot of a `source` as the URDF `out`, a new file, with inertia that no body has
+    repaired if asked for (`symgen.reading.repair`); what was noticed while reading, and what a URDF
+    cannot say.
 
     Raises SymgenError, and then nothing was written."""
     if Path(out).suffix.lower() != ".urdf":
         raise OptionError(f"--out {out!r}: a URDF ends in .urdf")
-    robot = described(source, xacro)
+    robot = repaired(described(source, xacro), repair)
     names = symbols(robot)
     if names:
         raise OptionError(

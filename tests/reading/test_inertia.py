@@ -97,6 +97,12 @@ def test_structure_is_shown(bad):
     )
 
 
+def test_a_robot_is_inspected(bad):
+    done = invoke("inspect", bad, "--json")
+    data = json.loads(done.stdout)
+    assert data["dof"] == 3 and data["operations"] == {}
+
+
 def test_the_body_as_a_whole_is_judged(tmp_path):
     """A typo in a link of a milligram on a sound body."""
     odd = dict(GOOD, ixx=1e-9, iyy=1e-9, izz=1e-9, ixz=4e-6)
@@ -150,6 +156,15 @@ def test_it_is_off_by_default_and_stands_in_the_manifest(bad, tmp_path):
     assert done.exit_code == 0 and done.stderr.count("inertia repaired: principal moments") == 2
     options = json.loads((out / "manifest.json").read_text())["options"]
     assert options["repair_inertia"] == "nearest"
+
+
+def test_a_file_is_repaired_by_convert(bad, tmp_path):
+    out = tmp_path / "sound.urdf"
+    done = invoke("convert", bad, "-o", out, "--repair-inertia", "nearest")
+    assert done.exit_code == 0 and done.stderr.count("inertia repaired") == 2
+    assert invoke("ops", out).exit_code == 0
+    repaired = load(bad, repair_inertia="nearest").model
+    assert [b.links for b in load(out).model.bodies] == [b.links for b in repaired.bodies]
 
 
 def test_sound_inertia_is_not_touched(tmp_path):

@@ -9,6 +9,7 @@ from tools import invoke, robot_file, snapshot
 
 from symgen.errors import OptionError, RobotError
 from symgen.reading import xacro_child
+from symgen.reading.alone import is_alone
 from symgen.reading.assemble import load
 
 XMLNS = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
@@ -272,6 +273,14 @@ def test_a_call_inside_a_link_has_a_say_in_dynamics(tmp_path):
     path = plain(tmp_path / "r.urdf", look='<xacro:box_inertia mass="1"/>')
     with pytest.raises(RobotError, match="<xacro:box_inertia>: xacro elements are left in what"):
         load(path)
+
+
+def test_what_leads_to_other_files_is_not_alone():
+    """So that `symgen.compile` reads it each time."""
+    assert is_alone("r.urdf", PLAIN.format(ns="", more="", look="", mass="1").encode())
+    for changed in ({"ns": XMLNS}, {"more": NEEDS}, {"mass": "$(arg m)"}):
+        given = {"ns": "", "more": "", "look": "", "mass": "1"} | changed
+        assert not is_alone("r.urdf", PLAIN.format(**given).encode())
 
 
 # -- packages --------------------------------------------------------------------------------------
