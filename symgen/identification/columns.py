@@ -31,7 +31,7 @@ class Sensed:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a way of identification needs: names and units of positions and velocities, sensors;
+    """What a method of identification needs: names and units of positions and velocities, sensors;
     whether accelerations."""
 
     positions: tuple[str, ...]

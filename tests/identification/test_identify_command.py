@@ -32,7 +32,7 @@ def quick(monkeypatch):
 
     monkeypatch.setattr(
         plots,
-        "_png",
+        "png",
         lambda figure: repr([axis.get_title("left") for axis in figure.axes]).encode(),
     )
     return plots
@@ -132,7 +132,7 @@ def test_a_picture_is_the_same_bytes_every_time(tmp_path, monkeypatch):
     monkeypatch.undo()
     job = Job.of(ARM)
     found = identify(job, job.load(), str(log(tmp_path, good())), Settings())
-    one, other = (plots._png(plots._parameters(found)) for _ in range(2))
+    one, other = (plots.png(plots.parameters(found.estimate)) for _ in range(2))
     assert one == other and one.startswith(b"\x89PNG")
     page = found._repr_html_()  # what a notebook shows is what the command prints
     assert "std error" in page and "<pre>" in page and "\x1b" not in page
