@@ -14,6 +14,8 @@ from symgen.compiler.passes import live
 from symgen.compiler.program import Program
 from symgen.mechanics.canonical import ROUNDING
 from symgen.mechanics.coupling import coupling_of
+from symgen.mechanics.independence import independent
+from symgen.mechanics.parameters import WHOLE
 from symgen.proof.bounds import Bounded, Errors, bounded, represented
 from symgen.proof.linear import Linear
 from symgen.tracing.robot import Regroup, Robot
@@ -26,6 +28,9 @@ CONSTANTS: Final = 2.0 * ROUNDING
 """What any number of a tape may be off, as a part of the largest number around. They are made from
 the robot's file in double precision; what nearly cancels there (an axis that is all but vertical)
 keeps the error of what it was, and what is left of it below `ROUNDING` is taken for zero."""
+
+BASE_PARAMETERS: Final = "beta"
+"""The output that holds them."""
 
 Array = NDArray[np.float64]
 States = Mapping[str, Sequence[Any]]
@@ -110,6 +115,7 @@ class Accuracy:
             x = own[name]
             want = np.array(reference, float).T.reshape(len(x.values), -1)
             limit = np.where(loose[name].bounds > 0, loose[name].bounds, self._dust)
+            limit = limit + (self._grouped if name == BASE_PARAMETERS else 0.0)
             with np.errstate(invalid="ignore"):  # infinite references
                 off = np.abs(x.values - want)
                 last = 0.5 * np.spacing(np.abs(want))  # the reference had more digits
@@ -130,6 +136,19 @@ class Accuracy:
         links = [link for body in model.bodies for link in body.links]
         mass = sum(abs(link.parameters[0]) for link in links if link.parameters is not None)
         return float((1.0 + mass) * (1.0 + math.hypot(*model.gravity)))
+
+    @cached_property
+    def _grouped(self) -> float:
+        """How far base parameters may be apart where a dependency that is left out is no mere
+        rounding (axes that are parallel but for 1e-6): least squares at other states give others,
+        which predict the same forces."""
+        found = independent(self.robot.regroup(WHOLE).layout)
+        if found.largest_dropped <= ROUNDING:
+            return 0.0
+        largest = max(
+            float(np.abs(np.array(x, float)).max(initial=0.0)) for x in self.states.values()
+        )
+        return 10 * largest * found.largest_dropped / found.smallest_kept
 
     @cached_property
     def _dust(self) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from random_trees import AS_WRITTEN, FAMILIES
-from tools import robot_file
+from tools import invoke, robot_file
 
 from benchmarks.faults import Trial, changed, sites
 from benchmarks.mutants import disagreements, share
@@ -179,6 +179,27 @@ def test_numbers_taken_for_zero_at_generation_are_allowed_for():
     """A pose entry of 8e-14 is none in the canonical frames, and 1.6e-13 N m are missing."""
     for made in modules(FAMILIES["roughly square"](19)):
         assert not any(Trial(made, function).wrong() for function in made.functions)
+
+
+NEARLY_PARALLEL = """<robot name="r"><link name="base"/>
+<link name="a"><inertial><mass value="4.931"/>
+<inertia ixx="0.28965598" ixy="0" ixz="0" iyy="0.29221106" iyz="0" izz="0.49749346"/></inertial></link>
+<link name="b"><inertial><origin xyz="-0.1657 -0.1609 -0.1599"/><mass value="3.458"/>
+<inertia ixx="0.04976759" ixy="0" ixz="0" iyy="0.11496371" iyz="0" izz="0.1250911"/></inertial></link>
+<joint name="one" type="continuous"><origin xyz="0 0 -0.2317" rpy="0.67452 -1.49413 2.18612"/>
+<parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>
+<joint name="two" type="continuous"><origin xyz="0 0 -0.2319" rpy="1.5708 0 0"/>
+<parent link="a"/><child link="b"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+def test_base_parameters_of_axes_that_are_parallel_but_for_a_millionth(tmp_path):
+    """Two of them are felt 4e-7 as much as others; which sums they stand for is open to 2e-6."""
+    file = tmp_path / "r.urdf"
+    file.write_text(NEARLY_PARALLEL)
+    out = ("-o", tmp_path / "out", "--quantity", "base_parameters")
+    assert invoke("generate", file, *out).exit_code == 0
+    done = invoke("verify", tmp_path / "out")
+    assert done.exit_code == 0, done.output
 
 
 @pytest.mark.parametrize("kind", ["wheels", "upside down", "mounted"])
