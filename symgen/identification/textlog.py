@@ -160,7 +160,7 @@ class TextLog:
                 raise LogError(shown(self.file), shown(reason(error), 200)) from None
         else:
             return
-        for rows in self._batches(names, "string"):
+        for rows in self._batches(names, "binary"):
             yield rows[given:]
             given = max(given - len(rows), 0)
 
@@ -205,9 +205,10 @@ class TextLog:
             batch.num_rows, -1
         )
 
-    def _number(self, text: str | None) -> float:
+    def _number(self, cell: bytes | None) -> float:
+        text = (cell or b"nan").decode("utf-8", "replace")
         try:
-            return float((text or "nan").replace(self.dialect.decimal, "."))
+            return float(text.replace(self.dialect.decimal, "."))
         except ValueError:
             return float("nan")
 

@@ -427,12 +427,17 @@ def test_rows_that_cannot_be_used_are_left_out_and_counted(tmp_path, name):
     ("change", "reason"),
     [
         (lambda line: [line.replace(line.split(",")[2], "abc", 1)], "1 are empty, infinite or no"),
+        (
+            lambda line: [line.replace(line.split(",")[2], "\udcff", 1)],
+            "1 are empty, infinite or no",
+        ),
         (lambda line: [line.rpartition(",")[0]], "have 16 values where 17 are named, the first in"),
         (lambda line: [""], "1 are empty"),
     ],
 )
 def test_lines_that_are_torn_are_left_out_and_counted(tmp_path, change, reason):
-    (tmp_path / "log.csv").write_text("\n".join(torn(50, change)) + "\n")
+    text = "\n".join(torn(50, change)) + "\n"
+    (tmp_path / "log.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
     done = invoke("identify", ARM, tmp_path / "log.csv")
     assert done.exit_code == 0 and "399 of 400 rows are used" in done.stderr, done.output
     assert reason in done.stderr and ("51" in done.stderr)
