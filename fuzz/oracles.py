@@ -109,7 +109,9 @@ def refusal(case: Case, outcome: Outcome) -> str | None:
         others = [
             line for line in lines if not re.search(r": (error|note|warning): |^error: ", line)
         ]
-        good = 1 <= len(errors) <= 1 + MOST_ERRORS and not others
+        placed = all(re.search(r":\d+: error: ", line) for line in errors)
+        several = placed and 1 < len(errors) <= 1 + MOST_ERRORS
+        good = (len(errors) == 1 or several) and not others
     if not good:
         return f"{len(lines)} lines for a refusal of {case.command}\n{outcome.said[:1500]}"
     return f"refused but said {outcome.stdout[:200]!r}" if outcome.stdout else None
