@@ -156,7 +156,7 @@ FWD_UNIT = "units of lam_qdd^T qdd by those of both"
 _hessian = partial(
     quantity,
     "inverse_dynamics_hessian",
-    "second derivatives of lam_tau^T tau",
+    "d2(lam_tau^T tau)/d(q, qd, qdd)2",
     feels_wrench=True,
     inputs=("q", "qd", "qdd", "lam_tau"),
     outputs=(
@@ -214,7 +214,7 @@ def _moved(
 _forward = partial(
     quantity,
     "forward_dynamics_hessian",
-    "second derivatives of lam_qdd^T qdd",
+    "d2(lam_qdd^T qdd)/d(q, qd, tau)2",
     feels_wrench=True,
     needs_inverse=True,
     inputs=("q", "qd", "tau", "lam_qdd"),

@@ -194,7 +194,7 @@ def joint_impedance(system: System, *inputs: Coordinates) -> list[Scalar]:
 @controller(
     "momentum_observer",
     "tells the external joint forces from the momentum, without accelerations",
-    "r = gain (M qd - int (tau + C^T qd - g + r))",
+    "r = gain (M qd - int (u + C^T qd - g + r)), u the forces applied",
     state={"started": "started_next", "p_int": "p_int_next", "r": "tau_ext"},
     step=("q", "qd", "tau"),
     gains={"gain": 100.0},

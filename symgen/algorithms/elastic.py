@@ -21,6 +21,7 @@ Coordinates = Sequence[Scalar]
     "tau + B (qdd + d2tau/dt2 / K), tau / K",
     inputs=("q", "qd", "qdd", "qddd", "qdddd", "joint_stiffness", "motor_inertia"),
     of_user=True,
+    feels_wrench=True,
     source="Spong 1987; De Luca & Book, Springer Handbook of Robotics, eq. 11.36",
     outputs=(
         Array("tau_motor", "motor torques as they act at the joints", "N m | N"),
@@ -32,7 +33,7 @@ def elastic_feedforward(
     system: System, *inputs: Coordinates
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """Motor torques of a motion given by q to q⁗, the deflections θ - q of the joints and their
-    rates, each of shape n; without friction."""
+    rates, each of shape n; friction is that between spring and link."""
     *flow, stiffness, inertia = inputs
     coupling = system.coupling
     at = [coupling.places(flow[0]), *(coupling.rates(x) for x in flow[1:])]

@@ -2,10 +2,12 @@
 
 import re
 import subprocess
+from math import prod
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pytest
+from states import close, numbers
 from tools import STRICT_C, compiled, imported
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
@@ -60,12 +62,13 @@ def test_no_output_is_lost(clash, tmp_path):
                 assert by_name.setdefault(out.name, (q.name, k)) == (q.name, k)
                 assert re.fullmatch(r"[A-Za-z_]\w*", out.name, re.ASCII)
     *singles, both, _ = module.functions
-    inputs = {k: np.linspace(-1, 1, len(links)).tolist() for k in ("q", "qd", "qdd")}
+    inputs = {k: np.linspace(-1, 1, prod(s)).tolist() for k, s in both.program.inputs}
     whole = both.run(**inputs)
     assert len(both.program.outputs) == sum(len(f.program.outputs) for f in singles)
     for single in singles:
         for name, values in single.run(**{k: inputs[k] for k in single.inputs}).items():
-            assert list(map(float, whole[name])) == list(map(float, values))
+            # another regrouping may be the cheapest for all together
+            close(numbers(whole[name]), numbers(values))
 
 
 @pytest.mark.parametrize("clash", CLASHES)

@@ -13,7 +13,7 @@ from symgen.jobs.job import Job
 from symgen.mechanics.system import Placement
 
 INVERTING = [name for name, q in QUANTITIES.items() if q.needs_inverse]
-CENTRES = ["com", "com_jacobian", "centroidal_momentum_matrix"]
+CENTRES = [name for name, q in QUANTITIES.items() if q.needs_mass]
 BARE = """<robot name="bare"><link name="base"/><link name="a"/><link name="b"/>
 <joint name="j" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/>
 <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>

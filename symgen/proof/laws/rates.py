@@ -35,9 +35,9 @@ for _quantity, _row in TERMS.items():
 @law("elastic_feedforward", "differences in time of the textbook's tau in 75 digits", 1)
 def elastic_feedforward(x: At) -> tuple[Array, Array, Array]:
     """Motor torques, deflections and their rates."""
-    g, plain = x.given, x.free()
+    g = x.given
     stiffness, inertia = g["joint_stiffness"], g["motor_inertia"]
-    joint, change = tau(plain), rate(tau, plain)
-    second = second_rate(tau, plain)
+    joint, change = tau(x), rate(tau, x)
+    second = second_rate(tau, x)
     motor = joint + inertia * (g["qdd"] + second / stiffness)
     return motor, joint / stiffness, change / stiffness
