@@ -136,7 +136,7 @@ BAD_TRACE = [
         ["--parameters", "runtime:base"],
         "--parameters: link 'base' does not move, so no term depends on it",
     ),
-    (["--quantity", "torque"], "no quantity is called 'torque'; symgen list shows them all"),
+    (["--quantity", "zzz"], "no quantity is called 'zzz'; symgen list shows them all"),
     (["--quantity", ""], "no quantity is called ''; symgen list shows them all"),
     (["--quantity", "t=bias+"], "no quantity is called ''; symgen list shows them all"),
     (

@@ -41,7 +41,7 @@ def test_a_mass_matrix_that_is_singular_is_so_for_pinocchio_too():
     """A hand of no mass."""
     path = example_robot("romeo_description/urdf/romeo.urdf")
     model = oracle.load(path).model
-    assert "moves no inertia of its own" in oracle._singular(model, Judge(path, model))
+    assert "move no inertia of their own" in oracle._singular(model, Judge(path, model))
 
 
 def test_mimicking_joints_are_coupled_as_the_file_says():
