@@ -17,12 +17,12 @@ from every_joint import (
 )
 from random_trees import SEEDS, STEP
 
-from symgen.algorithms import QUANTITIES
+from symgen.algorithms import INPUTS, QUANTITIES
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.proof.laws import judged
 from symgen.tracing.function import Function
-from symgen.tracing.robot import Robot
+from symgen.tracing.robot import Robot, dimensions
 from symgen.tracing.trace import every_formulation
 from symgen.tracing.wanted import Wanted
 
@@ -279,8 +279,9 @@ FEW = FEW if SEEDS == 1 else EVERY
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_every_formulation_and_every_tape_gives_the_same(name, quantity):
-    x = state(made(name))
-    x["ten"] = np.random.default_rng(1).uniform(-1, 1, regroup(name, "whole").layout.parameters)
+    x, sizes, rng = state(made(name)), dimensions(regroup(name, "whole")), np.random.default_rng(1)
+    others = {a.name: prod(a.sizes(sizes)) for a in INPUTS.values() if a.name not in x}
+    x |= {key: rng.uniform(-1, 1, size) for key, size in others.items()} | {"q_end": x["q"]}
     first = None
     for way in every_formulation(Robot(made(name).model), Wanted.parse(quantity)):
         found = way.run(**given(way.inputs, x))

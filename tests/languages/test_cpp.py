@@ -44,7 +44,7 @@ def test_verify_proves_it(name):
 
 
 ARRAYS = """
-#include "ur5.hpp"
+#include "ur5_robot.hpp"
 #include <cstdio>
 int main()
 {
@@ -78,7 +78,7 @@ def test_arrays_of_double_and_float(compiler, tmp_path):
 
 
 MATRICES = """
-#include "ur5_eigen.hpp"
+#include "ur5_robot_eigen.hpp"
 #include <cstdio>
 #include <unsupported/Eigen/AutoDiff>
 int main()
@@ -121,7 +121,7 @@ def test_names_stay_data(tmp_path):
     )
     done = invoke("generate", tmp_path / "x.urdf", "-o", tmp_path / "x", "--lang", "cpp")
     assert done.exit_code == 0, done.output
-    program = '#include "pendulum.hpp"\n#include <cstdio>\nint main() { std::fputs(pendulum_robot::joint_names[0], stdout); }'
+    program = '#include "pendulum_robot.hpp"\n#include <cstdio>\nint main() { std::fputs(pendulum_robot::joint_names[0], stdout); }'
     (tmp_path / "x" / "main.cpp").write_text(program)
     subprocess.run(["c++", "-std=c++17", "main.cpp", "-o", "main"], cwd=tmp_path / "x", check=True)
     done = subprocess.run([tmp_path / "x" / "main"], capture_output=True, check=True)

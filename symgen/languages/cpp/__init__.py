@@ -12,7 +12,7 @@ CPP: Final = Language(
     summary="C++17 header: templates over float, double or autodiff types; arrays and Eigen",
     files=files,
     checks=checks,
-    main="{name}.hpp",
+    main="{name}_robot.hpp",
     keywords=KEYWORDS,
     taken=frozenset({"nq", "nv", "joint_names", "parameters", "detail", "std", "type"}),
 )

@@ -33,9 +33,9 @@ def _compiler() -> list[str]:
 @contextmanager
 def _started(subject: Subject) -> Iterator[Call]:
     name = subject.module.name
-    text = (subject.folder / f"{name}.hpp").read_text(encoding="utf-8")
+    text = (subject.folder / f"{name}_robot.hpp").read_text(encoding="utf-8")
     with workspace() as folder:
-        (folder / f"{name}.hpp").write_text(text, encoding="utf-8")
+        (folder / f"{name}_robot.hpp").write_text(text, encoding="utf-8")
         driver = render(
             "cpp/driver.cpp.jinja", module=subject.module, functions=descriptions(subject.module)
         )

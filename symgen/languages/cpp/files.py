@@ -43,8 +43,8 @@ def files(module: Module) -> dict[str, str]:
         "called": {d.name: _called(d) for d in described},
     }
     return {
-        f"{module.name}.hpp": render("cpp/module.hpp.jinja", **context),
-        f"{module.name}_eigen.hpp": render("cpp/eigen.hpp.jinja", **context),
+        f"{module.name}_robot.hpp": render("cpp/module.hpp.jinja", **context),
+        f"{module.name}_robot_eigen.hpp": render("cpp/eigen.hpp.jinja", **context),
     }
 
 

@@ -19,6 +19,5 @@ RUST: Final = Language(
     checks=checks,
     main="{name}_rust/Cargo.toml",
     keywords=frozenset(_WORDS.split()),
-    standard=frozenset({"alloc", "core", "proc_macro", "std", "test"}),
     taken=frozenset({"cos", "finite", "real", "sign", "sin", "sqrt", "tanh"}),
 )
