@@ -16,6 +16,8 @@ WIDEST: Final = 100.0
 """A body's radius of gyration by the distances around it."""
 DENSEST: Final = 2e3
 """A robot's moving mass by the cube of its reach (kg/m³)."""
+SMALL_ROBOT: Final = 0.1
+"""The reach (m) below which that says nothing: fingers are metal all through."""
 FARTHEST: Final = 100.0
 """The reach of a robot (m)."""
 SMALLEST: Final = 0.01
@@ -82,7 +84,7 @@ def odd_units(model: Model) -> Iterator[tuple[str, str]]:
                 f"within {one.around:.4g} m; is the inertia in kg mm^2 or g mm^2, not in kg m^2?",
             )
     reach, mass = max((x.reach for x in found), default=0.0), sum(x.mass for x in found)
-    if reach >= SMALLEST and mass > DENSEST * reach**3:
+    if reach >= SMALL_ROBOT and mass > DENSEST * reach**3:
         name = max(found, key=lambda one: one.mass).name
         yield name, f"{mass:.4g} kg move within {reach:.4g} m; are masses in g, not in kg?"
     if reach > FARTHEST:

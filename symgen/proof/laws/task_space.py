@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from symgen.numbers.scalar import ZERO
 from symgen.proof.laws.dynamics import inverse, solved, without_acceleration
 from symgen.proof.laws.energies import (
     LINKS,
@@ -132,16 +131,15 @@ def composite_inertia(x: At) -> Array:
     c = centre(x)
     total: Any = 0
     for _, link in masses(x.mechanism, x.textbook, resting(x)):
-        if link.m is ZERO:
-            continue
+        m = link.m + 0  # rotors have none, but inertia about their axis
         arm = [p - c[..., k] for k, p in enumerate(link.place)]
         h = [link.h[k] + 0 for k in range(3)]
         rows = [[link.inertia[i][j] for j in range(3)] for i in range(3)]
-        lever = sum(2 * arm[k] * h[k] + link.m * arm[k] ** 2 for k in range(3))
+        lever = sum(2 * arm[k] * h[k] + m * arm[k] ** 2 for k in range(3))
         cells = [
             rows[i][j]
             + (lever if i == j else 0)
-            - (arm[i] * h[j] + h[i] * arm[j] + link.m * arm[i] * arm[j])
+            - (arm[i] * h[j] + h[i] * arm[j] + m * arm[i] * arm[j])
             for i in range(3)
             for j in range(3)
         ]
