@@ -56,7 +56,14 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("name", ["everything", "new on floating", "screw geared mimic"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("everything", marks=pytest.mark.slow),
+        pytest.param("new on floating", marks=pytest.mark.slow),
+        "screw geared mimic",
+    ],
+)
 @pytest.mark.parametrize("kind, gradient, blocks, inputs", CASES)
 def test_hessians_are_slopes_of_gradients(name, kind, gradient, blocks, inputs):
     """Of every joint type; where displacements do not commute in the order that is said."""

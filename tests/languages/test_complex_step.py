@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from math import prod
 
 import numpy as np
 import pytest
@@ -35,7 +36,8 @@ def made(name):
 def inputs(module, function, seed):
     """Random inputs of a function; a unit quaternion where the base floats."""
     rng = np.random.default_rng(seed)
-    x = {a.name: rng.uniform(0.2, 1.0, a.sizes(module.dimensions)) for a in module.inputs(function)}
+    sizes = {a.name: prod(a.sizes(module.dimensions)) for a in module.inputs(function)}
+    x = {name: rng.uniform(0.2, 1.0, size) for name, size in sizes.items()}
     pi = [value for ten in module.robot.blocks.values() for value in ten]
     if module.regroup is not None:
         x |= {"pi": np.array(pi)} if "pi" in x else {}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import generated, invoke, robot_file
+from tools import SIMPLE, generated, invoke, robot_file
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
 CASES = {
-    "pendulum": {"quantities": ("all",)},
+    "pendulum": {"quantities": SIMPLE},
     "quadruped": {
         "base": "floating",
         "quantities": ("forward_dynamics", "regressor", "christoffel_symbols"),

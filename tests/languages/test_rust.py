@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tools import generated, invoke, robot_file
+from tools import SIMPLE, generated, invoke, robot_file
 
 pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="Rust is not installed")
 
 CASES = {
-    "pendulum": {"quantities": ("all",)},
+    "pendulum": {"quantities": SIMPLE},
     "quadruped": {"base": "floating", "quantities": ("forward_dynamics", "christoffel_symbols")},
     "ur5": {"parameters": "runtime:flange", "gravity": "runtime", "friction": "runtime:coulomb"},
 }

@@ -2,6 +2,7 @@
 one."""
 
 import ast
+import re
 from dataclasses import replace
 from functools import cache
 from random import Random
@@ -102,8 +103,21 @@ def states(robot, function, count):
         yield x
 
 
-@pytest.mark.parametrize("robot", ROBOTS_BY_NAME)
-@pytest.mark.parametrize("name", EVERY)
+LONG = re.compile(
+    r"hessian|second_deriv|matrix_gradient|rk4|_by_parameters|least_squares|slotine_li$"
+)
+"""Quantities whose laws take seconds: of the robot with everything that is small, and in a sweep
+of all."""
+
+
+def cases():
+    for name in EVERY:
+        for robot in ROBOTS_BY_NAME:
+            slow = LONG.search(name) and robot != "geared mimic"
+            yield pytest.param(robot, name, marks=[pytest.mark.slow] if slow else [])
+
+
+@pytest.mark.parametrize("robot, name", list(cases()))
 def test_quantities_agree_with_their_laws(robot, name):
     here = made(robot)
     function = trace(here, Wanted.parse(of_link(name, here)))

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from click.testing import CliRunner, Result
 from store import kept
 
+from symgen.algorithms import QUANTITIES
 from symgen.api import generate
 from symgen.cli.main import main
 from symgen.languages.module import Module
@@ -36,6 +37,11 @@ STRICT_C = (
     "-Wshadow",
     "-Werror",
 )
+
+
+LONG: Final = ("by_parameters", "hessian", "second_derivatives", "rk4", "gradient", "least_squares")
+SIMPLE: Final = tuple(name for name in QUANTITIES if not any(word in name for word in LONG))
+"""Quantities that generate and compile quickly."""
 
 
 def robot_file(name: str) -> str:
