@@ -71,12 +71,16 @@ class CController:
 
     @cached_property
     def record(self) -> Record | None:
-        """The closed loop, None where the robot's numbers come at run time."""
+        """The closed loop, None where the robot's numbers come at run time, or where it runs away
+        (numbers of a robot that nothing can hold)."""
         traced = next(f for f in self.module.functions if f.name == self.function.d.name)
         if not recordable(self.row, traced):
             return None
         loop = loop_of(self.module.robot, self.row, traced)
-        return record(self.module.robot, loop, self.module[COptions].scalar)
+        try:
+            return record(self.module.robot, loop, self.module[COptions].scalar)
+        except ArithmeticError:
+            return None
 
     def allowed(self, name: str) -> float:
         """The largest difference of an output from its record."""
