@@ -1,13 +1,19 @@
 """Functions as straight lines in a language that needs no more than that: no pieces, no loops, no
 work arrays."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from symgen.compiler.passes import used
+from symgen.compiler.program import Program
 from symgen.languages.blocks import Block, blocks
-from symgen.languages.describe import Description
+from symgen.languages.conventions import conventions
+from symgen.languages.describe import Argument, Description, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect
+from symgen.languages.module import Module
 from symgen.languages.writer import signed, statements, variables, zeros
+from symgen.numbers.operations import OPS
 
 
 @dataclass(frozen=True)
@@ -24,14 +30,33 @@ class Straight:
 
 @dataclass(frozen=True)
 class Style:
-    """How a language writes lines."""
+    """How a language writes lines, and texts that come from a robot's file."""
 
     dialect: Dialect
-    heading: Callable[[str], str]
-    """A comment of one line."""
+    comment: Callable[[str], str]
+    """A text that may stand in a comment."""
+    text: Callable[[str], str]
+    """A name as a string literal."""
+    index: Callable[[Argument], list[str]]
+    """Lines of a function that tells where an entry of a packed array is."""
+    heading: str = "// {}"
+    """The comment of one line above a step."""
     chained: bool = True
     """Whether one statement may define several entries."""
-    end: str = ";"
+
+    def context(self, module: Module) -> dict[str, Any]:
+        """What the templates of every such language use."""
+        described = descriptions(module)
+        return {
+            "module": module,
+            "functions": described,
+            "bodies": {d.name: self.straight(d) for d in described},
+            "conventions": conventions(module),
+            "tables": tables(module, self.comment),
+            "comment": self.comment,
+            "text": self.text,
+            "layouts": [self.index(a) for a in laid_out(described)],
+        }
 
     def straight(self, d: Description) -> Straight:
         """The body of a function."""
@@ -45,12 +70,18 @@ class Style:
         )
 
     def _lines(self, block: Block) -> list[str]:
-        found = [self.heading(block.title)] if block.title else []
+        found = [self.heading.format(self.comment(block.title))] if block.title else []
         for line in block.lines:
             if self.chained or len(line.left) < 2:
-                found.append(f"{' = '.join(line.left)} = {line.right}{self.end}")
+                found.append(f"{' = '.join(line.left)} = {line.right};")
                 continue
             first, *others = line.left
-            found.append(f"{first} = {line.right}{self.end}")
-            found += [f"{other} = {first}{self.end}" for other in others]
+            found.append(f"{first} = {line.right};")
+            found += [f"{other} = {first};" for other in others]
         return found
+
+
+def called(programs: Iterable[Program]) -> list[str]:
+    """The functions of numbers that some programs use, by name."""
+    names = frozenset[str]().union(*map(used, programs))
+    return sorted(op.name for op in OPS.values() if not op.symbol and op.name in names)

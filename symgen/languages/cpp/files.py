@@ -2,14 +2,11 @@
 
 from typing import Final
 
-from symgen.compiler.passes import used
 from symgen.languages.c.text import comment, literal
-from symgen.languages.conventions import conventions
-from symgen.languages.describe import Argument, Description, descriptions, laid_out, tables
+from symgen.languages.describe import Argument, Description, descriptions
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
-from symgen.languages.straight import Style
-from symgen.numbers.operations import OPS
+from symgen.languages.straight import Style, called
 from symgen.render import render
 
 OWN: Final = ("sign",)
@@ -22,25 +19,15 @@ DIALECT: Final = Dialect(
     declare="const Real {name}",
     entry=lambda array, shape, k: f"{array}[{k}]",
 )
-STYLE: Final = Style(DIALECT, lambda title: f"/* {comment(title)} */")
 
 
 def files(module: Module) -> dict[str, str]:
     """The header, and one that gives its functions vectors and matrices of Eigen."""
-    described = descriptions(module)
-    context = {
-        "module": module,
+    context = STYLE.context(module) | {
         "space": f"{module.name}_robot",
         "guard": f"{module.name.upper()}_ROBOT",
-        "functions": described,
-        "bodies": {d.name: STYLE.straight(d) for d in described},
-        "conventions": conventions(module),
-        "tables": tables(module, comment),
-        "comment": comment,
-        "text": text,
-        "layouts": [packed_pairs(a) for a in laid_out(described)],
         "matrix": matrix,
-        "called": {d.name: _called(d) for d in described},
+        "called": {d.name: _called(d) for d in descriptions(module)},
     }
     return {
         f"{module.name}_robot.hpp": render("cpp/module.hpp.jinja", **context),
@@ -50,8 +37,7 @@ def files(module: Module) -> dict[str, str]:
 
 def _called(d: Description) -> list[str]:
     """The functions that are found by their argument, or else in std."""
-    names = used(d.program)
-    return sorted(op.name for op in OPS.values() if not op.symbol and op.name in names - {*OWN})
+    return [name for name in called([d.program]) if name not in OWN]
 
 
 def text(name: str) -> str:
@@ -79,3 +65,6 @@ def packed_pairs(a: Argument) -> list[str]:
 def matrix(a: Argument) -> tuple[int, int]:
     """Rows and columns of an array in Eigen: those of a matrix, one column of all else."""
     return (a.sizes[0], a.sizes[1]) if len(a.sizes) == 2 else (a.size, 1)
+
+
+STYLE: Final = Style(DIALECT, comment, text, packed_pairs, "/* {} */")

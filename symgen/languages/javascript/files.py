@@ -1,9 +1,9 @@
 """JavaScript: how it is written, and the one file of a module."""
 
 import json
+from typing import Final
 
-from symgen.languages.conventions import conventions
-from symgen.languages.describe import Argument, descriptions, laid_out, tables
+from symgen.languages.describe import Argument
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
 from symgen.languages.straight import Style
@@ -17,23 +17,11 @@ DIALECT = Dialect(
     entry=lambda array, shape, k: f"{array}[{k}]",
 )
 
-STYLE = Style(DIALECT, lambda title: f"// {comment(title)}")
-
 
 def files(module: Module) -> dict[str, str]:
     """The ES module, which needs nothing."""
-    described = descriptions(module)
-    context = {
-        "module": module,
-        "functions": described,
-        "conventions": conventions(module),
-        "tables": tables(module, comment),
-        "comment": comment,
-        "text": text,
-        "layouts": [packed_pairs(a) for a in laid_out(described)],
-        "bodies": {d.name: STYLE.straight(d) for d in described},
-    }
-    return {f"{module.name}.mjs": render("javascript/module.mjs.jinja", **context)}
+    module_text = render("javascript/module.mjs.jinja", **STYLE.context(module))
+    return {f"{module.name}.mjs": module_text}
 
 
 def comment(text: str) -> str:
@@ -59,3 +47,6 @@ def packed_pairs(a: Argument) -> list[str]:
         f"  return {pairs} * i + ({2 * n - 1} - low) * low / 2 + high;",
         "}",
     ]
+
+
+STYLE: Final = Style(DIALECT, comment, text, packed_pairs)

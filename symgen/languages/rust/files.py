@@ -2,14 +2,11 @@
 
 from typing import Any, Final
 
-from symgen.compiler.passes import used
 from symgen.languages.c.text import literal
-from symgen.languages.conventions import conventions
-from symgen.languages.describe import Argument, Description, descriptions, laid_out, tables
+from symgen.languages.describe import Argument, Description, descriptions
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
-from symgen.languages.straight import Style
-from symgen.numbers.operations import OPS
+from symgen.languages.straight import Style, called
 from symgen.render import render
 
 DIALECT: Final = Dialect(
@@ -19,22 +16,13 @@ DIALECT: Final = Dialect(
     declare="let {name}",
     entry=lambda array, shape, k: f"{array}[{k}]",
 )
-STYLE: Final = Style(DIALECT, lambda title: f"// {comment(title)}", chained=False)
 
 
 def files(module: Module) -> dict[str, str]:
     """Cargo.toml, the library and its test."""
     described = descriptions(module)
-    context = {
-        "module": module,
-        "functions": described,
-        "bodies": {d.name: STYLE.straight(d) for d in described},
-        "conventions": conventions(module),
-        "tables": tables(module, comment),
-        "comment": comment,
-        "text": text,
-        "layouts": [packed_pairs(a) for a in laid_out(described)],
-        "called": _called(described),
+    context = STYLE.context(module) | {
+        "called": called(d.program for d in described),
         "literal": lambda x: literal(x, "double"),
         "tests": _tests(module, described),
     }
@@ -74,12 +62,6 @@ def packed_pairs(a: Argument) -> list[str]:
     ]
 
 
-def _called(described: tuple[Description, ...]) -> list[str]:
-    """The functions of numbers that the crate uses."""
-    names = frozenset[str]().union(*(used(d.program) for d in described))
-    return sorted(op.name for op in OPS.values() if not op.symbol and op.name in names)
-
-
 def _tests(module: Module, described: tuple[Description, ...]) -> list[dict[str, Any]]:
     """For each function the inputs and outputs of the test states, and the largest error that is
     allowed of an entry of each output."""
@@ -101,3 +83,6 @@ def _test(module: Module, d: Description, allowed: Any) -> dict[str, Any]:
             if a.direction == "out"
         ],
     }
+
+
+STYLE: Final = Style(DIALECT, comment, text, packed_pairs, chained=False)
