@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 
 class SymgenError(Exception):
@@ -41,6 +42,7 @@ class RobotErrors(RobotError):
     def __init__(self, errors: list[RobotError]) -> None:
         first, more = errors[0], len(errors) - MOST_ERRORS
         super().__init__(first.place, first.element, first.message)
+        self.errors = tuple(errors)
         lines = [str(error) for error in errors[:MOST_ERRORS]]
         if more > 0:
             lines.append(f"{first.place.file}:1: error: file: {more} more errors")
@@ -56,6 +58,21 @@ def together(errors: Iterable[RobotError]) -> RobotError | None:
     none."""
     found = sorted(errors, key=lambda error: error.place.line)
     return found[0] if len(found) == 1 else RobotErrors(found) if found else None
+
+
+def as_rows(error: SymgenError) -> list[dict[str, Any]]:
+    """An error as data for JSON, a row for each fault: file, line and element are null where it is
+    not about a spot in a robot's file."""
+    several = error.errors if isinstance(error, RobotErrors) else (error,)
+    return [_row(one) for one in several]
+
+
+def _row(error: SymgenError) -> dict[str, Any]:
+    if isinstance(error, RobotError):
+        place, element, message = error.place, error.element, error.message
+        return {"file": place.file, "line": place.line, "element": element, "message": message}
+    message = str(error).removeprefix("error: ")
+    return {"file": None, "line": None, "element": None, "message": message}
 
 
 class OptionError(SymgenError):

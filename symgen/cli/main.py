@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from symgen import __version__
-from symgen.errors import SymgenError
+from symgen.errors import SymgenError, as_rows
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -65,7 +65,8 @@ class Group(click.Group):
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """The command's result; an error of the input ends it."""
+        """The command's result; an error of the input ends it, with --json as JSON too."""
+        as_json = "--json" in ctx.args
         try:
             with _echo_of_usage():
                 return super().invoke(ctx)
@@ -74,6 +75,8 @@ class Group(click.Group):
             from symgen.jobs.jobfile import placed
 
             output.say_error(error, placed(error, ctx))
+            if as_json:
+                output.say(output.as_json({"errors": as_rows(error)}))
             ctx.exit(2)
         except KeyboardInterrupt:
             from symgen import output

@@ -1,12 +1,16 @@
-"""What ``robot.check()`` says."""
+"""What ``robot.check()`` and ``symgen check`` say."""
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from symgen.errors import Notice, Place
 from symgen.inspection.report import warnings
-from symgen.jobs.job import Job
+from symgen.jobs.job import Job, RefusedInertia
 from symgen.mechanics.consistency import Verdict, judge
+from symgen.mechanics.coupling import positions
 from symgen.reading.assemble import Loaded
+from symgen.robot.views import joints_of
 from symgen.text import html_table
 
 UNKNOWN = "lengths or masses are symbols, so nothing is said of inertia"
@@ -51,5 +55,44 @@ def checked(job: Job, loaded: Loaded, symbolic: bool) -> Checked:
         notice = Notice(Place(loaded.file, 1), "note", loaded.model.name, UNKNOWN)
         return Checked((*loaded.notices, notice), ())
     verdicts = judge(loaded.model)
-    more = job.saving(loaded, job.module(loaded))
+    more: tuple[Notice, ...] = ()
+    with suppress(RefusedInertia):  # which the verdicts tell
+        more = job.saving(loaded, job.module(loaded))
     return Checked((*loaded.notices, *more, *warnings(loaded, verdicts)), verdicts)
+
+
+def checked_data(loaded: Loaded, found: Checked) -> dict[str, Any]:
+    """The data of ``symgen check --json`` (documented in docs/formats.md)."""
+    return {
+        "robot": loaded.model.name,
+        "dof": loaded.model.dof,
+        "positions": [row.name for row in positions(loaded.model)],
+        "velocities": list(loaded.model.joint_names),
+        "sound": found.sound,
+        "joints": [
+            asdict(joint) | {"follows": joint.follows or None} for joint in joints_of(loaded.model)
+        ],
+        "notices": [_notice(notice) for notice in found.notices],
+        "inertia": [_verdict(verdict) for verdict in found.verdicts],
+    }
+
+
+def _notice(notice: Notice) -> dict[str, Any]:
+    return {
+        "level": notice.level,
+        "file": notice.place.file,
+        "line": notice.place.line,
+        "element": notice.element,
+        "message": notice.message,
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "of": verdict.kind,
+        "name": verdict.name,
+        "pseudo_inertia": verdict.status,
+        "eigenvalues": list(verdict.eigenvalues),
+        "warning": verdict.warning,
+        "message": verdict.message,
+    }

@@ -755,3 +755,31 @@ def test_checks_as_data(tmp_path):
         file.write("/* touched */\n")
     done = invoke("verify", tmp_path, "--json")
     assert done.exit_code == 1 and not json.loads(done.stdout)["passed"]
+
+
+def test_a_judgement_as_data(tmp_path):
+    found = data("check", PENDULUM, "--json")
+    assert found["sound"] and [joint["name"] for joint in found["joints"]] == ["shoulder", "elbow"]
+    path = tmp_path / "odd.urdf"
+    text = Path(PENDULUM).read_text(encoding="utf-8")
+    path.write_text(re.sub(r'ixx="[^"]*"', 'ixx="9"', text, count=1), encoding="utf-8")
+    odd = json.loads(invoke("check", path, "--json").stdout)
+    warned = [row for row in odd["inertia"] if row["warning"]]
+    (notice,) = [row for row in odd["notices"] if row["level"] == "warning"]
+    assert not odd["sound"] and [row["pseudo_inertia"] for row in warned] == ["indefinite"]
+    assert warned[0]["message"] == notice["message"] and notice["line"] > 1
+    assert keys(found) | keys(odd) == documented("symgen check --json")
+
+
+def test_what_is_refused_as_data(tmp_path):
+    path = tmp_path / "two.urdf"
+    text = Path(PENDULUM).read_text(encoding="utf-8")
+    path.write_text(re.sub(r'<axis xyz="[^"]*"', '<axis xyz="0 0 0"', text), encoding="utf-8")
+    for command in ("check", "ops", "inspect"):
+        done = invoke(command, path, "--json")
+        rows = json.loads(done.stdout)["errors"]
+        said = [f"{r['file']}:{r['line']}: error: {r['element']}: {r['message']}" for r in rows]
+        assert done.exit_code == 2 and len(rows) == 2 and said == done.stderr.splitlines()
+        assert keys(rows) | {"errors"} == documented("Errors as JSON")
+    (row,) = json.loads(invoke("check", PENDULUM, "--root", "x", "--json").stdout)["errors"]
+    assert row["file"] is None and row["message"].startswith("--root 'x'")
