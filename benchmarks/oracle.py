@@ -231,10 +231,10 @@ def short(path: Path) -> str:
     return "/".join(parts[parts.index("robots") + 1 :]) if "robots" in parts else path.name
 
 
-def relative(found: Array, expected: Array) -> float:
-    """The largest difference by the largest entry, or by 1e-6 where nothing is larger (balanced
-    robots)."""
-    return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-6))
+def relative(found: Array, expected: Array, scale: float = 0.0) -> float:
+    """The largest difference by the largest entry, or by `scale` or 1e-6 where nothing is larger
+    (balanced robots)."""
+    return float(np.abs(found - expected).max() / max(np.abs(expected).max(), scale, 1e-6))
 
 
 def report(results: Sequence[Result]) -> Table:

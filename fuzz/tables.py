@@ -97,9 +97,8 @@ def other_size(rng: Random, columns: Columns) -> None:
 def other_times(rng: Random, columns: Columns) -> None:
     t = columns.get("t")
     if _is_number(t):
-        count = len(t)
-        columns["t"] = rng.choice(
-            (
+        with np.errstate(all="ignore"):
+            kinds = (
                 t[::-1].copy(),
                 t * 0,
                 t + 1.7e9,
@@ -108,7 +107,7 @@ def other_times(rng: Random, columns: Columns) -> None:
                 np.sort(t + t[::-1]),
                 t.round(1),
             )
-        )[:count]
+        columns["t"] = rng.choice(kinds)[: len(t)]
 
 
 @mutation

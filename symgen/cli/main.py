@@ -68,7 +68,7 @@ class Group(click.Group):
         """The command's result; an error of the input ends it, with --json as JSON too."""
         as_json = "--json" in ctx.args
         try:
-            with _echo_of_usage():
+            with _echo_of_usage(ctx):
                 return super().invoke(ctx)
         except SymgenError as error:
             from symgen import output
@@ -96,15 +96,19 @@ class Group(click.Group):
 
 
 @contextmanager
-def _echo_of_usage() -> Iterator[None]:
+def _echo_of_usage(program: click.Context | None = None) -> Iterator[None]:
     """What click echoes of the command line leaves as every other text: escaped, and not too
-    long."""
+    long, below the usage of its command, which click leaves out for an option without its value."""
     try:
         yield
     except click.UsageError as error:
         from symgen.output import LONGEST
         from symgen.text import shown
 
+        if error.ctx is None and program is not None and program.invoked_subcommand is not None:
+            command = main.get_command(program, program.invoked_subcommand)
+            assert command is not None, "click has found it"
+            error.ctx = click.Context(command, program, program.invoked_subcommand)
         vars(error)["message"] = shown(error.message, LONGEST)  # which click declares final
         raise
 

@@ -21,3 +21,10 @@ def test_odd_words_are_escaped_and_cut(place, odd):
     assert lines[0].startswith("Usage: ") and lines[-1].startswith("Error: ")
     assert len(lines) <= 4 and max(map(len, lines)) < 4200
     assert all(c.isprintable() or c == "\n" for c in done.stderr)
+
+
+def test_an_option_without_its_value_comes_with_the_usage_of_its_command():
+    done = invoke("identify", robot_file("pendulum"), "log.csv", "--column")
+    assert done.exit_code == 2 and done.stdout == ""
+    assert "identify [OPTIONS]" in done.stderr.splitlines()[0]
+    assert done.stderr.endswith("Error: Option '--column' requires an argument.\n")
