@@ -7,13 +7,14 @@ from typing import Final
 
 from symgen.languages.c import C
 from symgen.languages.cpp import CPP
+from symgen.languages.cuda import CUDA
 from symgen.languages.javascript import JAVASCRIPT
 from symgen.languages.language import Language
 from symgen.languages.python import PYTHON
 from symgen.languages.rust import RUST
 
 LANGUAGES: Final[dict[str, Language]] = {
-    language.name: language for language in (C, PYTHON, CPP, RUST, JAVASCRIPT)
+    language.name: language for language in (C, PYTHON, CPP, RUST, JAVASCRIPT, CUDA)
 }
 """By name."""
 

@@ -21,13 +21,14 @@ from symgen.languages.subject import (
     described,
     inputs,
     of_bound,
+    results,
     share_of_runs,
 )
 from symgen.text import shown
 from symgen.tracing.function import Function
 
-JUDGED = (".h", ".py")
-"""Ends of files that `verify` holds against the laws already."""
+JUDGED: Final = ("{name}.h", "{name}.py")
+"""Files of languages that `verify` holds against the laws already."""
 
 
 class Failed(Exception):
@@ -40,6 +41,19 @@ SECONDS: Final = 300
 Call = Callable[[Description, Sequence[Arrays]], list[list[Array]]]
 """Runs a function in every state: the outputs of each. Raises Failed."""
 
+Compared = Callable[[Subject, Function, Callable[..., Any], str], Check]
+"""Holds what a function gives, called with arrays of one state, against the float run."""
+
+
+def nearly(subject: Subject, function: Function, call: Callable[..., Any], label: str) -> Check:
+    """Results in double precision that may have been rounded in another order."""
+    d = described(subject, function.name)
+    rows = [list(results(d, call, state).values()) for state in subject.states]
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    share = share_of_runs(subject, function, columns)
+    what = f"{function.name}: {label} equals the float run"
+    return Check(what, share <= 2.0, of_bound(share))  # both have errors
+
 
 @dataclass(frozen=True)
 class Outside:
@@ -50,6 +64,7 @@ class Outside:
     """Programs of the system that it needs."""
     started: Callable[[Subject], AbstractContextManager[Call]]
     """Makes a module ready to run, for as long as the context lasts. Raises Failed."""
+    compared: Compared = nearly
 
     def checks(self, subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
         """The checks of the language's files in a folder, one by one."""
@@ -59,7 +74,8 @@ class Outside:
             what = f"{' and '.join(missing)} must be installed"
             yield Check(f"{self.label} runs", False, what)
             return
-        alone = not any(name.endswith(JUDGED) for name in subject.hashes)
+        judged = {file.format(name=subject.module.name) for file in JUDGED}
+        alone = judged.isdisjoint(subject.hashes)
         try:
             with self.started(subject) as call:
                 for function in subject.module.functions:
@@ -76,12 +92,10 @@ class Outside:
         except Failed as error:
             yield Check(f"{function.name}: {self.label} runs", False, str(error))
             return
-        columns = [np.array(column) for column in zip(*rows, strict=True)]
-        share = share_of_runs(subject, function, columns)
-        what = f"{function.name}: {self.label} equals the float run"
-        yield Check(what, share <= 2.0, of_bound(share))  # both have errors
+        replayed = _replay(d, states, rows)
+        yield self.compared(subject, function, replayed, self.label)
         if alone:
-            yield from against_laws(subject, function, _replay(d, states, rows))
+            yield from against_laws(subject, function, replayed)
 
 
 def _replay(
@@ -98,8 +112,15 @@ def _key(arrays: Sequence[Array]) -> bytes:
 
 def ran(command: Sequence[str], folder: Path, told: bytes = b"") -> bytes:
     """What a program prints, given `told`. Raises Failed with the line that says what is wrong."""
+    return done(command, folder, told).stdout
+
+
+def done(
+    command: Sequence[str], folder: Path, told: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    """A program that has run, with what it said. Raises Failed, as `ran` does."""
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command, cwd=folder, input=told, capture_output=True, timeout=SECONDS, check=True
         )
     except subprocess.TimeoutExpired:
@@ -109,7 +130,6 @@ def ran(command: Sequence[str], folder: Path, told: bytes = b"") -> bytes:
         telling = [line for line in lines if "rror" in line] or lines
         said = shown(telling[0]) if telling else f"exit status {error.returncode}"
         raise Failed(f"{command[0]}: {said}") from None
-    return done.stdout
 
 
 def binary(d: Description, states: Sequence[Arrays]) -> bytes:

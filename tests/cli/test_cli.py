@@ -20,6 +20,7 @@ from symgen.api import trace
 from symgen.cli.main import COMMANDS, main
 from symgen.errors import OptionError, RobotError, SymgenError
 from symgen.languages import LANGUAGES
+from symgen.text import hint
 from symgen.tracing.options import CORE
 
 PENDULUM = robot_file("pendulum")
@@ -182,7 +183,7 @@ BAD_NAMES = [
 BAD_WRITE = [
     (
         ["--lang", "fortran"],
-        "no language is called 'fortran'; there are 'c', 'python', 'cpp', 'rust' and 'javascript'",
+        f"no language is called 'fortran'; {hint('fortran', LANGUAGES)}",
     ),
     (["--scalar", "half"], "--scalar 'half': use one of double, float"),
     (["--chunk", "0"], "--chunk 0: give a number of statements, such as 100"),

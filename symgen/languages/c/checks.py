@@ -53,7 +53,7 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
     for function in subject.module.functions:
         progress(function.name)
         try:
-            yield _against_run(subject, compiled, function)
+            yield against_run(subject, function, getattr(compiled, function.name), "C")
             yield from against_laws(subject, function, getattr(compiled, function.name))
         except np.linalg.LinAlgError as error:
             yield Check(f"{function.name}: C equals the float run", False, str(error))
@@ -84,25 +84,27 @@ def _selftest(subject: Subject) -> Check:
     return Check(what, passed, f"{name}_selftest: {end}; {version(compiler())}")
 
 
-def _against_run(subject: Subject, compiled: Compiled, function: Function) -> Check:
-    """Compiled C against the algorithms run on floats: bit for bit unless sines are those of
-    another precision."""
+def against_run(
+    subject: Subject, function: Function, call: Callable[..., Any], label: str
+) -> Check:
+    """What a compiled function gives in the module's scalar against the algorithms run on floats:
+    bit for bit unless sines are those of another precision."""
     d, states = described(subject, function.name), subject.some(function)
     scalar, inline = subject.module[COptions].scalar, subject.module[COptions].trig == "inline"
     runs = _runs(subject, function)
     wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
-    got = [results(d, getattr(compiled, function.name), state) for state in states]
+    got = [results(d, call, state) for state in states]
     if inline or scalar == "double":
         worst = max(
             relative_error(g[name], row[k].astype(TYPES[scalar]))
             for name, row in wanted.items()
             for k, g in enumerate(got)
         )
-        what = f"{function.name}: C equals the float run bit for bit"
+        what = f"{function.name}: {label} equals the float run bit for bit"
         return Check(what, not worst, f"largest error {worst:.1e}, {len(states)} states")
     allowed = subject.accuracy(states).allowed(function.program, wanted)
     share = max(share_of([g[name] for g in got], wanted[name], allowed[name]) for name in wanted)
-    what = f"{function.name}: C equals the float run"
+    what = f"{function.name}: {label} equals the float run"
     return Check(what, share <= 1.0, f"{of_bound(share)}, {len(states)} states")
 
 

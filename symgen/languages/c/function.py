@@ -150,6 +150,14 @@ class CFunction:
         """A function's head with arrays as its parameters."""
         return head(f"{start} {name}", [self.parameter(a) for a in arguments])
 
+    def part(self, k: int) -> str:
+        """The name of a piece."""
+        return f"part{k}"
+
+    def passed(self, arguments: Sequence[Argument]) -> list[str]:
+        """What a call of a function with these arrays gives."""
+        return [a.name for a in arguments]
+
     def parameter(self, a: Argument) -> str:
         """An array in a function's head."""
         return f"{constant(a)}{self.real} {a.name}[{a.size}]"
@@ -199,20 +207,20 @@ class CFunction:
         """Calls that tell whether all entries of each output are finite numbers: by a loop, or,
         where many are the same or vanish, by the sum of the others."""
         return [
-            f"finite_sum({joined(places, ' + ')})"
-            if len(places := self._distinct(a)) <= SAME * a.size
+            f"finite_sum({joined([f'{a.name}[{k}]' for k in places], ' + ')})"
+            if len(places := self.distinct(a)) <= SAME * a.size
             else f"all_finite({a.name}, {a.size})"
             for a in self.outputs
         ]
 
-    def _distinct(self, a: Argument) -> list[str]:
+    def distinct(self, a: Argument) -> list[int]:
         """One entry for each value of an output that is computed or an input."""
         out = next(out for out in self.d.program.outputs if out.name == a.name)
         first: dict[Index, int] = {}
         for k, ref in enumerate(out.refs):
             if ref is not None and self.d.program.nodes[ref.node].op != "const":
                 first.setdefault(ref.node, k)
-        return [f"{a.name}[{k}]" for k in first.values()]
+        return list(first.values())
 
     @property
     def verdict_of_pieces(self) -> list[str]:
@@ -264,7 +272,7 @@ class CFunction:
         made = blocks(list(piece), where, self.dialect, work)
         used = {array for b in made for line in b.lines for array in arrays(line)}
         own = [a for a in self.arguments if a.name in used]
-        name = f"part{k}"
+        name = self.part(k)
         here = {node for s in piece for node in s.makes}
         checks = self.status(
             signed(self.d.program, [ref for ref in self.d.pivots if ref.node in here], where)
@@ -273,7 +281,7 @@ class CFunction:
         signature = self.declaration(start, name, own)
         return Piece(
             signature,
-            f"{name}({', '.join(a.name for a in own)})",
+            f"{name}({', '.join(self.passed(own))})",
             [self._slots(piece), *map(block, made)],
             checks,
         )

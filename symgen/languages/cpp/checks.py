@@ -25,7 +25,7 @@ FLAGS: Final = (
 )
 
 
-def _compiler() -> list[str]:
+def compiler() -> list[str]:
     """$CXX with its arguments, else c++."""
     return shlex.split(os.environ.get("CXX", "")) or ["c++"]
 
@@ -40,7 +40,7 @@ def _started(subject: Subject) -> Iterator[Call]:
             "cpp/driver.cpp.jinja", module=subject.module, functions=descriptions(subject.module)
         )
         (folder / "driver.cpp").write_text(driver, encoding="utf-8")
-        ran([*_compiler(), *FLAGS, "driver.cpp", "-o", "driver"], folder)
+        ran([*compiler(), *FLAGS, "driver.cpp", "-o", "driver"], folder)
 
         def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
             told = ran([str(folder / "driver"), d.name], folder, binary(d, states))
@@ -49,5 +49,5 @@ def _started(subject: Subject) -> Iterator[Call]:
         yield call
 
 
-checks: Final = Outside("C++", (_compiler()[0],), _started).checks
+checks: Final = Outside("C++", (compiler()[0],), _started).checks
 """The checks of the C++ header of a folder."""

@@ -1,0 +1,82 @@
+"""CUDA proven: a C++ compiler takes the sources under strict warnings, and the loops over states
+that they are there have the bits of the algorithms; nvcc, where it is installed, compiles them."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from symgen.languages.c.checks import against_run
+from symgen.languages.c.options import COptions
+from symgen.languages.cpp.checks import FLAGS as CPP
+from symgen.languages.cpp.checks import compiler
+from symgen.languages.cuda.function import CudaFunction
+from symgen.languages.describe import Description, descriptions
+from symgen.languages.outside import Call, Failed, Outside, binary, done, parted, ran
+from symgen.languages.subject import Array, Arrays, Check, Subject
+from symgen.native.compiler import workspace
+from symgen.render import render
+
+NVCC: Final = ("nvcc", "-std=c++17", "-arch=sm_90", "-Werror", "all-warnings", "-Xptxas", "-v")
+"""For processors such as an H100's; ptxas tells registers and spills."""
+
+
+@contextmanager
+def _started(subject: Subject) -> Iterator[Call]:
+    module = subject.module
+    made = [CudaFunction(module, d) for d in descriptions(module)]
+    with workspace() as folder:
+        _copied(subject, folder)
+        driver = render("cuda/driver.cpp.jinja", module=module, c=module[COptions], functions=made)
+        (folder / "driver.cpp").write_text(driver, encoding="utf-8")
+        for source in ("driver.cpp", *(f"{f.d.name}.cu" for f in made)):
+            ran([*compiler(), *CPP, "-x", "c++", "-c", source, "-o", f"{source}.o"], folder)
+        objects = sorted(path.name for path in folder.glob("*.o"))
+        ran([*compiler(), *objects, "-o", "driver"], folder)
+
+        def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
+            told = ran([str(folder / "driver"), d.name], folder, binary(d, states))
+            return parted(d, told, len(states))
+
+        yield call
+
+
+def _copied(subject: Subject, folder: Path) -> None:
+    """The sources of a folder into another."""
+    for path in sorted((subject.folder / f"{subject.module.name}_cuda").iterdir()):
+        (folder / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+_HOST: Final = Outside("CUDA's host build", (compiler()[0],), _started, against_run)
+
+
+def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
+    """The checks of the CUDA sources of a folder."""
+    yield from _HOST.checks(subject, progress)
+    if shutil.which(NVCC[0]) is None:
+        yield Check("nvcc compiles it", True, "skipped: nvcc is not installed")
+        return
+    with workspace() as folder:
+        _copied(subject, folder)
+        for d in descriptions(subject.module):
+            progress(f"nvcc: {d.name}")
+            yield _compiled(d, folder)
+
+
+def _compiled(d: Description, folder: Path) -> Check:
+    what = f"{d.name}: nvcc compiles it for sm_90 without a warning"
+    try:
+        said = done([*NVCC, "-cubin", f"{d.name}.cu", "-o", f"{d.name}.cubin"], folder).stderr
+    except Failed as error:
+        return Check(what, False, str(error))
+    return Check(what, True, resources(said.decode(errors="replace")))
+
+
+def resources(said: str) -> str:
+    """Registers, and bytes of stack and of spills, of a thread, in words, from what ptxas says."""
+    registers = max(map(int, re.findall(r"Used (\d+) registers", said)), default=0)
+    stack = max(map(int, re.findall(r"(\d+) bytes stack frame", said)), default=0)
+    spilled = sum(map(int, re.findall(r"(\d+) bytes spill (?:stores|loads)", said)))
+    return f"{registers} registers, {stack} bytes of stack, {spilled} bytes spilled"

@@ -1,0 +1,139 @@
+"""A function as CUDA C++: the statements of C, on entries that lie `step` numbers apart.
+
+Arithmetic and order are those of the C, so that a build that fuses nothing has its bits."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import Final
+
+from symgen.languages.c.dialect import own_functions
+from symgen.languages.c.function import CFunction
+from symgen.languages.c.lanes import LONGER, SHARED
+from symgen.languages.c.layout import constant, head, joined
+from symgen.languages.c.text import SUFFIX, literal
+from symgen.languages.describe import Argument
+from symgen.languages.dialect import Dialect, Text, call, functions, pattern
+from symgen.languages.module import Module
+from symgen.numbers.operations import Op
+
+STEP: Final = "step"
+
+OWN: Final = {"sin": "sine", "cos": "cosine"}
+"""By operation of the tape: what the header calls its own function (``--trig inline``)."""
+
+
+class CudaFunction(CFunction):
+    """A function of a module as CUDA: for a thread, for a grid of them, for whoever launches it."""
+
+    @property
+    def real(self) -> str:
+        return self.c.scalar
+
+    @property
+    def chunk(self) -> int:
+        return LONGER * self.c.chunk
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """That of C with entries `step` apart, and sines in pairs."""
+        return Dialect(
+            operations=functions(partial(_function, self.module)),
+            literal=lambda x: literal(x, self.real),
+            input=self._at,
+            declare=f"const {self.real} {{name}}",
+            entry=lambda array, shape, k: self._at(array, k),
+            pair="sine_cosine({angle}, &{sine}, &{cosine});",
+            reserve=f"{self.real} {{name}};",
+        )
+
+    def _at(self, array: str, k: int) -> str:
+        """An entry of this thread's state, or of what is one for all states."""
+        shared = array in {a.name for a in self.shared}
+        if shared or k == 0:
+            return f"{array}[{k}]"
+        return f"{array}[{STEP}]" if k == 1 else f"{array}[{k} * {STEP}]"
+
+    @cached_property
+    def shared(self) -> list[Argument]:
+        """The inputs that are one for all states."""
+        return [a for a in self.d.arguments if a.name in SHARED and self.d.name != "regroup"]
+
+    @property
+    def per_state(self) -> list[Argument]:
+        """The arrays with entries of each state."""
+        return [a for a in self.d.arguments if a not in self.shared]
+
+    def part(self, k: int) -> str:
+        return f"{self.d.name}_part{k}"
+
+    def passed(self, arguments: Sequence[Argument]) -> list[str]:
+        return [STEP, *super().passed(arguments)]
+
+    def declaration(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
+        return head(f"{start} {name}", [f"size_t {STEP}", *map(self.parameter, arguments)])
+
+    def parameter(self, a: Argument) -> str:
+        return f"{constant(a)}{self.real} *__restrict__ {a.name}"
+
+    @property
+    def thread_signature(self) -> str:
+        """Declaration of the function of one state."""
+        return self.declaration(
+            f"{self.module.name.upper()}_DEVICE {self.returns}", self.d.name, self.d.arguments
+        )
+
+    @property
+    def kernel_signature(self) -> str:
+        """Declaration of the kernel."""
+        start = f"{self.module.name.upper()}_KERNEL {self.d.name}_kernel"
+        return head(
+            start,
+            ["size_t n", f"size_t {STEP}", *map(self.parameter, self.d.arguments), *self._flags],
+        )
+
+    @property
+    def launch_signature(self) -> str:
+        """Declaration of what launches the kernel, in C."""
+        arrays = [f"{constant(a)}{self.real} *{a.name}" for a in self.d.arguments]
+        start = f"int {self.module.name}_cuda_{self.d.name}"
+        stream = "struct CUstream_st *stream"
+        return head(start, ["size_t n", f"size_t {STEP}", *arrays, *self._flags, stream])
+
+    @property
+    def _flags(self) -> list[str]:
+        return ["unsigned char *failed"] if self.d.pivots else []
+
+    @property
+    def launched(self) -> str:
+        """The arguments of the kernel, by the names of the launch."""
+        flags = ["failed"] if self.d.pivots else []
+        return ", ".join(["n", STEP, *(a.name for a in self.d.arguments), *flags])
+
+    @property
+    def here(self) -> str:
+        """The arguments of the function of state `s`."""
+        arrays = [a.name if a in self.shared else f"{a.name} + s" for a in self.d.arguments]
+        return ", ".join([STEP, *arrays])
+
+    @property
+    def inputs(self) -> int:
+        """Numbers of the inputs of a state."""
+        return sum(a.size for a in self.d.arguments if a.direction == "in")
+
+    @property
+    def finite(self) -> list[str]:
+        """Sums of all that is computed of each output, which compilers take from registers."""
+        return [
+            f"finite_sum({joined([self._at(a.name, k) for k in places], ' + ')})"
+            for a in self.outputs
+            if (places := self.distinct(a))
+        ]
+
+
+def _function(module: Module, op: Op) -> Callable[[Text], Text]:
+    """How a function of the table is written: one of the header's, or as its row says for C."""
+    if op.name in own_functions(module):
+        return call(OWN[op.name])
+    scalar = module.arithmetic[0]
+    columns = {"f": SUFFIX[scalar], "real": scalar, "zero": literal(0.0, scalar)}
+    return pattern(op.c.format(name=op.name, a="{a}", **columns))

@@ -1,0 +1,211 @@
+"""CUDA: nvcc takes the kernels, and a C++ compiler makes loops of them that have the bits of the C."""
+
+import ctypes
+import json
+import re
+import shutil
+import subprocess
+from hashlib import sha256
+
+import numpy as np
+import pytest
+from tools import SIMPLE, generated, invoke, robot_file
+
+from symgen.languages.c.calls import build
+from symgen.languages.c.files import code_files
+from symgen.languages.c.lanes import SHARED
+from symgen.languages.cuda.checks import resources
+from symgen.languages.describe import descriptions
+
+pytestmark = pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler is installed")
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+
+CASES = {
+    "pendulum": {"quantities": SIMPLE, "scalar": "float"},
+    "ur5": {
+        "parameters": "runtime:flange",
+        "gravity": "runtime",
+        "friction": "runtime:coulomb",
+        "quantities": ("inverse_dynamics", "forward_dynamics"),
+    },
+    "quadruped": {
+        "base": "floating",
+        "quantities": ("forward_dynamics", "regressor"),
+        "zeros": "once",
+        "chunk": 20,
+        "trig": "inline",
+    },
+}
+HOST = ("c++", "-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-fPIC")
+"""As the page says."""
+
+
+def host(folder, module, to, *flags):
+    """The host build as a library."""
+    sources = [f"{d.name}.cu" for d in descriptions(module)]
+    command = [*HOST, *flags, "-shared", "-x", "c++", *sources, "-o", to / "host.so"]
+    subprocess.run(command, cwd=folder / f"{module.name}_cuda", check=True)
+    return ctypes.CDLL(str(to / "host.so"))
+
+
+def shared(d, name):
+    """Whether an input is one for all states."""
+    return name in SHARED and d.name != "regroup"
+
+
+def launched(module, library, d, rows, step):
+    """The outputs of all states by one launch, a row each state; and which have failed."""
+    kind = np.float32 if module.arithmetic[0] == "float" else np.float64
+    n, arrays, outs = len(next(iter(rows.values()))), [], []
+    for a in d.arguments:
+        if shared(d, a.name):
+            x = np.ascontiguousarray(rows[a.name][0], kind)
+        else:
+            x = np.full((a.size, step), 0 if module.options["zeros"] == "once" else np.nan, kind)
+        if a.direction == "in" and not shared(d, a.name):
+            x[:, :n] = np.array(rows[a.name], kind).T
+        if a.direction == "out":
+            outs.append(x)
+        arrays.append(x)
+    failed = np.full(step, 2, np.uint8)
+    words = [ctypes.c_void_p(x.ctypes.data) for x in (*arrays, *([failed] if d.pivots else []))]
+    call = getattr(library, f"{module.name}_cuda_{d.name}")
+    assert call(ctypes.c_size_t(n), ctypes.c_size_t(step), *words, None) == 0
+    return [x.T[:n] for x in outs], failed
+
+
+def c_of(module, to):
+    """The module's C as Python functions; without its self-test, which takes long to make."""
+    for name, text in code_files(module).items():
+        (to / name).write_text(text)
+    return build(module, to)
+
+
+def same_bits_as_c(name, tmp_path, **options):
+    """How many numbers of the host build are compared with those of C; none may differ."""
+    module, folder = generated(name, languages=("cuda",), **options)
+    c, library, count = c_of(module, tmp_path), host(folder, module, tmp_path), 0
+    rng = np.random.default_rng(1)
+    for d in descriptions(module):
+        rows = {
+            a.name: rng.uniform(0.5, 1.5, (7, a.size)) for a in d.arguments if a.direction == "in"
+        }
+        for x in (rows[a] for a in rows if shared(d, a)):
+            x[:] = x[0]
+        try:
+            wanted = getattr(c, d.name)(*rows.values())
+        except np.linalg.LinAlgError:
+            wanted = None
+        got, failed = launched(module, library, d, rows, 9)
+        assert not d.pivots or (wanted is None) == bool(failed[:7].any())
+        assert (failed[7:] == 2).all()
+        if wanted is not None:
+            for x, y in zip(got, wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+                assert np.array_equal(x, y.reshape(x.shape)), d.name
+                count += x.size
+    return count
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_host_build_has_the_bits_of_c(name, tmp_path):
+    assert same_bits_as_c(name, tmp_path, **CASES[name]) > 100
+
+
+@pytest.mark.parametrize("options", [{}, {"trig": "inline"}])
+def test_verify_proves_it(options):
+    names = ("inverse_dynamics", "forward_dynamics")
+    _, folder = generated("pendulum", languages=("cuda",), quantities=names, **options)
+    done = invoke("verify", folder)
+    assert done.exit_code == 0, done.output
+    assert "CUDA's host build equals the float run bit for bit" in done.output
+    assert "Newton and Euler" in done.output  # no other language has met the laws here
+    found = re.findall(r"\d+ registers, \d+ bytes of", done.output)
+    assert len(found) == 2 if shutil.which("nvcc") else "nvcc is not installed" in done.output
+
+
+def test_verify_sees_a_wrong_number(tmp_path):
+    made = tmp_path / "x"
+    invoke(
+        "generate", robot_file("pendulum"), "-o", made, "--lang", "cuda", "--quantity", "gravity"
+    )
+    file, listing = made / "pendulum_cuda" / "gravity.cuh", made / "manifest.json"
+    wrong = file.read_text().replace("= 9.81", "= 9.82")
+    assert wrong != file.read_text()
+    file.write_text(wrong)
+    data = json.loads(listing.read_text())
+    data["files"]["pendulum_cuda/gravity.cuh"] = sha256(wrong.encode()).hexdigest()
+    listing.write_text(json.dumps(data, indent=1) + "\n")
+    done = invoke("verify", made)
+    assert done.exit_code == 1 and "FAILED" in done.output
+
+
+def test_a_singular_mass_matrix_fails_alone(tmp_path):
+    module, folder = generated(
+        "pendulum", languages=("cuda",), quantities=("forward_dynamics",), parameters="runtime"
+    )
+    library = host(folder, module, tmp_path)
+    d = next(d for d in descriptions(module) if d.name == "forward_dynamics")
+    rows = {a.name: np.ones((3, a.size)) for a in d.arguments if a.direction == "in"}
+    rows["q"][1] = np.inf
+    assert launched(module, library, d, rows, 3)[1].tolist() == [0, 1, 0]
+    rows["par"] = np.zeros_like(rows["par"])
+    assert launched(module, library, d, rows, 3)[1].tolist() == [1, 1, 1]
+
+
+@needs_nvcc
+@pytest.mark.parametrize("name", ["ur5", "quadruped"])
+def test_nvcc_compiles_without_a_warning(name, tmp_path):
+    module, folder = generated(name, languages=("cuda",), **CASES[name])
+    text = "".join(f'#include "{d.name}.cu"\n' for d in descriptions(module))
+    (tmp_path / "all.cu").write_text(text)
+    flags = ["-arch=sm_90", "-Werror", "all-warnings", "-Xptxas", "-v", "-c", "-o", "all.o"]
+    where = folder / f"{module.name}_cuda"
+    done = subprocess.run(
+        ["nvcc", *flags, f"-I{where}", "all.cu"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"\d+ registers, .* spilled", resources(done.stderr))
+
+
+KERNEL = """
+#include "forward_dynamics.cuh"
+/* A step of each of n pendulums, state by state in registers. */
+__global__ void stepped(size_t n, float h, float *q, float *qd)
+{
+    const size_t s = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (s >= n)
+        return;
+    float own_q[2] = {q[s], q[n + s]}, own_qd[2] = {qd[s], qd[n + s]}, tau[2] = {0.0f, 0.0f}, qdd[2];
+    if (pendulum_cuda::forward_dynamics(1, own_q, own_qd, tau, qdd) != 0)
+        return;
+    for (int k = 0; k < 2; ++k) {
+        own_qd[k] += h * qdd[k];
+        qd[k * n + s] = own_qd[k];
+        q[k * n + s] = own_q[k] + h * own_qd[k];
+    }
+}
+"""
+
+
+@needs_nvcc
+def test_a_kernel_of_one_s_own_keeps_a_state_in_registers(tmp_path):
+    options = {"scalar": "float", "trig": "inline", "quantities": ("forward_dynamics",)}
+    _, folder = generated("pendulum", languages=("cuda",), **options)
+    (tmp_path / "own.cu").write_text(KERNEL)
+    flags = ["-arch=sm_90", "-Werror", "all-warnings", "-Xptxas", "-v", "-cubin", "-o", "own.cubin"]
+    done = subprocess.run(
+        ["nvcc", *flags, f"-I{folder / 'pendulum_cuda'}", "own.cu"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "0 bytes stack frame" in done.stderr, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ur5", "panda", "quadruped"])
+@pytest.mark.parametrize("scalar", ["float", "double"])
+def test_all_quantities_of_large_robots(name, scalar, tmp_path):
+    base = {"base": "floating"} if name == "quadruped" else {}
+    assert same_bits_as_c(name, tmp_path, quantities=("all",), scalar=scalar, **base) > 10_000
