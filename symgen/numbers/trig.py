@@ -4,13 +4,20 @@ generated code.
 x = k pi/2 + r with |r| <= pi/4, pi/2 in parts whose products with k are exact (Cody & Waite 1980,
 ch. 8); minimax polynomials in r² (`benchmarks/minimax.py` finds all numbers); then the angle sum
 with the exact sine and cosine of the quadrant, so that nothing is chosen by a condition and NaN
-stays NaN."""
+stays NaN. The polynomials start as soon as r is known to a rounding e, which is corrected at their
+end to first order: sin(r + e) = sin r + e, cos(r + e) = cos r - r e."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+
+LONG: Final = 4
+"""From so many coefficients on, a polynomial is computed in parts that do not wait for each
+other."""
+
+Pair = tuple[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,19 @@ class Sines:
     """(sin r - r) / r^3 in powers of r^2, constant first."""
     cosine: tuple[float, ...]
     """(cos r - 1 + r^2 / 2) / r^4 in powers of r^2, constant first."""
+
+    @property
+    def turns_shift(self) -> float:
+        """1.5 times the number whose spacing is four."""
+        return 4.0 * self.shift
+
+    @staticmethod
+    def split(coefficients: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
+        """A polynomial's first coefficients, and those that are computed beside them (Estrin's
+        scheme), none of a short one: there that would be one operation more."""
+        return (
+            (coefficients, ()) if len(coefficients) < LONG else (coefficients[:2], coefficients[2:])
+        )
 
 
 SINES: Final = {
@@ -73,30 +93,53 @@ def sincos(x: Any, scalar: str) -> tuple[Any, Any]:
     """Sine and cosine of a NumPy number or array of the scalar type, every operation rounded to
     it."""
     n, real = SINES[scalar], TYPES[scalar]
-    k = (x * real(2 / np.pi) + real(n.shift)) - real(n.shift)
-    r = _reduced(x, k, [real(part) for part in n.half_pi])
-    m = k - real(4.0) * ((real(0.25) * k + real(n.shift)) - real(n.shift))
-    u, z = m * m, r * r
-    turn_c = (u - real(1.0)) * (u - real(6.0)) * real(1 / 6)
-    turn_s = m * (real(4.0) - u) * real(1 / 3)
-    s = r + r * z * _horner(n.sine, z, real)
-    c = real(1.0) + z * (z * _horner(n.cosine, z, real) - real(0.5))
+    t = x * real(2 / np.pi)
+    k = (t + real(n.shift)) - real(n.shift)
+    m = k - ((t + real(n.turns_shift)) - real(n.turns_shift))
+    u = m * m
+    turn_c = u * (u - real(7.0)) * real(1 / 6) + real(1.0)
+    turn_s = m * turn_c + m
+    r, e = _reduced(x, k, [real(part) for part in n.half_pi])
+    z = r * r
+    s, c = _near_zero(n, (r, e), (z, z * z), real)
     return s * turn_c + c * turn_s, c * turn_c - s * turn_s
 
 
-def _reduced(x: Any, k: Any, half_pi: list[Any]) -> Any:
-    """x - k pi/2; what rounding takes is added at the end."""
+def _near_zero(n: Sines, angle: Pair, powers: Pair, real: Callable[[float], Any]) -> Pair:
+    """Sine and cosine of the sum of an angle's two parts, from the first two powers of the square
+    of the large one; what the small one does to them is added to their corrections."""
+    (r, e), (z, z2) = angle, powers
+    (s_low, s_high), (c_low, c_high) = n.split(n.sine), n.split(n.cosine)
+    rz = r * z
+    s, c = rz * _horner(s_low, z, real) + e, z2 * _horner(c_low, z, real) - (z * real(0.5) + r * e)
+    if s_high:
+        s = s + (rz * z2) * _estrin(s_high, z, z2, real)
+        c = c + (z2 * z2) * _estrin(c_high, z, z2, real)
+    return r + s, real(1.0) + c
+
+
+def _reduced(x: Any, k: Any, half_pi: list[Any]) -> Pair:
+    """x - k pi/2 rounded, and what rounding took."""
     r, lost = x - k * half_pi[0], None
     for part in half_pi[1:-1]:
         w = k * part
         before, r = r, r - w
         slip = (before - r) - w
         lost = slip if lost is None else lost + slip
-    return r + (lost - k * half_pi[-1])
+    return r, lost - k * half_pi[-1]
 
 
-def _horner(coefficients: tuple[float, ...], z: Any, real: Callable[[float], Any]) -> Any:
+def _horner(coefficients: Sequence[float], z: Any, real: Callable[[float], Any]) -> Any:
     total = real(coefficients[-1])
     for c in coefficients[-2::-1]:
         total = total * z + real(c)
+    return total
+
+
+def _estrin(coefficients: Sequence[float], z: Any, z2: Any, real: Callable[[float], Any]) -> Any:
+    """Pairs of coefficients side by side, then a polynomial in z²."""
+    pairs = [_horner(coefficients[k : k + 2], z, real) for k in range(0, len(coefficients), 2)]
+    total = pairs[-1]
+    for pair in pairs[-2::-1]:
+        total = total * z2 + pair
     return total

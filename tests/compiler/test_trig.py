@@ -278,11 +278,12 @@ LOOPS = [
 
 @pytest.mark.parametrize(("robot", "sizes"), LOOPS)
 def test_loops_of_sines(robot, sizes):
-    """At most eight angles in a loop; a pair that is left over has a call, as before."""
+    """At most eight angles at a time; a pair that is left over has a call of its own."""
     _, folder = generated(robot, quantities=("inverse_dynamics",), trig="inline")
     text = (folder / f"{robot}_inverse_dynamics.c").read_text()
     assert [int(n) for n in re.findall(r"\bsine\d*\[\w+_FILLED\((\d+)\)\]", text)] == sizes
-    assert len(re.findall(r"_sincos\(", text)) == max(1, len(sizes))
+    assert len(re.findall(r"_sincos_all\(", text)) == len(sizes)
+    assert len(re.findall(r"_sincos\(", text)) == (not sizes)
 
 
 @cases

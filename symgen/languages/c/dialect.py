@@ -52,11 +52,9 @@ def _loop(name: str, real: str, angles: Sequence[str], number: str) -> list[str]
     size = f"{name.upper()}_FILLED({len(angles)})"
     sines, cosines = f"{SINES}{number}", f"{COSINES}{number}"
     return [
-        *wrapped(f"{real} {sines}[{size}] = {{", angles, "}; /* angles until the loop */"),
+        *wrapped(f"{real} {sines}[{size}] = {{", angles, "}; /* angles until the call */"),
         f"{real} {cosines}[{size}];",
-        f"for (int k = 0; k < {size}; ++k) {{",
-        f"    {name}_sincos({sines}[k], &{sines}[k], &{cosines}[k]);",
-        "}",
+        f"{name}_sincos_all({size}, {sines}, {cosines});",
     ]
 
 

@@ -24,8 +24,15 @@ FLT_EVAL_METHOD allowed."""
 INLINE: Final = ("sin", "cos")
 """The functions of the tape that the header has."""
 
+VECTORS: Final = (
+    ("defined(__AVX__)", 32),
+    ("defined(__SSE2__) || defined(__aarch64__)", 16),
+)
+"""By condition of the preprocessor: bytes of the vectors that sines are made in. Those of 32-bit
+ARM have no double and take numbers near zero for zero."""
+
 ULP: Final = 2
-"""Largest error within the bound; 1.5 was seen."""
+"""Largest error within the bound; 1.4 was seen."""
 
 
 def trig_header(module: Module) -> str:
@@ -49,9 +56,16 @@ def trig_header(module: Module) -> str:
         rows=rows,
         alone=[name for name in INLINE if name in calls],
         together=together,
-        vector=16 // BYTES[module[COptions].scalar],
+        widths=_widths(module[COptions].scalar),
+        longest=LONGEST,
         **context,
     )
+
+
+def _widths(scalar: str) -> list[tuple[str, int]]:
+    """The angles in a vector by condition of the preprocessor, widest first. Longer vectors than
+    those of AVX gain nothing for eight angles at most (docs/benchmarks/one-call.md)."""
+    return [(condition, size // BYTES[scalar]) for condition, size in VECTORS]
 
 
 def rows(step: Step) -> list[str]:
@@ -63,60 +77,91 @@ def rows(step: Step) -> list[str]:
 def steps(scalar: str) -> list[Step]:
     """The arithmetic of `symgen.numbers.trig.sincos`, in its order."""
     n = SINES[scalar]
-    one, quarter, half, four, six, third, sixth, shift, turns = (
-        literal(x, scalar) for x in (1.0, 0.25, 0.5, 4.0, 6.0, 1 / 3, 1 / 6, n.shift, 2 / math.pi)
+    one, seven, sixth, shift, four_shift, turns = (
+        literal(x, scalar) for x in (1.0, 7.0, 1 / 6, n.shift, n.turns_shift, 2 / math.pi)
     )
     return [
         (
-            "The multiple of pi/2 nearest to x: at the size of the shift, numbers are whole.",
-            [("shifted", f"(x * {turns}) + {shift}"), ("k", f"shifted - {shift}")],
-        ),
-        ("r = x - k pi/2; what rounding takes is added at the end.", _reduction(n, scalar)),
-        (
-            "Sine and cosine of r.",
+            "The multiples of pi/2 and of 2 pi nearest to x: at the size of the shifts, numbers "
+            "are whole, and multiples of 4.",
             [
-                ("z", "r * r"),
-                *_horner("s", n.sine, scalar),
-                *_horner("c", n.cosine, scalar),
-                ("s", "r + ((r * z) * s0)"),
-                ("c", f"{one} + (z * ((z * c0) - {half}))"),
+                ("t", f"x * {turns}"),
+                ("shifted", f"t + {shift}"),
+                ("k", f"shifted - {shift}"),
+                ("turned", f"t + {four_shift}"),
+                ("m", f"k - (turned - {four_shift})"),
             ],
         ),
         (
-            "m = -2 ... 2 is k modulo 4; sine m (4 - m^2) / 3 and cosine (m^2 - 1) (m^2 - 6) / 6 "
-            "of m pi/2 are exact.",
+            "Sine and cosine of k pi/2, exact: m = -2 ... 2 is k modulo 4.",
             [
-                ("turned", f"({quarter} * k) + {shift}"),
-                ("m", f"k - ({four} * (turned - {shift}))"),
                 ("u", "m * m"),
-                ("turn_s", f"(m * ({four} - u)) * {third}"),
-                ("turn_c", f"((u - {one}) * (u - {six})) * {sixth}"),
+                ("turn_c", f"((u * (u - {seven})) * {sixth}) + {one}"),
+                ("turn_s", "(m * turn_c) + m"),
             ],
         ),
+        ("r + e = x - k pi/2: e is what rounding takes.", _reduction(n, scalar)),
+        ("Sine and cosine of r, with what e does to them.", _near_zero(n, scalar)),
     ]
 
 
 def _reduction(n: Sines, scalar: str) -> list[tuple[str, str]]:
     first, *middle, last = (literal(abs(part), scalar) for part in n.half_pi)
     signs = ["-" if part > 0 else "+" for part in n.half_pi]
+    end = len(n.half_pi) - 1
+    names = {1: "r1", **{j: f"r{j}" for j in range(2, end)}, end: "r"}
     rows, lost = [("r1", f"x - (k * {first})")], ""
     for j, part in enumerate(middle, 2):
-        product = f"k * {part}"
-        rows += [(f"p{j}", product), (f"r{j}", f"r{j - 1} {signs[j - 1]} p{j}")]
-        slip = f"(r{j - 1} - r{j}) {signs[j - 1]} p{j}"
+        rows += [(f"p{j}", f"k * {part}"), (names[j], f"{names[j - 1]} {signs[j - 1]} p{j}")]
+        slip = f"({names[j - 1]} - {names[j]}) {signs[j - 1]} p{j}"
         rows.append((f"e{j}", f"{lost} + ({slip})" if lost else slip))
         lost = f"e{j}"
-    end = len(n.half_pi) - 1
-    return [*rows, ("r", f"r{end} + ({lost} {signs[end]} (k * {last}))")]
+    return [*rows, ("e", f"{lost} {signs[end]} (k * {last})")]
 
 
-def _horner(name: str, coefficients: Sequence[float], scalar: str) -> list[tuple[str, str]]:
-    """A polynomial in z, the value of which is NAME0."""
+def _near_zero(n: Sines, scalar: str) -> list[tuple[str, str]]:
+    """The polynomials, in two parts that do not wait for each other where they are long."""
+    one, half = literal(1.0, scalar), literal(0.5, scalar)
+    (s_low, s_high), (c_low, c_high) = n.split(n.sine), n.split(n.cosine)
+    sine, cosine = "((r * z) * s0) + e", f"(z2 * c0) - (({half} * z) + (r * e))"
+    low = [*_horner("s", s_low, scalar), *_horner("c", c_low, scalar)]
+    start = [("z", "r * r"), ("z2", "z * z")]
+    if not s_high:
+        return [*start, *low, ("s", f"r + ({sine})"), ("c", f"{one} + ({cosine})")]
+    return [
+        *start,
+        *low,
+        *_estrin("s", s_high, scalar),
+        *_estrin("c", c_high, scalar),
+        ("s", f"r + (({sine}) + (((r * z) * z2) * s_high))"),
+        ("c", f"{one} + (({cosine}) + ((z2 * z2) * c_high))"),
+    ]
+
+
+def _horner(
+    name: str, coefficients: Sequence[float], scalar: str, first: int = 0
+) -> list[tuple[str, str]]:
+    """A polynomial in z, the value of which is NAME and the number of its first coefficient."""
     *others, leading = coefficients
     so_far, rows = numbers([leading], scalar), []
-    for k, c in reversed([*enumerate(others)]):
+    for k, c in reversed([*enumerate(others, first)]):
         rows.append(
             (f"{name}{k}", f"({so_far} * z) {'-' if c < 0 else '+'} {literal(abs(c), scalar)}")
         )
         so_far = f"{name}{k}"
     return rows
+
+
+def _estrin(name: str, coefficients: Sequence[float], scalar: str) -> list[tuple[str, str]]:
+    """A polynomial whose coefficients are from the third on, the value of which is NAME_high: pairs
+    of them side by side."""
+    starts = range(0, len(coefficients), 2)
+    rows = [
+        row
+        for k in reversed(starts)
+        for row in _horner(name, coefficients[k : k + 2], scalar, k + 2)
+    ]
+    total = f"{name}{starts[-1] + 2}"
+    for k in reversed(starts[:-1]):
+        total = f"({total} * z2) + {name}{k + 2}"
+    return [*rows, (f"{name}_high", total)]
