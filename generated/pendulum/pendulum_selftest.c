@@ -90,19 +90,19 @@ static const unsigned char steps_inverse_dynamics_tau[STATES][2] = {
 
 #define MOST_GRAVITY_TAU_G 1.05e-14
 static const unsigned char steps_gravity_tau_g[STATES][2] = {
-    {3, 17},
+    {3, 18},
     {3, 23},
-    {6, 15},
-    {0, 14},
+    {6, 14},
+    {0, 12},
     {0, 14}
 };
 
 #define MOST_BIAS_TAU_B 1.1e-14
 static const unsigned char steps_bias_tau_b[STATES][2] = {
-    {2, 17},
+    {2, 19},
     {0, 17},
-    {2, 4},
-    {0, 10},
+    {2, 6},
+    {0, 12},
     {0, 13}
 };
 
