@@ -16,7 +16,14 @@ from typing import Final
 
 from symgen.errors import OptionError
 from symgen.jobs.manifest import NAME, is_inside
-from symgen.jobs.staging import PREFIX, clear, staging, undone_on_failure
+from symgen.jobs.staging import (
+    PREFIX,
+    clear,
+    folders,
+    remove_folders,
+    staging,
+    undone_on_failure,
+)
 from symgen.jobs.targets import Files, check_targets, exists, foreign
 from symgen.text import shown
 
@@ -72,7 +79,7 @@ def publish(
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _beside(beside) as appear, _undisturbed(), staging(folder) as stage:
             for name, text in files.items():
-                (stage / name).parent.mkdir(exist_ok=True)
+                (stage / name).parent.mkdir(parents=True, exist_ok=True)
                 (stage / name).write_bytes(text.encode() if isinstance(text, str) else text)
             between = _between(files[listing], earlier)
             (stage / BETWEEN).write_bytes(between)
@@ -87,15 +94,13 @@ def publish(
 
 def _within(folder: Path, name: str) -> bool:
     """Whether a file of that name is in the folder itself, not behind a link."""
-    return is_inside(name) and ("/" not in name or not (folder / name).parent.is_symlink())
+    return is_inside(name) and not any(x.is_symlink() for x in folders(folder, name))
 
 
 def _check(files: Mapping[str, str | bytes], folder: Path, earlier: Earlier, listing: str) -> None:
-    linked = [name for name in files if not _within(folder, name)]
-    if linked:
-        raise OptionError(
-            f"{str((folder / linked[0]).parent)!r} is a link; choose another folder or move it away"
-        )
+    links = [x for name in files for x in folders(folder, name) if x.is_symlink()]
+    if links:
+        raise OptionError(f"{str(links[0])!r} is a link; choose another folder or move it away")
     others = sorted(name for name in files if name not in earlier.names and exists(folder / name))
     if others:
         owner = f"symgen (no {listing} lists it)"
@@ -153,7 +158,7 @@ def _move(
     folder.mkdir(exist_ok=True)
     (stage / BETWEEN).replace(folder / listing)
     for name in [*(name for name in files if name != listing), listing]:
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         if name == listing:
             _remove(folder, earlier.names - set(files))
         (stage / name).replace(folder / name)
@@ -162,9 +167,7 @@ def _move(
 def _remove(folder: Path, names: Iterable[str]) -> None:
     for name in names:
         (folder / name).unlink(missing_ok=True)
-        if (folder / name).parent != folder:
-            with contextlib.suppress(OSError):  # other files may be there
-                (folder / name).parent.rmdir()
+        remove_folders(folder, name)
 
 
 def write_files(files: Files) -> None:

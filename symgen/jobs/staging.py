@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Collection, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 PREFIX: Final = ".symgen-"
@@ -81,6 +81,18 @@ def clear(place: Path) -> None:
                     path.unlink()
 
 
+def folders(folder: Path, name: str) -> list[Path]:
+    """The folders within `folder` that a file of that name is in, innermost first."""
+    return [folder / x for x in PurePosixPath(name).parents if x.name]
+
+
+def remove_folders(folder: Path, name: str) -> None:
+    """Remove the folders that a file was in, as far as nothing else is there."""
+    with contextlib.suppress(OSError):
+        for place in folders(folder, name):
+            place.rmdir()
+
+
 BEFORE: Final = ".before"
 """The folder, in the staging folder, of what is to be replaced."""
 
@@ -103,8 +115,7 @@ def undone_on_failure(
         for name in set(new) - set(old):
             with contextlib.suppress(OSError):
                 (folder / name).unlink(missing_ok=True)
-                if (folder / name).parent != folder:
-                    (folder / name).parent.rmdir()
+                remove_folders(folder, name)
         if fresh:
             with contextlib.suppress(OSError):
                 folder.rmdir()

@@ -3,6 +3,8 @@
 Texts here are plain; each language escapes what comes from the robot's file in its own way."""
 
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from symgen.languages import joints_in_words as words
@@ -38,19 +40,39 @@ LOCAL_NAMES: Final = (
 """What is said of variables inside functions."""
 
 
-def conventions(module: Module) -> list[str]:
+@dataclass(frozen=True)
+class Entries:
+    """What a language says of the entries of arrays."""
+
+    matrices: str
+    """How a matrix is laid out."""
+    names: Sequence[str]
+    """`LOCAL_NAMES` as the language writes entries."""
+    first: int = 0
+    """The number of the first entry."""
+
+
+ROWS: Final = Entries("Matrices are row-major.", LOCAL_NAMES)
+"""Of most languages: flat arrays from 0."""
+
+
+def conventions(module: Module, entries: Entries = ROWS) -> list[str]:
     """The conventions of a module, a sentence each."""
     model = module.robot.model
-    lines = [
-        *words.order(model),
-        _law(module),
-        "SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.",
-        "Matrices are row-major.",
-    ]
-    lines += LOCAL_NAMES
-    lines += [_gravity(module), *_parameters(module), *_wrenches(module), *_friction(module)]
+    lines = [*meaning(module, entries), *entries.names, gravity(module)]
+    lines += [*_parameters(module), *_wrenches(module), *_friction(module)]
     lines += _springs(module)
     return [*lines, *_base_parameters(module), *words.joints(model)]
+
+
+def meaning(module: Module, entries: Entries = ROWS) -> list[str]:
+    """What coordinates, forces and matrices are: those of the conventions that everybody needs."""
+    return [
+        *words.order(module.robot.model),
+        _law(module),
+        "SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N and m.",
+        entries.matrices,
+    ]
 
 
 def _base_parameters(module: Module) -> list[str]:
@@ -170,7 +192,8 @@ def _law(module: Module) -> str:
     return f"{law}; gravity g(q) holds the robot still."
 
 
-def _gravity(module: Module) -> str:
+def gravity(module: Module) -> str:
+    """Which way things fall."""
     where = words.frame(module.robot.model)
     if module.robot.runtime_gravity:
         return (

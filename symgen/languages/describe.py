@@ -176,11 +176,11 @@ def _column(column: str, named: AbstractSet[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def tables(module: Module, comment: Callable[[str], str]) -> list[str]:
-    """Lines of a table of the coordinates; of positions and velocities where these are not their
-    rates."""
+def tables(module: Module, comment: Callable[[str], str], first: int = 0) -> list[str]:
+    """Lines of a table of the coordinates, numbered from `first`; of positions and velocities where
+    these are not their rates."""
     own, rates = (
-        [_cells(row, comment) for row in rows]
+        [_cells(row, comment, first) for row in rows]
         for rows in (module.joint_rows(), module.velocity_rows())
     )
     every = [_head("velocity" if rates else "joint"), *own, *rates]
@@ -198,9 +198,11 @@ def _head(what: str) -> list[str]:
     return ["index", what, "moves link", "prismatic", "unit"]
 
 
-def _cells(row: tuple[int, str, str, str, str], comment: Callable[[str], str]) -> list[str]:
+def _cells(
+    row: tuple[int, str, str, str, str], comment: Callable[[str], str], first: int
+) -> list[str]:
     index, joint, link, kind, unit = row
-    return [f"{index:5d}", comment(joint), comment(link), kind, unit]
+    return [f"{index + first:5d}", comment(joint), comment(link), kind, unit]
 
 
 def _laid(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from symgen.compiler.passes import used
 from symgen.compiler.program import Program
 from symgen.languages.blocks import Block, blocks
-from symgen.languages.conventions import conventions
+from symgen.languages.conventions import ROWS, Entries, conventions
 from symgen.languages.describe import Argument, Description, descriptions, laid_out, tables
 from symgen.languages.dialect import Dialect
 from symgen.languages.module import Module
@@ -43,6 +43,8 @@ class Style:
     """The comment of one line above a step."""
     chained: bool = True
     """Whether one statement may define several entries."""
+    entries: Entries = ROWS
+    """What is said of the entries of arrays."""
 
     def context(self, module: Module) -> dict[str, Any]:
         """What the templates of every such language use."""
@@ -51,8 +53,8 @@ class Style:
             "module": module,
             "functions": described,
             "bodies": {d.name: self.straight(d) for d in described},
-            "conventions": conventions(module),
-            "tables": tables(module, self.comment),
+            "conventions": conventions(module, self.entries),
+            "tables": tables(module, self.comment, self.entries.first),
             "comment": self.comment,
             "text": self.text,
             "layouts": [self.index(a) for a in laid_out(described)],

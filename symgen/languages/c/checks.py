@@ -70,7 +70,8 @@ PATIENCE: Final = 120
 
 def _selftest(subject: Subject) -> Check:
     name, folder = subject.module.name, subject.folder
-    sources = [str(path) for path in map(folder.joinpath, subject.hashes) if path.suffix == ".c"]
+    own = [file for file in subject.hashes if file.endswith(".c") and "/" not in file]
+    sources = [str(folder / file) for file in own]
     with workspace() as work:
         run_compiler([*STRICT, f"-I{folder}", *sources, "-lm", "-o", "selftest"], work)
         try:

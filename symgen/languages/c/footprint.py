@@ -110,7 +110,7 @@ def _said(target: str, command: list[str] | None) -> dict[str, Any]:
 def _measured(module: Module, files: Mapping[str, str], command: list[str]) -> Figures:
     with workspace() as work:
         for name, text in files.items():
-            if name.endswith((".c", ".h")):
+            if name.endswith((".c", ".h")) and "/" not in name:
                 (work / name).write_text(text, encoding="utf-8")
         return {
             f.d.name: _compiled(

@@ -1,10 +1,11 @@
 """Rust: how it is written, and the files of a crate."""
 
-from typing import Any, Final
+from typing import Final
 
 from symgen.languages.c.text import literal
-from symgen.languages.describe import Argument, Description, descriptions
+from symgen.languages.describe import Argument, descriptions
 from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.examples import examples
 from symgen.languages.module import Module
 from symgen.languages.straight import Style, called
 from symgen.render import render
@@ -24,7 +25,7 @@ def files(module: Module) -> dict[str, str]:
     context = STYLE.context(module) | {
         "called": called(d.program for d in described),
         "literal": lambda x: literal(x, "double"),
-        "tests": _tests(module, described),
+        "tests": examples(module, described),
     }
     folder = f"{module.name}_rust"
     return {
@@ -60,29 +61,6 @@ def packed_pairs(a: Argument) -> list[str]:
         f"    {pairs} * i + ({2 * n - 1} - low) * low / 2 + high",
         "}",
     ]
-
-
-def _tests(module: Module, described: tuple[Description, ...]) -> list[dict[str, Any]]:
-    """For each function the inputs and outputs of the test states, and the largest error that is
-    allowed of an entry of each output."""
-    allowed = {f.name: module.allowed(f) for f in module.functions}
-    return [_test(module, d, allowed[d.name]) for d in described if d.name in allowed]
-
-
-def _test(module: Module, d: Description, allowed: Any) -> dict[str, Any]:
-    pi = [[x for ten in state.tens.values() for x in ten] for state in module.test_states]
-    rows = {a.name: [s.inputs.get(a.name) for s in module.test_states] for a in d.arguments}
-    return {
-        "name": d.name,
-        "pivots": bool(d.pivots),
-        "pi": pi,
-        "ins": [(a, rows[a.name]) for a in d.arguments if a.direction == "in"],
-        "outs": [
-            (a, [s.expected[a.name] for s in module.test_states], allowed[a.name].top)
-            for a in d.arguments
-            if a.direction == "out"
-        ],
-    }
 
 
 STYLE: Final = Style(DIALECT, comment, text, packed_pairs, chained=False)

@@ -1,0 +1,44 @@
+"""What the tests that come with a module are made of: states, and the results there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from symgen.languages.accuracy import Steps
+from symgen.languages.describe import Argument, Description
+from symgen.languages.module import Module, Numbers
+
+
+@dataclass(frozen=True)
+class Example:
+    """A function at the test states of its module, row by row a state."""
+
+    name: str
+    pivots: bool
+    """Whether it can fail, by a mass matrix that is not positive definite."""
+    pi: Sequence[Numbers]
+    """The inertial parameters, where they come at run time."""
+    ins: Sequence[tuple[Argument, Sequence[Numbers | None]]]
+    """Each input with its values; None where it is made of `pi`."""
+    outs: Sequence[tuple[Argument, Sequence[Numbers], float]]
+    """Each output with what it must be, and the largest error that is allowed of an entry."""
+
+
+def examples(module: Module, described: Sequence[Description]) -> list[Example]:
+    """Of each function that has reference values, in order."""
+    allowed = {f.name: module.allowed(f) for f in module.functions}
+    return [_example(module, d, allowed[d.name]) for d in described if d.name in allowed]
+
+
+def _example(module: Module, d: Description, allowed: Mapping[str, Steps]) -> Example:
+    states = module.test_states
+    return Example(
+        d.name,
+        bool(d.pivots),
+        [tuple(x for ten in state.tens.values() for x in ten) for state in states],
+        [(a, [s.inputs.get(a.name) for s in states]) for a in d.arguments if a.direction == "in"],
+        [
+            (a, [s.expected[a.name] for s in states], allowed[a.name].top)
+            for a in d.arguments
+            if a.direction == "out"
+        ],
+    )

@@ -1,0 +1,24 @@
+"""MATLAB and Octave: a package of functions, a MEX gateway to the C, and a Simulink S-function."""
+
+from typing import Final
+
+from symgen.languages.language import Language
+from symgen.languages.matlab.checks import checks
+from symgen.languages.matlab.files import files
+
+_WORDS: Final = """
+break case catch classdef continue do else elseif end end_try_catch end_unwind_protect endfor
+endfunction endif endparfor endswitch endwhile enumeration events for function global if methods
+otherwise parfor persistent properties return spmd switch try until unwind_protect
+unwind_protect_cleanup while
+"""
+
+MATLAB: Final = Language(
+    name="matlab",
+    summary="MATLAB and Octave functions, a MEX gateway to the C and a Simulink S-function",
+    files=files,
+    checks=checks,
+    main="{name}_matlab/{name}_build.m",
+    keywords=frozenset(_WORDS.split()),
+    taken=frozenset({"joint_names", "parameters", "selftest"}),
+)

@@ -1,0 +1,153 @@
+"""MATLAB: how it is written, and the files of a package, of a MEX gateway and of an S-function."""
+
+import re
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, Final
+
+from symgen.languages.c.calls import sources
+from symgen.languages.c.files import functions as c_functions
+from symgen.languages.c.function import WORK, CFunction
+from symgen.languages.c.options import COptions
+from symgen.languages.conventions import LOCAL_NAMES, Entries, gravity, meaning
+from symgen.languages.describe import Argument, Description, descriptions
+from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.examples import examples
+from symgen.languages.module import Module
+from symgen.languages.straight import Style
+from symgen.render import render
+
+LONGEST: Final = 63
+"""Characters of a name; MATLAB cuts what is longer (namelengthmax)."""
+
+ENTRIES: Final = Entries(
+    "Vectors are columns, indices begin with 1, and entry (i, j) of a matrix is M(i, j).",
+    [re.sub(r"q\[(\d)\]", lambda k: f"q({int(k[1]) + 1})", line) for line in LOCAL_NAMES],
+    1,
+)
+
+
+def files(module: Module) -> dict[str, str]:
+    """The package of functions, the gateway and the S-function with what both read, and what
+    compiles them."""
+    own = style(module)
+    folder, inner = f"{module.name}_matlab", f"+{package(module.name)}"
+    context = own.context(module) | {
+        "package": package(module.name),
+        "word": word,
+        "meaning": [*meaning(module, ENTRIES), gravity(module)],
+        "c": module[COptions],
+        "c_functions": [row(f) for f in c_functions(module)],
+        "sources": sources(module),
+    }
+    made = {
+        f"{inner}/{file}.m": render(f"matlab/{file}.m.jinja", **context)
+        for file in ("Contents", "joint_names")
+    }
+    tests = examples(module, descriptions(module))
+    made[f"{inner}/selftest.m"] = render("matlab/selftest.m.jinja", **context, tests=tests)
+    if module.regroup is not None:
+        made[f"{inner}/parameters.m"] = render("matlab/parameters.m.jinja", **context)
+    for head, *lines in context["layouts"]:
+        made[f"{inner}/{head}.m"] = "\n".join([*lines, ""])
+    for d in context["functions"]:
+        given = {**context, "function": renamed(d), "body": context["bodies"][d.name]}
+        made[f"{inner}/{word(d.name)}.m"] = render("matlab/function.m.jinja", **given)
+    for end in ("table.h", "mex.c", "sfun.c", "build.m"):
+        made[f"{module.name}_{end}"] = render(f"matlab/{end}.jinja", **context)
+    return {f"{folder}/{name}": text for name, text in made.items()}
+
+
+def row(f: CFunction) -> dict[str, Any]:
+    """A C function as a row of the table that the gateway and the S-function have."""
+    ins = [a for a in f.d.arguments if a.direction == "in"]
+    own = {a.name: f"in[{k}]" for k, a in enumerate(ins)}
+    own |= {a.name: f"out[{k}]" for k, a in enumerate(f.outputs)} | {WORK: "work"}
+    return {
+        "name": f.d.name,
+        "full_name": f.full_name,
+        "ins": ins,
+        "outs": f.outputs,
+        "inputs": len(ins),
+        "results": len(f.outputs),
+        "work": f.work,
+        "fails": int(bool(f.d.pivots)),
+        "call": [own[a.name] for a in f.arguments],
+        "unwritten": [(k, a.size) for k, a in enumerate(f.outputs) if a in f.left_out],
+        "padded": {a.name: ", ".join(map(str, (*a.sizes, 1, 1)[:3])) for a in f.d.arguments},
+    }
+
+
+def package(module: str) -> str:
+    """The name of the package, which no function of MATLAB and hardly a variable has."""
+    return word(f"{module}_robot")
+
+
+def word(name: str) -> str:
+    """A name that MATLAB does not cut."""
+    if len(name) <= LONGEST:
+        return name
+    return f"{name[: LONGEST - 9]}_{sha256(name.encode()).hexdigest()[:8]}"
+
+
+def renamed(d: Description) -> Description:
+    """A function with names of arguments that MATLAB does not cut."""
+    return replace(d, arguments=tuple(replace(a, name=word(a.name)) for a in d.arguments))
+
+
+def comment(text: str) -> str:
+    """`text` for a comment: printable ASCII that is no directive; the rest is escaped."""
+    return "".join(
+        c if c.isascii() and c.isprintable() and c not in "%#{}" else f"(U+{ord(c):x})"
+        for c in text
+    )
+
+
+def text(name: str) -> str:
+    """`name` as a character vector, in plain ASCII; what is more from its bytes in UTF-8."""
+    if name.isascii() and name.isprintable():
+        return "'" + name.replace("'", "''") + "'"
+    codes = " ".join(map(str, name.encode("utf-8", "surrogatepass")))
+    return f"native2unicode(uint8([{codes}]), 'UTF-8')"
+
+
+def packed_pairs(a: Argument) -> list[str]:
+    """The name of a function for the place of entry i, j, k of the layout PACKED_PAIRS, and its
+    lines."""
+    n = a.sizes[0]
+    name = f"{a.name.lower()}_index"
+    return [
+        name,
+        f"function index = {name}(i, j, k)",
+        f"%{name.upper()}  Where entry i, j, k (as i, k, j) of the packed {a.name} is.",
+        f"%   {a.name}({name}(i, j, k)) is that entry; all indices begin with 1.",
+        "",
+        "%#codegen",
+        "low = min(j, k) - 1;",
+        "high = max(j, k) - 1;",
+        f"index = i + {n} * (({2 * n - 1} - low) * low / 2 + high);",
+        "end",
+    ]
+
+
+def style(module: Module) -> Style:
+    """How the functions of a module are written: entries of matrices by row and column."""
+    arguments = (a for d in descriptions(module) for a in d.arguments)
+    sizes = {a.name: a.sizes for a in arguments if a.direction == "in"}
+    dialect = Dialect(
+        operations=functions(lambda op: call(op.name)),
+        literal=repr,
+        input=lambda array, k: entry(array, sizes[array], k),
+        declare="{name}",
+        entry=entry,
+    )
+    return Style(dialect, comment, text, packed_pairs, "% {}", False, ENTRIES)
+
+
+def entry(array: str, shape: tuple[int, ...], k: int) -> str:
+    """An entry of an array that is numbered row-major from 0: ``M(1, 2)``."""
+    places: list[int] = []
+    for size in reversed(shape):
+        k, place = divmod(k, size)
+        places.append(place + 1)
+    return f"{word(array)}({', '.join(map(str, reversed(places)))})"
