@@ -551,6 +551,19 @@ def test_a_folder_within_goes_when_it_is_empty(tmp_path):
     assert snapshot(tmp_path / "out").keys() == {"a", "manifest.json"}
 
 
+def test_folders_within_folders(tmp_path):
+    """They come and go like others; the outer ones stay where something else is in them."""
+    publish(
+        {"a/b/c/d": "1", "a/e": "2", "manifest.json": manifest("a/b/c/d", "a/e")}, tmp_path / "x"
+    )
+    assert (tmp_path / "x" / "a" / "b" / "c" / "d").read_text() == "1"
+    publish({"a/e": "2", "manifest.json": manifest("a/e")}, tmp_path / "x")
+    assert snapshot(tmp_path / "x").keys() == {"a", "a/e", "manifest.json"}
+    (tmp_path / "x" / "a" / "b").symlink_to(tmp_path)
+    with pytest.raises(OptionError, match="a/b' is a link"):
+        publish({"a/b/c/d": "1", "manifest.json": manifest("a/b/c/d")}, tmp_path / "x")
+
+
 def test_a_folder_within_stays_with_what_is_not_ours(tmp_path):
     publish({"sub/b": "2", "manifest.json": manifest("sub/b")}, tmp_path / "out")
     (tmp_path / "out" / "sub" / "mine").write_text("mine")
