@@ -112,6 +112,67 @@ def test_matrices_of_eigen_and_dual_numbers(tmp_path):
     assert np.allclose(found[36:].reshape(6, 6), robot.gravity_gradient(q), atol=1e-12)
 
 
+SPANS = """
+#include "ur5_robot.hpp"
+#include <cstdio>
+#include <vector>
+int main()
+{
+    std::vector<double> numbers{0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.7};
+    double by_rows[36], by_columns[36];
+    const std::span<double, 12> x(numbers);
+    ur5_robot::coriolis_matrix(x.first<6>(), x.last<6>(), std::span<double, 36>(by_rows));
+    ur5_robot::coriolis_matrix(numbers.data(), numbers.data() + 6, ur5_robot::column_major<6, 6>(by_columns));
+    for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < 6; ++j)
+            if (by_rows[6 * i + j] != by_columns[6 * j + i])
+                return 1;
+    for (const double x : by_rows)
+        std::printf("%.17g ", x);
+}
+"""
+CONSTANT = """
+#include "ur5_robot.hpp"
+constexpr auto par = ur5_robot::regroup(ur5_robot::parameters);
+constexpr double squares()
+{
+    double sum = 0.0;
+    for (const double x : par)
+        sum += x * x;
+    return sum;
+}
+static_assert(squares() > 1.0);
+#if defined(__GNUC__) && !defined(__clang__)
+constexpr auto tau = ur5_robot::gravity(std::array<double, 6>{0.0, 0.5, 0.0, 0.0, 0.0, 0.0}, par);
+static_assert(tau[0] == 0.0 && tau[1] < -10.0);
+#endif
+int main() { return 0; }
+"""
+MISTAKEN = """
+#include "ur5_robot.hpp"
+int main() { double q[6] = {}; float tau[6]; ur5_robot::gravity(q, tau); }
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_spans_and_columns(compiler, tmp_path):
+    _, folder = generated("ur5", languages=("cpp",), quantities=("coriolis_matrix", "gravity"))
+    shutil.copytree(folder, tmp_path / "x")
+    found = ran(tmp_path / "x", SPANS, compiler, "-std=c++20")
+    q, v = [0.1, -0.2, 0.3, -0.4, 0.5, -0.6], [0.5, 0.4, 0.3, 0.2, 0.1, 0.7]
+    wanted = symgen.compile(robot_file("ur5"), "coriolis_matrix").coriolis_matrix(q, v)
+    assert np.allclose(found.reshape(6, 6), wanted, atol=1e-13)
+    with pytest.raises(subprocess.CalledProcessError):
+        ran(tmp_path / "x", MISTAKEN, compiler)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_what_is_known_is_computed_by_the_compiler(compiler, tmp_path):
+    _, folder = generated("ur5", languages=("cpp",), quantities=("gravity",), parameters="runtime")
+    shutil.copytree(folder, tmp_path / "x")
+    ran(tmp_path / "x", CONSTANT, compiler)
+
+
 def test_names_stay_data(tmp_path):
     nasty = 'é*/ #include "x" ??/ \\n"'
     text = Path(robot_file("pendulum")).read_text(encoding="utf-8")

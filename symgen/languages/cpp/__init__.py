@@ -14,5 +14,7 @@ CPP: Final = Language(
     checks=checks,
     main="{name}_robot.hpp",
     keywords=KEYWORDS,
-    taken=frozenset({"nq", "nv", "joint_names", "parameters", "detail", "std", "type"}),
+    taken=frozenset(
+        {"column_major", "detail", "joint_names", "nq", "nv", "parameters", "std", "type"}
+    ),
 )
