@@ -172,6 +172,11 @@ def whole_or(word: str) -> Kind:
     return Kind(said, quoted(word), lambda value: str(_exactly(str, int)(value)))
 
 
+Names = tuple[str, ...] | Callable[[Any, str], Iterable[str]]
+"""What may be typed next: the same names everywhere, or from the description of the robot's file
+(None where there is none) and what stands before in the value, up to what parts it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """An option: `flag` is its name on the command line, `name` the field's and a job file's key.
@@ -190,6 +195,10 @@ class Option:
     local: bool = False
     """Whether it is a matter of this machine, which no generated file repeats."""
     required: bool = False
+    names: Names | None = None
+    """What a shell completes, where that is more than `Kind.choices`."""
+    parted: str = ""
+    """The characters after which another name begins."""
     shown_default: str = ""
     """What is the default, in words, where no value says it."""
     name: str = ""

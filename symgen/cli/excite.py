@@ -11,7 +11,7 @@ from symgen.cli.options import FILE, ROBOT, with_options
 from symgen.errors import OptionError
 from symgen.identification.plan import Plan
 from symgen.options import FLAG, NUMBER, TEXTS, Option, rows
-from symgen.reading.options import RobotOptions
+from symgen.reading.options import RobotOptions, moving_joints
 
 if TYPE_CHECKING:
     from symgen.identification.excitation import Task
@@ -32,6 +32,17 @@ WRITTEN: Final = (
         help="Draw positions, velocities and forces with their limits.",
     ),
 )
+
+
+def _limits(robot: Any, start: str) -> list[str]:
+    """A joint; after it what is limited."""
+    from symgen.identification.bounds import KINDS
+
+    if not start:
+        return [f"{name}." for name in moving_joints(robot, start)]
+    return [f"{kind}=" for kind in KINDS] if start.endswith(".") else []
+
+
 ASKED: Final = (
     Option(
         "--limit",
@@ -40,6 +51,8 @@ ASKED: Final = (
         "joint goes half a turn to either side where nothing is said. Repeatable.",
         TEXTS,
         name="limits",
+        names=_limits,
+        parted=".=",
     ),
     Option(
         "--friction",

@@ -6,10 +6,12 @@ from typing import Any
 import click
 
 from symgen import output
+from symgen.cli.completion import naming
 from symgen.cli.options import FILE, JSON, ROBOT, with_options
 from symgen.cli.progress import progress
 from symgen.identification.log_options import LogOptions
 from symgen.options import rows
+from symgen.reading.options import links
 
 LOGS = rows(LogOptions)
 
@@ -19,7 +21,12 @@ LOGS = rows(LogOptions)
 @click.argument("unloaded", metavar="LOG", type=click.Path())
 @click.argument("loaded", metavar="LOG_WITH_LOAD", type=click.Path())
 @click.option("--mass", metavar="KG", type=float, required=True, help="Of the load.")
-@click.option("--link", metavar="LINK", help="What carries the load; by default the last one.")
+@click.option(
+    "--link",
+    metavar="LINK",
+    shell_complete=naming(links),
+    help="What carries the load; by default the last one.",
+)
 @click.option(
     "-o",
     "--out",

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from symgen import output
+from symgen.cli.completion import naming
 from symgen.cli.options import FILE, JSON, ROBOT, folder, with_options
 from symgen.errors import OptionError
 from symgen.identification.settings import Settings
 from symgen.options import rows
+from symgen.reading.options import links
 from symgen.text import shown
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ RESULTS: Final = (
     click.option(
         "--payload",
         metavar="LINK",
+        shell_complete=naming(links),
         help="Give what this link carries beyond the prior, with standard errors; all else is "
         "taken to be as the prior says.",
     ),

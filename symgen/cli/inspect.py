@@ -1,14 +1,23 @@
 """The command ``symgen inspect``."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from symgen import output
+from symgen.cli.completion import naming
 from symgen.cli.options import FILE, ROBOT, with_options
 from symgen.cli.progress import progress
 from symgen.errors import OptionError
+
+
+def _quantities(robot: Any, start: str) -> Iterable[str]:
+    """What `--entry` is of, to be completed."""
+    from symgen.tracing.options import quantities
+
+    return quantities(robot, start)
 
 
 @click.command()
@@ -43,11 +52,13 @@ from symgen.errors import OptionError
 @click.option(
     "--entry",
     metavar="QUANTITY[:OUTPUT][:I,J]",
+    shell_complete=naming(_quantities, ":"),
     help="Print an entry (indices from 1) or a whole array in closed form.",
 )
 @click.option(
     "--symbolic",
     metavar="KINDS",
+    shell_complete=naming(("masses", "lengths"), ","),
     help="For --entry: masses, lengths or both, with a comma, as symbols; for --groupings lengths.",
 )
 @with_options(ROBOT)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import click
 
 from symgen.cli import progress
+from symgen.cli.completion import completer
 from symgen.errors import OptionError
 from symgen.options import Option, rows
 from symgen.reading.options import RobotOptions, XacroOptions
@@ -47,6 +48,7 @@ def clicked(row: Option) -> Decorator:
         multiple=row.kind.repeatable,
         type=row.kind.click_type,
         callback=_parser(row),
+        shell_complete=completer(row),
         **more,
     )
 

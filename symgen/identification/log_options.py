@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.options import FLAG, NAMES, NUMBER, NUMBER_PAIRS, PAIRS, group, option
+from symgen.reading.options import joint_values, moving_joints
 
 UNITS: Final[dict[str, tuple[str, float]]] = {
     "rad": ("rad", 1.0),
@@ -71,6 +72,8 @@ class LogOptions:
         "J,J,...",
         "The joints that numbered columns belong to, in their order, where it is not the robot's.",
         NAMES,
+        names=moving_joints,
+        parted=",",
         default=(),
     )
     unit: tuple[tuple[str, str], ...] = option(
@@ -105,6 +108,8 @@ class LogOptions:
         "read where these are given. May be repeated; 'symgen gains' finds them.",
         NUMBER_PAIRS,
         give="give JOINT=K, as in elbow=11.1",
+        names=joint_values,
+        parted="=",
         default=(),
     )
     gear_ratio: tuple[tuple[str, float], ...] = option(
@@ -113,6 +118,8 @@ class LogOptions:
         "Where --torque-constant is the motor's own. May be repeated.",
         NUMBER_PAIRS,
         give="give JOINT=N, as in elbow=101",
+        names=joint_values,
+        parted="=",
         default=(),
     )
     delay: float = option(

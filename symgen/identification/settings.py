@@ -1,11 +1,13 @@
 """The choices of a run of identification, valid from construction."""
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.identification.log_options import LogOptions
 from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS
 from symgen.options import FLAG, NUMBER, choice, finite, group, option
+from symgen.reading.options import moving_joints
 
 METHODS: Final = ("acceleration", "momentum", "energy")
 LOSSES: Final = ("squares", "huber")
@@ -14,6 +16,11 @@ WRENCH: Final = "wrench:"
 AUTO: Final = "auto"
 RUNTIME: Final = "runtime:"
 GIVE_WIDTH: Final = "give a rate (rad/s or m/s) such as 0.01, 0 for the sign, or auto"
+
+
+def _sensors(robot: Any, start: str) -> Iterable[str]:
+    """What measures; after ``wrench:`` the joints."""
+    return moving_joints(robot, start) if start else ("torque", "wrench:", "torque+wrench:")
 
 
 @group
@@ -30,6 +37,8 @@ class Settings(LogOptions):
         "(wrench_fx to wrench_tz, on the link that it moves, in its frame), wrench:JOINT,JOINT "
         "(wrench_JOINT_fx, ...), or torque+wrench:JOINT.",
         default="torque",
+        names=_sensors,
+        parted=":,",
     )
     method: str = option(
         "--method",
@@ -45,6 +54,8 @@ class Settings(LogOptions):
         f"Identify friction of the joints too: some of {','.join(FRICTION)} (see "
         "docs/identification.md), or auto, which chooses by cross-validation.",
         default="",
+        names=(AUTO, *FRICTION),
+        parted=",",
     )
     friction_width: str = option(
         "--friction-width",

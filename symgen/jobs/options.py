@@ -50,6 +50,7 @@ class WriteOptions:
         f"{', '.join(LANGUAGES)}; {' and '.join(DEFAULT)} by default. Repeatable.",
         TEXTS.like('["c", "python"]'),
         default=(),
+        names=tuple(LANGUAGES),
     )
 
 

@@ -1,13 +1,44 @@
 """The options of a robot's file: which part of it, held how, under which gravity."""
 
-from typing import Final
+from typing import Any, Final
 
-from symgen.options import NUMBER, NUMBER_PAIRS, PAIRS, TEXTS, choice, group, option, vector_or
+from symgen.options import (
+    NUMBER,
+    NUMBER_PAIRS,
+    PAIRS,
+    TEXTS,
+    choice,
+    group,
+    option,
+    vector_or,
+)
 from symgen.reading.fall import Gravity
 from symgen.reading.repair import NEAREST
 from symgen.reading.right_angles import SNAPPED
 
 ROTORS: Final = ("exact", "reflected", "none")
+
+
+def links(robot: Any, start: str) -> list[str]:
+    """The links of a file, to be completed."""
+    return [link.name for link in robot.links] if robot else []
+
+
+def moving_joints(robot: Any, start: str) -> list[str]:
+    """The joints of a file that move, to be completed."""
+    return [joint.name for joint in robot.joints if joint.kind != "fixed"] if robot else []
+
+
+def joint_values(robot: Any, start: str) -> list[str]:
+    """Its joints that move, each with what a value follows."""
+    return [f"{name}=" for name in moving_joints(robot, "")] if not start else []
+
+
+def _leaders(robot: Any, start: str) -> list[str]:
+    """A joint; after it those that it may follow, until a factor is to be given."""
+    if not start:
+        return joint_values(robot, start)
+    return [] if start.endswith(":") else [f"{name}:" for name in moving_joints(robot, start)]
 
 
 @group
@@ -46,9 +77,14 @@ class RobotOptions:
         "LINK",
         "Take this link as the base; what it does not carry is left out.",
         default=None,
+        names=links,
     )
     tip: str | None = option(
-        "--tip", "LINK", "Keep only the links from the base to this one.", default=None
+        "--tip",
+        "LINK",
+        "Keep only the links from the base to this one.",
+        default=None,
+        names=links,
     )
     lock: tuple[tuple[str, float], ...] = option(
         "--lock",
@@ -57,6 +93,8 @@ class RobotOptions:
         NUMBER_PAIRS.like("{ JOINT = 0.0 }"),
         default=(),
         give="give JOINT=VALUE (rad or m), as in finger_joint1=0.02",
+        names=joint_values,
+        parted="=",
     )
     gravity: Gravity = option(
         "--gravity",
@@ -68,6 +106,7 @@ class RobotOptions:
         default=None,
         shown_default="0,0,-9.81 in the axes of the file's root",
         give="give three numbers X,Y,Z (m/s^2) or runtime",
+        names=("runtime",),
     )
     snap_angles: float = option(
         "--snap-angles",
@@ -100,6 +139,8 @@ class RobotOptions:
         PAIRS.like('{ JOINT = "LEADER:1,LEADER:-1,0.0" }'),
         default=(),
         give="give JOINT=LEADER:FACTOR[,LEADER:FACTOR...][,OFFSET]",
+        names=_leaders,
+        parted="=:,",
     )
     coordinates: str = option(
         "--coordinates",

@@ -1,15 +1,16 @@
 """The options of a function: what it computes, how, and which numbers are its inputs."""
 
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Iterable
+from typing import Any, Final
 
-from symgen.algorithms import QUANTITIES
+from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS
 from symgen.algorithms.registry import unknown_quantity
 from symgen.errors import OptionError
 from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION
 from symgen.options import FLAG, NAMES, NUMBER, PAIRS, TEXTS, group, option
+from symgen.reading.options import links
 from symgen.text import hint, repeated, shown
 from symgen.tracing.robot import Robot
 from symgen.tracing.wanted import Wanted
@@ -31,6 +32,30 @@ def at_runtime(text: str) -> tuple[bool, tuple[str, ...]]:
     return inputs, tuple(listed.split(",")) if listed else ()
 
 
+def _parameters(robot: Any, start: str) -> Iterable[str]:
+    """The kinds; after ``runtime:`` links."""
+    return links(robot, start) if start else ("constant", RUNTIME, f"{RUNTIME}:")
+
+
+def _friction(robot: Any, start: str) -> Iterable[str]:
+    """The kinds of friction, also after ``runtime:``."""
+    return FRICTION if start else (*FRICTION, f"{RUNTIME}:")
+
+
+def quantities(robot: Any, start: str) -> Iterable[str]:
+    """Quantities; of one that is of a link, the links."""
+    if start.endswith(":"):
+        return links(robot, start)
+    every = [*QUANTITIES, *(f"{name}:" for name in LINK_QUANTITIES)]
+    return every if start else ["all", *every]
+
+
+def _formulations(robot: Any, start: str) -> Iterable[str]:
+    """Quantities, and after one its formulations."""
+    of = QUANTITIES.get(start.removesuffix("="))
+    return [way.name for way in of.formulations] if of else [f"{name}=" for name in QUANTITIES]
+
+
 @group
 class FunctionOptions:
     """What is computed, and which of the robot's numbers are inputs."""
@@ -41,6 +66,8 @@ class FunctionOptions:
         "Inertial parameters: constant, runtime (ten inputs for every body) or "
         "runtime:LINK[,LINK...] (for these only, such as a payload).",
         default="constant",
+        names=_parameters,
+        parted=":,",
     )
     external_wrench: tuple[str, ...] = option(
         "--external-wrench",
@@ -49,6 +76,8 @@ class FunctionOptions:
         "derivatives: force x y z, moment x y z about the link's origin, in its axes.",
         NAMES.like('["LINK"]'),
         default=(),
+        names=links,
+        parted=",",
     )
     friction: str = option(
         "--friction",
@@ -57,6 +86,8 @@ class FunctionOptions:
         "and forward dynamics and their derivatives, and its columns to regressors; "
         "runtime:viscous,coulomb,offset makes the coefficients an input. sign(0) is 0.",
         default="",
+        names=_friction,
+        parted=":,",
     )
     friction_width: float = option(
         "--friction-width",
@@ -89,6 +120,8 @@ class FunctionOptions:
         "together; all means every one, by default the four of inverse dynamics. Repeatable.",
         TEXTS.like('["inverse_dynamics", "terms=bias+mass_matrix"]'),
         default=(),
+        names=quantities,
+        parted="=+:",
     )
     controllers: tuple[str, ...] = option(
         "--controller",
@@ -97,6 +130,7 @@ class FunctionOptions:
         "its state with a step. Repeatable.",
         TEXTS.like('["momentum_observer"]'),
         default=(),
+        names=tuple(CONTROLLERS),
     )
     formulations: tuple[tuple[str, str], ...] = option(
         "--formulation",
@@ -105,6 +139,8 @@ class FunctionOptions:
         PAIRS.like('{ mass_matrix = "composite/minimal" }'),
         default=(),
         give="give QUANTITY=NAME, as in mass_matrix=composite/minimal",
+        names=_formulations,
+        parted="=",
     )
 
     def wanted(self) -> list[Wanted]:

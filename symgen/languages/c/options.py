@@ -51,6 +51,7 @@ class COptions:
         "bytes an entry (auto), on vectors as long as the processor has. Needs --trig inline.",
         whole_or("auto"),
         default=None,
+        names=WIDTHS,
     )
     glue: tuple[str, ...] = option(
         "--glue",
@@ -58,6 +59,8 @@ class COptions:
         f"Files for build systems: {', '.join(GLUE)}, the last a C++ header.",
         NAMES,
         default=("cmake",),
+        names=tuple(GLUE),
+        parted=",",
     )
     target: str | None = option(
         "--target",
