@@ -1,6 +1,7 @@
 """Text logs as recorders and spreadsheets write them: what stands between the cells, how decimals
 are marked, and whether the first line has names, is told from the first lines."""
 
+import codecs
 import csv
 import io
 import re
@@ -130,18 +131,20 @@ class TextLog:
     """Rows of numbers as text; a row is a line.
 
     Cells that hold no number are NaN. Lines with too few or too many cells are left out and counted
-    in `torn`, by number."""
+    in `torn`, by number. Bytes that are no UTF-8 count as characters of their own."""
 
     file: str
     dialect: Dialect
     rows: int
+    encoding: str
     torn: dict[int, str] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, path: str) -> "TextLog":
         """Of a file, whose lines are counted. Raises LogError."""
         dialect = Dialect.of(path)
-        return cls(path, dialect, max(_lines(path) - dialect.before, 0))
+        lines, encoding = _lines(path)
+        return cls(path, dialect, max(lines - dialect.before, 0), encoding)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -172,6 +175,7 @@ class TextLog:
             column_names=list(self.names),
             skip_rows=self.dialect.before,
             use_threads=False,
+            encoding=self.encoding,
         )
         convert = arrow.ConvertOptions(
             column_types=types,
@@ -220,11 +224,23 @@ class TextLog:
         return f"{shown(self.file)}:{line}"
 
 
-def _lines(path: str) -> int:
-    """The number of lines, the last with or without its end."""
-    count, last = 0, b"\n"
+def _lines(path: str) -> tuple[int, str]:
+    """The number of lines, the last with or without its end, and how to read the bytes."""
+    count, last, encoding = 0, b"\n", "utf-8"
+    decoder = codecs.getincrementaldecoder("utf-8")()
     with Path(path).open("rb") as stream:
         while piece := stream.read(1 << 20):
             count += piece.count(b"\n")
             last = piece[-1:]
-    return count + (last != b"\n")
+            if encoding == "utf-8" and not _decodes(decoder, piece):
+                encoding = "latin-1"
+    return count + (last != b"\n"), encoding
+
+
+def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes) -> bool:
+    """Whether more of a file, which may end within a character, can be read."""
+    try:
+        decoder.decode(piece)
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -432,6 +432,7 @@ def test_rows_that_cannot_be_used_are_left_out_and_counted(tmp_path, name):
             "1 are empty, infinite or no",
         ),
         (lambda line: [line.rpartition(",")[0]], "have 16 values where 17 are named, the first in"),
+        (lambda line: ["\udcb1" + line.rpartition(",")[0]], "have 16 values where 17 are named"),
         (lambda line: [""], "1 are empty"),
     ],
 )
