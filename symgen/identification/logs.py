@@ -4,6 +4,7 @@ Each format is a row of FORMATS. Columns are numbers by name; a two-dimensional 
 counts as the columns ``NAME[0]``, ``NAME[1]``, ..."""
 
 import difflib
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -55,10 +56,10 @@ class Log(Protocol):
 def open_log(path: str) -> Log:
     """The log in a file, its format told by its name. Raises LogError."""
     suffix = Path(path).suffix.lower()
-    if suffix not in FORMATS and not Path(path).is_dir():
+    if suffix not in FORMATS and not os.path.isdir(path):
         raise LogError(shown(path), f"a log ends in {', '.join(FORMATS)}, or is a ROS bag's folder")
     try:
-        log = _bag(path) if Path(path).is_dir() else FORMATS[suffix](path)
+        log = _bag(path) if os.path.isdir(path) else FORMATS[suffix](path)
     except (OSError, ValueError, EOFError) as error:
         raise LogError(shown(path), f"cannot be read ({shown(reason(error), 200)})") from None
     twice = next((name for name, count in Counter(log.names).items() if count > 1), None)

@@ -65,7 +65,7 @@ def expanded(path: str | os.PathLike[str], root: Node, options: XacroOptions) ->
     twice = repeated(name for name, _ in options.xacro_args)
     if twice is not None:
         raise OptionError(f"--xacro-arg '{shown(twice)}': given twice; keep one value")
-    lost = next((p for p in options.package_paths if not Path(p).is_dir()), None)
+    lost = next((p for p in options.package_paths if not os.path.isdir(p)), None)
     if lost is not None:
         raise OptionError(f"--package-path '{shown(lost)}': there is no such folder")
     answer = _answer(Path(path), root, options)

@@ -52,7 +52,7 @@ class Packages:
     def _shared(self, name: str) -> Path | None:
         prefixes = self.environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
         places = (Path(prefix) / "share" / name for prefix in prefixes if prefix)
-        return next((place for place in places if place.is_dir()), None)
+        return next((place for place in places if os.path.isdir(place)), None)
 
     def _seen(self) -> Iterator[Path]:
         """Every folder that is looked into, once its package is remembered."""

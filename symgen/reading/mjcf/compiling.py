@@ -1,5 +1,6 @@
 """MuJoCo's compiler on a file, where need be without the geometry that dynamics do not ask for."""
 
+import os
 import re
 import warnings
 from collections.abc import Iterator
@@ -62,7 +63,7 @@ def _included(text: str, folder: Path, deep: int = 0) -> Iterator[tuple[str, byt
     them is missing."""
     for name in re.findall(r"<include\s[^>]*?file\s*=\s*[\"']([^\"']+)[\"']", text):
         path = folder / name
-        if path.is_file() and deep < DEEPEST:
+        if os.path.isfile(path) and deep < DEEPEST:
             data = file_bytes(path)
             yield name, data
             yield from _included(data.decode("utf-8", "replace"), folder, deep + 1)

@@ -102,8 +102,8 @@ def _found(include: Node, folder: Path) -> Path:
     places += [Path(p) for key in PATHS for p in os.environ.get(key, "").split(os.pathsep) if p]
     for place in places if not wrong else ():
         at = place / name
-        found = at if at.is_file() else at / "model.sdf" if at.is_dir() else None
-        if found is not None and found.is_file():
+        found = at / "model.sdf" if os.path.isdir(at) else at
+        if os.path.isfile(found):
             return found
     raise include.error(
         f"'{shown(uri)}' is not found in the folders above the file; put its folder, with a "
