@@ -6,6 +6,7 @@ Knows mechanics, tracing, proof and native code; offers `LANGUAGES`, what a `Lan
 from typing import Final
 
 from symgen.languages.c import C
+from symgen.languages.casadi import CASADI
 from symgen.languages.cpp import CPP
 from symgen.languages.cuda import CUDA
 from symgen.languages.javascript import JAVASCRIPT
@@ -15,7 +16,7 @@ from symgen.languages.python import PYTHON
 from symgen.languages.rust import RUST
 
 LANGUAGES: Final[dict[str, Language]] = {
-    language.name: language for language in (C, PYTHON, CPP, RUST, JAVASCRIPT, CUDA, MATLAB)
+    language.name: language for language in (C, PYTHON, CPP, RUST, JAVASCRIPT, CUDA, MATLAB, CASADI)
 }
 """By name."""
 

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,11 +66,14 @@ class Outside:
     started: Callable[[Subject], AbstractContextManager[Call]]
     """Makes a module ready to run, for as long as the context lasts. Raises Failed."""
     compared: Compared = nearly
+    packages: tuple[str, ...] = ()
+    """Packages of Python that it needs."""
 
     def checks(self, subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
         """The checks of the language's files in a folder, one by one."""
         progress(f"{self.label} module")
         missing = [tool for tool in self.tools if shutil.which(tool) is None]
+        missing += [name for name in self.packages if find_spec(name) is None]
         if missing:
             what = f"{' and '.join(missing)} must be installed"
             yield Check(f"{self.label} runs", False, what)
@@ -110,21 +114,23 @@ def _key(arrays: Sequence[Array]) -> bytes:
     return b"".join(np.asarray(x, float).tobytes() for x in arrays)
 
 
-def ran(command: Sequence[str], folder: Path, told: bytes = b"") -> bytes:
+def ran(
+    command: Sequence[str], folder: Path, told: bytes = b"", seconds: int = SECONDS
+) -> bytes:
     """What a program prints, given `told`. Raises Failed with the line that says what is wrong."""
-    return done(command, folder, told).stdout
+    return done(command, folder, told, seconds).stdout
 
 
 def done(
-    command: Sequence[str], folder: Path, told: bytes = b""
+    command: Sequence[str], folder: Path, told: bytes = b"", seconds: int = SECONDS
 ) -> subprocess.CompletedProcess[bytes]:
     """A program that has run, with what it said. Raises Failed, as `ran` does."""
     try:
         return subprocess.run(
-            command, cwd=folder, input=told, capture_output=True, timeout=SECONDS, check=True
+            command, cwd=folder, input=told, capture_output=True, timeout=seconds, check=True
         )
     except subprocess.TimeoutExpired:
-        raise Failed(f"{command[0]} takes more than {SECONDS} s") from None
+        raise Failed(f"{command[0]} takes more than {seconds} s") from None
     except subprocess.CalledProcessError as error:
         lines = error.stderr.decode(errors="replace").splitlines()
         telling = [line for line in lines if "rror" in line] or lines

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from symgen.compiler.passes import live
+from symgen.compiler.program import Program
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import BYTES, literal, numbers
 from symgen.languages.describe import descriptions
@@ -35,10 +36,10 @@ ULP: Final = 2
 """Largest error within the bound; 1.4 was seen."""
 
 
-def trig_header(module: Module) -> str:
-    """The text of ``NAME_trig.h``."""
+def trig_header(module: Module, programs: Sequence[Program] = ()) -> str:
+    """The text of ``NAME_trig.h`` for the functions of a module, or for some programs."""
     limit, unit, bound, excess = LIMITS[module[COptions].scalar]
-    programs = [d.program for d in descriptions(module)]
+    programs = programs or [d.program for d in descriptions(module)]
     grouped = [groups(p, LONGEST) for p in programs]
     calls = {
         p.nodes[i].op

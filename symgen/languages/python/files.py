@@ -67,7 +67,7 @@ def files(module: Module) -> dict[str, str]:
         "tables": tables(module, comment),
         "comment": comment,
         "text": ascii,
-        "unpacked": _unpacked,
+        "unpacked": lambda d, a: unpacked(d, a, DIALECT),
         "bodies": {f.name: _body(f) for f in described},
     }
     return {f"{module.name}.py": render("python/module.py.jinja", **context)}
@@ -89,7 +89,7 @@ def _made(d: Description) -> tuple[list[Step], dict[Index, str]]:
 
 def _body(d: Description) -> list[list[str]]:
     """The blocks of lines of a function."""
-    return [_block(block) for block in blocks(*_made(d), DIALECT)]
+    return [block_lines(block) for block in blocks(*_made(d), DIALECT)]
 
 
 def _pivots(d: Description) -> str:
@@ -116,15 +116,16 @@ def _called(described: Sequence[Description]) -> list[Op]:
     return sorted((op for op in OPS.values() if op.name in names and not op.symbol), key=_numpy)
 
 
-def _block(block: Block) -> list[str]:
+def block_lines(block: Block) -> list[str]:
+    """A step of the algorithm, with its heading if it has one."""
     heading = [f"# {comment(block.title)}"] if block.title else []
     return heading + [f"{' = '.join(line.left)} = {line.right}" for line in block.lines]
 
 
-def _unpacked(function: Description, argument: Argument) -> str:
+def unpacked(function: Description, argument: Argument, dialect: Dialect) -> str:
     """The left side that takes an input array apart; entries that are not needed become ``_``."""
     read = _read(function.program, argument.name)
-    names = [DIALECT.input(argument.name, k) if k in read else "_" for k in range(argument.size)]
+    names = [dialect.input(argument.name, k) if k in read else "_" for k in range(argument.size)]
     return f"({names[0]},)" if len(names) == 1 else ", ".join(names)
 
 

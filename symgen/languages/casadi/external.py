@@ -1,0 +1,227 @@
+"""Functions by CasADi's convention of external functions: arguments, tapes and C of each, and of
+its Jacobian.
+
+That of `f` is called `jac_f` and has a block for each output and input, outputs first; it takes the
+inputs of f and then its outputs, which ours does not read. (CasADi 3.8, casadi/core/external.cpp
+and FunctionInternal::jacobian.)"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from symgen.compiler.copying import copied
+from symgen.compiler.derivative import pullback
+from symgen.compiler.passes import counts, pivots
+from symgen.compiler.program import Index, Program, Value
+from symgen.languages.c.function import CFunction
+from symgen.languages.c.layout import wrapped
+from symgen.languages.casadi.patterns import Pattern, columns, empty, packed, shape_of
+from symgen.languages.describe import Argument, Description, descriptions
+from symgen.languages.module import Module
+from symgen.languages.slopes import slope
+from symgen.numbers.scalar import ZERO, Scalar
+
+LARGEST: Final = 50_000
+"""Operations of a function times the entries of its outputs, up to which what is no derivative of
+the module's is found by a sweep over its tape for each."""
+
+Inputs = Mapping[str, Sequence[Value]]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An argument for CasADi."""
+
+    name: str
+    pattern: Pattern
+    read: bool = True
+    """Whether the function looks at it, or writes it."""
+
+
+class Core(CFunction):
+    """The function that computes, on packed columns."""
+
+    @property
+    def stem(self) -> str:
+        return "jac_" if self.d.name.startswith("jac_") else ""
+
+    def part(self, k: int) -> str:
+        return f"{self.stem}part{k}"
+
+    @property
+    def signature(self) -> str:
+        return self.declaration(f"static {self.returns}", f"{self.stem}core", self.arguments)
+
+
+@dataclass(frozen=True)
+class External:
+    """A function of CasADi's: its whole name, its arguments in order, and what computes it."""
+
+    name: str
+    inputs: tuple[Slot, ...]
+    outputs: tuple[Slot, ...]
+    core: Core
+
+    @property
+    def scratch(self) -> list[tuple[int, Slot, int]]:
+        """Each output that is written with its number and where it goes where nobody wants it."""
+        place, found = self.core.work, []
+        for k, slot in enumerate(self.outputs):
+            if slot.read:
+                found.append((k, slot, place))
+                place += slot.pattern.nonzeros
+        return found
+
+    @property
+    def work(self) -> int:
+        """Numbers that a call needs besides."""
+        return self.core.work + sum(s.pattern.nonzeros for s in self.outputs if s.read)
+
+    @property
+    def zeros(self) -> int:
+        """Entries of the largest input, which may come as NULL for zeros."""
+        return max((s.pattern.nonzeros for s in self.inputs if s.read), default=0)
+
+    @property
+    def call(self) -> str:
+        """The call of what computes it."""
+        return f"{self.core.stem}core({', '.join(a.name for a in self.core.arguments)})"
+
+    @cached_property
+    def patterns(self) -> dict[str, list[str]]:
+        """The lines of each sparsity pattern by its text, each once."""
+        rows: dict[str, list[str]] = {}
+        for slot in (*self.inputs, *self.outputs):
+            numbers = list(map(str, slot.pattern.compressed))
+            start = f"static const casadi_int {self.core.stem}pattern{len(rows)}[] = {{"
+            rows.setdefault(",".join(numbers), wrapped(start, numbers, "};"))
+        return rows
+
+    def pattern(self, slot: Slot) -> str:
+        """The name of an argument's pattern."""
+        text = ",".join(map(str, slot.pattern.compressed))
+        return f"{self.core.stem}pattern{list(self.patterns).index(text)}"
+
+
+def externals(module: Module) -> list[tuple[External, External | None]]:
+    """The functions of a module, each with its Jacobian where that is had."""
+    described = descriptions(module)
+    return [(_function(module, d), _jacobian(module, described, d)) for d in described]
+
+
+def _inputs(d: Description, program: Program) -> dict[str, list[Value]]:
+    """The inputs of a function on a tape, row-major; they come in columns."""
+    found = {}
+    for a in _given(d):
+        made = program.input(a.name, (a.size,))
+        place = {k: number for number, k in enumerate(columns(a.sizes))}
+        found[a.name] = [made[place[k]] for k in range(a.size)]
+    return found
+
+
+def _given(d: Description) -> list[Argument]:
+    return [a for a in d.arguments if a.direction == "in"]
+
+
+def _made(d: Description) -> list[Argument]:
+    return [a for a in d.arguments if a.direction == "out"]
+
+
+def _function(module: Module, d: Description) -> External:
+    program = Program()
+    made = copied(d.program, program, _inputs(d, program))
+    blocks = {
+        a.name: (shape_of(a.sizes), [made[a.name][k] for k in columns(a.sizes)]) for a in _made(d)
+    }
+    name = f"{module.name}_{d.name}"
+    return _external(module, d, name, program, blocks, [])
+
+
+def _external(
+    module: Module,
+    d: Description,
+    name: str,
+    program: Program,
+    blocks: Mapping[str, tuple[tuple[int, int], Sequence[Scalar]]],
+    unread: Sequence[Slot],
+) -> External:
+    """A function with blocks as its outputs, column by column."""
+    outputs, written = [], []
+    for block, (shape, values) in blocks.items():
+        pattern, kept = packed(shape, values)
+        outputs.append(Slot(block, pattern, bool(kept)))
+        if kept:
+            program.output(block, (len(kept),), kept)
+            written.append(Argument("out", block, (len(kept),), "", ""))
+    given = [replace(a, sizes=(a.size,)) for a in _given(d)]
+    own = replace(
+        d,
+        name=name,
+        arguments=(*given, *written),
+        program=program,
+        pivots=pivots(program) if d.pivots else (),
+    )
+    inputs = [Slot(a.name, Pattern(shape_of(a.sizes))) for a in _given(d)]
+    return External(name, (*inputs, *unread), tuple(outputs), Core(module, own))
+
+
+def _jacobian(module: Module, described: Sequence[Description], d: Description) -> External | None:
+    """The Jacobian of a function; None where it would be too long."""
+    pairs = [(out, a) for out in _made(d) for a in _given(d)]
+    ready = {
+        (out.name, a.name): found
+        for out, a in pairs
+        if (found := slope(module, described, d, out.name, a.name))
+    }
+    rest = {out.name: out for out, a in pairs if (out.name, a.name) not in ready}
+    if counts(d.program).total * len(_entries(d, rest)) > LARGEST:
+        return None
+    program = Program()
+    inputs = _inputs(d, program)
+    others = dict(_swept(d, program, inputs, list(rest.values())))
+    ours = {other.name: other for other, _ in ready.values()}
+    made = {name: copied(other.program, program, inputs) for name, other in ours.items()}
+    blocks = {}
+    for out, a in pairs:
+        key = (out.name, a.name)
+        values = made[ready[key][0].name][ready[key][1]] if key in ready else others[key]
+        ordered = [
+            values[row * a.size + column]
+            for column in columns(a.sizes)
+            for row in columns(out.sizes)
+        ]
+        blocks[f"jac_{out.name}_{a.name}"] = ((out.size, a.size), ordered)
+    unread = [Slot(f"out_{out.name}", empty(shape_of(out.sizes)), False) for out in _made(d)]
+    name = f"jac_{module.name}_{d.name}"
+    return _external(module, d, name, program, blocks, unread)
+
+
+def _entries(d: Description, names: Collection[str]) -> set[Index]:
+    """The nodes that some outputs consist of."""
+    wanted = (out for out in d.program.outputs if out.name in names)
+    return {ref.node for out in wanted for ref in out.refs if ref is not None}
+
+
+def _swept(
+    d: Description, program: Program, inputs: Inputs, outputs: Sequence[Argument]
+) -> Iterator[tuple[tuple[str, str], list[Scalar]]]:
+    """By output and input the derivatives, row-major, by a sweep over the tape for each entry."""
+    made = copied(d.program, program, inputs) if outputs else {}
+    flat = [x for values in inputs.values() for x in values]
+    swept: dict[Index, list[Scalar]] = {}
+
+    def gradient(x: Scalar) -> list[Scalar]:
+        if not isinstance(x, Value):
+            return [ZERO] * len(flat)
+        if x.node not in swept:
+            swept[x.node] = pullback([(Value(program, x.node), 1.0)], flat)
+        return [-y for y in swept[x.node]] if x.negative else swept[x.node]
+
+    for out in outputs:
+        rows = [gradient(x) for x in made[out.name]]
+        first = 0
+        for name, values in inputs.items():
+            last = first + len(values)
+            yield (out.name, name), [x for row in rows for x in row[first:last]]
+            first = last

@@ -1,0 +1,111 @@
+"""CasADi: a package with the graphs of the functions, and C by the convention of external
+functions."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from symgen.languages.blocks import blocks
+from symgen.languages.c.info import LARGEST
+from symgen.languages.c.options import COptions
+from symgen.languages.c.text import comment as c_comment
+from symgen.languages.c.text import literal, string
+from symgen.languages.c.trig import trig_header
+from symgen.languages.casadi.external import External, externals
+from symgen.languages.casadi.patterns import shape_of
+from symgen.languages.conventions import conventions
+from symgen.languages.describe import Description, descriptions, laid_out, tables
+from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.module import Module
+from symgen.languages.python.files import LAYOUTS, block_lines, comment, unpacked
+from symgen.languages.writer import statements, variables, zeros
+from symgen.render import render
+
+DIALECT: Final = Dialect(
+    operations=functions(lambda op: call(f"ca.{op.name}")),
+    literal=repr,
+    input=lambda array, k: f"{array}{k + 1}",
+    declare="{name}",
+    entry=lambda array, shape, k: f"{array}[{k}]",
+)
+
+
+def package(module: Module) -> str:
+    """The name of the package, and the first part of all names of its C."""
+    return f"{module.name}_casadi"
+
+
+def files(module: Module) -> dict[str, str]:
+    """The package: graphs, how the C is compiled, and the C."""
+    folder = package(module)
+    context = {
+        "module": module,
+        "package": folder,
+        "functions": descriptions(module),
+        "bodies": {d.name: _body(d) for d in descriptions(module)},
+        "unpacked": lambda d, a: unpacked(d, a, DIALECT),
+        "shape": shape_of,
+        "layouts": [LAYOUTS[a.layout](a) for a in laid_out(descriptions(module))],
+        "conventions": conventions(module),
+        "tables": tables(module, comment),
+        "comment": comment,
+        "text": ascii,
+    }
+    made = {
+        "__init__.py": render("casadi/package.py.jinja", **context),
+        "build.py": render(
+            "python/build.py.jinja", module=module, package=folder, headers="", without=WITHOUT
+        ),
+        "py.typed": "",
+    }
+    return {f"{folder}/{name}": text for name, text in (made | _c(module)).items()}
+
+
+WITHOUT: Final = "the graphs of the package need none"
+"""What still works without a C compiler."""
+
+
+def _body(d: Description) -> list[list[str]]:
+    """The blocks of lines of a function."""
+    made = statements(d.program, DIALECT, zeros(d.program))
+    return [block_lines(b) for b in blocks(made, variables(d.program, made), DIALECT)]
+
+
+def _c(module: Module) -> dict[str, str]:
+    """The C in the package's folder ``c``."""
+    choices = module.choices.changed(scalar="double", zeros="always", batch=None)
+    own = replace(module, name=package(module), choices=choices)
+    every = externals(own)
+    shared: dict[str, Any] = {
+        "module": own,
+        "c": own[COptions],
+        "source": module,
+        "every": every,
+        "comment": c_comment,
+        "string": string,
+        "zero": literal(0.0, "double"),
+        "largest": LARGEST["double"],
+        "shape": shape_of,
+    }
+    made = {
+        f"{own.name}.h": render("casadi/module.h.jinja", **shared),
+        f"{own.name}_tables.h": render("casadi/tables.h.jinja", **shared),
+    }
+    for function, jacobian in every:
+        both = [f for f in (function, jacobian) if f is not None]
+        made[f"{function.name}.c"] = render(
+            "casadi/function.c.jinja",
+            **shared,
+            function=function,
+            jacobian=jacobian,
+            both=both,
+            calls=_calls(both),
+        )
+    if own[COptions].trig == "inline":
+        programs = [f.core.d.program for pair in every for f in pair if f is not None]
+        made[f"{own.name}_trig.h"] = trig_header(own, programs)
+    return {f"c/{name}": text for name, text in made.items()}
+
+
+def _calls(both: list[External]) -> list[str]:
+    """The first letters of what checks that results are finite."""
+    return sorted({text[0] for f in both if f.core.d.pivots for text in f.core.finite})

@@ -1,0 +1,250 @@
+"""CasADi: graphs and external functions have the values of the C and of each other, Jacobians are
+derivatives, IPOPT solves a problem with them, and acados' own code takes them."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tools import STRICT_C, compiled, generated, invoke, robot_file, run
+
+import symgen
+
+ca = pytest.importorskip("casadi", reason="CasADi is not installed")
+
+PAIRS = (
+    "inverse_dynamics",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics",
+    "forward_dynamics_derivatives",
+)
+CASES = {
+    "pendulum": {"quantities": (*PAIRS, "mass_matrix", "regressor", "christoffel_symbols_full")},
+    "quadruped": {"base": "floating", "quantities": ("mass_matrix", "inverse_dynamics")},
+    "ur5": {
+        "parameters": "runtime:flange",
+        "gravity": "runtime",
+        "friction": "runtime:coulomb",
+        "trig": "inline",
+        "quantities": ("inverse_dynamics", "coriolis_matrix"),
+    },
+}
+
+
+def package(name, tmp_path, **options):
+    """The package of a robot, its C compiled."""
+    _, folder = generated(name, languages=("casadi",), **options)
+    shutil.copytree(folder / f"{name}_casadi", tmp_path / f"{name}_casadi")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-m", f"{name}_casadi.build"]
+    subprocess.run(command, check=True, env=environment, cwd=tmp_path, capture_output=True)
+    sys.path.insert(0, str(tmp_path))
+    try:
+        sys.modules.pop(f"{name}_casadi", None)
+        return __import__(f"{name}_casadi")
+    finally:
+        sys.path.remove(str(tmp_path))
+
+
+def full(x):
+    """A DM as an array."""
+    return ca.densify(x).full()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_verify_proves_it(name):
+    _, folder = generated(name, languages=("casadi",), **CASES[name])
+    done = invoke("verify", folder)
+    assert done.exit_code == 0, done.output
+    assert "CasADi graph equals the float run" in done.output
+    assert "external function of CasADi equals the float run" in done.output
+
+
+@pytest.mark.slow
+def test_all_quantities():
+    _, folder = generated("pendulum", languages=("casadi",), quantities=("all",))
+    done = invoke("verify", folder)
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_compiles_under_strict_warnings(name, tmp_path):
+    _, folder = generated(name, languages=("casadi",), **CASES[name])
+    for source in (folder / f"{name}_casadi" / "c").glob("*.c"):
+        compiled(*STRICT_C, "-O1", "-c", source, "-o", tmp_path / "x.o")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_jacobians_are_derivatives(name, tmp_path):
+    """Against CasADi's own derivatives of the graphs, whatever the function."""
+    robot = package(name, tmp_path, **CASES[name])
+    for function in robot.ARGUMENTS:
+        f, g = robot.external(function), robot.graph(function)
+        rng = np.random.default_rng(0)
+        x = [ca.DM(rng.uniform(-1, 1, g.size_in(k))) for k in range(g.n_in())]
+        nominal = g.call(x)
+        for got, wanted in zip(f.call(x), nominal, strict=True):
+            assert np.allclose(full(got), full(wanted), rtol=1e-12, atol=1e-12)
+        if name == "quadruped" and function == "mass_matrix":
+            assert f.nnz_out(0) < 18 * 18  # legs do not feel each other
+            continue
+        got, wanted = f.jacobian().call([*x, *nominal]), g.jacobian().call([*x, *nominal])
+        assert f.jacobian().name_in() == g.jacobian().name_in()
+        assert f.jacobian().name_out() == g.jacobian().name_out()
+        for a, b in zip(got, wanted, strict=True):
+            a, b = full(a), full(b)
+            assert np.allclose(a, b, rtol=1e-9, atol=1e-9 * (1 + np.abs(b).max(initial=0)))
+
+
+def test_missing_arguments_are_zeros_and_failures_are_told(tmp_path):
+    robot = package("pendulum", tmp_path, **CASES["pendulum"])
+    f = robot.external("inverse_dynamics")
+    wanted = robot.graph("inverse_dynamics")([0.3, 0.4], [0, 0], [0, 0])
+    assert np.allclose(full(f(q=[0.3, 0.4])["tau"]), full(wanted), rtol=1e-13)
+    with pytest.raises(RuntimeError):
+        robot.external("forward_dynamics")([np.nan, 0.0], [0, 0], [0, 0])
+    with pytest.raises(KeyError):
+        robot.external("nothing")
+
+
+def test_ipopt_swings_a_pendulum_up(tmp_path):
+    """From hanging to upright with bounded torques, by the compiled dynamics and their
+    derivatives."""
+    robot = package("pendulum", tmp_path, **CASES["pendulum"])
+    dynamics = robot.external("forward_dynamics")
+    steps, h = 40, 0.05
+    opti = ca.Opti()
+    x, u = opti.variable(4, steps + 1), opti.variable(2, steps)
+    rate = lambda x, u: ca.vertcat(x[2:], dynamics(x[:2], x[2:], u))  # noqa: E731
+    for k in range(steps):
+        middle = x[:, k] + h / 2 * rate(x[:, k], u[:, k])
+        opti.subject_to(x[:, k + 1] == x[:, k] + h * rate(middle, u[:, k]))
+    opti.subject_to(x[:, 0] == ca.DM([np.pi, 0, 0, 0]))
+    opti.subject_to(x[:, steps] == ca.DM([0, 0, 0, 0]))
+    opti.subject_to(opti.bounded(-12, ca.vec(u), 12))
+    opti.set_initial(x[0, :], np.linspace(np.pi, 0, steps + 1))
+    opti.minimize(h * ca.sumsqr(u))
+    options = {"hessian_approximation": "limited-memory", "print_level": 0, "max_iter": 500}
+    opti.solver("ipopt", {"print_time": False}, options)
+    found = opti.solve()
+    assert found.stats()["success"]
+    state = np.array(found.value(x))
+    compiled_robot = symgen.compile(robot_file("pendulum"), "forward_dynamics")
+    forces = np.array(found.value(u))
+    for k in range(steps):  # the states obey the C's dynamics
+        at = lambda x: np.r_[x[2:], compiled_robot.forward_dynamics(x[:2], x[2:], forces[:, k])]  # noqa: B023, E731
+        middle = state[:, k] + h / 2 * at(state[:, k])
+        assert np.allclose(state[:, k + 1], state[:, k] + h * at(middle), atol=1e-6)
+
+
+def test_a_missing_compiler_is_one_sentence(tmp_path):
+    _, folder = generated("pendulum", languages=("casadi",), **CASES["pendulum"])
+    shutil.copytree(folder / "pendulum_casadi", tmp_path / "pendulum_casadi")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PATH": "", "CC": ""}
+    command = [sys.executable, "-m", "pendulum_casadi.build"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error: no C compiler found: install gcc or clang, or set CC; the graphs of the package "
+        "need none\n"
+    )
+
+
+ACADOS = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "acados/utils/external_function_generic.h"
+#define OF(name) \\
+    extern int name(const double **, double **, int *, double *, void *); \\
+    extern int name##_work(int *, int *, int *, int *); \\
+    extern const int *name##_sparsity_in(int); \\
+    extern const int *name##_sparsity_out(int); \\
+    extern int name##_n_in(void); \\
+    extern int name##_n_out(void);
+OF(pendulum_casadi_forward_dynamics)
+OF(jac_pendulum_casadi_mass_matrix)
+#define TAKE(f, name) \\
+    f.casadi_fun = &name, f.casadi_work = &name##_work, f.casadi_n_in = &name##_n_in, f.casadi_n_out = &name##_n_out; \\
+    f.casadi_sparsity_in = &name##_sparsity_in, f.casadi_sparsity_out = &name##_sparsity_out
+static void run(external_function_casadi *f, void **in, int ins, void **out, int outs)
+{
+    external_function_opts opts;
+    ext_fun_arg_t types_in[8], types_out[8];
+    for (int k = 0; k < ins; ++k) types_in[k] = COLMAJ;
+    for (int k = 0; k < outs; ++k) types_out[k] = COLMAJ;
+    external_function_opts_set_to_default(&opts);
+    external_function_casadi_assign(f, malloc(external_function_casadi_calculate_size(f, &opts)));
+    f->evaluate(f, types_in, in, types_out, out);
+}
+int main(void)
+{
+    double q[2] = {0.3, -0.4}, qd[2] = {0.5, 0.6}, tau[2] = {1.0, -2.0}, none[4] = {0};
+    double qdd[2], slope[8];
+    external_function_casadi f, jac;
+    TAKE(f, pendulum_casadi_forward_dynamics);
+    TAKE(jac, jac_pendulum_casadi_mass_matrix);
+    run(&f, (void *[]){q, qd, tau}, 3, (void *[]){qdd}, 1);
+    run(&jac, (void *[]){q, none}, 2, (void *[]){slope}, 1);
+    for (int k = 0; k < 2; ++k) printf("%.17g ", qdd[k]);
+    for (int k = 0; k < 8; ++k) printf("%.17g ", slope[k]);
+}
+"""
+
+
+@pytest.mark.skipif(
+    "ACADOS_SOURCE_DIR" not in os.environ, reason="ACADOS_SOURCE_DIR names no sources of acados"
+)
+def test_acados_takes_them(tmp_path):
+    """Its own external_function_generic.c calls them, a dense and a sparse one."""
+    _, folder = generated("pendulum", languages=("casadi",), **CASES["pendulum"])
+    acados = Path(os.environ["ACADOS_SOURCE_DIR"])
+    (tmp_path / "main.c").write_text(ACADOS)
+    c = folder / "pendulum_casadi" / "c"
+    sources = [
+        c / "pendulum_casadi_forward_dynamics.c",
+        c / "pendulum_casadi_mass_matrix.c",
+        acados / "acados/utils/external_function_generic.c",
+        acados / "acados/utils/mem.c",
+        tmp_path / "main.c",
+    ]
+    headers = [f"-I{acados}", f"-I{acados}/external/blasfeo/include"]
+    loose = ["-static", "-Wl,--unresolved-symbols=ignore-all", "-lm"]  # BLASFEO is not called
+    command = ["gcc", "-O1", "-Dcasadi_int=int", *headers, *map(str, sources), *loose]
+    subprocess.run([*command, "-o", str(tmp_path / "main")], check=True)
+    told = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    numbers = np.array(told.split(), float)
+    robot = package("pendulum", tmp_path, **CASES["pendulum"])
+    wanted = robot.graph("forward_dynamics")([0.3, -0.4], [0.5, 0.6], [1.0, -2.0])
+    assert np.allclose(numbers[:2], full(wanted).ravel(), rtol=1e-13)
+    slope = robot.external("mass_matrix").jacobian()([0.3, -0.4], 0)
+    assert np.allclose(numbers[2:], full(slope).ravel(order="F"), rtol=1e-13)
+
+
+def test_names_stay_data(tmp_path):
+    nasty = 'é*/ #\\n"\'"""`x`'
+    text = Path(robot_file("pendulum")).read_text(encoding="utf-8")
+    joint = text.split('<joint name="')[1].split('"')[0]
+    escaped = nasty.replace('"', "&quot;")
+    (tmp_path / "x.urdf").write_text(text.replace(f'"{joint}"', f'"{escaped}"'), "utf-8")
+    done = invoke("generate", tmp_path / "x.urdf", "-o", tmp_path / "x", "--lang", "casadi")
+    assert done.exit_code == 0, done.output
+    code = "import pendulum_casadi as r, sys; sys.stdout.buffer.write(r.JOINT_NAMES[0].encode())"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "x")}
+    told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert told.stdout.decode() == nasty
+
+
+def test_bytes_do_not_depend_on_the_hash_seed(tmp_path):
+    texts = []
+    for seed in ("1", "2"):
+        folder = tmp_path / seed
+        words = ("--quantity", "forward_dynamics", "--quantity", "mass_matrix")
+        file = robot_file("pendulum")
+        run(
+            "generate", file, "-o", folder, "--lang", "casadi", *words, env={"PYTHONHASHSEED": seed}
+        )
+        texts.append({p.name: p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()})
+    assert texts[0] == texts[1]
