@@ -32,7 +32,8 @@ def _again(
 ) -> Value:
     node = source.nodes[index]
     if node.op == "input":
-        return inputs[node.a][node.b]
+        entry: Value = inputs[node.a][node.b]
+        return entry
     if node.op == "const":
         return target.value(node.a)
     operands = (made[k] for k in (node.a, node.b) if k is not None)

@@ -114,9 +114,7 @@ def _key(arrays: Sequence[Array]) -> bytes:
     return b"".join(np.asarray(x, float).tobytes() for x in arrays)
 
 
-def ran(
-    command: Sequence[str], folder: Path, told: bytes = b"", seconds: int = SECONDS
-) -> bytes:
+def ran(command: Sequence[str], folder: Path, told: bytes = b"", seconds: int = SECONDS) -> bytes:
     """What a program prints, given `told`. Raises Failed with the line that says what is wrong."""
     return done(command, folder, told, seconds).stdout
 

@@ -5,17 +5,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
 from symgen.languages.describe import Description, descriptions
 from symgen.languages.outside import Call, Failed, ran
 from symgen.languages.subject import Array, Arrays, Subject, inputs
+from symgen.native.compiler import workspace
 
-SECONDS = 1800
+SECONDS: Final = 1800
 """All functions of a large robot may take so long to compile."""
 
-DRIVER = """
+DRIVER: Final = """
 import sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
@@ -43,11 +45,9 @@ class Runner:
     @contextmanager
     def started(self, subject: Subject) -> Iterator[Call]:
         """Runs every function in all states, once. Raises Failed."""
-        from symgen.native.compiler import workspace
-
         functions = [d for d in descriptions(subject.module) if d.name != "regroup"]
         with workspace() as folder:
-            given = {
+            given: dict[str, Any] = {
                 f"{d.name}/{k}": np.stack(column)
                 for d in functions
                 for k, column in enumerate(

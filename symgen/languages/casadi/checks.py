@@ -16,8 +16,10 @@ robot = __import__({package!r})
 def results(name, arrays):
     f = {function}
     shapes = list(robot.ARGUMENTS[name][0].values())
-    columns = [x.reshape(len(x), *s).transpose(1, 0, 2).reshape(s[0], -1) for x, s in zip(arrays, shapes)]
     n = len(arrays[0])
+    columns = [
+        x.reshape(n, *s).transpose(1, 0, 2).reshape(s[0], -1) for x, s in zip(arrays, shapes)
+    ]
     made = f.map(n)(*map(ca.DM, columns))
     made = made if isinstance(made, tuple) else (made,)
     return [
@@ -36,7 +38,9 @@ def _runner(subject: Subject, function: str, before: str = "") -> Runner:
 def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
     graphs = _runner(subject, "robot.graph(name)")
-    yield from Outside("CasADi graph", (), graphs.started, packages=PACKAGES).checks(subject, progress)
+    yield from Outside("CasADi graph", (), graphs.started, packages=PACKAGES).checks(
+        subject, progress
+    )
     built = _runner(subject, "robot.external(name)", "from {package}.build import build\nbuild()\n")
     label = "external function of CasADi"
     yield from Outside(label, (), built.started, packages=PACKAGES).checks(subject, progress)
