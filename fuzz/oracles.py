@@ -114,7 +114,20 @@ def refusal(case: Case, outcome: Outcome) -> str | None:
         good = (len(errors) == 1 or several) and not others
     if not good:
         return f"{len(lines)} lines for a refusal of {case.command}\n{outcome.said[:1500]}"
-    return f"refused but said {outcome.stdout[:200]!r}" if outcome.stdout else None
+    if not outcome.stdout or _errors_as_json(case, outcome):
+        return None
+    return f"refused but said {outcome.stdout[:200]!r}"
+
+
+def _errors_as_json(case: Case, outcome: Outcome) -> bool:
+    """Whether what stands on stdout is what commands with --json print of a refusal."""
+    if "--json" not in case.arguments:
+        return False
+    try:
+        found = strict(outcome.stdout.decode())
+    except ValueError:
+        return False
+    return isinstance(found, dict) and [*found] == ["errors"]
 
 
 @oracle

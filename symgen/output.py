@@ -32,8 +32,24 @@ class People(Console):
         return super().render_str(escaped(text), **more)
 
 
+_waiting: list[Callable[[], None]] = []
+
+
+def until_printed(stop: Callable[[], None]) -> None:
+    """`stop` is called before anything else is printed: what shows that people wait must not stand
+    beside what they waited for."""
+    _waiting.append(stop)
+
+
+def hush() -> None:
+    """End what shows that people wait."""
+    while _waiting:
+        _waiting.pop()()
+
+
 def console(error: bool = False) -> Console:
     """For people: colours on a terminal, plain text and full width elsewhere."""
+    hush()
     made = People(highlight=False, emoji=False, stderr=error)
     if made.is_terminal:
         return made
@@ -49,6 +65,7 @@ def in_html(write: Callable[[Console], None]) -> str:
 
 def say(text: object, error: bool = False) -> None:
     """A text of one or more lines, on stderr if `error`."""
+    hush()
     click.echo(escaped(str(text)), err=error)
 
 

@@ -105,7 +105,7 @@ def identify(
 
     LOG is CSV, NPZ or Parquet with columns t (s), q_JOINT, qd_JOINT, qdd_JOINT and tau_JOINT;
     velocities and accelerations may be missing. It may be larger than memory.
-    docs/identification.md has the columns, the methods and what is written.
+    symgen docs identification has the columns, the methods and what is written.
 
     \b
     symgen identify robots/panda_arm.urdf log.csv

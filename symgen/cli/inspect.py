@@ -26,7 +26,7 @@ def _quantities(robot: Any, start: str) -> Iterable[str]:
     "--json",
     "as_json",
     is_flag=True,
-    help="Print everything as JSON (stable, see docs/formats.md).",
+    help="Print everything as JSON (stable, see symgen docs formats).",
 )
 @click.option(
     "--latex", is_flag=True, help="Print the groupings of base parameters, or the entry, as LaTeX."

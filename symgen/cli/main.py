@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 
 from symgen import __version__
+from symgen.cli.help import Context, with_help
 from symgen.errors import SymgenError, as_rows
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -32,6 +33,7 @@ COMMANDS: Final = {
     "predict": "Predict the joint forces of a log and tell how far they are off.",
     "convert": "Write a robot's file, in any format that is read, as a URDF.",
     "list": "List the quantities and languages.",
+    "docs": "Print a page of the documentation, or list the pages.",
 }
 """By name: what a command does. Each is the command NAME in the file NAME.py of this room."""
 
@@ -43,6 +45,8 @@ INTERRUPTED: Final = 128 + 2
 class Group(click.Group):
     """Prints an error of the input in one line on stderr and exits with status 2."""
 
+    context_class = Context
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of work."""
         return list(COMMANDS)
@@ -52,7 +56,7 @@ class Group(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"symgen.cli.{cmd_name}")
-        return getattr(module, f"{cmd_name}_" if cmd_name == "list" else cmd_name)  # type: ignore[no-any-return]
+        return with_help(getattr(module, f"{cmd_name}_" if cmd_name == "list" else cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands in ``symgen --help``, without loading them."""

@@ -74,7 +74,7 @@ def _parser(row: Option) -> Callable[[click.Context, click.Parameter, Any], Any]
 
 JSON: Final = (
     click.option(
-        "--json", "as_json", is_flag=True, help="Print JSON (stable, see docs/formats.md)."
+        "--json", "as_json", is_flag=True, help="Print JSON (stable, see symgen docs formats)."
     ),
 )
 

@@ -1,5 +1,6 @@
 """What is going on, for people who wait."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,19 +10,58 @@ import click
 
 from symgen import output
 from symgen.errors import Notice, in_short
+from symgen.text import shown
 
 VERBOSE: Final = "symgen.verbose"
 """Where a context remembers that people asked for every note."""
 
 
+KERNEL: Final = "JPY_PARENT_PID"
+"""What the environment of a notebook's kernel has, and of what it starts."""
+
+
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """Tells what is going on, on a terminal only; gone when it is over."""
+    """Tells what is going on, on a terminal only; gone when it is over, and before anything else is
+    printed."""
     if not sys.stderr.isatty():
         yield lambda step: None
-        return
-    with output.console(error=True).status("") as status:
-        yield lambda step: status.update(f"{step} ...")
+    elif KERNEL in os.environ:
+        yield from _in_notebook()
+    else:
+        status = output.console(error=True).status("")
+        status.start()
+        output.until_printed(status.stop)
+        try:
+            yield lambda step: status.update(f"{step} ...")
+        finally:
+            output.hush()
+
+
+def _in_notebook() -> Iterator[Callable[[str], None]]:
+    """A line that is written over: a notebook's cell knows carriage returns and no other control
+    of a terminal."""
+    width, over = 0, False
+
+    def tell(step: str) -> None:
+        nonlocal width
+        if not over:
+            text = f"{shown(step)} ..."
+            sys.stderr.write(f"\r{text:<{width}}")
+            sys.stderr.flush()
+            width = len(text)
+
+    def stop() -> None:
+        nonlocal over
+        over = True
+        sys.stderr.write(f"\r{'':{width}}\r")
+        sys.stderr.flush()
+
+    output.until_printed(stop)
+    try:
+        yield tell
+    finally:
+        output.hush()
 
 
 def say(notices: Sequence[Notice]) -> None:

@@ -11,7 +11,7 @@ from rich.markup import escape
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.excitation import Excited, Task
 from symgen.inspection.pictures import drawn, picture_target
-from symgen.inspection.report import table
+from symgen.inspection.tables import table
 from symgen.jobs.targets import Target, check_targets, holding
 from symgen.output import console
 

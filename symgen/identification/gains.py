@@ -29,7 +29,7 @@ from symgen.identification.methods import base_kernel, torque_mapping, without_d
 from symgen.identification.payload import check_link
 from symgen.identification.recording import Progress, Reading, Wish, reading
 from symgen.identification.samples import Samples
-from symgen.inspection.report import table
+from symgen.inspection.tables import table
 from symgen.jobs.job import Job
 from symgen.jobs.targets import Target, holding
 from symgen.mechanics.coupling import positions, velocities

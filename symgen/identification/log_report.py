@@ -17,7 +17,7 @@ from symgen.identification.log_options import LogOptions
 from symgen.identification.logs import open_log
 from symgen.identification.recording import Progress, Reading, Wish, look
 from symgen.identification.samples import Samples
-from symgen.inspection.report import table
+from symgen.inspection.tables import table
 from symgen.mechanics.coupling import positions, velocities
 from symgen.mechanics.model import Limits, Model
 from symgen.output import console

@@ -7,7 +7,7 @@ from rich.markup import escape
 
 from symgen import __version__
 from symgen.identification.prediction import SLOW, VIEWS, ChannelErrors, Prediction, Share
-from symgen.inspection.report import table
+from symgen.inspection.tables import table
 from symgen.output import console
 from symgen.text import shown
 

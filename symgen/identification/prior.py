@@ -44,7 +44,7 @@ def _bodies(path: str) -> Mapping[str, Any]:
     bodies = data.get("bodies") if isinstance(data, dict) else None
     if not isinstance(bodies, dict) or not bodies:
         raise OptionError(
-            f"--prior {shown(path)}: has no table of bodies (see docs/identification.md)"
+            f"--prior {shown(path)}: has no table of bodies (see symgen docs identification)"
         )
     return bodies
 

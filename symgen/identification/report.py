@@ -17,7 +17,7 @@ from symgen.identification.prediction_report import data as predicted
 from symgen.identification.prediction_report import errors
 from symgen.identification.run import Identified
 from symgen.identification.words import short
-from symgen.inspection.report import table
+from symgen.inspection.tables import table
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.output import console
 

@@ -52,7 +52,7 @@ class Settings(LogOptions):
         "--friction",
         "TERMS",
         f"Identify friction of the joints too: some of {','.join(FRICTION)} (see "
-        "docs/identification.md), or auto, which chooses by cross-validation.",
+        "symgen docs identification), or auto, which chooses by cross-validation.",
         default="",
         names=(AUTO, *FRICTION),
         parted=",",

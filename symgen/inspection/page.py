@@ -12,7 +12,8 @@ from rich.text import Text
 from symgen.errors import OptionError
 from symgen.inspection.data import Data
 from symgen.inspection.pictures import drawn
-from symgen.inspection.report import counted, table
+from symgen.inspection.report import counted
+from symgen.inspection.tables import table
 from symgen.jobs.targets import Target
 from symgen.mechanics.model import PARAMETER_NAMES
 from symgen.mechanics.parameter_names import latex_name, latex_sum

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.errors import Notice
+from symgen.inspection.tables import table
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import arguments_in_words
@@ -25,22 +25,6 @@ from symgen.reading.assemble import Loaded
 from symgen.text import shown
 from symgen.tracing.function import Function
 from symgen.tracing.singular import in_words, moves_inertia, remedy, singular_joints
-
-
-def table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:
-    """A table with columns of text and then of numbers."""
-    made = Table(
-        title=escape(title),
-        title_justify="left",
-        title_style="bold",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    for name in left:
-        made.add_column(name, overflow="fold")
-    for name in right:
-        made.add_column(name, justify="right")
-    return made
 
 
 def generated(module: Module, paths: Sequence[Path]) -> None:

@@ -118,7 +118,7 @@ class RobotOptions:
     actuators: str | None = option(
         "--actuators",
         "FILE.toml",
-        "Rotors, friction and springs of the joints (see docs/formats.md), before those of the "
+        "Rotors, friction and springs of the joints (see symgen docs formats), before those of the "
         "robot's file.",
         path=True,
         default=None,

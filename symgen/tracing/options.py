@@ -126,8 +126,8 @@ class FunctionOptions:
     controllers: tuple[str, ...] = option(
         "--controller",
         "NAME",
-        "A controller or observer (see docs/controllers.md): its function and, in C, a struct for "
-        "its state with a step. Repeatable.",
+        "A controller or observer (see symgen docs controllers): its function and, in C, a struct "
+        "for its state with a step. Repeatable.",
         TEXTS.like('["momentum_observer"]'),
         default=(),
         names=tuple(CONTROLLERS),

@@ -56,7 +56,7 @@ def test_group_help_and_version():
 
 
 def test_the_examples_of_the_help_work(tmp_path):
-    said = invoke("generate", "-h").stdout
+    said = re.sub(r" \\\n +", " ", invoke("generate", "-h").stdout)
     for line in re.findall(r"^  symgen generate (\S+ -o \S+ .*)$", said, re.MULTILINE):
         robot, _, out, *options = line.split()
         assert invoke("generate", robot, "-o", tmp_path / out, *options).exit_code == 0, line

@@ -1,0 +1,98 @@
+"""Tables that stay readable where it is narrow: no number is cut, no word is broken that fits.
+
+Where a table is wider than the terminal, texts are wrapped between words first. Where that is not
+enough, it is printed in pieces below each other, each with the columns that name the row."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markup import escape
+from rich.measure import Measurement
+from rich.table import Column, Table
+
+BETWEEN: Final = 3
+"""Characters from a column to the next."""
+MARK: Final = 4
+"""A first column as narrow as this is a number or a mark; the second one names the row too."""
+
+
+class Sheet(Table):
+    """A table that is printed in pieces where it does not fit."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        measured = [_widths(console, options, column) for column in self.columns]
+        room = options.max_width - 2
+        if self.title:
+            yield console.render_str(str(self.title), style="bold")
+        for columns in _pieces(measured, room):
+            widths = _shared([measured[k] for k in columns], room)
+            piece = Table(box=SIMPLE_HEAD, pad_edge=False)
+            for k, width in zip(columns, widths, strict=True):
+                own = self.columns[k]
+                piece.add_column(own.header, width=width, justify=own.justify, overflow="fold")
+            cells = [[*self.columns[k].cells] for k in columns]
+            for row, of in zip(zip(*cells, strict=True), self.rows, strict=True):
+                piece.add_row(*row, style=of.style)
+            yield piece
+
+
+def table(title: str, left: Sequence[str], right: Sequence[str] = ()) -> Table:
+    """A table with columns of text and then of numbers."""
+    made = Sheet(title=escape(title) or None)
+    for name in left:
+        made.add_column(name, overflow="fold")
+    for name in right:
+        made.add_column(name, justify="right", no_wrap=True)
+    return made
+
+
+def _widths(console: Console, options: ConsoleOptions, column: Column) -> tuple[int, int]:
+    """The least and the best width of a column: numbers are never wrapped, their heads may be."""
+    wide = options.update(width=10_000)
+    head = Measurement.get(console, wide, column.header)
+    cells = [Measurement.get(console, wide, cell) for cell in column.cells]
+    best = max(head.maximum, *(cell.maximum for cell in cells), 1)
+    least = (cell.maximum if column.no_wrap else cell.minimum for cell in cells)
+    return max(head.minimum, *least, 1), best
+
+
+def _total(widths: Iterable[int]) -> int:
+    every = [*widths]
+    return sum(every) + BETWEEN * (len(every) - 1)
+
+
+def _pieces(measured: Sequence[tuple[int, int]], room: int) -> Iterator[list[int]]:
+    """The columns of each piece: all of them where they fit, else those that name the row and as
+    many others as fit."""
+    every = [*range(len(measured))]
+    if _total(measured[k][0] for k in every) <= room:
+        yield every
+        return
+    keys = every[: 2 if len(every) > 2 and measured[0][1] <= MARK else 1]
+    piece = [*keys]
+    for k in every[len(keys) :]:
+        if len(piece) > len(keys) and _total(measured[i][0] for i in (*piece, k)) > room:
+            yield piece
+            piece = [*keys]
+        piece.append(k)
+    yield piece
+
+
+def _shared(measured: Sequence[tuple[int, int]], room: int) -> list[int]:
+    """A width for each column of a piece: the best, or the least and a share of what is left; where
+    even that is too much, the widest give way."""
+    best, widths = [high for _, high in measured], [low for low, _ in measured]
+    while (left := room - _total(widths)) > 0 and (grow := _grow(widths, best)):
+        for k in grow[:left]:
+            widths[k] += 1
+    while _total(widths) > room and max(widths) > 1:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _grow(widths: Sequence[int], best: Sequence[int]) -> list[int]:
+    """The columns that would use more, narrowest first."""
+    short = [k for k, width in enumerate(widths) if width < best[k]]
+    return sorted(short, key=lambda k: widths[k])
