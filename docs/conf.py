@@ -16,7 +16,7 @@ project_copyright = author
 version = release = __version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.viewcode",
     "sphinx_click",
@@ -25,6 +25,8 @@ extensions = [
 ]
 myst_enable_extensions = ["dollarmath", "deflist", "attrs_inline", "fieldlist"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # the tests run them; pages show what is in the files
+nb_merge_streams = True
 nitpicky = False
 
 autodoc_typehints = "signature"

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
@@ -18,6 +19,8 @@ VERBOSE: Final = "symgen.verbose"
 
 KERNEL: Final = "JPY_PARENT_PID"
 """What the environment of a notebook's kernel has, and of what it starts."""
+PATIENCE: Final = 2.0
+"""Seconds from a line to the next, in a notebook."""
 
 
 @contextmanager
@@ -39,29 +42,17 @@ def progress() -> Iterator[Callable[[str], None]]:
 
 
 def _in_notebook() -> Iterator[Callable[[str], None]]:
-    """A line that is written over: a notebook's cell knows carriage returns and no other control
-    of a terminal."""
-    width, over = 0, False
+    """A line now and then: what a cell shows of a command cannot be written over."""
+    said, told = time.monotonic(), ""
 
     def tell(step: str) -> None:
-        nonlocal width
-        if not over:
-            text = f"{shown(step)} ..."
-            sys.stderr.write(f"\r{text:<{width}}")
+        nonlocal said, told
+        if step != told and time.monotonic() - said > PATIENCE:
+            said, told = time.monotonic(), step
+            sys.stderr.write(f"{shown(step)} ...\n")
             sys.stderr.flush()
-            width = len(text)
 
-    def stop() -> None:
-        nonlocal over
-        over = True
-        sys.stderr.write(f"\r{'':{width}}\r")
-        sys.stderr.flush()
-
-    output.until_printed(stop)
-    try:
-        yield tell
-    finally:
-        output.hush()
+    yield tell
 
 
 def say(notices: Sequence[Notice]) -> None:

@@ -36,7 +36,11 @@ def test_the_function_of_the_first_page_is_the_one_generated():
 def test_every_page_is_in_the_table_of_contents():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     listed = {f"{line}.md" for line in re.findall(r"^([\w/-]+)$", index, re.MULTILINE)}
-    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    pages = {
+        page.relative_to(DOCS).with_suffix(".md").as_posix()
+        for kind in ("*.md", "*.ipynb")
+        for page in DOCS.rglob(kind)
+    }
     assert pages - listed == {"index.md"}, listed - pages
 
 

@@ -80,18 +80,20 @@ def test_help_names_pages_that_are_installed():
     assert all(page in invoke("docs").stdout for page in PAGES)
 
 
-@pytest.mark.parametrize("kernel", [False, True])
-def test_what_waits_is_gone_before_anything_is_printed(kernel):
-    out = on_terminal(
-        ["inspect", robot_file("pendulum")], {"JPY_PARENT_PID": "1"} if kernel else {}
-    )
+def test_what_waits_is_gone_before_anything_is_printed():
+    out = on_terminal(["inspect", robot_file("pendulum")])
     before = out.partition("pendulum: 2 joints")[0].rpartition("\n")[2]
-    erased = re.split(r"\r +\r|\x1b\[2K", before)
+    erased = before.split("\x1b[2K")
     assert len(erased) > 1 and not re.sub(r"\x1b\[[\d;?]*\w", "", erased[-1]).strip()
-    assert kernel != ("\x1b[2K" in out)
 
 
-def on_terminal(arguments, more):
+def test_nothing_moves_in_a_notebook():
+    """Its cells show what a command writes line by line."""
+    out = on_terminal(["inspect", robot_file("pendulum")], JPY_PARENT_PID="1")
+    assert "\x1b[2K" not in out and "\r" not in out.replace("\r\n", "\n")
+
+
+def on_terminal(arguments, **more):
     """All that a command writes on a terminal of 80 columns."""
     child, terminal = pty.fork()
     if child == 0:
