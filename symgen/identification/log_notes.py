@@ -52,6 +52,12 @@ def _notes(reading: Reading) -> Iterator[str]:
             f"time stamps have a resolution of {clock.resolution:.4g} s, coarser than the rows; "
             f"rows are taken as even, {1 / clock.step:.6g} a second (--rate says another)"
         )
+    if clock.polled:
+        yield (
+            "time stamps are those of a recorder that polls: by positions and velocities rows are "
+            f"{clock.step:.6g} s apart, or a multiple of it; that is taken as their time (--rate "
+            "says another)"
+        )
     whole = _rows(reading) - _ends(reading)
     if FEW * whole <= reading.plan.samples < whole:
         yield f"{reading.plan.samples} of {_rows(reading)} rows are used ({_why(reading)})"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.columns import Layout
 from symgen.identification.logs import Log, LogError
+from symgen.identification.ticks import Polled, Ticks
 from symgen.text import shown
 
 Numbers = NDArray[np.float64]
@@ -25,6 +26,7 @@ for them."""
 EVEN: Final = 1.5e-3
 """How far the steps of even sampling may be from the usual one, as a part of it; time stamps are
 rounded."""
+SAME: Final = "have the time of the row before"
 BACK: Final = 10.0
 """Usual steps by which time must run back for a recorder to have begun anew."""
 
@@ -32,12 +34,14 @@ BACK: Final = 10.0
 @dataclass(frozen=True)
 class Clock:
     """The time of rows: the usual `step` (s); `even` where time stamps are not used but rows are
-    taken as even, `coarse` where that is because the stamps are too coarse."""
+    taken as even, `coarse` where that is because the stamps are too coarse; `polled` where rows are
+    ticks of a controller and the stamps are those of a recorder."""
 
     step: float
     even: bool
     coarse: bool = False
     resolution: float = 0.0
+    polled: Polled | None = None
 
     @classmethod
     def of(cls, log: Log, layout: Layout, rate: float) -> "Clock":
@@ -62,7 +66,18 @@ class Clock:
             return cls(1.0 / rate, True)
         if float(np.mean(steps == 0)) > COARSE and span > 0:
             return cls(span, True, True, float(np.median(rising)))
-        return cls(float(np.median(rising)), False)
+        polled = _polled(log, layout)
+        return cls(polled.period if polled else float(np.median(rising)), False, polled=polled)
+
+
+def _polled(log: Log, layout: Layout) -> Polled | None:
+    """Whether the first rows are ticks of a controller whatever their stamps say."""
+    if layout.time is None or not layout.q or len(layout.q) != len(layout.qd):
+        return None
+    rows = next(log.chunks(layout.names))[:, layout.places] * layout.factors
+    n = len(layout.q)
+    rows = rows[(np.abs(rows[:, : 1 + 2 * n]) <= LARGEST).all(axis=1)]
+    return Polled.of(rows[:, 0], rows[:, 1 : 1 + n], rows[:, 1 + n : 1 + 2 * n])
 
 
 def _check_rate(log: Log, layout: Layout, rate: float, span: float) -> None:
@@ -103,6 +118,7 @@ class Rows:
         """Pieces of the log from its first row to its last. Raises LogError."""
         self.reasons.clear()
         self.last, self.seen = -np.inf, 0
+        ticks = Ticks(self.clock.polled) if self.clock.polled else None
         factors, places = self.layout.factors, self.layout.places
         timed, moving = bool(self.layout.time), self._needed
         for raw in self.log.chunks(self.layout.names):
@@ -110,8 +126,10 @@ class Rows:
             finite = np.abs(rows) <= LARGEST
             whole = np.asarray(finite[:, : moving + timed].all(axis=1))
             self._leave(~whole, _reason(rows[:, : moving + timed]))
-            t = rows[:, 0] if timed and not self.clock.even else self._even(len(rows))
+            t = rows[:, 0].copy() if timed and not self.clock.even else self._even(len(rows))
             rows = rows[:, timed:]
+            if ticks:
+                t[whole] = ticks(t[whole], *self._motion(rows[whole]))
             rows[:, moving:][~finite[:, timed + moving :]] = np.nan
             kept, begins = self._timed(np.where(whole, t, np.nan))
             self.seen += len(raw)
@@ -122,6 +140,11 @@ class Rows:
         """Columns without which a row is of no use."""
         layout = self.layout
         return len(layout.q) + len(layout.qd) + len(layout.qdd)
+
+    def _motion(self, rows: Numbers) -> tuple[Numbers, Numbers]:
+        """Positions and velocities of rows without time."""
+        n = len(self.layout.q)
+        return rows[:, :n], rows[:, n : n + len(self.layout.qd)]
 
     def _even(self, count: int) -> Numbers:
         return np.arange(self.seen, self.seen + count, dtype=np.float64) * self.clock.step
@@ -150,7 +173,8 @@ class Rows:
             same, earlier = steps == 0, steps < 0
             late = np.zeros((2, len(t)), np.bool_)
             late[0, whole[a:b]], late[1, whole[a:b]] = same, earlier
-            self._leave(late[0], "have the time of the row before")
+            same = "are the row before once more" if self.clock.polled else SAME
+            self._leave(late[0], same)
             self._leave(late[1], "come earlier than the row before")
             self.last = float(highest[-1])
         return kept, begins

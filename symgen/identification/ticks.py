@@ -1,0 +1,145 @@
+"""The time of rows that a recorder has polled from a controller.
+
+A recorder that reads the latest state of a controller whenever its own loop comes round stamps rows
+with the time of reading, but what is in them is of a tick of the controller: some ticks come twice,
+others never. Positions and velocities of the same row tell how much time went by between two rows,
+∫ q̇ dt = Δq, so wherever the robot moves they tell the number of ticks, exactly; where it stands
+still, stamps do."""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+
+FEWEST: Final = 200
+"""Steps in motion that a judgement takes at least."""
+FAST: Final = 0.01
+"""Motion is told from standstill by this part of the mean square of all velocities."""
+LONG: Final = 4.0
+"""A step of more ticks is left to the stamps, for velocities change within it."""
+NEAR: Final = 0.25
+"""How far from a whole number of ticks a step by the motion may be to count."""
+MOST: Final = 0.9
+"""The part of all steps for which whole ticks must hold"""
+SURE: Final = 0.1
+"""to this part of a tick, and stamps must not."""
+TIMES: Final = 3.0
+"""How many times worse stamps must agree with the motion than whole ticks do."""
+SNAP: Final = 1e-3
+"""The rate is a whole number of Hz, if it is this close to one."""
+RECENT: Final = 200
+"""Rows over which the mean delay of the stamps is followed."""
+
+
+def travel(q: Numbers, qd: Numbers, scale: Numbers) -> tuple[Numbers, Numbers]:
+    """The time (N - 1) that the motion from row to row takes by its velocities, by least squares
+    over the joints, and the mean square of the velocities relative to `scale` (n)."""
+    mean = (qd[1:] + qd[:-1]) / (2 * scale)
+    power = np.sum(mean**2, axis=1)
+    gone = np.sum(np.diff(q, axis=0) / scale * mean, axis=1)
+    return gone / np.maximum(power, 1e-300), power / mean.shape[1]
+
+
+def sizes(qd: Numbers) -> Numbers:
+    """The root mean square of each velocity (n), that of the largest where it does not move."""
+    found = np.sqrt(np.mean(qd**2, axis=0))
+    return np.asarray(
+        np.where(found > 1e-6 * found.max(initial=0.0), found, max(found.max(initial=0.0), 1.0))
+    )
+
+
+@dataclass(frozen=True)
+class Polled:
+    """A controller that a recorder polls: the period of its ticks (s), and the size of velocities
+    (n) by which they are compared."""
+
+    period: float
+    scale: Numbers
+
+    @classmethod
+    def of(cls, t: Numbers, q: Numbers, qd: Numbers) -> "Polled | None":
+        """Told from the first rows: stamps t (N), positions and velocities (N x n) of the same
+        joints. None where the stamps are those of the motion, or nothing tells."""
+        steps, scale = np.diff(t), sizes(qd)
+        rising = steps[steps > 0]
+        if len(rising) < FEWEST:
+            return None
+        period = float(np.median(rising))
+        found, power = travel(q, qd, scale)
+        told = (power > FAST) & (steps >= 0) & (steps < LONG * period)
+        found, steps = found[told], steps[told]
+        if len(found) < FEWEST:
+            return None
+        for _ in range(3):
+            ticks = np.round(found / period)
+            if not 0.5 < ticks.sum() / len(ticks) < 2.0:
+                return None
+            period = float(found.sum() / ticks.sum())
+        off = float(np.quantile(np.abs(found / period - np.round(found / period)), MOST))
+        stamps = float(np.quantile(np.abs(found - steps), MOST)) / period
+        if off > SURE or stamps < max(SURE, TIMES * off):
+            return None
+        return cls(_snapped(cls(period, scale)._by_stamps(t, q, qd)), scale)
+
+    def _by_stamps(self, t: Numbers, q: Numbers, qd: Numbers) -> float:
+        """The period by the recorder's clock: the slope of stamps over ticks."""
+        ticks = (Ticks(self)(t, q, qd) - t[0]) / self.period
+        centred = ticks - ticks.mean()
+        return float(centred @ t / (centred @ centred))
+
+
+def _snapped(period: float) -> float:
+    rate = round(1 / period)
+    return 1 / rate if rate and abs(1 / (period * rate) - 1) < SNAP else period
+
+
+@dataclass
+class Ticks:
+    """Gives rows their time, piece by piece in order: `stamp`, `q` and `qd` are of the row before,
+    `tick` its number, `lag` the mean of stamps less ticks (s), `begin` the first stamp."""
+
+    polled: Polled
+    stamp: float = np.nan
+    q: Numbers = field(default_factory=lambda: np.zeros(0))
+    qd: Numbers = field(default_factory=lambda: np.zeros(0))
+    tick: float = 0.0
+    lag: float = 0.0
+    begin: float = 0.0
+
+    def __call__(self, t: Numbers, q: Numbers, qd: Numbers) -> Numbers:
+        """The time (N) of rows with stamps t (N)."""
+        if not len(t):
+            return t
+        if np.isnan(self.stamp):
+            self.stamp, self.q, self.qd, self.begin = float(t[0]), q[0], qd[0], float(t[0])
+        steps = np.diff(t, prepend=self.stamp) / self.polled.period
+        found, power = travel(np.vstack([self.q, q]), np.vstack([self.qd, qd]), self.polled.scale)
+        found /= self.polled.period
+        whole = np.round(found)
+        told = (power > FAST) & (np.abs(found - whole) < NEAR) & (whole >= 0)
+        kinds = np.where((steps < -LONG) | (steps > LONG), 2, told)
+        whole = np.where(kinds == 2, np.round(steps), whole)
+        ticks = self._numbered(t, whole, kinds)
+        self.stamp, self.q, self.qd = float(t[-1]), q[-1], qd[-1]
+        return np.asarray(self.begin + ticks * self.polled.period)
+
+    def _numbered(self, t: Numbers, whole: Numbers, kinds: NDArray[np.int64]) -> Numbers:
+        """The tick of each row, run by run of rows of the same kind: 0 where stamps tell its
+        number, 1 and 2 where `whole` is the number of ticks since the row before."""
+        ticks, period = np.empty(len(t)), self.polled.period
+        edges = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), len(t)]
+        for a, b in pairwise(edges):
+            if kinds[a]:
+                ticks[a:b] = self.tick + np.cumsum(whole[a:b])
+            else:
+                own = np.round((t[a:b] - self.begin - self.lag) / period)
+                ticks[a:b] = np.maximum.accumulate(np.maximum(own, self.tick))
+            self.tick = float(ticks[b - 1])
+            if kinds[a] == 1:
+                late = t[a:b][-RECENT:] - self.begin - ticks[a:b][-RECENT:] * period
+                self.lag += min(1.0, (b - a) / RECENT) * (float(late.mean()) - self.lag)
+        return ticks
