@@ -27,22 +27,27 @@ CASES = {
     "pieces": ("ur5", {"chunk": 30}),
     "payload": ("ur5", {"parameters": "runtime:flange", "gravity": "runtime"}),
 }
+EVERY = tuple(name for name in GLUE if name != "ros2")
+"""All that any module can have; ROS 2 needs a controller (test_ros2.py)."""
 cases = pytest.mark.parametrize("case", CASES)
 
 
 @cache
 def made(case):
     name, options = CASES[case]
-    return generated(name, glue=tuple(GLUE), quantities=FUNCTIONS, **options)
+    return generated(name, glue=EVERY, quantities=FUNCTIONS, **options)
 
 
 @pytest.mark.parametrize("name", GLUE)
 def test_only_what_is_asked_for(name, tmp_path):
-    done = invoke("generate", robot_file("pendulum"), "-o", tmp_path, "--lang", "c", "--glue", name)
+    one = "gravity_compensation"
+    given = ("-o", tmp_path, "--lang", "c", "--glue", name, "--controller", one)
+    done = invoke("generate", robot_file("pendulum"), *given)
     assert done.exit_code == 0, done.stderr
-    plain = re.compile(r"pendulum\w*\.[ch]|manifest\.json|pendulum_report\.json|zephyr")
-    found = {file for file in snapshot(tmp_path) if not plain.fullmatch(file)}
-    assert found == {file.format(name="pendulum") for file in GLUE[name]}
+    plain = re.compile(r"pendulum\w*\.[ch]|manifest\.json|pendulum_report\.json")
+    files = {file for file, data in snapshot(tmp_path).items() if data is not None}
+    found = {file for file in files if not plain.fullmatch(file)}
+    assert found == {file.format(name="pendulum", plugin=one) for file in GLUE[name]}
 
 
 def test_unknown_glue_is_refused():
@@ -232,6 +237,7 @@ VERSIONS = {
     "ur5.pc": "Version: 2.3.1",
     "idf_component.yml": 'version: "2.3.1"',
     "library.properties": "version=2.3.1",
+    "library.json": '"version": "2.3.1"',
     "manifest.json": '"module_version": "2.3.1"',
     "ur5.c": "module_version=2.3.1",
 }
@@ -240,13 +246,14 @@ URLS = {
     "ur5.pc": "URL: https://example.org/arm?a=1",
     "idf_component.yml": 'url: "https://example.org/arm?a=1"',
     "library.properties": "url=https://example.org/arm?a=1",
+    "library.json": '"homepage": "https://example.org/arm?a=1"',
     "manifest.json": '"module_url": "https://example.org/arm?a=1"',
 }
 
 
 def test_packages_have_the_version_and_address_of_the_module(tmp_path):
     for texts, more in ((VERSIONS, {}), (URLS, {"module_url": "https://example.org/arm?a=1"})):
-        options = {"quantities": ("gravity",), "glue": tuple(GLUE), "module_version": "2.3.1"}
+        options = {"quantities": ("gravity",), "glue": EVERY, "module_version": "2.3.1"}
         _, folder = generated("ur5", **options, **more)
         assert [f for f, text in texts.items() if text not in (folder / f).read_text()] == []
         assert all(check.passed for check in verify(folder))
@@ -399,6 +406,27 @@ def test_arduino_properties():
     assert required <= rows.keys() and all(rows.values())
     assert rows["includes"] == "ur5.h" and rows["version"] == module[Release].module_version
     assert re.fullmatch(r"https://[\w./]+", rows["url"])
+
+
+def test_platformio_compiles_the_files_that_it_is_told(tmp_path):
+    """By its own parser where that is installed, which looks for the license in the network."""
+    module, folder = made("float_inline")
+    data = json.loads((folder / "library.json").read_text())
+    chosen = [re.fullmatch(r"\+<(\w+\.c)>", row)[1] for row in data["build"]["srcFilter"]]
+    assert sorted(chosen) == [path.name for path in c_files(folder, ["_selftest"])]
+    assert data["name"] == "ur5" and data["license"] == "0BSD" and data["headers"] == "ur5.h"
+    assert (
+        re.fullmatch(r"\d+\.\d+\.\d+", data["version"])
+        and {"description", "keywords"} <= data.keys()
+    )
+    include = f"-I{folder / data['build']['includeDir']}"
+    compiled("-std=gnu11", include, "-c", *(folder / file for file in chosen), cwd=tmp_path)
+    schema = pytest.importorskip(
+        "platformio.package.manifest.schema", reason="PlatformIO is not installed"
+    )
+    known = staticmethod(lambda: {"licenses": [{"licenseId": "0BSD"}]})
+    schema.ManifestSchema.load_spdx_licenses = known
+    assert schema.ManifestSchema().load_manifest(data)["version"] == module[Release].module_version
 
 
 def test_arduino_compiles_every_file_of_the_folder(tmp_path):

@@ -6,10 +6,10 @@ from typing import Any, Final
 from symgen.languages.accuracy import FACTOR, STEP
 from symgen.languages.c.controllers import controller_files, controllers
 from symgen.languages.c.function import WORK, CFunction
-from symgen.languages.c.glue import glue_files
 from symgen.languages.c.info import LARGEST, information
 from symgen.languages.c.lanes import batch_files, batch_functions
 from symgen.languages.c.options import COptions
+from symgen.languages.c.packaging import glue_files
 from symgen.languages.c.text import comment, literal, numbers, string
 from symgen.languages.c.trig import trig_header
 from symgen.languages.conventions import conventions

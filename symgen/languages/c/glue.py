@@ -1,14 +1,14 @@
 """Files that let build systems take a C module as it is: a registry, each row the files of one and
-their templates."""
+their templates. `packaging` writes them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
-
-from symgen.languages.module import Module
-from symgen.languages.release import Release
-from symgen.render import render
+from collections.abc import Mapping
+from typing import Final
 
 CMAKE: Final = {"CMakeLists.txt": "CMakeLists.txt"}
+ROS2: Final = "{name}_controllers"
+EACH: Final = "{plugin}"
+"""In the name of a file that there is one of for each plugin."""
+
 GLUE: Final[dict[str, Mapping[str, str]]] = {
     "cmake": CMAKE,
     "zephyr": {
@@ -16,26 +16,20 @@ GLUE: Final[dict[str, Mapping[str, str]]] = {
         "zephyr/CMakeLists.txt": "zephyr.txt",
         "zephyr/Kconfig": "Kconfig",
     },
-    "arduino": {"library.properties": "library.properties"},
+    "arduino": {"library.properties": "library.properties", "library.json": "library.json"},
     "pkgconfig": {"{name}.pc": "pkgconfig.pc"},
     "esp-idf": {**CMAKE, "idf_component.yml": "idf_component.yml"},
+    "ros2": {
+        f"{ROS2}/package.xml": "ros2/package.xml",
+        f"{ROS2}/CMakeLists.txt": "ros2/CMakeLists.txt",
+        f"{ROS2}/{ROS2}.xml": "ros2/plugins.xml",
+        f"{ROS2}/README.md": "ros2/README.md",
+        f"{ROS2}/config/controllers.yaml": "ros2/controllers.yaml",
+        f"{ROS2}/launch/{ROS2}.launch.py": "ros2/launch.py",
+        f"{ROS2}/include/{ROS2}/{EACH}.hpp": "ros2/controller.hpp",
+        f"{ROS2}/src/{EACH}.cpp": "ros2/controller.cpp",
+        f"{ROS2}/src/{EACH}_parameters.yaml": "ros2/parameters.yaml",
+    },
     "cpp": {"{name}.hpp": "module.hpp"},
 }
 """By build system (or language): from the name of a file to that of its template."""
-
-
-def glue_files(
-    module: Module, headers: Sequence[str], sources: Sequence[str], context: Mapping[str, Any]
-) -> dict[str, str]:
-    """The files of a module's glue, given the names of its headers and of its sources but the
-    self-test."""
-    glue = context["c"].glue
-    wanted = {name: template for row in glue for name, template in GLUE[row].items()}
-    given = {**context, "headers": [*headers], "sources": [*sources]}
-    given["release"] = module[Release]
-    if "cpp" in glue:
-        given["headers"].append(f"{module.name}.hpp")
-    return {
-        name.format(name=module.name): render(f"glue/{template}.jinja", **given)
-        for name, template in wanted.items()
-    }
