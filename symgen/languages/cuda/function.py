@@ -58,11 +58,6 @@ class CudaFunction(CFunction):
         """The inputs that are one for all states."""
         return [a for a in self.d.arguments if a.name in SHARED and self.d.name != "regroup"]
 
-    @property
-    def per_state(self) -> list[Argument]:
-        """The arrays with entries of each state."""
-        return [a for a in self.d.arguments if a not in self.shared]
-
     def part(self, k: int) -> str:
         return f"{self.d.name}_part{k}"
 
@@ -70,7 +65,9 @@ class CudaFunction(CFunction):
         return [STEP, *super().passed(arguments)]
 
     def declaration(self, start: str, name: str, arguments: Sequence[Argument]) -> str:
-        return head(f"{start} {name}", [f"size_t {STEP}", *map(self.parameter, arguments)])
+        """The head of a piece; some need no step."""
+        step = f"[[maybe_unused]] size_t {STEP}"
+        return head(f"{start} {name}", [step, *map(self.parameter, arguments)])
 
     def parameter(self, a: Argument) -> str:
         return f"{constant(a)}{self.real} *__restrict__ {a.name}"
@@ -78,9 +75,14 @@ class CudaFunction(CFunction):
     @property
     def thread_signature(self) -> str:
         """Declaration of the function of one state."""
-        return self.declaration(
-            f"{self.module.name.upper()}_DEVICE {self.returns}", self.d.name, self.d.arguments
-        )
+        start = f"{self.module.name.upper()}_DEVICE {self.returns} {self.d.name}"
+        return head(start, [f"size_t {STEP}", *map(self.parameter, self.d.arguments)])
+
+    @property
+    def strides(self) -> bool:
+        """Whether the step is read: some entry is beyond the first of an array."""
+        text = [line for block in [*self.lines, self.checks] for line in block]
+        return bool(self.pieces or self.zeroed) or any(STEP in line for line in text)
 
     @property
     def kernel_signature(self) -> str:
