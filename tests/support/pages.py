@@ -4,12 +4,14 @@ What a reader would do with a block is done with it: the lines after ``$`` of ``
 commands and what follows them is what they print (``...`` stands for any text, and blanks at the
 ends of lines do not count); ``python`` runs, all blocks of a page together, and a block of ``text``
 right after it is what it prints; a block whose first line is a comment with the name of a file is
-that file. Other blocks are only shown."""
+that file. Other blocks are only shown. Where a command needs a compiler or the like that is not
+installed, or a folder of the system that is not there, the page ends with it (`Missing`)."""
 
 import contextlib
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,7 +22,32 @@ from typing import Any
 from tools import ROOT
 
 FILE = re.compile(r"\s*(?:/\*|//|#|<!--)\s*([\w.-]+\.\w+)\s*(?:\*/|-->)?\s*\n")
-LANGUAGES = ("console", "python", "text", "c", "cpp", "xml", "toml", "javascript", "csv", "ini")
+LANGUAGES = (
+    "console",
+    "python",
+    "text",
+    "c",
+    "cpp",
+    "rust",
+    "xml",
+    "toml",
+    "javascript",
+    "csv",
+    "ini",
+)
+TOOLS = ("cc", "c++", "rustc", "cargo", "node", "nvcc", "octave", "mkoctfile")
+
+
+class Missing(Exception):
+    """What the rest of a page needs and this machine has not."""
+
+
+def missing(command: str) -> str:
+    """The tool or folder of the system that a command needs and that is not there, or nothing."""
+    words = re.findall(r"[^\s=;&|()]+", command)
+    tools = [word for word in words if word in TOOLS and shutil.which(word) is None]
+    folders = [word.removeprefix("-I") for word in words if word.startswith("-I/")]
+    return next((x for x in (*tools, *(f for f in folders if not Path(f).exists()))), "")
 
 
 @dataclass
@@ -38,6 +65,8 @@ class Page:
                 self.block(language, code)
             except AssertionError as error:
                 raise AssertionError(f"line {line}, {language}: {error}") from None
+            except Missing as error:
+                raise Missing(f"line {line}: {error} is not installed") from None
 
     def block(self, language: str, code: str) -> None:
         """One block."""
@@ -45,6 +74,8 @@ class Page:
             (self.folder / named[1]).write_text(code, encoding="utf-8")
         elif language == "console":
             for command, wanted in commands(code):
+                if what := missing(command):
+                    raise Missing(what)
                 same(self.shell(command), wanted, command)
         elif language == "python":
             with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.chdir(self.folder):
