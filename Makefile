@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 SAMPLES := pendulum ur5 panda
 
-.PHONY: help demo test quick sweep docs lint format types fuzz oracle oracle-mjcf mutants bench bench-batch bench-one-call bench-python generate \
+.PHONY: help demo test quick sweep docs lint format types fuzz oracle oracle-mjcf mutants bench bench-batch bench-one-call bench-python bench-languages bench-cuda generate \
         clean firmware firmware-docs gauntlet example-firmware adaptive-mpc arm host
 
 help: ## this list
@@ -106,6 +106,12 @@ bench-batch: $(VENV)/ready-bench ## batches beside single states and Pinocchio: 
 
 bench-one-call: $(VENV)/ready-bench ## one call of inverse dynamics by flags: docs/benchmarks/one-call.md anew
 	$(BIN)/python -m benchmarks.one_call
+
+bench-languages: $(VENV)/ready ## one call and a batch in every language beside C: the figures of docs/languages/index.md
+	$(BIN)/python -m benchmarks.languages
+
+bench-cuda: $(VENV)/ready ## states/s of CUDA kernels beside what the GPU's memory allows, where there is a GPU
+	$(BIN)/python -m benchmarks.cuda
 
 standstill: $(VENV)/ready ## logs in which the arm stands still: are parameters within their errors? (ten minutes)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.standstill

@@ -8,6 +8,8 @@ import pytest
 from pages import Missing, Page, blocks
 from tools import ROOT
 
+from symgen.languages import LANGUAGES
+
 DOCS = ROOT / "docs"
 RUN = ("console", "python")
 PAGES = sorted(
@@ -45,6 +47,13 @@ def test_every_page_is_in_the_table_of_contents():
         for page in DOCS.rglob(kind)
     }
     assert pages - listed == {"index.md"}, listed - pages
+
+
+def test_every_language_is_in_the_table_of_languages():
+    rows = (DOCS / "languages" / "index.md").read_text(encoding="utf-8")
+    for name in LANGUAGES:
+        page = DOCS / "languages" / f"{name}.md"
+        assert f"| [{name}]({name}.md) |" in rows if page.exists() else f"| {name} |" in rows, name
 
 
 def test_the_runner_sees_what_differs(tmp_path: Path):

@@ -9,13 +9,17 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tools import SIMPLE, generated, invoke, robot_file
 
+from benchmarks.cuda import PROGRAM, case
+from benchmarks.cuda import main as benchmark
 from symgen.languages.c.calls import build
 from symgen.languages.c.files import code_files
 from symgen.languages.c.lanes import SHARED
 from symgen.languages.cuda.checks import resources
 from symgen.languages.describe import descriptions
+from symgen.native.compiler import EXACT
 
 pytestmark = pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler is installed")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
@@ -78,13 +82,13 @@ def c_of(module, to):
     """The module's C as Python functions; without its self-test, which takes long to make."""
     for name, text in code_files(module).items():
         (to / name).write_text(text)
-    return build(module, to)
+    return build(module, to, [*EXACT, "-O0"])
 
 
 def same_bits_as_c(name, tmp_path, **options):
     """How many numbers of the host build are compared with those of C; none may differ."""
     module, folder = generated(name, languages=("cuda",), **options)
-    c, library, count = c_of(module, tmp_path), host(folder, module, tmp_path), 0
+    c, library, count = c_of(module, tmp_path), host(folder, module, tmp_path, "-O0"), 0
     rng = np.random.default_rng(1)
     for d in descriptions(module):
         rows = {
@@ -201,6 +205,19 @@ def test_a_kernel_of_one_s_own_keeps_a_state_in_registers(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "0 bytes stack frame" in done.stderr, done.stderr
+
+
+@needs_nvcc
+def test_the_benchmark_compiles_and_says_where_there_is_no_gpu(tmp_path, monkeypatch):
+    module, folder = generated("pendulum", languages=("cuda",), **CASES["pendulum"])
+    d = next(d for d in descriptions(module) if d.name == "forward_dynamics")
+    (tmp_path / "case.h").write_text(case("pendulum", "float", d))
+    where = ["-I.", f"-I{folder / 'pendulum_cuda'}"]
+    flags = ["-arch=sm_90", "-std=c++17", "-Werror", "all-warnings", "-c", "-o", "x.o"]
+    subprocess.run(["nvcc", *flags, *where, str(PROGRAM)], cwd=tmp_path, check=True)
+    monkeypatch.setattr("benchmarks.cuda.gpus", list)
+    said = CliRunner().invoke(benchmark, []).output
+    assert said == "nothing measured: this machine has no NVIDIA GPU (nvidia-smi names none)\n"
 
 
 @pytest.mark.slow

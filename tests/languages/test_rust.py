@@ -58,6 +58,22 @@ def test_clippy_and_the_crate_s_own_tests(name, tmp_path):
         assert "test result: ok" in done.stdout and " 0 passed" not in done.stdout.splitlines()[0]
 
 
+def test_it_is_built_for_a_microcontroller(tmp_path):
+    target = "thumbv7em-none-eabihf"
+    if shutil.which("rustup") is None or not list(DEBIAN.glob("libm-*")):
+        pytest.skip("rustup or Debian's crate libm is not installed")
+    listed = subprocess.run(
+        ["rustup", "target", "list", "--installed"], capture_output=True, text=True, check=True
+    )
+    if target not in listed.stdout.split():
+        pytest.skip(f"the target is not installed: rustup target add {target}")
+    _, folder = generated("ur5", languages=("rust",), **CASES["ur5"])
+    shutil.copytree(folder / "ur5_rust", tmp_path / "crate")
+    libm = ("--no-default-features", "--features", "libm")
+    done = cargo(tmp_path / "crate", "build", "--release", "--offline", "--target", target, *libm)
+    assert done.returncode == 0, done.stderr
+
+
 def test_names_stay_data(tmp_path):
     nasty = '"); panic!("x") // `\\u{0}'
     text = Path(robot_file("pendulum")).read_text(encoding="utf-8")

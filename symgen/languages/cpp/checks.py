@@ -31,7 +31,8 @@ def compiler() -> list[str]:
 
 
 @contextmanager
-def _started(subject: Subject) -> Iterator[Call]:
+def started(subject: Subject) -> Iterator[Call]:
+    """The header in a program of its own, ready to run. Raises Failed."""
     name = subject.module.name
     text = (subject.folder / f"{name}_robot.hpp").read_text(encoding="utf-8")
     with workspace() as folder:
@@ -49,5 +50,5 @@ def _started(subject: Subject) -> Iterator[Call]:
         yield call
 
 
-checks: Final = Outside("C++", (compiler()[0],), _started).checks
+checks: Final = Outside("C++", (compiler()[0],), started).checks
 """The checks of the C++ header of a folder."""

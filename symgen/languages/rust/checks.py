@@ -14,7 +14,8 @@ RUSTC: Final = ("rustc", "--edition", "2021", "-O", "-D", "warnings")
 
 
 @contextmanager
-def _started(subject: Subject) -> Iterator[Call]:
+def started(subject: Subject) -> Iterator[Call]:
+    """The crate with a program, ready to run. Raises Failed."""
     name = subject.module.name
     text = (subject.folder / f"{name}_rust" / "src" / "lib.rs").read_text(encoding="utf-8")
     with workspace() as folder:
@@ -34,5 +35,5 @@ def _started(subject: Subject) -> Iterator[Call]:
         yield call
 
 
-checks: Final = Outside("Rust", ("rustc",), _started).checks
+checks: Final = Outside("Rust", ("rustc",), started).checks
 """The checks of the Rust crate of a folder."""

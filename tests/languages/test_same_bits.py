@@ -1,0 +1,63 @@
+"""Languages that use the operations and the sines of the C have its bits."""
+
+import shutil
+
+import numpy as np
+import pytest
+from tools import SIMPLE, generated
+
+from symgen.languages.c.calls import build
+from symgen.languages.c.files import code_files
+from symgen.languages.cpp.checks import started as cpp
+from symgen.languages.describe import descriptions
+from symgen.languages.rust.checks import started as rust
+from symgen.languages.subject import Subject, inputs
+
+STARTED = {"cpp": (cpp, "c++"), "rust": (rust, "rustc")}
+CASES = {
+    "pendulum": {"quantities": SIMPLE},
+    "ur5": {"quantities": ("inverse_dynamics", "forward_dynamics", "coriolis_matrix", "regressor")},
+    "quadruped": {"base": "floating", "quantities": ("forward_dynamics", "mass_matrix")},
+}
+LARGE = {
+    "ur5": {"quantities": ("all",)},
+    "panda": {"quantities": ("all",)},
+    "quadruped": {"base": "floating", "quantities": ("all",)},
+}
+
+
+def differing(language, name, tmp_path, **options):
+    """Functions whose numbers are not those of C, and how many numbers were compared."""
+    started, tool = STARTED[language]
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    module, folder = generated(name, languages=(language,), **options)
+    for file, text in code_files(module).items():
+        (tmp_path / file).write_text(text)
+    c, bad, count = build(module, tmp_path), [], 0
+    subject = Subject(folder, module, {})
+    with started(subject) as call:
+        for d in descriptions(module):
+            states = subject.states[:5]
+            for state, got in zip(states, call(d, states), strict=True):
+                wanted = getattr(c, d.name)(*inputs(d, state))
+                wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+                same = [np.array_equal(x, np.ravel(y)) for x, y in zip(got, wanted, strict=True)]
+                bad += [] if all(same) else [d.name]
+                count += sum(x.size for x in got)
+    return bad, count
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("language", STARTED)
+def test_bits_of_c(language, name, tmp_path):
+    bad, count = differing(language, name, tmp_path, **CASES[name])
+    assert not bad and count > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("language", STARTED)
+def test_bits_of_c_of_all_quantities(language, name, tmp_path):
+    bad, count = differing(language, name, tmp_path, **LARGE[name])
+    assert not bad and count > 10_000
