@@ -1,18 +1,17 @@
 """The extension module of a job: read, traced, written as C, compiled and kept."""
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
-from symgen.errors import OptionError
 from symgen.jobs.compiling import surroundings
 from symgen.jobs.job import Job
 from symgen.languages.c.calls import build
 from symgen.languages.c.files import code_files
-from symgen.languages.c.options import COptions
+from symgen.languages.c.quickest import fastest
 from symgen.languages.module import Module
 from symgen.languages.python.extension import SOURCE, compiled_files, extension
 from symgen.native.compiled import Compiled
@@ -20,13 +19,6 @@ from symgen.native.compiler import EXACT, FAST, NATIVE, SAME, CompilerError, wor
 from symgen.native.extension import MISSING, extension_module, include
 from symgen.native.store import Store, digest
 from symgen.reading.assemble import Loaded
-
-QUICKEST: Final[tuple[dict[str, str], ...]] = (
-    {"trig": "inline", "batch": "auto"},
-    {"trig": "inline"},
-    {},
-)
-"""Options of C that make it fast, the fastest first; not all functions can have all."""
 
 
 @dataclass(frozen=True)
@@ -99,18 +91,6 @@ class Making:
         data = self.store.data(module)
         for key in keys if data is not None else ():
             self.store.answer(key, module.__name__.rpartition(".")[2], data or b"")
-
-
-def fastest(module: Module, given: Collection[str]) -> Module:
-    """The module with the options of C that make it fastest, but for those that were given."""
-    for options in QUICKEST:
-        try:
-            choices = module.choices.changed(**{k: x for k, x in options.items() if k not in given})
-            choices[COptions].check_functions(module.functions)
-        except OptionError:
-            continue
-        return replace(module, choices=choices)
-    return module
 
 
 def _through_cffi(module: Module, exact: bool) -> Compiled:

@@ -17,12 +17,12 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from symgen.errors import OptionError
-from symgen.jobs.extension import fastest
 from symgen.jobs.files import files
 from symgen.jobs.job import Job
 from symgen.jobs.manifest import NAME, manifest
 from symgen.jobs.publish import publish
 from symgen.jobs.targets import Mark, Target
+from symgen.languages.c.quickest import fastest
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import tables
 from symgen.languages.module import Module

@@ -10,13 +10,15 @@ from symgen.languages.casadi import CASADI
 from symgen.languages.cpp import CPP
 from symgen.languages.cuda import CUDA
 from symgen.languages.javascript import JAVASCRIPT
+from symgen.languages.jax import JAX
 from symgen.languages.language import Language
 from symgen.languages.matlab import MATLAB
 from symgen.languages.python import PYTHON
 from symgen.languages.rust import RUST
 
 LANGUAGES: Final[dict[str, Language]] = {
-    language.name: language for language in (C, PYTHON, CPP, RUST, JAVASCRIPT, CUDA, MATLAB, CASADI)
+    language.name: language
+    for language in (C, PYTHON, CPP, RUST, JAVASCRIPT, CUDA, MATLAB, CASADI, JAX)
 }
 """By name."""
 

@@ -1,0 +1,179 @@
+"""JAX: a package with pure functions, and the same through compiled C that XLA calls."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Final
+
+from symgen.languages.blocks import blocks
+from symgen.languages.c.files import code_files
+from symgen.languages.c.lanes import width
+from symgen.languages.c.options import COptions
+from symgen.languages.c.quickest import fastest
+from symgen.languages.conventions import conventions
+from symgen.languages.describe import Description, descriptions, laid_out, tables
+from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.module import Module
+from symgen.languages.python.extension import Bound, bound, compiled_files
+from symgen.languages.python.files import LAYOUTS, block_lines, comment, unpacked
+from symgen.languages.slopes import slope
+from symgen.languages.writer import Step, signed, statements, variables, zeros
+from symgen.render import render
+
+DIALECT: Final = Dialect(
+    operations=functions(lambda op: call(f"jnp.{op.numpy or op.name}")),
+    literal=repr,
+    input=lambda array, k: f"{array}{k + 1}",
+    declare="{name}",
+    entry=lambda array, shape, k: f"{array}[{k}]",
+)
+
+HELD: Final = 6
+"""So many values are computed before they are held: XLA for CPUs computes a value again wherever it
+is read, unless it comes from elsewhere. (Panda M in `vmap`, a state: 2.8 µs with nothing held, 0.5
+with every value, 0.7 by 8, 0.9 by 30.)"""
+
+WITHOUT: Final = "the functions of the package itself need none"
+"""What still works without a C compiler."""
+
+
+def package(module: Module) -> str:
+    """The name of the package."""
+    return f"{module.name}_jax"
+
+
+def files(module: Module) -> dict[str, str]:
+    """The package: pure functions, those through C, how the C is compiled, and the C."""
+    described = descriptions(module)
+    context: dict[str, Any] = {
+        "module": module,
+        "package": package(module),
+        "functions": described,
+        "bodies": {d.name: list(_body(d)) for d in described},
+        "pivots": _pivots,
+        "unpacked": lambda d, a: unpacked(d, a, DIALECT),
+        "moves": {d.name: _move(module, d) for d in described},
+        "layouts": [LAYOUTS[a.layout](a) for a in laid_out(described)],
+        "conventions": conventions(module),
+        "tables": tables(module, comment),
+        "comment": comment,
+        "text": ascii,
+        "headers": "jax",
+        "without": WITHOUT,
+    }
+    made = {
+        "__init__.py": render("jax/package.py.jinja", **context),
+        "native.py": render("jax/native.py.jinja", **context),
+        "build.py": render("python/build.py.jinja", **context),
+        "py.typed": "",
+    }
+    return {f"{package(module)}/{name}": text for name, text in (made | _c(module)).items()}
+
+
+def _made(d: Description) -> list[Step]:
+    return statements(d.program, DIALECT, zeros(d.program), [ref.node for ref in d.pivots])
+
+
+def _pivots(d: Description) -> str:
+    """What a body returns: all that must be positive."""
+    found = signed(d.program, d.pivots, variables(d.program, _made(d))) if d.pivots else []
+    return f"({', '.join(found)},)" if found else "()"
+
+
+def _body(d: Description) -> list[list[str]]:
+    """The blocks of lines of a function; values that are read further down are held."""
+    made = _made(d)
+    where = variables(d.program, made)
+    last = {node: k for k, s in enumerate(made) for node in s.reads}
+    found: dict[int, list[str]] = {}
+    step, before = 0, None
+    for start, end in pairwise(_ends(made)):
+        (block,) = blocks(made[start:end], where, DIALECT)
+        step, again = (step, True) if block.title == before else (end, False)
+        before = block.title
+        lines = block_lines(block)
+        found.setdefault(step, []).extend(lines[1:] if again and block.title else lines)
+        held = [where[n] for s in made[start:end] for n in s.makes if last.get(n, 0) >= end]
+        if held:
+            left = ", ".join(held) + ("," if len(held) == 1 else "")
+            found[step].append(f"{left} = _held({', '.join(held)})")
+    return list(found.values())
+
+
+def _ends(made: Sequence[Step]) -> list[int]:
+    """Where runs of statements begin and end that make at most `HELD` values in a step of the
+    algorithm."""
+    ends, count = [0], 0
+    for k, s in enumerate(made):
+        count += len(s.makes)
+        following = made[k + 1].section if k + 1 < len(made) else None
+        if count >= HELD or following != s.section:
+            ends.append(k + 1)
+            count = 0
+    return ends
+
+
+@dataclass(frozen=True)
+class Move:
+    """How outputs move with the inputs: our derivatives, from functions of the module."""
+
+    calls: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
+    """The functions called: name, inputs, and the outputs or ``_`` for those of no interest."""
+    parts: tuple[tuple[str, tuple[str, ...], int], ...]
+    """Each output with its derivatives in the inputs, and how many axes it has."""
+
+
+def _move(module: Module, d: Description) -> Move | None:
+    """None where the module has not all the derivatives of a function."""
+    described = descriptions(module)
+    ins = [a for a in d.arguments if a.direction == "in"]
+    outs = [a for a in d.arguments if a.direction == "out"]
+    found = {
+        (out.name, a.name): slope(module, described, d, out.name, a.name)
+        for out in outs
+        for a in ins
+    }
+    slopes = {key: x for key, x in found.items() if x is not None}
+    if len(slopes) < len(found):
+        return None
+    names = {name for _, name in slopes.values()}
+    others = {other.name: other for other, _ in slopes.values()}.values()
+    calls = tuple((o.name, _named(o, "in"), _wanted(o, names)) for o in others)
+    parts = tuple(
+        (out.name, tuple(slopes[out.name, a.name][1] for a in ins), len(out.sizes)) for out in outs
+    )
+    return Move(calls, parts)
+
+
+def _named(d: Description, direction: str) -> tuple[str, ...]:
+    return tuple(a.name for a in d.arguments if a.direction == direction)
+
+
+def _wanted(d: Description, names: set[str]) -> tuple[str, ...]:
+    """The outputs of a function, those that are not wanted as ``_``."""
+    return tuple(name if name in names else "_" for name in _named(d, "out"))
+
+
+def _c(module: Module) -> dict[str, str]:
+    """The C in the package's folder ``c``: double precision, and what is fastest."""
+    choices = module.choices.changed(scalar="double", zeros="always", trig="libm", batch=None)
+    own = fastest(replace(module, name=package(module), choices=choices))
+    every = bound(own)
+    headers = (f"{own.name}{end}.h" for end in ("", "_trig", "_batch", "_lanes"))
+    used = {*headers, *compiled_files(own)}
+    made = {name: text for name, text in code_files(own).items() if name in used}
+    context = {"module": own, "functions": every, "width": _width(own)}
+    made[f"{own.name}_ffi.c"] = render("jax/ffi.c.jinja", **context, most=_most(every))
+    return {f"c/{name}": text for name, text in made.items()}
+
+
+def _width(module: Module) -> int:
+    return width(module) if module[COptions].batch else 1
+
+
+def _most(every: Sequence[Bound]) -> dict[str, int]:
+    """The most arrays that a function has, and the most numbers in all arrays of one."""
+    return {
+        "arrays": max(len(f.arrays) for f in every),
+        "entries": max(sum(a.size for a in f.arrays) for f in every),
+    }
