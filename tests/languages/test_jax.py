@@ -25,7 +25,7 @@ PAIRS = (
     "mass_matrix_gradient",
 )
 CASES = {
-    "pendulum": {"quantities": (*PAIRS, "christoffel_symbols")},
+    "pendulum": {"quantities": PAIRS[:2]},
     "quadruped": {"base": "floating", "quantities": ("mass_matrix", "inverse_dynamics")},
     "ur5": {
         "parameters": "runtime:flange",
@@ -149,13 +149,13 @@ print("done")
 
 
 def test_values_gradients_and_batches(tmp_path):
-    folder = built("pendulum", tmp_path, quantities=PAIRS[:2])
+    folder = built("pendulum", tmp_path, **CASES["pendulum"])
     assert python(folder, BRIEFLY) == "done\n"
 
 
 @pytest.mark.slow
 def test_transformations(tmp_path):
-    folder = built("pendulum", tmp_path, **CASES["pendulum"])
+    folder = built("pendulum", tmp_path, quantities=(*PAIRS, "christoffel_symbols"))
     assert python(folder, TRANSFORMS) == "done\n"
 
 
@@ -164,7 +164,7 @@ def test_pure_functions_need_no_compiler_and_say_what_the_others_need(tmp_path):
     shutil.copytree(made / "pendulum_jax", tmp_path / "pendulum_jax")
     code = """
 import pendulum_jax
-print(pendulum_jax.mass_matrix([0.0, 0.0]).shape)
+print(pendulum_jax.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).shape)
 try:
     import pendulum_jax.native
 except ImportError as error:
@@ -176,7 +176,7 @@ except BuildError as error:
     print(error)
 """
     assert python(tmp_path, code, PATH="", CC="").splitlines() == [
-        "(2, 2)",
+        "(2,)",
         "pendulum_jax.so is not there: run python -m pendulum_jax.build",
         "no C compiler found: install gcc or clang, or set CC; the functions of the package itself need none",
     ]
