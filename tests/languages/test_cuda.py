@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -205,6 +206,21 @@ def test_a_kernel_of_one_s_own_keeps_a_state_in_registers(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "0 bytes stack frame" in done.stderr, done.stderr
+
+
+def test_names_stay_data(tmp_path):
+    nasty = '*/ #error "x" ??/ é \\'
+    text = Path(robot_file("pendulum")).read_text(encoding="utf-8")
+    for tag in ("link", "joint"):
+        name = text.split(f'<{tag} name="')[-1].split('"')[0]
+        text = text.replace(f'"{name}"', f"'{nasty} {tag}'")
+    (tmp_path / "x.urdf").write_text(text, encoding="utf-8")
+    words = ["--quantity", f"frame_pose:{nasty} link", "--parameters", "runtime"]
+    done = invoke("generate", tmp_path / "x.urdf", "-o", tmp_path / "x", "--lang", "cuda", *words)
+    assert done.exit_code == 0, done.output
+    assert invoke("verify", tmp_path / "x").exit_code == 0
+    for file in (tmp_path / "x").rglob("*.c*"):
+        assert file.read_bytes().isascii()
 
 
 @needs_nvcc
