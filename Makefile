@@ -89,6 +89,7 @@ firmware: $(VENV)/ready arm ## every quantity of three robots on emulated Cortex
 firmware-docs: $(VENV)/ready arm ## write docs/firmware-figures.md anew
 	@mkdir -p build
 	$(BIN)/python -m firmware.figures > build/figures.md && mv build/figures.md docs/firmware-figures.md
+	$(BIN)/python -m firmware.controllers > build/figures.md && mv build/figures.md docs/controllers/firmware.md
 
 gauntlet: $(VENV)/ready host ## every host check on every sample, and faults that they must catch
 	$(BIN)/python -m firmware.gauntlet

@@ -70,7 +70,7 @@ def page(found: Sequence[Result], compiler: str) -> str:
 def _rows(found: Sequence[Result], robot: str) -> Iterator[str]:
     yield f"| {' | '.join(COLUMNS)} |"
     yield f"|---|{'---:|' * (len(COLUMNS) - 1)}"
-    shown = [_of(found, robot, *key) for key in SHOWN]
+    shown = [of(found, robot, *key) for key in SHOWN]
     for m0, m4, m7 in zip(*(r.functions for r in shown), strict=True):
         yield f"| `{m4.name}` | {' | '.join(map(str, _cells(m0, m4, m7)))} |"
 
@@ -80,7 +80,8 @@ def _cells(m0: Figures, m4: Figures, m7: Figures) -> tuple[int, ...]:
     return m4.operations, m4.work, *code, m4.stack, m7.stack, m4.instructions, m7.instructions
 
 
-def _of(found: Sequence[Result], robot: str, core: Core, scalar: str, optimise: str) -> Result:
+def of(found: Sequence[Result], robot: str, core: Core, scalar: str, optimise: str) -> Result:
+    """The result of a robot's module on a core."""
     return next(
         r
         for r in found

@@ -8,6 +8,7 @@ from typing import Any
 
 from firmware.tools import ROOT
 from symgen.api import generate
+from symgen.languages.c.controllers import CController, controllers
 from symgen.languages.c.files import functions
 from symgen.languages.c.function import CFunction
 from symgen.languages.module import Module
@@ -35,7 +36,9 @@ class Sample:
         file = ROOT / "robots" / f"{self.robot}.urdf"
         module, _, paths = generate(file, folder, ["c"], **{**TRIG, **self.options})
         sources = [p for p in paths if p.suffix == ".c"]
-        return Written(self.title, module, functions(module), folder, sources)
+        made = functions(module)
+        kept = tuple(controllers(module, made)) if "controllers" in self.options else ()
+        return Written(self.title, module, made, folder, sources, kept)
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class Written:
     functions: tuple[CFunction, ...]
     folder: Path
     sources: list[Path]
+    controllers: tuple[CController, ...] = ()
+    """Those that were asked for, whose steps are measured too."""
 
     @property
     def own(self) -> list[Path]:
@@ -56,6 +61,21 @@ class Written:
 
 def _short(value: object) -> str:
     return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+CONTROLLERS = (
+    *("gravity_compensation", "computed_torque", "joint_impedance", "momentum_observer"),
+    *("adaptive_slotine_li", "recursive_least_squares"),
+)
+CONTROLLED = {"ur5": "cartesian_impedance:flange", "panda": "cartesian_impedance:panda_link8"}
+"""The robots whose every controller runs on the target, and the one of a link."""
+
+
+def controlled(robot: str, scalar: str) -> Sample:
+    """A robot with every controller."""
+    names = (*CONTROLLERS, CONTROLLED[robot])
+    gravity = ("gravity",)
+    return Sample(robot, {"scalar": scalar, "quantities": gravity, "controllers": names})
 
 
 DERIVATIVES = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
@@ -68,5 +88,7 @@ GAUNTLET = (
     Sample("ur5", {"parameters": "runtime", "gravity": "runtime"}),
     Sample("ur5", {"scalar": "float", "quantities": DERIVATIVES}),
     Sample("quadruped", {"quantities": DERIVATIVES}),
+    controlled("ur5", "float"),
+    controlled("panda", "double"),
 )
 """The modules that every host check judges."""

@@ -9,23 +9,20 @@ is 1 if a self-test fails, or a function's stack is not what its compiler promis
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
 from rich.console import Console
 from rich.table import Table
 
-from firmware.modules import ROBOTS, Sample, Written
+from firmware.modules import CONTROLLED, ROBOTS, Sample, Written, controlled
+from firmware.probes import RECORD, Probed, probe, probed
 from firmware.stack import Calls, reached, tail_calls
 from firmware.tools import BARE, Refused, emulated, missing, run
-from symgen.compiler.passes import counts
-from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
 from symgen.languages.c.targets import ARM, TARGETS
-from symgen.languages.c.text import numbers
 
 TOOLS = (ARM, "arm-none-eabi-size", "qemu-system-arm")
 PACKAGES = "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"
@@ -51,6 +48,8 @@ COUNTED = ("-icount", "shift=0")
 
 STARTUP = ("-ffreestanding", "-fno-tree-loop-distribute-patterns")
 """Or gcc would make memset a call of memset."""
+
+WIDTH = {"float": 4, "double": 8}
 
 SECTIONS = ("-ffunction-sections", "-fdata-sections")
 
@@ -95,6 +94,8 @@ class Figures:
     reached: int
     painted: int
     instructions: int
+    state: int = 0
+    """Bytes of a controller's state and gains."""
 
     @property
     def honest(self) -> bool:
@@ -178,33 +179,6 @@ def _image(made: Written, work: Path) -> Iterator[Path]:
     yield BARE / "startup.c"
 
 
-def probe(made: Written) -> str:
-    """The main program that measures each function."""
-    every = [a for f in made.functions for a in f.arguments]
-    sizes: dict[str, int] = {}
-    for a in every:
-        if a.direction != "in":
-            sizes[a.name] = max(a.size, sizes.get(a.name, 0))
-    read = {a.name for a in every if a.direction == "in"}
-    state = made.module.test_states[0]
-    text = (Path(__file__).parent / "probe.c.jinja").read_text(encoding="utf-8")
-    environment = Environment(
-        undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
-    )
-    return environment.from_string(text).render(
-        module=made.module,
-        functions=made.functions,
-        call=_call,
-        results=sizes,
-        inputs={k: v for k, v in state.inputs.items() if k in read},
-        numbers=lambda values: numbers(values, made.module[COptions].scalar),
-    )
-
-
-def _call(function: CFunction) -> str:
-    return ", ".join(f"in_{a.name}" if a.direction == "in" else a.name for a in function.arguments)
-
-
 def link(objects: Mapping[str, Path], main: str, core: Core, work: Path) -> Path:
     """The image of one of the main programs. Raises Refused where anything but the compiler's
     helpers is missing."""
@@ -218,9 +192,23 @@ def link(objects: Mapping[str, Path], main: str, core: Core, work: Path) -> Path
 
 
 def code_sizes(objects: dict[str, Path], work: Path) -> dict[str, int]:
-    """Bytes of code and constants by source."""
+    """Bytes of code and constants by source; of a controller without its recorded loop."""
     rows = run("arm-none-eabi-size", *objects.values(), cwd=work).splitlines()[1:]
-    return {name: int(row.split()[0]) for name, row in zip(objects, rows, strict=True)}
+    found = {name: int(row.split()[0]) for name, row in zip(objects, rows, strict=True)}
+    kept = [name for name in objects if name.endswith("_controller")]
+    return found | {name: found[name] - _recorded(objects[name], work) for name in kept}
+
+
+def _recorded(controller: Path, work: Path) -> int:
+    """Bytes of a controller's object that are there for its recorded loop."""
+    rows = [
+        line.split() for line in run("arm-none-eabi-nm", "-S", controller, cwd=work).splitlines()
+    ]
+    return sum(
+        int(row[1], 16)
+        for row in rows
+        if len(row) == 4 and (row[3].startswith(RECORD) or row[3].endswith("_closed_loop"))
+    )
 
 
 def judged(made: Written, core: Core, optimise: str) -> Result:
@@ -270,39 +258,38 @@ def _figures(
 ) -> tuple[Figures, ...]:
     rows = [line.split()[1:] for line in printed.splitlines() if line.startswith("probe ")]
     measured = {name: (int(painted), int(count)) for name, painted, count in rows}
-    sizes, found = code_sizes(objects, work), []
-    for f in made.functions:
-        painted, count = measured.get(f.d.name, (0, 0))
-        stack = calls.worst(f.full_name) if calls else 0
-        below = painted - (calls.frames[f"{work / 'probe.c'}:call_{f.d.name}"] if calls else 0)
-        found.append(
-            Figures(
-                f.d.name,
-                counts(f.d.program).total,
-                f.work,
-                sizes[f.full_name],
-                stack,
-                used.get(f.full_name, 0),
-                below,
-                count,
-            )
-        )
-    return tuple(found)
+    sizes, width = code_sizes(objects, work), WIDTH[made.module[COptions].scalar]
+
+    def one(f: Probed) -> Figures:
+        painted, count = measured.get(f.name, (0, 0))
+        stack = calls.worst(f.symbol) if calls else 0
+        below = painted - (calls.frames[f"{work / 'probe.c'}:call_{f.name}"] if calls else 0)
+        code, at = sum(sizes[name] for name in f.objects), used.get(f.symbol, 0)
+        state = width * f.state
+        return Figures(f.name, f.operations, f.work, code, stack, at, below, count, state)
+
+    return tuple(map(one, probed(made)))
 
 
 # -- reporting -------------------------------------------------------------------------------------
 
 
-def results(robots: Sequence[str], jobs: int) -> Iterator[Result]:
-    """Every robot in both scalars, on all cores."""
+def every_quantity(robot: str, scalar: str) -> Sample:
+    """A robot with every quantity."""
+    return Sample(robot, {"scalar": scalar, "quantities": ("all",)})
+
+
+def results(
+    robots: Iterable[str], jobs: int, sample: Callable[[str, str], Sample] = every_quantity
+) -> Iterator[Result]:
+    """Every robot in both scalars, on all cores, with all quantities or what `sample` says."""
     with (
         tempfile.TemporaryDirectory(prefix="symgen-firmware-") as scratch,
         ThreadPoolExecutor(jobs) as pool,
     ):
         for robot in robots:
             for scalar in ("float", "double"):
-                options = {"scalar": scalar, "quantities": ("all",)}
-                made = Sample(robot, options).written(Path(scratch) / f"{robot}_{scalar}")
+                made = sample(robot, scalar).written(Path(scratch) / f"{robot}_{scalar}")
                 wanted = [(core, optimise) for core, s, optimise in (*RUNS, *SIZES) if s == scalar]
                 yield from pool.map(lambda run, made=made: judged(made, *run), wanted)
 
@@ -357,12 +344,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("robots", nargs="*", default=ROBOTS)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--controllers", action="store_true", help="only the controllers")
     given = parser.parse_args()
     if absent := missing(TOOLS):
         print(f"skipped: {', '.join(absent)} not installed (Debian: apt-get install {PACKAGES})")
         return 0
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-    found = list(results(given.robots, given.jobs))
+    found = [] if given.controllers else list(results(given.robots, given.jobs))
+    kept = [robot for robot in given.robots if robot in CONTROLLED]
+    found += results(kept, given.jobs, controlled)
     console.print(table(found), end="\n\n")
     for r in found:
         for fault in r.faults:

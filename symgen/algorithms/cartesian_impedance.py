@@ -1,7 +1,11 @@
 """Cartesian impedance of a link, with what its null space leaves to the joints.
 
-See `controllers`. The error is the way from where the link is to where it should be: of its origin,
-and the rotation vector that its quaternion is off by, both in root axes."""
+See `controllers`. The error is the way from where the link is to where it should be, in root axes:
+of its origin, and twice the vector part of the unit quaternion that turns one into the other
+(2 sin(θ/2) about the axis, the shorter way round). So the moment is the slope of the potential
+4 k (1 - cos(θ/2)), has no singular orientation, and takes no arcus tangent (Caccavale, Natale,
+Siciliano & Villani, Six-DOF impedance control based on angle/axis representations, IEEE T-RA 1999,
+section IV)."""
 
 from collections.abc import Sequence
 
@@ -14,7 +18,7 @@ from symgen.algorithms.steps import difference
 from symgen.algorithms.task_space import quaternion
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import System
-from symgen.numbers.operations import atan, sign, sqrt
+from symgen.numbers.operations import sign
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
@@ -22,15 +26,13 @@ TINY = 1e-30
 
 
 def _turn_off(system: System, q: Coordinates, link: str, xyzw: Coordinates) -> Vector:
-    """The rotation vector, in root axes, from the link's axes to those of a quaternion."""
+    """Twice the vector part of the quaternion, in root axes, from the link's axes to those of
+    another."""
     x, y, z, w = xyzw
     s, v = quaternion(system, q, link)
     wanted = Vector(x, y, z)
     u, c = wanted.scaled(s) - v.scaled(w) + v.cross(wanted), w * s + wanted.dot(v)
-    side = sign(c + TINY)
-    u, c = u.scaled(side), c * side
-    sine = sqrt(u.dot(u) + TINY)
-    return u.scaled(4.0 * atan(sine / (1.0 + c)) / sine)
+    return u.scaled(2.0 * sign(c + TINY))
 
 
 @controller(
@@ -61,8 +63,9 @@ def _turn_off(system: System, q: Coordinates, link: str, xyzw: Coordinates) -> V
 )
 def cartesian_impedance(system: System, *inputs: Coordinates, link: str) -> list[Scalar]:
     """τ = Jᵀ (k_x e - d_x V) + (1 - Jᵀ J̄ᵀ)(k_p (q_ref ⊖ q) - k_d q̇) + g within ±limit, V = J q̇ and
-    e the way of the link's origin and its rotation vector to p_ref and quat_ref (x, y, z, w), in
-    root axes; J̄ the dynamically consistent inverse, damped as `operational_space_inertia` is."""
+    e the way of the link's origin to p_ref and twice the vector part of the quaternion to quat_ref
+    (x, y, z, w), in root axes; J̄ the dynamically consistent inverse, damped as
+    `operational_space_inertia` is."""
     q, qd, q_ref, p_ref, quat_ref, k_x, d_x, k_p, k_d, (damping,), limit = inputs
     (at,) = joints(system, q)
     n = system.dof

@@ -39,7 +39,10 @@ class Controller:
     gains: Mapping[str, tuple[float, ...]]
     """The other inputs, with the values of the recorded closed loop: one for all, or each."""
     start: Mapping[str, str | float] = field(default_factory=dict)
-    """States that do not start at zero: as a gain is, or with a number on the diagonal."""
+    """States that do not start at zero: as a gain is, or a number, which is that of the diagonal
+    where the state is among `packed`."""
+    packed: tuple[str, ...] = ()
+    """States of which a triangle is kept, row by row."""
     by_inertia: tuple[str, ...] = ()
     """Gains of which the closed loop has so many times the inertia of each joint."""
     forces: str = ""
@@ -59,13 +62,16 @@ def controller(
     gains: Mapping[str, float | tuple[float, ...]],
     state: Mapping[str, str] | None = None,
     start: Mapping[str, str | float] | None = None,
+    packed: Sequence[str] = (),
     by_inertia: Sequence[str] = (),
     forces: str = "",
 ) -> partial[Callable[[Registered], Registered]]:
     """A row of `CONTROLLERS` and of quantities, whose remaining facts are still to be told."""
     each = {k: x if isinstance(x, tuple) else (x,) for k, x in gains.items()}
     kept, begun = state or {}, start or {}
-    row = Controller(name, summary, kept, tuple(step), each, begun, tuple(by_inertia), forces)
+    row = Controller(
+        name, summary, kept, tuple(step), each, begun, tuple(packed), tuple(by_inertia), forces
+    )
     CONTROLLERS[name] = row
     return partial(quantity, name, formula, of_user=True)
 

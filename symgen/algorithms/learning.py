@@ -22,6 +22,7 @@ from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 BETA = "kg | kg m | kg m^2"
+FACTORS = "U D U^T: D in the diagonal of a lower triangle by rows, U^T below"
 
 
 def _rows(entries: Coordinates, width: int) -> list[list[Scalar]]:
@@ -92,36 +93,51 @@ def adaptive_slotine_li(system: System, *inputs: Coordinates) -> Pair:
     step=("q", "qd", "qdd", "tau"),
     gains={"forget": 0.99},
     start={"P": 100.0},
+    packed=("P",),
 )(
     inputs=("q", "qd", "qdd", "tau", "beta_hat", "P", "forget"),
     needs_inertia=False,
     regroupings=(WHOLE,),
-    source="Ljung, System Identification (1999), eq. 11.12",
+    source="Ljung, System Identification (1999), eq. 11.12; factors as in Bierman, Factorization "
+    "Methods for Discrete Sequential Estimation (1977), section V.3",
     outputs=(
         Array("beta_rls", "base parameters after the step", BETA, ("y_b",)),
-        Array(
-            "P_next", "their covariance after the step, symmetric", "of beta by tau", ("y_b", "y_b")
-        ),
+        Array("P_next", f"the same after the step, {FACTORS}", "of beta by tau", ("y_b2",)),
     ),
 )
 def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
-    """β and its covariance P after one more measurement of joint forces, by one row of Y_b β = τ
-    after the other; what is old counts `forget` times as much with every step."""
+    """β and the factors of its covariance P = U D Uᵀ after one more measurement of joint forces, by
+    one row of Y_b β = τ after the other; what is old counts `forget` times as much with every step.
+    Entry (i, j), i >= j, of what is kept, at i (i + 1)/2 + j, is d_i on the diagonal and u_ji
+    elsewhere. P itself would lose its sign to rounding, in single precision within a few steps."""
     q, qd, qdd, tau, beta, flat, (forget,) = inputs
     width, beta = len(beta), [*beta]
     entries = base_regressor(system, *joints(system, q, qd, qdd))
     rows = _rows(system.coupling.projected(entries, (None, width)), width)
-    covariance = [[x / forget for x in row] for row in _rows(flat, width)]
+    start = [i * (i + 1) // 2 for i in range(width)]
+    u = [[*flat[at : at + i]] for i, at in enumerate(start)]
+    d = [flat[at + i] / forget for i, at in enumerate(start)]
     for row, force in zip(rows, tau, strict=True):
-        seen = [_dot(line, row) for line in covariance]
-        share = 1.0 / (1.0 + _dot(row, seen))
-        missing = share * (force - _dot(row, beta))
-        beta = [b + x * missing for b, x in zip(beta, seen, strict=True)]
-        scaled = [share * x for x in seen]
-        half = {
-            (i, j): covariance[i][j] - seen[i] * scaled[j]
-            for i in range(width)
-            for j in range(i + 1)
-        }
-        covariance = [[half[max(i, j), min(i, j)] for j in range(width)] for i in range(width)]
-    return beta, [x for line in covariance for x in line]
+        u, d, step = _seen(u, d, row)
+        missing = force - _dot(row, beta)
+        beta = [b + x * missing for b, x in zip(beta, step, strict=True)]
+    return beta, [x for above, diagonal in zip(u, d, strict=True) for x in (*above, diagonal)]
+
+
+def _seen(
+    u: Sequence[Coordinates], d: Coordinates, row: Coordinates
+) -> tuple[list[list[Scalar]], list[Scalar], list[Scalar]]:
+    """The columns of U and the entries of D after a measurement of row·β with a variance of 1, and
+    the gain (Bierman 1977)."""
+    share: Scalar = 1.0
+    alpha: Scalar = 1.0
+    columns, diagonal, gain = [], [], []
+    for j, (column, x) in enumerate(zip(u, d, strict=True)):
+        f = _dot(column, row[:j]) + row[j]
+        g = x * f
+        before, alpha = alpha, alpha + f * g
+        p, share = f * share, 1.0 / alpha
+        columns.append([e - b * p for e, b in zip(column, gain, strict=True)])
+        gain = [*(b + e * g for e, b in zip(column, gain, strict=True)), g]
+        diagonal.append(x * (before * share))
+    return columns, diagonal, [share * b for b in gain]

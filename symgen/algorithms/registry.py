@@ -78,7 +78,7 @@ INPUTS: Final[dict[str, Array]] = {
         Array("p_int", "momentum that is explained", "N m s | N s"),
         Array("r", "residual", "N m | N"),
         Array("beta_hat", "estimate of base parameters", "kg | kg m | kg m^2", ("y_b",)),
-        Array("P", "covariance of the estimate", "of beta by tau", ("y_b", "y_b")),
+        Array("P", "covariance of beta as U D U^T, packed", "of beta by tau", ("y_b2",)),
         Array("k_p", "gain of position errors", "1/s^2, N m/rad | N/m, 1/s"),
         Array("k_d", "gain of rate errors", "1/s, N m s/rad | N s/m"),
         Array("k_i", "gain of the integral", "1/s^3"),

@@ -103,8 +103,9 @@ def _start(
     how = row.start.get(name, 0.0)
     if isinstance(how, str):
         return [*gains[how]]
-    side = round(size**0.5)
-    return [number(how) if k % (side + 1) == 0 else number(0.0) for k in range(size)]
+    side = round((2 * size) ** 0.5 - 0.5)
+    filled = {i * (i + 3) // 2 for i in range(side)} if name in row.packed else range(size)
+    return [number(how if k in filled else 0.0) for k in range(size)]
 
 
 def recordable(row: Controller, function: Function) -> bool:

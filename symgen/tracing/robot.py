@@ -204,12 +204,15 @@ class Sizes(dict[str, int]):
         self.layout = layout
 
     def __missing__(self, name: str) -> int:
-        if name not in ("b", "y_b"):
+        if name not in ("b", "y_b", "y_b2"):
             raise KeyError(name)
+        if name == "y_b2":
+            return self["y_b"] * (self["y_b"] + 1) // 2
         return len(independent(self.layout).keys) + (self.passive_columns if name == "y_b" else 0)
 
 
 def dimensions(regroup: Regroup) -> dict[str, int]:
-    """The named sizes of arrays: n velocities, n2 pairs of them, nq positions, b base parameters,
-    ten those of all bodies, par regrouped runtime parameters, pi those of the user."""
+    """The named sizes of arrays: n velocities, n2 pairs of them, nq positions, b base parameters
+    (y_b with the columns of joints' own, y_b2 pairs of those), ten those of all bodies, par
+    regrouped runtime parameters, pi those of the user."""
     return Sizes(regroup)

@@ -58,10 +58,10 @@ def test_floating_robots_have_them_too(tmp_path):
     [
         (
             "momentum_observer",
-            "copied(state->p_int, new_p_int_next",
+            "copied(state->p_int, state->new_p_int_next",
             "copied(state->p_int, state->r",
         ),
-        ("computed_torque", "copied(state->e_int, new_e_int_next", "copied(state->e_int, q"),
+        ("computed_torque", "copied(state->e_int, state->new_e_int_next", "copied(state->e_int, q"),
         ("adaptive_slotine_li", "gains->beta_mean[k];", "1.0;"),
     ],
 )

@@ -104,7 +104,8 @@ def _call(one: CController) -> list[str]:
     """The arguments of the function in the body of a step."""
     kept = {a.name: f"state->{a.name}" for a in one.state}
     kept |= {a.name: f"gains->{a.name}" for a in one.gains}
-    kept |= {a.name: f"new_{a.name}" for a in one.outputs} | {"h": "&h", "w": "work"}
+    kept |= {a.name: f"state->new_{a.name}" for a in one.outputs}
+    kept |= {"h": "&h", "w": "state->work"}
     return [kept.get(a.name, a.name) for a in one.function.arguments]
 
 
@@ -121,6 +122,7 @@ def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str
             "call": _call(one),
             "sizes_of": {a.name: a.size for a in one.outputs},
             "unwritten": {a.name for a in one.function.left_out},
+            "side": lambda size: round((2 * size) ** 0.5 - 0.5),
             "literal": lambda x: literal(x, scalar),
             "row_of": lambda values: numbers(values, scalar),
         }

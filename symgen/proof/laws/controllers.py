@@ -1,5 +1,6 @@
 """Laws of controllers: their equations on the textbook's terms, in many digits."""
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,9 @@ import numpy as np
 from symgen.proof.laws import base
 from symgen.proof.laws.dynamics import at_rest, mass, solved, symbols, tau
 from symgen.proof.laws.kinematics import pose
-from symgen.proof.laws.manifold import between, rotation_between
+from symgen.proof.laws.manifold import between
 from symgen.proof.laws.registry import law
-from symgen.proof.laws.task_space import frame_quaternion, task
+from symgen.proof.laws.task_space import task
 from symgen.proof.states import At
 
 Array = Any
@@ -81,20 +82,45 @@ def adaptive_slotine_li(x: At) -> tuple[Array, Array]:
 
 @law("recursive_least_squares", EQUATION, 1)
 def recursive_least_squares(x: At) -> tuple[Array, Array]:
-    """The parameters and their covariance after all rows."""
+    """The parameters and the factors of their covariance after all rows."""
     g = x.given
     rows, beta = base.base_regressor(x), g["beta_hat"]
     width = beta.shape[-1]
-    p = g["P"].reshape(*x.shape, width, width) / g["forget"][..., None]
-    lower = np.tril_indices(width)
+    lower, each = np.tril_indices(width), range(width)
+    u = np.full((*x.shape, width, width), Decimal(0))
+    u[..., lower[1], lower[0]] = g["P"]
+    d = u[..., each, each] / g["forget"]
+    u[..., each, each] = Decimal(1)
+    p = ((u * d[..., None, :])[..., :, None, :] * u[..., None, :, :]).sum(-1)
     for k in range(x.n):
         y = rows[..., k, :]
         seen = _times(p, y)
         share = 1 / (1 + (y * seen).sum(-1, keepdims=True))
         beta = beta + seen * share * (g["tau"][..., k, None] - (y * beta).sum(-1, keepdims=True))
         p = p - seen[..., :, None] * (share * seen)[..., None, :]
-        p[..., lower[1], lower[0]] = p[..., lower[0], lower[1]]
-    return beta, p
+    for k in reversed(each):  # P = U D Uᵀ, from the last column on
+        d[..., k] = p[..., k, k]
+        u[..., :, k] = p[..., :, k] / d[..., k, None]
+        p = p - u[..., :, None, k] * (d[..., k, None] * u[..., :, k])[..., None, :]
+    u[..., each, each] = d
+    return beta, u[..., lower[1], lower[0]]
+
+
+def _half_turn(here: Array, xyzw: Array) -> Array:
+    """2 sin(θ/2) about the axis of the rotation E that turns a link's axes into those of a
+    quaternion, from its matrix: vee(E - Eᵀ) / sqrt(1 + tr E)."""
+    v, w = xyzw[..., :3], xyzw[..., 3]
+    rows = here[..., :9].reshape(*here.shape[:-1], 3, 3)
+    wanted = [_axis(v, w, k) for k in range(3)]
+    across = sum(np.cross(rows[..., k], wanted[k]) for k in range(3))
+    trace = sum((rows[..., k] * wanted[k]).sum(-1) for k in range(3))
+    return across / np.frompyfunc(Decimal.sqrt, 1, 1)(1 + trace)[..., None]
+
+
+def _axis(v: Array, w: Array, k: int) -> Array:
+    """Axis k as turned by a unit quaternion: e + 2 w v × e + 2 v × (v × e)."""
+    once = 2 * np.cross(v, np.eye(3, dtype=int)[k])
+    return np.eye(3, dtype=int)[k] + w[..., None] * once + np.cross(v, once)
 
 
 @law("cartesian_impedance", EQUATION, 1)
@@ -103,10 +129,7 @@ def cartesian_impedance(x: At, link: str) -> Array:
     g = x.given
     j, right, whole = task(x, link)
     here = pose(x, link)
-    turn = np.roll(frame_quaternion(x, link), -1, axis=-1)
-    off = rotation_between(turn, g["quat_ref"])
-    rows = here[..., :9].reshape(*x.shape, 3, 3)
-    e = np.concatenate([g["p_ref"] - here[..., 9:], _times(rows, off)], axis=-1)
+    e = np.concatenate([g["p_ref"] - here[..., 9:], _half_turn(here, g["quat_ref"])], axis=-1)
     force = g["k_x"] * e - g["d_x"] * _times(j, g["qd"])
     free = g["k_p"] * _error(x) - g["k_d"] * g["qd"]
     felt = solved(whole, _times(np.swapaxes(right, -1, -2), free)[..., None])[..., 0]

@@ -147,11 +147,6 @@ def between(robot: Mechanism, a: Array, b: Array, roots: int = ROOTS_TAKEN) -> A
     return _joined(robot.velocities, parts)
 
 
-def rotation_between(a: Array, b: Array) -> Array:
-    """The rotation vector, in the axes of a, from one quaternion to another."""
-    return _between(Block(InBodyAxes(0), 0, 0), a, b, ROOTS_TAKEN)
-
-
 def euler(x: At) -> tuple[Array, Array]:
     """A semi-implicit step of Euler."""
     h = x.given["h"]
