@@ -1,64 +1,297 @@
-"""The picture of docs/controllers.md: ``python -m benchmarks.controllers FILE.png`` simulates the
-closed loops and draws them."""
+"""The pictures of docs/controllers/: ``python -m benchmarks.controllers docs/controllers`` closes
+the loops of a Panda and draws them; with names of controllers, only theirs.
+
+The robot is its own forward dynamics, in steps of a quarter of a millisecond; the controllers are
+the compiled ones with their state (`Robot.controller`), at 1 kHz."""
 
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from symgen.algorithms.controllers import CONTROLLERS
-from symgen.proof.closed_loop import PUSH, TIME, Record, loop_of, record
-from symgen.reading.assemble import load
-from symgen.tracing.robot import Robot
-from symgen.tracing.trace import trace
-from symgen.tracing.wanted import Wanted
+import symgen
 
-ROBOT = Path(__file__).resolve().parents[1] / "robots" / "panda_arm.urdf"
-
-
-def simulated(name: str, samples: int, **gains: float) -> Record:
-    """The closed loop of a controller, some of its gains changed."""
-    robot = Robot(load(ROBOT).model)
-    loop = loop_of(robot, CONTROLLERS[name], trace(robot, Wanted.parse(name)), float)
-    changed = {k: [value] * len(loop.gains[k]) for k, value in gains.items()}
-    loop.gains = {**loop.gains, **changed}
-    return record(robot, loop, samples=samples)
+Array = np.ndarray[Any, Any]
+ROBOT = symgen.Robot(Path(__file__).resolve().parents[1] / "robots" / "panda_arm.urdf")
+LINK, H, SUBSTEPS = "link7", 0.001, 4
+START = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.7, 0.8])
+LIMIT = np.array([87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0])
+FORCE = np.array([10.0, 0.0, 0.0])
+"""The push, N, at the origin of the link, in root axes."""
+LOAD = 1.0
+"""A payload, kg, a ball of 4 cm, 10 cm before the link's origin."""
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Those of Okabe and Ito, which readers with any colour vision tell apart."""
+STYLES = ("-", "--", "-.", ":")
 
 
-def errors(found: Record) -> np.ndarray:
-    """Of positions, the largest at each sample."""
-    off = np.array(found.measured["q_ref"]) - np.array(found.measured["q"])
-    return np.abs(off).max(axis=1)
+@cache
+def plant() -> Any:
+    """The functions of the simulated robot, whose last link may carry something."""
+    link = f"frame_pose:{LINK}"
+    return ROBOT.compile("step:euler", link, external_wrench=(LINK,), parameters=f"runtime:{LINK}")
 
 
-def main(out: str) -> None:
-    """Draws the picture."""
+@cache
+def model() -> Any:
+    """What the pictures need besides, of the robot of the file."""
+    every = ("inverse_dynamics", "base_regressor", "base_parameters", "bias")
+    return ROBOT.compile(*every, f"frame_jacobian_aligned:{LINK}", f"frame_pose:{LINK}")
+
+
+def carried(mass: float) -> Array:
+    """The parameters of the last link with a ball of that mass."""
+    c, ball = 0.1, 0.4 * mass * 0.04**2
+    across = mass * c * c + ball
+    own = np.array(plant().PARAMETERS[LINK])
+    ball_s = np.array([mass, 0, 0, mass * c, across, 0, 0, across, 0, ball])
+    return plant().regroup(own + ball_s)
+
+
+def pushed(q: Array) -> Array:
+    """The joint forces of the push."""
+    return model().frame_jacobian_aligned_link7(q)[:3].T @ FORCE
+
+
+def place(q: Array) -> Array:
+    """Where the link is."""
+    return model().frame_pose_link7(q)[1]
+
+
+@dataclass
+class Run:
+    """A simulation: the robot's state, and a row of what was kept for every millisecond."""
+
+    q: Array = field(default_factory=START.copy)
+    qd: Array = field(default_factory=lambda: np.zeros(7))
+    load: float = 0.0
+    rows: dict[str, list[Any]] = field(default_factory=dict)
+
+    def go(
+        self, seconds: float, forces: Callable[["Run", float], Array], push: Sequence[float] = ()
+    ) -> "Run":
+        """Under the joint forces that `forces` says at each time, pushed between two times."""
+        par = carried(self.load)
+        for k in range(round(seconds / H)):
+            t = k * H
+            tau = np.clip(forces(self, t), -LIMIT, LIMIT)
+            on = bool(push) and push[0] <= t < push[1]
+            self.keep(t=t, q=self.q, qd=self.qd, tau=tau, place=place(self.q), on=on)
+            for _ in range(SUBSTEPS):
+                turn = np.reshape(plant().frame_pose_link7(self.q)[0], (3, 3))
+                wrench = np.concatenate([turn.T @ FORCE * on, np.zeros(3)])
+                at = (self.q, self.qd, tau, [H / SUBSTEPS], wrench, par)
+                self.q, self.qd = plant().step_euler(*at)
+        return self
+
+    def keep(self, **values: Any) -> None:
+        """Puts values into the row of this millisecond."""
+        for name, value in values.items():
+            self.rows.setdefault(name, []).append(np.array(value))
+
+    def path(self, name: str) -> Array:
+        """What was kept by that name, a row for each millisecond."""
+        return np.array(self.rows[name])
+
+
+def swing(t: float, size: float = 0.3) -> dict[str, Array]:
+    """What is wanted: a swing of all joints, from rest."""
+    w = 2.0 + 0.4 * np.arange(7)
+    return {
+        "q_ref": START + size * (1 - np.cos(w * t)) / 2,
+        "qd_ref": size * w * np.sin(w * t) / 2,
+        "qdd_ref": size * w * w * np.cos(w * t) / 2,
+    }
+
+
+STILL = {"q_ref": START, "qd_ref": np.zeros(7), "qdd_ref": np.zeros(7)}
+
+
+def following(
+    controller: Any, wanted: Callable[[float], dict[str, Array]] = swing, **more: Any
+) -> Callable[[Run, float], Array]:
+    """The forces of a controller that follows a motion; keeps the largest error of a joint."""
+
+    def forces(run: Run, t: float) -> Array:
+        now = wanted(t)
+        run.keep(error=np.abs(now["q_ref"] - run.q).max())
+        return controller.step(q=run.q, qd=run.qd, **now, **more)
+
+    return forces
+
+
+# -- pictures --------------------------------------------------------------------------------------
+
+
+def lines(ax: Any, t: Array, rows: Array, names: Sequence[str], start: int = 0) -> None:
+    """A line for each column."""
+    for k, name in enumerate(names):
+        style = STYLES[(start + k) % len(STYLES)]
+        ax.plot(t, rows[:, k], style, color=COLOURS[start + k], label=name, lw=1.6)
+
+
+def gravity_compensation(ax: Any) -> None:
+    """Moving at 0.3 rad/s, held and not."""
+    held = ROBOT.controller("gravity_compensation", k_d=4.0, limit=LIMIT)
+    on = Run(qd=np.full(7, 0.3)).go(1.5, lambda run, t: held.step(q=run.q, qd=run.qd))
+    off = Run(qd=np.full(7, 0.3)).go(0.5, lambda run, t: np.zeros(7))
+    lines(ax, on.path("t"), on.path("q")[:, [1, 3]], ["joint 2, held", "joint 4, held"])
+    lines(
+        ax, off.path("t"), off.path("q")[:, [1, 3]], ["joint 2, no forces", "joint 4, no forces"], 2
+    )
+    ax.set(ylabel="rad", ylim=(-3, 0.5))
+
+
+def computed_torque(ax: Any) -> None:
+    """Following a swing, with what the controller does not know of."""
+    for k, (load, k_i) in enumerate(((0.0, 0.0), (LOAD, 0.0), (LOAD, 4000.0))):
+        law = ROBOT.controller("computed_torque", k_p=400.0, k_d=40.0, k_i=k_i, limit=LIMIT)
+        run = Run(load=load).go(3.0, following(law, h=H))
+        carries = f"{load:g} kg not told of" if load else "the robot of the file"
+        label = f"{carries}, k_i = {k_i:g}/s³"
+        ax.semilogy(
+            run.path("t"), run.path("error") + 1e-7, STYLES[k], color=COLOURS[k], label=label
+        )
+    ax.set(ylabel="largest error, rad")
+
+
+def joint_impedance(ax: Any) -> None:
+    """A push, and the deflection that the stiffness says."""
+    k_p = np.array([200.0, 200.0, 200.0, 200.0, 40.0, 40.0, 40.0])
+    law = ROBOT.controller("joint_impedance", k_p=k_p, k_d=0.3 * k_p, limit=LIMIT)
+    run = Run().go(3.0, following(law, lambda t: STILL), (0.3, 1.8))
+    shown = [0, 1, 3]
+    names = [f"joint {k + 1}" for k in shown]
+    lines(ax, run.path("t"), 1e3 * (run.path("q") - START)[:, shown], names)
+    for k, joint in enumerate(shown):
+        bent = [
+            1e3 * (pushed(q) / k_p)[joint] * on
+            for q, on in zip(run.path("q"), run.path("on"), strict=True)
+        ]
+        ax.plot(run.path("t"), bent, color=COLOURS[k], lw=0.8, alpha=0.7)
+    ax.set(ylabel="deflection, mrad")
+
+
+def momentum_observer(ax: Any) -> None:
+    """A push of 10 N, told from the momentum."""
+    law = ROBOT.controller("computed_torque", k_p=100.0, k_d=20.0, k_i=0.0, limit=LIMIT)
+    observer = ROBOT.controller("momentum_observer", gain=100.0)
+    follow = following(law, h=H)
+
+    def forces(run: Run, t: float) -> Array:
+        tau = np.clip(follow(run, t), -LIMIT, LIMIT)
+        r = observer.step(q=run.q, qd=run.qd, tau=tau, h=H)
+        j = model().frame_jacobian_aligned_link7(run.q)
+        run.keep(force=np.linalg.lstsq(j.T, r, rcond=None)[0][:3])
+        return tau
+
+    run = Run().go(0.5, forces, (0.2, 0.4))
+    lines(ax, 1e3 * run.path("t"), run.path("force"), ["x", "y", "z"])
+    ax.step(
+        1e3 * run.path("t"),
+        FORCE[0] * run.path("on"),
+        color="black",
+        lw=0.8,
+        where="post",
+        label="true x",
+    )
+    ax.axvspan(200, 250, color="#F0E442", alpha=0.35, label="50 ms")
+    ax.set(ylabel="force at the link, N", xlabel="ms")
+
+
+def cartesian_impedance(ax: Any) -> None:
+    """A push on the link, and the way that the stiffness says."""
+    gains = {"k_x": [500.0] * 3 + [30.0] * 3, "d_x": [60.0] * 3 + [3.0] * 3}
+    more = {"k_p": 10.0, "k_d": 3.0, "damping": 0.02, "limit": LIMIT}
+    law = ROBOT.controller(f"cartesian_impedance:{LINK}", {**gains, **more})
+    aim = {"q_ref": START, "p_ref": place(START), "quat_ref": quaternion(START)}
+    run = Run().go(2.5, lambda run, t: law.step(q=run.q, qd=run.qd, **aim), (0.3, 1.5))
+    lines(ax, run.path("t"), 1e3 * (run.path("place") - place(START)), ["x", "y", "z"])
+    ax.step(
+        run.path("t"),
+        1e3 * FORCE[0] * run.path("on") / 500,
+        color="black",
+        lw=0.8,
+        label="x by k_x alone",
+    )
+    ax.set(ylabel="deflection, mm")
+
+
+def quaternion(q: Array) -> Array:
+    """x, y, z, w of the link."""
+    name = f"frame_quaternion_xyzw:{LINK}"
+    return next(iter(ROBOT.compile(name).functions.values()))(q)
+
+
+def adaptive_slotine_li(ax: Any) -> None:
+    """A payload that nobody told of, with and without adaptation."""
+    own = ROBOT.compile("mass_matrix", parameters="runtime").PARAMETERS
+    beta = model().base_parameters(np.concatenate([*map(np.array, own.values())]))
+    gains = {"k_p": 20.0, "k_d": [20.0] * 4 + [4.0] * 3, "leak": 0.0, "limit": LIMIT}
+    for k, gamma in enumerate((0.0, 0.5)):
+        bounds = {"beta_mean": beta, "beta_reach": 5.0}
+        law = ROBOT.controller("adaptive_slotine_li", {**gains, **bounds, "gamma": gamma})
+        run = Run(load=LOAD).go(12.0, following(law, h=H))
+        label = f"gamma {gamma:g}"
+        ax.semilogy(
+            run.path("t"),
+            run.path("error") + 1e-6,
+            STYLES[k],
+            color=COLOURS[k],
+            label=label,
+            lw=1.2,
+        )
+    ax.set(ylabel="largest error, rad")
+
+
+def recursive_least_squares(ax: Any) -> None:
+    """From nothing known to the parameters, forces measured with noise."""
+    random = np.random.default_rng(1)
+    follow = ROBOT.controller("computed_torque", k_p=400.0, k_d=40.0, k_i=0.0, limit=LIMIT)
+    found = ROBOT.controller("recursive_least_squares", forget=1.0)
+    far = lambda t: swing(t, 1.0)  # noqa: E731
+    run, drive = Run(), following(follow, far, h=H)
+    missed = []
+    for _ in range(1000):
+        run.go(0.01, lambda r, t: drive(r, len(r.rows.get("t", [])) * H))
+        tau, before = run.rows["tau"][-1], run.rows["qd"][-1]
+        qdd = (run.qd - before) / H
+        noisy = tau + random.normal(0, 0.1, 7)
+        beta = found.state["beta_hat"]
+        at = (run.rows["q"][-1], before, qdd)
+        missed.append(np.abs(model().base_regressor(*at) @ beta - tau).max())
+        found.step(q=at[0], qd=before, qdd=qdd, tau=noisy)
+    ax.semilogy(0.01 * np.arange(1000), missed, color=COLOURS[0], label="largest of a joint")
+    ax.axhline(0.1, color=COLOURS[1], ls="--", label="noise of the forces, one sigma")
+    ax.set(ylabel="force not foretold, N m")
+
+
+PICTURES = {
+    f.__name__: f
+    for f in (
+        *(gravity_compensation, computed_torque, joint_impedance, momentum_observer),
+        *(cartesian_impedance, adaptive_slotine_li, recursive_least_squares),
+    )
+}
+
+
+def main(folder: Path, names: Sequence[str]) -> None:
+    """Draws the pictures."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 2, figsize=(10, 6.5), layout="constrained")
-    seen = simulated("momentum_observer", 60)
-    t = np.arange(60) * TIME
-    axes[0, 0].plot(t, np.array(seen.wanted["tau_ext"]))
-    axes[0, 0].step(t, PUSH * (np.arange(60) >= 30), "k--", where="post")
-    axes[0, 0].set(title="momentum_observer: told and true", ylabel="N m")
-    followed = simulated("computed_torque", 400)
-    axes[0, 1].plot(np.arange(400) * TIME, np.array(followed.measured["q_ref"])[:, :3], "k--")
-    axes[0, 1].plot(np.arange(400) * TIME, np.array(followed.measured["q"])[:, :3])
-    axes[0, 1].set(title="computed_torque: three joints, wanted dashed", ylabel="rad")
-    for speed in (0.0, 0.02):
-        label = f"gamma {speed:g}"
-        found = errors(simulated("adaptive_slotine_li", 750, gamma=speed))
-        axes[1, 0].semilogy(np.arange(750) * TIME, found + 1e-6, label=label)
-    axes[1, 0].set(title="adaptive_slotine_li: largest error, from beta = 0", ylabel="rad")
-    axes[1, 0].legend()
-    soft = simulated("joint_impedance", 400)
-    axes[1, 1].plot(np.arange(400) * TIME, np.array(soft.wanted["u_impedance"]))
-    axes[1, 1].set(title="joint_impedance: forces", ylabel="N m")
-    for ax in axes.flat:
+    for name in names or PICTURES:
+        figure, ax = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
         ax.set_xlabel("s")
+        PICTURES[name](ax)
         ax.grid(alpha=0.3)
-    figure.savefig(out, dpi=110)
+        ax.legend(fontsize=8)
+        figure.savefig(folder / f"{name}.png", dpi=110, metadata={"Software": None})
+        plt.close(figure)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -67,7 +67,7 @@ CONTROLLERS = (
     *("gravity_compensation", "computed_torque", "joint_impedance", "momentum_observer"),
     *("adaptive_slotine_li", "recursive_least_squares"),
 )
-CONTROLLED = {"ur5": "cartesian_impedance:flange", "panda": "cartesian_impedance:panda_link8"}
+CONTROLLED = {"ur5": "cartesian_impedance:flange", "panda": "cartesian_impedance:link7"}
 """The robots whose every controller runs on the target, and the one of a link."""
 
 

@@ -16,9 +16,11 @@ from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, Registered, quantity
 from symgen.algorithms.steps import difference
+from symgen.errors import OptionError
 from symgen.mechanics.system import System
 from symgen.numbers.operations import sign
 from symgen.numbers.scalar import ZERO, Scalar
+from symgen.text import shown
 
 Coordinates = Sequence[Scalar]
 Pair = tuple[list[Scalar], list[Scalar]]
@@ -74,6 +76,13 @@ def controller(
     )
     CONTROLLERS[name] = row
     return partial(quantity, name, formula, of_user=True)
+
+
+def unknown_controller(name: str) -> OptionError:
+    """The error for a name that no controller has."""
+    return OptionError(
+        f"no controller is called '{shown(name)}'; there are {', '.join(CONTROLLERS)}"
+    )
 
 
 # -- parts -----------------------------------------------------------------------------------------

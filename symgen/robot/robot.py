@@ -28,6 +28,7 @@ from symgen.tracing.function import Function
 
 if TYPE_CHECKING:
     from symgen.robot.checked import Checked
+    from symgen.robot.controller import Controller
     from symgen.robot.linearization import Linearized
     from symgen.robot.looked import Inspection
     from symgen.robot.simulation import Simulation
@@ -172,6 +173,20 @@ class Robot:
         """The functions for `quantities` (``symgen list`` shows them), compiled for this machine:
         each is an attribute that takes and gives NumPy arrays (see `symgen.compile`)."""
         return api.compile(self, *quantities, **options)
+
+    def controller(
+        self, name: str, gains: Mapping[str, Any] | None = None, **more: Any
+    ) -> "Controller":
+        """A controller or observer with its state, compiled: the twin of that in generated C (see
+        docs/controllers.md). Gains are given in a mapping or by name.
+
+        >>> observer = robot.controller("momentum_observer", gain=50.0)
+        >>> tau_ext = observer.step(q=q, qd=qd, tau=tau, h=0.001)
+
+        Raises OptionError for a name or a gain that there is not, and for one that is missing."""
+        from symgen.robot.controller import Controller
+
+        return Controller(self, name, {**(gains or {}), **more})
 
     def trace(self, quantity: str, **options: Any) -> Function:
         """The cheapest program for a quantity, with its operation counts (see `symgen.trace`)."""

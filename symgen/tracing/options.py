@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
-from symgen.algorithms.controllers import CONTROLLERS
+from symgen.algorithms.controllers import CONTROLLERS, unknown_controller
 from symgen.algorithms.registry import unknown_quantity
 from symgen.errors import OptionError
 from symgen.mechanics.model import Model
@@ -161,8 +161,7 @@ class FunctionOptions:
         """The controllers that are not among the quantities already. Raises OptionError."""
         for text in self.controllers:
             if text.partition(":")[0] not in CONTROLLERS:
-                near = ", ".join(CONTROLLERS)
-                raise OptionError(f"no controller is called '{shown(text)}'; there are {near}")
+                raise unknown_controller(text)
         return [text for text in self.controllers if text not in texts]
 
     def choice(self) -> dict[str, str]:

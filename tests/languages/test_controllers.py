@@ -39,6 +39,14 @@ def test_closed_loops_are_as_recorded(tmp_path, scalar):
         assert (tmp_path / "p" / f"pendulum_{name}_controller.h").exists()
 
 
+def test_least_squares_hold_in_single_precision(tmp_path):
+    """Whose covariance itself does not, of 36 parameters."""
+    where = tmp_path / "r"
+    some = ("recursive_least_squares",)
+    generate(ROBOTS / "rx90.urdf", out=where, controllers=some, scalar="float")
+    assert built(where) == 0
+
+
 def test_links_have_theirs(tmp_path):
     where = tmp_path / "p"
     generate(ROBOTS / "rx90.urdf", out=where, controllers=("cartesian_impedance:link6",))
@@ -161,7 +169,7 @@ def test_least_squares_find_the_base_parameters():
     name, robot = "recursive_least_squares", Robot(load(ROBOTS / "puma560.urdf").model)
     loop = loop_of(robot, CONTROLLERS[name], trace(robot, Wanted.parse(name)), float)
     loop.gains["forget"] = [1.0]
-    loop.state["P"] = [1e6 * x for x in loop.state["P"]]
+    loop.state["P"] = [1e6 * x for x in loop.state["P"]]  # D; U is 1
     forces, random = trace(robot, Wanted.parse("inverse_dynamics")), np.random.default_rng(1)
     for _ in range(60):
         x = {k: random.uniform(-2, 2, robot.model.dof).tolist() for k in ("q", "qd", "qdd")}

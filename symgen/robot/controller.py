@@ -1,0 +1,94 @@
+"""A controller with its state in Python: what the structs and `_step` of generated C are, on
+compiled functions."""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from symgen.algorithms.controllers import CONTROLLERS, unknown_controller
+from symgen.algorithms.registry import INPUTS
+from symgen.errors import OptionError
+
+if TYPE_CHECKING:
+    from symgen.robot.robot import Robot
+
+Array = np.ndarray[Any, Any]
+INNER: Final = "_next"
+"""How outputs end that are of use only to the next step."""
+
+
+class Controller:
+    """A controller or observer and what it keeps from step to step.
+
+    >>> observer = robot.controller("momentum_observer", gain=50.0)
+    >>> tau_ext = observer.step(q=q, qd=qd, tau=tau, h=0.001)
+
+    `gains` and `state` are arrays by name (``symgen list`` and docs/controllers.md tell units);
+    gains may be changed between steps, `reset` starts anew. Errors as of `Robot.compile`."""
+
+    def __init__(self, robot: "Robot", name: str, gains: Mapping[str, Any], **options: Any) -> None:
+        if name.partition(":")[0] not in CONTROLLERS:
+            raise unknown_controller(name)
+        self.row = CONTROLLERS[name.partition(":")[0]]
+        traced = robot.trace(name, **options)
+        self._sizes = {name: math.prod(shape) for name, shape in traced.program.inputs}
+        self._outputs = [out.name for out in traced.program.outputs]
+        self._function = robot.compile(name, **options).functions[traced.name]
+        self.gains = {k: self._array(k, gains[k]) for k in self._wanted(name, gains)}
+        self.state: dict[str, Array] = {}
+        self.reset()
+
+    def _wanted(self, name: str, gains: Mapping[str, Any]) -> list[str]:
+        """The names of the gains. Raises OptionError where one is missing or unknown."""
+        known = [gain for gain in self.row.gains if gain in self._sizes]
+        for gain in known:
+            if gain not in gains:
+                about = f"{INPUTS[gain].meaning}, in {INPUTS[gain].unit}"
+                raise OptionError(f"{name} has a gain {gain} ({about}); give {gain}=...")
+        for gain in gains:
+            if gain not in known:
+                raise OptionError(f"{name} has no gain {gain}; it has {', '.join(known)}")
+        return known
+
+    def _array(self, name: str, value: Any) -> Array:
+        """An input as an array of its size; one number is that of all entries."""
+        found = np.asarray(value, dtype=float)
+        try:
+            return np.array(np.broadcast_to(found.ravel(), (self._sizes[name],)))
+        except ValueError:
+            size = self._sizes[name]
+            raise OptionError(f"{name}: give {size} numbers or one, not {found.size}") from None
+
+    def reset(self) -> None:
+        """The state at the start."""
+        self.state = {name: self._start(name) for name in self.row.state}
+
+    def _start(self, name: str) -> Array:
+        how = self.row.start.get(name, 0.0)
+        if isinstance(how, str):
+            return self.gains[how].copy()
+        found = np.full(self._sizes[name], 0.0 if name in self.row.packed else how)
+        if name in self.row.packed:
+            k = np.arange(round(math.sqrt(2 * len(found)) - 0.5))
+            found[k * (k + 3) // 2] = how
+        return found
+
+    def step(self, **measured: Any) -> Array:
+        """One step: the joint forces to apply, or what an observer has found. `measured` has the
+        arrays of docs/controllers.md by name and the sample time h where the controller has one.
+
+        Raises TypeError for missing or unknown names, and ArithmeticError where what comes out is
+        not finite; then the state is as before."""
+        names = [name for name in self._sizes if name not in self.gains and name not in self.state]
+        if set(names) != set(measured):
+            raise TypeError(f"{self.row.name}: a step takes {', '.join(names)} by name")
+        given = {**self.gains, **self.state}
+        given |= {name: self._array(name, measured[name]) for name in names}
+        out = self._function(*(given[name] for name in self._sizes))
+        found = dict(zip(self._outputs, out if isinstance(out, tuple) else (out,), strict=True))
+        if not all(np.isfinite(x).all() for x in found.values()):
+            raise ArithmeticError(f"{self.row.name}: the results of this step are not finite")
+        self.state = {name: found[out] for name, out in self.row.state.items()}
+        return next(x for name, x in found.items() if not name.endswith(INNER))
