@@ -131,7 +131,9 @@ def _seen(
     the gain (Bierman 1977)."""
     share: Scalar = 1.0
     alpha: Scalar = 1.0
-    columns, diagonal, gain = [], [], []
+    columns: list[list[Scalar]] = []
+    diagonal: list[Scalar] = []
+    gain: list[Scalar] = []
     for j, (column, x) in enumerate(zip(u, d, strict=True)):
         f = _dot(column, row[:j]) + row[j]
         g = x * f
