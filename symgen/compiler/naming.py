@@ -8,6 +8,7 @@ that say what the value is made of.
   times qd[2]."""
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from types import MappingProxyType
 from typing import Final
 
@@ -22,10 +23,11 @@ LONGEST: Final = 12
 
 def named(program: Program, order: Sequence[Index]) -> Mapping[Index, Name]:
     """A name for each node of `order` that one can be found for, each name once and none that an
-    array has."""
+    array has, or an entry of an input where a language unpacks it (qdd2 is qdd[1])."""
     basic = {**_angles(program), **program.names}
     wanted = {**_entries(program), **basic}
     taken = {name for name, _ in program.inputs} | {out.name for out in program.outputs}
+    taken |= {f"{name}{k + 1}" for name, shape in program.inputs for k in range(prod(shape))}
     unique: dict[Index, Name] = {}
     for index in order:
         name = wanted.get(index) or _product(program, index, basic)

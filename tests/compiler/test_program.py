@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from symgen.compiler.dump import dump
 from symgen.compiler.evaluate import evaluate
-from symgen.compiler.passes import counts, live
+from symgen.compiler.passes import counts, live, names
 from symgen.compiler.program import Program, Value
 from symgen.numbers import operations
 from symgen.numbers.exact import in_decimals
@@ -426,3 +426,13 @@ def test_decimal_numbers_run_a_tape():
             assert all(
                 abs(mpmath.mpf(str(a)) - b) < 1e-38 for a, b in zip(found, wanted, strict=True)
             )
+
+
+def test_no_value_is_called_like_an_entry_that_a_language_takes_out_of_an_input():
+    """Python has q̈ as qdd1, qdd2, ...; the articulated bodies' accelerations would be called so."""
+    p = Program()
+    a, b = p.input("qdd", (2,))
+    product = (a * b).named("qdd2")
+    total = (product + a).named("qdd3")
+    p.output("y", (2,), [product, total])
+    assert {name for name, _ in names(p).values()} == {"qdd3"}
