@@ -15,6 +15,8 @@ def check(file: str, as_json: bool, **options: Any) -> None:
     """Read a robot and judge it, without writing anything.
 
     Prints its joints, and for each body whether its inertia is one that a rigid body can have.
+    With --actuators also what rotors do within the robot's limits: by how much forces and
+    accelerations are off where ratio² inertia stands on the diagonal, or nothing, and where.
     Notes and warnings go to stderr, one a line; nothing is ever altered. Exit status 2 if the robot
     cannot be compiled. With --json all of it, every note by itself, goes to stdout; what is refused
     too, as a list of errors."""
@@ -31,3 +33,5 @@ def check(file: str, as_json: bool, **options: Any) -> None:
         return
     say(found.notices)
     robot(loaded, found.verdicts)
+    for line in found.rotor_lines:
+        output.say(line)

@@ -10,6 +10,8 @@ from symgen.jobs.job import Job, RefusedInertia
 from symgen.mechanics.consistency import Verdict, judge
 from symgen.mechanics.coupling import positions
 from symgen.reading.assemble import Loaded
+from symgen.reading.options import RobotOptions
+from symgen.robot.rotors import RotorEffects, rotor_effects
 from symgen.robot.views import joints_of
 from symgen.text import html_table
 
@@ -23,6 +25,8 @@ class Checked:
 
     notices: tuple[Notice, ...]
     verdicts: tuple[Verdict, ...]
+    rotors: RotorEffects | None = None
+    """What its rotors do, where a file of actuators was given."""
 
     @property
     def warnings(self) -> tuple[Notice, ...]:
@@ -36,7 +40,12 @@ class Checked:
 
     def __str__(self) -> str:
         verdicts = [f"{v.kind} {v.name}: {v.status}; {v.message}" for v in self.verdicts]
-        return "\n".join([*map(str, self.notices), *verdicts])
+        return "\n".join([*map(str, self.notices), *verdicts, *self.rotor_lines])
+
+    @property
+    def rotor_lines(self) -> list[str]:
+        """What is said of rotors."""
+        return [] if self.rotors is None else [*self.rotors.sentences()]
 
     def __repr__(self) -> str:
         return str(self) or "sound, nothing noticed"
@@ -56,9 +65,12 @@ def checked(job: Job, loaded: Loaded, symbolic: bool) -> Checked:
         return Checked((*loaded.notices, notice), ())
     verdicts = judge(loaded.model)
     more: tuple[Notice, ...] = ()
+    rotors = None
     with suppress(RefusedInertia):  # which the verdicts tell
         more = job.saving(loaded, job.module(loaded))
-    return Checked((*loaded.notices, *more, *warnings(loaded, verdicts)), verdicts)
+        if job[RobotOptions].actuators:
+            rotors = rotor_effects(job, loaded.model)
+    return Checked((*loaded.notices, *more, *warnings(loaded, verdicts)), verdicts, rotors)
 
 
 def checked_data(loaded: Loaded, found: Checked) -> dict[str, Any]:
@@ -74,6 +86,7 @@ def checked_data(loaded: Loaded, found: Checked) -> dict[str, Any]:
         ],
         "notices": [_notice(notice) for notice in found.notices],
         "inertia": [_verdict(verdict) for verdict in found.verdicts],
+        "rotors": None if found.rotors is None else found.rotors.data(),
     }
 
 

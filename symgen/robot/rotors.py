@@ -1,0 +1,234 @@
+"""What the rotors of a robot do within its limits: all they do, beside gear_ratio² inertia on the
+diagonal of M, beside nothing (the question of Echeandia, Rigid-body dynamics algorithms for
+physically interactive robots, Notre Dame 2020, ch. 4).
+
+A torque difference is what a model is off by at accelerations that the exact robot has under forces
+within its limits; an acceleration difference is at the forces themselves. The worst states are
+looked for among random ones, corners of the limits first, and then coordinate by coordinate from
+the worst: a lower bound that is near the largest, the same on every machine but for rounding."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.compiler.passes import live
+from symgen.compiler.program import Program
+from symgen.jobs.job import Job
+from symgen.mechanics.coupling import coupling_of, velocities
+from symgen.mechanics.model import Model
+from symgen.numbers.operations import OPS
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
+
+Array = np.ndarray[Any, Any]
+States = Mapping[str, Array]
+
+SAMPLES: Final = 2000
+TURNS: Final = np.pi
+"""Half the range of a coordinate without limits (rad, m)."""
+SPEED: Final = 2.0
+"""The speed of a joint without a limit (rad/s, m/s)."""
+SEED, ROUNDS, TRIES = 0, 3, 17
+SMALL: Final = 0.01
+"""Of the efforts: a model whose forces are off by less is called good here."""
+UNITS: Final = {
+    "torque": {"rad": "N m", "m": "N"},
+    "acceleration": {"rad": "rad/s^2", "m": "m/s^2"},
+}
+KINDS: Final = ("reflected", "none")
+"""The models that are compared with the exact one."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The largest difference that was found of one model from the exact one: at which joint, how
+    large in its unit, what share of the joint's effort a torque is (None without a
+    limit), and the state: positions, rates, and joint forces."""
+
+    model: str
+    of: str
+    joint: str
+    largest: float
+    unit: str
+    share: float | None
+    q: tuple[float, ...]
+    qd: tuple[float, ...]
+    tau: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class RotorEffects:
+    """What comes of leaving rotors out, or of reflecting them: the differences, up to which part of
+    the speed limits the reflected model is good to `SMALL` of the efforts, and which limits were
+    missing and taken from elsewhere."""
+
+    differences: tuple[Difference, ...]
+    good_up_to: float | None
+    assumed: tuple[str, ...]
+
+    def sentences(self) -> Iterator[str]:
+        """What is said of it, one a line."""
+        names = {"reflected": "ratio^2 inertia on the diagonal", "none": "no rotors"}
+        for d in self.differences:
+            share = "" if d.share is None else f", {100 * d.share:.3g} % of its effort"
+            yield f"{names[d.model]}: {d.of} off by {d.largest:.3g} {d.unit} at {d.joint}{share}"
+            yield f"  at q = {_row(d.q)}, qd = {_row(d.qd)}, tau = {_row(d.tau)}"
+        if self.good_up_to is not None:
+            part = f"up to {100 * self.good_up_to:.0f} % of the speed limits"
+            found = part if self.good_up_to else "not even at rest, under all forces within limits"
+            yield f"ratio^2 inertia is within {100 * SMALL:g} % of the efforts {found}"
+        yield from self.assumed
+
+    def data(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def _row(values: tuple[float, ...]) -> str:
+    return f"[{', '.join(f'{x:.3g}' for x in values)}]"
+
+
+def rotor_effects(job: Job, model: Model) -> RotorEffects | None:
+    """The comparison for a robot whose rotors are exact; None where it has none, or coordinates
+    that are no numbers. Raises SymgenError."""
+    coupling = coupling_of(model)
+    if not any(body.spin for body in model.bodies) or coupling.quaternions:
+        return None
+    search = Search.of(job, model)
+    found = [search.worst(kind, of) for kind in KINDS for of in ("torque", "acceleration")]
+    return RotorEffects(tuple(found), search.good_up_to(), search.assumed)
+
+
+@dataclass(frozen=True)
+class Search:
+    """The programs of the three models, and the box of states: middle and half width by input."""
+
+    forward: Mapping[str, Program]
+    inverse: Mapping[str, Program]
+    middle: Mapping[str, Array]
+    half: Mapping[str, Array]
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    effort: Array
+    """NaN without a limit."""
+    assumed: tuple[str, ...]
+
+    @classmethod
+    def of(cls, job: Job, model: Model) -> "Search":
+        """Of a job, whose rotors are taken in three ways."""
+        robots = {k: Robot(job.changed(rotors=k).load().model) for k in ("exact", *KINDS)}
+        forward, inverse = (
+            {k: trace(robot, Wanted.parse(name)).program for k, robot in robots.items()}
+            for name in ("forward_dynamics", "inverse_dynamics")
+        )
+        names, limits = model.joint_names, model.limits
+        own = [limits[name] for name in names]
+        ends = [
+            (-TURNS, TURNS) if x.lower is None or x.upper is None else (x.lower, x.upper)
+            for x in own
+        ]
+        low, high = np.array(ends).T
+        effort = np.array([x.effort or np.nan for x in own])
+        speed = np.array([x.velocity or SPEED for x in own])
+        middle = {"q": (low + high) / 2, "qd": 0 * speed, "tau": 0 * speed}
+        held = np.where(np.isnan(effort), 0.0, effort)
+        half = {"q": (high - low) / 2, "qd": speed, "tau": held}
+        lacks = {
+            f"no speed limit, {SPEED:g} taken": [not x.velocity for x in own],
+            "no effort, no force taken": list(np.isnan(effort)),
+        }
+        said = (
+            f"{what}: {', '.join(n for n, yes in zip(names, which, strict=True) if yes)}"
+            for what, which in lacks.items()
+            if any(which)
+        )
+        units = tuple(row.unit for row in velocities(model))
+        return cls(forward, inverse, middle, half, tuple(names), units, effort, tuple(said))
+
+    def differences(self, kind: str, of: str, x: States) -> Array:
+        """By joint and state: what a model is off by."""
+        with np.errstate(all="ignore"):
+            true = _run(self.forward["exact"], x)
+            if of == "acceleration":
+                off = _run(self.forward[kind], x) - true
+            else:
+                off = _run(self.inverse[kind], {**x, "qdd": true}) - x["tau"]
+        return np.nan_to_num(np.abs(off), posinf=0.0)
+
+    def states(self, scale: float = 1.0) -> dict[str, Array]:
+        """Random states, rates and forces at their limits in half of them; all rates `scale` times
+        as fast."""
+        random, n = np.random.default_rng(SEED), len(self.names)
+        drawn = {k: random.uniform(-1, 1, (n, SAMPLES)) for k in self.half}
+        for name in ("qd", "tau"):
+            corner = np.where(random.uniform(size=SAMPLES) < 0.5, 1.0, 0.0)
+            drawn[name] = corner * np.sign(drawn[name]) + (1 - corner) * drawn[name]
+        drawn["qd"] = scale * drawn["qd"]
+        return {k: self.middle[k][:, None] + self.half[k][:, None] * x for k, x in drawn.items()}
+
+    def worst(self, kind: str, of: str) -> Difference:
+        """The largest difference that is found."""
+        x = self.states()
+        off = self.differences(kind, of, x)
+        at = int(off.max(axis=0).argmax())
+        state = {k: rows[:, at].copy() for k, rows in x.items()}
+        for _ in range(ROUNDS):
+            for name in self.half:
+                for k in range(len(self.names)):
+                    self._climb(kind, of, state, name, k)
+        found = self.differences(kind, of, {k: v[:, None] for k, v in state.items()})[:, 0]
+        joint = int(found.argmax())
+        share = found[joint] / self.effort[joint] if of == "torque" else np.nan
+        rows = {k: tuple(float(f"{e:.4g}") for e in v) for k, v in state.items()}
+        said = None if np.isnan(share) else float(share)
+        unit = UNITS[of].get(self.units[joint], "")
+        return Difference(kind, of, self.names[joint], float(found[joint]), unit, said, **rows)
+
+    def _climb(self, kind: str, of: str, state: dict[str, Array], name: str, k: int) -> None:
+        """Puts one coordinate where the difference is largest."""
+        tried = self.middle[name][k] + self.half[name][k] * np.linspace(-1, 1, TRIES)
+        tried = np.append(tried, state[name][k])
+        x = {key: np.repeat(v[:, None], len(tried), axis=1) for key, v in state.items()}
+        x[name][k] = tried
+        off = self.differences(kind, of, x).max(axis=0)
+        state[name][k] = tried[int(off.argmax())]
+
+    def good_up_to(self) -> float | None:
+        """The largest part of the speed limits, in tenths, up to which no force of the reflected
+        model is off by more than `SMALL` of an effort; None without efforts."""
+        if np.isnan(self.effort).all():
+            return None
+        good = 0.0
+        for tenths in range(11):
+            off = self.differences("reflected", "torque", self.states(tenths / 10)).max(axis=1)
+            if np.nanmax(off / self.effort) > SMALL:
+                return good
+            good = tenths / 10
+        return good
+
+
+def _run(program: Program, x: States) -> Array:
+    """The one output of a program, by entry and state."""
+    values: dict[int, Any] = {}
+    for index in live(program):
+        node = program.nodes[index]
+        if node.op == "input":
+            values[index] = x[node.a][node.b]
+        elif node.op == "const":
+            values[index] = node.a
+        else:
+            op = OPS[node.op]
+            of = (values[k] for k in (node.a, node.b) if k is not None)
+            values[index] = op.evaluate(*of) if op.symbol else getattr(np, op.numpy or op.name)(*of)
+    (out,) = program.outputs
+    width = x["q"].shape[1]
+    rows = [
+        np.zeros(width)
+        if r is None
+        else np.broadcast_to(values[r.node], width) * (1 - 2 * r.negative)
+        for r in out.refs
+    ]
+    return np.array(rows)
