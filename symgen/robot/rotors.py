@@ -156,7 +156,8 @@ class Search:
                 off = _run(self.forward[kind], x) - true
             else:
                 off = _run(self.inverse[kind], {**x, "qdd": true}) - x["tau"]
-        return np.nan_to_num(np.abs(off), posinf=0.0)
+        found: Array = np.nan_to_num(np.abs(off), posinf=0.0)
+        return found
 
     def states(self, scale: float = 1.0) -> dict[str, Array]:
         """Random states, rates and forces at their limits in half of them; all rates `scale` times
