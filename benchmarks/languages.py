@@ -62,7 +62,7 @@ def c_like(
 def programs(root: Path) -> Iterator[Program]:
     """All rows, their files written below a folder."""
     plain, inline, fast = root / "plain", root / "inline", root / "fast"
-    languages = ("c", "python", "cpp", "rust", "javascript", "cuda")
+    languages = ("c", "python", "cpp", "rust", "javascript", "cuda", "matlab")
     symgen.generate(ROBOT, plain, languages=languages, quantities=NAMES)
     symgen.generate(
         ROBOT, inline, languages=("c", "cuda"), quantities=NAMES, trig="inline", batch="auto"
@@ -87,6 +87,7 @@ def programs(root: Path) -> Iterator[Program]:
     yield c_like(
         "CUDA's host build, `--trig inline`, `-march=native`, 64 states", inline, "CUDA", FAST, cuda
     )
+    yield from matlab(plain / "ur5_matlab")
     python = [sys.executable, str(HERE / "main.py")]
     build = [sys.executable, "-m", "symgen", "build", ROBOT, "-o", str(fast)]
     wanted = [word for name in NAMES for word in ("--quantity", name)]
@@ -117,6 +118,18 @@ def rust(folder: Path) -> Program:
         out,
     ]
     return Program("Rust", "rustc", (library, main), [out])
+
+
+def matlab(folder: Path) -> Iterator[Program]:
+    """The functions and the gateway in Octave."""
+    octave = ["octave-cli", "--norc", "--quiet", "--path", str(folder)]
+    build = (*octave, "--eval", "ur5_build")
+    for label, how, builds in (
+        ("Octave, the function", "function", (build,)),
+        ("Octave, the gateway", "gateway", ()),
+        ("Octave, the gateway, 64 states", "states", ()),
+    ):
+        yield Program(label, "octave-cli", builds, [*octave, str(HERE / "main.m"), how])
 
 
 def measured(made: Sequence[Program]) -> dict[str, list[float]]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from tools import ROOT
 
-FILE = re.compile(r"\s*(?:/\*|//|#|<!--)\s*([\w.-]+\.\w+)\s*(?:\*/|-->)?\s*\n")
+FILE = re.compile(r"\s*(?:/\*|//|#|%|<!--)\s*([\w.-]+\.\w+)\s*(?:\*/|-->)?\s*\n")
 LANGUAGES = (
     "console",
     "python",
@@ -32,10 +32,11 @@ LANGUAGES = (
     "xml",
     "toml",
     "javascript",
+    "matlab",
     "csv",
     "ini",
 )
-TOOLS = ("cc", "c++", "rustc", "cargo", "node", "nvcc", "octave", "mkoctfile")
+TOOLS = ("cc", "c++", "rustc", "cargo", "node", "nvcc", "octave", "octave-cli", "mkoctfile")
 
 
 class Missing(Exception):
