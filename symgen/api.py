@@ -21,7 +21,7 @@ __all__ = ["compile", "generate", "generated_by", "trace"]
 
 
 def trace(robot: RobotSource, quantity: str, **options: Any) -> Function:
-    """The cheapest program for `quantity` (or ``NAME=QUANTITY+QUANTITY``) of the robot in a file
+    """The best program for `quantity` (or ``NAME=QUANTITY+QUANTITY``) of the robot in a file
     or an object.
 
     `options` are those of `symgen.jobs.job.Job.of`. Raises SymgenError.
@@ -32,7 +32,7 @@ def trace(robot: RobotSource, quantity: str, **options: Any) -> Function:
             "terms=bias+mass_matrix"
         )
     job = Job.of(robot, quantities=(quantity,), **options)
-    return trace_all(job.robot(job.load()), job.wanted(), job.choice())[0]
+    return trace_all(job.robot(job.load()), job.wanted(), job.choice(), job.aim)[0]
 
 
 def generate(

@@ -3,9 +3,10 @@ it."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from symgen.compiler.passes import live
-from symgen.compiler.program import Index, Node, Program, Ref
+from symgen.compiler.passes import live, remembered
+from symgen.compiler.program import LEAVES, Index, Program, Ref
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -23,29 +24,53 @@ def evaluate(
     values. Structural zeros of the outputs stay `ZERO`. Raises ValueError for an input array that
     is missing or of the wrong length."""
     _check(program, inputs)
-    values: dict[Index, Scalar] = {}
-    for index in live(program):
-        values[index] = _value(program.nodes[index], inputs, values, constant)
-    return {out.name: [_signed(ref, values) for ref in out.refs] for out in program.outputs}
+    steps = _steps(program)
+    values: list[Any] = [None] * steps.size
+    for place, name, k in steps.inputs:
+        values[place] = inputs[name][k]
+    for place, number in steps.constants:
+        values[place] = constant(number)
+    for place, op, a, b in steps.operations:
+        values[place] = op(values[a]) if b is None else op(values[a], values[b])
+    return {
+        name: [
+            ZERO if ref is None else -values[ref[0]] if ref[1] else values[ref[0]] for ref in refs
+        ]
+        for name, refs in steps.outputs
+    }
 
 
-def _value(
-    node: Node, inputs: Inputs, values: Mapping[Index, Scalar], constant: Callable[[float], Scalar]
-) -> Scalar:
-    if node.op == "input":
-        entry: Scalar = inputs[node.a][node.b]
-        return entry
-    if node.op == "const":
-        return constant(node.a)
-    if node.b is None:
-        return OPS[node.op].evaluate(values[node.a])
-    return OPS[node.op].evaluate(values[node.a], values[node.b])
+class _Steps(NamedTuple):
+    """A tape that is run often: what each live node is, by its place among them."""
+
+    size: int
+    inputs: tuple[tuple[int, str, int], ...]
+    constants: tuple[tuple[int, float], ...]
+    operations: tuple[tuple[int, Callable[..., Scalar], int, int | None], ...]
+    outputs: tuple[tuple[str, tuple[tuple[int, bool] | None, ...]], ...]
 
 
-def _signed(ref: Ref | None, values: Mapping[Index, Scalar]) -> Scalar:
-    if ref is None:
-        return ZERO
-    return -values[ref.node] if ref.negative else values[ref.node]
+@remembered
+def _steps(program: Program) -> _Steps:
+    places = {index: k for k, index in enumerate(live(program))}
+    rows = [(k, program.nodes[index]) for index, k in places.items()]
+    return _Steps(
+        len(rows),
+        tuple((k, node.a, node.b) for k, node in rows if node.op == "input"),
+        tuple((k, node.a) for k, node in rows if node.op == "const"),
+        tuple(
+            (k, OPS[node.op].evaluate, places[node.a], None if node.b is None else places[node.b])
+            for k, node in rows
+            if node.op not in LEAVES
+        ),
+        tuple(
+            (out.name, tuple(_placed(ref, places) for ref in out.refs)) for out in program.outputs
+        ),
+    )
+
+
+def _placed(ref: Ref | None, places: Mapping[Index, int]) -> tuple[int, bool] | None:
+    return None if ref is None else (places[ref.node], ref.negative)
 
 
 def _check(program: Program, inputs: Inputs) -> None:

@@ -217,14 +217,16 @@ class Program:
     def _node(self, node: tuple[str, Any, Any]) -> Index:
         index = self._index.get(node)
         if index is None:
-            index = self._index[node] = len(self.nodes)
-            self.nodes.append(Node(*node))
+            made = tuple.__new__(Node, node)  # Node(*node) without its Python
+            index = self._index[made] = len(self.nodes)
+            self.nodes.append(made)
             self.sections.append(self._section)
         return index
 
     def _made(self, op: str, a: Index, b: Index | None, negative: bool) -> Value:
-        index = self._index.get((op, a, b))
-        return Value(self, self._node((op, a, b)) if index is None else index, negative)
+        node = op, a, b
+        index = self._index.get(node)
+        return Value(self, self._node(node) if index is None else index, negative)
 
     # -- exact rewrites -------------------------------------------------------------------------
 
@@ -239,15 +241,11 @@ class Program:
                 return y
             if self.constant(y) == 0:
                 return x
+        if i > j:
+            x, y, i, j = y, x, j, i
         if x.negative == y.negative:
-            return (
-                self._made("add", i, j, x.negative)
-                if i < j
-                else self._made("add", j, i, x.negative)
-            )
-        if i == j:
-            return self.value(0.0)
-        return self._made("sub", i, j, x.negative) if i < j else self._made("sub", j, i, y.negative)
+            return self._made("add", i, j, x.negative)
+        return self._made("sub", i, j, x.negative) if i != j else self.value(0.0)
 
     def mul(self, x: Value, y: Value) -> Scalar:
         """x y, its sign pulled out."""

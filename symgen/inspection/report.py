@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
+from symgen.compiler.costs import Machine
 from symgen.errors import Notice
 from symgen.inspection.tables import table
 from symgen.languages import LANGUAGES
@@ -55,7 +56,8 @@ def sizes(module: Module, data: Mapping[str, Any]) -> None:
 
 
 def operations(module: Module) -> None:
-    """Operation counts of each function."""
+    """Operation counts of each function, and the cycles of its operations and of its longest chain
+    of them on a model of the processor."""
     _counted(module, module.functions, chosen=())
 
 
@@ -70,30 +72,51 @@ def _counted(
     rows = table(
         f"{module.robot.model.name}: {counted(module.dof, module.dimensions['nq'])}",
         ["function", "formulation"],
-        ["+ -", "*", "/", "sin cos", "total"],
+        ["+ -", "*", "/", "sin cos", "total", "work", "path"],
     )
+    machine = module[COptions].machine
     for f in functions:
         c, style = f.counts, "bold" if (f.name, f.formulation) in chosen else ""
-        rows.add_row(
-            f.name, f.formulation, *map(str, (c.add, c.mul, c.div, c.trig, c.total)), style=style
-        )
+        taken = f.cost(machine)
+        figures = (c.add, c.mul, c.div, c.trig, c.total, round(taken.work), round(taken.path))
+        rows.add_row(f.name, f.formulation, *map(str, figures), style=style)
     console().print(rows)
 
 
 def operations_data(module: Module) -> dict[str, Any]:
     """The data of ``symgen ops --json``."""
-    rows = {f.name: _row(f) for f in module.functions}
-    return {"robot": module.robot.model.name, "dof": module.dof, "quantities": rows}
+    machine = module[COptions].machine
+    rows = {f.name: _row(f, machine) for f in module.functions}
+    return _counts_data(module, rows)
 
 
 def formulations_data(module: Module, traced: Sequence[Function]) -> dict[str, Any]:
     """The data of ``symgen ops --all --json``: a list of rows for each quantity."""
-    rows = {f.name: [_row(g) for g in traced if g.name == f.name] for f in module.functions}
-    return {"robot": module.robot.model.name, "dof": module.dof, "quantities": rows}
+    machine = module[COptions].machine
+    rows = {
+        f.name: [_row(g, machine) for g in traced if g.name == f.name] for f in module.functions
+    }
+    return _counts_data(module, rows)
 
 
-def _row(f: Function) -> dict[str, Any]:
-    return {**f.counts.as_dict(), "formulation": f.formulation}
+def _counts_data(module: Module, rows: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "robot": module.robot.model.name,
+        "dof": module.dof,
+        "machine": module[COptions].machine.name,
+        "quantities": rows,
+    }
+
+
+def _row(f: Function, machine: Machine) -> dict[str, Any]:
+    taken = f.cost(machine)
+    return {
+        **f.counts.as_dict(),
+        "work": taken.work,
+        "path": taken.path,
+        "formulation": f.formulation,
+        "trees": f.trees,
+    }
 
 
 def checks(folder: Path, results: Sequence[Check]) -> None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Final, TypeVar
 
+from symgen.compiler.aims import Aim
 from symgen.errors import Notice, OptionError, Place, RobotError
 from symgen.jobs.options import MODULE, NameOptions
 from symgen.languages import LANGUAGES
+from symgen.languages.c.options import COptions
 from symgen.languages.module import Module, Source
 from symgen.languages.names import check_function, check_module, identifier
 from symgen.mechanics.model import Model
@@ -90,12 +92,17 @@ class Job:
         """The formulation by quantity, where given. Raises OptionError."""
         return self[FunctionOptions].choice()
 
+    @property
+    def aim(self) -> Aim:
+        """What formulations are chosen by."""
+        return self[FunctionOptions].aim(self[COptions].machine)
+
     def module(self, loaded: Loaded) -> Module:
         """The traced module. Raises OptionError."""
         name = self._name(loaded.model)
         robot = self.robot(loaded)
         with _placed(loaded):
-            functions = tuple(trace_all(robot, self.wanted(), self.choice()))
+            functions = tuple(trace_all(robot, self.wanted(), self.choice(), self.aim))
         for language in LANGUAGES.values():
             if language.options is not None:
                 language.refuse(self[language.options], functions)
@@ -117,9 +124,11 @@ class Job:
 
     def every_formulation(self, loaded: Loaded) -> list[Function]:
         """Each function in each of its formulations. Raises OptionError."""
-        robot = self.robot(loaded)
+        robot, choice = self.robot(loaded), self.choice()
         return [
-            f for wanted in self.wanted() for f in every_formulation(robot, wanted, self.choice())
+            f
+            for wanted in self.wanted()
+            for f in every_formulation(robot, wanted, choice, self.aim)
         ]
 
     def saving(self, loaded: Loaded, module: Module) -> tuple[Notice, ...]:
@@ -141,12 +150,14 @@ class Job:
         return (*missing, Notice(near[0].place, "note", "file", message))
 
     def _said(self, model: Model) -> Choices:
-        """The options as a module repeats them: gravity in the axes of the root link; of the file
-        of actuators only its name, because the folder is nobody's business."""
+        """The options as a module repeats them: gravity in the axes of the root link, and what
+        formulations are chosen by; of the file of actuators only its name, because the folder is
+        nobody's business."""
         wanted = self[RobotOptions]
         return self.choices.changed(
             actuators=wanted.actuators and PurePath(wanted.actuators).name,
             gravity=wanted.gravity or model.gravity,
+            optimize=self.aim.name,
         )
 
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, get_type_hints
 
+from symgen.compiler.aims import Aim
 from symgen.errors import OptionError, SymgenError
 from symgen.jobs.manifest import FORMAT, NAME, Manifest, Row, text, written
 from symgen.jobs.options import MODULE
 from symgen.jobs.typed import Unfit, decoded, unfit
+from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
 from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION
@@ -18,6 +20,7 @@ from symgen.mechanics.soundness import fault
 from symgen.options import Choices, rows
 from symgen.text import quoted, shown
 from symgen.tracing.function import Function
+from symgen.tracing.options import FunctionOptions
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
@@ -146,12 +149,14 @@ def _module(found: Manifest) -> Module:
         runtime.springs_input,
     )
     computed = {name: row for name, row in found.functions.items() if row.quantities}
+    choices = _choices(found.options)
+    aim = choices[FunctionOptions].aim(choices[COptions].machine)
     return Module(
         found.prefix,
         robot,
-        tuple(_function(robot, name, row) for name, row in computed.items()),
+        tuple(_function(robot, name, row, aim) for name, row in computed.items()),
         found.source,
-        _choices(found.options),
+        choices,
     )
 
 
@@ -167,5 +172,6 @@ def _choices(options: Mapping[str, object]) -> Choices:
     return Choices.of(MODULE, values)
 
 
-def _function(robot: Robot, name: str, row: Row) -> Function:
-    return trace(robot, Wanted.parse(f"{name}={'+'.join(row.quantities)}"), row.formulations)
+def _function(robot: Robot, name: str, row: Row, aim: Aim) -> Function:
+    wanted = Wanted.parse(f"{name}={'+'.join(row.quantities)}")
+    return trace(robot, wanted, row.formulations, aim)

@@ -110,7 +110,7 @@ def _described(module: Module, function: Function) -> Description:
         formulas,
         arguments,
         count,
-        function.formulation,
+        function.formulation + (", sums as trees" if function.trees else ""),
         sources,
         function.program,
         pivots(function.program) if inverts else (),

@@ -15,11 +15,8 @@ class Text(NamedTuple):
 
     tokens: tuple[Token, ...]
     binding: int
-
-    @property
-    def length(self) -> int:
-        """About how long the code is, before variables have names."""
-        return sum(len(t) if isinstance(t, str) else 5 for t in self.tokens)
+    length: int
+    """About how long the code is, before variables have names."""
 
     @property
     def reads(self) -> frozenset[int]:
@@ -32,40 +29,47 @@ SINES, COSINES = "sine", "cosine"
 SUM, PRODUCT, NEGATION, ATOM = range(4)
 """Bindings, loosest first."""
 
+VARIABLE: Final = 5
+"""About how long the name of a variable is."""
+
+
+def _length(token: Token) -> int:
+    return len(token) if isinstance(token, str) else VARIABLE
+
 
 def atom(token: Token) -> Text:
     """A name, a literal or a variable."""
-    return Text((token,), ATOM)
+    return Text((token,), ATOM, _length(token))
 
 
-def _inside(text: Text, at_least: int) -> tuple[Token, ...]:
+def _inside(text: Text, at_least: int) -> Text:
     """The expression, in parentheses if it binds less than it must."""
-    return text.tokens if text.binding >= at_least else ("(", *text.tokens, ")")
+    if text.binding >= at_least:
+        return text
+    return Text(("(", *text.tokens, ")"), ATOM, text.length + 2)
 
 
-def plus(a: Text, b: Text) -> Text:
-    """``a + b``, with parentheses where they must be."""
-    return Text((*_inside(a, SUM), " + ", *_inside(b, PRODUCT)), SUM)
+def _infix(sign: str, binding: int, right: int) -> Callable[[Text, Text], Text]:
+    """An operation between its operands, with parentheses where they must be."""
+
+    def written(a: Text, b: Text) -> Text:
+        a, b = _inside(a, binding), _inside(b, right)
+        tokens = (*a.tokens, sign, *b.tokens)
+        return Text(tokens, binding, a.length + len(sign) + b.length)
+
+    return written
 
 
-def minus(a: Text, b: Text) -> Text:
-    """``a - b``, with parentheses where they must be."""
-    return Text((*_inside(a, SUM), " - ", *_inside(b, PRODUCT)), SUM)
-
-
-def times(a: Text, b: Text) -> Text:
-    """``a * b``, with parentheses where they must be."""
-    return Text((*_inside(a, PRODUCT), " * ", *_inside(b, NEGATION)), PRODUCT)
-
-
-def over(a: Text, b: Text) -> Text:
-    """``a / b``, with parentheses where they must be."""
-    return Text((*_inside(a, PRODUCT), " / ", *_inside(b, NEGATION)), PRODUCT)
+plus = _infix(" + ", SUM, PRODUCT)
+minus = _infix(" - ", SUM, PRODUCT)
+times = _infix(" * ", PRODUCT, NEGATION)
+over = _infix(" / ", PRODUCT, NEGATION)
 
 
 def negated(a: Text) -> Text:
     """``-a``, with parentheses where they must be."""
-    return Text(("-", *_inside(a, ATOM)), NEGATION)
+    a = _inside(a, ATOM)
+    return Text(("-", *a.tokens), NEGATION, 1 + a.length)
 
 
 def call(function: str) -> Callable[[Text], Text]:
@@ -77,7 +81,13 @@ def pattern(text: str) -> Callable[[Text], Text]:
     """A function that is written by a text with its operand, which binds loosely, at each ``{a}``;
     the whole binds as a call does."""
     first, *others = text.split("{a}")
-    return lambda a: Text((first, *(t for part in others for t in (*a.tokens, part))), ATOM)
+    fixed = len(first) + sum(map(len, others))
+
+    def written(a: Text) -> Text:
+        tokens = (first, *(t for part in others for t in (*a.tokens, part)))
+        return Text(tokens, ATOM, fixed + len(others) * a.length)
+
+    return written
 
 
 ARITHMETIC: Final[Mapping[str, Callable[..., Text]]] = {

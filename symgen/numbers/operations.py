@@ -11,8 +11,9 @@ where one of them has another name or no such function, a column says what stand
 
 import cmath
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
@@ -24,6 +25,16 @@ from symgen.numbers.trig import sincos
 
 COUNTED: Final = ("add", "mul", "div", "trig")
 """The columns of an operation count."""
+
+
+Cycles = Mapping[str, tuple[float, float]]
+SUM: Final[Cycles] = {"host": (4.0, 0.5), "cortex-m": (2.0, 1.0)}
+QUOTIENT: Final[Cycles] = {"host": (13.0, 4.0), "cortex-m": (14.0, 14.0)}
+ROOT: Final[Cycles] = {"host": (18.0, 6.0), "cortex-m": (14.0, 14.0)}
+SINE: Final[Cycles] = {"host": (40.0, 3.0), "cortex-m": (40.0, 30.0)}
+"""Several at once in vectors, sine and cosine of an angle together."""
+FUNCTION: Final[Cycles] = {"host": (60.0, 30.0), "cortex-m": (150.0, 150.0)}
+FREE: Final[Cycles] = {"host": (0.0, 0.0), "cortex-m": (0.0, 0.0)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +71,9 @@ class Op:
     number: str = ""
     """A function of Python's floats as an expression in ``x``, where ``math`` has none of that
     name."""
+    cycles: Cycles = field(default_factory=lambda: FUNCTION)
+    """By kind of processor (`symgen.compiler.costs.MACHINES`) the cycles from operands to result,
+    and those that the processor is busy with it."""
     analytic: bool = True
     """Whether it continues into the complex plane; what does not is a function of the real part."""
 
@@ -100,35 +114,48 @@ def _quotient(a: Scalar, b: Scalar, v: Scalar) -> tuple[Scalar, Scalar]:
 for _op in (
     Op(
         "add",
-        lambda a, b: a + b,
+        operator.add,
         "add",
         lambda a, b, v: (1.0, 1.0),
         0.5,
         arity=2,
         symbol="+",
+        cycles=SUM,
     ),
     Op(
         "sub",
-        lambda a, b: a - b,
+        operator.sub,
         "add",
         lambda a, b, v: (1.0, -1.0),
         0.5,
         arity=2,
         symbol="-",
+        cycles=SUM,
     ),
     Op(
         "mul",
-        lambda a, b: a * b,
+        operator.mul,
         "mul",
         lambda a, b, v: (b, a),
         0.5,
         arity=2,
         parity="odd",
         symbol="*",
+        cycles=SUM,
     ),
-    Op("div", lambda a, b: a / b, "div", _quotient, 0.5, arity=2, parity="odd", symbol="/"),
+    Op(
+        "div",
+        operator.truediv,
+        "div",
+        _quotient,
+        0.5,
+        arity=2,
+        parity="odd",
+        symbol="/",
+        cycles=QUOTIENT,
+    ),
     # A node only for the operand of a function that is neither odd nor even; written for nothing.
-    Op("neg", lambda a: -a, "", lambda a, v: (-1.0,), 0.0, parity="odd", symbol="-"),
+    Op("neg", operator.neg, "", lambda a, v: (-1.0,), 0.0, parity="odd", symbol="-", cycles=FREE),
 ):
     _row(_op)
 
@@ -209,6 +236,7 @@ sin: Op = _function(
     ulp=2.0,
     partials=lambda a, v: (cos(a),),
     fixed=lambda x, scalar: sincos(x, scalar)[0],
+    cycles=SINE,
 )
 
 cos: Op = _function(
@@ -218,6 +246,7 @@ cos: Op = _function(
     ulp=2.0,
     partials=lambda a, v: (-sin(a),),
     fixed=lambda x, scalar: sincos(x, scalar)[1],
+    cycles=SINE,
 )
 
 tanh = _function("tanh", "trig", parity="odd", ulp=3.0, partials=lambda a, v: (1.0 - v * v,))
@@ -231,7 +260,7 @@ atan = _function(
     numpy="arctan",
 )
 
-sqrt = _function("sqrt", "div", ulp=0.5, partials=lambda a, v: (0.5 / v,), fixed=_root)
+sqrt = _function("sqrt", "div", ulp=0.5, partials=lambda a, v: (0.5 / v,), fixed=_root, cycles=ROOT)
 
 sign = _function(
     "sign",
@@ -243,5 +272,6 @@ sign = _function(
     fixed=lambda x, scalar: np.sign(x),
     c="({real})(({a} > {zero}) - ({a} < {zero}))",
     number="float((x > 0.0) - (x < 0.0))",
+    cycles={"host": (8.0, 2.0), "cortex-m": (6.0, 6.0)},
     analytic=False,
 )

@@ -91,8 +91,19 @@ class Errors:
     slack: float = 0.0
 
     def outputs(self, sharp: bool = True) -> dict[str, Bounded]:
-        """By output its values and bounds."""
-        return {out.name: self.output(out.refs, sharp) for out in self.run.program.outputs}
+        """By output its values and bounds; a bound that is not a number becomes infinite, so that
+        no comparison holds by accident."""
+        at, outputs = levels(self.run.program), self.run.program.outputs
+        few = [out for out in outputs if sharp and len(out.refs) * len(at.nodes) <= WORK]
+        rows = {out.name: at.of(out.refs)[1] for out in outputs}
+        ends = np.cumsum([len(rows[out.name]) for out in few])
+        every = np.concatenate([np.empty(0, np.intp), *(rows[out.name] for out in few)])
+        bounds = np.split(self._by_derivatives(every), ends) if few else []
+        known = {out.name: found for out, found in zip(few, bounds, strict=False)}
+        return {
+            out.name: self._entries(out.refs, known.get(out.name, self.gathered[rows[out.name]]))
+            for out in outputs
+        }
 
     @property
     def own(self) -> Array:
@@ -143,16 +154,13 @@ class Errors:
         before = gathered[operand]
         return np.where((np.abs(self.run.values[operand]) <= before) & (before > 0), 2.0, 0.0)
 
-    def output(self, refs: tuple[Ref | None, ...], sharp: bool = True) -> Bounded:
-        """Entries by states; a bound that is not a number becomes infinite, so that no comparison
-        holds by accident."""
-        at = levels(self.run.program)
-        places, rows = at.of(refs)
+    def _entries(self, refs: tuple[Ref | None, ...], bounds: Array) -> Bounded:
+        """Entries by states, from the bounds of those that do not vanish."""
+        places, rows = levels(self.run.program).of(refs)
         values, found = np.zeros((2, len(refs), self.run.width))
         signs = np.array([-1.0 if refs[k].negative else 1.0 for k in places]).reshape(-1, 1)
         values[places] = signs * self.run.values[rows]
-        few = sharp and len(refs) * len(at.nodes) <= WORK
-        found[places] = self._by_derivatives(rows) if few else self.gathered[rows]
+        found[places] = bounds
         return Bounded(values, np.where(np.isnan(found), np.inf, found))
 
     def _by_derivatives(self, rows: Rows) -> Array:

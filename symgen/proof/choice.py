@@ -101,14 +101,13 @@ def visible(program: Program, at: Computing) -> dict[tuple[Index, int], Array]:
     with np.errstate(all="ignore"):
         parts = run.slopes[places, rows] * run.values[numbers] * CHANGES[at.scalar]
         found = np.zeros_like(parts)
-        for out in program.outputs:
-            _, rows_of = own.of(out.refs)
-            distinct, _ = np.unique(rows_of, return_inverse=True)  # without it, numpy.ma is loaded
-            for slopes in run.derivatives(distinct):
-                changes = np.abs(slopes[rows] * parts[:, None, :])
-                changes /= errors.of_entries(slopes)
-                largest = np.where(np.isfinite(changes), changes, 0.0).max(axis=1)
-                np.maximum(found, largest, out=found)
+        _, rows_of = own.of(tuple(ref for out in program.outputs for ref in out.refs))
+        distinct, _ = np.unique(rows_of, return_inverse=True)  # without it, numpy.ma is loaded
+        for slopes in run.derivatives(distinct):
+            changes = np.abs(slopes[rows] * parts[:, None, :])
+            changes /= errors.of_entries(slopes)
+            largest = np.where(np.isfinite(changes), changes, 0.0).max(axis=1)
+            np.maximum(found, largest, out=found)
     keys = zip(own.indices[rows].tolist(), places.tolist(), strict=True)
     return dict(zip(keys, found, strict=True))
 

@@ -5,6 +5,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from symgen.algorithms.registry import Formulation, Quantity
+from symgen.compiler.aims import Aim
+from symgen.compiler.costs import Cost, Machine, cost
+from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import Counts, counts
 from symgen.compiler.program import Program
 from symgen.mechanics.spatial import Vector
@@ -27,6 +30,8 @@ class Function:
     parts: tuple[Part, ...]
     regroups: Mapping[str, Regroup]
     program: Program
+    trees: bool = False
+    """Whether a pass has regrouped sums (`symgen.compiler.sums`)."""
 
     def __repr__(self) -> str:
         return f"Function({self.name!r}, {self.formulation}: {self.counts.total} operations)"
@@ -38,6 +43,15 @@ class Function:
     @property
     def formulation(self) -> str:
         return " + ".join(dict.fromkeys(formulation.name for _, formulation in self.parts))
+
+    def cost(self, machine: Machine) -> Cost:
+        """What it takes on a processor."""
+        return cost(self.program, machine)
+
+    def shaped(self, aim: Aim) -> "Function":
+        """The same in the shape that is best for an aim."""
+        program = aim.shaped(self.program)
+        return self if program is self.program else replace(self, program=program, trees=True)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -60,8 +74,10 @@ class Function:
         )
 
     def run(self, **inputs: Sequence[Scalar]) -> dict[str, list[Scalar]]:
-        """The same algorithms on plain numbers (or any scalars), without the tape; outputs by
-        name."""
+        """The same algorithms on plain numbers (or any scalars), without the tape, unless a pass
+        has changed the order of their operations; outputs by name."""
+        if self.trees:
+            return evaluate(self.program, inputs, lambda number: number)
         found: dict[str, list[Scalar]] = {}
         for part in self.parts:
             found |= outputs(part, self.regroups[part[1].regrouping], inputs)

@@ -6,10 +6,12 @@ from typing import Any, Final
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.controllers import CONTROLLERS, unknown_controller
 from symgen.algorithms.registry import unknown_quantity
+from symgen.compiler.aims import AIMS, Aim
+from symgen.compiler.costs import HOST, Machine
 from symgen.errors import OptionError
 from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION
-from symgen.options import FLAG, NAMES, NUMBER, PAIRS, TEXTS, group, option
+from symgen.options import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice, group, option
 from symgen.reading.options import links
 from symgen.text import hint, repeated, shown
 from symgen.tracing.robot import Robot
@@ -143,6 +145,16 @@ class FunctionOptions:
         parted="=",
     )
 
+    optimize: str | None = option(
+        "--optimize",
+        "AIM",
+        "What formulations are chosen by: operations, their count; latency, the model of a "
+        "processor in which results wait for one another (symgen ops shows both; sums may be "
+        "regrouped); size of code. By default latency, for a Cortex-M --target operations.",
+        choice(*AIMS),
+        default=None,
+    )
+
     def wanted(self) -> list[Wanted]:
         """The functions, CORE where none are named. Raises OptionError."""
         texts = [
@@ -173,6 +185,10 @@ class FunctionOptions:
         if twice is not None:
             raise OptionError(f"--formulation {twice}: given twice; keep one value")
         return dict(self.formulations)
+
+    def aim(self, machine: Machine) -> Aim:
+        """What formulations are chosen by, for code that is meant for a processor."""
+        return Aim(self.optimize or ("latency" if machine is HOST else "operations"), machine)
 
     def friction_kinds(self, has_offsets: bool) -> tuple[bool, tuple[str, ...]]:
         """Whether the coefficients of joint friction are inputs, and its kinds; `has_offsets`

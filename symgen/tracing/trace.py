@@ -1,6 +1,7 @@
 """From a robot and a choice of quantities to programs: every algorithm runs once, on tape values.
 
-Each function is traced in every formulation of its quantities; the cheapest is kept.
+Each function is traced in every formulation of its quantities; the best for an aim
+(`symgen.compiler.aims`), most often the cheapest, is kept.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,7 @@ from math import prod
 from typing import Final
 
 from symgen.algorithms.registry import Formulation, Quantity
+from symgen.compiler.aims import Aim
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.mechanics.system import System
@@ -25,16 +27,22 @@ Choice = Mapping[str, str]
 """The formulation to use, by quantity; the cheapest where a quantity is not named."""
 
 
-def trace(robot: Robot, wanted: Wanted, choice: Choice | None = None) -> Function:
-    """The cheapest program for one function. Raises OptionError for a formulation that it does not
+FEWEST: Final = Aim()
+"""Operations are counted."""
+
+
+def trace(
+    robot: Robot, wanted: Wanted, choice: Choice | None = None, aim: Aim = FEWEST
+) -> Function:
+    """The best program for one function. Raises OptionError for a formulation that it does not
     have."""
-    return trace_all(robot, [wanted], choice)[0]
+    return trace_all(robot, [wanted], choice, aim)[0]
 
 
 def trace_all(
-    robot: Robot, functions: Sequence[Wanted], choice: Choice | None = None
+    robot: Robot, functions: Sequence[Wanted], choice: Choice | None = None, aim: Aim = FEWEST
 ) -> list[Function]:
-    """The cheapest program for each function.
+    """The best program for each function.
 
     Runtime parameters are regrouped once for all functions, so there one regrouping serves them
     all. Raises OptionError for a formulation that a quantity does not have, and for a quantity that
@@ -45,13 +53,14 @@ def trace_all(
     check_defined(robot, quantities)
     regroups = _regroups(robot)
     if not robot.runtime:
-        return [_cheapest(regroups, wanted, choice or {}) for wanted in functions]
+        return [_best(regroups, wanted, choice or {}, aim).shaped(aim) for wanted in functions]
     some = [{name: regroups[name], WHOLE: regroups[WHOLE]} for name in REGROUPINGS]
     both = [pair for pair in some if all(_combinations(w, pair, choice or {}) for w in functions)]
     if not both:
         raise OptionError("with runtime parameters all formulations must be on one regrouping")
-    each = [[_cheapest(some, wanted, choice or {}) for wanted in functions] for some in both]
-    return min(each, key=lambda functions: sum(f.counts.total for f in functions))
+    each = [[_best(some, wanted, choice or {}, aim) for wanted in functions] for some in both]
+    found = aim.best(each, lambda functions: [f.program for f in functions])
+    return [f.shaped(aim) for f in found]
 
 
 def _distinct(robot: Robot, wanted: Wanted) -> Wanted:
@@ -59,12 +68,15 @@ def _distinct(robot: Robot, wanted: Wanted) -> Wanted:
     return replace(wanted, quantities=of_model(robot.model, wanted.quantities))
 
 
-def every_formulation(robot: Robot, wanted: Wanted, choice: Choice | None = None) -> list[Function]:
+def every_formulation(
+    robot: Robot, wanted: Wanted, choice: Choice | None = None, aim: Aim = FEWEST
+) -> list[Function]:
     """The program of a function in each of its formulations, as far as `choice` leaves them
     open."""
     wanted, regroups = _distinct(robot, wanted), _regroups(robot)
     return [
-        traced(regroups, wanted, parts) for parts in _combinations(wanted, regroups, choice or {})
+        traced(regroups, wanted, parts).shaped(aim)
+        for parts in _combinations(wanted, regroups, choice or {})
     ]
 
 
@@ -72,14 +84,15 @@ def _regroups(robot: Robot) -> dict[str, Regroup]:
     return {name: robot.regroup(name) for name in (*REGROUPINGS, WHOLE)}
 
 
-def _cheapest(regroups: Mapping[str, Regroup], wanted: Wanted, choice: Choice) -> Function:
+def _best(regroups: Mapping[str, Regroup], wanted: Wanted, choice: Choice, aim: Aim) -> Function:
     combinations = [
         _promising(_combinations(replace(wanted, quantities=(q,)), regroups, choice), regroups)
         for q in wanted.quantities
     ]
     if prod(map(len, combinations)) > MANY:
-        return _improved(regroups, wanted, combinations)
-    return _least(traced(regroups, wanted, sum(parts, ())) for parts in product(*combinations))
+        return _improved(regroups, wanted, combinations, aim)
+    tried = (traced(regroups, wanted, sum(parts, ())) for parts in product(*combinations))
+    return _least(tried, aim)
 
 
 def _promising(
@@ -99,28 +112,30 @@ MANY: Final = 24
 """More combinations of formulations than this are not all tried."""
 
 
-def _least(candidates: Iterable[Function]) -> Function:
-    return min(candidates, key=lambda f: f.counts.total)
+def _least(candidates: Iterable[Function], aim: Aim) -> Function:
+    return aim.best(candidates, lambda f: [f.program])
 
 
 def _improved(
     regroups: Mapping[str, Regroup],
     wanted: Wanted,
     combinations: Sequence[Sequence[tuple[Part, ...]]],
+    aim: Aim,
 ) -> Function:
     """A greedy search, for functions with too many combinations to try them all.
 
     It starts from the cheapest formulation of each quantity by itself; then, one quantity after the
     other, it takes whatever is cheapest beside the rest, with which it shares expressions."""
     alone = (
-        _least(traced(regroups, replace(wanted, quantities=(w[0][0],)), w) for w in some)
+        _least((traced(regroups, replace(wanted, quantities=(w[0][0],)), w) for w in some), aim)
         for some in combinations
     )
     best = traced(regroups, wanted, tuple(f.parts[0] for f in alone))
     for k, some in enumerate(combinations):
         others = [(*best.parts[:k], *w, *best.parts[k + 1 :]) for w in some]
         best = _least(
-            [best, *(traced(regroups, wanted, parts) for parts in others if parts != best.parts)]
+            [best, *(traced(regroups, wanted, parts) for parts in others if parts != best.parts)],
+            aim,
         )
     return best
 

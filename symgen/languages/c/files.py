@@ -17,6 +17,7 @@ from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.module import Module
 from symgen.proof.bounds import SINES
 from symgen.render import render
+from symgen.tracing.options import FunctionOptions
 
 CALLS: Final = (
     "Functions keep nothing between calls and may run in several threads; outputs "
@@ -89,7 +90,7 @@ def _context(module: Module) -> dict[str, Any]:
         "functions": functions(module),
         "controllers": controllers(module, functions(module)),
         "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
-        "conventions": [*conventions(module), CALLS, *_precision(module)],
+        "conventions": [*conventions(module), CALLS, *_chosen(module), *_precision(module)],
         "tables": tables(module, comment),
         "comment": comment,
         "string": string,
@@ -99,6 +100,15 @@ def _context(module: Module) -> dict[str, Any]:
         "largest": LARGEST[module[COptions].scalar],
         **information(module),
     }
+
+
+def _chosen(module: Module) -> list[str]:
+    """What formulations are chosen by, where that is not the count of operations."""
+    aim = module[FunctionOptions].aim(module[COptions].machine)
+    if aim.name == "operations":
+        return []
+    model = f", for {aim.machine.said}" if aim.name == "latency" else ""
+    return [f"Formulations are chosen by {aim.name}{model}."]
 
 
 def _precision(module: Module) -> list[str]:

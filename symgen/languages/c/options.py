@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from symgen.compiler.costs import Machine
 from symgen.compiler.passes import used
 from symgen.errors import OptionError
 from symgen.languages.c.glue import GLUE
@@ -77,6 +78,11 @@ class COptions:
         WHOLE,
         default=100,
     )
+
+    @property
+    def machine(self) -> Machine:
+        """The processor that code is meant for, as far as times are concerned."""
+        return TARGETS[self.target or "host"].machine
 
     def validate(self) -> None:
         """Raises OptionError for values that do not go together."""

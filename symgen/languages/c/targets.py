@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from symgen.compiler.costs import CORTEX_M, HOST, Machine
+
 ARM: Final = "arm-none-eabi-gcc"
 HARD: Final = ("-mthumb", "-mfloat-abi=hard")
 
@@ -15,10 +17,12 @@ class Target:
     flags: tuple[str, ...]
     single: bool = False
     """Whether its floating-point unit has single precision only."""
+    machine: Machine = CORTEX_M
+    """How long its operations take."""
 
 
 TARGETS: Final = {
-    "host": Target("", ()),
+    "host": Target("", (), machine=HOST),
     "cortex-m0plus": Target(ARM, ("-mcpu=cortex-m0plus", "-mthumb")),
     "cortex-m4f": Target(ARM, ("-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", *HARD), single=True),
     "cortex-m33": Target(ARM, ("-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", *HARD), single=True),

@@ -1,0 +1,90 @@
+"""What a program is to be best at, and the choice among programs that compute the same.
+
+By operations, the fewest win: that counts are what they are is guarded by tests. By latency, the
+model of `symgen.compiler.costs` tells which result is there first; sums are regrouped where that
+pays (`symgen.compiler.sums`). By size, what takes least memory for code and numbers."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from symgen.compiler.costs import HOST, Machine, cost
+from symgen.compiler.passes import counts, live
+from symgen.compiler.program import Program
+from symgen.compiler.sums import balanced
+
+AIMS: Final = ("operations", "latency", "size")
+
+SLACK: Final = 1.1
+"""Times the fewest operations, what a program may have that is chosen for something else."""
+
+WORTH: Final = 0.99
+"""Sums are regrouped where what remains of the price is at most this part."""
+
+HIDDEN: Final = 0.25
+"""What the smaller of work and path adds to the larger, a part: processors look ahead so far only.
+With it the model has the order of what was measured for long functions too (forward dynamics of a
+Panda: 1,404 operations and a path of 262 cycles in 191 ns, 1,369 and 491 in 203)."""
+
+BYTES: Final = {"operation": 4, "entry": 4, "number": 8}
+"""Of code, about: an instruction each; a number is loaded, and stands somewhere."""
+
+Candidate = TypeVar("Candidate")
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What is chosen by, one of `AIMS`, and the processor that it is meant for."""
+
+    name: str = "operations"
+    machine: Machine = HOST
+
+    def price(self, program: Program) -> float:
+        """The less, the better."""
+        if self.name == "latency":
+            found = cost(program, self.machine)
+            return found.cycles + HIDDEN * min(found.work, found.path)
+        if self.name == "size":
+            return float(_bytes(program))
+        return float(counts(program).total)
+
+    def shaped(self, program: Program) -> Program:
+        """The program itself, or what a pass makes of it where that is better for this aim."""
+        if self.name != "latency":
+            return program
+        made = balanced(program, self.machine)
+        return made if self.price(made) <= WORTH * self.price(program) else program
+
+    def best(
+        self,
+        candidates: Iterable[Candidate],
+        programs: Callable[[Candidate], Iterable[Program]],
+    ) -> Candidate:
+        """The cheapest of some candidates, each with its programs; the first of several. Only those
+        are kept on the way that may still be it."""
+        kept = list[tuple[float, int, int, Candidate]]()
+        for number, candidate in enumerate(candidates):
+            made = [*programs(candidate)]
+            total = sum(counts(program).total for program in made)
+            price = sum(map(self.price, made))
+            kept.append((price, total, number, candidate))
+            few = SLACK * min(row[1] for row in kept)
+            kept = [x for x in kept if x[1] <= few and not any(_beats(y, x) for y in kept)]
+        return min(kept, key=lambda row: row[:3])[3]
+
+
+def _beats(a: tuple[float, int, int, Candidate], b: tuple[float, int, int, Candidate]) -> bool:
+    """Whether the first is no worse in anything and better in something, or came earlier."""
+    return a[0] <= b[0] and a[1] <= b[1] and a[:3] < b[:3]
+
+
+def _bytes(program: Program) -> int:
+    nodes = [program.nodes[k].op for k in live(program)]
+    stored = sum(len(out.refs) for out in program.outputs)
+    operations = sum(op not in ("input", "const") for op in nodes)
+    entries = stored + nodes.count("input")
+    return (
+        BYTES["operation"] * operations
+        + BYTES["entry"] * entries
+        + BYTES["number"] * nodes.count("const")
+    )

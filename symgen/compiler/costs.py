@@ -1,0 +1,78 @@
+"""What a program takes on a processor, by a model of two numbers an operation.
+
+A processor is busy with all operations (`work`), and none can start before its operands are there,
+so that the longest chain of operations (`path`) takes its time however much is done beside it. The
+larger of the two bounds the time from below, and predicts the order of what is measured where
+counts alone mislead (docs/benchmarks/ideas.md)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from symgen.compiler.passes import live, operands
+from symgen.compiler.program import LEAVES, Program
+from symgen.numbers.operations import OPS
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A kind of processor: `name` is that of its column in `symgen.numbers.operations.Op.cycles`,
+    `said` what it is in words."""
+
+    name: str
+    said: str
+
+    def latency(self, op: str) -> float:
+        """Cycles from the operands of an operation to its result."""
+        return OPS[op].cycles[self.name][0]
+
+    def busy(self, op: str) -> float:
+        """Cycles that an operation keeps the processor from others."""
+        return OPS[op].cycles[self.name][1]
+
+
+HOST: Final = Machine(
+    "host",
+    "a processor of today's computers: two sums or products a cycle, 4 cycles each, a quotient 13",
+)
+CORTEX_M: Final = Machine(
+    "cortex-m",
+    "a Cortex-M with a floating-point unit, in order: one sum or product a cycle, a quotient 14",
+)
+MACHINES: Final = {row.name: row for row in (HOST, CORTEX_M)}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Cycles of a program."""
+
+    work: float
+    """Of all operations, one after the other as fast as the processor takes them."""
+    path: float
+    """Of the longest chain of operations."""
+
+    @property
+    def cycles(self) -> float:
+        """What the program takes at least."""
+        return max(self.work, self.path)
+
+
+def arrivals(program: Program, machine: Machine, known: list[float] | None = None) -> list[float]:
+    """By node of the tape, in cycles from the start, when its value is there; those that are
+    `known` are gone on with."""
+    found = [] if known is None else known
+    latency = {op: machine.latency(op) for op in OPS}
+    for node in program.nodes[len(found) :]:
+        if node.op in LEAVES:
+            found.append(0.0)
+        else:
+            found.append(latency[node.op] + max(found[k] for k in operands(node)))
+    return found
+
+
+def cost(program: Program, machine: Machine) -> Cost:
+    """What the outputs of a program take."""
+    busy = {op: machine.busy(op) for op in OPS}
+    ready = arrivals(program, machine)
+    ends = (ready[ref.node] for out in program.outputs for ref in out.refs if ref is not None)
+    ops = (program.nodes[k].op for k in live(program))
+    return Cost(sum(busy[op] for op in ops if op not in LEAVES), max(ends, default=0.0))
