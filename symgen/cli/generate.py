@@ -16,10 +16,16 @@ from symgen.tracing.options import FunctionOptions
 
 @click.command()
 @FILE
+@click.option(
+    "--tune",
+    is_flag=True,
+    help="Compile the best few formulations of each quantity with $CC and $CFLAGS, time them on "
+    "this machine and take the fastest; the choice goes into manifest and job file.",
+)
 @with_options(
     rows(WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions), ROBOT, VERBOSE
 )
-def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -> None:
+def generate(file: str, out: Path, languages: tuple[str, ...], tune: bool, **options: Any) -> None:
     """Write C and Python for a robot's dynamics.
 
     \b
@@ -37,8 +43,10 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
     symgen generate robots/ur5.urdf -o build/ur5 --parameters runtime:flange --gravity runtime
     """
     from symgen.api import generated_by
-    from symgen.inspection.report import generated, warnings
+    from symgen.inspection.report import generated, timed, warnings
     from symgen.jobs.job import Job
+    from symgen.jobs.jobfile import keep_formulations
+    from symgen.jobs.tune import tuned
     from symgen.languages import DEFAULT
     from symgen.languages.c.footprint import remarks
     from symgen.languages.c.options import COptions
@@ -46,9 +54,13 @@ def generate(file: str, out: Path, languages: tuple[str, ...], **options: Any) -
 
     with progress() as tell:
         job = Job.of(file, **options)
+        job, times = tuned(job, job.load(), tell) if tune else (job, [])
         module, loaded, paths = generated_by(job, out, languages or DEFAULT, tell)
         hint = job.saving(loaded, module)
     say([*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))])
     for remark in remarks(module[COptions]):
         output.say(remark, error=True)
+    if tune:
+        timed(module, times)
+        say(keep_formulations(click.get_current_context(), job.choice()))
     generated(module, paths)

@@ -13,6 +13,7 @@ from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
 from symgen.compiler.costs import Machine
 from symgen.errors import Notice
 from symgen.inspection.tables import table
+from symgen.jobs.tune import Timed
 from symgen.languages import LANGUAGES
 from symgen.languages.c.options import COptions
 from symgen.languages.describe import arguments_in_words
@@ -80,6 +81,20 @@ def _counted(
         taken = f.cost(machine)
         figures = (c.add, c.mul, c.div, c.trig, c.total, round(taken.work), round(taken.path))
         rows.add_row(f.name, f.formulation, *map(str, figures), style=style)
+    console().print(rows)
+
+
+def timed(module: Module, times: Sequence[Timed]) -> None:
+    """What ``--tune`` has measured, the choice in bold."""
+    rows = table(
+        f"{module.robot.model.name}: times of a call",
+        ["quantity", "formulation"],
+        ["total", "work", "path", "ns"],
+    )
+    for row in times:
+        figures = (row.operations, round(row.cost.work), round(row.cost.path), f"{row.time:.1f}")
+        style = "bold" if row.chosen else ""
+        rows.add_row(row.quantity, row.formulation, *map(str, figures), style=style)
     console().print(rows)
 
 

@@ -15,9 +15,11 @@ from typing import Any, Final
 
 import click
 
-from symgen.errors import OptionError, SymgenError
+from symgen.errors import Notice, OptionError, SymgenError
+from symgen.jobs.keep import formulations_line, with_formulations
 from symgen.jobs.options import JOB
-from symgen.jobs.publish import write_new
+from symgen.jobs.publish import write_files, write_new
+from symgen.jobs.targets import Mark, Target
 from symgen.languages import LANGUAGES
 from symgen.languages.names import identifier
 from symgen.options import TEXT, Kind, Option, quoted
@@ -39,9 +41,10 @@ ROBOT: Final = "file"
 
 @dataclass(frozen=True)
 class JobFile:
-    """A job file: its table, and the values of its options as the command line would have them,
-    `file` too."""
+    """A job file: its path and table, and the values of its options as the command line would have
+    them, `file` too."""
 
+    path: Path
     table: Table
     values: Mapping[str, Any]
 
@@ -58,7 +61,9 @@ def read(path: str | os.PathLike[str]) -> JobFile:
     paths = [ROBOT, *(row.name for row in JOB if row.path)]
     folder = Path(path).parent
     return JobFile(
-        table, values | {key: _beside(folder, values[key]) for key in paths if values.get(key)}
+        Path(path),
+        table,
+        values | {key: _beside(folder, values[key]) for key in paths if values.get(key)},
     )
 
 
@@ -132,6 +137,22 @@ def placed(error: SymgenError, ctx: click.Context) -> str:
     if command.get_parameter_source(row.name) is click.core.ParameterSource.COMMANDLINE:
         return str(error)
     return f"{job.table.place(row.name)}: {error}"
+
+
+def keep_formulations(ctx: click.Context, given: Mapping[str, str]) -> list[Notice]:
+    """Write formulations by quantity into the job file that a command follows, where it follows
+    one, and change nothing else of it; says what became of it. Raises OptionError."""
+    job, _ = ctx.meta.get(META, (None, None))
+    if job is None or not given:
+        return []
+    made = with_formulations(job.table.source, dict(given))
+    if made is None:
+        said = f"say so in it: {formulations_line(dict(given))}"
+    else:
+        mark = Mark("symgen", lambda stream: True)  # it was read as a job file
+        write_files({Target(job.path, mark): made.encode()})
+        said = "the formulations that were fastest are in it now"
+    return [Notice(job.table.place(), "note", "--tune", said)]
 
 
 # -- writing ---------------------------------------------------------------------------------------

@@ -1,0 +1,157 @@
+"""``symgen generate --tune``: the best few formulations of each quantity, compiled and timed here.
+
+A model of a processor cannot know what a compiler makes of a function, nor the caches. So what the
+model ranks first is measured; the choice becomes an option like any other (``--formulation``), and
+with it the same bytes come out everywhere."""
+
+import os
+import random
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from symgen.algorithms import QUANTITIES
+from symgen.algorithms.registry import Quantity
+from symgen.compiler.aims import Aim
+from symgen.compiler.costs import HOST, Cost
+from symgen.errors import OptionError
+from symgen.jobs.job import Job
+from symgen.languages.c.calls import loop_declaration, loop_name, loops
+from symgen.languages.c.files import code_files
+from symgen.languages.c.options import COptions
+from symgen.languages.describe import descriptions
+from symgen.languages.module import Module
+from symgen.native.library import Library
+from symgen.numbers.trig import TYPES
+from symgen.reading.assemble import Loaded
+from symgen.tracing.function import Function
+from symgen.tracing.options import FunctionOptions
+from symgen.tracing.trace import every_formulation
+from symgen.tracing.wanted import Wanted
+
+FEW: Final = 3
+"""Formulations that are timed."""
+
+FASTER: Final = 0.98
+"""What takes at most this part of the time of what the model has first is chosen in its place."""
+
+ROUNDS: Final = 40
+BATCH: Final = 400_000
+"""Operations of a call that is timed, about."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A formulation of a quantity, and what a call took (ns)."""
+
+    quantity: str
+    formulation: str
+    operations: int
+    cost: Cost
+    time: float
+    chosen: bool
+
+
+def tuned(job: Job, loaded: Loaded, tell: Callable[[str], None]) -> tuple[Job, list[Timed]]:
+    """The job with a formulation for each of its quantities, and what was measured. Raises
+    SymgenError."""
+    if job[COptions].machine is not HOST:
+        raise OptionError("--tune: times are those of this machine, not of the --target; leave one")
+    module = job.module(loaded)
+    found: list[Timed] = []
+    for quantity in _open(job, module):
+        tell(f"timing {quantity.name}")
+        found += _measured(module, quantity)
+    pairs = tuple((row.quantity, row.formulation) for row in found if row.chosen)
+    given = job[FunctionOptions].formulations
+    return job.changed(formulations=(*given, *pairs)), found
+
+
+def _open(job: Job, module: Module) -> list[Quantity]:
+    """The quantities that have several formulations and none that is asked for."""
+    every = {q.name: q for f in module.functions for q in f.quantities}
+    return [
+        q
+        for name, q in every.items()
+        if name in QUANTITIES and name not in job.choice() and len(q.formulations) > 1
+    ]
+
+
+def _measured(module: Module, quantity: Quantity) -> list[Timed]:
+    some = _promising(module, quantity)
+    if len(some) < 2:
+        return []
+    times = _times(module, some)
+    best = min(range(len(some)), key=lambda k: times[k])
+    chosen = best if times[best] <= FASTER * times[0] else 0
+    return [
+        Timed(quantity.name, f.formulation, f.counts.total, f.cost(HOST), times[k], k == chosen)
+        for k, f in enumerate(some)
+    ]
+
+
+def _promising(module: Module, quantity: Quantity) -> list[Function]:
+    """The formulations that the model has first, each with another program; with runtime
+    parameters those on the regrouping that the module has."""
+    aim, own = Aim("latency", HOST), module.regroup
+    wanted = Wanted(quantity.name, (quantity,))
+    every = [
+        f
+        for f in every_formulation(module.robot, wanted, {}, aim)
+        if own is None or f.parts[0][1].regrouping in (own.regrouping, "whole")
+    ]
+    ranked = sorted(every, key=lambda f: aim.price(f.program))
+    distinct = {(f.counts, f.cost(HOST)): f for f in reversed(ranked)}
+    return [f for f in ranked if distinct[f.counts, f.cost(HOST)] is f][:FEW]
+
+
+def _times(module: Module, some: Sequence[Function]) -> list[float]:
+    """Nanoseconds of a call of each, the least of many rounds in which all take turns. Raises
+    CompilerError."""
+    modules = [
+        replace(module, name=f"{module.name}_{k}", functions=(f,)) for k, f in enumerate(some)
+    ]
+    files: dict[str, str] = {}
+    for k, each in enumerate(modules):
+        files |= {**code_files(each), f"batch_{k}.c": loops(each)}
+    names = [loop_name(each, f.name) for each, f in zip(modules, some, strict=True)]
+    described = [descriptions(each) for each in modules]
+    declarations = "\n".join(
+        loop_declaration(loop_name(each, d.name), len(d.arguments))
+        for each, ds in zip(modules, described, strict=True)
+        for d in ds
+    )
+    library = Library.build(declarations, files, shlex.split(os.environ.get("CFLAGS", "")))
+    count = max(32, BATCH // max(f.counts.total + 1 for f in some))
+    calls = [(name, _arrays(each, count)) for name, each in zip(names, modules, strict=True)]
+    least = [float("inf")] * len(calls)
+    for _ in range(ROUNDS):
+        for k, (name, arrays) in enumerate(calls):
+            start = time.perf_counter()
+            library.call(name, count, *arrays)
+            least[k] = min(least[k], (time.perf_counter() - start) / count * 1e9)
+    return least
+
+
+def _arrays(module: Module, count: int) -> list[Any]:
+    """Inputs at that many states, and room for the outputs."""
+    real = TYPES[module[COptions].scalar]
+    states = module.random_states(random.Random(0), min(count, 64))
+    found = []
+    for a in next(d for d in descriptions(module) if d.name == module.functions[0].name).arguments:
+        made = np.zeros((count, a.size), real)
+        if a.direction == "in":
+            made[:] = np.resize(_values(module, states, a.name), made.shape)
+        found.append(made)
+    return found
+
+
+def _values(module: Module, states: Any, name: str) -> Any:
+    """An input at some states; inertial parameters need not be those of a body to be timed."""
+    if name in states[0][0]:
+        return np.array([inputs[name] for inputs, _ in states])
+    return np.linspace(0.5, 1.5, 61)
