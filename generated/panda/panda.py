@@ -130,7 +130,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     out  tau [9] joint forces        [N m | N]
 
     Operations:  670 (326 + or -, 332 *, 12 sin or cos)
-    Formulation: newton_euler/balanced
+    Formulation: newton_euler/balanced, sums as trees
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     return _run(
@@ -194,8 +194,8 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     a4_y = t34 * c4 + t32 * s4
     w4_z = qd4 - w3_y
     wd4_z = qdd4 - wd3_y
-    wd4_x = wd3_x * c4 + wd3_z * s4 + qd4 * w4_y
-    wd4_y = wd3_z * c4 - wd3_x * s4 - qd4 * w4_x
+    wd4_x = wd3_z * s4 + qd4 * w4_y + wd3_x * c4
+    wd4_y = wd3_z * c4 - qd4 * w4_x - wd3_x * s4
 
     # body 5, link5: motion
     w4_yy = w4_y * w4_y
@@ -213,17 +213,17 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     neg_w5_y = w4_z * c5 + w4_x * s5
     w5_z = qd5 + w4_y
     wd5_z = qdd5 + wd4_y
-    neg_wd5_x = wd4_z * s5 - wd4_x * c5 + qd5 * neg_w5_y
-    neg_wd5_y = wd4_z * c5 + wd4_x * s5 + qd5 * w5_x
+    wd5_x = wd4_x * c5 - (wd4_z * s5 + qd5 * neg_w5_y)
+    neg_wd5_y = wd4_z * c5 + qd5 * w5_x + wd4_x * s5
     w5_xz = w5_x * w5_z
     U5_xz = w5_xz - neg_wd5_y
     neg_w5_yz = neg_w5_y * w5_z
-    U5_yz = neg_wd5_x - neg_w5_yz
+    neg_U5_yz = wd5_x + neg_w5_yz
     w5_xx = w5_x * w5_x
     w5_yy = neg_w5_y * neg_w5_y
-    a5_x = t52 * c5 + t53 * s5 + 0.384 * U5_xz
-    a5_y = t53 * c5 - t52 * s5 + 0.384 * U5_yz
-    a5_z = a4_y - 0.0825 * U4_yx - 0.384 * (w5_xx + w5_yy)
+    a5_x = t53 * s5 + 0.384 * U5_xz + t52 * c5
+    a5_y = t53 * c5 - 0.384 * neg_U5_yz - t52 * s5
+    a5_z = a4_y - (0.0825 * U4_yx + 0.384 * (w5_xx + w5_yy))
 
     # body 6, link6: motion
     c6 = cos(q6)
@@ -233,8 +233,8 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     a6_x = a5_x * c6 + a5_z * s6
     w6_z = qd6 + neg_w5_y
     wd6_z = qdd6 + neg_wd5_y
-    wd6_x = qd6 * w6_y - (neg_wd5_x * c6 - wd5_z * s6)
-    wd6_y = wd5_z * c6 + neg_wd5_x * s6 - qd6 * w6_x
+    wd6_x = wd5_z * s6 + qd6 * w6_y + wd5_x * c6
+    wd6_y = wd5_z * c6 - qd6 * w6_x - wd5_x * s6
 
     # body 7, link7: motion
     w6_yy = w6_y * w6_y
@@ -244,7 +244,7 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w6_xz = w6_x * w6_z
     U6_zx = w6_xz - wd6_y
     t86 = 0.088 * (w6_yy + w6_zz) - a6_x
-    neg_a7_z = a5_z * c6 - a5_x * s6 + 0.088 * U6_yx
+    a7_z = a5_x * s6 - (a5_z * c6 + 0.088 * U6_yx)
     t88 = a5_y - 0.088 * U6_zx
     theta7 = q7 - 0.7853981633974483
     ctheta7 = cos(theta7)
@@ -255,8 +255,8 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     a7_y = t86 * stheta7 - t88 * ctheta7
     w7_z = qd7 - w6_y
     wd7_z = qdd7 - wd6_y
-    wd7_x = wd6_x * ctheta7 + wd6_z * stheta7 + qd7 * w7_y
-    wd7_y = wd6_z * ctheta7 - wd6_x * stheta7 - qd7 * w7_x
+    wd7_x = wd6_z * stheta7 + qd7 * w7_y + wd6_x * ctheta7
+    wd7_y = wd6_z * ctheta7 - qd7 * w7_x - wd6_x * stheta7
 
     # body 8, left_finger: motion
     w7_xy = w7_x * w7_y
@@ -266,18 +266,18 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w7_xx = w7_x * w7_x
     w7_zz = w7_z * w7_z
     neg_U8_zz = w7_xx + w7_zz
-    a8_z = qdd8 - (q8 * neg_U8_zz - a7_y)
+    a8_z = qdd8 - q8 * neg_U8_zz + a7_y
     qd8_w7_z = qd8 * w7_z
     qd8_w7_x = qd8 * w7_x
-    neg_a8_x = neg_a7_x - q8 * U8_xz + (qd8_w7_z + qd8_w7_z)
-    a8_y = neg_a7_z - q8 * neg_U8_yz - (qd8_w7_x + qd8_w7_x)
+    neg_a8_x = qd8_w7_z + qd8_w7_z - q8 * U8_xz + neg_a7_x
+    neg_a8_y = qd8_w7_x + qd8_w7_x + q8 * neg_U8_yz + a7_z
 
     # body 9, right_finger: motion
-    a9_z = qdd9 - (q9 * neg_U8_zz + a7_y)
+    a9_z = qdd9 - q9 * neg_U8_zz - a7_y
     qd9_w7_z = qd9 * w7_z
     qd9_w7_x = qd9 * w7_x
-    a9_x = qd9_w7_z + qd9_w7_z - (q9 * U8_xz + neg_a7_x)
-    neg_a9_y = q9 * neg_U8_yz + neg_a7_z + (qd9_w7_x + qd9_w7_x)
+    a9_x = qd9_w7_z + qd9_w7_z - q9 * U8_xz - neg_a7_x
+    a9_y = a7_z - (qd9_w7_x + qd9_w7_x + q9 * neg_U8_yz)
 
     # body 9, right_finger: forces
     w7_xz = w7_x * w7_z
@@ -290,59 +290,58 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     U9_zy = wd7_x - w7_yz
     t125 = 0.0028185 * U9_zy
     t126 = 9e-05 * neg_U8_zz
-    f9_x = t119 - t120 + 0.015 * a9_x
-    neg_f9_y = t122 + t123 + 0.015 * neg_a9_y
-    f9_z = 0.015 * a9_z - (t126 - t125)
+    f9_x = 0.015 * a9_x - (t120 - t119)
+    f9_y = 0.015 * a9_y - (t122 + t123)
+    f9_z = t125 - t126 + 0.015 * a9_z
     tau[8] = f9_z
     neg_U9_zx = wd7_z + w7_xy
     U9_yx = w7_xz - wd7_y
 
     # body 8, left_finger: forces
     f8_x = t119 + t120 - 0.015 * neg_a8_x
-    f8_y = t122 - t123 + 0.015 * a8_y
+    f8_y = t122 - t123 - 0.015 * neg_a8_y
     f8_z = 0.015 * a8_z - (t125 + t126)
     tau[7] = f8_z
-    t135 = 0.0028185 * a9_z + 9e-05 * neg_a9_y + q9 * neg_f9_y
 
     # body 7, link7: forces
-    t136 = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz
+    t135 = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz
+    f7_x = f9_x + f8_x - (2.6046312806250005 * neg_a7_x + t135)
     t137 = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz
-    t138 = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz
-    t139 = 0.0002052246111024 * neg_U9_zx - 0.0012104718892606 * U9_yx
-    t140 = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz
-    t141 = 0.0015703722742309 * U9_xy - 0.0002052246111024 * U9_zy
-    t142 = t141 - (0.0007823425633685 * w7_xy + 0.0066850919673609 * wd7_z)
-    t143 = 0.0029513747019962 * neg_U8_yz + t139 + 0.0015703722742309 * (w7_zz - w7_yy)
-    t144 = 0.0037337172653647 * U9_yx - t140 + 0.0002052246111024 * (w7_xx - w7_zz)
-    t145 = 0.0003812475194847 * a7_y + 0.003258380100858 * neg_a7_x
-    f7_x = f9_x + f8_x - (2.6046312806250005 * neg_a7_x + t136)
     f7_y = 2.6046312806250005 * a7_y + t137 - (f9_z - f8_z)
-    neg_f7_z = neg_f9_y + f8_y + (2.6046312806250005 * neg_a7_z - t138)
-    t149 = t135 - (0.0028185 * a8_z + 9e-05 * a8_y + q8 * f8_y)
-    n7_x = t143 - 0.003258380100858 * neg_a7_z + t149
-    neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (t144 - 0.0003812475194847 * neg_a7_z)
-    t152 = 9e-05 * a9_x + q9 * f9_x + (9e-05 * neg_a8_x - q8 * f8_x)
-    n7_z = t152 - (t142 - 0.0012104718892606 * (w7_xx - w7_yy) - t145)
+    t139 = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz
+    f7_z = 2.6046312806250005 * a7_z + t139 - (f8_y - f9_y)
+    t141 = 0.0002052246111024 * neg_U9_zx + 0.0015703722742309 * (w7_zz - w7_yy)
+    t142 = t141 - (0.0012104718892606 * U9_yx - 0.0029513747019962 * neg_U8_yz)
+    t143 = 0.003258380100858 * a7_z + t142 + (9e-05 * neg_a8_y - 9e-05 * a9_y)
+    n7_x = 0.0028185 * a9_z + t143 - (q9 * f9_y + q8 * f8_y + 0.0028185 * a8_z)
+    t145 = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz
+    t146 = 0.0037337172653647 * U9_yx - t145 + 0.0002052246111024 * (w7_xx - w7_zz)
+    neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (0.0003812475194847 * a7_z + t146)
+    t148 = 0.0007823425633685 * w7_xy + 0.0066850919673609 * wd7_z
+    t149 = 0.0002052246111024 * U9_zy - 0.0015703722742309 * U9_xy
+    t150 = 0.0012104718892606 * (w7_xx - w7_yy) + t148 + t149
+    t151 = 0.0003812475194847 * a7_y + t150 + 9e-05 * neg_a8_x
+    n7_z = 9e-05 * a9_x + 0.003258380100858 * neg_a7_x + t151 - (q8 * f8_x - q9 * f9_x)
     tau[6] = n7_z
-    t154 = ctheta7 * f7_y + stheta7 * f7_x
+    t153 = ctheta7 * f7_y + stheta7 * f7_x
 
     # body 6, link6: forces
     U6_xy = w6_xy - wd6_z
     w6_xx = w6_x * w6_x
     w6_yz = w6_y * w6_z
     U6_zy = wd6_x + w6_yz
-    t159 = 0.0143119143826753 * U6_zx + 0.0001037589172187 * U6_yx
-    t160 = 0.0143119143826753 * U6_zy - 9.35690973146e-05 * U6_xy
-    t161 = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (wd6_y + w6_xz)
-    t162 = 0.03029363077908746 * wd6_z - 0.02805428931223234 * w6_xy + t161
-    t163 = 0.0291739600456599 * U6_zy - t159 + 9.35690973146e-05 * (w6_yy - w6_zz)
     neg_f6_x = stheta7 * f7_y - ctheta7 * f7_x + 0.168842705569 * U6_xy
-    f6_y = 0.168842705569 * (w6_zz + w6_xx) + neg_f7_z
-    n6_x = ctheta7 * n7_x + stheta7 * neg_n7_y + (0.168842705569 * a5_y + t163)
-    t167 = t160 - 0.00111967073342756 * U6_zx - 0.0001037589172187 * (w6_zz - w6_xx)
-    n6_y = t167 - (0.088 * t154 + n7_z)
-    t169 = t162 - 0.0143119143826753 * (w6_yy - w6_xx) + 0.168842705569 * a6_x
-    n6_z = t169 - (ctheta7 * neg_n7_y - stheta7 * n7_x - 0.088 * neg_f7_z)
+    f6_y = 0.168842705569 * (w6_zz + w6_xx) - f7_z
+    t160 = 0.0143119143826753 * U6_zx + 0.0001037589172187 * U6_yx
+    t161 = 0.0291739600456599 * U6_zy - t160 + 9.35690973146e-05 * (w6_yy - w6_zz)
+    n6_x = ctheta7 * n7_x + stheta7 * neg_n7_y + (0.168842705569 * a5_y + t161)
+    t163 = 9.35690973146e-05 * U6_xy + 0.0001037589172187 * (w6_zz - w6_xx)
+    t164 = 0.0143119143826753 * U6_zy - 0.00111967073342756 * U6_zx - t163 - n7_z
+    n6_y = t164 - 0.088 * t153
+    t166 = 0.03029363077908746 * wd6_z - 0.02805428931223234 * w6_xy
+    t167 = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (wd6_y + w6_xz)
+    t168 = 0.0143119143826753 * (w6_yy - w6_xx) - t166 - t167 - 0.168842705569 * a6_x
+    n6_z = stheta7 * n7_x - (0.088 * f7_z + t168 + ctheta7 * neg_n7_y)
     tau[5] = n6_z
 
     # body 5, link5: forces
@@ -351,64 +350,64 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     neg_U5_xy = wd5_z + neg_w5_xy
     U5_yx = wd5_z - neg_w5_xy
     U5_zx = neg_wd5_y + w5_xz
-    neg_U5_zy = neg_wd5_x + neg_w5_yz
-    t177 = 0.014653732538 * (w5_yy + w5_zz) - 0.067870631425 * neg_U5_xy
+    U5_zy = wd5_x - neg_w5_yz
+    t176 = 0.014653732538 * (w5_yy + w5_zz) - 0.067870631425 * neg_U5_xy
+    neg_f5_x = s6 * f6_y - (2.606315473549479 * a5_x + t176) + c6 * neg_f6_x
     t178 = 0.014653732538 * U5_yx + 0.067870631425 * (w5_xx + w5_zz)
-    t179 = 0.001515244473327 * U5_zx - 0.0046002455175631 * U5_yx
-    t180 = 0.0021640520520981 * neg_U5_xy + 0.001515244473327 * neg_U5_zy
-    t181 = 0.00859403176329455 * neg_w5_xy + 0.01149634389334795 * wd5_z
-    t182 = 0.0046002455175631 * U5_yz + 0.0021640520520981 * U5_xz + t181
-    t183 = t179 - 0.01004518782832125 * neg_U5_zy + 0.0021640520520981 * (w5_yy - w5_zz)
-    t184 = t180 - 0.0014511560650267 * U5_zx + 0.0046002455175631 * (w5_xx - w5_zz)
-    t185 = 0.014653732538 * a5_y + 0.067870631425 * a5_x
-    f5_x = 2.606315473549479 * a5_x + t177 - (c6 * neg_f6_x + s6 * f6_y)
-    f5_y = 2.606315473549479 * a5_y - t178 - (t154 - 0.168842705569 * U6_zy)
-    t188 = 2.606315473549479 * a5_z - (0.014653732538 * U5_zx + 0.067870631425 * neg_U5_zy)
-    f5_z = c6 * f6_y - s6 * neg_f6_x + t188
-    t190 = t182 - 0.001515244473327 * (w5_xx - w5_yy) - t185
-    n5_z = c6 * n6_y + s6 * n6_x + t190
+    f5_y = 0.168842705569 * U6_zy - t178 + 2.606315473549479 * a5_y - t153
+    t180 = 2.606315473549479 * a5_z - (0.014653732538 * U5_zx - 0.067870631425 * U5_zy)
+    f5_z = c6 * f6_y + t180 - s6 * neg_f6_x
+    t182 = 0.00859403176329455 * neg_w5_xy + 0.01149634389334795 * wd5_z
+    t183 = 0.0046002455175631 * neg_U5_yz - 0.0021640520520981 * U5_xz
+    t184 = 0.001515244473327 * (w5_xx - w5_yy) - t182 + t183 + 0.014653732538 * a5_y
+    n5_z = s6 * n6_x - (0.067870631425 * a5_x + t184) + c6 * n6_y
     tau[4] = n5_z
-    t192 = c6 * n6_x - s6 * n6_y + (0.067870631425 * a5_z + t183) - 0.384 * f5_y
-    t193 = 0.014653732538 * a5_z + t184 - n6_z + 0.384 * f5_x
-    t194 = c5 * f5_y + s5 * f5_x
+    t186 = 0.0046002455175631 * U5_yx - 0.0021640520520981 * (w5_yy - w5_zz)
+    t187 = t186 - (0.001515244473327 * U5_zx + 0.01004518782832125 * U5_zy)
+    t188 = 0.384 * f5_y - (0.067870631425 * a5_z - t187 + c6 * n6_x) + s6 * n6_y
+    t189 = 0.0021640520520981 * neg_U5_xy - 0.001515244473327 * U5_zy
+    t190 = 0.0046002455175631 * (w5_xx - w5_zz) - (0.0014511560650267 * U5_zx - t189)
+    t191 = n6_z - (0.014653732538 * a5_z + t190) + 0.384 * neg_f5_x
+    t192 = c5 * f5_y - s5 * neg_f5_x
 
     # body 4, link4: forces
     w4_yz = w4_y * w4_z
     U4_zy = wd4_x + w4_yz
-    t197 = 0.0031923204867865 * U4_zx + 0.003905355026276 * U4_yx
-    t198 = 0.0031923204867865 * U4_zy - 0.001644487577369 * (w4_xy - wd4_z)
     w4_xx = w4_x * w4_x
-    t200 = 0.003905355026276 * (w4_yz - wd4_x) + 0.001644487577369 * (wd4_y + w4_xz)
-    t201 = 0.0601680272413645 * wd4_z - 0.0908659118637955 * w4_xy + t200
-    t202 = 0.0153489423112155 * U4_zx + t198 - 0.003905355026276 * (w4_zz - w4_xx)
-    t203 = 3.8118770018497625 * a4_x + 0.120402167430606 * neg_U4_xx
-    f4_x = t203 - (s5 * f5_y - c5 * f5_x)
+    t196 = s5 * f5_y - (3.8118770018497625 * a4_x + 0.120402167430606 * neg_U4_xx)
+    neg_f4_x = c5 * neg_f5_x + t196
     f4_y = 3.8118770018497625 * a4_y - 0.120402167430606 * U4_yx + f5_z
-    neg_f4_z = 3.8118770018497625 * neg_a4_z + 0.120402167430606 * U4_zx + t194
-    t207 = 0.07551696955258 * U4_zy - t197 + 0.001644487577369 * (w4_yy - w4_zz)
-    n4_x = c5 * t192 - s5 * t193 - t207
-    n4_y = n5_z - 0.0825 * t194 - (0.120402167430606 * neg_a4_z + t202)
-    t210 = t201 - 0.0031923204867865 * (w4_yy - w4_xx) + 0.120402167430606 * a4_y
-    neg_n4_z = c5 * t193 + s5 * t192 + 0.0825 * f5_z + t210
-    tau[3] = -neg_n4_z
+    neg_f4_z = 3.8118770018497625 * neg_a4_z + 0.120402167430606 * U4_zx + t192
+    t200 = 0.003905355026276 * U4_yx - 0.001644487577369 * (w4_yy - w4_zz)
+    t201 = c5 * t188 - (0.0031923204867865 * U4_zx - 0.07551696955258 * U4_zy + t200)
+    n4_x = s5 * t191 - t201
+    t203 = 0.001644487577369 * (w4_xy - wd4_z) + 0.003905355026276 * (w4_zz - w4_xx)
+    t204 = 0.0031923204867865 * U4_zy + 0.0153489423112155 * U4_zx
+    n4_y = n5_z - (0.120402167430606 * neg_a4_z - t203 + t204) - 0.0825 * t192
+    t206 = 0.0601680272413645 * wd4_z - 0.0908659118637955 * w4_xy
+    t207 = 0.003905355026276 * (w4_yz - wd4_x) + 0.001644487577369 * (wd4_y + w4_xz)
+    t208 = 0.0031923204867865 * (w4_yy - w4_xx) - t206 - t207
+    t209 = s5 * t188 - (0.120402167430606 * a4_y - t208 + 0.0825 * f5_z)
+    n4_z = c5 * t191 + t209
+    tau[3] = n4_z
 
     # body 3, link3: forces
     U3_xy = w3_xy - wd3_z
     U3_zy = wd3_x + w3_yz
-    t214 = 0.0054876481065623 * U3_yx - 0.0001219124209507 * U3_zx
-    t215 = 0.0001219124209507 * U3_zy - 0.0043772571218396 * U3_xy
-    t216 = 0.02216478830196605 * wd3_z - 0.02219150962779075 * w3_xy
-    t217 = 0.0054876481065623 * U3_yz - 0.0043772571218396 * U3_xz + t216
-    t218 = t214 - 0.0221781489648784 * U3_zy + 0.0043772571218396 * (w3_yy - w3_zz)
-    t219 = 1.5310371411656296 * a3_x + 0.028227094878 * U3_xy
-    t220 = t215 - 1.336066291235e-05 * U3_zx - 0.0054876481065623 * (w3_xx - w3_zz)
-    t221 = t217 - 0.0001219124209507 * (w3_xx - w3_yy) - 0.028227094878 * a3_x
-    n3_z = c4 * n4_y + s4 * n4_x + 0.0825 * neg_f4_z + t221
+    t213 = s4 * f4_y - (1.5310371411656296 * a3_x + 0.028227094878 * U3_xy)
+    t214 = 0.02216478830196605 * wd3_z - 0.02219150962779075 * w3_xy
+    t215 = 0.0001219124209507 * (w3_xx - w3_yy) - t214 - 0.0054876481065623 * U3_yz
+    t216 = 0.0825 * neg_f4_z - (0.0043772571218396 * U3_xz + t215 + 0.028227094878 * a3_x)
+    n3_z = c4 * n4_y + s4 * n4_x + t216
     tau[2] = n3_z
-    t223 = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z)
-    t224 = c4 * n4_x - s4 * n4_y - (t218 - 0.028227094878 * a3_z) - t223
-    n3_y = neg_n4_z - 0.0825 * (c4 * f4_y + s4 * f4_x) - t220
-    t226 = 0.316 * (t219 - (s4 * f4_y - c4 * f4_x)) + n3_y
+    t218 = 0.0054876481065623 * U3_yx + 0.0043772571218396 * (w3_yy - w3_zz)
+    t219 = 0.0221781489648784 * U3_zy + 0.028227094878 * a3_z
+    t220 = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z)
+    t221 = t218 - 0.0001219124209507 * U3_zx - t219 - c4 * n4_x
+    t222 = s4 * n4_y + t220 + t221
+    t223 = 0.0043772571218396 * U3_xy + 0.0054876481065623 * (w3_xx - w3_zz)
+    t224 = 0.0825 * (c4 * f4_y - s4 * neg_f4_x) + 0.316 * (c4 * neg_f4_x + t213)
+    t225 = 0.0001219124209507 * U3_zy - t223 - 1.336066291235e-05 * U3_zx + n4_z + t224
 
     # body 2, link2: forces
     w2_yy = neg_w2_y * neg_w2_y
@@ -416,19 +415,19 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w2_xy = neg_w2_x * neg_w2_y
     neg_U2_zx = neg_qd2_w2_x + wd2_y
     neg_U2_zy = neg_qd2_w2_y + neg_wd2_x
-    t232 = 0.0039833588839355 * neg_U2_zx - 0.0102611018210082 * (qdd2 + w2_xy)
-    t233 = 0.0039833588839355 * neg_U2_zy - 0.0007689361029464 * (w2_xy - qdd2)
     w2_xx = neg_w2_x * neg_w2_x
-    t235 = 0.0007689361029464 * (wd2_y - neg_qd2_w2_x) - 0.0102611018210082 * (neg_wd2_x - neg_qd2_w2_y)
-    t236 = 0.04777783501284293 * w2_xy - 0.00162207002297933 * qdd2 + t235
-    t237 = t232 - 0.02469995251791113 * neg_U2_zy - 0.0007689361029464 * (w2_yy - qd2_qd2)
-    t238 = 0.0230778824949318 * neg_U2_zx + t233 + 0.0102611018210082 * (qd2_qd2 - w2_xx)
-    t239 = 0.0039833588839355 * (w2_yy - w2_xx) + t236 + 0.002031994566 * neg_a2_y
-    tau[1] = c3 * t226 + s3 * t224 + t239
+    t232 = 0.0039833588839355 * neg_U2_zx - 0.0102611018210082 * (qdd2 + w2_xy)
+    t233 = 0.02469995251791113 * neg_U2_zy - t232 + 0.0007689361029464 * (w2_yy - qd2_qd2)
+    t234 = 0.0039833588839355 * neg_U2_zy - 0.0007689361029464 * (w2_xy - qdd2)
+    t235 = 0.0230778824949318 * neg_U2_zx + t234 + 0.0102611018210082 * (qd2_qd2 - w2_xx)
+    t236 = 0.0007689361029464 * (wd2_y - neg_qd2_w2_x) - 0.0102611018210082 * (neg_wd2_x - neg_qd2_w2_y)
+    t237 = 0.04777783501284293 * w2_xy - 0.00162207002297933 * qdd2 + t236
+    t238 = 0.0039833588839355 * (w2_yy - w2_xx) + t237 + 0.002031994566 * neg_a2_y
+    tau[1] = t238 - (c3 * t225 + s3 * t222)
 
     # body 1, link1: forces
-    t240 = c2 * (t238 - n3_z) + s2 * (c3 * t224 - s3 * t226 - t237)
-    tau[0] = 0.014259565994474 * qdd1 - t240
+    t239 = 0.014259565994474 * qdd1 - c2 * (t235 - n3_z)
+    tau[0] = t239 - s2 * (t233 - (c3 * t222 - s3 * t225))
 
     return ()
 
@@ -439,8 +438,8 @@ def gravity(q: ArrayLike) -> Array:
     in   q     [9] joint positions [rad | m]
     out  tau_g [9] joint forces    [N m | N]
 
-    Operations:  184 (72 + or -, 100 *, 12 sin or cos)
-    Formulation: newton_euler/minimal
+    Operations:  187 (72 + or -, 103 *, 12 sin or cos)
+    Formulation: newton_euler/balanced, sums as trees
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     return _run(
@@ -499,63 +498,57 @@ def _gravity(cos: Any, sin: Any, q: Any, tau_g: Any) -> tuple[Any, ...]:
     tau_g[8] = f9_z
     tau_g[7] = -f9_z
     t29 = 0.0028185 * neg_a7_y
-    t30 = 9e-05 * a6_y
-    n9_y = 9e-05 * a7_x
     neg_n9_z = 0.0028185 * a7_x
 
-    # body 8, left_finger: forces
-    f7_x = f9_x + f9_x
-    neg_f7_y = f9_z + f9_z
-    neg_f7_z = neg_f9_y + neg_f9_y
-
     # body 7, link7: forces
-    t36 = t29 + t30 + q9 * neg_f9_y + (t29 - t30 - q8 * neg_f9_y)
-    n7_x = t36 - 0.003258380100858 * a6_y
+    f7_x = f9_x + f9_x + 2.6046312806250005 * a7_x
+    neg_f7_y = f9_z + f9_z + 2.6046312806250005 * neg_a7_y
+    neg_f7_z = neg_f9_y + neg_f9_y + 2.6046312806250005 * a6_y
+    n7_x = t29 + t29 - (q8 * neg_f9_y - (q9 * neg_f9_y - 0.003258380100858 * a6_y))
     n7_y = neg_n9_z + neg_n9_z + 0.0003812475194847 * a6_y
-    t39 = 0.0003812475194847 * neg_a7_y + 0.003258380100858 * a7_x
-    neg_n7_z = q8 * f9_x + n9_y - (q9 * f9_x + n9_y) + t39
+    t36 = 0.0003812475194847 * neg_a7_y + 0.003258380100858 * a7_x
+    neg_n7_z = q8 * f9_x - q9 * f9_x + t36
     tau_g[6] = -neg_n7_z
     f6_x = ctheta7 * f7_x + stheta7 * neg_f7_y
     f6_z = stheta7 * f7_x - ctheta7 * neg_f7_y
+    n6_y = neg_n7_z - 0.088 * f6_z
 
     # body 6, link6: forces
     n6_x = ctheta7 * n7_x - stheta7 * n7_y + 0.168842705569 * a5_y
-    n6_y = neg_n7_z - 0.088 * f6_z + 0.229207552695 * a5_y
-    t45 = 0.229207552695 * a6_y + 0.168842705569 * a6_x
-    n6_z = ctheta7 * n7_y + stheta7 * n7_x + 0.088 * neg_f7_z + t45
+    n6_z = 0.088 * neg_f7_z + 0.168842705569 * a6_x + ctheta7 * n7_y + stheta7 * n7_x
     tau_g[5] = n6_z
-    f5_x = c6 * f6_x - s6 * neg_f7_z
-    f5_z = c6 * neg_f7_z + s6 * f6_x
 
     # body 5, link5: forces
-    t49 = 0.014653732538 * a5_y + 0.067870631425 * a5_x
-    n5_z = c6 * n6_y + s6 * n6_x - t49
+    f5_x = c6 * f6_x - (s6 * neg_f7_z - 2.606315473549479 * a5_x)
+    f5_y = 2.606315473549479 * a5_y - f6_z
+    f5_z = c6 * neg_f7_z + 2.606315473549479 * a4_y + s6 * f6_x
+    t46 = s6 * n6_x - (0.014653732538 * a5_y + 0.067870631425 * a5_x)
+    n5_z = c6 * n6_y + t46
     tau_g[4] = n5_z
-    t51 = c6 * n6_x - s6 * n6_y + 0.067870631425 * a4_y + 0.384 * f6_z
-    t52 = 0.014653732538 * a4_y - n6_z + 0.384 * f5_x
-    f4_x = c5 * f5_x + s5 * f6_z
-    f4_z = c5 * f6_z - s5 * f5_x
-    t55 = 0.0825 * f4_z
+    t48 = c6 * n6_x + 0.067870631425 * a4_y - (s6 * n6_y + 0.384 * f5_y)
+    t49 = n6_z - 0.014653732538 * a4_y - 0.384 * f5_x
+    t50 = c5 * f5_y + s5 * f5_x
+    n4_x = c5 * t48 + s5 * t49
 
     # body 4, link4: forces
-    n4_x = c5 * t51 - s5 * t52 - 2.001003553603 * a3_y
-    n4_y = n5_z + t55 - 0.55030527465 * a3_y
-    t58 = c5 * t52 + s5 * t51 + 0.0825 * f5_z
-    neg_n4_z = 0.55030527465 * a4_y + 2.001003553603 * a4_x + t58
-    tau_g[3] = -neg_n4_z
+    f4_x = c5 * f5_x - (s5 * f5_y - 3.8118770018497625 * a4_x)
+    f4_y = 3.8118770018497625 * a4_y + f5_z
+    neg_f4_z = 3.8118770018497625 * a3_y + t50
+    n4_y = n5_z - 0.120402167430606 * a3_y - 0.0825 * t50
+    n4_z = c5 * t49 - (0.0825 * f5_z + 0.120402167430606 * a4_y) - s5 * t48
+    tau_g[3] = n4_z
 
     # body 3, link3: forces
-    t60 = 0.744382959872 * a3_y + 0.028227094878 * neg_a3_x
-    n3_z = c4 * n4_y + s4 * n4_x - t55 + t60
+    n3_z = 0.0825 * neg_f4_z + 0.028227094878 * neg_a3_x + c4 * n4_y + s4 * n4_x
     tau_g[2] = n3_z
-    t62 = c4 * n4_x - s4 * n4_y + 0.028227094878 * neg_a2_y + 0.316 * f4_z
-    n3_y = neg_n4_z - 0.0825 * (c4 * f5_z + s4 * f4_x) - 0.744382959872 * neg_a2_y
-    t64 = 0.316 * (c4 * f4_x - s4 * f5_z) + n3_y
+    t58 = c4 * n4_x - 0.316 * (1.5310371411656296 * a3_y + neg_f4_z)
+    t59 = 0.028227094878 * neg_a2_y - s4 * n4_y + t58
+    t60 = 0.316 * (c4 * f4_x - (s4 * f4_y + 1.5310371411656296 * neg_a3_x))
+    t61 = 0.0825 * (c4 * f4_y + s4 * f4_x) + n4_z - t60
 
     # body 2, link2: forces
-    t65 = 0.002031994566 * neg_a2_y - 3.335020043512 * neg_a2_x
-    tau_g[1] = c3 * t64 + s3 * t62 + t65
-    tau_g[0] = c2 * n3_z - s2 * (c3 * t62 - s3 * t64)
+    tau_g[1] = s3 * t59 - (c3 * t61 - 0.002031994566 * neg_a2_y)
+    tau_g[0] = c2 * n3_z - s2 * (c3 * t59 + s3 * t61)
 
     return ()
 
@@ -568,7 +561,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     out  tau_b [9] joint forces     [N m | N]
 
     Operations:  643 (307 + or -, 324 *, 12 sin or cos)
-    Formulation: newton_euler/balanced
+    Formulation: newton_euler/balanced, sums as trees
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     return _run(
@@ -645,17 +638,17 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w5_x = w4_x * c5 - w4_z * s5
     neg_w5_y = w4_z * c5 + w4_x * s5
     w5_z = qd5 + w4_y
-    wd5_x = wd4_x * c5 + wd3_y * s5 - qd5 * neg_w5_y
-    wd5_y = wd3_y * c5 - wd4_x * s5 - qd5 * w5_x
+    wd5_x = wd3_y * s5 - qd5 * neg_w5_y + wd4_x * c5
+    wd5_y = wd3_y * c5 - qd5 * w5_x - wd4_x * s5
     w5_xz = w5_x * w5_z
     U5_xz = wd5_y + w5_xz
     neg_w5_yz = neg_w5_y * w5_z
     neg_U5_yz = wd5_x + neg_w5_yz
     w5_xx = w5_x * w5_x
     w5_yy = neg_w5_y * neg_w5_y
-    a5_x = t48 * c5 + t49 * s5 + 0.384 * U5_xz
-    a5_y = t49 * c5 - t48 * s5 - 0.384 * neg_U5_yz
-    a5_z = a4_y - 0.0825 * U4_yx - 0.384 * (w5_xx + w5_yy)
+    a5_x = t49 * s5 + 0.384 * U5_xz + t48 * c5
+    a5_y = t49 * c5 - 0.384 * neg_U5_yz - t48 * s5
+    a5_z = a4_y - (0.0825 * U4_yx + 0.384 * (w5_xx + w5_yy))
 
     # body 6, link6: motion
     c6 = cos(q6)
@@ -664,8 +657,8 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w6_y = w5_z * c6 - w5_x * s6
     a6_x = a5_x * c6 + a5_z * s6
     w6_z = qd6 + neg_w5_y
-    wd6_x = qd6 * w6_y - (neg_wd4_y * s6 - wd5_x * c6)
-    neg_wd6_y = neg_wd4_y * c6 + wd5_x * s6 + qd6 * w6_x
+    wd6_x = qd6 * w6_y - neg_wd4_y * s6 + wd5_x * c6
+    neg_wd6_y = neg_wd4_y * c6 + qd6 * w6_x + wd5_x * s6
 
     # body 7, link7: motion
     w6_yy = w6_y * w6_y
@@ -675,7 +668,7 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w6_xz = w6_x * w6_z
     U6_zx = neg_wd6_y + w6_xz
     t80 = 0.088 * (w6_yy + w6_zz) - a6_x
-    neg_a7_z = a5_z * c6 - a5_x * s6 + 0.088 * U6_yx
+    a7_z = a5_x * s6 - (a5_z * c6 + 0.088 * U6_yx)
     t82 = a5_y - 0.088 * U6_zx
     theta7 = q7 - 0.7853981633974483
     ctheta7 = cos(theta7)
@@ -685,8 +678,8 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     neg_a7_x = t80 * ctheta7 + t82 * stheta7
     a7_y = t80 * stheta7 - t82 * ctheta7
     w7_z = qd7 - w6_y
-    wd7_x = qd7 * w7_y - (wd5_y * stheta7 - wd6_x * ctheta7)
-    neg_wd7_y = wd5_y * ctheta7 + wd6_x * stheta7 + qd7 * w7_x
+    wd7_x = qd7 * w7_y - wd5_y * stheta7 + wd6_x * ctheta7
+    neg_wd7_y = wd5_y * ctheta7 + qd7 * w7_x + wd6_x * stheta7
 
     # body 8, left_finger: motion
     w7_xy = w7_x * w7_y
@@ -699,15 +692,15 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     a8_z = a7_y - q8 * neg_U8_zz
     qd8_w7_z = qd8 * w7_z
     qd8_w7_x = qd8 * w7_x
-    neg_a8_x = neg_a7_x - q8 * U8_xz + (qd8_w7_z + qd8_w7_z)
-    a8_y = neg_a7_z - q8 * neg_U8_yz - (qd8_w7_x + qd8_w7_x)
+    neg_a8_x = qd8_w7_z + qd8_w7_z - q8 * U8_xz + neg_a7_x
+    neg_a8_y = q8 * neg_U8_yz + a7_z + (qd8_w7_x + qd8_w7_x)
 
     # body 9, right_finger: motion
     neg_a9_z = q9 * neg_U8_zz + a7_y
     qd9_w7_z = qd9 * w7_z
     qd9_w7_x = qd9 * w7_x
-    a9_x = qd9_w7_z + qd9_w7_z - (q9 * U8_xz + neg_a7_x)
-    neg_a9_y = q9 * neg_U8_yz + neg_a7_z + (qd9_w7_x + qd9_w7_x)
+    a9_x = qd9_w7_z + qd9_w7_z - q9 * U8_xz - neg_a7_x
+    neg_a9_y = q9 * neg_U8_yz - a7_z + (qd9_w7_x + qd9_w7_x)
 
     # body 9, right_finger: forces
     w7_xz = w7_x * w7_z
@@ -722,58 +715,57 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     t119 = 9e-05 * neg_U8_zz
     f9_x = 0.015 * a9_x - (t113 - t112)
     neg_f9_y = t115 + t116 + 0.015 * neg_a9_y
-    neg_f9_z = t119 - t118 + 0.015 * neg_a9_z
-    tau_b[8] = -neg_f9_z
+    f9_z = t118 - t119 - 0.015 * neg_a9_z
+    tau_b[8] = f9_z
     neg_U9_zx = neg_wd6_y + w7_xy
     U9_yx = neg_wd7_y + w7_xz
 
     # body 8, left_finger: forces
     f8_x = t112 + t113 - 0.015 * neg_a8_x
-    f8_y = t115 - t116 + 0.015 * a8_y
+    f8_y = t115 - t116 - 0.015 * neg_a8_y
     f8_z = 0.015 * a8_z - (t118 + t119)
     tau_b[7] = f8_z
-    t128 = 9e-05 * neg_a9_y - 0.0028185 * neg_a9_z + q9 * neg_f9_y
 
     # body 7, link7: forces
-    t129 = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz
+    t128 = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz
+    f7_x = f9_x + f8_x - (2.6046312806250005 * neg_a7_x + t128)
     t130 = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz
-    t131 = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz
-    t132 = 0.0012104718892606 * U9_yx - 0.0002052246111024 * neg_U9_zx
-    t133 = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz
-    t134 = 0.0015703722742309 * U9_xy - 0.0002052246111024 * U9_zy
-    t135 = t134 - (0.0007823425633685 * w7_xy + 0.0066850919673609 * neg_wd6_y)
-    t136 = t132 - 0.0029513747019962 * neg_U8_yz - 0.0015703722742309 * (w7_zz - w7_yy)
-    t137 = 0.0037337172653647 * U9_yx - t133 + 0.0002052246111024 * (w7_xx - w7_zz)
-    t138 = 0.0003812475194847 * a7_y + 0.003258380100858 * neg_a7_x
-    f7_x = f9_x + f8_x - (2.6046312806250005 * neg_a7_x + t129)
-    f7_y = neg_f9_z + f8_z + (2.6046312806250005 * a7_y + t130)
-    neg_f7_z = neg_f9_y + f8_y + (2.6046312806250005 * neg_a7_z - t131)
-    t142 = t128 - (0.0028185 * a8_z + 9e-05 * a8_y + q8 * f8_y)
-    n7_x = t142 - (0.003258380100858 * neg_a7_z + t136)
-    neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (t137 - 0.0003812475194847 * neg_a7_z)
-    t145 = 9e-05 * a9_x + q9 * f9_x + (9e-05 * neg_a8_x - q8 * f8_x)
-    n7_z = t145 - (t135 - 0.0012104718892606 * (w7_xx - w7_yy) - t138)
+    f7_y = 2.6046312806250005 * a7_y + t130 - (f9_z - f8_z)
+    t132 = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz
+    f7_z = 2.6046312806250005 * a7_z + t132 - (neg_f9_y + f8_y)
+    t134 = 0.0002052246111024 * neg_U9_zx + 0.0015703722742309 * (w7_zz - w7_yy)
+    t135 = 0.0029513747019962 * neg_U8_yz + 0.003258380100858 * a7_z
+    t136 = 0.0012104718892606 * U9_yx - t134 - t135 - (9e-05 * neg_a9_y + 9e-05 * neg_a8_y)
+    neg_n7_x = 0.0028185 * a8_z + q8 * f8_y + (t136 - (q9 * neg_f9_y - 0.0028185 * neg_a9_z))
+    t138 = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz
+    t139 = 0.0037337172653647 * U9_yx - t138 + 0.0002052246111024 * (w7_xx - w7_zz)
+    neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (0.0003812475194847 * a7_z + t139)
+    t141 = 0.0007823425633685 * w7_xy + 0.0066850919673609 * neg_wd6_y
+    t142 = 0.0012104718892606 * (w7_xx - w7_yy) + t141 + 0.0002052246111024 * U9_zy
+    t143 = t142 - 0.0015703722742309 * U9_xy + 0.0003812475194847 * a7_y + 9e-05 * neg_a8_x
+    n7_z = 9e-05 * a9_x + 0.003258380100858 * neg_a7_x + t143 - (q8 * f8_x - q9 * f9_x)
     tau_b[6] = n7_z
-    t147 = ctheta7 * f7_y + stheta7 * f7_x
+    t145 = ctheta7 * f7_y + stheta7 * f7_x
 
     # body 6, link6: forces
     U6_xy = wd5_y + w6_xy
     w6_xx = w6_x * w6_x
     w6_yz = w6_y * w6_z
     U6_zy = wd6_x + w6_yz
-    t152 = 0.0143119143826753 * U6_zx + 0.0001037589172187 * U6_yx
-    t153 = 9.35690973146e-05 * U6_xy - 0.0143119143826753 * U6_zy
-    t154 = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (w6_xz - neg_wd6_y)
-    t155 = t154 - (0.02805428931223234 * w6_xy + 0.03029363077908746 * wd5_y)
-    t156 = t152 - 0.0291739600456599 * U6_zy - 9.35690973146e-05 * (w6_yy - w6_zz)
     neg_f6_x = stheta7 * f7_y - ctheta7 * f7_x + 0.168842705569 * U6_xy
-    f6_y = 0.168842705569 * (w6_zz + w6_xx) + neg_f7_z
-    n6_x = ctheta7 * n7_x + stheta7 * neg_n7_y - (t156 - 0.168842705569 * a5_y)
-    t160 = 0.00111967073342756 * U6_zx + t153 + 0.0001037589172187 * (w6_zz - w6_xx)
-    neg_n6_y = 0.088 * t147 + n7_z + t160
-    t162 = t155 - 0.0143119143826753 * (w6_yy - w6_xx) + 0.168842705569 * a6_x
-    n6_z = t162 - (ctheta7 * neg_n7_y - stheta7 * n7_x - 0.088 * neg_f7_z)
-    tau_b[5] = n6_z
+    f6_y = 0.168842705569 * (w6_zz + w6_xx) - f7_z
+    t152 = 0.0001037589172187 * U6_yx - 9.35690973146e-05 * (w6_yy - w6_zz)
+    t153 = 0.0291739600456599 * U6_zy + 0.168842705569 * a5_y
+    n6_x = stheta7 * neg_n7_y - (0.0143119143826753 * U6_zx + t152 - t153) - ctheta7 * neg_n7_x
+    t155 = 9.35690973146e-05 * U6_xy + 0.0001037589172187 * (w6_zz - w6_xx)
+    t156 = 0.00111967073342756 * U6_zx - (0.0143119143826753 * U6_zy - t155) + n7_z
+    neg_n6_y = 0.088 * t145 + t156
+    t158 = 0.02805428931223234 * w6_xy + 0.03029363077908746 * wd5_y
+    t159 = 0.0143119143826753 * (w6_yy - w6_xx) + t158
+    t160 = t159 - 0.0001037589172187 * (w6_yz - wd6_x)
+    t161 = t160 - 9.35690973146e-05 * (w6_xz - neg_wd6_y) - 0.168842705569 * a6_x
+    neg_n6_z = 0.088 * f7_z + t161 + ctheta7 * neg_n7_y + stheta7 * neg_n7_x
+    tau_b[5] = -neg_n6_z
 
     # body 5, link5: forces
     w5_zz = w5_z * w5_z
@@ -782,63 +774,64 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     neg_U5_yx = neg_wd4_y + neg_w5_xy
     U5_zx = w5_xz - wd5_y
     U5_zy = wd5_x - neg_w5_yz
-    t170 = 0.014653732538 * (w5_yy + w5_zz) + 0.067870631425 * U5_xy
-    t171 = 0.014653732538 * neg_U5_yx - 0.067870631425 * (w5_xx + w5_zz)
-    t172 = 0.001515244473327 * U5_zx + 0.0046002455175631 * neg_U5_yx
-    t173 = 0.0021640520520981 * U5_xy + 0.001515244473327 * U5_zy
-    t174 = 0.01149634389334795 * neg_wd4_y - 0.00859403176329455 * neg_w5_xy
-    t175 = 0.0021640520520981 * U5_xz - 0.0046002455175631 * neg_U5_yz - t174
-    t176 = 0.01004518782832125 * U5_zy + t172 + 0.0021640520520981 * (w5_yy - w5_zz)
-    t177 = 0.0014511560650267 * U5_zx + t173 - 0.0046002455175631 * (w5_xx - w5_zz)
-    t178 = 0.014653732538 * a5_y + 0.067870631425 * a5_x
-    f5_x = 2.606315473549479 * a5_x + t170 - (c6 * neg_f6_x + s6 * f6_y)
-    f5_y = 2.606315473549479 * a5_y + t171 - (t147 - 0.168842705569 * U6_zy)
-    t181 = 0.067870631425 * U5_zy - 0.014653732538 * U5_zx + 2.606315473549479 * a5_z
-    f5_z = c6 * f6_y - s6 * neg_f6_x + t181
-    t183 = t175 - 0.001515244473327 * (w5_xx - w5_yy) - t178
-    n5_z = s6 * n6_x - c6 * neg_n6_y + t183
+    t169 = 0.014653732538 * (w5_yy + w5_zz) + 0.067870631425 * U5_xy
+    neg_f5_x = s6 * f6_y - (2.606315473549479 * a5_x + t169) + c6 * neg_f6_x
+    t171 = 0.067870631425 * (w5_xx + w5_zz) - 0.014653732538 * neg_U5_yx
+    f5_y = 0.168842705569 * U6_zy - t171 + 2.606315473549479 * a5_y - t145
+    t173 = 2.606315473549479 * a5_z - (0.014653732538 * U5_zx - 0.067870631425 * U5_zy)
+    f5_z = c6 * f6_y + t173 - s6 * neg_f6_x
+    t175 = 0.01149634389334795 * neg_wd4_y - 0.00859403176329455 * neg_w5_xy
+    t176 = 0.001515244473327 * (w5_xx - w5_yy) + t175 + 0.0046002455175631 * neg_U5_yz
+    t177 = t176 - 0.0021640520520981 * U5_xz + 0.014653732538 * a5_y
+    n5_z = s6 * n6_x - (0.067870631425 * a5_x + t177) - c6 * neg_n6_y
     tau_b[4] = n5_z
-    t185 = c6 * n6_x + s6 * neg_n6_y + (0.067870631425 * a5_z + t176) - 0.384 * f5_y
-    t186 = 0.384 * f5_x - (t177 - 0.014653732538 * a5_z + n6_z)
-    t187 = c5 * f5_y + s5 * f5_x
+    t179 = 0.0046002455175631 * neg_U5_yx + 0.0021640520520981 * (w5_yy - w5_zz)
+    t180 = 0.01004518782832125 * U5_zy + 0.067870631425 * a5_z
+    t181 = 0.384 * f5_y - (0.001515244473327 * U5_zx + t179 + t180 + c6 * n6_x)
+    t182 = t181 - s6 * neg_n6_y
+    t183 = 0.0021640520520981 * U5_xy + 0.001515244473327 * U5_zy
+    t184 = 0.0046002455175631 * (w5_xx - w5_zz) - (0.0014511560650267 * U5_zx + t183)
+    t185 = 0.014653732538 * a5_z + t184 + neg_n6_z - 0.384 * neg_f5_x
+    t186 = c5 * f5_y - s5 * neg_f5_x
 
     # body 4, link4: forces
     w4_yz = w4_y * w4_z
     U4_zy = wd4_x + w4_yz
-    t190 = 0.0031923204867865 * U4_zx + 0.003905355026276 * U4_yx
-    t191 = 0.001644487577369 * (wd3_y + w4_xy) - 0.0031923204867865 * U4_zy
     w4_xx = w4_x * w4_x
-    t193 = 0.003905355026276 * (w4_yz - wd4_x) + 0.001644487577369 * (w4_xz - neg_wd4_y)
-    t194 = t193 - (0.0908659118637955 * w4_xy + 0.0601680272413645 * wd3_y)
-    t195 = t191 - 0.0153489423112155 * U4_zx + 0.003905355026276 * (w4_zz - w4_xx)
-    t196 = 3.8118770018497625 * a4_x + 0.120402167430606 * neg_U4_xx
-    f4_x = t196 - (s5 * f5_y - c5 * f5_x)
+    t190 = s5 * f5_y - (3.8118770018497625 * a4_x + 0.120402167430606 * neg_U4_xx)
+    neg_f4_x = c5 * neg_f5_x + t190
     f4_y = 3.8118770018497625 * a4_y - 0.120402167430606 * U4_yx + f5_z
-    neg_f4_z = 3.8118770018497625 * neg_a4_z + 0.120402167430606 * U4_zx + t187
-    t200 = t190 - 0.07551696955258 * U4_zy - 0.001644487577369 * (w4_yy - w4_zz)
-    n4_x = c5 * t185 - s5 * t186 + t200
-    n4_y = n5_z - 0.0825 * t187 + (t195 - 0.120402167430606 * neg_a4_z)
-    t203 = t194 - 0.0031923204867865 * (w4_yy - w4_xx) + 0.120402167430606 * a4_y
-    neg_n4_z = c5 * t186 + s5 * t185 + 0.0825 * f5_z + t203
-    tau_b[3] = -neg_n4_z
+    neg_f4_z = 3.8118770018497625 * neg_a4_z + 0.120402167430606 * U4_zx + t186
+    t194 = 0.001644487577369 * (w4_yy - w4_zz) - 0.003905355026276 * U4_yx
+    t195 = t194 - 0.0031923204867865 * U4_zx + 0.07551696955258 * U4_zy + c5 * t182
+    neg_n4_x = s5 * t185 + t195
+    t197 = 0.001644487577369 * (wd3_y + w4_xy) + 0.003905355026276 * (w4_zz - w4_xx)
+    t198 = 0.0153489423112155 * U4_zx + 0.120402167430606 * neg_a4_z
+    n4_y = n5_z - (0.0031923204867865 * U4_zy - t197 + t198) - 0.0825 * t186
+    t200 = 0.0908659118637955 * w4_xy + 0.0601680272413645 * wd3_y
+    t201 = 0.0031923204867865 * (w4_yy - w4_xx) + t200
+    t202 = t201 - 0.003905355026276 * (w4_yz - wd4_x)
+    t203 = 0.001644487577369 * (w4_xz - neg_wd4_y) - t202 + 0.120402167430606 * a4_y
+    n4_z = s5 * t182 - (0.0825 * f5_z + t203) - c5 * t185
+    tau_b[3] = n4_z
 
     # body 3, link3: forces
     U3_xy = wd2_y + w3_xy
     U3_zy = wd3_x + w3_yz
-    t207 = 0.0054876481065623 * U3_yx - 0.0001219124209507 * U3_zx
-    t208 = 0.0043772571218396 * U3_xy - 0.0001219124209507 * U3_zy
-    t209 = 0.02219150962779075 * w3_xy + 0.02216478830196605 * wd2_y
-    t210 = 0.0054876481065623 * U3_yz - 0.0043772571218396 * U3_xz - t209
-    t211 = t207 - 0.0221781489648784 * U3_zy + 0.0043772571218396 * (w3_yy - w3_zz)
-    t212 = 1.5310371411656296 * a3_x + 0.028227094878 * U3_xy
-    t213 = 1.336066291235e-05 * U3_zx + t208 + 0.0054876481065623 * (w3_xx - w3_zz)
-    t214 = t210 - 0.0001219124209507 * (w3_xx - w3_yy) - 0.028227094878 * a3_x
-    n3_z = c4 * n4_y + s4 * n4_x + 0.0825 * neg_f4_z + t214
+    t207 = s4 * f4_y - (1.5310371411656296 * a3_x + 0.028227094878 * U3_xy)
+    t208 = 0.02219150962779075 * w3_xy + 0.02216478830196605 * wd2_y
+    t209 = 0.0054876481065623 * U3_yz - 0.0043772571218396 * U3_xz
+    t210 = 0.0001219124209507 * (w3_xx - w3_yy) + t208 - t209 + 0.028227094878 * a3_x
+    n3_z = 0.0825 * neg_f4_z - t210 - (s4 * neg_n4_x - c4 * n4_y)
     tau_b[2] = n3_z
-    t216 = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z)
-    t217 = c4 * n4_x - s4 * n4_y - (t211 - 0.028227094878 * a3_z) - t216
-    n3_y = neg_n4_z - 0.0825 * (c4 * f4_y + s4 * f4_x) + t213
-    t219 = 0.316 * (t212 - (s4 * f4_y - c4 * f4_x)) + n3_y
+    t212 = 0.0054876481065623 * U3_yx + 0.0043772571218396 * (w3_yy - w3_zz)
+    t213 = 0.0001219124209507 * U3_zx + 0.0221781489648784 * U3_zy
+    t214 = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z)
+    t215 = c4 * neg_n4_x - (0.028227094878 * a3_z - t212 + t213)
+    t216 = s4 * n4_y + t214 + t215
+    t217 = 0.0043772571218396 * U3_xy + 0.0054876481065623 * (w3_xx - w3_zz)
+    t218 = 0.0825 * (c4 * f4_y - s4 * neg_f4_x) + 0.316 * (c4 * neg_f4_x + t207)
+    t219 = 1.336066291235e-05 * U3_zx - 0.0001219124209507 * U3_zy + t217 - n4_z - t218
 
     # body 2, link2: forces
     w2_yy = neg_w2_y * neg_w2_y
@@ -846,14 +839,14 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     U2_yx = neg_w2_x * neg_w2_y
     neg_U2_zx = wd2_y + wd2_y
     neg_U2_zy = neg_wd2_x + neg_wd2_x
-    t225 = 0.0039833588839355 * neg_U2_zx - 0.0102611018210082 * U2_yx
-    t226 = 0.0007689361029464 * U2_yx - 0.0039833588839355 * neg_U2_zy
     w2_xx = neg_w2_x * neg_w2_x
-    t228 = 0.04777783501284293 * U2_yx + 0.0039833588839355 * (w2_yy - w2_xx)
-    t229 = t225 - 0.02469995251791113 * neg_U2_zy - 0.0007689361029464 * (w2_yy - qd2_qd2)
-    t230 = t226 - 0.0230778824949318 * neg_U2_zx - 0.0102611018210082 * (qd2_qd2 - w2_xx)
-    tau_b[1] = c3 * t219 + s3 * t217 + (0.002031994566 * neg_a2_y + t228)
-    tau_b[0] = c2 * (n3_z + t230) - s2 * (c3 * t217 - s3 * t219 - t229)
+    t226 = 0.0039833588839355 * neg_U2_zx - 0.0102611018210082 * U2_yx
+    t227 = 0.02469995251791113 * neg_U2_zy - t226 + 0.0007689361029464 * (w2_yy - qd2_qd2)
+    t228 = 0.0007689361029464 * U2_yx - 0.0039833588839355 * neg_U2_zy
+    t229 = 0.0230778824949318 * neg_U2_zx - t228 + 0.0102611018210082 * (qd2_qd2 - w2_xx)
+    t230 = 0.04777783501284293 * U2_yx + 0.0039833588839355 * (w2_yy - w2_xx)
+    tau_b[1] = c3 * t219 - s3 * t216 + (0.002031994566 * neg_a2_y + t230)
+    tau_b[0] = -(c2 * (t229 - n3_z) + s2 * (t227 - (c3 * t216 + s3 * t219)))
 
     return ()
 
@@ -864,8 +857,8 @@ def mass_matrix(q: ArrayLike) -> Array:
     in   q [9]     joint positions                [rad | m]
     out  M [9 x 9] joint-space inertia, symmetric [kg m^2 | kg m | kg]
 
-    Operations:  425 (194 + or -, 219 *, 12 sin or cos)
-    Formulation: composite/balanced
+    Operations:  412 (181 + or -, 219 *, 12 sin or cos)
+    Formulation: composite/balanced, sums as trees
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
     return _run(
@@ -898,43 +891,41 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n9_5_z = n9_6_y * c6 + n9_6_x * s6
     M[44] = M[76] = n9_5_z
     M[43] = M[67] = -n9_5_z
-    t14 = n9_6_x * c6 - n9_6_y * s6 - 0.384 * f9_5_y
+    t14 = n9_6_y * s6 - (n9_6_x * c6 - 0.384 * f9_5_y)
     t15 = n9_6_z - 0.384 * f9_5_x
     c5 = cos(q5)
     s5 = sin(q5)
     f9_4_x = f9_5_x * c5 - f9_5_y * s5
     f9_3_y = f9_5_y * c5 + f9_5_x * s5
-    n9_4_x = t14 * c5 + t15 * s5
+    n9_4_x = t15 * s5 - t14 * c5
     t21 = 0.0825 * f9_3_y
     n9_4_y = n9_5_z - t21
-    n9_4_z = t15 * c5 - t14 * s5 - 0.0825 * f9_5_z
-    M[35] = M[75] = n9_4_z
+    n9_4_z = t15 * c5 + t14 * s5 - 0.0825 * f9_5_z
     M[34] = M[66] = -n9_4_z
+    M[35] = M[75] = n9_4_z
     c4 = cos(q4)
     s4 = sin(q4)
     n9_3_z = n9_4_y * c4 + n9_4_x * s4 + t21
     M[26] = M[74] = n9_3_z
     M[25] = M[65] = -n9_3_z
-    t27 = n9_4_x * c4 - n9_4_y * s4 - 0.316 * f9_3_y
-    neg_n9_3_y = 0.0825 * (f9_5_z * c4 + f9_4_x * s4) + n9_4_z
-    t29 = neg_n9_3_y - 0.316 * (f9_4_x * c4 - f9_5_z * s4)
+    t27 = n9_4_y * s4 - n9_4_x * c4 + 0.316 * f9_3_y
+    t28 = 0.0825 * (f9_5_z * c4 + f9_4_x * s4) + n9_4_z
+    t29 = 0.316 * (f9_4_x * c4 - f9_5_z * s4) - t28
     c3 = cos(q3)
     s3 = sin(q3)
-    n9_2_z = t27 * s3 - t29 * c3
-    M[16] = M[64] = -n9_2_z
+    n9_2_z = t29 * c3 - t27 * s3
     M[17] = M[73] = n9_2_z
+    M[16] = M[64] = -n9_2_z
     c2 = cos(q2)
     s2 = sin(q2)
-    n9_1_z = n9_3_z * c2 - s2 * (t27 * c3 + t29 * s3)
+    n9_1_z = n9_3_z * c2 + s2 * (t27 * c3 + t29 * s3)
     M[8] = M[72] = n9_1_z
     M[7] = M[63] = -n9_1_z
 
-    # body 8, left_finger: composite body
-    t36 = 9e-05 * (2.0 * q9) + 0.015 * (q9 * q9)
-
     # body 7, link7: composite body
-    h7_y = 0.003258380100858 - (0.015 * q9 + 9e-05 - (0.015 * q8 + 9e-05))
-    S7_yy = 9e-05 * (2.0 * q8) + 0.015 * (q8 * q8) + t36 + 0.0029513747019962
+    h7_y = 0.015 * q8 - (0.015 * q9 - 0.003258380100858)
+    t37 = 9e-05 * (2.0 * q9) + 0.015 * (q9 * q9)
+    S7_yy = 9e-05 * (2.0 * q8) + 0.015 * (q8 * q8) + t37 + 0.0029513747019962
     S7_yz = 0.0015703722742309 - (0.0028185 * q9 - 0.0028185 * q8)
     M_6_6 = S7_yy + 0.0037337172653647
     M[60] = M_6_6
@@ -948,20 +939,20 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     neg_f7_5_z = s6 * neg_f7_6_x
     n7_5_z = s6 * n7_6_x - c6 * neg_n7_6_y
     M[42] = M[58] = n7_5_z
-    t49 = c6 * n7_6_x + s6 * neg_n7_6_y + 0.384 * f7_6_z
+    t49 = c6 * n7_6_x + 0.384 * f7_6_z + s6 * neg_n7_6_y
     t50 = 0.384 * neg_f7_5_x + n7_6_z
     f7_4_x = s5 * f7_6_z - c5 * neg_f7_5_x
     f7_4_z = c5 * f7_6_z + s5 * neg_f7_5_x
     n7_4_x = c5 * t49 + s5 * t50
     t54 = 0.0825 * f7_4_z
     n7_4_y = n7_5_z + t54
-    n7_4_z = c5 * t50 - s5 * t49 + 0.0825 * neg_f7_5_z
+    n7_4_z = c5 * t50 + 0.0825 * neg_f7_5_z - s5 * t49
     M[33] = M[57] = n7_4_z
-    n7_2_y = t54 - (c4 * n7_4_y + s4 * n7_4_x)
+    n7_2_y = t54 - c4 * n7_4_y - s4 * n7_4_x
     M[24] = M[56] = -n7_2_y
-    t58 = c4 * n7_4_x - s4 * n7_4_y + 0.316 * f7_4_z
-    neg_n7_3_y = 0.0825 * (s4 * f7_4_x - c4 * neg_f7_5_z) + n7_4_z
-    t60 = neg_n7_3_y - 0.316 * (c4 * f7_4_x + s4 * neg_f7_5_z)
+    t58 = 0.316 * f7_4_z - s4 * n7_4_y + c4 * n7_4_x
+    t59 = 0.0825 * (s4 * f7_4_x - c4 * neg_f7_5_z) + n7_4_z
+    t60 = t59 - 0.316 * (c4 * f7_4_x + s4 * neg_f7_5_z)
     n7_2_z = s3 * t58 - c3 * t60
     M[15] = M[55] = n7_2_z
     neg_n7_1_z = c2 * n7_2_y + s2 * (c3 * t58 + s3 * t60)
@@ -971,9 +962,9 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     h6_x = f7_6_z + 0.23184755269500004
 
     # body 6, link6: composite body
-    S6_xx = S7_yy - t64 + (0.176 * f7_6_z + 0.020402584637160003) + 0.00111967073342756
-    S6_xy = n7_6_x - 0.000496056 - 0.0143119143826753
-    S6_xz = 0.0001037589172187 - (stheta7 * t63 + 0.0012104718892606 - 0.088 * neg_f7_6_x)
+    S6_xx = 0.176 * f7_6_z - (t64 - (S7_yy + 0.021522255370587565))
+    S6_xy = n7_6_x - 0.0148079703826753
+    S6_xz = 0.088 * neg_f7_6_x - (stheta7 * t63 + 0.0011067129720418998)
     S6_yz = n7_6_z - 9.35690973146e-05
     neg_n6_5_y = S6_xx + 0.0291739600456599
     M[50] = neg_n6_5_y
@@ -990,14 +981,14 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     neg_n6_4_y = neg_n6_5_z + t79
     n6_4_z = c5 * t75 - s5 * n6_5_x - 0.0825 * f6_5_z
     M[32] = M[48] = n6_4_z
-    n6_3_z = t79 - (c4 * neg_n6_4_y - s4 * n6_4_x)
+    n6_3_z = t79 - c4 * neg_n6_4_y + s4 * n6_4_x
     M[23] = M[47] = n6_3_z
-    t83 = c4 * n6_4_x + s4 * neg_n6_4_y - 0.316 * f6_3_y
-    neg_n6_3_y = 0.0825 * (c4 * f6_5_z + s4 * f6_4_x) + n6_4_z
-    t85 = neg_n6_3_y - 0.316 * (c4 * f6_4_x - s4 * f6_5_z)
-    n6_2_z = s3 * t83 - c3 * t85
-    M[14] = M[46] = n6_2_z
-    n6_1_z = c2 * n6_3_z - s2 * (c3 * t83 + s3 * t85)
+    t83 = 0.316 * f6_3_y - s4 * neg_n6_4_y - c4 * n6_4_x
+    t84 = 0.0825 * (c4 * f6_5_z + s4 * f6_4_x)
+    t85 = t84 - 0.316 * (c4 * f6_4_x - s4 * f6_5_z) + n6_4_z
+    neg_n6_2_z = c3 * t85 + s3 * t83
+    M[14] = M[46] = -neg_n6_2_z
+    n6_1_z = c2 * n6_3_z - s2 * (s3 * t85 - c3 * t83)
     M[5] = M[45] = n6_1_z
     t88 = c6 * (S6_xx - 0.0291739600456599) - 2.0 * S6_xy * s6
     t89 = c6 * t88
@@ -1005,13 +996,13 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     # body 5, link5: composite body
     h5_x = f6_5_z - 0.014653732538
     h5_y = 0.067870631425 - neg_f7_6_x
-    S5_xx = 0.0291739600456599 + t89 + 0.0014511560650267
+    S5_xx = t89 + 0.030625116110686603
     S5_xy = n6_5_x + 0.001515244473327
-    S5_yy = 0.0037337172653647 + t64 + 0.01004518782832125
+    S5_yy = t64 + 0.01377890509368595
     M_4_4 = S5_xx + S5_yy
     M[40] = M_4_4
-    t96 = s6 * t88 + S6_xy + 0.0046002455175631 + 0.384 * h5_x
-    t97 = neg_n6_5_z + 0.0021640520520981 - 0.384 * h5_y
+    t96 = S6_xy + 0.0046002455175631 + 0.384 * h5_x + s6 * t88
+    t97 = 0.0021640520520981 - 0.384 * h5_y + neg_n6_5_z
     neg_f5_4_x = c5 * h5_y + s5 * h5_x
     f5_3_y = c5 * h5_x - s5 * h5_y
     neg_n5_4_x = c5 * t96 + s5 * t97
@@ -1022,10 +1013,10 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n5_3_z = c4 * n5_4_y - s4 * neg_n5_4_x + t102
     M[22] = M[38] = n5_3_z
     t105 = c4 * neg_n5_4_x + s4 * n5_4_y + 0.316 * f5_3_y
-    t106 = 0.0825 * (s4 * neg_f5_4_x) - n5_4_z - 0.316 * (c4 * neg_f5_4_x)
-    n5_2_z = c3 * t106 - s3 * t105
-    M[13] = M[37] = n5_2_z
-    n5_1_z = c2 * n5_3_z + s2 * (c3 * t105 + s3 * t106)
+    t106 = 0.316 * (c4 * neg_f5_4_x) - 0.0825 * (s4 * neg_f5_4_x) + n5_4_z
+    neg_n5_2_z = c3 * t106 + s3 * t105
+    M[13] = M[37] = -neg_n5_2_z
+    n5_1_z = c2 * n5_3_z - s2 * (s3 * t106 - c3 * t105)
     M[4] = M[36] = n5_1_z
     h4_y = 2.012523553603 - f6_5_x
     t110 = c5 * (S5_xx - S5_yy) - 2.0 * S5_xy * s5
@@ -1033,36 +1024,36 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     t112 = 0.0825 * neg_f5_4_x
 
     # body 4, link4: composite body
-    h4_x = f5_3_y - 0.43237810721939457 - 0.120402167430606
-    S4_xx = S5_yy + t111 - (0.165 * f5_3_y - 0.03567119384560005) + 0.0153489423112155
-    S4_xy = neg_n5_4_x - 0.0825 * h4_y + 0.0031923204867865
-    neg_S4_xz = s5 * t110 + S5_xy - t112 + 0.003905355026276
-    S4_yy = S6_xx - t89 - (0.768 * f6_5_x - 0.772809044583552) - 0.07551696955258
+    h4_x = f5_3_y - 0.5527802746500006
+    S4_xx = t111 - (0.165 * f5_3_y - (S5_yy + 0.051020136156815554))
+    S4_xy = 0.0031923204867865 - 0.0825 * h4_y + neg_n5_4_x
+    neg_S4_xz = S5_xy + 0.003905355026276 - t112 + s5 * t110
+    neg_S4_yy = 0.768 * f6_5_x - (S6_xx + 0.697292075030972) + t89
     S4_yz = 0.001644487577369 - n5_4_z
-    M_3_3 = S4_xx + S4_yy
+    M_3_3 = S4_xx - neg_S4_yy
     M[30] = M_3_3
     neg_f4_3_x = c4 * h4_y + s4 * h4_x
     f4_3_z = c4 * h4_x - s4 * h4_y
     n4_3_x = c4 * neg_S4_xz + s4 * S4_yz
     n4_2_y = c4 * S4_yz - s4 * neg_S4_xz
     M[21] = M[29] = -n4_2_y
-    t124 = 0.0825 * f4_3_z + M_3_3 + 0.316 * neg_f4_3_x
+    t124 = 0.0825 * f4_3_z + 0.316 * neg_f4_3_x + M_3_3
     n4_2_z = s3 * n4_3_x - c3 * t124
     M[12] = M[28] = n4_2_z
     neg_n4_1_z = c2 * n4_2_y + s2 * (c3 * n4_3_x + s3 * t124)
     M[3] = M[27] = -neg_n4_1_z
-    t127 = c4 * (S4_xx - S4_yy) - 2.0 * S4_xy * s4
+    t127 = c4 * (S4_xx + neg_S4_yy) - 2.0 * S4_xy * s4
     t128 = c4 * t127
 
     # body 3, link3: composite body
-    S3_xx = S4_yy + t128 + (0.165 * f4_3_z + 0.06161578168944) - 1.336066291235e-05
-    S3_xy = t112 + n4_3_x + 0.0001219124209507
-    S3_yy = S5_xx - t111 + 0.0221781489648784
+    S3_xx = 0.165 * f4_3_z - (neg_S4_yy - 0.06160242102652765) + t128
+    S3_xy = t112 + 0.0001219124209507 + n4_3_x
+    S3_yy = S5_xx + 0.0221781489648784 - t111
     neg_n3_2_y = S3_xx + S3_yy
     M[20] = neg_n3_2_y
-    S3_xz = s4 * t127 + S4_xy + 0.0825 * neg_f4_3_x + 0.0054876481065623
-    t134 = 0.316 * (f4_3_z + 0.746857959872) + S3_xz
-    t135 = 0.0043772571218396 - n4_2_y + 0.316 * (neg_f5_4_x + 0.028227094878)
+    t133 = 0.0825 * neg_f4_3_x + 0.0054876481065623 + (0.316 * (f4_3_z + 0.746857959872) + S4_xy)
+    t134 = s4 * t127 + t133
+    t135 = 0.316 * (neg_f5_4_x + 0.028227094878) + 0.0043772571218396 - n4_2_y
     n3_2_x = s3 * t135 - c3 * t134
     neg_n3_2_z = c3 * t135 + s3 * t134
     M[11] = M[19] = -neg_n3_2_z
@@ -1072,16 +1063,16 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     t140 = c3 * t139
 
     # body 2, link2: composite body
-    S2_xx = S3_yy + t140 + 0.0230778824949318
-    S2_yy = S4_xx - t128 + (0.632 * neg_f4_3_x + 1.0568620137497917) - 0.02469995251791113
+    S2_xx = S3_yy + 0.0230778824949318 + t140
+    S2_yy = 0.632 * neg_f4_3_x + 1.0321620612318805 + S4_xx - t128
     M[10] = S2_xx + S2_yy
-    s2_S2_xz = s2 * (s3 * t139 + S3_xy - 0.0102611018210082)
+    s2_S2_xz = s2 * (S3_xy - 0.0102611018210082 + s3 * t139)
     n2_1_z = s2_S2_xz - c2 * (neg_n3_2_z + 0.0007689361029464)
     M[1] = M[9] = n2_1_z
-    t145 = c2 * (c2 * (S2_xx - S2_yy) - 2.0 * (n3_2_x + 0.0039833588839355) * s2)
 
     # body 1, link1: composite body
-    M[0] = S2_yy + t145 + 0.006253137926937 + (S3_xx - t140 + 0.008006428067537)
+    t145 = c2 * (c2 * (S2_xx - S2_yy) - 2.0 * (n3_2_x + 0.0039833588839355) * s2)
+    M[0] = t145 - (t140 - (S2_yy + 0.014259565994474 + S3_xx))
 
     # constant entries
     M[70] = M[80] = 0.015

@@ -5,8 +5,8 @@
  *   in   q [9]     joint positions                [rad | m]
  *   out  M [9 x 9] joint-space inertia, symmetric [kg m^2 | kg m | kg]
  *
- * Operations:   425 (194 + or -, 219 *, 12 sin or cos)
- * Formulation:  composite/balanced
+ * Operations:   412 (181 + or -, 219 *, 12 sin or cos)
+ * Formulation:  composite/balanced, sums as trees
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
@@ -17,60 +17,58 @@
 void panda_mass_matrix(const panda_real q[9], panda_real M[81])
 {
     /* body 9, right_finger: composite body */
-    const panda_real theta7     = q[6] - 0.7853981633974483;
-    const panda_real ctheta7    = cos(theta7);
-    const panda_real stheta7    = sin(theta7);
-    const panda_real f9_6_x     = 0.015 * stheta7;
-    const panda_real f9_5_y     = 0.015 * ctheta7;
-    const panda_real n9_6_x     = 0.0028185 * ctheta7;
-    const panda_real n9_6_z     = 0.0028185 * stheta7;
+    const panda_real theta7  = q[6] - 0.7853981633974483;
+    const panda_real ctheta7 = cos(theta7);
+    const panda_real stheta7 = sin(theta7);
+    const panda_real f9_6_x  = 0.015 * stheta7;
+    const panda_real f9_5_y  = 0.015 * ctheta7;
+    const panda_real n9_6_x  = 0.0028185 * ctheta7;
+    const panda_real n9_6_z  = 0.0028185 * stheta7;
     M[9 * 5 + 8] = n9_6_z; M[9 * 8 + 5] = n9_6_z;
     M[9 * 5 + 7] = -n9_6_z; M[9 * 7 + 5] = -n9_6_z;
-    const panda_real n9_6_y     = 0.088 * f9_5_y;
-    const panda_real c6         = cos(q[5]);
-    const panda_real s6         = sin(q[5]);
-    const panda_real f9_5_x     = f9_6_x * c6;
-    const panda_real f9_5_z     = f9_6_x * s6;
-    const panda_real n9_5_z     = n9_6_y * c6 + n9_6_x * s6;
+    const panda_real n9_6_y  = 0.088 * f9_5_y;
+    const panda_real c6      = cos(q[5]);
+    const panda_real s6      = sin(q[5]);
+    const panda_real f9_5_x  = f9_6_x * c6;
+    const panda_real f9_5_z  = f9_6_x * s6;
+    const panda_real n9_5_z  = n9_6_y * c6 + n9_6_x * s6;
     M[9 * 4 + 8] = n9_5_z; M[9 * 8 + 4] = n9_5_z;
     M[9 * 4 + 7] = -n9_5_z; M[9 * 7 + 4] = -n9_5_z;
-    const panda_real t14        = n9_6_x * c6 - n9_6_y * s6 - 0.384 * f9_5_y;
-    const panda_real t15        = n9_6_z - 0.384 * f9_5_x;
-    const panda_real c5         = cos(q[4]);
-    const panda_real s5         = sin(q[4]);
-    const panda_real f9_4_x     = f9_5_x * c5 - f9_5_y * s5;
-    const panda_real f9_3_y     = f9_5_y * c5 + f9_5_x * s5;
-    const panda_real n9_4_x     = t14 * c5 + t15 * s5;
-    const panda_real t21        = 0.0825 * f9_3_y;
-    const panda_real n9_4_y     = n9_5_z - t21;
-    const panda_real n9_4_z     = t15 * c5 - t14 * s5 - 0.0825 * f9_5_z;
-    M[9 * 3 + 8] = n9_4_z; M[9 * 8 + 3] = n9_4_z;
+    const panda_real t14     = n9_6_y * s6 - (n9_6_x * c6 - 0.384 * f9_5_y);
+    const panda_real t15     = n9_6_z - 0.384 * f9_5_x;
+    const panda_real c5      = cos(q[4]);
+    const panda_real s5      = sin(q[4]);
+    const panda_real f9_4_x  = f9_5_x * c5 - f9_5_y * s5;
+    const panda_real f9_3_y  = f9_5_y * c5 + f9_5_x * s5;
+    const panda_real n9_4_x  = t15 * s5 - t14 * c5;
+    const panda_real t21     = 0.0825 * f9_3_y;
+    const panda_real n9_4_y  = n9_5_z - t21;
+    const panda_real n9_4_z  = t15 * c5 + t14 * s5 - 0.0825 * f9_5_z;
     M[9 * 3 + 7] = -n9_4_z; M[9 * 7 + 3] = -n9_4_z;
-    const panda_real c4         = cos(q[3]);
-    const panda_real s4         = sin(q[3]);
-    const panda_real n9_3_z     = n9_4_y * c4 + n9_4_x * s4 + t21;
+    M[9 * 3 + 8] = n9_4_z; M[9 * 8 + 3] = n9_4_z;
+    const panda_real c4      = cos(q[3]);
+    const panda_real s4      = sin(q[3]);
+    const panda_real n9_3_z  = n9_4_y * c4 + n9_4_x * s4 + t21;
     M[9 * 2 + 8] = n9_3_z; M[9 * 8 + 2] = n9_3_z;
     M[9 * 2 + 7] = -n9_3_z; M[9 * 7 + 2] = -n9_3_z;
-    const panda_real t27        = n9_4_x * c4 - n9_4_y * s4 - 0.316 * f9_3_y;
-    const panda_real neg_n9_3_y = 0.0825 * (f9_5_z * c4 + f9_4_x * s4) + n9_4_z;
-    const panda_real t29        = neg_n9_3_y - 0.316 * (f9_4_x * c4 - f9_5_z * s4);
-    const panda_real c3         = cos(q[2]);
-    const panda_real s3         = sin(q[2]);
-    const panda_real n9_2_z     = t27 * s3 - t29 * c3;
-    M[9 * 1 + 7] = -n9_2_z; M[9 * 7 + 1] = -n9_2_z;
+    const panda_real t27     = n9_4_y * s4 - n9_4_x * c4 + 0.316 * f9_3_y;
+    const panda_real t28     = 0.0825 * (f9_5_z * c4 + f9_4_x * s4) + n9_4_z;
+    const panda_real t29     = 0.316 * (f9_4_x * c4 - f9_5_z * s4) - t28;
+    const panda_real c3      = cos(q[2]);
+    const panda_real s3      = sin(q[2]);
+    const panda_real n9_2_z  = t29 * c3 - t27 * s3;
     M[9 * 1 + 8] = n9_2_z; M[9 * 8 + 1] = n9_2_z;
-    const panda_real c2         = cos(q[1]);
-    const panda_real s2         = sin(q[1]);
-    const panda_real n9_1_z     = n9_3_z * c2 - s2 * (t27 * c3 + t29 * s3);
+    M[9 * 1 + 7] = -n9_2_z; M[9 * 7 + 1] = -n9_2_z;
+    const panda_real c2      = cos(q[1]);
+    const panda_real s2      = sin(q[1]);
+    const panda_real n9_1_z  = n9_3_z * c2 + s2 * (t27 * c3 + t29 * s3);
     M[9 * 0 + 8] = n9_1_z; M[9 * 8 + 0] = n9_1_z;
     M[9 * 0 + 7] = -n9_1_z; M[9 * 7 + 0] = -n9_1_z;
 
-    /* body 8, left_finger: composite body */
-    const panda_real t36 = 9.0e-05 * (2.0 * q[8]) + 0.015 * (q[8] * q[8]);
-
     /* body 7, link7: composite body */
-    const panda_real h7_y       = 0.003258380100858 - (0.015 * q[8] + 9.0e-05 - (0.015 * q[7] + 9.0e-05));
-    const panda_real S7_yy      = 9.0e-05 * (2.0 * q[7]) + 0.015 * (q[7] * q[7]) + t36 + 0.0029513747019962;
+    const panda_real h7_y       = 0.015 * q[7] - (0.015 * q[8] - 0.003258380100858);
+    const panda_real t37        = 9.0e-05 * (2.0 * q[8]) + 0.015 * (q[8] * q[8]);
+    const panda_real S7_yy      = 9.0e-05 * (2.0 * q[7]) + 0.015 * (q[7] * q[7]) + t37 + 0.0029513747019962;
     const panda_real S7_yz      = 0.0015703722742309 - (0.0028185 * q[8] - 0.0028185 * q[7]);
     const panda_real M_6_6      = S7_yy + 0.0037337172653647;
     M[9 * 6 + 6]                = M_6_6;
@@ -84,20 +82,20 @@ void panda_mass_matrix(const panda_real q[9], panda_real M[81])
     const panda_real neg_f7_5_z = s6 * neg_f7_6_x;
     const panda_real n7_5_z     = s6 * n7_6_x - c6 * neg_n7_6_y;
     M[9 * 4 + 6] = n7_5_z; M[9 * 6 + 4] = n7_5_z;
-    const panda_real t49        = c6 * n7_6_x + s6 * neg_n7_6_y + 0.384 * f7_6_z;
+    const panda_real t49        = c6 * n7_6_x + 0.384 * f7_6_z + s6 * neg_n7_6_y;
     const panda_real t50        = 0.384 * neg_f7_5_x + n7_6_z;
     const panda_real f7_4_x     = s5 * f7_6_z - c5 * neg_f7_5_x;
     const panda_real f7_4_z     = c5 * f7_6_z + s5 * neg_f7_5_x;
     const panda_real n7_4_x     = c5 * t49 + s5 * t50;
     const panda_real t54        = 0.0825 * f7_4_z;
     const panda_real n7_4_y     = n7_5_z + t54;
-    const panda_real n7_4_z     = c5 * t50 - s5 * t49 + 0.0825 * neg_f7_5_z;
+    const panda_real n7_4_z     = c5 * t50 + 0.0825 * neg_f7_5_z - s5 * t49;
     M[9 * 3 + 6] = n7_4_z; M[9 * 6 + 3] = n7_4_z;
-    const panda_real n7_2_y     = t54 - (c4 * n7_4_y + s4 * n7_4_x);
+    const panda_real n7_2_y     = t54 - c4 * n7_4_y - s4 * n7_4_x;
     M[9 * 2 + 6] = -n7_2_y; M[9 * 6 + 2] = -n7_2_y;
-    const panda_real t58        = c4 * n7_4_x - s4 * n7_4_y + 0.316 * f7_4_z;
-    const panda_real neg_n7_3_y = 0.0825 * (s4 * f7_4_x - c4 * neg_f7_5_z) + n7_4_z;
-    const panda_real t60        = neg_n7_3_y - 0.316 * (c4 * f7_4_x + s4 * neg_f7_5_z);
+    const panda_real t58        = 0.316 * f7_4_z - s4 * n7_4_y + c4 * n7_4_x;
+    const panda_real t59        = 0.0825 * (s4 * f7_4_x - c4 * neg_f7_5_z) + n7_4_z;
+    const panda_real t60        = t59 - 0.316 * (c4 * f7_4_x + s4 * neg_f7_5_z);
     const panda_real n7_2_z     = s3 * t58 - c3 * t60;
     M[9 * 1 + 6] = n7_2_z; M[9 * 6 + 1] = n7_2_z;
     const panda_real neg_n7_1_z = c2 * n7_2_y + s2 * (c3 * t58 + s3 * t60);
@@ -107,9 +105,9 @@ void panda_mass_matrix(const panda_real q[9], panda_real M[81])
     const panda_real h6_x       = f7_6_z + 0.23184755269500004;
 
     /* body 6, link6: composite body */
-    const panda_real S6_xx      = S7_yy - t64 + (0.176 * f7_6_z + 0.020402584637160003) + 0.00111967073342756;
-    const panda_real S6_xy      = n7_6_x - 0.000496056 - 0.0143119143826753;
-    const panda_real S6_xz      = 0.0001037589172187 - (stheta7 * t63 + 0.0012104718892606 - 0.088 * neg_f7_6_x);
+    const panda_real S6_xx      = 0.176 * f7_6_z - (t64 - (S7_yy + 0.021522255370587565));
+    const panda_real S6_xy      = n7_6_x - 0.0148079703826753;
+    const panda_real S6_xz      = 0.088 * neg_f7_6_x - (stheta7 * t63 + 0.0011067129720418998);
     const panda_real S6_yz      = n7_6_z - 9.35690973146e-05;
     const panda_real neg_n6_5_y = S6_xx + 0.0291739600456599;
     M[9 * 5 + 5]                = neg_n6_5_y;
@@ -126,14 +124,14 @@ void panda_mass_matrix(const panda_real q[9], panda_real M[81])
     const panda_real neg_n6_4_y = neg_n6_5_z + t79;
     const panda_real n6_4_z     = c5 * t75 - s5 * n6_5_x - 0.0825 * f6_5_z;
     M[9 * 3 + 5] = n6_4_z; M[9 * 5 + 3] = n6_4_z;
-    const panda_real n6_3_z     = t79 - (c4 * neg_n6_4_y - s4 * n6_4_x);
+    const panda_real n6_3_z     = t79 - c4 * neg_n6_4_y + s4 * n6_4_x;
     M[9 * 2 + 5] = n6_3_z; M[9 * 5 + 2] = n6_3_z;
-    const panda_real t83        = c4 * n6_4_x + s4 * neg_n6_4_y - 0.316 * f6_3_y;
-    const panda_real neg_n6_3_y = 0.0825 * (c4 * f6_5_z + s4 * f6_4_x) + n6_4_z;
-    const panda_real t85        = neg_n6_3_y - 0.316 * (c4 * f6_4_x - s4 * f6_5_z);
-    const panda_real n6_2_z     = s3 * t83 - c3 * t85;
-    M[9 * 1 + 5] = n6_2_z; M[9 * 5 + 1] = n6_2_z;
-    const panda_real n6_1_z     = c2 * n6_3_z - s2 * (c3 * t83 + s3 * t85);
+    const panda_real t83        = 0.316 * f6_3_y - s4 * neg_n6_4_y - c4 * n6_4_x;
+    const panda_real t84        = 0.0825 * (c4 * f6_5_z + s4 * f6_4_x);
+    const panda_real t85        = t84 - 0.316 * (c4 * f6_4_x - s4 * f6_5_z) + n6_4_z;
+    const panda_real neg_n6_2_z = c3 * t85 + s3 * t83;
+    M[9 * 1 + 5] = -neg_n6_2_z; M[9 * 5 + 1] = -neg_n6_2_z;
+    const panda_real n6_1_z     = c2 * n6_3_z - s2 * (s3 * t85 - c3 * t83);
     M[9 * 0 + 5] = n6_1_z; M[9 * 5 + 0] = n6_1_z;
     const panda_real t88        = c6 * (S6_xx - 0.0291739600456599) - 2.0 * S6_xy * s6;
     const panda_real t89        = c6 * t88;
@@ -141,13 +139,13 @@ void panda_mass_matrix(const panda_real q[9], panda_real M[81])
     /* body 5, link5: composite body */
     const panda_real h5_x       = f6_5_z - 0.014653732538;
     const panda_real h5_y       = 0.067870631425 - neg_f7_6_x;
-    const panda_real S5_xx      = 0.0291739600456599 + t89 + 0.0014511560650267;
+    const panda_real S5_xx      = t89 + 0.030625116110686603;
     const panda_real S5_xy      = n6_5_x + 0.001515244473327;
-    const panda_real S5_yy      = 0.0037337172653647 + t64 + 0.01004518782832125;
+    const panda_real S5_yy      = t64 + 0.01377890509368595;
     const panda_real M_4_4      = S5_xx + S5_yy;
     M[9 * 4 + 4]                = M_4_4;
-    const panda_real t96        = s6 * t88 + S6_xy + 0.0046002455175631 + 0.384 * h5_x;
-    const panda_real t97        = neg_n6_5_z + 0.0021640520520981 - 0.384 * h5_y;
+    const panda_real t96        = S6_xy + 0.0046002455175631 + 0.384 * h5_x + s6 * t88;
+    const panda_real t97        = 0.0021640520520981 - 0.384 * h5_y + neg_n6_5_z;
     const panda_real neg_f5_4_x = c5 * h5_y + s5 * h5_x;
     const panda_real f5_3_y     = c5 * h5_x - s5 * h5_y;
     const panda_real neg_n5_4_x = c5 * t96 + s5 * t97;
@@ -158,10 +156,10 @@ void panda_mass_matrix(const panda_real q[9], panda_real M[81])
     const panda_real n5_3_z     = c4 * n5_4_y - s4 * neg_n5_4_x + t102;
     M[9 * 2 + 4] = n5_3_z; M[9 * 4 + 2] = n5_3_z;
     const panda_real t105       = c4 * neg_n5_4_x + s4 * n5_4_y + 0.316 * f5_3_y;
-    const panda_real t106       = 0.0825 * (s4 * neg_f5_4_x) - n5_4_z - 0.316 * (c4 * neg_f5_4_x);
-    const panda_real n5_2_z     = c3 * t106 - s3 * t105;
-    M[9 * 1 + 4] = n5_2_z; M[9 * 4 + 1] = n5_2_z;
-    const panda_real n5_1_z     = c2 * n5_3_z + s2 * (c3 * t105 + s3 * t106);
+    const panda_real t106       = 0.316 * (c4 * neg_f5_4_x) - 0.0825 * (s4 * neg_f5_4_x) + n5_4_z;
+    const panda_real neg_n5_2_z = c3 * t106 + s3 * t105;
+    M[9 * 1 + 4] = -neg_n5_2_z; M[9 * 4 + 1] = -neg_n5_2_z;
+    const panda_real n5_1_z     = c2 * n5_3_z - s2 * (s3 * t106 - c3 * t105);
     M[9 * 0 + 4] = n5_1_z; M[9 * 4 + 0] = n5_1_z;
     const panda_real h4_y       = 2.012523553603 - f6_5_x;
     const panda_real t110       = c5 * (S5_xx - S5_yy) - 2.0 * S5_xy * s5;
@@ -169,36 +167,37 @@ void panda_mass_matrix(const panda_real q[9], panda_real M[81])
     const panda_real t112       = 0.0825 * neg_f5_4_x;
 
     /* body 4, link4: composite body */
-    const panda_real h4_x       = f5_3_y - 0.43237810721939457 - 0.120402167430606;
-    const panda_real S4_xx      = S5_yy + t111 - (0.165 * f5_3_y - 0.03567119384560005) + 0.0153489423112155;
-    const panda_real S4_xy      = neg_n5_4_x - 0.0825 * h4_y + 0.0031923204867865;
-    const panda_real neg_S4_xz  = s5 * t110 + S5_xy - t112 + 0.003905355026276;
-    const panda_real S4_yy      = S6_xx - t89 - (0.768 * f6_5_x - 0.772809044583552) - 0.07551696955258;
+    const panda_real h4_x       = f5_3_y - 0.5527802746500006;
+    const panda_real S4_xx      = t111 - (0.165 * f5_3_y - (S5_yy + 0.051020136156815554));
+    const panda_real S4_xy      = 0.0031923204867865 - 0.0825 * h4_y + neg_n5_4_x;
+    const panda_real neg_S4_xz  = S5_xy + 0.003905355026276 - t112 + s5 * t110;
+    const panda_real neg_S4_yy  = 0.768 * f6_5_x - (S6_xx + 0.697292075030972) + t89;
     const panda_real S4_yz      = 0.001644487577369 - n5_4_z;
-    const panda_real M_3_3      = S4_xx + S4_yy;
+    const panda_real M_3_3      = S4_xx - neg_S4_yy;
     M[9 * 3 + 3]                = M_3_3;
     const panda_real neg_f4_3_x = c4 * h4_y + s4 * h4_x;
     const panda_real f4_3_z     = c4 * h4_x - s4 * h4_y;
     const panda_real n4_3_x     = c4 * neg_S4_xz + s4 * S4_yz;
     const panda_real n4_2_y     = c4 * S4_yz - s4 * neg_S4_xz;
     M[9 * 2 + 3] = -n4_2_y; M[9 * 3 + 2] = -n4_2_y;
-    const panda_real t124       = 0.0825 * f4_3_z + M_3_3 + 0.316 * neg_f4_3_x;
+    const panda_real t124       = 0.0825 * f4_3_z + 0.316 * neg_f4_3_x + M_3_3;
     const panda_real n4_2_z     = s3 * n4_3_x - c3 * t124;
     M[9 * 1 + 3] = n4_2_z; M[9 * 3 + 1] = n4_2_z;
     const panda_real neg_n4_1_z = c2 * n4_2_y + s2 * (c3 * n4_3_x + s3 * t124);
     M[9 * 0 + 3] = -neg_n4_1_z; M[9 * 3 + 0] = -neg_n4_1_z;
-    const panda_real t127       = c4 * (S4_xx - S4_yy) - 2.0 * S4_xy * s4;
+    const panda_real t127       = c4 * (S4_xx + neg_S4_yy) - 2.0 * S4_xy * s4;
     const panda_real t128       = c4 * t127;
 
     /* body 3, link3: composite body */
-    const panda_real S3_xx      = S4_yy + t128 + (0.165 * f4_3_z + 0.06161578168944) - 1.336066291235e-05;
-    const panda_real S3_xy      = t112 + n4_3_x + 0.0001219124209507;
-    const panda_real S3_yy      = S5_xx - t111 + 0.0221781489648784;
+    const panda_real S3_xx      = 0.165 * f4_3_z - (neg_S4_yy - 0.06160242102652765) + t128;
+    const panda_real S3_xy      = t112 + 0.0001219124209507 + n4_3_x;
+    const panda_real S3_yy      = S5_xx + 0.0221781489648784 - t111;
     const panda_real neg_n3_2_y = S3_xx + S3_yy;
     M[9 * 2 + 2]                = neg_n3_2_y;
-    const panda_real S3_xz      = s4 * t127 + S4_xy + 0.0825 * neg_f4_3_x + 0.0054876481065623;
-    const panda_real t134       = 0.316 * (f4_3_z + 0.746857959872) + S3_xz;
-    const panda_real t135       = 0.0043772571218396 - n4_2_y + 0.316 * (neg_f5_4_x + 0.028227094878);
+    const panda_real t133       = 0.0825 * neg_f4_3_x + 0.0054876481065623
+                                  + (0.316 * (f4_3_z + 0.746857959872) + S4_xy);
+    const panda_real t134       = s4 * t127 + t133;
+    const panda_real t135       = 0.316 * (neg_f5_4_x + 0.028227094878) + 0.0043772571218396 - n4_2_y;
     const panda_real n3_2_x     = s3 * t135 - c3 * t134;
     const panda_real neg_n3_2_z = c3 * t135 + s3 * t134;
     M[9 * 1 + 2] = -neg_n3_2_z; M[9 * 2 + 1] = -neg_n3_2_z;
@@ -208,16 +207,16 @@ void panda_mass_matrix(const panda_real q[9], panda_real M[81])
     const panda_real t140       = c3 * t139;
 
     /* body 2, link2: composite body */
-    const panda_real S2_xx    = S3_yy + t140 + 0.0230778824949318;
-    const panda_real S2_yy    = S4_xx - t128 + (0.632 * neg_f4_3_x + 1.0568620137497917) - 0.02469995251791113;
+    const panda_real S2_xx    = S3_yy + 0.0230778824949318 + t140;
+    const panda_real S2_yy    = 0.632 * neg_f4_3_x + 1.0321620612318805 + S4_xx - t128;
     M[9 * 1 + 1]              = S2_xx + S2_yy;
-    const panda_real s2_S2_xz = s2 * (s3 * t139 + S3_xy - 0.0102611018210082);
+    const panda_real s2_S2_xz = s2 * (S3_xy - 0.0102611018210082 + s3 * t139);
     const panda_real n2_1_z   = s2_S2_xz - c2 * (neg_n3_2_z + 0.0007689361029464);
     M[9 * 0 + 1] = n2_1_z; M[9 * 1 + 0] = n2_1_z;
-    const panda_real t145     = c2 * (c2 * (S2_xx - S2_yy) - 2.0 * (n3_2_x + 0.0039833588839355) * s2);
 
     /* body 1, link1: composite body */
-    M[9 * 0 + 0] = S2_yy + t145 + 0.006253137926937 + (S3_xx - t140 + 0.008006428067537);
+    const panda_real t145 = c2 * (c2 * (S2_xx - S2_yy) - 2.0 * (n3_2_x + 0.0039833588839355) * s2);
+    M[9 * 0 + 0]          = t145 - (t140 - (S2_yy + 0.014259565994474 + S3_xx));
 
     /* constant entries */
     M[9 * 6 + 7] = 0.0; M[9 * 6 + 8] = 0.0; M[9 * 7 + 6] = 0.0;

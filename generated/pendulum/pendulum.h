@@ -17,6 +17,7 @@
  * Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
  * Inertial parameters are constants of the code.
  * Functions keep nothing between calls and may run in several threads; outputs must not overlap inputs.
+ * Formulations are chosen by latency, for a processor of today's computers: two sums or products a cycle, 4 cycles each, a quotient 13.
  *
  *   index  joint     moves link  type       unit
  *       0  shoulder  upper       revolute   rad
@@ -58,7 +59,7 @@ typedef struct {
     char robot[9];
     char generator[13];
     char source[65];
-    char options[228];
+    char options[245];
     char functions[4][17];
     pendulum_joint_type joints[2];
 } pendulum_info_type;

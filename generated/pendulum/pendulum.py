@@ -116,7 +116,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     out  tau [2] joint forces        [N m]
 
     Operations:  27 (10 + or -, 13 *, 4 sin or cos)
-    Formulation: newton_euler/minimal
+    Formulation: newton_euler/minimal, sums as trees
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     return _run(
@@ -148,8 +148,8 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     tau[1] = n2_z
 
     # body 1, upper: forces
-    t8 = 0.3 * wd2_z * c2 - 0.3 * (w2_z * w2_z) * s2 + n2_z
-    tau[0] = 1.2 * a1_y + qdd1 + t8
+    t8 = 0.3 * wd2_z * c2 + qdd1 - (0.3 * (w2_z * w2_z) * s2 - 1.2 * a1_y)
+    tau[0] = n2_z + t8
 
     return ()
 
@@ -197,7 +197,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     out  tau_b [2] joint forces     [N m]
 
     Operations:  19 (5 + or -, 10 *, 4 sin or cos)
-    Formulation: newton_euler/minimal
+    Formulation: newton_euler/minimal, sums as trees
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     return _run(
@@ -225,7 +225,7 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     tau_b[1] = n2_z
 
     # body 1, upper: forces
-    tau_b[0] = n2_z - 0.3 * (w2_z * w2_z) * s2 + 1.2 * a1_y
+    tau_b[0] = n2_z - (0.3 * (w2_z * w2_z) * s2 - 1.2 * a1_y)
 
     return ()
 
@@ -236,8 +236,8 @@ def mass_matrix(q: ArrayLike) -> Array:
     in   q [2]     joint positions                [rad]
     out  M [2 x 2] joint-space inertia, symmetric [kg m^2]
 
-    Operations:  6 (3 + or -, 2 *, 1 sin or cos)
-    Formulation: composite_axial/minimal
+    Operations:  5 (2 + or -, 2 *, 1 sin or cos)
+    Formulation: composite_axial/minimal, sums as trees
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
     return _run(
@@ -258,7 +258,7 @@ def _mass_matrix(cos: Any, q: Any, M: Any) -> tuple[Any, ...]:
     M[1] = M[2] = n2_1_z
 
     # body 1, upper: composite body
-    M[0] = 2.0 * f2_1_y + 0.2 + 1.0
+    M[0] = 2.0 * f2_1_y + 1.2
 
     # constant entries
     M[3] = 0.2

@@ -7,7 +7,7 @@
  *   out  tau_b [2] joint forces     [N m]
  *
  * Operations:   19 (5 + or -, 10 *, 4 sin or cos)
- * Formulation:  newton_euler/minimal
+ * Formulation:  newton_euler/minimal, sums as trees
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
@@ -29,5 +29,5 @@ void pendulum_bias(const pendulum_real q[2], const pendulum_real qd[2], pendulum
     tau_b[1]                 = n2_z;
 
     /* body 1, upper: forces */
-    tau_b[0] = n2_z - 0.3 * (w2_z * w2_z) * s2 + 1.2 * a1_y;
+    tau_b[0] = n2_z - (0.3 * (w2_z * w2_z) * s2 - 1.2 * a1_y);
 }

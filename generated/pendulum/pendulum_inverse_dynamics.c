@@ -8,7 +8,7 @@
  *   out  tau [2] joint forces        [N m]
  *
  * Operations:   27 (10 + or -, 13 *, 4 sin or cos)
- * Formulation:  newton_euler/minimal
+ * Formulation:  newton_euler/minimal, sums as trees
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
@@ -34,6 +34,6 @@ void pendulum_inverse_dynamics(const pendulum_real q[2], const pendulum_real qd[
     tau[1]                   = n2_z;
 
     /* body 1, upper: forces */
-    const pendulum_real t8 = 0.3 * wd2_z * c2 - 0.3 * (w2_z * w2_z) * s2 + n2_z;
-    tau[0]                 = 1.2 * a1_y + qdd[0] + t8;
+    const pendulum_real t8 = 0.3 * wd2_z * c2 + qdd[0] - (0.3 * (w2_z * w2_z) * s2 - 1.2 * a1_y);
+    tau[0]                 = n2_z + t8;
 }

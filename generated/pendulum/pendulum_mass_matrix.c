@@ -5,8 +5,8 @@
  *   in   q [2]     joint positions                [rad]
  *   out  M [2 x 2] joint-space inertia, symmetric [kg m^2]
  *
- * Operations:   6 (3 + or -, 2 *, 1 sin or cos)
- * Formulation:  composite_axial/minimal
+ * Operations:   5 (2 + or -, 2 *, 1 sin or cos)
+ * Formulation:  composite_axial/minimal, sums as trees
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
@@ -22,7 +22,7 @@ void pendulum_mass_matrix(const pendulum_real q[2], pendulum_real M[4])
     M[2 * 0 + 1] = n2_1_z; M[2 * 1 + 0] = n2_1_z;
 
     /* body 1, upper: composite body */
-    M[2 * 0 + 0] = 2.0 * f2_1_y + 0.2 + 1.0;
+    M[2 * 0 + 0] = 2.0 * f2_1_y + 1.2;
 
     /* constant entries */
     M[2 * 1 + 1] = 0.2;

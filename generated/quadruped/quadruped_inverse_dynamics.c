@@ -8,7 +8,7 @@
  *   out  tau [18] joint forces        [N m | N]
  *
  * Operations:   1165 (539 + or -, 602 *, 24 sin or cos)
- * Formulation:  newton_euler/minimal
+ * Formulation:  newton_euler/minimal, sums as trees
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Work array:   w[QUADRUPED_INVERSE_DYNAMICS_WORK], 188 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
@@ -40,21 +40,23 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     /* body 1, trunk: motion */
     const quadruped_real q4_4 = q[3] + q[3];
     const quadruped_real q5_5 = q[4] + q[4];
-    w[a1_x]                   = 9.81 * (q[5] * q4_4 - q[6] * q5_5) + qdd[0] + (qd[2] * qd[4] - qd[1] * qd[5]);
-    w[a1_y]                   = 9.81 * (q[5] * q5_5 + q[6] * q4_4) + qdd[1] + (qd[0] * qd[5] - qd[2] * qd[3]);
-    const quadruped_real t5   = 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4)) + qdd[2];
-    w[a1_z]                   = qd[1] * qd[3] - qd[0] * qd[4] + t5;
+    const quadruped_real t3   = qd[1] * qd[5] - (qd[2] * qd[4] + qdd[0]);
+    w[a1_x]                   = 9.81 * (q[5] * q4_4 - q[6] * q5_5) - t3;
+    const quadruped_real t5   = qd[2] * qd[3] - (qd[0] * qd[5] + qdd[1]);
+    w[a1_y]                   = 9.81 * (q[5] * q5_5 + q[6] * q4_4) - t5;
+    const quadruped_real t7   = 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
+    w[a1_z]                   = t7 - (qd[0] * qd[4] - (qd[1] * qd[3] + qdd[2]));
 
     /* body 7, fl_hip: motion */
     w[qd4_qd5]               = qd[3] * qd[4];
-    const quadruped_real t8  = 0.047 * (w[qd4_qd5] - qdd[5]);
+    const quadruped_real t10 = 0.047 * (w[qd4_qd5] - qdd[5]);
     w[qd6_qd6]               = qd[5] * qd[5];
-    const quadruped_real t10 = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
+    const quadruped_real t12 = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
     w[qd5_qd6]               = qd[4] * qd[5];
-    const quadruped_real t12 = 0.047 * (qdd[3] + w[qd5_qd6]);
-    const quadruped_real t13 = w[a1_x] + t8;
-    const quadruped_real t14 = w[a1_y] - t10;
-    const quadruped_real t15 = w[a1_z] + t12;
+    const quadruped_real t14 = 0.047 * (qdd[3] + w[qd5_qd6]);
+    const quadruped_real t15 = w[a1_x] + t10;
+    const quadruped_real t16 = w[a1_y] - t12;
+    const quadruped_real t17 = w[a1_z] + t14;
     w[c8]                    = cos(q[7]);
     w[s8]                    = sin(q[7]);
     w[w7_x]                  = qd[5] * w[c8] - qd[4] * w[s8];
@@ -66,14 +68,14 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w7_xz]                 = w[w7_x] * w[w7_z];
     w[neg_w7_yz]             = w[neg_w7_y] * w[w7_z];
     w[w7_xx]                 = w[w7_x] * w[w7_x];
-    w[a7_x]                  = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t14 * w[s8] - t15 * w[c8]);
-    w[a7_y]                  = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t15 * w[s8] + t14 * w[c8]);
-    w[a7_z]                  = t13 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
+    w[a7_x]                  = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t16 * w[s8] - t17 * w[c8]);
+    w[a7_y]                  = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t17 * w[s8] + t16 * w[c8]);
+    w[a7_z]                  = t15 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    const quadruped_real t30 = w[a1_x] - t8;
-    const quadruped_real t31 = w[a1_y] + t10;
-    const quadruped_real t32 = w[a1_z] - t12;
+    const quadruped_real t32 = w[a1_x] - t10;
+    const quadruped_real t33 = w[a1_y] + t12;
+    const quadruped_real t34 = w[a1_z] - t14;
     w[c11]                   = cos(q[10]);
     w[s11]                   = sin(q[10]);
     w[w10_x]                 = qd[5] * w[c11] - qd[4] * w[s11];
@@ -85,9 +87,9 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w10_xz]                = w[w10_x] * w[w10_z];
     w[neg_w10_yz]            = w[neg_w10_y] * w[w10_z];
     w[w10_xx]                = w[w10_x] * w[w10_x];
-    w[a10_x]                 = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t31 * w[s11] - t32 * w[c11]);
-    w[a10_y]                 = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (t32 * w[s11] + t31 * w[c11]);
-    w[a10_z]                 = t30 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
+    w[a10_x]                 = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t33 * w[s11] - t34 * w[c11]);
+    w[a10_y]                 = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (t34 * w[s11] + t33 * w[c11]);
+    w[a10_z]                 = t32 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
     w[c14]        = cos(q[13]);
@@ -101,9 +103,9 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w13_xz]     = w[w13_x] * w[w13_z];
     w[neg_w13_yz] = w[neg_w13_y] * w[w13_z];
     w[w13_xx]     = w[w13_x] * w[w13_x];
-    w[neg_a13_x]  = t14 * w[s14] - t15 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
-    w[neg_a13_y]  = t15 * w[s14] + t14 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
-    w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t13;
+    w[neg_a13_x]  = t16 * w[s14] - t17 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
+    w[neg_a13_y]  = t17 * w[s14] + t16 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
+    w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t15;
 
     /* body 16, rr_hip: motion */
     w[c17]        = cos(q[16]);
@@ -117,9 +119,9 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w16_xz]     = w[w16_x] * w[w16_z];
     w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
     w[w16_xx]     = w[w16_x] * w[w16_x];
-    w[neg_a16_x]  = t31 * w[s17] - t32 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[neg_a16_y]  = t32 * w[s17] + t31 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
-    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t30;
+    w[neg_a16_x]  = t33 * w[s17] - t34 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[neg_a16_y]  = t34 * w[s17] + t33 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t32;
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
@@ -247,7 +249,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     enum { w14_xz = 135, U14_zx = 136, ctheta16 = 137, stheta16 = 138, w17_yy = 139, w17_zz = 140,
            neg_U17_xx = 141, w17_xy = 142, U17_yx = 143, w17_xz = 144, U17_zx = 145, ctheta19 = 146,
            stheta19 = 147, neg_f18_x = 148, f18_y = 149, f18_z = 150, n18_x = 151, n18_y = 152, n18_z = 153,
-           t195 = 154, neg_f15_x = 155, f15_y = 156, f15_z = 157, n15_x = 158, neg_n15_y = 159, n15_z = 160,
+           t196 = 154, neg_f15_x = 155, f15_y = 156, f15_z = 157, n15_x = 158, neg_n15_y = 159, n15_z = 160,
            t216 = 161, neg_f12_x = 162, f12_y = 163, f12_z = 164, n12_x = 165, n12_y = 166, n12_z = 167 };
 
     /* body 15, rl_calf: motion */
@@ -286,24 +288,24 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real w18_xy = w18_x * w18_y;
     const quadruped_real U18_yx = wd18_z + w18_xy;
     w[f18_y]                    = 0.0297786611519054 * U18_yx;
-    const quadruped_real U18_zx = w18_x * w18_z - (w[wd17_y] * w[ctheta19] - w[wd17_x] * w[stheta19]
-                                  - qd[17] * w18_x);
+    const quadruped_real U18_zx = qd[17] * w18_x + w18_x * w18_z
+                                  - (w[wd17_y] * w[ctheta19] - w[wd17_x] * w[stheta19]);
     w[f18_z]                    = 0.0297786611519054 * U18_zx;
     const quadruped_real w18_yz = w18_y * w18_z;
     const quadruped_real U18_zy = wd18_x + w18_yz;
-    const quadruped_real t185   = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
-    w[n18_x]                    = 1.261184674531e-05 * U18_zy + t185;
+    const quadruped_real t187   = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
+    w[n18_x]                    = 1.261184674531e-05 * U18_zy + t187;
     const quadruped_real w18_xx = w18_x * w18_x;
-    const quadruped_real t188   = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
-    const quadruped_real t189   = 0.00484778630650938 * w18_xy + 0.00487301 * wd18_z;
-    const quadruped_real t190   = 0.00249545180452967 * (w18_yz - wd18_x) - t189;
     const quadruped_real a18_y  = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
                                   - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
-    const quadruped_real t192   = 0.00249545180452967 * (w18_zz - w18_xx) - t188;
-    w[n18_y]                    = t192 - 0.0297786611519054 * (w[neg_a16_y] - 0.2 * w[U17_zx]);
-    w[n18_z]                    = 0.0297786611519054 * a18_y - (t190 - 5.560447774483e-05 * (w18_yy - w18_xx));
+    const quadruped_real t191   = 5.560447774483e-05 * U18_zy + 0.0297786611519054 * (w[neg_a16_y]
+                                  - 0.2 * w[U17_zx]);
+    w[n18_y]                    = 0.00249545180452967 * (w18_zz - w18_xx) - 0.00486039815325469 * U18_zx - t191;
+    const quadruped_real t193   = 0.00484778630650938 * w18_xy + 0.00487301 * wd18_z;
+    const quadruped_real t194   = 5.560447774483e-05 * (w18_yy - w18_xx) + t193;
+    w[n18_z]                    = t194 - 0.00249545180452967 * (w18_yz - wd18_x) + 0.0297786611519054 * a18_y;
     tau[17]                     = w[n18_z];
-    w[t195]                     = w[ctheta19] * w[f18_y] - w[stheta19] * w[neg_f18_x];
+    w[t196]                     = w[ctheta19] * w[f18_y] - w[stheta19] * w[neg_f18_x];
 
     /* body 15, rl_calf: forces */
     const quadruped_real w15_yy = w15_y * w15_y;
@@ -312,22 +314,22 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real w15_xy = w15_x * w15_y;
     const quadruped_real U15_yx = wd15_z + w15_xy;
     w[f15_y]                    = 0.0297786611519054 * U15_yx;
-    const quadruped_real U15_zx = w15_x * w15_z - (w[wd14_y] * w[ctheta16] - w[wd14_x] * w[stheta16]
-                                  - qd[14] * w15_x);
+    const quadruped_real U15_zx = qd[14] * w15_x + w15_x * w15_z
+                                  - (w[wd14_y] * w[ctheta16] - w[wd14_x] * w[stheta16]);
     w[f15_z]                    = 0.0297786611519054 * U15_zx;
     const quadruped_real w15_yz = w15_y * w15_z;
     const quadruped_real U15_zy = wd15_x + w15_yz;
-    const quadruped_real t206   = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
-    w[n15_x]                    = 1.261184674531e-05 * U15_zy - t206;
+    const quadruped_real t207   = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
+    w[n15_x]                    = 1.261184674531e-05 * U15_zy - t207;
     const quadruped_real w15_xx = w15_x * w15_x;
-    const quadruped_real t209   = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
-    const quadruped_real t210   = 0.00484778630650938 * w15_xy + 0.00487301 * wd15_z;
-    const quadruped_real t211   = 0.00249545180452967 * (w15_yz - wd15_x) + t210;
     const quadruped_real a15_y  = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
                                   - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
-    const quadruped_real t213   = 0.00249545180452967 * (w15_zz - w15_xx) + t209;
-    w[neg_n15_y]                = 0.0297786611519054 * (w[neg_a13_y] - 0.2 * w[U14_zx]) + t213;
-    w[n15_z]                    = 5.560447774483e-05 * (w15_yy - w15_xx) + t211 + 0.0297786611519054 * a15_y;
+    const quadruped_real t211   = 5.560447774483e-05 * U15_zy + 0.0297786611519054 * (w[neg_a13_y]
+                                  - 0.2 * w[U14_zx]);
+    w[neg_n15_y]                = 0.00486039815325469 * U15_zx + 0.00249545180452967 * (w15_zz - w15_xx) + t211;
+    const quadruped_real t213   = 0.00484778630650938 * w15_xy + 0.00487301 * wd15_z;
+    const quadruped_real t214   = 5.560447774483e-05 * (w15_yy - w15_xx) + t213;
+    w[n15_z]                    = 0.00249545180452967 * (w15_yz - wd15_x) + t214 + 0.0297786611519054 * a15_y;
     tau[14]                     = w[n15_z];
     w[t216]                     = w[ctheta16] * w[f15_y] - w[stheta16] * w[neg_f15_x];
 
@@ -338,22 +340,21 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real w12_xy = w[w12_x] * w[w12_y];
     const quadruped_real U12_yx = w[wd12_z] + w12_xy;
     w[f12_y]                    = 0.0297786611519054 * U12_yx;
-    const quadruped_real U12_zx = w[w12_x] * w[w12_z] - (w[wd11_y] * w[ctheta13] - w[wd11_x] * w[stheta13]
-                                  - qd[11] * w[w12_x]);
+    const quadruped_real U12_zx = qd[11] * w[w12_x] + w[w12_x] * w[w12_z]
+                                  - (w[wd11_y] * w[ctheta13] - w[wd11_x] * w[stheta13]);
     w[f12_z]                    = 0.0297786611519054 * U12_zx;
     const quadruped_real w12_yz = w[w12_y] * w[w12_z];
     const quadruped_real U12_zy = w[wd12_x] + w12_yz;
     const quadruped_real t227   = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx;
     w[n12_x]                    = 1.261184674531e-05 * U12_zy + t227;
     const quadruped_real w12_xx = w[w12_x] * w[w12_x];
-    const quadruped_real t230   = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx;
-    const quadruped_real t231   = 0.00484778630650938 * w12_xy + 0.00487301 * w[wd12_z];
-    const quadruped_real t232   = 0.00249545180452967 * (w12_yz - w[wd12_x]) - t231;
     const quadruped_real a12_y  = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
                                   - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
-    const quadruped_real t234   = 0.00249545180452967 * (w12_zz - w12_xx) - t230;
-    w[n12_y]                    = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t234;
-    w[n12_z]                    = 0.0297786611519054 * a12_y - (t232 - 5.560447774483e-05 * (w12_yy - w12_xx));
+    const quadruped_real t231   = 5.560447774483e-05 * U12_zy - 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]);
+    w[n12_y]                    = 0.00249545180452967 * (w12_zz - w12_xx) - 0.00486039815325469 * U12_zx - t231;
+    const quadruped_real t233   = 0.00484778630650938 * w12_xy + 0.00487301 * w[wd12_z];
+    const quadruped_real t234   = 5.560447774483e-05 * (w12_yy - w12_xx) + t233;
+    w[n12_z]                    = t234 - 0.00249545180452967 * (w12_yz - w[wd12_x]) + 0.0297786611519054 * a12_y;
     tau[11]                     = w[n12_z];
 }
 
@@ -362,29 +363,29 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
 {
     /* places in w of values from earlier parts */
     enum { a7_y = 18, a10_y = 32, neg_a13_y = 46, w16_x = 50, neg_w16_y = 51, w16_z = 52, wd16_z = 53,
-           neg_wd16_x = 54, neg_w16_yz = 57, w16_xx = 58, neg_a16_x = 59, neg_a16_y = 60, a16_z = 61, w8_x = 64,
-           w8_y = 65, a8_x = 66, a8_y = 67, w8_z = 68, wd8_z = 69, wd8_x = 70, wd8_y = 71, w11_x = 74,
-           w11_y = 75, a11_x = 76, a11_y = 77, w11_z = 78, wd11_z = 79, wd11_x = 80, wd11_y = 81, w14_x = 84,
-           w14_y = 85, a14_x = 86, a14_y = 87, w14_z = 88, wd14_z = 89, wd14_x = 90, wd14_y = 91, c18 = 92,
-           s18 = 93, w17_x = 94, w17_y = 95, a17_x = 96, a17_y = 97, w17_z = 98, wd17_z = 99, wd17_x = 100,
-           wd17_y = 101, w8_yy = 102, w8_zz = 103, neg_U8_xx = 104, w8_xy = 105, U8_yx = 106, w8_xz = 107,
-           U8_zx = 108, ctheta10 = 109, stheta10 = 110, w9_x = 111, w9_y = 112, w9_z = 113, wd9_z = 114,
-           wd9_x = 115, w11_yy = 116, w11_zz = 117, neg_U11_xx = 118, w11_xy = 119, U11_yx = 120, w11_xz = 121,
-           U11_zx = 122, ctheta13 = 123, stheta13 = 124, w14_yy = 130, w14_zz = 131, neg_U14_xx = 132,
-           w14_xy = 133, U14_yx = 134, w14_xz = 135, U14_zx = 136, ctheta16 = 137, stheta16 = 138, w17_yy = 139,
-           w17_zz = 140, neg_U17_xx = 141, w17_xy = 142, U17_yx = 143, w17_xz = 144, U17_zx = 145,
-           ctheta19 = 146, stheta19 = 147, neg_f18_x = 148, f18_y = 149, f18_z = 150, n18_x = 151, n18_y = 152,
-           n18_z = 153, t195 = 154, neg_f15_x = 155, f15_y = 156, f15_z = 157, n15_x = 158, neg_n15_y = 159,
-           n15_z = 160, t216 = 161, neg_f12_x = 162, f12_y = 163, f12_z = 164, n12_x = 165, n12_y = 166,
-           n12_z = 167 };
+           neg_wd16_x = 54, neg_wd16_y = 55, w16_xz = 56, neg_w16_yz = 57, w16_xx = 58, neg_a16_x = 59,
+           neg_a16_y = 60, a16_z = 61, w8_x = 64, w8_y = 65, a8_x = 66, a8_y = 67, w8_z = 68, wd8_z = 69,
+           wd8_x = 70, wd8_y = 71, w11_x = 74, w11_y = 75, a11_x = 76, a11_y = 77, w11_z = 78, wd11_z = 79,
+           wd11_x = 80, wd11_y = 81, w14_x = 84, w14_y = 85, a14_x = 86, a14_y = 87, w14_z = 88, wd14_z = 89,
+           wd14_x = 90, wd14_y = 91, c18 = 92, s18 = 93, w17_x = 94, w17_y = 95, a17_x = 96, a17_y = 97,
+           w17_z = 98, wd17_z = 99, wd17_x = 100, wd17_y = 101, w8_yy = 102, w8_zz = 103, neg_U8_xx = 104,
+           w8_xy = 105, U8_yx = 106, w8_xz = 107, U8_zx = 108, ctheta10 = 109, stheta10 = 110, w9_x = 111,
+           w9_y = 112, w9_z = 113, wd9_z = 114, wd9_x = 115, w11_yy = 116, w11_zz = 117, neg_U11_xx = 118,
+           w11_xy = 119, U11_yx = 120, w11_xz = 121, U11_zx = 122, ctheta13 = 123, stheta13 = 124, w14_yy = 130,
+           w14_zz = 131, neg_U14_xx = 132, w14_xy = 133, U14_yx = 134, w14_xz = 135, U14_zx = 136,
+           ctheta16 = 137, stheta16 = 138, w17_yy = 139, w17_zz = 140, neg_U17_xx = 141, w17_xy = 142,
+           U17_yx = 143, w17_xz = 144, U17_zx = 145, ctheta19 = 146, stheta19 = 147, neg_f18_x = 148,
+           f18_y = 149, f18_z = 150, n18_x = 151, n18_y = 152, n18_z = 153, t196 = 154, neg_f15_x = 155,
+           f15_y = 156, f15_z = 157, n15_x = 158, neg_n15_y = 159, n15_z = 160, t216 = 161, neg_f12_x = 162,
+           f12_y = 163, f12_z = 164, n12_x = 165, n12_y = 166, n12_z = 167 };
     /* places in w of values for later parts */
-    enum { f9_z = 125, n17_z = 126, U14_zy = 127, f14_x = 128, f14_y = 129, n14_x = 168, n14_y = 169,
-           n14_z = 170, U11_zy = 171, f11_x = 172, f11_y = 173, neg_n11_x = 174, n11_y = 175, n11_z = 176,
-           U8_zy = 177, f8_x = 178, f8_y = 179, n8_x = 180, n8_y = 181, n8_z = 182, neg_f16_x = 183,
-           neg_f16_y = 184, f16_z = 185, n16_z = 186, t330 = 187 };
+    enum { f9_z = 125, U14_zy = 126, f14_x = 127, f14_y = 128, n14_x = 129, n14_y = 168, n14_z = 169,
+           U11_zy = 170, f11_x = 171, f11_y = 172, n11_x = 173, n11_y = 174, n11_z = 175, U8_zy = 176,
+           f8_x = 177, f8_y = 178, n8_x = 179, n8_y = 180, n8_z = 181, neg_f16_x = 182, f16_y = 183, f16_z = 184,
+           n16_z = 185, t328 = 186, t329 = 187 };
 
     /* body 12, fr_calf: forces */
-    const quadruped_real t237 = w[ctheta13] * w[f12_y] - w[stheta13] * w[neg_f12_x];
+    const quadruped_real t236 = w[ctheta13] * w[f12_y] - w[stheta13] * w[neg_f12_x];
 
     /* body 9, fl_calf: forces */
     const quadruped_real w9_yy    = w[w9_y] * w[w9_y];
@@ -393,65 +394,74 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
     const quadruped_real w9_xy    = w[w9_x] * w[w9_y];
     const quadruped_real U9_yx    = w[wd9_z] + w9_xy;
     const quadruped_real f9_y     = 0.0297786611519054 * U9_yx;
-    const quadruped_real U9_zx    = w[w9_x] * w[w9_z] - (w[wd8_y] * w[ctheta10] - w[wd8_x] * w[stheta10]
-                                    - qd[8] * w[w9_x]);
+    const quadruped_real U9_zx    = qd[8] * w[w9_x] + w[w9_x] * w[w9_z]
+                                    - (w[wd8_y] * w[ctheta10] - w[wd8_x] * w[stheta10]);
     w[f9_z]                       = 0.0297786611519054 * U9_zx;
     const quadruped_real w9_yz    = w[w9_y] * w[w9_z];
     const quadruped_real U9_zy    = w[wd9_x] + w9_yz;
-    const quadruped_real t248     = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx;
-    const quadruped_real n9_x     = 1.261184674531e-05 * U9_zy - t248;
+    const quadruped_real t247     = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx;
+    const quadruped_real n9_x     = 1.261184674531e-05 * U9_zy - t247;
     const quadruped_real w9_xx    = w[w9_x] * w[w9_x];
-    const quadruped_real t251     = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx;
-    const quadruped_real t252     = 0.00484778630650938 * w9_xy + 0.00487301 * w[wd9_z];
-    const quadruped_real t253     = 0.00249545180452967 * (w9_yz - w[wd9_x]) + t252;
     const quadruped_real a9_y     = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
                                     - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
-    const quadruped_real t255     = 0.00249545180452967 * (w9_zz - w9_xx) + t251;
-    const quadruped_real n9_y     = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t255;
-    const quadruped_real n9_z     = 5.560447774483e-05 * (w9_yy - w9_xx) + t253 + 0.0297786611519054 * a9_y;
+    const quadruped_real t251     = 5.560447774483e-05 * U9_zy - 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]);
+    const quadruped_real neg_n9_y = 0.00486039815325469 * U9_zx + 0.00249545180452967 * (w9_zz - w9_xx) + t251;
+    const quadruped_real t253     = 0.00484778630650938 * w9_xy + 0.00487301 * w[wd9_z];
+    const quadruped_real t254     = 5.560447774483e-05 * (w9_yy - w9_xx) + t253;
+    const quadruped_real n9_z     = 0.00249545180452967 * (w9_yz - w[wd9_x]) + t254 + 0.0297786611519054 * a9_y;
     tau[8]                        = n9_z;
-    const quadruped_real t258     = w[ctheta10] * f9_y - w[stheta10] * neg_f9_x;
+    const quadruped_real t256     = w[ctheta10] * f9_y - w[stheta10] * neg_f9_x;
 
     /* body 17, rr_thigh: forces */
-    const quadruped_real U17_xy    = w[w17_xy] - w[wd17_z];
-    const quadruped_real w17_xx    = w[w17_x] * w[w17_x];
-    const quadruped_real w17_yz    = w[w17_y] * w[w17_z];
-    const quadruped_real U17_zy    = w[wd17_x] + w17_yz;
-    const quadruped_real t263      = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * U17_zy;
-    const quadruped_real t264      = 8.2053e-05 * U17_zy - 0.0001878102 * U17_xy + 0.013155427 * w[U17_zx];
-    const quadruped_real t265      = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
-    const quadruped_real t266      = 0.01301126 * w[w17_xy] + 0.013299594 * w[wd17_z] + t265
-                                     + 8.2053e-05 * (w[w17_yy] - w17_xx);
-    const quadruped_real f17_x     = 0.072551 * w[neg_U17_xx] - 0.003039 * U17_xy
-                                     - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
-    const quadruped_real f17_y     = w[t195] - (0.072551 * w[U17_yx] - 0.003039 * (w[w17_zz] + w17_xx));
-    const quadruped_real t269      = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t263 + 0.003039 * w[neg_a16_y];
-    const quadruped_real neg_n17_x = w[stheta19] * w[n18_y] - w[ctheta19] * w[n18_x] + t269;
-    const quadruped_real t271      = 0.0054780518 * (w[w17_zz] - w17_xx) + t264 - 0.072551 * w[neg_a16_y];
-    const quadruped_real n17_y     = w[ctheta19] * w[n18_y] + w[stheta19] * w[n18_x] + 0.2 * w[f18_z] - t271;
-    w[n17_z]                       = t266 - (0.072551 * w[a17_y] - 0.003039 * w[a17_x])
-                                     - (0.2 * w[t195] - w[n18_z]);
-    tau[16]                        = w[n17_z];
+    const quadruped_real U17_xy = w[w17_xy] - w[wd17_z];
+    const quadruped_real w17_xx = w[w17_x] * w[w17_x];
+    const quadruped_real w17_yz = w[w17_y] * w[w17_z];
+    const quadruped_real U17_zy = w[wd17_x] + w17_yz;
+    const quadruped_real f17_x  = 0.072551 * w[neg_U17_xx] - 0.003039 * U17_xy
+                                  - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
+    const quadruped_real f17_y  = w[t196] - (0.072551 * w[U17_yx] - 0.003039 * (w[w17_zz] + w17_xx));
+    const quadruped_real t263   = 0.0054780518 * w[U17_yx] + 0.0001878102 * (w[w17_yy] - w[w17_zz])
+                                  + 0.003039 * w[neg_a16_y];
+    const quadruped_real t264   = w[ctheta19] * w[n18_x] - (t263
+                                  - (8.2053e-05 * w[U17_zx] + 0.000144167 * U17_zy));
+    const quadruped_real n17_x  = t264 - w[stheta19] * w[n18_y];
+    const quadruped_real t266   = 0.072551 * w[neg_a16_y] - (0.0054780518 * (w[w17_zz] - w17_xx)
+                                  - 0.0001878102 * U17_xy);
+    const quadruped_real t267   = t266 - (8.2053e-05 * U17_zy + 0.013155427 * w[U17_zx]) + 0.2 * w[f18_z]
+                                  + w[stheta19] * w[n18_x];
+    const quadruped_real n17_y  = w[ctheta19] * w[n18_y] + t267;
+    const quadruped_real t269   = 0.01301126 * w[w17_xy] + 0.013299594 * w[wd17_z]
+                                  + 8.2053e-05 * (w[w17_yy] - w17_xx);
+    const quadruped_real t270   = 0.0054780518 * (w17_yz - w[wd17_x]) + t269 + 0.003039 * w[a17_x];
+    const quadruped_real t271   = 0.0001878102 * (w[wd17_y] + w[w17_xz]) + 0.072551 * w[a17_y] - t270
+                                  + 0.2 * w[t196];
+    const quadruped_real n17_z  = w[n18_z] - t271;
+    tau[16]                     = n17_z;
 
     /* body 14, rl_thigh: forces */
     const quadruped_real U14_xy = w[w14_xy] - w[wd14_z];
     const quadruped_real w14_xx = w[w14_x] * w[w14_x];
     const quadruped_real w14_yz = w[w14_y] * w[w14_z];
     w[U14_zy]                   = w[wd14_x] + w14_yz;
-    const quadruped_real t278   = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
-    const quadruped_real t279   = 0.0001878102 * U14_xy + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
-    const quadruped_real t280   = 0.0054780518 * (w14_yz - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
-    const quadruped_real t281   = t280 - (0.01301126 * w[w14_xy] + 0.013299594 * w[wd14_z]);
     w[f14_x]                    = 0.072551 * w[neg_U14_xx] - 0.003039 * U14_xy
                                   - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
     w[f14_y]                    = w[t216] - (0.072551 * w[U14_yx] - 0.003039 * (w[w14_zz] + w14_xx));
-    const quadruped_real t284   = 0.003039 * w[neg_a13_y] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t278);
-    w[n14_x]                    = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - t284;
-    const quadruped_real t286   = 0.0054780518 * (w[w14_zz] - w14_xx) - t279 + 0.072551 * w[neg_a13_y];
-    w[n14_y]                    = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z] + t286;
-    const quadruped_real t288   = t281 - 8.2053e-05 * (w[w14_yy] - w14_xx)
-                                  + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
-    w[n14_z]                    = w[n15_z] - 0.2 * w[t216] - t288;
+    const quadruped_real t279   = 0.003039 * w[neg_a13_y] - (0.0054780518 * w[U14_yx]
+                                  + 0.0001878102 * (w[w14_yy] - w[w14_zz]));
+    const quadruped_real t280   = w[ctheta16] * w[n15_x] - (t279
+                                  - (8.2053e-05 * w[U14_zx] + 0.000144167 * w[U14_zy]));
+    w[n14_x]                    = w[stheta16] * w[neg_n15_y] + t280;
+    const quadruped_real t282   = 0.0054780518 * (w[w14_zz] - w14_xx) - 0.0001878102 * U14_xy
+                                  + 0.072551 * w[neg_a13_y];
+    const quadruped_real t283   = t282 - (8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx]) + 0.2 * w[f15_z]
+                                  + w[stheta16] * w[n15_x];
+    w[n14_y]                    = t283 - w[ctheta16] * w[neg_n15_y];
+    const quadruped_real t285   = 0.01301126 * w[w14_xy] + 0.013299594 * w[wd14_z]
+                                  + 8.2053e-05 * (w[w14_yy] - w14_xx);
+    const quadruped_real t286   = t285 - 0.0054780518 * (w14_yz - w[wd14_x]) + 0.003039 * w[a14_x];
+    const quadruped_real t287   = 0.2 * w[t216] - (0.0001878102 * (w[wd14_y] + w[w14_xz]) - 0.072551 * w[a14_y]
+                                  + t286);
+    w[n14_z]                    = w[n15_z] - t287;
     tau[13]                     = w[n14_z];
 
     /* body 11, fr_thigh: forces */
@@ -459,19 +469,24 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
     const quadruped_real w11_xx = w[w11_x] * w[w11_x];
     const quadruped_real w11_yz = w[w11_y] * w[w11_z];
     w[U11_zy]                   = w[wd11_x] + w11_yz;
-    const quadruped_real t294   = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
-    const quadruped_real t295   = 8.2053e-05 * w[U11_zy] - 0.0001878102 * U11_xy + 0.013155427 * w[U11_zx];
-    const quadruped_real t296   = 0.0054780518 * (w11_yz - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
-    const quadruped_real t297   = 0.01301126 * w[w11_xy] + 0.013299594 * w[wd11_z] + t296
-                                  + 8.2053e-05 * (w[w11_yy] - w11_xx);
     w[f11_x]                    = 0.072551 * w[neg_U11_xx] - 0.003039 * U11_xy
                                   - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
-    w[f11_y]                    = t237 - (0.072551 * w[U11_yx] - 0.003039 * (w[w11_zz] + w11_xx));
-    const quadruped_real t300   = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t294 - 0.003039 * w[a10_y];
-    w[neg_n11_x]                = w[stheta13] * w[n12_y] - w[ctheta13] * w[n12_x] + t300;
-    const quadruped_real t302   = 0.0054780518 * (w[w11_zz] - w11_xx) + t295 + 0.072551 * w[a10_y];
-    w[n11_y]                    = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] - t302;
-    w[n11_z]                    = t297 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]) - (0.2 * t237 - w[n12_z]);
+    w[f11_y]                    = t236 - (0.072551 * w[U11_yx] - 0.003039 * (w[w11_zz] + w11_xx));
+    const quadruped_real t295   = 0.003039 * w[a10_y] - (0.0054780518 * w[U11_yx]
+                                  + 0.0001878102 * (w[w11_yy] - w[w11_zz]));
+    w[n11_x]                    = 8.2053e-05 * w[U11_zx] + 0.000144167 * w[U11_zy] + t295
+                                  + w[ctheta13] * w[n12_x] - w[stheta13] * w[n12_y];
+    const quadruped_real t297   = 0.0054780518 * (w[w11_zz] - w11_xx) - 0.0001878102 * U11_xy
+                                  + 0.072551 * w[a10_y];
+    const quadruped_real t298   = w[stheta13] * w[n12_x] - (8.2053e-05 * w[U11_zy] + 0.013155427 * w[U11_zx]
+                                  + t297 - 0.2 * w[f12_z]);
+    w[n11_y]                    = w[ctheta13] * w[n12_y] + t298;
+    const quadruped_real t300   = 0.01301126 * w[w11_xy] + 0.013299594 * w[wd11_z]
+                                  + 8.2053e-05 * (w[w11_yy] - w11_xx);
+    const quadruped_real t301   = 0.0054780518 * (w11_yz - w[wd11_x]) + t300 + 0.003039 * w[a11_x];
+    const quadruped_real t302   = 0.0001878102 * (w[wd11_y] + w[w11_xz]) + 0.072551 * w[a11_y] - t301
+                                  + 0.2 * t236;
+    w[n11_z]                    = w[n12_z] - t302;
     tau[10]                     = w[n11_z];
 
     /* body 8, fl_thigh: forces */
@@ -479,36 +494,39 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
     const quadruped_real w8_xx = w[w8_x] * w[w8_x];
     const quadruped_real w8_yz = w[w8_y] * w[w8_z];
     w[U8_zy]                   = w[wd8_x] + w8_yz;
-    const quadruped_real t309  = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
-    const quadruped_real t310  = 0.0001878102 * U8_xy + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
-    const quadruped_real t311  = 0.0054780518 * (w8_yz - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
-    const quadruped_real t312  = t311 - (0.01301126 * w[w8_xy] + 0.013299594 * w[wd8_z]);
     w[f8_x]                    = 0.072551 * w[neg_U8_xx] - 0.003039 * U8_xy
                                  - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
-    w[f8_y]                    = t258 - (0.072551 * w[U8_yx] - 0.003039 * (w[w8_zz] + w8_xx));
-    const quadruped_real t315  = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t309 + 0.003039 * w[a7_y];
-    w[n8_x]                    = t315 - (w[stheta10] * n9_y - w[ctheta10] * n9_x);
-    const quadruped_real t317  = 0.0054780518 * (w[w8_zz] - w8_xx) - t310 - 0.072551 * w[a7_y];
-    w[n8_y]                    = w[ctheta10] * n9_y + w[stheta10] * n9_x + 0.2 * w[f9_z] + t317;
-    const quadruped_real t319  = t312 - 8.2053e-05 * (w[w8_yy] - w8_xx)
-                                 + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
-    w[n8_z]                    = n9_z - 0.2 * t258 - t319;
+    w[f8_y]                    = t256 - (0.072551 * w[U8_yx] - 0.003039 * (w[w8_zz] + w8_xx));
+    const quadruped_real t310  = 0.0054780518 * w[U8_yx] + 0.0001878102 * (w[w8_yy] - w[w8_zz])
+                                 + 0.003039 * w[a7_y];
+    w[n8_x]                    = 8.2053e-05 * w[U8_zx] + 0.000144167 * w[U8_zy] + t310 + w[ctheta10] * n9_x
+                                 + w[stheta10] * neg_n9_y;
+    const quadruped_real t312  = 0.072551 * w[a7_y] - (0.0054780518 * (w[w8_zz] - w8_xx) - 0.0001878102 * U8_xy);
+    const quadruped_real t313  = w[stheta10] * n9_x - (8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx] + t312
+                                 - 0.2 * w[f9_z]);
+    w[n8_y]                    = t313 - w[ctheta10] * neg_n9_y;
+    const quadruped_real t315  = 0.01301126 * w[w8_xy] + 0.013299594 * w[wd8_z] + 8.2053e-05 * (w[w8_yy] - w8_xx);
+    const quadruped_real t316  = t315 - 0.0054780518 * (w8_yz - w[wd8_x]) + 0.003039 * w[a8_x];
+    const quadruped_real t317  = 0.2 * t256 - (0.0001878102 * (w[wd8_y] + w[w8_xz]) - 0.072551 * w[a8_y] + t316);
+    w[n8_z]                    = n9_z - t317;
     tau[7]                     = w[n8_z];
 
     /* body 16, rr_hip: forces */
     const quadruped_real neg_w16_xy = w[w16_x] * w[neg_w16_y];
     const quadruped_real neg_U16_zy = w[neg_wd16_x] + w[neg_w16_yz];
     w[neg_f16_x]                    = w[s18] * f17_y - w[c18] * f17_x + 0.0815422 * (w[wd16_z] + neg_w16_xy);
-    const quadruped_real f17_z      = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * U17_zy);
-    w[neg_f16_y]                    = 0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx]) + f17_z;
+    const quadruped_real t322       = 0.003039 * U17_zy - (0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx])
+                                      - 0.072551 * w[U17_zx]);
+    w[f16_y]                        = t322 - w[f18_z];
     w[f16_z]                        = w[c18] * f17_y + w[s18] * f17_x - 0.0815422 * neg_U16_zy;
-    const quadruped_real t327       = 0.00545215306 * neg_w16_xy + 0.00618855306 * w[wd16_z]
+    const quadruped_real t325       = 0.00545215306 * neg_w16_xy + 0.00618855306 * w[wd16_z]
                                       + 0.0815422 * w[neg_a16_x];
-    w[n16_z]                        = w[c18] * n17_y - w[s18] * neg_n17_x + t327;
+    w[n16_z]                        = w[c18] * n17_y + w[s18] * n17_x + t325;
     tau[15]                         = w[n16_z];
-    const quadruped_real neg_n16_x  = w[c18] * neg_n17_x + w[s18] * n17_y
-                                      + (0.00582035306 * neg_U16_zy - 0.0815422 * w[a16_z]);
-    w[t330]                         = 0.1805 * w[neg_f16_y] + neg_n16_x;
+    const quadruped_real t327       = 0.1805 * w[f16_y] - (0.00582035306 * neg_U16_zy - 0.0815422 * w[a16_z])
+                                      + w[c18] * n17_x;
+    w[t328]                         = w[s18] * n17_y - t327;
+    w[t329]                         = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + n17_z);
 }
 
 static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], const quadruped_real qdd[18],
@@ -521,88 +539,95 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], const quadrupe
            wd10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, w10_xz = 28, neg_w10_yz = 29, w10_xx = 30, a10_x = 31,
            a10_z = 33, c14 = 34, s14 = 35, w13_x = 36, neg_w13_y = 37, w13_z = 38, wd13_z = 39, neg_wd13_x = 40,
            neg_wd13_y = 41, w13_xz = 42, neg_w13_yz = 43, w13_xx = 44, neg_a13_x = 45, a13_z = 47, c17 = 48,
-           s17 = 49, neg_wd16_y = 55, w16_xz = 56, c9 = 62, s9 = 63, c12 = 72, s12 = 73, c15 = 82, s15 = 83,
-           U8_zx = 108, U11_zx = 122, U14_zx = 136, f15_z = 157, f12_z = 164, f9_z = 125, n17_z = 126,
-           U14_zy = 127, f14_x = 128, f14_y = 129, n14_x = 168, n14_y = 169, n14_z = 170, U11_zy = 171,
-           f11_x = 172, f11_y = 173, neg_n11_x = 174, n11_y = 175, n11_z = 176, U8_zy = 177, f8_x = 178,
-           f8_y = 179, n8_x = 180, n8_y = 181, n8_z = 182, neg_f16_x = 183, neg_f16_y = 184, f16_z = 185,
-           n16_z = 186, t330 = 187 };
+           s17 = 49, c9 = 62, s9 = 63, c12 = 72, s12 = 73, c15 = 82, s15 = 83, U8_zx = 108, U11_zx = 122,
+           U14_zx = 136, f15_z = 157, f12_z = 164, f9_z = 125, U14_zy = 126, f14_x = 127, f14_y = 128,
+           n14_x = 129, n14_y = 168, n14_z = 169, U11_zy = 170, f11_x = 171, f11_y = 172, n11_x = 173,
+           n11_y = 174, n11_z = 175, U8_zy = 176, f8_x = 177, f8_y = 178, n8_x = 179, n8_y = 180, n8_z = 181,
+           neg_f16_x = 182, f16_y = 183, f16_z = 184, n16_z = 185, t328 = 186, t329 = 187 };
 
     /* body 16, rr_hip: forces */
-    const quadruped_real t331 = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + w[n17_z]);
-    const quadruped_real t332 = w[c17] * w[neg_f16_x] - w[s17] * w[neg_f16_y];
+    const quadruped_real t330 = w[s17] * w[f16_y] + w[c17] * w[neg_f16_x];
 
     /* body 13, rl_hip: forces */
     const quadruped_real neg_w13_xy = w[w13_x] * w[neg_w13_y];
     const quadruped_real neg_U13_zy = w[neg_wd13_x] + w[neg_w13_yz];
     const quadruped_real f13_x      = 0.0815422 * (w[wd13_z] + neg_w13_xy)
                                       - (w[s15] * w[f14_y] - w[c15] * w[f14_x]);
-    const quadruped_real f14_z      = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
-    const quadruped_real f13_y      = 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx]) - f14_z;
+    const quadruped_real t334       = 0.072551 * w[U14_zx] + 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx])
+                                      + 0.003039 * w[U14_zy];
+    const quadruped_real f13_y      = t334 - w[f15_z];
     const quadruped_real f13_z      = w[c15] * w[f14_y] + w[s15] * w[f14_x] + 0.0815422 * neg_U13_zy;
-    const quadruped_real t339       = 0.0815422 * w[neg_a13_x] - (0.00545215306 * neg_w13_xy
+    const quadruped_real t337       = 0.0815422 * w[neg_a13_x] - (0.00545215306 * neg_w13_xy
                                       + 0.00618855306 * w[wd13_z]);
-    const quadruped_real n13_z      = w[c15] * w[n14_y] + w[s15] * w[n14_x] - t339;
+    const quadruped_real n13_z      = w[c15] * w[n14_y] + w[s15] * w[n14_x] - t337;
     tau[12]                         = n13_z;
-    const quadruped_real neg_n13_x  = w[s15] * w[n14_y] - w[c15] * w[n14_x]
-                                      + (0.00582035306 * neg_U13_zy + 0.0815422 * w[a13_z]);
-    const quadruped_real t342       = neg_n13_x - 0.1805 * f13_y;
-    const quadruped_real t343       = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
-    const quadruped_real t344       = w[s14] * f13_y - w[c14] * f13_x;
-    const quadruped_real t345       = w[s17] * t331 + w[c17] * w[t330] - 0.047 * w[f16_z];
+    const quadruped_real t339       = 0.1805 * f13_y - (0.00582035306 * neg_U13_zy + 0.0815422 * w[a13_z])
+                                      + w[c15] * w[n14_x];
+    const quadruped_real t340       = w[s15] * w[n14_y] - t339;
+    const quadruped_real t341       = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
+    const quadruped_real t342       = w[s14] * f13_y - w[c14] * f13_x;
 
     /* body 10, fr_hip: forces */
     const quadruped_real neg_w10_xy = w[w10_x] * w[neg_w10_y];
     const quadruped_real neg_U10_zy = w[neg_wd10_x] + w[neg_w10_yz];
     const quadruped_real neg_f10_x  = w[s12] * w[f11_y] - w[c12] * w[f11_x]
                                       + 0.0815422 * (w[wd10_z] + neg_w10_xy);
-    const quadruped_real f11_z      = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
-    const quadruped_real neg_f10_y  = 0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx]) + f11_z;
+    const quadruped_real t346       = 0.003039 * w[U11_zy] - (0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx])
+                                      - 0.072551 * w[U11_zx]);
+    const quadruped_real f10_y      = t346 - w[f12_z];
     const quadruped_real f10_z      = w[c12] * w[f11_y] + w[s12] * w[f11_x] - 0.0815422 * neg_U10_zy;
-    const quadruped_real t352       = 0.0815422 * w[a10_x] - (0.00545215306 * neg_w10_xy
+    const quadruped_real t349       = 0.0815422 * w[a10_x] - (0.00545215306 * neg_w10_xy
                                       + 0.00618855306 * w[wd10_z]);
-    const quadruped_real n10_z      = w[c12] * w[n11_y] - w[s12] * w[neg_n11_x] - t352;
+    const quadruped_real n10_z      = w[c12] * w[n11_y] + w[s12] * w[n11_x] - t349;
     tau[9]                          = n10_z;
-    const quadruped_real neg_n10_x  = w[c12] * w[neg_n11_x] + w[s12] * w[n11_y]
-                                      + (0.00582035306 * neg_U10_zy - 0.0815422 * w[a10_z]);
-    const quadruped_real t355       = neg_n10_x - 0.1805 * neg_f10_y;
-    const quadruped_real t356       = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
-    const quadruped_real t357       = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
-    const quadruped_real t358       = w[s17] * w[neg_f16_x] + w[c17] * w[neg_f16_y]
-                                      - (w[s14] * f13_x + w[c14] * f13_y);
-    const quadruped_real t359       = w[s17] * w[t330] - w[c17] * t331 + (w[s14] * t342 + w[c14] * t343);
-    const quadruped_real t360       = t345 - (w[s14] * t343 - w[c14] * t342 - 0.047 * f13_z);
+    const quadruped_real t351       = 0.00582035306 * neg_U10_zy - 0.0815422 * w[a10_z] + 0.1805 * f10_y
+                                      - w[c12] * w[n11_x];
+    const quadruped_real t352       = w[s12] * w[n11_y] + t351;
+    const quadruped_real t353       = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
+    const quadruped_real t354       = w[s11] * f10_y + w[c11] * neg_f10_x;
 
     /* body 7, fl_hip: forces */
     const quadruped_real neg_w7_xy = w[w7_x] * w[neg_w7_y];
     const quadruped_real neg_U7_zy = w[neg_wd7_x] + w[neg_w7_yz];
     const quadruped_real f7_x      = 0.0815422 * (w[wd7_z] + neg_w7_xy) - (w[s9] * w[f8_y] - w[c9] * w[f8_x]);
-    const quadruped_real f8_z      = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
-    const quadruped_real f7_y      = 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx]) - f8_z;
+    const quadruped_real t358      = 0.072551 * w[U8_zx] + 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx])
+                                     + 0.003039 * w[U8_zy];
+    const quadruped_real f7_y      = t358 - w[f9_z];
     const quadruped_real f7_z      = w[c9] * w[f8_y] + w[s9] * w[f8_x] + 0.0815422 * neg_U7_zy;
-    const quadruped_real t367      = 0.00545215306 * neg_w7_xy + 0.00618855306 * w[wd7_z] + 0.0815422 * w[a7_x];
-    const quadruped_real n7_z      = w[c9] * w[n8_y] + w[s9] * w[n8_x] + t367;
+    const quadruped_real t361      = 0.00545215306 * neg_w7_xy + 0.00618855306 * w[wd7_z] + 0.0815422 * w[a7_x];
+    const quadruped_real n7_z      = w[c9] * w[n8_y] + w[s9] * w[n8_x] + t361;
     tau[6]                         = n7_z;
-    const quadruped_real neg_n7_x  = w[s9] * w[n8_y] - w[c9] * w[n8_x]
-                                     + (0.00582035306 * neg_U7_zy + 0.0815422 * w[a7_z]);
-    const quadruped_real t370      = 0.1805 * f7_y + neg_n7_x;
-    const quadruped_real t371      = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z] - 0.1805 * f7_x;
-    const quadruped_real t372      = w[s8] * f7_y - w[c8] * f7_x;
-    const quadruped_real t373      = 0.047 * t332 + w[n16_z] + (n13_z - 0.047 * t344) + (0.047 * t357 + n10_z);
-    const quadruped_real t374      = w[c11] * t355 - w[s11] * t356 - 0.047 * f10_z + t360;
+    const quadruped_real t363      = 0.00582035306 * neg_U7_zy + 0.0815422 * w[a7_z] + 0.1805 * f7_y
+                                     - w[c9] * w[n8_x];
+    const quadruped_real t364      = w[s9] * w[n8_y] + t363;
+    const quadruped_real t365      = 0.1805 * f7_x - (0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z]);
+    const quadruped_real t366      = w[s8] * f7_y - w[c8] * f7_x;
 
     /* body 6, trunk: forces */
     const quadruped_real qd4_qd6 = qd[3] * qd[5];
-    const quadruped_real t376    = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
-    tau[0]                       = w[f16_z] + f13_z + f10_z + f7_z + t376;
-    const quadruped_real t377    = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t358 - (w[s8] * f7_x + w[c8] * f7_y);
-    tau[1]                       = 12.453 * w[a1_y] + 0.04713 * (qdd[5] + w[qd4_qd5]) + t377;
-    tau[2]                       = 12.453 * w[a1_z] + 0.04713 * (qd4_qd6 - qdd[4]) - (t332 + t344 + t357 + t372);
-    tau[3]                       = n7_z - 0.047 * t372 + t373 + (0.02652766 * w[qd5_qd6] + 0.03602766 * qdd[3]);
-    const quadruped_real t378    = w[s11] * t355 + w[c11] * t356 + t359 + (w[s8] * t370 + w[c8] * t371);
-    tau[4]                       = t378 - (0.275005219 * qd4_qd6 - 0.284505219 * qdd[4] + 0.04713 * w[a1_z]);
-    const quadruped_real t379    = 0.248477559 * w[qd4_qd5] + 0.311032879 * qdd[5] + 0.04713 * w[a1_y];
-    tau[5]                       = t379 - (t374 - (w[s8] * t371 - w[c8] * t370 - 0.047 * f7_z));
+    const quadruped_real t368    = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]) + w[f16_z] + f7_z;
+    tau[0]                       = f13_z + f10_z + t368;
+    const quadruped_real t369    = w[c17] * w[f16_y] - (12.453 * w[a1_y] + 0.04713 * (qdd[5] + w[qd4_qd5]))
+                                   + w[c8] * f7_y;
+    const quadruped_real t370    = w[c14] * f13_y + w[c11] * f10_y + t369
+                                   - (w[s17] * w[neg_f16_x] - w[s14] * f13_x);
+    tau[1]                       = w[s11] * neg_f10_x - w[s8] * f7_x - t370;
+    tau[2]                       = -(t342 + t354 + (t330 - (12.453 * w[a1_z] + 0.04713 * (qd4_qd6 - qdd[4]))
+                                   + t366));
+    const quadruped_real t371    = 0.02652766 * w[qd5_qd6] + 0.03602766 * qdd[3] + 0.047 * t330 + n7_z;
+    const quadruped_real t372    = 0.047 * t342 - 0.047 * t354 - (w[n16_z] - 0.047 * t366);
+    tau[3]                       = n13_z + n10_z + t371 - t372;
+    const quadruped_real t373    = 0.275005219 * qd4_qd6 - 0.284505219 * qdd[4] + 0.04713 * w[a1_z]
+                                   + w[c17] * w[t329];
+    const quadruped_real t374    = w[c14] * t341 + w[c11] * t353 + w[s17] * w[t328]
+                                   + (w[s14] * t340 + w[s11] * t352);
+    tau[4]                       = w[s8] * t364 - (w[c8] * t365 + t373) + t374;
+    const quadruped_real t375    = 0.248477559 * w[qd4_qd5] + 0.311032879 * qdd[5] + 0.04713 * w[a1_y]
+                                   + 0.047 * w[f16_z];
+    const quadruped_real t376    = 0.047 * f13_z - 0.047 * f10_z + w[s17] * w[t329]
+                                   - (w[s14] * t341 + w[s11] * t353);
+    const quadruped_real t377    = 0.047 * f7_z - t375 + w[s8] * t365 + w[c17] * w[t328];
+    tau[5]                       = -(w[c8] * t364 + t376 + (w[c14] * t340 + w[c11] * t352 + t377));
 }
 
 void quadruped_inverse_dynamics(const quadruped_real q[19], const quadruped_real qd[18],

@@ -5,8 +5,8 @@
  *   in   q [19]      joint positions                [rad | m | 1]
  *   out  M [18 x 18] joint-space inertia, symmetric [kg m^2 | kg m | kg]
  *
- * Operations:   562 (262 + or -, 268 *, 32 sin or cos)
- * Formulation:  composite/minimal
+ * Operations:   545 (245 + or -, 268 *, 32 sin or cos)
+ * Formulation:  composite/minimal, sums as trees
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
  * Work array:   w[QUADRUPED_MASS_MATRIX_WORK], 76 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
@@ -59,7 +59,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real 
     M[18 * 4 + 17] = -n18_4_y; M[18 * 17 + 4] = -n18_4_y;
     const quadruped_real n18_6_x      = 0.047 * neg_f18_6_z + n18_16_z;
     M[18 * 3 + 17] = n18_6_x; M[18 * 17 + 3] = n18_6_x;
-    const quadruped_real n18_6_z      = 0.047 * f18_16_z - (t16 * w[s17] - n18_16_x * w[c17]);
+    const quadruped_real n18_6_z      = n18_16_x * w[c17] + 0.047 * f18_16_z - t16 * w[s17];
     M[18 * 5 + 17] = n18_6_z; M[18 * 17 + 5] = n18_6_z;
     w[t24]                            = 0.00484778630650938 * ctheta19 - 0.00011120895548966 * w[stheta19];
     w[t25]                            = ctheta19 * w[t24];
@@ -94,7 +94,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real 
     M[18 * 4 + 14] = n15_6_y; M[18 * 14 + 4] = n15_6_y;
     const quadruped_real neg_n15_6_x  = 0.047 * neg_f15_6_z + neg_n15_13_z;
     M[18 * 3 + 14] = -neg_n15_6_x; M[18 * 14 + 3] = -neg_n15_6_x;
-    const quadruped_real n15_6_z      = t41 * w[s14] + n15_13_x * w[c14] - 0.047 * f15_13_z;
+    const quadruped_real n15_6_z      = t41 * w[s14] - (0.047 * f15_13_z - n15_13_x * w[c14]);
     M[18 * 5 + 14] = n15_6_z; M[18 * 14 + 5] = n15_6_z;
     w[t49]                            = 0.00484778630650938 * ctheta16 - 0.00011120895548966 * w[stheta16];
     w[t50]                            = ctheta16 * w[t49];
@@ -143,7 +143,7 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real 
     M[18 * 4 + 11] = -n12_4_y; M[18 * 11 + 4] = -n12_4_y;
     const quadruped_real n12_6_x      = 0.047 * neg_f12_6_z + n12_10_z;
     M[18 * 3 + 11] = n12_6_x; M[18 * 11 + 3] = n12_6_x;
-    const quadruped_real n12_6_z      = t66 * w[s11] + n12_10_x * w[c11] + 0.047 * f12_10_z;
+    const quadruped_real n12_6_z      = n12_10_x * w[c11] + 0.047 * f12_10_z + t66 * w[s11];
     M[18 * 5 + 11] = n12_6_z; M[18 * 11 + 5] = n12_6_z;
     w[t74]                            = 0.00484778630650938 * w[ctheta13] - 0.00011120895548966 * w[stheta13];
     w[t75]                            = w[ctheta13] * w[t74];
@@ -178,7 +178,7 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real 
     M[18 * 4 + 8] = n9_6_y; M[18 * 8 + 4] = n9_6_y;
     const quadruped_real neg_n9_6_x = 0.047 * neg_f9_6_z + neg_n9_7_z;
     M[18 * 3 + 8] = -neg_n9_6_x; M[18 * 8 + 3] = -neg_n9_6_x;
-    const quadruped_real n9_6_z     = t91 * w[s8] + n9_7_x * w[c8] - 0.047 * f9_7_z;
+    const quadruped_real n9_6_z     = t91 * w[s8] - (0.047 * f9_7_z - n9_7_x * w[c8]);
     M[18 * 5 + 8] = n9_6_z; M[18 * 8 + 5] = n9_6_z;
     w[t99]                          = 0.00484778630650938 * ctheta10 - 0.00011120895548966 * w[stheta10];
     w[t100]                         = ctheta10 * w[t99];
@@ -186,11 +186,10 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real 
     /* body 17, rr_thigh: composite body */
     const quadruped_real h17_x        = w[f18_17_y] - 0.072551;
     const quadruped_real h17_y        = w[neg_f18_17_x] - 0.003039;
-    w[S17_xx]                         = w[t25] + 1.261184674531e-05 - 0.4 * w[f18_17_y] + 0.013155427;
-    w[S17_xy]                         = w[stheta19] * w[t24] + 5.560447774483e-05 - 0.2 * w[neg_f18_17_x]
-                                        + 8.2053e-05;
+    w[S17_xx]                         = w[t25] - (0.4 * w[f18_17_y] - 0.013168038846745311);
+    w[S17_xy]                         = w[stheta19] * w[t24] - (0.2 * w[neg_f18_17_x] - 0.00013765747774482998);
     const quadruped_real S17_xz       = 0.0054780518 - w[n18_17_x];
-    w[S17_yy]                         = 0.000144167 - (w[t25] - 0.00486039815325469);
+    w[S17_yy]                         = 0.00500456515325469 - w[t25];
     const quadruped_real S17_yz       = 0.0001878102 - w[n18_17_y];
     const quadruped_real neg_n17_16_y = w[S17_xx] + w[S17_yy];
     M[18 * 16 + 16]                   = neg_n17_16_y;
@@ -209,7 +208,7 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real 
     M[18 * 4 + 16] = -n17_4_y; M[18 * 16 + 4] = -n17_4_y;
     const quadruped_real n17_6_x      = 0.047 * neg_f17_6_z - w[neg_n17_16_z];
     M[18 * 3 + 16] = n17_6_x; M[18 * 16 + 3] = n17_6_x;
-    const quadruped_real n17_6_z      = w[s17] * t113 + w[c17] * w[n17_16_x] + 0.047 * w[f17_16_z];
+    const quadruped_real n17_6_z      = w[c17] * w[n17_16_x] + 0.047 * w[f17_16_z] + w[s17] * t113;
     M[18 * 5 + 16] = n17_6_z; M[18 * 16 + 5] = n17_6_z;
 }
 
@@ -236,11 +235,10 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324]
     /* body 14, rl_thigh: composite body */
     const quadruped_real h14_x        = w[f15_14_y] - 0.072551;
     const quadruped_real h14_y        = w[neg_f15_14_x] - 0.003039;
-    w[S14_xx]                         = 1.261184674531e-05 + w[t50] - 0.4 * w[f15_14_y] + 0.013155427;
-    w[S14_xy]                         = w[stheta16] * w[t49] + 5.560447774483e-05 - 0.2 * w[neg_f15_14_x]
-                                        + 8.2053e-05;
+    w[S14_xx]                         = w[t50] - (0.4 * w[f15_14_y] - 0.013168038846745311);
+    w[S14_xy]                         = w[stheta16] * w[t49] - (0.2 * w[neg_f15_14_x] - 0.00013765747774482998);
     const quadruped_real S14_xz       = w[neg_n15_14_x] - 0.0054780518;
-    w[S14_yy]                         = 0.00486039815325469 - w[t50] + 0.000144167;
+    w[S14_yy]                         = 0.00500456515325469 - w[t50];
     const quadruped_real S14_yz       = w[neg_n15_14_y] - 0.0001878102;
     const quadruped_real neg_n14_13_y = w[S14_xx] + w[S14_yy];
     M[18 * 13 + 13]                   = neg_n14_13_y;
@@ -259,7 +257,7 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324]
     M[18 * 4 + 13] = n14_6_y; M[18 * 13 + 4] = n14_6_y;
     const quadruped_real neg_n14_6_x  = 0.047 * neg_f14_6_z + w[neg_n14_13_z];
     M[18 * 3 + 13] = -neg_n14_6_x; M[18 * 13 + 3] = -neg_n14_6_x;
-    const quadruped_real n14_6_z      = w[s14] * t133 + w[c14] * w[n14_13_x] - 0.047 * w[f14_13_z];
+    const quadruped_real n14_6_z      = w[s14] * t133 - (0.047 * w[f14_13_z] - w[c14] * w[n14_13_x]);
     M[18 * 5 + 13] = n14_6_z; M[18 * 13 + 5] = n14_6_z;
     w[t139]                           = w[c15] * (w[S14_xx] - w[S14_yy]) - 2.0 * w[S14_xy] * w[s15];
     w[t140]                           = w[c15] * w[t139];
@@ -267,11 +265,10 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324]
     /* body 11, fr_thigh: composite body */
     const quadruped_real h11_x        = w[f12_11_y] - 0.072551;
     const quadruped_real h11_y        = w[neg_f12_11_x] - 0.003039;
-    w[S11_xx]                         = 1.261184674531e-05 + w[t75] - 0.4 * w[f12_11_y] + 0.013155427;
-    w[S11_xy]                         = w[stheta13] * w[t74] + 5.560447774483e-05 - 0.2 * w[neg_f12_11_x]
-                                        + 8.2053e-05;
+    w[S11_xx]                         = w[t75] - (0.4 * w[f12_11_y] - 0.013168038846745311);
+    w[S11_xy]                         = w[stheta13] * w[t74] - (0.2 * w[neg_f12_11_x] - 0.00013765747774482998);
     const quadruped_real S11_xz       = 0.0054780518 - w[n12_11_x];
-    w[S11_yy]                         = 0.00486039815325469 - w[t75] + 0.000144167;
+    w[S11_yy]                         = 0.00500456515325469 - w[t75];
     const quadruped_real S11_yz       = 0.0001878102 - w[n12_11_y];
     const quadruped_real neg_n11_10_y = w[S11_xx] + w[S11_yy];
     M[18 * 10 + 10]                   = neg_n11_10_y;
@@ -290,7 +287,7 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324]
     M[18 * 4 + 10] = -n11_4_y; M[18 * 10 + 4] = -n11_4_y;
     const quadruped_real n11_6_x      = 0.047 * neg_f11_6_z - w[neg_n11_10_z];
     M[18 * 3 + 10] = n11_6_x; M[18 * 10 + 3] = n11_6_x;
-    const quadruped_real n11_6_z      = w[s11] * t153 + w[c11] * w[n11_10_x] + 0.047 * w[f11_10_z];
+    const quadruped_real n11_6_z      = w[c11] * w[n11_10_x] + 0.047 * w[f11_10_z] + w[s11] * t153;
     M[18 * 5 + 10] = n11_6_z; M[18 * 10 + 5] = n11_6_z;
     w[t159]                           = w[c12] * (w[S11_xx] - w[S11_yy]) - 2.0 * w[S11_xy] * w[s12];
     w[t160]                           = w[c12] * w[t159];
@@ -298,11 +295,10 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324]
     /* body 8, fl_thigh: composite body */
     const quadruped_real h8_x       = w[f9_8_y] - 0.072551;
     const quadruped_real h8_y       = w[neg_f9_8_x] - 0.003039;
-    w[S8_xx]                        = 1.261184674531e-05 + w[t100] - 0.4 * w[f9_8_y] + 0.013155427;
-    w[S8_xy]                        = w[stheta10] * w[t99] + 5.560447774483e-05 - 0.2 * w[neg_f9_8_x]
-                                      + 8.2053e-05;
+    w[S8_xx]                        = w[t100] - (0.4 * w[f9_8_y] - 0.013168038846745311);
+    w[S8_xy]                        = w[stheta10] * w[t99] - (0.2 * w[neg_f9_8_x] - 0.00013765747774482998);
     const quadruped_real S8_xz      = w[neg_n9_8_x] - 0.0054780518;
-    w[S8_yy]                        = 0.00486039815325469 - w[t100] + 0.000144167;
+    w[S8_yy]                        = 0.00500456515325469 - w[t100];
     const quadruped_real S8_yz      = w[neg_n9_8_y] - 0.0001878102;
     const quadruped_real neg_n8_7_y = w[S8_xx] + w[S8_yy];
     M[18 * 7 + 7]                   = neg_n8_7_y;
@@ -321,16 +317,16 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324]
     M[18 * 4 + 7] = n8_6_y; M[18 * 7 + 4] = n8_6_y;
     const quadruped_real neg_n8_6_x = 0.047 * neg_f8_6_z + w[neg_n8_7_z];
     M[18 * 3 + 7] = -neg_n8_6_x; M[18 * 7 + 3] = -neg_n8_6_x;
-    const quadruped_real n8_6_z     = w[s8] * t173 + w[c8] * w[n8_7_x] - 0.047 * w[f8_7_z];
+    const quadruped_real n8_6_z     = w[s8] * t173 - (0.047 * w[f8_7_z] - w[c8] * w[n8_7_x]);
     M[18 * 5 + 7] = n8_6_z; M[18 * 7 + 5] = n8_6_z;
     w[t179]                         = w[c9] * (w[S8_xx] - w[S8_yy]) - 2.0 * w[S8_xy] * w[s9];
     w[t180]                         = w[c9] * w[t179];
 
     /* body 16, rr_hip: composite body */
-    w[S16_xx]       = w[S17_yy] + w[t120] + 0.0003682;
+    w[S16_xx]       = w[S17_yy] + 0.0003682 + w[t120];
     w[M_15_15]      = w[S16_xx] + 0.00582035306;
     M[18 * 15 + 15] = w[M_15_15];
-    w[t183]         = w[s18] * t119 + w[S17_xy] - 0.1805 * w[f17_16_z];
+    w[t183]         = w[S17_xy] - 0.1805 * w[f17_16_z] + w[s18] * t119;
     w[t184]         = w[neg_n17_16_z] + 0.0147183671;
 }
 
@@ -356,14 +352,14 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[76], quadruped_real M[324]
     M[18 * 5 + 15] = -neg_n16_6_z; M[18 * 15 + 5] = -neg_n16_6_z;
     const quadruped_real n16_6_x     = 0.047 * neg_f16_6_z + w[M_15_15];
     M[18 * 3 + 15] = n16_6_x; M[18 * 15 + 3] = n16_6_x;
-    const quadruped_real t190        = (0.00582035306 - w[S16_xx]) * w[s17] - 2.0 * w[n17_16_x] * w[c17];
+    const quadruped_real t190        = w[s17] * (w[S16_xx] - 0.00582035306) + 2.0 * w[n17_16_x] * w[c17];
     const quadruped_real t191        = w[s17] * t190;
 
     /* body 13, rl_hip: composite body */
-    const quadruped_real S13_xx      = w[S14_yy] + w[t140] + 0.0003682;
+    const quadruped_real S13_xx      = w[S14_yy] + 0.0003682 + w[t140];
     const quadruped_real M_12_12     = 0.00582035306 + S13_xx;
     M[18 * 12 + 12]                  = M_12_12;
-    const quadruped_real t194        = w[s15] * w[t139] + w[S14_xy] - 0.1805 * w[f14_13_z];
+    const quadruped_real t194        = w[S14_xy] - 0.1805 * w[f14_13_z] + w[s15] * w[t139];
     const quadruped_real t195        = w[neg_n14_13_z] - 0.0147183671;
     const quadruped_real f13_4_y     = 0.0815422 * w[s14] + w[c14] * w[f14_13_z];
     M[18 * 1 + 12] = -f13_4_y; M[18 * 12 + 1] = -f13_4_y;
@@ -376,84 +372,82 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[76], quadruped_real M[324]
     const quadruped_real n13_6_x     = 0.047 * f13_6_z + M_12_12;
     M[18 * 3 + 12] = n13_6_x; M[18 * 12 + 3] = n13_6_x;
     const quadruped_real t201        = (0.00582035306 - S13_xx) * w[s14] - 2.0 * w[n14_13_x] * w[c14];
-    const quadruped_real t202        = w[s14] * t201;
 
     /* body 10, fr_hip: composite body */
-    const quadruped_real S10_xx      = w[S11_yy] + w[t160] + 0.0003682;
+    const quadruped_real S10_xx      = w[S11_yy] + 0.0003682 + w[t160];
     const quadruped_real M_9_9       = 0.00582035306 + S10_xx;
     M[18 * 9 + 9]                    = M_9_9;
-    const quadruped_real t205        = w[s12] * w[t159] + w[S11_xy] + 0.1805 * w[f11_10_z];
-    const quadruped_real t206        = 0.0147183671 - w[neg_n11_10_z];
+    const quadruped_real t204        = 0.1805 * w[f11_10_z] + w[S11_xy] + w[s12] * w[t159];
+    const quadruped_real t205        = 0.0147183671 - w[neg_n11_10_z];
     const quadruped_real f10_6_y     = 0.0815422 * w[s11] - w[c11] * w[f11_10_z];
     M[18 * 1 + 9] = f10_6_y; M[18 * 9 + 1] = f10_6_y;
     const quadruped_real neg_f10_6_z = w[s11] * w[f11_10_z] + 0.0815422 * w[c11];
     M[18 * 2 + 9] = -neg_f10_6_z; M[18 * 9 + 2] = -neg_f10_6_z;
-    const quadruped_real n10_6_y     = w[s11] * t205 + w[c11] * t206;
+    const quadruped_real n10_6_y     = w[s11] * t204 + w[c11] * t205;
     M[18 * 4 + 9] = n10_6_y; M[18 * 9 + 4] = n10_6_y;
-    const quadruped_real n10_6_z     = w[s11] * t206 - w[c11] * t205;
+    const quadruped_real n10_6_z     = w[s11] * t205 - w[c11] * t204;
     M[18 * 5 + 9] = n10_6_z; M[18 * 9 + 5] = n10_6_z;
     const quadruped_real n10_6_x     = 0.047 * neg_f10_6_z + M_9_9;
     M[18 * 3 + 9] = n10_6_x; M[18 * 9 + 3] = n10_6_x;
-    const quadruped_real t212        = (0.00582035306 - S10_xx) * w[s11] - 2.0 * w[n11_10_x] * w[c11];
-    const quadruped_real t213        = w[s11] * t212;
-    const quadruped_real t214        = w[S17_xx] - w[t120] - 0.361 * w[neg_f17_16_x]
-                                       + (w[S14_xx] - w[t140] - 0.361 * w[neg_f14_13_x]);
-    const quadruped_real t215        = 0.00582035306 - t191 + 0.094 * neg_f16_6_z
-                                       + (0.00582035306 - t202 + 0.094 * f13_6_z);
-    const quadruped_real t216        = w[c17] * t190 + w[n17_16_x] + 0.047 * f16_6_y
-                                       + (w[c14] * t201 + w[n14_13_x] + 0.047 * f13_4_y);
+    const quadruped_real t211        = (0.00582035306 - S10_xx) * w[s11] - 2.0 * w[n11_10_x] * w[c11];
 
     /* body 7, fl_hip: composite body */
-    const quadruped_real S7_xx      = w[S8_yy] + w[t180] + 0.0003682;
+    const quadruped_real S7_xx      = w[S8_yy] + 0.0003682 + w[t180];
     const quadruped_real M_6_6      = 0.00582035306 + S7_xx;
     M[18 * 6 + 6]                   = M_6_6;
-    const quadruped_real t219       = w[s9] * w[t179] + w[S8_xy] + 0.1805 * w[f8_7_z];
-    const quadruped_real t220       = w[neg_n8_7_z] + 0.0147183671;
+    const quadruped_real t214       = 0.1805 * w[f8_7_z] + w[S8_xy] + w[s9] * w[t179];
+    const quadruped_real t215       = w[neg_n8_7_z] + 0.0147183671;
     const quadruped_real f7_4_y     = 0.0815422 * w[s8] + w[c8] * w[f8_7_z];
     M[18 * 1 + 6] = -f7_4_y; M[18 * 6 + 1] = -f7_4_y;
     const quadruped_real f7_6_z     = 0.0815422 * w[c8] - w[s8] * w[f8_7_z];
     M[18 * 2 + 6] = f7_6_z; M[18 * 6 + 2] = f7_6_z;
-    const quadruped_real n7_6_y     = w[s8] * t219 - w[c8] * t220;
+    const quadruped_real n7_6_y     = w[s8] * t214 - w[c8] * t215;
     M[18 * 4 + 6] = n7_6_y; M[18 * 6 + 4] = n7_6_y;
-    const quadruped_real neg_n7_6_z = w[s8] * t220 + w[c8] * t219;
+    const quadruped_real neg_n7_6_z = w[s8] * t215 + w[c8] * t214;
     M[18 * 5 + 6] = -neg_n7_6_z; M[18 * 6 + 5] = -neg_n7_6_z;
     const quadruped_real n7_6_x     = 0.047 * f7_6_z + M_6_6;
     M[18 * 3 + 6] = n7_6_x; M[18 * 6 + 3] = n7_6_x;
-    const quadruped_real t226       = (0.00582035306 - S7_xx) * w[s8] - 2.0 * w[n8_7_x] * w[c8];
-    const quadruped_real t227       = w[s8] * t226;
-    const quadruped_real h6_y       = f7_6_z - (neg_f16_6_z - f13_6_z + neg_f10_6_z);
-    M[18 * 0 + 5] = -h6_y; M[18 * 5 + 0] = -h6_y;
-    M[18 * 2 + 3] = h6_y; M[18 * 3 + 2] = h6_y;
-    const quadruped_real h6_z       = f7_4_y - (f16_6_y - f13_4_y + f10_6_y);
-    M[18 * 1 + 3] = -h6_z; M[18 * 3 + 1] = -h6_z;
-    M[18 * 0 + 4] = h6_z; M[18 * 4 + 0] = h6_z;
-    const quadruped_real t230       = 0.047 * w[neg_f17_16_x] + n16_6_y + (n13_6_y - 0.047 * w[neg_f14_13_x])
-                                      + (0.047 * w[neg_f11_10_x] + n10_6_y);
-    const quadruped_real neg_S6_xy  = n7_6_y - 0.047 * w[neg_f8_7_x] + t230;
+    const quadruped_real t221       = (0.00582035306 - S7_xx) * w[s8] - 2.0 * w[n8_7_x] * w[c8];
+    const quadruped_real t222       = w[s8] * t221;
+    const quadruped_real neg_h6_y   = neg_f16_6_z - f13_6_z + (neg_f10_6_z - f7_6_z);
+    M[18 * 0 + 5] = neg_h6_y; M[18 * 5 + 0] = neg_h6_y;
+    M[18 * 2 + 3] = -neg_h6_y; M[18 * 3 + 2] = -neg_h6_y;
+    const quadruped_real neg_h6_z   = f16_6_y - f13_4_y + (f10_6_y - f7_4_y);
+    M[18 * 1 + 3] = neg_h6_z; M[18 * 3 + 1] = neg_h6_z;
+    M[18 * 0 + 4] = -neg_h6_z; M[18 * 4 + 0] = -neg_h6_z;
+    const quadruped_real t225       = 0.047 * w[neg_f17_16_x] - 0.047 * w[neg_f14_13_x]
+                                      + (0.047 * w[neg_f11_10_x] - 0.047 * w[neg_f8_7_x]) + n16_6_y + n7_6_y;
+    const quadruped_real neg_S6_xy  = n13_6_y + n10_6_y + t225;
     M[18 * 3 + 4] = neg_S6_xy; M[18 * 4 + 3] = neg_S6_xy;
-    const quadruped_real S6_xz      = neg_n7_6_z - (n10_6_z - (neg_n16_6_z + neg_n13_6_z));
+    const quadruped_real S6_xz      = neg_n16_6_z + neg_n13_6_z - (n10_6_z - neg_n7_6_z);
     M[18 * 3 + 5] = -S6_xz; M[18 * 5 + 3] = -S6_xz;
-    const quadruped_real t233       = 0.00582035306 - t213 + 0.094 * neg_f10_6_z + t215;
-    const quadruped_real t234       = w[c11] * t212 + w[n11_10_x] + 0.047 * f10_6_y + t216;
-    const quadruped_real S6_yz      = w[c8] * t226 + w[n8_7_x] + 0.047 * f7_4_y + t234;
+    const quadruped_real t228       = w[n17_16_x] + w[n14_13_x] + (w[n11_10_x] + w[n8_7_x]) + 0.047 * f16_6_y
+                                      + 0.047 * f7_4_y;
+    const quadruped_real t229       = w[c8] * t221 - (w[c17] * t190 - (0.047 * f13_4_y + 0.047 * f10_6_y + t228));
+    const quadruped_real S6_yz      = w[c14] * t201 + w[c11] * t211 + t229;
     M[18 * 4 + 5] = -S6_yz; M[18 * 5 + 4] = -S6_yz;
 
     /* body 6, trunk: composite body */
-    const quadruped_real h6_x  = w[neg_f17_16_x] + w[neg_f14_13_x] + w[neg_f11_10_x] + w[neg_f8_7_x] + 0.04713;
+    const quadruped_real h6_x      = w[neg_f17_16_x] + w[neg_f11_10_x]
+                                     + (w[neg_f8_7_x] + 0.04713 + w[neg_f14_13_x]);
     M[18 * 1 + 5] = h6_x; M[18 * 5 + 1] = h6_x;
     M[18 * 2 + 4] = -h6_x; M[18 * 4 + 2] = -h6_x;
-    const quadruped_real t237  = w[S11_xx] - w[t160] + 0.361 * w[neg_f11_10_x] + t214
-                                 + (w[S8_xx] - w[t180] + 0.361 * w[neg_f8_7_x]);
-    const quadruped_real S6_xx = t237 + 0.279755219;
-    const quadruped_real S6_yy = 0.00582035306 - t227 + 0.094 * f7_6_z + t233 + 0.03127766;
-    const quadruped_real S6_zz = w[S16_xx] + t191 + (S13_xx + t202) + (S10_xx + t213) + (S7_xx + t227) + 0.00475;
-    M[18 * 5 + 5]              = S6_xx + S6_yy;
+    const quadruped_real t232      = 0.361 * w[neg_f14_13_x] - 0.361 * w[neg_f11_10_x]
+                                     - (w[S17_xx] + 0.279755219 + 0.361 * w[neg_f8_7_x]);
+    const quadruped_real t233      = w[S14_xx] + w[S11_xx] + (w[S8_xx] - 0.361 * w[neg_f17_16_x]) - t232
+                                     - (w[t120] + w[t140]);
+    const quadruped_real S6_xx     = t233 - (w[t160] + w[t180]);
+    const quadruped_real t235      = 0.094 * neg_f16_6_z + 0.05455907223999999 + 0.094 * f7_6_z;
+    const quadruped_real t236      = w[s14] * t201 + w[s11] * t211;
+    const quadruped_real neg_S6_yy = t222 - (0.094 * f13_6_z + 0.094 * neg_f10_6_z + t235 + t191) + t236;
+    const quadruped_real S6_zz     = t222 - (t191 - (S13_xx + S10_xx + (w[S16_xx] + 0.00475 + S7_xx))) + t236;
+    M[18 * 5 + 5]                  = S6_xx - neg_S6_yy;
 
     /* body 5, trunk: composite body */
     M[18 * 4 + 4] = S6_xx + S6_zz;
 
     /* body 4, trunk: composite body */
-    M[18 * 3 + 3] = S6_yy + S6_zz;
+    M[18 * 3 + 3] = S6_zz - neg_S6_yy;
 
     /* constant entries */
     M[18 * 0 + 0] = 12.453; M[18 * 1 + 1] = 12.453; M[18 * 2 + 2] = 12.453;

@@ -124,7 +124,7 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     out  tau [6] joint forces        [N m]
 
     Operations:  315 (136 + or -, 165 *, 14 sin or cos)
-    Formulation: newton_euler/minimal
+    Formulation: newton_euler/minimal, sums as trees
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     return _run(
@@ -213,7 +213,7 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     U5_xz = wd5_y + w5_xz
     w5_xx = w5_x * w5_x
     w5_yy = w5_y * w5_y
-    a4_y = t35 * c4 - t34 * s4 + 0.10915 * (w4_yz - wd4_x)
+    t66 = 0.10915 * (w4_yz - wd4_x) + 0.09465 * (w5_xx + w5_yy)
 
     # body 6, link6: motion
     c6 = cos(q6)
@@ -223,8 +223,8 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w6_z = qd6 + w5_y
 
     # body 6, link6: forces
-    n6_x = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd6 * neg_w6_y - neg_w6_y * w6_z)
-    neg_n6_y = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
+    n6_x = 6.605e-05 * (wd5_x * c6 - neg_w6_y * w6_z - (wd5_z * s6 + qd6 * neg_w6_y))
+    neg_n6_y = 6.605e-05 * (wd5_z * c6 + qd6 * w6_x + (wd5_x * s6 + w6_x * w6_z))
     n6_z = 0.0001321 * (qdd6 + wd5_y)
     tau[5] = n6_z
 
@@ -235,53 +235,53 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w5_zz = w5_z * w5_z
     neg_f5_y = 0.0351648539 * (w5_xx + w5_zz)
     U5_zy = w5_y * w5_z + wd5_x
-    t81 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z
-    t82 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz)
-    t83 = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz)
-    t84 = t82 - 0.0351648539 * (0.09465 * (w5_xx + w5_yy) + a4_y)
-    n5_z = c6 * neg_n6_y - s6 * n6_x + (3.5853228e-05 * U5_xz - t81 - t83)
+    t81 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz
+    t82 = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + t81
+    n5_z = c6 * neg_n6_y - s6 * n6_x - t82
     tau[4] = n5_z
-    t86 = c6 * n6_x + s6 * neg_n6_y + t84 + 0.09465 * neg_f5_y
-    t87 = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (w5_xz - wd5_y)) + 0.09465 * f5_x
+    t84 = 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y + 0.0021936752838399 * U5_zy
+    t85 = 0.0351648539 * (t35 * c4 - t34 * s4 + t66) - t84
+    t86 = t85 - (c6 * n6_x + s6 * neg_n6_y)
+    t87 = 0.09465 * f5_x - 3.5853228e-05 * U5_xy + (n6_z - 0.000617 * (w5_xz - wd5_y))
 
     # body 4, link4: forces
     w4_xy = w4_x * w4_y
     U4_xy = w4_xy - wd4_z
     w4_zz = w4_z * w4_z
     U4_zy = w4_yz + wd4_x
-    t92 = 0.01353394113165 * w4_xy - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz
     f4_x = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy
     f4_y = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy
     neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy
-    t96 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
-    n4_z = c5 * t87 + s5 * t86 - (t92 - 0.150887345 * a4_x)
+    t95 = 0.01353394113165 * w4_xy - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz
+    n4_z = 0.150887345 * a4_x - t95 + c5 * t87 - s5 * t86
     tau[3] = n4_z
-    t98 = c5 * t86 - s5 * t87 + t96 - 0.10915 * f4_y
-    t99 = 0.000617 * (w4_xz - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x
+    t97 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
+    t98 = s5 * t87 - (t97 - 0.10915 * f4_y) + c5 * t86
+    t99 = n5_z - (0.10915 * f4_x - (0.000617 * (w4_xz - wd4_y) - 3.5853228e-05 * U4_xy))
     t100 = c4 * f4_y + s4 * f4_x
 
     # body 3, link3: forces
-    t101 = 0.56527565530625 * w3_xy + 0.56811965530625 * wd3_z
-    t102 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x)
-    t103 = 0.12616948429125 * U3_yx + 0.001422 * (w3_yz + wd3_x)
-    n3_x = c4 * t98 + s4 * t99 + t103
-    neg_n3_y = c4 * t99 - s4 * t98 + 0.39225 * neg_f4_z + (1.581128025 * neg_a3_z + t102)
-    t106 = 0.12616948429125 * (w3_yz - wd3_x) - t101 + 1.581128025 * a3_y
-    n3_z = n4_z - 0.39225 * t100 - t106
+    t101 = 0.12616948429125 * U3_yx + 0.001422 * (w3_yz + wd3_x)
+    n3_x = t101 - (c4 * t98 - s4 * t99)
+    t103 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x)
+    neg_n3_y = 1.581128025 * neg_a3_z + t103 + 0.39225 * neg_f4_z + c4 * t99 + s4 * t98
+    t105 = 0.56527565530625 * w3_xy + 0.56811965530625 * wd3_z
+    t106 = 0.12616948429125 * (w3_yz - wd3_x) - t105 + 1.581128025 * a3_y
+    n3_z = n4_z - (0.39225 * t100 + t106)
     tau[2] = n3_z
-    s3_f3_x = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3
+    s3_f3_x = s3 * (c4 * f4_x - s4 * f4_y + 1.581128025 * neg_U3_xx)
 
     # body 2, link2: forces
-    t109 = 1.38301146875 * w2_xy + 1.39812146875 * qdd2
-    t110 = 0.348680848125 * U2_yx + 0.007555 * (qd2_w2_y + wd2_x)
-    t111 = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z)
-    t112 = n3_z - 0.425 * (c3 * (t100 - 1.581128025 * U3_yx) + s3_f3_x)
-    tau[1] = t112 - (0.348680848125 * (qd2_w2_y - wd2_x) - t109 + 3.866395 * a2_y)
-    neg_n2_y = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x) + t111
+    t109 = 0.348680848125 * U2_yx + 0.007555 * (qd2_w2_y + wd2_x)
+    t110 = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x)
+    t111 = 1.39812146875 * qdd2 - 3.866395 * a2_y + 1.38301146875 * w2_xy
+    t112 = 0.425 * (c3 * (t100 - 1.581128025 * U3_yx) + s3_f3_x)
+    tau[1] = n3_z - (0.348680848125 * (qd2_w2_y - wd2_x) - t111 + t112)
+    n2_y = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + t110 + c3 * neg_n3_y)
 
     # body 1, link1: forces
-    t114 = c2 * neg_n2_y - s2 * (c3 * n3_x + s3 * neg_n3_y + t110)
-    tau[0] = 0.15692775970555 * qdd1 - t114
+    t114 = c2 * n2_y + s2 * (c3 * n3_x + s3 * neg_n3_y + t109)
+    tau[0] = 0.15692775970555 * qdd1 + t114
 
     return ()
 
@@ -360,7 +360,7 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     out  tau_b [6] joint forces     [N m]
 
     Operations:  270 (108 + or -, 148 *, 14 sin or cos)
-    Formulation: newton_euler/minimal
+    Formulation: newton_euler/minimal, sums as trees
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
     return _run(
@@ -407,7 +407,7 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     neg_U3_xx = w3_y * w3_y + w3_zz
     U3_yx = w3_x * w3_y
     U3_zx = neg_wd3_y + neg_wd3_y
-    t27 = t12 * c3 + t13 * s3 + 0.39225 * neg_U3_xx
+    t27 = t13 * s3 + 0.39225 * neg_U3_xx + t12 * c3
     t28 = a3_y - 0.39225 * U3_yx
     q2_3_4 = q4 + q2_3
     w4_x = qd1 * sin(q2_3_4)
@@ -443,8 +443,8 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w6_z = qd6 + w5_y
 
     # body 6, link6: forces
-    n6_x = 6.605e-05 * (wd5_x * c6 - neg_wd4_y * s6 - qd6 * neg_w6_y - neg_w6_y * w6_z)
-    neg_n6_y = 6.605e-05 * (neg_wd4_y * c6 + wd5_x * s6 + qd6 * w6_x + w6_x * w6_z)
+    n6_x = 6.605e-05 * (wd5_x * c6 - neg_wd4_y * s6 - (qd6 * neg_w6_y + neg_w6_y * w6_z))
+    neg_n6_y = 6.605e-05 * (neg_wd4_y * c6 + wd5_x * s6 + (qd6 * w6_x + w6_x * w6_z))
     neg_n6_z = 0.0001321 * neg_wd5_y
     tau_b[5] = -neg_n6_z
 
@@ -455,14 +455,14 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w5_zz = w5_z * w5_z
     neg_f5_y = 0.0351648539 * (w5_xx + w5_zz)
     U5_zy = w5_y * w5_z + wd5_x
-    t66 = 0.0351648539 * (t28 * c4 - t27 * s4 + 0.09465 * (w5_xx + w5_yy))
-    t67 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * neg_wd4_y - 3.5853228e-05 * U5_xz
-    t68 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) - t66
-    t69 = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz) + t67
-    n5_z = c6 * neg_n6_y - s6 * n6_x - t69
+    t66 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * neg_wd4_y - 3.5853228e-05 * U5_xz
+    t67 = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + t66
+    n5_z = c6 * neg_n6_y - s6 * n6_x - t67
     tau_b[4] = n5_z
-    t71 = c6 * n6_x + s6 * neg_n6_y + t68 + 0.09465 * neg_f5_y
-    t72 = 3.5853228e-05 * U5_xy + 0.000617 * (neg_wd5_y + w5_xz) + neg_n6_z - 0.09465 * f5_x
+    t69 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y
+    t70 = 0.0351648539 * (t27 * s4 - 0.09465 * (w5_xx + w5_yy) - t28 * c4)
+    t71 = t70 + t69 + (c6 * n6_x + s6 * neg_n6_y)
+    t72 = 3.5853228e-05 * U5_xy + neg_n6_z + (0.000617 * (neg_wd5_y + w5_xz) - 0.09465 * f5_x)
 
     # body 4, link4: forces
     U4_xy = w4_x * w4_y
@@ -471,30 +471,29 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     f4_x = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy
     f4_y = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy
     neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy
-    t79 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
-    neg_n4_z = c5 * t72 - s5 * t71 + (0.01353394113165 * U4_xy - 0.150887345 * a4_x)
-    tau_b[3] = -neg_n4_z
-    t81 = c5 * t71 + s5 * t72 + t79 - 0.10915 * f4_y
-    t82 = 3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y) - n5_z + 0.10915 * f4_x
+    n4_z = s5 * t71 - (0.01353394113165 * U4_xy - 0.150887345 * a4_x + c5 * t72)
+    tau_b[3] = n4_z
+    t80 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
+    t81 = t80 - 0.10915 * f4_y + s5 * t72 + c5 * t71
+    t82 = n5_z - (3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y) + 0.10915 * f4_x)
     t83 = c4 * f4_y + s4 * f4_x
 
     # body 3, link3: forces
-    t84 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x)
-    t85 = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + wd3_x)
-    n3_x = c4 * t81 - s4 * t82 + t85
-    t87 = 0.39225 * neg_f4_z - (c4 * t82 + s4 * t81)
-    neg_n3_y = 1.581128025 * neg_a3_z + t84 + t87
-    n3_z = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - (0.39225 * t83 + neg_n4_z)
+    t84 = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + wd3_x)
+    n3_x = c4 * t81 + s4 * t82 + t84
+    t86 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x)
+    n3_y = s4 * t81 - (1.581128025 * neg_a3_z + t86 + 0.39225 * neg_f4_z + c4 * t82)
+    n3_z = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - 0.39225 * t83 + n4_z
     tau_b[2] = n3_z
-    s3_f3_x = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3
+    s3_f3_x = (1.581128025 * neg_U3_xx - s4 * f4_y + c4 * f4_x) * s3
 
     # body 2, link2: forces
-    t91 = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x)
-    t92 = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z)
-    t93 = 0.425 * (c3 * (t83 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z
-    tau_b[1] = 1.38301146875 * U2_yx - 3.866395 * a2_y - t93
-    neg_n2_y = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x) + t92
-    tau_b[0] = s2 * (c3 * n3_x + s3 * neg_n3_y + t91) - c2 * neg_n2_y
+    t90 = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x)
+    t91 = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x)
+    t92 = 0.425 * (c3 * (t83 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z
+    tau_b[1] = 1.38301146875 * U2_yx - 3.866395 * a2_y - t92
+    n2_y = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + t91 - c3 * n3_y)
+    tau_b[0] = c2 * n2_y + s2 * (t90 - (s3 * n3_y - c3 * n3_x))
 
     return ()
 
@@ -505,8 +504,8 @@ def mass_matrix(q: ArrayLike) -> Array:
     in   q [6]     joint positions                [rad]
     out  M [6 x 6] joint-space inertia, symmetric [kg m^2]
 
-    Operations:  162 (70 + or -, 83 *, 9 sin or cos)
-    Formulation: composite/minimal
+    Operations:  157 (65 + or -, 83 *, 9 sin or cos)
+    Formulation: composite/minimal, sums as trees
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
     return _run(
@@ -547,23 +546,23 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     M[22] = M[27] = -neg_n5_4_z
     t19 = 0.10915 * neg_f5_4_x + 0.0028767252838399
     n5_3_x = c4 * n5_4_x + s4 * t19
-    neg_n5_3_y = c4 * t19 - s4 * n5_4_x + 0.39225 * f5_1_y
+    n5_3_y = s4 * n5_4_x - 0.39225 * f5_1_y - c4 * t19
     n5_3_z = 0.39225 * (s4 * neg_f5_4_x) - neg_n5_4_z
     M[16] = M[26] = n5_3_z
     neg_n5_1_y = 0.425 * (sin(q3 + q4) * neg_f5_4_x) + n5_3_z
     M[10] = M[25] = neg_n5_1_y
-    neg_c2_n5_2_y = c2 * (c3 * neg_n5_3_y - s3 * n5_3_x + 0.425 * f5_1_y)
-    n5_1_z = s2 * (c3 * n5_3_x + s3 * neg_n5_3_y) - neg_c2_n5_2_y
+    c2_n5_2_y = c2 * (c3 * n5_3_y + s3 * n5_3_x - 0.425 * f5_1_y)
+    n5_1_z = s2 * (c3 * n5_3_x - s3 * n5_3_y) + c2_n5_2_y
     M[4] = M[24] = n5_1_z
     t26 = 0.0015106252838399 * c5
     t27 = c5 * t26
 
     # body 4, link4: composite body
-    S4_xx = 0.000617 - (t27 - 0.0021936752838399)
+    S4_xx = 0.0028106752838399 - t27
     M_3_3 = S4_xx + 0.01421699113165
     M[21] = M_3_3
     t30 = s5 * t26 + 0.10915 * f5_1_y
-    t31 = 0.01646935370675 - (3.5853228e-05 - neg_n5_4_z)
+    t31 = neg_n5_4_z + 0.01643350047875
     f4_3_x = 0.150887345 * c4 + s4 * f5_1_y
     f4_3_y = 0.150887345 * s4 - c4 * f5_1_y
     n4_3_x = c4 * t30 - s4 * t31
@@ -579,13 +578,13 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     M[3] = M[18] = n4_1_z
     t42 = (0.01421699113165 - S4_xx) * c4 + 2.0 * n5_4_x * s4
     t43 = c4 * t42
-    S3_xy = n5_4_x - s4 * t42 + 0.39225 * f4_3_x
+    S3_xy = 0.39225 * f4_3_x + n5_4_x - s4 * t42
 
     # body 3, link3: composite body
     h3_x = f4_3_y - 1.581128025
-    S3_xx = 0.01421699113165 - t43 - 0.7845 * f4_3_y + 0.56669765530625
-    neg_S3_xz = 0.39225 * neg_f5_4_x + n4_3_x + 0.12616948429125
-    S3_yy = S4_xx + t43 + 0.001422
+    S3_xx = 0.5809146464379 - 0.7845 * f4_3_y - t43
+    neg_S3_xz = 0.39225 * neg_f5_4_x + 0.12616948429125 + n4_3_x
+    S3_yy = S4_xx + 0.001422 + t43
     M_2_2 = S3_xx + S3_yy
     M[14] = M_2_2
     f3_2_y = c3 * h3_x + s3_f4_3_x
@@ -595,20 +594,20 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     c2_n3_2_y = c2 * (s3 * neg_S3_xz + c3_n4_3_y)
     n3_1_z = s2 * n3_2_x + c2_n3_2_y
     M[2] = M[12] = n3_1_z
-    t55 = c3 * (S3_xx - S3_yy) - 2.0 * S3_xy * s3
+    t55 = c3 * (S3_yy - S3_xx) + 2.0 * S3_xy * s3
     t56 = c3 * t55
 
     # body 2, link2: composite body
-    S2_xx = 1.39056646875 - (0.85 * f3_2_y - (S3_yy + t56))
-    S2_yy = S3_xx - t56 + 0.007555
+    S2_xx = S3_yy - (0.85 * f3_2_y - 1.39056646875) - t56
+    S2_yy = S3_xx + 0.007555 + t56
     M[7] = S2_xx + S2_yy
-    n2_1_z = (0.425 * neg_f5_4_x + n3_2_x + 0.348680848125) * s2 + c2_n3_2_y
+    n2_1_z = (0.425 * neg_f5_4_x + 0.348680848125 + n3_2_x) * s2 + c2_n3_2_y
     M[1] = M[6] = n2_1_z
-    t60 = 2.0 * (s3 * t55 + S3_xy + 0.425 * (c3 * f4_3_x - s3 * h3_x)) * s2
+    t60 = 2.0 * (0.425 * (c3 * f4_3_x - s3 * h3_x) + S3_xy - s3 * t55) * s2
 
     # body 1, link1: composite body
-    S1_xx = S2_yy - c2 * (c2 * (S2_yy - S2_xx) + t60) + 0.00333
-    M[0] = t27 + 0.00068305 + 0.2183 * neg_f5_4_x + 0.15359775970555 + S1_xx
+    t61 = t27 + 0.15761080970555 + 0.2183 * neg_f5_4_x + S2_yy
+    M[0] = t61 - c2 * (c2 * (S2_yy - S2_xx) + t60)
 
     # constant entries
     M[28] = 0.0028767252838399

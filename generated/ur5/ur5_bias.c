@@ -7,7 +7,7 @@
  *   out  tau_b [6] joint forces     [N m]
  *
  * Operations:   270 (108 + or -, 148 *, 14 sin or cos)
- * Formulation:  newton_euler/minimal
+ * Formulation:  newton_euler/minimal, sums as trees
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
@@ -48,7 +48,7 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real neg_U3_xx = w3_y * w3_y + w3_zz;
     const ur5_real U3_yx     = w3_x * w3_y;
     const ur5_real U3_zx     = neg_wd3_y + neg_wd3_y;
-    const ur5_real t27       = t12 * c3 + t13 * s3 + 0.39225 * neg_U3_xx;
+    const ur5_real t27       = t13 * s3 + 0.39225 * neg_U3_xx + t12 * c3;
     const ur5_real t28       = a3_y - 0.39225 * U3_yx;
     const ur5_real q2_3_4    = q[3] + q2_3;
     const ur5_real w4_x      = qd[0] * sin(q2_3_4);
@@ -84,8 +84,8 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real w6_z     = qd[5] + w5_y;
 
     /* body 6, link6: forces */
-    const ur5_real n6_x     = 6.605e-05 * (wd5_x * c6 - neg_wd4_y * s6 - qd[5] * neg_w6_y - neg_w6_y * w6_z);
-    const ur5_real neg_n6_y = 6.605e-05 * (neg_wd4_y * c6 + wd5_x * s6 + qd[5] * w6_x + w6_x * w6_z);
+    const ur5_real n6_x     = 6.605e-05 * (wd5_x * c6 - neg_wd4_y * s6 - (qd[5] * neg_w6_y + neg_w6_y * w6_z));
+    const ur5_real neg_n6_y = 6.605e-05 * (neg_wd4_y * c6 + wd5_x * s6 + (qd[5] * w6_x + w6_x * w6_z));
     const ur5_real neg_n6_z = 0.0001321 * neg_wd5_y;
     tau_b[5]                = -neg_n6_z;
 
@@ -96,14 +96,15 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real w5_zz    = w5_z * w5_z;
     const ur5_real neg_f5_y = 0.0351648539 * (w5_xx + w5_zz);
     const ur5_real U5_zy    = w5_y * w5_z + wd5_x;
-    const ur5_real t66      = 0.0351648539 * (t28 * c4 - t27 * s4 + 0.09465 * (w5_xx + w5_yy));
-    const ur5_real t67      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * neg_wd4_y - 3.5853228e-05 * U5_xz;
-    const ur5_real t68      = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) - t66;
-    const ur5_real t69      = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz) + t67;
-    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x - t69;
+    const ur5_real t66      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * neg_wd4_y - 3.5853228e-05 * U5_xz;
+    const ur5_real t67      = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + t66;
+    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x - t67;
     tau_b[4]                = n5_z;
-    const ur5_real t71      = c6 * n6_x + s6 * neg_n6_y + t68 + 0.09465 * neg_f5_y;
-    const ur5_real t72      = 3.5853228e-05 * U5_xy + 0.000617 * (neg_wd5_y + w5_xz) + neg_n6_z - 0.09465 * f5_x;
+    const ur5_real t69      = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y;
+    const ur5_real t70      = 0.0351648539 * (t27 * s4 - 0.09465 * (w5_xx + w5_yy) - t28 * c4);
+    const ur5_real t71      = t70 + t69 + (c6 * n6_x + s6 * neg_n6_y);
+    const ur5_real t72      = 3.5853228e-05 * U5_xy + neg_n6_z
+                              + (0.000617 * (neg_wd5_y + w5_xz) - 0.09465 * f5_x);
 
     /* body 4, link4: forces */
     const ur5_real U4_xy    = w4_x * w4_y;
@@ -112,28 +113,28 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real f4_x     = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy;
     const ur5_real f4_y     = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy;
     const ur5_real neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy;
-    const ur5_real t79      = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z;
-    const ur5_real neg_n4_z = c5 * t72 - s5 * t71 + (0.01353394113165 * U4_xy - 0.150887345 * a4_x);
-    tau_b[3]                = -neg_n4_z;
-    const ur5_real t81      = c5 * t71 + s5 * t72 + t79 - 0.10915 * f4_y;
-    const ur5_real t82      = 3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y) - n5_z + 0.10915 * f4_x;
+    const ur5_real n4_z     = s5 * t71 - (0.01353394113165 * U4_xy - 0.150887345 * a4_x + c5 * t72);
+    tau_b[3]                = n4_z;
+    const ur5_real t80      = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z;
+    const ur5_real t81      = t80 - 0.10915 * f4_y + s5 * t72 + c5 * t71;
+    const ur5_real t82      = n5_z - (3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y)
+                              + 0.10915 * f4_x);
     const ur5_real t83      = c4 * f4_y + s4 * f4_x;
 
     /* body 3, link3: forces */
-    const ur5_real t84      = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
-    const ur5_real t85      = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + wd3_x);
-    const ur5_real n3_x     = c4 * t81 - s4 * t82 + t85;
-    const ur5_real t87      = 0.39225 * neg_f4_z - (c4 * t82 + s4 * t81);
-    const ur5_real neg_n3_y = 1.581128025 * neg_a3_z + t84 + t87;
-    const ur5_real n3_z     = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - (0.39225 * t83 + neg_n4_z);
-    tau_b[2]                = n3_z;
-    const ur5_real s3_f3_x  = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3;
+    const ur5_real t84     = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + wd3_x);
+    const ur5_real n3_x    = c4 * t81 + s4 * t82 + t84;
+    const ur5_real t86     = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
+    const ur5_real n3_y    = s4 * t81 - (1.581128025 * neg_a3_z + t86 + 0.39225 * neg_f4_z + c4 * t82);
+    const ur5_real n3_z    = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - 0.39225 * t83 + n4_z;
+    tau_b[2]               = n3_z;
+    const ur5_real s3_f3_x = (1.581128025 * neg_U3_xx - s4 * f4_y + c4 * f4_x) * s3;
 
     /* body 2, link2: forces */
-    const ur5_real t91      = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x);
-    const ur5_real t92      = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z);
-    const ur5_real t93      = 0.425 * (c3 * (t83 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z;
-    tau_b[1]                = 1.38301146875 * U2_yx - 3.866395 * a2_y - t93;
-    const ur5_real neg_n2_y = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x) + t92;
-    tau_b[0]                = s2 * (c3 * n3_x + s3 * neg_n3_y + t91) - c2 * neg_n2_y;
+    const ur5_real t90  = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x);
+    const ur5_real t91  = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x);
+    const ur5_real t92  = 0.425 * (c3 * (t83 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z;
+    tau_b[1]            = 1.38301146875 * U2_yx - 3.866395 * a2_y - t92;
+    const ur5_real n2_y = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + t91 - c3 * n3_y);
+    tau_b[0]            = c2 * n2_y + s2 * (t90 - (s3 * n3_y - c3 * n3_x));
 }

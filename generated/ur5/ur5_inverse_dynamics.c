@@ -8,7 +8,7 @@
  *   out  tau [6] joint forces        [N m]
  *
  * Operations:   315 (136 + or -, 165 *, 14 sin or cos)
- * Formulation:  newton_euler/minimal
+ * Formulation:  newton_euler/minimal, sums as trees
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
@@ -90,7 +90,7 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real U5_xz = wd5_y + w5_xz;
     const ur5_real w5_xx = w5_x * w5_x;
     const ur5_real w5_yy = w5_y * w5_y;
-    const ur5_real a4_y  = t35 * c4 - t34 * s4 + 0.10915 * (w4_yz - wd4_x);
+    const ur5_real t66   = 0.10915 * (w4_yz - wd4_x) + 0.09465 * (w5_xx + w5_yy);
 
     /* body 6, link6: motion */
     const ur5_real c6       = cos(q[5]);
@@ -100,8 +100,8 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real w6_z     = qd[5] + w5_y;
 
     /* body 6, link6: forces */
-    const ur5_real n6_x     = 6.605e-05 * (wd5_x * c6 - wd5_z * s6 - qd[5] * neg_w6_y - neg_w6_y * w6_z);
-    const ur5_real neg_n6_y = 6.605e-05 * (wd5_z * c6 + wd5_x * s6 + qd[5] * w6_x + w6_x * w6_z);
+    const ur5_real n6_x     = 6.605e-05 * (wd5_x * c6 - neg_w6_y * w6_z - (wd5_z * s6 + qd[5] * neg_w6_y));
+    const ur5_real neg_n6_y = 6.605e-05 * (wd5_z * c6 + qd[5] * w6_x + (wd5_x * s6 + w6_x * w6_z));
     const ur5_real n6_z     = 0.0001321 * (qdd[5] + wd5_y);
     tau[5]                  = n6_z;
 
@@ -112,51 +112,51 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real w5_zz    = w5_z * w5_z;
     const ur5_real neg_f5_y = 0.0351648539 * (w5_xx + w5_zz);
     const ur5_real U5_zy    = w5_y * w5_z + wd5_x;
-    const ur5_real t81      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z;
-    const ur5_real t82      = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz);
-    const ur5_real t83      = 0.0351648539 * (a4_x * c5 - neg_a4_z * s5 + 0.09465 * U5_xz);
-    const ur5_real t84      = t82 - 0.0351648539 * (0.09465 * (w5_xx + w5_yy) + a4_y);
-    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x + (3.5853228e-05 * U5_xz - t81 - t83);
+    const ur5_real t81      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz;
+    const ur5_real t82      = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + t81;
+    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x - t82;
     tau[4]                  = n5_z;
-    const ur5_real t86      = c6 * n6_x + s6 * neg_n6_y + t84 + 0.09465 * neg_f5_y;
-    const ur5_real t87      = n6_z - (3.5853228e-05 * U5_xy + 0.000617 * (w5_xz - wd5_y)) + 0.09465 * f5_x;
+    const ur5_real t84      = 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y + 0.0021936752838399 * U5_zy;
+    const ur5_real t85      = 0.0351648539 * (t35 * c4 - t34 * s4 + t66) - t84;
+    const ur5_real t86      = t85 - (c6 * n6_x + s6 * neg_n6_y);
+    const ur5_real t87      = 0.09465 * f5_x - 3.5853228e-05 * U5_xy + (n6_z - 0.000617 * (w5_xz - wd5_y));
 
     /* body 4, link4: forces */
     const ur5_real w4_xy    = w4_x * w4_y;
     const ur5_real U4_xy    = w4_xy - wd4_z;
     const ur5_real w4_zz    = w4_z * w4_z;
     const ur5_real U4_zy    = w4_yz + wd4_x;
-    const ur5_real t92      = 0.01353394113165 * w4_xy - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz;
     const ur5_real f4_x     = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy;
     const ur5_real f4_y     = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy;
     const ur5_real neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy;
-    const ur5_real t96      = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z;
-    const ur5_real n4_z     = c5 * t87 + s5 * t86 - (t92 - 0.150887345 * a4_x);
+    const ur5_real t95      = 0.01353394113165 * w4_xy - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz;
+    const ur5_real n4_z     = 0.150887345 * a4_x - t95 + c5 * t87 - s5 * t86;
     tau[3]                  = n4_z;
-    const ur5_real t98      = c5 * t86 - s5 * t87 + t96 - 0.10915 * f4_y;
-    const ur5_real t99      = 0.000617 * (w4_xz - wd4_y) - 3.5853228e-05 * U4_xy + n5_z - 0.10915 * f4_x;
+    const ur5_real t97      = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z;
+    const ur5_real t98      = s5 * t87 - (t97 - 0.10915 * f4_y) + c5 * t86;
+    const ur5_real t99      = n5_z - (0.10915 * f4_x - (0.000617 * (w4_xz - wd4_y) - 3.5853228e-05 * U4_xy));
     const ur5_real t100     = c4 * f4_y + s4 * f4_x;
 
     /* body 3, link3: forces */
-    const ur5_real t101     = 0.56527565530625 * w3_xy + 0.56811965530625 * wd3_z;
-    const ur5_real t102     = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
-    const ur5_real t103     = 0.12616948429125 * U3_yx + 0.001422 * (w3_yz + wd3_x);
-    const ur5_real n3_x     = c4 * t98 + s4 * t99 + t103;
-    const ur5_real neg_n3_y = c4 * t99 - s4 * t98 + 0.39225 * neg_f4_z + (1.581128025 * neg_a3_z + t102);
-    const ur5_real t106     = 0.12616948429125 * (w3_yz - wd3_x) - t101 + 1.581128025 * a3_y;
-    const ur5_real n3_z     = n4_z - 0.39225 * t100 - t106;
+    const ur5_real t101     = 0.12616948429125 * U3_yx + 0.001422 * (w3_yz + wd3_x);
+    const ur5_real n3_x     = t101 - (c4 * t98 - s4 * t99);
+    const ur5_real t103     = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
+    const ur5_real neg_n3_y = 1.581128025 * neg_a3_z + t103 + 0.39225 * neg_f4_z + c4 * t99 + s4 * t98;
+    const ur5_real t105     = 0.56527565530625 * w3_xy + 0.56811965530625 * wd3_z;
+    const ur5_real t106     = 0.12616948429125 * (w3_yz - wd3_x) - t105 + 1.581128025 * a3_y;
+    const ur5_real n3_z     = n4_z - (0.39225 * t100 + t106);
     tau[2]                  = n3_z;
-    const ur5_real s3_f3_x  = (1.581128025 * neg_U3_xx - (s4 * f4_y - c4 * f4_x)) * s3;
+    const ur5_real s3_f3_x  = s3 * (c4 * f4_x - s4 * f4_y + 1.581128025 * neg_U3_xx);
 
     /* body 2, link2: forces */
-    const ur5_real t109     = 1.38301146875 * w2_xy + 1.39812146875 * qdd[1];
-    const ur5_real t110     = 0.348680848125 * U2_yx + 0.007555 * (qd2_w2_y + wd2_x);
-    const ur5_real t111     = c3 * neg_n3_y - s3 * n3_x + 0.425 * (1.581128025 * U3_zx + neg_f4_z);
-    const ur5_real t112     = n3_z - 0.425 * (c3 * (t100 - 1.581128025 * U3_yx) + s3_f3_x);
-    tau[1]                  = t112 - (0.348680848125 * (qd2_w2_y - wd2_x) - t109 + 3.866395 * a2_y);
-    const ur5_real neg_n2_y = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x) + t111;
+    const ur5_real t109 = 0.348680848125 * U2_yx + 0.007555 * (qd2_w2_y + wd2_x);
+    const ur5_real t110 = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x);
+    const ur5_real t111 = 1.39812146875 * qdd[1] - 3.866395 * a2_y + 1.38301146875 * w2_xy;
+    const ur5_real t112 = 0.425 * (c3 * (t100 - 1.581128025 * U3_yx) + s3_f3_x);
+    tau[1]              = n3_z - (0.348680848125 * (qd2_w2_y - wd2_x) - t111 + t112);
+    const ur5_real n2_y = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + t110 + c3 * neg_n3_y);
 
     /* body 1, link1: forces */
-    const ur5_real t114 = c2 * neg_n2_y - s2 * (c3 * n3_x + s3 * neg_n3_y + t110);
-    tau[0]              = 0.15692775970555 * qdd[0] - t114;
+    const ur5_real t114 = c2 * n2_y + s2 * (c3 * n3_x + s3 * neg_n3_y + t109);
+    tau[0]              = 0.15692775970555 * qdd[0] + t114;
 }
