@@ -79,12 +79,12 @@ static pendulum_real magnitude(pendulum_real x)
     return (x < 0.0) ? -x : x;
 }
 
-#define MOST_INVERSE_DYNAMICS_TAU 2.56e-14
+#define MOST_INVERSE_DYNAMICS_TAU 2.74e-14
 static const unsigned char steps_inverse_dynamics_tau[STATES][2] = {
-    {5, 17},
-    {9, 23},
-    {5, 11},
-    {9, 17},
+    {1, 18},
+    {8, 24},
+    {5, 12},
+    {8, 18},
     {0, 12}
 };
 
@@ -97,22 +97,22 @@ static const unsigned char steps_gravity_tau_g[STATES][2] = {
     {0, 14}
 };
 
-#define MOST_BIAS_TAU_B 1.1e-14
+#define MOST_BIAS_TAU_B 1.2e-14
 static const unsigned char steps_bias_tau_b[STATES][2] = {
-    {2, 19},
-    {0, 17},
+    {2, 20},
+    {0, 18},
     {2, 6},
-    {0, 12},
-    {0, 13}
+    {2, 13},
+    {0, 14}
 };
 
-#define MOST_MASS_MATRIX_M 5.69e-16
+#define MOST_MASS_MATRIX_M 7.81e-16
 static const unsigned char steps_mass_matrix_M[STATES][4] = {
-    {2, 15, 15, 33},
-    {3, 16, 16, 33},
-    {1, 10, 10, 33},
-    {3, 16, 16, 33},
-    {0, 12, 12, 33}
+    {6, 18, 18, 36},
+    {7, 19, 19, 36},
+    {5, 13, 13, 36},
+    {2, 19, 19, 36},
+    {0, 15, 15, 36}
 };
 
 /* Largest error allowed: `most`, 0.9 times that for each step; 255 stands for none at all. */
