@@ -1,5 +1,5 @@
 """How programs grow with joints: `python -m benchmarks.growth` writes docs/benchmarks/growth.md and
-curves.png.
+curves.svg.
 
 Chains of UR5 joints, the six again and again, as in Johannessen, Arbo & Gravdahl (urdf2casadi,
 2019). Up to 60 joints their published counts stand beside ours; up to 200 joints inverse dynamics
@@ -11,11 +11,13 @@ import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from benchmarks.bench.cases import ROBOTS
 from benchmarks.bench.plain import Plain, chain_urdf
 from benchmarks.bench.published import JOHANNESSEN
+from benchmarks.pictures import save
+from symgen.inspection.style import BLUE, ORANGE, new_figure, styled
 from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace
@@ -123,7 +125,7 @@ Written by `python -m benchmarks.growth` (extra `bench`). Chains of UR5 joints; 
 urdf2casadi (Johannessen, Arbo & Gravdahl 2019) for a UR5 with other numbers, and of C q̇ without gravity in place of
 bias; forward dynamics by articulated bodies.
 
-![Curves](curves.png)
+![Curves](curves.svg)
 """.splitlines()
 LINEAR: Final = f"""## To 200 joints
 
@@ -132,50 +134,33 @@ joints or operations. Bytes are those of the finished tape (nodes, index, names)
 """.splitlines()
 
 
+@styled
 def draw(ours: dict[str, dict[int, int]], path: Path) -> None:
-    """Operations over joints, log-log: ours in full lines, the published ones dashed."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(9, 6), layout="constrained")
-    for k, (q, counts) in enumerate(ours.items()):
-        shown, color = {n: c for n, c in counts.items() if c}, f"C{k}"
-        _line(axis, shown, color, "-", q.replace("_", " "))
-        _line(axis, JOHANNESSEN[q], color, "--", "")
-    axis.plot([], [], color="black", label="symgen")
-    axis.plot([], [], color="black", linestyle="--", label="published (u2c)")
-    axis.set(
-        xscale="log",
-        yscale="log",
-        xlabel="joints",
-        ylabel="operations",
-        title="Chains of UR5 joints",
-    )
-    axis.set_xticks(PUBLISHED_LENGTHS, [str(n) for n in PUBLISHED_LENGTHS])
-    axis.minorticks_off()
-    axis.grid(alpha=0.3)
-    axis.legend()
-    figure.savefig(path, dpi=110)
-
-
-def _line(axis: Any, counts: dict[int, int], color: str, style: str, label: str) -> None:
-    axis.plot(
-        list(counts),
-        list(counts.values()),
-        style,
-        color=color,
-        marker="o",
-        markersize=3,
-        label=label or None,
-    )
+    """Operations over joints, log-log, a panel a quantity: ours in full lines, the published ones
+    dashed."""
+    figure = new_figure(13, 3.4)
+    axes = figure.subplots(1, len(ours), sharey=True)
+    for axis, (q, counts) in zip(axes, ours.items(), strict=True):
+        both = (
+            (JOHANNESSEN[q], ORANGE, "s--", "published (urdf2casadi)"),
+            (counts, BLUE, "o-", "symgen"),
+        )
+        for found, color, look, label in both:
+            rows = {n: c for n, c in found.items() if c and n > 1}
+            axis.plot([*rows], [*rows.values()], look, color=color, ms=4, label=label)
+        axis.set(xscale="log", yscale="log", xlabel="joints", title=q.replace("_", " "))
+        shown = [n for n in PUBLISHED_LENGTHS if n not in (1, 30, 50)]
+        axis.set_xticks(shown, [str(n) for n in shown])
+        axis.minorticks_off()
+    axes[0].set_ylabel("operations")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    save(figure, path)
 
 
 def main() -> None:
     """Write the document and its picture."""
     ours = curves()
-    draw(ours, DOCS / "curves.png")
+    draw(ours, DOCS / "curves.svg")
     text = "\n".join(page(ours, [growth(n) for n in LONG])) + "\n"
     (DOCS / "growth.md").write_text(text, encoding="utf-8")
     print(text)

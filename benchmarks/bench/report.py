@@ -97,9 +97,9 @@ All figures: [results.json](results.json).
 - Quantities: ID inverse dynamics, bias C q̇ + g, M mass matrix, C Coriolis matrix, FD forward dynamics, dID and dFD all
   first derivatives (with M, M⁻¹). Minimum over the rounds.
 
-![Ratios](ratios.png)
+![Ratios](ratios.svg)
 
-![Times](times.png)
+![Times](times.svg)
 """
 
 
@@ -280,7 +280,7 @@ The experiment of Johannessen, Arbo & Gravdahl (urdf2casadi, 2019): chains of 2 
 Here urdf2casadi's functions are as it makes them (no elimination of common subexpressions); all C with `-O2`. Published
 counts are of a UR5 with other numbers and of C q̇ without gravity in place of bias.
 
-![Growth](growth.png)
+![Growth](growth.svg)
 """
     lengths = sorted({row["joints"] for row in rows})
     for key, title in (("operations", "Operations"), ("minimum", "Nanoseconds")):

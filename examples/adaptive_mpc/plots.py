@@ -4,20 +4,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 
+from benchmarks.pictures import save
 from examples.adaptive_mpc import task
+from symgen.inspection.style import BLACK, BLUE, GREEN, ORANGE, VERMILION, new_figure, styled
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
-COLORS = {"off": "#b03a2e", "on": "#0b6e4f", "known": "#4a5f99"}
+COLORS = {"off": VERMILION, "on": BLUE, "known": BLACK}
+DASHES = {"off": "-", "on": "-", "known": ":"}
 LABELS = {"off": "estimator off", "on": "estimator on", "known": "payload known"}
 PARTS = {
-    "linearise (generated code, RK4)": "#4a5f99",
-    "quadratic program (PIQP)": "#d1720f",
-    "estimator": "#0b6e4f",
+    "linearise (generated code, RK4)": BLUE,
+    "quadratic program (PIQP)": ORANGE,
+    "estimator": GREEN,
 }
 PANELS = (
     ("mass, kg", (0,), ("m",)),
@@ -28,42 +27,36 @@ PANELS = (
 
 
 def draw(logs: Mapping[str, Any], folder: Path) -> None:
-    """All plots, as PNG."""
+    """All plots, as SVG."""
     for name, figure in (
         ("tracking", _tracking(logs)),
         ("parameters", _parameters(logs["on"])),
         ("time", _times(logs["on"])),
     ):
-        figure.savefig(folder / f"{name}.png", dpi=110)
-    plt.close("all")
+        save(figure, folder / f"{name}.svg")
 
 
 def _events(axis: Any) -> None:
     for when in (task.PICKED, task.CHANGED):
         axis.axvline(when, color="black", linewidth=0.8, linestyle="--")
-    axis.grid(alpha=0.3)
 
 
+@styled
 def _tracking(logs: Mapping[str, Any]) -> Any:
-    """Height of the hand and of its target, and the size of the error."""
-    figure, axes = plt.subplots(2, 1, figsize=(10, 7), layout="constrained", sharex=True)
+    """How far the hand is above or below its target, and the size of the whole error."""
+    figure = new_figure(10, 6)
+    axes = figure.subplots(2, 1, sharex=True)
     times = logs["on"].times
-    axes[0].plot(
-        times,
-        task.target(times).position[:, 2],
-        color="black",
-        linewidth=2.5,
-        alpha=0.35,
-        label="target",
-    )
     for mode, log in logs.items():
-        axes[0].plot(times, log.hand[:, 2], color=COLORS[mode], linewidth=1, label=LABELS[mode])
-        axes[1].plot(times, 1e3 * log.errors, color=COLORS[mode], linewidth=1, label=LABELS[mode])
-    axes[0].set(ylabel="height of the hand, m")
+        look = {"color": COLORS[mode], "linestyle": DASHES[mode], "linewidth": 1.1}
+        above = 1e3 * (log.hand[:, 2] - task.target(times).position[:, 2])
+        axes[0].plot(times, above, label=LABELS[mode], **look)
+        axes[1].plot(times, 1e3 * log.errors, **look)
+    axes[0].set(ylabel="hand above its target, mm", ylim=(-14, 4))  # the start is outside
     axes[1].set(
         yscale="log", ylim=(0.02, 300), ylabel="distance from the target, mm", xlabel="time, s"
     )
-    axes[0].legend(ncols=4, loc="upper center", bbox_to_anchor=(0.5, 1.15))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     for axis in axes:
         _events(axis)
     for when, text in ((task.PICKED, " 2.5 kg picked up"), (task.CHANGED, " 1.2 kg left")):
@@ -71,11 +64,13 @@ def _tracking(logs: Mapping[str, Any]) -> Any:
     return figure
 
 
+@styled
 def _parameters(log: Any) -> Any:
     """Estimates with two standard deviations beside the truth (dashed)."""
-    figure, axes = plt.subplots(2, 2, figsize=(12, 7), layout="constrained", sharex=True)
+    figure = new_figure(11, 6)
+    axes = figure.subplots(2, 2, sharex=True)
     for axis, (title, entries, names) in zip(axes.flat, PANELS, strict=True):
-        for at, name, color in zip(entries, names, COLORS.values(), strict=False):
+        for at, name, color in zip(entries, names, (BLUE, ORANGE, GREEN), strict=False):
             value, spread = log.payloads[:, at], 2 * log.deviations[:, at]
             axis.fill_between(
                 log.times, value - spread, value + spread, color=color, alpha=0.15, linewidth=0
@@ -95,9 +90,11 @@ def _truth(times: Any, at: int) -> Any:
     return np.where(times <= task.PICKED, 0.0, np.where(times <= task.CHANGED, first, second))
 
 
+@styled
 def _times(log: Any) -> Any:
     """Where the milliseconds of each step go, stacked."""
-    figure, axis = plt.subplots(figsize=(10, 4), layout="constrained")
+    figure = new_figure(10, 4)
+    axis = figure.subplots()
     axis.stackplot(log.times, log.milliseconds.T, colors=PARTS.values(), labels=PARTS, linewidth=0)
     axis.axhline(1e3 * task.PERIOD, color="black", linewidth=1, linestyle=":")
     axis.text(0.05, 1e3 * task.PERIOD, "control period", va="bottom")

@@ -15,6 +15,7 @@ from symgen.reading.options import RobotOptions, moving_joints
 
 if TYPE_CHECKING:
     from symgen.identification.excitation import Task
+    from symgen.mechanics.model import Model
 
 WRITTEN: Final = (
     click.option(
@@ -137,7 +138,9 @@ def task(file: str, options: dict[str, Any]) -> "Task":
     loaded = job.load()
     bound, mapping = bounds(loaded, limits), torque_mapping(loaded.model)
     values = np.array([*mapping.base(mapping.prior), *friction(job, loaded.model).values()])
-    return Task(loaded.model.joint_names, dynamics(job, loaded), values, bound, plan)
+    return Task(
+        loaded.model.joint_names, dynamics(job, loaded), values, bound, plan, _lengths(loaded.model)
+    )
 
 
 def _limit(text: str) -> tuple[str, str, float]:
@@ -153,3 +156,10 @@ def _limit(text: str) -> tuple[str, str, float]:
             f"--limit {text!r}: give JOINT.KIND=VALUE, as in elbow.velocity=1.5"
         ) from None
     return joint, kind, number
+
+
+def _lengths(model: "Model") -> tuple[bool, ...]:
+    """Of which velocities the coordinates are lengths."""
+    from symgen.mechanics.coupling import velocities
+
+    return tuple(row.unit.startswith("m") for row in velocities(model))

@@ -49,6 +49,8 @@ class Task:
     parameters: Numbers
     bounds: Bounds
     plan: Plan
+    lengths: tuple[bool, ...] = ()
+    """Whether the coordinate of each joint is a length; nothing is said where it is empty."""
 
     @property
     def joints(self) -> int:

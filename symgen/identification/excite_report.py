@@ -11,6 +11,7 @@ from rich.markup import escape
 from symgen.errors import OptionError, SymgenError
 from symgen.identification.excitation import Excited, Task
 from symgen.inspection.pictures import drawn, picture_target
+from symgen.inspection.style import BLUE, VERMILION, new_figure, styled
 from symgen.inspection.tables import table
 from symgen.jobs.targets import Target, check_targets, holding
 from symgen.output import console
@@ -91,11 +92,11 @@ def on_terminal(found: Excited) -> None:
 # -- picture ---------------------------------------------------------------------------------------
 
 
+@styled
 def picture(found: Excited, target: Target) -> bytes:
-    """A picture: position, velocity and force of each joint with their limits. Raises SymgenError
+    """A picture: position, velocity and force of each joint, on the scale of the motion itself,
+    with the part of each limit that is used, and the limits that are near. Raises SymgenError
     without matplotlib."""
-    from symgen.identification.figures import new_figure
-
     names, bounds = found.task.names, found.task.bounds
     figure = new_figure(13.0, 1.0 + 1.45 * len(names))
     axes = figure.subplots(len(names), 3, sharex=True, squeeze=False)
@@ -107,40 +108,49 @@ def picture(found: Excited, target: Target) -> bytes:
         (-bounds.speed, bounds.speed),
         (-bounds.force, bounds.force),
     )
+    parts = used(found)
     for k, values in enumerate((states[0], states[1], force)):
         for j, axis in enumerate(axes[:, k]):
             _panel(axis, t, values[:, j], (ends[k][0][j], ends[k][1][j]))
+            axis.set_title(f"{parts[j, k]:.0f} % of its {WHAT[k]}", loc="right", fontsize=8)
+            axis.set_ylabel(_unit(found.task, j, k), fontsize=8)
     _labels(axes, names)
-    figure.legend(
-        *axes[0, 0].get_legend_handles_labels(),
-        loc="outside lower center",
-        ncols=2,
-        fontsize=9,
-        frameon=False,
-    )
     figure.suptitle(
         f"Exciting motion: condition number {found.before[1]:.3g} of a random motion, "
-        f"{found.after[1]:.3g} of this one"
+        f"{found.after[1]:.3g} of this one; dashed: limits"
     )
     return _drawn(figure, target)
 
 
+WHAT: Final = ("range", "velocity", "effort")
+UNITS: Final = (("rad", "rad/s", "N m"), ("m", "m/s", "N"))
+"""Of angles and of lengths: position, velocity and force."""
+NEAR: Final = 0.5
+"""A limit is shown where it is no further than this part of the motion's size from it."""
+
+
+def _unit(task: Task, joint: int, column: int) -> str:
+    if not task.lengths:
+        return " or ".join(units[column] for units in UNITS)
+    return UNITS[task.lengths[joint]][column]
+
+
 def _panel(axis: Any, t: Numbers, values: Numbers, ends: tuple[float, float]) -> None:
-    axis.plot(t, values, color="#33586f", lw=1.3, label="motion")
-    for k, end in enumerate(ends):
-        axis.axhline(end, color="#c1440e", lw=0.9, ls="--", label="limit" if k else None)
+    axis.plot(t, values, color=BLUE, lw=1.3)
+    low, high = float(values.min()), float(values.max())
+    size = high - low
+    for end in ends:
+        if low - NEAR * size <= end <= high + NEAR * size:
+            axis.axhline(end, color=VERMILION, lw=1.0, ls="--")
     axis.margins(x=0)
-    axis.grid(alpha=0.25)
-    axis.tick_params(labelsize=8)
 
 
 def _labels(axes: Any, names: tuple[str, ...]) -> None:
-    for axis, title in zip(
-        axes[0], ("position (rad or m)", "velocity (rad/s or m/s)", "force (N m or N)"), strict=True
-    ):
-        axis.set_title(title, fontsize=10)
     for axis, name in zip(axes[:, 0], names, strict=True):
-        axis.set_ylabel(name if len(name) <= 18 else name[:17] + "…", fontsize=9)
+        short = name if len(name) <= 30 else name[:29] + "…"
+        axis.set_title(short, fontsize=9, parse_math=False)
+    for axis, title in zip(axes[0, 1:], ("velocity", "force"), strict=True):
+        axis.set_title(title)
     for axis in axes[axes.shape[0] - 1]:
         axis.set_xlabel("t (s)")
 

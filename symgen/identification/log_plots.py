@@ -5,14 +5,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.identification.figures import new_figure
 from symgen.identification.log_report import Looked
 from symgen.identification.logs import LogError
 from symgen.inspection.pictures import drawn, picture_target
+from symgen.inspection.style import BLUE, GREEN, GREY, VERMILION, new_figure, styled
 from symgen.jobs.targets import Target
 from symgen.text import shown
 
-COLOURS: Final = ("#33586f", "#c1440e", "#5b7f3b")
+COLOURS: Final = (BLUE, GREEN, VERMILION)
 OWNER: Final = "symgen log"
 
 
@@ -26,6 +26,7 @@ def picture(found: Looked, target: Target) -> bytes:
     return drawn(_figure(found), target, 110)
 
 
+@styled
 def _figure(found: Looked) -> Any:
     names, layout = found.joints, found.reading.layout
     if not found.motion.thin:
@@ -75,4 +76,4 @@ def _limits(axis: Any, found: Looked, k: int, column: int) -> None:
     )
     for end in ends if column < 2 else ():
         if end is not None and low - 0.3 * (high - low) < end < high + 0.3 * (high - low):
-            axis.axhline(end, color="#888888", lw=0.8, ls="--")
+            axis.axhline(end, color=GREY, lw=0.8, ls="--")

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen import __version__
-from symgen.identification.figures import new_figure
 from symgen.identification.panels import (
     LEFT,
     LOAD,
@@ -28,6 +27,7 @@ from symgen.identification.prediction import SLOW, Points
 from symgen.identification.prediction_report import HEADS
 from symgen.identification.report import chosen
 from symgen.identification.run import Identified
+from symgen.inspection.style import new_figure
 from symgen.jobs.targets import Mark, holding
 from symgen.render import render
 from symgen.text import shown

@@ -9,14 +9,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.figures import new_figure
 from symgen.identification.prediction import Points
+from symgen.inspection.style import BLUE, GREY, VERMILION, new_figure, styled
 
 Numbers = NDArray[np.float64]
 
-MEASURED: Final = "#8895a3"
-PREDICTED: Final = "#c1440e"
-LEFT: Final = "#33586f"
+MEASURED: Final = GREY
+PREDICTED: Final = VERMILION
+LEFT: Final = BLUE
 HELD_OUT: Final = "#f3ead8"
 SPREAD: Final = 99.0
 """The percentile of residuals that sets the scale; what is far beyond is drawn at the edge."""
@@ -47,6 +47,7 @@ def png(figure: Any, dpi: int = 110) -> bytes:
     return stream.getvalue()
 
 
+@styled
 def over_time(points: Points, strips: list[Strip], edge: float | None = None) -> Any:
     """Two panels a channel: measured and predicted, and what is left. Rows from time `edge` on are
     marked as held out."""
@@ -100,6 +101,7 @@ def scale(left: Numbers) -> float:
     return 1.5 * float(np.percentile(np.abs(left), SPREAD)) or 1.0
 
 
+@styled
 def residuals(points: Points, strips: list[Strip]) -> Any:
     """What is left of each channel over speed, over load, and how it is distributed."""
     count = len(strips)

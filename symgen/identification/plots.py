@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from symgen.identification.equations import Instants
 from symgen.identification.estimate import Estimate
-from symgen.identification.figures import new_figure
 from symgen.identification.panels import MEASURED, PREDICTED, Strip, over_time, png, residuals
 from symgen.identification.prediction import Points
 from symgen.identification.run import Identified
 from symgen.identification.terms import TERMS
+from symgen.inspection.style import new_figure, styled
 
 Numbers = NDArray[np.float64]
 
@@ -81,6 +81,7 @@ def _load(found: Identified) -> Numbers:
 # -- parameters ------------------------------------------------------------------------------------
 
 
+@styled
 def parameters(estimate: Estimate) -> Any:
     """A row a parameter, in panels of one unit: the estimate with three standard errors beside the
     prior, on a plain scale, and the relative standard error on a logarithmic one."""

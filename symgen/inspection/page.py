@@ -9,10 +9,10 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
 
-from symgen.errors import OptionError
 from symgen.inspection.data import Data
 from symgen.inspection.pictures import drawn
 from symgen.inspection.report import counted
+from symgen.inspection.style import EMPTY, FULL, new_figure, styled
 from symgen.inspection.tables import table
 from symgen.jobs.targets import Target
 from symgen.mechanics.model import PARAMETER_NAMES
@@ -162,33 +162,27 @@ def _ascii(name: str) -> str:
     return ascii(name)[1:-1]
 
 
+@styled
 def plot(data: Data, patterns: Mapping[str, np.ndarray[Any, Any]], target: Target) -> bytes:
-    """The sparsity of each pattern in one picture. Raises OptionError where matplotlib is
+    """The sparsity of each pattern in one picture. Raises SymgenError where matplotlib is
     missing."""
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise OptionError("--plot needs matplotlib: pip install 'symgen[plot]'") from None
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
     shown = {name: pattern for name, pattern in patterns.items() if name in TITLES}
     rows: list[Any] = [[name] * 2 for name in ("Y", "Y_b") if name in shown]
     small = [name for name in ("M", "Gamma_full") if name in shown]
     rows += [small * 2 if len(small) == 1 else small] if small else []
-    height = 0.9 + len(rows) * (0.9 + 0.2 * data["dof"])
-    figure, axes = pyplot.subplot_mosaic(
-        rows, figsize=(13, height), width_ratios=[1, 3], layout="constrained"
-    )
+    height = 0.9 + len(rows) * (1.1 + 0.2 * data["dof"])
+    figure = new_figure(WIDTH, height)
+    axes = figure.subplot_mosaic(rows, width_ratios=[1, 3])
     for name, pattern in shown.items():
         _draw(axes[name], name, pattern.reshape(data["dof"], -1), data)
     figure.suptitle(f"{data['robot']}: entries that are not zero in every state (blue)")
-    try:
-        return drawn(figure, target, 130)
-    finally:
-        pyplot.close(figure)
+    return drawn(figure, target, 130)
 
 
+WIDTH: Final = 13.0
+"""Inches of the picture."""
+CHARACTER: Final = 0.075
+"""Inches of a character of a label."""
 TITLES: Final = {
     "Y": "regressor: columns are the ten parameters of each body",
     "Y_b": "base regressor: columns are the base parameters, by body",
@@ -220,32 +214,58 @@ def _by_body(data: Data, parameters: Iterable[str]) -> tuple[list[int], list[str
 def _draw(axis: Any, name: str, cells: np.ndarray[Any, Any], data: Data) -> None:
     sizes, labels, columns = groups(name, data)
     columns += [""] * (cells.shape[1] - len(columns))  # of joint friction
-    axis.imshow(cells, cmap="Blues", vmin=0, vmax=1.4, aspect="auto", interpolation="nearest")
-    axis.set_title(f"{TITLES[name]} ({int(cells.sum())} of {cells.size})", fontsize=9, loc="left")
-    axis.set_yticks(range(cells.shape[0]), data["velocities"], fontsize=7)
-    axis.set_xticks(range(len(columns)), columns, fontsize=5, rotation=90)
+    axis.imshow(
+        np.where(cells[..., None], _rgb(FULL), _rgb(EMPTY)),
+        aspect="auto",
+        interpolation="nearest",
+    )
+    axis.grid(visible=False)
+    axis.set_title(f"{TITLES[name]} ({int(cells.sum())} of {cells.size})", fontsize=9)
+    axis.set_yticks(range(cells.shape[0]), data["velocities"], fontsize=7, parse_math=False)
+    wide = _inches(name) / cells.shape[1]  # of a column
+    axis.set_xticks(range(len(columns)), columns if wide > CHARACTER else [""] * len(columns))
+    axis.tick_params(axis="x", labelsize=5, rotation=90)
     axis.tick_params(length=0)
     for row in range(cells.shape[0] - 1):
         axis.axhline(row + 0.5, color="0.9", linewidth=0.4)
     starts = np.cumsum([0, *sizes])
-    for start, size, label in zip(starts[:-1], sizes, labels, strict=True):
-        if start:
-            axis.axvline(start - 0.5, color="0.55", linewidth=0.8)
-        if size:
-            narrow = size == 1 < len(label)
+    for start in starts[1:-1]:
+        axis.axvline(start - 0.5, color="0.55", linewidth=0.8)
+    _name_groups(axis, starts, labels, wide)
+    axis.set_xlim(-0.5, cells.shape[1] - 0.5)
+
+
+def _rgb(colour: str) -> tuple[float, ...]:
+    """Red, green and blue of a colour written as #rrggbb."""
+    return tuple(int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
+
+
+def _inches(name: str) -> float:
+    """How wide a pattern is."""
+    return WIDTH * {"M": 0.2, "Gamma_full": 0.65}.get(name, 0.9)
+
+
+def _name_groups(axis: Any, starts: Any, labels: Sequence[str], wide: float) -> None:
+    """A label below each group of columns; where one does not fit all of them stand upright, and
+    where not even that fits every other one is left out."""
+    sizes = np.diff(starts) * wide
+    upright = any(len(text) * CHARACTER > size for text, size in zip(labels, sizes, strict=True))
+    every = max(1, int(np.ceil(2 * CHARACTER / max(np.median(sizes), 1e-9)))) if upright else 1
+    for k, (start, end, text) in enumerate(zip(starts[:-1], starts[1:], labels, strict=True)):
+        if text and end > start and k % every == 0:
             axis.annotate(
-                label,
-                ((start + (size - 1) / 2), 0),
-                xytext=(0, -24),
+                text,
+                ((start + end - 1) / 2, 0),
+                xytext=(0, -24 if wide > CHARACTER else -6),
                 xycoords=("data", "axes fraction"),
                 textcoords="offset points",
-                fontsize=5 if narrow else 7,
-                rotation=90 * narrow,
+                fontsize=7,
+                rotation=90 * upright,
                 ha="center",
                 va="top",
                 annotation_clip=False,
+                parse_math=False,
             )
-    axis.set_xlim(-0.5, cells.shape[1] - 0.5)
 
 
 __all__: Sequence[str] = ("groupings", "latex", "on_terminal", "plot")

@@ -82,18 +82,29 @@ def test_a_picture_has_an_end_of_its_format(tmp_path):
 
 
 def test_page_and_picture_appear_together_or_not_at_all(tmp_path, monkeypatch):
-    """Names that matplotlib takes for a formula it cannot read end the run after the page is made."""
+    """Also where the run ends after the page is made."""
     file = tmp_path / "r.urdf"
     file.write_text(Path(PENDULUM).read_text().replace('"upper"', '"$\\\\frac$"'))
     page, picture = tmp_path / "p.html", tmp_path / "p.png"
+
+    def fails(*_):
+        raise ValueError("no such formula")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("symgen.inspection.page.drawn", fails)
+        _one_fails(file, page, picture)
+    assert invoke("inspect", file, "--plot", picture).exit_code == 0  # a name is no formula
+    same = tmp_path / "same.png"
+    assert "would be written twice" in refusal("inspect", PENDULUM, "--html", same, "--plot", same)
+
+
+def _one_fails(file, page, picture):
     assert "cannot be drawn" in refusal("inspect", file, "--html", page, "--plot", picture)
     assert not page.exists() and not picture.exists()
     assert invoke("inspect", PENDULUM, "--html", page).exit_code == 0
     before = page.read_bytes()
     refusal("inspect", file, "--html", page, "--plot", picture)
     assert page.read_bytes() == before
-    same = tmp_path / "same.png"
-    assert "would be written twice" in refusal("inspect", PENDULUM, "--html", same, "--plot", same)
 
 
 def test_the_robots_own_file_is_never_replaced(tmp_path):
