@@ -56,7 +56,7 @@ def test_unknown_glue_is_refused():
         "error: --glue 'scons': use some of cmake, zephyr, arduino"
     )
     job = Job.of(robot_file("pendulum"), quantities=("linux=gravity",), glue=("cpp",))
-    with pytest.raises(OptionError, match="--glue cpp: 'linux' is a macro; name the function"):
+    with pytest.raises(OptionError, match="the name of a function: 'linux' is not usable"):
         job.module(job.load())
 
 

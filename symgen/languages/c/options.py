@@ -8,7 +8,6 @@ from symgen.compiler.passes import used
 from symgen.errors import OptionError
 from symgen.languages.c.glue import GLUE
 from symgen.languages.c.targets import TARGETS
-from symgen.languages.c.words import MACROS
 from symgen.numbers.operations import OPS
 from symgen.options import NAMES, WHOLE, choice, group, option, whole_or
 from symgen.tracing.function import Function
@@ -109,9 +108,6 @@ class COptions:
     def check_functions(self, functions: Sequence[Function]) -> None:
         """Raises OptionError for functions that C cannot have under these options."""
         names = [function.name for function in functions]
-        macro = next((name for name in names if name in MACROS and "cpp" in self.glue), None)
-        if macro is not None:
-            raise OptionError(f"--glue cpp: {macro!r} is a macro; name the function otherwise")
         if self.batch is not None:
             _check_batch_names(names)
         if self.trig == "inline":

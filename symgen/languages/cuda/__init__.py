@@ -13,6 +13,7 @@ CUDA: Final = Language(
     files=files,
     checks=checks,
     main="{name}_cuda/{name}_cuda.h",
-    keywords=KEYWORDS | MACROS,
-    taken=frozenset({"device", "finite_sum", "regular", "sine", "cosine", "sine_cosine", "std"}),
+    keywords=KEYWORDS,
+    taken=MACROS
+    | frozenset({"device", "finite_sum", "regular", "sine", "cosine", "sine_cosine", "std"}),
 )
