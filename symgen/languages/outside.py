@@ -69,13 +69,17 @@ class Outside:
     packages: tuple[str, ...] = ()
     """Packages of Python that it needs."""
 
+    @property
+    def missing(self) -> list[str]:
+        """What it needs and is not there."""
+        tools = [tool for tool in self.tools if shutil.which(tool) is None]
+        return tools + [name for name in self.packages if find_spec(name) is None]
+
     def checks(self, subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
         """The checks of the language's files in a folder, one by one."""
         progress(f"{self.label} module")
-        missing = [tool for tool in self.tools if shutil.which(tool) is None]
-        missing += [name for name in self.packages if find_spec(name) is None]
-        if missing:
-            what = f"{' and '.join(missing)} must be installed"
+        if self.missing:
+            what = f"{' and '.join(self.missing)} must be installed"
             yield Check(f"{self.label} runs", False, what)
             return
         judged = {file.format(name=subject.module.name) for file in JUDGED}

@@ -43,9 +43,10 @@ class Runner:
     setup: str
 
     @contextmanager
-    def started(self, subject: Subject) -> Iterator[Call]:
-        """Runs every function in all states, once. Raises Failed."""
-        functions = [d for d in descriptions(subject.module) if d.name != "regroup"]
+    def started(self, subject: Subject, names: Sequence[str] | None = None) -> Iterator[Call]:
+        """Runs every function (or those of some names) in all states, once. Raises Failed."""
+        own = [f.name for f in subject.module.functions] if names is None else names
+        functions = [d for d in descriptions(subject.module) if d.name in own]
         with workspace() as folder:
             given: dict[str, Any] = {
                 f"{d.name}/{k}": np.stack(column)

@@ -54,13 +54,19 @@ def full(x):
     return ca.densify(x).full()
 
 
-@pytest.mark.parametrize("name", CASES)
+QUICK = [
+    name if name == "pendulum" else pytest.param(name, marks=pytest.mark.slow) for name in CASES
+]
+
+
+@pytest.mark.parametrize("name", QUICK)
 def test_verify_proves_it(name):
     _, folder = generated(name, languages=("casadi",), **CASES[name])
     done = invoke("verify", folder)
     assert done.exit_code == 0, done.output
     assert "CasADi graph equals the float run" in done.output
     assert "external function of CasADi equals the float run" in done.output
+    assert "equals the complex step of the algorithm" in done.output
 
 
 @pytest.mark.slow

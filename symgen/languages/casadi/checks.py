@@ -1,13 +1,19 @@
-"""CasADi proven: it runs the graphs, and the compiled C as external functions, in every state."""
+"""CasADi proven: it runs the graphs, and the compiled C as external functions, in every state; the
+Jacobians are held against derivatives of the algorithms by the complex step."""
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from symgen.languages.outside import Outside
+import numpy as np
+
+from symgen.languages.outside import Call, Failed, Outside
 from symgen.languages.packages import Runner
-from symgen.languages.subject import Check, Subject
+from symgen.languages.subject import Array, Arrays, Check, Subject, described, relative_error
+from symgen.tracing.function import Function
 
 PACKAGES: Final = ("casadi",)
+
+BUILT: Final = "from {package}.build import build\nbuild()\n"
 
 RESULTS: Final = """
 import casadi as ca
@@ -27,20 +33,97 @@ def results(name, arrays):
     ]
 """
 
+MOVED: Final = """
+import casadi as ca
+robot = __import__({package!r})
 
-def _runner(subject: Subject, function: str, before: str = "") -> Runner:
-    package = f"{subject.module.name}_casadi"
-    return Runner(
-        before.format(package=package) + RESULTS.format(package=package, function=function)
-    )
+def results(name, arrays):
+    f = robot.external(name)
+    shapes, jacobian = list(robot.ARGUMENTS[name][0].values()), f.jacobian()
+    ends = np.cumsum([0, *(x.shape[1] for x in arrays)])
+    ways = [np.cos(1.0 + np.arange(a, b)) for a, b in zip(ends, ends[1:])]
+    ways = [way.reshape(s).ravel(order="F") for way, s in zip(ways, shapes)]
+    made = [[] for _ in range(f.n_out())]
+    for row in zip(*arrays):
+        given = [ca.DM(x.reshape(s)) for x, s in zip(row, shapes)]
+        blocks = jacobian.call([*given, *(ca.DM(*f.size_out(k)) for k in range(f.n_out()))])
+        for k, told in enumerate(made):
+            parts = blocks[k * f.n_in() : (k + 1) * f.n_in()]
+            moved = sum(ca.densify(x).full() @ way for x, way in zip(parts, ways))
+            told.append(moved.reshape(f.size_out(k), order="F").ravel())
+    return made
+"""
+"""What outputs change by when entry k of all inputs moves by cos(1 + k)."""
+
+STEP: Final = 1e-30
+FEW: Final = 3
+TOLERANCE: Final = 1e-8
+"""Of the largest entry: what is left where a derivative nearly cancels."""
 
 
 def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
-    graphs = _runner(subject, "robot.graph(name)")
-    yield from Outside("CasADi graph", (), graphs.started, packages=PACKAGES).checks(
-        subject, progress
-    )
-    built = _runner(subject, "robot.external(name)", "from {package}.build import build\nbuild()\n")
-    label = "external function of CasADi"
-    yield from Outside(label, (), built.started, packages=PACKAGES).checks(subject, progress)
+    package = f"{subject.module.name}_casadi"
+    graphs = Runner(RESULTS.format(package=package, function="robot.graph(name)"))
+    yield from _run("CasADi graph", graphs).checks(subject, progress)
+    built = BUILT.format(package=package)
+    functions = built + RESULTS.format(package=package, function="robot.external(name)")
+    outside = _run("external function of CasADi", Runner(functions))
+    yield from outside.checks(subject, progress)
+    if not outside.missing:
+        progress("Jacobians")
+        yield from _jacobians(subject, package, Runner(built + MOVED.format(package=package)))
+
+
+def _run(label: str, runner: Runner) -> Outside:
+    return Outside(label, (), runner.started, packages=PACKAGES)
+
+
+def _jacobians(subject: Subject, package: str, runner: Runner) -> Iterator[Check]:
+    names = [f.name for f in subject.module.functions if _differentiated(subject, package, f.name)]
+    try:
+        with runner.started(subject, names) as call:
+            for function in subject.module.functions:
+                if function.name in names:
+                    yield _jacobian(subject, function, call)
+    except Failed as error:
+        yield Check("Jacobians of external functions compile", False, str(error))
+
+
+def _differentiated(subject: Subject, package: str, name: str) -> bool:
+    """Whether a function has a Jacobian."""
+    file = subject.folder / package / "c" / f"{package}_{name}.c"
+    return f"int jac_{package}_{name}(" in file.read_text(encoding="utf-8")
+
+
+def _jacobian(subject: Subject, function: Function, call: Call) -> Check:
+    what = f"jac_{function.name}: equals the complex step of the algorithm"
+    d = described(subject, function.name)
+    states = subject.some(function)[:FEW]
+    try:
+        rows = call(d, states)
+    except Failed as error:
+        return Check(what, False, str(error))
+    names = [a.name for a in d.arguments if a.direction == "out"]
+    worst = 0.0
+    for state, row in zip(states, rows, strict=False):
+        wanted = _moved(function, state)
+        got = zip(names, row, strict=True)
+        worst = max(worst, *(relative_error(np.ravel(x), wanted[name]) for name, x in got))
+    return Check(what, worst <= TOLERANCE, f"largest error {worst:.1e}, {len(states)} states")
+
+
+def _moved(function: Function, state: Arrays) -> dict[str, Array]:
+    """What outputs change by where the inputs move as in `MOVED`."""
+    given: dict[str, Sequence[complex]] = {}
+    first = 0
+    for name in function.inputs:
+        x = np.asarray(state[name], float)
+        way = np.cos(1.0 + np.arange(first, first + x.size))
+        given[name] = (x + 1j * STEP * way).tolist()
+        first += x.size
+    found: Mapping[str, Sequence[Any]] = function.run(**given)
+    return {
+        name: np.array([getattr(x, "imag", 0.0) for x in values], float) / STEP
+        for name, values in found.items()
+    }
