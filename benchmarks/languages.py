@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -88,6 +89,7 @@ def programs(root: Path) -> Iterator[Program]:
         "CUDA's host build, `--trig inline`, `-march=native`, 64 states", inline, "CUDA", FAST, cuda
     )
     yield from matlab(plain / "ur5_matlab")
+    yield from packages(root / "packages")
     python = [sys.executable, str(HERE / "main.py")]
     build = [sys.executable, "-m", "symgen", "build", ROBOT, "-o", str(fast)]
     wanted = [word for name in NAMES for word in ("--quantity", name)]
@@ -130,6 +132,30 @@ def matlab(folder: Path) -> Iterator[Program]:
         ("Octave, the gateway, 64 states", "states", ()),
     ):
         yield Program(label, "octave-cli", builds, [*octave, str(HERE / "main.m"), how])
+
+
+def packages(folder: Path) -> Iterator[Program]:
+    """What JAX and CasADi run, where they are installed."""
+    rows = {
+        "jax": (
+            ("JAX", "jax"),
+            ("JAX, 4,096 states", "jax-states"),
+            ("JAX, through C", "native"),
+            ("JAX, through C, 4,096 states", "native-states"),
+        ),
+        "casadi": (("CasADi, the graph", "graph"), ("CasADi, the external function", "external")),
+    }
+    there = [name for name in rows if find_spec(name) is not None]
+    if there:
+        symgen.generate(ROBOT, folder, languages=there, quantities=NAMES)
+    for name in there:
+        builds: tuple[Sequence[str], ...] = (
+            (sys.executable, str(folder / f"ur5_{name}/build.py")),
+        )
+        for label, kind in rows[name]:
+            run = [sys.executable, str(HERE / "packages.py"), str(folder), "ur5", kind, *NAMES]
+            yield Program(label, "cc", builds, run)
+            builds = ()
 
 
 def measured(made: Sequence[Program]) -> dict[str, list[float]]:

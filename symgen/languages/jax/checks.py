@@ -9,7 +9,7 @@ from symgen.languages.subject import Check, Subject
 
 PACKAGES: Final = ("jax",)
 
-SHORT: Final = 300
+SHORT: Final = 120
 """Operations of a function up to which it is compiled by XLA; operation by operation is quicker for
 one that is run once."""
 
