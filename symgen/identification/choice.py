@@ -90,7 +90,28 @@ class Chooser:
             open_keys = [
                 key for key in open_keys if key not in taken and key[0] in {j for j, _ in taken}
             ]
-        return Choice(tuple(sorted(chosen.values())), _last(trials))
+        kept, dropped = self._pruned(chosen, always)
+        trials += [Trial(*key, gain, False) for key, gain in dropped.items()]
+        return Choice(tuple(sorted(kept.values())), _last(trials))
+
+    def _pruned(
+        self, chosen: Mapping[Key, int], always: Sequence[str]
+    ) -> tuple[dict[Key, int], dict[Key, float]]:
+        """Without the terms that later ones have made superfluous, one after the other, and what
+        each of these still removed: the first terms of all joints are taken at once, and some make
+        up for what was missing at another joint."""
+        kept, dropped = dict(chosen), dict[Key, float]()
+        while True:
+            errors = self._errors(kept)
+            gains = {}
+            for key in [key for key in kept if key[1] not in always]:
+                rest = {other: k for other, k in kept.items() if other != key}
+                gains[key] = self._gain(key[0], self._errors(rest), errors)
+            least = min(gains, key=lambda key: gains[key], default=None)
+            if least is None or gains[least] > GAIN:
+                return kept, dropped
+            dropped[least] = gains[least]
+            del kept[least]
 
     def _tried(
         self, chosen: Mapping[Key, int], errors: Numbers, keys: Iterable[Key]

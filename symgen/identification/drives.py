@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.identification.bending import Bending
 from symgen.identification.samples import Samples
 from symgen.identification.terms import TERMS, Motion
 from symgen.mechanics.coupling import coupling_of
@@ -57,15 +58,20 @@ class Joints:
         """Which joint acts on which force of the user (k x n)."""
         return np.asarray(self.rates != 0)
 
-    def motions(self, samples: Samples, load: Numbers) -> list[Motion]:
-        """The motion of each joint; `load` (N x n) are forces of the user."""
+    def motions(
+        self, samples: Samples, load: Numbers, bending: Bending | None = None
+    ) -> list[Motion]:
+        """The motion of each joint; `load` (N x n) are forces of the user, moments across axes are
+        0 without `bending`."""
         positions = samples.q @ self.places.T + self.offsets
         squares = np.square(self.rates).sum(axis=1)
+        none = np.zeros((len(samples), len(self.names), 2))
         rows = (
             positions,
             samples.qd @ self.rates.T,
             samples.qdd @ self.rates.T if samples.qdd.size else np.zeros_like(positions),
             load @ (self.rates.T / squares) if len(squares) else positions,
+            none if bending is None else bending(samples, positions),
         )
         return [Motion(*(row[:, k] for row in rows)) for k in range(len(self.names))]
 
@@ -77,13 +83,14 @@ class Drives:
     `slowest` (k) is the rate of each joint (rad/s or m/s) below which its sign is not known, and
     `margin` the number of rows by which derivatives are uncertain around a standstill, half a
     window of theirs. `load` (b) are the base parameters that loads are computed from; without them
-    loads are the measured forces."""
+    loads are the measured forces. `bending` gives moments across axes to terms that need them."""
 
     joints: Joints
     columns: tuple[Column, ...]
     slowest: Numbers
     margin: int = 0
     load: Numbers | None = None
+    bending: Bending | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,13 +108,18 @@ class Drives:
         """Whether some column depends on the load."""
         return any(TERMS[column.term].loaded for column in self.columns)
 
+    @property
+    def bent(self) -> bool:
+        """Whether some column depends on moments across an axis."""
+        return any(TERMS[column.term].bent for column in self.columns)
+
     def only(self, numbers: Collection[int]) -> "Drives":
         """With some of the columns."""
         return replace(self, columns=tuple(self.columns[k] for k in sorted(numbers)))
 
     def values(self, samples: Samples, load: Numbers) -> Numbers:
         """What each unknown adds to the forces of the user for one unit of it (N x n x f)."""
-        motions = self.joints.motions(samples, load)
+        motions = self.joints.motions(samples, load, self.bending if self.bent else None)
         found = np.zeros((len(samples), samples.qd.shape[1], len(self.columns)))
         for k, column in enumerate(self.columns):
             own = TERMS[column.term].column(motions[column.joint], column.speed)

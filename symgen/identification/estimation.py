@@ -11,7 +11,7 @@ from symgen.identification.estimate import Channel, Estimate
 from symgen.identification.logs import Log
 from symgen.identification.methods import Problem
 from symgen.identification.neutral import with_neutral_prior
-from symgen.identification.robust import robust_errors
+from symgen.identification.robust import believed, robust_errors
 from symgen.identification.rounds import Settled
 from symgen.identification.settings import Settings
 from symgen.identification.solve import (
@@ -20,7 +20,6 @@ from symgen.identification.solve import (
     System,
     excitation,
     scaled_condition,
-    solve,
 )
 from symgen.identification.standard import Prior, deviations
 from symgen.identification.words import unidentified
@@ -48,7 +47,7 @@ def estimate(
     judged = excitation(system, settings.max_condition)
     notes = _judged(sought, names, judged, log, settings)
     prior = prior_of(sought, settings)
-    found = solve(system, prior.belief(len(names)) if prior else None)
+    found = believed(system, prior.belief(len(names)) if prior else None)
     made = Estimate(
         sought.mapping,
         names,

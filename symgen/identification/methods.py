@@ -3,13 +3,14 @@ it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import OptionError
+from symgen.identification.bending import Bending, bending
 from symgen.identification.columns import Sensed, Wanted
 from symgen.identification.drives import Drives, Joints
 from symgen.identification.equations import Energies, Equations, Instants, Momenta
@@ -24,7 +25,7 @@ from symgen.identification.sensors import (
     wrenches,
 )
 from symgen.identification.settings import Settings
-from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS
+from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS, TERMS
 from symgen.jobs.job import Job
 from symgen.mechanics.base_parameters import base_parameters
 from symgen.mechanics.coupling import coupling_of, positions, velocities
@@ -48,7 +49,8 @@ class Problem:
     `known` has the coefficients of drives that the robot's files give, by names such as ``viscous
     shoulder``. `channels` are names and units of measurements; `equations` takes the number of
     samples in an interval, which methods that use single samples ignore, and the unknowns of
-    drives; `intervals` tells whether the number matters."""
+    drives; `intervals` tells whether the number matters. `bending` makes what terms need that
+    depend on moments across axes, None where forces are of motors, which do not feel them."""
 
     mapping: BaseMapping
     joints: Joints | None
@@ -58,6 +60,7 @@ class Problem:
     wanted: Wanted
     intervals: bool
     equations: Callable[[int, Drives | None], Equations]
+    bending: Callable[[], Bending] | None = None
 
 
 def problem(job: Job, loaded: Loaded, settings: Settings) -> Problem:
@@ -138,16 +141,21 @@ def _wanted(job: Job, model: Model, accelerations: bool) -> Wanted:
 def _of_torques(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     """What all methods that use joint forces have in common."""
     model = loaded.model
-    terms = settings.terms or _kinds(job)
+    terms, mapping = settings.terms or _kinds(job), torque_mapping(model)
+    wanted = _wanted(job, model, True)
+    asked = any(TERMS[term].bent for term in terms)
+    felt = asked or not (settings.torque_constant or wanted.sensors[0].constants)
+    made = cache(lambda: bending(without_drives(job), loaded, mapping.prior))
     return Problem(
-        torque_mapping(model),
+        mapping,
         Joints.of(model),
         terms,
         known(model),
         _torque_channels(model),
-        _wanted(job, model, True),
+        wanted,
         False,
         _none,
+        made if felt and mapping.prior.any() else None,
     )
 
 
@@ -205,7 +213,7 @@ def _energy(job: Job, loaded: Loaded, settings: Settings) -> Problem:
 def _integrated(whole: Problem, settings: Settings) -> Problem:
     """For methods over intervals, which need no accelerations. Raises OptionError for terms that
     do."""
-    instant = [name for name in whole.terms if name in ("armature", "load")]
+    instant = [name for name in whole.terms if name in ("armature", "load") or TERMS[name].bent]
     if instant or settings.automatic:
         raise OptionError(
             f"--friction {instant[0] if instant else 'auto'}: needs the force at every instant; "

@@ -13,13 +13,32 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from symgen.identification.solve import Solution, System
+from symgen.identification.solve import Belief, Solution, System, solve
 
 Numbers = NDArray[np.float64]
 
 CLEAR: Final = 0.1
 """The part of the information, in any direction, that is taken to be left without a batch at
 least."""
+
+
+def believed(system: System, belief: Belief | None) -> Solution:
+    """Weighted least squares, where there is a belief beside it, with the log at the weight that it
+    has: its information is divided by how many times the robust variance is the naive one."""
+    found = solve(system, belief)
+    if belief is None or len(system.batches) < 2:
+        return found
+    return solve(system, belief, _inflation(system, found))
+
+
+def _inflation(system: System, found: Solution) -> float:
+    """The mean of robust by naive variances over all directions, at least 1."""
+    count = len(system.batches)
+    inverse: Numbers = np.asarray(np.linalg.inv(found.factor), np.float64)
+    steps = np.array([_step(system, k, found, inverse) for k in range(count)])
+    spread = np.sum(np.square(steps @ found.factor.T)) * (count - 1) / count
+    log = system.weighted(found.deviations)[:, : system.size] @ inverse
+    return max(1.0, float(spread / np.sum(np.square(log))))
 
 
 def robust_errors(system: System, found: Solution) -> Numbers | None:
@@ -37,7 +56,7 @@ def _step(system: System, batch: int, found: Solution, inverse: Numbers) -> Numb
     p = len(found.values)
     information, score = np.zeros((p, p)), np.zeros(p)
     for j, columns in enumerate(system.supports):
-        own = system.batches[batch].factors[j] / found.deviations[j]
+        own = system.batches[batch].factors[j] / found.deviations[j] / found.inflation**0.5
         a, y, here = own[:, :-1], own[:, -1], list(columns)
         information[np.ix_(here, here)] += a.T @ a
         score[here] += a.T @ (y - a @ found.values[here])

@@ -21,9 +21,10 @@ from symgen.identification.loss import SHARE, Reweighted
 from symgen.identification.methods import Problem
 from symgen.identification.rates import Rates
 from symgen.identification.reduction import Batches, Factors, whole
+from symgen.identification.robust import believed
 from symgen.identification.separable import inseparable
 from symgen.identification.settings import Settings
-from symgen.identification.solve import Belief, Solution, System, solve
+from symgen.identification.solve import Belief, Solution, System
 from symgen.identification.terms import FRICTION, TERMS
 
 Numbers = NDArray[np.float64]
@@ -108,6 +109,8 @@ class Rounds:
         width = self.settings.width
         columns = candidates(self.terms, self.sought.joints, self.rates.fastest, width)
         drives = Drives(self.sought.joints, columns, self.rates.slowest, self.rates.margin)
+        if drives.bent and self.sought.bending:
+            drives = replace(drives, bending=self.sought.bending())
         return drives.only({*range(len(columns))} - {*self._inseparable(drives)})
 
     def _inseparable(self, drives: Drives) -> tuple[int, ...]:
@@ -123,7 +126,8 @@ class Rounds:
         if drives is None or self.sought.joints is None:
             return ()
         there = {(column.joint, column.term) for column in drives.columns}
-        pairs = ((k, term) for k in range(len(self.sought.joints.names)) for term in self.terms)
+        asked = [term for term in self.terms if term in self.sought.terms]
+        pairs = ((k, term) for k in range(len(self.sought.joints.names)) for term in asked)
         return tuple(
             f"{term} {self.sought.joints.names[k]}" for k, term in pairs if (k, term) not in there
         )
@@ -133,7 +137,8 @@ class Rounds:
         """By name, in the order of TERMS: those of the settings; automatic friction tries all."""
         wanted = self.sought.terms
         own = {*wanted, *(FRICTION if self.settings.automatic else ())}
-        return tuple(name for name in TERMS if name in own)
+        possible = [name for name in TERMS if self.sought.bending or not TERMS[name].bent]
+        return tuple(name for name in possible if name in own)
 
     def _read(self, equations: Equations) -> Settled:
         found = self.reduce(equations)
@@ -181,7 +186,7 @@ class Rounds:
 
     def _solved(self, found: Settled) -> Solution:
         drives = found.equations.drives
-        return solve(found.system, self.belief(len(drives.columns) if drives else 0))
+        return believed(found.system, self.belief(len(drives.columns) if drives else 0))
 
     def _base(self, found: Solution) -> Numbers:
         return found.values[: len(self.sought.mapping)]

@@ -80,11 +80,15 @@ class System:
 
 @dataclass(frozen=True)
 class Solution:
-    """Values (p), R of the weighted regressor (p x p) and the deviation of each channel."""
+    """Values (p), R of the weighted regressor (p x p) and the deviation of each channel.
+
+    Where there is a belief the log's part of RᵀR is divided by `inflation`: coloured residuals tell
+    so many times less than white ones of their size."""
 
     values: Numbers
     factor: Numbers
     deviations: tuple[float, ...]
+    inflation: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ class Belief:
     target: Numbers
 
 
-def solve(system: System, belief: Belief | None = None) -> Solution:
+def solve(system: System, belief: Belief | None = None, inflation: float = 1.0) -> Solution:
     """Weighted least squares, the weight of each channel from the variance of its residuals, until
     these settle.
 
@@ -105,11 +109,12 @@ def solve(system: System, belief: Belief | None = None) -> Solution:
     floors = _floors(system)
     deviations = tuple(max(system.measured(j), floors[j]) for j in system.channels)
     for _ in range(ROUNDS):
-        values, factor = solved(system, deviations, belief)
-        before, deviations = deviations, _deviations(system, values, factor, deviations, floors)
+        values, factor = solved(system, deviations, belief, inflation)
+        before = deviations
+        deviations = _deviations(system, values, factor * math.sqrt(inflation), before, floors)
         if max(abs(a / b - 1) for a, b in zip(deviations, before, strict=True)) < SETTLED:
             break
-    return Solution(*solved(system, deviations, belief), deviations)
+    return Solution(*solved(system, deviations, belief, inflation), deviations, inflation)
 
 
 def _floors(system: System) -> list[float]:
@@ -119,10 +124,14 @@ def _floors(system: System) -> list[float]:
 
 
 def solved(
-    system: System, deviations: Sequence[float], belief: Belief | None = None
+    system: System,
+    deviations: Sequence[float],
+    belief: Belief | None = None,
+    inflation: float = 1.0,
 ) -> tuple[Numbers, Numbers]:
-    """The values (p) and R (p x p) of the least squares with given deviations of the channels."""
-    whole, p = system.weighted(deviations), system.size
+    """The values (p) and R (p x p) of the least squares with given deviations of the channels,
+    whose squares count 1 / `inflation` beside a belief."""
+    whole, p = system.weighted(deviations) / math.sqrt(inflation), system.size
     if belief is not None:
         whole = triangle(
             np.concatenate([whole[:p], np.column_stack([belief.factor, belief.target])])

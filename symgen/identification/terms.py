@@ -20,13 +20,15 @@ class Motion:
     """The motion of one joint at N samples: position (rad or m), rate and acceleration.
 
     `load` is the force (N m or N) that the joint transmits to the links, without what its drive
-    adds: what the gear carries.
+    adds: what the gear carries. `bending` (N x 2) are moments (N m) that it carries across its
+    axis, about two directions that stay with the link before it.
     """
 
     position: Numbers
     rate: Numbers
     acceleration: Numbers
     load: Numbers
+    bending: Numbers
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class Term:
 
     `signed` terms jump with the sign of the rate, which nobody knows near standstill. `speeds` are
     the candidates of the speed, relative to the largest rate of the joint; a speed of 0 takes the
-    sign itself. `loaded` terms need the load. `unit` is that of the coefficient of a revolute
-    joint, `least` its physical bound."""
+    sign itself. `loaded` terms need the load, `bent` ones the moments across the axis. `unit` is
+    that of the coefficient of a revolute joint, `least` its physical bound."""
 
     column: Callable[[Motion, float], Numbers]
     words: str
@@ -44,6 +46,7 @@ class Term:
     signed: bool = False
     speeds: tuple[float, ...] = ()
     loaded: bool = False
+    bent: bool = False
     least: float | None = 0.0
 
 
@@ -104,6 +107,20 @@ TERMS: Final[dict[str, Term]] = {
         "1",
         signed=True,
         loaded=True,
+        least=None,
+    ),
+    "crosstalk_x": Term(
+        lambda motion, speed: motion.bending[:, 0],
+        "what a torque sensor feels of the moment about a direction across the axis",
+        "1",
+        bent=True,
+        least=None,
+    ),
+    "crosstalk_y": Term(
+        lambda motion, speed: motion.bending[:, 1],
+        "the same about the other direction",
+        "1",
+        bent=True,
         least=None,
     ),
     "armature": Term(
