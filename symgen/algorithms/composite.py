@@ -1,18 +1,21 @@
 """The mass matrix by composite rigid bodies."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
-from symgen.mechanics.spatial import Force
+from symgen.mechanics.spatial import NO_FORCE, Force, times
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
 Entries = dict[tuple[int, int], Scalar]
+Momenta = dict[int, tuple[float, Force]]
 
 
-_row = quantity(
+_formulation = partial(
+    quantity,
     "mass_matrix",
     "M(q)",
     inputs=("q",),
@@ -22,46 +25,134 @@ _row = quantity(
 )
 
 
+def few_follow(system: System) -> bool:
+    """only robots with at most three bodies to a coordinate."""
+    return system.size <= 3 * system.coupling.velocities
+
+
+_row = _formulation(suits=few_follow)
+
+
 @_row
 def mass_matrix(system: System, q: Sequence[Scalar]) -> list[Scalar]:
     """Joint-space inertia M(q), n x n, symmetric, row-major (kg m², kg m, kg).
 
     Entries between branches are structural zeros.
     """
-    return _mass_matrix(system, q, {i: system.body(i).inertia for i in system.outward})
+    return _mass_matrix(system, q, _inertias(system), _Columns(system, q))
+
+
+def coupled(system: System) -> bool:
+    """only robots with joints that follow others or with rotors."""
+    return system.size != system.coupling.velocities
+
+
+@_formulation(suits=coupled)
+def mass_matrix_shared(system: System, q: Sequence[Scalar]) -> list[Scalar]:
+    """Where joints are coupled: Gᵀ M G at the bodies that lead, and none of those that follow, from
+    one momentum for all that a coordinate moves."""
+    return _mass_matrix(system, q, _inertias(system), _SharedColumns(system, q))
 
 
 @_row
 def mass_matrix_axial(system: System, q: Sequence[Scalar]) -> list[Scalar]:
     """The same with every composite's moment about its axis kept apart, for robots with parallel
     first joints."""
-    inertias = {i: system.body(i).inertia for i in system.outward}
-    return _mass_matrix(
-        system, q, {i: replace(n, s=n.s.remembering()) for i, n in inertias.items()}
-    )
+    inertias = {i: replace(n, s=n.s.remembering()) for i, n in _inertias(system).items()}
+    return _mass_matrix(system, q, inertias, _Columns(system, q))
 
 
-def _mass_matrix(system: System, q: Sequence[Scalar], own: Mapping[int, Inertia]) -> list[Scalar]:
+def _inertias(system: System) -> dict[int, Inertia]:
+    return {i: system.body(i).inertia for i in system.outward}
+
+
+def _mass_matrix(
+    system: System, q: Sequence[Scalar], own: Mapping[int, Inertia], columns: "_Columns"
+) -> list[Scalar]:
     composite = dict.fromkeys(range(system.size + 1), NO_INERTIA)
-    entries: Entries = {}
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "composite body"):
             composite[i] = (composite[i] + own[i]).named(f"{i}")
-            entries |= _column(system, i, q, body.joint.momentum(composite[i]))
+            columns.add(i, body.joint.momentum(composite[i]))
             composite[body.parent] += body.placement.carried_in(composite[i], q[i - 1])
     n = range(1, system.size + 1)
-    return [entries.get((max(i, j), min(i, j)), ZERO) for i in n for j in n]
+    return [columns.entries.get((max(i, j), min(i, j)), ZERO) for i in n for j in n]
 
 
-def _column(system: System, i: int, q: Sequence[Scalar], momentum: Force) -> Entries:
-    """M_ji for `i` and its ancestors j: the momentum at unit rate of joint i, felt by joint j.
+class _Columns:
+    """Column by column: the momentum of what moves with each joint at its unit rate."""
 
-    Where there is none in any state, no ancestor feels it, and nothing is carried to it."""
-    entries = {(i, i): system.body(i).joint.project(momentum)}
-    here = i
-    for j in () if momentum.is_zero else system.ancestors(i):
-        momentum = system.body(here).placement.carried_in(momentum, q[here - 1])
-        entries[max(i, j), min(i, j)] = system.body(j).joint.project(momentum.named(f"{i}_{j}"))
-        here = j
-    return entries
+    def __init__(self, system: System, q: Sequence[Scalar]) -> None:
+        self.system, self.q = system, q
+        self.entries: Entries = {}
+
+    def add(self, i: int, momentum: Force) -> None:
+        """M_ji for `i` and its ancestors j: the momentum at unit rate of joint i, felt by joint j.
+
+        Where there is none in any state, no ancestor feels it, and nothing is carried to it."""
+        self.entries[i, i] = self.system.body(i).joint.project(momentum)
+        here = i
+        for j in () if momentum.is_zero else self.system.ancestors(i):
+            momentum = self.carried(here, momentum)
+            felt = self.system.body(j).joint.project(momentum.named(f"{i}_{j}"))
+            self.entries[max(i, j), min(i, j)] = felt
+            here = j
+
+    def carried(self, i: int, momentum: Force) -> Force:
+        """In the axes of the parent of body `i`."""
+        return self.system.body(i).placement.carried_in(momentum, self.q[i - 1])
+
+
+class _SharedColumns(_Columns):
+    """Where several bodies move by one coordinate, one momentum for all of them: that of all that
+    it moves beyond each body, as a factor and what it scales. What their joints feel counts for the
+    one that leads: entries are those of Gᵀ M G at leaders, and none of the bodies that follow."""
+
+    def __init__(self, system: System, q: Sequence[Scalar]) -> None:
+        super().__init__(system, q)
+        self.leader = {d.index: i for i, d in enumerate(system.coupling.drives, 1) if not d.follows}
+        self.beyond: dict[int, Momenta] = {i: {} for i in range(system.size + 1)}
+
+    def add(self, i: int, momentum: Force) -> None:
+        """What joint i feels of the coordinates that move bodies beyond it, and of its own."""
+        own = [(self.leader[t.index], t.factor) for t in self.system.coupling.drives[i - 1].terms]
+        moving = {
+            at: (k, total.named(f"{at}_{i}")) for at, (k, total) in self.beyond.pop(i).items()
+        }
+        project = self.system.body(i).joint.project
+        for at, factor in own:
+            for other, (k, total) in moving.items():
+                twice = 2.0 if other == at else 1.0
+                self._count(at, other, times(twice * factor * k, project(total)))
+            for other, far in own:
+                if other >= at:
+                    self._count(at, other, times(factor * far, project(momentum)))
+        self._pass(i, _sum((*moving.items(), *((at, (k, momentum)) for at, k in own))))
+
+    def _pass(self, i: int, moving: Momenta) -> None:
+        """The momenta to the parent of body i."""
+        parent = self.system.body(i).parent
+        there = ((at, (k, self.carried(i, x))) for at, (k, x) in moving.items() if not x.is_zero)
+        if parent:
+            self.beyond[parent] = _sum((*self.beyond[parent].items(), *there))
+
+    def _count(self, i: int, j: int, felt: Scalar) -> None:
+        at = max(i, j), min(i, j)
+        self.entries[at] = self.entries.get(at, ZERO) + felt
+
+
+def _sum(parts: Iterable[tuple[int, tuple[float, Force]]]) -> Momenta:
+    """Momenta by leader; factors are multiplied out where they differ."""
+    found: Momenta = {}
+    for at, (k, momentum) in parts:
+        here, before = found.get(at, (k, NO_FORCE))
+        if here == k:
+            found[at] = k, before + momentum
+        else:
+            found[at] = 1.0, _scaled(here, before) + _scaled(k, momentum)
+    return found
+
+
+def _scaled(k: float, momentum: Force) -> Force:
+    return momentum if k == 1 else momentum.scaled(k)

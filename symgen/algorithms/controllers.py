@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_transpose_product
+from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.registry import Array, Registered, quantity
 from symgen.algorithms.steps import difference
@@ -230,7 +230,7 @@ def momentum_observer(
     the state after the step: r = gain (M q̇ - ∫(τ + Cᵀ q̇ - g + r) dt), zero at the first one."""
     q, qd, tau, (started,), p_int, r, gain, (h,) = inputs
     at, rates = joints(system, q, qd)
-    n, m = system.dof, system.coupling.matrix(mass_matrix(system, at))
+    n, m = system.dof, coupled_mass_matrix(system, at)
     p = [sum((m[i * n + j] * qd[j] for j in range(n)), ZERO) for i in range(n)]
     moved = _forces(system, coriolis_transpose_product(system, at, rates))
     change = plus(tau, moved, [-x for x in _forces(system, gravity(system, at))], r)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from symgen.algorithms.composite import mass_matrix
+from symgen.algorithms.composite import coupled, mass_matrix, mass_matrix_shared
 from symgen.mechanics.system import System, no_section
 from symgen.numbers.scalar import ZERO, Scalar, named
 
@@ -114,4 +114,5 @@ def _eliminated(
 
 def coupled_mass_matrix(system: System, q: Sequence[Scalar]) -> list[Scalar]:
     """M of the user's coordinates."""
-    return system.coupling.matrix(mass_matrix(system, q))
+    by_bodies = mass_matrix_shared if coupled(system) else mass_matrix
+    return system.coupling.matrix(by_bodies(system, q))

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from symgen.algorithms.composite import mass_matrix
+from symgen.algorithms.factors import coupled_mass_matrix
 from symgen.algorithms.registry import Quantity
 from symgen.errors import OptionError
 from symgen.mechanics.listing import Listed, moving
@@ -128,7 +128,7 @@ def _pivots(robot: System, q: list[float]) -> list[float]:
     """The pivots of the factorisation from the last joint to the first, relative to the diagonal of
     M."""
     n, coupling = robot.dof, robot.coupling
-    entries = coupling.matrix(mass_matrix(robot, coupling.normalized(q)))
+    entries = coupled_mass_matrix(robot, coupling.normalized(q))
     m = np.array([plain(x) for x in entries]).reshape(n, n)
     diagonal, found = m.diagonal().copy(), [0.0] * n
     for k in reversed(range(n)):

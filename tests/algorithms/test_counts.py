@@ -71,6 +71,8 @@ FLOATING = {TALOS: (3561, 3215, 11316, 8176), ANYMAL: (1373, 599, 2324, 2857)}
 """All operations of robots with a floating base: inverse dynamics, mass matrix, C, forward
 dynamics."""
 
+HANDS = "tiago_pro_description/robots/tiago_pro.urdf"
+
 
 def robot(name: str, runtime: bool = False) -> Robot:
     path = ROBOTS / name if (ROBOTS / name).exists() else example_robot(name)
@@ -131,3 +133,11 @@ def test_runtime_parameters(name):
 def test_counting_twice_gives_the_same_program():
     first, second = (trace(robot("rx90.urdf"), Wanted.parse("bias")).program for _ in range(2))
     assert first.nodes == second.nodes and first.outputs == second.outputs
+
+
+def test_hands_whose_fingers_follow_have_one_momentum_for_a_coordinate():
+    hands = robot(HANDS)  # 3808 and 7672 with one momentum a body
+    totals = tuple(
+        counted(hands, quantity).total for quantity in ("mass_matrix", "forward_dynamics")
+    )
+    assert totals[0] <= 2370 and totals[1] <= 6234
