@@ -77,7 +77,7 @@ def prove(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
 def verify(case: Case, outcome: Outcome, folder: Path) -> Iterator[Finding]:
     """What was accepted is proved."""
     for made in made_in(outcome):
-        proof = replace(case.of("verify", made), files={}, environment={})
+        proof = replace(case.of("verify", "--", made), files={}, environment={})
         found = run(proof, folder)
         yield from (replace(finding, case=case) for finding in judged(proof, found))
         if found.status not in (0, None):

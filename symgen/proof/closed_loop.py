@@ -168,6 +168,19 @@ def record(
     return Record({name: rows[name] for name in row.step}, wanted, gains)
 
 
+def departures(loop: Loop, recorded: Record, number: Number) -> dict[str, float]:
+    """By output how far the loop, at its start, departs from the record when it computes with
+    `number`: what rounding may do to it, which controllers that learn from little make large."""
+    found = dict.fromkeys(recorded.wanted, 0.0)
+    for sample in range(len(next(iter(recorded.measured.values())))):
+        seen = {name: [number(x) for x in rows[sample]] for name, rows in recorded.measured.items()}
+        for name, values in loop.step({**seen, "h": [number(TIME)]}).items():
+            exact = recorded.wanted[name][sample]
+            gaps = (abs(float(a) - b) for a, b in zip(values, exact, strict=True))
+            found[name] = max(found[name], *gaps)
+    return found
+
+
 def _rest(robot: Robot) -> list[float]:
     """Positions to start from."""
     coupling = coupling_of(robot.model)

@@ -237,6 +237,12 @@ class FunctionOptions:
         """The model with what these options leave open. Raises OptionError."""
         inputs, kinds = self.friction_kinds(has_offsets)
         springs = self.springs or self.runtime_springs
+        if (inputs or self.runtime_springs) and not any(body.rubs for body in model.bodies):
+            flag = f"--friction {self.friction}" if inputs else "--runtime-springs"
+            raise OptionError(
+                f"{flag}: no joint of this robot has one coordinate of its own to which that "
+                "belongs, so there would be no input; leave it out"
+            )
         curved = [b.joint for b in model.bodies if b.joint.stiffness and not b.rubs]
         if springs and curved:
             raise OptionError(

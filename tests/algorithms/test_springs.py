@@ -188,3 +188,10 @@ def test_the_command_line_and_the_header(tmp_path):
     assert "in inverse_dynamics; potential_energy_regressor has columns for it: tau" in text
     assert "tau = ... + stiffness (q - reference)" in text and "from the robot's file: j." in text
     assert invoke("verify", str(tmp_path / "c")).exit_code == 0
+
+
+@pytest.mark.parametrize("options", [{"runtime_springs": True}, {"friction": "runtime:viscous"}])
+def test_a_robot_whose_joints_cannot_have_them_has_no_empty_input(tmp_path, options):
+    path = written(tmp_path, ONE.replace('<axis xyz="0 1 0"/>', "") % ("ball", "", ""))
+    with pytest.raises(OptionError, match="no joint of this robot has one coordinate of its own"):
+        of(path, **options)

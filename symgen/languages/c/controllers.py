@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+import numpy as np
+
 from symgen.algorithms.controllers import CONTROLLERS, Controller
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.info import LARGEST
@@ -13,11 +15,19 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.text import literal, numbers
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
-from symgen.proof.closed_loop import TIME, Record, loop_of, record, recordable
+from symgen.numbers.trig import TYPES
+from symgen.proof.closed_loop import TIME, Record, departures, loop_of, record, recordable
 from symgen.render import render
 
 TOLERANCE: Final = {"double": 1e-9, "float": 2e-3}
-"""Of the largest entry of an output over the whole loop: what rounding may gather in a state."""
+"""Of an output's largest entry over the whole loop, at least, a difference from the record is
+allowed."""
+LEAST: Final = 1e-3
+"""An output that stays below this counts as so large."""
+SLACK: Final = 4.0
+"""How many times the difference is allowed that the loop has in the module's own precision."""
+MOST_ROUNDING: Final = 0.05
+"""The largest such difference, by the largest entry, with which a record says something."""
 
 
 @dataclass(frozen=True)
@@ -69,25 +79,45 @@ class CController:
         """By state how it begins, where not at zero."""
         return self.row.start
 
-    @cached_property
+    @property
     def record(self) -> Record | None:
-        """The closed loop, None where the robot's numbers come at run time, or where it runs away
-        (numbers of a robot that nothing can hold)."""
+        """The closed loop, None where the robot's numbers come at run time, or where it says
+        nothing: it runs away, or rounding takes it anywhere (robots that nothing can hold)."""
+        return self._recorded[0] if self._recorded and all(map(self._tells, self._tops)) else None
+
+    @cached_property
+    def _recorded(self) -> tuple[Record, dict[str, float]] | None:
+        """The loop in many digits, and by output how far the module's precision departs from it."""
         traced = next(f for f in self.module.functions if f.name == self.function.d.name)
         if not recordable(self.row, traced):
             return None
-        loop = loop_of(self.module.robot, self.row, traced)
+        robot, scalar = self.module.robot, self.module[COptions].scalar
+        number = TYPES[scalar]
         try:
-            return record(self.module.robot, loop, self.module[COptions].scalar)
+            found = record(robot, loop_of(robot, self.row, traced), scalar)
         except ArithmeticError:
             return None
+        with np.errstate(all="ignore"):
+            loop = loop_of(robot, self.row, traced, number)
+            return found, departures(loop, found, number)
+
+    @property
+    def _tops(self) -> dict[str, float]:
+        """By output its largest number."""
+        assert self._recorded is not None
+        wanted = self._recorded[0].wanted
+        return {name: max(abs(x) for row in wanted[name] for x in row) for name in wanted}
+
+    def _tells(self, name: str) -> bool:
+        """Whether more than rounding is in an output's record."""
+        assert self._recorded is not None
+        return self._recorded[1][name] <= MOST_ROUNDING * max(self._tops[name], LEAST)
 
     def allowed(self, name: str) -> float:
         """The largest difference of an output from its record."""
-        assert self.record is not None
-        rows = self.record.wanted[name]
-        top = max((abs(x) for row in rows for x in row), default=0.0)
-        return TOLERANCE[self.module[COptions].scalar] * max(top, 1e-3)
+        assert self._recorded is not None
+        least = TOLERANCE[self.module[COptions].scalar] * max(self._tops[name], LEAST)
+        return max(least, SLACK * self._recorded[1][name])
 
 
 def controllers(module: Module, made: tuple[CFunction, ...]) -> list[CController]:
