@@ -5,6 +5,7 @@ from typing import Final
 
 import click
 
+from symgen.cli.completion import naming
 from symgen.errors import OptionError
 from symgen.text import hint, shown
 
@@ -25,7 +26,7 @@ PAGES: Final = {
 
 
 @click.command()
-@click.argument("page", metavar="[PAGE]", required=False)
+@click.argument("page", metavar="[PAGE]", required=False, shell_complete=naming(tuple(PAGES)))
 def docs(page: str | None) -> None:
     """Print a page of the documentation, or list the pages.
 

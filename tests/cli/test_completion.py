@@ -57,6 +57,7 @@ CASES = [
     (["identify", UR5, "log.csv", "--sensor", "wrench:joint6"], ["wrench:joint6"]),
     (["dump", UR5, "--quantity", "inverse_dynamics_d"], ["inverse_dynamics_derivatives"]),
     (["inspect", UR5, "--symbolic", "masses,l"], ["masses,lengths"]),
+    (["docs", "quan"], ["quantities"]),
     (["generate", "no-such-file", "--tip", ""], []),
     (["generate", "--tip", ""], []),
 ]
