@@ -70,6 +70,13 @@ def test_verify_proves_it(name):
     assert ("MEX equals the float run" in done.output) == ("c" in CASES[name]["languages"])
 
 
+def test_verify_says_where_octave_is_missing(monkeypatch):
+    _, folder = generated("pendulum", quantities=("gravity",), languages=("matlab",))
+    monkeypatch.setenv("PATH", "/nowhere")
+    done = invoke("verify", folder)
+    assert done.exit_code == 1 and "octave-cli must be installed" in done.output
+
+
 @pytest.mark.slow
 @needs_octave
 @pytest.mark.parametrize("name", ["pendulum", "ur5", "panda", "quadruped"])
