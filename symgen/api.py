@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from symgen.jobs.files import files
 from symgen.jobs.job import Job
 from symgen.jobs.publish import publish
 from symgen.languages import DEFAULT
+from symgen.languages.c.files import code_files
 from symgen.languages.module import Module
 from symgen.reading.assemble import Loaded
 from symgen.reading.sources import RobotSource
@@ -24,15 +27,22 @@ def trace(robot: RobotSource, quantity: str, **options: Any) -> Function:
     """The best program for `quantity` (or ``NAME=QUANTITY+QUANTITY``) of the robot in a file
     or an object.
 
-    `options` are those of `symgen.jobs.job.Job.of`. Raises SymgenError.
-    """
+    `options` are those of `symgen.jobs.job.Job.of`. The C that is written for it is its `code`.
+    Raises SymgenError."""
     if quantity == "all":
         raise OptionError(
             "a function computes certain quantities; name one, or several as in "
             "terms=bias+mass_matrix"
         )
     job = Job.of(robot, quantities=(quantity,), **options)
-    return trace_all(job.robot(job.load()), job.wanted(), job.choice(), job.aim)[0]
+    found = trace_all(job.robot(job.load()), job.wanted(), job.choice(), job.aim)[0]
+    return replace(found, written=partial(_code, job, found.name))
+
+
+def _code(job: Job, name: str) -> str:
+    """The C of the function of a job. Raises SymgenError."""
+    module = job.module(job.load())
+    return code_files(module)[f"{module.name}_{name}.c"]
 
 
 def generate(

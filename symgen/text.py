@@ -32,7 +32,7 @@ def hint(name: str, known: Collection[str], most: int = 6) -> str:
     those that differ in capitals first, or else all of them (the first `most`)."""
     lower = [one for one in known if one.lower() == name.lower()]
     near = lower or difflib.get_close_matches(name, known, 3, 0.5)
-    return f"near names: {quoted(near)}" if near else f"there are {quoted(known, most)}"
+    return f"near names: {quoted(near)}" if near else f"there are {quoted(known, most) or 'none'}"
 
 
 def repeated(names: Iterable[str]) -> str | None:

@@ -3,7 +3,6 @@
 Each format is a row of FORMATS. Columns are numbers by name; a two-dimensional array of an NPZ file
 counts as the columns ``NAME[0]``, ``NAME[1]``, ..."""
 
-import difflib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
-from symgen.text import quoted, shown
+from symgen.text import hint, shown
 
 Numbers = NDArray[np.float64]
 
@@ -74,18 +73,13 @@ def reason(error: Exception) -> str:
     return " ".join(text.split())
 
 
-def check_columns(log: Log, wanted: Sequence[str], hint: str = "") -> None:
+def check_columns(log: Log, wanted: Sequence[str], said: str = "") -> None:
     """Raises LogError for the first wanted column that the log does not have."""
     missing = [name for name in wanted if name not in log.names]
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        near = difflib.get_close_matches(missing[0], log.names, 3, 0.6)
-        there = (
-            f"near names: {quoted(near)}"
-            if near
-            else f"it has {quoted(log.names, 8) or 'no columns'}"
-        )
-        raise LogError(shown(log.file), f"has no column '{shown(missing[0])}'{more}; {hint}{there}")
+        there = hint(missing[0], log.names, 8)
+        raise LogError(shown(log.file), f"has no column '{shown(missing[0])}'{more}; {said}{there}")
 
 
 def pyarrow_part(part: str) -> Any:

@@ -1,13 +1,12 @@
 """Joints that follow others because an option says so: ``JOINT=LEADER:FACTOR,...,OFFSET``."""
 
-import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from symgen.errors import OptionError
 from symgen.options import finite
 from symgen.reading.description import Description, Mimic
-from symgen.text import quoted, shown
+from symgen.text import hint, shown
 
 GIVE = "give JOINT=LEADER:FACTOR[,LEADER:FACTOR...][,OFFSET], as in elbow=crank:1,shoulder:-1,0.2"
 
@@ -54,6 +53,4 @@ def _number(flag: str, text: str) -> float:
 
 def _known(flag: str, name: str, names: Collection[str]) -> None:
     if name not in names:
-        near = difflib.get_close_matches(name, names, 3, 0.5)
-        hint = f"near names: {quoted(near)}" if near else f"it has {quoted(names)}"
-        raise OptionError(f"{flag}: the robot has no joint '{shown(name)}'; {hint}")
+        raise OptionError(f"{flag}: the robot has no joint '{shown(name)}'; {hint(name, names)}")

@@ -144,7 +144,8 @@ def _refusal(root: Node, answer: dict[str, Any]) -> RobotError:
         return _error(
             root,
             f"{are.format(quoted(names))} not found in the folders above and beside the file, in "
-            "ROS_PACKAGE_PATH or in AMENT_PREFIX_PATH; name a folder above: --package-path DIR",
+            "ROS_PACKAGE_PATH or in AMENT_PREFIX_PATH; give --package-path DIR, where DIR/"
+            f"{shown(names[0])}/package.xml is, or DIR is a folder above that",
             f"$(find {names[0]})" if names else "",
         )
     if "lacking" in answer:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symgen import api
-from symgen.errors import Notice
+from symgen.errors import Notice, OptionError
 from symgen.jobs.job import Job
 from symgen.jobs.options import MODULE
 from symgen.languages import DEFAULT
@@ -47,14 +47,14 @@ class Robot:
     `symgen.Builder`, a ``pin.Model`` or a ``yourdfpy.URDF``. `options` are those of the command
     line by their long names, such as ``base="floating"``, ``lock=(("finger", 0.0),)``,
     ``gravity="runtime"`` or ``friction="viscous"``; they hold for all that is made of the robot,
-    and each method takes more. Nothing of a robot ever changes: `with_options` and `subs` give
-    another.
+    and each method takes more; those of a job file are its defaults. Nothing of a robot ever
+    changes: `with_options` and `subs` give another.
 
     Raises SymgenError, one sentence with the place, for what cannot be used: the file when it is
     first needed."""
 
     def __init__(self, source: RobotSource, **options: Any) -> None:
-        self.job = _job(source, options)
+        self.job, self._place = _job(source, options)
 
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, {self.dof} velocities: {', '.join(self.velocities[:12])})"
@@ -153,7 +153,12 @@ class Robot:
 
     def with_options(self, **options: Any) -> "Robot":
         """The same robot with other options. Raises OptionError."""
-        return Robot(self.job.changed(**options))
+        return self._like(Robot(self.job.changed(**options)))
+
+    def _like(self, other: "Robot") -> "Robot":
+        """Another robot, whose files go where those of this one do."""
+        other._place = self._place
+        return other
 
     def subs(self, values: Mapping[Any, Any]) -> "Robot":
         """The robot with numbers for some of its symbols, by symbol or by name.
@@ -163,9 +168,8 @@ class Robot:
         Raises OptionError for a symbol that it does not have."""
         source = self.job.file if self.job.given is None else self.job.given
         robot = described(source, self.job[XacroOptions])
-        return Robot(
-            Job.of(substituted(robot, values), **self.job.changed(xacro_args=()).choices.flat())
-        )
+        options = self.job.changed(xacro_args=()).choices.flat()
+        return self._like(Robot(Job.of(substituted(robot, values), **options)))
 
     # -- what is made of it ------------------------------------------------------------------------
 
@@ -194,15 +198,20 @@ class Robot:
 
     def generate(
         self,
-        out: str | PathLike[str],
-        languages: Sequence[str] = DEFAULT,
+        out: str | PathLike[str] | None = None,
+        languages: Sequence[str] | None = None,
         progress: Callable[[str], None] | None = None,
         **options: Any,
     ) -> list[Path]:
-        """Write a module in each of the languages into the folder `out`; the paths written.
-        `progress` is told each step (see `symgen.generate`)."""
-        tell = progress or (lambda step: None)
-        return api.generate(self, out, languages, tell, **options)[2]
+        """Write a module in each of the languages (C and Python) into the folder `out`; the paths
+        written. Where the robot is that of a job file, its ``out`` and ``languages`` are taken for
+        those that are not given. `progress` is told each step (see `symgen.generate`). Raises
+        SymgenError, and then nothing was written."""
+        folder = self._place.get("out") if out is None else out
+        if folder is None:
+            raise OptionError("generate: give a folder, or the robot as a job file that has out")
+        chosen = languages if languages is not None else self._place.get("languages") or DEFAULT
+        return api.generate(self, folder, chosen, progress or (lambda step: None), **options)[2]
 
     def write_urdf(self, out: str | PathLike[str]) -> tuple[Notice, ...]:
         """Write the whole robot as a URDF, a new file, whatever it was read from; what a URDF
@@ -261,14 +270,16 @@ def from_dh(
     return Robot(dh_builder(rows, convention, name, gravity), **options)
 
 
-def _job(source: RobotSource, options: Mapping[str, Any]) -> Job:
-    """The job of a robot; a job file has options of its own, which come after those given."""
+def _job(source: RobotSource, options: Mapping[str, Any]) -> tuple[Job, Mapping[str, Any]]:
+    """The job of a robot, and where its files go; a job file has options of its own, which come
+    after those given."""
     if isinstance(source, Job):
-        return source.changed(**options)
+        return source.changed(**options), {}
     if is_path(source) and Path(source).suffix.lower() == ".toml":
         from symgen.jobs.jobfile import job_in
 
         file, own = job_in(source)
         known = Choices.of(MODULE, {}).flat()
-        return Job.of(file, **{**{k: x for k, x in own.items() if k in known}, **options})
-    return Job.of(source, **options)
+        job = Job.of(file, **{**{k: x for k, x in own.items() if k in known}, **options})
+        return job, {k: x for k, x in own.items() if k not in known}
+    return Job.of(source, **options), {}

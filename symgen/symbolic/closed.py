@@ -52,8 +52,9 @@ class Closed:
         if operations(self.paper, ref) <= NESTED:
             return self._nested(ref)
         raise OptionError(
-            f"{what} has more than {MOST} terms, too many for a closed form; "
-            "symbolic.cse gives it with replacements"
+            f"{what} has more than {MOST} terms, too many for a closed form; numbers in place of "
+            "symbols or joints that are held (--lock) make it shorter, and symbolic.cse gives it "
+            "with replacements"
         )
 
     def _ways(self, ref: Ref) -> list[Polynomial]:

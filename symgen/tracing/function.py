@@ -1,7 +1,7 @@
 """A traced function, and its algorithms run on any scalars."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from symgen.algorithms.registry import Formulation, Quantity
@@ -32,6 +32,8 @@ class Function:
     program: Program
     trees: bool = False
     """Whether a pass has regrouped sums (`symgen.compiler.sums`)."""
+    written: Callable[[], str] = field(default=str, compare=False)
+    """How the C of it is made, where that is known."""
 
     def __repr__(self) -> str:
         return f"Function({self.name!r}, {self.formulation}: {self.counts.total} operations)"
@@ -67,11 +69,19 @@ class Function:
         row = (self.formulation, c.add, c.mul, c.div, c.trig, c.total)
         head = ("formulation", "+ -", "*", "/", "sin cos", "total")
         what = "; ".join(f"{q.name}: {q.formula}" for q in self.quantities)
-        code = html(repr(self.program))
-        return (
-            html_table(what, head, [row])
-            + f"<details><summary>the operations</summary><pre>{code}</pre></details>"
+        folded = (("the C", self.code), ("the operations", repr(self.program)))
+        return html_table(what, head, [row]) + "".join(
+            f"<details><summary>{name}</summary><pre>{html(text)}</pre></details>"
+            for name, text in folded
+            if text
         )
+
+    @property
+    def code(self) -> str:
+        """The C that `symgen.generate` writes for it; empty where nothing was said of a module.
+
+        Raises OptionError for what C cannot have."""
+        return self.written()
 
     def run(self, **inputs: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         """The same algorithms on plain numbers (or any scalars), without the tape, unless a pass

@@ -2,9 +2,10 @@
 about the centre of mass are not negative.
 
 What needs no constants of it, poses, Jacobians, regressors and whatever has them as inputs, does
-not ask."""
+not ask, nor does what feels only masses and their centres, as gravity does."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Final
 
 from symgen.algorithms.registry import Quantity
@@ -29,26 +30,45 @@ def _named(links: list[str]) -> str:
     return ", ".join(f"link '{shown(name)}'" for name in links[:MOST_NAMED])
 
 
-def check_possible(robot: Robot, quantities: Iterable[Quantity]) -> None:
+def check_possible(
+    robot: Robot, quantities: Iterable[Quantity], reads: Callable[[Quantity, Robot], bool]
+) -> None:
     """Refuses quantities that need the constants of a body with an impossible inertia, all of these
-    at once. Raises ImpossibleInertia."""
-    needing = next((q.name for q in quantities if q.needs_inertia), None)
+    at once. `reads` tells of a quantity whether it is another one for a robot that differs from
+    this one in the moments of inertia of those bodies. Raises ImpossibleInertia."""
+    asking = [q for q in quantities if q.needs_inertia]
+    bad = [link for body in robot.lumped.bodies for link in _bad(body, robot)] if asking else []
+    names = {link.name for link in bad}
+    needing = next((q.name for q in asking if bad and reads(q, _heavier(robot, names))), None)
     if needing is None:
         return
-    bad = [link for body in robot.lumped.bodies for link in _bad(body, robot)]
-    if not bad:
-        return
-    names = [link.name for link in bad]
     moments = "; ".join(
         ", ".join(f"{x:.4g}" for x in principal_moments([link])) for link in bad[:MOST_NAMED]
     )
+    joined = ",".join(shown(link.name) for link in bad[:MOST_NAMED])
     raise ImpossibleInertia(
-        names,
+        [link.name for link in bad],
         f"inertia has a negative principal moment (the three are {moments} kg m^2), which no body "
         f"has, and {needing} needs it; correct <inertia>, make it an input with --parameters "
-        f"runtime:{','.join(map(shown, names[:MOST_NAMED]))}, or take the nearest that a body can "
+        f"runtime:{joined}, or take the nearest that a body can "
         "have with --repair-inertia nearest",
     )
+
+
+def _heavier(robot: Robot, names: set[str]) -> Robot:
+    """The robot with other moments of inertia of some links, masses and their centres as they
+    are."""
+
+    def changed(link: Link) -> Link:
+        ten = link.parameters
+        if link.name not in names or ten is None:
+            return link
+        return replace(link, parameters=(*ten[:4], *(x + 1.0 + k for k, x in enumerate(ten[4:]))))
+
+    bodies = tuple(
+        replace(body, links=tuple(map(changed, body.links))) for body in robot.model.bodies
+    )
+    return replace(robot, model=replace(robot.model, bodies=bodies))
 
 
 def _bad(body: Body, robot: Robot) -> list[Link]:

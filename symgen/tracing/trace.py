@@ -4,6 +4,7 @@ Each function is traced in every formulation of its quantities; the best for an 
 (`symgen.compiler.aims`), most often the cheapest, is kept.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -12,6 +13,7 @@ from typing import Final
 
 from symgen.algorithms.registry import Formulation, Quantity
 from symgen.compiler.aims import Aim
+from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.mechanics.system import System
@@ -49,7 +51,7 @@ def trace_all(
     this robot does not have (see `symgen.tracing.singular.check_defined`)."""
     functions = [_distinct(robot, wanted) for wanted in functions]
     quantities = [q for wanted in functions for q in wanted.quantities]
-    check_possible(robot, quantities)
+    check_possible(robot, quantities, lambda q, other: _differs(q, robot, other))
     check_defined(robot, quantities)
     regroups = _regroups(robot)
     if not robot.runtime:
@@ -61,6 +63,21 @@ def trace_all(
     each = [[_best(some, wanted, choice or {}, aim) for wanted in functions] for some in both]
     found = aim.best(each, lambda functions: [f.program for f in functions])
     return [f.shaped(aim) for f in found]
+
+
+def _differs(quantity: Quantity, robot: Robot, other: Robot) -> bool:
+    """Whether a quantity is not computed by the same operations for two robots."""
+    wanted = Wanted(quantity.name, (quantity,))
+    regroups, others = _regroups(robot), _regroups(other)
+    parts = _combinations(wanted, regroups, {})[0]
+    one, two = (_text(traced(found, wanted, parts).program) for found in (regroups, others))
+    return one != two
+
+
+def _text(program: Program) -> str:
+    """The operations of a program, those without names numbered as they come."""
+    numbers: dict[str, str] = {}
+    return re.sub(r"%\d+", lambda n: numbers.setdefault(n[0], f"%{len(numbers)}"), repr(program))
 
 
 def _distinct(robot: Robot, wanted: Wanted) -> Wanted:

@@ -80,7 +80,7 @@ def test_the_names_of_columns_are_compared_in_proportion_to_their_number(tmp_pat
     monkeypatch.setitem(logs.FORMATS, ".csv", lambda path: wide)
     Compared.count = 0
     log = open_log(str(path))
-    with pytest.raises(LogError, match=r"has no column 't'; it has 'c0', .* and 1992 more"):
+    with pytest.raises(LogError, match=r"has no column 't'; there are 'c0', .* and 1992 more"):
         check_columns(log, ["t"])
     assert Compared.count < 10 * n
     assert np.array_equal(np.concatenate(list(log.chunks(["c7", "c3"]))), [[1.0, 1.0]])

@@ -69,6 +69,9 @@ def test_what_needs_it_is_refused_with_all_of_them_at_once(bad, tmp_path):
 @pytest.mark.parametrize(
     "options",
     [
+        ("--quantity", "gravity"),
+        ("--quantity", "potential_energy"),
+        ("--quantity", "com_jacobian"),
         ("--quantity", "frame_pose:l2"),
         ("--quantity", "frame_jacobian_body:l3"),
         ("--quantity", "regressor"),

@@ -97,8 +97,8 @@ def test_init_of_a_xacro_file(tmp_path):
         (
             ROBOT.replace("find arm_description", "find no_such_package"),
             ":4: error: xacro: package 'no_such_package' is not found in the folders above and beside "
-            "the file, in ROS_PACKAGE_PATH or in AMENT_PREFIX_PATH; name a folder above: "
-            "--package-path DIR\n",
+            "the file, in ROS_PACKAGE_PATH or in AMENT_PREFIX_PATH; give --package-path DIR, "
+            "where DIR/no_such_package/package.xml is, or DIR is a folder above that\n",
         ),
         (
             ROBOT.replace("$(arg mass)", "$(arg size)").replace("0.2}", "0.2}$(arg other)"),

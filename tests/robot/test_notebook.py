@@ -44,6 +44,9 @@ def test_functions_show_counts_and_operations():
     function = symgen.Robot(robot_file("pendulum")).trace("mass_matrix")
     text = shown(function)
     assert function.formulation in text and str(function.counts.total) in text and "<pre>" in text
+    committed = (ROOT / "generated/pendulum/pendulum_mass_matrix.c").read_text(encoding="ascii")
+    body = committed.split("\n{\n", 1)[1]
+    assert body in function.code and lxml_html.fromstring(text).text_content().count(body) == 1
 
 
 def test_results_show_themselves():
@@ -68,7 +71,7 @@ def _marked(path):
     return pytest.param(path, marks=[] if path.stem == "robot" else pytest.mark.slow, id=path.stem)
 
 
-@pytest.mark.parametrize("path", map(_marked, NOTEBOOKS))
+@pytest.mark.parametrize("path", [_marked(path) for path in NOTEBOOKS])
 def test_notebooks_run(path, tmp_path, monkeypatch):
     nbformat, client = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     if path.stem == "identification":

@@ -438,3 +438,20 @@ def test_a_job_file_is_a_robot(tmp_path):
     job.write_text(text, encoding="utf-8")
     robot = symgen.Robot(job)
     assert "g" in robot.trace("gravity").inputs
+
+
+def test_the_files_of_a_job_go_where_it_says(tmp_path):
+    job = tmp_path / "job.toml"
+    job.write_text(
+        f'file = "{robot_file("pendulum")}"\nout = "made"\nlanguages = ["javascript"]\n'
+        'quantities = ["gravity"]\n',
+        encoding="utf-8",
+    )
+    robot = symgen.Robot(job)
+    for one in (robot, robot.with_options(gravity="runtime")):
+        assert {path.parent for path in one.generate()} == {tmp_path / "made"}
+        assert {path.suffix for path in one.generate()} == {".mjs", ".json"}
+    other = {path.suffix for path in robot.generate(tmp_path / "x", ["python"])}
+    assert other == {".py", ".json"}
+    with pytest.raises(SymgenError, match="generate: give a folder"):
+        symgen.Robot(robot_file("pendulum")).generate()
