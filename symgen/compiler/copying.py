@@ -17,6 +17,8 @@ def copied(
     for index in live(source):
         with target.section(source.sections[index]):
             made[index] = _again(source, index, target, inputs, made)
+            if index in source.divisors:
+                target.divisors[made[index].node] = _value(source.divisors[index], made).ref
             if index in source.names:
                 name, negative = source.names[index]
                 (-made[index] if negative else made[index]).named(name)
@@ -41,6 +43,8 @@ def _again(
 
 
 def _signed(ref: Ref | None, made: Mapping[Index, Value]) -> Scalar:
-    if ref is None:
-        return ZERO
+    return ZERO if ref is None else _value(ref, made)
+
+
+def _value(ref: Ref, made: Mapping[Index, Value]) -> Value:
     return -made[ref.node] if ref.negative else made[ref.node]

@@ -1,0 +1,43 @@
+"""A tape copied to another: the same values, structural zeros and signs of divisors."""
+
+from symgen.compiler.copying import copied
+from symgen.compiler.evaluate import evaluate
+from symgen.compiler.passes import pivots
+from symgen.compiler.program import Program
+from symgen.numbers.scalar import ZERO
+
+
+def made():
+    """A tape whose divisor is held with the other sign."""
+    program = Program()
+    x, y = program.input("x", (2,))
+    with program.section("step"):
+        d = (x * y - 2.0).named("d")
+        r = 1.0 / d
+    program.output("z", (3,), [r * x, ZERO, -(y - x) / d])
+    program.divisors = {
+        k: ref._replace(negative=not ref.negative) for k, ref in program.divisors.items()
+    }
+    return program
+
+
+def test_values_zeros_names_and_divisors_come_along():
+    old, new = made(), Program()
+    inputs = {"x": new.input("x", (2,))}
+    found = copied(old, new, inputs)["z"]
+    assert found[1] is ZERO
+    new.output("z", (3,), found)
+    at = {"x": [0.3, 0.7]}
+    assert evaluate(new, at) == evaluate(old, at)
+    assert [ref.negative for ref in pivots(new)] == [ref.negative for ref in pivots(old)]
+    assert any(ref.negative for ref in pivots(new))
+    assert "d" in {name for name, _ in new.names.values()} and "step" in new.sections
+
+
+def test_what_is_there_already_is_shared():
+    old, new = made(), Program()
+    inputs = {"x": new.input("x", (2,))}
+    copied(old, new, inputs)
+    size = len(new.nodes)
+    copied(old, new, inputs)
+    assert len(new.nodes) == size
