@@ -14,7 +14,7 @@ The bounds hold for every order that C may compute the same operations in, for f
 drop a rounding), for wider intermediate results (FLT_EVAL_METHOD 1 and 2) and for numbers that are
 flushed to zero; not where sums are reordered or divisions become products (``-ffast-math``)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -124,6 +124,8 @@ class Errors:
                 at = group.rows
                 if group.op == "sign":
                     own[at] = self._jumps(group.operands[0], gathered)
+                elif group.op in ("mul", "div"):
+                    own[at] += self._products(group.op, slopes[:, at], group.operands, gathered)
                 gathered[at] = own[at]
                 for steep, rows in zip(slopes, group.operands, strict=False):
                     gathered[at] += steep[at] * gathered[rows]
@@ -147,6 +149,16 @@ class Errors:
                 lost = SMALLEST[self.scalar] if group.op in ("mul", "div") else 0.0
                 ulp = SINES[self.trig] if group.op in ("sin", "cos") else OPS[group.op].ulp
                 found[rows] = 2.0 * ulp * ROUNDOFF[self.scalar] * binades[rows] + lost
+        return found
+
+    @staticmethod
+    def _products(op: str, slopes: Array, operands: Sequence[Rows], gathered: Array) -> Array:
+        """Of products and quotients what errors of both operands make together, of second order:
+        all there is where those of first order cancel (1 - x² / x² times what may be zero)."""
+        first, second = (gathered[rows] for rows in operands)
+        found: Array = first * second
+        if op == "div":
+            found = second * slopes[0] * (slopes[0] * first + slopes[1] * second)
         return found
 
     def _jumps(self, operand: Rows, gathered: Array) -> Array:

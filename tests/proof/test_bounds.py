@@ -69,6 +69,21 @@ def test_errors_that_cancel_on_their_way_are_not_added():
     assert sharp < running - 1.9 * 2.0**-24  # the product's error, twice
 
 
+def test_what_two_errors_make_together_counts():
+    """Where what is zero up to rounding times what is one up to rounding is taken from it."""
+    p = Program()
+    a, b, x = p.input("x", (3,))
+    zero, one = a * b - b * b, x / (x * x) * x
+    p.output("z", (1,), (zero - zero * one,))
+    b, c = np.float32(0.1), np.float32(2.95)
+    read = np.nextafter(b, np.float32(1))
+    rows = np.array([[np.nextafter(float(b), 1)], [float(b)], [float(c)]])
+    given = {"x": Bounded(rows, np.array([[1e-8], [0.0], [0.0]]))}
+    (bound,) = bounded(p, given, "float")["z"].bounds[0]
+    off = (read - b) * b
+    assert 1e-17 < abs(off - off * (c / (c * c) * c)) < bound < 1e-14
+
+
 def test_constants_and_inputs_lose_what_their_type_cannot_hold():
     p = Program()
     (x,) = p.input("x", (1,))
