@@ -12,16 +12,14 @@ from benchmarks.bench.build import FLAGS, Cost, all_compiled, empty, linked, mac
 from benchmarks.bench.cases import Case
 from benchmarks.bench.contender import INPUTS, Contender, Order, address
 from benchmarks.bench.plain import Plain
-from symgen.jobs.job import Job
 
 PREFIX = "ours"
-TRIGS = ("libm", *(("inline",) if "trig" in Job.__dataclass_fields__ else ()))
+TRIGS = ("libm", "inline")
 
 
 def generate(case: Case, folder: Path, trig: str) -> Cost:
     """Write the C of a robot."""
     wanted = [word for quantity in case.quantities for word in ("--quantity", quantity)]
-    option = ["--trig", trig] if trig != "libm" else []
     return python(
         "symgen",
         "generate",
@@ -36,7 +34,8 @@ def generate(case: Case, folder: Path, trig: str) -> Cost:
         "once",
         *wanted,
         *case.options,
-        *option,
+        "--trig",
+        trig,
     )
 
 

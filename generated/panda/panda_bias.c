@@ -11,15 +11,29 @@
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "panda.h"
+#include "panda_trig.h"
 
 void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[9])
 {
+    /* sines and cosines */
+    const panda_real theta7  = q[6] - 0.7853981633974483;
+    panda_real sine[PANDA_FILLED(6)] = {q[1], q[2], q[3], q[4], q[5], theta7}; /* angles until the call */
+    panda_real cosine[PANDA_FILLED(6)];
+    panda_sincos_all(PANDA_FILLED(6), sine, cosine);
+    const panda_real s2      = sine[0];
+    const panda_real c2      = cosine[0];
+    const panda_real s3      = sine[1];
+    const panda_real c3      = cosine[1];
+    const panda_real s4      = sine[2];
+    const panda_real c4      = cosine[2];
+    const panda_real s5      = sine[3];
+    const panda_real c5      = cosine[3];
+    const panda_real s6      = sine[4];
+    const panda_real c6      = cosine[4];
+    const panda_real stheta7 = sine[5];
+    const panda_real ctheta7 = cosine[5];
+
     /* body 2, link2: motion */
-    const panda_real c2        = cos(q[1]);
-    const panda_real s2        = sin(q[1]);
     const panda_real neg_w2_x  = qd[0] * s2;
     const panda_real neg_w2_y  = qd[0] * c2;
     const panda_real neg_a2_x  = 9.81 * s2;
@@ -28,8 +42,6 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real wd2_y     = qd[1] * neg_w2_x;
 
     /* body 3, link3: motion */
-    const panda_real c3    = cos(q[2]);
-    const panda_real s3    = sin(q[2]);
     const panda_real w3_x  = qd[1] * s3 - neg_w2_x * c3;
     const panda_real w3_y  = qd[1] * c3 + neg_w2_x * s3;
     const panda_real w3_z  = qd[2] + neg_w2_y;
@@ -50,15 +62,13 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real w3_xy     = w3_x * w3_y;
     const panda_real U3_yx     = w3_xy - wd2_y;
     const panda_real U3_zx     = w3_xz - wd3_y;
-    const panda_real t29       = 0.0825 * (w3_yy + w3_zz) - a3_x;
+    const panda_real t38       = 0.0825 * (w3_yy + w3_zz) - a3_x;
     const panda_real neg_a4_z  = 0.0825 * U3_yx + a3_y;
-    const panda_real t31       = 0.0825 * U3_zx + a3_z;
-    const panda_real c4        = cos(q[3]);
-    const panda_real s4        = sin(q[3]);
+    const panda_real t40       = 0.0825 * U3_zx + a3_z;
     const panda_real w4_x      = w3_x * c4 + w3_z * s4;
     const panda_real w4_y      = w3_z * c4 - w3_x * s4;
-    const panda_real a4_x      = t31 * s4 - t29 * c4;
-    const panda_real a4_y      = t31 * c4 + t29 * s4;
+    const panda_real a4_x      = t40 * s4 - t38 * c4;
+    const panda_real a4_y      = t40 * c4 + t38 * s4;
     const panda_real w4_z      = qd[3] - w3_y;
     const panda_real wd4_x     = qd[3] * w4_y - (wd2_y * s4 - wd3_x * c4);
     const panda_real neg_wd4_y = wd2_y * c4 + wd3_x * s4 + qd[3] * w4_x;
@@ -71,10 +81,8 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real U4_yx     = w4_xy - wd3_y;
     const panda_real w4_xz     = w4_x * w4_z;
     const panda_real U4_zx     = neg_wd4_y + w4_xz;
-    const panda_real t48       = 0.0825 * neg_U4_xx + a4_x;
-    const panda_real t49       = 0.0825 * U4_zx + neg_a4_z;
-    const panda_real c5        = cos(q[4]);
-    const panda_real s5        = sin(q[4]);
+    const panda_real t55       = 0.0825 * neg_U4_xx + a4_x;
+    const panda_real t56       = 0.0825 * U4_zx + neg_a4_z;
     const panda_real w5_x      = w4_x * c5 - w4_z * s5;
     const panda_real neg_w5_y  = w4_z * c5 + w4_x * s5;
     const panda_real w5_z      = qd[4] + w4_y;
@@ -86,13 +94,11 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real neg_U5_yz = wd5_x + neg_w5_yz;
     const panda_real w5_xx     = w5_x * w5_x;
     const panda_real w5_yy     = neg_w5_y * neg_w5_y;
-    const panda_real a5_x      = t49 * s5 + 0.384 * U5_xz + t48 * c5;
-    const panda_real a5_y      = t49 * c5 - 0.384 * neg_U5_yz - t48 * s5;
+    const panda_real a5_x      = t56 * s5 + 0.384 * U5_xz + t55 * c5;
+    const panda_real a5_y      = t56 * c5 - 0.384 * neg_U5_yz - t55 * s5;
     const panda_real a5_z      = a4_y - (0.0825 * U4_yx + 0.384 * (w5_xx + w5_yy));
 
     /* body 6, link6: motion */
-    const panda_real c6        = cos(q[5]);
-    const panda_real s6        = sin(q[5]);
     const panda_real w6_x      = w5_x * c6 + w5_z * s6;
     const panda_real w6_y      = w5_z * c6 - w5_x * s6;
     const panda_real a6_x      = a5_x * c6 + a5_z * s6;
@@ -107,16 +113,13 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real U6_yx     = w6_xy - wd5_y;
     const panda_real w6_xz     = w6_x * w6_z;
     const panda_real U6_zx     = neg_wd6_y + w6_xz;
-    const panda_real t80       = 0.088 * (w6_yy + w6_zz) - a6_x;
+    const panda_real t83       = 0.088 * (w6_yy + w6_zz) - a6_x;
     const panda_real a7_z      = a5_x * s6 - (a5_z * c6 + 0.088 * U6_yx);
-    const panda_real t82       = a5_y - 0.088 * U6_zx;
-    const panda_real theta7    = q[6] - 0.7853981633974483;
-    const panda_real ctheta7   = cos(theta7);
-    const panda_real stheta7   = sin(theta7);
+    const panda_real t85       = a5_y - 0.088 * U6_zx;
     const panda_real w7_x      = w6_x * ctheta7 + w6_z * stheta7;
     const panda_real w7_y      = w6_z * ctheta7 - w6_x * stheta7;
-    const panda_real neg_a7_x  = t80 * ctheta7 + t82 * stheta7;
-    const panda_real a7_y      = t80 * stheta7 - t82 * ctheta7;
+    const panda_real neg_a7_x  = t83 * ctheta7 + t85 * stheta7;
+    const panda_real a7_y      = t83 * stheta7 - t85 * ctheta7;
     const panda_real w7_z      = qd[6] - w6_y;
     const panda_real wd7_x     = qd[6] * w7_y - wd5_y * stheta7 + wd6_x * ctheta7;
     const panda_real neg_wd7_y = wd5_y * ctheta7 + qd[6] * w7_x + wd6_x * stheta7;

@@ -10,46 +10,49 @@
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "panda.h"
+#include "panda_trig.h"
 
 void panda_gravity(const panda_real q[9], panda_real tau_g[9])
 {
+    /* sines and cosines */
+    const panda_real theta7  = q[6] - 0.7853981633974483;
+    panda_real sine[PANDA_FILLED(6)] = {q[1], q[2], q[3], q[4], q[5], theta7}; /* angles until the call */
+    panda_real cosine[PANDA_FILLED(6)];
+    panda_sincos_all(PANDA_FILLED(6), sine, cosine);
+    const panda_real s2      = sine[0];
+    const panda_real c2      = cosine[0];
+    const panda_real s3      = sine[1];
+    const panda_real c3      = cosine[1];
+    const panda_real s4      = sine[2];
+    const panda_real c4      = cosine[2];
+    const panda_real s5      = sine[3];
+    const panda_real c5      = cosine[3];
+    const panda_real s6      = sine[4];
+    const panda_real c6      = cosine[4];
+    const panda_real stheta7 = sine[5];
+    const panda_real ctheta7 = cosine[5];
+
     /* body 2, link2: motion */
-    const panda_real c2       = cos(q[1]);
-    const panda_real s2       = sin(q[1]);
     const panda_real neg_a2_x = 9.81 * s2;
     const panda_real neg_a2_y = 9.81 * c2;
 
     /* body 3, link3: motion */
-    const panda_real c3       = cos(q[2]);
-    const panda_real s3       = sin(q[2]);
     const panda_real neg_a3_x = neg_a2_x * c3;
     const panda_real a3_y     = neg_a2_x * s3;
 
     /* body 4, link4: motion */
-    const panda_real c4   = cos(q[3]);
-    const panda_real s4   = sin(q[3]);
     const panda_real a4_x = neg_a2_y * s4 - neg_a3_x * c4;
     const panda_real a4_y = neg_a2_y * c4 + neg_a3_x * s4;
 
     /* body 5, link5: motion */
-    const panda_real c5   = cos(q[4]);
-    const panda_real s5   = sin(q[4]);
     const panda_real a5_x = a4_x * c5 + a3_y * s5;
     const panda_real a5_y = a3_y * c5 - a4_x * s5;
 
     /* body 6, link6: motion */
-    const panda_real c6   = cos(q[5]);
-    const panda_real s6   = sin(q[5]);
     const panda_real a6_x = a5_x * c6 + a4_y * s6;
     const panda_real a6_y = a4_y * c6 - a5_x * s6;
 
     /* body 7, link7: motion */
-    const panda_real theta7   = q[6] - 0.7853981633974483;
-    const panda_real ctheta7  = cos(theta7);
-    const panda_real stheta7  = sin(theta7);
     const panda_real a7_x     = a6_x * ctheta7 - a5_y * stheta7;
     const panda_real neg_a7_y = a5_y * ctheta7 + a6_x * stheta7;
 

@@ -12,16 +12,30 @@
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "panda.h"
+#include "panda_trig.h"
 
 void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const panda_real qdd[9],
                             panda_real tau[9])
 {
+    /* sines and cosines */
+    const panda_real theta7  = q[6] - 0.7853981633974483;
+    panda_real sine[PANDA_FILLED(6)] = {q[1], q[2], q[3], q[4], q[5], theta7}; /* angles until the call */
+    panda_real cosine[PANDA_FILLED(6)];
+    panda_sincos_all(PANDA_FILLED(6), sine, cosine);
+    const panda_real s2      = sine[0];
+    const panda_real c2      = cosine[0];
+    const panda_real s3      = sine[1];
+    const panda_real c3      = cosine[1];
+    const panda_real s4      = sine[2];
+    const panda_real c4      = cosine[2];
+    const panda_real s5      = sine[3];
+    const panda_real c5      = cosine[3];
+    const panda_real s6      = sine[4];
+    const panda_real c6      = cosine[4];
+    const panda_real stheta7 = sine[5];
+    const panda_real ctheta7 = cosine[5];
+
     /* body 2, link2: motion */
-    const panda_real c2           = cos(q[1]);
-    const panda_real s2           = sin(q[1]);
     const panda_real neg_w2_x     = qd[0] * s2;
     const panda_real neg_w2_y     = qd[0] * c2;
     const panda_real neg_a2_x     = 9.81 * s2;
@@ -32,8 +46,6 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real wd2_y        = neg_qd2_w2_x - qdd[0] * c2;
 
     /* body 3, link3: motion */
-    const panda_real c3    = cos(q[2]);
-    const panda_real s3    = sin(q[2]);
     const panda_real w3_x  = qd[1] * s3 - neg_w2_x * c3;
     const panda_real w3_y  = qd[1] * c3 + neg_w2_x * s3;
     const panda_real w3_z  = qd[2] + neg_w2_y;
@@ -55,15 +67,13 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real w3_xy    = w3_x * w3_y;
     const panda_real U3_yx    = wd3_z + w3_xy;
     const panda_real U3_zx    = w3_xz - wd3_y;
-    const panda_real t32      = 0.0825 * (w3_yy + w3_zz) - a3_x;
+    const panda_real t41      = 0.0825 * (w3_yy + w3_zz) - a3_x;
     const panda_real neg_a4_z = 0.0825 * U3_yx + a3_y;
-    const panda_real t34      = 0.0825 * U3_zx + a3_z;
-    const panda_real c4       = cos(q[3]);
-    const panda_real s4       = sin(q[3]);
+    const panda_real t43      = 0.0825 * U3_zx + a3_z;
     const panda_real w4_x     = w3_x * c4 + w3_z * s4;
     const panda_real w4_y     = w3_z * c4 - w3_x * s4;
-    const panda_real a4_x     = t34 * s4 - t32 * c4;
-    const panda_real a4_y     = t34 * c4 + t32 * s4;
+    const panda_real a4_x     = t43 * s4 - t41 * c4;
+    const panda_real a4_y     = t43 * c4 + t41 * s4;
     const panda_real w4_z     = qd[3] - w3_y;
     const panda_real wd4_z    = qdd[3] - wd3_y;
     const panda_real wd4_x    = wd3_z * s4 + qd[3] * w4_y + wd3_x * c4;
@@ -77,10 +87,8 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real U4_yx     = wd4_z + w4_xy;
     const panda_real w4_xz     = w4_x * w4_z;
     const panda_real U4_zx     = w4_xz - wd4_y;
-    const panda_real t52       = 0.0825 * neg_U4_xx + a4_x;
-    const panda_real t53       = 0.0825 * U4_zx + neg_a4_z;
-    const panda_real c5        = cos(q[4]);
-    const panda_real s5        = sin(q[4]);
+    const panda_real t59       = 0.0825 * neg_U4_xx + a4_x;
+    const panda_real t60       = 0.0825 * U4_zx + neg_a4_z;
     const panda_real w5_x      = w4_x * c5 - w4_z * s5;
     const panda_real neg_w5_y  = w4_z * c5 + w4_x * s5;
     const panda_real w5_z      = qd[4] + w4_y;
@@ -93,13 +101,11 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real neg_U5_yz = wd5_x + neg_w5_yz;
     const panda_real w5_xx     = w5_x * w5_x;
     const panda_real w5_yy     = neg_w5_y * neg_w5_y;
-    const panda_real a5_x      = t53 * s5 + 0.384 * U5_xz + t52 * c5;
-    const panda_real a5_y      = t53 * c5 - 0.384 * neg_U5_yz - t52 * s5;
+    const panda_real a5_x      = t60 * s5 + 0.384 * U5_xz + t59 * c5;
+    const panda_real a5_y      = t60 * c5 - 0.384 * neg_U5_yz - t59 * s5;
     const panda_real a5_z      = a4_y - (0.0825 * U4_yx + 0.384 * (w5_xx + w5_yy));
 
     /* body 6, link6: motion */
-    const panda_real c6    = cos(q[5]);
-    const panda_real s6    = sin(q[5]);
     const panda_real w6_x  = w5_x * c6 + w5_z * s6;
     const panda_real w6_y  = w5_z * c6 - w5_x * s6;
     const panda_real a6_x  = a5_x * c6 + a5_z * s6;
@@ -115,16 +121,13 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real U6_yx    = wd6_z + w6_xy;
     const panda_real w6_xz    = w6_x * w6_z;
     const panda_real U6_zx    = w6_xz - wd6_y;
-    const panda_real t86      = 0.088 * (w6_yy + w6_zz) - a6_x;
+    const panda_real t89      = 0.088 * (w6_yy + w6_zz) - a6_x;
     const panda_real a7_z     = a5_x * s6 - (a5_z * c6 + 0.088 * U6_yx);
-    const panda_real t88      = a5_y - 0.088 * U6_zx;
-    const panda_real theta7   = q[6] - 0.7853981633974483;
-    const panda_real ctheta7  = cos(theta7);
-    const panda_real stheta7  = sin(theta7);
+    const panda_real t91      = a5_y - 0.088 * U6_zx;
     const panda_real w7_x     = w6_x * ctheta7 + w6_z * stheta7;
     const panda_real w7_y     = w6_z * ctheta7 - w6_x * stheta7;
-    const panda_real neg_a7_x = t86 * ctheta7 + t88 * stheta7;
-    const panda_real a7_y     = t86 * stheta7 - t88 * ctheta7;
+    const panda_real neg_a7_x = t89 * ctheta7 + t91 * stheta7;
+    const panda_real a7_y     = t89 * stheta7 - t91 * ctheta7;
     const panda_real w7_z     = qd[6] - w6_y;
     const panda_real wd7_z    = qdd[6] - wd6_y;
     const panda_real wd7_x    = wd6_z * stheta7 + qd[6] * w7_y + wd6_x * ctheta7;

@@ -10,58 +10,63 @@
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "panda.h"
+#include "panda_trig.h"
 
 void panda_mass_matrix(const panda_real q[9], panda_real M[81])
 {
     /* body 9, right_finger: composite body */
-    const panda_real theta7  = q[6] - 0.7853981633974483;
-    const panda_real ctheta7 = cos(theta7);
-    const panda_real stheta7 = sin(theta7);
-    const panda_real f9_6_x  = 0.015 * stheta7;
-    const panda_real f9_5_y  = 0.015 * ctheta7;
-    const panda_real n9_6_x  = 0.0028185 * ctheta7;
-    const panda_real n9_6_z  = 0.0028185 * stheta7;
+    const panda_real theta7 = q[6] - 0.7853981633974483;
+
+    /* sines and cosines */
+    panda_real sine[PANDA_FILLED(6)] = {theta7, q[5], q[4], q[3], q[2], q[1]}; /* angles until the call */
+    panda_real cosine[PANDA_FILLED(6)];
+    panda_sincos_all(PANDA_FILLED(6), sine, cosine);
+    const panda_real stheta7 = sine[0];
+    const panda_real ctheta7 = cosine[0];
+    const panda_real s6      = sine[1];
+    const panda_real c6      = cosine[1];
+    const panda_real s5      = sine[2];
+    const panda_real c5      = cosine[2];
+    const panda_real s4      = sine[3];
+    const panda_real c4      = cosine[3];
+    const panda_real s3      = sine[4];
+    const panda_real c3      = cosine[4];
+    const panda_real s2      = sine[5];
+    const panda_real c2      = cosine[5];
+
+    /* body 9, right_finger: composite body */
+    const panda_real f9_6_x = 0.015 * stheta7;
+    const panda_real f9_5_y = 0.015 * ctheta7;
+    const panda_real n9_6_x = 0.0028185 * ctheta7;
+    const panda_real n9_6_z = 0.0028185 * stheta7;
     M[9 * 5 + 8] = n9_6_z; M[9 * 8 + 5] = n9_6_z;
     M[9 * 5 + 7] = -n9_6_z; M[9 * 7 + 5] = -n9_6_z;
-    const panda_real n9_6_y  = 0.088 * f9_5_y;
-    const panda_real c6      = cos(q[5]);
-    const panda_real s6      = sin(q[5]);
-    const panda_real f9_5_x  = f9_6_x * c6;
-    const panda_real f9_5_z  = f9_6_x * s6;
-    const panda_real n9_5_z  = n9_6_y * c6 + n9_6_x * s6;
+    const panda_real n9_6_y = 0.088 * f9_5_y;
+    const panda_real f9_5_x = f9_6_x * c6;
+    const panda_real f9_5_z = f9_6_x * s6;
+    const panda_real n9_5_z = n9_6_y * c6 + n9_6_x * s6;
     M[9 * 4 + 8] = n9_5_z; M[9 * 8 + 4] = n9_5_z;
     M[9 * 4 + 7] = -n9_5_z; M[9 * 7 + 4] = -n9_5_z;
-    const panda_real t14     = n9_6_y * s6 - (n9_6_x * c6 - 0.384 * f9_5_y);
-    const panda_real t15     = n9_6_z - 0.384 * f9_5_x;
-    const panda_real c5      = cos(q[4]);
-    const panda_real s5      = sin(q[4]);
-    const panda_real f9_4_x  = f9_5_x * c5 - f9_5_y * s5;
-    const panda_real f9_3_y  = f9_5_y * c5 + f9_5_x * s5;
-    const panda_real n9_4_x  = t15 * s5 - t14 * c5;
-    const panda_real t21     = 0.0825 * f9_3_y;
-    const panda_real n9_4_y  = n9_5_z - t21;
-    const panda_real n9_4_z  = t15 * c5 + t14 * s5 - 0.0825 * f9_5_z;
+    const panda_real t22    = n9_6_y * s6 - (n9_6_x * c6 - 0.384 * f9_5_y);
+    const panda_real t23    = n9_6_z - 0.384 * f9_5_x;
+    const panda_real f9_4_x = f9_5_x * c5 - f9_5_y * s5;
+    const panda_real f9_3_y = f9_5_y * c5 + f9_5_x * s5;
+    const panda_real n9_4_x = t23 * s5 - t22 * c5;
+    const panda_real t27    = 0.0825 * f9_3_y;
+    const panda_real n9_4_y = n9_5_z - t27;
+    const panda_real n9_4_z = t23 * c5 + t22 * s5 - 0.0825 * f9_5_z;
     M[9 * 3 + 7] = -n9_4_z; M[9 * 7 + 3] = -n9_4_z;
     M[9 * 3 + 8] = n9_4_z; M[9 * 8 + 3] = n9_4_z;
-    const panda_real c4      = cos(q[3]);
-    const panda_real s4      = sin(q[3]);
-    const panda_real n9_3_z  = n9_4_y * c4 + n9_4_x * s4 + t21;
+    const panda_real n9_3_z = n9_4_y * c4 + n9_4_x * s4 + t27;
     M[9 * 2 + 8] = n9_3_z; M[9 * 8 + 2] = n9_3_z;
     M[9 * 2 + 7] = -n9_3_z; M[9 * 7 + 2] = -n9_3_z;
-    const panda_real t27     = n9_4_y * s4 - n9_4_x * c4 + 0.316 * f9_3_y;
-    const panda_real t28     = 0.0825 * (f9_5_z * c4 + f9_4_x * s4) + n9_4_z;
-    const panda_real t29     = 0.316 * (f9_4_x * c4 - f9_5_z * s4) - t28;
-    const panda_real c3      = cos(q[2]);
-    const panda_real s3      = sin(q[2]);
-    const panda_real n9_2_z  = t29 * c3 - t27 * s3;
+    const panda_real t31    = n9_4_y * s4 - n9_4_x * c4 + 0.316 * f9_3_y;
+    const panda_real t32    = 0.0825 * (f9_5_z * c4 + f9_4_x * s4) + n9_4_z;
+    const panda_real t33    = 0.316 * (f9_4_x * c4 - f9_5_z * s4) - t32;
+    const panda_real n9_2_z = t33 * c3 - t31 * s3;
     M[9 * 1 + 8] = n9_2_z; M[9 * 8 + 1] = n9_2_z;
     M[9 * 1 + 7] = -n9_2_z; M[9 * 7 + 1] = -n9_2_z;
-    const panda_real c2      = cos(q[1]);
-    const panda_real s2      = sin(q[1]);
-    const panda_real n9_1_z  = n9_3_z * c2 + s2 * (t27 * c3 + t29 * s3);
+    const panda_real n9_1_z = n9_3_z * c2 + s2 * (t31 * c3 + t33 * s3);
     M[9 * 0 + 8] = n9_1_z; M[9 * 8 + 0] = n9_1_z;
     M[9 * 0 + 7] = -n9_1_z; M[9 * 7 + 0] = -n9_1_z;
 

@@ -11,21 +11,27 @@
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "pendulum.h"
+#include "pendulum_trig.h"
 
 void pendulum_bias(const pendulum_real q[2], const pendulum_real qd[2], pendulum_real tau_b[2])
 {
+    /* sines and cosines */
+    pendulum_real sine[PENDULUM_FILLED(2)] = {q[0], q[1]}; /* angles until the call */
+    pendulum_real cosine[PENDULUM_FILLED(2)];
+    pendulum_sincos_all(PENDULUM_FILLED(2), sine, cosine);
+    const pendulum_real s1 = sine[0];
+    const pendulum_real c1 = cosine[0];
+    const pendulum_real s2 = sine[1];
+    const pendulum_real c2 = cosine[1];
+
     /* body 1, upper: motion */
-    const pendulum_real a1_y = 9.81 * sin(q[0]);
+    const pendulum_real a1_y = 9.81 * s1;
 
     /* body 2, lower: motion */
-    const pendulum_real s2   = sin(q[1]);
     const pendulum_real w2_z = qd[0] + qd[1];
 
     /* body 2, lower: forces */
-    const pendulum_real n2_z = 0.3 * (a1_y * cos(q[1]) + (9.81 * cos(q[0]) + qd[0] * qd[0]) * s2);
+    const pendulum_real n2_z = 0.3 * (a1_y * c2 + (9.81 * c1 + qd[0] * qd[0]) * s2);
     tau_b[1]                 = n2_z;
 
     /* body 1, upper: forces */

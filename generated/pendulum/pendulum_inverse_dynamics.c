@@ -12,28 +12,33 @@
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "pendulum.h"
+#include "pendulum_trig.h"
 
 void pendulum_inverse_dynamics(const pendulum_real q[2], const pendulum_real qd[2],
                                const pendulum_real qdd[2], pendulum_real tau[2])
 {
+    /* sines and cosines */
+    pendulum_real sine[PENDULUM_FILLED(2)] = {q[0], q[1]}; /* angles until the call */
+    pendulum_real cosine[PENDULUM_FILLED(2)];
+    pendulum_sincos_all(PENDULUM_FILLED(2), sine, cosine);
+    const pendulum_real s1 = sine[0];
+    const pendulum_real c1 = cosine[0];
+    const pendulum_real s2 = sine[1];
+    const pendulum_real c2 = cosine[1];
+
     /* body 1, upper: motion */
-    const pendulum_real a1_y = 9.81 * sin(q[0]);
+    const pendulum_real a1_y = 9.81 * s1;
 
     /* body 2, lower: motion */
-    const pendulum_real c2    = cos(q[1]);
-    const pendulum_real s2    = sin(q[1]);
     const pendulum_real w2_z  = qd[0] + qd[1];
     const pendulum_real wd2_z = qdd[0] + qdd[1];
 
     /* body 2, lower: forces */
-    const pendulum_real t6   = 0.3 * (c2 * (qdd[0] + a1_y) + (9.81 * cos(q[0]) + qd[0] * qd[0]) * s2);
-    const pendulum_real n2_z = 0.2 * wd2_z + t6;
+    const pendulum_real t8   = 0.3 * (c2 * (qdd[0] + a1_y) + (9.81 * c1 + qd[0] * qd[0]) * s2);
+    const pendulum_real n2_z = 0.2 * wd2_z + t8;
     tau[1]                   = n2_z;
 
     /* body 1, upper: forces */
-    const pendulum_real t8 = 0.3 * wd2_z * c2 + qdd[0] - (0.3 * (w2_z * w2_z) * s2 - 1.2 * a1_y);
-    tau[0]                 = n2_z + t8;
+    const pendulum_real t10 = 0.3 * wd2_z * c2 + qdd[0] - (0.3 * (w2_z * w2_z) * s2 - 1.2 * a1_y);
+    tau[0]                  = n2_z + t10;
 }

@@ -10,14 +10,12 @@
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "pendulum.h"
+#include "pendulum_trig.h"
 
 void pendulum_mass_matrix(const pendulum_real q[2], pendulum_real M[4])
 {
     /* body 2, lower: composite body */
-    const pendulum_real f2_1_y = 0.3 * cos(q[1]);
+    const pendulum_real f2_1_y = 0.3 * pendulum_cos(q[1]);
     const pendulum_real n2_1_z = f2_1_y + 0.2;
     M[2 * 0 + 1] = n2_1_z; M[2 * 1 + 0] = n2_1_z;
 

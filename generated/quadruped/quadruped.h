@@ -113,7 +113,7 @@ typedef struct {
     char robot[10];
     char generator[13];
     char source[65];
-    char options[330];
+    char options[332];
     char functions[5][17];
     quadruped_joint_type joints[18];
 } quadruped_info_type;
@@ -134,8 +134,8 @@ void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], qua
                     quadruped_real tau_b[18]);
 
 /* M = M(q) */
-#define QUADRUPED_MASS_MATRIX_WORK 76
-void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[76], quadruped_real M[324]);
+#define QUADRUPED_MASS_MATRIX_WORK 77
+void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[77], quadruped_real M[324]);
 
 /* qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))
  * Returns 0 where M is positive definite and all outputs and their sum are finite, else 1: then they mean nothing. */

@@ -12,9 +12,7 @@
  * Work array:   w[QUADRUPED_BIAS_WORK], 181 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "quadruped.h"
+#include "quadruped_trig.h"
 
 #if defined(__GNUC__)
 #define QUADRUPED_NOINLINE __attribute__((noinline))
@@ -26,15 +24,14 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
                                      quadruped_real w[181])
 {
     /* places in w of values for later parts */
-    enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, c8 = 6, s8 = 7, w7_x = 8,
-           neg_w7_y = 9, w7_z = 10, neg_wd7_x = 11, neg_wd7_y = 12, w7_xz = 13, neg_w7_yz = 14, w7_xx = 15,
-           a7_x = 16, a7_y = 17, a7_z = 18, c11 = 19, s11 = 20, w10_x = 21, neg_w10_y = 22, w10_z = 23,
-           neg_wd10_x = 24, neg_wd10_y = 25, w10_xz = 26, neg_w10_yz = 27, w10_xx = 28, a10_x = 29, a10_y = 30,
-           a10_z = 31, c14 = 32, s14 = 33, w13_x = 34, neg_w13_y = 35, w13_z = 36, neg_wd13_x = 37,
-           neg_wd13_y = 38, w13_xz = 39, neg_w13_yz = 40, w13_xx = 41, neg_a13_x = 42, neg_a13_y = 43,
-           a13_z = 44, c17 = 45, s17 = 46, w16_x = 47, neg_w16_y = 48, w16_z = 49, neg_wd16_x = 50,
-           neg_wd16_y = 51, w16_xz = 52, neg_w16_yz = 53, w16_xx = 54, neg_a16_x = 55, neg_a16_y = 56,
-           a16_z = 57, c9 = 58, s9 = 59, w8_x = 60, w8_y = 61 };
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, s8 = 6, c8 = 7, s11 = 8, c11 = 9,
+           s14 = 10, c14 = 11, s17 = 12, c17 = 13, s9 = 14, c9 = 15, s12 = 16, c12 = 17, s15 = 18, c15 = 19,
+           s18 = 20, c18 = 21, w7_x = 22, neg_w7_y = 23, w7_z = 24, neg_wd7_x = 25, neg_wd7_y = 26, w7_xz = 27,
+           neg_w7_yz = 28, w7_xx = 29, a7_x = 30, a7_y = 31, a7_z = 32, t42 = 33, t43 = 34, t44 = 35, w10_x = 36,
+           neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39, neg_wd10_y = 40, w10_xz = 41, neg_w10_yz = 42,
+           w10_xx = 43, a10_x = 44, a10_y = 45, a10_z = 46, w13_x = 47, neg_w13_y = 48, w13_z = 49,
+           neg_wd13_x = 50, neg_wd13_y = 51, w13_xz = 52, neg_w13_yz = 53, w13_xx = 54, neg_a13_x = 55,
+           neg_a13_y = 56, a13_z = 57, w16_x = 58, neg_w16_y = 59, w16_z = 60 };
 
     /* body 1, trunk: motion */
     const quadruped_real q4_4 = q[3] + q[3];
@@ -53,41 +50,58 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     const quadruped_real t12 = w[a1_x] + t7;
     const quadruped_real t13 = w[a1_y] - t9;
     const quadruped_real t14 = w[a1_z] + t11;
-    w[c8]                    = cos(q[7]);
-    w[s8]                    = sin(q[7]);
-    w[w7_x]                  = qd[5] * w[c8] - qd[4] * w[s8];
-    w[neg_w7_y]              = qd[5] * w[s8] + qd[4] * w[c8];
-    w[w7_z]                  = qd[3] + qd[6];
-    w[neg_wd7_x]             = qd[6] * w[neg_w7_y];
-    w[neg_wd7_y]             = qd[6] * w[w7_x];
-    w[w7_xz]                 = w[w7_x] * w[w7_z];
-    w[neg_w7_yz]             = w[neg_w7_y] * w[w7_z];
-    w[w7_xx]                 = w[w7_x] * w[w7_x];
-    w[a7_x]                  = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t13 * w[s8] - t14 * w[c8]);
-    w[a7_y]                  = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t14 * w[s8] + t13 * w[c8]);
-    w[a7_z]                  = t12 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
+
+    /* sines and cosines */
+    quadruped_real sine[QUADRUPED_FILLED(8)] = {q[7], q[10], q[13], q[16], q[8], q[11], q[14], q[17]}; /* angles until the call */
+    quadruped_real cosine[QUADRUPED_FILLED(8)];
+    quadruped_sincos_all(QUADRUPED_FILLED(8), sine, cosine);
+    w[s8]  = sine[0];
+    w[c8]  = cosine[0];
+    w[s11] = sine[1];
+    w[c11] = cosine[1];
+    w[s14] = sine[2];
+    w[c14] = cosine[2];
+    w[s17] = sine[3];
+    w[c17] = cosine[3];
+    w[s9]  = sine[4];
+    w[c9]  = cosine[4];
+    w[s12] = sine[5];
+    w[c12] = cosine[5];
+    w[s15] = sine[6];
+    w[c15] = cosine[6];
+    w[s18] = sine[7];
+    w[c18] = cosine[7];
+
+    /* body 7, fl_hip: motion */
+    w[w7_x]      = qd[5] * w[c8] - qd[4] * w[s8];
+    w[neg_w7_y]  = qd[5] * w[s8] + qd[4] * w[c8];
+    w[w7_z]      = qd[3] + qd[6];
+    w[neg_wd7_x] = qd[6] * w[neg_w7_y];
+    w[neg_wd7_y] = qd[6] * w[w7_x];
+    w[w7_xz]     = w[w7_x] * w[w7_z];
+    w[neg_w7_yz] = w[neg_w7_y] * w[w7_z];
+    w[w7_xx]     = w[w7_x] * w[w7_x];
+    w[a7_x]      = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t13 * w[s8] - t14 * w[c8]);
+    w[a7_y]      = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t14 * w[s8] + t13 * w[c8]);
+    w[a7_z]      = t12 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    const quadruped_real t28 = w[a1_x] - t7;
-    const quadruped_real t29 = w[a1_y] + t9;
-    const quadruped_real t30 = w[a1_z] - t11;
-    w[c11]                   = cos(q[10]);
-    w[s11]                   = sin(q[10]);
-    w[w10_x]                 = qd[5] * w[c11] - qd[4] * w[s11];
-    w[neg_w10_y]             = qd[5] * w[s11] + qd[4] * w[c11];
-    w[w10_z]                 = qd[3] + qd[9];
-    w[neg_wd10_x]            = qd[9] * w[neg_w10_y];
-    w[neg_wd10_y]            = qd[9] * w[w10_x];
-    w[w10_xz]                = w[w10_x] * w[w10_z];
-    w[neg_w10_yz]            = w[neg_w10_y] * w[w10_z];
-    w[w10_xx]                = w[w10_x] * w[w10_x];
-    w[a10_x]                 = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t29 * w[s11] - t30 * w[c11]);
-    w[a10_y]                 = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (t30 * w[s11] + t29 * w[c11]);
-    w[a10_z]                 = t28 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
+    w[t42]        = w[a1_x] - t7;
+    w[t43]        = w[a1_y] + t9;
+    w[t44]        = w[a1_z] - t11;
+    w[w10_x]      = qd[5] * w[c11] - qd[4] * w[s11];
+    w[neg_w10_y]  = qd[5] * w[s11] + qd[4] * w[c11];
+    w[w10_z]      = qd[3] + qd[9];
+    w[neg_wd10_x] = qd[9] * w[neg_w10_y];
+    w[neg_wd10_y] = qd[9] * w[w10_x];
+    w[w10_xz]     = w[w10_x] * w[w10_z];
+    w[neg_w10_yz] = w[neg_w10_y] * w[w10_z];
+    w[w10_xx]     = w[w10_x] * w[w10_x];
+    w[a10_x]      = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (w[t43] * w[s11] - w[t44] * w[c11]);
+    w[a10_y]      = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (w[t44] * w[s11] + w[t43] * w[c11]);
+    w[a10_z]      = w[t42] - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
-    w[c14]        = cos(q[13]);
-    w[s14]        = sin(q[13]);
     w[w13_x]      = qd[5] * w[c14] - qd[4] * w[s14];
     w[neg_w13_y]  = qd[5] * w[s14] + qd[4] * w[c14];
     w[w13_z]      = qd[3] + qd[12];
@@ -101,48 +115,47 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t12;
 
     /* body 16, rr_hip: motion */
-    w[c17]        = cos(q[16]);
-    w[s17]        = sin(q[16]);
-    w[w16_x]      = qd[5] * w[c17] - qd[4] * w[s17];
-    w[neg_w16_y]  = qd[5] * w[s17] + qd[4] * w[c17];
-    w[w16_z]      = qd[3] + qd[15];
-    w[neg_wd16_x] = qd[15] * w[neg_w16_y];
-    w[neg_wd16_y] = qd[15] * w[w16_x];
-    w[w16_xz]     = w[w16_x] * w[w16_z];
-    w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
-    w[w16_xx]     = w[w16_x] * w[w16_x];
-    w[neg_a16_x]  = t29 * w[s17] - t30 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[neg_a16_y]  = t30 * w[s17] + t29 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
-    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t28;
-
-    /* body 8, fl_thigh: motion */
-    w[c9]   = cos(q[8]);
-    w[s9]   = sin(q[8]);
-    w[w8_x] = w[w7_x] * w[c9] + w[w7_z] * w[s9];
-    w[w8_y] = w[w7_z] * w[c9] - w[w7_x] * w[s9];
+    w[w16_x]     = qd[5] * w[c17] - qd[4] * w[s17];
+    w[neg_w16_y] = qd[5] * w[s17] + qd[4] * w[c17];
+    w[w16_z]     = qd[3] + qd[15];
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
                                      quadruped_real w[181])
 {
     /* places in w of values from earlier parts */
-    enum { neg_w7_y = 9, neg_wd7_x = 11, neg_wd7_y = 12, a7_x = 16, a7_z = 18, w10_x = 21, neg_w10_y = 22,
-           w10_z = 23, neg_wd10_x = 24, neg_wd10_y = 25, a10_x = 29, a10_z = 31, w13_x = 34, neg_w13_y = 35,
-           w13_z = 36, neg_wd13_x = 37, neg_wd13_y = 38, neg_a13_x = 42, a13_z = 44, w16_x = 47, neg_w16_y = 48,
-           w16_z = 49, neg_wd16_x = 50, neg_a16_x = 55, a16_z = 57, c9 = 58, s9 = 59, w8_x = 60, w8_y = 61 };
+    enum { w7_x = 22, neg_w7_y = 23, w7_z = 24, neg_wd7_x = 25, neg_wd7_y = 26, a7_x = 30, a7_z = 32, t42 = 33,
+           t43 = 34, t44 = 35, w10_x = 36, neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39, neg_wd10_y = 40,
+           a10_x = 44, a10_z = 46, w13_x = 47, neg_w13_y = 48, w13_z = 49, neg_wd13_x = 50, neg_wd13_y = 51,
+           neg_a13_x = 55, a13_z = 57, c17 = 13, s17 = 12, w16_x = 58, neg_w16_y = 59, w16_z = 60, c9 = 15,
+           s9 = 14, c12 = 17, s12 = 16, c15 = 19, s15 = 18, c18 = 21, s18 = 20 };
     /* places in w of values for later parts */
-    enum { a8_x = 62, a8_y = 63, w8_z = 64, wd8_x = 65, wd8_y = 66, c12 = 67, s12 = 68, w11_x = 69, w11_y = 70,
-           a11_x = 71, a11_y = 72, w11_z = 73, wd11_x = 74, wd11_y = 75, c15 = 76, s15 = 77, w14_x = 78,
-           w14_y = 79, a14_x = 80, a14_y = 81, w14_z = 82, wd14_x = 83, wd14_y = 84, c18 = 85, s18 = 86,
-           w17_x = 87, w17_y = 88, a17_x = 89, a17_y = 90, w17_z = 91, wd17_x = 92, wd17_y = 93, w8_yy = 94,
-           w8_zz = 95, neg_U8_xx = 96, w8_xy = 97, U8_yx = 98, w8_xz = 99, U8_zx = 100, ctheta10 = 101,
-           stheta10 = 102, w9_x = 103, w9_y = 104, theta9_10 = 105, w9_z = 106, t120 = 107, wd9_x = 108,
-           w11_yy = 109, w11_zz = 110, neg_U11_xx = 111, w11_xy = 112, U11_yx = 113, w11_xz = 114, U11_zx = 115,
-           ctheta13 = 116, stheta13 = 117, w12_x = 118, w12_y = 119, theta12_13 = 120, w12_z = 121, t136 = 122,
-           wd12_x = 123, w14_yy = 124, w14_zz = 125, neg_U14_xx = 126, w14_xy = 127, U14_yx = 128, w14_xz = 129,
-           U14_zx = 130, ctheta16 = 131, stheta16 = 132, w15_x = 133 };
+    enum { neg_wd16_x = 61, neg_wd16_y = 62, w16_xz = 63, neg_w16_yz = 64, w16_xx = 65, neg_a16_x = 66,
+           neg_a16_y = 67, a16_z = 68, w8_x = 69, w8_y = 70, a8_x = 71, a8_y = 72, w8_z = 73, wd8_x = 74,
+           wd8_y = 75, w11_x = 76, w11_y = 77, a11_x = 78, a11_y = 79, w11_z = 80, wd11_x = 81, wd11_y = 82,
+           w14_x = 83, w14_y = 84, a14_x = 85, a14_y = 86, w14_z = 87, wd14_x = 88, wd14_y = 89, w17_x = 90,
+           w17_y = 91, a17_x = 92, a17_y = 93, w17_z = 94, wd17_x = 95, wd17_y = 96, w8_yy = 97, w8_zz = 98,
+           neg_U8_xx = 99, w8_xy = 100, U8_yx = 101, w8_xz = 102, U8_zx = 103, stheta10 = 104, ctheta10 = 105,
+           stheta9_10 = 106, stheta13 = 107, ctheta13 = 108, stheta12_13 = 109, stheta16 = 110, ctheta16 = 111,
+           stheta15_16 = 112, ctheta15_16 = 113, stheta19 = 114, ctheta19 = 115, stheta18_19 = 116,
+           ctheta18_19 = 117, w9_x = 118, w9_y = 119, w9_z = 120, t140 = 121, wd9_x = 122, w11_yy = 123,
+           w11_zz = 124, neg_U11_xx = 125, w11_xy = 126, U11_yx = 127, w11_xz = 128, U11_zx = 129, w12_x = 130,
+           w12_y = 131, w12_z = 132, t152 = 133, wd12_x = 134, w14_yy = 135, w14_zz = 136, neg_U14_xx = 137,
+           w14_xy = 138, U14_yx = 139, w14_xz = 140 };
+
+    /* body 16, rr_hip: motion */
+    w[neg_wd16_x] = qd[15] * w[neg_w16_y];
+    w[neg_wd16_y] = qd[15] * w[w16_x];
+    w[w16_xz]     = w[w16_x] * w[w16_z];
+    w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
+    w[w16_xx]     = w[w16_x] * w[w16_x];
+    w[neg_a16_x]  = w[t43] * w[s17] - w[t44] * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[neg_a16_y]  = w[t44] * w[s17] + w[t43] * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + w[t42];
 
     /* body 8, fl_thigh: motion */
+    w[w8_x]  = w[w7_x] * w[c9] + w[w7_z] * w[s9];
+    w[w8_y]  = w[w7_z] * w[c9] - w[w7_x] * w[s9];
     w[a8_x]  = w[a7_x] * w[c9] + w[a7_z] * w[s9];
     w[a8_y]  = w[a7_z] * w[c9] - w[a7_x] * w[s9];
     w[w8_z]  = qd[7] + w[neg_w7_y];
@@ -150,8 +163,6 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[wd8_y] = w[neg_wd7_x] * w[s9] - qd[7] * w[w8_x];
 
     /* body 11, fr_thigh: motion */
-    w[c12]    = cos(q[11]);
-    w[s12]    = sin(q[11]);
     w[w11_x]  = w[w10_x] * w[c12] + w[w10_z] * w[s12];
     w[w11_y]  = w[w10_z] * w[c12] - w[w10_x] * w[s12];
     w[a11_x]  = w[a10_x] * w[c12] + w[a10_z] * w[s12];
@@ -161,8 +172,6 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[wd11_y] = w[neg_wd10_x] * w[s12] - qd[10] * w[w11_x];
 
     /* body 14, rl_thigh: motion */
-    w[c15]    = cos(q[14]);
-    w[s15]    = sin(q[14]);
     w[w14_x]  = w[w13_x] * w[c15] + w[w13_z] * w[s15];
     w[w14_y]  = w[w13_z] * w[c15] - w[w13_x] * w[s15];
     w[a14_x]  = w[a13_z] * w[s15] - w[neg_a13_x] * w[c15];
@@ -172,8 +181,6 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[wd14_y] = w[neg_wd13_x] * w[s15] - qd[13] * w[w14_x];
 
     /* body 17, rr_thigh: motion */
-    w[c18]    = cos(q[17]);
-    w[s18]    = sin(q[17]);
     w[w17_x]  = w[w16_x] * w[c18] + w[w16_z] * w[s18];
     w[w17_y]  = w[w16_z] * w[c18] - w[w16_x] * w[s18];
     w[a17_x]  = w[a16_z] * w[s18] - w[neg_a16_x] * w[c18];
@@ -191,88 +198,104 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[w8_xz]                     = w[w8_x] * w[w8_z];
     w[U8_zx]                     = w[w8_xz] - w[wd8_y];
     const quadruped_real theta10 = q[9] + 3.10813964539713;
-    w[ctheta10]                  = cos(theta10);
-    w[stheta10]                  = sin(theta10);
-    w[w9_x]                      = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
-    w[w9_y]                      = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
-    w[theta9_10]                 = q[8] + q[9] + 3.10813964539713;
-    w[w9_z]                      = qd[8] + w[w8_z];
-    w[t120]                      = qd[7] + qd[8];
-    w[wd9_x]                     = w[w9_y] * w[t120] - w[neg_wd7_x] * cos(w[theta9_10]);
+
+    /* sines and cosines */
+    const quadruped_real theta9_10   = q[8] + q[9] + 3.10813964539713;
+    const quadruped_real theta13     = q[12] + 3.10813964539713;
+    const quadruped_real theta12_13  = q[11] + q[12] + 3.10813964539713;
+    const quadruped_real theta16     = q[15] + 3.10813964539713;
+    const quadruped_real theta15_16  = q[14] + q[15] + 3.10813964539713;
+    const quadruped_real theta19     = q[18] + 3.10813964539713;
+    const quadruped_real theta18_19  = q[17] + q[18] + 3.10813964539713;
+    quadruped_real sine[QUADRUPED_FILLED(8)] = {theta10, theta9_10, theta13, theta12_13, theta16, theta15_16,
+                                                theta19, theta18_19}; /* angles until the call */
+    quadruped_real cosine[QUADRUPED_FILLED(8)];
+    quadruped_sincos_all(QUADRUPED_FILLED(8), sine, cosine);
+    w[stheta10]                      = sine[0];
+    w[ctheta10]                      = cosine[0];
+    w[stheta9_10]                    = sine[1];
+    const quadruped_real ctheta9_10  = cosine[1];
+    w[stheta13]                      = sine[2];
+    w[ctheta13]                      = cosine[2];
+    w[stheta12_13]                   = sine[3];
+    const quadruped_real ctheta12_13 = cosine[3];
+    w[stheta16]                      = sine[4];
+    w[ctheta16]                      = cosine[4];
+    w[stheta15_16]                   = sine[5];
+    w[ctheta15_16]                   = cosine[5];
+    w[stheta19]                      = sine[6];
+    w[ctheta19]                      = cosine[6];
+    w[stheta18_19]                   = sine[7];
+    w[ctheta18_19]                   = cosine[7];
+
+    /* body 9, fl_calf: motion */
+    w[w9_x]  = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
+    w[w9_y]  = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
+    w[w9_z]  = qd[8] + w[w8_z];
+    w[t140]  = qd[7] + qd[8];
+    w[wd9_x] = w[w9_y] * w[t140] - w[neg_wd7_x] * ctheta9_10;
 
     /* body 12, fr_calf: motion */
-    w[w11_yy]                    = w[w11_y] * w[w11_y];
-    w[w11_zz]                    = w[w11_z] * w[w11_z];
-    w[neg_U11_xx]                = w[w11_yy] + w[w11_zz];
-    w[w11_xy]                    = w[w11_x] * w[w11_y];
-    w[U11_yx]                    = w[neg_wd10_y] + w[w11_xy];
-    w[w11_xz]                    = w[w11_x] * w[w11_z];
-    w[U11_zx]                    = w[w11_xz] - w[wd11_y];
-    const quadruped_real theta13 = q[12] + 3.10813964539713;
-    w[ctheta13]                  = cos(theta13);
-    w[stheta13]                  = sin(theta13);
-    w[w12_x]                     = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
-    w[w12_y]                     = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
-    w[theta12_13]                = q[11] + q[12] + 3.10813964539713;
-    w[w12_z]                     = qd[11] + w[w11_z];
-    w[t136]                      = qd[10] + qd[11];
-    w[wd12_x]                    = w[w12_y] * w[t136] - w[neg_wd10_x] * cos(w[theta12_13]);
+    w[w11_yy]     = w[w11_y] * w[w11_y];
+    w[w11_zz]     = w[w11_z] * w[w11_z];
+    w[neg_U11_xx] = w[w11_yy] + w[w11_zz];
+    w[w11_xy]     = w[w11_x] * w[w11_y];
+    w[U11_yx]     = w[neg_wd10_y] + w[w11_xy];
+    w[w11_xz]     = w[w11_x] * w[w11_z];
+    w[U11_zx]     = w[w11_xz] - w[wd11_y];
+    w[w12_x]      = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
+    w[w12_y]      = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
+    w[w12_z]      = qd[11] + w[w11_z];
+    w[t152]       = qd[10] + qd[11];
+    w[wd12_x]     = w[w12_y] * w[t152] - w[neg_wd10_x] * ctheta12_13;
 
     /* body 15, rl_calf: motion */
-    w[w14_yy]                    = w[w14_y] * w[w14_y];
-    w[w14_zz]                    = w[w14_z] * w[w14_z];
-    w[neg_U14_xx]                = w[w14_yy] + w[w14_zz];
-    w[w14_xy]                    = w[w14_x] * w[w14_y];
-    w[U14_yx]                    = w[neg_wd13_y] + w[w14_xy];
-    w[w14_xz]                    = w[w14_x] * w[w14_z];
-    w[U14_zx]                    = w[w14_xz] - w[wd14_y];
-    const quadruped_real theta16 = q[15] + 3.10813964539713;
-    w[ctheta16]                  = cos(theta16);
-    w[stheta16]                  = sin(theta16);
-    w[w15_x]                     = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
+    w[w14_yy]     = w[w14_y] * w[w14_y];
+    w[w14_zz]     = w[w14_z] * w[w14_z];
+    w[neg_U14_xx] = w[w14_yy] + w[w14_zz];
+    w[w14_xy]     = w[w14_x] * w[w14_y];
+    w[U14_yx]     = w[neg_wd13_y] + w[w14_xy];
+    w[w14_xz]     = w[w14_x] * w[w14_z];
 }
 
-static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped_real qd[18],
-                                     quadruped_real w[181], quadruped_real tau_b[18])
+static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], quadruped_real w[181],
+                                     quadruped_real tau_b[18])
 {
     /* places in w of values from earlier parts */
-    enum { neg_wd10_x = 24, neg_wd10_y = 25, a10_y = 30, neg_wd13_x = 37, neg_wd13_y = 38, neg_a13_y = 43,
-           neg_wd16_x = 50, neg_wd16_y = 51, neg_a16_y = 56, a11_x = 71, a11_y = 72, w14_x = 78, w14_y = 79,
-           a14_x = 80, a14_y = 81, w14_z = 82, w17_x = 87, w17_y = 88, a17_x = 89, a17_y = 90, w17_z = 91,
-           wd17_y = 93, neg_U11_xx = 111, U11_yx = 113, U11_zx = 115, ctheta13 = 116, stheta13 = 117,
-           w12_x = 118, w12_y = 119, theta12_13 = 120, w12_z = 121, t136 = 122, wd12_x = 123, neg_U14_xx = 126,
-           U14_yx = 128, U14_zx = 130, ctheta16 = 131, stheta16 = 132, w15_x = 133 };
+    enum { neg_wd10_x = 39, neg_wd10_y = 40, a10_y = 45, neg_wd13_x = 50, neg_wd13_y = 51, neg_a13_y = 56,
+           neg_wd16_x = 61, neg_wd16_y = 62, neg_a16_y = 67, a11_x = 78, a11_y = 79, w14_x = 83, w14_y = 84,
+           a14_x = 85, a14_y = 86, w14_z = 87, wd14_y = 89, w17_x = 90, w17_y = 91, a17_x = 92, a17_y = 93,
+           w17_z = 94, wd17_y = 96, neg_U11_xx = 125, U11_yx = 127, U11_zx = 129, ctheta13 = 108, stheta13 = 107,
+           w12_x = 130, w12_y = 131, stheta12_13 = 109, w12_z = 132, t152 = 133, wd12_x = 134, neg_U14_xx = 137,
+           U14_yx = 139, w14_xz = 140, ctheta16 = 111, stheta16 = 110, ctheta15_16 = 113, stheta15_16 = 112,
+           ctheta19 = 115, stheta19 = 114, ctheta18_19 = 117, stheta18_19 = 116 };
     /* places in w of values for later parts */
-    enum { w17_yy = 134, w17_zz = 135, neg_U17_xx = 136, w17_xy = 137, U17_yx = 138, w17_xz = 139, U17_zx = 140,
-           ctheta19 = 141, stheta19 = 142, neg_f18_x = 143, f18_y = 144, f18_z = 145, n18_x = 146, n18_y = 147,
-           n18_z = 148, t190 = 149, neg_f15_x = 150, f15_y = 151, f15_z = 152, n15_x = 153, neg_n15_y = 154,
-           n15_z = 155, t211 = 156, neg_f12_x = 157, f12_y = 158, f12_z = 159, n12_x = 160, n12_y = 161,
-           n12_z = 162 };
+    enum { U14_zx = 33, w17_yy = 34, w17_zz = 35, neg_U17_xx = 141, w17_xy = 142, U17_yx = 143, w17_xz = 144,
+           U17_zx = 145, neg_f18_x = 146, f18_y = 147, f18_z = 148, n18_x = 149, n18_y = 150, n18_z = 151,
+           t198 = 152, neg_f15_x = 153, f15_y = 154, f15_z = 155, n15_x = 156, neg_n15_y = 157, n15_z = 158,
+           t219 = 159, neg_f12_x = 160, f12_y = 161, f12_z = 162, n12_x = 163, n12_y = 164, n12_z = 165 };
 
     /* body 15, rl_calf: motion */
-    const quadruped_real w15_y      = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
-    const quadruped_real theta15_16 = q[14] + q[15] + 3.10813964539713;
-    const quadruped_real w15_z      = qd[14] + w[w14_z];
-    const quadruped_real t152       = qd[13] + qd[14];
-    const quadruped_real wd15_x     = w15_y * t152 - w[neg_wd13_x] * cos(theta15_16);
+    w[U14_zx]                   = w[w14_xz] - w[wd14_y];
+    const quadruped_real w15_x  = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
+    const quadruped_real w15_y  = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
+    const quadruped_real w15_z  = qd[14] + w[w14_z];
+    const quadruped_real t164   = qd[13] + qd[14];
+    const quadruped_real wd15_x = w15_y * t164 - w[neg_wd13_x] * w[ctheta15_16];
 
     /* body 18, rr_calf: motion */
-    w[w17_yy]                       = w[w17_y] * w[w17_y];
-    w[w17_zz]                       = w[w17_z] * w[w17_z];
-    w[neg_U17_xx]                   = w[w17_yy] + w[w17_zz];
-    w[w17_xy]                       = w[w17_x] * w[w17_y];
-    w[U17_yx]                       = w[neg_wd16_y] + w[w17_xy];
-    w[w17_xz]                       = w[w17_x] * w[w17_z];
-    w[U17_zx]                       = w[w17_xz] - w[wd17_y];
-    const quadruped_real theta19    = q[18] + 3.10813964539713;
-    w[ctheta19]                     = cos(theta19);
-    w[stheta19]                     = sin(theta19);
-    const quadruped_real w18_x      = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
-    const quadruped_real w18_y      = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
-    const quadruped_real theta18_19 = q[17] + q[18] + 3.10813964539713;
-    const quadruped_real w18_z      = qd[17] + w[w17_z];
-    const quadruped_real t168       = qd[16] + qd[17];
-    const quadruped_real wd18_x     = w18_y * t168 - w[neg_wd16_x] * cos(theta18_19);
+    w[w17_yy]                   = w[w17_y] * w[w17_y];
+    w[w17_zz]                   = w[w17_z] * w[w17_z];
+    w[neg_U17_xx]               = w[w17_yy] + w[w17_zz];
+    w[w17_xy]                   = w[w17_x] * w[w17_y];
+    w[U17_yx]                   = w[neg_wd16_y] + w[w17_xy];
+    w[w17_xz]                   = w[w17_x] * w[w17_z];
+    w[U17_zx]                   = w[w17_xz] - w[wd17_y];
+    const quadruped_real w18_x  = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
+    const quadruped_real w18_y  = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
+    const quadruped_real w18_z  = qd[17] + w[w17_z];
+    const quadruped_real t176   = qd[16] + qd[17];
+    const quadruped_real wd18_x = w18_y * t176 - w[neg_wd16_x] * w[ctheta18_19];
 
     /* body 18, rr_calf: forces */
     const quadruped_real w18_yy = w18_y * w18_y;
@@ -281,48 +304,48 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real w18_xy = w18_x * w18_y;
     const quadruped_real U18_yx = w[neg_wd16_y] + w18_xy;
     w[f18_y]                    = 0.0297786611519054 * U18_yx;
-    const quadruped_real U18_zx = w18_x * w18_z - (w[neg_wd16_x] * sin(theta18_19) - w18_x * t168);
+    const quadruped_real U18_zx = w18_x * w18_z - (w[neg_wd16_x] * w[stheta18_19] - w18_x * t176);
     w[f18_z]                    = 0.0297786611519054 * U18_zx;
     const quadruped_real w18_yz = w18_y * w18_z;
     const quadruped_real U18_zy = wd18_x + w18_yz;
-    const quadruped_real t180   = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
-    w[n18_x]                    = 1.261184674531e-05 * U18_zy + t180;
+    const quadruped_real t188   = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
+    w[n18_x]                    = 1.261184674531e-05 * U18_zy + t188;
     const quadruped_real w18_xx = w18_x * w18_x;
-    const quadruped_real t183   = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
-    const quadruped_real t184   = 0.00484778630650938 * w18_xy + 0.00487301 * w[neg_wd16_y];
-    const quadruped_real t185   = 0.00249545180452967 * (w18_yz - wd18_x) - t184;
+    const quadruped_real t191   = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
+    const quadruped_real t192   = 0.00484778630650938 * w18_xy + 0.00487301 * w[neg_wd16_y];
+    const quadruped_real t193   = 0.00249545180452967 * (w18_yz - wd18_x) - t192;
     const quadruped_real a18_y  = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
                                   - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
-    const quadruped_real t187   = 0.00249545180452967 * (w18_zz - w18_xx) - t183;
-    w[n18_y]                    = t187 - 0.0297786611519054 * (w[neg_a16_y] - 0.2 * w[U17_zx]);
-    w[n18_z]                    = 0.0297786611519054 * a18_y - (t185 - 5.560447774483e-05 * (w18_yy - w18_xx));
+    const quadruped_real t195   = 0.00249545180452967 * (w18_zz - w18_xx) - t191;
+    w[n18_y]                    = t195 - 0.0297786611519054 * (w[neg_a16_y] - 0.2 * w[U17_zx]);
+    w[n18_z]                    = 0.0297786611519054 * a18_y - (t193 - 5.560447774483e-05 * (w18_yy - w18_xx));
     tau_b[17]                   = w[n18_z];
-    w[t190]                     = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[f18_y];
+    w[t198]                     = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[f18_y];
 
     /* body 15, rl_calf: forces */
     const quadruped_real w15_yy = w15_y * w15_y;
     const quadruped_real w15_zz = w15_z * w15_z;
     w[neg_f15_x]                = 0.0297786611519054 * (w15_yy + w15_zz);
-    const quadruped_real w15_xy = w[w15_x] * w15_y;
+    const quadruped_real w15_xy = w15_x * w15_y;
     const quadruped_real U15_yx = w[neg_wd13_y] + w15_xy;
     w[f15_y]                    = 0.0297786611519054 * U15_yx;
-    const quadruped_real U15_zx = w[w15_x] * w15_z - (w[neg_wd13_x] * sin(theta15_16) - w[w15_x] * t152);
+    const quadruped_real U15_zx = w15_x * w15_z - (w[neg_wd13_x] * w[stheta15_16] - w15_x * t164);
     w[f15_z]                    = 0.0297786611519054 * U15_zx;
     const quadruped_real w15_yz = w15_y * w15_z;
     const quadruped_real U15_zy = wd15_x + w15_yz;
-    const quadruped_real t201   = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
-    w[n15_x]                    = 1.261184674531e-05 * U15_zy - t201;
-    const quadruped_real w15_xx = w[w15_x] * w[w15_x];
-    const quadruped_real t204   = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
-    const quadruped_real t205   = 0.00484778630650938 * w15_xy + 0.00487301 * w[neg_wd13_y];
-    const quadruped_real t206   = 0.00249545180452967 * (w15_yz - wd15_x) + t205;
+    const quadruped_real t209   = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
+    w[n15_x]                    = 1.261184674531e-05 * U15_zy - t209;
+    const quadruped_real w15_xx = w15_x * w15_x;
+    const quadruped_real t212   = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
+    const quadruped_real t213   = 0.00484778630650938 * w15_xy + 0.00487301 * w[neg_wd13_y];
+    const quadruped_real t214   = 0.00249545180452967 * (w15_yz - wd15_x) + t213;
     const quadruped_real a15_y  = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
                                   - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
-    const quadruped_real t208   = 0.00249545180452967 * (w15_zz - w15_xx) + t204;
-    w[neg_n15_y]                = 0.0297786611519054 * (w[neg_a13_y] - 0.2 * w[U14_zx]) + t208;
-    w[n15_z]                    = 5.560447774483e-05 * (w15_yy - w15_xx) + t206 + 0.0297786611519054 * a15_y;
+    const quadruped_real t216   = 0.00249545180452967 * (w15_zz - w15_xx) + t212;
+    w[neg_n15_y]                = 0.0297786611519054 * (w[neg_a13_y] - 0.2 * w[U14_zx]) + t216;
+    w[n15_z]                    = 5.560447774483e-05 * (w15_yy - w15_xx) + t214 + 0.0297786611519054 * a15_y;
     tau_b[14]                   = w[n15_z];
-    w[t211]                     = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[f15_y];
+    w[t219]                     = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[f15_y];
 
     /* body 12, fr_calf: forces */
     const quadruped_real w12_yy = w[w12_y] * w[w12_y];
@@ -331,51 +354,51 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     const quadruped_real w12_xy = w[w12_x] * w[w12_y];
     const quadruped_real U12_yx = w[neg_wd10_y] + w12_xy;
     w[f12_y]                    = 0.0297786611519054 * U12_yx;
-    const quadruped_real U12_zx = w[w12_x] * w[w12_z] - (w[neg_wd10_x] * sin(w[theta12_13]) - w[w12_x] * w[t136]);
+    const quadruped_real U12_zx = w[w12_x] * w[w12_z] - (w[neg_wd10_x] * w[stheta12_13] - w[w12_x] * w[t152]);
     w[f12_z]                    = 0.0297786611519054 * U12_zx;
     const quadruped_real w12_yz = w[w12_y] * w[w12_z];
     const quadruped_real U12_zy = w[wd12_x] + w12_yz;
-    const quadruped_real t222   = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx;
-    w[n12_x]                    = 1.261184674531e-05 * U12_zy + t222;
+    const quadruped_real t230   = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx;
+    w[n12_x]                    = 1.261184674531e-05 * U12_zy + t230;
     const quadruped_real w12_xx = w[w12_x] * w[w12_x];
-    const quadruped_real t225   = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx;
-    const quadruped_real t226   = 0.00484778630650938 * w12_xy + 0.00487301 * w[neg_wd10_y];
-    const quadruped_real t227   = 0.00249545180452967 * (w12_yz - w[wd12_x]) - t226;
+    const quadruped_real t233   = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx;
+    const quadruped_real t234   = 0.00484778630650938 * w12_xy + 0.00487301 * w[neg_wd10_y];
+    const quadruped_real t235   = 0.00249545180452967 * (w12_yz - w[wd12_x]) - t234;
     const quadruped_real a12_y  = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
                                   - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
-    const quadruped_real t229   = 0.00249545180452967 * (w12_zz - w12_xx) - t225;
-    w[n12_y]                    = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t229;
-    w[n12_z]                    = 0.0297786611519054 * a12_y - (t227 - 5.560447774483e-05 * (w12_yy - w12_xx));
+    const quadruped_real t237   = 0.00249545180452967 * (w12_zz - w12_xx) - t233;
+    w[n12_y]                    = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t237;
+    w[n12_z]                    = 0.0297786611519054 * a12_y - (t235 - 5.560447774483e-05 * (w12_yy - w12_xx));
     tau_b[11]                   = w[n12_z];
 }
 
 static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b[18])
 {
     /* places in w of values from earlier parts */
-    enum { neg_wd7_x = 11, neg_wd7_y = 12, a7_y = 17, neg_wd10_y = 25, a10_y = 30, neg_wd13_y = 38,
-           neg_a13_y = 43, w16_x = 47, neg_w16_y = 48, w16_z = 49, neg_wd16_x = 50, neg_wd16_y = 51, w16_xz = 52,
-           neg_w16_yz = 53, w16_xx = 54, neg_a16_x = 55, neg_a16_y = 56, a16_z = 57, w8_x = 60, w8_y = 61,
-           a8_x = 62, a8_y = 63, w8_z = 64, wd8_x = 65, wd8_y = 66, w11_x = 69, w11_y = 70, a11_x = 71,
-           a11_y = 72, w11_z = 73, wd11_x = 74, wd11_y = 75, w14_x = 78, w14_y = 79, a14_x = 80, a14_y = 81,
-           w14_z = 82, wd14_x = 83, wd14_y = 84, c18 = 85, s18 = 86, w17_x = 87, w17_y = 88, a17_x = 89,
-           a17_y = 90, w17_z = 91, wd17_x = 92, wd17_y = 93, w8_yy = 94, w8_zz = 95, neg_U8_xx = 96, w8_xy = 97,
-           U8_yx = 98, w8_xz = 99, U8_zx = 100, ctheta10 = 101, stheta10 = 102, w9_x = 103, w9_y = 104,
-           theta9_10 = 105, w9_z = 106, t120 = 107, wd9_x = 108, w11_yy = 109, w11_zz = 110, neg_U11_xx = 111,
-           w11_xy = 112, U11_yx = 113, w11_xz = 114, U11_zx = 115, ctheta13 = 116, stheta13 = 117, w14_yy = 124,
-           w14_zz = 125, neg_U14_xx = 126, w14_xy = 127, U14_yx = 128, w14_xz = 129, U14_zx = 130,
-           ctheta16 = 131, stheta16 = 132, w17_yy = 134, w17_zz = 135, neg_U17_xx = 136, w17_xy = 137,
-           U17_yx = 138, w17_xz = 139, U17_zx = 140, ctheta19 = 141, stheta19 = 142, neg_f18_x = 143,
-           f18_y = 144, f18_z = 145, n18_x = 146, n18_y = 147, n18_z = 148, t190 = 149, neg_f15_x = 150,
-           f15_y = 151, f15_z = 152, n15_x = 153, neg_n15_y = 154, n15_z = 155, t211 = 156, neg_f12_x = 157,
-           f12_y = 158, f12_z = 159, n12_x = 160, n12_y = 161, n12_z = 162 };
+    enum { neg_wd7_x = 25, neg_wd7_y = 26, a7_y = 31, neg_wd10_y = 40, a10_y = 45, neg_wd13_y = 51,
+           neg_a13_y = 56, w16_x = 58, neg_w16_y = 59, w16_z = 60, neg_wd16_x = 61, neg_wd16_y = 62, w16_xz = 63,
+           neg_w16_yz = 64, w16_xx = 65, neg_a16_x = 66, neg_a16_y = 67, a16_z = 68, w8_x = 69, w8_y = 70,
+           a8_x = 71, a8_y = 72, w8_z = 73, wd8_x = 74, wd8_y = 75, w11_x = 76, w11_y = 77, a11_x = 78,
+           a11_y = 79, w11_z = 80, wd11_x = 81, wd11_y = 82, w14_x = 83, w14_y = 84, a14_x = 85, a14_y = 86,
+           w14_z = 87, wd14_x = 88, wd14_y = 89, c18 = 21, s18 = 20, w17_x = 90, w17_y = 91, a17_x = 92,
+           a17_y = 93, w17_z = 94, wd17_x = 95, wd17_y = 96, w8_yy = 97, w8_zz = 98, neg_U8_xx = 99, w8_xy = 100,
+           U8_yx = 101, w8_xz = 102, U8_zx = 103, ctheta10 = 105, stheta10 = 104, w9_x = 118, w9_y = 119,
+           stheta9_10 = 106, w9_z = 120, t140 = 121, wd9_x = 122, w11_yy = 123, w11_zz = 124, neg_U11_xx = 125,
+           w11_xy = 126, U11_yx = 127, w11_xz = 128, U11_zx = 129, ctheta13 = 108, stheta13 = 107, w14_yy = 135,
+           w14_zz = 136, neg_U14_xx = 137, w14_xy = 138, U14_yx = 139, w14_xz = 140, U14_zx = 33, ctheta16 = 111,
+           stheta16 = 110, w17_yy = 34, w17_zz = 35, neg_U17_xx = 141, w17_xy = 142, U17_yx = 143, w17_xz = 144,
+           U17_zx = 145, ctheta19 = 115, stheta19 = 114, neg_f18_x = 146, f18_y = 147, f18_z = 148, n18_x = 149,
+           n18_y = 150, n18_z = 151, t198 = 152, neg_f15_x = 153, f15_y = 154, f15_z = 155, n15_x = 156,
+           neg_n15_y = 157, n15_z = 158, t219 = 159, neg_f12_x = 160, f12_y = 161, f12_z = 162, n12_x = 163,
+           n12_y = 164, n12_z = 165 };
     /* places in w of values for later parts */
-    enum { f9_z = 118, U14_zy = 119, f14_x = 120, f14_y = 121, n14_x = 122, n14_y = 123, n14_z = 133,
-           U11_zy = 163, f11_x = 164, f11_y = 165, neg_n11_x = 166, n11_y = 167, n11_z = 168, U8_zy = 169,
+    enum { f9_z = 109, U14_zy = 112, f14_x = 113, f14_y = 116, n14_x = 117, n14_y = 130, n14_z = 131,
+           U11_zy = 132, f11_x = 133, f11_y = 134, neg_n11_x = 166, n11_y = 167, n11_z = 168, U8_zy = 169,
            f8_x = 170, f8_y = 171, n8_x = 172, n8_y = 173, n8_z = 174, neg_f16_x = 175, neg_f16_y = 176,
-           f16_z = 177, n16_z = 178, t324 = 179, t325 = 180 };
+           f16_z = 177, n16_z = 178, t332 = 179, t333 = 180 };
 
     /* body 12, fr_calf: forces */
-    const quadruped_real t232 = w[stheta13] * w[neg_f12_x] - w[ctheta13] * w[f12_y];
+    const quadruped_real t240 = w[stheta13] * w[neg_f12_x] - w[ctheta13] * w[f12_y];
 
     /* body 9, fl_calf: forces */
     const quadruped_real w9_yy    = w[w9_y] * w[w9_y];
@@ -384,42 +407,42 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
     const quadruped_real w9_xy    = w[w9_x] * w[w9_y];
     const quadruped_real U9_yx    = w[neg_wd7_y] + w9_xy;
     const quadruped_real f9_y     = 0.0297786611519054 * U9_yx;
-    const quadruped_real U9_zx    = w[w9_x] * w[w9_z] - (w[neg_wd7_x] * sin(w[theta9_10]) - w[w9_x] * w[t120]);
+    const quadruped_real U9_zx    = w[w9_x] * w[w9_z] - (w[neg_wd7_x] * w[stheta9_10] - w[w9_x] * w[t140]);
     w[f9_z]                       = 0.0297786611519054 * U9_zx;
     const quadruped_real w9_yz    = w[w9_y] * w[w9_z];
     const quadruped_real U9_zy    = w[wd9_x] + w9_yz;
-    const quadruped_real t243     = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx;
-    const quadruped_real n9_x     = 1.261184674531e-05 * U9_zy - t243;
+    const quadruped_real t251     = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx;
+    const quadruped_real n9_x     = 1.261184674531e-05 * U9_zy - t251;
     const quadruped_real w9_xx    = w[w9_x] * w[w9_x];
-    const quadruped_real t246     = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx;
-    const quadruped_real t247     = 0.00484778630650938 * w9_xy + 0.00487301 * w[neg_wd7_y];
-    const quadruped_real t248     = 0.00249545180452967 * (w9_yz - w[wd9_x]) + t247;
+    const quadruped_real t254     = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx;
+    const quadruped_real t255     = 0.00484778630650938 * w9_xy + 0.00487301 * w[neg_wd7_y];
+    const quadruped_real t256     = 0.00249545180452967 * (w9_yz - w[wd9_x]) + t255;
     const quadruped_real a9_y     = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
                                     - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
-    const quadruped_real t250     = 0.00249545180452967 * (w9_zz - w9_xx) + t246;
-    const quadruped_real n9_y     = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t250;
-    const quadruped_real n9_z     = 5.560447774483e-05 * (w9_yy - w9_xx) + t248 + 0.0297786611519054 * a9_y;
+    const quadruped_real t258     = 0.00249545180452967 * (w9_zz - w9_xx) + t254;
+    const quadruped_real n9_y     = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t258;
+    const quadruped_real n9_z     = 5.560447774483e-05 * (w9_yy - w9_xx) + t256 + 0.0297786611519054 * a9_y;
     tau_b[8]                      = n9_z;
-    const quadruped_real t253     = w[stheta10] * neg_f9_x - w[ctheta10] * f9_y;
+    const quadruped_real t261     = w[stheta10] * neg_f9_x - w[ctheta10] * f9_y;
 
     /* body 17, rr_thigh: forces */
     const quadruped_real U17_xy    = w[w17_xy] - w[neg_wd16_y];
     const quadruped_real w17_xx    = w[w17_x] * w[w17_x];
     const quadruped_real w17_yz    = w[w17_y] * w[w17_z];
     const quadruped_real U17_zy    = w[wd17_x] + w17_yz;
-    const quadruped_real t258      = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * U17_zy;
-    const quadruped_real t259      = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * w[U17_zx];
-    const quadruped_real t260      = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
-    const quadruped_real t261      = 0.01301126 * w[w17_xy] + 0.013299594 * w[neg_wd16_y] + t260
+    const quadruped_real t266      = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * U17_zy;
+    const quadruped_real t267      = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * w[U17_zx];
+    const quadruped_real t268      = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
+    const quadruped_real t269      = 0.01301126 * w[w17_xy] + 0.013299594 * w[neg_wd16_y] + t268
                                      + 8.2053e-05 * (w[w17_yy] - w17_xx);
     const quadruped_real f17_x     = 0.072551 * w[neg_U17_xx] - 0.003039 * U17_xy
                                      - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
-    const quadruped_real f17_y     = 0.003039 * (w[w17_zz] + w17_xx) - 0.072551 * w[U17_yx] - w[t190];
-    const quadruped_real t264      = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t258 + 0.003039 * w[neg_a16_y];
-    const quadruped_real neg_n17_x = w[stheta19] * w[n18_y] - w[ctheta19] * w[n18_x] + t264;
-    const quadruped_real t266      = t259 - 0.0054780518 * (w[w17_zz] - w17_xx) + 0.072551 * w[neg_a16_y];
-    const quadruped_real n17_y     = w[ctheta19] * w[n18_y] + w[stheta19] * w[n18_x] + 0.2 * w[f18_z] + t266;
-    const quadruped_real n17_z     = 0.2 * w[t190] + w[n18_z] + (t261
+    const quadruped_real f17_y     = 0.003039 * (w[w17_zz] + w17_xx) - 0.072551 * w[U17_yx] - w[t198];
+    const quadruped_real t272      = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t266 + 0.003039 * w[neg_a16_y];
+    const quadruped_real neg_n17_x = w[stheta19] * w[n18_y] - w[ctheta19] * w[n18_x] + t272;
+    const quadruped_real t274      = t267 - 0.0054780518 * (w[w17_zz] - w17_xx) + 0.072551 * w[neg_a16_y];
+    const quadruped_real n17_y     = w[ctheta19] * w[n18_y] + w[stheta19] * w[n18_x] + 0.2 * w[f18_z] + t274;
+    const quadruped_real n17_z     = 0.2 * w[t198] + w[n18_z] + (t269
                                      - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]));
     tau_b[16]                      = n17_z;
 
@@ -428,20 +451,20 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
     const quadruped_real w14_xx = w[w14_x] * w[w14_x];
     const quadruped_real w14_yz = w[w14_y] * w[w14_z];
     w[U14_zy]                   = w[wd14_x] + w14_yz;
-    const quadruped_real t273   = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
-    const quadruped_real t274   = 0.0001878102 * U14_xy + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
-    const quadruped_real t275   = 0.0054780518 * (w14_yz - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
-    const quadruped_real t276   = t275 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
+    const quadruped_real t281   = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
+    const quadruped_real t282   = 0.0001878102 * U14_xy + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
+    const quadruped_real t283   = 0.0054780518 * (w14_yz - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
+    const quadruped_real t284   = t283 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
     w[f14_x]                    = 0.072551 * w[neg_U14_xx] - 0.003039 * U14_xy
                                   - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
-    w[f14_y]                    = 0.003039 * (w[w14_zz] + w14_xx) - 0.072551 * w[U14_yx] - w[t211];
-    const quadruped_real t279   = 0.003039 * w[neg_a13_y] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t273);
-    w[n14_x]                    = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - t279;
-    const quadruped_real t281   = t274 - 0.0054780518 * (w[w14_zz] - w14_xx) - 0.072551 * w[neg_a13_y];
-    w[n14_y]                    = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z] - t281;
-    const quadruped_real t283   = t276 - 8.2053e-05 * (w[w14_yy] - w14_xx)
+    w[f14_y]                    = 0.003039 * (w[w14_zz] + w14_xx) - 0.072551 * w[U14_yx] - w[t219];
+    const quadruped_real t287   = 0.003039 * w[neg_a13_y] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t281);
+    w[n14_x]                    = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - t287;
+    const quadruped_real t289   = t282 - 0.0054780518 * (w[w14_zz] - w14_xx) - 0.072551 * w[neg_a13_y];
+    w[n14_y]                    = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z] - t289;
+    const quadruped_real t291   = t284 - 8.2053e-05 * (w[w14_yy] - w14_xx)
                                   + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
-    w[n14_z]                    = 0.2 * w[t211] + w[n15_z] - t283;
+    w[n14_z]                    = 0.2 * w[t219] + w[n15_z] - t291;
     tau_b[13]                   = w[n14_z];
 
     /* body 11, fr_thigh: forces */
@@ -449,19 +472,19 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
     const quadruped_real w11_xx = w[w11_x] * w[w11_x];
     const quadruped_real w11_yz = w[w11_y] * w[w11_z];
     w[U11_zy]                   = w[wd11_x] + w11_yz;
-    const quadruped_real t289   = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
-    const quadruped_real t290   = 0.0001878102 * U11_xy - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
-    const quadruped_real t291   = 0.0054780518 * (w11_yz - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
-    const quadruped_real t292   = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + t291
+    const quadruped_real t297   = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
+    const quadruped_real t298   = 0.0001878102 * U11_xy - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
+    const quadruped_real t299   = 0.0054780518 * (w11_yz - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
+    const quadruped_real t300   = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + t299
                                   + 8.2053e-05 * (w[w11_yy] - w11_xx);
     w[f11_x]                    = 0.072551 * w[neg_U11_xx] - 0.003039 * U11_xy
                                   - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
-    w[f11_y]                    = 0.003039 * (w[w11_zz] + w11_xx) - 0.072551 * w[U11_yx] - t232;
-    const quadruped_real t295   = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t289 - 0.003039 * w[a10_y];
-    w[neg_n11_x]                = w[stheta13] * w[n12_y] - w[ctheta13] * w[n12_x] + t295;
-    const quadruped_real t297   = t290 - 0.0054780518 * (w[w11_zz] - w11_xx) - 0.072551 * w[a10_y];
-    w[n11_y]                    = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] + t297;
-    w[n11_z]                    = 0.2 * t232 + w[n12_z] + (t292 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]));
+    w[f11_y]                    = 0.003039 * (w[w11_zz] + w11_xx) - 0.072551 * w[U11_yx] - t240;
+    const quadruped_real t303   = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t297 - 0.003039 * w[a10_y];
+    w[neg_n11_x]                = w[stheta13] * w[n12_y] - w[ctheta13] * w[n12_x] + t303;
+    const quadruped_real t305   = t298 - 0.0054780518 * (w[w11_zz] - w11_xx) - 0.072551 * w[a10_y];
+    w[n11_y]                    = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] + t305;
+    w[n11_z]                    = 0.2 * t240 + w[n12_z] + (t300 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]));
     tau_b[10]                   = w[n11_z];
 
     /* body 8, fl_thigh: forces */
@@ -469,20 +492,20 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
     const quadruped_real w8_xx = w[w8_x] * w[w8_x];
     const quadruped_real w8_yz = w[w8_y] * w[w8_z];
     w[U8_zy]                   = w[wd8_x] + w8_yz;
-    const quadruped_real t304  = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
-    const quadruped_real t305  = 0.0001878102 * U8_xy + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
-    const quadruped_real t306  = 0.0054780518 * (w8_yz - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
-    const quadruped_real t307  = t306 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
+    const quadruped_real t312  = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
+    const quadruped_real t313  = 0.0001878102 * U8_xy + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
+    const quadruped_real t314  = 0.0054780518 * (w8_yz - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
+    const quadruped_real t315  = t314 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
     w[f8_x]                    = 0.072551 * w[neg_U8_xx] - 0.003039 * U8_xy
                                  - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
-    w[f8_y]                    = 0.003039 * (w[w8_zz] + w8_xx) - 0.072551 * w[U8_yx] - t253;
-    const quadruped_real t310  = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t304 + 0.003039 * w[a7_y];
-    w[n8_x]                    = t310 - (w[stheta10] * n9_y - w[ctheta10] * n9_x);
-    const quadruped_real t312  = t305 - 0.0054780518 * (w[w8_zz] - w8_xx) + 0.072551 * w[a7_y];
-    w[n8_y]                    = w[ctheta10] * n9_y + w[stheta10] * n9_x + 0.2 * w[f9_z] - t312;
-    const quadruped_real t314  = t307 - 8.2053e-05 * (w[w8_yy] - w8_xx)
+    w[f8_y]                    = 0.003039 * (w[w8_zz] + w8_xx) - 0.072551 * w[U8_yx] - t261;
+    const quadruped_real t318  = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t312 + 0.003039 * w[a7_y];
+    w[n8_x]                    = t318 - (w[stheta10] * n9_y - w[ctheta10] * n9_x);
+    const quadruped_real t320  = t313 - 0.0054780518 * (w[w8_zz] - w8_xx) + 0.072551 * w[a7_y];
+    w[n8_y]                    = w[ctheta10] * n9_y + w[stheta10] * n9_x + 0.2 * w[f9_z] - t320;
+    const quadruped_real t322  = t315 - 8.2053e-05 * (w[w8_yy] - w8_xx)
                                  + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
-    w[n8_z]                    = 0.2 * t253 + n9_z - t314;
+    w[n8_z]                    = 0.2 * t261 + n9_z - t322;
     tau_b[7]                   = w[n8_z];
 
     /* body 16, rr_hip: forces */
@@ -497,28 +520,28 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
     tau_b[15]                       = w[n16_z];
     const quadruped_real neg_n16_x  = w[c18] * neg_n17_x + w[s18] * n17_y
                                       + (0.00582035306 * neg_U16_zy - 0.0815422 * w[a16_z]);
-    w[t324]                         = 0.1805 * w[neg_f16_y] + neg_n16_x;
-    w[t325]                         = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + n17_z);
+    w[t332]                         = 0.1805 * w[neg_f16_y] + neg_n16_x;
+    w[t333]                         = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + n17_z);
 }
 
 static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real w[181],
                                      quadruped_real tau_b[18])
 {
     /* places in w of values from earlier parts */
-    enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, c8 = 6, s8 = 7, w7_x = 8,
-           neg_w7_y = 9, w7_z = 10, neg_wd7_x = 11, neg_wd7_y = 12, w7_xz = 13, neg_w7_yz = 14, w7_xx = 15,
-           a7_x = 16, a7_z = 18, c11 = 19, s11 = 20, w10_x = 21, neg_w10_y = 22, w10_z = 23, neg_wd10_x = 24,
-           neg_wd10_y = 25, w10_xz = 26, neg_w10_yz = 27, w10_xx = 28, a10_x = 29, a10_z = 31, c14 = 32,
-           s14 = 33, w13_x = 34, neg_w13_y = 35, w13_z = 36, neg_wd13_x = 37, neg_wd13_y = 38, w13_xz = 39,
-           neg_w13_yz = 40, w13_xx = 41, neg_a13_x = 42, a13_z = 44, c17 = 45, s17 = 46, c9 = 58, s9 = 59,
-           c12 = 67, s12 = 68, c15 = 76, s15 = 77, U8_zx = 100, U11_zx = 115, U14_zx = 130, f15_z = 152,
-           f12_z = 159, f9_z = 118, U14_zy = 119, f14_x = 120, f14_y = 121, n14_x = 122, n14_y = 123,
-           n14_z = 133, U11_zy = 163, f11_x = 164, f11_y = 165, neg_n11_x = 166, n11_y = 167, n11_z = 168,
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, c8 = 7, s8 = 6, w7_x = 22,
+           neg_w7_y = 23, w7_z = 24, neg_wd7_x = 25, neg_wd7_y = 26, w7_xz = 27, neg_w7_yz = 28, w7_xx = 29,
+           a7_x = 30, a7_z = 32, c11 = 9, s11 = 8, w10_x = 36, neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39,
+           neg_wd10_y = 40, w10_xz = 41, neg_w10_yz = 42, w10_xx = 43, a10_x = 44, a10_z = 46, c14 = 11,
+           s14 = 10, w13_x = 47, neg_w13_y = 48, w13_z = 49, neg_wd13_x = 50, neg_wd13_y = 51, w13_xz = 52,
+           neg_w13_yz = 53, w13_xx = 54, neg_a13_x = 55, a13_z = 57, c17 = 13, s17 = 12, c9 = 15, s9 = 14,
+           c12 = 17, s12 = 16, c15 = 19, s15 = 18, U8_zx = 103, U11_zx = 129, U14_zx = 33, f15_z = 155,
+           f12_z = 162, f9_z = 109, U14_zy = 112, f14_x = 113, f14_y = 116, n14_x = 117, n14_y = 130,
+           n14_z = 131, U11_zy = 132, f11_x = 133, f11_y = 134, neg_n11_x = 166, n11_y = 167, n11_z = 168,
            U8_zy = 169, f8_x = 170, f8_y = 171, n8_x = 172, n8_y = 173, n8_z = 174, neg_f16_x = 175,
-           neg_f16_y = 176, f16_z = 177, n16_z = 178, t324 = 179, t325 = 180 };
+           neg_f16_y = 176, f16_z = 177, n16_z = 178, t332 = 179, t333 = 180 };
 
     /* body 16, rr_hip: forces */
-    const quadruped_real t326 = w[c17] * w[neg_f16_x] - w[s17] * w[neg_f16_y];
+    const quadruped_real t334 = w[c17] * w[neg_f16_x] - w[s17] * w[neg_f16_y];
 
     /* body 13, rl_hip: forces */
     const quadruped_real neg_U13_xy = w[w13_x] * w[neg_w13_y];
@@ -532,10 +555,10 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real
     tau_b[12]                       = n13_z;
     const quadruped_real neg_n13_x  = w[s15] * w[n14_y] - w[c15] * w[n14_x]
                                       + (0.00582035306 * neg_U13_zy + 0.0815422 * w[a13_z]);
-    const quadruped_real t335       = neg_n13_x - 0.1805 * f13_y;
-    const quadruped_real t336       = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
-    const quadruped_real t337       = w[s14] * f13_y - w[c14] * f13_x;
-    const quadruped_real t338       = w[s17] * w[t325] + w[c17] * w[t324] - 0.047 * w[f16_z];
+    const quadruped_real t343       = neg_n13_x - 0.1805 * f13_y;
+    const quadruped_real t344       = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
+    const quadruped_real t345       = w[s14] * f13_y - w[c14] * f13_x;
+    const quadruped_real t346       = w[s17] * w[t333] + w[c17] * w[t332] - 0.047 * w[f16_z];
 
     /* body 10, fr_hip: forces */
     const quadruped_real neg_U10_xy = w[w10_x] * w[neg_w10_y];
@@ -549,13 +572,13 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real
     tau_b[9]                        = n10_z;
     const quadruped_real neg_n10_x  = w[c12] * w[neg_n11_x] + w[s12] * w[n11_y]
                                       + (0.00582035306 * neg_U10_zy - 0.0815422 * w[a10_z]);
-    const quadruped_real t347       = neg_n10_x - 0.1805 * neg_f10_y;
-    const quadruped_real t348       = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
-    const quadruped_real t349       = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
-    const quadruped_real t350       = w[s17] * w[neg_f16_x] + w[c17] * w[neg_f16_y]
+    const quadruped_real t355       = neg_n10_x - 0.1805 * neg_f10_y;
+    const quadruped_real t356       = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
+    const quadruped_real t357       = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
+    const quadruped_real t358       = w[s17] * w[neg_f16_x] + w[c17] * w[neg_f16_y]
                                       - (w[s14] * f13_x + w[c14] * f13_y);
-    const quadruped_real t351       = w[s17] * w[t324] - w[c17] * w[t325] + (w[s14] * t335 + w[c14] * t336);
-    const quadruped_real t352       = t338 - (w[s14] * t336 - w[c14] * t335 - 0.047 * f13_z);
+    const quadruped_real t359       = w[s17] * w[t332] - w[c17] * w[t333] + (w[s14] * t343 + w[c14] * t344);
+    const quadruped_real t360       = t346 - (w[s14] * t344 - w[c14] * t343 - 0.047 * f13_z);
 
     /* body 7, fl_hip: forces */
     const quadruped_real neg_U7_xy = w[w7_x] * w[neg_w7_y];
@@ -569,24 +592,24 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real
     tau_b[6]                       = n7_z;
     const quadruped_real neg_n7_x  = w[s9] * w[n8_y] - w[c9] * w[n8_x]
                                      + (0.00582035306 * neg_U7_zy + 0.0815422 * w[a7_z]);
-    const quadruped_real t361      = 0.1805 * f7_y + neg_n7_x;
-    const quadruped_real t362      = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z] - 0.1805 * f7_x;
-    const quadruped_real t363      = w[s8] * f7_y - w[c8] * f7_x;
-    const quadruped_real t364      = 0.047 * t326 + w[n16_z] + (n13_z - 0.047 * t337) + (0.047 * t349 + n10_z);
-    const quadruped_real t365      = w[c11] * t347 - w[s11] * t348 - 0.047 * f10_z + t352;
+    const quadruped_real t369      = 0.1805 * f7_y + neg_n7_x;
+    const quadruped_real t370      = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z] - 0.1805 * f7_x;
+    const quadruped_real t371      = w[s8] * f7_y - w[c8] * f7_x;
+    const quadruped_real t372      = 0.047 * t334 + w[n16_z] + (n13_z - 0.047 * t345) + (0.047 * t357 + n10_z);
+    const quadruped_real t373      = w[c11] * t355 - w[s11] * t356 - 0.047 * f10_z + t360;
 
     /* body 6, trunk: forces */
     const quadruped_real U6_zx = qd[3] * qd[5];
-    const quadruped_real t367  = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
-    tau_b[0]                   = w[f16_z] + f13_z + f10_z + f7_z + t367;
-    const quadruped_real t368  = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t350 - (w[s8] * f7_x + w[c8] * f7_y);
-    tau_b[1]                   = 12.453 * w[a1_y] + 0.04713 * w[U6_xy] + t368;
-    tau_b[2]                   = 12.453 * w[a1_z] + 0.04713 * U6_zx - (t326 + t337 + t349 + t363);
-    tau_b[3]                   = n7_z - 0.047 * t363 + t364 + 0.02652766 * w[U6_zy];
-    const quadruped_real t369  = w[s11] * t347 + w[c11] * t348 + t351 + (w[s8] * t361 + w[c8] * t362);
-    tau_b[4]                   = t369 - (0.275005219 * U6_zx + 0.04713 * w[a1_z]);
-    const quadruped_real t370  = t365 - (w[s8] * t362 - w[c8] * t361 - 0.047 * f7_z);
-    tau_b[5]                   = 0.248477559 * w[U6_xy] + 0.04713 * w[a1_y] - t370;
+    const quadruped_real t375  = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
+    tau_b[0]                   = w[f16_z] + f13_z + f10_z + f7_z + t375;
+    const quadruped_real t376  = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t358 - (w[s8] * f7_x + w[c8] * f7_y);
+    tau_b[1]                   = 12.453 * w[a1_y] + 0.04713 * w[U6_xy] + t376;
+    tau_b[2]                   = 12.453 * w[a1_z] + 0.04713 * U6_zx - (t334 + t345 + t357 + t371);
+    tau_b[3]                   = n7_z - 0.047 * t371 + t372 + 0.02652766 * w[U6_zy];
+    const quadruped_real t377  = w[s11] * t355 + w[c11] * t356 + t359 + (w[s8] * t369 + w[c8] * t370);
+    tau_b[4]                   = t377 - (0.275005219 * U6_zx + 0.04713 * w[a1_z]);
+    const quadruped_real t378  = t373 - (w[s8] * t370 - w[c8] * t369 - 0.047 * f7_z);
+    tau_b[5]                   = 0.248477559 * w[U6_xy] + 0.04713 * w[a1_y] - t378;
 }
 
 void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], quadruped_real w[181],
@@ -594,7 +617,7 @@ void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], qua
 {
     part1(q, qd, w);
     part2(q, qd, w);
-    part3(q, qd, w, tau_b);
+    part3(qd, w, tau_b);
     part4(w, tau_b);
     part5(qd, w, tau_b);
 }

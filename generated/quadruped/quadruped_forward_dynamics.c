@@ -14,22 +14,12 @@
  * Work array:   w[QUADRUPED_FORWARD_DYNAMICS_WORK], 262 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "quadruped.h"
+#include "quadruped_trig.h"
 
 #if defined(__GNUC__)
 #define QUADRUPED_NOINLINE __attribute__((noinline))
 #else
 #define QUADRUPED_NOINLINE
-#endif
-
-/* The status tells NaN and infinity, so no compiler may take it for granted that there is none. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__FINITE_MATH_ONLY__) && (__FINITE_MATH_ONLY__ > 0)
-#pragma GCC optimize("no-finite-math-only")
-#endif
-#if (defined(__FINITE_MATH_ONLY__) && (__FINITE_MATH_ONLY__ > 0)) || defined(_M_FP_FAST)
-#error "quadruped needs NaN and infinity: no -ffinite-math-only, no /fp:fast"
 #endif
 
 /* Whether a reciprocal of a pivot is positive and finite, as it is where the pivot is. */
@@ -59,15 +49,14 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
                                      quadruped_real w[262])
 {
     /* places in w of values for later parts */
-    enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, c8 = 6, s8 = 7, w7_x = 8,
-           neg_w7_y = 9, w7_z = 10, neg_wd7_x = 11, neg_wd7_y = 12, w7_xz = 13, neg_w7_yz = 14, w7_xx = 15,
-           a7_x = 16, a7_y = 17, a7_z = 18, c11 = 19, s11 = 20, w10_x = 21, neg_w10_y = 22, w10_z = 23,
-           neg_wd10_x = 24, neg_wd10_y = 25, w10_xz = 26, neg_w10_yz = 27, w10_xx = 28, a10_x = 29, a10_y = 30,
-           a10_z = 31, c14 = 32, s14 = 33, w13_x = 34, neg_w13_y = 35, w13_z = 36, neg_wd13_x = 37,
-           neg_wd13_y = 38, w13_xz = 39, neg_w13_yz = 40, w13_xx = 41, neg_a13_x = 42, neg_a13_y = 43,
-           a13_z = 44, c17 = 45, s17 = 46, w16_x = 47, neg_w16_y = 48, w16_z = 49, neg_wd16_x = 50,
-           neg_wd16_y = 51, w16_xz = 52, neg_w16_yz = 53, w16_xx = 54, neg_a16_x = 55, neg_a16_y = 56,
-           a16_z = 57, c9 = 58, s9 = 59, w8_x = 60, w8_y = 61 };
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, s8 = 6, c8 = 7, s11 = 8, c11 = 9,
+           s14 = 10, c14 = 11, s17 = 12, c17 = 13, s9 = 14, c9 = 15, s12 = 16, c12 = 17, s15 = 18, c15 = 19,
+           s18 = 20, c18 = 21, w7_x = 22, neg_w7_y = 23, w7_z = 24, neg_wd7_x = 25, neg_wd7_y = 26, w7_xz = 27,
+           neg_w7_yz = 28, w7_xx = 29, a7_x = 30, a7_y = 31, a7_z = 32, t42 = 33, t43 = 34, t44 = 35, w10_x = 36,
+           neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39, neg_wd10_y = 40, w10_xz = 41, neg_w10_yz = 42,
+           w10_xx = 43, a10_x = 44, a10_y = 45, a10_z = 46, w13_x = 47, neg_w13_y = 48, w13_z = 49,
+           neg_wd13_x = 50, neg_wd13_y = 51, w13_xz = 52, neg_w13_yz = 53, w13_xx = 54, neg_a13_x = 55,
+           neg_a13_y = 56, a13_z = 57, w16_x = 58, neg_w16_y = 59, w16_z = 60 };
 
     /* body 1, trunk: motion */
     const quadruped_real q4_4 = q[3] + q[3];
@@ -86,41 +75,58 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     const quadruped_real t12 = w[a1_x] + t7;
     const quadruped_real t13 = w[a1_y] - t9;
     const quadruped_real t14 = w[a1_z] + t11;
-    w[c8]                    = cos(q[7]);
-    w[s8]                    = sin(q[7]);
-    w[w7_x]                  = qd[5] * w[c8] - qd[4] * w[s8];
-    w[neg_w7_y]              = qd[5] * w[s8] + qd[4] * w[c8];
-    w[w7_z]                  = qd[3] + qd[6];
-    w[neg_wd7_x]             = qd[6] * w[neg_w7_y];
-    w[neg_wd7_y]             = qd[6] * w[w7_x];
-    w[w7_xz]                 = w[w7_x] * w[w7_z];
-    w[neg_w7_yz]             = w[neg_w7_y] * w[w7_z];
-    w[w7_xx]                 = w[w7_x] * w[w7_x];
-    w[a7_x]                  = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t13 * w[s8] - t14 * w[c8]);
-    w[a7_y]                  = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t14 * w[s8] + t13 * w[c8]);
-    w[a7_z]                  = t12 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
+
+    /* sines and cosines */
+    quadruped_real sine[QUADRUPED_FILLED(8)] = {q[7], q[10], q[13], q[16], q[8], q[11], q[14], q[17]}; /* angles until the call */
+    quadruped_real cosine[QUADRUPED_FILLED(8)];
+    quadruped_sincos_all(QUADRUPED_FILLED(8), sine, cosine);
+    w[s8]  = sine[0];
+    w[c8]  = cosine[0];
+    w[s11] = sine[1];
+    w[c11] = cosine[1];
+    w[s14] = sine[2];
+    w[c14] = cosine[2];
+    w[s17] = sine[3];
+    w[c17] = cosine[3];
+    w[s9]  = sine[4];
+    w[c9]  = cosine[4];
+    w[s12] = sine[5];
+    w[c12] = cosine[5];
+    w[s15] = sine[6];
+    w[c15] = cosine[6];
+    w[s18] = sine[7];
+    w[c18] = cosine[7];
+
+    /* body 7, fl_hip: motion */
+    w[w7_x]      = qd[5] * w[c8] - qd[4] * w[s8];
+    w[neg_w7_y]  = qd[5] * w[s8] + qd[4] * w[c8];
+    w[w7_z]      = qd[3] + qd[6];
+    w[neg_wd7_x] = qd[6] * w[neg_w7_y];
+    w[neg_wd7_y] = qd[6] * w[w7_x];
+    w[w7_xz]     = w[w7_x] * w[w7_z];
+    w[neg_w7_yz] = w[neg_w7_y] * w[w7_z];
+    w[w7_xx]     = w[w7_x] * w[w7_x];
+    w[a7_x]      = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t13 * w[s8] - t14 * w[c8]);
+    w[a7_y]      = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t14 * w[s8] + t13 * w[c8]);
+    w[a7_z]      = t12 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    const quadruped_real t28 = w[a1_x] - t7;
-    const quadruped_real t29 = w[a1_y] + t9;
-    const quadruped_real t30 = w[a1_z] - t11;
-    w[c11]                   = cos(q[10]);
-    w[s11]                   = sin(q[10]);
-    w[w10_x]                 = qd[5] * w[c11] - qd[4] * w[s11];
-    w[neg_w10_y]             = qd[5] * w[s11] + qd[4] * w[c11];
-    w[w10_z]                 = qd[3] + qd[9];
-    w[neg_wd10_x]            = qd[9] * w[neg_w10_y];
-    w[neg_wd10_y]            = qd[9] * w[w10_x];
-    w[w10_xz]                = w[w10_x] * w[w10_z];
-    w[neg_w10_yz]            = w[neg_w10_y] * w[w10_z];
-    w[w10_xx]                = w[w10_x] * w[w10_x];
-    w[a10_x]                 = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t29 * w[s11] - t30 * w[c11]);
-    w[a10_y]                 = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (t30 * w[s11] + t29 * w[c11]);
-    w[a10_z]                 = t28 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
+    w[t42]        = w[a1_x] - t7;
+    w[t43]        = w[a1_y] + t9;
+    w[t44]        = w[a1_z] - t11;
+    w[w10_x]      = qd[5] * w[c11] - qd[4] * w[s11];
+    w[neg_w10_y]  = qd[5] * w[s11] + qd[4] * w[c11];
+    w[w10_z]      = qd[3] + qd[9];
+    w[neg_wd10_x] = qd[9] * w[neg_w10_y];
+    w[neg_wd10_y] = qd[9] * w[w10_x];
+    w[w10_xz]     = w[w10_x] * w[w10_z];
+    w[neg_w10_yz] = w[neg_w10_y] * w[w10_z];
+    w[w10_xx]     = w[w10_x] * w[w10_x];
+    w[a10_x]      = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (w[t43] * w[s11] - w[t44] * w[c11]);
+    w[a10_y]      = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (w[t44] * w[s11] + w[t43] * w[c11]);
+    w[a10_z]      = w[t42] - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
-    w[c14]        = cos(q[13]);
-    w[s14]        = sin(q[13]);
     w[w13_x]      = qd[5] * w[c14] - qd[4] * w[s14];
     w[neg_w13_y]  = qd[5] * w[s14] + qd[4] * w[c14];
     w[w13_z]      = qd[3] + qd[12];
@@ -134,48 +140,47 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t12;
 
     /* body 16, rr_hip: motion */
-    w[c17]        = cos(q[16]);
-    w[s17]        = sin(q[16]);
-    w[w16_x]      = qd[5] * w[c17] - qd[4] * w[s17];
-    w[neg_w16_y]  = qd[5] * w[s17] + qd[4] * w[c17];
-    w[w16_z]      = qd[3] + qd[15];
-    w[neg_wd16_x] = qd[15] * w[neg_w16_y];
-    w[neg_wd16_y] = qd[15] * w[w16_x];
-    w[w16_xz]     = w[w16_x] * w[w16_z];
-    w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
-    w[w16_xx]     = w[w16_x] * w[w16_x];
-    w[neg_a16_x]  = t29 * w[s17] - t30 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[neg_a16_y]  = t30 * w[s17] + t29 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
-    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t28;
-
-    /* body 8, fl_thigh: motion */
-    w[c9]   = cos(q[8]);
-    w[s9]   = sin(q[8]);
-    w[w8_x] = w[w7_x] * w[c9] + w[w7_z] * w[s9];
-    w[w8_y] = w[w7_z] * w[c9] - w[w7_x] * w[s9];
+    w[w16_x]     = qd[5] * w[c17] - qd[4] * w[s17];
+    w[neg_w16_y] = qd[5] * w[s17] + qd[4] * w[c17];
+    w[w16_z]     = qd[3] + qd[15];
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
                                      quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { neg_w7_y = 9, neg_wd7_x = 11, neg_wd7_y = 12, a7_x = 16, a7_z = 18, w10_x = 21, neg_w10_y = 22,
-           w10_z = 23, neg_wd10_x = 24, neg_wd10_y = 25, a10_x = 29, a10_z = 31, w13_x = 34, neg_w13_y = 35,
-           w13_z = 36, neg_wd13_x = 37, neg_wd13_y = 38, neg_a13_x = 42, a13_z = 44, w16_x = 47, neg_w16_y = 48,
-           w16_z = 49, neg_wd16_x = 50, neg_a16_x = 55, a16_z = 57, c9 = 58, s9 = 59, w8_x = 60, w8_y = 61 };
+    enum { w7_x = 22, neg_w7_y = 23, w7_z = 24, neg_wd7_x = 25, neg_wd7_y = 26, a7_x = 30, a7_z = 32, t42 = 33,
+           t43 = 34, t44 = 35, w10_x = 36, neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39, neg_wd10_y = 40,
+           a10_x = 44, a10_z = 46, w13_x = 47, neg_w13_y = 48, w13_z = 49, neg_wd13_x = 50, neg_wd13_y = 51,
+           neg_a13_x = 55, a13_z = 57, c17 = 13, s17 = 12, w16_x = 58, neg_w16_y = 59, w16_z = 60, c9 = 15,
+           s9 = 14, c12 = 17, s12 = 16, c15 = 19, s15 = 18, c18 = 21, s18 = 20 };
     /* places in w of values for later parts */
-    enum { a8_x = 62, a8_y = 63, w8_z = 64, wd8_x = 65, wd8_y = 66, c12 = 67, s12 = 68, w11_x = 69, w11_y = 70,
-           a11_x = 71, a11_y = 72, w11_z = 73, wd11_x = 74, wd11_y = 75, c15 = 76, s15 = 77, w14_x = 78,
-           w14_y = 79, a14_x = 80, a14_y = 81, w14_z = 82, wd14_x = 83, wd14_y = 84, c18 = 85, s18 = 86,
-           w17_x = 87, w17_y = 88, a17_x = 89, a17_y = 90, w17_z = 91, wd17_x = 92, wd17_y = 93, w8_yy = 94,
-           w8_zz = 95, neg_U8_xx = 96, w8_xy = 97, U8_yx = 98, w8_xz = 99, U8_zx = 100, ctheta10 = 101,
-           stheta10 = 102, w9_x = 103, w9_y = 104, theta9_10 = 105, w9_z = 106, t120 = 107, wd9_x = 108,
-           w11_yy = 109, w11_zz = 110, neg_U11_xx = 111, w11_xy = 112, U11_yx = 113, w11_xz = 114, U11_zx = 115,
-           ctheta13 = 116, stheta13 = 117, w12_x = 118, w12_y = 119, theta12_13 = 120, w12_z = 121, t136 = 122,
-           wd12_x = 123, w14_yy = 124, w14_zz = 125, neg_U14_xx = 126, w14_xy = 127, U14_yx = 128, w14_xz = 129,
-           U14_zx = 130, ctheta16 = 131, stheta16 = 132, w15_x = 133 };
+    enum { neg_wd16_x = 61, neg_wd16_y = 62, w16_xz = 63, neg_w16_yz = 64, w16_xx = 65, neg_a16_x = 66,
+           neg_a16_y = 67, a16_z = 68, w8_x = 69, w8_y = 70, a8_x = 71, a8_y = 72, w8_z = 73, wd8_x = 74,
+           wd8_y = 75, w11_x = 76, w11_y = 77, a11_x = 78, a11_y = 79, w11_z = 80, wd11_x = 81, wd11_y = 82,
+           w14_x = 83, w14_y = 84, a14_x = 85, a14_y = 86, w14_z = 87, wd14_x = 88, wd14_y = 89, w17_x = 90,
+           w17_y = 91, a17_x = 92, a17_y = 93, w17_z = 94, wd17_x = 95, wd17_y = 96, w8_yy = 97, w8_zz = 98,
+           neg_U8_xx = 99, w8_xy = 100, U8_yx = 101, w8_xz = 102, U8_zx = 103, stheta10 = 104, ctheta10 = 105,
+           stheta9_10 = 106, stheta13 = 107, ctheta13 = 108, stheta12_13 = 109, stheta16 = 110, ctheta16 = 111,
+           stheta15_16 = 112, ctheta15_16 = 113, stheta19 = 114, ctheta19 = 115, stheta18_19 = 116,
+           ctheta18_19 = 117, w9_x = 118, w9_y = 119, w9_z = 120, t140 = 121, wd9_x = 122, w11_yy = 123,
+           w11_zz = 124, neg_U11_xx = 125, w11_xy = 126, U11_yx = 127, w11_xz = 128, U11_zx = 129, w12_x = 130,
+           w12_y = 131, w12_z = 132, t152 = 133, wd12_x = 134, w14_yy = 135, w14_zz = 136, neg_U14_xx = 137,
+           w14_xy = 138, U14_yx = 139, w14_xz = 140 };
+
+    /* body 16, rr_hip: motion */
+    w[neg_wd16_x] = qd[15] * w[neg_w16_y];
+    w[neg_wd16_y] = qd[15] * w[w16_x];
+    w[w16_xz]     = w[w16_x] * w[w16_z];
+    w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
+    w[w16_xx]     = w[w16_x] * w[w16_x];
+    w[neg_a16_x]  = w[t43] * w[s17] - w[t44] * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[neg_a16_y]  = w[t44] * w[s17] + w[t43] * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + w[t42];
 
     /* body 8, fl_thigh: motion */
+    w[w8_x]  = w[w7_x] * w[c9] + w[w7_z] * w[s9];
+    w[w8_y]  = w[w7_z] * w[c9] - w[w7_x] * w[s9];
     w[a8_x]  = w[a7_x] * w[c9] + w[a7_z] * w[s9];
     w[a8_y]  = w[a7_z] * w[c9] - w[a7_x] * w[s9];
     w[w8_z]  = qd[7] + w[neg_w7_y];
@@ -183,8 +188,6 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[wd8_y] = w[neg_wd7_x] * w[s9] - qd[7] * w[w8_x];
 
     /* body 11, fr_thigh: motion */
-    w[c12]    = cos(q[11]);
-    w[s12]    = sin(q[11]);
     w[w11_x]  = w[w10_x] * w[c12] + w[w10_z] * w[s12];
     w[w11_y]  = w[w10_z] * w[c12] - w[w10_x] * w[s12];
     w[a11_x]  = w[a10_x] * w[c12] + w[a10_z] * w[s12];
@@ -194,8 +197,6 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[wd11_y] = w[neg_wd10_x] * w[s12] - qd[10] * w[w11_x];
 
     /* body 14, rl_thigh: motion */
-    w[c15]    = cos(q[14]);
-    w[s15]    = sin(q[14]);
     w[w14_x]  = w[w13_x] * w[c15] + w[w13_z] * w[s15];
     w[w14_y]  = w[w13_z] * w[c15] - w[w13_x] * w[s15];
     w[a14_x]  = w[a13_z] * w[s15] - w[neg_a13_x] * w[c15];
@@ -205,8 +206,6 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[wd14_y] = w[neg_wd13_x] * w[s15] - qd[13] * w[w14_x];
 
     /* body 17, rr_thigh: motion */
-    w[c18]    = cos(q[17]);
-    w[s18]    = sin(q[17]);
     w[w17_x]  = w[w16_x] * w[c18] + w[w16_z] * w[s18];
     w[w17_y]  = w[w16_z] * w[c18] - w[w16_x] * w[s18];
     w[a17_x]  = w[a16_z] * w[s18] - w[neg_a16_x] * w[c18];
@@ -224,99 +223,113 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[w8_xz]                     = w[w8_x] * w[w8_z];
     w[U8_zx]                     = w[w8_xz] - w[wd8_y];
     const quadruped_real theta10 = q[9] + 3.10813964539713;
-    w[ctheta10]                  = cos(theta10);
-    w[stheta10]                  = sin(theta10);
-    w[w9_x]                      = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
-    w[w9_y]                      = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
-    w[theta9_10]                 = q[8] + q[9] + 3.10813964539713;
-    w[w9_z]                      = qd[8] + w[w8_z];
-    w[t120]                      = qd[7] + qd[8];
-    w[wd9_x]                     = w[w9_y] * w[t120] - w[neg_wd7_x] * cos(w[theta9_10]);
+
+    /* sines and cosines */
+    const quadruped_real theta9_10   = q[8] + q[9] + 3.10813964539713;
+    const quadruped_real theta13     = q[12] + 3.10813964539713;
+    const quadruped_real theta12_13  = q[11] + q[12] + 3.10813964539713;
+    const quadruped_real theta16     = q[15] + 3.10813964539713;
+    const quadruped_real theta15_16  = q[14] + q[15] + 3.10813964539713;
+    const quadruped_real theta19     = q[18] + 3.10813964539713;
+    const quadruped_real theta18_19  = q[17] + q[18] + 3.10813964539713;
+    quadruped_real sine[QUADRUPED_FILLED(8)] = {theta10, theta9_10, theta13, theta12_13, theta16, theta15_16,
+                                                theta19, theta18_19}; /* angles until the call */
+    quadruped_real cosine[QUADRUPED_FILLED(8)];
+    quadruped_sincos_all(QUADRUPED_FILLED(8), sine, cosine);
+    w[stheta10]                      = sine[0];
+    w[ctheta10]                      = cosine[0];
+    w[stheta9_10]                    = sine[1];
+    const quadruped_real ctheta9_10  = cosine[1];
+    w[stheta13]                      = sine[2];
+    w[ctheta13]                      = cosine[2];
+    w[stheta12_13]                   = sine[3];
+    const quadruped_real ctheta12_13 = cosine[3];
+    w[stheta16]                      = sine[4];
+    w[ctheta16]                      = cosine[4];
+    w[stheta15_16]                   = sine[5];
+    w[ctheta15_16]                   = cosine[5];
+    w[stheta19]                      = sine[6];
+    w[ctheta19]                      = cosine[6];
+    w[stheta18_19]                   = sine[7];
+    w[ctheta18_19]                   = cosine[7];
+
+    /* body 9, fl_calf: motion */
+    w[w9_x]  = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
+    w[w9_y]  = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
+    w[w9_z]  = qd[8] + w[w8_z];
+    w[t140]  = qd[7] + qd[8];
+    w[wd9_x] = w[w9_y] * w[t140] - w[neg_wd7_x] * ctheta9_10;
 
     /* body 12, fr_calf: motion */
-    w[w11_yy]                    = w[w11_y] * w[w11_y];
-    w[w11_zz]                    = w[w11_z] * w[w11_z];
-    w[neg_U11_xx]                = w[w11_yy] + w[w11_zz];
-    w[w11_xy]                    = w[w11_x] * w[w11_y];
-    w[U11_yx]                    = w[neg_wd10_y] + w[w11_xy];
-    w[w11_xz]                    = w[w11_x] * w[w11_z];
-    w[U11_zx]                    = w[w11_xz] - w[wd11_y];
-    const quadruped_real theta13 = q[12] + 3.10813964539713;
-    w[ctheta13]                  = cos(theta13);
-    w[stheta13]                  = sin(theta13);
-    w[w12_x]                     = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
-    w[w12_y]                     = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
-    w[theta12_13]                = q[11] + q[12] + 3.10813964539713;
-    w[w12_z]                     = qd[11] + w[w11_z];
-    w[t136]                      = qd[10] + qd[11];
-    w[wd12_x]                    = w[w12_y] * w[t136] - w[neg_wd10_x] * cos(w[theta12_13]);
+    w[w11_yy]     = w[w11_y] * w[w11_y];
+    w[w11_zz]     = w[w11_z] * w[w11_z];
+    w[neg_U11_xx] = w[w11_yy] + w[w11_zz];
+    w[w11_xy]     = w[w11_x] * w[w11_y];
+    w[U11_yx]     = w[neg_wd10_y] + w[w11_xy];
+    w[w11_xz]     = w[w11_x] * w[w11_z];
+    w[U11_zx]     = w[w11_xz] - w[wd11_y];
+    w[w12_x]      = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
+    w[w12_y]      = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
+    w[w12_z]      = qd[11] + w[w11_z];
+    w[t152]       = qd[10] + qd[11];
+    w[wd12_x]     = w[w12_y] * w[t152] - w[neg_wd10_x] * ctheta12_13;
 
     /* body 15, rl_calf: motion */
-    w[w14_yy]                    = w[w14_y] * w[w14_y];
-    w[w14_zz]                    = w[w14_z] * w[w14_z];
-    w[neg_U14_xx]                = w[w14_yy] + w[w14_zz];
-    w[w14_xy]                    = w[w14_x] * w[w14_y];
-    w[U14_yx]                    = w[neg_wd13_y] + w[w14_xy];
-    w[w14_xz]                    = w[w14_x] * w[w14_z];
-    w[U14_zx]                    = w[w14_xz] - w[wd14_y];
-    const quadruped_real theta16 = q[15] + 3.10813964539713;
-    w[ctheta16]                  = cos(theta16);
-    w[stheta16]                  = sin(theta16);
-    w[w15_x]                     = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
+    w[w14_yy]     = w[w14_y] * w[w14_y];
+    w[w14_zz]     = w[w14_z] * w[w14_z];
+    w[neg_U14_xx] = w[w14_yy] + w[w14_zz];
+    w[w14_xy]     = w[w14_x] * w[w14_y];
+    w[U14_yx]     = w[neg_wd13_y] + w[w14_xy];
+    w[w14_xz]     = w[w14_x] * w[w14_z];
 }
 
-static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped_real qd[18],
-                                     quadruped_real w[262])
+static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { w7_x = 8, neg_w7_y = 9, neg_wd7_x = 11, neg_wd7_y = 12, neg_w7_yz = 14, a7_y = 17, w10_x = 21,
-           neg_w10_y = 22, neg_wd10_x = 24, neg_wd10_y = 25, neg_w10_yz = 27, a10_y = 30, w13_x = 34,
-           neg_w13_y = 35, neg_wd13_x = 37, neg_wd13_y = 38, neg_w13_yz = 40, w16_x = 47, neg_w16_y = 48,
-           neg_wd16_x = 50, neg_wd16_y = 51, neg_w16_yz = 53, w8_x = 60, w8_y = 61, a8_x = 62, a8_y = 63,
-           w8_z = 64, wd8_x = 65, wd8_y = 66, w11_x = 69, w11_y = 70, a11_x = 71, a11_y = 72, w11_z = 73,
-           wd11_x = 74, wd11_y = 75, w14_x = 78, w14_y = 79, w14_z = 82, wd14_x = 83, wd14_y = 84, w17_x = 87,
-           w17_y = 88, w17_z = 91, wd17_x = 92, wd17_y = 93, neg_U8_xx = 96, w8_xy = 97, U8_yx = 98, w8_xz = 99,
-           U8_zx = 100, ctheta10 = 101, stheta10 = 102, w9_x = 103, w9_y = 104, theta9_10 = 105, w9_z = 106,
-           t120 = 107, wd9_x = 108, w11_yy = 109, neg_U11_xx = 111, w11_xy = 112, U11_yx = 113, w11_xz = 114,
-           U11_zx = 115, ctheta13 = 116, stheta13 = 117, w12_x = 118, w12_y = 119, theta12_13 = 120, w12_z = 121,
-           t136 = 122, wd12_x = 123, w14_xy = 127, U14_yx = 128, w14_xz = 129, U14_zx = 130, ctheta16 = 131,
-           stheta16 = 132 };
+    enum { w7_x = 22, neg_w7_y = 23, neg_wd7_x = 25, neg_wd7_y = 26, neg_w7_yz = 28, a7_y = 31, w10_x = 36,
+           neg_w10_y = 37, neg_wd10_x = 39, neg_wd10_y = 40, neg_w10_yz = 42, a10_y = 45, w13_x = 47,
+           neg_w13_y = 48, neg_wd13_x = 50, neg_wd13_y = 51, neg_w13_yz = 53, w16_x = 58, neg_w16_y = 59,
+           neg_wd16_x = 61, neg_wd16_y = 62, neg_w16_yz = 64, w8_x = 69, w8_y = 70, a8_x = 71, a8_y = 72,
+           w8_z = 73, wd8_x = 74, wd8_y = 75, w11_x = 76, w11_y = 77, a11_x = 78, a11_y = 79, w11_z = 80,
+           wd11_x = 81, wd11_y = 82, w14_x = 83, w14_y = 84, w14_z = 87, wd14_x = 88, wd14_y = 89, w17_x = 90,
+           w17_y = 91, w17_z = 94, wd17_x = 95, wd17_y = 96, neg_U8_xx = 99, w8_xy = 100, U8_yx = 101,
+           w8_xz = 102, U8_zx = 103, ctheta10 = 105, stheta10 = 104, w9_x = 118, w9_y = 119, stheta9_10 = 106,
+           w9_z = 120, t140 = 121, wd9_x = 122, w11_yy = 123, neg_U11_xx = 125, w11_xy = 126, U11_yx = 127,
+           w11_xz = 128, U11_zx = 129, ctheta13 = 108, stheta13 = 107, w12_x = 130, w12_y = 131,
+           stheta12_13 = 109, w12_z = 132, t152 = 133, wd12_x = 134, w14_xy = 138, U14_yx = 139, w14_xz = 140,
+           ctheta16 = 111, stheta16 = 110, ctheta15_16 = 113, ctheta19 = 115, stheta19 = 114, ctheta18_19 = 117 };
     /* places in w of values for later parts */
-    enum { w15_y = 134, theta15_16 = 135, w15_z = 136, t152 = 137, wd15_x = 138, w17_yy = 139, w17_zz = 140,
-           neg_U17_xx = 141, U17_yx = 142, U17_zx = 143, ctheta19 = 144, stheta19 = 145, w18_x = 146,
-           w18_y = 147, theta18_19 = 148, w18_z = 149, t168 = 150, wd18_x = 151, U1_zx = 152, neg_U7_xy = 153,
-           neg_U7_zy = 154, neg_U10_xy = 155, neg_U10_zy = 156, neg_U13_xy = 157, neg_U13_zy = 158,
-           neg_U16_xy = 159, neg_U16_zy = 160, U8_xy = 161, w8_xx = 162, U8_zy = 163, t183 = 164, t184 = 165,
-           t186 = 166, U11_xy = 167, w11_xx = 168, U11_zy = 169, t191 = 170, t192 = 171, t194 = 172,
-           U14_xy = 173, w14_xx = 174, U14_zy = 175, t199 = 176, t200 = 177, t202 = 178, U17_xy = 179,
-           w17_xx = 180, U17_zy = 181, t207 = 182, t208 = 183, t210 = 184, neg_f9_x = 185, U9_yx = 186,
-           f9_z = 187, U9_zy = 188, t220 = 189, n9_y = 190, n9_z = 191, neg_f12_x = 192, U12_yx = 193,
-           f12_z = 194, U12_zy = 195, t238 = 196, n12_y = 197, n12_z = 198 };
+    enum { U14_zx = 33, w15_x = 34, w15_y = 35, w15_z = 141, t164 = 142, wd15_x = 143, w17_yy = 144,
+           w17_zz = 145, neg_U17_xx = 146, U17_yx = 147, U17_zx = 148, w18_x = 149, w18_y = 150, w18_z = 151,
+           t176 = 152, wd18_x = 153, U1_zx = 154, neg_U7_xy = 155, neg_U7_zy = 156, neg_U10_xy = 157,
+           neg_U10_zy = 158, neg_U13_xy = 159, neg_U13_zy = 160, neg_U16_xy = 161, neg_U16_zy = 162, U8_xy = 163,
+           w8_xx = 164, U8_zy = 165, t191 = 166, t192 = 167, t194 = 168, U11_xy = 169, w11_xx = 170,
+           U11_zy = 171, t199 = 172, t200 = 173, t202 = 174, U14_xy = 175, w14_xx = 176, U14_zy = 177,
+           t207 = 178, t208 = 179, t210 = 180, U17_xy = 181, w17_xx = 182, U17_zy = 183, t215 = 184, t216 = 185,
+           t218 = 186, neg_f9_x = 187, U9_yx = 188, f9_z = 189, U9_zy = 190, t228 = 191, n9_y = 192, n9_z = 193,
+           neg_f12_x = 194, U12_yx = 195, f12_z = 196, U12_zy = 197, t246 = 198, n12_y = 199, n12_z = 200 };
 
     /* body 15, rl_calf: motion */
-    w[w15_y]      = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
-    w[theta15_16] = q[14] + q[15] + 3.10813964539713;
-    w[w15_z]      = qd[14] + w[w14_z];
-    w[t152]       = qd[13] + qd[14];
-    w[wd15_x]     = w[w15_y] * w[t152] - w[neg_wd13_x] * cos(w[theta15_16]);
+    w[U14_zx] = w[w14_xz] - w[wd14_y];
+    w[w15_x]  = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
+    w[w15_y]  = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
+    w[w15_z]  = qd[14] + w[w14_z];
+    w[t164]   = qd[13] + qd[14];
+    w[wd15_x] = w[w15_y] * w[t164] - w[neg_wd13_x] * w[ctheta15_16];
 
     /* body 18, rr_calf: motion */
-    w[w17_yy]                    = w[w17_y] * w[w17_y];
-    w[w17_zz]                    = w[w17_z] * w[w17_z];
-    w[neg_U17_xx]                = w[w17_yy] + w[w17_zz];
-    const quadruped_real w17_xy  = w[w17_x] * w[w17_y];
-    w[U17_yx]                    = w[neg_wd16_y] + w17_xy;
-    const quadruped_real w17_xz  = w[w17_x] * w[w17_z];
-    w[U17_zx]                    = w17_xz - w[wd17_y];
-    const quadruped_real theta19 = q[18] + 3.10813964539713;
-    w[ctheta19]                  = cos(theta19);
-    w[stheta19]                  = sin(theta19);
-    w[w18_x]                     = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
-    w[w18_y]                     = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
-    w[theta18_19]                = q[17] + q[18] + 3.10813964539713;
-    w[w18_z]                     = qd[17] + w[w17_z];
-    w[t168]                      = qd[16] + qd[17];
-    w[wd18_x]                    = w[w18_y] * w[t168] - w[neg_wd16_x] * cos(w[theta18_19]);
+    w[w17_yy]                   = w[w17_y] * w[w17_y];
+    w[w17_zz]                   = w[w17_z] * w[w17_z];
+    w[neg_U17_xx]               = w[w17_yy] + w[w17_zz];
+    const quadruped_real w17_xy = w[w17_x] * w[w17_y];
+    w[U17_yx]                   = w[neg_wd16_y] + w17_xy;
+    const quadruped_real w17_xz = w[w17_x] * w[w17_z];
+    w[U17_zx]                   = w17_xz - w[wd17_y];
+    w[w18_x]                    = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
+    w[w18_y]                    = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
+    w[w18_z]                    = qd[17] + w[w17_z];
+    w[t176]                     = qd[16] + qd[17];
+    w[wd18_x]                   = w[w18_y] * w[t176] - w[neg_wd16_x] * w[ctheta18_19];
 
     /* body 1, trunk: forces at rest */
     w[U1_zx] = qd[3] * qd[5];
@@ -342,20 +355,20 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     w[w8_xx]                   = w[w8_x] * w[w8_x];
     const quadruped_real w8_yz = w[w8_y] * w[w8_z];
     w[U8_zy]                   = w[wd8_x] + w8_yz;
-    w[t183]                    = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
-    w[t184]                    = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
-    const quadruped_real t185  = 0.0054780518 * (w8_yz - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
-    w[t186]                    = t185 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
+    w[t191]                    = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
+    w[t192]                    = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
+    const quadruped_real t193  = 0.0054780518 * (w8_yz - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
+    w[t194]                    = t193 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
 
     /* body 11, fr_thigh: forces at rest */
     w[U11_xy]                   = w[w11_xy] - w[neg_wd10_y];
     w[w11_xx]                   = w[w11_x] * w[w11_x];
     const quadruped_real w11_yz = w[w11_y] * w[w11_z];
     w[U11_zy]                   = w[wd11_x] + w11_yz;
-    w[t191]                     = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
-    w[t192]                     = 0.0001878102 * w[U11_xy] - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
-    const quadruped_real t193   = 0.0054780518 * (w11_yz - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
-    w[t194]                     = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + t193
+    w[t199]                     = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
+    w[t200]                     = 0.0001878102 * w[U11_xy] - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
+    const quadruped_real t201   = 0.0054780518 * (w11_yz - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
+    w[t202]                     = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + t201
                                   + 8.2053e-05 * (w[w11_yy] - w[w11_xx]);
 
     /* body 14, rl_thigh: forces at rest */
@@ -363,20 +376,20 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     w[w14_xx]                   = w[w14_x] * w[w14_x];
     const quadruped_real w14_yz = w[w14_y] * w[w14_z];
     w[U14_zy]                   = w[wd14_x] + w14_yz;
-    w[t199]                     = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
-    w[t200]                     = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
-    const quadruped_real t201   = 0.0054780518 * (w14_yz - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
-    w[t202]                     = t201 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
+    w[t207]                     = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
+    w[t208]                     = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
+    const quadruped_real t209   = 0.0054780518 * (w14_yz - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
+    w[t210]                     = t209 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
 
     /* body 17, rr_thigh: forces at rest */
     w[U17_xy]                   = w17_xy - w[neg_wd16_y];
     w[w17_xx]                   = w[w17_x] * w[w17_x];
     const quadruped_real w17_yz = w[w17_y] * w[w17_z];
     w[U17_zy]                   = w[wd17_x] + w17_yz;
-    w[t207]                     = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
-    w[t208]                     = 0.0001878102 * w[U17_xy] - 8.2053e-05 * w[U17_zy] - 0.013155427 * w[U17_zx];
-    const quadruped_real t209   = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w17_xz);
-    w[t210]                     = 0.01301126 * w17_xy + 0.013299594 * w[neg_wd16_y] + t209
+    w[t215]                     = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
+    w[t216]                     = 0.0001878102 * w[U17_xy] - 8.2053e-05 * w[U17_zy] - 0.013155427 * w[U17_zx];
+    const quadruped_real t217   = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w17_xz);
+    w[t218]                     = 0.01301126 * w17_xy + 0.013299594 * w[neg_wd16_y] + t217
                                   + 8.2053e-05 * (w[w17_yy] - w[w17_xx]);
 
     /* body 9, fl_calf: forces at rest */
@@ -385,20 +398,20 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     w[neg_f9_x]                = 0.0297786611519054 * (w9_yy + w9_zz);
     const quadruped_real w9_xy = w[w9_x] * w[w9_y];
     w[U9_yx]                   = w[neg_wd7_y] + w9_xy;
-    const quadruped_real U9_zx = w[w9_x] * w[w9_z] - (w[neg_wd7_x] * sin(w[theta9_10]) - w[w9_x] * w[t120]);
+    const quadruped_real U9_zx = w[w9_x] * w[w9_z] - (w[neg_wd7_x] * w[stheta9_10] - w[w9_x] * w[t140]);
     w[f9_z]                    = 0.0297786611519054 * U9_zx;
     const quadruped_real w9_yz = w[w9_y] * w[w9_z];
     w[U9_zy]                   = w[wd9_x] + w9_yz;
-    w[t220]                    = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * U9_zx;
+    w[t228]                    = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * U9_zx;
     const quadruped_real w9_xx = w[w9_x] * w[w9_x];
-    const quadruped_real t222  = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * U9_zx;
-    const quadruped_real t223  = 0.00484778630650938 * w9_xy + 0.00487301 * w[neg_wd7_y];
-    const quadruped_real t224  = 0.00249545180452967 * (w9_yz - w[wd9_x]) + t223;
+    const quadruped_real t230  = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * U9_zx;
+    const quadruped_real t231  = 0.00484778630650938 * w9_xy + 0.00487301 * w[neg_wd7_y];
+    const quadruped_real t232  = 0.00249545180452967 * (w9_yz - w[wd9_x]) + t231;
     const quadruped_real a9_y  = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
                                  - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
-    const quadruped_real t226  = 0.00249545180452967 * (w9_zz - w9_xx) + t222;
-    w[n9_y]                    = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t226;
-    w[n9_z]                    = 5.560447774483e-05 * (w9_yy - w9_xx) + t224 + 0.0297786611519054 * a9_y;
+    const quadruped_real t234  = 0.00249545180452967 * (w9_zz - w9_xx) + t230;
+    w[n9_y]                    = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t234;
+    w[n9_z]                    = 5.560447774483e-05 * (w9_yy - w9_xx) + t232 + 0.0297786611519054 * a9_y;
 
     /* body 12, fr_calf: forces at rest */
     const quadruped_real w12_yy = w[w12_y] * w[w12_y];
@@ -406,41 +419,40 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     w[neg_f12_x]                = 0.0297786611519054 * (w12_yy + w12_zz);
     const quadruped_real w12_xy = w[w12_x] * w[w12_y];
     w[U12_yx]                   = w[neg_wd10_y] + w12_xy;
-    const quadruped_real U12_zx = w[w12_x] * w[w12_z] - (w[neg_wd10_x] * sin(w[theta12_13]) - w[w12_x] * w[t136]);
+    const quadruped_real U12_zx = w[w12_x] * w[w12_z] - (w[neg_wd10_x] * w[stheta12_13] - w[w12_x] * w[t152]);
     w[f12_z]                    = 0.0297786611519054 * U12_zx;
     const quadruped_real w12_yz = w[w12_y] * w[w12_z];
     w[U12_zy]                   = w[wd12_x] + w12_yz;
-    w[t238]                     = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * w[U12_yx];
+    w[t246]                     = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * w[U12_yx];
     const quadruped_real w12_xx = w[w12_x] * w[w12_x];
-    const quadruped_real t240   = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * U12_zx;
-    const quadruped_real t241   = 0.00484778630650938 * w12_xy + 0.00487301 * w[neg_wd10_y];
-    const quadruped_real t242   = 0.00249545180452967 * (w12_yz - w[wd12_x]) - t241;
+    const quadruped_real t248   = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * U12_zx;
+    const quadruped_real t249   = 0.00484778630650938 * w12_xy + 0.00487301 * w[neg_wd10_y];
+    const quadruped_real t250   = 0.00249545180452967 * (w12_yz - w[wd12_x]) - t249;
     const quadruped_real a12_y  = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
                                   - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
-    const quadruped_real t244   = 0.00249545180452967 * (w12_zz - w12_xx) - t240;
-    w[n12_y]                    = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t244;
-    w[n12_z]                    = 0.0297786611519054 * a12_y - (t242 - 5.560447774483e-05 * (w12_yy - w12_xx));
+    const quadruped_real t252   = 0.00249545180452967 * (w12_zz - w12_xx) - t248;
+    w[n12_y]                    = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t252;
+    w[n12_z]                    = 0.0297786611519054 * a12_y - (t250 - 5.560447774483e-05 * (w12_yy - w12_xx));
 }
 
 static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { neg_wd13_x = 37, neg_wd13_y = 38, neg_a13_y = 43, neg_wd16_x = 50, neg_wd16_y = 51, neg_a16_y = 56,
-           a14_x = 80, a14_y = 81, a17_x = 89, a17_y = 90, w14_yy = 124, w14_zz = 125, neg_U14_xx = 126,
-           U14_yx = 128, U14_zx = 130, ctheta16 = 131, stheta16 = 132, w15_x = 133, w15_y = 134,
-           theta15_16 = 135, w15_z = 136, t152 = 137, wd15_x = 138, w17_yy = 139, w17_zz = 140, neg_U17_xx = 141,
-           U17_yx = 142, U17_zx = 143, ctheta19 = 144, stheta19 = 145, w18_x = 146, w18_y = 147,
-           theta18_19 = 148, w18_z = 149, t168 = 150, wd18_x = 151, w14_xx = 174, t199 = 176, t200 = 177,
-           t202 = 178, w17_xx = 180, t207 = 182, t208 = 183, t210 = 184, U12_yx = 193, t238 = 196, U12_zy = 195,
-           n12_z = 198 };
+    enum { neg_wd13_x = 50, neg_wd13_y = 51, neg_a13_y = 56, neg_wd16_x = 61, neg_wd16_y = 62, neg_a16_y = 67,
+           a14_x = 85, a14_y = 86, a17_x = 92, a17_y = 93, w14_yy = 135, w14_zz = 136, neg_U14_xx = 137,
+           U14_yx = 139, U14_zx = 33, ctheta16 = 111, stheta16 = 110, w15_x = 34, w15_y = 35, stheta15_16 = 112,
+           w15_z = 141, t164 = 142, wd15_x = 143, w17_yy = 144, w17_zz = 145, neg_U17_xx = 146, U17_yx = 147,
+           U17_zx = 148, ctheta19 = 115, stheta19 = 114, w18_x = 149, w18_y = 150, stheta18_19 = 116,
+           w18_z = 151, t176 = 152, wd18_x = 153, w14_xx = 176, t207 = 178, t208 = 179, t210 = 180, w17_xx = 182,
+           t215 = 184, t216 = 185, t218 = 186, U12_yx = 195, t246 = 198, U12_zy = 197, n12_z = 200 };
     /* places in w of values for later parts */
-    enum { neg_f15_x = 8, f15_z = 9, neg_n15_y = 11, neg_f18_x = 14, f18_z = 21, n18_y = 22, u18 = 24,
-           paf18_y = 27, pan18_x = 34, neg_MA17_yy = 35, MA17_xy = 40, BA17_xx = 47, BA17_xy = 48, BA17_yx = 53,
-           t293 = 60, t294 = 61, t295 = 64, t296 = 65, t297 = 66, t298 = 69, t299 = 70, neg_n17_x = 73,
-           n17_y = 74, pn17_z = 75, u15 = 78, paf15_y = 79, pan15_x = 82, neg_MA14_yy = 83, MA14_xy = 84,
-           neg_BA14_xx = 87, neg_BA14_xy = 88, BA14_yx = 91, t313 = 92, t314 = 93, t315 = 97, t316 = 99,
-           t317 = 103, t318 = 104, t319 = 105, n14_x = 106, n14_y = 107, pn14_z = 108, u12 = 112, paf12_y = 114,
-           pan12_x = 118 };
+    enum { neg_f15_x = 22, f15_z = 23, neg_n15_y = 25, neg_f18_x = 28, f18_z = 36, n18_y = 37, u18 = 39,
+           paf18_y = 42, pan18_x = 47, neg_MA17_yy = 48, MA17_xy = 53, BA17_xx = 58, BA17_xy = 59, BA17_yx = 64,
+           t301 = 69, t302 = 70, t303 = 73, t304 = 74, t305 = 75, t306 = 76, t307 = 77, neg_n17_x = 80,
+           n17_y = 81, pn17_z = 82, u15 = 83, paf15_y = 84, pan15_x = 87, neg_MA14_yy = 88, MA14_xy = 89,
+           neg_BA14_xx = 90, neg_BA14_xy = 91, BA14_yx = 94, t321 = 95, t322 = 96, t323 = 100, t324 = 102,
+           t325 = 106, t326 = 109, t327 = 113, n14_x = 117, n14_y = 118, pn14_z = 119, u12 = 120, paf12_y = 121,
+           pan12_x = 122 };
 
     /* body 15, rl_calf: forces at rest */
     const quadruped_real w15_yy = w[w15_y] * w[w15_y];
@@ -448,20 +460,20 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
     w[neg_f15_x]                = 0.0297786611519054 * (w15_yy + w15_zz);
     const quadruped_real w15_xy = w[w15_x] * w[w15_y];
     const quadruped_real U15_yx = w[neg_wd13_y] + w15_xy;
-    const quadruped_real U15_zx = w[w15_x] * w[w15_z] - (w[neg_wd13_x] * sin(w[theta15_16]) - w[w15_x] * w[t152]);
+    const quadruped_real U15_zx = w[w15_x] * w[w15_z] - (w[neg_wd13_x] * w[stheta15_16] - w[w15_x] * w[t164]);
     w[f15_z]                    = 0.0297786611519054 * U15_zx;
     const quadruped_real w15_yz = w[w15_y] * w[w15_z];
     const quadruped_real U15_zy = w[wd15_x] + w15_yz;
-    const quadruped_real t256   = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
+    const quadruped_real t264   = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
     const quadruped_real w15_xx = w[w15_x] * w[w15_x];
-    const quadruped_real t258   = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
-    const quadruped_real t259   = 0.00484778630650938 * w15_xy + 0.00487301 * w[neg_wd13_y];
-    const quadruped_real t260   = 0.00249545180452967 * (w15_yz - w[wd15_x]) + t259;
+    const quadruped_real t266   = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
+    const quadruped_real t267   = 0.00484778630650938 * w15_xy + 0.00487301 * w[neg_wd13_y];
+    const quadruped_real t268   = 0.00249545180452967 * (w15_yz - w[wd15_x]) + t267;
     const quadruped_real a15_y  = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
                                   - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
-    const quadruped_real t262   = 0.00249545180452967 * (w15_zz - w15_xx) + t258;
-    w[neg_n15_y]                = 0.0297786611519054 * (w[neg_a13_y] - 0.2 * w[U14_zx]) + t262;
-    const quadruped_real n15_z  = 5.560447774483e-05 * (w15_yy - w15_xx) + t260 + 0.0297786611519054 * a15_y;
+    const quadruped_real t270   = 0.00249545180452967 * (w15_zz - w15_xx) + t266;
+    w[neg_n15_y]                = 0.0297786611519054 * (w[neg_a13_y] - 0.2 * w[U14_zx]) + t270;
+    const quadruped_real n15_z  = 5.560447774483e-05 * (w15_yy - w15_xx) + t268 + 0.0297786611519054 * a15_y;
 
     /* body 18, rr_calf: forces at rest */
     const quadruped_real w18_yy = w[w18_y] * w[w18_y];
@@ -469,149 +481,149 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_rea
     w[neg_f18_x]                = 0.0297786611519054 * (w18_yy + w18_zz);
     const quadruped_real w18_xy = w[w18_x] * w[w18_y];
     const quadruped_real U18_yx = w[neg_wd16_y] + w18_xy;
-    const quadruped_real U18_zx = w[w18_x] * w[w18_z] - (w[neg_wd16_x] * sin(w[theta18_19]) - w[w18_x] * w[t168]);
+    const quadruped_real U18_zx = w[w18_x] * w[w18_z] - (w[neg_wd16_x] * w[stheta18_19] - w[w18_x] * w[t176]);
     w[f18_z]                    = 0.0297786611519054 * U18_zx;
     const quadruped_real w18_yz = w[w18_y] * w[w18_z];
     const quadruped_real U18_zy = w[wd18_x] + w18_yz;
-    const quadruped_real t274   = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
+    const quadruped_real t282   = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
     const quadruped_real w18_xx = w[w18_x] * w[w18_x];
-    const quadruped_real t276   = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
-    const quadruped_real t277   = 0.00484778630650938 * w18_xy + 0.00487301 * w[neg_wd16_y];
-    const quadruped_real t278   = 0.00249545180452967 * (w18_yz - w[wd18_x]) - t277;
+    const quadruped_real t284   = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
+    const quadruped_real t285   = 0.00484778630650938 * w18_xy + 0.00487301 * w[neg_wd16_y];
+    const quadruped_real t286   = 0.00249545180452967 * (w18_yz - w[wd18_x]) - t285;
     const quadruped_real a18_y  = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
                                   - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
-    const quadruped_real t280   = 0.00249545180452967 * (w18_zz - w18_xx) - t276;
-    w[n18_y]                    = t280 - 0.0297786611519054 * (w[neg_a16_y] - 0.2 * w[U17_zx]);
-    const quadruped_real n18_z  = 0.0297786611519054 * a18_y - (t278 - 5.560447774483e-05 * (w18_yy - w18_xx));
+    const quadruped_real t288   = 0.00249545180452967 * (w18_zz - w18_xx) - t284;
+    w[n18_y]                    = t288 - 0.0297786611519054 * (w[neg_a16_y] - 0.2 * w[U17_zx]);
+    const quadruped_real n18_z  = 0.0297786611519054 * a18_y - (t286 - 5.560447774483e-05 * (w18_yy - w18_xx));
 
     /* body 18, rr_calf: articulated body */
     w[u18]                    = tau[17] - n18_z;
     w[paf18_y]                = 0.0297786611519054 * U18_yx + 6.110937829371457 * w[u18];
-    w[pan18_x]                = 1.261184674531e-05 * U18_zy + t274 + 0.5120965901013276 * w[u18];
-    const quadruped_real t286 = 0.1819755469412129 * w[ctheta19];
-    w[neg_MA17_yy]            = w[ctheta19] * t286;
-    w[MA17_xy]                = w[stheta19] * t286;
-    const quadruped_real t289 = 0.015249550833673626 * w[stheta19];
-    w[BA17_xx]                = w[ctheta19] * t289;
-    w[BA17_xy]                = w[stheta19] * t289;
+    w[pan18_x]                = 1.261184674531e-05 * U18_zy + t282 + 0.5120965901013276 * w[u18];
+    const quadruped_real t294 = 0.1819755469412129 * w[ctheta19];
+    w[neg_MA17_yy]            = w[ctheta19] * t294;
+    w[MA17_xy]                = w[stheta19] * t294;
+    const quadruped_real t297 = 0.015249550833673626 * w[stheta19];
+    w[BA17_xx]                = w[ctheta19] * t297;
+    w[BA17_xy]                = w[stheta19] * t297;
     w[BA17_yx]                = w[BA17_xy] - 0.015249550833673626;
-    w[t293]                   = 0.0297786611519054 * w[stheta19];
-    w[t294]                   = 0.0297786611519054 * w[ctheta19];
-    w[t295]                   = 0.006125698666371229 * w[ctheta19] - 0.00011120895548966 * w[stheta19];
-    w[t296]                   = w[ctheta19] * w[t295];
-    w[t297]                   = 0.2 * w[neg_MA17_yy];
-    w[t298]                   = 0.2 * w[t294];
-    w[t299]                   = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[paf18_y];
-    w[neg_n17_x]              = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + w[t207] + 0.003039 * w[neg_a16_y];
-    w[n17_y]                  = w[t208] - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[neg_a16_y];
-    w[pn17_z]                 = w[t210] - (0.072551 * w[a17_y] - 0.003039 * w[a17_x])
-                                + (n18_z + w[u18] + 0.2 * w[t299]);
+    w[t301]                   = 0.0297786611519054 * w[stheta19];
+    w[t302]                   = 0.0297786611519054 * w[ctheta19];
+    w[t303]                   = 0.006125698666371229 * w[ctheta19] - 0.00011120895548966 * w[stheta19];
+    w[t304]                   = w[ctheta19] * w[t303];
+    w[t305]                   = 0.2 * w[neg_MA17_yy];
+    w[t306]                   = 0.2 * w[t302];
+    w[t307]                   = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[paf18_y];
+    w[neg_n17_x]              = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + w[t215] + 0.003039 * w[neg_a16_y];
+    w[n17_y]                  = w[t216] - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[neg_a16_y];
+    w[pn17_z]                 = w[t218] - (0.072551 * w[a17_y] - 0.003039 * w[a17_x])
+                                + (n18_z + w[u18] + 0.2 * w[t307]);
 
     /* body 15, rl_calf: articulated body */
     w[u15]                         = tau[14] - n15_z;
     w[paf15_y]                     = 0.0297786611519054 * U15_yx + 6.110937829371457 * w[u15];
-    w[pan15_x]                     = 1.261184674531e-05 * U15_zy - t256 - 0.5120965901013276 * w[u15];
-    const quadruped_real t306      = 0.1819755469412129 * w[ctheta16];
-    w[neg_MA14_yy]                 = w[ctheta16] * t306;
-    w[MA14_xy]                     = w[stheta16] * t306;
-    const quadruped_real t309      = 0.015249550833673626 * w[stheta16];
-    w[neg_BA14_xx]                 = w[ctheta16] * t309;
-    w[neg_BA14_xy]                 = w[stheta16] * t309;
+    w[pan15_x]                     = 1.261184674531e-05 * U15_zy - t264 - 0.5120965901013276 * w[u15];
+    const quadruped_real t314      = 0.1819755469412129 * w[ctheta16];
+    w[neg_MA14_yy]                 = w[ctheta16] * t314;
+    w[MA14_xy]                     = w[stheta16] * t314;
+    const quadruped_real t317      = 0.015249550833673626 * w[stheta16];
+    w[neg_BA14_xx]                 = w[ctheta16] * t317;
+    w[neg_BA14_xy]                 = w[stheta16] * t317;
     w[BA14_yx]                     = 0.015249550833673626 - w[neg_BA14_xy];
-    w[t313]                        = 0.0297786611519054 * w[stheta16];
-    w[t314]                        = 0.0297786611519054 * w[ctheta16];
-    w[t315]                        = 0.006125698666371229 * w[ctheta16] - 0.00011120895548966 * w[stheta16];
-    w[t316]                        = w[ctheta16] * w[t315];
-    w[t317]                        = 0.2 * w[neg_MA14_yy];
-    w[t318]                        = 0.2 * w[t314];
-    w[t319]                        = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[paf15_y];
-    w[n14_x]                       = 0.0001878102 * (w[w14_yy] - w[w14_zz]) + w[t199] - 0.003039 * w[neg_a13_y];
-    w[n14_y]                       = 0.072551 * w[neg_a13_y] - (w[t200] - 0.0054780518 * (w[w14_zz] - w[w14_xx]));
-    const quadruped_real neg_n14_z = w[t202] - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
+    w[t321]                        = 0.0297786611519054 * w[stheta16];
+    w[t322]                        = 0.0297786611519054 * w[ctheta16];
+    w[t323]                        = 0.006125698666371229 * w[ctheta16] - 0.00011120895548966 * w[stheta16];
+    w[t324]                        = w[ctheta16] * w[t323];
+    w[t325]                        = 0.2 * w[neg_MA14_yy];
+    w[t326]                        = 0.2 * w[t322];
+    w[t327]                        = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[paf15_y];
+    w[n14_x]                       = 0.0001878102 * (w[w14_yy] - w[w14_zz]) + w[t207] - 0.003039 * w[neg_a13_y];
+    w[n14_y]                       = 0.072551 * w[neg_a13_y] - (w[t208] - 0.0054780518 * (w[w14_zz] - w[w14_xx]));
+    const quadruped_real neg_n14_z = w[t210] - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
                                      + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
-    w[pn14_z]                      = n15_z + w[u15] + 0.2 * w[t319] - neg_n14_z;
+    w[pn14_z]                      = n15_z + w[u15] + 0.2 * w[t327] - neg_n14_z;
 
     /* body 12, fr_calf: articulated body */
     w[u12]     = tau[11] - w[n12_z];
     w[paf12_y] = 0.0297786611519054 * w[U12_yx] + 6.110937829371457 * w[u12];
-    w[pan12_x] = 1.261184674531e-05 * w[U12_zy] + w[t238] + 0.5120965901013276 * w[u12];
+    w[pan12_x] = 1.261184674531e-05 * w[U12_zy] + w[t246] + 0.5120965901013276 * w[u12];
 }
 
 static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { a7_y = 17, a10_y = 30, neg_a16_x = 55, a8_x = 62, a8_y = 63, a11_x = 71, a11_y = 72, c18 = 85,
-           s18 = 86, w8_yy = 94, w8_zz = 95, ctheta10 = 101, stheta10 = 102, w11_yy = 109, w11_zz = 110,
-           ctheta13 = 116, stheta13 = 117, w17_zz = 140, neg_U17_xx = 141, U17_yx = 142, U17_zx = 143,
-           ctheta19 = 144, stheta19 = 145, neg_U16_xy = 159, w8_xx = 162, t183 = 164, t184 = 165, t186 = 166,
-           w11_xx = 168, t191 = 170, t192 = 171, t194 = 172, U17_xy = 179, w17_xx = 180, U17_zy = 181,
-           neg_n17_x = 73, n17_y = 74, neg_f9_x = 185, U9_yx = 186, t220 = 189, U9_zy = 188, n9_z = 191,
-           neg_f12_x = 192, n12_z = 198, neg_f18_x = 14, f18_z = 21, n18_y = 22, paf18_y = 27, pan18_x = 34,
-           neg_MA17_yy = 35, MA17_xy = 40, BA17_xx = 47, BA17_xy = 48, BA17_yx = 53, t293 = 60, t294 = 61,
-           t295 = 64, t296 = 65, t297 = 66, t298 = 69, t299 = 70, pn17_z = 75, u12 = 112, paf12_y = 114 };
+    enum { a7_y = 31, a10_y = 45, neg_a16_x = 66, a8_x = 71, a8_y = 72, a11_x = 78, a11_y = 79, c18 = 21,
+           s18 = 20, w8_yy = 97, w8_zz = 98, ctheta10 = 105, stheta10 = 104, w11_yy = 123, w11_zz = 124,
+           ctheta13 = 108, stheta13 = 107, w17_zz = 145, neg_U17_xx = 146, U17_yx = 147, U17_zx = 148,
+           ctheta19 = 115, stheta19 = 114, neg_U16_xy = 161, w8_xx = 164, t191 = 166, t192 = 167, t194 = 168,
+           w11_xx = 170, t199 = 172, t200 = 173, t202 = 174, U17_xy = 181, w17_xx = 182, U17_zy = 183,
+           neg_n17_x = 80, n17_y = 81, neg_f9_x = 187, U9_yx = 188, t228 = 191, U9_zy = 190, n9_z = 193,
+           neg_f12_x = 194, n12_z = 200, neg_f18_x = 28, f18_z = 36, n18_y = 37, paf18_y = 42, pan18_x = 47,
+           neg_MA17_yy = 48, MA17_xy = 53, BA17_xx = 58, BA17_xy = 59, BA17_yx = 64, t301 = 69, t302 = 70,
+           t303 = 73, t304 = 74, t305 = 75, t306 = 76, t307 = 77, pn17_z = 82, u12 = 120, paf12_y = 121 };
     /* places in w of values for later parts */
-    enum { neg_MA11_yy = 37, MA11_xy = 43, BA11_xx = 50, BA11_xy = 56, BA11_yx = 80, t334 = 81, t335 = 89,
-           t336 = 90, t337 = 119, t338 = 120, t339 = 121, t340 = 122, n11_x = 123, n11_y = 124, pn11_z = 127,
-           u9 = 129, paf9_y = 133, pan9_x = 134, neg_MA8_yy = 135, MA8_xy = 136, neg_BA8_xx = 137,
-           neg_BA8_xy = 138, BA8_yx = 139, t354 = 146, t355 = 147, t356 = 148, t357 = 149, t358 = 150,
-           t359 = 151, t360 = 176, n8_x = 177, neg_n8_y = 178, pn8_z = 182, BA17_zx = 183, BA17_zy = 184,
-           d17 = 193, Kf17_x = 195, Kf17_y = 196, neg_Kn17_x = 199, Kn17_y = 200, Kn17_z = 201, u17 = 202,
-           paf17_x = 203, paf17_y = 204, neg_pan17_x = 205, pan17_y = 206, t384 = 207, t385 = 208, t386 = 209,
-           t387 = 210, t389 = 211, t391 = 212, t392 = 213, t393 = 214, t394 = 215, t395 = 216, t397 = 217,
-           t398 = 218, BA16_zz = 219, neg_BA16_yz = 220, t402 = 221, IA16_xz = 222, pf17_z = 223, pn16_z = 224 };
+    enum { neg_MA11_yy = 34, MA11_xy = 35, BA11_xx = 50, BA11_xy = 56, BA11_yx = 61, t342 = 67, t343 = 85,
+           t344 = 86, t345 = 92, t346 = 93, t347 = 112, t348 = 116, n11_x = 126, n11_y = 128, pn11_z = 130,
+           u9 = 131, paf9_y = 132, pan9_x = 133, neg_MA8_yy = 134, MA8_xy = 135, neg_BA8_xx = 138,
+           neg_BA8_xy = 140, BA8_yx = 141, t362 = 142, t363 = 143, t364 = 144, t365 = 149, t366 = 150,
+           t367 = 151, t368 = 152, n8_x = 153, neg_n8_y = 178, pn8_z = 179, BA17_zx = 180, BA17_zy = 184,
+           d17 = 185, Kf17_x = 186, Kf17_y = 195, neg_Kn17_x = 197, Kn17_y = 198, Kn17_z = 201, u17 = 202,
+           paf17_x = 203, paf17_y = 204, neg_pan17_x = 205, pan17_y = 206, t392 = 207, t393 = 208, t394 = 209,
+           t395 = 210, t397 = 211, t399 = 212, t400 = 213, t401 = 214, t402 = 215, t403 = 216, t405 = 217,
+           t406 = 218, BA16_zz = 219, neg_BA16_yz = 220, t410 = 221, IA16_xz = 222, pf17_z = 223, pn16_z = 224 };
 
     /* body 12, fr_calf: articulated body */
-    const quadruped_real t327 = 0.1819755469412129 * w[ctheta13];
-    w[neg_MA11_yy]            = w[ctheta13] * t327;
-    w[MA11_xy]                = w[stheta13] * t327;
-    const quadruped_real t330 = 0.015249550833673626 * w[stheta13];
-    w[BA11_xx]                = w[ctheta13] * t330;
-    w[BA11_xy]                = w[stheta13] * t330;
+    const quadruped_real t335 = 0.1819755469412129 * w[ctheta13];
+    w[neg_MA11_yy]            = w[ctheta13] * t335;
+    w[MA11_xy]                = w[stheta13] * t335;
+    const quadruped_real t338 = 0.015249550833673626 * w[stheta13];
+    w[BA11_xx]                = w[ctheta13] * t338;
+    w[BA11_xy]                = w[stheta13] * t338;
     w[BA11_yx]                = w[BA11_xy] - 0.015249550833673626;
-    w[t334]                   = 0.0297786611519054 * w[stheta13];
-    w[t335]                   = 0.0297786611519054 * w[ctheta13];
-    w[t336]                   = 0.006125698666371229 * w[ctheta13] - 0.00011120895548966 * w[stheta13];
-    w[t337]                   = w[ctheta13] * w[t336];
-    w[t338]                   = 0.2 * w[neg_MA11_yy];
-    w[t339]                   = 0.2 * w[t335];
-    w[t340]                   = w[stheta13] * w[neg_f12_x] - w[ctheta13] * w[paf12_y];
-    w[n11_x]                  = 0.003039 * w[a10_y] - (0.0001878102 * (w[w11_yy] - w[w11_zz]) + w[t191]);
-    w[n11_y]                  = w[t192] - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
-    w[pn11_z]                 = w[t194] - (0.072551 * w[a11_y] - 0.003039 * w[a11_x])
-                                + (w[n12_z] + w[u12] + 0.2 * w[t340]);
+    w[t342]                   = 0.0297786611519054 * w[stheta13];
+    w[t343]                   = 0.0297786611519054 * w[ctheta13];
+    w[t344]                   = 0.006125698666371229 * w[ctheta13] - 0.00011120895548966 * w[stheta13];
+    w[t345]                   = w[ctheta13] * w[t344];
+    w[t346]                   = 0.2 * w[neg_MA11_yy];
+    w[t347]                   = 0.2 * w[t343];
+    w[t348]                   = w[stheta13] * w[neg_f12_x] - w[ctheta13] * w[paf12_y];
+    w[n11_x]                  = 0.003039 * w[a10_y] - (0.0001878102 * (w[w11_yy] - w[w11_zz]) + w[t199]);
+    w[n11_y]                  = w[t200] - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
+    w[pn11_z]                 = w[t202] - (0.072551 * w[a11_y] - 0.003039 * w[a11_x])
+                                + (w[n12_z] + w[u12] + 0.2 * w[t348]);
 
     /* body 9, fl_calf: articulated body */
     w[u9]                         = tau[8] - w[n9_z];
     w[paf9_y]                     = 0.0297786611519054 * w[U9_yx] + 6.110937829371457 * w[u9];
-    w[pan9_x]                     = 1.261184674531e-05 * w[U9_zy] - w[t220] - 0.5120965901013276 * w[u9];
-    const quadruped_real t347     = 0.1819755469412129 * w[ctheta10];
-    w[neg_MA8_yy]                 = w[ctheta10] * t347;
-    w[MA8_xy]                     = w[stheta10] * t347;
-    const quadruped_real t350     = 0.015249550833673626 * w[stheta10];
-    w[neg_BA8_xx]                 = w[ctheta10] * t350;
-    w[neg_BA8_xy]                 = w[stheta10] * t350;
+    w[pan9_x]                     = 1.261184674531e-05 * w[U9_zy] - w[t228] - 0.5120965901013276 * w[u9];
+    const quadruped_real t355     = 0.1819755469412129 * w[ctheta10];
+    w[neg_MA8_yy]                 = w[ctheta10] * t355;
+    w[MA8_xy]                     = w[stheta10] * t355;
+    const quadruped_real t358     = 0.015249550833673626 * w[stheta10];
+    w[neg_BA8_xx]                 = w[ctheta10] * t358;
+    w[neg_BA8_xy]                 = w[stheta10] * t358;
     w[BA8_yx]                     = 0.015249550833673626 - w[neg_BA8_xy];
-    w[t354]                       = 0.0297786611519054 * w[stheta10];
-    w[t355]                       = 0.0297786611519054 * w[ctheta10];
-    w[t356]                       = 0.006125698666371229 * w[ctheta10] - 0.00011120895548966 * w[stheta10];
-    w[t357]                       = w[ctheta10] * w[t356];
-    w[t358]                       = 0.2 * w[neg_MA8_yy];
-    w[t359]                       = 0.2 * w[t355];
-    w[t360]                       = w[stheta10] * w[neg_f9_x] - w[ctheta10] * w[paf9_y];
-    w[n8_x]                       = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + w[t183] + 0.003039 * w[a7_y];
-    w[neg_n8_y]                   = w[t184] - 0.0054780518 * (w[w8_zz] - w[w8_xx]) + 0.072551 * w[a7_y];
-    const quadruped_real neg_n8_z = w[t186] - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
+    w[t362]                       = 0.0297786611519054 * w[stheta10];
+    w[t363]                       = 0.0297786611519054 * w[ctheta10];
+    w[t364]                       = 0.006125698666371229 * w[ctheta10] - 0.00011120895548966 * w[stheta10];
+    w[t365]                       = w[ctheta10] * w[t364];
+    w[t366]                       = 0.2 * w[neg_MA8_yy];
+    w[t367]                       = 0.2 * w[t363];
+    w[t368]                       = w[stheta10] * w[neg_f9_x] - w[ctheta10] * w[paf9_y];
+    w[n8_x]                       = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + w[t191] + 0.003039 * w[a7_y];
+    w[neg_n8_y]                   = w[t192] - 0.0054780518 * (w[w8_zz] - w[w8_xx]) + 0.072551 * w[a7_y];
+    const quadruped_real neg_n8_z = w[t194] - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
                                     + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
-    w[pn8_z]                      = w[n9_z] + w[u9] + 0.2 * w[t360] - neg_n8_z;
+    w[pn8_z]                      = w[n9_z] + w[u9] + 0.2 * w[t368] - neg_n8_z;
 
     /* body 17, rr_thigh: articulated body */
     const quadruped_real BA17_xz     = 0.003039 - 0.2 * w[MA17_xy];
-    const quadruped_real BA17_yz     = w[t297] - 0.072551;
-    w[BA17_zx]                       = w[t293] - 0.003039;
-    w[BA17_zy]                       = 0.072551 - w[t294];
+    const quadruped_real BA17_yz     = w[t305] - 0.072551;
+    w[BA17_zx]                       = w[t301] - 0.003039;
+    w[BA17_zy]                       = 0.072551 - w[t302];
     const quadruped_real neg_IA17_xz = 0.2 * w[BA17_yx] + 0.0054780518;
     const quadruped_real IA17_yz     = 0.2 * w[BA17_xx] - 0.0001878102;
-    const quadruped_real IA17_zz     = 0.013299594 - 0.2 * w[t297];
+    const quadruped_real IA17_zz     = 0.013299594 - 0.2 * w[t305];
     w[d17]                           = 1.0 / IA17_zz;
     w[Kf17_x]                        = BA17_xz * w[d17];
     w[Kf17_y]                        = BA17_yz * w[d17];
@@ -622,34 +634,34 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
     const quadruped_real pf17_x      = 0.072551 * w[neg_U17_xx] - 0.003039 * w[U17_xy]
                                        - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[paf18_y]);
     w[paf17_x]                       = w[Kf17_x] * w[u17] + pf17_x;
-    w[paf17_y]                       = 0.003039 * (w[w17_zz] + w[w17_xx]) - 0.072551 * w[U17_yx] - w[t299]
+    w[paf17_y]                       = 0.003039 * (w[w17_zz] + w[w17_xx]) - 0.072551 * w[U17_yx] - w[t307]
                                        + w[Kf17_y] * w[u17];
     w[neg_pan17_x]                   = w[stheta19] * w[n18_y] - w[ctheta19] * w[pan18_x] + w[neg_n17_x]
                                        + w[neg_Kn17_x] * w[u17];
     w[pan17_y]                       = w[ctheta19] * w[n18_y] + w[stheta19] * w[pan18_x] + 0.2 * w[f18_z]
                                        + w[n17_y] + w[Kn17_y] * w[u17];
-    w[t384]                          = BA17_xz * w[Kf17_x] - (w[neg_MA17_yy] - 0.1819755469412129);
-    w[t385]                          = w[MA17_xy] - BA17_yz * w[Kf17_x];
-    w[t386]                          = BA17_yz * w[Kf17_y] + w[neg_MA17_yy];
-    w[t387]                          = 0.00486039815325469 - w[t296] + 0.000144167 - neg_IA17_xz * w[neg_Kn17_x];
-    const quadruped_real t388        = w[stheta19] * w[t295] + 5.560447774483e-05 - 0.2 * w[t293] + 8.2053e-05
+    w[t392]                          = BA17_xz * w[Kf17_x] - (w[neg_MA17_yy] - 0.1819755469412129);
+    w[t393]                          = w[MA17_xy] - BA17_yz * w[Kf17_x];
+    w[t394]                          = BA17_yz * w[Kf17_y] + w[neg_MA17_yy];
+    w[t395]                          = 0.00486039815325469 - w[t304] + 0.000144167 - neg_IA17_xz * w[neg_Kn17_x];
+    const quadruped_real t396        = w[stheta19] * w[t303] + 5.560447774483e-05 - 0.2 * w[t301] + 8.2053e-05
                                        - IA17_yz * w[neg_Kn17_x];
-    w[t389]                          = w[t296] - 0.0012653005131165386 - (w[t298] + w[t298]) + 0.013155427
+    w[t397]                          = w[t304] - 0.0012653005131165386 - (w[t306] + w[t306]) + 0.013155427
                                        - IA17_yz * w[Kn17_y];
-    const quadruped_real t390        = neg_IA17_xz * w[Kf17_x] + w[BA17_xx];
-    w[t391]                          = w[BA17_xy] - IA17_yz * w[Kf17_x];
-    w[t392]                          = neg_IA17_xz * w[Kf17_y] + w[BA17_yx];
-    w[t393]                          = IA17_yz * w[Kf17_y] + w[BA17_xx];
-    w[t394]                          = w[c18] * (w[t384] - w[t386]) + 2.0 * w[t385] * w[s18];
-    w[t395]                          = w[c18] * w[t394];
-    const quadruped_real t396        = w[c18] * (t390 + w[t393]) - w[s18] * (w[t391] + w[t392]);
-    w[t397]                          = w[c18] * t396;
-    w[t398]                          = w[s18] * t396;
-    w[BA16_zz]                       = t390 - w[t397];
+    const quadruped_real t398        = neg_IA17_xz * w[Kf17_x] + w[BA17_xx];
+    w[t399]                          = w[BA17_xy] - IA17_yz * w[Kf17_x];
+    w[t400]                          = neg_IA17_xz * w[Kf17_y] + w[BA17_yx];
+    w[t401]                          = IA17_yz * w[Kf17_y] + w[BA17_xx];
+    w[t402]                          = w[c18] * (w[t392] - w[t394]) + 2.0 * w[t393] * w[s18];
+    w[t403]                          = w[c18] * w[t402];
+    const quadruped_real t404        = w[c18] * (t398 + w[t401]) - w[s18] * (w[t399] + w[t400]);
+    w[t405]                          = w[c18] * t404;
+    w[t406]                          = w[s18] * t404;
+    w[BA16_zz]                       = t398 - w[t405];
     w[neg_BA16_yz]                   = w[s18] * w[BA17_zx] + w[c18] * w[BA17_zy];
-    const quadruped_real t401        = w[c18] * (w[t387] - w[t389]) + 2.0 * t388 * w[s18];
-    w[t402]                          = w[c18] * t401;
-    w[IA16_xz]                       = w[s18] * t401 - t388;
+    const quadruped_real t409        = w[c18] * (w[t395] - w[t397]) + 2.0 * t396 * w[s18];
+    w[t410]                          = w[c18] * t409;
+    w[IA16_xz]                       = w[s18] * t409 - t396;
     w[pf17_z]                        = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * w[U17_zy]);
     w[pn16_z]                        = 0.00545215306 * w[neg_U16_xy] + 0.0815422 * w[neg_a16_x]
                                        + (w[c18] * w[pan17_y] - w[s18] * w[neg_pan17_x]);
@@ -660,35 +672,35 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
 static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { a10_x = 29, neg_a13_x = 42, c12 = 67, s12 = 68, c15 = 76, s15 = 77, w11_zz = 110, neg_U11_xx = 111,
-           U11_yx = 113, U11_zx = 115, ctheta13 = 116, stheta13 = 117, w14_zz = 125, neg_U14_xx = 126,
-           U14_yx = 128, U14_zx = 130, ctheta16 = 131, stheta16 = 132, neg_U10_xy = 155, neg_U13_xy = 157,
-           U11_xy = 167, w11_xx = 168, U11_zy = 169, n11_x = 123, n11_y = 124, U14_xy = 173, w14_xx = 174,
-           U14_zy = 175, n14_x = 106, n14_y = 107, neg_f12_x = 192, f12_z = 194, n12_y = 197, neg_f15_x = 8,
-           f15_z = 9, neg_n15_y = 11, paf15_y = 79, pan15_x = 82, neg_MA14_yy = 83, MA14_xy = 84,
-           neg_BA14_xx = 87, neg_BA14_xy = 88, BA14_yx = 91, t313 = 92, t314 = 93, t315 = 97, t316 = 99,
-           t317 = 103, t318 = 104, t319 = 105, pn14_z = 108, paf12_y = 114, pan12_x = 118, neg_MA11_yy = 37,
-           MA11_xy = 43, BA11_xx = 50, BA11_xy = 56, BA11_yx = 80, t334 = 81, t335 = 89, t336 = 90, t337 = 119,
-           t338 = 120, t339 = 121, t340 = 122, pn11_z = 127 };
+    enum { a10_x = 44, neg_a13_x = 55, c12 = 17, s12 = 16, c15 = 19, s15 = 18, w11_zz = 124, neg_U11_xx = 125,
+           U11_yx = 127, U11_zx = 129, ctheta13 = 108, stheta13 = 107, w14_zz = 136, neg_U14_xx = 137,
+           U14_yx = 139, U14_zx = 33, ctheta16 = 111, stheta16 = 110, neg_U10_xy = 157, neg_U13_xy = 159,
+           U11_xy = 169, w11_xx = 170, U11_zy = 171, n11_x = 126, n11_y = 128, U14_xy = 175, w14_xx = 176,
+           U14_zy = 177, n14_x = 117, n14_y = 118, neg_f12_x = 194, f12_z = 196, n12_y = 199, neg_f15_x = 22,
+           f15_z = 23, neg_n15_y = 25, paf15_y = 84, pan15_x = 87, neg_MA14_yy = 88, MA14_xy = 89,
+           neg_BA14_xx = 90, neg_BA14_xy = 91, BA14_yx = 94, t321 = 95, t322 = 96, t323 = 100, t324 = 102,
+           t325 = 106, t326 = 109, t327 = 113, pn14_z = 119, paf12_y = 121, pan12_x = 122, neg_MA11_yy = 34,
+           MA11_xy = 35, BA11_xx = 50, BA11_xy = 56, BA11_yx = 61, t342 = 67, t343 = 85, t344 = 86, t345 = 92,
+           t346 = 93, t347 = 112, t348 = 116, pn11_z = 130 };
     /* places in w of values for later parts */
-    enum { BA14_zx = 14, BA14_zy = 17, d14 = 21, Kf14_x = 22, Kf14_y = 27, Kn14_x = 30, Kn14_y = 34, Kn14_z = 35,
-           u14 = 40, paf14_x = 47, paf14_y = 48, pan14_x = 53, pan14_y = 55, t425 = 60, t426 = 61, t427 = 62,
-           t428 = 63, t430 = 64, t432 = 65, t433 = 66, t434 = 69, t435 = 70, t436 = 71, t438 = 72, t439 = 73,
-           BA13_zz = 74, neg_BA13_yz = 94, t443 = 109, IA13_xz = 140, pf14_z = 141, pn13_z = 142, BA11_zx = 143,
-           BA11_zy = 164, d11 = 165, Kf11_x = 166, Kf11_y = 170, neg_Kn11_x = 171, Kn11_y = 172, Kn11_z = 179,
-           u11 = 180, paf11_x = 181, paf11_y = 186, pan11_x = 188, pan11_y = 189, t466 = 191, t467 = 198,
-           t468 = 225, t469 = 226, t471 = 227, t473 = 228, t474 = 229, t475 = 230, t476 = 231, t477 = 232,
-           t479 = 233, t480 = 234, BA10_zz = 235, neg_BA10_yz = 236, t484 = 237, IA10_xz = 238, pf11_z = 239,
+    enum { BA14_zx = 28, BA14_zy = 31, d14 = 36, Kf14_x = 37, Kf14_y = 42, Kn14_x = 45, Kn14_y = 47, Kn14_z = 48,
+           u14 = 53, paf14_x = 58, paf14_y = 59, pan14_x = 64, pan14_y = 66, t433 = 69, t434 = 70, t435 = 71,
+           t436 = 72, t438 = 73, t440 = 74, t441 = 75, t442 = 76, t443 = 77, t444 = 78, t446 = 79, t447 = 80,
+           BA13_zz = 81, neg_BA13_yz = 97, t451 = 123, IA13_xz = 145, pf14_z = 146, pn13_z = 147, BA11_zx = 148,
+           BA11_zy = 166, d11 = 167, Kf11_x = 168, Kf11_y = 172, neg_Kn11_x = 173, Kn11_y = 174, Kn11_z = 181,
+           u11 = 182, paf11_x = 183, paf11_y = 188, pan11_x = 190, pan11_y = 191, t474 = 193, t475 = 200,
+           t476 = 225, t477 = 226, t479 = 227, t481 = 228, t482 = 229, t483 = 230, t484 = 231, t485 = 232,
+           t487 = 233, t488 = 234, BA10_zz = 235, neg_BA10_yz = 236, t492 = 237, IA10_xz = 238, pf11_z = 239,
            pn10_z = 240 };
 
     /* body 14, rl_thigh: articulated body */
     const quadruped_real BA14_xz = 0.003039 - 0.2 * w[MA14_xy];
-    const quadruped_real BA14_yz = w[t317] - 0.072551;
-    w[BA14_zx]                   = w[t313] - 0.003039;
-    w[BA14_zy]                   = 0.072551 - w[t314];
+    const quadruped_real BA14_yz = w[t325] - 0.072551;
+    w[BA14_zx]                   = w[t321] - 0.003039;
+    w[BA14_zy]                   = 0.072551 - w[t322];
     const quadruped_real IA14_xz = 0.0054780518 - 0.2 * w[BA14_yx];
     const quadruped_real IA14_yz = 0.0001878102 - 0.2 * w[neg_BA14_xx];
-    const quadruped_real IA14_zz = 0.013299594 - 0.2 * w[t317];
+    const quadruped_real IA14_zz = 0.013299594 - 0.2 * w[t325];
     w[d14]                       = 1.0 / IA14_zz;
     w[Kf14_x]                    = BA14_xz * w[d14];
     w[Kf14_y]                    = BA14_yz * w[d14];
@@ -699,46 +711,46 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     const quadruped_real pf14_x  = 0.072551 * w[neg_U14_xx] - 0.003039 * w[U14_xy]
                                    - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[paf15_y]);
     w[paf14_x]                   = w[Kf14_x] * w[u14] + pf14_x;
-    w[paf14_y]                   = 0.003039 * (w[w14_zz] + w[w14_xx]) - 0.072551 * w[U14_yx] - w[t319]
+    w[paf14_y]                   = 0.003039 * (w[w14_zz] + w[w14_xx]) - 0.072551 * w[U14_yx] - w[t327]
                                    + w[Kf14_y] * w[u14];
     w[pan14_x]                   = w[ctheta16] * w[pan15_x] + w[stheta16] * w[neg_n15_y] + w[n14_x]
                                    + w[Kn14_x] * w[u14];
     w[pan14_y]                   = w[stheta16] * w[pan15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z]
                                    + w[n14_y] + w[Kn14_y] * w[u14];
-    w[t425]                      = BA14_xz * w[Kf14_x] - (w[neg_MA14_yy] - 0.1819755469412129);
-    w[t426]                      = w[MA14_xy] - BA14_yz * w[Kf14_x];
-    w[t427]                      = BA14_yz * w[Kf14_y] + w[neg_MA14_yy];
-    w[t428]                      = 0.00486039815325469 - w[t316] + 0.000144167 - IA14_xz * w[Kn14_x];
-    const quadruped_real t429    = w[stheta16] * w[t315] + 5.560447774483e-05 - 0.2 * w[t313] + 8.2053e-05
+    w[t433]                      = BA14_xz * w[Kf14_x] - (w[neg_MA14_yy] - 0.1819755469412129);
+    w[t434]                      = w[MA14_xy] - BA14_yz * w[Kf14_x];
+    w[t435]                      = BA14_yz * w[Kf14_y] + w[neg_MA14_yy];
+    w[t436]                      = 0.00486039815325469 - w[t324] + 0.000144167 - IA14_xz * w[Kn14_x];
+    const quadruped_real t437    = w[stheta16] * w[t323] + 5.560447774483e-05 - 0.2 * w[t321] + 8.2053e-05
                                    + IA14_yz * w[Kn14_x];
-    w[t430]                      = 0.013155427 - (0.0012653005131165386 - w[t316] + (w[t318] + w[t318]))
+    w[t438]                      = 0.013155427 - (0.0012653005131165386 - w[t324] + (w[t326] + w[t326]))
                                    - IA14_yz * w[Kn14_y];
-    const quadruped_real t431    = IA14_xz * w[Kf14_x] + w[neg_BA14_xx];
-    w[t432]                      = IA14_yz * w[Kf14_x] + w[neg_BA14_xy];
-    w[t433]                      = w[BA14_yx] - IA14_xz * w[Kf14_y];
-    w[t434]                      = w[neg_BA14_xx] - IA14_yz * w[Kf14_y];
-    w[t435]                      = w[c15] * (w[t425] - w[t427]) + 2.0 * w[t426] * w[s15];
-    w[t436]                      = w[c15] * w[t435];
-    const quadruped_real t437    = w[c15] * (t431 + w[t434]) - w[s15] * (w[t432] - w[t433]);
-    w[t438]                      = w[c15] * t437;
-    w[t439]                      = w[s15] * t437;
-    w[BA13_zz]                   = w[t438] - t431;
+    const quadruped_real t439    = IA14_xz * w[Kf14_x] + w[neg_BA14_xx];
+    w[t440]                      = IA14_yz * w[Kf14_x] + w[neg_BA14_xy];
+    w[t441]                      = w[BA14_yx] - IA14_xz * w[Kf14_y];
+    w[t442]                      = w[neg_BA14_xx] - IA14_yz * w[Kf14_y];
+    w[t443]                      = w[c15] * (w[t433] - w[t435]) + 2.0 * w[t434] * w[s15];
+    w[t444]                      = w[c15] * w[t443];
+    const quadruped_real t445    = w[c15] * (t439 + w[t442]) - w[s15] * (w[t440] - w[t441]);
+    w[t446]                      = w[c15] * t445;
+    w[t447]                      = w[s15] * t445;
+    w[BA13_zz]                   = w[t446] - t439;
     w[neg_BA13_yz]               = w[s15] * w[BA14_zx] + w[c15] * w[BA14_zy];
-    const quadruped_real t442    = w[c15] * (w[t428] - w[t430]) + 2.0 * t429 * w[s15];
-    w[t443]                      = w[c15] * t442;
-    w[IA13_xz]                   = w[s15] * t442 - t429;
+    const quadruped_real t450    = w[c15] * (w[t436] - w[t438]) + 2.0 * t437 * w[s15];
+    w[t451]                      = w[c15] * t450;
+    w[IA13_xz]                   = w[s15] * t450 - t437;
     w[pf14_z]                    = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
     w[pn13_z]                    = 0.00545215306 * w[neg_U13_xy] - 0.0815422 * w[neg_a13_x]
                                    + (w[c15] * w[pan14_y] + w[s15] * w[pan14_x]);
 
     /* body 11, fr_thigh: articulated body */
     const quadruped_real BA11_xz     = 0.003039 - 0.2 * w[MA11_xy];
-    const quadruped_real BA11_yz     = w[t338] - 0.072551;
-    w[BA11_zx]                       = w[t334] - 0.003039;
-    w[BA11_zy]                       = 0.072551 - w[t335];
+    const quadruped_real BA11_yz     = w[t346] - 0.072551;
+    w[BA11_zx]                       = w[t342] - 0.003039;
+    w[BA11_zy]                       = 0.072551 - w[t343];
     const quadruped_real neg_IA11_xz = 0.2 * w[BA11_yx] + 0.0054780518;
     const quadruped_real IA11_yz     = 0.2 * w[BA11_xx] - 0.0001878102;
-    const quadruped_real IA11_zz     = 0.013299594 - 0.2 * w[t338];
+    const quadruped_real IA11_zz     = 0.013299594 - 0.2 * w[t346];
     w[d11]                           = 1.0 / IA11_zz;
     w[Kf11_x]                        = BA11_xz * w[d11];
     w[Kf11_y]                        = BA11_yz * w[d11];
@@ -749,34 +761,34 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     const quadruped_real pf11_x      = 0.072551 * w[neg_U11_xx] - 0.003039 * w[U11_xy]
                                        - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[paf12_y]);
     w[paf11_x]                       = w[Kf11_x] * w[u11] + pf11_x;
-    w[paf11_y]                       = 0.003039 * (w[w11_zz] + w[w11_xx]) - 0.072551 * w[U11_yx] - w[t340]
+    w[paf11_y]                       = 0.003039 * (w[w11_zz] + w[w11_xx]) - 0.072551 * w[U11_yx] - w[t348]
                                        + w[Kf11_y] * w[u11];
     w[pan11_x]                       = w[n11_x] - (w[stheta13] * w[n12_y] - w[ctheta13] * w[pan12_x])
                                        - w[neg_Kn11_x] * w[u11];
     w[pan11_y]                       = w[ctheta13] * w[n12_y] + w[stheta13] * w[pan12_x] + 0.2 * w[f12_z]
                                        + w[n11_y] + w[Kn11_y] * w[u11];
-    w[t466]                          = BA11_xz * w[Kf11_x] - (w[neg_MA11_yy] - 0.1819755469412129);
-    w[t467]                          = w[MA11_xy] - BA11_yz * w[Kf11_x];
-    w[t468]                          = BA11_yz * w[Kf11_y] + w[neg_MA11_yy];
-    w[t469]                          = 0.00486039815325469 - w[t337] + 0.000144167 - neg_IA11_xz * w[neg_Kn11_x];
-    const quadruped_real t470        = w[stheta13] * w[t336] + 5.560447774483e-05 - 0.2 * w[t334] + 8.2053e-05
+    w[t474]                          = BA11_xz * w[Kf11_x] - (w[neg_MA11_yy] - 0.1819755469412129);
+    w[t475]                          = w[MA11_xy] - BA11_yz * w[Kf11_x];
+    w[t476]                          = BA11_yz * w[Kf11_y] + w[neg_MA11_yy];
+    w[t477]                          = 0.00486039815325469 - w[t345] + 0.000144167 - neg_IA11_xz * w[neg_Kn11_x];
+    const quadruped_real t478        = w[stheta13] * w[t344] + 5.560447774483e-05 - 0.2 * w[t342] + 8.2053e-05
                                        - IA11_yz * w[neg_Kn11_x];
-    w[t471]                          = 0.013155427 - (0.0012653005131165386 - w[t337] + (w[t339] + w[t339]))
+    w[t479]                          = 0.013155427 - (0.0012653005131165386 - w[t345] + (w[t347] + w[t347]))
                                        - IA11_yz * w[Kn11_y];
-    const quadruped_real t472        = neg_IA11_xz * w[Kf11_x] + w[BA11_xx];
-    w[t473]                          = w[BA11_xy] - IA11_yz * w[Kf11_x];
-    w[t474]                          = neg_IA11_xz * w[Kf11_y] + w[BA11_yx];
-    w[t475]                          = IA11_yz * w[Kf11_y] + w[BA11_xx];
-    w[t476]                          = w[c12] * (w[t466] - w[t468]) + 2.0 * w[t467] * w[s12];
-    w[t477]                          = w[c12] * w[t476];
-    const quadruped_real t478        = w[c12] * (t472 + w[t475]) - w[s12] * (w[t473] + w[t474]);
-    w[t479]                          = w[c12] * t478;
-    w[t480]                          = w[s12] * t478;
-    w[BA10_zz]                       = t472 - w[t479];
+    const quadruped_real t480        = neg_IA11_xz * w[Kf11_x] + w[BA11_xx];
+    w[t481]                          = w[BA11_xy] - IA11_yz * w[Kf11_x];
+    w[t482]                          = neg_IA11_xz * w[Kf11_y] + w[BA11_yx];
+    w[t483]                          = IA11_yz * w[Kf11_y] + w[BA11_xx];
+    w[t484]                          = w[c12] * (w[t474] - w[t476]) + 2.0 * w[t475] * w[s12];
+    w[t485]                          = w[c12] * w[t484];
+    const quadruped_real t486        = w[c12] * (t480 + w[t483]) - w[s12] * (w[t481] + w[t482]);
+    w[t487]                          = w[c12] * t486;
+    w[t488]                          = w[s12] * t486;
+    w[BA10_zz]                       = t480 - w[t487];
     w[neg_BA10_yz]                   = w[s12] * w[BA11_zx] + w[c12] * w[BA11_zy];
-    const quadruped_real t483        = w[c12] * (w[t469] - w[t471]) + 2.0 * t470 * w[s12];
-    w[t484]                          = w[c12] * t483;
-    w[IA10_xz]                       = w[s12] * t483 - t470;
+    const quadruped_real t491        = w[c12] * (w[t477] - w[t479]) + 2.0 * t478 * w[s12];
+    w[t492]                          = w[c12] * t491;
+    w[IA10_xz]                       = w[s12] * t491 - t478;
     w[pf11_z]                        = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
     w[pn10_z]                        = 0.00545215306 * w[neg_U10_xy] - 0.0815422 * w[a10_x]
                                        + (w[c12] * w[pan11_y] + w[s12] * w[pan11_x]);
@@ -787,34 +799,34 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
 static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { a7_x = 16, c17 = 45, s17 = 46, w16_z = 49, w16_xx = 54, a16_z = 57, c9 = 58, s9 = 59, c18 = 85,
-           s18 = 86, w8_zz = 95, neg_U8_xx = 96, U8_yx = 98, U8_zx = 100, ctheta10 = 101, stheta10 = 102,
-           neg_U7_xy = 153, neg_U16_xy = 159, neg_U16_zy = 160, U8_xy = 161, w8_xx = 162, U8_zy = 163,
-           n8_x = 177, neg_n8_y = 178, neg_f9_x = 185, f9_z = 187, n9_y = 190, pf17_z = 223, paf9_y = 133,
-           pan9_x = 134, neg_MA8_yy = 135, MA8_xy = 136, neg_BA8_xx = 137, neg_BA8_xy = 138, BA8_yx = 139,
-           t354 = 146, t355 = 147, t356 = 148, t357 = 149, t358 = 150, t359 = 151, t360 = 176, pn8_z = 182,
-           BA17_zx = 183, BA17_zy = 184, paf17_x = 203, paf17_y = 204, neg_pan17_x = 205, pan17_y = 206,
-           t384 = 207, t385 = 208, t386 = 209, t387 = 210, t389 = 211, t391 = 212, t392 = 213, t393 = 214,
-           t394 = 215, t395 = 216, t397 = 217, t398 = 218, BA16_zz = 219, neg_BA16_yz = 220, t402 = 221,
+    enum { a7_x = 30, c17 = 13, s17 = 12, w16_z = 60, w16_xx = 65, a16_z = 68, c9 = 15, s9 = 14, c18 = 21,
+           s18 = 20, w8_zz = 98, neg_U8_xx = 99, U8_yx = 101, U8_zx = 103, ctheta10 = 105, stheta10 = 104,
+           neg_U7_xy = 155, neg_U16_xy = 161, neg_U16_zy = 162, U8_xy = 163, w8_xx = 164, U8_zy = 165,
+           n8_x = 153, neg_n8_y = 178, neg_f9_x = 187, f9_z = 189, n9_y = 192, pf17_z = 223, paf9_y = 132,
+           pan9_x = 133, neg_MA8_yy = 134, MA8_xy = 135, neg_BA8_xx = 138, neg_BA8_xy = 140, BA8_yx = 141,
+           t362 = 142, t363 = 143, t364 = 144, t365 = 149, t366 = 150, t367 = 151, t368 = 152, pn8_z = 179,
+           BA17_zx = 180, BA17_zy = 184, paf17_x = 203, paf17_y = 204, neg_pan17_x = 205, pan17_y = 206,
+           t392 = 207, t393 = 208, t394 = 209, t395 = 210, t397 = 211, t399 = 212, t400 = 213, t401 = 214,
+           t402 = 215, t403 = 216, t405 = 217, t406 = 218, BA16_zz = 219, neg_BA16_yz = 220, t410 = 221,
            IA16_xz = 222, pn16_z = 224 };
     /* places in w of values for later parts */
-    enum { BA8_zx = 8, BA8_zy = 9, d8 = 11, Kf8_x = 29, Kf8_y = 37, Kn8_x = 42, Kn8_y = 43, Kn8_z = 50, u8 = 56,
-           paf8_x = 79, paf8_y = 80, pan8_x = 81, pan8_y = 82, t507 = 83, t508 = 84, t509 = 87, t510 = 88,
-           t512 = 89, t514 = 90, t515 = 91, t516 = 92, t517 = 93, t518 = 97, t520 = 99, t521 = 103, BA7_zz = 104,
-           neg_BA7_yz = 105, t525 = 106, IA7_xz = 107, pf8_z = 110, pn7_z = 111, d16 = 113, Kf16_x = 114,
-           neg_Kf16_y = 115, Kf16_z = 118, Kn16_x = 119, Kn16_z = 120, u16 = 121, paf16_x = 122,
-           neg_paf16_y = 123, paf16_z = 124, pn16_x = 125, t545 = 126, t547 = 128, t550 = 130, t551 = 167,
-           t552 = 168, t553 = 169, t554 = 173, t555 = 174, t556 = 175, t558 = 192, t559 = 194, t561 = 197,
-           t562 = 241, t563 = 242, t564 = 243, t565 = 244 };
+    enum { BA8_zx = 22, BA8_zy = 23, d8 = 25, Kf8_x = 33, Kf8_y = 34, Kn8_x = 35, Kn8_y = 44, Kn8_z = 50,
+           u8 = 55, paf8_x = 56, paf8_y = 61, pan8_x = 67, pan8_y = 84, t515 = 85, t516 = 86, t517 = 87,
+           t518 = 88, t520 = 89, t522 = 90, t523 = 91, t524 = 92, t525 = 93, t526 = 94, t528 = 95, t529 = 96,
+           BA7_zz = 100, neg_BA7_yz = 102, t533 = 106, IA7_xz = 109, pf8_z = 112, pn7_z = 113, d16 = 116,
+           Kf16_x = 117, neg_Kf16_y = 118, Kf16_z = 121, Kn16_x = 122, Kn16_z = 124, u16 = 125, paf16_x = 126,
+           neg_paf16_y = 127, paf16_z = 128, pn16_x = 129, t553 = 136, t555 = 137, t558 = 139, t559 = 169,
+           t560 = 170, t561 = 171, t562 = 175, t563 = 176, t564 = 177, t566 = 194, t567 = 196, t569 = 199,
+           t570 = 241, t571 = 242, t572 = 243, t573 = 244 };
 
     /* body 8, fl_thigh: articulated body */
     const quadruped_real BA8_xz = 0.003039 - 0.2 * w[MA8_xy];
-    const quadruped_real BA8_yz = w[t358] - 0.072551;
-    w[BA8_zx]                   = w[t354] - 0.003039;
-    w[BA8_zy]                   = 0.072551 - w[t355];
+    const quadruped_real BA8_yz = w[t366] - 0.072551;
+    w[BA8_zx]                   = w[t362] - 0.003039;
+    w[BA8_zy]                   = 0.072551 - w[t363];
     const quadruped_real IA8_xz = 0.0054780518 - 0.2 * w[BA8_yx];
     const quadruped_real IA8_yz = 0.0001878102 - 0.2 * w[neg_BA8_xx];
-    const quadruped_real IA8_zz = 0.013299594 - 0.2 * w[t358];
+    const quadruped_real IA8_zz = 0.013299594 - 0.2 * w[t366];
     w[d8]                       = 1.0 / IA8_zz;
     w[Kf8_x]                    = BA8_xz * w[d8];
     w[Kf8_y]                    = BA8_yz * w[d8];
@@ -825,40 +837,40 @@ static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real
     const quadruped_real pf8_x  = 0.072551 * w[neg_U8_xx] - 0.003039 * w[U8_xy]
                                   - (w[ctheta10] * w[neg_f9_x] + w[stheta10] * w[paf9_y]);
     w[paf8_x]                   = w[Kf8_x] * w[u8] + pf8_x;
-    w[paf8_y]                   = 0.003039 * (w[w8_zz] + w[w8_xx]) - 0.072551 * w[U8_yx] - w[t360]
+    w[paf8_y]                   = 0.003039 * (w[w8_zz] + w[w8_xx]) - 0.072551 * w[U8_yx] - w[t368]
                                   + w[Kf8_y] * w[u8];
     w[pan8_x]                   = w[n8_x] - (w[stheta10] * w[n9_y] - w[ctheta10] * w[pan9_x]) + w[Kn8_x] * w[u8];
     w[pan8_y]                   = w[ctheta10] * w[n9_y] + w[stheta10] * w[pan9_x] + 0.2 * w[f9_z] - w[neg_n8_y]
                                   + w[Kn8_y] * w[u8];
-    w[t507]                     = BA8_xz * w[Kf8_x] - (w[neg_MA8_yy] - 0.1819755469412129);
-    w[t508]                     = w[MA8_xy] - BA8_yz * w[Kf8_x];
-    w[t509]                     = BA8_yz * w[Kf8_y] + w[neg_MA8_yy];
-    w[t510]                     = 0.00486039815325469 - w[t357] + 0.000144167 - IA8_xz * w[Kn8_x];
-    const quadruped_real t511   = w[stheta10] * w[t356] + 5.560447774483e-05 - 0.2 * w[t354] + 8.2053e-05
+    w[t515]                     = BA8_xz * w[Kf8_x] - (w[neg_MA8_yy] - 0.1819755469412129);
+    w[t516]                     = w[MA8_xy] - BA8_yz * w[Kf8_x];
+    w[t517]                     = BA8_yz * w[Kf8_y] + w[neg_MA8_yy];
+    w[t518]                     = 0.00486039815325469 - w[t365] + 0.000144167 - IA8_xz * w[Kn8_x];
+    const quadruped_real t519   = w[stheta10] * w[t364] + 5.560447774483e-05 - 0.2 * w[t362] + 8.2053e-05
                                   + IA8_yz * w[Kn8_x];
-    w[t512]                     = 0.013155427 - (0.0012653005131165386 - w[t357] + (w[t359] + w[t359]))
+    w[t520]                     = 0.013155427 - (0.0012653005131165386 - w[t365] + (w[t367] + w[t367]))
                                   - IA8_yz * w[Kn8_y];
-    const quadruped_real t513   = IA8_xz * w[Kf8_x] + w[neg_BA8_xx];
-    w[t514]                     = IA8_yz * w[Kf8_x] + w[neg_BA8_xy];
-    w[t515]                     = w[BA8_yx] - IA8_xz * w[Kf8_y];
-    w[t516]                     = w[neg_BA8_xx] - IA8_yz * w[Kf8_y];
-    w[t517]                     = w[c9] * (w[t507] - w[t509]) + 2.0 * w[t508] * w[s9];
-    w[t518]                     = w[c9] * w[t517];
-    const quadruped_real t519   = w[c9] * (t513 + w[t516]) - w[s9] * (w[t514] - w[t515]);
-    w[t520]                     = w[c9] * t519;
-    w[t521]                     = w[s9] * t519;
-    w[BA7_zz]                   = w[t520] - t513;
+    const quadruped_real t521   = IA8_xz * w[Kf8_x] + w[neg_BA8_xx];
+    w[t522]                     = IA8_yz * w[Kf8_x] + w[neg_BA8_xy];
+    w[t523]                     = w[BA8_yx] - IA8_xz * w[Kf8_y];
+    w[t524]                     = w[neg_BA8_xx] - IA8_yz * w[Kf8_y];
+    w[t525]                     = w[c9] * (w[t515] - w[t517]) + 2.0 * w[t516] * w[s9];
+    w[t526]                     = w[c9] * w[t525];
+    const quadruped_real t527   = w[c9] * (t521 + w[t524]) - w[s9] * (w[t522] - w[t523]);
+    w[t528]                     = w[c9] * t527;
+    w[t529]                     = w[s9] * t527;
+    w[BA7_zz]                   = w[t528] - t521;
     w[neg_BA7_yz]               = w[s9] * w[BA8_zx] + w[c9] * w[BA8_zy];
-    const quadruped_real t524   = w[c9] * (w[t510] - w[t512]) + 2.0 * t511 * w[s9];
-    w[t525]                     = w[c9] * t524;
-    w[IA7_xz]                   = w[s9] * t524 - t511;
+    const quadruped_real t532   = w[c9] * (w[t518] - w[t520]) + 2.0 * t519 * w[s9];
+    w[t533]                     = w[c9] * t532;
+    w[IA7_xz]                   = w[s9] * t532 - t519;
     w[pf8_z]                    = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
     w[pn7_z]                    = 0.00545215306 * w[neg_U7_xy] + 0.0815422 * w[a7_x]
                                   + (w[c9] * w[pan8_y] + w[s9] * w[pan8_x]);
 
     /* body 16, rr_hip: articulated body */
-    const quadruped_real BA16_xz = w[t391] + w[t398] - 0.0815422;
-    const quadruped_real IA16_zz = w[t387] - w[t402] + 0.00618855306;
+    const quadruped_real BA16_xz = w[t399] + w[t406] - 0.0815422;
+    const quadruped_real IA16_zz = w[t395] - w[t410] + 0.00618855306;
     w[d16]                       = 1.0 / IA16_zz;
     w[Kf16_x]                    = BA16_xz * w[d16];
     w[neg_Kf16_y]                = w[neg_BA16_yz] * w[d16];
@@ -874,30 +886,30 @@ static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real
                                    + w[Kf16_z] * w[u16];
     w[pn16_x]                    = 0.0815422 * w[a16_z] - 0.00582035306 * w[neg_U16_zy]
                                    - (w[c18] * w[neg_pan17_x] + w[s18] * w[pan17_y]);
-    const quadruped_real t542    = w[t386] + w[t395] + BA16_xz * w[Kf16_x];
-    const quadruped_real t543    = w[neg_BA16_yz] * w[Kf16_x];
-    const quadruped_real t544    = w[t385] - w[s18] * w[t394] - w[BA16_zz] * w[Kf16_x];
-    w[t545]                      = w[neg_BA16_yz] * w[neg_Kf16_y];
-    const quadruped_real t546    = w[BA16_zz] * w[neg_Kf16_y];
-    w[t547]                      = w[BA16_zz] * w[Kf16_z] - (w[t395] - w[t384]);
-    const quadruped_real t548    = w[IA16_xz] * w[Kf16_x] - (w[t397] - w[t393]);
-    const quadruped_real t549    = w[s18] * w[BA17_zy] - w[c18] * w[BA17_zx] + w[IA16_xz] * w[neg_Kf16_y];
-    w[t550]                      = 0.1805 * t543;
-    w[t551]                      = 0.1805 * t542;
-    w[t552]                      = t548 - w[t550];
-    w[t553]                      = t549 - 0.1805 * w[t545];
-    w[t554]                      = 0.1805 * t544;
-    w[t555]                      = w[t392] + w[t398] + 0.0815422 - w[IA16_xz] * w[Kf16_z] + 0.1805 * t546;
-    w[t556]                      = 0.1805 * t548 - 0.1805 * w[t550];
-    const quadruped_real t557    = w[t389] + w[t402] + 0.00582035306 - w[IA16_xz] * w[Kn16_x];
-    w[t558]                      = 0.1805 * t549 + 0.1805 * w[t553] + t557;
-    w[t559]                      = 0.0003682 - 0.1805 * w[t551];
-    const quadruped_real t560    = w[s17] * (t542 - w[t545]) - 2.0 * t543 * w[c17];
-    w[t561]                      = w[s17] * t560;
-    w[t562]                      = w[c17] * t560 + t543;
-    w[t563]                      = t542 - w[t561];
-    w[t564]                      = w[s17] * t544 + w[c17] * t546;
-    w[t565]                      = w[c17] * t544 - w[s17] * t546;
+    const quadruped_real t550    = w[t394] + w[t403] + BA16_xz * w[Kf16_x];
+    const quadruped_real t551    = w[neg_BA16_yz] * w[Kf16_x];
+    const quadruped_real t552    = w[t393] - w[s18] * w[t402] - w[BA16_zz] * w[Kf16_x];
+    w[t553]                      = w[neg_BA16_yz] * w[neg_Kf16_y];
+    const quadruped_real t554    = w[BA16_zz] * w[neg_Kf16_y];
+    w[t555]                      = w[BA16_zz] * w[Kf16_z] - (w[t403] - w[t392]);
+    const quadruped_real t556    = w[IA16_xz] * w[Kf16_x] - (w[t405] - w[t401]);
+    const quadruped_real t557    = w[s18] * w[BA17_zy] - w[c18] * w[BA17_zx] + w[IA16_xz] * w[neg_Kf16_y];
+    w[t558]                      = 0.1805 * t551;
+    w[t559]                      = 0.1805 * t550;
+    w[t560]                      = t556 - w[t558];
+    w[t561]                      = t557 - 0.1805 * w[t553];
+    w[t562]                      = 0.1805 * t552;
+    w[t563]                      = w[t400] + w[t406] + 0.0815422 - w[IA16_xz] * w[Kf16_z] + 0.1805 * t554;
+    w[t564]                      = 0.1805 * t556 - 0.1805 * w[t558];
+    const quadruped_real t565    = w[t397] + w[t410] + 0.00582035306 - w[IA16_xz] * w[Kn16_x];
+    w[t566]                      = 0.1805 * t557 + 0.1805 * w[t561] + t565;
+    w[t567]                      = 0.0003682 - 0.1805 * w[t559];
+    const quadruped_real t568    = w[s17] * (t550 - w[t553]) - 2.0 * t551 * w[c17];
+    w[t569]                      = w[s17] * t568;
+    w[t570]                      = w[c17] * t568 + t551;
+    w[t571]                      = t550 - w[t569];
+    w[t572]                      = w[s17] * t552 + w[c17] * t554;
+    w[t573]                      = w[c17] * t552 - w[s17] * t554;
 
     return (regular(w[d8]) && regular(w[d16])) ? 0 : 1;
 }
@@ -905,54 +917,54 @@ static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real
 static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { a1_y = 1, a1_z = 2, U6_xy = 3, U6_zy = 5, w10_z = 23, w10_xx = 28, a10_z = 31, c14 = 32, s14 = 33,
-           w13_z = 36, neg_wd13_y = 38, w13_xz = 39, w13_xx = 41, a13_z = 44, c17 = 45, s17 = 46,
-           neg_wd16_y = 51, w16_xz = 52, c12 = 67, s12 = 68, c15 = 76, s15 = 77, U1_zx = 152, neg_U10_xy = 155,
-           neg_U10_zy = 156, neg_U13_xy = 157, neg_U13_zy = 158, pn17_z = 75, pf14_z = 141, pn14_z = 108,
-           pf11_z = 239, Kn17_z = 201, u17 = 202, pn16_x = 125, pn16_z = 224, BA14_zx = 14, BA14_zy = 17,
-           Kn14_z = 35, u14 = 40, paf14_x = 47, paf14_y = 48, pan14_x = 53, pan14_y = 55, t425 = 60, t426 = 61,
-           t427 = 62, t428 = 63, t430 = 64, t432 = 65, t433 = 66, t434 = 69, t435 = 70, t436 = 71, t438 = 72,
-           t439 = 73, BA13_zz = 74, neg_BA13_yz = 94, t443 = 109, IA13_xz = 140, pn13_z = 142, BA11_zx = 143,
-           BA11_zy = 164, paf11_x = 181, paf11_y = 186, pan11_x = 188, pan11_y = 189, t466 = 191, t467 = 198,
-           t468 = 225, t469 = 226, t473 = 228, t475 = 230, t476 = 231, t477 = 232, t479 = 233, t480 = 234,
-           BA10_zz = 235, neg_BA10_yz = 236, t484 = 237, IA10_xz = 238, pn10_z = 240, Kn16_x = 119, Kn16_z = 120,
-           u16 = 121, paf16_x = 122, neg_paf16_y = 123, paf16_z = 124, t547 = 128, t550 = 130, t551 = 167,
-           t552 = 168, t553 = 169, t554 = 173, t555 = 174, t556 = 175, t558 = 192, t559 = 194, t563 = 242,
-           t565 = 244 };
+    enum { a1_y = 1, a1_z = 2, U6_xy = 3, U6_zy = 5, w10_z = 38, w10_xx = 43, a10_z = 46, c14 = 11, s14 = 10,
+           w13_z = 49, neg_wd13_y = 51, w13_xz = 52, w13_xx = 54, a13_z = 57, c17 = 13, s17 = 12,
+           neg_wd16_y = 62, w16_xz = 63, c12 = 17, s12 = 16, c15 = 19, s15 = 18, U1_zx = 154, neg_U10_xy = 157,
+           neg_U10_zy = 158, neg_U13_xy = 159, neg_U13_zy = 160, pn17_z = 82, pf14_z = 146, pn14_z = 119,
+           pf11_z = 239, Kn17_z = 201, u17 = 202, pn16_x = 129, pn16_z = 224, BA14_zx = 28, BA14_zy = 31,
+           Kn14_z = 48, u14 = 53, paf14_x = 58, paf14_y = 59, pan14_x = 64, pan14_y = 66, t433 = 69, t434 = 70,
+           t435 = 71, t436 = 72, t438 = 73, t440 = 74, t441 = 75, t442 = 76, t443 = 77, t444 = 78, t446 = 79,
+           t447 = 80, BA13_zz = 81, neg_BA13_yz = 97, t451 = 123, IA13_xz = 145, pn13_z = 147, BA11_zx = 148,
+           BA11_zy = 166, paf11_x = 183, paf11_y = 188, pan11_x = 190, pan11_y = 191, t474 = 193, t475 = 200,
+           t476 = 225, t477 = 226, t481 = 228, t483 = 230, t484 = 231, t485 = 232, t487 = 233, t488 = 234,
+           BA10_zz = 235, neg_BA10_yz = 236, t492 = 237, IA10_xz = 238, pn10_z = 240, Kn16_x = 122, Kn16_z = 124,
+           u16 = 125, paf16_x = 126, neg_paf16_y = 127, paf16_z = 128, t555 = 137, t558 = 139, t559 = 169,
+           t560 = 170, t561 = 171, t562 = 175, t563 = 176, t564 = 177, t566 = 194, t567 = 196, t571 = 242,
+           t573 = 244 };
     /* places in w of values for later parts */
-    enum { t567 = 16, t568 = 49, t569 = 54, t570 = 57, t572 = 95, t573 = 96, t574 = 98, t575 = 100, t576 = 133,
-           t577 = 134, t580 = 135, t581 = 136, d13 = 137, Kf13_x = 138, neg_Kf13_y = 139, Kf13_z = 146,
-           Kn13_x = 147, Kn13_z = 148, u13 = 149, paf13_x = 150, paf13_y = 151, paf13_z = 159, t598 = 160,
-           t600 = 161, t603 = 162, t604 = 163, t609 = 176, t611 = 177, t612 = 178, t614 = 183, t615 = 184,
-           t616 = 185, t617 = 187, t618 = 190, t620 = 203, t621 = 204, t622 = 205, t623 = 206, t624 = 207,
-           t625 = 208, t626 = 209, t627 = 210, t628 = 211, t629 = 212, t630 = 213, t631 = 214, t632 = 215,
-           t633 = 216, t634 = 217, t635 = 218, t636 = 219, t637 = 220, t638 = 221, d10 = 222, Kf10_x = 223,
+    enum { t575 = 30, t576 = 60, t577 = 65, t578 = 68, t580 = 98, t581 = 99, t582 = 101, t583 = 103, t584 = 132,
+           t585 = 133, t588 = 134, t589 = 135, d13 = 138, Kf13_x = 140, neg_Kf13_y = 141, Kf13_z = 142,
+           Kn13_x = 143, Kn13_z = 144, u13 = 149, paf13_x = 150, paf13_y = 151, paf13_z = 152, t606 = 153,
+           t608 = 161, t611 = 162, t612 = 163, t617 = 164, t619 = 165, t620 = 178, t622 = 180, t623 = 184,
+           t624 = 187, t625 = 189, t626 = 192, t628 = 203, t629 = 204, t630 = 205, t631 = 206, t632 = 207,
+           t633 = 208, t634 = 209, t635 = 210, t636 = 211, t637 = 212, t638 = 213, t639 = 214, t640 = 215,
+           t641 = 216, t642 = 217, t643 = 218, t644 = 219, t645 = 220, t646 = 221, d10 = 222, Kf10_x = 223,
            neg_Kf10_y = 245, Kf10_z = 246, Kn10_x = 247, Kn10_z = 248, u10 = 249, paf10_x = 250,
-           neg_paf10_y = 251, paf10_z = 252, pn10_x = 253, t652 = 254, t653 = 255, t654 = 256, t655 = 257,
-           t656 = 258, t657 = 259, t658 = 260, t659 = 261 };
+           neg_paf10_y = 251, paf10_z = 252, pn10_x = 253, t660 = 254, t661 = 255, t662 = 256, t663 = 257,
+           t664 = 258, t665 = 259, t666 = 260, t667 = 261 };
 
     /* body 16, rr_hip: articulated body */
-    const quadruped_real t566 = w[s17] * (w[t550] - w[t552]) + w[c17] * (w[t551] + w[t553]);
-    w[t567]                   = w[s17] * t566;
-    w[t568]                   = w[c17] * t566;
-    w[t569]                   = w[t553] - w[t568];
-    w[t570]                   = w[s17] * w[t555] - w[c17] * w[t554];
-    const quadruped_real t571 = w[c17] * w[t555] + w[s17] * w[t554];
-    w[t572]                   = w[s17] * (w[t558] - w[t559]) + 2.0 * w[t556] * w[c17];
-    w[t573]                   = w[s17] * w[t572];
-    w[t574]                   = 0.047 * w[t565];
-    w[t575]                   = t571 - 0.047 * w[t547];
-    w[t576]                   = 0.047 * w[t563];
-    w[t577]                   = w[t552] + w[t567] - w[t574];
-    const quadruped_real t578 = 0.1805 * w[neg_paf16_y] - (w[Kn16_x] * w[u16] + w[pn16_x]);
-    const quadruped_real t579 = w[Kn17_z] * w[u17] + w[pn17_z] + 0.0003682 * (w[neg_wd16_y] + w[w16_xz])
+    const quadruped_real t574 = w[s17] * (w[t558] - w[t560]) + w[c17] * (w[t559] + w[t561]);
+    w[t575]                   = w[s17] * t574;
+    w[t576]                   = w[c17] * t574;
+    w[t577]                   = w[t561] - w[t576];
+    w[t578]                   = w[s17] * w[t563] - w[c17] * w[t562];
+    const quadruped_real t579 = w[c17] * w[t563] + w[s17] * w[t562];
+    w[t580]                   = w[s17] * (w[t566] - w[t567]) + 2.0 * w[t564] * w[c17];
+    w[t581]                   = w[s17] * w[t580];
+    w[t582]                   = 0.047 * w[t573];
+    w[t583]                   = t579 - 0.047 * w[t555];
+    w[t584]                   = 0.047 * w[t571];
+    w[t585]                   = w[t560] + w[t575] - w[t582];
+    const quadruped_real t586 = 0.1805 * w[neg_paf16_y] - (w[Kn16_x] * w[u16] + w[pn16_x]);
+    const quadruped_real t587 = w[Kn17_z] * w[u17] + w[pn17_z] + 0.0003682 * (w[neg_wd16_y] + w[w16_xz])
                                 + 0.1805 * w[paf16_x];
-    w[t580]                   = w[s17] * w[neg_paf16_y] + w[c17] * w[paf16_x];
-    w[t581]                   = w[c17] * t578 - w[s17] * t579 - 0.047 * w[paf16_z];
+    w[t588]                   = w[s17] * w[neg_paf16_y] + w[c17] * w[paf16_x];
+    w[t589]                   = w[c17] * t586 - w[s17] * t587 - 0.047 * w[paf16_z];
 
     /* body 13, rl_hip: articulated body */
-    const quadruped_real BA13_xz    = 0.0815422 - (w[t432] + w[t439]);
-    const quadruped_real IA13_zz    = w[t428] - w[t443] + 0.00618855306;
+    const quadruped_real BA13_xz    = 0.0815422 - (w[t440] + w[t447]);
+    const quadruped_real IA13_zz    = w[t436] - w[t451] + 0.00618855306;
     w[d13]                          = 1.0 / IA13_zz;
     w[Kf13_x]                       = BA13_xz * w[d13];
     w[neg_Kf13_y]                   = w[neg_BA13_yz] * w[d13];
@@ -968,58 +980,58 @@ static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real
                                       + w[Kf13_z] * w[u13];
     const quadruped_real neg_pn13_x = 0.00582035306 * w[neg_U13_zy] + 0.0815422 * w[a13_z]
                                       + (w[s15] * w[pan14_y] - w[c15] * w[pan14_x]);
-    const quadruped_real t595       = w[t427] + w[t436] + BA13_xz * w[Kf13_x];
-    const quadruped_real t596       = w[neg_BA13_yz] * w[Kf13_x];
-    const quadruped_real t597       = w[t426] - w[s15] * w[t435] - w[BA13_zz] * w[Kf13_x];
-    w[t598]                         = w[neg_BA13_yz] * w[neg_Kf13_y];
-    const quadruped_real t599       = w[BA13_zz] * w[neg_Kf13_y];
-    w[t600]                         = w[BA13_zz] * w[Kf13_z] - (w[t436] - w[t425]);
-    const quadruped_real t601       = w[t434] - w[t438] - w[IA13_xz] * w[Kf13_x];
-    const quadruped_real t602       = w[s15] * w[BA14_zy] - w[c15] * w[BA14_zx] + w[IA13_xz] * w[neg_Kf13_y];
-    w[t603]                         = 0.1805 * t596;
-    w[t604]                         = 0.1805 * t595;
-    const quadruped_real t605       = t601 + w[t603];
-    const quadruped_real t606       = t602 - 0.1805 * w[t598];
-    const quadruped_real t607       = 0.1805 * t597;
-    const quadruped_real t608       = w[IA13_xz] * w[Kf13_z] - (w[t433] - w[t439] - 0.0815422) - 0.1805 * t599;
-    w[t609]                         = 0.1805 * t601 + 0.1805 * w[t603];
-    const quadruped_real t610       = w[t430] + w[t443] + 0.00582035306 - w[IA13_xz] * w[Kn13_x];
-    w[t611]                         = 0.1805 * t602 + 0.1805 * t606 + t610;
-    w[t612]                         = 0.0003682 - 0.1805 * w[t604];
-    const quadruped_real t613       = w[s14] * (t595 - w[t598]) - 2.0 * t596 * w[c14];
-    w[t614]                         = w[s14] * t613;
-    w[t615]                         = w[c14] * t613 + t596;
-    w[t616]                         = t595 - w[t614];
-    w[t617]                         = w[s14] * t597 + w[c14] * t599;
-    w[t618]                         = w[c14] * t597 - w[s14] * t599;
-    const quadruped_real t619       = w[s14] * (w[t603] + t605) + w[c14] * (w[t604] + t606);
-    w[t620]                         = w[s14] * t619;
-    w[t621]                         = w[c14] * t619;
-    w[t622]                         = t606 - w[t621];
-    w[t623]                         = w[s14] * t608 + w[c14] * t607;
-    w[t624]                         = w[c14] * t608 - w[s14] * t607;
-    w[t625]                         = w[s14] * (w[t611] - w[t612]) - 2.0 * w[t609] * w[c14];
-    w[t626]                         = w[s14] * w[t625];
-    w[t627]                         = 0.047 * w[t618];
-    w[t628]                         = w[t624] - 0.047 * w[t600];
-    w[t629]                         = 0.047 * w[t616];
-    w[t630]                         = t605 - w[t620] - w[t627];
-    w[t631]                         = w[t558] - w[t573] + (0.047 * t571 + 0.047 * w[t575]);
-    w[t632]                         = w[Kn13_x] * w[u13] - neg_pn13_x + 0.1805 * w[paf13_y];
-    w[t633]                         = w[Kn14_z] * w[u14] + w[pn14_z] + 0.0003682 * (w[neg_wd13_y] + w[w13_xz])
+    const quadruped_real t603       = w[t435] + w[t444] + BA13_xz * w[Kf13_x];
+    const quadruped_real t604       = w[neg_BA13_yz] * w[Kf13_x];
+    const quadruped_real t605       = w[t434] - w[s15] * w[t443] - w[BA13_zz] * w[Kf13_x];
+    w[t606]                         = w[neg_BA13_yz] * w[neg_Kf13_y];
+    const quadruped_real t607       = w[BA13_zz] * w[neg_Kf13_y];
+    w[t608]                         = w[BA13_zz] * w[Kf13_z] - (w[t444] - w[t433]);
+    const quadruped_real t609       = w[t442] - w[t446] - w[IA13_xz] * w[Kf13_x];
+    const quadruped_real t610       = w[s15] * w[BA14_zy] - w[c15] * w[BA14_zx] + w[IA13_xz] * w[neg_Kf13_y];
+    w[t611]                         = 0.1805 * t604;
+    w[t612]                         = 0.1805 * t603;
+    const quadruped_real t613       = t609 + w[t611];
+    const quadruped_real t614       = t610 - 0.1805 * w[t606];
+    const quadruped_real t615       = 0.1805 * t605;
+    const quadruped_real t616       = w[IA13_xz] * w[Kf13_z] - (w[t441] - w[t447] - 0.0815422) - 0.1805 * t607;
+    w[t617]                         = 0.1805 * t609 + 0.1805 * w[t611];
+    const quadruped_real t618       = w[t438] + w[t451] + 0.00582035306 - w[IA13_xz] * w[Kn13_x];
+    w[t619]                         = 0.1805 * t610 + 0.1805 * t614 + t618;
+    w[t620]                         = 0.0003682 - 0.1805 * w[t612];
+    const quadruped_real t621       = w[s14] * (t603 - w[t606]) - 2.0 * t604 * w[c14];
+    w[t622]                         = w[s14] * t621;
+    w[t623]                         = w[c14] * t621 + t604;
+    w[t624]                         = t603 - w[t622];
+    w[t625]                         = w[s14] * t605 + w[c14] * t607;
+    w[t626]                         = w[c14] * t605 - w[s14] * t607;
+    const quadruped_real t627       = w[s14] * (w[t611] + t613) + w[c14] * (w[t612] + t614);
+    w[t628]                         = w[s14] * t627;
+    w[t629]                         = w[c14] * t627;
+    w[t630]                         = t614 - w[t629];
+    w[t631]                         = w[s14] * t616 + w[c14] * t615;
+    w[t632]                         = w[c14] * t616 - w[s14] * t615;
+    w[t633]                         = w[s14] * (w[t619] - w[t620]) - 2.0 * w[t617] * w[c14];
+    w[t634]                         = w[s14] * w[t633];
+    w[t635]                         = 0.047 * w[t626];
+    w[t636]                         = w[t632] - 0.047 * w[t608];
+    w[t637]                         = 0.047 * w[t624];
+    w[t638]                         = t613 - w[t628] - w[t635];
+    w[t639]                         = w[t566] - w[t581] + (0.047 * t579 + 0.047 * w[t583]);
+    w[t640]                         = w[Kn13_x] * w[u13] - neg_pn13_x + 0.1805 * w[paf13_y];
+    w[t641]                         = w[Kn14_z] * w[u14] + w[pn14_z] + 0.0003682 * (w[neg_wd13_y] + w[w13_xz])
                                       + 0.1805 * w[paf13_x];
-    w[t634]                         = w[s14] * w[paf13_y] - w[c14] * w[paf13_x];
-    w[t635]                         = 12.453 * w[a1_y] + 0.04713 * w[U6_xy]
+    w[t642]                         = w[s14] * w[paf13_y] - w[c14] * w[paf13_x];
+    w[t643]                         = 12.453 * w[a1_y] + 0.04713 * w[U6_xy]
                                       - (w[s17] * w[paf16_x] - w[c17] * w[neg_paf16_y]);
-    w[t636]                         = 0.02652766 * w[U6_zy] - (0.047 * w[t580]
+    w[t644]                         = 0.02652766 * w[U6_zy] - (0.047 * w[t588]
                                       - (w[Kn16_z] * w[u16] + w[pn16_z]));
-    w[t637]                         = 0.275005219 * w[U1_zx] + 0.04713 * w[a1_z]
-                                      - (w[s17] * t578 + w[c17] * t579);
-    w[t638]                         = 0.047 * w[paf13_z] - (w[s14] * w[t633] + w[c14] * w[t632]);
+    w[t645]                         = 0.275005219 * w[U1_zx] + 0.04713 * w[a1_z]
+                                      - (w[s17] * t586 + w[c17] * t587);
+    w[t646]                         = 0.047 * w[paf13_z] - (w[s14] * w[t641] + w[c14] * w[t640]);
 
     /* body 10, fr_hip: articulated body */
-    const quadruped_real BA10_xz = w[t473] + w[t480] - 0.0815422;
-    const quadruped_real IA10_zz = w[t469] - w[t484] + 0.00618855306;
+    const quadruped_real BA10_xz = w[t481] + w[t488] - 0.0815422;
+    const quadruped_real IA10_zz = w[t477] - w[t492] + 0.00618855306;
     w[d10]                       = 1.0 / IA10_zz;
     w[Kf10_x]                    = BA10_xz * w[d10];
     w[neg_Kf10_y]                = w[neg_BA10_yz] * w[d10];
@@ -1035,14 +1047,14 @@ static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real
                                    + w[Kf10_z] * w[u10];
     w[pn10_x]                    = 0.0815422 * w[a10_z] - 0.00582035306 * w[neg_U10_zy]
                                    - (w[s12] * w[pan11_y] - w[c12] * w[pan11_x]);
-    w[t652]                      = w[t468] + w[t477] + BA10_xz * w[Kf10_x];
-    w[t653]                      = w[neg_BA10_yz] * w[Kf10_x];
-    w[t654]                      = w[t467] - w[s12] * w[t476] - w[BA10_zz] * w[Kf10_x];
-    w[t655]                      = w[neg_BA10_yz] * w[neg_Kf10_y];
-    w[t656]                      = w[BA10_zz] * w[neg_Kf10_y];
-    w[t657]                      = w[BA10_zz] * w[Kf10_z] - (w[t477] - w[t466]);
-    w[t658]                      = w[IA10_xz] * w[Kf10_x] - (w[t479] - w[t475]);
-    w[t659]                      = w[s12] * w[BA11_zy] - w[c12] * w[BA11_zx] + w[IA10_xz] * w[neg_Kf10_y];
+    w[t660]                      = w[t476] + w[t485] + BA10_xz * w[Kf10_x];
+    w[t661]                      = w[neg_BA10_yz] * w[Kf10_x];
+    w[t662]                      = w[t475] - w[s12] * w[t484] - w[BA10_zz] * w[Kf10_x];
+    w[t663]                      = w[neg_BA10_yz] * w[neg_Kf10_y];
+    w[t664]                      = w[BA10_zz] * w[neg_Kf10_y];
+    w[t665]                      = w[BA10_zz] * w[Kf10_z] - (w[t485] - w[t474]);
+    w[t666]                      = w[IA10_xz] * w[Kf10_x] - (w[t487] - w[t483]);
+    w[t667]                      = w[s12] * w[BA11_zy] - w[c12] * w[BA11_zx] + w[IA10_xz] * w[neg_Kf10_y];
 
     return (regular(w[d13]) && regular(w[d10])) ? 0 : 1;
 }
@@ -1050,70 +1062,70 @@ static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real
 static QUADRUPED_NOINLINE int part9(const quadruped_real tau[18], quadruped_real w[262])
 {
     /* places in w of values from earlier parts */
-    enum { a1_y = 1, U6_xy = 3, c8 = 6, s8 = 7, w7_z = 10, w7_xx = 15, a7_z = 18, c11 = 19, s11 = 20,
-           neg_wd10_y = 25, w10_xz = 26, c14 = 32, c17 = 45, c9 = 58, s9 = 59, neg_U7_xy = 153, neg_U7_zy = 154,
-           pn11_z = 127, pf8_z = 110, pn13_z = 142, Kn11_z = 179, u11 = 180, t471 = 227, t474 = 229, t480 = 234,
-           t484 = 237, IA10_xz = 238, pn10_x = 253, BA8_zx = 8, BA8_zy = 9, paf8_x = 79, paf8_y = 80,
-           pan8_x = 81, pan8_y = 82, t507 = 83, t508 = 84, t509 = 87, t510 = 88, t512 = 89, t514 = 90, t515 = 91,
-           t516 = 92, t517 = 93, t518 = 97, t520 = 99, t521 = 103, BA7_zz = 104, neg_BA7_yz = 105, t525 = 106,
-           IA7_xz = 107, pn7_z = 111, t551 = 167, t556 = 175, t564 = 243, t568 = 49, t570 = 57, t572 = 95,
-           t575 = 100, t577 = 134, t631 = 214, t581 = 136, t636 = 219, Kn13_z = 148, u13 = 149, t604 = 163,
-           t609 = 176, t611 = 177, t617 = 187, t621 = 204, t623 = 206, t624 = 207, t625 = 208, t626 = 209,
-           t628 = 211, t630 = 213, t634 = 217, t638 = 221, Kf10_z = 246, Kn10_x = 247, u10 = 249, paf10_x = 250,
-           neg_paf10_y = 251, t652 = 254, t653 = 255, t654 = 256, t655 = 257, t656 = 258, t657 = 259, t658 = 260,
-           t659 = 261 };
+    enum { a1_y = 1, U6_xy = 3, c8 = 7, s8 = 6, w7_z = 24, w7_xx = 29, a7_z = 32, c11 = 9, s11 = 8,
+           neg_wd10_y = 40, w10_xz = 41, c14 = 11, c17 = 13, c9 = 15, s9 = 14, neg_U7_xy = 155, neg_U7_zy = 156,
+           pn11_z = 130, pf8_z = 112, pn13_z = 147, Kn11_z = 181, u11 = 182, t479 = 227, t482 = 229, t488 = 234,
+           t492 = 237, IA10_xz = 238, pn10_x = 253, BA8_zx = 22, BA8_zy = 23, paf8_x = 56, paf8_y = 61,
+           pan8_x = 67, pan8_y = 84, t515 = 85, t516 = 86, t517 = 87, t518 = 88, t520 = 89, t522 = 90, t523 = 91,
+           t524 = 92, t525 = 93, t526 = 94, t528 = 95, t529 = 96, BA7_zz = 100, neg_BA7_yz = 102, t533 = 106,
+           IA7_xz = 109, pn7_z = 113, t559 = 169, t564 = 177, t572 = 243, t576 = 60, t578 = 68, t580 = 98,
+           t583 = 103, t585 = 133, t639 = 214, t589 = 135, t644 = 219, Kn13_z = 144, u13 = 149, t612 = 163,
+           t617 = 164, t619 = 165, t625 = 189, t629 = 204, t631 = 206, t632 = 207, t633 = 208, t634 = 209,
+           t636 = 211, t638 = 213, t642 = 217, t646 = 221, Kf10_z = 246, Kn10_x = 247, u10 = 249, paf10_x = 250,
+           neg_paf10_y = 251, t660 = 254, t661 = 255, t662 = 256, t663 = 257, t664 = 258, t665 = 259, t666 = 260,
+           t667 = 261 };
     /* places in w of values for later parts */
-    enum { t660 = 5, t661 = 14, t669 = 17, t671 = 23, t672 = 28, t673 = 31, t674 = 36, t675 = 38, t677 = 39,
-           t678 = 41, t679 = 44, t680 = 47, t683 = 48, t684 = 51, t686 = 52, t688 = 53, t691 = 55, t692 = 60,
-           t693 = 61, t694 = 62, t695 = 63, d7 = 64, Kf7_x = 65, neg_Kf7_y = 66, Kf7_z = 69, Kn7_x = 70,
-           Kn7_z = 71, u7 = 72, paf7_x = 73, paf7_y = 74, paf7_z = 75, BA7_yz_Kf7_y = 94, t714 = 108, t717 = 109,
-           t718 = 122, t725 = 123, t726 = 125, t728 = 140, t729 = 141, t730 = 143, t731 = 155, t732 = 156,
-           t734 = 157, t735 = 158, t736 = 164, t737 = 168, t738 = 169, t740 = 173, t741 = 174, t742 = 181,
-           t743 = 186, BA6_xz = 188, BA6_zz = 189, IA6_xz = 191, IA6_yz = 192, t750 = 198, t751 = 224 };
+    enum { t668 = 5, t669 = 28, t677 = 31, t679 = 38, t680 = 43, t681 = 46, t682 = 49, t683 = 51, t685 = 52,
+           t686 = 54, t687 = 57, t688 = 58, t691 = 59, t692 = 62, t694 = 63, t696 = 64, t699 = 66, t700 = 69,
+           t701 = 70, t702 = 71, t703 = 72, d7 = 73, Kf7_x = 74, neg_Kf7_y = 75, Kf7_z = 76, Kn7_x = 77,
+           Kn7_z = 78, u7 = 79, paf7_x = 80, paf7_y = 81, paf7_z = 82, BA7_yz_Kf7_y = 97, t722 = 119, t725 = 123,
+           t726 = 126, t733 = 127, t734 = 129, t736 = 145, t737 = 146, t738 = 148, t739 = 157, t740 = 158,
+           t742 = 159, t743 = 160, t744 = 166, t745 = 170, t746 = 171, t748 = 175, t749 = 176, t750 = 183,
+           t751 = 188, BA6_xz = 190, BA6_zz = 191, IA6_xz = 193, IA6_yz = 194, t758 = 200, t759 = 224 };
 
     /* body 10, fr_hip: articulated body */
-    w[t660]                   = 0.1805 * w[t653];
-    w[t661]                   = 0.1805 * w[t652];
-    const quadruped_real t662 = w[t658] + w[t660];
-    const quadruped_real t663 = 0.1805 * w[t655] + w[t659];
-    const quadruped_real t664 = 0.1805 * w[t654];
-    const quadruped_real t665 = w[t474] + w[t480] + 0.0815422 - w[IA10_xz] * w[Kf10_z] - 0.1805 * w[t656];
-    const quadruped_real t666 = 0.1805 * w[t658] + 0.1805 * w[t660];
-    const quadruped_real t667 = w[t471] + w[t484] + 0.00582035306 - w[IA10_xz] * w[Kn10_x];
-    const quadruped_real t668 = t667 - (0.1805 * w[t659] + 0.1805 * t663);
-    w[t669]                   = 0.0003682 - 0.1805 * w[t661];
-    const quadruped_real t670 = w[s11] * (w[t652] - w[t655]) - 2.0 * w[t653] * w[c11];
-    w[t671]                   = w[s11] * t670;
-    w[t672]                   = w[c11] * t670 + w[t653];
-    w[t673]                   = w[t652] - w[t671];
-    w[t674]                   = w[s11] * w[t654] + w[c11] * w[t656];
-    w[t675]                   = w[c11] * w[t654] - w[s11] * w[t656];
-    const quadruped_real t676 = w[s11] * (w[t660] + t662) + w[c11] * (w[t661] - t663);
-    w[t677]                   = w[s11] * t676;
-    w[t678]                   = w[c11] * t676;
-    w[t679]                   = t663 + w[t678];
-    w[t680]                   = w[s11] * t665 + w[c11] * t664;
-    const quadruped_real t681 = w[c11] * t665 - w[s11] * t664;
-    const quadruped_real t682 = w[s11] * (t668 - w[t669]) - 2.0 * t666 * w[c11];
-    w[t683]                   = w[s11] * t682;
-    w[t684]                   = 0.047 * w[t675];
-    const quadruped_real t685 = t681 - 0.047 * w[t657];
-    w[t686]                   = 0.047 * w[t673];
-    const quadruped_real t687 = t662 - w[t677] - w[t684];
-    w[t688]                   = w[t551] - w[t568] - 0.047 * w[t564] + (w[t604] - w[t621] + 0.047 * w[t617]);
-    const quadruped_real t689 = w[t556] - w[c17] * w[t572] - 0.047 * w[t570]
-                                - (w[c14] * w[t625] + w[t609] + 0.047 * w[t623]);
-    const quadruped_real t690 = w[t611] - w[t626] + (0.047 * w[t624] + 0.047 * w[t628]) + w[t631];
-    w[t691]                   = w[Kn10_x] * w[u10] + w[pn10_x] + 0.1805 * w[neg_paf10_y];
-    w[t692]                   = 0.1805 * w[paf10_x] - (w[Kn11_z] * w[u11] + w[pn11_z]
+    w[t668]                   = 0.1805 * w[t661];
+    w[t669]                   = 0.1805 * w[t660];
+    const quadruped_real t670 = w[t666] + w[t668];
+    const quadruped_real t671 = 0.1805 * w[t663] + w[t667];
+    const quadruped_real t672 = 0.1805 * w[t662];
+    const quadruped_real t673 = w[t482] + w[t488] + 0.0815422 - w[IA10_xz] * w[Kf10_z] - 0.1805 * w[t664];
+    const quadruped_real t674 = 0.1805 * w[t666] + 0.1805 * w[t668];
+    const quadruped_real t675 = w[t479] + w[t492] + 0.00582035306 - w[IA10_xz] * w[Kn10_x];
+    const quadruped_real t676 = t675 - (0.1805 * w[t667] + 0.1805 * t671);
+    w[t677]                   = 0.0003682 - 0.1805 * w[t669];
+    const quadruped_real t678 = w[s11] * (w[t660] - w[t663]) - 2.0 * w[t661] * w[c11];
+    w[t679]                   = w[s11] * t678;
+    w[t680]                   = w[c11] * t678 + w[t661];
+    w[t681]                   = w[t660] - w[t679];
+    w[t682]                   = w[s11] * w[t662] + w[c11] * w[t664];
+    w[t683]                   = w[c11] * w[t662] - w[s11] * w[t664];
+    const quadruped_real t684 = w[s11] * (w[t668] + t670) + w[c11] * (w[t669] - t671);
+    w[t685]                   = w[s11] * t684;
+    w[t686]                   = w[c11] * t684;
+    w[t687]                   = t671 + w[t686];
+    w[t688]                   = w[s11] * t673 + w[c11] * t672;
+    const quadruped_real t689 = w[c11] * t673 - w[s11] * t672;
+    const quadruped_real t690 = w[s11] * (t676 - w[t677]) - 2.0 * t674 * w[c11];
+    w[t691]                   = w[s11] * t690;
+    w[t692]                   = 0.047 * w[t683];
+    const quadruped_real t693 = t689 - 0.047 * w[t665];
+    w[t694]                   = 0.047 * w[t681];
+    const quadruped_real t695 = t670 - w[t685] - w[t692];
+    w[t696]                   = w[t559] - w[t576] - 0.047 * w[t572] + (w[t612] - w[t629] + 0.047 * w[t625]);
+    const quadruped_real t697 = w[t564] - w[c17] * w[t580] - 0.047 * w[t578]
+                                - (w[c14] * w[t633] + w[t617] + 0.047 * w[t631]);
+    const quadruped_real t698 = w[t619] - w[t634] + (0.047 * w[t632] + 0.047 * w[t636]) + w[t639];
+    w[t699]                   = w[Kn10_x] * w[u10] + w[pn10_x] + 0.1805 * w[neg_paf10_y];
+    w[t700]                   = 0.1805 * w[paf10_x] - (w[Kn11_z] * w[u11] + w[pn11_z]
                                 + 0.0003682 * (w[neg_wd10_y] + w[w10_xz]));
-    w[t693]                   = w[s11] * w[neg_paf10_y] + w[c11] * w[paf10_x];
-    w[t694]                   = w[t636] - (0.047 * w[t634] - (w[Kn13_z] * w[u13] + w[pn13_z]));
-    w[t695]                   = 0.248477559 * w[U6_xy] + 0.04713 * w[a1_y] - w[t581] - w[t638];
+    w[t701]                   = w[s11] * w[neg_paf10_y] + w[c11] * w[paf10_x];
+    w[t702]                   = w[t644] - (0.047 * w[t642] - (w[Kn13_z] * w[u13] + w[pn13_z]));
+    w[t703]                   = 0.248477559 * w[U6_xy] + 0.04713 * w[a1_y] - w[t589] - w[t646];
 
     /* body 7, fl_hip: articulated body */
-    const quadruped_real BA7_xz           = 0.0815422 - (w[t514] + w[t521]);
-    const quadruped_real IA7_zz           = w[t510] - w[t525] + 0.00618855306;
+    const quadruped_real BA7_xz           = 0.0815422 - (w[t522] + w[t529]);
+    const quadruped_real IA7_zz           = w[t518] - w[t533] + 0.00618855306;
     w[d7]                                 = 1.0 / IA7_zz;
     w[Kf7_x]                              = BA7_xz * w[d7];
     w[neg_Kf7_y]                          = w[neg_BA7_yz] * w[d7];
@@ -1129,50 +1141,50 @@ static QUADRUPED_NOINLINE int part9(const quadruped_real tau[18], quadruped_real
                                             + w[Kf7_z] * w[u7];
     const quadruped_real neg_pn7_x        = 0.00582035306 * w[neg_U7_zy] + 0.0815422 * w[a7_z]
                                             + (w[s9] * w[pan8_y] - w[c9] * w[pan8_x]);
-    const quadruped_real t709             = w[t509] + w[t518] + BA7_xz * w[Kf7_x];
+    const quadruped_real t717             = w[t517] + w[t526] + BA7_xz * w[Kf7_x];
     const quadruped_real neg_BA7_yz_Kf7_x = w[neg_BA7_yz] * w[Kf7_x];
-    const quadruped_real t711             = w[t508] - w[s9] * w[t517] - w[BA7_zz] * w[Kf7_x];
+    const quadruped_real t719             = w[t516] - w[s9] * w[t525] - w[BA7_zz] * w[Kf7_x];
     w[BA7_yz_Kf7_y]                       = w[neg_BA7_yz] * w[neg_Kf7_y];
     const quadruped_real neg_BA7_zz_Kf7_y = w[BA7_zz] * w[neg_Kf7_y];
-    w[t714]                               = w[BA7_zz] * w[Kf7_z] - (w[t518] - w[t507]);
-    const quadruped_real t715             = w[t516] - w[t520] - w[IA7_xz] * w[Kf7_x];
-    const quadruped_real t716             = w[s9] * w[BA8_zy] - w[c9] * w[BA8_zx] + w[IA7_xz] * w[neg_Kf7_y];
-    w[t717]                               = 0.1805 * neg_BA7_yz_Kf7_x;
-    w[t718]                               = 0.1805 * t709;
-    const quadruped_real t719             = t715 - w[t717];
-    const quadruped_real t720             = 0.1805 * w[BA7_yz_Kf7_y] + t716;
-    const quadruped_real t721             = 0.1805 * t711;
-    const quadruped_real t722             = w[IA7_xz] * w[Kf7_z] - (w[t515] - w[t521] - 0.0815422)
+    w[t722]                               = w[BA7_zz] * w[Kf7_z] - (w[t526] - w[t515]);
+    const quadruped_real t723             = w[t524] - w[t528] - w[IA7_xz] * w[Kf7_x];
+    const quadruped_real t724             = w[s9] * w[BA8_zy] - w[c9] * w[BA8_zx] + w[IA7_xz] * w[neg_Kf7_y];
+    w[t725]                               = 0.1805 * neg_BA7_yz_Kf7_x;
+    w[t726]                               = 0.1805 * t717;
+    const quadruped_real t727             = t723 - w[t725];
+    const quadruped_real t728             = 0.1805 * w[BA7_yz_Kf7_y] + t724;
+    const quadruped_real t729             = 0.1805 * t719;
+    const quadruped_real t730             = w[IA7_xz] * w[Kf7_z] - (w[t523] - w[t529] - 0.0815422)
                                             + 0.1805 * neg_BA7_zz_Kf7_y;
-    const quadruped_real t723             = 0.1805 * t715 - 0.1805 * w[t717];
-    const quadruped_real t724             = w[t512] + w[t525] + 0.00582035306 - w[IA7_xz] * w[Kn7_x];
-    w[t725]                               = t724 - (0.1805 * t716 + 0.1805 * t720);
-    w[t726]                               = 0.0003682 - 0.1805 * w[t718];
-    const quadruped_real t727             = w[s8] * (t709 - w[BA7_yz_Kf7_y]) - 2.0 * neg_BA7_yz_Kf7_x * w[c8];
-    w[t728]                               = w[s8] * t727;
-    w[t729]                               = w[c8] * t727 + neg_BA7_yz_Kf7_x;
-    w[t730]                               = t709 - w[t728];
-    w[t731]                               = w[s8] * t711 + w[c8] * neg_BA7_zz_Kf7_y;
-    w[t732]                               = w[c8] * t711 - w[s8] * neg_BA7_zz_Kf7_y;
-    const quadruped_real t733             = w[s8] * (t719 - w[t717]) - w[c8] * (w[t718] - t720);
-    w[t734]                               = w[s8] * t733;
-    w[t735]                               = w[c8] * t733;
-    w[t736]                               = t720 - w[t735];
-    w[t737]                               = w[s8] * t722 - w[c8] * t721;
-    w[t738]                               = w[c8] * t722 + w[s8] * t721;
-    const quadruped_real t739             = w[s8] * (w[t725] - w[t726]) + 2.0 * t723 * w[c8];
-    w[t740]                               = w[s8] * t739;
-    w[t741]                               = 0.047 * w[t732];
-    w[t742]                               = w[t738] - 0.047 * w[t714];
-    w[t743]                               = 0.047 * w[t730];
-    const quadruped_real t744             = t719 - w[t734] - w[t741];
-    w[BA6_xz]                             = w[t575] - w[t628] + t685 - w[t742];
-    w[BA6_zz]                             = t744 - (w[t577] - w[t630] + t687);
-    w[IA6_xz]                             = 0.047 * w[t577] + 0.047 * w[t630] + 0.047 * t687 + 0.047 * t744;
-    const quadruped_real t748             = t689 - (w[c11] * t682 + t666 + 0.047 * w[t680]);
-    w[IA6_yz]                             = t723 - w[c8] * t739 - 0.047 * w[t737] + t748;
-    w[t750]                               = t668 - w[t683] + (0.047 * t681 + 0.047 * t685) + t690;
-    w[t751]                               = 0.1805 * w[paf7_y] - (w[Kn7_x] * w[u7] - neg_pn7_x);
+    const quadruped_real t731             = 0.1805 * t723 - 0.1805 * w[t725];
+    const quadruped_real t732             = w[t520] + w[t533] + 0.00582035306 - w[IA7_xz] * w[Kn7_x];
+    w[t733]                               = t732 - (0.1805 * t724 + 0.1805 * t728);
+    w[t734]                               = 0.0003682 - 0.1805 * w[t726];
+    const quadruped_real t735             = w[s8] * (t717 - w[BA7_yz_Kf7_y]) - 2.0 * neg_BA7_yz_Kf7_x * w[c8];
+    w[t736]                               = w[s8] * t735;
+    w[t737]                               = w[c8] * t735 + neg_BA7_yz_Kf7_x;
+    w[t738]                               = t717 - w[t736];
+    w[t739]                               = w[s8] * t719 + w[c8] * neg_BA7_zz_Kf7_y;
+    w[t740]                               = w[c8] * t719 - w[s8] * neg_BA7_zz_Kf7_y;
+    const quadruped_real t741             = w[s8] * (t727 - w[t725]) - w[c8] * (w[t726] - t728);
+    w[t742]                               = w[s8] * t741;
+    w[t743]                               = w[c8] * t741;
+    w[t744]                               = t728 - w[t743];
+    w[t745]                               = w[s8] * t730 - w[c8] * t729;
+    w[t746]                               = w[c8] * t730 + w[s8] * t729;
+    const quadruped_real t747             = w[s8] * (w[t733] - w[t734]) + 2.0 * t731 * w[c8];
+    w[t748]                               = w[s8] * t747;
+    w[t749]                               = 0.047 * w[t740];
+    w[t750]                               = w[t746] - 0.047 * w[t722];
+    w[t751]                               = 0.047 * w[t738];
+    const quadruped_real t752             = t727 - w[t742] - w[t749];
+    w[BA6_xz]                             = w[t583] - w[t636] + t693 - w[t750];
+    w[BA6_zz]                             = t752 - (w[t585] - w[t638] + t695);
+    w[IA6_xz]                             = 0.047 * w[t585] + 0.047 * w[t638] + 0.047 * t695 + 0.047 * t752;
+    const quadruped_real t756             = t697 - (w[c11] * t690 + t674 + 0.047 * w[t688]);
+    w[IA6_yz]                             = t731 - w[c8] * t747 - 0.047 * w[t745] + t756;
+    w[t758]                               = t676 - w[t691] + (0.047 * t689 + 0.047 * t693) + t698;
+    w[t759]                               = 0.1805 * w[paf7_y] - (w[Kn7_x] * w[u7] - neg_pn7_x);
 
     return (regular(w[d7])) ? 0 : 1;
 }
@@ -1181,77 +1193,77 @@ static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadrupe
                                      quadruped_real w[262], quadruped_real qdd[18])
 {
     /* places in w of values from earlier parts */
-    enum { a1_x = 0, a1_z = 2, qd6_qd6 = 4, c8 = 6, s8 = 7, neg_wd7_y = 12, w7_xz = 13, c11 = 19, s11 = 20,
-           c14 = 32, s14 = 33, U1_zx = 152, pn8_z = 182, pn10_z = 240, Kn8_z = 50, u8 = 56, pn7_z = 111,
-           paf16_z = 124, t545 = 126, t547 = 128, t550 = 130, t559 = 194, t561 = 197, t562 = 241, t563 = 242,
-           t564 = 243, t565 = 244, t567 = 16, t569 = 54, t570 = 57, t573 = 96, t574 = 98, t576 = 133, t580 = 135,
-           t635 = 218, t637 = 220, paf13_x = 150, paf13_y = 151, paf13_z = 159, t598 = 160, t600 = 161,
-           t603 = 162, t612 = 178, t614 = 183, t615 = 184, t616 = 185, t617 = 187, t618 = 190, t620 = 203,
-           t622 = 205, t623 = 206, t626 = 209, t627 = 210, t629 = 212, t688 = 53, t632 = 215, t633 = 216,
-           t634 = 217, t694 = 62, t695 = 63, Kn10_z = 248, u10 = 249, paf10_x = 250, neg_paf10_y = 251,
-           paf10_z = 252, t655 = 257, t657 = 259, t660 = 5, t661 = 14, t669 = 17, t671 = 23, t672 = 28,
-           t673 = 31, t674 = 36, t675 = 38, t677 = 39, t678 = 41, t679 = 44, t680 = 47, t683 = 48, t684 = 51,
-           t686 = 52, t750 = 198, t691 = 55, t692 = 60, t693 = 61, Kn7_z = 71, u7 = 72, paf7_x = 73, paf7_y = 74,
-           paf7_z = 75, BA7_yz_Kf7_y = 94, t714 = 108, t717 = 109, t718 = 122, t725 = 123, t726 = 125,
-           t728 = 140, t729 = 141, t730 = 143, t731 = 155, t732 = 156, t734 = 157, t735 = 158, t736 = 164,
-           t737 = 168, t738 = 169, t740 = 173, t741 = 174, t742 = 181, t743 = 186, BA6_xz = 188, BA6_zz = 189,
-           IA6_xz = 191, IA6_yz = 192, t751 = 224 };
+    enum { a1_x = 0, a1_z = 2, qd6_qd6 = 4, c8 = 7, s8 = 6, neg_wd7_y = 26, w7_xz = 27, c11 = 9, s11 = 8,
+           c14 = 11, s14 = 10, U1_zx = 154, pn8_z = 179, pn10_z = 240, Kn8_z = 50, u8 = 55, pn7_z = 113,
+           paf16_z = 128, t553 = 136, t555 = 137, t558 = 139, t567 = 196, t569 = 199, t570 = 241, t571 = 242,
+           t572 = 243, t573 = 244, t575 = 30, t577 = 65, t578 = 68, t581 = 99, t582 = 101, t584 = 132,
+           t588 = 134, t643 = 218, t645 = 220, paf13_x = 150, paf13_y = 151, paf13_z = 152, t606 = 153,
+           t608 = 161, t611 = 162, t620 = 178, t622 = 180, t623 = 184, t624 = 187, t625 = 189, t626 = 192,
+           t628 = 203, t630 = 205, t631 = 206, t634 = 209, t635 = 210, t637 = 212, t696 = 64, t640 = 215,
+           t641 = 216, t642 = 217, t702 = 71, t703 = 72, Kn10_z = 248, u10 = 249, paf10_x = 250,
+           neg_paf10_y = 251, paf10_z = 252, t663 = 257, t665 = 259, t668 = 5, t669 = 28, t677 = 31, t679 = 38,
+           t680 = 43, t681 = 46, t682 = 49, t683 = 51, t685 = 52, t686 = 54, t687 = 57, t688 = 58, t691 = 59,
+           t692 = 62, t694 = 63, t758 = 200, t699 = 66, t700 = 69, t701 = 70, Kn7_z = 78, u7 = 79, paf7_x = 80,
+           paf7_y = 81, paf7_z = 82, BA7_yz_Kf7_y = 97, t722 = 119, t725 = 123, t726 = 126, t733 = 127,
+           t734 = 129, t736 = 145, t737 = 146, t738 = 148, t739 = 157, t740 = 158, t742 = 159, t743 = 160,
+           t744 = 166, t745 = 170, t746 = 171, t748 = 175, t749 = 176, t750 = 183, t751 = 188, BA6_xz = 190,
+           BA6_zz = 191, IA6_xz = 193, IA6_yz = 194, t759 = 224 };
     /* places in w of values for later parts */
-    enum { d6 = 1, Kf6_x = 3, Kf6_y = 8, Kf6_z = 9, Kn6_x = 10, Kn6_y = 15, u6 = 18, r1 = 25, qdd2 = 26,
-           qdd3 = 49, qdd4 = 79, qdd5 = 80 };
+    enum { d6 = 1, Kf6_x = 3, Kf6_y = 22, Kf6_z = 23, Kn6_x = 24, Kn6_y = 29, u6 = 32, r1 = 40, qdd2 = 41,
+           qdd3 = 56, qdd4 = 60, qdd5 = 61 };
 
     /* body 7, fl_hip: articulated body */
-    const quadruped_real t752 = 0.1805 * w[paf7_x] - (w[Kn8_z] * w[u8] + w[pn8_z]
+    const quadruped_real t760 = 0.1805 * w[paf7_x] - (w[Kn8_z] * w[u8] + w[pn8_z]
                                 + 0.0003682 * (w[neg_wd7_y] + w[w7_xz]));
-    const quadruped_real t753 = w[s8] * w[paf7_y] - w[c8] * w[paf7_x];
-    const quadruped_real t754 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]) + w[paf16_z]
+    const quadruped_real t761 = w[s8] * w[paf7_y] - w[c8] * w[paf7_x];
+    const quadruped_real t762 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]) + w[paf16_z]
                                 + w[paf13_z] + w[paf10_z];
-    const quadruped_real t755 = w[t635] - (w[s14] * w[paf13_x] + w[c14] * w[paf13_y])
+    const quadruped_real t763 = w[t643] - (w[s14] * w[paf13_x] + w[c14] * w[paf13_y])
                                 - (w[s11] * w[paf10_x] - w[c11] * w[neg_paf10_y]);
-    const quadruped_real t756 = w[t694] - (0.047 * w[t693] - (w[Kn10_z] * w[u10] + w[pn10_z]));
-    const quadruped_real t757 = w[t637] - (w[c14] * w[t633] - w[s14] * w[t632])
-                                + (w[s11] * w[t691] + w[c11] * w[t692]);
-    const quadruped_real t758 = w[t695] - (w[s11] * w[t692] - w[c11] * w[t691] - 0.047 * w[paf10_z]);
+    const quadruped_real t764 = w[t702] - (0.047 * w[t701] - (w[Kn10_z] * w[u10] + w[pn10_z]));
+    const quadruped_real t765 = w[t645] - (w[c14] * w[t641] - w[s14] * w[t640])
+                                + (w[s11] * w[t699] + w[c11] * w[t700]);
+    const quadruped_real t766 = w[t703] - (w[s11] * w[t700] - w[c11] * w[t699] - 0.047 * w[paf10_z]);
 
     /* body 6, trunk: articulated body */
-    const quadruped_real t759   = w[t688] - (w[t661] - w[t678] + 0.047 * w[t674])
-                                  - (w[t718] + w[t735] - 0.047 * w[t731]);
-    const quadruped_real BA6_yz = 0.04713 + t759;
-    const quadruped_real t761   = w[t559] + w[t573] + (w[t612] + w[t626]) + (w[t669] + w[t683])
-                                  + (w[t726] + w[t740]);
-    w[d6]                       = 1.0 / (w[t725] - w[t740] + (0.047 * w[t738] + 0.047 * w[t742]) + w[t750]
+    const quadruped_real t767   = w[t696] - (w[t669] - w[t686] + 0.047 * w[t682])
+                                  - (w[t726] + w[t743] - 0.047 * w[t739]);
+    const quadruped_real BA6_yz = 0.04713 + t767;
+    const quadruped_real t769   = w[t567] + w[t581] + (w[t620] + w[t634]) + (w[t677] + w[t691])
+                                  + (w[t734] + w[t748]);
+    w[d6]                       = 1.0 / (w[t733] - w[t748] + (0.047 * w[t746] + 0.047 * w[t750]) + w[t758]
                                   + 0.311032879);
     w[Kf6_x]                    = w[BA6_xz] * w[d6];
     w[Kf6_y]                    = BA6_yz * w[d6];
     w[Kf6_z]                    = w[BA6_zz] * w[d6];
     w[Kn6_x]                    = w[IA6_xz] * w[d6];
     w[Kn6_y]                    = w[IA6_yz] * w[d6];
-    w[u6]                       = tau[5] - (t758 - (w[s8] * t752 + w[c8] * w[t751] + 0.047 * w[paf7_z]));
-    const quadruped_real MA6_yy = 12.453 - (w[t545] + w[t561] + (w[t598] + w[t614]) + (w[t655] + w[t671])
-                                  + (w[BA7_yz_Kf7_y] + w[t728]));
-    const quadruped_real IA6_xx = 0.03602766 - (0.047 * w[t576] + 0.047 * w[t629] + 0.047 * w[t686]
-                                  + 0.047 * w[t743]);
-    const quadruped_real IA5_yz = 0.047 * w[t736] - (0.047 * w[t569] - 0.047 * w[t622] + 0.047 * w[t679])
+    w[u6]                       = tau[5] - (t766 - (w[s8] * t760 + w[c8] * w[t759] + 0.047 * w[paf7_z]));
+    const quadruped_real MA6_yy = 12.453 - (w[t553] + w[t569] + (w[t606] + w[t622]) + (w[t663] + w[t679])
+                                  + (w[BA7_yz_Kf7_y] + w[t736]));
+    const quadruped_real IA6_xx = 0.03602766 - (0.047 * w[t584] + 0.047 * w[t637] + 0.047 * w[t694]
+                                  + 0.047 * w[t751]);
+    const quadruped_real IA5_yz = 0.047 * w[t744] - (0.047 * w[t577] - 0.047 * w[t630] + 0.047 * w[t687])
                                   - w[IA6_yz] * w[Kn6_x];
-    const quadruped_real BA5_yz = w[t737] - (w[t570] - w[t623] + w[t680]) - w[IA6_yz] * w[Kf6_x];
-    const quadruped_real BA6_yy = w[t717] + w[t734] - (w[t550] - w[t567] - (w[t620] - w[t603])
-                                  - (w[t660] - w[t677]));
+    const quadruped_real BA5_yz = w[t745] - (w[t578] - w[t631] + w[t688]) - w[IA6_yz] * w[Kf6_x];
+    const quadruped_real BA6_yy = w[t725] + w[t742] - (w[t558] - w[t575] - (w[t628] - w[t611])
+                                  - (w[t668] - w[t685]));
     const quadruped_real BA5_zz = BA6_yy - w[IA6_yz] * w[Kf6_y];
-    const quadruped_real BA5_xz = w[t569] + w[t622] + w[t679] + w[t736] - 0.04713 - w[IA6_yz] * w[Kf6_z];
+    const quadruped_real BA5_xz = w[t577] + w[t630] + w[t687] + w[t744] - 0.04713 - w[IA6_yz] * w[Kf6_z];
 
     /* body 5, trunk: articulated body */
-    const quadruped_real d5     = 1.0 / (t761 + 0.284505219 - w[IA6_yz] * w[Kn6_y]);
+    const quadruped_real d5     = 1.0 / (t769 + 0.284505219 - w[IA6_yz] * w[Kn6_y]);
     const quadruped_real Kf5_x  = BA5_xz * d5;
     const quadruped_real Kf5_y  = BA5_yz * d5;
     const quadruped_real Kf5_z  = BA5_zz * d5;
     const quadruped_real Kn5_y  = IA5_yz * d5;
-    const quadruped_real u5     = tau[4] - (w[s8] * w[t751] - w[c8] * t752 - t757 + w[Kn6_y] * w[u6]);
-    const quadruped_real paf6_z = 12.453 * w[a1_z] + 0.04713 * w[U1_zx] + w[t580] - w[t634] + w[t693] - t753
+    const quadruped_real u5     = tau[4] - (w[s8] * w[t759] - w[c8] * t760 - t765 + w[Kn6_y] * w[u6]);
+    const quadruped_real paf6_z = 12.453 * w[a1_z] + 0.04713 * w[U1_zx] + w[t588] - w[t642] + w[t701] - t761
                                   + w[Kf6_z] * w[u6];
-    const quadruped_real pan6_x = t756 - (0.047 * t753 - (w[Kn7_z] * w[u7] + w[pn7_z])) + w[Kn6_x] * w[u6];
-    const quadruped_real BA4_xz = w[t576] - w[t629] + w[t686] - w[t743] - w[IA6_xz] * w[Kf6_z] - IA5_yz * Kf5_x;
-    const quadruped_real BA4_zz = w[t741] - (w[t574] - w[t627] + w[t684]) - w[IA6_xz] * w[Kf6_x] - IA5_yz * Kf5_y;
-    const quadruped_real BA5_zy = 0.047 * w[t729] - (0.047 * w[t562] - 0.047 * w[t615] + 0.047 * w[t672])
+    const quadruped_real pan6_x = t764 - (0.047 * t761 - (w[Kn7_z] * w[u7] + w[pn7_z])) + w[Kn6_x] * w[u6];
+    const quadruped_real BA4_xz = w[t584] - w[t637] + w[t694] - w[t751] - w[IA6_xz] * w[Kf6_z] - IA5_yz * Kf5_x;
+    const quadruped_real BA4_zz = w[t749] - (w[t582] - w[t635] + w[t692]) - w[IA6_xz] * w[Kf6_x] - IA5_yz * Kf5_y;
+    const quadruped_real BA5_zy = 0.047 * w[t737] - (0.047 * w[t570] - 0.047 * w[t623] + 0.047 * w[t680])
                                   - w[IA6_xz] * w[Kf6_y];
     const quadruped_real BA4_yz = IA5_yz * Kf5_z - BA5_zy;
 
@@ -1261,14 +1273,14 @@ static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadrupe
     const quadruped_real Kf4_y  = BA4_yz * d4;
     const quadruped_real Kf4_z  = BA4_zz * d4;
     const quadruped_real u4     = tau[3] - (Kn5_y * u5 + pan6_x);
-    const quadruped_real paf5_z = t755 - (w[s8] * w[paf7_x] + w[c8] * w[paf7_y]) + w[Kf6_y] * w[u6] + Kf5_z * u5;
-    const quadruped_real MA4_xx = 12.453 - (w[t563] + w[t616] + w[t673] + w[t730]) - w[BA6_zz] * w[Kf6_z]
+    const quadruped_real paf5_z = t763 - (w[s8] * w[paf7_x] + w[c8] * w[paf7_y]) + w[Kf6_y] * w[u6] + Kf5_z * u5;
+    const quadruped_real MA4_xx = 12.453 - (w[t571] + w[t624] + w[t681] + w[t738]) - w[BA6_zz] * w[Kf6_z]
                                   - BA5_xz * Kf5_x;
-    const quadruped_real MA4_xy = BA5_zz * Kf5_x - (w[t562] + w[t615] + w[t672] + w[t729] - w[BA6_zz] * w[Kf6_y]);
+    const quadruped_real MA4_xy = BA5_zz * Kf5_x - (w[t570] + w[t623] + w[t680] + w[t737] - w[BA6_zz] * w[Kf6_y]);
     const quadruped_real MA3_xz = BA4_yz * Kf4_x - MA4_xy;
-    const quadruped_real MA3_yz = BA4_zz * Kf4_y - (w[t564] + w[t617] + w[t674] + w[t731] + BA6_yz * w[Kf6_x]
+    const quadruped_real MA3_yz = BA4_zz * Kf4_y - (w[t572] + w[t625] + w[t682] + w[t739] + BA6_yz * w[Kf6_x]
                                   + BA5_zz * Kf5_y);
-    const quadruped_real MA4_zz = 12.453 - (w[t547] + w[t600] + w[t657] + w[t714]) - w[BA6_xz] * w[Kf6_x]
+    const quadruped_real MA4_zz = 12.453 - (w[t555] + w[t608] + w[t665] + w[t722]) - w[BA6_xz] * w[Kf6_x]
                                   - BA5_yz * Kf5_y;
 
     /* body 3, trunk: articulated body */
@@ -1276,14 +1288,14 @@ static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadrupe
     const quadruped_real Kf3_x  = MA3_xz * d3;
     const quadruped_real Kf3_y  = MA3_yz * d3;
     const quadruped_real u3     = Kf4_y * u4 - paf5_z + tau[1];
-    const quadruped_real MA3_xy = w[t565] + w[t618] + w[t675] + w[t732] - w[BA6_zz] * w[Kf6_x] - BA5_yz * Kf5_x
+    const quadruped_real MA3_xy = w[t573] + w[t626] + w[t683] + w[t740] - w[BA6_zz] * w[Kf6_x] - BA5_yz * Kf5_x
                                   - BA4_zz * Kf4_x;
     const quadruped_real MA2_yz = MA3_xy - MA3_yz * Kf3_x;
 
     /* body 2, trunk: articulated body */
     const quadruped_real d2     = 1.0 / (MA4_zz - BA4_zz * Kf4_z - MA3_yz * Kf3_y);
     const quadruped_real Kf2_y  = MA2_yz * d2;
-    const quadruped_real paf3_y = t754 + w[paf7_z] + w[Kf6_x] * w[u6] + Kf5_y * u5 + Kf4_z * u4 + Kf3_y * u3;
+    const quadruped_real paf3_y = t762 + w[paf7_z] + w[Kf6_x] * w[u6] + Kf5_y * u5 + Kf4_z * u4 + Kf3_y * u3;
     const quadruped_real u2     = tau[0] - paf3_y;
 
     /* body 1, trunk: articulated body */
@@ -1314,72 +1326,72 @@ static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadrupe
 static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[18])
 {
     /* places in w of values from earlier parts */
-    enum { c8 = 6, s8 = 7, c11 = 19, s11 = 20, c14 = 32, s14 = 33, c17 = 45, s17 = 46, c9 = 58, s9 = 59,
-           c12 = 67, s12 = 68, c15 = 76, s15 = 77, c18 = 85, s18 = 86, ctheta10 = 101, stheta10 = 102,
-           ctheta13 = 116, stheta13 = 117, ctheta16 = 131, stheta16 = 132, ctheta19 = 144, stheta19 = 145,
-           u18 = 24, u15 = 78, u12 = 112, u9 = 129, d17 = 193, Kf17_x = 195, Kf17_y = 196, neg_Kn17_x = 199,
-           Kn17_y = 200, Kn17_z = 201, u17 = 202, d14 = 21, Kf14_x = 22, Kf14_y = 27, Kn14_x = 30, Kn14_y = 34,
-           Kn14_z = 35, u14 = 40, d11 = 165, Kf11_x = 166, Kf11_y = 170, neg_Kn11_x = 171, Kn11_y = 172,
-           Kn11_z = 179, u11 = 180, d8 = 11, Kf8_x = 29, Kf8_y = 37, Kn8_x = 42, Kn8_y = 43, Kn8_z = 50, u8 = 56,
-           d16 = 113, Kf16_x = 114, neg_Kf16_y = 115, Kf16_z = 118, Kn16_x = 119, Kn16_z = 120, u16 = 121,
-           d13 = 137, Kf13_x = 138, neg_Kf13_y = 139, Kf13_z = 146, Kn13_x = 147, Kn13_z = 148, u13 = 149,
-           d10 = 222, Kf10_x = 223, neg_Kf10_y = 245, Kf10_z = 246, Kn10_x = 247, Kn10_z = 248, u10 = 249,
-           d7 = 64, Kf7_x = 65, neg_Kf7_y = 66, Kf7_z = 69, Kn7_x = 70, Kn7_z = 71, u7 = 72, d6 = 1, Kf6_x = 3,
-           Kf6_y = 8, Kf6_z = 9, Kn6_x = 10, Kn6_y = 15, u6 = 18, r1 = 25, qdd2 = 26, qdd3 = 49, qdd4 = 79,
-           qdd5 = 80 };
+    enum { c8 = 7, s8 = 6, c11 = 9, s11 = 8, c14 = 11, s14 = 10, c17 = 13, s17 = 12, c9 = 15, s9 = 14, c12 = 17,
+           s12 = 16, c15 = 19, s15 = 18, c18 = 21, s18 = 20, ctheta10 = 105, stheta10 = 104, ctheta13 = 108,
+           stheta13 = 107, ctheta16 = 111, stheta16 = 110, ctheta19 = 115, stheta19 = 114, u18 = 39, u15 = 83,
+           u12 = 120, u9 = 131, d17 = 185, Kf17_x = 186, Kf17_y = 195, neg_Kn17_x = 197, Kn17_y = 198,
+           Kn17_z = 201, u17 = 202, d14 = 36, Kf14_x = 37, Kf14_y = 42, Kn14_x = 45, Kn14_y = 47, Kn14_z = 48,
+           u14 = 53, d11 = 167, Kf11_x = 168, Kf11_y = 172, neg_Kn11_x = 173, Kn11_y = 174, Kn11_z = 181,
+           u11 = 182, d8 = 25, Kf8_x = 33, Kf8_y = 34, Kn8_x = 35, Kn8_y = 44, Kn8_z = 50, u8 = 55, d16 = 116,
+           Kf16_x = 117, neg_Kf16_y = 118, Kf16_z = 121, Kn16_x = 122, Kn16_z = 124, u16 = 125, d13 = 138,
+           Kf13_x = 140, neg_Kf13_y = 141, Kf13_z = 142, Kn13_x = 143, Kn13_z = 144, u13 = 149, d10 = 222,
+           Kf10_x = 223, neg_Kf10_y = 245, Kf10_z = 246, Kn10_x = 247, Kn10_z = 248, u10 = 249, d7 = 73,
+           Kf7_x = 74, neg_Kf7_y = 75, Kf7_z = 76, Kn7_x = 77, Kn7_z = 78, u7 = 79, d6 = 1, Kf6_x = 3,
+           Kf6_y = 22, Kf6_z = 23, Kn6_x = 24, Kn6_y = 29, u6 = 32, r1 = 40, qdd2 = 41, qdd3 = 56, qdd4 = 60,
+           qdd5 = 61 };
 
     /* body 6, trunk: acceleration */
-    const quadruped_real t816 = w[d6] * w[u6] - (w[Kn6_x] * w[qdd4] + w[Kn6_y] * w[qdd5]);
-    const quadruped_real qdd6 = t816 - (w[Kf6_x] * w[qdd2] + w[Kf6_y] * w[qdd3] + w[Kf6_z] * w[r1]);
+    const quadruped_real t824 = w[d6] * w[u6] - (w[Kn6_x] * w[qdd4] + w[Kn6_y] * w[qdd5]);
+    const quadruped_real qdd6 = t824 - (w[Kf6_x] * w[qdd2] + w[Kf6_y] * w[qdd3] + w[Kf6_z] * w[r1]);
     qdd[5]                    = qdd6;
 
     /* body 7, fl_hip: acceleration */
-    const quadruped_real t818       = 0.047 * qdd6;
-    const quadruped_real t819       = 0.047 * w[qdd4];
-    const quadruped_real da7_z      = w[qdd2] - t818;
-    const quadruped_real t821       = w[r1] + t819;
+    const quadruped_real t826       = 0.047 * qdd6;
+    const quadruped_real t827       = 0.047 * w[qdd4];
+    const quadruped_real da7_z      = w[qdd2] - t826;
+    const quadruped_real t829       = w[r1] + t827;
     const quadruped_real dwd7_x     = w[c8] * qdd6 - w[s8] * w[qdd5];
     const quadruped_real neg_dwd7_y = w[s8] * qdd6 + w[c8] * w[qdd5];
-    const quadruped_real neg_da7_x  = w[s8] * w[qdd3] - w[c8] * t821 + 0.1805 * neg_dwd7_y;
-    const quadruped_real t825       = w[Kf7_x] * neg_da7_x - w[neg_Kf7_y] * (w[s8] * t821 + w[c8] * w[qdd3]
+    const quadruped_real neg_da7_x  = w[s8] * w[qdd3] - w[c8] * t829 + 0.1805 * neg_dwd7_y;
+    const quadruped_real t833       = w[Kf7_x] * neg_da7_x - w[neg_Kf7_y] * (w[s8] * t829 + w[c8] * w[qdd3]
                                       + 0.1805 * dwd7_x);
     const quadruped_real qdd7       = w[d7] * w[u7] - (w[Kn7_x] * dwd7_x + w[Kn7_z] * w[qdd4])
-                                      + (t825 - w[Kf7_z] * da7_z);
+                                      + (t833 - w[Kf7_z] * da7_z);
     qdd[6]                          = qdd7;
     const quadruped_real dwd7_z     = w[qdd4] + qdd7;
 
     /* body 10, fr_hip: acceleration */
-    const quadruped_real da10_z      = w[qdd2] + t818;
-    const quadruped_real t829        = w[r1] - t819;
+    const quadruped_real da10_z      = w[qdd2] + t826;
+    const quadruped_real t837        = w[r1] - t827;
     const quadruped_real dwd10_x     = w[c11] * qdd6 - w[s11] * w[qdd5];
     const quadruped_real neg_dwd10_y = w[s11] * qdd6 + w[c11] * w[qdd5];
-    const quadruped_real neg_da10_x  = w[s11] * w[qdd3] - w[c11] * t829 + 0.1805 * neg_dwd10_y;
-    const quadruped_real t833        = w[neg_Kf10_y] * (w[s11] * t829 + w[c11] * w[qdd3] + 0.1805 * dwd10_x)
+    const quadruped_real neg_da10_x  = w[s11] * w[qdd3] - w[c11] * t837 + 0.1805 * neg_dwd10_y;
+    const quadruped_real t841        = w[neg_Kf10_y] * (w[s11] * t837 + w[c11] * w[qdd3] + 0.1805 * dwd10_x)
                                        - w[Kf10_x] * neg_da10_x;
     const quadruped_real qdd10       = w[d10] * w[u10] - (w[Kn10_x] * dwd10_x + w[Kn10_z] * w[qdd4])
-                                       - (w[Kf10_z] * da10_z + t833);
+                                       - (w[Kf10_z] * da10_z + t841);
     qdd[9]                           = qdd10;
     const quadruped_real dwd10_z     = w[qdd4] + qdd10;
 
     /* body 13, rl_hip: acceleration */
     const quadruped_real dwd13_x     = w[c14] * qdd6 - w[s14] * w[qdd5];
     const quadruped_real neg_dwd13_y = w[s14] * qdd6 + w[c14] * w[qdd5];
-    const quadruped_real da13_x      = 0.1805 * neg_dwd13_y - (w[s14] * w[qdd3] - w[c14] * t821);
-    const quadruped_real t839        = (0.1805 * dwd13_x - (w[s14] * t821 + w[c14] * w[qdd3])) * w[neg_Kf13_y]
+    const quadruped_real da13_x      = 0.1805 * neg_dwd13_y - (w[s14] * w[qdd3] - w[c14] * t829);
+    const quadruped_real t847        = (0.1805 * dwd13_x - (w[s14] * t829 + w[c14] * w[qdd3])) * w[neg_Kf13_y]
                                        - w[Kf13_x] * da13_x;
     const quadruped_real qdd13       = w[d13] * w[u13] - (w[Kn13_x] * dwd13_x + w[Kn13_z] * w[qdd4])
-                                       + (t839 - w[Kf13_z] * da7_z);
+                                       + (t847 - w[Kf13_z] * da7_z);
     qdd[12]                          = qdd13;
     const quadruped_real dwd13_z     = w[qdd4] + qdd13;
 
     /* body 16, rr_hip: acceleration */
     const quadruped_real dwd16_x     = w[c17] * qdd6 - w[s17] * w[qdd5];
     const quadruped_real neg_dwd16_y = w[s17] * qdd6 + w[c17] * w[qdd5];
-    const quadruped_real da16_x      = 0.1805 * neg_dwd16_y - (w[s17] * w[qdd3] - w[c17] * t829);
-    const quadruped_real t845        = w[Kf16_x] * da16_x - (0.1805 * dwd16_x
-                                       - (w[s17] * t829 + w[c17] * w[qdd3])) * w[neg_Kf16_y];
+    const quadruped_real da16_x      = 0.1805 * neg_dwd16_y - (w[s17] * w[qdd3] - w[c17] * t837);
+    const quadruped_real t853        = w[Kf16_x] * da16_x - (0.1805 * dwd16_x
+                                       - (w[s17] * t837 + w[c17] * w[qdd3])) * w[neg_Kf16_y];
     const quadruped_real qdd16       = w[d16] * w[u16] - (w[Kn16_x] * dwd16_x + w[Kn16_z] * w[qdd4])
-                                       - (w[Kf16_z] * da10_z + t845);
+                                       - (w[Kf16_z] * da10_z + t853);
     qdd[15]                          = qdd16;
     const quadruped_real dwd16_z     = w[qdd4] + qdd16;
 
@@ -1388,8 +1400,8 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[
     const quadruped_real dwd8_y = w[c9] * dwd7_z - w[s9] * dwd7_x;
     const quadruped_real da8_x  = w[s9] * da7_z - w[c9] * neg_da7_x;
     const quadruped_real da8_y  = w[c9] * da7_z + w[s9] * neg_da7_x;
-    const quadruped_real t852   = w[d8] * w[u8] - (w[Kn8_x] * dwd8_x + w[Kn8_y] * dwd8_y + w[Kn8_z] * neg_dwd7_y);
-    const quadruped_real qdd8   = t852 - (w[Kf8_x] * da8_x + w[Kf8_y] * da8_y);
+    const quadruped_real t860   = w[d8] * w[u8] - (w[Kn8_x] * dwd8_x + w[Kn8_y] * dwd8_y + w[Kn8_z] * neg_dwd7_y);
+    const quadruped_real qdd8   = t860 - (w[Kf8_x] * da8_x + w[Kf8_y] * da8_y);
     qdd[7]                      = qdd8;
     const quadruped_real dwd8_z = neg_dwd7_y + qdd8;
 
@@ -1398,9 +1410,9 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[
     const quadruped_real dwd11_y = w[c12] * dwd10_z - w[s12] * dwd10_x;
     const quadruped_real da11_x  = w[s12] * da10_z - w[c12] * neg_da10_x;
     const quadruped_real da11_y  = w[c12] * da10_z + w[s12] * neg_da10_x;
-    const quadruped_real t859    = w[d11] * w[u11] - (w[Kn11_y] * dwd11_y - w[neg_Kn11_x] * dwd11_x
+    const quadruped_real t867    = w[d11] * w[u11] - (w[Kn11_y] * dwd11_y - w[neg_Kn11_x] * dwd11_x
                                    + w[Kn11_z] * neg_dwd10_y);
-    const quadruped_real qdd11   = t859 - (w[Kf11_x] * da11_x + w[Kf11_y] * da11_y);
+    const quadruped_real qdd11   = t867 - (w[Kf11_x] * da11_x + w[Kf11_y] * da11_y);
     qdd[10]                      = qdd11;
     const quadruped_real dwd11_z = neg_dwd10_y + qdd11;
 
@@ -1409,9 +1421,9 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[
     const quadruped_real dwd14_y = w[c15] * dwd13_z - w[s15] * dwd13_x;
     const quadruped_real da14_x  = w[c15] * da13_x + w[s15] * da7_z;
     const quadruped_real da14_y  = w[c15] * da7_z - w[s15] * da13_x;
-    const quadruped_real t866    = w[d14] * w[u14] - (w[Kn14_x] * dwd14_x + w[Kn14_y] * dwd14_y
+    const quadruped_real t874    = w[d14] * w[u14] - (w[Kn14_x] * dwd14_x + w[Kn14_y] * dwd14_y
                                    + w[Kn14_z] * neg_dwd13_y);
-    const quadruped_real qdd14   = t866 - (w[Kf14_x] * da14_x + w[Kf14_y] * da14_y);
+    const quadruped_real qdd14   = t874 - (w[Kf14_x] * da14_x + w[Kf14_y] * da14_y);
     qdd[13]                      = qdd14;
     const quadruped_real dwd14_z = neg_dwd13_y + qdd14;
 
@@ -1420,34 +1432,34 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[
     const quadruped_real dwd17_y = w[c18] * dwd16_z - w[s18] * dwd16_x;
     const quadruped_real da17_x  = w[c18] * da16_x + w[s18] * da10_z;
     const quadruped_real da17_y  = w[c18] * da10_z - w[s18] * da16_x;
-    const quadruped_real t873    = w[d17] * w[u17] - (w[Kn17_y] * dwd17_y - w[neg_Kn17_x] * dwd17_x
+    const quadruped_real t881    = w[d17] * w[u17] - (w[Kn17_y] * dwd17_y - w[neg_Kn17_x] * dwd17_x
                                    + w[Kn17_z] * neg_dwd16_y);
-    const quadruped_real qdd17   = t873 - (w[Kf17_x] * da17_x + w[Kf17_y] * da17_y);
+    const quadruped_real qdd17   = t881 - (w[Kf17_x] * da17_x + w[Kf17_y] * da17_y);
     qdd[16]                      = qdd17;
     const quadruped_real dwd17_z = neg_dwd16_y + qdd17;
 
     /* body 9, fl_calf: acceleration */
-    const quadruped_real t876 = dwd8_z - 0.5120965901013276 * (w[ctheta10] * dwd8_x + w[stheta10] * dwd8_y);
-    const quadruped_real t877 = 6.110937829371457 * (w[ctheta10] * (da8_y - 0.2 * dwd8_z) - w[stheta10] * da8_x);
-    qdd[8]                    = 205.21197370824194 * w[u9] - t876 - t877;
+    const quadruped_real t884 = dwd8_z - 0.5120965901013276 * (w[ctheta10] * dwd8_x + w[stheta10] * dwd8_y);
+    const quadruped_real t885 = 6.110937829371457 * (w[ctheta10] * (da8_y - 0.2 * dwd8_z) - w[stheta10] * da8_x);
+    qdd[8]                    = 205.21197370824194 * w[u9] - t884 - t885;
 
     /* body 12, fr_calf: acceleration */
-    const quadruped_real t878 = 0.5120965901013276 * (w[ctheta13] * dwd11_x + w[stheta13] * dwd11_y) + dwd11_z;
-    const quadruped_real t879 = 6.110937829371457 * (w[ctheta13] * (da11_y - 0.2 * dwd11_z)
+    const quadruped_real t886 = 0.5120965901013276 * (w[ctheta13] * dwd11_x + w[stheta13] * dwd11_y) + dwd11_z;
+    const quadruped_real t887 = 6.110937829371457 * (w[ctheta13] * (da11_y - 0.2 * dwd11_z)
                                 - w[stheta13] * da11_x);
-    qdd[11]                   = 205.21197370824194 * w[u12] - t878 - t879;
+    qdd[11]                   = 205.21197370824194 * w[u12] - t886 - t887;
 
     /* body 15, rl_calf: acceleration */
-    const quadruped_real t880 = dwd14_z - 0.5120965901013276 * (w[ctheta16] * dwd14_x + w[stheta16] * dwd14_y);
-    const quadruped_real t881 = 6.110937829371457 * (w[ctheta16] * (da14_y - 0.2 * dwd14_z)
+    const quadruped_real t888 = dwd14_z - 0.5120965901013276 * (w[ctheta16] * dwd14_x + w[stheta16] * dwd14_y);
+    const quadruped_real t889 = 6.110937829371457 * (w[ctheta16] * (da14_y - 0.2 * dwd14_z)
                                 - w[stheta16] * da14_x);
-    qdd[14]                   = 205.21197370824194 * w[u15] - t880 - t881;
+    qdd[14]                   = 205.21197370824194 * w[u15] - t888 - t889;
 
     /* body 18, rr_calf: acceleration */
-    const quadruped_real t882 = 0.5120965901013276 * (w[ctheta19] * dwd17_x + w[stheta19] * dwd17_y) + dwd17_z;
-    const quadruped_real t883 = 6.110937829371457 * (w[ctheta19] * (da17_y - 0.2 * dwd17_z)
+    const quadruped_real t890 = 0.5120965901013276 * (w[ctheta19] * dwd17_x + w[stheta19] * dwd17_y) + dwd17_z;
+    const quadruped_real t891 = 6.110937829371457 * (w[ctheta19] * (da17_y - 0.2 * dwd17_z)
                                 - w[stheta19] * da17_x);
-    qdd[17]                   = 205.21197370824194 * w[u18] - t882 - t883;
+    qdd[17]                   = 205.21197370824194 * w[u18] - t890 - t891;
 }
 
 int quadruped_forward_dynamics(const quadruped_real q[19], const quadruped_real qd[18],
@@ -1456,7 +1468,7 @@ int quadruped_forward_dynamics(const quadruped_real q[19], const quadruped_real 
     int bad = 0;
     part1(q, qd, w);
     part2(q, qd, w);
-    part3(q, qd, w);
+    part3(qd, w);
     part4(tau, w);
     bad += part5(tau, w);
     bad += part6(tau, w);

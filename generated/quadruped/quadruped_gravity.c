@@ -10,9 +10,7 @@
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "quadruped.h"
+#include "quadruped_trig.h"
 
 void quadruped_gravity(const quadruped_real q[19], quadruped_real tau_g[18])
 {
@@ -23,73 +21,77 @@ void quadruped_gravity(const quadruped_real q[19], quadruped_real tau_g[18])
     const quadruped_real a1_y = 9.81 * (q[5] * q5_5 + q[6] * q4_4);
     const quadruped_real a1_z = 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
 
+    /* sines and cosines */
+    quadruped_real sine[QUADRUPED_FILLED(8)] = {q[7], q[10], q[13], q[16], q[8], q[11], q[14], q[17]}; /* angles until the call */
+    quadruped_real cosine[QUADRUPED_FILLED(8)];
+    quadruped_sincos_all(QUADRUPED_FILLED(8), sine, cosine);
+    const quadruped_real s8  = sine[0];
+    const quadruped_real c8  = cosine[0];
+    const quadruped_real s11 = sine[1];
+    const quadruped_real c11 = cosine[1];
+    const quadruped_real s14 = sine[2];
+    const quadruped_real c14 = cosine[2];
+    const quadruped_real s17 = sine[3];
+    const quadruped_real c17 = cosine[3];
+    const quadruped_real s9  = sine[4];
+    const quadruped_real c9  = cosine[4];
+    const quadruped_real s12 = sine[5];
+    const quadruped_real c12 = cosine[5];
+    const quadruped_real s15 = sine[6];
+    const quadruped_real c15 = cosine[6];
+    const quadruped_real s18 = sine[7];
+    const quadruped_real c18 = cosine[7];
+
     /* body 7, fl_hip: motion */
-    const quadruped_real c8       = cos(q[7]);
-    const quadruped_real s8       = sin(q[7]);
     const quadruped_real a7_x     = a1_z * c8 - a1_y * s8;
     const quadruped_real neg_a7_y = a1_z * s8 + a1_y * c8;
 
     /* body 10, fr_hip: motion */
-    const quadruped_real c11       = cos(q[10]);
-    const quadruped_real s11       = sin(q[10]);
     const quadruped_real a10_x     = a1_z * c11 - a1_y * s11;
     const quadruped_real neg_a10_y = a1_z * s11 + a1_y * c11;
 
     /* body 13, rl_hip: motion */
-    const quadruped_real c14       = cos(q[13]);
-    const quadruped_real s14       = sin(q[13]);
     const quadruped_real a13_x     = a1_z * c14 - a1_y * s14;
     const quadruped_real neg_a13_y = a1_z * s14 + a1_y * c14;
 
     /* body 16, rr_hip: motion */
-    const quadruped_real c17       = cos(q[16]);
-    const quadruped_real s17       = sin(q[16]);
     const quadruped_real a16_x     = a1_z * c17 - a1_y * s17;
     const quadruped_real neg_a16_y = a1_z * s17 + a1_y * c17;
 
     /* body 8, fl_thigh: motion */
-    const quadruped_real c9   = cos(q[8]);
-    const quadruped_real s9   = sin(q[8]);
     const quadruped_real a8_x = a7_x * c9 + a1_x * s9;
     const quadruped_real a8_y = a1_x * c9 - a7_x * s9;
 
     /* body 11, fr_thigh: motion */
-    const quadruped_real c12   = cos(q[11]);
-    const quadruped_real s12   = sin(q[11]);
     const quadruped_real a11_x = a10_x * c12 + a1_x * s12;
     const quadruped_real a11_y = a1_x * c12 - a10_x * s12;
 
     /* body 14, rl_thigh: motion */
-    const quadruped_real c15   = cos(q[14]);
-    const quadruped_real s15   = sin(q[14]);
     const quadruped_real a14_x = a13_x * c15 + a1_x * s15;
     const quadruped_real a14_y = a1_x * c15 - a13_x * s15;
 
     /* body 17, rr_thigh: motion */
-    const quadruped_real c18   = cos(q[17]);
-    const quadruped_real s18   = sin(q[17]);
     const quadruped_real a17_x = a16_x * c18 + a1_x * s18;
     const quadruped_real a17_y = a1_x * c18 - a16_x * s18;
 
     /* body 9, fl_calf: motion */
-    const quadruped_real theta10  = q[9] + 3.10813964539713;
-    const quadruped_real ctheta10 = cos(theta10);
-    const quadruped_real stheta10 = sin(theta10);
+    const quadruped_real theta10 = q[9] + 3.10813964539713;
 
-    /* body 12, fr_calf: motion */
+    /* sines and cosines */
     const quadruped_real theta13  = q[12] + 3.10813964539713;
-    const quadruped_real ctheta13 = cos(theta13);
-    const quadruped_real stheta13 = sin(theta13);
-
-    /* body 15, rl_calf: motion */
     const quadruped_real theta16  = q[15] + 3.10813964539713;
-    const quadruped_real ctheta16 = cos(theta16);
-    const quadruped_real stheta16 = sin(theta16);
-
-    /* body 18, rr_calf: motion */
     const quadruped_real theta19  = q[18] + 3.10813964539713;
-    const quadruped_real ctheta19 = cos(theta19);
-    const quadruped_real stheta19 = sin(theta19);
+    quadruped_real sine2[QUADRUPED_FILLED(4)] = {theta10, theta13, theta16, theta19}; /* angles until the call */
+    quadruped_real cosine2[QUADRUPED_FILLED(4)];
+    quadruped_sincos_all(QUADRUPED_FILLED(4), sine2, cosine2);
+    const quadruped_real stheta10 = sine2[0];
+    const quadruped_real ctheta10 = cosine2[0];
+    const quadruped_real stheta13 = sine2[1];
+    const quadruped_real ctheta13 = cosine2[1];
+    const quadruped_real stheta16 = sine2[2];
+    const quadruped_real ctheta16 = cosine2[2];
+    const quadruped_real stheta19 = sine2[3];
+    const quadruped_real ctheta19 = cosine2[3];
 
     /* body 18, rr_calf: forces */
     const quadruped_real neg_n18_y = 0.0297786611519054 * neg_a16_y;

@@ -13,9 +13,7 @@
  * Work array:   w[QUADRUPED_INVERSE_DYNAMICS_WORK], 188 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "quadruped.h"
+#include "quadruped_trig.h"
 
 #if defined(__GNUC__)
 #define QUADRUPED_NOINLINE __attribute__((noinline))
@@ -27,15 +25,14 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
                                      const quadruped_real qdd[18], quadruped_real w[188])
 {
     /* places in w of values for later parts */
-    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd4_qd5 = 3, qd6_qd6 = 4, qd5_qd6 = 5, c8 = 6, s8 = 7, w7_x = 8,
-           neg_w7_y = 9, w7_z = 10, wd7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, w7_xz = 14, neg_w7_yz = 15,
-           w7_xx = 16, a7_x = 17, a7_y = 18, a7_z = 19, c11 = 20, s11 = 21, w10_x = 22, neg_w10_y = 23,
-           w10_z = 24, wd10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, w10_xz = 28, neg_w10_yz = 29, w10_xx = 30,
-           a10_x = 31, a10_y = 32, a10_z = 33, c14 = 34, s14 = 35, w13_x = 36, neg_w13_y = 37, w13_z = 38,
-           wd13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41, w13_xz = 42, neg_w13_yz = 43, w13_xx = 44,
-           neg_a13_x = 45, neg_a13_y = 46, a13_z = 47, c17 = 48, s17 = 49, w16_x = 50, neg_w16_y = 51,
-           w16_z = 52, wd16_z = 53, neg_wd16_x = 54, neg_wd16_y = 55, w16_xz = 56, neg_w16_yz = 57, w16_xx = 58,
-           neg_a16_x = 59, neg_a16_y = 60, a16_z = 61 };
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd4_qd5 = 3, qd6_qd6 = 4, qd5_qd6 = 5, s8 = 6, c8 = 7, s11 = 8, c11 = 9,
+           s14 = 10, c14 = 11, s17 = 12, c17 = 13, s9 = 14, c9 = 15, s12 = 16, c12 = 17, s15 = 18, c15 = 19,
+           s18 = 20, c18 = 21, w7_x = 22, neg_w7_y = 23, w7_z = 24, wd7_z = 25, neg_wd7_x = 26, neg_wd7_y = 27,
+           w7_xz = 28, neg_w7_yz = 29, w7_xx = 30, a7_x = 31, a7_y = 32, a7_z = 33, t46 = 34, t47 = 35, t48 = 36,
+           w10_x = 37, neg_w10_y = 38, w10_z = 39, wd10_z = 40, neg_wd10_x = 41, neg_wd10_y = 42, w10_xz = 43,
+           neg_w10_yz = 44, w10_xx = 45, a10_x = 46, a10_y = 47, a10_z = 48, w13_x = 49, neg_w13_y = 50,
+           w13_z = 51, wd13_z = 52, neg_wd13_x = 53, neg_wd13_y = 54, w13_xz = 55, neg_w13_yz = 56, w13_xx = 57,
+           neg_a13_x = 58, neg_a13_y = 59, a13_z = 60 };
 
     /* body 1, trunk: motion */
     const quadruped_real q4_4 = q[3] + q[3];
@@ -57,43 +54,60 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     const quadruped_real t15 = w[a1_x] + t10;
     const quadruped_real t16 = w[a1_y] - t12;
     const quadruped_real t17 = w[a1_z] + t14;
-    w[c8]                    = cos(q[7]);
-    w[s8]                    = sin(q[7]);
-    w[w7_x]                  = qd[5] * w[c8] - qd[4] * w[s8];
-    w[neg_w7_y]              = qd[5] * w[s8] + qd[4] * w[c8];
-    w[w7_z]                  = qd[3] + qd[6];
-    w[wd7_z]                 = qdd[3] + qdd[6];
-    w[neg_wd7_x]             = qdd[4] * w[s8] - qdd[5] * w[c8] + qd[6] * w[neg_w7_y];
-    w[neg_wd7_y]             = qdd[5] * w[s8] + qdd[4] * w[c8] + qd[6] * w[w7_x];
-    w[w7_xz]                 = w[w7_x] * w[w7_z];
-    w[neg_w7_yz]             = w[neg_w7_y] * w[w7_z];
-    w[w7_xx]                 = w[w7_x] * w[w7_x];
-    w[a7_x]                  = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t16 * w[s8] - t17 * w[c8]);
-    w[a7_y]                  = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t17 * w[s8] + t16 * w[c8]);
-    w[a7_z]                  = t15 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
+
+    /* sines and cosines */
+    quadruped_real sine[QUADRUPED_FILLED(8)] = {q[7], q[10], q[13], q[16], q[8], q[11], q[14], q[17]}; /* angles until the call */
+    quadruped_real cosine[QUADRUPED_FILLED(8)];
+    quadruped_sincos_all(QUADRUPED_FILLED(8), sine, cosine);
+    w[s8]  = sine[0];
+    w[c8]  = cosine[0];
+    w[s11] = sine[1];
+    w[c11] = cosine[1];
+    w[s14] = sine[2];
+    w[c14] = cosine[2];
+    w[s17] = sine[3];
+    w[c17] = cosine[3];
+    w[s9]  = sine[4];
+    w[c9]  = cosine[4];
+    w[s12] = sine[5];
+    w[c12] = cosine[5];
+    w[s15] = sine[6];
+    w[c15] = cosine[6];
+    w[s18] = sine[7];
+    w[c18] = cosine[7];
+
+    /* body 7, fl_hip: motion */
+    w[w7_x]      = qd[5] * w[c8] - qd[4] * w[s8];
+    w[neg_w7_y]  = qd[5] * w[s8] + qd[4] * w[c8];
+    w[w7_z]      = qd[3] + qd[6];
+    w[wd7_z]     = qdd[3] + qdd[6];
+    w[neg_wd7_x] = qdd[4] * w[s8] - qdd[5] * w[c8] + qd[6] * w[neg_w7_y];
+    w[neg_wd7_y] = qdd[5] * w[s8] + qdd[4] * w[c8] + qd[6] * w[w7_x];
+    w[w7_xz]     = w[w7_x] * w[w7_z];
+    w[neg_w7_yz] = w[neg_w7_y] * w[w7_z];
+    w[w7_xx]     = w[w7_x] * w[w7_x];
+    w[a7_x]      = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t16 * w[s8] - t17 * w[c8]);
+    w[a7_y]      = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t17 * w[s8] + t16 * w[c8]);
+    w[a7_z]      = t15 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    const quadruped_real t32 = w[a1_x] - t10;
-    const quadruped_real t33 = w[a1_y] + t12;
-    const quadruped_real t34 = w[a1_z] - t14;
-    w[c11]                   = cos(q[10]);
-    w[s11]                   = sin(q[10]);
-    w[w10_x]                 = qd[5] * w[c11] - qd[4] * w[s11];
-    w[neg_w10_y]             = qd[5] * w[s11] + qd[4] * w[c11];
-    w[w10_z]                 = qd[3] + qd[9];
-    w[wd10_z]                = qdd[3] + qdd[9];
-    w[neg_wd10_x]            = qdd[4] * w[s11] - qdd[5] * w[c11] + qd[9] * w[neg_w10_y];
-    w[neg_wd10_y]            = qdd[5] * w[s11] + qdd[4] * w[c11] + qd[9] * w[w10_x];
-    w[w10_xz]                = w[w10_x] * w[w10_z];
-    w[neg_w10_yz]            = w[neg_w10_y] * w[w10_z];
-    w[w10_xx]                = w[w10_x] * w[w10_x];
-    w[a10_x]                 = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (t33 * w[s11] - t34 * w[c11]);
-    w[a10_y]                 = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (t34 * w[s11] + t33 * w[c11]);
-    w[a10_z]                 = t32 - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
+    w[t46]        = w[a1_x] - t10;
+    w[t47]        = w[a1_y] + t12;
+    w[t48]        = w[a1_z] - t14;
+    w[w10_x]      = qd[5] * w[c11] - qd[4] * w[s11];
+    w[neg_w10_y]  = qd[5] * w[s11] + qd[4] * w[c11];
+    w[w10_z]      = qd[3] + qd[9];
+    w[wd10_z]     = qdd[3] + qdd[9];
+    w[neg_wd10_x] = qdd[4] * w[s11] - qdd[5] * w[c11] + qd[9] * w[neg_w10_y];
+    w[neg_wd10_y] = qdd[5] * w[s11] + qdd[4] * w[c11] + qd[9] * w[w10_x];
+    w[w10_xz]     = w[w10_x] * w[w10_z];
+    w[neg_w10_yz] = w[neg_w10_y] * w[w10_z];
+    w[w10_xx]     = w[w10_x] * w[w10_x];
+    w[a10_x]      = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (w[t47] * w[s11] - w[t48] * w[c11]);
+    w[a10_y]      = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (w[t48] * w[s11] + w[t47] * w[c11]);
+    w[a10_z]      = w[t46] - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
-    w[c14]        = cos(q[13]);
-    w[s14]        = sin(q[13]);
     w[w13_x]      = qd[5] * w[c14] - qd[4] * w[s14];
     w[neg_w13_y]  = qd[5] * w[s14] + qd[4] * w[c14];
     w[w13_z]      = qd[3] + qd[12];
@@ -106,10 +120,30 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[neg_a13_x]  = t16 * w[s14] - t17 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
     w[neg_a13_y]  = t17 * w[s14] + t16 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
     w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t15;
+}
+
+static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
+                                     const quadruped_real qdd[18], quadruped_real w[188])
+{
+    /* places in w of values from earlier parts */
+    enum { w7_x = 22, neg_w7_y = 23, w7_z = 24, wd7_z = 25, neg_wd7_x = 26, neg_wd7_y = 27, a7_x = 31, a7_z = 33,
+           t46 = 34, t47 = 35, t48 = 36, w10_x = 37, neg_w10_y = 38, w10_z = 39, wd10_z = 40, neg_wd10_x = 41,
+           neg_wd10_y = 42, a10_x = 46, a10_z = 48, w13_x = 49, neg_w13_y = 50, w13_z = 51, wd13_z = 52,
+           neg_wd13_x = 53, neg_wd13_y = 54, neg_a13_x = 58, a13_z = 60, c17 = 13, s17 = 12, c9 = 15, s9 = 14,
+           c12 = 17, s12 = 16, c15 = 19, s15 = 18, c18 = 21, s18 = 20 };
+    /* places in w of values for later parts */
+    enum { w16_x = 61, neg_w16_y = 62, w16_z = 63, wd16_z = 64, neg_wd16_x = 65, neg_wd16_y = 66, w16_xz = 67,
+           neg_w16_yz = 68, w16_xx = 69, neg_a16_x = 70, neg_a16_y = 71, a16_z = 72, w8_x = 73, w8_y = 74,
+           a8_x = 75, a8_y = 76, w8_z = 77, wd8_z = 78, wd8_x = 79, wd8_y = 80, w11_x = 81, w11_y = 82,
+           a11_x = 83, a11_y = 84, w11_z = 85, wd11_z = 86, wd11_x = 87, wd11_y = 88, w14_x = 89, w14_y = 90,
+           a14_x = 91, a14_y = 92, w14_z = 93, wd14_z = 94, wd14_x = 95, wd14_y = 96, w17_x = 97, w17_y = 98,
+           a17_x = 99, a17_y = 100, w17_z = 101, wd17_z = 102, wd17_x = 103, wd17_y = 104, w8_yy = 105,
+           w8_zz = 106, neg_U8_xx = 107, w8_xy = 108, U8_yx = 109, w8_xz = 110, U8_zx = 111, stheta10 = 112,
+           ctheta10 = 113, stheta13 = 114, ctheta13 = 115, stheta16 = 116, ctheta16 = 117, stheta19 = 118,
+           ctheta19 = 119, w9_x = 120, w9_y = 121, w9_z = 122, wd9_z = 123, wd9_x = 124, w11_yy = 125,
+           w11_zz = 126, neg_U11_xx = 127, w11_xy = 128, U11_yx = 129, w11_xz = 130, U11_zx = 131, w12_x = 132 };
 
     /* body 16, rr_hip: motion */
-    w[c17]        = cos(q[16]);
-    w[s17]        = sin(q[16]);
     w[w16_x]      = qd[5] * w[c17] - qd[4] * w[s17];
     w[neg_w16_y]  = qd[5] * w[s17] + qd[4] * w[c17];
     w[w16_z]      = qd[3] + qd[15];
@@ -119,35 +153,11 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w16_xz]     = w[w16_x] * w[w16_z];
     w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
     w[w16_xx]     = w[w16_x] * w[w16_x];
-    w[neg_a16_x]  = t33 * w[s17] - t34 * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[neg_a16_y]  = t34 * w[s17] + t33 * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
-    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + t32;
-}
-
-static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
-                                     const quadruped_real qdd[18], quadruped_real w[188])
-{
-    /* places in w of values from earlier parts */
-    enum { w7_x = 8, neg_w7_y = 9, w7_z = 10, wd7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, a7_x = 17, a7_z = 19,
-           w10_x = 22, neg_w10_y = 23, w10_z = 24, wd10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, a10_x = 31,
-           a10_z = 33, w13_x = 36, neg_w13_y = 37, w13_z = 38, wd13_z = 39, neg_wd13_x = 40, neg_wd13_y = 41,
-           neg_a13_x = 45, a13_z = 47, w16_x = 50, neg_w16_y = 51, w16_z = 52, wd16_z = 53, neg_wd16_x = 54,
-           neg_wd16_y = 55, neg_a16_x = 59, a16_z = 61 };
-    /* places in w of values for later parts */
-    enum { c9 = 62, s9 = 63, w8_x = 64, w8_y = 65, a8_x = 66, a8_y = 67, w8_z = 68, wd8_z = 69, wd8_x = 70,
-           wd8_y = 71, c12 = 72, s12 = 73, w11_x = 74, w11_y = 75, a11_x = 76, a11_y = 77, w11_z = 78,
-           wd11_z = 79, wd11_x = 80, wd11_y = 81, c15 = 82, s15 = 83, w14_x = 84, w14_y = 85, a14_x = 86,
-           a14_y = 87, w14_z = 88, wd14_z = 89, wd14_x = 90, wd14_y = 91, c18 = 92, s18 = 93, w17_x = 94,
-           w17_y = 95, a17_x = 96, a17_y = 97, w17_z = 98, wd17_z = 99, wd17_x = 100, wd17_y = 101, w8_yy = 102,
-           w8_zz = 103, neg_U8_xx = 104, w8_xy = 105, U8_yx = 106, w8_xz = 107, U8_zx = 108, ctheta10 = 109,
-           stheta10 = 110, w9_x = 111, w9_y = 112, w9_z = 113, wd9_z = 114, wd9_x = 115, w11_yy = 116,
-           w11_zz = 117, neg_U11_xx = 118, w11_xy = 119, U11_yx = 120, w11_xz = 121, U11_zx = 122,
-           ctheta13 = 123, stheta13 = 124, w12_x = 125, w12_y = 126, w12_z = 127, wd12_z = 128, wd12_x = 129,
-           w14_yy = 130, w14_zz = 131, neg_U14_xx = 132, w14_xy = 133, U14_yx = 134 };
+    w[neg_a16_x]  = w[t47] * w[s17] - w[t48] * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[neg_a16_y]  = w[t48] * w[s17] + w[t47] * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + w[t46];
 
     /* body 8, fl_thigh: motion */
-    w[c9]    = cos(q[8]);
-    w[s9]    = sin(q[8]);
     w[w8_x]  = w[w7_x] * w[c9] + w[w7_z] * w[s9];
     w[w8_y]  = w[w7_z] * w[c9] - w[w7_x] * w[s9];
     w[a8_x]  = w[a7_x] * w[c9] + w[a7_z] * w[s9];
@@ -158,8 +168,6 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[wd8_y] = w[wd7_z] * w[c9] + w[neg_wd7_x] * w[s9] - qd[7] * w[w8_x];
 
     /* body 11, fr_thigh: motion */
-    w[c12]    = cos(q[11]);
-    w[s12]    = sin(q[11]);
     w[w11_x]  = w[w10_x] * w[c12] + w[w10_z] * w[s12];
     w[w11_y]  = w[w10_z] * w[c12] - w[w10_x] * w[s12];
     w[a11_x]  = w[a10_x] * w[c12] + w[a10_z] * w[s12];
@@ -170,8 +178,6 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[wd11_y] = w[wd10_z] * w[c12] + w[neg_wd10_x] * w[s12] - qd[10] * w[w11_x];
 
     /* body 14, rl_thigh: motion */
-    w[c15]    = cos(q[14]);
-    w[s15]    = sin(q[14]);
     w[w14_x]  = w[w13_x] * w[c15] + w[w13_z] * w[s15];
     w[w14_y]  = w[w13_z] * w[c15] - w[w13_x] * w[s15];
     w[a14_x]  = w[a13_z] * w[s15] - w[neg_a13_x] * w[c15];
@@ -182,8 +188,6 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[wd14_y] = w[wd13_z] * w[c15] + w[neg_wd13_x] * w[s15] - qd[13] * w[w14_x];
 
     /* body 17, rr_thigh: motion */
-    w[c18]    = cos(q[17]);
-    w[s18]    = sin(q[17]);
     w[w17_x]  = w[w16_x] * w[c18] + w[w16_z] * w[s18];
     w[w17_y]  = w[w16_z] * w[c18] - w[w16_x] * w[s18];
     w[a17_x]  = w[a16_z] * w[s18] - w[neg_a16_x] * w[c18];
@@ -202,84 +206,91 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[w8_xz]                     = w[w8_x] * w[w8_z];
     w[U8_zx]                     = w[w8_xz] - w[wd8_y];
     const quadruped_real theta10 = q[9] + 3.10813964539713;
-    w[ctheta10]                  = cos(theta10);
-    w[stheta10]                  = sin(theta10);
-    w[w9_x]                      = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
-    w[w9_y]                      = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
-    w[w9_z]                      = qd[8] + w[w8_z];
-    w[wd9_z]                     = qdd[8] + w[wd8_z];
-    w[wd9_x]                     = w[wd8_x] * w[ctheta10] + w[wd8_y] * w[stheta10] + qd[8] * w[w9_y];
+
+    /* sines and cosines */
+    const quadruped_real theta13 = q[12] + 3.10813964539713;
+    const quadruped_real theta16 = q[15] + 3.10813964539713;
+    const quadruped_real theta19 = q[18] + 3.10813964539713;
+    quadruped_real sine[QUADRUPED_FILLED(4)] = {theta10, theta13, theta16, theta19}; /* angles until the call */
+    quadruped_real cosine[QUADRUPED_FILLED(4)];
+    quadruped_sincos_all(QUADRUPED_FILLED(4), sine, cosine);
+    w[stheta10]                  = sine[0];
+    w[ctheta10]                  = cosine[0];
+    w[stheta13]                  = sine[1];
+    w[ctheta13]                  = cosine[1];
+    w[stheta16]                  = sine[2];
+    w[ctheta16]                  = cosine[2];
+    w[stheta19]                  = sine[3];
+    w[ctheta19]                  = cosine[3];
+
+    /* body 9, fl_calf: motion */
+    w[w9_x]  = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
+    w[w9_y]  = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
+    w[w9_z]  = qd[8] + w[w8_z];
+    w[wd9_z] = qdd[8] + w[wd8_z];
+    w[wd9_x] = w[wd8_x] * w[ctheta10] + w[wd8_y] * w[stheta10] + qd[8] * w[w9_y];
 
     /* body 12, fr_calf: motion */
-    w[w11_yy]                    = w[w11_y] * w[w11_y];
-    w[w11_zz]                    = w[w11_z] * w[w11_z];
-    w[neg_U11_xx]                = w[w11_yy] + w[w11_zz];
-    w[w11_xy]                    = w[w11_x] * w[w11_y];
-    w[U11_yx]                    = w[wd11_z] + w[w11_xy];
-    w[w11_xz]                    = w[w11_x] * w[w11_z];
-    w[U11_zx]                    = w[w11_xz] - w[wd11_y];
-    const quadruped_real theta13 = q[12] + 3.10813964539713;
-    w[ctheta13]                  = cos(theta13);
-    w[stheta13]                  = sin(theta13);
-    w[w12_x]                     = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
-    w[w12_y]                     = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
-    w[w12_z]                     = qd[11] + w[w11_z];
-    w[wd12_z]                    = qdd[11] + w[wd11_z];
-    w[wd12_x]                    = w[wd11_x] * w[ctheta13] + w[wd11_y] * w[stheta13] + qd[11] * w[w12_y];
-
-    /* body 15, rl_calf: motion */
-    w[w14_yy]     = w[w14_y] * w[w14_y];
-    w[w14_zz]     = w[w14_z] * w[w14_z];
-    w[neg_U14_xx] = w[w14_yy] + w[w14_zz];
-    w[w14_xy]     = w[w14_x] * w[w14_y];
-    w[U14_yx]     = w[wd14_z] + w[w14_xy];
+    w[w11_yy]     = w[w11_y] * w[w11_y];
+    w[w11_zz]     = w[w11_z] * w[w11_z];
+    w[neg_U11_xx] = w[w11_yy] + w[w11_zz];
+    w[w11_xy]     = w[w11_x] * w[w11_y];
+    w[U11_yx]     = w[wd11_z] + w[w11_xy];
+    w[w11_xz]     = w[w11_x] * w[w11_z];
+    w[U11_zx]     = w[w11_xz] - w[wd11_y];
+    w[w12_x]      = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
 }
 
-static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped_real qd[18],
-                                     const quadruped_real qdd[18], quadruped_real w[188],
-                                     quadruped_real tau[18])
+static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], const quadruped_real qdd[18],
+                                     quadruped_real w[188], quadruped_real tau[18])
 {
     /* places in w of values from earlier parts */
-    enum { a10_y = 32, neg_a13_y = 46, neg_a16_y = 60, a11_x = 76, a11_y = 77, wd11_x = 80, wd11_y = 81,
-           w14_x = 84, w14_y = 85, a14_x = 86, a14_y = 87, w14_z = 88, wd14_z = 89, wd14_x = 90, wd14_y = 91,
-           w17_x = 94, w17_y = 95, a17_x = 96, a17_y = 97, w17_z = 98, wd17_z = 99, wd17_x = 100, wd17_y = 101,
-           neg_U11_xx = 118, U11_yx = 120, U11_zx = 122, ctheta13 = 123, stheta13 = 124, w12_x = 125,
-           w12_y = 126, w12_z = 127, wd12_z = 128, wd12_x = 129, neg_U14_xx = 132, U14_yx = 134 };
+    enum { a10_y = 47, neg_a13_y = 59, neg_a16_y = 71, w11_x = 81, w11_y = 82, a11_x = 83, a11_y = 84,
+           w11_z = 85, wd11_z = 86, wd11_x = 87, wd11_y = 88, w14_x = 89, w14_y = 90, a14_x = 91, a14_y = 92,
+           w14_z = 93, wd14_z = 94, wd14_x = 95, wd14_y = 96, w17_x = 97, w17_y = 98, a17_x = 99, a17_y = 100,
+           w17_z = 101, wd17_z = 102, wd17_x = 103, wd17_y = 104, neg_U11_xx = 127, U11_yx = 129, U11_zx = 131,
+           ctheta13 = 115, stheta13 = 114, w12_x = 132, ctheta16 = 117, stheta16 = 116, ctheta19 = 119,
+           stheta19 = 118 };
     /* places in w of values for later parts */
-    enum { w14_xz = 135, U14_zx = 136, ctheta16 = 137, stheta16 = 138, w17_yy = 139, w17_zz = 140,
-           neg_U17_xx = 141, w17_xy = 142, U17_yx = 143, w17_xz = 144, U17_zx = 145, ctheta19 = 146,
-           stheta19 = 147, neg_f18_x = 148, f18_y = 149, f18_z = 150, n18_x = 151, n18_y = 152, n18_z = 153,
-           t196 = 154, neg_f15_x = 155, f15_y = 156, f15_z = 157, n15_x = 158, neg_n15_y = 159, n15_z = 160,
-           t216 = 161, neg_f12_x = 162, f12_y = 163, f12_z = 164, n12_x = 165, n12_y = 166, n12_z = 167 };
+    enum { w14_yy = 34, w14_zz = 35, neg_U14_xx = 36, w14_xy = 133, U14_yx = 134, w14_xz = 135, U14_zx = 136,
+           w17_yy = 137, w17_zz = 138, neg_U17_xx = 139, w17_xy = 140, U17_yx = 141, w17_xz = 142, U17_zx = 143,
+           neg_f18_x = 144, f18_y = 145, f18_z = 146, n18_x = 147, n18_y = 148, n18_z = 149, t196 = 150,
+           neg_f15_x = 151, f15_y = 152, f15_z = 153, n15_x = 154, neg_n15_y = 155, n15_z = 156, t216 = 157,
+           neg_f12_x = 158, f12_y = 159, f12_z = 160, n12_x = 161, n12_y = 162, n12_z = 163 };
+
+    /* body 12, fr_calf: motion */
+    const quadruped_real w12_y  = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
+    const quadruped_real w12_z  = qd[11] + w[w11_z];
+    const quadruped_real wd12_z = qdd[11] + w[wd11_z];
+    const quadruped_real wd12_x = w[wd11_x] * w[ctheta13] + w[wd11_y] * w[stheta13] + qd[11] * w12_y;
 
     /* body 15, rl_calf: motion */
-    w[w14_xz]                    = w[w14_x] * w[w14_z];
-    w[U14_zx]                    = w[w14_xz] - w[wd14_y];
-    const quadruped_real theta16 = q[15] + 3.10813964539713;
-    w[ctheta16]                  = cos(theta16);
-    w[stheta16]                  = sin(theta16);
-    const quadruped_real w15_x   = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
-    const quadruped_real w15_y   = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
-    const quadruped_real w15_z   = qd[14] + w[w14_z];
-    const quadruped_real wd15_z  = qdd[14] + w[wd14_z];
-    const quadruped_real wd15_x  = w[wd14_x] * w[ctheta16] + w[wd14_y] * w[stheta16] + qd[14] * w15_y;
+    w[w14_yy]                   = w[w14_y] * w[w14_y];
+    w[w14_zz]                   = w[w14_z] * w[w14_z];
+    w[neg_U14_xx]               = w[w14_yy] + w[w14_zz];
+    w[w14_xy]                   = w[w14_x] * w[w14_y];
+    w[U14_yx]                   = w[wd14_z] + w[w14_xy];
+    w[w14_xz]                   = w[w14_x] * w[w14_z];
+    w[U14_zx]                   = w[w14_xz] - w[wd14_y];
+    const quadruped_real w15_x  = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
+    const quadruped_real w15_y  = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
+    const quadruped_real w15_z  = qd[14] + w[w14_z];
+    const quadruped_real wd15_z = qdd[14] + w[wd14_z];
+    const quadruped_real wd15_x = w[wd14_x] * w[ctheta16] + w[wd14_y] * w[stheta16] + qd[14] * w15_y;
 
     /* body 18, rr_calf: motion */
-    w[w17_yy]                    = w[w17_y] * w[w17_y];
-    w[w17_zz]                    = w[w17_z] * w[w17_z];
-    w[neg_U17_xx]                = w[w17_yy] + w[w17_zz];
-    w[w17_xy]                    = w[w17_x] * w[w17_y];
-    w[U17_yx]                    = w[wd17_z] + w[w17_xy];
-    w[w17_xz]                    = w[w17_x] * w[w17_z];
-    w[U17_zx]                    = w[w17_xz] - w[wd17_y];
-    const quadruped_real theta19 = q[18] + 3.10813964539713;
-    w[ctheta19]                  = cos(theta19);
-    w[stheta19]                  = sin(theta19);
-    const quadruped_real w18_x   = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
-    const quadruped_real w18_y   = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
-    const quadruped_real w18_z   = qd[17] + w[w17_z];
-    const quadruped_real wd18_z  = qdd[17] + w[wd17_z];
-    const quadruped_real wd18_x  = w[wd17_x] * w[ctheta19] + w[wd17_y] * w[stheta19] + qd[17] * w18_y;
+    w[w17_yy]                   = w[w17_y] * w[w17_y];
+    w[w17_zz]                   = w[w17_z] * w[w17_z];
+    w[neg_U17_xx]               = w[w17_yy] + w[w17_zz];
+    w[w17_xy]                   = w[w17_x] * w[w17_y];
+    w[U17_yx]                   = w[wd17_z] + w[w17_xy];
+    w[w17_xz]                   = w[w17_x] * w[w17_z];
+    w[U17_zx]                   = w[w17_xz] - w[wd17_y];
+    const quadruped_real w18_x  = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
+    const quadruped_real w18_y  = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
+    const quadruped_real w18_z  = qd[17] + w[w17_z];
+    const quadruped_real wd18_z = qdd[17] + w[wd17_z];
+    const quadruped_real wd18_x = w[wd17_x] * w[ctheta19] + w[wd17_y] * w[stheta19] + qd[17] * w18_y;
 
     /* body 18, rr_calf: forces */
     const quadruped_real w18_yy = w18_y * w18_y;
@@ -334,17 +345,17 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
     w[t216]                     = w[ctheta16] * w[f15_y] - w[stheta16] * w[neg_f15_x];
 
     /* body 12, fr_calf: forces */
-    const quadruped_real w12_yy = w[w12_y] * w[w12_y];
-    const quadruped_real w12_zz = w[w12_z] * w[w12_z];
+    const quadruped_real w12_yy = w12_y * w12_y;
+    const quadruped_real w12_zz = w12_z * w12_z;
     w[neg_f12_x]                = 0.0297786611519054 * (w12_yy + w12_zz);
-    const quadruped_real w12_xy = w[w12_x] * w[w12_y];
-    const quadruped_real U12_yx = w[wd12_z] + w12_xy;
+    const quadruped_real w12_xy = w[w12_x] * w12_y;
+    const quadruped_real U12_yx = wd12_z + w12_xy;
     w[f12_y]                    = 0.0297786611519054 * U12_yx;
-    const quadruped_real U12_zx = qd[11] * w[w12_x] + w[w12_x] * w[w12_z]
+    const quadruped_real U12_zx = qd[11] * w[w12_x] + w[w12_x] * w12_z
                                   - (w[wd11_y] * w[ctheta13] - w[wd11_x] * w[stheta13]);
     w[f12_z]                    = 0.0297786611519054 * U12_zx;
-    const quadruped_real w12_yz = w[w12_y] * w[w12_z];
-    const quadruped_real U12_zy = w[wd12_x] + w12_yz;
+    const quadruped_real w12_yz = w12_y * w12_z;
+    const quadruped_real U12_zy = wd12_x + w12_yz;
     const quadruped_real t227   = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx;
     w[n12_x]                    = 1.261184674531e-05 * U12_zy + t227;
     const quadruped_real w12_xx = w[w12_x] * w[w12_x];
@@ -352,9 +363,9 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real q[19], const quadruped
                                   - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
     const quadruped_real t231   = 5.560447774483e-05 * U12_zy - 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]);
     w[n12_y]                    = 0.00249545180452967 * (w12_zz - w12_xx) - 0.00486039815325469 * U12_zx - t231;
-    const quadruped_real t233   = 0.00484778630650938 * w12_xy + 0.00487301 * w[wd12_z];
+    const quadruped_real t233   = 0.00484778630650938 * w12_xy + 0.00487301 * wd12_z;
     const quadruped_real t234   = 5.560447774483e-05 * (w12_yy - w12_xx) + t233;
-    w[n12_z]                    = t234 - 0.00249545180452967 * (w12_yz - w[wd12_x]) + 0.0297786611519054 * a12_y;
+    w[n12_z]                    = t234 - 0.00249545180452967 * (w12_yz - wd12_x) + 0.0297786611519054 * a12_y;
     tau[11]                     = w[n12_z];
 }
 
@@ -362,24 +373,24 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
                                      quadruped_real tau[18])
 {
     /* places in w of values from earlier parts */
-    enum { a7_y = 18, a10_y = 32, neg_a13_y = 46, w16_x = 50, neg_w16_y = 51, w16_z = 52, wd16_z = 53,
-           neg_wd16_x = 54, neg_wd16_y = 55, w16_xz = 56, neg_w16_yz = 57, w16_xx = 58, neg_a16_x = 59,
-           neg_a16_y = 60, a16_z = 61, w8_x = 64, w8_y = 65, a8_x = 66, a8_y = 67, w8_z = 68, wd8_z = 69,
-           wd8_x = 70, wd8_y = 71, w11_x = 74, w11_y = 75, a11_x = 76, a11_y = 77, w11_z = 78, wd11_z = 79,
-           wd11_x = 80, wd11_y = 81, w14_x = 84, w14_y = 85, a14_x = 86, a14_y = 87, w14_z = 88, wd14_z = 89,
-           wd14_x = 90, wd14_y = 91, c18 = 92, s18 = 93, w17_x = 94, w17_y = 95, a17_x = 96, a17_y = 97,
-           w17_z = 98, wd17_z = 99, wd17_x = 100, wd17_y = 101, w8_yy = 102, w8_zz = 103, neg_U8_xx = 104,
-           w8_xy = 105, U8_yx = 106, w8_xz = 107, U8_zx = 108, ctheta10 = 109, stheta10 = 110, w9_x = 111,
-           w9_y = 112, w9_z = 113, wd9_z = 114, wd9_x = 115, w11_yy = 116, w11_zz = 117, neg_U11_xx = 118,
-           w11_xy = 119, U11_yx = 120, w11_xz = 121, U11_zx = 122, ctheta13 = 123, stheta13 = 124, w14_yy = 130,
-           w14_zz = 131, neg_U14_xx = 132, w14_xy = 133, U14_yx = 134, w14_xz = 135, U14_zx = 136,
-           ctheta16 = 137, stheta16 = 138, w17_yy = 139, w17_zz = 140, neg_U17_xx = 141, w17_xy = 142,
-           U17_yx = 143, w17_xz = 144, U17_zx = 145, ctheta19 = 146, stheta19 = 147, neg_f18_x = 148,
-           f18_y = 149, f18_z = 150, n18_x = 151, n18_y = 152, n18_z = 153, t196 = 154, neg_f15_x = 155,
-           f15_y = 156, f15_z = 157, n15_x = 158, neg_n15_y = 159, n15_z = 160, t216 = 161, neg_f12_x = 162,
-           f12_y = 163, f12_z = 164, n12_x = 165, n12_y = 166, n12_z = 167 };
+    enum { a7_y = 32, a10_y = 47, neg_a13_y = 59, w16_x = 61, neg_w16_y = 62, w16_z = 63, wd16_z = 64,
+           neg_wd16_x = 65, neg_wd16_y = 66, w16_xz = 67, neg_w16_yz = 68, w16_xx = 69, neg_a16_x = 70,
+           neg_a16_y = 71, a16_z = 72, w8_x = 73, w8_y = 74, a8_x = 75, a8_y = 76, w8_z = 77, wd8_z = 78,
+           wd8_x = 79, wd8_y = 80, w11_x = 81, w11_y = 82, a11_x = 83, a11_y = 84, w11_z = 85, wd11_z = 86,
+           wd11_x = 87, wd11_y = 88, w14_x = 89, w14_y = 90, a14_x = 91, a14_y = 92, w14_z = 93, wd14_z = 94,
+           wd14_x = 95, wd14_y = 96, c18 = 21, s18 = 20, w17_x = 97, w17_y = 98, a17_x = 99, a17_y = 100,
+           w17_z = 101, wd17_z = 102, wd17_x = 103, wd17_y = 104, w8_yy = 105, w8_zz = 106, neg_U8_xx = 107,
+           w8_xy = 108, U8_yx = 109, w8_xz = 110, U8_zx = 111, ctheta10 = 113, stheta10 = 112, w9_x = 120,
+           w9_y = 121, w9_z = 122, wd9_z = 123, wd9_x = 124, w11_yy = 125, w11_zz = 126, neg_U11_xx = 127,
+           w11_xy = 128, U11_yx = 129, w11_xz = 130, U11_zx = 131, ctheta13 = 115, stheta13 = 114, w14_yy = 34,
+           w14_zz = 35, neg_U14_xx = 36, w14_xy = 133, U14_yx = 134, w14_xz = 135, U14_zx = 136, ctheta16 = 117,
+           stheta16 = 116, w17_yy = 137, w17_zz = 138, neg_U17_xx = 139, w17_xy = 140, U17_yx = 141,
+           w17_xz = 142, U17_zx = 143, ctheta19 = 119, stheta19 = 118, neg_f18_x = 144, f18_y = 145, f18_z = 146,
+           n18_x = 147, n18_y = 148, n18_z = 149, t196 = 150, neg_f15_x = 151, f15_y = 152, f15_z = 153,
+           n15_x = 154, neg_n15_y = 155, n15_z = 156, t216 = 157, neg_f12_x = 158, f12_y = 159, f12_z = 160,
+           n12_x = 161, n12_y = 162, n12_z = 163 };
     /* places in w of values for later parts */
-    enum { f9_z = 125, U14_zy = 126, f14_x = 127, f14_y = 128, n14_x = 129, n14_y = 168, n14_z = 169,
+    enum { f9_z = 132, U14_zy = 164, f14_x = 165, f14_y = 166, n14_x = 167, n14_y = 168, n14_z = 169,
            U11_zy = 170, f11_x = 171, f11_y = 172, n11_x = 173, n11_y = 174, n11_z = 175, U8_zy = 176,
            f8_x = 177, f8_y = 178, n8_x = 179, n8_y = 180, n8_z = 181, neg_f16_x = 182, f16_y = 183, f16_z = 184,
            n16_z = 185, t328 = 186, t329 = 187 };
@@ -533,15 +544,15 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], const quadrupe
                                      quadruped_real w[188], quadruped_real tau[18])
 {
     /* places in w of values from earlier parts */
-    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd4_qd5 = 3, qd6_qd6 = 4, qd5_qd6 = 5, c8 = 6, s8 = 7, w7_x = 8,
-           neg_w7_y = 9, w7_z = 10, wd7_z = 11, neg_wd7_x = 12, neg_wd7_y = 13, w7_xz = 14, neg_w7_yz = 15,
-           w7_xx = 16, a7_x = 17, a7_z = 19, c11 = 20, s11 = 21, w10_x = 22, neg_w10_y = 23, w10_z = 24,
-           wd10_z = 25, neg_wd10_x = 26, neg_wd10_y = 27, w10_xz = 28, neg_w10_yz = 29, w10_xx = 30, a10_x = 31,
-           a10_z = 33, c14 = 34, s14 = 35, w13_x = 36, neg_w13_y = 37, w13_z = 38, wd13_z = 39, neg_wd13_x = 40,
-           neg_wd13_y = 41, w13_xz = 42, neg_w13_yz = 43, w13_xx = 44, neg_a13_x = 45, a13_z = 47, c17 = 48,
-           s17 = 49, c9 = 62, s9 = 63, c12 = 72, s12 = 73, c15 = 82, s15 = 83, U8_zx = 108, U11_zx = 122,
-           U14_zx = 136, f15_z = 157, f12_z = 164, f9_z = 125, U14_zy = 126, f14_x = 127, f14_y = 128,
-           n14_x = 129, n14_y = 168, n14_z = 169, U11_zy = 170, f11_x = 171, f11_y = 172, n11_x = 173,
+    enum { a1_x = 0, a1_y = 1, a1_z = 2, qd4_qd5 = 3, qd6_qd6 = 4, qd5_qd6 = 5, c8 = 7, s8 = 6, w7_x = 22,
+           neg_w7_y = 23, w7_z = 24, wd7_z = 25, neg_wd7_x = 26, neg_wd7_y = 27, w7_xz = 28, neg_w7_yz = 29,
+           w7_xx = 30, a7_x = 31, a7_z = 33, c11 = 9, s11 = 8, w10_x = 37, neg_w10_y = 38, w10_z = 39,
+           wd10_z = 40, neg_wd10_x = 41, neg_wd10_y = 42, w10_xz = 43, neg_w10_yz = 44, w10_xx = 45, a10_x = 46,
+           a10_z = 48, c14 = 11, s14 = 10, w13_x = 49, neg_w13_y = 50, w13_z = 51, wd13_z = 52, neg_wd13_x = 53,
+           neg_wd13_y = 54, w13_xz = 55, neg_w13_yz = 56, w13_xx = 57, neg_a13_x = 58, a13_z = 60, c17 = 13,
+           s17 = 12, c9 = 15, s9 = 14, c12 = 17, s12 = 16, c15 = 19, s15 = 18, U8_zx = 111, U11_zx = 131,
+           U14_zx = 136, f15_z = 153, f12_z = 160, f9_z = 132, U14_zy = 164, f14_x = 165, f14_y = 166,
+           n14_x = 167, n14_y = 168, n14_z = 169, U11_zy = 170, f11_x = 171, f11_y = 172, n11_x = 173,
            n11_y = 174, n11_z = 175, U8_zy = 176, f8_x = 177, f8_y = 178, n8_x = 179, n8_y = 180, n8_z = 181,
            neg_f16_x = 182, f16_y = 183, f16_z = 184, n16_z = 185, t328 = 186, t329 = 187 };
 
@@ -635,7 +646,7 @@ void quadruped_inverse_dynamics(const quadruped_real q[19], const quadruped_real
 {
     part1(q, qd, qdd, w);
     part2(q, qd, qdd, w);
-    part3(q, qd, qdd, w, tau);
+    part3(qd, qdd, w, tau);
     part4(qd, w, tau);
     part5(qd, qdd, w, tau);
 }

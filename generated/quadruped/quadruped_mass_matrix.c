@@ -8,12 +8,10 @@
  * Operations:   545 (245 + or -, 268 *, 32 sin or cos)
  * Formulation:  composite/minimal, sums as trees
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
- * Work array:   w[QUADRUPED_MASS_MATRIX_WORK], 76 entries, must not overlap the others
+ * Work array:   w[QUADRUPED_MASS_MATRIX_WORK], 77 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "quadruped.h"
+#include "quadruped_trig.h"
 
 #if defined(__GNUC__)
 #define QUADRUPED_NOINLINE __attribute__((noinline))
@@ -21,175 +19,204 @@
 #define QUADRUPED_NOINLINE
 #endif
 
-static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real w[76], quadruped_real M[324])
+static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real w[77], quadruped_real M[324])
 {
     /* places in w of values for later parts */
-    enum { stheta19 = 0, neg_f18_17_x = 1, f18_17_y = 2, n18_17_x = 3, n18_17_y = 4, c18 = 5, s18 = 6, c17 = 7,
-           s17 = 8, t24 = 9, t25 = 10, stheta16 = 11, neg_f15_14_x = 12, f15_14_y = 13, neg_n15_14_x = 14,
-           neg_n15_14_y = 15, c15 = 16, s15 = 17, c14 = 18, s14 = 19, t49 = 20, t50 = 21, ctheta13 = 22,
-           stheta13 = 23, neg_f12_11_x = 24, f12_11_y = 25, n12_11_x = 26, n12_11_y = 27, n12_11_z = 28 };
+    enum { stheta19 = 0, s18 = 1, c18 = 2, s17 = 3, c17 = 4, stheta16 = 5, s15 = 6, c15 = 7, s14 = 8, c14 = 9,
+           neg_f18_17_x = 10, f18_17_y = 11, n18_17_x = 12, n18_17_y = 13, t36 = 14, t37 = 15, neg_f15_14_x = 16,
+           f15_14_y = 17, neg_n15_14_x = 18, neg_n15_14_y = 19, t53 = 20, t54 = 21, stheta13 = 22, ctheta13 = 23,
+           s12 = 24, c12 = 25, s11 = 26, c11 = 27, stheta10 = 28, ctheta10 = 29, stheta9_10 = 30,
+           ctheta9_10 = 31, s9 = 32, c9 = 33, s8 = 34, c8 = 35, neg_f12_11_x = 36, f12_11_y = 37, n12_11_x = 38,
+           n12_11_y = 39 };
 
     /* body 18, rr_calf: composite body */
-    const quadruped_real theta19      = q[18] + 3.10813964539713;
-    const quadruped_real ctheta19     = cos(theta19);
-    w[stheta19]                       = sin(theta19);
+    const quadruped_real theta19 = q[18] + 3.10813964539713;
+
+    /* sines and cosines */
+    const quadruped_real theta18_19  = q[17] + q[18] + 3.10813964539713;
+    const quadruped_real theta16     = q[15] + 3.10813964539713;
+    const quadruped_real theta15_16  = q[14] + q[15] + 3.10813964539713;
+    quadruped_real sine[QUADRUPED_FILLED(8)] = {theta19, theta18_19, q[17], q[16], theta16, theta15_16, q[14],
+                                                q[13]}; /* angles until the call */
+    quadruped_real cosine[QUADRUPED_FILLED(8)];
+    quadruped_sincos_all(QUADRUPED_FILLED(8), sine, cosine);
+    w[stheta19]                      = sine[0];
+    const quadruped_real ctheta19    = cosine[0];
+    const quadruped_real stheta18_19 = sine[1];
+    const quadruped_real ctheta18_19 = cosine[1];
+    w[s18]                           = sine[2];
+    w[c18]                           = cosine[2];
+    w[s17]                           = sine[3];
+    w[c17]                           = cosine[3];
+    w[stheta16]                      = sine[4];
+    const quadruped_real ctheta16    = cosine[4];
+    const quadruped_real stheta15_16 = sine[5];
+    const quadruped_real ctheta15_16 = cosine[5];
+    w[s15]                           = sine[6];
+    w[c15]                           = cosine[6];
+    w[s14]                           = sine[7];
+    w[c14]                           = cosine[7];
+
+    /* body 18, rr_calf: composite body */
     w[neg_f18_17_x]                   = 0.0297786611519054 * w[stheta19];
     w[f18_17_y]                       = 0.0297786611519054 * ctheta19;
     w[n18_17_x]                       = 0.00249545180452967 * ctheta19;
     w[n18_17_y]                       = 0.00249545180452967 * w[stheta19];
     const quadruped_real n18_16_y     = 0.2 * w[f18_17_y] - 0.00487301;
     M[18 * 16 + 17] = -n18_16_y; M[18 * 17 + 16] = -n18_16_y;
-    const quadruped_real theta18_19   = q[17] + q[18] + 3.10813964539713;
-    const quadruped_real neg_f18_16_x = 0.0297786611519054 * sin(theta18_19);
-    const quadruped_real f18_16_z     = 0.0297786611519054 * cos(theta18_19);
+    const quadruped_real neg_f18_16_x = 0.0297786611519054 * stheta18_19;
+    const quadruped_real f18_16_z     = 0.0297786611519054 * ctheta18_19;
     M[18 * 0 + 17] = f18_16_z; M[18 * 17 + 0] = f18_16_z;
-    w[c18]                            = cos(q[17]);
-    w[s18]                            = sin(q[17]);
     const quadruped_real n18_16_x     = w[n18_17_x] * w[c18] - w[n18_17_y] * w[s18];
     const quadruped_real n18_16_z     = w[n18_17_y] * w[c18] + w[n18_17_x] * w[s18];
     M[18 * 15 + 17] = n18_16_z; M[18 * 17 + 15] = n18_16_z;
-    const quadruped_real t16          = 0.1805 * neg_f18_16_x + n18_16_y;
-    w[c17]                            = cos(q[16]);
-    w[s17]                            = sin(q[16]);
+    const quadruped_real t30          = 0.1805 * neg_f18_16_x + n18_16_y;
     const quadruped_real f18_6_y      = neg_f18_16_x * w[s17];
     M[18 * 1 + 17] = f18_6_y; M[18 * 17 + 1] = f18_6_y;
     const quadruped_real neg_f18_6_z  = neg_f18_16_x * w[c17];
     M[18 * 2 + 17] = -neg_f18_6_z; M[18 * 17 + 2] = -neg_f18_6_z;
-    const quadruped_real n18_4_y      = n18_16_x * w[s17] + t16 * w[c17];
+    const quadruped_real n18_4_y      = n18_16_x * w[s17] + t30 * w[c17];
     M[18 * 4 + 17] = -n18_4_y; M[18 * 17 + 4] = -n18_4_y;
     const quadruped_real n18_6_x      = 0.047 * neg_f18_6_z + n18_16_z;
     M[18 * 3 + 17] = n18_6_x; M[18 * 17 + 3] = n18_6_x;
-    const quadruped_real n18_6_z      = n18_16_x * w[c17] + 0.047 * f18_16_z - t16 * w[s17];
+    const quadruped_real n18_6_z      = n18_16_x * w[c17] + 0.047 * f18_16_z - t30 * w[s17];
     M[18 * 5 + 17] = n18_6_z; M[18 * 17 + 5] = n18_6_z;
-    w[t24]                            = 0.00484778630650938 * ctheta19 - 0.00011120895548966 * w[stheta19];
-    w[t25]                            = ctheta19 * w[t24];
+    w[t36]                            = 0.00484778630650938 * ctheta19 - 0.00011120895548966 * w[stheta19];
+    w[t37]                            = ctheta19 * w[t36];
 
     /* body 15, rl_calf: composite body */
-    const quadruped_real theta16      = q[15] + 3.10813964539713;
-    const quadruped_real ctheta16     = cos(theta16);
-    w[stheta16]                       = sin(theta16);
     w[neg_f15_14_x]                   = 0.0297786611519054 * w[stheta16];
     w[f15_14_y]                       = 0.0297786611519054 * ctheta16;
     w[neg_n15_14_x]                   = 0.00249545180452967 * ctheta16;
     w[neg_n15_14_y]                   = 0.00249545180452967 * w[stheta16];
     const quadruped_real n15_14_z     = 0.00487301 - 0.2 * w[f15_14_y];
     M[18 * 13 + 14] = n15_14_z; M[18 * 14 + 13] = n15_14_z;
-    const quadruped_real theta15_16   = q[14] + q[15] + 3.10813964539713;
-    const quadruped_real neg_f15_13_x = 0.0297786611519054 * sin(theta15_16);
-    const quadruped_real f15_13_z     = 0.0297786611519054 * cos(theta15_16);
+    const quadruped_real neg_f15_13_x = 0.0297786611519054 * stheta15_16;
+    const quadruped_real f15_13_z     = 0.0297786611519054 * ctheta15_16;
     M[18 * 0 + 14] = f15_13_z; M[18 * 14 + 0] = f15_13_z;
-    w[c15]                            = cos(q[14]);
-    w[s15]                            = sin(q[14]);
     const quadruped_real n15_13_x     = w[neg_n15_14_y] * w[s15] - w[neg_n15_14_x] * w[c15];
     const quadruped_real neg_n15_13_z = w[neg_n15_14_y] * w[c15] + w[neg_n15_14_x] * w[s15];
     M[18 * 12 + 14] = -neg_n15_13_z; M[18 * 14 + 12] = -neg_n15_13_z;
-    const quadruped_real t41          = n15_14_z - 0.1805 * neg_f15_13_x;
-    w[c14]                            = cos(q[13]);
-    w[s14]                            = sin(q[13]);
+    const quadruped_real t47          = n15_14_z - 0.1805 * neg_f15_13_x;
     const quadruped_real f15_6_y      = neg_f15_13_x * w[s14];
     M[18 * 1 + 14] = f15_6_y; M[18 * 14 + 1] = f15_6_y;
     const quadruped_real neg_f15_6_z  = neg_f15_13_x * w[c14];
     M[18 * 2 + 14] = -neg_f15_6_z; M[18 * 14 + 2] = -neg_f15_6_z;
-    const quadruped_real n15_6_y      = t41 * w[c14] - n15_13_x * w[s14];
+    const quadruped_real n15_6_y      = t47 * w[c14] - n15_13_x * w[s14];
     M[18 * 4 + 14] = n15_6_y; M[18 * 14 + 4] = n15_6_y;
     const quadruped_real neg_n15_6_x  = 0.047 * neg_f15_6_z + neg_n15_13_z;
     M[18 * 3 + 14] = -neg_n15_6_x; M[18 * 14 + 3] = -neg_n15_6_x;
-    const quadruped_real n15_6_z      = t41 * w[s14] - (0.047 * f15_13_z - n15_13_x * w[c14]);
+    const quadruped_real n15_6_z      = t47 * w[s14] - (0.047 * f15_13_z - n15_13_x * w[c14]);
     M[18 * 5 + 14] = n15_6_z; M[18 * 14 + 5] = n15_6_z;
-    w[t49]                            = 0.00484778630650938 * ctheta16 - 0.00011120895548966 * w[stheta16];
-    w[t50]                            = ctheta16 * w[t49];
+    w[t53]                            = 0.00484778630650938 * ctheta16 - 0.00011120895548966 * w[stheta16];
+    w[t54]                            = ctheta16 * w[t53];
 
     /* body 12, fr_calf: composite body */
     const quadruped_real theta13 = q[12] + 3.10813964539713;
-    w[ctheta13]                  = cos(theta13);
-    w[stheta13]                  = sin(theta13);
-    w[neg_f12_11_x]              = 0.0297786611519054 * w[stheta13];
-    w[f12_11_y]                  = 0.0297786611519054 * w[ctheta13];
-    w[n12_11_x]                  = 0.00249545180452967 * w[ctheta13];
-    w[n12_11_y]                  = 0.00249545180452967 * w[stheta13];
-    w[n12_11_z]                  = 0.00487301 - 0.2 * w[f12_11_y];
-    M[18 * 10 + 11] = w[n12_11_z]; M[18 * 11 + 10] = w[n12_11_z];
-}
 
-static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real w[76], quadruped_real M[324])
-{
-    /* places in w of values from earlier parts */
-    enum { stheta19 = 0, neg_f18_17_x = 1, f18_17_y = 2, n18_17_x = 3, n18_17_y = 4, c18 = 5, s18 = 6, c17 = 7,
-           s17 = 8, t24 = 9, t25 = 10, ctheta13 = 22, stheta13 = 23, n12_11_x = 26, n12_11_y = 27, n12_11_z = 28 };
-    /* places in w of values for later parts */
-    enum { c12 = 29, s12 = 30, c11 = 31, s11 = 32, t74 = 33, t75 = 34, stheta10 = 35, neg_f9_8_x = 36,
-           f9_8_y = 37, neg_n9_8_x = 38, neg_n9_8_y = 39, c9 = 40, s9 = 41, c8 = 42, s8 = 43, t99 = 44,
-           t100 = 45, S17_xx = 46, S17_xy = 47, S17_yy = 48, neg_f17_16_x = 49, f17_16_z = 50, n17_16_x = 51,
-           neg_n17_16_z = 52 };
+    /* sines and cosines */
+    const quadruped_real theta12_13  = q[11] + q[12] + 3.10813964539713;
+    const quadruped_real theta10     = q[9] + 3.10813964539713;
+    const quadruped_real theta9_10   = q[8] + q[9] + 3.10813964539713;
+    quadruped_real sine2[QUADRUPED_FILLED(8)] = {theta13, theta12_13, q[11], q[10], theta10, theta9_10, q[8],
+                                                 q[7]}; /* angles until the call */
+    quadruped_real cosine2[QUADRUPED_FILLED(8)];
+    quadruped_sincos_all(QUADRUPED_FILLED(8), sine2, cosine2);
+    w[stheta13]                      = sine2[0];
+    w[ctheta13]                      = cosine2[0];
+    const quadruped_real stheta12_13 = sine2[1];
+    const quadruped_real ctheta12_13 = cosine2[1];
+    w[s12]                           = sine2[2];
+    w[c12]                           = cosine2[2];
+    w[s11]                           = sine2[3];
+    w[c11]                           = cosine2[3];
+    w[stheta10]                      = sine2[4];
+    w[ctheta10]                      = cosine2[4];
+    w[stheta9_10]                    = sine2[5];
+    w[ctheta9_10]                    = cosine2[5];
+    w[s9]                            = sine2[6];
+    w[c9]                            = cosine2[6];
+    w[s8]                            = sine2[7];
+    w[c8]                            = cosine2[7];
 
     /* body 12, fr_calf: composite body */
-    const quadruped_real theta12_13   = q[11] + q[12] + 3.10813964539713;
-    const quadruped_real neg_f12_10_x = 0.0297786611519054 * sin(theta12_13);
-    const quadruped_real f12_10_z     = 0.0297786611519054 * cos(theta12_13);
+    w[neg_f12_11_x]                   = 0.0297786611519054 * w[stheta13];
+    w[f12_11_y]                       = 0.0297786611519054 * w[ctheta13];
+    w[n12_11_x]                       = 0.00249545180452967 * w[ctheta13];
+    w[n12_11_y]                       = 0.00249545180452967 * w[stheta13];
+    const quadruped_real n12_11_z     = 0.00487301 - 0.2 * w[f12_11_y];
+    M[18 * 10 + 11] = n12_11_z; M[18 * 11 + 10] = n12_11_z;
+    const quadruped_real neg_f12_10_x = 0.0297786611519054 * stheta12_13;
+    const quadruped_real f12_10_z     = 0.0297786611519054 * ctheta12_13;
     M[18 * 0 + 11] = f12_10_z; M[18 * 11 + 0] = f12_10_z;
-    w[c12]                            = cos(q[11]);
-    w[s12]                            = sin(q[11]);
     const quadruped_real n12_10_x     = w[n12_11_x] * w[c12] - w[n12_11_y] * w[s12];
     const quadruped_real n12_10_z     = w[n12_11_y] * w[c12] + w[n12_11_x] * w[s12];
     M[18 * 9 + 11] = n12_10_z; M[18 * 11 + 9] = n12_10_z;
-    const quadruped_real t66          = 0.1805 * neg_f12_10_x + w[n12_11_z];
-    w[c11]                            = cos(q[10]);
-    w[s11]                            = sin(q[10]);
+    const quadruped_real t84          = 0.1805 * neg_f12_10_x + n12_11_z;
     const quadruped_real f12_6_y      = neg_f12_10_x * w[s11];
     M[18 * 1 + 11] = f12_6_y; M[18 * 11 + 1] = f12_6_y;
     const quadruped_real neg_f12_6_z  = neg_f12_10_x * w[c11];
     M[18 * 2 + 11] = -neg_f12_6_z; M[18 * 11 + 2] = -neg_f12_6_z;
-    const quadruped_real n12_4_y      = n12_10_x * w[s11] - t66 * w[c11];
+    const quadruped_real n12_4_y      = n12_10_x * w[s11] - t84 * w[c11];
     M[18 * 4 + 11] = -n12_4_y; M[18 * 11 + 4] = -n12_4_y;
     const quadruped_real n12_6_x      = 0.047 * neg_f12_6_z + n12_10_z;
     M[18 * 3 + 11] = n12_6_x; M[18 * 11 + 3] = n12_6_x;
-    const quadruped_real n12_6_z      = n12_10_x * w[c11] + 0.047 * f12_10_z + t66 * w[s11];
+    const quadruped_real n12_6_z      = n12_10_x * w[c11] + 0.047 * f12_10_z + t84 * w[s11];
     M[18 * 5 + 11] = n12_6_z; M[18 * 11 + 5] = n12_6_z;
-    w[t74]                            = 0.00484778630650938 * w[ctheta13] - 0.00011120895548966 * w[stheta13];
-    w[t75]                            = w[ctheta13] * w[t74];
+}
+
+static QUADRUPED_NOINLINE void part2(quadruped_real w[77], quadruped_real M[324])
+{
+    /* places in w of values from earlier parts */
+    enum { stheta19 = 0, neg_f18_17_x = 10, f18_17_y = 11, n18_17_x = 12, n18_17_y = 13, c18 = 2, s18 = 1,
+           c17 = 4, s17 = 3, t36 = 14, t37 = 15, stheta16 = 5, neg_f15_14_x = 16, f15_14_y = 17,
+           neg_n15_14_x = 18, neg_n15_14_y = 19, c15 = 7, s15 = 6, c14 = 9, s14 = 8, t53 = 20, t54 = 21,
+           ctheta13 = 23, stheta13 = 22, ctheta10 = 29, stheta10 = 28, ctheta9_10 = 31, stheta9_10 = 30, c9 = 33,
+           s9 = 32, c8 = 35, s8 = 34 };
+    /* places in w of values for later parts */
+    enum { t90 = 40, t91 = 41, neg_f9_8_x = 42, f9_8_y = 43, neg_n9_8_x = 44, neg_n9_8_y = 45, t107 = 46,
+           t108 = 47, S17_xx = 48, S17_xy = 49, S17_yy = 50, neg_f17_16_x = 51, f17_16_z = 52, n17_16_x = 53,
+           neg_n17_16_z = 54, t127 = 55, t128 = 56, S14_xx = 57, S14_xy = 58, S14_yy = 59, neg_f14_13_x = 60,
+           f14_13_z = 61, n14_13_x = 62, neg_n14_13_z = 63 };
+
+    /* body 12, fr_calf: composite body */
+    w[t90] = 0.00484778630650938 * w[ctheta13] - 0.00011120895548966 * w[stheta13];
+    w[t91] = w[ctheta13] * w[t90];
 
     /* body 9, fl_calf: composite body */
-    const quadruped_real theta10    = q[9] + 3.10813964539713;
-    const quadruped_real ctheta10   = cos(theta10);
-    w[stheta10]                     = sin(theta10);
     w[neg_f9_8_x]                   = 0.0297786611519054 * w[stheta10];
-    w[f9_8_y]                       = 0.0297786611519054 * ctheta10;
-    w[neg_n9_8_x]                   = 0.00249545180452967 * ctheta10;
+    w[f9_8_y]                       = 0.0297786611519054 * w[ctheta10];
+    w[neg_n9_8_x]                   = 0.00249545180452967 * w[ctheta10];
     w[neg_n9_8_y]                   = 0.00249545180452967 * w[stheta10];
     const quadruped_real n9_8_z     = 0.00487301 - 0.2 * w[f9_8_y];
     M[18 * 7 + 8] = n9_8_z; M[18 * 8 + 7] = n9_8_z;
-    const quadruped_real theta9_10  = q[8] + q[9] + 3.10813964539713;
-    const quadruped_real neg_f9_7_x = 0.0297786611519054 * sin(theta9_10);
-    const quadruped_real f9_7_z     = 0.0297786611519054 * cos(theta9_10);
+    const quadruped_real neg_f9_7_x = 0.0297786611519054 * w[stheta9_10];
+    const quadruped_real f9_7_z     = 0.0297786611519054 * w[ctheta9_10];
     M[18 * 0 + 8] = f9_7_z; M[18 * 8 + 0] = f9_7_z;
-    w[c9]                           = cos(q[8]);
-    w[s9]                           = sin(q[8]);
     const quadruped_real n9_7_x     = w[neg_n9_8_y] * w[s9] - w[neg_n9_8_x] * w[c9];
     const quadruped_real neg_n9_7_z = w[neg_n9_8_y] * w[c9] + w[neg_n9_8_x] * w[s9];
     M[18 * 6 + 8] = -neg_n9_7_z; M[18 * 8 + 6] = -neg_n9_7_z;
-    const quadruped_real t91        = 0.1805 * neg_f9_7_x + n9_8_z;
-    w[c8]                           = cos(q[7]);
-    w[s8]                           = sin(q[7]);
+    const quadruped_real t101       = 0.1805 * neg_f9_7_x + n9_8_z;
     const quadruped_real f9_6_y     = neg_f9_7_x * w[s8];
     M[18 * 1 + 8] = f9_6_y; M[18 * 8 + 1] = f9_6_y;
     const quadruped_real neg_f9_6_z = neg_f9_7_x * w[c8];
     M[18 * 2 + 8] = -neg_f9_6_z; M[18 * 8 + 2] = -neg_f9_6_z;
-    const quadruped_real n9_6_y     = t91 * w[c8] - n9_7_x * w[s8];
+    const quadruped_real n9_6_y     = t101 * w[c8] - n9_7_x * w[s8];
     M[18 * 4 + 8] = n9_6_y; M[18 * 8 + 4] = n9_6_y;
     const quadruped_real neg_n9_6_x = 0.047 * neg_f9_6_z + neg_n9_7_z;
     M[18 * 3 + 8] = -neg_n9_6_x; M[18 * 8 + 3] = -neg_n9_6_x;
-    const quadruped_real n9_6_z     = t91 * w[s8] - (0.047 * f9_7_z - n9_7_x * w[c8]);
+    const quadruped_real n9_6_z     = t101 * w[s8] - (0.047 * f9_7_z - n9_7_x * w[c8]);
     M[18 * 5 + 8] = n9_6_z; M[18 * 8 + 5] = n9_6_z;
-    w[t99]                          = 0.00484778630650938 * ctheta10 - 0.00011120895548966 * w[stheta10];
-    w[t100]                         = ctheta10 * w[t99];
+    w[t107]                         = 0.00484778630650938 * w[ctheta10] - 0.00011120895548966 * w[stheta10];
+    w[t108]                         = w[ctheta10] * w[t107];
 
     /* body 17, rr_thigh: composite body */
     const quadruped_real h17_x        = w[f18_17_y] - 0.072551;
     const quadruped_real h17_y        = w[neg_f18_17_x] - 0.003039;
-    w[S17_xx]                         = w[t25] - (0.4 * w[f18_17_y] - 0.013168038846745311);
-    w[S17_xy]                         = w[stheta19] * w[t24] - (0.2 * w[neg_f18_17_x] - 0.00013765747774482998);
+    w[S17_xx]                         = w[t37] - (0.4 * w[f18_17_y] - 0.013168038846745311);
+    w[S17_xy]                         = w[stheta19] * w[t36] - (0.2 * w[neg_f18_17_x] - 0.00013765747774482998);
     const quadruped_real S17_xz       = 0.0054780518 - w[n18_17_x];
-    w[S17_yy]                         = 0.00500456515325469 - w[t25];
+    w[S17_yy]                         = 0.00500456515325469 - w[t37];
     const quadruped_real S17_yz       = 0.0001878102 - w[n18_17_y];
     const quadruped_real neg_n17_16_y = w[S17_xx] + w[S17_yy];
     M[18 * 16 + 16]                   = neg_n17_16_y;
@@ -199,46 +226,27 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], quadruped_real 
     w[n17_16_x]                       = w[s18] * S17_yz - w[c18] * S17_xz;
     w[neg_n17_16_z]                   = w[c18] * S17_yz + w[s18] * S17_xz;
     M[18 * 15 + 16] = -w[neg_n17_16_z]; M[18 * 16 + 15] = -w[neg_n17_16_z];
-    const quadruped_real t113         = neg_n17_16_y - 0.1805 * w[neg_f17_16_x];
+    const quadruped_real t121         = neg_n17_16_y - 0.1805 * w[neg_f17_16_x];
     const quadruped_real f17_6_y      = w[s17] * w[neg_f17_16_x];
     M[18 * 1 + 16] = f17_6_y; M[18 * 16 + 1] = f17_6_y;
     const quadruped_real neg_f17_6_z  = w[c17] * w[neg_f17_16_x];
     M[18 * 2 + 16] = -neg_f17_6_z; M[18 * 16 + 2] = -neg_f17_6_z;
-    const quadruped_real n17_4_y      = w[s17] * w[n17_16_x] - w[c17] * t113;
+    const quadruped_real n17_4_y      = w[s17] * w[n17_16_x] - w[c17] * t121;
     M[18 * 4 + 16] = -n17_4_y; M[18 * 16 + 4] = -n17_4_y;
     const quadruped_real n17_6_x      = 0.047 * neg_f17_6_z - w[neg_n17_16_z];
     M[18 * 3 + 16] = n17_6_x; M[18 * 16 + 3] = n17_6_x;
-    const quadruped_real n17_6_z      = w[c17] * w[n17_16_x] + 0.047 * w[f17_16_z] + w[s17] * t113;
+    const quadruped_real n17_6_z      = w[c17] * w[n17_16_x] + 0.047 * w[f17_16_z] + w[s17] * t121;
     M[18 * 5 + 16] = n17_6_z; M[18 * 16 + 5] = n17_6_z;
-}
-
-static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324])
-{
-    /* places in w of values from earlier parts */
-    enum { c18 = 5, s18 = 6, stheta16 = 11, neg_f15_14_x = 12, f15_14_y = 13, neg_n15_14_x = 14,
-           neg_n15_14_y = 15, c15 = 16, s15 = 17, c14 = 18, s14 = 19, t49 = 20, t50 = 21, stheta13 = 23,
-           neg_f12_11_x = 24, f12_11_y = 25, n12_11_x = 26, n12_11_y = 27, c12 = 29, s12 = 30, c11 = 31,
-           s11 = 32, t74 = 33, t75 = 34, stheta10 = 35, neg_f9_8_x = 36, f9_8_y = 37, neg_n9_8_x = 38,
-           neg_n9_8_y = 39, c9 = 40, s9 = 41, c8 = 42, s8 = 43, t99 = 44, t100 = 45, S17_xx = 46, S17_xy = 47,
-           S17_yy = 48, f17_16_z = 50, neg_n17_16_z = 52 };
-    /* places in w of values for later parts */
-    enum { t120 = 0, S14_xx = 1, S14_xy = 2, S14_yy = 3, neg_f14_13_x = 4, f14_13_z = 9, n14_13_x = 10,
-           neg_n14_13_z = 22, t139 = 28, t140 = 53, S11_xx = 54, S11_xy = 55, S11_yy = 56, neg_f11_10_x = 57,
-           f11_10_z = 58, n11_10_x = 59, neg_n11_10_z = 60, t159 = 61, t160 = 62, S8_xx = 63, S8_xy = 64,
-           S8_yy = 65, neg_f8_7_x = 66, f8_7_z = 67, n8_7_x = 68, neg_n8_7_z = 69, t179 = 70, t180 = 71,
-           S16_xx = 72, M_15_15 = 73, t183 = 74, t184 = 75 };
-
-    /* body 17, rr_thigh: composite body */
-    const quadruped_real t119 = w[c18] * (w[S17_xx] - w[S17_yy]) - 2.0 * w[S17_xy] * w[s18];
-    w[t120]                   = w[c18] * t119;
+    w[t127]                           = w[c18] * (w[S17_xx] - w[S17_yy]) - 2.0 * w[S17_xy] * w[s18];
+    w[t128]                           = w[c18] * w[t127];
 
     /* body 14, rl_thigh: composite body */
     const quadruped_real h14_x        = w[f15_14_y] - 0.072551;
     const quadruped_real h14_y        = w[neg_f15_14_x] - 0.003039;
-    w[S14_xx]                         = w[t50] - (0.4 * w[f15_14_y] - 0.013168038846745311);
-    w[S14_xy]                         = w[stheta16] * w[t49] - (0.2 * w[neg_f15_14_x] - 0.00013765747774482998);
+    w[S14_xx]                         = w[t54] - (0.4 * w[f15_14_y] - 0.013168038846745311);
+    w[S14_xy]                         = w[stheta16] * w[t53] - (0.2 * w[neg_f15_14_x] - 0.00013765747774482998);
     const quadruped_real S14_xz       = w[neg_n15_14_x] - 0.0054780518;
-    w[S14_yy]                         = 0.00500456515325469 - w[t50];
+    w[S14_yy]                         = 0.00500456515325469 - w[t54];
     const quadruped_real S14_yz       = w[neg_n15_14_y] - 0.0001878102;
     const quadruped_real neg_n14_13_y = w[S14_xx] + w[S14_yy];
     M[18 * 13 + 13]                   = neg_n14_13_y;
@@ -248,57 +256,76 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324]
     w[n14_13_x]                       = w[s15] * S14_yz - w[c15] * S14_xz;
     w[neg_n14_13_z]                   = w[c15] * S14_yz + w[s15] * S14_xz;
     M[18 * 12 + 13] = -w[neg_n14_13_z]; M[18 * 13 + 12] = -w[neg_n14_13_z];
-    const quadruped_real t133         = neg_n14_13_y - 0.1805 * w[neg_f14_13_x];
+    const quadruped_real t141         = neg_n14_13_y - 0.1805 * w[neg_f14_13_x];
     const quadruped_real f14_6_y      = w[s14] * w[neg_f14_13_x];
     M[18 * 1 + 13] = f14_6_y; M[18 * 13 + 1] = f14_6_y;
     const quadruped_real neg_f14_6_z  = w[c14] * w[neg_f14_13_x];
     M[18 * 2 + 13] = -neg_f14_6_z; M[18 * 13 + 2] = -neg_f14_6_z;
-    const quadruped_real n14_6_y      = w[c14] * t133 - w[s14] * w[n14_13_x];
+    const quadruped_real n14_6_y      = w[c14] * t141 - w[s14] * w[n14_13_x];
     M[18 * 4 + 13] = n14_6_y; M[18 * 13 + 4] = n14_6_y;
     const quadruped_real neg_n14_6_x  = 0.047 * neg_f14_6_z + w[neg_n14_13_z];
     M[18 * 3 + 13] = -neg_n14_6_x; M[18 * 13 + 3] = -neg_n14_6_x;
-    const quadruped_real n14_6_z      = w[s14] * t133 - (0.047 * w[f14_13_z] - w[c14] * w[n14_13_x]);
+    const quadruped_real n14_6_z      = w[s14] * t141 - (0.047 * w[f14_13_z] - w[c14] * w[n14_13_x]);
     M[18 * 5 + 13] = n14_6_z; M[18 * 13 + 5] = n14_6_z;
-    w[t139]                           = w[c15] * (w[S14_xx] - w[S14_yy]) - 2.0 * w[S14_xy] * w[s15];
-    w[t140]                           = w[c15] * w[t139];
+}
+
+static QUADRUPED_NOINLINE void part3(quadruped_real w[77], quadruped_real M[324])
+{
+    /* places in w of values from earlier parts */
+    enum { s18 = 1, c17 = 4, s17 = 3, c15 = 7, s15 = 6, c14 = 9, s14 = 8, stheta13 = 22, neg_f12_11_x = 36,
+           f12_11_y = 37, n12_11_x = 38, n12_11_y = 39, c12 = 25, s12 = 24, c11 = 27, s11 = 26, t90 = 40,
+           t91 = 41, stheta10 = 28, neg_f9_8_x = 42, f9_8_y = 43, neg_n9_8_x = 44, neg_n9_8_y = 45, c9 = 33,
+           s9 = 32, c8 = 35, s8 = 34, t107 = 46, t108 = 47, S17_xy = 49, S17_yy = 50, f17_16_z = 52,
+           n17_16_x = 53, neg_n17_16_z = 54, t127 = 55, t128 = 56, S14_xx = 57, S14_xy = 58, S14_yy = 59,
+           f14_13_z = 61, n14_13_x = 62, neg_n14_13_z = 63 };
+    /* places in w of values for later parts */
+    enum { t148 = 0, S11_xx = 2, neg_f11_10_x = 5, f11_10_z = 10, n11_10_x = 11, t168 = 12, S8_xx = 13,
+           S8_xy = 14, S8_yy = 15, neg_f8_7_x = 16, f8_7_z = 17, n8_7_x = 18, neg_n8_7_z = 19, t187 = 20,
+           t188 = 21, S16_xx = 23, f16_6_y = 29, neg_f16_6_z = 30, n16_6_y = 31, neg_n16_6_z = 64, t198 = 65,
+           t199 = 66, S13_xx = 67, f13_4_y = 68, f13_6_z = 69, n13_6_y = 70, neg_n13_6_z = 71, t209 = 72,
+           S10_xx = 73, M_9_9 = 74, t212 = 75, t213 = 76 };
+
+    /* body 14, rl_thigh: composite body */
+    const quadruped_real t147 = w[c15] * (w[S14_xx] - w[S14_yy]) - 2.0 * w[S14_xy] * w[s15];
+    w[t148]                   = w[c15] * t147;
 
     /* body 11, fr_thigh: composite body */
     const quadruped_real h11_x        = w[f12_11_y] - 0.072551;
     const quadruped_real h11_y        = w[neg_f12_11_x] - 0.003039;
-    w[S11_xx]                         = w[t75] - (0.4 * w[f12_11_y] - 0.013168038846745311);
-    w[S11_xy]                         = w[stheta13] * w[t74] - (0.2 * w[neg_f12_11_x] - 0.00013765747774482998);
+    w[S11_xx]                         = w[t91] - (0.4 * w[f12_11_y] - 0.013168038846745311);
+    const quadruped_real S11_xy       = w[stheta13] * w[t90] - (0.2 * w[neg_f12_11_x] - 0.00013765747774482998);
     const quadruped_real S11_xz       = 0.0054780518 - w[n12_11_x];
-    w[S11_yy]                         = 0.00500456515325469 - w[t75];
+    const quadruped_real S11_yy       = 0.00500456515325469 - w[t91];
     const quadruped_real S11_yz       = 0.0001878102 - w[n12_11_y];
-    const quadruped_real neg_n11_10_y = w[S11_xx] + w[S11_yy];
+    const quadruped_real neg_n11_10_y = w[S11_xx] + S11_yy;
     M[18 * 10 + 10]                   = neg_n11_10_y;
     w[neg_f11_10_x]                   = w[c12] * h11_y + w[s12] * h11_x;
     w[f11_10_z]                       = w[c12] * h11_x - w[s12] * h11_y;
     M[18 * 0 + 10] = w[f11_10_z]; M[18 * 10 + 0] = w[f11_10_z];
     w[n11_10_x]                       = w[s12] * S11_yz - w[c12] * S11_xz;
-    w[neg_n11_10_z]                   = w[c12] * S11_yz + w[s12] * S11_xz;
-    M[18 * 9 + 10] = -w[neg_n11_10_z]; M[18 * 10 + 9] = -w[neg_n11_10_z];
-    const quadruped_real t153         = 0.1805 * w[neg_f11_10_x] + neg_n11_10_y;
+    const quadruped_real neg_n11_10_z = w[c12] * S11_yz + w[s12] * S11_xz;
+    M[18 * 9 + 10] = -neg_n11_10_z; M[18 * 10 + 9] = -neg_n11_10_z;
+    const quadruped_real t161         = 0.1805 * w[neg_f11_10_x] + neg_n11_10_y;
     const quadruped_real f11_6_y      = w[s11] * w[neg_f11_10_x];
     M[18 * 1 + 10] = f11_6_y; M[18 * 10 + 1] = f11_6_y;
     const quadruped_real neg_f11_6_z  = w[c11] * w[neg_f11_10_x];
     M[18 * 2 + 10] = -neg_f11_6_z; M[18 * 10 + 2] = -neg_f11_6_z;
-    const quadruped_real n11_4_y      = w[s11] * w[n11_10_x] - w[c11] * t153;
+    const quadruped_real n11_4_y      = w[s11] * w[n11_10_x] - w[c11] * t161;
     M[18 * 4 + 10] = -n11_4_y; M[18 * 10 + 4] = -n11_4_y;
-    const quadruped_real n11_6_x      = 0.047 * neg_f11_6_z - w[neg_n11_10_z];
+    const quadruped_real n11_6_x      = 0.047 * neg_f11_6_z - neg_n11_10_z;
     M[18 * 3 + 10] = n11_6_x; M[18 * 10 + 3] = n11_6_x;
-    const quadruped_real n11_6_z      = w[c11] * w[n11_10_x] + 0.047 * w[f11_10_z] + w[s11] * t153;
+    const quadruped_real n11_6_z      = w[c11] * w[n11_10_x] + 0.047 * w[f11_10_z] + w[s11] * t161;
     M[18 * 5 + 10] = n11_6_z; M[18 * 10 + 5] = n11_6_z;
-    w[t159]                           = w[c12] * (w[S11_xx] - w[S11_yy]) - 2.0 * w[S11_xy] * w[s12];
-    w[t160]                           = w[c12] * w[t159];
+    const quadruped_real t167         = w[c12] * (w[S11_xx] - S11_yy) - 2.0 * S11_xy * w[s12];
+    w[t168]                           = w[c12] * t167;
 
     /* body 8, fl_thigh: composite body */
     const quadruped_real h8_x       = w[f9_8_y] - 0.072551;
     const quadruped_real h8_y       = w[neg_f9_8_x] - 0.003039;
-    w[S8_xx]                        = w[t100] - (0.4 * w[f9_8_y] - 0.013168038846745311);
-    w[S8_xy]                        = w[stheta10] * w[t99] - (0.2 * w[neg_f9_8_x] - 0.00013765747774482998);
+    w[S8_xx]                        = w[t108] - (0.4 * w[f9_8_y] - 0.013168038846745311);
+    w[S8_xy]                        = w[stheta10] * w[t107] - (0.2 * w[neg_f9_8_x] - 0.00013765747774482998);
     const quadruped_real S8_xz      = w[neg_n9_8_x] - 0.0054780518;
-    w[S8_yy]                        = 0.00500456515325469 - w[t100];
+    w[S8_yy]                        = 0.00500456515325469 - w[t108];
     const quadruped_real S8_yz      = w[neg_n9_8_y] - 0.0001878102;
     const quadruped_real neg_n8_7_y = w[S8_xx] + w[S8_yy];
     M[18 * 7 + 7]                   = neg_n8_7_y;
@@ -308,123 +335,124 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[76], quadruped_real M[324]
     w[n8_7_x]                       = w[s9] * S8_yz - w[c9] * S8_xz;
     w[neg_n8_7_z]                   = w[c9] * S8_yz + w[s9] * S8_xz;
     M[18 * 6 + 7] = -w[neg_n8_7_z]; M[18 * 7 + 6] = -w[neg_n8_7_z];
-    const quadruped_real t173       = 0.1805 * w[neg_f8_7_x] + neg_n8_7_y;
+    const quadruped_real t181       = 0.1805 * w[neg_f8_7_x] + neg_n8_7_y;
     const quadruped_real f8_6_y     = w[s8] * w[neg_f8_7_x];
     M[18 * 1 + 7] = f8_6_y; M[18 * 7 + 1] = f8_6_y;
     const quadruped_real neg_f8_6_z = w[c8] * w[neg_f8_7_x];
     M[18 * 2 + 7] = -neg_f8_6_z; M[18 * 7 + 2] = -neg_f8_6_z;
-    const quadruped_real n8_6_y     = w[c8] * t173 - w[s8] * w[n8_7_x];
+    const quadruped_real n8_6_y     = w[c8] * t181 - w[s8] * w[n8_7_x];
     M[18 * 4 + 7] = n8_6_y; M[18 * 7 + 4] = n8_6_y;
     const quadruped_real neg_n8_6_x = 0.047 * neg_f8_6_z + w[neg_n8_7_z];
     M[18 * 3 + 7] = -neg_n8_6_x; M[18 * 7 + 3] = -neg_n8_6_x;
-    const quadruped_real n8_6_z     = w[s8] * t173 - (0.047 * w[f8_7_z] - w[c8] * w[n8_7_x]);
+    const quadruped_real n8_6_z     = w[s8] * t181 - (0.047 * w[f8_7_z] - w[c8] * w[n8_7_x]);
     M[18 * 5 + 7] = n8_6_z; M[18 * 7 + 5] = n8_6_z;
-    w[t179]                         = w[c9] * (w[S8_xx] - w[S8_yy]) - 2.0 * w[S8_xy] * w[s9];
-    w[t180]                         = w[c9] * w[t179];
+    w[t187]                         = w[c9] * (w[S8_xx] - w[S8_yy]) - 2.0 * w[S8_xy] * w[s9];
+    w[t188]                         = w[c9] * w[t187];
 
     /* body 16, rr_hip: composite body */
-    w[S16_xx]       = w[S17_yy] + 0.0003682 + w[t120];
-    w[M_15_15]      = w[S16_xx] + 0.00582035306;
-    M[18 * 15 + 15] = w[M_15_15];
-    w[t183]         = w[S17_xy] - 0.1805 * w[f17_16_z] + w[s18] * t119;
-    w[t184]         = w[neg_n17_16_z] + 0.0147183671;
-}
-
-static QUADRUPED_NOINLINE void part4(quadruped_real w[76], quadruped_real M[324])
-{
-    /* places in w of values from earlier parts */
-    enum { c17 = 7, s17 = 8, s15 = 17, c14 = 18, s14 = 19, s12 = 30, c11 = 31, s11 = 32, s9 = 41, c8 = 42,
-           s8 = 43, S17_xx = 46, neg_f17_16_x = 49, f17_16_z = 50, n17_16_x = 51, t120 = 0, S14_xx = 1,
-           S14_xy = 2, S14_yy = 3, neg_f14_13_x = 4, f14_13_z = 9, n14_13_x = 10, neg_n14_13_z = 22, t139 = 28,
-           t140 = 53, S11_xx = 54, S11_xy = 55, S11_yy = 56, neg_f11_10_x = 57, f11_10_z = 58, n11_10_x = 59,
-           neg_n11_10_z = 60, t159 = 61, t160 = 62, S8_xx = 63, S8_xy = 64, S8_yy = 65, neg_f8_7_x = 66,
-           f8_7_z = 67, n8_7_x = 68, neg_n8_7_z = 69, t179 = 70, t180 = 71, S16_xx = 72, M_15_15 = 73, t183 = 74,
-           t184 = 75 };
-
-    /* body 16, rr_hip: composite body */
-    const quadruped_real f16_6_y     = 0.0815422 * w[s17] - w[c17] * w[f17_16_z];
-    M[18 * 1 + 15] = f16_6_y; M[18 * 15 + 1] = f16_6_y;
-    const quadruped_real neg_f16_6_z = w[s17] * w[f17_16_z] + 0.0815422 * w[c17];
-    M[18 * 2 + 15] = -neg_f16_6_z; M[18 * 15 + 2] = -neg_f16_6_z;
-    const quadruped_real n16_6_y     = w[s17] * w[t183] - w[c17] * w[t184];
-    M[18 * 4 + 15] = n16_6_y; M[18 * 15 + 4] = n16_6_y;
-    const quadruped_real neg_n16_6_z = w[s17] * w[t184] + w[c17] * w[t183];
-    M[18 * 5 + 15] = -neg_n16_6_z; M[18 * 15 + 5] = -neg_n16_6_z;
-    const quadruped_real n16_6_x     = 0.047 * neg_f16_6_z + w[M_15_15];
+    w[S16_xx]                    = w[S17_yy] + 0.0003682 + w[t128];
+    const quadruped_real M_15_15 = w[S16_xx] + 0.00582035306;
+    M[18 * 15 + 15]              = M_15_15;
+    const quadruped_real t191    = w[S17_xy] - 0.1805 * w[f17_16_z] + w[s18] * w[t127];
+    const quadruped_real t192    = w[neg_n17_16_z] + 0.0147183671;
+    w[f16_6_y]                   = 0.0815422 * w[s17] - w[c17] * w[f17_16_z];
+    M[18 * 1 + 15] = w[f16_6_y]; M[18 * 15 + 1] = w[f16_6_y];
+    w[neg_f16_6_z]               = w[s17] * w[f17_16_z] + 0.0815422 * w[c17];
+    M[18 * 2 + 15] = -w[neg_f16_6_z]; M[18 * 15 + 2] = -w[neg_f16_6_z];
+    w[n16_6_y]                   = w[s17] * t191 - w[c17] * t192;
+    M[18 * 4 + 15] = w[n16_6_y]; M[18 * 15 + 4] = w[n16_6_y];
+    w[neg_n16_6_z]               = w[s17] * t192 + w[c17] * t191;
+    M[18 * 5 + 15] = -w[neg_n16_6_z]; M[18 * 15 + 5] = -w[neg_n16_6_z];
+    const quadruped_real n16_6_x = 0.047 * w[neg_f16_6_z] + M_15_15;
     M[18 * 3 + 15] = n16_6_x; M[18 * 15 + 3] = n16_6_x;
-    const quadruped_real t190        = w[s17] * (w[S16_xx] - 0.00582035306) + 2.0 * w[n17_16_x] * w[c17];
-    const quadruped_real t191        = w[s17] * t190;
+    w[t198]                      = w[s17] * (w[S16_xx] - 0.00582035306) + 2.0 * w[n17_16_x] * w[c17];
+    w[t199]                      = w[s17] * w[t198];
 
     /* body 13, rl_hip: composite body */
-    const quadruped_real S13_xx      = w[S14_yy] + 0.0003682 + w[t140];
-    const quadruped_real M_12_12     = 0.00582035306 + S13_xx;
-    M[18 * 12 + 12]                  = M_12_12;
-    const quadruped_real t194        = w[S14_xy] - 0.1805 * w[f14_13_z] + w[s15] * w[t139];
-    const quadruped_real t195        = w[neg_n14_13_z] - 0.0147183671;
-    const quadruped_real f13_4_y     = 0.0815422 * w[s14] + w[c14] * w[f14_13_z];
-    M[18 * 1 + 12] = -f13_4_y; M[18 * 12 + 1] = -f13_4_y;
-    const quadruped_real f13_6_z     = 0.0815422 * w[c14] - w[s14] * w[f14_13_z];
-    M[18 * 2 + 12] = f13_6_z; M[18 * 12 + 2] = f13_6_z;
-    const quadruped_real n13_6_y     = w[s14] * t194 - w[c14] * t195;
-    M[18 * 4 + 12] = n13_6_y; M[18 * 12 + 4] = n13_6_y;
-    const quadruped_real neg_n13_6_z = w[s14] * t195 + w[c14] * t194;
-    M[18 * 5 + 12] = -neg_n13_6_z; M[18 * 12 + 5] = -neg_n13_6_z;
-    const quadruped_real n13_6_x     = 0.047 * f13_6_z + M_12_12;
+    w[S13_xx]                    = w[S14_yy] + 0.0003682 + w[t148];
+    const quadruped_real M_12_12 = 0.00582035306 + w[S13_xx];
+    M[18 * 12 + 12]              = M_12_12;
+    const quadruped_real t202    = w[S14_xy] - 0.1805 * w[f14_13_z] + w[s15] * t147;
+    const quadruped_real t203    = w[neg_n14_13_z] - 0.0147183671;
+    w[f13_4_y]                   = 0.0815422 * w[s14] + w[c14] * w[f14_13_z];
+    M[18 * 1 + 12] = -w[f13_4_y]; M[18 * 12 + 1] = -w[f13_4_y];
+    w[f13_6_z]                   = 0.0815422 * w[c14] - w[s14] * w[f14_13_z];
+    M[18 * 2 + 12] = w[f13_6_z]; M[18 * 12 + 2] = w[f13_6_z];
+    w[n13_6_y]                   = w[s14] * t202 - w[c14] * t203;
+    M[18 * 4 + 12] = w[n13_6_y]; M[18 * 12 + 4] = w[n13_6_y];
+    w[neg_n13_6_z]               = w[s14] * t203 + w[c14] * t202;
+    M[18 * 5 + 12] = -w[neg_n13_6_z]; M[18 * 12 + 5] = -w[neg_n13_6_z];
+    const quadruped_real n13_6_x = 0.047 * w[f13_6_z] + M_12_12;
     M[18 * 3 + 12] = n13_6_x; M[18 * 12 + 3] = n13_6_x;
-    const quadruped_real t201        = (0.00582035306 - S13_xx) * w[s14] - 2.0 * w[n14_13_x] * w[c14];
+    w[t209]                      = (0.00582035306 - w[S13_xx]) * w[s14] - 2.0 * w[n14_13_x] * w[c14];
 
     /* body 10, fr_hip: composite body */
-    const quadruped_real S10_xx      = w[S11_yy] + 0.0003682 + w[t160];
-    const quadruped_real M_9_9       = 0.00582035306 + S10_xx;
-    M[18 * 9 + 9]                    = M_9_9;
-    const quadruped_real t204        = 0.1805 * w[f11_10_z] + w[S11_xy] + w[s12] * w[t159];
-    const quadruped_real t205        = 0.0147183671 - w[neg_n11_10_z];
+    w[S10_xx]     = S11_yy + 0.0003682 + w[t168];
+    w[M_9_9]      = 0.00582035306 + w[S10_xx];
+    M[18 * 9 + 9] = w[M_9_9];
+    w[t212]       = 0.1805 * w[f11_10_z] + S11_xy + w[s12] * t167;
+    w[t213]       = 0.0147183671 - neg_n11_10_z;
+}
+
+static QUADRUPED_NOINLINE void part4(quadruped_real w[77], quadruped_real M[324])
+{
+    /* places in w of values from earlier parts */
+    enum { c17 = 4, c14 = 9, s14 = 8, c11 = 27, s11 = 26, s9 = 32, c8 = 35, s8 = 34, S17_xx = 48,
+           neg_f17_16_x = 51, n17_16_x = 53, t128 = 56, S14_xx = 57, neg_f14_13_x = 60, n14_13_x = 62, t148 = 0,
+           S11_xx = 2, neg_f11_10_x = 5, f11_10_z = 10, n11_10_x = 11, t168 = 12, S8_xx = 13, S8_xy = 14,
+           S8_yy = 15, neg_f8_7_x = 16, f8_7_z = 17, n8_7_x = 18, neg_n8_7_z = 19, t187 = 20, t188 = 21,
+           S16_xx = 23, f16_6_y = 29, neg_f16_6_z = 30, n16_6_y = 31, neg_n16_6_z = 64, t198 = 65, t199 = 66,
+           S13_xx = 67, f13_4_y = 68, f13_6_z = 69, n13_6_y = 70, neg_n13_6_z = 71, t209 = 72, S10_xx = 73,
+           M_9_9 = 74, t212 = 75, t213 = 76 };
+
+    /* body 10, fr_hip: composite body */
     const quadruped_real f10_6_y     = 0.0815422 * w[s11] - w[c11] * w[f11_10_z];
     M[18 * 1 + 9] = f10_6_y; M[18 * 9 + 1] = f10_6_y;
     const quadruped_real neg_f10_6_z = w[s11] * w[f11_10_z] + 0.0815422 * w[c11];
     M[18 * 2 + 9] = -neg_f10_6_z; M[18 * 9 + 2] = -neg_f10_6_z;
-    const quadruped_real n10_6_y     = w[s11] * t204 + w[c11] * t205;
+    const quadruped_real n10_6_y     = w[s11] * w[t212] + w[c11] * w[t213];
     M[18 * 4 + 9] = n10_6_y; M[18 * 9 + 4] = n10_6_y;
-    const quadruped_real n10_6_z     = w[s11] * t205 - w[c11] * t204;
+    const quadruped_real n10_6_z     = w[s11] * w[t213] - w[c11] * w[t212];
     M[18 * 5 + 9] = n10_6_z; M[18 * 9 + 5] = n10_6_z;
-    const quadruped_real n10_6_x     = 0.047 * neg_f10_6_z + M_9_9;
+    const quadruped_real n10_6_x     = 0.047 * neg_f10_6_z + w[M_9_9];
     M[18 * 3 + 9] = n10_6_x; M[18 * 9 + 3] = n10_6_x;
-    const quadruped_real t211        = (0.00582035306 - S10_xx) * w[s11] - 2.0 * w[n11_10_x] * w[c11];
+    const quadruped_real t219        = (0.00582035306 - w[S10_xx]) * w[s11] - 2.0 * w[n11_10_x] * w[c11];
 
     /* body 7, fl_hip: composite body */
-    const quadruped_real S7_xx      = w[S8_yy] + 0.0003682 + w[t180];
+    const quadruped_real S7_xx      = w[S8_yy] + 0.0003682 + w[t188];
     const quadruped_real M_6_6      = 0.00582035306 + S7_xx;
     M[18 * 6 + 6]                   = M_6_6;
-    const quadruped_real t214       = 0.1805 * w[f8_7_z] + w[S8_xy] + w[s9] * w[t179];
-    const quadruped_real t215       = w[neg_n8_7_z] + 0.0147183671;
+    const quadruped_real t222       = 0.1805 * w[f8_7_z] + w[S8_xy] + w[s9] * w[t187];
+    const quadruped_real t223       = w[neg_n8_7_z] + 0.0147183671;
     const quadruped_real f7_4_y     = 0.0815422 * w[s8] + w[c8] * w[f8_7_z];
     M[18 * 1 + 6] = -f7_4_y; M[18 * 6 + 1] = -f7_4_y;
     const quadruped_real f7_6_z     = 0.0815422 * w[c8] - w[s8] * w[f8_7_z];
     M[18 * 2 + 6] = f7_6_z; M[18 * 6 + 2] = f7_6_z;
-    const quadruped_real n7_6_y     = w[s8] * t214 - w[c8] * t215;
+    const quadruped_real n7_6_y     = w[s8] * t222 - w[c8] * t223;
     M[18 * 4 + 6] = n7_6_y; M[18 * 6 + 4] = n7_6_y;
-    const quadruped_real neg_n7_6_z = w[s8] * t215 + w[c8] * t214;
+    const quadruped_real neg_n7_6_z = w[s8] * t223 + w[c8] * t222;
     M[18 * 5 + 6] = -neg_n7_6_z; M[18 * 6 + 5] = -neg_n7_6_z;
     const quadruped_real n7_6_x     = 0.047 * f7_6_z + M_6_6;
     M[18 * 3 + 6] = n7_6_x; M[18 * 6 + 3] = n7_6_x;
-    const quadruped_real t221       = (0.00582035306 - S7_xx) * w[s8] - 2.0 * w[n8_7_x] * w[c8];
-    const quadruped_real t222       = w[s8] * t221;
-    const quadruped_real neg_h6_y   = neg_f16_6_z - f13_6_z + (neg_f10_6_z - f7_6_z);
+    const quadruped_real t229       = (0.00582035306 - S7_xx) * w[s8] - 2.0 * w[n8_7_x] * w[c8];
+    const quadruped_real t230       = w[s8] * t229;
+    const quadruped_real neg_h6_y   = w[neg_f16_6_z] - w[f13_6_z] + (neg_f10_6_z - f7_6_z);
     M[18 * 0 + 5] = neg_h6_y; M[18 * 5 + 0] = neg_h6_y;
     M[18 * 2 + 3] = -neg_h6_y; M[18 * 3 + 2] = -neg_h6_y;
-    const quadruped_real neg_h6_z   = f16_6_y - f13_4_y + (f10_6_y - f7_4_y);
+    const quadruped_real neg_h6_z   = w[f16_6_y] - w[f13_4_y] + (f10_6_y - f7_4_y);
     M[18 * 1 + 3] = neg_h6_z; M[18 * 3 + 1] = neg_h6_z;
     M[18 * 0 + 4] = -neg_h6_z; M[18 * 4 + 0] = -neg_h6_z;
-    const quadruped_real t225       = 0.047 * w[neg_f17_16_x] - 0.047 * w[neg_f14_13_x]
-                                      + (0.047 * w[neg_f11_10_x] - 0.047 * w[neg_f8_7_x]) + n16_6_y + n7_6_y;
-    const quadruped_real neg_S6_xy  = n13_6_y + n10_6_y + t225;
+    const quadruped_real t233       = 0.047 * w[neg_f17_16_x] - 0.047 * w[neg_f14_13_x]
+                                      + (0.047 * w[neg_f11_10_x] - 0.047 * w[neg_f8_7_x]) + w[n16_6_y] + n7_6_y;
+    const quadruped_real neg_S6_xy  = w[n13_6_y] + n10_6_y + t233;
     M[18 * 3 + 4] = neg_S6_xy; M[18 * 4 + 3] = neg_S6_xy;
-    const quadruped_real S6_xz      = neg_n16_6_z + neg_n13_6_z - (n10_6_z - neg_n7_6_z);
+    const quadruped_real S6_xz      = w[neg_n16_6_z] + w[neg_n13_6_z] - (n10_6_z - neg_n7_6_z);
     M[18 * 3 + 5] = -S6_xz; M[18 * 5 + 3] = -S6_xz;
-    const quadruped_real t228       = w[n17_16_x] + w[n14_13_x] + (w[n11_10_x] + w[n8_7_x]) + 0.047 * f16_6_y
-                                      + 0.047 * f7_4_y;
-    const quadruped_real t229       = w[c8] * t221 - (w[c17] * t190 - (0.047 * f13_4_y + 0.047 * f10_6_y + t228));
-    const quadruped_real S6_yz      = w[c14] * t201 + w[c11] * t211 + t229;
+    const quadruped_real t236       = w[n17_16_x] + w[n14_13_x] + (w[n11_10_x] + w[n8_7_x])
+                                      + 0.047 * w[f16_6_y] + 0.047 * f7_4_y;
+    const quadruped_real t237       = w[c8] * t229 - (w[c17] * w[t198]
+                                      - (0.047 * w[f13_4_y] + 0.047 * f10_6_y + t236));
+    const quadruped_real S6_yz      = w[c14] * w[t209] + w[c11] * t219 + t237;
     M[18 * 4 + 5] = -S6_yz; M[18 * 5 + 4] = -S6_yz;
 
     /* body 6, trunk: composite body */
@@ -432,15 +460,16 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[76], quadruped_real M[324]
                                      + (w[neg_f8_7_x] + 0.04713 + w[neg_f14_13_x]);
     M[18 * 1 + 5] = h6_x; M[18 * 5 + 1] = h6_x;
     M[18 * 2 + 4] = -h6_x; M[18 * 4 + 2] = -h6_x;
-    const quadruped_real t232      = 0.361 * w[neg_f14_13_x] - 0.361 * w[neg_f11_10_x]
+    const quadruped_real t240      = 0.361 * w[neg_f14_13_x] - 0.361 * w[neg_f11_10_x]
                                      - (w[S17_xx] + 0.279755219 + 0.361 * w[neg_f8_7_x]);
-    const quadruped_real t233      = w[S14_xx] + w[S11_xx] + (w[S8_xx] - 0.361 * w[neg_f17_16_x]) - t232
-                                     - (w[t120] + w[t140]);
-    const quadruped_real S6_xx     = t233 - (w[t160] + w[t180]);
-    const quadruped_real t235      = 0.094 * neg_f16_6_z + 0.05455907223999999 + 0.094 * f7_6_z;
-    const quadruped_real t236      = w[s14] * t201 + w[s11] * t211;
-    const quadruped_real neg_S6_yy = t222 - (0.094 * f13_6_z + 0.094 * neg_f10_6_z + t235 + t191) + t236;
-    const quadruped_real S6_zz     = t222 - (t191 - (S13_xx + S10_xx + (w[S16_xx] + 0.00475 + S7_xx))) + t236;
+    const quadruped_real t241      = w[S14_xx] + w[S11_xx] + (w[S8_xx] - 0.361 * w[neg_f17_16_x]) - t240
+                                     - (w[t128] + w[t148]);
+    const quadruped_real S6_xx     = t241 - (w[t168] + w[t188]);
+    const quadruped_real t243      = 0.094 * w[neg_f16_6_z] + 0.05455907223999999 + 0.094 * f7_6_z;
+    const quadruped_real t244      = w[s14] * w[t209] + w[s11] * t219;
+    const quadruped_real neg_S6_yy = t230 - (0.094 * w[f13_6_z] + 0.094 * neg_f10_6_z + t243 + w[t199]) + t244;
+    const quadruped_real S6_zz     = t230 - (w[t199] - (w[S13_xx] + w[S10_xx] + (w[S16_xx] + 0.00475 + S7_xx)))
+                                     + t244;
     M[18 * 5 + 5]                  = S6_xx - neg_S6_yy;
 
     /* body 5, trunk: composite body */
@@ -455,14 +484,14 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[76], quadruped_real M[324]
     M[18 * 17 + 17] = 0.00487301;
 }
 
-void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[76], quadruped_real M[324])
+void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[77], quadruped_real M[324])
 {
     for (int entry = 0; entry < 324; ++entry) {
         M[entry] = 0.0; /* entries that vanish in every state */
     }
 
     part1(q, w, M);
-    part2(q, w, M);
+    part2(w, M);
     part3(w, M);
     part4(w, M);
 }

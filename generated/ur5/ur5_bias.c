@@ -11,15 +11,32 @@
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "ur5.h"
+#include "ur5_trig.h"
 
 void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
 {
+    /* sines and cosines */
+    const ur5_real q2_3   = q[1] + q[2];
+    const ur5_real q2_3_4 = q[3] + q2_3;
+    ur5_real sine[UR5_FILLED(7)] = {q[1], q2_3, q[2], q2_3_4, q[3], q[4], q[5]}; /* angles until the call */
+    ur5_real cosine[UR5_FILLED(7)];
+    ur5_sincos_all(UR5_FILLED(7), sine, cosine);
+    const ur5_real s2     = sine[0];
+    const ur5_real c2     = cosine[0];
+    const ur5_real s2_3   = sine[1];
+    const ur5_real c2_3   = cosine[1];
+    const ur5_real s3     = sine[2];
+    const ur5_real c3     = cosine[2];
+    const ur5_real s2_3_4 = sine[3];
+    const ur5_real c2_3_4 = cosine[3];
+    const ur5_real s4     = sine[4];
+    const ur5_real c4     = cosine[4];
+    const ur5_real s5     = sine[5];
+    const ur5_real c5     = cosine[5];
+    const ur5_real s6     = sine[6];
+    const ur5_real c6     = cosine[6];
+
     /* body 2, link2: motion */
-    const ur5_real c2        = cos(q[1]);
-    const ur5_real s2        = sin(q[1]);
     const ur5_real w2_x      = qd[0] * s2;
     const ur5_real w2_y      = qd[0] * c2;
     const ur5_real a2_y      = 9.81 * c2;
@@ -31,14 +48,11 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real U2_yx     = w2_x * w2_y;
     const ur5_real U2_zx     = neg_wd2_y + neg_wd2_y;
     const ur5_real neg_a3_z  = 0.425 * U2_zx;
-    const ur5_real t12       = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2);
-    const ur5_real t13       = a2_y - 0.425 * U2_yx;
-    const ur5_real q2_3      = q[1] + q[2];
-    const ur5_real w3_x      = qd[0] * sin(q2_3);
-    const ur5_real w3_y      = qd[0] * cos(q2_3);
-    const ur5_real c3        = cos(q[2]);
-    const ur5_real s3        = sin(q[2]);
-    const ur5_real a3_y      = t13 * c3 - t12 * s3;
+    const ur5_real t26       = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2);
+    const ur5_real t27       = a2_y - 0.425 * U2_yx;
+    const ur5_real w3_x      = qd[0] * s2_3;
+    const ur5_real w3_y      = qd[0] * c2_3;
+    const ur5_real a3_y      = t27 * c3 - t26 * s3;
     const ur5_real w3_z      = qd[1] + qd[2];
     const ur5_real wd3_x     = w3_y * w3_z;
     const ur5_real neg_wd3_y = w3_x * w3_z;
@@ -48,14 +62,11 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real neg_U3_xx = w3_y * w3_y + w3_zz;
     const ur5_real U3_yx     = w3_x * w3_y;
     const ur5_real U3_zx     = neg_wd3_y + neg_wd3_y;
-    const ur5_real t27       = t13 * s3 + 0.39225 * neg_U3_xx + t12 * c3;
-    const ur5_real t28       = a3_y - 0.39225 * U3_yx;
-    const ur5_real q2_3_4    = q[3] + q2_3;
-    const ur5_real w4_x      = qd[0] * sin(q2_3_4);
-    const ur5_real w4_y      = qd[0] * cos(q2_3_4);
-    const ur5_real c4        = cos(q[3]);
-    const ur5_real s4        = sin(q[3]);
-    const ur5_real a4_x      = t27 * c4 + t28 * s4;
+    const ur5_real t38       = t27 * s3 + 0.39225 * neg_U3_xx + t26 * c3;
+    const ur5_real t39       = a3_y - 0.39225 * U3_yx;
+    const ur5_real w4_x      = qd[0] * s2_3_4;
+    const ur5_real w4_y      = qd[0] * c2_3_4;
+    const ur5_real a4_x      = t38 * c4 + t39 * s4;
     const ur5_real w4_z      = qd[3] + w3_z;
     const ur5_real wd4_x     = w4_y * w4_z;
     const ur5_real neg_wd4_y = w4_x * w4_z;
@@ -64,8 +75,6 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real neg_a4_z  = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_xx + w4_yy);
 
     /* body 5, link5: motion */
-    const ur5_real c5        = cos(q[4]);
-    const ur5_real s5        = sin(q[4]);
     const ur5_real w5_x      = w4_x * c5 + w4_z * s5;
     const ur5_real w5_y      = w4_z * c5 - w4_x * s5;
     const ur5_real w5_z      = qd[4] - w4_y;
@@ -77,8 +86,6 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real w5_yy     = w5_y * w5_y;
 
     /* body 6, link6: motion */
-    const ur5_real c6       = cos(q[5]);
-    const ur5_real s6       = sin(q[5]);
     const ur5_real w6_x     = w5_x * c6 - w5_z * s6;
     const ur5_real neg_w6_y = w5_z * c6 + w5_x * s6;
     const ur5_real w6_z     = qd[5] + w5_y;
@@ -96,14 +103,14 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real w5_zz    = w5_z * w5_z;
     const ur5_real neg_f5_y = 0.0351648539 * (w5_xx + w5_zz);
     const ur5_real U5_zy    = w5_y * w5_z + wd5_x;
-    const ur5_real t66      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * neg_wd4_y - 3.5853228e-05 * U5_xz;
-    const ur5_real t67      = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + t66;
-    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x - t67;
+    const ur5_real t70      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * neg_wd4_y - 3.5853228e-05 * U5_xz;
+    const ur5_real t71      = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + t70;
+    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x - t71;
     tau_b[4]                = n5_z;
-    const ur5_real t69      = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y;
-    const ur5_real t70      = 0.0351648539 * (t27 * s4 - 0.09465 * (w5_xx + w5_yy) - t28 * c4);
-    const ur5_real t71      = t70 + t69 + (c6 * n6_x + s6 * neg_n6_y);
-    const ur5_real t72      = 3.5853228e-05 * U5_xy + neg_n6_z
+    const ur5_real t73      = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y;
+    const ur5_real t74      = 0.0351648539 * (t38 * s4 - 0.09465 * (w5_xx + w5_yy) - t39 * c4);
+    const ur5_real t75      = t74 + t73 + (c6 * n6_x + s6 * neg_n6_y);
+    const ur5_real t76      = 3.5853228e-05 * U5_xy + neg_n6_z
                               + (0.000617 * (neg_wd5_y + w5_xz) - 0.09465 * f5_x);
 
     /* body 4, link4: forces */
@@ -113,28 +120,28 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real f4_x     = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy;
     const ur5_real f4_y     = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy;
     const ur5_real neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy;
-    const ur5_real n4_z     = s5 * t71 - (0.01353394113165 * U4_xy - 0.150887345 * a4_x + c5 * t72);
+    const ur5_real n4_z     = s5 * t75 - (0.01353394113165 * U4_xy - 0.150887345 * a4_x + c5 * t76);
     tau_b[3]                = n4_z;
-    const ur5_real t80      = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z;
-    const ur5_real t81      = t80 - 0.10915 * f4_y + s5 * t72 + c5 * t71;
-    const ur5_real t82      = n5_z - (3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y)
+    const ur5_real t84      = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z;
+    const ur5_real t85      = t84 - 0.10915 * f4_y + s5 * t76 + c5 * t75;
+    const ur5_real t86      = n5_z - (3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y)
                               + 0.10915 * f4_x);
-    const ur5_real t83      = c4 * f4_y + s4 * f4_x;
+    const ur5_real t87      = c4 * f4_y + s4 * f4_x;
 
     /* body 3, link3: forces */
-    const ur5_real t84     = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + wd3_x);
-    const ur5_real n3_x    = c4 * t81 + s4 * t82 + t84;
-    const ur5_real t86     = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
-    const ur5_real n3_y    = s4 * t81 - (1.581128025 * neg_a3_z + t86 + 0.39225 * neg_f4_z + c4 * t82);
-    const ur5_real n3_z    = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - 0.39225 * t83 + n4_z;
+    const ur5_real t88     = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + wd3_x);
+    const ur5_real n3_x    = c4 * t85 + s4 * t86 + t88;
+    const ur5_real t90     = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
+    const ur5_real n3_y    = s4 * t85 - (1.581128025 * neg_a3_z + t90 + 0.39225 * neg_f4_z + c4 * t86);
+    const ur5_real n3_z    = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - 0.39225 * t87 + n4_z;
     tau_b[2]               = n3_z;
     const ur5_real s3_f3_x = (1.581128025 * neg_U3_xx - s4 * f4_y + c4 * f4_x) * s3;
 
     /* body 2, link2: forces */
-    const ur5_real t90  = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x);
-    const ur5_real t91  = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x);
-    const ur5_real t92  = 0.425 * (c3 * (t83 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z;
-    tau_b[1]            = 1.38301146875 * U2_yx - 3.866395 * a2_y - t92;
-    const ur5_real n2_y = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + t91 - c3 * n3_y);
-    tau_b[0]            = c2 * n2_y + s2 * (t90 - (s3 * n3_y - c3 * n3_x));
+    const ur5_real t94  = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x);
+    const ur5_real t95  = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x);
+    const ur5_real t96  = 0.425 * (c3 * (t87 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z;
+    tau_b[1]            = 1.38301146875 * U2_yx - 3.866395 * a2_y - t96;
+    const ur5_real n2_y = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + t95 - c3 * n3_y);
+    tau_b[0]            = c2 * n2_y + s2 * (t94 - (s3 * n3_y - c3 * n3_x));
 }

@@ -10,31 +10,33 @@
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "ur5.h"
+#include "ur5_trig.h"
 
 void ur5_gravity(const ur5_real q[6], ur5_real tau_g[6])
 {
+    /* sines and cosines */
+    ur5_real sine[UR5_FILLED(4)] = {q[1], q[2], q[3], q[4]}; /* angles until the call */
+    ur5_real cosine[UR5_FILLED(4)];
+    ur5_sincos_all(UR5_FILLED(4), sine, cosine);
+    const ur5_real s2 = sine[0];
+    const ur5_real c2 = cosine[0];
+    const ur5_real s3 = sine[1];
+    const ur5_real c3 = cosine[1];
+    const ur5_real s4 = sine[2];
+    const ur5_real c4 = cosine[2];
+    const ur5_real s5 = sine[3];
+    const ur5_real c5 = cosine[3];
+
     /* body 2, link2: motion */
-    const ur5_real c2   = cos(q[1]);
-    const ur5_real s2   = sin(q[1]);
     const ur5_real a2_x = 9.81 * s2;
     const ur5_real a2_y = 9.81 * c2;
 
     /* body 3, link3: motion */
-    const ur5_real c3   = cos(q[2]);
-    const ur5_real s3   = sin(q[2]);
     const ur5_real a3_x = a2_x * c3 + a2_y * s3;
     const ur5_real a3_y = a2_y * c3 - a2_x * s3;
 
     /* body 4, link4: motion */
-    const ur5_real c4   = cos(q[3]);
-    const ur5_real s4   = sin(q[3]);
     const ur5_real a4_x = a3_x * c4 + a3_y * s4;
-
-    /* body 5, link5: motion */
-    const ur5_real c5 = cos(q[4]);
 
     /* body 5, link5: forces */
     const ur5_real neg_n5_x = 0.0351648539 * (a3_y * c4 - a3_x * s4);
@@ -43,7 +45,7 @@ void ur5_gravity(const ur5_real q[6], ur5_real tau_g[6])
     const ur5_real neg_n4_x = c5 * neg_n5_x;
 
     /* body 4, link4: forces */
-    const ur5_real n4_z     = 0.150887345 * a4_x - sin(q[4]) * neg_n5_x;
+    const ur5_real n4_z     = 0.150887345 * a4_x - s5 * neg_n5_x;
     tau_g[3]                = n4_z;
     const ur5_real neg_n3_x = c4 * neg_n4_x + s4 * neg_n5_z;
     const ur5_real n3_y     = c4 * neg_n5_z - s4 * neg_n4_x;

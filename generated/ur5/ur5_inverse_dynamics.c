@@ -12,15 +12,32 @@
  * Source:       Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "ur5.h"
+#include "ur5_trig.h"
 
 void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_real qdd[6], ur5_real tau[6])
 {
+    /* sines and cosines */
+    const ur5_real q2_3   = q[1] + q[2];
+    const ur5_real q2_3_4 = q[3] + q2_3;
+    ur5_real sine[UR5_FILLED(7)] = {q[1], q2_3, q[2], q2_3_4, q[3], q[4], q[5]}; /* angles until the call */
+    ur5_real cosine[UR5_FILLED(7)];
+    ur5_sincos_all(UR5_FILLED(7), sine, cosine);
+    const ur5_real s2     = sine[0];
+    const ur5_real c2     = cosine[0];
+    const ur5_real s2_3   = sine[1];
+    const ur5_real c2_3   = cosine[1];
+    const ur5_real s3     = sine[2];
+    const ur5_real c3     = cosine[2];
+    const ur5_real s2_3_4 = sine[3];
+    const ur5_real c2_3_4 = cosine[3];
+    const ur5_real s4     = sine[4];
+    const ur5_real c4     = cosine[4];
+    const ur5_real s5     = sine[5];
+    const ur5_real c5     = cosine[5];
+    const ur5_real s6     = sine[6];
+    const ur5_real c6     = cosine[6];
+
     /* body 2, link2: motion */
-    const ur5_real c2       = cos(q[1]);
-    const ur5_real s2       = sin(q[1]);
     const ur5_real w2_x     = qd[0] * s2;
     const ur5_real w2_y     = qd[0] * c2;
     const ur5_real a2_y     = 9.81 * c2;
@@ -34,16 +51,11 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real U2_yx    = qdd[1] + w2_xy;
     const ur5_real U2_zx    = qd2_w2_x - (qdd[0] * c2 - qd2_w2_x);
     const ur5_real neg_a3_z = 0.425 * U2_zx;
-    const ur5_real t14      = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2);
-    const ur5_real t15      = a2_y - 0.425 * U2_yx;
-    const ur5_real q2_3     = q[1] + q[2];
-    const ur5_real c2_3     = cos(q2_3);
-    const ur5_real s2_3     = sin(q2_3);
+    const ur5_real t28      = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2);
+    const ur5_real t29      = a2_y - 0.425 * U2_yx;
     const ur5_real w3_x     = qd[0] * s2_3;
     const ur5_real w3_y     = qd[0] * c2_3;
-    const ur5_real c3       = cos(q[2]);
-    const ur5_real s3       = sin(q[2]);
-    const ur5_real a3_y     = t15 * c3 - t14 * s3;
+    const ur5_real a3_y     = t29 * c3 - t28 * s3;
     const ur5_real w3_z     = qd[1] + qd[2];
     const ur5_real wd3_z    = qdd[1] + qdd[2];
     const ur5_real w3_yz    = w3_y * w3_z;
@@ -56,15 +68,10 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real w3_xy     = w3_x * w3_y;
     const ur5_real U3_yx     = wd3_z + w3_xy;
     const ur5_real U3_zx     = w3_xz - (qdd[0] * c2_3 - w3_xz);
-    const ur5_real t34       = t14 * c3 + t15 * s3 + 0.39225 * neg_U3_xx;
-    const ur5_real t35       = a3_y - 0.39225 * U3_yx;
-    const ur5_real q2_3_4    = q[3] + q2_3;
-    const ur5_real c2_3_4    = cos(q2_3_4);
-    const ur5_real s2_3_4    = sin(q2_3_4);
+    const ur5_real t43       = t28 * c3 + t29 * s3 + 0.39225 * neg_U3_xx;
+    const ur5_real t44       = a3_y - 0.39225 * U3_yx;
     const ur5_real w4_x      = qd[0] * s2_3_4;
     const ur5_real w4_y      = qd[0] * c2_3_4;
-    const ur5_real c4        = cos(q[3]);
-    const ur5_real s4        = sin(q[3]);
     const ur5_real w4_z      = qd[3] + w3_z;
     const ur5_real wd4_z     = qdd[3] + wd3_z;
     const ur5_real w4_yz     = w4_y * w4_z;
@@ -74,12 +81,10 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real U4_xz     = w4_xz + wd4_y;
     const ur5_real w4_xx     = w4_x * w4_x;
     const ur5_real w4_yy     = w4_y * w4_y;
-    const ur5_real a4_x      = t34 * c4 + t35 * s4 + 0.10915 * U4_xz;
+    const ur5_real a4_x      = t43 * c4 + t44 * s4 + 0.10915 * U4_xz;
     const ur5_real neg_a4_z  = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_xx + w4_yy);
 
     /* body 5, link5: motion */
-    const ur5_real c5    = cos(q[4]);
-    const ur5_real s5    = sin(q[4]);
     const ur5_real w5_x  = w4_x * c5 + w4_z * s5;
     const ur5_real w5_y  = w4_z * c5 - w4_x * s5;
     const ur5_real w5_z  = qd[4] - w4_y;
@@ -90,11 +95,9 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real U5_xz = wd5_y + w5_xz;
     const ur5_real w5_xx = w5_x * w5_x;
     const ur5_real w5_yy = w5_y * w5_y;
-    const ur5_real t66   = 0.10915 * (w4_yz - wd4_x) + 0.09465 * (w5_xx + w5_yy);
+    const ur5_real t68   = 0.10915 * (w4_yz - wd4_x) + 0.09465 * (w5_xx + w5_yy);
 
     /* body 6, link6: motion */
-    const ur5_real c6       = cos(q[5]);
-    const ur5_real s6       = sin(q[5]);
     const ur5_real w6_x     = w5_x * c6 - w5_z * s6;
     const ur5_real neg_w6_y = w5_z * c6 + w5_x * s6;
     const ur5_real w6_z     = qd[5] + w5_y;
@@ -117,7 +120,7 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x - t82;
     tau[4]                  = n5_z;
     const ur5_real t84      = 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y + 0.0021936752838399 * U5_zy;
-    const ur5_real t85      = 0.0351648539 * (t35 * c4 - t34 * s4 + t66) - t84;
+    const ur5_real t85      = 0.0351648539 * (t44 * c4 - t43 * s4 + t68) - t84;
     const ur5_real t86      = t85 - (c6 * n6_x + s6 * neg_n6_y);
     const ur5_real t87      = 0.09465 * f5_x - 3.5853228e-05 * U5_xy + (n6_z - 0.000617 * (w5_xz - wd5_y));
 

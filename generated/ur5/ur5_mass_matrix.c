@@ -10,27 +10,31 @@
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
  * Re-entrant, no memory but the stack. Outputs must not overlap inputs.
  */
-#include <math.h>
-
-#include "ur5.h"
+#include "ur5_trig.h"
 
 void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
 {
+    /* sines and cosines */
+    ur5_real sine[UR5_FILLED(5)] = {q[4], q[3], q[2] + q[3], q[2], q[1]}; /* angles until the call */
+    ur5_real cosine[UR5_FILLED(5)];
+    ur5_sincos_all(UR5_FILLED(5), sine, cosine);
+    const ur5_real s5   = sine[0];
+    const ur5_real c5   = cosine[0];
+    const ur5_real s4   = sine[1];
+    const ur5_real c4   = cosine[1];
+    const ur5_real s3_4 = sine[2];
+    const ur5_real s3   = sine[3];
+    const ur5_real c3   = cosine[3];
+    const ur5_real s2   = sine[4];
+    const ur5_real c2   = cosine[4];
+
     /* body 6, link6: composite body */
-    const ur5_real c5            = cos(q[4]);
-    const ur5_real s5            = sin(q[4]);
     const ur5_real neg_n6_4_x    = 0.0001321 * s5;
     const ur5_real n6_4_z        = 0.0001321 * c5;
     M[6 * 1 + 5] = n6_4_z; M[6 * 2 + 5] = n6_4_z; M[6 * 3 + 5] = n6_4_z;
     M[6 * 5 + 1] = n6_4_z; M[6 * 5 + 2] = n6_4_z; M[6 * 5 + 3] = n6_4_z;
-    const ur5_real c4            = cos(q[3]);
-    const ur5_real s4            = sin(q[3]);
     const ur5_real neg_n6_3_x    = neg_n6_4_x * c4;
     const ur5_real neg_n6_3_y    = neg_n6_4_x * s4;
-    const ur5_real c3            = cos(q[2]);
-    const ur5_real s3            = sin(q[2]);
-    const ur5_real c2            = cos(q[1]);
-    const ur5_real s2            = sin(q[1]);
     const ur5_real neg_c2_n6_2_y = c2 * (neg_n6_3_y * c3 + neg_n6_3_x * s3);
     const ur5_real n6_1_z        = s2 * (neg_n6_3_y * s3 - neg_n6_3_x * c3) - neg_c2_n6_2_y;
     M[6 * 0 + 5] = n6_1_z; M[6 * 5 + 0] = n6_1_z;
@@ -41,29 +45,29 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     const ur5_real n5_4_x     = 0.003292500193635 * s5;
     const ur5_real neg_n5_4_z = 0.003292500193635 * c5;
     M[6 * 3 + 4] = -neg_n5_4_z; M[6 * 4 + 3] = -neg_n5_4_z;
-    const ur5_real t19        = 0.10915 * neg_f5_4_x + 0.0028767252838399;
-    const ur5_real n5_3_x     = c4 * n5_4_x + s4 * t19;
-    const ur5_real n5_3_y     = s4 * n5_4_x - 0.39225 * f5_1_y - c4 * t19;
+    const ur5_real t20        = 0.10915 * neg_f5_4_x + 0.0028767252838399;
+    const ur5_real n5_3_x     = c4 * n5_4_x + s4 * t20;
+    const ur5_real n5_3_y     = s4 * n5_4_x - 0.39225 * f5_1_y - c4 * t20;
     const ur5_real n5_3_z     = 0.39225 * (s4 * neg_f5_4_x) - neg_n5_4_z;
     M[6 * 2 + 4] = n5_3_z; M[6 * 4 + 2] = n5_3_z;
-    const ur5_real neg_n5_1_y = 0.425 * (sin(q[2] + q[3]) * neg_f5_4_x) + n5_3_z;
+    const ur5_real neg_n5_1_y = 0.425 * (s3_4 * neg_f5_4_x) + n5_3_z;
     M[6 * 1 + 4] = neg_n5_1_y; M[6 * 4 + 1] = neg_n5_1_y;
     const ur5_real c2_n5_2_y  = c2 * (c3 * n5_3_y + s3 * n5_3_x - 0.425 * f5_1_y);
     const ur5_real n5_1_z     = s2 * (c3 * n5_3_x - s3 * n5_3_y) + c2_n5_2_y;
     M[6 * 0 + 4] = n5_1_z; M[6 * 4 + 0] = n5_1_z;
-    const ur5_real t26        = 0.0015106252838399 * c5;
-    const ur5_real t27        = c5 * t26;
+    const ur5_real t27        = 0.0015106252838399 * c5;
+    const ur5_real t28        = c5 * t27;
 
     /* body 4, link4: composite body */
-    const ur5_real S4_xx     = 0.0028106752838399 - t27;
+    const ur5_real S4_xx     = 0.0028106752838399 - t28;
     const ur5_real M_3_3     = S4_xx + 0.01421699113165;
     M[6 * 3 + 3]             = M_3_3;
-    const ur5_real t30       = s5 * t26 + 0.10915 * f5_1_y;
-    const ur5_real t31       = neg_n5_4_z + 0.01643350047875;
+    const ur5_real t31       = s5 * t27 + 0.10915 * f5_1_y;
+    const ur5_real t32       = neg_n5_4_z + 0.01643350047875;
     const ur5_real f4_3_x    = 0.150887345 * c4 + s4 * f5_1_y;
     const ur5_real f4_3_y    = 0.150887345 * s4 - c4 * f5_1_y;
-    const ur5_real n4_3_x    = c4 * t30 - s4 * t31;
-    const ur5_real n4_3_y    = c4 * t31 + s4 * t30;
+    const ur5_real n4_3_x    = c4 * t31 - s4 * t32;
+    const ur5_real n4_3_y    = c4 * t32 + s4 * t31;
     const ur5_real n4_3_z    = M_3_3 - 0.39225 * f4_3_y;
     M[6 * 2 + 3] = n4_3_z; M[6 * 3 + 2] = n4_3_z;
     const ur5_real s3_f4_3_x = s3 * f4_3_x;
@@ -73,15 +77,15 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     M[6 * 1 + 3] = -n4_1_y; M[6 * 3 + 1] = -n4_1_y;
     const ur5_real n4_1_z    = c2 * (s3 * n4_3_x + c3_n4_3_y) + s2 * (c3 * n4_3_x - s3_n4_3_y);
     M[6 * 0 + 3] = n4_1_z; M[6 * 3 + 0] = n4_1_z;
-    const ur5_real t42       = (0.01421699113165 - S4_xx) * c4 + 2.0 * n5_4_x * s4;
-    const ur5_real t43       = c4 * t42;
-    const ur5_real S3_xy     = 0.39225 * f4_3_x + n5_4_x - s4 * t42;
+    const ur5_real t43       = (0.01421699113165 - S4_xx) * c4 + 2.0 * n5_4_x * s4;
+    const ur5_real t44       = c4 * t43;
+    const ur5_real S3_xy     = 0.39225 * f4_3_x + n5_4_x - s4 * t43;
 
     /* body 3, link3: composite body */
     const ur5_real h3_x      = f4_3_y - 1.581128025;
-    const ur5_real S3_xx     = 0.5809146464379 - 0.7845 * f4_3_y - t43;
+    const ur5_real S3_xx     = 0.5809146464379 - 0.7845 * f4_3_y - t44;
     const ur5_real neg_S3_xz = 0.39225 * neg_f5_4_x + 0.12616948429125 + n4_3_x;
-    const ur5_real S3_yy     = S4_xx + 0.001422 + t43;
+    const ur5_real S3_yy     = S4_xx + 0.001422 + t44;
     const ur5_real M_2_2     = S3_xx + S3_yy;
     M[6 * 2 + 2]             = M_2_2;
     const ur5_real f3_2_y    = c3 * h3_x + s3_f4_3_x;
@@ -91,20 +95,20 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     const ur5_real c2_n3_2_y = c2 * (s3 * neg_S3_xz + c3_n4_3_y);
     const ur5_real n3_1_z    = s2 * n3_2_x + c2_n3_2_y;
     M[6 * 0 + 2] = n3_1_z; M[6 * 2 + 0] = n3_1_z;
-    const ur5_real t55       = c3 * (S3_yy - S3_xx) + 2.0 * S3_xy * s3;
-    const ur5_real t56       = c3 * t55;
+    const ur5_real t56       = c3 * (S3_yy - S3_xx) + 2.0 * S3_xy * s3;
+    const ur5_real t57       = c3 * t56;
 
     /* body 2, link2: composite body */
-    const ur5_real S2_xx  = S3_yy - (0.85 * f3_2_y - 1.39056646875) - t56;
-    const ur5_real S2_yy  = S3_xx + 0.007555 + t56;
+    const ur5_real S2_xx  = S3_yy - (0.85 * f3_2_y - 1.39056646875) - t57;
+    const ur5_real S2_yy  = S3_xx + 0.007555 + t57;
     M[6 * 1 + 1]          = S2_xx + S2_yy;
     const ur5_real n2_1_z = (0.425 * neg_f5_4_x + 0.348680848125 + n3_2_x) * s2 + c2_n3_2_y;
     M[6 * 0 + 1] = n2_1_z; M[6 * 1 + 0] = n2_1_z;
-    const ur5_real t60    = 2.0 * (0.425 * (c3 * f4_3_x - s3 * h3_x) + S3_xy - s3 * t55) * s2;
+    const ur5_real t61    = 2.0 * (0.425 * (c3 * f4_3_x - s3 * h3_x) + S3_xy - s3 * t56) * s2;
 
     /* body 1, link1: composite body */
-    const ur5_real t61 = t27 + 0.15761080970555 + 0.2183 * neg_f5_4_x + S2_yy;
-    M[6 * 0 + 0]       = t61 - c2 * (c2 * (S2_yy - S2_xx) + t60);
+    const ur5_real t62 = t28 + 0.15761080970555 + 0.2183 * neg_f5_4_x + S2_yy;
+    M[6 * 0 + 0]       = t62 - c2 * (c2 * (S2_yy - S2_xx) + t61);
 
     /* constant entries */
     M[6 * 4 + 4] = 0.0028767252838399;

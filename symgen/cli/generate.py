@@ -49,7 +49,6 @@ def generate(file: str, out: Path, languages: tuple[str, ...], tune: bool, **opt
     from symgen.jobs.tune import tuned
     from symgen.languages import DEFAULT
     from symgen.languages.c.footprint import remarks
-    from symgen.languages.c.options import COptions
     from symgen.mechanics.consistency import judge
 
     with progress() as tell:
@@ -58,7 +57,7 @@ def generate(file: str, out: Path, languages: tuple[str, ...], tune: bool, **opt
         module, loaded, paths = generated_by(job, out, languages or DEFAULT, tell)
         hint = job.saving(loaded, module)
     say([*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))])
-    for remark in remarks(module[COptions]):
+    for remark in remarks(module) if any(path.suffix == ".c" for path in paths) else ():
         output.say(remark, error=True)
     if tune:
         timed(module, times)

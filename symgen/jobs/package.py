@@ -58,8 +58,6 @@ def build(
     written. Raises SymgenError, and then nothing was written."""
     flags = _flags(cflags, exact)
     given = {k: v for k, v in options.items() if v is not None}
-    if "batch" in given:
-        given["trig"] = "inline"
     job = Job.of(robot, **given, glue=())
     progress("reading the robot")
     loaded = job.load()

@@ -97,7 +97,7 @@ def sincos(x: Any, scalar: str) -> tuple[Any, Any]:
     k = (t + real(n.shift)) - real(n.shift)
     m = k - ((t + real(n.turns_shift)) - real(n.turns_shift))
     u = m * m
-    turn_c = u * (u - real(7.0)) * real(1 / 6) + real(1.0)
+    turn_c = (u - real(1.0)) * (u - real(6.0)) * real(1 / 6)
     turn_s = m * turn_c + m
     r, e = _reduced(x, k, [real(part) for part in n.half_pi])
     z = r * r

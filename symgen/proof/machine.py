@@ -54,11 +54,14 @@ class Machine:
         return float(self.x)
 
     def applied(self, op: str) -> "Machine":
-        """A function of the table. Raises TypeError where its bits depend on the machine."""
+        """A function of the table; one without arithmetic of its own is that of the machine's math
+        library, which Python has for double alone. Raises TypeError elsewhere."""
         fixed = OPS[op].fixed
-        if fixed is None:
+        if fixed is not None:
+            return self._made(fixed(self.x, self.scalar))
+        if self.scalar != "double":
             raise TypeError(f"{op} has no arithmetic of its own: its bits depend on the machine")
-        return self._made(fixed(self.x, self.scalar))
+        return self._made(OPS[op].evaluate(float(self.x)))
 
 
 def machine(values: Sequence[float], scalar: str) -> list[Machine]:

@@ -24,7 +24,7 @@ CASES = {
     "double": ("panda_arm", RUNTIME),
     "float": ("ur5", {"scalar": "float", **RUNTIME}),
     "pieces": ("panda_arm", {"chunk": 25, **RUNTIME}),
-    "inline": ("ur5", {"trig": "inline", **RUNTIME}),
+    "libm": ("ur5", {"trig": "libm", **RUNTIME}),
     "all": ("pendulum", {"parameters": "runtime", "quantities": INVERTING}),
     "constant": ("ur5", {"quantities": INVERTING}),
 }
@@ -92,7 +92,7 @@ def test_bad_parameters_are_told(case, damage):
 EVERYWHERE = {
     "whole": {},
     "float": {"scalar": "float"},
-    "inline": {"trig": "inline"},
+    "libm": {"trig": "libm"},
     "pieces": {"chunk": 5},
     "inputs": {"parameters": "runtime", "gravity": "runtime"},
     "zeros once": {"zeros": "once"},
@@ -108,8 +108,6 @@ FLAGS = {
 @pytest.mark.parametrize("case", EVERYWHERE)
 def test_no_result_without_a_status_is_not_a_number(case, flags):
     """NaN or infinity in any entry of an input: an error, or finite results that do not need it."""
-    if case == "inline" and flags == "fast":
-        pytest.skip("refused, see test_trig")
     module, folder = generated("pendulum", quantities=INVERTING, **EVERYWHERE[case])
     compiled_, python = (
         build(module, folder, FLAGS[flags]),

@@ -1,16 +1,18 @@
 """Sine and cosine of ``--trig inline``: accurate, the same bits everywhere, and free of the C
 library."""
 
+import itertools
 import math
 import re
 import shutil
 import subprocess
 from functools import cache
+from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
-from tools import STRICT_C, c_files, compiled, generated
+from tools import STRICT_C, c_files, compiled, generated, invoke, robot_file
 
 from symgen.errors import OptionError
 from symgen.jobs.job import Job
@@ -103,17 +105,60 @@ def test_the_turn_of_a_quadrant_is_exact(scalar):
 
 HARNESS = """#include <stdio.h>
 #include "ur5_trig.h"
+enum {{ N = 8 }};
 int main(void)
 {{
     static const ur5_real x[] = {{{values}}};
-    for (unsigned k = 0; k < sizeof x / sizeof x[0]; ++k) {{
-        ur5_real s, c;
-        ur5_sincos(x[k], &s, &c);
-        printf("%a %a\\n", (double)s, (double)c);
+    for (unsigned k = 0; k + N <= sizeof x / sizeof x[0]; k += N) {{
+        ur5_real s[N], c[N], sine[N], cosine[N];
+        for (int j = 0; j < N; ++j) {{
+            ur5_sincos(x[k + j], &s[j], &c[j]);
+            sine[j] = x[k + j];
+        }}
+        ur5_sincos_all(N, sine, cosine);
+        for (int j = 0; j < N; ++j) {{
+            printf("%a %a ", (double)s[j], (double)c[j]);
+            printf("%a %a\\n", (double)sine[j], (double)cosine[j]);
+        }}
     }}
     return 0;
 }}
 """
+"""Prints for each of 8 n angles sine and cosine twice: of a call for each, and of vectors."""
+
+
+@cache
+def processor():
+    """What a processor of x86 can do, as Linux calls it."""
+    file = Path("/proc/cpuinfo")
+    return (
+        set(file.read_text(encoding="ascii", errors="replace").split()) if file.exists() else set()
+    )
+
+
+def of_c(scalar, x, folder, *flags, compiler="gcc", cwd):
+    """What C gives for angles, in a file of the user's that includes the header: sines and cosines,
+    those of a call for each, then those of eight together."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    if not {flag[2:] for flag in flags if flag.startswith(("-mavx", "-mfma"))} <= processor():
+        pytest.skip("the processor has no such vectors")
+    suffix = "f" if scalar == "float" else ""
+    (cwd / "x.c").write_text(
+        HARNESS.format(values=", ".join(f"{v.hex()}{suffix}" for v in x.tolist()))
+    )
+    given = ("-std=c99", "-Wall", *flags, f"-I{folder}", "x.c", "-o", "x")
+    compiled(*given, cwd=cwd, compiler=compiler)
+    printed = subprocess.run([cwd / "x"], capture_output=True, text=True, check=True).stdout
+    found = np.array([float.fromhex(t) for t in printed.split()]).reshape(-1, 2, 2)
+    assert len(found) == len(x)
+    return found.transpose(1, 2, 0)
+
+
+def some(scalar):
+    """Some of the angles, whole eights of them."""
+    x = angles(scalar)[::23]
+    return x[: len(x) // 8 * 8]
 
 
 FREE_ORDER = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")
@@ -127,8 +172,18 @@ FLAGS = {
         ("-O2", "-funsafe-math-optimizations"),
         ("-O3", *FREE_ORDER),
         ("-O2", "-ffinite-math-only"),
+        ("-O2", "-mavx"),
+        ("-O3", "-mavx2", "-mfma"),
+        ("-O2", "-DUR5_NO_VECTORS"),
+        ("-O2", "-ffast-math"),
+        ("-Ofast", "-mavx2"),
     ),
-    "clang": (("-O2",), ("-O2", "-funsafe-math-optimizations"), ("-O3", *FREE_ORDER)),
+    "clang": (
+        ("-O2",),
+        ("-O1", "-mavx"),
+        ("-O2", "-funsafe-math-optimizations"),
+        ("-O3", *FREE_ORDER),
+    ),
 }
 ways = pytest.mark.parametrize(
     "compiler, flags", [(name, flags) for name, rows in FLAGS.items() for flags in rows]
@@ -138,38 +193,38 @@ ways = pytest.mark.parametrize(
 @scalars
 @ways
 def test_c_gives_the_same_bits(scalar, compiler, flags, tmp_path):
-    """In a file of the user's that includes the header, too, whatever he lets the compiler do."""
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
+    """One by one and in vectors of any length, whatever the compiler is allowed to do."""
     _, folder = generated("ur5", quantities=BOTH, trig="inline", scalar=scalar)
-    x = angles(scalar)[::23]
-    suffix = "f" if scalar == "float" else ""
-    (tmp_path / "x.c").write_text(
-        HARNESS.format(values=", ".join(f"{v.hex()}{suffix}" for v in x.tolist()))
-    )
-    compiled(
-        "-std=c99",
-        "-Wall",
-        *flags,
-        "-ffp-contract=off",
-        f"-I{folder}",
-        "x.c",
-        "-o",
-        "x",
-        cwd=tmp_path,
-        compiler=compiler,
-    )
-    printed = subprocess.run(
-        [tmp_path / "x"], capture_output=True, text=True, check=True
-    ).stdout.split()
-    found = np.array([float.fromhex(t) for t in printed]).reshape(-1, 2).T
-    assert np.array_equal(found, np.array(sincos(x, scalar), float))
+    x = some(scalar)
+    exact = (*flags, "-ffp-contract=off")
+    found = of_c(scalar, x, folder, *exact, compiler=compiler, cwd=tmp_path)
+    assert np.array_equal(found[0], np.array(sincos(x, scalar), float))
+    assert np.array_equal(found[1], found[0])
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@scalars
+def test_fused_products_and_sums_keep_the_bound(scalar, compiler, tmp_path):
+    """Whatever a compiler fuses: here all that it can."""
+    _, folder = generated("ur5", quantities=BOTH, trig="inline", scalar=scalar)
+    x = some(scalar)
+    flags = ("-O2", "-mavx2", "-mfma", "-ffp-contract=fast")
+    found = of_c(scalar, x, folder, *flags, compiler=compiler, cwd=tmp_path).astype(TYPES[scalar])
+    assert not np.array_equal(found[0], np.array(sincos(x, scalar)))
+    for pair in found:
+        for got, function in zip(pair, (mpmath.sin, mpmath.cos), strict=True):
+            assert error(x, got, function, scalar) < ULP
 
 
 @pytest.mark.parametrize(
-    "flags", ["-O3 -funsafe-math-optimizations", f"-O2 {' '.join(FREE_ORDER)}"]
+    "compiler, flags",
+    [
+        *itertools.product(
+            ("gcc", "clang"), ("-O3 -funsafe-math-optimizations", f"-O2 {' '.join(FREE_ORDER)}")
+        ),
+        ("gcc", "-O2 -ffast-math"),
+    ],
 )
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @scalars
 def test_functions_are_right_whatever_order_is_allowed(scalar, compiler, flags, tmp_path):
     """Those for one state and for many; -flto sees through the files."""
@@ -183,14 +238,13 @@ def test_functions_are_right_whatever_order_is_allowed(scalar, compiler, flags, 
 
 
 REFUSED = {
-    "gcc -ffast-math": "no -ffast-math",
-    "gcc -Ofast": "no -ffast-math",
-    "gcc -D_M_FP_FAST": "no /fp:fast",
+    "gcc -ffast-math -U__GNUC__ -D__GNUC__=11": "without -ffast-math",
+    "gcc -D_M_FP_FAST": "without -ffast-math or /fp:fast, or use symgen --trig libm",
     "gcc -D__clang__ -D__clang_major__=10": "use symgen --trig libm",
     "gcc -std=c99 -m32 -mfpmath=387": "no x87",
     "gcc -std=gnu99 -m32 -march=pentium3 -mfpmath=sse": "no x87",
     "g++ -x c++ -std=c++98 -m32 -mfpmath=387": "no x87",
-    "clang -ffast-math": "no -ffast-math",
+    "clang -ffast-math": "without -ffast-math",
     "clang -ffinite-math-only": "no -ffinite-math-only",
 }
 """By command: a part of what is said."""
@@ -328,17 +382,25 @@ def test_results_do_not_depend_on_optimisation(case):
         assert np.array_equal(one, other)
 
 
-def test_other_functions_are_refused():
-    job = Job.of("robots/ur5.urdf", trig="inline", friction="runtime:coulomb", friction_width=0.01)
-    with pytest.raises(
-        OptionError,
-        match="--trig inline has no tanh, which inverse_dynamics needs; use --trig libm",
-    ):
-        job.module(job.load())
+@pytest.mark.parametrize("scalar", ["double", "float"])
+def test_other_functions_are_those_of_libm(scalar, tmp_path):
+    """And it is said; the sines are the module's own all the same."""
+    options = ("--friction", "runtime:coulomb", "--friction-width", "0.01", "--scalar", scalar)
+    quantities = ("--quantity", "inverse_dynamics", "--quantity", "gravity")
+    result = invoke("generate", robot_file("ur5"), "-o", tmp_path / "ur5", *options, *quantities)
+    said = "note: inverse_dynamics needs tanh, which C takes from its math library (-lm)"
+    assert result.exit_code == 0 and said in result.stderr.splitlines()
+    text = (tmp_path / "ur5" / "ur5_inverse_dynamics.c").read_text()
+    assert "ur5_sincos_all(" in text and "tanh" in text and "<math.h>" in text
+    assert "math.h" not in (tmp_path / "ur5" / "ur5_gravity.c").read_text()
+    checks = list(verify(tmp_path / "ur5"))
+    assert all(check.passed for check in checks), checks
+    exact = [check.what for check in checks if "bit for bit" in check.what and " C " in check.what]
+    assert len(exact) == (2 if scalar == "double" else 1), checks
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(OptionError, match="--trig 'table': use one of libm, inline"):
+    with pytest.raises(OptionError, match="--trig 'table': use one of inline, libm"):
         Job.of("robots/pendulum.urdf", trig="table")
 
 

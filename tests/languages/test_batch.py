@@ -299,8 +299,8 @@ def test_verify_sees_a_wrong_lane(tmp_path):
     "options, sentence",
     [
         (
-            ("--batch", "auto"),
-            "error: --batch: vectors need sine and cosine without calls; add --trig inline",
+            ("--batch", "auto", "--trig", "libm"),
+            "error: --batch: vectors need sine and cosine without calls; leave --trig libm away",
         ),
         (
             ("--batch", "3", "--trig", "inline"),

@@ -185,10 +185,12 @@ def parts(text):
 
 
 def counted(body):
-    """Assignments of a body."""
+    """Assignments of a body; the sines of several angles are one."""
     return len(
         re.findall(
-            r"^ .*? = ", re.sub(r"/\*.*?\*/|enum \{.*?\}", "", body, flags=re.DOTALL), re.MULTILINE
+            r"^ .*? = (?!(?:co)?sine\d*\[)",
+            re.sub(r"/\*.*?\*/|enum \{.*?\}", "", body, flags=re.DOTALL),
+            re.MULTILINE,
         )
     )
 

@@ -23,7 +23,8 @@ from symgen.languages.release import Release
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "terms=bias+mass_matrix", "gravity")
 CASES = {
     "double": ("ur5", {}),
-    "float_inline": ("ur5", {"scalar": "float", "trig": "inline"}),
+    "float": ("ur5", {"scalar": "float"}),
+    "libm": ("ur5", {"trig": "libm"}),
     "pieces": ("ur5", {"chunk": 30}),
     "payload": ("ur5", {"parameters": "runtime:flange", "gravity": "runtime"}),
 }
@@ -431,7 +432,7 @@ def test_platformio_compiles_the_files_that_it_is_told(tmp_path):
 
 def test_arduino_compiles_every_file_of_the_folder(tmp_path):
     """The self-test too, which then must not bring a main of its own."""
-    _, folder = made("float_inline")
+    _, folder = made("float")
     (tmp_path / "sketch.cpp").write_text(
         '#include "ur5.h"\nint main() { return ur5_selftest(); }\n'
     )

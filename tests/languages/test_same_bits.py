@@ -1,4 +1,5 @@
-"""Languages that use the operations and the sines of the C have its bits."""
+"""Languages that use the operations of the C and sines of the C library have the bits of C that
+does so."""
 
 import shutil
 
@@ -31,7 +32,7 @@ def differing(language, name, tmp_path, **options):
     started, tool = STARTED[language]
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is not installed")
-    module, folder = generated(name, languages=(language,), **options)
+    module, folder = generated(name, languages=(language,), trig="libm", **options)
     for file, text in code_files(module).items():
         (tmp_path / file).write_text(text)
     c, bad, count = build(module, tmp_path), [], 0

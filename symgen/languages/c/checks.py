@@ -10,7 +10,7 @@ import numpy as np
 from symgen.compiler.evaluate import evaluate
 from symgen.languages.c.batch_calls import CompiledBatch, build_batch
 from symgen.languages.c.calls import build
-from symgen.languages.c.options import COptions
+from symgen.languages.c.options import COptions, others
 from symgen.languages.describe import Description
 from symgen.languages.subject import (
     Array,
@@ -89,13 +89,12 @@ def against_run(
     subject: Subject, function: Function, call: Callable[..., Any], label: str
 ) -> Check:
     """What a compiled function gives in the module's scalar against the algorithms run on floats:
-    bit for bit unless sines are those of another precision."""
+    bit for bit unless functions are those of another precision's library."""
     d, states = described(subject, function.name), subject.some(function)
-    scalar, inline = subject.module[COptions].scalar, subject.module[COptions].trig == "inline"
-    runs = _runs(subject, function)
+    scalar, runs = subject.module[COptions].scalar, _runs(subject, function)
     wanted = {name: [np.array(run[name], float) for run in runs] for name in runs[0]}
     got = [results(d, call, state) for state in states]
-    if inline or scalar == "double":
+    if scalar == "double" or _own(subject, function):
         worst = max(
             relative_error(g[name], row[k].astype(TYPES[scalar]))
             for name, row in wanted.items()
@@ -115,7 +114,7 @@ def _runs(subject: Subject, function: Function) -> Sequence[Mapping[str, Sequenc
     In single precision that of the tape, whose constants are made in double precision from
     constants as in C."""
     options = subject.module[COptions]
-    if options.trig == "libm":
+    if options.trig == "libm" or (options.scalar == "float" and not _own(subject, function)):
         return subject.runs(function)
     own = [
         {name: machine(state[name].tolist(), options.scalar) for name in function.inputs}
@@ -124,6 +123,11 @@ def _runs(subject: Subject, function: Function) -> Sequence[Mapping[str, Sequenc
     if options.scalar == "double":
         return [function.run(**row) for row in own]
     return [evaluate(function.program, row) for row in own]
+
+
+def _own(subject: Subject, function: Function) -> bool:
+    """Whether C needs nothing of its math library, whose bits are the machine's."""
+    return subject.module[COptions].trig == "inline" and not others(function)
 
 
 def _regroup(subject: Subject, compiled: Compiled, states: Sequence[Arrays]) -> Check:

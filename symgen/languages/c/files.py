@@ -75,7 +75,8 @@ def code_files(module: Module) -> dict[str, str]:
         f"{name}.h": render("c/module.h.jinja", **shared),
         f"{name}.c": render("c/module.c.jinja", **shared),
     }
-    if module[COptions].trig == "inline":
+    own = module[COptions].trig == "inline"
+    if own and (module[COptions].batch or any(f.uses_trig for f in shared["functions"])):
         made[f"{name}_trig.h"] = trig_header(module)
     for function in shared["functions"]:
         made[f"{function.full_name}.c"] = render("c/function.c.jinja", **shared, function=function)

@@ -14,7 +14,7 @@ from symgen.compiler.passes import counts, live, operands
 from symgen.compiler.program import Program
 from symgen.languages.c.files import functions
 from symgen.languages.c.function import CFunction
-from symgen.languages.c.options import COptions
+from symgen.languages.c.options import COptions, others
 from symgen.languages.c.targets import TARGETS
 from symgen.languages.module import Module
 from symgen.native.compiler import CompilerError, compiler, version, workspace
@@ -34,12 +34,15 @@ def found_compiler(target: str) -> list[str] | None:
     return [path] if path else None
 
 
-def remarks(c: COptions) -> list[str]:
-    """What is to be said of a module's target, none where there is none: that it computes the
-    scalar in software, and that the report has no stack and code sizes without its compiler."""
+def remarks(module: Module) -> list[str]:
+    """What is to be said of a module's C: that it needs the math library where it has sines of its
+    own; of its target, if there is one, that it computes the scalar in software, and that the
+    report has no stack and code sizes without its compiler."""
+    c = module[COptions]
+    said = _of_library(module) if c.trig == "inline" else []
     if c.target is None:
-        return []
-    said, row = [], TARGETS[c.target]
+        return said
+    row = TARGETS[c.target]
     if row.single and c.scalar == "double":
         said.append(
             f"warning: the floating-point unit of {c.target} has single precision: double is "
@@ -50,6 +53,14 @@ def remarks(c: COptions) -> list[str]:
             f"note: stack and code size are null in the report: {row.compiler} is not installed"
         )
     return said
+
+
+def _of_library(module: Module) -> list[str]:
+    found = [(f.name, ops) for f in module.functions if (ops := others(f))]
+    return [
+        f"note: {name} needs {' and '.join(ops)}, which C takes from its math library (-lm)"
+        for name, ops in found
+    ]
 
 
 def report(module: Module, files: Mapping[str, str]) -> str:

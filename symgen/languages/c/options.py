@@ -30,10 +30,10 @@ class COptions:
     trig: str = option(
         "--trig",
         "KIND",
-        "Sine and cosine of C: libm, or inline for code of their own that needs no C library, "
-        "within 2 ulp up to 65536 rad (double) or 1024 rad (float).",
-        choice("libm", "inline"),
-        default="libm",
+        "Sine and cosine of C: inline for code of their own that needs no C library, within 2 ulp "
+        "up to 65536 rad (double) or 1024 rad (float), or libm.",
+        choice("inline", "libm"),
+        default="inline",
     )
     zeros: str = option(
         "--zeros",
@@ -48,7 +48,7 @@ class COptions:
         "--batch",
         "W|auto",
         "Add C functions for many states at once, in blocks of W states (2, 4, 8, ...), or of 64 "
-        "bytes an entry (auto), on vectors as long as the processor has. Needs --trig inline.",
+        "bytes an entry (auto), on vectors as long as the processor has. Not with --trig libm.",
         whole_or("auto"),
         default=None,
         names=WIDTHS,
@@ -98,7 +98,7 @@ class COptions:
             raise OptionError(f"--batch {self.batch!r}: use one of {', '.join(WIDTHS)}")
         if self.trig != "inline":
             raise OptionError(
-                "--batch: vectors need sine and cosine without calls; add --trig inline"
+                "--batch: vectors need sine and cosine without calls; leave --trig libm away"
             )
         if self.zeros == "once":
             raise OptionError(
@@ -110,8 +110,7 @@ class COptions:
         names = [function.name for function in functions]
         if self.batch is not None:
             _check_batch_names(names)
-        if self.trig == "inline":
-            _check_inline(functions, self.batch is not None)
+            _check_portable(functions)
 
 
 def _check_batch_names(names: Sequence[str]) -> None:
@@ -125,12 +124,16 @@ def _check_batch_names(names: Sequence[str]) -> None:
         )
 
 
-def _check_inline(functions: Sequence[Function], batch: bool) -> None:
-    every = ((f.name, op) for f in functions for op in sorted(used(f.program)))
-    name, op = next(((name, op) for name, op in every if not OPS[op].portable), ("", ""))
-    if op and batch:
-        raise OptionError(
-            f"--friction-width: vectors of states have no {op}, which {name} needs; leave it away"
-        )
-    if op:
-        raise OptionError(f"--trig inline has no {op}, which {name} needs; use --trig libm")
+def _check_portable(functions: Sequence[Function]) -> None:
+    """A vector cannot call the C library."""
+    for f in functions:
+        for op in others(f):
+            raise OptionError(
+                f"--batch: vectors of states have no {op}, which {f.name} needs; leave "
+                + ("--friction-width away" if op == "tanh" else "it or --batch away")
+            )
+
+
+def others(function: Function) -> list[str]:
+    """The functions of C's math library that a function needs beside sine, cosine and root."""
+    return [op for op in sorted(used(function.program)) if not OPS[op].portable]

@@ -11,7 +11,6 @@ from symgen.languages.module import Module
 QUICKEST: Final[tuple[dict[str, str], ...]] = (
     {"trig": "inline", "batch": "auto"},
     {"trig": "inline"},
-    {},
 )
 """Options of C that make it fast, the fastest first; not all functions can have all."""
 

@@ -78,8 +78,8 @@ def rows(step: Step) -> list[str]:
 def steps(scalar: str) -> list[Step]:
     """The arithmetic of `symgen.numbers.trig.sincos`, in its order."""
     n = SINES[scalar]
-    one, seven, sixth, shift, four_shift, turns = (
-        literal(x, scalar) for x in (1.0, 7.0, 1 / 6, n.shift, n.turns_shift, 2 / math.pi)
+    one, six, sixth, shift, four_shift, turns = (
+        literal(x, scalar) for x in (1.0, 6.0, 1 / 6, n.shift, n.turns_shift, 2 / math.pi)
     )
     return [
         (
@@ -94,10 +94,10 @@ def steps(scalar: str) -> list[Step]:
             ],
         ),
         (
-            "Sine and cosine of k pi/2, exact: m = -2 ... 2 is k modulo 4.",
+            "Sine and cosine of k pi/2 for m = -2 ... 2, k modulo 4; exact, fused products or not.",
             [
                 ("u", "m * m"),
-                ("turn_c", f"((u * (u - {seven})) * {sixth}) + {one}"),
+                ("turn_c", f"((u - {one}) * (u - {six})) * {sixth}"),
                 ("turn_s", "(m * turn_c) + m"),
             ],
         ),
