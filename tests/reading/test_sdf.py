@@ -200,3 +200,44 @@ def test_joints_of_the_world_are_said(tmp_path):
     path = written(tmp_path, f"<sdf version='1.9'><world name='w'>{model}{tie}</world></sdf>")
     said = [f"{n.level}: {n.element}: {n.message}" for n in load(path).notices]
     assert "warning: <world>: joints of the world ('anchor') are not read" in said
+
+
+def geared(
+    axis="0 0 1", box="<axis><xyz>0 0 1</xyz></axis><axis2><xyz>0 0 1</xyz></axis2>", body="base"
+):
+    """Two wheels on a base, with moments of 1 and 2 about the axes of their joints, and a gearbox."""
+    inertia = "<inertial><mass>1</mass><inertia><ixx>{0}</ixx><iyy>{0}</iyy><izz>{0}</izz></inertia></inertial>"
+    links = "".join(
+        f"<link name='{n}'>{inertia.format(x)}</link>" for n, x in (("base", 1), ("a", 1), ("b", 2))
+    )
+    joint = "<joint name='{0}' type='{1}'><parent>{2}</parent><child>{3}</child>{4}</joint>"
+    joints = joint.format("ja", "revolute", "base", "a", "<axis><xyz>0 0 1</xyz></axis>")
+    joints += joint.format("jb", "revolute", "base", "b", f"<axis><xyz>{axis}</xyz></axis>")
+    more = f"{box}<gearbox_ratio>3</gearbox_ratio><gearbox_reference_body>{body}</gearbox_reference_body>"
+    return f"<sdf version='1.9'><model name='m'>{links}{joints}{joint.format('g', 'gearbox', 'a', 'b', more)}</model></sdf>"
+
+
+@pytest.mark.parametrize(("axis", "factor"), [("0 0 1", -3.0), ("0 0 -1", 3.0)])
+def test_a_gearbox_is_a_coupling(tmp_path, axis, factor):
+    """theta_2 = -ratio theta_1, so M = 1 + 9 * 2; a joint about the other direction turns otherwise."""
+    path = written(tmp_path, geared(axis))
+    model = load(path).model
+    assert model.joint_names == ("ja",) and not any("gearbox" in line for line in said(path))
+    (follower,) = [body for body in model.bodies if body.follows]
+    assert follower.joint.name == "jb" and follower.follows.terms == ((1, factor),)
+    mass, _, _ = terms(path, np.array([0.3]), np.array([0.2]))
+    assert np.allclose(mass, 1 + 9 * 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (geared("1 0 0"), "its axis2 is not that of joint 'jb'"),
+        (geared(body="a"), "no revolute joint is between 'a' and 'a'"),
+        (geared(body=""), "it has no <gearbox_reference_body>"),
+    ],
+)
+def test_a_gearbox_that_ties_no_joints_is_said(tmp_path, text, words):
+    path = written(tmp_path, text)
+    assert any(words in line and "moves freely" in line for line in said(path)), said(path)
+    assert load(path).model.dof == 2

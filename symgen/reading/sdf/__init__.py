@@ -9,6 +9,7 @@ from symgen.mechanics.model import IDENTITY, Triple
 from symgen.reading.description import EARTH, Description, JointElement, LinkElement
 from symgen.reading.loops import LEFT_OPEN
 from symgen.reading.sdf.frames import WORLD, Frames
+from symgen.reading.sdf.gearbox import geared
 from symgen.reading.sdf.joints import Jointed, joint_elements
 from symgen.reading.sdf.links import link_elements
 from symgen.reading.sdf.scopes import Scope, scopes, version_of
@@ -56,11 +57,14 @@ def _tree(
     """The joints and the links that come with them; one to a link that an earlier joint carries
     closes a loop, which is left open."""
     joints, links, cut = list[JointElement](), list[LinkElement](), list[str]()
+    boxes = list[Jointed]()
     for scope in inside:
         for node in scope.node.children("joint"):
             name = scope.prefix + node.text("name")
             called = node.called(f"joint '{shown(name)}'")
-            made = list(joint_elements(Jointed(called, scope, frames)))
+            jointed = Jointed(called, scope, frames)
+            boxes += [jointed] if jointed.is_gearbox else []
+            made = list(joint_elements(jointed))
             ends = [one.child for one in made if isinstance(one, JointElement)]
             if ends and ends[-1] in {joint.child for joint in joints}:
                 cut.append(name)
@@ -70,7 +74,7 @@ def _tree(
     if cut:
         verb = "closes a loop, which is" if len(cut) == 1 else "close loops, which are"
         root.called("<sdf>").notice("warning", LEFT_OPEN.format(quoted(cut), verb))
-    return joints, links
+    return geared(joints, links, boxes, frames), links
 
 
 def _top(root: Node, path: Path) -> tuple[Scope, Scope, str]:

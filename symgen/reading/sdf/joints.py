@@ -34,6 +34,11 @@ class Jointed:
     def name(self) -> str:
         return self.scope.prefix + self.node.text("name")
 
+    @property
+    def is_gearbox(self) -> bool:
+        """Whether it only ties others."""
+        return self.node.text("type").strip() == GEARBOX
+
     def axis(self, tag: str = "axis") -> Triple:
         """A unit axis in the joint's frame. In SDFormat 1.4 it is said in the model's frame, later
         in the joint's own, unless the file says otherwise. Raises RobotError."""
@@ -95,8 +100,8 @@ TYPES: Final = {
     "universal": Row("universal", constants=_second),
     "screw": Row("screw", constants=_pitch),
 }
-IGNORED: Final = ("gearbox",)
-"""Joints that couple others and carry no link of their own."""
+GEARBOX: Final = "gearbox"
+"""A joint that ties others and carries no link of its own (see `symgen.reading.sdf.gearbox`)."""
 
 
 def joint_elements(joint: Jointed) -> Iterator[LinkElement | JointElement]:
@@ -104,8 +109,7 @@ def joint_elements(joint: Jointed) -> Iterator[LinkElement | JointElement]:
     moves there, called CHILD.JOINT, and the fixed joint from that to the child. Raises
     RobotError."""
     kind = joint.node.text("type").strip()
-    if kind in IGNORED:
-        joint.node.notice("warning", f"a {kind} is not read: what it couples moves freely")
+    if kind == GEARBOX:
         return
     row = TYPES.get(kind)
     if row is None:

@@ -17,7 +17,8 @@ KNOWN: Final = {
     "link": "inertial pose visual collision sensor light self_collide gravity kinematic "
     "enable_wind must_be_base_link velocity_decay audio_source audio_sink battery projector "
     "particle_emitter",
-    "joint": "parent child axis axis2 pose physics sensor thread_pitch screw_thread_pitch",
+    "joint": "parent child axis axis2 pose physics sensor thread_pitch screw_thread_pitch "
+    "gearbox_ratio gearbox_reference_body",
     "axis": "xyz limit dynamics use_parent_model_frame mimic initial_position",
     "inertial": "pose mass inertia density",
 }
