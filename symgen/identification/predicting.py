@@ -7,13 +7,14 @@ from typing import Any, Final
 
 from symgen import output
 from symgen.errors import OptionError
+from symgen.identification.cutoffs import tuned
 from symgen.identification.log_options import LogOptions
 from symgen.identification.methods import Problem, problem
 from symgen.identification.prediction import Prediction, Predictor, predict
 from symgen.identification.prediction_plots import pictures
 from symgen.identification.prediction_report import data
 from symgen.identification.predictors import of_file, of_robot, predictor
-from symgen.identification.recording import Reading, Wish, reading
+from symgen.identification.recording import Reading, Wish
 from symgen.identification.report import listed
 from symgen.identification.run import Identified
 from symgen.identification.settings import Settings
@@ -75,7 +76,7 @@ def _channels(found: Identified) -> tuple[tuple[str, str], ...]:
 
 def read(log: str, sought: Problem, loaded: Loaded, options: LogOptions) -> Reading:
     """A log with all that a prediction needs. Raises LogError."""
-    return reading(log, sought.wanted, loaded.model, options, Wish())
+    return tuned(log, sought, loaded, options, Wish())
 
 
 def written(found: Prediction, folder: Path) -> list[Path]:

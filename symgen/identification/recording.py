@@ -63,6 +63,8 @@ class Reading:
     """Seconds by which measurements are recorded after the motion."""
     doubts: tuple[str, ...] = ()
     """What is suspected of its channels."""
+    remarks: tuple[str, ...] = ()
+    """What else is to be said of it."""
 
     @property
     def step(self) -> float:
@@ -96,7 +98,7 @@ class Reading:
         """What was left out, repaired or is odd about the log, a sentence each."""
         from symgen.identification.log_notes import notes
 
-        return (*self.doubts, *notes(self))
+        return (*self.doubts, *notes(self), *self.remarks)
 
 
 def _advanced(raw: Samples, delay: float) -> Samples:

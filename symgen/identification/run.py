@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.choice import Choice
+from symgen.identification.cutoffs import tuned
 from symgen.identification.drives import Joints
 from symgen.identification.engines import Work, run
 from symgen.identification.equations import Equations
@@ -21,7 +22,7 @@ from symgen.identification.methods import Problem, problem
 from symgen.identification.prediction import Prediction
 from symgen.identification.prior import with_prior
 from symgen.identification.rates import Rates, surveyed
-from symgen.identification.recording import Reading, Wish, reading
+from symgen.identification.recording import Reading, Wish
 from symgen.identification.reduction import gathered, whole
 from symgen.identification.rounds import Reduced, Rounds
 from symgen.identification.samples import Samples
@@ -89,7 +90,7 @@ def identify(
     sought = replace(sought, mapping=with_prior(sought.mapping, settings.prior))
     progress("looking at the log")
     wish = Wish(settings.interval * sought.intervals, settings.held_out)
-    read = reading(log, sought.wanted, loaded.model, settings, wish)
+    read = tuned(log, sought, loaded, settings, wish)
     _check_length(read, sought)
     read = gated(read, sought, settings.full)
     source = Source(read, settings, progress)
