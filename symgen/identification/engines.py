@@ -19,7 +19,7 @@ ENTRIES: Final = 1 << 20
 IN_FLIGHT: Final = 3
 """Blocks that each thread of Dask has at a time, so that memory stays what it is."""
 
-PATIENCE: Final = 10
+PATIENCE: Final = 60
 """Seconds that a scheduler may take to answer."""
 
 

@@ -215,6 +215,7 @@ def data(found: Looked) -> dict[str, Any]:
             "step": survey.clock.step,
             "steps": list(survey.steps),
             "even": survey.even,
+            "polled": survey.clock.polled is not None,
             "gaps": list(survey.gaps),
         },
         "window": 2 * derivation.half + 1 if derivation else None,
