@@ -72,6 +72,14 @@ class Evidence:
         ]
         return np.concatenate(found) * self.used
 
+    def shifted(self, later: float) -> Numbers:
+        """The same so many seconds after the rows, between samples by straight lines."""
+        found = [
+            np.stack([np.interp(s.t[rows] + later, s.t, y) for y in s.measured.T], axis=1)
+            for s, rows in zip(self.samples, self._rows, strict=True)
+        ]
+        return np.concatenate(found) * self.used
+
     def inertial(self, q: Numbers, qd: Numbers, qdd: Numbers) -> Numbers:
         """The regressor of base parameters (N x n x b)."""
         return self.kernel(q, qd, qdd)

@@ -3,8 +3,11 @@
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.options import FLAG, NAMES, NUMBER, NUMBER_PAIRS, PAIRS, group, option
+from symgen.options import FLAG, NAMES, NUMBER, NUMBER_PAIRS, PAIRS, finite, group, option
 from symgen.reading.options import joint_values, moving_joints
+
+AUTO: Final = "auto"
+"""What is to be found."""
 
 UNITS: Final[dict[str, tuple[str, float]]] = {
     "rad": ("rad", 1.0),
@@ -122,13 +125,13 @@ class LogOptions:
         parted="=",
         default=(),
     )
-    delay: float = option(
+    delay: str = option(
         "--delay",
-        "S",
-        "Forces are recorded so many seconds after the motion that they belong to; negative where "
-        "they come before it.",
-        NUMBER,
-        default=0.0,
+        "S|J=S,...|auto",
+        "Forces are recorded so many seconds after the motion that they belong to, all of them or "
+        "by joint; negative where they come before it. auto: an unknown of each joint (symgen "
+        "identify).",
+        default="0",
     )
     cutoff: float = option(
         "--cutoff",
@@ -149,9 +152,24 @@ class LogOptions:
             check_number("--cutoff", self.cutoff, 0, 1e6, "a frequency in Hz, such as 20")
         if self.rate:
             check_number("--rate", self.rate, 1e-3, 1e7, "rows a second, such as 500")
-        check_number("--delay", abs(self.delay) + 1e-300, 0, 1, "a time in s, such as 0.002")
+        for value in self.delays.values():
+            check_number("--delay", abs(value) + 1e-300, 0, 1, "a time in s, such as 0.002")
         for name, unit in self.unit:
             check_unit(name, unit, "--unit")
+
+    @property
+    def delays(self) -> dict[str, float]:
+        """By joint, or of all under the empty name; none where they are to be found. Raises
+        OptionError."""
+        if self.delay == AUTO:
+            return {}
+        pairs = [part.rpartition("=") for part in self.delay.split(",")]
+        try:
+            return {name: finite(value) for name, _, value in pairs}
+        except ValueError:
+            raise OptionError(
+                f"--delay {self.delay!r}: give a time in s, such as 0.002, JOINT=S,..., or auto"
+            ) from None
 
 
 def check_number(option: str, value: float, low: float, high: float, give: str) -> None:

@@ -57,7 +57,11 @@ def validated(
     if found.settings.wrenches:
         raise OptionError("--validation: predicts joint forces; leave it out with --sensor wrench")
     progress("preparing the validation")
-    settings = replace(found.settings, method="acceleration", interval=Settings().interval)
+    late = found.reading.delays
+    delay = "0" if found.delays else found.settings.delay
+    settings = replace(
+        found.settings, method="acceleration", interval=Settings().interval, delay=delay
+    )
     sought = problem(job, loaded, settings)
     drives, estimate = found.equations.drives, found.estimate
     model = predictor(
@@ -67,6 +71,7 @@ def validated(
         estimate.values[len(estimate.base) :].tolist(),
     )
     again = read(log, sought, loaded, settings)
+    again = replace(again, delays=late) if found.delays else again
     return replace(found, prediction=predict(again, model, progress))
 
 

@@ -1,7 +1,7 @@
 """A log as blocks of samples: how it is read, for whatever looks at samples."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Final
@@ -9,20 +9,21 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.errors import OptionError
 from symgen.identification.bandwidth import cutoff
 from symgen.identification.checks import Tally, check_quaternions, check_step
 from symgen.identification.column_map import Map
 from symgen.identification.columns import Layout, Wanted
 from symgen.identification.derivatives import Derivation
 from symgen.identification.layouts import layout
-from symgen.identification.log_options import LogOptions
+from symgen.identification.log_options import AUTO, LogOptions
 from symgen.identification.logs import Log, LogError, open_log
 from symgen.identification.rows import Clock, Rows, Usable
 from symgen.identification.samples import Plan, Range, Samples, pieces
 from symgen.identification.survey import Survey, survey
 from symgen.mechanics.coupling import positions, velocities
 from symgen.mechanics.model import Limits, Model
-from symgen.text import shown
+from symgen.text import quoted, shown
 
 Numbers = NDArray[np.float64]
 Progress = Callable[[str], None]
@@ -40,10 +41,11 @@ ROUNDING: Final = 1e-12
 @dataclass(frozen=True)
 class Wish:
     """How samples are to be made: whether by intervals of so many seconds (0: not), and which part
-    of the log is held out."""
+    of the log is held out; whether delays may be left to be found."""
 
     interval: float = 0.0
     held_out: float = 0.0
+    delays: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,8 @@ class Reading:
     derivation: Derivation | None
     accelerations: bool
     noise: Numbers
-    delay: float = 0.0
-    """Seconds by which measurements are recorded after the motion."""
+    delays: Numbers = field(default_factory=lambda: np.zeros(0))
+    """Seconds by which each measurement (c) is recorded after the motion; none where empty."""
     doubts: tuple[str, ...] = ()
     """What is suspected of its channels."""
     remarks: tuple[str, ...] = ()
@@ -77,7 +79,7 @@ class Reading:
         usable = ~np.isnan(raw.measured)
         usable &= (raw.measured < self.survey.ceilings) & (raw.measured > self.survey.floors)
         raw = replace(raw, measured=np.where(usable, raw.measured, 0.0), usable=usable)
-        raw = _advanced(raw, self.delay) if self.delay else raw
+        raw = _advanced(raw, self.delays) if self.delays.any() else raw
         made = self.derivation.complete(raw, self.accelerations) if self.derivation else raw
         return replace(made, noise=self.noise)
 
@@ -101,12 +103,13 @@ class Reading:
         return (*self.doubts, *notes(self), *self.remarks)
 
 
-def _advanced(raw: Samples, delay: float) -> Samples:
-    """With measurements of `delay` seconds later, between rows by straight lines; at the ends of
-    blocks there are none."""
-    t = raw.t + delay
-    there = np.stack([np.interp(t, raw.t, u, 0, 0) == 1.0 for u in raw.usable.T], axis=1)
-    measured = np.stack([np.interp(t, raw.t, y) for y in raw.measured.T], axis=1)
+def _advanced(raw: Samples, delays: Numbers) -> Samples:
+    """With measurements of `delays` (c) seconds later, between rows by straight lines; at the ends
+    of blocks there are none."""
+    t = raw.t[:, None] + delays
+    usable, values = zip(t.T, raw.usable.T, strict=True), zip(t.T, raw.measured.T, strict=True)
+    there = np.stack([np.interp(own, raw.t, u, 0, 0) == 1.0 for own, u in usable], axis=1)
+    measured = np.stack([np.interp(own, raw.t, y) for own, y in values], axis=1)
     return replace(raw, measured=np.where(there, measured, 0.0), usable=there)
 
 
@@ -125,6 +128,8 @@ def reading(path: str, wanted: Wanted, model: Model, options: LogOptions, wish: 
 def look(log: Log, wanted: Wanted, model: Model | None, map_: Map, wish: Wish) -> Reading:
     """The same with a log that is open, and perhaps without a robot."""
     columns, options = layout(log, wanted, map_), map_.options
+    if options.delay == AUTO and not wish.delays:
+        raise OptionError("--delay auto: symgen identify finds delays; give them here, as it does")
     if log.rows < 2:
         raise LogError(
             shown(log.file),
@@ -149,9 +154,23 @@ def look(log: Log, wanted: Wanted, model: Model | None, map_: Map, wish: Wish) -
     plan = Plan(looked.stretches, half, interval, wish.held_out)
     made = Reading(
         log, columns, looked, source, plan, derivation, wanted.accelerations, np.zeros(0),
-        options.delay,
+        _delays(wanted, columns, options),
     )  # fmt: skip
     return replace(made, noise=_noise(made, wanted))
+
+
+def _delays(wanted: Wanted, columns: Layout, options: LogOptions) -> Numbers:
+    """By measured channel. Raises OptionError for joints that are none."""
+    names = [name for sensor in wanted.sensors for name in sensor.names]
+    names = names if len(names) == len(columns.measured) else [""] * len(columns.measured)
+    unknown = [name for name in options.delays if name and name not in names]
+    if unknown:
+        raise OptionError(
+            f"--delay {shown(unknown[0])}: no measured joint is called so; there are "
+            f"{quoted(names)}"
+        )
+    whole = options.delays.get("", 0.0)
+    return np.array([options.delays.get(name, whole) for name in names], np.float64)
 
 
 def _cutoff(log: Log, columns: Layout, clock: Clock) -> float:

@@ -163,6 +163,7 @@ def data(found: Identified) -> dict[str, Any]:
         "channels": [_channel(c) for c in estimate.channels],
         "parameters": _named(estimate),
         "choice": _choice(found),
+        "delays": _delays(found),
         "factor": estimate.factor.tolist(),
         "bodies": _bodies(estimate),
         "rotors": _rotors(estimate),
@@ -170,6 +171,14 @@ def data(found: Identified) -> dict[str, Any]:
         "validation": None if found.prediction is None else predicted(found.prediction),
         "notes": list(found.notes),
     }
+
+
+def _delays(found: Identified) -> dict[str, Any] | None:
+    late, channels = found.delays, found.estimate.channels
+    if late is None:
+        return None
+    rows = zip(channels, late.values.tolist(), late.errors.tolist(), strict=True)
+    return {c.name: {"delay": x, "standard_error": error} for c, x, error in rows}
 
 
 def _choice(found: Identified) -> list[dict[str, Any]]:

@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from symgen.identification.choice import Choice
 from symgen.identification.cutoffs import tuned
+from symgen.identification.delays import Delays, delays
+from symgen.identification.delays import said as said_of
 from symgen.identification.drives import Joints
 from symgen.identification.engines import Work, run
 from symgen.identification.equations import Equations
 from symgen.identification.estimate import Estimate
 from symgen.identification.estimation import estimate, prior_of
 from symgen.identification.gates import gated
+from symgen.identification.log_options import AUTO
 from symgen.identification.logs import LogError
 from symgen.identification.methods import Problem, problem
 from symgen.identification.prediction import Prediction
@@ -59,6 +62,8 @@ class Identified:
     choice: Choice = Choice(())
     prediction: Prediction | None = None
     """Of another log, where one is given for validation."""
+    delays: Delays | None = None
+    """Those of forces, where they were unknown."""
 
     @property
     def series(self) -> tuple[Numbers, Numbers, Numbers]:
@@ -89,9 +94,13 @@ def identify(
     sought = problem(job, loaded, settings)
     sought = replace(sought, mapping=with_prior(sought.mapping, settings.prior))
     progress("looking at the log")
-    wish = Wish(settings.interval * sought.intervals, settings.held_out)
+    wish = Wish(settings.interval * sought.intervals, settings.held_out, True)
     read = tuned(log, sought, loaded, settings, wish)
     _check_length(read, sought)
+    late = delays(read, sought) if settings.delay == AUTO else None
+    if late:
+        remarks = (*read.remarks, said_of(read, late))
+        read = replace(read, delays=late.values, remarks=remarks)
     read = gated(read, sought, settings.full)
     source = Source(read, settings, progress)
     prior = prior_of(sought, settings)
@@ -108,7 +117,9 @@ def identify(
     notes = (*read.notes, *_left_out(rounds.left_out, log), *notes)
     last = tuple(source.last)
     equations, system = settled.equations, settled.system
-    return Identified(found, settings, read, equations, system, last, notes, settled.choice)
+    return Identified(
+        found, settings, read, equations, system, last, notes, settled.choice, delays=late
+    )
 
 
 def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from symgen.errors import OptionError
-from symgen.identification.log_options import LogOptions
+from symgen.identification.log_options import AUTO, LogOptions
 from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS
 from symgen.options import FLAG, NUMBER, choice, finite, group, option
 from symgen.reading.options import moving_joints
@@ -13,7 +13,6 @@ METHODS: Final = ("acceleration", "momentum", "energy")
 LOSSES: Final = ("squares", "huber")
 ENGINES: Final = ("serial", "dask")
 WRENCH: Final = "wrench:"
-AUTO: Final = "auto"
 RUNTIME: Final = "runtime:"
 GIVE_WIDTH: Final = "give a rate (rad/s or m/s) such as 0.01, 0 for the sign, or auto"
 
