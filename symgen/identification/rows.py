@@ -74,7 +74,8 @@ def _polled(log: Log, layout: Layout) -> Polled | None:
     """Whether the first rows are ticks of a controller whatever their stamps say."""
     if layout.time is None or not layout.q or len(layout.q) != len(layout.qd):
         return None
-    rows = next(log.chunks(layout.names))[:, layout.places] * layout.factors
+    rows = next(log.chunks(layout.names), np.zeros((0, len(layout.names))))
+    rows = rows[:, layout.places] * layout.factors
     n = len(layout.q)
     rows = rows[(np.abs(rows[:, : 1 + 2 * n]) <= LARGEST).all(axis=1)]
     return Polled.of(rows[:, 0], rows[:, 1 : 1 + n], rows[:, 1 + n : 1 + 2 * n])

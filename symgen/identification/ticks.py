@@ -64,10 +64,11 @@ class Polled:
     def of(cls, t: Numbers, q: Numbers, qd: Numbers) -> "Polled | None":
         """Told from the first rows: stamps t (N), positions and velocities (N x n) of the same
         joints. None where the stamps are those of the motion, or nothing tells."""
-        steps, scale = np.diff(t), sizes(qd)
+        steps = np.diff(t)
         rising = steps[steps > 0]
         if len(rising) < FEWEST:
             return None
+        scale = sizes(qd)
         period = float(np.median(rising))
         found, power = travel(q, qd, scale)
         told = (power > FAST) & (steps >= 0) & (steps < LONG * period)
