@@ -20,7 +20,7 @@ def glue_files(
     glue = context["c"].glue
     wanted = {name: template for row in glue for name, template in GLUE[row].items()}
     given = {**context, "headers": [*headers], "sources": [*sources], "plugins": []}
-    given["release"] = module[Release]
+    given |= {"release": module[Release], "made": wanted}
     if "cpp" in glue:
         given["headers"].append(f"{module.name}.hpp")
     if "ros2" in glue:
