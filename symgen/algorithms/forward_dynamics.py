@@ -11,6 +11,7 @@ from functools import partial
 from symgen.algorithms.factors import coupled_mass_matrix, factors
 from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import bias, inertial_force
+from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import NO_SECOND, PAIRS, Inertia, Second, times
 from symgen.mechanics.joints import Freedom
@@ -197,7 +198,7 @@ def forward_dynamics_articulated(
 
 def forces_at_rest(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Force]:
     """The force on each single body while q̈ = 0."""
-    moving = motions(system, q, qd, [ZERO] * system.size)
+    moving, system = motions(system, q, qd, [ZERO] * system.size), pushed_at(system, q)
     forces = {0: NO_FORCE}
     for i in system.outward:
         with system.section(i, "forces at rest"):

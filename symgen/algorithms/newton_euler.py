@@ -8,6 +8,7 @@ accelerations."""
 from collections.abc import Sequence
 
 from symgen.algorithms.motion import motions
+from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import NO_FORCE, Force
@@ -34,7 +35,7 @@ def inverse_dynamics(
 ) -> list[Scalar]:
     """Joint forces that cause the accelerations `qdd`: tau = M q̈ + C q̇ + g (N m or N, shape
     n)."""
-    moving = motions(system, q, qd, qdd)
+    moving, system = motions(system, q, qd, qdd), pushed_at(system, q)
     forces = dict.fromkeys(range(system.size + 1), NO_FORCE)
     for i in system.inward:
         body = system.body(i)

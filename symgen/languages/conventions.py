@@ -173,7 +173,8 @@ def _wrenches(module: Module) -> list[str]:
     return [
         f"External wrenches act on {links}: six numbers each, force x y z and moment x y z about "
         f"the link's",
-        "origin, in the link's axes; positive where the surroundings push the robot.",
+        f"origin, in {'the root' if module.robot.root_axes else 'the link'}'s axes; positive where "
+        "the surroundings push the robot.",
         *_wrapped(
             f"They count in {_felt(module)}; derivatives and rates hold their six numbers constant."
         ),

@@ -97,6 +97,9 @@ class System:
     others."""
     rubbing_joints: tuple[int, ...] = ()
     """The bodies whose joints may have friction and springs."""
+    root_wrenches: tuple[tuple[str, Sequence[Scalar]], ...] = ()
+    """External wrenches in root axes by link, six numbers each: what algorithms are to turn into
+    link axes where the robot is."""
     shared: Mapping[int, range] = field(default_factory=dict)
     """For every body of a joint with all its axes in the body: the numbers of all that it has."""
 

@@ -133,7 +133,8 @@ class State:
     """What a textbook run reads, of the user's coordinates. Numbers, or arrays of one batch.
 
     `gravity` is free fall in root axes, `tens` replaces inertial parameters by link; `wrenches` are
-    external ones by link, force and moment about the link's origin in its axes; `passive` has
+    external ones by link, force and moment about the link's origin in its axes, or (`root_axes`) in
+    the root's; `passive` has
     viscous, Coulomb, offset, stiffness and reference by body, and where `width` is not 0 the step
     of Coulomb friction is tanh(rate / width)."""
 
@@ -145,6 +146,7 @@ class State:
     wrenches: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     passive: Mapping[int, Sequence[Scalar]] = field(default_factory=dict)
     width: Scalar = ZERO
+    root_axes: bool = False
 
 
 def rates(robot: Mechanism, v: Sequence[Scalar]) -> list[Scalar]:

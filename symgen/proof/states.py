@@ -116,6 +116,7 @@ class At:
             self._pushed if self.wrenched and "wrench" in self.given else {},
             self.passive,
             Decimal(width) if width else ZERO,
+            self.robot.root_axes,
         )
 
     @property

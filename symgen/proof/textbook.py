@@ -104,7 +104,10 @@ def _less_wrenches(
     for link, six in x.wrenches.items():
         i, solid = robot.seat(link)
         frame = bodies[i].carrying(solid.frame)
-        force, moment = (times(frame.axes, Vector(*three)) for three in (six[:3], six[3:]))
+        force, moment = (
+            Vector(*three) if x.root_axes else times(frame.axes, Vector(*three))
+            for three in (six[:3], six[3:])
+        )
         for j in robot.path(i):
             w, v = bodies[j].twist(frame.place)
             tau[j - 1] = tau[j - 1] - w.dot(moment) - v.dot(force)

@@ -105,7 +105,7 @@ def outputs(
     free_fall = Vector(*inputs["g"]) if "g" in inputs else None
     robot = regroup.system(inputs.get(regroup.input, ()), free_fall, sections)
     if quantity.feels_wrench and "wrench" in inputs:
-        robot = robot.pushed(regroup.robot.wrenches, inputs["wrench"])
+        robot = regroup.robot.pushed(robot, inputs["wrench"])
     felt = quantity.passive
     if felt and regroup.robot.passive_kinds:
         robot = robot.with_passive(regroup.robot.passive(felt, inputs))

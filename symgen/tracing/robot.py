@@ -40,6 +40,15 @@ class Robot:
     friction_width: float = 0.0
     springs: bool = False
     runtime_springs: bool = False
+    root_axes: bool = False
+    """Whether external wrenches are in the root's axes, not in those of their links."""
+
+    def pushed(self, system: System, wrench: Sequence[Scalar]) -> System:
+        """A system of this robot under its external wrenches."""
+        if not self.root_axes:
+            return system.pushed(self.wrenches, wrench)
+        six = [wrench[6 * k : 6 * k + 6] for k in range(len(self.wrenches))]
+        return replace(system, root_wrenches=tuple(zip(self.wrenches, six, strict=True)))
 
     @cached_property
     def lumped(self) -> Model:

@@ -1,13 +1,19 @@
 """External wrenches: independent references, and every quantity that feels them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from random_trees import FEW, model
+from random_trees import FEW, ROBOTS, model
 from states import run, traced
 
 from symgen.algorithms import QUANTITIES
+from symgen.errors import OptionError
+from symgen.jobs.job import Job
 from symgen.proof.laws import judged
 from symgen.tracing.robot import Robot
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 FELT = [name for name, quantity in QUANTITIES.items() if quantity.feels_wrench]
 
@@ -98,3 +104,52 @@ def test_only_forces_and_their_derivatives_feel_wrenches():
         "inverse_dynamics_second_derivatives",
         "elastic_feedforward",
     ]
+
+
+# -- root axes -------------------------------------------------------------------------------------
+
+ROOT = ("inverse_dynamics", "forward_dynamics", "step:euler", "step:rk4")
+
+
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("quantity", ROOT)
+def test_wrenches_in_root_axes_are_the_textbook_s(name, quantity):
+    robot = replace(pushed(name), root_axes=True)
+    x = state(robot) | {"h": [0.01]}
+    q = QUANTITIES[quantity]
+    wanted = judged(robot, q, {k: [x[k]] for k in (*q.inputs, "wrench")})
+    found = run(robot, quantity, x)
+    for out, values in wanted.items():
+        assert np.allclose(found[out], np.array(values[0], float), rtol=1e-8, atol=1e-8)
+
+
+def test_root_axes_are_link_axes_turned_by_the_pose():
+    """A force along the root's x, on a link that is turned."""
+    name = next(n for n in FEW if model(n).dof > 2)
+    robot = pushed(name)
+    x, link = state(robot), robot.wrenches[0]
+    turn = np.array(
+        next(iter(trace(robot, Wanted.parse(f"frame_pose:{link}")).run(q=x["q"]).values())), float
+    ).reshape(3, 3)
+    own = np.array(x["wrench"]).reshape(-1, 3)
+    there = own.copy()
+    there[:2] = own[:2] @ turn.T
+    other = trace(robot, Wanted.parse(f"frame_pose:{robot.wrenches[1]}")).run(q=x["q"])
+    there[2:] = own[2:] @ np.array(next(iter(other.values())), float).reshape(3, 3).T
+    at_root = run(
+        replace(robot, root_axes=True), "inverse_dynamics", x | {"wrench": there.ravel().tolist()}
+    )
+    assert np.allclose(at_root["tau"], run(robot, "inverse_dynamics", x)["tau"], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        ({"quantities": ("inverse_dynamics_derivatives",)}, "holds wrenches constant in the axes"),
+        ({"external_wrench": ()}, "has no effect without --external-wrench"),
+    ],
+)
+def test_root_axes_are_refused_where_they_would_be_wrong(options, sentence):
+    given = {"external_wrench": ("lower",), "wrench_axes": "root"} | options
+    with pytest.raises(OptionError, match=sentence):
+        Job.of(ROBOTS / "pendulum.urdf", **given).wanted()

@@ -1,0 +1,31 @@
+"""External wrenches that are given in the root's axes, in those of their links."""
+
+from collections.abc import Sequence
+
+from symgen.algorithms.places import places
+from symgen.mechanics.rows import Rows
+from symgen.mechanics.system import System
+from symgen.numbers.scalar import Scalar
+
+Coordinates = Sequence[Scalar]
+
+
+def pushed_at(system: System, q: Coordinates) -> System:
+    """The system under its wrenches in root axes, which turn against the links: in link axes where
+    the bodies' coordinates are `q`. Where there are none, the same. The links must be moving
+    ones."""
+    if not system.root_wrenches:
+        return system
+    links: list[str] = []
+    own: list[Scalar] = []
+    for link, six in system.root_wrenches:
+        seat = system.seat(link)
+        rows = places(system, q, [seat.body])[seat.body].at(seat.pose).rows
+        links.append(link)
+        own += _seen(rows, six[:3]) + _seen(rows, six[3:])
+    return system.pushed(links, own)
+
+
+def _seen(rows: Rows, v: Sequence[Scalar]) -> list[Scalar]:
+    """A vector in root axes, in the axes of the columns."""
+    return [sum((rows[i][k] * v[i] for i in range(1, 3)), rows[0][k] * v[0]) for k in range(3)]
