@@ -76,7 +76,8 @@ def controlled(robot: str, scalar: str) -> Sample:
     """A robot with every controller."""
     names = (*CONTROLLERS, CONTROLLED[robot])
     gravity = ("gravity",)
-    return Sample(robot, {"scalar": scalar, "quantities": gravity, "controllers": names})
+    more = {"chunk": 60}  # the estimators' long pieces would take more than a kilobyte of stack
+    return Sample(robot, {"scalar": scalar, "quantities": gravity, "controllers": names, **more})
 
 
 DERIVATIVES = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
