@@ -1,6 +1,6 @@
 """The options of a function: what it computes, how, and which numbers are its inputs."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from symgen.algorithms import LINK_QUANTITIES, QUANTITIES
@@ -14,6 +14,7 @@ from symgen.mechanics.passive import FRICTION
 from symgen.options import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice, group, option
 from symgen.reading.options import links
 from symgen.text import hint, repeated, shown
+from symgen.tracing.axes import check_axes
 from symgen.tracing.robot import Robot
 from symgen.tracing.wanted import Wanted
 
@@ -24,9 +25,6 @@ NARROWEST: Final = 1e-9
 """Coulomb friction with a narrower step (rad/s or m/s) is better a sign."""
 
 RUNTIME: Final = "runtime"
-
-ROOT_AXES: Final = ("inverse_dynamics", "forward_dynamics", "step:euler", "step:rk4")
-"""What feels wrenches in the root's axes: all that differentiates nothing."""
 
 
 def at_runtime(text: str) -> tuple[bool, tuple[str, ...]]:
@@ -172,7 +170,7 @@ class FunctionOptions:
             x for text in self.quantities or CORE for x in (QUANTITIES if text == "all" else [text])
         ]
         functions = [Wanted.parse(text) for text in (*texts, *self._controllers(texts))]
-        self._check_axes(functions)
+        check_axes(self.wrench_axes, self.external_wrench, functions)
         names = [function.name for function in functions]
         twice = repeated(names)
         if twice is not None:
@@ -180,19 +178,6 @@ class FunctionOptions:
                 f"two functions would be called {twice!r}; name one of them otherwise"
             )
         return functions
-
-    def _check_axes(self, functions: Sequence[Wanted]) -> None:
-        """Refuses root axes without wrenches, and for what holds them constant in link axes."""
-        if self.wrench_axes != "root":
-            return
-        if not self.external_wrench:
-            raise OptionError("--wrench-axes root has no effect without --external-wrench LINK")
-        for q in (q for f in functions for q in f.quantities):
-            if q.feels_wrench and q.name not in ROOT_AXES:
-                raise OptionError(
-                    f"--wrench-axes root: {q.name} holds wrenches constant in the axes of their "
-                    "links; leave it out, or give link axes"
-                )
 
     def _controllers(self, texts: Collection[str]) -> list[str]:
         """The controllers that are not among the quantities already. Raises OptionError."""
