@@ -113,7 +113,7 @@ typedef struct {
     char robot[10];
     char generator[13];
     char source[65];
-    char options[332];
+    char options[349];
     char functions[5][17];
     quadruped_joint_type joints[18];
 } quadruped_info_type;
