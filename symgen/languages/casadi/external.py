@@ -22,7 +22,7 @@ from symgen.languages.module import Module
 from symgen.languages.slopes import slope
 from symgen.numbers.scalar import ZERO, Scalar
 
-LARGEST: Final = 50_000
+LARGEST: Final = 30_000
 """Operations of a function times the entries of its outputs, up to which what is no derivative of
 the module's is found by a sweep over its tape for each."""
 
