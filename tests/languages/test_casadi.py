@@ -34,6 +34,14 @@ CASES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def forgotten():
+    """Other tests have packages of the same name."""
+    yield
+    for name in [name for name in sys.modules if name.split(".")[0].endswith("_casadi")]:
+        del sys.modules[name]
+
+
 def package(name, tmp_path, **options):
     """The package of a robot, its C compiled."""
     _, folder = generated(name, languages=("casadi",), **options)
@@ -43,7 +51,6 @@ def package(name, tmp_path, **options):
     subprocess.run(command, check=True, env=environment, cwd=tmp_path, capture_output=True)
     sys.path.insert(0, str(tmp_path))
     try:
-        sys.modules.pop(f"{name}_casadi", None)
         return __import__(f"{name}_casadi")
     finally:
         sys.path.remove(str(tmp_path))
@@ -227,6 +234,15 @@ def test_acados_takes_them(tmp_path):
     assert np.allclose(numbers[:2], full(wanted).ravel(), rtol=1e-13)
     slope = robot.external("mass_matrix").jacobian()([0.3, -0.4], 0)
     assert np.allclose(numbers[2:], full(slope).ravel(order="F"), rtol=1e-13)
+
+
+def test_a_library_of_other_sources_is_none(tmp_path):
+    robot = package("pendulum", tmp_path, quantities=("mass_matrix",))
+    assert robot.external("mass_matrix").n_out() == 1
+    source = tmp_path / "pendulum_casadi" / "c" / "pendulum_casadi_mass_matrix.c"
+    source.write_text(source.read_text() + "\n")
+    with pytest.raises(FileNotFoundError, match="run python -m pendulum_casadi"):
+        robot.external("mass_matrix")
 
 
 def test_names_stay_data(tmp_path):

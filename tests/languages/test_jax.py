@@ -177,7 +177,7 @@ except BuildError as error:
 """
     assert python(tmp_path, code, PATH="", CC="").splitlines() == [
         "(2,)",
-        "pendulum_jax.so is not there: run python -m pendulum_jax.build",
+        "the C of pendulum_jax is not compiled: run python -m pendulum_jax.build",
         "no C compiler found: install gcc or clang, or set CC; the functions of the package itself need none",
     ]
 

@@ -17,5 +17,5 @@ CASADI: Final = Language(
     main="{name}_casadi/__init__.py",
     keywords=KEYWORDS | frozenset(kwlist),
     standard=frozenset({"casadi"}),
-    taken=TAKEN | frozenset({"ca", "external", "graph", "gamma_index"}),
+    taken=TAKEN | frozenset({"ca", "external", "graph", "library", "gamma_index"}),
 )

@@ -16,5 +16,5 @@ JAX: Final = Language(
     main="{name}_jax/__init__.py",
     keywords=KEYWORDS | frozenset(kwlist),
     standard=frozenset({"jax"}),
-    taken=TAKEN | frozenset({"jnp", "math", "pure", "gamma_index", "jax", "ctypes"}),
+    taken=TAKEN | frozenset({"jnp", "math", "pure", "library", "gamma_index", "jax", "ctypes"}),
 )
