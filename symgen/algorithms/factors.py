@@ -7,10 +7,11 @@ elimination reaches."""
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
 
 from symgen.algorithms.composite import coupled, mass_matrix, mass_matrix_shared
 from symgen.mechanics.system import System, no_section
-from symgen.numbers.scalar import ZERO, Scalar, named
+from symgen.numbers.scalar import ZERO, Scalar, named, positive
 
 Entries = dict[tuple[int, int], Scalar]
 
@@ -42,24 +43,29 @@ def pattern(system: System, entries: Sequence[Scalar]) -> Pattern:
     return Pattern(inward, above)
 
 
+Blocks = tuple[tuple[int, ...], ...]
+"""The coordinates in the order of elimination, one or two at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """M = Lᵀ D L: the entries of L below its unit diagonal by (coordinate, one above), and the
-    reciprocals of D."""
+    """M = Lᵀ D L, D with blocks of one or two coordinates: the entries of L beside its unit
+    diagonal by (coordinate, one above its block), and those of the inverses of the blocks."""
 
     pattern: Pattern
+    blocks: Blocks
     low: Entries
-    inverse_d: dict[int, Scalar]
+    inverse_d: Entries
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """x of M x = b."""
         x = dict(enumerate(b, 1))
-        for i in self.pattern.inward:
-            for j in self.pattern.above[i]:
+        for block in self.blocks:
+            for i, j in product(block, self.pattern.above[block[-1]]):
                 x[j] = x[j] - self.low[i, j] * x[i]
-            x[i] = x[i] * self.inverse_d[i]
-        for i in reversed(self.pattern.inward):
-            for j in self.pattern.above[i]:
+            x |= {i: sum((x[j] * self.inverse_d[i, j] for j in block), ZERO) for i in block}
+        for block in reversed(self.blocks):
+            for i, j in product(block, self.pattern.above[block[-1]]):
                 x[i] = x[i] - self.low[i, j] * x[j]
         return [x[i] for i in sorted(x)]
 
@@ -68,48 +74,104 @@ class Factors:
         inverse of L needed."""
         found: Entries = {}
         done: list[int] = []
-        for i in reversed(self.pattern.inward):
-            for j in done:
-                found[i, j] = found[j, i] = -self._from_above(found, i, j)
-            found[i, i] = self.inverse_d[i] - self._from_above(found, i, i)
-            done.append(i)
+        for block in reversed(self.blocks):
+            above = self.pattern.above[block[-1]]
+            for i, j in product(block, done):
+                found[i, j] = found[j, i] = -self._from_above(found, above, i, j)
+            for i, j in combinations_with_replacement(block, 2):
+                own = self.inverse_d[i, j] - self._from_above(found, above, i, j)
+                found[i, j] = found[j, i] = own
+            done += block
         return [found[i, j] for i in sorted(done) for j in sorted(done)]
 
-    def _from_above(self, inverse: Entries, i: int, j: int) -> Scalar:
-        return sum((self.low[i, k] * inverse[k, j] for k in self.pattern.above[i]), ZERO)
+    def _from_above(self, inverse: Entries, above: Sequence[int], i: int, j: int) -> Scalar:
+        return sum((self.low[i, k] * inverse[k, j] for k in above), ZERO)
+
+
+Section = Callable[[int], AbstractContextManager[None]]
 
 
 def factors(system: System, entries: Sequence[Scalar]) -> Factors:
     """Lᵀ D L of the n x n mass matrix `entries`, with one division a coordinate and no square
     roots."""
-    n, way = system.coupling.velocities, pattern(system, entries)
-    return _eliminated(way, entries, n, lambda k: system.sections(f"joint {k}: factors"))
+    way = pattern(system, entries)
+    return _eliminated(way, _one_by_one(way), entries, _sections(system))
+
+
+def factors_by_pairs(system: System, entries: Sequence[Scalar]) -> Factors:
+    """The same with blocks of two coordinates wherever a body that carries others is the only one
+    to be paired with its parent: one division after the other for two coordinates. Leaves stay
+    alone, as their own inertia about their joint is a number."""
+    way = pattern(system, entries)
+    leaves = {i for i in way.inward if not any(i in above for above in way.above.values())}
+    blocks = list[tuple[int, ...]]()
+    free = {i for i in way.inward if i not in leaves}
+    mates: dict[int, int] = {}
+    for i in way.inward:
+        parent = way.above[i][0] if way.above[i] else 0
+        if i in free and parent in free:
+            mates[parent] = i
+            free -= {i, parent}
+    waiting = set(mates.values())
+    for i in way.inward:
+        if i not in waiting:
+            blocks.append((mates[i], i) if i in mates else (i,))
+    return _eliminated(way, tuple(blocks), entries, _sections(system))
+
+
+def _one_by_one(way: Pattern) -> Blocks:
+    return tuple((i,) for i in way.inward)
+
+
+def _sections(system: System) -> Section:
+    return lambda k: system.sections(f"joint {k}: factors")
 
 
 def dense_factors(entries: Sequence[Scalar], n: int) -> Factors:
     """Those of any symmetric n x n matrix."""
     inward = tuple(range(n, 0, -1))
     way = Pattern(inward, {i: tuple(range(i - 1, 0, -1)) for i in inward})
-    return _eliminated(way, entries, n, lambda k: no_section(""))
+    return _eliminated(way, _one_by_one(way), entries, lambda k: no_section(""))
 
 
 def _eliminated(
-    way: Pattern,
-    entries: Sequence[Scalar],
-    n: int,
-    section: Callable[[int], AbstractContextManager[None]],
+    way: Pattern, blocks: Blocks, entries: Sequence[Scalar], section: Section
 ) -> Factors:
+    n = len(way.inward)
     m = {(i, j): entries[(i - 1) * n + j - 1] for i in way.inward for j in (i, *way.above[i])}
-    inverse_d = {}
-    for k in way.inward:
-        with section(k):
-            inverse_d[k] = named(1.0 / m[k, k], f"d{k}")
-            scaled = {i: named(m[k, i] * inverse_d[k], f"L{k}_{i}") for i in way.above[k]}
-            for i in way.above[k]:
-                for j in (i, *(j for j in way.above[i] if j in scaled)):
-                    m[i, j] = m[i, j] - scaled[i] * m[k, j]
-            m |= {(k, i): x for i, x in scaled.items()}
-    return Factors(way, m, inverse_d)
+    inverse_d: Entries = {}
+    for block in blocks:
+        above = way.above[block[-1]]
+        with section(block[0]):
+            own, scaled = _single(m, *block, above) if len(block) < 2 else _pair(m, *block, above)
+            inverse_d |= own
+            for i in above:
+                for j in (i, *(j for j in way.above[i] if j in above)):
+                    for k in block:
+                        m[i, j] = m[i, j] - scaled[k, i] * m[k, j]
+            m |= scaled
+    return Factors(way, blocks, m, inverse_d)
+
+
+def _single(m: Entries, k: int, above: Sequence[int]) -> tuple[Entries, Entries]:
+    """The inverse of a pivot, and the row of L."""
+    inverse = named(1.0 / m[k, k], f"d{k}")
+    return {(k, k): inverse}, {(k, i): named(m[k, i] * inverse, f"L{k}_{i}") for i in above}
+
+
+def _pair(m: Entries, k: int, j: int, above: Sequence[int]) -> tuple[Entries, Entries]:
+    """The inverse of a pivot of two coordinates, by one division, and its rows of L, which wait for
+    no inverse but the determinant's. It is positive where the determinant and one entry are."""
+    a, b, c = positive(m[k, k]), m[k, j], m[j, j]
+    r = named(1.0 / (a * c - b * b), f"d{k}_{j}")
+    own = {(k, k): c * r, (j, j): a * r, (k, j): -(b * r)}
+    own[j, k] = own[k, j]
+    rows = {}
+    for i in above:
+        u, v = m[k, i], m[j, i]
+        rows[k, i] = named((c * u - b * v) * r, f"L{k}_{i}")
+        rows[j, i] = named((a * v - b * u) * r, f"L{j}_{i}")
+    return own, rows
 
 
 def coupled_mass_matrix(system: System, q: Sequence[Scalar]) -> list[Scalar]:

@@ -20,7 +20,7 @@ from symgen.tracing.options import FunctionOptions
     shell_complete=completer(rows(FunctionOptions, only=["quantities"])[0]),
     help="A quantity, or NAME=A+B.",
 )
-@with_options(rows(FunctionOptions, only=["parameters"]), ROBOT)
+@with_options(rows(FunctionOptions, only=["parameters", "optimize"]), ROBOT)
 def dump(file: str, quantity: str, **options: Any) -> None:
     """Print a quantity as a program, one operation a line."""
     from symgen.api import trace

@@ -62,7 +62,7 @@ def uses(program: Program) -> Mapping[Index, int]:
 
 def pivots(program: Program) -> tuple[Ref, ...]:
     """What must be positive and finite for every division to be one by a positive number that has a
-    reciprocal.
+    reciprocal, and what an algorithm itself requires to be positive.
 
     Of a reciprocal that is the reciprocal itself (infinite where the divisor is zero, zero where it
     is infinite), of another quotient the divisor; with the sign that the divisor has for the
@@ -74,6 +74,8 @@ def pivots(program: Program) -> tuple[Ref, ...]:
             divisor = program.divisors[index]
             reciprocal = program.nodes[node.a].op == "const"
             found[index if reciprocal else divisor.node] = divisor.negative
+        if index in program.positive:
+            found[index] = program.positive[index]
     return tuple(
         Ref(k, negative) for k, negative in found.items() if program.nodes[k].op not in LEAVES
     )

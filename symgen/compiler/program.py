@@ -150,6 +150,7 @@ class Program:
         self.outputs: list[Output] = []
         self.inputs: list[tuple[str, tuple[int, ...]]] = []
         self.divisors: dict[Index, Ref] = {}
+        self.positive: dict[Index, bool] = {}
         self.findings: dict[str, tuple[Any, Any]] = {}
         self._index: dict[tuple[str, Any, Any], Index] = {}
         self._numbers: dict[Index, float] = {}

@@ -13,7 +13,7 @@ from typing import Final
 from symgen.compiler.costs import Machine, arrivals
 from symgen.compiler.passes import live, operands, uses
 from symgen.compiler.program import Index, Program, Value
-from symgen.numbers.scalar import ZERO
+from symgen.numbers.scalar import ZERO, positive
 
 SUMS: Final = ("add", "sub")
 
@@ -41,6 +41,8 @@ class _Balanced:
                 with self.new.section(self.old.sections[index]):
                     self.values[index] = self._value(index)
                 self._name(index)
+                if index in self.old.positive:
+                    positive(self._signed(index, self.old.positive[index]))
         for out in self.old.outputs:
             values = (ZERO if r is None else self._signed(r.node, r.negative) for r in out.refs)
             self.new.output(out.name, out.shape, values)
@@ -51,7 +53,9 @@ class _Balanced:
         nodes, times = self.old.nodes, uses(self.old)
         sums = (nodes[i] for i in live(self.old) if nodes[i].op in SUMS)
         read = (k for node in sums for k in operands(node))
-        return frozenset(k for k in read if nodes[k].op in SUMS and times[k] == 1)
+        return frozenset(
+            k for k in read if nodes[k].op in SUMS and times[k] == 1 and k not in self.old.positive
+        )
 
     def _name(self, index: Index) -> None:
         if index in self.old.names:

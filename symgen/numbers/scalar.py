@@ -90,3 +90,12 @@ def named(x: Scalar, name: str) -> Scalar:
     one."""
     label = getattr(x, "named", None)
     return x if label is None else label(name)
+
+
+def positive(x: Scalar) -> Scalar:
+    """`x` itself, which must be positive; a tape remembers it as it remembers divisors, so that
+    generated code can tell."""
+    program = getattr(x, "program", None)
+    if program is not None:
+        program.positive.setdefault(x.node, x.negative)  # type: ignore[attr-defined]
+    return x
