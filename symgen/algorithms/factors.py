@@ -143,7 +143,7 @@ def _eliminated(
     for block in blocks:
         above = way.above[block[-1]]
         with section(block[0]):
-            own, scaled = _single(m, *block, above) if len(block) < 2 else _pair(m, *block, above)
+            own, scaled = (_single if len(block) < 2 else _pair)(m, block, above)
             inverse_d |= own
             for i in above:
                 for j in (i, *(j for j in way.above[i] if j in above)):
@@ -153,15 +153,17 @@ def _eliminated(
     return Factors(way, blocks, m, inverse_d)
 
 
-def _single(m: Entries, k: int, above: Sequence[int]) -> tuple[Entries, Entries]:
+def _single(m: Entries, block: Sequence[int], above: Sequence[int]) -> tuple[Entries, Entries]:
     """The inverse of a pivot, and the row of L."""
+    (k,) = block
     inverse = named(1.0 / m[k, k], f"d{k}")
     return {(k, k): inverse}, {(k, i): named(m[k, i] * inverse, f"L{k}_{i}") for i in above}
 
 
-def _pair(m: Entries, k: int, j: int, above: Sequence[int]) -> tuple[Entries, Entries]:
+def _pair(m: Entries, block: Sequence[int], above: Sequence[int]) -> tuple[Entries, Entries]:
     """The inverse of a pivot of two coordinates, by one division, and its rows of L, which wait for
     no inverse but the determinant's. It is positive where the determinant and one entry are."""
+    k, j = block
     a, b, c = positive(m[k, k]), m[k, j], m[j, j]
     r = named(1.0 / (a * c - b * b), f"d{k}_{j}")
     own = {(k, k): c * r, (j, j): a * r, (k, j): -(b * r)}
