@@ -8,8 +8,8 @@ counts alone mislead (docs/benchmarks/ideas.md)."""
 from dataclasses import dataclass
 from typing import Final
 
-from symgen.compiler.passes import live, operands
-from symgen.compiler.program import LEAVES, Program
+from symgen.compiler.passes import remembered, tally
+from symgen.compiler.program import Program
 from symgen.numbers.operations import OPS
 
 
@@ -60,19 +60,21 @@ def arrivals(program: Program, machine: Machine, known: list[float] | None = Non
     """By node of the tape, in cycles from the start, when its value is there; those that are
     `known` are gone on with."""
     found = [] if known is None else known
-    latency = {op: machine.latency(op) for op in OPS}
-    for node in program.nodes[len(found) :]:
-        if node.op in LEAVES:
+    latency = {name: op.cycles[machine.name][0] for name, op in OPS.items()}
+    for op, a, b in program.nodes[len(found) :]:
+        if op not in latency:
             found.append(0.0)
+        elif b is None or found[a] >= found[b]:
+            found.append(latency[op] + found[a])
         else:
-            found.append(latency[node.op] + max(found[k] for k in operands(node)))
+            found.append(latency[op] + found[b])
     return found
 
 
+@remembered
 def cost(program: Program, machine: Machine) -> Cost:
     """What the outputs of a program take."""
-    busy = {op: machine.busy(op) for op in OPS}
     ready = arrivals(program, machine)
     ends = (ready[ref.node] for out in program.outputs for ref in out.refs if ref is not None)
-    ops = (program.nodes[k].op for k in live(program))
-    return Cost(sum(busy[op] for op in ops if op not in LEAVES), max(ends, default=0.0))
+    work = sum(times * machine.busy(op) for op, times in tally(program).items())
+    return Cost(work, max(ends, default=0.0))

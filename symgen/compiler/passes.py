@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from functools import wraps
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from symgen.compiler.naming import named
 from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
@@ -21,18 +21,23 @@ def operands(node: Node) -> tuple[Index, ...]:
     return (node.a,) if node.b is None else (node.a, node.b)
 
 
+Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
 
-def remembered(read: Callable[[Program], Found]) -> Callable[[Program], Found]:
-    """Done once for a tape that no longer grows: writers ask for every piece of a function."""
+def remembered(
+    read: Callable[Concatenate[Program, Given], Found],
+) -> Callable[Concatenate[Program, Given], Found]:
+    """Done once for a tape that no longer grows, and each set of arguments: writers ask for every
+    piece of a function."""
 
     @wraps(read)
-    def again(program: Program) -> Found:
+    def again(program: Program, /, *given: Given.args, **named: Given.kwargs) -> Found:
         version = len(program.nodes), len(program.outputs), len(program.names)
-        known = program.findings.get(read.__name__)
+        key = (read.__name__, *given, *named.values())
+        known = program.findings.get(key)
         if known is None or known[0] != version:
-            known = program.findings[read.__name__] = version, read(program)
+            known = program.findings[key] = version, read(program, *given, **named)
         found: Found = known[1]
         return found
 
@@ -42,14 +47,24 @@ def remembered(read: Callable[[Program], Found]) -> Callable[[Program], Found]:
 @remembered
 def live(program: Program) -> tuple[Index, ...]:
     """The nodes that some output depends on, in the order of computation."""
-    seen: set[Index] = set()
-    stack = [ref.node for out in program.outputs for ref in out.refs if ref is not None]
-    while stack:
-        index = stack.pop()
-        if index not in seen:
-            seen.add(index)
-            stack += operands(program.nodes[index])
-    return tuple(sorted(seen))
+    nodes = program.nodes
+    read = bytearray(len(nodes))
+    for out in program.outputs:
+        for ref in out.refs:
+            if ref is not None:
+                read[ref.node] = 1
+    for index in range(len(nodes) - 1, -1, -1):
+        if read[index]:
+            for k in operands(nodes[index]):
+                read[k] = 1
+    return tuple(index for index, wanted in enumerate(read) if wanted)
+
+
+@remembered
+def tally(program: Program) -> Mapping[str, int]:
+    """How many operations of each name the outputs need."""
+    found = Counter(program.nodes[i].op for i in live(program))
+    return MappingProxyType({op: n for op, n in found.items() if op not in LEAVES})
 
 
 @remembered
@@ -101,14 +116,15 @@ class Counts:
 @remembered
 def used(program: Program) -> frozenset[str]:
     """The operations that the outputs need, by name."""
-    return frozenset(program.nodes[i].op for i in live(program)).difference(LEAVES)
+    return frozenset(tally(program))
 
 
 @remembered
 def counts(program: Program) -> Counts:
     """The operations that the outputs need."""
-    ops = (program.nodes[i].op for i in live(program))
-    counter = Counter(OPS[op].counts_as for op in ops if op not in LEAVES)
+    counter = Counter[str]()
+    for op, times in tally(program).items():
+        counter[OPS[op].counts_as] += times
     return Counts(**{column: counter[column] for column in COUNTED})
 
 

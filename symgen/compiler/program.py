@@ -151,7 +151,7 @@ class Program:
         self.inputs: list[tuple[str, tuple[int, ...]]] = []
         self.divisors: dict[Index, Ref] = {}
         self.positive: dict[Index, bool] = {}
-        self.findings: dict[str, tuple[Any, Any]] = {}
+        self.findings: dict[Any, tuple[Any, Any]] = {}
         self._index: dict[tuple[str, Any, Any], Index] = {}
         self._numbers: dict[Index, float] = {}
         self._constants: dict[float, Value] = {}

@@ -9,8 +9,10 @@ Compilers keep a value on the stack until its last reader in a piece, those in s
 -O2 reads early what it will need; so a piece is short in statements and in values held
 (docs/firmware-figures.md has the stacks)."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import pairwise
 
 from symgen.compiler.program import Index
@@ -91,11 +93,15 @@ def _slots(pieces: Sequence[Sequence[Step]]) -> tuple[dict[Index, int], int]:
     last = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.reads}
     crossing = [node for node, p in home.items() if last.get(node, p) > p]
     slots: dict[Index, int] = {}
-    busy_until: list[int] = []
+    free: list[int] = []
+    ends = defaultdict[int, list[int]](list)
+    now = count = 0
     for node in crossing:
-        free = next(
-            (k for k, until in enumerate(busy_until) if until < home[node]), len(busy_until)
-        )
-        busy_until[free : free + 1] = [last[node]]
-        slots[node] = free
-    return slots, len(busy_until)
+        for piece in range(now, home[node]):
+            for slot in ends.pop(piece, ()):
+                heappush(free, slot)
+        now = home[node]
+        slots[node] = heappop(free) if free else count
+        count = max(count, slots[node] + 1)
+        ends[last[node]].append(slots[node])
+    return slots, count

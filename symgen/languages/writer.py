@@ -11,7 +11,7 @@ from typing import Final
 
 from symgen.compiler.passes import flips, live, names, operands, uses
 from symgen.compiler.program import LEAVES, Index, Program, Ref
-from symgen.languages.dialect import Dialect, Text, atom, negated
+from symgen.languages.dialect import Dialect, Text, Token, atom, negated
 from symgen.languages.sine_loops import LONGEST, Group, SineLoop, before, groups
 from symgen.numbers.operations import OPS
 
@@ -88,6 +88,7 @@ class _Writer:
         self.flipped = flips(program)
         self.uses = uses(program)
         self.inline: dict[Index, Text] = {}
+        self.atoms: dict[Index, Text] = {}
         self.result: list[Step] = []
         self.here = ""
         self.visited: set[Index] = set()
@@ -171,12 +172,16 @@ class _Writer:
 
     def _text(self, index: Index) -> Text:
         """The node's variable (or its expression), which holds its negative where it is flipped."""
+        text = self.inline.get(index) or self.atoms.get(index)
+        if text is None:
+            text = self.atoms[index] = atom(self._token(index))
+        return text
+
+    def _token(self, index: Index) -> Token:
         node = self.program.nodes[index]
         if node.op == "const":
-            return atom(self.dialect.literal(node.a))
-        if node.op == "input":
-            return atom(self.dialect.input(node.a, node.b))
-        return self.inline.get(index) or atom(index)
+            return self.dialect.literal(node.a)
+        return self.dialect.input(node.a, node.b) if node.op == "input" else index
 
     def _define(self, index: Index, text: Text) -> None:
         self.result.append(Statement(self.here, index, (), text))

@@ -8,6 +8,7 @@ reads it; its own state is not."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from math import prod
 from typing import Any, Final
 
@@ -74,6 +75,12 @@ class Record:
     gains: Mapping[str, Sequence[float]]
 
 
+@lru_cache(maxsize=8)
+def _traced(robot: Robot, quantity: str) -> Program:
+    """A quantity's tape; all controllers of a robot move the same one."""
+    return trace(robot, Wanted.parse(quantity)).program
+
+
 def loop_of(robot: Robot, row: Controller, function: Function, number: Number = Decimal) -> Loop:
     """The controller of a function at its start, with the gains of its row."""
     sizes = {name: prod(shape) for name, shape in function.program.inputs}
@@ -91,7 +98,7 @@ def loop_of(robot: Robot, row: Controller, function: Function, number: Number = 
 
 def _inertias(robot: Robot) -> list[float]:
     """What each joint feels at the start, in three digits."""
-    n, program = robot.model.dof, trace(Robot(robot.model), Wanted.parse("mass_matrix")).program
+    n, program = robot.model.dof, _traced(Robot(robot.model), "mass_matrix")
     with in_decimals():
         found = evaluate(program, {"q": [Decimal(x) for x in _rest(robot)]}, Decimal)["M"]
     return [float(f"{plain(found[k * n + k]):.3g}") for k in range(n)]
@@ -146,7 +153,7 @@ def record(
     n, rest, number = robot.model.dof, _rest(robot), loop.number
     still = [number(0.0)] * n
     aim = _aim(robot, loop.link, rest, number) if "p_ref" in row.step else {}
-    program = trace(Robot((plant or robot).model), Wanted.parse("step:euler")).program
+    program = _traced(Robot((plant or robot).model), "step:euler")
     body = Plant(program, [number(x) for x in rest], still, still, number)
     rows: dict[str, list[list[float]]] = {}
     tau = still
@@ -210,7 +217,7 @@ def _aim(robot: Robot, link: str, rest: Sequence[float], number: Number) -> dict
     """A place a little beside that where a link is at the start."""
     at = {"q": [Decimal(x) for x in rest]}
     seen = (
-        evaluate(trace(robot, Wanted.parse(f"{name}:{link}")).program, at, Decimal).values()
+        evaluate(_traced(robot, f"{name}:{link}"), at, Decimal).values()
         for name in ("frame_pose", "frame_quaternion_xyzw")
     )
     with in_decimals():
