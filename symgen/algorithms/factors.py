@@ -61,11 +61,11 @@ class Factors:
         """x of M x = b."""
         x = dict(enumerate(b, 1))
         for block in self.blocks:
-            for i, j in product(block, self.pattern.above[block[-1]]):
+            for i, j in product(block, self.pattern.above[min(block)]):
                 x[j] = x[j] - self.low[i, j] * x[i]
             x |= {i: sum((x[j] * self.inverse_d[i, j] for j in block), ZERO) for i in block}
         for block in reversed(self.blocks):
-            for i, j in product(block, self.pattern.above[block[-1]]):
+            for i, j in product(block, self.pattern.above[min(block)]):
                 x[i] = x[i] - self.low[i, j] * x[j]
         return [x[i] for i in sorted(x)]
 
@@ -75,7 +75,7 @@ class Factors:
         found: Entries = {}
         done: list[int] = []
         for block in reversed(self.blocks):
-            above = self.pattern.above[block[-1]]
+            above = self.pattern.above[min(block)]
             for i, j in product(block, done):
                 found[i, j] = found[j, i] = -self._from_above(found, above, i, j)
             for i, j in combinations_with_replacement(block, 2):
@@ -141,7 +141,7 @@ def _eliminated(
     m = {(i, j): entries[(i - 1) * n + j - 1] for i in way.inward for j in (i, *way.above[i])}
     inverse_d: Entries = {}
     for block in blocks:
-        above = way.above[block[-1]]
+        above = way.above[min(block)]
         with section(block[0]):
             own, scaled = (_single if len(block) < 2 else _pair)(m, block, above)
             inverse_d |= own

@@ -30,8 +30,10 @@ def evaluate(
         values[place] = inputs[name][k]
     for place, number in steps.constants:
         values[place] = constant(number)
+    functions = {name: op.evaluate for name, op in OPS.items()}
     for place, op, a, b in steps.operations:
-        values[place] = op(values[a]) if b is None else op(values[a], values[b])
+        f = functions[op]
+        values[place] = f(values[a]) if b is None else f(values[a], values[b])
     return {
         name: [
             ZERO if ref is None else -values[ref[0]] if ref[1] else values[ref[0]] for ref in refs
@@ -41,12 +43,13 @@ def evaluate(
 
 
 class _Steps(NamedTuple):
-    """A tape that is run often: what each live node is, by its place among them."""
+    """A tape that is run often: what each live node is, by its place among them. Plain data, as all
+    that a tape remembers: it may be pickled."""
 
     size: int
     inputs: tuple[tuple[int, str, int], ...]
     constants: tuple[tuple[int, float], ...]
-    operations: tuple[tuple[int, Callable[..., Scalar], int, int | None], ...]
+    operations: tuple[tuple[int, str, int, int | None], ...]
     outputs: tuple[tuple[str, tuple[tuple[int, bool] | None, ...]], ...]
 
 
@@ -59,7 +62,7 @@ def _steps(program: Program) -> _Steps:
         tuple((k, node.a, node.b) for k, node in rows if node.op == "input"),
         tuple((k, node.a) for k, node in rows if node.op == "const"),
         tuple(
-            (k, OPS[node.op].evaluate, places[node.a], None if node.b is None else places[node.b])
+            (k, node.op, places[node.a], None if node.b is None else places[node.b])
             for k, node in rows
             if node.op not in LEAVES
         ),

@@ -282,13 +282,12 @@ def data(*arguments):
 
 def test_ops_json():
     found = data("ops", robot_file("ur5"), "--json")
-    assert found.keys() == {"robot", "dof", "quantities"} and (found["robot"], found["dof"]) == (
-        "ur5",
-        6,
-    )
+    assert found.keys() == {"robot", "dof", "machine", "quantities"}
+    assert (found["robot"], found["dof"], found["machine"]) == ("ur5", 6, "host")
     assert list(found["quantities"]) == list(CORE)
     for name, row in found["quantities"].items():
-        assert row.keys() == {*COUNT_KEYS, "formulation"}
+        assert row.keys() == {*COUNT_KEYS, "work", "path", "formulation", "trees"}
+        assert row["work"] > 0 and row["path"] > 0
         assert row["total"] == row["add"] + row["mul"] + row["div"] + row["trig"] > 0
         assert row["formulation"] in {way.name for way in QUANTITIES[name].formulations}
 
@@ -312,6 +311,7 @@ def test_ops_json_agrees_with_the_manifest_and_the_table():
         cells = [
             re.escape(row["formulation"]),
             *(str(row[key]) for key in ("add", "mul", "div", "trig", "total")),
+            *(str(round(row[key])) for key in ("work", "path")),
         ]
         assert re.search(rf"^ {name} +{' +'.join(cells)} *$", table, re.MULTILINE)
     assert module.dof == 6
