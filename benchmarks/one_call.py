@@ -82,18 +82,20 @@ def page(ns: dict[str, float], sines: float, load: float) -> str:
             "# One call: sines of all joints at once",
             "",
             "Written by `make bench-one-call`: UR5 (ur_description), inverse dynamics with "
-            "`--trig inline`, the minimum of",
+            "sines of libm and of our own, the minimum of",
             "rounds in which everything takes turns; 64 random states in a row.",
             f"{here['processor']} (shared; load {load:.0f}: trust ratios); {here['gcc']}; symgen "
             f"at {here['commit']}.",
             "",
-            "All angles of a function that are sums of inputs stand in one array, eight at most, "
-            "and one loop over",
-            "`NAME_sincos` turns them into sines and cosines. Compilers make vectors of that "
-            "loop; the array is filled up",
-            "to whole ones, because a loop over seven is hardly faster than seven calls. The "
-            "arithmetic is that of a call",
-            "an angle: the same bits, unless products and sums are fused.",
+            "The angles of a function that are sums of inputs are taken together, eight at most. "
+            "gcc and clang make them in",
+            "vectors (four doubles with AVX, two with SSE2 and on 64-bit ARM) that are formed and "
+            "taken apart in registers.",
+            "Angles that are stored one by one and loaded as a vector, as until November 2026, "
+            "wait for the cache: a load",
+            "wider than the stores before it cannot be forwarded. The arithmetic is that of a call "
+            "an angle: the same bits,",
+            "unless products and sums are fused.",
             "",
             f"Six sines and cosines of libm take {sines:.0f} ns here, CasADi's C {theirs:.0f} ns "
             f"(best of its ways and",
@@ -109,13 +111,31 @@ def page(ns: dict[str, float], sines: float, load: float) -> str:
                 for flags in FLAGS
             ),
             "",
-            "What else was tried: one GNU vector of eight in place of the loop was hardly ever "
-            "faster (129 to 135 ns where",
-            "the loop took 118 to 144), and the portable form would have been a second one. With "
-            "`rint` and `fma` for the",
+            "What that gained, with Estrin's scheme and a correction of the reduced angle at the "
+            "end, on an EPYC with AVX-512",
+            "(gcc 12, the least of 180 turns in one run, ns):",
+            "",
+            "| `--zeros once` | ID | gravity | M | FD | C |",
+            "|---|---|---|---|---|---|",
+            "| libm, `-O2` | 100 | 31.2 | 78.0 | 152 | 108 |",
+            "| stored angles, `-O2` | 72.1 | 35.6 | 60.4 | 119.7 | 85.2 |",
+            "| registers, `-O2` | 55.6 | 18.4 | 45.9 | 109.0 | 70.9 |",
+            "| stored angles, `-O2 -mavx2 -ffp-contract=off` | 56.9 | 36.0 | 53.9 | 117.0 | 76.2 |",
+            "| registers, the same | 44.3 | 11.4 | 39.7 | 102.6 | 64.6 |",
+            "| stored angles, `-O3 -march=native -ffp-contract=fast` | 61.6 | 32.0 | 52.9 | 111.2 "
+            "| 71.5 |",
+            "| registers, the same | 39.8 | 9.4 | 32.3 | 90.3 | 60.4 |",
+            "| stored angles, clang 14, the same | 71.5 | 20.9 | 63.9 | 120.6 | 85.9 |",
+            "| registers, clang 14, the same | 39.7 | 10.8 | 29.8 | 82.9 | 50.5 |",
+            "| stored angles, `-Os` | 106.4 | 40.6 | 76.6 | 162.3 | 113.8 |",
+            "| registers, `-Os` | 59.4 | 17.6 | 45.4 | 115.7 | 75.7 |",
+            "",
+            "What else was tried: vectors of eight with AVX-512 (ID 39.8, gravity 13.1, M 35.1, FD "
+            "85.7: no gain for eight",
+            "angles at most, and a loss for four). With `rint` and `fma` for the",
             "reduction, which would let `-ffast-math` through, the whole function took 5 % less: "
             "not worth a second set of",
-            "sines. On a Cortex-M the loop makes the code shorter (UR5, all quantities: 313 to "
+            "sines. Where there are no vectors, as on a Cortex-M, a loop makes the code shorter (UR5, all quantities: 313 to "
             "264 kB in float, 349 to",
             "279 kB in double), because the sines are there once a function, for a tenth more "
             "instructions (inverse",

@@ -136,7 +136,7 @@ def processor():
     )
 
 
-def of_c(scalar, x, folder, *flags, compiler="gcc", cwd):
+def of_c(scalar, x, folder, *flags, compiler="gcc", run=(), cwd):
     """What C gives for angles, in a file of the user's that includes the header: sines and cosines,
     those of a call for each, then those of eight together."""
     if shutil.which(compiler) is None:
@@ -149,7 +149,7 @@ def of_c(scalar, x, folder, *flags, compiler="gcc", cwd):
     )
     given = ("-std=c99", "-Wall", *flags, f"-I{folder}", "x.c", "-o", "x")
     compiled(*given, cwd=cwd, compiler=compiler)
-    printed = subprocess.run([cwd / "x"], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run([*run, cwd / "x"], capture_output=True, text=True, check=True).stdout
     found = np.array([float.fromhex(t) for t in printed.split()]).reshape(-1, 2, 2)
     assert len(found) == len(x)
     return found.transpose(1, 2, 0)
@@ -200,6 +200,23 @@ def test_c_gives_the_same_bits(scalar, compiler, flags, tmp_path):
     found = of_c(scalar, x, folder, *exact, compiler=compiler, cwd=tmp_path)
     assert np.array_equal(found[0], np.array(sincos(x, scalar), float))
     assert np.array_equal(found[1], found[0])
+
+
+@scalars
+def test_vectors_of_64_bit_arm_have_the_same_bits(scalar, tmp_path):
+    """Functions for one state and for many pass there, too."""
+    arm, emulator = "aarch64-linux-gnu-gcc", "qemu-aarch64"
+    if shutil.which(arm) is None or shutil.which(emulator) is None:
+        pytest.skip(f"{arm} or {emulator} is not installed")
+    _, folder = generated("ur5", quantities=BOTH, scalar=scalar, batch="auto")
+    x = some(scalar)
+    exact = ("-O2", "-ffp-contract=off", "-static")
+    found = of_c(scalar, x, folder, *exact, compiler=arm, run=(emulator,), cwd=tmp_path)
+    assert np.array_equal(found[0], np.array(sincos(x, scalar), float))
+    assert np.array_equal(found[1], found[0])
+    given = ("-std=c99", *exact, f"-I{folder}", *c_files(folder), "-lm", "-o", "all")
+    compiled(*given, cwd=tmp_path, compiler=arm)
+    assert subprocess.run([emulator, tmp_path / "all"], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
