@@ -76,8 +76,11 @@ def _mass_matrix(
             composite[i] = (composite[i] + own[i]).named(f"{i}")
             columns.add(i, body.joint.momentum(composite[i]))
             composite[body.parent] += body.placement.carried_in(composite[i], q[i - 1])
-    n = range(1, system.size + 1)
-    return [columns.entries.get((max(i, j), min(i, j)), ZERO) for i in n for j in n]
+    n = system.size
+    found: list[Scalar] = [ZERO] * (n * n)  # without a look at each entry of long chains
+    for (i, j), felt in columns.entries.items():
+        found[n * (i - 1) + j - 1] = found[n * (j - 1) + i - 1] = felt
+    return found
 
 
 class _Columns:

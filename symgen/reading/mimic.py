@@ -5,7 +5,7 @@ linear stays so. Motors, whose angles may be coordinates in place of those of jo
 like joints (see `symgen.reading.motors`)."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from symgen.errors import RobotError
@@ -69,12 +69,14 @@ class _Search:
     moving: Mapping[str, JointElement]
     held: Mapping[str, float]
     motors: Collection[str]
+    found: dict[str, Following] = field(default_factory=dict)
+    """What has been seen to follow what, for all searches."""
 
     def of(self, joint: JointElement) -> Following:
         """What a joint follows. Raises RobotError."""
-        found: dict[str, Following] = {}
+        found = self.found
         path = {joint.name: iter(_terms(joint.mimics))}
-        while path:
+        while path and joint.name not in found:
             at = next(reversed(path))
             leader = next(path[at], None)
             if leader is None:
