@@ -35,7 +35,7 @@ GAINS: Final = (14.87, 13.26, 11.13, 10.62, 11.03, 11.47)
 @dataclass(frozen=True)
 class Trial:
     """A robot, the log that is fitted and the one that is tried; without that the end of the first,
-    a part of it."""
+    a part of it. `cutoff` is that of the recipe (Hz); symgen finds its own."""
 
     robot: str
     fitted: str
@@ -50,7 +50,6 @@ class Trial:
         return Settings(
             friction="auto",
             armature=True,
-            cutoff=self.cutoff,
             held_out=self.held_out,
             torque_constant=self.constants,
         )

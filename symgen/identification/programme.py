@@ -1,6 +1,7 @@
 """The conic programme behind consistent bodies: mass distributions nearest to the prior, or nearest
 to what was estimated, solved by Clarabel."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -135,12 +136,42 @@ class Programme:
         )
         return None if x is None else np.asarray(self.matrix @ x[:n] + self.constant)
 
+    def fitted(self, values: Numbers, factor: Numbers, positive: Sequence[int]) -> Numbers | None:
+        """The values, base parameters first, nearest to `values` in the metric |R Δ|² whose base
+        parameters some bodies have and of which the `positive` ones (by number, none of a base
+        parameter) are not below 0: least squares with these bounds in one step."""
+        n, b, p = len(self.start), len(self.constant), len(values)
+        drives, size = p - b, float(np.abs(factor).max(initial=1e-300))
+        own = factor / size
+        equal = np.hstack([own[:, :b] @ self.matrix, own[:, b:], -np.eye(p)])
+        x = _solved(
+            np.diag(np.concatenate([np.full(n, PULL), np.zeros(drives), np.full(p, size**2)])),
+            np.concatenate([-PULL * self.start, np.zeros(drives + p)]),
+            equal,
+            own @ values - own[:, :b] @ self.constant,
+            2 * LEAST,
+            len(self.links),
+            [n + k - b for k in positive],
+        )
+        if x is None:
+            return None
+        found = x[n : n + drives]
+        places = [k - b for k in positive]
+        found[places] = np.maximum(found[places], 0.0)
+        return np.concatenate([self.matrix @ x[:n] + self.constant, found])
+
 
 def _solved(
-    quadratic: Numbers, linear: Numbers, equal: Numbers, value: Numbers, least: float, matrices: int
+    quadratic: Numbers,
+    linear: Numbers,
+    equal: Numbers,
+    value: Numbers,
+    least: float,
+    matrices: int,
+    positive: Sequence[int] = (),
 ) -> Numbers | None:
-    """The minimum of ½ xᵀ Q x + lᵀ x with E x = v and the first 10 k numbers of x matrices X ⪰
-    least 1, by Clarabel."""
+    """The minimum of ½ xᵀ Q x + lᵀ x with E x = v, the first 10 k numbers of x matrices X ⪰ least 1
+    and the `positive` ones (by number) not below 0, by Clarabel."""
     try:
         import clarabel
         from scipy.sparse import csc_matrix
@@ -152,14 +183,16 @@ def _solved(
         [-np.eye(10 * matrices), np.zeros((10 * matrices, len(linear) - 10 * matrices))]
     )
     floor = np.tile(-least * packed(np.eye(4)), matrices)
+    bounds = -np.eye(len(linear))[list(positive)]
     settings: Any = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     cones = [clarabel.ZeroConeT(len(value)), *[clarabel.PSDTriangleConeT(4)] * matrices]
+    cones += [clarabel.NonnegativeConeT(len(positive))] * bool(positive)
     solver = clarabel.DefaultSolver(
         csc_matrix(quadratic),
         linear,
-        csc_matrix(np.vstack([equal, cone])),
-        np.concatenate([value, floor]),
+        csc_matrix(np.vstack([equal, cone, bounds])),
+        np.concatenate([value, floor, np.zeros(len(positive))]),
         cones,
         settings,
     )

@@ -115,6 +115,14 @@ class Settings(LogOptions):
         FLAG,
         default=False,
     )
+    consistent: bool = option(
+        "--consistent",
+        None,
+        "Least squares among base parameters that bodies can have, with friction, rotors and "
+        "springs that are not negative: in one step, by linear matrix inequalities.",
+        FLAG,
+        default=False,
+    )
     prior: str = option(
         "--prior",
         "urdf|FILE",

@@ -1,0 +1,39 @@
+"""Physically consistent least squares in one step: linear matrix inequalities on the pseudo-inertia
+of each body (Sousa & Cortesao, IJRR 2014; Wensing, Kim & Slotine, RA-L 2018), and coefficients of
+drives that are not below what they can be."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.identification.bodies import free_links
+from symgen.identification.drives import Drives
+from symgen.identification.estimate import BaseMapping
+from symgen.identification.programme import BodiesError, Programme
+from symgen.identification.solve import Solution
+from symgen.identification.terms import TERMS
+
+Numbers = NDArray[np.float64]
+
+
+def consistent(mapping: BaseMapping, drives: Drives | None, found: Solution) -> Solution:
+    """The least squares among base parameters that bodies can have and coefficients that are
+    physical. Raises BodiesError."""
+    programme = Programme(tuple(free_links(mapping.model, mapping)), mapping)
+    columns = drives.columns if drives else ()
+    positive = [
+        len(mapping) + k for k, column in enumerate(columns) if TERMS[column.term].least == 0.0
+    ]
+    values = programme.fitted(found.values, found.factor, positive)
+    if values is None:
+        raise BodiesError(
+            "error: --consistent: no bodies near these base parameters were found; excite the "
+            "robot better, or let a prior take part with --full"
+        )
+    return replace(found, values=values)
+
+
+def distance(before: Solution, after: Solution) -> float:
+    """By how much the weighted squares of the residuals are larger, |R Δ|² (chi squared)."""
+    return float(np.sum(np.square(before.factor @ (after.values - before.values))))
