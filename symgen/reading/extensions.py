@@ -5,10 +5,13 @@ In ``<dynamics>`` of a joint: ``spring_stiffness`` and ``spring_reference`` (SDF
 reference="JOINT">`` elements of these names or of those that Gazebo's reader of URDF knows,
 ``springStiffness`` and ``springReference``."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
+from symgen.errors import RobotError
 from symgen.reading.joints import joint_nodes
 from symgen.reading.xml_reader import Node
 from symgen.text import quoted, shown
@@ -42,13 +45,28 @@ class Extension:
     armature: float | None = None
 
 
-def extensions(root: Node) -> dict[str, Extension]:
-    """By the name of the joint. Raises RobotError for a number that is none, for two that differ,
-    and for inertia below zero."""
+def extensions(root: Node, errors: list[RobotError]) -> dict[str, Extension]:
+    """By the name of the joint. A number that is none, two that differ and inertia below zero go to
+    `errors`."""
     found: dict[str, list[Said]] = {}
-    for name, said in _every(root):
-        found.setdefault(name, []).append(said)
-    return {name: _extension(rows) for name, rows in found.items()}
+    for name, read in _every(root):
+        with _gathered(errors):
+            for said in read():
+                found.setdefault(name, []).append(said)
+    made: dict[str, Extension] = {}
+    for name, rows in found.items():
+        with _gathered(errors):
+            made[name] = _extension(rows)
+    return made
+
+
+@contextmanager
+def _gathered(errors: list[RobotError]) -> Iterator[None]:
+    """An error is one of several."""
+    try:
+        yield
+    except RobotError as error:
+        errors.append(error)
 
 
 def note_unused(root: Node, own: Mapping[str, Extension], several: Collection[str]) -> None:
@@ -59,26 +77,33 @@ def note_unused(root: Node, own: Mapping[str, Extension], several: Collection[st
         root.notice("warning", message)
 
 
-def _every(root: Node) -> Iterator[tuple[str, Said]]:
+def _every(root: Node) -> Iterator[tuple[str, Callable[[], list[Said]]]]:
+    """The name of a joint, and how what an element says of it is read."""
     for joint in joint_nodes(root):
         name = joint.element.get("name") or ""
         for dynamics in joint.children("dynamics"):
-            node = dynamics.called(f"joint '{shown(name)}'")
-            for word in (word for words in WORDS.values() for word in words):
-                value = node.optional(word)
-                if value is not None:
-                    yield name, Said(node, word, value)
+            yield name, partial(_beside, dynamics.called(_label(name)))
     names = {joint.element.get("name") for joint in joint_nodes(root)}
     for gazebo in root.children("gazebo"):
         name = gazebo.element.get("reference") or ""
         if name in names:
-            yield from ((name, said) for said in _inside(gazebo.called(f"joint '{shown(name)}'")))
+            yield from ((name, partial(_inside, node)) for node in gazebo.called(_label(name)))
 
 
-def _inside(gazebo: Node) -> Iterator[Said]:
-    for child in gazebo:
-        if any(child.tag in words for words in WORDS.values()):
-            yield Said(child, child.tag, child.content())
+def _label(name: str) -> str:
+    """A joint in a message."""
+    return f"joint '{shown(name)}'"
+
+
+def _beside(dynamics: Node) -> list[Said]:
+    words = [word for words in WORDS.values() for word in words]
+    values = [(word, dynamics.optional(word)) for word in words]
+    return [Said(dynamics, word, value) for word, value in values if value is not None]
+
+
+def _inside(child: Node) -> list[Said]:
+    known = any(child.tag in words for words in WORDS.values())
+    return [Said(child, child.tag, child.content())] if known else []
 
 
 def _extension(rows: list[Said]) -> Extension:

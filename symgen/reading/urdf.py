@@ -58,10 +58,10 @@ def described(root: Node, path: Path, digest: str) -> Description:
     errors: list[RobotError] = []
     links = tuple(_each(_link, root.children("link"), errors))
     plain = tuple(_each(_joint, joint_nodes(root), errors))
+    own = extensions(root, errors)
     broken = together(errors)
     if broken is not None:
         raise broken
-    own = extensions(root)
     joints = tuple(_sprung(joint, own) for joint in plain)
     joints = controlled(root, joints)
     links = _with_world(root, links, joints)

@@ -499,3 +499,13 @@ def test_each_fault_is_a_line_on_the_shell(tmp_path):
     done = invoke("check", path)
     said = rf"{path}:1: error: joint 'j': unknown type 'a\u202eb'; use one of {', '.join(KINDS)}"
     assert done.exit_code == 2 and done.stdout == "" and done.stderr.splitlines() == [said] * 2
+
+
+def test_faults_beside_what_urdf_has_are_said_at_once():
+    """Springs and rotors that files write all the same."""
+    rows = [
+        joint("<axis xyz='0 0 1'/><dynamics armature='-1'/>"),
+        joint("<axis xyz='0 0 1'/><dynamics stiffness='x'/>").replace('"j"', '"k"'),
+    ]
+    first, second = several(LINKS + "\n" + "\n".join(rows))
+    assert "armature is negative (-1)" in first and "stiffness of <dynamics> holds 'x'" in second
