@@ -411,7 +411,7 @@ def test_arduino_properties():
 
 def test_platformio_compiles_the_files_that_it_is_told(tmp_path):
     """By its own parser where that is installed, which looks for the license in the network."""
-    module, folder = made("float_inline")
+    module, folder = made("float")
     data = json.loads((folder / "library.json").read_text())
     chosen = [re.fullmatch(r"\+<(\w+\.c)>", row)[1] for row in data["build"]["srcFilter"]]
     assert sorted(chosen) == [path.name for path in c_files(folder, ["_selftest"])]
