@@ -16,8 +16,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from symgen.compiler.program import Program
-
 ROOT = Path(__file__).resolve().parents[2]
 STORE = Path(os.environ.get("SYMGEN_TEST_STORE", ROOT / "build" / "tests"))
 KEPT = 3
@@ -29,7 +27,6 @@ def _proxy(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 
 
 copyreg.pickle(MappingProxyType, lambda proxy: (_proxy, (dict(proxy),)))
-copyreg.pickle(Program, lambda program: (Program, (), {**program.__dict__, "findings": {}}))
 
 
 @cache
