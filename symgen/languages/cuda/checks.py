@@ -22,6 +22,9 @@ from symgen.render import render
 NVCC: Final = ("nvcc", "-std=c++17", "-arch=sm_90", "-Werror", "all-warnings", "-Xptxas", "-v")
 """For processors such as an H100's; ptxas tells registers and spills."""
 
+PATIENCE: Final = 1800
+"""Seconds that nvcc may take with a function: the longest of a UR5 takes minutes."""
+
 
 @contextmanager
 def _started(subject: Subject) -> Iterator[Call]:
@@ -68,7 +71,8 @@ def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]
 def _compiled(d: Description, folder: Path) -> Check:
     what = f"{d.name}: nvcc compiles it for sm_90 without a warning"
     try:
-        said = done([*NVCC, "-cubin", f"{d.name}.cu", "-o", f"{d.name}.cubin"], folder).stderr
+        command = [*NVCC, "-cubin", f"{d.name}.cu", "-o", f"{d.name}.cubin"]
+        said = done(command, folder, seconds=PATIENCE).stderr
     except Failed as error:
         return Check(what, False, str(error))
     return Check(what, True, resources(said.decode(errors="replace")))
