@@ -108,8 +108,9 @@ def factors_by_pairs(system: System, entries: Sequence[Scalar]) -> Factors:
     free = {i for i in way.inward if i not in leaves}
     mates: dict[int, int] = {}
     for i in way.inward:
-        parent = way.above[i][0] if way.above[i] else 0
-        if i in free and parent in free:
+        parent, *others = way.above[i] or (0,)
+        whole = parent in free and tuple(others) == way.above[parent]  # else there is fill
+        if i in free and whole and parent < i:
             mates[parent] = i
             free -= {i, parent}
     waiting = set(mates.values())
