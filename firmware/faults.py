@@ -14,7 +14,7 @@ FAULTY = Sample("ur5", {"scalar": "float", "chunk": 40, "prefix": "arm"})
 """The module they are put into: single precision, some functions in pieces."""
 
 DYNAMICS = "arm_inverse_dynamics.c"
-SINES = r"arm_sincos\(sine\[k\], .*?;"
+SINES = r"arm_sincos_all\([^;]*;"
 GRAVITY = "arm_gravity.c"
 SELFTEST = "arm_selftest.c"
 
@@ -49,7 +49,7 @@ FAULTS = (
     Fault("literal without f", GRAVITY, r"(\d\.\d+)f \*", r"\1 *"),
     Fault("literal with l", GRAVITY, r"(\d\.\d+)f \*", r"\1l *"),
     Fault("double variable", GRAVITY, r"const arm_real (\w+ +=)", r"const double \1"),
-    Fault("sine of libm", GRAVITY, SINES, "cosine[k] = cosf(sine[k]); sine[k] = sinf(sine[k]);"),
+    Fault("sine of libm", GRAVITY, SINES, "cosine[0] = cosf(sine[0]); sine[0] = sinf(sine[0]);"),
     Fault("static variable", GRAVITY, r"const arm_real (\w+) +=", r"static float \1; \1 ="),
     Fault(
         "constant table that may be written",
