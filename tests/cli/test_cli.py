@@ -18,6 +18,7 @@ import symgen
 from symgen.algorithms import QUANTITIES
 from symgen.api import trace
 from symgen.cli.main import COMMANDS, main
+from symgen.compiler.aims import SLACK
 from symgen.errors import OptionError, RobotError, SymgenError
 from symgen.languages import LANGUAGES
 from symgen.text import hint
@@ -296,10 +297,11 @@ def test_ops_all_json():
     found = data("ops", robot_file("ur5"), "--json", "--all")
     best = data("ops", robot_file("ur5"), "--json")["quantities"]
     for name, rows in found["quantities"].items():
-        assert [row["formulation"] for row in rows] == [
-            way.name for way in QUANTITIES[name].formulations
-        ]
-        assert best[name] in rows and best[name]["total"] == min(row["total"] for row in rows)
+        named = [row["formulation"] for row in rows]
+        suited = [way.name for way in QUANTITIES[name].formulations if way.name in named]
+        assert named == suited and len(named) > 1
+        assert best[name] in rows
+        assert best[name]["total"] <= SLACK * min(row["total"] for row in rows)
 
 
 def test_ops_json_agrees_with_the_manifest_and_the_table():
