@@ -384,6 +384,7 @@ def test_prefix_and_languages(tmp_path):
         "arm_7.h",
         "arm_7_selftest.c",
         "arm_7_t.c",
+        "arm_7_trig.h",
         "arm_7_report.json",
         "manifest.json",
     }
