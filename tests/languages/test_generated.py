@@ -482,6 +482,7 @@ def test_g8_files_no_longer_wanted_disappear(tmp_path):
         "pendulum.h",
         "pendulum_gravity.c",
         "pendulum_selftest.c",
+        "pendulum_trig.h",
         "pendulum_report.json",
     }
 
