@@ -157,6 +157,10 @@ class Program:
         self._constants: dict[float, Value] = {}
         self._section = ""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy gets, or another process: all but what is found again."""
+        return {**self.__dict__, "findings": {}}
+
     def __repr__(self) -> str:
         """The live operations, one a line (see `symgen.compiler.dump`)."""
         from symgen.compiler.dump import dump

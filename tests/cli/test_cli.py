@@ -772,7 +772,11 @@ def test_a_judgement_as_data(tmp_path):
     (notice,) = [row for row in odd["notices"] if row["level"] == "warning"]
     assert not odd["sound"] and [row["pseudo_inertia"] for row in warned] == ["indefinite"]
     assert warned[0]["message"] == notice["message"] and notice["line"] > 1
-    assert keys(found) | keys(odd) == documented("symgen check --json")
+    drives = tmp_path / "drives.toml"
+    drives.write_text("joints.elbow = { gear_ratio = 50, rotor_inertia = 1e-4 }\n")
+    turned = data("check", PENDULUM, "--actuators", drives, "--json")
+    assert turned["rotors"]["differences"]
+    assert keys(found) | keys(odd) | keys(turned) == documented("symgen check --json")
 
 
 def test_what_is_refused_as_data(tmp_path):
