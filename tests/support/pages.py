@@ -8,6 +8,7 @@ that file. Other blocks are only shown. Where a command needs a compiler or the 
 installed, or a folder of the system that is not there, the page ends with it (`Missing`)."""
 
 import contextlib
+import importlib
 import io
 import os
 import re
@@ -79,8 +80,16 @@ class Page:
                     raise Missing(what)
                 same(self.shell(command), wanted, command)
         elif language == "python":
-            with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.chdir(self.folder):
-                exec(compile(code, "page", "exec"), self.names)
+            importlib.invalidate_caches()  # a command before may just have made a module
+            sys.path.insert(0, str(self.folder))
+            try:
+                with (
+                    contextlib.redirect_stdout(io.StringIO()) as out,
+                    contextlib.chdir(self.folder),
+                ):
+                    exec(compile(code, "page", "exec"), self.names)
+            finally:
+                sys.path.remove(str(self.folder))
             self.printed = out.getvalue()
         elif language == "text" and self.printed:
             same(self.printed, code, "what Python prints")
