@@ -229,11 +229,8 @@ class Program:
         return index
 
     def _made(self, op: str, a: Index, b: Index | None, negative: bool) -> Value:
-        node = op, a, b
-        index = self._index.get(node)
-        return Value(self, self._node(node) if index is None else index, negative)
-
-    # -- exact rewrites -------------------------------------------------------------------------
+        index = self._index.get((op, a, b))
+        return Value(self, self._node((op, a, b)) if index is None else index, negative)
 
     def add(self, x: Value, y: Value) -> Scalar:
         """x + y: a sum, a difference where the signs differ, or what needs no operation."""
