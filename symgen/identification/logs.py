@@ -78,7 +78,7 @@ def check_columns(log: Log, wanted: Sequence[str], said: str = "") -> None:
     missing = [name for name in wanted if name not in log.names]
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        there = hint(missing[0], log.names, 8)
+        there = hint(missing[0], log.names, 8) if log.names else "it has no columns"
         raise LogError(shown(log.file), f"has no column '{shown(missing[0])}'{more}; {said}{there}")
 
 
