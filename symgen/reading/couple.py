@@ -6,6 +6,7 @@ from dataclasses import replace
 from symgen.errors import OptionError
 from symgen.options import finite
 from symgen.reading.description import Description, Mimic
+from symgen.reading.joints import FIXED
 from symgen.text import hint, shown
 
 GIVE = "give JOINT=LEADER:FACTOR[,LEADER:FACTOR...][,OFFSET], as in elbow=crank:1,shoulder:-1,0.2"
@@ -14,15 +15,18 @@ GIVE = "give JOINT=LEADER:FACTOR[,LEADER:FACTOR...][,OFFSET], as in elbow=crank:
 def coupled(robot: Description, couple: Sequence[tuple[str, str]]) -> Description:
     """The robot with joints that follow others as told, whatever its file says of them.
 
-    Raises OptionError for a joint that there is not, or one coupled twice, or to itself."""
+    Raises OptionError for a joint that there is not or that is fixed, or one coupled twice, or to
+    itself."""
     names, found = [joint.name for joint in robot.joints], dict[str, Mimic]()
     for name, text in couple:
         flag = f"--couple '{shown(name)}'"
         _known(flag, name, names)
         if name in found:
             raise OptionError(f"{flag}: given twice; keep one of them")
-        line = next(joint.line for joint in robot.joints if joint.name == name)
-        found[name] = _mimic(flag, line, text, names)
+        joint = next(joint for joint in robot.joints if joint.name == name)
+        if joint.kind == FIXED:
+            raise OptionError(f"{flag}: joint '{shown(name)}' is fixed, so it follows no other")
+        found[name] = _mimic(flag, joint.line, text, names)
     joints = (replace(j, mimics=found.get(j.name, j.mimics)) for j in robot.joints)
     return replace(robot, joints=tuple(joints)) if found else robot
 

@@ -391,3 +391,15 @@ def test_motors_are_bound_by_the_joints_that_they_move(tmp_path):
     shared = load(WILD / "differential.urdf", coordinates="actuators")
     with pytest.raises(RobotError, match="joint 'pitch': follows several joints or motors"):
         bounds(shared, [])
+
+
+def test_a_fixed_joint_follows_no_other(tmp_path):
+    path = tmp_path / "fixed.urdf"
+    path.write_text(
+        '<robot name="m"><link name="a"/><link name="b"/><link name="c"/>'
+        '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'
+        '<joint name="f" type="fixed"><parent link="b"/><child link="c"/></joint></robot>'
+    )
+    for leader in ("j:1", "f:0"):
+        with pytest.raises(OptionError, match="--couple 'f': joint 'f' is fixed"):
+            load(path, couple=[("f", leader)])
