@@ -80,6 +80,10 @@ def bounded(
     return Errors(run, inputs, scalar, trig, slack).outputs(sharp)
 
 
+TOGETHER: Final = 64.0
+"""How many units of rounding one operand may be off where its error meets that of another."""
+
+
 @dataclass(frozen=True, eq=False)
 class Errors:
     """The rounding errors of a program at some states, a row for each of its `Linear.nodes`."""
@@ -151,15 +155,17 @@ class Errors:
                 found[rows] = 2.0 * ulp * ROUNDOFF[self.scalar] * binades[rows] + lost
         return found
 
-    @staticmethod
-    def _products(op: str, slopes: Array, operands: Sequence[Rows], gathered: Array) -> Array:
+    def _products(self, op: str, slopes: Array, operands: Sequence[Rows], gathered: Array) -> Array:
         """Of products and quotients what errors of both operands make together, of second order:
-        all there is where those of first order cancel (1 - x² / x² times what may be zero)."""
+        all there is where those of first order cancel (1 - x² / x² times what may be zero).
+
+        What has gathered may be far more than there is, so a small part of what it makes of first
+        order is the most."""
         first, second = (gathered[rows] for rows in operands)
-        found: Array = first * second
-        if op == "div":
-            found = second * slopes[0] * (slopes[0] * first + slopes[1] * second)
-        return found
+        alone = slopes[0] * first + slopes[1] * second
+        found = first * second if op == "mul" else second * slopes[0] * alone
+        least: Array = np.fmin(found, TOGETHER * ROUNDOFF[self.scalar] * alone)
+        return least
 
     def _jumps(self, operand: Rows, gathered: Array) -> Array:
         """Of signs: 2 where an operand may be on the other side of zero."""

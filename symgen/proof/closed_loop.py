@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from math import prod
+from math import inf, isfinite, prod
 from typing import Any, Final
 
 import numpy as np
@@ -73,6 +73,13 @@ class Record:
     measured: Mapping[str, Sequence[Sequence[float]]]
     wanted: Mapping[str, Sequence[Sequence[float]]]
     gains: Mapping[str, Sequence[float]]
+
+    @property
+    def largest(self) -> float:
+        """Of all numbers; infinite where one is none."""
+        parts = (self.measured, self.wanted)
+        sizes = [abs(x) for part in parts for rows in part.values() for row in rows for x in row]
+        return max(sizes, default=0.0) if all(map(isfinite, sizes)) else inf
 
 
 @lru_cache(maxsize=8)

@@ -24,7 +24,7 @@ def statements(reads):
     variable."""
     return [
         Statement(
-            "", None if store else k, ("y",) if store else (), Text(tuple(sorted(read)), ATOM)
+            "", None if store else k, ("y",) if store else (), Text(tuple(sorted(read)), ATOM, 5)
         )
         for k, (store, read) in enumerate(reads)
     ]

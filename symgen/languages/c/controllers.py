@@ -93,11 +93,13 @@ class CController:
             return None
         robot, scalar = self.module.robot, self.module[COptions].scalar
         number = TYPES[scalar]
-        try:
-            found = record(robot, loop_of(robot, self.row, traced), scalar)
-        except ArithmeticError:
-            return None
         with np.errstate(all="ignore"):
+            try:
+                found = record(robot, loop_of(robot, self.row, traced), scalar)
+            except ArithmeticError:
+                return None
+            if found.largest > float(np.finfo(number).max) ** 0.5:
+                return None
             loop = loop_of(robot, self.row, traced, number)
             return found, departures(loop, found, number)
 
