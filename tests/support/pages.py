@@ -79,6 +79,9 @@ class Page:
                 if what := missing(command):
                     raise Missing(what)
                 same(self.shell(command), wanted, command)
+        elif language == "python" and "jax" in code:  # whose threads no later fork of ours outlives
+            (self.folder / "block.py").write_text(code, encoding="utf-8")
+            self.printed = self.shell("python block.py")
         elif language == "python":
             importlib.invalidate_caches()  # a command before may just have made a module
             sys.path.insert(0, str(self.folder))
