@@ -1,50 +1,68 @@
 """A tape written again on another one, where equal subexpressions meet."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from symgen.compiler.passes import live
-from symgen.compiler.program import Index, Program, Ref, Value
+from symgen.compiler.passes import live, operands
+from symgen.compiler.program import Index, Program, Value
 from symgen.numbers.operations import OPS
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar, positive
 
 
 def copied(
     source: Program, target: Program, inputs: Mapping[str, Sequence[Value]]
 ) -> dict[str, list[Scalar]]:
     """The outputs of `source` by name, row-major, as values on `target`, from its `inputs` there;
-    names and steps of the algorithm come along, structural zeros stay `ZERO`."""
-    made: dict[Index, Value] = {}
-    for index in live(source):
-        with target.section(source.sections[index]):
-            made[index] = _again(source, index, target, inputs, made)
-            if index in source.divisors:
-                target.divisors[made[index].node] = _value(source.divisors[index], made).ref
-            if index in source.names:
-                name, negative = source.names[index]
-                (-made[index] if negative else made[index]).named(name)
-    return {out.name: [_signed(ref, made) for ref in out.refs] for out in source.outputs}
+    names and steps of the algorithm come along, and what it asks to be positive; structural zeros
+    stay `ZERO`."""
+    return Copy(source, target, inputs).outputs()
 
 
-def _again(
-    source: Program,
-    index: Index,
-    target: Program,
-    inputs: Mapping[str, Sequence[Value]],
-    made: Mapping[Index, Value],
-) -> Value:
-    node = source.nodes[index]
-    if node.op == "input":
-        entry: Value = inputs[node.a][node.b]
-        return entry
-    if node.op == "const":
-        return target.value(node.a)
-    operands = (made[k] for k in (node.a, node.b) if k is not None)
-    return target.value(OPS[node.op](*operands))
+class Copy:
+    """A tape that is written again, node by node; a pass writes some of them otherwise."""
 
+    def __init__(
+        self, source: Program, target: Program, inputs: Mapping[str, Sequence[Value]]
+    ) -> None:
+        self.source, self.target, self.inputs = source, target, inputs
+        self.made: dict[Index, Value] = {}
 
-def _signed(ref: Ref | None, made: Mapping[Index, Value]) -> Scalar:
-    return ZERO if ref is None else _value(ref, made)
+    def outputs(self) -> dict[str, list[Scalar]]:
+        """Those of the source, on the target."""
+        for index in self.wanted():
+            with self.target.section(self.source.sections[index]):
+                self.made[index] = self.node(index)
+                self._noted(index)
+        return {
+            out.name: [ZERO if ref is None else self.signed(*ref) for ref in out.refs]
+            for out in self.source.outputs
+        }
 
+    def wanted(self) -> Iterable[Index]:
+        """The nodes that are written, in order."""
+        return live(self.source)
 
-def _value(ref: Ref, made: Mapping[Index, Value]) -> Value:
-    return -made[ref.node] if ref.negative else made[ref.node]
+    def node(self, index: Index) -> Value:
+        """One of them on the target."""
+        node = self.source.nodes[index]
+        if node.op == "input":
+            entry: Value = self.inputs[node.a][node.b]
+            return entry
+        if node.op == "const":
+            return self.target.value(node.a)
+        if node.op == "div":
+            sign = self.source.divisors[index].negative  # the divisor as the algorithm has it
+            return self.target.value(self.signed(node.a, sign) / self.signed(node.b, sign))
+        return self.target.value(OPS[node.op](*(self.made[k] for k in operands(node))))
+
+    def signed(self, index: Index, negative: bool) -> Value:
+        """A node that is written, or its negative."""
+        value = self.made[index]
+        return -value if negative else value
+
+    def _noted(self, index: Index) -> None:
+        """What is known of a node beside its value."""
+        if index in self.source.names:
+            name, negative = self.source.names[index]
+            self.signed(index, negative).named(name)
+        if index in self.source.positive:
+            positive(self.signed(index, self.source.positive[index]))

@@ -1,10 +1,16 @@
 """A tape copied to another: the same values, structural zeros and signs of divisors."""
 
+from tools import ROOT
+
 from symgen.compiler.copying import copied
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.passes import pivots
 from symgen.compiler.program import Program
 from symgen.numbers.scalar import ZERO
+from symgen.reading.assemble import load
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
 
 
 def made():
@@ -32,6 +38,18 @@ def test_values_zeros_names_and_divisors_come_along():
     assert [ref.negative for ref in pivots(new)] == [ref.negative for ref in pivots(old)]
     assert any(ref.negative for ref in pivots(new))
     assert "d" in {name for name, _ in new.names.values()} and "step" in new.sections
+
+
+def test_what_must_be_positive_is_asked_for_again():
+    """The first entry of a pivot of two coordinates, which no division watches."""
+    wanted = Wanted.parse("mass_matrix_inverse")
+    way = {"mass_matrix_inverse": "forward_dynamics_by_pairs/minimal"}
+    robot = Robot(load(ROOT / "robots/panda_arm.urdf").model)
+    old, new = trace(robot, wanted, way).program, Program()
+    inputs = {name: new.input(name, shape) for name, shape in old.inputs}
+    for out in old.outputs:
+        new.output(out.name, out.shape, copied(old, new, inputs)[out.name])
+    assert len(old.positive) == 3 and len(pivots(new)) == len(pivots(old)) == 6
 
 
 def test_what_is_there_already_is_shared():
