@@ -19,7 +19,7 @@ from symgen.algorithms.task_space import quaternion
 from symgen.mechanics.spatial import Vector
 from symgen.mechanics.system import System
 from symgen.numbers.operations import sign
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar, dot
 
 Coordinates = Sequence[Scalar]
 TINY = 1e-30
@@ -73,21 +73,17 @@ def cartesian_impedance(system: System, *inputs: Coordinates, link: str) -> list
     rows = [[*flat[k * n : k * n + n]] for k in range(6)]
     here = link_place(system, at, link).origin
     e = [*minus(p_ref, [*here]), *_turn_off(system, at, link, quat_ref)]
-    force = minus(by(k_x, e), by(d_x, [_dot(row, qd) for row in rows]))
+    force = minus(by(k_x, e), by(d_x, [dot(row, qd) for row in rows]))
     solver = factors(system, coupled_mass_matrix(system, at))
     solved = [solver.solve(row) for row in rows]
     inverse = [
-        _dot(a, b) + (damping * damping if i == j else ZERO)
+        dot(a, b) + (damping * damping if i == j else ZERO)
         for i, a in enumerate(solved)
         for j, b in enumerate(rows)
     ]
     free = minus(by(k_p, difference(system, q, q_ref)), by(k_d, qd))
-    felt = dense_factors(inverse, 6).solve([_dot(row, free) for row in solved])
+    felt = dense_factors(inverse, 6).solve([dot(row, free) for row in solved])
     task = minus(force, felt)
-    driving = [_dot([row[k] for row in rows], task) for k in range(n)]
+    driving = [dot([row[k] for row in rows], task) for k in range(n)]
     held = system.coupling.forces(gravity(system, at))
     return saturated(plus(driving, free, held), limit)
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True)), ZERO)

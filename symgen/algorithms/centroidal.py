@@ -22,7 +22,7 @@ from symgen.mechanics.rows import place_of, rows_of
 from symgen.mechanics.spatial import Orient, Shift
 from symgen.mechanics.system import System
 from symgen.numbers.dual import along, tangents, unit
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import ZERO, Scalar, dot
 
 Coordinates = Sequence[Scalar]
 _of_mass = partial(
@@ -59,7 +59,7 @@ def centroidal_momentum_rate(
     """Ȧ, 6 x n, row-major, and Ȧ q̇: the rate of the momentum about the centre of mass is A q̈ + Ȧ
     q̇."""
     found, n = rate(centroidal_momentum_matrix, system, (q, qd), 1), system.size
-    return found, [_dot(found[k * n : k * n + n], qd) for k in range(6)]
+    return found, [dot(found[k * n : k * n + n], qd) for k in range(6)]
 
 
 @_of_mass(
@@ -80,12 +80,8 @@ def centroidal_momentum_gradient(system: System, q: Coordinates, qd: Coordinates
     n, columns = system.size, []
     for k in range(n):
         moved = tangents(centroidal_momentum_matrix(system, along(q, unit(n, k))))
-        columns.append([_dot(moved[i * n : i * n + n], qd) for i in range(6)])
+        columns.append([dot(moved[i * n : i * n + n], qd) for i in range(6)])
     return [column[i] for i in range(6) for column in columns]
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True)), ZERO)
 
 
 @_of_mass(

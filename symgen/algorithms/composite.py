@@ -114,12 +114,13 @@ class _SharedColumns(_Columns):
 
     def __init__(self, system: System, q: Sequence[Scalar]) -> None:
         super().__init__(system, q)
-        self.leader = {d.index: i for i, d in enumerate(system.coupling.drives, 1) if not d.follows}
+        self.leaders = system.leaders
         self.beyond: dict[int, Momenta] = {i: {} for i in range(system.size + 1)}
 
     def add(self, i: int, momentum: Force) -> None:
         """What joint i feels of the coordinates that move bodies beyond it, and of its own."""
-        own = [(self.leader[t.index], t.factor) for t in self.system.coupling.drives[i - 1].terms]
+        factors = (term.factor for term in self.system.coupling.drives[i - 1].terms)
+        own = [*zip(self.leaders[i - 1], factors, strict=True)]
         moving = {
             at: (k, total.named(f"{at}_{i}")) for at, (k, total) in self.beyond.pop(i).items()
         }

@@ -50,6 +50,18 @@ class Controller:
     forces: str = ""
     """The output that drives the robot; empty of an observer, which only looks on."""
 
+    def beginning(self, state: str, size: int) -> list[float]:
+        """The numbers of a state of that size at the start, where it is none that a gain tells."""
+        how = self.start.get(state, 0.0)
+        assert not isinstance(how, str), "a gain tells"
+        filled = diagonal(size) if state in self.packed else range(size)
+        return [how if k in filled else 0.0 for k in range(size)]
+
+
+def diagonal(size: int) -> list[int]:
+    """Where the diagonal is in a triangle of that many entries, row by row."""
+    return [i * (i + 3) // 2 for i in range(round((2 * size) ** 0.5 - 0.5))]
+
 
 CONTROLLERS: Final[dict[str, Controller]] = {}
 """By name of the quantity, which is the controller's."""

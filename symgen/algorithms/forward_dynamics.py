@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from symgen.algorithms.composite import coupled
 from symgen.algorithms.factors import coupled_mass_matrix, factors, factors_by_pairs
 from symgen.algorithms.motion import motions
 from symgen.algorithms.newton_euler import bias, inertial_force
@@ -159,7 +160,7 @@ def forward_dynamics(
 
 def uncoupled(system: System) -> bool:
     """only robots whose joints all move by themselves."""
-    return system.size == system.coupling.velocities
+    return not coupled(system)
 
 
 @dataclass(frozen=True, slots=True)

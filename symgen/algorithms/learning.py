@@ -18,7 +18,7 @@ from symgen.algorithms.regressors import base_regressor, slotine_li_base_regress
 from symgen.algorithms.steps import difference
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.system import System
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import Scalar, dot
 
 Coordinates = Sequence[Scalar]
 BETA = "kg | kg m | kg m^2"
@@ -27,10 +27,6 @@ FACTORS = "U D U^T: D in the diagonal of a lower triangle by rows, U^T below"
 
 def _rows(entries: Coordinates, width: int) -> list[list[Scalar]]:
     return [[*entries[k : k + width]] for k in range(0, len(entries), width)]
-
-
-def _dot(a: Coordinates, b: Coordinates) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True)), ZERO)
 
 
 @controller(
@@ -76,8 +72,8 @@ def adaptive_slotine_li(system: System, *inputs: Coordinates) -> Pair:
     entries = slotine_li_base_regressor(system, *joints(system, q, qd, qd_r, qdd_r))
     width = len(beta)
     rows = _rows(system.coupling.projected(entries, (None, width)), width)
-    tau = plus([_dot(row, beta) for row in rows], by(k_d, s))
-    learnt = [_dot([row[k] for row in rows], s) for k in range(width)]
+    tau = plus([dot(row, beta) for row in rows], by(k_d, s))
+    learnt = [dot([row[k] for row in rows], s) for k in range(width)]
     found = []
     for b, g, x, middle, most in zip(beta, gamma, learnt, mean, reach, strict=True):
         off = b - middle
@@ -119,7 +115,7 @@ def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
     d = [flat[at + i] / forget for i, at in enumerate(start)]
     for row, force in zip(rows, tau, strict=True):
         u, d, step = _seen(u, d, row)
-        missing = force - _dot(row, beta)
+        missing = force - dot(row, beta)
         beta = [b + x * missing for b, x in zip(beta, step, strict=True)]
     return beta, [x for above, diagonal in zip(u, d, strict=True) for x in (*above, diagonal)]
 
@@ -135,7 +131,7 @@ def _seen(
     diagonal: list[Scalar] = []
     gain: list[Scalar] = []
     for j, (column, x) in enumerate(zip(u, d, strict=True)):
-        f = _dot(column, row[:j]) + row[j]
+        f = dot(column, row[:j]) + row[j]
         g = x * f
         before, alpha = alpha, alpha + f * g
         p, share = f * share, 1.0 / alpha

@@ -13,7 +13,7 @@ from symgen.algorithms.kinematics import frame_jacobian_aligned, frame_jacobian_
 from symgen.algorithms.newton_euler import bias
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.system import System
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import Scalar, dot
 
 Coordinates = Sequence[Scalar]
 KHATIB = (
@@ -40,15 +40,11 @@ class Task:
         jacobian = tuple([*flat[k * n : k * n + n]] for k in range(6))
         solver = factors(system, coupled_mass_matrix(system, q))
         solved = tuple(solver.solve(row) for row in jacobian)
-        half = {(i, j): _dot(solved[i], jacobian[j]) for i in range(6) for j in range(i + 1)}
+        half = {(i, j): dot(solved[i], jacobian[j]) for i in range(6) for j in range(i + 1)}
         for i in range(6):
             half[i, i] = half[i, i] + damping[0] * damping[0]
         whole = [half[max(i, j), min(i, j)] for i in range(6) for j in range(6)]
         return cls(jacobian, solved, whole)
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True)), ZERO)
 
 
 @_of_task(
@@ -83,7 +79,7 @@ def operational_space_bias(
     task = Task.of(system, q, damping, link)
     forces = system.coupling.forces(bias(system, q, qd))
     change = frame_jacobian_rate_aligned(system, q, qd, link=link)
-    wanted = [_dot(row, forces) - x for row, x in zip(task.solved, change, strict=True)]
+    wanted = [dot(row, forces) - x for row, x in zip(task.solved, change, strict=True)]
     return dense_factors(task.inverse, 6).solve(wanted)
 
 

@@ -11,7 +11,7 @@ from symgen.compiler.aims import Aim
 from symgen.errors import Notice, OptionError, Place, RobotError
 from symgen.jobs.options import MODULE, NameOptions
 from symgen.languages import LANGUAGES
-from symgen.languages.c.options import COptions
+from symgen.languages.c.options import aim_of
 from symgen.languages.module import Module, Source
 from symgen.languages.names import check_function, check_module, identifier
 from symgen.mechanics.model import Model
@@ -95,7 +95,7 @@ class Job:
     @property
     def aim(self) -> Aim:
         """What formulations are chosen by."""
-        return self[FunctionOptions].aim(self[COptions].machine)
+        return aim_of(self.choices)
 
     def module(self, loaded: Loaded) -> Module:
         """The traced module. Raises OptionError."""

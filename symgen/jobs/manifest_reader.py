@@ -12,7 +12,7 @@ from symgen.errors import OptionError, SymgenError
 from symgen.jobs.manifest import FORMAT, NAME, Manifest, Row, text, written
 from symgen.jobs.options import MODULE
 from symgen.jobs.typed import Unfit, decoded, unfit
-from symgen.languages.c.options import COptions
+from symgen.languages.c.options import aim_of
 from symgen.languages.module import Module
 from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION
@@ -20,7 +20,6 @@ from symgen.mechanics.soundness import fault
 from symgen.options import Choices, rows
 from symgen.text import quoted, shown
 from symgen.tracing.function import Function
-from symgen.tracing.options import FunctionOptions
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
@@ -150,7 +149,7 @@ def _module(found: Manifest) -> Module:
     )
     computed = {name: row for name, row in found.functions.items() if row.quantities}
     choices = _choices(found.options)
-    aim = choices[FunctionOptions].aim(choices[COptions].machine)
+    aim = aim_of(choices)
     return Module(
         found.prefix,
         robot,

@@ -6,6 +6,7 @@ unchanged on any of them. Structural zeros are the object `ZERO`, not the number
 vanish for every state of a robot stays recognisable, so every kind of scalar follows the same path
 through an algorithm."""
 
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from symgen.numbers.named import Named
@@ -99,3 +100,8 @@ def positive(x: Scalar) -> Scalar:
     if program is not None:
         program.positive.setdefault(x.node, x.negative)  # type: ignore[attr-defined]
     return x
+
+
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """The sum of the products, entry by entry."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), ZERO)

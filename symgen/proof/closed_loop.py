@@ -12,14 +12,13 @@ from functools import lru_cache
 from math import inf, isfinite, prod
 from typing import Any, Final
 
-import numpy as np
-
 from symgen.algorithms.controllers import Controller
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.mechanics.coupling import coupling_of
 from symgen.numbers.exact import cos, in_decimals, sin
 from symgen.numbers.scalar import plain
+from symgen.numbers.trig import TYPES
 from symgen.tracing.function import Function
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace
@@ -114,12 +113,10 @@ def _inertias(robot: Robot) -> list[float]:
 def _start(
     row: Controller, name: str, size: int, gains: Mapping[str, list[Any]], number: Number
 ) -> list[Any]:
-    how = row.start.get(name, 0.0)
+    how = row.start.get(name)
     if isinstance(how, str):
         return [*gains[how]]
-    side = round((2 * size) ** 0.5 - 0.5)
-    filled = {i * (i + 3) // 2 for i in range(side)} if name in row.packed else range(size)
-    return [number(how if k in filled else 0.0) for k in range(size)]
+    return [number(x) for x in row.beginning(name, size)]
 
 
 def recordable(row: Controller, function: Function) -> bool:
@@ -156,7 +153,7 @@ def record(
 ) -> Record:
     """The closed loop of a robot whose numbers are all known, or of another `plant` with the same
     joints."""
-    real, row = np.float64 if scalar == "double" else np.float32, loop.row
+    real, row = TYPES[scalar], loop.row
     n, rest, number = robot.model.dof, _rest(robot), loop.number
     still = [number(0.0)] * n
     aim = _aim(robot, loop.link, rest, number) if "p_ref" in row.step else {}

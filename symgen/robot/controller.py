@@ -66,14 +66,10 @@ class Controller:
         self.state = {name: self._start(name) for name in self.row.state}
 
     def _start(self, name: str) -> Array:
-        how = self.row.start.get(name, 0.0)
+        how = self.row.start.get(name)
         if isinstance(how, str):
             return self.gains[how].copy()
-        found = np.full(self._sizes[name], 0.0 if name in self.row.packed else how)
-        if name in self.row.packed:
-            k = np.arange(round(math.sqrt(2 * len(found)) - 0.5))
-            found[k * (k + 3) // 2] = how
-        return found
+        return np.array(self.row.beginning(name, self._sizes[name]))
 
     def step(self, **measured: Any) -> Array:
         """One step: the joint forces to apply, or what an observer has found. `measured` has the

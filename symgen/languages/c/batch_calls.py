@@ -14,6 +14,7 @@ from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
 from symgen.native.compiler import EXACT, NATIVE
 from symgen.native.library import Library
+from symgen.numbers.trig import TYPES
 
 Array = NDArray[Any]
 
@@ -23,7 +24,7 @@ class CompiledBatch:
 
     def __init__(self, module: Module, library: Library) -> None:
         self._library, self._module = library, module
-        self._dtype: Any = np.float64 if module[COptions].scalar == "double" else np.float32
+        self._dtype: Any = TYPES[module[COptions].scalar]
         self.functions = {f.d.name: f for f in batch_functions(module)}
         self.width: int = self._run("batch_width")
 

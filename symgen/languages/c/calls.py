@@ -14,6 +14,7 @@ from symgen.languages.module import Module
 from symgen.native.compiled import Compiled
 from symgen.native.compiler import EXACT
 from symgen.native.library import Library, broadcast, pointers
+from symgen.numbers.trig import TYPES
 from symgen.render import render
 
 LOOPS = "batch.c"
@@ -44,7 +45,7 @@ def _function(module: Module, library: Library, d: Description) -> Callable[...,
     """A function of a library as one of Python."""
     ins = [(a.name, a.size) for a in d.arguments if a.direction == "in"]
     outs = [a for a in d.arguments if a.direction == "out"]
-    dtype = np.float64 if module[COptions].scalar == "double" else np.float32
+    dtype = TYPES[module[COptions].scalar]
     fresh = np.zeros if module[COptions].zeros == "once" else np.empty
     name = loop_name(module, d.name)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.algorithms.controllers import CONTROLLERS, Controller
+from symgen.algorithms.controllers import CONTROLLERS, Controller, diagonal
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.info import LARGEST
 from symgen.languages.c.options import COptions
@@ -103,7 +103,7 @@ class CController:
             loop = loop_of(robot, self.row, traced, number)
             return found, departures(loop, found, number)
 
-    @property
+    @cached_property
     def _tops(self) -> dict[str, float]:
         """By output its largest number."""
         assert self._recorded is not None
@@ -154,7 +154,7 @@ def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str
             "call": _call(one),
             "sizes_of": {a.name: a.size for a in one.outputs},
             "unwritten": {a.name for a in one.function.left_out},
-            "side": lambda size: round((2 * size) ** 0.5 - 0.5),
+            "side": lambda size: len(diagonal(size)),
             "literal": lambda x: literal(x, scalar),
             "row_of": lambda values: numbers(values, scalar),
         }

@@ -8,7 +8,7 @@ from symgen.languages.c.controllers import controller_files, controllers
 from symgen.languages.c.function import WORK, CFunction
 from symgen.languages.c.info import LARGEST, information
 from symgen.languages.c.lanes import batch_files, batch_functions
-from symgen.languages.c.options import COptions
+from symgen.languages.c.options import COptions, aim_of
 from symgen.languages.c.packaging import glue_files
 from symgen.languages.c.text import comment, literal, numbers, string
 from symgen.languages.c.trig import trig_header
@@ -17,7 +17,6 @@ from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.module import Module
 from symgen.proof.bounds import SINES
 from symgen.render import render
-from symgen.tracing.options import FunctionOptions
 
 CALLS: Final = (
     "Functions keep nothing between calls and may run in several threads; outputs "
@@ -105,7 +104,7 @@ def _context(module: Module) -> dict[str, Any]:
 
 def _chosen(module: Module) -> list[str]:
     """What formulations are chosen by, where that is not the count of operations."""
-    aim = module[FunctionOptions].aim(module[COptions].machine)
+    aim = aim_of(module.choices)
     if aim.name == "operations":
         return []
     model = f", for {aim.machine.said}" if aim.name == "latency" else ""

@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from typing import Final
 
+from symgen.compiler.aims import Aim
 from symgen.compiler.costs import Machine
 from symgen.compiler.passes import used
 from symgen.errors import OptionError
 from symgen.languages.c.glue import GLUE
 from symgen.languages.c.targets import TARGETS
 from symgen.numbers.operations import OPS
-from symgen.options import NAMES, WHOLE, choice, group, option, whole_or
+from symgen.options import NAMES, WHOLE, Choices, choice, group, option, whole_or
 from symgen.tracing.function import Function
+from symgen.tracing.options import FunctionOptions
 
 WIDTHS: Final = ("auto", "2", "4", "8", "16", "32", "64")
 """What ``--batch`` can be: GNU C has vectors of powers of two."""
@@ -137,3 +139,8 @@ def _check_portable(functions: Sequence[Function]) -> None:
 def others(function: Function) -> list[str]:
     """The functions of C's math library that a function needs beside sine, cosine and root."""
     return [op for op in sorted(used(function.program)) if not OPS[op].portable]
+
+
+def aim_of(choices: Choices) -> Aim:
+    """What formulations are chosen by, for the processor that the C is meant for."""
+    return choices[FunctionOptions].aim(choices[COptions].machine)
