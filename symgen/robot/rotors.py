@@ -13,18 +13,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from symgen.compiler.passes import live
+from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of, velocities
 from symgen.mechanics.model import Model
-from symgen.numbers.operations import OPS
+from symgen.numbers.scalar import ZERO
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
 Array = np.ndarray[Any, Any]
-States = Mapping[str, Array]
+States = Mapping[str, Any]
 
 SAMPLES: Final = 2000
 TURNS: Final = np.pi
@@ -145,7 +145,7 @@ class Search:
             for what, which in lacks.items()
             if any(which)
         )
-        units = tuple(row.unit for row in velocities(model))
+        units = tuple(row.unit.removesuffix("/s") for row in velocities(model))
         return cls(forward, inverse, middle, half, tuple(names), units, effort, tuple(said))
 
     def differences(self, kind: str, of: str, x: States) -> Array:
@@ -185,7 +185,7 @@ class Search:
         share = found[joint] / self.effort[joint] if of == "torque" else np.nan
         rows = {k: tuple(float(f"{e:.4g}") for e in v) for k, v in state.items()}
         said = None if np.isnan(share) else float(share)
-        unit = UNITS[of].get(self.units[joint], "")
+        unit = UNITS[of][self.units[joint]]
         return Difference(kind, of, self.names[joint], float(found[joint]), unit, said, **rows)
 
     def _climb(self, kind: str, of: str, state: dict[str, Array], name: str, k: int) -> None:
@@ -213,23 +213,6 @@ class Search:
 
 def _run(program: Program, x: States) -> Array:
     """The one output of a program, by entry and state."""
-    values: dict[int, Any] = {}
-    for index in live(program):
-        node = program.nodes[index]
-        if node.op == "input":
-            values[index] = x[node.a][node.b]
-        elif node.op == "const":
-            values[index] = node.a
-        else:
-            op = OPS[node.op]
-            of = (values[k] for k in (node.a, node.b) if k is not None)
-            values[index] = op.evaluate(*of) if op.symbol else getattr(np, op.numpy or op.name)(*of)
-    (out,) = program.outputs
-    width = x["q"].shape[1]
-    rows = [
-        np.zeros(width)
-        if r is None
-        else np.broadcast_to(values[r.node], width) * (1 - 2 * r.negative)
-        for r in out.refs
-    ]
-    return np.array(rows)
+    (entries,) = evaluate(program, x).values()
+    rows: Any = [0.0 if entry is ZERO else entry for entry in entries]
+    return np.array([np.broadcast_to(row, x["q"].shape[1]) for row in rows])

@@ -60,6 +60,7 @@ def test_the_named_states_have_the_named_differences_and_others_have_less(ur5):
         here = off(found, {"q": d.q, "qd": d.qd, "tau": d.tau}, d.of, d.model)
         joint = int(here.argmax())
         assert d.joint == f"joint{joint + 1}"
+        assert d.unit == {"torque": "N m", "acceleration": "rad/s^2"}[d.of]
         assert np.isclose(here[joint], d.largest, rtol=2e-2)  # the state is told in four digits
         assert off(found, other, d.of, d.model).max() <= d.largest
         if d.of == "torque":
