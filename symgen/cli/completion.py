@@ -1,6 +1,7 @@
 """What shells complete: commands and options by click, values of options by their rows, names of
 links and joints by the robot's file on the line."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -62,7 +63,7 @@ def _robot(ctx: click.Context) -> Any:
     from symgen.reading.denavit_hartenberg import is_table
     from symgen.reading.formats import read
 
-    for path in filter(Path.is_file, map(Path, _words(ctx))):
+    for path in map(Path, filter(os.path.isfile, _words(ctx))):
         with suppress(SymgenError, OSError, ValueError):
             of_job = path.suffix.lower() == ".toml" and not is_table(path)
             return read(job_in(path)[0] if of_job else path)

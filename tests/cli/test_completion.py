@@ -60,6 +60,7 @@ CASES = [
     (["docs", "quan"], ["quantities"]),
     (["generate", "no-such-file", "--tip", ""], []),
     (["generate", "--tip", ""], []),
+    (["generate", "a" * 300, "--tip", ""], []),
 ]
 
 
