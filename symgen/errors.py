@@ -1,6 +1,7 @@
 """What symgen says when an input cannot be used."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +52,15 @@ class RobotErrors(RobotError):
 
 MOST_ERRORS = 20
 """So many are said at once."""
+
+
+@contextmanager
+def gathered(errors: list[RobotError]) -> Iterator[None]:
+    """A fault is one of several."""
+    try:
+        yield
+    except RobotError as error:
+        errors.append(error)
 
 
 def together(errors: Iterable[RobotError]) -> RobotError | None:

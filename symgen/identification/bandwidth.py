@@ -1,7 +1,6 @@
 """The bandwidth of a motion, from which the cutoff of derivatives is chosen."""
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -51,12 +50,9 @@ def _first(parts: Iterator[Usable]) -> tuple[Numbers, Numbers]:
             break
     if not count:
         return np.zeros(0), np.zeros((0, 1))
-    t = np.concatenate([part.t for part in found])
-    rows = np.concatenate([part.rows for part in found])
-    begins = np.concatenate([part.begins for part in found])
-    edges = sorted({0, *np.flatnonzero(begins).tolist(), len(t)})
-    a, b = max(pairwise(edges), key=lambda ab: ab[1] - ab[0])
-    return t[a:b], rows[a:b]
+    whole = Usable(*map(np.concatenate, zip(*(vars(part).values() for part in found), strict=True)))
+    a, b = whole.longest
+    return whole.t[a:b], whole.rows[a:b]
 
 
 def _bandwidth(rate: Numbers, step: float) -> float:

@@ -121,8 +121,7 @@ class Chooser:
         for term in sorted({term for _, term in keys}, key=list(TERMS).index):
             own = [key for key in keys if key[1] == term]
             best = self._best(own, dict(chosen), sweeps=1)
-            with_term = self._errors(dict(chosen) | {key: best[key] for key in own})
-            possible = self._possible(dict(chosen) | {key: best[key] for key in own})
+            with_term, possible = self._errors(best), self._possible(best)
             for key in own:
                 gain = self._gain(key[0], errors, with_term) if best[key] in possible else 0.0
                 found[key] = gain, best[key]

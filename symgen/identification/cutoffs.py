@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.derivatives import Derivation
 from symgen.identification.equations import Instants
-from symgen.identification.evidence import BLOCKS, RIDGE, Evidence
+from symgen.identification.evidence import BLOCKS, Evidence, ridged
 from symgen.identification.log_options import LogOptions
 from symgen.identification.methods import Problem
 from symgen.identification.recording import Reading, Wish, reading
@@ -83,8 +83,7 @@ def _error(
     if not sum(map(len, inner)):
         return np.inf
     evidence = Evidence(tuple(inner), equations.kernel)
-    measured = evidence.measured()
-    rows = evidence.equations(*evidence.states) * evidence.used[:, :, None]
+    rows, measured = evidence.regressor, evidence.measured()
     edges = np.linspace(0, len(rows), FOLDS + 1).astype(int)
     parts = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
     squares = np.maximum(np.sum(measured**2, axis=0), 1e-300)
@@ -95,7 +94,7 @@ def _error(
     )
     off = np.zeros(len(squares))
     for part, (gram, right) in zip(parts, products, strict=True):
-        x = _solved(total[0] - gram, total[1] - right)
+        x = ridged(total[0] - gram, total[1] - right)
         off += np.sum((measured[part] - rows[part] @ x) ** 2, axis=0)
     return float(np.mean(np.log(np.maximum(off / squares, 1e-300))))
 
@@ -105,9 +104,3 @@ def _products(rows: Numbers, measured: Numbers, squares: Numbers) -> tuple[Numbe
     own, y = rows / np.sqrt(squares)[:, None], measured / np.sqrt(squares)
     flat = own.reshape(-1, rows.shape[2])
     return flat.T @ flat, flat.T @ y.ravel()
-
-
-def _solved(gram: Numbers, right: Numbers) -> Numbers:
-    lengths = np.sqrt(np.maximum(np.diag(gram), 1e-300))
-    scaled = gram / np.outer(lengths, lengths) + RIDGE * np.eye(len(gram))
-    return np.asarray(np.linalg.solve(scaled, right / lengths) / lengths)

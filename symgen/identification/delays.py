@@ -43,7 +43,7 @@ def delays(reading: Reading, sought: Problem) -> Delays | None:
     if sought.joints is None or not isinstance(equations, Instants):
         return None
     evidence = Evidence(chosen(reading), equations.kernel)
-    rows = evidence.equations(*evidence.states) * evidence.used[:, :, None]
+    rows = evidence.regressor
     if not {*ARMATURE} & {*sought.terms}:  # a rotor that is free makes up for late viscous friction
         rows[:, :, len(sought.mapping) + 3 :: 4] = 0.0
     shifts = (np.arange(-REACH, REACH) + 0.5) * reading.step

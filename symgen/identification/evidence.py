@@ -30,6 +30,14 @@ def chosen(reading: Reading) -> tuple[Samples, ...]:
     return tuple(reading.blocks(every=max(-(-count // BLOCKS), 1)))
 
 
+def ridged(gram: Numbers, right: Numbers) -> Numbers:
+    """The least squares (p) of products of columns with each other (p x p) and with what was
+    measured (p)."""
+    lengths = np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    scaled = gram / np.outer(lengths, lengths) + RIDGE * np.eye(len(gram))
+    return np.asarray(np.linalg.solve(scaled, right / lengths) / lengths)
+
+
 @dataclass(frozen=True)
 class Evidence:
     """Blocks of samples and the regressor of joint forces in base parameters.
@@ -110,10 +118,15 @@ class Evidence:
                 factors[j] = float(free[:, 0] @ free[:, 1] / sizes[0] ** 2)
         return factors, alike
 
+    @property
+    def regressor(self) -> Numbers:
+        """That of the rows (N x n x p), 0 where a measurement does not count."""
+        return self.equations(*self.states) * self.used[:, :, None]
+
     @cached_property
     def fit(self) -> "Fit":
         """The fit of the log as it is."""
-        return Fit.of(self.equations(*self.states) * self.used[:, :, None], self.measured())
+        return Fit.of(self.regressor, self.measured())
 
 
 @dataclass(frozen=True)
@@ -166,8 +179,6 @@ class Fit:
         squares = np.maximum(self.squares[order] * c**2, 1e-300)
         gram = np.einsum("jpq,j->pq", self.grams, 1 / squares)
         right = mixed.T @ (1 / squares)
-        lengths = np.sqrt(np.maximum(np.diag(gram), 1e-300))
-        scaled = gram / np.outer(lengths, lengths) + RIDGE * np.eye(len(gram))
-        x = np.linalg.solve(scaled, right / lengths) / lengths
+        x = ridged(gram, right)
         rest = squares - 2 * mixed @ x + np.einsum("p,jpq,q->j", x, self.grams, x)
         return x, np.asarray(np.clip(rest / squares, 0.0, None))

@@ -62,6 +62,10 @@ class Problem:
     equations: Callable[[int, Drives | None], Equations]
     bending: Callable[[], Bending] | None = None
 
+    def bent(self, drives: Drives) -> Drives:
+        """Drives with the moments across axes that their terms need."""
+        return replace(drives, bending=self.bending()) if drives.bent and self.bending else drives
+
 
 def problem(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     """The problem of a robot. Raises OptionError."""

@@ -53,9 +53,7 @@ def end_of_log(found: Identified) -> tuple[Points, float | None]:
     """The last rows of the log, and the time from which on rows were held out, if that is among
     them."""
     t, measured, predicted = found.series
-    first = len(t) - found.held_out
-    edge = float(t[first]) if found.held_out and 0 <= first < len(t) else None
-    edge = float(t[0]) if found.held_out and first < 0 else edge
+    edge = float(t[max(len(t) - found.held_out, 0)]) if found.held_out else None
     kept = np.flatnonzero(t >= t[-1] - SPAN)
     kept = kept[:: -(-len(kept) // MOST)]
     rates = _rates(found)
@@ -92,12 +90,10 @@ def parameters(estimate: Estimate) -> Any:
     for row, (begin, numbers) in zip(axes, groups.items(), strict=True):
         _values(row[0], estimate, numbers)
         _errors(row[1], estimate, numbers)
-        row[0].set_title(TITLES[begin], fontsize=9, loc="left")
+        row[0].set_title(TITLES[begin], fontsize=9)
     axes[-1, 0].set_xlabel("estimate ± 3 standard errors")
     axes[-1, 1].set_xlabel("standard error by estimate (%)")
-    figure.legend(
-        *axes[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False
-    )
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     return figure
 
 

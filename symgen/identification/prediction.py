@@ -73,14 +73,7 @@ class Points:
 
     def rows(self, kept: slice | NDArray[np.intp]) -> "Points":
         """Some of the rows."""
-        return Points(
-            self.t[kept],
-            self.rates[kept],
-            self.measured[kept],
-            self.predicted[kept],
-            self.load[kept],
-            self.used[kept],
-        )
+        return Points(*(x[kept] for x in vars(self).values()))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@ has written to identification.json."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +26,7 @@ def predictor(
     drives = None
     if sought.joints is not None:
         slowest = np.zeros(len(sought.joints.names))
-        drives = Drives(sought.joints, tuple(columns), slowest, load=base)
-        if drives.bent and sought.bending:
-            drives = replace(drives, bending=sought.bending())
+        drives = sought.bent(Drives(sought.joints, tuple(columns), slowest, load=base))
     whole = np.concatenate([base, np.asarray(values, np.float64)])
     return Predictor(sought.equations(0, drives), whole, sought.channels)
 

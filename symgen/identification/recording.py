@@ -19,7 +19,7 @@ from symgen.identification.layouts import layout
 from symgen.identification.log_options import AUTO, LogOptions
 from symgen.identification.logs import Log, LogError, open_log
 from symgen.identification.rows import Clock, Rows, Usable
-from symgen.identification.samples import Plan, Range, Samples, pieces
+from symgen.identification.samples import Plan, Samples, pieces
 from symgen.identification.survey import Survey, survey
 from symgen.mechanics.coupling import positions, velocities
 from symgen.mechanics.model import Limits, Model
@@ -163,14 +163,14 @@ def _delays(wanted: Wanted, columns: Layout, options: LogOptions) -> Numbers:
     """By measured channel. Raises OptionError for joints that are none."""
     names = [name for sensor in wanted.sensors for name in sensor.names]
     names = names if len(names) == len(columns.measured) else [""] * len(columns.measured)
-    unknown = [name for name in options.delays if name and name not in names]
+    given = options.delays
+    unknown = [name for name in given if name and name not in names]
     if unknown:
         raise OptionError(
             f"--delay {shown(unknown[0])}: no measured joint is called so; there are "
             f"{quoted(names)}"
         )
-    whole = options.delays.get("", 0.0)
-    return np.array([options.delays.get(name, whole) for name in names], np.float64)
+    return np.array([given.get(name, given.get("", 0.0)) for name in names], np.float64)
 
 
 def _cutoff(log: Log, columns: Layout, clock: Clock) -> float:
@@ -257,7 +257,7 @@ def _noise(made: Reading, wanted: Wanted) -> Numbers:
     derivation = made.derivation or Derivation.of_cutoff(
         min(20.0, 0.2 / made.step), made.step, made.survey.even
     )
-    a, b = _longest(probe)
+    a, b = probe.longest
     if b - a < 4 * derivation.half or not wanted.plain:
         return np.zeros(n)
     nq = len(columns.q)
@@ -272,8 +272,3 @@ def _least(made: Reading, n: int) -> Numbers:
     if made.layout.qd:
         return np.asarray(ROUNDING * span[nq : nq + n])
     return np.asarray(ROUNDING * (looked.high - looked.low)[:n] / made.step)
-
-
-def _longest(probe: Usable) -> Range:
-    starts = sorted({0, *np.flatnonzero(probe.begins).tolist(), len(probe.t)})
-    return max(pairwise(starts), key=lambda ab: ab[1] - ab[0], default=(0, 0))

@@ -33,9 +33,7 @@ def believed(system: System, belief: Belief | None) -> Solution:
 
 def _inflation(system: System, found: Solution) -> float:
     """The mean of robust by naive variances over all directions, at least 1."""
-    count = len(system.batches)
-    inverse: Numbers = np.asarray(np.linalg.inv(found.factor), np.float64)
-    steps = np.array([_step(system, k, found, inverse) for k in range(count)])
+    count, (inverse, steps) = len(system.batches), _steps(system, found)
     spread = np.sum(np.square(steps @ found.factor.T)) * (count - 1) / count
     log = system.weighted(found.deviations)[:, : system.size] @ inverse
     return max(1.0, float(spread / np.sum(np.square(log))))
@@ -46,9 +44,15 @@ def robust_errors(system: System, found: Solution) -> Numbers | None:
     count = len(system.batches)
     if count < 2:
         return None
-    inverse: Numbers = np.asarray(np.linalg.inv(found.factor), np.float64)
-    steps = [_step(system, k, found, inverse) for k in range(count)]
+    _, steps = _steps(system, found)
     return np.asarray(np.sqrt((count - 1) / count * np.sum(np.square(steps), axis=0)))
+
+
+def _steps(system: System, found: Solution) -> tuple[Numbers, Numbers]:
+    """R^-1, and what the estimate changes by without each batch (batches x p)."""
+    inverse: Numbers = np.asarray(np.linalg.inv(found.factor), np.float64)
+    every = range(len(system.batches))
+    return inverse, np.array([_step(system, k, found, inverse) for k in every])
 
 
 def _step(system: System, batch: int, found: Solution, inverse: Numbers) -> Numbers:

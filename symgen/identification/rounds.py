@@ -109,8 +109,7 @@ class Rounds:
         width = self.settings.width
         columns = candidates(self.terms, self.sought.joints, self.rates.fastest, width)
         drives = Drives(self.sought.joints, columns, self.rates.slowest, self.rates.margin)
-        if drives.bent and self.sought.bending:
-            drives = replace(drives, bending=self.sought.bending())
+        drives = self.sought.bent(drives)
         return drives.only({*range(len(columns))} - {*self._inseparable(drives)})
 
     def _inseparable(self, drives: Drives) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ gaps begin."""
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -27,6 +28,7 @@ EVEN: Final = 1.5e-3
 """How far the steps of even sampling may be from the usual one, as a part of it; time stamps are
 rounded."""
 SAME: Final = "have the time of the row before"
+AGAIN: Final = "are the row before once more"
 BACK: Final = 10.0
 """Usual steps by which time must run back for a recorder to have begun anew."""
 
@@ -98,6 +100,12 @@ class Usable:
     t: Numbers
     rows: Numbers
     begins: NDArray[np.bool_]
+
+    @property
+    def longest(self) -> tuple[int, int]:
+        """First row and that after the last of the longest stretch."""
+        starts = sorted({0, *np.flatnonzero(self.begins).tolist(), len(self.t)})
+        return max(pairwise(starts), key=lambda ab: ab[1] - ab[0], default=(0, 0))
 
 
 @dataclass
@@ -174,8 +182,7 @@ class Rows:
             same, earlier = steps == 0, steps < 0
             late = np.zeros((2, len(t)), np.bool_)
             late[0, whole[a:b]], late[1, whole[a:b]] = same, earlier
-            same = "are the row before once more" if self.clock.polled else SAME
-            self._leave(late[0], same)
+            self._leave(late[0], AGAIN if self.clock.polled else SAME)
             self._leave(late[1], "come earlier than the row before")
             self.last = float(highest[-1])
         return kept, begins

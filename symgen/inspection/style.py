@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from symgen.errors import SymgenError
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY: Final = "#7f8790"
 PALETTE: Final = (BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE, BLACK)
 """In the order in which lines take them; yellow, which is lost on white, is none of them."""

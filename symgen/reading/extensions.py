@@ -6,12 +6,11 @@ reference="JOINT">`` elements of these names or of those that Gazebo's reader of
 ``springStiffness`` and ``springReference``."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from symgen.errors import RobotError
+from symgen.errors import RobotError, gathered
 from symgen.reading.joints import joint_nodes
 from symgen.reading.xml_reader import Node
 from symgen.text import quoted, shown
@@ -50,23 +49,14 @@ def extensions(root: Node, errors: list[RobotError]) -> dict[str, Extension]:
     `errors`."""
     found: dict[str, list[Said]] = {}
     for name, read in _every(root):
-        with _gathered(errors):
+        with gathered(errors):
             for said in read():
                 found.setdefault(name, []).append(said)
     made: dict[str, Extension] = {}
     for name, rows in found.items():
-        with _gathered(errors):
+        with gathered(errors):
             made[name] = _extension(rows)
     return made
-
-
-@contextmanager
-def _gathered(errors: list[RobotError]) -> Iterator[None]:
-    """An error is one of several."""
-    try:
-        yield
-    except RobotError as error:
-        errors.append(error)
 
 
 def note_unused(root: Node, own: Mapping[str, Extension], several: Collection[str]) -> None:

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from symgen.errors import RobotError, together
+from symgen.errors import RobotError, gathered, together
 from symgen.mechanics.model import Limits, Triple
 from symgen.numbers.exact import norm
 from symgen.reading.description import (
@@ -88,10 +88,8 @@ def _each(
 ) -> Iterator[Element]:
     """What is read of each node; the errors of those that cannot be."""
     for node in nodes:
-        try:
+        with gathered(errors):
             yield read(node.called(_label(node)))
-        except RobotError as error:
-            errors.append(error)
 
 
 WORLD: Final = "world"

@@ -108,9 +108,9 @@ def joint_elements(joint: Jointed) -> Iterator[LinkElement | JointElement]:
     """A joint; where its frame is not that of its child link, also the link without mass that
     moves there, called CHILD.JOINT, and the fixed joint from that to the child. Raises
     RobotError."""
-    kind = joint.node.text("type").strip()
-    if kind == GEARBOX:
+    if joint.is_gearbox:
         return
+    kind = joint.node.text("type").strip()
     row = TYPES.get(kind)
     if row is None:
         words = ", ".join(TYPES)
