@@ -67,6 +67,16 @@ class Description:
         return (*(x for pair in zip(widths, texts, strict=True) for x in pair), a.unit)
 
     @property
+    def ins(self) -> list[Argument]:
+        """The inputs, in order."""
+        return [a for a in self.arguments if a.direction == "in"]
+
+    @property
+    def outs(self) -> list[Argument]:
+        """The outputs, in order."""
+        return [a for a in self.arguments if a.direction == "out"]
+
+    @property
     def unused(self) -> list[str]:
         """Inputs that this robot's result does not depend on."""
         read = {
@@ -74,7 +84,7 @@ class Description:
             for i in live(self.program)
             if self.program.nodes[i].op == "input"
         }
-        return [a.name for a in self.arguments if a.direction == "in" and a.name not in read]
+        return [a.name for a in self.ins if a.name not in read]
 
 
 def arguments_in_words(quantity: Quantity) -> str:

@@ -35,10 +35,6 @@ def _example(module: Module, d: Description, allowed: Mapping[str, Steps]) -> Ex
         d.name,
         bool(d.pivots),
         [tuple(x for ten in state.tens.values() for x in ten) for state in states],
-        [(a, [s.inputs.get(a.name) for s in states]) for a in d.arguments if a.direction == "in"],
-        [
-            (a, [s.expected[a.name] for s in states], allowed[a.name].top)
-            for a in d.arguments
-            if a.direction == "out"
-        ],
+        [(a, [s.inputs.get(a.name) for s in states]) for a in d.ins],
+        [(a, [s.expected[a.name] for s in states], allowed[a.name].top) for a in d.outs],
     )

@@ -140,6 +140,16 @@ def done(
         raise Failed(f"{command[0]}: {said}") from None
 
 
+def driven(folder: Path) -> Call:
+    """What calls functions by the program ``driver`` of a folder."""
+
+    def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
+        told = ran([str(folder / "driver"), d.name], folder, binary(d, states))
+        return parted(d, told, len(states))
+
+    return call
+
+
 def binary(d: Description, states: Sequence[Arrays]) -> bytes:
     """The number of states, then the inputs of each as doubles: what drivers read."""
     rows = [np.concatenate([np.ravel(x) for x in inputs(d, s)] or [np.empty(0)]) for s in states]

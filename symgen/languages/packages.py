@@ -65,8 +65,7 @@ class Runner:
         def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
             if d.name in found:
                 raise Failed(str(found[d.name]))
-            outs = [a for a in d.arguments if a.direction == "out"]
-            columns = [found[f"{d.name}/{k}"] for k in range(len(outs))]
+            columns = [found[f"{d.name}/{k}"] for k in range(len(d.outs))]
             return [list(row) for row in zip(*columns, strict=True)]
 
         yield call

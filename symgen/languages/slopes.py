@@ -36,12 +36,11 @@ def slope(
     """The function of the module, with its output, that is the derivative of an output of `d` in an
     input: the cheapest, None where there is none."""
     wanted = SLOPES.get((output, name), "")
-    given = {a.name for a in d.arguments if a.direction == "in"}
+    given = {a.name for a in d.ins}
     ways = [
         other
         for other in described
-        if any(a.direction == "out" and a.name == wanted for a in other.arguments)
-        and given.issuperset(a.name for a in other.arguments if a.direction == "in")
+        if any(a.name == wanted for a in other.outs) and given.issuperset(a.name for a in other.ins)
     ]
     if not smooth(module, name) or not ways:
         return None

@@ -10,9 +10,8 @@ import numpy as np
 
 from symgen.algorithms.controllers import CONTROLLERS, Controller, diagonal
 from symgen.languages.c.function import CFunction
-from symgen.languages.c.info import LARGEST
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import literal, numbers
+from symgen.languages.c.text import literal
 from symgen.languages.describe import Argument
 from symgen.languages.module import Module
 from symgen.numbers.trig import TYPES
@@ -75,11 +74,6 @@ class CController:
         return [a for a in self.outputs if a.name not in inner]
 
     @property
-    def start(self) -> Mapping[str, str | float]:
-        """By state how it begins, where not at zero."""
-        return self.row.start
-
-    @property
     def record(self) -> Record | None:
         """The closed loop, None where the robot's numbers come at run time, or where it says
         nothing: it runs away, or rounding takes it anywhere (robots that nothing can hold)."""
@@ -124,12 +118,13 @@ class CController:
 
 def controllers(module: Module, made: tuple[CFunction, ...]) -> list[CController]:
     """Those of the functions that are a controller each."""
-    by_name = {f.name: [q.name.partition(":")[0] for q in f.quantities] for f in module.functions}
-    return [
-        CController(module, function, CONTROLLERS[by_name[function.d.name][0]])
-        for function in made
-        if len(by_name.get(function.d.name, ())) == 1 and by_name[function.d.name][0] in CONTROLLERS
-    ]
+    names = {
+        f.name: f.quantities[0].name.partition(":")[0]
+        for f in module.functions
+        if len(f.quantities) == 1
+    }
+    rows = [(function, CONTROLLERS.get(names.get(function.d.name, ""))) for function in made]
+    return [CController(module, function, row) for function, row in rows if row is not None]
 
 
 def _call(one: CController) -> list[str]:
@@ -149,14 +144,12 @@ def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str
         given = {
             **shared,
             "one": one,
-            "largest": LARGEST[scalar],
             "time": TIME,
             "call": _call(one),
             "sizes_of": {a.name: a.size for a in one.outputs},
             "unwritten": {a.name for a in one.function.left_out},
             "side": lambda size: len(diagonal(size)),
             "literal": lambda x: literal(x, scalar),
-            "row_of": lambda values: numbers(values, scalar),
         }
         for end in ("h", "c"):
             name = f"{one.function.full_name}_controller.{end}"

@@ -21,7 +21,7 @@ def dialect(module: Module) -> Dialect:
         f"{module.name}_real",
     )
     return Dialect(
-        operations=functions(partial(_function, module)),
+        operations=table(module, real, lambda name: f"{module.name}_{name}"),
         literal=lambda x: literal(x, scalar),
         input=lambda array, k: f"{array}[{k}]",
         declare=f"const {real} {{name}}",
@@ -32,13 +32,18 @@ def dialect(module: Module) -> Dialect:
     )
 
 
-def _function(module: Module, op: Op) -> Callable[[Text], Text]:
-    """How a function of the table is written: a call of the module's own, or as its row says."""
-    if op.name in own_functions(module):
-        return call(f"{module.name}_{op.name}")
-    scalar = module[COptions].scalar
-    columns = {"f": SUFFIX[scalar], "real": f"{module.name}_real", "zero": literal(0.0, scalar)}
-    return pattern(op.c.format(name=op.name, a="{a}", **columns))
+def table(module: Module, real: str, own: Callable[[str], str]) -> dict[str, Callable[..., Text]]:
+    """How operations on numbers of type `real` are written: functions of the module's own by what
+    they are called there, others as their rows say."""
+    scalar, mine = module[COptions].scalar, own_functions(module)
+    columns = {"f": SUFFIX[scalar], "real": real, "zero": literal(0.0, scalar)}
+
+    def written(op: Op) -> Callable[[Text], Text]:
+        if op.name in mine:
+            return call(own(op.name))
+        return pattern(op.c.format(name=op.name, a="{a}", **columns))
+
+    return functions(written)
 
 
 def own_functions(module: Module) -> tuple[str, ...]:

@@ -53,8 +53,9 @@ def files(module: Module) -> dict[str, str]:
     """The C files of a module: header, data, one source a function, self-test, glue.
 
     Raises OptionError where the scalar type cannot hold the robot's numbers."""
-    name, code = module.name, code_files(module)
-    shared = _context(module)
+    name, shared = module.name, _context(module)
+    steps = controller_files(module, shared)
+    code = _functions(module, shared) | steps | batch_files(module, shared)
     selftest = render("c/selftest.c.jinja", **shared, **_selftest(module))
     made = {f"{name}.h": "", f"{name}.c": "", f"{name}_selftest.c": selftest} | code
     private = {f"{name}_trig.h", f"{name}_lanes.h"}
@@ -67,9 +68,13 @@ def code_files(module: Module) -> dict[str, str]:
     """Those of them that compute: header, data and functions.
 
     Raises OptionError where the scalar type cannot hold the robot's numbers."""
-    for ten in module.robot.blocks.values():
-        numbers(ten, module[COptions].scalar)  # refused before anything is computed with them
-    name, shared = module.name, _context(module)
+    shared = _context(module)
+    return _functions(module, shared) | batch_files(module, shared)
+
+
+def _functions(module: Module, shared: dict[str, Any]) -> dict[str, str]:
+    """Header, data and functions for one state."""
+    name = module.name
     made = {
         f"{name}.h": render("c/module.h.jinja", **shared),
         f"{name}.c": render("c/module.c.jinja", **shared),
@@ -79,11 +84,13 @@ def code_files(module: Module) -> dict[str, str]:
         made[f"{name}_trig.h"] = trig_header(module)
     for function in shared["functions"]:
         made[f"{function.full_name}.c"] = render("c/function.c.jinja", **shared, function=function)
-    return made | controller_files(module, shared) | batch_files(module, shared)
+    return made
 
 
 def _context(module: Module) -> dict[str, Any]:
     """What all templates may use."""
+    for ten in module.robot.blocks.values():
+        numbers(ten, module[COptions].scalar)  # refused before anything is computed with them
     return {
         "module": module,
         "c": module[COptions],

@@ -230,7 +230,7 @@ class CFunction:
     @property
     def outputs(self) -> list[Argument]:
         """The arrays that it writes."""
-        return [a for a in self.d.arguments if a.direction == "out"]
+        return self.d.outs
 
     def status(self, pivots: Sequence[str], others: Sequence[str] = ()) -> list[str]:
         """The lines that return 0 if all pivots are regular and what `others` call holds, else 1;

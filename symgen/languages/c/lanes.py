@@ -38,7 +38,20 @@ SHARED: Final = ("g", "par", "pi", "friction", "springs")
 """Inputs that belong to the robot, not to its state: one for all states of a batch."""
 
 
-class BatchFunction(CFunction):
+class ManyFunction(CFunction):
+    """A function for many states: with longer pieces, and inputs that are one for all."""
+
+    @property
+    def chunk(self) -> int:
+        return LONGER * self.c.chunk
+
+    @cached_property
+    def shared(self) -> list[Argument]:
+        """The inputs that are one for all states."""
+        return [a for a in self.d.arguments if a.name in SHARED and self.d.name != "regroup"]
+
+
+class BatchFunction(ManyFunction):
     """A function of a module as C on vectors."""
 
     @property
@@ -80,10 +93,6 @@ class BatchFunction(CFunction):
     @property
     def zero(self) -> str:
         return f"{self.module.name.upper()}_SPREAD({literal(0.0, self.c.scalar)})"
-
-    @property
-    def chunk(self) -> int:
-        return LONGER * self.c.chunk
 
     @property
     def verdict(self) -> str:
@@ -140,11 +149,6 @@ class BatchFunction(CFunction):
         `others` call holds; none without pivots."""
         tests = [*(f"{self.module.name.upper()}_REGULAR({x})" for x in pivots), *others]
         return f"return {joined(tests, ' & ')};".split(NEWLINE) if pivots else []
-
-    @property
-    def shared(self) -> list[Argument]:
-        """The inputs that are one for all states."""
-        return [a for a in self.d.arguments if a.name in SHARED and self.d.name != "regroup"]
 
     @property
     def stack(self) -> int:

@@ -3,8 +3,8 @@
 import json
 import math
 from collections.abc import Mapping
+from html import escape
 from typing import Any, Final
-from xml.sax.saxutils import escape
 
 from symgen.errors import OptionError
 from symgen.languages.c.controllers import CController
@@ -48,7 +48,7 @@ def ros2_context(module: Module, context: Mapping[str, Any]) -> dict[str, Any]:
         "plugins": [plugin(one) for one in wrapped],
         "joints": json.dumps([*module.robot.model.joint_names]),
         "efforts": [x if x is not None and 0 < x < math.inf else 0.0 for x in efforts],
-        "quoted": lambda text: escape(plain(text), {'"': "&quot;"}),
+        "quoted": lambda text: escape(plain(text), quote=False).replace('"', "&quot;"),
     }
 
 

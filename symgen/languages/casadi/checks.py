@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from symgen.languages.casadi.files import package as package_name
 from symgen.languages.outside import Call, Failed, Outside
 from symgen.languages.packages import Runner
 from symgen.languages.subject import Array, Arrays, Check, Subject, described, relative_error
@@ -13,7 +14,7 @@ from symgen.tracing.function import Function
 
 PACKAGES: Final = ("casadi",)
 
-BUILT: Final = "from {package}.build import build\nbuild()\n"
+BUILT: Final = "from {package}.build import build, library\nlibrary().is_file() or build()\n"
 
 RESULTS: Final = """
 import casadi as ca
@@ -63,7 +64,7 @@ TOLERANCE: Final = 1e-8
 
 def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
-    package = f"{subject.module.name}_casadi"
+    package = package_name(subject.module)
     graphs = Runner(RESULTS.format(package=package, function="robot.graph(name)"))
     yield from _run("CasADi graph", graphs).checks(subject, progress)
     built = BUILT.format(package=package)
@@ -104,7 +105,7 @@ def _jacobian(subject: Subject, function: Function, call: Call) -> Check:
         rows = call(d, states)
     except Failed as error:
         return Check(what, False, str(error))
-    names = [a.name for a in d.arguments if a.direction == "out"]
+    names = [a.name for a in d.outs]
     worst = 0.0
     for state, row in zip(states, rows, strict=False):
         wanted = _moved(function, state)

@@ -89,19 +89,15 @@ class External:
         return f"{self.core.stem}core({', '.join(a.name for a in self.core.arguments)})"
 
     @cached_property
-    def patterns(self) -> dict[str, list[str]]:
-        """The lines of each sparsity pattern by its text, each once."""
-        rows: dict[str, list[str]] = {}
-        for slot in (*self.inputs, *self.outputs):
-            numbers = list(map(str, slot.pattern.compressed))
-            start = f"static const casadi_int {self.core.stem}pattern{len(rows)}[] = {{"
-            rows.setdefault(",".join(numbers), wrapped(start, numbers, "};"))
-        return rows
+    def patterns(self) -> dict[Pattern, str]:
+        """The sparsity patterns, each once, with their names."""
+        every = dict.fromkeys(slot.pattern for slot in (*self.inputs, *self.outputs))
+        return {pattern: f"{self.core.stem}pattern{k}" for k, pattern in enumerate(every)}
 
-    def pattern(self, slot: Slot) -> str:
-        """The name of an argument's pattern."""
-        text = ",".join(map(str, slot.pattern.compressed))
-        return f"{self.core.stem}pattern{list(self.patterns).index(text)}"
+    def table(self, pattern: Pattern) -> list[str]:
+        """The lines that define a pattern."""
+        numbers = list(map(str, pattern.compressed))
+        return wrapped(f"static const casadi_int {self.patterns[pattern]}[] = {{", numbers, "};")
 
 
 def externals(module: Module) -> list[tuple[External, External | None]]:
@@ -113,26 +109,18 @@ def externals(module: Module) -> list[tuple[External, External | None]]:
 def _inputs(d: Description, program: Program) -> dict[str, list[Value]]:
     """The inputs of a function on a tape, row-major; they come in columns."""
     found = {}
-    for a in _given(d):
+    for a in d.ins:
         made = program.input(a.name, (a.size,))
         place = {k: number for number, k in enumerate(columns(a.sizes))}
         found[a.name] = [made[place[k]] for k in range(a.size)]
     return found
 
 
-def _given(d: Description) -> list[Argument]:
-    return [a for a in d.arguments if a.direction == "in"]
-
-
-def _made(d: Description) -> list[Argument]:
-    return [a for a in d.arguments if a.direction == "out"]
-
-
 def _function(module: Module, d: Description) -> External:
     program = Program()
     made = copied(d.program, program, _inputs(d, program))
     blocks = {
-        a.name: (shape_of(a.sizes), [made[a.name][k] for k in columns(a.sizes)]) for a in _made(d)
+        a.name: (shape_of(a.sizes), [made[a.name][k] for k in columns(a.sizes)]) for a in d.outs
     }
     name = f"{module.name}_{d.name}"
     return _external(module, d, name, program, blocks, [])
@@ -154,7 +142,7 @@ def _external(
         if kept:
             program.output(block, (len(kept),), kept)
             written.append(Argument("out", block, (len(kept),), "", ""))
-    given = [replace(a, sizes=(a.size,)) for a in _given(d)]
+    given = [replace(a, sizes=(a.size,)) for a in d.ins]
     own = replace(
         d,
         name=name,
@@ -162,13 +150,13 @@ def _external(
         program=program,
         pivots=pivots(program) if d.pivots else (),
     )
-    inputs = [Slot(a.name, Pattern(shape_of(a.sizes))) for a in _given(d)]
+    inputs = [Slot(a.name, Pattern(shape_of(a.sizes))) for a in d.ins]
     return External(name, (*inputs, *unread), tuple(outputs), Core(module, own))
 
 
 def _jacobian(module: Module, described: Sequence[Description], d: Description) -> External | None:
     """The Jacobian of a function; None where it would be too long."""
-    pairs = [(out, a) for out in _made(d) for a in _given(d)]
+    pairs = [(out, a) for out in d.outs for a in d.ins]
     ready = {
         (out.name, a.name): found
         for out, a in pairs
@@ -192,7 +180,7 @@ def _jacobian(module: Module, described: Sequence[Description], d: Description) 
             for row in columns(out.sizes)
         ]
         blocks[f"jac_{out.name}_{a.name}"] = ((out.size, a.size), ordered)
-    unread = [Slot(f"out_{out.name}", empty(shape_of(out.sizes)), False) for out in _made(d)]
+    unread = [Slot(f"out_{out.name}", empty(shape_of(out.sizes)), False) for out in d.outs]
     name = f"jac_{module.name}_{d.name}"
     return _external(module, d, name, program, blocks, unread)
 

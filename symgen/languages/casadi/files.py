@@ -14,19 +14,14 @@ from symgen.languages.casadi.external import External, externals
 from symgen.languages.casadi.patterns import shape_of
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import Description, descriptions, laid_out, tables
-from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.dialect import call, functions
 from symgen.languages.module import Module
+from symgen.languages.python.files import DIALECT as PYTHON
 from symgen.languages.python.files import LAYOUTS, block_lines, comment, unpacked
 from symgen.languages.writer import statements, variables, zeros
 from symgen.render import render
 
-DIALECT: Final = Dialect(
-    operations=functions(lambda op: call(f"ca.{op.name}")),
-    literal=repr,
-    input=lambda array, k: f"{array}{k + 1}",
-    declare="{name}",
-    entry=lambda array, shape, k: f"{array}[{k}]",
-)
+DIALECT: Final = replace(PYTHON, operations=functions(lambda op: call(f"ca.{op.name}")))
 
 
 def package(module: Module) -> str:

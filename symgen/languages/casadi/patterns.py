@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -25,7 +26,7 @@ class Pattern:
         the rows of all entries."""
         if self.rows is None:
             return [*self.shape, 1]
-        starts = [sum(map(len, self.rows[:k])) for k in range(self.shape[1] + 1)]
+        starts = accumulate(map(len, self.rows), initial=0)
         return [*self.shape, *starts, *(row for column in self.rows for row in column)]
 
 

@@ -2,13 +2,13 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from symgen.languages.describe import Description, descriptions
-from symgen.languages.outside import Call, Outside, binary, parted, ran
-from symgen.languages.subject import Array, Arrays, Subject
+from symgen.languages.describe import descriptions
+from symgen.languages.outside import Call, Outside, driven, ran
+from symgen.languages.subject import Subject
 from symgen.native.compiler import workspace
 from symgen.render import render
 
@@ -42,12 +42,7 @@ def started(subject: Subject) -> Iterator[Call]:
         )
         (folder / "driver.cpp").write_text(driver, encoding="utf-8")
         ran([*compiler(), *FLAGS, "driver.cpp", "-o", "driver"], folder)
-
-        def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
-            told = ran([str(folder / "driver"), d.name], folder, binary(d, states))
-            return parted(d, told, len(states))
-
-        yield call
+        yield driven(folder)
 
 
 checks: Final = Outside("C++", (compiler()[0],), started).checks

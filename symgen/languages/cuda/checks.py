@@ -3,7 +3,7 @@ that they are there have the bits of the algorithms; nvcc, where it is installed
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -12,10 +12,10 @@ from symgen.languages.c.checks import against_run
 from symgen.languages.c.options import COptions
 from symgen.languages.cpp.checks import FLAGS as CPP
 from symgen.languages.cpp.checks import compiler
-from symgen.languages.cuda.function import CudaFunction
+from symgen.languages.cuda.files import cuda_functions
 from symgen.languages.describe import Description, descriptions
-from symgen.languages.outside import Call, Failed, Outside, binary, done, parted, ran
-from symgen.languages.subject import Array, Arrays, Check, Subject
+from symgen.languages.outside import Call, Failed, Outside, done, driven, ran
+from symgen.languages.subject import Check, Subject
 from symgen.native.compiler import workspace
 from symgen.render import render
 
@@ -29,7 +29,7 @@ PATIENCE: Final = 1800
 @contextmanager
 def _started(subject: Subject) -> Iterator[Call]:
     module = subject.module
-    made = [CudaFunction(module, d) for d in descriptions(module)]
+    made = cuda_functions(module)
     with workspace() as folder:
         _copied(subject, folder)
         driver = render("cuda/driver.cpp.jinja", module=module, c=module[COptions], functions=made)
@@ -38,12 +38,7 @@ def _started(subject: Subject) -> Iterator[Call]:
             ran([*compiler(), *CPP, "-x", "c++", "-c", source, "-o", f"{source}.o"], folder)
         objects = sorted(path.name for path in folder.glob("*.o"))
         ran([*compiler(), *objects, "-o", "driver"], folder)
-
-        def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
-            told = ran([str(folder / "driver"), d.name], folder, binary(d, states))
-            return parted(d, told, len(states))
-
-        yield call
+        yield driven(folder)
 
 
 def _copied(subject: Subject, folder: Path) -> None:

@@ -3,9 +3,9 @@
 from functools import lru_cache
 from typing import Final
 
-from symgen.languages.c.files import LAYOUTS
+from symgen.languages.c.files import FAILURE, LAYOUTS
 from symgen.languages.c.options import COptions
-from symgen.languages.c.text import LARGEST, comment, literal, numbers
+from symgen.languages.c.text import LARGEST, SUFFIX, comment, literal, numbers
 from symgen.languages.c.trig import LIMITS, ULP, rows, steps
 from symgen.languages.conventions import conventions
 from symgen.languages.cuda.function import CudaFunction
@@ -43,8 +43,9 @@ def files(module: Module) -> dict[str, str]:
         "numbers": lambda values: numbers(values, c.scalar),
         "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
         "shared_names": dict.fromkeys(a.name for f in made for a in f.shared),
+        "failure": FAILURE,
         "zero": literal(0.0, c.scalar),
-        "f": "f" if c.scalar == "float" else "",
+        "f": SUFFIX[c.scalar],
         "sines": {"limit": limit, "bound": bound, "ulp": ULP},
         "steps": steps(c.scalar),
         "rows": rows,

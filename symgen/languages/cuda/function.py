@@ -2,19 +2,16 @@
 
 Arithmetic and order are those of the C, so that a build that fuses nothing has its bits."""
 
-from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
-from symgen.languages.c.dialect import own_functions
-from symgen.languages.c.function import CFunction
-from symgen.languages.c.lanes import LONGER, SHARED
+from symgen.languages.c.dialect import table
+from symgen.languages.c.lanes import ManyFunction
 from symgen.languages.c.layout import constant, head, joined
-from symgen.languages.c.text import SUFFIX, literal
+from symgen.languages.c.text import literal
 from symgen.languages.describe import Argument
-from symgen.languages.dialect import Dialect, Text, call, functions, pattern
-from symgen.languages.module import Module
-from symgen.numbers.operations import Op
+from symgen.languages.dialect import Dialect
 
 STEP: Final = "step"
 
@@ -22,22 +19,18 @@ OWN: Final = {"sin": "sine", "cos": "cosine"}
 """By operation of the tape: what the header calls its own function (``--trig inline``)."""
 
 
-class CudaFunction(CFunction):
+class CudaFunction(ManyFunction):
     """A function of a module as CUDA: for a thread, for a grid of them, for whoever launches it."""
 
     @property
     def real(self) -> str:
         return self.c.scalar
 
-    @property
-    def chunk(self) -> int:
-        return LONGER * self.c.chunk
-
     @cached_property
     def dialect(self) -> Dialect:
         """That of C with entries `step` apart, and sines in pairs."""
         return Dialect(
-            operations=functions(partial(_function, self.module)),
+            operations=table(self.module, self.real, OWN.__getitem__),
             literal=lambda x: literal(x, self.real),
             input=self._at,
             declare=f"const {self.real} {{name}}",
@@ -52,11 +45,6 @@ class CudaFunction(CFunction):
         if shared or k == 0:
             return f"{array}[{k}]"
         return f"{array}[{STEP}]" if k == 1 else f"{array}[{k} * {STEP}]"
-
-    @cached_property
-    def shared(self) -> list[Argument]:
-        """The inputs that are one for all states."""
-        return [a for a in self.d.arguments if a.name in SHARED and self.d.name != "regroup"]
 
     def part(self, k: int) -> str:
         return f"{self.d.name}_part{k}"
@@ -120,7 +108,7 @@ class CudaFunction(CFunction):
     @property
     def inputs(self) -> int:
         """Numbers of the inputs of a state."""
-        return sum(a.size for a in self.d.arguments if a.direction == "in")
+        return sum(a.size for a in self.d.ins)
 
     @property
     def finite(self) -> list[str]:
@@ -130,12 +118,3 @@ class CudaFunction(CFunction):
             for a in self.outputs
             if (places := self.distinct(a))
         ]
-
-
-def _function(module: Module, op: Op) -> Callable[[Text], Text]:
-    """How a function of the table is written: one of the header's, or as its row says for C."""
-    if op.name in own_functions(module):
-        return call(OWN[op.name])
-    scalar = module.arithmetic[0]
-    columns = {"f": SUFFIX[scalar], "real": scalar, "zero": literal(0.0, scalar)}
-    return pattern(op.c.format(name=op.name, a="{a}", **columns))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from symgen.languages.jax.files import package as package_name
 from symgen.languages.outside import Outside
 from symgen.languages.packages import Runner
 from symgen.languages.subject import Check, Subject
@@ -31,7 +32,7 @@ def results(name, arrays):
 def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
     module = subject.module
-    package = f"{module.name}_jax"
+    package = package_name(module)
     short = sorted(f.name for f in module.functions if f.counts.total <= SHORT)
     pure = Runner(f"{SETUP}import {package} as robot\n{RESULTS.format(short=short)}")
     yield from Outside("JAX", (), pure.started, packages=PACKAGES).checks(subject, progress)

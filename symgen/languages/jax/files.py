@@ -12,20 +12,17 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.quickest import fastest
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import Description, descriptions, laid_out, tables
-from symgen.languages.dialect import Dialect, call, functions
+from symgen.languages.dialect import call, functions
 from symgen.languages.module import Module
-from symgen.languages.python.extension import Bound, bound, compiled_files
-from symgen.languages.python.files import LAYOUTS, block_lines, comment, unpacked
+from symgen.languages.python.extension import Bound, bound
+from symgen.languages.python.files import DIALECT as PYTHON
+from symgen.languages.python.files import LAYOUTS, block_lines, comment, named, pivots, unpacked
 from symgen.languages.slopes import slope
-from symgen.languages.writer import Step, signed, statements, variables, zeros
+from symgen.languages.writer import Step
 from symgen.render import render
 
-DIALECT: Final = Dialect(
-    operations=functions(lambda op: call(f"jnp.{op.numpy or op.name}")),
-    literal=repr,
-    input=lambda array, k: f"{array}{k + 1}",
-    declare="{name}",
-    entry=lambda array, shape, k: f"{array}[{k}]",
+DIALECT: Final = replace(
+    PYTHON, operations=functions(lambda op: call(f"jnp.{op.numpy or op.name}"))
 )
 
 HELD: Final = 6
@@ -50,7 +47,7 @@ def files(module: Module) -> dict[str, str]:
         "package": package(module),
         "functions": described,
         "bodies": {d.name: list(_body(d)) for d in described},
-        "pivots": _pivots,
+        "pivots": lambda d: pivots(d, DIALECT),
         "unpacked": lambda d, a: unpacked(d, a, DIALECT),
         "moves": {d.name: _move(module, d) for d in described},
         "layouts": [LAYOUTS[a.layout](a) for a in laid_out(described)],
@@ -70,20 +67,9 @@ def files(module: Module) -> dict[str, str]:
     return {f"{package(module)}/{name}": text for name, text in (made | _c(module)).items()}
 
 
-def _made(d: Description) -> list[Step]:
-    return statements(d.program, DIALECT, zeros(d.program), [ref.node for ref in d.pivots])
-
-
-def _pivots(d: Description) -> str:
-    """What a body returns: all that must be positive."""
-    found = signed(d.program, d.pivots, variables(d.program, _made(d))) if d.pivots else []
-    return f"({', '.join(found)},)" if found else "()"
-
-
 def _body(d: Description) -> list[list[str]]:
     """The blocks of lines of a function; values that are read further down are held."""
-    made = _made(d)
-    where = variables(d.program, made)
+    made, where = named(d, DIALECT)
     last = {node: k for k, s in enumerate(made) for node in s.reads}
     found: dict[int, list[str]] = {}
     step, before = 0, None
@@ -126,32 +112,27 @@ class Move:
 def _move(module: Module, d: Description) -> Move | None:
     """None where the module has not all the derivatives of a function."""
     described = descriptions(module)
-    ins = [a for a in d.arguments if a.direction == "in"]
-    outs = [a for a in d.arguments if a.direction == "out"]
     found = {
         (out.name, a.name): slope(module, described, d, out.name, a.name)
-        for out in outs
-        for a in ins
+        for out in d.outs
+        for a in d.ins
     }
     slopes = {key: x for key, x in found.items() if x is not None}
     if len(slopes) < len(found):
         return None
     names = {name for _, name in slopes.values()}
     others = {other.name: other for other, _ in slopes.values()}.values()
-    calls = tuple((o.name, _named(o, "in"), _wanted(o, names)) for o in others)
+    calls = tuple((o.name, tuple(a.name for a in o.ins), _wanted(o, names)) for o in others)
     parts = tuple(
-        (out.name, tuple(slopes[out.name, a.name][1] for a in ins), len(out.sizes)) for out in outs
+        (out.name, tuple(slopes[out.name, a.name][1] for a in d.ins), len(out.sizes))
+        for out in d.outs
     )
     return Move(calls, parts)
 
 
-def _named(d: Description, direction: str) -> tuple[str, ...]:
-    return tuple(a.name for a in d.arguments if a.direction == direction)
-
-
 def _wanted(d: Description, names: set[str]) -> tuple[str, ...]:
     """The outputs of a function, those that are not wanted as ``_``."""
-    return tuple(name if name in names else "_" for name in _named(d, "out"))
+    return tuple(a.name if a.name in names else "_" for a in d.outs)
 
 
 def _c(module: Module) -> dict[str, str]:
@@ -159,9 +140,7 @@ def _c(module: Module) -> dict[str, str]:
     choices = module.choices.changed(scalar="double", zeros="always", trig="libm", batch=None)
     own = fastest(replace(module, name=package(module), choices=choices))
     every = bound(own)
-    headers = (f"{own.name}{end}.h" for end in ("", "_trig", "_batch", "_lanes"))
-    used = {*headers, *compiled_files(own)}
-    made = {name: text for name, text in code_files(own).items() if name in used}
+    made = code_files(own)
     context = {"module": own, "functions": every, "width": _width(own)}
     made[f"{own.name}_ffi.c"] = render("jax/ffi.c.jinja", **context, most=_most(every))
     return {f"c/{name}": text for name, text in made.items()}

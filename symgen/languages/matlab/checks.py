@@ -30,11 +30,14 @@ def _runs(subject: Subject, folder: Path, how: Callable[[str], str]) -> Call:
     given: dict[str, str] = {}
     for group in _groups(subject.module, len(subject.states)):
         given |= dict.fromkeys(group, _driver(subject.module, group, how))
+    for d in descriptions(subject.module):
+        (folder / f"{d.name}.states").write_bytes(binary(d, subject.states))
     done: set[str] = set()
 
     def run(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
         if given[d.name] not in done:
-            _run(folder, subject, given[d.name])
+            (folder / "driver.m").write_text(given[d.name], encoding="ascii")
+            ran([*OCTAVE, "driver.m"], folder)
             done.add(given[d.name])
         told = folder / f"{d.name}.told"
         if not told.is_file():
@@ -42,13 +45,6 @@ def _runs(subject: Subject, folder: Path, how: Callable[[str], str]) -> Call:
         return parted(d, told.read_bytes(), len(states))
 
     return run
-
-
-def _run(folder: Path, subject: Subject, driver: str) -> None:
-    for d in descriptions(subject.module):
-        (folder / f"{d.name}.states").write_bytes(binary(d, subject.states))
-    (folder / "driver.m").write_text(driver, encoding="ascii")
-    ran([*OCTAVE, "driver.m"], folder)
 
 
 def _groups(module: Module, states: int) -> Iterator[list[str]]:

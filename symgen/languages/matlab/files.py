@@ -60,7 +60,7 @@ def files(module: Module) -> dict[str, str]:
 
 def row(f: CFunction) -> dict[str, Any]:
     """A C function as a row of the table that the gateway and the S-function have."""
-    ins = [a for a in f.d.arguments if a.direction == "in"]
+    ins = f.d.ins
     own = {a.name: f"in[{k}]" for k, a in enumerate(ins)}
     own |= {a.name: f"out[{k}]" for k, a in enumerate(f.outputs)} | {WORK: "work"}
     return {
@@ -132,8 +132,7 @@ def packed_pairs(a: Argument) -> list[str]:
 
 def style(module: Module) -> Style:
     """How the functions of a module are written: entries of matrices by row and column."""
-    arguments = (a for d in descriptions(module) for a in d.arguments)
-    sizes = {a.name: a.sizes for a in arguments if a.direction == "in"}
+    sizes = {a.name: a.sizes for d in descriptions(module) for a in d.ins}
     dialect = Dialect(
         operations=functions(lambda op: call(op.name)),
         literal=repr,

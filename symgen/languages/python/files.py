@@ -61,7 +61,7 @@ def files(module: Module) -> dict[str, str]:
         "of_numbers": {_numpy(op): op.number for op in _called(described)},
         "own": lambda d: [_numpy(op) for op in _called([d])],
         "table": _table,
-        "pivots": _pivots,
+        "pivots": lambda d: pivots(d, DIALECT),
         "layouts": [LAYOUTS[a.layout](a) for a in laid_out(described)],
         "conventions": conventions(module),
         "tables": tables(module, comment),
@@ -81,20 +81,20 @@ def comment(text: str) -> str:
     )
 
 
-def _made(d: Description) -> tuple[list[Step], dict[Index, str]]:
+def named(d: Description, dialect: Dialect) -> tuple[list[Step], dict[Index, str]]:
     """The statements of a function, and the names of values."""
-    made = statements(d.program, DIALECT, zeros(d.program), [ref.node for ref in d.pivots])
+    made = statements(d.program, dialect, zeros(d.program), [ref.node for ref in d.pivots])
     return made, variables(d.program, made)
 
 
 def _body(d: Description) -> list[list[str]]:
     """The blocks of lines of a function."""
-    return [block_lines(block) for block in blocks(*_made(d), DIALECT)]
+    return [block_lines(block) for block in blocks(*named(d, DIALECT), DIALECT)]
 
 
-def _pivots(d: Description) -> str:
+def pivots(d: Description, dialect: Dialect) -> str:
     """What a body returns: all that must be positive."""
-    found = signed(d.program, d.pivots, _made(d)[1]) if d.pivots else []
+    found = signed(d.program, d.pivots, named(d, dialect)[1]) if d.pivots else []
     return f"({', '.join(found)},)" if found else "()"
 
 

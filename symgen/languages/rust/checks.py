@@ -1,12 +1,12 @@
 """Rust proven: rustc takes the crate without a warning, and a program runs it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from symgen.languages.describe import Description, descriptions
-from symgen.languages.outside import Call, Outside, binary, parted, ran
-from symgen.languages.subject import Array, Arrays, Subject
+from symgen.languages.describe import descriptions
+from symgen.languages.outside import Call, Outside, driven, ran
+from symgen.languages.subject import Subject
 from symgen.native.compiler import workspace
 from symgen.render import render
 
@@ -27,12 +27,7 @@ def started(subject: Subject) -> Iterator[Call]:
         std = ["--cfg", 'feature="std"']
         ran([*RUSTC, *std, "--crate-type", "lib", "--crate-name", name, "lib.rs"], folder)
         ran([*RUSTC, "--extern", f"{name}=lib{name}.rlib", "driver.rs", "-o", "driver"], folder)
-
-        def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
-            told = ran([str(folder / "driver"), d.name], folder, binary(d, states))
-            return parted(d, told, len(states))
-
-        yield call
+        yield driven(folder)
 
 
 checks: Final = Outside("Rust", ("rustc",), started).checks
