@@ -54,6 +54,13 @@ MARGIN: Final = 1.0 + 2.0**-7
 """A result that is this near to the next power of two may round as that does."""
 
 
+def binade(magnitudes: Array) -> Array:
+    """The power of two at or below each magnitude: what its unit in the last place is a part of.
+    Of 0 it is 0, as a result that is exactly 0 was not rounded."""
+    powers: Array = np.ldexp(1.0, np.frexp(magnitudes)[1] - 1)
+    return np.where(magnitudes == 0.0, 0.0, powers)
+
+
 @dataclass(frozen=True, slots=True)
 class Bounded:
     """Numbers, and bounds of their absolute errors; entries first, states last."""
@@ -138,7 +145,7 @@ class Errors:
     def _rounded(self) -> Array:
         """What nodes lose whose errors do not depend on those of others."""
         values, at = self.run.values, levels(self.run.program)
-        binades = np.ldexp(1.0, np.frexp(MARGIN * np.abs(values))[1] - 1)
+        binades = binade(MARGIN * np.abs(values))
         found = np.empty_like(values)
         for group in at.groups:
             rows = group.rows

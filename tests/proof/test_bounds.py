@@ -57,6 +57,16 @@ def test_each_operation_adds_half_a_unit_in_the_last_place():
     assert np.allclose(z.bounds.ravel(), units, rtol=1e-6, atol=2e-38)
 
 
+def test_a_result_that_is_zero_was_not_rounded():
+    p = Program()
+    x, y = p.input("x", (2,))
+    p.output("z", (4,), (x - y, (x - y) * x, (x - y) / x, (x * x - y * y) * x))
+    bounds = bounded(p, {"x": at([1.5], [1.5])}, "double")["z"].bounds.ravel()
+    assert bounds[0] == 0.0
+    assert np.all(bounds[1:3] < 1e-300)
+    assert 0 < bounds[3] < 10 * 2.0**-53  # its operands were rounded
+
+
 def test_errors_that_cancel_on_their_way_are_not_added():
     """(x y) - (x y) computed once is exact; running error analysis adds both."""
     p = Program()
