@@ -19,6 +19,7 @@ QUANTITIES = (
     "inverse_dynamics",
     "mass_matrix",
     "regressor",
+    "base_parameters",
 )
 NOTHING: Array = np.zeros(10)
 """The ten parameters of no payload."""
@@ -65,7 +66,7 @@ class Arm:
         self.functions: Compiled = symgen.compile(
             file, *QUANTITIES, hand, parameters=f"runtime:{link}"
         )
-        self.dof = model.dof
+        self.file, self.dof = file, model.dof
         self.limits = _limits(model)
         self._columns = slice(10 * body, 10 * body + 10)
         self._to_body = moved(np.array(seat.rotation), np.array(seat.position))
@@ -90,6 +91,12 @@ class Arm:
         link."""
         return self.functions.regressor(q, qd, qdd)[..., self._columns] @ self._to_body  # type: ignore[no-any-return]
 
+    def base_by_payload(self) -> Array:
+        """The base parameters of the arm by the payload's parameters, a column each."""
+        ten = np.zeros((10, 10 * self.dof))
+        ten[:, self._columns] = self._to_body.T
+        return self.functions.base_parameters(ten).T  # type: ignore[no-any-return]
+
     def hand(self, q: Array, qd: Array) -> Hand:
         """Where the payload's link is, how it moves, and how that depends on q and q̇."""
         _, position, jacobian = self.functions.hand(q)
@@ -110,7 +117,14 @@ def _velocity_by_q(linear: Array, angular: Array, qd: Array) -> Array:
     rates = qd[..., None, :]
     turned = np.cumsum(angular * rates, axis=-1) - angular * rates
     beyond = np.cumsum((linear * rates)[..., ::-1], axis=-1)[..., ::-1]
-    return np.cross(turned, linear, axis=-2) + np.cross(angular, beyond, axis=-2)
+    return _cross(turned, linear) + _cross(angular, beyond)
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """a x b of columns, without what `numpy.cross` spends on telling axes."""
+    one, two = (1, 2, 0), (2, 0, 1)
+    found: Array = a[..., one, :] * b[..., two, :] - a[..., two, :] * b[..., one, :]
+    return found
 
 
 def _limits(model: object) -> Limits:

@@ -12,7 +12,7 @@ from symgen.inspection.style import BLACK, BLUE, GREEN, ORANGE, VERMILION, new_f
 
 COLORS = {"off": VERMILION, "on": BLUE, "known": BLACK}
 DASHES = {"off": "-", "on": "-", "known": ":"}
-LABELS = {"off": "estimator off", "on": "estimator on", "known": "payload known"}
+LABELS = {"off": "estimator off", "on": "generated estimator", "known": "payload known"}
 PARTS = {
     "linearise (generated code, RK4)": BLUE,
     "quadratic program (PIQP)": ORANGE,
@@ -98,7 +98,7 @@ def _times(log: Any) -> Any:
     axis.stackplot(log.times, log.milliseconds.T, colors=PARTS.values(), labels=PARTS, linewidth=0)
     axis.axhline(1e3 * task.PERIOD, color="black", linewidth=1, linestyle=":")
     axis.text(0.05, 1e3 * task.PERIOD, "control period", va="bottom")
-    axis.set(xlabel="time, s", ylabel="ms a step", xlim=(0, task.DURATION), ylim=(0, 14))
+    axis.set(xlabel="time, s", ylabel="ms a step", xlim=(0, task.DURATION), ylim=(0, 12))
     axis.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
     _events(axis)
     return figure

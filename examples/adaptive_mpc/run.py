@@ -1,14 +1,18 @@
 """The whole example: ``python -m examples.adaptive_mpc.run [FOLDER]`` (`make adaptive-mpc`).
 
-The same task three times: parameters never updated, updated by the estimator, and known. Writes
-results.json and plots, and prints the table."""
+The same task four times: parameters never updated, updated by the generated filter, by one in
+NumPy, and known. Writes results.json and plots, and prints the table. Where the system permits, the
+loop has real-time priority, as loops of controllers have; then once more without."""
 
+import gc
 import json
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep, thread_time
 from typing import Any
 
 import numpy as np
@@ -19,16 +23,21 @@ from examples.adaptive_mpc.inertia import Array
 from examples.adaptive_mpc.model import NOTHING, Arm
 from examples.adaptive_mpc.mpc import Controller
 from examples.adaptive_mpc.plant import Noise, Plant
+from examples.adaptive_mpc.recursive import RecursiveEstimator
 
-MODES = ("off", "on", "known")
-"""The estimator: switched off, switched on, and the true payload in its place."""
+MODES = ("off", "on", "numpy", "known")
+"""The estimator: none, the generated one, the one in NumPy, and the true payload in its place."""
+
+PRIORITY = 10
+"""Among those of real-time processes, 1 to 99."""
 
 
 @dataclass(frozen=True)
 class Log:
     """One run, a row a step: times (s), errors of the hand (m), its positions (m), torques (N m),
     the controller's parameters and their standard deviations, milliseconds of linearisation,
-    quadratic program and estimator; the number of steps whose program was not solved."""
+    quadratic program and estimator, milliseconds of processor time of the whole step; the number of
+    steps whose program was not solved."""
 
     times: Array
     errors: Array
@@ -37,34 +46,52 @@ class Log:
     payloads: Array
     deviations: Array
     milliseconds: Array
+    processor: Array
     unsolved: int
 
 
 def simulate(
-    arm: Arm, mode: str, duration: float = task.DURATION, iterations: int = 1, nodes: int = 10
+    arm: Arm,
+    mode: str,
+    duration: float = task.DURATION,
+    iterations: int = 1,
+    nodes: int = 10,
+    paced: bool = False,
 ) -> Log:
-    """Close the loop: measure, control, hold the torque for a period, estimate from both
-    samples."""
+    """Close the loop: measure, control, hold the torque for a period, estimate from both samples.
+
+    `paced`: a step begins a period after the one before, by the clock of the machine."""
     noise = Noise()
     plant = Plant(arm, task.HOME, task.SCHEDULE, noise)
     controller = Controller(arm, task.HOME, nodes, task.PERIOD, iterations=iterations)
-    estimator = PayloadEstimator(arm, task.EXPECTED, noise, task.PERIOD)
+    estimator: PayloadEstimator | RecursiveEstimator = (
+        PayloadEstimator(arm, task.EXPECTED, noise, task.PERIOD)
+        if mode == "numpy"
+        else RecursiveEstimator(arm, task.EXPECTED, noise, task.PERIOD, task.HOME)
+    )
     beliefs: dict[str, Callable[[], Array]] = {
         "off": lambda: NOTHING,
         "on": lambda: estimator.estimate,
+        "numpy": lambda: estimator.estimate,
         "known": lambda: plant.payload,
     }
     ahead = task.PERIOD * np.arange(nodes + 1)
     rows: list[tuple[Any, ...]] = []
     before = plant.sense(np.zeros(arm.dof))
-    for _ in range(round(duration / task.PERIOD)):
-        payload = beliefs[mode]()
+    controller.step(before.q, before.qd, task.target(ahead), beliefs[mode]())  # sets up the solver
+    begun = perf_counter()
+    for k in range(round(duration / task.PERIOD)):
+        if paced:
+            sleep(max(0.0, begun + k * task.PERIOD - perf_counter()))
+        payload, used = beliefs[mode](), thread_time()
         step = controller.step(before.q, before.qd, task.target(plant.time + ahead), payload)
+        used = thread_time() - used
         after = plant.run(step.torque, task.PERIOD)
-        start = perf_counter()
-        if mode == "on":
+        start, again = perf_counter(), thread_time()
+        if estimated(mode):
             estimator.update(before, after)
         spent = (step.linearise, step.solve, perf_counter() - start)
+        used += thread_time() - again
         hand = arm.hand(plant.q, plant.qd).position
         error = float(np.linalg.norm(hand - task.target(np.array(plant.time)).position))
         rows.append(
@@ -76,17 +103,45 @@ def simulate(
                 payload,
                 np.sqrt(np.diag(estimator.covariance)),
                 1e3 * np.array(spent),
+                1e3 * used,
                 not step.solved,
             )
         )
         before = after
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return Log(*columns[:7], unsolved=int(columns[7].sum()))
+    return Log(*columns[:8], unsolved=int(columns[8].sum()))
+
+
+def estimated(mode: str) -> bool:
+    """Whether the payload is estimated."""
+    return mode in ("on", "numpy")
+
+
+@contextmanager
+def real_time() -> Iterator[bool]:
+    """Real-time priority and no collection of garbage; gives whether the system permits the
+    first."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    permitted = True
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    except (AttributeError, OSError):  # another system, or not allowed to this user
+        permitted = False
+    try:
+        yield permitted
+    finally:
+        gc.enable()
+        gc.unfreeze()
+        if permitted:
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def summary(arm: Arm, log: Log) -> dict[str, Any]:
-    """Figures of a run: errors (mm) by phase, milliseconds, largest torque by its limit."""
-    whole = log.milliseconds.sum(1)
+    """Figures of a run: errors (mm) by phase, milliseconds and steps beyond the period, largest
+    torque by its limit."""
+    whole, period = log.milliseconds.sum(1), 1e3 * task.PERIOD
     return {
         "rms_mm": {name: _rms(log, *span) for name, span in task.PHASES.items()},
         "largest_mm": float(1e3 * log.errors[log.times > task.PHASES["no payload"][0]].max()),
@@ -97,6 +152,12 @@ def summary(arm: Arm, log: Log) -> dict[str, Any]:
             "median": float(np.median(whole)),
             "p99": float(np.quantile(whole, 0.99)),
             "largest": float(whole.max()),
+            "late_percent": float(100 * np.mean(whole > period)),
+        },
+        "processor_ms": {
+            "median": float(np.median(log.processor)),
+            "p99": float(np.quantile(log.processor, 0.99)),
+            "largest": float(log.processor.max()),
         },
         "torque_by_limit": float((np.abs(log.torques) / arm.limits.effort).max()),
         "unsolved": log.unsolved,
@@ -132,22 +193,13 @@ def _rms(log: Log, since: float, until: float) -> float:
 def table(runs: dict[str, Any]) -> str:
     """The figures as a table in Markdown."""
     names = list(task.PHASES)
-    lines = [
-        "| estimator | "
-        + " | ".join(f"{name}, rms mm" for name in names)
-        + " | largest mm | ms a step, median"
-        " | p99 | largest |",
-        "|---" * (len(names) + 5) + "|",
-    ]
+    times = ("median", "p99", "largest", "late_percent")
+    heads = [*(f"{name}, rms mm" for name in names), "largest mm", "ms a step, median", *times[1:]]
+    lines = ["| estimator | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
     for mode, row in runs.items():
-        errors = [f"{row['rms_mm'][name]:.2f}" for name in names] + [f"{row['largest_mm']:.2f}"]
-        lines.append(
-            "| "
-            + " | ".join(
-                [mode, *errors, *(f"{row['ms'][k]:.1f}" for k in ("median", "p99", "largest"))]
-            )
-            + " |"
-        )
+        figures = [row["rms_mm"][name] for name in names] + [row["largest_mm"]]
+        figures += [row["ms"][name] for name in times]
+        lines.append(f"| {mode} | " + " | ".join(f"{x:.2f}" for x in figures) + " |")
     return "\n".join(lines)
 
 
@@ -157,11 +209,17 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     print("generating and compiling the dynamics (half a minute)")
     arm = Arm(task.ROBOT, task.LINK)
-    logs = {mode: simulate(arm, mode) for mode in MODES}
+    with real_time() as permitted:
+        logs = {mode: simulate(arm, mode, paced=True) for mode in MODES}
     runs = {mode: summary(arm, log) for mode, log in logs.items()}
-    found = {"runs": runs, "estimate": convergence(logs["on"])}
+    runs["on, ordinary priority"] = summary(arm, simulate(arm, "on", paced=True))
+    found = {
+        "real_time_priority": permitted,
+        "runs": runs,
+        "estimate": {mode: convergence(logs[mode]) for mode in MODES if estimated(mode)},
+    }
     (folder / "results.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    draw(logs, folder)
+    draw({mode: log for mode, log in logs.items() if mode != "numpy"}, folder)
     print(table(runs))
     print(json.dumps(found["estimate"], indent=1))
 

@@ -16,6 +16,7 @@ from examples.adaptive_mpc.inertia import box, moved, parameters, pseudo
 from examples.adaptive_mpc.model import NOTHING, Arm
 from examples.adaptive_mpc.mpc import Controller, Target
 from examples.adaptive_mpc.plant import Noise, Plant
+from examples.adaptive_mpc.recursive import RecursiveEstimator, factors, of_factors
 from examples.adaptive_mpc.shooting import interval
 
 PAYLOAD = box(0.8, (0.05, 0.0, -0.1), (0.1, 0.1, 0.2))
@@ -51,7 +52,7 @@ def close_the_loop(arm, believed, steps=130):
         step = controller.step(before.q, before.qd, wanted, getattr(believed, "estimate", believed))
         assert step.solved
         after = plant.run(step.torque, PERIOD)
-        if isinstance(believed, PayloadEstimator):
+        if isinstance(believed, (PayloadEstimator, RecursiveEstimator)):
             believed.update(before, after)
             assert is_consistent(believed.estimate)
         errors.append(np.linalg.norm(arm.hand(plant.q, plant.qd).position - wanted.position[0]))
@@ -59,23 +60,38 @@ def close_the_loop(arm, believed, steps=130):
     return np.sqrt(np.mean(np.square(errors[-20:])))
 
 
-def test_the_estimator_makes_up_for_what_the_controller_does_not_know(arm):
+def in_numpy(arm, noise):
+    return PayloadEstimator(arm, PRIOR, noise, PERIOD)
+
+
+def generated(arm, noise):
+    return RecursiveEstimator(arm, PRIOR, noise, PERIOD, HOME)
+
+
+@pytest.mark.parametrize("estimator", [in_numpy, generated])
+def test_the_estimator_makes_up_for_what_the_controller_does_not_know(arm, estimator):
     """Of the steady error that an unknown payload adds, little is left."""
     known, unknown = close_the_loop(arm, PAYLOAD), close_the_loop(arm, NOTHING)
-    estimated = close_the_loop(arm, PayloadEstimator(arm, PRIOR, QUIET, PERIOD))
+    estimated = close_the_loop(arm, estimator(arm, QUIET))
     assert unknown > 3 * known
     assert estimated - known < 0.1 * (unknown - known)
 
 
+def test_a_covariance_comes_back_from_its_factors():
+    """One with directions that have no variance, as the payload's covariance has in those of β."""
+    root = np.random.default_rng(5).standard_normal((7, 3))
+    upper, diagonal = of_factors(factors(root @ root.T), 7)
+    assert np.allclose((upper * diagonal) @ upper.T, root @ root.T, atol=1e-12)
+    assert np.count_nonzero(diagonal) == 3 and np.allclose(upper, np.triu(upper))
+
+
+@pytest.mark.parametrize("made", [in_numpy, generated])
 @pytest.mark.parametrize(
     ("noise", "most"), [(QUIET, 2e-2), (Noise(1e-12, 1e-10, 1e-8), 1e-3), (Noise(0, 0, 0), 1e-3)]
 )
-def test_the_estimate_explains_the_forces_however_small_the_noise(arm, noise, most):
+def test_the_estimate_explains_the_forces_however_small_the_noise(arm, made, noise, most):
     """Without noise, differences for accelerations are what is left of the error."""
-    plant, estimator = (
-        Plant(arm, HOME, ((0.0, PAYLOAD),), noise),
-        PayloadEstimator(arm, PRIOR, noise, PERIOD),
-    )
+    plant, estimator = Plant(arm, HOME, ((0.0, PAYLOAD),), noise), made(arm, noise)
     samples = [plant.sense(np.zeros(2))]
     for k in range(100):
         hold = arm.inverse_dynamics(plant.q, np.zeros(2), np.zeros(2), NOTHING)
