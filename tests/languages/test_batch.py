@@ -2,6 +2,7 @@
 of vectors."""
 
 import json
+import platform
 import random
 import re
 import shutil
@@ -67,7 +68,7 @@ def single(which):
 
 @cache
 def many(which, *flags):
-    return build_batch(*made(which), (*EXACT, *QUICK.get(which, ()), *flags))
+    return build_batch(*made(which), ("-march=native", *EXACT, *QUICK.get(which, ()), *flags))
 
 
 @cache
@@ -195,6 +196,71 @@ def test_the_width_does_not_depend_on_flags(scalar, states):
         assert re.search(r"#define PENDULUM_BATCH (.*)", text)[1].split() == [str(states)]
 
 
+CHOICE = """static int chosen = 1;
+void choose(int lanes);
+void choose(int lanes)
+{
+    chosen = lanes;
+}
+int pendulum_batch_lanes(void);
+int pendulum_batch_lanes(void)
+{
+    return chosen;
+}
+int longest(void);
+int longest(void)
+{
+    return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
+}
+"""
+"""A program's own choice of vectors, and the bytes of the longest here."""
+
+x86 = pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="vectors of several lengths are those of x86-64"
+)
+
+
+@x86
+@pytest.mark.parametrize("which", ["pieces", "float", "all inputs"])
+@pytest.mark.parametrize("flags", [(), ("-std=gnu11", "-ffp-contract=fast"), ("-mavx",)])
+def test_one_library_has_the_same_bits_with_each_length_of_vectors(which, flags):
+    """Fused products, which only AVX-512 of these has, are not in it whatever the flags."""
+    library = build_batch(*made(which), flags, {"choice.c": CHOICE})
+    library._library.ffi.cdef("void choose(int); int longest(void);")
+    size = 4 if which == "float" else 8
+    longest = library._library.call("longest")
+    for bytes_ in (16, 32, 64):
+        if bytes_ > longest:
+            continue
+        library._library.call("choose", bytes_ // size)
+        assert library._run("batch_lanes") == bytes_ // size
+        for name in library.functions:
+            given = inputs(which, name)
+            wanted = results(getattr(single(which), name), given)
+            pairs = zip(library.rows(name, given), wanted, strict=True)
+            assert all(same_bits(got, own) for got, own in pairs), (name, bytes_)
+
+
+@x86
+@pytest.mark.parametrize(
+    "processor, lanes", [("Nehalem", 2), ("Haswell", 4), ("Haswell", 8), ("max", 4)]
+)
+def test_the_processor_decides_and_is_what_the_code_needs(processor, lanes, tmp_path):
+    """Haswell and qemu's largest have AVX2 but no AVX-512: that length ends the program there."""
+    emulator = shutil.which("qemu-x86_64")
+    if emulator is None:
+        pytest.skip("qemu-x86_64 is not installed")
+    _, folder = generated("pendulum", trig="inline", quantities=("gravity",), batch="auto")
+    asked = CALLER.replace("pendulum_batch_width() != PENDULUM_BATCH", f"LANES != {lanes}")
+    (tmp_path / "user.c").write_text(asked.replace("LANES", "pendulum_batch_lanes()"))
+    (tmp_path / "own.c").write_text(CHOICE.replace("chosen = 1", f"chosen = {lanes}"))
+    own = ["own.c"] if lanes == 8 else []
+    files = c_files(folder, ["_selftest"])
+    compiled("-O1", "-static", f"-I{folder}", "user.c", *own, *files, "-o", "x", cwd=tmp_path)
+    done = subprocess.run([emulator, "-cpu", processor, "x"], cwd=tmp_path, check=False)
+    assert (done.returncode == 0) == (lanes < 8)
+
+
 def test_threads_of_openmp_change_nothing():
     given = inputs("pieces", "forward_dynamics_derivatives")
     both = [
@@ -275,7 +341,11 @@ def test_vectors_need_no_library(tmp_path):
     source = folder / "pendulum_inverse_dynamics_batch.c"
     compiled(*STRICT_C, "-O2", "-c", source, "-o", tmp_path / "batch.o")
     undefined = subprocess.check_output(["nm", "-u", tmp_path / "batch.o"], text=True).split()[1::2]
-    assert {*undefined} <= {"_GLOBAL_OFFSET_TABLE_", "memset", "memcpy"}
+    own = {"pendulum_batch_lanes"}
+    assert {*undefined} <= {"_GLOBAL_OFFSET_TABLE_", "memset", "memcpy"} | own
+    compiled(*STRICT_C, "-O2", "-c", folder / "pendulum_batch.c", "-o", tmp_path / "batch.o")
+    undefined = subprocess.check_output(["nm", "-u", tmp_path / "batch.o"], text=True).split()[1::2]
+    assert {*undefined} <= {"_GLOBAL_OFFSET_TABLE_", "__cpu_model"}  # libgcc's, no function
 
 
 def test_verify_sees_a_wrong_lane(tmp_path):

@@ -1,8 +1,9 @@
 """The C functions for many states at once (``--batch``) as Python functions, to be compared with
 those for one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from symgen.languages.c.calls import lying, sources
 from symgen.languages.c.lanes import BatchFunction, batch_functions
 from symgen.languages.c.options import COptions
 from symgen.languages.module import Module
-from symgen.native.compiler import EXACT, NATIVE
+from symgen.native.compiler import EXACT
 from symgen.native.library import Library
 from symgen.numbers.trig import TYPES
 
@@ -66,17 +67,23 @@ def _outputs(f: BatchFunction) -> list[Any]:
     return [a for a in f.d.arguments if a.direction == "out"]
 
 
-def build_batch(module: Module, folder: Path, flags: Sequence[str] = EXACT) -> CompiledBatch:
-    """Compile the C files of `module` that lie in `folder`, for this processor, and load them.
-    Raises CompilerError."""
+def build_batch(
+    module: Module,
+    folder: Path,
+    flags: Sequence[str] = EXACT,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> CompiledBatch:
+    """Compile the C files of `module` that lie in `folder` and load them; `more` are further
+    sources, name to text. Raises CompilerError."""
     name, made = module.name, batch_functions(module)
     signatures = [s for f in made for s in (f.batch_signature, f.rows_signature)]
     declarations = [
         f"typedef {module[COptions].scalar} {name}_real",
         f"int {name}_batch_width(void)",
+        f"int {name}_batch_lanes(void)",
         *signatures,
         "",
     ]
     files = [*sources(module), f"{name}_batch.c", *(f"{f.full_name}_batch.c" for f in made)]
-    library = Library.build("; ".join(declarations), lying(folder, files), [NATIVE, *flags])
+    library = Library.build("; ".join(declarations), lying(folder, files) | more, [*flags])
     return CompiledBatch(module, library)

@@ -4,7 +4,7 @@ The arithmetic and its order are those of the scalar function, so that results h
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -24,8 +24,23 @@ from symgen.render import render
 INTEGERS: Final = {"double": "long long", "float": "int"}
 """By scalar: a signed integer of the same size, for masks."""
 
-NATIVE: Final = (("__AVX512F__", 64), ("__AVX__", 32), ("", 16))
-"""By condition of the preprocessor, the last without: the bytes of a vector."""
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """A length of vectors: the macro of a compiler whose flags allow it, what an x86-64 processor
+    is asked for it, and what is in a vector; the shortest needs neither."""
+
+    condition: str
+    feature: str
+    states: int
+
+
+NATIVE: Final = (
+    Length("__AVX512F__", "avx512f", 64),
+    Length("__AVX__", "avx2", 32),
+    Length("", "", 16),
+)
+"""The lengths, in bytes."""
 
 AUTO: Final = 64
 """Bytes that an entry of a block of ``auto`` takes: the longest vector."""
@@ -106,14 +121,38 @@ class BatchFunction(ManyFunction):
     @property
     def block_signature(self) -> str:
         """Declaration of the function of as many states as a vector holds."""
-        start = f"static {self.verdict if self.d.pivots else 'void'}"
-        return self.declaration(start, "vectors", self.d.arguments)
+        start = f"{self._target} static {self.verdict if self.d.pivots else 'void'}"
+        return self.declaration(start, self._named("vectors"), self.d.arguments)
 
     @property
     def lanes_signature(self) -> str:
         """Declaration of the function of the first states of a block."""
         arrays = map(self._pointer, self.d.arguments)
-        return head(f"static {self.returns} block", ["size_t states", *arrays])
+        start = f"{self._target} static {self.returns} {self._named('block')}"
+        return head(start, ["size_t states", *arrays])
+
+    @property
+    def chosen_signature(self) -> str:
+        """Declaration of the same function, which takes the length of vectors."""
+        arrays = map(self._pointer, self.d.arguments)
+        return head(f"static {self.returns} block", ["int lanes", "size_t states", *arrays])
+
+    @property
+    def given(self) -> str:
+        """Its arrays in a call, after other arguments."""
+        return "".join(f", {a.name}" for a in self.d.arguments)
+
+    @property
+    def _target(self) -> str:
+        """What tells the compiler which processor a function is for."""
+        return f"{self.module.name.upper()}_TARGET"
+
+    def _named(self, name: str) -> str:
+        """A name that each length of vectors has for itself."""
+        return f"{self.module.name.upper()}_OF({name})"
+
+    def part(self, k: int) -> str:
+        return self._named(super().part(k))
 
     @property
     def batch_signature(self) -> str:
@@ -182,7 +221,7 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
         | numbers
         | {
             "width": width(module),
-            "vectors": _vectors(module),
+            "lengths": _lengths(module),
             "batches": made,
             "shared_names": names,
         },
@@ -226,11 +265,8 @@ def width(module: Module) -> int:
     )
 
 
-def _vectors(module: Module) -> list[tuple[str, int]]:
-    """The lanes of a vector, at most a block's: by condition of the preprocessor, the last
-    without."""
-    found = [
-        (text, min(width(module), size // BYTES[module[COptions].scalar])) for text, size in NATIVE
-    ]
-    least = found[-1][1]
-    return [row for row in found if row[1] > least] + [("", least)]
+def _lengths(module: Module) -> list[Length]:
+    """The lengths of vectors in states, at most a block's, longest first."""
+    size = BYTES[module[COptions].scalar]
+    found = [replace(x, states=min(width(module), x.states // size)) for x in NATIVE]
+    return [x for x in found if x.states > found[-1].states] + [Length("", "", found[-1].states)]
