@@ -261,6 +261,38 @@ def test_the_processor_decides_and_is_what_the_code_needs(processor, lanes, tmp_
     assert (done.returncode == 0) == (lanes < 8)
 
 
+LONG = ("-mllvm", "-riscv-v-vector-bits-min=128")
+
+
+@pytest.mark.parametrize(
+    "system, by, flags, processor, vectors",
+    [
+        ("aarch64", (), (), "max", r"fmul\s+v\d"),
+        ("riscv64", (), (), "rv64", ""),
+        ("riscv64", ("clang", "-target"), ("-march=rv64gcv", *LONG), "rv64,v=true", r"vfmul\.v"),
+    ],
+)
+def test_bits_on_other_processors(system, by, flags, processor, vectors, tmp_path):
+    """NEON and RISC-V's vectors in QEMU; gcc 12 has no code for the latter, clang 14 has."""
+    gcc, emulator = f"{system}-linux-gnu-gcc", f"qemu-{system}"
+    for tool in (gcc, emulator, *by[:1], *(["llvm-objdump-14"] if by else [])):
+        if not shutil.which(tool):
+            pytest.skip(f"{tool} is not installed")
+    _, folder = generated("pendulum", trig="inline", quantities=("gravity",), batch="auto")
+    (tmp_path / "user.c").write_text(CALLER)
+    command = [by[0], by[1], f"{system}-linux-gnu"] if by else [gcc]
+    exact = ("-std=c99", "-O2", "-ffp-contract=off", f"-I{folder}", *flags)
+    files = ["user.c", *c_files(folder, ["_selftest"])]
+    compiled(*command[1:], *exact, "-c", *files, cwd=tmp_path, compiler=command[0])
+    compiled("-static", *tmp_path.glob("*.o"), "-o", "x", cwd=tmp_path, compiler=gcc)
+    done = subprocess.run([emulator, "-cpu", processor, "x"], cwd=tmp_path, check=False)
+    assert done.returncode == 0
+    if vectors:
+        dump = ["llvm-objdump-14", "--mattr=+v,+d"] if by else [f"{system}-linux-gnu-objdump"]
+        code = subprocess.check_output([*dump, "-d", tmp_path / "pendulum_gravity_batch.o"])
+        assert re.search(vectors, code.decode())
+
+
 def test_threads_of_openmp_change_nothing():
     given = inputs("pieces", "forward_dynamics_derivatives")
     both = [
