@@ -85,5 +85,5 @@ def build_batch(
         "",
     ]
     files = [*sources(module), f"{name}_batch.c", *(f"{f.full_name}_batch.c" for f in made)]
-    library = Library.build("; ".join(declarations), lying(folder, files) | more, [*flags])
+    library = Library.build("; ".join(declarations), lying(folder, files) | {**more}, [*flags])
     return CompiledBatch(module, library)
