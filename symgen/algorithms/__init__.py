@@ -16,6 +16,7 @@ from symgen.algorithms import steps  # isort: skip
 from symgen.algorithms import step_jacobians  # isort: skip
 from symgen.algorithms import adjoints  # isort: skip
 from symgen.algorithms import adjoint_hessians  # isort: skip
+from symgen.algorithms import virtual_power  # isort: skip
 from symgen.algorithms import rates  # isort: skip
 from symgen.algorithms import tensors  # isort: skip
 from symgen.algorithms import regressors  # isort: skip
@@ -72,4 +73,5 @@ __all__ = [
     "steps",
     "task_space",
     "tensors",
+    "virtual_power",
 ]

@@ -27,14 +27,12 @@ from symgen.algorithms.adjoints import (
     Moves,
     Reading,
     half_rate,
-    inverse_dynamics_vjp,
     power,
 )
 from symgen.algorithms.coriolis import Entries, composites, square
 from symgen.algorithms.derivatives import (
     Three,
     inverse_dynamics_derivatives,
-    inverse_dynamics_derivatives_by_duals,
 )
 from symgen.algorithms.factors import Factors, coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import driving
@@ -43,7 +41,7 @@ from symgen.algorithms.torsion import commutators
 from symgen.mechanics.joints import Freedom
 from symgen.mechanics.spatial import NULL, Turn
 from symgen.mechanics.system import System
-from symgen.numbers.dual import along, tangents, unit
+from symgen.numbers.dual import along, tangents
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
@@ -142,7 +140,7 @@ def _commute(system: System, qd: Coordinates, out: Second) -> None:
             out.qqd[i, j] = out.qqd[i, j] - sign * out.qqdd[i, at] * qd[k - 1]
 
 
-def _rubbing(system: System, qd: Coordinates, lam: Coordinates) -> Iterator[tuple[int, Scalar]]:
+def rubbing(system: System, qd: Coordinates, lam: Coordinates) -> Iterator[tuple[int, Scalar]]:
     """The second derivatives of joint friction, where it is smooth."""
     for i in system.outward:
         (rate,) = along([qd[i - 1]], [1.0])
@@ -153,7 +151,7 @@ UNIT = "units of lam_tau^T tau by those of both"
 FWD_UNIT = "units of lam_qdd^T qdd by those of both"
 
 
-_hessian = partial(
+row = partial(
     quantity,
     "inverse_dynamics_hessian",
     "d2(lam_tau^T tau)/d(q, qd, qdd)2",
@@ -168,50 +166,21 @@ _hessian = partial(
 )
 
 
-@_hessian(source=f"{SOURCE}; second order after the same, IROS 2022")
+@row(source=f"{SOURCE}; second order after the same, IROS 2022")
 def inverse_dynamics_hessian(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Four:
     """The blocks of ∂²(λᵀ τ)/∂(q, q̇, q̈)² that do not vanish: in q twice, q and q̇, q̇ twice, q and
     q̈, each n x n with a row for the first."""
     found = second_derivatives(system, q, qd, qdd, lam)
-    for i, x in _rubbing(system, qd, lam):
+    for i, x in rubbing(system, qd, lam):
         found.qdqd[i, i] = found.qdqd[i, i] + x
     blocks = (found.qq, found.qqd, found.qdqd, found.qqdd)
     qq, qqd, qdqd, qqdd = (square(system, block) for block in blocks)
     return qq, qqd, qdqd, qqdd
 
 
-@_hessian(source=f"forward differentiation of the {SOURCE}", regroupings=("minimal",))
-def inverse_dynamics_hessian_by_duals(
-    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
-) -> Four:
-    """The same by forward differentiation of the gradient, in q and where that is enough of no
-    more: fewer operations where joints are parallel."""
-    n = system.size
-    by_q = [_moved(system, (along(q, unit(n, k)), qd, qdd), lam) for k in range(n)]
-    by_qd = [_moved(system, (q, along(qd, unit(n, k)), qdd), lam) for k in range(n)]
-    pairs = [*product(range(n), repeat=2)]
-    own = [j + 1 in (*system.together(i + 1), *system.ancestors(i + 1)) for i, j in pairs]
-    both = [*zip(pairs, own, strict=True)]
-    return (
-        [by_q[j][0][i] if direct else by_q[i][0][j] for (i, j), direct in both],
-        [by_q[i][1][j] for i, j in pairs],
-        [by_qd[j][1][i] if direct else by_qd[i][1][j] for (i, j), direct in both],
-        [by_q[i][2][j] for i, j in pairs],
-    )
-
-
-def _moved(
-    system: System, at: Sequence[Coordinates], lam: Coordinates
-) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    """The tangents of the gradient."""
-    q, qd, qdd = at
-    dq, dqd, m = (tangents(x) for x in inverse_dynamics_vjp(system, q, qd, qdd, lam))
-    return dq, dqd, m
-
-
-_forward = partial(
+forward_row = partial(
     quantity,
     "forward_dynamics_hessian",
     "d2(lam_qdd^T qdd)/d(q, qd, tau)2",
@@ -227,7 +196,7 @@ _forward = partial(
 )
 
 
-@_forward(source=f"by mu = M^-1 lambda, from the {SOURCE}")
+@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}")
 def forward_dynamics_hessian(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Four:
@@ -236,23 +205,12 @@ def forward_dynamics_hessian(
 
     With μ = M⁻¹ λ and E = ∂²(μᵀ τ)/∂q∂q̈ the last is W = -E M⁻¹, and the others are those of
     inverse dynamics with the weights -μ, less W ∂τ/∂q and its transpose, and W ∂τ/∂q̇."""
-    return _of_forward(
+    return of_forward(
         (inverse_dynamics_hessian, inverse_dynamics_derivatives), system, q, qd, tau, lam
     )
 
 
-@_forward(
-    source=f"by mu = M^-1 lambda; forward differentiation of the {SOURCE}", regroupings=("minimal",)
-)
-def forward_dynamics_hessian_by_duals(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
-) -> Four:
-    """The same by forward differentiation of the gradients."""
-    ways = inverse_dynamics_hessian_by_duals, inverse_dynamics_derivatives_by_duals
-    return _of_forward(ways, system, q, qd, tau, lam)
-
-
-def _of_forward(
+def of_forward(
     ways: tuple[Hessian, Gradient],
     system: System,
     q: Coordinates,
@@ -260,6 +218,7 @@ def _of_forward(
     tau: Coordinates,
     lam: Coordinates,
 ) -> Four:
+    """The same from ways to the Hessian and the derivatives of inverse dynamics."""
     coupling = system.coupling
     solver = factors(system, coupled_mass_matrix(system, q))
     qdd, mu = (coupling.rates(solver.solve(x)) for x in (driving(system, q, qd, tau), lam))

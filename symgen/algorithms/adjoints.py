@@ -14,8 +14,9 @@ Featherstone 2008, table 5.1; the field's derivatives as in Singh, Russell & Wen
 Where the axes of a joint go with its body, displacements along them are carried by what the joint
 stands on, so that its motion counts (see `torsion`)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, Self, TypeVar
 
 from symgen.algorithms.factors import coupled_mass_matrix, factors
@@ -33,6 +34,7 @@ from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
+Gradient = Callable[[System, Coordinates, Coordinates, Coordinates, Coordinates], Three]
 SOURCE = (
     "adjoint of Newton-Euler, from ∂r̈/∂q_i of Singh, Russell & Wensing, Efficient analytical "
     "derivatives of rigid-body dynamics, RA-L 2022"
@@ -202,18 +204,21 @@ def by_rate(joint: Freedom, w: Vector, at: Passing) -> Scalar:
     return half_rate(joint, w, at.momentum) + joint.S.w.dot(at.swirl)
 
 
-@quantity(
+row = partial(
+    quantity,
     "inverse_dynamics_vjp",
     "lam_tau^T dtau/dq, lam_tau^T dtau/dqd, lam_tau^T M",
     feels_wrench=True,
     inputs=("q", "qd", "qdd", "lam_tau"),
-    source=SOURCE,
     outputs=(
         Array("vjp_q", "lam_tau^T dtau/dq", "N m/rad | N/rad | N m/m | N/m, times lam_tau"),
         Array("vjp_qd", "lam_tau^T dtau/dqd", "N m s/rad | N s/m, times lam_tau"),
         Array("vjp_qdd", "lam_tau^T M", "kg m^2 | kg m | kg, times lam_tau"),
     ),
 )
+
+
+@row(source=SOURCE)
 def inverse_dynamics_vjp(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Three:
@@ -236,27 +241,42 @@ def inverse_dynamics_vjp(
     return dq, dqd, m
 
 
-@quantity(
+forward_row = partial(
+    quantity,
     "forward_dynamics_vjp",
     "lam_qdd^T dqdd/dq, lam_qdd^T dqdd/dqd, lam_qdd^T M^-1",
     feels_wrench=True,
     needs_inverse=True,
     inputs=("q", "qd", "tau", "lam_qdd"),
-    source=f"by mu = M^-1 lambda, from the {SOURCE}",
     outputs=(
         Array("fwd_vjp_q", "lam_qdd^T dqdd/dq", "1/s^2 | rad/(m s^2) | m/(rad s^2), times lam_qdd"),
         Array("fwd_vjp_qd", "lam_qdd^T dqdd/dqd", "1/s | rad/(m s) | m/(rad s), times lam_qdd"),
         Array("fwd_vjp_tau", "lam_qdd^T M^-1", "1/(kg m^2) | 1/(kg m) | 1/kg, times lam_qdd"),
     ),
 )
+
+
+@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}")
 def forward_dynamics_vjp(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Three:
     """λᵀ ∂q̈/∂q, λᵀ ∂q̈/∂q̇ and μ = M⁻¹ λ, each of shape n: that of inverse dynamics at the
     accelerations that `tau` causes, with the weights -μ."""
+    return of_forward(inverse_dynamics_vjp, system, q, qd, tau, lam)
+
+
+def of_forward(
+    of_inverse: Gradient,
+    system: System,
+    q: Coordinates,
+    qd: Coordinates,
+    tau: Coordinates,
+    lam: Coordinates,
+) -> Three:
+    """The same from one way to the gradients of inverse dynamics."""
     solver = factors(system, coupled_mass_matrix(system, q))
     qdd, mu = solver.solve(driving(system, q, qd, tau)), solver.solve(lam)
     rates = system.coupling.rates
-    dq, dqd, _ = inverse_dynamics_vjp(system, q, qd, rates(qdd), rates(mu))
+    dq, dqd, _ = of_inverse(system, q, qd, rates(qdd), rates(mu))
     by_q, by_qd = (system.coupling.forces(x) for x in (dq, dqd))
     return [-x for x in by_q], [-x for x in by_qd], mu

@@ -56,8 +56,8 @@ DERIVED = {
 Christoffel symbols."""
 
 CONTRACTED = {
-    UR5: (623, 1071, 1817, 3614),
-    PANDA: (1333, 2369, 4444, 7449),
+    UR5: (555, 983, 1522, 3458),
+    PANDA: (1289, 2318, 4444, 7449),
 }
 """All operations of adjoints and contracted second derivatives, by CONTRACTIONS."""
 CONTRACTIONS = (

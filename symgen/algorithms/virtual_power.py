@@ -1,0 +1,140 @@
+"""The gradient of weighted joint forces, λᵀ τ, by going back through Kane's form of it.
+
+With u the velocity field at joint rates λ, λᵀ τ is the virtual power ∫ u·(r̈ - g) dm, a sum over
+bodies of their twists at rates λ times their inertial forces: only the outward pass of inverse
+dynamics and no force is carried inward. (Kane & Levinson, Dynamics: theory and applications, 1985,
+sec. 6.1.) What comes back along that pass (`symgen.numbers.reverse`) are forces and momenta, those
+of `adjoints`, but carried over the turns of parallel joints at once, and only where they are read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from symgen.algorithms import adjoint_hessians, adjoints
+from symgen.algorithms.adjoint_hessians import Four
+from symgen.algorithms.adjoints import Three, power
+from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
+from symgen.algorithms.motion import motions, velocities
+from symgen.algorithms.newton_euler import inertial_force
+from symgen.algorithms.pushes import pushed_at
+from symgen.mechanics.system import System
+from symgen.numbers.dual import along, tangent, unit
+from symgen.numbers.reverse import Noted, Record, gradient, noted
+from symgen.numbers.scalar import ZERO, Scalar
+
+Coordinates = Sequence[Scalar]
+SOURCE = "reverse differentiation of Kane's form; Kane & Levinson, Dynamics (1985), sec. 6.1"
+
+
+def virtual_power(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+) -> Scalar:
+    """λᵀ τ without what joints do by themselves."""
+    moving, virtual = motions(system, q, qd, qdd), velocities(system, q, lam)
+    system = pushed_at(system, q)
+    total: Scalar = ZERO
+    for i in system.outward:
+        with system.section(i, "virtual power"):
+            total = total + power(virtual[i].body, inertial_force(system.body(i), moving[i]))
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """Virtual power at a state that is noted: what it is computed from, and what slopes of it can
+    be asked for, those in q, q̇ and q̈ one behind the other."""
+
+    system: System
+    q: Coordinates
+    qd: Coordinates
+    qdd: Coordinates
+    lam: Coordinates
+    inputs: Sequence[Noted]
+
+    @classmethod
+    def at(
+        cls,
+        system: System,
+        q: Coordinates,
+        qd: Coordinates,
+        qdd: Coordinates,
+        lam: Coordinates,
+    ) -> "Power":
+        """At a state."""
+        record = Record()
+        (q, by_q), (qd, by_qd), (qdd, by_qdd) = (noted(record, x) for x in (q, qd, qdd))
+        weights = [record.input(x, wanted=False) for x in lam]
+        return cls(system, q, qd, qdd, weights, [*by_q, *by_qd, *by_qdd])
+
+    def slopes(self, power: Scalar) -> Three:
+        """The gradients in q, q̇ and q̈."""
+        n = self.system.size
+        with self.system.sections("back through virtual power"):
+            found = gradient(power, self.inputs)
+        return found[:n], found[n : 2 * n], found[2 * n :]
+
+    def first(self) -> Three:
+        """The gradients of the power."""
+        return self.slopes(virtual_power(self.system, self.q, self.qd, self.qdd, self.lam))
+
+    def second(self, along_q: Coordinates, along_qd: Coordinates) -> Three:
+        """Those of its slope along displacements in q and changes of q̇."""
+        q, qd = along(self.q, along_q), along(self.qd, along_qd)
+        return self.slopes(tangent(virtual_power(self.system, q, qd, self.qdd, self.lam)))
+
+
+@adjoints.row(source=SOURCE)
+def inverse_dynamics_vjp(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+) -> Three:
+    """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
+    dq, dqd, m = Power.at(system, q, qd, qdd, lam).first()
+    for k in range(system.size):
+        passive = system.body(k + 1).passive
+        dq[k] = dq[k] + passive.stiffness * lam[k]
+        dqd[k] = dqd[k] + passive.slope(qd[k]) * lam[k]
+    return dq, dqd, m
+
+
+@adjoints.forward_row(source=f"by mu = M^-1 lambda; {SOURCE}")
+def forward_dynamics_vjp(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
+) -> Three:
+    """The same of forward dynamics."""
+    return adjoints.of_forward(inverse_dynamics_vjp, system, q, qd, tau, lam)
+
+
+@adjoint_hessians.row(source=f"{SOURCE}, of its slopes", regroupings=("minimal",))
+def inverse_dynamics_hessian(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+) -> Four:
+    """The second derivatives, as the gradients of the power's slope along each coordinate and each
+    rate: fewer operations where joints are parallel.
+
+    Of coordinates that commute the slope along the one nearer to the base serves both orders."""
+    n, power = system.size, Power.at(system, q, qd, qdd, lam)
+    still = [ZERO] * n
+    by_q = [power.second(unit(n, k), still) for k in range(n)]
+    by_qd = [power.second(still, unit(n, k))[1] for k in range(n)]
+    pairs = [*product(range(n), repeat=2)]
+    inward = [(j, i) if j + 1 in system.ancestors(i + 1) else (i, j) for i, j in pairs]
+    qq = [
+        by_q[i][0][j] if j + 1 in system.together(i + 1) else by_q[a][0][b]
+        for (i, j), (a, b) in zip(pairs, inward, strict=True)
+    ]
+    qdqd = [by_qd[a][b] for a, b in inward]
+    for i, x in adjoint_hessians.rubbing(system, qd, lam):
+        qdqd[(i - 1) * (n + 1)] = qdqd[(i - 1) * (n + 1)] + x
+    return qq, [by_q[i][1][j] for i, j in pairs], qdqd, [by_q[i][2][j] for i, j in pairs]
+
+
+@adjoint_hessians.forward_row(
+    source=f"by mu = M^-1 lambda; {SOURCE}, of its slopes", regroupings=("minimal",)
+)
+def forward_dynamics_hessian(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
+) -> Four:
+    """The same of forward dynamics."""
+    ways = inverse_dynamics_hessian, inverse_dynamics_derivatives_by_duals
+    return adjoint_hessians.of_forward(ways, system, q, qd, tau, lam)

@@ -1,0 +1,227 @@
+"""Gradients of scalar-generic code: numbers that remember what they were computed from.
+
+An algorithm that runs on `noted` inputs leaves a record, along which `gradient` goes back from one
+result to all inputs at once: what `symgen.numbers.dual` does forward for one direction at a time.
+Equal operations are noted once, as on a tape, so that what comes back is added up before it is
+multiplied. Duals may hold such numbers: the gradient of a tangent is a row of second derivatives.
+
+A turn, c a + s b with the cosine and the sine of one angle, counts as one operation: its derivative
+in the angle is c b - s a, the other component of what is turned, which mostly is there already. (By
+the product rule c and s would get a derivative each, from four products in place of one.)"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from symgen.numbers import scalar
+from symgen.numbers.dual import Dual
+from symgen.numbers.operations import OPS
+from symgen.numbers.scalar import ZERO, Scalar
+
+NOT_NOTED: Final = -1
+SIGNS: Final = {"add": (1.0, 1.0), "sub": (1.0, -1.0)}
+
+
+class Step(NamedTuple):
+    """An operation: on which steps before it (`NOT_NOTED` for other numbers) and on what values."""
+
+    op: str
+    at: tuple[int, ...] = ()
+    of: tuple[Scalar, ...] = ()
+
+
+class Factor(NamedTuple):
+    """What a product with the cosine or sine of an angle consists of: the angle's step, the step of
+    the other factor, the cosine or sine, and the product's derivative in the angle."""
+
+    angle: int
+    other: int
+    by: Scalar
+    slope: Scalar
+
+
+class Record:
+    """What was computed, in order: steps, their values, and whether an input that a gradient is
+    wanted in has part in them."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.values: list[Scalar] = []
+        self.active: list[bool] = []
+        self._known: dict[tuple[str, tuple[int, ...], tuple[int, ...]], int] = {}
+
+    def input(self, x: Scalar, wanted: bool = True) -> "Noted":
+        """A new input."""
+        return Noted(self, self._add(Step("input"), x, wanted))
+
+    def step(self, op: str, *operands: "Noted | Scalar") -> int:
+        """The number of an operation on operands without their signs, carried out where it is new.
+
+        Numbers that are not noted are told apart as objects, which the record keeps."""
+        at = tuple(x.at if isinstance(x, Noted) else NOT_NOTED for x in operands)
+        of = tuple(self.values[x.at] if isinstance(x, Noted) else x for x in operands)
+        key = op, at, tuple(id(x) for x, k in zip(of, at, strict=True) if k == NOT_NOTED)
+        if key not in self._known:
+            active = any(k != NOT_NOTED and self.active[k] for k in at)
+            self._known[key] = self._add(Step(op, at, of), OPS[op](*of), active)
+        return self._known[key]
+
+    def _add(self, step: Step, value: Scalar, active: bool) -> int:
+        self.steps.append(step)
+        self.values.append(value)
+        self.active.append(active)
+        return len(self.steps) - 1
+
+    def factor(self, k: int) -> Factor | None:
+        """The parts of a product with one cosine or sine."""
+        step = self.steps[k] if k != NOT_NOTED else Step("input")
+        waves = [i for i, a in enumerate(step.at) if step.op == "mul" and self._wave(a)]
+        if len(waves) != 1:
+            return None
+        wave = self.steps[step.at[waves[0]]]
+        by, x = step.of[waves[0]], step.of[1 - waves[0]]
+        (slope,) = OPS[wave.op].partials(*wave.of, by)
+        return Factor(wave.at[0], step.at[1 - waves[0]], by, slope * x)
+
+    def _wave(self, k: int) -> bool:
+        return k != NOT_NOTED and self.steps[k].op in ("cos", "sin")
+
+
+class Noted:
+    """A number with its place in a record; its sign is no step. Never changed once made.
+
+    Duals are above it: they hold such numbers, not the other way round."""
+
+    __slots__ = ("at", "negative", "record")
+    __array_ufunc__ = None  # NumPy's numbers leave it to the methods below
+
+    def __init__(self, record: Record, at: int, negative: bool = False) -> None:
+        self.record = record
+        self.at = at
+        self.negative = negative
+
+    @property
+    def x(self) -> Scalar:
+        """The number itself."""
+        value = self.record.values[self.at]
+        return -value if self.negative else value
+
+    def __repr__(self) -> str:
+        return f"Noted({self.x!r})"
+
+    def _made(self, negative: bool, op: str, *operands: Scalar) -> "Noted":
+        return Noted(self.record, self.record.step(op, *operands), negative)
+
+    def __neg__(self) -> "Noted":
+        return Noted(self.record, self.at, not self.negative)
+
+    def __add__(self, other: Scalar) -> Scalar:
+        if other is ZERO:
+            return self
+        if not isinstance(other, Noted):
+            op = "sub" if self.negative else "add"
+            above = isinstance(other, Dual)
+            return NotImplemented if above else self._made(self.negative, op, self, other)
+        a, b = (self, other) if self.at <= other.at else (other, self)
+        return self._made(a.negative, "add" if a.negative == b.negative else "sub", a, b)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        return self + -other
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return -self + other
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        if other is ZERO or isinstance(other, Dual):
+            return ZERO if other is ZERO else NotImplemented
+        if not isinstance(other, Noted):
+            if isinstance(other, (int, float)) and abs(other) == 1:
+                return self if other == 1 else -self
+            return self._made(self.negative, "mul", self, other)
+        a, b = (self, other) if self.at <= other.at else (other, self)
+        return self._made(a.negative != b.negative, "mul", a, b)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        if isinstance(other, Dual):
+            return NotImplemented
+        negative = isinstance(other, Noted) and other.negative
+        return self._made(self.negative != negative, "div", self, other)
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        return self._made(self.negative, "div", other, self)
+
+    def applied(self, op: str) -> Scalar:
+        """A function of one operand: the sign of an odd or even one pulled out."""
+        if self.negative and not OPS[op].parity:
+            return Noted(self.record, self.record.step("neg", self)).applied(op)
+        return self._made(self.negative and OPS[op].parity == "odd", op, self)
+
+    def named(self, name: str) -> "Noted":
+        """Names the value in generated code."""
+        scalar.named(self.x, name)
+        return self
+
+
+def noted(record: Record, values: Sequence[Scalar]) -> tuple[list[Scalar], list[Noted]]:
+    """The values as inputs of a record, and in what their gradients are asked for.
+
+    What is not a number but can be ``nudged`` gets all the small changes from its place on, as in
+    `symgen.numbers.dual.along`."""
+    changes = [record.input(ZERO if hasattr(x, "nudged") else x) for x in values]
+    return [
+        x.nudged(changes[k:]) if hasattr(x, "nudged") else changes[k] for k, x in enumerate(values)
+    ], changes
+
+
+def gradient(result: Scalar, inputs: Sequence[Noted]) -> list[Scalar]:
+    """The derivatives of a result in each of the inputs of its record; a structural zero where it
+    has none."""
+    if not isinstance(result, Noted):
+        return [ZERO] * len(inputs)
+    sweep = _Sweep(result.record)
+    sweep.felt[result.at] = -1.0 if result.negative else 1.0
+    for k in range(result.at, -1, -1):
+        sweep.pass_on(k)
+    return [sweep.felt[x.at] for x in inputs]
+
+
+class _Sweep:
+    """What the result feels of each step: by itself, and of a product as a part of a turn, where
+    what it feels of the angle is known already."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.felt: list[Scalar] = [ZERO] * len(record.steps)
+        self.turned: list[Scalar] = [ZERO] * len(record.steps)
+
+    def pass_on(self, k: int) -> None:
+        """What is felt of step `k`, to those that it was computed from."""
+        step, factor = self.record.steps[k], self.record.factor(k)
+        if not self.record.active[k] or not step.at:
+            return
+        if factor is not None:
+            self._add(factor.angle, factor.slope * self.felt[k])
+            self._add(factor.other, factor.by * (self.felt[k] + self.turned[k]))
+        elif self.felt[k] is not ZERO and not self._turn(step, self.felt[k]):
+            partials = OPS[step.op].partials(*step.of, self.record.values[k])
+            for i, partial in zip(step.at, partials, strict=True):
+                self._add(i, partial * self.felt[k])
+
+    def _turn(self, step: Step, felt: Scalar) -> bool:
+        """The same for a sum that is a turn; whether it is."""
+        factors = [self.record.factor(i) for i in step.at] if step.op in SIGNS else [None]
+        one, two = factors[0], factors[-1]
+        if one is None or two is None or one.angle != two.angle or step.at[0] == step.at[1]:
+            return False
+        plus, minus = SIGNS[step.op]
+        self._add(one.angle, (plus * one.slope + minus * two.slope) * felt)
+        for i, sign in zip(step.at, (plus, minus), strict=True):
+            self.turned[i] = self.turned[i] + sign * felt
+        return True
+
+    def _add(self, k: int, felt: Scalar) -> None:
+        if k != NOT_NOTED and self.record.active[k]:
+            self.felt[k] = self.felt[k] + felt
