@@ -1,26 +1,80 @@
 """Files from templates. Templates lay out; what they print is computed and escaped by the
 language's file."""
 
+import os
+import sys
+import tempfile
+import zlib
+from contextlib import suppress
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
-from typing import Any
+from pickle import UnpicklingError
+from typing import Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+import jinja2
+from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 
 from symgen.text import escaped
+
+FOLDERS: Final = tuple(
+    folder / "templates"  # in a wheel, in a checkout
+    for folder in (Path(__file__).resolve().parent, Path(__file__).resolve().parents[1])
+)
+UNREADABLE: Final = (OSError, EOFError, ValueError, TypeError, UnpicklingError)
+SETTINGS: Final[dict[str, Any]] = {
+    "trim_blocks": True,
+    "lstrip_blocks": True,
+    "keep_trailing_newline": True,
+    "autoescape": False,  # the output is source code, not HTML: escaping is each language's own
+}
+
+
+class Compiled(BytecodeCache):
+    """Compiled templates, kept as Python keeps compiled modules: in a ``__pycache__`` beside them,
+    by the same rules (``PYTHONDONTWRITEBYTECODE``, ``PYTHONPYCACHEPREFIX``), and not where that
+    cannot be written. What is kept belongs to a text, a release of Jinja and its settings."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """What is kept of a template, if it is of this text."""
+        with suppress(*UNREADABLE), _file(bucket.key).open("rb") as f:
+            bucket.load_bytecode(f)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep it; the file appears whole, whoever else writes it."""
+        if sys.dont_write_bytecode:
+            return
+        path = _file(bucket.key)
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
+            try:
+                with os.fdopen(handle, "wb") as f:
+                    bucket.write_bytecode(f)
+                Path(name).replace(path)
+            except OSError:
+                Path(name).unlink(missing_ok=True)
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        """The template's file."""
+        return filename or name
+
+
+def _file(template: str) -> Path:
+    """Where a compiled template is kept."""
+    settings = zlib.crc32(repr(SETTINGS).encode())
+    release = "".join(filter(str.isalnum, f"jinja{jinja2.__version__}"))
+    return Path(cache_from_source(template, optimization=f"{release}s{settings:x}"))
 
 
 @cache
 def _environment() -> Environment:
-    here = Path(__file__).resolve().parent
-    folders = [here / "templates", here.parent / "templates"]  # in a wheel, in a checkout
-    return Environment(  # the output is source code, not HTML: escaping is each language's own
-        loader=FileSystemLoader(folders),
+    return Environment(
+        loader=FileSystemLoader(FOLDERS),
         undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
+        bytecode_cache=Compiled(),
+        **SETTINGS,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from symgen.languages.module import Module
@@ -15,15 +16,12 @@ def any_functions(options: Any, functions: Sequence[Function]) -> None:
 
 @dataclass(frozen=True)
 class Language:
-    """A language that modules are written in."""
+    """A language that modules are written in; ``files.py`` and ``checks.py`` of its folder are
+    loaded when they are needed."""
 
     name: str
     summary: str
     """A line for ``symgen list``."""
-    files: Callable[[Module], dict[str, str]]
-    """The files of a module, name to text."""
-    checks: Callable[[Subject, Callable[[str], None]], Iterator[Check]]
-    """The proof of its files in a folder, check by check; the second argument is told each step."""
     main: str
     """The file that every folder with this language has, as ``{name}.h``."""
     keywords: frozenset[str]
@@ -36,3 +34,20 @@ class Language:
     """Its group of options (`symgen.options.group`), None where it has none."""
     refuse: Callable[[Any, Sequence[Function]], None] = any_functions
     """Raises OptionError for functions that it cannot have under its options."""
+
+    def files(self, module: Module) -> dict[str, str]:
+        """The files of a module, name to text: ``files`` of its folder."""
+        made: dict[str, str] = self._own("files")(module)
+        return made
+
+    def checks(self, subject: Subject, say: Callable[[str], None]) -> Iterator[Check]:
+        """The proof of its files in a folder, check by check, and `say` is told each step:
+        ``checks`` of its folder."""
+        yield from self._own("checks")(subject, say)
+
+    def _own(self, name: str) -> Callable[..., Any]:
+        """A function of its folder, in the file of the same name."""
+        found: Callable[..., Any] = getattr(
+            import_module(f"symgen.languages.{self.name}.{name}"), name
+        )
+        return found

@@ -209,7 +209,7 @@ def _factors(regressor: Numbers, chosen: Sequence[int], threshold: float) -> Num
     return factors
 
 
-def _regressor(geometry: Geometry, random: np.random.Generator) -> Numbers:
+def _regressor(geometry: Geometry, random: "np.random.Generator") -> Numbers:
     """Momentum and gravity of every joint at random states, by the parameters that regrouping
     leaves."""
     n, coupling = len(geometry.parents), geometry.coupling

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from symgen.languages.c.checks import checks
-from symgen.languages.c.files import files
 from symgen.languages.c.options import COptions
 from symgen.languages.c.words import KEYWORDS, STANDARD, TAKEN
 from symgen.languages.language import Language
@@ -11,8 +9,6 @@ from symgen.languages.language import Language
 C: Final = Language(
     name="c",
     summary="C99 without heap or globals, with a self-test; C++ takes it as it is",
-    files=files,
-    checks=checks,
     main="{name}.h",
     keywords=KEYWORDS,
     standard=STANDARD,

@@ -5,15 +5,11 @@ from keyword import kwlist
 from typing import Final
 
 from symgen.languages.c.words import KEYWORDS, TAKEN
-from symgen.languages.casadi.checks import checks
-from symgen.languages.casadi.files import files
 from symgen.languages.language import Language
 
 CASADI: Final = Language(
     name="casadi",
     summary="graphs of SX, and C with Jacobians for casadi.external and acados",
-    files=files,
-    checks=checks,
     main="{name}_casadi/__init__.py",
     keywords=KEYWORDS | frozenset(kwlist),
     standard=frozenset({"casadi"}),

@@ -3,15 +3,11 @@
 from typing import Final
 
 from symgen.languages.c.words import KEYWORDS
-from symgen.languages.cpp.checks import checks
-from symgen.languages.cpp.files import files
 from symgen.languages.language import Language
 
 CPP: Final = Language(
     name="cpp",
     summary="C++17 header: templates over float, double or autodiff types; arrays and Eigen",
-    files=files,
-    checks=checks,
     main="{name}_robot.hpp",
     keywords=KEYWORDS,
     taken=frozenset(

@@ -3,15 +3,11 @@
 from typing import Final
 
 from symgen.languages.c.words import KEYWORDS, MACROS
-from symgen.languages.cuda.checks import checks
-from symgen.languages.cuda.files import files
 from symgen.languages.language import Language
 
 CUDA: Final = Language(
     name="cuda",
     summary="kernels for many states on a GPU, one thread a state; the same source runs on a host",
-    files=files,
-    checks=checks,
     main="{name}_cuda/{name}_cuda.h",
     keywords=KEYWORDS,
     taken=MACROS

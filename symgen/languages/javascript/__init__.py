@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from symgen.languages.javascript.checks import checks
-from symgen.languages.javascript.files import files
 from symgen.languages.language import Language
 
 _WORDS: Final = """
@@ -16,8 +14,6 @@ var void while with yield
 JAVASCRIPT: Final = Language(
     name="javascript",
     summary="ES module on Float64Array, for Node.js and browsers",
-    files=files,
-    checks=checks,
     main="{name}.mjs",
     keywords=frozenset(_WORDS.split()),
     taken=frozenset({"regular", "finite", "nq", "nv"}),

@@ -4,15 +4,11 @@ from keyword import kwlist
 from typing import Final
 
 from symgen.languages.c.words import KEYWORDS, TAKEN
-from symgen.languages.jax.checks import checks
-from symgen.languages.jax.files import files
 from symgen.languages.language import Language
 
 JAX: Final = Language(
     name="jax",
     summary="pure functions for jit, vmap and grad; on CPUs also through compiled C",
-    files=files,
-    checks=checks,
     main="{name}_jax/__init__.py",
     keywords=KEYWORDS | frozenset(kwlist),
     standard=frozenset({"jax"}),

@@ -3,8 +3,6 @@
 from typing import Final
 
 from symgen.languages.language import Language
-from symgen.languages.matlab.checks import checks
-from symgen.languages.matlab.files import files
 
 _WORDS: Final = """
 break case catch classdef continue do else elseif end end_try_catch end_unwind_protect endfor
@@ -16,8 +14,6 @@ unwind_protect_cleanup while
 MATLAB: Final = Language(
     name="matlab",
     summary="MATLAB and Octave functions, a MEX gateway to the C and a Simulink S-function",
-    files=files,
-    checks=checks,
     main="{name}_matlab/{name}_build.m",
     keywords=frozenset(_WORDS.split()),
     taken=frozenset({"joint_names", "parameters", "selftest"}),

@@ -5,15 +5,11 @@ from keyword import kwlist
 from typing import Final
 
 from symgen.languages.language import Language
-from symgen.languages.python.checks import checks
-from symgen.languages.python.files import files
 from symgen.numbers.operations import OPS
 
 PYTHON: Final = Language(
     name="python",
     summary="NumPy, one file, for one state or many at once",
-    files=files,
-    checks=checks,
     main="{name}.py",
     keywords=frozenset(kwlist),
     standard=frozenset(sys.stdlib_module_names) | {"numpy"},

@@ -3,8 +3,6 @@
 from typing import Final
 
 from symgen.languages.language import Language
-from symgen.languages.rust.checks import checks
-from symgen.languages.rust.files import files
 
 _WORDS: Final = """
 abstract as async await become box break const continue crate do dyn else enum extern false final fn
@@ -15,8 +13,6 @@ super trait true try type typeof unsafe unsized use virtual where while yield
 RUST: Final = Language(
     name="rust",
     summary="a no_std crate without unsafe code, generic over f32 and f64",
-    files=files,
-    checks=checks,
     main="{name}_rust/Cargo.toml",
     keywords=frozenset(_WORDS.split()),
     taken=frozenset({"cos", "finite", "real", "sign", "sin", "sqrt", "tanh"}),

@@ -1,0 +1,34 @@
+"""Sines and cosines in decimals against mpmath's."""
+
+import random
+from decimal import Decimal, localcontext
+
+import pytest
+from mpmath import mp
+
+from symgen.numbers import exact
+from symgen.numbers.exact import elementary
+
+ODD = ("0", "-0.0", "1e-300", "1e15", "3.14159", "0.7853981633974483", "1", "-1", "2", "1e-60")
+
+
+@pytest.mark.parametrize("digits", [40, 60])
+def test_sines_of_decimals_are_within_a_unit_of_their_last_digit(digits):
+    rng = random.Random(1)
+    drawn = [rng.uniform(-10, 10) * 10 ** rng.randint(-25, 18) for _ in range(300)]
+    for x in (*map(Decimal, ODD), *map(Decimal, drawn)):
+        for name in ("sin", "cos"):
+            with localcontext(prec=digits):
+                got = elementary(name, x)
+            with mp.workdps(digits + 40):
+                wanted = getattr(mp, name)(mp.mpf(str(x)))
+                error = abs(mp.mpf(str(got)) - wanted)
+                assert error <= abs(wanted) * mp.mpf(10) ** (1 - digits) * 0.51, (name, x)
+
+
+def test_floats_are_the_nearest():
+    rng = random.Random(2)
+    for x in (0.0, 5e-324, 3.141592653589793, *(rng.uniform(-20, 20) for _ in range(300))):
+        with mp.workdps(60):
+            assert exact.sin(x) == float(mp.sin(mp.mpf(x)))
+            assert exact.cos(x) == float(mp.cos(mp.mpf(x)))
