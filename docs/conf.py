@@ -52,14 +52,16 @@ LINK = re.compile(r"\[([^\]]*)\]\((\.\./[\w./-]*)\)")
 
 
 def _outside(app: object, page: str, source: list[str]) -> None:
-    """A link to a file or a folder of the repository becomes its name: the site is read without
-    the repository."""
+    """A link to a file of the repository brings it along, for the site is read without the
+    repository; one to a folder becomes its name."""
     folder = (ROOT / "docs" / page).parent
 
     def named(link: re.Match[str]) -> str:
         text, target = link[1], (folder / link[2]).resolve()
         if target.is_relative_to(ROOT / "docs"):
             return link[0]
+        if target.is_file():
+            return f"{{download}}`{text.strip('`')} <{link[2]}>`"
         path = target.relative_to(ROOT).as_posix()
         return f"`{path}`" if text.strip("`/") == path else f"{text} (`{path}`)"
 

@@ -37,7 +37,19 @@ LANGUAGES = (
     "csv",
     "ini",
 )
-TOOLS = ("cc", "c++", "rustc", "cargo", "node", "nvcc", "octave", "octave-cli", "mkoctfile")
+TOOLS = (
+    "cc",
+    "c++",
+    "rustc",
+    "cargo",
+    "node",
+    "nvcc",
+    "octave",
+    "octave-cli",
+    "mkoctfile",
+    "arm-none-eabi-gcc",
+    "qemu-system-arm",
+)
 
 
 class Missing(Exception):
