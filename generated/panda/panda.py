@@ -10,10 +10,12 @@ SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N a
 Matrices are row-major.
 Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its derivative,
 acceleration, force, moment, acceleration field, first and second moments of mass in its canonical
-frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4; MA, BA, IA, p are of
-articulated bodies, K and u of their joints. c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2],
-theta7 is q[6] and a constant; w2_xy is w2_x w2_y, s2_h3_z a product too; M_0_1 is an entry that is stored;
-neg_X is -X; t1, t2, ... have no name.
+frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4, ao6 the acceleration of
+joint 6 in the axes of what carries it; f6a, f6b are f6 on the way to the parent, T6 is what turns S6;
+MA, BA, IA, p are of articulated bodies, Ma, Ba, Ia of such whose joint gives way, K and u of their joints.
+c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2], theta7 is q[6] and a constant; w2_xy is
+w2_x w2_y, s2_h3_z a product too, k_f5_x a constant times f5_x; M_0_1 is an entry that is stored,
+M_0_1_p1 a part of it; neg_X is -X; t1, t2, ... have no name.
 Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
 Inertial parameters are constants of the code.
 
@@ -183,15 +185,15 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w3_xy = w3_x * w3_y
     U3_yx = wd3_z + w3_xy
     U3_zx = w3_xz - wd3_y
-    t32 = 0.0825 * (w3_yy + w3_zz) - a3_x
-    neg_a4_z = 0.0825 * U3_yx + a3_y
-    t34 = 0.0825 * U3_zx + a3_z
+    ao4_x = a3_x - 0.0825 * (w3_yy + w3_zz)
+    ao4_y = 0.0825 * U3_yx + a3_y
+    ao4_z = 0.0825 * U3_zx + a3_z
     c4 = cos(q4)
     s4 = sin(q4)
     w4_x = w3_x * c4 + w3_z * s4
     w4_y = w3_z * c4 - w3_x * s4
-    a4_x = t34 * s4 - t32 * c4
-    a4_y = t34 * c4 + t32 * s4
+    a4_x = ao4_x * c4 + ao4_z * s4
+    a4_y = ao4_z * c4 - ao4_x * s4
     w4_z = qd4 - w3_y
     wd4_z = qdd4 - wd3_y
     wd4_x = wd3_z * s4 + qd4 * w4_y + wd3_x * c4
@@ -205,8 +207,8 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     U4_yx = wd4_z + w4_xy
     w4_xz = w4_x * w4_z
     U4_zx = w4_xz - wd4_y
-    t52 = 0.0825 * neg_U4_xx + a4_x
-    t53 = 0.0825 * U4_zx + neg_a4_z
+    ao5_x = 0.0825 * neg_U4_xx + a4_x
+    neg_ao5_z = 0.0825 * U4_zx + ao4_y
     c5 = cos(q5)
     s5 = sin(q5)
     w5_x = w4_x * c5 - w4_z * s5
@@ -221,8 +223,8 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     neg_U5_yz = wd5_x + neg_w5_yz
     w5_xx = w5_x * w5_x
     w5_yy = neg_w5_y * neg_w5_y
-    a5_x = t53 * s5 + 0.384 * U5_xz + t52 * c5
-    a5_y = t53 * c5 - 0.384 * neg_U5_yz - t52 * s5
+    a5_x = neg_ao5_z * s5 + 0.384 * U5_xz + ao5_x * c5
+    a5_y = neg_ao5_z * c5 - 0.384 * neg_U5_yz - ao5_x * s5
     a5_z = a4_y - (0.0825 * U4_yx + 0.384 * (w5_xx + w5_yy))
 
     # body 6, link6: motion
@@ -243,16 +245,16 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     U6_yx = wd6_z + w6_xy
     w6_xz = w6_x * w6_z
     U6_zx = w6_xz - wd6_y
-    t86 = 0.088 * (w6_yy + w6_zz) - a6_x
-    a7_z = a5_x * s6 - (a5_z * c6 + 0.088 * U6_yx)
-    t88 = a5_y - 0.088 * U6_zx
+    ao7_x = a6_x - 0.088 * (w6_yy + w6_zz)
+    ao7_y = a5_z * c6 + 0.088 * U6_yx - a5_x * s6
+    ao7_z = 0.088 * U6_zx - a5_y
     theta7 = q7 - 0.7853981633974483
     ctheta7 = cos(theta7)
     stheta7 = sin(theta7)
     w7_x = w6_x * ctheta7 + w6_z * stheta7
     w7_y = w6_z * ctheta7 - w6_x * stheta7
-    neg_a7_x = t86 * ctheta7 + t88 * stheta7
-    a7_y = t86 * stheta7 - t88 * ctheta7
+    a7_x = ao7_x * ctheta7 + ao7_z * stheta7
+    a7_y = ao7_z * ctheta7 - ao7_x * stheta7
     w7_z = qd7 - w6_y
     wd7_z = qdd7 - wd6_y
     wd7_x = wd6_z * stheta7 + qd7 * w7_y + wd6_x * ctheta7
@@ -269,61 +271,61 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     a8_z = qdd8 - q8 * neg_U8_zz + a7_y
     qd8_w7_z = qd8 * w7_z
     qd8_w7_x = qd8 * w7_x
-    neg_a8_x = qd8_w7_z + qd8_w7_z - q8 * U8_xz + neg_a7_x
-    neg_a8_y = qd8_w7_x + qd8_w7_x + q8 * neg_U8_yz + a7_z
+    a8_x = a7_x - (qd8_w7_z + qd8_w7_z - q8 * U8_xz)
+    a8_y = ao7_y - (qd8_w7_x + qd8_w7_x + q8 * neg_U8_yz)
 
     # body 9, right_finger: motion
     a9_z = qdd9 - q9 * neg_U8_zz - a7_y
     qd9_w7_z = qd9 * w7_z
     qd9_w7_x = qd9 * w7_x
-    a9_x = qd9_w7_z + qd9_w7_z - q9 * U8_xz - neg_a7_x
-    a9_y = a7_z - (qd9_w7_x + qd9_w7_x + q9 * neg_U8_yz)
+    a9_x = qd9_w7_z + qd9_w7_z - q9 * U8_xz + a7_x
+    neg_a9_y = qd9_w7_x + qd9_w7_x + q9 * neg_U8_yz + ao7_y
 
     # body 9, right_finger: forces
     w7_xz = w7_x * w7_z
     U9_xy = wd7_y + w7_xz
-    t119 = 0.0028185 * U9_xy
-    t120 = 9e-05 * U8_xz
+    k_U9_xy = 0.0028185 * U9_xy
+    k_U8_xz = 9e-05 * U8_xz
     w7_yy = w7_y * w7_y
-    t122 = 0.0028185 * (w7_xx + w7_yy)
-    t123 = 9e-05 * neg_U8_yz
+    neg_k_U9_yy = 0.0028185 * (w7_xx + w7_yy)
+    neg_k_U8_yz = 9e-05 * neg_U8_yz
     U9_zy = wd7_x - w7_yz
-    t125 = 0.0028185 * U9_zy
-    t126 = 9e-05 * neg_U8_zz
-    f9_x = 0.015 * a9_x - (t120 - t119)
-    f9_y = 0.015 * a9_y - (t122 + t123)
-    f9_z = t125 - t126 + 0.015 * a9_z
+    k_U9_zy = 0.0028185 * U9_zy
+    neg_k_U8_zz = 9e-05 * neg_U8_zz
+    f9_x = 0.015 * a9_x - (k_U8_xz - k_U9_xy)
+    neg_f9_y = neg_k_U9_yy + neg_k_U8_yz + 0.015 * neg_a9_y
+    f9_z = k_U9_zy - neg_k_U8_zz + 0.015 * a9_z
     tau[8] = f9_z
     neg_U9_zx = wd7_z + w7_xy
     U9_yx = w7_xz - wd7_y
 
     # body 8, left_finger: forces
-    f8_x = t119 + t120 - 0.015 * neg_a8_x
-    f8_y = t122 - t123 - 0.015 * neg_a8_y
-    f8_z = 0.015 * a8_z - (t125 + t126)
+    f8_x = k_U9_xy + k_U8_xz + 0.015 * a8_x
+    f8_y = neg_k_U9_yy - neg_k_U8_yz + 0.015 * a8_y
+    f8_z = 0.015 * a8_z - (k_U9_zy + neg_k_U8_zz)
     tau[7] = f8_z
 
     # body 7, link7: forces
-    t135 = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz
-    f7_x = f9_x + f8_x - (2.6046312806250005 * neg_a7_x + t135)
-    t137 = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz
-    f7_y = 2.6046312806250005 * a7_y + t137 - (f9_z - f8_z)
-    t139 = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz
-    f7_z = 2.6046312806250005 * a7_z + t139 - (f8_y - f9_y)
-    t141 = 0.0002052246111024 * neg_U9_zx + 0.0015703722742309 * (w7_zz - w7_yy)
-    t142 = t141 - (0.0012104718892606 * U9_yx - 0.0029513747019962 * neg_U8_yz)
-    t143 = 0.003258380100858 * a7_z + t142 + (9e-05 * neg_a8_y - 9e-05 * a9_y)
-    n7_x = 0.0028185 * a9_z + t143 - (q9 * f9_y + q8 * f8_y + 0.0028185 * a8_z)
-    t145 = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz
-    t146 = 0.0037337172653647 * U9_yx - t145 + 0.0002052246111024 * (w7_xx - w7_zz)
-    neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (0.0003812475194847 * a7_z + t146)
-    t148 = 0.0007823425633685 * w7_xy + 0.0066850919673609 * wd7_z
-    t149 = 0.0002052246111024 * U9_zy - 0.0015703722742309 * U9_xy
-    t150 = 0.0012104718892606 * (w7_xx - w7_yy) + t148 + t149
-    t151 = 0.0003812475194847 * a7_y + t150 + 9e-05 * neg_a8_x
-    n7_z = 9e-05 * a9_x + 0.003258380100858 * neg_a7_x + t151 - (q8 * f8_x - q9 * f9_x)
-    tau[6] = n7_z
-    t153 = ctheta7 * f7_y + stheta7 * f7_x
+    f7_x_p1 = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz
+    f7_x = f9_x + f8_x - (f7_x_p1 - 2.6046312806250005 * a7_x)
+    f7_y_p1 = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz
+    f7_y = 2.6046312806250005 * a7_y + f7_y_p1 - (f9_z - f8_z)
+    f7_z_p1 = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz
+    neg_f7_z = neg_f9_y + f8_y + (2.6046312806250005 * ao7_y - f7_z_p1)
+    n7_x_p1 = 0.0002052246111024 * neg_U9_zx + 0.0015703722742309 * (w7_zz - w7_yy)
+    n7_x_p2 = n7_x_p1 - (0.0012104718892606 * U9_yx - 0.0029513747019962 * neg_U8_yz)
+    n7_x_p3 = 0.003258380100858 * ao7_y - n7_x_p2 - (9e-05 * neg_a9_y - 9e-05 * a8_y)
+    n7_x = 0.0028185 * a9_z - n7_x_p3 + (q9 * neg_f9_y - q8 * f8_y - 0.0028185 * a8_z)
+    n7_y_p1 = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz
+    n7_y_p2 = 0.0037337172653647 * U9_yx - n7_y_p1 + 0.0002052246111024 * (w7_xx - w7_zz)
+    n7_y = 0.0028185 * a9_x + 0.0028185 * a8_x + (0.0003812475194847 * ao7_y - n7_y_p2)
+    n7_z_p1 = 0.0007823425633685 * w7_xy + 0.0066850919673609 * wd7_z
+    n7_z_p2 = 0.0002052246111024 * U9_zy - 0.0015703722742309 * U9_xy
+    n7_z_p3 = 0.0012104718892606 * (w7_xx - w7_yy) + n7_z_p1 + n7_z_p2
+    n7_z_p4 = 0.0003812475194847 * a7_y + n7_z_p3 - 9e-05 * a8_x
+    neg_n7_z = 0.003258380100858 * a7_x - 9e-05 * a9_x - n7_z_p4 + (q8 * f8_x - q9 * f9_x)
+    tau[6] = -neg_n7_z
+    f7a_y = ctheta7 * f7_y + stheta7 * f7_x
 
     # body 6, link6: forces
     U6_xy = w6_xy - wd6_z
@@ -331,17 +333,17 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w6_yz = w6_y * w6_z
     U6_zy = wd6_x + w6_yz
     neg_f6_x = stheta7 * f7_y - ctheta7 * f7_x + 0.168842705569 * U6_xy
-    f6_y = 0.168842705569 * (w6_zz + w6_xx) - f7_z
-    t160 = 0.0143119143826753 * U6_zx + 0.0001037589172187 * U6_yx
-    t161 = 0.0291739600456599 * U6_zy - t160 + 9.35690973146e-05 * (w6_yy - w6_zz)
-    n6_x = ctheta7 * n7_x + stheta7 * neg_n7_y + (0.168842705569 * a5_y + t161)
-    t163 = 9.35690973146e-05 * U6_xy + 0.0001037589172187 * (w6_zz - w6_xx)
-    t164 = 0.0143119143826753 * U6_zy - 0.00111967073342756 * U6_zx - t163 - n7_z
-    n6_y = t164 - 0.088 * t153
-    t166 = 0.03029363077908746 * wd6_z - 0.02805428931223234 * w6_xy
-    t167 = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (wd6_y + w6_xz)
-    t168 = 0.0143119143826753 * (w6_yy - w6_xx) - t166 - t167 - 0.168842705569 * a6_x
-    n6_z = stheta7 * n7_x - (0.088 * f7_z + t168 + ctheta7 * neg_n7_y)
+    f6_y = 0.168842705569 * (w6_zz + w6_xx) + neg_f7_z
+    n6_x_p1 = 0.0143119143826753 * U6_zx + 0.0001037589172187 * U6_yx
+    n6_x_p2 = 0.0291739600456599 * U6_zy - n6_x_p1 + 9.35690973146e-05 * (w6_yy - w6_zz)
+    n6_x = ctheta7 * n7_x - stheta7 * n7_y + (0.168842705569 * a5_y + n6_x_p2)
+    n6_y_p1 = 9.35690973146e-05 * U6_xy + 0.0001037589172187 * (w6_zz - w6_xx)
+    n6_y_p2 = 0.0143119143826753 * U6_zy - 0.00111967073342756 * U6_zx - n6_y_p1 + neg_n7_z
+    n6_y = n6_y_p2 - 0.088 * f7a_y
+    n6_z_p1 = 0.03029363077908746 * wd6_z - 0.02805428931223234 * w6_xy
+    n6_z_p2 = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (wd6_y + w6_xz)
+    n6_z_p3 = 0.0143119143826753 * (w6_yy - w6_xx) - n6_z_p1 - n6_z_p2 - 0.168842705569 * a6_x
+    n6_z = 0.088 * neg_f7_z - n6_z_p3 + ctheta7 * n7_y + stheta7 * n7_x
     tau[5] = n6_z
 
     # body 5, link5: forces
@@ -351,63 +353,63 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     U5_yx = wd5_z - neg_w5_xy
     U5_zx = neg_wd5_y + w5_xz
     U5_zy = wd5_x - neg_w5_yz
-    t176 = 0.014653732538 * (w5_yy + w5_zz) - 0.067870631425 * neg_U5_xy
-    neg_f5_x = s6 * f6_y - (2.606315473549479 * a5_x + t176) + c6 * neg_f6_x
-    t178 = 0.014653732538 * U5_yx + 0.067870631425 * (w5_xx + w5_zz)
-    f5_y = 0.168842705569 * U6_zy - t178 + 2.606315473549479 * a5_y - t153
-    t180 = 2.606315473549479 * a5_z - (0.014653732538 * U5_zx - 0.067870631425 * U5_zy)
-    f5_z = c6 * f6_y + t180 - s6 * neg_f6_x
-    t182 = 0.00859403176329455 * neg_w5_xy + 0.01149634389334795 * wd5_z
-    t183 = 0.0046002455175631 * neg_U5_yz - 0.0021640520520981 * U5_xz
-    t184 = 0.001515244473327 * (w5_xx - w5_yy) - t182 + t183 + 0.014653732538 * a5_y
-    n5_z = s6 * n6_x - (0.067870631425 * a5_x + t184) + c6 * n6_y
+    f5_x_p1 = 0.014653732538 * (w5_yy + w5_zz) - 0.067870631425 * neg_U5_xy
+    neg_f5_x = s6 * f6_y - (2.606315473549479 * a5_x + f5_x_p1) + c6 * neg_f6_x
+    f5_y_p1 = 0.014653732538 * U5_yx + 0.067870631425 * (w5_xx + w5_zz)
+    f5_y = 0.168842705569 * U6_zy - f5_y_p1 + 2.606315473549479 * a5_y - f7a_y
+    f5_z_p1 = 2.606315473549479 * a5_z - (0.014653732538 * U5_zx - 0.067870631425 * U5_zy)
+    f5_z = c6 * f6_y + f5_z_p1 - s6 * neg_f6_x
+    n5_z_p1 = 0.00859403176329455 * neg_w5_xy + 0.01149634389334795 * wd5_z
+    n5_z_p2 = 0.0046002455175631 * neg_U5_yz - 0.0021640520520981 * U5_xz
+    n5_z_p3 = 0.001515244473327 * (w5_xx - w5_yy) - n5_z_p1 + n5_z_p2 + 0.014653732538 * a5_y
+    n5_z = s6 * n6_x - (0.067870631425 * a5_x + n5_z_p3) + c6 * n6_y
     tau[4] = n5_z
-    t186 = 0.0046002455175631 * U5_yx - 0.0021640520520981 * (w5_yy - w5_zz)
-    t187 = t186 - (0.001515244473327 * U5_zx + 0.01004518782832125 * U5_zy)
-    t188 = 0.384 * f5_y - (0.067870631425 * a5_z - t187 + c6 * n6_x) + s6 * n6_y
-    t189 = 0.0021640520520981 * neg_U5_xy - 0.001515244473327 * U5_zy
-    t190 = 0.0046002455175631 * (w5_xx - w5_zz) - (0.0014511560650267 * U5_zx - t189)
-    t191 = n6_z - (0.014653732538 * a5_z + t190) + 0.384 * neg_f5_x
-    t192 = c5 * f5_y - s5 * neg_f5_x
+    n5a_x_p1 = 0.0046002455175631 * U5_yx - 0.0021640520520981 * (w5_yy - w5_zz)
+    n5a_x_p2 = n5a_x_p1 - (0.001515244473327 * U5_zx + 0.01004518782832125 * U5_zy)
+    neg_n5a_x = 0.384 * f5_y - (0.067870631425 * a5_z - n5a_x_p2 + c6 * n6_x) + s6 * n6_y
+    n5a_y_p1 = 0.0021640520520981 * neg_U5_xy - 0.001515244473327 * U5_zy
+    n5a_y_p2 = 0.0046002455175631 * (w5_xx - w5_zz) - (0.0014511560650267 * U5_zx - n5a_y_p1)
+    neg_n5a_y = n6_z - (0.014653732538 * a5_z + n5a_y_p2) + 0.384 * neg_f5_x
+    f5b_y = c5 * f5_y - s5 * neg_f5_x
 
     # body 4, link4: forces
     w4_yz = w4_y * w4_z
     U4_zy = wd4_x + w4_yz
     w4_xx = w4_x * w4_x
-    t196 = s5 * f5_y - (3.8118770018497625 * a4_x + 0.120402167430606 * neg_U4_xx)
-    neg_f4_x = c5 * neg_f5_x + t196
+    f4_x_p1 = s5 * f5_y - (3.8118770018497625 * a4_x + 0.120402167430606 * neg_U4_xx)
+    neg_f4_x = c5 * neg_f5_x + f4_x_p1
     f4_y = 3.8118770018497625 * a4_y - 0.120402167430606 * U4_yx + f5_z
-    neg_f4_z = 3.8118770018497625 * neg_a4_z + 0.120402167430606 * U4_zx + t192
-    t200 = 0.003905355026276 * U4_yx - 0.001644487577369 * (w4_yy - w4_zz)
-    t201 = c5 * t188 - (0.0031923204867865 * U4_zx - 0.07551696955258 * U4_zy + t200)
-    n4_x = s5 * t191 - t201
-    t203 = 0.001644487577369 * (w4_xy - wd4_z) + 0.003905355026276 * (w4_zz - w4_xx)
-    t204 = 0.0031923204867865 * U4_zy + 0.0153489423112155 * U4_zx
-    n4_y = n5_z - (0.120402167430606 * neg_a4_z - t203 + t204) - 0.0825 * t192
-    t206 = 0.0601680272413645 * wd4_z - 0.0908659118637955 * w4_xy
-    t207 = 0.003905355026276 * (w4_yz - wd4_x) + 0.001644487577369 * (wd4_y + w4_xz)
-    t208 = 0.0031923204867865 * (w4_yy - w4_xx) - t206 - t207
-    t209 = s5 * t188 - (0.120402167430606 * a4_y - t208 + 0.0825 * f5_z)
-    n4_z = c5 * t191 + t209
+    neg_f4_z = 3.8118770018497625 * ao4_y + 0.120402167430606 * U4_zx + f5b_y
+    n4_x_p1 = 0.003905355026276 * U4_yx - 0.001644487577369 * (w4_yy - w4_zz)
+    n4_x_p2 = c5 * neg_n5a_x - (0.0031923204867865 * U4_zx - 0.07551696955258 * U4_zy + n4_x_p1)
+    n4_x = s5 * neg_n5a_y - n4_x_p2
+    n4_y_p1 = 0.001644487577369 * (w4_xy - wd4_z) + 0.003905355026276 * (w4_zz - w4_xx)
+    n4_y_p2 = 0.0031923204867865 * U4_zy + 0.0153489423112155 * U4_zx
+    n4_y = n5_z - (0.120402167430606 * ao4_y - n4_y_p1 + n4_y_p2) - 0.0825 * f5b_y
+    n4_z_p1 = 0.0601680272413645 * wd4_z - 0.0908659118637955 * w4_xy
+    n4_z_p2 = 0.003905355026276 * (w4_yz - wd4_x) + 0.001644487577369 * (wd4_y + w4_xz)
+    n4_z_p3 = 0.0031923204867865 * (w4_yy - w4_xx) - n4_z_p1 - n4_z_p2
+    n4_z_p4 = s5 * neg_n5a_x - (0.120402167430606 * a4_y - n4_z_p3 + 0.0825 * f5_z)
+    n4_z = c5 * neg_n5a_y + n4_z_p4
     tau[3] = n4_z
 
     # body 3, link3: forces
     U3_xy = w3_xy - wd3_z
     U3_zy = wd3_x + w3_yz
-    t213 = s4 * f4_y - (1.5310371411656296 * a3_x + 0.028227094878 * U3_xy)
-    t214 = 0.02216478830196605 * wd3_z - 0.02219150962779075 * w3_xy
-    t215 = 0.0001219124209507 * (w3_xx - w3_yy) - t214 - 0.0054876481065623 * U3_yz
-    t216 = 0.0825 * neg_f4_z - (0.0043772571218396 * U3_xz + t215 + 0.028227094878 * a3_x)
-    n3_z = c4 * n4_y + s4 * n4_x + t216
+    f3_x_p1 = s4 * f4_y - (1.5310371411656296 * a3_x + 0.028227094878 * U3_xy)
+    n3_z_p1 = 0.02216478830196605 * wd3_z - 0.02219150962779075 * w3_xy
+    n3_z_p2 = 0.0001219124209507 * (w3_xx - w3_yy) - n3_z_p1 - 0.0054876481065623 * U3_yz
+    n3_z_p3 = 0.0825 * neg_f4_z - (0.0043772571218396 * U3_xz + n3_z_p2 + 0.028227094878 * a3_x)
+    n3_z = c4 * n4_y + s4 * n4_x + n3_z_p3
     tau[2] = n3_z
-    t218 = 0.0054876481065623 * U3_yx + 0.0043772571218396 * (w3_yy - w3_zz)
-    t219 = 0.0221781489648784 * U3_zy + 0.028227094878 * a3_z
-    t220 = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z)
-    t221 = t218 - 0.0001219124209507 * U3_zx - t219 - c4 * n4_x
-    t222 = s4 * n4_y + t220 + t221
-    t223 = 0.0043772571218396 * U3_xy + 0.0054876481065623 * (w3_xx - w3_zz)
-    t224 = 0.0825 * (c4 * f4_y - s4 * neg_f4_x) + 0.316 * (c4 * neg_f4_x + t213)
-    t225 = 0.0001219124209507 * U3_zy - t223 - 1.336066291235e-05 * U3_zx + n4_z + t224
+    n3a_x_p1 = 0.0054876481065623 * U3_yx + 0.0043772571218396 * (w3_yy - w3_zz)
+    n3a_x_p2 = 0.0221781489648784 * U3_zy + 0.028227094878 * a3_z
+    n3a_x_p3 = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z)
+    n3a_x_p4 = n3a_x_p1 - 0.0001219124209507 * U3_zx - n3a_x_p2 - c4 * n4_x
+    neg_n3a_x = s4 * n4_y + n3a_x_p3 + n3a_x_p4
+    n3a_y_p1 = 0.0043772571218396 * U3_xy + 0.0054876481065623 * (w3_xx - w3_zz)
+    n3a_y_p2 = 0.0825 * (c4 * f4_y - s4 * neg_f4_x) + 0.316 * (c4 * neg_f4_x + f3_x_p1)
+    neg_n3a_y = 0.0001219124209507 * U3_zy - n3a_y_p1 - 1.336066291235e-05 * U3_zx + n4_z + n3a_y_p2
 
     # body 2, link2: forces
     w2_yy = neg_w2_y * neg_w2_y
@@ -416,18 +418,18 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     neg_U2_zx = neg_qd2_w2_x + wd2_y
     neg_U2_zy = neg_qd2_w2_y + neg_wd2_x
     w2_xx = neg_w2_x * neg_w2_x
-    t232 = 0.0039833588839355 * neg_U2_zx - 0.0102611018210082 * (qdd2 + w2_xy)
-    t233 = 0.02469995251791113 * neg_U2_zy - t232 + 0.0007689361029464 * (w2_yy - qd2_qd2)
-    t234 = 0.0039833588839355 * neg_U2_zy - 0.0007689361029464 * (w2_xy - qdd2)
-    t235 = 0.0230778824949318 * neg_U2_zx + t234 + 0.0102611018210082 * (qd2_qd2 - w2_xx)
-    t236 = 0.0007689361029464 * (wd2_y - neg_qd2_w2_x) - 0.0102611018210082 * (neg_wd2_x - neg_qd2_w2_y)
-    t237 = 0.04777783501284293 * w2_xy - 0.00162207002297933 * qdd2 + t236
-    t238 = 0.0039833588839355 * (w2_yy - w2_xx) + t237 + 0.002031994566 * neg_a2_y
-    tau[1] = t238 - (c3 * t225 + s3 * t222)
+    n2_x_p1 = 0.0039833588839355 * neg_U2_zx - 0.0102611018210082 * (qdd2 + w2_xy)
+    n2_x_p2 = 0.02469995251791113 * neg_U2_zy - n2_x_p1 + 0.0007689361029464 * (w2_yy - qd2_qd2)
+    n2_y_p1 = 0.0039833588839355 * neg_U2_zy - 0.0007689361029464 * (w2_xy - qdd2)
+    n2_y_p2 = 0.0230778824949318 * neg_U2_zx + n2_y_p1 + 0.0102611018210082 * (qd2_qd2 - w2_xx)
+    n2_z_p1 = 0.0007689361029464 * (wd2_y - neg_qd2_w2_x) - 0.0102611018210082 * (neg_wd2_x - neg_qd2_w2_y)
+    n2_z_p2 = 0.04777783501284293 * w2_xy - 0.00162207002297933 * qdd2 + n2_z_p1
+    n2_z_p3 = 0.0039833588839355 * (w2_yy - w2_xx) + n2_z_p2 + 0.002031994566 * neg_a2_y
+    tau[1] = n2_z_p3 - (c3 * neg_n3a_y + s3 * neg_n3a_x)
 
     # body 1, link1: forces
-    t239 = 0.014259565994474 * qdd1 - c2 * (t235 - n3_z)
-    tau[0] = t239 - s2 * (t233 - (c3 * t222 - s3 * t225))
+    n1_z_p1 = 0.014259565994474 * qdd1 - c2 * (n2_y_p2 - n3_z)
+    tau[0] = n1_z_p1 - s2 * (n2_x_p2 - (c3 * neg_n3a_x - s3 * neg_n3a_y))
 
     return ()
 
@@ -497,17 +499,17 @@ def _gravity(cos: Any, sin: Any, q: Any, tau_g: Any) -> tuple[Any, ...]:
     f9_z = 0.015 * neg_a7_y
     tau_g[8] = f9_z
     tau_g[7] = -f9_z
-    t29 = 0.0028185 * neg_a7_y
+    neg_k_a7_y = 0.0028185 * neg_a7_y
     neg_n9_z = 0.0028185 * a7_x
 
     # body 7, link7: forces
     f7_x = f9_x + f9_x + 2.6046312806250005 * a7_x
     neg_f7_y = f9_z + f9_z + 2.6046312806250005 * neg_a7_y
     neg_f7_z = neg_f9_y + neg_f9_y + 2.6046312806250005 * a6_y
-    n7_x = t29 + t29 - (q8 * neg_f9_y - (q9 * neg_f9_y - 0.003258380100858 * a6_y))
+    n7_x = neg_k_a7_y + neg_k_a7_y - (q8 * neg_f9_y - (q9 * neg_f9_y - 0.003258380100858 * a6_y))
     n7_y = neg_n9_z + neg_n9_z + 0.0003812475194847 * a6_y
-    t36 = 0.0003812475194847 * neg_a7_y + 0.003258380100858 * a7_x
-    neg_n7_z = q8 * f9_x - q9 * f9_x + t36
+    n7_z_p1 = 0.0003812475194847 * neg_a7_y + 0.003258380100858 * a7_x
+    neg_n7_z = q8 * f9_x - q9 * f9_x + n7_z_p1
     tau_g[6] = -neg_n7_z
     f6_x = ctheta7 * f7_x + stheta7 * neg_f7_y
     f6_z = stheta7 * f7_x - ctheta7 * neg_f7_y
@@ -522,33 +524,33 @@ def _gravity(cos: Any, sin: Any, q: Any, tau_g: Any) -> tuple[Any, ...]:
     f5_x = c6 * f6_x - (s6 * neg_f7_z - 2.606315473549479 * a5_x)
     f5_y = 2.606315473549479 * a5_y - f6_z
     f5_z = c6 * neg_f7_z + 2.606315473549479 * a4_y + s6 * f6_x
-    t46 = s6 * n6_x - (0.014653732538 * a5_y + 0.067870631425 * a5_x)
-    n5_z = c6 * n6_y + t46
+    n5_z_p1 = s6 * n6_x - (0.014653732538 * a5_y + 0.067870631425 * a5_x)
+    n5_z = c6 * n6_y + n5_z_p1
     tau_g[4] = n5_z
-    t48 = c6 * n6_x + 0.067870631425 * a4_y - (s6 * n6_y + 0.384 * f5_y)
-    t49 = n6_z - 0.014653732538 * a4_y - 0.384 * f5_x
-    t50 = c5 * f5_y + s5 * f5_x
-    n4_x = c5 * t48 + s5 * t49
+    n5a_x = c6 * n6_x + 0.067870631425 * a4_y - (s6 * n6_y + 0.384 * f5_y)
+    n5a_y = 0.384 * f5_x - (n6_z - 0.014653732538 * a4_y)
+    f5b_y = c5 * f5_y + s5 * f5_x
+    n4_x = c5 * n5a_x - s5 * n5a_y
 
     # body 4, link4: forces
     f4_x = c5 * f5_x - (s5 * f5_y - 3.8118770018497625 * a4_x)
     f4_y = 3.8118770018497625 * a4_y + f5_z
-    neg_f4_z = 3.8118770018497625 * a3_y + t50
-    n4_y = n5_z - 0.120402167430606 * a3_y - 0.0825 * t50
-    n4_z = c5 * t49 - (0.0825 * f5_z + 0.120402167430606 * a4_y) - s5 * t48
-    tau_g[3] = n4_z
+    neg_f4_z = 3.8118770018497625 * a3_y + f5b_y
+    n4_y = n5_z - 0.120402167430606 * a3_y - 0.0825 * f5b_y
+    neg_n4_z = 0.0825 * f5_z + 0.120402167430606 * a4_y + c5 * n5a_y + s5 * n5a_x
+    tau_g[3] = -neg_n4_z
 
     # body 3, link3: forces
     n3_z = 0.0825 * neg_f4_z + 0.028227094878 * neg_a3_x + c4 * n4_y + s4 * n4_x
     tau_g[2] = n3_z
-    t58 = c4 * n4_x - 0.316 * (1.5310371411656296 * a3_y + neg_f4_z)
-    t59 = 0.028227094878 * neg_a2_y - s4 * n4_y + t58
-    t60 = 0.316 * (c4 * f4_x - (s4 * f4_y + 1.5310371411656296 * neg_a3_x))
-    t61 = 0.0825 * (c4 * f4_y + s4 * f4_x) + n4_z - t60
+    n3a_x_p1 = c4 * n4_x - 0.316 * (1.5310371411656296 * a3_y + neg_f4_z)
+    n3a_x = 0.028227094878 * neg_a2_y - s4 * n4_y + n3a_x_p1
+    n3a_y_p1 = 0.316 * (c4 * f4_x - (s4 * f4_y + 1.5310371411656296 * neg_a3_x))
+    n3a_y = neg_n4_z - 0.0825 * (c4 * f4_y + s4 * f4_x) + n3a_y_p1
 
     # body 2, link2: forces
-    tau_g[1] = s3 * t59 - (c3 * t61 - 0.002031994566 * neg_a2_y)
-    tau_g[0] = c2 * n3_z - s2 * (c3 * t59 + s3 * t61)
+    tau_g[1] = c3 * n3a_y + 0.002031994566 * neg_a2_y + s3 * n3a_x
+    tau_g[0] = c2 * n3_z - s2 * (c3 * n3a_x - s3 * n3a_y)
 
     return ()
 
@@ -610,15 +612,15 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w3_xy = w3_x * w3_y
     U3_yx = w3_xy - wd2_y
     U3_zx = w3_xz - wd3_y
-    t29 = 0.0825 * (w3_yy + w3_zz) - a3_x
-    neg_a4_z = 0.0825 * U3_yx + a3_y
-    t31 = 0.0825 * U3_zx + a3_z
+    ao4_x = a3_x - 0.0825 * (w3_yy + w3_zz)
+    ao4_y = 0.0825 * U3_yx + a3_y
+    ao4_z = 0.0825 * U3_zx + a3_z
     c4 = cos(q4)
     s4 = sin(q4)
     w4_x = w3_x * c4 + w3_z * s4
     w4_y = w3_z * c4 - w3_x * s4
-    a4_x = t31 * s4 - t29 * c4
-    a4_y = t31 * c4 + t29 * s4
+    a4_x = ao4_x * c4 + ao4_z * s4
+    a4_y = ao4_z * c4 - ao4_x * s4
     w4_z = qd4 - w3_y
     wd4_x = qd4 * w4_y - (wd2_y * s4 - wd3_x * c4)
     neg_wd4_y = wd2_y * c4 + wd3_x * s4 + qd4 * w4_x
@@ -631,8 +633,8 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     U4_yx = w4_xy - wd3_y
     w4_xz = w4_x * w4_z
     U4_zx = neg_wd4_y + w4_xz
-    t48 = 0.0825 * neg_U4_xx + a4_x
-    t49 = 0.0825 * U4_zx + neg_a4_z
+    ao5_x = 0.0825 * neg_U4_xx + a4_x
+    neg_ao5_z = 0.0825 * U4_zx + ao4_y
     c5 = cos(q5)
     s5 = sin(q5)
     w5_x = w4_x * c5 - w4_z * s5
@@ -646,8 +648,8 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     neg_U5_yz = wd5_x + neg_w5_yz
     w5_xx = w5_x * w5_x
     w5_yy = neg_w5_y * neg_w5_y
-    a5_x = t49 * s5 + 0.384 * U5_xz + t48 * c5
-    a5_y = t49 * c5 - 0.384 * neg_U5_yz - t48 * s5
+    a5_x = neg_ao5_z * s5 + 0.384 * U5_xz + ao5_x * c5
+    a5_y = neg_ao5_z * c5 - 0.384 * neg_U5_yz - ao5_x * s5
     a5_z = a4_y - (0.0825 * U4_yx + 0.384 * (w5_xx + w5_yy))
 
     # body 6, link6: motion
@@ -667,16 +669,16 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     U6_yx = w6_xy - wd5_y
     w6_xz = w6_x * w6_z
     U6_zx = neg_wd6_y + w6_xz
-    t80 = 0.088 * (w6_yy + w6_zz) - a6_x
-    a7_z = a5_x * s6 - (a5_z * c6 + 0.088 * U6_yx)
-    t82 = a5_y - 0.088 * U6_zx
+    ao7_x = a6_x - 0.088 * (w6_yy + w6_zz)
+    ao7_y = a5_z * c6 + 0.088 * U6_yx - a5_x * s6
+    ao7_z = 0.088 * U6_zx - a5_y
     theta7 = q7 - 0.7853981633974483
     ctheta7 = cos(theta7)
     stheta7 = sin(theta7)
     w7_x = w6_x * ctheta7 + w6_z * stheta7
     w7_y = w6_z * ctheta7 - w6_x * stheta7
-    neg_a7_x = t80 * ctheta7 + t82 * stheta7
-    a7_y = t80 * stheta7 - t82 * ctheta7
+    a7_x = ao7_x * ctheta7 + ao7_z * stheta7
+    a7_y = ao7_z * ctheta7 - ao7_x * stheta7
     w7_z = qd7 - w6_y
     wd7_x = qd7 * w7_y - wd5_y * stheta7 + wd6_x * ctheta7
     neg_wd7_y = wd5_y * ctheta7 + qd7 * w7_x + wd6_x * stheta7
@@ -692,60 +694,60 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     a8_z = a7_y - q8 * neg_U8_zz
     qd8_w7_z = qd8 * w7_z
     qd8_w7_x = qd8 * w7_x
-    neg_a8_x = qd8_w7_z + qd8_w7_z - q8 * U8_xz + neg_a7_x
-    neg_a8_y = q8 * neg_U8_yz + a7_z + (qd8_w7_x + qd8_w7_x)
+    a8_x = a7_x - (qd8_w7_z + qd8_w7_z - q8 * U8_xz)
+    a8_y = ao7_y - q8 * neg_U8_yz - (qd8_w7_x + qd8_w7_x)
 
     # body 9, right_finger: motion
     neg_a9_z = q9 * neg_U8_zz + a7_y
     qd9_w7_z = qd9 * w7_z
     qd9_w7_x = qd9 * w7_x
-    a9_x = qd9_w7_z + qd9_w7_z - q9 * U8_xz - neg_a7_x
-    neg_a9_y = q9 * neg_U8_yz - a7_z + (qd9_w7_x + qd9_w7_x)
+    a9_x = qd9_w7_z + qd9_w7_z - q9 * U8_xz + a7_x
+    neg_a9_y = q9 * neg_U8_yz + ao7_y + (qd9_w7_x + qd9_w7_x)
 
     # body 9, right_finger: forces
     w7_xz = w7_x * w7_z
     U9_xy = w7_xz - neg_wd7_y
-    t112 = 0.0028185 * U9_xy
-    t113 = 9e-05 * U8_xz
+    k_U9_xy = 0.0028185 * U9_xy
+    k_U8_xz = 9e-05 * U8_xz
     w7_yy = w7_y * w7_y
-    t115 = 0.0028185 * (w7_xx + w7_yy)
-    t116 = 9e-05 * neg_U8_yz
+    neg_k_U9_yy = 0.0028185 * (w7_xx + w7_yy)
+    neg_k_U8_yz = 9e-05 * neg_U8_yz
     U9_zy = wd7_x - w7_yz
-    t118 = 0.0028185 * U9_zy
-    t119 = 9e-05 * neg_U8_zz
-    f9_x = 0.015 * a9_x - (t113 - t112)
-    neg_f9_y = t115 + t116 + 0.015 * neg_a9_y
-    f9_z = t118 - t119 - 0.015 * neg_a9_z
+    k_U9_zy = 0.0028185 * U9_zy
+    neg_k_U8_zz = 9e-05 * neg_U8_zz
+    f9_x = 0.015 * a9_x - (k_U8_xz - k_U9_xy)
+    neg_f9_y = neg_k_U9_yy + neg_k_U8_yz + 0.015 * neg_a9_y
+    f9_z = k_U9_zy - neg_k_U8_zz - 0.015 * neg_a9_z
     tau_b[8] = f9_z
     neg_U9_zx = neg_wd6_y + w7_xy
     U9_yx = neg_wd7_y + w7_xz
 
     # body 8, left_finger: forces
-    f8_x = t112 + t113 - 0.015 * neg_a8_x
-    f8_y = t115 - t116 - 0.015 * neg_a8_y
-    f8_z = 0.015 * a8_z - (t118 + t119)
+    f8_x = k_U9_xy + k_U8_xz + 0.015 * a8_x
+    f8_y = neg_k_U9_yy - neg_k_U8_yz + 0.015 * a8_y
+    f8_z = 0.015 * a8_z - (k_U9_zy + neg_k_U8_zz)
     tau_b[7] = f8_z
 
     # body 7, link7: forces
-    t128 = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz
-    f7_x = f9_x + f8_x - (2.6046312806250005 * neg_a7_x + t128)
-    t130 = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz
-    f7_y = 2.6046312806250005 * a7_y + t130 - (f9_z - f8_z)
-    t132 = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz
-    f7_z = 2.6046312806250005 * a7_z + t132 - (neg_f9_y + f8_y)
-    t134 = 0.0002052246111024 * neg_U9_zx + 0.0015703722742309 * (w7_zz - w7_yy)
-    t135 = 0.0029513747019962 * neg_U8_yz + 0.003258380100858 * a7_z
-    t136 = 0.0012104718892606 * U9_yx - t134 - t135 - (9e-05 * neg_a9_y + 9e-05 * neg_a8_y)
-    neg_n7_x = 0.0028185 * a8_z + q8 * f8_y + (t136 - (q9 * neg_f9_y - 0.0028185 * neg_a9_z))
-    t138 = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz
-    t139 = 0.0037337172653647 * U9_yx - t138 + 0.0002052246111024 * (w7_xx - w7_zz)
-    neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (0.0003812475194847 * a7_z + t139)
-    t141 = 0.0007823425633685 * w7_xy + 0.0066850919673609 * neg_wd6_y
-    t142 = 0.0012104718892606 * (w7_xx - w7_yy) + t141 + 0.0002052246111024 * U9_zy
-    t143 = t142 - 0.0015703722742309 * U9_xy + 0.0003812475194847 * a7_y + 9e-05 * neg_a8_x
-    n7_z = 9e-05 * a9_x + 0.003258380100858 * neg_a7_x + t143 - (q8 * f8_x - q9 * f9_x)
-    tau_b[6] = n7_z
-    t145 = ctheta7 * f7_y + stheta7 * f7_x
+    f7_x_p1 = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz
+    f7_x = f9_x + f8_x - (f7_x_p1 - 2.6046312806250005 * a7_x)
+    f7_y_p1 = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz
+    f7_y = 2.6046312806250005 * a7_y + f7_y_p1 - (f9_z - f8_z)
+    f7_z_p1 = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz
+    neg_f7_z = neg_f9_y + f8_y + (2.6046312806250005 * ao7_y - f7_z_p1)
+    n7_x_p1 = 0.0002052246111024 * neg_U9_zx + 0.0015703722742309 * (w7_zz - w7_yy)
+    n7_x_p2 = 0.0029513747019962 * neg_U8_yz - 0.003258380100858 * ao7_y
+    n7_x_p3 = 0.0012104718892606 * U9_yx - n7_x_p1 - n7_x_p2 - (9e-05 * neg_a9_y - 9e-05 * a8_y)
+    neg_n7_x = 0.0028185 * a8_z + q8 * f8_y + (n7_x_p3 - (q9 * neg_f9_y - 0.0028185 * neg_a9_z))
+    n7_y_p1 = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz
+    n7_y_p2 = 0.0037337172653647 * U9_yx - n7_y_p1 + 0.0002052246111024 * (w7_xx - w7_zz)
+    n7_y = 0.0028185 * a9_x + 0.0028185 * a8_x + (0.0003812475194847 * ao7_y - n7_y_p2)
+    n7_z_p1 = 0.0007823425633685 * w7_xy + 0.0066850919673609 * neg_wd6_y
+    n7_z_p2 = 0.0012104718892606 * (w7_xx - w7_yy) + n7_z_p1 + 0.0002052246111024 * U9_zy
+    n7_z_p3 = n7_z_p2 - 0.0015703722742309 * U9_xy + 0.0003812475194847 * a7_y - 9e-05 * a8_x
+    neg_n7_z = 0.003258380100858 * a7_x - 9e-05 * a9_x - n7_z_p3 + (q8 * f8_x - q9 * f9_x)
+    tau_b[6] = -neg_n7_z
+    f7a_y = ctheta7 * f7_y + stheta7 * f7_x
 
     # body 6, link6: forces
     U6_xy = wd5_y + w6_xy
@@ -753,19 +755,19 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w6_yz = w6_y * w6_z
     U6_zy = wd6_x + w6_yz
     neg_f6_x = stheta7 * f7_y - ctheta7 * f7_x + 0.168842705569 * U6_xy
-    f6_y = 0.168842705569 * (w6_zz + w6_xx) - f7_z
-    t152 = 0.0001037589172187 * U6_yx - 9.35690973146e-05 * (w6_yy - w6_zz)
-    t153 = 0.0291739600456599 * U6_zy + 0.168842705569 * a5_y
-    n6_x = stheta7 * neg_n7_y - (0.0143119143826753 * U6_zx + t152 - t153) - ctheta7 * neg_n7_x
-    t155 = 9.35690973146e-05 * U6_xy + 0.0001037589172187 * (w6_zz - w6_xx)
-    t156 = 0.00111967073342756 * U6_zx - (0.0143119143826753 * U6_zy - t155) + n7_z
-    neg_n6_y = 0.088 * t145 + t156
-    t158 = 0.02805428931223234 * w6_xy + 0.03029363077908746 * wd5_y
-    t159 = 0.0143119143826753 * (w6_yy - w6_xx) + t158
-    t160 = t159 - 0.0001037589172187 * (w6_yz - wd6_x)
-    t161 = t160 - 9.35690973146e-05 * (w6_xz - neg_wd6_y) - 0.168842705569 * a6_x
-    neg_n6_z = 0.088 * f7_z + t161 + ctheta7 * neg_n7_y + stheta7 * neg_n7_x
-    tau_b[5] = -neg_n6_z
+    f6_y = 0.168842705569 * (w6_zz + w6_xx) + neg_f7_z
+    n6_x_p1 = 0.0001037589172187 * U6_yx - 9.35690973146e-05 * (w6_yy - w6_zz)
+    n6_x_p2 = 0.0291739600456599 * U6_zy + 0.168842705569 * a5_y
+    neg_n6_x = 0.0143119143826753 * U6_zx + n6_x_p1 - n6_x_p2 + stheta7 * n7_y + ctheta7 * neg_n7_x
+    n6_y_p1 = 9.35690973146e-05 * U6_xy + 0.0001037589172187 * (w6_zz - w6_xx)
+    n6_y_p2 = neg_n7_z - (0.00111967073342756 * U6_zx - (0.0143119143826753 * U6_zy - n6_y_p1))
+    n6_y = n6_y_p2 - 0.088 * f7a_y
+    n6_z_p1 = 0.02805428931223234 * w6_xy + 0.03029363077908746 * wd5_y
+    n6_z_p2 = 0.0143119143826753 * (w6_yy - w6_xx) + n6_z_p1
+    n6_z_p3 = n6_z_p2 - 0.0001037589172187 * (w6_yz - wd6_x)
+    n6_z_p4 = n6_z_p3 - 9.35690973146e-05 * (w6_xz - neg_wd6_y) - 0.168842705569 * a6_x
+    n6_z = 0.088 * neg_f7_z - n6_z_p4 + ctheta7 * n7_y - stheta7 * neg_n7_x
+    tau_b[5] = n6_z
 
     # body 5, link5: forces
     w5_zz = w5_z * w5_z
@@ -774,64 +776,63 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     neg_U5_yx = neg_wd4_y + neg_w5_xy
     U5_zx = w5_xz - wd5_y
     U5_zy = wd5_x - neg_w5_yz
-    t169 = 0.014653732538 * (w5_yy + w5_zz) + 0.067870631425 * U5_xy
-    neg_f5_x = s6 * f6_y - (2.606315473549479 * a5_x + t169) + c6 * neg_f6_x
-    t171 = 0.067870631425 * (w5_xx + w5_zz) - 0.014653732538 * neg_U5_yx
-    f5_y = 0.168842705569 * U6_zy - t171 + 2.606315473549479 * a5_y - t145
-    t173 = 2.606315473549479 * a5_z - (0.014653732538 * U5_zx - 0.067870631425 * U5_zy)
-    f5_z = c6 * f6_y + t173 - s6 * neg_f6_x
-    t175 = 0.01149634389334795 * neg_wd4_y - 0.00859403176329455 * neg_w5_xy
-    t176 = 0.001515244473327 * (w5_xx - w5_yy) + t175 + 0.0046002455175631 * neg_U5_yz
-    t177 = t176 - 0.0021640520520981 * U5_xz + 0.014653732538 * a5_y
-    n5_z = s6 * n6_x - (0.067870631425 * a5_x + t177) - c6 * neg_n6_y
+    f5_x_p1 = 0.014653732538 * (w5_yy + w5_zz) + 0.067870631425 * U5_xy
+    neg_f5_x = s6 * f6_y - (2.606315473549479 * a5_x + f5_x_p1) + c6 * neg_f6_x
+    f5_y_p1 = 0.067870631425 * (w5_xx + w5_zz) - 0.014653732538 * neg_U5_yx
+    f5_y = 0.168842705569 * U6_zy - f5_y_p1 + 2.606315473549479 * a5_y - f7a_y
+    f5_z_p1 = 2.606315473549479 * a5_z - (0.014653732538 * U5_zx - 0.067870631425 * U5_zy)
+    f5_z = c6 * f6_y + f5_z_p1 - s6 * neg_f6_x
+    n5_z_p1 = 0.01149634389334795 * neg_wd4_y - 0.00859403176329455 * neg_w5_xy
+    n5_z_p2 = 0.001515244473327 * (w5_xx - w5_yy) + n5_z_p1 + 0.0046002455175631 * neg_U5_yz
+    n5_z_p3 = n5_z_p2 - 0.0021640520520981 * U5_xz + 0.014653732538 * a5_y
+    n5_z = c6 * n6_y - (0.067870631425 * a5_x + n5_z_p3 + s6 * neg_n6_x)
     tau_b[4] = n5_z
-    t179 = 0.0046002455175631 * neg_U5_yx + 0.0021640520520981 * (w5_yy - w5_zz)
-    t180 = 0.01004518782832125 * U5_zy + 0.067870631425 * a5_z
-    t181 = 0.384 * f5_y - (0.001515244473327 * U5_zx + t179 + t180 + c6 * n6_x)
-    t182 = t181 - s6 * neg_n6_y
-    t183 = 0.0021640520520981 * U5_xy + 0.001515244473327 * U5_zy
-    t184 = 0.0046002455175631 * (w5_xx - w5_zz) - (0.0014511560650267 * U5_zx + t183)
-    t185 = 0.014653732538 * a5_z + t184 + neg_n6_z - 0.384 * neg_f5_x
-    t186 = c5 * f5_y - s5 * neg_f5_x
+    n5a_x_p1 = 0.0046002455175631 * neg_U5_yx + 0.0021640520520981 * (w5_yy - w5_zz)
+    n5a_x_p2 = 0.01004518782832125 * U5_zy + 0.067870631425 * a5_z
+    n5a_x_p3 = 0.384 * f5_y - (0.001515244473327 * U5_zx + n5a_x_p1 + n5a_x_p2 - c6 * neg_n6_x)
+    neg_n5a_x = s6 * n6_y + n5a_x_p3
+    n5a_y_p1 = 0.0021640520520981 * U5_xy + 0.001515244473327 * U5_zy
+    n5a_y_p2 = 0.0046002455175631 * (w5_xx - w5_zz) - (0.0014511560650267 * U5_zx + n5a_y_p1)
+    neg_n5a_y = n6_z - (0.014653732538 * a5_z + n5a_y_p2) + 0.384 * neg_f5_x
+    f5b_y = c5 * f5_y - s5 * neg_f5_x
 
     # body 4, link4: forces
     w4_yz = w4_y * w4_z
     U4_zy = wd4_x + w4_yz
     w4_xx = w4_x * w4_x
-    t190 = s5 * f5_y - (3.8118770018497625 * a4_x + 0.120402167430606 * neg_U4_xx)
-    neg_f4_x = c5 * neg_f5_x + t190
+    f4_x_p1 = s5 * f5_y - (3.8118770018497625 * a4_x + 0.120402167430606 * neg_U4_xx)
+    neg_f4_x = c5 * neg_f5_x + f4_x_p1
     f4_y = 3.8118770018497625 * a4_y - 0.120402167430606 * U4_yx + f5_z
-    neg_f4_z = 3.8118770018497625 * neg_a4_z + 0.120402167430606 * U4_zx + t186
-    t194 = 0.001644487577369 * (w4_yy - w4_zz) - 0.003905355026276 * U4_yx
-    t195 = t194 - 0.0031923204867865 * U4_zx + 0.07551696955258 * U4_zy + c5 * t182
-    neg_n4_x = s5 * t185 + t195
-    t197 = 0.001644487577369 * (wd3_y + w4_xy) + 0.003905355026276 * (w4_zz - w4_xx)
-    t198 = 0.0153489423112155 * U4_zx + 0.120402167430606 * neg_a4_z
-    n4_y = n5_z - (0.0031923204867865 * U4_zy - t197 + t198) - 0.0825 * t186
-    t200 = 0.0908659118637955 * w4_xy + 0.0601680272413645 * wd3_y
-    t201 = 0.0031923204867865 * (w4_yy - w4_xx) + t200
-    t202 = t201 - 0.003905355026276 * (w4_yz - wd4_x)
-    t203 = 0.001644487577369 * (w4_xz - neg_wd4_y) - t202 + 0.120402167430606 * a4_y
-    n4_z = s5 * t182 - (0.0825 * f5_z + t203) - c5 * t185
+    neg_f4_z = 3.8118770018497625 * ao4_y + 0.120402167430606 * U4_zx + f5b_y
+    n4_x_p1 = 0.001644487577369 * (w4_yy - w4_zz) - 0.003905355026276 * U4_yx
+    n4_x_p2 = n4_x_p1 - 0.0031923204867865 * U4_zx + 0.07551696955258 * U4_zy + c5 * neg_n5a_x
+    n4_x = s5 * neg_n5a_y - n4_x_p2
+    n4_y_p1 = 0.001644487577369 * (wd3_y + w4_xy) + 0.003905355026276 * (w4_zz - w4_xx)
+    n4_y_p2 = 0.0153489423112155 * U4_zx + 0.120402167430606 * ao4_y
+    n4_y = n5_z - (0.0031923204867865 * U4_zy - n4_y_p1 + n4_y_p2) - 0.0825 * f5b_y
+    n4_z_p1 = 0.0908659118637955 * w4_xy + 0.0601680272413645 * wd3_y
+    n4_z_p2 = 0.0031923204867865 * (w4_yy - w4_xx) + n4_z_p1
+    n4_z_p3 = n4_z_p2 - 0.003905355026276 * (w4_yz - wd4_x)
+    n4_z_p4 = 0.001644487577369 * (w4_xz - neg_wd4_y) - n4_z_p3 + 0.120402167430606 * a4_y
+    n4_z = s5 * neg_n5a_x - (0.0825 * f5_z + n4_z_p4) + c5 * neg_n5a_y
     tau_b[3] = n4_z
 
     # body 3, link3: forces
     U3_xy = wd2_y + w3_xy
     U3_zy = wd3_x + w3_yz
-    t207 = s4 * f4_y - (1.5310371411656296 * a3_x + 0.028227094878 * U3_xy)
-    t208 = 0.02219150962779075 * w3_xy + 0.02216478830196605 * wd2_y
-    t209 = 0.0054876481065623 * U3_yz - 0.0043772571218396 * U3_xz
-    t210 = 0.0001219124209507 * (w3_xx - w3_yy) + t208 - t209 + 0.028227094878 * a3_x
-    n3_z = 0.0825 * neg_f4_z - t210 - (s4 * neg_n4_x - c4 * n4_y)
+    f3_x_p1 = s4 * f4_y - (1.5310371411656296 * a3_x + 0.028227094878 * U3_xy)
+    n3_z_p1 = 0.02219150962779075 * w3_xy + 0.02216478830196605 * wd2_y
+    n3_z_p2 = 0.0054876481065623 * U3_yz - 0.0043772571218396 * U3_xz
+    n3_z_p3 = 0.0001219124209507 * (w3_xx - w3_yy) + n3_z_p1 - n3_z_p2 + 0.028227094878 * a3_x
+    n3_z = 0.0825 * neg_f4_z - n3_z_p3 + (c4 * n4_y + s4 * n4_x)
     tau_b[2] = n3_z
-    t212 = 0.0054876481065623 * U3_yx + 0.0043772571218396 * (w3_yy - w3_zz)
-    t213 = 0.0001219124209507 * U3_zx + 0.0221781489648784 * U3_zy
-    t214 = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z)
-    t215 = c4 * neg_n4_x - (0.028227094878 * a3_z - t212 + t213)
-    t216 = s4 * n4_y + t214 + t215
-    t217 = 0.0043772571218396 * U3_xy + 0.0054876481065623 * (w3_xx - w3_zz)
-    t218 = 0.0825 * (c4 * f4_y - s4 * neg_f4_x) + 0.316 * (c4 * neg_f4_x + t207)
-    t219 = 1.336066291235e-05 * U3_zx - 0.0001219124209507 * U3_zy + t217 - n4_z - t218
+    n3a_x_p1 = 0.0054876481065623 * U3_yx + 0.0043772571218396 * (w3_yy - w3_zz)
+    n3a_x_p2 = 0.0001219124209507 * U3_zx + 0.0221781489648784 * U3_zy
+    n3a_x_p3 = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z)
+    n3a_x = 0.028227094878 * a3_z - n3a_x_p1 + n3a_x_p2 + c4 * n4_x - (s4 * n4_y + n3a_x_p3)
+    n3a_y_p1 = 0.0043772571218396 * U3_xy + 0.0054876481065623 * (w3_xx - w3_zz)
+    n3a_y_p2 = 0.0825 * (c4 * f4_y - s4 * neg_f4_x) + 0.316 * (c4 * neg_f4_x + f3_x_p1)
+    n3a_y = 1.336066291235e-05 * U3_zx - 0.0001219124209507 * U3_zy + n3a_y_p1 - n4_z - n3a_y_p2
 
     # body 2, link2: forces
     w2_yy = neg_w2_y * neg_w2_y
@@ -840,13 +841,13 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     neg_U2_zx = wd2_y + wd2_y
     neg_U2_zy = neg_wd2_x + neg_wd2_x
     w2_xx = neg_w2_x * neg_w2_x
-    t226 = 0.0039833588839355 * neg_U2_zx - 0.0102611018210082 * U2_yx
-    t227 = 0.02469995251791113 * neg_U2_zy - t226 + 0.0007689361029464 * (w2_yy - qd2_qd2)
-    t228 = 0.0007689361029464 * U2_yx - 0.0039833588839355 * neg_U2_zy
-    t229 = 0.0230778824949318 * neg_U2_zx - t228 + 0.0102611018210082 * (qd2_qd2 - w2_xx)
-    t230 = 0.04777783501284293 * U2_yx + 0.0039833588839355 * (w2_yy - w2_xx)
-    tau_b[1] = c3 * t219 - s3 * t216 + (0.002031994566 * neg_a2_y + t230)
-    tau_b[0] = -(c2 * (t229 - n3_z) + s2 * (t227 - (c3 * t216 + s3 * t219)))
+    n2_x_p1 = 0.0039833588839355 * neg_U2_zx - 0.0102611018210082 * U2_yx
+    n2_x_p2 = 0.02469995251791113 * neg_U2_zy - n2_x_p1 + 0.0007689361029464 * (w2_yy - qd2_qd2)
+    n2_y_p1 = 0.0007689361029464 * U2_yx - 0.0039833588839355 * neg_U2_zy
+    n2_y_p2 = 0.0230778824949318 * neg_U2_zx - n2_y_p1 + 0.0102611018210082 * (qd2_qd2 - w2_xx)
+    n2_z_p1 = 0.04777783501284293 * U2_yx + 0.0039833588839355 * (w2_yy - w2_xx)
+    tau_b[1] = c3 * n3a_y + s3 * n3a_x + (0.002031994566 * neg_a2_y + n2_z_p1)
+    tau_b[0] = -(c2 * (n2_y_p2 - n3_z) + s2 * (n2_x_p2 - (s3 * n3a_y - c3 * n3a_x)))
 
     return ()
 
@@ -891,41 +892,41 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n9_5_z = n9_6_y * c6 + n9_6_x * s6
     M[44] = M[76] = n9_5_z
     M[43] = M[67] = -n9_5_z
-    t14 = n9_6_y * s6 - (n9_6_x * c6 - 0.384 * f9_5_y)
-    t15 = n9_6_z - 0.384 * f9_5_x
+    n9_5a_x = n9_6_x * c6 - 0.384 * f9_5_y - n9_6_y * s6
+    n9_5a_y = 0.384 * f9_5_x - n9_6_z
     c5 = cos(q5)
     s5 = sin(q5)
     f9_4_x = f9_5_x * c5 - f9_5_y * s5
     f9_3_y = f9_5_y * c5 + f9_5_x * s5
-    n9_4_x = t15 * s5 - t14 * c5
-    t21 = 0.0825 * f9_3_y
-    n9_4_y = n9_5_z - t21
-    n9_4_z = t15 * c5 + t14 * s5 - 0.0825 * f9_5_z
-    M[34] = M[66] = -n9_4_z
-    M[35] = M[75] = n9_4_z
+    n9_4_x = n9_5a_x * c5 - n9_5a_y * s5
+    k_f9_3_y = 0.0825 * f9_3_y
+    n9_4_y = n9_5_z - k_f9_3_y
+    neg_n9_4_z = n9_5a_y * c5 + n9_5a_x * s5 + 0.0825 * f9_5_z
+    M[34] = M[66] = neg_n9_4_z
+    M[35] = M[75] = -neg_n9_4_z
     c4 = cos(q4)
     s4 = sin(q4)
-    n9_3_z = n9_4_y * c4 + n9_4_x * s4 + t21
+    n9_3_z = n9_4_y * c4 + n9_4_x * s4 + k_f9_3_y
     M[26] = M[74] = n9_3_z
     M[25] = M[65] = -n9_3_z
-    t27 = n9_4_y * s4 - n9_4_x * c4 + 0.316 * f9_3_y
-    t28 = 0.0825 * (f9_5_z * c4 + f9_4_x * s4) + n9_4_z
-    t29 = 0.316 * (f9_4_x * c4 - f9_5_z * s4) - t28
+    neg_n9_3a_x = n9_4_y * s4 - n9_4_x * c4 + 0.316 * f9_3_y
+    n9_3a_y_p1 = neg_n9_4_z - 0.0825 * (f9_5_z * c4 + f9_4_x * s4)
+    n9_3a_y = 0.316 * (f9_4_x * c4 - f9_5_z * s4) + n9_3a_y_p1
     c3 = cos(q3)
     s3 = sin(q3)
-    n9_2_z = t29 * c3 - t27 * s3
+    n9_2_z = n9_3a_y * c3 - neg_n9_3a_x * s3
     M[17] = M[73] = n9_2_z
     M[16] = M[64] = -n9_2_z
     c2 = cos(q2)
     s2 = sin(q2)
-    n9_1_z = n9_3_z * c2 + s2 * (t27 * c3 + t29 * s3)
+    n9_1_z = n9_3_z * c2 + s2 * (neg_n9_3a_x * c3 + n9_3a_y * s3)
     M[8] = M[72] = n9_1_z
     M[7] = M[63] = -n9_1_z
 
     # body 7, link7: composite body
     h7_y = 0.015 * q8 - (0.015 * q9 - 0.003258380100858)
-    t37 = 9e-05 * (2.0 * q9) + 0.015 * (q9 * q9)
-    S7_yy = 9e-05 * (2.0 * q8) + 0.015 * (q8 * q8) + t37 + 0.0029513747019962
+    S7_yy_p1 = 9e-05 * (2.0 * q9) + 0.015 * (q9 * q9)
+    S7_yy = 9e-05 * (2.0 * q8) + 0.015 * (q8 * q8) + S7_yy_p1 + 0.0029513747019962
     S7_yz = 0.0015703722742309 - (0.0028185 * q9 - 0.0028185 * q8)
     M_6_6 = S7_yy + 0.0037337172653647
     M[60] = M_6_6
@@ -939,32 +940,32 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     neg_f7_5_z = s6 * neg_f7_6_x
     n7_5_z = s6 * n7_6_x - c6 * neg_n7_6_y
     M[42] = M[58] = n7_5_z
-    t49 = c6 * n7_6_x + 0.384 * f7_6_z + s6 * neg_n7_6_y
-    t50 = 0.384 * neg_f7_5_x + n7_6_z
+    n7_5a_x = c6 * n7_6_x + 0.384 * f7_6_z + s6 * neg_n7_6_y
+    neg_n7_5a_y = 0.384 * neg_f7_5_x + n7_6_z
     f7_4_x = s5 * f7_6_z - c5 * neg_f7_5_x
     f7_4_z = c5 * f7_6_z + s5 * neg_f7_5_x
-    n7_4_x = c5 * t49 + s5 * t50
-    t54 = 0.0825 * f7_4_z
-    n7_4_y = n7_5_z + t54
-    n7_4_z = c5 * t50 + 0.0825 * neg_f7_5_z - s5 * t49
+    n7_4_x = c5 * n7_5a_x + s5 * neg_n7_5a_y
+    k_f7_4_z = 0.0825 * f7_4_z
+    n7_4_y = n7_5_z + k_f7_4_z
+    n7_4_z = c5 * neg_n7_5a_y + 0.0825 * neg_f7_5_z - s5 * n7_5a_x
     M[33] = M[57] = n7_4_z
-    n7_2_y = t54 - c4 * n7_4_y - s4 * n7_4_x
+    n7_2_y = k_f7_4_z - c4 * n7_4_y - s4 * n7_4_x
     M[24] = M[56] = -n7_2_y
-    t58 = 0.316 * f7_4_z - s4 * n7_4_y + c4 * n7_4_x
-    t59 = 0.0825 * (s4 * f7_4_x - c4 * neg_f7_5_z) + n7_4_z
-    t60 = t59 - 0.316 * (c4 * f7_4_x + s4 * neg_f7_5_z)
-    n7_2_z = s3 * t58 - c3 * t60
+    n7_3a_x = 0.316 * f7_4_z - s4 * n7_4_y + c4 * n7_4_x
+    n7_3a_y_p1 = 0.0825 * (s4 * f7_4_x - c4 * neg_f7_5_z) + n7_4_z
+    n7_3a_y = 0.316 * (c4 * f7_4_x + s4 * neg_f7_5_z) - n7_3a_y_p1
+    n7_2_z = c3 * n7_3a_y + s3 * n7_3a_x
     M[15] = M[55] = n7_2_z
-    neg_n7_1_z = c2 * n7_2_y + s2 * (c3 * t58 + s3 * t60)
+    neg_n7_1_z = c2 * n7_2_y + s2 * (c3 * n7_3a_x - s3 * n7_3a_y)
     M[6] = M[54] = -neg_n7_1_z
-    t63 = ctheta7 * (S7_yy - 0.0037337172653647) - 0.0024209437785212 * stheta7
-    t64 = ctheta7 * t63
+    T7 = 0.0024209437785212 * stheta7 - ctheta7 * (S7_yy - 0.0037337172653647)
+    ctheta7_T7 = ctheta7 * T7
     h6_x = f7_6_z + 0.23184755269500004
 
     # body 6, link6: composite body
-    S6_xx = 0.176 * f7_6_z - (t64 - (S7_yy + 0.021522255370587565))
+    S6_xx = S7_yy + 0.021522255370587565 + ctheta7_T7 + 0.176 * f7_6_z
     S6_xy = n7_6_x - 0.0148079703826753
-    S6_xz = 0.088 * neg_f7_6_x - (stheta7 * t63 + 0.0011067129720418998)
+    S6_xz = 0.088 * neg_f7_6_x - (0.0011067129720418998 - stheta7 * T7)
     S6_yz = n7_6_z - 9.35690973146e-05
     neg_n6_5_y = S6_xx + 0.0291739600456599
     M[50] = neg_n6_5_y
@@ -973,62 +974,62 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n6_5_x = s6 * S6_yz - c6 * S6_xz
     neg_n6_5_z = c6 * S6_yz + s6 * S6_xz
     M[41] = M[49] = -neg_n6_5_z
-    t75 = neg_n6_5_y - 0.384 * f6_5_x
+    n6_5a_y = 0.384 * f6_5_x - neg_n6_5_y
     f6_4_x = c5 * f6_5_x
     f6_3_y = s5 * f6_5_x
-    n6_4_x = c5 * n6_5_x + s5 * t75
-    t79 = 0.0825 * f6_3_y
-    neg_n6_4_y = neg_n6_5_z + t79
-    n6_4_z = c5 * t75 - s5 * n6_5_x - 0.0825 * f6_5_z
-    M[32] = M[48] = n6_4_z
-    n6_3_z = t79 - c4 * neg_n6_4_y + s4 * n6_4_x
+    n6_4_x = c5 * n6_5_x - s5 * n6_5a_y
+    k_f6_3_y = 0.0825 * f6_3_y
+    neg_n6_4_y = neg_n6_5_z + k_f6_3_y
+    neg_n6_4_z = c5 * n6_5a_y + s5 * n6_5_x + 0.0825 * f6_5_z
+    M[32] = M[48] = -neg_n6_4_z
+    n6_3_z = k_f6_3_y - c4 * neg_n6_4_y + s4 * n6_4_x
     M[23] = M[47] = n6_3_z
-    t83 = 0.316 * f6_3_y - s4 * neg_n6_4_y - c4 * n6_4_x
-    t84 = 0.0825 * (c4 * f6_5_z + s4 * f6_4_x)
-    t85 = t84 - 0.316 * (c4 * f6_4_x - s4 * f6_5_z) + n6_4_z
-    neg_n6_2_z = c3 * t85 + s3 * t83
-    M[14] = M[46] = -neg_n6_2_z
-    n6_1_z = c2 * n6_3_z - s2 * (s3 * t85 - c3 * t83)
+    n6_3a_x = c4 * n6_4_x - (0.316 * f6_3_y - s4 * neg_n6_4_y)
+    n6_3a_y_p1 = 0.0825 * (c4 * f6_5_z + s4 * f6_4_x)
+    n6_3a_y = neg_n6_4_z - (n6_3a_y_p1 - 0.316 * (c4 * f6_4_x - s4 * f6_5_z))
+    n6_2_z = c3 * n6_3a_y + s3 * n6_3a_x
+    M[14] = M[46] = n6_2_z
+    n6_1_z = c2 * n6_3_z - s2 * (c3 * n6_3a_x - s3 * n6_3a_y)
     M[5] = M[45] = n6_1_z
-    t88 = c6 * (S6_xx - 0.0291739600456599) - 2.0 * S6_xy * s6
-    t89 = c6 * t88
+    T6 = c6 * (S6_xx - 0.0291739600456599) - 2.0 * S6_xy * s6
+    c6_T6 = c6 * T6
 
     # body 5, link5: composite body
     h5_x = f6_5_z - 0.014653732538
     h5_y = 0.067870631425 - neg_f7_6_x
-    S5_xx = t89 + 0.030625116110686603
+    S5_xx = c6_T6 + 0.030625116110686603
     S5_xy = n6_5_x + 0.001515244473327
-    S5_yy = t64 + 0.01377890509368595
+    S5_yy = 0.01377890509368595 - ctheta7_T7
     M_4_4 = S5_xx + S5_yy
     M[40] = M_4_4
-    t96 = S6_xy + 0.0046002455175631 + 0.384 * h5_x + s6 * t88
-    t97 = 0.0021640520520981 - 0.384 * h5_y + neg_n6_5_z
+    neg_n5a_x = S6_xy + 0.0046002455175631 + 0.384 * h5_x + s6 * T6
+    n5a_y = 0.0021640520520981 - 0.384 * h5_y + neg_n6_5_z
     neg_f5_4_x = c5 * h5_y + s5 * h5_x
     f5_3_y = c5 * h5_x - s5 * h5_y
-    neg_n5_4_x = c5 * t96 + s5 * t97
-    n5_4_z = s5 * t96 - c5 * t97
+    neg_n5_4_x = c5 * neg_n5a_x + s5 * n5a_y
+    n5_4_z = s5 * neg_n5a_x - c5 * n5a_y
     M[31] = M[39] = n5_4_z
-    t102 = 0.0825 * f5_3_y
-    n5_4_y = M_4_4 - t102
-    n5_3_z = c4 * n5_4_y - s4 * neg_n5_4_x + t102
+    k_f5_3_y = 0.0825 * f5_3_y
+    n5_4_y = M_4_4 - k_f5_3_y
+    n5_3_z = c4 * n5_4_y - s4 * neg_n5_4_x + k_f5_3_y
     M[22] = M[38] = n5_3_z
-    t105 = c4 * neg_n5_4_x + s4 * n5_4_y + 0.316 * f5_3_y
-    t106 = 0.316 * (c4 * neg_f5_4_x) - 0.0825 * (s4 * neg_f5_4_x) + n5_4_z
-    neg_n5_2_z = c3 * t106 + s3 * t105
+    neg_n5_3a_x = c4 * neg_n5_4_x + s4 * n5_4_y + 0.316 * f5_3_y
+    neg_n5_3a_y = 0.316 * (c4 * neg_f5_4_x) - 0.0825 * (s4 * neg_f5_4_x) + n5_4_z
+    neg_n5_2_z = c3 * neg_n5_3a_y + s3 * neg_n5_3a_x
     M[13] = M[37] = -neg_n5_2_z
-    n5_1_z = c2 * n5_3_z - s2 * (s3 * t106 - c3 * t105)
+    n5_1_z = c2 * n5_3_z - s2 * (s3 * neg_n5_3a_y - c3 * neg_n5_3a_x)
     M[4] = M[36] = n5_1_z
     h4_y = 2.012523553603 - f6_5_x
-    t110 = c5 * (S5_xx - S5_yy) - 2.0 * S5_xy * s5
-    t111 = c5 * t110
-    t112 = 0.0825 * neg_f5_4_x
+    T5a = c5 * (S5_xx - S5_yy) - 2.0 * S5_xy * s5
+    c5_T5a = c5 * T5a
+    neg_k_f5_4_x = 0.0825 * neg_f5_4_x
 
     # body 4, link4: composite body
     h4_x = f5_3_y - 0.5527802746500006
-    S4_xx = t111 - (0.165 * f5_3_y - (S5_yy + 0.051020136156815554))
+    S4_xx = c5_T5a - (0.165 * f5_3_y - (S5_yy + 0.051020136156815554))
     S4_xy = 0.0031923204867865 - 0.0825 * h4_y + neg_n5_4_x
-    neg_S4_xz = S5_xy + 0.003905355026276 - t112 + s5 * t110
-    neg_S4_yy = 0.768 * f6_5_x - (S6_xx + 0.697292075030972) + t89
+    neg_S4_xz = S5_xy + 0.003905355026276 - neg_k_f5_4_x + s5 * T5a
+    neg_S4_yy = 0.768 * f6_5_x - (S6_xx + 0.697292075030972) + c6_T6
     S4_yz = 0.001644487577369 - n5_4_z
     M_3_3 = S4_xx - neg_S4_yy
     M[30] = M_3_3
@@ -1037,42 +1038,42 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n4_3_x = c4 * neg_S4_xz + s4 * S4_yz
     n4_2_y = c4 * S4_yz - s4 * neg_S4_xz
     M[21] = M[29] = -n4_2_y
-    t124 = 0.0825 * f4_3_z + 0.316 * neg_f4_3_x + M_3_3
-    n4_2_z = s3 * n4_3_x - c3 * t124
+    neg_n4_3a_y = 0.0825 * f4_3_z + 0.316 * neg_f4_3_x + M_3_3
+    n4_2_z = s3 * n4_3_x - c3 * neg_n4_3a_y
     M[12] = M[28] = n4_2_z
-    neg_n4_1_z = c2 * n4_2_y + s2 * (c3 * n4_3_x + s3 * t124)
+    neg_n4_1_z = c2 * n4_2_y + s2 * (c3 * n4_3_x + s3 * neg_n4_3a_y)
     M[3] = M[27] = -neg_n4_1_z
-    t127 = c4 * (S4_xx + neg_S4_yy) - 2.0 * S4_xy * s4
-    t128 = c4 * t127
+    T4 = c4 * (S4_xx + neg_S4_yy) - 2.0 * S4_xy * s4
+    c4_T4 = c4 * T4
 
     # body 3, link3: composite body
-    S3_xx = 0.165 * f4_3_z - (neg_S4_yy - 0.06160242102652765) + t128
-    S3_xy = t112 + 0.0001219124209507 + n4_3_x
-    S3_yy = S5_xx + 0.0221781489648784 - t111
+    S3_xx = 0.165 * f4_3_z - (neg_S4_yy - 0.06160242102652765) + c4_T4
+    S3_xy = neg_k_f5_4_x + 0.0001219124209507 + n4_3_x
+    S3_yy = S5_xx + 0.0221781489648784 - c5_T5a
     neg_n3_2_y = S3_xx + S3_yy
     M[20] = neg_n3_2_y
-    t133 = 0.0825 * neg_f4_3_x + 0.0054876481065623 + (0.316 * (f4_3_z + 0.746857959872) + S4_xy)
-    t134 = s4 * t127 + t133
-    t135 = 0.316 * (neg_f5_4_x + 0.028227094878) + 0.0043772571218396 - n4_2_y
-    n3_2_x = s3 * t135 - c3 * t134
-    neg_n3_2_z = c3 * t135 + s3 * t134
-    M[11] = M[19] = -neg_n3_2_z
-    n3_1_z = c2 * neg_n3_2_y - s2 * n3_2_x
+    n3a_x_p1 = 0.0825 * neg_f4_3_x + 0.0054876481065623 + (0.316 * (f4_3_z + 0.746857959872) + S4_xy)
+    neg_n3a_x = s4 * T4 + n3a_x_p1
+    n3a_y = n4_2_y - (0.316 * (neg_f5_4_x + 0.028227094878) + 0.0043772571218396)
+    neg_n3_2_x = c3 * neg_n3a_x + s3 * n3a_y
+    n3_2_z = c3 * n3a_y - s3 * neg_n3a_x
+    M[11] = M[19] = n3_2_z
+    n3_1_z = c2 * neg_n3_2_y + s2 * neg_n3_2_x
     M[2] = M[18] = n3_1_z
-    t139 = c3 * (S3_xx - S3_yy) - 2.0 * S3_xy * s3
-    t140 = c3 * t139
+    T3a = c3 * (S3_xx - S3_yy) - 2.0 * S3_xy * s3
+    c3_T3a = c3 * T3a
 
     # body 2, link2: composite body
-    S2_xx = S3_yy + 0.0230778824949318 + t140
-    S2_yy = 0.632 * neg_f4_3_x + 1.0321620612318805 + S4_xx - t128
+    S2_xx = S3_yy + 0.0230778824949318 + c3_T3a
+    S2_yy = 0.632 * neg_f4_3_x + 1.0321620612318805 + S4_xx - c4_T4
     M[10] = S2_xx + S2_yy
-    s2_S2_xz = s2 * (S3_xy - 0.0102611018210082 + s3 * t139)
-    n2_1_z = s2_S2_xz - c2 * (neg_n3_2_z + 0.0007689361029464)
+    s2_S2_xz = s2 * (S3_xy - 0.0102611018210082 + s3 * T3a)
+    n2_1_z = c2 * (n3_2_z - 0.0007689361029464) + s2_S2_xz
     M[1] = M[9] = n2_1_z
 
     # body 1, link1: composite body
-    t145 = c2 * (c2 * (S2_xx - S2_yy) - 2.0 * (n3_2_x + 0.0039833588839355) * s2)
-    M[0] = t145 - (t140 - (S2_yy + 0.014259565994474 + S3_xx))
+    c2_T2 = c2 * (c2 * (S2_xx - S2_yy) - 2.0 * (0.0039833588839355 - neg_n3_2_x) * s2)
+    M[0] = c2_T2 - (c3_T3a - (S2_yy + 0.014259565994474 + S3_xx))
 
     # constant entries
     M[70] = M[80] = 0.015

@@ -62,13 +62,13 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real w3_xy     = w3_x * w3_y;
     const panda_real U3_yx     = w3_xy - wd2_y;
     const panda_real U3_zx     = w3_xz - wd3_y;
-    const panda_real t38       = 0.0825 * (w3_yy + w3_zz) - a3_x;
-    const panda_real neg_a4_z  = 0.0825 * U3_yx + a3_y;
-    const panda_real t40       = 0.0825 * U3_zx + a3_z;
+    const panda_real ao4_x     = a3_x - 0.0825 * (w3_yy + w3_zz);
+    const panda_real ao4_y     = 0.0825 * U3_yx + a3_y;
+    const panda_real ao4_z     = 0.0825 * U3_zx + a3_z;
     const panda_real w4_x      = w3_x * c4 + w3_z * s4;
     const panda_real w4_y      = w3_z * c4 - w3_x * s4;
-    const panda_real a4_x      = t40 * s4 - t38 * c4;
-    const panda_real a4_y      = t40 * c4 + t38 * s4;
+    const panda_real a4_x      = ao4_x * c4 + ao4_z * s4;
+    const panda_real a4_y      = ao4_z * c4 - ao4_x * s4;
     const panda_real w4_z      = qd[3] - w3_y;
     const panda_real wd4_x     = qd[3] * w4_y - (wd2_y * s4 - wd3_x * c4);
     const panda_real neg_wd4_y = wd2_y * c4 + wd3_x * s4 + qd[3] * w4_x;
@@ -81,8 +81,8 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real U4_yx     = w4_xy - wd3_y;
     const panda_real w4_xz     = w4_x * w4_z;
     const panda_real U4_zx     = neg_wd4_y + w4_xz;
-    const panda_real t55       = 0.0825 * neg_U4_xx + a4_x;
-    const panda_real t56       = 0.0825 * U4_zx + neg_a4_z;
+    const panda_real ao5_x     = 0.0825 * neg_U4_xx + a4_x;
+    const panda_real neg_ao5_z = 0.0825 * U4_zx + ao4_y;
     const panda_real w5_x      = w4_x * c5 - w4_z * s5;
     const panda_real neg_w5_y  = w4_z * c5 + w4_x * s5;
     const panda_real w5_z      = qd[4] + w4_y;
@@ -94,8 +94,8 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real neg_U5_yz = wd5_x + neg_w5_yz;
     const panda_real w5_xx     = w5_x * w5_x;
     const panda_real w5_yy     = neg_w5_y * neg_w5_y;
-    const panda_real a5_x      = t56 * s5 + 0.384 * U5_xz + t55 * c5;
-    const panda_real a5_y      = t56 * c5 - 0.384 * neg_U5_yz - t55 * s5;
+    const panda_real a5_x      = neg_ao5_z * s5 + 0.384 * U5_xz + ao5_x * c5;
+    const panda_real a5_y      = neg_ao5_z * c5 - 0.384 * neg_U5_yz - ao5_x * s5;
     const panda_real a5_z      = a4_y - (0.0825 * U4_yx + 0.384 * (w5_xx + w5_yy));
 
     /* body 6, link6: motion */
@@ -113,13 +113,13 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real U6_yx     = w6_xy - wd5_y;
     const panda_real w6_xz     = w6_x * w6_z;
     const panda_real U6_zx     = neg_wd6_y + w6_xz;
-    const panda_real t83       = 0.088 * (w6_yy + w6_zz) - a6_x;
-    const panda_real a7_z      = a5_x * s6 - (a5_z * c6 + 0.088 * U6_yx);
-    const panda_real t85       = a5_y - 0.088 * U6_zx;
+    const panda_real ao7_x     = a6_x - 0.088 * (w6_yy + w6_zz);
+    const panda_real ao7_y     = a5_z * c6 + 0.088 * U6_yx - a5_x * s6;
+    const panda_real ao7_z     = 0.088 * U6_zx - a5_y;
     const panda_real w7_x      = w6_x * ctheta7 + w6_z * stheta7;
     const panda_real w7_y      = w6_z * ctheta7 - w6_x * stheta7;
-    const panda_real neg_a7_x  = t83 * ctheta7 + t85 * stheta7;
-    const panda_real a7_y      = t83 * stheta7 - t85 * ctheta7;
+    const panda_real a7_x      = ao7_x * ctheta7 + ao7_z * stheta7;
+    const panda_real a7_y      = ao7_z * ctheta7 - ao7_x * stheta7;
     const panda_real w7_z      = qd[6] - w6_y;
     const panda_real wd7_x     = qd[6] * w7_y - wd5_y * stheta7 + wd6_x * ctheta7;
     const panda_real neg_wd7_y = wd5_y * ctheta7 + qd[6] * w7_x + wd6_x * stheta7;
@@ -135,63 +135,63 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real a8_z      = a7_y - q[7] * neg_U8_zz;
     const panda_real qd8_w7_z  = qd[7] * w7_z;
     const panda_real qd8_w7_x  = qd[7] * w7_x;
-    const panda_real neg_a8_x  = qd8_w7_z + qd8_w7_z - q[7] * U8_xz + neg_a7_x;
-    const panda_real neg_a8_y  = q[7] * neg_U8_yz + a7_z + (qd8_w7_x + qd8_w7_x);
+    const panda_real a8_x      = a7_x - (qd8_w7_z + qd8_w7_z - q[7] * U8_xz);
+    const panda_real a8_y      = ao7_y - q[7] * neg_U8_yz - (qd8_w7_x + qd8_w7_x);
 
     /* body 9, right_finger: motion */
     const panda_real neg_a9_z = q[8] * neg_U8_zz + a7_y;
     const panda_real qd9_w7_z = qd[8] * w7_z;
     const panda_real qd9_w7_x = qd[8] * w7_x;
-    const panda_real a9_x     = qd9_w7_z + qd9_w7_z - q[8] * U8_xz - neg_a7_x;
-    const panda_real neg_a9_y = q[8] * neg_U8_yz - a7_z + (qd9_w7_x + qd9_w7_x);
+    const panda_real a9_x     = qd9_w7_z + qd9_w7_z - q[8] * U8_xz + a7_x;
+    const panda_real neg_a9_y = q[8] * neg_U8_yz + ao7_y + (qd9_w7_x + qd9_w7_x);
 
     /* body 9, right_finger: forces */
-    const panda_real w7_xz     = w7_x * w7_z;
-    const panda_real U9_xy     = w7_xz - neg_wd7_y;
-    const panda_real t112      = 0.0028185 * U9_xy;
-    const panda_real t113      = 9.0e-05 * U8_xz;
-    const panda_real w7_yy     = w7_y * w7_y;
-    const panda_real t115      = 0.0028185 * (w7_xx + w7_yy);
-    const panda_real t116      = 9.0e-05 * neg_U8_yz;
-    const panda_real U9_zy     = wd7_x - w7_yz;
-    const panda_real t118      = 0.0028185 * U9_zy;
-    const panda_real t119      = 9.0e-05 * neg_U8_zz;
-    const panda_real f9_x      = 0.015 * a9_x - (t113 - t112);
-    const panda_real neg_f9_y  = t115 + t116 + 0.015 * neg_a9_y;
-    const panda_real f9_z      = t118 - t119 - 0.015 * neg_a9_z;
-    tau_b[8]                   = f9_z;
-    const panda_real neg_U9_zx = neg_wd6_y + w7_xy;
-    const panda_real U9_yx     = neg_wd7_y + w7_xz;
+    const panda_real w7_xz       = w7_x * w7_z;
+    const panda_real U9_xy       = w7_xz - neg_wd7_y;
+    const panda_real k_U9_xy     = 0.0028185 * U9_xy;
+    const panda_real k_U8_xz     = 9.0e-05 * U8_xz;
+    const panda_real w7_yy       = w7_y * w7_y;
+    const panda_real neg_k_U9_yy = 0.0028185 * (w7_xx + w7_yy);
+    const panda_real neg_k_U8_yz = 9.0e-05 * neg_U8_yz;
+    const panda_real U9_zy       = wd7_x - w7_yz;
+    const panda_real k_U9_zy     = 0.0028185 * U9_zy;
+    const panda_real neg_k_U8_zz = 9.0e-05 * neg_U8_zz;
+    const panda_real f9_x        = 0.015 * a9_x - (k_U8_xz - k_U9_xy);
+    const panda_real neg_f9_y    = neg_k_U9_yy + neg_k_U8_yz + 0.015 * neg_a9_y;
+    const panda_real f9_z        = k_U9_zy - neg_k_U8_zz - 0.015 * neg_a9_z;
+    tau_b[8]                     = f9_z;
+    const panda_real neg_U9_zx   = neg_wd6_y + w7_xy;
+    const panda_real U9_yx       = neg_wd7_y + w7_xz;
 
     /* body 8, left_finger: forces */
-    const panda_real f8_x = t112 + t113 - 0.015 * neg_a8_x;
-    const panda_real f8_y = t115 - t116 - 0.015 * neg_a8_y;
-    const panda_real f8_z = 0.015 * a8_z - (t118 + t119);
+    const panda_real f8_x = k_U9_xy + k_U8_xz + 0.015 * a8_x;
+    const panda_real f8_y = neg_k_U9_yy - neg_k_U8_yz + 0.015 * a8_y;
+    const panda_real f8_z = 0.015 * a8_z - (k_U9_zy + neg_k_U8_zz);
     tau_b[7]              = f8_z;
 
     /* body 7, link7: forces */
-    const panda_real t128     = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz;
-    const panda_real f7_x     = f9_x + f8_x - (2.6046312806250005 * neg_a7_x + t128);
-    const panda_real t130     = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz;
-    const panda_real f7_y     = 2.6046312806250005 * a7_y + t130 - (f9_z - f8_z);
-    const panda_real t132     = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz;
-    const panda_real f7_z     = 2.6046312806250005 * a7_z + t132 - (neg_f9_y + f8_y);
-    const panda_real t134     = 0.0002052246111024 * neg_U9_zx + 0.0015703722742309 * (w7_zz - w7_yy);
-    const panda_real t135     = 0.0029513747019962 * neg_U8_yz + 0.003258380100858 * a7_z;
-    const panda_real t136     = 0.0012104718892606 * U9_yx - t134 - t135
-                                - (9.0e-05 * neg_a9_y + 9.0e-05 * neg_a8_y);
+    const panda_real f7_x_p1  = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz;
+    const panda_real f7_x     = f9_x + f8_x - (f7_x_p1 - 2.6046312806250005 * a7_x);
+    const panda_real f7_y_p1  = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz;
+    const panda_real f7_y     = 2.6046312806250005 * a7_y + f7_y_p1 - (f9_z - f8_z);
+    const panda_real f7_z_p1  = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz;
+    const panda_real neg_f7_z = neg_f9_y + f8_y + (2.6046312806250005 * ao7_y - f7_z_p1);
+    const panda_real n7_x_p1  = 0.0002052246111024 * neg_U9_zx + 0.0015703722742309 * (w7_zz - w7_yy);
+    const panda_real n7_x_p2  = 0.0029513747019962 * neg_U8_yz - 0.003258380100858 * ao7_y;
+    const panda_real n7_x_p3  = 0.0012104718892606 * U9_yx - n7_x_p1 - n7_x_p2
+                                - (9.0e-05 * neg_a9_y - 9.0e-05 * a8_y);
     const panda_real neg_n7_x = 0.0028185 * a8_z + q[7] * f8_y
-                                + (t136 - (q[8] * neg_f9_y - 0.0028185 * neg_a9_z));
-    const panda_real t138     = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz;
-    const panda_real t139     = 0.0037337172653647 * U9_yx - t138 + 0.0002052246111024 * (w7_xx - w7_zz);
-    const panda_real neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (0.0003812475194847 * a7_z + t139);
-    const panda_real t141     = 0.0007823425633685 * w7_xy + 0.0066850919673609 * neg_wd6_y;
-    const panda_real t142     = 0.0012104718892606 * (w7_xx - w7_yy) + t141 + 0.0002052246111024 * U9_zy;
-    const panda_real t143     = t142 - 0.0015703722742309 * U9_xy + 0.0003812475194847 * a7_y;
-    const panda_real t144     = 9.0e-05 * a9_x + 0.003258380100858 * neg_a7_x + (9.0e-05 * neg_a8_x + t143);
-    const panda_real n7_z     = t144 - (q[7] * f8_x - q[8] * f9_x);
-    tau_b[6]                  = n7_z;
-    const panda_real t146     = ctheta7 * f7_y + stheta7 * f7_x;
+                                + (n7_x_p3 - (q[8] * neg_f9_y - 0.0028185 * neg_a9_z));
+    const panda_real n7_y_p1  = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz;
+    const panda_real n7_y_p2  = 0.0037337172653647 * U9_yx - n7_y_p1 + 0.0002052246111024 * (w7_xx - w7_zz);
+    const panda_real n7_y     = 0.0028185 * a9_x + 0.0028185 * a8_x + (0.0003812475194847 * ao7_y - n7_y_p2);
+    const panda_real n7_z_p1  = 0.0007823425633685 * w7_xy + 0.0066850919673609 * neg_wd6_y;
+    const panda_real n7_z_p2  = 0.0012104718892606 * (w7_xx - w7_yy) + n7_z_p1 + 0.0002052246111024 * U9_zy;
+    const panda_real n7_z_p3  = n7_z_p2 - 0.0015703722742309 * U9_xy + 0.0003812475194847 * a7_y;
+    const panda_real n7_z_p4  = 0.003258380100858 * a7_x - 9.0e-05 * a9_x - (n7_z_p3 - 9.0e-05 * a8_x);
+    const panda_real neg_n7_z = q[7] * f8_x - q[8] * f9_x + n7_z_p4;
+    tau_b[6]                  = -neg_n7_z;
+    const panda_real f7a_y    = ctheta7 * f7_y + stheta7 * f7_x;
 
     /* body 6, link6: forces */
     const panda_real U6_xy    = wd5_y + w6_xy;
@@ -199,20 +199,20 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real w6_yz    = w6_y * w6_z;
     const panda_real U6_zy    = wd6_x + w6_yz;
     const panda_real neg_f6_x = stheta7 * f7_y - ctheta7 * f7_x + 0.168842705569 * U6_xy;
-    const panda_real f6_y     = 0.168842705569 * (w6_zz + w6_xx) - f7_z;
-    const panda_real t153     = 0.0001037589172187 * U6_yx - 9.35690973146e-05 * (w6_yy - w6_zz);
-    const panda_real t154     = 0.0291739600456599 * U6_zy + 0.168842705569 * a5_y;
-    const panda_real n6_x     = stheta7 * neg_n7_y - (0.0143119143826753 * U6_zx + t153 - t154)
-                                - ctheta7 * neg_n7_x;
-    const panda_real t156     = 9.35690973146e-05 * U6_xy + 0.0001037589172187 * (w6_zz - w6_xx);
-    const panda_real t157     = 0.00111967073342756 * U6_zx - (0.0143119143826753 * U6_zy - t156) + n7_z;
-    const panda_real neg_n6_y = 0.088 * t146 + t157;
-    const panda_real t159     = 0.02805428931223234 * w6_xy + 0.03029363077908746 * wd5_y;
-    const panda_real t160     = 0.0143119143826753 * (w6_yy - w6_xx) + t159;
-    const panda_real t161     = t160 - 0.0001037589172187 * (w6_yz - wd6_x);
-    const panda_real t162     = t161 - 9.35690973146e-05 * (w6_xz - neg_wd6_y) - 0.168842705569 * a6_x;
-    const panda_real neg_n6_z = 0.088 * f7_z + t162 + ctheta7 * neg_n7_y + stheta7 * neg_n7_x;
-    tau_b[5]                  = -neg_n6_z;
+    const panda_real f6_y     = 0.168842705569 * (w6_zz + w6_xx) + neg_f7_z;
+    const panda_real n6_x_p1  = 0.0001037589172187 * U6_yx - 9.35690973146e-05 * (w6_yy - w6_zz);
+    const panda_real n6_x_p2  = 0.0291739600456599 * U6_zy + 0.168842705569 * a5_y;
+    const panda_real neg_n6_x = 0.0143119143826753 * U6_zx + n6_x_p1 - n6_x_p2 + stheta7 * n7_y
+                                + ctheta7 * neg_n7_x;
+    const panda_real n6_y_p1  = 9.35690973146e-05 * U6_xy + 0.0001037589172187 * (w6_zz - w6_xx);
+    const panda_real n6_y_p2  = neg_n7_z - (0.00111967073342756 * U6_zx - (0.0143119143826753 * U6_zy - n6_y_p1));
+    const panda_real n6_y     = n6_y_p2 - 0.088 * f7a_y;
+    const panda_real n6_z_p1  = 0.02805428931223234 * w6_xy + 0.03029363077908746 * wd5_y;
+    const panda_real n6_z_p2  = 0.0143119143826753 * (w6_yy - w6_xx) + n6_z_p1;
+    const panda_real n6_z_p3  = n6_z_p2 - 0.0001037589172187 * (w6_yz - wd6_x);
+    const panda_real n6_z_p4  = n6_z_p3 - 9.35690973146e-05 * (w6_xz - neg_wd6_y) - 0.168842705569 * a6_x;
+    const panda_real n6_z     = 0.088 * neg_f7_z - n6_z_p4 + ctheta7 * n7_y - stheta7 * neg_n7_x;
+    tau_b[5]                  = n6_z;
 
     /* body 5, link5: forces */
     const panda_real w5_zz     = w5_z * w5_z;
@@ -221,64 +221,64 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real neg_U5_yx = neg_wd4_y + neg_w5_xy;
     const panda_real U5_zx     = w5_xz - wd5_y;
     const panda_real U5_zy     = wd5_x - neg_w5_yz;
-    const panda_real t170      = 0.014653732538 * (w5_yy + w5_zz) + 0.067870631425 * U5_xy;
-    const panda_real neg_f5_x  = s6 * f6_y - (2.606315473549479 * a5_x + t170) + c6 * neg_f6_x;
-    const panda_real t172      = 0.067870631425 * (w5_xx + w5_zz) - 0.014653732538 * neg_U5_yx;
-    const panda_real f5_y      = 0.168842705569 * U6_zy - t172 + 2.606315473549479 * a5_y - t146;
-    const panda_real t174      = 2.606315473549479 * a5_z - (0.014653732538 * U5_zx - 0.067870631425 * U5_zy);
-    const panda_real f5_z      = c6 * f6_y + t174 - s6 * neg_f6_x;
-    const panda_real t176      = 0.01149634389334795 * neg_wd4_y - 0.00859403176329455 * neg_w5_xy;
-    const panda_real t177      = 0.001515244473327 * (w5_xx - w5_yy) + t176 + 0.0046002455175631 * neg_U5_yz;
-    const panda_real t178      = t177 - 0.0021640520520981 * U5_xz + 0.014653732538 * a5_y;
-    const panda_real n5_z      = s6 * n6_x - (0.067870631425 * a5_x + t178) - c6 * neg_n6_y;
+    const panda_real f5_x_p1   = 0.014653732538 * (w5_yy + w5_zz) + 0.067870631425 * U5_xy;
+    const panda_real neg_f5_x  = s6 * f6_y - (2.606315473549479 * a5_x + f5_x_p1) + c6 * neg_f6_x;
+    const panda_real f5_y_p1   = 0.067870631425 * (w5_xx + w5_zz) - 0.014653732538 * neg_U5_yx;
+    const panda_real f5_y      = 0.168842705569 * U6_zy - f5_y_p1 + 2.606315473549479 * a5_y - f7a_y;
+    const panda_real f5_z_p1   = 2.606315473549479 * a5_z - (0.014653732538 * U5_zx - 0.067870631425 * U5_zy);
+    const panda_real f5_z      = c6 * f6_y + f5_z_p1 - s6 * neg_f6_x;
+    const panda_real n5_z_p1   = 0.01149634389334795 * neg_wd4_y - 0.00859403176329455 * neg_w5_xy;
+    const panda_real n5_z_p2   = 0.001515244473327 * (w5_xx - w5_yy) + n5_z_p1 + 0.0046002455175631 * neg_U5_yz;
+    const panda_real n5_z_p3   = n5_z_p2 - 0.0021640520520981 * U5_xz + 0.014653732538 * a5_y;
+    const panda_real n5_z      = c6 * n6_y - (0.067870631425 * a5_x + n5_z_p3 + s6 * neg_n6_x);
     tau_b[4]                   = n5_z;
-    const panda_real t180      = 0.0046002455175631 * neg_U5_yx + 0.0021640520520981 * (w5_yy - w5_zz);
-    const panda_real t181      = 0.01004518782832125 * U5_zy + 0.067870631425 * a5_z;
-    const panda_real t182      = 0.384 * f5_y - (0.001515244473327 * U5_zx + t180 + t181 + c6 * n6_x);
-    const panda_real t183      = t182 - s6 * neg_n6_y;
-    const panda_real t184      = 0.0021640520520981 * U5_xy + 0.001515244473327 * U5_zy;
-    const panda_real t185      = 0.0046002455175631 * (w5_xx - w5_zz) - (0.0014511560650267 * U5_zx + t184);
-    const panda_real t186      = 0.014653732538 * a5_z + t185 + neg_n6_z - 0.384 * neg_f5_x;
-    const panda_real t187      = c5 * f5_y - s5 * neg_f5_x;
+    const panda_real n5a_x_p1  = 0.0046002455175631 * neg_U5_yx + 0.0021640520520981 * (w5_yy - w5_zz);
+    const panda_real n5a_x_p2  = 0.01004518782832125 * U5_zy + 0.067870631425 * a5_z;
+    const panda_real n5a_x_p3  = 0.384 * f5_y - (0.001515244473327 * U5_zx + n5a_x_p1 + n5a_x_p2 - c6 * neg_n6_x);
+    const panda_real neg_n5a_x = s6 * n6_y + n5a_x_p3;
+    const panda_real n5a_y_p1  = 0.0021640520520981 * U5_xy + 0.001515244473327 * U5_zy;
+    const panda_real n5a_y_p2  = 0.0046002455175631 * (w5_xx - w5_zz) - (0.0014511560650267 * U5_zx + n5a_y_p1);
+    const panda_real neg_n5a_y = n6_z - (0.014653732538 * a5_z + n5a_y_p2) + 0.384 * neg_f5_x;
+    const panda_real f5b_y     = c5 * f5_y - s5 * neg_f5_x;
 
     /* body 4, link4: forces */
     const panda_real w4_yz    = w4_y * w4_z;
     const panda_real U4_zy    = wd4_x + w4_yz;
     const panda_real w4_xx    = w4_x * w4_x;
-    const panda_real t191     = s5 * f5_y - (3.8118770018497625 * a4_x + 0.120402167430606 * neg_U4_xx);
-    const panda_real neg_f4_x = c5 * neg_f5_x + t191;
+    const panda_real f4_x_p1  = s5 * f5_y - (3.8118770018497625 * a4_x + 0.120402167430606 * neg_U4_xx);
+    const panda_real neg_f4_x = c5 * neg_f5_x + f4_x_p1;
     const panda_real f4_y     = 3.8118770018497625 * a4_y - 0.120402167430606 * U4_yx + f5_z;
-    const panda_real neg_f4_z = 3.8118770018497625 * neg_a4_z + 0.120402167430606 * U4_zx + t187;
-    const panda_real t195     = 0.001644487577369 * (w4_yy - w4_zz) - 0.003905355026276 * U4_yx;
-    const panda_real t196     = t195 - 0.0031923204867865 * U4_zx + 0.07551696955258 * U4_zy + c5 * t183;
-    const panda_real neg_n4_x = s5 * t186 + t196;
-    const panda_real t198     = 0.001644487577369 * (wd3_y + w4_xy) + 0.003905355026276 * (w4_zz - w4_xx);
-    const panda_real t199     = 0.0153489423112155 * U4_zx + 0.120402167430606 * neg_a4_z;
-    const panda_real n4_y     = n5_z - (0.0031923204867865 * U4_zy - t198 + t199) - 0.0825 * t187;
-    const panda_real t201     = 0.0908659118637955 * w4_xy + 0.0601680272413645 * wd3_y;
-    const panda_real t202     = 0.0031923204867865 * (w4_yy - w4_xx) + t201;
-    const panda_real t203     = t202 - 0.003905355026276 * (w4_yz - wd4_x);
-    const panda_real t204     = 0.001644487577369 * (w4_xz - neg_wd4_y) - t203 + 0.120402167430606 * a4_y;
-    const panda_real n4_z     = s5 * t183 - (0.0825 * f5_z + t204) - c5 * t186;
+    const panda_real neg_f4_z = 3.8118770018497625 * ao4_y + 0.120402167430606 * U4_zx + f5b_y;
+    const panda_real n4_x_p1  = 0.001644487577369 * (w4_yy - w4_zz) - 0.003905355026276 * U4_yx;
+    const panda_real n4_x_p2  = n4_x_p1 - 0.0031923204867865 * U4_zx + 0.07551696955258 * U4_zy + c5 * neg_n5a_x;
+    const panda_real n4_x     = s5 * neg_n5a_y - n4_x_p2;
+    const panda_real n4_y_p1  = 0.001644487577369 * (wd3_y + w4_xy) + 0.003905355026276 * (w4_zz - w4_xx);
+    const panda_real n4_y_p2  = 0.0153489423112155 * U4_zx + 0.120402167430606 * ao4_y;
+    const panda_real n4_y     = n5_z - (0.0031923204867865 * U4_zy - n4_y_p1 + n4_y_p2) - 0.0825 * f5b_y;
+    const panda_real n4_z_p1  = 0.0908659118637955 * w4_xy + 0.0601680272413645 * wd3_y;
+    const panda_real n4_z_p2  = 0.0031923204867865 * (w4_yy - w4_xx) + n4_z_p1;
+    const panda_real n4_z_p3  = n4_z_p2 - 0.003905355026276 * (w4_yz - wd4_x);
+    const panda_real n4_z_p4  = 0.001644487577369 * (w4_xz - neg_wd4_y) - n4_z_p3 + 0.120402167430606 * a4_y;
+    const panda_real n4_z     = s5 * neg_n5a_x - (0.0825 * f5_z + n4_z_p4) + c5 * neg_n5a_y;
     tau_b[3]                  = n4_z;
 
     /* body 3, link3: forces */
-    const panda_real U3_xy = wd2_y + w3_xy;
-    const panda_real U3_zy = wd3_x + w3_yz;
-    const panda_real t208  = s4 * f4_y - (1.5310371411656296 * a3_x + 0.028227094878 * U3_xy);
-    const panda_real t209  = 0.02219150962779075 * w3_xy + 0.02216478830196605 * wd2_y;
-    const panda_real t210  = 0.0054876481065623 * U3_yz - 0.0043772571218396 * U3_xz;
-    const panda_real t211  = 0.0001219124209507 * (w3_xx - w3_yy) + t209 - t210 + 0.028227094878 * a3_x;
-    const panda_real n3_z  = 0.0825 * neg_f4_z - t211 - (s4 * neg_n4_x - c4 * n4_y);
-    tau_b[2]               = n3_z;
-    const panda_real t213  = 0.0054876481065623 * U3_yx + 0.0043772571218396 * (w3_yy - w3_zz);
-    const panda_real t214  = 0.0001219124209507 * U3_zx + 0.0221781489648784 * U3_zy;
-    const panda_real t215  = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z);
-    const panda_real t216  = c4 * neg_n4_x - (0.028227094878 * a3_z - t213 + t214);
-    const panda_real t217  = s4 * n4_y + t215 + t216;
-    const panda_real t218  = 0.0043772571218396 * U3_xy + 0.0054876481065623 * (w3_xx - w3_zz);
-    const panda_real t219  = 0.0825 * (c4 * f4_y - s4 * neg_f4_x) + 0.316 * (c4 * neg_f4_x + t208);
-    const panda_real t220  = 1.336066291235e-05 * U3_zx - 0.0001219124209507 * U3_zy + t218 - n4_z - t219;
+    const panda_real U3_xy    = wd2_y + w3_xy;
+    const panda_real U3_zy    = wd3_x + w3_yz;
+    const panda_real f3_x_p1  = s4 * f4_y - (1.5310371411656296 * a3_x + 0.028227094878 * U3_xy);
+    const panda_real n3_z_p1  = 0.02219150962779075 * w3_xy + 0.02216478830196605 * wd2_y;
+    const panda_real n3_z_p2  = 0.0054876481065623 * U3_yz - 0.0043772571218396 * U3_xz;
+    const panda_real n3_z_p3  = 0.0001219124209507 * (w3_xx - w3_yy) + n3_z_p1 - n3_z_p2 + 0.028227094878 * a3_x;
+    const panda_real n3_z     = 0.0825 * neg_f4_z - n3_z_p3 + (c4 * n4_y + s4 * n4_x);
+    tau_b[2]                  = n3_z;
+    const panda_real n3a_x_p1 = 0.0054876481065623 * U3_yx + 0.0043772571218396 * (w3_yy - w3_zz);
+    const panda_real n3a_x_p2 = 0.0001219124209507 * U3_zx + 0.0221781489648784 * U3_zy;
+    const panda_real n3a_x_p3 = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z);
+    const panda_real n3a_x    = 0.028227094878 * a3_z - n3a_x_p1 + n3a_x_p2 + c4 * n4_x - (s4 * n4_y + n3a_x_p3);
+    const panda_real n3a_y_p1 = 0.0043772571218396 * U3_xy + 0.0054876481065623 * (w3_xx - w3_zz);
+    const panda_real n3a_y_p2 = 0.0825 * (c4 * f4_y - s4 * neg_f4_x) + 0.316 * (c4 * neg_f4_x + f3_x_p1);
+    const panda_real n3a_y    = 1.336066291235e-05 * U3_zx - 0.0001219124209507 * U3_zy + n3a_y_p1 - n4_z
+                                - n3a_y_p2;
 
     /* body 2, link2: forces */
     const panda_real w2_yy     = neg_w2_y * neg_w2_y;
@@ -287,11 +287,13 @@ void panda_bias(const panda_real q[9], const panda_real qd[9], panda_real tau_b[
     const panda_real neg_U2_zx = wd2_y + wd2_y;
     const panda_real neg_U2_zy = neg_wd2_x + neg_wd2_x;
     const panda_real w2_xx     = neg_w2_x * neg_w2_x;
-    const panda_real t227      = 0.0039833588839355 * neg_U2_zx - 0.0102611018210082 * U2_yx;
-    const panda_real t228      = 0.02469995251791113 * neg_U2_zy - t227 + 0.0007689361029464 * (w2_yy - qd2_qd2);
-    const panda_real t229      = 0.0007689361029464 * U2_yx - 0.0039833588839355 * neg_U2_zy;
-    const panda_real t230      = 0.0230778824949318 * neg_U2_zx - t229 + 0.0102611018210082 * (qd2_qd2 - w2_xx);
-    const panda_real t231      = 0.04777783501284293 * U2_yx + 0.0039833588839355 * (w2_yy - w2_xx);
-    tau_b[1]                   = c3 * t220 - s3 * t217 + (0.002031994566 * neg_a2_y + t231);
-    tau_b[0]                   = -(c2 * (t230 - n3_z) + s2 * (t228 - (c3 * t217 + s3 * t220)));
+    const panda_real n2_x_p1   = 0.0039833588839355 * neg_U2_zx - 0.0102611018210082 * U2_yx;
+    const panda_real n2_x_p2   = 0.02469995251791113 * neg_U2_zy - n2_x_p1
+                                 + 0.0007689361029464 * (w2_yy - qd2_qd2);
+    const panda_real n2_y_p1   = 0.0007689361029464 * U2_yx - 0.0039833588839355 * neg_U2_zy;
+    const panda_real n2_y_p2   = 0.0230778824949318 * neg_U2_zx - n2_y_p1
+                                 + 0.0102611018210082 * (qd2_qd2 - w2_xx);
+    const panda_real n2_z_p1   = 0.04777783501284293 * U2_yx + 0.0039833588839355 * (w2_yy - w2_xx);
+    tau_b[1]                   = c3 * n3a_y + s3 * n3a_x + (0.002031994566 * neg_a2_y + n2_z_p1);
+    tau_b[0]                   = -(c2 * (n2_y_p2 - n3_z) + s2 * (n2_x_p2 - (s3 * n3a_y - c3 * n3a_x)));
 }

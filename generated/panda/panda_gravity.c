@@ -57,22 +57,23 @@ void panda_gravity(const panda_real q[9], panda_real tau_g[9])
     const panda_real neg_a7_y = a5_y * ctheta7 + a6_x * stheta7;
 
     /* body 9, right_finger: forces */
-    const panda_real f9_x     = 0.015 * a7_x;
-    const panda_real neg_f9_y = 0.015 * a6_y;
-    const panda_real f9_z     = 0.015 * neg_a7_y;
-    tau_g[8]                  = f9_z;
-    tau_g[7]                  = -f9_z;
-    const panda_real t29      = 0.0028185 * neg_a7_y;
-    const panda_real neg_n9_z = 0.0028185 * a7_x;
+    const panda_real f9_x       = 0.015 * a7_x;
+    const panda_real neg_f9_y   = 0.015 * a6_y;
+    const panda_real f9_z       = 0.015 * neg_a7_y;
+    tau_g[8]                    = f9_z;
+    tau_g[7]                    = -f9_z;
+    const panda_real neg_k_a7_y = 0.0028185 * neg_a7_y;
+    const panda_real neg_n9_z   = 0.0028185 * a7_x;
 
     /* body 7, link7: forces */
     const panda_real f7_x     = f9_x + f9_x + 2.6046312806250005 * a7_x;
     const panda_real neg_f7_y = f9_z + f9_z + 2.6046312806250005 * neg_a7_y;
     const panda_real neg_f7_z = neg_f9_y + neg_f9_y + 2.6046312806250005 * a6_y;
-    const panda_real n7_x     = t29 + t29 - (q[7] * neg_f9_y - (q[8] * neg_f9_y - 0.003258380100858 * a6_y));
+    const panda_real n7_x     = neg_k_a7_y + neg_k_a7_y - (q[7] * neg_f9_y
+                                - (q[8] * neg_f9_y - 0.003258380100858 * a6_y));
     const panda_real n7_y     = neg_n9_z + neg_n9_z + 0.0003812475194847 * a6_y;
-    const panda_real t36      = 0.0003812475194847 * neg_a7_y + 0.003258380100858 * a7_x;
-    const panda_real neg_n7_z = q[7] * f9_x - q[8] * f9_x + t36;
+    const panda_real n7_z_p1  = 0.0003812475194847 * neg_a7_y + 0.003258380100858 * a7_x;
+    const panda_real neg_n7_z = q[7] * f9_x - q[8] * f9_x + n7_z_p1;
     tau_g[6]                  = -neg_n7_z;
     const panda_real f6_x     = ctheta7 * f7_x + stheta7 * neg_f7_y;
     const panda_real f6_z     = stheta7 * f7_x - ctheta7 * neg_f7_y;
@@ -84,34 +85,34 @@ void panda_gravity(const panda_real q[9], panda_real tau_g[9])
     tau_g[5]              = n6_z;
 
     /* body 5, link5: forces */
-    const panda_real f5_x = c6 * f6_x - (s6 * neg_f7_z - 2.606315473549479 * a5_x);
-    const panda_real f5_y = 2.606315473549479 * a5_y - f6_z;
-    const panda_real f5_z = c6 * neg_f7_z + 2.606315473549479 * a4_y + s6 * f6_x;
-    const panda_real t46  = s6 * n6_x - (0.014653732538 * a5_y + 0.067870631425 * a5_x);
-    const panda_real n5_z = c6 * n6_y + t46;
-    tau_g[4]              = n5_z;
-    const panda_real t48  = c6 * n6_x + 0.067870631425 * a4_y - (s6 * n6_y + 0.384 * f5_y);
-    const panda_real t49  = n6_z - 0.014653732538 * a4_y - 0.384 * f5_x;
-    const panda_real t50  = c5 * f5_y + s5 * f5_x;
-    const panda_real n4_x = c5 * t48 + s5 * t49;
+    const panda_real f5_x    = c6 * f6_x - (s6 * neg_f7_z - 2.606315473549479 * a5_x);
+    const panda_real f5_y    = 2.606315473549479 * a5_y - f6_z;
+    const panda_real f5_z    = c6 * neg_f7_z + 2.606315473549479 * a4_y + s6 * f6_x;
+    const panda_real n5_z_p1 = s6 * n6_x - (0.014653732538 * a5_y + 0.067870631425 * a5_x);
+    const panda_real n5_z    = c6 * n6_y + n5_z_p1;
+    tau_g[4]                 = n5_z;
+    const panda_real n5a_x   = c6 * n6_x + 0.067870631425 * a4_y - (s6 * n6_y + 0.384 * f5_y);
+    const panda_real n5a_y   = 0.384 * f5_x - (n6_z - 0.014653732538 * a4_y);
+    const panda_real f5b_y   = c5 * f5_y + s5 * f5_x;
+    const panda_real n4_x    = c5 * n5a_x - s5 * n5a_y;
 
     /* body 4, link4: forces */
     const panda_real f4_x     = c5 * f5_x - (s5 * f5_y - 3.8118770018497625 * a4_x);
     const panda_real f4_y     = 3.8118770018497625 * a4_y + f5_z;
-    const panda_real neg_f4_z = 3.8118770018497625 * a3_y + t50;
-    const panda_real n4_y     = n5_z - 0.120402167430606 * a3_y - 0.0825 * t50;
-    const panda_real n4_z     = c5 * t49 - (0.0825 * f5_z + 0.120402167430606 * a4_y) - s5 * t48;
-    tau_g[3]                  = n4_z;
+    const panda_real neg_f4_z = 3.8118770018497625 * a3_y + f5b_y;
+    const panda_real n4_y     = n5_z - 0.120402167430606 * a3_y - 0.0825 * f5b_y;
+    const panda_real neg_n4_z = 0.0825 * f5_z + 0.120402167430606 * a4_y + c5 * n5a_y + s5 * n5a_x;
+    tau_g[3]                  = -neg_n4_z;
 
     /* body 3, link3: forces */
-    const panda_real n3_z = 0.0825 * neg_f4_z + 0.028227094878 * neg_a3_x + c4 * n4_y + s4 * n4_x;
-    tau_g[2]              = n3_z;
-    const panda_real t58  = c4 * n4_x - 0.316 * (1.5310371411656296 * a3_y + neg_f4_z);
-    const panda_real t59  = 0.028227094878 * neg_a2_y - s4 * n4_y + t58;
-    const panda_real t60  = 0.316 * (c4 * f4_x - (s4 * f4_y + 1.5310371411656296 * neg_a3_x));
-    const panda_real t61  = 0.0825 * (c4 * f4_y + s4 * f4_x) + n4_z - t60;
+    const panda_real n3_z     = 0.0825 * neg_f4_z + 0.028227094878 * neg_a3_x + c4 * n4_y + s4 * n4_x;
+    tau_g[2]                  = n3_z;
+    const panda_real n3a_x_p1 = c4 * n4_x - 0.316 * (1.5310371411656296 * a3_y + neg_f4_z);
+    const panda_real n3a_x    = 0.028227094878 * neg_a2_y - s4 * n4_y + n3a_x_p1;
+    const panda_real n3a_y_p1 = 0.316 * (c4 * f4_x - (s4 * f4_y + 1.5310371411656296 * neg_a3_x));
+    const panda_real n3a_y    = neg_n4_z - 0.0825 * (c4 * f4_y + s4 * f4_x) + n3a_y_p1;
 
     /* body 2, link2: forces */
-    tau_g[1] = s3 * t59 - (c3 * t61 - 0.002031994566 * neg_a2_y);
-    tau_g[0] = c2 * n3_z - s2 * (c3 * t59 + s3 * t61);
+    tau_g[1] = c3 * n3a_y + 0.002031994566 * neg_a2_y + s3 * n3a_x;
+    tau_g[0] = c2 * n3_z - s2 * (c3 * n3a_x - s3 * n3a_y);
 }

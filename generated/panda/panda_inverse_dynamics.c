@@ -63,21 +63,21 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real a3_z  = neg_a2_y - 0.316 * (w3_xx + w3_yy);
 
     /* body 4, link4: motion */
-    const panda_real w3_zz    = w3_z * w3_z;
-    const panda_real w3_xy    = w3_x * w3_y;
-    const panda_real U3_yx    = wd3_z + w3_xy;
-    const panda_real U3_zx    = w3_xz - wd3_y;
-    const panda_real t41      = 0.0825 * (w3_yy + w3_zz) - a3_x;
-    const panda_real neg_a4_z = 0.0825 * U3_yx + a3_y;
-    const panda_real t43      = 0.0825 * U3_zx + a3_z;
-    const panda_real w4_x     = w3_x * c4 + w3_z * s4;
-    const panda_real w4_y     = w3_z * c4 - w3_x * s4;
-    const panda_real a4_x     = t43 * s4 - t41 * c4;
-    const panda_real a4_y     = t43 * c4 + t41 * s4;
-    const panda_real w4_z     = qd[3] - w3_y;
-    const panda_real wd4_z    = qdd[3] - wd3_y;
-    const panda_real wd4_x    = wd3_z * s4 + qd[3] * w4_y + wd3_x * c4;
-    const panda_real wd4_y    = wd3_z * c4 - qd[3] * w4_x - wd3_x * s4;
+    const panda_real w3_zz = w3_z * w3_z;
+    const panda_real w3_xy = w3_x * w3_y;
+    const panda_real U3_yx = wd3_z + w3_xy;
+    const panda_real U3_zx = w3_xz - wd3_y;
+    const panda_real ao4_x = a3_x - 0.0825 * (w3_yy + w3_zz);
+    const panda_real ao4_y = 0.0825 * U3_yx + a3_y;
+    const panda_real ao4_z = 0.0825 * U3_zx + a3_z;
+    const panda_real w4_x  = w3_x * c4 + w3_z * s4;
+    const panda_real w4_y  = w3_z * c4 - w3_x * s4;
+    const panda_real a4_x  = ao4_x * c4 + ao4_z * s4;
+    const panda_real a4_y  = ao4_z * c4 - ao4_x * s4;
+    const panda_real w4_z  = qd[3] - w3_y;
+    const panda_real wd4_z = qdd[3] - wd3_y;
+    const panda_real wd4_x = wd3_z * s4 + qd[3] * w4_y + wd3_x * c4;
+    const panda_real wd4_y = wd3_z * c4 - qd[3] * w4_x - wd3_x * s4;
 
     /* body 5, link5: motion */
     const panda_real w4_yy     = w4_y * w4_y;
@@ -87,8 +87,8 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real U4_yx     = wd4_z + w4_xy;
     const panda_real w4_xz     = w4_x * w4_z;
     const panda_real U4_zx     = w4_xz - wd4_y;
-    const panda_real t59       = 0.0825 * neg_U4_xx + a4_x;
-    const panda_real t60       = 0.0825 * U4_zx + neg_a4_z;
+    const panda_real ao5_x     = 0.0825 * neg_U4_xx + a4_x;
+    const panda_real neg_ao5_z = 0.0825 * U4_zx + ao4_y;
     const panda_real w5_x      = w4_x * c5 - w4_z * s5;
     const panda_real neg_w5_y  = w4_z * c5 + w4_x * s5;
     const panda_real w5_z      = qd[4] + w4_y;
@@ -101,8 +101,8 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real neg_U5_yz = wd5_x + neg_w5_yz;
     const panda_real w5_xx     = w5_x * w5_x;
     const panda_real w5_yy     = neg_w5_y * neg_w5_y;
-    const panda_real a5_x      = t60 * s5 + 0.384 * U5_xz + t59 * c5;
-    const panda_real a5_y      = t60 * c5 - 0.384 * neg_U5_yz - t59 * s5;
+    const panda_real a5_x      = neg_ao5_z * s5 + 0.384 * U5_xz + ao5_x * c5;
+    const panda_real a5_y      = neg_ao5_z * c5 - 0.384 * neg_U5_yz - ao5_x * s5;
     const panda_real a5_z      = a4_y - (0.0825 * U4_yx + 0.384 * (w5_xx + w5_yy));
 
     /* body 6, link6: motion */
@@ -115,23 +115,23 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real wd6_y = wd5_z * c6 - qd[5] * w6_x - wd5_x * s6;
 
     /* body 7, link7: motion */
-    const panda_real w6_yy    = w6_y * w6_y;
-    const panda_real w6_zz    = w6_z * w6_z;
-    const panda_real w6_xy    = w6_x * w6_y;
-    const panda_real U6_yx    = wd6_z + w6_xy;
-    const panda_real w6_xz    = w6_x * w6_z;
-    const panda_real U6_zx    = w6_xz - wd6_y;
-    const panda_real t89      = 0.088 * (w6_yy + w6_zz) - a6_x;
-    const panda_real a7_z     = a5_x * s6 - (a5_z * c6 + 0.088 * U6_yx);
-    const panda_real t91      = a5_y - 0.088 * U6_zx;
-    const panda_real w7_x     = w6_x * ctheta7 + w6_z * stheta7;
-    const panda_real w7_y     = w6_z * ctheta7 - w6_x * stheta7;
-    const panda_real neg_a7_x = t89 * ctheta7 + t91 * stheta7;
-    const panda_real a7_y     = t89 * stheta7 - t91 * ctheta7;
-    const panda_real w7_z     = qd[6] - w6_y;
-    const panda_real wd7_z    = qdd[6] - wd6_y;
-    const panda_real wd7_x    = wd6_z * stheta7 + qd[6] * w7_y + wd6_x * ctheta7;
-    const panda_real wd7_y    = wd6_z * ctheta7 - qd[6] * w7_x - wd6_x * stheta7;
+    const panda_real w6_yy = w6_y * w6_y;
+    const panda_real w6_zz = w6_z * w6_z;
+    const panda_real w6_xy = w6_x * w6_y;
+    const panda_real U6_yx = wd6_z + w6_xy;
+    const panda_real w6_xz = w6_x * w6_z;
+    const panda_real U6_zx = w6_xz - wd6_y;
+    const panda_real ao7_x = a6_x - 0.088 * (w6_yy + w6_zz);
+    const panda_real ao7_y = a5_z * c6 + 0.088 * U6_yx - a5_x * s6;
+    const panda_real ao7_z = 0.088 * U6_zx - a5_y;
+    const panda_real w7_x  = w6_x * ctheta7 + w6_z * stheta7;
+    const panda_real w7_y  = w6_z * ctheta7 - w6_x * stheta7;
+    const panda_real a7_x  = ao7_x * ctheta7 + ao7_z * stheta7;
+    const panda_real a7_y  = ao7_z * ctheta7 - ao7_x * stheta7;
+    const panda_real w7_z  = qd[6] - w6_y;
+    const panda_real wd7_z = qdd[6] - wd6_y;
+    const panda_real wd7_x = wd6_z * stheta7 + qd[6] * w7_y + wd6_x * ctheta7;
+    const panda_real wd7_y = wd6_z * ctheta7 - qd[6] * w7_x - wd6_x * stheta7;
 
     /* body 8, left_finger: motion */
     const panda_real w7_xy     = w7_x * w7_y;
@@ -144,62 +144,62 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real a8_z      = qdd[7] - q[7] * neg_U8_zz + a7_y;
     const panda_real qd8_w7_z  = qd[7] * w7_z;
     const panda_real qd8_w7_x  = qd[7] * w7_x;
-    const panda_real neg_a8_x  = qd8_w7_z + qd8_w7_z - q[7] * U8_xz + neg_a7_x;
-    const panda_real neg_a8_y  = qd8_w7_x + qd8_w7_x + q[7] * neg_U8_yz + a7_z;
+    const panda_real a8_x      = a7_x - (qd8_w7_z + qd8_w7_z - q[7] * U8_xz);
+    const panda_real a8_y      = ao7_y - (qd8_w7_x + qd8_w7_x + q[7] * neg_U8_yz);
 
     /* body 9, right_finger: motion */
     const panda_real a9_z     = qdd[8] - q[8] * neg_U8_zz - a7_y;
     const panda_real qd9_w7_z = qd[8] * w7_z;
     const panda_real qd9_w7_x = qd[8] * w7_x;
-    const panda_real a9_x     = qd9_w7_z + qd9_w7_z - q[8] * U8_xz - neg_a7_x;
-    const panda_real a9_y     = a7_z - (qd9_w7_x + qd9_w7_x + q[8] * neg_U8_yz);
+    const panda_real a9_x     = qd9_w7_z + qd9_w7_z - q[8] * U8_xz + a7_x;
+    const panda_real neg_a9_y = qd9_w7_x + qd9_w7_x + q[8] * neg_U8_yz + ao7_y;
 
     /* body 9, right_finger: forces */
-    const panda_real w7_xz     = w7_x * w7_z;
-    const panda_real U9_xy     = wd7_y + w7_xz;
-    const panda_real t119      = 0.0028185 * U9_xy;
-    const panda_real t120      = 9.0e-05 * U8_xz;
-    const panda_real w7_yy     = w7_y * w7_y;
-    const panda_real t122      = 0.0028185 * (w7_xx + w7_yy);
-    const panda_real t123      = 9.0e-05 * neg_U8_yz;
-    const panda_real U9_zy     = wd7_x - w7_yz;
-    const panda_real t125      = 0.0028185 * U9_zy;
-    const panda_real t126      = 9.0e-05 * neg_U8_zz;
-    const panda_real f9_x      = 0.015 * a9_x - (t120 - t119);
-    const panda_real f9_y      = 0.015 * a9_y - (t122 + t123);
-    const panda_real f9_z      = t125 - t126 + 0.015 * a9_z;
-    tau[8]                     = f9_z;
-    const panda_real neg_U9_zx = wd7_z + w7_xy;
-    const panda_real U9_yx     = w7_xz - wd7_y;
+    const panda_real w7_xz       = w7_x * w7_z;
+    const panda_real U9_xy       = wd7_y + w7_xz;
+    const panda_real k_U9_xy     = 0.0028185 * U9_xy;
+    const panda_real k_U8_xz     = 9.0e-05 * U8_xz;
+    const panda_real w7_yy       = w7_y * w7_y;
+    const panda_real neg_k_U9_yy = 0.0028185 * (w7_xx + w7_yy);
+    const panda_real neg_k_U8_yz = 9.0e-05 * neg_U8_yz;
+    const panda_real U9_zy       = wd7_x - w7_yz;
+    const panda_real k_U9_zy     = 0.0028185 * U9_zy;
+    const panda_real neg_k_U8_zz = 9.0e-05 * neg_U8_zz;
+    const panda_real f9_x        = 0.015 * a9_x - (k_U8_xz - k_U9_xy);
+    const panda_real neg_f9_y    = neg_k_U9_yy + neg_k_U8_yz + 0.015 * neg_a9_y;
+    const panda_real f9_z        = k_U9_zy - neg_k_U8_zz + 0.015 * a9_z;
+    tau[8]                       = f9_z;
+    const panda_real neg_U9_zx   = wd7_z + w7_xy;
+    const panda_real U9_yx       = w7_xz - wd7_y;
 
     /* body 8, left_finger: forces */
-    const panda_real f8_x = t119 + t120 - 0.015 * neg_a8_x;
-    const panda_real f8_y = t122 - t123 - 0.015 * neg_a8_y;
-    const panda_real f8_z = 0.015 * a8_z - (t125 + t126);
+    const panda_real f8_x = k_U9_xy + k_U8_xz + 0.015 * a8_x;
+    const panda_real f8_y = neg_k_U9_yy - neg_k_U8_yz + 0.015 * a8_y;
+    const panda_real f8_z = 0.015 * a8_z - (k_U9_zy + neg_k_U8_zz);
     tau[7]                = f8_z;
 
     /* body 7, link7: forces */
-    const panda_real t135     = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz;
-    const panda_real f7_x     = f9_x + f8_x - (2.6046312806250005 * neg_a7_x + t135);
-    const panda_real t137     = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz;
-    const panda_real f7_y     = 2.6046312806250005 * a7_y + t137 - (f9_z - f8_z);
-    const panda_real t139     = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz;
-    const panda_real f7_z     = 2.6046312806250005 * a7_z + t139 - (f8_y - f9_y);
-    const panda_real t141     = 0.0002052246111024 * neg_U9_zx + 0.0015703722742309 * (w7_zz - w7_yy);
-    const panda_real t142     = t141 - (0.0012104718892606 * U9_yx - 0.0029513747019962 * neg_U8_yz);
-    const panda_real t143     = 0.003258380100858 * a7_z + t142 + (9.0e-05 * neg_a8_y - 9.0e-05 * a9_y);
-    const panda_real n7_x     = 0.0028185 * a9_z + t143 - (q[8] * f9_y + q[7] * f8_y + 0.0028185 * a8_z);
-    const panda_real t145     = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz;
-    const panda_real t146     = 0.0037337172653647 * U9_yx - t145 + 0.0002052246111024 * (w7_xx - w7_zz);
-    const panda_real neg_n7_y = 0.0028185 * neg_a8_x - 0.0028185 * a9_x + (0.0003812475194847 * a7_z + t146);
-    const panda_real t148     = 0.0007823425633685 * w7_xy + 0.0066850919673609 * wd7_z;
-    const panda_real t149     = 0.0002052246111024 * U9_zy - 0.0015703722742309 * U9_xy;
-    const panda_real t150     = 0.0012104718892606 * (w7_xx - w7_yy) + t148 + t149;
-    const panda_real t151     = 0.0003812475194847 * a7_y + t150 + 9.0e-05 * neg_a8_x;
-    const panda_real t152     = 9.0e-05 * a9_x + 0.003258380100858 * neg_a7_x + t151;
-    const panda_real n7_z     = t152 - (q[7] * f8_x - q[8] * f9_x);
-    tau[6]                    = n7_z;
-    const panda_real t154     = ctheta7 * f7_y + stheta7 * f7_x;
+    const panda_real f7_x_p1  = 0.0003812475194847 * (w7_zz + w7_yy) - 0.003258380100858 * U8_xz;
+    const panda_real f7_x     = f9_x + f8_x - (f7_x_p1 - 2.6046312806250005 * a7_x);
+    const panda_real f7_y_p1  = 0.0003812475194847 * neg_U9_zx - 0.003258380100858 * neg_U8_zz;
+    const panda_real f7_y     = 2.6046312806250005 * a7_y + f7_y_p1 - (f9_z - f8_z);
+    const panda_real f7_z_p1  = 0.0003812475194847 * U9_yx + 0.003258380100858 * neg_U8_yz;
+    const panda_real neg_f7_z = neg_f9_y + f8_y + (2.6046312806250005 * ao7_y - f7_z_p1);
+    const panda_real n7_x_p1  = 0.0002052246111024 * neg_U9_zx + 0.0015703722742309 * (w7_zz - w7_yy);
+    const panda_real n7_x_p2  = n7_x_p1 - (0.0012104718892606 * U9_yx - 0.0029513747019962 * neg_U8_yz);
+    const panda_real n7_x_p3  = 0.003258380100858 * ao7_y - n7_x_p2 - (9.0e-05 * neg_a9_y - 9.0e-05 * a8_y);
+    const panda_real n7_x     = 0.0028185 * a9_z - n7_x_p3 + (q[8] * neg_f9_y - q[7] * f8_y - 0.0028185 * a8_z);
+    const panda_real n7_y_p1  = 0.0015703722742309 * U8_xz + 0.0012104718892606 * neg_U8_yz;
+    const panda_real n7_y_p2  = 0.0037337172653647 * U9_yx - n7_y_p1 + 0.0002052246111024 * (w7_xx - w7_zz);
+    const panda_real n7_y     = 0.0028185 * a9_x + 0.0028185 * a8_x + (0.0003812475194847 * ao7_y - n7_y_p2);
+    const panda_real n7_z_p1  = 0.0007823425633685 * w7_xy + 0.0066850919673609 * wd7_z;
+    const panda_real n7_z_p2  = 0.0002052246111024 * U9_zy - 0.0015703722742309 * U9_xy;
+    const panda_real n7_z_p3  = 0.0012104718892606 * (w7_xx - w7_yy) + n7_z_p1 + n7_z_p2;
+    const panda_real n7_z_p4  = 0.0003812475194847 * a7_y + n7_z_p3 - 9.0e-05 * a8_x;
+    const panda_real n7_z_p5  = 0.003258380100858 * a7_x - 9.0e-05 * a9_x - n7_z_p4;
+    const panda_real neg_n7_z = q[7] * f8_x - q[8] * f9_x + n7_z_p5;
+    tau[6]                    = -neg_n7_z;
+    const panda_real f7a_y    = ctheta7 * f7_y + stheta7 * f7_x;
 
     /* body 6, link6: forces */
     const panda_real U6_xy    = w6_xy - wd6_z;
@@ -207,17 +207,17 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real w6_yz    = w6_y * w6_z;
     const panda_real U6_zy    = wd6_x + w6_yz;
     const panda_real neg_f6_x = stheta7 * f7_y - ctheta7 * f7_x + 0.168842705569 * U6_xy;
-    const panda_real f6_y     = 0.168842705569 * (w6_zz + w6_xx) - f7_z;
-    const panda_real t161     = 0.0143119143826753 * U6_zx + 0.0001037589172187 * U6_yx;
-    const panda_real t162     = 0.0291739600456599 * U6_zy - t161 + 9.35690973146e-05 * (w6_yy - w6_zz);
-    const panda_real n6_x     = ctheta7 * n7_x + stheta7 * neg_n7_y + (0.168842705569 * a5_y + t162);
-    const panda_real t164     = 9.35690973146e-05 * U6_xy + 0.0001037589172187 * (w6_zz - w6_xx);
-    const panda_real t165     = 0.0143119143826753 * U6_zy - 0.00111967073342756 * U6_zx - t164 - n7_z;
-    const panda_real n6_y     = t165 - 0.088 * t154;
-    const panda_real t167     = 0.03029363077908746 * wd6_z - 0.02805428931223234 * w6_xy;
-    const panda_real t168     = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (wd6_y + w6_xz);
-    const panda_real t169     = 0.0143119143826753 * (w6_yy - w6_xx) - t167 - t168 - 0.168842705569 * a6_x;
-    const panda_real n6_z     = stheta7 * n7_x - (0.088 * f7_z + t169 + ctheta7 * neg_n7_y);
+    const panda_real f6_y     = 0.168842705569 * (w6_zz + w6_xx) + neg_f7_z;
+    const panda_real n6_x_p1  = 0.0143119143826753 * U6_zx + 0.0001037589172187 * U6_yx;
+    const panda_real n6_x_p2  = 0.0291739600456599 * U6_zy - n6_x_p1 + 9.35690973146e-05 * (w6_yy - w6_zz);
+    const panda_real n6_x     = ctheta7 * n7_x - stheta7 * n7_y + (0.168842705569 * a5_y + n6_x_p2);
+    const panda_real n6_y_p1  = 9.35690973146e-05 * U6_xy + 0.0001037589172187 * (w6_zz - w6_xx);
+    const panda_real n6_y_p2  = 0.0143119143826753 * U6_zy - 0.00111967073342756 * U6_zx - n6_y_p1 + neg_n7_z;
+    const panda_real n6_y     = n6_y_p2 - 0.088 * f7a_y;
+    const panda_real n6_z_p1  = 0.03029363077908746 * wd6_z - 0.02805428931223234 * w6_xy;
+    const panda_real n6_z_p2  = 0.0001037589172187 * (w6_yz - wd6_x) + 9.35690973146e-05 * (wd6_y + w6_xz);
+    const panda_real n6_z_p3  = 0.0143119143826753 * (w6_yy - w6_xx) - n6_z_p1 - n6_z_p2 - 0.168842705569 * a6_x;
+    const panda_real n6_z     = 0.088 * neg_f7_z - n6_z_p3 + ctheta7 * n7_y + stheta7 * n7_x;
     tau[5]                    = n6_z;
 
     /* body 5, link5: forces */
@@ -227,63 +227,67 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real U5_yx     = wd5_z - neg_w5_xy;
     const panda_real U5_zx     = neg_wd5_y + w5_xz;
     const panda_real U5_zy     = wd5_x - neg_w5_yz;
-    const panda_real t177      = 0.014653732538 * (w5_yy + w5_zz) - 0.067870631425 * neg_U5_xy;
-    const panda_real neg_f5_x  = s6 * f6_y - (2.606315473549479 * a5_x + t177) + c6 * neg_f6_x;
-    const panda_real t179      = 0.014653732538 * U5_yx + 0.067870631425 * (w5_xx + w5_zz);
-    const panda_real f5_y      = 0.168842705569 * U6_zy - t179 + 2.606315473549479 * a5_y - t154;
-    const panda_real t181      = 2.606315473549479 * a5_z - (0.014653732538 * U5_zx - 0.067870631425 * U5_zy);
-    const panda_real f5_z      = c6 * f6_y + t181 - s6 * neg_f6_x;
-    const panda_real t183      = 0.00859403176329455 * neg_w5_xy + 0.01149634389334795 * wd5_z;
-    const panda_real t184      = 0.0046002455175631 * neg_U5_yz - 0.0021640520520981 * U5_xz;
-    const panda_real t185      = 0.001515244473327 * (w5_xx - w5_yy) - t183 + t184 + 0.014653732538 * a5_y;
-    const panda_real n5_z      = s6 * n6_x - (0.067870631425 * a5_x + t185) + c6 * n6_y;
+    const panda_real f5_x_p1   = 0.014653732538 * (w5_yy + w5_zz) - 0.067870631425 * neg_U5_xy;
+    const panda_real neg_f5_x  = s6 * f6_y - (2.606315473549479 * a5_x + f5_x_p1) + c6 * neg_f6_x;
+    const panda_real f5_y_p1   = 0.014653732538 * U5_yx + 0.067870631425 * (w5_xx + w5_zz);
+    const panda_real f5_y      = 0.168842705569 * U6_zy - f5_y_p1 + 2.606315473549479 * a5_y - f7a_y;
+    const panda_real f5_z_p1   = 2.606315473549479 * a5_z - (0.014653732538 * U5_zx - 0.067870631425 * U5_zy);
+    const panda_real f5_z      = c6 * f6_y + f5_z_p1 - s6 * neg_f6_x;
+    const panda_real n5_z_p1   = 0.00859403176329455 * neg_w5_xy + 0.01149634389334795 * wd5_z;
+    const panda_real n5_z_p2   = 0.0046002455175631 * neg_U5_yz - 0.0021640520520981 * U5_xz;
+    const panda_real n5_z_p3   = 0.001515244473327 * (w5_xx - w5_yy) - n5_z_p1 + n5_z_p2 + 0.014653732538 * a5_y;
+    const panda_real n5_z      = s6 * n6_x - (0.067870631425 * a5_x + n5_z_p3) + c6 * n6_y;
     tau[4]                     = n5_z;
-    const panda_real t187      = 0.0046002455175631 * U5_yx - 0.0021640520520981 * (w5_yy - w5_zz);
-    const panda_real t188      = t187 - (0.001515244473327 * U5_zx + 0.01004518782832125 * U5_zy);
-    const panda_real t189      = 0.384 * f5_y - (0.067870631425 * a5_z - t188 + c6 * n6_x) + s6 * n6_y;
-    const panda_real t190      = 0.0021640520520981 * neg_U5_xy - 0.001515244473327 * U5_zy;
-    const panda_real t191      = 0.0046002455175631 * (w5_xx - w5_zz) - (0.0014511560650267 * U5_zx - t190);
-    const panda_real t192      = n6_z - (0.014653732538 * a5_z + t191) + 0.384 * neg_f5_x;
-    const panda_real t193      = c5 * f5_y - s5 * neg_f5_x;
+    const panda_real n5a_x_p1  = 0.0046002455175631 * U5_yx - 0.0021640520520981 * (w5_yy - w5_zz);
+    const panda_real n5a_x_p2  = n5a_x_p1 - (0.001515244473327 * U5_zx + 0.01004518782832125 * U5_zy);
+    const panda_real neg_n5a_x = 0.384 * f5_y - (0.067870631425 * a5_z - n5a_x_p2 + c6 * n6_x) + s6 * n6_y;
+    const panda_real n5a_y_p1  = 0.0021640520520981 * neg_U5_xy - 0.001515244473327 * U5_zy;
+    const panda_real n5a_y_p2  = 0.0046002455175631 * (w5_xx - w5_zz) - (0.0014511560650267 * U5_zx - n5a_y_p1);
+    const panda_real neg_n5a_y = n6_z - (0.014653732538 * a5_z + n5a_y_p2) + 0.384 * neg_f5_x;
+    const panda_real f5b_y     = c5 * f5_y - s5 * neg_f5_x;
 
     /* body 4, link4: forces */
     const panda_real w4_yz    = w4_y * w4_z;
     const panda_real U4_zy    = wd4_x + w4_yz;
     const panda_real w4_xx    = w4_x * w4_x;
-    const panda_real t197     = s5 * f5_y - (3.8118770018497625 * a4_x + 0.120402167430606 * neg_U4_xx);
-    const panda_real neg_f4_x = c5 * neg_f5_x + t197;
+    const panda_real f4_x_p1  = s5 * f5_y - (3.8118770018497625 * a4_x + 0.120402167430606 * neg_U4_xx);
+    const panda_real neg_f4_x = c5 * neg_f5_x + f4_x_p1;
     const panda_real f4_y     = 3.8118770018497625 * a4_y - 0.120402167430606 * U4_yx + f5_z;
-    const panda_real neg_f4_z = 3.8118770018497625 * neg_a4_z + 0.120402167430606 * U4_zx + t193;
-    const panda_real t201     = 0.003905355026276 * U4_yx - 0.001644487577369 * (w4_yy - w4_zz);
-    const panda_real t202     = c5 * t189 - (0.0031923204867865 * U4_zx - 0.07551696955258 * U4_zy + t201);
-    const panda_real n4_x     = s5 * t192 - t202;
-    const panda_real t204     = 0.001644487577369 * (w4_xy - wd4_z) + 0.003905355026276 * (w4_zz - w4_xx);
-    const panda_real t205     = 0.0031923204867865 * U4_zy + 0.0153489423112155 * U4_zx;
-    const panda_real n4_y     = n5_z - (0.120402167430606 * neg_a4_z - t204 + t205) - 0.0825 * t193;
-    const panda_real t207     = 0.0601680272413645 * wd4_z - 0.0908659118637955 * w4_xy;
-    const panda_real t208     = 0.003905355026276 * (w4_yz - wd4_x) + 0.001644487577369 * (wd4_y + w4_xz);
-    const panda_real t209     = 0.0031923204867865 * (w4_yy - w4_xx) - t207 - t208;
-    const panda_real t210     = s5 * t189 - (0.120402167430606 * a4_y - t209 + 0.0825 * f5_z);
-    const panda_real n4_z     = c5 * t192 + t210;
+    const panda_real neg_f4_z = 3.8118770018497625 * ao4_y + 0.120402167430606 * U4_zx + f5b_y;
+    const panda_real n4_x_p1  = 0.003905355026276 * U4_yx - 0.001644487577369 * (w4_yy - w4_zz);
+    const panda_real n4_x_p2  = c5 * neg_n5a_x - (0.0031923204867865 * U4_zx - 0.07551696955258 * U4_zy
+                                + n4_x_p1);
+    const panda_real n4_x     = s5 * neg_n5a_y - n4_x_p2;
+    const panda_real n4_y_p1  = 0.001644487577369 * (w4_xy - wd4_z) + 0.003905355026276 * (w4_zz - w4_xx);
+    const panda_real n4_y_p2  = 0.0031923204867865 * U4_zy + 0.0153489423112155 * U4_zx;
+    const panda_real n4_y     = n5_z - (0.120402167430606 * ao4_y - n4_y_p1 + n4_y_p2) - 0.0825 * f5b_y;
+    const panda_real n4_z_p1  = 0.0601680272413645 * wd4_z - 0.0908659118637955 * w4_xy;
+    const panda_real n4_z_p2  = 0.003905355026276 * (w4_yz - wd4_x) + 0.001644487577369 * (wd4_y + w4_xz);
+    const panda_real n4_z_p3  = 0.0031923204867865 * (w4_yy - w4_xx) - n4_z_p1 - n4_z_p2;
+    const panda_real n4_z_p4  = s5 * neg_n5a_x - (0.120402167430606 * a4_y - n4_z_p3 + 0.0825 * f5_z);
+    const panda_real n4_z     = c5 * neg_n5a_y + n4_z_p4;
     tau[3]                    = n4_z;
 
     /* body 3, link3: forces */
-    const panda_real U3_xy = w3_xy - wd3_z;
-    const panda_real U3_zy = wd3_x + w3_yz;
-    const panda_real t214  = s4 * f4_y - (1.5310371411656296 * a3_x + 0.028227094878 * U3_xy);
-    const panda_real t215  = 0.02216478830196605 * wd3_z - 0.02219150962779075 * w3_xy;
-    const panda_real t216  = 0.0001219124209507 * (w3_xx - w3_yy) - t215 - 0.0054876481065623 * U3_yz;
-    const panda_real t217  = 0.0825 * neg_f4_z - (0.0043772571218396 * U3_xz + t216 + 0.028227094878 * a3_x);
-    const panda_real n3_z  = c4 * n4_y + s4 * n4_x + t217;
-    tau[2]                 = n3_z;
-    const panda_real t219  = 0.0054876481065623 * U3_yx + 0.0043772571218396 * (w3_yy - w3_zz);
-    const panda_real t220  = 0.0221781489648784 * U3_zy + 0.028227094878 * a3_z;
-    const panda_real t221  = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz) + neg_f4_z);
-    const panda_real t222  = t219 - 0.0001219124209507 * U3_zx - t220 - c4 * n4_x;
-    const panda_real t223  = s4 * n4_y + t221 + t222;
-    const panda_real t224  = 0.0043772571218396 * U3_xy + 0.0054876481065623 * (w3_xx - w3_zz);
-    const panda_real t225  = 0.0825 * (c4 * f4_y - s4 * neg_f4_x) + 0.316 * (c4 * neg_f4_x + t214);
-    const panda_real t226  = 0.0001219124209507 * U3_zy - t224 - 1.336066291235e-05 * U3_zx + n4_z + t225;
+    const panda_real U3_xy     = w3_xy - wd3_z;
+    const panda_real U3_zy     = wd3_x + w3_yz;
+    const panda_real f3_x_p1   = s4 * f4_y - (1.5310371411656296 * a3_x + 0.028227094878 * U3_xy);
+    const panda_real n3_z_p1   = 0.02216478830196605 * wd3_z - 0.02219150962779075 * w3_xy;
+    const panda_real n3_z_p2   = 0.0001219124209507 * (w3_xx - w3_yy) - n3_z_p1 - 0.0054876481065623 * U3_yz;
+    const panda_real n3_z_p3   = 0.0825 * neg_f4_z - (0.0043772571218396 * U3_xz + n3_z_p2
+                                 + 0.028227094878 * a3_x);
+    const panda_real n3_z      = c4 * n4_y + s4 * n4_x + n3_z_p3;
+    tau[2]                     = n3_z;
+    const panda_real n3a_x_p1  = 0.0054876481065623 * U3_yx + 0.0043772571218396 * (w3_yy - w3_zz);
+    const panda_real n3a_x_p2  = 0.0221781489648784 * U3_zy + 0.028227094878 * a3_z;
+    const panda_real n3a_x_p3  = 0.316 * (1.5310371411656296 * a3_y - 0.028227094878 * (w3_xx + w3_zz)
+                                 + neg_f4_z);
+    const panda_real n3a_x_p4  = n3a_x_p1 - 0.0001219124209507 * U3_zx - n3a_x_p2 - c4 * n4_x;
+    const panda_real neg_n3a_x = s4 * n4_y + n3a_x_p3 + n3a_x_p4;
+    const panda_real n3a_y_p1  = 0.0043772571218396 * U3_xy + 0.0054876481065623 * (w3_xx - w3_zz);
+    const panda_real n3a_y_p2  = 0.0825 * (c4 * f4_y - s4 * neg_f4_x) + 0.316 * (c4 * neg_f4_x + f3_x_p1);
+    const panda_real neg_n3a_y = 0.0001219124209507 * U3_zy - n3a_y_p1 - 1.336066291235e-05 * U3_zx + n4_z
+                                 + n3a_y_p2;
 
     /* body 2, link2: forces */
     const panda_real w2_yy     = neg_w2_y * neg_w2_y;
@@ -292,17 +296,19 @@ void panda_inverse_dynamics(const panda_real q[9], const panda_real qd[9], const
     const panda_real neg_U2_zx = neg_qd2_w2_x + wd2_y;
     const panda_real neg_U2_zy = neg_qd2_w2_y + neg_wd2_x;
     const panda_real w2_xx     = neg_w2_x * neg_w2_x;
-    const panda_real t233      = 0.0039833588839355 * neg_U2_zx - 0.0102611018210082 * (qdd[1] + w2_xy);
-    const panda_real t234      = 0.02469995251791113 * neg_U2_zy - t233 + 0.0007689361029464 * (w2_yy - qd2_qd2);
-    const panda_real t235      = 0.0039833588839355 * neg_U2_zy - 0.0007689361029464 * (w2_xy - qdd[1]);
-    const panda_real t236      = 0.0230778824949318 * neg_U2_zx + t235 + 0.0102611018210082 * (qd2_qd2 - w2_xx);
-    const panda_real t237      = 0.0007689361029464 * (wd2_y - neg_qd2_w2_x)
+    const panda_real n2_x_p1   = 0.0039833588839355 * neg_U2_zx - 0.0102611018210082 * (qdd[1] + w2_xy);
+    const panda_real n2_x_p2   = 0.02469995251791113 * neg_U2_zy - n2_x_p1
+                                 + 0.0007689361029464 * (w2_yy - qd2_qd2);
+    const panda_real n2_y_p1   = 0.0039833588839355 * neg_U2_zy - 0.0007689361029464 * (w2_xy - qdd[1]);
+    const panda_real n2_y_p2   = 0.0230778824949318 * neg_U2_zx + n2_y_p1
+                                 + 0.0102611018210082 * (qd2_qd2 - w2_xx);
+    const panda_real n2_z_p1   = 0.0007689361029464 * (wd2_y - neg_qd2_w2_x)
                                  - 0.0102611018210082 * (neg_wd2_x - neg_qd2_w2_y);
-    const panda_real t238      = 0.04777783501284293 * w2_xy - 0.00162207002297933 * qdd[1] + t237;
-    const panda_real t239      = 0.0039833588839355 * (w2_yy - w2_xx) + t238 + 0.002031994566 * neg_a2_y;
-    tau[1]                     = t239 - (c3 * t226 + s3 * t223);
+    const panda_real n2_z_p2   = 0.04777783501284293 * w2_xy - 0.00162207002297933 * qdd[1] + n2_z_p1;
+    const panda_real n2_z_p3   = 0.0039833588839355 * (w2_yy - w2_xx) + n2_z_p2 + 0.002031994566 * neg_a2_y;
+    tau[1]                     = n2_z_p3 - (c3 * neg_n3a_y + s3 * neg_n3a_x);
 
     /* body 1, link1: forces */
-    const panda_real t240 = 0.014259565994474 * qdd[0] - c2 * (t236 - n3_z);
-    tau[0]                = t240 - s2 * (t234 - (c3 * t223 - s3 * t226));
+    const panda_real n1_z_p1 = 0.014259565994474 * qdd[0] - c2 * (n2_y_p2 - n3_z);
+    tau[0]                   = n1_z_p1 - s2 * (n2_x_p2 - (c3 * neg_n3a_x - s3 * neg_n3a_y));
 }

@@ -34,11 +34,11 @@ void pendulum_inverse_dynamics(const pendulum_real q[2], const pendulum_real qd[
     const pendulum_real wd2_z = qdd[0] + qdd[1];
 
     /* body 2, lower: forces */
-    const pendulum_real t8   = 0.3 * (c2 * (qdd[0] + a1_y) + (9.81 * c1 + qd[0] * qd[0]) * s2);
-    const pendulum_real n2_z = 0.2 * wd2_z + t8;
-    tau[1]                   = n2_z;
+    const pendulum_real n2_z_p1 = 0.3 * (c2 * (qdd[0] + a1_y) + (9.81 * c1 + qd[0] * qd[0]) * s2);
+    const pendulum_real n2_z    = 0.2 * wd2_z + n2_z_p1;
+    tau[1]                      = n2_z;
 
     /* body 1, upper: forces */
-    const pendulum_real t10 = 0.3 * wd2_z * c2 + qdd[0] - (0.3 * (w2_z * w2_z) * s2 - 1.2 * a1_y);
-    tau[0]                  = n2_z + t10;
+    const pendulum_real n1_z_p1 = 0.3 * wd2_z * c2 + qdd[0] - (0.3 * (w2_z * w2_z) * s2 - 1.2 * a1_y);
+    tau[0]                      = n2_z + n1_z_p1;
 }

@@ -11,10 +11,12 @@
  * Matrices are row-major.
  * Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its derivative,
  * acceleration, force, moment, acceleration field, first and second moments of mass in its canonical
- * frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4; MA, BA, IA, p are of
- * articulated bodies, K and u of their joints. c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2],
- * theta7 is q[6] and a constant; w2_xy is w2_x w2_y, s2_h3_z a product too; M_0_1 is an entry that is stored;
- * neg_X is -X; t1, t2, ... have no name.
+ * frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4, ao6 the acceleration of
+ * joint 6 in the axes of what carries it; f6a, f6b are f6 on the way to the parent, T6 is what turns S6;
+ * MA, BA, IA, p are of articulated bodies, Ma, Ba, Ia of such whose joint gives way, K and u of their joints.
+ * c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2], theta7 is q[6] and a constant; w2_xy is
+ * w2_x w2_y, s2_h3_z a product too, k_f5_x a constant times f5_x; M_0_1 is an entry that is stored,
+ * M_0_1_p1 a part of it; neg_X is -X; t1, t2, ... have no name.
  * Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the world.
  * Inertial parameters are constants of the code.
  * A floating joint has seven positions: x, y, z of the body's origin in the frame it moves in (m) and the unit
@@ -139,9 +141,9 @@ void quadruped_mass_matrix(const quadruped_real q[19], quadruped_real w[77], qua
 
 /* qdd = M(q)^-1 (tau - C(q, qd) qd - g(q))
  * Returns 0 where M is positive definite and all outputs and their sum are finite, else 1: then they mean nothing. */
-#define QUADRUPED_FORWARD_DYNAMICS_WORK 262
+#define QUADRUPED_FORWARD_DYNAMICS_WORK 261
 int quadruped_forward_dynamics(const quadruped_real q[19], const quadruped_real qd[18],
-                               const quadruped_real tau[18], quadruped_real w[262], quadruped_real qdd[18]);
+                               const quadruped_real tau[18], quadruped_real w[261], quadruped_real qdd[18]);
 
 /* Number of wrong values (NaN included) among the results for reference states; 0 is a pass. The second one tries one
  * function only, numbered from 0 as in quadruped_info.functions. */

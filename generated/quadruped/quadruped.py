@@ -11,10 +11,12 @@ SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N a
 Matrices are row-major.
 Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its derivative,
 acceleration, force, moment, acceleration field, first and second moments of mass in its canonical
-frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4; MA, BA, IA, p are of
-articulated bodies, K and u of their joints. c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2],
-theta7 is q[6] and a constant; w2_xy is w2_x w2_y, s2_h3_z a product too; M_0_1 is an entry that is stored;
-neg_X is -X; t1, t2, ... have no name.
+frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4, ao6 the acceleration of
+joint 6 in the axes of what carries it; f6a, f6b are f6 on the way to the parent, T6 is what turns S6;
+MA, BA, IA, p are of articulated bodies, Ma, Ba, Ia of such whose joint gives way, K and u of their joints.
+c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2], theta7 is q[6] and a constant; w2_xy is
+w2_x w2_y, s2_h3_z a product too, k_f5_x a constant times f5_x; M_0_1 is an entry that is stored,
+M_0_1_p1 a part of it; neg_X is -X; t1, t2, ... have no name.
 Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the world.
 Inertial parameters are constants of the code.
 A floating joint has seven positions: x, y, z of the body's origin in the frame it moves in (m) and the unit
@@ -210,14 +212,14 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
 
     # body 7, fl_hip: motion
     qd4_qd5 = qd4 * qd5
-    t7 = 0.047 * (qd4_qd5 - qdd6)
+    k_U6_xy = 0.047 * (qd4_qd5 - qdd6)
     qd6_qd6 = qd6 * qd6
-    t9 = 0.047 * (qd4 * qd4 + qd6_qd6)
+    neg_k_U6_yy = 0.047 * (qd4 * qd4 + qd6_qd6)
     qd5_qd6 = qd5 * qd6
-    t11 = 0.047 * (qdd4 + qd5_qd6)
-    t12 = a1_x + t7
-    t13 = a1_y - t9
-    t14 = a1_z + t11
+    k_U6_zy = 0.047 * (qdd4 + qd5_qd6)
+    ao7_x = a1_x + k_U6_xy
+    ao7_y = a1_y - neg_k_U6_yy
+    ao7_z = a1_z + k_U6_zy
     c8 = cos(q8)
     s8 = sin(q8)
     w7_x = qd6 * c8 - qd5 * s8
@@ -229,14 +231,14 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w7_xz = w7_x * w7_z
     neg_w7_yz = neg_w7_y * w7_z
     w7_xx = w7_x * w7_x
-    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t13 * s8 - t14 * c8)
-    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (t14 * s8 + t13 * c8)
-    a7_z = t12 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
+    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (ao7_y * s8 - ao7_z * c8)
+    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (ao7_z * s8 + ao7_y * c8)
+    a7_z = ao7_x - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
 
     # body 10, fr_hip: motion
-    t29 = a1_x - t7
-    t30 = a1_y + t9
-    t31 = a1_z - t11
+    ao10_x = a1_x - k_U6_xy
+    ao10_y = a1_y + neg_k_U6_yy
+    ao10_z = a1_z - k_U6_zy
     c11 = cos(q11)
     s11 = sin(q11)
     w10_x = qd6 * c11 - qd5 * s11
@@ -248,9 +250,9 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w10_xz = w10_x * w10_z
     neg_w10_yz = neg_w10_y * w10_z
     w10_xx = w10_x * w10_x
-    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t30 * s11 - t31 * c11)
-    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (t31 * s11 + t30 * c11)
-    a10_z = t29 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
+    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (ao10_y * s11 - ao10_z * c11)
+    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (ao10_z * s11 + ao10_y * c11)
+    a10_z = ao10_x - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
 
     # body 13, rl_hip: motion
     c14 = cos(q14)
@@ -264,9 +266,9 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w13_xz = w13_x * w13_z
     neg_w13_yz = neg_w13_y * w13_z
     w13_xx = w13_x * w13_x
-    neg_a13_x = t13 * s14 - t14 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
-    neg_a13_y = t14 * s14 + t13 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
-    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t12
+    neg_a13_x = ao7_y * s14 - ao7_z * c14 + 0.1805 * (w13_xz - neg_wd13_y)
+    neg_a13_y = ao7_z * s14 + ao7_y * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
+    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + ao7_x
 
     # body 16, rr_hip: motion
     c17 = cos(q17)
@@ -280,9 +282,9 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w16_xz = w16_x * w16_z
     neg_w16_yz = neg_w16_y * w16_z
     w16_xx = w16_x * w16_x
-    neg_a16_x = t30 * s17 - t31 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
-    neg_a16_y = t31 * s17 + t30 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
-    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t29
+    neg_a16_x = ao10_y * s17 - ao10_z * c17 + 0.1805 * (w16_xz - neg_wd16_y)
+    neg_a16_y = ao10_z * s17 + ao10_y * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
+    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + ao10_x
 
     # body 8, fl_thigh: motion
     c9 = cos(q9)
@@ -411,17 +413,17 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     f18_z = 0.0297786611519054 * U18_zx
     w18_yz = w18_y * w18_z
     U18_zy = wd18_x + w18_yz
-    t184 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
-    n18_x = 1.261184674531e-05 * U18_zy + t184
+    n18_x_p1 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
+    n18_x = 1.261184674531e-05 * U18_zy + n18_x_p1
     w18_xx = w18_x * w18_x
     a18_y = ctheta19 * (a17_y - 0.2 * U17_yx) - (0.2 * neg_U17_xx + a17_x) * stheta19
-    t188 = 5.560447774483e-05 * U18_zy + 0.0297786611519054 * (neg_a16_y - 0.2 * U17_zx)
-    n18_y = 0.00249545180452967 * (w18_zz - w18_xx) - 0.00486039815325469 * U18_zx - t188
-    t190 = 0.00484778630650938 * w18_xy + 0.00487301 * wd18_z
-    t191 = 5.560447774483e-05 * (w18_yy - w18_xx) + t190
-    n18_z = t191 - 0.00249545180452967 * (w18_yz - wd18_x) + 0.0297786611519054 * a18_y
+    n18_y_p1 = 5.560447774483e-05 * U18_zy + 0.0297786611519054 * (neg_a16_y - 0.2 * U17_zx)
+    n18_y = 0.00249545180452967 * (w18_zz - w18_xx) - 0.00486039815325469 * U18_zx - n18_y_p1
+    n18_z_p1 = 0.00484778630650938 * w18_xy + 0.00487301 * wd18_z
+    n18_z_p2 = 5.560447774483e-05 * (w18_yy - w18_xx) + n18_z_p1
+    n18_z = n18_z_p2 - 0.00249545180452967 * (w18_yz - wd18_x) + 0.0297786611519054 * a18_y
     tau[17] = n18_z
-    t193 = ctheta19 * f18_y - stheta19 * neg_f18_x
+    f18a_y = ctheta19 * f18_y - stheta19 * neg_f18_x
 
     # body 15, rl_calf: forces
     w15_yy = w15_y * w15_y
@@ -434,17 +436,17 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     f15_z = 0.0297786611519054 * U15_zx
     w15_yz = w15_y * w15_z
     U15_zy = wd15_x + w15_yz
-    t204 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
-    n15_x = 1.261184674531e-05 * U15_zy - t204
+    n15_x_p1 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
+    n15_x = 1.261184674531e-05 * U15_zy - n15_x_p1
     w15_xx = w15_x * w15_x
     a15_y = ctheta16 * (a14_y - 0.2 * U14_yx) - (0.2 * neg_U14_xx + a14_x) * stheta16
-    t208 = 5.560447774483e-05 * U15_zy + 0.0297786611519054 * (neg_a13_y - 0.2 * U14_zx)
-    neg_n15_y = 0.00486039815325469 * U15_zx + 0.00249545180452967 * (w15_zz - w15_xx) + t208
-    t210 = 0.00484778630650938 * w15_xy + 0.00487301 * wd15_z
-    t211 = 5.560447774483e-05 * (w15_yy - w15_xx) + t210
-    n15_z = 0.00249545180452967 * (w15_yz - wd15_x) + t211 + 0.0297786611519054 * a15_y
+    n15_y_p1 = 5.560447774483e-05 * U15_zy + 0.0297786611519054 * (neg_a13_y - 0.2 * U14_zx)
+    neg_n15_y = 0.00486039815325469 * U15_zx + 0.00249545180452967 * (w15_zz - w15_xx) + n15_y_p1
+    n15_z_p1 = 0.00484778630650938 * w15_xy + 0.00487301 * wd15_z
+    n15_z_p2 = 5.560447774483e-05 * (w15_yy - w15_xx) + n15_z_p1
+    n15_z = 0.00249545180452967 * (w15_yz - wd15_x) + n15_z_p2 + 0.0297786611519054 * a15_y
     tau[14] = n15_z
-    t213 = ctheta16 * f15_y - stheta16 * neg_f15_x
+    f15a_y = ctheta16 * f15_y - stheta16 * neg_f15_x
 
     # body 12, fr_calf: forces
     w12_yy = w12_y * w12_y
@@ -457,17 +459,17 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     f12_z = 0.0297786611519054 * U12_zx
     w12_yz = w12_y * w12_z
     U12_zy = wd12_x + w12_yz
-    t224 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
-    n12_x = 1.261184674531e-05 * U12_zy + t224
+    n12_x_p1 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
+    n12_x = 1.261184674531e-05 * U12_zy + n12_x_p1
     w12_xx = w12_x * w12_x
     a12_y = ctheta13 * (a11_y - 0.2 * U11_yx) - (0.2 * neg_U11_xx + a11_x) * stheta13
-    t228 = 5.560447774483e-05 * U12_zy - 0.0297786611519054 * (0.2 * U11_zx + a10_y)
-    n12_y = 0.00249545180452967 * (w12_zz - w12_xx) - 0.00486039815325469 * U12_zx - t228
-    t230 = 0.00484778630650938 * w12_xy + 0.00487301 * wd12_z
-    t231 = 5.560447774483e-05 * (w12_yy - w12_xx) + t230
-    n12_z = t231 - 0.00249545180452967 * (w12_yz - wd12_x) + 0.0297786611519054 * a12_y
+    n12_y_p1 = 5.560447774483e-05 * U12_zy - 0.0297786611519054 * (0.2 * U11_zx + a10_y)
+    n12_y = 0.00249545180452967 * (w12_zz - w12_xx) - 0.00486039815325469 * U12_zx - n12_y_p1
+    n12_z_p1 = 0.00484778630650938 * w12_xy + 0.00487301 * wd12_z
+    n12_z_p2 = 5.560447774483e-05 * (w12_yy - w12_xx) + n12_z_p1
+    n12_z = n12_z_p2 - 0.00249545180452967 * (w12_yz - wd12_x) + 0.0297786611519054 * a12_y
     tau[11] = n12_z
-    t233 = ctheta13 * f12_y - stheta13 * neg_f12_x
+    f12a_y = ctheta13 * f12_y - stheta13 * neg_f12_x
 
     # body 9, fl_calf: forces
     w9_yy = w9_y * w9_y
@@ -480,17 +482,17 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     f9_z = 0.0297786611519054 * U9_zx
     w9_yz = w9_y * w9_z
     U9_zy = wd9_x + w9_yz
-    t244 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
-    n9_x = 1.261184674531e-05 * U9_zy - t244
+    n9_x_p1 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
+    n9_x = 1.261184674531e-05 * U9_zy - n9_x_p1
     w9_xx = w9_x * w9_x
     a9_y = ctheta10 * (a8_y - 0.2 * U8_yx) - (0.2 * neg_U8_xx + a8_x) * stheta10
-    t248 = 5.560447774483e-05 * U9_zy - 0.0297786611519054 * (0.2 * U8_zx + a7_y)
-    neg_n9_y = 0.00486039815325469 * U9_zx + 0.00249545180452967 * (w9_zz - w9_xx) + t248
-    t250 = 0.00484778630650938 * w9_xy + 0.00487301 * wd9_z
-    t251 = 5.560447774483e-05 * (w9_yy - w9_xx) + t250
-    n9_z = 0.00249545180452967 * (w9_yz - wd9_x) + t251 + 0.0297786611519054 * a9_y
+    n9_y_p1 = 5.560447774483e-05 * U9_zy - 0.0297786611519054 * (0.2 * U8_zx + a7_y)
+    neg_n9_y = 0.00486039815325469 * U9_zx + 0.00249545180452967 * (w9_zz - w9_xx) + n9_y_p1
+    n9_z_p1 = 0.00484778630650938 * w9_xy + 0.00487301 * wd9_z
+    n9_z_p2 = 5.560447774483e-05 * (w9_yy - w9_xx) + n9_z_p1
+    n9_z = 0.00249545180452967 * (w9_yz - wd9_x) + n9_z_p2 + 0.0297786611519054 * a9_y
     tau[8] = n9_z
-    t253 = ctheta10 * f9_y - stheta10 * neg_f9_x
+    f9a_y = ctheta10 * f9_y - stheta10 * neg_f9_x
 
     # body 17, rr_thigh: forces
     U17_xy = w17_xy - wd17_z
@@ -498,17 +500,17 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w17_yz = w17_y * w17_z
     U17_zy = wd17_x + w17_yz
     f17_x = 0.072551 * neg_U17_xx - 0.003039 * U17_xy - (ctheta19 * neg_f18_x + stheta19 * f18_y)
-    f17_y = t193 - (0.072551 * U17_yx - 0.003039 * (w17_zz + w17_xx))
-    t260 = 0.0054780518 * U17_yx + 0.0001878102 * (w17_yy - w17_zz) + 0.003039 * neg_a16_y
-    t261 = ctheta19 * n18_x - (t260 - (8.2053e-05 * U17_zx + 0.000144167 * U17_zy))
-    n17_x = t261 - stheta19 * n18_y
-    t263 = 0.072551 * neg_a16_y - (0.0054780518 * (w17_zz - w17_xx) - 0.0001878102 * U17_xy)
-    t264 = t263 - (8.2053e-05 * U17_zy + 0.013155427 * U17_zx) + 0.2 * f18_z + stheta19 * n18_x
-    n17_y = ctheta19 * n18_y + t264
-    t266 = 0.01301126 * w17_xy + 0.013299594 * wd17_z + 8.2053e-05 * (w17_yy - w17_xx)
-    t267 = 0.0054780518 * (w17_yz - wd17_x) + t266 + 0.003039 * a17_x
-    t268 = 0.0001878102 * (wd17_y + w17_xz) + 0.072551 * a17_y - t267 + 0.2 * t193
-    n17_z = n18_z - t268
+    f17_y = f18a_y - (0.072551 * U17_yx - 0.003039 * (w17_zz + w17_xx))
+    n17_x_p1 = 0.0054780518 * U17_yx + 0.0001878102 * (w17_yy - w17_zz) + 0.003039 * neg_a16_y
+    n17_x_p2 = ctheta19 * n18_x - (n17_x_p1 - (8.2053e-05 * U17_zx + 0.000144167 * U17_zy))
+    n17_x = n17_x_p2 - stheta19 * n18_y
+    n17_y_p1 = 0.072551 * neg_a16_y - (0.0054780518 * (w17_zz - w17_xx) - 0.0001878102 * U17_xy)
+    n17_y_p2 = n17_y_p1 - (8.2053e-05 * U17_zy + 0.013155427 * U17_zx) + 0.2 * f18_z + stheta19 * n18_x
+    n17_y = ctheta19 * n18_y + n17_y_p2
+    n17_z_p1 = 0.01301126 * w17_xy + 0.013299594 * wd17_z + 8.2053e-05 * (w17_yy - w17_xx)
+    n17_z_p2 = 0.0054780518 * (w17_yz - wd17_x) + n17_z_p1 + 0.003039 * a17_x
+    n17_z_p3 = 0.0001878102 * (wd17_y + w17_xz) + 0.072551 * a17_y - n17_z_p2 + 0.2 * f18a_y
+    n17_z = n18_z - n17_z_p3
     tau[16] = n17_z
 
     # body 14, rl_thigh: forces
@@ -517,17 +519,17 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w14_yz = w14_y * w14_z
     U14_zy = wd14_x + w14_yz
     f14_x = 0.072551 * neg_U14_xx - 0.003039 * U14_xy - (ctheta16 * neg_f15_x + stheta16 * f15_y)
-    f14_y = t213 - (0.072551 * U14_yx - 0.003039 * (w14_zz + w14_xx))
-    t276 = 0.003039 * neg_a13_y - (0.0054780518 * U14_yx + 0.0001878102 * (w14_yy - w14_zz))
-    t277 = ctheta16 * n15_x - (t276 - (8.2053e-05 * U14_zx + 0.000144167 * U14_zy))
-    n14_x = stheta16 * neg_n15_y + t277
-    t279 = 0.0054780518 * (w14_zz - w14_xx) - 0.0001878102 * U14_xy + 0.072551 * neg_a13_y
-    t280 = t279 - (8.2053e-05 * U14_zy + 0.013155427 * U14_zx) + 0.2 * f15_z + stheta16 * n15_x
-    n14_y = t280 - ctheta16 * neg_n15_y
-    t282 = 0.01301126 * w14_xy + 0.013299594 * wd14_z + 8.2053e-05 * (w14_yy - w14_xx)
-    t283 = t282 - 0.0054780518 * (w14_yz - wd14_x) + 0.003039 * a14_x
-    t284 = 0.2 * t213 - (0.0001878102 * (wd14_y + w14_xz) - 0.072551 * a14_y + t283)
-    n14_z = n15_z - t284
+    f14_y = f15a_y - (0.072551 * U14_yx - 0.003039 * (w14_zz + w14_xx))
+    n14_x_p1 = 0.003039 * neg_a13_y - (0.0054780518 * U14_yx + 0.0001878102 * (w14_yy - w14_zz))
+    n14_x_p2 = ctheta16 * n15_x - (n14_x_p1 - (8.2053e-05 * U14_zx + 0.000144167 * U14_zy))
+    n14_x = stheta16 * neg_n15_y + n14_x_p2
+    n14_y_p1 = 0.0054780518 * (w14_zz - w14_xx) - 0.0001878102 * U14_xy + 0.072551 * neg_a13_y
+    n14_y_p2 = n14_y_p1 - (8.2053e-05 * U14_zy + 0.013155427 * U14_zx) + 0.2 * f15_z + stheta16 * n15_x
+    n14_y = n14_y_p2 - ctheta16 * neg_n15_y
+    n14_z_p1 = 0.01301126 * w14_xy + 0.013299594 * wd14_z + 8.2053e-05 * (w14_yy - w14_xx)
+    n14_z_p2 = n14_z_p1 - 0.0054780518 * (w14_yz - wd14_x) + 0.003039 * a14_x
+    n14_z_p3 = 0.2 * f15a_y - (0.0001878102 * (wd14_y + w14_xz) - 0.072551 * a14_y + n14_z_p2)
+    n14_z = n15_z - n14_z_p3
     tau[13] = n14_z
 
     # body 11, fr_thigh: forces
@@ -536,16 +538,16 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w11_yz = w11_y * w11_z
     U11_zy = wd11_x + w11_yz
     f11_x = 0.072551 * neg_U11_xx - 0.003039 * U11_xy - (ctheta13 * neg_f12_x + stheta13 * f12_y)
-    f11_y = t233 - (0.072551 * U11_yx - 0.003039 * (w11_zz + w11_xx))
-    t292 = 0.003039 * a10_y - (0.0054780518 * U11_yx + 0.0001878102 * (w11_yy - w11_zz))
-    n11_x = 8.2053e-05 * U11_zx + 0.000144167 * U11_zy + t292 + ctheta13 * n12_x - stheta13 * n12_y
-    t294 = 0.0054780518 * (w11_zz - w11_xx) - 0.0001878102 * U11_xy + 0.072551 * a10_y
-    t295 = stheta13 * n12_x - (8.2053e-05 * U11_zy + 0.013155427 * U11_zx + t294 - 0.2 * f12_z)
-    n11_y = ctheta13 * n12_y + t295
-    t297 = 0.01301126 * w11_xy + 0.013299594 * wd11_z + 8.2053e-05 * (w11_yy - w11_xx)
-    t298 = 0.0054780518 * (w11_yz - wd11_x) + t297 + 0.003039 * a11_x
-    t299 = 0.0001878102 * (wd11_y + w11_xz) + 0.072551 * a11_y - t298 + 0.2 * t233
-    n11_z = n12_z - t299
+    f11_y = f12a_y - (0.072551 * U11_yx - 0.003039 * (w11_zz + w11_xx))
+    n11_x_p1 = 0.003039 * a10_y - (0.0054780518 * U11_yx + 0.0001878102 * (w11_yy - w11_zz))
+    n11_x = 8.2053e-05 * U11_zx + 0.000144167 * U11_zy + n11_x_p1 + ctheta13 * n12_x - stheta13 * n12_y
+    n11_y_p1 = 0.0054780518 * (w11_zz - w11_xx) - 0.0001878102 * U11_xy + 0.072551 * a10_y
+    n11_y_p2 = stheta13 * n12_x - (8.2053e-05 * U11_zy + 0.013155427 * U11_zx + n11_y_p1 - 0.2 * f12_z)
+    n11_y = ctheta13 * n12_y + n11_y_p2
+    n11_z_p1 = 0.01301126 * w11_xy + 0.013299594 * wd11_z + 8.2053e-05 * (w11_yy - w11_xx)
+    n11_z_p2 = 0.0054780518 * (w11_yz - wd11_x) + n11_z_p1 + 0.003039 * a11_x
+    n11_z_p3 = 0.0001878102 * (wd11_y + w11_xz) + 0.072551 * a11_y - n11_z_p2 + 0.2 * f12a_y
+    n11_z = n12_z - n11_z_p3
     tau[10] = n11_z
 
     # body 8, fl_thigh: forces
@@ -554,94 +556,94 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w8_yz = w8_y * w8_z
     U8_zy = wd8_x + w8_yz
     f8_x = 0.072551 * neg_U8_xx - 0.003039 * U8_xy - (ctheta10 * neg_f9_x + stheta10 * f9_y)
-    f8_y = t253 - (0.072551 * U8_yx - 0.003039 * (w8_zz + w8_xx))
-    t307 = 0.0054780518 * U8_yx + 0.0001878102 * (w8_yy - w8_zz) + 0.003039 * a7_y
-    n8_x = 8.2053e-05 * U8_zx + 0.000144167 * U8_zy + t307 + ctheta10 * n9_x + stheta10 * neg_n9_y
-    t309 = 0.072551 * a7_y - (0.0054780518 * (w8_zz - w8_xx) - 0.0001878102 * U8_xy)
-    t310 = stheta10 * n9_x - (8.2053e-05 * U8_zy + 0.013155427 * U8_zx + t309 - 0.2 * f9_z)
-    n8_y = t310 - ctheta10 * neg_n9_y
-    t312 = 0.01301126 * w8_xy + 0.013299594 * wd8_z + 8.2053e-05 * (w8_yy - w8_xx)
-    t313 = t312 - 0.0054780518 * (w8_yz - wd8_x) + 0.003039 * a8_x
-    t314 = 0.2 * t253 - (0.0001878102 * (wd8_y + w8_xz) - 0.072551 * a8_y + t313)
-    n8_z = n9_z - t314
+    f8_y = f9a_y - (0.072551 * U8_yx - 0.003039 * (w8_zz + w8_xx))
+    n8_x_p1 = 0.0054780518 * U8_yx + 0.0001878102 * (w8_yy - w8_zz) + 0.003039 * a7_y
+    n8_x = 8.2053e-05 * U8_zx + 0.000144167 * U8_zy + n8_x_p1 + ctheta10 * n9_x + stheta10 * neg_n9_y
+    n8_y_p1 = 0.072551 * a7_y - (0.0054780518 * (w8_zz - w8_xx) - 0.0001878102 * U8_xy)
+    n8_y_p2 = stheta10 * n9_x - (8.2053e-05 * U8_zy + 0.013155427 * U8_zx + n8_y_p1 - 0.2 * f9_z)
+    n8_y = n8_y_p2 - ctheta10 * neg_n9_y
+    n8_z_p1 = 0.01301126 * w8_xy + 0.013299594 * wd8_z + 8.2053e-05 * (w8_yy - w8_xx)
+    n8_z_p2 = n8_z_p1 - 0.0054780518 * (w8_yz - wd8_x) + 0.003039 * a8_x
+    n8_z_p3 = 0.2 * f9a_y - (0.0001878102 * (wd8_y + w8_xz) - 0.072551 * a8_y + n8_z_p2)
+    n8_z = n9_z - n8_z_p3
     tau[7] = n8_z
 
     # body 16, rr_hip: forces
     neg_w16_xy = w16_x * neg_w16_y
     neg_U16_zy = neg_wd16_x + neg_w16_yz
     neg_f16_x = s18 * f17_y - c18 * f17_x + 0.0815422 * (wd16_z + neg_w16_xy)
-    t319 = 0.003039 * U17_zy - (0.0815422 * (w16_z * w16_z + w16_xx) - 0.072551 * U17_zx)
-    f16_y = t319 - f18_z
+    f16_y_p1 = 0.003039 * U17_zy - (0.0815422 * (w16_z * w16_z + w16_xx) - 0.072551 * U17_zx)
+    f16_y = f16_y_p1 - f18_z
     f16_z = c18 * f17_y + s18 * f17_x - 0.0815422 * neg_U16_zy
-    t322 = 0.00545215306 * neg_w16_xy + 0.00618855306 * wd16_z + 0.0815422 * neg_a16_x
-    n16_z = c18 * n17_y + s18 * n17_x + t322
+    n16_z_p1 = 0.00545215306 * neg_w16_xy + 0.00618855306 * wd16_z + 0.0815422 * neg_a16_x
+    n16_z = c18 * n17_y + s18 * n17_x + n16_z_p1
     tau[15] = n16_z
-    t324 = 0.1805 * f16_y - (0.00582035306 * neg_U16_zy - 0.0815422 * a16_z) + c18 * n17_x
-    t325 = s18 * n17_y - t324
-    t326 = 0.1805 * neg_f16_x - (0.0003682 * (neg_wd16_y + w16_xz) + n17_z)
-    t327 = s17 * f16_y + c17 * neg_f16_x
+    n16a_x_p1 = 0.1805 * f16_y - (0.00582035306 * neg_U16_zy - 0.0815422 * a16_z) + c18 * n17_x
+    n16a_x = n16a_x_p1 - s18 * n17_y
+    n16a_y = 0.1805 * neg_f16_x - (0.0003682 * (neg_wd16_y + w16_xz) + n17_z)
+    neg_f16b_y = s17 * f16_y + c17 * neg_f16_x
 
     # body 13, rl_hip: forces
     neg_w13_xy = w13_x * neg_w13_y
     neg_U13_zy = neg_wd13_x + neg_w13_yz
     f13_x = 0.0815422 * (wd13_z + neg_w13_xy) - (s15 * f14_y - c15 * f14_x)
-    t331 = 0.072551 * U14_zx + 0.0815422 * (w13_z * w13_z + w13_xx) + 0.003039 * U14_zy
-    f13_y = t331 - f15_z
+    f13_y_p1 = 0.072551 * U14_zx + 0.0815422 * (w13_z * w13_z + w13_xx) + 0.003039 * U14_zy
+    f13_y = f13_y_p1 - f15_z
     f13_z = c15 * f14_y + s15 * f14_x + 0.0815422 * neg_U13_zy
-    t334 = 0.0815422 * neg_a13_x - (0.00545215306 * neg_w13_xy + 0.00618855306 * wd13_z)
-    n13_z = c15 * n14_y + s15 * n14_x - t334
+    n13_z_p1 = 0.0815422 * neg_a13_x - (0.00545215306 * neg_w13_xy + 0.00618855306 * wd13_z)
+    n13_z = c15 * n14_y + s15 * n14_x - n13_z_p1
     tau[12] = n13_z
-    t336 = 0.1805 * f13_y - (0.00582035306 * neg_U13_zy + 0.0815422 * a13_z) + c15 * n14_x
-    t337 = s15 * n14_y - t336
-    t338 = 0.0003682 * (neg_wd13_y + w13_xz) + n14_z + 0.1805 * f13_x
-    t339 = s14 * f13_y - c14 * f13_x
+    n13a_x_p1 = 0.1805 * f13_y - (0.00582035306 * neg_U13_zy + 0.0815422 * a13_z) + c15 * n14_x
+    n13a_x = n13a_x_p1 - s15 * n14_y
+    neg_n13a_y = 0.0003682 * (neg_wd13_y + w13_xz) + n14_z + 0.1805 * f13_x
+    f13b_y = c14 * f13_x - s14 * f13_y
 
     # body 10, fr_hip: forces
     neg_w10_xy = w10_x * neg_w10_y
     neg_U10_zy = neg_wd10_x + neg_w10_yz
     neg_f10_x = s12 * f11_y - c12 * f11_x + 0.0815422 * (wd10_z + neg_w10_xy)
-    t343 = 0.003039 * U11_zy - (0.0815422 * (w10_z * w10_z + w10_xx) - 0.072551 * U11_zx)
-    f10_y = t343 - f12_z
+    f10_y_p1 = 0.003039 * U11_zy - (0.0815422 * (w10_z * w10_z + w10_xx) - 0.072551 * U11_zx)
+    f10_y = f10_y_p1 - f12_z
     f10_z = c12 * f11_y + s12 * f11_x - 0.0815422 * neg_U10_zy
-    t346 = 0.0815422 * a10_x - (0.00545215306 * neg_w10_xy + 0.00618855306 * wd10_z)
-    n10_z = c12 * n11_y + s12 * n11_x - t346
+    n10_z_p1 = 0.0815422 * a10_x - (0.00545215306 * neg_w10_xy + 0.00618855306 * wd10_z)
+    n10_z = c12 * n11_y + s12 * n11_x - n10_z_p1
     tau[9] = n10_z
-    t348 = 0.00582035306 * neg_U10_zy - 0.0815422 * a10_z + 0.1805 * f10_y - c12 * n11_x
-    t349 = s12 * n11_y + t348
-    t350 = 0.0003682 * (neg_wd10_y + w10_xz) + n11_z + 0.1805 * neg_f10_x
-    t351 = s11 * f10_y + c11 * neg_f10_x
+    n10a_x_p1 = 0.00582035306 * neg_U10_zy - 0.0815422 * a10_z + 0.1805 * f10_y - c12 * n11_x
+    neg_n10a_x = s12 * n11_y + n10a_x_p1
+    neg_n10a_y = 0.0003682 * (neg_wd10_y + w10_xz) + n11_z + 0.1805 * neg_f10_x
+    neg_f10b_y = s11 * f10_y + c11 * neg_f10_x
 
     # body 7, fl_hip: forces
     neg_w7_xy = w7_x * neg_w7_y
     neg_U7_zy = neg_wd7_x + neg_w7_yz
     f7_x = 0.0815422 * (wd7_z + neg_w7_xy) - (s9 * f8_y - c9 * f8_x)
-    t355 = 0.072551 * U8_zx + 0.0815422 * (w7_z * w7_z + w7_xx) + 0.003039 * U8_zy
-    f7_y = t355 - f9_z
+    f7_y_p1 = 0.072551 * U8_zx + 0.0815422 * (w7_z * w7_z + w7_xx) + 0.003039 * U8_zy
+    f7_y = f7_y_p1 - f9_z
     f7_z = c9 * f8_y + s9 * f8_x + 0.0815422 * neg_U7_zy
-    t358 = 0.00545215306 * neg_w7_xy + 0.00618855306 * wd7_z + 0.0815422 * a7_x
-    n7_z = c9 * n8_y + s9 * n8_x + t358
+    n7_z_p1 = 0.00545215306 * neg_w7_xy + 0.00618855306 * wd7_z + 0.0815422 * a7_x
+    n7_z = c9 * n8_y + s9 * n8_x + n7_z_p1
     tau[6] = n7_z
-    t360 = 0.00582035306 * neg_U7_zy + 0.0815422 * a7_z + 0.1805 * f7_y - c9 * n8_x
-    t361 = s9 * n8_y + t360
-    t362 = 0.1805 * f7_x - (0.0003682 * (neg_wd7_y + w7_xz) + n8_z)
-    t363 = s8 * f7_y - c8 * f7_x
+    n7a_x_p1 = 0.00582035306 * neg_U7_zy + 0.0815422 * a7_z + 0.1805 * f7_y - c9 * n8_x
+    neg_n7a_x = s9 * n8_y + n7a_x_p1
+    n7a_y = 0.1805 * f7_x - (0.0003682 * (neg_wd7_y + w7_xz) + n8_z)
+    f7b_y = c8 * f7_x - s8 * f7_y
 
     # body 6, trunk: forces
     qd4_qd6 = qd4 * qd6
     tau[0] = f13_z + f10_z + (12.453 * a1_x - 0.04713 * (qd5 * qd5 + qd6_qd6) + f16_z + f7_z)
-    t365 = c17 * f16_y - (12.453 * a1_y + 0.04713 * (qdd6 + qd4_qd5)) + c8 * f7_y
-    t366 = c14 * f13_y + c11 * f10_y + t365 - (s17 * neg_f16_x - s14 * f13_x)
-    tau[1] = s11 * neg_f10_x - s8 * f7_x - t366
-    tau[2] = -(t339 + t351 + (t327 - (12.453 * a1_z + 0.04713 * (qd4_qd6 - qdd5)) + t363))
-    t367 = n13_z + n10_z + (0.02652766 * qd5_qd6 + 0.03602766 * qdd4 + 0.047 * t327 + n7_z)
-    tau[3] = t367 - (0.047 * t339 - 0.047 * t351 - (n16_z - 0.047 * t363))
-    t368 = 0.275005219 * qd4_qd6 - 0.284505219 * qdd5 + 0.04713 * a1_z + c17 * t326
-    t369 = c14 * t338 + c11 * t350 + s17 * t325 + (s14 * t337 + s11 * t349)
-    tau[4] = s8 * t361 - (c8 * t362 + t368) + t369
-    t370 = 0.248477559 * qd4_qd5 + 0.311032879 * qdd6 + 0.04713 * a1_y + 0.047 * f16_z
-    t371 = 0.047 * f13_z - 0.047 * f10_z + s17 * t326 - (s14 * t338 + s11 * t350)
-    t372 = 0.047 * f7_z - t370 + s8 * t362 + c17 * t325
-    tau[5] = -(c8 * t361 + t371 + (c14 * t337 + c11 * t349 + t372))
+    f6_y_p1 = c17 * f16_y - (12.453 * a1_y + 0.04713 * (qdd6 + qd4_qd5)) + c8 * f7_y
+    f6_y_p2 = c14 * f13_y + c11 * f10_y + f6_y_p1 - (s17 * neg_f16_x - s14 * f13_x)
+    tau[1] = s11 * neg_f10_x - s8 * f7_x - f6_y_p2
+    tau[2] = -(neg_f10b_y - f13b_y + (neg_f16b_y - (12.453 * a1_z + 0.04713 * (qd4_qd6 - qdd5)) - f7b_y))
+    n6_x_p1 = n13_z + n10_z + (0.02652766 * qd5_qd6 + 0.03602766 * qdd4 + 0.047 * neg_f16b_y + n7_z)
+    tau[3] = 0.047 * f13b_y + 0.047 * neg_f10b_y + (0.047 * f7b_y + n16_z) + n6_x_p1
+    n6_y_p1 = 0.275005219 * qd4_qd6 - 0.284505219 * qdd5 + 0.04713 * a1_z + c17 * n16a_y
+    n6_y_p2 = c14 * neg_n13a_y + c11 * neg_n10a_y - s17 * n16a_x + (s11 * neg_n10a_x - s14 * n13a_x)
+    tau[4] = s8 * neg_n7a_x - (c8 * n7a_y + n6_y_p1) + n6_y_p2
+    n6_z_p1 = 0.248477559 * qd4_qd5 + 0.311032879 * qdd6 + 0.04713 * a1_y + 0.047 * f16_z
+    n6_z_p2 = 0.047 * f13_z - 0.047 * f10_z + s17 * n16a_y - (s14 * neg_n13a_y + s11 * neg_n10a_y)
+    n6_z_p3 = 0.047 * f7_z - n6_z_p1 + s8 * n7a_y - c17 * n16a_x
+    tau[5] = -(c8 * neg_n7a_x + n6_z_p2 + (c11 * neg_n10a_x - c14 * n13a_x + n6_z_p3))
 
     return ()
 
@@ -788,25 +790,25 @@ def _gravity(cos: Any, sin: Any, q: Any, tau_g: Any) -> tuple[Any, ...]:
     tau_g[7] = n8_z
 
     # body 16, rr_hip: forces
-    t70 = 0.0815422 * a1_x
-    n16_x = c18 * n17_x - s18 * n17_y + t70
+    k_a1_x = 0.0815422 * a1_x
+    n16_x = c18 * n17_x - s18 * n17_y + k_a1_x
     n16_z = c18 * n17_y + s18 * n17_x - 0.0815422 * a16_x
     tau_g[15] = n16_z
 
     # body 13, rl_hip: forces
-    n13_x = c15 * n14_x - s15 * n14_y - t70
+    n13_x = c15 * n14_x - s15 * n14_y - k_a1_x
     n13_z = c15 * n14_y + s15 * n14_x + 0.0815422 * a13_x
     tau_g[12] = n13_z
 
     # body 10, fr_hip: forces
-    n10_x = c12 * n11_x - s12 * n11_y + t70
+    n10_x = c12 * n11_x - s12 * n11_y + k_a1_x
     n10_z = c12 * n11_y + s12 * n11_x - 0.0815422 * a10_x
     tau_g[9] = n10_z
-    t77 = s17 * n16_x - c17 * n17_z + (s14 * n13_x - c14 * n14_z)
-    t78 = s17 * n17_z + c17 * n16_x + (s14 * n14_z + c14 * n13_x)
+    n6_y_p1 = c17 * n17_z - s17 * n16_x + (c14 * n14_z - s14 * n13_x)
+    n6_z_p1 = s17 * n17_z + c17 * n16_x + (s14 * n14_z + c14 * n13_x)
 
     # body 7, fl_hip: forces
-    n7_x = c9 * n8_x - s9 * n8_y - t70
+    n7_x = c9 * n8_x - s9 * n8_y - k_a1_x
     n7_z = c9 * n8_y + s9 * n8_x + 0.0815422 * a7_x
     tau_g[6] = n7_z
     tau_g[3] = n16_z + n13_z + n10_z + n7_z
@@ -815,10 +817,10 @@ def _gravity(cos: Any, sin: Any, q: Any, tau_g: Any) -> tuple[Any, ...]:
     tau_g[0] = 12.453 * a1_x
     tau_g[1] = 12.453 * a1_y
     tau_g[2] = 12.453 * a1_z
-    t81 = s11 * n10_x - c11 * n11_z + t77 + (s8 * n7_x - c8 * n8_z)
-    tau_g[4] = -(0.04713 * a1_z + t81)
-    t82 = s11 * n11_z + c11 * n10_x + t78 + (s8 * n8_z + c8 * n7_x)
-    tau_g[5] = 0.04713 * a1_y + t82
+    n6_y_p2 = c11 * n11_z - s11 * n10_x + n6_y_p1 + (c8 * n8_z - s8 * n7_x)
+    tau_g[4] = n6_y_p2 - 0.04713 * a1_z
+    n6_z_p2 = s11 * n11_z + c11 * n10_x + n6_z_p1 + (s8 * n8_z + c8 * n7_x)
+    tau_g[5] = 0.04713 * a1_y + n6_z_p2
 
     return ()
 
@@ -856,14 +858,14 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
 
     # body 7, fl_hip: motion
     U6_xy = qd4 * qd5
-    t7 = 0.047 * U6_xy
+    k_U6_xy = 0.047 * U6_xy
     qd6_qd6 = qd6 * qd6
-    t9 = 0.047 * (qd4 * qd4 + qd6_qd6)
+    neg_k_U6_yy = 0.047 * (qd4 * qd4 + qd6_qd6)
     U6_zy = qd5 * qd6
-    t11 = 0.047 * U6_zy
-    t12 = a1_x + t7
-    t13 = a1_y - t9
-    t14 = a1_z + t11
+    k_U6_zy = 0.047 * U6_zy
+    ao7_x = a1_x + k_U6_xy
+    ao7_y = a1_y - neg_k_U6_yy
+    ao7_z = a1_z + k_U6_zy
     c8 = cos(q8)
     s8 = sin(q8)
     w7_x = qd6 * c8 - qd5 * s8
@@ -874,14 +876,14 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w7_xz = w7_x * w7_z
     neg_w7_yz = neg_w7_y * w7_z
     w7_xx = w7_x * w7_x
-    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t13 * s8 - t14 * c8)
-    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (t14 * s8 + t13 * c8)
-    a7_z = t12 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
+    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (ao7_y * s8 - ao7_z * c8)
+    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (ao7_z * s8 + ao7_y * c8)
+    a7_z = ao7_x - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
 
     # body 10, fr_hip: motion
-    t28 = a1_x - t7
-    t29 = a1_y + t9
-    t30 = a1_z - t11
+    ao10_x = a1_x - k_U6_xy
+    ao10_y = a1_y + neg_k_U6_yy
+    ao10_z = a1_z - k_U6_zy
     c11 = cos(q11)
     s11 = sin(q11)
     w10_x = qd6 * c11 - qd5 * s11
@@ -892,9 +894,9 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w10_xz = w10_x * w10_z
     neg_w10_yz = neg_w10_y * w10_z
     w10_xx = w10_x * w10_x
-    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t29 * s11 - t30 * c11)
-    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (t30 * s11 + t29 * c11)
-    a10_z = t28 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
+    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (ao10_y * s11 - ao10_z * c11)
+    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (ao10_z * s11 + ao10_y * c11)
+    a10_z = ao10_x - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
 
     # body 13, rl_hip: motion
     c14 = cos(q14)
@@ -907,9 +909,9 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w13_xz = w13_x * w13_z
     neg_w13_yz = neg_w13_y * w13_z
     w13_xx = w13_x * w13_x
-    neg_a13_x = t13 * s14 - t14 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
-    neg_a13_y = t14 * s14 + t13 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
-    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t12
+    neg_a13_x = ao7_y * s14 - ao7_z * c14 + 0.1805 * (w13_xz - neg_wd13_y)
+    neg_a13_y = ao7_z * s14 + ao7_y * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
+    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + ao7_x
 
     # body 16, rr_hip: motion
     c17 = cos(q17)
@@ -922,9 +924,9 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w16_xz = w16_x * w16_z
     neg_w16_yz = neg_w16_y * w16_z
     w16_xx = w16_x * w16_x
-    neg_a16_x = t29 * s17 - t30 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
-    neg_a16_y = t30 * s17 + t29 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
-    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t28
+    neg_a16_x = ao10_y * s17 - ao10_z * c17 + 0.1805 * (w16_xz - neg_wd16_y)
+    neg_a16_y = ao10_z * s17 + ao10_y * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
+    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + ao10_x
 
     # body 8, fl_thigh: motion
     c9 = cos(q9)
@@ -985,8 +987,8 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w9_y = w8_y * ctheta10 - w8_x * stheta10
     theta9_10 = q9 + q10 + 3.10813964539713
     w9_z = qd9 + w8_z
-    t120 = qd8 + qd9
-    wd9_x = w9_y * t120 - neg_wd7_x * cos(theta9_10)
+    qd8_9 = qd8 + qd9
+    wd9_x = w9_y * qd8_9 - neg_wd7_x * cos(theta9_10)
 
     # body 12, fr_calf: motion
     w11_yy = w11_y * w11_y
@@ -1003,8 +1005,8 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w12_y = w11_y * ctheta13 - w11_x * stheta13
     theta12_13 = q12 + q13 + 3.10813964539713
     w12_z = qd12 + w11_z
-    t136 = qd11 + qd12
-    wd12_x = w12_y * t136 - neg_wd10_x * cos(theta12_13)
+    qd11_12 = qd11 + qd12
+    wd12_x = w12_y * qd11_12 - neg_wd10_x * cos(theta12_13)
 
     # body 15, rl_calf: motion
     w14_yy = w14_y * w14_y
@@ -1021,8 +1023,8 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w15_y = w14_y * ctheta16 - w14_x * stheta16
     theta15_16 = q15 + q16 + 3.10813964539713
     w15_z = qd15 + w14_z
-    t152 = qd14 + qd15
-    wd15_x = w15_y * t152 - neg_wd13_x * cos(theta15_16)
+    qd14_15 = qd14 + qd15
+    wd15_x = w15_y * qd14_15 - neg_wd13_x * cos(theta15_16)
 
     # body 18, rr_calf: motion
     w17_yy = w17_y * w17_y
@@ -1039,8 +1041,8 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w18_y = w17_y * ctheta19 - w17_x * stheta19
     theta18_19 = q18 + q19 + 3.10813964539713
     w18_z = qd18 + w17_z
-    t168 = qd17 + qd18
-    wd18_x = w18_y * t168 - neg_wd16_x * cos(theta18_19)
+    qd17_18 = qd17 + qd18
+    wd18_x = w18_y * qd17_18 - neg_wd16_x * cos(theta18_19)
 
     # body 18, rr_calf: forces
     w18_yy = w18_y * w18_y
@@ -1049,22 +1051,22 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w18_xy = w18_x * w18_y
     U18_yx = neg_wd16_y + w18_xy
     f18_y = 0.0297786611519054 * U18_yx
-    U18_zx = w18_x * w18_z - (neg_wd16_x * sin(theta18_19) - w18_x * t168)
+    U18_zx = w18_x * w18_z - (neg_wd16_x * sin(theta18_19) - w18_x * qd17_18)
     f18_z = 0.0297786611519054 * U18_zx
     w18_yz = w18_y * w18_z
     U18_zy = wd18_x + w18_yz
-    t180 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
-    n18_x = 1.261184674531e-05 * U18_zy + t180
+    n18_x_p1 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
+    n18_x = 1.261184674531e-05 * U18_zy + n18_x_p1
     w18_xx = w18_x * w18_x
-    t183 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx
-    t184 = 0.00484778630650938 * w18_xy + 0.00487301 * neg_wd16_y
-    t185 = 0.00249545180452967 * (w18_yz - wd18_x) - t184
+    n18_y_p1 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx
+    n18_z_p1 = 0.00484778630650938 * w18_xy + 0.00487301 * neg_wd16_y
+    n18_z_p2 = 0.00249545180452967 * (w18_yz - wd18_x) - n18_z_p1
     a18_y = ctheta19 * (a17_y - 0.2 * U17_yx) - (0.2 * neg_U17_xx + a17_x) * stheta19
-    t187 = 0.00249545180452967 * (w18_zz - w18_xx) - t183
-    n18_y = t187 - 0.0297786611519054 * (neg_a16_y - 0.2 * U17_zx)
-    n18_z = 0.0297786611519054 * a18_y - (t185 - 5.560447774483e-05 * (w18_yy - w18_xx))
+    n18_y_p2 = 0.00249545180452967 * (w18_zz - w18_xx) - n18_y_p1
+    n18_y = n18_y_p2 - 0.0297786611519054 * (neg_a16_y - 0.2 * U17_zx)
+    n18_z = 0.0297786611519054 * a18_y - (n18_z_p2 - 5.560447774483e-05 * (w18_yy - w18_xx))
     tau_b[17] = n18_z
-    t190 = stheta19 * neg_f18_x - ctheta19 * f18_y
+    f18a_y = ctheta19 * f18_y - stheta19 * neg_f18_x
 
     # body 15, rl_calf: forces
     w15_yy = w15_y * w15_y
@@ -1073,22 +1075,22 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w15_xy = w15_x * w15_y
     U15_yx = neg_wd13_y + w15_xy
     f15_y = 0.0297786611519054 * U15_yx
-    U15_zx = w15_x * w15_z - (neg_wd13_x * sin(theta15_16) - w15_x * t152)
+    U15_zx = w15_x * w15_z - (neg_wd13_x * sin(theta15_16) - w15_x * qd14_15)
     f15_z = 0.0297786611519054 * U15_zx
     w15_yz = w15_y * w15_z
     U15_zy = wd15_x + w15_yz
-    t201 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
-    n15_x = 1.261184674531e-05 * U15_zy - t201
+    n15_x_p1 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
+    n15_x = 1.261184674531e-05 * U15_zy - n15_x_p1
     w15_xx = w15_x * w15_x
-    t204 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
-    t205 = 0.00484778630650938 * w15_xy + 0.00487301 * neg_wd13_y
-    t206 = 0.00249545180452967 * (w15_yz - wd15_x) + t205
+    n15_y_p1 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
+    n15_z_p1 = 0.00484778630650938 * w15_xy + 0.00487301 * neg_wd13_y
+    n15_z_p2 = 0.00249545180452967 * (w15_yz - wd15_x) + n15_z_p1
     a15_y = ctheta16 * (a14_y - 0.2 * U14_yx) - (0.2 * neg_U14_xx + a14_x) * stheta16
-    t208 = 0.00249545180452967 * (w15_zz - w15_xx) + t204
-    neg_n15_y = 0.0297786611519054 * (neg_a13_y - 0.2 * U14_zx) + t208
-    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t206 + 0.0297786611519054 * a15_y
+    n15_y_p2 = 0.00249545180452967 * (w15_zz - w15_xx) + n15_y_p1
+    neg_n15_y = 0.0297786611519054 * (neg_a13_y - 0.2 * U14_zx) + n15_y_p2
+    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + n15_z_p2 + 0.0297786611519054 * a15_y
     tau_b[14] = n15_z
-    t211 = stheta16 * neg_f15_x - ctheta16 * f15_y
+    f15a_y = ctheta16 * f15_y - stheta16 * neg_f15_x
 
     # body 12, fr_calf: forces
     w12_yy = w12_y * w12_y
@@ -1097,22 +1099,22 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w12_xy = w12_x * w12_y
     U12_yx = neg_wd10_y + w12_xy
     f12_y = 0.0297786611519054 * U12_yx
-    U12_zx = w12_x * w12_z - (neg_wd10_x * sin(theta12_13) - w12_x * t136)
+    U12_zx = w12_x * w12_z - (neg_wd10_x * sin(theta12_13) - w12_x * qd11_12)
     f12_z = 0.0297786611519054 * U12_zx
     w12_yz = w12_y * w12_z
     U12_zy = wd12_x + w12_yz
-    t222 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
-    n12_x = 1.261184674531e-05 * U12_zy + t222
+    n12_x_p1 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
+    n12_x = 1.261184674531e-05 * U12_zy + n12_x_p1
     w12_xx = w12_x * w12_x
-    t225 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
-    t226 = 0.00484778630650938 * w12_xy + 0.00487301 * neg_wd10_y
-    t227 = 0.00249545180452967 * (w12_yz - wd12_x) - t226
+    n12_y_p1 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
+    n12_z_p1 = 0.00484778630650938 * w12_xy + 0.00487301 * neg_wd10_y
+    n12_z_p2 = 0.00249545180452967 * (w12_yz - wd12_x) - n12_z_p1
     a12_y = ctheta13 * (a11_y - 0.2 * U11_yx) - (0.2 * neg_U11_xx + a11_x) * stheta13
-    t229 = 0.00249545180452967 * (w12_zz - w12_xx) - t225
-    n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t229
-    n12_z = 0.0297786611519054 * a12_y - (t227 - 5.560447774483e-05 * (w12_yy - w12_xx))
+    n12_y_p2 = 0.00249545180452967 * (w12_zz - w12_xx) - n12_y_p1
+    n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + n12_y_p2
+    n12_z = 0.0297786611519054 * a12_y - (n12_z_p2 - 5.560447774483e-05 * (w12_yy - w12_xx))
     tau_b[11] = n12_z
-    t232 = stheta13 * neg_f12_x - ctheta13 * f12_y
+    f12a_y = ctheta13 * f12_y - stheta13 * neg_f12_x
 
     # body 9, fl_calf: forces
     w9_yy = w9_y * w9_y
@@ -1121,39 +1123,39 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w9_xy = w9_x * w9_y
     U9_yx = neg_wd7_y + w9_xy
     f9_y = 0.0297786611519054 * U9_yx
-    U9_zx = w9_x * w9_z - (neg_wd7_x * sin(theta9_10) - w9_x * t120)
+    U9_zx = w9_x * w9_z - (neg_wd7_x * sin(theta9_10) - w9_x * qd8_9)
     f9_z = 0.0297786611519054 * U9_zx
     w9_yz = w9_y * w9_z
     U9_zy = wd9_x + w9_yz
-    t243 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
-    n9_x = 1.261184674531e-05 * U9_zy - t243
+    n9_x_p1 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
+    n9_x = 1.261184674531e-05 * U9_zy - n9_x_p1
     w9_xx = w9_x * w9_x
-    t246 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
-    t247 = 0.00484778630650938 * w9_xy + 0.00487301 * neg_wd7_y
-    t248 = 0.00249545180452967 * (w9_yz - wd9_x) + t247
+    n9_y_p1 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
+    n9_z_p1 = 0.00484778630650938 * w9_xy + 0.00487301 * neg_wd7_y
+    n9_z_p2 = 0.00249545180452967 * (w9_yz - wd9_x) + n9_z_p1
     a9_y = ctheta10 * (a8_y - 0.2 * U8_yx) - (0.2 * neg_U8_xx + a8_x) * stheta10
-    t250 = 0.00249545180452967 * (w9_zz - w9_xx) + t246
-    n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t250
-    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t248 + 0.0297786611519054 * a9_y
+    n9_y_p2 = 0.00249545180452967 * (w9_zz - w9_xx) + n9_y_p1
+    n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - n9_y_p2
+    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + n9_z_p2 + 0.0297786611519054 * a9_y
     tau_b[8] = n9_z
-    t253 = stheta10 * neg_f9_x - ctheta10 * f9_y
+    f9a_y = ctheta10 * f9_y - stheta10 * neg_f9_x
 
     # body 17, rr_thigh: forces
     U17_xy = w17_xy - neg_wd16_y
     w17_xx = w17_x * w17_x
     w17_yz = w17_y * w17_z
     U17_zy = wd17_x + w17_yz
-    t258 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
-    t259 = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * U17_zx
-    t260 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
-    t261 = 0.01301126 * w17_xy + 0.013299594 * neg_wd16_y + t260 + 8.2053e-05 * (w17_yy - w17_xx)
+    n17_x_p1 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
+    n17_y_p1 = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * U17_zx
+    n17_z_p1 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
+    n17_z_p2 = 0.01301126 * w17_xy + 0.013299594 * neg_wd16_y + n17_z_p1 + 8.2053e-05 * (w17_yy - w17_xx)
     f17_x = 0.072551 * neg_U17_xx - 0.003039 * U17_xy - (ctheta19 * neg_f18_x + stheta19 * f18_y)
-    f17_y = 0.003039 * (w17_zz + w17_xx) - 0.072551 * U17_yx - t190
-    t264 = 0.0001878102 * (w17_yy - w17_zz) + t258 + 0.003039 * neg_a16_y
-    neg_n17_x = stheta19 * n18_y - ctheta19 * n18_x + t264
-    t266 = t259 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * neg_a16_y
-    n17_y = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * f18_z + t266
-    n17_z = 0.2 * t190 + n18_z + (t261 - (0.072551 * a17_y - 0.003039 * a17_x))
+    f17_y = 0.003039 * (w17_zz + w17_xx) - 0.072551 * U17_yx + f18a_y
+    n17_x_p2 = 0.0001878102 * (w17_yy - w17_zz) + n17_x_p1 + 0.003039 * neg_a16_y
+    n17_x = ctheta19 * n18_x - stheta19 * n18_y - n17_x_p2
+    n17_y_p2 = n17_y_p1 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * neg_a16_y
+    n17_y = ctheta19 * n18_y + stheta19 * n18_x + 0.2 * f18_z + n17_y_p2
+    n17_z = n17_z_p2 - (0.072551 * a17_y - 0.003039 * a17_x) - (0.2 * f18a_y - n18_z)
     tau_b[16] = n17_z
 
     # body 14, rl_thigh: forces
@@ -1161,18 +1163,18 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w14_xx = w14_x * w14_x
     w14_yz = w14_y * w14_z
     U14_zy = wd14_x + w14_yz
-    t273 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
-    t274 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
-    t275 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
-    t276 = t275 - (0.01301126 * w14_xy + 0.013299594 * neg_wd13_y)
+    n14_x_p1 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
+    n14_y_p1 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
+    n14_z_p1 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
+    n14_z_p2 = n14_z_p1 - (0.01301126 * w14_xy + 0.013299594 * neg_wd13_y)
     f14_x = 0.072551 * neg_U14_xx - 0.003039 * U14_xy - (ctheta16 * neg_f15_x + stheta16 * f15_y)
-    f14_y = 0.003039 * (w14_zz + w14_xx) - 0.072551 * U14_yx - t211
-    t279 = 0.003039 * neg_a13_y - (0.0001878102 * (w14_yy - w14_zz) + t273)
-    n14_x = ctheta16 * n15_x + stheta16 * neg_n15_y - t279
-    t281 = t274 - 0.0054780518 * (w14_zz - w14_xx) - 0.072551 * neg_a13_y
-    n14_y = stheta16 * n15_x - ctheta16 * neg_n15_y + 0.2 * f15_z - t281
-    t283 = t276 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
-    n14_z = 0.2 * t211 + n15_z - t283
+    f14_y = 0.003039 * (w14_zz + w14_xx) - 0.072551 * U14_yx + f15a_y
+    n14_x_p2 = 0.003039 * neg_a13_y - (0.0001878102 * (w14_yy - w14_zz) + n14_x_p1)
+    n14_x = ctheta16 * n15_x + stheta16 * neg_n15_y - n14_x_p2
+    n14_y_p2 = n14_y_p1 - 0.0054780518 * (w14_zz - w14_xx) - 0.072551 * neg_a13_y
+    n14_y = stheta16 * n15_x - ctheta16 * neg_n15_y + 0.2 * f15_z - n14_y_p2
+    n14_z_p3 = n14_z_p2 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
+    n14_z = n15_z - 0.2 * f15a_y - n14_z_p3
     tau_b[13] = n14_z
 
     # body 11, fr_thigh: forces
@@ -1180,17 +1182,17 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w11_xx = w11_x * w11_x
     w11_yz = w11_y * w11_z
     U11_zy = wd11_x + w11_yz
-    t289 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
-    t290 = 0.0001878102 * U11_xy - 8.2053e-05 * U11_zy - 0.013155427 * U11_zx
-    t291 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
-    t292 = 0.01301126 * w11_xy + 0.013299594 * neg_wd10_y + t291 + 8.2053e-05 * (w11_yy - w11_xx)
+    n11_x_p1 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
+    n11_y_p1 = 0.0001878102 * U11_xy - 8.2053e-05 * U11_zy - 0.013155427 * U11_zx
+    n11_z_p1 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
+    n11_z_p2 = 0.01301126 * w11_xy + 0.013299594 * neg_wd10_y + n11_z_p1 + 8.2053e-05 * (w11_yy - w11_xx)
     f11_x = 0.072551 * neg_U11_xx - 0.003039 * U11_xy - (ctheta13 * neg_f12_x + stheta13 * f12_y)
-    f11_y = 0.003039 * (w11_zz + w11_xx) - 0.072551 * U11_yx - t232
-    t295 = 0.0001878102 * (w11_yy - w11_zz) + t289 - 0.003039 * a10_y
-    neg_n11_x = stheta13 * n12_y - ctheta13 * n12_x + t295
-    t297 = t290 - 0.0054780518 * (w11_zz - w11_xx) - 0.072551 * a10_y
-    n11_y = ctheta13 * n12_y + stheta13 * n12_x + 0.2 * f12_z + t297
-    n11_z = 0.2 * t232 + n12_z + (t292 - (0.072551 * a11_y - 0.003039 * a11_x))
+    f11_y = 0.003039 * (w11_zz + w11_xx) - 0.072551 * U11_yx + f12a_y
+    n11_x_p2 = 0.0001878102 * (w11_yy - w11_zz) + n11_x_p1 - 0.003039 * a10_y
+    n11_x = ctheta13 * n12_x - stheta13 * n12_y - n11_x_p2
+    n11_y_p2 = n11_y_p1 - 0.0054780518 * (w11_zz - w11_xx) - 0.072551 * a10_y
+    n11_y = ctheta13 * n12_y + stheta13 * n12_x + 0.2 * f12_z + n11_y_p2
+    n11_z = n11_z_p2 - (0.072551 * a11_y - 0.003039 * a11_x) - (0.2 * f12a_y - n12_z)
     tau_b[10] = n11_z
 
     # body 8, fl_thigh: forces
@@ -1198,93 +1200,93 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w8_xx = w8_x * w8_x
     w8_yz = w8_y * w8_z
     U8_zy = wd8_x + w8_yz
-    t304 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
-    t305 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
-    t306 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
-    t307 = t306 - (0.01301126 * w8_xy + 0.013299594 * neg_wd7_y)
+    n8_x_p1 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
+    n8_y_p1 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
+    n8_z_p1 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
+    n8_z_p2 = n8_z_p1 - (0.01301126 * w8_xy + 0.013299594 * neg_wd7_y)
     f8_x = 0.072551 * neg_U8_xx - 0.003039 * U8_xy - (ctheta10 * neg_f9_x + stheta10 * f9_y)
-    f8_y = 0.003039 * (w8_zz + w8_xx) - 0.072551 * U8_yx - t253
-    t310 = 0.0001878102 * (w8_yy - w8_zz) + t304 + 0.003039 * a7_y
-    n8_x = t310 - (stheta10 * n9_y - ctheta10 * n9_x)
-    t312 = t305 - 0.0054780518 * (w8_zz - w8_xx) + 0.072551 * a7_y
-    n8_y = ctheta10 * n9_y + stheta10 * n9_x + 0.2 * f9_z - t312
-    t314 = t307 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
-    n8_z = 0.2 * t253 + n9_z - t314
+    f8_y = 0.003039 * (w8_zz + w8_xx) - 0.072551 * U8_yx + f9a_y
+    n8_x_p2 = 0.0001878102 * (w8_yy - w8_zz) + n8_x_p1 + 0.003039 * a7_y
+    n8_x = ctheta10 * n9_x - stheta10 * n9_y + n8_x_p2
+    n8_y_p2 = n8_y_p1 - 0.0054780518 * (w8_zz - w8_xx) + 0.072551 * a7_y
+    n8_y = ctheta10 * n9_y + stheta10 * n9_x + 0.2 * f9_z - n8_y_p2
+    n8_z_p3 = n8_z_p2 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
+    n8_z = n9_z - 0.2 * f9a_y - n8_z_p3
     tau_b[7] = n8_z
 
     # body 16, rr_hip: forces
     neg_U16_xy = w16_x * neg_w16_y
     neg_U16_zy = neg_wd16_x + neg_w16_yz
-    neg_f16_x = s18 * f17_y - c18 * f17_x + 0.0815422 * neg_U16_xy
+    f16_x = c18 * f17_x - s18 * f17_y - 0.0815422 * neg_U16_xy
     f17_z = f18_z - (0.072551 * U17_zx + 0.003039 * U17_zy)
     neg_f16_y = 0.0815422 * (w16_z * w16_z + w16_xx) + f17_z
     f16_z = c18 * f17_y + s18 * f17_x - 0.0815422 * neg_U16_zy
-    n16_z = c18 * n17_y - s18 * neg_n17_x + (0.00545215306 * neg_U16_xy + 0.0815422 * neg_a16_x)
+    n16_z = c18 * n17_y + s18 * n17_x + (0.00545215306 * neg_U16_xy + 0.0815422 * neg_a16_x)
     tau_b[15] = n16_z
-    neg_n16_x = c18 * neg_n17_x + s18 * n17_y + (0.00582035306 * neg_U16_zy - 0.0815422 * a16_z)
-    t324 = 0.1805 * neg_f16_y + neg_n16_x
-    t325 = 0.1805 * neg_f16_x - (0.0003682 * (neg_wd16_y + w16_xz) + n17_z)
-    t326 = c17 * neg_f16_x - s17 * neg_f16_y
+    n16_x = c18 * n17_x - s18 * n17_y - (0.00582035306 * neg_U16_zy - 0.0815422 * a16_z)
+    n16a_x = n16_x - 0.1805 * neg_f16_y
+    neg_n16a_y = 0.0003682 * (neg_wd16_y + w16_xz) + n17_z + 0.1805 * f16_x
+    f16b_y = s17 * neg_f16_y + c17 * f16_x
 
     # body 13, rl_hip: forces
     neg_U13_xy = w13_x * neg_w13_y
     neg_U13_zy = neg_wd13_x + neg_w13_yz
-    f13_x = 0.0815422 * neg_U13_xy - (s15 * f14_y - c15 * f14_x)
+    f13_x = c15 * f14_x - s15 * f14_y + 0.0815422 * neg_U13_xy
     f14_z = f15_z - (0.072551 * U14_zx + 0.003039 * U14_zy)
     f13_y = 0.0815422 * (w13_z * w13_z + w13_xx) - f14_z
     f13_z = c15 * f14_y + s15 * f14_x + 0.0815422 * neg_U13_zy
     n13_z = c15 * n14_y + s15 * n14_x - (0.0815422 * neg_a13_x - 0.00545215306 * neg_U13_xy)
     tau_b[12] = n13_z
-    neg_n13_x = s15 * n14_y - c15 * n14_x + (0.00582035306 * neg_U13_zy + 0.0815422 * a13_z)
-    t335 = neg_n13_x - 0.1805 * f13_y
-    t336 = 0.0003682 * (neg_wd13_y + w13_xz) + n14_z + 0.1805 * f13_x
-    t337 = s14 * f13_y - c14 * f13_x
-    t338 = s17 * t325 + c17 * t324 - 0.047 * f16_z
+    n13_x = c15 * n14_x - s15 * n14_y - (0.00582035306 * neg_U13_zy + 0.0815422 * a13_z)
+    n13a_x = 0.1805 * f13_y + n13_x
+    neg_n13a_y = 0.0003682 * (neg_wd13_y + w13_xz) + n14_z + 0.1805 * f13_x
+    f13b_y = c14 * f13_x - s14 * f13_y
+    n16d_z = s17 * neg_n16a_y + c17 * n16a_x + 0.047 * f16_z
 
     # body 10, fr_hip: forces
     neg_U10_xy = w10_x * neg_w10_y
     neg_U10_zy = neg_wd10_x + neg_w10_yz
-    neg_f10_x = s12 * f11_y - c12 * f11_x + 0.0815422 * neg_U10_xy
+    f10_x = c12 * f11_x - s12 * f11_y - 0.0815422 * neg_U10_xy
     f11_z = f12_z - (0.072551 * U11_zx + 0.003039 * U11_zy)
     neg_f10_y = 0.0815422 * (w10_z * w10_z + w10_xx) + f11_z
     f10_z = c12 * f11_y + s12 * f11_x - 0.0815422 * neg_U10_zy
-    n10_z = c12 * n11_y - s12 * neg_n11_x - (0.0815422 * a10_x - 0.00545215306 * neg_U10_xy)
+    n10_z = c12 * n11_y + s12 * n11_x - (0.0815422 * a10_x - 0.00545215306 * neg_U10_xy)
     tau_b[9] = n10_z
-    neg_n10_x = c12 * neg_n11_x + s12 * n11_y + (0.00582035306 * neg_U10_zy - 0.0815422 * a10_z)
-    t347 = neg_n10_x - 0.1805 * neg_f10_y
-    t348 = 0.0003682 * (neg_wd10_y + w10_xz) + n11_z + 0.1805 * neg_f10_x
-    t349 = c11 * neg_f10_x - s11 * neg_f10_y
-    t350 = s17 * neg_f16_x + c17 * neg_f16_y - (s14 * f13_x + c14 * f13_y)
-    t351 = s17 * t324 - c17 * t325 + (s14 * t335 + c14 * t336)
-    t352 = t338 - (s14 * t336 - c14 * t335 - 0.047 * f13_z)
+    n10_x = c12 * n11_x - s12 * n11_y - (0.00582035306 * neg_U10_zy - 0.0815422 * a10_z)
+    n10a_x = 0.1805 * neg_f10_y + n10_x
+    n10a_y = 0.1805 * f10_x - (0.0003682 * (neg_wd10_y + w10_xz) + n11_z)
+    f10b_y = s11 * neg_f10_y + c11 * f10_x
+    f6_y_p1 = c17 * neg_f16_y - s17 * f16_x - (s14 * f13_x + c14 * f13_y)
+    n6_y_p1 = c17 * neg_n16a_y - s17 * n16a_x + (c14 * neg_n13a_y - s14 * n13a_x)
+    n6_z_p1 = s14 * neg_n13a_y + c14 * n13a_x - 0.047 * f13_z + n16d_z
 
     # body 7, fl_hip: forces
     neg_U7_xy = w7_x * neg_w7_y
     neg_U7_zy = neg_wd7_x + neg_w7_yz
-    f7_x = 0.0815422 * neg_U7_xy - (s9 * f8_y - c9 * f8_x)
+    f7_x = c9 * f8_x - s9 * f8_y + 0.0815422 * neg_U7_xy
     f8_z = f9_z - (0.072551 * U8_zx + 0.003039 * U8_zy)
     f7_y = 0.0815422 * (w7_z * w7_z + w7_xx) - f8_z
     f7_z = c9 * f8_y + s9 * f8_x + 0.0815422 * neg_U7_zy
     n7_z = c9 * n8_y + s9 * n8_x + (0.00545215306 * neg_U7_xy + 0.0815422 * a7_x)
     tau_b[6] = n7_z
-    neg_n7_x = s9 * n8_y - c9 * n8_x + (0.00582035306 * neg_U7_zy + 0.0815422 * a7_z)
-    t361 = 0.1805 * f7_y + neg_n7_x
-    t362 = 0.0003682 * (neg_wd7_y + w7_xz) + n8_z - 0.1805 * f7_x
-    t363 = s8 * f7_y - c8 * f7_x
-    t364 = 0.047 * t326 + n16_z + (n13_z - 0.047 * t337) + (0.047 * t349 + n10_z)
-    t365 = c11 * t347 - s11 * t348 - 0.047 * f10_z + t352
+    n7_x = c9 * n8_x - s9 * n8_y - (0.00582035306 * neg_U7_zy + 0.0815422 * a7_z)
+    n7a_x = n7_x - 0.1805 * f7_y
+    n7a_y = 0.1805 * f7_x - (0.0003682 * (neg_wd7_y + w7_xz) + n8_z)
+    f7b_y = c8 * f7_x - s8 * f7_y
+    n6_x_p1 = 0.047 * f13b_y + n13_z - (0.047 * f16b_y - n16_z) - (0.047 * f10b_y - n10_z)
+    n6_z_p2 = c11 * n10a_x - s11 * n10a_y + 0.047 * f10_z + n6_z_p1
 
     # body 6, trunk: forces
     U6_zx = qd4 * qd6
     tau_b[0] = f16_z + f13_z + f10_z + f7_z + (12.453 * a1_x - 0.04713 * (qd5 * qd5 + qd6_qd6))
-    t367 = s11 * neg_f10_x + c11 * neg_f10_y + t350 - (s8 * f7_x + c8 * f7_y)
-    tau_b[1] = 12.453 * a1_y + 0.04713 * U6_xy + t367
-    tau_b[2] = 12.453 * a1_z + 0.04713 * U6_zx - (t326 + t337 + t349 + t363)
-    tau_b[3] = n7_z - 0.047 * t363 + t364 + 0.02652766 * U6_zy
-    t368 = s11 * t347 + c11 * t348 + t351 + (s8 * t361 + c8 * t362)
-    tau_b[4] = t368 - (0.275005219 * U6_zx + 0.04713 * a1_z)
-    t369 = t365 - (s8 * t362 - c8 * t361 - 0.047 * f7_z)
-    tau_b[5] = 0.248477559 * U6_xy + 0.04713 * a1_y - t369
+    f6_y_p2 = c11 * neg_f10_y - s11 * f10_x + f6_y_p1 - (s8 * f7_x + c8 * f7_y)
+    tau_b[1] = 12.453 * a1_y + 0.04713 * U6_xy + f6_y_p2
+    tau_b[2] = f16b_y + f13b_y + f10b_y + f7b_y + (12.453 * a1_z + 0.04713 * U6_zx)
+    tau_b[3] = 0.047 * f7b_y + n7_z + n6_x_p1 + 0.02652766 * U6_zy
+    n6_y_p2 = n6_y_p1 - (s11 * n10a_x + c11 * n10a_y) - (s8 * n7a_x + c8 * n7a_y)
+    tau_b[4] = n6_y_p2 - (0.275005219 * U6_zx + 0.04713 * a1_z)
+    n6_z_p3 = c8 * n7a_x - s8 * n7a_y - 0.047 * f7_z + n6_z_p2
+    tau_b[5] = 0.248477559 * U6_xy + 0.04713 * a1_y + n6_z_p3
 
     return ()
 
@@ -1330,21 +1332,21 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n18_16_x = n18_17_x * c18 - n18_17_y * s18
     n18_16_z = n18_17_y * c18 + n18_17_x * s18
     M[287] = M[321] = n18_16_z
-    t16 = 0.1805 * neg_f18_16_x + n18_16_y
+    n18_16a_y = 0.1805 * neg_f18_16_x + n18_16_y
     c17 = cos(q17)
     s17 = sin(q17)
     f18_6_y = neg_f18_16_x * s17
     M[35] = M[307] = f18_6_y
     neg_f18_6_z = neg_f18_16_x * c17
     M[53] = M[308] = -neg_f18_6_z
-    n18_4_y = n18_16_x * s17 + t16 * c17
+    n18_4_y = n18_16_x * s17 + n18_16a_y * c17
     M[89] = M[310] = -n18_4_y
     n18_6_x = 0.047 * neg_f18_6_z + n18_16_z
     M[71] = M[309] = n18_6_x
-    n18_6_z = n18_16_x * c17 + 0.047 * f18_16_z - t16 * s17
+    n18_6_z = n18_16_x * c17 + 0.047 * f18_16_z - n18_16a_y * s17
     M[107] = M[311] = n18_6_z
-    t24 = 0.00484778630650938 * ctheta19 - 0.00011120895548966 * stheta19
-    t25 = ctheta19 * t24
+    T18 = 0.00484778630650938 * ctheta19 - 0.00011120895548966 * stheta19
+    ctheta19_T18 = ctheta19 * T18
 
     # body 15, rl_calf: composite body
     theta16 = q16 + 3.10813964539713
@@ -1365,21 +1367,21 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n15_13_x = neg_n15_14_y * s15 - neg_n15_14_x * c15
     neg_n15_13_z = neg_n15_14_y * c15 + neg_n15_14_x * s15
     M[230] = M[264] = -neg_n15_13_z
-    t41 = n15_14_z - 0.1805 * neg_f15_13_x
+    n15_13a_y = 0.1805 * neg_f15_13_x - n15_14_z
     c14 = cos(q14)
     s14 = sin(q14)
     f15_6_y = neg_f15_13_x * s14
     M[32] = M[253] = f15_6_y
     neg_f15_6_z = neg_f15_13_x * c14
     M[50] = M[254] = -neg_f15_6_z
-    n15_6_y = t41 * c14 - n15_13_x * s14
-    M[86] = M[256] = n15_6_y
+    neg_n15_6_y = n15_13_x * s14 + n15_13a_y * c14
+    M[86] = M[256] = -neg_n15_6_y
     neg_n15_6_x = 0.047 * neg_f15_6_z + neg_n15_13_z
     M[68] = M[255] = -neg_n15_6_x
-    n15_6_z = t41 * s14 - (0.047 * f15_13_z - n15_13_x * c14)
-    M[104] = M[257] = n15_6_z
-    t49 = 0.00484778630650938 * ctheta16 - 0.00011120895548966 * stheta16
-    t50 = ctheta16 * t49
+    neg_n15_6_z = 0.047 * f15_13_z - n15_13_x * c14 + n15_13a_y * s14
+    M[104] = M[257] = -neg_n15_6_z
+    T15 = 0.00484778630650938 * ctheta16 - 0.00011120895548966 * stheta16
+    ctheta16_T15 = ctheta16 * T15
 
     # body 12, fr_calf: composite body
     theta13 = q13 + 3.10813964539713
@@ -1400,21 +1402,21 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n12_10_x = n12_11_x * c12 - n12_11_y * s12
     n12_10_z = n12_11_y * c12 + n12_11_x * s12
     M[173] = M[207] = n12_10_z
-    t66 = 0.1805 * neg_f12_10_x + n12_11_z
+    neg_n12_10a_y = 0.1805 * neg_f12_10_x + n12_11_z
     c11 = cos(q11)
     s11 = sin(q11)
     f12_6_y = neg_f12_10_x * s11
     M[29] = M[199] = f12_6_y
     neg_f12_6_z = neg_f12_10_x * c11
     M[47] = M[200] = -neg_f12_6_z
-    n12_4_y = n12_10_x * s11 - t66 * c11
+    n12_4_y = n12_10_x * s11 - neg_n12_10a_y * c11
     M[83] = M[202] = -n12_4_y
     n12_6_x = 0.047 * neg_f12_6_z + n12_10_z
     M[65] = M[201] = n12_6_x
-    n12_6_z = n12_10_x * c11 + 0.047 * f12_10_z + t66 * s11
+    n12_6_z = n12_10_x * c11 + 0.047 * f12_10_z + neg_n12_10a_y * s11
     M[101] = M[203] = n12_6_z
-    t74 = 0.00484778630650938 * ctheta13 - 0.00011120895548966 * stheta13
-    t75 = ctheta13 * t74
+    T12 = 0.00484778630650938 * ctheta13 - 0.00011120895548966 * stheta13
+    ctheta13_T12 = ctheta13 * T12
 
     # body 9, fl_calf: composite body
     theta10 = q10 + 3.10813964539713
@@ -1435,29 +1437,29 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n9_7_x = neg_n9_8_y * s9 - neg_n9_8_x * c9
     neg_n9_7_z = neg_n9_8_y * c9 + neg_n9_8_x * s9
     M[116] = M[150] = -neg_n9_7_z
-    t91 = 0.1805 * neg_f9_7_x + n9_8_z
+    neg_n9_7a_y = 0.1805 * neg_f9_7_x + n9_8_z
     c8 = cos(q8)
     s8 = sin(q8)
     f9_6_y = neg_f9_7_x * s8
     M[26] = M[145] = f9_6_y
     neg_f9_6_z = neg_f9_7_x * c8
     M[44] = M[146] = -neg_f9_6_z
-    n9_6_y = t91 * c8 - n9_7_x * s8
+    n9_6_y = neg_n9_7a_y * c8 - n9_7_x * s8
     M[80] = M[148] = n9_6_y
     neg_n9_6_x = 0.047 * neg_f9_6_z + neg_n9_7_z
     M[62] = M[147] = -neg_n9_6_x
-    n9_6_z = t91 * s8 - (0.047 * f9_7_z - n9_7_x * c8)
+    n9_6_z = neg_n9_7a_y * s8 - (0.047 * f9_7_z - n9_7_x * c8)
     M[98] = M[149] = n9_6_z
-    t99 = 0.00484778630650938 * ctheta10 - 0.00011120895548966 * stheta10
-    t100 = ctheta10 * t99
+    T9 = 0.00484778630650938 * ctheta10 - 0.00011120895548966 * stheta10
+    ctheta10_T9 = ctheta10 * T9
 
     # body 17, rr_thigh: composite body
     h17_x = f18_17_y - 0.072551
     h17_y = neg_f18_17_x - 0.003039
-    S17_xx = t25 - (0.4 * f18_17_y - 0.013168038846745311)
-    S17_xy = stheta19 * t24 - (0.2 * neg_f18_17_x - 0.00013765747774482998)
+    S17_xx = ctheta19_T18 - (0.4 * f18_17_y - 0.013168038846745311)
+    S17_xy = stheta19 * T18 - (0.2 * neg_f18_17_x - 0.00013765747774482998)
     S17_xz = 0.0054780518 - n18_17_x
-    S17_yy = 0.00500456515325469 - t25
+    S17_yy = 0.00500456515325469 - ctheta19_T18
     S17_yz = 0.0001878102 - n18_17_y
     neg_n17_16_y = S17_xx + S17_yy
     M[304] = neg_n17_16_y
@@ -1467,27 +1469,27 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n17_16_x = s18 * S17_yz - c18 * S17_xz
     neg_n17_16_z = c18 * S17_yz + s18 * S17_xz
     M[286] = M[303] = -neg_n17_16_z
-    t113 = neg_n17_16_y - 0.1805 * neg_f17_16_x
+    n17_16a_y = 0.1805 * neg_f17_16_x - neg_n17_16_y
     f17_6_y = s17 * neg_f17_16_x
     M[34] = M[289] = f17_6_y
     neg_f17_6_z = c17 * neg_f17_16_x
     M[52] = M[290] = -neg_f17_6_z
-    n17_4_y = s17 * n17_16_x - c17 * t113
+    n17_4_y = s17 * n17_16_x + c17 * n17_16a_y
     M[88] = M[292] = -n17_4_y
     n17_6_x = 0.047 * neg_f17_6_z - neg_n17_16_z
     M[70] = M[291] = n17_6_x
-    n17_6_z = c17 * n17_16_x + 0.047 * f17_16_z + s17 * t113
+    n17_6_z = c17 * n17_16_x + 0.047 * f17_16_z - s17 * n17_16a_y
     M[106] = M[293] = n17_6_z
-    t119 = c18 * (S17_xx - S17_yy) - 2.0 * S17_xy * s18
-    t120 = c18 * t119
+    T17 = c18 * (S17_xx - S17_yy) - 2.0 * S17_xy * s18
+    c18_T17 = c18 * T17
 
     # body 14, rl_thigh: composite body
     h14_x = f15_14_y - 0.072551
     h14_y = neg_f15_14_x - 0.003039
-    S14_xx = t50 - (0.4 * f15_14_y - 0.013168038846745311)
-    S14_xy = stheta16 * t49 - (0.2 * neg_f15_14_x - 0.00013765747774482998)
+    S14_xx = ctheta16_T15 - (0.4 * f15_14_y - 0.013168038846745311)
+    S14_xy = stheta16 * T15 - (0.2 * neg_f15_14_x - 0.00013765747774482998)
     S14_xz = neg_n15_14_x - 0.0054780518
-    S14_yy = 0.00500456515325469 - t50
+    S14_yy = 0.00500456515325469 - ctheta16_T15
     S14_yz = neg_n15_14_y - 0.0001878102
     neg_n14_13_y = S14_xx + S14_yy
     M[247] = neg_n14_13_y
@@ -1497,27 +1499,27 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n14_13_x = s15 * S14_yz - c15 * S14_xz
     neg_n14_13_z = c15 * S14_yz + s15 * S14_xz
     M[229] = M[246] = -neg_n14_13_z
-    t133 = neg_n14_13_y - 0.1805 * neg_f14_13_x
+    n14_13a_y = 0.1805 * neg_f14_13_x - neg_n14_13_y
     f14_6_y = s14 * neg_f14_13_x
     M[31] = M[235] = f14_6_y
     neg_f14_6_z = c14 * neg_f14_13_x
     M[49] = M[236] = -neg_f14_6_z
-    n14_6_y = c14 * t133 - s14 * n14_13_x
-    M[85] = M[238] = n14_6_y
+    neg_n14_6_y = s14 * n14_13_x + c14 * n14_13a_y
+    M[85] = M[238] = -neg_n14_6_y
     neg_n14_6_x = 0.047 * neg_f14_6_z + neg_n14_13_z
     M[67] = M[237] = -neg_n14_6_x
-    n14_6_z = s14 * t133 - (0.047 * f14_13_z - c14 * n14_13_x)
-    M[103] = M[239] = n14_6_z
-    t139 = c15 * (S14_xx - S14_yy) - 2.0 * S14_xy * s15
-    t140 = c15 * t139
+    neg_n14_6_z = 0.047 * f14_13_z - c14 * n14_13_x + s14 * n14_13a_y
+    M[103] = M[239] = -neg_n14_6_z
+    T14 = c15 * (S14_xx - S14_yy) - 2.0 * S14_xy * s15
+    c15_T14 = c15 * T14
 
     # body 11, fr_thigh: composite body
     h11_x = f12_11_y - 0.072551
     h11_y = neg_f12_11_x - 0.003039
-    S11_xx = t75 - (0.4 * f12_11_y - 0.013168038846745311)
-    S11_xy = stheta13 * t74 - (0.2 * neg_f12_11_x - 0.00013765747774482998)
+    S11_xx = ctheta13_T12 - (0.4 * f12_11_y - 0.013168038846745311)
+    S11_xy = stheta13 * T12 - (0.2 * neg_f12_11_x - 0.00013765747774482998)
     S11_xz = 0.0054780518 - n12_11_x
-    S11_yy = 0.00500456515325469 - t75
+    S11_yy = 0.00500456515325469 - ctheta13_T12
     S11_yz = 0.0001878102 - n12_11_y
     neg_n11_10_y = S11_xx + S11_yy
     M[190] = neg_n11_10_y
@@ -1527,27 +1529,27 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n11_10_x = s12 * S11_yz - c12 * S11_xz
     neg_n11_10_z = c12 * S11_yz + s12 * S11_xz
     M[172] = M[189] = -neg_n11_10_z
-    t153 = 0.1805 * neg_f11_10_x + neg_n11_10_y
+    neg_n11_10a_y = 0.1805 * neg_f11_10_x + neg_n11_10_y
     f11_6_y = s11 * neg_f11_10_x
     M[28] = M[181] = f11_6_y
     neg_f11_6_z = c11 * neg_f11_10_x
     M[46] = M[182] = -neg_f11_6_z
-    n11_4_y = s11 * n11_10_x - c11 * t153
+    n11_4_y = s11 * n11_10_x - c11 * neg_n11_10a_y
     M[82] = M[184] = -n11_4_y
     n11_6_x = 0.047 * neg_f11_6_z - neg_n11_10_z
     M[64] = M[183] = n11_6_x
-    n11_6_z = c11 * n11_10_x + 0.047 * f11_10_z + s11 * t153
+    n11_6_z = c11 * n11_10_x + 0.047 * f11_10_z + s11 * neg_n11_10a_y
     M[100] = M[185] = n11_6_z
-    t159 = c12 * (S11_xx - S11_yy) - 2.0 * S11_xy * s12
-    t160 = c12 * t159
+    T11 = c12 * (S11_xx - S11_yy) - 2.0 * S11_xy * s12
+    c12_T11 = c12 * T11
 
     # body 8, fl_thigh: composite body
     h8_x = f9_8_y - 0.072551
     h8_y = neg_f9_8_x - 0.003039
-    S8_xx = t100 - (0.4 * f9_8_y - 0.013168038846745311)
-    S8_xy = stheta10 * t99 - (0.2 * neg_f9_8_x - 0.00013765747774482998)
+    S8_xx = ctheta10_T9 - (0.4 * f9_8_y - 0.013168038846745311)
+    S8_xy = stheta10 * T9 - (0.2 * neg_f9_8_x - 0.00013765747774482998)
     S8_xz = neg_n9_8_x - 0.0054780518
-    S8_yy = 0.00500456515325469 - t100
+    S8_yy = 0.00500456515325469 - ctheta10_T9
     S8_yz = neg_n9_8_y - 0.0001878102
     neg_n8_7_y = S8_xx + S8_yy
     M[133] = neg_n8_7_y
@@ -1557,120 +1559,120 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n8_7_x = s9 * S8_yz - c9 * S8_xz
     neg_n8_7_z = c9 * S8_yz + s9 * S8_xz
     M[115] = M[132] = -neg_n8_7_z
-    t173 = 0.1805 * neg_f8_7_x + neg_n8_7_y
+    neg_n8_7a_y = 0.1805 * neg_f8_7_x + neg_n8_7_y
     f8_6_y = s8 * neg_f8_7_x
     M[25] = M[127] = f8_6_y
     neg_f8_6_z = c8 * neg_f8_7_x
     M[43] = M[128] = -neg_f8_6_z
-    n8_6_y = c8 * t173 - s8 * n8_7_x
+    n8_6_y = c8 * neg_n8_7a_y - s8 * n8_7_x
     M[79] = M[130] = n8_6_y
     neg_n8_6_x = 0.047 * neg_f8_6_z + neg_n8_7_z
     M[61] = M[129] = -neg_n8_6_x
-    n8_6_z = s8 * t173 - (0.047 * f8_7_z - c8 * n8_7_x)
+    n8_6_z = s8 * neg_n8_7a_y - (0.047 * f8_7_z - c8 * n8_7_x)
     M[97] = M[131] = n8_6_z
-    t179 = c9 * (S8_xx - S8_yy) - 2.0 * S8_xy * s9
-    t180 = c9 * t179
+    T8 = c9 * (S8_xx - S8_yy) - 2.0 * S8_xy * s9
+    c9_T8 = c9 * T8
 
     # body 16, rr_hip: composite body
-    S16_xx = S17_yy + 0.0003682 + t120
+    S16_xx = S17_yy + 0.0003682 + c18_T17
     M_15_15 = S16_xx + 0.00582035306
     M[285] = M_15_15
-    t183 = S17_xy - 0.1805 * f17_16_z + s18 * t119
-    t184 = neg_n17_16_z + 0.0147183671
+    neg_n16a_x = S17_xy - 0.1805 * f17_16_z + s18 * T17
+    n16a_y = neg_n17_16_z + 0.0147183671
     f16_6_y = 0.0815422 * s17 - c17 * f17_16_z
     M[33] = M[271] = f16_6_y
     neg_f16_6_z = s17 * f17_16_z + 0.0815422 * c17
     M[51] = M[272] = -neg_f16_6_z
-    n16_6_y = s17 * t183 - c17 * t184
+    n16_6_y = s17 * neg_n16a_x - c17 * n16a_y
     M[87] = M[274] = n16_6_y
-    neg_n16_6_z = s17 * t184 + c17 * t183
+    neg_n16_6_z = s17 * n16a_y + c17 * neg_n16a_x
     M[105] = M[275] = -neg_n16_6_z
     n16_6_x = 0.047 * neg_f16_6_z + M_15_15
     M[69] = M[273] = n16_6_x
-    t190 = s17 * (S16_xx - 0.00582035306) + 2.0 * n17_16_x * c17
-    t191 = s17 * t190
+    neg_T16a = s17 * (S16_xx - 0.00582035306) + 2.0 * n17_16_x * c17
+    neg_s17_T16a = s17 * neg_T16a
 
     # body 13, rl_hip: composite body
-    S13_xx = S14_yy + 0.0003682 + t140
+    S13_xx = S14_yy + 0.0003682 + c15_T14
     M_12_12 = 0.00582035306 + S13_xx
     M[228] = M_12_12
-    t194 = S14_xy - 0.1805 * f14_13_z + s15 * t139
-    t195 = neg_n14_13_z - 0.0147183671
+    neg_n13a_x = S14_xy - 0.1805 * f14_13_z + s15 * T14
+    n13a_y = neg_n14_13_z - 0.0147183671
     f13_4_y = 0.0815422 * s14 + c14 * f14_13_z
     M[30] = M[217] = -f13_4_y
     f13_6_z = 0.0815422 * c14 - s14 * f14_13_z
     M[48] = M[218] = f13_6_z
-    n13_6_y = s14 * t194 - c14 * t195
+    n13_6_y = s14 * neg_n13a_x - c14 * n13a_y
     M[84] = M[220] = n13_6_y
-    neg_n13_6_z = s14 * t195 + c14 * t194
+    neg_n13_6_z = s14 * n13a_y + c14 * neg_n13a_x
     M[102] = M[221] = -neg_n13_6_z
     n13_6_x = 0.047 * f13_6_z + M_12_12
     M[66] = M[219] = n13_6_x
-    t201 = (0.00582035306 - S13_xx) * s14 - 2.0 * n14_13_x * c14
+    T13a = (0.00582035306 - S13_xx) * s14 - 2.0 * n14_13_x * c14
 
     # body 10, fr_hip: composite body
-    S10_xx = S11_yy + 0.0003682 + t160
+    S10_xx = S11_yy + 0.0003682 + c12_T11
     M_9_9 = 0.00582035306 + S10_xx
     M[171] = M_9_9
-    t204 = 0.1805 * f11_10_z + S11_xy + s12 * t159
-    t205 = 0.0147183671 - neg_n11_10_z
+    neg_n10a_x = 0.1805 * f11_10_z + S11_xy + s12 * T11
+    n10a_y = neg_n11_10_z - 0.0147183671
     f10_6_y = 0.0815422 * s11 - c11 * f11_10_z
     M[27] = M[163] = f10_6_y
     neg_f10_6_z = s11 * f11_10_z + 0.0815422 * c11
     M[45] = M[164] = -neg_f10_6_z
-    n10_6_y = s11 * t204 + c11 * t205
+    n10_6_y = s11 * neg_n10a_x - c11 * n10a_y
     M[81] = M[166] = n10_6_y
-    n10_6_z = s11 * t205 - c11 * t204
-    M[99] = M[167] = n10_6_z
+    neg_n10_6_z = s11 * n10a_y + c11 * neg_n10a_x
+    M[99] = M[167] = -neg_n10_6_z
     n10_6_x = 0.047 * neg_f10_6_z + M_9_9
     M[63] = M[165] = n10_6_x
-    t211 = (0.00582035306 - S10_xx) * s11 - 2.0 * n11_10_x * c11
+    T10a = (0.00582035306 - S10_xx) * s11 - 2.0 * n11_10_x * c11
 
     # body 7, fl_hip: composite body
-    S7_xx = S8_yy + 0.0003682 + t180
+    S7_xx = S8_yy + 0.0003682 + c9_T8
     M_6_6 = 0.00582035306 + S7_xx
     M[114] = M_6_6
-    t214 = 0.1805 * f8_7_z + S8_xy + s9 * t179
-    t215 = neg_n8_7_z + 0.0147183671
+    neg_n7a_x = 0.1805 * f8_7_z + S8_xy + s9 * T8
+    n7a_y = neg_n8_7_z + 0.0147183671
     f7_4_y = 0.0815422 * s8 + c8 * f8_7_z
     M[24] = M[109] = -f7_4_y
     f7_6_z = 0.0815422 * c8 - s8 * f8_7_z
     M[42] = M[110] = f7_6_z
-    n7_6_y = s8 * t214 - c8 * t215
+    n7_6_y = s8 * neg_n7a_x - c8 * n7a_y
     M[78] = M[112] = n7_6_y
-    neg_n7_6_z = s8 * t215 + c8 * t214
+    neg_n7_6_z = s8 * n7a_y + c8 * neg_n7a_x
     M[96] = M[113] = -neg_n7_6_z
     n7_6_x = 0.047 * f7_6_z + M_6_6
     M[60] = M[111] = n7_6_x
-    t221 = (0.00582035306 - S7_xx) * s8 - 2.0 * n8_7_x * c8
-    t222 = s8 * t221
+    T7a = (0.00582035306 - S7_xx) * s8 - 2.0 * n8_7_x * c8
+    s8_T7a = s8 * T7a
     neg_h6_y = neg_f16_6_z - f13_6_z + (neg_f10_6_z - f7_6_z)
     M[5] = M[90] = neg_h6_y
     M[39] = M[56] = -neg_h6_y
     neg_h6_z = f16_6_y - f13_4_y + (f10_6_y - f7_4_y)
     M[21] = M[55] = neg_h6_z
     M[4] = M[72] = -neg_h6_z
-    t225 = 0.047 * neg_f17_16_x - 0.047 * neg_f14_13_x + (0.047 * neg_f11_10_x - 0.047 * neg_f8_7_x) + n16_6_y + n7_6_y
-    neg_S6_xy = n13_6_y + n10_6_y + t225
+    S6_xy_p1 = 0.047 * neg_f17_16_x - 0.047 * neg_f14_13_x + (0.047 * neg_f11_10_x - 0.047 * neg_f8_7_x) + n16_6_y + n7_6_y
+    neg_S6_xy = n13_6_y + n10_6_y + S6_xy_p1
     M[58] = M[75] = neg_S6_xy
-    S6_xz = neg_n16_6_z + neg_n13_6_z - (n10_6_z - neg_n7_6_z)
+    S6_xz = neg_n16_6_z + neg_n13_6_z + (neg_n10_6_z + neg_n7_6_z)
     M[59] = M[93] = -S6_xz
-    t228 = n17_16_x + n14_13_x + (n11_10_x + n8_7_x) + 0.047 * f16_6_y + 0.047 * f7_4_y
-    t229 = c8 * t221 - (c17 * t190 - (0.047 * f13_4_y + 0.047 * f10_6_y + t228))
-    S6_yz = c14 * t201 + c11 * t211 + t229
+    S6_yz_p1 = n17_16_x + n14_13_x + (n11_10_x + n8_7_x) + 0.047 * f16_6_y + 0.047 * f7_4_y
+    S6_yz_p2 = c8 * T7a - (c17 * neg_T16a - (0.047 * f13_4_y + 0.047 * f10_6_y + S6_yz_p1))
+    S6_yz = c14 * T13a + c11 * T10a + S6_yz_p2
     M[77] = M[94] = -S6_yz
 
     # body 6, trunk: composite body
     h6_x = neg_f17_16_x + neg_f11_10_x + (neg_f8_7_x + 0.04713 + neg_f14_13_x)
     M[23] = M[91] = h6_x
     M[40] = M[74] = -h6_x
-    t232 = 0.361 * neg_f14_13_x - 0.361 * neg_f11_10_x - (S17_xx + 0.279755219 + 0.361 * neg_f8_7_x)
-    t233 = S14_xx + S11_xx + (S8_xx - 0.361 * neg_f17_16_x) - t232 - (t120 + t140)
-    S6_xx = t233 - (t160 + t180)
-    t235 = 0.094 * neg_f16_6_z + 0.05455907223999999 + 0.094 * f7_6_z
-    t236 = s14 * t201 + s11 * t211
-    neg_S6_yy = t222 - (0.094 * f13_6_z + 0.094 * neg_f10_6_z + t235 + t191) + t236
-    S6_zz = t222 - (t191 - (S13_xx + S10_xx + (S16_xx + 0.00475 + S7_xx))) + t236
+    S6_xx_p1 = 0.361 * neg_f14_13_x - 0.361 * neg_f11_10_x - (S17_xx + 0.279755219 + 0.361 * neg_f8_7_x)
+    S6_xx_p2 = S14_xx + S11_xx + (S8_xx - 0.361 * neg_f17_16_x) - S6_xx_p1 - (c18_T17 + c15_T14)
+    S6_xx = S6_xx_p2 - (c12_T11 + c9_T8)
+    S6_yy_p1 = 0.094 * neg_f16_6_z + 0.05455907223999999 + 0.094 * f7_6_z
+    t236 = s14 * T13a + s11 * T10a
+    neg_S6_yy = s8_T7a - (0.094 * f13_6_z + 0.094 * neg_f10_6_z + S6_yy_p1 + neg_s17_T16a) + t236
+    S6_zz = s8_T7a - (neg_s17_T16a - (S13_xx + S10_xx + (S16_xx + 0.00475 + S7_xx))) + t236
     M[95] = S6_xx - neg_S6_yy
 
     # body 5, trunk: composite body
@@ -1724,14 +1726,14 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
 
     # body 7, fl_hip: motion
     U6_xy = qd4 * qd5
-    t7 = 0.047 * U6_xy
+    k_U6_xy = 0.047 * U6_xy
     qd6_qd6 = qd6 * qd6
-    t9 = 0.047 * (qd4 * qd4 + qd6_qd6)
+    neg_k_U6_yy = 0.047 * (qd4 * qd4 + qd6_qd6)
     U6_zy = qd5 * qd6
-    t11 = 0.047 * U6_zy
-    t12 = a1_x + t7
-    t13 = a1_y - t9
-    t14 = a1_z + t11
+    k_U6_zy = 0.047 * U6_zy
+    ao7_x = a1_x + k_U6_xy
+    ao7_y = a1_y - neg_k_U6_yy
+    ao7_z = a1_z + k_U6_zy
     c8 = cos(q8)
     s8 = sin(q8)
     w7_x = qd6 * c8 - qd5 * s8
@@ -1742,14 +1744,14 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     w7_xz = w7_x * w7_z
     neg_w7_yz = neg_w7_y * w7_z
     w7_xx = w7_x * w7_x
-    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (t13 * s8 - t14 * c8)
-    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (t14 * s8 + t13 * c8)
-    a7_z = t12 - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
+    a7_x = 0.1805 * (w7_xz - neg_wd7_y) - (ao7_y * s8 - ao7_z * c8)
+    a7_y = 0.1805 * (neg_wd7_x - neg_w7_yz) - (ao7_z * s8 + ao7_y * c8)
+    a7_z = ao7_x - 0.1805 * (neg_w7_y * neg_w7_y + w7_xx)
 
     # body 10, fr_hip: motion
-    t28 = a1_x - t7
-    t29 = a1_y + t9
-    t30 = a1_z - t11
+    ao10_x = a1_x - k_U6_xy
+    ao10_y = a1_y + neg_k_U6_yy
+    ao10_z = a1_z - k_U6_zy
     c11 = cos(q11)
     s11 = sin(q11)
     w10_x = qd6 * c11 - qd5 * s11
@@ -1760,9 +1762,9 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     w10_xz = w10_x * w10_z
     neg_w10_yz = neg_w10_y * w10_z
     w10_xx = w10_x * w10_x
-    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (t29 * s11 - t30 * c11)
-    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (t30 * s11 + t29 * c11)
-    a10_z = t28 - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
+    a10_x = 0.1805 * (w10_xz - neg_wd10_y) - (ao10_y * s11 - ao10_z * c11)
+    a10_y = 0.1805 * (neg_wd10_x - neg_w10_yz) - (ao10_z * s11 + ao10_y * c11)
+    a10_z = ao10_x - 0.1805 * (neg_w10_y * neg_w10_y + w10_xx)
 
     # body 13, rl_hip: motion
     c14 = cos(q14)
@@ -1775,9 +1777,9 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     w13_xz = w13_x * w13_z
     neg_w13_yz = neg_w13_y * w13_z
     w13_xx = w13_x * w13_x
-    neg_a13_x = t13 * s14 - t14 * c14 + 0.1805 * (w13_xz - neg_wd13_y)
-    neg_a13_y = t14 * s14 + t13 * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
-    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + t12
+    neg_a13_x = ao7_y * s14 - ao7_z * c14 + 0.1805 * (w13_xz - neg_wd13_y)
+    neg_a13_y = ao7_z * s14 + ao7_y * c14 + 0.1805 * (neg_wd13_x - neg_w13_yz)
+    a13_z = 0.1805 * (neg_w13_y * neg_w13_y + w13_xx) + ao7_x
 
     # body 16, rr_hip: motion
     c17 = cos(q17)
@@ -1790,9 +1792,9 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     w16_xz = w16_x * w16_z
     neg_w16_yz = neg_w16_y * w16_z
     w16_xx = w16_x * w16_x
-    neg_a16_x = t29 * s17 - t30 * c17 + 0.1805 * (w16_xz - neg_wd16_y)
-    neg_a16_y = t30 * s17 + t29 * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
-    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + t28
+    neg_a16_x = ao10_y * s17 - ao10_z * c17 + 0.1805 * (w16_xz - neg_wd16_y)
+    neg_a16_y = ao10_z * s17 + ao10_y * c17 + 0.1805 * (neg_wd16_x - neg_w16_yz)
+    a16_z = 0.1805 * (neg_w16_y * neg_w16_y + w16_xx) + ao10_x
 
     # body 8, fl_thigh: motion
     c9 = cos(q9)
@@ -1853,8 +1855,8 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     w9_y = w8_y * ctheta10 - w8_x * stheta10
     theta9_10 = q9 + q10 + 3.10813964539713
     w9_z = qd9 + w8_z
-    t120 = qd8 + qd9
-    wd9_x = w9_y * t120 - neg_wd7_x * cos(theta9_10)
+    qd8_9 = qd8 + qd9
+    wd9_x = w9_y * qd8_9 - neg_wd7_x * cos(theta9_10)
 
     # body 12, fr_calf: motion
     w11_yy = w11_y * w11_y
@@ -1871,8 +1873,8 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     w12_y = w11_y * ctheta13 - w11_x * stheta13
     theta12_13 = q12 + q13 + 3.10813964539713
     w12_z = qd12 + w11_z
-    t136 = qd11 + qd12
-    wd12_x = w12_y * t136 - neg_wd10_x * cos(theta12_13)
+    qd11_12 = qd11 + qd12
+    wd12_x = w12_y * qd11_12 - neg_wd10_x * cos(theta12_13)
 
     # body 15, rl_calf: motion
     w14_yy = w14_y * w14_y
@@ -1889,8 +1891,8 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     w15_y = w14_y * ctheta16 - w14_x * stheta16
     theta15_16 = q15 + q16 + 3.10813964539713
     w15_z = qd15 + w14_z
-    t152 = qd14 + qd15
-    wd15_x = w15_y * t152 - neg_wd13_x * cos(theta15_16)
+    qd14_15 = qd14 + qd15
+    wd15_x = w15_y * qd14_15 - neg_wd13_x * cos(theta15_16)
 
     # body 18, rr_calf: motion
     w17_yy = w17_y * w17_y
@@ -1907,8 +1909,8 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     w18_y = w17_y * ctheta19 - w17_x * stheta19
     theta18_19 = q18 + q19 + 3.10813964539713
     w18_z = qd18 + w17_z
-    t168 = qd17 + qd18
-    wd18_x = w18_y * t168 - neg_wd16_x * cos(theta18_19)
+    qd17_18 = qd17 + qd18
+    wd18_x = w18_y * qd17_18 - neg_wd16_x * cos(theta18_19)
 
     # body 1, trunk: forces at rest
     U1_zx = qd4 * qd6
@@ -1934,40 +1936,40 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     w8_xx = w8_x * w8_x
     w8_yz = w8_y * w8_z
     U8_zy = wd8_x + w8_yz
-    t183 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
-    t184 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
-    t185 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
-    t186 = t185 - (0.01301126 * w8_xy + 0.013299594 * neg_wd7_y)
+    n8_x_p1 = 8.2053e-05 * U8_zx + 0.0054780518 * U8_yx + 0.000144167 * U8_zy
+    n8_y_p1 = 0.0001878102 * U8_xy + 8.2053e-05 * U8_zy + 0.013155427 * U8_zx
+    n8_z_p1 = 0.0054780518 * (w8_yz - wd8_x) - 0.0001878102 * (wd8_y + w8_xz)
+    n8_z_p2 = n8_z_p1 - (0.01301126 * w8_xy + 0.013299594 * neg_wd7_y)
 
     # body 11, fr_thigh: forces at rest
     U11_xy = w11_xy - neg_wd10_y
     w11_xx = w11_x * w11_x
     w11_yz = w11_y * w11_z
     U11_zy = wd11_x + w11_yz
-    t191 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
-    t192 = 0.0001878102 * U11_xy - 8.2053e-05 * U11_zy - 0.013155427 * U11_zx
-    t193 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
-    t194 = 0.01301126 * w11_xy + 0.013299594 * neg_wd10_y + t193 + 8.2053e-05 * (w11_yy - w11_xx)
+    n11_x_p1 = 0.0054780518 * U11_yx - 8.2053e-05 * U11_zx - 0.000144167 * U11_zy
+    n11_y_p1 = 0.0001878102 * U11_xy - 8.2053e-05 * U11_zy - 0.013155427 * U11_zx
+    n11_z_p1 = 0.0054780518 * (w11_yz - wd11_x) - 0.0001878102 * (wd11_y + w11_xz)
+    n11_z_p2 = 0.01301126 * w11_xy + 0.013299594 * neg_wd10_y + n11_z_p1 + 8.2053e-05 * (w11_yy - w11_xx)
 
     # body 14, rl_thigh: forces at rest
     U14_xy = w14_xy - neg_wd13_y
     w14_xx = w14_x * w14_x
     w14_yz = w14_y * w14_z
     U14_zy = wd14_x + w14_yz
-    t199 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
-    t200 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
-    t201 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
-    t202 = t201 - (0.01301126 * w14_xy + 0.013299594 * neg_wd13_y)
+    n14_x_p1 = 8.2053e-05 * U14_zx + 0.0054780518 * U14_yx + 0.000144167 * U14_zy
+    n14_y_p1 = 0.0001878102 * U14_xy + 8.2053e-05 * U14_zy + 0.013155427 * U14_zx
+    n14_z_p1 = 0.0054780518 * (w14_yz - wd14_x) - 0.0001878102 * (wd14_y + w14_xz)
+    n14_z_p2 = n14_z_p1 - (0.01301126 * w14_xy + 0.013299594 * neg_wd13_y)
 
     # body 17, rr_thigh: forces at rest
     U17_xy = w17_xy - neg_wd16_y
     w17_xx = w17_x * w17_x
     w17_yz = w17_y * w17_z
     U17_zy = wd17_x + w17_yz
-    t207 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
-    t208 = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * U17_zx
-    t209 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
-    t210 = 0.01301126 * w17_xy + 0.013299594 * neg_wd16_y + t209 + 8.2053e-05 * (w17_yy - w17_xx)
+    n17_x_p1 = 0.0054780518 * U17_yx - 8.2053e-05 * U17_zx - 0.000144167 * U17_zy
+    n17_y_p1 = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * U17_zx
+    n17_z_p1 = 0.0054780518 * (w17_yz - wd17_x) - 0.0001878102 * (wd17_y + w17_xz)
+    n17_z_p2 = 0.01301126 * w17_xy + 0.013299594 * neg_wd16_y + n17_z_p1 + 8.2053e-05 * (w17_yy - w17_xx)
 
     # body 9, fl_calf: forces at rest
     w9_yy = w9_y * w9_y
@@ -1975,19 +1977,19 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     neg_f9_x = 0.0297786611519054 * (w9_yy + w9_zz)
     w9_xy = w9_x * w9_y
     U9_yx = neg_wd7_y + w9_xy
-    U9_zx = w9_x * w9_z - (neg_wd7_x * sin(theta9_10) - w9_x * t120)
+    U9_zx = w9_x * w9_z - (neg_wd7_x * sin(theta9_10) - w9_x * qd8_9)
     f9_z = 0.0297786611519054 * U9_zx
     w9_yz = w9_y * w9_z
     U9_zy = wd9_x + w9_yz
-    t220 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
+    n9_x_p1 = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx
     w9_xx = w9_x * w9_x
-    t222 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
-    t223 = 0.00484778630650938 * w9_xy + 0.00487301 * neg_wd7_y
-    t224 = 0.00249545180452967 * (w9_yz - wd9_x) + t223
+    n9_y_p1 = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx
+    n9_z_p1 = 0.00484778630650938 * w9_xy + 0.00487301 * neg_wd7_y
+    n9_z_p2 = 0.00249545180452967 * (w9_yz - wd9_x) + n9_z_p1
     a9_y = ctheta10 * (a8_y - 0.2 * U8_yx) - (0.2 * neg_U8_xx + a8_x) * stheta10
-    t226 = 0.00249545180452967 * (w9_zz - w9_xx) + t222
-    n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - t226
-    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + t224 + 0.0297786611519054 * a9_y
+    n9_y_p2 = 0.00249545180452967 * (w9_zz - w9_xx) + n9_y_p1
+    n9_y = 0.0297786611519054 * (0.2 * U8_zx + a7_y) - n9_y_p2
+    n9_z = 5.560447774483e-05 * (w9_yy - w9_xx) + n9_z_p2 + 0.0297786611519054 * a9_y
 
     # body 12, fr_calf: forces at rest
     w12_yy = w12_y * w12_y
@@ -1995,19 +1997,19 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     neg_f12_x = 0.0297786611519054 * (w12_yy + w12_zz)
     w12_xy = w12_x * w12_y
     U12_yx = neg_wd10_y + w12_xy
-    U12_zx = w12_x * w12_z - (neg_wd10_x * sin(theta12_13) - w12_x * t136)
+    U12_zx = w12_x * w12_z - (neg_wd10_x * sin(theta12_13) - w12_x * qd11_12)
     f12_z = 0.0297786611519054 * U12_zx
     w12_yz = w12_y * w12_z
     U12_zy = wd12_x + w12_yz
-    t238 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
+    n12_x_p1 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx
     w12_xx = w12_x * w12_x
-    t240 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
-    t241 = 0.00484778630650938 * w12_xy + 0.00487301 * neg_wd10_y
-    t242 = 0.00249545180452967 * (w12_yz - wd12_x) - t241
+    n12_y_p1 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx
+    n12_z_p1 = 0.00484778630650938 * w12_xy + 0.00487301 * neg_wd10_y
+    n12_z_p2 = 0.00249545180452967 * (w12_yz - wd12_x) - n12_z_p1
     a12_y = ctheta13 * (a11_y - 0.2 * U11_yx) - (0.2 * neg_U11_xx + a11_x) * stheta13
-    t244 = 0.00249545180452967 * (w12_zz - w12_xx) - t240
-    n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + t244
-    n12_z = 0.0297786611519054 * a12_y - (t242 - 5.560447774483e-05 * (w12_yy - w12_xx))
+    n12_y_p2 = 0.00249545180452967 * (w12_zz - w12_xx) - n12_y_p1
+    n12_y = 0.0297786611519054 * (0.2 * U11_zx + a10_y) + n12_y_p2
+    n12_z = 0.0297786611519054 * a12_y - (n12_z_p2 - 5.560447774483e-05 * (w12_yy - w12_xx))
 
     # body 15, rl_calf: forces at rest
     w15_yy = w15_y * w15_y
@@ -2015,19 +2017,19 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     neg_f15_x = 0.0297786611519054 * (w15_yy + w15_zz)
     w15_xy = w15_x * w15_y
     U15_yx = neg_wd13_y + w15_xy
-    U15_zx = w15_x * w15_z - (neg_wd13_x * sin(theta15_16) - w15_x * t152)
+    U15_zx = w15_x * w15_z - (neg_wd13_x * sin(theta15_16) - w15_x * qd14_15)
     f15_z = 0.0297786611519054 * U15_zx
     w15_yz = w15_y * w15_z
     U15_zy = wd15_x + w15_yz
-    t256 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
+    n15_x_p1 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx
     w15_xx = w15_x * w15_x
-    t258 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
-    t259 = 0.00484778630650938 * w15_xy + 0.00487301 * neg_wd13_y
-    t260 = 0.00249545180452967 * (w15_yz - wd15_x) + t259
+    n15_y_p1 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx
+    n15_z_p1 = 0.00484778630650938 * w15_xy + 0.00487301 * neg_wd13_y
+    n15_z_p2 = 0.00249545180452967 * (w15_yz - wd15_x) + n15_z_p1
     a15_y = ctheta16 * (a14_y - 0.2 * U14_yx) - (0.2 * neg_U14_xx + a14_x) * stheta16
-    t262 = 0.00249545180452967 * (w15_zz - w15_xx) + t258
-    neg_n15_y = 0.0297786611519054 * (neg_a13_y - 0.2 * U14_zx) + t262
-    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + t260 + 0.0297786611519054 * a15_y
+    n15_y_p2 = 0.00249545180452967 * (w15_zz - w15_xx) + n15_y_p1
+    neg_n15_y = 0.0297786611519054 * (neg_a13_y - 0.2 * U14_zx) + n15_y_p2
+    n15_z = 5.560447774483e-05 * (w15_yy - w15_xx) + n15_z_p2 + 0.0297786611519054 * a15_y
 
     # body 18, rr_calf: forces at rest
     w18_yy = w18_y * w18_y
@@ -2035,118 +2037,118 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     neg_f18_x = 0.0297786611519054 * (w18_yy + w18_zz)
     w18_xy = w18_x * w18_y
     U18_yx = neg_wd16_y + w18_xy
-    U18_zx = w18_x * w18_z - (neg_wd16_x * sin(theta18_19) - w18_x * t168)
+    U18_zx = w18_x * w18_z - (neg_wd16_x * sin(theta18_19) - w18_x * qd17_18)
     f18_z = 0.0297786611519054 * U18_zx
     w18_yz = w18_y * w18_z
     U18_zy = wd18_x + w18_yz
-    t274 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
+    n18_x_p1 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx
     w18_xx = w18_x * w18_x
-    t276 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx
-    t277 = 0.00484778630650938 * w18_xy + 0.00487301 * neg_wd16_y
-    t278 = 0.00249545180452967 * (w18_yz - wd18_x) - t277
+    n18_y_p1 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx
+    n18_z_p1 = 0.00484778630650938 * w18_xy + 0.00487301 * neg_wd16_y
+    n18_z_p2 = 0.00249545180452967 * (w18_yz - wd18_x) - n18_z_p1
     a18_y = ctheta19 * (a17_y - 0.2 * U17_yx) - (0.2 * neg_U17_xx + a17_x) * stheta19
-    t280 = 0.00249545180452967 * (w18_zz - w18_xx) - t276
-    n18_y = t280 - 0.0297786611519054 * (neg_a16_y - 0.2 * U17_zx)
-    n18_z = 0.0297786611519054 * a18_y - (t278 - 5.560447774483e-05 * (w18_yy - w18_xx))
+    n18_y_p2 = 0.00249545180452967 * (w18_zz - w18_xx) - n18_y_p1
+    n18_y = n18_y_p2 - 0.0297786611519054 * (neg_a16_y - 0.2 * U17_zx)
+    n18_z = 0.0297786611519054 * a18_y - (n18_z_p2 - 5.560447774483e-05 * (w18_yy - w18_xx))
 
     # body 18, rr_calf: articulated body
     u18 = tau18 - n18_z
     paf18_y = 0.0297786611519054 * U18_yx + 6.110937829371457 * u18
-    pan18_x = 1.261184674531e-05 * U18_zy + t274 + 0.5120965901013276 * u18
-    t286 = 0.1819755469412129 * ctheta19
-    neg_MA17_yy = ctheta19 * t286
-    MA17_xy = stheta19 * t286
-    t289 = 0.015249550833673626 * stheta19
-    BA17_xx = ctheta19 * t289
-    BA17_xy = stheta19 * t289
+    pan18_x = 1.261184674531e-05 * U18_zy + n18_x_p1 + 0.5120965901013276 * u18
+    TMa18 = 0.1819755469412129 * ctheta19
+    neg_MA17_yy = ctheta19 * TMa18
+    MA17_xy = stheta19 * TMa18
+    TBa18 = 0.015249550833673626 * stheta19
+    BA17_xx = ctheta19 * TBa18
+    BA17_xy = stheta19 * TBa18
     BA17_yx = BA17_xy - 0.015249550833673626
-    t293 = 0.0297786611519054 * stheta19
-    t294 = 0.0297786611519054 * ctheta19
-    t295 = 0.006125698666371229 * ctheta19 - 0.00011120895548966 * stheta19
-    t296 = ctheta19 * t295
-    t297 = 0.2 * neg_MA17_yy
-    t298 = 0.2 * t294
-    t299 = stheta19 * neg_f18_x - ctheta19 * paf18_y
-    neg_n17_x = 0.0001878102 * (w17_yy - w17_zz) + t207 + 0.003039 * neg_a16_y
-    n17_y = t208 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * neg_a16_y
-    pn17_z = t210 - (0.072551 * a17_y - 0.003039 * a17_x) + (n18_z + u18 + 0.2 * t299)
+    BA18a_zx = 0.0297786611519054 * stheta19
+    neg_BA18a_zy = 0.0297786611519054 * ctheta19
+    TIa18 = 0.00011120895548966 * stheta19 - 0.006125698666371229 * ctheta19
+    t296 = ctheta19 * TIa18
+    neg_k_MA17_yy = 0.2 * neg_MA17_yy
+    neg_k_BA18a_zy = 0.2 * neg_BA18a_zy
+    f18a_y = ctheta19 * paf18_y - stheta19 * neg_f18_x
+    neg_n17_x = 0.0001878102 * (w17_yy - w17_zz) + n17_x_p1 + 0.003039 * neg_a16_y
+    n17_y = n17_y_p1 - 0.0054780518 * (w17_zz - w17_xx) + 0.072551 * neg_a16_y
+    pn17_z = n17_z_p2 - (0.072551 * a17_y - 0.003039 * a17_x) - (0.2 * f18a_y - (n18_z + u18))
 
     # body 15, rl_calf: articulated body
     u15 = tau15 - n15_z
     paf15_y = 0.0297786611519054 * U15_yx + 6.110937829371457 * u15
-    pan15_x = 1.261184674531e-05 * U15_zy - t256 - 0.5120965901013276 * u15
-    t306 = 0.1819755469412129 * ctheta16
-    neg_MA14_yy = ctheta16 * t306
-    MA14_xy = stheta16 * t306
-    t309 = 0.015249550833673626 * stheta16
-    neg_BA14_xx = ctheta16 * t309
-    neg_BA14_xy = stheta16 * t309
+    pan15_x = 1.261184674531e-05 * U15_zy - n15_x_p1 - 0.5120965901013276 * u15
+    TMa15 = 0.1819755469412129 * ctheta16
+    neg_MA14_yy = ctheta16 * TMa15
+    MA14_xy = stheta16 * TMa15
+    neg_TBa15 = 0.015249550833673626 * stheta16
+    neg_BA14_xx = ctheta16 * neg_TBa15
+    neg_BA14_xy = stheta16 * neg_TBa15
     BA14_yx = 0.015249550833673626 - neg_BA14_xy
-    t313 = 0.0297786611519054 * stheta16
-    t314 = 0.0297786611519054 * ctheta16
-    t315 = 0.006125698666371229 * ctheta16 - 0.00011120895548966 * stheta16
-    t316 = ctheta16 * t315
-    t317 = 0.2 * neg_MA14_yy
-    t318 = 0.2 * t314
-    t319 = stheta16 * neg_f15_x - ctheta16 * paf15_y
-    n14_x = 0.0001878102 * (w14_yy - w14_zz) + t199 - 0.003039 * neg_a13_y
-    n14_y = 0.072551 * neg_a13_y - (t200 - 0.0054780518 * (w14_zz - w14_xx))
-    neg_n14_z = t202 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
-    pn14_z = n15_z + u15 + 0.2 * t319 - neg_n14_z
+    BA15a_zx = 0.0297786611519054 * stheta16
+    neg_BA15a_zy = 0.0297786611519054 * ctheta16
+    TIa15 = 0.00011120895548966 * stheta16 - 0.006125698666371229 * ctheta16
+    t316 = ctheta16 * TIa15
+    neg_k_MA14_yy = 0.2 * neg_MA14_yy
+    neg_k_BA15a_zy = 0.2 * neg_BA15a_zy
+    f15a_y = ctheta16 * paf15_y - stheta16 * neg_f15_x
+    n14_x = 0.0001878102 * (w14_yy - w14_zz) + n14_x_p1 - 0.003039 * neg_a13_y
+    n14_y = 0.072551 * neg_a13_y - (n14_y_p1 - 0.0054780518 * (w14_zz - w14_xx))
+    neg_n14_z = n14_z_p2 - 8.2053e-05 * (w14_yy - w14_xx) + (0.072551 * a14_y - 0.003039 * a14_x)
+    pn14_z = n15_z + u15 - 0.2 * f15a_y - neg_n14_z
 
     # body 12, fr_calf: articulated body
     u12 = tau12 - n12_z
     paf12_y = 0.0297786611519054 * U12_yx + 6.110937829371457 * u12
-    pan12_x = 1.261184674531e-05 * U12_zy + t238 + 0.5120965901013276 * u12
-    t327 = 0.1819755469412129 * ctheta13
-    neg_MA11_yy = ctheta13 * t327
-    MA11_xy = stheta13 * t327
-    t330 = 0.015249550833673626 * stheta13
-    BA11_xx = ctheta13 * t330
-    BA11_xy = stheta13 * t330
+    pan12_x = 1.261184674531e-05 * U12_zy + n12_x_p1 + 0.5120965901013276 * u12
+    TMa12 = 0.1819755469412129 * ctheta13
+    neg_MA11_yy = ctheta13 * TMa12
+    MA11_xy = stheta13 * TMa12
+    TBa12 = 0.015249550833673626 * stheta13
+    BA11_xx = ctheta13 * TBa12
+    BA11_xy = stheta13 * TBa12
     BA11_yx = BA11_xy - 0.015249550833673626
-    t334 = 0.0297786611519054 * stheta13
-    t335 = 0.0297786611519054 * ctheta13
-    t336 = 0.006125698666371229 * ctheta13 - 0.00011120895548966 * stheta13
-    t337 = ctheta13 * t336
-    t338 = 0.2 * neg_MA11_yy
-    t339 = 0.2 * t335
-    t340 = stheta13 * neg_f12_x - ctheta13 * paf12_y
-    n11_x = 0.003039 * a10_y - (0.0001878102 * (w11_yy - w11_zz) + t191)
-    n11_y = t192 - 0.0054780518 * (w11_zz - w11_xx) - 0.072551 * a10_y
-    pn11_z = t194 - (0.072551 * a11_y - 0.003039 * a11_x) + (n12_z + u12 + 0.2 * t340)
+    BA12a_zx = 0.0297786611519054 * stheta13
+    neg_BA12a_zy = 0.0297786611519054 * ctheta13
+    TIa12 = 0.00011120895548966 * stheta13 - 0.006125698666371229 * ctheta13
+    t337 = ctheta13 * TIa12
+    neg_k_MA11_yy = 0.2 * neg_MA11_yy
+    neg_k_BA12a_zy = 0.2 * neg_BA12a_zy
+    f12a_y = ctheta13 * paf12_y - stheta13 * neg_f12_x
+    n11_x = 0.003039 * a10_y - (0.0001878102 * (w11_yy - w11_zz) + n11_x_p1)
+    n11_y = n11_y_p1 - 0.0054780518 * (w11_zz - w11_xx) - 0.072551 * a10_y
+    pn11_z = n11_z_p2 - (0.072551 * a11_y - 0.003039 * a11_x) - (0.2 * f12a_y - (n12_z + u12))
 
     # body 9, fl_calf: articulated body
     u9 = tau9 - n9_z
     paf9_y = 0.0297786611519054 * U9_yx + 6.110937829371457 * u9
-    pan9_x = 1.261184674531e-05 * U9_zy - t220 - 0.5120965901013276 * u9
-    t347 = 0.1819755469412129 * ctheta10
-    neg_MA8_yy = ctheta10 * t347
-    MA8_xy = stheta10 * t347
-    t350 = 0.015249550833673626 * stheta10
-    neg_BA8_xx = ctheta10 * t350
-    neg_BA8_xy = stheta10 * t350
+    pan9_x = 1.261184674531e-05 * U9_zy - n9_x_p1 - 0.5120965901013276 * u9
+    TMa9 = 0.1819755469412129 * ctheta10
+    neg_MA8_yy = ctheta10 * TMa9
+    MA8_xy = stheta10 * TMa9
+    neg_TBa9 = 0.015249550833673626 * stheta10
+    neg_BA8_xx = ctheta10 * neg_TBa9
+    neg_BA8_xy = stheta10 * neg_TBa9
     BA8_yx = 0.015249550833673626 - neg_BA8_xy
-    t354 = 0.0297786611519054 * stheta10
-    t355 = 0.0297786611519054 * ctheta10
-    t356 = 0.006125698666371229 * ctheta10 - 0.00011120895548966 * stheta10
-    t357 = ctheta10 * t356
-    t358 = 0.2 * neg_MA8_yy
-    t359 = 0.2 * t355
-    t360 = stheta10 * neg_f9_x - ctheta10 * paf9_y
-    n8_x = 0.0001878102 * (w8_yy - w8_zz) + t183 + 0.003039 * a7_y
-    neg_n8_y = t184 - 0.0054780518 * (w8_zz - w8_xx) + 0.072551 * a7_y
-    neg_n8_z = t186 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
-    pn8_z = n9_z + u9 + 0.2 * t360 - neg_n8_z
+    BA9a_zx = 0.0297786611519054 * stheta10
+    neg_BA9a_zy = 0.0297786611519054 * ctheta10
+    TIa9 = 0.00011120895548966 * stheta10 - 0.006125698666371229 * ctheta10
+    t357 = ctheta10 * TIa9
+    neg_k_MA8_yy = 0.2 * neg_MA8_yy
+    neg_k_BA9a_zy = 0.2 * neg_BA9a_zy
+    f9a_y = ctheta10 * paf9_y - stheta10 * neg_f9_x
+    n8_x = 0.0001878102 * (w8_yy - w8_zz) + n8_x_p1 + 0.003039 * a7_y
+    neg_n8_y = n8_y_p1 - 0.0054780518 * (w8_zz - w8_xx) + 0.072551 * a7_y
+    neg_n8_z = n8_z_p2 - 8.2053e-05 * (w8_yy - w8_xx) + (0.072551 * a8_y - 0.003039 * a8_x)
+    pn8_z = n9_z + u9 - 0.2 * f9a_y - neg_n8_z
 
     # body 17, rr_thigh: articulated body
     BA17_xz = 0.003039 - 0.2 * MA17_xy
-    BA17_yz = t297 - 0.072551
-    BA17_zx = t293 - 0.003039
-    BA17_zy = 0.072551 - t294
+    BA17_yz = neg_k_MA17_yy - 0.072551
+    BA17_zx = BA18a_zx - 0.003039
+    BA17_zy = 0.072551 - neg_BA18a_zy
     neg_IA17_xz = 0.2 * BA17_yx + 0.0054780518
     IA17_yz = 0.2 * BA17_xx - 0.0001878102
-    IA17_zz = 0.013299594 - 0.2 * t297
+    IA17_zz = 0.013299594 - 0.2 * neg_k_MA17_yy
     d17 = 1.0 / IA17_zz
     Kf17_x = BA17_xz * d17
     Kf17_y = BA17_yz * d17
@@ -2156,40 +2158,40 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     u17 = tau17 - pn17_z
     pf17_x = 0.072551 * neg_U17_xx - 0.003039 * U17_xy - (ctheta19 * neg_f18_x + stheta19 * paf18_y)
     paf17_x = Kf17_x * u17 + pf17_x
-    paf17_y = 0.003039 * (w17_zz + w17_xx) - 0.072551 * U17_yx - t299 + Kf17_y * u17
-    neg_pan17_x = stheta19 * n18_y - ctheta19 * pan18_x + neg_n17_x + neg_Kn17_x * u17
+    paf17_y = 0.003039 * (w17_zz + w17_xx) - 0.072551 * U17_yx + f18a_y + Kf17_y * u17
+    pan17_x = ctheta19 * pan18_x - stheta19 * n18_y - neg_n17_x - neg_Kn17_x * u17
     pan17_y = ctheta19 * n18_y + stheta19 * pan18_x + 0.2 * f18_z + n17_y + Kn17_y * u17
-    t384 = BA17_xz * Kf17_x - (neg_MA17_yy - 0.1819755469412129)
-    t385 = MA17_xy - BA17_yz * Kf17_x
-    t386 = BA17_yz * Kf17_y + neg_MA17_yy
-    t387 = 0.00486039815325469 - t296 + 0.000144167 - neg_IA17_xz * neg_Kn17_x
-    t388 = stheta19 * t295 + 5.560447774483e-05 - 0.2 * t293 + 8.2053e-05 - IA17_yz * neg_Kn17_x
-    t389 = t296 - 0.0012653005131165386 - (t298 + t298) + 0.013155427 - IA17_yz * Kn17_y
-    t390 = neg_IA17_xz * Kf17_x + BA17_xx
-    t391 = BA17_xy - IA17_yz * Kf17_x
-    t392 = neg_IA17_xz * Kf17_y + BA17_yx
-    t393 = IA17_yz * Kf17_y + BA17_xx
-    t394 = c18 * (t384 - t386) + 2.0 * t385 * s18
-    t395 = c18 * t394
-    t396 = c18 * (t390 + t393) - s18 * (t391 + t392)
-    t397 = c18 * t396
-    t398 = s18 * t396
-    BA16_zz = t390 - t397
+    Ma17_xx = neg_MA17_yy - 0.1819755469412129 - BA17_xz * Kf17_x
+    Ma17_xy = MA17_xy - BA17_yz * Kf17_x
+    neg_Ma17_yy = BA17_yz * Kf17_y + neg_MA17_yy
+    Ia17_xx = 0.00486039815325469 + t296 + 0.000144167 - neg_IA17_xz * neg_Kn17_x
+    Ia17_xy = stheta19 * TIa18 - 5.560447774483e-05 + 0.2 * BA18a_zx - 8.2053e-05 + IA17_yz * neg_Kn17_x
+    Ia17_yy = 0.013155427 - (t296 + 0.0012653005131165386 + (neg_k_BA18a_zy + neg_k_BA18a_zy)) - IA17_yz * Kn17_y
+    Ba17_xx = neg_IA17_xz * Kf17_x + BA17_xx
+    Ba17_xy = BA17_xy - IA17_yz * Kf17_x
+    Ba17_yx = neg_IA17_xz * Kf17_y + BA17_yx
+    neg_Ba17_yy = IA17_yz * Kf17_y + BA17_xx
+    TMa17 = c18 * (Ma17_xx + neg_Ma17_yy) - 2.0 * Ma17_xy * s18
+    c18_TMa17 = c18 * TMa17
+    TBa17 = c18 * (Ba17_xx + neg_Ba17_yy) - s18 * (Ba17_xy + Ba17_yx)
+    c18_TBa17 = c18 * TBa17
+    s18_TBa17 = s18 * TBa17
+    BA16_zz = Ba17_xx - c18_TBa17
     neg_BA16_yz = s18 * BA17_zx + c18 * BA17_zy
-    t401 = c18 * (t387 - t389) + 2.0 * t388 * s18
-    t402 = c18 * t401
-    IA16_xz = s18 * t401 - t388
+    TIa17 = c18 * (Ia17_xx - Ia17_yy) - 2.0 * Ia17_xy * s18
+    c18_TIa17 = c18 * TIa17
+    IA16_xz = s18 * TIa17 + Ia17_xy
     pf17_z = f18_z - (0.072551 * U17_zx + 0.003039 * U17_zy)
-    pn16_z = 0.00545215306 * neg_U16_xy + 0.0815422 * neg_a16_x + (c18 * pan17_y - s18 * neg_pan17_x)
+    pn16_z = 0.00545215306 * neg_U16_xy + 0.0815422 * neg_a16_x + (c18 * pan17_y + s18 * pan17_x)
 
     # body 14, rl_thigh: articulated body
     BA14_xz = 0.003039 - 0.2 * MA14_xy
-    BA14_yz = t317 - 0.072551
-    BA14_zx = t313 - 0.003039
-    BA14_zy = 0.072551 - t314
+    BA14_yz = neg_k_MA14_yy - 0.072551
+    BA14_zx = BA15a_zx - 0.003039
+    BA14_zy = 0.072551 - neg_BA15a_zy
     IA14_xz = 0.0054780518 - 0.2 * BA14_yx
     IA14_yz = 0.0001878102 - 0.2 * neg_BA14_xx
-    IA14_zz = 0.013299594 - 0.2 * t317
+    IA14_zz = 0.013299594 - 0.2 * neg_k_MA14_yy
     d14 = 1.0 / IA14_zz
     Kf14_x = BA14_xz * d14
     Kf14_y = BA14_yz * d14
@@ -2199,40 +2201,40 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     u14 = tau14 - pn14_z
     pf14_x = 0.072551 * neg_U14_xx - 0.003039 * U14_xy - (ctheta16 * neg_f15_x + stheta16 * paf15_y)
     paf14_x = Kf14_x * u14 + pf14_x
-    paf14_y = 0.003039 * (w14_zz + w14_xx) - 0.072551 * U14_yx - t319 + Kf14_y * u14
+    paf14_y = 0.003039 * (w14_zz + w14_xx) - 0.072551 * U14_yx + f15a_y + Kf14_y * u14
     pan14_x = ctheta16 * pan15_x + stheta16 * neg_n15_y + n14_x + Kn14_x * u14
     pan14_y = stheta16 * pan15_x - ctheta16 * neg_n15_y + 0.2 * f15_z + n14_y + Kn14_y * u14
-    t425 = BA14_xz * Kf14_x - (neg_MA14_yy - 0.1819755469412129)
-    t426 = MA14_xy - BA14_yz * Kf14_x
-    t427 = BA14_yz * Kf14_y + neg_MA14_yy
-    t428 = 0.00486039815325469 - t316 + 0.000144167 - IA14_xz * Kn14_x
-    t429 = stheta16 * t315 + 5.560447774483e-05 - 0.2 * t313 + 8.2053e-05 + IA14_yz * Kn14_x
-    t430 = 0.013155427 - (0.0012653005131165386 - t316 + (t318 + t318)) - IA14_yz * Kn14_y
-    t431 = IA14_xz * Kf14_x + neg_BA14_xx
-    t432 = IA14_yz * Kf14_x + neg_BA14_xy
-    t433 = BA14_yx - IA14_xz * Kf14_y
-    t434 = neg_BA14_xx - IA14_yz * Kf14_y
-    t435 = c15 * (t425 - t427) + 2.0 * t426 * s15
-    t436 = c15 * t435
-    t437 = c15 * (t431 + t434) - s15 * (t432 - t433)
-    t438 = c15 * t437
-    t439 = s15 * t437
-    BA13_zz = t438 - t431
+    Ma14_xx = neg_MA14_yy - 0.1819755469412129 - BA14_xz * Kf14_x
+    Ma14_xy = MA14_xy - BA14_yz * Kf14_x
+    neg_Ma14_yy = BA14_yz * Kf14_y + neg_MA14_yy
+    Ia14_xx = 0.00486039815325469 + t316 + 0.000144167 - IA14_xz * Kn14_x
+    Ia14_xy = stheta16 * TIa15 - 5.560447774483e-05 + 0.2 * BA15a_zx - 8.2053e-05 - IA14_yz * Kn14_x
+    Ia14_yy = 0.013155427 - (0.0012653005131165386 + t316 + (neg_k_BA15a_zy + neg_k_BA15a_zy)) - IA14_yz * Kn14_y
+    neg_Ba14_xx = IA14_xz * Kf14_x + neg_BA14_xx
+    neg_Ba14_xy = IA14_yz * Kf14_x + neg_BA14_xy
+    Ba14_yx = BA14_yx - IA14_xz * Kf14_y
+    Ba14_yy = neg_BA14_xx - IA14_yz * Kf14_y
+    TMa14 = c15 * (Ma14_xx + neg_Ma14_yy) - 2.0 * Ma14_xy * s15
+    c15_TMa14 = c15 * TMa14
+    TBa14 = s15 * (neg_Ba14_xy - Ba14_yx) - c15 * (neg_Ba14_xx + Ba14_yy)
+    c15_TBa14 = c15 * TBa14
+    s15_TBa14 = s15 * TBa14
+    neg_BA13_zz = neg_Ba14_xx + c15_TBa14
     neg_BA13_yz = s15 * BA14_zx + c15 * BA14_zy
-    t442 = c15 * (t428 - t430) + 2.0 * t429 * s15
-    t443 = c15 * t442
-    IA13_xz = s15 * t442 - t429
+    TIa14 = c15 * (Ia14_xx - Ia14_yy) - 2.0 * Ia14_xy * s15
+    c15_TIa14 = c15 * TIa14
+    IA13_xz = s15 * TIa14 + Ia14_xy
     pf14_z = f15_z - (0.072551 * U14_zx + 0.003039 * U14_zy)
     pn13_z = 0.00545215306 * neg_U13_xy - 0.0815422 * neg_a13_x + (c15 * pan14_y + s15 * pan14_x)
 
     # body 11, fr_thigh: articulated body
     BA11_xz = 0.003039 - 0.2 * MA11_xy
-    BA11_yz = t338 - 0.072551
-    BA11_zx = t334 - 0.003039
-    BA11_zy = 0.072551 - t335
+    BA11_yz = neg_k_MA11_yy - 0.072551
+    BA11_zx = BA12a_zx - 0.003039
+    BA11_zy = 0.072551 - neg_BA12a_zy
     neg_IA11_xz = 0.2 * BA11_yx + 0.0054780518
     IA11_yz = 0.2 * BA11_xx - 0.0001878102
-    IA11_zz = 0.013299594 - 0.2 * t338
+    IA11_zz = 0.013299594 - 0.2 * neg_k_MA11_yy
     d11 = 1.0 / IA11_zz
     Kf11_x = BA11_xz * d11
     Kf11_y = BA11_yz * d11
@@ -2242,40 +2244,40 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     u11 = tau11 - pn11_z
     pf11_x = 0.072551 * neg_U11_xx - 0.003039 * U11_xy - (ctheta13 * neg_f12_x + stheta13 * paf12_y)
     paf11_x = Kf11_x * u11 + pf11_x
-    paf11_y = 0.003039 * (w11_zz + w11_xx) - 0.072551 * U11_yx - t340 + Kf11_y * u11
-    pan11_x = n11_x - (stheta13 * n12_y - ctheta13 * pan12_x) - neg_Kn11_x * u11
+    paf11_y = 0.003039 * (w11_zz + w11_xx) - 0.072551 * U11_yx + f12a_y + Kf11_y * u11
+    pan11_x = ctheta13 * pan12_x - stheta13 * n12_y + n11_x - neg_Kn11_x * u11
     pan11_y = ctheta13 * n12_y + stheta13 * pan12_x + 0.2 * f12_z + n11_y + Kn11_y * u11
-    t466 = BA11_xz * Kf11_x - (neg_MA11_yy - 0.1819755469412129)
-    t467 = MA11_xy - BA11_yz * Kf11_x
-    t468 = BA11_yz * Kf11_y + neg_MA11_yy
-    t469 = 0.00486039815325469 - t337 + 0.000144167 - neg_IA11_xz * neg_Kn11_x
-    t470 = stheta13 * t336 + 5.560447774483e-05 - 0.2 * t334 + 8.2053e-05 - IA11_yz * neg_Kn11_x
-    t471 = 0.013155427 - (0.0012653005131165386 - t337 + (t339 + t339)) - IA11_yz * Kn11_y
-    t472 = neg_IA11_xz * Kf11_x + BA11_xx
-    t473 = BA11_xy - IA11_yz * Kf11_x
-    t474 = neg_IA11_xz * Kf11_y + BA11_yx
-    t475 = IA11_yz * Kf11_y + BA11_xx
-    t476 = c12 * (t466 - t468) + 2.0 * t467 * s12
-    t477 = c12 * t476
-    t478 = c12 * (t472 + t475) - s12 * (t473 + t474)
-    t479 = c12 * t478
-    t480 = s12 * t478
-    BA10_zz = t472 - t479
+    Ma11_xx = neg_MA11_yy - 0.1819755469412129 - BA11_xz * Kf11_x
+    Ma11_xy = MA11_xy - BA11_yz * Kf11_x
+    neg_Ma11_yy = BA11_yz * Kf11_y + neg_MA11_yy
+    Ia11_xx = 0.00486039815325469 + t337 + 0.000144167 - neg_IA11_xz * neg_Kn11_x
+    Ia11_xy = stheta13 * TIa12 - 5.560447774483e-05 + 0.2 * BA12a_zx - 8.2053e-05 + IA11_yz * neg_Kn11_x
+    Ia11_yy = 0.013155427 - (0.0012653005131165386 + t337 + (neg_k_BA12a_zy + neg_k_BA12a_zy)) - IA11_yz * Kn11_y
+    Ba11_xx = neg_IA11_xz * Kf11_x + BA11_xx
+    Ba11_xy = BA11_xy - IA11_yz * Kf11_x
+    Ba11_yx = neg_IA11_xz * Kf11_y + BA11_yx
+    neg_Ba11_yy = IA11_yz * Kf11_y + BA11_xx
+    TMa11 = c12 * (Ma11_xx + neg_Ma11_yy) - 2.0 * Ma11_xy * s12
+    c12_TMa11 = c12 * TMa11
+    TBa11 = c12 * (Ba11_xx + neg_Ba11_yy) - s12 * (Ba11_xy + Ba11_yx)
+    c12_TBa11 = c12 * TBa11
+    s12_TBa11 = s12 * TBa11
+    BA10_zz = Ba11_xx - c12_TBa11
     neg_BA10_yz = s12 * BA11_zx + c12 * BA11_zy
-    t483 = c12 * (t469 - t471) + 2.0 * t470 * s12
-    t484 = c12 * t483
-    IA10_xz = s12 * t483 - t470
+    TIa11 = c12 * (Ia11_xx - Ia11_yy) - 2.0 * Ia11_xy * s12
+    c12_TIa11 = c12 * TIa11
+    IA10_xz = s12 * TIa11 + Ia11_xy
     pf11_z = f12_z - (0.072551 * U11_zx + 0.003039 * U11_zy)
     pn10_z = 0.00545215306 * neg_U10_xy - 0.0815422 * a10_x + (c12 * pan11_y + s12 * pan11_x)
 
     # body 8, fl_thigh: articulated body
     BA8_xz = 0.003039 - 0.2 * MA8_xy
-    BA8_yz = t358 - 0.072551
-    BA8_zx = t354 - 0.003039
-    BA8_zy = 0.072551 - t355
+    BA8_yz = neg_k_MA8_yy - 0.072551
+    BA8_zx = BA9a_zx - 0.003039
+    BA8_zy = 0.072551 - neg_BA9a_zy
     IA8_xz = 0.0054780518 - 0.2 * BA8_yx
     IA8_yz = 0.0001878102 - 0.2 * neg_BA8_xx
-    IA8_zz = 0.013299594 - 0.2 * t358
+    IA8_zz = 0.013299594 - 0.2 * neg_k_MA8_yy
     d8 = 1.0 / IA8_zz
     Kf8_x = BA8_xz * d8
     Kf8_y = BA8_yz * d8
@@ -2285,35 +2287,35 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     u8 = tau8 - pn8_z
     pf8_x = 0.072551 * neg_U8_xx - 0.003039 * U8_xy - (ctheta10 * neg_f9_x + stheta10 * paf9_y)
     paf8_x = Kf8_x * u8 + pf8_x
-    paf8_y = 0.003039 * (w8_zz + w8_xx) - 0.072551 * U8_yx - t360 + Kf8_y * u8
-    pan8_x = n8_x - (stheta10 * n9_y - ctheta10 * pan9_x) + Kn8_x * u8
+    paf8_y = 0.003039 * (w8_zz + w8_xx) - 0.072551 * U8_yx + f9a_y + Kf8_y * u8
+    pan8_x = ctheta10 * pan9_x - stheta10 * n9_y + n8_x + Kn8_x * u8
     pan8_y = ctheta10 * n9_y + stheta10 * pan9_x + 0.2 * f9_z - neg_n8_y + Kn8_y * u8
-    t507 = BA8_xz * Kf8_x - (neg_MA8_yy - 0.1819755469412129)
-    t508 = MA8_xy - BA8_yz * Kf8_x
-    t509 = BA8_yz * Kf8_y + neg_MA8_yy
-    t510 = 0.00486039815325469 - t357 + 0.000144167 - IA8_xz * Kn8_x
-    t511 = stheta10 * t356 + 5.560447774483e-05 - 0.2 * t354 + 8.2053e-05 + IA8_yz * Kn8_x
-    t512 = 0.013155427 - (0.0012653005131165386 - t357 + (t359 + t359)) - IA8_yz * Kn8_y
-    t513 = IA8_xz * Kf8_x + neg_BA8_xx
-    t514 = IA8_yz * Kf8_x + neg_BA8_xy
-    t515 = BA8_yx - IA8_xz * Kf8_y
-    t516 = neg_BA8_xx - IA8_yz * Kf8_y
-    t517 = c9 * (t507 - t509) + 2.0 * t508 * s9
-    t518 = c9 * t517
-    t519 = c9 * (t513 + t516) - s9 * (t514 - t515)
-    t520 = c9 * t519
-    t521 = s9 * t519
-    BA7_zz = t520 - t513
+    Ma8_xx = neg_MA8_yy - 0.1819755469412129 - BA8_xz * Kf8_x
+    Ma8_xy = MA8_xy - BA8_yz * Kf8_x
+    neg_Ma8_yy = BA8_yz * Kf8_y + neg_MA8_yy
+    Ia8_xx = 0.00486039815325469 + t357 + 0.000144167 - IA8_xz * Kn8_x
+    Ia8_xy = stheta10 * TIa9 - 5.560447774483e-05 + 0.2 * BA9a_zx - 8.2053e-05 - IA8_yz * Kn8_x
+    Ia8_yy = 0.013155427 - (0.0012653005131165386 + t357 + (neg_k_BA9a_zy + neg_k_BA9a_zy)) - IA8_yz * Kn8_y
+    neg_Ba8_xx = IA8_xz * Kf8_x + neg_BA8_xx
+    neg_Ba8_xy = IA8_yz * Kf8_x + neg_BA8_xy
+    Ba8_yx = BA8_yx - IA8_xz * Kf8_y
+    Ba8_yy = neg_BA8_xx - IA8_yz * Kf8_y
+    TMa8 = c9 * (Ma8_xx + neg_Ma8_yy) - 2.0 * Ma8_xy * s9
+    c9_TMa8 = c9 * TMa8
+    TBa8 = s9 * (neg_Ba8_xy - Ba8_yx) - c9 * (neg_Ba8_xx + Ba8_yy)
+    c9_TBa8 = c9 * TBa8
+    s9_TBa8 = s9 * TBa8
+    neg_BA7_zz = neg_Ba8_xx + c9_TBa8
     neg_BA7_yz = s9 * BA8_zx + c9 * BA8_zy
-    t524 = c9 * (t510 - t512) + 2.0 * t511 * s9
-    t525 = c9 * t524
-    IA7_xz = s9 * t524 - t511
+    TIa8 = c9 * (Ia8_xx - Ia8_yy) - 2.0 * Ia8_xy * s9
+    c9_TIa8 = c9 * TIa8
+    IA7_xz = s9 * TIa8 + Ia8_xy
     pf8_z = f9_z - (0.072551 * U8_zx + 0.003039 * U8_zy)
     pn7_z = 0.00545215306 * neg_U7_xy + 0.0815422 * a7_x + (c9 * pan8_y + s9 * pan8_x)
 
     # body 16, rr_hip: articulated body
-    BA16_xz = t391 + t398 - 0.0815422
-    IA16_zz = t387 - t402 + 0.00618855306
+    BA16_xz = Ba17_xy + s18_TBa17 - 0.0815422
+    IA16_zz = Ia17_xx - c18_TIa17 + 0.00618855306
     d16 = 1.0 / IA16_zz
     Kf16_x = BA16_xz * d16
     neg_Kf16_y = neg_BA16_yz * d16
@@ -2324,110 +2326,110 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     paf16_x = c18 * paf17_x - s18 * paf17_y - 0.0815422 * neg_U16_xy + Kf16_x * u16
     neg_paf16_y = 0.0815422 * (w16_z * w16_z + w16_xx) + pf17_z + neg_Kf16_y * u16
     paf16_z = c18 * paf17_y + s18 * paf17_x - 0.0815422 * neg_U16_zy + Kf16_z * u16
-    pn16_x = 0.0815422 * a16_z - 0.00582035306 * neg_U16_zy - (c18 * neg_pan17_x + s18 * pan17_y)
-    t542 = t386 + t395 + BA16_xz * Kf16_x
-    t543 = neg_BA16_yz * Kf16_x
-    t544 = t385 - s18 * t394 - BA16_zz * Kf16_x
-    t545 = neg_BA16_yz * neg_Kf16_y
-    t546 = BA16_zz * neg_Kf16_y
-    t547 = BA16_zz * Kf16_z - (t395 - t384)
-    t548 = IA16_xz * Kf16_x - (t397 - t393)
-    t549 = s18 * BA17_zy - c18 * BA17_zx + IA16_xz * neg_Kf16_y
-    t550 = 0.1805 * t543
-    t551 = 0.1805 * t542
-    t552 = t548 - t550
-    t553 = t549 - 0.1805 * t545
-    t554 = 0.1805 * t544
-    t555 = t392 + t398 + 0.0815422 - IA16_xz * Kf16_z + 0.1805 * t546
-    t556 = 0.1805 * t548 - 0.1805 * t550
-    t557 = t389 + t402 + 0.00582035306 - IA16_xz * Kn16_x
-    t558 = 0.1805 * t549 + 0.1805 * t553 + t557
-    t559 = 0.0003682 - 0.1805 * t551
-    t560 = s17 * (t542 - t545) - 2.0 * t543 * c17
-    t561 = s17 * t560
-    t562 = c17 * t560 + t543
-    t563 = t542 - t561
-    t564 = s17 * t544 + c17 * t546
-    t565 = c17 * t544 - s17 * t546
-    t566 = s17 * (t550 - t552) + c17 * (t551 + t553)
-    t567 = s17 * t566
-    t568 = c17 * t566
-    t569 = t553 - t568
-    t570 = s17 * t555 - c17 * t554
-    t571 = c17 * t555 + s17 * t554
-    t572 = s17 * (t558 - t559) + 2.0 * t556 * c17
-    t573 = s17 * t572
-    t574 = 0.047 * t565
-    t575 = t571 - 0.047 * t547
-    t576 = 0.047 * t563
-    t577 = t552 + t567 - t574
-    t578 = 0.1805 * neg_paf16_y - (Kn16_x * u16 + pn16_x)
-    t579 = Kn17_z * u17 + pn17_z + 0.0003682 * (neg_wd16_y + w16_xz) + 0.1805 * paf16_x
-    t580 = s17 * neg_paf16_y + c17 * paf16_x
-    t581 = c17 * t578 - s17 * t579 - 0.047 * paf16_z
+    pn16_x = 0.0815422 * a16_z - 0.00582035306 * neg_U16_zy + (c18 * pan17_x - s18 * pan17_y)
+    Ma16_xx = c18_TMa17 - neg_Ma17_yy - BA16_xz * Kf16_x
+    Ma16_xy = neg_BA16_yz * Kf16_x
+    Ma16_xz = s18 * TMa17 + Ma17_xy - BA16_zz * Kf16_x
+    neg_Ma16_yy = neg_BA16_yz * neg_Kf16_y
+    Ma16_yz = BA16_zz * neg_Kf16_y
+    Ma16_zz = Ma17_xx - c18_TMa17 - BA16_zz * Kf16_z
+    Ba16_xx = c18_TBa17 - neg_Ba17_yy - IA16_xz * Kf16_x
+    Ba16_yx = s18 * BA17_zy - c18 * BA17_zx + IA16_xz * neg_Kf16_y
+    neg_BA16a_yy = 0.1805 * Ma16_xy
+    neg_BA16a_xy = 0.1805 * Ma16_xx
+    BA16a_xx = Ba16_xx + neg_BA16a_yy
+    BA16a_yx = Ba16_yx - 0.1805 * neg_Ma16_yy
+    neg_BA16a_zy = 0.1805 * Ma16_xz
+    BA16a_zx = Ba17_yx + s18_TBa17 + 0.0815422 - IA16_xz * Kf16_z + 0.1805 * Ma16_yz
+    neg_IA16a_xy = 0.1805 * Ba16_xx + 0.1805 * neg_BA16a_yy
+    Ia16_xx = Ia17_yy + c18_TIa17 + 0.00582035306 - IA16_xz * Kn16_x
+    IA16a_xx = 0.1805 * Ba16_yx + 0.1805 * BA16a_yx + Ia16_xx
+    IA16a_yy = 0.1805 * neg_BA16a_xy + 0.0003682
+    neg_TMA16a = s17 * (Ma16_xx + neg_Ma16_yy) + 2.0 * Ma16_xy * c17
+    neg_s17_TMA16a = s17 * neg_TMA16a
+    MA16b_xy = Ma16_xy - c17 * neg_TMA16a
+    MA16b_yy = Ma16_xx - neg_s17_TMA16a
+    neg_MA16b_xz = s17 * Ma16_xz + c17 * Ma16_yz
+    MA16b_yz = c17 * Ma16_xz - s17 * Ma16_yz
+    neg_TBA16a = s17 * (neg_BA16a_yy + BA16a_xx) + c17 * (BA16a_yx - neg_BA16a_xy)
+    neg_s17_TBA16a = s17 * neg_TBA16a
+    neg_c17_TBA16a = c17 * neg_TBA16a
+    BA16b_yx = BA16a_yx - neg_c17_TBA16a
+    BA16b_zx = c17 * neg_BA16a_zy - s17 * BA16a_zx
+    BA16b_zy = c17 * BA16a_zx + s17 * neg_BA16a_zy
+    TIA16a = 2.0 * neg_IA16a_xy * c17 - s17 * (IA16a_xx - IA16a_yy)
+    s17_TIA16a = s17 * TIA16a
+    neg_BA16d_yy = 0.047 * MA16b_yz
+    neg_BA16d_yz = 0.047 * Ma16_zz + BA16b_zy
+    BA16d_zy = 0.047 * MA16b_yy
+    BA16d_zz = BA16a_xx - neg_s17_TBA16a + neg_BA16d_yy
+    n16a_x = Kn16_x * u16 + pn16_x - 0.1805 * neg_paf16_y
+    neg_n16a_y = Kn17_z * u17 + pn17_z + 0.0003682 * (neg_wd16_y + w16_xz) + 0.1805 * paf16_x
+    f16b_y = s17 * neg_paf16_y + c17 * paf16_x
+    n16d_z = s17 * neg_n16a_y + c17 * n16a_x + 0.047 * paf16_z
 
     # body 13, rl_hip: articulated body
-    BA13_xz = 0.0815422 - (t432 + t439)
-    IA13_zz = t428 - t443 + 0.00618855306
+    BA13_xz = s15_TBa14 - neg_Ba14_xy + 0.0815422
+    IA13_zz = Ia14_xx - c15_TIa14 + 0.00618855306
     d13 = 1.0 / IA13_zz
     Kf13_x = BA13_xz * d13
     neg_Kf13_y = neg_BA13_yz * d13
-    Kf13_z = BA13_zz * d13
+    neg_Kf13_z = neg_BA13_zz * d13
     Kn13_x = IA13_xz * d13
     Kn13_z = IA13_zz * d13
     u13 = tau13 - pn13_z
     paf13_x = c15 * paf14_x - s15 * paf14_y + 0.0815422 * neg_U13_xy + Kf13_x * u13
     paf13_y = 0.0815422 * (w13_z * w13_z + w13_xx) - pf14_z - neg_Kf13_y * u13
-    paf13_z = c15 * paf14_y + s15 * paf14_x + 0.0815422 * neg_U13_zy + Kf13_z * u13
-    neg_pn13_x = 0.00582035306 * neg_U13_zy + 0.0815422 * a13_z + (s15 * pan14_y - c15 * pan14_x)
-    t595 = t427 + t436 + BA13_xz * Kf13_x
-    t596 = neg_BA13_yz * Kf13_x
-    t597 = t426 - s15 * t435 - BA13_zz * Kf13_x
-    t598 = neg_BA13_yz * neg_Kf13_y
-    t599 = BA13_zz * neg_Kf13_y
-    t600 = BA13_zz * Kf13_z - (t436 - t425)
-    t601 = t434 - t438 - IA13_xz * Kf13_x
-    t602 = s15 * BA14_zy - c15 * BA14_zx + IA13_xz * neg_Kf13_y
-    t603 = 0.1805 * t596
-    t604 = 0.1805 * t595
-    t605 = t601 + t603
-    t606 = t602 - 0.1805 * t598
-    t607 = 0.1805 * t597
-    t608 = IA13_xz * Kf13_z - (t433 - t439 - 0.0815422) - 0.1805 * t599
-    t609 = 0.1805 * t601 + 0.1805 * t603
-    t610 = t430 + t443 + 0.00582035306 - IA13_xz * Kn13_x
-    t611 = 0.1805 * t602 + 0.1805 * t606 + t610
-    t612 = 0.0003682 - 0.1805 * t604
-    t613 = s14 * (t595 - t598) - 2.0 * t596 * c14
-    t614 = s14 * t613
-    t615 = c14 * t613 + t596
-    t616 = t595 - t614
-    t617 = s14 * t597 + c14 * t599
-    t618 = c14 * t597 - s14 * t599
-    t619 = s14 * (t603 + t605) + c14 * (t604 + t606)
-    t620 = s14 * t619
-    t621 = c14 * t619
-    t622 = t606 - t621
-    t623 = s14 * t608 + c14 * t607
-    t624 = c14 * t608 - s14 * t607
-    t625 = s14 * (t611 - t612) - 2.0 * t609 * c14
-    t626 = s14 * t625
-    t627 = 0.047 * t618
-    t628 = t624 - 0.047 * t600
-    t629 = 0.047 * t616
-    t630 = t605 - t620 - t627
-    t631 = t558 - t573 + (0.047 * t571 + 0.047 * t575)
-    t632 = Kn13_x * u13 - neg_pn13_x + 0.1805 * paf13_y
-    t633 = Kn14_z * u14 + pn14_z + 0.0003682 * (neg_wd13_y + w13_xz) + 0.1805 * paf13_x
-    t634 = s14 * paf13_y - c14 * paf13_x
-    t635 = 12.453 * a1_y + 0.04713 * U6_xy - (s17 * paf16_x - c17 * neg_paf16_y)
-    t636 = 0.02652766 * U6_zy - (0.047 * t580 - (Kn16_z * u16 + pn16_z))
-    t637 = 0.275005219 * U1_zx + 0.04713 * a1_z - (s17 * t578 + c17 * t579)
-    t638 = 0.047 * paf13_z - (s14 * t633 + c14 * t632)
+    paf13_z = c15 * paf14_y + s15 * paf14_x + 0.0815422 * neg_U13_zy - neg_Kf13_z * u13
+    pn13_x = c15 * pan14_x - s15 * pan14_y - (0.00582035306 * neg_U13_zy + 0.0815422 * a13_z)
+    Ma13_xx = c15_TMa14 - neg_Ma14_yy - BA13_xz * Kf13_x
+    Ma13_xy = neg_BA13_yz * Kf13_x
+    Ma13_xz = s15 * TMa14 + Ma14_xy + neg_BA13_zz * Kf13_x
+    neg_Ma13_yy = neg_BA13_yz * neg_Kf13_y
+    neg_Ma13_yz = neg_BA13_zz * neg_Kf13_y
+    Ma13_zz = Ma14_xx - c15_TMa14 - neg_BA13_zz * neg_Kf13_z
+    Ba13_xx = Ba14_yy + c15_TBa14 - IA13_xz * Kf13_x
+    Ba13_yx = s15 * BA14_zy - c15 * BA14_zx + IA13_xz * neg_Kf13_y
+    neg_BA13a_yy = 0.1805 * Ma13_xy
+    neg_BA13a_xy = 0.1805 * Ma13_xx
+    BA13a_xx = Ba13_xx + neg_BA13a_yy
+    BA13a_yx = Ba13_yx - 0.1805 * neg_Ma13_yy
+    neg_BA13a_zy = 0.1805 * Ma13_xz
+    BA13a_zx = Ba14_yx + s15_TBa14 - 0.0815422 + IA13_xz * neg_Kf13_z - 0.1805 * neg_Ma13_yz
+    neg_IA13a_xy = 0.1805 * Ba13_xx + 0.1805 * neg_BA13a_yy
+    Ia13_xx = Ia14_yy + c15_TIa14 + 0.00582035306 - IA13_xz * Kn13_x
+    IA13a_xx = 0.1805 * Ba13_yx + 0.1805 * BA13a_yx + Ia13_xx
+    IA13a_yy = 0.1805 * neg_BA13a_xy + 0.0003682
+    neg_TMA13a = s14 * (Ma13_xx + neg_Ma13_yy) + 2.0 * Ma13_xy * c14
+    neg_s14_TMA13a = s14 * neg_TMA13a
+    MA13b_xy = Ma13_xy - c14 * neg_TMA13a
+    MA13b_yy = Ma13_xx - neg_s14_TMA13a
+    MA13b_xz = c14 * neg_Ma13_yz - s14 * Ma13_xz
+    MA13b_yz = c14 * Ma13_xz + s14 * neg_Ma13_yz
+    neg_TBA13a = s14 * (neg_BA13a_yy + BA13a_xx) + c14 * (BA13a_yx - neg_BA13a_xy)
+    neg_s14_TBA13a = s14 * neg_TBA13a
+    neg_c14_TBA13a = c14 * neg_TBA13a
+    BA13b_yx = BA13a_yx - neg_c14_TBA13a
+    BA13b_zx = c14 * neg_BA13a_zy - s14 * BA13a_zx
+    BA13b_zy = c14 * BA13a_zx + s14 * neg_BA13a_zy
+    TIA13a = 2.0 * neg_IA13a_xy * c14 - s14 * (IA13a_xx - IA13a_yy)
+    s14_TIA13a = s14 * TIA13a
+    BA13d_yy = 0.047 * MA13b_yz
+    BA13d_yz = 0.047 * Ma13_zz - BA13b_zy
+    neg_BA13d_zy = 0.047 * MA13b_yy
+    BA13d_zz = BA13a_xx - neg_s14_TBA13a - BA13d_yy
+    IA16d_zz = IA16a_xx + s17_TIA16a + (0.047 * BA16b_zy + 0.047 * neg_BA16d_yz)
+    n13a_x = Kn13_x * u13 + pn13_x + 0.1805 * paf13_y
+    neg_n13a_y = Kn14_z * u14 + pn14_z + 0.0003682 * (neg_wd13_y + w13_xz) + 0.1805 * paf13_x
+    f13b_y = c14 * paf13_x - s14 * paf13_y
+    pf6_y_p1 = 12.453 * a1_y + 0.04713 * U6_xy + (c17 * neg_paf16_y - s17 * paf16_x)
+    pn6_x_p1 = 0.02652766 * U6_zy - (0.047 * f16b_y - (Kn16_z * u16 + pn16_z))
+    pn6_y_p1 = 0.275005219 * U1_zx + 0.04713 * a1_z - (c17 * neg_n16a_y - s17 * n16a_x)
+    pn6_z_p1 = 0.248477559 * U6_xy + 0.04713 * a1_y + n16d_z
 
     # body 10, fr_hip: articulated body
-    BA10_xz = t473 + t480 - 0.0815422
-    IA10_zz = t469 - t484 + 0.00618855306
+    BA10_xz = Ba11_xy + s12_TBa11 - 0.0815422
+    IA10_zz = Ia11_xx - c12_TIa11 + 0.00618855306
     d10 = 1.0 / IA10_zz
     Kf10_x = BA10_xz * d10
     neg_Kf10_y = neg_BA10_yz * d10
@@ -2438,179 +2440,179 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     paf10_x = c12 * paf11_x - s12 * paf11_y - 0.0815422 * neg_U10_xy + Kf10_x * u10
     neg_paf10_y = 0.0815422 * (w10_z * w10_z + w10_xx) + pf11_z + neg_Kf10_y * u10
     paf10_z = c12 * paf11_y + s12 * paf11_x - 0.0815422 * neg_U10_zy + Kf10_z * u10
-    pn10_x = 0.0815422 * a10_z - 0.00582035306 * neg_U10_zy - (s12 * pan11_y - c12 * pan11_x)
-    t652 = t468 + t477 + BA10_xz * Kf10_x
-    t653 = neg_BA10_yz * Kf10_x
-    t654 = t467 - s12 * t476 - BA10_zz * Kf10_x
-    t655 = neg_BA10_yz * neg_Kf10_y
-    t656 = BA10_zz * neg_Kf10_y
-    t657 = BA10_zz * Kf10_z - (t477 - t466)
-    t658 = IA10_xz * Kf10_x - (t479 - t475)
-    t659 = s12 * BA11_zy - c12 * BA11_zx + IA10_xz * neg_Kf10_y
-    t660 = 0.1805 * t653
-    t661 = 0.1805 * t652
-    t662 = t658 + t660
-    t663 = 0.1805 * t655 + t659
-    t664 = 0.1805 * t654
-    t665 = t474 + t480 + 0.0815422 - IA10_xz * Kf10_z - 0.1805 * t656
-    t666 = 0.1805 * t658 + 0.1805 * t660
-    t667 = t471 + t484 + 0.00582035306 - IA10_xz * Kn10_x
-    t668 = t667 - (0.1805 * t659 + 0.1805 * t663)
-    t669 = 0.0003682 - 0.1805 * t661
-    t670 = s11 * (t652 - t655) - 2.0 * t653 * c11
-    t671 = s11 * t670
-    t672 = c11 * t670 + t653
-    t673 = t652 - t671
-    t674 = s11 * t654 + c11 * t656
-    t675 = c11 * t654 - s11 * t656
-    t676 = s11 * (t660 + t662) + c11 * (t661 - t663)
-    t677 = s11 * t676
-    t678 = c11 * t676
-    t679 = t663 + t678
-    t680 = s11 * t665 + c11 * t664
-    t681 = c11 * t665 - s11 * t664
-    t682 = s11 * (t668 - t669) - 2.0 * t666 * c11
-    t683 = s11 * t682
-    t684 = 0.047 * t675
-    t685 = t681 - 0.047 * t657
-    t686 = 0.047 * t673
-    t687 = t662 - t677 - t684
-    t688 = t551 - t568 - 0.047 * t564 + (t604 - t621 + 0.047 * t617)
-    t689 = t556 - c17 * t572 - 0.047 * t570 - (c14 * t625 + t609 + 0.047 * t623)
-    t690 = t611 - t626 + (0.047 * t624 + 0.047 * t628) + t631
-    t691 = Kn10_x * u10 + pn10_x + 0.1805 * neg_paf10_y
-    t692 = 0.1805 * paf10_x - (Kn11_z * u11 + pn11_z + 0.0003682 * (neg_wd10_y + w10_xz))
-    t693 = s11 * neg_paf10_y + c11 * paf10_x
-    t694 = t636 - (0.047 * t634 - (Kn13_z * u13 + pn13_z))
-    t695 = 0.248477559 * U6_xy + 0.04713 * a1_y - t581 - t638
+    pn10_x = 0.0815422 * a10_z - 0.00582035306 * neg_U10_zy + (c12 * pan11_x - s12 * pan11_y)
+    Ma10_xx = c12_TMa11 - neg_Ma11_yy - BA10_xz * Kf10_x
+    Ma10_xy = neg_BA10_yz * Kf10_x
+    Ma10_xz = s12 * TMa11 + Ma11_xy - BA10_zz * Kf10_x
+    neg_Ma10_yy = neg_BA10_yz * neg_Kf10_y
+    Ma10_yz = BA10_zz * neg_Kf10_y
+    Ma10_zz = Ma11_xx - c12_TMa11 - BA10_zz * Kf10_z
+    Ba10_xx = c12_TBa11 - neg_Ba11_yy - IA10_xz * Kf10_x
+    Ba10_yx = s12 * BA11_zy - c12 * BA11_zx + IA10_xz * neg_Kf10_y
+    BA10a_yy = 0.1805 * Ma10_xy
+    BA10a_xy = 0.1805 * Ma10_xx
+    BA10a_xx = Ba10_xx - BA10a_yy
+    BA10a_yx = 0.1805 * neg_Ma10_yy + Ba10_yx
+    BA10a_zy = 0.1805 * Ma10_xz
+    BA10a_zx = Ba11_yx + s12_TBa11 + 0.0815422 - IA10_xz * Kf10_z - 0.1805 * Ma10_yz
+    IA10a_xy = 0.1805 * Ba10_xx - 0.1805 * BA10a_yy
+    Ia10_xx = Ia11_yy + c12_TIa11 + 0.00582035306 - IA10_xz * Kn10_x
+    IA10a_xx = Ia10_xx - (0.1805 * Ba10_yx + 0.1805 * BA10a_yx)
+    IA10a_yy = 0.1805 * BA10a_xy + 0.0003682
+    neg_TMA10a = s11 * (Ma10_xx + neg_Ma10_yy) + 2.0 * Ma10_xy * c11
+    neg_s11_TMA10a = s11 * neg_TMA10a
+    MA10b_xy = Ma10_xy - c11 * neg_TMA10a
+    MA10b_yy = Ma10_xx - neg_s11_TMA10a
+    neg_MA10b_xz = s11 * Ma10_xz + c11 * Ma10_yz
+    MA10b_yz = c11 * Ma10_xz - s11 * Ma10_yz
+    TBA10a = s11 * (BA10a_yy - BA10a_xx) - c11 * (BA10a_xy + BA10a_yx)
+    s11_TBA10a = s11 * TBA10a
+    c11_TBA10a = c11 * TBA10a
+    BA10b_yx = BA10a_yx + c11_TBA10a
+    neg_BA10b_zx = s11 * BA10a_zx + c11 * BA10a_zy
+    BA10b_zy = c11 * BA10a_zx - s11 * BA10a_zy
+    neg_TIA10a = s11 * (IA10a_xx - IA10a_yy) + 2.0 * IA10a_xy * c11
+    neg_s11_TIA10a = s11 * neg_TIA10a
+    neg_BA10d_yy = 0.047 * MA10b_yz
+    neg_BA10d_yz = 0.047 * Ma10_zz + BA10b_zy
+    BA10d_zy = 0.047 * MA10b_yy
+    BA10d_zz = BA10a_xx + s11_TBA10a + neg_BA10d_yy
+    BA6_yz_p1 = neg_BA16a_xy + neg_c17_TBA16a + 0.047 * neg_MA16b_xz + (neg_BA13a_xy + neg_c14_TBA13a + 0.047 * MA13b_xz)
+    IA6_yz_p1 = c17 * TIA16a - neg_IA16a_xy + 0.047 * BA16b_zx + (c14 * TIA13a - neg_IA13a_xy - 0.047 * BA13b_zx)
+    IA6_zz_p1 = IA13a_xx + s14_TIA13a + (0.047 * BA13d_yz - 0.047 * BA13b_zy) + IA16d_zz
+    n10a_x = Kn10_x * u10 + pn10_x + 0.1805 * neg_paf10_y
+    n10a_y = 0.1805 * paf10_x - (Kn11_z * u11 + pn11_z + 0.0003682 * (neg_wd10_y + w10_xz))
+    f10b_y = s11 * neg_paf10_y + c11 * paf10_x
+    pn6_x_p2 = Kn13_z * u13 + pn13_z + 0.047 * f13b_y + pn6_x_p1
+    pn6_z_p2 = s14 * neg_n13a_y + c14 * n13a_x - 0.047 * paf13_z + pn6_z_p1
 
     # body 7, fl_hip: articulated body
-    BA7_xz = 0.0815422 - (t514 + t521)
-    IA7_zz = t510 - t525 + 0.00618855306
+    BA7_xz = s9_TBa8 - neg_Ba8_xy + 0.0815422
+    IA7_zz = Ia8_xx - c9_TIa8 + 0.00618855306
     d7 = 1.0 / IA7_zz
     Kf7_x = BA7_xz * d7
     neg_Kf7_y = neg_BA7_yz * d7
-    Kf7_z = BA7_zz * d7
+    neg_Kf7_z = neg_BA7_zz * d7
     Kn7_x = IA7_xz * d7
     Kn7_z = IA7_zz * d7
     u7 = tau7 - pn7_z
     paf7_x = c9 * paf8_x - s9 * paf8_y + 0.0815422 * neg_U7_xy + Kf7_x * u7
     paf7_y = 0.0815422 * (w7_z * w7_z + w7_xx) - pf8_z - neg_Kf7_y * u7
-    paf7_z = c9 * paf8_y + s9 * paf8_x + 0.0815422 * neg_U7_zy + Kf7_z * u7
-    neg_pn7_x = 0.00582035306 * neg_U7_zy + 0.0815422 * a7_z + (s9 * pan8_y - c9 * pan8_x)
-    t709 = t509 + t518 + BA7_xz * Kf7_x
-    neg_BA7_yz_Kf7_x = neg_BA7_yz * Kf7_x
-    t711 = t508 - s9 * t517 - BA7_zz * Kf7_x
-    BA7_yz_Kf7_y = neg_BA7_yz * neg_Kf7_y
-    neg_BA7_zz_Kf7_y = BA7_zz * neg_Kf7_y
-    t714 = BA7_zz * Kf7_z - (t518 - t507)
-    t715 = t516 - t520 - IA7_xz * Kf7_x
-    t716 = s9 * BA8_zy - c9 * BA8_zx + IA7_xz * neg_Kf7_y
-    t717 = 0.1805 * neg_BA7_yz_Kf7_x
-    t718 = 0.1805 * t709
-    t719 = t715 - t717
-    t720 = 0.1805 * BA7_yz_Kf7_y + t716
-    t721 = 0.1805 * t711
-    t722 = IA7_xz * Kf7_z - (t515 - t521 - 0.0815422) + 0.1805 * neg_BA7_zz_Kf7_y
-    t723 = 0.1805 * t715 - 0.1805 * t717
-    t724 = t512 + t525 + 0.00582035306 - IA7_xz * Kn7_x
-    t725 = t724 - (0.1805 * t716 + 0.1805 * t720)
-    t726 = 0.0003682 - 0.1805 * t718
-    t727 = s8 * (t709 - BA7_yz_Kf7_y) - 2.0 * neg_BA7_yz_Kf7_x * c8
-    t728 = s8 * t727
-    t729 = c8 * t727 + neg_BA7_yz_Kf7_x
-    t730 = t709 - t728
-    t731 = s8 * t711 + c8 * neg_BA7_zz_Kf7_y
-    t732 = c8 * t711 - s8 * neg_BA7_zz_Kf7_y
-    t733 = s8 * (t719 - t717) - c8 * (t718 - t720)
-    t734 = s8 * t733
-    t735 = c8 * t733
-    t736 = t720 - t735
-    t737 = s8 * t722 - c8 * t721
-    t738 = c8 * t722 + s8 * t721
-    t739 = s8 * (t725 - t726) + 2.0 * t723 * c8
-    t740 = s8 * t739
-    t741 = 0.047 * t732
-    t742 = t738 - 0.047 * t714
-    t743 = 0.047 * t730
-    t744 = t719 - t734 - t741
-    BA6_xz = t575 - t628 + t685 - t742
-    BA6_zz = t744 - (t577 - t630 + t687)
-    IA6_xz = 0.047 * t577 + 0.047 * t630 + 0.047 * t687 + 0.047 * t744
-    t748 = t689 - (c11 * t682 + t666 + 0.047 * t680)
-    IA6_yz = t723 - c8 * t739 - 0.047 * t737 + t748
-    t750 = t668 - t683 + (0.047 * t681 + 0.047 * t685) + t690
-    t751 = 0.1805 * paf7_y - (Kn7_x * u7 - neg_pn7_x)
-    t752 = 0.1805 * paf7_x - (Kn8_z * u8 + pn8_z + 0.0003682 * (neg_wd7_y + w7_xz))
-    t753 = s8 * paf7_y - c8 * paf7_x
-    t754 = t635 - (s14 * paf13_x + c14 * paf13_y) - (s11 * paf10_x - c11 * neg_paf10_y)
-    t755 = t694 - (0.047 * t693 - (Kn10_z * u10 + pn10_z))
-    t756 = t637 - (c14 * t633 - s14 * t632) + (s11 * t691 + c11 * t692)
-    t757 = t695 - (s11 * t692 - c11 * t691 - 0.047 * paf10_z)
+    paf7_z = c9 * paf8_y + s9 * paf8_x + 0.0815422 * neg_U7_zy - neg_Kf7_z * u7
+    pn7_x = c9 * pan8_x - s9 * pan8_y - (0.00582035306 * neg_U7_zy + 0.0815422 * a7_z)
+    Ma7_xx = c9_TMa8 - neg_Ma8_yy - BA7_xz * Kf7_x
+    Ma7_xy = neg_BA7_yz * Kf7_x
+    Ma7_xz = s9 * TMa8 + Ma8_xy + neg_BA7_zz * Kf7_x
+    neg_Ma7_yy = neg_BA7_yz * neg_Kf7_y
+    neg_Ma7_yz = neg_BA7_zz * neg_Kf7_y
+    Ma7_zz = Ma8_xx - c9_TMa8 - neg_BA7_zz * neg_Kf7_z
+    Ba7_xx = Ba8_yy + c9_TBa8 - IA7_xz * Kf7_x
+    Ba7_yx = s9 * BA8_zy - c9 * BA8_zx + IA7_xz * neg_Kf7_y
+    BA7a_yy = 0.1805 * Ma7_xy
+    BA7a_xy = 0.1805 * Ma7_xx
+    BA7a_xx = Ba7_xx - BA7a_yy
+    BA7a_yx = 0.1805 * neg_Ma7_yy + Ba7_yx
+    BA7a_zy = 0.1805 * Ma7_xz
+    BA7a_zx = Ba8_yx + s9_TBa8 - 0.0815422 + IA7_xz * neg_Kf7_z + 0.1805 * neg_Ma7_yz
+    IA7a_xy = 0.1805 * Ba7_xx - 0.1805 * BA7a_yy
+    Ia7_xx = Ia8_yy + c9_TIa8 + 0.00582035306 - IA7_xz * Kn7_x
+    IA7a_xx = Ia7_xx - (0.1805 * Ba7_yx + 0.1805 * BA7a_yx)
+    IA7a_yy = 0.1805 * BA7a_xy + 0.0003682
+    neg_TMA7a = s8 * (Ma7_xx + neg_Ma7_yy) + 2.0 * Ma7_xy * c8
+    neg_s8_TMA7a = s8 * neg_TMA7a
+    MA7b_xy = Ma7_xy - c8 * neg_TMA7a
+    MA7b_yy = Ma7_xx - neg_s8_TMA7a
+    MA7b_xz = c8 * neg_Ma7_yz - s8 * Ma7_xz
+    MA7b_yz = c8 * Ma7_xz + s8 * neg_Ma7_yz
+    neg_TBA7a = s8 * (BA7a_xx - BA7a_yy) + c8 * (BA7a_xy + BA7a_yx)
+    neg_s8_TBA7a = s8 * neg_TBA7a
+    neg_c8_TBA7a = c8 * neg_TBA7a
+    BA7b_yx = BA7a_yx - neg_c8_TBA7a
+    neg_BA7b_zx = s8 * BA7a_zx + c8 * BA7a_zy
+    BA7b_zy = c8 * BA7a_zx - s8 * BA7a_zy
+    neg_TIA7a = s8 * (IA7a_xx - IA7a_yy) + 2.0 * IA7a_xy * c8
+    neg_s8_TIA7a = s8 * neg_TIA7a
+    BA7d_yy = 0.047 * MA7b_yz
+    BA7d_yz = 0.047 * Ma7_zz - BA7b_zy
+    neg_BA7d_zy = 0.047 * MA7b_yy
+    BA7d_zz = BA7a_xx - neg_s8_TBA7a - BA7d_yy
+    BA6_xz = neg_BA16d_yz - BA13d_yz + neg_BA10d_yz - BA7d_yz
+    BA6_zz = BA16d_zz + BA13d_zz + BA10d_zz + BA7d_zz
+    IA6_xz = 0.047 * BA13d_zz - 0.047 * BA16d_zz - 0.047 * BA10d_zz + 0.047 * BA7d_zz
+    IA6_yz_p2 = IA10a_xy - c11 * neg_TIA10a - 0.047 * neg_BA10b_zx + IA6_yz_p1
+    IA6_yz = IA7a_xy - c8 * neg_TIA7a + 0.047 * neg_BA7b_zx + IA6_yz_p2
+    IA6_zz_p2 = IA10a_xx - neg_s11_TIA10a + (0.047 * BA10b_zy + 0.047 * neg_BA10d_yz) + IA6_zz_p1
+    n7a_x = Kn7_x * u7 + pn7_x - 0.1805 * paf7_y
+    n7a_y = 0.1805 * paf7_x - (Kn8_z * u8 + pn8_z + 0.0003682 * (neg_wd7_y + w7_xz))
+    f7b_y = c8 * paf7_x - s8 * paf7_y
+    pf6_y_p2 = pf6_y_p1 - (s14 * paf13_x + c14 * paf13_y) + (c11 * neg_paf10_y - s11 * paf10_x)
+    pn6_x_p3 = pn6_x_p2 - (0.047 * f10b_y - (Kn10_z * u10 + pn10_z))
+    pn6_y_p2 = pn6_y_p1 - (c14 * neg_n13a_y - s14 * n13a_x) + (s11 * n10a_x + c11 * n10a_y)
+    pn6_z_p3 = c11 * n10a_x - s11 * n10a_y + 0.047 * paf10_z + pn6_z_p2
 
     # body 6, trunk: articulated body
-    t758 = t688 - (t661 - t678 + 0.047 * t674) - (t718 + t735 - 0.047 * t731)
-    BA6_yz = 0.04713 + t758
-    t760 = t559 + t573 + (t612 + t626) + (t669 + t683) + (t726 + t740)
-    d6 = 1.0 / (t725 - t740 + (0.047 * t738 + 0.047 * t742) + t750 + 0.311032879)
+    BA6_yz_p2 = BA10a_xy + c11_TBA10a - 0.047 * neg_MA10b_xz - BA6_yz_p1 + (BA7a_xy - neg_c8_TBA7a - 0.047 * MA7b_xz)
+    BA6_yz = 0.04713 + BA6_yz_p2
+    IA6_yy_p1 = IA16a_yy - s17_TIA16a + (IA13a_yy - s14_TIA13a) + (IA10a_yy + neg_s11_TIA10a) + (IA7a_yy + neg_s8_TIA7a)
+    d6 = 1.0 / (IA7a_xx - neg_s8_TIA7a + (0.047 * BA7d_yz - 0.047 * BA7b_zy) + IA6_zz_p2 + 0.311032879)
     Kf6_x = BA6_xz * d6
     Kf6_y = BA6_yz * d6
     Kf6_z = BA6_zz * d6
     Kn6_x = IA6_xz * d6
     Kn6_y = IA6_yz * d6
-    u6 = tau6 - (t757 - (s8 * t752 + c8 * t751 + 0.047 * paf7_z))
+    u6 = tau6 - (c8 * n7a_x - s8 * n7a_y - 0.047 * paf7_z + pn6_z_p3)
     pf6_x = 12.453 * a1_x - 0.04713 * (qd5 * qd5 + qd6_qd6) + paf16_z + paf13_z + paf10_z + paf7_z
-    MA6_yy = 12.453 - (t545 + t561 + (t598 + t614) + (t655 + t671) + (BA7_yz_Kf7_y + t728))
-    IA6_xx = 0.03602766 - (0.047 * t576 + 0.047 * t629 + 0.047 * t686 + 0.047 * t743)
-    IA5_yz = 0.047 * t736 - (0.047 * t569 - 0.047 * t622 + 0.047 * t679) - IA6_yz * Kn6_x
-    BA5_yz = t737 - (t570 - t623 + t680) - IA6_yz * Kf6_x
-    BA6_yy = t717 + t734 - (t550 - t567 - (t620 - t603) - (t660 - t677))
-    BA5_zz = BA6_yy - IA6_yz * Kf6_y
-    BA5_xz = t569 + t622 + t679 + t736 - 0.04713 - IA6_yz * Kf6_z
+    MA6_yy = neg_s17_TMA16a - neg_Ma16_yy + (neg_s14_TMA13a - neg_Ma13_yy) + (neg_s11_TMA10a - neg_Ma10_yy) + (neg_s8_TMA7a - neg_Ma7_yy) + 12.453
+    IA6_xx = 0.047 * BA16d_zy + 0.047 * neg_BA13d_zy + 0.047 * BA10d_zy + 0.047 * neg_BA7d_zy + 0.03602766
+    Ia6_xy = 0.047 * BA7b_yx - (0.047 * BA16b_yx - 0.047 * BA13b_yx + 0.047 * BA10b_yx) - IA6_yz * Kn6_x
+    neg_Ba6_xy = neg_BA10b_zx - (BA16b_zx + BA13b_zx) + neg_BA7b_zx + IA6_yz * Kf6_x
+    BA6_yy = neg_s17_TBA16a - neg_BA16a_yy + (neg_s14_TBA13a - neg_BA13a_yy) + (BA10a_yy - s11_TBA10a) + (BA7a_yy + neg_s8_TBA7a)
+    Ba6_yy = BA6_yy - IA6_yz * Kf6_y
+    Ba6_zy = BA16b_yx + BA13b_yx + BA10b_yx + BA7b_yx - 0.04713 - IA6_yz * Kf6_z
 
     # body 5, trunk: articulated body
-    d5 = 1.0 / (t760 + 0.284505219 - IA6_yz * Kn6_y)
-    Kf5_x = BA5_xz * d5
-    Kf5_y = BA5_yz * d5
-    Kf5_z = BA5_zz * d5
-    Kn5_y = IA5_yz * d5
-    u5 = tau5 - (s8 * t751 - c8 * t752 - t756 + Kn6_y * u6)
-    paf6_z = 12.453 * a1_z + 0.04713 * U1_zx + t580 - t634 + t693 - t753 + Kf6_z * u6
-    pan6_x = t755 - (0.047 * t753 - (Kn7_z * u7 + pn7_z)) + Kn6_x * u6
-    BA4_xz = t576 - t629 + t686 - t743 - IA6_xz * Kf6_z - IA5_yz * Kf5_x
-    BA4_zz = t741 - (t574 - t627 + t684) - IA6_xz * Kf6_x - IA5_yz * Kf5_y
-    BA5_zy = 0.047 * t729 - (0.047 * t562 - 0.047 * t615 + 0.047 * t672) - IA6_xz * Kf6_y
-    BA4_yz = IA5_yz * Kf5_z - BA5_zy
+    d5 = 1.0 / (IA6_yy_p1 + 0.284505219 - IA6_yz * Kn6_y)
+    Kf5_x = Ba6_zy * d5
+    neg_Kf5_y = neg_Ba6_xy * d5
+    Kf5_z = Ba6_yy * d5
+    Kn5_y = Ia6_xy * d5
+    u5 = tau5 - (Kn6_y * u6 - (s8 * n7a_x + c8 * n7a_y + pn6_y_p2))
+    paf6_z = 12.453 * a1_z + 0.04713 * U1_zx + f16b_y + f13b_y + f10b_y + f7b_y + Kf6_z * u6
+    Ba5_xy = neg_BA13d_zy - BA16d_zy - BA10d_zy + neg_BA7d_zy - IA6_xz * Kf6_z - Ia6_xy * Kf5_x
+    Ba5_yy = BA7d_yy - (neg_BA16d_yy - BA13d_yy + neg_BA10d_yy) - IA6_xz * Kf6_x + Ia6_xy * neg_Kf5_y
+    Ba6_yx = 0.047 * MA7b_xy - (0.047 * MA16b_xy - 0.047 * MA13b_xy + 0.047 * MA10b_xy) - IA6_xz * Kf6_y
+    Ba5_zy = Ba6_yx - Ia6_xy * Kf5_z
 
     # body 4, trunk: articulated body
-    d4 = 1.0 / (IA6_xx - IA6_xz * Kn6_x - IA5_yz * Kn5_y)
-    Kf4_x = BA4_xz * d4
-    Kf4_y = BA4_yz * d4
-    Kf4_z = BA4_zz * d4
-    u4 = tau4 - (Kn5_y * u5 + pan6_x)
-    paf5_z = t754 - (s8 * paf7_x + c8 * paf7_y) + Kf6_y * u6 + Kf5_z * u5
-    MA4_xx = 12.453 - (t563 + t616 + t673 + t730) - BA6_zz * Kf6_z - BA5_xz * Kf5_x
-    MA4_xy = BA5_zz * Kf5_x - (t562 + t615 + t672 + t729 - BA6_zz * Kf6_y)
-    MA3_xz = BA4_yz * Kf4_x - MA4_xy
-    MA3_yz = BA4_zz * Kf4_y - (t564 + t617 + t674 + t731 + BA6_yz * Kf6_x + BA5_zz * Kf5_y)
-    MA4_zz = 12.453 - (t547 + t600 + t657 + t714) - BA6_xz * Kf6_x - BA5_yz * Kf5_y
+    d4 = 1.0 / (IA6_xx - IA6_xz * Kn6_x - Ia6_xy * Kn5_y)
+    Kf4_x = Ba5_xy * d4
+    neg_Kf4_y = Ba5_zy * d4
+    Kf4_z = Ba5_yy * d4
+    pan5_y = Kn7_z * u7 + pn7_z + 0.047 * f7b_y + pn6_x_p3 + Kn6_x * u6 + Kn5_y * u5
+    u4 = tau4 - pan5_y
+    paf5_z = pf6_y_p2 - (s8 * paf7_x + c8 * paf7_y) + Kf6_y * u6 + Kf5_z * u5
+    Ma5_xx = MA16b_yy + MA13b_yy + MA10b_yy + MA7b_yy + 12.453 - BA6_zz * Kf6_z - Ba6_zy * Kf5_x
+    Ma4_xy = Ba5_zy * Kf4_x - (MA16b_xy + MA13b_xy + MA10b_xy + MA7b_xy - BA6_zz * Kf6_y - Ba6_yy * Kf5_x)
+    Ma5_yz = MA7b_xz - (neg_MA16b_xz - MA13b_xz + neg_MA10b_xz) - BA6_yz * Kf6_x + Ba6_yy * neg_Kf5_y
+    Ma4_yz = Ba5_yy * neg_Kf4_y - Ma5_yz
+    Ma5_yy = Ma16_zz + Ma13_zz + Ma10_zz + Ma7_zz + 12.453 - BA6_xz * Kf6_x - neg_Ba6_xy * neg_Kf5_y
 
     # body 3, trunk: articulated body
-    d3 = 1.0 / (MA6_yy - BA6_yz * Kf6_y - BA5_zz * Kf5_z - BA4_yz * Kf4_y)
-    Kf3_x = MA3_xz * d3
-    Kf3_y = MA3_yz * d3
-    u3 = Kf4_y * u4 - paf5_z + tau2
-    MA3_xy = t565 + t618 + t675 + t732 - BA6_zz * Kf6_x - BA5_yz * Kf5_x - BA4_zz * Kf4_x
-    MA2_yz = MA3_xy - MA3_yz * Kf3_x
+    d3 = 1.0 / (MA6_yy - BA6_yz * Kf6_y - Ba6_yy * Kf5_z - Ba5_zy * neg_Kf4_y)
+    neg_Kf3_x = Ma4_xy * d3
+    neg_Kf3_y = Ma4_yz * d3
+    u3 = tau2 - (neg_Kf4_y * u4 + paf5_z)
+    Ma4_xz = MA16b_yz + MA13b_yz + MA10b_yz + MA7b_yz - BA6_zz * Kf6_x + neg_Ba6_xy * Kf5_x - Ba5_yy * Kf4_x
+    Ma3_xy = Ma4_xz - Ma4_yz * neg_Kf3_x
 
     # body 2, trunk: articulated body
-    d2 = 1.0 / (MA4_zz - BA4_zz * Kf4_z - MA3_yz * Kf3_y)
-    Kf2_y = MA2_yz * d2
-    u2 = tau1 - (Kf6_x * u6 + pf6_x + Kf5_y * u5 + Kf4_z * u4 + Kf3_y * u3)
+    d2 = 1.0 / (Ma5_yy - Ba5_yy * Kf4_z - Ma4_yz * neg_Kf3_y)
+    Kf2_y = Ma3_xy * d2
+    u2 = tau1 - (Kf6_x * u6 + pf6_x - neg_Kf5_y * u5 + Kf4_z * u4 - neg_Kf3_y * u3)
 
     # body 1, trunk: articulated body
-    d1 = 1.0 / (MA4_xx - BA4_xz * Kf4_x - MA3_xz * Kf3_x - MA2_yz * Kf2_y)
-    u1 = tau3 - (Kf5_x * u5 + paf6_z + Kf4_x * u4 + Kf3_x * u3 + Kf2_y * u2)
+    d1 = 1.0 / (Ma5_xx - Ba5_xy * Kf4_x - Ma4_xy * neg_Kf3_x - Ma3_xy * Kf2_y)
+    u1 = tau3 - (Kf5_x * u5 + paf6_z + Kf4_x * u4 - neg_Kf3_x * u3 + Kf2_y * u2)
     r1 = d1 * u1
     qdd[2] = r1
 
@@ -2619,43 +2621,43 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     qdd[0] = qdd2
 
     # body 3, trunk: acceleration
-    qdd3 = d3 * u3 - (Kf3_x * r1 + Kf3_y * qdd2)
+    qdd3 = neg_Kf3_x * r1 + neg_Kf3_y * qdd2 + d3 * u3
     qdd[1] = qdd3
 
     # body 4, trunk: acceleration
-    qdd4 = Kf4_y * qdd3 - Kf4_x * r1 - Kf4_z * qdd2 + d4 * u4
+    qdd4 = d4 * u4 - (Kf4_x * r1 + neg_Kf4_y * qdd3 + Kf4_z * qdd2)
     qdd[3] = qdd4
 
     # body 5, trunk: acceleration
-    qdd5 = d5 * u5 - Kn5_y * qdd4 - (Kf5_x * r1 + Kf5_y * qdd2 + Kf5_z * qdd3)
+    qdd5 = d5 * u5 - Kn5_y * qdd4 + (neg_Kf5_y * qdd2 - Kf5_x * r1 - Kf5_z * qdd3)
     qdd[4] = qdd5
 
     # body 6, trunk: acceleration
-    t815 = d6 * u6 - (Kn6_x * qdd4 + Kn6_y * qdd5)
-    qdd6 = t815 - (Kf6_x * qdd2 + Kf6_y * qdd3 + Kf6_z * r1)
+    qdd6_p1 = d6 * u6 - (Kn6_x * qdd4 + Kn6_y * qdd5)
+    qdd6 = qdd6_p1 - (Kf6_x * qdd2 + Kf6_y * qdd3 + Kf6_z * r1)
     qdd[5] = qdd6
 
     # body 7, fl_hip: acceleration
-    t817 = 0.047 * qdd6
-    t818 = 0.047 * qdd4
-    da7_z = qdd2 - t817
-    t820 = r1 + t818
+    k_qdd6 = 0.047 * qdd6
+    k_qdd4 = 0.047 * qdd4
+    da7_z = qdd2 - k_qdd6
+    t820 = r1 + k_qdd4
     dwd7_x = c8 * qdd6 - s8 * qdd5
     neg_dwd7_y = s8 * qdd6 + c8 * qdd5
     neg_da7_x = s8 * qdd3 - c8 * t820 + 0.1805 * neg_dwd7_y
-    t824 = Kf7_x * neg_da7_x - neg_Kf7_y * (s8 * t820 + c8 * qdd3 + 0.1805 * dwd7_x)
-    qdd7 = d7 * u7 - (Kn7_x * dwd7_x + Kn7_z * qdd4) + (t824 - Kf7_z * da7_z)
+    qdd7_p1 = Kf7_x * neg_da7_x - neg_Kf7_y * (s8 * t820 + c8 * qdd3 + 0.1805 * dwd7_x)
+    qdd7 = d7 * u7 - (Kn7_x * dwd7_x + Kn7_z * qdd4) + (neg_Kf7_z * da7_z + qdd7_p1)
     qdd[6] = qdd7
     dwd7_z = qdd4 + qdd7
 
     # body 10, fr_hip: acceleration
-    da10_z = qdd2 + t817
-    t828 = r1 - t818
+    da10_z = qdd2 + k_qdd6
+    t828 = r1 - k_qdd4
     dwd10_x = c11 * qdd6 - s11 * qdd5
     neg_dwd10_y = s11 * qdd6 + c11 * qdd5
     neg_da10_x = s11 * qdd3 - c11 * t828 + 0.1805 * neg_dwd10_y
-    t832 = neg_Kf10_y * (s11 * t828 + c11 * qdd3 + 0.1805 * dwd10_x) - Kf10_x * neg_da10_x
-    qdd10 = d10 * u10 - (Kn10_x * dwd10_x + Kn10_z * qdd4) - (Kf10_z * da10_z + t832)
+    qdd10_p1 = neg_Kf10_y * (s11 * t828 + c11 * qdd3 + 0.1805 * dwd10_x) - Kf10_x * neg_da10_x
+    qdd10 = d10 * u10 - (Kn10_x * dwd10_x + Kn10_z * qdd4) - (Kf10_z * da10_z + qdd10_p1)
     qdd[9] = qdd10
     dwd10_z = qdd4 + qdd10
 
@@ -2663,8 +2665,8 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     dwd13_x = c14 * qdd6 - s14 * qdd5
     neg_dwd13_y = s14 * qdd6 + c14 * qdd5
     da13_x = 0.1805 * neg_dwd13_y - (s14 * qdd3 - c14 * t820)
-    t838 = (0.1805 * dwd13_x - (s14 * t820 + c14 * qdd3)) * neg_Kf13_y - Kf13_x * da13_x
-    qdd13 = d13 * u13 - (Kn13_x * dwd13_x + Kn13_z * qdd4) + (t838 - Kf13_z * da7_z)
+    qdd13_p1 = (0.1805 * dwd13_x - (s14 * t820 + c14 * qdd3)) * neg_Kf13_y - Kf13_x * da13_x
+    qdd13 = d13 * u13 - (Kn13_x * dwd13_x + Kn13_z * qdd4) + (neg_Kf13_z * da7_z + qdd13_p1)
     qdd[12] = qdd13
     dwd13_z = qdd4 + qdd13
 
@@ -2672,8 +2674,8 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     dwd16_x = c17 * qdd6 - s17 * qdd5
     neg_dwd16_y = s17 * qdd6 + c17 * qdd5
     da16_x = 0.1805 * neg_dwd16_y - (s17 * qdd3 - c17 * t828)
-    t844 = Kf16_x * da16_x - (0.1805 * dwd16_x - (s17 * t828 + c17 * qdd3)) * neg_Kf16_y
-    qdd16 = d16 * u16 - (Kn16_x * dwd16_x + Kn16_z * qdd4) - (Kf16_z * da10_z + t844)
+    qdd16_p1 = Kf16_x * da16_x - (0.1805 * dwd16_x - (s17 * t828 + c17 * qdd3)) * neg_Kf16_y
+    qdd16 = d16 * u16 - (Kn16_x * dwd16_x + Kn16_z * qdd4) - (Kf16_z * da10_z + qdd16_p1)
     qdd[15] = qdd16
     dwd16_z = qdd4 + qdd16
 
@@ -2682,8 +2684,8 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     dwd8_y = c9 * dwd7_z - s9 * dwd7_x
     da8_x = s9 * da7_z - c9 * neg_da7_x
     da8_y = c9 * da7_z + s9 * neg_da7_x
-    t851 = d8 * u8 - (Kn8_x * dwd8_x + Kn8_y * dwd8_y + Kn8_z * neg_dwd7_y)
-    qdd8 = t851 - (Kf8_x * da8_x + Kf8_y * da8_y)
+    qdd8_p1 = d8 * u8 - (Kn8_x * dwd8_x + Kn8_y * dwd8_y + Kn8_z * neg_dwd7_y)
+    qdd8 = qdd8_p1 - (Kf8_x * da8_x + Kf8_y * da8_y)
     qdd[7] = qdd8
     dwd8_z = neg_dwd7_y + qdd8
 
@@ -2692,8 +2694,8 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     dwd11_y = c12 * dwd10_z - s12 * dwd10_x
     da11_x = s12 * da10_z - c12 * neg_da10_x
     da11_y = c12 * da10_z + s12 * neg_da10_x
-    t858 = d11 * u11 - (Kn11_y * dwd11_y - neg_Kn11_x * dwd11_x + Kn11_z * neg_dwd10_y)
-    qdd11 = t858 - (Kf11_x * da11_x + Kf11_y * da11_y)
+    qdd11_p1 = d11 * u11 - (Kn11_y * dwd11_y - neg_Kn11_x * dwd11_x + Kn11_z * neg_dwd10_y)
+    qdd11 = qdd11_p1 - (Kf11_x * da11_x + Kf11_y * da11_y)
     qdd[10] = qdd11
     dwd11_z = neg_dwd10_y + qdd11
 
@@ -2702,8 +2704,8 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     dwd14_y = c15 * dwd13_z - s15 * dwd13_x
     da14_x = c15 * da13_x + s15 * da7_z
     da14_y = c15 * da7_z - s15 * da13_x
-    t865 = d14 * u14 - (Kn14_x * dwd14_x + Kn14_y * dwd14_y + Kn14_z * neg_dwd13_y)
-    qdd14 = t865 - (Kf14_x * da14_x + Kf14_y * da14_y)
+    qdd14_p1 = d14 * u14 - (Kn14_x * dwd14_x + Kn14_y * dwd14_y + Kn14_z * neg_dwd13_y)
+    qdd14 = qdd14_p1 - (Kf14_x * da14_x + Kf14_y * da14_y)
     qdd[13] = qdd14
     dwd14_z = neg_dwd13_y + qdd14
 
@@ -2712,29 +2714,29 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     dwd17_y = c18 * dwd16_z - s18 * dwd16_x
     da17_x = c18 * da16_x + s18 * da10_z
     da17_y = c18 * da10_z - s18 * da16_x
-    t872 = d17 * u17 - (Kn17_y * dwd17_y - neg_Kn17_x * dwd17_x + Kn17_z * neg_dwd16_y)
-    qdd17 = t872 - (Kf17_x * da17_x + Kf17_y * da17_y)
+    qdd17_p1 = d17 * u17 - (Kn17_y * dwd17_y - neg_Kn17_x * dwd17_x + Kn17_z * neg_dwd16_y)
+    qdd17 = qdd17_p1 - (Kf17_x * da17_x + Kf17_y * da17_y)
     qdd[16] = qdd17
     dwd17_z = neg_dwd16_y + qdd17
 
     # body 9, fl_calf: acceleration
-    t875 = dwd8_z - 0.5120965901013276 * (ctheta10 * dwd8_x + stheta10 * dwd8_y)
-    t876 = 6.110937829371457 * (ctheta10 * (da8_y - 0.2 * dwd8_z) - stheta10 * da8_x)
-    qdd[8] = 205.21197370824194 * u9 - t875 - t876
+    qdd9_p1 = dwd8_z - 0.5120965901013276 * (ctheta10 * dwd8_x + stheta10 * dwd8_y)
+    qdd9_p2 = 6.110937829371457 * (ctheta10 * (da8_y - 0.2 * dwd8_z) - stheta10 * da8_x)
+    qdd[8] = 205.21197370824194 * u9 - qdd9_p1 - qdd9_p2
 
     # body 12, fr_calf: acceleration
-    t877 = 0.5120965901013276 * (ctheta13 * dwd11_x + stheta13 * dwd11_y) + dwd11_z
-    t878 = 6.110937829371457 * (ctheta13 * (da11_y - 0.2 * dwd11_z) - stheta13 * da11_x)
-    qdd[11] = 205.21197370824194 * u12 - t877 - t878
+    qdd12_p1 = 0.5120965901013276 * (ctheta13 * dwd11_x + stheta13 * dwd11_y) + dwd11_z
+    qdd12_p2 = 6.110937829371457 * (ctheta13 * (da11_y - 0.2 * dwd11_z) - stheta13 * da11_x)
+    qdd[11] = 205.21197370824194 * u12 - qdd12_p1 - qdd12_p2
 
     # body 15, rl_calf: acceleration
-    t879 = dwd14_z - 0.5120965901013276 * (ctheta16 * dwd14_x + stheta16 * dwd14_y)
-    t880 = 6.110937829371457 * (ctheta16 * (da14_y - 0.2 * dwd14_z) - stheta16 * da14_x)
-    qdd[14] = 205.21197370824194 * u15 - t879 - t880
+    qdd15_p1 = dwd14_z - 0.5120965901013276 * (ctheta16 * dwd14_x + stheta16 * dwd14_y)
+    qdd15_p2 = 6.110937829371457 * (ctheta16 * (da14_y - 0.2 * dwd14_z) - stheta16 * da14_x)
+    qdd[14] = 205.21197370824194 * u15 - qdd15_p1 - qdd15_p2
 
     # body 18, rr_calf: acceleration
-    t881 = 0.5120965901013276 * (ctheta19 * dwd17_x + stheta19 * dwd17_y) + dwd17_z
-    t882 = 6.110937829371457 * (ctheta19 * (da17_y - 0.2 * dwd17_z) - stheta19 * da17_x)
-    qdd[17] = 205.21197370824194 * u18 - t881 - t882
+    qdd18_p1 = 0.5120965901013276 * (ctheta19 * dwd17_x + stheta19 * dwd17_y) + dwd17_z
+    qdd18_p2 = 6.110937829371457 * (ctheta19 * (da17_y - 0.2 * dwd17_z) - stheta19 * da17_x)
+    qdd[17] = 205.21197370824194 * u18 - qdd18_p1 - qdd18_p2
 
     return (d17, d14, d11, d8, d16, d13, d10, d7, d6, d5, d4, d3, d2, d1,)

@@ -27,11 +27,11 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, s8 = 6, c8 = 7, s11 = 8, c11 = 9,
            s14 = 10, c14 = 11, s17 = 12, c17 = 13, s9 = 14, c9 = 15, s12 = 16, c12 = 17, s15 = 18, c15 = 19,
            s18 = 20, c18 = 21, w7_x = 22, neg_w7_y = 23, w7_z = 24, neg_wd7_x = 25, neg_wd7_y = 26, w7_xz = 27,
-           neg_w7_yz = 28, w7_xx = 29, a7_x = 30, a7_y = 31, a7_z = 32, t42 = 33, t43 = 34, t44 = 35, w10_x = 36,
-           neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39, neg_wd10_y = 40, w10_xz = 41, neg_w10_yz = 42,
-           w10_xx = 43, a10_x = 44, a10_y = 45, a10_z = 46, w13_x = 47, neg_w13_y = 48, w13_z = 49,
-           neg_wd13_x = 50, neg_wd13_y = 51, w13_xz = 52, neg_w13_yz = 53, w13_xx = 54, neg_a13_x = 55,
-           neg_a13_y = 56, a13_z = 57, w16_x = 58, neg_w16_y = 59, w16_z = 60 };
+           neg_w7_yz = 28, w7_xx = 29, a7_x = 30, a7_y = 31, a7_z = 32, ao10_x = 33, ao10_y = 34, ao10_z = 35,
+           w10_x = 36, neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39, neg_wd10_y = 40, w10_xz = 41,
+           neg_w10_yz = 42, w10_xx = 43, a10_x = 44, a10_y = 45, a10_z = 46, w13_x = 47, neg_w13_y = 48,
+           w13_z = 49, neg_wd13_x = 50, neg_wd13_y = 51, w13_xz = 52, neg_w13_yz = 53, w13_xx = 54,
+           neg_a13_x = 55, neg_a13_y = 56, a13_z = 57, w16_x = 58, neg_w16_y = 59, w16_z = 60 };
 
     /* body 1, trunk: motion */
     const quadruped_real q4_4 = q[3] + q[3];
@@ -41,15 +41,15 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[a1_z]                   = qd[1] * qd[3] - qd[0] * qd[4] + 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
 
     /* body 7, fl_hip: motion */
-    w[U6_xy]                 = qd[3] * qd[4];
-    const quadruped_real t7  = 0.047 * w[U6_xy];
-    w[qd6_qd6]               = qd[5] * qd[5];
-    const quadruped_real t9  = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
-    w[U6_zy]                 = qd[4] * qd[5];
-    const quadruped_real t11 = 0.047 * w[U6_zy];
-    const quadruped_real t12 = w[a1_x] + t7;
-    const quadruped_real t13 = w[a1_y] - t9;
-    const quadruped_real t14 = w[a1_z] + t11;
+    w[U6_xy]                         = qd[3] * qd[4];
+    const quadruped_real k_U6_xy     = 0.047 * w[U6_xy];
+    w[qd6_qd6]                       = qd[5] * qd[5];
+    const quadruped_real neg_k_U6_yy = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
+    w[U6_zy]                         = qd[4] * qd[5];
+    const quadruped_real k_U6_zy     = 0.047 * w[U6_zy];
+    const quadruped_real ao7_x       = w[a1_x] + k_U6_xy;
+    const quadruped_real ao7_y       = w[a1_y] - neg_k_U6_yy;
+    const quadruped_real ao7_z       = w[a1_z] + k_U6_zy;
 
     /* sines and cosines */
     quadruped_real sine[QUADRUPED_FILLED(8)] = {q[7], q[10], q[13], q[16], q[8], q[11], q[14], q[17]}; /* angles until the call */
@@ -81,14 +81,14 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w7_xz]     = w[w7_x] * w[w7_z];
     w[neg_w7_yz] = w[neg_w7_y] * w[w7_z];
     w[w7_xx]     = w[w7_x] * w[w7_x];
-    w[a7_x]      = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t13 * w[s8] - t14 * w[c8]);
-    w[a7_y]      = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t14 * w[s8] + t13 * w[c8]);
-    w[a7_z]      = t12 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
+    w[a7_x]      = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (ao7_y * w[s8] - ao7_z * w[c8]);
+    w[a7_y]      = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (ao7_z * w[s8] + ao7_y * w[c8]);
+    w[a7_z]      = ao7_x - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    w[t42]        = w[a1_x] - t7;
-    w[t43]        = w[a1_y] + t9;
-    w[t44]        = w[a1_z] - t11;
+    w[ao10_x]     = w[a1_x] - k_U6_xy;
+    w[ao10_y]     = w[a1_y] + neg_k_U6_yy;
+    w[ao10_z]     = w[a1_z] - k_U6_zy;
     w[w10_x]      = qd[5] * w[c11] - qd[4] * w[s11];
     w[neg_w10_y]  = qd[5] * w[s11] + qd[4] * w[c11];
     w[w10_z]      = qd[3] + qd[9];
@@ -97,9 +97,9 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w10_xz]     = w[w10_x] * w[w10_z];
     w[neg_w10_yz] = w[neg_w10_y] * w[w10_z];
     w[w10_xx]     = w[w10_x] * w[w10_x];
-    w[a10_x]      = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (w[t43] * w[s11] - w[t44] * w[c11]);
-    w[a10_y]      = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (w[t44] * w[s11] + w[t43] * w[c11]);
-    w[a10_z]      = w[t42] - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
+    w[a10_x]      = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (w[ao10_y] * w[s11] - w[ao10_z] * w[c11]);
+    w[a10_y]      = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (w[ao10_z] * w[s11] + w[ao10_y] * w[c11]);
+    w[a10_z]      = w[ao10_x] - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
     w[w13_x]      = qd[5] * w[c14] - qd[4] * w[s14];
@@ -110,9 +110,9 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w13_xz]     = w[w13_x] * w[w13_z];
     w[neg_w13_yz] = w[neg_w13_y] * w[w13_z];
     w[w13_xx]     = w[w13_x] * w[w13_x];
-    w[neg_a13_x]  = t13 * w[s14] - t14 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
-    w[neg_a13_y]  = t14 * w[s14] + t13 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
-    w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t12;
+    w[neg_a13_x]  = ao7_y * w[s14] - ao7_z * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
+    w[neg_a13_y]  = ao7_z * w[s14] + ao7_y * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
+    w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + ao7_x;
 
     /* body 16, rr_hip: motion */
     w[w16_x]     = qd[5] * w[c17] - qd[4] * w[s17];
@@ -124,11 +124,11 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
                                      quadruped_real w[181])
 {
     /* places in w of values from earlier parts */
-    enum { w7_x = 22, neg_w7_y = 23, w7_z = 24, neg_wd7_x = 25, neg_wd7_y = 26, a7_x = 30, a7_z = 32, t42 = 33,
-           t43 = 34, t44 = 35, w10_x = 36, neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39, neg_wd10_y = 40,
-           a10_x = 44, a10_z = 46, w13_x = 47, neg_w13_y = 48, w13_z = 49, neg_wd13_x = 50, neg_wd13_y = 51,
-           neg_a13_x = 55, a13_z = 57, c17 = 13, s17 = 12, w16_x = 58, neg_w16_y = 59, w16_z = 60, c9 = 15,
-           s9 = 14, c12 = 17, s12 = 16, c15 = 19, s15 = 18, c18 = 21, s18 = 20 };
+    enum { w7_x = 22, neg_w7_y = 23, w7_z = 24, neg_wd7_x = 25, neg_wd7_y = 26, a7_x = 30, a7_z = 32,
+           ao10_x = 33, ao10_y = 34, ao10_z = 35, w10_x = 36, neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39,
+           neg_wd10_y = 40, a10_x = 44, a10_z = 46, w13_x = 47, neg_w13_y = 48, w13_z = 49, neg_wd13_x = 50,
+           neg_wd13_y = 51, neg_a13_x = 55, a13_z = 57, c17 = 13, s17 = 12, w16_x = 58, neg_w16_y = 59,
+           w16_z = 60, c9 = 15, s9 = 14, c12 = 17, s12 = 16, c15 = 19, s15 = 18, c18 = 21, s18 = 20 };
     /* places in w of values for later parts */
     enum { neg_wd16_x = 61, neg_wd16_y = 62, w16_xz = 63, neg_w16_yz = 64, w16_xx = 65, neg_a16_x = 66,
            neg_a16_y = 67, a16_z = 68, w8_x = 69, w8_y = 70, a8_x = 71, a8_y = 72, w8_z = 73, wd8_x = 74,
@@ -138,9 +138,9 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
            neg_U8_xx = 99, w8_xy = 100, U8_yx = 101, w8_xz = 102, U8_zx = 103, stheta10 = 104, ctheta10 = 105,
            stheta9_10 = 106, stheta13 = 107, ctheta13 = 108, stheta12_13 = 109, stheta16 = 110, ctheta16 = 111,
            stheta15_16 = 112, ctheta15_16 = 113, stheta19 = 114, ctheta19 = 115, stheta18_19 = 116,
-           ctheta18_19 = 117, w9_x = 118, w9_y = 119, w9_z = 120, t140 = 121, wd9_x = 122, w11_yy = 123,
+           ctheta18_19 = 117, w9_x = 118, w9_y = 119, w9_z = 120, qd8_9 = 121, wd9_x = 122, w11_yy = 123,
            w11_zz = 124, neg_U11_xx = 125, w11_xy = 126, U11_yx = 127, w11_xz = 128, U11_zx = 129, w12_x = 130,
-           w12_y = 131, w12_z = 132, t152 = 133, wd12_x = 134, w14_yy = 135, w14_zz = 136, neg_U14_xx = 137,
+           w12_y = 131, w12_z = 132, qd11_12 = 133, wd12_x = 134, w14_yy = 135, w14_zz = 136, neg_U14_xx = 137,
            w14_xy = 138, U14_yx = 139, w14_xz = 140 };
 
     /* body 16, rr_hip: motion */
@@ -149,9 +149,9 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[w16_xz]     = w[w16_x] * w[w16_z];
     w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
     w[w16_xx]     = w[w16_x] * w[w16_x];
-    w[neg_a16_x]  = w[t43] * w[s17] - w[t44] * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[neg_a16_y]  = w[t44] * w[s17] + w[t43] * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
-    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + w[t42];
+    w[neg_a16_x]  = w[ao10_y] * w[s17] - w[ao10_z] * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[neg_a16_y]  = w[ao10_z] * w[s17] + w[ao10_y] * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + w[ao10_x];
 
     /* body 8, fl_thigh: motion */
     w[w8_x]  = w[w7_x] * w[c9] + w[w7_z] * w[s9];
@@ -232,8 +232,8 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[w9_x]  = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
     w[w9_y]  = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
     w[w9_z]  = qd[8] + w[w8_z];
-    w[t140]  = qd[7] + qd[8];
-    w[wd9_x] = w[w9_y] * w[t140] - w[neg_wd7_x] * ctheta9_10;
+    w[qd8_9] = qd[7] + qd[8];
+    w[wd9_x] = w[w9_y] * w[qd8_9] - w[neg_wd7_x] * ctheta9_10;
 
     /* body 12, fr_calf: motion */
     w[w11_yy]     = w[w11_y] * w[w11_y];
@@ -246,8 +246,8 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[w12_x]      = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
     w[w12_y]      = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
     w[w12_z]      = qd[11] + w[w11_z];
-    w[t152]       = qd[10] + qd[11];
-    w[wd12_x]     = w[w12_y] * w[t152] - w[neg_wd10_x] * ctheta12_13;
+    w[qd11_12]    = qd[10] + qd[11];
+    w[wd12_x]     = w[w12_y] * w[qd11_12] - w[neg_wd10_x] * ctheta12_13;
 
     /* body 15, rl_calf: motion */
     w[w14_yy]     = w[w14_y] * w[w14_y];
@@ -266,110 +266,114 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], quadruped_real
            neg_wd16_x = 61, neg_wd16_y = 62, neg_a16_y = 67, a11_x = 78, a11_y = 79, w14_x = 83, w14_y = 84,
            a14_x = 85, a14_y = 86, w14_z = 87, wd14_y = 89, w17_x = 90, w17_y = 91, a17_x = 92, a17_y = 93,
            w17_z = 94, wd17_y = 96, neg_U11_xx = 125, U11_yx = 127, U11_zx = 129, ctheta13 = 108, stheta13 = 107,
-           w12_x = 130, w12_y = 131, stheta12_13 = 109, w12_z = 132, t152 = 133, wd12_x = 134, neg_U14_xx = 137,
-           U14_yx = 139, w14_xz = 140, ctheta16 = 111, stheta16 = 110, ctheta15_16 = 113, stheta15_16 = 112,
-           ctheta19 = 115, stheta19 = 114, ctheta18_19 = 117, stheta18_19 = 116 };
+           w12_x = 130, w12_y = 131, stheta12_13 = 109, w12_z = 132, qd11_12 = 133, wd12_x = 134,
+           neg_U14_xx = 137, U14_yx = 139, w14_xz = 140, ctheta16 = 111, stheta16 = 110, ctheta15_16 = 113,
+           stheta15_16 = 112, ctheta19 = 115, stheta19 = 114, ctheta18_19 = 117, stheta18_19 = 116 };
     /* places in w of values for later parts */
     enum { U14_zx = 33, w17_yy = 34, w17_zz = 35, neg_U17_xx = 141, w17_xy = 142, U17_yx = 143, w17_xz = 144,
            U17_zx = 145, neg_f18_x = 146, f18_y = 147, f18_z = 148, n18_x = 149, n18_y = 150, n18_z = 151,
-           t198 = 152, neg_f15_x = 153, f15_y = 154, f15_z = 155, n15_x = 156, neg_n15_y = 157, n15_z = 158,
-           t219 = 159, neg_f12_x = 160, f12_y = 161, f12_z = 162, n12_x = 163, n12_y = 164, n12_z = 165 };
+           f18a_y = 152, neg_f15_x = 153, f15_y = 154, f15_z = 155, n15_x = 156, neg_n15_y = 157, n15_z = 158,
+           f15a_y = 159, neg_f12_x = 160, f12_y = 161, f12_z = 162, n12_x = 163, n12_y = 164, n12_z = 165 };
 
     /* body 15, rl_calf: motion */
-    w[U14_zx]                   = w[w14_xz] - w[wd14_y];
-    const quadruped_real w15_x  = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
-    const quadruped_real w15_y  = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
-    const quadruped_real w15_z  = qd[14] + w[w14_z];
-    const quadruped_real t164   = qd[13] + qd[14];
-    const quadruped_real wd15_x = w15_y * t164 - w[neg_wd13_x] * w[ctheta15_16];
+    w[U14_zx]                    = w[w14_xz] - w[wd14_y];
+    const quadruped_real w15_x   = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
+    const quadruped_real w15_y   = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
+    const quadruped_real w15_z   = qd[14] + w[w14_z];
+    const quadruped_real qd14_15 = qd[13] + qd[14];
+    const quadruped_real wd15_x  = w15_y * qd14_15 - w[neg_wd13_x] * w[ctheta15_16];
 
     /* body 18, rr_calf: motion */
-    w[w17_yy]                   = w[w17_y] * w[w17_y];
-    w[w17_zz]                   = w[w17_z] * w[w17_z];
-    w[neg_U17_xx]               = w[w17_yy] + w[w17_zz];
-    w[w17_xy]                   = w[w17_x] * w[w17_y];
-    w[U17_yx]                   = w[neg_wd16_y] + w[w17_xy];
-    w[w17_xz]                   = w[w17_x] * w[w17_z];
-    w[U17_zx]                   = w[w17_xz] - w[wd17_y];
-    const quadruped_real w18_x  = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
-    const quadruped_real w18_y  = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
-    const quadruped_real w18_z  = qd[17] + w[w17_z];
-    const quadruped_real t176   = qd[16] + qd[17];
-    const quadruped_real wd18_x = w18_y * t176 - w[neg_wd16_x] * w[ctheta18_19];
+    w[w17_yy]                    = w[w17_y] * w[w17_y];
+    w[w17_zz]                    = w[w17_z] * w[w17_z];
+    w[neg_U17_xx]                = w[w17_yy] + w[w17_zz];
+    w[w17_xy]                    = w[w17_x] * w[w17_y];
+    w[U17_yx]                    = w[neg_wd16_y] + w[w17_xy];
+    w[w17_xz]                    = w[w17_x] * w[w17_z];
+    w[U17_zx]                    = w[w17_xz] - w[wd17_y];
+    const quadruped_real w18_x   = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
+    const quadruped_real w18_y   = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
+    const quadruped_real w18_z   = qd[17] + w[w17_z];
+    const quadruped_real qd17_18 = qd[16] + qd[17];
+    const quadruped_real wd18_x  = w18_y * qd17_18 - w[neg_wd16_x] * w[ctheta18_19];
 
     /* body 18, rr_calf: forces */
-    const quadruped_real w18_yy = w18_y * w18_y;
-    const quadruped_real w18_zz = w18_z * w18_z;
-    w[neg_f18_x]                = 0.0297786611519054 * (w18_yy + w18_zz);
-    const quadruped_real w18_xy = w18_x * w18_y;
-    const quadruped_real U18_yx = w[neg_wd16_y] + w18_xy;
-    w[f18_y]                    = 0.0297786611519054 * U18_yx;
-    const quadruped_real U18_zx = w18_x * w18_z - (w[neg_wd16_x] * w[stheta18_19] - w18_x * t176);
-    w[f18_z]                    = 0.0297786611519054 * U18_zx;
-    const quadruped_real w18_yz = w18_y * w18_z;
-    const quadruped_real U18_zy = wd18_x + w18_yz;
-    const quadruped_real t188   = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
-    w[n18_x]                    = 1.261184674531e-05 * U18_zy + t188;
-    const quadruped_real w18_xx = w18_x * w18_x;
-    const quadruped_real t191   = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
-    const quadruped_real t192   = 0.00484778630650938 * w18_xy + 0.00487301 * w[neg_wd16_y];
-    const quadruped_real t193   = 0.00249545180452967 * (w18_yz - wd18_x) - t192;
-    const quadruped_real a18_y  = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
-                                  - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
-    const quadruped_real t195   = 0.00249545180452967 * (w18_zz - w18_xx) - t191;
-    w[n18_y]                    = t195 - 0.0297786611519054 * (w[neg_a16_y] - 0.2 * w[U17_zx]);
-    w[n18_z]                    = 0.0297786611519054 * a18_y - (t193 - 5.560447774483e-05 * (w18_yy - w18_xx));
-    tau_b[17]                   = w[n18_z];
-    w[t198]                     = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[f18_y];
+    const quadruped_real w18_yy   = w18_y * w18_y;
+    const quadruped_real w18_zz   = w18_z * w18_z;
+    w[neg_f18_x]                  = 0.0297786611519054 * (w18_yy + w18_zz);
+    const quadruped_real w18_xy   = w18_x * w18_y;
+    const quadruped_real U18_yx   = w[neg_wd16_y] + w18_xy;
+    w[f18_y]                      = 0.0297786611519054 * U18_yx;
+    const quadruped_real U18_zx   = w18_x * w18_z - (w[neg_wd16_x] * w[stheta18_19] - w18_x * qd17_18);
+    w[f18_z]                      = 0.0297786611519054 * U18_zx;
+    const quadruped_real w18_yz   = w18_y * w18_z;
+    const quadruped_real U18_zy   = wd18_x + w18_yz;
+    const quadruped_real n18_x_p1 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
+    w[n18_x]                      = 1.261184674531e-05 * U18_zy + n18_x_p1;
+    const quadruped_real w18_xx   = w18_x * w18_x;
+    const quadruped_real n18_y_p1 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
+    const quadruped_real n18_z_p1 = 0.00484778630650938 * w18_xy + 0.00487301 * w[neg_wd16_y];
+    const quadruped_real n18_z_p2 = 0.00249545180452967 * (w18_yz - wd18_x) - n18_z_p1;
+    const quadruped_real a18_y    = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
+                                    - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
+    const quadruped_real n18_y_p2 = 0.00249545180452967 * (w18_zz - w18_xx) - n18_y_p1;
+    w[n18_y]                      = n18_y_p2 - 0.0297786611519054 * (w[neg_a16_y] - 0.2 * w[U17_zx]);
+    w[n18_z]                      = 0.0297786611519054 * a18_y - (n18_z_p2
+                                    - 5.560447774483e-05 * (w18_yy - w18_xx));
+    tau_b[17]                     = w[n18_z];
+    w[f18a_y]                     = w[ctheta19] * w[f18_y] - w[stheta19] * w[neg_f18_x];
 
     /* body 15, rl_calf: forces */
-    const quadruped_real w15_yy = w15_y * w15_y;
-    const quadruped_real w15_zz = w15_z * w15_z;
-    w[neg_f15_x]                = 0.0297786611519054 * (w15_yy + w15_zz);
-    const quadruped_real w15_xy = w15_x * w15_y;
-    const quadruped_real U15_yx = w[neg_wd13_y] + w15_xy;
-    w[f15_y]                    = 0.0297786611519054 * U15_yx;
-    const quadruped_real U15_zx = w15_x * w15_z - (w[neg_wd13_x] * w[stheta15_16] - w15_x * t164);
-    w[f15_z]                    = 0.0297786611519054 * U15_zx;
-    const quadruped_real w15_yz = w15_y * w15_z;
-    const quadruped_real U15_zy = wd15_x + w15_yz;
-    const quadruped_real t209   = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
-    w[n15_x]                    = 1.261184674531e-05 * U15_zy - t209;
-    const quadruped_real w15_xx = w15_x * w15_x;
-    const quadruped_real t212   = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
-    const quadruped_real t213   = 0.00484778630650938 * w15_xy + 0.00487301 * w[neg_wd13_y];
-    const quadruped_real t214   = 0.00249545180452967 * (w15_yz - wd15_x) + t213;
-    const quadruped_real a15_y  = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
-                                  - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
-    const quadruped_real t216   = 0.00249545180452967 * (w15_zz - w15_xx) + t212;
-    w[neg_n15_y]                = 0.0297786611519054 * (w[neg_a13_y] - 0.2 * w[U14_zx]) + t216;
-    w[n15_z]                    = 5.560447774483e-05 * (w15_yy - w15_xx) + t214 + 0.0297786611519054 * a15_y;
-    tau_b[14]                   = w[n15_z];
-    w[t219]                     = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[f15_y];
+    const quadruped_real w15_yy   = w15_y * w15_y;
+    const quadruped_real w15_zz   = w15_z * w15_z;
+    w[neg_f15_x]                  = 0.0297786611519054 * (w15_yy + w15_zz);
+    const quadruped_real w15_xy   = w15_x * w15_y;
+    const quadruped_real U15_yx   = w[neg_wd13_y] + w15_xy;
+    w[f15_y]                      = 0.0297786611519054 * U15_yx;
+    const quadruped_real U15_zx   = w15_x * w15_z - (w[neg_wd13_x] * w[stheta15_16] - w15_x * qd14_15);
+    w[f15_z]                      = 0.0297786611519054 * U15_zx;
+    const quadruped_real w15_yz   = w15_y * w15_z;
+    const quadruped_real U15_zy   = wd15_x + w15_yz;
+    const quadruped_real n15_x_p1 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
+    w[n15_x]                      = 1.261184674531e-05 * U15_zy - n15_x_p1;
+    const quadruped_real w15_xx   = w15_x * w15_x;
+    const quadruped_real n15_y_p1 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
+    const quadruped_real n15_z_p1 = 0.00484778630650938 * w15_xy + 0.00487301 * w[neg_wd13_y];
+    const quadruped_real n15_z_p2 = 0.00249545180452967 * (w15_yz - wd15_x) + n15_z_p1;
+    const quadruped_real a15_y    = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
+                                    - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
+    const quadruped_real n15_y_p2 = 0.00249545180452967 * (w15_zz - w15_xx) + n15_y_p1;
+    w[neg_n15_y]                  = 0.0297786611519054 * (w[neg_a13_y] - 0.2 * w[U14_zx]) + n15_y_p2;
+    w[n15_z]                      = 5.560447774483e-05 * (w15_yy - w15_xx) + n15_z_p2
+                                    + 0.0297786611519054 * a15_y;
+    tau_b[14]                     = w[n15_z];
+    w[f15a_y]                     = w[ctheta16] * w[f15_y] - w[stheta16] * w[neg_f15_x];
 
     /* body 12, fr_calf: forces */
-    const quadruped_real w12_yy = w[w12_y] * w[w12_y];
-    const quadruped_real w12_zz = w[w12_z] * w[w12_z];
-    w[neg_f12_x]                = 0.0297786611519054 * (w12_yy + w12_zz);
-    const quadruped_real w12_xy = w[w12_x] * w[w12_y];
-    const quadruped_real U12_yx = w[neg_wd10_y] + w12_xy;
-    w[f12_y]                    = 0.0297786611519054 * U12_yx;
-    const quadruped_real U12_zx = w[w12_x] * w[w12_z] - (w[neg_wd10_x] * w[stheta12_13] - w[w12_x] * w[t152]);
-    w[f12_z]                    = 0.0297786611519054 * U12_zx;
-    const quadruped_real w12_yz = w[w12_y] * w[w12_z];
-    const quadruped_real U12_zy = w[wd12_x] + w12_yz;
-    const quadruped_real t230   = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx;
-    w[n12_x]                    = 1.261184674531e-05 * U12_zy + t230;
-    const quadruped_real w12_xx = w[w12_x] * w[w12_x];
-    const quadruped_real t233   = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx;
-    const quadruped_real t234   = 0.00484778630650938 * w12_xy + 0.00487301 * w[neg_wd10_y];
-    const quadruped_real t235   = 0.00249545180452967 * (w12_yz - w[wd12_x]) - t234;
-    const quadruped_real a12_y  = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
-                                  - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
-    const quadruped_real t237   = 0.00249545180452967 * (w12_zz - w12_xx) - t233;
-    w[n12_y]                    = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t237;
-    w[n12_z]                    = 0.0297786611519054 * a12_y - (t235 - 5.560447774483e-05 * (w12_yy - w12_xx));
-    tau_b[11]                   = w[n12_z];
+    const quadruped_real w12_yy   = w[w12_y] * w[w12_y];
+    const quadruped_real w12_zz   = w[w12_z] * w[w12_z];
+    w[neg_f12_x]                  = 0.0297786611519054 * (w12_yy + w12_zz);
+    const quadruped_real w12_xy   = w[w12_x] * w[w12_y];
+    const quadruped_real U12_yx   = w[neg_wd10_y] + w12_xy;
+    w[f12_y]                      = 0.0297786611519054 * U12_yx;
+    const quadruped_real U12_zx   = w[w12_x] * w[w12_z] - (w[neg_wd10_x] * w[stheta12_13]
+                                    - w[w12_x] * w[qd11_12]);
+    w[f12_z]                      = 0.0297786611519054 * U12_zx;
+    const quadruped_real w12_yz   = w[w12_y] * w[w12_z];
+    const quadruped_real U12_zy   = w[wd12_x] + w12_yz;
+    const quadruped_real n12_x_p1 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx;
+    w[n12_x]                      = 1.261184674531e-05 * U12_zy + n12_x_p1;
+    const quadruped_real w12_xx   = w[w12_x] * w[w12_x];
+    const quadruped_real n12_y_p1 = 5.560447774483e-05 * U12_zy + 0.00486039815325469 * U12_zx;
+    const quadruped_real n12_z_p1 = 0.00484778630650938 * w12_xy + 0.00487301 * w[neg_wd10_y];
+    const quadruped_real n12_z_p2 = 0.00249545180452967 * (w12_yz - w[wd12_x]) - n12_z_p1;
+    const quadruped_real a12_y    = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
+                                    - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
+    const quadruped_real n12_y_p2 = 0.00249545180452967 * (w12_zz - w12_xx) - n12_y_p1;
+    w[n12_y]                      = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + n12_y_p2;
+    w[n12_z]                      = 0.0297786611519054 * a12_y - (n12_z_p2
+                                    - 5.560447774483e-05 * (w12_yy - w12_xx));
+    tau_b[11]                     = w[n12_z];
 }
 
 static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b[18])
@@ -383,22 +387,22 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
            w14_z = 87, wd14_x = 88, wd14_y = 89, c18 = 21, s18 = 20, w17_x = 90, w17_y = 91, a17_x = 92,
            a17_y = 93, w17_z = 94, wd17_x = 95, wd17_y = 96, w8_yy = 97, w8_zz = 98, neg_U8_xx = 99, w8_xy = 100,
            U8_yx = 101, w8_xz = 102, U8_zx = 103, ctheta10 = 105, stheta10 = 104, w9_x = 118, w9_y = 119,
-           stheta9_10 = 106, w9_z = 120, t140 = 121, wd9_x = 122, w11_yy = 123, w11_zz = 124, neg_U11_xx = 125,
+           stheta9_10 = 106, w9_z = 120, qd8_9 = 121, wd9_x = 122, w11_yy = 123, w11_zz = 124, neg_U11_xx = 125,
            w11_xy = 126, U11_yx = 127, w11_xz = 128, U11_zx = 129, ctheta13 = 108, stheta13 = 107, w14_yy = 135,
            w14_zz = 136, neg_U14_xx = 137, w14_xy = 138, U14_yx = 139, w14_xz = 140, U14_zx = 33, ctheta16 = 111,
            stheta16 = 110, w17_yy = 34, w17_zz = 35, neg_U17_xx = 141, w17_xy = 142, U17_yx = 143, w17_xz = 144,
            U17_zx = 145, ctheta19 = 115, stheta19 = 114, neg_f18_x = 146, f18_y = 147, f18_z = 148, n18_x = 149,
-           n18_y = 150, n18_z = 151, t198 = 152, neg_f15_x = 153, f15_y = 154, f15_z = 155, n15_x = 156,
-           neg_n15_y = 157, n15_z = 158, t219 = 159, neg_f12_x = 160, f12_y = 161, f12_z = 162, n12_x = 163,
+           n18_y = 150, n18_z = 151, f18a_y = 152, neg_f15_x = 153, f15_y = 154, f15_z = 155, n15_x = 156,
+           neg_n15_y = 157, n15_z = 158, f15a_y = 159, neg_f12_x = 160, f12_y = 161, f12_z = 162, n12_x = 163,
            n12_y = 164, n12_z = 165 };
     /* places in w of values for later parts */
     enum { f9_z = 109, U14_zy = 112, f14_x = 113, f14_y = 116, n14_x = 117, n14_y = 130, n14_z = 131,
-           U11_zy = 132, f11_x = 133, f11_y = 134, neg_n11_x = 166, n11_y = 167, n11_z = 168, U8_zy = 169,
-           f8_x = 170, f8_y = 171, n8_x = 172, n8_y = 173, n8_z = 174, neg_f16_x = 175, neg_f16_y = 176,
-           f16_z = 177, n16_z = 178, t332 = 179, t333 = 180 };
+           U11_zy = 132, f11_x = 133, f11_y = 134, n11_x = 166, n11_y = 167, n11_z = 168, U8_zy = 169,
+           f8_x = 170, f8_y = 171, n8_x = 172, n8_y = 173, n8_z = 174, f16_x = 175, neg_f16_y = 176, f16_z = 177,
+           n16_z = 178, n16a_x = 179, neg_n16a_y = 180 };
 
     /* body 12, fr_calf: forces */
-    const quadruped_real t240 = w[stheta13] * w[neg_f12_x] - w[ctheta13] * w[f12_y];
+    const quadruped_real f12a_y = w[ctheta13] * w[f12_y] - w[stheta13] * w[neg_f12_x];
 
     /* body 9, fl_calf: forces */
     const quadruped_real w9_yy    = w[w9_y] * w[w9_y];
@@ -407,121 +411,123 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
     const quadruped_real w9_xy    = w[w9_x] * w[w9_y];
     const quadruped_real U9_yx    = w[neg_wd7_y] + w9_xy;
     const quadruped_real f9_y     = 0.0297786611519054 * U9_yx;
-    const quadruped_real U9_zx    = w[w9_x] * w[w9_z] - (w[neg_wd7_x] * w[stheta9_10] - w[w9_x] * w[t140]);
+    const quadruped_real U9_zx    = w[w9_x] * w[w9_z] - (w[neg_wd7_x] * w[stheta9_10] - w[w9_x] * w[qd8_9]);
     w[f9_z]                       = 0.0297786611519054 * U9_zx;
     const quadruped_real w9_yz    = w[w9_y] * w[w9_z];
     const quadruped_real U9_zy    = w[wd9_x] + w9_yz;
-    const quadruped_real t251     = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx;
-    const quadruped_real n9_x     = 1.261184674531e-05 * U9_zy - t251;
+    const quadruped_real n9_x_p1  = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx;
+    const quadruped_real n9_x     = 1.261184674531e-05 * U9_zy - n9_x_p1;
     const quadruped_real w9_xx    = w[w9_x] * w[w9_x];
-    const quadruped_real t254     = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx;
-    const quadruped_real t255     = 0.00484778630650938 * w9_xy + 0.00487301 * w[neg_wd7_y];
-    const quadruped_real t256     = 0.00249545180452967 * (w9_yz - w[wd9_x]) + t255;
+    const quadruped_real n9_y_p1  = 5.560447774483e-05 * U9_zy + 0.00486039815325469 * U9_zx;
+    const quadruped_real n9_z_p1  = 0.00484778630650938 * w9_xy + 0.00487301 * w[neg_wd7_y];
+    const quadruped_real n9_z_p2  = 0.00249545180452967 * (w9_yz - w[wd9_x]) + n9_z_p1;
     const quadruped_real a9_y     = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
                                     - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
-    const quadruped_real t258     = 0.00249545180452967 * (w9_zz - w9_xx) + t254;
-    const quadruped_real n9_y     = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t258;
-    const quadruped_real n9_z     = 5.560447774483e-05 * (w9_yy - w9_xx) + t256 + 0.0297786611519054 * a9_y;
+    const quadruped_real n9_y_p2  = 0.00249545180452967 * (w9_zz - w9_xx) + n9_y_p1;
+    const quadruped_real n9_y     = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - n9_y_p2;
+    const quadruped_real n9_z     = 5.560447774483e-05 * (w9_yy - w9_xx) + n9_z_p2 + 0.0297786611519054 * a9_y;
     tau_b[8]                      = n9_z;
-    const quadruped_real t261     = w[stheta10] * neg_f9_x - w[ctheta10] * f9_y;
+    const quadruped_real f9a_y    = w[ctheta10] * f9_y - w[stheta10] * neg_f9_x;
 
     /* body 17, rr_thigh: forces */
-    const quadruped_real U17_xy    = w[w17_xy] - w[neg_wd16_y];
-    const quadruped_real w17_xx    = w[w17_x] * w[w17_x];
-    const quadruped_real w17_yz    = w[w17_y] * w[w17_z];
-    const quadruped_real U17_zy    = w[wd17_x] + w17_yz;
-    const quadruped_real t266      = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * U17_zy;
-    const quadruped_real t267      = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * w[U17_zx];
-    const quadruped_real t268      = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
-    const quadruped_real t269      = 0.01301126 * w[w17_xy] + 0.013299594 * w[neg_wd16_y] + t268
-                                     + 8.2053e-05 * (w[w17_yy] - w17_xx);
-    const quadruped_real f17_x     = 0.072551 * w[neg_U17_xx] - 0.003039 * U17_xy
-                                     - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
-    const quadruped_real f17_y     = 0.003039 * (w[w17_zz] + w17_xx) - 0.072551 * w[U17_yx] - w[t198];
-    const quadruped_real t272      = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + t266 + 0.003039 * w[neg_a16_y];
-    const quadruped_real neg_n17_x = w[stheta19] * w[n18_y] - w[ctheta19] * w[n18_x] + t272;
-    const quadruped_real t274      = t267 - 0.0054780518 * (w[w17_zz] - w17_xx) + 0.072551 * w[neg_a16_y];
-    const quadruped_real n17_y     = w[ctheta19] * w[n18_y] + w[stheta19] * w[n18_x] + 0.2 * w[f18_z] + t274;
-    const quadruped_real n17_z     = 0.2 * w[t198] + w[n18_z] + (t269
-                                     - (0.072551 * w[a17_y] - 0.003039 * w[a17_x]));
-    tau_b[16]                      = n17_z;
+    const quadruped_real U17_xy   = w[w17_xy] - w[neg_wd16_y];
+    const quadruped_real w17_xx   = w[w17_x] * w[w17_x];
+    const quadruped_real w17_yz   = w[w17_y] * w[w17_z];
+    const quadruped_real U17_zy   = w[wd17_x] + w17_yz;
+    const quadruped_real n17_x_p1 = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * U17_zy;
+    const quadruped_real n17_y_p1 = 0.0001878102 * U17_xy - 8.2053e-05 * U17_zy - 0.013155427 * w[U17_zx];
+    const quadruped_real n17_z_p1 = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w[w17_xz]);
+    const quadruped_real n17_z_p2 = 0.01301126 * w[w17_xy] + 0.013299594 * w[neg_wd16_y] + n17_z_p1
+                                    + 8.2053e-05 * (w[w17_yy] - w17_xx);
+    const quadruped_real f17_x    = 0.072551 * w[neg_U17_xx] - 0.003039 * U17_xy
+                                    - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
+    const quadruped_real f17_y    = 0.003039 * (w[w17_zz] + w17_xx) - 0.072551 * w[U17_yx] + w[f18a_y];
+    const quadruped_real n17_x_p2 = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + n17_x_p1 + 0.003039 * w[neg_a16_y];
+    const quadruped_real n17_x    = w[ctheta19] * w[n18_x] - w[stheta19] * w[n18_y] - n17_x_p2;
+    const quadruped_real n17_y_p2 = n17_y_p1 - 0.0054780518 * (w[w17_zz] - w17_xx) + 0.072551 * w[neg_a16_y];
+    const quadruped_real n17_y    = w[ctheta19] * w[n18_y] + w[stheta19] * w[n18_x] + 0.2 * w[f18_z] + n17_y_p2;
+    const quadruped_real n17_z    = n17_z_p2 - (0.072551 * w[a17_y] - 0.003039 * w[a17_x])
+                                    - (0.2 * w[f18a_y] - w[n18_z]);
+    tau_b[16]                     = n17_z;
 
     /* body 14, rl_thigh: forces */
-    const quadruped_real U14_xy = w[w14_xy] - w[neg_wd13_y];
-    const quadruped_real w14_xx = w[w14_x] * w[w14_x];
-    const quadruped_real w14_yz = w[w14_y] * w[w14_z];
-    w[U14_zy]                   = w[wd14_x] + w14_yz;
-    const quadruped_real t281   = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
-    const quadruped_real t282   = 0.0001878102 * U14_xy + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
-    const quadruped_real t283   = 0.0054780518 * (w14_yz - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
-    const quadruped_real t284   = t283 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
-    w[f14_x]                    = 0.072551 * w[neg_U14_xx] - 0.003039 * U14_xy
-                                  - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
-    w[f14_y]                    = 0.003039 * (w[w14_zz] + w14_xx) - 0.072551 * w[U14_yx] - w[t219];
-    const quadruped_real t287   = 0.003039 * w[neg_a13_y] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + t281);
-    w[n14_x]                    = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - t287;
-    const quadruped_real t289   = t282 - 0.0054780518 * (w[w14_zz] - w14_xx) - 0.072551 * w[neg_a13_y];
-    w[n14_y]                    = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z] - t289;
-    const quadruped_real t291   = t284 - 8.2053e-05 * (w[w14_yy] - w14_xx)
-                                  + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
-    w[n14_z]                    = 0.2 * w[t219] + w[n15_z] - t291;
-    tau_b[13]                   = w[n14_z];
+    const quadruped_real U14_xy   = w[w14_xy] - w[neg_wd13_y];
+    const quadruped_real w14_xx   = w[w14_x] * w[w14_x];
+    const quadruped_real w14_yz   = w[w14_y] * w[w14_z];
+    w[U14_zy]                     = w[wd14_x] + w14_yz;
+    const quadruped_real n14_x_p1 = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
+    const quadruped_real n14_y_p1 = 0.0001878102 * U14_xy + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
+    const quadruped_real n14_z_p1 = 0.0054780518 * (w14_yz - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
+    const quadruped_real n14_z_p2 = n14_z_p1 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
+    w[f14_x]                      = 0.072551 * w[neg_U14_xx] - 0.003039 * U14_xy
+                                    - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
+    w[f14_y]                      = 0.003039 * (w[w14_zz] + w14_xx) - 0.072551 * w[U14_yx] + w[f15a_y];
+    const quadruped_real n14_x_p2 = 0.003039 * w[neg_a13_y] - (0.0001878102 * (w[w14_yy] - w[w14_zz]) + n14_x_p1);
+    w[n14_x]                      = w[ctheta16] * w[n15_x] + w[stheta16] * w[neg_n15_y] - n14_x_p2;
+    const quadruped_real n14_y_p2 = n14_y_p1 - 0.0054780518 * (w[w14_zz] - w14_xx) - 0.072551 * w[neg_a13_y];
+    w[n14_y]                      = w[stheta16] * w[n15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z]
+                                    - n14_y_p2;
+    const quadruped_real n14_z_p3 = n14_z_p2 - 8.2053e-05 * (w[w14_yy] - w14_xx)
+                                    + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
+    w[n14_z]                      = w[n15_z] - 0.2 * w[f15a_y] - n14_z_p3;
+    tau_b[13]                     = w[n14_z];
 
     /* body 11, fr_thigh: forces */
-    const quadruped_real U11_xy = w[w11_xy] - w[neg_wd10_y];
-    const quadruped_real w11_xx = w[w11_x] * w[w11_x];
-    const quadruped_real w11_yz = w[w11_y] * w[w11_z];
-    w[U11_zy]                   = w[wd11_x] + w11_yz;
-    const quadruped_real t297   = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
-    const quadruped_real t298   = 0.0001878102 * U11_xy - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
-    const quadruped_real t299   = 0.0054780518 * (w11_yz - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
-    const quadruped_real t300   = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + t299
-                                  + 8.2053e-05 * (w[w11_yy] - w11_xx);
-    w[f11_x]                    = 0.072551 * w[neg_U11_xx] - 0.003039 * U11_xy
-                                  - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
-    w[f11_y]                    = 0.003039 * (w[w11_zz] + w11_xx) - 0.072551 * w[U11_yx] - t240;
-    const quadruped_real t303   = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + t297 - 0.003039 * w[a10_y];
-    w[neg_n11_x]                = w[stheta13] * w[n12_y] - w[ctheta13] * w[n12_x] + t303;
-    const quadruped_real t305   = t298 - 0.0054780518 * (w[w11_zz] - w11_xx) - 0.072551 * w[a10_y];
-    w[n11_y]                    = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] + t305;
-    w[n11_z]                    = 0.2 * t240 + w[n12_z] + (t300 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x]));
-    tau_b[10]                   = w[n11_z];
+    const quadruped_real U11_xy   = w[w11_xy] - w[neg_wd10_y];
+    const quadruped_real w11_xx   = w[w11_x] * w[w11_x];
+    const quadruped_real w11_yz   = w[w11_y] * w[w11_z];
+    w[U11_zy]                     = w[wd11_x] + w11_yz;
+    const quadruped_real n11_x_p1 = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
+    const quadruped_real n11_y_p1 = 0.0001878102 * U11_xy - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
+    const quadruped_real n11_z_p1 = 0.0054780518 * (w11_yz - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
+    const quadruped_real n11_z_p2 = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + n11_z_p1
+                                    + 8.2053e-05 * (w[w11_yy] - w11_xx);
+    w[f11_x]                      = 0.072551 * w[neg_U11_xx] - 0.003039 * U11_xy
+                                    - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
+    w[f11_y]                      = 0.003039 * (w[w11_zz] + w11_xx) - 0.072551 * w[U11_yx] + f12a_y;
+    const quadruped_real n11_x_p2 = 0.0001878102 * (w[w11_yy] - w[w11_zz]) + n11_x_p1 - 0.003039 * w[a10_y];
+    w[n11_x]                      = w[ctheta13] * w[n12_x] - w[stheta13] * w[n12_y] - n11_x_p2;
+    const quadruped_real n11_y_p2 = n11_y_p1 - 0.0054780518 * (w[w11_zz] - w11_xx) - 0.072551 * w[a10_y];
+    w[n11_y]                      = w[ctheta13] * w[n12_y] + w[stheta13] * w[n12_x] + 0.2 * w[f12_z] + n11_y_p2;
+    w[n11_z]                      = n11_z_p2 - (0.072551 * w[a11_y] - 0.003039 * w[a11_x])
+                                    - (0.2 * f12a_y - w[n12_z]);
+    tau_b[10]                     = w[n11_z];
 
     /* body 8, fl_thigh: forces */
-    const quadruped_real U8_xy = w[w8_xy] - w[neg_wd7_y];
-    const quadruped_real w8_xx = w[w8_x] * w[w8_x];
-    const quadruped_real w8_yz = w[w8_y] * w[w8_z];
-    w[U8_zy]                   = w[wd8_x] + w8_yz;
-    const quadruped_real t312  = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
-    const quadruped_real t313  = 0.0001878102 * U8_xy + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
-    const quadruped_real t314  = 0.0054780518 * (w8_yz - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
-    const quadruped_real t315  = t314 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
-    w[f8_x]                    = 0.072551 * w[neg_U8_xx] - 0.003039 * U8_xy
-                                 - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
-    w[f8_y]                    = 0.003039 * (w[w8_zz] + w8_xx) - 0.072551 * w[U8_yx] - t261;
-    const quadruped_real t318  = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + t312 + 0.003039 * w[a7_y];
-    w[n8_x]                    = t318 - (w[stheta10] * n9_y - w[ctheta10] * n9_x);
-    const quadruped_real t320  = t313 - 0.0054780518 * (w[w8_zz] - w8_xx) + 0.072551 * w[a7_y];
-    w[n8_y]                    = w[ctheta10] * n9_y + w[stheta10] * n9_x + 0.2 * w[f9_z] - t320;
-    const quadruped_real t322  = t315 - 8.2053e-05 * (w[w8_yy] - w8_xx)
-                                 + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
-    w[n8_z]                    = 0.2 * t261 + n9_z - t322;
-    tau_b[7]                   = w[n8_z];
+    const quadruped_real U8_xy   = w[w8_xy] - w[neg_wd7_y];
+    const quadruped_real w8_xx   = w[w8_x] * w[w8_x];
+    const quadruped_real w8_yz   = w[w8_y] * w[w8_z];
+    w[U8_zy]                     = w[wd8_x] + w8_yz;
+    const quadruped_real n8_x_p1 = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
+    const quadruped_real n8_y_p1 = 0.0001878102 * U8_xy + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
+    const quadruped_real n8_z_p1 = 0.0054780518 * (w8_yz - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
+    const quadruped_real n8_z_p2 = n8_z_p1 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
+    w[f8_x]                      = 0.072551 * w[neg_U8_xx] - 0.003039 * U8_xy
+                                   - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
+    w[f8_y]                      = 0.003039 * (w[w8_zz] + w8_xx) - 0.072551 * w[U8_yx] + f9a_y;
+    const quadruped_real n8_x_p2 = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + n8_x_p1 + 0.003039 * w[a7_y];
+    w[n8_x]                      = w[ctheta10] * n9_x - w[stheta10] * n9_y + n8_x_p2;
+    const quadruped_real n8_y_p2 = n8_y_p1 - 0.0054780518 * (w[w8_zz] - w8_xx) + 0.072551 * w[a7_y];
+    w[n8_y]                      = w[ctheta10] * n9_y + w[stheta10] * n9_x + 0.2 * w[f9_z] - n8_y_p2;
+    const quadruped_real n8_z_p3 = n8_z_p2 - 8.2053e-05 * (w[w8_yy] - w8_xx)
+                                   + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
+    w[n8_z]                      = n9_z - 0.2 * f9a_y - n8_z_p3;
+    tau_b[7]                     = w[n8_z];
 
     /* body 16, rr_hip: forces */
     const quadruped_real neg_U16_xy = w[w16_x] * w[neg_w16_y];
     const quadruped_real neg_U16_zy = w[neg_wd16_x] + w[neg_w16_yz];
-    w[neg_f16_x]                    = w[s18] * f17_y - w[c18] * f17_x + 0.0815422 * neg_U16_xy;
+    w[f16_x]                        = w[c18] * f17_x - w[s18] * f17_y - 0.0815422 * neg_U16_xy;
     const quadruped_real f17_z      = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * U17_zy);
     w[neg_f16_y]                    = 0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx]) + f17_z;
     w[f16_z]                        = w[c18] * f17_y + w[s18] * f17_x - 0.0815422 * neg_U16_zy;
-    w[n16_z]                        = w[c18] * n17_y - w[s18] * neg_n17_x
+    w[n16_z]                        = w[c18] * n17_y + w[s18] * n17_x
                                       + (0.00545215306 * neg_U16_xy + 0.0815422 * w[neg_a16_x]);
     tau_b[15]                       = w[n16_z];
-    const quadruped_real neg_n16_x  = w[c18] * neg_n17_x + w[s18] * n17_y
-                                      + (0.00582035306 * neg_U16_zy - 0.0815422 * w[a16_z]);
-    w[t332]                         = 0.1805 * w[neg_f16_y] + neg_n16_x;
-    w[t333]                         = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + n17_z);
+    const quadruped_real n16_x      = w[c18] * n17_x - w[s18] * n17_y
+                                      - (0.00582035306 * neg_U16_zy - 0.0815422 * w[a16_z]);
+    w[n16a_x]                       = n16_x - 0.1805 * w[neg_f16_y];
+    w[neg_n16a_y]                   = 0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + n17_z + 0.1805 * w[f16_x];
 }
 
 static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real w[181],
@@ -536,80 +542,83 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real
            neg_w13_yz = 53, w13_xx = 54, neg_a13_x = 55, a13_z = 57, c17 = 13, s17 = 12, c9 = 15, s9 = 14,
            c12 = 17, s12 = 16, c15 = 19, s15 = 18, U8_zx = 103, U11_zx = 129, U14_zx = 33, f15_z = 155,
            f12_z = 162, f9_z = 109, U14_zy = 112, f14_x = 113, f14_y = 116, n14_x = 117, n14_y = 130,
-           n14_z = 131, U11_zy = 132, f11_x = 133, f11_y = 134, neg_n11_x = 166, n11_y = 167, n11_z = 168,
-           U8_zy = 169, f8_x = 170, f8_y = 171, n8_x = 172, n8_y = 173, n8_z = 174, neg_f16_x = 175,
-           neg_f16_y = 176, f16_z = 177, n16_z = 178, t332 = 179, t333 = 180 };
+           n14_z = 131, U11_zy = 132, f11_x = 133, f11_y = 134, n11_x = 166, n11_y = 167, n11_z = 168,
+           U8_zy = 169, f8_x = 170, f8_y = 171, n8_x = 172, n8_y = 173, n8_z = 174, f16_x = 175, neg_f16_y = 176,
+           f16_z = 177, n16_z = 178, n16a_x = 179, neg_n16a_y = 180 };
 
     /* body 16, rr_hip: forces */
-    const quadruped_real t334 = w[c17] * w[neg_f16_x] - w[s17] * w[neg_f16_y];
+    const quadruped_real f16b_y = w[s17] * w[neg_f16_y] + w[c17] * w[f16_x];
 
     /* body 13, rl_hip: forces */
     const quadruped_real neg_U13_xy = w[w13_x] * w[neg_w13_y];
     const quadruped_real neg_U13_zy = w[neg_wd13_x] + w[neg_w13_yz];
-    const quadruped_real f13_x      = 0.0815422 * neg_U13_xy - (w[s15] * w[f14_y] - w[c15] * w[f14_x]);
+    const quadruped_real f13_x      = w[c15] * w[f14_x] - w[s15] * w[f14_y] + 0.0815422 * neg_U13_xy;
     const quadruped_real f14_z      = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
     const quadruped_real f13_y      = 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx]) - f14_z;
     const quadruped_real f13_z      = w[c15] * w[f14_y] + w[s15] * w[f14_x] + 0.0815422 * neg_U13_zy;
     const quadruped_real n13_z      = w[c15] * w[n14_y] + w[s15] * w[n14_x]
                                       - (0.0815422 * w[neg_a13_x] - 0.00545215306 * neg_U13_xy);
     tau_b[12]                       = n13_z;
-    const quadruped_real neg_n13_x  = w[s15] * w[n14_y] - w[c15] * w[n14_x]
-                                      + (0.00582035306 * neg_U13_zy + 0.0815422 * w[a13_z]);
-    const quadruped_real t343       = neg_n13_x - 0.1805 * f13_y;
-    const quadruped_real t344       = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
-    const quadruped_real t345       = w[s14] * f13_y - w[c14] * f13_x;
-    const quadruped_real t346       = w[s17] * w[t333] + w[c17] * w[t332] - 0.047 * w[f16_z];
+    const quadruped_real n13_x      = w[c15] * w[n14_x] - w[s15] * w[n14_y]
+                                      - (0.00582035306 * neg_U13_zy + 0.0815422 * w[a13_z]);
+    const quadruped_real n13a_x     = 0.1805 * f13_y + n13_x;
+    const quadruped_real neg_n13a_y = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
+    const quadruped_real f13b_y     = w[c14] * f13_x - w[s14] * f13_y;
+    const quadruped_real n16d_z     = w[s17] * w[neg_n16a_y] + w[c17] * w[n16a_x] + 0.047 * w[f16_z];
 
     /* body 10, fr_hip: forces */
     const quadruped_real neg_U10_xy = w[w10_x] * w[neg_w10_y];
     const quadruped_real neg_U10_zy = w[neg_wd10_x] + w[neg_w10_yz];
-    const quadruped_real neg_f10_x  = w[s12] * w[f11_y] - w[c12] * w[f11_x] + 0.0815422 * neg_U10_xy;
+    const quadruped_real f10_x      = w[c12] * w[f11_x] - w[s12] * w[f11_y] - 0.0815422 * neg_U10_xy;
     const quadruped_real f11_z      = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
     const quadruped_real neg_f10_y  = 0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx]) + f11_z;
     const quadruped_real f10_z      = w[c12] * w[f11_y] + w[s12] * w[f11_x] - 0.0815422 * neg_U10_zy;
-    const quadruped_real n10_z      = w[c12] * w[n11_y] - w[s12] * w[neg_n11_x]
+    const quadruped_real n10_z      = w[c12] * w[n11_y] + w[s12] * w[n11_x]
                                       - (0.0815422 * w[a10_x] - 0.00545215306 * neg_U10_xy);
     tau_b[9]                        = n10_z;
-    const quadruped_real neg_n10_x  = w[c12] * w[neg_n11_x] + w[s12] * w[n11_y]
-                                      + (0.00582035306 * neg_U10_zy - 0.0815422 * w[a10_z]);
-    const quadruped_real t355       = neg_n10_x - 0.1805 * neg_f10_y;
-    const quadruped_real t356       = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
-    const quadruped_real t357       = w[c11] * neg_f10_x - w[s11] * neg_f10_y;
-    const quadruped_real t358       = w[s17] * w[neg_f16_x] + w[c17] * w[neg_f16_y]
+    const quadruped_real n10_x      = w[c12] * w[n11_x] - w[s12] * w[n11_y]
+                                      - (0.00582035306 * neg_U10_zy - 0.0815422 * w[a10_z]);
+    const quadruped_real n10a_x     = 0.1805 * neg_f10_y + n10_x;
+    const quadruped_real n10a_y     = 0.1805 * f10_x - (0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z]);
+    const quadruped_real f10b_y     = w[s11] * neg_f10_y + w[c11] * f10_x;
+    const quadruped_real f6_y_p1    = w[c17] * w[neg_f16_y] - w[s17] * w[f16_x]
                                       - (w[s14] * f13_x + w[c14] * f13_y);
-    const quadruped_real t359       = w[s17] * w[t332] - w[c17] * w[t333] + (w[s14] * t343 + w[c14] * t344);
-    const quadruped_real t360       = t346 - (w[s14] * t344 - w[c14] * t343 - 0.047 * f13_z);
+    const quadruped_real n6_y_p1    = w[c17] * w[neg_n16a_y] - w[s17] * w[n16a_x]
+                                      + (w[c14] * neg_n13a_y - w[s14] * n13a_x);
+    const quadruped_real n6_z_p1    = w[s14] * neg_n13a_y + w[c14] * n13a_x - 0.047 * f13_z + n16d_z;
 
     /* body 7, fl_hip: forces */
     const quadruped_real neg_U7_xy = w[w7_x] * w[neg_w7_y];
     const quadruped_real neg_U7_zy = w[neg_wd7_x] + w[neg_w7_yz];
-    const quadruped_real f7_x      = 0.0815422 * neg_U7_xy - (w[s9] * w[f8_y] - w[c9] * w[f8_x]);
+    const quadruped_real f7_x      = w[c9] * w[f8_x] - w[s9] * w[f8_y] + 0.0815422 * neg_U7_xy;
     const quadruped_real f8_z      = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
     const quadruped_real f7_y      = 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx]) - f8_z;
     const quadruped_real f7_z      = w[c9] * w[f8_y] + w[s9] * w[f8_x] + 0.0815422 * neg_U7_zy;
     const quadruped_real n7_z      = w[c9] * w[n8_y] + w[s9] * w[n8_x]
                                      + (0.00545215306 * neg_U7_xy + 0.0815422 * w[a7_x]);
     tau_b[6]                       = n7_z;
-    const quadruped_real neg_n7_x  = w[s9] * w[n8_y] - w[c9] * w[n8_x]
-                                     + (0.00582035306 * neg_U7_zy + 0.0815422 * w[a7_z]);
-    const quadruped_real t369      = 0.1805 * f7_y + neg_n7_x;
-    const quadruped_real t370      = 0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z] - 0.1805 * f7_x;
-    const quadruped_real t371      = w[s8] * f7_y - w[c8] * f7_x;
-    const quadruped_real t372      = 0.047 * t334 + w[n16_z] + (n13_z - 0.047 * t345) + (0.047 * t357 + n10_z);
-    const quadruped_real t373      = w[c11] * t355 - w[s11] * t356 - 0.047 * f10_z + t360;
+    const quadruped_real n7_x      = w[c9] * w[n8_x] - w[s9] * w[n8_y]
+                                     - (0.00582035306 * neg_U7_zy + 0.0815422 * w[a7_z]);
+    const quadruped_real n7a_x     = n7_x - 0.1805 * f7_y;
+    const quadruped_real n7a_y     = 0.1805 * f7_x - (0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z]);
+    const quadruped_real f7b_y     = w[c8] * f7_x - w[s8] * f7_y;
+    const quadruped_real n6_x_p1   = 0.047 * f13b_y + n13_z - (0.047 * f16b_y - w[n16_z])
+                                     - (0.047 * f10b_y - n10_z);
+    const quadruped_real n6_z_p2   = w[c11] * n10a_x - w[s11] * n10a_y + 0.047 * f10_z + n6_z_p1;
 
     /* body 6, trunk: forces */
-    const quadruped_real U6_zx = qd[3] * qd[5];
-    const quadruped_real t375  = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
-    tau_b[0]                   = w[f16_z] + f13_z + f10_z + f7_z + t375;
-    const quadruped_real t376  = w[s11] * neg_f10_x + w[c11] * neg_f10_y + t358 - (w[s8] * f7_x + w[c8] * f7_y);
-    tau_b[1]                   = 12.453 * w[a1_y] + 0.04713 * w[U6_xy] + t376;
-    tau_b[2]                   = 12.453 * w[a1_z] + 0.04713 * U6_zx - (t334 + t345 + t357 + t371);
-    tau_b[3]                   = n7_z - 0.047 * t371 + t372 + 0.02652766 * w[U6_zy];
-    const quadruped_real t377  = w[s11] * t355 + w[c11] * t356 + t359 + (w[s8] * t369 + w[c8] * t370);
-    tau_b[4]                   = t377 - (0.275005219 * U6_zx + 0.04713 * w[a1_z]);
-    const quadruped_real t378  = t373 - (w[s8] * t370 - w[c8] * t369 - 0.047 * f7_z);
-    tau_b[5]                   = 0.248477559 * w[U6_xy] + 0.04713 * w[a1_y] - t378;
+    const quadruped_real U6_zx   = qd[3] * qd[5];
+    const quadruped_real f6_x_p1 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]);
+    tau_b[0]                     = w[f16_z] + f13_z + f10_z + f7_z + f6_x_p1;
+    const quadruped_real f6_y_p2 = w[c11] * neg_f10_y - w[s11] * f10_x + f6_y_p1 - (w[s8] * f7_x + w[c8] * f7_y);
+    tau_b[1]                     = 12.453 * w[a1_y] + 0.04713 * w[U6_xy] + f6_y_p2;
+    tau_b[2]                     = f16b_y + f13b_y + f10b_y + f7b_y + (12.453 * w[a1_z] + 0.04713 * U6_zx);
+    tau_b[3]                     = 0.047 * f7b_y + n7_z + n6_x_p1 + 0.02652766 * w[U6_zy];
+    const quadruped_real n6_y_p2 = n6_y_p1 - (w[s11] * n10a_x + w[c11] * n10a_y)
+                                   - (w[s8] * n7a_x + w[c8] * n7a_y);
+    tau_b[4]                     = n6_y_p2 - (0.275005219 * U6_zx + 0.04713 * w[a1_z]);
+    const quadruped_real n6_z_p3 = w[c8] * n7a_x - w[s8] * n7a_y - 0.047 * f7_z + n6_z_p2;
+    tau_b[5]                     = 0.248477559 * w[U6_xy] + 0.04713 * w[a1_y] + n6_z_p3;
 }
 
 void quadruped_bias(const quadruped_real q[19], const quadruped_real qd[18], quadruped_real w[181],

@@ -11,7 +11,7 @@
  * Formulation:  forward_dynamics_articulated/minimal
  * Source:       Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.3 and section 6.5
  * Status:       0 where M is positive definite and all outputs and their sum are finite, else 1: then they mean nothing.
- * Work array:   w[QUADRUPED_FORWARD_DYNAMICS_WORK], 262 entries, must not overlap the others
+ * Work array:   w[QUADRUPED_FORWARD_DYNAMICS_WORK], 261 entries, must not overlap the others
  * Re-entrant, no memory but the work array and the stack. Outputs must not overlap inputs.
  */
 #include "quadruped_trig.h"
@@ -46,17 +46,17 @@ static int all_finite(const quadruped_real x[], int size)
 }
 
 static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
-                                     quadruped_real w[262])
+                                     quadruped_real w[261])
 {
     /* places in w of values for later parts */
     enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, s8 = 6, c8 = 7, s11 = 8, c11 = 9,
            s14 = 10, c14 = 11, s17 = 12, c17 = 13, s9 = 14, c9 = 15, s12 = 16, c12 = 17, s15 = 18, c15 = 19,
            s18 = 20, c18 = 21, w7_x = 22, neg_w7_y = 23, w7_z = 24, neg_wd7_x = 25, neg_wd7_y = 26, w7_xz = 27,
-           neg_w7_yz = 28, w7_xx = 29, a7_x = 30, a7_y = 31, a7_z = 32, t42 = 33, t43 = 34, t44 = 35, w10_x = 36,
-           neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39, neg_wd10_y = 40, w10_xz = 41, neg_w10_yz = 42,
-           w10_xx = 43, a10_x = 44, a10_y = 45, a10_z = 46, w13_x = 47, neg_w13_y = 48, w13_z = 49,
-           neg_wd13_x = 50, neg_wd13_y = 51, w13_xz = 52, neg_w13_yz = 53, w13_xx = 54, neg_a13_x = 55,
-           neg_a13_y = 56, a13_z = 57, w16_x = 58, neg_w16_y = 59, w16_z = 60 };
+           neg_w7_yz = 28, w7_xx = 29, a7_x = 30, a7_y = 31, a7_z = 32, ao10_x = 33, ao10_y = 34, ao10_z = 35,
+           w10_x = 36, neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39, neg_wd10_y = 40, w10_xz = 41,
+           neg_w10_yz = 42, w10_xx = 43, a10_x = 44, a10_y = 45, a10_z = 46, w13_x = 47, neg_w13_y = 48,
+           w13_z = 49, neg_wd13_x = 50, neg_wd13_y = 51, w13_xz = 52, neg_w13_yz = 53, w13_xx = 54,
+           neg_a13_x = 55, neg_a13_y = 56, a13_z = 57, w16_x = 58, neg_w16_y = 59, w16_z = 60 };
 
     /* body 1, trunk: motion */
     const quadruped_real q4_4 = q[3] + q[3];
@@ -66,15 +66,15 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[a1_z]                   = qd[1] * qd[3] - qd[0] * qd[4] + 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
 
     /* body 7, fl_hip: motion */
-    w[U6_xy]                 = qd[3] * qd[4];
-    const quadruped_real t7  = 0.047 * w[U6_xy];
-    w[qd6_qd6]               = qd[5] * qd[5];
-    const quadruped_real t9  = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
-    w[U6_zy]                 = qd[4] * qd[5];
-    const quadruped_real t11 = 0.047 * w[U6_zy];
-    const quadruped_real t12 = w[a1_x] + t7;
-    const quadruped_real t13 = w[a1_y] - t9;
-    const quadruped_real t14 = w[a1_z] + t11;
+    w[U6_xy]                         = qd[3] * qd[4];
+    const quadruped_real k_U6_xy     = 0.047 * w[U6_xy];
+    w[qd6_qd6]                       = qd[5] * qd[5];
+    const quadruped_real neg_k_U6_yy = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
+    w[U6_zy]                         = qd[4] * qd[5];
+    const quadruped_real k_U6_zy     = 0.047 * w[U6_zy];
+    const quadruped_real ao7_x       = w[a1_x] + k_U6_xy;
+    const quadruped_real ao7_y       = w[a1_y] - neg_k_U6_yy;
+    const quadruped_real ao7_z       = w[a1_z] + k_U6_zy;
 
     /* sines and cosines */
     quadruped_real sine[QUADRUPED_FILLED(8)] = {q[7], q[10], q[13], q[16], q[8], q[11], q[14], q[17]}; /* angles until the call */
@@ -106,14 +106,14 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w7_xz]     = w[w7_x] * w[w7_z];
     w[neg_w7_yz] = w[neg_w7_y] * w[w7_z];
     w[w7_xx]     = w[w7_x] * w[w7_x];
-    w[a7_x]      = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t13 * w[s8] - t14 * w[c8]);
-    w[a7_y]      = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t14 * w[s8] + t13 * w[c8]);
-    w[a7_z]      = t12 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
+    w[a7_x]      = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (ao7_y * w[s8] - ao7_z * w[c8]);
+    w[a7_y]      = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (ao7_z * w[s8] + ao7_y * w[c8]);
+    w[a7_z]      = ao7_x - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    w[t42]        = w[a1_x] - t7;
-    w[t43]        = w[a1_y] + t9;
-    w[t44]        = w[a1_z] - t11;
+    w[ao10_x]     = w[a1_x] - k_U6_xy;
+    w[ao10_y]     = w[a1_y] + neg_k_U6_yy;
+    w[ao10_z]     = w[a1_z] - k_U6_zy;
     w[w10_x]      = qd[5] * w[c11] - qd[4] * w[s11];
     w[neg_w10_y]  = qd[5] * w[s11] + qd[4] * w[c11];
     w[w10_z]      = qd[3] + qd[9];
@@ -122,9 +122,9 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w10_xz]     = w[w10_x] * w[w10_z];
     w[neg_w10_yz] = w[neg_w10_y] * w[w10_z];
     w[w10_xx]     = w[w10_x] * w[w10_x];
-    w[a10_x]      = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (w[t43] * w[s11] - w[t44] * w[c11]);
-    w[a10_y]      = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (w[t44] * w[s11] + w[t43] * w[c11]);
-    w[a10_z]      = w[t42] - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
+    w[a10_x]      = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (w[ao10_y] * w[s11] - w[ao10_z] * w[c11]);
+    w[a10_y]      = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (w[ao10_z] * w[s11] + w[ao10_y] * w[c11]);
+    w[a10_z]      = w[ao10_x] - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
     w[w13_x]      = qd[5] * w[c14] - qd[4] * w[s14];
@@ -135,9 +135,9 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w13_xz]     = w[w13_x] * w[w13_z];
     w[neg_w13_yz] = w[neg_w13_y] * w[w13_z];
     w[w13_xx]     = w[w13_x] * w[w13_x];
-    w[neg_a13_x]  = t13 * w[s14] - t14 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
-    w[neg_a13_y]  = t14 * w[s14] + t13 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
-    w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t12;
+    w[neg_a13_x]  = ao7_y * w[s14] - ao7_z * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
+    w[neg_a13_y]  = ao7_z * w[s14] + ao7_y * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
+    w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + ao7_x;
 
     /* body 16, rr_hip: motion */
     w[w16_x]     = qd[5] * w[c17] - qd[4] * w[s17];
@@ -146,14 +146,14 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
-                                     quadruped_real w[262])
+                                     quadruped_real w[261])
 {
     /* places in w of values from earlier parts */
-    enum { w7_x = 22, neg_w7_y = 23, w7_z = 24, neg_wd7_x = 25, neg_wd7_y = 26, a7_x = 30, a7_z = 32, t42 = 33,
-           t43 = 34, t44 = 35, w10_x = 36, neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39, neg_wd10_y = 40,
-           a10_x = 44, a10_z = 46, w13_x = 47, neg_w13_y = 48, w13_z = 49, neg_wd13_x = 50, neg_wd13_y = 51,
-           neg_a13_x = 55, a13_z = 57, c17 = 13, s17 = 12, w16_x = 58, neg_w16_y = 59, w16_z = 60, c9 = 15,
-           s9 = 14, c12 = 17, s12 = 16, c15 = 19, s15 = 18, c18 = 21, s18 = 20 };
+    enum { w7_x = 22, neg_w7_y = 23, w7_z = 24, neg_wd7_x = 25, neg_wd7_y = 26, a7_x = 30, a7_z = 32,
+           ao10_x = 33, ao10_y = 34, ao10_z = 35, w10_x = 36, neg_w10_y = 37, w10_z = 38, neg_wd10_x = 39,
+           neg_wd10_y = 40, a10_x = 44, a10_z = 46, w13_x = 47, neg_w13_y = 48, w13_z = 49, neg_wd13_x = 50,
+           neg_wd13_y = 51, neg_a13_x = 55, a13_z = 57, c17 = 13, s17 = 12, w16_x = 58, neg_w16_y = 59,
+           w16_z = 60, c9 = 15, s9 = 14, c12 = 17, s12 = 16, c15 = 19, s15 = 18, c18 = 21, s18 = 20 };
     /* places in w of values for later parts */
     enum { neg_wd16_x = 61, neg_wd16_y = 62, w16_xz = 63, neg_w16_yz = 64, w16_xx = 65, neg_a16_x = 66,
            neg_a16_y = 67, a16_z = 68, w8_x = 69, w8_y = 70, a8_x = 71, a8_y = 72, w8_z = 73, wd8_x = 74,
@@ -163,9 +163,9 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
            neg_U8_xx = 99, w8_xy = 100, U8_yx = 101, w8_xz = 102, U8_zx = 103, stheta10 = 104, ctheta10 = 105,
            stheta9_10 = 106, stheta13 = 107, ctheta13 = 108, stheta12_13 = 109, stheta16 = 110, ctheta16 = 111,
            stheta15_16 = 112, ctheta15_16 = 113, stheta19 = 114, ctheta19 = 115, stheta18_19 = 116,
-           ctheta18_19 = 117, w9_x = 118, w9_y = 119, w9_z = 120, t140 = 121, wd9_x = 122, w11_yy = 123,
+           ctheta18_19 = 117, w9_x = 118, w9_y = 119, w9_z = 120, qd8_9 = 121, wd9_x = 122, w11_yy = 123,
            w11_zz = 124, neg_U11_xx = 125, w11_xy = 126, U11_yx = 127, w11_xz = 128, U11_zx = 129, w12_x = 130,
-           w12_y = 131, w12_z = 132, t152 = 133, wd12_x = 134, w14_yy = 135, w14_zz = 136, neg_U14_xx = 137,
+           w12_y = 131, w12_z = 132, qd11_12 = 133, wd12_x = 134, w14_yy = 135, w14_zz = 136, neg_U14_xx = 137,
            w14_xy = 138, U14_yx = 139, w14_xz = 140 };
 
     /* body 16, rr_hip: motion */
@@ -174,9 +174,9 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[w16_xz]     = w[w16_x] * w[w16_z];
     w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
     w[w16_xx]     = w[w16_x] * w[w16_x];
-    w[neg_a16_x]  = w[t43] * w[s17] - w[t44] * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[neg_a16_y]  = w[t44] * w[s17] + w[t43] * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
-    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + w[t42];
+    w[neg_a16_x]  = w[ao10_y] * w[s17] - w[ao10_z] * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[neg_a16_y]  = w[ao10_z] * w[s17] + w[ao10_y] * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + w[ao10_x];
 
     /* body 8, fl_thigh: motion */
     w[w8_x]  = w[w7_x] * w[c9] + w[w7_z] * w[s9];
@@ -257,8 +257,8 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[w9_x]  = w[w8_x] * w[ctheta10] + w[w8_y] * w[stheta10];
     w[w9_y]  = w[w8_y] * w[ctheta10] - w[w8_x] * w[stheta10];
     w[w9_z]  = qd[8] + w[w8_z];
-    w[t140]  = qd[7] + qd[8];
-    w[wd9_x] = w[w9_y] * w[t140] - w[neg_wd7_x] * ctheta9_10;
+    w[qd8_9] = qd[7] + qd[8];
+    w[wd9_x] = w[w9_y] * w[qd8_9] - w[neg_wd7_x] * ctheta9_10;
 
     /* body 12, fr_calf: motion */
     w[w11_yy]     = w[w11_y] * w[w11_y];
@@ -271,8 +271,8 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[w12_x]      = w[w11_x] * w[ctheta13] + w[w11_y] * w[stheta13];
     w[w12_y]      = w[w11_y] * w[ctheta13] - w[w11_x] * w[stheta13];
     w[w12_z]      = qd[11] + w[w11_z];
-    w[t152]       = qd[10] + qd[11];
-    w[wd12_x]     = w[w12_y] * w[t152] - w[neg_wd10_x] * ctheta12_13;
+    w[qd11_12]    = qd[10] + qd[11];
+    w[wd12_x]     = w[w12_y] * w[qd11_12] - w[neg_wd10_x] * ctheta12_13;
 
     /* body 15, rl_calf: motion */
     w[w14_yy]     = w[w14_y] * w[w14_y];
@@ -283,7 +283,7 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[w14_xz]     = w[w14_x] * w[w14_z];
 }
 
-static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], quadruped_real w[262])
+static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], quadruped_real w[261])
 {
     /* places in w of values from earlier parts */
     enum { w7_x = 22, neg_w7_y = 23, neg_wd7_x = 25, neg_wd7_y = 26, neg_w7_yz = 28, a7_y = 31, w10_x = 36,
@@ -294,28 +294,29 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], quadruped_real
            wd11_x = 81, wd11_y = 82, w14_x = 83, w14_y = 84, w14_z = 87, wd14_x = 88, wd14_y = 89, w17_x = 90,
            w17_y = 91, w17_z = 94, wd17_x = 95, wd17_y = 96, neg_U8_xx = 99, w8_xy = 100, U8_yx = 101,
            w8_xz = 102, U8_zx = 103, ctheta10 = 105, stheta10 = 104, w9_x = 118, w9_y = 119, stheta9_10 = 106,
-           w9_z = 120, t140 = 121, wd9_x = 122, w11_yy = 123, neg_U11_xx = 125, w11_xy = 126, U11_yx = 127,
+           w9_z = 120, qd8_9 = 121, wd9_x = 122, w11_yy = 123, neg_U11_xx = 125, w11_xy = 126, U11_yx = 127,
            w11_xz = 128, U11_zx = 129, ctheta13 = 108, stheta13 = 107, w12_x = 130, w12_y = 131,
-           stheta12_13 = 109, w12_z = 132, t152 = 133, wd12_x = 134, w14_xy = 138, U14_yx = 139, w14_xz = 140,
+           stheta12_13 = 109, w12_z = 132, qd11_12 = 133, wd12_x = 134, w14_xy = 138, U14_yx = 139, w14_xz = 140,
            ctheta16 = 111, stheta16 = 110, ctheta15_16 = 113, ctheta19 = 115, stheta19 = 114, ctheta18_19 = 117 };
     /* places in w of values for later parts */
-    enum { U14_zx = 33, w15_x = 34, w15_y = 35, w15_z = 141, t164 = 142, wd15_x = 143, w17_yy = 144,
+    enum { U14_zx = 33, w15_x = 34, w15_y = 35, w15_z = 141, qd14_15 = 142, wd15_x = 143, w17_yy = 144,
            w17_zz = 145, neg_U17_xx = 146, U17_yx = 147, U17_zx = 148, w18_x = 149, w18_y = 150, w18_z = 151,
-           t176 = 152, wd18_x = 153, U1_zx = 154, neg_U7_xy = 155, neg_U7_zy = 156, neg_U10_xy = 157,
+           qd17_18 = 152, wd18_x = 153, U1_zx = 154, neg_U7_xy = 155, neg_U7_zy = 156, neg_U10_xy = 157,
            neg_U10_zy = 158, neg_U13_xy = 159, neg_U13_zy = 160, neg_U16_xy = 161, neg_U16_zy = 162, U8_xy = 163,
-           w8_xx = 164, U8_zy = 165, t191 = 166, t192 = 167, t194 = 168, U11_xy = 169, w11_xx = 170,
-           U11_zy = 171, t199 = 172, t200 = 173, t202 = 174, U14_xy = 175, w14_xx = 176, U14_zy = 177,
-           t207 = 178, t208 = 179, t210 = 180, U17_xy = 181, w17_xx = 182, U17_zy = 183, t215 = 184, t216 = 185,
-           t218 = 186, neg_f9_x = 187, U9_yx = 188, f9_z = 189, U9_zy = 190, t228 = 191, n9_y = 192, n9_z = 193,
-           neg_f12_x = 194, U12_yx = 195, f12_z = 196, U12_zy = 197, t246 = 198, n12_y = 199, n12_z = 200 };
+           w8_xx = 164, U8_zy = 165, n8_x_p1 = 166, n8_y_p1 = 167, n8_z_p2 = 168, U11_xy = 169, w11_xx = 170,
+           U11_zy = 171, n11_x_p1 = 172, n11_y_p1 = 173, n11_z_p2 = 174, U14_xy = 175, w14_xx = 176,
+           U14_zy = 177, n14_x_p1 = 178, n14_y_p1 = 179, n14_z_p2 = 180, U17_xy = 181, w17_xx = 182,
+           U17_zy = 183, n17_x_p1 = 184, n17_y_p1 = 185, n17_z_p2 = 186, neg_f9_x = 187, U9_yx = 188, f9_z = 189,
+           U9_zy = 190, n9_x_p1 = 191, n9_y = 192, n9_z = 193, neg_f12_x = 194, U12_yx = 195, f12_z = 196,
+           U12_zy = 197, n12_x_p1 = 198, n12_y = 199, n12_z = 200 };
 
     /* body 15, rl_calf: motion */
-    w[U14_zx] = w[w14_xz] - w[wd14_y];
-    w[w15_x]  = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
-    w[w15_y]  = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
-    w[w15_z]  = qd[14] + w[w14_z];
-    w[t164]   = qd[13] + qd[14];
-    w[wd15_x] = w[w15_y] * w[t164] - w[neg_wd13_x] * w[ctheta15_16];
+    w[U14_zx]  = w[w14_xz] - w[wd14_y];
+    w[w15_x]   = w[w14_x] * w[ctheta16] + w[w14_y] * w[stheta16];
+    w[w15_y]   = w[w14_y] * w[ctheta16] - w[w14_x] * w[stheta16];
+    w[w15_z]   = qd[14] + w[w14_z];
+    w[qd14_15] = qd[13] + qd[14];
+    w[wd15_x]  = w[w15_y] * w[qd14_15] - w[neg_wd13_x] * w[ctheta15_16];
 
     /* body 18, rr_calf: motion */
     w[w17_yy]                   = w[w17_y] * w[w17_y];
@@ -328,8 +329,8 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], quadruped_real
     w[w18_x]                    = w[w17_x] * w[ctheta19] + w[w17_y] * w[stheta19];
     w[w18_y]                    = w[w17_y] * w[ctheta19] - w[w17_x] * w[stheta19];
     w[w18_z]                    = qd[17] + w[w17_z];
-    w[t176]                     = qd[16] + qd[17];
-    w[wd18_x]                   = w[w18_y] * w[t176] - w[neg_wd16_x] * w[ctheta18_19];
+    w[qd17_18]                  = qd[16] + qd[17];
+    w[wd18_x]                   = w[w18_y] * w[qd17_18] - w[neg_wd16_x] * w[ctheta18_19];
 
     /* body 1, trunk: forces at rest */
     w[U1_zx] = qd[3] * qd[5];
@@ -351,279 +352,291 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], quadruped_real
     w[neg_U16_zy] = w[neg_wd16_x] + w[neg_w16_yz];
 
     /* body 8, fl_thigh: forces at rest */
-    w[U8_xy]                   = w[w8_xy] - w[neg_wd7_y];
-    w[w8_xx]                   = w[w8_x] * w[w8_x];
-    const quadruped_real w8_yz = w[w8_y] * w[w8_z];
-    w[U8_zy]                   = w[wd8_x] + w8_yz;
-    w[t191]                    = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
-    w[t192]                    = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
-    const quadruped_real t193  = 0.0054780518 * (w8_yz - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
-    w[t194]                    = t193 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
+    w[U8_xy]                     = w[w8_xy] - w[neg_wd7_y];
+    w[w8_xx]                     = w[w8_x] * w[w8_x];
+    const quadruped_real w8_yz   = w[w8_y] * w[w8_z];
+    w[U8_zy]                     = w[wd8_x] + w8_yz;
+    w[n8_x_p1]                   = 8.2053e-05 * w[U8_zx] + 0.0054780518 * w[U8_yx] + 0.000144167 * w[U8_zy];
+    w[n8_y_p1]                   = 0.0001878102 * w[U8_xy] + 8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx];
+    const quadruped_real n8_z_p1 = 0.0054780518 * (w8_yz - w[wd8_x]) - 0.0001878102 * (w[wd8_y] + w[w8_xz]);
+    w[n8_z_p2]                   = n8_z_p1 - (0.01301126 * w[w8_xy] + 0.013299594 * w[neg_wd7_y]);
 
     /* body 11, fr_thigh: forces at rest */
-    w[U11_xy]                   = w[w11_xy] - w[neg_wd10_y];
-    w[w11_xx]                   = w[w11_x] * w[w11_x];
-    const quadruped_real w11_yz = w[w11_y] * w[w11_z];
-    w[U11_zy]                   = w[wd11_x] + w11_yz;
-    w[t199]                     = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
-    w[t200]                     = 0.0001878102 * w[U11_xy] - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
-    const quadruped_real t201   = 0.0054780518 * (w11_yz - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
-    w[t202]                     = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + t201
-                                  + 8.2053e-05 * (w[w11_yy] - w[w11_xx]);
+    w[U11_xy]                     = w[w11_xy] - w[neg_wd10_y];
+    w[w11_xx]                     = w[w11_x] * w[w11_x];
+    const quadruped_real w11_yz   = w[w11_y] * w[w11_z];
+    w[U11_zy]                     = w[wd11_x] + w11_yz;
+    w[n11_x_p1]                   = 0.0054780518 * w[U11_yx] - 8.2053e-05 * w[U11_zx] - 0.000144167 * w[U11_zy];
+    w[n11_y_p1]                   = 0.0001878102 * w[U11_xy] - 8.2053e-05 * w[U11_zy] - 0.013155427 * w[U11_zx];
+    const quadruped_real n11_z_p1 = 0.0054780518 * (w11_yz - w[wd11_x]) - 0.0001878102 * (w[wd11_y] + w[w11_xz]);
+    w[n11_z_p2]                   = 0.01301126 * w[w11_xy] + 0.013299594 * w[neg_wd10_y] + n11_z_p1
+                                    + 8.2053e-05 * (w[w11_yy] - w[w11_xx]);
 
     /* body 14, rl_thigh: forces at rest */
-    w[U14_xy]                   = w[w14_xy] - w[neg_wd13_y];
-    w[w14_xx]                   = w[w14_x] * w[w14_x];
-    const quadruped_real w14_yz = w[w14_y] * w[w14_z];
-    w[U14_zy]                   = w[wd14_x] + w14_yz;
-    w[t207]                     = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
-    w[t208]                     = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
-    const quadruped_real t209   = 0.0054780518 * (w14_yz - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
-    w[t210]                     = t209 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
+    w[U14_xy]                     = w[w14_xy] - w[neg_wd13_y];
+    w[w14_xx]                     = w[w14_x] * w[w14_x];
+    const quadruped_real w14_yz   = w[w14_y] * w[w14_z];
+    w[U14_zy]                     = w[wd14_x] + w14_yz;
+    w[n14_x_p1]                   = 8.2053e-05 * w[U14_zx] + 0.0054780518 * w[U14_yx] + 0.000144167 * w[U14_zy];
+    w[n14_y_p1]                   = 0.0001878102 * w[U14_xy] + 8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx];
+    const quadruped_real n14_z_p1 = 0.0054780518 * (w14_yz - w[wd14_x]) - 0.0001878102 * (w[wd14_y] + w[w14_xz]);
+    w[n14_z_p2]                   = n14_z_p1 - (0.01301126 * w[w14_xy] + 0.013299594 * w[neg_wd13_y]);
 
     /* body 17, rr_thigh: forces at rest */
-    w[U17_xy]                   = w17_xy - w[neg_wd16_y];
-    w[w17_xx]                   = w[w17_x] * w[w17_x];
-    const quadruped_real w17_yz = w[w17_y] * w[w17_z];
-    w[U17_zy]                   = w[wd17_x] + w17_yz;
-    w[t215]                     = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
-    w[t216]                     = 0.0001878102 * w[U17_xy] - 8.2053e-05 * w[U17_zy] - 0.013155427 * w[U17_zx];
-    const quadruped_real t217   = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w17_xz);
-    w[t218]                     = 0.01301126 * w17_xy + 0.013299594 * w[neg_wd16_y] + t217
-                                  + 8.2053e-05 * (w[w17_yy] - w[w17_xx]);
+    w[U17_xy]                     = w17_xy - w[neg_wd16_y];
+    w[w17_xx]                     = w[w17_x] * w[w17_x];
+    const quadruped_real w17_yz   = w[w17_y] * w[w17_z];
+    w[U17_zy]                     = w[wd17_x] + w17_yz;
+    w[n17_x_p1]                   = 0.0054780518 * w[U17_yx] - 8.2053e-05 * w[U17_zx] - 0.000144167 * w[U17_zy];
+    w[n17_y_p1]                   = 0.0001878102 * w[U17_xy] - 8.2053e-05 * w[U17_zy] - 0.013155427 * w[U17_zx];
+    const quadruped_real n17_z_p1 = 0.0054780518 * (w17_yz - w[wd17_x]) - 0.0001878102 * (w[wd17_y] + w17_xz);
+    w[n17_z_p2]                   = 0.01301126 * w17_xy + 0.013299594 * w[neg_wd16_y] + n17_z_p1
+                                    + 8.2053e-05 * (w[w17_yy] - w[w17_xx]);
 
     /* body 9, fl_calf: forces at rest */
-    const quadruped_real w9_yy = w[w9_y] * w[w9_y];
-    const quadruped_real w9_zz = w[w9_z] * w[w9_z];
-    w[neg_f9_x]                = 0.0297786611519054 * (w9_yy + w9_zz);
-    const quadruped_real w9_xy = w[w9_x] * w[w9_y];
-    w[U9_yx]                   = w[neg_wd7_y] + w9_xy;
-    const quadruped_real U9_zx = w[w9_x] * w[w9_z] - (w[neg_wd7_x] * w[stheta9_10] - w[w9_x] * w[t140]);
-    w[f9_z]                    = 0.0297786611519054 * U9_zx;
-    const quadruped_real w9_yz = w[w9_y] * w[w9_z];
-    w[U9_zy]                   = w[wd9_x] + w9_yz;
-    w[t228]                    = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * U9_zx;
-    const quadruped_real w9_xx = w[w9_x] * w[w9_x];
-    const quadruped_real t230  = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * U9_zx;
-    const quadruped_real t231  = 0.00484778630650938 * w9_xy + 0.00487301 * w[neg_wd7_y];
-    const quadruped_real t232  = 0.00249545180452967 * (w9_yz - w[wd9_x]) + t231;
-    const quadruped_real a9_y  = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
-                                 - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
-    const quadruped_real t234  = 0.00249545180452967 * (w9_zz - w9_xx) + t230;
-    w[n9_y]                    = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - t234;
-    w[n9_z]                    = 5.560447774483e-05 * (w9_yy - w9_xx) + t232 + 0.0297786611519054 * a9_y;
+    const quadruped_real w9_yy   = w[w9_y] * w[w9_y];
+    const quadruped_real w9_zz   = w[w9_z] * w[w9_z];
+    w[neg_f9_x]                  = 0.0297786611519054 * (w9_yy + w9_zz);
+    const quadruped_real w9_xy   = w[w9_x] * w[w9_y];
+    w[U9_yx]                     = w[neg_wd7_y] + w9_xy;
+    const quadruped_real U9_zx   = w[w9_x] * w[w9_z] - (w[neg_wd7_x] * w[stheta9_10] - w[w9_x] * w[qd8_9]);
+    w[f9_z]                      = 0.0297786611519054 * U9_zx;
+    const quadruped_real w9_yz   = w[w9_y] * w[w9_z];
+    w[U9_zy]                     = w[wd9_x] + w9_yz;
+    w[n9_x_p1]                   = 0.00249545180452967 * w[U9_yx] - 5.560447774483e-05 * U9_zx;
+    const quadruped_real w9_xx   = w[w9_x] * w[w9_x];
+    const quadruped_real n9_y_p1 = 5.560447774483e-05 * w[U9_zy] + 0.00486039815325469 * U9_zx;
+    const quadruped_real n9_z_p1 = 0.00484778630650938 * w9_xy + 0.00487301 * w[neg_wd7_y];
+    const quadruped_real n9_z_p2 = 0.00249545180452967 * (w9_yz - w[wd9_x]) + n9_z_p1;
+    const quadruped_real a9_y    = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
+                                   - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
+    const quadruped_real n9_y_p2 = 0.00249545180452967 * (w9_zz - w9_xx) + n9_y_p1;
+    w[n9_y]                      = 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]) - n9_y_p2;
+    w[n9_z]                      = 5.560447774483e-05 * (w9_yy - w9_xx) + n9_z_p2 + 0.0297786611519054 * a9_y;
 
     /* body 12, fr_calf: forces at rest */
-    const quadruped_real w12_yy = w[w12_y] * w[w12_y];
-    const quadruped_real w12_zz = w[w12_z] * w[w12_z];
-    w[neg_f12_x]                = 0.0297786611519054 * (w12_yy + w12_zz);
-    const quadruped_real w12_xy = w[w12_x] * w[w12_y];
-    w[U12_yx]                   = w[neg_wd10_y] + w12_xy;
-    const quadruped_real U12_zx = w[w12_x] * w[w12_z] - (w[neg_wd10_x] * w[stheta12_13] - w[w12_x] * w[t152]);
-    w[f12_z]                    = 0.0297786611519054 * U12_zx;
-    const quadruped_real w12_yz = w[w12_y] * w[w12_z];
-    w[U12_zy]                   = w[wd12_x] + w12_yz;
-    w[t246]                     = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * w[U12_yx];
-    const quadruped_real w12_xx = w[w12_x] * w[w12_x];
-    const quadruped_real t248   = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * U12_zx;
-    const quadruped_real t249   = 0.00484778630650938 * w12_xy + 0.00487301 * w[neg_wd10_y];
-    const quadruped_real t250   = 0.00249545180452967 * (w12_yz - w[wd12_x]) - t249;
-    const quadruped_real a12_y  = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
-                                  - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
-    const quadruped_real t252   = 0.00249545180452967 * (w12_zz - w12_xx) - t248;
-    w[n12_y]                    = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + t252;
-    w[n12_z]                    = 0.0297786611519054 * a12_y - (t250 - 5.560447774483e-05 * (w12_yy - w12_xx));
+    const quadruped_real w12_yy   = w[w12_y] * w[w12_y];
+    const quadruped_real w12_zz   = w[w12_z] * w[w12_z];
+    w[neg_f12_x]                  = 0.0297786611519054 * (w12_yy + w12_zz);
+    const quadruped_real w12_xy   = w[w12_x] * w[w12_y];
+    w[U12_yx]                     = w[neg_wd10_y] + w12_xy;
+    const quadruped_real U12_zx   = w[w12_x] * w[w12_z] - (w[neg_wd10_x] * w[stheta12_13]
+                                    - w[w12_x] * w[qd11_12]);
+    w[f12_z]                      = 0.0297786611519054 * U12_zx;
+    const quadruped_real w12_yz   = w[w12_y] * w[w12_z];
+    w[U12_zy]                     = w[wd12_x] + w12_yz;
+    w[n12_x_p1]                   = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * w[U12_yx];
+    const quadruped_real w12_xx   = w[w12_x] * w[w12_x];
+    const quadruped_real n12_y_p1 = 5.560447774483e-05 * w[U12_zy] + 0.00486039815325469 * U12_zx;
+    const quadruped_real n12_z_p1 = 0.00484778630650938 * w12_xy + 0.00487301 * w[neg_wd10_y];
+    const quadruped_real n12_z_p2 = 0.00249545180452967 * (w12_yz - w[wd12_x]) - n12_z_p1;
+    const quadruped_real a12_y    = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
+                                    - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
+    const quadruped_real n12_y_p2 = 0.00249545180452967 * (w12_zz - w12_xx) - n12_y_p1;
+    w[n12_y]                      = 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]) + n12_y_p2;
+    w[n12_z]                      = 0.0297786611519054 * a12_y - (n12_z_p2
+                                    - 5.560447774483e-05 * (w12_yy - w12_xx));
 }
 
-static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_real w[262])
+static QUADRUPED_NOINLINE void part4(const quadruped_real tau[18], quadruped_real w[261])
 {
     /* places in w of values from earlier parts */
     enum { neg_wd13_x = 50, neg_wd13_y = 51, neg_a13_y = 56, neg_wd16_x = 61, neg_wd16_y = 62, neg_a16_y = 67,
            a14_x = 85, a14_y = 86, a17_x = 92, a17_y = 93, w14_yy = 135, w14_zz = 136, neg_U14_xx = 137,
            U14_yx = 139, U14_zx = 33, ctheta16 = 111, stheta16 = 110, w15_x = 34, w15_y = 35, stheta15_16 = 112,
-           w15_z = 141, t164 = 142, wd15_x = 143, w17_yy = 144, w17_zz = 145, neg_U17_xx = 146, U17_yx = 147,
+           w15_z = 141, qd14_15 = 142, wd15_x = 143, w17_yy = 144, w17_zz = 145, neg_U17_xx = 146, U17_yx = 147,
            U17_zx = 148, ctheta19 = 115, stheta19 = 114, w18_x = 149, w18_y = 150, stheta18_19 = 116,
-           w18_z = 151, t176 = 152, wd18_x = 153, w14_xx = 176, t207 = 178, t208 = 179, t210 = 180, w17_xx = 182,
-           t215 = 184, t216 = 185, t218 = 186, U12_yx = 195, t246 = 198, U12_zy = 197, n12_z = 200 };
+           w18_z = 151, qd17_18 = 152, wd18_x = 153, w14_xx = 176, n14_x_p1 = 178, n14_y_p1 = 179,
+           n14_z_p2 = 180, w17_xx = 182, n17_x_p1 = 184, n17_y_p1 = 185, n17_z_p2 = 186, U12_yx = 195,
+           n12_x_p1 = 198, U12_zy = 197, n12_z = 200 };
     /* places in w of values for later parts */
     enum { neg_f15_x = 22, f15_z = 23, neg_n15_y = 25, neg_f18_x = 28, f18_z = 36, n18_y = 37, u18 = 39,
            paf18_y = 42, pan18_x = 47, neg_MA17_yy = 48, MA17_xy = 53, BA17_xx = 58, BA17_xy = 59, BA17_yx = 64,
-           t301 = 69, t302 = 70, t303 = 73, t304 = 74, t305 = 75, t306 = 76, t307 = 77, neg_n17_x = 80,
-           n17_y = 81, pn17_z = 82, u15 = 83, paf15_y = 84, pan15_x = 87, neg_MA14_yy = 88, MA14_xy = 89,
-           neg_BA14_xx = 90, neg_BA14_xy = 91, BA14_yx = 94, t321 = 95, t322 = 96, t323 = 100, t324 = 102,
-           t325 = 106, t326 = 109, t327 = 113, n14_x = 117, n14_y = 118, pn14_z = 119, u12 = 120, paf12_y = 121,
-           pan12_x = 122 };
+           BA18a_zx = 69, neg_BA18a_zy = 70, TIa18 = 73, t304 = 74, neg_k_MA17_yy = 75, neg_k_BA18a_zy = 76,
+           f18a_y = 77, neg_n17_x = 80, n17_y = 81, pn17_z = 82, u15 = 83, paf15_y = 84, pan15_x = 87,
+           neg_MA14_yy = 88, MA14_xy = 89, neg_BA14_xx = 90, neg_BA14_xy = 91, BA14_yx = 94, BA15a_zx = 95,
+           neg_BA15a_zy = 96, TIa15 = 100, t324 = 102, neg_k_MA14_yy = 106, neg_k_BA15a_zy = 109, f15a_y = 113,
+           n14_x = 117, n14_y = 118, pn14_z = 119, u12 = 120, paf12_y = 121, pan12_x = 122 };
 
     /* body 15, rl_calf: forces at rest */
-    const quadruped_real w15_yy = w[w15_y] * w[w15_y];
-    const quadruped_real w15_zz = w[w15_z] * w[w15_z];
-    w[neg_f15_x]                = 0.0297786611519054 * (w15_yy + w15_zz);
-    const quadruped_real w15_xy = w[w15_x] * w[w15_y];
-    const quadruped_real U15_yx = w[neg_wd13_y] + w15_xy;
-    const quadruped_real U15_zx = w[w15_x] * w[w15_z] - (w[neg_wd13_x] * w[stheta15_16] - w[w15_x] * w[t164]);
-    w[f15_z]                    = 0.0297786611519054 * U15_zx;
-    const quadruped_real w15_yz = w[w15_y] * w[w15_z];
-    const quadruped_real U15_zy = w[wd15_x] + w15_yz;
-    const quadruped_real t264   = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
-    const quadruped_real w15_xx = w[w15_x] * w[w15_x];
-    const quadruped_real t266   = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
-    const quadruped_real t267   = 0.00484778630650938 * w15_xy + 0.00487301 * w[neg_wd13_y];
-    const quadruped_real t268   = 0.00249545180452967 * (w15_yz - w[wd15_x]) + t267;
-    const quadruped_real a15_y  = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
-                                  - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
-    const quadruped_real t270   = 0.00249545180452967 * (w15_zz - w15_xx) + t266;
-    w[neg_n15_y]                = 0.0297786611519054 * (w[neg_a13_y] - 0.2 * w[U14_zx]) + t270;
-    const quadruped_real n15_z  = 5.560447774483e-05 * (w15_yy - w15_xx) + t268 + 0.0297786611519054 * a15_y;
+    const quadruped_real w15_yy   = w[w15_y] * w[w15_y];
+    const quadruped_real w15_zz   = w[w15_z] * w[w15_z];
+    w[neg_f15_x]                  = 0.0297786611519054 * (w15_yy + w15_zz);
+    const quadruped_real w15_xy   = w[w15_x] * w[w15_y];
+    const quadruped_real U15_yx   = w[neg_wd13_y] + w15_xy;
+    const quadruped_real U15_zx   = w[w15_x] * w[w15_z] - (w[neg_wd13_x] * w[stheta15_16]
+                                    - w[w15_x] * w[qd14_15]);
+    w[f15_z]                      = 0.0297786611519054 * U15_zx;
+    const quadruped_real w15_yz   = w[w15_y] * w[w15_z];
+    const quadruped_real U15_zy   = w[wd15_x] + w15_yz;
+    const quadruped_real n15_x_p1 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
+    const quadruped_real w15_xx   = w[w15_x] * w[w15_x];
+    const quadruped_real n15_y_p1 = 5.560447774483e-05 * U15_zy + 0.00486039815325469 * U15_zx;
+    const quadruped_real n15_z_p1 = 0.00484778630650938 * w15_xy + 0.00487301 * w[neg_wd13_y];
+    const quadruped_real n15_z_p2 = 0.00249545180452967 * (w15_yz - w[wd15_x]) + n15_z_p1;
+    const quadruped_real a15_y    = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
+                                    - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
+    const quadruped_real n15_y_p2 = 0.00249545180452967 * (w15_zz - w15_xx) + n15_y_p1;
+    w[neg_n15_y]                  = 0.0297786611519054 * (w[neg_a13_y] - 0.2 * w[U14_zx]) + n15_y_p2;
+    const quadruped_real n15_z    = 5.560447774483e-05 * (w15_yy - w15_xx) + n15_z_p2
+                                    + 0.0297786611519054 * a15_y;
 
     /* body 18, rr_calf: forces at rest */
-    const quadruped_real w18_yy = w[w18_y] * w[w18_y];
-    const quadruped_real w18_zz = w[w18_z] * w[w18_z];
-    w[neg_f18_x]                = 0.0297786611519054 * (w18_yy + w18_zz);
-    const quadruped_real w18_xy = w[w18_x] * w[w18_y];
-    const quadruped_real U18_yx = w[neg_wd16_y] + w18_xy;
-    const quadruped_real U18_zx = w[w18_x] * w[w18_z] - (w[neg_wd16_x] * w[stheta18_19] - w[w18_x] * w[t176]);
-    w[f18_z]                    = 0.0297786611519054 * U18_zx;
-    const quadruped_real w18_yz = w[w18_y] * w[w18_z];
-    const quadruped_real U18_zy = w[wd18_x] + w18_yz;
-    const quadruped_real t282   = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
-    const quadruped_real w18_xx = w[w18_x] * w[w18_x];
-    const quadruped_real t284   = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
-    const quadruped_real t285   = 0.00484778630650938 * w18_xy + 0.00487301 * w[neg_wd16_y];
-    const quadruped_real t286   = 0.00249545180452967 * (w18_yz - w[wd18_x]) - t285;
-    const quadruped_real a18_y  = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
-                                  - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
-    const quadruped_real t288   = 0.00249545180452967 * (w18_zz - w18_xx) - t284;
-    w[n18_y]                    = t288 - 0.0297786611519054 * (w[neg_a16_y] - 0.2 * w[U17_zx]);
-    const quadruped_real n18_z  = 0.0297786611519054 * a18_y - (t286 - 5.560447774483e-05 * (w18_yy - w18_xx));
+    const quadruped_real w18_yy   = w[w18_y] * w[w18_y];
+    const quadruped_real w18_zz   = w[w18_z] * w[w18_z];
+    w[neg_f18_x]                  = 0.0297786611519054 * (w18_yy + w18_zz);
+    const quadruped_real w18_xy   = w[w18_x] * w[w18_y];
+    const quadruped_real U18_yx   = w[neg_wd16_y] + w18_xy;
+    const quadruped_real U18_zx   = w[w18_x] * w[w18_z] - (w[neg_wd16_x] * w[stheta18_19]
+                                    - w[w18_x] * w[qd17_18]);
+    w[f18_z]                      = 0.0297786611519054 * U18_zx;
+    const quadruped_real w18_yz   = w[w18_y] * w[w18_z];
+    const quadruped_real U18_zy   = w[wd18_x] + w18_yz;
+    const quadruped_real n18_x_p1 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
+    const quadruped_real w18_xx   = w[w18_x] * w[w18_x];
+    const quadruped_real n18_y_p1 = 5.560447774483e-05 * U18_zy + 0.00486039815325469 * U18_zx;
+    const quadruped_real n18_z_p1 = 0.00484778630650938 * w18_xy + 0.00487301 * w[neg_wd16_y];
+    const quadruped_real n18_z_p2 = 0.00249545180452967 * (w18_yz - w[wd18_x]) - n18_z_p1;
+    const quadruped_real a18_y    = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
+                                    - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
+    const quadruped_real n18_y_p2 = 0.00249545180452967 * (w18_zz - w18_xx) - n18_y_p1;
+    w[n18_y]                      = n18_y_p2 - 0.0297786611519054 * (w[neg_a16_y] - 0.2 * w[U17_zx]);
+    const quadruped_real n18_z    = 0.0297786611519054 * a18_y - (n18_z_p2
+                                    - 5.560447774483e-05 * (w18_yy - w18_xx));
 
     /* body 18, rr_calf: articulated body */
-    w[u18]                    = tau[17] - n18_z;
-    w[paf18_y]                = 0.0297786611519054 * U18_yx + 6.110937829371457 * w[u18];
-    w[pan18_x]                = 1.261184674531e-05 * U18_zy + t282 + 0.5120965901013276 * w[u18];
-    const quadruped_real t294 = 0.1819755469412129 * w[ctheta19];
-    w[neg_MA17_yy]            = w[ctheta19] * t294;
-    w[MA17_xy]                = w[stheta19] * t294;
-    const quadruped_real t297 = 0.015249550833673626 * w[stheta19];
-    w[BA17_xx]                = w[ctheta19] * t297;
-    w[BA17_xy]                = w[stheta19] * t297;
-    w[BA17_yx]                = w[BA17_xy] - 0.015249550833673626;
-    w[t301]                   = 0.0297786611519054 * w[stheta19];
-    w[t302]                   = 0.0297786611519054 * w[ctheta19];
-    w[t303]                   = 0.006125698666371229 * w[ctheta19] - 0.00011120895548966 * w[stheta19];
-    w[t304]                   = w[ctheta19] * w[t303];
-    w[t305]                   = 0.2 * w[neg_MA17_yy];
-    w[t306]                   = 0.2 * w[t302];
-    w[t307]                   = w[stheta19] * w[neg_f18_x] - w[ctheta19] * w[paf18_y];
-    w[neg_n17_x]              = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + w[t215] + 0.003039 * w[neg_a16_y];
-    w[n17_y]                  = w[t216] - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[neg_a16_y];
-    w[pn17_z]                 = w[t218] - (0.072551 * w[a17_y] - 0.003039 * w[a17_x])
-                                + (n18_z + w[u18] + 0.2 * w[t307]);
+    w[u18]                     = tau[17] - n18_z;
+    w[paf18_y]                 = 0.0297786611519054 * U18_yx + 6.110937829371457 * w[u18];
+    w[pan18_x]                 = 1.261184674531e-05 * U18_zy + n18_x_p1 + 0.5120965901013276 * w[u18];
+    const quadruped_real TMa18 = 0.1819755469412129 * w[ctheta19];
+    w[neg_MA17_yy]             = w[ctheta19] * TMa18;
+    w[MA17_xy]                 = w[stheta19] * TMa18;
+    const quadruped_real TBa18 = 0.015249550833673626 * w[stheta19];
+    w[BA17_xx]                 = w[ctheta19] * TBa18;
+    w[BA17_xy]                 = w[stheta19] * TBa18;
+    w[BA17_yx]                 = w[BA17_xy] - 0.015249550833673626;
+    w[BA18a_zx]                = 0.0297786611519054 * w[stheta19];
+    w[neg_BA18a_zy]            = 0.0297786611519054 * w[ctheta19];
+    w[TIa18]                   = 0.00011120895548966 * w[stheta19] - 0.006125698666371229 * w[ctheta19];
+    w[t304]                    = w[ctheta19] * w[TIa18];
+    w[neg_k_MA17_yy]           = 0.2 * w[neg_MA17_yy];
+    w[neg_k_BA18a_zy]          = 0.2 * w[neg_BA18a_zy];
+    w[f18a_y]                  = w[ctheta19] * w[paf18_y] - w[stheta19] * w[neg_f18_x];
+    w[neg_n17_x]               = 0.0001878102 * (w[w17_yy] - w[w17_zz]) + w[n17_x_p1] + 0.003039 * w[neg_a16_y];
+    w[n17_y]                   = w[n17_y_p1] - 0.0054780518 * (w[w17_zz] - w[w17_xx]) + 0.072551 * w[neg_a16_y];
+    w[pn17_z]                  = w[n17_z_p2] - (0.072551 * w[a17_y] - 0.003039 * w[a17_x])
+                                 - (0.2 * w[f18a_y] - (n18_z + w[u18]));
 
     /* body 15, rl_calf: articulated body */
     w[u15]                         = tau[14] - n15_z;
     w[paf15_y]                     = 0.0297786611519054 * U15_yx + 6.110937829371457 * w[u15];
-    w[pan15_x]                     = 1.261184674531e-05 * U15_zy - t264 - 0.5120965901013276 * w[u15];
-    const quadruped_real t314      = 0.1819755469412129 * w[ctheta16];
-    w[neg_MA14_yy]                 = w[ctheta16] * t314;
-    w[MA14_xy]                     = w[stheta16] * t314;
-    const quadruped_real t317      = 0.015249550833673626 * w[stheta16];
-    w[neg_BA14_xx]                 = w[ctheta16] * t317;
-    w[neg_BA14_xy]                 = w[stheta16] * t317;
+    w[pan15_x]                     = 1.261184674531e-05 * U15_zy - n15_x_p1 - 0.5120965901013276 * w[u15];
+    const quadruped_real TMa15     = 0.1819755469412129 * w[ctheta16];
+    w[neg_MA14_yy]                 = w[ctheta16] * TMa15;
+    w[MA14_xy]                     = w[stheta16] * TMa15;
+    const quadruped_real neg_TBa15 = 0.015249550833673626 * w[stheta16];
+    w[neg_BA14_xx]                 = w[ctheta16] * neg_TBa15;
+    w[neg_BA14_xy]                 = w[stheta16] * neg_TBa15;
     w[BA14_yx]                     = 0.015249550833673626 - w[neg_BA14_xy];
-    w[t321]                        = 0.0297786611519054 * w[stheta16];
-    w[t322]                        = 0.0297786611519054 * w[ctheta16];
-    w[t323]                        = 0.006125698666371229 * w[ctheta16] - 0.00011120895548966 * w[stheta16];
-    w[t324]                        = w[ctheta16] * w[t323];
-    w[t325]                        = 0.2 * w[neg_MA14_yy];
-    w[t326]                        = 0.2 * w[t322];
-    w[t327]                        = w[stheta16] * w[neg_f15_x] - w[ctheta16] * w[paf15_y];
-    w[n14_x]                       = 0.0001878102 * (w[w14_yy] - w[w14_zz]) + w[t207] - 0.003039 * w[neg_a13_y];
-    w[n14_y]                       = 0.072551 * w[neg_a13_y] - (w[t208] - 0.0054780518 * (w[w14_zz] - w[w14_xx]));
-    const quadruped_real neg_n14_z = w[t210] - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
+    w[BA15a_zx]                    = 0.0297786611519054 * w[stheta16];
+    w[neg_BA15a_zy]                = 0.0297786611519054 * w[ctheta16];
+    w[TIa15]                       = 0.00011120895548966 * w[stheta16] - 0.006125698666371229 * w[ctheta16];
+    w[t324]                        = w[ctheta16] * w[TIa15];
+    w[neg_k_MA14_yy]               = 0.2 * w[neg_MA14_yy];
+    w[neg_k_BA15a_zy]              = 0.2 * w[neg_BA15a_zy];
+    w[f15a_y]                      = w[ctheta16] * w[paf15_y] - w[stheta16] * w[neg_f15_x];
+    w[n14_x]                       = 0.0001878102 * (w[w14_yy] - w[w14_zz]) + w[n14_x_p1]
+                                     - 0.003039 * w[neg_a13_y];
+    w[n14_y]                       = 0.072551 * w[neg_a13_y] - (w[n14_y_p1]
+                                     - 0.0054780518 * (w[w14_zz] - w[w14_xx]));
+    const quadruped_real neg_n14_z = w[n14_z_p2] - 8.2053e-05 * (w[w14_yy] - w[w14_xx])
                                      + (0.072551 * w[a14_y] - 0.003039 * w[a14_x]);
-    w[pn14_z]                      = n15_z + w[u15] + 0.2 * w[t327] - neg_n14_z;
+    w[pn14_z]                      = n15_z + w[u15] - 0.2 * w[f15a_y] - neg_n14_z;
 
     /* body 12, fr_calf: articulated body */
     w[u12]     = tau[11] - w[n12_z];
     w[paf12_y] = 0.0297786611519054 * w[U12_yx] + 6.110937829371457 * w[u12];
-    w[pan12_x] = 1.261184674531e-05 * w[U12_zy] + w[t246] + 0.5120965901013276 * w[u12];
+    w[pan12_x] = 1.261184674531e-05 * w[U12_zy] + w[n12_x_p1] + 0.5120965901013276 * w[u12];
 }
 
-static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real w[262])
+static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real w[261])
 {
     /* places in w of values from earlier parts */
     enum { a7_y = 31, a10_y = 45, neg_a16_x = 66, a8_x = 71, a8_y = 72, a11_x = 78, a11_y = 79, c18 = 21,
            s18 = 20, w8_yy = 97, w8_zz = 98, ctheta10 = 105, stheta10 = 104, w11_yy = 123, w11_zz = 124,
            ctheta13 = 108, stheta13 = 107, w17_zz = 145, neg_U17_xx = 146, U17_yx = 147, U17_zx = 148,
-           ctheta19 = 115, stheta19 = 114, neg_U16_xy = 161, w8_xx = 164, t191 = 166, t192 = 167, t194 = 168,
-           w11_xx = 170, t199 = 172, t200 = 173, t202 = 174, U17_xy = 181, w17_xx = 182, U17_zy = 183,
-           neg_n17_x = 80, n17_y = 81, neg_f9_x = 187, U9_yx = 188, t228 = 191, U9_zy = 190, n9_z = 193,
-           neg_f12_x = 194, n12_z = 200, neg_f18_x = 28, f18_z = 36, n18_y = 37, paf18_y = 42, pan18_x = 47,
-           neg_MA17_yy = 48, MA17_xy = 53, BA17_xx = 58, BA17_xy = 59, BA17_yx = 64, t301 = 69, t302 = 70,
-           t303 = 73, t304 = 74, t305 = 75, t306 = 76, t307 = 77, pn17_z = 82, u12 = 120, paf12_y = 121 };
+           ctheta19 = 115, stheta19 = 114, neg_U16_xy = 161, w8_xx = 164, n8_x_p1 = 166, n8_y_p1 = 167,
+           n8_z_p2 = 168, w11_xx = 170, n11_x_p1 = 172, n11_y_p1 = 173, n11_z_p2 = 174, U17_xy = 181,
+           w17_xx = 182, U17_zy = 183, neg_n17_x = 80, n17_y = 81, neg_f9_x = 187, U9_yx = 188, n9_x_p1 = 191,
+           U9_zy = 190, n9_z = 193, neg_f12_x = 194, n12_z = 200, neg_f18_x = 28, f18_z = 36, n18_y = 37,
+           paf18_y = 42, pan18_x = 47, neg_MA17_yy = 48, MA17_xy = 53, BA17_xx = 58, BA17_xy = 59, BA17_yx = 64,
+           BA18a_zx = 69, neg_BA18a_zy = 70, TIa18 = 73, t304 = 74, neg_k_MA17_yy = 75, neg_k_BA18a_zy = 76,
+           f18a_y = 77, pn17_z = 82, u12 = 120, paf12_y = 121 };
     /* places in w of values for later parts */
-    enum { neg_MA11_yy = 34, MA11_xy = 35, BA11_xx = 50, BA11_xy = 56, BA11_yx = 61, t342 = 67, t343 = 85,
-           t344 = 86, t345 = 92, t346 = 93, t347 = 112, t348 = 116, n11_x = 126, n11_y = 128, pn11_z = 130,
-           u9 = 131, paf9_y = 132, pan9_x = 133, neg_MA8_yy = 134, MA8_xy = 135, neg_BA8_xx = 138,
-           neg_BA8_xy = 140, BA8_yx = 141, t362 = 142, t363 = 143, t364 = 144, t365 = 149, t366 = 150,
-           t367 = 151, t368 = 152, n8_x = 153, neg_n8_y = 178, pn8_z = 179, BA17_zx = 180, BA17_zy = 184,
-           d17 = 185, Kf17_x = 186, Kf17_y = 195, neg_Kn17_x = 197, Kn17_y = 198, Kn17_z = 201, u17 = 202,
-           paf17_x = 203, paf17_y = 204, neg_pan17_x = 205, pan17_y = 206, t392 = 207, t393 = 208, t394 = 209,
-           t395 = 210, t397 = 211, t399 = 212, t400 = 213, t401 = 214, t402 = 215, t403 = 216, t405 = 217,
-           t406 = 218, BA16_zz = 219, neg_BA16_yz = 220, t410 = 221, IA16_xz = 222, pf17_z = 223, pn16_z = 224 };
+    enum { neg_MA11_yy = 34, MA11_xy = 35, BA11_xx = 50, BA11_xy = 56, BA11_yx = 61, BA12a_zx = 67,
+           neg_BA12a_zy = 85, TIa12 = 86, t345 = 92, neg_k_MA11_yy = 93, neg_k_BA12a_zy = 112, f12a_y = 116,
+           n11_x = 126, n11_y = 128, pn11_z = 130, u9 = 131, paf9_y = 132, pan9_x = 133, neg_MA8_yy = 134,
+           MA8_xy = 135, neg_BA8_xx = 138, neg_BA8_xy = 140, BA8_yx = 141, BA9a_zx = 142, neg_BA9a_zy = 143,
+           TIa9 = 144, t365 = 149, neg_k_MA8_yy = 150, neg_k_BA9a_zy = 151, f9a_y = 152, n8_x = 153,
+           neg_n8_y = 178, pn8_z = 179, BA17_zx = 180, BA17_zy = 184, d17 = 185, Kf17_x = 186, Kf17_y = 195,
+           neg_Kn17_x = 197, Kn17_y = 198, Kn17_z = 201, u17 = 202, paf17_x = 203, paf17_y = 204, pan17_x = 205,
+           pan17_y = 206, Ma17_xx = 207, Ma17_xy = 208, neg_Ma17_yy = 209, Ia17_xx = 210, Ia17_yy = 211,
+           Ba17_xy = 212, Ba17_yx = 213, neg_Ba17_yy = 214, TMa17 = 215, c18_TMa17 = 216, c18_TBa17 = 217,
+           s18_TBa17 = 218, BA16_zz = 219, neg_BA16_yz = 220, c18_TIa17 = 221, IA16_xz = 222, pf17_z = 223,
+           pn16_z = 224 };
 
     /* body 12, fr_calf: articulated body */
-    const quadruped_real t335 = 0.1819755469412129 * w[ctheta13];
-    w[neg_MA11_yy]            = w[ctheta13] * t335;
-    w[MA11_xy]                = w[stheta13] * t335;
-    const quadruped_real t338 = 0.015249550833673626 * w[stheta13];
-    w[BA11_xx]                = w[ctheta13] * t338;
-    w[BA11_xy]                = w[stheta13] * t338;
-    w[BA11_yx]                = w[BA11_xy] - 0.015249550833673626;
-    w[t342]                   = 0.0297786611519054 * w[stheta13];
-    w[t343]                   = 0.0297786611519054 * w[ctheta13];
-    w[t344]                   = 0.006125698666371229 * w[ctheta13] - 0.00011120895548966 * w[stheta13];
-    w[t345]                   = w[ctheta13] * w[t344];
-    w[t346]                   = 0.2 * w[neg_MA11_yy];
-    w[t347]                   = 0.2 * w[t343];
-    w[t348]                   = w[stheta13] * w[neg_f12_x] - w[ctheta13] * w[paf12_y];
-    w[n11_x]                  = 0.003039 * w[a10_y] - (0.0001878102 * (w[w11_yy] - w[w11_zz]) + w[t199]);
-    w[n11_y]                  = w[t200] - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
-    w[pn11_z]                 = w[t202] - (0.072551 * w[a11_y] - 0.003039 * w[a11_x])
-                                + (w[n12_z] + w[u12] + 0.2 * w[t348]);
+    const quadruped_real TMa12 = 0.1819755469412129 * w[ctheta13];
+    w[neg_MA11_yy]             = w[ctheta13] * TMa12;
+    w[MA11_xy]                 = w[stheta13] * TMa12;
+    const quadruped_real TBa12 = 0.015249550833673626 * w[stheta13];
+    w[BA11_xx]                 = w[ctheta13] * TBa12;
+    w[BA11_xy]                 = w[stheta13] * TBa12;
+    w[BA11_yx]                 = w[BA11_xy] - 0.015249550833673626;
+    w[BA12a_zx]                = 0.0297786611519054 * w[stheta13];
+    w[neg_BA12a_zy]            = 0.0297786611519054 * w[ctheta13];
+    w[TIa12]                   = 0.00011120895548966 * w[stheta13] - 0.006125698666371229 * w[ctheta13];
+    w[t345]                    = w[ctheta13] * w[TIa12];
+    w[neg_k_MA11_yy]           = 0.2 * w[neg_MA11_yy];
+    w[neg_k_BA12a_zy]          = 0.2 * w[neg_BA12a_zy];
+    w[f12a_y]                  = w[ctheta13] * w[paf12_y] - w[stheta13] * w[neg_f12_x];
+    w[n11_x]                   = 0.003039 * w[a10_y] - (0.0001878102 * (w[w11_yy] - w[w11_zz]) + w[n11_x_p1]);
+    w[n11_y]                   = w[n11_y_p1] - 0.0054780518 * (w[w11_zz] - w[w11_xx]) - 0.072551 * w[a10_y];
+    w[pn11_z]                  = w[n11_z_p2] - (0.072551 * w[a11_y] - 0.003039 * w[a11_x])
+                                 - (0.2 * w[f12a_y] - (w[n12_z] + w[u12]));
 
     /* body 9, fl_calf: articulated body */
     w[u9]                         = tau[8] - w[n9_z];
     w[paf9_y]                     = 0.0297786611519054 * w[U9_yx] + 6.110937829371457 * w[u9];
-    w[pan9_x]                     = 1.261184674531e-05 * w[U9_zy] - w[t228] - 0.5120965901013276 * w[u9];
-    const quadruped_real t355     = 0.1819755469412129 * w[ctheta10];
-    w[neg_MA8_yy]                 = w[ctheta10] * t355;
-    w[MA8_xy]                     = w[stheta10] * t355;
-    const quadruped_real t358     = 0.015249550833673626 * w[stheta10];
-    w[neg_BA8_xx]                 = w[ctheta10] * t358;
-    w[neg_BA8_xy]                 = w[stheta10] * t358;
+    w[pan9_x]                     = 1.261184674531e-05 * w[U9_zy] - w[n9_x_p1] - 0.5120965901013276 * w[u9];
+    const quadruped_real TMa9     = 0.1819755469412129 * w[ctheta10];
+    w[neg_MA8_yy]                 = w[ctheta10] * TMa9;
+    w[MA8_xy]                     = w[stheta10] * TMa9;
+    const quadruped_real neg_TBa9 = 0.015249550833673626 * w[stheta10];
+    w[neg_BA8_xx]                 = w[ctheta10] * neg_TBa9;
+    w[neg_BA8_xy]                 = w[stheta10] * neg_TBa9;
     w[BA8_yx]                     = 0.015249550833673626 - w[neg_BA8_xy];
-    w[t362]                       = 0.0297786611519054 * w[stheta10];
-    w[t363]                       = 0.0297786611519054 * w[ctheta10];
-    w[t364]                       = 0.006125698666371229 * w[ctheta10] - 0.00011120895548966 * w[stheta10];
-    w[t365]                       = w[ctheta10] * w[t364];
-    w[t366]                       = 0.2 * w[neg_MA8_yy];
-    w[t367]                       = 0.2 * w[t363];
-    w[t368]                       = w[stheta10] * w[neg_f9_x] - w[ctheta10] * w[paf9_y];
-    w[n8_x]                       = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + w[t191] + 0.003039 * w[a7_y];
-    w[neg_n8_y]                   = w[t192] - 0.0054780518 * (w[w8_zz] - w[w8_xx]) + 0.072551 * w[a7_y];
-    const quadruped_real neg_n8_z = w[t194] - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
+    w[BA9a_zx]                    = 0.0297786611519054 * w[stheta10];
+    w[neg_BA9a_zy]                = 0.0297786611519054 * w[ctheta10];
+    w[TIa9]                       = 0.00011120895548966 * w[stheta10] - 0.006125698666371229 * w[ctheta10];
+    w[t365]                       = w[ctheta10] * w[TIa9];
+    w[neg_k_MA8_yy]               = 0.2 * w[neg_MA8_yy];
+    w[neg_k_BA9a_zy]              = 0.2 * w[neg_BA9a_zy];
+    w[f9a_y]                      = w[ctheta10] * w[paf9_y] - w[stheta10] * w[neg_f9_x];
+    w[n8_x]                       = 0.0001878102 * (w[w8_yy] - w[w8_zz]) + w[n8_x_p1] + 0.003039 * w[a7_y];
+    w[neg_n8_y]                   = w[n8_y_p1] - 0.0054780518 * (w[w8_zz] - w[w8_xx]) + 0.072551 * w[a7_y];
+    const quadruped_real neg_n8_z = w[n8_z_p2] - 8.2053e-05 * (w[w8_yy] - w[w8_xx])
                                     + (0.072551 * w[a8_y] - 0.003039 * w[a8_x]);
-    w[pn8_z]                      = w[n9_z] + w[u9] + 0.2 * w[t368] - neg_n8_z;
+    w[pn8_z]                      = w[n9_z] + w[u9] - 0.2 * w[f9a_y] - neg_n8_z;
 
     /* body 17, rr_thigh: articulated body */
     const quadruped_real BA17_xz     = 0.003039 - 0.2 * w[MA17_xy];
-    const quadruped_real BA17_yz     = w[t305] - 0.072551;
-    w[BA17_zx]                       = w[t301] - 0.003039;
-    w[BA17_zy]                       = 0.072551 - w[t302];
+    const quadruped_real BA17_yz     = w[neg_k_MA17_yy] - 0.072551;
+    w[BA17_zx]                       = w[BA18a_zx] - 0.003039;
+    w[BA17_zy]                       = 0.072551 - w[neg_BA18a_zy];
     const quadruped_real neg_IA17_xz = 0.2 * w[BA17_yx] + 0.0054780518;
     const quadruped_real IA17_yz     = 0.2 * w[BA17_xx] - 0.0001878102;
-    const quadruped_real IA17_zz     = 0.013299594 - 0.2 * w[t305];
+    const quadruped_real IA17_zz     = 0.013299594 - 0.2 * w[neg_k_MA17_yy];
     w[d17]                           = 1.0 / IA17_zz;
     w[Kf17_x]                        = BA17_xz * w[d17];
     w[Kf17_y]                        = BA17_yz * w[d17];
@@ -634,42 +647,42 @@ static QUADRUPED_NOINLINE int part5(const quadruped_real tau[18], quadruped_real
     const quadruped_real pf17_x      = 0.072551 * w[neg_U17_xx] - 0.003039 * w[U17_xy]
                                        - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[paf18_y]);
     w[paf17_x]                       = w[Kf17_x] * w[u17] + pf17_x;
-    w[paf17_y]                       = 0.003039 * (w[w17_zz] + w[w17_xx]) - 0.072551 * w[U17_yx] - w[t307]
+    w[paf17_y]                       = 0.003039 * (w[w17_zz] + w[w17_xx]) - 0.072551 * w[U17_yx] + w[f18a_y]
                                        + w[Kf17_y] * w[u17];
-    w[neg_pan17_x]                   = w[stheta19] * w[n18_y] - w[ctheta19] * w[pan18_x] + w[neg_n17_x]
-                                       + w[neg_Kn17_x] * w[u17];
+    w[pan17_x]                       = w[ctheta19] * w[pan18_x] - w[stheta19] * w[n18_y] - w[neg_n17_x]
+                                       - w[neg_Kn17_x] * w[u17];
     w[pan17_y]                       = w[ctheta19] * w[n18_y] + w[stheta19] * w[pan18_x] + 0.2 * w[f18_z]
                                        + w[n17_y] + w[Kn17_y] * w[u17];
-    w[t392]                          = BA17_xz * w[Kf17_x] - (w[neg_MA17_yy] - 0.1819755469412129);
-    w[t393]                          = w[MA17_xy] - BA17_yz * w[Kf17_x];
-    w[t394]                          = BA17_yz * w[Kf17_y] + w[neg_MA17_yy];
-    w[t395]                          = 0.00486039815325469 - w[t304] + 0.000144167 - neg_IA17_xz * w[neg_Kn17_x];
-    const quadruped_real t396        = w[stheta19] * w[t303] + 5.560447774483e-05 - 0.2 * w[t301] + 8.2053e-05
-                                       - IA17_yz * w[neg_Kn17_x];
-    w[t397]                          = w[t304] - 0.0012653005131165386 - (w[t306] + w[t306]) + 0.013155427
-                                       - IA17_yz * w[Kn17_y];
-    const quadruped_real t398        = neg_IA17_xz * w[Kf17_x] + w[BA17_xx];
-    w[t399]                          = w[BA17_xy] - IA17_yz * w[Kf17_x];
-    w[t400]                          = neg_IA17_xz * w[Kf17_y] + w[BA17_yx];
-    w[t401]                          = IA17_yz * w[Kf17_y] + w[BA17_xx];
-    w[t402]                          = w[c18] * (w[t392] - w[t394]) + 2.0 * w[t393] * w[s18];
-    w[t403]                          = w[c18] * w[t402];
-    const quadruped_real t404        = w[c18] * (t398 + w[t401]) - w[s18] * (w[t399] + w[t400]);
-    w[t405]                          = w[c18] * t404;
-    w[t406]                          = w[s18] * t404;
-    w[BA16_zz]                       = t398 - w[t405];
+    w[Ma17_xx]                       = w[neg_MA17_yy] - 0.1819755469412129 - BA17_xz * w[Kf17_x];
+    w[Ma17_xy]                       = w[MA17_xy] - BA17_yz * w[Kf17_x];
+    w[neg_Ma17_yy]                   = BA17_yz * w[Kf17_y] + w[neg_MA17_yy];
+    w[Ia17_xx]                       = 0.00486039815325469 + w[t304] + 0.000144167 - neg_IA17_xz * w[neg_Kn17_x];
+    const quadruped_real Ia17_xy     = w[stheta19] * w[TIa18] - 5.560447774483e-05 + 0.2 * w[BA18a_zx]
+                                       - 8.2053e-05 + IA17_yz * w[neg_Kn17_x];
+    w[Ia17_yy]                       = 0.013155427 - (w[t304] + 0.0012653005131165386
+                                       + (w[neg_k_BA18a_zy] + w[neg_k_BA18a_zy])) - IA17_yz * w[Kn17_y];
+    const quadruped_real Ba17_xx     = neg_IA17_xz * w[Kf17_x] + w[BA17_xx];
+    w[Ba17_xy]                       = w[BA17_xy] - IA17_yz * w[Kf17_x];
+    w[Ba17_yx]                       = neg_IA17_xz * w[Kf17_y] + w[BA17_yx];
+    w[neg_Ba17_yy]                   = IA17_yz * w[Kf17_y] + w[BA17_xx];
+    w[TMa17]                         = w[c18] * (w[Ma17_xx] + w[neg_Ma17_yy]) - 2.0 * w[Ma17_xy] * w[s18];
+    w[c18_TMa17]                     = w[c18] * w[TMa17];
+    const quadruped_real TBa17       = w[c18] * (Ba17_xx + w[neg_Ba17_yy]) - w[s18] * (w[Ba17_xy] + w[Ba17_yx]);
+    w[c18_TBa17]                     = w[c18] * TBa17;
+    w[s18_TBa17]                     = w[s18] * TBa17;
+    w[BA16_zz]                       = Ba17_xx - w[c18_TBa17];
     w[neg_BA16_yz]                   = w[s18] * w[BA17_zx] + w[c18] * w[BA17_zy];
-    const quadruped_real t409        = w[c18] * (w[t395] - w[t397]) + 2.0 * t396 * w[s18];
-    w[t410]                          = w[c18] * t409;
-    w[IA16_xz]                       = w[s18] * t409 - t396;
+    const quadruped_real TIa17       = w[c18] * (w[Ia17_xx] - w[Ia17_yy]) - 2.0 * Ia17_xy * w[s18];
+    w[c18_TIa17]                     = w[c18] * TIa17;
+    w[IA16_xz]                       = w[s18] * TIa17 + Ia17_xy;
     w[pf17_z]                        = w[f18_z] - (0.072551 * w[U17_zx] + 0.003039 * w[U17_zy]);
     w[pn16_z]                        = 0.00545215306 * w[neg_U16_xy] + 0.0815422 * w[neg_a16_x]
-                                       + (w[c18] * w[pan17_y] - w[s18] * w[neg_pan17_x]);
+                                       + (w[c18] * w[pan17_y] + w[s18] * w[pan17_x]);
 
     return (regular(w[d17])) ? 0 : 1;
 }
 
-static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real w[262])
+static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real w[261])
 {
     /* places in w of values from earlier parts */
     enum { a10_x = 44, neg_a13_x = 55, c12 = 17, s12 = 16, c15 = 19, s15 = 18, w11_zz = 124, neg_U11_xx = 125,
@@ -678,79 +691,82 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
            U11_xy = 169, w11_xx = 170, U11_zy = 171, n11_x = 126, n11_y = 128, U14_xy = 175, w14_xx = 176,
            U14_zy = 177, n14_x = 117, n14_y = 118, neg_f12_x = 194, f12_z = 196, n12_y = 199, neg_f15_x = 22,
            f15_z = 23, neg_n15_y = 25, paf15_y = 84, pan15_x = 87, neg_MA14_yy = 88, MA14_xy = 89,
-           neg_BA14_xx = 90, neg_BA14_xy = 91, BA14_yx = 94, t321 = 95, t322 = 96, t323 = 100, t324 = 102,
-           t325 = 106, t326 = 109, t327 = 113, pn14_z = 119, paf12_y = 121, pan12_x = 122, neg_MA11_yy = 34,
-           MA11_xy = 35, BA11_xx = 50, BA11_xy = 56, BA11_yx = 61, t342 = 67, t343 = 85, t344 = 86, t345 = 92,
-           t346 = 93, t347 = 112, t348 = 116, pn11_z = 130 };
+           neg_BA14_xx = 90, neg_BA14_xy = 91, BA14_yx = 94, BA15a_zx = 95, neg_BA15a_zy = 96, TIa15 = 100,
+           t324 = 102, neg_k_MA14_yy = 106, neg_k_BA15a_zy = 109, f15a_y = 113, pn14_z = 119, paf12_y = 121,
+           pan12_x = 122, neg_MA11_yy = 34, MA11_xy = 35, BA11_xx = 50, BA11_xy = 56, BA11_yx = 61,
+           BA12a_zx = 67, neg_BA12a_zy = 85, TIa12 = 86, t345 = 92, neg_k_MA11_yy = 93, neg_k_BA12a_zy = 112,
+           f12a_y = 116, pn11_z = 130 };
     /* places in w of values for later parts */
     enum { BA14_zx = 28, BA14_zy = 31, d14 = 36, Kf14_x = 37, Kf14_y = 42, Kn14_x = 45, Kn14_y = 47, Kn14_z = 48,
-           u14 = 53, paf14_x = 58, paf14_y = 59, pan14_x = 64, pan14_y = 66, t433 = 69, t434 = 70, t435 = 71,
-           t436 = 72, t438 = 73, t440 = 74, t441 = 75, t442 = 76, t443 = 77, t444 = 78, t446 = 79, t447 = 80,
-           BA13_zz = 81, neg_BA13_yz = 97, t451 = 123, IA13_xz = 145, pf14_z = 146, pn13_z = 147, BA11_zx = 148,
-           BA11_zy = 166, d11 = 167, Kf11_x = 168, Kf11_y = 172, neg_Kn11_x = 173, Kn11_y = 174, Kn11_z = 181,
-           u11 = 182, paf11_x = 183, paf11_y = 188, pan11_x = 190, pan11_y = 191, t474 = 193, t475 = 200,
-           t476 = 225, t477 = 226, t479 = 227, t481 = 228, t482 = 229, t483 = 230, t484 = 231, t485 = 232,
-           t487 = 233, t488 = 234, BA10_zz = 235, neg_BA10_yz = 236, t492 = 237, IA10_xz = 238, pf11_z = 239,
-           pn10_z = 240 };
+           u14 = 53, paf14_x = 58, paf14_y = 59, pan14_x = 64, pan14_y = 66, Ma14_xx = 69, Ma14_xy = 70,
+           neg_Ma14_yy = 71, Ia14_xx = 72, Ia14_yy = 73, neg_Ba14_xy = 74, Ba14_yx = 75, Ba14_yy = 76,
+           TMa14 = 77, c15_TMa14 = 78, c15_TBa14 = 79, s15_TBa14 = 80, neg_BA13_zz = 81, neg_BA13_yz = 97,
+           c15_TIa14 = 123, IA13_xz = 145, pf14_z = 146, pn13_z = 147, BA11_zx = 148, BA11_zy = 166, d11 = 167,
+           Kf11_x = 168, Kf11_y = 172, neg_Kn11_x = 173, Kn11_y = 174, Kn11_z = 181, u11 = 182, paf11_x = 183,
+           paf11_y = 188, pan11_x = 190, pan11_y = 191, Ma11_xx = 193, Ma11_xy = 200, neg_Ma11_yy = 225,
+           Ia11_xx = 226, Ia11_yy = 227, Ba11_xy = 228, Ba11_yx = 229, neg_Ba11_yy = 230, TMa11 = 231,
+           c12_TMa11 = 232, c12_TBa11 = 233, s12_TBa11 = 234, BA10_zz = 235, neg_BA10_yz = 236, c12_TIa11 = 237,
+           IA10_xz = 238, pf11_z = 239, pn10_z = 240 };
 
     /* body 14, rl_thigh: articulated body */
-    const quadruped_real BA14_xz = 0.003039 - 0.2 * w[MA14_xy];
-    const quadruped_real BA14_yz = w[t325] - 0.072551;
-    w[BA14_zx]                   = w[t321] - 0.003039;
-    w[BA14_zy]                   = 0.072551 - w[t322];
-    const quadruped_real IA14_xz = 0.0054780518 - 0.2 * w[BA14_yx];
-    const quadruped_real IA14_yz = 0.0001878102 - 0.2 * w[neg_BA14_xx];
-    const quadruped_real IA14_zz = 0.013299594 - 0.2 * w[t325];
-    w[d14]                       = 1.0 / IA14_zz;
-    w[Kf14_x]                    = BA14_xz * w[d14];
-    w[Kf14_y]                    = BA14_yz * w[d14];
-    w[Kn14_x]                    = IA14_xz * w[d14];
-    w[Kn14_y]                    = IA14_yz * w[d14];
-    w[Kn14_z]                    = IA14_zz * w[d14];
-    w[u14]                       = tau[13] - w[pn14_z];
-    const quadruped_real pf14_x  = 0.072551 * w[neg_U14_xx] - 0.003039 * w[U14_xy]
-                                   - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[paf15_y]);
-    w[paf14_x]                   = w[Kf14_x] * w[u14] + pf14_x;
-    w[paf14_y]                   = 0.003039 * (w[w14_zz] + w[w14_xx]) - 0.072551 * w[U14_yx] - w[t327]
-                                   + w[Kf14_y] * w[u14];
-    w[pan14_x]                   = w[ctheta16] * w[pan15_x] + w[stheta16] * w[neg_n15_y] + w[n14_x]
-                                   + w[Kn14_x] * w[u14];
-    w[pan14_y]                   = w[stheta16] * w[pan15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z]
-                                   + w[n14_y] + w[Kn14_y] * w[u14];
-    w[t433]                      = BA14_xz * w[Kf14_x] - (w[neg_MA14_yy] - 0.1819755469412129);
-    w[t434]                      = w[MA14_xy] - BA14_yz * w[Kf14_x];
-    w[t435]                      = BA14_yz * w[Kf14_y] + w[neg_MA14_yy];
-    w[t436]                      = 0.00486039815325469 - w[t324] + 0.000144167 - IA14_xz * w[Kn14_x];
-    const quadruped_real t437    = w[stheta16] * w[t323] + 5.560447774483e-05 - 0.2 * w[t321] + 8.2053e-05
-                                   + IA14_yz * w[Kn14_x];
-    w[t438]                      = 0.013155427 - (0.0012653005131165386 - w[t324] + (w[t326] + w[t326]))
-                                   - IA14_yz * w[Kn14_y];
-    const quadruped_real t439    = IA14_xz * w[Kf14_x] + w[neg_BA14_xx];
-    w[t440]                      = IA14_yz * w[Kf14_x] + w[neg_BA14_xy];
-    w[t441]                      = w[BA14_yx] - IA14_xz * w[Kf14_y];
-    w[t442]                      = w[neg_BA14_xx] - IA14_yz * w[Kf14_y];
-    w[t443]                      = w[c15] * (w[t433] - w[t435]) + 2.0 * w[t434] * w[s15];
-    w[t444]                      = w[c15] * w[t443];
-    const quadruped_real t445    = w[c15] * (t439 + w[t442]) - w[s15] * (w[t440] - w[t441]);
-    w[t446]                      = w[c15] * t445;
-    w[t447]                      = w[s15] * t445;
-    w[BA13_zz]                   = w[t446] - t439;
-    w[neg_BA13_yz]               = w[s15] * w[BA14_zx] + w[c15] * w[BA14_zy];
-    const quadruped_real t450    = w[c15] * (w[t436] - w[t438]) + 2.0 * t437 * w[s15];
-    w[t451]                      = w[c15] * t450;
-    w[IA13_xz]                   = w[s15] * t450 - t437;
-    w[pf14_z]                    = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
-    w[pn13_z]                    = 0.00545215306 * w[neg_U13_xy] - 0.0815422 * w[neg_a13_x]
-                                   + (w[c15] * w[pan14_y] + w[s15] * w[pan14_x]);
+    const quadruped_real BA14_xz     = 0.003039 - 0.2 * w[MA14_xy];
+    const quadruped_real BA14_yz     = w[neg_k_MA14_yy] - 0.072551;
+    w[BA14_zx]                       = w[BA15a_zx] - 0.003039;
+    w[BA14_zy]                       = 0.072551 - w[neg_BA15a_zy];
+    const quadruped_real IA14_xz     = 0.0054780518 - 0.2 * w[BA14_yx];
+    const quadruped_real IA14_yz     = 0.0001878102 - 0.2 * w[neg_BA14_xx];
+    const quadruped_real IA14_zz     = 0.013299594 - 0.2 * w[neg_k_MA14_yy];
+    w[d14]                           = 1.0 / IA14_zz;
+    w[Kf14_x]                        = BA14_xz * w[d14];
+    w[Kf14_y]                        = BA14_yz * w[d14];
+    w[Kn14_x]                        = IA14_xz * w[d14];
+    w[Kn14_y]                        = IA14_yz * w[d14];
+    w[Kn14_z]                        = IA14_zz * w[d14];
+    w[u14]                           = tau[13] - w[pn14_z];
+    const quadruped_real pf14_x      = 0.072551 * w[neg_U14_xx] - 0.003039 * w[U14_xy]
+                                       - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[paf15_y]);
+    w[paf14_x]                       = w[Kf14_x] * w[u14] + pf14_x;
+    w[paf14_y]                       = 0.003039 * (w[w14_zz] + w[w14_xx]) - 0.072551 * w[U14_yx] + w[f15a_y]
+                                       + w[Kf14_y] * w[u14];
+    w[pan14_x]                       = w[ctheta16] * w[pan15_x] + w[stheta16] * w[neg_n15_y] + w[n14_x]
+                                       + w[Kn14_x] * w[u14];
+    w[pan14_y]                       = w[stheta16] * w[pan15_x] - w[ctheta16] * w[neg_n15_y] + 0.2 * w[f15_z]
+                                       + w[n14_y] + w[Kn14_y] * w[u14];
+    w[Ma14_xx]                       = w[neg_MA14_yy] - 0.1819755469412129 - BA14_xz * w[Kf14_x];
+    w[Ma14_xy]                       = w[MA14_xy] - BA14_yz * w[Kf14_x];
+    w[neg_Ma14_yy]                   = BA14_yz * w[Kf14_y] + w[neg_MA14_yy];
+    w[Ia14_xx]                       = 0.00486039815325469 + w[t324] + 0.000144167 - IA14_xz * w[Kn14_x];
+    const quadruped_real Ia14_xy     = w[stheta16] * w[TIa15] - 5.560447774483e-05 + 0.2 * w[BA15a_zx]
+                                       - 8.2053e-05 - IA14_yz * w[Kn14_x];
+    w[Ia14_yy]                       = 0.013155427 - (0.0012653005131165386 + w[t324]
+                                       + (w[neg_k_BA15a_zy] + w[neg_k_BA15a_zy])) - IA14_yz * w[Kn14_y];
+    const quadruped_real neg_Ba14_xx = IA14_xz * w[Kf14_x] + w[neg_BA14_xx];
+    w[neg_Ba14_xy]                   = IA14_yz * w[Kf14_x] + w[neg_BA14_xy];
+    w[Ba14_yx]                       = w[BA14_yx] - IA14_xz * w[Kf14_y];
+    w[Ba14_yy]                       = w[neg_BA14_xx] - IA14_yz * w[Kf14_y];
+    w[TMa14]                         = w[c15] * (w[Ma14_xx] + w[neg_Ma14_yy]) - 2.0 * w[Ma14_xy] * w[s15];
+    w[c15_TMa14]                     = w[c15] * w[TMa14];
+    const quadruped_real TBa14       = w[s15] * (w[neg_Ba14_xy] - w[Ba14_yx])
+                                       - w[c15] * (neg_Ba14_xx + w[Ba14_yy]);
+    w[c15_TBa14]                     = w[c15] * TBa14;
+    w[s15_TBa14]                     = w[s15] * TBa14;
+    w[neg_BA13_zz]                   = neg_Ba14_xx + w[c15_TBa14];
+    w[neg_BA13_yz]                   = w[s15] * w[BA14_zx] + w[c15] * w[BA14_zy];
+    const quadruped_real TIa14       = w[c15] * (w[Ia14_xx] - w[Ia14_yy]) - 2.0 * Ia14_xy * w[s15];
+    w[c15_TIa14]                     = w[c15] * TIa14;
+    w[IA13_xz]                       = w[s15] * TIa14 + Ia14_xy;
+    w[pf14_z]                        = w[f15_z] - (0.072551 * w[U14_zx] + 0.003039 * w[U14_zy]);
+    w[pn13_z]                        = 0.00545215306 * w[neg_U13_xy] - 0.0815422 * w[neg_a13_x]
+                                       + (w[c15] * w[pan14_y] + w[s15] * w[pan14_x]);
 
     /* body 11, fr_thigh: articulated body */
     const quadruped_real BA11_xz     = 0.003039 - 0.2 * w[MA11_xy];
-    const quadruped_real BA11_yz     = w[t346] - 0.072551;
-    w[BA11_zx]                       = w[t342] - 0.003039;
-    w[BA11_zy]                       = 0.072551 - w[t343];
+    const quadruped_real BA11_yz     = w[neg_k_MA11_yy] - 0.072551;
+    w[BA11_zx]                       = w[BA12a_zx] - 0.003039;
+    w[BA11_zy]                       = 0.072551 - w[neg_BA12a_zy];
     const quadruped_real neg_IA11_xz = 0.2 * w[BA11_yx] + 0.0054780518;
     const quadruped_real IA11_yz     = 0.2 * w[BA11_xx] - 0.0001878102;
-    const quadruped_real IA11_zz     = 0.013299594 - 0.2 * w[t346];
+    const quadruped_real IA11_zz     = 0.013299594 - 0.2 * w[neg_k_MA11_yy];
     w[d11]                           = 1.0 / IA11_zz;
     w[Kf11_x]                        = BA11_xz * w[d11];
     w[Kf11_y]                        = BA11_yz * w[d11];
@@ -761,34 +777,34 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     const quadruped_real pf11_x      = 0.072551 * w[neg_U11_xx] - 0.003039 * w[U11_xy]
                                        - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[paf12_y]);
     w[paf11_x]                       = w[Kf11_x] * w[u11] + pf11_x;
-    w[paf11_y]                       = 0.003039 * (w[w11_zz] + w[w11_xx]) - 0.072551 * w[U11_yx] - w[t348]
+    w[paf11_y]                       = 0.003039 * (w[w11_zz] + w[w11_xx]) - 0.072551 * w[U11_yx] + w[f12a_y]
                                        + w[Kf11_y] * w[u11];
-    w[pan11_x]                       = w[n11_x] - (w[stheta13] * w[n12_y] - w[ctheta13] * w[pan12_x])
+    w[pan11_x]                       = w[ctheta13] * w[pan12_x] - w[stheta13] * w[n12_y] + w[n11_x]
                                        - w[neg_Kn11_x] * w[u11];
     w[pan11_y]                       = w[ctheta13] * w[n12_y] + w[stheta13] * w[pan12_x] + 0.2 * w[f12_z]
                                        + w[n11_y] + w[Kn11_y] * w[u11];
-    w[t474]                          = BA11_xz * w[Kf11_x] - (w[neg_MA11_yy] - 0.1819755469412129);
-    w[t475]                          = w[MA11_xy] - BA11_yz * w[Kf11_x];
-    w[t476]                          = BA11_yz * w[Kf11_y] + w[neg_MA11_yy];
-    w[t477]                          = 0.00486039815325469 - w[t345] + 0.000144167 - neg_IA11_xz * w[neg_Kn11_x];
-    const quadruped_real t478        = w[stheta13] * w[t344] + 5.560447774483e-05 - 0.2 * w[t342] + 8.2053e-05
-                                       - IA11_yz * w[neg_Kn11_x];
-    w[t479]                          = 0.013155427 - (0.0012653005131165386 - w[t345] + (w[t347] + w[t347]))
-                                       - IA11_yz * w[Kn11_y];
-    const quadruped_real t480        = neg_IA11_xz * w[Kf11_x] + w[BA11_xx];
-    w[t481]                          = w[BA11_xy] - IA11_yz * w[Kf11_x];
-    w[t482]                          = neg_IA11_xz * w[Kf11_y] + w[BA11_yx];
-    w[t483]                          = IA11_yz * w[Kf11_y] + w[BA11_xx];
-    w[t484]                          = w[c12] * (w[t474] - w[t476]) + 2.0 * w[t475] * w[s12];
-    w[t485]                          = w[c12] * w[t484];
-    const quadruped_real t486        = w[c12] * (t480 + w[t483]) - w[s12] * (w[t481] + w[t482]);
-    w[t487]                          = w[c12] * t486;
-    w[t488]                          = w[s12] * t486;
-    w[BA10_zz]                       = t480 - w[t487];
+    w[Ma11_xx]                       = w[neg_MA11_yy] - 0.1819755469412129 - BA11_xz * w[Kf11_x];
+    w[Ma11_xy]                       = w[MA11_xy] - BA11_yz * w[Kf11_x];
+    w[neg_Ma11_yy]                   = BA11_yz * w[Kf11_y] + w[neg_MA11_yy];
+    w[Ia11_xx]                       = 0.00486039815325469 + w[t345] + 0.000144167 - neg_IA11_xz * w[neg_Kn11_x];
+    const quadruped_real Ia11_xy     = w[stheta13] * w[TIa12] - 5.560447774483e-05 + 0.2 * w[BA12a_zx]
+                                       - 8.2053e-05 + IA11_yz * w[neg_Kn11_x];
+    w[Ia11_yy]                       = 0.013155427 - (0.0012653005131165386 + w[t345]
+                                       + (w[neg_k_BA12a_zy] + w[neg_k_BA12a_zy])) - IA11_yz * w[Kn11_y];
+    const quadruped_real Ba11_xx     = neg_IA11_xz * w[Kf11_x] + w[BA11_xx];
+    w[Ba11_xy]                       = w[BA11_xy] - IA11_yz * w[Kf11_x];
+    w[Ba11_yx]                       = neg_IA11_xz * w[Kf11_y] + w[BA11_yx];
+    w[neg_Ba11_yy]                   = IA11_yz * w[Kf11_y] + w[BA11_xx];
+    w[TMa11]                         = w[c12] * (w[Ma11_xx] + w[neg_Ma11_yy]) - 2.0 * w[Ma11_xy] * w[s12];
+    w[c12_TMa11]                     = w[c12] * w[TMa11];
+    const quadruped_real TBa11       = w[c12] * (Ba11_xx + w[neg_Ba11_yy]) - w[s12] * (w[Ba11_xy] + w[Ba11_yx]);
+    w[c12_TBa11]                     = w[c12] * TBa11;
+    w[s12_TBa11]                     = w[s12] * TBa11;
+    w[BA10_zz]                       = Ba11_xx - w[c12_TBa11];
     w[neg_BA10_yz]                   = w[s12] * w[BA11_zx] + w[c12] * w[BA11_zy];
-    const quadruped_real t491        = w[c12] * (w[t477] - w[t479]) + 2.0 * t478 * w[s12];
-    w[t492]                          = w[c12] * t491;
-    w[IA10_xz]                       = w[s12] * t491 - t478;
+    const quadruped_real TIa11       = w[c12] * (w[Ia11_xx] - w[Ia11_yy]) - 2.0 * Ia11_xy * w[s12];
+    w[c12_TIa11]                     = w[c12] * TIa11;
+    w[IA10_xz]                       = w[s12] * TIa11 + Ia11_xy;
     w[pf11_z]                        = w[f12_z] - (0.072551 * w[U11_zx] + 0.003039 * w[U11_zy]);
     w[pn10_z]                        = 0.00545215306 * w[neg_U10_xy] - 0.0815422 * w[a10_x]
                                        + (w[c12] * w[pan11_y] + w[s12] * w[pan11_x]);
@@ -796,7 +812,7 @@ static QUADRUPED_NOINLINE int part6(const quadruped_real tau[18], quadruped_real
     return (regular(w[d14]) && regular(w[d11])) ? 0 : 1;
 }
 
-static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real w[262])
+static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real w[261])
 {
     /* places in w of values from earlier parts */
     enum { a7_x = 30, c17 = 13, s17 = 12, w16_z = 60, w16_xx = 65, a16_z = 68, c9 = 15, s9 = 14, c18 = 21,
@@ -804,117 +820,121 @@ static QUADRUPED_NOINLINE int part7(const quadruped_real tau[18], quadruped_real
            neg_U7_xy = 155, neg_U16_xy = 161, neg_U16_zy = 162, U8_xy = 163, w8_xx = 164, U8_zy = 165,
            n8_x = 153, neg_n8_y = 178, neg_f9_x = 187, f9_z = 189, n9_y = 192, pf17_z = 223, paf9_y = 132,
            pan9_x = 133, neg_MA8_yy = 134, MA8_xy = 135, neg_BA8_xx = 138, neg_BA8_xy = 140, BA8_yx = 141,
-           t362 = 142, t363 = 143, t364 = 144, t365 = 149, t366 = 150, t367 = 151, t368 = 152, pn8_z = 179,
-           BA17_zx = 180, BA17_zy = 184, paf17_x = 203, paf17_y = 204, neg_pan17_x = 205, pan17_y = 206,
-           t392 = 207, t393 = 208, t394 = 209, t395 = 210, t397 = 211, t399 = 212, t400 = 213, t401 = 214,
-           t402 = 215, t403 = 216, t405 = 217, t406 = 218, BA16_zz = 219, neg_BA16_yz = 220, t410 = 221,
-           IA16_xz = 222, pn16_z = 224 };
+           BA9a_zx = 142, neg_BA9a_zy = 143, TIa9 = 144, t365 = 149, neg_k_MA8_yy = 150, neg_k_BA9a_zy = 151,
+           f9a_y = 152, pn8_z = 179, BA17_zx = 180, BA17_zy = 184, paf17_x = 203, paf17_y = 204, pan17_x = 205,
+           pan17_y = 206, Ma17_xx = 207, Ma17_xy = 208, neg_Ma17_yy = 209, Ia17_xx = 210, Ia17_yy = 211,
+           Ba17_xy = 212, Ba17_yx = 213, neg_Ba17_yy = 214, TMa17 = 215, c18_TMa17 = 216, c18_TBa17 = 217,
+           s18_TBa17 = 218, BA16_zz = 219, neg_BA16_yz = 220, c18_TIa17 = 221, IA16_xz = 222, pn16_z = 224 };
     /* places in w of values for later parts */
     enum { BA8_zx = 22, BA8_zy = 23, d8 = 25, Kf8_x = 33, Kf8_y = 34, Kn8_x = 35, Kn8_y = 44, Kn8_z = 50,
-           u8 = 55, paf8_x = 56, paf8_y = 61, pan8_x = 67, pan8_y = 84, t515 = 85, t516 = 86, t517 = 87,
-           t518 = 88, t520 = 89, t522 = 90, t523 = 91, t524 = 92, t525 = 93, t526 = 94, t528 = 95, t529 = 96,
-           BA7_zz = 100, neg_BA7_yz = 102, t533 = 106, IA7_xz = 109, pf8_z = 112, pn7_z = 113, d16 = 116,
-           Kf16_x = 117, neg_Kf16_y = 118, Kf16_z = 121, Kn16_x = 122, Kn16_z = 124, u16 = 125, paf16_x = 126,
-           neg_paf16_y = 127, paf16_z = 128, pn16_x = 129, t553 = 136, t555 = 137, t558 = 139, t559 = 169,
-           t560 = 170, t561 = 171, t562 = 175, t563 = 176, t564 = 177, t566 = 194, t567 = 196, t569 = 199,
-           t570 = 241, t571 = 242, t572 = 243, t573 = 244 };
+           u8 = 55, paf8_x = 56, paf8_y = 61, pan8_x = 67, pan8_y = 84, Ma8_xx = 85, Ma8_xy = 86,
+           neg_Ma8_yy = 87, Ia8_xx = 88, Ia8_yy = 89, neg_Ba8_xy = 90, Ba8_yx = 91, Ba8_yy = 92, TMa8 = 93,
+           c9_TMa8 = 94, c9_TBa8 = 95, s9_TBa8 = 96, neg_BA7_zz = 100, neg_BA7_yz = 102, c9_TIa8 = 106,
+           IA7_xz = 109, pf8_z = 112, pn7_z = 113, d16 = 116, Kf16_x = 117, neg_Kf16_y = 118, Kf16_z = 121,
+           Kn16_x = 122, Kn16_z = 124, u16 = 125, paf16_x = 126, neg_paf16_y = 127, paf16_z = 128, pn16_x = 129,
+           neg_Ma16_yy = 136, Ma16_zz = 137, neg_BA16a_yy = 139, neg_BA16a_xy = 169, BA16a_xx = 170,
+           BA16a_yx = 171, neg_BA16a_zy = 175, BA16a_zx = 176, neg_IA16a_xy = 177, IA16a_xx = 194,
+           IA16a_yy = 196, neg_s17_TMA16a = 199, MA16b_xy = 241, MA16b_yy = 242, neg_MA16b_xz = 243,
+           MA16b_yz = 244 };
 
     /* body 8, fl_thigh: articulated body */
-    const quadruped_real BA8_xz = 0.003039 - 0.2 * w[MA8_xy];
-    const quadruped_real BA8_yz = w[t366] - 0.072551;
-    w[BA8_zx]                   = w[t362] - 0.003039;
-    w[BA8_zy]                   = 0.072551 - w[t363];
-    const quadruped_real IA8_xz = 0.0054780518 - 0.2 * w[BA8_yx];
-    const quadruped_real IA8_yz = 0.0001878102 - 0.2 * w[neg_BA8_xx];
-    const quadruped_real IA8_zz = 0.013299594 - 0.2 * w[t366];
-    w[d8]                       = 1.0 / IA8_zz;
-    w[Kf8_x]                    = BA8_xz * w[d8];
-    w[Kf8_y]                    = BA8_yz * w[d8];
-    w[Kn8_x]                    = IA8_xz * w[d8];
-    w[Kn8_y]                    = IA8_yz * w[d8];
-    w[Kn8_z]                    = IA8_zz * w[d8];
-    w[u8]                       = tau[7] - w[pn8_z];
-    const quadruped_real pf8_x  = 0.072551 * w[neg_U8_xx] - 0.003039 * w[U8_xy]
-                                  - (w[ctheta10] * w[neg_f9_x] + w[stheta10] * w[paf9_y]);
-    w[paf8_x]                   = w[Kf8_x] * w[u8] + pf8_x;
-    w[paf8_y]                   = 0.003039 * (w[w8_zz] + w[w8_xx]) - 0.072551 * w[U8_yx] - w[t368]
-                                  + w[Kf8_y] * w[u8];
-    w[pan8_x]                   = w[n8_x] - (w[stheta10] * w[n9_y] - w[ctheta10] * w[pan9_x]) + w[Kn8_x] * w[u8];
-    w[pan8_y]                   = w[ctheta10] * w[n9_y] + w[stheta10] * w[pan9_x] + 0.2 * w[f9_z] - w[neg_n8_y]
-                                  + w[Kn8_y] * w[u8];
-    w[t515]                     = BA8_xz * w[Kf8_x] - (w[neg_MA8_yy] - 0.1819755469412129);
-    w[t516]                     = w[MA8_xy] - BA8_yz * w[Kf8_x];
-    w[t517]                     = BA8_yz * w[Kf8_y] + w[neg_MA8_yy];
-    w[t518]                     = 0.00486039815325469 - w[t365] + 0.000144167 - IA8_xz * w[Kn8_x];
-    const quadruped_real t519   = w[stheta10] * w[t364] + 5.560447774483e-05 - 0.2 * w[t362] + 8.2053e-05
-                                  + IA8_yz * w[Kn8_x];
-    w[t520]                     = 0.013155427 - (0.0012653005131165386 - w[t365] + (w[t367] + w[t367]))
-                                  - IA8_yz * w[Kn8_y];
-    const quadruped_real t521   = IA8_xz * w[Kf8_x] + w[neg_BA8_xx];
-    w[t522]                     = IA8_yz * w[Kf8_x] + w[neg_BA8_xy];
-    w[t523]                     = w[BA8_yx] - IA8_xz * w[Kf8_y];
-    w[t524]                     = w[neg_BA8_xx] - IA8_yz * w[Kf8_y];
-    w[t525]                     = w[c9] * (w[t515] - w[t517]) + 2.0 * w[t516] * w[s9];
-    w[t526]                     = w[c9] * w[t525];
-    const quadruped_real t527   = w[c9] * (t521 + w[t524]) - w[s9] * (w[t522] - w[t523]);
-    w[t528]                     = w[c9] * t527;
-    w[t529]                     = w[s9] * t527;
-    w[BA7_zz]                   = w[t528] - t521;
-    w[neg_BA7_yz]               = w[s9] * w[BA8_zx] + w[c9] * w[BA8_zy];
-    const quadruped_real t532   = w[c9] * (w[t518] - w[t520]) + 2.0 * t519 * w[s9];
-    w[t533]                     = w[c9] * t532;
-    w[IA7_xz]                   = w[s9] * t532 - t519;
-    w[pf8_z]                    = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
-    w[pn7_z]                    = 0.00545215306 * w[neg_U7_xy] + 0.0815422 * w[a7_x]
-                                  + (w[c9] * w[pan8_y] + w[s9] * w[pan8_x]);
+    const quadruped_real BA8_xz     = 0.003039 - 0.2 * w[MA8_xy];
+    const quadruped_real BA8_yz     = w[neg_k_MA8_yy] - 0.072551;
+    w[BA8_zx]                       = w[BA9a_zx] - 0.003039;
+    w[BA8_zy]                       = 0.072551 - w[neg_BA9a_zy];
+    const quadruped_real IA8_xz     = 0.0054780518 - 0.2 * w[BA8_yx];
+    const quadruped_real IA8_yz     = 0.0001878102 - 0.2 * w[neg_BA8_xx];
+    const quadruped_real IA8_zz     = 0.013299594 - 0.2 * w[neg_k_MA8_yy];
+    w[d8]                           = 1.0 / IA8_zz;
+    w[Kf8_x]                        = BA8_xz * w[d8];
+    w[Kf8_y]                        = BA8_yz * w[d8];
+    w[Kn8_x]                        = IA8_xz * w[d8];
+    w[Kn8_y]                        = IA8_yz * w[d8];
+    w[Kn8_z]                        = IA8_zz * w[d8];
+    w[u8]                           = tau[7] - w[pn8_z];
+    const quadruped_real pf8_x      = 0.072551 * w[neg_U8_xx] - 0.003039 * w[U8_xy]
+                                      - (w[ctheta10] * w[neg_f9_x] + w[stheta10] * w[paf9_y]);
+    w[paf8_x]                       = w[Kf8_x] * w[u8] + pf8_x;
+    w[paf8_y]                       = 0.003039 * (w[w8_zz] + w[w8_xx]) - 0.072551 * w[U8_yx] + w[f9a_y]
+                                      + w[Kf8_y] * w[u8];
+    w[pan8_x]                       = w[ctheta10] * w[pan9_x] - w[stheta10] * w[n9_y] + w[n8_x]
+                                      + w[Kn8_x] * w[u8];
+    w[pan8_y]                       = w[ctheta10] * w[n9_y] + w[stheta10] * w[pan9_x] + 0.2 * w[f9_z]
+                                      - w[neg_n8_y] + w[Kn8_y] * w[u8];
+    w[Ma8_xx]                       = w[neg_MA8_yy] - 0.1819755469412129 - BA8_xz * w[Kf8_x];
+    w[Ma8_xy]                       = w[MA8_xy] - BA8_yz * w[Kf8_x];
+    w[neg_Ma8_yy]                   = BA8_yz * w[Kf8_y] + w[neg_MA8_yy];
+    w[Ia8_xx]                       = 0.00486039815325469 + w[t365] + 0.000144167 - IA8_xz * w[Kn8_x];
+    const quadruped_real Ia8_xy     = w[stheta10] * w[TIa9] - 5.560447774483e-05 + 0.2 * w[BA9a_zx]
+                                      - 8.2053e-05 - IA8_yz * w[Kn8_x];
+    w[Ia8_yy]                       = 0.013155427 - (0.0012653005131165386 + w[t365]
+                                      + (w[neg_k_BA9a_zy] + w[neg_k_BA9a_zy])) - IA8_yz * w[Kn8_y];
+    const quadruped_real neg_Ba8_xx = IA8_xz * w[Kf8_x] + w[neg_BA8_xx];
+    w[neg_Ba8_xy]                   = IA8_yz * w[Kf8_x] + w[neg_BA8_xy];
+    w[Ba8_yx]                       = w[BA8_yx] - IA8_xz * w[Kf8_y];
+    w[Ba8_yy]                       = w[neg_BA8_xx] - IA8_yz * w[Kf8_y];
+    w[TMa8]                         = w[c9] * (w[Ma8_xx] + w[neg_Ma8_yy]) - 2.0 * w[Ma8_xy] * w[s9];
+    w[c9_TMa8]                      = w[c9] * w[TMa8];
+    const quadruped_real TBa8       = w[s9] * (w[neg_Ba8_xy] - w[Ba8_yx]) - w[c9] * (neg_Ba8_xx + w[Ba8_yy]);
+    w[c9_TBa8]                      = w[c9] * TBa8;
+    w[s9_TBa8]                      = w[s9] * TBa8;
+    w[neg_BA7_zz]                   = neg_Ba8_xx + w[c9_TBa8];
+    w[neg_BA7_yz]                   = w[s9] * w[BA8_zx] + w[c9] * w[BA8_zy];
+    const quadruped_real TIa8       = w[c9] * (w[Ia8_xx] - w[Ia8_yy]) - 2.0 * Ia8_xy * w[s9];
+    w[c9_TIa8]                      = w[c9] * TIa8;
+    w[IA7_xz]                       = w[s9] * TIa8 + Ia8_xy;
+    w[pf8_z]                        = w[f9_z] - (0.072551 * w[U8_zx] + 0.003039 * w[U8_zy]);
+    w[pn7_z]                        = 0.00545215306 * w[neg_U7_xy] + 0.0815422 * w[a7_x]
+                                      + (w[c9] * w[pan8_y] + w[s9] * w[pan8_x]);
 
     /* body 16, rr_hip: articulated body */
-    const quadruped_real BA16_xz = w[t399] + w[t406] - 0.0815422;
-    const quadruped_real IA16_zz = w[t395] - w[t410] + 0.00618855306;
-    w[d16]                       = 1.0 / IA16_zz;
-    w[Kf16_x]                    = BA16_xz * w[d16];
-    w[neg_Kf16_y]                = w[neg_BA16_yz] * w[d16];
-    w[Kf16_z]                    = w[BA16_zz] * w[d16];
-    w[Kn16_x]                    = w[IA16_xz] * w[d16];
-    w[Kn16_z]                    = IA16_zz * w[d16];
-    w[u16]                       = tau[15] - w[pn16_z];
-    w[paf16_x]                   = w[c18] * w[paf17_x] - w[s18] * w[paf17_y] - 0.0815422 * w[neg_U16_xy]
-                                   + w[Kf16_x] * w[u16];
-    w[neg_paf16_y]               = 0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx]) + w[pf17_z]
-                                   + w[neg_Kf16_y] * w[u16];
-    w[paf16_z]                   = w[c18] * w[paf17_y] + w[s18] * w[paf17_x] - 0.0815422 * w[neg_U16_zy]
-                                   + w[Kf16_z] * w[u16];
-    w[pn16_x]                    = 0.0815422 * w[a16_z] - 0.00582035306 * w[neg_U16_zy]
-                                   - (w[c18] * w[neg_pan17_x] + w[s18] * w[pan17_y]);
-    const quadruped_real t550    = w[t394] + w[t403] + BA16_xz * w[Kf16_x];
-    const quadruped_real t551    = w[neg_BA16_yz] * w[Kf16_x];
-    const quadruped_real t552    = w[t393] - w[s18] * w[t402] - w[BA16_zz] * w[Kf16_x];
-    w[t553]                      = w[neg_BA16_yz] * w[neg_Kf16_y];
-    const quadruped_real t554    = w[BA16_zz] * w[neg_Kf16_y];
-    w[t555]                      = w[BA16_zz] * w[Kf16_z] - (w[t403] - w[t392]);
-    const quadruped_real t556    = w[IA16_xz] * w[Kf16_x] - (w[t405] - w[t401]);
-    const quadruped_real t557    = w[s18] * w[BA17_zy] - w[c18] * w[BA17_zx] + w[IA16_xz] * w[neg_Kf16_y];
-    w[t558]                      = 0.1805 * t551;
-    w[t559]                      = 0.1805 * t550;
-    w[t560]                      = t556 - w[t558];
-    w[t561]                      = t557 - 0.1805 * w[t553];
-    w[t562]                      = 0.1805 * t552;
-    w[t563]                      = w[t400] + w[t406] + 0.0815422 - w[IA16_xz] * w[Kf16_z] + 0.1805 * t554;
-    w[t564]                      = 0.1805 * t556 - 0.1805 * w[t558];
-    const quadruped_real t565    = w[t397] + w[t410] + 0.00582035306 - w[IA16_xz] * w[Kn16_x];
-    w[t566]                      = 0.1805 * t557 + 0.1805 * w[t561] + t565;
-    w[t567]                      = 0.0003682 - 0.1805 * w[t559];
-    const quadruped_real t568    = w[s17] * (t550 - w[t553]) - 2.0 * t551 * w[c17];
-    w[t569]                      = w[s17] * t568;
-    w[t570]                      = w[c17] * t568 + t551;
-    w[t571]                      = t550 - w[t569];
-    w[t572]                      = w[s17] * t552 + w[c17] * t554;
-    w[t573]                      = w[c17] * t552 - w[s17] * t554;
+    const quadruped_real BA16_xz    = w[Ba17_xy] + w[s18_TBa17] - 0.0815422;
+    const quadruped_real IA16_zz    = w[Ia17_xx] - w[c18_TIa17] + 0.00618855306;
+    w[d16]                          = 1.0 / IA16_zz;
+    w[Kf16_x]                       = BA16_xz * w[d16];
+    w[neg_Kf16_y]                   = w[neg_BA16_yz] * w[d16];
+    w[Kf16_z]                       = w[BA16_zz] * w[d16];
+    w[Kn16_x]                       = w[IA16_xz] * w[d16];
+    w[Kn16_z]                       = IA16_zz * w[d16];
+    w[u16]                          = tau[15] - w[pn16_z];
+    w[paf16_x]                      = w[c18] * w[paf17_x] - w[s18] * w[paf17_y] - 0.0815422 * w[neg_U16_xy]
+                                      + w[Kf16_x] * w[u16];
+    w[neg_paf16_y]                  = 0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx]) + w[pf17_z]
+                                      + w[neg_Kf16_y] * w[u16];
+    w[paf16_z]                      = w[c18] * w[paf17_y] + w[s18] * w[paf17_x] - 0.0815422 * w[neg_U16_zy]
+                                      + w[Kf16_z] * w[u16];
+    w[pn16_x]                       = 0.0815422 * w[a16_z] - 0.00582035306 * w[neg_U16_zy]
+                                      + (w[c18] * w[pan17_x] - w[s18] * w[pan17_y]);
+    const quadruped_real Ma16_xx    = w[c18_TMa17] - w[neg_Ma17_yy] - BA16_xz * w[Kf16_x];
+    const quadruped_real Ma16_xy    = w[neg_BA16_yz] * w[Kf16_x];
+    const quadruped_real Ma16_xz    = w[s18] * w[TMa17] + w[Ma17_xy] - w[BA16_zz] * w[Kf16_x];
+    w[neg_Ma16_yy]                  = w[neg_BA16_yz] * w[neg_Kf16_y];
+    const quadruped_real Ma16_yz    = w[BA16_zz] * w[neg_Kf16_y];
+    w[Ma16_zz]                      = w[Ma17_xx] - w[c18_TMa17] - w[BA16_zz] * w[Kf16_z];
+    const quadruped_real Ba16_xx    = w[c18_TBa17] - w[neg_Ba17_yy] - w[IA16_xz] * w[Kf16_x];
+    const quadruped_real Ba16_yx    = w[s18] * w[BA17_zy] - w[c18] * w[BA17_zx] + w[IA16_xz] * w[neg_Kf16_y];
+    w[neg_BA16a_yy]                 = 0.1805 * Ma16_xy;
+    w[neg_BA16a_xy]                 = 0.1805 * Ma16_xx;
+    w[BA16a_xx]                     = Ba16_xx + w[neg_BA16a_yy];
+    w[BA16a_yx]                     = Ba16_yx - 0.1805 * w[neg_Ma16_yy];
+    w[neg_BA16a_zy]                 = 0.1805 * Ma16_xz;
+    w[BA16a_zx]                     = w[Ba17_yx] + w[s18_TBa17] + 0.0815422 - w[IA16_xz] * w[Kf16_z]
+                                      + 0.1805 * Ma16_yz;
+    w[neg_IA16a_xy]                 = 0.1805 * Ba16_xx + 0.1805 * w[neg_BA16a_yy];
+    const quadruped_real Ia16_xx    = w[Ia17_yy] + w[c18_TIa17] + 0.00582035306 - w[IA16_xz] * w[Kn16_x];
+    w[IA16a_xx]                     = 0.1805 * Ba16_yx + 0.1805 * w[BA16a_yx] + Ia16_xx;
+    w[IA16a_yy]                     = 0.1805 * w[neg_BA16a_xy] + 0.0003682;
+    const quadruped_real neg_TMA16a = w[s17] * (Ma16_xx + w[neg_Ma16_yy]) + 2.0 * Ma16_xy * w[c17];
+    w[neg_s17_TMA16a]               = w[s17] * neg_TMA16a;
+    w[MA16b_xy]                     = Ma16_xy - w[c17] * neg_TMA16a;
+    w[MA16b_yy]                     = Ma16_xx - w[neg_s17_TMA16a];
+    w[neg_MA16b_xz]                 = w[s17] * Ma16_xz + w[c17] * Ma16_yz;
+    w[MA16b_yz]                     = w[c17] * Ma16_xz - w[s17] * Ma16_yz;
 
     return (regular(w[d8]) && regular(w[d16])) ? 0 : 1;
 }
 
-static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real w[262])
+static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real w[261])
 {
     /* places in w of values from earlier parts */
     enum { a1_y = 1, a1_z = 2, U6_xy = 3, U6_zy = 5, w10_z = 38, w10_xx = 43, a10_z = 46, c14 = 11, s14 = 10,
@@ -922,116 +942,124 @@ static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real
            neg_wd16_y = 62, w16_xz = 63, c12 = 17, s12 = 16, c15 = 19, s15 = 18, U1_zx = 154, neg_U10_xy = 157,
            neg_U10_zy = 158, neg_U13_xy = 159, neg_U13_zy = 160, pn17_z = 82, pf14_z = 146, pn14_z = 119,
            pf11_z = 239, Kn17_z = 201, u17 = 202, pn16_x = 129, pn16_z = 224, BA14_zx = 28, BA14_zy = 31,
-           Kn14_z = 48, u14 = 53, paf14_x = 58, paf14_y = 59, pan14_x = 64, pan14_y = 66, t433 = 69, t434 = 70,
-           t435 = 71, t436 = 72, t438 = 73, t440 = 74, t441 = 75, t442 = 76, t443 = 77, t444 = 78, t446 = 79,
-           t447 = 80, BA13_zz = 81, neg_BA13_yz = 97, t451 = 123, IA13_xz = 145, pn13_z = 147, BA11_zx = 148,
-           BA11_zy = 166, paf11_x = 183, paf11_y = 188, pan11_x = 190, pan11_y = 191, t474 = 193, t475 = 200,
-           t476 = 225, t477 = 226, t481 = 228, t483 = 230, t484 = 231, t485 = 232, t487 = 233, t488 = 234,
-           BA10_zz = 235, neg_BA10_yz = 236, t492 = 237, IA10_xz = 238, pn10_z = 240, Kn16_x = 122, Kn16_z = 124,
-           u16 = 125, paf16_x = 126, neg_paf16_y = 127, paf16_z = 128, t555 = 137, t558 = 139, t559 = 169,
-           t560 = 170, t561 = 171, t562 = 175, t563 = 176, t564 = 177, t566 = 194, t567 = 196, t571 = 242,
-           t573 = 244 };
+           Kn14_z = 48, u14 = 53, paf14_x = 58, paf14_y = 59, pan14_x = 64, pan14_y = 66, Ma14_xx = 69,
+           Ma14_xy = 70, neg_Ma14_yy = 71, Ia14_xx = 72, Ia14_yy = 73, neg_Ba14_xy = 74, Ba14_yx = 75,
+           Ba14_yy = 76, TMa14 = 77, c15_TMa14 = 78, c15_TBa14 = 79, s15_TBa14 = 80, neg_BA13_zz = 81,
+           neg_BA13_yz = 97, c15_TIa14 = 123, IA13_xz = 145, pn13_z = 147, BA11_zx = 148, BA11_zy = 166,
+           paf11_x = 183, paf11_y = 188, pan11_x = 190, pan11_y = 191, Ma11_xx = 193, Ma11_xy = 200,
+           neg_Ma11_yy = 225, Ia11_xx = 226, Ba11_xy = 228, neg_Ba11_yy = 230, TMa11 = 231, c12_TMa11 = 232,
+           c12_TBa11 = 233, s12_TBa11 = 234, BA10_zz = 235, neg_BA10_yz = 236, c12_TIa11 = 237, IA10_xz = 238,
+           pn10_z = 240, Kn16_x = 122, Kn16_z = 124, u16 = 125, paf16_x = 126, neg_paf16_y = 127, paf16_z = 128,
+           Ma16_zz = 137, neg_BA16a_yy = 139, neg_BA16a_xy = 169, BA16a_xx = 170, BA16a_yx = 171,
+           neg_BA16a_zy = 175, BA16a_zx = 176, neg_IA16a_xy = 177, IA16a_xx = 194, IA16a_yy = 196,
+           MA16b_yy = 242, MA16b_yz = 244 };
     /* places in w of values for later parts */
-    enum { t575 = 30, t576 = 60, t577 = 65, t578 = 68, t580 = 98, t581 = 99, t582 = 101, t583 = 103, t584 = 132,
-           t585 = 133, t588 = 134, t589 = 135, d13 = 138, Kf13_x = 140, neg_Kf13_y = 141, Kf13_z = 142,
-           Kn13_x = 143, Kn13_z = 144, u13 = 149, paf13_x = 150, paf13_y = 151, paf13_z = 152, t606 = 153,
-           t608 = 161, t611 = 162, t612 = 163, t617 = 164, t619 = 165, t620 = 178, t622 = 180, t623 = 184,
-           t624 = 187, t625 = 189, t626 = 192, t628 = 203, t629 = 204, t630 = 205, t631 = 206, t632 = 207,
-           t633 = 208, t634 = 209, t635 = 210, t636 = 211, t637 = 212, t638 = 213, t639 = 214, t640 = 215,
-           t641 = 216, t642 = 217, t643 = 218, t644 = 219, t645 = 220, t646 = 221, d10 = 222, Kf10_x = 223,
-           neg_Kf10_y = 245, Kf10_z = 246, Kn10_x = 247, Kn10_z = 248, u10 = 249, paf10_x = 250,
-           neg_paf10_y = 251, paf10_z = 252, pn10_x = 253, t660 = 254, t661 = 255, t662 = 256, t663 = 257,
-           t664 = 258, t665 = 259, t666 = 260, t667 = 261 };
+    enum { neg_s17_TBA16a = 30, neg_c17_TBA16a = 60, BA16b_yx = 65, BA16b_zx = 68, TIA16a = 98, s17_TIA16a = 99,
+           neg_BA16d_yy = 101, neg_BA16d_yz = 103, BA16d_zy = 132, BA16d_zz = 133, f16b_y = 134, d13 = 135,
+           Kf13_x = 138, neg_Kf13_y = 140, neg_Kf13_z = 141, Kn13_x = 142, Kn13_z = 143, u13 = 144,
+           paf13_x = 149, paf13_y = 150, paf13_z = 151, neg_Ma13_yy = 152, Ma13_zz = 153, neg_BA13a_yy = 161,
+           neg_BA13a_xy = 162, neg_IA13a_xy = 163, IA13a_xx = 164, IA13a_yy = 165, neg_s14_TMA13a = 178,
+           MA13b_xy = 180, MA13b_yy = 184, MA13b_xz = 187, MA13b_yz = 189, neg_s14_TBA13a = 192,
+           neg_c14_TBA13a = 203, BA13b_yx = 204, BA13b_zx = 205, BA13b_zy = 206, TIA13a = 207, s14_TIA13a = 208,
+           BA13d_yy = 209, BA13d_yz = 210, neg_BA13d_zy = 211, BA13d_zz = 212, IA16d_zz = 213, n13a_x = 214,
+           neg_n13a_y = 215, f13b_y = 216, pf6_y_p1 = 217, pn6_x_p1 = 218, pn6_y_p1 = 219, pn6_z_p1 = 220,
+           d10 = 221, Kf10_x = 222, neg_Kf10_y = 223, Kf10_z = 245, Kn10_x = 246, Kn10_z = 247, u10 = 248,
+           paf10_x = 249, neg_paf10_y = 250, paf10_z = 251, pn10_x = 252, Ma10_xx = 253, Ma10_xy = 254,
+           Ma10_xz = 255, neg_Ma10_yy = 256, Ma10_yz = 257, Ma10_zz = 258, Ba10_xx = 259, Ba10_yx = 260 };
 
     /* body 16, rr_hip: articulated body */
-    const quadruped_real t574 = w[s17] * (w[t558] - w[t560]) + w[c17] * (w[t559] + w[t561]);
-    w[t575]                   = w[s17] * t574;
-    w[t576]                   = w[c17] * t574;
-    w[t577]                   = w[t561] - w[t576];
-    w[t578]                   = w[s17] * w[t563] - w[c17] * w[t562];
-    const quadruped_real t579 = w[c17] * w[t563] + w[s17] * w[t562];
-    w[t580]                   = w[s17] * (w[t566] - w[t567]) + 2.0 * w[t564] * w[c17];
-    w[t581]                   = w[s17] * w[t580];
-    w[t582]                   = 0.047 * w[t573];
-    w[t583]                   = t579 - 0.047 * w[t555];
-    w[t584]                   = 0.047 * w[t571];
-    w[t585]                   = w[t560] + w[t575] - w[t582];
-    const quadruped_real t586 = 0.1805 * w[neg_paf16_y] - (w[Kn16_x] * w[u16] + w[pn16_x]);
-    const quadruped_real t587 = w[Kn17_z] * w[u17] + w[pn17_z] + 0.0003682 * (w[neg_wd16_y] + w[w16_xz])
-                                + 0.1805 * w[paf16_x];
-    w[t588]                   = w[s17] * w[neg_paf16_y] + w[c17] * w[paf16_x];
-    w[t589]                   = w[c17] * t586 - w[s17] * t587 - 0.047 * w[paf16_z];
+    const quadruped_real neg_TBA16a = w[s17] * (w[neg_BA16a_yy] + w[BA16a_xx])
+                                      + w[c17] * (w[BA16a_yx] - w[neg_BA16a_xy]);
+    w[neg_s17_TBA16a]               = w[s17] * neg_TBA16a;
+    w[neg_c17_TBA16a]               = w[c17] * neg_TBA16a;
+    w[BA16b_yx]                     = w[BA16a_yx] - w[neg_c17_TBA16a];
+    w[BA16b_zx]                     = w[c17] * w[neg_BA16a_zy] - w[s17] * w[BA16a_zx];
+    const quadruped_real BA16b_zy   = w[c17] * w[BA16a_zx] + w[s17] * w[neg_BA16a_zy];
+    w[TIA16a]                       = 2.0 * w[neg_IA16a_xy] * w[c17] - w[s17] * (w[IA16a_xx] - w[IA16a_yy]);
+    w[s17_TIA16a]                   = w[s17] * w[TIA16a];
+    w[neg_BA16d_yy]                 = 0.047 * w[MA16b_yz];
+    w[neg_BA16d_yz]                 = 0.047 * w[Ma16_zz] + BA16b_zy;
+    w[BA16d_zy]                     = 0.047 * w[MA16b_yy];
+    w[BA16d_zz]                     = w[BA16a_xx] - w[neg_s17_TBA16a] + w[neg_BA16d_yy];
+    const quadruped_real n16a_x     = w[Kn16_x] * w[u16] + w[pn16_x] - 0.1805 * w[neg_paf16_y];
+    const quadruped_real neg_n16a_y = w[Kn17_z] * w[u17] + w[pn17_z] + 0.0003682 * (w[neg_wd16_y] + w[w16_xz])
+                                      + 0.1805 * w[paf16_x];
+    w[f16b_y]                       = w[s17] * w[neg_paf16_y] + w[c17] * w[paf16_x];
+    const quadruped_real n16d_z     = w[s17] * neg_n16a_y + w[c17] * n16a_x + 0.047 * w[paf16_z];
 
     /* body 13, rl_hip: articulated body */
-    const quadruped_real BA13_xz    = 0.0815422 - (w[t440] + w[t447]);
-    const quadruped_real IA13_zz    = w[t436] - w[t451] + 0.00618855306;
-    w[d13]                          = 1.0 / IA13_zz;
-    w[Kf13_x]                       = BA13_xz * w[d13];
-    w[neg_Kf13_y]                   = w[neg_BA13_yz] * w[d13];
-    w[Kf13_z]                       = w[BA13_zz] * w[d13];
-    w[Kn13_x]                       = w[IA13_xz] * w[d13];
-    w[Kn13_z]                       = IA13_zz * w[d13];
-    w[u13]                          = tau[12] - w[pn13_z];
-    w[paf13_x]                      = w[c15] * w[paf14_x] - w[s15] * w[paf14_y] + 0.0815422 * w[neg_U13_xy]
-                                      + w[Kf13_x] * w[u13];
-    w[paf13_y]                      = 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx]) - w[pf14_z]
-                                      - w[neg_Kf13_y] * w[u13];
-    w[paf13_z]                      = w[c15] * w[paf14_y] + w[s15] * w[paf14_x] + 0.0815422 * w[neg_U13_zy]
-                                      + w[Kf13_z] * w[u13];
-    const quadruped_real neg_pn13_x = 0.00582035306 * w[neg_U13_zy] + 0.0815422 * w[a13_z]
-                                      + (w[s15] * w[pan14_y] - w[c15] * w[pan14_x]);
-    const quadruped_real t603       = w[t435] + w[t444] + BA13_xz * w[Kf13_x];
-    const quadruped_real t604       = w[neg_BA13_yz] * w[Kf13_x];
-    const quadruped_real t605       = w[t434] - w[s15] * w[t443] - w[BA13_zz] * w[Kf13_x];
-    w[t606]                         = w[neg_BA13_yz] * w[neg_Kf13_y];
-    const quadruped_real t607       = w[BA13_zz] * w[neg_Kf13_y];
-    w[t608]                         = w[BA13_zz] * w[Kf13_z] - (w[t444] - w[t433]);
-    const quadruped_real t609       = w[t442] - w[t446] - w[IA13_xz] * w[Kf13_x];
-    const quadruped_real t610       = w[s15] * w[BA14_zy] - w[c15] * w[BA14_zx] + w[IA13_xz] * w[neg_Kf13_y];
-    w[t611]                         = 0.1805 * t604;
-    w[t612]                         = 0.1805 * t603;
-    const quadruped_real t613       = t609 + w[t611];
-    const quadruped_real t614       = t610 - 0.1805 * w[t606];
-    const quadruped_real t615       = 0.1805 * t605;
-    const quadruped_real t616       = w[IA13_xz] * w[Kf13_z] - (w[t441] - w[t447] - 0.0815422) - 0.1805 * t607;
-    w[t617]                         = 0.1805 * t609 + 0.1805 * w[t611];
-    const quadruped_real t618       = w[t438] + w[t451] + 0.00582035306 - w[IA13_xz] * w[Kn13_x];
-    w[t619]                         = 0.1805 * t610 + 0.1805 * t614 + t618;
-    w[t620]                         = 0.0003682 - 0.1805 * w[t612];
-    const quadruped_real t621       = w[s14] * (t603 - w[t606]) - 2.0 * t604 * w[c14];
-    w[t622]                         = w[s14] * t621;
-    w[t623]                         = w[c14] * t621 + t604;
-    w[t624]                         = t603 - w[t622];
-    w[t625]                         = w[s14] * t605 + w[c14] * t607;
-    w[t626]                         = w[c14] * t605 - w[s14] * t607;
-    const quadruped_real t627       = w[s14] * (w[t611] + t613) + w[c14] * (w[t612] + t614);
-    w[t628]                         = w[s14] * t627;
-    w[t629]                         = w[c14] * t627;
-    w[t630]                         = t614 - w[t629];
-    w[t631]                         = w[s14] * t616 + w[c14] * t615;
-    w[t632]                         = w[c14] * t616 - w[s14] * t615;
-    w[t633]                         = w[s14] * (w[t619] - w[t620]) - 2.0 * w[t617] * w[c14];
-    w[t634]                         = w[s14] * w[t633];
-    w[t635]                         = 0.047 * w[t626];
-    w[t636]                         = w[t632] - 0.047 * w[t608];
-    w[t637]                         = 0.047 * w[t624];
-    w[t638]                         = t613 - w[t628] - w[t635];
-    w[t639]                         = w[t566] - w[t581] + (0.047 * t579 + 0.047 * w[t583]);
-    w[t640]                         = w[Kn13_x] * w[u13] - neg_pn13_x + 0.1805 * w[paf13_y];
-    w[t641]                         = w[Kn14_z] * w[u14] + w[pn14_z] + 0.0003682 * (w[neg_wd13_y] + w[w13_xz])
-                                      + 0.1805 * w[paf13_x];
-    w[t642]                         = w[s14] * w[paf13_y] - w[c14] * w[paf13_x];
-    w[t643]                         = 12.453 * w[a1_y] + 0.04713 * w[U6_xy]
-                                      - (w[s17] * w[paf16_x] - w[c17] * w[neg_paf16_y]);
-    w[t644]                         = 0.02652766 * w[U6_zy] - (0.047 * w[t588]
-                                      - (w[Kn16_z] * w[u16] + w[pn16_z]));
-    w[t645]                         = 0.275005219 * w[U1_zx] + 0.04713 * w[a1_z]
-                                      - (w[s17] * t586 + w[c17] * t587);
-    w[t646]                         = 0.047 * w[paf13_z] - (w[s14] * w[t641] + w[c14] * w[t640]);
+    const quadruped_real BA13_xz      = w[s15_TBa14] - w[neg_Ba14_xy] + 0.0815422;
+    const quadruped_real IA13_zz      = w[Ia14_xx] - w[c15_TIa14] + 0.00618855306;
+    w[d13]                            = 1.0 / IA13_zz;
+    w[Kf13_x]                         = BA13_xz * w[d13];
+    w[neg_Kf13_y]                     = w[neg_BA13_yz] * w[d13];
+    w[neg_Kf13_z]                     = w[neg_BA13_zz] * w[d13];
+    w[Kn13_x]                         = w[IA13_xz] * w[d13];
+    w[Kn13_z]                         = IA13_zz * w[d13];
+    w[u13]                            = tau[12] - w[pn13_z];
+    w[paf13_x]                        = w[c15] * w[paf14_x] - w[s15] * w[paf14_y] + 0.0815422 * w[neg_U13_xy]
+                                        + w[Kf13_x] * w[u13];
+    w[paf13_y]                        = 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx]) - w[pf14_z]
+                                        - w[neg_Kf13_y] * w[u13];
+    w[paf13_z]                        = w[c15] * w[paf14_y] + w[s15] * w[paf14_x] + 0.0815422 * w[neg_U13_zy]
+                                        - w[neg_Kf13_z] * w[u13];
+    const quadruped_real pn13_x       = w[c15] * w[pan14_x] - w[s15] * w[pan14_y]
+                                        - (0.00582035306 * w[neg_U13_zy] + 0.0815422 * w[a13_z]);
+    const quadruped_real Ma13_xx      = w[c15_TMa14] - w[neg_Ma14_yy] - BA13_xz * w[Kf13_x];
+    const quadruped_real Ma13_xy      = w[neg_BA13_yz] * w[Kf13_x];
+    const quadruped_real Ma13_xz      = w[s15] * w[TMa14] + w[Ma14_xy] + w[neg_BA13_zz] * w[Kf13_x];
+    w[neg_Ma13_yy]                    = w[neg_BA13_yz] * w[neg_Kf13_y];
+    const quadruped_real neg_Ma13_yz  = w[neg_BA13_zz] * w[neg_Kf13_y];
+    w[Ma13_zz]                        = w[Ma14_xx] - w[c15_TMa14] - w[neg_BA13_zz] * w[neg_Kf13_z];
+    const quadruped_real Ba13_xx      = w[Ba14_yy] + w[c15_TBa14] - w[IA13_xz] * w[Kf13_x];
+    const quadruped_real Ba13_yx      = w[s15] * w[BA14_zy] - w[c15] * w[BA14_zx] + w[IA13_xz] * w[neg_Kf13_y];
+    w[neg_BA13a_yy]                   = 0.1805 * Ma13_xy;
+    w[neg_BA13a_xy]                   = 0.1805 * Ma13_xx;
+    const quadruped_real BA13a_xx     = Ba13_xx + w[neg_BA13a_yy];
+    const quadruped_real BA13a_yx     = Ba13_yx - 0.1805 * w[neg_Ma13_yy];
+    const quadruped_real neg_BA13a_zy = 0.1805 * Ma13_xz;
+    const quadruped_real BA13a_zx     = w[Ba14_yx] + w[s15_TBa14] - 0.0815422 + w[IA13_xz] * w[neg_Kf13_z]
+                                        - 0.1805 * neg_Ma13_yz;
+    w[neg_IA13a_xy]                   = 0.1805 * Ba13_xx + 0.1805 * w[neg_BA13a_yy];
+    const quadruped_real Ia13_xx      = w[Ia14_yy] + w[c15_TIa14] + 0.00582035306 - w[IA13_xz] * w[Kn13_x];
+    w[IA13a_xx]                       = 0.1805 * Ba13_yx + 0.1805 * BA13a_yx + Ia13_xx;
+    w[IA13a_yy]                       = 0.1805 * w[neg_BA13a_xy] + 0.0003682;
+    const quadruped_real neg_TMA13a   = w[s14] * (Ma13_xx + w[neg_Ma13_yy]) + 2.0 * Ma13_xy * w[c14];
+    w[neg_s14_TMA13a]                 = w[s14] * neg_TMA13a;
+    w[MA13b_xy]                       = Ma13_xy - w[c14] * neg_TMA13a;
+    w[MA13b_yy]                       = Ma13_xx - w[neg_s14_TMA13a];
+    w[MA13b_xz]                       = w[c14] * neg_Ma13_yz - w[s14] * Ma13_xz;
+    w[MA13b_yz]                       = w[c14] * Ma13_xz + w[s14] * neg_Ma13_yz;
+    const quadruped_real neg_TBA13a   = w[s14] * (w[neg_BA13a_yy] + BA13a_xx)
+                                        + w[c14] * (BA13a_yx - w[neg_BA13a_xy]);
+    w[neg_s14_TBA13a]                 = w[s14] * neg_TBA13a;
+    w[neg_c14_TBA13a]                 = w[c14] * neg_TBA13a;
+    w[BA13b_yx]                       = BA13a_yx - w[neg_c14_TBA13a];
+    w[BA13b_zx]                       = w[c14] * neg_BA13a_zy - w[s14] * BA13a_zx;
+    w[BA13b_zy]                       = w[c14] * BA13a_zx + w[s14] * neg_BA13a_zy;
+    w[TIA13a]                         = 2.0 * w[neg_IA13a_xy] * w[c14] - w[s14] * (w[IA13a_xx] - w[IA13a_yy]);
+    w[s14_TIA13a]                     = w[s14] * w[TIA13a];
+    w[BA13d_yy]                       = 0.047 * w[MA13b_yz];
+    w[BA13d_yz]                       = 0.047 * w[Ma13_zz] - w[BA13b_zy];
+    w[neg_BA13d_zy]                   = 0.047 * w[MA13b_yy];
+    w[BA13d_zz]                       = BA13a_xx - w[neg_s14_TBA13a] - w[BA13d_yy];
+    w[IA16d_zz]                       = w[IA16a_xx] + w[s17_TIA16a] + (0.047 * BA16b_zy
+                                        + 0.047 * w[neg_BA16d_yz]);
+    w[n13a_x]                         = w[Kn13_x] * w[u13] + pn13_x + 0.1805 * w[paf13_y];
+    w[neg_n13a_y]                     = w[Kn14_z] * w[u14] + w[pn14_z]
+                                        + 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + 0.1805 * w[paf13_x];
+    w[f13b_y]                         = w[c14] * w[paf13_x] - w[s14] * w[paf13_y];
+    w[pf6_y_p1]                       = 12.453 * w[a1_y] + 0.04713 * w[U6_xy]
+                                        + (w[c17] * w[neg_paf16_y] - w[s17] * w[paf16_x]);
+    w[pn6_x_p1]                       = 0.02652766 * w[U6_zy] - (0.047 * w[f16b_y]
+                                        - (w[Kn16_z] * w[u16] + w[pn16_z]));
+    w[pn6_y_p1]                       = 0.275005219 * w[U1_zx] + 0.04713 * w[a1_z]
+                                        - (w[c17] * neg_n16a_y - w[s17] * n16a_x);
+    w[pn6_z_p1]                       = 0.248477559 * w[U6_xy] + 0.04713 * w[a1_y] + n16d_z;
 
     /* body 10, fr_hip: articulated body */
-    const quadruped_real BA10_xz = w[t481] + w[t488] - 0.0815422;
-    const quadruped_real IA10_zz = w[t477] - w[t492] + 0.00618855306;
+    const quadruped_real BA10_xz = w[Ba11_xy] + w[s12_TBa11] - 0.0815422;
+    const quadruped_real IA10_zz = w[Ia11_xx] - w[c12_TIa11] + 0.00618855306;
     w[d10]                       = 1.0 / IA10_zz;
     w[Kf10_x]                    = BA10_xz * w[d10];
     w[neg_Kf10_y]                = w[neg_BA10_yz] * w[d10];
@@ -1046,261 +1074,286 @@ static QUADRUPED_NOINLINE int part8(const quadruped_real tau[18], quadruped_real
     w[paf10_z]                   = w[c12] * w[paf11_y] + w[s12] * w[paf11_x] - 0.0815422 * w[neg_U10_zy]
                                    + w[Kf10_z] * w[u10];
     w[pn10_x]                    = 0.0815422 * w[a10_z] - 0.00582035306 * w[neg_U10_zy]
-                                   - (w[s12] * w[pan11_y] - w[c12] * w[pan11_x]);
-    w[t660]                      = w[t476] + w[t485] + BA10_xz * w[Kf10_x];
-    w[t661]                      = w[neg_BA10_yz] * w[Kf10_x];
-    w[t662]                      = w[t475] - w[s12] * w[t484] - w[BA10_zz] * w[Kf10_x];
-    w[t663]                      = w[neg_BA10_yz] * w[neg_Kf10_y];
-    w[t664]                      = w[BA10_zz] * w[neg_Kf10_y];
-    w[t665]                      = w[BA10_zz] * w[Kf10_z] - (w[t485] - w[t474]);
-    w[t666]                      = w[IA10_xz] * w[Kf10_x] - (w[t487] - w[t483]);
-    w[t667]                      = w[s12] * w[BA11_zy] - w[c12] * w[BA11_zx] + w[IA10_xz] * w[neg_Kf10_y];
+                                   + (w[c12] * w[pan11_x] - w[s12] * w[pan11_y]);
+    w[Ma10_xx]                   = w[c12_TMa11] - w[neg_Ma11_yy] - BA10_xz * w[Kf10_x];
+    w[Ma10_xy]                   = w[neg_BA10_yz] * w[Kf10_x];
+    w[Ma10_xz]                   = w[s12] * w[TMa11] + w[Ma11_xy] - w[BA10_zz] * w[Kf10_x];
+    w[neg_Ma10_yy]               = w[neg_BA10_yz] * w[neg_Kf10_y];
+    w[Ma10_yz]                   = w[BA10_zz] * w[neg_Kf10_y];
+    w[Ma10_zz]                   = w[Ma11_xx] - w[c12_TMa11] - w[BA10_zz] * w[Kf10_z];
+    w[Ba10_xx]                   = w[c12_TBa11] - w[neg_Ba11_yy] - w[IA10_xz] * w[Kf10_x];
+    w[Ba10_yx]                   = w[s12] * w[BA11_zy] - w[c12] * w[BA11_zx] + w[IA10_xz] * w[neg_Kf10_y];
 
     return (regular(w[d13]) && regular(w[d10])) ? 0 : 1;
 }
 
-static QUADRUPED_NOINLINE int part9(const quadruped_real tau[18], quadruped_real w[262])
+static QUADRUPED_NOINLINE int part9(const quadruped_real tau[18], quadruped_real w[261])
 {
     /* places in w of values from earlier parts */
-    enum { a1_y = 1, U6_xy = 3, c8 = 7, s8 = 6, w7_z = 24, w7_xx = 29, a7_z = 32, c11 = 9, s11 = 8,
-           neg_wd10_y = 40, w10_xz = 41, c14 = 11, c17 = 13, c9 = 15, s9 = 14, neg_U7_xy = 155, neg_U7_zy = 156,
-           pn11_z = 130, pf8_z = 112, pn13_z = 147, Kn11_z = 181, u11 = 182, t479 = 227, t482 = 229, t488 = 234,
-           t492 = 237, IA10_xz = 238, pn10_x = 253, BA8_zx = 22, BA8_zy = 23, paf8_x = 56, paf8_y = 61,
-           pan8_x = 67, pan8_y = 84, t515 = 85, t516 = 86, t517 = 87, t518 = 88, t520 = 89, t522 = 90, t523 = 91,
-           t524 = 92, t525 = 93, t526 = 94, t528 = 95, t529 = 96, BA7_zz = 100, neg_BA7_yz = 102, t533 = 106,
-           IA7_xz = 109, pn7_z = 113, t559 = 169, t564 = 177, t572 = 243, t576 = 60, t578 = 68, t580 = 98,
-           t583 = 103, t585 = 133, t639 = 214, t589 = 135, t644 = 219, Kn13_z = 144, u13 = 149, t612 = 163,
-           t617 = 164, t619 = 165, t625 = 189, t629 = 204, t631 = 206, t632 = 207, t633 = 208, t634 = 209,
-           t636 = 211, t638 = 213, t642 = 217, t646 = 221, Kf10_z = 246, Kn10_x = 247, u10 = 249, paf10_x = 250,
-           neg_paf10_y = 251, t660 = 254, t661 = 255, t662 = 256, t663 = 257, t664 = 258, t665 = 259, t666 = 260,
-           t667 = 261 };
+    enum { c8 = 7, s8 = 6, w7_z = 24, w7_xx = 29, a7_z = 32, c11 = 9, s11 = 8, neg_wd10_y = 40, w10_xz = 41,
+           c14 = 11, s14 = 10, c17 = 13, c9 = 15, s9 = 14, neg_U7_xy = 155, neg_U7_zy = 156, pn11_z = 130,
+           pf8_z = 112, pn13_z = 147, Kn11_z = 181, u11 = 182, Ia11_yy = 227, Ba11_yx = 229, s12_TBa11 = 234,
+           c12_TIa11 = 237, IA10_xz = 238, pn10_x = 252, BA8_zx = 22, BA8_zy = 23, paf8_x = 56, paf8_y = 61,
+           pan8_x = 67, pan8_y = 84, Ma8_xx = 85, Ma8_xy = 86, neg_Ma8_yy = 87, Ia8_xx = 88, Ia8_yy = 89,
+           neg_Ba8_xy = 90, Ba8_yx = 91, Ba8_yy = 92, TMa8 = 93, c9_TMa8 = 94, c9_TBa8 = 95, s9_TBa8 = 96,
+           neg_BA7_zz = 100, neg_BA7_yz = 102, c9_TIa8 = 106, IA7_xz = 109, pn7_z = 113, neg_BA16a_xy = 169,
+           neg_IA16a_xy = 177, neg_MA16b_xz = 243, neg_c17_TBA16a = 60, BA16b_zx = 68, TIA16a = 98,
+           neg_BA16d_yz = 103, BA16d_zz = 133, IA16d_zz = 213, pn6_x_p1 = 218, pn6_z_p1 = 220, Kn13_z = 143,
+           u13 = 144, paf13_z = 151, neg_BA13a_xy = 162, neg_IA13a_xy = 163, IA13a_xx = 164, MA13b_xz = 187,
+           neg_c14_TBA13a = 203, BA13b_zx = 205, BA13b_zy = 206, TIA13a = 207, s14_TIA13a = 208, BA13d_yz = 210,
+           BA13d_zz = 212, n13a_x = 214, neg_n13a_y = 215, f13b_y = 216, Kf10_z = 245, Kn10_x = 246, u10 = 248,
+           paf10_x = 249, neg_paf10_y = 250, Ma10_xx = 253, Ma10_xy = 254, Ma10_xz = 255, neg_Ma10_yy = 256,
+           Ma10_yz = 257, Ma10_zz = 258, Ba10_xx = 259, Ba10_yx = 260 };
     /* places in w of values for later parts */
-    enum { t668 = 5, t669 = 28, t677 = 31, t679 = 38, t680 = 43, t681 = 46, t682 = 49, t683 = 51, t685 = 52,
-           t686 = 54, t687 = 57, t688 = 58, t691 = 59, t692 = 62, t694 = 63, t696 = 64, t699 = 66, t700 = 69,
-           t701 = 70, t702 = 71, t703 = 72, d7 = 73, Kf7_x = 74, neg_Kf7_y = 75, Kf7_z = 76, Kn7_x = 77,
-           Kn7_z = 78, u7 = 79, paf7_x = 80, paf7_y = 81, paf7_z = 82, BA7_yz_Kf7_y = 97, t722 = 119, t725 = 123,
-           t726 = 126, t733 = 127, t734 = 129, t736 = 145, t737 = 146, t738 = 148, t739 = 157, t740 = 158,
-           t742 = 159, t743 = 160, t744 = 166, t745 = 170, t746 = 171, t748 = 175, t749 = 176, t750 = 183,
-           t751 = 188, BA6_xz = 190, BA6_zz = 191, IA6_xz = 193, IA6_yz = 194, t758 = 200, t759 = 224 };
+    enum { BA10a_yy = 1, BA10a_xy = 3, IA10a_yy = 5, neg_s11_TMA10a = 28, MA10b_xy = 31, MA10b_yy = 38,
+           neg_MA10b_xz = 43, MA10b_yz = 46, s11_TBA10a = 49, c11_TBA10a = 51, BA10b_yx = 52, neg_BA10b_zx = 54,
+           neg_s11_TIA10a = 57, neg_BA10d_yy = 58, BA10d_zy = 59, BA6_yz_p1 = 62, n10a_x = 63, n10a_y = 64,
+           f10b_y = 66, pn6_x_p2 = 69, pn6_z_p2 = 70, d7 = 71, Kf7_x = 72, neg_Kf7_y = 73, neg_Kf7_z = 74,
+           Kn7_x = 75, Kn7_z = 76, u7 = 77, paf7_x = 78, paf7_y = 79, paf7_z = 80, neg_Ma7_yy = 81, Ma7_zz = 82,
+           BA7a_yy = 97, BA7a_xy = 119, IA7a_xx = 123, IA7a_yy = 126, neg_s8_TMA7a = 127, MA7b_xy = 129,
+           MA7b_yy = 145, MA7b_xz = 146, MA7b_yz = 148, neg_s8_TBA7a = 157, neg_c8_TBA7a = 158, BA7b_yx = 159,
+           neg_BA7b_zx = 160, BA7b_zy = 166, neg_s8_TIA7a = 170, BA7d_yy = 171, BA7d_yz = 175, neg_BA7d_zy = 176,
+           BA6_xz = 183, BA6_zz = 188, IA6_xz = 190, IA6_yz = 191, IA6_zz_p2 = 193, n7a_x = 194 };
 
     /* body 10, fr_hip: articulated body */
-    w[t668]                   = 0.1805 * w[t661];
-    w[t669]                   = 0.1805 * w[t660];
-    const quadruped_real t670 = w[t666] + w[t668];
-    const quadruped_real t671 = 0.1805 * w[t663] + w[t667];
-    const quadruped_real t672 = 0.1805 * w[t662];
-    const quadruped_real t673 = w[t482] + w[t488] + 0.0815422 - w[IA10_xz] * w[Kf10_z] - 0.1805 * w[t664];
-    const quadruped_real t674 = 0.1805 * w[t666] + 0.1805 * w[t668];
-    const quadruped_real t675 = w[t479] + w[t492] + 0.00582035306 - w[IA10_xz] * w[Kn10_x];
-    const quadruped_real t676 = t675 - (0.1805 * w[t667] + 0.1805 * t671);
-    w[t677]                   = 0.0003682 - 0.1805 * w[t669];
-    const quadruped_real t678 = w[s11] * (w[t660] - w[t663]) - 2.0 * w[t661] * w[c11];
-    w[t679]                   = w[s11] * t678;
-    w[t680]                   = w[c11] * t678 + w[t661];
-    w[t681]                   = w[t660] - w[t679];
-    w[t682]                   = w[s11] * w[t662] + w[c11] * w[t664];
-    w[t683]                   = w[c11] * w[t662] - w[s11] * w[t664];
-    const quadruped_real t684 = w[s11] * (w[t668] + t670) + w[c11] * (w[t669] - t671);
-    w[t685]                   = w[s11] * t684;
-    w[t686]                   = w[c11] * t684;
-    w[t687]                   = t671 + w[t686];
-    w[t688]                   = w[s11] * t673 + w[c11] * t672;
-    const quadruped_real t689 = w[c11] * t673 - w[s11] * t672;
-    const quadruped_real t690 = w[s11] * (t676 - w[t677]) - 2.0 * t674 * w[c11];
-    w[t691]                   = w[s11] * t690;
-    w[t692]                   = 0.047 * w[t683];
-    const quadruped_real t693 = t689 - 0.047 * w[t665];
-    w[t694]                   = 0.047 * w[t681];
-    const quadruped_real t695 = t670 - w[t685] - w[t692];
-    w[t696]                   = w[t559] - w[t576] - 0.047 * w[t572] + (w[t612] - w[t629] + 0.047 * w[t625]);
-    const quadruped_real t697 = w[t564] - w[c17] * w[t580] - 0.047 * w[t578]
-                                - (w[c14] * w[t633] + w[t617] + 0.047 * w[t631]);
-    const quadruped_real t698 = w[t619] - w[t634] + (0.047 * w[t632] + 0.047 * w[t636]) + w[t639];
-    w[t699]                   = w[Kn10_x] * w[u10] + w[pn10_x] + 0.1805 * w[neg_paf10_y];
-    w[t700]                   = 0.1805 * w[paf10_x] - (w[Kn11_z] * w[u11] + w[pn11_z]
-                                + 0.0003682 * (w[neg_wd10_y] + w[w10_xz]));
-    w[t701]                   = w[s11] * w[neg_paf10_y] + w[c11] * w[paf10_x];
-    w[t702]                   = w[t644] - (0.047 * w[t642] - (w[Kn13_z] * w[u13] + w[pn13_z]));
-    w[t703]                   = 0.248477559 * w[U6_xy] + 0.04713 * w[a1_y] - w[t589] - w[t646];
+    w[BA10a_yy]                       = 0.1805 * w[Ma10_xy];
+    w[BA10a_xy]                       = 0.1805 * w[Ma10_xx];
+    const quadruped_real BA10a_xx     = w[Ba10_xx] - w[BA10a_yy];
+    const quadruped_real BA10a_yx     = 0.1805 * w[neg_Ma10_yy] + w[Ba10_yx];
+    const quadruped_real BA10a_zy     = 0.1805 * w[Ma10_xz];
+    const quadruped_real BA10a_zx     = w[Ba11_yx] + w[s12_TBa11] + 0.0815422 - w[IA10_xz] * w[Kf10_z]
+                                        - 0.1805 * w[Ma10_yz];
+    const quadruped_real IA10a_xy     = 0.1805 * w[Ba10_xx] - 0.1805 * w[BA10a_yy];
+    const quadruped_real Ia10_xx      = w[Ia11_yy] + w[c12_TIa11] + 0.00582035306 - w[IA10_xz] * w[Kn10_x];
+    const quadruped_real IA10a_xx     = Ia10_xx - (0.1805 * w[Ba10_yx] + 0.1805 * BA10a_yx);
+    w[IA10a_yy]                       = 0.1805 * w[BA10a_xy] + 0.0003682;
+    const quadruped_real neg_TMA10a   = w[s11] * (w[Ma10_xx] + w[neg_Ma10_yy]) + 2.0 * w[Ma10_xy] * w[c11];
+    w[neg_s11_TMA10a]                 = w[s11] * neg_TMA10a;
+    w[MA10b_xy]                       = w[Ma10_xy] - w[c11] * neg_TMA10a;
+    w[MA10b_yy]                       = w[Ma10_xx] - w[neg_s11_TMA10a];
+    w[neg_MA10b_xz]                   = w[s11] * w[Ma10_xz] + w[c11] * w[Ma10_yz];
+    w[MA10b_yz]                       = w[c11] * w[Ma10_xz] - w[s11] * w[Ma10_yz];
+    const quadruped_real TBA10a       = w[s11] * (w[BA10a_yy] - BA10a_xx) - w[c11] * (w[BA10a_xy] + BA10a_yx);
+    w[s11_TBA10a]                     = w[s11] * TBA10a;
+    w[c11_TBA10a]                     = w[c11] * TBA10a;
+    w[BA10b_yx]                       = BA10a_yx + w[c11_TBA10a];
+    w[neg_BA10b_zx]                   = w[s11] * BA10a_zx + w[c11] * BA10a_zy;
+    const quadruped_real BA10b_zy     = w[c11] * BA10a_zx - w[s11] * BA10a_zy;
+    const quadruped_real neg_TIA10a   = w[s11] * (IA10a_xx - w[IA10a_yy]) + 2.0 * IA10a_xy * w[c11];
+    w[neg_s11_TIA10a]                 = w[s11] * neg_TIA10a;
+    w[neg_BA10d_yy]                   = 0.047 * w[MA10b_yz];
+    const quadruped_real neg_BA10d_yz = 0.047 * w[Ma10_zz] + BA10b_zy;
+    w[BA10d_zy]                       = 0.047 * w[MA10b_yy];
+    const quadruped_real BA10d_zz     = BA10a_xx + w[s11_TBA10a] + w[neg_BA10d_yy];
+    w[BA6_yz_p1]                      = w[neg_BA16a_xy] + w[neg_c17_TBA16a] + 0.047 * w[neg_MA16b_xz]
+                                        + (w[neg_BA13a_xy] + w[neg_c14_TBA13a] + 0.047 * w[MA13b_xz]);
+    const quadruped_real IA6_yz_p1    = w[c17] * w[TIA16a] - w[neg_IA16a_xy] + 0.047 * w[BA16b_zx]
+                                        + (w[c14] * w[TIA13a] - w[neg_IA13a_xy] - 0.047 * w[BA13b_zx]);
+    const quadruped_real IA6_zz_p1    = w[IA13a_xx] + w[s14_TIA13a] + (0.047 * w[BA13d_yz]
+                                        - 0.047 * w[BA13b_zy]) + w[IA16d_zz];
+    w[n10a_x]                         = w[Kn10_x] * w[u10] + w[pn10_x] + 0.1805 * w[neg_paf10_y];
+    w[n10a_y]                         = 0.1805 * w[paf10_x] - (w[Kn11_z] * w[u11] + w[pn11_z]
+                                        + 0.0003682 * (w[neg_wd10_y] + w[w10_xz]));
+    w[f10b_y]                         = w[s11] * w[neg_paf10_y] + w[c11] * w[paf10_x];
+    w[pn6_x_p2]                       = w[Kn13_z] * w[u13] + w[pn13_z] + 0.047 * w[f13b_y] + w[pn6_x_p1];
+    w[pn6_z_p2]                       = w[s14] * w[neg_n13a_y] + w[c14] * w[n13a_x] - 0.047 * w[paf13_z]
+                                        + w[pn6_z_p1];
 
     /* body 7, fl_hip: articulated body */
-    const quadruped_real BA7_xz           = 0.0815422 - (w[t522] + w[t529]);
-    const quadruped_real IA7_zz           = w[t518] - w[t533] + 0.00618855306;
-    w[d7]                                 = 1.0 / IA7_zz;
-    w[Kf7_x]                              = BA7_xz * w[d7];
-    w[neg_Kf7_y]                          = w[neg_BA7_yz] * w[d7];
-    w[Kf7_z]                              = w[BA7_zz] * w[d7];
-    w[Kn7_x]                              = w[IA7_xz] * w[d7];
-    w[Kn7_z]                              = IA7_zz * w[d7];
-    w[u7]                                 = tau[6] - w[pn7_z];
-    w[paf7_x]                             = w[c9] * w[paf8_x] - w[s9] * w[paf8_y] + 0.0815422 * w[neg_U7_xy]
-                                            + w[Kf7_x] * w[u7];
-    w[paf7_y]                             = 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx]) - w[pf8_z]
-                                            - w[neg_Kf7_y] * w[u7];
-    w[paf7_z]                             = w[c9] * w[paf8_y] + w[s9] * w[paf8_x] + 0.0815422 * w[neg_U7_zy]
-                                            + w[Kf7_z] * w[u7];
-    const quadruped_real neg_pn7_x        = 0.00582035306 * w[neg_U7_zy] + 0.0815422 * w[a7_z]
-                                            + (w[s9] * w[pan8_y] - w[c9] * w[pan8_x]);
-    const quadruped_real t717             = w[t517] + w[t526] + BA7_xz * w[Kf7_x];
-    const quadruped_real neg_BA7_yz_Kf7_x = w[neg_BA7_yz] * w[Kf7_x];
-    const quadruped_real t719             = w[t516] - w[s9] * w[t525] - w[BA7_zz] * w[Kf7_x];
-    w[BA7_yz_Kf7_y]                       = w[neg_BA7_yz] * w[neg_Kf7_y];
-    const quadruped_real neg_BA7_zz_Kf7_y = w[BA7_zz] * w[neg_Kf7_y];
-    w[t722]                               = w[BA7_zz] * w[Kf7_z] - (w[t526] - w[t515]);
-    const quadruped_real t723             = w[t524] - w[t528] - w[IA7_xz] * w[Kf7_x];
-    const quadruped_real t724             = w[s9] * w[BA8_zy] - w[c9] * w[BA8_zx] + w[IA7_xz] * w[neg_Kf7_y];
-    w[t725]                               = 0.1805 * neg_BA7_yz_Kf7_x;
-    w[t726]                               = 0.1805 * t717;
-    const quadruped_real t727             = t723 - w[t725];
-    const quadruped_real t728             = 0.1805 * w[BA7_yz_Kf7_y] + t724;
-    const quadruped_real t729             = 0.1805 * t719;
-    const quadruped_real t730             = w[IA7_xz] * w[Kf7_z] - (w[t523] - w[t529] - 0.0815422)
-                                            + 0.1805 * neg_BA7_zz_Kf7_y;
-    const quadruped_real t731             = 0.1805 * t723 - 0.1805 * w[t725];
-    const quadruped_real t732             = w[t520] + w[t533] + 0.00582035306 - w[IA7_xz] * w[Kn7_x];
-    w[t733]                               = t732 - (0.1805 * t724 + 0.1805 * t728);
-    w[t734]                               = 0.0003682 - 0.1805 * w[t726];
-    const quadruped_real t735             = w[s8] * (t717 - w[BA7_yz_Kf7_y]) - 2.0 * neg_BA7_yz_Kf7_x * w[c8];
-    w[t736]                               = w[s8] * t735;
-    w[t737]                               = w[c8] * t735 + neg_BA7_yz_Kf7_x;
-    w[t738]                               = t717 - w[t736];
-    w[t739]                               = w[s8] * t719 + w[c8] * neg_BA7_zz_Kf7_y;
-    w[t740]                               = w[c8] * t719 - w[s8] * neg_BA7_zz_Kf7_y;
-    const quadruped_real t741             = w[s8] * (t727 - w[t725]) - w[c8] * (w[t726] - t728);
-    w[t742]                               = w[s8] * t741;
-    w[t743]                               = w[c8] * t741;
-    w[t744]                               = t728 - w[t743];
-    w[t745]                               = w[s8] * t730 - w[c8] * t729;
-    w[t746]                               = w[c8] * t730 + w[s8] * t729;
-    const quadruped_real t747             = w[s8] * (w[t733] - w[t734]) + 2.0 * t731 * w[c8];
-    w[t748]                               = w[s8] * t747;
-    w[t749]                               = 0.047 * w[t740];
-    w[t750]                               = w[t746] - 0.047 * w[t722];
-    w[t751]                               = 0.047 * w[t738];
-    const quadruped_real t752             = t727 - w[t742] - w[t749];
-    w[BA6_xz]                             = w[t583] - w[t636] + t693 - w[t750];
-    w[BA6_zz]                             = t752 - (w[t585] - w[t638] + t695);
-    w[IA6_xz]                             = 0.047 * w[t585] + 0.047 * w[t638] + 0.047 * t695 + 0.047 * t752;
-    const quadruped_real t756             = t697 - (w[c11] * t690 + t674 + 0.047 * w[t688]);
-    w[IA6_yz]                             = t731 - w[c8] * t747 - 0.047 * w[t745] + t756;
-    w[t758]                               = t676 - w[t691] + (0.047 * t689 + 0.047 * t693) + t698;
-    w[t759]                               = 0.1805 * w[paf7_y] - (w[Kn7_x] * w[u7] - neg_pn7_x);
+    const quadruped_real BA7_xz     = w[s9_TBa8] - w[neg_Ba8_xy] + 0.0815422;
+    const quadruped_real IA7_zz     = w[Ia8_xx] - w[c9_TIa8] + 0.00618855306;
+    w[d7]                           = 1.0 / IA7_zz;
+    w[Kf7_x]                        = BA7_xz * w[d7];
+    w[neg_Kf7_y]                    = w[neg_BA7_yz] * w[d7];
+    w[neg_Kf7_z]                    = w[neg_BA7_zz] * w[d7];
+    w[Kn7_x]                        = w[IA7_xz] * w[d7];
+    w[Kn7_z]                        = IA7_zz * w[d7];
+    w[u7]                           = tau[6] - w[pn7_z];
+    w[paf7_x]                       = w[c9] * w[paf8_x] - w[s9] * w[paf8_y] + 0.0815422 * w[neg_U7_xy]
+                                      + w[Kf7_x] * w[u7];
+    w[paf7_y]                       = 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx]) - w[pf8_z]
+                                      - w[neg_Kf7_y] * w[u7];
+    w[paf7_z]                       = w[c9] * w[paf8_y] + w[s9] * w[paf8_x] + 0.0815422 * w[neg_U7_zy]
+                                      - w[neg_Kf7_z] * w[u7];
+    const quadruped_real pn7_x      = w[c9] * w[pan8_x] - w[s9] * w[pan8_y]
+                                      - (0.00582035306 * w[neg_U7_zy] + 0.0815422 * w[a7_z]);
+    const quadruped_real Ma7_xx     = w[c9_TMa8] - w[neg_Ma8_yy] - BA7_xz * w[Kf7_x];
+    const quadruped_real Ma7_xy     = w[neg_BA7_yz] * w[Kf7_x];
+    const quadruped_real Ma7_xz     = w[s9] * w[TMa8] + w[Ma8_xy] + w[neg_BA7_zz] * w[Kf7_x];
+    w[neg_Ma7_yy]                   = w[neg_BA7_yz] * w[neg_Kf7_y];
+    const quadruped_real neg_Ma7_yz = w[neg_BA7_zz] * w[neg_Kf7_y];
+    w[Ma7_zz]                       = w[Ma8_xx] - w[c9_TMa8] - w[neg_BA7_zz] * w[neg_Kf7_z];
+    const quadruped_real Ba7_xx     = w[Ba8_yy] + w[c9_TBa8] - w[IA7_xz] * w[Kf7_x];
+    const quadruped_real Ba7_yx     = w[s9] * w[BA8_zy] - w[c9] * w[BA8_zx] + w[IA7_xz] * w[neg_Kf7_y];
+    w[BA7a_yy]                      = 0.1805 * Ma7_xy;
+    w[BA7a_xy]                      = 0.1805 * Ma7_xx;
+    const quadruped_real BA7a_xx    = Ba7_xx - w[BA7a_yy];
+    const quadruped_real BA7a_yx    = 0.1805 * w[neg_Ma7_yy] + Ba7_yx;
+    const quadruped_real BA7a_zy    = 0.1805 * Ma7_xz;
+    const quadruped_real BA7a_zx    = w[Ba8_yx] + w[s9_TBa8] - 0.0815422 + w[IA7_xz] * w[neg_Kf7_z]
+                                      + 0.1805 * neg_Ma7_yz;
+    const quadruped_real IA7a_xy    = 0.1805 * Ba7_xx - 0.1805 * w[BA7a_yy];
+    const quadruped_real Ia7_xx     = w[Ia8_yy] + w[c9_TIa8] + 0.00582035306 - w[IA7_xz] * w[Kn7_x];
+    w[IA7a_xx]                      = Ia7_xx - (0.1805 * Ba7_yx + 0.1805 * BA7a_yx);
+    w[IA7a_yy]                      = 0.1805 * w[BA7a_xy] + 0.0003682;
+    const quadruped_real neg_TMA7a  = w[s8] * (Ma7_xx + w[neg_Ma7_yy]) + 2.0 * Ma7_xy * w[c8];
+    w[neg_s8_TMA7a]                 = w[s8] * neg_TMA7a;
+    w[MA7b_xy]                      = Ma7_xy - w[c8] * neg_TMA7a;
+    w[MA7b_yy]                      = Ma7_xx - w[neg_s8_TMA7a];
+    w[MA7b_xz]                      = w[c8] * neg_Ma7_yz - w[s8] * Ma7_xz;
+    w[MA7b_yz]                      = w[c8] * Ma7_xz + w[s8] * neg_Ma7_yz;
+    const quadruped_real neg_TBA7a  = w[s8] * (BA7a_xx - w[BA7a_yy]) + w[c8] * (w[BA7a_xy] + BA7a_yx);
+    w[neg_s8_TBA7a]                 = w[s8] * neg_TBA7a;
+    w[neg_c8_TBA7a]                 = w[c8] * neg_TBA7a;
+    w[BA7b_yx]                      = BA7a_yx - w[neg_c8_TBA7a];
+    w[neg_BA7b_zx]                  = w[s8] * BA7a_zx + w[c8] * BA7a_zy;
+    w[BA7b_zy]                      = w[c8] * BA7a_zx - w[s8] * BA7a_zy;
+    const quadruped_real neg_TIA7a  = w[s8] * (w[IA7a_xx] - w[IA7a_yy]) + 2.0 * IA7a_xy * w[c8];
+    w[neg_s8_TIA7a]                 = w[s8] * neg_TIA7a;
+    w[BA7d_yy]                      = 0.047 * w[MA7b_yz];
+    w[BA7d_yz]                      = 0.047 * w[Ma7_zz] - w[BA7b_zy];
+    w[neg_BA7d_zy]                  = 0.047 * w[MA7b_yy];
+    const quadruped_real BA7d_zz    = BA7a_xx - w[neg_s8_TBA7a] - w[BA7d_yy];
+    w[BA6_xz]                       = w[neg_BA16d_yz] - w[BA13d_yz] + neg_BA10d_yz - w[BA7d_yz];
+    w[BA6_zz]                       = w[BA16d_zz] + w[BA13d_zz] + BA10d_zz + BA7d_zz;
+    w[IA6_xz]                       = 0.047 * w[BA13d_zz] - 0.047 * w[BA16d_zz] - 0.047 * BA10d_zz
+                                      + 0.047 * BA7d_zz;
+    const quadruped_real IA6_yz_p2  = IA10a_xy - w[c11] * neg_TIA10a - 0.047 * w[neg_BA10b_zx] + IA6_yz_p1;
+    w[IA6_yz]                       = IA7a_xy - w[c8] * neg_TIA7a + 0.047 * w[neg_BA7b_zx] + IA6_yz_p2;
+    w[IA6_zz_p2]                    = IA10a_xx - w[neg_s11_TIA10a] + (0.047 * BA10b_zy + 0.047 * neg_BA10d_yz)
+                                      + IA6_zz_p1;
+    w[n7a_x]                        = w[Kn7_x] * w[u7] + pn7_x - 0.1805 * w[paf7_y];
 
     return (regular(w[d7])) ? 0 : 1;
 }
 
 static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadruped_real tau[18],
-                                     quadruped_real w[262], quadruped_real qdd[18])
+                                     quadruped_real w[261], quadruped_real qdd[18])
 {
     /* places in w of values from earlier parts */
     enum { a1_x = 0, a1_z = 2, qd6_qd6 = 4, c8 = 7, s8 = 6, neg_wd7_y = 26, w7_xz = 27, c11 = 9, s11 = 8,
            c14 = 11, s14 = 10, U1_zx = 154, pn8_z = 179, pn10_z = 240, Kn8_z = 50, u8 = 55, pn7_z = 113,
-           paf16_z = 128, t553 = 136, t555 = 137, t558 = 139, t567 = 196, t569 = 199, t570 = 241, t571 = 242,
-           t572 = 243, t573 = 244, t575 = 30, t577 = 65, t578 = 68, t581 = 99, t582 = 101, t584 = 132,
-           t588 = 134, t643 = 218, t645 = 220, paf13_x = 150, paf13_y = 151, paf13_z = 152, t606 = 153,
-           t608 = 161, t611 = 162, t620 = 178, t622 = 180, t623 = 184, t624 = 187, t625 = 189, t626 = 192,
-           t628 = 203, t630 = 205, t631 = 206, t634 = 209, t635 = 210, t637 = 212, t696 = 64, t640 = 215,
-           t641 = 216, t642 = 217, t702 = 71, t703 = 72, Kn10_z = 248, u10 = 249, paf10_x = 250,
-           neg_paf10_y = 251, paf10_z = 252, t663 = 257, t665 = 259, t668 = 5, t669 = 28, t677 = 31, t679 = 38,
-           t680 = 43, t681 = 46, t682 = 49, t683 = 51, t685 = 52, t686 = 54, t687 = 57, t688 = 58, t691 = 59,
-           t692 = 62, t694 = 63, t758 = 200, t699 = 66, t700 = 69, t701 = 70, Kn7_z = 78, u7 = 79, paf7_x = 80,
-           paf7_y = 81, paf7_z = 82, BA7_yz_Kf7_y = 97, t722 = 119, t725 = 123, t726 = 126, t733 = 127,
-           t734 = 129, t736 = 145, t737 = 146, t738 = 148, t739 = 157, t740 = 158, t742 = 159, t743 = 160,
-           t744 = 166, t745 = 170, t746 = 171, t748 = 175, t749 = 176, t750 = 183, t751 = 188, BA6_xz = 190,
-           BA6_zz = 191, IA6_xz = 193, IA6_yz = 194, t759 = 224 };
+           paf16_z = 128, neg_Ma16_yy = 136, Ma16_zz = 137, neg_BA16a_yy = 139, IA16a_yy = 196,
+           neg_s17_TMA16a = 199, MA16b_xy = 241, MA16b_yy = 242, neg_MA16b_xz = 243, MA16b_yz = 244,
+           neg_s17_TBA16a = 30, BA16b_yx = 65, BA16b_zx = 68, s17_TIA16a = 99, neg_BA16d_yy = 101,
+           BA16d_zy = 132, f16b_y = 134, pf6_y_p1 = 217, pn6_y_p1 = 219, paf13_x = 149, paf13_y = 150,
+           paf13_z = 151, neg_Ma13_yy = 152, Ma13_zz = 153, neg_BA13a_yy = 161, IA13a_yy = 165,
+           neg_s14_TMA13a = 178, MA13b_xy = 180, MA13b_yy = 184, MA13b_xz = 187, MA13b_yz = 189,
+           neg_s14_TBA13a = 192, BA13b_yx = 204, BA13b_zx = 205, s14_TIA13a = 208, BA13d_yy = 209,
+           neg_BA13d_zy = 211, BA6_yz_p1 = 62, n13a_x = 214, neg_n13a_y = 215, f13b_y = 216, pn6_x_p2 = 69,
+           pn6_z_p2 = 70, Kn10_z = 247, u10 = 248, paf10_x = 249, neg_paf10_y = 250, paf10_z = 251,
+           neg_Ma10_yy = 256, Ma10_zz = 258, BA10a_yy = 1, BA10a_xy = 3, IA10a_yy = 5, neg_s11_TMA10a = 28,
+           MA10b_xy = 31, MA10b_yy = 38, neg_MA10b_xz = 43, MA10b_yz = 46, s11_TBA10a = 49, c11_TBA10a = 51,
+           BA10b_yx = 52, neg_BA10b_zx = 54, neg_s11_TIA10a = 57, neg_BA10d_yy = 58, BA10d_zy = 59,
+           IA6_zz_p2 = 193, n10a_x = 63, n10a_y = 64, f10b_y = 66, Kn7_z = 76, u7 = 77, paf7_x = 78, paf7_y = 79,
+           paf7_z = 80, neg_Ma7_yy = 81, Ma7_zz = 82, BA7a_yy = 97, BA7a_xy = 119, IA7a_xx = 123, IA7a_yy = 126,
+           neg_s8_TMA7a = 127, MA7b_xy = 129, MA7b_yy = 145, MA7b_xz = 146, MA7b_yz = 148, neg_s8_TBA7a = 157,
+           neg_c8_TBA7a = 158, BA7b_yx = 159, neg_BA7b_zx = 160, BA7b_zy = 166, neg_s8_TIA7a = 170,
+           BA7d_yy = 171, BA7d_yz = 175, neg_BA7d_zy = 176, BA6_xz = 183, BA6_zz = 188, IA6_xz = 190,
+           IA6_yz = 191, n7a_x = 194 };
     /* places in w of values for later parts */
-    enum { d6 = 1, Kf6_x = 3, Kf6_y = 22, Kf6_z = 23, Kn6_x = 24, Kn6_y = 29, u6 = 32, r1 = 40, qdd2 = 41,
-           qdd3 = 56, qdd4 = 60, qdd5 = 61 };
+    enum { d6 = 22, Kf6_x = 23, Kf6_y = 24, Kf6_z = 29, Kn6_x = 32, Kn6_y = 40, u6 = 41, r1 = 56, qdd2 = 60,
+           qdd3 = 61, qdd4 = 67, qdd5 = 84 };
 
     /* body 7, fl_hip: articulated body */
-    const quadruped_real t760 = 0.1805 * w[paf7_x] - (w[Kn8_z] * w[u8] + w[pn8_z]
-                                + 0.0003682 * (w[neg_wd7_y] + w[w7_xz]));
-    const quadruped_real t761 = w[s8] * w[paf7_y] - w[c8] * w[paf7_x];
-    const quadruped_real t762 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]) + w[paf16_z]
-                                + w[paf13_z] + w[paf10_z];
-    const quadruped_real t763 = w[t643] - (w[s14] * w[paf13_x] + w[c14] * w[paf13_y])
-                                - (w[s11] * w[paf10_x] - w[c11] * w[neg_paf10_y]);
-    const quadruped_real t764 = w[t702] - (0.047 * w[t701] - (w[Kn10_z] * w[u10] + w[pn10_z]));
-    const quadruped_real t765 = w[t645] - (w[c14] * w[t641] - w[s14] * w[t640])
-                                + (w[s11] * w[t699] + w[c11] * w[t700]);
-    const quadruped_real t766 = w[t703] - (w[s11] * w[t700] - w[c11] * w[t699] - 0.047 * w[paf10_z]);
+    const quadruped_real n7a_y    = 0.1805 * w[paf7_x] - (w[Kn8_z] * w[u8] + w[pn8_z]
+                                    + 0.0003682 * (w[neg_wd7_y] + w[w7_xz]));
+    const quadruped_real f7b_y    = w[c8] * w[paf7_x] - w[s8] * w[paf7_y];
+    const quadruped_real pf6_x_p1 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]) + w[paf16_z]
+                                    + w[paf13_z] + w[paf10_z];
+    const quadruped_real pf6_y_p2 = w[pf6_y_p1] - (w[s14] * w[paf13_x] + w[c14] * w[paf13_y])
+                                    + (w[c11] * w[neg_paf10_y] - w[s11] * w[paf10_x]);
+    const quadruped_real pn6_x_p3 = w[pn6_x_p2] - (0.047 * w[f10b_y] - (w[Kn10_z] * w[u10] + w[pn10_z]));
+    const quadruped_real pn6_y_p2 = w[pn6_y_p1] - (w[c14] * w[neg_n13a_y] - w[s14] * w[n13a_x])
+                                    + (w[s11] * w[n10a_x] + w[c11] * w[n10a_y]);
+    const quadruped_real pn6_z_p3 = w[c11] * w[n10a_x] - w[s11] * w[n10a_y] + 0.047 * w[paf10_z] + w[pn6_z_p2];
 
     /* body 6, trunk: articulated body */
-    const quadruped_real t767   = w[t696] - (w[t669] - w[t686] + 0.047 * w[t682])
-                                  - (w[t726] + w[t743] - 0.047 * w[t739]);
-    const quadruped_real BA6_yz = 0.04713 + t767;
-    const quadruped_real t769   = w[t567] + w[t581] + (w[t620] + w[t634]) + (w[t677] + w[t691])
-                                  + (w[t734] + w[t748]);
-    w[d6]                       = 1.0 / (w[t733] - w[t748] + (0.047 * w[t746] + 0.047 * w[t750]) + w[t758]
-                                  + 0.311032879);
-    w[Kf6_x]                    = w[BA6_xz] * w[d6];
-    w[Kf6_y]                    = BA6_yz * w[d6];
-    w[Kf6_z]                    = w[BA6_zz] * w[d6];
-    w[Kn6_x]                    = w[IA6_xz] * w[d6];
-    w[Kn6_y]                    = w[IA6_yz] * w[d6];
-    w[u6]                       = tau[5] - (t766 - (w[s8] * t760 + w[c8] * w[t759] + 0.047 * w[paf7_z]));
-    const quadruped_real MA6_yy = 12.453 - (w[t553] + w[t569] + (w[t606] + w[t622]) + (w[t663] + w[t679])
-                                  + (w[BA7_yz_Kf7_y] + w[t736]));
-    const quadruped_real IA6_xx = 0.03602766 - (0.047 * w[t584] + 0.047 * w[t637] + 0.047 * w[t694]
-                                  + 0.047 * w[t751]);
-    const quadruped_real IA5_yz = 0.047 * w[t744] - (0.047 * w[t577] - 0.047 * w[t630] + 0.047 * w[t687])
-                                  - w[IA6_yz] * w[Kn6_x];
-    const quadruped_real BA5_yz = w[t745] - (w[t578] - w[t631] + w[t688]) - w[IA6_yz] * w[Kf6_x];
-    const quadruped_real BA6_yy = w[t725] + w[t742] - (w[t558] - w[t575] - (w[t628] - w[t611])
-                                  - (w[t668] - w[t685]));
-    const quadruped_real BA5_zz = BA6_yy - w[IA6_yz] * w[Kf6_y];
-    const quadruped_real BA5_xz = w[t577] + w[t630] + w[t687] + w[t744] - 0.04713 - w[IA6_yz] * w[Kf6_z];
+    const quadruped_real BA6_yz_p2  = w[BA10a_xy] + w[c11_TBA10a] - 0.047 * w[neg_MA10b_xz] - w[BA6_yz_p1]
+                                      + (w[BA7a_xy] - w[neg_c8_TBA7a] - 0.047 * w[MA7b_xz]);
+    const quadruped_real BA6_yz     = 0.04713 + BA6_yz_p2;
+    const quadruped_real IA6_yy_p1  = w[IA16a_yy] - w[s17_TIA16a] + (w[IA13a_yy] - w[s14_TIA13a])
+                                      + (w[IA10a_yy] + w[neg_s11_TIA10a]) + (w[IA7a_yy] + w[neg_s8_TIA7a]);
+    w[d6]                           = 1.0 / (w[IA7a_xx] - w[neg_s8_TIA7a]
+                                      + (0.047 * w[BA7d_yz] - 0.047 * w[BA7b_zy]) + w[IA6_zz_p2] + 0.311032879);
+    w[Kf6_x]                        = w[BA6_xz] * w[d6];
+    w[Kf6_y]                        = BA6_yz * w[d6];
+    w[Kf6_z]                        = w[BA6_zz] * w[d6];
+    w[Kn6_x]                        = w[IA6_xz] * w[d6];
+    w[Kn6_y]                        = w[IA6_yz] * w[d6];
+    w[u6]                           = tau[5] - (w[c8] * w[n7a_x] - w[s8] * n7a_y - 0.047 * w[paf7_z] + pn6_z_p3);
+    const quadruped_real MA6_yy     = w[neg_s17_TMA16a] - w[neg_Ma16_yy] + (w[neg_s14_TMA13a] - w[neg_Ma13_yy])
+                                      + (w[neg_s11_TMA10a] - w[neg_Ma10_yy])
+                                      + (w[neg_s8_TMA7a] - w[neg_Ma7_yy]) + 12.453;
+    const quadruped_real IA6_xx     = 0.047 * w[BA16d_zy] + 0.047 * w[neg_BA13d_zy] + 0.047 * w[BA10d_zy]
+                                      + 0.047 * w[neg_BA7d_zy] + 0.03602766;
+    const quadruped_real Ia6_xy     = 0.047 * w[BA7b_yx] - (0.047 * w[BA16b_yx] - 0.047 * w[BA13b_yx]
+                                      + 0.047 * w[BA10b_yx]) - w[IA6_yz] * w[Kn6_x];
+    const quadruped_real neg_Ba6_xy = w[neg_BA10b_zx] - (w[BA16b_zx] + w[BA13b_zx]) + w[neg_BA7b_zx]
+                                      + w[IA6_yz] * w[Kf6_x];
+    const quadruped_real BA6_yy     = w[neg_s17_TBA16a] - w[neg_BA16a_yy]
+                                      + (w[neg_s14_TBA13a] - w[neg_BA13a_yy]) + (w[BA10a_yy] - w[s11_TBA10a])
+                                      + (w[BA7a_yy] + w[neg_s8_TBA7a]);
+    const quadruped_real Ba6_yy     = BA6_yy - w[IA6_yz] * w[Kf6_y];
+    const quadruped_real Ba6_zy     = w[BA16b_yx] + w[BA13b_yx] + w[BA10b_yx] + w[BA7b_yx] - 0.04713
+                                      - w[IA6_yz] * w[Kf6_z];
 
     /* body 5, trunk: articulated body */
-    const quadruped_real d5     = 1.0 / (t769 + 0.284505219 - w[IA6_yz] * w[Kn6_y]);
-    const quadruped_real Kf5_x  = BA5_xz * d5;
-    const quadruped_real Kf5_y  = BA5_yz * d5;
-    const quadruped_real Kf5_z  = BA5_zz * d5;
-    const quadruped_real Kn5_y  = IA5_yz * d5;
-    const quadruped_real u5     = tau[4] - (w[s8] * w[t759] - w[c8] * t760 - t765 + w[Kn6_y] * w[u6]);
-    const quadruped_real paf6_z = 12.453 * w[a1_z] + 0.04713 * w[U1_zx] + w[t588] - w[t642] + w[t701] - t761
-                                  + w[Kf6_z] * w[u6];
-    const quadruped_real pan6_x = t764 - (0.047 * t761 - (w[Kn7_z] * w[u7] + w[pn7_z])) + w[Kn6_x] * w[u6];
-    const quadruped_real BA4_xz = w[t584] - w[t637] + w[t694] - w[t751] - w[IA6_xz] * w[Kf6_z] - IA5_yz * Kf5_x;
-    const quadruped_real BA4_zz = w[t749] - (w[t582] - w[t635] + w[t692]) - w[IA6_xz] * w[Kf6_x] - IA5_yz * Kf5_y;
-    const quadruped_real BA5_zy = 0.047 * w[t737] - (0.047 * w[t570] - 0.047 * w[t623] + 0.047 * w[t680])
-                                  - w[IA6_xz] * w[Kf6_y];
-    const quadruped_real BA4_yz = IA5_yz * Kf5_z - BA5_zy;
+    const quadruped_real d5        = 1.0 / (IA6_yy_p1 + 0.284505219 - w[IA6_yz] * w[Kn6_y]);
+    const quadruped_real Kf5_x     = Ba6_zy * d5;
+    const quadruped_real neg_Kf5_y = neg_Ba6_xy * d5;
+    const quadruped_real Kf5_z     = Ba6_yy * d5;
+    const quadruped_real Kn5_y     = Ia6_xy * d5;
+    const quadruped_real u5        = tau[4] - (w[Kn6_y] * w[u6] - (w[s8] * w[n7a_x] + w[c8] * n7a_y + pn6_y_p2));
+    const quadruped_real paf6_z    = 12.453 * w[a1_z] + 0.04713 * w[U1_zx] + w[f16b_y] + w[f13b_y] + w[f10b_y]
+                                     + f7b_y + w[Kf6_z] * w[u6];
+    const quadruped_real Ba5_xy    = w[neg_BA13d_zy] - w[BA16d_zy] - w[BA10d_zy] + w[neg_BA7d_zy]
+                                     - w[IA6_xz] * w[Kf6_z] - Ia6_xy * Kf5_x;
+    const quadruped_real Ba5_yy    = w[BA7d_yy] - (w[neg_BA16d_yy] - w[BA13d_yy] + w[neg_BA10d_yy])
+                                     - w[IA6_xz] * w[Kf6_x] + Ia6_xy * neg_Kf5_y;
+    const quadruped_real Ba6_yx    = 0.047 * w[MA7b_xy] - (0.047 * w[MA16b_xy] - 0.047 * w[MA13b_xy]
+                                     + 0.047 * w[MA10b_xy]) - w[IA6_xz] * w[Kf6_y];
+    const quadruped_real Ba5_zy    = Ba6_yx - Ia6_xy * Kf5_z;
 
     /* body 4, trunk: articulated body */
-    const quadruped_real d4     = 1.0 / (IA6_xx - w[IA6_xz] * w[Kn6_x] - IA5_yz * Kn5_y);
-    const quadruped_real Kf4_x  = BA4_xz * d4;
-    const quadruped_real Kf4_y  = BA4_yz * d4;
-    const quadruped_real Kf4_z  = BA4_zz * d4;
-    const quadruped_real u4     = tau[3] - (Kn5_y * u5 + pan6_x);
-    const quadruped_real paf5_z = t763 - (w[s8] * w[paf7_x] + w[c8] * w[paf7_y]) + w[Kf6_y] * w[u6] + Kf5_z * u5;
-    const quadruped_real MA4_xx = 12.453 - (w[t571] + w[t624] + w[t681] + w[t738]) - w[BA6_zz] * w[Kf6_z]
-                                  - BA5_xz * Kf5_x;
-    const quadruped_real MA4_xy = BA5_zz * Kf5_x - (w[t570] + w[t623] + w[t680] + w[t737] - w[BA6_zz] * w[Kf6_y]);
-    const quadruped_real MA3_xz = BA4_yz * Kf4_x - MA4_xy;
-    const quadruped_real MA3_yz = BA4_zz * Kf4_y - (w[t572] + w[t625] + w[t682] + w[t739] + BA6_yz * w[Kf6_x]
-                                  + BA5_zz * Kf5_y);
-    const quadruped_real MA4_zz = 12.453 - (w[t555] + w[t608] + w[t665] + w[t722]) - w[BA6_xz] * w[Kf6_x]
-                                  - BA5_yz * Kf5_y;
+    const quadruped_real d4        = 1.0 / (IA6_xx - w[IA6_xz] * w[Kn6_x] - Ia6_xy * Kn5_y);
+    const quadruped_real Kf4_x     = Ba5_xy * d4;
+    const quadruped_real neg_Kf4_y = Ba5_zy * d4;
+    const quadruped_real Kf4_z     = Ba5_yy * d4;
+    const quadruped_real pan5_y    = w[Kn7_z] * w[u7] + w[pn7_z] + 0.047 * f7b_y + pn6_x_p3 + w[Kn6_x] * w[u6]
+                                     + Kn5_y * u5;
+    const quadruped_real u4        = tau[3] - pan5_y;
+    const quadruped_real paf5_z    = pf6_y_p2 - (w[s8] * w[paf7_x] + w[c8] * w[paf7_y]) + w[Kf6_y] * w[u6]
+                                     + Kf5_z * u5;
+    const quadruped_real Ma5_xx    = w[MA16b_yy] + w[MA13b_yy] + w[MA10b_yy] + w[MA7b_yy] + 12.453
+                                     - w[BA6_zz] * w[Kf6_z] - Ba6_zy * Kf5_x;
+    const quadruped_real Ma4_xy    = Ba5_zy * Kf4_x - (w[MA16b_xy] + w[MA13b_xy] + w[MA10b_xy] + w[MA7b_xy]
+                                     - w[BA6_zz] * w[Kf6_y] - Ba6_yy * Kf5_x);
+    const quadruped_real Ma5_yz    = w[MA7b_xz] - (w[neg_MA16b_xz] - w[MA13b_xz] + w[neg_MA10b_xz])
+                                     - BA6_yz * w[Kf6_x] + Ba6_yy * neg_Kf5_y;
+    const quadruped_real Ma4_yz    = Ba5_yy * neg_Kf4_y - Ma5_yz;
+    const quadruped_real Ma5_yy    = w[Ma16_zz] + w[Ma13_zz] + w[Ma10_zz] + w[Ma7_zz] + 12.453
+                                     - w[BA6_xz] * w[Kf6_x] - neg_Ba6_xy * neg_Kf5_y;
 
     /* body 3, trunk: articulated body */
-    const quadruped_real d3     = 1.0 / (MA6_yy - BA6_yz * w[Kf6_y] - BA5_zz * Kf5_z - BA4_yz * Kf4_y);
-    const quadruped_real Kf3_x  = MA3_xz * d3;
-    const quadruped_real Kf3_y  = MA3_yz * d3;
-    const quadruped_real u3     = Kf4_y * u4 - paf5_z + tau[1];
-    const quadruped_real MA3_xy = w[t573] + w[t626] + w[t683] + w[t740] - w[BA6_zz] * w[Kf6_x] - BA5_yz * Kf5_x
-                                  - BA4_zz * Kf4_x;
-    const quadruped_real MA2_yz = MA3_xy - MA3_yz * Kf3_x;
+    const quadruped_real d3        = 1.0 / (MA6_yy - BA6_yz * w[Kf6_y] - Ba6_yy * Kf5_z - Ba5_zy * neg_Kf4_y);
+    const quadruped_real neg_Kf3_x = Ma4_xy * d3;
+    const quadruped_real neg_Kf3_y = Ma4_yz * d3;
+    const quadruped_real u3        = tau[1] - (neg_Kf4_y * u4 + paf5_z);
+    const quadruped_real Ma4_xz    = w[MA16b_yz] + w[MA13b_yz] + w[MA10b_yz] + w[MA7b_yz]
+                                     - w[BA6_zz] * w[Kf6_x] + neg_Ba6_xy * Kf5_x - Ba5_yy * Kf4_x;
+    const quadruped_real Ma3_xy    = Ma4_xz - Ma4_yz * neg_Kf3_x;
 
     /* body 2, trunk: articulated body */
-    const quadruped_real d2     = 1.0 / (MA4_zz - BA4_zz * Kf4_z - MA3_yz * Kf3_y);
-    const quadruped_real Kf2_y  = MA2_yz * d2;
-    const quadruped_real paf3_y = t762 + w[paf7_z] + w[Kf6_x] * w[u6] + Kf5_y * u5 + Kf4_z * u4 + Kf3_y * u3;
+    const quadruped_real d2     = 1.0 / (Ma5_yy - Ba5_yy * Kf4_z - Ma4_yz * neg_Kf3_y);
+    const quadruped_real Kf2_y  = Ma3_xy * d2;
+    const quadruped_real paf3_y = pf6_x_p1 + w[paf7_z] + w[Kf6_x] * w[u6] - neg_Kf5_y * u5 + Kf4_z * u4
+                                  - neg_Kf3_y * u3;
     const quadruped_real u2     = tau[0] - paf3_y;
 
     /* body 1, trunk: articulated body */
-    const quadruped_real d1 = 1.0 / (MA4_xx - BA4_xz * Kf4_x - MA3_xz * Kf3_x - MA2_yz * Kf2_y);
-    const quadruped_real u1 = tau[2] - (Kf5_x * u5 + paf6_z + Kf4_x * u4 + Kf3_x * u3 + Kf2_y * u2);
+    const quadruped_real d1 = 1.0 / (Ma5_xx - Ba5_xy * Kf4_x - Ma4_xy * neg_Kf3_x - Ma3_xy * Kf2_y);
+    const quadruped_real u1 = tau[2] - (Kf5_x * u5 + paf6_z + Kf4_x * u4 - neg_Kf3_x * u3 + Kf2_y * u2);
     w[r1]                   = d1 * u1;
     qdd[2]                  = w[r1];
 
@@ -1309,21 +1362,21 @@ static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadrupe
     qdd[0]  = w[qdd2];
 
     /* body 3, trunk: acceleration */
-    w[qdd3] = d3 * u3 - (Kf3_x * w[r1] + Kf3_y * w[qdd2]);
+    w[qdd3] = neg_Kf3_x * w[r1] + neg_Kf3_y * w[qdd2] + d3 * u3;
     qdd[1]  = w[qdd3];
 
     /* body 4, trunk: acceleration */
-    w[qdd4] = Kf4_y * w[qdd3] - Kf4_x * w[r1] - Kf4_z * w[qdd2] + d4 * u4;
+    w[qdd4] = d4 * u4 - (Kf4_x * w[r1] + neg_Kf4_y * w[qdd3] + Kf4_z * w[qdd2]);
     qdd[3]  = w[qdd4];
 
     /* body 5, trunk: acceleration */
-    w[qdd5] = d5 * u5 - Kn5_y * w[qdd4] - (Kf5_x * w[r1] + Kf5_y * w[qdd2] + Kf5_z * w[qdd3]);
+    w[qdd5] = d5 * u5 - Kn5_y * w[qdd4] + (neg_Kf5_y * w[qdd2] - Kf5_x * w[r1] - Kf5_z * w[qdd3]);
     qdd[4]  = w[qdd5];
 
     return (regular(w[d6]) && regular(d5) && regular(d4) && regular(d3) && regular(d2) && regular(d1)) ? 0 : 1;
 }
 
-static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[18])
+static QUADRUPED_NOINLINE void part11(quadruped_real w[261], quadruped_real qdd[18])
 {
     /* places in w of values from earlier parts */
     enum { c8 = 7, s8 = 6, c11 = 9, s11 = 8, c14 = 11, s14 = 10, c17 = 13, s17 = 12, c9 = 15, s9 = 14, c12 = 17,
@@ -1333,43 +1386,43 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[
            Kn17_z = 201, u17 = 202, d14 = 36, Kf14_x = 37, Kf14_y = 42, Kn14_x = 45, Kn14_y = 47, Kn14_z = 48,
            u14 = 53, d11 = 167, Kf11_x = 168, Kf11_y = 172, neg_Kn11_x = 173, Kn11_y = 174, Kn11_z = 181,
            u11 = 182, d8 = 25, Kf8_x = 33, Kf8_y = 34, Kn8_x = 35, Kn8_y = 44, Kn8_z = 50, u8 = 55, d16 = 116,
-           Kf16_x = 117, neg_Kf16_y = 118, Kf16_z = 121, Kn16_x = 122, Kn16_z = 124, u16 = 125, d13 = 138,
-           Kf13_x = 140, neg_Kf13_y = 141, Kf13_z = 142, Kn13_x = 143, Kn13_z = 144, u13 = 149, d10 = 222,
-           Kf10_x = 223, neg_Kf10_y = 245, Kf10_z = 246, Kn10_x = 247, Kn10_z = 248, u10 = 249, d7 = 73,
-           Kf7_x = 74, neg_Kf7_y = 75, Kf7_z = 76, Kn7_x = 77, Kn7_z = 78, u7 = 79, d6 = 1, Kf6_x = 3,
-           Kf6_y = 22, Kf6_z = 23, Kn6_x = 24, Kn6_y = 29, u6 = 32, r1 = 40, qdd2 = 41, qdd3 = 56, qdd4 = 60,
-           qdd5 = 61 };
+           Kf16_x = 117, neg_Kf16_y = 118, Kf16_z = 121, Kn16_x = 122, Kn16_z = 124, u16 = 125, d13 = 135,
+           Kf13_x = 138, neg_Kf13_y = 140, neg_Kf13_z = 141, Kn13_x = 142, Kn13_z = 143, u13 = 144, d10 = 221,
+           Kf10_x = 222, neg_Kf10_y = 223, Kf10_z = 245, Kn10_x = 246, Kn10_z = 247, u10 = 248, d7 = 71,
+           Kf7_x = 72, neg_Kf7_y = 73, neg_Kf7_z = 74, Kn7_x = 75, Kn7_z = 76, u7 = 77, d6 = 22, Kf6_x = 23,
+           Kf6_y = 24, Kf6_z = 29, Kn6_x = 32, Kn6_y = 40, u6 = 41, r1 = 56, qdd2 = 60, qdd3 = 61, qdd4 = 67,
+           qdd5 = 84 };
 
     /* body 6, trunk: acceleration */
-    const quadruped_real t824 = w[d6] * w[u6] - (w[Kn6_x] * w[qdd4] + w[Kn6_y] * w[qdd5]);
-    const quadruped_real qdd6 = t824 - (w[Kf6_x] * w[qdd2] + w[Kf6_y] * w[qdd3] + w[Kf6_z] * w[r1]);
-    qdd[5]                    = qdd6;
+    const quadruped_real qdd6_p1 = w[d6] * w[u6] - (w[Kn6_x] * w[qdd4] + w[Kn6_y] * w[qdd5]);
+    const quadruped_real qdd6    = qdd6_p1 - (w[Kf6_x] * w[qdd2] + w[Kf6_y] * w[qdd3] + w[Kf6_z] * w[r1]);
+    qdd[5]                       = qdd6;
 
     /* body 7, fl_hip: acceleration */
-    const quadruped_real t826       = 0.047 * qdd6;
-    const quadruped_real t827       = 0.047 * w[qdd4];
-    const quadruped_real da7_z      = w[qdd2] - t826;
-    const quadruped_real t829       = w[r1] + t827;
+    const quadruped_real k_qdd6     = 0.047 * qdd6;
+    const quadruped_real k_qdd4     = 0.047 * w[qdd4];
+    const quadruped_real da7_z      = w[qdd2] - k_qdd6;
+    const quadruped_real t829       = w[r1] + k_qdd4;
     const quadruped_real dwd7_x     = w[c8] * qdd6 - w[s8] * w[qdd5];
     const quadruped_real neg_dwd7_y = w[s8] * qdd6 + w[c8] * w[qdd5];
     const quadruped_real neg_da7_x  = w[s8] * w[qdd3] - w[c8] * t829 + 0.1805 * neg_dwd7_y;
-    const quadruped_real t833       = w[Kf7_x] * neg_da7_x - w[neg_Kf7_y] * (w[s8] * t829 + w[c8] * w[qdd3]
+    const quadruped_real qdd7_p1    = w[Kf7_x] * neg_da7_x - w[neg_Kf7_y] * (w[s8] * t829 + w[c8] * w[qdd3]
                                       + 0.1805 * dwd7_x);
     const quadruped_real qdd7       = w[d7] * w[u7] - (w[Kn7_x] * dwd7_x + w[Kn7_z] * w[qdd4])
-                                      + (t833 - w[Kf7_z] * da7_z);
+                                      + (w[neg_Kf7_z] * da7_z + qdd7_p1);
     qdd[6]                          = qdd7;
     const quadruped_real dwd7_z     = w[qdd4] + qdd7;
 
     /* body 10, fr_hip: acceleration */
-    const quadruped_real da10_z      = w[qdd2] + t826;
-    const quadruped_real t837        = w[r1] - t827;
+    const quadruped_real da10_z      = w[qdd2] + k_qdd6;
+    const quadruped_real t837        = w[r1] - k_qdd4;
     const quadruped_real dwd10_x     = w[c11] * qdd6 - w[s11] * w[qdd5];
     const quadruped_real neg_dwd10_y = w[s11] * qdd6 + w[c11] * w[qdd5];
     const quadruped_real neg_da10_x  = w[s11] * w[qdd3] - w[c11] * t837 + 0.1805 * neg_dwd10_y;
-    const quadruped_real t841        = w[neg_Kf10_y] * (w[s11] * t837 + w[c11] * w[qdd3] + 0.1805 * dwd10_x)
+    const quadruped_real qdd10_p1    = w[neg_Kf10_y] * (w[s11] * t837 + w[c11] * w[qdd3] + 0.1805 * dwd10_x)
                                        - w[Kf10_x] * neg_da10_x;
     const quadruped_real qdd10       = w[d10] * w[u10] - (w[Kn10_x] * dwd10_x + w[Kn10_z] * w[qdd4])
-                                       - (w[Kf10_z] * da10_z + t841);
+                                       - (w[Kf10_z] * da10_z + qdd10_p1);
     qdd[9]                           = qdd10;
     const quadruped_real dwd10_z     = w[qdd4] + qdd10;
 
@@ -1377,10 +1430,10 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[
     const quadruped_real dwd13_x     = w[c14] * qdd6 - w[s14] * w[qdd5];
     const quadruped_real neg_dwd13_y = w[s14] * qdd6 + w[c14] * w[qdd5];
     const quadruped_real da13_x      = 0.1805 * neg_dwd13_y - (w[s14] * w[qdd3] - w[c14] * t829);
-    const quadruped_real t847        = (0.1805 * dwd13_x - (w[s14] * t829 + w[c14] * w[qdd3])) * w[neg_Kf13_y]
+    const quadruped_real qdd13_p1    = (0.1805 * dwd13_x - (w[s14] * t829 + w[c14] * w[qdd3])) * w[neg_Kf13_y]
                                        - w[Kf13_x] * da13_x;
     const quadruped_real qdd13       = w[d13] * w[u13] - (w[Kn13_x] * dwd13_x + w[Kn13_z] * w[qdd4])
-                                       + (t847 - w[Kf13_z] * da7_z);
+                                       + (w[neg_Kf13_z] * da7_z + qdd13_p1);
     qdd[12]                          = qdd13;
     const quadruped_real dwd13_z     = w[qdd4] + qdd13;
 
@@ -1388,82 +1441,87 @@ static QUADRUPED_NOINLINE void part11(quadruped_real w[262], quadruped_real qdd[
     const quadruped_real dwd16_x     = w[c17] * qdd6 - w[s17] * w[qdd5];
     const quadruped_real neg_dwd16_y = w[s17] * qdd6 + w[c17] * w[qdd5];
     const quadruped_real da16_x      = 0.1805 * neg_dwd16_y - (w[s17] * w[qdd3] - w[c17] * t837);
-    const quadruped_real t853        = w[Kf16_x] * da16_x - (0.1805 * dwd16_x
+    const quadruped_real qdd16_p1    = w[Kf16_x] * da16_x - (0.1805 * dwd16_x
                                        - (w[s17] * t837 + w[c17] * w[qdd3])) * w[neg_Kf16_y];
     const quadruped_real qdd16       = w[d16] * w[u16] - (w[Kn16_x] * dwd16_x + w[Kn16_z] * w[qdd4])
-                                       - (w[Kf16_z] * da10_z + t853);
+                                       - (w[Kf16_z] * da10_z + qdd16_p1);
     qdd[15]                          = qdd16;
     const quadruped_real dwd16_z     = w[qdd4] + qdd16;
 
     /* body 8, fl_thigh: acceleration */
-    const quadruped_real dwd8_x = w[c9] * dwd7_x + w[s9] * dwd7_z;
-    const quadruped_real dwd8_y = w[c9] * dwd7_z - w[s9] * dwd7_x;
-    const quadruped_real da8_x  = w[s9] * da7_z - w[c9] * neg_da7_x;
-    const quadruped_real da8_y  = w[c9] * da7_z + w[s9] * neg_da7_x;
-    const quadruped_real t860   = w[d8] * w[u8] - (w[Kn8_x] * dwd8_x + w[Kn8_y] * dwd8_y + w[Kn8_z] * neg_dwd7_y);
-    const quadruped_real qdd8   = t860 - (w[Kf8_x] * da8_x + w[Kf8_y] * da8_y);
-    qdd[7]                      = qdd8;
-    const quadruped_real dwd8_z = neg_dwd7_y + qdd8;
+    const quadruped_real dwd8_x  = w[c9] * dwd7_x + w[s9] * dwd7_z;
+    const quadruped_real dwd8_y  = w[c9] * dwd7_z - w[s9] * dwd7_x;
+    const quadruped_real da8_x   = w[s9] * da7_z - w[c9] * neg_da7_x;
+    const quadruped_real da8_y   = w[c9] * da7_z + w[s9] * neg_da7_x;
+    const quadruped_real qdd8_p1 = w[d8] * w[u8] - (w[Kn8_x] * dwd8_x + w[Kn8_y] * dwd8_y
+                                   + w[Kn8_z] * neg_dwd7_y);
+    const quadruped_real qdd8    = qdd8_p1 - (w[Kf8_x] * da8_x + w[Kf8_y] * da8_y);
+    qdd[7]                       = qdd8;
+    const quadruped_real dwd8_z  = neg_dwd7_y + qdd8;
 
     /* body 11, fr_thigh: acceleration */
-    const quadruped_real dwd11_x = w[c12] * dwd10_x + w[s12] * dwd10_z;
-    const quadruped_real dwd11_y = w[c12] * dwd10_z - w[s12] * dwd10_x;
-    const quadruped_real da11_x  = w[s12] * da10_z - w[c12] * neg_da10_x;
-    const quadruped_real da11_y  = w[c12] * da10_z + w[s12] * neg_da10_x;
-    const quadruped_real t867    = w[d11] * w[u11] - (w[Kn11_y] * dwd11_y - w[neg_Kn11_x] * dwd11_x
-                                   + w[Kn11_z] * neg_dwd10_y);
-    const quadruped_real qdd11   = t867 - (w[Kf11_x] * da11_x + w[Kf11_y] * da11_y);
-    qdd[10]                      = qdd11;
-    const quadruped_real dwd11_z = neg_dwd10_y + qdd11;
+    const quadruped_real dwd11_x  = w[c12] * dwd10_x + w[s12] * dwd10_z;
+    const quadruped_real dwd11_y  = w[c12] * dwd10_z - w[s12] * dwd10_x;
+    const quadruped_real da11_x   = w[s12] * da10_z - w[c12] * neg_da10_x;
+    const quadruped_real da11_y   = w[c12] * da10_z + w[s12] * neg_da10_x;
+    const quadruped_real qdd11_p1 = w[d11] * w[u11] - (w[Kn11_y] * dwd11_y - w[neg_Kn11_x] * dwd11_x
+                                    + w[Kn11_z] * neg_dwd10_y);
+    const quadruped_real qdd11    = qdd11_p1 - (w[Kf11_x] * da11_x + w[Kf11_y] * da11_y);
+    qdd[10]                       = qdd11;
+    const quadruped_real dwd11_z  = neg_dwd10_y + qdd11;
 
     /* body 14, rl_thigh: acceleration */
-    const quadruped_real dwd14_x = w[c15] * dwd13_x + w[s15] * dwd13_z;
-    const quadruped_real dwd14_y = w[c15] * dwd13_z - w[s15] * dwd13_x;
-    const quadruped_real da14_x  = w[c15] * da13_x + w[s15] * da7_z;
-    const quadruped_real da14_y  = w[c15] * da7_z - w[s15] * da13_x;
-    const quadruped_real t874    = w[d14] * w[u14] - (w[Kn14_x] * dwd14_x + w[Kn14_y] * dwd14_y
-                                   + w[Kn14_z] * neg_dwd13_y);
-    const quadruped_real qdd14   = t874 - (w[Kf14_x] * da14_x + w[Kf14_y] * da14_y);
-    qdd[13]                      = qdd14;
-    const quadruped_real dwd14_z = neg_dwd13_y + qdd14;
+    const quadruped_real dwd14_x  = w[c15] * dwd13_x + w[s15] * dwd13_z;
+    const quadruped_real dwd14_y  = w[c15] * dwd13_z - w[s15] * dwd13_x;
+    const quadruped_real da14_x   = w[c15] * da13_x + w[s15] * da7_z;
+    const quadruped_real da14_y   = w[c15] * da7_z - w[s15] * da13_x;
+    const quadruped_real qdd14_p1 = w[d14] * w[u14] - (w[Kn14_x] * dwd14_x + w[Kn14_y] * dwd14_y
+                                    + w[Kn14_z] * neg_dwd13_y);
+    const quadruped_real qdd14    = qdd14_p1 - (w[Kf14_x] * da14_x + w[Kf14_y] * da14_y);
+    qdd[13]                       = qdd14;
+    const quadruped_real dwd14_z  = neg_dwd13_y + qdd14;
 
     /* body 17, rr_thigh: acceleration */
-    const quadruped_real dwd17_x = w[c18] * dwd16_x + w[s18] * dwd16_z;
-    const quadruped_real dwd17_y = w[c18] * dwd16_z - w[s18] * dwd16_x;
-    const quadruped_real da17_x  = w[c18] * da16_x + w[s18] * da10_z;
-    const quadruped_real da17_y  = w[c18] * da10_z - w[s18] * da16_x;
-    const quadruped_real t881    = w[d17] * w[u17] - (w[Kn17_y] * dwd17_y - w[neg_Kn17_x] * dwd17_x
-                                   + w[Kn17_z] * neg_dwd16_y);
-    const quadruped_real qdd17   = t881 - (w[Kf17_x] * da17_x + w[Kf17_y] * da17_y);
-    qdd[16]                      = qdd17;
-    const quadruped_real dwd17_z = neg_dwd16_y + qdd17;
+    const quadruped_real dwd17_x  = w[c18] * dwd16_x + w[s18] * dwd16_z;
+    const quadruped_real dwd17_y  = w[c18] * dwd16_z - w[s18] * dwd16_x;
+    const quadruped_real da17_x   = w[c18] * da16_x + w[s18] * da10_z;
+    const quadruped_real da17_y   = w[c18] * da10_z - w[s18] * da16_x;
+    const quadruped_real qdd17_p1 = w[d17] * w[u17] - (w[Kn17_y] * dwd17_y - w[neg_Kn17_x] * dwd17_x
+                                    + w[Kn17_z] * neg_dwd16_y);
+    const quadruped_real qdd17    = qdd17_p1 - (w[Kf17_x] * da17_x + w[Kf17_y] * da17_y);
+    qdd[16]                       = qdd17;
+    const quadruped_real dwd17_z  = neg_dwd16_y + qdd17;
 
     /* body 9, fl_calf: acceleration */
-    const quadruped_real t884 = dwd8_z - 0.5120965901013276 * (w[ctheta10] * dwd8_x + w[stheta10] * dwd8_y);
-    const quadruped_real t885 = 6.110937829371457 * (w[ctheta10] * (da8_y - 0.2 * dwd8_z) - w[stheta10] * da8_x);
-    qdd[8]                    = 205.21197370824194 * w[u9] - t884 - t885;
+    const quadruped_real qdd9_p1 = dwd8_z - 0.5120965901013276 * (w[ctheta10] * dwd8_x + w[stheta10] * dwd8_y);
+    const quadruped_real qdd9_p2 = 6.110937829371457 * (w[ctheta10] * (da8_y - 0.2 * dwd8_z)
+                                   - w[stheta10] * da8_x);
+    qdd[8]                       = 205.21197370824194 * w[u9] - qdd9_p1 - qdd9_p2;
 
     /* body 12, fr_calf: acceleration */
-    const quadruped_real t886 = 0.5120965901013276 * (w[ctheta13] * dwd11_x + w[stheta13] * dwd11_y) + dwd11_z;
-    const quadruped_real t887 = 6.110937829371457 * (w[ctheta13] * (da11_y - 0.2 * dwd11_z)
-                                - w[stheta13] * da11_x);
-    qdd[11]                   = 205.21197370824194 * w[u12] - t886 - t887;
+    const quadruped_real qdd12_p1 = 0.5120965901013276 * (w[ctheta13] * dwd11_x + w[stheta13] * dwd11_y)
+                                    + dwd11_z;
+    const quadruped_real qdd12_p2 = 6.110937829371457 * (w[ctheta13] * (da11_y - 0.2 * dwd11_z)
+                                    - w[stheta13] * da11_x);
+    qdd[11]                       = 205.21197370824194 * w[u12] - qdd12_p1 - qdd12_p2;
 
     /* body 15, rl_calf: acceleration */
-    const quadruped_real t888 = dwd14_z - 0.5120965901013276 * (w[ctheta16] * dwd14_x + w[stheta16] * dwd14_y);
-    const quadruped_real t889 = 6.110937829371457 * (w[ctheta16] * (da14_y - 0.2 * dwd14_z)
-                                - w[stheta16] * da14_x);
-    qdd[14]                   = 205.21197370824194 * w[u15] - t888 - t889;
+    const quadruped_real qdd15_p1 = dwd14_z - 0.5120965901013276 * (w[ctheta16] * dwd14_x
+                                    + w[stheta16] * dwd14_y);
+    const quadruped_real qdd15_p2 = 6.110937829371457 * (w[ctheta16] * (da14_y - 0.2 * dwd14_z)
+                                    - w[stheta16] * da14_x);
+    qdd[14]                       = 205.21197370824194 * w[u15] - qdd15_p1 - qdd15_p2;
 
     /* body 18, rr_calf: acceleration */
-    const quadruped_real t890 = 0.5120965901013276 * (w[ctheta19] * dwd17_x + w[stheta19] * dwd17_y) + dwd17_z;
-    const quadruped_real t891 = 6.110937829371457 * (w[ctheta19] * (da17_y - 0.2 * dwd17_z)
-                                - w[stheta19] * da17_x);
-    qdd[17]                   = 205.21197370824194 * w[u18] - t890 - t891;
+    const quadruped_real qdd18_p1 = 0.5120965901013276 * (w[ctheta19] * dwd17_x + w[stheta19] * dwd17_y)
+                                    + dwd17_z;
+    const quadruped_real qdd18_p2 = 6.110937829371457 * (w[ctheta19] * (da17_y - 0.2 * dwd17_z)
+                                    - w[stheta19] * da17_x);
+    qdd[17]                       = 205.21197370824194 * w[u18] - qdd18_p1 - qdd18_p2;
 }
 
 int quadruped_forward_dynamics(const quadruped_real q[19], const quadruped_real qd[18],
-                               const quadruped_real tau[18], quadruped_real w[262], quadruped_real qdd[18])
+                               const quadruped_real tau[18], quadruped_real w[261], quadruped_real qdd[18])
 {
     int bad = 0;
     part1(q, qd, w);

@@ -138,35 +138,35 @@ void quadruped_gravity(const quadruped_real q[19], quadruped_real tau_g[18])
     tau_g[7]                  = n8_z;
 
     /* body 16, rr_hip: forces */
-    const quadruped_real t70   = 0.0815422 * a1_x;
-    const quadruped_real n16_x = c18 * n17_x - s18 * n17_y + t70;
-    const quadruped_real n16_z = c18 * n17_y + s18 * n17_x - 0.0815422 * a16_x;
-    tau_g[15]                  = n16_z;
+    const quadruped_real k_a1_x = 0.0815422 * a1_x;
+    const quadruped_real n16_x  = c18 * n17_x - s18 * n17_y + k_a1_x;
+    const quadruped_real n16_z  = c18 * n17_y + s18 * n17_x - 0.0815422 * a16_x;
+    tau_g[15]                   = n16_z;
 
     /* body 13, rl_hip: forces */
-    const quadruped_real n13_x = c15 * n14_x - s15 * n14_y - t70;
+    const quadruped_real n13_x = c15 * n14_x - s15 * n14_y - k_a1_x;
     const quadruped_real n13_z = c15 * n14_y + s15 * n14_x + 0.0815422 * a13_x;
     tau_g[12]                  = n13_z;
 
     /* body 10, fr_hip: forces */
-    const quadruped_real n10_x = c12 * n11_x - s12 * n11_y + t70;
-    const quadruped_real n10_z = c12 * n11_y + s12 * n11_x - 0.0815422 * a10_x;
-    tau_g[9]                   = n10_z;
-    const quadruped_real t77   = s17 * n16_x - c17 * n17_z + (s14 * n13_x - c14 * n14_z);
-    const quadruped_real t78   = s17 * n17_z + c17 * n16_x + (s14 * n14_z + c14 * n13_x);
+    const quadruped_real n10_x   = c12 * n11_x - s12 * n11_y + k_a1_x;
+    const quadruped_real n10_z   = c12 * n11_y + s12 * n11_x - 0.0815422 * a10_x;
+    tau_g[9]                     = n10_z;
+    const quadruped_real n6_y_p1 = c17 * n17_z - s17 * n16_x + (c14 * n14_z - s14 * n13_x);
+    const quadruped_real n6_z_p1 = s17 * n17_z + c17 * n16_x + (s14 * n14_z + c14 * n13_x);
 
     /* body 7, fl_hip: forces */
-    const quadruped_real n7_x = c9 * n8_x - s9 * n8_y - t70;
+    const quadruped_real n7_x = c9 * n8_x - s9 * n8_y - k_a1_x;
     const quadruped_real n7_z = c9 * n8_y + s9 * n8_x + 0.0815422 * a7_x;
     tau_g[6]                  = n7_z;
     tau_g[3]                  = n16_z + n13_z + n10_z + n7_z;
 
     /* body 6, trunk: forces */
-    tau_g[0]                 = 12.453 * a1_x;
-    tau_g[1]                 = 12.453 * a1_y;
-    tau_g[2]                 = 12.453 * a1_z;
-    const quadruped_real t81 = s11 * n10_x - c11 * n11_z + t77 + (s8 * n7_x - c8 * n8_z);
-    tau_g[4]                 = -(0.04713 * a1_z + t81);
-    const quadruped_real t82 = s11 * n11_z + c11 * n10_x + t78 + (s8 * n8_z + c8 * n7_x);
-    tau_g[5]                 = 0.04713 * a1_y + t82;
+    tau_g[0]                     = 12.453 * a1_x;
+    tau_g[1]                     = 12.453 * a1_y;
+    tau_g[2]                     = 12.453 * a1_z;
+    const quadruped_real n6_y_p2 = c11 * n11_z - s11 * n10_x + n6_y_p1 + (c8 * n8_z - s8 * n7_x);
+    tau_g[4]                     = n6_y_p2 - 0.04713 * a1_z;
+    const quadruped_real n6_z_p2 = s11 * n11_z + c11 * n10_x + n6_z_p1 + (s8 * n8_z + c8 * n7_x);
+    tau_g[5]                     = 0.04713 * a1_y + n6_z_p2;
 }

@@ -28,32 +28,32 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     enum { a1_x = 0, a1_y = 1, a1_z = 2, qd4_qd5 = 3, qd6_qd6 = 4, qd5_qd6 = 5, s8 = 6, c8 = 7, s11 = 8, c11 = 9,
            s14 = 10, c14 = 11, s17 = 12, c17 = 13, s9 = 14, c9 = 15, s12 = 16, c12 = 17, s15 = 18, c15 = 19,
            s18 = 20, c18 = 21, w7_x = 22, neg_w7_y = 23, w7_z = 24, wd7_z = 25, neg_wd7_x = 26, neg_wd7_y = 27,
-           w7_xz = 28, neg_w7_yz = 29, w7_xx = 30, a7_x = 31, a7_y = 32, a7_z = 33, t46 = 34, t47 = 35, t48 = 36,
-           w10_x = 37, neg_w10_y = 38, w10_z = 39, wd10_z = 40, neg_wd10_x = 41, neg_wd10_y = 42, w10_xz = 43,
-           neg_w10_yz = 44, w10_xx = 45, a10_x = 46, a10_y = 47, a10_z = 48, w13_x = 49, neg_w13_y = 50,
-           w13_z = 51, wd13_z = 52, neg_wd13_x = 53, neg_wd13_y = 54, w13_xz = 55, neg_w13_yz = 56, w13_xx = 57,
-           neg_a13_x = 58, neg_a13_y = 59, a13_z = 60 };
+           w7_xz = 28, neg_w7_yz = 29, w7_xx = 30, a7_x = 31, a7_y = 32, a7_z = 33, ao10_x = 34, ao10_y = 35,
+           ao10_z = 36, w10_x = 37, neg_w10_y = 38, w10_z = 39, wd10_z = 40, neg_wd10_x = 41, neg_wd10_y = 42,
+           w10_xz = 43, neg_w10_yz = 44, w10_xx = 45, a10_x = 46, a10_y = 47, a10_z = 48, w13_x = 49,
+           neg_w13_y = 50, w13_z = 51, wd13_z = 52, neg_wd13_x = 53, neg_wd13_y = 54, w13_xz = 55,
+           neg_w13_yz = 56, w13_xx = 57, neg_a13_x = 58, neg_a13_y = 59, a13_z = 60 };
 
     /* body 1, trunk: motion */
-    const quadruped_real q4_4 = q[3] + q[3];
-    const quadruped_real q5_5 = q[4] + q[4];
-    const quadruped_real t3   = qd[1] * qd[5] - (qd[2] * qd[4] + qdd[0]);
-    w[a1_x]                   = 9.81 * (q[5] * q4_4 - q[6] * q5_5) - t3;
-    const quadruped_real t5   = qd[2] * qd[3] - (qd[0] * qd[5] + qdd[1]);
-    w[a1_y]                   = 9.81 * (q[5] * q5_5 + q[6] * q4_4) - t5;
-    const quadruped_real t7   = 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
-    w[a1_z]                   = t7 - (qd[0] * qd[4] - (qd[1] * qd[3] + qdd[2]));
+    const quadruped_real q4_4    = q[3] + q[3];
+    const quadruped_real q5_5    = q[4] + q[4];
+    const quadruped_real a1_x_p1 = qd[1] * qd[5] - (qd[2] * qd[4] + qdd[0]);
+    w[a1_x]                      = 9.81 * (q[5] * q4_4 - q[6] * q5_5) - a1_x_p1;
+    const quadruped_real a1_y_p1 = qd[2] * qd[3] - (qd[0] * qd[5] + qdd[1]);
+    w[a1_y]                      = 9.81 * (q[5] * q5_5 + q[6] * q4_4) - a1_y_p1;
+    const quadruped_real a1_z_p1 = 9.81 * (1.0 - (q[4] * q5_5 + q[3] * q4_4));
+    w[a1_z]                      = a1_z_p1 - (qd[0] * qd[4] - (qd[1] * qd[3] + qdd[2]));
 
     /* body 7, fl_hip: motion */
-    w[qd4_qd5]               = qd[3] * qd[4];
-    const quadruped_real t10 = 0.047 * (w[qd4_qd5] - qdd[5]);
-    w[qd6_qd6]               = qd[5] * qd[5];
-    const quadruped_real t12 = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
-    w[qd5_qd6]               = qd[4] * qd[5];
-    const quadruped_real t14 = 0.047 * (qdd[3] + w[qd5_qd6]);
-    const quadruped_real t15 = w[a1_x] + t10;
-    const quadruped_real t16 = w[a1_y] - t12;
-    const quadruped_real t17 = w[a1_z] + t14;
+    w[qd4_qd5]                       = qd[3] * qd[4];
+    const quadruped_real k_U6_xy     = 0.047 * (w[qd4_qd5] - qdd[5]);
+    w[qd6_qd6]                       = qd[5] * qd[5];
+    const quadruped_real neg_k_U6_yy = 0.047 * (qd[3] * qd[3] + w[qd6_qd6]);
+    w[qd5_qd6]                       = qd[4] * qd[5];
+    const quadruped_real k_U6_zy     = 0.047 * (qdd[3] + w[qd5_qd6]);
+    const quadruped_real ao7_x       = w[a1_x] + k_U6_xy;
+    const quadruped_real ao7_y       = w[a1_y] - neg_k_U6_yy;
+    const quadruped_real ao7_z       = w[a1_z] + k_U6_zy;
 
     /* sines and cosines */
     quadruped_real sine[QUADRUPED_FILLED(8)] = {q[7], q[10], q[13], q[16], q[8], q[11], q[14], q[17]}; /* angles until the call */
@@ -86,14 +86,14 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w7_xz]     = w[w7_x] * w[w7_z];
     w[neg_w7_yz] = w[neg_w7_y] * w[w7_z];
     w[w7_xx]     = w[w7_x] * w[w7_x];
-    w[a7_x]      = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (t16 * w[s8] - t17 * w[c8]);
-    w[a7_y]      = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (t17 * w[s8] + t16 * w[c8]);
-    w[a7_z]      = t15 - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
+    w[a7_x]      = 0.1805 * (w[w7_xz] - w[neg_wd7_y]) - (ao7_y * w[s8] - ao7_z * w[c8]);
+    w[a7_y]      = 0.1805 * (w[neg_wd7_x] - w[neg_w7_yz]) - (ao7_z * w[s8] + ao7_y * w[c8]);
+    w[a7_z]      = ao7_x - 0.1805 * (w[neg_w7_y] * w[neg_w7_y] + w[w7_xx]);
 
     /* body 10, fr_hip: motion */
-    w[t46]        = w[a1_x] - t10;
-    w[t47]        = w[a1_y] + t12;
-    w[t48]        = w[a1_z] - t14;
+    w[ao10_x]     = w[a1_x] - k_U6_xy;
+    w[ao10_y]     = w[a1_y] + neg_k_U6_yy;
+    w[ao10_z]     = w[a1_z] - k_U6_zy;
     w[w10_x]      = qd[5] * w[c11] - qd[4] * w[s11];
     w[neg_w10_y]  = qd[5] * w[s11] + qd[4] * w[c11];
     w[w10_z]      = qd[3] + qd[9];
@@ -103,9 +103,9 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w10_xz]     = w[w10_x] * w[w10_z];
     w[neg_w10_yz] = w[neg_w10_y] * w[w10_z];
     w[w10_xx]     = w[w10_x] * w[w10_x];
-    w[a10_x]      = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (w[t47] * w[s11] - w[t48] * w[c11]);
-    w[a10_y]      = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (w[t48] * w[s11] + w[t47] * w[c11]);
-    w[a10_z]      = w[t46] - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
+    w[a10_x]      = 0.1805 * (w[w10_xz] - w[neg_wd10_y]) - (w[ao10_y] * w[s11] - w[ao10_z] * w[c11]);
+    w[a10_y]      = 0.1805 * (w[neg_wd10_x] - w[neg_w10_yz]) - (w[ao10_z] * w[s11] + w[ao10_y] * w[c11]);
+    w[a10_z]      = w[ao10_x] - 0.1805 * (w[neg_w10_y] * w[neg_w10_y] + w[w10_xx]);
 
     /* body 13, rl_hip: motion */
     w[w13_x]      = qd[5] * w[c14] - qd[4] * w[s14];
@@ -117,9 +117,9 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped
     w[w13_xz]     = w[w13_x] * w[w13_z];
     w[neg_w13_yz] = w[neg_w13_y] * w[w13_z];
     w[w13_xx]     = w[w13_x] * w[w13_x];
-    w[neg_a13_x]  = t16 * w[s14] - t17 * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
-    w[neg_a13_y]  = t17 * w[s14] + t16 * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
-    w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + t15;
+    w[neg_a13_x]  = ao7_y * w[s14] - ao7_z * w[c14] + 0.1805 * (w[w13_xz] - w[neg_wd13_y]);
+    w[neg_a13_y]  = ao7_z * w[s14] + ao7_y * w[c14] + 0.1805 * (w[neg_wd13_x] - w[neg_w13_yz]);
+    w[a13_z]      = 0.1805 * (w[neg_w13_y] * w[neg_w13_y] + w[w13_xx]) + ao7_x;
 }
 
 static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped_real qd[18],
@@ -127,10 +127,10 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
 {
     /* places in w of values from earlier parts */
     enum { w7_x = 22, neg_w7_y = 23, w7_z = 24, wd7_z = 25, neg_wd7_x = 26, neg_wd7_y = 27, a7_x = 31, a7_z = 33,
-           t46 = 34, t47 = 35, t48 = 36, w10_x = 37, neg_w10_y = 38, w10_z = 39, wd10_z = 40, neg_wd10_x = 41,
-           neg_wd10_y = 42, a10_x = 46, a10_z = 48, w13_x = 49, neg_w13_y = 50, w13_z = 51, wd13_z = 52,
-           neg_wd13_x = 53, neg_wd13_y = 54, neg_a13_x = 58, a13_z = 60, c17 = 13, s17 = 12, c9 = 15, s9 = 14,
-           c12 = 17, s12 = 16, c15 = 19, s15 = 18, c18 = 21, s18 = 20 };
+           ao10_x = 34, ao10_y = 35, ao10_z = 36, w10_x = 37, neg_w10_y = 38, w10_z = 39, wd10_z = 40,
+           neg_wd10_x = 41, neg_wd10_y = 42, a10_x = 46, a10_z = 48, w13_x = 49, neg_w13_y = 50, w13_z = 51,
+           wd13_z = 52, neg_wd13_x = 53, neg_wd13_y = 54, neg_a13_x = 58, a13_z = 60, c17 = 13, s17 = 12,
+           c9 = 15, s9 = 14, c12 = 17, s12 = 16, c15 = 19, s15 = 18, c18 = 21, s18 = 20 };
     /* places in w of values for later parts */
     enum { w16_x = 61, neg_w16_y = 62, w16_z = 63, wd16_z = 64, neg_wd16_x = 65, neg_wd16_y = 66, w16_xz = 67,
            neg_w16_yz = 68, w16_xx = 69, neg_a16_x = 70, neg_a16_y = 71, a16_z = 72, w8_x = 73, w8_y = 74,
@@ -153,9 +153,9 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
     w[w16_xz]     = w[w16_x] * w[w16_z];
     w[neg_w16_yz] = w[neg_w16_y] * w[w16_z];
     w[w16_xx]     = w[w16_x] * w[w16_x];
-    w[neg_a16_x]  = w[t47] * w[s17] - w[t48] * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
-    w[neg_a16_y]  = w[t48] * w[s17] + w[t47] * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
-    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + w[t46];
+    w[neg_a16_x]  = w[ao10_y] * w[s17] - w[ao10_z] * w[c17] + 0.1805 * (w[w16_xz] - w[neg_wd16_y]);
+    w[neg_a16_y]  = w[ao10_z] * w[s17] + w[ao10_y] * w[c17] + 0.1805 * (w[neg_wd16_x] - w[neg_w16_yz]);
+    w[a16_z]      = 0.1805 * (w[neg_w16_y] * w[neg_w16_y] + w[w16_xx]) + w[ao10_x];
 
     /* body 8, fl_thigh: motion */
     w[w8_x]  = w[w7_x] * w[c9] + w[w7_z] * w[s9];
@@ -254,8 +254,8 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], const quadrupe
     /* places in w of values for later parts */
     enum { w14_yy = 34, w14_zz = 35, neg_U14_xx = 36, w14_xy = 133, U14_yx = 134, w14_xz = 135, U14_zx = 136,
            w17_yy = 137, w17_zz = 138, neg_U17_xx = 139, w17_xy = 140, U17_yx = 141, w17_xz = 142, U17_zx = 143,
-           neg_f18_x = 144, f18_y = 145, f18_z = 146, n18_x = 147, n18_y = 148, n18_z = 149, t196 = 150,
-           neg_f15_x = 151, f15_y = 152, f15_z = 153, n15_x = 154, neg_n15_y = 155, n15_z = 156, t216 = 157,
+           neg_f18_x = 144, f18_y = 145, f18_z = 146, n18_x = 147, n18_y = 148, n18_z = 149, f18a_y = 150,
+           neg_f15_x = 151, f15_y = 152, f15_z = 153, n15_x = 154, neg_n15_y = 155, n15_z = 156, f15a_y = 157,
            neg_f12_x = 158, f12_y = 159, f12_z = 160, n12_x = 161, n12_y = 162, n12_z = 163 };
 
     /* body 12, fr_calf: motion */
@@ -293,80 +293,87 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], const quadrupe
     const quadruped_real wd18_x = w[wd17_x] * w[ctheta19] + w[wd17_y] * w[stheta19] + qd[17] * w18_y;
 
     /* body 18, rr_calf: forces */
-    const quadruped_real w18_yy = w18_y * w18_y;
-    const quadruped_real w18_zz = w18_z * w18_z;
-    w[neg_f18_x]                = 0.0297786611519054 * (w18_yy + w18_zz);
-    const quadruped_real w18_xy = w18_x * w18_y;
-    const quadruped_real U18_yx = wd18_z + w18_xy;
-    w[f18_y]                    = 0.0297786611519054 * U18_yx;
-    const quadruped_real U18_zx = qd[17] * w18_x + w18_x * w18_z
-                                  - (w[wd17_y] * w[ctheta19] - w[wd17_x] * w[stheta19]);
-    w[f18_z]                    = 0.0297786611519054 * U18_zx;
-    const quadruped_real w18_yz = w18_y * w18_z;
-    const quadruped_real U18_zy = wd18_x + w18_yz;
-    const quadruped_real t187   = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
-    w[n18_x]                    = 1.261184674531e-05 * U18_zy + t187;
-    const quadruped_real w18_xx = w18_x * w18_x;
-    const quadruped_real a18_y  = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
-                                  - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
-    const quadruped_real t191   = 5.560447774483e-05 * U18_zy + 0.0297786611519054 * (w[neg_a16_y]
-                                  - 0.2 * w[U17_zx]);
-    w[n18_y]                    = 0.00249545180452967 * (w18_zz - w18_xx) - 0.00486039815325469 * U18_zx - t191;
-    const quadruped_real t193   = 0.00484778630650938 * w18_xy + 0.00487301 * wd18_z;
-    const quadruped_real t194   = 5.560447774483e-05 * (w18_yy - w18_xx) + t193;
-    w[n18_z]                    = t194 - 0.00249545180452967 * (w18_yz - wd18_x) + 0.0297786611519054 * a18_y;
-    tau[17]                     = w[n18_z];
-    w[t196]                     = w[ctheta19] * w[f18_y] - w[stheta19] * w[neg_f18_x];
+    const quadruped_real w18_yy   = w18_y * w18_y;
+    const quadruped_real w18_zz   = w18_z * w18_z;
+    w[neg_f18_x]                  = 0.0297786611519054 * (w18_yy + w18_zz);
+    const quadruped_real w18_xy   = w18_x * w18_y;
+    const quadruped_real U18_yx   = wd18_z + w18_xy;
+    w[f18_y]                      = 0.0297786611519054 * U18_yx;
+    const quadruped_real U18_zx   = qd[17] * w18_x + w18_x * w18_z
+                                    - (w[wd17_y] * w[ctheta19] - w[wd17_x] * w[stheta19]);
+    w[f18_z]                      = 0.0297786611519054 * U18_zx;
+    const quadruped_real w18_yz   = w18_y * w18_z;
+    const quadruped_real U18_zy   = wd18_x + w18_yz;
+    const quadruped_real n18_x_p1 = 5.560447774483e-05 * U18_zx + 0.00249545180452967 * U18_yx;
+    w[n18_x]                      = 1.261184674531e-05 * U18_zy + n18_x_p1;
+    const quadruped_real w18_xx   = w18_x * w18_x;
+    const quadruped_real a18_y    = w[ctheta19] * (w[a17_y] - 0.2 * w[U17_yx])
+                                    - (0.2 * w[neg_U17_xx] + w[a17_x]) * w[stheta19];
+    const quadruped_real n18_y_p1 = 5.560447774483e-05 * U18_zy + 0.0297786611519054 * (w[neg_a16_y]
+                                    - 0.2 * w[U17_zx]);
+    w[n18_y]                      = 0.00249545180452967 * (w18_zz - w18_xx) - 0.00486039815325469 * U18_zx
+                                    - n18_y_p1;
+    const quadruped_real n18_z_p1 = 0.00484778630650938 * w18_xy + 0.00487301 * wd18_z;
+    const quadruped_real n18_z_p2 = 5.560447774483e-05 * (w18_yy - w18_xx) + n18_z_p1;
+    w[n18_z]                      = n18_z_p2 - 0.00249545180452967 * (w18_yz - wd18_x)
+                                    + 0.0297786611519054 * a18_y;
+    tau[17]                       = w[n18_z];
+    w[f18a_y]                     = w[ctheta19] * w[f18_y] - w[stheta19] * w[neg_f18_x];
 
     /* body 15, rl_calf: forces */
-    const quadruped_real w15_yy = w15_y * w15_y;
-    const quadruped_real w15_zz = w15_z * w15_z;
-    w[neg_f15_x]                = 0.0297786611519054 * (w15_yy + w15_zz);
-    const quadruped_real w15_xy = w15_x * w15_y;
-    const quadruped_real U15_yx = wd15_z + w15_xy;
-    w[f15_y]                    = 0.0297786611519054 * U15_yx;
-    const quadruped_real U15_zx = qd[14] * w15_x + w15_x * w15_z
-                                  - (w[wd14_y] * w[ctheta16] - w[wd14_x] * w[stheta16]);
-    w[f15_z]                    = 0.0297786611519054 * U15_zx;
-    const quadruped_real w15_yz = w15_y * w15_z;
-    const quadruped_real U15_zy = wd15_x + w15_yz;
-    const quadruped_real t207   = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
-    w[n15_x]                    = 1.261184674531e-05 * U15_zy - t207;
-    const quadruped_real w15_xx = w15_x * w15_x;
-    const quadruped_real a15_y  = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
-                                  - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
-    const quadruped_real t211   = 5.560447774483e-05 * U15_zy + 0.0297786611519054 * (w[neg_a13_y]
-                                  - 0.2 * w[U14_zx]);
-    w[neg_n15_y]                = 0.00486039815325469 * U15_zx + 0.00249545180452967 * (w15_zz - w15_xx) + t211;
-    const quadruped_real t213   = 0.00484778630650938 * w15_xy + 0.00487301 * wd15_z;
-    const quadruped_real t214   = 5.560447774483e-05 * (w15_yy - w15_xx) + t213;
-    w[n15_z]                    = 0.00249545180452967 * (w15_yz - wd15_x) + t214 + 0.0297786611519054 * a15_y;
-    tau[14]                     = w[n15_z];
-    w[t216]                     = w[ctheta16] * w[f15_y] - w[stheta16] * w[neg_f15_x];
+    const quadruped_real w15_yy   = w15_y * w15_y;
+    const quadruped_real w15_zz   = w15_z * w15_z;
+    w[neg_f15_x]                  = 0.0297786611519054 * (w15_yy + w15_zz);
+    const quadruped_real w15_xy   = w15_x * w15_y;
+    const quadruped_real U15_yx   = wd15_z + w15_xy;
+    w[f15_y]                      = 0.0297786611519054 * U15_yx;
+    const quadruped_real U15_zx   = qd[14] * w15_x + w15_x * w15_z
+                                    - (w[wd14_y] * w[ctheta16] - w[wd14_x] * w[stheta16]);
+    w[f15_z]                      = 0.0297786611519054 * U15_zx;
+    const quadruped_real w15_yz   = w15_y * w15_z;
+    const quadruped_real U15_zy   = wd15_x + w15_yz;
+    const quadruped_real n15_x_p1 = 0.00249545180452967 * U15_yx - 5.560447774483e-05 * U15_zx;
+    w[n15_x]                      = 1.261184674531e-05 * U15_zy - n15_x_p1;
+    const quadruped_real w15_xx   = w15_x * w15_x;
+    const quadruped_real a15_y    = w[ctheta16] * (w[a14_y] - 0.2 * w[U14_yx])
+                                    - (0.2 * w[neg_U14_xx] + w[a14_x]) * w[stheta16];
+    const quadruped_real n15_y_p1 = 5.560447774483e-05 * U15_zy + 0.0297786611519054 * (w[neg_a13_y]
+                                    - 0.2 * w[U14_zx]);
+    w[neg_n15_y]                  = 0.00486039815325469 * U15_zx + 0.00249545180452967 * (w15_zz - w15_xx)
+                                    + n15_y_p1;
+    const quadruped_real n15_z_p1 = 0.00484778630650938 * w15_xy + 0.00487301 * wd15_z;
+    const quadruped_real n15_z_p2 = 5.560447774483e-05 * (w15_yy - w15_xx) + n15_z_p1;
+    w[n15_z]                      = 0.00249545180452967 * (w15_yz - wd15_x) + n15_z_p2
+                                    + 0.0297786611519054 * a15_y;
+    tau[14]                       = w[n15_z];
+    w[f15a_y]                     = w[ctheta16] * w[f15_y] - w[stheta16] * w[neg_f15_x];
 
     /* body 12, fr_calf: forces */
-    const quadruped_real w12_yy = w12_y * w12_y;
-    const quadruped_real w12_zz = w12_z * w12_z;
-    w[neg_f12_x]                = 0.0297786611519054 * (w12_yy + w12_zz);
-    const quadruped_real w12_xy = w[w12_x] * w12_y;
-    const quadruped_real U12_yx = wd12_z + w12_xy;
-    w[f12_y]                    = 0.0297786611519054 * U12_yx;
-    const quadruped_real U12_zx = qd[11] * w[w12_x] + w[w12_x] * w12_z
-                                  - (w[wd11_y] * w[ctheta13] - w[wd11_x] * w[stheta13]);
-    w[f12_z]                    = 0.0297786611519054 * U12_zx;
-    const quadruped_real w12_yz = w12_y * w12_z;
-    const quadruped_real U12_zy = wd12_x + w12_yz;
-    const quadruped_real t227   = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx;
-    w[n12_x]                    = 1.261184674531e-05 * U12_zy + t227;
-    const quadruped_real w12_xx = w[w12_x] * w[w12_x];
-    const quadruped_real a12_y  = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
-                                  - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
-    const quadruped_real t231   = 5.560447774483e-05 * U12_zy - 0.0297786611519054 * (0.2 * w[U11_zx] + w[a10_y]);
-    w[n12_y]                    = 0.00249545180452967 * (w12_zz - w12_xx) - 0.00486039815325469 * U12_zx - t231;
-    const quadruped_real t233   = 0.00484778630650938 * w12_xy + 0.00487301 * wd12_z;
-    const quadruped_real t234   = 5.560447774483e-05 * (w12_yy - w12_xx) + t233;
-    w[n12_z]                    = t234 - 0.00249545180452967 * (w12_yz - wd12_x) + 0.0297786611519054 * a12_y;
-    tau[11]                     = w[n12_z];
+    const quadruped_real w12_yy   = w12_y * w12_y;
+    const quadruped_real w12_zz   = w12_z * w12_z;
+    w[neg_f12_x]                  = 0.0297786611519054 * (w12_yy + w12_zz);
+    const quadruped_real w12_xy   = w[w12_x] * w12_y;
+    const quadruped_real U12_yx   = wd12_z + w12_xy;
+    w[f12_y]                      = 0.0297786611519054 * U12_yx;
+    const quadruped_real U12_zx   = qd[11] * w[w12_x] + w[w12_x] * w12_z
+                                    - (w[wd11_y] * w[ctheta13] - w[wd11_x] * w[stheta13]);
+    w[f12_z]                      = 0.0297786611519054 * U12_zx;
+    const quadruped_real w12_yz   = w12_y * w12_z;
+    const quadruped_real U12_zy   = wd12_x + w12_yz;
+    const quadruped_real n12_x_p1 = 5.560447774483e-05 * U12_zx + 0.00249545180452967 * U12_yx;
+    w[n12_x]                      = 1.261184674531e-05 * U12_zy + n12_x_p1;
+    const quadruped_real w12_xx   = w[w12_x] * w[w12_x];
+    const quadruped_real a12_y    = w[ctheta13] * (w[a11_y] - 0.2 * w[U11_yx])
+                                    - (0.2 * w[neg_U11_xx] + w[a11_x]) * w[stheta13];
+    const quadruped_real n12_y_p1 = 5.560447774483e-05 * U12_zy - 0.0297786611519054 * (0.2 * w[U11_zx]
+                                    + w[a10_y]);
+    w[n12_y]                      = 0.00249545180452967 * (w12_zz - w12_xx) - 0.00486039815325469 * U12_zx
+                                    - n12_y_p1;
+    const quadruped_real n12_z_p1 = 0.00484778630650938 * w12_xy + 0.00487301 * wd12_z;
+    const quadruped_real n12_z_p2 = 5.560447774483e-05 * (w12_yy - w12_xx) + n12_z_p1;
+    w[n12_z]                      = n12_z_p2 - 0.00249545180452967 * (w12_yz - wd12_x)
+                                    + 0.0297786611519054 * a12_y;
+    tau[11]                       = w[n12_z];
 }
 
 static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real w[188],
@@ -386,17 +393,17 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
            w14_zz = 35, neg_U14_xx = 36, w14_xy = 133, U14_yx = 134, w14_xz = 135, U14_zx = 136, ctheta16 = 117,
            stheta16 = 116, w17_yy = 137, w17_zz = 138, neg_U17_xx = 139, w17_xy = 140, U17_yx = 141,
            w17_xz = 142, U17_zx = 143, ctheta19 = 119, stheta19 = 118, neg_f18_x = 144, f18_y = 145, f18_z = 146,
-           n18_x = 147, n18_y = 148, n18_z = 149, t196 = 150, neg_f15_x = 151, f15_y = 152, f15_z = 153,
-           n15_x = 154, neg_n15_y = 155, n15_z = 156, t216 = 157, neg_f12_x = 158, f12_y = 159, f12_z = 160,
+           n18_x = 147, n18_y = 148, n18_z = 149, f18a_y = 150, neg_f15_x = 151, f15_y = 152, f15_z = 153,
+           n15_x = 154, neg_n15_y = 155, n15_z = 156, f15a_y = 157, neg_f12_x = 158, f12_y = 159, f12_z = 160,
            n12_x = 161, n12_y = 162, n12_z = 163 };
     /* places in w of values for later parts */
     enum { f9_z = 132, U14_zy = 164, f14_x = 165, f14_y = 166, n14_x = 167, n14_y = 168, n14_z = 169,
            U11_zy = 170, f11_x = 171, f11_y = 172, n11_x = 173, n11_y = 174, n11_z = 175, U8_zy = 176,
            f8_x = 177, f8_y = 178, n8_x = 179, n8_y = 180, n8_z = 181, neg_f16_x = 182, f16_y = 183, f16_z = 184,
-           n16_z = 185, t328 = 186, t329 = 187 };
+           n16_z = 185, n16a_x = 186, n16a_y = 187 };
 
     /* body 12, fr_calf: forces */
-    const quadruped_real t236 = w[ctheta13] * w[f12_y] - w[stheta13] * w[neg_f12_x];
+    const quadruped_real f12a_y = w[ctheta13] * w[f12_y] - w[stheta13] * w[neg_f12_x];
 
     /* body 9, fl_calf: forces */
     const quadruped_real w9_yy    = w[w9_y] * w[w9_y];
@@ -410,134 +417,138 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
     w[f9_z]                       = 0.0297786611519054 * U9_zx;
     const quadruped_real w9_yz    = w[w9_y] * w[w9_z];
     const quadruped_real U9_zy    = w[wd9_x] + w9_yz;
-    const quadruped_real t247     = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx;
-    const quadruped_real n9_x     = 1.261184674531e-05 * U9_zy - t247;
+    const quadruped_real n9_x_p1  = 0.00249545180452967 * U9_yx - 5.560447774483e-05 * U9_zx;
+    const quadruped_real n9_x     = 1.261184674531e-05 * U9_zy - n9_x_p1;
     const quadruped_real w9_xx    = w[w9_x] * w[w9_x];
     const quadruped_real a9_y     = w[ctheta10] * (w[a8_y] - 0.2 * w[U8_yx])
                                     - (0.2 * w[neg_U8_xx] + w[a8_x]) * w[stheta10];
-    const quadruped_real t251     = 5.560447774483e-05 * U9_zy - 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]);
-    const quadruped_real neg_n9_y = 0.00486039815325469 * U9_zx + 0.00249545180452967 * (w9_zz - w9_xx) + t251;
-    const quadruped_real t253     = 0.00484778630650938 * w9_xy + 0.00487301 * w[wd9_z];
-    const quadruped_real t254     = 5.560447774483e-05 * (w9_yy - w9_xx) + t253;
-    const quadruped_real n9_z     = 0.00249545180452967 * (w9_yz - w[wd9_x]) + t254 + 0.0297786611519054 * a9_y;
+    const quadruped_real n9_y_p1  = 5.560447774483e-05 * U9_zy - 0.0297786611519054 * (0.2 * w[U8_zx] + w[a7_y]);
+    const quadruped_real neg_n9_y = 0.00486039815325469 * U9_zx + 0.00249545180452967 * (w9_zz - w9_xx) + n9_y_p1;
+    const quadruped_real n9_z_p1  = 0.00484778630650938 * w9_xy + 0.00487301 * w[wd9_z];
+    const quadruped_real n9_z_p2  = 5.560447774483e-05 * (w9_yy - w9_xx) + n9_z_p1;
+    const quadruped_real n9_z     = 0.00249545180452967 * (w9_yz - w[wd9_x]) + n9_z_p2
+                                    + 0.0297786611519054 * a9_y;
     tau[8]                        = n9_z;
-    const quadruped_real t256     = w[ctheta10] * f9_y - w[stheta10] * neg_f9_x;
+    const quadruped_real f9a_y    = w[ctheta10] * f9_y - w[stheta10] * neg_f9_x;
 
     /* body 17, rr_thigh: forces */
-    const quadruped_real U17_xy = w[w17_xy] - w[wd17_z];
-    const quadruped_real w17_xx = w[w17_x] * w[w17_x];
-    const quadruped_real w17_yz = w[w17_y] * w[w17_z];
-    const quadruped_real U17_zy = w[wd17_x] + w17_yz;
-    const quadruped_real f17_x  = 0.072551 * w[neg_U17_xx] - 0.003039 * U17_xy
-                                  - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
-    const quadruped_real f17_y  = w[t196] - (0.072551 * w[U17_yx] - 0.003039 * (w[w17_zz] + w17_xx));
-    const quadruped_real t263   = 0.0054780518 * w[U17_yx] + 0.0001878102 * (w[w17_yy] - w[w17_zz])
-                                  + 0.003039 * w[neg_a16_y];
-    const quadruped_real t264   = w[ctheta19] * w[n18_x] - (t263
-                                  - (8.2053e-05 * w[U17_zx] + 0.000144167 * U17_zy));
-    const quadruped_real n17_x  = t264 - w[stheta19] * w[n18_y];
-    const quadruped_real t266   = 0.072551 * w[neg_a16_y] - (0.0054780518 * (w[w17_zz] - w17_xx)
-                                  - 0.0001878102 * U17_xy);
-    const quadruped_real t267   = t266 - (8.2053e-05 * U17_zy + 0.013155427 * w[U17_zx]) + 0.2 * w[f18_z]
-                                  + w[stheta19] * w[n18_x];
-    const quadruped_real n17_y  = w[ctheta19] * w[n18_y] + t267;
-    const quadruped_real t269   = 0.01301126 * w[w17_xy] + 0.013299594 * w[wd17_z]
-                                  + 8.2053e-05 * (w[w17_yy] - w17_xx);
-    const quadruped_real t270   = 0.0054780518 * (w17_yz - w[wd17_x]) + t269 + 0.003039 * w[a17_x];
-    const quadruped_real t271   = 0.0001878102 * (w[wd17_y] + w[w17_xz]) + 0.072551 * w[a17_y] - t270
-                                  + 0.2 * w[t196];
-    const quadruped_real n17_z  = w[n18_z] - t271;
-    tau[16]                     = n17_z;
+    const quadruped_real U17_xy   = w[w17_xy] - w[wd17_z];
+    const quadruped_real w17_xx   = w[w17_x] * w[w17_x];
+    const quadruped_real w17_yz   = w[w17_y] * w[w17_z];
+    const quadruped_real U17_zy   = w[wd17_x] + w17_yz;
+    const quadruped_real f17_x    = 0.072551 * w[neg_U17_xx] - 0.003039 * U17_xy
+                                    - (w[ctheta19] * w[neg_f18_x] + w[stheta19] * w[f18_y]);
+    const quadruped_real f17_y    = w[f18a_y] - (0.072551 * w[U17_yx] - 0.003039 * (w[w17_zz] + w17_xx));
+    const quadruped_real n17_x_p1 = 0.0054780518 * w[U17_yx] + 0.0001878102 * (w[w17_yy] - w[w17_zz])
+                                    + 0.003039 * w[neg_a16_y];
+    const quadruped_real n17_x_p2 = w[ctheta19] * w[n18_x] - (n17_x_p1
+                                    - (8.2053e-05 * w[U17_zx] + 0.000144167 * U17_zy));
+    const quadruped_real n17_x    = n17_x_p2 - w[stheta19] * w[n18_y];
+    const quadruped_real n17_y_p1 = 0.072551 * w[neg_a16_y] - (0.0054780518 * (w[w17_zz] - w17_xx)
+                                    - 0.0001878102 * U17_xy);
+    const quadruped_real n17_y_p2 = n17_y_p1 - (8.2053e-05 * U17_zy + 0.013155427 * w[U17_zx]) + 0.2 * w[f18_z]
+                                    + w[stheta19] * w[n18_x];
+    const quadruped_real n17_y    = w[ctheta19] * w[n18_y] + n17_y_p2;
+    const quadruped_real n17_z_p1 = 0.01301126 * w[w17_xy] + 0.013299594 * w[wd17_z]
+                                    + 8.2053e-05 * (w[w17_yy] - w17_xx);
+    const quadruped_real n17_z_p2 = 0.0054780518 * (w17_yz - w[wd17_x]) + n17_z_p1 + 0.003039 * w[a17_x];
+    const quadruped_real n17_z_p3 = 0.0001878102 * (w[wd17_y] + w[w17_xz]) + 0.072551 * w[a17_y] - n17_z_p2
+                                    + 0.2 * w[f18a_y];
+    const quadruped_real n17_z    = w[n18_z] - n17_z_p3;
+    tau[16]                       = n17_z;
 
     /* body 14, rl_thigh: forces */
-    const quadruped_real U14_xy = w[w14_xy] - w[wd14_z];
-    const quadruped_real w14_xx = w[w14_x] * w[w14_x];
-    const quadruped_real w14_yz = w[w14_y] * w[w14_z];
-    w[U14_zy]                   = w[wd14_x] + w14_yz;
-    w[f14_x]                    = 0.072551 * w[neg_U14_xx] - 0.003039 * U14_xy
-                                  - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
-    w[f14_y]                    = w[t216] - (0.072551 * w[U14_yx] - 0.003039 * (w[w14_zz] + w14_xx));
-    const quadruped_real t279   = 0.003039 * w[neg_a13_y] - (0.0054780518 * w[U14_yx]
-                                  + 0.0001878102 * (w[w14_yy] - w[w14_zz]));
-    const quadruped_real t280   = w[ctheta16] * w[n15_x] - (t279
-                                  - (8.2053e-05 * w[U14_zx] + 0.000144167 * w[U14_zy]));
-    w[n14_x]                    = w[stheta16] * w[neg_n15_y] + t280;
-    const quadruped_real t282   = 0.0054780518 * (w[w14_zz] - w14_xx) - 0.0001878102 * U14_xy
-                                  + 0.072551 * w[neg_a13_y];
-    const quadruped_real t283   = t282 - (8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx]) + 0.2 * w[f15_z]
-                                  + w[stheta16] * w[n15_x];
-    w[n14_y]                    = t283 - w[ctheta16] * w[neg_n15_y];
-    const quadruped_real t285   = 0.01301126 * w[w14_xy] + 0.013299594 * w[wd14_z]
-                                  + 8.2053e-05 * (w[w14_yy] - w14_xx);
-    const quadruped_real t286   = t285 - 0.0054780518 * (w14_yz - w[wd14_x]) + 0.003039 * w[a14_x];
-    const quadruped_real t287   = 0.2 * w[t216] - (0.0001878102 * (w[wd14_y] + w[w14_xz]) - 0.072551 * w[a14_y]
-                                  + t286);
-    w[n14_z]                    = w[n15_z] - t287;
-    tau[13]                     = w[n14_z];
+    const quadruped_real U14_xy   = w[w14_xy] - w[wd14_z];
+    const quadruped_real w14_xx   = w[w14_x] * w[w14_x];
+    const quadruped_real w14_yz   = w[w14_y] * w[w14_z];
+    w[U14_zy]                     = w[wd14_x] + w14_yz;
+    w[f14_x]                      = 0.072551 * w[neg_U14_xx] - 0.003039 * U14_xy
+                                    - (w[ctheta16] * w[neg_f15_x] + w[stheta16] * w[f15_y]);
+    w[f14_y]                      = w[f15a_y] - (0.072551 * w[U14_yx] - 0.003039 * (w[w14_zz] + w14_xx));
+    const quadruped_real n14_x_p1 = 0.003039 * w[neg_a13_y] - (0.0054780518 * w[U14_yx]
+                                    + 0.0001878102 * (w[w14_yy] - w[w14_zz]));
+    const quadruped_real n14_x_p2 = w[ctheta16] * w[n15_x] - (n14_x_p1
+                                    - (8.2053e-05 * w[U14_zx] + 0.000144167 * w[U14_zy]));
+    w[n14_x]                      = w[stheta16] * w[neg_n15_y] + n14_x_p2;
+    const quadruped_real n14_y_p1 = 0.0054780518 * (w[w14_zz] - w14_xx) - 0.0001878102 * U14_xy
+                                    + 0.072551 * w[neg_a13_y];
+    const quadruped_real n14_y_p2 = n14_y_p1 - (8.2053e-05 * w[U14_zy] + 0.013155427 * w[U14_zx])
+                                    + 0.2 * w[f15_z] + w[stheta16] * w[n15_x];
+    w[n14_y]                      = n14_y_p2 - w[ctheta16] * w[neg_n15_y];
+    const quadruped_real n14_z_p1 = 0.01301126 * w[w14_xy] + 0.013299594 * w[wd14_z]
+                                    + 8.2053e-05 * (w[w14_yy] - w14_xx);
+    const quadruped_real n14_z_p2 = n14_z_p1 - 0.0054780518 * (w14_yz - w[wd14_x]) + 0.003039 * w[a14_x];
+    const quadruped_real n14_z_p3 = 0.2 * w[f15a_y] - (0.0001878102 * (w[wd14_y] + w[w14_xz])
+                                    - 0.072551 * w[a14_y] + n14_z_p2);
+    w[n14_z]                      = w[n15_z] - n14_z_p3;
+    tau[13]                       = w[n14_z];
 
     /* body 11, fr_thigh: forces */
-    const quadruped_real U11_xy = w[w11_xy] - w[wd11_z];
-    const quadruped_real w11_xx = w[w11_x] * w[w11_x];
-    const quadruped_real w11_yz = w[w11_y] * w[w11_z];
-    w[U11_zy]                   = w[wd11_x] + w11_yz;
-    w[f11_x]                    = 0.072551 * w[neg_U11_xx] - 0.003039 * U11_xy
-                                  - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
-    w[f11_y]                    = t236 - (0.072551 * w[U11_yx] - 0.003039 * (w[w11_zz] + w11_xx));
-    const quadruped_real t295   = 0.003039 * w[a10_y] - (0.0054780518 * w[U11_yx]
-                                  + 0.0001878102 * (w[w11_yy] - w[w11_zz]));
-    w[n11_x]                    = 8.2053e-05 * w[U11_zx] + 0.000144167 * w[U11_zy] + t295
-                                  + w[ctheta13] * w[n12_x] - w[stheta13] * w[n12_y];
-    const quadruped_real t297   = 0.0054780518 * (w[w11_zz] - w11_xx) - 0.0001878102 * U11_xy
-                                  + 0.072551 * w[a10_y];
-    const quadruped_real t298   = w[stheta13] * w[n12_x] - (8.2053e-05 * w[U11_zy] + 0.013155427 * w[U11_zx]
-                                  + t297 - 0.2 * w[f12_z]);
-    w[n11_y]                    = w[ctheta13] * w[n12_y] + t298;
-    const quadruped_real t300   = 0.01301126 * w[w11_xy] + 0.013299594 * w[wd11_z]
-                                  + 8.2053e-05 * (w[w11_yy] - w11_xx);
-    const quadruped_real t301   = 0.0054780518 * (w11_yz - w[wd11_x]) + t300 + 0.003039 * w[a11_x];
-    const quadruped_real t302   = 0.0001878102 * (w[wd11_y] + w[w11_xz]) + 0.072551 * w[a11_y] - t301
-                                  + 0.2 * t236;
-    w[n11_z]                    = w[n12_z] - t302;
-    tau[10]                     = w[n11_z];
+    const quadruped_real U11_xy   = w[w11_xy] - w[wd11_z];
+    const quadruped_real w11_xx   = w[w11_x] * w[w11_x];
+    const quadruped_real w11_yz   = w[w11_y] * w[w11_z];
+    w[U11_zy]                     = w[wd11_x] + w11_yz;
+    w[f11_x]                      = 0.072551 * w[neg_U11_xx] - 0.003039 * U11_xy
+                                    - (w[ctheta13] * w[neg_f12_x] + w[stheta13] * w[f12_y]);
+    w[f11_y]                      = f12a_y - (0.072551 * w[U11_yx] - 0.003039 * (w[w11_zz] + w11_xx));
+    const quadruped_real n11_x_p1 = 0.003039 * w[a10_y] - (0.0054780518 * w[U11_yx]
+                                    + 0.0001878102 * (w[w11_yy] - w[w11_zz]));
+    w[n11_x]                      = 8.2053e-05 * w[U11_zx] + 0.000144167 * w[U11_zy] + n11_x_p1
+                                    + w[ctheta13] * w[n12_x] - w[stheta13] * w[n12_y];
+    const quadruped_real n11_y_p1 = 0.0054780518 * (w[w11_zz] - w11_xx) - 0.0001878102 * U11_xy
+                                    + 0.072551 * w[a10_y];
+    const quadruped_real n11_y_p2 = w[stheta13] * w[n12_x] - (8.2053e-05 * w[U11_zy] + 0.013155427 * w[U11_zx]
+                                    + n11_y_p1 - 0.2 * w[f12_z]);
+    w[n11_y]                      = w[ctheta13] * w[n12_y] + n11_y_p2;
+    const quadruped_real n11_z_p1 = 0.01301126 * w[w11_xy] + 0.013299594 * w[wd11_z]
+                                    + 8.2053e-05 * (w[w11_yy] - w11_xx);
+    const quadruped_real n11_z_p2 = 0.0054780518 * (w11_yz - w[wd11_x]) + n11_z_p1 + 0.003039 * w[a11_x];
+    const quadruped_real n11_z_p3 = 0.0001878102 * (w[wd11_y] + w[w11_xz]) + 0.072551 * w[a11_y] - n11_z_p2
+                                    + 0.2 * f12a_y;
+    w[n11_z]                      = w[n12_z] - n11_z_p3;
+    tau[10]                       = w[n11_z];
 
     /* body 8, fl_thigh: forces */
-    const quadruped_real U8_xy = w[w8_xy] - w[wd8_z];
-    const quadruped_real w8_xx = w[w8_x] * w[w8_x];
-    const quadruped_real w8_yz = w[w8_y] * w[w8_z];
-    w[U8_zy]                   = w[wd8_x] + w8_yz;
-    w[f8_x]                    = 0.072551 * w[neg_U8_xx] - 0.003039 * U8_xy
-                                 - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
-    w[f8_y]                    = t256 - (0.072551 * w[U8_yx] - 0.003039 * (w[w8_zz] + w8_xx));
-    const quadruped_real t310  = 0.0054780518 * w[U8_yx] + 0.0001878102 * (w[w8_yy] - w[w8_zz])
-                                 + 0.003039 * w[a7_y];
-    w[n8_x]                    = 8.2053e-05 * w[U8_zx] + 0.000144167 * w[U8_zy] + t310 + w[ctheta10] * n9_x
-                                 + w[stheta10] * neg_n9_y;
-    const quadruped_real t312  = 0.072551 * w[a7_y] - (0.0054780518 * (w[w8_zz] - w8_xx) - 0.0001878102 * U8_xy);
-    const quadruped_real t313  = w[stheta10] * n9_x - (8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx] + t312
-                                 - 0.2 * w[f9_z]);
-    w[n8_y]                    = t313 - w[ctheta10] * neg_n9_y;
-    const quadruped_real t315  = 0.01301126 * w[w8_xy] + 0.013299594 * w[wd8_z] + 8.2053e-05 * (w[w8_yy] - w8_xx);
-    const quadruped_real t316  = t315 - 0.0054780518 * (w8_yz - w[wd8_x]) + 0.003039 * w[a8_x];
-    const quadruped_real t317  = 0.2 * t256 - (0.0001878102 * (w[wd8_y] + w[w8_xz]) - 0.072551 * w[a8_y] + t316);
-    w[n8_z]                    = n9_z - t317;
-    tau[7]                     = w[n8_z];
+    const quadruped_real U8_xy   = w[w8_xy] - w[wd8_z];
+    const quadruped_real w8_xx   = w[w8_x] * w[w8_x];
+    const quadruped_real w8_yz   = w[w8_y] * w[w8_z];
+    w[U8_zy]                     = w[wd8_x] + w8_yz;
+    w[f8_x]                      = 0.072551 * w[neg_U8_xx] - 0.003039 * U8_xy
+                                   - (w[ctheta10] * neg_f9_x + w[stheta10] * f9_y);
+    w[f8_y]                      = f9a_y - (0.072551 * w[U8_yx] - 0.003039 * (w[w8_zz] + w8_xx));
+    const quadruped_real n8_x_p1 = 0.0054780518 * w[U8_yx] + 0.0001878102 * (w[w8_yy] - w[w8_zz])
+                                   + 0.003039 * w[a7_y];
+    w[n8_x]                      = 8.2053e-05 * w[U8_zx] + 0.000144167 * w[U8_zy] + n8_x_p1
+                                   + w[ctheta10] * n9_x + w[stheta10] * neg_n9_y;
+    const quadruped_real n8_y_p1 = 0.072551 * w[a7_y] - (0.0054780518 * (w[w8_zz] - w8_xx)
+                                   - 0.0001878102 * U8_xy);
+    const quadruped_real n8_y_p2 = w[stheta10] * n9_x - (8.2053e-05 * w[U8_zy] + 0.013155427 * w[U8_zx]
+                                   + n8_y_p1 - 0.2 * w[f9_z]);
+    w[n8_y]                      = n8_y_p2 - w[ctheta10] * neg_n9_y;
+    const quadruped_real n8_z_p1 = 0.01301126 * w[w8_xy] + 0.013299594 * w[wd8_z]
+                                   + 8.2053e-05 * (w[w8_yy] - w8_xx);
+    const quadruped_real n8_z_p2 = n8_z_p1 - 0.0054780518 * (w8_yz - w[wd8_x]) + 0.003039 * w[a8_x];
+    const quadruped_real n8_z_p3 = 0.2 * f9a_y - (0.0001878102 * (w[wd8_y] + w[w8_xz]) - 0.072551 * w[a8_y]
+                                   + n8_z_p2);
+    w[n8_z]                      = n9_z - n8_z_p3;
+    tau[7]                       = w[n8_z];
 
     /* body 16, rr_hip: forces */
     const quadruped_real neg_w16_xy = w[w16_x] * w[neg_w16_y];
     const quadruped_real neg_U16_zy = w[neg_wd16_x] + w[neg_w16_yz];
     w[neg_f16_x]                    = w[s18] * f17_y - w[c18] * f17_x + 0.0815422 * (w[wd16_z] + neg_w16_xy);
-    const quadruped_real t322       = 0.003039 * U17_zy - (0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx])
+    const quadruped_real f16_y_p1   = 0.003039 * U17_zy - (0.0815422 * (w[w16_z] * w[w16_z] + w[w16_xx])
                                       - 0.072551 * w[U17_zx]);
-    w[f16_y]                        = t322 - w[f18_z];
+    w[f16_y]                        = f16_y_p1 - w[f18_z];
     w[f16_z]                        = w[c18] * f17_y + w[s18] * f17_x - 0.0815422 * neg_U16_zy;
-    const quadruped_real t325       = 0.00545215306 * neg_w16_xy + 0.00618855306 * w[wd16_z]
+    const quadruped_real n16_z_p1   = 0.00545215306 * neg_w16_xy + 0.00618855306 * w[wd16_z]
                                       + 0.0815422 * w[neg_a16_x];
-    w[n16_z]                        = w[c18] * n17_y + w[s18] * n17_x + t325;
+    w[n16_z]                        = w[c18] * n17_y + w[s18] * n17_x + n16_z_p1;
     tau[15]                         = w[n16_z];
-    const quadruped_real t327       = 0.1805 * w[f16_y] - (0.00582035306 * neg_U16_zy - 0.0815422 * w[a16_z])
+    const quadruped_real n16a_x_p1  = 0.1805 * w[f16_y] - (0.00582035306 * neg_U16_zy - 0.0815422 * w[a16_z])
                                       + w[c18] * n17_x;
-    w[t328]                         = w[s18] * n17_y - t327;
-    w[t329]                         = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + n17_z);
+    w[n16a_x]                       = n16a_x_p1 - w[s18] * n17_y;
+    w[n16a_y]                       = 0.1805 * w[neg_f16_x] - (0.0003682 * (w[neg_wd16_y] + w[w16_xz]) + n17_z);
 }
 
 static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], const quadruped_real qdd[18],
@@ -554,91 +565,92 @@ static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], const quadrupe
            U14_zx = 136, f15_z = 153, f12_z = 160, f9_z = 132, U14_zy = 164, f14_x = 165, f14_y = 166,
            n14_x = 167, n14_y = 168, n14_z = 169, U11_zy = 170, f11_x = 171, f11_y = 172, n11_x = 173,
            n11_y = 174, n11_z = 175, U8_zy = 176, f8_x = 177, f8_y = 178, n8_x = 179, n8_y = 180, n8_z = 181,
-           neg_f16_x = 182, f16_y = 183, f16_z = 184, n16_z = 185, t328 = 186, t329 = 187 };
+           neg_f16_x = 182, f16_y = 183, f16_z = 184, n16_z = 185, n16a_x = 186, n16a_y = 187 };
 
     /* body 16, rr_hip: forces */
-    const quadruped_real t330 = w[s17] * w[f16_y] + w[c17] * w[neg_f16_x];
+    const quadruped_real neg_f16b_y = w[s17] * w[f16_y] + w[c17] * w[neg_f16_x];
 
     /* body 13, rl_hip: forces */
     const quadruped_real neg_w13_xy = w[w13_x] * w[neg_w13_y];
     const quadruped_real neg_U13_zy = w[neg_wd13_x] + w[neg_w13_yz];
     const quadruped_real f13_x      = 0.0815422 * (w[wd13_z] + neg_w13_xy)
                                       - (w[s15] * w[f14_y] - w[c15] * w[f14_x]);
-    const quadruped_real t334       = 0.072551 * w[U14_zx] + 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx])
+    const quadruped_real f13_y_p1   = 0.072551 * w[U14_zx] + 0.0815422 * (w[w13_z] * w[w13_z] + w[w13_xx])
                                       + 0.003039 * w[U14_zy];
-    const quadruped_real f13_y      = t334 - w[f15_z];
+    const quadruped_real f13_y      = f13_y_p1 - w[f15_z];
     const quadruped_real f13_z      = w[c15] * w[f14_y] + w[s15] * w[f14_x] + 0.0815422 * neg_U13_zy;
-    const quadruped_real t337       = 0.0815422 * w[neg_a13_x] - (0.00545215306 * neg_w13_xy
+    const quadruped_real n13_z_p1   = 0.0815422 * w[neg_a13_x] - (0.00545215306 * neg_w13_xy
                                       + 0.00618855306 * w[wd13_z]);
-    const quadruped_real n13_z      = w[c15] * w[n14_y] + w[s15] * w[n14_x] - t337;
+    const quadruped_real n13_z      = w[c15] * w[n14_y] + w[s15] * w[n14_x] - n13_z_p1;
     tau[12]                         = n13_z;
-    const quadruped_real t339       = 0.1805 * f13_y - (0.00582035306 * neg_U13_zy + 0.0815422 * w[a13_z])
+    const quadruped_real n13a_x_p1  = 0.1805 * f13_y - (0.00582035306 * neg_U13_zy + 0.0815422 * w[a13_z])
                                       + w[c15] * w[n14_x];
-    const quadruped_real t340       = w[s15] * w[n14_y] - t339;
-    const quadruped_real t341       = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
-    const quadruped_real t342       = w[s14] * f13_y - w[c14] * f13_x;
+    const quadruped_real n13a_x     = n13a_x_p1 - w[s15] * w[n14_y];
+    const quadruped_real neg_n13a_y = 0.0003682 * (w[neg_wd13_y] + w[w13_xz]) + w[n14_z] + 0.1805 * f13_x;
+    const quadruped_real f13b_y     = w[c14] * f13_x - w[s14] * f13_y;
 
     /* body 10, fr_hip: forces */
     const quadruped_real neg_w10_xy = w[w10_x] * w[neg_w10_y];
     const quadruped_real neg_U10_zy = w[neg_wd10_x] + w[neg_w10_yz];
     const quadruped_real neg_f10_x  = w[s12] * w[f11_y] - w[c12] * w[f11_x]
                                       + 0.0815422 * (w[wd10_z] + neg_w10_xy);
-    const quadruped_real t346       = 0.003039 * w[U11_zy] - (0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx])
+    const quadruped_real f10_y_p1   = 0.003039 * w[U11_zy] - (0.0815422 * (w[w10_z] * w[w10_z] + w[w10_xx])
                                       - 0.072551 * w[U11_zx]);
-    const quadruped_real f10_y      = t346 - w[f12_z];
+    const quadruped_real f10_y      = f10_y_p1 - w[f12_z];
     const quadruped_real f10_z      = w[c12] * w[f11_y] + w[s12] * w[f11_x] - 0.0815422 * neg_U10_zy;
-    const quadruped_real t349       = 0.0815422 * w[a10_x] - (0.00545215306 * neg_w10_xy
+    const quadruped_real n10_z_p1   = 0.0815422 * w[a10_x] - (0.00545215306 * neg_w10_xy
                                       + 0.00618855306 * w[wd10_z]);
-    const quadruped_real n10_z      = w[c12] * w[n11_y] + w[s12] * w[n11_x] - t349;
+    const quadruped_real n10_z      = w[c12] * w[n11_y] + w[s12] * w[n11_x] - n10_z_p1;
     tau[9]                          = n10_z;
-    const quadruped_real t351       = 0.00582035306 * neg_U10_zy - 0.0815422 * w[a10_z] + 0.1805 * f10_y
+    const quadruped_real n10a_x_p1  = 0.00582035306 * neg_U10_zy - 0.0815422 * w[a10_z] + 0.1805 * f10_y
                                       - w[c12] * w[n11_x];
-    const quadruped_real t352       = w[s12] * w[n11_y] + t351;
-    const quadruped_real t353       = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
-    const quadruped_real t354       = w[s11] * f10_y + w[c11] * neg_f10_x;
+    const quadruped_real neg_n10a_x = w[s12] * w[n11_y] + n10a_x_p1;
+    const quadruped_real neg_n10a_y = 0.0003682 * (w[neg_wd10_y] + w[w10_xz]) + w[n11_z] + 0.1805 * neg_f10_x;
+    const quadruped_real neg_f10b_y = w[s11] * f10_y + w[c11] * neg_f10_x;
 
     /* body 7, fl_hip: forces */
     const quadruped_real neg_w7_xy = w[w7_x] * w[neg_w7_y];
     const quadruped_real neg_U7_zy = w[neg_wd7_x] + w[neg_w7_yz];
     const quadruped_real f7_x      = 0.0815422 * (w[wd7_z] + neg_w7_xy) - (w[s9] * w[f8_y] - w[c9] * w[f8_x]);
-    const quadruped_real t358      = 0.072551 * w[U8_zx] + 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx])
+    const quadruped_real f7_y_p1   = 0.072551 * w[U8_zx] + 0.0815422 * (w[w7_z] * w[w7_z] + w[w7_xx])
                                      + 0.003039 * w[U8_zy];
-    const quadruped_real f7_y      = t358 - w[f9_z];
+    const quadruped_real f7_y      = f7_y_p1 - w[f9_z];
     const quadruped_real f7_z      = w[c9] * w[f8_y] + w[s9] * w[f8_x] + 0.0815422 * neg_U7_zy;
-    const quadruped_real t361      = 0.00545215306 * neg_w7_xy + 0.00618855306 * w[wd7_z] + 0.0815422 * w[a7_x];
-    const quadruped_real n7_z      = w[c9] * w[n8_y] + w[s9] * w[n8_x] + t361;
+    const quadruped_real n7_z_p1   = 0.00545215306 * neg_w7_xy + 0.00618855306 * w[wd7_z] + 0.0815422 * w[a7_x];
+    const quadruped_real n7_z      = w[c9] * w[n8_y] + w[s9] * w[n8_x] + n7_z_p1;
     tau[6]                         = n7_z;
-    const quadruped_real t363      = 0.00582035306 * neg_U7_zy + 0.0815422 * w[a7_z] + 0.1805 * f7_y
+    const quadruped_real n7a_x_p1  = 0.00582035306 * neg_U7_zy + 0.0815422 * w[a7_z] + 0.1805 * f7_y
                                      - w[c9] * w[n8_x];
-    const quadruped_real t364      = w[s9] * w[n8_y] + t363;
-    const quadruped_real t365      = 0.1805 * f7_x - (0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z]);
-    const quadruped_real t366      = w[s8] * f7_y - w[c8] * f7_x;
+    const quadruped_real neg_n7a_x = w[s9] * w[n8_y] + n7a_x_p1;
+    const quadruped_real n7a_y     = 0.1805 * f7_x - (0.0003682 * (w[neg_wd7_y] + w[w7_xz]) + w[n8_z]);
+    const quadruped_real f7b_y     = w[c8] * f7_x - w[s8] * f7_y;
 
     /* body 6, trunk: forces */
     const quadruped_real qd4_qd6 = qd[3] * qd[5];
-    const quadruped_real t368    = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]) + w[f16_z] + f7_z;
-    tau[0]                       = f13_z + f10_z + t368;
-    const quadruped_real t369    = w[c17] * w[f16_y] - (12.453 * w[a1_y] + 0.04713 * (qdd[5] + w[qd4_qd5]))
+    const quadruped_real f6_x_p1 = 12.453 * w[a1_x] - 0.04713 * (qd[4] * qd[4] + w[qd6_qd6]) + w[f16_z] + f7_z;
+    tau[0]                       = f13_z + f10_z + f6_x_p1;
+    const quadruped_real f6_y_p1 = w[c17] * w[f16_y] - (12.453 * w[a1_y] + 0.04713 * (qdd[5] + w[qd4_qd5]))
                                    + w[c8] * f7_y;
-    const quadruped_real t370    = w[c14] * f13_y + w[c11] * f10_y + t369
+    const quadruped_real f6_y_p2 = w[c14] * f13_y + w[c11] * f10_y + f6_y_p1
                                    - (w[s17] * w[neg_f16_x] - w[s14] * f13_x);
-    tau[1]                       = w[s11] * neg_f10_x - w[s8] * f7_x - t370;
-    tau[2]                       = -(t342 + t354 + (t330 - (12.453 * w[a1_z] + 0.04713 * (qd4_qd6 - qdd[4]))
-                                   + t366));
-    const quadruped_real t371    = 0.02652766 * w[qd5_qd6] + 0.03602766 * qdd[3] + 0.047 * t330 + n7_z;
-    const quadruped_real t372    = 0.047 * t342 - 0.047 * t354 - (w[n16_z] - 0.047 * t366);
-    tau[3]                       = n13_z + n10_z + t371 - t372;
-    const quadruped_real t373    = 0.275005219 * qd4_qd6 - 0.284505219 * qdd[4] + 0.04713 * w[a1_z]
-                                   + w[c17] * w[t329];
-    const quadruped_real t374    = w[c14] * t341 + w[c11] * t353 + w[s17] * w[t328]
-                                   + (w[s14] * t340 + w[s11] * t352);
-    tau[4]                       = w[s8] * t364 - (w[c8] * t365 + t373) + t374;
-    const quadruped_real t375    = 0.248477559 * w[qd4_qd5] + 0.311032879 * qdd[5] + 0.04713 * w[a1_y]
+    tau[1]                       = w[s11] * neg_f10_x - w[s8] * f7_x - f6_y_p2;
+    tau[2]                       = -(neg_f10b_y - f13b_y + (neg_f16b_y
+                                   - (12.453 * w[a1_z] + 0.04713 * (qd4_qd6 - qdd[4])) - f7b_y));
+    const quadruped_real n6_x_p1 = 0.02652766 * w[qd5_qd6] + 0.03602766 * qdd[3] + 0.047 * neg_f16b_y + n7_z;
+    const quadruped_real n6_x_p2 = 0.047 * f13b_y + 0.047 * neg_f10b_y + (0.047 * f7b_y + w[n16_z]);
+    tau[3]                       = n13_z + n10_z + n6_x_p1 + n6_x_p2;
+    const quadruped_real n6_y_p1 = 0.275005219 * qd4_qd6 - 0.284505219 * qdd[4] + 0.04713 * w[a1_z]
+                                   + w[c17] * w[n16a_y];
+    const quadruped_real n6_y_p2 = w[c14] * neg_n13a_y + w[c11] * neg_n10a_y - w[s17] * w[n16a_x]
+                                   + (w[s11] * neg_n10a_x - w[s14] * n13a_x);
+    tau[4]                       = w[s8] * neg_n7a_x - (w[c8] * n7a_y + n6_y_p1) + n6_y_p2;
+    const quadruped_real n6_z_p1 = 0.248477559 * w[qd4_qd5] + 0.311032879 * qdd[5] + 0.04713 * w[a1_y]
                                    + 0.047 * w[f16_z];
-    const quadruped_real t376    = 0.047 * f13_z - 0.047 * f10_z + w[s17] * w[t329]
-                                   - (w[s14] * t341 + w[s11] * t353);
-    const quadruped_real t377    = 0.047 * f7_z - t375 + w[s8] * t365 + w[c17] * w[t328];
-    tau[5]                       = -(w[c8] * t364 + t376 + (w[c14] * t340 + w[c11] * t352 + t377));
+    const quadruped_real n6_z_p2 = 0.047 * f13_z - 0.047 * f10_z + w[s17] * w[n16a_y]
+                                   - (w[s14] * neg_n13a_y + w[s11] * neg_n10a_y);
+    const quadruped_real n6_z_p3 = 0.047 * f7_z - n6_z_p1 + w[s8] * n7a_y - w[c17] * w[n16a_x];
+    tau[5]                       = -(w[c8] * neg_n7a_x + n6_z_p2 + (w[c11] * neg_n10a_x - w[c14] * n13a_x
+                                   + n6_z_p3));
 }
 
 void quadruped_inverse_dynamics(const quadruped_real q[19], const quadruped_real qd[18],

@@ -23,11 +23,11 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real 
 {
     /* places in w of values for later parts */
     enum { stheta19 = 0, s18 = 1, c18 = 2, s17 = 3, c17 = 4, stheta16 = 5, s15 = 6, c15 = 7, s14 = 8, c14 = 9,
-           neg_f18_17_x = 10, f18_17_y = 11, n18_17_x = 12, n18_17_y = 13, t36 = 14, t37 = 15, neg_f15_14_x = 16,
-           f15_14_y = 17, neg_n15_14_x = 18, neg_n15_14_y = 19, t53 = 20, t54 = 21, stheta13 = 22, ctheta13 = 23,
-           s12 = 24, c12 = 25, s11 = 26, c11 = 27, stheta10 = 28, ctheta10 = 29, stheta9_10 = 30,
-           ctheta9_10 = 31, s9 = 32, c9 = 33, s8 = 34, c8 = 35, neg_f12_11_x = 36, f12_11_y = 37, n12_11_x = 38,
-           n12_11_y = 39 };
+           neg_f18_17_x = 10, f18_17_y = 11, n18_17_x = 12, n18_17_y = 13, T18 = 14, ctheta19_T18 = 15,
+           neg_f15_14_x = 16, f15_14_y = 17, neg_n15_14_x = 18, neg_n15_14_y = 19, T15 = 20, ctheta16_T15 = 21,
+           stheta13 = 22, ctheta13 = 23, s12 = 24, c12 = 25, s11 = 26, c11 = 27, stheta10 = 28, ctheta10 = 29,
+           stheta9_10 = 30, ctheta9_10 = 31, s9 = 32, c9 = 33, s8 = 34, c8 = 35, neg_f12_11_x = 36,
+           f12_11_y = 37, n12_11_x = 38, n12_11_y = 39 };
 
     /* body 18, rr_calf: composite body */
     const quadruped_real theta19 = q[18] + 3.10813964539713;
@@ -70,19 +70,19 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real 
     const quadruped_real n18_16_x     = w[n18_17_x] * w[c18] - w[n18_17_y] * w[s18];
     const quadruped_real n18_16_z     = w[n18_17_y] * w[c18] + w[n18_17_x] * w[s18];
     M[18 * 15 + 17] = n18_16_z; M[18 * 17 + 15] = n18_16_z;
-    const quadruped_real t30          = 0.1805 * neg_f18_16_x + n18_16_y;
+    const quadruped_real n18_16a_y    = 0.1805 * neg_f18_16_x + n18_16_y;
     const quadruped_real f18_6_y      = neg_f18_16_x * w[s17];
     M[18 * 1 + 17] = f18_6_y; M[18 * 17 + 1] = f18_6_y;
     const quadruped_real neg_f18_6_z  = neg_f18_16_x * w[c17];
     M[18 * 2 + 17] = -neg_f18_6_z; M[18 * 17 + 2] = -neg_f18_6_z;
-    const quadruped_real n18_4_y      = n18_16_x * w[s17] + t30 * w[c17];
+    const quadruped_real n18_4_y      = n18_16_x * w[s17] + n18_16a_y * w[c17];
     M[18 * 4 + 17] = -n18_4_y; M[18 * 17 + 4] = -n18_4_y;
     const quadruped_real n18_6_x      = 0.047 * neg_f18_6_z + n18_16_z;
     M[18 * 3 + 17] = n18_6_x; M[18 * 17 + 3] = n18_6_x;
-    const quadruped_real n18_6_z      = n18_16_x * w[c17] + 0.047 * f18_16_z - t30 * w[s17];
+    const quadruped_real n18_6_z      = n18_16_x * w[c17] + 0.047 * f18_16_z - n18_16a_y * w[s17];
     M[18 * 5 + 17] = n18_6_z; M[18 * 17 + 5] = n18_6_z;
-    w[t36]                            = 0.00484778630650938 * ctheta19 - 0.00011120895548966 * w[stheta19];
-    w[t37]                            = ctheta19 * w[t36];
+    w[T18]                            = 0.00484778630650938 * ctheta19 - 0.00011120895548966 * w[stheta19];
+    w[ctheta19_T18]                   = ctheta19 * w[T18];
 
     /* body 15, rl_calf: composite body */
     w[neg_f15_14_x]                   = 0.0297786611519054 * w[stheta16];
@@ -97,19 +97,19 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real 
     const quadruped_real n15_13_x     = w[neg_n15_14_y] * w[s15] - w[neg_n15_14_x] * w[c15];
     const quadruped_real neg_n15_13_z = w[neg_n15_14_y] * w[c15] + w[neg_n15_14_x] * w[s15];
     M[18 * 12 + 14] = -neg_n15_13_z; M[18 * 14 + 12] = -neg_n15_13_z;
-    const quadruped_real t47          = n15_14_z - 0.1805 * neg_f15_13_x;
+    const quadruped_real n15_13a_y    = 0.1805 * neg_f15_13_x - n15_14_z;
     const quadruped_real f15_6_y      = neg_f15_13_x * w[s14];
     M[18 * 1 + 14] = f15_6_y; M[18 * 14 + 1] = f15_6_y;
     const quadruped_real neg_f15_6_z  = neg_f15_13_x * w[c14];
     M[18 * 2 + 14] = -neg_f15_6_z; M[18 * 14 + 2] = -neg_f15_6_z;
-    const quadruped_real n15_6_y      = t47 * w[c14] - n15_13_x * w[s14];
-    M[18 * 4 + 14] = n15_6_y; M[18 * 14 + 4] = n15_6_y;
+    const quadruped_real neg_n15_6_y  = n15_13_x * w[s14] + n15_13a_y * w[c14];
+    M[18 * 4 + 14] = -neg_n15_6_y; M[18 * 14 + 4] = -neg_n15_6_y;
     const quadruped_real neg_n15_6_x  = 0.047 * neg_f15_6_z + neg_n15_13_z;
     M[18 * 3 + 14] = -neg_n15_6_x; M[18 * 14 + 3] = -neg_n15_6_x;
-    const quadruped_real n15_6_z      = t47 * w[s14] - (0.047 * f15_13_z - n15_13_x * w[c14]);
-    M[18 * 5 + 14] = n15_6_z; M[18 * 14 + 5] = n15_6_z;
-    w[t53]                            = 0.00484778630650938 * ctheta16 - 0.00011120895548966 * w[stheta16];
-    w[t54]                            = ctheta16 * w[t53];
+    const quadruped_real neg_n15_6_z  = 0.047 * f15_13_z - n15_13_x * w[c14] + n15_13a_y * w[s14];
+    M[18 * 5 + 14] = -neg_n15_6_z; M[18 * 14 + 5] = -neg_n15_6_z;
+    w[T15]                            = 0.00484778630650938 * ctheta16 - 0.00011120895548966 * w[stheta16];
+    w[ctheta16_T15]                   = ctheta16 * w[T15];
 
     /* body 12, fr_calf: composite body */
     const quadruped_real theta13 = q[12] + 3.10813964539713;
@@ -140,28 +140,28 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real 
     w[c8]                            = cosine2[7];
 
     /* body 12, fr_calf: composite body */
-    w[neg_f12_11_x]                   = 0.0297786611519054 * w[stheta13];
-    w[f12_11_y]                       = 0.0297786611519054 * w[ctheta13];
-    w[n12_11_x]                       = 0.00249545180452967 * w[ctheta13];
-    w[n12_11_y]                       = 0.00249545180452967 * w[stheta13];
-    const quadruped_real n12_11_z     = 0.00487301 - 0.2 * w[f12_11_y];
+    w[neg_f12_11_x]                    = 0.0297786611519054 * w[stheta13];
+    w[f12_11_y]                        = 0.0297786611519054 * w[ctheta13];
+    w[n12_11_x]                        = 0.00249545180452967 * w[ctheta13];
+    w[n12_11_y]                        = 0.00249545180452967 * w[stheta13];
+    const quadruped_real n12_11_z      = 0.00487301 - 0.2 * w[f12_11_y];
     M[18 * 10 + 11] = n12_11_z; M[18 * 11 + 10] = n12_11_z;
-    const quadruped_real neg_f12_10_x = 0.0297786611519054 * stheta12_13;
-    const quadruped_real f12_10_z     = 0.0297786611519054 * ctheta12_13;
+    const quadruped_real neg_f12_10_x  = 0.0297786611519054 * stheta12_13;
+    const quadruped_real f12_10_z      = 0.0297786611519054 * ctheta12_13;
     M[18 * 0 + 11] = f12_10_z; M[18 * 11 + 0] = f12_10_z;
-    const quadruped_real n12_10_x     = w[n12_11_x] * w[c12] - w[n12_11_y] * w[s12];
-    const quadruped_real n12_10_z     = w[n12_11_y] * w[c12] + w[n12_11_x] * w[s12];
+    const quadruped_real n12_10_x      = w[n12_11_x] * w[c12] - w[n12_11_y] * w[s12];
+    const quadruped_real n12_10_z      = w[n12_11_y] * w[c12] + w[n12_11_x] * w[s12];
     M[18 * 9 + 11] = n12_10_z; M[18 * 11 + 9] = n12_10_z;
-    const quadruped_real t84          = 0.1805 * neg_f12_10_x + n12_11_z;
-    const quadruped_real f12_6_y      = neg_f12_10_x * w[s11];
+    const quadruped_real neg_n12_10a_y = 0.1805 * neg_f12_10_x + n12_11_z;
+    const quadruped_real f12_6_y       = neg_f12_10_x * w[s11];
     M[18 * 1 + 11] = f12_6_y; M[18 * 11 + 1] = f12_6_y;
-    const quadruped_real neg_f12_6_z  = neg_f12_10_x * w[c11];
+    const quadruped_real neg_f12_6_z   = neg_f12_10_x * w[c11];
     M[18 * 2 + 11] = -neg_f12_6_z; M[18 * 11 + 2] = -neg_f12_6_z;
-    const quadruped_real n12_4_y      = n12_10_x * w[s11] - t84 * w[c11];
+    const quadruped_real n12_4_y       = n12_10_x * w[s11] - neg_n12_10a_y * w[c11];
     M[18 * 4 + 11] = -n12_4_y; M[18 * 11 + 4] = -n12_4_y;
-    const quadruped_real n12_6_x      = 0.047 * neg_f12_6_z + n12_10_z;
+    const quadruped_real n12_6_x       = 0.047 * neg_f12_6_z + n12_10_z;
     M[18 * 3 + 11] = n12_6_x; M[18 * 11 + 3] = n12_6_x;
-    const quadruped_real n12_6_z      = n12_10_x * w[c11] + 0.047 * f12_10_z + t84 * w[s11];
+    const quadruped_real n12_6_z       = n12_10_x * w[c11] + 0.047 * f12_10_z + neg_n12_10a_y * w[s11];
     M[18 * 5 + 11] = n12_6_z; M[18 * 11 + 5] = n12_6_z;
 }
 
@@ -169,54 +169,54 @@ static QUADRUPED_NOINLINE void part2(quadruped_real w[77], quadruped_real M[324]
 {
     /* places in w of values from earlier parts */
     enum { stheta19 = 0, neg_f18_17_x = 10, f18_17_y = 11, n18_17_x = 12, n18_17_y = 13, c18 = 2, s18 = 1,
-           c17 = 4, s17 = 3, t36 = 14, t37 = 15, stheta16 = 5, neg_f15_14_x = 16, f15_14_y = 17,
-           neg_n15_14_x = 18, neg_n15_14_y = 19, c15 = 7, s15 = 6, c14 = 9, s14 = 8, t53 = 20, t54 = 21,
+           c17 = 4, s17 = 3, T18 = 14, ctheta19_T18 = 15, stheta16 = 5, neg_f15_14_x = 16, f15_14_y = 17,
+           neg_n15_14_x = 18, neg_n15_14_y = 19, c15 = 7, s15 = 6, c14 = 9, s14 = 8, T15 = 20, ctheta16_T15 = 21,
            ctheta13 = 23, stheta13 = 22, ctheta10 = 29, stheta10 = 28, ctheta9_10 = 31, stheta9_10 = 30, c9 = 33,
            s9 = 32, c8 = 35, s8 = 34 };
     /* places in w of values for later parts */
-    enum { t90 = 40, t91 = 41, neg_f9_8_x = 42, f9_8_y = 43, neg_n9_8_x = 44, neg_n9_8_y = 45, t107 = 46,
-           t108 = 47, S17_xx = 48, S17_xy = 49, S17_yy = 50, neg_f17_16_x = 51, f17_16_z = 52, n17_16_x = 53,
-           neg_n17_16_z = 54, t127 = 55, t128 = 56, S14_xx = 57, S14_xy = 58, S14_yy = 59, neg_f14_13_x = 60,
-           f14_13_z = 61, n14_13_x = 62, neg_n14_13_z = 63 };
+    enum { T12 = 40, ctheta13_T12 = 41, neg_f9_8_x = 42, f9_8_y = 43, neg_n9_8_x = 44, neg_n9_8_y = 45, T9 = 46,
+           ctheta10_T9 = 47, S17_xx = 48, S17_xy = 49, S17_yy = 50, neg_f17_16_x = 51, f17_16_z = 52,
+           n17_16_x = 53, neg_n17_16_z = 54, T17 = 55, c18_T17 = 56, S14_xx = 57, S14_xy = 58, S14_yy = 59,
+           neg_f14_13_x = 60, f14_13_z = 61, n14_13_x = 62, neg_n14_13_z = 63 };
 
     /* body 12, fr_calf: composite body */
-    w[t90] = 0.00484778630650938 * w[ctheta13] - 0.00011120895548966 * w[stheta13];
-    w[t91] = w[ctheta13] * w[t90];
+    w[T12]          = 0.00484778630650938 * w[ctheta13] - 0.00011120895548966 * w[stheta13];
+    w[ctheta13_T12] = w[ctheta13] * w[T12];
 
     /* body 9, fl_calf: composite body */
-    w[neg_f9_8_x]                   = 0.0297786611519054 * w[stheta10];
-    w[f9_8_y]                       = 0.0297786611519054 * w[ctheta10];
-    w[neg_n9_8_x]                   = 0.00249545180452967 * w[ctheta10];
-    w[neg_n9_8_y]                   = 0.00249545180452967 * w[stheta10];
-    const quadruped_real n9_8_z     = 0.00487301 - 0.2 * w[f9_8_y];
+    w[neg_f9_8_x]                    = 0.0297786611519054 * w[stheta10];
+    w[f9_8_y]                        = 0.0297786611519054 * w[ctheta10];
+    w[neg_n9_8_x]                    = 0.00249545180452967 * w[ctheta10];
+    w[neg_n9_8_y]                    = 0.00249545180452967 * w[stheta10];
+    const quadruped_real n9_8_z      = 0.00487301 - 0.2 * w[f9_8_y];
     M[18 * 7 + 8] = n9_8_z; M[18 * 8 + 7] = n9_8_z;
-    const quadruped_real neg_f9_7_x = 0.0297786611519054 * w[stheta9_10];
-    const quadruped_real f9_7_z     = 0.0297786611519054 * w[ctheta9_10];
+    const quadruped_real neg_f9_7_x  = 0.0297786611519054 * w[stheta9_10];
+    const quadruped_real f9_7_z      = 0.0297786611519054 * w[ctheta9_10];
     M[18 * 0 + 8] = f9_7_z; M[18 * 8 + 0] = f9_7_z;
-    const quadruped_real n9_7_x     = w[neg_n9_8_y] * w[s9] - w[neg_n9_8_x] * w[c9];
-    const quadruped_real neg_n9_7_z = w[neg_n9_8_y] * w[c9] + w[neg_n9_8_x] * w[s9];
+    const quadruped_real n9_7_x      = w[neg_n9_8_y] * w[s9] - w[neg_n9_8_x] * w[c9];
+    const quadruped_real neg_n9_7_z  = w[neg_n9_8_y] * w[c9] + w[neg_n9_8_x] * w[s9];
     M[18 * 6 + 8] = -neg_n9_7_z; M[18 * 8 + 6] = -neg_n9_7_z;
-    const quadruped_real t101       = 0.1805 * neg_f9_7_x + n9_8_z;
-    const quadruped_real f9_6_y     = neg_f9_7_x * w[s8];
+    const quadruped_real neg_n9_7a_y = 0.1805 * neg_f9_7_x + n9_8_z;
+    const quadruped_real f9_6_y      = neg_f9_7_x * w[s8];
     M[18 * 1 + 8] = f9_6_y; M[18 * 8 + 1] = f9_6_y;
-    const quadruped_real neg_f9_6_z = neg_f9_7_x * w[c8];
+    const quadruped_real neg_f9_6_z  = neg_f9_7_x * w[c8];
     M[18 * 2 + 8] = -neg_f9_6_z; M[18 * 8 + 2] = -neg_f9_6_z;
-    const quadruped_real n9_6_y     = t101 * w[c8] - n9_7_x * w[s8];
+    const quadruped_real n9_6_y      = neg_n9_7a_y * w[c8] - n9_7_x * w[s8];
     M[18 * 4 + 8] = n9_6_y; M[18 * 8 + 4] = n9_6_y;
-    const quadruped_real neg_n9_6_x = 0.047 * neg_f9_6_z + neg_n9_7_z;
+    const quadruped_real neg_n9_6_x  = 0.047 * neg_f9_6_z + neg_n9_7_z;
     M[18 * 3 + 8] = -neg_n9_6_x; M[18 * 8 + 3] = -neg_n9_6_x;
-    const quadruped_real n9_6_z     = t101 * w[s8] - (0.047 * f9_7_z - n9_7_x * w[c8]);
+    const quadruped_real n9_6_z      = neg_n9_7a_y * w[s8] - (0.047 * f9_7_z - n9_7_x * w[c8]);
     M[18 * 5 + 8] = n9_6_z; M[18 * 8 + 5] = n9_6_z;
-    w[t107]                         = 0.00484778630650938 * w[ctheta10] - 0.00011120895548966 * w[stheta10];
-    w[t108]                         = w[ctheta10] * w[t107];
+    w[T9]                            = 0.00484778630650938 * w[ctheta10] - 0.00011120895548966 * w[stheta10];
+    w[ctheta10_T9]                   = w[ctheta10] * w[T9];
 
     /* body 17, rr_thigh: composite body */
     const quadruped_real h17_x        = w[f18_17_y] - 0.072551;
     const quadruped_real h17_y        = w[neg_f18_17_x] - 0.003039;
-    w[S17_xx]                         = w[t37] - (0.4 * w[f18_17_y] - 0.013168038846745311);
-    w[S17_xy]                         = w[stheta19] * w[t36] - (0.2 * w[neg_f18_17_x] - 0.00013765747774482998);
+    w[S17_xx]                         = w[ctheta19_T18] - (0.4 * w[f18_17_y] - 0.013168038846745311);
+    w[S17_xy]                         = w[stheta19] * w[T18] - (0.2 * w[neg_f18_17_x] - 0.00013765747774482998);
     const quadruped_real S17_xz       = 0.0054780518 - w[n18_17_x];
-    w[S17_yy]                         = 0.00500456515325469 - w[t37];
+    w[S17_yy]                         = 0.00500456515325469 - w[ctheta19_T18];
     const quadruped_real S17_yz       = 0.0001878102 - w[n18_17_y];
     const quadruped_real neg_n17_16_y = w[S17_xx] + w[S17_yy];
     M[18 * 16 + 16]                   = neg_n17_16_y;
@@ -226,27 +226,27 @@ static QUADRUPED_NOINLINE void part2(quadruped_real w[77], quadruped_real M[324]
     w[n17_16_x]                       = w[s18] * S17_yz - w[c18] * S17_xz;
     w[neg_n17_16_z]                   = w[c18] * S17_yz + w[s18] * S17_xz;
     M[18 * 15 + 16] = -w[neg_n17_16_z]; M[18 * 16 + 15] = -w[neg_n17_16_z];
-    const quadruped_real t121         = neg_n17_16_y - 0.1805 * w[neg_f17_16_x];
+    const quadruped_real n17_16a_y    = 0.1805 * w[neg_f17_16_x] - neg_n17_16_y;
     const quadruped_real f17_6_y      = w[s17] * w[neg_f17_16_x];
     M[18 * 1 + 16] = f17_6_y; M[18 * 16 + 1] = f17_6_y;
     const quadruped_real neg_f17_6_z  = w[c17] * w[neg_f17_16_x];
     M[18 * 2 + 16] = -neg_f17_6_z; M[18 * 16 + 2] = -neg_f17_6_z;
-    const quadruped_real n17_4_y      = w[s17] * w[n17_16_x] - w[c17] * t121;
+    const quadruped_real n17_4_y      = w[s17] * w[n17_16_x] + w[c17] * n17_16a_y;
     M[18 * 4 + 16] = -n17_4_y; M[18 * 16 + 4] = -n17_4_y;
     const quadruped_real n17_6_x      = 0.047 * neg_f17_6_z - w[neg_n17_16_z];
     M[18 * 3 + 16] = n17_6_x; M[18 * 16 + 3] = n17_6_x;
-    const quadruped_real n17_6_z      = w[c17] * w[n17_16_x] + 0.047 * w[f17_16_z] + w[s17] * t121;
+    const quadruped_real n17_6_z      = w[c17] * w[n17_16_x] + 0.047 * w[f17_16_z] - w[s17] * n17_16a_y;
     M[18 * 5 + 16] = n17_6_z; M[18 * 16 + 5] = n17_6_z;
-    w[t127]                           = w[c18] * (w[S17_xx] - w[S17_yy]) - 2.0 * w[S17_xy] * w[s18];
-    w[t128]                           = w[c18] * w[t127];
+    w[T17]                            = w[c18] * (w[S17_xx] - w[S17_yy]) - 2.0 * w[S17_xy] * w[s18];
+    w[c18_T17]                        = w[c18] * w[T17];
 
     /* body 14, rl_thigh: composite body */
     const quadruped_real h14_x        = w[f15_14_y] - 0.072551;
     const quadruped_real h14_y        = w[neg_f15_14_x] - 0.003039;
-    w[S14_xx]                         = w[t54] - (0.4 * w[f15_14_y] - 0.013168038846745311);
-    w[S14_xy]                         = w[stheta16] * w[t53] - (0.2 * w[neg_f15_14_x] - 0.00013765747774482998);
+    w[S14_xx]                         = w[ctheta16_T15] - (0.4 * w[f15_14_y] - 0.013168038846745311);
+    w[S14_xy]                         = w[stheta16] * w[T15] - (0.2 * w[neg_f15_14_x] - 0.00013765747774482998);
     const quadruped_real S14_xz       = w[neg_n15_14_x] - 0.0054780518;
-    w[S14_yy]                         = 0.00500456515325469 - w[t54];
+    w[S14_yy]                         = 0.00500456515325469 - w[ctheta16_T15];
     const quadruped_real S14_yz       = w[neg_n15_14_y] - 0.0001878102;
     const quadruped_real neg_n14_13_y = w[S14_xx] + w[S14_yy];
     M[18 * 13 + 13]                   = neg_n14_13_y;
@@ -256,203 +256,203 @@ static QUADRUPED_NOINLINE void part2(quadruped_real w[77], quadruped_real M[324]
     w[n14_13_x]                       = w[s15] * S14_yz - w[c15] * S14_xz;
     w[neg_n14_13_z]                   = w[c15] * S14_yz + w[s15] * S14_xz;
     M[18 * 12 + 13] = -w[neg_n14_13_z]; M[18 * 13 + 12] = -w[neg_n14_13_z];
-    const quadruped_real t141         = neg_n14_13_y - 0.1805 * w[neg_f14_13_x];
+    const quadruped_real n14_13a_y    = 0.1805 * w[neg_f14_13_x] - neg_n14_13_y;
     const quadruped_real f14_6_y      = w[s14] * w[neg_f14_13_x];
     M[18 * 1 + 13] = f14_6_y; M[18 * 13 + 1] = f14_6_y;
     const quadruped_real neg_f14_6_z  = w[c14] * w[neg_f14_13_x];
     M[18 * 2 + 13] = -neg_f14_6_z; M[18 * 13 + 2] = -neg_f14_6_z;
-    const quadruped_real n14_6_y      = w[c14] * t141 - w[s14] * w[n14_13_x];
-    M[18 * 4 + 13] = n14_6_y; M[18 * 13 + 4] = n14_6_y;
+    const quadruped_real neg_n14_6_y  = w[s14] * w[n14_13_x] + w[c14] * n14_13a_y;
+    M[18 * 4 + 13] = -neg_n14_6_y; M[18 * 13 + 4] = -neg_n14_6_y;
     const quadruped_real neg_n14_6_x  = 0.047 * neg_f14_6_z + w[neg_n14_13_z];
     M[18 * 3 + 13] = -neg_n14_6_x; M[18 * 13 + 3] = -neg_n14_6_x;
-    const quadruped_real n14_6_z      = w[s14] * t141 - (0.047 * w[f14_13_z] - w[c14] * w[n14_13_x]);
-    M[18 * 5 + 13] = n14_6_z; M[18 * 13 + 5] = n14_6_z;
+    const quadruped_real neg_n14_6_z  = 0.047 * w[f14_13_z] - w[c14] * w[n14_13_x] + w[s14] * n14_13a_y;
+    M[18 * 5 + 13] = -neg_n14_6_z; M[18 * 13 + 5] = -neg_n14_6_z;
 }
 
 static QUADRUPED_NOINLINE void part3(quadruped_real w[77], quadruped_real M[324])
 {
     /* places in w of values from earlier parts */
     enum { s18 = 1, c17 = 4, s17 = 3, c15 = 7, s15 = 6, c14 = 9, s14 = 8, stheta13 = 22, neg_f12_11_x = 36,
-           f12_11_y = 37, n12_11_x = 38, n12_11_y = 39, c12 = 25, s12 = 24, c11 = 27, s11 = 26, t90 = 40,
-           t91 = 41, stheta10 = 28, neg_f9_8_x = 42, f9_8_y = 43, neg_n9_8_x = 44, neg_n9_8_y = 45, c9 = 33,
-           s9 = 32, c8 = 35, s8 = 34, t107 = 46, t108 = 47, S17_xy = 49, S17_yy = 50, f17_16_z = 52,
-           n17_16_x = 53, neg_n17_16_z = 54, t127 = 55, t128 = 56, S14_xx = 57, S14_xy = 58, S14_yy = 59,
-           f14_13_z = 61, n14_13_x = 62, neg_n14_13_z = 63 };
+           f12_11_y = 37, n12_11_x = 38, n12_11_y = 39, c12 = 25, s12 = 24, c11 = 27, s11 = 26, T12 = 40,
+           ctheta13_T12 = 41, stheta10 = 28, neg_f9_8_x = 42, f9_8_y = 43, neg_n9_8_x = 44, neg_n9_8_y = 45,
+           c9 = 33, s9 = 32, c8 = 35, s8 = 34, T9 = 46, ctheta10_T9 = 47, S17_xy = 49, S17_yy = 50,
+           f17_16_z = 52, n17_16_x = 53, neg_n17_16_z = 54, T17 = 55, c18_T17 = 56, S14_xx = 57, S14_xy = 58,
+           S14_yy = 59, f14_13_z = 61, n14_13_x = 62, neg_n14_13_z = 63 };
     /* places in w of values for later parts */
-    enum { t148 = 0, S11_xx = 2, neg_f11_10_x = 5, f11_10_z = 10, n11_10_x = 11, t168 = 12, S8_xx = 13,
-           S8_xy = 14, S8_yy = 15, neg_f8_7_x = 16, f8_7_z = 17, n8_7_x = 18, neg_n8_7_z = 19, t187 = 20,
-           t188 = 21, S16_xx = 23, f16_6_y = 29, neg_f16_6_z = 30, n16_6_y = 31, neg_n16_6_z = 64, t198 = 65,
-           t199 = 66, S13_xx = 67, f13_4_y = 68, f13_6_z = 69, n13_6_y = 70, neg_n13_6_z = 71, t209 = 72,
-           S10_xx = 73, M_9_9 = 74, t212 = 75, t213 = 76 };
+    enum { c15_T14 = 0, S11_xx = 2, neg_f11_10_x = 5, f11_10_z = 10, n11_10_x = 11, c12_T11 = 12, S8_xx = 13,
+           S8_xy = 14, S8_yy = 15, neg_f8_7_x = 16, f8_7_z = 17, n8_7_x = 18, neg_n8_7_z = 19, T8 = 20,
+           c9_T8 = 21, S16_xx = 23, f16_6_y = 29, neg_f16_6_z = 30, n16_6_y = 31, neg_n16_6_z = 64,
+           neg_T16a = 65, neg_s17_T16a = 66, S13_xx = 67, f13_4_y = 68, f13_6_z = 69, n13_6_y = 70,
+           neg_n13_6_z = 71, T13a = 72, S10_xx = 73, M_9_9 = 74, neg_n10a_x = 75, n10a_y = 76 };
 
     /* body 14, rl_thigh: composite body */
-    const quadruped_real t147 = w[c15] * (w[S14_xx] - w[S14_yy]) - 2.0 * w[S14_xy] * w[s15];
-    w[t148]                   = w[c15] * t147;
+    const quadruped_real T14 = w[c15] * (w[S14_xx] - w[S14_yy]) - 2.0 * w[S14_xy] * w[s15];
+    w[c15_T14]               = w[c15] * T14;
 
     /* body 11, fr_thigh: composite body */
-    const quadruped_real h11_x        = w[f12_11_y] - 0.072551;
-    const quadruped_real h11_y        = w[neg_f12_11_x] - 0.003039;
-    w[S11_xx]                         = w[t91] - (0.4 * w[f12_11_y] - 0.013168038846745311);
-    const quadruped_real S11_xy       = w[stheta13] * w[t90] - (0.2 * w[neg_f12_11_x] - 0.00013765747774482998);
-    const quadruped_real S11_xz       = 0.0054780518 - w[n12_11_x];
-    const quadruped_real S11_yy       = 0.00500456515325469 - w[t91];
-    const quadruped_real S11_yz       = 0.0001878102 - w[n12_11_y];
-    const quadruped_real neg_n11_10_y = w[S11_xx] + S11_yy;
-    M[18 * 10 + 10]                   = neg_n11_10_y;
-    w[neg_f11_10_x]                   = w[c12] * h11_y + w[s12] * h11_x;
-    w[f11_10_z]                       = w[c12] * h11_x - w[s12] * h11_y;
+    const quadruped_real h11_x         = w[f12_11_y] - 0.072551;
+    const quadruped_real h11_y         = w[neg_f12_11_x] - 0.003039;
+    w[S11_xx]                          = w[ctheta13_T12] - (0.4 * w[f12_11_y] - 0.013168038846745311);
+    const quadruped_real S11_xy        = w[stheta13] * w[T12] - (0.2 * w[neg_f12_11_x] - 0.00013765747774482998);
+    const quadruped_real S11_xz        = 0.0054780518 - w[n12_11_x];
+    const quadruped_real S11_yy        = 0.00500456515325469 - w[ctheta13_T12];
+    const quadruped_real S11_yz        = 0.0001878102 - w[n12_11_y];
+    const quadruped_real neg_n11_10_y  = w[S11_xx] + S11_yy;
+    M[18 * 10 + 10]                    = neg_n11_10_y;
+    w[neg_f11_10_x]                    = w[c12] * h11_y + w[s12] * h11_x;
+    w[f11_10_z]                        = w[c12] * h11_x - w[s12] * h11_y;
     M[18 * 0 + 10] = w[f11_10_z]; M[18 * 10 + 0] = w[f11_10_z];
-    w[n11_10_x]                       = w[s12] * S11_yz - w[c12] * S11_xz;
-    const quadruped_real neg_n11_10_z = w[c12] * S11_yz + w[s12] * S11_xz;
+    w[n11_10_x]                        = w[s12] * S11_yz - w[c12] * S11_xz;
+    const quadruped_real neg_n11_10_z  = w[c12] * S11_yz + w[s12] * S11_xz;
     M[18 * 9 + 10] = -neg_n11_10_z; M[18 * 10 + 9] = -neg_n11_10_z;
-    const quadruped_real t161         = 0.1805 * w[neg_f11_10_x] + neg_n11_10_y;
-    const quadruped_real f11_6_y      = w[s11] * w[neg_f11_10_x];
+    const quadruped_real neg_n11_10a_y = 0.1805 * w[neg_f11_10_x] + neg_n11_10_y;
+    const quadruped_real f11_6_y       = w[s11] * w[neg_f11_10_x];
     M[18 * 1 + 10] = f11_6_y; M[18 * 10 + 1] = f11_6_y;
-    const quadruped_real neg_f11_6_z  = w[c11] * w[neg_f11_10_x];
+    const quadruped_real neg_f11_6_z   = w[c11] * w[neg_f11_10_x];
     M[18 * 2 + 10] = -neg_f11_6_z; M[18 * 10 + 2] = -neg_f11_6_z;
-    const quadruped_real n11_4_y      = w[s11] * w[n11_10_x] - w[c11] * t161;
+    const quadruped_real n11_4_y       = w[s11] * w[n11_10_x] - w[c11] * neg_n11_10a_y;
     M[18 * 4 + 10] = -n11_4_y; M[18 * 10 + 4] = -n11_4_y;
-    const quadruped_real n11_6_x      = 0.047 * neg_f11_6_z - neg_n11_10_z;
+    const quadruped_real n11_6_x       = 0.047 * neg_f11_6_z - neg_n11_10_z;
     M[18 * 3 + 10] = n11_6_x; M[18 * 10 + 3] = n11_6_x;
-    const quadruped_real n11_6_z      = w[c11] * w[n11_10_x] + 0.047 * w[f11_10_z] + w[s11] * t161;
+    const quadruped_real n11_6_z       = w[c11] * w[n11_10_x] + 0.047 * w[f11_10_z] + w[s11] * neg_n11_10a_y;
     M[18 * 5 + 10] = n11_6_z; M[18 * 10 + 5] = n11_6_z;
-    const quadruped_real t167         = w[c12] * (w[S11_xx] - S11_yy) - 2.0 * S11_xy * w[s12];
-    w[t168]                           = w[c12] * t167;
+    const quadruped_real T11           = w[c12] * (w[S11_xx] - S11_yy) - 2.0 * S11_xy * w[s12];
+    w[c12_T11]                         = w[c12] * T11;
 
     /* body 8, fl_thigh: composite body */
-    const quadruped_real h8_x       = w[f9_8_y] - 0.072551;
-    const quadruped_real h8_y       = w[neg_f9_8_x] - 0.003039;
-    w[S8_xx]                        = w[t108] - (0.4 * w[f9_8_y] - 0.013168038846745311);
-    w[S8_xy]                        = w[stheta10] * w[t107] - (0.2 * w[neg_f9_8_x] - 0.00013765747774482998);
-    const quadruped_real S8_xz      = w[neg_n9_8_x] - 0.0054780518;
-    w[S8_yy]                        = 0.00500456515325469 - w[t108];
-    const quadruped_real S8_yz      = w[neg_n9_8_y] - 0.0001878102;
-    const quadruped_real neg_n8_7_y = w[S8_xx] + w[S8_yy];
-    M[18 * 7 + 7]                   = neg_n8_7_y;
-    w[neg_f8_7_x]                   = w[c9] * h8_y + w[s9] * h8_x;
-    w[f8_7_z]                       = w[c9] * h8_x - w[s9] * h8_y;
+    const quadruped_real h8_x        = w[f9_8_y] - 0.072551;
+    const quadruped_real h8_y        = w[neg_f9_8_x] - 0.003039;
+    w[S8_xx]                         = w[ctheta10_T9] - (0.4 * w[f9_8_y] - 0.013168038846745311);
+    w[S8_xy]                         = w[stheta10] * w[T9] - (0.2 * w[neg_f9_8_x] - 0.00013765747774482998);
+    const quadruped_real S8_xz       = w[neg_n9_8_x] - 0.0054780518;
+    w[S8_yy]                         = 0.00500456515325469 - w[ctheta10_T9];
+    const quadruped_real S8_yz       = w[neg_n9_8_y] - 0.0001878102;
+    const quadruped_real neg_n8_7_y  = w[S8_xx] + w[S8_yy];
+    M[18 * 7 + 7]                    = neg_n8_7_y;
+    w[neg_f8_7_x]                    = w[c9] * h8_y + w[s9] * h8_x;
+    w[f8_7_z]                        = w[c9] * h8_x - w[s9] * h8_y;
     M[18 * 0 + 7] = w[f8_7_z]; M[18 * 7 + 0] = w[f8_7_z];
-    w[n8_7_x]                       = w[s9] * S8_yz - w[c9] * S8_xz;
-    w[neg_n8_7_z]                   = w[c9] * S8_yz + w[s9] * S8_xz;
+    w[n8_7_x]                        = w[s9] * S8_yz - w[c9] * S8_xz;
+    w[neg_n8_7_z]                    = w[c9] * S8_yz + w[s9] * S8_xz;
     M[18 * 6 + 7] = -w[neg_n8_7_z]; M[18 * 7 + 6] = -w[neg_n8_7_z];
-    const quadruped_real t181       = 0.1805 * w[neg_f8_7_x] + neg_n8_7_y;
-    const quadruped_real f8_6_y     = w[s8] * w[neg_f8_7_x];
+    const quadruped_real neg_n8_7a_y = 0.1805 * w[neg_f8_7_x] + neg_n8_7_y;
+    const quadruped_real f8_6_y      = w[s8] * w[neg_f8_7_x];
     M[18 * 1 + 7] = f8_6_y; M[18 * 7 + 1] = f8_6_y;
-    const quadruped_real neg_f8_6_z = w[c8] * w[neg_f8_7_x];
+    const quadruped_real neg_f8_6_z  = w[c8] * w[neg_f8_7_x];
     M[18 * 2 + 7] = -neg_f8_6_z; M[18 * 7 + 2] = -neg_f8_6_z;
-    const quadruped_real n8_6_y     = w[c8] * t181 - w[s8] * w[n8_7_x];
+    const quadruped_real n8_6_y      = w[c8] * neg_n8_7a_y - w[s8] * w[n8_7_x];
     M[18 * 4 + 7] = n8_6_y; M[18 * 7 + 4] = n8_6_y;
-    const quadruped_real neg_n8_6_x = 0.047 * neg_f8_6_z + w[neg_n8_7_z];
+    const quadruped_real neg_n8_6_x  = 0.047 * neg_f8_6_z + w[neg_n8_7_z];
     M[18 * 3 + 7] = -neg_n8_6_x; M[18 * 7 + 3] = -neg_n8_6_x;
-    const quadruped_real n8_6_z     = w[s8] * t181 - (0.047 * w[f8_7_z] - w[c8] * w[n8_7_x]);
+    const quadruped_real n8_6_z      = w[s8] * neg_n8_7a_y - (0.047 * w[f8_7_z] - w[c8] * w[n8_7_x]);
     M[18 * 5 + 7] = n8_6_z; M[18 * 7 + 5] = n8_6_z;
-    w[t187]                         = w[c9] * (w[S8_xx] - w[S8_yy]) - 2.0 * w[S8_xy] * w[s9];
-    w[t188]                         = w[c9] * w[t187];
+    w[T8]                            = w[c9] * (w[S8_xx] - w[S8_yy]) - 2.0 * w[S8_xy] * w[s9];
+    w[c9_T8]                         = w[c9] * w[T8];
 
     /* body 16, rr_hip: composite body */
-    w[S16_xx]                    = w[S17_yy] + 0.0003682 + w[t128];
-    const quadruped_real M_15_15 = w[S16_xx] + 0.00582035306;
-    M[18 * 15 + 15]              = M_15_15;
-    const quadruped_real t191    = w[S17_xy] - 0.1805 * w[f17_16_z] + w[s18] * w[t127];
-    const quadruped_real t192    = w[neg_n17_16_z] + 0.0147183671;
-    w[f16_6_y]                   = 0.0815422 * w[s17] - w[c17] * w[f17_16_z];
+    w[S16_xx]                       = w[S17_yy] + 0.0003682 + w[c18_T17];
+    const quadruped_real M_15_15    = w[S16_xx] + 0.00582035306;
+    M[18 * 15 + 15]                 = M_15_15;
+    const quadruped_real neg_n16a_x = w[S17_xy] - 0.1805 * w[f17_16_z] + w[s18] * w[T17];
+    const quadruped_real n16a_y     = w[neg_n17_16_z] + 0.0147183671;
+    w[f16_6_y]                      = 0.0815422 * w[s17] - w[c17] * w[f17_16_z];
     M[18 * 1 + 15] = w[f16_6_y]; M[18 * 15 + 1] = w[f16_6_y];
-    w[neg_f16_6_z]               = w[s17] * w[f17_16_z] + 0.0815422 * w[c17];
+    w[neg_f16_6_z]                  = w[s17] * w[f17_16_z] + 0.0815422 * w[c17];
     M[18 * 2 + 15] = -w[neg_f16_6_z]; M[18 * 15 + 2] = -w[neg_f16_6_z];
-    w[n16_6_y]                   = w[s17] * t191 - w[c17] * t192;
+    w[n16_6_y]                      = w[s17] * neg_n16a_x - w[c17] * n16a_y;
     M[18 * 4 + 15] = w[n16_6_y]; M[18 * 15 + 4] = w[n16_6_y];
-    w[neg_n16_6_z]               = w[s17] * t192 + w[c17] * t191;
+    w[neg_n16_6_z]                  = w[s17] * n16a_y + w[c17] * neg_n16a_x;
     M[18 * 5 + 15] = -w[neg_n16_6_z]; M[18 * 15 + 5] = -w[neg_n16_6_z];
-    const quadruped_real n16_6_x = 0.047 * w[neg_f16_6_z] + M_15_15;
+    const quadruped_real n16_6_x    = 0.047 * w[neg_f16_6_z] + M_15_15;
     M[18 * 3 + 15] = n16_6_x; M[18 * 15 + 3] = n16_6_x;
-    w[t198]                      = w[s17] * (w[S16_xx] - 0.00582035306) + 2.0 * w[n17_16_x] * w[c17];
-    w[t199]                      = w[s17] * w[t198];
+    w[neg_T16a]                     = w[s17] * (w[S16_xx] - 0.00582035306) + 2.0 * w[n17_16_x] * w[c17];
+    w[neg_s17_T16a]                 = w[s17] * w[neg_T16a];
 
     /* body 13, rl_hip: composite body */
-    w[S13_xx]                    = w[S14_yy] + 0.0003682 + w[t148];
-    const quadruped_real M_12_12 = 0.00582035306 + w[S13_xx];
-    M[18 * 12 + 12]              = M_12_12;
-    const quadruped_real t202    = w[S14_xy] - 0.1805 * w[f14_13_z] + w[s15] * t147;
-    const quadruped_real t203    = w[neg_n14_13_z] - 0.0147183671;
-    w[f13_4_y]                   = 0.0815422 * w[s14] + w[c14] * w[f14_13_z];
+    w[S13_xx]                       = w[S14_yy] + 0.0003682 + w[c15_T14];
+    const quadruped_real M_12_12    = 0.00582035306 + w[S13_xx];
+    M[18 * 12 + 12]                 = M_12_12;
+    const quadruped_real neg_n13a_x = w[S14_xy] - 0.1805 * w[f14_13_z] + w[s15] * T14;
+    const quadruped_real n13a_y     = w[neg_n14_13_z] - 0.0147183671;
+    w[f13_4_y]                      = 0.0815422 * w[s14] + w[c14] * w[f14_13_z];
     M[18 * 1 + 12] = -w[f13_4_y]; M[18 * 12 + 1] = -w[f13_4_y];
-    w[f13_6_z]                   = 0.0815422 * w[c14] - w[s14] * w[f14_13_z];
+    w[f13_6_z]                      = 0.0815422 * w[c14] - w[s14] * w[f14_13_z];
     M[18 * 2 + 12] = w[f13_6_z]; M[18 * 12 + 2] = w[f13_6_z];
-    w[n13_6_y]                   = w[s14] * t202 - w[c14] * t203;
+    w[n13_6_y]                      = w[s14] * neg_n13a_x - w[c14] * n13a_y;
     M[18 * 4 + 12] = w[n13_6_y]; M[18 * 12 + 4] = w[n13_6_y];
-    w[neg_n13_6_z]               = w[s14] * t203 + w[c14] * t202;
+    w[neg_n13_6_z]                  = w[s14] * n13a_y + w[c14] * neg_n13a_x;
     M[18 * 5 + 12] = -w[neg_n13_6_z]; M[18 * 12 + 5] = -w[neg_n13_6_z];
-    const quadruped_real n13_6_x = 0.047 * w[f13_6_z] + M_12_12;
+    const quadruped_real n13_6_x    = 0.047 * w[f13_6_z] + M_12_12;
     M[18 * 3 + 12] = n13_6_x; M[18 * 12 + 3] = n13_6_x;
-    w[t209]                      = (0.00582035306 - w[S13_xx]) * w[s14] - 2.0 * w[n14_13_x] * w[c14];
+    w[T13a]                         = (0.00582035306 - w[S13_xx]) * w[s14] - 2.0 * w[n14_13_x] * w[c14];
 
     /* body 10, fr_hip: composite body */
-    w[S10_xx]     = S11_yy + 0.0003682 + w[t168];
+    w[S10_xx]     = S11_yy + 0.0003682 + w[c12_T11];
     w[M_9_9]      = 0.00582035306 + w[S10_xx];
     M[18 * 9 + 9] = w[M_9_9];
-    w[t212]       = 0.1805 * w[f11_10_z] + S11_xy + w[s12] * t167;
-    w[t213]       = 0.0147183671 - neg_n11_10_z;
+    w[neg_n10a_x] = 0.1805 * w[f11_10_z] + S11_xy + w[s12] * T11;
+    w[n10a_y]     = neg_n11_10_z - 0.0147183671;
 }
 
 static QUADRUPED_NOINLINE void part4(quadruped_real w[77], quadruped_real M[324])
 {
     /* places in w of values from earlier parts */
     enum { c17 = 4, c14 = 9, s14 = 8, c11 = 27, s11 = 26, s9 = 32, c8 = 35, s8 = 34, S17_xx = 48,
-           neg_f17_16_x = 51, n17_16_x = 53, t128 = 56, S14_xx = 57, neg_f14_13_x = 60, n14_13_x = 62, t148 = 0,
-           S11_xx = 2, neg_f11_10_x = 5, f11_10_z = 10, n11_10_x = 11, t168 = 12, S8_xx = 13, S8_xy = 14,
-           S8_yy = 15, neg_f8_7_x = 16, f8_7_z = 17, n8_7_x = 18, neg_n8_7_z = 19, t187 = 20, t188 = 21,
-           S16_xx = 23, f16_6_y = 29, neg_f16_6_z = 30, n16_6_y = 31, neg_n16_6_z = 64, t198 = 65, t199 = 66,
-           S13_xx = 67, f13_4_y = 68, f13_6_z = 69, n13_6_y = 70, neg_n13_6_z = 71, t209 = 72, S10_xx = 73,
-           M_9_9 = 74, t212 = 75, t213 = 76 };
+           neg_f17_16_x = 51, n17_16_x = 53, c18_T17 = 56, S14_xx = 57, neg_f14_13_x = 60, n14_13_x = 62,
+           c15_T14 = 0, S11_xx = 2, neg_f11_10_x = 5, f11_10_z = 10, n11_10_x = 11, c12_T11 = 12, S8_xx = 13,
+           S8_xy = 14, S8_yy = 15, neg_f8_7_x = 16, f8_7_z = 17, n8_7_x = 18, neg_n8_7_z = 19, T8 = 20,
+           c9_T8 = 21, S16_xx = 23, f16_6_y = 29, neg_f16_6_z = 30, n16_6_y = 31, neg_n16_6_z = 64,
+           neg_T16a = 65, neg_s17_T16a = 66, S13_xx = 67, f13_4_y = 68, f13_6_z = 69, n13_6_y = 70,
+           neg_n13_6_z = 71, T13a = 72, S10_xx = 73, M_9_9 = 74, neg_n10a_x = 75, n10a_y = 76 };
 
     /* body 10, fr_hip: composite body */
     const quadruped_real f10_6_y     = 0.0815422 * w[s11] - w[c11] * w[f11_10_z];
     M[18 * 1 + 9] = f10_6_y; M[18 * 9 + 1] = f10_6_y;
     const quadruped_real neg_f10_6_z = w[s11] * w[f11_10_z] + 0.0815422 * w[c11];
     M[18 * 2 + 9] = -neg_f10_6_z; M[18 * 9 + 2] = -neg_f10_6_z;
-    const quadruped_real n10_6_y     = w[s11] * w[t212] + w[c11] * w[t213];
+    const quadruped_real n10_6_y     = w[s11] * w[neg_n10a_x] - w[c11] * w[n10a_y];
     M[18 * 4 + 9] = n10_6_y; M[18 * 9 + 4] = n10_6_y;
-    const quadruped_real n10_6_z     = w[s11] * w[t213] - w[c11] * w[t212];
-    M[18 * 5 + 9] = n10_6_z; M[18 * 9 + 5] = n10_6_z;
+    const quadruped_real neg_n10_6_z = w[s11] * w[n10a_y] + w[c11] * w[neg_n10a_x];
+    M[18 * 5 + 9] = -neg_n10_6_z; M[18 * 9 + 5] = -neg_n10_6_z;
     const quadruped_real n10_6_x     = 0.047 * neg_f10_6_z + w[M_9_9];
     M[18 * 3 + 9] = n10_6_x; M[18 * 9 + 3] = n10_6_x;
-    const quadruped_real t219        = (0.00582035306 - w[S10_xx]) * w[s11] - 2.0 * w[n11_10_x] * w[c11];
+    const quadruped_real T10a        = (0.00582035306 - w[S10_xx]) * w[s11] - 2.0 * w[n11_10_x] * w[c11];
 
     /* body 7, fl_hip: composite body */
-    const quadruped_real S7_xx      = w[S8_yy] + 0.0003682 + w[t188];
+    const quadruped_real S7_xx      = w[S8_yy] + 0.0003682 + w[c9_T8];
     const quadruped_real M_6_6      = 0.00582035306 + S7_xx;
     M[18 * 6 + 6]                   = M_6_6;
-    const quadruped_real t222       = 0.1805 * w[f8_7_z] + w[S8_xy] + w[s9] * w[t187];
-    const quadruped_real t223       = w[neg_n8_7_z] + 0.0147183671;
+    const quadruped_real neg_n7a_x  = 0.1805 * w[f8_7_z] + w[S8_xy] + w[s9] * w[T8];
+    const quadruped_real n7a_y      = w[neg_n8_7_z] + 0.0147183671;
     const quadruped_real f7_4_y     = 0.0815422 * w[s8] + w[c8] * w[f8_7_z];
     M[18 * 1 + 6] = -f7_4_y; M[18 * 6 + 1] = -f7_4_y;
     const quadruped_real f7_6_z     = 0.0815422 * w[c8] - w[s8] * w[f8_7_z];
     M[18 * 2 + 6] = f7_6_z; M[18 * 6 + 2] = f7_6_z;
-    const quadruped_real n7_6_y     = w[s8] * t222 - w[c8] * t223;
+    const quadruped_real n7_6_y     = w[s8] * neg_n7a_x - w[c8] * n7a_y;
     M[18 * 4 + 6] = n7_6_y; M[18 * 6 + 4] = n7_6_y;
-    const quadruped_real neg_n7_6_z = w[s8] * t223 + w[c8] * t222;
+    const quadruped_real neg_n7_6_z = w[s8] * n7a_y + w[c8] * neg_n7a_x;
     M[18 * 5 + 6] = -neg_n7_6_z; M[18 * 6 + 5] = -neg_n7_6_z;
     const quadruped_real n7_6_x     = 0.047 * f7_6_z + M_6_6;
     M[18 * 3 + 6] = n7_6_x; M[18 * 6 + 3] = n7_6_x;
-    const quadruped_real t229       = (0.00582035306 - S7_xx) * w[s8] - 2.0 * w[n8_7_x] * w[c8];
-    const quadruped_real t230       = w[s8] * t229;
+    const quadruped_real T7a        = (0.00582035306 - S7_xx) * w[s8] - 2.0 * w[n8_7_x] * w[c8];
+    const quadruped_real s8_T7a     = w[s8] * T7a;
     const quadruped_real neg_h6_y   = w[neg_f16_6_z] - w[f13_6_z] + (neg_f10_6_z - f7_6_z);
     M[18 * 0 + 5] = neg_h6_y; M[18 * 5 + 0] = neg_h6_y;
     M[18 * 2 + 3] = -neg_h6_y; M[18 * 3 + 2] = -neg_h6_y;
     const quadruped_real neg_h6_z   = w[f16_6_y] - w[f13_4_y] + (f10_6_y - f7_4_y);
     M[18 * 1 + 3] = neg_h6_z; M[18 * 3 + 1] = neg_h6_z;
     M[18 * 0 + 4] = -neg_h6_z; M[18 * 4 + 0] = -neg_h6_z;
-    const quadruped_real t233       = 0.047 * w[neg_f17_16_x] - 0.047 * w[neg_f14_13_x]
+    const quadruped_real S6_xy_p1   = 0.047 * w[neg_f17_16_x] - 0.047 * w[neg_f14_13_x]
                                       + (0.047 * w[neg_f11_10_x] - 0.047 * w[neg_f8_7_x]) + w[n16_6_y] + n7_6_y;
-    const quadruped_real neg_S6_xy  = w[n13_6_y] + n10_6_y + t233;
+    const quadruped_real neg_S6_xy  = w[n13_6_y] + n10_6_y + S6_xy_p1;
     M[18 * 3 + 4] = neg_S6_xy; M[18 * 4 + 3] = neg_S6_xy;
-    const quadruped_real S6_xz      = w[neg_n16_6_z] + w[neg_n13_6_z] - (n10_6_z - neg_n7_6_z);
+    const quadruped_real S6_xz      = w[neg_n16_6_z] + w[neg_n13_6_z] + (neg_n10_6_z + neg_n7_6_z);
     M[18 * 3 + 5] = -S6_xz; M[18 * 5 + 3] = -S6_xz;
-    const quadruped_real t236       = w[n17_16_x] + w[n14_13_x] + (w[n11_10_x] + w[n8_7_x])
+    const quadruped_real S6_yz_p1   = w[n17_16_x] + w[n14_13_x] + (w[n11_10_x] + w[n8_7_x])
                                       + 0.047 * w[f16_6_y] + 0.047 * f7_4_y;
-    const quadruped_real t237       = w[c8] * t229 - (w[c17] * w[t198]
-                                      - (0.047 * w[f13_4_y] + 0.047 * f10_6_y + t236));
-    const quadruped_real S6_yz      = w[c14] * w[t209] + w[c11] * t219 + t237;
+    const quadruped_real S6_yz_p2   = w[c8] * T7a - (w[c17] * w[neg_T16a]
+                                      - (0.047 * w[f13_4_y] + 0.047 * f10_6_y + S6_yz_p1));
+    const quadruped_real S6_yz      = w[c14] * w[T13a] + w[c11] * T10a + S6_yz_p2;
     M[18 * 4 + 5] = -S6_yz; M[18 * 5 + 4] = -S6_yz;
 
     /* body 6, trunk: composite body */
@@ -460,16 +460,17 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[77], quadruped_real M[324]
                                      + (w[neg_f8_7_x] + 0.04713 + w[neg_f14_13_x]);
     M[18 * 1 + 5] = h6_x; M[18 * 5 + 1] = h6_x;
     M[18 * 2 + 4] = -h6_x; M[18 * 4 + 2] = -h6_x;
-    const quadruped_real t240      = 0.361 * w[neg_f14_13_x] - 0.361 * w[neg_f11_10_x]
+    const quadruped_real S6_xx_p1  = 0.361 * w[neg_f14_13_x] - 0.361 * w[neg_f11_10_x]
                                      - (w[S17_xx] + 0.279755219 + 0.361 * w[neg_f8_7_x]);
-    const quadruped_real t241      = w[S14_xx] + w[S11_xx] + (w[S8_xx] - 0.361 * w[neg_f17_16_x]) - t240
-                                     - (w[t128] + w[t148]);
-    const quadruped_real S6_xx     = t241 - (w[t168] + w[t188]);
-    const quadruped_real t243      = 0.094 * w[neg_f16_6_z] + 0.05455907223999999 + 0.094 * f7_6_z;
-    const quadruped_real t244      = w[s14] * w[t209] + w[s11] * t219;
-    const quadruped_real neg_S6_yy = t230 - (0.094 * w[f13_6_z] + 0.094 * neg_f10_6_z + t243 + w[t199]) + t244;
-    const quadruped_real S6_zz     = t230 - (w[t199] - (w[S13_xx] + w[S10_xx] + (w[S16_xx] + 0.00475 + S7_xx)))
-                                     + t244;
+    const quadruped_real S6_xx_p2  = w[S14_xx] + w[S11_xx] + (w[S8_xx] - 0.361 * w[neg_f17_16_x]) - S6_xx_p1
+                                     - (w[c18_T17] + w[c15_T14]);
+    const quadruped_real S6_xx     = S6_xx_p2 - (w[c12_T11] + w[c9_T8]);
+    const quadruped_real S6_yy_p1  = 0.094 * w[neg_f16_6_z] + 0.05455907223999999 + 0.094 * f7_6_z;
+    const quadruped_real t244      = w[s14] * w[T13a] + w[s11] * T10a;
+    const quadruped_real neg_S6_yy = s8_T7a - (0.094 * w[f13_6_z] + 0.094 * neg_f10_6_z + S6_yy_p1
+                                     + w[neg_s17_T16a]) + t244;
+    const quadruped_real S6_zz     = s8_T7a - (w[neg_s17_T16a] - (w[S13_xx] + w[S10_xx]
+                                     + (w[S16_xx] + 0.00475 + S7_xx))) + t244;
     M[18 * 5 + 5]                  = S6_xx - neg_S6_yy;
 
     /* body 5, trunk: composite body */

@@ -208,7 +208,7 @@ static int try_mass_matrix(int state)
 static int try_forward_dynamics(int state)
 {
     int bad = 0;
-    quadruped_real w[262];
+    quadruped_real w[261];
     quadruped_real got_qdd[18];
     bad += quadruped_forward_dynamics(in_q[state], in_qd[state], in_tau[state], w, got_qdd);
     bad += wrong(got_qdd, want_qdd[state], MOST_FORWARD_DYNAMICS_QDD, steps_forward_dynamics_qdd[state], 18);

@@ -10,10 +10,12 @@ SI units: m, kg, s, rad; a revolute joint has N m and rad, a prismatic joint N a
 Matrices are row-major.
 Local names: w, wd, a, f, n, U, h, S of body i (from 1) are angular velocity and its derivative,
 acceleration, force, moment, acceleration field, first and second moments of mass in its canonical
-frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4; MA, BA, IA, p are of
-articulated bodies, K and u of their joints. c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2],
-theta7 is q[6] and a constant; w2_xy is w2_x w2_y, s2_h3_z a product too; M_0_1 is an entry that is stored;
-neg_X is -X; t1, t2, ... have no name.
+frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4, ao6 the acceleration of
+joint 6 in the axes of what carries it; f6a, f6b are f6 on the way to the parent, T6 is what turns S6;
+MA, BA, IA, p are of articulated bodies, Ma, Ba, Ia of such whose joint gives way, K and u of their joints.
+c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2], theta7 is q[6] and a constant; w2_xy is
+w2_x w2_y, s2_h3_z a product too, k_f5_x a constant times f5_x; M_0_1 is an entry that is stored,
+M_0_1_p1 a part of it; neg_X is -X; t1, t2, ... have no name.
 Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
 Inertial parameters are constants of the code.
 
@@ -156,9 +158,9 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w2_xy = w2_x * w2_y
     U2_yx = qdd2 + w2_xy
     U2_zx = qd2_w2_x - (qdd1 * c2 - qd2_w2_x)
-    neg_a3_z = 0.425 * U2_zx
-    t14 = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2)
-    t15 = a2_y - 0.425 * U2_yx
+    neg_ao3_z = 0.425 * U2_zx
+    ao3_x = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2)
+    ao3_y = a2_y - 0.425 * U2_yx
     q2_3 = q2 + q3
     c2_3 = cos(q2_3)
     s2_3 = sin(q2_3)
@@ -166,7 +168,7 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w3_y = qd1 * c2_3
     c3 = cos(q3)
     s3 = sin(q3)
-    a3_y = t15 * c3 - t14 * s3
+    a3_y = ao3_y * c3 - ao3_x * s3
     w3_z = qd2 + qd3
     wd3_z = qdd2 + qdd3
     w3_yz = w3_y * w3_z
@@ -179,8 +181,8 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w3_xy = w3_x * w3_y
     U3_yx = wd3_z + w3_xy
     U3_zx = w3_xz - (qdd1 * c2_3 - w3_xz)
-    t34 = t14 * c3 + t15 * s3 + 0.39225 * neg_U3_xx
-    t35 = a3_y - 0.39225 * U3_yx
+    ao4_x = ao3_x * c3 + ao3_y * s3 + 0.39225 * neg_U3_xx
+    ao4_y = a3_y - 0.39225 * U3_yx
     q2_3_4 = q4 + q2_3
     c2_3_4 = cos(q2_3_4)
     s2_3_4 = sin(q2_3_4)
@@ -197,8 +199,8 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     U4_xz = w4_xz + wd4_y
     w4_xx = w4_x * w4_x
     w4_yy = w4_y * w4_y
-    a4_x = t34 * c4 + t35 * s4 + 0.10915 * U4_xz
-    neg_a4_z = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_xx + w4_yy)
+    a4_x = ao4_x * c4 + ao4_y * s4 + 0.10915 * U4_xz
+    neg_a4_z = 0.39225 * U3_zx + neg_ao3_z + 0.10915 * (w4_xx + w4_yy)
 
     # body 5, link5: motion
     c5 = cos(q5)
@@ -213,7 +215,7 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     U5_xz = wd5_y + w5_xz
     w5_xx = w5_x * w5_x
     w5_yy = w5_y * w5_y
-    t66 = 0.10915 * (w4_yz - wd4_x) + 0.09465 * (w5_xx + w5_yy)
+    a5_z_p1 = 0.10915 * (w4_yz - wd4_x) + 0.09465 * (w5_xx + w5_yy)
 
     # body 6, link6: motion
     c6 = cos(q6)
@@ -235,14 +237,14 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     w5_zz = w5_z * w5_z
     neg_f5_y = 0.0351648539 * (w5_xx + w5_zz)
     U5_zy = w5_y * w5_z + wd5_x
-    t81 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz
-    t82 = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + t81
-    n5_z = c6 * neg_n6_y - s6 * n6_x - t82
+    n5_z_p1 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz
+    n5_z_p2 = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + n5_z_p1
+    n5_z = c6 * neg_n6_y - s6 * n6_x - n5_z_p2
     tau[4] = n5_z
-    t84 = 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y + 0.0021936752838399 * U5_zy
-    t85 = 0.0351648539 * (t35 * c4 - t34 * s4 + t66) - t84
-    t86 = t85 - (c6 * n6_x + s6 * neg_n6_y)
-    t87 = 0.09465 * f5_x - 3.5853228e-05 * U5_xy + (n6_z - 0.000617 * (w5_xz - wd5_y))
+    n5a_x_p1 = 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y + 0.0021936752838399 * U5_zy
+    n5a_x_p2 = 0.0351648539 * (ao4_y * c4 - ao4_x * s4 + a5_z_p1) - n5a_x_p1
+    n5a_x = c6 * n6_x + s6 * neg_n6_y - n5a_x_p2
+    n5a_y = 0.09465 * f5_x - 3.5853228e-05 * U5_xy + (n6_z - 0.000617 * (w5_xz - wd5_y))
 
     # body 4, link4: forces
     w4_xy = w4_x * w4_y
@@ -252,36 +254,36 @@ def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -
     f4_x = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy
     f4_y = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy
     neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy
-    t95 = 0.01353394113165 * w4_xy - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz
-    n4_z = 0.150887345 * a4_x - t95 + c5 * t87 - s5 * t86
+    n4_z_p1 = 0.01353394113165 * w4_xy - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz
+    n4_z = 0.150887345 * a4_x - n4_z_p1 + c5 * n5a_y + s5 * n5a_x
     tau[3] = n4_z
-    t97 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
-    t98 = s5 * t87 - (t97 - 0.10915 * f4_y) + c5 * t86
-    t99 = n5_z - (0.10915 * f4_x - (0.000617 * (w4_xz - wd4_y) - 3.5853228e-05 * U4_xy))
-    t100 = c4 * f4_y + s4 * f4_x
+    n4a_x_p1 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
+    n4a_x = c5 * n5a_x - (s5 * n5a_y - (n4a_x_p1 - 0.10915 * f4_y))
+    n4a_y = 0.10915 * f4_x - (0.000617 * (w4_xz - wd4_y) - 3.5853228e-05 * U4_xy) - n5_z
+    f4b_y = c4 * f4_y + s4 * f4_x
 
     # body 3, link3: forces
-    t101 = 0.12616948429125 * U3_yx + 0.001422 * (w3_yz + wd3_x)
-    n3_x = t101 - (c4 * t98 - s4 * t99)
-    t103 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x)
-    neg_n3_y = 1.581128025 * neg_a3_z + t103 + 0.39225 * neg_f4_z + c4 * t99 + s4 * t98
-    t105 = 0.56527565530625 * w3_xy + 0.56811965530625 * wd3_z
-    t106 = 0.12616948429125 * (w3_yz - wd3_x) - t105 + 1.581128025 * a3_y
-    n3_z = n4_z - (0.39225 * t100 + t106)
+    n3_x_p1 = 0.12616948429125 * U3_yx + 0.001422 * (w3_yz + wd3_x)
+    n3_x = n3_x_p1 - (s4 * n4a_y - c4 * n4a_x)
+    n3_y_p1 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x)
+    n3_y = s4 * n4a_x - (1.581128025 * neg_ao3_z + n3_y_p1 + 0.39225 * neg_f4_z - c4 * n4a_y)
+    n3_z_p1 = 0.56527565530625 * w3_xy + 0.56811965530625 * wd3_z
+    n3_z_p2 = 0.12616948429125 * (w3_yz - wd3_x) - n3_z_p1 + 1.581128025 * a3_y
+    n3_z = n4_z - (0.39225 * f4b_y + n3_z_p2)
     tau[2] = n3_z
     s3_f3_x = s3 * (c4 * f4_x - s4 * f4_y + 1.581128025 * neg_U3_xx)
 
     # body 2, link2: forces
-    t109 = 0.348680848125 * U2_yx + 0.007555 * (qd2_w2_y + wd2_x)
-    t110 = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x)
-    t111 = 1.39812146875 * qdd2 - 3.866395 * a2_y + 1.38301146875 * w2_xy
-    t112 = 0.425 * (c3 * (t100 - 1.581128025 * U3_yx) + s3_f3_x)
-    tau[1] = n3_z - (0.348680848125 * (qd2_w2_y - wd2_x) - t111 + t112)
-    n2_y = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + t110 + c3 * neg_n3_y)
+    n2_x_p1 = 0.348680848125 * U2_yx + 0.007555 * (qd2_w2_y + wd2_x)
+    n2_y_p1 = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x)
+    n2_z_p1 = 1.39812146875 * qdd2 - 3.866395 * a2_y + 1.38301146875 * w2_xy
+    n2_z_p2 = 0.425 * (c3 * (f4b_y - 1.581128025 * U3_yx) + s3_f3_x)
+    tau[1] = n3_z - (0.348680848125 * (qd2_w2_y - wd2_x) - n2_z_p1 + n2_z_p2)
+    n2_y = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + n2_y_p1 - c3 * n3_y)
 
     # body 1, link1: forces
-    t114 = c2 * n2_y + s2 * (c3 * n3_x + s3 * neg_n3_y + t109)
-    tau[0] = 0.15692775970555 * qdd1 + t114
+    n1_z_p1 = c2 * n2_y + s2 * (n2_x_p1 - (s3 * n3_y - c3 * n3_x))
+    tau[0] = 0.15692775970555 * qdd1 + n1_z_p1
 
     return ()
 
@@ -389,15 +391,15 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     qd2_qd2 = qd2 * qd2
     U2_yx = w2_x * w2_y
     U2_zx = neg_wd2_y + neg_wd2_y
-    neg_a3_z = 0.425 * U2_zx
-    t12 = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2)
-    t13 = a2_y - 0.425 * U2_yx
+    neg_ao3_z = 0.425 * U2_zx
+    ao3_x = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2)
+    ao3_y = a2_y - 0.425 * U2_yx
     q2_3 = q2 + q3
     w3_x = qd1 * sin(q2_3)
     w3_y = qd1 * cos(q2_3)
     c3 = cos(q3)
     s3 = sin(q3)
-    a3_y = t13 * c3 - t12 * s3
+    a3_y = ao3_y * c3 - ao3_x * s3
     w3_z = qd2 + qd3
     wd3_x = w3_y * w3_z
     neg_wd3_y = w3_x * w3_z
@@ -407,20 +409,20 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     neg_U3_xx = w3_y * w3_y + w3_zz
     U3_yx = w3_x * w3_y
     U3_zx = neg_wd3_y + neg_wd3_y
-    t27 = t13 * s3 + 0.39225 * neg_U3_xx + t12 * c3
-    t28 = a3_y - 0.39225 * U3_yx
+    ao4_x = ao3_y * s3 + 0.39225 * neg_U3_xx + ao3_x * c3
+    ao4_y = a3_y - 0.39225 * U3_yx
     q2_3_4 = q4 + q2_3
     w4_x = qd1 * sin(q2_3_4)
     w4_y = qd1 * cos(q2_3_4)
     c4 = cos(q4)
     s4 = sin(q4)
-    a4_x = t27 * c4 + t28 * s4
+    a4_x = ao4_x * c4 + ao4_y * s4
     w4_z = qd4 + w3_z
     wd4_x = w4_y * w4_z
     neg_wd4_y = w4_x * w4_z
     w4_xx = w4_x * w4_x
     w4_yy = w4_y * w4_y
-    neg_a4_z = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_xx + w4_yy)
+    neg_a4_z = 0.39225 * U3_zx + neg_ao3_z + 0.10915 * (w4_xx + w4_yy)
 
     # body 5, link5: motion
     c5 = cos(q5)
@@ -455,14 +457,14 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     w5_zz = w5_z * w5_z
     neg_f5_y = 0.0351648539 * (w5_xx + w5_zz)
     U5_zy = w5_y * w5_z + wd5_x
-    t66 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * neg_wd4_y - 3.5853228e-05 * U5_xz
-    t67 = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + t66
-    n5_z = c6 * neg_n6_y - s6 * n6_x - t67
+    n5_z_p1 = 0.0015766752838399 * w5_xy - 0.0028106752838399 * neg_wd4_y - 3.5853228e-05 * U5_xz
+    n5_z_p2 = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + n5_z_p1
+    n5_z = c6 * neg_n6_y - s6 * n6_x - n5_z_p2
     tau_b[4] = n5_z
-    t69 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y
-    t70 = 0.0351648539 * (t27 * s4 - 0.09465 * (w5_xx + w5_yy) - t28 * c4)
-    t71 = t70 + t69 + (c6 * n6_x + s6 * neg_n6_y)
-    t72 = 3.5853228e-05 * U5_xy + neg_n6_z + (0.000617 * (neg_wd5_y + w5_xz) - 0.09465 * f5_x)
+    n5a_x_p1 = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y
+    n5a_x_p2 = 0.0351648539 * (ao4_x * s4 - 0.09465 * (w5_xx + w5_yy) - ao4_y * c4)
+    n5a_x = n5a_x_p2 + n5a_x_p1 + (c6 * n6_x + s6 * neg_n6_y)
+    neg_n5a_y = 3.5853228e-05 * U5_xy + neg_n6_z + (0.000617 * (neg_wd5_y + w5_xz) - 0.09465 * f5_x)
 
     # body 4, link4: forces
     U4_xy = w4_x * w4_y
@@ -471,29 +473,29 @@ def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
     f4_x = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy
     f4_y = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy
     neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy
-    n4_z = s5 * t71 - (0.01353394113165 * U4_xy - 0.150887345 * a4_x + c5 * t72)
+    n4_z = s5 * n5a_x - (0.01353394113165 * U4_xy - 0.150887345 * a4_x + c5 * neg_n5a_y)
     tau_b[3] = n4_z
-    t80 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
-    t81 = t80 - 0.10915 * f4_y + s5 * t72 + c5 * t71
-    t82 = n5_z - (3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y) + 0.10915 * f4_x)
-    t83 = c4 * f4_y + s4 * f4_x
+    n4a_x_p1 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z
+    n4a_x = n4a_x_p1 - 0.10915 * f4_y + s5 * neg_n5a_y + c5 * n5a_x
+    n4a_y = 3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y) + 0.10915 * f4_x - n5_z
+    f4b_y = c4 * f4_y + s4 * f4_x
 
     # body 3, link3: forces
-    t84 = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + wd3_x)
-    n3_x = c4 * t81 + s4 * t82 + t84
-    t86 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x)
-    n3_y = s4 * t81 - (1.581128025 * neg_a3_z + t86 + 0.39225 * neg_f4_z + c4 * t82)
-    n3_z = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - 0.39225 * t83 + n4_z
+    n3_x_p1 = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + wd3_x)
+    n3_x = n3_x_p1 - (s4 * n4a_y - c4 * n4a_x)
+    n3_y_p1 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x)
+    n3_y = s4 * n4a_x - (1.581128025 * neg_ao3_z + n3_y_p1 + 0.39225 * neg_f4_z - c4 * n4a_y)
+    n3_z = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - 0.39225 * f4b_y + n4_z
     tau_b[2] = n3_z
     s3_f3_x = (1.581128025 * neg_U3_xx - s4 * f4_y + c4 * f4_x) * s3
 
     # body 2, link2: forces
-    t90 = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x)
-    t91 = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x)
-    t92 = 0.425 * (c3 * (t83 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z
-    tau_b[1] = 1.38301146875 * U2_yx - 3.866395 * a2_y - t92
-    n2_y = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + t91 - c3 * n3_y)
-    tau_b[0] = c2 * n2_y + s2 * (t90 - (s3 * n3_y - c3 * n3_x))
+    n2_x_p1 = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x)
+    n2_y_p1 = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x)
+    n2_z_p1 = 0.425 * (c3 * (f4b_y - 1.581128025 * U3_yx) + s3_f3_x) - n3_z
+    tau_b[1] = 1.38301146875 * U2_yx - 3.866395 * a2_y - n2_z_p1
+    n2_y = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + n2_y_p1 - c3 * n3_y)
+    tau_b[0] = c2 * n2_y + s2 * (n2_x_p1 - (s3 * n3_y - c3 * n3_x))
 
     return ()
 
@@ -544,9 +546,9 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     n5_4_x = 0.003292500193635 * s5
     neg_n5_4_z = 0.003292500193635 * c5
     M[22] = M[27] = -neg_n5_4_z
-    t19 = 0.10915 * neg_f5_4_x + 0.0028767252838399
-    n5_3_x = c4 * n5_4_x + s4 * t19
-    n5_3_y = s4 * n5_4_x - 0.39225 * f5_1_y - c4 * t19
+    neg_n5_4a_y = 0.10915 * neg_f5_4_x + 0.0028767252838399
+    n5_3_x = c4 * n5_4_x + s4 * neg_n5_4a_y
+    n5_3_y = s4 * n5_4_x - 0.39225 * f5_1_y - c4 * neg_n5_4a_y
     n5_3_z = 0.39225 * (s4 * neg_f5_4_x) - neg_n5_4_z
     M[16] = M[26] = n5_3_z
     neg_n5_1_y = 0.425 * (sin(q3 + q4) * neg_f5_4_x) + n5_3_z
@@ -554,19 +556,19 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     c2_n5_2_y = c2 * (c3 * n5_3_y + s3 * n5_3_x - 0.425 * f5_1_y)
     n5_1_z = s2 * (c3 * n5_3_x - s3 * n5_3_y) + c2_n5_2_y
     M[4] = M[24] = n5_1_z
-    t26 = 0.0015106252838399 * c5
-    t27 = c5 * t26
+    neg_T5a = 0.0015106252838399 * c5
+    neg_c5_T5a = c5 * neg_T5a
 
     # body 4, link4: composite body
-    S4_xx = 0.0028106752838399 - t27
+    S4_xx = 0.0028106752838399 - neg_c5_T5a
     M_3_3 = S4_xx + 0.01421699113165
     M[21] = M_3_3
-    t30 = s5 * t26 + 0.10915 * f5_1_y
-    t31 = neg_n5_4_z + 0.01643350047875
+    n4a_x = s5 * neg_T5a + 0.10915 * f5_1_y
+    n4a_y = neg_n5_4_z + 0.01643350047875
     f4_3_x = 0.150887345 * c4 + s4 * f5_1_y
     f4_3_y = 0.150887345 * s4 - c4 * f5_1_y
-    n4_3_x = c4 * t30 - s4 * t31
-    n4_3_y = c4 * t31 + s4 * t30
+    n4_3_x = c4 * n4a_x - s4 * n4a_y
+    n4_3_y = c4 * n4a_y + s4 * n4a_x
     n4_3_z = M_3_3 - 0.39225 * f4_3_y
     M[15] = M[20] = n4_3_z
     s3_f4_3_x = s3 * f4_3_x
@@ -576,15 +578,15 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     M[9] = M[19] = -n4_1_y
     n4_1_z = c2 * (s3 * n4_3_x + c3_n4_3_y) + s2 * (c3 * n4_3_x - s3_n4_3_y)
     M[3] = M[18] = n4_1_z
-    t42 = (0.01421699113165 - S4_xx) * c4 + 2.0 * n5_4_x * s4
-    t43 = c4 * t42
-    S3_xy = 0.39225 * f4_3_x + n5_4_x - s4 * t42
+    neg_T4a = (0.01421699113165 - S4_xx) * c4 + 2.0 * n5_4_x * s4
+    neg_c4_T4a = c4 * neg_T4a
+    S3_xy = 0.39225 * f4_3_x + n5_4_x - s4 * neg_T4a
 
     # body 3, link3: composite body
     h3_x = f4_3_y - 1.581128025
-    S3_xx = 0.5809146464379 - 0.7845 * f4_3_y - t43
+    S3_xx = 0.5809146464379 - 0.7845 * f4_3_y - neg_c4_T4a
     neg_S3_xz = 0.39225 * neg_f5_4_x + 0.12616948429125 + n4_3_x
-    S3_yy = S4_xx + 0.001422 + t43
+    S3_yy = S4_xx + 0.001422 + neg_c4_T4a
     M_2_2 = S3_xx + S3_yy
     M[14] = M_2_2
     f3_2_y = c3 * h3_x + s3_f4_3_x
@@ -594,20 +596,20 @@ def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
     c2_n3_2_y = c2 * (s3 * neg_S3_xz + c3_n4_3_y)
     n3_1_z = s2 * n3_2_x + c2_n3_2_y
     M[2] = M[12] = n3_1_z
-    t55 = c3 * (S3_yy - S3_xx) + 2.0 * S3_xy * s3
-    t56 = c3 * t55
+    neg_T3 = c3 * (S3_yy - S3_xx) + 2.0 * S3_xy * s3
+    neg_c3_T3 = c3 * neg_T3
 
     # body 2, link2: composite body
-    S2_xx = S3_yy - (0.85 * f3_2_y - 1.39056646875) - t56
-    S2_yy = S3_xx + 0.007555 + t56
+    S2_xx = S3_yy - (0.85 * f3_2_y - 1.39056646875) - neg_c3_T3
+    S2_yy = S3_xx + 0.007555 + neg_c3_T3
     M[7] = S2_xx + S2_yy
     n2_1_z = (0.425 * neg_f5_4_x + 0.348680848125 + n3_2_x) * s2 + c2_n3_2_y
     M[1] = M[6] = n2_1_z
-    t60 = 2.0 * (0.425 * (c3 * f4_3_x - s3 * h3_x) + S3_xy - s3 * t55) * s2
+    T2_p1 = 2.0 * (0.425 * (c3 * f4_3_x - s3 * h3_x) + S3_xy - s3 * neg_T3) * s2
 
     # body 1, link1: composite body
-    t61 = t27 + 0.15761080970555 + 0.2183 * neg_f5_4_x + S2_yy
-    M[0] = t61 - c2 * (c2 * (S2_yy - S2_xx) + t60)
+    M_0_0_p1 = neg_c5_T5a + 0.15761080970555 + 0.2183 * neg_f5_4_x + S2_yy
+    M[0] = M_0_0_p1 - c2 * (c2 * (S2_yy - S2_xx) + T2_p1)
 
     # constant entries
     M[28] = 0.0028767252838399

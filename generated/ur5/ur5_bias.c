@@ -47,12 +47,12 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real qd2_qd2   = qd[1] * qd[1];
     const ur5_real U2_yx     = w2_x * w2_y;
     const ur5_real U2_zx     = neg_wd2_y + neg_wd2_y;
-    const ur5_real neg_a3_z  = 0.425 * U2_zx;
-    const ur5_real t26       = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2);
-    const ur5_real t27       = a2_y - 0.425 * U2_yx;
+    const ur5_real neg_ao3_z = 0.425 * U2_zx;
+    const ur5_real ao3_x     = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2);
+    const ur5_real ao3_y     = a2_y - 0.425 * U2_yx;
     const ur5_real w3_x      = qd[0] * s2_3;
     const ur5_real w3_y      = qd[0] * c2_3;
-    const ur5_real a3_y      = t27 * c3 - t26 * s3;
+    const ur5_real a3_y      = ao3_y * c3 - ao3_x * s3;
     const ur5_real w3_z      = qd[1] + qd[2];
     const ur5_real wd3_x     = w3_y * w3_z;
     const ur5_real neg_wd3_y = w3_x * w3_z;
@@ -62,17 +62,17 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real neg_U3_xx = w3_y * w3_y + w3_zz;
     const ur5_real U3_yx     = w3_x * w3_y;
     const ur5_real U3_zx     = neg_wd3_y + neg_wd3_y;
-    const ur5_real t38       = t27 * s3 + 0.39225 * neg_U3_xx + t26 * c3;
-    const ur5_real t39       = a3_y - 0.39225 * U3_yx;
+    const ur5_real ao4_x     = ao3_y * s3 + 0.39225 * neg_U3_xx + ao3_x * c3;
+    const ur5_real ao4_y     = a3_y - 0.39225 * U3_yx;
     const ur5_real w4_x      = qd[0] * s2_3_4;
     const ur5_real w4_y      = qd[0] * c2_3_4;
-    const ur5_real a4_x      = t38 * c4 + t39 * s4;
+    const ur5_real a4_x      = ao4_x * c4 + ao4_y * s4;
     const ur5_real w4_z      = qd[3] + w3_z;
     const ur5_real wd4_x     = w4_y * w4_z;
     const ur5_real neg_wd4_y = w4_x * w4_z;
     const ur5_real w4_xx     = w4_x * w4_x;
     const ur5_real w4_yy     = w4_y * w4_y;
-    const ur5_real neg_a4_z  = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_xx + w4_yy);
+    const ur5_real neg_a4_z  = 0.39225 * U3_zx + neg_ao3_z + 0.10915 * (w4_xx + w4_yy);
 
     /* body 5, link5: motion */
     const ur5_real w5_x      = w4_x * c5 + w4_z * s5;
@@ -97,21 +97,22 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     tau_b[5]                = -neg_n6_z;
 
     /* body 5, link5: forces */
-    const ur5_real w5_xy    = w5_x * w5_y;
-    const ur5_real U5_xy    = w5_xy - neg_wd4_y;
-    const ur5_real f5_x     = 0.0351648539 * U5_xy;
-    const ur5_real w5_zz    = w5_z * w5_z;
-    const ur5_real neg_f5_y = 0.0351648539 * (w5_xx + w5_zz);
-    const ur5_real U5_zy    = w5_y * w5_z + wd5_x;
-    const ur5_real t70      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * neg_wd4_y - 3.5853228e-05 * U5_xz;
-    const ur5_real t71      = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + t70;
-    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x - t71;
-    tau_b[4]                = n5_z;
-    const ur5_real t73      = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y;
-    const ur5_real t74      = 0.0351648539 * (t38 * s4 - 0.09465 * (w5_xx + w5_yy) - t39 * c4);
-    const ur5_real t75      = t74 + t73 + (c6 * n6_x + s6 * neg_n6_y);
-    const ur5_real t76      = 3.5853228e-05 * U5_xy + neg_n6_z
-                              + (0.000617 * (neg_wd5_y + w5_xz) - 0.09465 * f5_x);
+    const ur5_real w5_xy     = w5_x * w5_y;
+    const ur5_real U5_xy     = w5_xy - neg_wd4_y;
+    const ur5_real f5_x      = 0.0351648539 * U5_xy;
+    const ur5_real w5_zz     = w5_z * w5_z;
+    const ur5_real neg_f5_y  = 0.0351648539 * (w5_xx + w5_zz);
+    const ur5_real U5_zy     = w5_y * w5_z + wd5_x;
+    const ur5_real n5_z_p1   = 0.0015766752838399 * w5_xy - 0.0028106752838399 * neg_wd4_y
+                               - 3.5853228e-05 * U5_xz;
+    const ur5_real n5_z_p2   = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + n5_z_p1;
+    const ur5_real n5_z      = c6 * neg_n6_y - s6 * n6_x - n5_z_p2;
+    tau_b[4]                 = n5_z;
+    const ur5_real n5a_x_p1  = 0.0021936752838399 * U5_zy + 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y;
+    const ur5_real n5a_x_p2  = 0.0351648539 * (ao4_x * s4 - 0.09465 * (w5_xx + w5_yy) - ao4_y * c4);
+    const ur5_real n5a_x     = n5a_x_p2 + n5a_x_p1 + (c6 * n6_x + s6 * neg_n6_y);
+    const ur5_real neg_n5a_y = 3.5853228e-05 * U5_xy + neg_n6_z
+                               + (0.000617 * (neg_wd5_y + w5_xz) - 0.09465 * f5_x);
 
     /* body 4, link4: forces */
     const ur5_real U4_xy    = w4_x * w4_y;
@@ -120,28 +121,27 @@ void ur5_bias(const ur5_real q[6], const ur5_real qd[6], ur5_real tau_b[6])
     const ur5_real f4_x     = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy;
     const ur5_real f4_y     = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy;
     const ur5_real neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy;
-    const ur5_real n4_z     = s5 * t75 - (0.01353394113165 * U4_xy - 0.150887345 * a4_x + c5 * t76);
+    const ur5_real n4_z     = s5 * n5a_x - (0.01353394113165 * U4_xy - 0.150887345 * a4_x + c5 * neg_n5a_y);
     tau_b[3]                = n4_z;
-    const ur5_real t84      = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z;
-    const ur5_real t85      = t84 - 0.10915 * f4_y + s5 * t76 + c5 * t75;
-    const ur5_real t86      = n5_z - (3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y)
-                              + 0.10915 * f4_x);
-    const ur5_real t87      = c4 * f4_y + s4 * f4_x;
+    const ur5_real n4a_x_p1 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z;
+    const ur5_real n4a_x    = n4a_x_p1 - 0.10915 * f4_y + s5 * neg_n5a_y + c5 * n5a_x;
+    const ur5_real n4a_y    = 3.5853228e-05 * U4_xy - 0.000617 * (neg_wd4_y + neg_wd4_y) + 0.10915 * f4_x - n5_z;
+    const ur5_real f4b_y    = c4 * f4_y + s4 * f4_x;
 
     /* body 3, link3: forces */
-    const ur5_real t88     = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + wd3_x);
-    const ur5_real n3_x    = c4 * t85 + s4 * t86 + t88;
-    const ur5_real t90     = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
-    const ur5_real n3_y    = s4 * t85 - (1.581128025 * neg_a3_z + t90 + 0.39225 * neg_f4_z + c4 * t86);
-    const ur5_real n3_z    = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - 0.39225 * t87 + n4_z;
+    const ur5_real n3_x_p1 = 0.12616948429125 * U3_yx + 0.001422 * (wd3_x + wd3_x);
+    const ur5_real n3_x    = n3_x_p1 - (s4 * n4a_y - c4 * n4a_x);
+    const ur5_real n3_y_p1 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
+    const ur5_real n3_y    = s4 * n4a_x - (1.581128025 * neg_ao3_z + n3_y_p1 + 0.39225 * neg_f4_z - c4 * n4a_y);
+    const ur5_real n3_z    = 0.56527565530625 * U3_yx - 1.581128025 * a3_y - 0.39225 * f4b_y + n4_z;
     tau_b[2]               = n3_z;
     const ur5_real s3_f3_x = (1.581128025 * neg_U3_xx - s4 * f4_y + c4 * f4_x) * s3;
 
     /* body 2, link2: forces */
-    const ur5_real t94  = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x);
-    const ur5_real t95  = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x);
-    const ur5_real t96  = 0.425 * (c3 * (t87 - 1.581128025 * U3_yx) + s3_f3_x) - n3_z;
-    tau_b[1]            = 1.38301146875 * U2_yx - 3.866395 * a2_y - t96;
-    const ur5_real n2_y = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + t95 - c3 * n3_y);
-    tau_b[0]            = c2 * n2_y + s2 * (t94 - (s3 * n3_y - c3 * n3_x));
+    const ur5_real n2_x_p1 = 0.348680848125 * U2_yx + 0.007555 * (wd2_x + wd2_x);
+    const ur5_real n2_y_p1 = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x);
+    const ur5_real n2_z_p1 = 0.425 * (c3 * (f4b_y - 1.581128025 * U3_yx) + s3_f3_x) - n3_z;
+    tau_b[1]               = 1.38301146875 * U2_yx - 3.866395 * a2_y - n2_z_p1;
+    const ur5_real n2_y    = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + n2_y_p1 - c3 * n3_y);
+    tau_b[0]               = c2 * n2_y + s2 * (n2_x_p1 - (s3 * n3_y - c3 * n3_x));
 }

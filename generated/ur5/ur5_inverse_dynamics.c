@@ -46,21 +46,21 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real wd2_x    = qdd[0] * s2 + qd2_w2_y;
 
     /* body 3, link3: motion */
-    const ur5_real qd2_qd2  = qd[1] * qd[1];
-    const ur5_real w2_xy    = w2_x * w2_y;
-    const ur5_real U2_yx    = qdd[1] + w2_xy;
-    const ur5_real U2_zx    = qd2_w2_x - (qdd[0] * c2 - qd2_w2_x);
-    const ur5_real neg_a3_z = 0.425 * U2_zx;
-    const ur5_real t28      = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2);
-    const ur5_real t29      = a2_y - 0.425 * U2_yx;
-    const ur5_real w3_x     = qd[0] * s2_3;
-    const ur5_real w3_y     = qd[0] * c2_3;
-    const ur5_real a3_y     = t29 * c3 - t28 * s3;
-    const ur5_real w3_z     = qd[1] + qd[2];
-    const ur5_real wd3_z    = qdd[1] + qdd[2];
-    const ur5_real w3_yz    = w3_y * w3_z;
-    const ur5_real w3_xz    = w3_x * w3_z;
-    const ur5_real wd3_x    = qdd[0] * s2_3 + w3_yz;
+    const ur5_real qd2_qd2   = qd[1] * qd[1];
+    const ur5_real w2_xy     = w2_x * w2_y;
+    const ur5_real U2_yx     = qdd[1] + w2_xy;
+    const ur5_real U2_zx     = qd2_w2_x - (qdd[0] * c2 - qd2_w2_x);
+    const ur5_real neg_ao3_z = 0.425 * U2_zx;
+    const ur5_real ao3_x     = 9.81 * s2 + 0.425 * (w2_y * w2_y + qd2_qd2);
+    const ur5_real ao3_y     = a2_y - 0.425 * U2_yx;
+    const ur5_real w3_x      = qd[0] * s2_3;
+    const ur5_real w3_y      = qd[0] * c2_3;
+    const ur5_real a3_y      = ao3_y * c3 - ao3_x * s3;
+    const ur5_real w3_z      = qd[1] + qd[2];
+    const ur5_real wd3_z     = qdd[1] + qdd[2];
+    const ur5_real w3_yz     = w3_y * w3_z;
+    const ur5_real w3_xz     = w3_x * w3_z;
+    const ur5_real wd3_x     = qdd[0] * s2_3 + w3_yz;
 
     /* body 4, link4: motion */
     const ur5_real w3_zz     = w3_z * w3_z;
@@ -68,8 +68,8 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real w3_xy     = w3_x * w3_y;
     const ur5_real U3_yx     = wd3_z + w3_xy;
     const ur5_real U3_zx     = w3_xz - (qdd[0] * c2_3 - w3_xz);
-    const ur5_real t43       = t28 * c3 + t29 * s3 + 0.39225 * neg_U3_xx;
-    const ur5_real t44       = a3_y - 0.39225 * U3_yx;
+    const ur5_real ao4_x     = ao3_x * c3 + ao3_y * s3 + 0.39225 * neg_U3_xx;
+    const ur5_real ao4_y     = a3_y - 0.39225 * U3_yx;
     const ur5_real w4_x      = qd[0] * s2_3_4;
     const ur5_real w4_y      = qd[0] * c2_3_4;
     const ur5_real w4_z      = qd[3] + w3_z;
@@ -81,21 +81,21 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real U4_xz     = w4_xz + wd4_y;
     const ur5_real w4_xx     = w4_x * w4_x;
     const ur5_real w4_yy     = w4_y * w4_y;
-    const ur5_real a4_x      = t43 * c4 + t44 * s4 + 0.10915 * U4_xz;
-    const ur5_real neg_a4_z  = 0.39225 * U3_zx + neg_a3_z + 0.10915 * (w4_xx + w4_yy);
+    const ur5_real a4_x      = ao4_x * c4 + ao4_y * s4 + 0.10915 * U4_xz;
+    const ur5_real neg_a4_z  = 0.39225 * U3_zx + neg_ao3_z + 0.10915 * (w4_xx + w4_yy);
 
     /* body 5, link5: motion */
-    const ur5_real w5_x  = w4_x * c5 + w4_z * s5;
-    const ur5_real w5_y  = w4_z * c5 - w4_x * s5;
-    const ur5_real w5_z  = qd[4] - w4_y;
-    const ur5_real wd5_z = qdd[4] - wd4_y;
-    const ur5_real wd5_x = wd4_x * c5 + wd4_z * s5 + qd[4] * w5_y;
-    const ur5_real wd5_y = wd4_z * c5 - wd4_x * s5 - qd[4] * w5_x;
-    const ur5_real w5_xz = w5_x * w5_z;
-    const ur5_real U5_xz = wd5_y + w5_xz;
-    const ur5_real w5_xx = w5_x * w5_x;
-    const ur5_real w5_yy = w5_y * w5_y;
-    const ur5_real t68   = 0.10915 * (w4_yz - wd4_x) + 0.09465 * (w5_xx + w5_yy);
+    const ur5_real w5_x    = w4_x * c5 + w4_z * s5;
+    const ur5_real w5_y    = w4_z * c5 - w4_x * s5;
+    const ur5_real w5_z    = qd[4] - w4_y;
+    const ur5_real wd5_z   = qdd[4] - wd4_y;
+    const ur5_real wd5_x   = wd4_x * c5 + wd4_z * s5 + qd[4] * w5_y;
+    const ur5_real wd5_y   = wd4_z * c5 - wd4_x * s5 - qd[4] * w5_x;
+    const ur5_real w5_xz   = w5_x * w5_z;
+    const ur5_real U5_xz   = wd5_y + w5_xz;
+    const ur5_real w5_xx   = w5_x * w5_x;
+    const ur5_real w5_yy   = w5_y * w5_y;
+    const ur5_real a5_z_p1 = 0.10915 * (w4_yz - wd4_x) + 0.09465 * (w5_xx + w5_yy);
 
     /* body 6, link6: motion */
     const ur5_real w6_x     = w5_x * c6 - w5_z * s6;
@@ -115,14 +115,14 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real w5_zz    = w5_z * w5_z;
     const ur5_real neg_f5_y = 0.0351648539 * (w5_xx + w5_zz);
     const ur5_real U5_zy    = w5_y * w5_z + wd5_x;
-    const ur5_real t81      = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz;
-    const ur5_real t82      = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + t81;
-    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x - t82;
+    const ur5_real n5_z_p1  = 0.0015766752838399 * w5_xy - 0.0028106752838399 * wd5_z - 3.5853228e-05 * U5_xz;
+    const ur5_real n5_z_p2  = 0.0351648539 * (a4_x * c5 - (neg_a4_z * s5 - 0.09465 * U5_xz)) + n5_z_p1;
+    const ur5_real n5_z     = c6 * neg_n6_y - s6 * n6_x - n5_z_p2;
     tau[4]                  = n5_z;
-    const ur5_real t84      = 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y + 0.0021936752838399 * U5_zy;
-    const ur5_real t85      = 0.0351648539 * (t44 * c4 - t43 * s4 + t68) - t84;
-    const ur5_real t86      = t85 - (c6 * n6_x + s6 * neg_n6_y);
-    const ur5_real t87      = 0.09465 * f5_x - 3.5853228e-05 * U5_xy + (n6_z - 0.000617 * (w5_xz - wd5_y));
+    const ur5_real n5a_x_p1 = 3.5853228e-05 * (w5_yy - w5_zz) + 0.09465 * neg_f5_y + 0.0021936752838399 * U5_zy;
+    const ur5_real n5a_x_p2 = 0.0351648539 * (ao4_y * c4 - ao4_x * s4 + a5_z_p1) - n5a_x_p1;
+    const ur5_real n5a_x    = c6 * n6_x + s6 * neg_n6_y - n5a_x_p2;
+    const ur5_real n5a_y    = 0.09465 * f5_x - 3.5853228e-05 * U5_xy + (n6_z - 0.000617 * (w5_xz - wd5_y));
 
     /* body 4, link4: forces */
     const ur5_real w4_xy    = w4_x * w4_y;
@@ -132,34 +132,34 @@ void ur5_inverse_dynamics(const ur5_real q[6], const ur5_real qd[6], const ur5_r
     const ur5_real f4_x     = c5 * f5_x + s5 * neg_f5_y - 0.150887345 * U4_xy;
     const ur5_real f4_y     = 0.150887345 * (w4_xx + w4_zz) - 0.0351648539 * U5_zy;
     const ur5_real neg_f4_z = c5 * neg_f5_y - s5 * f5_x + 0.150887345 * U4_zy;
-    const ur5_real t95      = 0.01353394113165 * w4_xy - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz;
-    const ur5_real n4_z     = 0.150887345 * a4_x - t95 + c5 * t87 - s5 * t86;
+    const ur5_real n4_z_p1  = 0.01353394113165 * w4_xy - 0.01476794113165 * wd4_z + 3.5853228e-05 * U4_xz;
+    const ur5_real n4_z     = 0.150887345 * a4_x - n4_z_p1 + c5 * n5a_y + s5 * n5a_x;
     tau[3]                  = n4_z;
-    const ur5_real t97      = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z;
-    const ur5_real t98      = s5 * t87 - (t97 - 0.10915 * f4_y) + c5 * t86;
-    const ur5_real t99      = n5_z - (0.10915 * f4_x - (0.000617 * (w4_xz - wd4_y) - 3.5853228e-05 * U4_xy));
-    const ur5_real t100     = c4 * f4_y + s4 * f4_x;
+    const ur5_real n4a_x_p1 = 0.01415094113165 * U4_zy - 3.5853228e-05 * (w4_yy - w4_zz) + 0.150887345 * neg_a4_z;
+    const ur5_real n4a_x    = c5 * n5a_x - (s5 * n5a_y - (n4a_x_p1 - 0.10915 * f4_y));
+    const ur5_real n4a_y    = 0.10915 * f4_x - (0.000617 * (w4_xz - wd4_y) - 3.5853228e-05 * U4_xy) - n5_z;
+    const ur5_real f4b_y    = c4 * f4_y + s4 * f4_x;
 
     /* body 3, link3: forces */
-    const ur5_real t101     = 0.12616948429125 * U3_yx + 0.001422 * (w3_yz + wd3_x);
-    const ur5_real n3_x     = t101 - (c4 * t98 - s4 * t99);
-    const ur5_real t103     = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
-    const ur5_real neg_n3_y = 1.581128025 * neg_a3_z + t103 + 0.39225 * neg_f4_z + c4 * t99 + s4 * t98;
-    const ur5_real t105     = 0.56527565530625 * w3_xy + 0.56811965530625 * wd3_z;
-    const ur5_real t106     = 0.12616948429125 * (w3_yz - wd3_x) - t105 + 1.581128025 * a3_y;
-    const ur5_real n3_z     = n4_z - (0.39225 * t100 + t106);
-    tau[2]                  = n3_z;
-    const ur5_real s3_f3_x  = s3 * (c4 * f4_x - s4 * f4_y + 1.581128025 * neg_U3_xx);
+    const ur5_real n3_x_p1 = 0.12616948429125 * U3_yx + 0.001422 * (w3_yz + wd3_x);
+    const ur5_real n3_x    = n3_x_p1 - (s4 * n4a_y - c4 * n4a_x);
+    const ur5_real n3_y_p1 = 0.56669765530625 * U3_zx - 0.12616948429125 * (w3_zz - w3_x * w3_x);
+    const ur5_real n3_y    = s4 * n4a_x - (1.581128025 * neg_ao3_z + n3_y_p1 + 0.39225 * neg_f4_z - c4 * n4a_y);
+    const ur5_real n3_z_p1 = 0.56527565530625 * w3_xy + 0.56811965530625 * wd3_z;
+    const ur5_real n3_z_p2 = 0.12616948429125 * (w3_yz - wd3_x) - n3_z_p1 + 1.581128025 * a3_y;
+    const ur5_real n3_z    = n4_z - (0.39225 * f4b_y + n3_z_p2);
+    tau[2]                 = n3_z;
+    const ur5_real s3_f3_x = s3 * (c4 * f4_x - s4 * f4_y + 1.581128025 * neg_U3_xx);
 
     /* body 2, link2: forces */
-    const ur5_real t109 = 0.348680848125 * U2_yx + 0.007555 * (qd2_w2_y + wd2_x);
-    const ur5_real t110 = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x);
-    const ur5_real t111 = 1.39812146875 * qdd[1] - 3.866395 * a2_y + 1.38301146875 * w2_xy;
-    const ur5_real t112 = 0.425 * (c3 * (t100 - 1.581128025 * U3_yx) + s3_f3_x);
-    tau[1]              = n3_z - (0.348680848125 * (qd2_w2_y - wd2_x) - t111 + t112);
-    const ur5_real n2_y = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + t110 + c3 * neg_n3_y);
+    const ur5_real n2_x_p1 = 0.348680848125 * U2_yx + 0.007555 * (qd2_w2_y + wd2_x);
+    const ur5_real n2_y_p1 = 1.39056646875 * U2_zx - 0.348680848125 * (qd2_qd2 - w2_x * w2_x);
+    const ur5_real n2_z_p1 = 1.39812146875 * qdd[1] - 3.866395 * a2_y + 1.38301146875 * w2_xy;
+    const ur5_real n2_z_p2 = 0.425 * (c3 * (f4b_y - 1.581128025 * U3_yx) + s3_f3_x);
+    tau[1]                 = n3_z - (0.348680848125 * (qd2_w2_y - wd2_x) - n2_z_p1 + n2_z_p2);
+    const ur5_real n2_y    = s3 * n3_x - (0.425 * (1.581128025 * U3_zx + neg_f4_z) + n2_y_p1 - c3 * n3_y);
 
     /* body 1, link1: forces */
-    const ur5_real t114 = c2 * n2_y + s2 * (c3 * n3_x + s3 * neg_n3_y + t109);
-    tau[0]              = 0.15692775970555 * qdd[0] + t114;
+    const ur5_real n1_z_p1 = c2 * n2_y + s2 * (n2_x_p1 - (s3 * n3_y - c3 * n3_x));
+    tau[0]                 = 0.15692775970555 * qdd[0] + n1_z_p1;
 }

@@ -40,52 +40,52 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     M[6 * 0 + 5] = n6_1_z; M[6 * 5 + 0] = n6_1_z;
 
     /* body 5, link5: composite body */
-    const ur5_real neg_f5_4_x = 0.0351648539 * c5;
-    const ur5_real f5_1_y     = 0.0351648539 * s5;
-    const ur5_real n5_4_x     = 0.003292500193635 * s5;
-    const ur5_real neg_n5_4_z = 0.003292500193635 * c5;
+    const ur5_real neg_f5_4_x  = 0.0351648539 * c5;
+    const ur5_real f5_1_y      = 0.0351648539 * s5;
+    const ur5_real n5_4_x      = 0.003292500193635 * s5;
+    const ur5_real neg_n5_4_z  = 0.003292500193635 * c5;
     M[6 * 3 + 4] = -neg_n5_4_z; M[6 * 4 + 3] = -neg_n5_4_z;
-    const ur5_real t20        = 0.10915 * neg_f5_4_x + 0.0028767252838399;
-    const ur5_real n5_3_x     = c4 * n5_4_x + s4 * t20;
-    const ur5_real n5_3_y     = s4 * n5_4_x - 0.39225 * f5_1_y - c4 * t20;
-    const ur5_real n5_3_z     = 0.39225 * (s4 * neg_f5_4_x) - neg_n5_4_z;
+    const ur5_real neg_n5_4a_y = 0.10915 * neg_f5_4_x + 0.0028767252838399;
+    const ur5_real n5_3_x      = c4 * n5_4_x + s4 * neg_n5_4a_y;
+    const ur5_real n5_3_y      = s4 * n5_4_x - 0.39225 * f5_1_y - c4 * neg_n5_4a_y;
+    const ur5_real n5_3_z      = 0.39225 * (s4 * neg_f5_4_x) - neg_n5_4_z;
     M[6 * 2 + 4] = n5_3_z; M[6 * 4 + 2] = n5_3_z;
-    const ur5_real neg_n5_1_y = 0.425 * (s3_4 * neg_f5_4_x) + n5_3_z;
+    const ur5_real neg_n5_1_y  = 0.425 * (s3_4 * neg_f5_4_x) + n5_3_z;
     M[6 * 1 + 4] = neg_n5_1_y; M[6 * 4 + 1] = neg_n5_1_y;
-    const ur5_real c2_n5_2_y  = c2 * (c3 * n5_3_y + s3 * n5_3_x - 0.425 * f5_1_y);
-    const ur5_real n5_1_z     = s2 * (c3 * n5_3_x - s3 * n5_3_y) + c2_n5_2_y;
+    const ur5_real c2_n5_2_y   = c2 * (c3 * n5_3_y + s3 * n5_3_x - 0.425 * f5_1_y);
+    const ur5_real n5_1_z      = s2 * (c3 * n5_3_x - s3 * n5_3_y) + c2_n5_2_y;
     M[6 * 0 + 4] = n5_1_z; M[6 * 4 + 0] = n5_1_z;
-    const ur5_real t27        = 0.0015106252838399 * c5;
-    const ur5_real t28        = c5 * t27;
+    const ur5_real neg_T5a     = 0.0015106252838399 * c5;
+    const ur5_real neg_c5_T5a  = c5 * neg_T5a;
 
     /* body 4, link4: composite body */
-    const ur5_real S4_xx     = 0.0028106752838399 - t28;
-    const ur5_real M_3_3     = S4_xx + 0.01421699113165;
-    M[6 * 3 + 3]             = M_3_3;
-    const ur5_real t31       = s5 * t27 + 0.10915 * f5_1_y;
-    const ur5_real t32       = neg_n5_4_z + 0.01643350047875;
-    const ur5_real f4_3_x    = 0.150887345 * c4 + s4 * f5_1_y;
-    const ur5_real f4_3_y    = 0.150887345 * s4 - c4 * f5_1_y;
-    const ur5_real n4_3_x    = c4 * t31 - s4 * t32;
-    const ur5_real n4_3_y    = c4 * t32 + s4 * t31;
-    const ur5_real n4_3_z    = M_3_3 - 0.39225 * f4_3_y;
+    const ur5_real S4_xx      = 0.0028106752838399 - neg_c5_T5a;
+    const ur5_real M_3_3      = S4_xx + 0.01421699113165;
+    M[6 * 3 + 3]              = M_3_3;
+    const ur5_real n4a_x      = s5 * neg_T5a + 0.10915 * f5_1_y;
+    const ur5_real n4a_y      = neg_n5_4_z + 0.01643350047875;
+    const ur5_real f4_3_x     = 0.150887345 * c4 + s4 * f5_1_y;
+    const ur5_real f4_3_y     = 0.150887345 * s4 - c4 * f5_1_y;
+    const ur5_real n4_3_x     = c4 * n4a_x - s4 * n4a_y;
+    const ur5_real n4_3_y     = c4 * n4a_y + s4 * n4a_x;
+    const ur5_real n4_3_z     = M_3_3 - 0.39225 * f4_3_y;
     M[6 * 2 + 3] = n4_3_z; M[6 * 3 + 2] = n4_3_z;
-    const ur5_real s3_f4_3_x = s3 * f4_3_x;
-    const ur5_real s3_n4_3_y = s3 * n4_3_y;
-    const ur5_real c3_n4_3_y = c3 * n4_3_y;
-    const ur5_real n4_1_y    = 0.425 * (c3 * f4_3_y + s3_f4_3_x) - n4_3_z;
+    const ur5_real s3_f4_3_x  = s3 * f4_3_x;
+    const ur5_real s3_n4_3_y  = s3 * n4_3_y;
+    const ur5_real c3_n4_3_y  = c3 * n4_3_y;
+    const ur5_real n4_1_y     = 0.425 * (c3 * f4_3_y + s3_f4_3_x) - n4_3_z;
     M[6 * 1 + 3] = -n4_1_y; M[6 * 3 + 1] = -n4_1_y;
-    const ur5_real n4_1_z    = c2 * (s3 * n4_3_x + c3_n4_3_y) + s2 * (c3 * n4_3_x - s3_n4_3_y);
+    const ur5_real n4_1_z     = c2 * (s3 * n4_3_x + c3_n4_3_y) + s2 * (c3 * n4_3_x - s3_n4_3_y);
     M[6 * 0 + 3] = n4_1_z; M[6 * 3 + 0] = n4_1_z;
-    const ur5_real t43       = (0.01421699113165 - S4_xx) * c4 + 2.0 * n5_4_x * s4;
-    const ur5_real t44       = c4 * t43;
-    const ur5_real S3_xy     = 0.39225 * f4_3_x + n5_4_x - s4 * t43;
+    const ur5_real neg_T4a    = (0.01421699113165 - S4_xx) * c4 + 2.0 * n5_4_x * s4;
+    const ur5_real neg_c4_T4a = c4 * neg_T4a;
+    const ur5_real S3_xy      = 0.39225 * f4_3_x + n5_4_x - s4 * neg_T4a;
 
     /* body 3, link3: composite body */
     const ur5_real h3_x      = f4_3_y - 1.581128025;
-    const ur5_real S3_xx     = 0.5809146464379 - 0.7845 * f4_3_y - t44;
+    const ur5_real S3_xx     = 0.5809146464379 - 0.7845 * f4_3_y - neg_c4_T4a;
     const ur5_real neg_S3_xz = 0.39225 * neg_f5_4_x + 0.12616948429125 + n4_3_x;
-    const ur5_real S3_yy     = S4_xx + 0.001422 + t44;
+    const ur5_real S3_yy     = S4_xx + 0.001422 + neg_c4_T4a;
     const ur5_real M_2_2     = S3_xx + S3_yy;
     M[6 * 2 + 2]             = M_2_2;
     const ur5_real f3_2_y    = c3 * h3_x + s3_f4_3_x;
@@ -95,20 +95,20 @@ void ur5_mass_matrix(const ur5_real q[6], ur5_real M[36])
     const ur5_real c2_n3_2_y = c2 * (s3 * neg_S3_xz + c3_n4_3_y);
     const ur5_real n3_1_z    = s2 * n3_2_x + c2_n3_2_y;
     M[6 * 0 + 2] = n3_1_z; M[6 * 2 + 0] = n3_1_z;
-    const ur5_real t56       = c3 * (S3_yy - S3_xx) + 2.0 * S3_xy * s3;
-    const ur5_real t57       = c3 * t56;
+    const ur5_real neg_T3    = c3 * (S3_yy - S3_xx) + 2.0 * S3_xy * s3;
+    const ur5_real neg_c3_T3 = c3 * neg_T3;
 
     /* body 2, link2: composite body */
-    const ur5_real S2_xx  = S3_yy - (0.85 * f3_2_y - 1.39056646875) - t57;
-    const ur5_real S2_yy  = S3_xx + 0.007555 + t57;
+    const ur5_real S2_xx  = S3_yy - (0.85 * f3_2_y - 1.39056646875) - neg_c3_T3;
+    const ur5_real S2_yy  = S3_xx + 0.007555 + neg_c3_T3;
     M[6 * 1 + 1]          = S2_xx + S2_yy;
     const ur5_real n2_1_z = (0.425 * neg_f5_4_x + 0.348680848125 + n3_2_x) * s2 + c2_n3_2_y;
     M[6 * 0 + 1] = n2_1_z; M[6 * 1 + 0] = n2_1_z;
-    const ur5_real t61    = 2.0 * (0.425 * (c3 * f4_3_x - s3 * h3_x) + S3_xy - s3 * t56) * s2;
+    const ur5_real T2_p1  = 2.0 * (0.425 * (c3 * f4_3_x - s3 * h3_x) + S3_xy - s3 * neg_T3) * s2;
 
     /* body 1, link1: composite body */
-    const ur5_real t62 = t28 + 0.15761080970555 + 0.2183 * neg_f5_4_x + S2_yy;
-    M[6 * 0 + 0]       = t62 - c2 * (c2 * (S2_yy - S2_xx) + t61);
+    const ur5_real M_0_0_p1 = neg_c5_T5a + 0.15761080970555 + 0.2183 * neg_f5_4_x + S2_yy;
+    M[6 * 0 + 0]            = M_0_0_p1 - c2 * (c2 * (S2_yy - S2_xx) + T2_p1);
 
     /* constant entries */
     M[6 * 4 + 4] = 0.0028767252838399;

@@ -17,7 +17,7 @@ from symgen.algorithms.registry import PACKED_PAIRS, Array, quantity
 from symgen.algorithms.torsion import torsion
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.moments import Moments, carried, climb, moments_of
+from symgen.mechanics.moments import Moments, carried_by_name, climb, joint_label, moments_of
 from symgen.mechanics.spatial import Force, Step, Turn, Twist, Vector
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
@@ -132,11 +132,12 @@ def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
         body = system.body(i)
         with system.section(i, "composite body"):
             whole = (total[i] + body.inertia).named(f"{i}")
-            at_joint = carried(whole, body.placement.own(q[i - 1]))
-            total[body.parent] = total[body.parent] + carried(
-                at_joint, body.placement.approach(q[i - 1])
+            own, approach = body.placement.own(q[i - 1]), body.placement.approach(q[i - 1])
+            there = carried_by_name(whole, own, f"{i}").named(joint_label(i))
+            total[body.parent] = total[body.parent] + carried_by_name(
+                there, approach, joint_label(i)
             )
-        yield i, at_joint
+        yield i, there
 
 
 PACKED = Array(

@@ -6,6 +6,7 @@ from functools import partial
 
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
+from symgen.mechanics.moments import carried_by_name
 from symgen.mechanics.spatial import NO_FORCE, Force, times
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
@@ -75,7 +76,8 @@ def _mass_matrix(
         with system.section(i, "composite body"):
             composite[i] = (composite[i] + own[i]).named(f"{i}")
             columns.add(i, body.joint.momentum(composite[i]))
-            composite[body.parent] += body.placement.carried_in(composite[i], q[i - 1])
+            steps = body.placement.steps(q[i - 1])
+            composite[body.parent] += carried_by_name(composite[i], steps, f"{i}")
     n = system.size
     found: list[Scalar] = [ZERO] * (n * n)  # without a look at each entry of long chains
     for (i, j), felt in columns.entries.items():
@@ -97,14 +99,15 @@ class _Columns:
         self.entries[i, i] = self.system.body(i).joint.project(momentum)
         here = i
         for j in () if momentum.is_zero else self.system.ancestors(i):
-            momentum = self.carried(here, momentum)
+            momentum = self.carried(here, momentum, f"{i}_{here}" if here != i else f"{i}")
             felt = self.system.body(j).joint.project(momentum.named(f"{i}_{j}"))
             self.entries[max(i, j), min(i, j)] = felt
             here = j
 
-    def carried(self, i: int, momentum: Force) -> Force:
-        """In the axes of the parent of body `i`."""
-        return self.system.body(i).placement.carried_in(momentum, self.q[i - 1])
+    def carried(self, i: int, momentum: Force, label: str) -> Force:
+        """In the axes of the parent of body `i`; the label names it in generated code."""
+        steps = self.system.body(i).placement.steps(self.q[i - 1])
+        return carried_by_name(momentum, steps, label)
 
 
 class _SharedColumns(_Columns):
@@ -137,7 +140,11 @@ class _SharedColumns(_Columns):
     def _pass(self, i: int, moving: Momenta) -> None:
         """The momenta to the parent of body i."""
         parent = self.system.body(i).parent
-        there = ((at, (k, self.carried(i, x))) for at, (k, x) in moving.items() if not x.is_zero)
+        there = (
+            (at, (k, self.carried(i, x, f"{at}_{i}")))
+            for at, (k, x) in moving.items()
+            if not x.is_zero
+        )
         if parent:
             self.beyond[parent] = _sum((*self.beyond[parent].items(), *there))
 

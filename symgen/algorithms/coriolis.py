@@ -22,7 +22,7 @@ from symgen.algorithms.motion import Velocity, twists, velocities
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import momentum_of, times
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.moments import MovingBody, carried, climb
+from symgen.mechanics.moments import MovingBody, carried_by_name, climb, joint_label
 from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Step, Turn, Twist, Vector
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
@@ -41,13 +41,13 @@ def composites(
         body = system.body(i)
         place = body.placement
         with system.section(i, "composite body"):
-            whole = MovingBody(
-                (total[i].inertia + body.inertia).named(f"{i}"), total[i].rates.named(f"{i}")
-            )
-            from_body = carried(whole, place.own(q[i - 1]))
+            whole = MovingBody(total[i].inertia + body.inertia, total[i].rates).named(f"{i}")
+            from_body = carried_by_name(whole, place.own(q[i - 1]), f"{i}").named(joint_label(i))
             from_carrier = from_body.moving(moving[i].relative)
             passed = from_body if system.stays(i) else from_carrier
-            total[body.parent] = total[body.parent] + carried(passed, place.approach(q[i - 1]))
+            total[body.parent] = total[body.parent] + carried_by_name(
+                passed, place.approach(q[i - 1]), joint_label(i)
+            )
         yield i, from_carrier, place.with_axes(parent=from_carrier, body=from_body)
 
 
@@ -66,6 +66,15 @@ class Column:
         return Column(
             self.momentum.moved_in(step), n3, tuple(f.moved_in(step) for f in self.forces)
         )
+
+    def named(self, label: str) -> "Column":
+        """This column, named for generated code: f, n, e and, of its forces, F and N."""
+        self.momentum.named(label)
+        self.n3.named(f"e{label}")
+        for force in self.forces:
+            force.linear.named(f"F{label}")
+            force.angular.named(f"N{label}")
+        return self
 
     def with_force(self, force: Force) -> "Column":
         """One more force to carry."""
@@ -129,12 +138,10 @@ def coriolis_matrix(system: System, q: Coordinates, qd: Coordinates) -> list[Sca
         with system.section(i, "column"):
             own = column(system.body(i).joint, composite, moving[i].joint)
             entries[i, i] = system.body(i).joint.project(own.forces[0])
-            for j, at, _ in climb(system, i, q, own):
-                joint = system.body(j).joint
-                entries[j, i], entries[i, j] = (
-                    joint.project(at.forces[0]),
-                    row_entry(joint, moving[j].body, at),
-                )
+            for j, at, _ in climb(system, i, q, own.named(joint_label(i))):
+                joint, at = system.body(j).joint, at.named(f"{i}_{j}")
+                entries[j, i] = joint.project(at.forces[0])
+                entries[i, j] = row_entry(joint, moving[j].body, at)
     return square(system, entries)
 
 

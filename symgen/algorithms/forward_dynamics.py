@@ -5,7 +5,7 @@ coordinates of the user themselves, not with those of the bodies (see `symgen.me
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from symgen.algorithms.composite import coupled
@@ -16,7 +16,7 @@ from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import NO_SECOND, PAIRS, Inertia, Second, times
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.moments import carried, turned_in
+from symgen.mechanics.moments import carried_by_name, turned_in
 from symgen.mechanics.spatial import NO_FORCE, NULL, STILL, Force, Step, Turn, Twist, Vector, along
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar, named
@@ -33,6 +33,7 @@ class ArticulatedInertia:
     m: Second
     b: tuple[Vector, Vector, Vector]
     i: Second
+    label: str = field(default="", compare=False, repr=False)
 
     def __add__(self, other: "ArticulatedInertia") -> "ArticulatedInertia":
         (a, b, c), (x, y, z) = self.b, other.b
@@ -72,7 +73,9 @@ class ArticulatedInertia:
         """The same inertia at the frame from which `step` leads to the present one."""
         if isinstance(step, Turn):
             return ArticulatedInertia(
-                self.m.turned_in(step), turned_in(self.b, step), self.i.turned_in(step)
+                self.m.turned_in(step),
+                turned_in(self.b, step, self.label),
+                self.i.turned_in(step),
             )
         return self._shifted(along(step.axis, step.length))
 
@@ -88,15 +91,13 @@ class ArticulatedInertia:
         more = Second(*(before[r][s] + after[s][r] for r, s in PAIRS))
         return ArticulatedInertia(self.m, (rows[0], rows[1], rows[2]), self.i + more)
 
-    def named(self, label: str) -> "ArticulatedInertia":
-        """This inertia, its entries named for generated code: MA, BA and IA with row and column."""
-        axes = ["xyz"[j] + "xyz"[k] for j, k in PAIRS]
-        for name, m, i in zip(axes, self.m, self.i, strict=True):
-            named(m, f"MA{label}_{name}")
-            named(i, f"IA{label}_{name}")
+    def named(self, label: str, kind: str = "A") -> "ArticulatedInertia":
+        """This inertia, its entries named for generated code: MA, BA and IA with row and column,
+        and Ma, Ba and Ia where the joint gives way (`kind` a)."""
         for j, row in zip("xyz", self.b, strict=True):
-            row.named(f"BA{label}_{j}", "")
-        return self
+            row.named(f"B{kind}{label}_{j}", "")
+        m, i = self.m.named(f"M{kind}", label), self.i.named(f"I{kind}", label)
+        return ArticulatedInertia(m, self.b, i, f"B{kind}{label}")
 
 
 def _less(s: Second, a: Vector, b: Vector, without_z: bool) -> Second:
@@ -234,8 +235,9 @@ def _inward(
             joints[i] = JointResponse(share, named(drive * inverse_d, f"r{i}"))
             passed = _named(at_rest + share.scaled(drive), "pa", i)
             left, steps = whole.yielding(joint, felt, share), body.placement.steps(q[i - 1])
-            inertia[body.parent] = inertia[body.parent] + carried(left, steps)
-            force[body.parent] = force[body.parent] + carried(passed, steps)
+            left = left.named(f"{i}", "a")
+            inertia[body.parent] = inertia[body.parent] + carried_by_name(left, steps, f"{i}")
+            force[body.parent] = force[body.parent] + carried_by_name(passed, steps, f"{i}")
     return joints
 
 

@@ -18,7 +18,7 @@ from symgen.algorithms.regressors import base_regressor, slotine_li_base_regress
 from symgen.algorithms.steps import difference
 from symgen.mechanics.parameters import WHOLE
 from symgen.mechanics.system import System
-from symgen.numbers.scalar import Scalar, dot
+from symgen.numbers.scalar import Scalar, dot, named
 
 Coordinates = Sequence[Scalar]
 BETA = "kg | kg m | kg m^2"
@@ -113,29 +113,33 @@ def recursive_least_squares(system: System, *inputs: Coordinates) -> Pair:
     start = [i * (i + 1) // 2 for i in range(width)]
     u = [[*flat[at : at + i]] for i, at in enumerate(start)]
     d = [flat[at + i] / forget for i, at in enumerate(start)]
-    for row, force in zip(rows, tau, strict=True):
-        u, d, step = _seen(u, d, row)
-        missing = force - dot(row, beta)
-        beta = [b + x * missing for b, x in zip(beta, step, strict=True)]
+    for k, (row, force) in enumerate(zip(rows, tau, strict=True)):
+        u, d, step = _seen(u, d, row, f"{k}")
+        missing = named(force - dot(row, beta), f"missing{k}")
+        beta = [
+            named(b + x * missing, f"beta{k}_{i}")
+            for i, (b, x) in enumerate(zip(beta, step, strict=True))
+        ]
     return beta, [x for above, diagonal in zip(u, d, strict=True) for x in (*above, diagonal)]
 
 
 def _seen(
-    u: Sequence[Coordinates], d: Coordinates, row: Coordinates
+    u: Sequence[Coordinates], d: Coordinates, row: Coordinates, label: str
 ) -> tuple[list[list[Scalar]], list[Scalar], list[Scalar]]:
     """The columns of U and the entries of D after a measurement of row·β with a variance of 1, and
-    the gain (Bierman 1977)."""
+    the gain (Bierman 1977); in generated code U, D, f, g, alpha and K with the label."""
     share: Scalar = 1.0
     alpha: Scalar = 1.0
     columns: list[list[Scalar]] = []
     diagonal: list[Scalar] = []
     gain: list[Scalar] = []
     for j, (column, x) in enumerate(zip(u, d, strict=True)):
-        f = dot(column, row[:j]) + row[j]
-        g = x * f
-        before, alpha = alpha, alpha + f * g
+        f = named(dot(column, row[:j]) + row[j], f"f{label}_{j}")
+        g = named(x * f, f"g{label}_{j}")
+        before, alpha = alpha, named(alpha + f * g, f"alpha{label}_{j}")
         p, share = f * share, 1.0 / alpha
-        columns.append([e - b * p for e, b in zip(column, gain, strict=True)])
-        gain = [*(b + e * g for e, b in zip(column, gain, strict=True)), g]
-        diagonal.append(x * (before * share))
-    return columns, diagonal, [share * b for b in gain]
+        both = [*zip(column, gain, strict=True)]
+        columns.append([named(e - b * p, f"U{label}_{i}_{j}") for i, (e, b) in enumerate(both)])
+        gain = [*(named(b + e * g, f"K{label}_{i}_{j}") for i, (e, b) in enumerate(both)), g]
+        diagonal.append(named(x * (before * share), f"D{label}_{j}"))
+    return columns, diagonal, [named(share * b, f"K{label}_{i}") for i, b in enumerate(gain)]

@@ -108,7 +108,7 @@ def motions(
             place, start = system.body(i).placement, _start(system, i, found)
             *inner, last = place.transforms(q[i - 1])
             turns = merged((*last.turns, *place.turns(q[i - 1])))
-            at = start.fixed_to((*inner, Transform(last.offset, turns)))
+            at = start.fixed_to((*inner, Transform(last.offset, turns)), f"o{i}")
             found[i] = _moving(system, i, at, q, qd, qdd, qd_r)
     return found
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from symgen.algorithms.motion import motions
 from symgen.algorithms.pushes import pushed_at
 from symgen.algorithms.registry import Array, quantity
+from symgen.mechanics.moments import carried_by_name
 from symgen.mechanics.rigid_motion import Motion
 from symgen.mechanics.spatial import NO_FORCE, Force
 from symgen.mechanics.system import System, SystemBody
@@ -41,8 +42,8 @@ def inverse_dynamics(
         body = system.body(i)
         with system.section(i, "forces"):
             forces[i] = (forces[i] + inertial_force(body, moving[i])).named(f"{i}")
-            forces[body.parent] = forces[body.parent] + body.placement.carried_in(
-                forces[i], q[i - 1]
+            forces[body.parent] = forces[body.parent] + carried_by_name(
+                forces[i], body.placement.steps(q[i - 1]), f"{i}"
             )
     bodies = ((i, system.body(i)) for i in range(1, system.size + 1))
     return [

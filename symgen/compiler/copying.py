@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from symgen.compiler.passes import live, operands
 from symgen.compiler.program import Index, Program, Value
 from symgen.numbers.operations import OPS
-from symgen.numbers.scalar import ZERO, Scalar, positive
+from symgen.numbers.scalar import PRIME, ZERO, Scalar, positive
 
 
 def copied(
@@ -61,8 +61,9 @@ class Copy:
 
     def _noted(self, index: Index) -> None:
         """What is known of a node beside its value."""
-        if index in self.source.names:
-            name, negative = self.source.names[index]
-            self.signed(index, negative).named(name)
+        for known, prime in ((self.source.names, ""), (self.source.passing_names, PRIME)):
+            if index in known:
+                name, negative = known[index]
+                self.signed(index, negative).named(name + prime)
         if index in self.source.positive:
             positive(self.signed(index, self.source.positive[index]))

@@ -5,9 +5,14 @@ that say what the value is made of.
   constant, ctheta7 and stheta7 its cosine and sine.
 - M_1_5 is entry [1, 5] of the output M (counted from 0, as in the arrays).
 - w2_xy is w2_x times w2_y, w2_xx the square of w2_x, c5_h4_z is c5 times h4_z, qd2_qd3 is qd[1]
-  times qd[2]."""
+  times qd[2].
+- qd2_3 is qd[1] + qd[2]; k_f5_x is a constant times f5_x, and k2_f5_x another one.
+- a2_x_v2 is a second value that the algorithm calls a2_x.
+- M_1_5_p1 and M_1_5_p2 are parts of M_1_5 (see `symgen.compiler.parts`)."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import count
 from math import prod
 from types import MappingProxyType
 from typing import Final
@@ -20,52 +25,75 @@ Name = tuple[str, bool]
 LONGEST: Final = 12
 """Characters of a product's name at most."""
 
+ANGLES: Final = "q"
+"""The input whose sums have sines and cosines with names of their own."""
 
-def named(program: Program, order: Sequence[Index]) -> Mapping[Index, Name]:
+
+Entry = tuple[str, tuple[int, ...]]
+"""Entries of an input that a sum adds up: the array, and their numbers from 1."""
+
+
+def named(
+    program: Program, order: Sequence[Index], uses: Mapping[Index, int]
+) -> Mapping[Index, Name]:
     """A name for each node of `order` that one can be found for, each name once and none that an
-    array has, or an entry of an input where a language unpacks it (qdd2 is qdd[1])."""
-    basic = {**_angles(program), **program.names}
-    wanted = {**_entries(program), **basic}
+    array has, or an entry of an input where a language unpacks it (qdd2 is qdd[1]); `uses` counts
+    how often each is read."""
+    basic = {**_sums(program), **program.names}
+    known = {**program.passing_names, **basic}
+    wanted = {**program.passing_names, **_entries(program), **basic}
     taken = {name for name, _ in program.inputs} | {out.name for out in program.outputs}
     taken |= {f"{name}{k + 1}" for name, shape in program.inputs for k in range(prod(shape))}
     unique: dict[Index, Name] = {}
     for index in order:
-        name = wanted.get(index) or _product(program, index, basic)
+        name = wanted.get(index)
+        if name:
+            name = _free(name[0] + "{}", "_v{}", taken), name[1]
+        else:
+            name = _product(program, index, known)
+        if name is None and uses[index] > 1:
+            name = _multiple(program, index, wanted, taken)
         if name and name[0] not in taken:
             taken.add(name[0])
             unique[index] = name
     return MappingProxyType(unique)
 
 
-def _angles(program: Program) -> dict[Index, Name]:
-    """Sums of joint positions, such with constants, and their sines and cosines."""
-    joints: dict[Index, tuple[int, ...]] = {}
+def _sums(program: Program) -> dict[Index, Name]:
+    """Sums of entries of an input; of joint positions also those with a constant, and the sines and
+    cosines of both."""
+    entries: dict[Index, Entry] = {}
     shifted: dict[Index, tuple[int, ...]] = {}
     found: dict[Index, Name] = {}
     for index, node in enumerate(program.nodes):
-        if node.op == "input" and node.a == "q":
-            joints[index] = (node.b + 1,)
-        elif node.op == "add" and node.a in joints and node.b in joints:
-            joints[index] = tuple(sorted(joints[node.a] + joints[node.b]))
-            found[index] = ("q" + _numbers(joints[index]), False)
-        elif node.op in ("add", "sub") and (joint := _shifted(program, index, joints)):
+        if node.op == "input":
+            entries[index] = (node.a, (node.b + 1,))
+        elif node.op == "add" and (both := _joined(entries.get(node.a), entries.get(node.b))):
+            entries[index] = both
+            found[index] = (both[0] + _numbers(both[1]), False)
+        elif node.op in ("add", "sub") and (joint := _shifted(program, index, entries)):
             shifted[index] = joint
             found[index] = ("theta" + _numbers(joint), False)
-        elif node.op in ("cos", "sin") and node.a in joints:
-            found[index] = (node.op[0] + _numbers(joints[node.a]), False)
+        elif node.op in ("cos", "sin") and entries.get(node.a, ("",))[0] == ANGLES:
+            found[index] = (node.op[0] + _numbers(entries[node.a][1]), False)
         elif node.op in ("cos", "sin") and node.a in shifted:
             found[index] = (f"{node.op[0]}theta" + _numbers(shifted[node.a]), False)
     return found
 
 
-def _shifted(
-    program: Program, index: Index, joints: Mapping[Index, tuple[int, ...]]
-) -> tuple[int, ...]:
+def _joined(a: Entry | None, b: Entry | None) -> Entry | None:
+    """What the sum of two such sums adds up, None where their arrays differ."""
+    if a is None or b is None or a[0] != b[0]:
+        return None
+    return a[0], tuple(sorted(a[1] + b[1]))
+
+
+def _shifted(program: Program, index: Index, entries: Mapping[Index, Entry]) -> tuple[int, ...]:
     """The joints of a sum of their positions and a constant, none of another one."""
     node = program.nodes[index]
     for angle, other in ((node.a, node.b), (node.b, node.a)):
-        if angle in joints and program.nodes[other].op == "const":
-            return joints[angle]
+        if program.nodes[other].op == "const" and entries.get(angle, ("",))[0] == ANGLES:
+            return entries[angle][1]
     return ()
 
 
@@ -106,6 +134,25 @@ def _product(program: Program, index: Index, known: Mapping[Index, Name]) -> Nam
     if stem and axis in "xyz" and second[:-1] == f"{stem}_":
         name = f"{first}{second[-1]}"
     return (name, minus != other) if len(name) <= LONGEST else None
+
+
+def _multiple(
+    program: Program, index: Index, known: Mapping[Index, Name], taken: AbstractSet[str]
+) -> Name | None:
+    """The name of a constant times what has a name: the first of these that is free."""
+    node = program.nodes[index]
+    constants = [k for k in (node.a, node.b) if node.op == "mul" and program.nodes[k].op == "const"]
+    other = node.b if node.a in constants else node.a
+    factor = _factor(program, other, known) if constants else None
+    if factor is None:
+        return None
+    return _free(f"k{{}}_{factor[0]}", "{}", taken), factor[1]
+
+
+def _free(pattern: str, number: str, taken: AbstractSet[str]) -> str:
+    """The first name of a pattern that is free: with nothing in its place, else numbered from 2."""
+    names = (pattern.format(number.format(k) if k > 1 else "") for k in count(1))
+    return next(name for name in names if name not in taken)
 
 
 def _factor(program: Program, index: Index, known: Mapping[Index, Name]) -> Name | None:

@@ -32,12 +32,13 @@ def remembered(
     piece of a function."""
 
     @wraps(read)
-    def again(program: Program, /, *given: Given.args, **named: Given.kwargs) -> Found:
-        version = len(program.nodes), len(program.outputs), len(program.names)
-        key = (read.__name__, *given, *named.values())
+    def again(program: Program, /, *given: Given.args, **others: Given.kwargs) -> Found:
+        named = len(program.names), len(program.passing_names)
+        version = len(program.nodes), len(program.outputs), *named
+        key = (read.__name__, *given, *others.values())
         known = program.findings.get(key)
         if known is None or known[0] != version:
-            known = program.findings[key] = version, read(program, *given, **named)
+            known = program.findings[key] = version, read(program, *given, **others)
         found: Found = known[1]
         return found
 
@@ -131,11 +132,11 @@ def counts(program: Program) -> Counts:
 @remembered
 def names(program: Program) -> Mapping[Index, tuple[str, bool]]:
     """Names by node with the sign they were given for: the algorithm's, those of joint angles, of
-    entries of outputs, and of products of what has a name (see `symgen.compiler.naming`).
+    entries of outputs, and of sums and products of what has a name (see `symgen.compiler.naming`).
 
     Each name is given once; a second node of that name stays anonymous.
     """
-    return named(program, live(program))
+    return named(program, live(program), uses(program))
 
 
 @remembered

@@ -6,8 +6,7 @@ cancels or is multiplied by the number zero becomes the number zero, not a struc
 algorithm takes the same path as on floats.
 
 Every rewrite here is exact in IEEE arithmetic, with two stated exceptions: the sign of a zero, and
-NaN or infinity through a product with the constant zero. Whatever changes rounding is a named pass
-elsewhere."""
+NaN or infinity through a product with the constant zero. What changes rounding is a named pass."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -16,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from symgen.numbers.named import Named, unknown
 from symgen.numbers.operations import OPS
-from symgen.numbers.scalar import ZERO, Scalar, plain
+from symgen.numbers.scalar import PRIME, ZERO, Scalar, plain
 
 Index = int
 
@@ -45,15 +44,13 @@ class Output(NamedTuple):
 
 
 LEAVES: Final = ("input", "const")
-"""The nodes that cost nothing: `a` is an input's array and `b` its position, or `a` is the
-number."""
+"""The nodes that cost nothing: `a` is an input's array and `b` its position, or a number."""
 
 
 class Value:
     """A scalar on a tape; arithmetic on it appends to the tape. Never changed once made.
 
-    By far the most frequent object of a run, so made without what a frozen dataclass does for each
-    field."""
+    By far the most frequent object, so made without what a frozen dataclass does for each field."""
 
     __slots__ = ("negative", "node", "program")
 
@@ -146,6 +143,7 @@ class Program:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.names: dict[Index, tuple[str, bool]] = {}
+        self.passing_names: dict[Index, tuple[str, bool]] = {}
         self.sections: list[str] = []
         self.outputs: list[Output] = []
         self.inputs: list[tuple[str, tuple[int, ...]]] = []
@@ -166,8 +164,6 @@ class Program:
         from symgen.compiler.dump import dump
 
         return dump(self)
-
-    # -- building -------------------------------------------------------------------------------
 
     def input(self, name: str, shape: tuple[int, ...]) -> list[Value]:
         """The components of a new input array, row-major."""
@@ -190,7 +186,11 @@ class Program:
 
     def name(self, ref: Ref, name: str) -> None:
         """Let the referred value, sign included, be called `name`; the first name wins, but in the
-        step that the node was born in that of itself over one of its negative."""
+        step that the node was born in that of itself over one of its negative. A name with a
+        `PRIME`, which is left out, is taken only where there is no other."""
+        if PRIME in name:
+            self.passing_names.setdefault(ref.node, (name.replace(PRIME, ""), ref.negative))
+            return
         known, here = self.names.get(ref.node), self.sections[ref.node] == self._section
         first = known is None or (here and known[1] and not ref.negative)
         if first and self.nodes[ref.node].op not in LEAVES:

@@ -29,13 +29,17 @@ LOCAL_NAMES: Final = (
     "derivative,",
     "acceleration, force, moment, acceleration field, first and second moments of mass in "
     "its canonical",
-    "frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4; MA, BA, "
-    "IA, p are of",
-    "articulated bodies, K and u of their joints. c2 and s2 are cosine and sine of q[1], q2_3 "
-    "is q[1] + q[2],",
-    "theta7 is q[6] and a constant; w2_xy is w2_x w2_y, s2_h3_z a product too; M_0_1 is an "
-    "entry that is stored;",
-    "neg_X is -X; t1, t2, ... have no name.",
+    "frame (z along its joint); f6_4 is what a unit rate of joint 6 needs at body 4, ao6 the "
+    "acceleration of",
+    "joint 6 in the axes of what carries it; f6a, f6b are f6 on the way to the parent, T6 is "
+    "what turns S6;",
+    "MA, BA, IA, p are of articulated bodies, Ma, Ba, Ia of such whose joint gives way, K and u "
+    "of their joints.",
+    "c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2], theta7 is q[6] and a constant; "
+    "w2_xy is",
+    "w2_x w2_y, s2_h3_z a product too, k_f5_x a constant times f5_x; M_0_1 is an entry that is "
+    "stored,",
+    "M_0_1_p1 a part of it; neg_X is -X; t1, t2, ... have no name.",
 )
 """What is said of variables inside functions."""
 

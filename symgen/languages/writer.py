@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from symgen.compiler.parts import parts
 from symgen.compiler.passes import flips, live, names, operands, uses
 from symgen.compiler.program import LEAVES, Index, Program, Ref
 from symgen.languages.dialect import Dialect, Text, Token, atom, negated
@@ -64,11 +65,13 @@ def zeros(program: Program) -> dict[str, int]:
 
 def variables(program: Program, made: list[Step]) -> dict[Index, str]:
     """A name for every variable, neg_NAME where it holds the negative of what is called so; else
-    t1, t2, ..."""
+    that of a part of what has one; else t1, t2, ..."""
     flipped, known = flips(program), names(program)
     signs = {i: "" if negative == (i in flipped) else "neg_" for i, (_, negative) in known.items()}
     defined = [node for s in made for node in s.makes]
-    return {i: signs[i] + known[i][0] if i in known else f"t{k}" for k, i in enumerate(defined, 1)}
+    others = parts(program, defined)
+    numbers = {i: f"t{k}" for k, i in enumerate(defined, 1)}
+    return {i: signs[i] + known[i][0] if i in known else others.get(i, numbers[i]) for i in defined}
 
 
 def signed(program: Program, refs: Iterable[Ref], where: Mapping[Index, str]) -> list[str]:

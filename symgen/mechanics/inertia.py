@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from symgen.mechanics.spatial import NULL, Force, Orient, Step, Turn, Twist, Vector, along
-from symgen.numbers.scalar import ZERO, Scalar, named, structural
+from symgen.numbers.scalar import ZERO, Scalar, labelled, named, structural
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,7 @@ class Second:
     """A symmetric 3x3 matrix, the second moment of mass ∫ r rᵀ dm (kg m²).
 
     `sum` may hold xx + yy as it was before turns about z, which leave it alone; see `remembering`.
+    `label` names what a turn makes of it on the way in generated code.
     """
 
     xx: Scalar
@@ -23,6 +24,7 @@ class Second:
     yz: Scalar
     zz: Scalar
     sum: Scalar | None = field(default=None, compare=False, repr=False, kw_only=True)
+    label: str = field(default="", compare=False, repr=False, kw_only=True)
 
     def __iter__(self) -> Iterator[Scalar]:
         return iter((self.xx, self.xy, self.xz, self.yy, self.yz, self.zz))
@@ -44,6 +46,12 @@ class Second:
 
     def __getitem__(self, ij: tuple[int, int]) -> Scalar:
         return tuple(self)[_PACKED[ij]]
+
+    def named(self, symbol: str, label: str) -> "Second":
+        """This matrix, its entries named for generated code: the symbol, the label, the axes."""
+        for x, (i, j) in zip(self, PAIRS, strict=True):
+            named(x, f"{symbol}{label}_{'xyz'[i]}{'xyz'[j]}")
+        return replace(self, label=label if symbol == "S" else symbol + label)
 
     def turned_in(self, turn: Turn) -> "Second":
         """R S Rᵀ for the rotation of `turn`; the in-plane block costs five products (design notes
@@ -79,7 +87,7 @@ class Second:
             return {(i, i): ii, (i, j): ij, (j, j): jj}
         if c is ZERO:
             return {(i, i): jj, (i, j): -ij, (j, j): ii}
-        t = c * (ii - jj) - s * (2 * ij)
+        t = labelled(c * (ii - jj) - s * (2 * ij), "T", self.label)
         # where the block is round, its diagonal stays as the file has it, decimals included
         d = c * structural(ii - jj) - s * (2 * ij)
         return {(i, i): jj + c * d, (i, j): ij + s * t, (j, j): ii - c * d}
@@ -108,11 +116,10 @@ class Inertia:
         return self._shifted(step.axis, step.length)
 
     def named(self, label: str) -> "Inertia":
+        """This inertia, its entries named for generated code: m, h and S with the label."""
         named(self.m, f"m{label}")
         self.h.named(f"h{label}")
-        for x, axes in zip(self.s, ("xx", "xy", "xz", "yy", "yz", "zz"), strict=True):
-            named(x, f"S{label}_{axes}")
-        return self
+        return replace(self, s=self.s.named("S", label))
 
     def split(self, rows: AbstractSet[int]) -> "tuple[Inertia, Inertia]":
         """The entries in these rows and columns of the pseudo-inertia (0, 1, 2 and 3), and the

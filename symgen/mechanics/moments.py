@@ -3,12 +3,13 @@ besides inertia."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase
 from typing import Protocol, Self, TypeVar
 
 from symgen.mechanics.inertia import NO_INERTIA, Inertia
 from symgen.mechanics.spatial import EZ, NULL, Force, Orient, Step, Turn, Twist, Vector, along
 from symgen.mechanics.system import System
-from symgen.numbers.scalar import ZERO, Scalar
+from symgen.numbers.scalar import PRIME, ZERO, Scalar, labelled
 
 
 class Movable(Protocol):
@@ -26,6 +27,32 @@ def carried(thing: Thing, steps: Sequence[Step]) -> Thing:
     for step in reversed(steps):
         thing = thing.moved_in(step)
     return thing
+
+
+class MovableByName(Movable, Protocol):
+    """What has names in generated code besides."""
+
+    def named(self, label: str) -> Self:
+        """The same thing, named by `label`."""
+
+
+Known = TypeVar("Known", bound=MovableByName)
+
+
+def carried_by_name(thing: Known, steps: Sequence[Step], label: str) -> Known:
+    """What `carried` gives; on the way the thing is called by the label and a letter for each step,
+    with a `PRIME` between them: f5a, f5b, ... are f5 on the way to the parent of body 5."""
+    last = len(steps) - 1
+    for k, step in enumerate(reversed(steps)):
+        moved = thing.moved_in(step)
+        thing = moved if k == last else moved.named(f"{label}{PRIME}{ascii_lowercase[k]}")
+    return thing
+
+
+def joint_label(i: int) -> str:
+    """The label of what belongs to body `i` in its joint frame, which is on the way to the
+    parent's."""
+    return f"{i}{PRIME}j"
 
 
 def climb(
@@ -107,8 +134,9 @@ class Moments:
 NO_MOMENTS = Moments(NULL, (NULL, NULL, NULL))
 
 
-def turned_in(k: Sequence[Vector], turn: Turn) -> tuple[Vector, Vector, Vector]:
-    """R K Rᵀ; as for the second moment, the in-plane block costs four products."""
+def turned_in(k: Sequence[Vector], turn: Turn, label: str = "") -> tuple[Vector, Vector, Vector]:
+    """R K Rᵀ; as for the second moment, the in-plane block costs four products, of which the label
+    names the common part in generated code."""
     if turn.angle.is_zero:
         return k[0], k[1], k[2]
     if isinstance(turn, Orient):
@@ -121,7 +149,9 @@ def turned_in(k: Sequence[Vector], turn: Turn) -> tuple[Vector, Vector, Vector]:
     n = turn.axis
     i, j = (n + 1) % 3, (n + 2) % 3
     out: list[list[Scalar]] = [[ZERO] * 3 for _ in range(3)]
-    out[i][i], out[i][j], out[j][i], out[j][j] = _block(k[i][i], k[i][j], k[j][i], k[j][j], c, s)
+    out[i][i], out[i][j], out[j][i], out[j][j] = _block(
+        (k[i][i], k[i][j], k[j][i], k[j][j]), c, s, label
+    )
     out[i][n], out[j][n] = c * k[i][n] - s * k[j][n], s * k[i][n] + c * k[j][n]
     out[n][i], out[n][j] = c * k[n][i] - s * k[n][j], s * k[n][i] + c * k[n][j]
     out[n][n] = k[n][n]
@@ -130,14 +160,15 @@ def turned_in(k: Sequence[Vector], turn: Turn) -> tuple[Vector, Vector, Vector]:
 
 
 def _block(
-    ii: Scalar, ij: Scalar, ji: Scalar, jj: Scalar, c: Scalar, s: Scalar
+    entries: tuple[Scalar, Scalar, Scalar, Scalar], c: Scalar, s: Scalar, label: str
 ) -> tuple[Scalar, ...]:
     """The in-plane entries after a turn; whole right angles only permute and negate them."""
+    ii, ij, ji, jj = entries
     if s is ZERO:
         return ii, ij, ji, jj
     if c is ZERO:
         return jj, -ji, -ij, ii
-    t = c * (ii - jj) - s * (ij + ji)
+    t = labelled(c * (ii - jj) - s * (ij + ji), "T", label)
     return jj + c * t, ij + s * t, ji + s * t, ii - c * t
 
 
@@ -165,6 +196,9 @@ class MovingBody:
     def moved_in(self, step: Step) -> "MovingBody":
         """The same about the frame from which `step` leads to the present one."""
         return MovingBody(self.inertia.moved_in(step), self.rates.moved_in(step))
+
+    def named(self, label: str) -> "MovingBody":
+        return MovingBody(self.inertia.named(label), self.rates.named(label))
 
     def moving(self, x: Twist) -> "MovingBody":
         """As seen from a frame against which the present one moves with twist `x`."""

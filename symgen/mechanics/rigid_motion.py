@@ -94,11 +94,13 @@ class Motion:
             return self.product(j, k) * (sj - sk) + self.wd[i] * (sj + sk)
         return self[k, j] * sj - self[j, k] * sk
 
-    def fixed_to(self, transforms: Iterable[Transform]) -> "Motion":
-        """The motion of a frame fixed to this one, to which `transforms` lead."""
+    def fixed_to(self, transforms: Iterable[Transform], label: str = "") -> "Motion":
+        """The motion of a frame fixed to this one, to which `transforms` lead; in generated code
+        its origin's acceleration in the axes on the way is called by the label."""
         x = self
         for transform in transforms:
-            x = x.turned(x.at(transform.offset), transform.turns)
+            a = x.at(transform.offset)
+            x = x.turned(a.named(f"a{label}") if label else a, transform.turns)
         return x
 
     def turned(self, a: Vector, turns: Sequence[Turn]) -> "Motion":

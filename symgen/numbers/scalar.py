@@ -74,6 +74,11 @@ class Zero:
 ZERO: Final = Zero()
 
 
+PRIME: Final = "'"
+"""In a name for generated code: what is called so is on its way from one frame to another. It goes
+by this name only where it has no other, and the prime is not written."""
+
+
 def plain(x: Scalar) -> float:
     """The float that a constant of a model is, with its name where it has one
     (`symgen.numbers.named`). Raises TypeError for what has no value yet, such as tape values."""
@@ -91,6 +96,11 @@ def named(x: Scalar, name: str) -> Scalar:
     one."""
     label = getattr(x, "named", None)
     return x if label is None else label(name)
+
+
+def labelled(x: Scalar, symbol: str, label: str) -> Scalar:
+    """`x`, named by a symbol and a label where there is one."""
+    return named(x, symbol + label) if label else x
 
 
 def positive(x: Scalar) -> Scalar:

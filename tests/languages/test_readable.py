@@ -39,9 +39,16 @@ def anonymous(names):
     return [name for name in names if re.fullmatch(r"t\d+|w\[\d+\]", name)]
 
 
-def table():
+ANONYMOUS = {
+    "quadruped_forward_dynamics.c": 6,
+    "quadruped_mass_matrix.c": 1,
+}
+"""Variables without a name in the samples; none in the others. Lower it where one gets its name."""
+
+
+def table(files=FILES):
     """Lines of a table: a file's variables, those without a name, and their share."""
-    every = {path.name: variables(path) for path in FILES}
+    every = {path.name: variables(path) for path in files}
     every["all"] = [name for names in every.values() for name in names]
     rows = [(name, len(names), len(anonymous(names))) for name, names in every.items()]
     return [f"{name:34} {n:5} {t:5} {100 * t / max(n, 1):4.0f} %" for name, n, t in rows]
@@ -51,10 +58,17 @@ if __name__ == "__main__":
     print("\n".join(table()))
 
 
-def test_most_variables_have_names():
-    names = [name for path in FILES for name in variables(path)]
-    assert len(names) > 1000
-    assert len(anonymous(names)) <= 0.35 * len(names), "\n".join(table())
+def test_variables_of_the_samples_have_names():
+    names = {path.name: variables(path) for path in FILES}
+    assert sum(map(len, names.values())) > 2500
+    bare = {name: len(anonymous(found)) for name, found in names.items() if anonymous(found)}
+    assert bare == ANONYMOUS, "\n".join(table())
+
+
+def test_most_variables_of_every_quantity_have_names():
+    files = functions_of_all()
+    names = [name for path in files for name in variables(path)]
+    assert len(anonymous(names)) <= 0.35 * len(names), "\n".join(table(files))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -64,13 +78,15 @@ def test_every_block_has_a_heading(path):
     assert found and not bare, bare[0]
 
 
-def test_every_block_of_every_quantity_has_a_heading():
+def functions_of_all():
+    """The C of every quantity of the UR5."""
     _, folder = generated("ur5", quantities=("all",))
-    files = [
-        path
-        for path in folder.glob("ur5_*.c")
-        if not path.stem.endswith(("selftest", "_controller"))
-    ]
+    others = ("selftest", "_controller")
+    return sorted(p for p in folder.glob("ur5_*.c") if not p.stem.endswith(others))
+
+
+def test_every_block_of_every_quantity_has_a_heading():
+    files = functions_of_all()
     bare = [
         (path.name, block)
         for path in files
