@@ -63,7 +63,7 @@ def generate(
 def generated_by(
     job: Job, out: Path, languages: Sequence[str], progress: Callable[[str], None]
 ) -> tuple[Module, Loaded, list[Path]]:
-    """The same of a job that is made already."""
+    """What `generate` does, with a job that is made already."""
     progress("reading the robot")
     loaded = job.load()
     progress("tracing its dynamics")

@@ -57,7 +57,7 @@ def console(error: bool = False) -> Console:
 
 
 def in_html(write: Callable[[Console], None]) -> str:
-    """What is written to a console, as notebooks show it."""
+    """The text of a console in HTML, as notebooks show it."""
     made = People(record=True, file=io.StringIO(), highlight=False, emoji=False, width=PIPE_WIDTH)
     write(made)
     return made.export_html(inline_styles=True, code_format="<pre>{code}</pre>")

@@ -5,7 +5,7 @@ Symbols of `adjoint_hessians`."""
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from symgen.algorithms.adjoints import Moves, bracket, swirl, to_joint, to_parent
+from symgen.algorithms.adjoints import Moves, bracket, cross_moment, to_joint, to_parent
 from symgen.algorithms.coriolis import column
 from symgen.algorithms.gradients import carried_along, force_rate
 from symgen.algorithms.newton_euler import inertial_force
@@ -25,10 +25,12 @@ class Gathered:
 
     load: Force = NO_FORCE
     field: Moments = NO_MOMENTS
-    swirl: Vector = NULL
+    cross_moment: Vector = NULL
 
     def __add__(self, other: "Gathered") -> "Gathered":
-        return Gathered(self.load + other.load, self.field + other.field, self.swirl + other.swirl)
+        return Gathered(
+            self.load + other.load, self.field + other.field, self.cross_moment + other.cross_moment
+        )
 
     @property
     def momentum(self) -> Force:
@@ -38,12 +40,12 @@ class Gathered:
 
     def moved_in(self, step: Step) -> "Gathered":
         """The same at the frame from which `step` leads to the present one."""
-        turned = self.swirl.turned(-step) if isinstance(step, Turn) else self.swirl
+        turned = self.cross_moment.turned(-step) if isinstance(step, Turn) else self.cross_moment
         return Gathered(self.load.moved_in(step), self.field.moved_in(step), turned)
 
-    def swept(self, more: Vector) -> "Gathered":
-        """The same with more of the swirl."""
-        return Gathered(self.load, self.field, self.swirl + more)
+    def plus_cross_moment(self, more: Vector) -> "Gathered":
+        """The same with more of the moment ∫ ρ̇ × u dm."""
+        return Gathered(self.load, self.field, self.cross_moment + more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +55,29 @@ class Displaced:
 
     load: Force
     momentum: Force
-    swirl: Vector
+    cross_moment: Vector
     rate_load: Force
-    rate_swirl: Vector
+    cross_moment_rate: Vector
     inertia: Force
 
     def moved_in(self, step: Step) -> "Displaced":
         """The same at the frame from which `step` leads to the present one."""
         forces = (self.load, self.momentum, self.rate_load, self.inertia)
         load, momentum, rate_load, inertia = (f.moved_in(step) for f in forces)
-        both = (self.swirl, self.rate_swirl)
+        both = (self.cross_moment, self.cross_moment_rate)
         q, qd = (x.turned(-step) if isinstance(step, Turn) else x for x in both)
         return Displaced(load, momentum, q, rate_load, qd, inertia)
 
-    def swept(self, more: Vector) -> "Displaced":
-        """The same with more of the swirl."""
-        swirl = self.swirl + more
+    def plus_cross_moment(self, more: Vector) -> "Displaced":
+        """The same with more of the moment ∫ ρ̇ × u dm."""
+        cross_moment = self.cross_moment + more
         return Displaced(
-            self.load, self.momentum, swirl, self.rate_load, self.rate_swirl, self.inertia
+            self.load,
+            self.momentum,
+            cross_moment,
+            self.rate_load,
+            self.cross_moment_rate,
+            self.inertia,
         )
 
 
@@ -97,7 +104,7 @@ def displaced(
     sheared = sum((row.scaled(e) for row, e in zip(rates.k, b.w, strict=True)), NULL)
     widened = rates.k[0].x + rates.k[1].y + rates.k[2].z
     more = stretched - axis.scaled(trace) + twice.cross(t).cross(at.field.p)
-    more = more + sigma.cross(at.swirl) + swirl(from_carrier.inertia, twice, b)
+    more = more + sigma.cross(at.cross_moment) + cross_moment(from_carrier.inertia, twice, b)
     more = more + rates.p.cross(b.v) + b.w.scaled(widened) - sheared
     by_rate = t.cross(at.field.p) + at.field.u_cross_turning.scaled(-sigma.z)
     return Displaced(
@@ -116,7 +123,7 @@ def gathered(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int
     for i in system.inward:
         body, w, u = system.body(i), _twice(moves, i), moves.virtual[i].body
         with system.section(i, "forces and moments"):
-            field, own = moments_of(body.inertia, u), swirl(body.inertia, w, u)
+            field, own = moments_of(body.inertia, u), cross_moment(body.inertia, w, u)
             load = inertial_force(body, moves.at[i])
             whole = total[i] + Gathered(load, field, own)
             slip = moves.rates[i].relative.v.scaled(2.0)

@@ -64,10 +64,10 @@ class Second:
     def read(self, i: int, j: int, reading: Reading, joint: Freedom, x: Displaced) -> None:
         """What joint `i` reads of the column of `j`."""
         turning = reading.turning
-        self.qq[i, j] = reading.on(x.load, x.momentum, turning.dot(x.swirl))
-        self.qqd[i, j] = power(reading.bracket, x.rate_load) + turning.dot(x.rate_swirl)
+        self.qq[i, j] = reading.on(x.load, x.momentum, turning.dot(x.cross_moment))
+        self.qqd[i, j] = power(reading.bracket, x.rate_load) + turning.dot(x.cross_moment_rate)
         self.qqdd[i, j] = power(reading.bracket, x.inertia)
-        self.qdqd[i, j] = joint.S.w.dot(x.rate_swirl)
+        self.qdqd[i, j] = joint.S.w.dot(x.cross_moment_rate)
 
     def mirror(self, i: int, j: int, joint: Freedom, rates: Scalar, x: Displaced) -> None:
         """The other order, i before j; `rates` is the derivative of λᵀ ∂τ/∂q̇_i in q_j."""
@@ -82,7 +82,7 @@ def _axis_rates(system: System, i: int, moves: Moves, x: Displaced) -> Scalar:
     w = place.with_axes(parent=rates.carrier.w, body=rates.body.w)
     slip = place.with_axes(parent=NULL, body=rates.relative.v)
     both = half_rate(joint, rates.carrier.w, x.momentum) + half_rate(joint, w, x.momentum)
-    return both + joint.S.w.dot(x.swirl - slip.cross(x.momentum.linear))
+    return both + joint.S.w.dot(x.cross_moment - slip.cross(x.momentum.linear))
 
 
 def _outward(system: System, j: int, i: int, q: Coordinates, x: Displaced) -> Displaced:
@@ -113,7 +113,7 @@ def second_derivatives(
     for (j, *composite), (_, at) in both:
         with system.section(j, "column"):
             joint, read, axes = system.body(j).joint, readings[j], fast[j].joint
-            out.first[j] = read.on(at.load, at.momentum, read.turning.dot(at.swirl))
+            out.first[j] = read.on(at.load, at.momentum, read.turning.dot(at.cross_moment))
             out.momentum[j] = joint.project(at.momentum)
             own = displaced(joint, composite, moves, j, at, axes)
             for i in (i for i in system.together(j) if i >= j):
@@ -211,19 +211,19 @@ def forward_dynamics_hessian(
 
 
 def of_forward(
-    ways: tuple[Hessian, Gradient],
+    formulations: tuple[Hessian, Gradient],
     system: System,
     q: Coordinates,
     qd: Coordinates,
     tau: Coordinates,
     lam: Coordinates,
 ) -> Four:
-    """The same from ways to the Hessian and the derivatives of inverse dynamics."""
+    """The same from formulations of the Hessian and the derivatives of inverse dynamics."""
     coupling = system.coupling
     solver = factors(system, coupled_mass_matrix(system, q))
     qdd, mu = (coupling.rates(solver.solve(x)) for x in (driving(system, q, qd, tau), lam))
-    second = (coupling.matrix(x) for x in ways[0](system, q, qd, qdd, mu))
-    by_q, by_qd, _ = (coupling.matrix(x) for x in ways[1](system, q, qd, qdd))
+    second = (coupling.matrix(x) for x in formulations[0](system, q, qd, qdd, mu))
+    by_q, by_qd, _ = (coupling.matrix(x) for x in formulations[1](system, q, qd, qdd))
     qq, qqd, qdqd, qqdd = ([-x for x in block] for block in second)
     w, n = _solved(solver, qqdd), len(lam)
     more, rates = _product(w, by_q, n), _product(w, by_qd, n)

@@ -9,8 +9,9 @@ load and the momentum ∫ u dm of all beyond,
     λᵀ ∂τ/∂q̇_i = 2 ∫ J̇_i·u dm = 2 (σ̇·∫ ρ × u dm + σ·∫ ρ̇ × u dm + ṫ·∫ u dm),
     λᵀ M e_i = S_i·Π.
 
-So beside the load three more vectors travel inward: Π and `swirl`, ∫ ρ̇ × u dm. (The adjoint of
-Featherstone 2008, table 5.1; the field's derivatives as in Singh, Russell & Wensing, RA-L 2022.)
+So beside the load three more vectors travel inward: Π and `cross_moment`, ∫ ρ̇ × u dm. (The
+adjoint of Featherstone 2008, table 5.1; the field's derivatives as in Singh, Russell & Wensing,
+RA-L 2022.)
 Where the axes of a joint go with its body, displacements along them are carried by what the joint
 stands on, so that its motion counts (see `torsion`)."""
 
@@ -48,25 +49,29 @@ class Passing:
 
     load: Force = NO_FORCE
     momentum: Force = NO_FORCE
-    swirl: Vector = NULL
+    cross_moment: Vector = NULL
 
     def __add__(self, other: "Passing") -> "Passing":
         return Passing(
-            self.load + other.load, self.momentum + other.momentum, self.swirl + other.swirl
+            self.load + other.load,
+            self.momentum + other.momentum,
+            self.cross_moment + other.cross_moment,
         )
 
     def moved_in(self, step: Step) -> "Passing":
         """The same at the frame from which `step` leads to the present one, but for what its origin
-        moves against the other's (`swept`)."""
-        swirl = self.swirl.turned(-step) if isinstance(step, Turn) else self.swirl
-        return Passing(self.load.moved_in(step), self.momentum.moved_in(step), swirl)
+        moves against the other's (`plus_cross_moment`)."""
+        cross_moment = (
+            self.cross_moment.turned(-step) if isinstance(step, Turn) else self.cross_moment
+        )
+        return Passing(self.load.moved_in(step), self.momentum.moved_in(step), cross_moment)
 
-    def swept(self, more: Vector) -> "Passing":
-        """The same with more of the swirl."""
-        return Passing(self.load, self.momentum, self.swirl + more)
+    def plus_cross_moment(self, more: Vector) -> "Passing":
+        """The same with more of the moment ∫ ρ̇ × u dm."""
+        return Passing(self.load, self.momentum, self.cross_moment + more)
 
 
-def swirl(inertia: Inertia, w: Vector, u: Twist) -> Vector:
+def cross_moment(inertia: Inertia, w: Vector, u: Twist) -> Vector:
     """∫ (w × ρ) × u dm of a rigid body that moves at u: (w × h) × v + S (w × w_u)."""
     return w.cross(inertia.h).cross(u.v) + times(inertia.s, w.cross(u.w))
 
@@ -100,7 +105,9 @@ def sweep(
         body, x, u = system.body(i), moves.at[i], moves.virtual[i].body
         with system.section(i, "forces and momenta"):
             own = Passing(
-                inertial_force(body, x), momentum_of(body.inertia, u), swirl(body.inertia, x.w, u)
+                inertial_force(body, x),
+                momentum_of(body.inertia, u),
+                cross_moment(body.inertia, x.w, u),
             )
             whole = named(total[i] + own, f"{i}")
             slip = moves.rates[i].relative.v
@@ -112,26 +119,26 @@ def sweep(
 
 
 def named(x: Passing, label: str) -> Passing:
-    """The same, named for generated code."""
+    """The sum of what has come to a body, its vectors named for generated code."""
     x.load.named(label)
     x.momentum.linear.named(f"pu{label}")
     x.momentum.angular.named(f"lu{label}")
-    x.swirl.named(f"su{label}")
+    x.cross_moment.named(f"su{label}")
     return x
 
 
-class Swept(Movable, Protocol):
-    """What has a swirl to which the motion of its frame's origin adds."""
+class WithCrossMoment(Movable, Protocol):
+    """What has a moment ∫ ρ̇ × u dm to which the motion of its frame's origin adds."""
 
     @property
     def momentum(self) -> Force:
         """Π."""
 
-    def swept(self, more: Vector) -> Self:
-        """The same with more of the swirl."""
+    def plus_cross_moment(self, more: Vector) -> Self:
+        """The same with more of the moment ∫ ρ̇ × u dm."""
 
 
-Thing = TypeVar("Thing", bound=Swept)
+Thing = TypeVar("Thing", bound=WithCrossMoment)
 
 
 def to_joint(system: System, i: int, q: Coordinates, w: Vector, slip: Vector, x: Thing) -> Thing:
@@ -139,7 +146,7 @@ def to_joint(system: System, i: int, q: Coordinates, w: Vector, slip: Vector, x:
     body turns at `w`, its origin slips at `slip`."""
     place = system.body(i).placement
     moving = w.cross(place.shift(q[i - 1])) + slip
-    return carried(x.swept(moving.cross(x.momentum.linear)), place.own(q[i - 1]))
+    return carried(x.plus_cross_moment(moving.cross(x.momentum.linear)), place.own(q[i - 1]))
 
 
 def to_parent(system: System, i: int, q: Coordinates, w: Vector, x: Thing) -> Thing:
@@ -148,7 +155,7 @@ def to_parent(system: System, i: int, q: Coordinates, w: Vector, x: Thing) -> Th
     there = carried(x, place.approach(q[i - 1]))
     for transform in reversed(place.transforms(q[i - 1])):
         arm = transform.offset + arm.turned_all([-turn for turn in reversed(transform.turns)])
-    return there.swept(_swirled(w, arm, there.momentum.linear))
+    return there.plus_cross_moment(_swirled(w, arm, there.momentum.linear))
 
 
 def _swirled(w: Vector, arm: Vector, p: Vector) -> Vector:
@@ -176,7 +183,7 @@ def power(x: Twist, force: Force) -> Scalar:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How λᵀ ∂τ/∂q_i reads what has come to joint i: V × S of the load, the second rate of S of the
-    momentum, 2 σ̇ of the swirl."""
+    momentum, 2 σ̇ of ∫ ρ̇ × u dm."""
 
     bracket: Twist
     second: Twist
@@ -201,7 +208,7 @@ def half_rate(joint: Freedom, w: Vector, momentum: Force) -> Scalar:
 
 def by_rate(joint: Freedom, w: Vector, at: Passing) -> Scalar:
     """∫ J̇_i·u dm where the axis turns at `w`."""
-    return half_rate(joint, w, at.momentum) + joint.S.w.dot(at.swirl)
+    return half_rate(joint, w, at.momentum) + joint.S.w.dot(at.cross_moment)
 
 
 row = partial(
@@ -231,7 +238,7 @@ def inverse_dynamics_vjp(
         axes = body.placement.with_axes(parent=at_joint, body=whole)
         with system.section(i, "gradient"):
             read = Reading.of(body.joint, carrier, moves.virtual[i].carrier)
-            twice = 2.0 * read.turning.dot(at_joint.swirl)
+            twice = 2.0 * read.turning.dot(at_joint.cross_moment)
             felt = read.on(at_joint.load, at_joint.momentum, twice)
             dq[i - 1] = felt + body.passive.stiffness * lam[i - 1]
             w = body.placement.with_axes(parent=carrier.w, body=moves.at[i].w)

@@ -131,9 +131,9 @@ def composites(system: System, q: Coordinates) -> Iterator[tuple[int, Inertia]]:
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "composite body"):
-            whole = (total[i] + body.inertia).named(f"{i}")
+            composite = (total[i] + body.inertia).named(f"{i}")
             own, approach = body.placement.own(q[i - 1]), body.placement.approach(q[i - 1])
-            there = carried_by_name(whole, own, f"{i}").named(joint_label(i))
+            there = carried_by_name(composite, own, f"{i}").named(joint_label(i))
             total[body.parent] = total[body.parent] + carried_by_name(
                 there, approach, joint_label(i)
             )
@@ -208,7 +208,7 @@ def christoffel_symbols_full(system: System, q: Coordinates) -> list[Scalar]:
 
 @as_full
 def christoffel_symbols_full_up(system: System, q: Coordinates) -> list[Scalar]:
-    """The same, read by the ancestors in their own frames."""
+    """All Christoffel symbols, n x n x n, read by the ancestors in their own frames."""
     return _full(system, q, symbols(system, q, carried_up(system, q)))
 
 

@@ -41,8 +41,10 @@ def composites(
         body = system.body(i)
         place = body.placement
         with system.section(i, "composite body"):
-            whole = MovingBody(total[i].inertia + body.inertia, total[i].rates).named(f"{i}")
-            from_body = carried_by_name(whole, place.own(q[i - 1]), f"{i}").named(joint_label(i))
+            composite = MovingBody(total[i].inertia + body.inertia, total[i].rates).named(f"{i}")
+            from_body = carried_by_name(composite, place.own(q[i - 1]), f"{i}").named(
+                joint_label(i)
+            )
             from_carrier = from_body.moving(moving[i].relative)
             passed = from_body if system.stays(i) else from_carrier
             total[body.parent] = total[body.parent] + carried_by_name(

@@ -21,7 +21,7 @@ DIFFERENTIATED = "forward differentiation of inverse dynamics, Christoffel symbo
 MATRIX = ("n", "n")
 
 Three = tuple[list[Scalar], list[Scalar], list[Scalar]]
-Way = Callable[[System, Coordinates, Coordinates, Coordinates], Gradients]
+Derivatives = Callable[[System, Coordinates, Coordinates, Coordinates], Gradients]
 
 _of_inverse = partial(
     quantity,
@@ -115,22 +115,24 @@ def forward_dynamics_derivatives(
 def forward_dynamics_derivatives_by_duals(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> Three:
-    """The same from the other derivatives of inverse dynamics."""
+    """Derivatives of forward dynamics from those of inverse dynamics by dual numbers."""
     return _forward(system, q, qd, tau, gradients_by_duals)
 
 
-def _forward(system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, way: Way) -> Three:
-    return forward_derivatives(system, q, qd, tau, way)[:3]
+def _forward(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, formulation: Derivatives
+) -> Three:
+    return forward_derivatives(system, q, qd, tau, formulation)[:3]
 
 
 def forward_derivatives(
-    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, way: Way
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, formulation: Derivatives
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
     """∂q̈/∂q, ∂q̈/∂q̇, M⁻¹ and q̈ of the user.
 
     Solved with the sparse factors column by column; M⁻¹ itself would fill the zeros between
     branches."""
-    at_rest = way(system, q, qd, [ZERO] * system.size)
+    at_rest = formulation(system, q, qd, [ZERO] * system.size)
     coupling = system.coupling
     solver = factors(system, coupling.matrix(square(system, at_rest.m)))
     coriolis = _half_product(square(system, at_rest.dqd), qd)
@@ -140,7 +142,7 @@ def forward_derivatives(
     parts = (coupling.forces(part) for part in (coriolis, gravity(system, q), rubbing))
     driving = [t - c - g - f for t, c, g, f in zip(tau, *parts, strict=True)]
     qdd = solver.solve(driving)
-    found = way(system, q, qd, coupling.rates(qdd))
+    found = formulation(system, q, qd, coupling.rates(qdd))
     matrices = (
         coupling.matrix(square(system, x)) for x in (found.dq, damped(system, qd, found.dqd))
     )

@@ -23,7 +23,7 @@ def at_momentary_rest(twists: Mapping[int, Twist]) -> dict[int, Motion]:
 
 
 def of_velocities(twist: Twist) -> Motion:
-    """The same for one body."""
+    """The motion of one body at rest, whose accelerations are the velocities of its twist."""
     return Motion(a=twist.v, base=twist.w)
 
 
@@ -39,12 +39,12 @@ def skew(x: Motion, k: int) -> Scalar:
 
 
 def mass_entry(twist: Twist, x: Motion) -> Scalar:
-    """Of unit mass at the origin."""
+    """The entry of a unit mass at the body's origin."""
     return twist.v.dot(x.a)
 
 
 def first_entry(twist: Twist, x: Motion, k: int) -> Scalar:
-    """Of unit first moment along axis `k`."""
+    """The entry of a unit first moment along axis `k`."""
     i, j = (k + 1) % 3, (k + 2) % 3
     z, a = twist.w, x.a
     return twist.v.dot(x.column(k)) + (a[i] * z[j] - a[j] * z[i])

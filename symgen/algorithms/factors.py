@@ -94,34 +94,34 @@ Section = Callable[[int], AbstractContextManager[None]]
 def factors(system: System, entries: Sequence[Scalar]) -> Factors:
     """Lᵀ D L of the n x n mass matrix `entries`, with one division a coordinate and no square
     roots."""
-    way = pattern(system, entries)
-    return _eliminated(way, _one_by_one(way), entries, _sections(system))
+    order = pattern(system, entries)
+    return _eliminated(order, _one_by_one(order), entries, _sections(system))
 
 
 def factors_by_pairs(system: System, entries: Sequence[Scalar]) -> Factors:
     """The same with blocks of two coordinates wherever a body that carries others is the only one
     to be paired with its parent: one division after the other for two coordinates. Leaves stay
     alone, as their own inertia about their joint is a number."""
-    way = pattern(system, entries)
-    leaves = {i for i in way.inward if not any(i in above for above in way.above.values())}
+    order = pattern(system, entries)
+    leaves = {i for i in order.inward if not any(i in above for above in order.above.values())}
     blocks = list[tuple[int, ...]]()
-    free = {i for i in way.inward if i not in leaves}
+    free = {i for i in order.inward if i not in leaves}
     mates: dict[int, int] = {}
-    for i in way.inward:
-        parent, *others = way.above[i] or (0,)
-        whole = parent in free and tuple(others) == way.above[parent]  # else there is fill
-        if i in free and whole and parent < i:
+    for i in order.inward:
+        parent, *others = order.above[i] or (0,)
+        without_fill = parent in free and tuple(others) == order.above[parent]  # else there is fill
+        if i in free and without_fill and parent < i:
             mates[parent] = i
             free -= {i, parent}
     waiting = set(mates.values())
-    for i in way.inward:
+    for i in order.inward:
         if i not in waiting:
             blocks.append((mates[i], i) if i in mates else (i,))
-    return _eliminated(way, tuple(blocks), entries, _sections(system))
+    return _eliminated(order, tuple(blocks), entries, _sections(system))
 
 
-def _one_by_one(way: Pattern) -> Blocks:
-    return tuple((i,) for i in way.inward)
+def _one_by_one(order: Pattern) -> Blocks:
+    return tuple((i,) for i in order.inward)
 
 
 def _sections(system: System) -> Section:
@@ -129,29 +129,29 @@ def _sections(system: System) -> Section:
 
 
 def dense_factors(entries: Sequence[Scalar], n: int) -> Factors:
-    """Those of any symmetric n x n matrix."""
+    """The factors Lᵀ D L of any symmetric n x n matrix, row-major."""
     inward = tuple(range(n, 0, -1))
-    way = Pattern(inward, {i: tuple(range(i - 1, 0, -1)) for i in inward})
-    return _eliminated(way, _one_by_one(way), entries, lambda k: no_section(""))
+    order = Pattern(inward, {i: tuple(range(i - 1, 0, -1)) for i in inward})
+    return _eliminated(order, _one_by_one(order), entries, lambda k: no_section(""))
 
 
 def _eliminated(
-    way: Pattern, blocks: Blocks, entries: Sequence[Scalar], section: Section
+    order: Pattern, blocks: Blocks, entries: Sequence[Scalar], section: Section
 ) -> Factors:
-    n = len(way.inward)
-    m = {(i, j): entries[(i - 1) * n + j - 1] for i in way.inward for j in (i, *way.above[i])}
+    n = len(order.inward)
+    m = {(i, j): entries[(i - 1) * n + j - 1] for i in order.inward for j in (i, *order.above[i])}
     inverse_d: Entries = {}
     for block in blocks:
-        above = way.above[min(block)]
+        above = order.above[min(block)]
         with section(block[0]):
             own, scaled = (_single if len(block) < 2 else _pair)(m, block, above)
             inverse_d |= own
             for i in above:
-                for j in (i, *(j for j in way.above[i] if j in above)):
+                for j in (i, *(j for j in order.above[i] if j in above)):
                     for k in block:
                         m[i, j] = m[i, j] - scaled[k, i] * m[k, j]
             m |= scaled
-    return Factors(way, blocks, m, inverse_d)
+    return Factors(order, blocks, m, inverse_d)
 
 
 def _single(m: Entries, block: Sequence[int], above: Sequence[int]) -> tuple[Entries, Entries]:

@@ -106,7 +106,7 @@ def _less(s: Second, a: Vector, b: Vector, without_z: bool) -> Second:
 
 
 def rigid(inertia: Inertia) -> ArticulatedInertia:
-    """That of a rigid body."""
+    """The articulated inertia of a body without joints further out: its rigid-body inertia."""
     m, h, s = inertia.m, inertia.h, inertia.s
     b = (Vector(ZERO, h.z, -h.y), Vector(-h.z, ZERO, h.x), Vector(h.y, -h.x, ZERO))
     usual = Second(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)
@@ -225,8 +225,8 @@ def _inward(
     for i in system.inward:
         body, joint = system.body(i), system.body(i).joint
         with system.section(i, "articulated body"):
-            whole = (inertia[i] + rigid(body.inertia)).named(f"{i}")
-            felt = whole.times(joint.S)
+            articulated = (inertia[i] + rigid(body.inertia)).named(f"{i}")
+            felt = articulated.times(joint.S)
             inverse_d = named(1.0 / joint.project(felt), f"d{i}")
             share = _named(felt.scaled(inverse_d), "K", i)
             at_rest = _named(force[i], "p", i)
@@ -234,7 +234,7 @@ def _inward(
             drive = named(drive, f"u{i}")
             joints[i] = JointResponse(share, named(drive * inverse_d, f"r{i}"))
             passed = _named(at_rest + share.scaled(drive), "pa", i)
-            left, steps = whole.yielding(joint, felt, share), body.placement.steps(q[i - 1])
+            left, steps = articulated.yielding(joint, felt, share), body.placement.steps(q[i - 1])
             left = left.named(f"{i}", "a")
             inertia[body.parent] = inertia[body.parent] + carried_by_name(left, steps, f"{i}")
             force[body.parent] = force[body.parent] + carried_by_name(passed, steps, f"{i}")

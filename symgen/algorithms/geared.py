@@ -51,11 +51,11 @@ class Inward:
 
     inertia: dict[int, ArticulatedInertia]
     force: dict[int, Force]
-    spun: dict[int, Force] = field(default_factory=dict)
+    momentum_of_rotors: dict[int, Force] = field(default_factory=dict)
     """Σ n I_r S_r at the parent of i."""
-    weight: dict[int, Scalar] = field(default_factory=dict)
+    inertia_of_rotors: dict[int, Scalar] = field(default_factory=dict)
     """Σ n² S_rᵀ I_r S_r."""
-    pull: dict[int, Scalar] = field(default_factory=dict)
+    torque: dict[int, Scalar] = field(default_factory=dict)
     """Σ n S_rᵀ f_r."""
 
 
@@ -94,11 +94,13 @@ def _add_rotor(system: System, r: int, at: Inward) -> None:
     body, (i,) = system.body(r), system.leaders[r - 1]
     ratio = system.coupling.drives[r - 1].terms[0].factor
     steps, momentum = body.placement.steps(ZERO), body.joint.momentum(body.inertia)
-    at.weight[i] = at.weight.get(i, ZERO) + ratio * ratio * body.joint.project(momentum)
-    at.pull[i] = at.pull.get(i, ZERO) + ratio * body.joint.project(at.force[r])
+    at.inertia_of_rotors[i] = at.inertia_of_rotors.get(
+        i, ZERO
+    ) + ratio * ratio * body.joint.project(momentum)
+    at.torque[i] = at.torque.get(i, ZERO) + ratio * body.joint.project(at.force[r])
     if body.parent:
         there = carried(momentum.scaled(ratio), steps)
-        at.spun[i] = at.spun.get(i, NO_FORCE) + there
+        at.momentum_of_rotors[i] = at.momentum_of_rotors.get(i, NO_FORCE) + there
         at.inertia[body.parent] = at.inertia[body.parent] + carried(rigid(body.inertia), steps)
         at.force[body.parent] = at.force[body.parent] + carried(at.force[r], steps)
 
@@ -113,17 +115,18 @@ def _respond(
         system.body(i).placement.steps(q[i - 1]),
     )
     with system.section(i, "articulated body"):
-        whole = at.inertia[i] + rigid(body.inertia)
-        felt = whole.times(joint.S)
-        inverse_d = named(1.0 / (joint.project(felt) + at.weight.get(i, ZERO)), f"d{i}")
-        resting = joint.project(at.force[i]) + at.pull.get(i, ZERO)
+        articulated = at.inertia[i] + rigid(body.inertia)
+        felt = articulated.times(joint.S)
+        inverse_d = named(1.0 / (joint.project(felt) + at.inertia_of_rotors.get(i, ZERO)), f"d{i}")
+        resting = joint.project(at.force[i]) + at.torque.get(i, ZERO)
         drive = tau[i - 1] - body.passive.force(q[i - 1], qd[i - 1]) - resting
-        u = carried(felt, steps) + at.spun.get(i, NO_FORCE)
+        u = carried(felt, steps) + at.momentum_of_rotors.get(i, NO_FORCE)
         share = u.scaled(inverse_d)
         passed = carried(at.force[i], steps) + share.scaled(drive)
-        spinning = i in at.weight
+        spinning = i in at.inertia_of_rotors
         left = carried(
-            whole if spinning else whole.yielding(joint, felt, felt.scaled(inverse_d)), steps
+            articulated if spinning else articulated.yielding(joint, felt, felt.scaled(inverse_d)),
+            steps,
         )
         left = left.less(u, share) if spinning else left
         at.inertia[body.parent] = at.inertia[body.parent] + left

@@ -77,7 +77,7 @@ class Turning:
 
     @cached_property
     def two_exact(self) -> Scalar:
-        """The same to all digits: near zero by its series."""
+        """(θ - sin θ)/θ³ to all digits: near zero by its series."""
         s = self.square
         total: Scalar = ZERO
         for x in reversed((*SERIES, *SERIES_END)):
@@ -113,7 +113,7 @@ class Chart(Protocol):
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Their numbers among all positions."""
+        """The numbers of a joint's positions among all positions."""
 
     @property
     def rates(self) -> tuple[int, ...]:

@@ -115,10 +115,13 @@ def momentum_rate_regressor(system: System, q: Coordinates, qd: Coordinates) -> 
     """N with N π = Cᵀ q̇ - g, n x 10 n, row-major: d/dt (M q̇) = τ + Cᵀ q̇ - g, for dM/dt = C +
     Cᵀ, with τ less friction and with what external wrenches give, where there are any."""
     n, width = system.size, system.parameters
-    whole, pull = coriolis_matrix_by_parameters(system, q, qd), gravity_by_parameters(system, q)
+    coriolis, gravity = (
+        coriolis_matrix_by_parameters(system, q, qd),
+        gravity_by_parameters(system, q),
+    )
     sums = [
-        sum((qd[i] * whole[(i * n + j) * width + p] for i in range(n)), ZERO)
+        sum((qd[i] * coriolis[(i * n + j) * width + p] for i in range(n)), ZERO)
         for j in range(n)
         for p in range(width)
     ]
-    return [x - g for x, g in zip(sums, pull, strict=True)]
+    return [x - g for x, g in zip(sums, gravity, strict=True)]

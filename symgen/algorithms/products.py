@@ -54,7 +54,7 @@ def forward_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
 
 @_forward(suits=uncoupled)
 def forward_dynamics_jvp_articulated(system: System, *inputs: Coordinates) -> list[Scalar]:
-    """The same from articulated bodies, for long chains."""
+    """Change of q̈ along (dq, dq̇, dτ), shape n, by articulated bodies, best for long chains."""
     at, by = inputs[:3], inputs[3:]
     return tangents(
         forward_dynamics_articulated(system, *(along(x, d) for x, d in zip(at, by, strict=True)))

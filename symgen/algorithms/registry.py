@@ -140,7 +140,7 @@ class Formulation:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A quantity: its inputs in argument order, its outputs and the ways to compute it."""
+    """A quantity: its inputs in argument order, its outputs and its formulations."""
 
     name: str
     formula: str
@@ -164,7 +164,7 @@ class Quantity:
 
     @property
     def passive(self) -> tuple[str, ...]:
-        """What of joints is in it: ``friction``, ``springs``."""
+        """Which forces of joints it contains: ``friction``, ``springs``."""
         friction = ("friction",) if self.feels_wrench else ()
         return (*friction, "springs") if self.feels_springs else friction
 
@@ -172,15 +172,15 @@ class Quantity:
         """One of `LINK_QUANTITIES` for a link, whose name its outputs bear too; which of two that
         would be called the same has a number behind is told by `symgen.tracing.link_outputs`."""
         suffix = re.sub(r"\W", "_", link, flags=re.ASCII)
-        ways = tuple(
-            replace(way, algorithm=partial(way.algorithm, link=link)) for way in self.formulations
+        formulations = tuple(
+            replace(one, algorithm=partial(one.algorithm, link=link)) for one in self.formulations
         )
         outputs = tuple(replace(out, name=f"{out.name}_{suffix}") for out in self.outputs)
         return replace(
             self,
             name=f"{self.name}:{link}",
             formula=self.formula.replace("a link", f"link {_said(link)}"),
-            formulations=ways,
+            formulations=formulations,
             outputs=outputs,
             link=link,
         )
@@ -259,7 +259,7 @@ def quantity(
         stem = algorithm.__name__.removeprefix(name.replace(":", "_"))
         title = algorithm.__module__.rsplit(".", 1)[-1] + stem
         tried = {r: not only_minimal_pays or r == "minimal" for r in regroupings}
-        ways = tuple(
+        formulations = tuple(
             Formulation(f"{title}/{r}", r, algorithm, source, suits, tried[r]) for r in regroupings
         )
         rows = LINK_QUANTITIES if of_link else QUANTITIES
@@ -271,7 +271,7 @@ def quantity(
             tuple(inputs),
             tuple(outputs),
             needs_gravity,
-            known + ways,
+            known + formulations,
             needs_inertia,
             feels_wrench,
             feels_wrench or feels_springs,

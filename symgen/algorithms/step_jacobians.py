@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from symgen.algorithms.derivatives import Way, forward_derivatives
+from symgen.algorithms.derivatives import Derivatives, forward_derivatives
 from symgen.algorithms.gradients import gradients, gradients_by_duals
 from symgen.algorithms.manifold import Matrix, bracket, moved, slopes
 from symgen.algorithms.registry import Array
@@ -50,11 +50,11 @@ def _rows(entries: Coordinates, n: int) -> Matrix:
 
 
 def _slopes(
-    way: Way, system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+    formulation: Derivatives, system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> tuple[list[Scalar], Matrix, Matrix, Matrix]:
     """q̈ and its derivatives in q, q̇ and τ."""
     coupling, n = system.coupling, system.coupling.velocities
-    found = forward_derivatives(system, coupling.places(q), coupling.rates(qd), tau, way)
+    found = forward_derivatives(system, coupling.places(q), coupling.rates(qd), tau, formulation)
     by_q, by_qd, by_tau = (_rows(x, n) for x in found[:3])
     return found[3], by_q, by_qd, by_tau
 
@@ -116,9 +116,9 @@ def _carried(system: System, u: Coordinates, q: Changes, change: Changes) -> Cha
     return q.by(start) + change.by(along)
 
 
-def _euler_jacobians(way: Way, system: System, *at: Coordinates) -> Pair:
+def _euler_jacobians(formulation: Derivatives, system: System, *at: Coordinates) -> Pair:
     q, qd, tau, (h,) = at
-    fast, *by = _slopes(way, system, q, qd, tau)
+    fast, *by = _slopes(formulation, system, q, qd, tau)
     start = _at_start(len(qd))
     later = start[1]
     for matrix, change in zip(by, start, strict=True):
@@ -142,17 +142,17 @@ def _rate_changes(
     return Changes([[*row] for row in zip(*columns, strict=True)])
 
 
-def _rk4_jacobians(way: Way, system: System, *at: Coordinates) -> Pair:
+def _rk4_jacobians(formulation: Derivatives, system: System, *at: Coordinates) -> Pair:
     q, qd, tau, (h,) = at
     start = _at_start(len(qd))
-    fast, *by = _slopes(way, system, q, qd, tau)
+    fast, *by = _slopes(formulation, system, q, qd, tau)
     rate, drate, dfast = [*qd], start[1], _accelerated(by, *start)
     rates, drates, fasts, dfasts = [rate], [drate], [fast], [dfast]
     for share, _ in STAGES:
         u, du = [share * h * x for x in rate], drate.scaled(share * h)
         later, dlater = ahead(qd, share * h, fast), start[1] + dfast.scaled(share * h)
         rate, drate = rate_of(system, u, later), _rate_changes(system, u, later, du, dlater)
-        fast, *by = _slopes(way, system, moved(system.coupling, q, u), later, tau)
+        fast, *by = _slopes(formulation, system, moved(system.coupling, q, u), later, tau)
         dfast = _accelerated(by, _carried(system, u, start[0], du), dlater, start[2])
         rates.append(rate)
         drates.append(drate)

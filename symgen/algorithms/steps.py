@@ -106,10 +106,10 @@ def _step(method: str) -> Row:
 
 
 def _accelerations(
-    way: Accelerations, system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
+    formulation: Accelerations, system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> list[Scalar]:
     coupling = system.coupling
-    return way(system, coupling.places(q), coupling.rates(qd), tau)
+    return formulation(system, coupling.places(q), coupling.rates(qd), tau)
 
 
 def ahead(x: Coordinates, h: Scalar, v: Coordinates) -> list[Scalar]:
@@ -117,9 +117,9 @@ def ahead(x: Coordinates, h: Scalar, v: Coordinates) -> list[Scalar]:
     return [a + h * b for a, b in zip(x, v, strict=True)]
 
 
-def _euler(way: Accelerations, system: System, *at: Coordinates) -> Pair:
+def _euler(formulation: Accelerations, system: System, *at: Coordinates) -> Pair:
     q, qd, tau, (h,) = at
-    later = ahead(qd, h, _accelerations(way, system, q, qd, tau))
+    later = ahead(qd, h, _accelerations(formulation, system, q, qd, tau))
     return moved(system.coupling, q, [h * v for v in later]), later
 
 
@@ -134,14 +134,14 @@ STAGES = ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0))
 """For each stage after the first how far it goes along the slopes before, and what those weigh."""
 
 
-def _rk4(way: Accelerations, system: System, *at: Coordinates) -> Pair:
+def _rk4(formulation: Accelerations, system: System, *at: Coordinates) -> Pair:
     q, qd, tau, (h,) = at
-    rate, fast = [*qd], _accelerations(way, system, q, qd, tau)
+    rate, fast = [*qd], _accelerations(formulation, system, q, qd, tau)
     rates, fasts = [rate], [fast]
     for share, _ in STAGES:
         u, later = [share * h * x for x in rate], ahead(qd, share * h, fast)
         rate = rate_of(system, u, later)
-        fast = _accelerations(way, system, moved(system.coupling, q, u), later, tau)
+        fast = _accelerations(formulation, system, moved(system.coupling, q, u), later, tau)
         rates.append(rate)
         fasts.append(fast)
     u = [(h / 6.0) * x for x in mean(rates)]

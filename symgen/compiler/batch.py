@@ -61,7 +61,7 @@ def values_of(
 def value_of(
     node: Node, inputs: Mapping[str, Array], values: Mapping[Index, Any], scalar: str
 ) -> Any:
-    """What a node computes from the values of its operands."""
+    """The value of a node, from those of its operands."""
     if node.op == "input":
         return inputs[node.a][node.b]
     if node.op == "const":

@@ -27,7 +27,7 @@ class Copy:
         self.made: dict[Index, Value] = {}
 
     def outputs(self) -> dict[str, list[Scalar]]:
-        """Those of the source, on the target."""
+        """The outputs of the source by name, on the target."""
         for index in self.wanted():
             with self.target.section(self.source.sections[index]):
                 self.made[index] = self.node(index)

@@ -52,7 +52,7 @@ class Cost:
 
     @property
     def cycles(self) -> float:
-        """What the program takes at least."""
+        """The cycles that the program takes at least."""
         return max(self.work, self.path)
 
 
@@ -73,7 +73,7 @@ def arrivals(program: Program, machine: Machine, known: list[float] | None = Non
 
 @remembered
 def cost(program: Program, machine: Machine) -> Cost:
-    """What the outputs of a program take."""
+    """The cost of a program's outputs."""
     ready = arrivals(program, machine)
     ends = (ready[ref.node] for out in program.outputs for ref in out.refs if ref is not None)
     work = sum(times * machine.busy(op) for op, times in tally(program).items())

@@ -82,11 +82,11 @@ class Entries:
         return "\n".join(f"{name}[{at}] = {x}" for at, x in zip(places, entries, strict=True))
 
     def latex(self) -> str:
-        """The same in LaTeX, an array as a matrix."""
+        """The entries in LaTeX, an array as a matrix."""
         return str(sympy.latex(self.expression))
 
     def data(self) -> dict[str, Any]:
-        """The same as plain data (documented in docs/formats.md)."""
+        """The entries as plain data (documented in docs/formats.md)."""
         single = self.wanted.indices is not None
         every = [self.expression] if single else sympy.flatten(self.expression)
         entries = list(map(str, every))

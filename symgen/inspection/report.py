@@ -85,7 +85,7 @@ def _counted(
 
 
 def timed(module: Module, times: Sequence[Timed]) -> None:
-    """What ``--tune`` has measured, the choice in bold."""
+    """The times that ``--tune`` has measured, the choice in bold."""
     rows = table(
         f"{module.robot.model.name}: times of a call",
         ["quantity", "formulation"],
@@ -276,8 +276,8 @@ def registry_data() -> dict[str, Any]:
             "outputs": [
                 {"name": a.name, "shape": list(a.shape), "unit": a.unit} for a in q.outputs
             ],
-            "formulations": [way.name for way in q.formulations],
-            "sources": list(dict.fromkeys(way.source for way in q.formulations)),
+            "formulations": [formulation.name for formulation in q.formulations],
+            "sources": list(dict.fromkeys(formulation.source for formulation in q.formulations)),
         }
         for q in [*QUANTITIES.values(), *LINK_QUANTITIES.values()]
     }

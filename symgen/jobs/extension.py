@@ -39,7 +39,7 @@ class Making:
         options: Mapping[str, Any],
         store: Store,
     ) -> "Making":
-        """Of the arguments of `symgen.compile`. Raises OptionError."""
+        """The request that the arguments of `symgen.compile` make. Raises OptionError."""
         wanted = {"quantities": quantities} if quantities else {}
         return cls(Job.of(robot, **wanted, **options), exact, frozenset(options), store)
 

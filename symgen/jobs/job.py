@@ -94,7 +94,7 @@ class Job:
 
     @property
     def aim(self) -> Aim:
-        """What formulations are chosen by."""
+        """The aim that formulations are chosen by: fewest operations, or a processor's latency."""
         return aim_of(self.choices)
 
     def module(self, loaded: Loaded) -> Module:

@@ -100,7 +100,7 @@ def manifest(module: Module, files: Mapping[str, str | bytes]) -> str:
 
 
 def text(module: Module, hashes: Mapping[str, str]) -> str:
-    """The same from the files' hashes by name."""
+    """The text of a manifest from the files' hashes by name."""
     data = {
         "format": FORMAT,
         "generator": f"symgen {module.version}",
@@ -142,7 +142,9 @@ def _hash(data: bytes) -> str:
 
 def _functions(module: Module) -> dict[str, Any]:
     quantities = {f.name: [q.name for q in f.quantities] for f in module.functions}
-    formulations = {f.name: {q.name: way.name for q, way in f.parts} for f in module.functions}
+    formulations = {
+        f.name: {q.name: formulation.name for q, formulation in f.parts} for f in module.functions
+    }
     counts = {f.name: f.counts.as_dict() for f in module.functions}
     return {
         d.name: {

@@ -138,7 +138,7 @@ NAMES: Final[dict[type, str]] = {
 
 
 def said(data: object) -> str:
-    """What a value is, for a message."""
+    """A value's type in words, for a message."""
     kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list"}
     name = kinds.get(type(data), "null" if data is None else "an object")
     return f"{name} ({shown(repr(data), 40)})" if isinstance(data, (int, float, str)) else name

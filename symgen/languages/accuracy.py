@@ -83,7 +83,7 @@ class Accuracy:
         return self._found[program]
 
     def errors(self, program: Program) -> Errors:
-        """What rounding does to a program at the states."""
+        """The rounding errors of a program's outputs at the states, by output."""
         return Errors(self._run(program), self.inputs, self.scalar, self.trig)
 
     @cached_property

@@ -112,7 +112,7 @@ def _described(module: Module, function: Function) -> Description:
         module, "out", module.outputs(function)
     )
     formulas = tuple(words.meaning(module.robot.model, _formula(q)) for q in function.quantities)
-    sources = tuple(dict.fromkeys(way.source for _, way in function.parts))
+    sources = tuple(dict.fromkeys(formulation.source for _, formulation in function.parts))
     count = operations(function.program)
     inverts = any(q.needs_inverse for q in function.quantities)
     return Description(

@@ -71,7 +71,7 @@ class Outside:
 
     @property
     def missing(self) -> list[str]:
-        """What it needs and is not there."""
+        """The tools that it needs and that are not installed."""
         tools = [tool for tool in self.tools if shutil.which(tool) is None]
         return tools + [name for name in self.packages if find_spec(name) is None]
 

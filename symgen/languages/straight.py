@@ -47,7 +47,7 @@ class Style:
     """What is said of the entries of arrays."""
 
     def context(self, module: Module) -> dict[str, Any]:
-        """What the templates of every such language use."""
+        """The variables of the templates of every such language."""
         described = descriptions(module)
         return {
             "module": module,

@@ -92,7 +92,7 @@ class BaseParameters:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """By base parameter, the link of its body."""
+        """The link of each base parameter's body."""
         return tuple(link_of(self.model, name) for name in self.columns)
 
     @property

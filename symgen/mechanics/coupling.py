@@ -49,7 +49,7 @@ class Drive:
 
     @property
     def index(self) -> int:
-        """And among the velocities."""
+        """Its number among the velocities."""
         return self.terms[0].index
 
     def position(self, q: Sequence[Scalar]) -> Scalar:

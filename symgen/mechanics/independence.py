@@ -33,7 +33,7 @@ STATES: Final = 16
 
 
 def moments(inertia: Inertia) -> tuple[Scalar, ...]:
-    """Those of MOMENTS."""
+    """The eleven moments of an inertia, in the order of MOMENTS."""
     return (inertia.m, *inertia.h, *inertia.s, inertia.s.across)
 
 

@@ -29,7 +29,7 @@ class Listed:
 
     @property
     def leader(self) -> str:
-        """Those that it follows, in words."""
+        """The coordinates that it follows, in words."""
         return " and ".join(self.leaders)
 
     @property

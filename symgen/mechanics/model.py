@@ -75,7 +75,7 @@ class Joint:
 
     @property
     def type(self) -> JointType:
-        """What is known of joints of its kind."""
+        """Its type: coordinates, motion and words of joints of its kind."""
         return JOINT_TYPES[self.kind]
 
     def coordinate(self, suffix: str) -> str:

@@ -58,8 +58,8 @@ def system(
     (free fall in root link axes); `regrouping` is a key of `REGROUPINGS`, or `WHOLE`; `frames` are
     others than the canonical ones."""
     frames, given = frames or canonical_frames(model), parameters or {}
-    pull = {i: _base_gravity(model, i, frames[i - 1], gravity) for i in model.children(0)}
-    placements = [_placement(model, i, frames[i - 1], pull) for i in range(1, model.size + 1)]
+    free_fall = {i: _base_gravity(model, i, frames[i - 1], gravity) for i in model.children(0)}
+    placements = [_placement(model, i, frames[i - 1], free_fall) for i in range(1, model.size + 1)]
     own = [_body_inertia(model, i, frames[i - 1].pose, given) for i in range(1, model.size + 1)]
     order = tuple(model.outward)
     whole = regrouping == WHOLE
@@ -69,8 +69,8 @@ def system(
         for i, (b, p, n) in enumerate(zip(model.bodies, placements, inertias, strict=True), 1)
     )
     numbered = [*enumerate(model.bodies, 1)]
-    roots = {i: _base_axes(model, i, frames[i - 1], placements[i - 1]) for i in pull}
-    falls = {i: exactly(g) for i, (g, _) in pull.items()}
+    roots = {i: _base_axes(model, i, frames[i - 1], placements[i - 1]) for i in free_fall}
+    falls = {i: exactly(g) for i, (g, _) in free_fall.items()}
     return System(
         bodies,
         order,
@@ -169,10 +169,10 @@ def _base_gravity(
 
 
 def _placement(
-    model: Model, i: int, frame: CanonicalFrame, pull: Mapping[int, tuple[Vector, Angle]]
+    model: Model, i: int, frame: CanonicalFrame, free_fall: Mapping[int, tuple[Vector, Angle]]
 ) -> Placement:
     body = model.body(i)
-    theta0, r = (pull[i][1], ZERO) if i in pull else (frame.theta0, frame.r)
+    theta0, r = (free_fall[i][1], ZERO) if i in free_fall else (frame.theta0, frame.r)
     constants = (exactly(x) for x in (frame.to_axis, theta0, r))
     return body.joint.type.placed(body.joint, body.at, *constants)
 

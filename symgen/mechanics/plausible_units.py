@@ -37,7 +37,7 @@ class Extent:
 
 
 def extents(model: Model) -> list[Extent]:
-    """Those of the bodies that have links."""
+    """The extents of the bodies that have links."""
     found = []
     for i, body in enumerate(model.bodies, 1):
         if not body.links:

@@ -43,6 +43,6 @@ def transposed(a: Rows) -> Rows:
 
 
 def twist_seen_in(x: Twist, pose: Pose) -> Twist:
-    """The same motion at a frame of constant pose."""
+    """The twist of a body at a frame of constant pose on it, in that frame's axes."""
     axes = columns_of(pose)
     return Twist(times(axes, x.w), times(axes, x.at(place_of(pose))))

@@ -42,7 +42,7 @@ class Compiled:
 
     @classmethod
     def of(cls, module: ModuleType) -> "Compiled":
-        """Of an extension module."""
+        """The functions of an extension module."""
         constants = {k: getattr(module, k) for k in CONSTANTS if hasattr(module, k)}
         functions = {name: getattr(module, name) for name in module.FUNCTIONS}
         return cls(module.ROBOT, functions, constants, module)

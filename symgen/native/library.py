@@ -45,7 +45,7 @@ class Library:
                 return cls(ffi, ffi.dlopen(str(folder / "library.so")))
 
     def call(self, name: str, *arguments: int | Array) -> Any:
-        """What the function returns."""
+        """Calls the function and gives what it returns."""
         function, passed = getattr(self.handle, name), [*map(self._passed, arguments)]
         with limited():
             return function(*passed)

@@ -50,7 +50,7 @@ class NativeTape:
 
     @classmethod
     def of(cls, program: Program) -> "NativeTape":
-        """Of the live nodes of a program."""
+        """The tape of the live nodes of a program."""
         columns = {
             node: k for k, node in enumerate(node for node in program.nodes if node.op == "input")
         }
@@ -117,7 +117,7 @@ class Traced:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the output."""
+        """The shape of the output."""
         return self.program.outputs[0].shape
 
     @property

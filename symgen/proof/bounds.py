@@ -45,7 +45,7 @@ WORK: Final = 5e6
 
 
 def represented(values: Array, scalar: str) -> Array:
-    """What is lost when numbers are rounded to a scalar type."""
+    """The error of rounding numbers to a scalar type."""
     with np.errstate(over="ignore"):
         return np.abs(values.astype(TYPES[scalar]).astype(np.float64) - values)
 

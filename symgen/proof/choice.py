@@ -28,7 +28,7 @@ class Computing(Protocol):
         """``double`` or ``float``."""
 
     def errors(self, program: Program) -> Errors:
-        """What rounding does to a program there."""
+        """The rounding errors of a program's outputs there."""
 
 
 State = TypeVar("State")

@@ -75,7 +75,7 @@ class Record:
 
     @property
     def largest(self) -> float:
-        """Of all numbers; infinite where one is none."""
+        """The largest of all numbers; infinite where one is not a number."""
         parts = (self.measured, self.wanted)
         sizes = [abs(x) for part in parts for rows in part.values() for row in rows for x in row]
         return max(sizes, default=0.0) if all(map(isfinite, sizes)) else inf

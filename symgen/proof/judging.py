@@ -41,7 +41,7 @@ class Judgement:
 
     @property
     def claim(self) -> str:
-        """What is checked, with the name of the judge."""
+        """The sentence that is checked, with the name of the judge."""
         says = f"as {self.judge} has it" if self.judge else f"has {NO_JUDGE}"
         return f"{self.quantity.name} {says}"
 

@@ -32,7 +32,7 @@ class Linear:
 
     @cached_property
     def values(self) -> Array:
-        """The same on every machine."""
+        """The value of every node at every state, to the same bits on every machine."""
         with np.errstate(all="ignore"):
             return values_of(self.program, self.inputs, "double", _portable)
 

@@ -18,7 +18,7 @@ from symgen.mechanics.spatial import Vector
 from symgen.numbers.scalar import ZERO, Scalar
 from symgen.proof.mechanism import Mechanism, mechanism
 from symgen.proof.motion import State
-from symgen.proof.tangent import bends, displaced
+from symgen.proof.tangent import displaced, turned_accelerations
 from symgen.tracing.robot import FIELDS, SPRING_FIELDS, Robot
 
 DIGITS: Final = 75
@@ -93,7 +93,7 @@ class At:
 
     @cached_property
     def known(self) -> dict[Any, Any]:
-        """What is computed once for these states: by term its values."""
+        """Values computed once for these states, by term."""
         return {}
 
     def input(self, name: str) -> Array:
@@ -102,7 +102,7 @@ class At:
 
     @cached_property
     def textbook(self) -> State:
-        """What the textbook reads."""
+        """The state as the textbook reads it."""
         q, qd, qdd = (_columns(self.given[k]) if k in self.given else () for k in FLOW[:3])
         none = [ZERO] * self.n
         gravity = Vector(*_columns(self.given["g"])) if "g" in self.given else None
@@ -149,7 +149,9 @@ class At:
         t = times.reshape(-1, *(1 for _ in self.shape), 1)
         known = [self.input(name) for name in FLOW[1:]]
         half = t * t / 2
-        change = {"q": t * known[0] + half * (known[1] + bends(self.mechanism, known[0]))}
+        change = {
+            "q": t * known[0] + half * (known[1] + turned_accelerations(self.mechanism, known[0]))
+        }
         for k, name in enumerate(FLOW[1:]):
             if name in self.given:
                 change[name] = sum(

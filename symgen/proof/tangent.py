@@ -32,7 +32,7 @@ class Tangent(Protocol):
     def moved(self, q: Array, change: Array) -> Array:
         """Positions displaced along a small change, right to its third power."""
 
-    def bend(self, v: Array) -> Array:
+    def turned_acceleration(self, v: Array) -> Array:
         """What a motion at constant velocity numbers adds to half the square of time."""
 
     def bracket(self, a: Array, b: Array) -> Array:
@@ -48,7 +48,7 @@ class Line:
     def moved(self, q: Array, change: Array) -> Array:
         return q + change
 
-    def bend(self, v: Array) -> Array:
+    def turned_acceleration(self, v: Array) -> Array:
         return 0 * v
 
     def bracket(self, a: Array, b: Array) -> Array:
@@ -82,13 +82,13 @@ class InBodyAxes:
         place = [q[..., k] + d for k, d in enumerate(shift)]
         return np.stack([*place, *_hamilton(four, turn)], axis=-1)
 
-    def bend(self, v: Array) -> Array:
+    def turned_acceleration(self, v: Array) -> Array:
         """The axes turn with the body: w × v."""
         turned = np.cross(v[..., self.place :], v[..., : self.place]) if self.place else 0 * v
         return np.concatenate([turned, 0 * turned], axis=-1) if self.place else turned
 
     def bracket(self, a: Array, b: Array) -> Array:
-        """Of twists: w × u' - w' × u and w × w'."""
+        """The bracket of two twists: w × u' - w' × u and w × w'."""
         n = self.place
         (u, w), (other_u, other_w) = ((x[..., :n], x[..., n:]) for x in (a, b))
         angular = np.cross(w, other_w)
@@ -156,9 +156,11 @@ def displaced(robot: Mechanism, q: Array, change: Array) -> Array:
     return np.concatenate(wide, axis=-1)
 
 
-def bends(robot: Mechanism, v: Array) -> Array:
+def turned_accelerations(robot: Mechanism, v: Array) -> Array:
     """What velocities v add to the displacement by half the square of time."""
-    return np.concatenate([b.tangent.bend(v[..., b.rates]) for b in _by_rate(robot)], axis=-1)
+    return np.concatenate(
+        [b.tangent.turned_acceleration(v[..., b.rates]) for b in _by_rate(robot)], axis=-1
+    )
 
 
 def brackets(robot: Mechanism) -> Array:

@@ -67,7 +67,7 @@ def load(source: RobotSource, **options: Any) -> Loaded:
 
 
 def load_with(source: RobotSource, choices: Choices) -> Loaded:
-    """The same with options that are made already."""
+    """The robot of a file, as `load`, with options that are made already."""
     wanted = choices[RobotOptions]
     rounder = Rounder(_tolerance(wanted.snap_angles))
     robot = repaired(described(source, choices[XacroOptions]), wanted.repair_inertia)
@@ -75,10 +75,10 @@ def load_with(source: RobotSource, choices: Choices) -> Loaded:
     part = part_of(robot, wanted.root, wanted.tip, wanted.lock)
     part = afloat(part) if wanted.base == "floating" else part
     _check_supported(part)
-    pull, fall = free_fall(part, wanted.gravity, lambda joint: _joint_pose(part, joint, rounder))
+    gravity, fall = free_fall(part, wanted.gravity, lambda joint: _joint_pose(part, joint, rounder))
     drives = drives_of(part.robot, wanted.actuators, wanted.rotors)
     part, motors = motors_of(part, drives, wanted.coordinates)
-    model = _model(part, pull, rounder, drives, motors)
+    model = _model(part, gravity, rounder, drives, motors)
     check_size(part, model)
     still = drives.left_out(part.robot, [joint.name for joint in part.moving])
     notices = (

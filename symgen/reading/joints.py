@@ -121,7 +121,7 @@ class JointRow:
 
     @property
     def type(self) -> JointType:
-        """What is known of such joints."""
+        """The type of such joints."""
         return JOINT_TYPES[self.kind]
 
     def given(self, said: str, axis: Triple, values: Mapping[str, Any]) -> Constants:

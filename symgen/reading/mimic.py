@@ -73,7 +73,7 @@ class _Search:
     """What has been seen to follow what, for all searches."""
 
     def of(self, joint: JointElement) -> Following:
-        """What a joint follows. Raises RobotError."""
+        """The leaders that a joint follows, with factors and offset. Raises RobotError."""
         found = self.found
         path = {joint.name: iter(_terms(joint.mimics))}
         while path and joint.name not in found:

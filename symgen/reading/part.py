@@ -70,7 +70,7 @@ def part_of(
 
 
 def afloat(part: Part) -> Part:
-    """The same with a floating joint from the world to the root."""
+    """The part with a floating joint from the world to the root."""
     name = FLOATING_BASE
     while name in (joint.name for joint in part.robot.joints):
         name += "_"

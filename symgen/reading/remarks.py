@@ -11,7 +11,7 @@ from symgen.text import shown
 
 
 def left_out(part: Part) -> Iterator[Notice]:
-    """What --root and --tip leave out."""
+    """Sentences on what --root and --tip leave out."""
     kept = part.links
     gone = [link for link in part.robot.links if link.name not in kept]
     if gone:

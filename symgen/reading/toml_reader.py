@@ -115,7 +115,7 @@ KINDS: Final[tuple[tuple[type, str], ...]] = (
 
 
 def said(value: object) -> str:
-    """What a value of a file is, for a message."""
+    """A value's type in words, for a message."""
     kind = next((name for type_, name in KINDS if isinstance(value, type_)), "a date or time")
     return kind if isinstance(value, (list, dict)) else f"{kind} ({shown(str(value), 40)})"
 

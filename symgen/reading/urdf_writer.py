@@ -184,8 +184,8 @@ def _unsaid(robot: Description) -> Iterator[tuple[str, str]]:
     if shared:
         yield "warning", f"motors that several joints share ({quoted(shared)}) are not in the URDF"
     if robot.gravity != EARTH or robot.tilt != IDENTITY:
-        pull = ",".join(f"{g:.12g}" for g in in_root(robot))
-        yield "warning", f"gravity is not in the URDF; give --gravity {pull}"
+        gravity = ",".join(f"{g:.12g}" for g in in_root(robot))
+        yield "warning", f"gravity is not in the URDF; give --gravity {gravity}"
 
 
 def in_root(robot: Description) -> tuple[float, ...]:

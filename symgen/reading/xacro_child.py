@@ -38,7 +38,7 @@ class Missing(Exception):
 
 @dataclass
 class Seen:
-    """What was met while a file is expanded."""
+    """The files, arguments and packages met while a file is expanded."""
 
     packages: Packages
     lenient: bool

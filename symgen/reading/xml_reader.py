@@ -147,7 +147,7 @@ class Node:
         return None if self.element.get(attribute) is None else self.number(attribute)
 
     def content(self) -> float:
-        """What stands inside as one finite number."""
+        """The text inside an element as one finite number."""
         return self._number("the text", (self.element.text or "").strip(XML_SPACE))
 
     def triple(self, attribute: str, default: Triple | None = None) -> Triple:

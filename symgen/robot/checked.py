@@ -44,7 +44,7 @@ class Checked:
 
     @property
     def rotor_lines(self) -> list[str]:
-        """What is said of rotors."""
+        """Sentences on rotors, a line each."""
         return [] if self.rotors is None else [*self.rotors.sentences()]
 
     def __repr__(self) -> str:

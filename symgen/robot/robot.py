@@ -152,7 +152,7 @@ class Robot:
     # -- another robot -----------------------------------------------------------------------------
 
     def with_options(self, **options: Any) -> "Robot":
-        """The same robot with other options. Raises OptionError."""
+        """This robot with other options. Raises OptionError."""
         return self._like(Robot(self.job.changed(**options)))
 
     def _like(self, other: "Robot") -> "Robot":

@@ -70,7 +70,7 @@ class RotorEffects:
     assumed: tuple[str, ...]
 
     def sentences(self) -> Iterator[str]:
-        """What is said of it, one a line."""
+        """Sentences on a rotor, a line each."""
         names = {"reflected": "ratio^2 inertia on the diagonal", "none": "no rotors"}
         for d in self.differences:
             share = "" if d.share is None else f", {100 * d.share:.3g} % of its effort"
@@ -83,7 +83,7 @@ class RotorEffects:
         yield from self.assumed
 
     def data(self) -> dict[str, Any]:
-        """As plain data."""
+        """The table of rotors as plain data."""
         return asdict(self)
 
 
@@ -149,7 +149,7 @@ class Search:
         return cls(forward, inverse, middle, half, tuple(names), units, effort, tuple(said))
 
     def differences(self, kind: str, of: str, x: States) -> Array:
-        """By joint and state: what a model is off by."""
+        """The error of a model by joint and state."""
         with np.errstate(all="ignore"):
             true = _run(self.forward["exact"], x)
             if of == "acceleration":

@@ -78,7 +78,7 @@ def _joint_names(model: Model, array: str) -> Sequence[str]:
 
 
 def input_meanings(model: Model, array: str, symbols: Sequence[sympy.Symbol]) -> dict[str, Meaning]:
-    """What the symbols of an input stand for."""
+    """The meanings of the symbols of an input."""
     row = INPUTS[array]
     if array in BY_POSITION:
         said = [f"{row.meaning}: {x.name}" for x in positions(model)]

@@ -76,7 +76,7 @@ class Polynomial:
 
     @property
     def key(self) -> frozenset[tuple[int, Decimal]]:
-        """What tells it from others."""
+        """The key that tells it from others."""
         return frozenset(self.terms.items())
 
 

@@ -63,8 +63,8 @@ def worked_out(
     (quantity,) = of_model(robot.model, (quantity,))
     names = tuple(body.name for body in robot.model.moving) if setting.masses else ()
     check_defined(replace(robot, runtime=names), [quantity])
-    way, paper = _way(robot, quantity), Paper()
-    regroup = on_paper(robot, setting, way.regrouping, paper)
+    formulation, paper = _formulation(robot, quantity), Paper()
+    regroup = on_paper(robot, setting, formulation.regrouping, paper)
     sizes = dimensions(regroup)
     read = _inputs(robot, quantity)
     idle = [name for name in given or {} if name not in read]
@@ -72,7 +72,7 @@ def worked_out(
         raise OptionError(f"{quantity.name} does not read {idle[0]}; it reads {', '.join(read)}")
     arrays = {name: _expressions(robot, name, sizes, joints, given or {}) for name in read}
     values = {name: paper.of(expressions) for name, expressions in arrays.items()}
-    results = outputs((quantity, way), regroup, values)
+    results = outputs((quantity, formulation), regroup, values)
     for out in quantity.outputs:
         paper.output(out.name, out.sizes(sizes), results[out.name])
     said: dict[str, Meaning] = dict(meanings(robot, setting))
@@ -82,10 +82,10 @@ def worked_out(
     return Sheet(quantity, paper, arrays, said, _chains(regroup.layout, paper, arrays.get("q", ())))
 
 
-def _way(robot: Robot, quantity: Quantity) -> Formulation:
+def _formulation(robot: Robot, quantity: Quantity) -> Formulation:
     """The first formulation that suits the robot."""
     layout = system(robot.model)
-    return next(way for way in quantity.formulations if way.suits(layout))
+    return next(formulation for formulation in quantity.formulations if formulation.suits(layout))
 
 
 def _inputs(robot: Robot, quantity: Quantity) -> list[str]:

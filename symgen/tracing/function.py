@@ -47,11 +47,11 @@ class Function:
         return " + ".join(dict.fromkeys(formulation.name for _, formulation in self.parts))
 
     def cost(self, machine: Machine) -> Cost:
-        """What it takes on a processor."""
+        """Its cost on a processor."""
         return cost(self.program, machine)
 
     def shaped(self, aim: Aim) -> "Function":
-        """The same in the shape that is best for an aim."""
+        """This function in the shape that is best for an aim."""
         program = aim.shaped(self.program)
         return self if program is self.program else replace(self, program=program, trees=True)
 

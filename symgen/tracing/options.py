@@ -56,7 +56,11 @@ def quantities(robot: Any, start: str) -> Iterable[str]:
 def _formulations(robot: Any, start: str) -> Iterable[str]:
     """Quantities, and after one its formulations."""
     of = QUANTITIES.get(start.removesuffix("="))
-    return [way.name for way in of.formulations] if of else [f"{name}=" for name in QUANTITIES]
+    return (
+        [formulation.name for formulation in of.formulations]
+        if of
+        else [f"{name}=" for name in QUANTITIES]
+    )
 
 
 @group

@@ -176,10 +176,10 @@ class Regroup:
             if given
             else self.layout.bodies
         )
-        pull = (
+        free_fall = (
             self.layout.gravity if gravity is None else turned_gravity(self.robot.lumped, gravity)
         )
-        return replace(self.layout, bodies=bodies, gravity=pull, sections=sections)
+        return replace(self.layout, bodies=bodies, gravity=free_fall, sections=sections)
 
 
 def _filled(body: SystemBody, par: Iterator[Scalar]) -> SystemBody:

@@ -43,12 +43,12 @@ class CController:
 
     @property
     def state(self) -> list[Argument]:
-        """What the caller keeps."""
+        """The arrays that the caller keeps from one step to the next."""
         return self._of(self.row.state)
 
     @property
     def gains(self) -> list[Argument]:
-        """What does not change."""
+        """The arrays of constants that are set once."""
         return self._of(self.row.gains)
 
     @property
@@ -117,7 +117,7 @@ class CController:
 
 
 def controllers(module: Module, made: tuple[CFunction, ...]) -> list[CController]:
-    """Those of the functions that are a controller each."""
+    """The controllers of a module: its functions that have gains and a state."""
     names = {
         f.name: f.quantities[0].name.partition(":")[0]
         for f in module.functions

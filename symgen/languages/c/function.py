@@ -155,7 +155,7 @@ class CFunction:
         return f"part{k}"
 
     def passed(self, arguments: Sequence[Argument]) -> list[str]:
-        """What a call of a function with these arrays gives."""
+        """The arguments of a call of a function with these arrays."""
         return [a.name for a in arguments]
 
     def parameter(self, a: Argument) -> str:

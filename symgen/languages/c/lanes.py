@@ -76,7 +76,7 @@ class BatchFunction(ManyFunction):
 
     @cached_property
     def dialect(self) -> Dialect:
-        """That of C with vectors in place of numbers."""
+        """The dialect of C with vectors in place of numbers."""
         plain, name = dialect(self.module), self.module.name
         own = {"sign": call(f"{name.upper()}_SIGN")}
         return replace(
@@ -139,7 +139,7 @@ class BatchFunction(ManyFunction):
 
     @property
     def given(self) -> str:
-        """Its arrays in a call, after other arguments."""
+        """The arrays of a function in a call, after other arguments."""
         return "".join(f", {a.name}" for a in self.d.arguments)
 
     @property

@@ -59,17 +59,17 @@ class Bound:
 
     @property
     def entries(self) -> int:
-        """Of all inputs."""
+        """The number of entries of all inputs."""
         return sum(a.size for a in self.arrays[: self.ins])
 
     @property
     def takes(self) -> str:
-        """Its inputs in words."""
+        """The inputs of a function in words."""
         return ", ".join(self.inputs)
 
     @property
     def gives(self) -> str:
-        """Its outputs in words."""
+        """The outputs of a function in words."""
         return ", ".join(a.name for a in self.arrays[self.ins :])
 
     @property
@@ -107,7 +107,7 @@ class Bound:
 
     @property
     def signature(self) -> str:
-        """Its parameters as in a stub."""
+        """The parameters of a function as in a stub."""
         taken = ", ".join(f"{name}: ArrayLike" for name in self.inputs)
         return f"{taken}, *, out: {self.given} | None = None, threads: int = 1"
 
@@ -123,7 +123,7 @@ class Bound:
 
     @property
     def note(self) -> str:
-        """Its docstring for a stub."""
+        """The docstring of a function for a stub."""
         return "\n    ".join(note(self)).replace("\n    \n", "\n\n")
 
 

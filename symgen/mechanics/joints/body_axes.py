@@ -49,7 +49,7 @@ class Configuration:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The same in elementary steps."""
+        """The transform to the body's frame in elementary steps."""
         return steps_of(self.transforms)
 
     def nudged(self, changes: Sequence[Scalar]) -> "Configuration":

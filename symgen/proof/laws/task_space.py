@@ -53,7 +53,7 @@ for _axes, _jacobian in (("body", body), ("world", world), ("aligned", aligned))
 
 @law("frame_acceleration_classical", DIFFERENCES, 1)
 def frame_acceleration_classical(x: At, link: str) -> Array:
-    """That of the root's axes, seen in the link's."""
+    """The acceleration in the root's axes, seen in the link's."""
     found = rate(lambda y: _times(aligned(y, link), y.given["qd"]), x)
     rows = pose(x, link)[..., :9].reshape(*x.shape, 3, 3)
     parts = [(rows * v[..., :, None]).sum(-2) for v in (found[..., :3], found[..., 3:])]
