@@ -41,6 +41,8 @@ class Wanted:
     accelerations: bool
     lenient: bool = False
     """Whether forces or currents are taken as they are found, and need not be there."""
+    reference: bool = False
+    """Whether the positions that were commanded."""
 
     @property
     def plain(self) -> bool:
@@ -59,12 +61,13 @@ class Layout:
     qdd: tuple[Column, ...]
     measured: tuple[Column, ...]
     recorder: str
+    reference: tuple[Column, ...] = ()
 
     @property
     def all(self) -> tuple[Column, ...]:
         """All of them, in the order of reading; time first."""
         time = (self.time,) if self.time else ()
-        return (*time, *self.q, *self.qd, *self.qdd, *self.measured)
+        return (*time, *self.q, *self.qd, *self.qdd, *self.measured, *self.reference)
 
     @property
     def factors(self) -> Numbers:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from symgen.errors import SymgenError
 from symgen.identification.consistent import consistent, distance
 from symgen.identification.estimate import Channel, Estimate
+from symgen.identification.instruments import WEAK
 from symgen.identification.logs import Log
 from symgen.identification.methods import Problem
 from symgen.identification.neutral import with_neutral_prior
-from symgen.identification.robust import believed, robust_errors
 from symgen.identification.rounds import Settled
 from symgen.identification.settings import Settings
 from symgen.identification.solve import (
@@ -48,7 +48,8 @@ def estimate(
     judged = excitation(system, settings.max_condition)
     notes = _judged(sought, names, judged, log, settings)
     prior = prior_of(sought, settings)
-    found = believed(system, prior.belief(len(names)) if prior else None)
+    found = settled.solution(prior.belief(len(names)) if prior else None)
+    notes = (*notes, *_weak(settled, found, log))
     if settings.consistent:
         free, found = found, consistent(mapping, drives, found)
         said = f"consistent bodies and drives: chi squared {distance(free, found):.3g} more than"
@@ -64,12 +65,21 @@ def estimate(
         judged.scaled if prior is None else scaled_condition(found.factor),
         np.array([sought.known.get(name, 0.0) for name in names]),
         tuple(column.speed for column in drives.columns) if drives else (),
-        robust_errors(system, found),
+        settled.robust_errors(found),
     )
     if neutral:
         said = "the robot's files have no inertia: rods between its joints are the prior"
         notes = (*notes, f"{shown(log.file)}: note: {said}")
     return _with_standard(made, prior), notes
+
+
+def _weak(settled: Settled, found: Solution, log: Log) -> tuple[str, ...]:
+    """A note where instruments do not follow the regressors."""
+    least = settled.instruments.weakest(found) if settled.instruments else 1.0
+    if least >= WEAK:
+        return ()
+    said = f"correlation with the motion that was commanded is {least:.2g} in one direction"
+    return (f"{shown(log.file)}: note: {said}, so instruments are weak and errors large there",)
 
 
 def prior_of(sought: Problem, settings: Settings) -> Prior | None:

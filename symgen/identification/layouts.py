@@ -141,7 +141,21 @@ def layout(log: Log, wanted: Wanted, map_: Map) -> Layout:
         qd = finder.group("qd", wanted.velocities, rates)
     measured = [column for sensed in wanted.sensors for column in _sensed(finder, sensed)]
     measured += _present(finder, wanted) if wanted.lenient else []
-    return Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title)
+    reference = _commanded(finder, wanted) if wanted.reference else ()
+    return Layout(time, q, qd, qdd, tuple(measured), finder.recorder.title, reference)
+
+
+def _commanded(finder: _Finder, wanted: Wanted) -> tuple[Column, ...]:
+    """The columns of commanded positions. Raises LogError where there are none."""
+    found = finder.group("ref", wanted.positions, wanted.position_units, optional=True)
+    if not found:
+        raise LogError(
+            shown(finder.log.file),
+            "has no commanded positions, which --method instrumental takes its instruments from; "
+            "name them with --column ref=PATTERN, as in ref=target_q_{}, or use --method "
+            "acceleration",
+        )
+    return found
 
 
 def _rate_units(wanted: Wanted) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ GROUPS: Final = {
     "tau": ("N m", "N"),
     "current": ("A",),
     "wrench": ("N", "N m"),
+    "ref": ("rad", "m"),
 }
 """The groups of columns, with the units that theirs are multiples of."""
 
@@ -55,17 +56,17 @@ class LogOptions:
     columns: str | None = option(
         "--columns",
         "MAP.toml",
-        "What the log's columns mean: t, q, qd, qdd, tau, current, each a pattern or a list of "
-        "names, and the options below by name.",
+        "What the log's columns mean: t, q, qd, qdd, tau, current, ref, each a pattern or a list "
+        "of names, and the options below by name.",
         default=None,
         path=True,
     )
     column: tuple[tuple[str, str], ...] = option(
         "--column",
         "GROUP=PATTERN",
-        "Where t, q, qd, qdd, tau, current or wrench stand: q=actual_q_{} with the joint's name or "
-        "number (from 0 or 1) for {}, q=a,b,c, q=2-7 by number; or of one joint, tau_JOINT=NAME. "
-        "May be repeated.",
+        "Where t, q, qd, qdd, tau, current, wrench or ref (commanded positions) stand: "
+        "q=actual_q_{} with the joint's name or number (from 0 or 1) for {}, q=a,b,c, q=2-7 by "
+        "number; or of one joint, tau_JOINT=NAME. May be repeated.",
         PAIRS,
         give="give GROUP=PATTERN, as in q=actual_q_{}",
         default=(),

@@ -16,6 +16,7 @@ from symgen.identification.drives import Drives, Joints
 from symgen.identification.equations import Energies, Equations, Instants, Momenta
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.kernel import Kernel, kernel
+from symgen.identification.method_rows import METHODS
 from symgen.identification.sensors import (
     Stacked,
     carried,
@@ -75,7 +76,7 @@ def problem(job: Job, loaded: Loaded, settings: Settings) -> Problem:
         raise OptionError("the robot has no joint that moves, so there is nothing to identify")
     if settings.wrenches:
         return _wrenches(job, loaded, settings)
-    return METHODS[settings.method](job, loaded, settings)
+    return EQUATIONS[METHODS[settings.method].equations](job, loaded, settings)
 
 
 def torque_mapping(model: Model) -> BaseMapping:
@@ -125,20 +126,19 @@ def base_kernel(job: Job, loaded: Loaded) -> Kernel:
     return _kernel(job, loaded, "base_regressor")
 
 
-def _torque_channels(model: Model, power: str = "") -> tuple[tuple[str, str], ...]:
-    return tuple((row.name, _force(row.unit) + power) for row in velocities(model))
-
-
 def _force(unit: str) -> str:
     return "N m" if unit.startswith("rad") else "N"
+
+
+def _torque_channels(model: Model, power: str = "") -> tuple[tuple[str, str], ...]:
+    return tuple((row.name, _force(row.unit) + power) for row in velocities(model))
 
 
 def _wanted(job: Job, model: Model, accelerations: bool) -> Wanted:
     rates = tuple(row.name for row in velocities(model))
     units = tuple(_force(row.unit) for row in velocities(model))
     forces = Sensed("tau", rates, units, torque_constants(job, rates))
-    rows = positions(model)
-    names, units = tuple(row.name for row in rows), tuple(row.unit for row in rows)
+    names, units = zip(*((row.name, row.unit) for row in positions(model)), strict=True)
     return Wanted(names, units, rates, (forces,), accelerations)
 
 
@@ -168,8 +168,7 @@ def _none(interval: int, drives: Drives | None) -> Equations:
 
 
 def known(model: Model) -> dict[str, float]:
-    """The coefficients of drives that the robot's files give, by names such as ``viscous
-    shoulder``."""
+    """Coefficients of drives in the robot's files, by names such as ``viscous shoulder``."""
     joints = [model.body(i).joint for i in system(model, regrouping=WHOLE).rubbing_joints]
     return {
         f"{name} {joint.name}": kind.of_joint(joint)
@@ -178,11 +177,14 @@ def known(model: Model) -> dict[str, float]:
     }
 
 
-def _acceleration(job: Job, loaded: Loaded, settings: Settings) -> Problem:
+def _forces(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     made = base_kernel(without_drives(job), loaded)
     columns = tuple(range(made.shape[1]))
+    whole = _of_torques(job, loaded, settings)
+    instruments = METHODS[settings.method].instruments
     return replace(
-        _of_torques(job, loaded, settings),
+        whole,
+        wanted=replace(whole.wanted, reference=instruments),
         equations=lambda interval, drives: Instants(made, columns, drives),
     )
 
@@ -203,8 +205,9 @@ def _momentum(job: Job, loaded: Loaded, settings: Settings) -> Problem:
 
 def _energy(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     plain, model = without_drives(job), loaded.model
-    names = "kinetic_energy_regressor", "potential_energy_regressor"
-    kinetic, potential = (_kernel(plain, loaded, name) for name in names)
+    kinetic, potential = (
+        _kernel(plain, loaded, f"{name}_energy_regressor") for name in ("kinetic", "potential")
+    )
     whole = _integrated(_of_torques(job, loaded, settings), settings)
     made = partial(Energies, kinetic, potential, _projection(whole.mapping))
     return replace(
@@ -242,12 +245,12 @@ def _projection(mapping: BaseMapping) -> Numbers:
     return np.asarray(np.linalg.pinv(mapping.factors))
 
 
-METHODS: Final[dict[str, Callable[[Job, Loaded, Settings], Problem]]] = {
-    "acceleration": _acceleration,
+EQUATIONS: Final[dict[str, Callable[[Job, Loaded, Settings], Problem]]] = {
+    "forces": _forces,
     "momentum": _momentum,
     "energy": _energy,
 }
-"""How joint forces are used, by name of the method."""
+"""How joint forces are used, by the equations of a method."""
 
 
 # -- wrenches --------------------------------------------------------------------------------------
@@ -257,10 +260,9 @@ def _wrenches(job: Job, loaded: Loaded, settings: Settings) -> Problem:
     """Wrenches at joints, with or without joint forces, in the base parameters of all of them."""
     if not settings.torque:
         _check_not_felt(job, settings)
-    links = [carried(loaded.model, joint) for joint in settings.wrenches]
     model, plain = lumped(loaded.model, _bodies(loaded.model)), without_drives(job)
-    quantities = [f"wrench_regressor:{link}" for link in links]
-    quantities = [*(["regressor"] * settings.torque), *quantities]
+    links = [carried(loaded.model, joint) for joint in settings.wrenches]
+    quantities = ["regressor"] * settings.torque + [f"wrench_regressor:{link}" for link in links]
     kernels = tuple(_kernel(plain, loaded, name) for name in quantities)
     found = independent_columns(random_rows(kernels, coupling_of(model)))
     base = base_parameters(model)

@@ -9,6 +9,7 @@ from symgen import output
 from symgen.errors import OptionError
 from symgen.identification.cutoffs import tuned
 from symgen.identification.log_options import LogOptions
+from symgen.identification.method_rows import METHODS
 from symgen.identification.methods import Problem, problem
 from symgen.identification.prediction import Prediction, Predictor, predict
 from symgen.identification.prediction_plots import pictures
@@ -51,7 +52,7 @@ def validated(
     held out. Raises SymgenError."""
     own = Predictor(found.equations, found.estimate.values, _channels(found))
     if log is None:
-        if found.settings.method != "acceleration" or not found.held_out:
+        if METHODS[found.settings.method].equations != "forces" or not found.held_out:
             return found
         return replace(found, prediction=predict(found.reading, own, progress, held_out=True))
     if found.settings.wrenches:

@@ -114,9 +114,10 @@ def _advanced(raw: Samples, delays: Numbers) -> Samples:
 
 
 def _split(columns: Layout, rows: Numbers) -> Samples:
-    sizes = [1, len(columns.q), len(columns.qd), len(columns.qdd)]
-    t, q, qd, qdd, measured = np.split(rows, np.cumsum(sizes), axis=1)
-    return Samples.of(t[:, 0], q, qd, qdd, measured)
+    sizes = [1, *map(len, (columns.q, columns.qd, columns.qdd, columns.measured))]
+    t, q, qd, qdd, measured, reference = np.split(rows, np.cumsum(sizes), axis=1)
+    made = Samples.of(t[:, 0], q, qd, qdd, measured)
+    return replace(made, reference=reference) if reference.size else made
 
 
 def reading(path: str, wanted: Wanted, model: Model, options: LogOptions, wish: Wish) -> Reading:
@@ -136,7 +137,7 @@ def look(log: Log, wanted: Wanted, model: Model | None, map_: Map, wish: Wish) -
             f"has {log.rows} row{'s' * (log.rows != 1)}; there is nothing to identify from",
         )
     clock = Clock.of(log, columns, options.rate)
-    missing = not columns.qd or (wanted.accelerations and not columns.qdd)
+    missing = not columns.qd or (wanted.accelerations and not columns.qdd) or wanted.reference
     derivation = None
     if missing:
         hertz = options.cutoff or _cutoff(log, columns, clock)

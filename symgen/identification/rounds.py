@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from symgen.identification.choice import Choice, Chooser
 from symgen.identification.drives import Drives, candidates
 from symgen.identification.equations import Equations
+from symgen.identification.instruments import Instrumented, Instruments
 from symgen.identification.loss import SHARE, Reweighted
+from symgen.identification.method_rows import METHODS
 from symgen.identification.methods import Problem
 from symgen.identification.rates import Rates
 from symgen.identification.reduction import Batches, Factors, whole
-from symgen.identification.robust import believed
+from symgen.identification.robust import believed, robust_errors
 from symgen.identification.separable import inseparable
 from symgen.identification.settings import Settings
 from symgen.identification.solve import Belief, Solution, System
@@ -59,6 +61,17 @@ class Settled:
     system: System
     after: System | None
     choice: Choice
+    instruments: Instruments | None = None
+
+    def solution(self, belief: Belief | None) -> Solution:
+        """The estimate of the equations: with instruments, or by least squares, where there is a
+        belief beside it."""
+        return self.instruments.solution() if self.instruments else believed(self.system, belief)
+
+    def robust_errors(self, found: Solution) -> Numbers | None:
+        """Its robust standard errors; None where there are too few batches."""
+        made = self.instruments
+        return made.errors(found) if made else robust_errors(self.system, found)
 
 
 @dataclass(frozen=True)
@@ -76,7 +89,20 @@ class Rounds:
         """The equations with the terms that were asked for or chosen, and their system, by the loss
         that was asked for."""
         found = self._least_squares()
+        if METHODS[self.settings.method].instruments:
+            return self._instrumented(found)
         return self._reweighted(found) if self.settings.loss == "huber" else found
+
+    def _instrumented(self, found: Settled) -> Settled:
+        """With instruments beside the columns that were chosen."""
+        size = found.system.size
+        again = self.reduce(Instrumented(found.equations, size))
+        total = whole(again.trained)
+        if total is None:
+            raise ValueError("no rows for the estimate")
+        supports = Instrumented(found.equations, size).supports
+        made = Instruments(System(total, supports, 2 * size, again.trained))
+        return replace(found, system=made.plain, instruments=made)
 
     def _reweighted(self, found: Settled) -> Settled:
         """With weights by residuals, until the values settle."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
@@ -22,8 +22,9 @@ class Samples:
 
     `usable` (N x c) tells which measurements are to be used, for a sensor may be saturated where
     the others are not. `noise` (n) is the standard deviation of the noise of each velocity (rad/s
-    or m/s), 0 where none is known: the sign of a velocity within a few of it is not known. Every
-    array is in SI units, in the joint order of the robot."""
+    or m/s), 0 where none is known: the sign of a velocity within a few of it is not known.
+    `reference` has the positions commanded, their rates and the rates of these (N x 3 nq), nothing
+    where they are not wanted. Every array is in SI units, in the joint order of the robot."""
 
     t: Numbers
     q: Numbers
@@ -32,6 +33,7 @@ class Samples:
     measured: Numbers
     usable: NDArray[np.bool_]
     noise: Numbers
+    reference: Numbers = field(default_factory=lambda: np.zeros((0, 0)))
 
     @classmethod
     def of(cls, t: Numbers, q: Numbers, qd: Numbers, qdd: Numbers, measured: Numbers) -> "Samples":
@@ -45,7 +47,8 @@ class Samples:
     def part(self, rows: slice) -> "Samples":
         """Some of the samples."""
         t, q, qd, qdd = self.t[rows], self.q[rows], self.qd[rows], self.qdd[rows]
-        return Samples(t, q, qd, qdd, self.measured[rows], self.usable[rows], self.noise)
+        measured, usable = self.measured[rows], self.usable[rows]
+        return Samples(t, q, qd, qdd, measured, usable, self.noise, self.reference[rows])
 
 
 Range = tuple[int, int]

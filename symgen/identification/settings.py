@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from symgen.errors import OptionError
 from symgen.identification.log_options import AUTO, LogOptions
+from symgen.identification.method_rows import METHODS, told
 from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS
 from symgen.options import FLAG, NUMBER, choice, finite, group, option
 from symgen.reading.options import moving_joints
 
-METHODS: Final = ("acceleration", "momentum", "energy")
 LOSSES: Final = ("squares", "huber")
 ENGINES: Final = ("serial", "dask")
 WRENCH: Final = "wrench:"
@@ -42,8 +42,7 @@ class Settings(LogOptions):
     method: str = option(
         "--method",
         "NAME",
-        "acceleration: forces at every row; momentum or energy: their balance over intervals, "
-        "which needs no accelerations.",
+        f"{told()}.",
         choice(*METHODS),
         default="acceleration",
     )
@@ -172,10 +171,7 @@ class Settings(LogOptions):
             raise OptionError(
                 f"--sensor {self.sensor!r}: use torque, wrench:JOINT,JOINT or both with a +"
             )
-        if self.wrenches and self.method != "acceleration":
-            raise OptionError(
-                f"--method {self.method}: a wrench needs accelerations; use --method acceleration"
-            )
+        self._check_method()
         self._number("--interval", self.interval, 0, 1e6, "a time in s, such as 0.1")
         self._number(
             "--validate", self.held_out + 1e-300, 0, 0.9, "a part of the log from 0 to 0.9"
@@ -190,6 +186,19 @@ class Settings(LogOptions):
         self._number(
             "--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4"
         )
+
+    def _check_method(self) -> None:
+        """Raises OptionError for what a method cannot be used with."""
+        if self.wrenches and self.method != "acceleration":
+            raise OptionError(
+                f"--method {self.method}: a wrench needs accelerations; use --method acceleration"
+            )
+        if METHODS[self.method].instruments and (self.full or self.loss != "squares"):
+            flag = "--full" if self.full else f"--loss {self.loss}"
+            raise OptionError(
+                f"--method {self.method} and {flag}: instruments solve equations and minimise "
+                "nothing; leave out one of them"
+            )
 
     def _check_terms(self, flag: str, given: str, known: tuple[str, ...]) -> None:
         names = given.split(",") if given and given != AUTO else []

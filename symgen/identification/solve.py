@@ -2,7 +2,7 @@
 does not excite."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -106,15 +106,27 @@ def solve(system: System, belief: Belief | None = None, inflation: float = 1.0) 
 
     The variances are restricted maximum-likelihood ones (each channel loses the degrees of freedom
     that its rows take up in the fit), so that standard errors hold for short logs too."""
+    return settled_deviations(
+        system, lambda deviations: solved(system, deviations, belief, inflation), inflation
+    )
+
+
+def settled_deviations(
+    system: System,
+    solved: Callable[[tuple[float, ...]], tuple[Numbers, Numbers]],
+    inflation: float = 1.0,
+) -> Solution:
+    """What `solved` gives of the deviations of the channels, values and R, with those of its own
+    residuals."""
     floors = _floors(system)
     deviations = tuple(max(system.measured(j), floors[j]) for j in system.channels)
     for _ in range(ROUNDS):
-        values, factor = solved(system, deviations, belief, inflation)
+        values, factor = solved(deviations)
         before = deviations
         deviations = _deviations(system, values, factor * math.sqrt(inflation), before, floors)
         if max(abs(a / b - 1) for a, b in zip(deviations, before, strict=True)) < SETTLED:
             break
-    return Solution(*solved(system, deviations, belief, inflation), deviations, inflation)
+    return Solution(*solved(deviations), deviations, inflation)
 
 
 def _floors(system: System) -> list[float]:
