@@ -76,8 +76,7 @@ def controlled(robot: str, scalar: str) -> Sample:
     """A robot with every controller."""
     names = (*CONTROLLERS, CONTROLLED[robot])
     gravity = ("gravity",)
-    more = {"chunk": 60}  # the estimators' long pieces would take more than a kilobyte of stack
-    return Sample(robot, {"scalar": scalar, "quantities": gravity, "controllers": names, **more})
+    return Sample(robot, {"scalar": scalar, "quantities": gravity, "controllers": names})
 
 
 DERIVATIVES = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")

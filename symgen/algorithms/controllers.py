@@ -49,6 +49,9 @@ class Controller:
     """Gains of which the closed loop has so many times the inertia of each joint."""
     forces: str = ""
     """The output that drives the robot; empty of an observer, which only looks on."""
+    loops: str = ""
+    """The quantity whose output it goes through in loops where a language has these (in C by the
+    template of its name); empty where all is straight lines."""
 
     def beginning(self, state: str, size: int) -> list[float]:
         """The numbers of a state of that size at the start, where it is none that a gain tells."""
@@ -79,12 +82,22 @@ def controller(
     packed: Sequence[str] = (),
     by_inertia: Sequence[str] = (),
     forces: str = "",
+    loops: str = "",
 ) -> partial[Callable[[Registered], Registered]]:
     """A row of `CONTROLLERS` and of quantities, whose remaining facts are still to be told."""
     each = {k: x if isinstance(x, tuple) else (x,) for k, x in gains.items()}
     kept, begun = state or {}, start or {}
     row = Controller(
-        name, summary, kept, tuple(step), each, begun, tuple(packed), tuple(by_inertia), forces
+        name,
+        summary,
+        kept,
+        tuple(step),
+        each,
+        begun,
+        tuple(packed),
+        tuple(by_inertia),
+        forces,
+        loops,
     )
     CONTROLLERS[name] = row
     return partial(quantity, name, formula, of_user=True)

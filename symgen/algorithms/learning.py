@@ -90,6 +90,7 @@ def adaptive_slotine_li(system: System, *inputs: Coordinates) -> Pair:
     gains={"forget": 0.99},
     start={"P": 100.0},
     packed=("P",),
+    loops="base_regressor",
 )(
     inputs=("q", "qd", "qdd", "tau", "beta_hat", "P", "forget"),
     needs_inertia=False,

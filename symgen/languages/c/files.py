@@ -8,6 +8,7 @@ from symgen.languages.c.controllers import controller_files, controllers
 from symgen.languages.c.function import WORK, CFunction
 from symgen.languages.c.info import LARGEST, information
 from symgen.languages.c.lanes import batch_files, batch_functions
+from symgen.languages.c.loops import with_loops
 from symgen.languages.c.options import COptions, aim_of
 from symgen.languages.c.packaging import glue_files
 from symgen.languages.c.text import comment, literal, numbers, string
@@ -46,7 +47,7 @@ LAYOUTS: Final = {"packed pairs": _packed_pairs}
 @lru_cache(maxsize=4)
 def functions(module: Module) -> tuple[CFunction, ...]:
     """The functions of a module as C."""
-    return tuple(CFunction(module, d) for d in descriptions(module))
+    return tuple(with_loops(module, d) for d in descriptions(module))
 
 
 def files(module: Module) -> dict[str, str]:

@@ -66,6 +66,11 @@ class CFunction:
     def full_name(self) -> str:
         return f"{self.module.name}_{self.d.name}"
 
+    @property
+    def template(self) -> str:
+        """That of the loops at its end, where it has some (`symgen.languages.c.loops`)."""
+        return ""
+
     @cached_property
     def dialect(self) -> Dialect:
         """How its statements are written."""
