@@ -36,6 +36,7 @@ from symgen.algorithms.derivatives import (
 )
 from symgen.algorithms.factors import Factors, coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import driving
+from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
 from symgen.algorithms.torsion import commutators
 from symgen.mechanics.joints import Freedom
@@ -166,7 +167,7 @@ row = partial(
 )
 
 
-@row(source=f"{SOURCE}; second order after the same, IROS 2022")
+@row(source=f"{SOURCE}; second order after the same, IROS 2022", suits=wrenches_stay)
 def inverse_dynamics_hessian(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Four:
@@ -196,7 +197,7 @@ forward_row = partial(
 )
 
 
-@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}")
+@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", suits=wrenches_stay)
 def forward_dynamics_hessian(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Four:

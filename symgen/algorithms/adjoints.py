@@ -24,6 +24,7 @@ from symgen.algorithms.factors import coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import driving
 from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, motions, velocities
 from symgen.algorithms.newton_euler import inertial_force
+from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.inertia import Inertia, momentum_of, times
 from symgen.mechanics.joints import Freedom
@@ -225,7 +226,7 @@ row = partial(
 )
 
 
-@row(source=SOURCE)
+@row(source=SOURCE, suits=wrenches_stay)
 def inverse_dynamics_vjp(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Three:
@@ -263,7 +264,7 @@ forward_row = partial(
 )
 
 
-@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}")
+@forward_row(source=f"by mu = M^-1 lambda, from the {SOURCE}", suits=wrenches_stay)
 def forward_dynamics_vjp(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
 ) -> Three:

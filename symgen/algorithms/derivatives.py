@@ -9,6 +9,7 @@ from symgen.algorithms.factors import Factors, factors
 from symgen.algorithms.forward_dynamics import INVERSE
 from symgen.algorithms.gradients import Gradients, gradients, gradients_by_duals
 from symgen.algorithms.newton_euler import gravity
+from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
@@ -70,7 +71,7 @@ _of_forward = partial(
 )
 
 
-@_of_inverse(source=SOURCE)
+@_of_inverse(source=SOURCE, suits=wrenches_stay)
 def inverse_dynamics_derivatives(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> Three:
@@ -102,7 +103,7 @@ def damped(system: System, qd: Coordinates, dqd: Entries) -> Entries:
     }
 
 
-@_of_forward(source=SOURCE)
+@_of_forward(source=SOURCE, suits=wrenches_stay)
 def forward_dynamics_derivatives(
     system: System, q: Coordinates, qd: Coordinates, tau: Coordinates
 ) -> Three:

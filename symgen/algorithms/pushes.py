@@ -10,6 +10,11 @@ from symgen.numbers.scalar import Scalar
 Coordinates = Sequence[Scalar]
 
 
+def wrenches_stay(system: System) -> bool:
+    """only robots whose external wrenches are in the axes of their links."""
+    return not system.wrenches_turn
+
+
 def pushed_at(system: System, q: Coordinates) -> System:
     """The system under its wrenches in root axes, which turn against the links: in link axes where
     the bodies' coordinates are `q`. Where there are none, the same. The links must be moving

@@ -176,7 +176,7 @@ def gravity_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     outputs=(Array("tau_dot", "rate of the joint forces", "N m/s | N/s"),),
 )
 def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
-    """τ̇(q, q̇, q̈, q⃛), shape n; external wrenches stay constant in their links' axes."""
+    """τ̇(q, q̇, q̈, q⃛), shape n; the six numbers of external wrenches stay constant."""
     return rate(inverse_dynamics, system, flow, 3)
 
 
@@ -189,5 +189,5 @@ def inverse_dynamics_rate(system: System, *flow: Coordinates) -> list[Scalar]:
     outputs=(Array("tau_ddot", "second rate of the joint forces", "N m/s^2 | N/s^2"),),
 )
 def inverse_dynamics_second_rate(system: System, *flow: Coordinates) -> list[Scalar]:
-    """τ̈(q, q̇, q̈, q⃛, q⁗), shape n; external wrenches stay constant in their links' axes."""
+    """τ̈(q, q̇, q̈, q⃛, q⁗), shape n; the six numbers of external wrenches stay constant."""
     return second_rate(inverse_dynamics, system, flow, 3)

@@ -152,7 +152,7 @@ class Quantity:
     feels_wrench: bool = False
     """Whether external wrenches, joint friction and springs are in it: in all that is the joint
     forces or the accelerations they cause, and in every derivative and rate of these. Wrenches
-    count as constant in their links' axes."""
+    count as constant in the axes that they are given in, their links' or the root's."""
     feels_springs: bool = False
     """Whether springs are in it: in what feels wrenches, and in potential energy."""
     needs_inverse: bool = False

@@ -100,6 +100,8 @@ class System:
     root_wrenches: tuple[tuple[str, Sequence[Scalar]], ...] = ()
     """External wrenches in root axes by link, six numbers each: what algorithms are to turn into
     link axes where the robot is."""
+    wrenches_turn: bool = False
+    """Whether external wrenches come in root axes, so that they turn against their links."""
     shared: Mapping[int, range] = field(default_factory=dict)
     """For every body of a joint with all its axes in the body: the numbers of all that it has."""
 

@@ -89,8 +89,8 @@ class FunctionOptions:
     wrench_axes: str = option(
         "--wrench-axes",
         "AXES",
-        "The axes that --external-wrench is in: link, or root, about the link's origin all the "
-        "same (not for derivatives).",
+        "The axes that --external-wrench is in, and constant in where something is differentiated: "
+        "link, or root, about the link's origin all the same.",
         choice("link", "root"),
         default="link",
     )
@@ -174,7 +174,7 @@ class FunctionOptions:
             x for text in self.quantities or CORE for x in (QUANTITIES if text == "all" else [text])
         ]
         functions = [Wanted.parse(text) for text in (*texts, *self._controllers(texts))]
-        check_axes(self.wrench_axes, self.external_wrench, functions)
+        check_axes(self.wrench_axes, self.external_wrench)
         names = [function.name for function in functions]
         twice = repeated(names)
         if twice is not None:

@@ -113,7 +113,8 @@ class Robot:
         free_fall = (
             Vector(*Program().input("g", (3,))) if self.runtime_gravity else None
         )  # only its place matters
-        layout = system(self.lumped, given, free_fall, regrouping, frames)
+        known = system(self.lumped, given, free_fall, regrouping, frames)
+        layout = replace(known, wrenches_turn=self.root_axes and bool(self.wrenches))
         entries = [
             x for body in layout.bodies for x in _entries(body.inertia) if isinstance(x, Value)
         ]

@@ -108,15 +108,14 @@ def test_only_forces_and_their_derivatives_feel_wrenches():
 
 # -- root axes -------------------------------------------------------------------------------------
 
-ROOT = ("inverse_dynamics", "forward_dynamics", "step:euler", "step:rk4")
-
 
 @pytest.mark.parametrize("name", FEW)
-@pytest.mark.parametrize("quantity", ROOT)
+@pytest.mark.parametrize("quantity", FELT)
 def test_wrenches_in_root_axes_are_the_textbook_s(name, quantity):
-    robot = replace(pushed(name), root_axes=True)
-    x = state(robot) | {"h": [0.01]}
-    q = QUANTITIES[quantity]
+    """Derivatives and rates too, which hold the numbers in root axes constant."""
+    robot, q = replace(pushed(name), root_axes=True), QUANTITIES[quantity]
+    rng, n = np.random.default_rng(1), robot.model.dof
+    x = {k: rng.uniform(0.5, 2, n).tolist() for k in q.inputs} | state(robot) | {"h": [0.01]}
     wanted = judged(robot, q, {k: [x[k]] for k in (*q.inputs, "wrench")})
     found = run(robot, quantity, x)
     for out, values in wanted.items():
@@ -142,14 +141,14 @@ def test_root_axes_are_link_axes_turned_by_the_pose():
     assert np.allclose(at_root["tau"], run(robot, "inverse_dynamics", x)["tau"], atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "options, sentence",
-    [
-        ({"quantities": ("inverse_dynamics_derivatives",)}, "holds wrenches constant in the axes"),
-        ({"external_wrench": ()}, "has no effect without --external-wrench"),
-    ],
-)
-def test_root_axes_are_refused_where_they_would_be_wrong(options, sentence):
-    given = {"external_wrench": ("lower",), "wrench_axes": "root"} | options
-    with pytest.raises(OptionError, match=sentence):
-        Job.of(ROBOTS / "pendulum.urdf", **given).wanted()
+def test_root_axes_without_wrenches_are_refused():
+    with pytest.raises(OptionError, match="has no effect without --external-wrench"):
+        Job.of(ROBOTS / "pendulum.urdf", wrench_axes="root").wanted()
+
+
+def test_columns_that_turn_wrenches_with_their_links_are_refused_by_name():
+    robot = replace(pushed(FEW[0]), root_axes=True)
+    wanted = Wanted.parse("inverse_dynamics_derivatives")
+    choice = {"inverse_dynamics_derivatives": "derivatives/minimal"}
+    with pytest.raises(OptionError, match="only robots whose external wrenches are in the axes"):
+        trace(robot, wanted, choice)
