@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from test_cli import refusal
+from shell import refusal
 from test_names import hostile
 from tools import ROOT, invoke, robot_file, run
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy
 from random_trees import rotation
-from test_cli import documented, refusal
+from shell import documented, refusal
 from test_names import hostile
 from tools import invoke, robot_file
 

@@ -7,7 +7,7 @@ import re
 import shutil
 
 import pytest
-from test_cli import documented, keys
+from shell import documented, keys
 from tools import generated, invoke, robot_file
 
 from symgen.compiler.passes import counts

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_cli import refusal
+from shell import refusal
 from tools import ROOT, invoke, robot_file, snapshot
 
 from symgen.errors import OptionError

@@ -3,7 +3,7 @@ are refused in one sentence, and where parameters of run time can make it one th
 
 import numpy as np
 import pytest
-from test_cli import refusal
+from shell import refusal
 from tools import robot_file
 
 from symgen.algorithms import QUANTITIES, composite

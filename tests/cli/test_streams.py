@@ -1,0 +1,64 @@
+"""What goes to stdout and what to stderr, what is printed where, and how programs end."""
+
+import re
+import subprocess
+import sys
+
+from shell import PENDULUM
+from tools import ROOT, generated, invoke, robot_file, run
+
+
+def test_the_name_table_and_the_notes_when_piped():
+    done = run("check", robot_file("axis_scaled"))
+    assert done.returncode == 0 and "\x1b" not in done.stdout + done.stderr
+    assert (
+        all(re.match(r".+:\d+: (note|warning): ", line) for line in done.stderr.splitlines())
+        and done.stderr
+    )
+    for name in generated("axis_scaled")[0].robot.model.joint_names:
+        assert re.search(rf"^ \d+ +{name} ", done.stdout, re.MULTILINE)
+
+
+def test_silence_on_stderr_where_there_is_nothing_to_say(tmp_path):
+    done = run("generate", PENDULUM, "-o", tmp_path / "out", "--quantity", "gravity")
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.endswith(
+        f"files in {tmp_path}/out; prove them: symgen verify {tmp_path}/out\n"
+    )
+
+
+def test_any_name_prints_in_any_locale(tmp_path):
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for command, said in (("generate", "\\xe9cole"), ("check", "\\u624b"), ("dump", "\u624b")):
+        gravity = ("--quantity", "gravity")
+        more = {"generate": ("-o", tmp_path / "out", *gravity), "check": (), "dump": gravity}[
+            command
+        ]
+        done = run(command, robot_file("utf8_names"), *more, env=plain)
+        assert done.returncode == 0 and done.stderr == "" and said in done.stdout
+
+
+LOADED = """
+import sys
+from symgen import generate
+generate(sys.argv[1], sys.argv[2], quantities=("all",))
+print([name for name in ("sympy", "matplotlib", "dask", "pandas") if name in sys.modules])
+"""
+
+
+def test_generation_loads_nothing_that_it_does_not_need(tmp_path):
+    """SymPy alone takes half a second; it is for closed forms."""
+    command = [sys.executable, "-c", LOADED, ROOT / "robots/scara.urdf", tmp_path / "out"]
+    assert (
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )
+
+
+def test_an_interrupt_ends_with_the_status_of_one(monkeypatch, tmp_path):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("symgen.jobs.job.Job.of", stopped)
+    done = invoke("generate", PENDULUM, "-o", tmp_path / "out")
+    assert (done.exit_code, done.stdout) == (130, "") and not (tmp_path / "out").exists()
+    assert done.stderr == "interrupted; nothing has been left half written\n"
