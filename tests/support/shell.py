@@ -26,16 +26,17 @@ BY_NAME = {"quantities", "functions", "files", "formulations"}
 """Keys of objects from names to values."""
 
 
-def keys(value):
-    """All keys with a fixed meaning in a JSON value."""
+def keys(value, by_name=BY_NAME):
+    """All keys with a fixed meaning in a JSON value, whose objects under the keys `by_name` have names
+    for keys."""
     if isinstance(value, list):
-        return set().union(*map(keys, value))
+        return set().union(*(keys(x, by_name) for x in value))
     if not isinstance(value, dict):
         return set()
     inner = [
-        list(v.values()) if k in BY_NAME and isinstance(v, dict) else v for k, v in value.items()
+        list(v.values()) if k in by_name and isinstance(v, dict) else v for k, v in value.items()
     ]
-    return set(value) | keys(inner)
+    return set(value) | keys(inner, by_name)
 
 
 def documented(heading):

@@ -1,0 +1,90 @@
+"""``symgen inspect`` for people: tables that fit a screen, pictures, hostile names."""
+
+import re
+import struct
+
+import numpy as np
+import pytest
+from inspected import HOSTILE, PENDULUM, data
+from test_names import hostile
+from tools import invoke, robot_file
+
+from symgen.inspection.data import sparsity
+from symgen.inspection.page import SIGNS
+from symgen.jobs.job import Job
+
+
+def test_a_panda_fits_on_one_screen():
+    lines = invoke("inspect", robot_file("panda_arm")).stdout.splitlines()
+    assert 30 < len(lines) <= 42 and max(map(len, lines)) <= 100
+    text = "\n".join(lines)
+    assert all(b["name"] in text and b["joint"] in text for b in data("panda_arm")["bodies"])
+    marks = re.findall(r"^ link\d((?: +[·●○→]){10}) *$", text, re.MULTILINE)
+    reasons = list(data("panda_arm")["base_parameters"]["parameters"].values())
+    shown = [mark for row in marks for mark in row.split()]
+    assert shown == [next(m for s, (m, _) in SIGNS.items() if r.startswith(s)) for r in reasons]
+
+
+def test_groupings_are_printed():
+    text = invoke("inspect", PENDULUM, "--groupings").stdout
+    for name, expression in data("pendulum")["base_parameters"]["groupings"].items():
+        link = data("pendulum")["base_parameters"]["links"][name]
+        assert re.search(rf"^ {name} +{link} +{re.escape(expression)} *$", text, re.MULTILINE)
+
+
+def test_names_are_printed_as_they_are(tmp_path):
+    file = tmp_path / "r.urdf"
+    file.write_text(hostile("</title><script>", HOSTILE), encoding="utf-8")
+    assert all(name in invoke("inspect", file).stdout for name in ("{{7*7}}", "[bold]", "]]>"))
+
+
+def pixels(path):
+    """Width and height of a PNG."""
+    head = path.read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n" and head[12:16] == b"IHDR"
+    return struct.unpack(">II", head[16:24])
+
+
+def test_plot_is_a_picture_that_fits_a_page_and_the_same_each_time(tmp_path):
+    pytest.importorskip("matplotlib")
+    for k in range(2):
+        done = invoke("inspect", PENDULUM, "--plot", tmp_path / f"{k}.png")
+        assert done.exit_code == 0 and done.stdout == done.stderr == ""
+    width, height = pixels(tmp_path / "0.png")
+    assert 800 <= width <= 3600 and 200 <= height <= 1800
+    assert (tmp_path / "0.png").read_bytes() == (tmp_path / "1.png").read_bytes()
+
+
+def test_sparsity_is_what_vanishes_in_every_state():
+    job = Job.of(
+        robot_file("scara"), quantities=("regressor", "mass_matrix", "christoffel_symbols_full")
+    )
+    module = job.module(job.load())
+    found, random = sparsity(module), np.random.default_rng(5)
+    for function in module.functions:
+        runs = [
+            function.run(**{k: random.uniform(-2, 2, 4).tolist() for k in function.inputs})
+            for _ in range(5)
+        ]
+        for out, pattern in ((out, found[out.name]) for out in function.program.outputs):
+            values = np.array([[float(x) for x in run[out.name]] for run in runs])
+            assert ((np.abs(values).max(axis=0) > 1e-12).reshape(out.shape) == pattern).all()
+    assert (
+        set(found) == {"Y", "M", "Gamma_full"}
+        and found["M"].shape == (4, 4)
+        and not found["M"][0, 2]
+    )
+
+
+def test_latex_of_the_groupings_can_be_set(tmp_path):
+    """Every line through TeX's rules as far as matplotlib knows them."""
+    mathtext = pytest.importorskip("matplotlib.mathtext")
+    lines = invoke("inspect", robot_file("ur5"), "--latex").stdout.splitlines()
+    assert lines[:6] == [f"% body {k}: link link{k}" for k in range(1, 7)]
+    assert (lines[6], lines[-1]) == (r"\begin{align*}", r"\end{align*}") and len(
+        lines
+    ) == 6 + 36 + 2
+    parser = mathtext.MathTextParser("path")
+    for line in lines[7:-1]:
+        left, right = re.fullmatch(r"  (\S+) &= (.+) \\\\", line).groups()
+        assert parser.parse(f"${left} = {right}$")

@@ -1,0 +1,97 @@
+"""The header for C++ gives the same numbers, and clashes with no library of C."""
+
+import shutil
+import subprocess
+
+from glued import cases, made
+from tools import c_files, compiled, generated
+
+STRICT_CPP = (
+    "-std=c++11",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wdouble-promotion",
+    "-Wshadow",
+    "-Wold-style-cast",
+    "-Wuseless-cast",
+    "-Werror",
+)
+
+
+CPP = """#include "ur5.hpp"
+#include "ur5.hpp"
+#include <cstring>
+template <typename A> static bool same(const A &a, const ur5_robot::real *b)
+{{
+    return std::memcmp(a.data(), b, sizeof(a)) == 0;
+}}
+int main()
+{{
+    bool good = true;
+{calls}
+    return good ? 0 : 1;
+}}
+"""
+
+
+@cases
+def test_the_cpp_header_gives_the_same_numbers(case, tmp_path):
+    from symgen.languages.c.files import functions
+
+    module, folder = made(case)
+    calls = []
+    for k, f in enumerate(functions(module)):
+        ins = [a for a in f.arguments if a.direction == "in"]
+        outs = [a for a in f.arguments if a.direction == "out"]
+        lines = [f"std::array<ur5_robot::real, {a.size}> {a.name};" for a in ins]
+        lines += [f"{a.name}.fill(ur5_robot::real({k + 1}) / 8);" for a in ins]
+        lines += [f"ur5_robot::real c_{a.name}[{a.size}];" for a in outs]
+        lines += [f"ur5_robot::real w[{f.work}];"] if f.work else []
+        own = {"in": "{}.data()", "work": "{}", "out": "c_{}"}
+        c_call = f"{f.full_name}({', '.join(own[a.direction].format(a.name) for a in f.arguments)})"
+        lines.append(f"const auto y = ur5_robot::{f.d.name}({', '.join(a.name for a in ins)});")
+        lines.append(f"good = good && y.status == {c_call};" if f.d.pivots else f"{c_call};")
+        plain = len(outs) == 1 and not f.d.pivots
+        lines += [
+            f"good = good && same(y{'' if plain else f'.{a.name}'}, c_{a.name});" for a in outs
+        ]
+        calls.append("    {\n        " + "\n        ".join(lines) + "\n    }")
+    (tmp_path / "user.cpp").write_text(CPP.format(calls="\n".join(calls)))
+    compiled("-std=c99", f"-I{folder}", "-c", *c_files(folder, ["_selftest"]), cwd=tmp_path)
+    objects = tmp_path.glob("*.o")
+    compiled(
+        *STRICT_CPP,
+        f"-I{folder}",
+        "user.cpp",
+        *objects,
+        "-lm",
+        "-o",
+        "x",
+        cwd=tmp_path,
+        compiler="g++",
+    )
+    assert subprocess.run([tmp_path / "x"], check=False).returncode == 0
+
+
+CLASHING = ("index", "link", "div", "main", "sin", "exit", "pipe", "y0", "linux", "unix", "std")
+
+
+def test_no_robot_clashes_with_the_c_library(tmp_path):
+    """Names of functions, macros and namespaces that are there before."""
+    headers = ("array", "cmath", "csignal", "cstdlib", "cstring", "strings.h", "unistd.h")
+    lines = [f"#include <{name}>" for name in headers]
+    for name in CLASHING:
+        options = {"quantities": ("gravity",), "glue": ("cpp",)}
+        _, folder = generated("pendulum", prefix=name, **options)
+        shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+        lines.append(f'#include "{name}.hpp"')
+        lines.append(
+            f"int try_{name}(const std::array<{name}_robot::real, 2> &q);\n"
+            f"int try_{name}(const std::array<{name}_robot::real, 2> &q)\n"
+            f"{{ return {name}_robot::gravity(q)[0] > 1; }}"
+        )
+    (tmp_path / "user.cpp").write_text("\n".join(lines))
+    given = ("-std=gnu++11", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-fsyntax-only", "user.cpp")
+    compiled(*given, cwd=tmp_path, compiler="g++")
