@@ -92,7 +92,7 @@ def measured(quick: bool, only: list[str], with_chains: bool) -> dict[str, Any]:
     robots = built([case for case in cases() if case.name in wanted])
     grown = built(long, CHAINS)
     return {
-        "machine": machine() | {"trig": round(clock.trig(), 2)},
+        "machine": machine() | {"trig": round(clock.trig(), 2), "cycle": round(clock.cycle(), 4)},
         "robots": [row for robot in robots for row in rows(robot, clock, rounds)],
         "chains": [
             row | {"joints": chain.case.length}

@@ -27,7 +27,8 @@ class Clock:
         made, _ = compiled(Path(__file__).with_name("clock.c"), ("-O2",))
         library = ctypes.CDLL(str(linked([made], FOLDER / "clock.so", "-lm").resolve()))
         self._run, self._trig = library.nanoseconds, address(library, "trig")
-        self._run.restype = ctypes.c_double
+        self._cycle = library.cycle
+        self._run.restype = self._cycle.restype = ctypes.c_double
         self._run.argtypes = [
             ctypes.c_void_p,
             ctypes.c_long,
@@ -51,6 +52,10 @@ class Clock:
         """Nanoseconds of a sine or cosine of libm, two of one angle at a time."""
         angles, out = np.random.default_rng(0).uniform(-2, 2, (STATES, 1)), np.zeros(2)
         return min(self._spent(self._trig, 10_000, angles, out) for _ in range(50)) / 2
+
+    def cycle(self) -> float:
+        """Nanoseconds of a cycle of the processor, as fast as it goes."""
+        return min(float(self._cycle()) for _ in range(200))
 
     def result(self, one: Contender, state: Any) -> Any:
         """In symgen's order, for a state in symgen's order."""

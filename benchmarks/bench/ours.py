@@ -3,6 +3,8 @@
 import ctypes
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +16,14 @@ from benchmarks.bench.contender import INPUTS, Contender, Order, address
 from benchmarks.bench.plain import Plain
 
 PREFIX = "ours"
-TRIGS = ("libm", "inline")
+KINDS = {
+    "default": (),
+    "libm": ("--zeros", "once", "--trig", "libm"),
+    "inline": ("--zeros", "once", "--trig", "inline"),
+}
+"""How C is generated, by what it is called here: the first is what symgen does by itself."""
+
+TRIGS = tuple(KINDS)
 
 
 def generate(case: Case, folder: Path, trig: str) -> Cost:
@@ -30,13 +39,24 @@ def generate(case: Case, folder: Path, trig: str) -> Cost:
         "c",
         "--prefix",
         PREFIX,
-        "--zeros",
-        "once",
         *wanted,
         *case.options,
-        "--trig",
-        trig,
+        *KINDS[trig],
     )
+
+
+def limits(case: Case) -> dict[str, dict[str, float]]:
+    """By quantity: operations, cycles of work and of the longest path (symgen.compiler.costs)."""
+    wanted = [word for quantity in case.quantities for word in ("--quantity", quantity)]
+    command = [sys.executable, "-m", "symgen", "ops", str(case.file), "--json"]
+    told = subprocess.run(
+        [*command, "--optimize", "latency", *wanted, *case.options],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    found: dict[str, dict[str, float]] = json.loads(told)["quantities"]
+    return found
 
 
 def contenders(
@@ -45,13 +65,16 @@ def contenders(
     """Every function of a robot with each set of flags and kind of trigonometry, and symgen's names
     of joints."""
     found: list[Contender] = []
+    bounds = limits(case)
     for trig in trigs:
         where = empty(folder / f"symgen-{trig}")
         cost = generate(case, where, trig)
         manifest = json.loads((where / "manifest.json").read_text(encoding="utf-8"))
-        for name in flags:
+        for name in flags[:1] if trig == "default" else flags:
             tool = f"symgen {name}" if trig == "libm" else f"symgen {trig} {name}"
             found += compiled_as(tool, _allowed(FLAGS[name], trig), where, manifest, plain, cost)
+    for one in found:
+        one.facts.update({key: bounds[one.quantity][key] for key in ("work", "path")})
     return found, [row["joint"] for row in manifest["joints"]]
 
 
@@ -61,7 +84,7 @@ may be fused."""
 
 
 def _allowed(flags: Sequence[str], trig: str) -> list[str]:
-    return [*flags, *(EXACT_ENOUGH if trig == "inline" and "-ffast-math" in flags else ())]
+    return [*flags, *(EXACT_ENOUGH if trig != "libm" and "-ffast-math" in flags else ())]
 
 
 def compiled_as(

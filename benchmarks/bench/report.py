@@ -18,14 +18,18 @@ SINCOS = 46
 """Operations of a sine and a cosine of symgen's own."""
 
 KINDS: dict[str, Callable[[str], bool]] = {
-    "symgen": lambda tool: tool.startswith("symgen") and "inline" not in tool,
+    "symgen": lambda tool: tool in ("symgen O2", "symgen fast"),
     "symgen inline": lambda tool: tool.startswith("symgen inline"),
     "CasADi": lambda tool: "casadi" in tool,
     "Pinocchio": lambda tool: tool.startswith("pinocchio"),
+    "defaults": lambda tool: tool == "symgen default O2",
+    "CasADi -O2": lambda tool: "casadi" in tool and tool.endswith(" O2"),
 }
 """Tools by what stands in a column; its figure is the best of them."""
 
-OURS = ("symgen", "symgen inline")
+COLUMNS = ("defaults", "symgen", "symgen inline", "CasADi", "Pinocchio")
+
+OURS = ("symgen", "symgen inline", "defaults")
 
 
 def best(
@@ -66,9 +70,10 @@ def page(results: dict[str, Any]) -> str:
     below = _below(rows, results["machine"])
     parts = [
         _head(results["machine"]),
+        _defaults(rows),
         _summary(rows),
-        "## Robots\n",
-        *_times(rows),
+        _limits_in_words(results["machine"]),
+        *_times(rows, results["machine"]),
         below,
         _costs(rows),
     ]
@@ -86,9 +91,10 @@ round; 64 random states in a row. Each competitor's result was compared with our
 {machine["gcc"]}, Python {machine["python"]}, {packages}; symgen at {machine["commit"]}.
 All figures: [results.json](results.json).
 
-- **symgen**: C with libm's sin and cos; **inline**: with `--trig inline`, which refuses what `-ffast-math` does to the
-  order of operations: there with `{" ".join(EXACT_ENOUGH)}`. Both with `--zeros once`: entries
-  that vanish in every state are not written, as CasADi does not.
+- **default**: the C of `symgen generate` without options, compiled with `-O2` alone; **libm**: with `--trig libm`;
+  **inline**: with sines of its own, as by default, which refuse what `-ffast-math` does to the order of operations: there
+  with `{" ".join(EXACT_ENOUGH)}`. The latter two with `--zeros once`: entries that vanish in every
+  state are not written, as CasADi does not. Formulations are chosen by latency, as by default.
 - **CasADi**: C that CasADi writes, the faster of urdf2casadi's algorithms (chains only) and Pinocchio's over
   `casadi::SX`, common subexpressions eliminated. It and symgen are compiled by gcc with {flags};
   the faster counts.
@@ -107,24 +113,50 @@ def _kib(machine: dict[str, Any]) -> int:
     return int(machine["instruction_cache"]) // 1024
 
 
+def _defaults(rows: Sequence[Row]) -> str:
+    """What a newcomer has: the C of `symgen generate` without options, and -O2."""
+    return (
+        "## As it comes\n\n`symgen generate` without options and `gcc -O2 -std=c99`, beside CasADi's C "
+        "with `-O2` and Pinocchio's\nC++ with its best flags. How many times faster than each "
+        "(aims 2 and 8; bold: below):\n\n"
+        + _ratios(rows, "defaults", (("CasADi -O2", CASADI), ("Pinocchio", PINOCCHIO)))
+    )
+
+
 def _summary(rows: Sequence[Row]) -> str:
-    """All ratios."""
+    """All ratios with the best flags of each."""
+    return (
+        "## With the best flags of each\n\n"
+        "How many times faster than CasADi / Pinocchio (aims 2 and 8; bold: below):\n\n"
+        + _ratios(rows, "best", _peers())
+    )
+
+
+def _ratios(rows: Sequence[Row], mine: str, peers: Sequence[tuple[str, float]]) -> str:
     lines = [
         [
             robot,
             *(
                 " / ".join(
-                    _marked(ratio(rows, robot, quantity, peer), bar) for peer, bar in _peers()
+                    _marked(ratio(rows, robot, quantity, peer, mine), bar) for peer, bar in peers
                 )
                 for quantity in QUANTITIES
             ),
         ]
         for robot in robots_of(rows)
     ]
-    return (
-        "How many times faster than CasADi / Pinocchio (aims 2 and 8; bold: below):\n\n"
-        + _table(("robot", *QUANTITIES.values()), lines)
-    )
+    return _table(("robot", *QUANTITIES.values()), lines)
+
+
+def _limits_in_words(machine: dict[str, Any]) -> str:
+    clock = f" (here {1 / machine['cycle']:.2f} GHz, measured)" if "cycle" in machine else ""
+    return f"""## Robots
+
+**Limits**: what our operations take at least by the model of `symgen ops`: *throughput*, two sums or products a cycle, and
+*path*, the longest chain of them at four cycles each (quotients 13; a sine and cosine at the start 40), both divided by the
+clock{clock}. Compilers that make vectors of scalar code or fuse products go below the first. Bold is the larger one,
+and `/ limit` what the best of our times is of it.
+"""
 
 
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
@@ -136,30 +168,50 @@ def _shown(x: float | None, digits: int = 0) -> str:
     return "–" if x is None else f"{x:.{digits}f}"
 
 
-def _times(rows: Sequence[Row]) -> Iterator[str]:
+def _times(rows: Sequence[Row], machine: dict[str, Any]) -> Iterator[str]:
     head = (
         "quantity",
         "operations",
         "CasADi's",
-        "symgen ns",
+        "throughput, path ns",
+        "default ns",
+        "libm ns",
         "inline ns",
         "CasADi ns",
         "Pinocchio ns",
+        "/ limit",
         "CasADi / ours",
         "Pinocchio / ours",
     )
     for robot in robots_of(rows):
         yield f"### {robot}\n"
-        yield _table(head, (_line(rows, robot, quantity) for quantity in QUANTITIES))
+        yield _table(head, (_line(rows, robot, quantity, machine) for quantity in QUANTITIES))
 
 
-def _line(rows: Sequence[Row], robot: str, quantity: str) -> list[str]:
+def _line(rows: Sequence[Row], robot: str, quantity: str, machine: dict[str, Any]) -> list[str]:
     counts = [
         _shown(best(rows, robot, quantity, kind, "operations")) for kind in ("symgen", "CasADi")
     ]
-    times = [_shown(best(rows, robot, quantity, kind)) for kind in KINDS]
+    times = [_shown(best(rows, robot, quantity, kind)) for kind in COLUMNS]
+    bounds = limits(rows, robot, quantity, machine)
+    shown = ", ".join(f"**{x:.0f}**" if x == max(bounds) else f"{x:.0f}" for x in bounds)
+    share = spent(rows, robot, quantity) / max(bounds) if bounds else None
     marks = [_marked(ratio(rows, robot, quantity, peer), bar) for peer, bar in _peers()]
-    return [QUANTITIES[quantity], *counts, *times, *marks]
+    return [QUANTITIES[quantity], *counts, shown or "–", *times, _shown(share, 1), *marks]
+
+
+def spent(rows: Sequence[Row], robot: str, quantity: str) -> float:
+    """The best of our times."""
+    return min(x for kind in OURS if (x := best(rows, robot, quantity, kind)) is not None)
+
+
+def limits(
+    rows: Sequence[Row], robot: str, quantity: str, machine: dict[str, Any]
+) -> tuple[float, ...]:
+    """Nanoseconds of throughput and of the longest path; none where they are not known."""
+    found = [best(rows, robot, quantity, "symgen inline", key) for key in ("work", "path")]
+    cycle = machine.get("cycle", 0.0)
+    return tuple(x * cycle for x in found if x is not None and cycle)
 
 
 def _peers() -> tuple[tuple[str, float], ...]:
@@ -208,21 +260,25 @@ def _reason(
     ours, theirs = (
         best(rows, robot, quantity, kind, "operations") for kind in ("symgen", "CasADi")
     )
-    spent = min(x for kind in OURS if (x := best(rows, robot, quantity, kind)) is not None)
+    taken = spent(rows, robot, quantity)
     found = []
+    bounds = limits(rows, robot, quantity, machine)
+    if bounds:
+        which = "path" if bounds[1] == max(bounds) else "throughput"
+        found.append(f"{taken / max(bounds):.1f} × our limit ({which}, {max(bounds):.0f} ns)")
     if peer == "CasADi" and ours and theirs:
         found.append(f"{theirs / ours:.1f} times the operations")
-    found += _sines(rows, robot, quantity, spent, machine)
+    found += _sines(rows, robot, quantity, taken, machine)
     code = best(rows, robot, quantity, "symgen", "code") or 0
     if code > machine["instruction_cache"]:
         found.append(f"{code / 1024:.0f} KiB of machine code, more than the instruction cache")
     if peer == "Pinocchio" and ours:
-        found.append(f"{ours / spent:.1f} operations a ns")
+        found.append(f"{ours / taken:.1f} operations a ns")
     return "; ".join(found)
 
 
 def _sines(
-    rows: Sequence[Row], robot: str, quantity: str, spent: float, machine: dict[str, Any]
+    rows: Sequence[Row], robot: str, quantity: str, taken: float, machine: dict[str, Any]
 ) -> list[str]:
     """The share of sines and cosines where it is notable: of the time with libm's, of the
     arithmetic with ours."""
@@ -230,8 +286,8 @@ def _sines(
         best(rows, robot, quantity, "symgen", key) or 0 for key in ("trig", "operations")
     )
     own = trig / 2 * SINCOS
-    if spent == best(rows, robot, quantity, "symgen"):
-        whose, what, share = "libm's", "time", trig * machine["trig"] / spent
+    if taken == best(rows, robot, quantity, "symgen"):
+        whose, what, share = "libm's", "time", trig * machine["trig"] / taken
     else:
         whose, what, share = "our", "arithmetic", own / (operations - trig + own)
     text = f"{whose} sines and cosines are about {100 * min(share, 1):.0f} % of our {what}"

@@ -55,6 +55,8 @@ def test_the_page_marks_what_is_below_the_bar():
         "code": 1024,
     }
     ours = [row(f"symgen {flag}", 10.0, trig=1, **cost) for flag in ("O2", "fast")]
+    ours += [row("symgen inline O2", 12.0, trig=1, work=5.0, path=30.0, **cost)]
+    ours += [row("symgen default O2", 12.5, trig=1, **cost)]
     peers = [
         row("urdf2casadi O2", 15.0, **cost),
         row("urdf2casadi fast", 15.0, **cost),
@@ -70,7 +72,11 @@ def test_the_page_marks_what_is_below_the_bar():
         "commit": "c",
         "trig": 4.0,
         "instruction_cache": 500,
+        "cycle": 0.25,
     }
     text = page({"machine": machine, "robots": ours + peers, "chains": []})
     assert "| **1.5** | 10.0 |" in text
+    assert "| **1.2** / 8.0 |" in text  # the defaults, beside CasADi's -O2
+    assert "| 1, **8** | 12 | 10 | 12 | 15 | 100 | 1.3 |" in text
+    assert "1.3 × our limit (path, 8 ns)" in text and "4.00 GHz" in text
     assert "1 of 2 cells" in text and "40 % of our time; 1 KiB of machine code" in text
