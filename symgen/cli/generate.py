@@ -6,11 +6,12 @@ from typing import Any
 import click
 
 from symgen import output
-from symgen.cli.options import FILE, ROBOT, VERBOSE, with_options
+from symgen.cli.options import FILE, PROCESSES, ROBOT, VERBOSE, with_options
 from symgen.cli.progress import progress, say
 from symgen.jobs.options import OF_LANGUAGES, NameOptions, WriteOptions
 from symgen.languages.release import Release
 from symgen.options import rows
+from symgen.parallel import processes
 from symgen.tracing.options import FunctionOptions
 
 
@@ -22,10 +23,13 @@ from symgen.tracing.options import FunctionOptions
     help="Compile the best few formulations of each quantity with $CC and $CFLAGS, time them on "
     "this machine and take the fastest; the choice goes into manifest and job file.",
 )
+@PROCESSES
 @with_options(
     rows(WriteOptions, *OF_LANGUAGES, NameOptions, Release, FunctionOptions), ROBOT, VERBOSE
 )
-def generate(file: str, out: Path, languages: tuple[str, ...], tune: bool, **options: Any) -> None:
+def generate(
+    file: str, out: Path, languages: tuple[str, ...], tune: bool, count: int, **options: Any
+) -> None:
     """Write C and Python for a robot's dynamics.
 
     \b
@@ -51,7 +55,7 @@ def generate(file: str, out: Path, languages: tuple[str, ...], tune: bool, **opt
     from symgen.languages.c.footprint import remarks
     from symgen.mechanics.consistency import judge
 
-    with progress() as tell:
+    with progress() as tell, processes(count):
         job = Job.of(file, **options)
         job, times = tuned(job, job.load(), tell) if tune else (job, [])
         module, loaded, paths = generated_by(job, out, languages or DEFAULT, tell)

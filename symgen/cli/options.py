@@ -115,6 +115,17 @@ def _made_folder(ctx: click.Context, param: click.Parameter, text: str) -> Path:
     return Path(followed(ctx, text, "out"))
 
 
+PROCESSES: Final = click.option(
+    "-j",
+    "--processes",
+    "count",
+    metavar="N",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Compute functions in so many processes at once; the files are the same.",
+)
+
 FILE = click.argument(
     "file", metavar="FILE", type=click.Path(), is_eager=True, callback=_robot_file
 )

@@ -1,6 +1,7 @@
 """A tape written again on another one, where equal subexpressions meet."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 
 from symgen.compiler.passes import live, operands
 from symgen.compiler.program import Index, Program, Value
@@ -28,10 +29,11 @@ class Copy:
 
     def outputs(self) -> dict[str, list[Scalar]]:
         """The outputs of the source by name, on the target."""
-        for index in self.wanted():
-            with self.target.section(self.source.sections[index]):
-                self.made[index] = self.node(index)
-                self._noted(index)
+        for title, indices in groupby(self.wanted(), self.source.sections.__getitem__):
+            with self.target.section(title):
+                for index in indices:
+                    self.made[index] = self.node(index)
+                    self._noted(index)
         return {
             out.name: [ZERO if ref is None else self.signed(*ref) for ref in out.refs]
             for out in self.source.outputs

@@ -10,6 +10,7 @@ from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate
 from symgen.numbers.exact import DIGITS, in_decimals
 from symgen.numbers.scalar import Scalar
+from symgen.parallel import spread
 from symgen.proof.judging import steps
 from symgen.proof.laws import Judge, law_of
 from symgen.tracing.function import Function
@@ -51,11 +52,14 @@ def references(
 ) -> References:
     """The values of all outputs of the functions."""
     judge, values = Judge(robot, inputs), dict[str, Sequence[Numbers]]()
+    named, wanted = set[str](), list[tuple[Quantity, Function]]()
     for function in functions:
         for quantity in function.quantities:
-            if any(out.name not in values for out in quantity.outputs):
-                found = _of(judge, quantity, function, regroup)
-                values |= {name: rows for name, rows in found.items() if name not in values}
+            if not named.issuperset(out.name for out in quantity.outputs):
+                named.update(out.name for out in quantity.outputs)
+                wanted.append((quantity, function))
+    for found in spread(lambda row: _of(judge, *row, regroup), wanted):
+        values = found | values
     sources = {
         f.name: tuple(dict.fromkeys(source(robot, q) for q in f.quantities)) for f in functions
     }

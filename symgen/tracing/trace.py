@@ -17,6 +17,7 @@ from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.mechanics.system import System
+from symgen.parallel import spread
 from symgen.tracing.function import Function, Part
 from symgen.tracing.link_outputs import of_model
 from symgen.tracing.possible import check_possible
@@ -55,7 +56,7 @@ def trace_all(
     check_defined(robot, quantities)
     regroups = _regroups(robot)
     if not robot.runtime:
-        return [_best(regroups, wanted, choice or {}, aim).shaped(aim) for wanted in functions]
+        return spread(lambda w: _best(regroups, w, choice or {}, aim).shaped(aim), functions)
     some = [{name: regroups[name], WHOLE: regroups[WHOLE]} for name in REGROUPINGS]
     both = [pair for pair in some if all(_combinations(w, pair, choice or {}) for w in functions)]
     if not both:

@@ -13,6 +13,7 @@ LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FUNCTION = 300, 50, 6
 ORDER = (
     "errors",
     "text",
+    "parallel",
     "options",
     "render",
     "output",

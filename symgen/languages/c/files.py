@@ -1,5 +1,6 @@
 """C99: the files of a module."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from symgen.languages.c.trig import trig_header
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.module import Module
+from symgen.parallel import spread
 from symgen.proof.bounds import SINES
 from symgen.render import render
 
@@ -55,8 +57,8 @@ def files(module: Module) -> dict[str, str]:
 
     Raises OptionError where the scalar type cannot hold the robot's numbers."""
     name, shared = module.name, _context(module)
-    steps = controller_files(module, shared)
-    code = _functions(module, shared) | steps | batch_files(module, shared)
+    code = _functions(module, shared)
+    code |= controller_files(module, shared) | batch_files(module, shared)
     selftest = render("c/selftest.c.jinja", **shared, **_selftest(module))
     made = {f"{name}.h": "", f"{name}.c": "", f"{name}_selftest.c": selftest} | code
     private = {f"{name}_trig.h", f"{name}_lanes.h"}
@@ -76,6 +78,9 @@ def code_files(module: Module) -> dict[str, str]:
 def _functions(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     """Header, data and functions for one state."""
     name = module.name
+    bodies = spread(lambda function: _body(function, shared), shared["functions"])
+    for function, (_, sizes) in zip(shared["functions"], bodies, strict=True):
+        vars(function).update(sizes)  # known without its body, where that was made elsewhere
     made = {
         f"{name}.h": render("c/module.h.jinja", **shared),
         f"{name}.c": render("c/module.c.jinja", **shared),
@@ -83,9 +88,15 @@ def _functions(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     own = module[COptions].trig == "inline"
     if own and (module[COptions].batch or any(f.uses_trig for f in shared["functions"])):
         made[f"{name}_trig.h"] = trig_header(module)
-    for function in shared["functions"]:
-        made[f"{function.full_name}.c"] = render("c/function.c.jinja", **shared, function=function)
+    for function, (text, _) in zip(shared["functions"], bodies, strict=True):
+        made[f"{function.full_name}.c"] = text
     return made
+
+
+def _body(function: CFunction, shared: dict[str, Any]) -> tuple[str, dict[str, int]]:
+    """The source of a function, and what others ask of it."""
+    text = render("c/function.c.jinja", **shared, function=function)
+    return text, {"work": function.work, "parts": function.parts}
 
 
 def _context(module: Module) -> dict[str, Any]:
@@ -140,7 +151,7 @@ def _selftest(module: Module) -> dict[str, Any]:
         "step": literal(STEP, c.scalar),
         "factor": FACTOR,
         "sines": f"{SINES[c.trig]:g} unit{'s' * (SINES[c.trig] != 1)}",
-        "allowed": {f.d.name: _allowed(module, f) for f in made if _results(f)},
+        "allowed": _all_allowed(module, [f for f in made if _results(f)]),
         "inputs": {a.name for a in every if a.direction == "in"},
         "call": _call,
         "rows_call": _rows_call,
@@ -148,6 +159,15 @@ def _selftest(module: Module) -> dict[str, Any]:
         "results": _results,
         "limits": _limits,
     }
+
+
+def _all_allowed(
+    module: Module, made: Sequence[CFunction]
+) -> dict[str, dict[str, tuple[str, list[str]]]]:
+    """By function."""
+    _ = module.test_states  # made once, before there are copies of this process
+    found = spread(lambda function: _allowed(module, function), made)
+    return {f.d.name: row for f, row in zip(made, found, strict=True)}
 
 
 def _allowed(module: Module, function: CFunction) -> dict[str, tuple[str, list[str]]]:

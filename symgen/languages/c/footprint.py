@@ -101,7 +101,7 @@ def _row(f: CFunction) -> dict[str, Any]:
         "operations": counts(f.d.program).as_dict(),
         "literals": _literals(f.d.program),
         "work": f.work,
-        "pieces": len(f.pieces) or 1,
+        "pieces": f.parts or 1,
     }
 
 

@@ -133,10 +133,15 @@ class CFunction:
         whole = assignments <= WHOLE * size and max(alive(self._made)) <= HELD * size
         return None if whole else cut(self._made, size)
 
-    @property
+    @cached_property
     def work(self) -> int:
         """Entries of the work array, 0 where there is none."""
         return self._pieces.size if self._pieces else 0
+
+    @cached_property
+    def parts(self) -> int:
+        """How many pieces there are, 0 where it is in one."""
+        return len(self._pieces.pieces) if self._pieces else 0
 
     @property
     def arguments(self) -> list[Argument]:

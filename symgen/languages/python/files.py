@@ -18,6 +18,7 @@ from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
 from symgen.languages.writer import Step, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS, Op
+from symgen.parallel import spread
 from symgen.render import render
 
 
@@ -68,7 +69,7 @@ def files(module: Module) -> dict[str, str]:
         "comment": comment,
         "text": ascii,
         "unpacked": lambda d, a: unpacked(d, a, DIALECT),
-        "bodies": {f.name: _body(f) for f in described},
+        "bodies": dict(zip((f.name for f in described), spread(_body, described), strict=True)),
     }
     return {f"{module.name}.py": render("python/module.py.jinja", **context)}
 
