@@ -8,10 +8,10 @@ import click
 from symgen import output
 from symgen.cli.options import FILE, PROCESSES, ROBOT, VERBOSE, with_options
 from symgen.cli.progress import progress, say
+from symgen.compiler.parallel import processes
 from symgen.jobs.options import OF_LANGUAGES, NameOptions, WriteOptions
 from symgen.languages.release import Release
 from symgen.options import rows
-from symgen.parallel import processes
 from symgen.tracing.options import FunctionOptions
 
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate
+from symgen.compiler.parallel import spread
 from symgen.numbers.exact import DIGITS, in_decimals
 from symgen.numbers.scalar import Scalar
-from symgen.parallel import spread
 from symgen.proof.judging import steps
 from symgen.proof.laws import Judge, law_of
 from symgen.tracing.function import Function

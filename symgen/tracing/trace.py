@@ -13,11 +13,11 @@ from typing import Final
 
 from symgen.algorithms.registry import Formulation, Quantity
 from symgen.compiler.aims import Aim
+from symgen.compiler.parallel import spread
 from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.mechanics.system import System
-from symgen.parallel import spread
 from symgen.tracing.function import Function, Part
 from symgen.tracing.link_outputs import of_model
 from symgen.tracing.possible import check_possible

@@ -13,7 +13,6 @@ LONGEST_FILE, LONGEST_FUNCTION, MEDIAN_FUNCTION = 300, 50, 6
 ORDER = (
     "errors",
     "text",
-    "parallel",
     "options",
     "render",
     "output",

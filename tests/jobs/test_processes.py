@@ -5,7 +5,7 @@ import os
 import pytest
 from tools import invoke, robot_file, snapshot
 
-from symgen.parallel import possible, processes, spread
+from symgen.compiler.parallel import possible, processes, spread
 
 if not possible():
     pytest.skip("this system cannot copy a process", allow_module_level=True)

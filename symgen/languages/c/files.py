@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+from symgen.compiler.parallel import spread
 from symgen.languages.accuracy import FACTOR, STEP
 from symgen.languages.c.controllers import controller_files, controllers
 from symgen.languages.c.function import WORK, CFunction
@@ -17,7 +18,6 @@ from symgen.languages.c.trig import trig_header
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.module import Module
-from symgen.parallel import spread
 from symgen.proof.bounds import SINES
 from symgen.render import render
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from symgen.compiler.parallel import spread
 from symgen.compiler.passes import live, used
 from symgen.compiler.program import Index, Program
 from symgen.languages.blocks import Block, blocks
@@ -18,7 +19,6 @@ from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
 from symgen.languages.writer import Step, signed, statements, variables, zeros
 from symgen.numbers.operations import OPS, Op
-from symgen.parallel import spread
 from symgen.render import render
 
 
