@@ -59,7 +59,7 @@ def references(
                 named.update(out.name for out in quantity.outputs)
                 wanted.append((quantity, function))
     for found in spread(lambda row: _of(judge, *row, regroup), wanted):
-        values = found | values
+        values |= {name: rows for name, rows in found.items() if name not in values}
     sources = {
         f.name: tuple(dict.fromkeys(source(robot, q) for q in f.quantities)) for f in functions
     }
