@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from symgen.identification.bodies import free_links
 from symgen.identification.drives import Drives
+from symgen.identification.entropic import Entropic
 from symgen.identification.estimate import BaseMapping
 from symgen.identification.programme import BodiesError, Programme
 from symgen.identification.solve import Solution
@@ -20,11 +21,7 @@ Numbers = NDArray[np.float64]
 def consistent(mapping: BaseMapping, drives: Drives | None, found: Solution) -> Solution:
     """The least squares among base parameters that bodies can have and coefficients that are
     physical. Raises BodiesError."""
-    programme = Programme(tuple(free_links(mapping.model, mapping)), mapping)
-    columns = drives.columns if drives else ()
-    positive = [
-        len(mapping) + k for k, column in enumerate(columns) if TERMS[column.term].least == 0.0
-    ]
+    programme, positive = _problem(mapping, drives)
     values = programme.fitted(found.values, found.factor, positive)
     if values is None:
         raise BodiesError(
@@ -32,6 +29,28 @@ def consistent(mapping: BaseMapping, drives: Drives | None, found: Solution) -> 
             "robot better, or let a prior take part with --full"
         )
     return replace(found, values=values)
+
+
+def _problem(mapping: BaseMapping, drives: Drives | None) -> tuple[Programme, list[int]]:
+    """The bodies that may change, and the numbers of the values that are not below 0."""
+    programme = Programme(tuple(free_links(mapping.model, mapping)), mapping)
+    columns = drives.columns if drives else ()
+    positive = [
+        len(mapping) + k for k, column in enumerate(columns) if TERMS[column.term].least == 0.0
+    ]
+    return programme, positive
+
+
+def entropic(
+    mapping: BaseMapping, drives: Drives | None, found: Solution, weight: float, inflation: float
+) -> tuple[Solution, Numbers]:
+    """The same with the divergence of bodies from the prior beside it, and the standard parameters;
+    `inflation` is how many times less the log tells than white residuals would. Raises
+    BodiesError."""
+    programme, positive = _problem(mapping, drives)
+    factor = found.factor / inflation**0.5
+    values, standard = Entropic(programme, found.values, factor, weight).solution(positive)
+    return replace(found, values=values), standard
 
 
 def distance(before: Solution, after: Solution) -> float:

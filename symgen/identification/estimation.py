@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.errors import SymgenError
-from symgen.identification.consistent import consistent, distance
+from symgen.identification.consistent import consistent, distance, entropic
 from symgen.identification.estimate import Channel, Estimate
 from symgen.identification.instruments import WEAK
 from symgen.identification.logs import Log
 from symgen.identification.methods import Problem
 from symgen.identification.neutral import with_neutral_prior
+from symgen.identification.robust import inflation
 from symgen.identification.rounds import Settled
 from symgen.identification.settings import Settings
 from symgen.identification.solve import (
@@ -50,8 +51,14 @@ def estimate(
     prior = prior_of(sought, settings)
     found = settled.solution(prior.belief(len(names)) if prior else None)
     notes = (*notes, *_weak(settled, found, log))
+    standard = None
     if settings.consistent:
-        free, found = found, consistent(mapping, drives, found)
+        free = found
+        if settings.entropic:
+            tells = inflation(system, found)
+            found, standard = entropic(mapping, drives, found, settings.entropic, tells)
+        else:
+            found = consistent(mapping, drives, found)
         said = f"consistent bodies and drives: chi squared {distance(free, found):.3g} more than"
         text = f"{said} the least squares without bounds, whose standard errors these are"
         notes = (*notes, f"{shown(log.file)}: note: {text}")
@@ -70,6 +77,7 @@ def estimate(
     if neutral:
         said = "the robot's files have no inertia: rods between its joints are the prior"
         notes = (*notes, f"{shown(log.file)}: note: {said}")
+    made = made if standard is None else replace(made, standard=standard)
     return _with_standard(made, prior), notes
 
 

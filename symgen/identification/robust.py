@@ -28,12 +28,16 @@ def believed(system: System, belief: Belief | None) -> Solution:
     found = solve(system, belief)
     if belief is None or len(system.batches) < 2:
         return found
-    return solve(system, belief, _inflation(system, found))
+    return solve(system, belief, inflation(system, found))
 
 
-def _inflation(system: System, found: Solution) -> float:
-    """The mean of robust by naive variances over all directions, at least 1."""
-    count, (inverse, steps) = len(system.batches), _steps(system, found)
+def inflation(system: System, found: Solution) -> float:
+    """The mean of robust by naive variances over all directions, at least 1; 1 where there are too
+    few batches."""
+    count = len(system.batches)
+    if count < 2:
+        return 1.0
+    inverse, steps = _steps(system, found)
     spread = np.sum(np.square(steps @ found.factor.T)) * (count - 1) / count
     log = system.weighted(found.deviations)[:, : system.size] @ inverse
     return max(1.0, float(spread / np.sum(np.square(log))))

@@ -122,6 +122,16 @@ class Settings(LogOptions):
         FLAG,
         default=False,
     )
+    entropic: float = option(
+        "--entropic",
+        "W",
+        "With --consistent: keep bodies near the prior, by W times the log-det divergence of their "
+        "pseudo-inertias from its, and give standard parameters of every body. 1 weighs like one "
+        "observation of each body.",
+        NUMBER,
+        default=0.0,
+        shown_default="no prior",
+    )
     prior: str = option(
         "--prior",
         "urdf|FILE",
@@ -183,6 +193,13 @@ class Settings(LogOptions):
             1e6,
             "a relative deviation, such as 0.3",
         )
+        if self.entropic:
+            self._number("--entropic", self.entropic, 0, 1e12, "a weight, such as 1")
+            if not self.consistent or self.full:
+                raise OptionError(
+                    "--entropic: a prior of --consistent, and another one than that of --full; "
+                    "give --consistent without --full"
+                )
         self._number(
             "--max-condition", self.max_condition, 1, 1e16, "a number above 1, such as 1e4"
         )
