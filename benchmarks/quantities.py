@@ -12,7 +12,7 @@ Written by `make generate` from the registry; a test keeps it in step. `--quanti
 every one of the first table, `--quantity f=A+B` several in one function. Arrays are row-major. Sizes: n joints,
 n2 = n (n + 1) / 2, ten = 10 n, b base parameters, y and y_b ten and b with the
 columns of friction and springs, y_v ten with those of springs. The judge is the
-independent law that `symgen verify` and the self-test hold the quantity against ([proof.md](proof.md)).
+independent law that `symgen verify` and the self-test hold the quantity against ([proof](proof.md)).
 """
 
 
@@ -34,13 +34,14 @@ def page() -> str:
 
 
 def _rows(quantities: Iterable[Quantity]) -> Iterator[str]:
-    yield "| name | formula | inputs | outputs | formulations | judge |"
-    yield "|---|---|---|---|---|---|"
+    yield "| name and formula | inputs | outputs | formulations; judge |"
+    yield "|---|---|---|---|"
     for q in quantities:
         name = f"`{q.name}:LINK`" if q.name in LINK_QUANTITIES else f"`{q.name}`"
         outputs = "<br>".join(_described(out) for out in q.outputs)
         ways = ", ".join(dict.fromkeys(way.name.partition("/")[0] for way in q.formulations))
-        cells = name, _cell(q.formula), ", ".join(q.inputs), outputs, ways, LAWS[q.name].judge
+        named = f"{name}<br>{_cell(q.formula)}"
+        cells = named, ", ".join(q.inputs), outputs, f"{ways};<br>{LAWS[q.name].judge}"
         yield f"| {' | '.join(cells)} |"
 
 

@@ -58,7 +58,7 @@ def _bodies(data: Data) -> RenderableType:
     )
     for b in data["bodies"]:
         centre = (
-            "" if b["center_of_mass"] is None else " ".join(f"{x:.4g}" for x in b["center_of_mass"])
+            "" if b["center_of_mass"] is None else ", ".join(f"{x:.4g}" for x in b["center_of_mass"])
         )
         texts = map(escape, (b["name"], b["parent"], b["joint"], kind(b)))
         rows.add_row(str(b["index"]), *texts, f"{b['mass']:.4g}", centre, b["pseudo_inertia"])

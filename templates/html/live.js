@@ -93,7 +93,7 @@
     const low = [0, 1, 2].map((i) => Math.min(...points.map((v) => v[i])));
     const high = [0, 1, 2].map((i) => Math.max(...points.map((v) => v[i])));
     view.centre = low.map((x, i) => (x + high[i]) / 2);
-    view.reach = Math.max(0.05, Math.hypot(...low.map((x, i) => high[i] - x)) / 2) * 1.25;
+    view.reach = Math.max(0.05, Math.hypot(...low.map((x, i) => high[i] - x)) / 2) * 1.1;
   }
 
   function projector(width, height) {
@@ -206,9 +206,13 @@
   function addMatrix(n) {
     for (let i = 0; i < n; i++) {
       const row = find("matrix").insertRow();
+      const name = document.createElement("th");
+      name.textContent = robot.joints[i];
+      row.append(name);
       for (let j = 0; j < n; j++) {
         const cell = row.insertCell();
-        cell.title = `${robot.joints[i]}, ${robot.joints[j]}`;
+        const told = () => `${robot.joints[i]}, ${robot.joints[j]}: ${cell.textContent}`;
+        cell.addEventListener("pointerenter", () => Object.assign(cell, { title: told() }));
         entries.push(cell);
       }
     }
