@@ -57,9 +57,7 @@ def _bodies(data: Data) -> RenderableType:
         ["mass kg", "centre of mass m", "inertia"],
     )
     for b in data["bodies"]:
-        centre = (
-            "" if b["center_of_mass"] is None else ", ".join(f"{x:.4g}" for x in b["center_of_mass"])
-        )
+        centre = ", ".join(f"{x:.4g}" for x in b["center_of_mass"] or ())
         texts = map(escape, (b["name"], b["parent"], b["joint"], kind(b)))
         rows.add_row(str(b["index"]), *texts, f"{b['mass']:.4g}", centre, b["pseudo_inertia"])
     return rows
