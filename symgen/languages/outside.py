@@ -36,8 +36,9 @@ class Failed(Exception):
     """What ran the code said that something went wrong."""
 
 
-SECONDS: Final = 300
-"""Longer than this no step takes with a module of ours."""
+SECONDS: Final = 1800
+"""Longer than this no step takes with a module of ours; all functions of a large robot may take
+some minutes to compile, on a machine that others use too."""
 
 Call = Callable[[Description, Sequence[Arrays]], list[list[Array]]]
 """Runs a function in every state: the outputs of each. Raises Failed."""

@@ -14,9 +14,6 @@ from symgen.languages.outside import Call, Failed, ran
 from symgen.languages.subject import Array, Arrays, Subject, inputs
 from symgen.native.compiler import workspace
 
-SECONDS: Final = 1800
-"""All functions of a large robot may take so long to compile."""
-
 DRIVER: Final = """
 import sys
 import numpy as np
@@ -58,7 +55,7 @@ class Runner:
             np.savez(folder / "told.npz", **given)
             (folder / "driver.py").write_text(DRIVER.format(setup=self.setup), encoding="utf-8")
             command = [sys.executable, "driver.py", str(subject.folder)]
-            ran([*command, *(d.name for d in functions)], folder, seconds=SECONDS)
+            ran([*command, *(d.name for d in functions)], folder)
             with np.load(folder / "found.npz") as told:
                 found = dict(told)
 

@@ -45,17 +45,18 @@ class Subject:
     folder: Path
     module: Module
     hashes: Mapping[str, str]
+    count: int = STATES
 
     @cached_property
     def states(self) -> list[Arrays]:
         """Random inputs of all functions, the same at every run."""
-        drawn = self.module.random_states(random.Random(0), STATES)
+        drawn = self.module.random_states(random.Random(0), self.count)
         return [self._state(inputs, tens) for inputs, tens in drawn]
 
     def some(self, function: Function) -> list[Arrays]:
         """The states that a function is run at on Python's numbers: fewer of a long one."""
         affordable = OPERATIONS // max(function.counts.total, 1)
-        return self.states[: min(STATES, max(FEWEST, affordable))]
+        return self.states[: min(self.count, max(FEWEST, affordable))]
 
     @cached_property
     def _runs(self) -> dict[str, list[dict[str, list[Any]]]]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from symgen.languages.casadi.files import package as package_name
+from symgen.languages.module import Module
 from symgen.languages.outside import Call, Failed, Outside
 from symgen.languages.packages import Runner
 from symgen.languages.subject import Array, Arrays, Check, Subject, described, relative_error
@@ -64,20 +65,27 @@ TOLERANCE: Final = 1e-8
 
 def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the package of a folder."""
-    package = package_name(subject.module)
-    graphs = Runner(RESULTS.format(package=package, function="robot.graph(name)"))
-    yield from _run("CasADi graph", graphs).checks(subject, progress)
-    built = BUILT.format(package=package)
-    functions = built + RESULTS.format(package=package, function="robot.external(name)")
-    outside = _run("external function of CasADi", Runner(functions))
+    package, outside = package_name(subject.module), external(subject.module)
+    yield from graphs(subject.module).checks(subject, progress)
     yield from outside.checks(subject, progress)
     if not outside.missing:
         progress("Jacobians")
-        yield from _jacobians(subject, package, Runner(built + MOVED.format(package=package)))
+        moved = BUILT.format(package=package) + MOVED.format(package=package)
+        yield from _jacobians(subject, package, Runner(moved))
 
 
-def _run(label: str, runner: Runner) -> Outside:
-    return Outside(label, (), runner.started, packages=PACKAGES)
+def graphs(module: Module) -> Outside:
+    """The graphs of a package."""
+    runner = Runner(RESULTS.format(package=package_name(module), function="robot.graph(name)"))
+    return Outside("CasADi graph", (), runner.started, packages=PACKAGES)
+
+
+def external(module: Module) -> Outside:
+    """Its external functions."""
+    package = package_name(module)
+    called = RESULTS.format(package=package, function="robot.external(name)")
+    runner = Runner(BUILT.format(package=package) + called)
+    return Outside("external function of CasADi", (), runner.started, packages=PACKAGES)
 
 
 def _jacobians(subject: Subject, package: str, runner: Runner) -> Iterator[Check]:

@@ -45,5 +45,7 @@ def started(subject: Subject) -> Iterator[Call]:
         yield driven(folder)
 
 
-checks: Final = Outside("C++", (compiler()[0],), started).checks
+CPP: Final = Outside("C++", (compiler()[0],), started)
+
+checks: Final = CPP.checks
 """The checks of the C++ header of a folder."""

@@ -47,12 +47,12 @@ def _copied(subject: Subject, folder: Path) -> None:
         (folder / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
 
 
-_HOST: Final = Outside("CUDA's host build", (compiler()[0],), _started, against_run)
+HOST: Final = Outside("CUDA's host build", (compiler()[0],), _started, against_run)
 
 
 def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
     """The checks of the CUDA sources of a folder."""
-    yield from _HOST.checks(subject, progress)
+    yield from HOST.checks(subject, progress)
     if shutil.which(NVCC[0]) is None:
         yield Check("nvcc compiles it", True, "skipped: nvcc is not installed")
         return

@@ -38,5 +38,7 @@ def _started(subject: Subject) -> Iterator[Call]:
         yield call
 
 
-checks: Final = Outside("JavaScript", ("node",), _started).checks
+JAVASCRIPT: Final = Outside("JavaScript", ("node",), _started)
+
+checks: Final = JAVASCRIPT.checks
 """The checks of the JavaScript module of a folder."""

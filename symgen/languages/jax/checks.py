@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from symgen.languages.jax.files import package as package_name
+from symgen.languages.module import Module
 from symgen.languages.outside import Outside
 from symgen.languages.packages import Runner
 from symgen.languages.subject import Check, Subject
@@ -29,15 +30,24 @@ def results(name, arrays):
 """
 
 
-def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
-    """The checks of the package of a folder."""
-    module = subject.module
+def pure(module: Module) -> Outside:
+    """The pure functions of a package."""
     package = package_name(module)
     short = sorted(f.name for f in module.functions if f.counts.total <= SHORT)
-    pure = Runner(f"{SETUP}import {package} as robot\n{RESULTS.format(short=short)}")
-    yield from Outside("JAX", (), pure.started, packages=PACKAGES).checks(subject, progress)
+    runner = Runner(f"{SETUP}import {package} as robot\n{RESULTS.format(short=short)}")
+    return Outside("JAX", (), runner.started, packages=PACKAGES)
+
+
+def native(module: Module) -> Outside:
+    """Those through compiled C."""
+    package = package_name(module)
     built = f"from {package}.build import build\nbuild()\nfrom {package} import native as robot\n"
     every = sorted(f.name for f in module.functions)
-    native = Runner(f"{SETUP}{built}{RESULTS.format(short=every)}")
-    label = "C called by JAX"
-    yield from Outside(label, (), native.started, packages=PACKAGES).checks(subject, progress)
+    runner = Runner(f"{SETUP}{built}{RESULTS.format(short=every)}")
+    return Outside("C called by JAX", (), runner.started, packages=PACKAGES)
+
+
+def checks(subject: Subject, progress: Callable[[str], None]) -> Iterator[Check]:
+    """The checks of the package of a folder."""
+    yield from pure(subject.module).checks(subject, progress)
+    yield from native(subject.module).checks(subject, progress)

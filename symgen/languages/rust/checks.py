@@ -30,5 +30,7 @@ def started(subject: Subject) -> Iterator[Call]:
         yield driven(folder)
 
 
-checks: Final = Outside("Rust", ("rustc",), started).checks
+RUST: Final = Outside("Rust", ("rustc",), started)
+
+checks: Final = RUST.checks
 """The checks of the Rust crate of a folder."""

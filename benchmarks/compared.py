@@ -1,0 +1,267 @@
+"""``python -m benchmarks.compared [--robot ROBOT]... [--way WAY]...``: every quantity of three robots
+in every language, beside the C.
+
+Each language runs its functions at the same random states as the C, which is compiled with the
+sines of the C library. What is found is kept in build/compared, so that a run may do a part; the
+table of everything that is there goes into docs/languages/index.md."""
+
+import json
+import pickle
+import re
+import runpy
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import numpy as np
+
+from symgen.jobs.job import Job
+from symgen.languages import LANGUAGES
+from symgen.languages.c.calls import build
+from symgen.languages.c.files import code_files
+from symgen.languages.casadi.checks import external, graphs
+from symgen.languages.cpp.checks import CPP
+from symgen.languages.cuda.checks import HOST
+from symgen.languages.describe import Description, descriptions
+from symgen.languages.javascript.checks import JAVASCRIPT
+from symgen.languages.jax.checks import native, pure
+from symgen.languages.matlab.checks import FUNCTIONS, GATEWAY
+from symgen.languages.module import Module
+from symgen.languages.outside import Call, Failed, Outside
+from symgen.languages.rust.checks import RUST
+from symgen.languages.subject import Array, Arrays, Subject, inputs, share_of
+from symgen.native.compiler import workspace
+
+PAGE: Final = Path("docs/languages/index.md")
+PLACE: Final = re.compile(r"(?<=<!-- compared -->\n).*?(?=<!-- end compared -->)", re.DOTALL)
+KEPT: Final = Path("build/compared")
+ROBOTS: Final[dict[str, dict[str, Any]]] = {
+    "ur5": {},
+    "panda": {},
+    "quadruped": {"base": "floating"},
+}
+STATES: Final = 5
+BOTH: Final = 2.0
+"""Times its bound, what two results may be apart that both have errors."""
+
+
+@contextmanager
+def _module(subject: Subject) -> Iterator[Call]:
+    """The Python module of a folder."""
+    python = runpy.run_path(str(subject.folder / f"{subject.module.name}.py"))
+
+    def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
+        made = [python[d.name](*inputs(d, state)) for state in states]
+        return [[*(x if isinstance(x, tuple) else (x,))] for x in made]
+
+    yield call
+
+
+@dataclass(frozen=True)
+class Way:
+    """A row of the table: how a language runs its files, and in which scalar."""
+
+    label: str
+    language: str
+    outside: Callable[[Module], Outside]
+    scalar: str = "double"
+
+
+def fixed(outside: Outside) -> Callable[[Module], Outside]:
+    """What is the same for all modules."""
+    return lambda module: outside
+
+
+WAYS: Final = {
+    "python": Way("Python, the module", "python", fixed(Outside("Python", (), _module))),
+    "cpp": Way("C++", "cpp", fixed(CPP)),
+    "rust": Way("Rust", "rust", fixed(RUST)),
+    "javascript": Way("JavaScript", "javascript", fixed(JAVASCRIPT)),
+    "cuda": Way("CUDA's host build", "cuda", fixed(HOST)),
+    "cuda-float": Way("CUDA's host build, float", "cuda", fixed(HOST), "float"),
+    "octave": Way("Octave, the functions", "matlab", fixed(FUNCTIONS)),
+    "mex": Way("Octave, the gateway", "matlab", fixed(GATEWAY)),
+    "casadi": Way("CasADi, the graphs", "casadi", graphs),
+    "casadi-c": Way("CasADi, the external functions", "casadi", external),
+    "jax": Way("JAX", "jax", pure),
+    "jax-c": Way("JAX, through C", "jax", native),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a language gave for a robot beside the C."""
+
+    functions: int
+    same: int
+    """Functions with the bits of the C."""
+    numbers: int
+    worst: float
+    """The largest difference as a part of the bound of the error of a result."""
+    function: str
+    """The function where that is."""
+    seconds: float
+
+    @property
+    def cell(self) -> str:
+        """In a table."""
+        if self.same == self.functions:
+            said = f"{self.functions}, bit for bit"
+        else:
+            said = f"{self.functions}, {self.same} bit for bit; {self.worst:.2f} in {self.function}"
+        return f"{said}; {self.seconds:.0f} s"
+
+
+class Robot:
+    """A robot with all its functions, traced once and kept."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @cached_property
+    def module(self) -> Module:
+        """In double precision, with the sines of the C library."""
+        place = KEPT / f"{self.name}.pickle"
+        if not place.is_file():
+            job = Job.of(
+                f"robots/{self.name}.urdf", quantities=("all",), trig="libm", **ROBOTS[self.name]
+            )
+            place.write_bytes(pickle.dumps(job.module(job.load())))
+        module: Module = pickle.loads(place.read_bytes())
+        return module
+
+    def of(self, scalar: str) -> Module:
+        """The module with numbers of that type."""
+        return replace(self.module, choices=self.module.choices.changed(scalar=scalar))
+
+    def beside_c(self, way: Way) -> Row:
+        """A language beside the C."""
+        module = self.of(way.scalar)
+        with workspace() as folder:
+            made = LANGUAGES[way.language].files(module) | code_files(module)
+            for name, text in made.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(text, encoding="utf-8")
+            subject = Subject(folder, module, dict.fromkeys(made, ""), STATES)
+            wanted = self._of_c(subject, way.scalar)
+            begin = time.perf_counter()
+            with way.outside(module).started(subject) as call:
+                got = {d.name: _told(call, d, subject.states) for d in descriptions(module)}
+            return _row(subject, got, wanted, way.scalar, time.perf_counter() - begin)
+
+    def _of_c(self, subject: Subject, scalar: str) -> dict[str, list[list[Array]]]:
+        """What the C gives at the states, by function; run once."""
+        place = KEPT / f"{self.name}-{scalar}.pickle"
+        if not place.is_file():
+            compiled = build(subject.module, subject.folder)
+            found = {
+                d.name: [_results(partial(getattr(compiled, d.name)), d, s) for s in subject.states]
+                for d in descriptions(subject.module)
+            }
+            place.write_bytes(pickle.dumps(found))
+        kept: dict[str, list[list[Array]]] = pickle.loads(place.read_bytes())
+        return kept
+
+
+def _told(call: Call, d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
+    """What a language gives, nothing where it fails."""
+    try:
+        return call(d, states)
+    except Failed as error:
+        click.echo(f"{d.name}: {error}")
+        return []
+
+
+def _results(call: Callable[..., Any], d: Description, state: Arrays) -> list[Array]:
+    made = call(*inputs(d, state))
+    return [np.ravel(x) for x in (made if isinstance(made, tuple) else (made,))]
+
+
+def _row(
+    subject: Subject,
+    got: dict[str, list[list[Array]]],
+    wanted: dict[str, list[list[Array]]],
+    scalar: str,
+    seconds: float,
+) -> Row:
+    shares = {
+        d.name: _share(subject, d, got[d.name], wanted[d.name], scalar)
+        for d in descriptions(subject.module)
+    }
+    worst = max(shares, key=lambda name: shares[name])
+    return Row(
+        len(shares),
+        sum(not share for share in shares.values()),
+        sum(x.size for rows in wanted.values() for row in rows for x in row),
+        shares[worst],
+        worst,
+        seconds,
+    )
+
+
+def _share(
+    subject: Subject,
+    d: Description,
+    got: list[list[Array]],
+    wanted: list[list[Array]],
+    scalar: str,
+) -> float:
+    """The largest difference of a function by its bound, 0 where there is none."""
+    if not got:
+        return float("inf")
+    same = [
+        np.array_equal(np.ravel(x), y, equal_nan=True)
+        for row, rows in zip(got, wanted, strict=True)
+        for x, y in zip(row, rows, strict=True)
+    ]
+    if all(same):
+        return 0.0
+    names = [a.name for a in d.outs]
+    columns = {n: [rows[k] for rows in wanted] for k, n in enumerate(names)}
+    program = next(f for f in subject.module.functions if f.name == d.name).program
+    allowed = subject.accuracy(subject.states, scalar).allowed(program, columns)
+    return max(
+        share_of([row[k] for row in got], columns[n], allowed[n]) for k, n in enumerate(names)
+    )
+
+
+def table(found: dict[str, dict[str, Any]]) -> str:
+    """The rows of everything that was run."""
+    lines = [f"| | {' | '.join(ROBOTS)} |", "|---|" + "---|" * len(ROBOTS)]
+    for key, way in WAYS.items():
+        cells = [f"{robot}/{key}" for robot in ROBOTS]
+        told = [Row(**found[c]).cell if c in found else "not run" for c in cells]
+        lines.append(f"| {way.label} | {' | '.join(told)} |")
+    return "\n".join(lines) + "\n"
+
+
+@click.command()
+@click.option("--robot", "robots", multiple=True, type=click.Choice([*ROBOTS]))
+@click.option("--way", "ways", multiple=True, type=click.Choice([*WAYS]))
+def main(robots: Sequence[str], ways: Sequence[str]) -> None:
+    """Compare, and write the table."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    place = KEPT / "found.json"
+    for name in robots or ROBOTS:
+        robot = Robot(name)
+        for key in ways or WAYS:
+            missing = WAYS[key].outside(robot.module).missing
+            if missing:
+                click.echo(f"{name}, {key}: {' and '.join(missing)} must be installed")
+                continue
+            row = robot.beside_c(WAYS[key])
+            found = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
+            found[f"{name}/{key}"] = asdict(row)
+            place.write_text(json.dumps(found, indent=1), encoding="utf-8")
+            click.echo(f"{name}, {key}: {row.cell}{' TOO FAR' if row.worst > BOTH else ''}")
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(PLACE.sub(lambda _: "\n" + table(found) + "\n", text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
