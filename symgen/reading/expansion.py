@@ -7,7 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,6 +40,8 @@ class Expansion:
     text: bytes
     digest: str
     notices: tuple[Notice, ...] = ()
+    idle: tuple[str, ...] = ()
+    """Folders given for packages that none was found in."""
 
 
 def is_named(path: str | os.PathLike[str]) -> bool:
@@ -65,12 +67,18 @@ def expanded(path: str | os.PathLike[str], root: Node, options: XacroOptions) ->
     twice = repeated(name for name, _ in options.xacro_args)
     if twice is not None:
         raise OptionError(f"--xacro-arg '{shown(twice)}': given twice; keep one value")
-    lost = next((p for p in options.package_paths if not os.path.isdir(p)), None)
-    if lost is not None:
-        raise OptionError(f"--package-path '{shown(lost)}': there is no such folder")
+    existing(options.package_paths)
     answer = _answer(Path(path), root, options)
     text = str(answer["text"]).encode()
-    return Expansion(text, _digest(text), tuple(_notices(root, answer)))
+    idle = [p for p, used in zip(options.package_paths, answer["used"], strict=True) if not used]
+    return Expansion(text, _digest(text), tuple(_notices(root, answer)), tuple(idle))
+
+
+def existing(folders: Sequence[str]) -> None:
+    """Refuse folders given that are none. Raises OptionError."""
+    lost = next((p for p in folders if not os.path.isdir(p)), None)
+    if lost is not None:
+        raise OptionError(f"--package-path '{shown(lost)}': there is no such folder")
 
 
 def _notices(root: Node, answer: dict[str, Any]) -> Iterator[Notice]:

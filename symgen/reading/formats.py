@@ -3,18 +3,19 @@ name; each has a reader, and all readers give the same `Description`."""
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from symgen.errors import OptionError, RobotError
+from symgen.errors import Notice, OptionError, Place, RobotError
 from symgen.reading import denavit_hartenberg, mjcf, sdf, urdf
 from symgen.reading.description import Description
-from symgen.reading.expansion import Expansion, expanded, is_named, needs_expansion
+from symgen.reading.expansion import Expansion, existing, expanded, is_named, needs_expansion
 from symgen.reading.leftovers import xacro_nodes
 from symgen.reading.options import NO_XACRO, XacroOptions
 from symgen.reading.xml_reader import Node, file_bytes, parsed
-from symgen.text import shown
+from symgen.text import quoted, shown
 
 Reader = Callable[[Node, Path, str], Description]
 """From the root element, the file's path (where other files are looked for beside it), and the
@@ -34,20 +35,41 @@ def read(path: str | os.PathLike[str], xacro: XacroOptions = NO_XACRO) -> Descri
     Raises RobotError, one line with file, line and element, for everything that is not one valid
     robot."""
     if denavit_hartenberg.is_table(path):
-        return denavit_hartenberg.read(path)
+        not_expanded(path, xacro)
+        return without_packages(denavit_hartenberg.read(path), xacro.package_paths)
     data = file_bytes(path)
     root = parsed(data, shown(os.fspath(path)))
     made = _expansion(path, root, xacro)
     if made is None:
-        return _reader(root)(root, Path(path), hashlib.sha256(data).hexdigest())
+        robot = _reader(root)(root, Path(path), hashlib.sha256(data).hexdigest())
+        return without_packages(robot, xacro.package_paths)
     inside = parsed(made.text, f"{shown(os.fspath(path))} (expanded)")
     inside.source.notices.extend((*root.source.notices, *made.notices))
     try:
-        return _reader(inside)(inside, Path(path), made.digest)
+        robot = _reader(inside)(inside, Path(path), made.digest)
     except RobotError as error:
         if is_named(path):
             raise
         raise _of_content(root, error) from None
+    return without_packages(robot, made.idle)
+
+
+def not_expanded(path: str | os.PathLike[str], xacro: XacroOptions) -> None:
+    """Refuse what only an expansion takes. Raises OptionError."""
+    if xacro.xacro_args:
+        raise OptionError(
+            f"--xacro-arg: '{shown(os.fspath(path))}' has no xacro in it; remove the option"
+        )
+    existing(xacro.package_paths)
+
+
+def without_packages(robot: Description, idle: Sequence[str]) -> Description:
+    """The robot, with a note of folders given by --package-path that nothing came from."""
+    if not idle:
+        return robot
+    said = f"nothing comes from {quoted(idle)}: no $(find PACKAGE) of the file leads there"
+    note = Notice(Place(robot.file, robot.line), "note", "--package-path", said)
+    return replace(robot, notices=(*robot.notices, note))
 
 
 def _of_content(root: Node, error: RobotError) -> RobotError:
@@ -69,10 +91,7 @@ def _expansion(path: str | os.PathLike[str], root: Node, xacro: XacroOptions) ->
     """What xacro makes of a file, None where it has none in it."""
     if needs_expansion(path, root):
         return expanded(path, root, xacro)
-    if xacro.xacro_args:
-        raise OptionError(
-            f"--xacro-arg: '{shown(os.fspath(path))}' has no xacro in it; remove the option"
-        )
+    not_expanded(path, xacro)
     return None
 
 

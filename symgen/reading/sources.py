@@ -45,7 +45,8 @@ def described(source: RobotSource, xacro: XacroOptions = NO_XACRO) -> Descriptio
         return formats.read(source, xacro)
     if xacro.xacro_args:
         raise OptionError("--xacro-arg: only a file with xacro has arguments; remove the option")
-    return _of_text(source) if isinstance(source, str) else _of_object(source)
+    robot = _of_text(source) if isinstance(source, str) else _of_object(source)
+    return formats.without_packages(robot, xacro.package_paths)
 
 
 def is_path(source: RobotSource) -> "TypeGuard[str | os.PathLike[str]]":

@@ -49,6 +49,8 @@ class Seen:
     """Arguments that are used somewhere."""
     included: list[str] = field(default_factory=list)
     """Packages that files are included from."""
+    found: list[Path] = field(default_factory=list)
+    """Folders of packages that were asked for."""
     absent: list[str] = field(default_factory=list)
     """Packages that are not found."""
     unknown: list[str] = field(default_factory=list)
@@ -59,7 +61,9 @@ class Seen:
         found = self.packages.find(name)
         if found is None:
             self.absent += [name] if name not in self.absent else []
-        return f"{ABSENT}{name}" if found is None else found.as_posix()
+            return f"{ABSENT}{name}"
+        self.found.append(found)
+        return found.as_posix()
 
     def met(self, document: Any) -> None:
         """Remember what a file declares and uses, and empty its looks."""
@@ -85,7 +89,8 @@ def _empty(node: Any) -> None:
 
 
 def answer(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The expansion under ``text`` with what was ``absent`` and ``unknown``; or what is missing,
+    """The expansion under ``text`` with what was ``absent`` and ``unknown``
+    and whether each folder given was ``used``; or what is missing,
     ``packages`` or ``lacking`` beside ``arguments``; or under ``error`` what the library says.
 
     Raises MemoryError."""
@@ -93,7 +98,8 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     seen = Seen(Packages(file, [Path(p) for p in request["packages"]]), request["lenient"])
     try:
         text = _expanded(request["file"], request["arguments"], seen)
-        return {"text": text, "absent": seen.absent, "unknown": seen.unknown}
+        used = [any(f.is_relative_to(p) for f in seen.found) for p in request["packages"]]
+        return {"text": text, "absent": seen.absent, "unknown": seen.unknown, "used": used}
     except (
         Exception,
         SystemExit,

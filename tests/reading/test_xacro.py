@@ -379,3 +379,34 @@ def test_declarations_that_no_parser_takes(start, tmp_path):
     path = plain(tmp_path / "arm.xacro", mass="${2 + 1}")
     path.write_text(start + path.read_text())
     assert mass_of(load(path)) == 3
+
+
+@pytest.mark.usefixtures("library")
+def test_folders_for_packages_that_nothing_comes_from_are_said(tmp_path):
+    resources(tmp_path / "near" / "far_resources")
+    (tmp_path / "idle").mkdir()
+    path = plain(tmp_path / "a/b/c/d/e/f" / "arm.xacro", NEEDS, mass="${m}")
+    given = [x for name in ("near", "idle") for x in ("--package-path", tmp_path / name)]
+    done = invoke("generate", path, "-o", tmp_path / "out", "--quantity", "gravity", *given)
+    assert done.exit_code == 0, done.output
+    said = [line for line in done.stderr.splitlines() if "--package-path" in line]
+    assert len(said) == 1 and f"nothing comes from '{tmp_path / 'idle'}'" in said[0]
+    written = [p.read_text() for p in (tmp_path / "out").iterdir()]
+    assert not any(str(tmp_path) in text for text in written)
+
+
+SOURCES = {
+    "arm.urdf": '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>',
+    "arm.toml": 'convention = "standard"\n[[joint]]\na = 1\nmass = 1\ninertia = [1, 1, 1, 0, 0, 0]\n',
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_options_of_xacro_where_there_is_none(name, tmp_path):
+    path = tmp_path / name
+    path.write_text(SOURCES[name])
+    done = invoke("check", path, "--package-path", tmp_path)
+    assert done.exit_code == 0 and f"nothing comes from '{tmp_path}'" in done.stderr, done.output
+    assert invoke("check", path, "--package-path", tmp_path / "no").exit_code == 2
+    refused = invoke("check", path, "--xacro-arg", "a=1")
+    assert refused.exit_code == 2 and "has no xacro in it; remove the option" in refused.stderr
