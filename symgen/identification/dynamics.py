@@ -50,13 +50,13 @@ class Dynamics:
 def dynamics(job: Job, loaded: Loaded) -> Dynamics:
     """Those of a job's robot; its friction, if any, is an input (``runtime:KINDS``), its springs
     are not. Raises OptionError."""
-    regressor = _traced(job, loaded, "base_regressor")
+    regressor = traced(job, loaded, "base_regressor")
     return Dynamics(
         regressor.shape,
         regressor.nonzero,
         regressor.tape,
         regressor.slopes(),
-        _traced(job, loaded, "inverse_dynamics").tape,
+        traced(job, loaded, "inverse_dynamics").tape,
         np.array([*friction(_frictional(job), loaded.model).values()]),
     )
 
@@ -66,6 +66,7 @@ def _frictional(job: Job) -> Job:
     return job.changed(springs=False, runtime_springs=False)
 
 
-def _traced(job: Job, loaded: Loaded, quantity: str) -> Traced:
+def traced(job: Job, loaded: Loaded, quantity: str) -> Traced:
+    """A quantity of a job's robot with its tape. Raises OptionError."""
     own = job.changed(quantities=(quantity,))
     return Traced.of(trace_all(own.robot(loaded), own.wanted(), own.choice())[0].program)

@@ -81,6 +81,24 @@ def estimate(
     return _with_standard(made, prior), notes
 
 
+def with_solution(
+    estimate: Estimate, settled: Settled, found: Solution, errors: Numbers | None
+) -> Estimate:
+    """The estimate with other values, R and robust errors; residuals are theirs."""
+    values, system, after = found.values, settled.system, settled.after
+    channels = tuple(
+        replace(
+            channel,
+            residual=system.residual(j, values),
+            validation_residual=None if after is None else after.residual(j, values),
+        )
+        for j, channel in enumerate(estimate.channels)
+    )
+    return replace(
+        estimate, values=found.values, factor=found.factor, robust=errors, channels=channels
+    )
+
+
 def _weak(settled: Settled, found: Solution, log: Log) -> tuple[str, ...]:
     """A note where instruments do not follow the regressors."""
     least = settled.instruments.weakest(found) if settled.instruments else 1.0

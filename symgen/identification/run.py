@@ -9,15 +9,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from symgen.errors import OptionError
 from symgen.identification.choice import Choice
 from symgen.identification.cutoffs import tuned
 from symgen.identification.delays import Delays, delays
 from symgen.identification.delays import said as said_of
 from symgen.identification.drives import Joints
 from symgen.identification.engines import Work, run
-from symgen.identification.equations import Equations
+from symgen.identification.equations import Equations, Instants
 from symgen.identification.estimate import Estimate
-from symgen.identification.estimation import estimate, prior_of
+from symgen.identification.estimation import estimate, prior_of, with_solution
 from symgen.identification.gates import gated
 from symgen.identification.log_options import AUTO
 from symgen.identification.logs import LogError
@@ -27,7 +28,8 @@ from symgen.identification.prior import with_prior
 from symgen.identification.rates import Rates, surveyed
 from symgen.identification.recording import Reading, Wish
 from symgen.identification.reduction import gathered, whole
-from symgen.identification.rounds import Reduced, Rounds
+from symgen.identification.refining import refined
+from symgen.identification.rounds import Reduced, Rounds, Settled
 from symgen.identification.samples import Samples
 from symgen.identification.settings import Settings
 from symgen.identification.solve import System
@@ -114,12 +116,33 @@ def identify(
     )
     settled = rounds.settled()
     found, notes = estimate(sought, settled, read.log, settings)
+    if settings.refine:
+        progress("refining")
+        found, said = _refined(job, loaded, read, sought, settled, found)
+        notes = (*notes, said)
     notes = (*read.notes, *_left_out(rounds.left_out, log), *notes)
     last = tuple(source.last)
     equations, system = settled.equations, settled.system
     return Identified(
         found, settings, read, equations, system, last, notes, settled.choice, delays=late
     )
+
+
+def _refined(
+    job: Job, loaded: Loaded, read: Reading, sought: Problem, settled: Settled, found: Estimate
+) -> tuple[Estimate, str]:
+    """The estimate refined where that is better, and what is to be said of it. Raises
+    SymgenError."""
+    equations = settled.equations
+    if not isinstance(equations, Instants) or not sought.wanted.plain:
+        raise OptionError("--refine: positions of joints that are their own coordinates are needed")
+    made = refined(job, loaded, read, equations, found)
+    before, after = (f"{100 * x:.3g} %" for x in (made.before, made.after))
+    said = f"--refine: the simulation was off by {before} of the motion in a window, now by {after}"
+    said = f"{shown(read.log.file)}: note: {said}"
+    if not made.better:
+        return found, f"{said}; it is not used"
+    return with_solution(found, settled, made.solution, made.errors), said
 
 
 def _left_out(names: tuple[str, ...], log: str) -> tuple[str, ...]:

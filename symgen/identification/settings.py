@@ -132,6 +132,14 @@ class Settings(LogOptions):
         default=0.0,
         shown_default="no prior",
     )
+    refine: bool = option(
+        "--refine",
+        None,
+        "Refine the estimate by multiple shooting: the model, pushed by the measured forces, is to "
+        "move as the robot did. Kept only where it simulates the rows held out better.",
+        FLAG,
+        default=False,
+    )
     prior: str = option(
         "--prior",
         "urdf|FILE",
@@ -182,6 +190,7 @@ class Settings(LogOptions):
                 f"--sensor {self.sensor!r}: use torque, wrench:JOINT,JOINT or both with a +"
             )
         self._check_method()
+        self._check_refined()
         self._number("--interval", self.interval, 0, 1e6, "a time in s, such as 0.1")
         self._number(
             "--validate", self.held_out + 1e-300, 0, 0.9, "a part of the log from 0 to 0.9"
@@ -216,6 +225,21 @@ class Settings(LogOptions):
                 f"--method {self.method} and {flag}: instruments solve equations and minimise "
                 "nothing; leave out one of them"
             )
+
+    def _check_refined(self) -> None:
+        """Raises OptionError for what cannot be refined."""
+        unfit = {
+            f"--sensor {self.sensor}": bool(self.wrenches),
+            f"--method {self.method}": METHODS[self.method].equations != "forces",
+            "--full": self.full,
+            "--consistent": self.consistent,
+        }
+        for flag, there in unfit.items():
+            if self.refine and there:
+                raise OptionError(
+                    f"--refine and {flag}: base parameters alone are refined, from forces of "
+                    "joints; leave out one of them"
+                )
 
     def _check_terms(self, flag: str, given: str, known: tuple[str, ...]) -> None:
         names = given.split(",") if given and given != AUTO else []

@@ -1,0 +1,199 @@
+"""Refinement by multiple shooting: the values with which the model, pushed by the measured forces,
+moves as the robot did.
+
+Least squares of forces need accelerations, and noise of positions in them biases; simulated motions
+need none. Gauss-Newton on windows (`shooting`), each window's initial state an unknown that is
+eliminated by its own QR factors; what is left are equations of the values, solved as a log's are,
+with robust errors by batches of windows. The step is halved until the error of the simulation
+falls, and the result is kept only where that of windows held out falls too."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symgen.errors import OptionError, SymgenError
+from symgen.identification.dynamics import traced
+from symgen.identification.equations import Instants
+from symgen.identification.estimate import Estimate
+from symgen.identification.methods import without_drives
+from symgen.identification.recording import Reading
+from symgen.identification.reduction import Factors, triangle, whole
+from symgen.identification.robust import robust_errors
+from symgen.identification.shooting import STEPS, Simulator, Windows, every, windows
+from symgen.identification.solve import Belief, Solution, System, solve
+from symgen.jobs.job import Job
+from symgen.reading.assemble import Loaded
+from symgen.text import shown
+
+Numbers = NDArray[np.float64]
+
+MOST: Final = 400
+"""Windows, evenly over the log."""
+BATCHES: Final = 32
+ROUNDS: Final = 12
+HALVINGS: Final = 8
+SETTLED: Final = 1e-3
+"""Standard errors by which values still change in the last round."""
+FINE: Final = 0.05
+"""Steps by the period of the cutoff."""
+FAINT: Final = 1e-3
+"""What least squares of forces count beside the simulation, for directions that it hardly shows."""
+
+
+@dataclass(frozen=True)
+class Refined:
+    """The values found, with R and robust errors, and the error of the simulation by that of the
+    measured motion within windows, before and after, of windows held out."""
+
+    solution: Solution
+    errors: Numbers | None
+    before: float
+    after: float
+
+    @property
+    def better(self) -> bool:
+        """Whether the windows held out are simulated better."""
+        return self.after < self.before
+
+
+def refined(
+    job: Job, loaded: Loaded, reading: Reading, equations: Instants, estimate: Estimate
+) -> Refined:
+    """Refines an estimate. Raises SymgenError where the log has too few windows."""
+    drives = equations.drives
+    if drives is not None and (drives.loaded or drives.bent):
+        raise OptionError(
+            "--refine: simulates friction that depends on a joint's own motion; leave out load and "
+            "crosstalk of --friction"
+        )
+    made = traced(without_drives(job), loaded, "base_regressor")
+    simulator = Simulator(equations, made.slopes(), made.nonzero)
+    trained, held = _windows(reading, equations, held_out=False), None
+    if reading.plan.validation:
+        held = _windows(reading, equations, held_out=True)
+    if len(trained) * trained.q.shape[1] * trained.q.shape[2] < 4 * len(estimate.values):
+        raise SymgenError(
+            f"{shown(reading.log.file)}: error: --refine: {len(trained)} windows without "
+            "standstill, too few; move all joints at once, or leave it out"
+        )
+    search = _Search(simulator, trained, estimate)
+    found, errors = search.result()
+    judged = held if held is not None and len(held) else trained
+    before, after = (
+        _fitted(simulator, judged, values) for values in (estimate.values, found.values)
+    )
+    return Refined(found, errors, before, after)
+
+
+def _windows(reading: Reading, equations: Instants, held_out: bool) -> Windows:
+    """At most MOST windows of the rows for the estimate, or of those held out."""
+    derivation = reading.derivation
+    cutoff = derivation.cutoff if derivation else 20.0
+    stride = max(1, round(FINE / cutoff / reading.step))
+    plan = reading.plan
+    ranges = plan.validation if held_out else plan.training
+    rows = sum(b - a - 2 * plan.half for a, b in ranges)
+    sparse = max(1, min(rows // (2 * MOST * STEPS * stride), len(ranges)))
+    blocks = islice(reading.blocks(every=sparse, held_out=held_out), -(-len(ranges) // sparse))
+    found = windows(blocks, equations.drives, stride)
+    return every(found, slice(None, None, -(-max(len(found), 1) // MOST)))
+
+
+def _fitted(simulator: Simulator, w: Windows, values: Numbers) -> float:
+    """The error of the simulation, each window from its best start."""
+    start = w.start
+    for _ in range(2):
+        found, by = simulator.sensitivities(w, start, values)
+        n = w.qd.shape[1]
+        own = by[..., : 2 * n].reshape(len(w), -1, 2 * n)
+        left = (w.q - found).reshape(len(w), -1, 1)
+        start = start + (np.linalg.pinv(own) @ left)[..., 0]
+    return _relative(w, simulator.positions(w, start, values))
+
+
+def _relative(w: Windows, found: Numbers) -> float:
+    """Root mean square of errors by that of the motion within windows, mean over joints."""
+    moved = np.mean((w.q - w.q[:, :1]) ** 2, axis=(0, 1))
+    return float(np.sqrt(np.mean(np.mean((w.q - found) ** 2, axis=(0, 1)) / moved)))
+
+
+@dataclass
+class _Search:
+    simulator: Simulator
+    w: Windows
+    estimate: Estimate
+
+    def __post_init__(self) -> None:
+        self.start, self.values = self.w.start, self.estimate.values
+        found = self.simulator.positions(self.w, self.start, self.values)
+        self.sizes = np.sqrt(np.mean((self.w.q - found) ** 2, axis=(0, 1))) + 1e-300
+
+    def result(self) -> tuple[Solution, Numbers | None]:
+        """The values that are best, and their robust errors."""
+        for _ in range(ROUNDS):
+            system, back = self._linear()
+            found = self._solved(system)
+            change = found.values - self.values
+            if not self._advance(change, back):
+                break
+            if np.abs(found.factor @ change).max() < SETTLED:
+                break
+        system, _ = self._linear()
+        found = replace(self._solved(system), values=self.values)
+        return found, robust_errors(system, found)
+
+    def _solved(self, system: System) -> Solution:
+        belief = Belief(
+            FAINT * self.estimate.factor, FAINT * self.estimate.factor @ self.estimate.values
+        )
+        return solve(system, belief)
+
+    def _linear(self) -> tuple[System, Numbers]:
+        """The equations of the values, starts eliminated; and what gives the change of each start
+        (W x 2 n x p + 1) by that of the values."""
+        n, p, w = self.w.qd.shape[1], len(self.values), self.w
+        found, by = self.simulator.sensitivities(w, self.start, self.values)
+        rows = np.concatenate([by, (w.q - found)[..., None]], axis=3) / self.sizes[:, None]
+        rows = rows.reshape(len(w), -1, 2 * n + p + 1)
+        rows[..., -1] += rows[..., 2 * n : -1] @ self.values
+        q, r = np.linalg.qr(rows[..., : 2 * n])
+        turned = q.swapaxes(1, 2) @ rows[..., 2 * n :]
+        back = np.linalg.solve(r, turned)
+        left = rows[..., 2 * n :] - q @ turned
+        parts = tuple(self._factors(left))
+        total = whole(parts)
+        if total is None:
+            raise ValueError("no windows")
+        return System(total, (tuple(range(p)),), p, parts), back
+
+    def _factors(self, left: Numbers) -> Iterator[Factors]:
+        for group in np.array_split(left, min(BATCHES, len(left))):
+            flat = group.reshape(-1, group.shape[-1])
+            yield Factors((len(flat) - 2 * self.w.qd.shape[1] * len(group),), (triangle(flat),))
+
+    def _advance(self, change: Numbers, back: Numbers) -> bool:
+        """Takes the step, or a part of it; whether the error of the simulation fell."""
+        before, length = self._error(self.start, self.values), 1.0
+        target = back[..., -1] - back[..., :-1] @ self.values
+        for _ in range(HALVINGS):
+            values = self.values + length * change
+            start = self.start + length * (target - back[..., :-1] @ change)
+            with np.errstate(all="ignore"):
+                after = self._error(start, values)
+            if after < before:
+                self.start, self.values = start, values
+                return True
+            length /= 2
+        return False
+
+    def _error(self, start: Numbers, values: Numbers) -> float:
+        try:
+            left = (self.w.q - self.simulator.positions(self.w, start, values)) / self.sizes
+        except np.linalg.LinAlgError:
+            return np.inf
+        found = float(np.mean(left**2))
+        return found if np.isfinite(found) else np.inf

@@ -1,0 +1,83 @@
+"""Refinement by multiple shooting: exact sensitivities, and simulations that are nearer."""
+
+import numpy as np
+import pytest
+from closed_loop import ARM, FILE, closed_loop
+
+from benchmarks.simulated_logs import write
+from symgen.errors import OptionError
+from symgen.identification.drives import Column, Drives, Joints
+from symgen.identification.dynamics import traced
+from symgen.identification.equations import Instants
+from symgen.identification.methods import base_kernel, torque_mapping, without_drives
+from symgen.identification.run import identify
+from symgen.identification.settings import Settings
+from symgen.identification.shooting import STEPS, Simulator, Windows
+from symgen.jobs.job import Job
+
+
+def simulator():
+    """A pendulum with viscous and smooth Coulomb friction, and its values."""
+    job = without_drives(Job.of(FILE))
+    loaded = job.load()
+    joints = Joints.of(loaded.model)
+    columns = tuple(Column(k, term, 0.5) for k in range(2) for term in ("viscous", "coulomb"))
+    made, kernel = traced(job, loaded, "base_regressor"), base_kernel(job, loaded)
+    size = kernel.shape[1]
+    equations = Instants(kernel, tuple(range(size)), Drives(joints, columns, np.zeros(2)))
+    return Simulator(equations, made.slopes(), made.nonzero), size
+
+
+def test_sensitivities_are_differences_of_motions():
+    own, size = simulator()
+    job = Job.of(FILE)
+    mapping = torque_mapping(job.load().model)
+    values = np.concatenate([mapping.base(mapping.prior), [0.3, 0.2, 0.4, 0.1]])
+    random = np.random.default_rng(0)
+    w = Windows(
+        random.uniform(-1, 1, (3, STEPS + 1, 2)),
+        random.uniform(-1, 1, (3, 2)),
+        random.uniform(-2, 2, (3, STEPS, 2)),
+        np.full((3, STEPS), 0.01),
+    )
+    found, by = own.sensitivities(w, w.start, values)
+    assert np.allclose(found, own.positions(w, w.start, values))
+    for k in range(4 + size + 4):
+        tilt = 1e-6 * np.eye(4 + size + 4)[k]
+        ends = [own.positions(w, w.start + s * tilt[:4], values + s * tilt[4:]) for s in (1, -1)]
+        slope = (ends[0] - ends[1]) / 2e-6
+        assert np.allclose(by[..., k], slope, atol=1e-6 * max(1.0, np.abs(slope).max()))
+
+
+def test_refinement_simulates_better_and_takes_bias_away(tmp_path):
+    """Positions with noise bias least squares of forces; simulated motions hardly."""
+    columns, states = closed_loop(0)
+    write(tmp_path / "log.npz", columns)
+    job = Job.of(FILE)
+    loaded = job.load()
+    plain, fine = (
+        identify(job, loaded, str(tmp_path / "log.npz"), Settings(cutoff=20.0, refine=wanted))
+        for wanted in (False, True)
+    )
+    (note,) = [n for n in fine.notes if "--refine" in n]
+    assert "not used" not in note
+    true = plain.estimate.mapping.base(plain.estimate.mapping.prior)
+    along = ARM.base_regressor(*states).reshape(-1, len(true))
+    off = [np.sqrt(np.mean((along @ (e.estimate.base - true)) ** 2)) for e in (plain, fine)]
+    assert off[0] > 2.0 and off[1] < 0.1 * off[0]
+    assert np.abs((fine.estimate.base - true) / fine.estimate.standard_errors).max() < 4
+    rms = [sum(c.residual**2 for c in e.estimate.channels) for e in (plain, fine)]
+    assert rms[0] < rms[1], "forces are fitted best by least squares of forces"
+
+
+@pytest.mark.parametrize(
+    ("options", "flag"),
+    [
+        ({"full": True}, "--full"),
+        ({"consistent": True}, "--consistent"),
+        ({"method": "energy"}, "--method energy"),
+    ],
+)
+def test_what_cannot_be_refined_is_said(options, flag):
+    with pytest.raises(OptionError, match=f"--refine and {flag}"):
+        Settings(refine=True, **options)
