@@ -20,6 +20,13 @@
 #define QUADRUPED_NOINLINE
 #endif
 
+/* Outputs overlap nothing; told where registers are many, so that what is known need not be loaded again. */
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(__cplusplus) && !defined(__TINYC__)
+#define QUADRUPED_RESTRICT __restrict
+#else
+#define QUADRUPED_RESTRICT
+#endif
+
 static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
                                      quadruped_real w[181])
 {
@@ -259,7 +266,7 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
 }
 
 static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], quadruped_real w[181],
-                                     quadruped_real tau_b[18])
+                                     quadruped_real tau_b[QUADRUPED_RESTRICT 18])
 {
     /* places in w of values from earlier parts */
     enum { neg_wd10_x = 39, neg_wd10_y = 40, a10_y = 45, neg_wd13_x = 50, neg_wd13_y = 51, neg_a13_y = 56,
@@ -376,7 +383,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], quadruped_real
     tau_b[11]                     = w[n12_z];
 }
 
-static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b[18])
+static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b[QUADRUPED_RESTRICT 18])
 {
     /* places in w of values from earlier parts */
     enum { neg_wd7_x = 25, neg_wd7_y = 26, a7_y = 31, neg_wd10_y = 40, a10_y = 45, neg_wd13_y = 51,
@@ -531,7 +538,7 @@ static QUADRUPED_NOINLINE void part4(quadruped_real w[181], quadruped_real tau_b
 }
 
 static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], quadruped_real w[181],
-                                     quadruped_real tau_b[18])
+                                     quadruped_real tau_b[QUADRUPED_RESTRICT 18])
 {
     /* places in w of values from earlier parts */
     enum { a1_x = 0, a1_y = 1, a1_z = 2, U6_xy = 3, qd6_qd6 = 4, U6_zy = 5, c8 = 7, s8 = 6, w7_x = 22,

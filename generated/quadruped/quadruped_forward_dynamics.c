@@ -22,6 +22,13 @@
 #define QUADRUPED_NOINLINE
 #endif
 
+/* Outputs overlap nothing; told where registers are many, so that what is known need not be loaded again. */
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(__cplusplus) && !defined(__TINYC__)
+#define QUADRUPED_RESTRICT __restrict
+#else
+#define QUADRUPED_RESTRICT
+#endif
+
 /* Whether a reciprocal of a pivot is positive and finite, as it is where the pivot is. */
 static int regular(quadruped_real x)
 {
@@ -1228,7 +1235,7 @@ static QUADRUPED_NOINLINE int part9(const quadruped_real tau[18], quadruped_real
 }
 
 static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadruped_real tau[18],
-                                     quadruped_real w[261], quadruped_real qdd[18])
+                                     quadruped_real w[261], quadruped_real qdd[QUADRUPED_RESTRICT 18])
 {
     /* places in w of values from earlier parts */
     enum { a1_x = 0, a1_z = 2, qd6_qd6 = 4, c8 = 7, s8 = 6, neg_wd7_y = 26, w7_xz = 27, c11 = 9, s11 = 8,
@@ -1376,7 +1383,7 @@ static QUADRUPED_NOINLINE int part10(const quadruped_real qd[18], const quadrupe
     return (regular(w[d6]) && regular(d5) && regular(d4) && regular(d3) && regular(d2) && regular(d1)) ? 0 : 1;
 }
 
-static QUADRUPED_NOINLINE void part11(quadruped_real w[261], quadruped_real qdd[18])
+static QUADRUPED_NOINLINE void part11(quadruped_real w[261], quadruped_real qdd[QUADRUPED_RESTRICT 18])
 {
     /* places in w of values from earlier parts */
     enum { c8 = 7, s8 = 6, c11 = 9, s11 = 8, c14 = 11, s14 = 10, c17 = 13, s17 = 12, c9 = 15, s9 = 14, c12 = 17,

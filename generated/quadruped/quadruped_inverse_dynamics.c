@@ -21,6 +21,13 @@
 #define QUADRUPED_NOINLINE
 #endif
 
+/* Outputs overlap nothing; told where registers are many, so that what is known need not be loaded again. */
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(__cplusplus) && !defined(__TINYC__)
+#define QUADRUPED_RESTRICT __restrict
+#else
+#define QUADRUPED_RESTRICT
+#endif
+
 static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], const quadruped_real qd[18],
                                      const quadruped_real qdd[18], quadruped_real w[188])
 {
@@ -242,7 +249,7 @@ static QUADRUPED_NOINLINE void part2(const quadruped_real q[19], const quadruped
 }
 
 static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], const quadruped_real qdd[18],
-                                     quadruped_real w[188], quadruped_real tau[18])
+                                     quadruped_real w[188], quadruped_real tau[QUADRUPED_RESTRICT 18])
 {
     /* places in w of values from earlier parts */
     enum { a10_y = 47, neg_a13_y = 59, neg_a16_y = 71, w11_x = 81, w11_y = 82, a11_x = 83, a11_y = 84,
@@ -377,7 +384,7 @@ static QUADRUPED_NOINLINE void part3(const quadruped_real qd[18], const quadrupe
 }
 
 static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real w[188],
-                                     quadruped_real tau[18])
+                                     quadruped_real tau[QUADRUPED_RESTRICT 18])
 {
     /* places in w of values from earlier parts */
     enum { a7_y = 32, a10_y = 47, neg_a13_y = 59, w16_x = 61, neg_w16_y = 62, w16_z = 63, wd16_z = 64,
@@ -552,7 +559,7 @@ static QUADRUPED_NOINLINE void part4(const quadruped_real qd[18], quadruped_real
 }
 
 static QUADRUPED_NOINLINE void part5(const quadruped_real qd[18], const quadruped_real qdd[18],
-                                     quadruped_real w[188], quadruped_real tau[18])
+                                     quadruped_real w[188], quadruped_real tau[QUADRUPED_RESTRICT 18])
 {
     /* places in w of values from earlier parts */
     enum { a1_x = 0, a1_y = 1, a1_z = 2, qd4_qd5 = 3, qd6_qd6 = 4, qd5_qd6 = 5, c8 = 7, s8 = 6, w7_x = 22,

@@ -19,7 +19,15 @@
 #define QUADRUPED_NOINLINE
 #endif
 
-static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real w[77], quadruped_real M[324])
+/* Outputs overlap nothing; told where registers are many, so that what is known need not be loaded again. */
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(__cplusplus) && !defined(__TINYC__)
+#define QUADRUPED_RESTRICT __restrict
+#else
+#define QUADRUPED_RESTRICT
+#endif
+
+static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real w[77],
+                                     quadruped_real M[QUADRUPED_RESTRICT 324])
 {
     /* places in w of values for later parts */
     enum { stheta19 = 0, s18 = 1, c18 = 2, s17 = 3, c17 = 4, stheta16 = 5, s15 = 6, c15 = 7, s14 = 8, c14 = 9,
@@ -165,7 +173,7 @@ static QUADRUPED_NOINLINE void part1(const quadruped_real q[19], quadruped_real 
     M[18 * 5 + 11] = n12_6_z; M[18 * 11 + 5] = n12_6_z;
 }
 
-static QUADRUPED_NOINLINE void part2(quadruped_real w[77], quadruped_real M[324])
+static QUADRUPED_NOINLINE void part2(quadruped_real w[77], quadruped_real M[QUADRUPED_RESTRICT 324])
 {
     /* places in w of values from earlier parts */
     enum { stheta19 = 0, neg_f18_17_x = 10, f18_17_y = 11, n18_17_x = 12, n18_17_y = 13, c18 = 2, s18 = 1,
@@ -269,7 +277,7 @@ static QUADRUPED_NOINLINE void part2(quadruped_real w[77], quadruped_real M[324]
     M[18 * 5 + 13] = -neg_n14_6_z; M[18 * 13 + 5] = -neg_n14_6_z;
 }
 
-static QUADRUPED_NOINLINE void part3(quadruped_real w[77], quadruped_real M[324])
+static QUADRUPED_NOINLINE void part3(quadruped_real w[77], quadruped_real M[QUADRUPED_RESTRICT 324])
 {
     /* places in w of values from earlier parts */
     enum { s18 = 1, c17 = 4, s17 = 3, c15 = 7, s15 = 6, c14 = 9, s14 = 8, stheta13 = 22, neg_f12_11_x = 36,
@@ -394,7 +402,7 @@ static QUADRUPED_NOINLINE void part3(quadruped_real w[77], quadruped_real M[324]
     w[n10a_y]     = neg_n11_10_z - 0.0147183671;
 }
 
-static QUADRUPED_NOINLINE void part4(quadruped_real w[77], quadruped_real M[324])
+static QUADRUPED_NOINLINE void part4(quadruped_real w[77], quadruped_real M[QUADRUPED_RESTRICT 324])
 {
     /* places in w of values from earlier parts */
     enum { c17 = 4, c14 = 9, s14 = 8, c11 = 27, s11 = 26, s9 = 32, c8 = 35, s8 = 34, S17_xx = 48,

@@ -4,7 +4,7 @@ array."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
 from symgen.compiler.passes import used
 from symgen.compiler.program import Index
@@ -172,6 +172,15 @@ class CFunction:
         """An array in a function's head."""
         return f"{constant(a)}{self.real} {a.name}[{a.size}]"
 
+    alone: ClassVar[bool] = True
+    """Whether outputs of pieces are declared to overlap nothing."""
+
+    def handed(self, a: Argument) -> str:
+        """An array in the head of a piece."""
+        if a.direction != "out" or not self.alone:
+            return self.parameter(a)
+        return f"{self.real} {a.name}[{self.module.name.upper()}_RESTRICT {a.size}]"
+
     @property
     def verdict(self) -> str:
         """The type of a piece's status."""
@@ -288,7 +297,7 @@ class CFunction:
             signed(self.d.program, [ref for ref in self.d.pivots if ref.node in here], where)
         )
         start = f"static {self.module.name.upper()}_NOINLINE {self.verdict if checks else 'void'}"
-        signature = self.declaration(start, name, own)
+        signature = head(f"{start} {name}", [self.handed(a) for a in own])
         return Piece(
             signature,
             f"{name}({', '.join(self.passed(own))})",

@@ -56,6 +56,8 @@ SHARED: Final = ("g", "par", "pi", "friction", "springs")
 class ManyFunction(CFunction):
     """A function for many states: with longer pieces, and inputs that are one for all."""
 
+    alone = False
+
     @property
     def chunk(self) -> int:
         return LONGER * self.c.chunk

@@ -42,6 +42,8 @@ class Slot:
 class Core(CFunction):
     """The function that computes, on packed columns."""
 
+    alone = False
+
     @property
     def stem(self) -> str:
         return "jac_" if self.d.name.startswith("jac_") else ""
