@@ -4,13 +4,13 @@ array."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Final
+from typing import Final
 
 from symgen.compiler.passes import used
 from symgen.compiler.program import Index
 from symgen.languages.blocks import blocks
 from symgen.languages.c.dialect import dialect, own_functions
-from symgen.languages.c.layout import NEWLINE, arrays, block, constant, head, joined, wrapped
+from symgen.languages.c.layout import NEWLINE, alone, arrays, block, constant, head, joined, wrapped
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import literal
 from symgen.languages.c.trig import INLINE
@@ -40,8 +40,7 @@ _ORDER: Final = {"in": 0, "work": 1, "out": 2}
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A static function that does part of the work: its declaration, how it is called, and its
-    body."""
+    """A static function that does part of the work: its head, how it is called, and its body."""
 
     signature: str
     call: str
@@ -140,7 +139,7 @@ class CFunction:
 
     @cached_property
     def parts(self) -> int:
-        """How many pieces there are, 0 where it is in one."""
+        """How many pieces, 0 where it is in one."""
         return len(self._pieces.pieces) if self._pieces else 0
 
     @property
@@ -172,14 +171,9 @@ class CFunction:
         """An array in a function's head."""
         return f"{constant(a)}{self.real} {a.name}[{a.size}]"
 
-    alone: ClassVar[bool] = True
-    """Whether outputs of pieces are declared to overlap nothing."""
-
-    def handed(self, a: Argument) -> str:
-        """An array in the head of a piece."""
-        if a.direction != "out" or not self.alone:
-            return self.parameter(a)
-        return f"{self.real} {a.name}[{self.module.name.upper()}_RESTRICT {a.size}]"
+    def piece_head(self, start: str, name: str, own: Sequence[Argument]) -> str:
+        """A piece's head; its outputs are declared to overlap nothing."""
+        return head(f"{start} {name}", [alone(self.parameter(a), a, self.module.name) for a in own])
 
     @property
     def verdict(self) -> str:
@@ -297,7 +291,7 @@ class CFunction:
             signed(self.d.program, [ref for ref in self.d.pivots if ref.node in here], where)
         )
         start = f"static {self.module.name.upper()}_NOINLINE {self.verdict if checks else 'void'}"
-        signature = head(f"{start} {name}", [self.handed(a) for a in own])
+        signature = self.piece_head(start, name, own)
         return Piece(
             signature,
             f"{name}({', '.join(self.passed(own))})",

@@ -56,7 +56,8 @@ SHARED: Final = ("g", "par", "pi", "friction", "springs")
 class ManyFunction(CFunction):
     """A function for many states: with longer pieces, and inputs that are one for all."""
 
-    alone = False
+    def piece_head(self, start: str, name: str, own: Sequence[Argument]) -> str:
+        return self.declaration(start, name, own)
 
     @property
     def chunk(self) -> int:

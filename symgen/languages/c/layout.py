@@ -40,6 +40,12 @@ def constant(a: Argument) -> str:
     return "const " if a.direction == "in" else ""
 
 
+def alone(parameter: str, a: Argument, module: str) -> str:
+    """An array in a head; an output is said to overlap nothing, where that is known to pay."""
+    marked = f"[{module.upper()}_RESTRICT "
+    return parameter.replace("[", marked) if a.direction == "out" else parameter
+
+
 def head(start: str, parameters: Sequence[str]) -> str:
     """A function's head, its parameters wrapped under the opening bracket."""
     return NEWLINE.join(wrapped(f"{start}(", parameters, ")"))

@@ -42,7 +42,8 @@ class Slot:
 class Core(CFunction):
     """The function that computes, on packed columns."""
 
-    alone = False
+    def piece_head(self, start: str, name: str, own: Sequence[Argument]) -> str:
+        return self.declaration(start, name, own)
 
     @property
     def stem(self) -> str:
