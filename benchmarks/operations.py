@@ -88,7 +88,7 @@ HEAD: Final = """# Operations
 
 Written by `python -m benchmarks.operations`. Counts are `+ - * /` and sine or cosine with the parameters of the file;
 negation is free. Each cell: best peer (Pinocchio 4.1 over casadi::SX or urdf2casadi 1.0, whichever is less) / first
-prototype / **symgen now**. What was tried to get here: [ideas.md](ideas.md). `tests/test_counts.py` guards the counts.
+prototype / **symgen now**. What was tried to get here: [ideas.md](ideas.md). `tests/algorithms/test_counts.py` guards the counts.
 """.splitlines()
 
 

@@ -3,9 +3,11 @@ operation counts."""
 
 import numpy as np
 import pytest
+from public_arms import FINGERS, PANDA, RX90, TALOS, UR5, coriolis, public, robots, symbols
 from public_robots import example_robot
-from random_trees import RANDOM, REAL, derivative, model
+from random_trees import model
 from states import close, numbers, random_states
+from tree_energies import derivative
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.christoffel import (
@@ -16,34 +18,12 @@ from symgen.algorithms.christoffel import (
     coriolis_matrix_from_symbols_up,
 )
 from symgen.algorithms.composite import mass_matrix
-from symgen.algorithms.coriolis import coriolis_matrix, coriolis_transpose_product
+from symgen.algorithms.coriolis import coriolis_transpose_product
 from symgen.algorithms.newton_euler import bias, gravity
 from symgen.mechanics.parameters import REGROUPINGS, system
-from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
-
-robots = pytest.mark.parametrize("name", RANDOM + REAL)
-FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
-UR5, PANDA = "ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf"
-TALOS, RX90 = "talos_data/robots/talos_reduced.urdf", "rx90"
-
-
-def coriolis(robot, q, qd, **options):
-    return numbers(
-        coriolis_matrix(system(robot, **options), list(q), list(qd)), robot.dof, robot.dof
-    )
-
-
-def symbols(robot, q, algorithm=christoffel_symbols_full):
-    return numbers(algorithm(system(robot), list(q)), *[robot.dof] * 3)
-
-
-def public(name):
-    if name in REAL:
-        return model(name)
-    return load(example_robot(name), lock=FINGERS if name == PANDA else ()).model
 
 
 @robots
@@ -133,6 +113,8 @@ COUNTS = {
     "christoffel_symbols": {UR5: 288, PANDA: 896, TALOS: 7054, RX90: 476},
     "coriolis_transpose_product": {UR5: 136, PANDA: 367, TALOS: 1880},
 }
+
+
 RUNTIME = {
     "coriolis_matrix": {RX90: 715, UR5: 705, PANDA: 1061},
     "christoffel_symbols": {RX90: 466, UR5: 484, PANDA: 886},

@@ -4,10 +4,11 @@ differentiation of tapes."""
 import numpy as np
 import pytest
 from forward import pushforward
+from public_arms import FINGERS, PANDA, RX90, TALOS, UR5, coriolis, public, robots
 from public_robots import example_robot
-from random_trees import STEP, derivative, model
+from random_trees import STEP, model
 from states import close, numbers, random_states
-from test_coriolis import FINGERS, PANDA, RX90, TALOS, UR5, coriolis, public, robots
+from tree_energies import derivative
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.composite import mass_matrix

@@ -1,78 +1,21 @@
 """Dynamics with joints of every type: floating, planar, mimicking, geared. All quantities by laws
 and a judge."""
 
-from functools import cache
 from math import prod
 
 import numpy as np
 import pytest
-from every_joint import (
-    EVERY,
-    displaced,
-    hamel,
-    inertia_and_potential,
-    made,
-    places,
-    state,
-)
-from random_trees import SEEDS, STEP
+from every_joint import EVERY, made
+from hamel import hamel, inertia_and_potential, places, state
+from joint_runs import TOLERANCE, close, given, numbers, outputs, regroup, robots, run, size, slope
+from random_trees import SEEDS
 
 from symgen.algorithms import INPUTS, QUANTITIES
 from symgen.compiler.evaluate import evaluate
-from symgen.compiler.program import Program
 from symgen.proof.laws import judged
-from symgen.tracing.function import Function
 from symgen.tracing.robot import Robot, dimensions
 from symgen.tracing.trace import every_formulation
 from symgen.tracing.wanted import Wanted
-
-TOLERANCE = 1e-11
-robots = pytest.mark.parametrize("name", EVERY)
-
-
-@cache
-def regroup(name, regrouping):
-    return Robot(made(name).model).regroup(regrouping)
-
-
-@cache
-def function(name, quantity):
-    """A quantity in its first formulation, without a tape."""
-    whole = QUANTITIES[quantity]
-    way = next(way for way in whole.formulations if way.suits(regroup(name, way.regrouping).layout))
-    return Function(
-        quantity, ((whole, way),), {way.regrouping: regroup(name, way.regrouping)}, Program()
-    )
-
-
-def numbers(values):
-    return np.array([complex(x) for x in values])
-
-
-def given(names, inputs):
-    return {key: np.asarray(inputs[key]).tolist() for key in names}
-
-
-def run(name, quantity, inputs, *shape, output=0):
-    """An output on numbers of any kind; n x n and the like by shape."""
-    return outputs(name, quantity, inputs, *shape)[output]
-
-
-def outputs(name, quantity, inputs, *shape):
-    """All outputs."""
-    names = QUANTITIES[quantity].inputs
-    found = [
-        numbers(values) for values in function(name, quantity).run(**given(names, inputs)).values()
-    ]
-    real = not any(np.iscomplexobj(inputs[key]) for key in names)
-    return [(x.real if real else x).reshape(shape or -1) for x in found]
-
-
-def slope(name, quantity, inputs, direction, *shape, output=0, **rates):
-    """The derivative of an output along a tangent vector of q and changes of other inputs."""
-    moved = {key: inputs[key] + 1j * STEP * rate for key, rate in rates.items()}
-    moved["q"] = displaced(made(name), inputs["q"], 1j * STEP * direction)
-    return np.imag(run(name, quantity, {**inputs, **moved}, *shape, output=output)) / STEP
 
 
 def slopes(name, quantity, inputs, *shape, of="q", output=0):
@@ -84,19 +27,6 @@ def slopes(name, quantity, inputs, *shape, of="q", output=0):
         slope(name, quantity, inputs, move, *shape, output=output, **rates) for move, rates in each
     ]
     return np.moveaxis(np.array(found), 0, -1)
-
-
-def close(a, b, tolerance=TOLERANCE):
-    assert a.shape == b.shape and np.abs(a - b).max(initial=0.0) <= tolerance * max(
-        1.0, np.abs(b).max(initial=0.0)
-    )
-
-
-def size(name):
-    return places(made(name))[2]
-
-
-# -- against the judges ----------------------------------------------------------------------------
 
 
 @robots
@@ -149,9 +79,6 @@ def test_inertia_of_turning_rotors_is_reflected(name):
             leader = made(name).model.body(leader).joint.name
             k = made(name).model.joint_names.index(leader)
             assert m[k, k] >= body.spin * factor**2
-
-
-# -- laws ------------------------------------------------------------------------------------------
 
 
 @robots
@@ -272,6 +199,8 @@ def test_rates_along_a_trajectory(name):
 
 
 FEW = ["planar square", "floating square", "geared mimic", "ball square", "screw square"]
+
+
 FEW = FEW if SEEDS == 1 else EVERY
 """For the test that repeats for every quantity."""
 

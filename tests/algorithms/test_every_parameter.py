@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from every_joint import EVERY, along, frames, made, masses, state
+from every_joint import EVERY, made
+from hamel import along, frames, masses, state
+from joint_runs import close, regroup, robots, run, size, slope
 from random_trees import cross
-from test_every_joint import close, regroup, robots, run, size, slope
 
 from symgen.mechanics.base_parameters import base_parameters
 from symgen.mechanics.joints.body_axes import rotation

@@ -3,10 +3,10 @@ counts."""
 
 import numpy as np
 import pytest
+from public_arms import FINGERS, PANDA, RX90, TALOS, UR5, public, robots
 from public_robots import example_robot
 from random_trees import RANDOM, REAL, model
 from states import close, numbers, random_states
-from test_coriolis import FINGERS, PANDA, RX90, TALOS, UR5, public, robots
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.composite import mass_matrix

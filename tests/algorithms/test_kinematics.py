@@ -4,17 +4,9 @@ robots."""
 import numpy as np
 import pytest
 from public_robots import example_robot
-from random_trees import (
-    RANDOM,
-    REAL,
-    ROBOTS,
-    STEP,
-    derivative,
-    frames,
-    inertia_and_potential,
-    model,
-)
+from random_trees import RANDOM, REAL, ROBOTS, STEP, model
 from states import close, random_states
+from tree_energies import derivative, frames, inertia_and_potential
 
 from symgen.algorithms import energies, kinematics
 from symgen.algorithms.energies import (

@@ -6,18 +6,15 @@ from random import Random
 
 import numpy as np
 import pytest
-from random_trees import (
-    RANDOM,
-    REAL,
-    anywhere,
+from random_trees import RANDOM, REAL, anywhere, model
+from states import numbers
+from tree_energies import (
     derivative,
     inertia_and_potential,
     lagrange,
-    model,
     with_moved_frames,
     with_moved_root,
 )
-from states import numbers
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.newton_euler import bias, gravity, inverse_dynamics

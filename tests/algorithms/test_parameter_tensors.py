@@ -3,9 +3,9 @@ the tape."""
 
 import numpy as np
 import pytest
+from arms import Arm
 from random_trees import FEW, model
 from states import close, numbers
-from test_regressors import Arm
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix

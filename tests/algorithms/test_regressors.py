@@ -6,9 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arms import Arm, entries
 from public_robots import example_robot
-from random_trees import RANDOM, REAL, ROBOTS, STEP, derivative, inertia_and_potential, model
+from random_trees import RANDOM, REAL, ROBOTS, STEP, model
 from states import close, numbers
+from tree_energies import derivative, inertia_and_potential
 
 from symgen.algorithms.composite import mass_matrix
 from symgen.algorithms.coriolis import coriolis_matrix
@@ -16,7 +18,6 @@ from symgen.algorithms.energies import momentum
 from symgen.algorithms.kinematics import frame_pose
 from symgen.algorithms.newton_euler import gravity, inverse_dynamics
 from symgen.algorithms.regressors import (
-    base_parameters,
     base_regressor,
     kinetic_energy_regressor,
     momentum_regressor,
@@ -27,60 +28,28 @@ from symgen.algorithms.regressors import (
     wrench_regressor,
 )
 from symgen.errors import OptionError
-from symgen.mechanics.independence import independent
 from symgen.mechanics.model import PARAMETER_NAMES
-from symgen.mechanics.parameters import WHOLE, lumped, system
+from symgen.mechanics.parameters import WHOLE, system
 from symgen.reading.assemble import load
 from symgen.tracing.robot import Robot
 from symgen.tracing.trace import trace
 from symgen.tracing.wanted import Wanted
 
 FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
+
+
 UR5, PANDA = "ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf"
+
+
 TALOS = "talos_data/robots/talos_reduced.urdf"
+
+
 robots = pytest.mark.parametrize("name", RANDOM + REAL)
 
 
 def public(name):
     path = ROBOTS / name if (ROBOTS / name).exists() else example_robot(name)
     return load(path, lock=FINGERS if name == PANDA else ()).model
-
-
-class Arm:
-    """A robot at a random state, with random parameters for every body."""
-
-    def __init__(self, name):
-        self.model = lumped(model(name), [body.name for body in model(name).bodies])
-        self.n, random = self.model.dof, np.random.default_rng(3)
-        self.q, self.qd, self.qdd, self.qd_r, self.qdd_r = random.uniform(
-            -2, 2, (5, self.n)
-        ).tolist()
-        self.pi = random.uniform(-1, 1, 10 * self.n)
-        self.whole = system(self.model, regrouping=WHOLE)
-        self.tens = {
-            body.name: self.pi[10 * k : 10 * k + 10].tolist()
-            for k, body in enumerate(self.model.bodies)
-        }
-        self.robot = system(self.model, self.tens)
-
-    def times(self, algorithm, *state, parameters=None):
-        """The regressor times the parameters."""
-        entries = np.array([complex(x).real for x in algorithm(self.whole, *state)])
-        given = self.pi if parameters is None else parameters
-        return entries.reshape(-1, len(given)) @ given
-
-    @property
-    def beta(self):
-        return numbers(base_parameters(self.whole, self.pi.tolist()))
-
-    @property
-    def tolerance(self):
-        """What base parameters leave out is below the gap: more than rounding where axes are nearly
-        parallel."""
-        return max(1e-11, 100 * independent(self.whole).largest_dropped)
-
-
-# -- equal to the dynamics -------------------------------------------------------------------------
 
 
 @robots
@@ -135,10 +104,6 @@ def test_momentum_and_energies(name):
     of_file = np.array([p for body in x.model.bodies for p in body.links[0].parameters])
     potential = inertia_and_potential(x.model, np.array(x.q))[1]
     close(x.times(potential_energy_regressor, x.q, parameters=of_file), np.array([potential.real]))
-
-
-def entries(algorithm, robot, *state):
-    return np.array([complex(x) for x in algorithm(robot, *(list(map(complex, s)) for s in state))])
 
 
 @robots
@@ -201,8 +166,6 @@ def test_a_link_that_is_not_there_is_named():
         wrench_regressor(Arm("ur5").whole, *[[0.0] * 6] * 3, link="nose")
 
 
-# -- equal to others -------------------------------------------------------------------------------
-
 PINOCCHIO_ORDER = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
 """Pinocchio's Ixx, Ixy, Iyy, Ixz, Iyz, Izz as places in ours."""
 
@@ -237,9 +200,6 @@ def test_the_columns_of_the_case():
             for p, parameter in enumerate(PARAMETER_NAMES):
                 column = sample["regressor_columns"][body.name][parameter.replace("h", "m")]
                 close(found[:, k, p], np.array([column[joint] for joint in robot.joint_names]))
-
-
-# -- traced ---------------------------------------------------------------------------------------
 
 
 def test_the_base_regressor_for_any_gravity_does_not_depend_on_the_one_given():

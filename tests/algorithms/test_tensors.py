@@ -3,9 +3,10 @@ index order."""
 
 import numpy as np
 import pytest
-from random_trees import FEW, RANDOM, derivative, model
+from public_arms import symbols
+from random_trees import FEW, RANDOM, model
 from states import close, numbers, random_states
-from test_coriolis import symbols
+from tree_energies import derivative
 
 from symgen.algorithms import QUANTITIES
 from symgen.algorithms.composite import mass_matrix

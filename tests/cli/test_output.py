@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
+from hostile import hostile
 from rich.console import Console
 from shell import refusal
-from test_names import hostile
 from tools import ROOT, invoke, robot_file, run
 
 from symgen import output

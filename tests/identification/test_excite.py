@@ -1,18 +1,14 @@
-"""Exciting motions: series, criterion and gradients are what they say, limits hold, and the
-command's manners."""
+"""Exciting motions: series, criterion and gradients are what they say, and limits hold."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from excited import SCARA, run
 from tools import robot_file
 
-from symgen.cli.main import main
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
-from symgen.errors import SymgenError
 from symgen.identification.bounds import bounds
 from symgen.identification.criterion import condition, smooth_condition
 from symgen.identification.dynamics import dynamics
@@ -27,8 +23,9 @@ from symgen.native.tape import NativeTape
 from symgen.numbers.operations import cos, sign, sin, tanh
 from symgen.numbers.scalar import ZERO
 
-SCARA = robot_file("scara")
 SMALL = {"harmonics": 3, "period": 4.0, "rate": 100.0, "budget": 40}
+
+
 MIMIC = """<robot name="m"><link name="base"/><link name="a">{i}</link><link name="b">{i}</link>
 <link name="c">{i}</link>
 <joint name="turn" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/>
@@ -58,13 +55,6 @@ def mimic(tmp_path):
     path = tmp_path / "mimic.urdf"
     path.write_text(MIMIC)
     return str(path)
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, ["excite", *map(str, arguments)])
-
-
-# -- parts -----------------------------------------------------------------------------------------
 
 
 def test_rates_and_accelerations_are_derivatives_and_the_motion_is_periodic():
@@ -148,9 +138,6 @@ def test_a_budget_is_kept_to(budget):
     said = []
     excite(task(SCARA, budget=budget), said.append)
     assert sum("evaluation" in step for step in said) == budget
-
-
-# -- the whole -------------------------------------------------------------------------------------
 
 
 def states_and_forces(file, motion, t):
@@ -243,117 +230,4 @@ def test_twelve_digits_are_written():
     rows = np.loadtxt(csv(found).decode().splitlines(), delimiter=",", skiprows=1)
     np.testing.assert_allclose(
         rows[:, 1:5], found.motion.states(found.task.plan.times)[0], rtol=1e-11, atol=1e-11
-    )
-
-
-# -- refusals --------------------------------------------------------------------------------------
-
-
-def altered(tmp_path, old, new):
-    text = Path(SCARA).read_text()
-    assert old in text
-    path = tmp_path / "altered.urdf"
-    path.write_text(text.replace(old, new, 1))
-    return path
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (
-            ' effort="200" velocity="6.737"',
-            ' effort="200"',
-            "joint 'shoulder': has no velocity limit; give --limit shoulder.",
-        ),
-        ('effort="90"', 'effort="0"', "joint 'elbow': cannot move: its effort limit is 0"),
-        (
-            'lower="-0.21" upper="0"',
-            'lower="0.1" upper="0.1"',
-            "cannot move: its lower limit 0.1 is not below",
-        ),
-        ('lower="-0.21" ', "", "has no lower limit"),
-    ],
-)
-def test_limits_that_are_missing_or_impossible_are_one_sentence_with_a_place(
-    tmp_path, old, new, said
-):
-    result = run(altered(tmp_path, old, new), "-o", tmp_path / "m.csv")
-    assert result.exit_code == 2 and said in result.output, result.output
-    assert (
-        "altered.urdf:" in result.output and result.output.count("\n") <= 2
-    )  # a note on limits may come first
-    assert not (tmp_path / "m.csv").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--harmonics", "0"], "--harmonics 0: give a number from 1 to 50"),
-        (["--harmonics", "1", "--rest"], "--harmonics 1: give a number from 2 to 50"),
-        (["--rate", "0.33"], "a whole number of rows"),
-        (["--rate", "1"], "5 harmonics in 10 s need 2 Hz at least"),
-        (["--limit", "elbow=3"], "give JOINT.KIND=VALUE"),
-        (["--limit", "elbo.velocity=3"], "--limit elbo.velocity: there are joints"),
-        (
-            ["--limit", "quill_slide.effort=5"],
-            "joint 'quill_slide': standing still needs a force of",
-        ),
-        (["--base", "floating"], "is floating; excite moves joints with one coordinate"),
-        (["--gravity", "runtime"], "--gravity runtime"),
-        (["--friction", "sticky"], "--friction sticky"),
-        (
-            ["--limit", "elbow.velocity=1e308"],
-            "joint 'elbow': its velocity limit 1e+308 is none; give --limit elbow.vel",
-        ),
-        (["--plot", "m.jpg"], "--plot 'm.jpg': give a name that ends in .png, .svg or .pdf"),
-        (["-o", "m.parquet"], "--out 'm.parquet': give a name that ends in .csv"),
-    ],
-)
-def test_options_that_do_not_fit_are_one_sentence(tmp_path, arguments, said):
-    result = run(SCARA, "-o", tmp_path / "m.csv", *arguments)
-    assert result.exit_code == 2 and said in result.output, result.output
-    assert not any(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    "there", [b"t,q_shoulder,tau_shoulder\n0,0,0\n", b"\x89PNG of somebody", b""]
-)
-def test_what_is_not_ours_is_not_overwritten(tmp_path, there):
-    path = tmp_path / "m.csv"
-    path.write_bytes(there)
-    result = run(SCARA, "-o", path, "--budget", 1, "--rate", 10)
-    assert result.exit_code == 2 and "is not from symgen excite" in result.output
-    assert path.read_bytes() == there
-
-
-def test_nothing_is_written_where_one_of_two_files_cannot_be(tmp_path):
-    (tmp_path / "m.png").mkdir()
-    result = run(
-        SCARA, "-o", tmp_path / "m.csv", "--plot", tmp_path / "m.png", "--budget", 1, "--rate", 10
-    )
-    assert result.exit_code == 2 and not (tmp_path / "m.csv").exists()
-
-
-def test_a_name_that_no_file_can_have_is_one_sentence(tmp_path):
-    result = run(SCARA, "-o", tmp_path / f"{'m' * 300}.csv", "--budget", 1, "--rate", 10)
-    assert (
-        result.exit_code == 2
-        and "File name too long" in result.output
-        and not any(tmp_path.iterdir())
-    )
-
-
-def test_a_continuous_joint_goes_half_a_turn_and_options_come_before_the_file():
-    loaded = Job.of(robot_file("continuous_pair")).load()
-    names = loaded.model.joint_names
-    with pytest.raises(SymgenError, match="has no"):
-        bounds(loaded, ())
-    given = [
-        (name, kind, value)
-        for name in names
-        for kind, value in (("velocity", 2.0), ("effort", 9.0))
-    ]
-    own = bounds(loaded, [*given, (names[0], "upper", 0.5)])
-    np.testing.assert_allclose(
-        [own.lower[0], own.upper[0], own.speed[0], own.force[0]], [-np.pi, 0.5, 2, 9]
     )

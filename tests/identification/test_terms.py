@@ -8,16 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import invoke, robot_file
+from term_logs import FILE, RECIPE, log
+from tools import invoke
 
-from benchmarks.simulated_logs import Motion, Recipe, exact, moved, write
+from benchmarks.simulated_logs import moved, write
 from symgen.identification.run import identify
 from symgen.identification.settings import Settings
 from symgen.identification.terms import TERMS
 from symgen.jobs.job import Job
 
-FILE = robot_file("scara")
-RECIPE = Recipe(duration=20.0, rate=250.0, seed=3, motion=Motion(frequency=0.2, reach=0.9))
 LAWS = {
     "viscous": lambda q, qd, qdd, load: 2.0 * qd,
     "coulomb": lambda q, qd, qdd, load: 2.0 * np.sign(qd),
@@ -29,24 +28,6 @@ LAWS = {
     "stiffness": lambda q, qd, qdd, load: 2.0 * q,
 }
 """Written down here once more, with their coefficients."""
-
-
-def log(tmp_path, added, noise=0.01, recipe=RECIPE):
-    """A log of an arm whose second joint has more than the dynamics."""
-    job = Job.of(FILE)
-    loaded = job.load()
-    t = np.arange(round(recipe.duration * recipe.rate)) / recipe.rate
-    q, qd, qdd = moved(loaded.model, recipe, t)
-    tau = exact(job, loaded, recipe, q, qd, qdd)
-    extra = added(q[:, 1], qd[:, 1], qdd[:, 1], tau[:, 1])
-    tau[:, 1] += extra
-    tau += np.random.default_rng(1).normal(size=tau.shape) * noise * tau.std(0)
-    columns, names = {"t": t}, loaded.model.joint_names
-    for prefix, rows in (("q", q), ("qd", qd), ("qdd", qdd), ("tau", tau)):
-        columns |= {f"{prefix}_{name}": x for name, x in zip(names, rows.T, strict=True)}
-    path = tmp_path / "log.npz"
-    write(path, columns)
-    return job, loaded, str(path)
 
 
 def value(found, name):

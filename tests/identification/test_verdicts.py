@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from test_terms import FILE, log
+from term_logs import FILE, log
 from tools import invoke
 
 

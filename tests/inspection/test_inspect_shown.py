@@ -5,8 +5,8 @@ import struct
 
 import numpy as np
 import pytest
+from hostile import hostile
 from inspected import HOSTILE, PENDULUM, data
-from test_names import hostile
 from tools import invoke, robot_file
 
 from symgen.inspection.data import sparsity

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import needs_browser, shown
+from hostile import hostile
 from inspected import HOSTILE, data
-from test_names import hostile
 from tools import invoke, robot_file
 
 import symgen

@@ -4,9 +4,9 @@ true names."""
 import re
 import subprocess
 import sys
-from xml.sax.saxutils import quoteattr
 
 import pytest
+from hostile import hostile
 from tools import STRICT_C, c_files, compiled, imported, invoke
 
 from symgen.api import generate
@@ -56,6 +56,8 @@ NAMES = [
     "'''",
     "trailing\\",
 ]
+
+
 ROBOTS = [
     "math",
     "numpy",
@@ -97,25 +99,6 @@ ROBOTS = [
     "--help",
     "$HOME",
 ]
-SOLID = (
-    '<inertial><origin xyz="0.1 0.2 0.3"/><mass value="1"/>'
-    '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
-)
-
-
-def quoted(name):
-    return quoteattr(name, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
-
-
-def hostile(robot, names):
-    """A chain with these joint names; links are called the same with an L before."""
-    carriers = ["base", *(f"L{name}" for name in names)]
-    text = f'<robot name={quoted(robot)}><link name="base"/>'
-    for k, name in enumerate(names):
-        link, carrier = quoted(f"L{name}"), quoted(carriers[k])
-        text += f'<link name={link}>{SOLID}</link><joint name={quoted(name)} type="revolute">'
-        text += f'<parent link={carrier}/><child link={link}/><axis xyz="{k % 2} 1 0"/></joint>'
-    return text + "</robot>"
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import sympy
 from public_robots import example_robot
-from random_trees import RANDOM, ROBOTS, model, with_moved_frames
+from random_trees import RANDOM, ROBOTS, model
+from tree_energies import with_moved_frames
 
 from symgen.algorithms.regressors import regressor
 from symgen.mechanics.base_parameters import base_parameters, base_values

@@ -1,50 +1,21 @@
-"""What results may be off: the bounds hold, are sharp, let right code pass and show wrong code."""
+"""What results may be off: the bounds hold and are sharp."""
 
 import random
-from dataclasses import replace
 from decimal import Decimal
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
-from random_trees import AS_WRITTEN, FAMILIES
-from tools import invoke, robot_file
+from bounded import at, module
 
-from benchmarks.faults import Trial, changed, sites
-from benchmarks.mutants import disagreements, share
-from benchmarks.right_modules import compiled, modules
 from symgen.compiler.evaluate import evaluate
 from symgen.compiler.program import Program
 from symgen.jobs.files import files
-from symgen.jobs.job import Job
-from symgen.languages.accuracy import FACTOR, LAST, NONE, STEP, steps
 from symgen.languages.c.calls import build
-from symgen.mechanics.coupling import velocities
 from symgen.native.compiler import workspace
 from symgen.numbers.exact import in_decimals, number
 from symgen.numbers.operations import OPS
 from symgen.numbers.scalar import ZERO
 from symgen.proof.bounds import Bounded, bounded
-from symgen.proof.choice import CHANGES, telling, visible
-
-CORE = ("inverse_dynamics", "gravity", "bias", "mass_matrix", "forward_dynamics")
-KINDS = {**FAMILIES, **AS_WRITTEN}
-
-
-@cache
-def module(robot, scalar="double", quantities=CORE, **options):
-    job = Job.of(robot_file(robot), scalar=scalar, quantities=quantities, **options)
-    return job.module(job.load())
-
-
-def at(*rows):
-    """Exact numbers, a row an entry."""
-    values = np.array(rows, float)
-    return Bounded(values, np.zeros_like(values))
-
-
-# -- the bound of a program ------------------------------------------------------------------------
 
 
 def test_each_operation_adds_half_a_unit_in_the_last_place():
@@ -168,155 +139,3 @@ def _errors(function, name, inputs, got):
         exact = evaluate(function.program, given, Decimal)[name]
         pairs = zip(got.tolist(), exact, strict=True)
         return np.array([float(abs(Decimal(a) - (0 if b is ZERO else b))) for a, b in pairs])
-
-
-# -- what a self-test lets pass --------------------------------------------------------------------
-
-
-def test_steps_are_not_below_what_they_stand_for():
-    allowed = np.array([[3.21e-7, 1e-9, 0.0, 2.5e-7], [1e-30, 3.2e-7, np.inf, 1e-8]])
-    made = steps(allowed)
-    back = np.array([[0.0 if c == NONE else made.top * STEP**c for c in row] for row in made.codes])
-    finite = np.isfinite(allowed)
-    assert (back[finite] >= allowed[finite]).all()
-    near = finite & (allowed > 1e-12)
-    assert (back[near] <= allowed[near] / STEP * 1.01).all()
-    assert made.codes[0][2] == NONE and made.codes[1][0] == LAST and made.codes[1][2] == 0
-
-
-def test_a_wrong_reference_is_not_excused():
-    """What the tape is off counts as far as its constants explain it, no further."""
-    made = module("ur5")
-    function = made.functions[0]
-    wanted = {"tau": np.array([s.expected["tau"] for s in made.test_states])}
-    right = made.accuracy.allowed(function.program, wanted)["tau"]
-    moved = made.accuracy.allowed(function.program, {"tau": wanted["tau"] + 1e-6})["tau"]
-    assert right.max() < 1e-12 and moved.max() < 1e-12
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_right_modules_do_not_fail(kind):
-    for made in modules(KINDS[kind](1)):
-        assert [Trial(made, function).wrong() for function in made.functions] == [0] * 4
-
-
-def test_numbers_taken_for_zero_at_generation_are_allowed_for():
-    """A pose entry of 8e-14 is none in the canonical frames, and 1.6e-13 N m are missing."""
-    for made in modules(FAMILIES["roughly square"](19)):
-        assert not any(Trial(made, function).wrong() for function in made.functions)
-
-
-NEARLY_PARALLEL = """<robot name="r"><link name="base"/>
-<link name="a"><inertial><mass value="4.931"/>
-<inertia ixx="0.28965598" ixy="0" ixz="0" iyy="0.29221106" iyz="0" izz="0.49749346"/></inertial></link>
-<link name="b"><inertial><origin xyz="-0.1657 -0.1609 -0.1599"/><mass value="3.458"/>
-<inertia ixx="0.04976759" ixy="0" ixz="0" iyy="0.11496371" iyz="0" izz="0.1250911"/></inertial></link>
-<joint name="one" type="continuous"><origin xyz="0 0 -0.2317" rpy="0.67452 -1.49413 2.18612"/>
-<parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>
-<joint name="two" type="continuous"><origin xyz="0 0 -0.2319" rpy="1.5708 0 0"/>
-<parent link="a"/><child link="b"/><axis xyz="0 1 0"/></joint></robot>"""
-
-
-def test_base_parameters_of_axes_that_are_parallel_but_for_a_millionth(tmp_path):
-    """Two of them are felt 4e-7 as much as others; which sums they stand for is open to 2e-6."""
-    file = tmp_path / "r.urdf"
-    file.write_text(NEARLY_PARALLEL)
-    out = ("-o", tmp_path / "out", "--quantity", "base_parameters")
-    assert invoke("generate", file, *out).exit_code == 0
-    done = invoke("verify", tmp_path / "out")
-    assert done.exit_code == 0, done.output
-
-
-@pytest.mark.parametrize("kind", ["wheels", "upside down", "mounted"])
-def test_right_modules_do_not_fail_compiled(kind):
-    """Whose right values are zero up to rounding."""
-    for made in modules(AS_WRITTEN[kind](2)):
-        assert compiled(made) == (True, True)
-
-
-@pytest.mark.parametrize("robot", ["ur5", "puma560"])
-def test_wrong_constants_fail(robot):
-    made = module(robot)
-    assert all(all(Trial(made, f).caught(CHANGES["double"])) for f in made.functions)
-
-
-def test_wrong_constants_fail_in_single_precision():
-    made = module("ur5", "float")
-    found = sum(
-        (share(made, f, 50) for f in made.functions[1:]), start=share(made, made.functions[0], 50)
-    )
-    assert found.literals == 292 and found.seen >= 288 and found.part >= 0.99
-
-
-def test_an_output_of_zero_fails():
-    """tau[5] = 0 passed when tolerances were of the largest entry."""
-    made = module("ur5", "float")
-    function = next(f for f in made.functions if f.name == "inverse_dynamics")
-    (out,) = function.program.outputs
-    for entry in range(6):
-        gone = Program()
-        gone.__dict__ |= function.program.__dict__
-        gone.findings = {}
-        refs = tuple(None if k == entry else ref for k, ref in enumerate(out.refs))
-        gone.outputs = [out._replace(refs=refs)]
-        trial = Trial(made, function)
-        outputs, _ = trial._run(gone, trial._inputs, [])
-        assert sum(bad.sum() for bad in trial._bad(outputs)) == 5
-
-
-@pytest.mark.parametrize("scalar", ["double", "float"])
-def test_compiled_self_tests_say_the_same(scalar):
-    tried = list(disagreements(module("pendulum", scalar, trig="inline"), 1))
-    assert len(tried) >= 5 and all(same for *_, same in tried)
-
-
-def test_a_changed_tape_has_the_bits_of_its_lanes():
-    made = module("puma560", "float", trig="inline")
-    function = made.functions[0]
-    trial = Trial(made, function)
-    for site in sites(function.program)[::9]:
-        lanes, _ = trial._run(function.program, trial._inputs, [(site, 1.01 * site.number)])
-        other = changed(function.program, site, 1.01 * site.number)
-        alone, _ = Trial(made, replace(function, program=other))._run(other, trial._inputs, [])
-        assert (lanes["tau"] == alone["tau"]).all() and len(other.nodes) > len(
-            function.program.nodes
-        )
-
-
-# -- the states --------------------------------------------------------------------------------------
-
-
-def test_torques_and_accelerations_belong_together():
-    made = module("ur5")
-    limits = {b.joint.name: b.joint.limits.effort for b in made.robot.model.bodies}
-    efforts = [limits[row.name] for row in velocities(made.robot.model)]
-    for state in made.test_states:
-        x = state.inputs
-        assert all(abs(t) <= effort for t, effort in zip(x["tau"], efforts, strict=True))
-        assert np.allclose(state.expected["tau"], x["tau"], rtol=1e-3, atol=1e-2)
-        assert np.allclose(state.expected["qdd"], x["qdd"], rtol=1e-2, atol=1e-1)
-
-
-def test_weak_motors_let_the_arm_fall(tmp_path):
-    text = Path(robot_file("ur5")).read_text().replace('effort="150', 'effort="1.50')
-    (tmp_path / "weak.urdf").write_text(text)
-    job = Job.of(str(tmp_path / "weak.urdf"), quantities=("inverse_dynamics", "forward_dynamics"))
-    made = job.module(job.load())
-    for state in made.test_states:
-        assert all(abs(t) <= 1.5 for t in state.inputs["tau"][:3])
-        assert np.allclose(state.expected["tau"], state.inputs["tau"], rtol=1e-2, atol=1e-2)
-
-
-def test_states_are_chosen_that_tell_most():
-    made = module("panda", "float")
-    programs = [f.program for f in made.functions]
-    rng = random.Random(3)
-    drawn = made.draw(rng, 20)
-    chosen = telling(programs, made.accuracy_at(drawn), 5)
-    assert len(set(chosen)) == 5
-
-    def shown(kept):
-        at = made.accuracy_at([drawn[k] for k in kept])
-        return sum((x.max() > FACTOR) for p in programs for x in visible(p, at).values())
-
-    assert shown(chosen) >= max(shown(range(k, k + 5)) for k in (0, 5, 10, 15))

@@ -5,12 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from test_assemble import TREE, read
+from trees import TREE
 
 from symgen.errors import RobotError
 from symgen.mechanics.model import Follow
-
-__all__ = ["read"]  # a fixture
 
 
 def following(name: str, text: str = "") -> str:

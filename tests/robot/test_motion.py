@@ -3,9 +3,9 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from built import built_zoo
 from joint_zoo import pinocchio as zoo_model
 from states import close
-from test_sources import built_zoo
 from tools import ROOT, robot_file
 
 import symgen

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from lxml import html as lxml_html
-from test_symbolic import arm
+from papers import arm
 from tools import ROOT, robot_file
 
 import symgen

@@ -1,0 +1,220 @@
+"""Bad logs, options and priors: one sentence each."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arm_logs import ARM, JOINT, but, good, lines, log, matrices, quick  # noqa: F401
+from tools import invoke
+
+from benchmarks.simulated_logs import Motion
+from symgen.jobs.job import Job
+from symgen.mechanics.coupling import positions, velocities
+
+
+def refusal(*arguments):
+    done = invoke("identify", ARM, *arguments)
+    assert done.exit_code == 2 and done.stdout == "" and done.stderr.count("\n") == 1, done.output
+    return done.stderr[:-1]
+
+
+def scaled(begin, factor):
+    return {name: x * factor if name.startswith(begin) else x for name, x in good().items()}
+
+
+BAD = {
+    "missing measurement": (
+        but(f"tau_{JOINT}"),
+        f"log.csv: error: has no column 'tau_{JOINT}'; name them with --column tau=PATTERN",
+    ),
+    "missing time": (
+        but("t"),
+        "has no column 't'; time is always needed: name it with --column t=NAME",
+    ),
+    "some velocities": (but(f"qd_{JOINT}"), f"has no column 'qd_{JOINT}'"),
+    "degrees": (scaled("q", 180 / np.pi), "wrong units suspected: "),
+    "degrees beside rad/s": (scaled("q_", 180 / np.pi), "57.3 times as fast as "),
+    "degrees per second": (
+        scaled("qd_", 180 / np.pi),
+        "degrees per second beside positions in rad",
+    ),
+    "milliseconds": (
+        scaled("t", 1000.0) | {k: x for k, x in good().items() if k != "t"},
+        "time in milliseconds",
+    ),
+    "standing still": (scaled("q", 0.0), "the motion does not excite "),
+    "moving slowly": (good(motion=Motion(frequency=2e-4)), "(condition number "),
+    "too few": (
+        {k: x[:9] for k, x in good().items()},
+        "has 9 rows, too few: 7 rows are left for the estimate",
+    ),
+    "too few for derivatives": (
+        {k: x[:25] for k, x in but("qd").items()},
+        "go to derivatives), and",
+    ),
+    "absurd": (
+        {k: x if k == "t" else np.full(len(x), 1e300) for k, x in good().items()},
+        "has 0 rows that can be used: 400 have a number such as 1e+300, which nobody measures",
+    ),
+    "no rows": (
+        {k: x[:0] for k, x in good().items()},
+        "has 0 rows; there is nothing to identify from",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_log_gets_one_sentence(tmp_path, name):
+    columns, said = BAD[name]
+    assert said in refusal(log(tmp_path, columns), "-o", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: [], "log.csv: error: does not begin with a line of column names"),
+        (
+            lambda text: [text[0].replace(f"q_{JOINT}", "t", 1), *text[1:]],
+            "has two columns called 't'",
+        ),
+    ],
+)
+def test_bad_lines_of_text(tmp_path, change, said):
+    (tmp_path / "log.csv").write_text("\n".join(change(lines())) + "\n" * bool(change(lines())))
+    assert said in refusal(tmp_path / "log.csv")
+
+
+def test_bad_files(tmp_path):
+    short = good() | {f"tau_{JOINT}": good()[f"tau_{JOINT}"][:-3]}
+    assert f"'t' has 400 rows but 'tau_{JOINT}' has 397" in refusal(log(tmp_path, short, ".npz"))
+    assert "a log ends in .csv, .tsv, .txt, .dat, .npz, .parquet" in refusal("log.xlsx")
+    assert "cannot be read (No such file or directory)" in refusal(tmp_path / "none.csv")
+    for suffix in (".npz", ".parquet"):
+        (tmp_path / f"x{suffix}").write_text("nothing of that kind")
+        assert f"x{suffix}: error: " in refusal(tmp_path / f"x{suffix}")
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_an_array_that_is_shorter_than_its_head_says(tmp_path, kind):
+    np.savez(tmp_path / "whole.npz", **good())
+    with (
+        zipfile.ZipFile(tmp_path / "whole.npz") as whole,
+        zipfile.ZipFile(tmp_path / "x.npz", "w", kind) as short,
+    ):
+        for name in whole.namelist():
+            short.writestr(name, whole.read(name)[: -100 if name.startswith("q_") else None])
+    assert "has 3100 bytes of numbers where its head says 3200" in refusal(tmp_path / "x.npz")
+
+
+def test_names_with_commas_stand_in_quotes(tmp_path):
+    robot = tmp_path / "odd.urdf"
+    robot.write_text(Path(ARM).read_text().replace(f'"{JOINT}"', '"a,b;é"'))
+    odd = lines()
+    quoted = odd[0].split(",")
+    odd[0] = ", ".join(f'"{name}"' for name in quoted).replace(JOINT, "a,b;é")
+    (tmp_path / "log.csv").write_text("\r".join(odd), encoding="utf-8", newline="")
+    assert "does not begin with a line of column names (" in refusal(tmp_path / "log.csv")
+    (tmp_path / "log.csv").write_text("\n".join(odd), encoding="utf-8")
+    done = invoke("identify", robot, tmp_path / "log.csv", "--json")
+    assert done.exit_code == 0 and json.loads(done.stdout)["channels"][0]["name"] == "a,b;é"
+
+
+def test_a_quaternion_must_have_norm_one(tmp_path):
+    rows = 200
+    model = Job.of(ARM, base="floating").load().model
+    random, turn = np.random.default_rng(0), np.arange(rows) / rows
+    columns = {f"q_{row.name}": random.normal(size=rows) for row in positions(model)} | {"t": turn}
+    columns |= {
+        f"{p}_{row.name}": random.normal(size=rows)
+        for row in velocities(model)
+        for p in ("qd", "qdd", "tau")
+    }
+    for name, x in zip(
+        ("qx", "qy", "qz", "qw"), (np.sin(turn), 0 * turn, 0 * turn, np.cos(turn)), strict=True
+    ):
+        columns[f"q_floating_base.{name}"] = x
+    arguments = ("--base", "floating")
+    assert invoke("identify", ARM, log(tmp_path, columns), *arguments).exit_code == 0
+    columns["q_floating_base.qw"][70] = 0.0
+    said = refusal(log(tmp_path, columns), *arguments)
+    assert (
+        "log.csv:72: error: columns 'q_floating_base.qx' to 'q_floating_base.qw' are no unit "
+        "quaternion" in said
+    )
+
+
+def test_a_damaged_stream(tmp_path):
+    np.savez_compressed(tmp_path / "x.npz", **matrices(good()))
+    data = bytearray((tmp_path / "x.npz").read_bytes())
+    data[len(data) // 2 : len(data) // 2 + 200] = bytes(200)
+    (tmp_path / "x.npz").write_bytes(data)
+    assert "x.npz: error: cannot be read (" in refusal(tmp_path / "x.npz")
+
+
+def test_a_matrix_of_more_coordinates_than_the_robot_has(tmp_path):
+    wide = matrices(good())
+    wide["q"] = np.hstack([wide["q"], wide["q"][:, :1]])
+    np.savez(tmp_path / "x.npz", **wide)
+    assert f"'q' has 5 columns where 4 are wanted: '{JOINT}'" in refusal(tmp_path / "x.npz")
+    np.savez(tmp_path / "none.npz")
+    assert "--rate; it has no columns" in refusal(tmp_path / "none.npz")
+
+
+def test_a_cutoff_that_no_log_is_long_enough_for(tmp_path):
+    assert "go to derivatives), and" in refusal(log(tmp_path, but("qd")), "--cutoff", "1e-320")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--sensor", "force"], "--sensor 'force': use torque, wrench:JOINT,JOINT or both"),
+        (["--sensor", "wrench:none"], "no moving joint is called 'none'"),
+        (["--sensor", f"wrench:{JOINT}"], "has no column 'wrench_fx' (and 5 more)"),
+        (
+            ["--sensor", f"wrench:{JOINT}", "--friction", "viscous"],
+            "a wrench does not feel the friction of joints",
+        ),
+        (["--sensor", f"wrench:{JOINT}", "--method", "energy"], "a wrench needs accelerations"),
+        (["--method", "guess"], "use one of acceleration, momentum, energy"),
+        (["--engine", "mpi"], "use one of serial, dask"),
+        (["--friction", "dry"], "use some of viscous, coulomb, offset"),
+        (["--validate", "nan"], "give a part of the log from 0 to 0.9"),
+        (["--cutoff", "-1"], "give a frequency in Hz"),
+        (["--prior-deviation", "1e-300", "--full"], "give a relative deviation"),
+        (["--method", "energy", "--interval", "1e6"], "has 400 rows, too few"),
+        (["--max-condition", "0.5"], "give a number above 1"),
+        (["--gravity", "runtime"], "a log was made under one gravity"),
+        (["--prior", "none.json"], "cannot be read"),
+    ],
+)
+def test_bad_options(tmp_path, options, said):
+    assert said in refusal(log(tmp_path, good()), *options)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{}", "has no table of bodies"),
+        ('{"bodies": {"none": {}}}', "no body is called 'none'"),
+        ('{"bodies": {"BODY": {"m": 1}}}', "needs the ten numbers m, hx"),
+        ("[", "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
+        ('{"bodies": {"BODY": {"m": 1%s}}}' % ("0" * 400), "needs the ten numbers"),
+    ],
+)
+def test_bad_priors(tmp_path, text, said):
+    (tmp_path / "prior.json").write_text(
+        text.replace("BODY", Job.of(ARM).load().model.bodies[0].name)
+    )
+    assert said in refusal(log(tmp_path, good()), "--prior", tmp_path / "prior.json")
+
+
+def test_units_that_are_meant_can_be_trusted(tmp_path):
+    """A joint that turns beyond its range is taken as it is."""
+    far = {k: x + 40.0 if k.startswith(f"q_{JOINT}") else x for k, x in good().items()}
+    path = log(tmp_path, far)
+    assert "wrong units suspected" in refusal(path)
+    assert invoke("identify", ARM, path, "--trust-units").exit_code == 0

@@ -1,0 +1,177 @@
+"""Parts of identification: reduction of equations, reading of logs, derivatives, momenta."""
+
+import numpy as np
+import pytest
+from random_trees import FEW
+from random_trees import model as random_model
+
+from benchmarks.simulated_logs import write
+from symgen.identification.derivatives import Derivation
+from symgen.identification.logs import open_log
+from symgen.identification.methods import standard_parameters
+from symgen.identification.reduction import Factors, reduced, triangle, whole
+from symgen.identification.samples import BLOCK, Plan, pieces
+from symgen.mechanics.parameters import lumped
+from symgen.tracing.robot import Robot
+from symgen.tracing.trace import trace
+from symgen.tracing.wanted import Wanted
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"), [(1, 3), (3, 3), (1000, 7), (5000, 40), (400, 150), (0, 2)]
+)
+def test_a_triangle_has_the_products_of_its_matrix(rows, columns):
+    matrix = np.random.default_rng(0).normal(size=(rows, columns))
+    r = triangle(matrix)
+    assert r.shape == (columns, columns) and np.array_equal(r, np.triu(r))
+    assert np.allclose(r.T @ r, matrix.T @ matrix, rtol=1e-12, atol=1e-11)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 16, 21])
+def test_parts_in_a_tree_are_the_whole(count):
+    random = np.random.default_rng(count)
+    a, y = random.normal(size=(count, 30, 2, 4)), random.normal(size=(count, 30, 2))
+    supports = ((0, 1, 2, 3), (1, 3))
+    parts = [reduced(*pair, supports) for pair in zip(a, y, strict=True)]
+    total = whole(iter(parts))
+    assert total.rows == (30 * count, 30 * count)
+    for j, columns in enumerate(supports):
+        joined = np.concatenate(
+            [a[:, :, j, list(columns)].reshape(-1, len(columns)), y[:, :, j].reshape(-1, 1)], 1
+        )
+        assert np.allclose(
+            total.factors[j].T @ total.factors[j], joined.T @ joined, rtol=1e-12, atol=1e-12
+        )
+    again = whole(iter(parts))
+    assert all(
+        np.array_equal(one, other) for one, other in zip(total.factors, again.factors, strict=True)
+    )
+
+
+def test_a_tree_keeps_no_more_than_its_levels():
+    alive, most = 0, 0
+
+    class Watched(Factors):
+        def combined(self, other):
+            nonlocal alive
+            alive -= 1
+            return Watched((self.rows[0] + other.rows[0],), ())
+
+    def parts():
+        nonlocal alive, most
+        for _ in range(1000):
+            alive += 1
+            most = max(most, alive)
+            yield Watched((1,), ())
+
+    assert whole(parts()).rows == (1000,) and most <= 11
+    assert whole(iter(())) is None
+
+
+def columns_of(path, names):
+    return np.concatenate(list(open_log(str(path)).chunks(names)))
+
+
+def test_every_format_gives_the_same_numbers(tmp_path):
+    random = np.random.default_rng(0)
+    columns = {name: random.normal(size=70_000) for name in ("t", "a", "b")}
+    names = ["b", "t"]
+    wanted = np.stack([columns[name] for name in names], axis=1)
+    for suffix in (".csv", ".npz", ".parquet"):
+        write(tmp_path / f"log{suffix}", columns)
+        log = open_log(str(tmp_path / f"log{suffix}"))
+        assert log.rows == 70_000 and log.names == ("t", "a", "b")
+        assert np.array_equal(columns_of(tmp_path / f"log{suffix}", names), wanted), suffix
+    np.savez_compressed(
+        tmp_path / "packed.npz", t=columns["t"], x=np.stack([columns["a"], columns["b"]], 1)
+    )
+    assert np.array_equal(columns_of(tmp_path / "packed.npz", ["x[1]", "t"]), wanted)
+    np.savez(tmp_path / "plain.npz", t=columns["t"], x=np.stack([columns["a"], columns["b"]], 1))
+    assert np.array_equal(columns_of(tmp_path / "plain.npz", ["x[1]", "t"]), wanted)
+
+
+@pytest.mark.parametrize(
+    ("rows", "half", "interval", "held_out"),
+    [
+        (20_000, 0, 0, 0.2),
+        (70_000, 33, 0, 0.3),
+        (9000, 5, 10, 0.25),
+        (4096, 0, 0, 0.0),
+        (70, 3, 4, 0.5),
+        (3, 5, 0, 0.1),
+    ],
+)
+def test_a_plan_uses_every_row_once(tmp_path, rows, half, interval, held_out):
+    plan, more = Plan(((0, rows),), half, interval, held_out), bool(interval)
+    ranges = [*plan.training, *plan.validation]
+    inner = [(a + half, b - half - more) for a, b in ranges]
+    assert all(b - a <= BLOCK and b <= rows for a, b in inner) and all(b <= rows for _, b in ranges)
+    used = [k for a, b in inner for k in range(a, b)]
+    assert len(set(used)) == len(used) and used == sorted(used)
+    usable = max(rows - 2 * half - more, 0)
+    assert len(used) >= usable - 2 * max(interval - 1, 0)
+    write(tmp_path / "log.npz", {"t": np.arange(rows) * 1.0, "x": np.arange(rows) ** 2.0})
+    parts = open_log(str(tmp_path / "log.npz")).chunks(["x"])
+    for (a, b), (start, piece) in zip(ranges, pieces(parts, ranges), strict=True):
+        assert start == a and np.array_equal(piece[:, 0], np.arange(a, b) ** 2.0)
+
+
+def test_derivatives_of_polynomials_are_exact_and_blocks_give_the_same_bits():
+    derivation, t = Derivation.of_cutoff(25.0, 0.002), np.arange(600) * 0.002
+    powers = np.stack([t**k for k in range(5)], axis=1)
+    inner = t[derivation.half : -derivation.half]
+    for order, exact in ((0, inner**4), (1, 4 * inner**3), (2, 12 * inner**2)):
+        assert np.allclose(derivation.derivative(powers, order)[:, 4], exact, rtol=1e-8, atol=1e-7)
+    both = derivation.derivative(powers, 2)
+    part = derivation.derivative(powers[100 : 300 + 2 * derivation.half], 2)
+    assert np.array_equal(part, both[100:300])
+
+
+@pytest.mark.parametrize("cutoff", [10.0, 20.0, 40.0])
+def test_the_cutoff_is_where_half_of_the_power_is_left(cutoff):
+    """To within a decibel, as the formula promises; slow motion passes."""
+    derivation, t = Derivation.of_cutoff(cutoff, 0.001), np.arange(4000) * 0.001
+
+    def gain(frequency):
+        wave = np.cos(2 * np.pi * frequency * (t - 2.0))[:, None]
+        return derivation.derivative(wave, 0)[2000 - derivation.half, 0]
+
+    assert gain(cutoff) == pytest.approx(np.sqrt(0.5), abs=0.07)
+    assert gain(cutoff / 8) == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_what_changes_the_momentum_beside_joint_forces(name):
+    """N π = Cᵀ q̇ - g, and the rate of the momentum along any motion is τ + N π."""
+    robot, random = Robot(random_model(name)), np.random.default_rng(0)
+    n = robot.model.dof
+    q, qd, qdd = (random.uniform(-1, 1, n).tolist() for _ in range(3))
+    pi = standard_parameters(lumped(robot.model, [body.name for body in robot.model.bodies]))
+
+    def of(quantity, **state):
+        function = trace(robot, Wanted.parse(quantity))
+        return np.array(
+            next(iter(function.run(**{k: state[k] for k in function.inputs}).values())), float
+        )
+
+    left = of("momentum_rate_regressor", q=q, qd=qd).reshape(n, -1) @ pi
+    assert np.allclose(
+        left,
+        of("coriolis_transpose_product", q=q, qd=qd) - of("gravity", q=q),
+        rtol=1e-9,
+        atol=1e-9,
+    )
+    e = 1e-6
+    ends = [
+        of(
+            "momentum_regressor",
+            q=[a + s * e * b for a, b in zip(q, qd, strict=True)],
+            qd=[a + s * e * b for a, b in zip(qd, qdd, strict=True)],
+        ).reshape(n, -1)
+        @ pi
+        for s in (1, -1)
+    ]
+    rate = of("inverse_dynamics", q=q, qd=qd, qdd=qdd) + left
+    assert np.allclose(
+        (ends[0] - ends[1]) / (2 * e), rate, rtol=1e-6, atol=1e-6 * max(1.0, np.abs(rate).max())
+    )

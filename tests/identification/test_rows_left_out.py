@@ -1,0 +1,91 @@
+"""Rows of a log that are left out, and counted."""
+
+import json
+
+import numpy as np
+import pytest
+from arm_logs import ARM, JOINT, but, good, lines, log, quick  # noqa: F401
+from tools import invoke
+
+
+def changed(**changes):
+    return {**good(), **{name: change(good()[name].copy()) for name, change in changes.items()}}
+
+
+def put(row, value):
+    def change(x):
+        x[row] = value
+        return x
+
+    return change
+
+
+def torn(line, change):
+    """The lines of a good log with one of them changed."""
+    text = lines()
+    return [*text[:line], *change(text[line]), *text[line + 1 :]]
+
+
+LEFT_OUT = {
+    "NaN": (changed(**{f"q_{JOINT}": put(70, np.nan)}), "1 are empty", "log.csv:72"),
+    "infinity": (changed(**{f"q_{JOINT}": put(7, np.inf)}), "1 are empty, infinite", "log.csv:9"),
+    "beyond measure": (
+        changed(**{f"q_{JOINT}": put(7, 1e300)}),
+        "1 have a number such as 1e+300, which nobody measures",
+        "log.csv:9",
+    ),
+    "time back": (
+        changed(t=lambda t: t[[*range(50), 45, *range(51, len(t))]]),
+        "1 come earlier than the row before",
+        "log.csv:52",
+    ),
+    "double": (
+        {k: np.insert(x, 60, x[60]) for k, x in good().items()},
+        "1 have the time of the row before",
+        "log.csv:63",
+    ),
+    "gap": (
+        {k: np.delete(x, slice(90, 99)) for k, x in but("qdd").items()},
+        "36 at the ends of 2 stretches",
+        "the longest gap 0.05 s",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_rows_that_cannot_be_used_are_left_out_and_counted(tmp_path, name):
+    columns, reason, place = LEFT_OUT[name]
+    done = invoke("identify", ARM, log(tmp_path, columns), "--json")
+    assert done.exit_code == 0, done.output
+    assert reason in done.stderr and place in done.stderr
+    for parameter, row in json.loads(done.stdout)["parameters"].items():
+        assert abs(row["estimate"] - row["prior"]) < 5 * row["standard_error"], parameter
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda line: [line.replace(line.split(",")[2], "abc", 1)], "1 are empty, infinite or no"),
+        (
+            lambda line: [line.replace(line.split(",")[2], "\udcff", 1)],
+            "1 are empty, infinite or no",
+        ),
+        (lambda line: [line.rpartition(",")[0]], "have 16 values where 17 are named, the first in"),
+        (lambda line: ["\udcb1" + line.rpartition(",")[0]], "have 16 values where 17 are named"),
+        (lambda line: [""], "1 are empty"),
+    ],
+)
+def test_lines_that_are_torn_are_left_out_and_counted(tmp_path, change, reason):
+    text = "\n".join(torn(50, change)) + "\n"
+    (tmp_path / "log.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
+    done = invoke("identify", ARM, tmp_path / "log.csv")
+    assert done.exit_code == 0 and "399 of 400 rows are used" in done.stderr, done.output
+    assert reason in done.stderr and ("51" in done.stderr)
+
+
+def test_a_measurement_that_is_missing_leaves_the_other_channels_theirs(tmp_path):
+    columns = changed(**{f"tau_{JOINT}": put(slice(40, 60), np.nan)})
+    done = invoke("identify", ARM, log(tmp_path, columns), "--json")
+    assert done.exit_code == 0
+    for parameter, row in json.loads(done.stdout)["parameters"].items():
+        assert abs(row["estimate"] - row["prior"]) < 5 * row["standard_error"], parameter

@@ -1,0 +1,29 @@
+"""Simulated logs whose truth is known."""
+
+from functools import cache
+
+from tools import robot_file
+
+from benchmarks.simulated_logs import Recipe, simulated, write
+from symgen.identification.run import identify
+from symgen.identification.settings import Settings
+from symgen.jobs.job import Job
+
+ARM, SMALL = robot_file("ur5"), robot_file("scara")
+
+
+SHORT = Recipe(duration=8.0, rate=200.0)
+
+
+@cache
+def loaded(file, **options):
+    job = Job.of(file, **options)
+    return job, job.load()
+
+
+def found(tmp_path, recipe, settings=None, suffix=".npz", accelerations=True, file=ARM, **options):
+    """What identification finds in the log of a recipe."""
+    job, robot = loaded(file, **options)
+    path = tmp_path / f"log{suffix}"
+    write(path, simulated(job, robot, recipe, accelerations))
+    return identify(job, robot, str(path), settings or Settings())

@@ -1,0 +1,40 @@
+"""Public robots, and factors of their Coriolis matrices."""
+
+import pytest
+from public_robots import example_robot
+from random_trees import RANDOM, REAL, model
+from states import numbers
+
+from symgen.algorithms.christoffel import (
+    christoffel_symbols_full,
+)
+from symgen.algorithms.coriolis import coriolis_matrix
+from symgen.mechanics.parameters import system
+from symgen.reading.assemble import load
+
+robots = pytest.mark.parametrize("name", RANDOM + REAL)
+
+
+FINGERS = [("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0)]
+
+
+UR5, PANDA = "ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf"
+
+
+TALOS, RX90 = "talos_data/robots/talos_reduced.urdf", "rx90"
+
+
+def coriolis(robot, q, qd, **options):
+    return numbers(
+        coriolis_matrix(system(robot, **options), list(q), list(qd)), robot.dof, robot.dof
+    )
+
+
+def symbols(robot, q, algorithm=christoffel_symbols_full):
+    return numbers(algorithm(system(robot), list(q)), *[robot.dof] * 3)
+
+
+def public(name):
+    if name in REAL:
+        return model(name)
+    return load(example_robot(name), lock=FINGERS if name == PANDA else ()).model

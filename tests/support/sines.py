@@ -1,0 +1,58 @@
+"""Angles that are hard for a sine, and errors in units of the last place."""
+
+import math
+from functools import cache
+
+import mpmath
+import numpy as np
+import pytest
+
+from symgen.numbers.trig import SINES, TYPES, sincos
+
+ULP = 2.0
+
+
+scalars = pytest.mark.parametrize("scalar", SINES)
+
+
+BOTH = ("inverse_dynamics", "forward_dynamics")
+
+
+def neighbours(x, real):
+    return np.concatenate([x, np.nextafter(x, real(0)), np.nextafter(x, real(np.inf))])
+
+
+def _hardest(steps):
+    """Of the multiples of pi/2 the first, and those that lie nearest to a number of double
+    precision."""
+    s, c = sincos(steps * (math.pi / 2), "double")
+    near = np.argsort(np.minimum(np.abs(s), np.abs(c)), kind="stable")[:3000]
+    return np.union1d(steps[:2000], steps[near])
+
+
+@cache
+def angles(scalar):
+    """Random ones at all sizes, and the hard ones: beside every multiple of pi/4 (of pi/2 where
+    they are many)."""
+    real, bound = TYPES[scalar], SINES[scalar].bound
+    rng = np.random.RandomState(1)
+    dense = [rng.uniform(-size, size, 6000).astype(real) for size in (bound, 100, 4, 0.8)]
+    steps = _hardest(np.arange(1, int(bound / (math.pi / 2))))
+    hard = np.concatenate([steps, steps + 0.5 if scalar == "float" else steps[:2000] + 0.5]) * (
+        math.pi / 2
+    )
+    tiny = np.array([0.0, 1e-3, 1e-8, 1e-30, float(np.finfo(real).tiny)])
+    found = np.concatenate([*dense, neighbours(hard.astype(real), real), tiny.astype(real)])
+    found = np.concatenate([found, -found])
+    return found[np.abs(found) <= bound]
+
+
+def error(x, got, function, scalar):
+    """Largest error in units in the last place."""
+    places = np.spacing(np.abs(got)).astype(float)
+    with mpmath.workdps(40):
+        wanted = (function(mpmath.mpf(v)) for v in x.tolist())
+        return max(
+            float(abs(g - w)) / u
+            for g, w, u in zip(got.tolist(), wanted, places.tolist(), strict=True)
+        )

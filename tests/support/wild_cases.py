@@ -1,0 +1,22 @@
+"""The public cases of tests/wild."""
+
+import json
+
+from tools import ROOT
+
+from symgen.reading.assemble import load
+from symgen.tracing.robot import Robot
+
+WILD = ROOT / "tests" / "wild"
+
+
+def case(name, **options):
+    """The robot, its numbers and what is said of it."""
+    loaded = load(WILD / f"{name}.urdf", **options)
+    numbers = WILD / f"{name}.json"
+    wanted = json.loads(numbers.read_text()) if numbers.exists() else {}
+    return Robot(loaded.model), wanted, [str(notice) for notice in loaded.notices]
+
+
+def differential(**options):
+    return load(WILD / "differential.urdf", **options)
