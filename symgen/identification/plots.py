@@ -131,6 +131,8 @@ def _errors(axis: Any, estimate: Estimate, numbers: list[int]) -> None:
     sizes = 100 * estimate.standard_errors[numbers] / np.where(values > 0, values, np.nan)
     axis.plot(sizes, np.arange(len(numbers)), "o", color=PREDICTED, ms=4)
     axis.set_xscale("log")
+    axis.xaxis.set_major_formatter("{x:g}")
+    axis.xaxis.set_minor_formatter("")
     axis.axvline(100, color="black", lw=0.8, ls=":")
     axis.set_yticks([])
     axis.set_ylim(len(numbers) - 0.3, -0.7)
