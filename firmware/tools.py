@@ -15,7 +15,7 @@ class Refused(Exception):
     """A tool ended with a status other than 0, or said what it should not."""
 
 
-def run(*command: object, cwd: Path, timeout: float = 300) -> str:
+def run(*command: object, cwd: Path, timeout: float = 3600) -> str:
     """What a command prints, on both streams. Raises Refused with it and its complaints where the
     status is not 0."""
     done = subprocess.run(
