@@ -38,6 +38,9 @@ COMMANDS: Final = {
 """By name: what a command does. Each is the command NAME in the file NAME.py of this room."""
 
 
+HELP: Final[Any] = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""What click 8.2 raises with the help, lines and all, of a program that is given nothing."""
+
 INTERRUPTED: Final = 128 + 2
 """The exit status of what SIGINT has ended, as a shell has it."""
 
@@ -57,6 +60,14 @@ class Group(click.Group):
             return None
         module = import_module(f"symgen.cli.{cmd_name}")
         return with_help(getattr(module, f"{cmd_name}_" if cmd_name == "list" else cmd_name))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """The command of the first word; one that is none is told the near ones."""
+        if args and args[0] not in COMMANDS and not ctx.resilient_parsing:
+            from symgen.text import hint
+
+            ctx.fail(f"No such command {args[0]!r}; {hint(args[0], COMMANDS, len(COMMANDS))}.")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands in ``symgen --help``, without loading them."""
@@ -106,6 +117,8 @@ def _echo_of_usage(program: click.Context | None = None) -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:
+        if isinstance(error, HELP):
+            raise
         from symgen.output import LONGEST
         from symgen.text import shown
 
@@ -113,7 +126,10 @@ def _echo_of_usage(program: click.Context | None = None) -> Iterator[None]:
             command = main.get_command(program, program.invoked_subcommand)
             assert command is not None, "click has found it"
             error.ctx = click.Context(command, program, program.invoked_subcommand)
-        vars(error)["message"] = shown(error.message, LONGEST)  # which click declares final
+        text = shown(error.message, LONGEST)
+        if isinstance(error, click.NoSuchOption) and error.option_name[1:2].isdigit():
+            text += " Several numbers are one word: 0,0,-9.81."
+        vars(error)["message"] = text  # which click declares final
         raise
 
 

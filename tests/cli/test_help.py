@@ -30,6 +30,11 @@ def test_group_help_and_version():
     assert invoke("--version").stdout == f"symgen, version {symgen.__version__}\n"
 
 
+def test_nothing_is_answered_with_the_help():
+    done = invoke()
+    assert "\n  generate  Write C and Python" in done.stdout + done.stderr
+
+
 def test_the_examples_of_the_help_work(tmp_path):
     said = re.sub(r" \\\n +", " ", invoke("generate", "-h").stdout)
     for line in re.findall(r"^  symgen generate (\S+ -o \S+ .*)$", said, re.MULTILINE):
@@ -41,6 +46,8 @@ def test_the_examples_of_the_help_work(tmp_path):
     ("arguments", "said"),
     [
         (["bogus"], "No such command 'bogus'"),
+        (["generat"], "near names: 'generate' and 'convert'"),
+        (["generate", PENDULUM, "--gravity", "0", "-9.81"], "one word: 0,0,-9.81"),
         (["generate", PENDULUM], "Missing option '-o' / '--out'"),
         (["generate", PENDULUM, "-o", "x", "--bogus"], "No such option '--bogus'"),
         (["generate", PENDULUM, PENDULUM, "-o", "x"], "unexpected extra argument"),
