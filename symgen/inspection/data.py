@@ -26,10 +26,9 @@ Matrix = npt.NDArray[np.float64]
 Data = dict[str, Any]
 
 
-def inspect(job: Job) -> Data:
+def inspect(job: Job, loaded: Loaded) -> Data:
     """Everything about the robot of a job, as data for JSON (documented in docs/formats.md). Raises
     SymgenError."""
-    loaded = job.load()
     robot = job.robot(loaded)
     model = lumped(loaded.model, [body.name for body in loaded.model.moving])
     status = {v.name: v.status for v in judge(loaded.model) if v.kind == "body"}

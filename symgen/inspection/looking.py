@@ -17,6 +17,7 @@ from symgen.inspection.pictures import picture_target
 from symgen.jobs.job import Job
 from symgen.jobs.publish import write_files
 from symgen.jobs.targets import Target, check_targets, holding
+from symgen.reading.assemble import Loaded
 from symgen.text import shown
 
 PLOTTED: Final = ("regressor", "base_regressor", "mass_matrix", "christoffel_symbols_full")
@@ -37,14 +38,16 @@ def look(
     SymgenError."""
     targets = _targets(file, html, plot)
     progress("tracing and finding base parameters")
-    data = inspect(Job.of(file, **options))
+    job = Job.of(file, **options)
+    loaded = job.load()  # once for all views, so that all show the same robot
+    data = inspect(job, loaded)
     made = {}
     if "html" in targets:
         progress("writing the page")
-        made[targets["html"]] = page_of(Job.of(file, **options), data).encode()
+        made[targets["html"]] = page_of(job, loaded, data).encode()
     if "plot" in targets:
         progress("drawing")
-        made[targets["plot"]] = _plot(file, options, data, targets["plot"])
+        made[targets["plot"]] = _plot(job, loaded, data, targets["plot"])
     write_files(made)
     if as_json:
         return output.as_json(data)
@@ -74,18 +77,17 @@ def _targets(file: str, html: Path | None, plot: Path | None) -> dict[str, Targe
     return found
 
 
-def page_of(job: Job, data: dict[str, Any]) -> str:
+def page_of(job: Job, loaded: Loaded, data: dict[str, Any]) -> str:
     """The page of a robot: one HTML file. Raises SymgenError."""
     named = job.changed(quantities=("mass_matrix", "regressor", "base_regressor"))
-    module = named.module(named.load())
+    module = named.module(loaded)
     return page(data, module, sparsity(module))
 
 
-def _plot(file: str, options: Mapping[str, Any], data: dict[str, Any], target: Target) -> bytes:
-    names = tuple(name for name in PLOTTED if name in QUANTITIES)
-    job = Job.of(file, **{**options, "quantities": names})
+def _plot(job: Job, loaded: Loaded, data: dict[str, Any], target: Target) -> bytes:
+    named = job.changed(quantities=tuple(name for name in PLOTTED if name in QUANTITIES))
     try:
-        return draw(data, sparsity(job.module(job.load())), target)
+        return draw(data, sparsity(named.module(loaded)), target)
     except ValueError as error:  # matplotlib's, of names that it takes for formulas
         said = shown(str(error).partition("\n")[0])
         raise OptionError(f"{str(target.path)!r} cannot be drawn: {said}") from error

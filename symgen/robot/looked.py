@@ -6,6 +6,7 @@ from typing import Any
 from symgen.inspection.looking import page_of
 from symgen.inspection.page import on_terminal
 from symgen.jobs.job import Job
+from symgen.reading.assemble import Loaded
 from symgen.text import html
 
 
@@ -15,6 +16,7 @@ class Inspection:
     notebooks show the page of ``symgen inspect --html``, on which the robot moves."""
 
     job: Job
+    loaded: Loaded
     data: dict[str, Any]
 
     def __getitem__(self, key: str) -> Any:
@@ -29,7 +31,7 @@ class Inspection:
 
     def page(self) -> str:
         """One HTML file with all of it."""
-        return page_of(self.job, self.data)
+        return page_of(self.job, self.loaded, self.data)
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{html(self.page())}" width="100%" height="600"></iframe>'

@@ -144,7 +144,7 @@ class Robot:
         from symgen.inspection.data import inspect
         from symgen.robot.looked import Inspection
 
-        return Inspection(self.job, inspect(self.job))
+        return Inspection(self.job, self.loaded, inspect(self.job, self.loaded))
 
     def _repr_html_(self) -> str:
         return robot_html(self.model, self.joints)
