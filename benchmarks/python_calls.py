@@ -38,12 +38,14 @@ SLICE: Final = 4e6
 TOLERANCE: Final = 1e-7
 QUANTITIES: Final = {
     "inverse_dynamics": ("q", "qd", "x"),
+    "gravity": ("q",),
     "bias": ("q", "qd"),
     "mass_matrix": ("q",),
     "coriolis_matrix": ("q", "qd"),
     "forward_dynamics": ("q", "qd", "x"),
     "inverse_dynamics_derivatives": ("q", "qd", "x"),
     "regressor": ("q", "qd", "x"),
+    "com_jacobian": ("q",),
 }
 """By quantity: its inputs; x are accelerations or torques."""
 
@@ -120,6 +122,7 @@ def pinocchio_of(file: str) -> Tool:
     data = model.createData()
     one = {
         "inverse_dynamics": lambda q, v, a: pin.rnea(model, data, q, v, a),
+        "gravity": lambda q: pin.computeGeneralizedGravity(model, data, q),
         "bias": lambda q, v: pin.nonLinearEffects(model, data, q, v),
         "mass_matrix": lambda q: pin.crba(model, data, q),
         "coriolis_matrix": lambda q, v: pin.computeCoriolisMatrix(model, data, q, v),
@@ -128,6 +131,7 @@ def pinocchio_of(file: str) -> Tool:
             model, data, q, v, a
         ),
         "regressor": lambda q, v, a: pin.computeJointTorqueRegressor(model, data, q, v, a),
+        "com_jacobian": lambda q: pin.jacobianCenterOfMass(model, data, q),
     }
     return Tool("Pinocchio", one, {})
 
@@ -180,16 +184,16 @@ def mujoco_of(file: str) -> Tool:
 
 
 def drake_of(file: str) -> Tool:
-    from pydrake.multibody.parsing import Parser
-    from pydrake.multibody.plant import MultibodyPlant
-    from pydrake.multibody.tree import MultibodyForces
+    """Derivatives by its automatic differentiation, forward dynamics as the plant's equations of
+    motion have them."""
+    from pydrake.autodiffutils import AutoDiffXd, ExtractGradient, InitializeAutoDiff
+    from pydrake.multibody.tree import JacobianWrtVariable, MultibodyForces, MultibodyForces_
 
-    plant = MultibodyPlant(0.0)
-    (model,) = Parser(plant).AddModels(file)
-    root = plant.GetBodyIndices(model)[0]
-    plant.WeldFrames(plant.world_frame(), plant.get_body(root).body_frame())
-    plant.Finalize()
+    plant = _plant(file)
     context, none = plant.CreateDefaultContext(), MultibodyForces(plant)
+    dual = plant.ToAutoDiffXd()
+    dual_context, dual_none = dual.CreateDefaultContext(), MultibodyForces_[AutoDiffXd](dual)
+    applied = plant.get_applied_generalized_force_input_port()
 
     def at(q: Any, v: Any) -> None:
         plant.SetPositions(context, q)
@@ -201,11 +205,61 @@ def drake_of(file: str) -> Tool:
         plant.CalcForceElementsContribution(context, none)
         return plant.CalcInverseDynamics(context, a, none)
 
+    def gravity(q: Any) -> Any:
+        plant.SetPositions(context, q)
+        return -plant.CalcGravityGeneralizedForces(context)
+
+    def bias(q: Any, v: Any) -> Any:
+        at(q, v)
+        return plant.CalcBiasTerm(context) - plant.CalcGravityGeneralizedForces(context)
+
     def mass(q: Any) -> Any:
         plant.SetPositions(context, q)
         return plant.CalcMassMatrix(context)
 
-    return Tool("Drake", {"inverse_dynamics": inverse, "mass_matrix": mass}, {})
+    def forward(q: Any, v: Any, tau: Any) -> Any:
+        at(q, v)
+        applied.FixValue(context, tau)
+        return plant.EvalTimeDerivatives(context).CopyToVector()[len(q) :]
+
+    def derivatives(q: Any, v: Any, a: Any) -> Any:
+        n = len(q)
+        both = InitializeAutoDiff(np.concatenate((q, v)).reshape(-1, 1)).ravel()
+        dual.SetPositions(dual_context, both[:n])
+        dual.SetVelocities(dual_context, both[n:])
+        dual_none.SetZero()
+        dual.CalcForceElementsContribution(dual_context, dual_none)
+        tau = dual.CalcInverseDynamics(dual_context, [*map(AutoDiffXd, a)], dual_none)
+        slopes = ExtractGradient(tau.reshape(-1, 1))
+        return slopes[:, :n], slopes[:, n:]
+
+    def com(q: Any) -> Any:
+        plant.SetPositions(context, q)
+        world, rates = plant.world_frame(), JacobianWrtVariable.kV
+        return plant.CalcJacobianCenterOfMassTranslationalVelocity(context, rates, world, world)
+
+    one = {
+        "inverse_dynamics": inverse,
+        "gravity": gravity,
+        "bias": bias,
+        "mass_matrix": mass,
+        "forward_dynamics": forward,
+        "com_jacobian": com,
+        "inverse_dynamics_derivatives": derivatives,
+    }
+    return Tool("Drake", one, {})
+
+
+def _plant(file: str) -> Any:
+    from pydrake.multibody.parsing import Parser
+    from pydrake.multibody.plant import MultibodyPlant
+
+    plant = MultibodyPlant(0.0)
+    (model,) = Parser(plant).AddModels(file)
+    root = plant.GetBodyIndices(model)[0]
+    plant.WeldFrames(plant.world_frame(), plant.get_body(root).body_frame())
+    plant.Finalize()
+    return plant
 
 
 def frax_of(file: str) -> Tool:
@@ -423,7 +477,8 @@ new array for each result; Pinocchio gives views of its own data for matrices. M
 velocities, those of Pinocchio and symgen analytic, in accelerations too. frax recommends JAX before 0.4.32 for
 processors; this is the one that pip installs. A batch of large results, such as regressors, takes the time that the
 system needs for the pages of a new array; `out=` takes them into one that is there ([batch](../batch.md)). Pinocchio,
-MuJoCo and Drake have no batches for these from Python, so a loop calls them.
+MuJoCo and Drake have no batches for these from Python, so a loop calls them. Drake has no Coriolis matrix and no
+regressor; its forward dynamics are the derivatives of the plant's state, its derivatives those of AutoDiffXd.
 """
 
 
