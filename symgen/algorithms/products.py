@@ -4,8 +4,9 @@ Jacobian."""
 from collections.abc import Sequence
 from functools import partial
 
+from symgen.algorithms.factors import coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import (
-    forward_dynamics,
+    driving,
     forward_dynamics_articulated,
     uncoupled,
 )
@@ -13,7 +14,7 @@ from symgen.algorithms.newton_euler import inverse_dynamics
 from symgen.algorithms.registry import Array, quantity
 from symgen.mechanics.system import System
 from symgen.numbers.dual import along, tangents
-from symgen.numbers.scalar import Scalar
+from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
 SOURCE = "forward differentiation of the algorithm"
@@ -47,9 +48,14 @@ _forward = partial(
 
 @_forward()
 def forward_dynamics_jvp(system: System, *inputs: Coordinates) -> list[Scalar]:
-    """Change of q̈ along (dq, dq̇, dτ), shape n."""
-    at, by = inputs[:3], inputs[3:]
-    return tangents(forward_dynamics(system, *(along(x, d) for x, d in zip(at, by, strict=True))))
+    """Change of q̈ along (dq, dq̇, dτ), shape n: M⁻¹ (dτ - that of inverse dynamics at the
+    accelerations that τ causes), so that no tangent goes through the factors of M."""
+    q, qd, tau, dq, dqd, dtau = inputs
+    coupling, solver = system.coupling, factors(system, coupled_mass_matrix(system, q))
+    qdd = coupling.rates(solver.solve(driving(system, q, qd, tau)))
+    at, by = (q, qd, qdd), (dq, dqd, [ZERO] * system.size)
+    change = coupling.forces(inverse_dynamics_jvp(system, *at, *by))
+    return solver.solve([d - x for d, x in zip(dtau, change, strict=True)])
 
 
 @_forward(suits=uncoupled)

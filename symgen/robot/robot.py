@@ -73,6 +73,7 @@ class Robot:
 
     @property
     def name(self) -> str:
+        """What its file calls it."""
         return self.model.name
 
     @property

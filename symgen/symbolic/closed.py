@@ -53,8 +53,8 @@ class Closed:
             return self._nested(ref)
         raise OptionError(
             f"{what} has more than {MOST} terms, too many for a closed form; numbers in place of "
-            "symbols or joints that are held (--lock) make it shorter, and symbolic.cse gives it "
-            "with replacements"
+            "symbols or joints that are held (--lock) make it shorter, and in Python "
+            "symgen.Robot(FILE).symbolic.cse(QUANTITY) gives it with replacements"
         )
 
     def _ways(self, ref: Ref) -> list[Polynomial]:

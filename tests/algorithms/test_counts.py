@@ -56,11 +56,13 @@ DERIVED = {
 Christoffel symbols."""
 
 CONTRACTED = {
-    UR5: (555, 983, 1522, 3458),
-    PANDA: (1289, 2318, 4444, 7449),
+    UR5: (646, 1074, 555, 983, 1522, 3458),
+    PANDA: (1406, 2434, 1289, 2318, 4444, 7449),
 }
-"""All operations of adjoints and contracted second derivatives, by CONTRACTIONS."""
+"""All operations of products with derivatives and contracted second ones, by CONTRACTIONS."""
 CONTRACTIONS = (
+    "inverse_dynamics_jvp",
+    "forward_dynamics_jvp",
     "inverse_dynamics_vjp",
     "forward_dynamics_vjp",
     "inverse_dynamics_hessian",
