@@ -154,8 +154,9 @@ def _limits_in_words(machine: dict[str, Any]) -> str:
 
 **Limits**: what our operations take at least by the model of `symgen ops`: *throughput*, two sums or products a cycle, and
 *path*, the longest chain of them at four cycles each (quotients 13; a sine and cosine at the start 40), both divided by the
-clock{clock}. Compilers that make vectors of scalar code or fuse products go below the first. Bold is the larger one,
-and `/ limit` what the best of our times is of it.
+clock{clock}. Compilers that make vectors of scalar code or fuse products go below the
+first, and processors, which begin a call before the last one has ended, below the second. Bold is the larger one, and
+`/ limit` what the best of our times is of it.
 """
 
 
