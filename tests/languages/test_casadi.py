@@ -1,5 +1,5 @@
 """CasADi: graphs and external functions have the values of the C and of each other, Jacobians are
-derivatives, IPOPT solves a problem with them, and acados' own code takes them."""
+derivatives, and IPOPT solves a problem with them."""
 
 import os
 import shutil
@@ -164,76 +164,6 @@ def test_a_missing_compiler_is_one_sentence(tmp_path):
         "error: no C compiler found: install gcc or clang, or set CC; the graphs of the package "
         "need none\n"
     )
-
-
-ACADOS = """
-#include <stdio.h>
-#include <stdlib.h>
-#include "acados/utils/external_function_generic.h"
-#define OF(name) \\
-    extern int name(const double **, double **, int *, double *, void *); \\
-    extern int name##_work(int *, int *, int *, int *); \\
-    extern const int *name##_sparsity_in(int); \\
-    extern const int *name##_sparsity_out(int); \\
-    extern int name##_n_in(void); \\
-    extern int name##_n_out(void);
-OF(pendulum_casadi_forward_dynamics)
-OF(jac_pendulum_casadi_mass_matrix)
-#define TAKE(f, name) \\
-    f.casadi_fun = &name, f.casadi_work = &name##_work, f.casadi_n_in = &name##_n_in, f.casadi_n_out = &name##_n_out; \\
-    f.casadi_sparsity_in = &name##_sparsity_in, f.casadi_sparsity_out = &name##_sparsity_out
-static void run(external_function_casadi *f, void **in, int ins, void **out, int outs)
-{
-    external_function_opts opts;
-    ext_fun_arg_t types_in[8], types_out[8];
-    for (int k = 0; k < ins; ++k) types_in[k] = COLMAJ;
-    for (int k = 0; k < outs; ++k) types_out[k] = COLMAJ;
-    external_function_opts_set_to_default(&opts);
-    external_function_casadi_assign(f, malloc(external_function_casadi_calculate_size(f, &opts)));
-    f->evaluate(f, types_in, in, types_out, out);
-}
-int main(void)
-{
-    double q[2] = {0.3, -0.4}, qd[2] = {0.5, 0.6}, tau[2] = {1.0, -2.0}, none[4] = {0};
-    double qdd[2], slope[8];
-    external_function_casadi f, jac;
-    TAKE(f, pendulum_casadi_forward_dynamics);
-    TAKE(jac, jac_pendulum_casadi_mass_matrix);
-    run(&f, (void *[]){q, qd, tau}, 3, (void *[]){qdd}, 1);
-    run(&jac, (void *[]){q, none}, 2, (void *[]){slope}, 1);
-    for (int k = 0; k < 2; ++k) printf("%.17g ", qdd[k]);
-    for (int k = 0; k < 8; ++k) printf("%.17g ", slope[k]);
-}
-"""
-
-
-@pytest.mark.skipif(
-    "ACADOS_SOURCE_DIR" not in os.environ, reason="ACADOS_SOURCE_DIR names no sources of acados"
-)
-def test_acados_takes_them(tmp_path):
-    """Its own external_function_generic.c calls them, a dense and a sparse one."""
-    _, folder = generated("pendulum", languages=("casadi",), **CASES["pendulum"])
-    acados = Path(os.environ["ACADOS_SOURCE_DIR"])
-    (tmp_path / "main.c").write_text(ACADOS)
-    c = folder / "pendulum_casadi" / "c"
-    sources = [
-        c / "pendulum_casadi_forward_dynamics.c",
-        c / "pendulum_casadi_mass_matrix.c",
-        acados / "acados/utils/external_function_generic.c",
-        acados / "acados/utils/mem.c",
-        tmp_path / "main.c",
-    ]
-    headers = [f"-I{acados}", f"-I{acados}/external/blasfeo/include"]
-    loose = ["-static", "-Wl,--unresolved-symbols=ignore-all", "-lm"]  # BLASFEO is not called
-    command = ["gcc", "-O1", "-Dcasadi_int=int", *headers, *map(str, sources), *loose]
-    subprocess.run([*command, "-o", str(tmp_path / "main")], check=True)
-    told = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
-    numbers = np.array(told.split(), float)
-    robot = package("pendulum", tmp_path, **CASES["pendulum"])
-    wanted = robot.graph("forward_dynamics")([0.3, -0.4], [0.5, 0.6], [1.0, -2.0])
-    assert np.allclose(numbers[:2], full(wanted).ravel(), rtol=1e-13)
-    slope = robot.external("mass_matrix").jacobian()([0.3, -0.4], 0)
-    assert np.allclose(numbers[2:], full(slope).ravel(order="F"), rtol=1e-13)
 
 
 def test_a_library_of_other_sources_is_none(tmp_path):
