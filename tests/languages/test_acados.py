@@ -22,11 +22,7 @@ needs_acados = pytest.mark.skipif(
 HEADERS = [
     f"-I{ACADOS}/include{part}" for part in ("", "/acados", "/blasfeo/include", "/hpipm/include")
 ]
-LIBRARIES = [
-    f"-L{ACADOS}/lib",
-    f"-Wl,-rpath,{ACADOS}/lib",
-    *("-lacados", "-lhpipm", "-lblasfeo", "-lm"),
-]
+LIBRARIES = [f"-L{ACADOS}/lib", "-lacados", "-lhpipm", "-lblasfeo", "-lm"]
 QUANTITIES = (
     "forward_dynamics",
     "forward_dynamics_derivatives",
@@ -34,8 +30,9 @@ QUANTITIES = (
     "mass_matrix_gradient",
 )
 H, STEPS = 0.05, 40
-LIMIT = {2: 8.0, 6: 80.0}
-WEIGHTS = {"WEIGHT_Q": 10.0, "WEIGHT_QD": 0.1, "WEIGHT_U": 0.05, "LAST_Q": 100.0, "LAST_QD": 10.0}
+LIMIT = {2: 2.5, 6: 60.0}
+WEIGHT_U = {2: 0.05, 6: 1e-3}
+WEIGHTS = {"WEIGHT_Q": 10.0, "WEIGHT_QD": 0.1, "LAST_Q": 100.0, "LAST_QD": 10.0}
 START = {"pendulum": [0.5, -0.3], "ur5": [0.4, -1.2, 0.8, 0.5, -0.6, 0.3]}
 
 
@@ -63,7 +60,9 @@ def ran(program, sources, tmp_path, *flags):
     files = [str(PROGRAMS / program), *map(str, sources)]
     command = ["gcc", "-O2", "-Dcasadi_int=int", *flags, *HEADERS, *files, *LIBRARIES]
     subprocess.run([*command, "-o", str(tmp_path / "main")], check=True)
-    return subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    where = {**os.environ, "LD_LIBRARY_PATH": f"{ACADOS}/lib"}
+    command = [str(tmp_path / "main")]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=where).stdout
 
 
 @needs_acados
@@ -108,13 +107,13 @@ def optimum(robot, start):
     cost = w["LAST_Q"] * ca.sumsqr(x[:n, STEPS]) + w["LAST_QD"] * ca.sumsqr(x[n:, STEPS])
     for k in range(STEPS):
         opti.subject_to(x[:, k + 1] == stepped(acceleration, x[:, k], u[:, k]))
-        parts = (w["WEIGHT_Q"], x[:n, k]), (w["WEIGHT_QD"], x[n:, k]), (w["WEIGHT_U"], u[:, k])
+        parts = (w["WEIGHT_Q"], x[:n, k]), (w["WEIGHT_QD"], x[n:, k]), (WEIGHT_U[n], u[:, k])
         cost += H * sum(weight * ca.sumsqr(part) for weight, part in parts)
     opti.subject_to(x[:, 0] == ca.vertcat(start, ca.DM.zeros(n)))
     opti.subject_to(opti.bounded(-LIMIT[n], ca.vec(u), LIMIT[n]))
     opti.set_initial(x, ca.repmat(ca.vertcat(start, ca.DM.zeros(n)), 1, STEPS + 1))
     opti.minimize(0.5 * cost)
-    quiet = {"sb": "yes", "print_level": 0, "tol": 1e-11}
+    quiet = {"sb": "yes", "print_level": 0, "tol": 1e-11, "bound_relax_factor": 0.0}
     opti.solver("ipopt", {"print_time": 0}, quiet)
     found = opti.solve()
     return found.value(x).T, found.value(u).reshape(n, STEPS).T
@@ -128,7 +127,15 @@ def test_it_solves_a_problem_with_them(name, tmp_path, monkeypatch):
     start = START[name]
     n = len(start)
     written = model(robot, n, tmp_path)
-    values = {**WEIGHTS, "NQ": n, "H": H, "STEPS": STEPS, "LIMIT": LIMIT[n], "ROUNDS": 5}
+    values = {
+        **WEIGHTS,
+        "NQ": n,
+        "H": H,
+        "STEPS": STEPS,
+        "LIMIT": LIMIT[n],
+        "WEIGHT_U": WEIGHT_U[n],
+        "ROUNDS": 5,
+    }
     flags = [f"-D{key}={value}" for key, value in values.items()]
     flags.append(f"-DSTART={{{', '.join(map(str, start))}}}")
     sources = [written, c / f"{name}_casadi_forward_dynamics.c"]
@@ -140,4 +147,4 @@ def test_it_solves_a_problem_with_them(name, tmp_path, monkeypatch):
     x, u = optimum(robot, start)
     assert np.abs(np.abs(u).max() - LIMIT[n]) < 1e-6  # the limits are felt
     assert np.allclose([row[: 2 * n] for row in found], x, rtol=0, atol=1e-5)
-    assert np.allclose([row[2 * n :] for row in found[:-1]], u, rtol=0, atol=1e-4)
+    assert np.allclose([row[2 * n :] for row in found[:-1]], u, rtol=0, atol=1e-3)

@@ -129,3 +129,34 @@ def test_real_files_say_little():
             continue
     counts.sort()
     assert counts[len(counts) // 2] <= 1 and sum(counts) / len(counts) <= 2, counts
+
+
+MJCF = (
+    '<mujoco><option><flag gravity="disable"/></option><worldbody><body><joint name="j" damping="1"/>'
+    '<inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body></worldbody></mujoco>'
+)
+SDF = (
+    '<sdf version="1.9"><model name="m"><link name="a"><inertial/></link>'
+    '<joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><xyz>0 0 1</xyz>'
+    "<dynamics><damping>1</damping></dynamics></axis></joint></model></sdf>"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        (MJCF, {"--friction": "viscous", "--gravity": "0,0,-9.81"}),
+        (SDF, {"--friction": "viscous"}),
+    ],
+)
+def test_what_an_option_answers_is_not_said_in_any_format(text, given, tmp_path):
+    if text is MJCF:
+        pytest.importorskip("mujoco")
+    path = tmp_path / "robot.xml"
+    path.write_text(text)
+    for option, value in given.items():
+        for more, count in (((), 1), ((option, value), 0)):
+            said = invoke("ops", path, "--quantity", "gravity", *more)
+            assert said.exit_code == 0, said.output
+            lines = [line for line in said.stderr.splitlines() if f"{option}" in line]
+            assert len(lines) == count, said.stderr

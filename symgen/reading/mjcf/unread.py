@@ -17,7 +17,7 @@ def note_unread(robot: Compiled) -> None:
         if found:
             names = quoted(found[:MOST_NAMES]) + (" and others" if found[MOST_NAMES:] else "")
             text = message.format(names=names, count=len(found))
-            robot.root.called("<mujoco>").notice(level, text)
+            robot.root.called("<mujoco>").notice(level, text, unless=ANSWERED.get(finder, ()))
 
 
 def _any(*rows: Any) -> bool:
@@ -126,3 +126,6 @@ ROWS: Final[tuple[tuple[str, Callable[[Compiled], Iterator[str]], str], ...]] = 
     ("note", _rubbed, "damping and frictionloss ({count} joints) count only with --friction"),
 )
 """Level, whom it is about, and what is said of them."""
+
+ANSWERED: Final = {_rubbed: ("friction",), _no_gravity: ("gravity",)}
+"""Options that make a row void, by whom it is about."""

@@ -32,7 +32,7 @@ def note_unread(root: Node, models: Sequence[Scope]) -> None:
         if found:
             names = quoted(found[:MOST_NAMES]) + (" and others" if found[MOST_NAMES:] else "")
             text = message.format(names=names, count=len(found))
-            root.called("<sdf>").notice(level, text)
+            root.called("<sdf>").notice(level, text, unless=ANSWERED.get(finder, ()))
     unknown = Counter(_unknown(models))
     for (part, tag), count in unknown.items():
         times = f" ({count} of them)" if count > 1 else ""
@@ -105,3 +105,6 @@ ROWS: Final[tuple[tuple[str, Callable[[Sequence[Scope]], Iterator[str]], str], .
     ("note", _rubbed, "damping and friction ({count} joints) count only with --friction"),
 )
 """Level, whom it is about, and what is said of them."""
+
+ANSWERED: Final = {_rubbed: ("friction",)}
+"""Options that make a row void, by whom it is about."""

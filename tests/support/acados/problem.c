@@ -2,7 +2,7 @@
    `model` (x, u -> next x) and `model_jac` (also its Jacobian by u and x, transposed), which CasADi
    wrote around functions of ours.
 
-   Prints the status, the iterations, the milliseconds of the last of ROUNDS solutions, and all x and u. */
+   Prints the status, the iterations, the least milliseconds of ROUNDS solutions, and all x and u. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "acados_c/external_function_interface.h"
@@ -87,7 +87,7 @@ int main(void)
     external_function_casadi f[STEPS], jac[STEPS];
     external_function_opts with;
     external_function_opts_set_to_default(&with);
-    double h = H, one = 1, took = 0;
+    double h = H, one = 1, took = 0, once = 0;
     int all[NX], most = 200, every = STEPS, status = 0, steps = 0;
     for (int i = 0; i < NX; ++i) all[i] = i;
     weighed();
@@ -132,7 +132,8 @@ int main(void)
         }
         ocp_nlp_precompute(solver, in, out);
         status = ocp_nlp_solve(solver, in, out);
-        ocp_nlp_get(solver, "time_tot", &took);
+        ocp_nlp_get(solver, "time_tot", &once);
+        took = round == 0 || once < took ? once : took;
     }
     ocp_nlp_get(solver, "sqp_iter", &steps);
     printf("%d %d %.17g\n", status, steps, 1e3 * took);
