@@ -127,5 +127,5 @@ ROWS: Final[tuple[tuple[str, Callable[[Compiled], Iterator[str]], str], ...]] = 
 )
 """Level, whom it is about, and what is said of them."""
 
-ANSWERED: Final = {_rubbed: ("friction",), _no_gravity: ("gravity",)}
+ANSWERED: Final[dict[Any, tuple[str, ...]]] = {_rubbed: ("friction",), _no_gravity: ("gravity",)}
 """Options that make a row void, by whom it is about."""

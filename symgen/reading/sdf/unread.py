@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import flag, number, text
@@ -106,5 +106,5 @@ ROWS: Final[tuple[tuple[str, Callable[[Sequence[Scope]], Iterator[str]], str], .
 )
 """Level, whom it is about, and what is said of them."""
 
-ANSWERED: Final = {_rubbed: ("friction",)}
+ANSWERED: Final[dict[Any, tuple[str, ...]]] = {_rubbed: ("friction",)}
 """Options that make a row void, by whom it is about."""
