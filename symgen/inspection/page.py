@@ -245,15 +245,18 @@ def _inches(name: str) -> float:
 
 def _name_groups(axis: Any, starts: Any, labels: Sequence[str], wide: float) -> None:
     """A label below each group of columns; where one does not fit all of them stand upright, and
-    where not even that fits every other one is left out."""
+    one that would then stand in the one before it is left out."""
     sizes = np.diff(starts) * wide
     upright = any(len(text) * CHARACTER > size for text, size in zip(labels, sizes, strict=True))
-    every = max(1, int(np.ceil(2 * CHARACTER / max(np.median(sizes), 1e-9)))) if upright else 1
-    for k, (start, end, text) in enumerate(zip(starts[:-1], starts[1:], labels, strict=True)):
-        if text and end > start and k % every == 0:
+    before = -np.inf
+    for start, end, text in zip(starts[:-1], starts[1:], labels, strict=True):
+        middle = (start + end - 1) / 2
+        free = not upright or (middle - before) * wide > 2 * CHARACTER
+        if text and end > start and free:
+            before = middle
             axis.annotate(
                 text,
-                ((start + end - 1) / 2, 0),
+                (middle, 0),
                 xytext=(0, -24 if wide > CHARACTER else -6),
                 xycoords=("data", "axes fraction"),
                 textcoords="offset points",
