@@ -39,11 +39,11 @@ demo: $(VENV)/ready ## set up; UR5 URDF to C and Python, compiled and verified
 test: $(VENV)/ready-dev ## the tests
 	$(BIN)/python -m pytest
 
-QUICK := house/test_architecture compiler/test_program reading/test_urdf reading/test_assemble mechanics/test_tip_frames \
-         algorithms/test_kane languages/test_packed algorithms/test_wrench languages/test_samples cli/test_jobfile \
-         languages/test_zeros algorithms/test_rates languages/test_chunks algorithms/test_counts
+QUICK := house/test_architecture house/test_tests compiler/test_program compiler/test_tape_names reading/test_urdf \
+         reading/test_assemble mechanics/test_tip_frames algorithms/test_kane languages/test_packed languages/test_samples \
+         cli/test_jobfile algorithms/test_rates algorithms/test_counts
 
-quick: $(VENV)/ready-dev ## a minute of the tests: reading, tape, algorithms against the textbook, counts, samples
+quick: $(VENV)/ready-dev ## half a minute of the tests: reading, tape, algorithms against the textbook, counts, samples
 	$(BIN)/python -m pytest $(QUICK:%=tests/%.py)
 
 sweep: $(VENV)/ready-dev ## the tests on three times as many random robots (some minutes)

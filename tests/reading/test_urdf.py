@@ -23,11 +23,11 @@ def test_all_cases_are_here():
 
 @pytest.mark.parametrize("name", [name for name in ERRORS if name != "inertia_negative"])
 def test_case_is_refused(name):
-    wanted, path, start = CASES[name]["error"], case_file(name), time.perf_counter()
+    wanted, path, start = CASES[name]["error"], case_file(name), time.process_time()
     with pytest.raises(RobotError) as caught:
         load(path)
     message = str(caught.value)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert message.startswith(f"{path}:{caught.value.place.line}: error: ") and "\n" not in message
     assert caught.value.place.line in wanted["lines_accepted"]
     for options in wanted["must_mention"]:
