@@ -79,6 +79,13 @@ def test_loops_have_the_bits_of_the_straight_lines(tmp_path, options):
         assert np.array_equal(got, wanted.T)
 
 
+@pytest.mark.parametrize("flags", [(), ("-DPENDULUM_NO_VECTORS",)], ids=["vectors", "none"])
+def test_batches_call_loops_where_there_are_no_vectors(tmp_path, flags):
+    name = "recursive_least_squares"
+    generate(ROBOTS / "pendulum.urdf", tmp_path, ["c"], controllers=(name,), batch="auto")
+    assert built(tmp_path, *flags) == 0
+
+
 STEEP = """<robot name="steep"><link name="link_0"/><link name="link_1"><inertial>
 <origin xyz="-0.0188 0.0 -0.1236" rpy="3.141592653589793 0.0 0.0"/><mass value="2.937"/>
 <inertia ixx="0.00070526" ixy="0" ixz="0" iyy="0.00102354" iyz="0" izz="0.00116593"/></inertial>

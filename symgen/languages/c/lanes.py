@@ -12,6 +12,7 @@ from symgen.compiler.passes import used
 from symgen.languages.c.dialect import dialect, place
 from symgen.languages.c.function import CFunction
 from symgen.languages.c.layout import NEWLINE, constant, head, joined
+from symgen.languages.c.loops import with_loops
 from symgen.languages.c.options import COptions
 from symgen.languages.c.text import BYTES, literal
 from symgen.languages.c.trig import INLINE, rows, steps
@@ -72,10 +73,10 @@ class ManyFunction(CFunction):
 class BatchFunction(ManyFunction):
     """A function of a module as C on vectors."""
 
-    @property
+    @cached_property
     def scalar(self) -> CFunction:
         """The function of a single state."""
-        return CFunction(self.module, self.d)
+        return with_loops(self.module, self.d)
 
     @cached_property
     def dialect(self) -> Dialect:
