@@ -6,12 +6,15 @@ business of its law in symgen/proof/laws, which tests/proof/test_judges.py asks 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 
 import numpy as np
 import pytest
 from random_trees import FEW, RANDOM, model
 from states import close, numbers
 
+from symgen import algorithms
 from symgen.algorithms import INPUTS, LINK_QUANTITIES, QUANTITIES
 from symgen.algorithms.registry import Quantity
 from symgen.compiler.evaluate import evaluate
@@ -171,3 +174,11 @@ def test_the_law_holds(name, quantity, opening, law):
 def test_no_quantity_is_without_a_law():
     for law in TABLE:
         assert {quantity for _, quantity, _ in law.cases()} == set(EVERY)
+
+
+def test_every_file_with_a_quantity_is_listed():
+    """Else it would be there only for those who import its file."""
+    before = [*QUANTITIES, *LINK_QUANTITIES]
+    for module in iter_modules(algorithms.__path__):
+        import_module(f"symgen.algorithms.{module.name}")
+    assert [*QUANTITIES, *LINK_QUANTITIES] == before

@@ -1,36 +1,12 @@
-"""The laws that judge quantities; to import them is to register them."""
+"""The laws that judge quantities, in the files of this folder; to import them is to register
+them."""
 
-from symgen.proof.laws import (
-    base,
-    controllers,
-    derivatives,
-    dynamics,
-    energies,
-    kinematics,
-    manifold,
-    newton_euler,
-    rates,
-    regressors,
-    task_space,
-)
+from importlib import import_module
+from pkgutil import iter_modules
+
 from symgen.proof.laws.registry import LAWS, Judge, Law, LawError, judged, law_of
 
-__all__ = [
-    "LAWS",
-    "Judge",
-    "Law",
-    "LawError",
-    "base",
-    "controllers",
-    "derivatives",
-    "dynamics",
-    "energies",
-    "judged",
-    "kinematics",
-    "law_of",
-    "manifold",
-    "newton_euler",
-    "rates",
-    "regressors",
-    "task_space",
-]
+for _module in sorted(module.name for module in iter_modules(__path__)):
+    import_module(f"{__name__}.{_module}")
+
+__all__ = ["LAWS", "Judge", "Law", "LawError", "judged", "law_of"]
