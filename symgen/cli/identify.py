@@ -9,7 +9,7 @@ import click
 
 from symgen import output
 from symgen.cli.completion import naming
-from symgen.cli.options import FILE, JSON, ROBOT, folder, with_options
+from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, with_options
 from symgen.errors import OptionError
 from symgen.identification.settings import Settings
 from symgen.options import rows
@@ -38,6 +38,7 @@ RESULTS: Final = (
         callback=folder,
         help="Folder for identification.json and plots; those of an earlier run are replaced.",
     ),
+    PICTURES,
     click.option(
         "--urdf",
         metavar="OUT.urdf",
@@ -92,6 +93,7 @@ def identify(
     file: str,
     log: str,
     out: Path | None,
+    pictures: str,
     as_json: bool,
     urdf: Path | None,
     payload: str | None,
@@ -123,7 +125,7 @@ def identify(
         found, more = run(file, log, options, tell, wishes)
         if out is not None:
             tell("drawing")
-            written(found, out, more)
+            written(found, out, more, pictures)
         else:
             write_files(more.files)
     for verdict in more.verdicts:
@@ -196,13 +198,13 @@ def _say(found: "Identified", more: "More", as_json: bool) -> None:
             output.say(line)
 
 
-def written(found: "Identified", folder: Path, more: "More") -> list[Path]:
-    """Write identification.json and pictures into a folder, and what else was asked for. Raises
-    SymgenError, and then nothing was written."""
+def written(found: "Identified", folder: Path, more: "More", kind: str) -> list[Path]:
+    """Write identification.json and pictures of a kind into a folder, and what else was asked for.
+    Raises SymgenError, and then nothing was written."""
     from symgen.identification.plots import pictures
     from symgen.identification.report import LISTING, data, listed
     from symgen.jobs.publish import publish
 
-    drawn = pictures(found)
+    drawn = pictures(found, kind)
     text = output.as_json(listed({**data(found), **more.data}, drawn)) + "\n"
     return publish({LISTING: text, **drawn}, folder, LISTING, more.files)

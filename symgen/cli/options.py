@@ -10,6 +10,7 @@ import click
 from symgen.cli import progress
 from symgen.cli.completion import completer
 from symgen.errors import OptionError
+from symgen.inspection.pictures import FORMATS
 from symgen.options import Option, rows
 from symgen.reading.options import RobotOptions, XacroOptions
 
@@ -72,6 +73,14 @@ def _parser(row: Option) -> Callable[[click.Context, click.Parameter, Any], Any]
     return parsed
 
 
+PICTURES: Final = click.option(
+    "--pictures",
+    metavar="KIND",
+    type=click.Choice([end[1:] for end in FORMATS]),
+    default="png",
+    show_default=True,
+    help=f"Format of the pictures of -o: {', '.join(end[1:] for end in FORMATS)}.",
+)
 JSON: Final = (
     click.option(
         "--json", "as_json", is_flag=True, help="Print JSON (stable, see symgen docs formats)."

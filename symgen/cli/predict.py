@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from symgen import output
-from symgen.cli.options import FILE, JSON, ROBOT, folder, with_options
+from symgen.cli.options import FILE, JSON, PICTURES, ROBOT, folder, with_options
 from symgen.identification.log_options import LogOptions
 from symgen.options import rows
 
@@ -24,6 +24,7 @@ RESULTS = (
         callback=folder,
         help="Folder for prediction.json and pictures; those of an earlier run are replaced.",
     ),
+    PICTURES,
 )
 
 
@@ -32,7 +33,13 @@ RESULTS = (
 @click.argument("log", metavar="LOG", type=click.Path())
 @with_options(RESULTS, rows(LogOptions), ROBOT, JSON)
 def predict(
-    file: str, log: str, estimate: str | None, out: Path | None, as_json: bool, **options: Any
+    file: str,
+    log: str,
+    estimate: str | None,
+    out: Path | None,
+    pictures: str,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Predict the joint forces of a log and tell how far they are off.
 
@@ -58,7 +65,7 @@ def predict(
         found = predicted(reading, model, tell)
         if out is not None:
             tell("drawing")
-            written(found, out)
+            written(found, out, pictures)
     for note in reading.notes:
         output.say(note, error=True)
     if as_json:

@@ -12,14 +12,15 @@ from symgen.identification.panels import (
     LEFT,
     LOAD,
     MEASURED,
+    PNG,
     RATE,
     Strip,
     draw_both,
     draw_cloud,
     draw_distribution,
     draw_left,
+    encoded,
     left_of,
-    png,
     speeds,
 )
 from symgen.identification.plots import end_of_log, parameters
@@ -27,7 +28,7 @@ from symgen.identification.prediction import SLOW, Points
 from symgen.identification.prediction_report import HEADS
 from symgen.identification.report import chosen
 from symgen.identification.run import Identified
-from symgen.inspection.style import new_figure
+from symgen.inspection.style import new_figure, styled
 from symgen.jobs.targets import Mark, holding
 from symgen.render import render
 from symgen.text import shown
@@ -64,7 +65,7 @@ def page(found: Identified, against: tuple[str, ...]) -> str:
         predicted=_predicted(found),
         chosen=chosen(found),
         channels=_channels(found, points),
-        parameters_picture=_embedded(png(parameters(estimate), DPI)),
+        parameters_picture=_embedded(encoded(parameters(estimate), PNG, DPI)),
         parameters=_parameters(found),
     )
 
@@ -143,15 +144,17 @@ def _parameters(found: Identified) -> list[tuple[Any, ...]]:
 def _channels(found: Identified, points: Points) -> list[tuple[str, str]]:
     strips = (Strip(k, c.name, c.unit) for k, c in enumerate(found.estimate.channels))
     step = found.reading.step * (found.reading.plan.interval or 1)
-    return [(shown(s.name), _embedded(png(_drawn(points, s, step), DPI))) for s in strips]
+    return [(shown(s.name), _embedded(encoded(_drawn(points, s, step), PNG, DPI))) for s in strips]
 
 
+@styled
 def _drawn(points: Points, strip: Strip, step: float) -> Any:
-    figure = new_figure(7, 7.5)
+    """All panels of a channel, as wide as a telephone shows without shrinking them."""
+    figure = new_figure(4.8, 7.2)
     grid = figure.add_gridspec(4, 2, height_ratios=[3, 2, 3, 3])
     both, left = figure.add_subplot(grid[0, :]), figure.add_subplot(grid[1, :])
     draw_both(both, points, strip)
-    both.legend(fontsize=8, frameon=False, ncols=2)
+    both.legend(fontsize=8, ncols=2, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
     draw_left(left, points, strip)
     left.margins(x=0)
     left.set_xlabel("t (s)", fontsize=8)

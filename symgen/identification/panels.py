@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.prediction import Points
+from symgen.inspection.pictures import FORMATS
 from symgen.inspection.style import BLUE, GREY, VERMILION, new_figure, styled
 
 Numbers = NDArray[np.float64]
 
+PNG: Final = "png"
+KINDS: Final = tuple(end[1:] for end in FORMATS)
+"""The formats of pictures."""
 MEASURED: Final = GREY
 PREDICTED: Final = VERMILION
 LEFT: Final = BLUE
@@ -40,10 +44,14 @@ class Strip:
         return f"{self.name} ({self.unit})" + (f", {self.said}" if self.said else "")
 
 
-def png(figure: Any, dpi: int = 110) -> bytes:
-    """The picture's file, the same bytes for the same data."""
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=dpi, metadata={"Software": None})
+def encoded(figure: Any, kind: str = PNG, dpi: int = 110) -> bytes:
+    """The picture's file of one of KINDS, the same bytes for the same data."""
+    import matplotlib as mpl
+
+    form, stream = FORMATS[f".{kind}"], io.BytesIO()
+    said = {form.writer: None, **dict.fromkeys(form.left_out)}
+    with mpl.rc_context({"svg.hashsalt": "symgen"}):
+        figure.savefig(stream, format=kind, dpi=dpi, metadata=said)
     return stream.getvalue()
 
 
@@ -131,7 +139,8 @@ def draw_cloud(axis: Any, x: Numbers, points: Points, strip: Strip) -> None:
     """What is left over x, and the mean of each twentieth of the points."""
     left = left_of(points, strip)
     edge = scale(left)
-    axis.plot(x, np.clip(left, -edge, edge), ".", color=MEASURED, ms=1.5, alpha=0.5)
+    clipped = np.clip(left, -edge, edge)
+    axis.plot(x, clipped, ".", color=MEASURED, ms=1.5, alpha=0.5, rasterized=True)
     parts = np.array_split(np.argsort(x, kind="stable"), GROUPS)
     means = [(x[part].mean(), left[part].mean()) for part in parts if len(part)]
     axis.plot(*zip(*means, strict=True), color=PREDICTED, lw=1.2)

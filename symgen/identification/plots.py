@@ -8,7 +8,15 @@ from numpy.typing import NDArray
 
 from symgen.identification.equations import Instants
 from symgen.identification.estimate import Estimate
-from symgen.identification.panels import MEASURED, PREDICTED, Strip, over_time, png, residuals
+from symgen.identification.panels import (
+    MEASURED,
+    PNG,
+    PREDICTED,
+    Strip,
+    encoded,
+    over_time,
+    residuals,
+)
 from symgen.identification.prediction import Points
 from symgen.identification.run import Identified
 from symgen.identification.terms import TERMS
@@ -31,18 +39,19 @@ TITLES: Final = {
 """The panels of the picture of parameters, by the beginning of a parameter's name."""
 
 
-def pictures(found: Identified) -> dict[str, bytes]:
-    """PNG files by name. Raises SymgenError where matplotlib is missing."""
+def pictures(found: Identified, kind: str = PNG) -> dict[str, bytes]:
+    """Files of a kind by name. Raises SymgenError where matplotlib is missing."""
     points, edge = end_of_log(found)
     strips = [
         Strip(k, c.name, c.unit, _part(c.residual, c.measured))
         for k, c in enumerate(found.estimate.channels)
     ]
-    return {
-        "measured.png": png(over_time(points, strips, edge)),
-        "residuals.png": png(residuals(points, strips)),
-        "parameters.png": png(parameters(found.estimate)),
+    figures = {
+        "measured": over_time(points, strips, edge),
+        "residuals": residuals(points, strips),
+        "parameters": parameters(found.estimate),
     }
+    return {f"{name}.{kind}": encoded(figure, kind) for name, figure in figures.items()}
 
 
 def _part(residual: float, measured: float) -> str:

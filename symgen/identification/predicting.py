@@ -85,8 +85,9 @@ def read(log: str, sought: Problem, loaded: Loaded, options: LogOptions) -> Read
     return tuned(log, sought, loaded, options, Wish())
 
 
-def written(found: Prediction, folder: Path) -> list[Path]:
-    """Writes prediction.json and pictures. Raises SymgenError, and then nothing was written."""
-    drawn = pictures(found)
+def written(found: Prediction, folder: Path, kind: str) -> list[Path]:
+    """Writes prediction.json and pictures of a kind. Raises SymgenError, and then nothing was
+    written."""
+    drawn = pictures(found, kind)
     text = output.as_json(listed(data(found), drawn)) + "\n"
     return publish({LISTING: text, **drawn}, folder, LISTING)

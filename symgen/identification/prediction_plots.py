@@ -1,16 +1,17 @@
 """Pictures of a prediction."""
 
-from symgen.identification.panels import Strip, over_time, png, residuals
+from symgen.identification.panels import PNG, Strip, encoded, over_time, residuals
 from symgen.identification.prediction import Prediction
 
 
-def pictures(found: Prediction) -> dict[str, bytes]:
-    """PNG files by name. Raises SymgenError where matplotlib is missing."""
+def pictures(found: Prediction, kind: str = PNG) -> dict[str, bytes]:
+    """Files of a kind by name. Raises SymgenError where matplotlib is missing."""
     strips = strips_of(found)
-    return {
-        "predicted.png": png(over_time(found.points, strips)),
-        "residuals.png": png(residuals(found.points, strips)),
+    figures = {
+        "predicted": over_time(found.points, strips),
+        "residuals": residuals(found.points, strips),
     }
+    return {f"{name}.{kind}": encoded(figure, kind) for name, figure in figures.items()}
 
 
 def strips_of(found: Prediction) -> list[Strip]:

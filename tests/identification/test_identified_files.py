@@ -160,7 +160,7 @@ def test_a_robot_that_is_not_ours_is_not_overwritten(tmp_path, log):
 def test_report_and_robot_are_written_together_or_not_at_all(
     tmp_path, log, monkeypatch, urdf, said
 ):
-    monkeypatch.setattr("symgen.identification.plots.png", lambda figure: b"")
+    monkeypatch.setattr("symgen.identification.plots.encoded", lambda figure, kind: b"")
     (tmp_path / "log").write_text("no folder")
     arguments = ["identify", robot_file("scara"), str(log[0]), "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(main, [*arguments, "--urdf", str(tmp_path / urdf)])

@@ -46,6 +46,14 @@ def test_it_writes_what_it_prints_and_replaces_only_its_own(tmp_path):
     assert (out / "identification.json").read_text() == "mine"
 
 
+def test_pictures_of_another_kind_take_the_place_of_those_before(tmp_path):
+    path, out = log(tmp_path, good()), tmp_path / "out"
+    assert invoke("identify", ARM, path, "-o", out).exit_code == 0
+    assert invoke("identify", ARM, path, "-o", out, "--pictures", "svg").exit_code == 0
+    names = {"measured.svg", "parameters.svg", "residuals.svg", "identification.json"}
+    assert {p.name for p in out.iterdir()} == names
+
+
 def test_standard_parameters_serve_as_the_next_prior(tmp_path):
     path = log(tmp_path, good())
     done = invoke("identify", ARM, path, "--full", "--json")
@@ -98,7 +106,8 @@ def test_a_picture_is_the_same_bytes_every_time(tmp_path, monkeypatch):
     monkeypatch.undo()
     job = Job.of(ARM)
     found = identify(job, job.load(), str(log(tmp_path, good())), Settings())
-    one, other = (plots.png(plots.parameters(found.estimate)) for _ in range(2))
-    assert one == other and one.startswith(b"\x89PNG")
+    for kind, begin in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+        one, other = (plots.encoded(plots.parameters(found.estimate), kind) for _ in range(2))
+        assert hash(one) == hash(other) and one.startswith(begin), kind
     page = found._repr_html_()  # what a notebook shows is what the command prints
     assert "std error" in page and "<pre>" in page and "\x1b" not in page

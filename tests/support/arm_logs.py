@@ -29,8 +29,8 @@ def quick(monkeypatch):
 
     monkeypatch.setattr(
         plots,
-        "png",
-        lambda figure: repr([axis.get_title("left") for axis in figure.axes]).encode(),
+        "encoded",
+        lambda figure, kind: repr([axis.get_title("left") for axis in figure.axes]).encode(),
     )
     return plots
 
