@@ -59,7 +59,7 @@ class LoopedFunction(CFunction):
     @cached_property
     def call(self) -> str:
         """The call of the straight lines."""
-        own = {self.read.name: "w", "w": f"w + {self.read.size + self.read.sizes[1]}"}
+        own = {self.read.name: "w", "w": f"&w[{self.read.size + self.read.sizes[1]}]"}
         return f"front({', '.join(own.get(a.name, a.name) for a in self.front.arguments)})"
 
     def number(self, x: float) -> str:
