@@ -3,8 +3,17 @@ operation counts."""
 
 import numpy as np
 import pytest
-from public_arms import FINGERS, PANDA, RX90, TALOS, UR5, coriolis, public, robots, symbols
-from public_robots import example_robot
+from public_arms import (
+    PANDA,
+    RX90,
+    TALOS,
+    UR5,
+    coriolis,
+    public,
+    robots,
+    symbols,
+    with_pinocchio,
+)
 from random_trees import model
 from states import close, numbers, random_states
 from tree_energies import derivative
@@ -94,13 +103,7 @@ def test_transpose_times_velocity_is_the_gradient_of_kinetic_energy(name):
 
 @pytest.mark.parametrize("name", [UR5, PANDA, TALOS])
 def test_pinocchio(name):
-    pin = pytest.importorskip("pinocchio")
-    robot, judge = public(name), pin.buildModelFromUrdf(str(example_robot(name)))
-    if name == PANDA:
-        judge = pin.buildReducedModel(
-            judge, [judge.getJointId(f) for f, _ in FINGERS], np.zeros(judge.nq)
-        )
-    at = [judge.joints[judge.getJointId(j)].idx_v for j in robot.joint_names]
+    robot, pin, judge, at = with_pinocchio(name)
     q, qd = random_states(robot.dof, 2, seed=2)
     theirs = [np.zeros(judge.nv), np.zeros(judge.nv)]
     theirs[0][at], theirs[1][at] = q, qd

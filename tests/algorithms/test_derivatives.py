@@ -4,8 +4,7 @@ differentiation of tapes."""
 import numpy as np
 import pytest
 from forward import pushforward
-from public_arms import FINGERS, PANDA, RX90, TALOS, UR5, coriolis, public, robots
-from public_robots import example_robot
+from public_arms import PANDA, RX90, TALOS, UR5, coriolis, public, robots, with_pinocchio
 from random_trees import STEP, model
 from states import close, numbers, random_states
 from tree_energies import derivative
@@ -82,13 +81,7 @@ def test_forward_dynamics(name, way):
 
 @pytest.mark.parametrize("name", [UR5, PANDA, TALOS])
 def test_pinocchio(name):
-    pin = pytest.importorskip("pinocchio")
-    robot, judge = public(name), pin.buildModelFromUrdf(str(example_robot(name)))
-    if name == PANDA:
-        judge = pin.buildReducedModel(
-            judge, [judge.getJointId(f) for f, _ in FINGERS], np.zeros(judge.nq)
-        )
-    at = [judge.joints[judge.getJointId(j)].idx_v for j in robot.joint_names]
+    robot, pin, judge, at = with_pinocchio(name)
     given, n, data = random_states(robot.dof, 3, seed=4), robot.dof, judge.createData()
     theirs = np.zeros((3, judge.nv))
     theirs[:, at] = given

@@ -3,8 +3,7 @@ counts."""
 
 import numpy as np
 import pytest
-from public_arms import FINGERS, PANDA, RX90, TALOS, UR5, public, robots
-from public_robots import example_robot
+from public_arms import PANDA, RX90, TALOS, UR5, public, robots, with_pinocchio
 from random_trees import RANDOM, REAL, model
 from states import close, numbers, random_states
 
@@ -54,13 +53,7 @@ def test_every_family_has_both_kinds_of_joint_somewhere():
 
 @pytest.mark.parametrize("name", [UR5, PANDA, TALOS])
 def test_pinocchio(name):
-    pin = pytest.importorskip("pinocchio")
-    robot, judge = public(name), pin.buildModelFromUrdf(str(example_robot(name)))
-    if name == PANDA:
-        judge = pin.buildReducedModel(
-            judge, [judge.getJointId(f) for f, _ in FINGERS], np.zeros(judge.nq)
-        )
-    at = [judge.joints[judge.getJointId(j)].idx_v for j in robot.joint_names]
+    robot, pin, judge, at = with_pinocchio(name)
     given = random_states(robot.dof, 3, seed=3).tolist()
     theirs = np.zeros((3, judge.nv))
     theirs[:, at] = given

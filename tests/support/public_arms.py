@@ -1,5 +1,6 @@
 """Public robots, and factors of their Coriolis matrices."""
 
+import numpy as np
 import pytest
 from public_robots import example_robot
 from random_trees import RANDOM, REAL, model
@@ -38,3 +39,14 @@ def public(name):
     if name in REAL:
         return model(name)
     return load(example_robot(name), lock=FINGERS if name == PANDA else ()).model
+
+
+def with_pinocchio(name):
+    """A public robot, Pinocchio, its model of the robot, and where that has our velocities."""
+    pin = pytest.importorskip("pinocchio")
+    robot, judge = public(name), pin.buildModelFromUrdf(str(example_robot(name)))
+    if name == PANDA:
+        judge = pin.buildReducedModel(
+            judge, [judge.getJointId(f) for f, _ in FINGERS], np.zeros(judge.nq)
+        )
+    return robot, pin, judge, [judge.joints[judge.getJointId(j)].idx_v for j in robot.joint_names]
