@@ -16,10 +16,10 @@ from typing import Final
 from benchmarks.oracle_mjcf import files
 from symgen.errors import Notice, SymgenError, in_short
 from symgen.jobs.job import Job
+from symgen.reading.remarks import UNITS
 from symgen.robot.checked import checked
 from tests.support.public_robots import ICUB, PACKAGE, robots
 
-UNITS: Final = re.compile(r"\bmm\b|millimet|\bgrams?\b")
 KINDS: Final = 12
 
 
@@ -32,11 +32,11 @@ def sets(given: Sequence[str]) -> Iterator[tuple[str, list[Path]]]:
             yield package, robots(package)
 
 
-def lines(path: Path) -> list[Notice] | None:
-    """What `symgen check` says of a file, None where it is refused."""
+def notices(path: Path) -> list[Notice] | None:
+    """What there is to say of a file, None where it is refused."""
     job = Job.of(path)
     try:
-        return in_short(checked(job, job.load(), symbolic=False).notices)
+        return [*checked(job, job.load(), symbolic=False).notices]
     except SymgenError:
         return None
 
@@ -50,10 +50,10 @@ def kind(notice: Notice) -> str:
 def main(given: Sequence[str]) -> None:
     """Count and print."""
     for name, paths in sets(given):
-        told = [lines(path) for path in paths]
-        read = [found for found in told if found is not None]
+        told = [notices(path) for path in paths]
+        read = [in_short(found) for found in told if found is not None]
         counts = [len(found) for found in read] or [0]
-        odd = sum(any(UNITS.search(n.message) for n in found) for found in read)
+        odd = sum(any(n.summary == UNITS for n in found or ()) for found in told)
         print(
             f"{name}: {len(read)} read, {len(told) - len(read)} refused; lines a file: median "
             f"{statistics.median(counts):g}, mean {statistics.mean(counts):.2f}; {odd} warned of units"

@@ -121,12 +121,13 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     Formulation: newton_euler/minimal, sums as trees
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    return _run(
+    found: Array = _run(
         _inverse_dynamics,
         ((math.cos, math.sin,), (np.cos, np.sin,)),
         (("q", q, 2), ("qd", qd, 2), ("qdd", qdd, 2),),
         ((2,),),
     )
+    return found
 
 
 def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> tuple[Any, ...]:
@@ -166,12 +167,13 @@ def gravity(q: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    return _run(
+    found: Array = _run(
         _gravity,
         ((math.cos, math.sin,), (np.cos, np.sin,)),
         (("q", q, 2),),
         ((2,),),
     )
+    return found
 
 
 def _gravity(cos: Any, sin: Any, q: Any, tau_g: Any) -> tuple[Any, ...]:
@@ -202,12 +204,13 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     Formulation: newton_euler/minimal, sums as trees
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    return _run(
+    found: Array = _run(
         _bias,
         ((math.cos, math.sin,), (np.cos, np.sin,)),
         (("q", q, 2), ("qd", qd, 2),),
         ((2,),),
     )
+    return found
 
 
 def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
@@ -242,12 +245,13 @@ def mass_matrix(q: ArrayLike) -> Array:
     Formulation: composite_axial/minimal, sums as trees
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
-    return _run(
+    found: Array = _run(
         _mass_matrix,
         ((math.cos,), (np.cos,)),
         (("q", q, 2),),
         ((2, 2),),
     )
+    return found
 
 
 def _mass_matrix(cos: Any, q: Any, M: Any) -> tuple[Any, ...]:

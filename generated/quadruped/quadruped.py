@@ -189,12 +189,13 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     Formulation: newton_euler/minimal, sums as trees
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    return _run(
+    found: Array = _run(
         _inverse_dynamics,
         ((math.cos, math.sin,), (np.cos, np.sin,)),
         (("q", q, 19), ("qd", qd, 18), ("qdd", qdd, 18),),
         ((18,),),
     )
+    return found
 
 
 def _inverse_dynamics(cos: Any, sin: Any, q: Any, qd: Any, qdd: Any, tau: Any) -> tuple[Any, ...]:
@@ -658,12 +659,13 @@ def gravity(q: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    return _run(
+    found: Array = _run(
         _gravity,
         ((math.cos, math.sin,), (np.cos, np.sin,)),
         (("q", q, 19),),
         ((18,),),
     )
+    return found
 
 
 def _gravity(cos: Any, sin: Any, q: Any, tau_g: Any) -> tuple[Any, ...]:
@@ -836,12 +838,13 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     Formulation: newton_euler/minimal
     Source:      Khalil & Kleinfinger, ICRA 1986; Featherstone, Rigid Body Dynamics Algorithms (2008), table 5.1
     """
-    return _run(
+    found: Array = _run(
         _bias,
         ((math.cos, math.sin,), (np.cos, np.sin,)),
         (("q", q, 19), ("qd", qd, 18),),
         ((18,),),
     )
+    return found
 
 
 def _bias(cos: Any, sin: Any, q: Any, qd: Any, tau_b: Any) -> tuple[Any, ...]:
@@ -1301,12 +1304,13 @@ def mass_matrix(q: ArrayLike) -> Array:
     Formulation: composite/minimal, sums as trees
     Source:      Featherstone, Rigid Body Dynamics Algorithms (2008), table 6.2
     """
-    return _run(
+    found: Array = _run(
         _mass_matrix,
         ((math.cos, math.sin,), (np.cos, np.sin,)),
         (("q", q, 19),),
         ((18, 18),),
     )
+    return found
 
 
 def _mass_matrix(cos: Any, sin: Any, q: Any, M: Any) -> tuple[Any, ...]:
@@ -1702,13 +1706,14 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
 
     Raises numpy.linalg.LinAlgError where the mass matrix is not positive definite or a result not finite.
     """
-    return _run(
+    found: Array = _run(
         _forward_dynamics,
         ((math.cos, math.sin,), (np.cos, np.sin,)),
         (("q", q, 19), ("qd", qd, 18), ("tau", tau, 18),),
         ((18,),),
         regular=True,
     )
+    return found
 
 
 def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -> tuple[Any, ...]:

@@ -1,10 +1,12 @@
 """The generated Python module: one state by Python's numbers, many by arrays, in their own type."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from tools import generated, imported
+from tools import SIMPLE, generated, imported
 
 OPTIONS = {"friction": "runtime:viscous,coulomb", "parameters": "runtime"}
 NAMES = ("inverse_dynamics", "forward_dynamics", "terms=bias+mass_matrix", "kinetic_energy")
@@ -89,3 +91,14 @@ def test_what_does_not_fit_is_said(code):
             code.inverse_dynamics(q, wrong, x, friction, par)
     with pytest.raises(ValueError, match="broadcast"):
         code.inverse_dynamics(np.zeros((3, 2)), np.zeros((4, 2)), x, friction, par)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["python", "jax", "casadi"])
+def test_mypy_takes_what_is_written(language, tmp_path):
+    pytest.importorskip({"python": "numpy"}.get(language, language))
+    _, folder = generated("pendulum", quantities=SIMPLE, languages=(language,))
+    what = folder / ("pendulum.py" if language == "python" else f"pendulum_{language}")
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache")]
+    done = subprocess.run([*command, str(what)], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
