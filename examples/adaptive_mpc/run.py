@@ -61,14 +61,9 @@ def simulate(
     """Close the loop: measure, control, hold the torque for a period, estimate from both samples.
 
     `paced`: a step begins a period after the one before, by the clock of the machine."""
-    noise = Noise()
-    plant = Plant(arm, task.HOME, task.SCHEDULE, noise)
+    plant = Plant(arm, task.HOME, task.SCHEDULE, Noise())
     controller = Controller(arm, task.HOME, nodes, task.PERIOD, iterations=iterations)
-    estimator: PayloadEstimator | RecursiveEstimator = (
-        PayloadEstimator(arm, task.EXPECTED, noise, task.PERIOD)
-        if mode == "numpy"
-        else RecursiveEstimator(arm, task.EXPECTED, noise, task.PERIOD, task.HOME)
-    )
+    estimator = _estimator(arm, mode, plant.noise)
     beliefs: dict[str, Callable[[], Array]] = {
         "off": lambda: NOTHING,
         "on": lambda: estimator.estimate,
@@ -92,24 +87,25 @@ def simulate(
             estimator.update(before, after)
         spent = (step.linearise, step.solve, perf_counter() - start)
         used += thread_time() - again
-        hand = arm.hand(plant.q, plant.qd).position
-        error = float(np.linalg.norm(hand - task.target(np.array(plant.time)).position))
-        rows.append(
-            (
-                plant.time,
-                error,
-                hand,
-                step.torque,
-                payload,
-                np.sqrt(np.diag(estimator.covariance)),
-                1e3 * np.array(spent),
-                1e3 * used,
-                not step.solved,
-            )
-        )
+        deviations = np.sqrt(np.diag(estimator.covariance))
+        times = (1e3 * np.array(spent), 1e3 * used)
+        rows.append((*_seen(plant), step.torque, payload, deviations, *times, not step.solved))
         before = after
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     return Log(*columns[:8], unsolved=int(columns[8].sum()))
+
+
+def _estimator(arm: Arm, mode: str, noise: Noise) -> PayloadEstimator | RecursiveEstimator:
+    if mode == "numpy":
+        return PayloadEstimator(arm, task.EXPECTED, noise, task.PERIOD)
+    return RecursiveEstimator(arm, task.EXPECTED, noise, task.PERIOD, task.HOME)
+
+
+def _seen(plant: Plant) -> tuple[float, float, Array]:
+    """Time, the hand's distance from its target, and where it is."""
+    hand = plant.arm.hand(plant.q, plant.qd).position
+    away = np.linalg.norm(hand - task.target(np.array(plant.time)).position)
+    return plant.time, float(away), hand
 
 
 def estimated(mode: str) -> bool:
