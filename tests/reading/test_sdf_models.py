@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tools import invoke
 
 from symgen.jobs.job import Job
 from symgen.mechanics.coupling import coupling_of, positions
@@ -103,3 +104,22 @@ def test_drake_still_says_so(name, kept):
     assert found.keys() == kept[name].keys()
     for key, row in found.items():
         assert np.allclose(row, kept[name][key], rtol=0, atol=1e-12), key
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_as_a_urdf_it_moves_alike(name, tmp_path):
+    """`symgen convert` loses nothing that dynamics need, but for gravity, which it says."""
+    path = tmp_path / "robot.urdf"
+    done = invoke("convert", MODELS / f"{name}.sdf", "-o", path)
+    assert done.exit_code == 0, done.output
+    assert ("gravity" in done.stderr) == (name in GRAVITY), done.stderr
+    state = {key: [*row.values()] for key, row in drawn(name).items()}
+    options = {"springs": True, "friction": "viscous", "snap_angles": 0.0}
+    found = []
+    for file, gravity in ((MODELS / f"{name}.sdf", None), (path, loaded(name).model.gravity)):
+        given = {"base": BASES.get(name, "fixed"), **options}
+        given |= {} if gravity is None or name not in GRAVITY else {"gravity": gravity}
+        job = Job.of(file, quantities=("inverse_dynamics",), **given)
+        (function,) = job.module(job.load()).functions
+        found.append(function.run(**{key: state[key] for key in function.inputs})["tau"])
+    assert np.allclose(*(np.array(x, float) for x in found), rtol=0, atol=1e-13)
