@@ -26,6 +26,8 @@ class Straight:
     """What must be positive and finite, where a mass matrix is inverted."""
     zeros: Mapping[str, int]
     """How many structural zeros each output has, which no line writes."""
+    work: int = 0
+    """Entries of an array ``work`` that holds the variables, 0 where each is one of its own."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Style:
     """The comment of one line above a step."""
     chained: bool = True
     """Whether one statement may define several entries."""
+    most: int | None = None
+    """So many variables a function may have, as far as there is a limit."""
     entries: Entries = ROWS
     """What is said of the entries of arrays."""
 
@@ -65,10 +69,15 @@ class Style:
         empty = zeros(d.program)
         made = statements(d.program, self.dialect, empty, [ref.node for ref in d.pivots])
         where = variables(d.program, made)
+        many = self.most is not None and len(where) > self.most
+        if many:
+            where = {node: f"work[{k}]" for k, node in enumerate(where)}
+        written = blocks(made, where, self.dialect, where if many else None)
         return Straight(
-            tuple(tuple(self._lines(block)) for block in blocks(made, where, self.dialect)),
+            tuple(tuple(self._lines(block)) for block in written),
             tuple(signed(d.program, d.pivots, where)),
             empty,
+            len(where) if many else 0,
         )
 
     def _lines(self, block: Block) -> list[str]:

@@ -3,7 +3,9 @@
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -82,3 +84,22 @@ def test_names_stay_data(tmp_path):
     assert done.exit_code == 0, done.output
     script = 'import { jointNames } from "./pendulum.mjs"; console.log(JSON.stringify(jointNames));'
     assert nasty in node(tmp_path / "x", script)
+
+
+def test_many_variables_are_in_an_array(tmp_path, monkeypatch):
+    """A stack of V8 has no room for those of a quadruped's recursive least squares."""
+    files = import_module("symgen.languages.javascript.files")
+    module, folder = generated("pendulum", languages=("javascript",), quantities=SIMPLE)
+    monkeypatch.setattr(files, "STYLE", replace(files.STYLE, most=5))
+    (made,) = files.files(module).values()
+    assert "const work = new Float64Array" in made
+    (tmp_path / "few.mjs").write_text(made)
+    (tmp_path / "many.mjs").write_text((folder / "pendulum.mjs").read_text())
+    call = "{0}.forward_dynamics([0.3, -0.4], [1, 2], [3, -1]), {0}.mass_matrix([0.3, -0.4])"
+    script = f"""
+        import * as few from "./few.mjs";
+        import * as many from "./many.mjs";
+        console.log(JSON.stringify([[{call.format("few")}], [{call.format("many")}]]));
+    """
+    one, other = node(tmp_path, script)
+    assert one == other and one[0]

@@ -49,4 +49,7 @@ def packed_pairs(a: Argument) -> list[str]:
     ]
 
 
-STYLE: Final = Style(DIALECT, comment, text, packed_pairs)
+MOST: Final = 10_000
+"""Variables of a function: each takes 8 bytes of V8's stack, which has less than a megabyte."""
+
+STYLE: Final = Style(DIALECT, comment, text, packed_pairs, most=MOST)
