@@ -45,10 +45,10 @@ class Style:
     """The comment of one line above a step."""
     chained: bool = True
     """Whether one statement may define several entries."""
-    most: int | None = None
-    """So many variables a function may have, as far as there is a limit."""
     entries: Entries = ROWS
     """What is said of the entries of arrays."""
+    most: int | None = None
+    """So many variables a function may have, as far as there is a limit."""
 
     def context(self, module: Module) -> dict[str, Any]:
         """The variables of the templates of every such language."""
