@@ -2,7 +2,7 @@
 changes rounding."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from functools import wraps
@@ -139,13 +139,18 @@ def names(program: Program) -> Mapping[Index, tuple[str, bool]]:
     return named(program, live(program), uses(program))
 
 
+Signs = tuple[tuple[Index, bool], ...]
+"""Nodes, and whether their negative is meant."""
+
+
 @remembered
-def flips(program: Program) -> AbstractSet[Index]:
+def flips(program: Program, given: Signs = ()) -> AbstractSet[Index]:
     """The nodes whose variable had better hold the negative, so that hardly any negation is ever
     written.
 
     Signs pass through products and odd functions; a sum of unlike signs is a difference, which may
-    be written either way round: as its name wants it, or else as its first output wants it."""
+    be written either way round: as its name wants it, or else as its first output wants it. The
+    signs of some nodes are `given`."""
     wish = {
         ref.node: ref.negative
         for out in reversed(program.outputs)
@@ -155,15 +160,20 @@ def flips(program: Program) -> AbstractSet[Index]:
     negated = (node.a for node in map(program.nodes.__getitem__, live(program)) if node.op == "neg")
     wish |= dict.fromkeys(negated, True)
     wish |= {index: negative for index, (_, negative) in names(program).items()}
-    flipped: set[Index] = set()
+    made = dict(given)
+    flipped = {index for index, negative in given if negative}
     for index in live(program):
         node = program.nodes[index]
-        if _flipped(node, [k in flipped for k in operands(node)], wish.get(index, False)):
+        if index not in made and turned(
+            node, [k in flipped for k in operands(node)], wish.get(index, False)
+        ):
             flipped.add(index)
     return frozenset(flipped)
 
 
-def _flipped(node: Node, signs: list[bool], wish: bool) -> bool:
+def turned(node: Node, signs: Sequence[bool], wish: bool) -> bool:
+    """Whether what is computed of operands, held as negatives or not, is the negative of a node;
+    where it may be either, what is wished."""
     if node.op in ("add", "sub"):
         like = signs[0] == (signs[1] != (node.op == "sub"))
         return signs[0] if like else wish

@@ -10,7 +10,7 @@ Compilers keep a value on the stack until its last reader in a piece, those in s
 (docs/firmware-figures.md has the stacks)."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -44,8 +44,7 @@ def cut(statements: Sequence[Step], size: int) -> Pieces:
         borders.append(min(range(first, end + 1), key=lambda k: (living[k], -k)))
     borders.append(len(statements))
     pieces = tuple(tuple(statements[a:b]) for a, b in pairwise(borders))
-    slots, count = _slots(pieces)
-    return Pieces(pieces, slots, count)
+    return Pieces(pieces, *slots(pieces))
 
 
 def _furthest(statements: Sequence[Step], start: int, size: int) -> int:
@@ -87,21 +86,24 @@ def alive(statements: Sequence[Step]) -> list[int]:
     return counts
 
 
-def _slots(pieces: Sequence[Sequence[Step]]) -> tuple[dict[Index, int], int]:
-    """Slots by first fit; one is free again in the piece after its last reader's."""
+def slots(
+    pieces: Sequence[Sequence[Step]], placed: Container[Index] = (), first: int = 0
+) -> tuple[dict[Index, int], int]:
+    """Slots from `first` on, by first fit, and where they end; one is free again in the piece after
+    its last reader's. What is `placed` elsewhere needs none."""
     home = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.makes}
     last = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.reads}
-    crossing = [node for node, p in home.items() if last.get(node, p) > p]
-    slots: dict[Index, int] = {}
+    crossing = [k for k, p in home.items() if last.get(k, p) > p and k not in placed]
+    found: dict[Index, int] = {}
     free: list[int] = []
     ends = defaultdict[int, list[int]](list)
-    now = count = 0
+    now, count = 0, first
     for node in crossing:
         for piece in range(now, home[node]):
             for slot in ends.pop(piece, ()):
                 heappush(free, slot)
         now = home[node]
-        slots[node] = heappop(free) if free else count
-        count = max(count, slots[node] + 1)
-        ends[last[node]].append(slots[node])
-    return slots, count
+        found[node] = heappop(free) if free else count
+        count = max(count, found[node] + 1)
+        ends[last[node]].append(found[node])
+    return found, count

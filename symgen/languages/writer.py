@@ -5,13 +5,13 @@ a named constant. Outputs are stored as soon as they are known, which keeps few 
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from symgen.compiler.parts import parts
-from symgen.compiler.passes import flips, live, names, operands, uses
-from symgen.compiler.program import LEAVES, Index, Program, Ref
+from symgen.compiler.passes import flips, live, names, operands, turned, uses
+from symgen.compiler.program import LEAVES, Index, Node, Program, Ref
 from symgen.languages.dialect import Dialect, Text, Token, atom, negated
 from symgen.languages.sine_loops import LONGEST, Group, SineLoop, before, groups
 from symgen.numbers.operations import OPS
@@ -55,7 +55,7 @@ def statements(
 ) -> list[Step]:
     """What a program does, in order, before its variables have names; the nodes in `kept` become
     variables."""
-    return _Writer(program, dialect, zeroed, kept).statements()
+    return Writer(program, dialect, zeroed, kept).statements()
 
 
 def zeros(program: Program) -> dict[str, int]:
@@ -63,10 +63,13 @@ def zeros(program: Program) -> dict[str, int]:
     return {out.name: sum(ref is None for ref in out.refs) for out in program.outputs}
 
 
-def variables(program: Program, made: list[Step]) -> dict[Index, str]:
-    """A name for every variable, neg_NAME where it holds the negative of what is called so; else
-    that of a part of what has one; else t1, t2, ..."""
-    flipped, known = flips(program), names(program)
+def variables(
+    program: Program, made: Sequence[Step], flipped: Collection[Index] | None = None
+) -> dict[Index, str]:
+    """A name for every variable, neg_NAME where it holds the negative of what is called so (the
+    nodes in `flipped`, if not those of `flips`); else that of a part of what has one; else t1, t2,
+    ..."""
+    flipped, known = flips(program) if flipped is None else flipped, names(program)
     signs = {i: "" if negative == (i in flipped) else "neg_" for i, (_, negative) in known.items()}
     defined = [node for s in made for node in s.makes]
     others = parts(program, defined)
@@ -74,21 +77,33 @@ def variables(program: Program, made: list[Step]) -> dict[Index, str]:
     return {i: signs[i] + known[i][0] if i in known else others.get(i, numbers[i]) for i in defined}
 
 
-def signed(program: Program, refs: Iterable[Ref], where: Mapping[Index, str]) -> list[str]:
+def signed(
+    program: Program,
+    refs: Iterable[Ref],
+    where: Mapping[Index, str],
+    flipped: Collection[Index] | None = None,
+) -> list[str]:
     """The text of each referred value, sign included."""
-    flipped = flips(program)
+    flipped = flips(program) if flipped is None else flipped
     return [
         ("-" if ref.negative != (ref.node in flipped) else "") + where[ref.node] for ref in refs
     ]
 
 
-class _Writer:
+class Writer:
+    """Writes a program; what its variables hold the negative of is in `flipped`."""
+
     def __init__(
-        self, program: Program, dialect: Dialect, zeroed: Collection[str], kept: Collection[Index]
+        self,
+        program: Program,
+        dialect: Dialect,
+        zeroed: Collection[str] = (),
+        kept: Collection[Index] = (),
+        flipped: Collection[Index] | None = None,
     ) -> None:
         self.program, self.dialect, self.zeroed = program, dialect, zeroed
         self.kept = frozenset(kept)
-        self.flipped = flips(program)
+        self.flipped = flips(program) if flipped is None else flipped
         self.uses = uses(program)
         self.inline: dict[Index, Text] = {}
         self.atoms: dict[Index, Text] = {}
@@ -97,10 +112,11 @@ class _Writer:
         self.visited: set[Index] = set()
         self.looped: set[Group] = set()
         self.shapes = {out.name: out.shape for out in program.outputs}
-        self.stores = self._stores()
+        self.stores = self.entries()
         self.groups = groups(program, LONGEST if dialect.loop else 1) if dialect.pair else {}
 
-    def _stores(self) -> dict[Index, list[tuple[str, int, bool]]]:
+    def entries(self) -> dict[Index, list[tuple[str, int, bool]]]:
+        """By node the entries of outputs that it is, each with its sign."""
         found = defaultdict(list)
         for out in self.program.outputs:
             for k, ref in enumerate(out.refs):
@@ -109,13 +125,14 @@ class _Writer:
         return found
 
     def statements(self) -> list[Step]:
+        """All steps, in order."""
         for index in live(self.program):
             if self.program.nodes[index].op not in LEAVES:
-                self._visit(index, self.program.sections[index])
-        self._constant_outputs()
+                self.visit(index, self.program.sections[index])
+        self.constant_outputs()
         return self.result
 
-    def _visit(self, index: Index, section: str) -> None:
+    def visit(self, index: Index, section: str) -> None:
         """A node, unless a loop of sines wanted it before its turn."""
         if index in self.visited:
             return
@@ -127,7 +144,7 @@ class _Writer:
             self._value(index)
         reads_by_nodes = self.uses[index] - len(self.stores[index])
         if not reads_by_nodes or self.uses[index] > 1:
-            self._store(index)
+            self.store(index)
 
     def _loop(self, group: Group, section: str) -> None:
         """The loop that makes a group of sines and cosines, before the first of them is read."""
@@ -135,8 +152,8 @@ class _Writer:
             self.looped.add(group)
             title = ANGLES if group.looped else section
             for node in before(self.program, group):
-                self._visit(node, title)
-            self.result.append(SineLoop(title, tuple(map(self._text, group.angles)), group.pairs))
+                self.visit(node, title)
+            self.result.append(SineLoop(title, tuple(map(self.text, group.angles)), group.pairs))
 
     def _value(self, index: Index) -> None:
         if self.uses[index] == 1 and index not in self.kept:
@@ -157,23 +174,32 @@ class _Writer:
 
     def _combined(self, index: Index) -> Text:
         node = self.program.nodes[index]
-        table = self.dialect.operations
-        parts = [self._text(k) for k in operands(node)]
+        parts = [self.text(k) for k in operands(node)]
         signs = [k in self.flipped for k in operands(node)]
-        if node.op == "neg":
-            return parts[0]
-        if node.op not in ("add", "sub"):
-            if not OPS[node.op].parity:
-                parts = [negated(p) if sign else p for p, sign in zip(parts, signs, strict=True)]
-            if node.op == "mul":
-                parts.sort(key=_constants_first)
-            return table[node.op](*parts)
-        if signs[0] == (signs[1] != (node.op == "sub")):
+        if node.op in ("add", "sub"):
+            text = self._sum(index, parts, signs)
+        else:
+            text = self._function(node, parts, signs)
+        wanted = index in self.flipped
+        return text if turned(node, signs, wanted) == wanted else negated(text)
+
+    def _sum(self, index: Index, parts: list[Text], signs: list[bool]) -> Text:
+        table = self.dialect.operations
+        if signs[0] == (signs[1] != (self.program.nodes[index].op == "sub")):
             return table["add"](*sorted(parts, key=lambda t: t.binding))
         first_positive = signs[0] == (index in self.flipped)
         return table["sub"](*(parts if first_positive else reversed(parts)))
 
-    def _text(self, index: Index) -> Text:
+    def _function(self, node: Node, parts: list[Text], signs: list[bool]) -> Text:
+        if node.op == "neg":
+            return parts[0]
+        if not OPS[node.op].parity:
+            parts = [negated(p) if sign else p for p, sign in zip(parts, signs, strict=True)]
+        if node.op == "mul":
+            parts.sort(key=_constants_first)
+        return self.dialect.operations[node.op](*parts)
+
+    def text(self, index: Index) -> Text:
         """The node's variable (or its expression), which holds its negative where it is flipped."""
         text = self.inline.get(index) or self.atoms.get(index)
         if text is None:
@@ -189,7 +215,8 @@ class _Writer:
     def _define(self, index: Index, text: Text) -> None:
         self.result.append(Statement(self.here, index, (), text))
 
-    def _store(self, index: Index) -> None:
+    def store(self, index: Index) -> None:
+        """Write a node to the entries that it is."""
         for wanted in (False, True):
             left = tuple(
                 self._entry(array, k)
@@ -203,10 +230,10 @@ class _Writer:
         return self.dialect.entry(array, self.shapes[array], k)
 
     def _signed(self, index: Index, negative: bool) -> Text:
-        text = self._text(index)
+        text = self.text(index)
         return negated(text) if negative != (index in self.flipped) else text
 
-    def _constant_outputs(self) -> None:
+    def constant_outputs(self) -> None:
         """Structural zeros, and outputs that are inputs or numbers."""
         found: dict[Text, list[str]] = defaultdict(list)
         for out in self.program.outputs:

@@ -163,7 +163,8 @@ class FunctionOptions:
         "AIM",
         "What formulations are chosen by: operations, their count; latency, the model of a "
         "processor in which results wait for one another (symgen ops shows both; sums may be "
-        "regrouped); size of code. By default latency, for a Cortex-M --target operations.",
+        "regrouped); size of code, with loops in C. By default latency, for a Cortex-M --target "
+        "operations.",
         choice(*AIMS),
         default=None,
     )

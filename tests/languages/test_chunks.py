@@ -242,13 +242,13 @@ def test_stack_is_bounded(sample, tmp_path):
 
 def test_mutating_the_slots_is_noticed(monkeypatch):
     """The simulation above is no formality: freeing a slot one piece early must fail it."""
-    honest = chunks._slots
+    honest = chunks.slots
 
-    def hasty(pieces):
-        slots, size = honest(pieces)
+    def hasty(pieces, *more):
+        slots, size = honest(pieces, *more)
         return dict.fromkeys(slots, 0), min(size, 1)
 
-    monkeypatch.setattr(chunks, "_slots", hasty)
+    monkeypatch.setattr(chunks, "slots", hasty)
     code = statements(
         [(False, set()), (False, set()), (False, {0, 1}), (False, {2}), (True, {0, 1, 3})]
     )

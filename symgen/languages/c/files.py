@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from symgen.compiler.parallel import spread
+from symgen.compiler.rolling import rolled
 from symgen.languages.accuracy import FACTOR, STEP
 from symgen.languages.c.controllers import controller_files, controllers
 from symgen.languages.c.function import WORK, CFunction
@@ -13,6 +14,7 @@ from symgen.languages.c.lanes import batch_files, batch_functions
 from symgen.languages.c.loops import with_loops
 from symgen.languages.c.options import COptions, aim_of
 from symgen.languages.c.packaging import glue_files
+from symgen.languages.c.rolled import RolledFunction
 from symgen.languages.c.text import comment, literal, numbers, string
 from symgen.languages.c.trig import trig_header
 from symgen.languages.conventions import conventions
@@ -49,7 +51,16 @@ LAYOUTS: Final = {"packed pairs": _packed_pairs}
 @lru_cache(maxsize=4)
 def functions(module: Module) -> tuple[CFunction, ...]:
     """The functions of a module as C."""
-    return tuple(with_loops(module, d) for d in descriptions(module))
+    roll = aim_of(module.choices).name == "size"
+    return tuple(
+        RolledFunction(module, made.d) if roll and _rolls(made) else made
+        for made in (with_loops(module, d) for d in descriptions(module))
+    )
+
+
+def _rolls(made: CFunction) -> bool:
+    """Whether a function without loops of its own has any where columns are alike."""
+    return type(made) is CFunction and bool(rolled(made.d.program).loops)
 
 
 def files(module: Module) -> dict[str, str]:
@@ -127,7 +138,8 @@ def _chosen(module: Module) -> list[str]:
     if aim.name == "operations":
         return []
     model = f", for {aim.machine.said}" if aim.name == "latency" else ""
-    return [f"Formulations are chosen by {aim.name}{model}."]
+    loops = ["What several columns have alike is computed in loops."] if aim.name == "size" else []
+    return [f"Formulations are chosen by {aim.name}{model}.", *loops]
 
 
 def _precision(module: Module) -> list[str]:

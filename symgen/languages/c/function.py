@@ -1,13 +1,13 @@
 """The body of a C function: in one, or in static pieces that hand values on through a work
 array."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from symgen.compiler.passes import used
-from symgen.compiler.program import Index
+from symgen.compiler.passes import flips, used
+from symgen.compiler.program import Index, Ref
 from symgen.languages.blocks import blocks
 from symgen.languages.c.dialect import dialect, own_functions
 from symgen.languages.c.layout import NEWLINE, alone, arrays, block, constant, head, joined, wrapped
@@ -213,7 +213,7 @@ class CFunction:
     @property
     def checks(self) -> list[str]:
         """Lines that return the status, where the function is in one piece."""
-        return self.status(signed(self.d.program, self.d.pivots, self._names), self.finite)
+        return self.status(self._signed(self.d.pivots, self._names), self.finite)
 
     @property
     def finite(self) -> list[str]:
@@ -256,11 +256,24 @@ class CFunction:
         """The pieces, empty where the function is in one."""
         if self._pieces is None:
             return []
-        work = {node: f"{WORK}[{self._names[node]}]" for node in self._pieces.slots}
         return [
-            self._piece(k, piece, self._names | work, work)
+            self._piece(k, piece, self._names | self.kept, self.kept)
             for k, piece in enumerate(self._pieces.pieces, 1)
         ]
+
+    @property
+    def kept(self) -> dict[Index, str]:
+        """What stands for values that are handed on through the work array."""
+        slots = self._pieces.slots if self._pieces else ()
+        return {node: f"{WORK}[{self._names[node]}]" for node in slots}
+
+    @cached_property
+    def flipped(self) -> Collection[Index]:
+        """The nodes whose variables hold the negative."""
+        return flips(self.d.program)
+
+    def _signed(self, refs: Sequence[Ref], where: Mapping[Index, str]) -> list[str]:
+        return signed(self.d.program, refs, where, self.flipped)
 
     def _slots(self, piece: Sequence[Step]) -> list[str]:
         """The names of the slots that a piece reads and writes; in a piece, each slot holds one
@@ -287,9 +300,7 @@ class CFunction:
         own = [a for a in self.arguments if a.name in used]
         name = self.part(k)
         here = {node for s in piece for node in s.makes}
-        checks = self.status(
-            signed(self.d.program, [ref for ref in self.d.pivots if ref.node in here], where)
-        )
+        checks = self.status(self._signed([r for r in self.d.pivots if r.node in here], where))
         start = f"static {self.module.name.upper()}_NOINLINE {self.verdict if checks else 'void'}"
         signature = self.piece_head(start, name, own)
         return Piece(

@@ -1,0 +1,250 @@
+"""A C function with loops (``--optimize size``): the same operations as straight-line code, those
+that several lanes do alike written once.
+
+Each loop is a function of its own; what it reads and makes stands in the work array or in the
+outputs (`symgen.languages.places`)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from typing import Final
+
+from symgen.compiler.passes import flips, live
+from symgen.compiler.program import LEAVES, Index, Program
+from symgen.compiler.rolled import Loop
+from symgen.compiler.rolling import rolled
+from symgen.compiler.rows import NOTHING
+from symgen.languages.blocks import blocks
+from symgen.languages.c.function import WORK, CFunction, Piece
+from symgen.languages.c.layout import block, wrapped
+from symgen.languages.c.text import literal
+from symgen.languages.chunks import Pieces, cut, slots
+from symgen.languages.dialect import ATOM, Dialect, Text, atom
+from symgen.languages.places import Places, Pointer, Row
+from symgen.languages.writer import Statement, Step, Writer, variables
+
+LANE: Final = "k"
+OUT: Final = "out"
+
+
+@dataclass(frozen=True, slots=True)
+class Rolls(Statement):
+    """The statement that is a loop, by the number of its step; its right side has the variables
+    that are the same in all lanes."""
+
+    number: int
+
+
+class _Writer(Writer):
+    """Writes a rolled program: loops in their places, and what they make as far as it is not
+    written where it belongs already."""
+
+    def __init__(
+        self, places: Places, dialect: Dialect, zeroed: Sequence[str], kept: Sequence[Index]
+    ) -> None:
+        self.places = places
+        super().__init__(places.program, dialect, zeroed, {*kept, *places.found}, places.flipped)
+
+    @property
+    def _nothing(self) -> Text:
+        return atom(self.dialect.literal(0.0))
+
+    def statements(self) -> list[Step]:
+        if self.places.zero is not None:
+            left = (f"{WORK}[{self.places.zero}]",)
+            self.result.append(Statement("", None, left, self._nothing))
+        for number, step in enumerate(self.places.rolled.steps):
+            if isinstance(step, Loop):
+                self._roll(number, step)
+            else:
+                self.visit(step, self.program.sections[step])
+        self.constant_outputs()
+        return self.result
+
+    def _roll(self, number: int, loop: Loop) -> None:
+        first = next(ref for ref in loop.makes[0] if ref != NOTHING)
+        self.here = self.program.sections[first.node]
+        for place, ref in self.places.copies(number):
+            text = self._nothing if ref == NOTHING else self._signed(*ref)
+            self.result.append(Statement(self.here, None, (f"{WORK}[{place}]",), text))
+        read = (row[0].node for row in loop.reads if len(row) == 1)
+        nodes = tuple(dict.fromkeys(k for k in read if self.program.nodes[k].op not in LEAVES))
+        self.result.append(Rolls(self.here, None, (), Text(nodes, ATOM, 0), number))
+        made = (ref.node for row in loop.makes for ref in row if ref.node in self.places.home)
+        for node in dict.fromkeys(made):
+            if node not in self.visited:
+                self.visited.add(node)
+                self.store(node)
+
+    def entries(self) -> dict[Index, list[tuple[str, int, bool]]]:
+        found = super().entries()
+        for node, at in self.places.found.items():
+            if at.array != WORK:
+                found[node] = [e for e in found[node] if e[:2] != (at.array, at.entry)]
+        return found
+
+
+class _Body(Writer):
+    """Writes the body of a loop, rows that are kept as negatives so."""
+
+    def __init__(
+        self, body: Program, dialect: Dialect, turned: Sequence[bool], given: Sequence[bool]
+    ) -> None:
+        self.turned = turned
+        nodes = (k for k in live(body) if body.nodes[k].op == "input")
+        signs = tuple((k, given[body.nodes[k].b]) for k in nodes)
+        super().__init__(body, dialect, flipped=flips(body, signs))
+
+    def entries(self) -> dict[Index, list[tuple[str, int, bool]]]:
+        found = super().entries()
+        for node, some in found.items():
+            found[node] = [(array, k, minus != self.turned[k]) for array, k, minus in some]
+        return found
+
+
+@dataclass(frozen=True)
+class RolledFunction(CFunction):
+    """A function of a module as C with loops."""
+
+    @cached_property
+    def places(self) -> Places:
+        """Where its loops keep what they read and make."""
+        return Places(rolled(self.d.program))
+
+    @cached_property
+    def _made(self) -> list[Step]:
+        kept = [ref.node for ref in self.d.pivots]
+        zeroed = [a.name for a in (*self.zeroed, *self.left_out)]
+        return _Writer(self.places, self.dialect, zeroed, kept).statements()
+
+    @cached_property
+    def flipped(self) -> frozenset[Index]:
+        return self.places.flipped
+
+    @cached_property
+    def _names(self) -> dict[Index, str]:
+        named = variables(self.d.program, self._made, self.flipped)
+        return named | self._placed
+
+    @property
+    def _placed(self) -> dict[Index, str]:
+        return {node: f"{at.array}[{at.entry}]" for node, at in self.places.found.items()}
+
+    @cached_property
+    def _pieces(self) -> Pieces:
+        found = list[tuple[Step, ...]]()
+        for loop, some in groupby(self._made, key=lambda s: isinstance(s, Rolls)):
+            steps = list(some)
+            found += [(s,) for s in steps] if loop else cut(steps, self.chunk).pieces
+        return Pieces(tuple(found), *slots(found, self.places.found, self.places.size))
+
+    @property
+    def kept(self) -> dict[Index, str]:
+        return super().kept | self._placed
+
+    def _piece(
+        self, k: int, piece: Sequence[Step], where: Mapping[Index, str], work: Mapping[Index, str]
+    ) -> Piece:
+        (step, *_) = piece
+        if not isinstance(step, Rolls):
+            return super()._piece(k, piece, where, work)
+        return self._loop(k, step, where)
+
+    def _loop(self, k: int, step: Rolls, where: Mapping[Index, str]) -> Piece:
+        loop = self.places.loops[step.number]
+        pointer = self.places.pointers.get(step.number)
+        texts, tables = self._texts(step.number, loop, where)
+        lines = self._body(step.number, loop, texts, pointer)
+        head = [] if pointer is None else self._out(pointer, tables)
+        inside = [text for line in (head, *lines) for text in line]
+        text = [f"for (int {LANE} = 0; {LANE} < {loop.count}; ++{LANE}) {{"]
+        text += [f"    {line}" for line in inside] + ["}"]
+        used = {a for line in (*tables, *text) for a in _arrays(line)}
+        own = [a for a in self.arguments if a.name in used]
+        name = self.part(k)
+        start = f"static {self.module.name.upper()}_NOINLINE void"
+        slots = self._slots([step])
+        return Piece(
+            self.declaration(start, name, own),
+            f"{name}({', '.join(self.passed(own))})",
+            [x for x in (slots, tables, text) if x],
+            [],
+        )
+
+    def _texts(
+        self, number: int, loop: Loop, where: Mapping[Index, str]
+    ) -> tuple[list[tuple[str, bool]], list[str]]:
+        """What stands for each row that is read, and whether that is its negative; tables."""
+        tables, found = list[str](), list[tuple[str, bool]]()
+        for j, row in enumerate(loop.reads):
+            if len(row) == 1:
+                node = self.d.program.nodes[row[0].node]
+                text = (
+                    self.dialect.input(node.a, node.b) if node.op == "input" else where[row[0].node]
+                )
+                found.append((text, row[0].node in self.flipped))
+                continue
+            read = self.places.read(number, j)
+            if read.numbers:
+                name = f"c{len(tables) + 1}"
+                numbers = [literal(x, self.c.scalar) for x in read.numbers]
+                tables += wrapped(
+                    f"static const {self.real} {name}[{loop.count}] = {{", numbers, "};"
+                )
+                found.append((f"{name}[{LANE}]", False))
+            else:
+                at = self._at(read, tables)
+                found.append((f"{read.array}[{at}]", read.negative))
+        return found, tables
+
+    def _at(self, row: Row, tables: list[str]) -> str:
+        """The place in lane k."""
+        if row.step is not None and row.step > 0:
+            lane = LANE if row.step == 1 else f"({row.step} * {LANE})"
+            return f"{row.places[0]} + {lane}" if row.places[0] else lane
+        kind = "unsigned char" if max(row.places) < 256 else "unsigned short"
+        end = f"[{len(row.places)}] = {{{', '.join(map(str, row.places))}}};"
+        if not any(line.endswith(end) for line in tables):
+            tables.append(f"static const {kind} at{len(tables) + 1}{end}")
+        line = next(line for line in tables if line.endswith(end))
+        return f"{line.split()[4].split('[')[0]}[{LANE}]"
+
+    def _out(self, pointer: Pointer, tables: list[str]) -> list[str]:
+        """The pointer to a lane's results."""
+        names = list(dict.fromkeys(pointer.arrays))
+        at = self._at(Row("", pointer.places), tables)
+        text = f"&{names[-1]}[{at}]"
+        for name in reversed(names[:-1]):
+            last = max(k for k, array in enumerate(pointer.arrays) if array == name)
+            text = f"({LANE} < {last + 1}) ? &{name}[{at}] : {text}"
+        return [f"{self.real} *const {OUT} = {text};"]
+
+    def _body(
+        self,
+        number: int,
+        loop: Loop,
+        texts: Sequence[tuple[str, bool]],
+        pointer: Pointer | None,
+    ) -> list[list[str]]:
+        rows = {} if pointer is None else dict(pointer.rows)
+        kept = [
+            f"{OUT}[{rows[j][0]}]" if made is None else f"{made.array}[{self._at(made, [])}]"
+            for j, made in enumerate(self.places.made(number, j) for j in range(len(loop.makes)))
+        ]
+        turned = [rows[j][1] if j in rows else False for j in range(len(kept))]
+        own = replace(
+            self.dialect,
+            input=lambda _, j: texts[j][0],
+            entry=lambda _, __, j: kept[j],
+            pair="",
+            loop=None,
+        )
+        writer = _Body(loop.body, own, turned, [negative for _, negative in texts])
+        made = writer.statements()
+        names = variables(loop.body, made, writer.flipped)
+        return [block(b) for b in blocks(made, names, own)]
+
+
+def _arrays(line: str) -> list[str]:
+    return [p.split("(")[-1].split(" ")[-1].lstrip("-&") for p in line.split("[")[:-1]]

@@ -1,0 +1,53 @@
+"""C with loops (``--optimize size``): strict compilers, the values of straight-line C, less code."""
+
+import numpy as np
+import pytest
+
+from symgen import api
+from symgen.languages.c.calls import build
+from symgen.languages.c.files import functions
+from symgen.languages.c.rolled import RolledFunction
+from tests.support.tools import ROOT
+
+DERIVATIVES = ("forward_dynamics_derivatives",)
+"""Of a quadruped, whose legs are lanes."""
+
+
+def made(folder, robot, **options):
+    module, *_ = api.generate(
+        ROOT / "robots" / f"{robot}.urdf", folder, ["c"], quantities=DERIVATIVES, **options
+    )
+    return module
+
+
+def test_small_functions_stay_as_they_are(tmp_path):
+    (function,) = functions(made(tmp_path, "pendulum", optimize="size"))
+    assert not isinstance(function, RolledFunction)
+
+
+@pytest.mark.slow
+def test_loops_have_the_values_of_straight_code(tmp_path):
+    loops = made(tmp_path / "loops", "quadruped", optimize="size")
+    same = {DERIVATIVES[0]: loops.functions[0].formulation}
+    straight = made(
+        tmp_path / "straight", "quadruped", optimize="operations", formulations=tuple(same.items())
+    )
+    (function,) = functions(loops)
+    assert isinstance(function, RolledFunction)
+    text, plain = (
+        (tmp_path / name / "quadruped_forward_dynamics_derivatives.c").read_text()
+        for name in ("loops", "straight")
+    )
+    assert "for (int k = 0; k < 4; ++k)" in text
+    assert text.count("\n") < 0.8 * plain.count("\n")
+    assert "computed in loops" in (tmp_path / "loops" / "quadruped.h").read_text()
+    one, two = build(straight, tmp_path / "straight"), build(loops, tmp_path / "loops")
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        given = [rng.uniform(-2.0, 2.0, 12) for _ in range(3)]
+        for a, b in zip(
+            one.forward_dynamics_derivatives(*given),
+            two.forward_dynamics_derivatives(*given),
+            strict=True,
+        ):
+            assert np.array_equal(a, b)
