@@ -12,6 +12,7 @@ from symgen.languages.blocks import blocks
 from symgen.languages.c.dialect import dialect, own_functions
 from symgen.languages.c.layout import NEWLINE, alone, arrays, block, constant, head, joined, wrapped
 from symgen.languages.c.options import COptions
+from symgen.languages.c.piece import Piece
 from symgen.languages.c.text import literal
 from symgen.languages.c.trig import INLINE
 from symgen.languages.chunks import Pieces, alive, cut
@@ -36,17 +37,6 @@ SAME: Final = 0.67
 WORK: Final = "w"
 
 _ORDER: Final = {"in": 0, "work": 1, "out": 2}
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A static function that does part of the work: its head, how it is called, and its body."""
-
-    signature: str
-    call: str
-    lines: list[list[str]]
-    checks: list[str]
-    """Lines that return whether it met a bad pivot, none if it has none."""
 
 
 @dataclass(frozen=True)

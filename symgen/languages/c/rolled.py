@@ -16,8 +16,9 @@ from symgen.compiler.rolled import Loop
 from symgen.compiler.rolling import rolled
 from symgen.compiler.rows import NOTHING
 from symgen.languages.blocks import blocks
-from symgen.languages.c.function import WORK, CFunction, Piece
+from symgen.languages.c.function import WORK, CFunction
 from symgen.languages.c.layout import block, wrapped
+from symgen.languages.c.piece import Piece
 from symgen.languages.c.text import literal
 from symgen.languages.chunks import Pieces, cut, slots
 from symgen.languages.dialect import ATOM, Dialect, Text, atom
