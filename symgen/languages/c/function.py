@@ -254,8 +254,9 @@ class CFunction:
     @property
     def kept(self) -> dict[Index, str]:
         """What stands for values that are handed on through the work array."""
-        slots = self._pieces.slots if self._pieces else ()
-        return {node: f"{WORK}[{self._names[node]}]" for node in slots}
+        return {
+            k: f"{WORK}[{self._names[k]}]" for k in (self._pieces.slots if self._pieces else ())
+        }
 
     @cached_property
     def flipped(self) -> Collection[Index]:
