@@ -190,8 +190,7 @@ class CFunction:
 
     @property
     def math(self) -> bool:
-        """Whether C's math library may be needed: by ``--trig inline`` only for a square root,
-        whose bits IEEE 754 fixes, and which is one instruction of most processors."""
+        """Whether C's math library may be needed: by ``--trig inline`` only for a square root."""
         own = own_functions(self.module)
         return not own or any(OPS[op].library for op in used(self.d.program).difference(own))
 
@@ -207,8 +206,7 @@ class CFunction:
 
     @property
     def finite(self) -> list[str]:
-        """Calls that tell whether all entries of each output are finite numbers: by a loop, or,
-        where many are the same or vanish, by the sum of the others."""
+        """Calls that tell whether all outputs are finite: by a loop, or by a sum of few entries."""
         return [
             f"finite_sum({joined([f'{a.name}[{k}]' for k in places], ' + ')})"
             if len(places := self.distinct(a)) <= SAME * a.size
@@ -254,9 +252,8 @@ class CFunction:
     @property
     def kept(self) -> dict[Index, str]:
         """What stands for values that are handed on through the work array."""
-        return {
-            k: f"{WORK}[{self._names[k]}]" for k in (self._pieces.slots if self._pieces else ())
-        }
+        slots = self._pieces.slots if self._pieces else ()
+        return {k: f"{WORK}[{self._names[k]}]" for k in slots}
 
     @cached_property
     def flipped(self) -> Collection[Index]:
