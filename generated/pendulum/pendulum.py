@@ -15,7 +15,7 @@ joint 6 in the axes of what carries it; f6a, f6b are f6 on the way to the parent
 MA, BA, IA, p are of articulated bodies, Ma, Ba, Ia of such whose joint gives way, K and u of their joints.
 c2 and s2 are cosine and sine of q[1], q2_3 is q[1] + q[2], theta7 is q[6] and a constant; w2_xy is
 w2_x w2_y, s2_h3_z a product too, k_f5_x a constant times f5_x; M_0_1 is an entry that is stored,
-M_0_1_p1 a part of it; neg_X is -X; t1, t2, ... have no name.
+M_0_1_p1 a part of it, X_v2 a second value called X; neg_X is -X; t1, t2, ... have no name.
 Free fall is (0.0, 0.0, -9.81) m/s^2 in the axes of the root link.
 Inertial parameters are constants of the code.
 

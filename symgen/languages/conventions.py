@@ -39,7 +39,7 @@ LOCAL_NAMES: Final = (
     "w2_xy is",
     "w2_x w2_y, s2_h3_z a product too, k_f5_x a constant times f5_x; M_0_1 is an entry that is "
     "stored,",
-    "M_0_1_p1 a part of it; neg_X is -X; t1, t2, ... have no name.",
+    "M_0_1_p1 a part of it, X_v2 a second value called X; neg_X is -X; t1, t2, ... have no name.",
 )
 """What is said of variables inside functions."""
 
