@@ -96,6 +96,7 @@ class Page:
             self.printed = self.shell("python block.py")
         elif language == "python":
             importlib.invalidate_caches()  # a command before may just have made a module
+            self.forget()
             sys.path.insert(0, str(self.folder))
             try:
                 with (
@@ -109,6 +110,14 @@ class Page:
         elif language == "text" and self.printed:
             same(self.printed, code, "what Python prints")
             self.printed = ""
+
+    def forget(self) -> None:
+        """Drop what other pages have loaded under a name that stands in this one's folder."""
+        own = {path.name.split(".")[0] for path in self.folder.iterdir()}
+        for name, module in [*sys.modules.items()]:
+            place = getattr(module, "__file__", None)
+            if name in own and place and not Path(place).is_relative_to(self.folder):
+                del sys.modules[name]
 
     def shell(self, command: str) -> str:
         """What a command prints. It must succeed."""
