@@ -69,8 +69,12 @@ def _prove(
 ) -> None:
     """Say each step, each check, and nothing where a language is done."""
     for language in languages:
+        checked = False
         for check in language.checks(subject, say):
+            checked = True
             say(check)
+        if not checked:
+            say(Check(f"{language.name}: has checks", False, "none, so nothing is proven"))
         say(None)
 
 

@@ -7,12 +7,14 @@ import os
 import re
 import shutil
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from tools import generated, invoke, run
 
 from symgen.jobs.verify import verify
+from symgen.languages.language import Language
 from symgen.native import isolated
 from symgen.native.compiler import CompilerError, compiler, version
 
@@ -70,13 +72,20 @@ def test_a_pipe_in_place_of_a_file_is_a_changed_file(copy):
     assert "changed or missing: pendulum_gravity.c" in invoke("verify", copy).stdout
 
 
+def test_a_language_without_checks_is_not_proven(copy, monkeypatch):
+    monkeypatch.setattr(Language, "checks", lambda language, subject, say: iter(()))
+    done = invoke("verify", copy)
+    assert done.exit_code == 1
+    assert "c: has checks" in done.stdout and "none, so nothing is proven" in done.stdout
+
+
 def test_a_self_test_that_does_not_end_is_ended(copy, monkeypatch):
     path = copy / "pendulum_selftest.c"
     path.write_text(
         path.read_text().replace("int main(void)\n{", "int main(void)\n{\n    for (;;) {}\n")
     )
     claimed(copy, path.name)
-    monkeypatch.setattr(sys.modules["symgen.languages.c.checks"], "PATIENCE", 2)
+    monkeypatch.setattr(import_module("symgen.languages.c.checks"), "PATIENCE", 2)
     done = invoke("verify", copy)
     assert done.exit_code == 1 and "pendulum_selftest: no end within 2 s" in done.stdout
 
@@ -111,7 +120,7 @@ def test_code_that_does_not_end_is_ended(where, copy, monkeypatch):
     monkeypatch.setitem(isolated.PATIENCE, "seconds", 2)
     (copy / "pendulum_selftest.c").write_text("int main(void) { return 0; }\n")
     claimed(copy, "pendulum_selftest.c")
-    monkeypatch.setattr(sys.modules["symgen.languages.c.checks"], "PATIENCE", 2)
+    monkeypatch.setattr(import_module("symgen.languages.c.checks"), "PATIENCE", 2)
     checks = {check.what: check for check in verify(copy)}
     language = "python" if name.endswith(".py") else "c"
     ended = checks[f"{language}: {step}"]
