@@ -136,8 +136,9 @@ class Places:
                 if all(ref.node in self.entries for ref in row)
                 and any(self.home.get(ref.node) == (number, j) for ref in row)
             }
-            if rows:
-                found[number] = _pointer(loop, rows)
+            pointer = _pointer(loop, rows) if rows else None
+            if pointer and pointer.rows:
+                found[number] = pointer
         return found
 
     def _outputs(self) -> dict[Index, Place]:
@@ -202,9 +203,14 @@ class Places:
         for number, loop in self.loops.items():
             for j, row in enumerate(loop.makes):
                 if number not in self.pointers or j not in self.pointers[number].rows:
-                    here = (self.home.get(ref.node) == (number, j) for ref in row)
-                    mine = [r.node if own else None for r, own in zip(row, here, strict=True)]
-                    yield (number, j), mine
+                    yield (number, j), self._at_home(row, (number, j))
+
+    def _at_home(self, row: Refs, here: tuple[int, int]) -> list[Index | None]:
+        """By lane the node that is kept there: one that several lanes make, perhaps as its
+        negative in some, is kept in the first of them."""
+        first = {ref.node: k for k, ref in reversed([*enumerate(row)])}
+        kept = (self.home.get(r.node) == here and first[r.node] == k for k, r in enumerate(row))
+        return [r.node if own else None for r, own in zip(row, kept, strict=True)]
 
     def _wanted(self) -> Iterator[list[Index]]:
         """The rows that are read as they lie in the work array."""

@@ -151,9 +151,13 @@ class Writer:
         if group not in self.looped:
             self.looped.add(group)
             title = ANGLES if group.looped else section
-            for node in before(self.program, group):
+            for node in self.needed(group):
                 self.visit(node, title)
             self.result.append(SineLoop(title, tuple(map(self.text, group.angles)), group.pairs))
+
+    def needed(self, group: Group) -> list[Index]:
+        """What must be written before a group of sines."""
+        return before(self.program, group)
 
     def _value(self, index: Index) -> None:
         if self.uses[index] == 1 and index not in self.kept:

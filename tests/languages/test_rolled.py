@@ -7,7 +7,7 @@ from symgen import api
 from symgen.languages.c.calls import build
 from symgen.languages.c.files import functions
 from symgen.languages.c.rolled import RolledFunction
-from tests.support.tools import ROOT
+from tests.support.tools import ROOT, generated, invoke
 
 DERIVATIVES = ("forward_dynamics_derivatives",)
 """Of a quadruped, whose legs are lanes."""
@@ -23,6 +23,19 @@ def made(folder, robot, **options):
 def test_small_functions_stay_as_they_are(tmp_path):
     (function,) = functions(made(tmp_path, "pendulum", optimize="size"))
     assert not isinstance(function, RolledFunction)
+
+
+@pytest.mark.parametrize("robot", ["pendulum", "scara"])
+def test_loops_between_sines_and_of_lanes_that_make_one_value_are_proven(robot):
+    """Steps of Runge and Kutta take sines of what loops have made before, and columns of a SCARA's
+    two parallel joints are each other's negatives."""
+    _, folder = generated(
+        robot, languages=("c",), quantities=("step_jacobians:rk4",), optimize="size"
+    )
+    text = (folder / f"{robot}_step_jacobians_rk4.c").read_text()
+    assert "for (int k = 0; k < 2; ++k)" in text
+    done = invoke("verify", folder)
+    assert done.exit_code == 0, done.output
 
 
 @pytest.mark.slow

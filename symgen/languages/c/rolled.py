@@ -4,7 +4,7 @@ that several lanes do alike written once.
 Each loop is a function of its own; what it reads and makes stands in the work array or in the
 outputs (`symgen.languages.places`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -23,6 +23,7 @@ from symgen.languages.c.text import literal
 from symgen.languages.chunks import Pieces, cut, slots
 from symgen.languages.dialect import ATOM, Dialect, Text, atom
 from symgen.languages.places import Places, Pointer, Row
+from symgen.languages.sine_loops import Group, before, groups
 from symgen.languages.writer import Statement, Step, Writer, variables
 
 LANE: Final = "k"
@@ -46,6 +47,21 @@ class _Writer(Writer):
     ) -> None:
         self.places = places
         super().__init__(places.program, dialect, zeroed, {*kept, *places.found}, places.flipped)
+        self.single = {step for step in places.rolled.steps if not isinstance(step, Loop)}
+        self.groups = dict(self._groups())
+
+    def _groups(self) -> Iterator[tuple[Index, Group]]:
+        """Groups of sines, those of one angle where loops must make some of them first."""
+        alone = groups(self.program, 1)
+        for index, group in self.groups.items():
+            needed = before(self.program, group)
+            if self.single.issuperset(needed):
+                yield index, group
+            elif index in alone:
+                yield index, alone[index]
+
+    def needed(self, group: Group) -> list[Index]:
+        return [node for node in super().needed(group) if node in self.single]
 
     @property
     def _nothing(self) -> Text:
