@@ -98,6 +98,10 @@ def main() -> int:
         )
         return 1
     found = list(results(ROBOTS, jobs=2))
+    if refused := [r for r in found if r.refusal]:
+        for r in refused:
+            print(f"{r.robot}, {r.core.name}, {r.scalar}: {r.refusal}", file=sys.stderr)
+        return 1
     compiler = run("arm-none-eabi-gcc", "-dumpfullversion", cwd=ROOT).strip()
     print(page(found, f"arm-none-eabi-gcc {compiler}") + section(), end="")
     return 1 if any(r.faults for r in found) else 0

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.rotors import PUBLISHED, SIZES, differences, lines
-from tests.support.tools import ROOT
+from tools import ROOT
 
 MATCHED = [key for key in PUBLISHED if key[:2] == ("reflected", "none")]
 
