@@ -2,6 +2,7 @@
 of tapes."""
 
 import every_joint
+import hamel
 import numpy as np
 import pytest
 from pinocchio_robots import NAMES, pair, states
@@ -46,7 +47,7 @@ def slope(robot, quantity, output, x, name, k):
     change = np.zeros(n, complex)
     change[k] = STEP * 1j
     at = {key: np.array(x[key], complex) for key in function.inputs}
-    at[name] = every_joint.displaced(robot, x[name], change) if name == "q" else at[name] + change
+    at[name] = hamel.displaced(robot, x[name], change) if name == "q" else at[name] + change
     return np.array([complex(e).imag for e in function.run(**at)[output]]) / STEP
 
 
@@ -68,7 +69,7 @@ CASES = [
 def test_hessians_are_slopes_of_gradients(name, kind, gradient, blocks, inputs):
     """Of every joint type; where displacements do not commute in the order that is said."""
     robot = every_joint.made(name)
-    n, x = robot.model.dof, every_joint.state(robot)
+    n, x = robot.model.dof, hamel.state(robot)
     x |= {"lam_tau": x["dq"], "lam_qdd": x["dtau"]}
     found = run(Robot(robot.model), f"{kind}_dynamics_hessian", x)
     rows = (("q", "q"), ("q", "qd"), ("qd", "qd"), ("q", inputs[2]))

@@ -1,6 +1,7 @@
 """Positions moved along velocities and integration steps: Pinocchio, order of convergence, rest."""
 
 import every_joint
+import hamel
 import numpy as np
 import pytest
 from pinocchio_robots import NAMES, pair, states
@@ -49,7 +50,7 @@ def test_the_shorter_turn_is_found_on_both_sides():
 def falling(method, count, time=0.2):
     """Where a floating robot with moving joints is after a time, by `count` steps."""
     robot = every_joint.made("new on floating")
-    arm, x = system(robot.model), every_joint.state(robot)
+    arm, x = system(robot.model), hamel.state(robot)
     q, qd, tau = x["q"].tolist(), x["qd"].tolist(), x["tau"].tolist()
     for _ in range(count):
         q, qd = method(arm, q, qd, tau, [time / count])
@@ -66,7 +67,7 @@ def test_steps_converge_as_fast_as_their_order(method, order):
 
 def test_quaternions_stay_unit_ones():
     robot = every_joint.made("ball square")
-    arm, x = system(robot.model), every_joint.state(robot)
+    arm, x = system(robot.model), hamel.state(robot)
     q, step = x["q"].tolist(), (0.01 * x["qd"]).tolist()
     for _ in range(20_000):
         q = steps.integrate(arm, q, step)

