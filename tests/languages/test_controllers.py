@@ -63,7 +63,13 @@ LOOPED = {
 }
 
 
-@pytest.mark.parametrize("options", LOOPED.values(), ids=LOOPED)
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(options, id=name, marks=[pytest.mark.slow] if "friction" in name else [])
+        for name, options in LOOPED.items()
+    ],
+)
 def test_loops_have_the_bits_of_the_straight_lines(tmp_path, options):
     name = "recursive_least_squares"
     module, *_ = generate(ROBOTS / "rx90.urdf", tmp_path, ["c"], controllers=(name,), **options)

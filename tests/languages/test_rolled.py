@@ -38,6 +38,15 @@ def test_loops_between_sines_and_of_lanes_that_make_one_value_are_proven(robot):
     assert done.exit_code == 0, done.output
 
 
+def test_large_functions_are_not_searched(monkeypatch):
+    module, _ = generated("scara", quantities=("mass_matrix_inverse",), optimize="size")
+    functions.cache_clear()
+    monkeypatch.setattr("symgen.languages.c.files.MOST", 10)
+    monkeypatch.setattr("symgen.languages.c.files.rolled", None)
+    assert not any(isinstance(f, RolledFunction) for f in functions(module))
+    functions.cache_clear()
+
+
 @pytest.mark.slow
 def test_loops_have_the_values_of_straight_code(tmp_path):
     loops = made(tmp_path / "loops", "quadruped", optimize="size")

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from symgen.compiler.parallel import spread
+from symgen.compiler.passes import counts
 from symgen.compiler.rolling import rolled
 from symgen.languages.accuracy import FACTOR, STEP
 from symgen.languages.c.controllers import controller_files, controllers
@@ -58,9 +59,15 @@ def functions(module: Module) -> tuple[CFunction, ...]:
     )
 
 
+MOST: Final = 5000
+"""Operations of a function in which columns that are alike are looked for, some 20 s of work; that
+grows faster than their square."""
+
+
 def _rolls(made: CFunction) -> bool:
     """Whether a function without loops of its own has any where columns are alike."""
-    return type(made) is CFunction and bool(rolled(made.d.program).loops)
+    few = type(made) is CFunction and counts(made.d.program).total <= MOST
+    return few and bool(rolled(made.d.program).loops)
 
 
 def files(module: Module) -> dict[str, str]:
