@@ -270,7 +270,8 @@ def width(module: Module) -> int:
 
 
 def _lengths(module: Module) -> list[Length]:
-    """The lengths of vectors in states, at most a block's, longest first."""
+    """The lengths of vectors in states, at most a block's, longest first; of processors that come
+    to the same one, the least."""
     size = BYTES[module[COptions].scalar]
     found = [replace(x, states=min(width(module), x.states // size)) for x in NATIVE]
-    return [x for x in found if x.states > found[-1].states] + [Length("", "", found[-1].states)]
+    return list({x.states: x for x in found}.values())
