@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from symgen.compiler.packs import Packing
-from symgen.compiler.program import Program, Ref, Value
+from symgen.compiler.program import Program, Value
 from symgen.compiler.rolled import MADE, READ, Loop
-from symgen.compiler.rows import NOTHING, Local, Operand, Pack, Refs
+from symgen.compiler.rows import Local, Operand, Pack, Refs, plain, turned
 from symgen.numbers.operations import OPS
 
 
@@ -39,7 +39,7 @@ class Body:
         for o in pack.operands:
             if not (isinstance(o, Local) and o.pack in self.packs):
                 row = self.packing.row(o)
-                yield o, _plain(row)
+                yield o, plain(row)
 
     def _reads(self) -> list[Refs]:
         of = (self.packing.packs[k] for k in self.packs)
@@ -70,18 +70,7 @@ class Body:
             value = self.made[o.pack]
             return -value if o.negative else value
         row = self.packing.row(o)
-        plain = _plain(row)
-        number = self._number(plain)
-        value = self.given[plain] if number is None else self.program.value(number)
-        return -value if _minus(row) else value
-
-
-def _minus(row: Refs) -> bool:
-    """The sign of the first value of a row that is none of its zeros."""
-    return next(ref.negative for ref in row if ref != NOTHING)
-
-
-def _plain(row: Refs) -> Refs:
-    """A row without the sign of its first value."""
-    minus = _minus(row)
-    return tuple(ref if ref == NOTHING else Ref(ref.node, ref.negative != minus) for ref in row)
+        known = plain(row)
+        number = self._number(known)
+        value = self.given[known] if number is None else self.program.value(number)
+        return -value if turned(row) else value

@@ -25,7 +25,9 @@ from symgen.compiler.rows import (
     Slot,
     needs,
     nodes_of,
+    plain,
     signed,
+    turned,
 )
 from symgen.numbers.operations import OPS
 
@@ -85,12 +87,12 @@ class Packing:
 
     def _known(self, refs: Refs, number: int) -> Operand:
         """A pack that is there, where the signs are its own or all turned."""
-        turned = {
+        signs = {
             a.negative != b.negative
             for a, b in zip(refs, self.packs[number].refs, strict=True)
             if a.node != NOTHING.node
         }
-        return Local(number, turned.pop()) if len(turned) == 1 else Slot(refs)
+        return Local(number, signs.pop()) if len(signs) == 1 else Slot(refs)
 
     def _free(self, busy: Sequence[Index], count: int) -> bool:
         """Whether enough lanes are computed nowhere else, and none needs another."""
@@ -103,8 +105,7 @@ class Packing:
         return {n for n in nodes if n not in self.home}
 
     def _made(self, refs: Refs, of: str) -> Operand:
-        turned = next(ref.negative for ref in refs if ref.node != NOTHING.node)
-        own = tuple(signed(ref, turned) for ref in refs)
+        own = plain(refs)
         columns = self._columns(of, own)
         if columns is None:
             return Slot(refs)
@@ -116,7 +117,7 @@ class Packing:
             if self._does(of, ref.node):
                 self.home.setdefault(ref.node, (number, lane))
         self.packs[number] = Pack(own, op, tuple(map(self.found, columns)))
-        return Local(number, turned)
+        return Local(number, turned(refs))
 
     def _columns(self, of: str, refs: Refs) -> list[Refs] | None:
         """The rows of operands, None where signs or zeros do not fit."""

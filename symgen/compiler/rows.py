@@ -63,6 +63,17 @@ def signed(ref: Ref, negative: bool) -> Ref:
     return ref if ref == NOTHING else Ref(ref.node, ref.negative != negative)
 
 
+def turned(refs: Refs) -> bool:
+    """The sign of the first value of a row that is none of its zeros."""
+    return next(ref.negative for ref in refs if ref != NOTHING)
+
+
+def plain(refs: Refs) -> Refs:
+    """A row without the sign of its first value."""
+    minus = turned(refs)
+    return tuple(signed(ref, minus) for ref in refs)
+
+
 def needs(program: Program) -> dict[Index, int]:
     """By live node the set of those that it is computed from, itself included, as bits."""
     found: dict[Index, int] = {}

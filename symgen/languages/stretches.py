@@ -51,7 +51,7 @@ def neighbours(
             for part in parts[1:]:
                 whole = whole.before(part)
             of.update(dict.fromkeys(nodes, whole))
-    for node, last in _last(rolled, of, made).items():
+    for node, last in _last(rolled, of).items():
         if node in of:
             of[node].last = max(of[node].last, last)
     alone = [s for s in rows if not any(node is not None for node in s.nodes)]
@@ -94,9 +94,7 @@ def _born(rolled: Rolled, made: Container[Index]) -> dict[Index, int]:
     return found | {k: -1 for k in early if k not in made}
 
 
-def _last(
-    rolled: Rolled, kept: Mapping[Index, Stretch], made: Container[Index]
-) -> dict[Index, int]:
+def _last(rolled: Rolled, kept: Mapping[Index, Stretch]) -> dict[Index, int]:
     """By node the last step that reads it; what is read once is written where that is read."""
     program, late = rolled.program, dict[Index, int]()
     times = uses(program)
