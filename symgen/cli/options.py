@@ -10,7 +10,7 @@ import click
 from symgen.cli import progress
 from symgen.cli.completion import completer
 from symgen.errors import OptionError
-from symgen.inspection.pictures import FORMATS
+from symgen.inspection.pictures import KINDS
 from symgen.options import Option, rows
 from symgen.reading.options import RobotOptions, XacroOptions
 
@@ -76,10 +76,10 @@ def _parser(row: Option) -> Callable[[click.Context, click.Parameter, Any], Any]
 PICTURES: Final = click.option(
     "--pictures",
     metavar="KIND",
-    type=click.Choice([end[1:] for end in FORMATS]),
+    type=click.Choice(KINDS),
     default="png",
     show_default=True,
-    help=f"Format of the pictures of -o: {', '.join(end[1:] for end in FORMATS)}.",
+    help=f"Format of the pictures of -o: {', '.join(KINDS)}.",
 )
 JSON: Final = (
     click.option(

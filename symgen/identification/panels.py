@@ -2,7 +2,6 @@
 
 What is left has a scale of its own, which one spike does not set."""
 
-import io
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symgen.identification.prediction import Points
-from symgen.inspection.pictures import FORMATS
+from symgen.inspection import pictures
 from symgen.inspection.style import BLUE, GREY, VERMILION, new_figure, styled
 
 Numbers = NDArray[np.float64]
 
 PNG: Final = "png"
-KINDS: Final = tuple(end[1:] for end in FORMATS)
-"""The formats of pictures."""
 MEASURED: Final = GREY
 PREDICTED: Final = VERMILION
 LEFT: Final = BLUE
@@ -45,15 +42,9 @@ class Strip:
 
 
 def encoded(figure: Any, kind: str = PNG, dpi: int = 110) -> bytes:
-    """The picture's file of one of KINDS, the same bytes for the same data."""
-    import matplotlib as mpl
-
-    form, stream = FORMATS[f".{kind}"], io.BytesIO()
-    said = {form.writer: None, **dict.fromkeys(form.left_out)}
+    """The picture's file of one of `pictures.KINDS`, the same bytes for the same data."""
     _settle(figure)
-    with mpl.rc_context({"svg.hashsalt": "symgen"}):
-        figure.savefig(stream, format=kind, dpi=dpi, metadata=said)
-    return stream.getvalue()
+    return pictures.encoded(figure, kind, dpi)
 
 
 def _settle(figure: Any) -> None:

@@ -96,12 +96,12 @@ class Rounds:
     def _instrumented(self, found: Settled) -> Settled:
         """With instruments beside the columns that were chosen."""
         size = found.system.size
-        again = self.reduce(Instrumented(found.equations, size))
+        beside = Instrumented(found.equations, size)
+        again = self.reduce(beside)
         total = whole(again.trained)
         if total is None:
             raise ValueError("no rows for the estimate")
-        supports = Instrumented(found.equations, size).supports
-        made = Instruments(System(total, supports, 2 * size, again.trained))
+        made = Instruments(System(total, beside.supports, 2 * size, again.trained))
         return replace(found, system=made.plain, instruments=made)
 
     def _reweighted(self, found: Settled) -> Settled:

@@ -27,6 +27,9 @@ FORMATS: Final = {
 }
 """By the end of a file's name."""
 
+KINDS: Final = tuple(end[1:] for end in FORMATS)
+"""The formats by name."""
+
 
 def picture_target(option: str, path: Path, owner: str, inputs: Sequence[str] = ()) -> Target:
     """Where `option` says that a picture is to be written. Raises OptionError where the name has
@@ -41,14 +44,17 @@ def picture_target(option: str, path: Path, owner: str, inputs: Sequence[str] = 
 
 
 def drawn(figure: Any, target: Target, dpi: int) -> bytes:
-    """A figure of matplotlib in the format of its target, with the mark of the owner; the same
-    bytes for the same figure. Raises ValueError, matplotlib's, of texts that it takes for
-    formulas."""
+    """A figure of matplotlib in the format of its target, with the mark of the owner."""
+    return encoded(figure, target.path.suffix.lower()[1:], dpi, target.mark.owner)
+
+
+def encoded(figure: Any, kind: str, dpi: int, owner: str | None = None) -> bytes:
+    """A figure of matplotlib in one of `KINDS`, by `owner` or by nobody; the same bytes for the
+    same figure. Raises ValueError, matplotlib's, of texts that it takes for formulas."""
     import matplotlib as mpl
 
-    end = target.path.suffix.lower()
-    form, stream = FORMATS[end], io.BytesIO()
-    said = {form.writer: target.mark.owner, **dict.fromkeys(form.left_out)}
-    with mpl.rc_context({"svg.hashsalt": target.mark.owner}):
-        figure.savefig(stream, format=end[1:], dpi=dpi, metadata=said)
+    form, stream = FORMATS[f".{kind}"], io.BytesIO()
+    said = {form.writer: owner, **dict.fromkeys(form.left_out)}
+    with mpl.rc_context({"svg.hashsalt": owner or "symgen"}):
+        figure.savefig(stream, format=kind, dpi=dpi, metadata=said)
     return stream.getvalue()
