@@ -14,9 +14,13 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
+from typing import Final
 
 from symgen.compiler.program import Index
 from symgen.languages.writer import Step
+
+WORK: Final = "w"
+"""The array in which values wait for later pieces."""
 
 ALIVE = 0.3
 """A piece holds at most this many of its own values at once, as a part of its statements."""

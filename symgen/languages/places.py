@@ -14,9 +14,8 @@ from symgen.compiler.passes import flips
 from symgen.compiler.program import LEAVES, Index, Ref
 from symgen.compiler.rolled import Loop, Rolled
 from symgen.compiler.rows import NOTHING, Refs
+from symgen.languages.chunks import WORK
 from symgen.languages.stretches import RowOf, Stretch, allocated, neighbours
-
-WORK: Final = "w"
 
 
 class Place(NamedTuple):

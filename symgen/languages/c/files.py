@@ -9,7 +9,7 @@ from symgen.compiler.passes import counts
 from symgen.compiler.rolling import rolled
 from symgen.languages.accuracy import FACTOR, STEP
 from symgen.languages.c.controllers import controller_files, controllers
-from symgen.languages.c.function import WORK, CFunction
+from symgen.languages.c.function import CFunction
 from symgen.languages.c.info import LARGEST, information
 from symgen.languages.c.lanes import batch_files, batch_functions
 from symgen.languages.c.loops import with_loops
@@ -18,6 +18,7 @@ from symgen.languages.c.packaging import glue_files
 from symgen.languages.c.rolled import RolledFunction
 from symgen.languages.c.text import comment, literal, numbers, string
 from symgen.languages.c.trig import trig_header
+from symgen.languages.chunks import WORK
 from symgen.languages.conventions import conventions
 from symgen.languages.describe import Argument, descriptions, laid_out, tables
 from symgen.languages.module import Module

@@ -15,7 +15,7 @@ from symgen.languages.c.options import COptions
 from symgen.languages.c.piece import Piece
 from symgen.languages.c.text import literal
 from symgen.languages.c.trig import INLINE
-from symgen.languages.chunks import Pieces, alive, cut
+from symgen.languages.chunks import WORK, Pieces, alive, cut
 from symgen.languages.describe import Argument, Description
 from symgen.languages.dialect import Dialect
 from symgen.languages.module import Module
@@ -33,8 +33,6 @@ MANY_ZEROS: Final = 12
 
 SAME: Final = 0.67
 """Up to this part of distinct entries, a sum of these costs less than a loop over all."""
-
-WORK: Final = "w"
 
 _ORDER: Final = {"in": 0, "work": 1, "out": 2}
 
@@ -165,6 +163,10 @@ class CFunction:
         """A piece's head; its outputs are declared to overlap nothing."""
         return head(f"{start} {name}", [alone(self.parameter(a), a, self.module.name) for a in own])
 
+    def static(self, returns: str) -> str:
+        """How the head of a static function begins that compilers do not merge into others."""
+        return f"static {self.module.name.upper()}_NOINLINE {returns}"
+
     @property
     def verdict(self) -> str:
         """The type of a piece's status."""
@@ -289,10 +291,9 @@ class CFunction:
         name = self.part(k)
         here = {node for s in piece for node in s.makes}
         checks = self.status(self._signed([r for r in self.d.pivots if r.node in here], where))
-        start = f"static {self.module.name.upper()}_NOINLINE {self.verdict if checks else 'void'}"
-        signature = self.piece_head(start, name, own)
+        start = self.static(self.verdict if checks else "void")
         return Piece(
-            signature,
+            self.piece_head(start, name, own),
             f"{name}({', '.join(self.passed(own))})",
             [self._slots(piece), *map(block, made)],
             checks,

@@ -27,7 +27,7 @@ class Front(CFunction):
 
     @property
     def returns(self) -> str:
-        return f"static {self.module.name.upper()}_NOINLINE void"
+        return self.static("void")
 
     @property
     def left_out(self) -> list[Argument]:

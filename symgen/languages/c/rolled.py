@@ -16,11 +16,11 @@ from symgen.compiler.rolled import Loop
 from symgen.compiler.rolling import rolled
 from symgen.compiler.rows import NOTHING
 from symgen.languages.blocks import blocks
-from symgen.languages.c.function import WORK, CFunction
+from symgen.languages.c.function import CFunction
 from symgen.languages.c.layout import block, wrapped
 from symgen.languages.c.piece import Piece
 from symgen.languages.c.text import literal
-from symgen.languages.chunks import Pieces, cut, slots
+from symgen.languages.chunks import WORK, Pieces, cut, slots
 from symgen.languages.dialect import ATOM, Dialect, Text, atom
 from symgen.languages.places import Places, Pointer, Row
 from symgen.languages.sine_loops import Group, before, groups
@@ -180,10 +180,9 @@ class RolledFunction(CFunction):
         used = {a for line in (*tables, *text) for a in _arrays(line)}
         own = [a for a in self.arguments if a.name in used]
         name = self.part(k)
-        start = f"static {self.module.name.upper()}_NOINLINE void"
         slots = self._slots([step])
         return Piece(
-            self.declaration(start, name, own),
+            self.declaration(self.static("void"), name, own),
             f"{name}({', '.join(self.passed(own))})",
             [x for x in (slots, tables, text) if x],
             [],

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from symgen.languages.c.calls import sources
 from symgen.languages.c.files import functions as c_functions
-from symgen.languages.c.function import WORK, CFunction
+from symgen.languages.c.function import CFunction
 from symgen.languages.c.options import COptions
+from symgen.languages.chunks import WORK
 from symgen.languages.conventions import LOCAL_NAMES, Entries, gravity, meaning
 from symgen.languages.describe import Argument, Description, descriptions
 from symgen.languages.dialect import Dialect, call, functions
