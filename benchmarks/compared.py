@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -100,7 +100,6 @@ class Row:
     functions: int
     same: int
     """Functions with the bits of the C."""
-    numbers: int
     worst: float
     """The largest difference as a part of the bound of the error of a result."""
     function: str
@@ -160,7 +159,7 @@ class Robot:
         if not place.is_file():
             compiled = build(subject.module, subject.folder)
             found = {
-                d.name: [_results(partial(getattr(compiled, d.name)), d, s) for s in subject.states]
+                d.name: [_results(getattr(compiled, d.name), d, s) for s in subject.states]
                 for d in descriptions(subject.module)
             }
             place.write_bytes(pickle.dumps(found))
@@ -197,7 +196,6 @@ def _row(
     return Row(
         len(shares),
         sum(not share for share in shares.values()),
-        sum(x.size for rows in wanted.values() for row in rows for x in row),
         shares[worst],
         worst,
         seconds,

@@ -84,15 +84,8 @@ class PayloadEstimator:
         return self.estimate
 
     def _whitened(self, before: Sample, after: Sample) -> tuple[Array, Array]:
-        """What the payload adds to the joint forces, and its regressor, in units of the noise.
-
-        Halfway between two samples the difference of velocities is the acceleration up to
-        O(period²)."""
-        q, qd, qdd = (
-            (before.q + after.q) / 2,
-            (before.qd + after.qd) / 2,
-            (after.qd - before.qd) / self.period,
-        )
+        """What the payload adds to the joint forces, and its regressor, in units of the noise."""
+        q, qd, qdd = halfway(before, after, self.period)
         y = after.torque - self.arm.inverse_dynamics(q, qd, qdd, NOTHING)
         mass = self.arm.mass_matrix(q, self.estimate)
         spread = self.noise.velocity * np.sqrt(2.0) / self.period
@@ -103,6 +96,16 @@ class PayloadEstimator:
             factor, np.column_stack((y, self.arm.payload_regressor(q, qd, qdd)))
         )
         return white[:, 0], white[:, 1:]
+
+
+def halfway(before: Sample, after: Sample, period: float) -> tuple[Array, Array, Array]:
+    """Positions, velocities and accelerations halfway between two samples, where the difference of
+    velocities is the acceleration up to O(period²)."""
+    return (
+        (before.q + after.q) / 2,
+        (before.qd + after.qd) / 2,
+        (after.qd - before.qd) / period,
+    )
 
 
 def consistent(information: Array, score: Array, prior: Array, start: Array) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import symgen
-from examples.adaptive_mpc.estimator import ROUGH, consistent
+from examples.adaptive_mpc.estimator import ROUGH, consistent, halfway
 from examples.adaptive_mpc.inertia import Array
 from examples.adaptive_mpc.model import NOTHING, Arm
 from examples.adaptive_mpc.plant import Noise, Sample
@@ -63,8 +63,7 @@ class RecursiveEstimator:
     def update(self, before: Sample, after: Sample) -> Array:
         """The ten parameters after one more pair of consecutive samples; the torque is that of
         `after`."""
-        q, qd = (before.q + after.q) / 2, (before.qd + after.qd) / 2
-        qdd = (after.qd - before.qd) / self.period
+        q, qd, qdd = halfway(before, after, self.period)
         added = after.torque - self.arm.inverse_dynamics(q, qd, qdd, NOTHING)
         rows = self.arm.payload_regressor(q, qd, qdd) @ self._from_range
         information = self._information()

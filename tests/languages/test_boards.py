@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from glued import cases, cmake, made, run
-from tools import c_files, compiled, generated
+from tools import c_files, compiled, generated, runs_beside
 
 from symgen.languages.c.options import COptions
 from symgen.languages.release import Release
@@ -164,18 +164,7 @@ def test_arduino_compiles_every_file_of_the_folder(tmp_path):
         *sorted(folder.glob("*.c")),
         cwd=tmp_path,
     )
-    objects = tmp_path.glob("*.o")
-    compiled(
-        "-std=gnu++11",
-        f"-I{folder}",
-        "sketch.cpp",
-        *objects,
-        "-o",
-        "x",
-        cwd=tmp_path,
-        compiler="g++",
-    )
-    assert subprocess.run([tmp_path / "x"], check=False).returncode == 0
+    runs_beside(tmp_path, "sketch.cpp", "-std=gnu++11", f"-I{folder}", libraries=())
 
 
 @cases

@@ -12,6 +12,7 @@ from tools import (
     STRICT_C,
     c_files,
     compiled,
+    runs_beside,
 )
 
 from symgen.languages.describe import descriptions
@@ -61,18 +62,7 @@ def test_g1_header_from_cpp(sample, tmp_path):
     )
     compiled("-std=c99", "-c", f"-I{folder}", *c_files(folder, ["_selftest"]), cwd=tmp_path)
     flags = ("-std=c++11", "-Wall", "-Wextra", "-pedantic", "-Werror")
-    compiled(
-        *flags,
-        f"-I{folder}",
-        "user.cpp",
-        *tmp_path.glob("*.o"),
-        "-lm",
-        "-o",
-        "x",
-        cwd=tmp_path,
-        compiler="g++",
-    )
-    assert subprocess.run([tmp_path / "x"], check=False).returncode == 0
+    runs_beside(tmp_path, "user.cpp", *flags, f"-I{folder}")
 
 
 def test_g1_sources_are_cpp_too(tmp_path):

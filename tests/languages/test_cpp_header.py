@@ -1,10 +1,9 @@
 """The header for C++ gives the same numbers, and clashes with no library of C."""
 
 import shutil
-import subprocess
 
 from glued import cases, made
-from tools import c_files, compiled, generated
+from tools import c_files, compiled, generated, runs_beside
 
 STRICT_CPP = (
     "-std=c++11",
@@ -60,19 +59,7 @@ def test_the_cpp_header_gives_the_same_numbers(case, tmp_path):
         calls.append("    {\n        " + "\n        ".join(lines) + "\n    }")
     (tmp_path / "user.cpp").write_text(CPP.format(calls="\n".join(calls)))
     compiled("-std=c99", f"-I{folder}", "-c", *c_files(folder, ["_selftest"]), cwd=tmp_path)
-    objects = tmp_path.glob("*.o")
-    compiled(
-        *STRICT_CPP,
-        f"-I{folder}",
-        "user.cpp",
-        *objects,
-        "-lm",
-        "-o",
-        "x",
-        cwd=tmp_path,
-        compiler="g++",
-    )
-    assert subprocess.run([tmp_path / "x"], check=False).returncode == 0
+    runs_beside(tmp_path, "user.cpp", *STRICT_CPP, f"-I{folder}")
 
 
 CLASHING = ("index", "link", "div", "main", "sin", "exit", "pipe", "y0", "linux", "unix", "std")

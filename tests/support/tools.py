@@ -92,6 +92,15 @@ def c_files(folder: Path, without: Sequence[str] = ()) -> list[Path]:
     return [path for path in sorted(folder.glob("*.c")) if not path.stem.endswith(tuple(without))]
 
 
+def runs_beside(
+    objects: Path, source: str, *flags: object, libraries: Sequence[str] = ("-lm",)
+) -> None:
+    """A C++ program of the folder of some objects compiles, links with them, and ends with 0."""
+    files = [source, *objects.glob("*.o")]
+    compiled(*flags, *files, *libraries, "-o", "x", cwd=objects, compiler="g++")
+    assert subprocess.run([objects / "x"], check=False).returncode == 0
+
+
 def imported(path: Path) -> ModuleType:
     """A generated Python module, loaded from its file."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
