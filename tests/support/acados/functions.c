@@ -3,18 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "acados/utils/external_function_generic.h"
-#define OF(name) \
-    extern int name(const double **, double **, int *, double *, void *); \
-    extern int name##_work(int *, int *, int *, int *); \
-    extern const int *name##_sparsity_in(int); \
-    extern const int *name##_sparsity_out(int); \
-    extern int name##_n_in(void); \
-    extern int name##_n_out(void);
+#include "casadi.h"
+
 OF(pendulum_casadi_forward_dynamics)
 OF(jac_pendulum_casadi_mass_matrix)
-#define TAKE(f, name) \
-    f.casadi_fun = &name, f.casadi_work = &name##_work, f.casadi_n_in = &name##_n_in, f.casadi_n_out = &name##_n_out; \
-    f.casadi_sparsity_in = &name##_sparsity_in, f.casadi_sparsity_out = &name##_sparsity_out
 
 static void run(external_function_casadi *f, void **in, int ins, void **out, int outs)
 {

@@ -9,18 +9,10 @@
 #include "acados_c/ocp_nlp_interface.h"
 #define NX (2 * NQ)
 #define NY (NX + NQ)
-#define OF(name) \
-    extern int name(const double **, double **, int *, double *, void *); \
-    extern int name##_work(int *, int *, int *, int *); \
-    extern const int *name##_sparsity_in(int); \
-    extern const int *name##_sparsity_out(int); \
-    extern int name##_n_in(void); \
-    extern int name##_n_out(void);
+#include "casadi.h"
+
 OF(model)
 OF(model_jac)
-#define TAKE(f, name) \
-    f.casadi_fun = &name, f.casadi_work = &name##_work, f.casadi_n_in = &name##_n_in, f.casadi_n_out = &name##_n_out; \
-    f.casadi_sparsity_in = &name##_sparsity_in, f.casadi_sparsity_out = &name##_sparsity_out
 
 static double start[NX] = START, weights[NY * NY], Vx[NY * NX], Vu[NY * NQ], We[NX * NX], Ve[NX * NX];
 static double zeros[NY], lowest[NQ], highest[NQ];
