@@ -10,6 +10,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Final, TypeVar, dataclass_transform
 
 from symgen.errors import OptionError
+from symgen.text import cited
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +211,14 @@ class Option:
             try:
                 self.kind.parsed((text,) if isinstance(given, tuple) else text)
             except ValueError:
-                raise OptionError(f"{self.flag} {text!r}: {self.give}") from None
+                raise OptionError(f"{self.flag} {cited(text)}: {self.give}") from None
         return self.kind.parsed(given)
 
     def check(self, value: Any) -> None:
         """Raises OptionError for a value that is none of the choices."""
         choices = self.kind.choices
         if choices and value is not None and value not in choices:
-            raise OptionError(f"{self.flag} {value!r}: use one of {', '.join(choices)}")
+            raise OptionError(f"{self.flag} {cited(value)}: use one of {', '.join(choices)}")
 
 
 def option(

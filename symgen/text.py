@@ -19,6 +19,13 @@ def shown(text: str, width: int = 160) -> str:
     return line if len(line) <= width else line[:width] + "..."
 
 
+def cited(value: object, width: int = 80) -> str:
+    """A value that somebody gave, for a message that says what to give instead: as Python writes
+    it, the middle of a long one left out, so that what helps stays in sight."""
+    text, half = repr(value), (width - 3) // 2
+    return text if len(text) <= width else f"{text[:half]}...{text[-half:]}"
+
+
 def quoted(names: Iterable[str], most: int = 6) -> str:
     """Names in quotes for a message, the first `most` of them."""
     every = [f"'{shown(name)}'" for name in names]

@@ -12,6 +12,7 @@ from symgen.errors import OptionError
 from symgen.identification.plan import Plan
 from symgen.options import FLAG, NUMBER, TEXTS, Option, rows
 from symgen.reading.options import RobotOptions, moving_joints
+from symgen.text import cited
 
 if TYPE_CHECKING:
     from symgen.identification.excitation import Task
@@ -153,7 +154,7 @@ def _limit(text: str) -> tuple[str, str, float]:
             raise ValueError
     except ValueError:
         raise OptionError(
-            f"--limit {text!r}: give JOINT.KIND=VALUE, as in elbow.velocity=1.5"
+            f"--limit {cited(text)}: give JOINT.KIND=VALUE, as in elbow.velocity=1.5"
         ) from None
     return joint, kind, number
 

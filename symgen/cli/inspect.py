@@ -11,6 +11,7 @@ from symgen.cli.completion import naming
 from symgen.cli.options import FILE, ROBOT, with_options
 from symgen.cli.progress import progress
 from symgen.errors import OptionError
+from symgen.text import cited
 
 
 def _quantities(robot: Any, start: str) -> Iterable[str]:
@@ -103,5 +104,5 @@ def _check(entry: str | None, symbolic: str | None, shown: dict[str, Any]) -> No
         raise OptionError(f"{idle[0]}: has no effect with --entry; leave out one of them")
     if entry is None and symbolic is not None and not shown["groupings"]:
         raise OptionError(
-            f"--symbolic {symbolic!r}: says what --entry or --groupings show; add one"
+            f"--symbolic {cited(symbolic)}: says what --entry or --groupings show; add one"
         )

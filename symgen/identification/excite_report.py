@@ -15,6 +15,7 @@ from symgen.inspection.style import BLUE, VERMILION, new_figure, styled
 from symgen.inspection.tables import table
 from symgen.jobs.targets import Target, check_targets, holding
 from symgen.output import console
+from symgen.text import cited
 
 Numbers = NDArray[np.float64]
 
@@ -44,7 +45,9 @@ def targets(task: Task, motion: Path, plot: Path | None, robot: str) -> list[Tar
     Raises OptionError, also for a joint's name that CSV would have to quote."""
     bad = next((name for name in task.names if set(name) & set(',"\n\r')), None)
     if bad is not None:
-        raise OptionError(f"joint {bad!r}: its name cannot be a column of a CSV file; rename it")
+        raise OptionError(
+            f"joint {cited(bad)}: its name cannot be a column of a CSV file; rename it"
+        )
     if motion.suffix.lower() != ".csv":
         raise OptionError(f"--out {str(motion)!r}: give a name that ends in .csv")
     first = (header(task.names) + "\n").encode()

@@ -5,6 +5,7 @@ from typing import Any, Final
 from symgen.errors import OptionError
 from symgen.options import FLAG, NAMES, NUMBER, NUMBER_PAIRS, PAIRS, finite, group, option
 from symgen.reading.options import joint_values, moving_joints
+from symgen.text import cited
 
 AUTO: Final = "auto"
 """What is to be found."""
@@ -169,7 +170,7 @@ class LogOptions:
             return {name: finite(value) for name, _, value in pairs}
         except ValueError:
             raise OptionError(
-                f"--delay {self.delay!r}: give a time in s, such as 0.002, JOINT=S,..., or auto"
+                f"--delay {cited(self.delay)}: give a time in s as 0.002, JOINT=S,..., or auto"
             ) from None
 
 

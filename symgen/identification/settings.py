@@ -9,6 +9,7 @@ from symgen.identification.method_rows import METHODS, told
 from symgen.identification.terms import ARMATURE, FRICTION, SPRINGS
 from symgen.options import FLAG, NUMBER, choice, finite, group, option
 from symgen.reading.options import moving_joints
+from symgen.text import cited
 
 LOSSES: Final = ("squares", "huber")
 ENGINES: Final = ("serial", "dask")
@@ -187,7 +188,7 @@ class Settings(LogOptions):
             raise OptionError(f"--slowest {self.slowest:g}: give a rate, such as 0.02")
         if self.sensor != "torque" and not self.wrenches:
             raise OptionError(
-                f"--sensor {self.sensor!r}: use torque, wrench:JOINT,JOINT or both with a +"
+                f"--sensor {cited(self.sensor)}: use torque, wrench:JOINT,JOINT or both with a +"
             )
         self._check_method()
         self._check_refined()
@@ -272,7 +273,9 @@ class Settings(LogOptions):
         try:
             return finite(self.friction_width)
         except ValueError:
-            raise OptionError(f"--friction-width {self.friction_width!r}: {GIVE_WIDTH}") from None
+            raise OptionError(
+                f"--friction-width {cited(self.friction_width)}: {GIVE_WIDTH}"
+            ) from None
 
     @property
     def torque(self) -> bool:

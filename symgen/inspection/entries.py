@@ -17,7 +17,7 @@ from symgen.mechanics.model import Model
 from symgen.symbolic.names import Meaning
 from symgen.symbolic.setting import KINDS
 from symgen.symbolic.symbolic import Symbolic
-from symgen.text import shown
+from symgen.text import cited, shown
 from symgen.tracing.wanted import find_quantity
 
 
@@ -39,7 +39,7 @@ class Wanted:
         if rest is not None and pieces and re.fullmatch(NUMBERS, pieces[-1]):
             indices = tuple(int(k) for k in pieces.pop().split(","))
         if len(pieces) > 1 or (rest is not None and not all(pieces)) or rest == "":
-            raise OptionError(f"--entry {text!r}: {GIVE}")
+            raise OptionError(f"--entry {cited(text)}: {GIVE}")
         return cls(name, pieces[0] if pieces else None, indices)
 
 
@@ -119,7 +119,7 @@ def find(job: Job, text: str, symbolic: str | None) -> Entries:
     kinds = symbolic.split(",") if symbolic else []
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
-        raise OptionError(f"--symbolic {unknown[0]!r}: use {' or '.join(KINDS)}")
+        raise OptionError(f"--symbolic {cited(unknown[0])}: use {' or '.join(KINDS)}")
     robot = Symbolic(job)
     wanted = Wanted.parse(text, robot.model)
     options = dict.fromkeys(kinds, "symbols")
@@ -127,7 +127,7 @@ def find(job: Job, text: str, symbolic: str | None) -> Entries:
     if wanted.indices is not None and not _inside(wanted.indices, out.shape):
         sizes = " x ".join(map(str, out.shape))
         raise OptionError(
-            f"--entry {text!r}: {wanted.quantity} has {sizes} entries, counted from 1"
+            f"--entry {cited(text)}: {wanted.quantity} has {sizes} entries, counted from 1"
         )
     if wanted.indices is None:
         found = robot.quantity(wanted.quantity, output=out.name, **options)

@@ -11,12 +11,13 @@ from symgen.mechanics.parameter_names import latex_name
 from symgen.symbolic.base import Relation, relations
 from symgen.symbolic.gathering import as_fraction
 from symgen.symbolic.setting import Setting, meanings
+from symgen.text import cited
 
 
 def look_at_relations(job: Job, symbolic: str, latex: bool, as_json: bool) -> str:
     """The grouping relations of a robot, a line each, as LaTeX or as data. Raises SymgenError."""
     if symbolic not in ("lengths", "masses,lengths", "lengths,masses"):
-        raise OptionError(f"--symbolic {symbolic!r}: for --groupings use lengths")
+        raise OptionError(f"--symbolic {cited(symbolic)}: for --groupings use lengths")
     robot, setting = job.robot(job.load()), Setting(masses=True, lengths=True)
     found = relations(robot, setting, as_fraction)
     if as_json:

@@ -35,6 +35,7 @@ from symgen.native.store import SUFFIX
 from symgen.reading.assemble import Loaded
 from symgen.reading.sources import RobotSource
 from symgen.render import render
+from symgen.text import cited
 
 Contents = dict[str, str | bytes]
 
@@ -83,7 +84,7 @@ def _flags(text: str | None, exact: bool) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
-        raise OptionError(f"--cflags {text!r}: {error}") from None
+        raise OptionError(f"--cflags {cited(text)}: {error}") from None
 
 
 def native(module: Module, sources: Mapping[str, str], cflags: Sequence[str]) -> dict[str, bytes]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from symgen.errors import OptionError
 from symgen.languages.language import Language
+from symgen.text import cited
 
 
 def identifier(name: str, languages: Iterable[Language]) -> str:
@@ -35,6 +36,6 @@ def _check(what: str, name: str, reserved: bool) -> None:
     """A name becomes code and part of file names, so only plain identifiers pass."""
     if reserved or not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name, re.ASCII):
         raise OptionError(
-            f"{what}: {name!r} is not usable; take a lower-case identifier that no language "
+            f"{what}: {cited(name)} is not usable; take a lower-case identifier that no language "
             f"reserves"
         )

@@ -5,6 +5,7 @@ from typing import Final
 
 from symgen.errors import OptionError
 from symgen.options import group, option
+from symgen.text import cited
 
 NUMBER: Final = r"(0|[1-9][0-9]{0,8})"
 ADDRESS: Final = r"https?://[\w.~:/?@+,=%-]{1,200}"
@@ -32,10 +33,10 @@ class Release:
         """Raises OptionError for what some package would not take."""
         version, url = self.module_version, self.module_url
         if not re.fullmatch(rf"{NUMBER}\.{NUMBER}\.{NUMBER}", version, re.ASCII):
-            raise OptionError(f"--module-version {version!r}: give X.Y.Z, such as 1.2.0")
+            raise OptionError(f"--module-version {cited(version)}: give X.Y.Z, such as 1.2.0")
         if url and not re.fullmatch(ADDRESS, url, re.ASCII):
             raise OptionError(
-                f"--module-url {url!r}: give an address such as https://example.com/arm"
+                f"--module-url {cited(url)}: give an address such as https://example.com/arm"
             )
 
     @property

@@ -25,7 +25,7 @@ from symgen.reading.description import EARTH, Description
 from symgen.reading.given import ZEROS, Numbers, one, several
 from symgen.reading.quaternions import of_rpy
 from symgen.reading.toml_reader import Table
-from symgen.text import quoted, shown
+from symgen.text import cited, quoted, shown
 
 CONVENTIONS: Final = ("standard", "modified")
 
@@ -84,7 +84,7 @@ def dh_builder(
     More links and frames, such as that of a tool, may be added.
     Raises OptionError for a row that is none."""
     if convention not in CONVENTIONS:
-        raise OptionError(f"convention {convention!r}: use {' or '.join(CONVENTIONS)}")
+        raise OptionError(f"convention {cited(convention)}: use {' or '.join(CONVENTIONS)}")
     made = Builder(name, gravity).link("base")
     table = [_row(k, row) for k, row in enumerate(several("rows", rows), 1)]
     if not table:

@@ -17,6 +17,7 @@ from symgen.numbers.named import Named
 from symgen.numbers.scalar import ZERO, Scalar, plain
 from symgen.symbolic.names import Meaning, symbol
 from symgen.symbolic.paper import Paper
+from symgen.text import cited
 from symgen.tracing.robot import Regroup, Robot
 
 KINDS: Final = ("masses", "lengths")
@@ -39,7 +40,7 @@ class Setting:
         """From ``symbols`` or ``numbers`` for each. Raises OptionError."""
         for what, word in (("masses", masses), ("lengths", lengths)):
             if word not in ("symbols", "numbers"):
-                raise OptionError(f"{what}={word!r}: use 'symbols' or 'numbers'")
+                raise OptionError(f"{what}={cited(word)}: use 'symbols' or 'numbers'")
         return cls(masses == "symbols", lengths == "symbols")
 
 

@@ -20,7 +20,7 @@ from symgen.symbolic.names import Meanings
 from symgen.symbolic.replacements import Replacements, replacements
 from symgen.symbolic.setting import Setting
 from symgen.symbolic.sheet import Sheet, worked_out
-from symgen.text import quoted, shown
+from symgen.text import cited, quoted, shown
 from symgen.tracing.robot import Robot
 from symgen.tracing.wanted import find_quantity
 
@@ -180,7 +180,7 @@ class Symbolic:
 
 def _choice(option: str, word: str, words: Mapping[str, Any]) -> Any:
     if word not in words:
-        raise OptionError(f"{option}={word!r}: use {' or '.join(map(repr, words))}")
+        raise OptionError(f"{option}={cited(word)}: use {' or '.join(map(repr, words))}")
     return words[word]
 
 

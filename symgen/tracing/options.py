@@ -13,7 +13,7 @@ from symgen.mechanics.model import Model
 from symgen.mechanics.passive import FRICTION
 from symgen.options import FLAG, NAMES, NUMBER, PAIRS, TEXTS, choice, group, option
 from symgen.reading.options import links
-from symgen.text import hint, repeated, shown
+from symgen.text import cited, hint, repeated, shown
 from symgen.tracing.axes import check_axes
 from symgen.tracing.robot import Robot
 from symgen.tracing.wanted import Wanted
@@ -180,7 +180,7 @@ class FunctionOptions:
         twice = repeated(names)
         if twice is not None:
             raise OptionError(
-                f"two functions would be called {twice!r}; name one of them otherwise"
+                f"two functions would be called {cited(twice)}; name one of them otherwise"
             )
         return functions
 
@@ -244,7 +244,8 @@ class FunctionOptions:
             return tuple(body.name for body in model.moving)
         if not inputs or not names:
             raise OptionError(
-                f"--parameters {self.parameters!r}: use constant, runtime or runtime:LINK[,LINK...]"
+                f"--parameters {cited(self.parameters)}: "
+                "use constant, runtime or runtime:LINK[,LINK...]"
             )
         return known_links(model, names, "--parameters")
 

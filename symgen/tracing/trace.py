@@ -18,6 +18,7 @@ from symgen.compiler.program import Program
 from symgen.errors import OptionError
 from symgen.mechanics.parameters import REGROUPINGS, WHOLE
 from symgen.mechanics.system import System
+from symgen.text import quoted
 from symgen.tracing.function import Function, Part
 from symgen.tracing.link_outputs import of_model
 from symgen.tracing.possible import check_possible
@@ -178,7 +179,7 @@ def _chosen(q: Quantity, name: str | None, layout: System) -> Sequence[Formulati
     named = [f for f in q.formulations if name in (None, f.name)]
     if not named:
         names = ", ".join(f.name for f in q.formulations)
-        raise OptionError(f"{q.name} has no formulation {name!r}; there are {names}")
+        raise OptionError(f"{q.name} has no formulation {quoted([str(name)])}; there are {names}")
     suited = [f for f in named if f.suits(layout)]
     if not suited:
         raise OptionError(f"{q.name}={name} is not for this robot: {named[0].suits.__doc__ or ''}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from symgen.algorithms.registry import LINK_QUANTITIES, QUANTITIES, Quantity, unknown_quantity
 from symgen.errors import OptionError
+from symgen.text import cited
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,9 @@ class Wanted:
         parts = (sum_ or name).split("+")
         quantities = tuple(find_quantity(part) for part in parts)
         if len(set(parts)) != len(parts):
-            raise OptionError(f"{text!r} names a quantity twice")
+            raise OptionError(f"{cited(text)} names a quantity twice")
         if not sum_ and len(parts) > 1:
-            raise OptionError(f"{text!r} needs a name for the function, as in terms={text}")
+            raise OptionError(f"{cited(text)} needs a name for the function, as in terms={text}")
         _check_arrays(text, quantities)
         return cls(name if sum_ else re.sub(r"\W", "_", name, flags=re.ASCII).lower(), quantities)
 
@@ -39,7 +40,7 @@ def _check_arrays(text: str, quantities: Sequence[Quantity]) -> None:
     read = {name for q in quantities for name in q.inputs}
     both = [out.name for q in quantities for out in q.outputs if out.name in read]
     if both:
-        raise OptionError(f"{text!r} would read and write {both[0]}; make two functions of it")
+        raise OptionError(f"{cited(text)} would read and write {both[0]}; make two functions of it")
 
 
 def find_quantity(text: str) -> Quantity:

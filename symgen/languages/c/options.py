@@ -11,6 +11,7 @@ from symgen.languages.c.glue import GLUE
 from symgen.languages.c.targets import TARGETS
 from symgen.numbers.operations import OPS
 from symgen.options import NAMES, WHOLE, Choices, choice, group, option, whole_or
+from symgen.text import cited
 from symgen.tracing.function import Function
 from symgen.tracing.options import FunctionOptions
 
@@ -91,13 +92,13 @@ class COptions:
             raise OptionError(f"--chunk {self.chunk}: give a number of statements, such as 100")
         unknown = [name for name in self.glue if name not in GLUE]
         if unknown:
-            raise OptionError(f"--glue {unknown[0]!r}: use some of {', '.join(GLUE)}")
+            raise OptionError(f"--glue {cited(unknown[0])}: use some of {', '.join(GLUE)}")
         if self.batch is not None:
             self._check_batch()
 
     def _check_batch(self) -> None:
         if self.batch not in WIDTHS:
-            raise OptionError(f"--batch {self.batch!r}: use one of {', '.join(WIDTHS)}")
+            raise OptionError(f"--batch {cited(self.batch)}: use one of {', '.join(WIDTHS)}")
         if self.trig != "inline":
             raise OptionError(
                 "--batch: vectors need sine and cosine without calls; leave --trig libm away"
@@ -122,7 +123,8 @@ def _check_batch_names(names: Sequence[str]) -> None:
     bad = next((name for name in names if name in taken), None)
     if bad is not None:
         raise OptionError(
-            f"--batch: a function for batches would be called {bad!r}, too; name yours otherwise"
+            f"--batch: a function for batches would be called {cited(bad)}, too; "
+            "name yours otherwise"
         )
 
 
