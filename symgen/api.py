@@ -9,9 +9,8 @@ from typing import Any
 
 from symgen.errors import OptionError
 from symgen.jobs.compiling import compile
-from symgen.jobs.files import files
+from symgen.jobs.generating import generated_files
 from symgen.jobs.job import Job
-from symgen.jobs.publish import publish
 from symgen.languages import DEFAULT
 from symgen.languages.c.files import code_files
 from symgen.languages.module import Module
@@ -20,7 +19,7 @@ from symgen.reading.sources import RobotSource
 from symgen.tracing.function import Function
 from symgen.tracing.trace import trace_all
 
-__all__ = ["compile", "generate", "generated_by", "trace"]
+__all__ = ["compile", "generate", "trace"]
 
 
 def trace(robot: RobotSource, quantity: str, **options: Any) -> Function:
@@ -57,16 +56,4 @@ def generate(
     `options` are those of `symgen.jobs.job.Job.of`; `progress` is told each step. Returns
     the module, the loaded robot with its notices, and the paths written. Raises SymgenError, and
     then nothing was written."""
-    return generated_by(Job.of(robot, **options), Path(out), languages, progress)
-
-
-def generated_by(
-    job: Job, out: Path, languages: Sequence[str], progress: Callable[[str], None]
-) -> tuple[Module, Loaded, list[Path]]:
-    """What `generate` does, with a job that is made already."""
-    progress("reading the robot")
-    loaded = job.load()
-    progress("tracing its dynamics")
-    module = job.module(loaded)
-    progress("writing code")
-    return module, loaded, publish(files(module, languages), out)
+    return generated_files(Job.of(robot, **options), Path(out), languages, progress)

@@ -46,8 +46,8 @@ def generate(
     symgen generate robots/panda.urdf -o build/panda --quantity terms=bias+mass_matrix
     symgen generate robots/ur5.urdf -o build/ur5 --parameters runtime:flange --gravity runtime
     """
-    from symgen.api import generated_by
     from symgen.inspection.report import generated, timed, warnings
+    from symgen.jobs.generating import generated_files
     from symgen.jobs.job import Job
     from symgen.jobs.jobfile import keep_formulations
     from symgen.jobs.tune import tuned
@@ -58,7 +58,7 @@ def generate(
     with progress() as tell, processes(count):
         job = Job.of(file, **options)
         job, times = tuned(job, job.load(), tell) if tune else (job, [])
-        module, loaded, paths = generated_by(job, out, languages or DEFAULT, tell)
+        module, loaded, paths = generated_files(job, out, languages or DEFAULT, tell)
         hint = job.saving(loaded, module)
     say([*loaded.notices, *hint, *warnings(loaded, judge(loaded.model))])
     for remark in remarks(module) if any(path.suffix == ".c" for path in paths) else ():

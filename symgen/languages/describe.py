@@ -205,7 +205,9 @@ def tables(module: Module, comment: Callable[[str], str], first: int = 0) -> lis
 
 
 def _head(what: str) -> list[str]:
-    return ["index", what, "moves link", "prismatic", "unit"]
+    """The titles; that of types is as wide as most of them, so that tables of robots with and
+    without slides line up."""
+    return ["index", what, "moves link", "type".ljust(len("prismatic")), "unit"]
 
 
 def _cells(
@@ -216,8 +218,7 @@ def _cells(
 
 
 def _laid(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
-    head, *rest = rows
-    for row in ([*head[:3], "type", head[4]], *rest):
+    for row in rows:
         yield "  ".join(
             f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)
         ).rstrip()

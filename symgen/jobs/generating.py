@@ -1,0 +1,25 @@
+"""``symgen generate`` from a job: the robot is read, its dynamics are traced, files are written."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from symgen.jobs.files import files
+from symgen.jobs.job import Job
+from symgen.jobs.publish import publish
+from symgen.languages.module import Module
+from symgen.reading.assemble import Loaded
+
+
+def generated_files(
+    job: Job, out: Path, languages: Sequence[str], progress: Callable[[str], None]
+) -> tuple[Module, Loaded, list[Path]]:
+    """The files of a job in the folder `out`, all of them or none; `progress` is told each step.
+
+    Returns the module, the loaded robot with its notices, and the paths written. Raises
+    SymgenError."""
+    progress("reading the robot")
+    loaded = job.load()
+    progress("tracing its dynamics")
+    module = job.module(loaded)
+    progress("writing code")
+    return module, loaded, publish(files(module, languages), out)
