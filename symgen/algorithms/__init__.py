@@ -1,10 +1,10 @@
-"""Algorithms: what can be computed, one file an algorithm, each a row in the registry in the order
-of `FILES`.
+"""Algorithms: what can be computed, one file an algorithm, each a row in the registry.
 
 Knows numbers and mechanics, and no compiler. Offers the registry: `QUANTITIES`, `LINK_QUANTITIES`
 and `INPUTS`."""
 
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Final
 
 from symgen.algorithms.registry import (
@@ -45,9 +45,10 @@ FILES: Final = (
     "learning",
     "cartesian_impedance",
 )
-"""In the order in which lists and manifests have their quantities."""
+"""In the order in which lists and manifests have their quantities; those of other files of the room
+come behind."""
 
-for _file in FILES:
+for _file in dict.fromkeys((*FILES, *sorted(module.name for module in iter_modules(__path__)))):
     import_module(f"{__name__}.{_file}")
 
 __all__ = [

@@ -1,7 +1,7 @@
 """The body of a C function: in one, or in static pieces that hand values on through a work
 array."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -10,9 +10,9 @@ from symgen.compiler.passes import flips, used
 from symgen.compiler.program import Index, Ref
 from symgen.languages.blocks import blocks
 from symgen.languages.c.dialect import dialect, own_functions
-from symgen.languages.c.layout import NEWLINE, alone, arrays, block, constant, head, joined, wrapped
+from symgen.languages.c.layout import NEWLINE, alone, arrays, block, constant, head, joined
 from symgen.languages.c.options import COptions
-from symgen.languages.c.piece import Piece
+from symgen.languages.c.piece import Piece, slot_names
 from symgen.languages.c.text import literal
 from symgen.languages.c.trig import INLINE
 from symgen.languages.chunks import WORK, Pieces, alive, cut
@@ -266,21 +266,9 @@ class CFunction:
         return signed(self.d.program, refs, where, self.flipped)
 
     def _slots(self, piece: Sequence[Step]) -> list[str]:
-        """The names of the slots that a piece reads and writes; in a piece, each slot holds one
-        value."""
+        """The names of the slots that a piece reads and writes."""
         assert self._pieces is not None
-        slots, made = self._pieces.slots, [node for s in piece for node in s.makes]
-        read = sorted({node for s in piece for node in s.reads}.difference(made) & slots.keys())
-        handed = [node for node in made if node in slots]
-        return [
-            *self._named_slots("places in w of values from earlier parts", read),
-            *self._named_slots("places in w of values for later parts", handed),
-        ]
-
-    def _named_slots(self, title: str, nodes: Iterable[Index]) -> list[str]:
-        assert self._pieces is not None
-        rows = [f"{self._names[node]} = {self._pieces.slots[node]}" for node in nodes]
-        return [f"/* {title} */", *wrapped("enum { ", rows, " };")] if rows else []
+        return slot_names(piece, self._pieces.slots, self._names)
 
     def _piece(
         self, k: int, piece: Sequence[Step], where: Mapping[Index, str], work: Mapping[Index, str]
