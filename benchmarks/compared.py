@@ -2,17 +2,17 @@
 in every language, beside the C.
 
 Each language runs its functions at the same random states as the C, which is compiled with the
-sines of the C library. What is found is kept in build/compared, so that a run may do a part; the
-table of everything that is there goes into docs/languages/index.md."""
+sines of the C library. A run may do a part: the table in docs/languages/index.md keeps the other
+cells. Modules, and what the C gives, are kept in build/compared, which is to be emptied when the
+compiler has changed."""
 
-import json
+import os
 import pickle
 import re
 import runpy
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -46,6 +46,7 @@ ROBOTS: Final[dict[str, dict[str, Any]]] = {
     "quadruped": {"base": "floating"},
 }
 STATES: Final = 5
+NOT_RUN: Final = "not run"
 BOTH: Final = 2.0
 """Times its bound, what two results may be apart that both have errors."""
 
@@ -105,6 +106,7 @@ class Row:
     function: str
     """The function where that is."""
     seconds: float
+    """Of processors, for compiling and running."""
 
     @property
     def cell(self) -> str:
@@ -148,10 +150,10 @@ class Robot:
                 (folder / name).write_text(text, encoding="utf-8")
             subject = Subject(folder, module, dict.fromkeys(made, ""), STATES)
             wanted = self._of_c(subject, way.scalar)
-            begin = time.perf_counter()
+            begin = _worked()
             with way.outside(module).started(subject) as call:
                 got = {d.name: _told(call, d, subject.states) for d in descriptions(module)}
-            return _row(subject, got, wanted, way.scalar, time.perf_counter() - begin)
+            return _row(subject, got, wanted, way.scalar, _worked() - begin)
 
     def _of_c(self, subject: Subject, scalar: str) -> dict[str, list[list[Array]]]:
         """What the C gives at the states, by function; run once."""
@@ -165,6 +167,11 @@ class Robot:
             place.write_bytes(pickle.dumps(found))
         kept: dict[str, list[list[Array]]] = pickle.loads(place.read_bytes())
         return kept
+
+
+def _worked() -> float:
+    """Seconds that this process and those it has waited for have worked."""
+    return sum(os.times()[:4])
 
 
 def _told(call: Call, d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
@@ -228,14 +235,27 @@ def _share(
     )
 
 
-def table(found: dict[str, dict[str, Any]]) -> str:
-    """The rows of everything that was run."""
+def cells(page: str) -> dict[str, str]:
+    """The cells of the table on a page, by robot and way; those that were run."""
+    (table,) = PLACE.findall(page)
+    found: dict[str, str] = {}
+    for key, way in WAYS.items():
+        for line in table.splitlines():
+            if line.startswith(f"| {way.label} |"):
+                found |= zip(
+                    (f"{robot}/{key}" for robot in ROBOTS), line.split(" | ")[1:], strict=True
+                )
+    return {cell: text.removesuffix(" |") for cell, text in found.items() if NOT_RUN not in text}
+
+
+def with_cells(page: str, found: dict[str, str]) -> str:
+    """The page with these cells in its table."""
     lines = [f"| | {' | '.join(ROBOTS)} |", "|---|" + "---|" * len(ROBOTS)]
     for key, way in WAYS.items():
-        cells = [f"{robot}/{key}" for robot in ROBOTS]
-        told = [Row(**found[c]).cell if c in found else "not run" for c in cells]
+        told = [found.get(f"{robot}/{key}", NOT_RUN) for robot in ROBOTS]
         lines.append(f"| {way.label} | {' | '.join(told)} |")
-    return "\n".join(lines) + "\n"
+    table = "\n".join(["", *lines, "", ""])
+    return PLACE.sub(lambda _: table, page)
 
 
 @click.command()
@@ -244,7 +264,6 @@ def table(found: dict[str, dict[str, Any]]) -> str:
 def main(robots: Sequence[str], ways: Sequence[str]) -> None:
     """Compare, and write the table."""
     KEPT.mkdir(parents=True, exist_ok=True)
-    place = KEPT / "found.json"
     for name in robots or ROBOTS:
         robot = Robot(name)
         for key in ways or WAYS:
@@ -253,12 +272,10 @@ def main(robots: Sequence[str], ways: Sequence[str]) -> None:
                 click.echo(f"{name}, {key}: {' and '.join(missing)} must be installed")
                 continue
             row = robot.beside_c(WAYS[key])
-            found = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
-            found[f"{name}/{key}"] = asdict(row)
-            place.write_text(json.dumps(found, indent=1), encoding="utf-8")
             click.echo(f"{name}, {key}: {row.cell}{' TOO FAR' if row.worst > BOTH else ''}")
-    text = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(PLACE.sub(lambda _: "\n" + table(found) + "\n", text), encoding="utf-8")
+            page = PAGE.read_text(encoding="utf-8")
+            found = cells(page) | {f"{name}/{key}": row.cell}
+            PAGE.write_text(with_cells(page, found), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -46,8 +46,13 @@ QUANTITIES: Final = {
     "inverse_dynamics_derivatives": ("q", "qd", "x"),
     "regressor": ("q", "qd", "x"),
     "com_jacobian": ("q",),
+    "frame_jacobian": ("q",),
 }
 """By quantity: its inputs; x are accelerations or torques."""
+
+LINK: Final = "flange"
+NAMED: Final = {"frame_jacobian": f"frame_jacobian_aligned:{LINK}"}
+"""What is asked of symgen for a quantity that is no name there."""
 
 AIMED: Final = (
     "inverse_dynamics",
@@ -111,7 +116,8 @@ def symgen_of(file: str) -> Tool:
     """Ours; the first result of several counts as that of the quantity."""
     import symgen
 
-    functions = symgen.compile(file, *QUANTITIES).functions
+    asked = (f"{name}={NAMED[name]}" if name in NAMED else name for name in QUANTITIES)
+    functions = symgen.compile(file, *asked).functions
     return Tool("symgen", functions, functions)
 
 
@@ -119,7 +125,7 @@ def pinocchio_of(file: str) -> Tool:
     import pinocchio as pin
 
     model = pin.buildModelFromUrdf(file)
-    data = model.createData()
+    data, flange = model.createData(), model.getFrameId(LINK)
     one = {
         "inverse_dynamics": lambda q, v, a: pin.rnea(model, data, q, v, a),
         "gravity": lambda q: pin.computeGeneralizedGravity(model, data, q),
@@ -132,6 +138,9 @@ def pinocchio_of(file: str) -> Tool:
         ),
         "regressor": lambda q, v, a: pin.computeJointTorqueRegressor(model, data, q, v, a),
         "com_jacobian": lambda q: pin.jacobianCenterOfMass(model, data, q),
+        "frame_jacobian": lambda q: pin.computeFrameJacobian(
+            model, data, q, flange, pin.LOCAL_WORLD_ALIGNED
+        ),
     }
     return Tool("Pinocchio", one, {})
 
@@ -238,6 +247,13 @@ def drake_of(file: str) -> Tool:
         world, rates = plant.world_frame(), JacobianWrtVariable.kV
         return plant.CalcJacobianCenterOfMassTranslationalVelocity(context, rates, world, world)
 
+    def frame(q: Any) -> Any:
+        plant.SetPositions(context, q)
+        world, rates = plant.world_frame(), JacobianWrtVariable.kV
+        return plant.CalcJacobianSpatialVelocity(
+            context, rates, plant.GetFrameByName(LINK), np.zeros(3), world, world
+        )
+
     one = {
         "inverse_dynamics": inverse,
         "gravity": gravity,
@@ -245,6 +261,7 @@ def drake_of(file: str) -> Tool:
         "mass_matrix": mass,
         "forward_dynamics": forward,
         "com_jacobian": com,
+        "frame_jacobian": frame,
         "inverse_dynamics_derivatives": derivatives,
     }
     return Tool("Drake", one, {})
@@ -362,9 +379,15 @@ def _columns(regressor: Any) -> Any:
     return blocks[..., [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]].reshape(regressor.shape)
 
 
+def _linear_first(jacobian: Any) -> Any:
+    """Rows of velocities before those of angular velocities."""
+    return np.concatenate((jacobian[3:], jacobian[:3]))
+
+
 ORDERS: Final = {
     ("Pinocchio", "mass_matrix"): _whole,
     ("Pinocchio", "regressor"): _columns,
+    ("Drake", "frame_jacobian"): _linear_first,
 }
 """How results of a tool become comparable, which takes no time in the measurement."""
 

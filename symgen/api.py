@@ -48,12 +48,13 @@ def generate(
     robot: RobotSource,
     out: str | os.PathLike[str],
     languages: Sequence[str] = DEFAULT,
-    progress: Callable[[str], None] = lambda step: None,
+    progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> tuple[Module, Loaded, list[Path]]:
     """Generate a module from the robot in a file into the folder `out`.
 
-    `options` are those of `symgen.jobs.job.Job.of`; `progress` is told each step. Returns
-    the module, the loaded robot with its notices, and the paths written. Raises SymgenError, and
-    then nothing was written."""
-    return generated_files(Job.of(robot, **options), Path(out), languages, progress)
+    `options` are those of `symgen.jobs.job.Job.of`; `progress` is told each step in words.
+    Returns the module, the loaded robot with its notices, and the paths written. Raises
+    SymgenError, and then nothing was written."""
+    told = progress or (lambda step: None)
+    return generated_files(Job.of(robot, **options), Path(out), languages, told)

@@ -137,8 +137,8 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     """
     found: Array = _run(
         _inverse_dynamics,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
-        (("q", q, 9), ("qd", qd, 9), ("qdd", qdd, 9),),
+        ((math.cos, math.sin), (np.cos, np.sin)),
+        (("q", q, 9), ("qd", qd, 9), ("qdd", qdd, 9)),
         ((9,),),
     )
     return found
@@ -447,7 +447,7 @@ def gravity(q: ArrayLike) -> Array:
     """
     found: Array = _run(
         _gravity,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        ((math.cos, math.sin), (np.cos, np.sin)),
         (("q", q, 9),),
         ((9,),),
     )
@@ -570,8 +570,8 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     """
     found: Array = _run(
         _bias,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
-        (("q", q, 9), ("qd", qd, 9),),
+        ((math.cos, math.sin), (np.cos, np.sin)),
+        (("q", q, 9), ("qd", qd, 9)),
         ((9,),),
     )
     return found
@@ -867,7 +867,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     """
     found: Array = _run(
         _mass_matrix,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        ((math.cos, math.sin), (np.cos, np.sin)),
         (("q", q, 9),),
         ((9, 9),),
     )

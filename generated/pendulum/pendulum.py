@@ -123,8 +123,8 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     """
     found: Array = _run(
         _inverse_dynamics,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
-        (("q", q, 2), ("qd", qd, 2), ("qdd", qdd, 2),),
+        ((math.cos, math.sin), (np.cos, np.sin)),
+        (("q", q, 2), ("qd", qd, 2), ("qdd", qdd, 2)),
         ((2,),),
     )
     return found
@@ -169,7 +169,7 @@ def gravity(q: ArrayLike) -> Array:
     """
     found: Array = _run(
         _gravity,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        ((math.cos, math.sin), (np.cos, np.sin)),
         (("q", q, 2),),
         ((2,),),
     )
@@ -206,8 +206,8 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     """
     found: Array = _run(
         _bias,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
-        (("q", q, 2), ("qd", qd, 2),),
+        ((math.cos, math.sin), (np.cos, np.sin)),
+        (("q", q, 2), ("qd", qd, 2)),
         ((2,),),
     )
     return found

@@ -191,8 +191,8 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     """
     found: Array = _run(
         _inverse_dynamics,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
-        (("q", q, 19), ("qd", qd, 18), ("qdd", qdd, 18),),
+        ((math.cos, math.sin), (np.cos, np.sin)),
+        (("q", q, 19), ("qd", qd, 18), ("qdd", qdd, 18)),
         ((18,),),
     )
     return found
@@ -661,7 +661,7 @@ def gravity(q: ArrayLike) -> Array:
     """
     found: Array = _run(
         _gravity,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        ((math.cos, math.sin), (np.cos, np.sin)),
         (("q", q, 19),),
         ((18,),),
     )
@@ -840,8 +840,8 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     """
     found: Array = _run(
         _bias,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
-        (("q", q, 19), ("qd", qd, 18),),
+        ((math.cos, math.sin), (np.cos, np.sin)),
+        (("q", q, 19), ("qd", qd, 18)),
         ((18,),),
     )
     return found
@@ -1306,7 +1306,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     """
     found: Array = _run(
         _mass_matrix,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        ((math.cos, math.sin), (np.cos, np.sin)),
         (("q", q, 19),),
         ((18, 18),),
     )
@@ -1708,8 +1708,8 @@ def forward_dynamics(q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
     """
     found: Array = _run(
         _forward_dynamics,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
-        (("q", q, 19), ("qd", qd, 18), ("tau", tau, 18),),
+        ((math.cos, math.sin), (np.cos, np.sin)),
+        (("q", q, 19), ("qd", qd, 18), ("tau", tau, 18)),
         ((18,),),
         regular=True,
     )
@@ -2744,4 +2744,4 @@ def _forward_dynamics(cos: Any, sin: Any, q: Any, qd: Any, tau: Any, qdd: Any) -
     qdd18_p2 = 6.110937829371457 * (ctheta19 * (da17_y - 0.2 * dwd17_z) - stheta19 * da17_x)
     qdd[17] = 205.21197370824194 * u18 - qdd18_p1 - qdd18_p2
 
-    return (d17, d14, d11, d8, d16, d13, d10, d7, d6, d5, d4, d3, d2, d1,)
+    return (d17, d14, d11, d8, d16, d13, d10, d7, d6, d5, d4, d3, d2, d1)

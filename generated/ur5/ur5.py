@@ -131,8 +131,8 @@ def inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
     """
     found: Array = _run(
         _inverse_dynamics,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
-        (("q", q, 6), ("qd", qd, 6), ("qdd", qdd, 6),),
+        ((math.cos, math.sin), (np.cos, np.sin)),
+        (("q", q, 6), ("qd", qd, 6), ("qdd", qdd, 6)),
         ((6,),),
     )
     return found
@@ -301,7 +301,7 @@ def gravity(q: ArrayLike) -> Array:
     """
     found: Array = _run(
         _gravity,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        ((math.cos, math.sin), (np.cos, np.sin)),
         (("q", q, 6),),
         ((6,),),
     )
@@ -369,8 +369,8 @@ def bias(q: ArrayLike, qd: ArrayLike) -> Array:
     """
     found: Array = _run(
         _bias,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
-        (("q", q, 6), ("qd", qd, 6),),
+        ((math.cos, math.sin), (np.cos, np.sin)),
+        (("q", q, 6), ("qd", qd, 6)),
         ((6,),),
     )
     return found
@@ -515,7 +515,7 @@ def mass_matrix(q: ArrayLike) -> Array:
     """
     found: Array = _run(
         _mass_matrix,
-        ((math.cos, math.sin,), (np.cos, np.sin,)),
+        ((math.cos, math.sin), (np.cos, np.sin)),
         (("q", q, 6),),
         ((6, 6),),
     )

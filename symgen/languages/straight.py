@@ -1,7 +1,7 @@
 """Functions as straight lines in a language that needs no more than that: no pieces, no loops, no
 work arrays."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +90,16 @@ class Style:
             found.append(f"{first} = {line.right};")
             found += [f"{other} = {first};" for other in others]
         return found
+
+
+def signature(
+    before: str, arguments: Sequence[str], after: str, width: int, indent: int = 4
+) -> str:
+    """The head of a function, a line for each argument where one is longer than `width`."""
+    line = f"{before}({', '.join(arguments)}){after}"
+    if len(line) <= width:
+        return line
+    return "\n".join([f"{before}(", *(f"{' ' * indent}{a}," for a in arguments), f"){after}"])
 
 
 def called(programs: Iterable[Program]) -> list[str]:

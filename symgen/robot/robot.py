@@ -212,7 +212,7 @@ class Robot:
         if folder is None:
             raise OptionError("generate: give a folder, or the robot as a job file that has out")
         chosen = languages if languages is not None else self._place.get("languages") or DEFAULT
-        return api.generate(self, folder, chosen, progress or (lambda step: None), **options)[2]
+        return api.generate(self, folder, chosen, progress, **options)[2]
 
     def write_urdf(self, out: str | PathLike[str]) -> tuple[Notice, ...]:
         """Write the whole robot as a URDF, a new file, whatever it was read from; what a URDF

@@ -1,8 +1,10 @@
 """Rust: rustc and clippy take the crate, cargo runs its tests, and its values are the C's."""
 
 import os
+import re
 import shutil
 import subprocess
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -93,3 +95,20 @@ def test_names_stay_data(tmp_path):
     subprocess.run([*one, "examples/name.rs", "-o", "name"], cwd=crate, check=True)
     done = subprocess.run([crate / "name"], capture_output=True, text=True, check=True)
     assert done.stdout == nasty
+
+
+@pytest.mark.skipif(shutil.which("rustdoc") is None, reason="rustdoc is not installed")
+def test_the_documentation_shows_what_is_written(tmp_path):
+    text = Path(robot_file("pendulum")).read_text(encoding="utf-8")
+    name = "*arm* [one] `two` &lt;b>"
+    (tmp_path / "x.urdf").write_text(text.replace('name="pendulum"', f'name="{name}"', 1), "utf-8")
+    done = invoke("generate", tmp_path / "x.urdf", "-o", tmp_path / "x", "--lang", "rust")
+    assert done.exit_code == 0, done.output
+    (library,) = (tmp_path / "x").glob("*_rust/src/lib.rs")
+    command = ["rustdoc", "--edition", "2021", "--cfg", 'feature="std"', "-D", "warnings"]
+    told = [*command, "--crate-name", "arm", "--out-dir", tmp_path / "doc", library]
+    subprocess.run(told, check=True)
+    page = (tmp_path / "doc" / "arm" / "index.html").read_text(encoding="utf-8")
+    described = page[page.index("top-doc") :].partition("</section>")[0]
+    shown = " ".join(unescape(re.sub("<[^>]*>", "", described)).split())
+    assert "robot *arm* [one] `two` <b>." in shown and "sine of q[1]" in shown

@@ -3,10 +3,10 @@
 import json
 from typing import Final
 
-from symgen.languages.describe import Argument
+from symgen.languages.describe import Argument, Description
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.module import Module
-from symgen.languages.straight import Style
+from symgen.languages.straight import Style, signature
 from symgen.render import render
 
 DIALECT = Dialect(
@@ -18,10 +18,21 @@ DIALECT = Dialect(
 )
 
 
+LINE: Final = 80
+"""The longest line that most formatters write."""
+
+
 def files(module: Module) -> dict[str, str]:
     """The ES module, which needs nothing."""
-    module_text = render("javascript/module.mjs.jinja", **STYLE.context(module))
+    module_text = render("javascript/module.mjs.jinja", **STYLE.context(module), head=_head)
     return {f"{module.name}.mjs": module_text}
+
+
+def _head(d: Description) -> str:
+    """The first lines of a function."""
+    outs = [f"{a.name} = new Float64Array({a.size})" for a in d.outs]
+    names = [*(a.name for a in d.ins), *outs]
+    return signature(f"export function {d.name}", names, " {", LINE, indent=2)
 
 
 def comment(text: str) -> str:

@@ -81,7 +81,7 @@ def _body(d: Description) -> list[list[str]]:
         found.setdefault(step, []).extend(lines[1:] if again and block.title else lines)
         held = [where[n] for s in made[start:end] for n in s.makes if last.get(n, 0) >= end]
         if held:
-            left = ", ".join(held) + ("," if len(held) == 1 else "")
+            left = f"({held[0]},)" if len(held) == 1 else ", ".join(held)
             found[step].append(f"{left} = _held({', '.join(held)})")
     return list(found.values())
 

@@ -96,7 +96,12 @@ def _body(d: Description) -> list[list[str]]:
 def pivots(d: Description, dialect: Dialect) -> str:
     """What a body returns: all that must be positive."""
     found = signed(d.program, d.pivots, named(d, dialect)[1]) if d.pivots else []
-    return f"({', '.join(found)},)" if found else "()"
+    return _tuple(found)
+
+
+def _tuple(parts: Sequence[str]) -> str:
+    """A tuple of these parts."""
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
 def _table(d: Description, kind: str) -> str:
@@ -108,7 +113,7 @@ def _table(d: Description, kind: str) -> str:
         else f"_{_numpy(op)}_of_{kind}"
         for op in _called([d])
     ]
-    return f"({', '.join(names)},)" if names else "()"
+    return _tuple(names)
 
 
 def _called(described: Sequence[Description]) -> list[Op]:

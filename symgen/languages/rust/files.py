@@ -3,11 +3,11 @@
 from typing import Final
 
 from symgen.languages.c.text import literal
-from symgen.languages.describe import Argument, descriptions
+from symgen.languages.describe import Argument, Description, descriptions
 from symgen.languages.dialect import Dialect, call, functions
 from symgen.languages.examples import examples
 from symgen.languages.module import Module
-from symgen.languages.straight import Style, called
+from symgen.languages.straight import Style, called, signature
 from symgen.render import render
 
 DIALECT: Final = Dialect(
@@ -19,12 +19,18 @@ DIALECT: Final = Dialect(
 )
 
 
+LINE: Final = 100
+"""The longest line that rustfmt writes."""
+
+
 def files(module: Module) -> dict[str, str]:
     """Cargo.toml, the library and its test."""
     described = descriptions(module)
     context = STYLE.context(module) | {
         "called": called(d.program for d in described),
         "literal": lambda x: literal(x, "double"),
+        "markdown": markdown,
+        "head": _head,
         "tests": examples(module, described),
     }
     folder = f"{module.name}_rust"
@@ -35,12 +41,22 @@ def files(module: Module) -> dict[str, str]:
     }
 
 
+def _head(d: Description) -> str:
+    """The first lines of a function."""
+    ins = [f"{a.name}: &[T; {a.size}]" for a in d.ins]
+    outs = [f"{a.name}: &mut [T; {a.size}]" for a in d.outs]
+    result = " -> Result<(), Singular>" if d.pivots else ""
+    return signature(f"pub fn {d.name}<T: Real>", [*ins, *outs], f"{result} {{", LINE)
+
+
 def comment(text: str) -> str:
-    """`text` for a comment: printable ASCII that is no markup; the rest is escaped."""
-    return "".join(
-        c if c.isascii() and c.isprintable() and c not in "<>[]`*\\" else f"(U+{ord(c):x})"
-        for c in text
-    )
+    """`text` for a comment: printable ASCII; the rest is escaped."""
+    return "".join(c if c.isascii() and c.isprintable() else f"(U+{ord(c):x})" for c in text)
+
+
+def markdown(text: str) -> str:
+    """`text` for a comment that rustdoc reads, as it stands."""
+    return "".join(f"\\{c}" if c in "<>[]`*\\" else c for c in comment(text))
 
 
 def text(name: str) -> str:
