@@ -182,6 +182,24 @@ except BuildError as error:
     ]
 
 
+def test_many_entries_are_joined_in_parts(tmp_path):
+    """XLA takes minutes to compile what joins the thousands of entries of a Panda's derivatives at
+    once."""
+    _, made = generated("ur5", languages=("jax",), quantities=("regressor",))
+    shutil.copytree(made / "ur5_jax", tmp_path / "ur5_jax")
+    code = """
+import jax, jax.numpy as jnp
+from ur5_jax import regressor
+def sizes(jaxpr):
+    for eqn in jaxpr.eqns:
+        yield len(eqn.invars)
+        for inner in jax.core.jaxprs_in_params(eqn.params):
+            yield from sizes(inner)
+print(max(sizes(jax.make_jaxpr(regressor)(*jnp.ones((3, 6))).jaxpr)), regressor(*jnp.ones((3, 6))).shape)
+"""
+    assert python(tmp_path, code) == "128 (6, 60)\n"
+
+
 @pytest.mark.parametrize("name", QUICK)
 def test_the_c_compiles_under_strict_warnings(name, tmp_path):
     _, folder = generated(name, languages=("jax",), **CASES[name])
