@@ -56,18 +56,19 @@ SECTIONS = ("-ffunction-sections", "-fdata-sections")
 
 @dataclass(frozen=True)
 class Core:
-    """A processor: the flags that choose it, the board that has it, and the scalars its FPU
-    computes."""
+    """A processor: the flags that choose it, the board that has it, the scalars its FPU computes,
+    and where that board's PSRAM is: all quantities of a robot outgrow the 4 MB at 0."""
 
     name: str
     flags: tuple[str, ...]
     board: str = ""
     scalars: tuple[str, ...] = ()
+    psram: int = 0
 
 
 M0 = Core("M0+", TARGETS["cortex-m0plus"].flags)
-M4F = Core("M4F", TARGETS["cortex-m4f"].flags, "mps2-an386", ("float",))
-M7 = Core("M7", TARGETS["cortex-m7"].flags, "mps2-an500", ("float", "double"))
+M4F = Core("M4F", TARGETS["cortex-m4f"].flags, "mps2-an386", ("float",), 0x21000000)
+M7 = Core("M7", TARGETS["cortex-m7"].flags, "mps2-an500", ("float", "double"), 0x60000000)
 
 RUNS = (
     (M4F, "float", "-O2"),
@@ -182,7 +183,8 @@ def _image(made: Written, work: Path) -> Iterator[Path]:
 def link(objects: Mapping[str, Path], main: str, core: Core, work: Path) -> Path:
     """The image of one of the main programs. Raises Refused where anything but the compiler's
     helpers is missing."""
-    flags = ("-nostdlib", "-nostartfiles", "-T", BARE / "mps2.ld", "-Wl,--gc-sections")
+    where = (f"-Wl,--defsym=psram={core.psram:#x}", "-T", BARE / "mps2.ld")
+    flags = ("-nostdlib", "-nostartfiles", *where, "-Wl,--gc-sections")
     parts = [path for name, path in objects.items() if name == main or name not in MAINS]
     run(ARM, *core.flags, *flags, *parts, "-lgcc", "-o", f"{main}.elf", cwd=work)
     return work / f"{main}.elf"
