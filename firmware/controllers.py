@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from firmware.figures import SHOWN, of
 from firmware.modules import CONTROLLED, controlled
-from firmware.target import PACKAGES, STACK, TOOLS, Figures, Result, results, summary
+from firmware.target import BOUND, PACKAGES, TOOLS, Figures, Result, results, summary
 from firmware.tools import ROOT, missing, run
 
 HEAD = """# Controllers on a Cortex-M
 
 Written by `make firmware-docs` with {compiler} and QEMU; `make firmware` runs the same and judges it: the self-test,
-which replays the recorded closed loops, and the stack, which is what the stack pointer reaches and never above {stack}
-bytes.
+which replays the recorded closed loops, and the stack, which is what the stack pointer reaches and never above
+{bound}.
 
 One step each, with inline sines. M4F: float, -O2; M7: double, -O2. Memory is state and gains, the caller's; code is
 that of the step and of its function, without the recorded loop, which a linker leaves out where nobody calls the
@@ -36,7 +36,7 @@ def page(found: Sequence[Result], compiler: str) -> str:
         f"\n## {robot}\n\n" + "\n".join(_rows(found, robot)) + "\n" for robot in robots
     )
     verdict = summary(found).capitalize()
-    return HEAD.format(compiler=compiler, stack=STACK, summary=verdict) + tables
+    return HEAD.format(compiler=compiler, bound=BOUND, summary=verdict) + tables
 
 
 def _rows(found: Sequence[Result], robot: str) -> Iterator[str]:

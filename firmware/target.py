@@ -4,7 +4,7 @@ firmware`).
 Every function of every quantity is built for the boards by arm-none-eabi-gcc and run by
 qemu-system-arm, bare metal: the start-up of examples/firmware, no C library at all. The exit status
 is 1 if a self-test fails, or a function's stack is not what its compiler promised or above
-``STACK`` bytes."""
+``STACK`` values of its scalar."""
 
 import argparse
 import sys
@@ -26,8 +26,8 @@ from symgen.languages.c.targets import ARM, TARGETS
 
 TOOLS = (ARM, "arm-none-eabi-size", "qemu-system-arm")
 PACKAGES = "gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm"
-STACK = 1024
-"""Bytes of stack that no function may exceed."""
+STACK = 256
+"""Values of a function's scalar that no stack may exceed."""
 
 WARNINGS = (
     "-Wall",
@@ -50,6 +50,9 @@ STARTUP = ("-ffreestanding", "-fno-tree-loop-distribute-patterns")
 """Or gcc would make memset a call of memset."""
 
 WIDTH = {"float": 4, "double": 8}
+
+BOUND = " or ".join(f"{STACK * width:,} bytes in {scalar}" for scalar, width in WIDTH.items())
+"""The same in words."""
 
 SECTIONS = ("-ffunction-sections", "-fdata-sections")
 
@@ -138,8 +141,9 @@ class Result:
                 for f in self.functions
                 if not f.honest
             ]
+            most = STACK * WIDTH[self.scalar]
             found += [
-                f"{f.name}: {f.stack} bytes of stack" for f in self.functions if f.stack > STACK
+                f"{f.name}: {f.stack} bytes of stack" for f in self.functions if f.stack > most
             ]
         return found
 
