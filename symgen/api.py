@@ -34,8 +34,8 @@ def trace(robot: RobotSource, quantity: str, **options: Any) -> Function:
             "terms=bias+mass_matrix"
         )
     job = Job.of(robot, quantities=(quantity,), **options)
-    found = trace_all(job.robot(job.load()), job.wanted(), job.choice(), job.aim)[0]
-    return replace(found, written=partial(_code, job, found.name))
+    function = trace_all(job.robot(job.load()), job.wanted(), job.choice(), job.aim)[0]
+    return replace(function, written=partial(_code, job, function.name))
 
 
 def _code(job: Job, name: str) -> str:

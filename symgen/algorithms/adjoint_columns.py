@@ -96,7 +96,7 @@ def displaced(
     sigma, t, k = joint.S.w, joint.S.v, at.field.k
     x, twice = moves.carrier[i].carrier, moves.rates[i].carrier.w.scaled(2.0)
     b = bracket(joint, moves.virtual[i].carrier)
-    own = column(joint, from_axes, axes)
+    joint_column = column(joint, from_axes, axes)
     trace = k[0].x + k[1].y + k[2].z
     axis = twice.cross(sigma)
     stretched = sum((row.scaled(e) for row, e in zip(k, axis, strict=True)), NULL)
@@ -111,9 +111,9 @@ def displaced(
         force_rate(joint, from_carrier, x) + carried_along(joint, at.load),
         carried_along(joint, at.momentum) + momentum_of(from_carrier.inertia, b),
         more,
-        own.forces[0],
+        joint_column.forces[0],
         by_rate.scaled(2.0),
-        own.momentum,
+        joint_column.momentum,
     )
 
 
@@ -123,12 +123,12 @@ def gathered(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int
     for i in system.inward:
         body, w, u = system.body(i), _twice(moves, i), moves.virtual[i].body
         with system.section(i, "forces and moments"):
-            field, own = moments_of(body.inertia, u), cross_moment(body.inertia, w, u)
+            field, moment = moments_of(body.inertia, u), cross_moment(body.inertia, w, u)
             load = inertial_force(body, moves.at[i])
-            whole = total[i] + Gathered(load, field, own)
+            at_body = total[i] + Gathered(load, field, moment)
             slip = moves.rates[i].relative.v.scaled(2.0)
-            at_joint = to_joint(system, i, q, w, slip, whole)
-            passed = whole if system.stays(i) else at_joint
+            at_joint = to_joint(system, i, q, w, slip, at_body)
+            passed = at_body if system.stays(i) else at_joint
             there = to_parent(system, i, q, _twice(moves, body.parent), passed)
             total[body.parent] = total[body.parent] + there
         yield i, at_joint

@@ -116,10 +116,10 @@ def second_derivatives(
             joint, read, axes = system.body(j).joint, readings[j], fast[j].joint
             out.first[j] = read.on(at.load, at.momentum, read.turning.dot(at.cross_moment))
             out.momentum[j] = joint.project(at.momentum)
-            own = displaced(joint, composite, moves, j, at, axes)
+            start = displaced(joint, composite, moves, j, at, axes)
             for i in (i for i in system.together(j) if i >= j):
-                out.read(i, j, readings[i], system.body(i).joint, _outward(system, j, i, q, own))
-            for i, at_joint in climb(system, j, q, moves, own):
+                out.read(i, j, readings[i], system.body(i).joint, _outward(system, j, i, q, start))
+            for i, at_joint in climb(system, j, q, moves, start):
                 joint = system.body(i).joint
                 out.read(i, j, readings[i], joint, at_joint)
                 if i not in system.together(j):
@@ -173,10 +173,10 @@ def inverse_dynamics_hessian(
 ) -> Four:
     """The blocks of ∂²(λᵀ τ)/∂(q, q̇, q̈)² that do not vanish: in q twice, q and q̇, q̇ twice, q and
     q̈, each n x n with a row for the first."""
-    found = second_derivatives(system, q, qd, qdd, lam)
+    second = second_derivatives(system, q, qd, qdd, lam)
     for i, x in rubbing(system, qd, lam):
-        found.qdqd[i, i] = found.qdqd[i, i] + x
-    blocks = (found.qq, found.qqd, found.qdqd, found.qqdd)
+        second.qdqd[i, i] = second.qdqd[i, i] + x
+    blocks = (second.qq, second.qqd, second.qdqd, second.qqdd)
     qq, qqd, qdqd, qqdd = (square(system, block) for block in blocks)
     return qq, qqd, qdqd, qqdd
 
@@ -228,8 +228,8 @@ def of_forward(
     qq, qqd, qdqd, qqdd = ([-x for x in block] for block in second)
     w, n = _solved(solver, qqdd), len(lam)
     more, rates = _product(w, by_q, n), _product(w, by_qd, n)
-    whole = [qq[k] - (more[k] + more[k % n * n + k // n]) for k in range(n * n)]
-    return whole, [a - b for a, b in zip(qqd, rates, strict=True)], qdqd, w
+    by_positions = [qq[k] - (more[k] + more[k % n * n + k // n]) for k in range(n * n)]
+    return by_positions, [a - b for a, b in zip(qqd, rates, strict=True)], qdqd, w
 
 
 def _solved(solver: Factors, rows: Sequence[Scalar]) -> list[Scalar]:

@@ -105,18 +105,18 @@ def sweep(
     for i in system.inward:
         body, x, u = system.body(i), moves.at[i], moves.virtual[i].body
         with system.section(i, "forces and momenta"):
-            own = Passing(
+            added = Passing(
                 inertial_force(body, x),
                 momentum_of(body.inertia, u),
                 cross_moment(body.inertia, x.w, u),
             )
-            whole = named(total[i] + own, f"{i}")
+            at_body = named(total[i] + added, f"{i}")
             slip = moves.rates[i].relative.v
-            at_joint = to_joint(system, i, q, x.w, slip, whole)
+            at_joint = to_joint(system, i, q, x.w, slip, at_body)
             parent = moves.at[body.parent].w
-            passed = to_parent(system, i, q, parent, whole if system.stays(i) else at_joint)
+            passed = to_parent(system, i, q, parent, at_body if system.stays(i) else at_joint)
             total[body.parent] = total[body.parent] + passed
-        yield i, whole, at_joint
+        yield i, at_body, at_joint
 
 
 def named(x: Passing, label: str) -> Passing:
@@ -234,9 +234,9 @@ def inverse_dynamics_vjp(
     moves = Moves.of(system, q, (qd, qdd), lam)
     dq: list[Scalar] = [ZERO] * system.size
     dqd, m = [*dq], [*dq]
-    for i, whole, at_joint in sweep(system, q, qd, moves):
+    for i, at_body, at_joint in sweep(system, q, qd, moves):
         body, carrier = system.body(i), moves.carrier[i].carrier
-        axes = body.placement.with_axes(parent=at_joint, body=whole)
+        axes = body.placement.with_axes(parent=at_joint, body=at_body)
         with system.section(i, "gradient"):
             read = Reading.of(body.joint, carrier, moves.virtual[i].carrier)
             twice = 2.0 * read.turning.dot(at_joint.cross_moment)
@@ -245,7 +245,7 @@ def inverse_dynamics_vjp(
             w = body.placement.with_axes(parent=carrier.w, body=moves.at[i].w)
             rates = by_rate(body.joint, carrier.w, at_joint) + by_rate(body.joint, w, axes)
             dqd[i - 1] = rates + body.passive.slope(qd[i - 1]) * lam[i - 1]
-            m[i - 1] = body.joint.project(whole.momentum)
+            m[i - 1] = body.joint.project(at_body.momentum)
     return dq, dqd, m
 
 

@@ -93,12 +93,12 @@ def centroidal_momentum_gradient(system: System, q: Coordinates, qd: Coordinates
 def composite_inertia(system: System, q: Coordinates) -> list[Scalar]:
     """The inertia tensor of all moving links as one rigid body about their centre of mass, in root
     axes, 3 x 3."""
-    total, whole = composites(system, q), NO_INERTIA
+    total, robot = composites(system, q), NO_INERTIA
     for i, pose in system.roots.items():
         shifts = [Shift(k, x) for k, x in enumerate(place_of(pose)) if x is not ZERO]
-        whole = whole + carried(total[-i], (*shifts, Orient.by(rows_of(pose))))
+        robot = robot + carried(total[-i], (*shifts, Orient.by(rows_of(pose))))
     mass, _ = first_moment(system, total)
-    s = whole.s + _outer(whole, -1.0 / mass)
+    s = robot.s + _outer(robot, -1.0 / mass)
     usual = Second(s.yy + s.zz, -s.xy, -s.xz, s.xx + s.zz, -s.yz, s.xx + s.yy)
     return [usual[i, j] for i, j in product(range(3), repeat=2)]
 

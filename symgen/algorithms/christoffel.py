@@ -93,30 +93,30 @@ def symbols(system: System, q: Coordinates, read: Read) -> Symbols:
 
     Where velocities are a twist, so that Γ_ijk and Γ_ikj differ, their mean.
     """
-    found = _symbols(system, q, read)
+    entries = _symbols(system, q, read)
     for (i, j, k), half in torsion(system, q).items():
         at = i, min(j, k), max(j, k)
-        found[at] = found.get(at, ZERO) + half
-    return found
+        entries[at] = entries.get(at, ZERO) + half
+    return entries
 
 
 def _symbols(system: System, q: Coordinates, read: Read) -> Symbols:
     """The same where all rates are those of coordinates."""
-    found: Symbols = {}
+    entries: Symbols = {}
     for k, inertia in composites(system, q):
         moments = moments_of(inertia, system.body(k).S)
         with system.section(k, "symbols"):
-            found |= {
+            entries |= {
                 (i, k, k): entry
                 for i, entry, _ in read(k, pair_column(system.body(k).joint, moments))
             }
             for j, at_body, at_joint in climb(system, k, q, moments):
                 joint = system.body(j).joint
                 here = joint.project(pair_column(joint, at_body).force)
-                found |= _triple(j, j, k, here, here)
+                entries |= _triple(j, j, k, here, here)
                 for i, entry, other in read(j, pair_column(joint, at_joint)):
-                    found |= _triple(i, j, k, entry, other)
-    return found
+                    entries |= _triple(i, j, k, entry, other)
+    return entries
 
 
 def _triple(i: int, j: int, k: int, entry: Scalar, other: Scalar) -> Symbols:

@@ -79,10 +79,10 @@ def _mass_matrix(
             steps = body.placement.steps(q[i - 1])
             composite[body.parent] += carried_by_name(composite[i], steps, f"{i}")
     n = system.size
-    found: list[Scalar] = [ZERO] * (n * n)  # without a look at each entry of long chains
+    matrix: list[Scalar] = [ZERO] * (n * n)  # without a look at each entry of long chains
     for (i, j), felt in columns.entries.items():
-        found[n * (i - 1) + j - 1] = found[n * (j - 1) + i - 1] = felt
-    return found
+        matrix[n * (i - 1) + j - 1] = matrix[n * (j - 1) + i - 1] = felt
+    return matrix
 
 
 class _Columns:
@@ -123,19 +123,19 @@ class _SharedColumns(_Columns):
     def add(self, i: int, momentum: Force) -> None:
         """What joint i feels of the coordinates that move bodies beyond it, and of its own."""
         factors = (term.factor for term in self.system.coupling.drives[i - 1].terms)
-        own = [*zip(self.leaders[i - 1], factors, strict=True)]
+        leading = [*zip(self.leaders[i - 1], factors, strict=True)]
         moving = {
             at: (k, total.named(f"{at}_{i}")) for at, (k, total) in self.beyond.pop(i).items()
         }
         project = self.system.body(i).joint.project
-        for at, factor in own:
+        for at, factor in leading:
             for other, (k, total) in moving.items():
                 twice = 2.0 if other == at else 1.0
                 self._count(at, other, times(twice * factor * k, project(total)))
-            for other, far in own:
+            for other, far in leading:
                 if other >= at:
                     self._count(at, other, times(factor * far, project(momentum)))
-        self._pass(i, _sum((*moving.items(), *((at, (k, momentum)) for at, k in own))))
+        self._pass(i, _sum((*moving.items(), *((at, (k, momentum)) for at, k in leading))))
 
     def _pass(self, i: int, moving: Momenta) -> None:
         """The momenta to the parent of body i."""
@@ -155,14 +155,14 @@ class _SharedColumns(_Columns):
 
 def _sum(parts: Iterable[tuple[int, tuple[float, Force]]]) -> Momenta:
     """Momenta by leader; factors are multiplied out where they differ."""
-    found: Momenta = {}
+    momenta: Momenta = {}
     for at, (k, momentum) in parts:
-        here, before = found.get(at, (k, NO_FORCE))
+        here, before = momenta.get(at, (k, NO_FORCE))
         if here == k:
-            found[at] = k, before + momentum
+            momenta[at] = k, before + momentum
         else:
-            found[at] = 1.0, _scaled(here, before) + _scaled(k, momentum)
-    return found
+            momenta[at] = 1.0, _scaled(here, before) + _scaled(k, momentum)
+    return momenta
 
 
 def _scaled(k: float, momentum: Force) -> Force:

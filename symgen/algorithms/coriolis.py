@@ -138,9 +138,9 @@ def coriolis_matrix(system: System, q: Coordinates, qd: Coordinates) -> list[Sca
     entries: Entries = {}
     for i, _, composite in composites(system, q, moving):
         with system.section(i, "column"):
-            own = column(system.body(i).joint, composite, moving[i].joint)
-            entries[i, i] = system.body(i).joint.project(own.forces[0])
-            for j, at, _ in climb(system, i, q, own.named(joint_label(i))):
+            own_column = column(system.body(i).joint, composite, moving[i].joint)
+            entries[i, i] = system.body(i).joint.project(own_column.forces[0])
+            for j, at, _ in climb(system, i, q, own_column.named(joint_label(i))):
                 joint, at = system.body(j).joint, at.named(f"{i}_{j}")
                 entries[j, i] = joint.project(at.forces[0])
                 entries[i, j] = row_entry(joint, moving[j].body, at)

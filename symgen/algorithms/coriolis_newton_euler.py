@@ -65,7 +65,7 @@ def _trace(system: System, i: int) -> Scalar:
 def _skew(system: System, q: Coordinates, qd: Coordinates) -> dict[tuple[int, int], Scalar]:
     """K_ij for j beyond i, from 1."""
     moving, units = twists(system, q, qd), unit_twists(system, q)
-    found: dict[tuple[int, int], Scalar] = {}
+    entries: dict[tuple[int, int], Scalar] = {}
     for b in system.outward:
         body = Skew(system.body(b).inertia, moving[b], _trace(system, b))
         path = [*units[b].items()]
@@ -73,8 +73,8 @@ def _skew(system: System, q: Coordinates, qd: Coordinates) -> dict[tuple[int, in
             force = body.on(x)
             for i, y in path[at + 1 :]:
                 felt = y.v.dot(force.linear) + y.w.dot(force.angular)
-                found[i, j] = found.get((i, j), ZERO) + felt
-    return found
+                entries[i, j] = entries.get((i, j), ZERO) + felt
+    return entries
 
 
 @_of_matrix(
@@ -164,7 +164,7 @@ def coriolis_matrix_newton_euler_by_parameters(
     system: System, q: Coordinates, qd: Coordinates
 ) -> list[Scalar]:
     """∂C_ij/∂π_p, n x n x 10 n, row-major."""
-    found, n = coriolis_matrix_by_parameters(system, q, qd), system.size
+    entries, n = coriolis_matrix_by_parameters(system, q, qd), system.size
     moving, units, width = twists(system, q, qd), unit_twists(system, q), system.parameters
     for b, columns in system.columns.items():
         for (j, x), (i, y) in combinations(units[b].items(), 2):
@@ -172,8 +172,8 @@ def coriolis_matrix_newton_euler_by_parameters(
             for p, e in both:
                 upper = ((i - 1) * n + j - 1) * width + p
                 lower = ((j - 1) * n + i - 1) * width + p
-                found[upper], found[lower] = found[upper] + e, found[lower] - e
-    return found
+                entries[upper], entries[lower] = entries[upper] + e, entries[lower] - e
+    return entries
 
 
 @_of_matrix(
@@ -190,13 +190,13 @@ def slotine_li_regressor_newton_euler(
 ) -> list[Scalar]:
     """Y with Y π = M q̈_r + C q̇_r + g, C that of `coriolis_matrix_newton_euler`; n x 10 n,
     row-major."""
-    found = slotine_li_regressor(system, q, qd, qd_r, qdd_r)
+    entries = slotine_li_regressor(system, q, qd, qd_r, qdd_r)
     moving, units = twists(system, q, qd), unit_twists(system, q)
     meant = twists(system, q, qd_r)
-    width = len(found) // system.size
+    width = len(entries) // system.size
     for b, columns in system.columns.items():
         for i, y in units[b].items():
             for p, e in zip(columns, _entries(system, b, moving[b], y, meant[b]), strict=True):
                 at = (i - 1) * width + p
-                found[at] = found[at] + e
-    return found
+                entries[at] = entries[at] + e
+    return entries

@@ -143,9 +143,9 @@ def forward_derivatives(
     parts = (coupling.forces(part) for part in (coriolis, gravity(system, q), rubbing))
     driving = [t - c - g - f for t, c, g, f in zip(tau, *parts, strict=True)]
     qdd = solver.solve(driving)
-    found = formulation(system, q, qd, coupling.rates(qdd))
+    slopes = formulation(system, q, qd, coupling.rates(qdd))
     matrices = (
-        coupling.matrix(square(system, x)) for x in (found.dq, damped(system, qd, found.dqd))
+        coupling.matrix(square(system, x)) for x in (slopes.dq, damped(system, qd, slopes.dqd))
     )
     dq, dqd = (_minus_solved(solver, matrix) for matrix in matrices)
     return dq, dqd, solver.inverse(), qdd

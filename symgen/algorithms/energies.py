@@ -134,12 +134,15 @@ def _momenta(
     """For every joint the place of its body and the momentum of all it carries at its unit rate, in
     root axes."""
     where = places(system, q, range(1, system.size + 1))
-    found = {}
+    momenta = {}
     for i, here in where.items():
         body = system.body(i)
-        own = body.joint.momentum(total[i]) if body.on_robot else NO_FORCE
-        found[i] = here, Force(times(here.rows, own.linear), times(here.rows, own.angular))
-    return found
+        momentum = body.joint.momentum(total[i]) if body.on_robot else NO_FORCE
+        momenta[i] = (
+            here,
+            Force(times(here.rows, momentum.linear), times(here.rows, momentum.angular)),
+        )
+    return momenta
 
 
 @quantity(
@@ -206,7 +209,7 @@ def momentum(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
 
     What regrouping hands to the base does not move, so the sum is that of the links.
     """
-    total, moving, whole = (
+    total, moving, at_root = (
         dict.fromkeys(range(system.size + 1), NO_FORCE),
         twists(system, q, qd),
         NO_FORCE,
@@ -219,8 +222,8 @@ def momentum(system: System, q: Coordinates, qd: Coordinates) -> list[Scalar]:
         if body.parent:
             total[body.parent] = total[body.parent] + there
         else:
-            whole = whole + _at_root(system, i, there)
-    return [*whole.linear, *whole.angular]
+            at_root = at_root + _at_root(system, i, there)
+    return [*at_root.linear, *at_root.angular]
 
 
 def _at_root(system: System, i: int, force: Force) -> Force:

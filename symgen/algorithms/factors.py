@@ -72,17 +72,17 @@ class Factors:
     def inverse(self) -> list[Scalar]:
         """M⁻¹, n x n, from L M⁻¹ = D⁻¹ L⁻ᵀ whose lower triangle is zero: row by row outward, no
         inverse of L needed."""
-        found: Entries = {}
+        entries: Entries = {}
         done: list[int] = []
         for block in reversed(self.blocks):
             above = self.pattern.above[min(block)]
             for i, j in product(block, done):
-                found[i, j] = found[j, i] = -self._from_above(found, above, i, j)
+                entries[i, j] = entries[j, i] = -self._from_above(entries, above, i, j)
             for i, j in combinations_with_replacement(block, 2):
-                own = self.inverse_d[i, j] - self._from_above(found, above, i, j)
-                found[i, j] = found[j, i] = own
+                entry = self.inverse_d[i, j] - self._from_above(entries, above, i, j)
+                entries[i, j] = entries[j, i] = entry
             done += block
-        return [found[i, j] for i in sorted(done) for j in sorted(done)]
+        return [entries[i, j] for i in sorted(done) for j in sorted(done)]
 
     def _from_above(self, inverse: Entries, above: Sequence[int], i: int, j: int) -> Scalar:
         return sum((self.low[i, k] * inverse[k, j] for k in above), ZERO)
@@ -144,8 +144,8 @@ def _eliminated(
     for block in blocks:
         above = order.above[min(block)]
         with section(block[0]):
-            own, scaled = (_single if len(block) < 2 else _pair)(m, block, above)
-            inverse_d |= own
+            inverse, scaled = (_single if len(block) < 2 else _pair)(m, block, above)
+            inverse_d |= inverse
             for i in above:
                 for j in (i, *(j for j in order.above[i] if j in above)):
                     for k in block:
@@ -167,14 +167,14 @@ def _pair(m: Entries, block: Sequence[int], above: Sequence[int]) -> tuple[Entri
     k, j = block
     a, b, c = positive(m[k, k]), m[k, j], m[j, j]
     r = named(1.0 / (a * c - b * b), f"d{k}_{j}")
-    own = {(k, k): c * r, (j, j): a * r, (k, j): -(b * r)}
-    own[j, k] = own[k, j]
+    inverse = {(k, k): c * r, (j, j): a * r, (k, j): -(b * r)}
+    inverse[j, k] = inverse[k, j]
     rows = {}
     for i in above:
         u, v = m[k, i], m[j, i]
         rows[k, i] = named((c * u - b * v) * r, f"L{k}_{i}")
         rows[j, i] = named((a * v - b * u) * r, f"L{j}_{i}")
-    return own, rows
+    return inverse, rows
 
 
 def coupled_mass_matrix(system: System, q: Sequence[Scalar]) -> list[Scalar]:

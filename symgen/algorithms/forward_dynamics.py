@@ -186,17 +186,17 @@ def forward_dynamics_articulated(
     """
     joints = _inward(system, q, qd, system.coupling.rates(tau), forces_at_rest(system, q, qd))
     moving = {0: STILL}
-    found: list[Scalar] = [ZERO] * system.size
+    qdd: list[Scalar] = [ZERO] * system.size
     for i in system.outward:
         body = system.body(i)
         with system.section(i, "acceleration"):
             x = moving[body.parent].moved_out(body.placement.steps(q[i - 1]))
             share = joints[i].share
-            found[i - 1] = joints[i].rate - share.angular.dot(x.w) - share.linear.dot(x.v)
-            moving[i] = x + body.S.at_rate(named(found[i - 1], f"qdd{i}"))
+            qdd[i - 1] = joints[i].rate - share.angular.dot(x.w) - share.linear.dot(x.v)
+            moving[i] = x + body.S.at_rate(named(qdd[i - 1], f"qdd{i}"))
             moving[i].v.named(f"da{i}")
             moving[i].w.named(f"dwd{i}")
-    return system.coupling.forces(found)
+    return system.coupling.forces(qdd)
 
 
 def forces_at_rest(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Force]:
@@ -248,15 +248,15 @@ def forward_dynamics_by_tree(
     """The same, factors of M for each tree on the base up to `DEEP` joints deep, articulated bodies
     for the others."""
     both = (f(system, q, qd, tau) for f in (forward_dynamics, forward_dynamics_articulated))
-    shallow, deep = (system.coupling.rates(found) for found in both)
+    shallow, deep = (system.coupling.rates(qdd) for qdd in both)
     paths = {i: (i, *system.ancestors(i)) for i in system.outward}
     long_trees = {
         j for path in paths.values() if len(path) > DEEP for j in path if not system.body(j).parent
     }
-    found = [
+    qdd = [
         (deep if long_trees & {*paths[i]} else shallow)[i - 1] for i in range(1, system.size + 1)
     ]
-    return system.coupling.forces(found)
+    return system.coupling.forces(qdd)
 
 
 DEEP = 7

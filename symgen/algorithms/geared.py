@@ -66,15 +66,15 @@ def forward_dynamics(
     """The same by articulated bodies with rotors, best for long chains."""
     joints = _inward(system, q, qd, system.coupling.rates(tau))
     moving = {0: STILL}
-    found: list[Scalar] = [ZERO] * system.dof
+    qdds: list[Scalar] = [ZERO] * system.dof
     for i in (i for i in system.outward if i in joints):
         body, before = system.body(i), moving[system.body(i).parent]
         with system.section(i, "acceleration"):
             share = joints[i].share
             qdd = joints[i].rate - share.angular.dot(before.w) - share.linear.dot(before.v)
-            found[system.coupling.drives[i - 1].index] = qdd
+            qdds[system.coupling.drives[i - 1].index] = qdd
             moving[i] = before.moved_out(body.placement.steps(q[i - 1])) + body.S.at_rate(qdd)
-    return found
+    return qdds
 
 
 def _inward(

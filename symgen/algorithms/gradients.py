@@ -115,12 +115,12 @@ def gradients(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates)
         with system.section(i, "column"):
             rate = force_rate(joint, from_carrier, motion[i].carrier)
             turned = carried_along(joint, load[i])
-            own = column(joint, from_axes, fast[i].joint).with_force(
+            own_column = column(joint, from_axes, fast[i].joint).with_force(
                 rate + turned if alone else rate
             )
-            whole = own if alone else own.with_force(turned)
-            _diagonal(out, i, system.body(i), own)
-            for j, at, _ in climb(system, i, q, whole):
+            climbing = own_column if alone else own_column.with_force(turned)
+            _diagonal(out, i, system.body(i), own_column)
+            for j, at, _ in climb(system, i, q, climbing):
                 _pair(out, i, j, system, fast[j].body, second[j], at)
     return Gradients(out.dq, by_rates(system, out.dqd, out.m, qd), out.m)
 
@@ -128,16 +128,16 @@ def gradients(system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates)
 def loads(system: System, q: Coordinates, motion: Mapping[int, JointMotion]) -> dict[int, Force]:
     """The force on each body and all beyond it, in its joint frame (N, N m)."""
     total = dict.fromkeys(range(system.size + 1), NO_FORCE)
-    found = {}
+    at_joints = {}
     for i in system.inward:
         body = system.body(i)
         with system.section(i, "forces"):
-            whole = (total[i] + inertial_force(body, motion[i].body)).named(f"{i}")
-            found[i] = carried(whole, body.placement.own(q[i - 1]))
+            at_body = (total[i] + inertial_force(body, motion[i].body)).named(f"{i}")
+            at_joints[i] = carried(at_body, body.placement.own(q[i - 1]))
             total[body.parent] = total[body.parent] + carried(
-                found[i], body.placement.approach(q[i - 1])
+                at_joints[i], body.placement.approach(q[i - 1])
             )
-    return found
+    return at_joints
 
 
 def _second_rate(system: System, i: int, motion: JointMotion, moving: Velocity) -> SecondRate:
@@ -162,9 +162,9 @@ def _pair(
     """What joint i does to its ancestor j, and j to i. Where axes go with the body, what turns the
     load turns the axes of all bodies that stay together too."""
     joint = system.body(j).joint
-    rate, own, *load = at.forces
+    rate, displaced, *load = at.forces
     out.m[i, j] = out.m[j, i] = joint.project(at.momentum)
-    felt = own if j in system.together(i) else sum(load, own)
+    felt = displaced if j in system.together(i) else sum(load, displaced)
     out.dqd[j, i], out.dq[j, i] = joint.project(rate), joint.project(felt)
     out.dqd[i, j], out.dq[i, j] = row_entry(joint, fast, at), second.on(at)
 

@@ -109,9 +109,9 @@ def frame_jacobian_world(system: System, q: Coordinates, *, link: str) -> list[S
 def frame_jacobian_aligned(system: System, q: Coordinates, *, link: str) -> list[Scalar]:
     """The Jacobian of `link` about its origin in the root link's axes, 6 x n, row-major."""
     seat, point = system.seat(link), link_place(system, q, link).origin
-    found = places(system, q, [seat.body] if seat.body else [])
+    bodies = places(system, q, [seat.body] if seat.body else [])
     units = {}
-    for i, here in found.items():
+    for i, here in bodies.items():
         arm, unit = point - here.origin, system.body(i).S
         w = times(here.rows, unit.w)
         units[i] = Twist(w, times(here.rows, unit.v) + w.cross(arm))

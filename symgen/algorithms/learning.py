@@ -74,11 +74,11 @@ def adaptive_slotine_li(system: System, *inputs: Coordinates) -> Pair:
     rows = _rows(system.coupling.projected(entries, (None, width)), width)
     tau = plus([dot(row, beta) for row in rows], by(k_d, s))
     learnt = [dot([row[k] for row in rows], s) for k in range(width)]
-    found = []
+    adapted = []
     for b, g, x, middle, most in zip(beta, gamma, learnt, mean, reach, strict=True):
         off = b - middle
-        found.append(middle + clamped(off + h * (g * x - leak * off), most))
-    return saturated(tau, limit), found
+        adapted.append(middle + clamped(off + h * (g * x - leak * off), most))
+    return saturated(tau, limit), adapted
 
 
 @controller(

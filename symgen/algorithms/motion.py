@@ -72,14 +72,14 @@ def unit_twists(system: System, q: Coordinates) -> dict[int, dict[int, Twist]]:
 
     They start as floats, since kept exact the constants that gather on a path become long decimals,
     of which fewer are equal."""
-    found: dict[int, dict[int, Twist]] = {0: {}}
+    units: dict[int, dict[int, Twist]] = {0: {}}
     for i in system.outward:
         steps = system.body(i).placement.steps(q[i - 1])
-        before = found[system.body(i).parent].items()
+        before = units[system.body(i).parent].items()
         with system.section(i, "unit twists"):
             carried = {j: twist.moved_out(steps).named(f"{i}_{j}") for j, twist in before}
-        found[i] = {i: system.body(i).S.scaled(1.0)} | carried
-    return found
+        units[i] = {i: system.body(i).S.scaled(1.0)} | carried
+    return units
 
 
 # -- accelerations ---------------------------------------------------------------------------------
@@ -102,34 +102,34 @@ def motions(
     qd_r: Coordinates | None = None,
 ) -> dict[int, Motion]:
     """The motion of every body; with reference velocities `qd_r`, `qdd` are their rates."""
-    found = {0: Motion()}
+    moving = {0: Motion()}
     for i in system.outward:
         with system.section(i, "motion"):
-            place, start = system.body(i).placement, _start(system, i, found)
+            place, start = system.body(i).placement, _start(system, i, moving)
             *inner, last = place.transforms(q[i - 1])
             turns = merged((*last.turns, *place.turns(q[i - 1])))
             at = start.fixed_to((*inner, Transform(last.offset, turns)), f"o{i}")
-            found[i] = _moving(system, i, at, q, qd, qdd, qd_r)
-    return found
+            moving[i] = _moving(system, i, at, q, qd, qdd, qd_r)
+    return moving
 
 
 def joint_motions(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates
 ) -> dict[int, JointMotion]:
     """The same with the motion of what carries every joint, on the way to which bodies are."""
-    found: dict[int, JointMotion] = {}
+    joints: dict[int, JointMotion] = {}
     bodies = {0: Motion()}
     for i in system.outward:
         with system.section(i, "motion"):
             place, start = system.body(i).placement, _start(system, i, bodies)
             at = replace(start.fixed_to(place.transforms(q[i - 1])), label=f"j{i}")
-            own = at.turned(at.a, place.turns(q[i - 1]))
-            bodies[i] = _moving(system, i, own, q, qd, qdd, None)
+            turned = at.turned(at.a, place.turns(q[i - 1]))
+            bodies[i] = _moving(system, i, turned, q, qd, qdd, None)
             if system.stays(i):
-                first = found[system.body(i).parent].carrier
+                first = joints[system.body(i).parent].carrier
                 at = first.fixed_to(place.transforms(q[i - 1]))
-            found[i] = JointMotion(bodies[i], at)
-    return found
+            joints[i] = JointMotion(bodies[i], at)
+    return joints
 
 
 def _start(system: System, i: int, bodies: Mapping[int, Motion]) -> Motion:

@@ -43,8 +43,8 @@ class Task:
         half = {(i, j): dot(solved[i], jacobian[j]) for i in range(6) for j in range(i + 1)}
         for i in range(6):
             half[i, i] = half[i, i] + damping[0] * damping[0]
-        whole = [half[max(i, j), min(i, j)] for i in range(6) for j in range(6)]
-        return cls(jacobian, solved, whole)
+        inverse_inertia = [half[max(i, j), min(i, j)] for i in range(6) for j in range(6)]
+        return cls(jacobian, solved, inverse_inertia)
 
 
 @_of_task(

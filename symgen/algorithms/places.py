@@ -66,12 +66,12 @@ def steps_to(system: System, i: int, q: Coordinates) -> tuple[Step, ...]:
 def places(system: System, q: Coordinates, wanted: Sequence[int]) -> dict[int, Place]:
     """Where the bodies `wanted` and those that carry them are."""
     needed = {j for i in wanted for j in (i, *system.ancestors(i))}
-    found: dict[int, Place] = {}
+    where: dict[int, Place] = {}
     for i in (i for i in system.outward if i in needed):
         with system.section(i, "place"):
-            before = found[parent] if (parent := system.body(i).parent) else place(system.roots[i])
-            found[i] = before.moved_out(steps_to(system, i, q)).named(f"{i}")
-    return found
+            before = where[parent] if (parent := system.body(i).parent) else place(system.roots[i])
+            where[i] = before.moved_out(steps_to(system, i, q)).named(f"{i}")
+    return where
 
 
 def place(pose: Pose) -> Place:

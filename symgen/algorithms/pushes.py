@@ -22,13 +22,13 @@ def pushed_at(system: System, q: Coordinates) -> System:
     if not system.root_wrenches:
         return system
     links: list[str] = []
-    own: list[Scalar] = []
+    in_link_axes: list[Scalar] = []
     for link, six in system.root_wrenches:
         seat = system.seat(link)
         rows = places(system, q, [seat.body])[seat.body].at(seat.pose).rows
         links.append(link)
-        own += _seen(rows, six[:3]) + _seen(rows, six[3:])
-    return system.pushed(links, own)
+        in_link_axes += _seen(rows, six[:3]) + _seen(rows, six[3:])
+    return system.pushed(links, in_link_axes)
 
 
 def _seen(rows: Rows, v: Sequence[Scalar]) -> list[Scalar]:

@@ -83,14 +83,14 @@ def with_passive(
     """All entries row-major; behind the columns of inertia, each joint's columns of the system's
     kinds of friction and springs."""
     kinds, joints = system.passive_kinds, system.rubbing_joints
-    own = {
+    passive = {
         (i - 1, columns + len(kinds) * at + k): KINDS[kind].column(
             q[i - 1], qd[i - 1], system.friction_width
         )
         for at, i in enumerate(joints)
         for k, kind in enumerate(kinds)
     }
-    return full({**entries, **own}, system.size, columns + len(kinds) * len(joints))
+    return full({**entries, **passive}, system.size, columns + len(kinds) * len(joints))
 
 
 @quantity(
@@ -212,15 +212,15 @@ def _sensed(system: System, q: Coordinates, link: str) -> dict[int, list[Twist]]
     carries; of a link of the base at all that is on the robot."""
     seat = system.seat(link)
     axes, place = columns_of(seat.pose), place_of(seat.pose)
-    found = {seat.body: [Twist(NULL, e) for e in axes] + [Twist(e, place.cross(e)) for e in axes]}
+    units = {seat.body: [Twist(NULL, e) for e in axes] + [Twist(e, place.cross(e)) for e in axes]}
     for i in (i for i in system.outward if system.body(i).on_robot):
         parent = system.body(i).parent
-        before = found.get(parent, ())
+        before = units.get(parent, ())
         if not parent:
             before = [twist_seen_in(twist, system.roots[i]) for twist in before]
         if before:
-            found[i] = [twist.moved_out(steps_to(system, i, q)) for twist in before]
-    return found
+            units[i] = [twist.moved_out(steps_to(system, i, q)) for twist in before]
+    return units
 
 
 @quantity(

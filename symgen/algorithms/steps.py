@@ -66,12 +66,12 @@ def integrate(system: System, q: Coordinates, dq: Coordinates) -> list[Scalar]:
 def difference(system: System, q: Coordinates, q_end: Coordinates) -> list[Scalar]:
     """The velocity that leads from q to q_end in one unit of time, shape n; of turns the shorter,
     below π."""
-    found: list[Scalar] = [ZERO] * system.coupling.velocities
+    velocity: list[Scalar] = [ZERO] * system.coupling.velocities
     for chart in charts(system.coupling):
         both = [q[k] for k in chart.places], [q_end[k] for k in chart.places]
         for k, x in zip(chart.rates, chart.between(*both), strict=True):
-            found[k] = x
-    return found
+            velocity[k] = x
+    return velocity
 
 
 @_of_positions(

@@ -97,8 +97,8 @@ def _register_motion(axes: str, end: str, said: str, seen: Seen) -> None:
     def velocity(system: System, q: Coordinates, qd: Coordinates, *, link: str) -> list[Scalar]:
         """J q̇, 6 numbers."""
         seat = system.seat(link)
-        own = twists(system, q, qd)[seat.body] if seat.body else STILL
-        return _flat(seen(link_place(system, q, link), twist_seen_in(own, seat.pose)))
+        twist = twists(system, q, qd)[seat.body] if seat.body else STILL
+        return _flat(seen(link_place(system, q, link), twist_seen_in(twist, seat.pose)))
 
     @_of_frame(
         f"frame_acceleration_{axes}",
@@ -111,8 +111,8 @@ def _register_motion(axes: str, end: str, said: str, seen: Seen) -> None:
         system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, *, link: str
     ) -> list[Scalar]:
         """J q̈ + dJ/dt q̇, 6 numbers."""
-        own, classical = _moving(system, q, qd, qdd, link)
-        change = classical if axes == "aligned" else _spatial(own, classical)
+        twist, classical = _moving(system, q, qd, qdd, link)
+        change = classical if axes == "aligned" else _spatial(twist, classical)
         return _flat(seen(link_place(system, q, link), change))
 
 
@@ -222,12 +222,12 @@ def quaternion(system: System, q: Coordinates, link: str) -> Four:
     """That of a link's axes in the root's, its scalar not negative."""
     seat = system.seat(link)
     path = [*reversed([seat.body, *system.ancestors(seat.body)])] if seat.body else []
-    found = _constant(system.roots[path[0]]) if path else _constant(Pose())
+    rotation = _constant(system.roots[path[0]]) if path else _constant(Pose())
     for i in path:
         steps = system.body(i).placement.steps(q[i - 1])
         for step in (s for s in steps if isinstance(s, Turn)):
-            found = _product(found, _turn(step, q[i - 1]))
-    s, v = _product(found, _constant(seat.pose))
+            rotation = _product(rotation, _turn(step, q[i - 1]))
+    s, v = _product(rotation, _constant(seat.pose))
     side = sign(s + TINY)
     return side * s, v.scaled(side)
 

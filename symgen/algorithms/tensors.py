@@ -67,9 +67,9 @@ def mass_matrix_gradient(system: System, q: Coordinates) -> Entries:
 @_mass_matrix_gradient(source=SYMBOLS)
 def mass_matrix_gradient_from_symbols(system: System, q: Coordinates) -> Entries:
     """The same as Γ_ijk + Γ_jik, because Ṁ = C + Cᵀ at every velocity."""
-    n, found = system.size, christoffel_symbols_full_up(system, q)
+    n, symbols = system.size, christoffel_symbols_full_up(system, q)
     half = {
-        (i, j, k): found[(i * n + j) * n + k] + found[(j * n + i) * n + k]
+        (i, j, k): symbols[(i * n + j) * n + k] + symbols[(j * n + i) * n + k]
         for i in range(n)
         for j in range(i + 1)
         for k in range(n)
@@ -158,13 +158,13 @@ def inverse_dynamics_second_derivatives(
     along the bracket of both twists."""
     n = system.size
     inertia = gradient(lambda x: mass_matrix(system, x), q)
-    found: dict[tuple[int, int], Entries] = {}
+    mixed: dict[tuple[int, int], Entries] = {}
     for k in range(n):
         for j in range(k + 1):
-            found[j, k], found[k, j] = _mixed(
+            mixed[j, k], mixed[k, j] = _mixed(
                 system, lambda x: inverse_dynamics(system, x, qd, qdd), q, j, k
             )
-    positions = [found[j, k][i] for i in range(n) for j in range(n) for k in range(n)]
+    positions = [mixed[j, k][i] for i in range(n) for j in range(n) for k in range(n)]
     rates = gradient(lambda x: _damping(system, q, x), qd)
     both = gradient(lambda x: _damping(system, x, qd), q)
     return positions, rates, _swapped(both, n), _swapped(inertia, n)

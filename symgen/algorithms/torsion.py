@@ -53,10 +53,10 @@ def torsion(system: System, q: Coordinates) -> dict[tuple[int, int, int], Scalar
 
 def by_rates(system: System, twice_c: Entries, m: Entries, qd: Coordinates) -> Entries:
     """∂(C v)/∂v from 2 C and M: where velocities are a twist v, column k less M (v × S_k)."""
-    found = dict(twice_c)
+    entries = dict(twice_c)
     for k, j, along, sign in commutators(system):
         for i in range(1, system.size + 1):
             weight = sign * m.get((i, along), ZERO)
-            found[i, k] = found.get((i, k), ZERO) + weight * qd[j - 1]
-            found[i, j] = found.get((i, j), ZERO) - weight * qd[k - 1]
-    return found
+            entries[i, k] = entries.get((i, k), ZERO) + weight * qd[j - 1]
+            entries[i, j] = entries.get((i, j), ZERO) - weight * qd[k - 1]
+    return entries

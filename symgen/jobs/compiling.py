@@ -90,8 +90,8 @@ def _installed() -> list[Any]:
     folders = [here, here.parent / "templates"]  # templates stand beside it in a checkout
     while folders:
         try:
-            with os.scandir(folders.pop()) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+            with os.scandir(folders.pop()) as listed:
+                entries = sorted(listed, key=lambda entry: entry.name)
         except OSError:
             continue
         folders += [Path(x.path) for x in entries if x.is_dir() and x.name != "__pycache__"]

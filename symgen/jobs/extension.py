@@ -83,9 +83,9 @@ class Making:
             return kept
         name = f"{module.name}_{key[:16]}"
         data = extension_module(name, files, units, flags)
-        made = self.store.keep(name, data)
+        kept_module = self.store.keep(name, data)
         self.store.answer(key, name, data)
-        return made
+        return kept_module
 
     def _remember(self, keys: Sequence[str], module: ModuleType) -> None:
         data = self.store.data(module)

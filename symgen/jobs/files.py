@@ -18,11 +18,11 @@ def files(module: Module, languages: Sequence[str] = DEFAULT) -> dict[str, str]:
         raise OptionError(
             f"no language is called '{shown(unknown[0])}'; {hint(unknown[0], LANGUAGES)}"
         )
-    made = {
+    texts = {
         name: text
         for language in languages
         for name, text in LANGUAGES[language].files(module).items()
     }
     if "c" in languages:
-        made[f"{module.name}_report.json"] = report(module, made)
-    return {**made, NAME: manifest(module, made)}
+        texts[f"{module.name}_report.json"] = report(module, texts)
+    return {**texts, NAME: manifest(module, texts)}

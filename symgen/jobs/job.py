@@ -69,9 +69,9 @@ class Job:
 
     def load(self) -> Loaded:
         """The robot; of what was noticed not what an option answers. Raises SymgenError."""
-        found = load_with(self.file if self.given is None else self.given, self.choices)
-        left = (n for n in found.notices if not any(map(self.choices.used, n.unless)))
-        return replace(found, notices=tuple(left))
+        loaded = load_with(self.file if self.given is None else self.given, self.choices)
+        left = (n for n in loaded.notices if not any(map(self.choices.used, n.unless)))
+        return replace(loaded, notices=tuple(left))
 
     def robot(self, loaded: Loaded) -> Robot:
         """The loaded model with what this job leaves open. Raises OptionError for a link that it
@@ -182,16 +182,16 @@ def _missing(loaded: Loaded, robot: Robot) -> tuple[Notice, ...]:
         ("--friction", FRICTION, "{} friction", "it is", "--friction runtime:..."),
         ("--springs", SPRINGS, "a spring of some {}", "springs are", "--runtime-springs"),
     )
-    found = []
-    for flag, own, what, such, way in rows:
-        kinds = ", ".join(kind for kind in robot.missing if kind in own)
+    notices = []
+    for flag, possible, what, such, remedy in rows:
+        kinds = ", ".join(kind for kind in robot.missing if kind in possible)
         message = (
             f"no joint has {what.format(kinds)}, so {such} zero; give <dynamics> in the file, "
-            f"--actuators, or {way} for an input"
+            f"--actuators, or {remedy} for an input"
         )
         if kinds:
-            found.append(Notice(Place(loaded.file, 1), "warning", flag, message))
-    return tuple(found)
+            notices.append(Notice(Place(loaded.file, 1), "warning", flag, message))
+    return tuple(notices)
 
 
 def _rounded_up(x: float) -> float:

@@ -130,8 +130,8 @@ def placed(error: SymgenError, ctx: click.Context) -> str:
     """The text of an error; where it is about an option that a job file gave, with the place in
     that file."""
     job, command = ctx.meta.get(META, (None, None))
-    found = re.match(r"error: (--[a-z-]+)", str(error))
-    row = next((row for row in JOB if found and found[1] == row.flag), None)
+    flag = re.match(r"error: (--[a-z-]+)", str(error))
+    row = next((row for row in JOB if flag and flag[1] == row.flag), None)
     if job is None or row is None or row.name not in job.table.data:
         return str(error)
     if command.get_parameter_source(row.name) is click.core.ParameterSource.COMMANDLINE:
@@ -145,12 +145,12 @@ def keep_formulations(ctx: click.Context, given: Mapping[str, str]) -> list[Noti
     job, _ = ctx.meta.get(META, (None, None))
     if job is None or not given:
         return []
-    made = with_formulations(job.table.source, dict(given))
-    if made is None:
+    text = with_formulations(job.table.source, dict(given))
+    if text is None:
         said = f"say so in it: {formulations_line(dict(given))}"
     else:
         mark = Mark("symgen", lambda stream: True)  # it was read as a job file
-        write_files({Target(job.path, mark): made.encode()})
+        write_files({Target(job.path, mark): text.encode()})
         said = "the formulations that were fastest are in it now"
     return [Notice(job.table.place(), "note", "--tune", said)]
 

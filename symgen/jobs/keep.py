@@ -13,10 +13,10 @@ def with_formulations(text: str, given: dict[str, str]) -> str | None:
     line."""
     value = formulations_line(given)
     wanted = {**tomllib.loads(text), "formulations": given}
-    for made in _places(text, value):
+    for changed in _places(text, value):
         with suppress(tomllib.TOMLDecodeError):
-            if tomllib.loads(made) == wanted:
-                return made
+            if tomllib.loads(changed) == wanted:
+                return changed
     return None
 
 

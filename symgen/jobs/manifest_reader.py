@@ -44,10 +44,10 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
     path = folder / NAME
     try:
         data = _data(path)
-        found = decoded(Manifest, data)
-        _check(found)
-        module = _module(found)
-        _check_derived(module, found.files, data)
+        listed = decoded(Manifest, data)
+        _check(listed)
+        module = _module(listed)
+        _check_derived(module, listed.files, data)
     except OSError as error:
         raise OptionError(
             f"cannot read {str(path)!r}: {error.strerror or error}; give a generated folder"
@@ -59,7 +59,7 @@ def read(folder: Path) -> tuple[Module, dict[str, str]]:
     except SymgenError as error:
         reason = str(error).removeprefix("error: ")
         raise OptionError(f"{str(path)!r}: {reason}; generate it anew") from error
-    return module, dict(found.files)
+    return module, dict(listed.files)
 
 
 def _data(path: Path) -> Any:

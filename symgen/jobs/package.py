@@ -66,12 +66,14 @@ def build(
     module = fastest(job.module(loaded), given)
     sources = files(module, ["c"])
     progress("compiling")
-    made: Contents = {**sources, **native(module, sources, flags), **interface(module)}
-    made[NAME] = manifest(module, {name: text for name, text in made.items() if name != NAME})
+    contents: Contents = {**sources, **native(module, sources, flags), **interface(module)}
+    contents[NAME] = manifest(
+        module, {name: text for name, text in contents.items() if name != NAME}
+    )
     wheel = Target(Path(out) / _wheel_name(module), Mark("symgen build", _is_ours))
     wheel.check()
-    held = {name: x for name, x in made.items() if not name.endswith((".c", ".h", ".json"))}
-    paths = publish(made, Path(out) / module.name, beside={wheel: _wheel(module, held)})
+    held = {name: x for name, x in contents.items() if not name.endswith((".c", ".h", ".json"))}
+    paths = publish(contents, Path(out) / module.name, beside={wheel: _wheel(module, held)})
     return module, loaded, [*paths, wheel.path]
 
 

@@ -50,9 +50,9 @@ class Earlier:
         check_folder(folder)
         try:
             data = json.loads((folder / listing).read_text(encoding="utf-8"))
-            own = str(data["generator"]).startswith("symgen ")
+            ours = str(data["generator"]).startswith("symgen ")
             plain = {n for n in data["files"] if _within(folder, n) and (folder / n).is_file()}
-            return cls(frozenset(plain | {listing}), data.get("robot")) if own else cls()
+            return cls(frozenset(plain | {listing}), data.get("robot")) if ours else cls()
         except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
             return cls()
 

@@ -67,10 +67,10 @@ def clear(place: Path) -> None:
     """Remove what killed runs have left in a folder: what bears a staging name, is not new, and is
     held by no process."""
     try:
-        found = [path for path in place.iterdir() if STAGED.fullmatch(path.name)]
+        staged = [path for path in place.iterdir() if STAGED.fullmatch(path.name)]
     except OSError:
         return
-    for path in found:
+    for path in staged:
         with contextlib.suppress(OSError):
             if path.is_symlink() or time.time() - path.lstat().st_mtime < YOUNG:
                 continue

@@ -50,8 +50,8 @@ def holding(owner: str, begin: bytes, sign: bytes) -> Mark:
     end."""
 
     def ours(stream: BinaryIO) -> bool:
-        found = edges(stream)
-        return found.startswith(begin) and sign in found
+        ends = edges(stream)
+        return ends.startswith(begin) and sign in ends
 
     return Mark(owner, ours)
 

@@ -62,13 +62,13 @@ def tuned(job: Job, loaded: Loaded, tell: Callable[[str], None]) -> tuple[Job, l
     if job[COptions].machine is not HOST:
         raise OptionError("--tune: times are those of this machine, not of the --target; leave one")
     module = job.module(loaded)
-    found: list[Timed] = []
+    timed: list[Timed] = []
     for quantity in _open(job, module):
         tell(f"timing {quantity.name}")
-        found += _measured(module, quantity)
-    pairs = tuple((row.quantity, row.formulation) for row in found if row.chosen)
+        timed += _measured(module, quantity)
+    pairs = tuple((row.quantity, row.formulation) for row in timed if row.chosen)
     given = job[FunctionOptions].formulations
-    return job.changed(formulations=(*given, *pairs)), found
+    return job.changed(formulations=(*given, *pairs)), timed
 
 
 def _open(job: Job, module: Module) -> list[Quantity]:
@@ -97,12 +97,12 @@ def _measured(module: Module, quantity: Quantity) -> list[Timed]:
 def _promising(module: Module, quantity: Quantity) -> list[Function]:
     """The formulations that the model has first, each with another program; with runtime
     parameters those on the regrouping that the module has."""
-    aim, own = Aim("latency", HOST), module.regroup
+    aim, shared = Aim("latency", HOST), module.regroup
     wanted = Wanted(quantity.name, (quantity,))
     every = [
         f
         for f in every_formulation(module.robot, wanted, {}, aim)
-        if own is None or f.parts[0][1].regrouping in (own.regrouping, "whole")
+        if shared is None or f.parts[0][1].regrouping in (shared.regrouping, "whole")
     ]
     ranked = sorted(every, key=lambda f: aim.price(f.program))
     distinct = {(f.counts, f.cost(HOST)): f for f in reversed(ranked)}
@@ -141,13 +141,13 @@ def _arrays(module: Module, count: int) -> list[Any]:
     """Inputs at that many states, and room for the outputs."""
     real = TYPES[module[COptions].scalar]
     states = module.random_states(random.Random(0), min(count, 64))
-    found = []
+    arrays = []
     for a in next(d for d in descriptions(module) if d.name == module.functions[0].name).arguments:
-        made = np.zeros((count, a.size), real)
+        array = np.zeros((count, a.size), real)
         if a.direction == "in":
-            made[:] = np.resize(_values(module, states, a.name), made.shape)
-        found.append(made)
-    return found
+            array[:] = np.resize(_values(module, states, a.name), array.shape)
+        arrays.append(array)
+    return arrays
 
 
 def _values(module: Module, states: Any, name: str) -> Any:

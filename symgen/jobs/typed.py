@@ -58,13 +58,13 @@ def _plain(kind: type, data: object, place: str) -> Any:
 
 def _object(kind: Any, data: object, place: str) -> Any:
     types_, init = _fields(kind)
-    found, names = _keys(data, place), set(types_)
-    other = [*names - set(found), *set(found) - names]
+    entries, names = _keys(data, place), set(types_)
+    other = [*names - set(entries), *set(entries) - names]
     if other:
-        missing = sorted(names - set(found))
+        missing = sorted(names - set(entries))
         trouble = "has no" if missing else "has an unknown key"
-        raise unfit(place, f"{trouble} {quoted(missing or sorted(set(found) - names), 3)}")
-    values = {name: decoded(of, found[name], _below(place, name)) for name, of in types_.items()}
+        raise unfit(place, f"{trouble} {quoted(missing or sorted(set(entries) - names), 3)}")
+    values = {name: decoded(of, entries[name], _below(place, name)) for name, of in types_.items()}
     return kind(**{name: value for name, value in values.items() if name in init})
 
 

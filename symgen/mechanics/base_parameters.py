@@ -44,9 +44,11 @@ def regrouped(system: System, parameters: Parameters) -> dict[Key, Scalar]:
     handing to parents."""
     total = dict.fromkeys(range(system.size + 1), NO_INERTIA)
     for i, columns in system.columns.items():
-        own = [parameters[k] for k in columns]
+        given = [parameters[k] for k in columns]
         rotor = i in system.rotors
-        total[i] = rotor_inertia(own[0]) if rotor else seen_from(pseudo_inertia(own), system.own(i))
+        total[i] = (
+            rotor_inertia(given[0]) if rotor else seen_from(pseudo_inertia(given), system.own(i))
+        )
     for i in system.inward:
         body = system.body(i)
         total[i], handed = split(system, i, total[i])

@@ -97,8 +97,8 @@ class Coupling:
         that is a body's."""
         if self.trivial:
             return list(values)
-        own = [[(term.index, term.factor) for term in drive.terms] for drive in self.drives]
-        targets = [own if axis is None else [[(k, 1.0)] for k in range(axis)] for axis in axes]
+        by_body = [[(term.index, term.factor) for term in drive.terms] for drive in self.drives]
+        targets = [by_body if axis is None else [[(k, 1.0)] for k in range(axis)] for axis in axes]
         shape = [self.velocities if axis is None else axis for axis in axes]
         out: list[Scalar] = [ZERO] * prod(shape)
         for terms, value in zip(product(*targets), values, strict=True):

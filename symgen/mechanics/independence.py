@@ -225,9 +225,9 @@ def _regressor(geometry: Geometry, random: "np.random.Generator") -> Numbers:
         first = path[len(path) - 1]
         fall = np.broadcast_to(falls.get(first, directions), (STATES, 3))
         fields = {j: motions[j] @ frames[i] for j in path}
-        whole = sum(qd[:, j - 1, None, None] * fields[j] for j in path)
+        velocity = sum(qd[:, j - 1, None, None] * fields[j] for j in path)
         for j in path:
-            rows[:, j - 1, 0, i - 1] = _by_moments(fields[j].swapaxes(1, 2) @ whole)
+            rows[:, j - 1, 0, i - 1] = _by_moments(fields[j].swapaxes(1, 2) @ velocity)
             rows[:, j - 1, 1, i - 1, :4] = -np.einsum("sa,sab->sb", fall, fields[j][:, :3])[
                 :, [3, 0, 1, 2]
             ]
@@ -244,7 +244,7 @@ def _path(parents: Sequence[int], i: int) -> Iterator[int]:
 
 def _frames(geometry: Geometry, states: Sequence[Sequence[Any]]) -> dict[int, Numbers]:
     """The 4x4 poses of all bodies at all states, the positions of the bodies' joints."""
-    found = {0: np.eye(4)}
+    frames = {0: np.eye(4)}
     for i in geometry.order:
         place = geometry.placements[i - 1]
         poses = (pose_of(place.steps(state[i - 1])) for state in states)
@@ -252,8 +252,8 @@ def _frames(geometry: Geometry, states: Sequence[Sequence[Any]]) -> dict[int, Nu
             [[(*row, p) for row, p in zip(x.rotation, x.position, strict=True)] for x in poses]
         )
         last = np.broadcast_to([[[0.0, 0.0, 0.0, 1.0]]], (len(states), 1, 4))
-        found[i] = found[geometry.parents[i - 1]] @ np.concatenate([steps, last], axis=1)
-    return found
+        frames[i] = frames[geometry.parents[i - 1]] @ np.concatenate([steps, last], axis=1)
+    return frames
 
 
 def _motion(place: Placement, frames: Numbers) -> Numbers:

@@ -49,27 +49,27 @@ def motors(model: Model) -> list[Listed]:
 
 
 def _rows(model: Model, firsts: Iterable[int]) -> list[Listed]:
-    coupling, found = coupling_of(model), list[Listed]()
+    coupling, rows = coupling_of(model), list[Listed]()
     for i, joint in ((i, model.body(i).joint) for i in firsts):
         first, run = model.body(i), tuple(range(i, i + len(joint.type.velocities)))
         start = coupling.drives[i - 1].place
         places = tuple(range(start, start + len(joint.type.positions)))
         indices = tuple(sorted(coupling.drives[k - 1].index for k in run))
-        own = (places, indices) if first.follows is None else ((), ())
+        coordinates = (places, indices) if first.follows is None else ((), ())
         terms = first.follows.terms if first.follows else ()
         leaders = tuple(model.body(number).joint.name for number, _ in terms)
-        found.append(
+        rows.append(
             Listed(
                 joint.name,
                 joint.kind,
                 run,
                 model.body(run[-1]),
-                *own,
+                *coordinates,
                 leaders,
                 follows(model, first),
             )
         )
-    return found
+    return rows
 
 
 def follows(model: Model, body: Body) -> str:

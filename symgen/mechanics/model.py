@@ -213,8 +213,8 @@ class Model:
                 body.follows.terms if body.follows and not body.joint.type.spins else ()
             ):
                 first.setdefault(leader, i)
-        own = [(i, joint) for i, joint in self.joints if self.body(i).follows is None]
-        return sorted(own, key=lambda pair: first[pair[0]] if pair[1].type.spins else pair[0])
+        leaders = [(i, joint) for i, joint in self.joints if self.body(i).follows is None]
+        return sorted(leaders, key=lambda pair: first[pair[0]] if pair[1].type.spins else pair[0])
 
     @property
     def limits(self) -> dict[str, Limits]:

@@ -33,11 +33,11 @@ def seen_from(inertia: Inertia, pose: Pose) -> Inertia:
     p = Vector(*(structural(x) for x in pose.position))
     h = _times(r, inertia.h)
     half = [_times(r, Vector(*(inertia.s[i, j] for i in range(3)))) for j in range(3)]
-    whole = [_times(r, Vector(*(half[j][i] for j in range(3)))) for i in range(3)]
+    turned = [_times(r, Vector(*(half[j][i] for j in range(3)))) for i in range(3)]
     m, shifted = inertia.m, h + p.scaled(inertia.m)
     pairs = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
     return Inertia(
-        m, shifted, Second(*(whole[i][j] + h[i] * p[j] + p[i] * shifted[j] for i, j in pairs))
+        m, shifted, Second(*(turned[i][j] + h[i] * p[j] + p[i] * shifted[j] for i, j in pairs))
     )
 
 
@@ -59,11 +59,12 @@ def system(
     others than the canonical ones."""
     frames, given = frames or canonical_frames(model), parameters or {}
     free_fall = {i: _base_gravity(model, i, frames[i - 1], gravity) for i in model.children(0)}
-    placements = [_placement(model, i, frames[i - 1], free_fall) for i in range(1, model.size + 1)]
-    own = [_body_inertia(model, i, frames[i - 1].pose, given) for i in range(1, model.size + 1)]
+    numbers = range(1, model.size + 1)
+    placements = [_placement(model, i, frames[i - 1], free_fall) for i in numbers]
+    inertias = [_body_inertia(model, i, frames[i - 1].pose, given) for i in numbers]
     order = tuple(model.outward)
-    whole = regrouping == WHOLE
-    inertias = own if whole else _regrouped(model, order, placements, own, REGROUPINGS[regrouping])
+    if regrouping != WHOLE:
+        inertias = _regrouped(model, order, placements, inertias, REGROUPINGS[regrouping])
     bodies = tuple(
         SystemBody(b.parent, _name(model, i), p, exactly(n), on_robot=b.joint.type.on_robot)
         for i, (b, p, n) in enumerate(zip(model.bodies, placements, inertias, strict=True), 1)
@@ -214,28 +215,25 @@ def _regrouped(
     model: Model,
     order: Sequence[int],
     placements: Sequence[Placement],
-    own: Sequence[Inertia],
+    inertias: Sequence[Inertia],
     balance: Balance,
 ) -> list[Inertia]:
     """Hand to the parent what no torque can tell apart, from the leaves to the base (Gautier &
     Khalil 1990)."""
-    total = {0: NO_INERTIA} | dict(enumerate(own, 1))
+    total = {0: NO_INERTIA} | dict(enumerate(inertias, 1))
     for i in reversed(order):
-        placement, parent, child = (
-            placements[i - 1],
-            model.body(i).parent,
-            _balancing_child(model, i),
-        )
-        whole = _cleaned(total[i])
+        placement, parent = placements[i - 1], model.body(i).parent
+        inertia, child = _cleaned(total[i]), _balancing_child(model, i)
         if child is not None:
-            whole, mass = balance(whole, pose_of(placements[child - 1].steps(ZERO)), size_of(model))
+            to_child = pose_of(placements[child - 1].steps(ZERO))
+            inertia, mass = balance(inertia, to_child, size_of(model))
             total[child] = replace(total[child], m=total[child].m + mass)
-            whole = _cleaned(whole)
-        total[i], handed = placement.regrouped(whole)
+            inertia = _cleaned(inertia)
+        total[i], handed = placement.regrouped(inertia)
         for step in reversed(placement.steps(ZERO)):
             handed = handed.moved_in(step)
         total[parent] = total[parent] + handed
-    return [total[i] for i in range(1, len(own) + 1)]
+    return [total[i] for i in range(1, len(inertias) + 1)]
 
 
 def _balancing_child(model: Model, i: int) -> int | None:

@@ -38,7 +38,7 @@ class Extent:
 
 def extents(model: Model) -> list[Extent]:
     """The extents of the bodies that have links."""
-    found = []
+    sizes = []
     for i, body in enumerate(model.bodies, 1):
         if not body.links:
             continue
@@ -48,8 +48,8 @@ def extents(model: Model) -> list[Extent]:
         moment = principal_moments(heavy)[-1] if heavy else 0.0
         gyration = sqrt(max(moment, 0.0) / mass) if mass > 0 else 0.0
         reach = max(_reach(model, i) + around, gyration)
-        found.append(Extent(body.name, mass, gyration, around, reach))
-    return found
+        sizes.append(Extent(body.name, mass, gyration, around, reach))
+    return sizes
 
 
 def _reach(model: Model, i: int) -> float:
@@ -75,18 +75,18 @@ def _around(model: Model, i: int, body: Body, heavy: list[Link]) -> Iterator[flo
 
 def odd_units(model: Model) -> Iterator[tuple[str, str]]:
     """The link that each remark is about, and the remark."""
-    found = extents(model)
-    for one in found:
+    bodies = extents(model)
+    for one in bodies:
         if one.around >= SMALLEST and one.gyration > WIDEST * one.around:
             yield (
                 one.name,
                 f"radius of gyration is {one.gyration:.4g} m, but all distances around it are "
                 f"within {one.around:.4g} m; is the inertia in kg mm^2 or g mm^2, not in kg m^2?",
             )
-    reach, mass = max((x.reach for x in found), default=0.0), sum(x.mass for x in found)
+    reach, mass = max((x.reach for x in bodies), default=0.0), sum(x.mass for x in bodies)
     if reach >= SMALL_ROBOT and mass > DENSEST * reach**3:
-        name = max(found, key=lambda one: one.mass).name
+        name = max(bodies, key=lambda one: one.mass).name
         yield name, f"{mass:.4g} kg move within {reach:.4g} m; are masses in g, not in kg?"
     if reach > FARTHEST:
-        name = max(found, key=lambda one: one.reach).name
+        name = max(bodies, key=lambda one: one.reach).name
         yield name, f"the robot reaches {reach:.4g} m; are lengths in mm, not in m?"

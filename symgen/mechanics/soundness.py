@@ -26,11 +26,11 @@ def fault(bodies: Sequence[Body], base: Sequence[Link]) -> str | None:
     if not bodies:
         return "has no moving body"
     trouble = _of_tree(bodies) or next(
-        (f"bodies[{i}] {found}" for i in range(len(bodies)) if (found := _of_body(bodies, i))), None
+        (f"bodies[{i}] {wrong}" for i in range(len(bodies)) if (wrong := _of_body(bodies, i))), None
     )
     if trouble is None and not base and not bodies[0].in_body_axes:
         trouble = "has no link that stands still"
-    return trouble or next((f"base link {found}" for found in map(_of_link, base) if found), None)
+    return trouble or next((f"base link {wrong}" for wrong in map(_of_link, base) if wrong), None)
 
 
 def _of_tree(bodies: Sequence[Body]) -> str | None:
@@ -87,8 +87,8 @@ def _rotor(bodies: Sequence[Body], i: int) -> str | None:
         return "is half a rotor" if body.spin else None
     moved = (b.follows.terms for b in bodies if b.follows and not b.joint.type.spins)
     moves = any(leader == i + 1 for terms in moved for leader, _ in terms)
-    whole = moves if body.follows is None else bool(body.spin)
-    return None if whole and not body.links else "is half a rotor"
+    complete = moves if body.follows is None else bool(body.spin)
+    return None if complete and not body.links else "is half a rotor"
 
 
 def _run(bodies: Sequence[Body], i: int) -> str | None:

@@ -37,8 +37,8 @@ class Angle:
         if self.variable is ZERO:
             return self.c0, self.s0
         if self.c0 is not ZERO and self.s0 is not ZERO:
-            whole = self.variable + atan2(plain(self.s0), plain(self.c0))
-            return cos(whole), sin(whole)
+            angle = self.variable + atan2(plain(self.s0), plain(self.c0))
+            return cos(angle), sin(angle)
         c, s = cos(self.variable), sin(self.variable)
         return self.c0 * c - self.s0 * s, self.s0 * c + self.c0 * s
 

@@ -86,24 +86,24 @@ def read(path: str | os.PathLike[str], robot: Description, rotors: str) -> "Driv
     table, tags = root.table("joints"), of_tags(robot)
     joints = {joint.name: joint for joint in robot.joints}
     table.only(joints, "joint")
-    own = {
+    by_joint = {
         name: _actuator(table.table(name), joints[name], tags.get(name, Actuator()))
         for name in table.data
     }
     digest = hashlib.sha256(data).hexdigest()
-    return Drives(tags | own, rotors, digest, _motors(root.table("motors"), robot))
+    return Drives(tags | by_joint, rotors, digest, _motors(root.table("motors"), robot))
 
 
 def _motors(table: Table, robot: Description) -> dict[str, float]:
     """The inertia of the rotors of motors that several joints share."""
     shared = {m.name for t in robot.transmissions if len(t.joints) > 1 for m in t.motors}
     table.only(sorted(shared), "motor of several joints")
-    found = {}
+    inertias = {}
     for name in table.data:
-        own = table.table(name)
-        own.only(["rotor_inertia"])
-        found[name] = own.number("rotor_inertia", 0.0) or 0.0
-    return found
+        row = table.table(name)
+        row.only(["rotor_inertia"])
+        inertias[name] = row.number("rotor_inertia", 0.0) or 0.0
+    return inertias
 
 
 def of_tags(robot: Description) -> dict[str, Actuator]:
@@ -128,11 +128,11 @@ def _actuator(table: Table, joint: JointElement, tags: Actuator) -> Actuator:
     )
     if said.gear_ratio == 0:
         raise table.error("gear_ratio", "is 0; give the turns of the rotor in one of the joint")
-    whole = replace(
+    complete = replace(
         tags, **{key: value for key in KEYS if (value := getattr(said, key)) is not None}
     )
-    _check_whole(table, whole)
-    return whole
+    _check_whole(table, complete)
+    return complete
 
 
 def _check_whole(table: Table, actuator: Actuator) -> None:
@@ -191,8 +191,8 @@ class Drives:
             reference=_given(actuator.reference, joint.reference),
         )
         armature = 0.0 if self.rotors == "none" else _given(actuator.armature, 0.0)
-        whole = replace(rubbing, armature=armature)
-        return _with_rotor(whole, actuator.rotor, self.rotors)
+        sprung = replace(rubbing, armature=armature)
+        return _with_rotor(sprung, actuator.rotor, self.rotors)
 
     def left_out(self, robot: Description, moving: Collection[str]) -> list[Notice]:
         """A note for the rotor of each joint that does not move."""

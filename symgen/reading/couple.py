@@ -17,18 +17,18 @@ def coupled(robot: Description, couple: Sequence[tuple[str, str]]) -> Descriptio
 
     Raises OptionError for a joint that there is not or that is fixed, or one coupled twice, or to
     itself."""
-    names, found = [joint.name for joint in robot.joints], dict[str, Mimic]()
+    names, mimics = [joint.name for joint in robot.joints], dict[str, Mimic]()
     for name, text in couple:
         flag = f"--couple '{shown(name)}'"
         _known(flag, name, names)
-        if name in found:
+        if name in mimics:
             raise OptionError(f"{flag}: given twice; keep one of them")
         joint = next(joint for joint in robot.joints if joint.name == name)
         if joint.kind == FIXED:
             raise OptionError(f"{flag}: joint '{shown(name)}' is fixed, so it follows no other")
-        found[name] = _mimic(flag, joint.line, text, names)
-    joints = (replace(j, mimics=found.get(j.name, j.mimics)) for j in robot.joints)
-    return replace(robot, joints=tuple(joints)) if found else robot
+        mimics[name] = _mimic(flag, joint.line, text, names)
+    joints = (replace(j, mimics=mimics.get(j.name, j.mimics)) for j in robot.joints)
+    return replace(robot, joints=tuple(joints)) if mimics else robot
 
 
 def _mimic(flag: str, line: int, text: str, names: Collection[str]) -> Mimic:

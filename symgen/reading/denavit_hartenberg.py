@@ -85,13 +85,13 @@ def dh_builder(
     Raises OptionError for a row that is none."""
     if convention not in CONVENTIONS:
         raise OptionError(f"convention {cited(convention)}: use {' or '.join(CONVENTIONS)}")
-    made = Builder(name, gravity).link("base")
+    builder = Builder(name, gravity).link("base")
     table = [_row(k, row) for k, row in enumerate(several("rows", rows), 1)]
     if not table:
         raise OptionError(EMPTY)
     for k, row in enumerate(table, 1):
-        _add(made, convention, k, row)
-    return made
+        _add(builder, convention, k, row)
+    return builder
 
 
 EMPTY: Final = "a table of Denavit and Hartenberg's parameters has a row for each joint"
@@ -209,14 +209,14 @@ def read(path: str | os.PathLike[str]) -> Description:
     name = table.data.get("name", Path(path).name.partition(".")[0])
     if not isinstance(name, str) or not name:
         raise table.error("name", "is no text; give the robot's name")
-    made = Builder(name, table.triple("gravity") or EARTH).placed(table.place(CONVENTION))
-    made.link("base")
+    builder = Builder(name, table.triple("gravity") or EARTH).placed(table.place(CONVENTION))
+    builder.link("base")
     for k, row in enumerate(rows, 1):
         try:
-            _add(made.placed(row.place()), convention, k, _row(k, _of_toml(row)))
+            _add(builder.placed(row.place()), convention, k, _row(k, _of_toml(row)))
         except OptionError as error:
             raise row.error(None, str(error).removeprefix("error: ")) from None
-    return replace(made.description(), sha256=hashlib.sha256(data).hexdigest())
+    return replace(builder.description(), sha256=hashlib.sha256(data).hexdigest())
 
 
 TEXTS: Final = ("type", "name")

@@ -39,17 +39,17 @@ def reduction(transmission: Node) -> float | None:
 def drives(root: Node) -> tuple[DriveElement, ...]:
     """The drive of each joint that is alone in a transmission. Raises RobotError for Drake's tags
     gone wrong."""
-    found: dict[str, DriveElement] = {}
+    by_joint: dict[str, DriveElement] = {}
     for node in (*root.children("transmission"), *_nested(root)):
         drive = _drive(node)
-        known = found.get(drive.joint) if drive is not None else None
+        known = by_joint.get(drive.joint) if drive is not None else None
         if drive is not None and (known is None or known.inertia is None):
-            found[drive.joint] = drive
+            by_joint[drive.joint] = drive
         elif drive is not None and known is not None and drive.inertia is not None:
             raise node.called(f"joint '{shown(drive.joint)}'").error(
                 f"a second rotor (the first is on line {known.line}); keep one of them"
             )
-    return tuple(found.values())
+    return tuple(by_joint.values())
 
 
 def with_armatures(
@@ -96,13 +96,13 @@ def _tagged(nodes: Sequence[Node], tag: str) -> list[Node]:
 
 def _number(actuators: Sequence[Node], tag: str, joint: str) -> float | None:
     """Drake's value, None where there is none; a ratio is not 0, an inertia not negative."""
-    found = [node.called(f"joint '{shown(joint)}'") for node in _tagged(actuators, tag)]
-    if not found:
+    nodes = [node.called(f"joint '{shown(joint)}'") for node in _tagged(actuators, tag)]
+    if not nodes:
         return None
-    value = found[0].number("value")
-    if len(found) > 1 or (value == 0 if tag == RATIO else value < 0):
-        trouble = "is given twice" if len(found) > 1 else f"is {value:g}"
-        raise found[len(found) > 1].error(
+    value = nodes[0].number("value")
+    if len(nodes) > 1 or (value == 0 if tag == RATIO else value < 0):
+        trouble = "is given twice" if len(nodes) > 1 else f"is {value:g}"
+        raise nodes[len(nodes) > 1].error(
             f"<{tag}> {trouble}; give one number, no ratio of 0, no negative inertia"
         )
     return value

@@ -47,16 +47,16 @@ class Extension:
 def extensions(root: Node, errors: list[RobotError]) -> dict[str, Extension]:
     """By the name of the joint. A number that is none, two that differ and inertia below zero go to
     `errors`."""
-    found: dict[str, list[Said]] = {}
+    said_by_joint: dict[str, list[Said]] = {}
     for name, read in _every(root):
         with gathered(errors):
             for said in read():
-                found.setdefault(name, []).append(said)
-    made: dict[str, Extension] = {}
-    for name, rows in found.items():
+                said_by_joint.setdefault(name, []).append(said)
+    merged: dict[str, Extension] = {}
+    for name, rows in said_by_joint.items():
         with gathered(errors):
-            made[name] = _extension(rows)
-    return made
+            merged[name] = _extension(rows)
+    return merged
 
 
 def note_unused(root: Node, own: Mapping[str, Extension], several: Collection[str]) -> None:
@@ -99,14 +99,16 @@ def _inside(child: Node) -> list[Said]:
 def _extension(rows: list[Said]) -> Extension:
     values: dict[str, float] = {}
     for meant, words in WORDS.items():
-        own = [said for said in rows if said.word in words]
-        other = next((said for said in own if said.value != own[0].value), None)
+        same = [said for said in rows if said.word in words]
+        other = next((said for said in same if said.value != same[0].value), None)
         if other is not None:
             raise other.node.error(
-                f"{other.word} is {other.value:g} and {own[0].word} is {own[0].value:g}, which are "
-                "two words for one thing; keep one of them"
+                f"{other.word} is {other.value:g} and {same[0].word} is {same[0].value:g}, which "
+                "are two words for one thing; keep one of them"
             )
-        if own and meant == "armature" and own[0].value < 0:
-            raise own[0].node.error(f"{own[0].word} is negative ({own[0].value:g}); give 0 or more")
-        values |= {meant: own[0].value} if own else {}
+        if same and meant == "armature" and same[0].value < 0:
+            raise same[0].node.error(
+                f"{same[0].word} is negative ({same[0].value:g}); give 0 or more"
+            )
+        values |= {meant: same[0].value} if same else {}
     return Extension(rows[0].node.line, **values)

@@ -39,19 +39,19 @@ def read(path: str | os.PathLike[str], xacro: XacroOptions = NO_XACRO) -> Descri
         return without_packages(denavit_hartenberg.read(path), xacro.package_paths)
     data = file_bytes(path)
     root = parsed(data, shown(os.fspath(path)))
-    made = _expansion(path, root, xacro)
-    if made is None:
+    expansion = _expansion(path, root, xacro)
+    if expansion is None:
         robot = _reader(root)(root, Path(path), hashlib.sha256(data).hexdigest())
         return without_packages(robot, xacro.package_paths)
-    inside = parsed(made.text, f"{shown(os.fspath(path))} (expanded)")
-    inside.source.notices.extend((*root.source.notices, *made.notices))
+    inside = parsed(expansion.text, f"{shown(os.fspath(path))} (expanded)")
+    inside.source.notices.extend((*root.source.notices, *expansion.notices))
     try:
-        robot = _reader(inside)(inside, Path(path), made.digest)
+        robot = _reader(inside)(inside, Path(path), expansion.digest)
     except RobotError as error:
         if is_named(path):
             raise
         raise _of_content(root, error) from None
-    return without_packages(robot, made.idle)
+    return without_packages(robot, expansion.idle)
 
 
 def not_expanded(path: str | os.PathLike[str], xacro: XacroOptions) -> None:
@@ -83,8 +83,8 @@ def _of_content(root: Node, error: RobotError) -> RobotError:
 def text_of(path: str | os.PathLike[str], xacro: XacroOptions = NO_XACRO) -> bytes:
     """The bytes of a file, expanded where it has xacro in it. Raises RobotError."""
     data = file_bytes(path)
-    made = _expansion(path, parsed(data, shown(os.fspath(path))), xacro)
-    return data if made is None else made.text
+    expansion = _expansion(path, parsed(data, shown(os.fspath(path))), xacro)
+    return data if expansion is None else expansion.text
 
 
 def _expansion(path: str | os.PathLike[str], root: Node, xacro: XacroOptions) -> Expansion | None:

@@ -68,10 +68,10 @@ def check_leftovers(root: Node) -> None:
             )
         calls.append(node)
     for node, name in expressions_read(root):
-        found = EXPRESSION.search(str(node.element.attrib[name]))
+        expression = EXPRESSION.search(str(node.element.attrib[name]))
         raise node.called(f"<{shown(node.tag)}>").error(
-            f"the xacro expression {shown(found[0] if found else '', 60)} is left in {shown(name)};"
-            " expand the file that this one was made of: symgen takes FILE.xacro"
+            f"the xacro expression {shown(expression[0] if expression else '', 60)} is left in "
+            f"{shown(name)}; expand the file that this one was made of: symgen takes FILE.xacro"
         )
     _note(root, calls)
 
@@ -89,9 +89,9 @@ def _note(root: Node, calls: list[Node]) -> None:
     ]
     if unread:
         node, name = unread[0]
-        found = EXPRESSION.search(str(node.element.attrib[name]))
+        expression = EXPRESSION.search(str(node.element.attrib[name]))
         node.called(f"<{shown(node.tag)}>").notice(
             "note",
-            f"the xacro expression {shown(found[0] if found else '', 60)} is left in "
+            f"the xacro expression {shown(expression[0] if expression else '', 60)} is left in "
             f"{shown(name)}, which is not read",
         )

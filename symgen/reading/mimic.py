@@ -39,7 +39,7 @@ def following(
 def held_by_leaders(robot: Description, held: Mapping[str, float]) -> dict[str, float]:
     """The held joints and those all of whose leaders are held, which are held too, or that do not
     turn at all (multiplier 0)."""
-    found, mimics = dict(held), {j.name: j.mimics for j in robot.joints if j.mimics is not None}
+    values, mimics = dict(held), {j.name: j.mimics for j in robot.joints if j.mimics is not None}
     left = {
         name: {leader for leader, by in mimic.terms if by}
         for name, mimic in mimics.items()
@@ -51,14 +51,16 @@ def held_by_leaders(robot: Description, held: Mapping[str, float]) -> dict[str, 
             followers.setdefault(leader, []).append(name)
     ready = [*held, *(name for name, leaders in left.items() if not leaders)]
     for name in ready:
-        if name not in found:
+        if name not in values:
             mimic = mimics[name]
-            found[name] = sum((by * found[at] for at, by in mimic.terms if by), 0.0) + mimic.offset
+            values[name] = (
+                sum((by * values[at] for at, by in mimic.terms if by), 0.0) + mimic.offset
+            )
         for follower in followers.get(name, ()):
             left[follower].discard(name)
             if not left[follower]:
                 ready.append(follower)
-    return found
+    return values
 
 
 @dataclass(frozen=True)
@@ -74,22 +76,22 @@ class _Search:
 
     def of(self, joint: JointElement) -> Following:
         """The leaders that a joint follows, with factors and offset. Raises RobotError."""
-        found = self.found
+        known = self.found
         path = {joint.name: iter(_terms(joint.mimics))}
-        while path and joint.name not in found:
+        while path and joint.name not in known:
             at = next(reversed(path))
             leader = next(path[at], None)
             if leader is None:
                 mimic = self.moving[at].mimics if at in self.moving else None
-                found[at] = self._joined(joint, at, mimic, found)
+                known[at] = self._joined(joint, at, mimic, known)
                 path.pop(at)
             elif leader in path:
                 raise self._error(
                     joint, f"mimics itself by way of {quoted(path)}; let one of them move by itself"
                 )
-            elif leader not in found:
+            elif leader not in known:
                 path[leader] = iter(_terms(self._mimic(joint, self.moving.get(at, joint), leader)))
-        return self._checked(joint, found[joint.name])
+        return self._checked(joint, known[joint.name])
 
     def _mimic(self, joint: JointElement, at: JointElement, leader: str) -> Mimic | None:
         """What a leader follows itself."""

@@ -13,18 +13,18 @@ from symgen.text import shown
 
 def mimic_of(joint: Node) -> Mimic | None:
     """What a joint follows by its own tags, the sum of what they say. Raises RobotError."""
-    found: Mimic | None = None
+    mimic: Mimic | None = None
     for node in joint.children("mimic"):
         multiplier, offset = node.optional("multiplier"), node.optional("offset") or 0.0
         factor, leader = 1.0 if multiplier is None else multiplier, node.text("joint")
-        if found is None:
-            found = Mimic(node.line, leader, factor, offset)
-        elif leader in (name for name, _ in found.terms):
+        if mimic is None:
+            mimic = Mimic(node.line, leader, factor, offset)
+        elif leader in (name for name, _ in mimic.terms):
             raise node.error(f"a second <mimic> of joint '{shown(leader)}'; keep one of them")
         else:
-            more = (*found.also, (leader, factor))
-            found = replace(found, also=more, offset=found.offset + offset)
-    return found
+            more = (*mimic.also, (leader, factor))
+            mimic = replace(mimic, also=more, offset=mimic.offset + offset)
+    return mimic
 
 
 def controlled(root: Node, joints: tuple[JointElement, ...]) -> tuple[JointElement, ...]:
@@ -37,20 +37,20 @@ def controlled(root: Node, joints: tuple[JointElement, ...]) -> tuple[JointEleme
                 "follows another joint here than where <ros2_control> says it first (line "
                 f"{known.line}); keep one of them"
             )
-    found = []
+    coupled = []
     for joint in joints:
         given = said.get(joint.name) if joint.kind != FIXED else None
-        found.append(joint if given is None else _with(given[0], joint, given[1]))
-    return tuple(found)
+        coupled.append(joint if given is None else _with(given[0], joint, given[1]))
+    return tuple(coupled)
 
 
 def _with(node: Node, joint: JointElement, mimic: Mimic) -> JointElement:
-    own = joint.mimics
-    if own is None:
+    known = joint.mimics
+    if known is None:
         return replace(joint, mimics=mimic)
-    if replace(own, line=0) != replace(mimic, line=0):
+    if replace(known, line=0) != replace(mimic, line=0):
         node.notice(
-            "warning", f"<ros2_control> and its <mimic> (line {own.line}) differ; that counts"
+            "warning", f"<ros2_control> and its <mimic> (line {known.line}) differ; that counts"
         )
     return joint
 

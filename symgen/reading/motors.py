@@ -64,8 +64,8 @@ def _through(motor: Motor, followers: Mapping[str, Following]) -> Following:
     """What a motor that turns with joints follows in the end."""
     total: dict[str, float] = {}
     for joint, by in motor.terms:
-        own = followers.get(joint, Following(((joint, 1.0),), 0.0))
-        for name, factor in own.terms:
+        follows = followers.get(joint, Following(((joint, 1.0),), 0.0))
+        for name, factor in follows.terms:
             total[name] = total.get(name, 0.0) + by * factor
     return Following(tuple((name, by) for name, by in total.items() if by), 0.0)
 
@@ -89,7 +89,7 @@ def _geared(part: Part, drives: Drives, known: Sequence[Transmission]) -> list[T
     """The transmissions of the moving joints that move by themselves, those of gear ratios among
     them. Raises OptionError for one that is in part held, left out or led by other joints."""
     joints = {joint.name: joint for joint in part.moving if joint.mimics is None}
-    found, tied = list[Transmission](), {name for t in known for name in t.joints}
+    geared, tied = list[Transmission](), {name for t in known for name in t.joints}
     for one in known:
         there = [name for name in one.joints if name in joints]
         if there and len(there) < len(one.joints):
@@ -100,13 +100,13 @@ def _geared(part: Part, drives: Drives, known: Sequence[Transmission]) -> list[T
                 "--coordinates joints"
             )
         if there:
-            found.append(_by_file(one, joints[there[0]], drives))
+            geared.append(_by_file(one, joints[there[0]], drives))
     for name, joint in joints.items():
         ratio = drives.ratio(name)
         if name not in tied and ratio is not None and single(joint.kind):
             motor = Motor(f"{name}.motor", ((name, ratio),))
-            found.append(Transmission(joint.line, (name,), (motor,)))
-    return found
+            geared.append(Transmission(joint.line, (name,), (motor,)))
+    return geared
 
 
 def _by_file(tied: Transmission, joint: JointElement, drives: Drives) -> Transmission:
@@ -117,8 +117,8 @@ def _by_file(tied: Transmission, joint: JointElement, drives: Drives) -> Transmi
         return tied
     (motor,) = tied.motors
     by = motor.terms[0][1]
-    made = replace(motor, terms=((joint.name, ratio),), offset=motor.offset / by * ratio)
-    return replace(tied, motors=(made,))
+    geared = replace(motor, terms=((joint.name, ratio),), offset=motor.offset / by * ratio)
+    return replace(tied, motors=(geared,))
 
 
 def _led(part: Part, drives: Drives, every: Sequence[Transmission]) -> tuple[Part, Motors]:
@@ -155,25 +155,25 @@ def _following(joint: JointElement, follows: Mapping[str, Mimic]) -> JointElemen
 def _inverse(tied: Transmission, motors: Sequence[Motor]) -> dict[str, Mimic]:
     """By joint how it follows the motors: q = A⁻¹ θ - A⁻¹ a."""
     rows = [[dict(m.terms).get(joint, 0.0) for joint in tied.joints] for m in motors]
-    found = {}
+    mimics = {}
     for joint, row in zip(tied.joints, _inverted(rows), strict=True):
         (first, by), *also = [(m.name, x) for m, x in zip(motors, row, strict=True) if x]
         offset = -sum(x * m.offset for m, x in zip(motors, row, strict=True))
-        found[joint] = Mimic(tied.line, first, by, offset + 0.0, tuple(also))
-    return found
+        mimics[joint] = Mimic(tied.line, first, by, offset + 0.0, tuple(also))
+    return mimics
 
 
 def _inverted(rows: Sequence[Sequence[float]]) -> list[list[float]]:
     """The inverse of a matrix, by elimination with the largest pivots (the same on every
     machine)."""
     n = len(rows)
-    whole = [[*row, *(float(i == k) for i in range(n))] for k, row in enumerate(rows)]
+    beside = [[*row, *(float(i == k) for i in range(n))] for k, row in enumerate(rows)]
     for k in range(n):
-        best = max(range(k, n), key=lambda i: abs(whole[i][k]))
-        whole[k], whole[best] = whole[best], whole[k]
-        pivot = whole[k][k]
-        whole[k] = [x / pivot for x in whole[k]]
+        best = max(range(k, n), key=lambda i: abs(beside[i][k]))
+        beside[k], beside[best] = beside[best], beside[k]
+        pivot = beside[k][k]
+        beside[k] = [x / pivot for x in beside[k]]
         for i in (i for i in range(n) if i != k):
-            by = whole[i][k]
-            whole[i] = [x - by * y for x, y in zip(whole[i], whole[k], strict=True)]
-    return [[x + 0.0 for x in row[n:]] for row in whole]
+            by = beside[i][k]
+            beside[i] = [x - by * y for x, y in zip(beside[i], beside[k], strict=True)]
+    return [[x + 0.0 for x in row[n:]] for row in beside]

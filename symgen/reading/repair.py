@@ -27,7 +27,7 @@ def repaired(robot: Description, kind: str | None) -> Description:
     `kind` is None."""
     if kind != NEAREST:
         return robot
-    new = {link.name: made for link in robot.links if (made := _possible(link)) is not None}
+    new = {link.name: possible for link in robot.links if (possible := _possible(link)) is not None}
     links = tuple(replace(link, inertial=new.get(link.name, link.inertial)) for link in robot.links)
     said = tuple(_said(robot, link, new[link.name]) for link in robot.links if link.name in new)
     return replace(robot, links=links, notices=(*robot.notices, *said))

@@ -59,9 +59,9 @@ def _with(thing: Any, values: Mapping[str, Any]) -> Any:
 
 def _valued(x: Named, values: Mapping[str, Any]) -> float:
     expression = x.expression
-    found = {s: values[s.name] for s in expression.free_symbols if s.name in values}
+    known = {s: values[s.name] for s in expression.free_symbols if s.name in values}
     try:
-        return given(expression.subs(found))
+        return given(expression.subs(known))
     except (TypeError, ValueError):
-        said = ", ".join(f"{symbol} = {shown(repr(value), 40)}" for symbol, value in found.items())
+        said = ", ".join(f"{symbol} = {shown(repr(value), 40)}" for symbol, value in known.items())
         raise OptionError(f"{expression} is no finite number at {said}") from None

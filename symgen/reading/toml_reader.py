@@ -150,10 +150,10 @@ def parsed(data: bytes, file: str) -> Table:
             place, "TOML", "bytes that are not UTF-8 text; save the file as UTF-8"
         ) from None
     except (ValueError, RecursionError) as error:
-        found = _AT_LINE.search(str(error))
+        where = _AT_LINE.search(str(error))
         line = (
-            int(found[1])
-            if found and found[1]
+            int(where[1])
+            if where and where[1]
             else source.count("\n") + (not source.endswith("\n"))
         )
         reason = (

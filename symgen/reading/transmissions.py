@@ -62,20 +62,20 @@ LAWS: Final[dict[str, tuple[int, Law]]] = {
 def transmissions(root: Node) -> tuple[Transmission, ...]:
     """Those of a file whose type is known, the first for each joint; a note of one that ties no
     joints or whose reduction is none."""
-    found, taken = list[Transmission](), set[str]()
+    tied, taken = list[Transmission](), set[str]()
     controls = (node for control in root.children("ros2_control") for node in control)
     nested = (node for node in controls if node.tag == "transmission")
     for node in (*root.children("transmission"), *nested):
         label = node.called(f"transmission '{shown(node.element.get('name') or '')}'")
         try:
-            made = _transmission(label)
+            transmission = _transmission(label)
         except RobotError as error:
             label.notice("note", f"is not read: {error.message}")
             continue
-        if made is not None and not taken & {*made.joints}:
-            found.append(made)
-            taken |= {*made.joints}
-    return tuple(found)
+        if transmission is not None and not taken & {*transmission.joints}:
+            tied.append(transmission)
+            taken |= {*transmission.joints}
+    return tuple(tied)
 
 
 def _transmission(node: Node) -> Transmission | None:
@@ -91,7 +91,7 @@ def _transmission(node: Node) -> Transmission | None:
     ends, motions = [_end(n) for n in _ordered(joints)], [_end(n) for n in _ordered(motors)]
     rows = law(ends, motions)
     inertias = [_inertia(motor) for motor in _ordered(motors)]
-    made = [
+    driven = [
         Motor(
             motion.name,
             tuple((end.name, by) for end, by in zip(ends, row, strict=True) if by),
@@ -100,7 +100,7 @@ def _transmission(node: Node) -> Transmission | None:
         )
         for motion, row, inertia in zip(motions, rows, inertias, strict=True)
     ]
-    return Transmission(node.line, tuple(end.name for end in ends), tuple(made))
+    return Transmission(node.line, tuple(end.name for end in ends), tuple(driven))
 
 
 def _kind(node: Node) -> str:

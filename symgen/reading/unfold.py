@@ -50,14 +50,14 @@ def bodies(joints: Sequence[MovingJoint], motors: Sequence[MotorBody] = ()) -> t
         last[moving.joint.name] = total
     for k, motor in enumerate(motors, total + 1):
         last[motor.name] = k
-    found: list[Body] = []
+    moved: list[Body] = []
     for moving in joints:
-        found += _run(moving, last, len(found))
+        moved += _run(moving, last, len(moved))
     by_name = {moving.joint.name: moving for moving in joints}
     more = [_motor(motor, by_name.get(motor.joint or ""), last) for motor in motors]
     turned = {motor.joint for motor in motors}
     more += [rotor for moving in joints for rotor in _rotors(moving, last, turned)]
-    return tuple(_carrying(found, joints, last)) + tuple(more)
+    return tuple(_carrying(moved, joints, last)) + tuple(more)
 
 
 def _motor(motor: MotorBody, moving: MovingJoint | None, last: Mapping[str | None, int]) -> Body:
@@ -93,8 +93,8 @@ def _rotors(
 ) -> Iterator[Body]:
     """The spinning part of a drive, where it is not that of a motor that is a body already, and
     what a reflected one is like: a rotor that joints on the ground."""
-    joint, own = moving.joint, last[moving.joint.name]
-    follows = _followed(moving.follows, last) or Follow(((own, 1.0),))
+    joint, last_body = moving.joint, last[moving.joint.name]
+    follows = _followed(moving.follows, last) or Follow(((last_body, 1.0),))
     if joint.rotor is not None and joint.rotor.inertia and joint.name not in turned:
         turning = Joint(f"{joint.name}.rotor", "rotor", joint.rotor.axis or joint.axis)
         ratio = Follow(tuple((k, joint.rotor.ratio * by) for k, by in follows.terms))

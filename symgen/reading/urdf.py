@@ -58,17 +58,17 @@ def described(root: Node, path: Path, digest: str) -> Description:
     errors: list[RobotError] = []
     links = tuple(_each(_link, root.children("link"), errors))
     plain = tuple(_each(_joint, joint_nodes(root), errors))
-    own = extensions(root, errors)
+    extended = extensions(root, errors)
     broken = together(errors)
     if broken is not None:
         raise broken
-    joints = tuple(_sprung(joint, own) for joint in plain)
+    joints = tuple(_sprung(joint, extended) for joint in plain)
     joints = controlled(root, joints)
     links = _with_world(root, links, joints)
     note_ignored(root)
     note_loops(root)
-    note_unused(root, own, [joint.name for joint in joints if several(joint.kind)])
-    driving = with_armatures(drives(root), own, {j.name for j in joints if single(j.kind)})
+    note_unused(root, extended, [joint.name for joint in joints if several(joint.kind)])
+    driving = with_armatures(drives(root), extended, {j.name for j in joints if single(j.kind)})
     tying = transmissions(root)
     name = _robot_name(root)
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
@@ -272,17 +272,17 @@ def _limits(joint: Node, row: JointRow) -> Limits:
         )
     if node is None:
         return Limits()
-    found = {name: node.optional(name) for name in ("lower", "upper", "velocity", "effort")}
+    values = {name: node.optional(name) for name in ("lower", "upper", "velocity", "effort")}
     if not row.stops:  # whatever the file says
-        found |= {"lower": None, "upper": None}
-    lower, upper = found["lower"], found["upper"]
+        values |= {"lower": None, "upper": None}
+    lower, upper = values["lower"], values["upper"]
     if lower is not None and upper is not None and lower > upper:
         node.notice(
             "warning",
             f"lower limit {lower:g} is above the upper limit {upper:g}",
             "lower limits are above upper ones in {count} joints ({elements})",
         )
-    return Limits(**found)
+    return Limits(**values)
 
 
 def _friction(joint: Node) -> tuple[float, float]:

@@ -58,12 +58,12 @@ class Seen:
 
     def find(self, name: str) -> str:
         """The path that ``$(find NAME)`` stands for."""
-        found = self.packages.find(name)
-        if found is None:
+        folder = self.packages.find(name)
+        if folder is None:
             self.absent += [name] if name not in self.absent else []
             return f"{ABSENT}{name}"
-        self.found.append(found)
-        return found.as_posix()
+        self.found.append(folder)
+        return folder.as_posix()
 
     def met(self, document: Any) -> None:
         """Remember what a file declares and uses, and empty its looks."""

@@ -107,13 +107,13 @@ class Node:
 
     def only(self, name: str) -> "Node | None":
         """The child `name`, None if there is none; RobotError if there are several."""
-        found = self.children(name)
-        if len(found) > 1:
-            first = found[0].line
-            raise found[1].error(
+        children = self.children(name)
+        if len(children) > 1:
+            first = children[0].line
+            raise children[1].error(
                 f"a second <{name}> (the first is on line {first}); keep one of them"
             )
-        return found[0] if found else None
+        return children[0] if children else None
 
     def text(self, attribute: str) -> str:
         """The attribute's text; RobotError if it is missing or blank."""

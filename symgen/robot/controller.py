@@ -83,8 +83,8 @@ class Controller:
         given = {**self.gains, **self.state}
         given |= {name: self._array(name, measured[name]) for name in names}
         out = self._function(*(given[name] for name in self._sizes))
-        found = dict(zip(self._outputs, out if isinstance(out, tuple) else (out,), strict=True))
-        if not all(np.isfinite(x).all() for x in found.values()):
+        results = dict(zip(self._outputs, out if isinstance(out, tuple) else (out,), strict=True))
+        if not all(np.isfinite(x).all() for x in results.values()):
             raise ArithmeticError(f"{self.row.name}: the results of this step are not finite")
-        self.state = {name: found[out] for name, out in self.row.state.items()}
-        return next(x for name, x in found.items() if not name.endswith(INNER))
+        self.state = {name: results[out] for name, out in self.row.state.items()}
+        return next(x for name, x in results.items() if not name.endswith(INNER))

@@ -24,30 +24,30 @@ def vector(what: str, values: Any, size: int, default: Any) -> Vector:
 
 def normalized(model: Model, q: Vector) -> Vector:
     """The positions with quaternions of length 1. Raises OptionError for one of zeros."""
-    found = q.copy()
+    unit = q.copy()
     for four in coupling_of(model).quaternions:
-        length = float(np.linalg.norm(found[four]))
+        length = float(np.linalg.norm(unit[four]))
         if not length:
             raise OptionError("q has a quaternion of zeros; the one of no turn is 0, 0, 0, 1")
-        found[four] /= length
-    return found
+        unit[four] /= length
+    return unit
 
 
 def rates(model: Model, q: Vector, v: Vector) -> Vector:
     """The rates of the positions: velocities, and for a joint with a quaternion x, y, z, w turned
     by R the rates R v and ½ (x, y, z, w)(ω, 0) of its twist (v, ω) in the body's axes."""
-    coupling, found = coupling_of(model), np.zeros(len(q))
+    coupling, qd = coupling_of(model), np.zeros(len(q))
     for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
         if not joint.in_body_axes:
             for term in drive.terms:  # of the user's own coordinates, whatever they move
-                found[term.place] = v[term.index]
+                qd[term.place] = v[term.index]
             continue
         if drive.follows or part:
             continue
-        own = slice(drive.place, drive.place + len(joint.positions))
+        quaternion = slice(drive.place, drive.place + len(joint.positions))
         first = drive.index - joint.run[0].velocity  # type: ignore[attr-defined]
-        found[own] = _twisted(joint, q[own], v[first : first + len(joint.velocities)])
-    return found
+        qd[quaternion] = _twisted(joint, q[quaternion], v[first : first + len(joint.velocities)])
+    return qd
 
 
 def _twisted(joint: Any, q: Vector, v: Vector) -> Vector:
@@ -65,7 +65,7 @@ def drift(model: Model, v: Vector) -> NDArray[np.float64]:
     """How a small displacement turns with the motion at velocities `v`: δ̇ = δv - drift δ, which is
     ad of the twist for displacements in the body's axes, else 0. (Murray, Li & Sastry 1994, eq.
     2.58.)"""
-    coupling, found = coupling_of(model), np.zeros((len(v), len(v)))
+    coupling, turning = coupling_of(model), np.zeros((len(v), len(v)))
     for drive, (joint, part) in zip(coupling.drives, coupling.parts, strict=True):
         if not joint.in_body_axes or part or drive.follows:
             continue
@@ -73,8 +73,8 @@ def drift(model: Model, v: Vector) -> NDArray[np.float64]:
         units = joint.units  # type: ignore[attr-defined]
         basis = np.array([[*map(plain, u.w), *map(plain, u.v)] for u in units]).T
         twist = basis @ v[order]
-        found[np.ix_(order, order)] = np.linalg.pinv(basis) @ _ad(twist) @ basis
-    return found
+        turning[np.ix_(order, order)] = np.linalg.pinv(basis) @ _ad(twist) @ basis
+    return turning
 
 
 def _ad(twist: Vector) -> NDArray[np.float64]:

@@ -55,14 +55,14 @@ def _places(root: str, ties: Sequence[tuple[str, str]]) -> dict[str, tuple[int, 
     below: dict[str, list[str]] = {}
     for parent, child in ties:
         below.setdefault(parent, []).append(child)
-    found, rest, row = dict[str, tuple[int, int]](), [(root, 0, True)], -1
+    places, rest, row = dict[str, tuple[int, int]](), [(root, 0, True)], -1
     while rest:
         link, column, first = rest.pop()
-        row += 0 if first and found else 1
-        found[link] = column, row
+        row += 0 if first and places else 1
+        places[link] = column, row
         children = below.get(link, [])
         rest += [(child, column + 1, k == 0) for k, child in reversed([*enumerate(children)])]
-    return found
+    return places
 
 
 def _line(start: tuple[int, int], end: tuple[int, int], name: str) -> str:

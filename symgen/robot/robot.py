@@ -279,8 +279,8 @@ def _job(source: RobotSource, options: Mapping[str, Any]) -> tuple[Job, Mapping[
     if is_path(source) and Path(source).suffix.lower() == ".toml":
         from symgen.jobs.jobfile import job_in
 
-        file, own = job_in(source)
+        file, in_file = job_in(source)
         known = Choices.of(MODULE, {}).flat()
-        job = Job.of(file, **{**{k: x for k, x in own.items() if k in known}, **options})
-        return job, {k: x for k, x in own.items() if k not in known}
+        job = Job.of(file, **{**{k: x for k, x in in_file.items() if k in known}, **options})
+        return job, {k: x for k, x in in_file.items() if k not in known}
     return Job.of(source, **options), {}

@@ -78,8 +78,8 @@ class RotorEffects:
             yield f"  at q = {_row(d.q)}, qd = {_row(d.qd)}, tau = {_row(d.tau)}"
         if self.good_up_to is not None:
             part = f"up to {100 * self.good_up_to:.0f} % of the speed limits"
-            found = part if self.good_up_to else "not even at rest, under all forces within limits"
-            yield f"ratio^2 inertia is within {100 * SMALL:g} % of the efforts {found}"
+            reach = part if self.good_up_to else "not even at rest, under all forces within limits"
+            yield f"ratio^2 inertia is within {100 * SMALL:g} % of the efforts {reach}"
         yield from self.assumed
 
     def data(self) -> dict[str, Any]:
@@ -98,8 +98,8 @@ def rotor_effects(job: Job, model: Model) -> RotorEffects | None:
     if not any(body.spin for body in model.bodies) or coupling.quaternions:
         return None
     search = Search.of(job, model)
-    found = [search.worst(kind, of) for kind in KINDS for of in ("torque", "acceleration")]
-    return RotorEffects(tuple(found), search.good_up_to(), search.assumed)
+    worst = [search.worst(kind, of) for kind in KINDS for of in ("torque", "acceleration")]
+    return RotorEffects(tuple(worst), search.good_up_to(), search.assumed)
 
 
 @dataclass(frozen=True)
@@ -125,19 +125,19 @@ class Search:
             for name in ("forward_dynamics", "inverse_dynamics")
         )
         names, limits = model.joint_names, model.limits
-        own = [limits[name] for name in names]
+        own_limits = [limits[name] for name in names]
         ends = [
             (-TURNS, TURNS) if x.lower is None or x.upper is None else (x.lower, x.upper)
-            for x in own
+            for x in own_limits
         ]
         low, high = np.array(ends).T
-        effort = np.array([x.effort or np.nan for x in own])
-        speed = np.array([x.velocity or SPEED for x in own])
+        effort = np.array([x.effort or np.nan for x in own_limits])
+        speed = np.array([x.velocity or SPEED for x in own_limits])
         middle = {"q": (low + high) / 2, "qd": 0 * speed, "tau": 0 * speed}
         held = np.where(np.isnan(effort), 0.0, effort)
         half = {"q": (high - low) / 2, "qd": speed, "tau": held}
         lacks = {
-            f"no speed limit, {SPEED:g} taken": [not x.velocity for x in own],
+            f"no speed limit, {SPEED:g} taken": [not x.velocity for x in own_limits],
             "no effort, no force taken": list(np.isnan(effort)),
         }
         said = (
@@ -156,8 +156,8 @@ class Search:
                 off = _run(self.forward[kind], x) - true
             else:
                 off = _run(self.inverse[kind], {**x, "qdd": true}) - x["tau"]
-        found: Array = np.nan_to_num(np.abs(off), posinf=0.0)
-        return found
+        errors: Array = np.nan_to_num(np.abs(off), posinf=0.0)
+        return errors
 
     def states(self, scale: float = 1.0) -> dict[str, Array]:
         """Random states, rates and forces at their limits in half of them; all rates `scale` times
@@ -180,13 +180,13 @@ class Search:
             for name in self.half:
                 for k in range(len(self.names)):
                     self._climb(kind, of, state, name, k)
-        found = self.differences(kind, of, {k: v[:, None] for k, v in state.items()})[:, 0]
-        joint = int(found.argmax())
-        share = found[joint] / self.effort[joint] if of == "torque" else np.nan
+        errors = self.differences(kind, of, {k: v[:, None] for k, v in state.items()})[:, 0]
+        joint = int(errors.argmax())
+        share = errors[joint] / self.effort[joint] if of == "torque" else np.nan
         rows = {k: tuple(float(f"{e:.4g}") for e in v) for k, v in state.items()}
         said = None if np.isnan(share) else float(share)
         unit = UNITS[of][self.units[joint]]
-        return Difference(kind, of, self.names[joint], float(found[joint]), unit, said, **rows)
+        return Difference(kind, of, self.names[joint], float(errors[joint]), unit, said, **rows)
 
     def _climb(self, kind: str, of: str, state: dict[str, Array], name: str, k: int) -> None:
         """Puts one coordinate where the difference is largest."""

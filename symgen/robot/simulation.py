@@ -91,20 +91,20 @@ def simulate(
         return np.concatenate([rates(model, place, speed), acceleration])
 
     try:
-        found = solve(rate, (0.0, at[len(at) - 1]), start, method, t_eval=at, rtol=rtol, atol=atol)
+        solved = solve(rate, (0.0, at[len(at) - 1]), start, method, t_eval=at, rtol=rtol, atol=atol)
     except (np.linalg.LinAlgError, ValueError) as error:
         raise SimulationError(f"error: simulate: {error}") from None
-    if not found.success or not np.isfinite(found.y).all():
+    if not solved.success or not np.isfinite(solved.y).all():
         raise SimulationError(
-            f"error: simulate: cannot be followed beyond t = {found.t[len(found.t) - 1]:g} s: "
-            f"{found.message}"
+            f"error: simulate: cannot be followed beyond t = {solved.t[len(solved.t) - 1]:g} s: "
+            f"{solved.message}"
         )
-    rows = found.y.T
+    rows = solved.y.T
     places = np.array([normalized(model, row[:nq]) for row in rows])
     speeds = rows[:, nq:]
-    felt = np.array([forces(t, *x) for t, *x in zip(found.t, places, speeds, strict=True)])
+    felt = np.array([forces(t, *x) for t, *x in zip(solved.t, places, speeds, strict=True)])
     return Simulation(
-        found.t, places, speeds, felt, robot.positions, robot.velocities, int(found.nfev)
+        solved.t, places, speeds, felt, robot.positions, robot.velocities, int(solved.nfev)
     )
 
 

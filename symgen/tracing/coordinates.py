@@ -58,9 +58,9 @@ def _packed(coupling: Coupling, values: Sequence[Scalar]) -> list[Scalar]:
         (i, j, k): next(rest) for i in bodies for j, k in combinations_with_replacement(bodies, 2)
     }
     every = [given[i, min(j, k), max(j, k)] for i, j, k in product(bodies, repeat=3)]
-    whole = coupling.projected(every, (None, None, None))
+    projected = coupling.projected(every, (None, None, None))
     return [
-        whole[(i * len(n) + j) * len(n) + k]
+        projected[(i * len(n) + j) * len(n) + k]
         for i in n
         for j, k in combinations_with_replacement(n, 2)
     ]

@@ -88,10 +88,10 @@ class Function:
         has changed the order of their operations; outputs by name."""
         if self.trees:
             return evaluate(self.program, inputs, lambda number: number)
-        found: dict[str, list[Scalar]] = {}
+        arrays: dict[str, list[Scalar]] = {}
         for part in self.parts:
-            found |= outputs(part, self.regroups[part[1].regrouping], inputs)
-        return found
+            arrays |= outputs(part, self.regroups[part[1].regrouping], inputs)
+        return arrays
 
 
 def outputs(

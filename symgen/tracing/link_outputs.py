@@ -52,11 +52,11 @@ def _names(model: Model) -> Names:
         for plain, out in zip(quantity.outputs, quantity.of(link).outputs, strict=True)
     }
     taken = {*INPUTS, *(out.name for q in QUANTITIES.values() for out in q.outputs)}
-    reserved, found = taken | {*wished.values()}, Names()
+    reserved, names = taken | {*wished.values()}, Names()
     for key, name in wished.items():
-        found[key] = _free(name, taken, reserved)
-        taken.add(found[key])
-    return found
+        names[key] = _free(name, taken, reserved)
+        taken.add(names[key])
+    return names
 
 
 def _free(name: str, taken: set[str], reserved: set[str]) -> str:

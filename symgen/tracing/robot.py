@@ -87,8 +87,8 @@ class Robot:
             return NO_PASSIVE
         row = {
             field: next(rest[name]) if name in rest else FIELDS[field](body.joint)
-            for name, own in fields.items()
-            for field in own
+            for name, kinds in fields.items()
+            for field in kinds
         }
         known = {field: structural(x) for field, x in row.items()}
         return Passive(**known, width=self.friction_width)
@@ -170,8 +170,8 @@ class Regroup:
 
         `given` are those of `input`; without them the system serves only what depends on no
         inertia."""
-        whole = self.regrouping == WHOLE and given
-        rest = iter(evaluate(self.program, {"pi": given})["par"] if whole else given)
+        by_user = self.regrouping == WHOLE and given
+        rest = iter(evaluate(self.program, {"pi": given})["par"] if by_user else given)
         bodies = (
             tuple(_filled(body, rest) for body in self.layout.bodies)
             if given
@@ -195,7 +195,7 @@ class Sizes(dict[str, int]):
 
     def __init__(self, regroup: Regroup) -> None:
         robot, layout = regroup.robot, regroup.layout
-        n, own, joints = robot.model.dof, layout.parameters, len(layout.rubbing_joints)
+        n, inertial, joints = robot.model.dof, layout.parameters, len(layout.rubbing_joints)
         kinds = robot.passive_kinds
         super().__init__(
             n=n,
@@ -203,13 +203,13 @@ class Sizes(dict[str, int]):
             n_twice=2 * n,
             nq=layout.coupling.positions,
             par=regroup.size,
-            ten=own,
+            ten=inertial,
         )
         pi, wrench = len(PARAMETER_NAMES) * len(robot.blocks), 6 * len(robot.wrenches)
         stored = sum(KINDS[kind].energy is not None for kind in kinds)
-        self |= {"pi": pi, "wrench": wrench, "y": own + len(kinds) * joints}
+        self |= {"pi": pi, "wrench": wrench, "y": inertial + len(kinds) * joints}
         self |= {"friction": len(robot.friction) * joints, "springs": len(SPRING_FIELDS) * joints}
-        self["y_v"] = own + stored * joints
+        self["y_v"] = inertial + stored * joints
         self.passive_columns = len(kinds) * joints
         self.layout = layout
 

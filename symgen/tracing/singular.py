@@ -37,12 +37,12 @@ def check_defined(robot: Robot, quantities: Iterable[Quantity]) -> None:
             f"{inverse} needs the inverse of the mass matrix, but {MASSLESS}; give links an "
             "<inertial>, or leave their parameters open with --parameters runtime"
         )
-    found = singular_joints(robot.lumped, robot.blocks) if inverse else []
-    if found:
-        names, move, own = in_words([joint.name for joint in found])
+    joints = singular_joints(robot.lumped, robot.blocks) if inverse else []
+    if joints:
+        names, move, whose = in_words([joint.name for joint in joints])
         raise OptionError(
             f"{inverse} needs the inverse of the mass matrix, but {names} {move} no inertia of "
-            f"{own} own; {remedy(robot.model, found)}"
+            f"{whose} own; {remedy(robot.model, joints)}"
         )
     centre = next((q.name for q in wanted if q.needs_mass), None)
     if centre and not robot.blocks and not has_mass(robot.model):
@@ -86,10 +86,10 @@ def singular_joints(model: Model, unknown: Collection[str] = ()) -> list[Listed]
     states = [[rng.uniform(-3, 3) for _ in range(robot.coupling.positions)] for _ in range(STATES)]
     pivots = np.array([_pivots(robot, q) for q in states])
     gone = np.flatnonzero((np.abs(pivots) <= ROUNDING).all(axis=0))
-    found = {
+    joints = {
         joint.name: joint for k in gone for joint in [moving(model, model.joint_names[int(k)])]
     }
-    return list(found.values())
+    return list(joints.values())
 
 
 def _some_body(rng: random.Random) -> list[float]:
@@ -130,9 +130,9 @@ def _pivots(robot: System, q: list[float]) -> list[float]:
     n, coupling = robot.dof, robot.coupling
     entries = coupled_mass_matrix(robot, coupling.normalized(q))
     m = np.array([plain(x) for x in entries]).reshape(n, n)
-    diagonal, found = m.diagonal().copy(), [0.0] * n
+    diagonal, relative = m.diagonal().copy(), [0.0] * n
     for k in reversed(range(n)):
-        found[k] = float(m[k, k] / diagonal[k]) if diagonal[k] else 0.0
-        if abs(found[k]) > ROUNDING:
+        relative[k] = float(m[k, k] / diagonal[k]) if diagonal[k] else 0.0
+        if abs(relative[k]) > ROUNDING:
             m[:k, :k] -= np.outer(m[:k, k], m[k, :k]) / m[k, k]
-    return found
+    return relative

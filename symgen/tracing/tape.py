@@ -15,21 +15,22 @@ from symgen.tracing.wanted import Wanted
 def traced(regroups: Mapping[str, Regroup], wanted: Wanted, parts: tuple[Part, ...]) -> Function:
     """The program of a function in the formulations given. Raises OptionError."""
     program = Program()
-    own = _own(regroups, parts)
+    chosen = _own(regroups, parts)
     sizes = dimensions(
-        next((r for name, r in own.items() if name != WHOLE), own[parts[0][1].regrouping])
+        next((r for name, r in chosen.items() if name != WHOLE), chosen[parts[0][1].regrouping])
     )
     arrays = {
-        name: program.input(name, INPUTS[name].sizes(sizes)) for name in _inputs(own, wanted, parts)
+        name: program.input(name, INPUTS[name].sizes(sizes))
+        for name in _inputs(chosen, wanted, parts)
     }
     for part in parts:
         with program.section(part[0].formula):  # what belongs to no step of an algorithm
-            values = outputs(part, own[part[1].regrouping], arrays, program.section)
+            values = outputs(part, chosen[part[1].regrouping], arrays, program.section)
         for out in part[0].outputs:
             if all(out.name != done.name for done in program.outputs):
                 program.output(out.name, out.sizes(sizes), values[out.name])
     _check_finite(wanted, program)
-    return Function(wanted.name, parts, own, program)
+    return Function(wanted.name, parts, chosen, program)
 
 
 def _own(regroups: Mapping[str, Regroup], parts: tuple[Part, ...]) -> dict[str, Regroup]:

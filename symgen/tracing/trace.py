@@ -63,8 +63,8 @@ def trace_all(
     if not both:
         raise OptionError("with runtime parameters all formulations must be on one regrouping")
     each = [[_best(some, wanted, choice or {}, aim) for wanted in functions] for some in both]
-    found = aim.best(each, lambda functions: [f.program for f in functions])
-    return [f.shaped(aim) for f in found]
+    best = aim.best(each, lambda functions: [f.program for f in functions])
+    return [f.shaped(aim) for f in best]
 
 
 def _differs(quantity: Quantity, robot: Robot, other: Robot) -> bool:

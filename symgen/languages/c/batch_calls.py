@@ -43,13 +43,13 @@ class CompiledBatch:
         state."""
         f, n = self.functions[name], len(inputs[0])
         ins = [a for a in f.d.arguments if a.direction == "in"]
-        own = [
+        given = [
             np.ascontiguousarray(x[0], self._dtype) if a in f.shared else self._packed(x)
             for a, x in zip(ins, inputs, strict=True)
         ]
-        made = [self._packed(np.full((n, a.size), np.nan)) for a in _outputs(f)]
-        self._run(f"{name}_batch", n, *own, *made)
-        return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:n] for x in made]
+        outputs = [self._packed(np.full((n, a.size), np.nan)) for a in _outputs(f)]
+        self._run(f"{name}_batch", n, *given, *outputs)
+        return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:n] for x in outputs]
 
     def _packed(self, rows: Array) -> Array:
         """Rows in blocks: block, entry, state in the block; NaN in the places beyond the last
@@ -75,8 +75,8 @@ def build_batch(
 ) -> CompiledBatch:
     """Compile the C files of `module` that lie in `folder` and load them; `more` are further
     sources, name to text. Raises CompilerError."""
-    name, made = module.name, batch_functions(module)
-    signatures = [s for f in made for s in (f.batch_signature, f.rows_signature)]
+    name, batches = module.name, batch_functions(module)
+    signatures = [s for f in batches for s in (f.batch_signature, f.rows_signature)]
     declarations = [
         f"typedef {module[COptions].scalar} {name}_real",
         f"int {name}_batch_width(void)",
@@ -84,6 +84,6 @@ def build_batch(
         *signatures,
         "",
     ]
-    files = [*sources(module), f"{name}_batch.c", *(f"{f.full_name}_batch.c" for f in made)]
+    files = [*sources(module), f"{name}_batch.c", *(f"{f.full_name}_batch.c" for f in batches)]
     library = Library.build("; ".join(declarations), lying(folder, files) | {**more}, [*flags])
     return CompiledBatch(module, library)

@@ -70,8 +70,8 @@ PATIENCE: Final = 120
 
 def _selftest(subject: Subject) -> Check:
     name, folder = subject.module.name, subject.folder
-    own = [file for file in subject.hashes if file.endswith(".c") and "/" not in file]
-    sources = [str(folder / file) for file in own]
+    files = [file for file in subject.hashes if file.endswith(".c") and "/" not in file]
+    sources = [str(folder / file) for file in files]
     with workspace() as work:
         run_compiler([*STRICT, f"-I{folder}", *sources, "-lm", "-o", "selftest"], work)
         try:
@@ -116,13 +116,13 @@ def _runs(subject: Subject, function: Function) -> Sequence[Mapping[str, Sequenc
     options = subject.module[COptions]
     if options.trig == "libm" or (options.scalar == "float" and not _own(subject, function)):
         return subject.runs(function)
-    own = [
+    states = [
         {name: machine(state[name].tolist(), options.scalar) for name in function.inputs}
         for state in subject.some(function)
     ]
     if options.scalar == "double":
-        return [function.run(**row) for row in own]
-    return [evaluate(function.program, row) for row in own]
+        return [function.run(**row) for row in states]
+    return [evaluate(function.program, row) for row in states]
 
 
 def _own(subject: Subject, function: Function) -> bool:
@@ -171,8 +171,8 @@ def _other_bits(
     pairs = [(columns, many.rows(d.name, columns)), (same, many.blocks(d.name, columns))]
     return sum(
         _differing(wanted, got)
-        for given, made in pairs
-        for wanted, got in zip(_together(getattr(compiled, d.name)(*given)), made, strict=True)
+        for given, batch in pairs
+        for wanted, got in zip(_together(getattr(compiled, d.name)(*given)), batch, strict=True)
     )
 
 

@@ -89,13 +89,13 @@ class CController:
         number = TYPES[scalar]
         with np.errstate(all="ignore"):
             try:
-                found = record(robot, loop_of(robot, self.row, traced), scalar)
+                recorded = record(robot, loop_of(robot, self.row, traced), scalar)
             except ArithmeticError:
                 return None
-            if found.largest > float(np.finfo(number).max) ** 0.5:
+            if recorded.largest > float(np.finfo(number).max) ** 0.5:
                 return None
             loop = loop_of(robot, self.row, traced, number)
-            return found, departures(loop, found, number)
+            return recorded, departures(loop, recorded, number)
 
     @cached_property
     def _tops(self) -> dict[str, float]:
@@ -139,7 +139,7 @@ def _call(one: CController) -> list[str]:
 def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str]:
     """A header and a source for each controller."""
     scalar = module[COptions].scalar
-    found = {}
+    texts = {}
     for one in shared["controllers"]:
         given = {
             **shared,
@@ -153,5 +153,5 @@ def controller_files(module: Module, shared: Mapping[str, Any]) -> dict[str, str
         }
         for end in ("h", "c"):
             name = f"{one.function.full_name}_controller.{end}"
-            found[name] = render(f"c/controller.{end}.jinja", **given)
-    return found
+            texts[name] = render(f"c/controller.{end}.jinja", **given)
+    return texts

@@ -79,11 +79,11 @@ def files(module: Module) -> dict[str, str]:
     code = _functions(module, shared)
     code |= controller_files(module, shared) | batch_files(module, shared)
     selftest = render("c/selftest.c.jinja", **shared, **_selftest(module))
-    made = {f"{name}.h": "", f"{name}.c": "", f"{name}_selftest.c": selftest} | code
+    texts = {f"{name}.h": "", f"{name}.c": "", f"{name}_selftest.c": selftest} | code
     private = {f"{name}_trig.h", f"{name}_lanes.h"}
-    headers = [file for file in made if file.endswith(".h") and file not in private]
-    sources = [file for file in made if file.endswith(".c") and file != f"{name}_selftest.c"]
-    return made | glue_files(module, headers, sources, shared)
+    headers = [file for file in texts if file.endswith(".h") and file not in private]
+    sources = [file for file in texts if file.endswith(".c") and file != f"{name}_selftest.c"]
+    return texts | glue_files(module, headers, sources, shared)
 
 
 def code_files(module: Module) -> dict[str, str]:
@@ -100,16 +100,16 @@ def _functions(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     bodies = spread(lambda function: _body(function, shared), shared["functions"])
     for function, (_, sizes) in zip(shared["functions"], bodies, strict=True):
         vars(function).update(sizes)  # known without its body, where that was made elsewhere
-    made = {
+    texts = {
         f"{name}.h": render("c/module.h.jinja", **shared),
         f"{name}.c": render("c/module.c.jinja", **shared),
     }
-    own = module[COptions].trig == "inline"
-    if own and (module[COptions].batch or any(f.uses_trig for f in shared["functions"])):
-        made[f"{name}_trig.h"] = trig_header(module)
+    inline = module[COptions].trig == "inline"
+    if inline and (module[COptions].batch or any(f.uses_trig for f in shared["functions"])):
+        texts[f"{name}_trig.h"] = trig_header(module)
     for function, (text, _) in zip(shared["functions"], bodies, strict=True):
-        made[f"{function.full_name}.c"] = text
-    return made
+        texts[f"{function.full_name}.c"] = text
+    return texts
 
 
 def _body(function: CFunction, shared: dict[str, Any]) -> tuple[str, dict[str, int]]:
@@ -164,14 +164,14 @@ def _precision(module: Module) -> list[str]:
 
 
 def _selftest(module: Module) -> dict[str, Any]:
-    made, c = functions(module), module[COptions]
-    every = [a for function in made for a in function.arguments]
+    every_function, c = functions(module), module[COptions]
+    every = [a for function in every_function for a in function.arguments]
     return {
         "zero": literal(0.0, c.scalar),
         "step": literal(STEP, c.scalar),
         "factor": FACTOR,
         "sines": f"{SINES[c.trig]:g} unit{'s' * (SINES[c.trig] != 1)}",
-        "allowed": _all_allowed(module, [f for f in made if _results(f)]),
+        "allowed": _all_allowed(module, [f for f in every_function if _results(f)]),
         "inputs": {a.name for a in every if a.direction == "in"},
         "call": _call,
         "rows_call": _rows_call,

@@ -145,10 +145,10 @@ def _compiled(
         raise CompilerError(
             f"error: {command[0]} refused the generated code:\n{done.stderr.strip()}"
         )
-    made = work / f.full_name
+    stem = work / f.full_name
     return {
-        "stack": _stack(f, made.with_suffix(".su").read_text()),
-        "code": _code(made.with_suffix(".o"), command),
+        "stack": _stack(f, stem.with_suffix(".su").read_text()),
+        "code": _code(stem.with_suffix(".o"), command),
     }
 
 

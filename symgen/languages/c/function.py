@@ -273,16 +273,16 @@ class CFunction:
     def _piece(
         self, k: int, piece: Sequence[Step], where: Mapping[Index, str], work: Mapping[Index, str]
     ) -> Piece:
-        made = blocks(list(piece), where, self.dialect, work)
-        used = {array for b in made for line in b.lines for array in arrays(line)}
-        own = [a for a in self.arguments if a.name in used]
+        lines = blocks(list(piece), where, self.dialect, work)
+        used = {array for b in lines for line in b.lines for array in arrays(line)}
+        arguments = [a for a in self.arguments if a.name in used]
         name = self.part(k)
         here = {node for s in piece for node in s.makes}
         checks = self.status(self._signed([r for r in self.d.pivots if r.node in here], where))
         start = self.static(self.verdict if checks else "void")
         return Piece(
-            self.piece_head(start, name, own),
-            f"{name}({', '.join(self.passed(own))})",
-            [self._slots(piece), *map(block, made)],
+            self.piece_head(start, name, arguments),
+            f"{name}({', '.join(self.passed(arguments))})",
+            [self._slots(piece), *map(block, lines)],
             checks,
         )

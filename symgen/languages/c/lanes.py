@@ -82,10 +82,10 @@ class BatchFunction(ManyFunction):
     def dialect(self) -> Dialect:
         """The dialect of C with vectors in place of numbers."""
         plain, name = dialect(self.module), self.module.name
-        own = {"sign": call(f"{name.upper()}_SIGN")}
+        others = {"sign": call(f"{name.upper()}_SIGN")}
         return replace(
             plain,
-            operations={**functions(lambda op: call(f"{name}_lanes_{op.name}")), **own},
+            operations={**functions(lambda op: call(f"{name}_lanes_{op.name}")), **others},
             input=lambda array, k: self._at(array, str(k)),
             entry=lambda array, shape, k: self._at(array, place(shape, k)),
             declare=f"const {self.real} {{name}}",
@@ -211,14 +211,14 @@ def batch_functions(module: Module) -> list[BatchFunction]:
 def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     """The files for batches, name to text: public header, vectors for the sources, one source a
     function."""
-    made = batch_functions(module)
-    if not made:
+    batches = batch_functions(module)
+    if not batches:
         return {}
     numbers = {
         "one": literal(1.0, module[COptions].scalar),
         "zero": literal(0.0, module[COptions].scalar),
     }
-    names = ", ".join(dict.fromkeys(a.name for f in made for a in f.shared))
+    names = ", ".join(dict.fromkeys(a.name for f in batches for a in f.shared))
     name, given = (
         module.name,
         shared
@@ -226,7 +226,7 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
         | {
             "width": width(module),
             "lengths": _lengths(module),
-            "batches": made,
+            "batches": batches,
             "shared_names": names,
         },
     )
@@ -235,7 +235,7 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
         f"{name}_lanes.h": render(
             "c/lanes.h.jinja",
             **given,
-            laned=_laned(module, made),
+            laned=_laned(module, batches),
             steps=steps(module[COptions].scalar),
             rows=rows,
             integer=INTEGERS[module[COptions].scalar],
@@ -244,7 +244,7 @@ def batch_files(module: Module, shared: dict[str, Any]) -> dict[str, str]:
     }
     return files | {
         f"{f.full_name}_batch.c": render("c/function_batch.c.jinja", **given, function=f)
-        for f in made
+        for f in batches
     }
 
 

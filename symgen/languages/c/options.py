@@ -118,8 +118,8 @@ class COptions:
 
 def _check_batch_names(names: Sequence[str]) -> None:
     """The functions for batches have names of their own, which other functions must not have."""
-    own = {f"{name}_{end}" for name in names for end in ("batch", "rows")}
-    taken = own | {"batch", "batch_width", "batch_lanes", "lanes", "mask"}
+    batched = {f"{name}_{end}" for name in names for end in ("batch", "rows")}
+    taken = batched | {"batch", "batch_width", "batch_lanes", "lanes", "mask"}
     bad = next((name for name in names if name in taken), None)
     if bad is not None:
         raise OptionError(

@@ -24,9 +24,9 @@ def slot_names(
 ) -> list[str]:
     """Lines that name the slots of the work array that a piece reads and writes; in a piece, each
     slot holds one value."""
-    made = [node for step in piece for node in step.makes]
-    read = sorted({node for s in piece for node in s.reads}.difference(made) & slots.keys())
-    handed = [node for node in made if node in slots]
+    defined = [node for step in piece for node in step.makes]
+    read = sorted({node for s in piece for node in s.reads}.difference(defined) & slots.keys())
+    handed = [node for node in defined if node in slots]
     return [
         *_named("places in w of values from earlier parts", read, slots, names),
         *_named("places in w of values for later parts", handed, slots, names),

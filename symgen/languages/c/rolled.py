@@ -88,8 +88,8 @@ class _Writer(Writer):
         read = (row[0].node for row in loop.reads if len(row) == 1)
         nodes = tuple(dict.fromkeys(k for k in read if self.program.nodes[k].op not in LEAVES))
         self.result.append(Rolls(self.here, None, (), Text(nodes, ATOM, 0), number))
-        made = (ref.node for row in loop.makes for ref in row if ref.node in self.places.home)
-        for node in dict.fromkeys(made):
+        defined = (ref.node for row in loop.makes for ref in row if ref.node in self.places.home)
+        for node in dict.fromkeys(defined):
             if node not in self.visited:
                 self.visited.add(node)
                 self.store(node)
@@ -178,12 +178,12 @@ class RolledFunction(CFunction):
         text = [f"for (int {LANE} = 0; {LANE} < {loop.count}; ++{LANE}) {{"]
         text += [f"    {line}" for line in inside] + ["}"]
         used = {a for line in (*tables, *text) for a in _arrays(line)}
-        own = [a for a in self.arguments if a.name in used]
+        arguments = [a for a in self.arguments if a.name in used]
         name = self.part(k)
         slots = self._slots([step])
         return Piece(
-            self.declaration(self.static("void"), name, own),
-            f"{name}({', '.join(self.passed(own))})",
+            self.declaration(self.static("void"), name, arguments),
+            f"{name}({', '.join(self.passed(arguments))})",
             [x for x in (slots, tables, text) if x],
             [],
         )
@@ -192,14 +192,14 @@ class RolledFunction(CFunction):
         self, number: int, loop: Loop, where: Mapping[Index, str]
     ) -> tuple[list[tuple[str, bool]], list[str]]:
         """What stands for each row that is read, and whether that is its negative; tables."""
-        tables, found = list[str](), list[tuple[str, bool]]()
+        tables, rows = list[str](), list[tuple[str, bool]]()
         for j, row in enumerate(loop.reads):
             if len(row) == 1:
                 node = self.d.program.nodes[row[0].node]
                 text = (
                     self.dialect.input(node.a, node.b) if node.op == "input" else where[row[0].node]
                 )
-                found.append((text, row[0].node in self.flipped))
+                rows.append((text, row[0].node in self.flipped))
                 continue
             read = self.places.read(number, j)
             if read.numbers:
@@ -208,11 +208,11 @@ class RolledFunction(CFunction):
                 tables += wrapped(
                     f"static const {self.real} {name}[{loop.count}] = {{", numbers, "};"
                 )
-                found.append((f"{name}[{LANE}]", False))
+                rows.append((f"{name}[{LANE}]", False))
             else:
                 at = self._at(read, tables)
-                found.append((f"{read.array}[{at}]", read.negative))
-        return found, tables
+                rows.append((f"{read.array}[{at}]", read.negative))
+        return rows, tables
 
     def _at(self, row: Row, tables: list[str]) -> str:
         """The place in lane k."""
@@ -245,21 +245,21 @@ class RolledFunction(CFunction):
     ) -> list[list[str]]:
         rows = {} if pointer is None else dict(pointer.rows)
         kept = [
-            f"{OUT}[{rows[j][0]}]" if made is None else f"{made.array}[{self._at(made, [])}]"
-            for j, made in enumerate(self.places.made(number, j) for j in range(len(loop.makes)))
+            f"{OUT}[{rows[j][0]}]" if steps is None else f"{steps.array}[{self._at(steps, [])}]"
+            for j, steps in enumerate(self.places.made(number, j) for j in range(len(loop.makes)))
         ]
         turned = [rows[j][1] if j in rows else False for j in range(len(kept))]
-        own = replace(
+        inner = replace(
             self.dialect,
             input=lambda _, j: texts[j][0],
             entry=lambda _, __, j: kept[j],
             pair="",
             loop=None,
         )
-        writer = _Body(loop.body, own, turned, [negative for _, negative in texts])
-        made = writer.statements()
-        names = variables(loop.body, made, writer.flipped)
-        return [block(b) for b in blocks(made, names, own)]
+        writer = _Body(loop.body, inner, turned, [negative for _, negative in texts])
+        steps = writer.statements()
+        names = variables(loop.body, steps, writer.flipped)
+        return [block(b) for b in blocks(steps, names, inner)]
 
 
 def _arrays(line: str) -> list[str]:

@@ -43,11 +43,11 @@ def trig_header(module: Module, programs: Sequence[Program] = ()) -> str:
     grouped = [groups(p, LONGEST) for p in programs]
     calls = {
         p.nodes[i].op
-        for p, found in zip(programs, grouped, strict=True)
+        for p, grouping in zip(programs, grouped, strict=True)
         for i in live(p)
-        if i not in found
+        if i not in grouping
     }
-    together = any(g.looped for found in grouped for g in found.values())
+    together = any(g.looped for grouping in grouped for g in grouping.values())
     context = {"limit": limit, "unit": unit, "bound": bound, "excess": excess, "ulp": ULP}
     return render(
         "c/trig.h.jinja",

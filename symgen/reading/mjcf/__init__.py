@@ -35,12 +35,12 @@ def described(root: Node, path: Path, digest: str) -> Description:
     note_unread(robot)
     off = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     x, y, z = NO_GRAVITY if off else (float(g) + 0.0 for g in model.opt.gravity)
-    whole = hashlib.sha256(f"{digest} {links!r} {joints!r} {drives!r}".encode()).hexdigest()
+    everything = hashlib.sha256(f"{digest} {links!r} {joints!r} {drives!r}".encode()).hexdigest()
     notices = tuple(sorted(root.source.notices, key=lambda notice: notice.place.line))
     name = root.element.get("model", "").strip() or "robot"
-    found = Description(
-        name, root.source.file, whole, root.line, links, joints, notices, drives,
+    description = Description(
+        name, root.source.file, everything, root.line, links, joints, notices, drives,
         gravity=(x, y, z), tag="<mujoco>", transmissions=transmissions(robot),
     )  # fmt: skip
-    check(found)
-    return found
+    check(description)
+    return description

@@ -111,10 +111,10 @@ def _follow(
     if follower is None:
         _warn(robot, f"{what} in a way that leaves no joint to follow, which has no effect")
         return
-    own = used.pop(follower)
-    (first, by), *also = ((name, -x / own + 0.0) for name, x in used.items())
+    weight = used.pop(follower)
+    (first, by), *also = ((name, -x / weight + 0.0) for name, x in used.items())
     line = robot.joint_line(robot.joints.index(follower))
-    follows[follower] = Mimic(line, first, by, right / own + 0.0, tuple(also))
+    follows[follower] = Mimic(line, first, by, right / weight + 0.0, tuple(also))
 
 
 def _led(leaders: Iterable[str], name: str, follows: dict[str, Mimic]) -> bool:

@@ -18,14 +18,14 @@ def transmissions(robot: Compiled) -> tuple[Transmission, ...]:
         groups = [group for group in groups if group not in near]
         groups.append((names.union(*(n for n, _ in near)), [m for _, ms in near for m in ms]))
         groups[-1][1].append(motor)
-    found = []
+    tied_joints = []
     for names, motors in groups:
         joints = tuple(sorted(names, key=robot.joints.index))
         telling = _telling(joints, motors)
         if len(telling) == len(joints):
             line = robot.joint_line(robot.joints.index(joints[0]))
-            found.append(Transmission(line, joints, tuple(telling)))
-    return tuple(sorted(found, key=lambda tied: robot.joints.index(tied.joints[0])))
+            tied_joints.append(Transmission(line, joints, tuple(telling)))
+    return tuple(sorted(tied_joints, key=lambda tied: robot.joints.index(tied.joints[0])))
 
 
 def _motors(robot: Compiled) -> Iterator[Motor]:
@@ -45,7 +45,7 @@ def _motors(robot: Compiled) -> Iterator[Motor]:
 
 def _telling(joints: tuple[str, ...], motors: list[Motor]) -> list[Motor]:
     """Those whose rows are independent of the rows before, by elimination."""
-    found, rows = list[Motor](), list[tuple[int, list[float]]]()
+    telling, rows = list[Motor](), list[tuple[int, list[float]]]()
     for motor in motors:
         row = [dict(motor.terms).get(joint, 0.0) for joint in joints]
         size = max(map(abs, row))
@@ -55,8 +55,8 @@ def _telling(joints: tuple[str, ...], motors: list[Motor]) -> list[Motor]:
         pivot = max(range(len(row)), key=lambda k: abs(row[k]))
         if abs(row[pivot]) > SMALL * size:
             rows.append((pivot, row))
-            found.append(motor)
-    return found
+            telling.append(motor)
+    return telling
 
 
 SMALL = 1e-9

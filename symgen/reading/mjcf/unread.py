@@ -13,10 +13,10 @@ MOST_NAMES: Final = 4
 def note_unread(robot: Compiled) -> None:
     """One notice for each row of ROWS that the model has something of."""
     for level, finder, message in ROWS:
-        found = list(finder(robot))
-        if found:
-            names = quoted(found[:MOST_NAMES]) + (" and others" if found[MOST_NAMES:] else "")
-            text = message.format(names=names, count=len(found))
+        unread = list(finder(robot))
+        if unread:
+            names = quoted(unread[:MOST_NAMES]) + (" and others" if unread[MOST_NAMES:] else "")
+            text = message.format(names=names, count=len(unread))
             robot.root.called("<mujoco>").notice(level, text, unless=ANSWERED.get(finder, ()))
 
 

@@ -40,11 +40,11 @@ def described(root: Node, path: Path, digest: str) -> Description:
     if outside:
         names = quoted(node.element.get("name") or "" for node in outside)
         root.called("<world>").notice("warning", f"joints of the world ({names}) are not read")
-    whole = digest
+    everything = digest
     if top.digests:
-        whole = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()
+        everything = hashlib.sha256(" ".join((digest, *top.digests)).encode()).hexdigest()
     robot = Description(
-        name, root.source.file, whole, root.line, tuple(links), tuple(joints),
+        name, root.source.file, everything, root.line, tuple(links), tuple(joints),
         gravity=_gravity(outer), tag="<sdf>",
     )  # fmt: skip
     check(robot)
@@ -64,13 +64,13 @@ def _tree(
             called = node.called(f"joint '{shown(name)}'")
             jointed = Jointed(called, scope, frames)
             boxes += [jointed] if jointed.is_gearbox else []
-            made = list(joint_elements(jointed))
-            ends = [one.child for one in made if isinstance(one, JointElement)]
+            elements = list(joint_elements(jointed))
+            ends = [one.child for one in elements if isinstance(one, JointElement)]
             if ends and ends[-1] in {joint.child for joint in joints}:
                 cut.append(name)
                 continue
-            joints += [one for one in made if isinstance(one, JointElement)]
-            links += [one for one in made if isinstance(one, LinkElement)]
+            joints += [one for one in elements if isinstance(one, JointElement)]
+            links += [one for one in elements if isinstance(one, LinkElement)]
     if cut:
         verb = "closes a loop, which is" if len(cut) == 1 else "close loops, which are"
         root.called("<sdf>").notice("warning", LEFT_OPEN.format(quoted(cut), verb))

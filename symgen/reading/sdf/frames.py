@@ -48,8 +48,10 @@ class Frames:
         chosen = text(scope.placed, "placement_frame", "") if scope.placed.tag == "include" else ""
         chosen = chosen or scope.node.element.get("placement_frame", "")
         placement = scope.prefix + chosen if chosen else ""
-        made = Frame(scope.placed, place, base, scope.prefix + _canonical(scope), placement)
-        self._frames[scope.prefix + MODEL] = made
+        frame_of_model = Frame(
+            scope.placed, place, base, scope.prefix + _canonical(scope), placement
+        )
+        self._frames[scope.prefix + MODEL] = frame_of_model
         if scope.prefix:
             self._frames[scope.prefix.removesuffix("::")] = Frame(
                 scope.placed, Pose(), scope.prefix + MODEL, scope.prefix + MODEL
@@ -59,17 +61,17 @@ class Frames:
         """The pose of a frame in the frame `base`, which is the world or one that it is given in.
 
         Raises RobotError, at the element `by`, for a frame that does not exist."""
-        found, seen = Pose(), [name]
+        path, seen = Pose(), [name]
         while name != base and name != WORLD:
             frame = self._frame(name, by)
             place = frame.pose
             if frame.placement and frame.placement != name:
                 place = place @ self.pose(frame.placement, name, frame.node).inverse
-            found, name, by = place @ found, frame.base, frame.node
+            path, name, by = place @ path, frame.base, frame.node
             if name in seen:
                 raise frame.node.error(f"its pose is given by itself, through '{shown(name)}'")
             seen.append(name)
-        return found
+        return path
 
     def link(self, name: str, by: Node) -> str:
         """The link that a frame is fixed to, or the world. Raises RobotError."""

@@ -40,18 +40,18 @@ def geared(
 ) -> list[JointElement]:
     """The joints of a model, some of which follow others by its gearboxes; a warning of a gearbox
     that ties no two of them."""
-    found = {joint.name: joint for joint in joints}
+    by_name = {joint.name: joint for joint in joints}
     inner = {link.name for link in links}
     for box in boxes:
         try:
-            driver, driven, ratio = _sides(box, [*found.values()], inner, frames)
+            driver, driven, ratio = _sides(box, [*by_name.values()], inner, frames)
         except _Odd as error:
             box.node.notice("warning", f"{LEFT}{error}")
             continue
         by = -ratio * driver.sign * driven.sign
         tie = Mimic(box.node.line, driver.joint.name, by)
-        found[driven.joint.name] = replace(driven.joint, mimics=tie)
-    return [*found.values()]
+        by_name[driven.joint.name] = replace(driven.joint, mimics=tie)
+    return [*by_name.values()]
 
 
 def _sides(
@@ -102,9 +102,9 @@ def _alike(box: Jointed, joint: JointElement, frames: Frames, tag: str) -> float
     """1 where the gearbox's axis is that of the joint, -1 where it is opposite."""
     if box.node.only(tag) is None:
         return 1.0
-    own = frames.pose(box.name).turn(box.axis(tag))
+    of_box = frames.pose(box.name).turn(box.axis(tag))
     other = frames.pose(joint.name).turn(joint.axis)
-    along = _dot(own, other)
+    along = _dot(of_box, other)
     if abs(abs(along) - 1.0) > PARALLEL:
         raise _Odd(f"its {tag} is not that of joint '{shown(joint.name)}'")
     return 1.0 if along > 0 else -1.0

@@ -53,9 +53,9 @@ class Jointed:
         if not (x or y or z):
             raise self.node.error(f"<xyz> of its {tag} is zero; give a direction such as 0 0 1")
         if frame:
-            own = self.frames.pose(self.name).inverse
+            to_joint = self.frames.pose(self.name).inverse
             other = self.frames.pose(self.scope.absolute(frame), by=self.node)
-            x, y, z = (own @ other).turn((x, y, z))
+            x, y, z = (to_joint @ other).turn((x, y, z))
         length = norm(x, y, z)
         return (x / length + 0.0, y / length + 0.0, z / length + 0.0)
 
@@ -121,12 +121,12 @@ def joint_elements(joint: Jointed) -> Iterator[LinkElement | JointElement]:
     at = frames.pose(joint.name)
     origin = frames.pose(parent).inverse @ at
     rest = at.inverse @ frames.pose(child)
-    own = child if row.word == FIXED or _same(rest) else f"{child}.{joint.node.text('name')}"
+    moved = child if row.word == FIXED or _same(rest) else f"{child}.{joint.node.text('name')}"
     where = origin @ rest if row.word == FIXED else origin
-    yield _joint(joint, row, (parent, own), where)
-    if own != child:
-        yield LinkElement(own, line)
-        yield JointElement(f"{own}.fixed", line, FIXED, own, child, origin_of(rest, line))
+    yield _joint(joint, row, (parent, moved), where)
+    if moved != child:
+        yield LinkElement(moved, line)
+        yield JointElement(f"{moved}.fixed", line, FIXED, moved, child, origin_of(rest, line))
 
 
 def _same(pose: Pose) -> bool:

@@ -102,9 +102,9 @@ def _found(include: Node, folder: Path) -> Path:
     places += [Path(p) for key in PATHS for p in os.environ.get(key, "").split(os.pathsep) if p]
     for place in places if not wrong else ():
         at = place / name
-        found = at / "model.sdf" if os.path.isdir(at) else at
-        if os.path.isfile(found):
-            return found
+        file = at / "model.sdf" if os.path.isdir(at) else at
+        if os.path.isfile(file):
+            return file
     raise include.error(
         f"'{shown(uri)}' is not found in the folders above the file; put its folder, with a "
         f"model.sdf, beside the file, or its parent folder into {PATHS[0]}"

@@ -28,10 +28,10 @@ KNOWN: Final = {
 def note_unread(root: Node, models: Sequence[Scope]) -> None:
     """One notice for each row of ROWS that the models have something of, and each unknown tag."""
     for level, finder, message in ROWS:
-        found = list(finder(models))
-        if found:
-            names = quoted(found[:MOST_NAMES]) + (" and others" if found[MOST_NAMES:] else "")
-            text = message.format(names=names, count=len(found))
+        unread = list(finder(models))
+        if unread:
+            names = quoted(unread[:MOST_NAMES]) + (" and others" if unread[MOST_NAMES:] else "")
+            text = message.format(names=names, count=len(unread))
             root.called("<sdf>").notice(level, text, unless=ANSWERED.get(finder, ()))
     unknown = Counter(_unknown(models))
     for (part, tag), count in unknown.items():

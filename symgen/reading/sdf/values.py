@@ -16,9 +16,9 @@ def text(node: Node, tag: str, default: str | None = None) -> str:
     """The text of the child `tag`. Raises RobotError where it is missing or blank and there is no
     default."""
     child = node.only(tag)
-    found = (child.element.text or "").strip(XML_SPACE) if child is not None else ""
-    if found or default is not None:
-        return found or str(default)
+    content = (child.element.text or "").strip(XML_SPACE) if child is not None else ""
+    if content or default is not None:
+        return content or str(default)
     raise node.error(f"has no <{tag}>; add <{tag}>...</{tag}>")
 
 
