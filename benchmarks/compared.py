@@ -10,7 +10,7 @@ import os
 import pickle
 import re
 import runpy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -71,6 +71,8 @@ class Way:
     language: str
     outside: Callable[[Module], Outside]
     scalar: str = "double"
+    with_c: bool = False
+    """Whether it calls the C beside its files."""
 
 
 def fixed(outside: Outside) -> Callable[[Module], Outside]:
@@ -86,7 +88,7 @@ WAYS: Final = {
     "cuda": Way("CUDA's host build", "cuda", fixed(HOST)),
     "cuda-float": Way("CUDA's host build, float", "cuda", fixed(HOST), "float"),
     "octave": Way("Octave, the functions", "matlab", fixed(FUNCTIONS)),
-    "mex": Way("Octave, the gateway", "matlab", fixed(GATEWAY)),
+    "mex": Way("Octave, the gateway", "matlab", fixed(GATEWAY), with_c=True),
     "casadi": Way("CasADi, the graphs", "casadi", graphs),
     "casadi-c": Way("CasADi, the external functions", "casadi", external),
     "jax": Way("JAX", "jax", pure),
@@ -144,10 +146,9 @@ class Robot:
         """A language beside the C."""
         module = self.of(way.scalar)
         with workspace() as folder:
-            made = LANGUAGES[way.language].files(module) | code_files(module)
-            for name, text in made.items():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_text(text, encoding="utf-8")
+            made = LANGUAGES[way.language].files(module)
+            made |= code_files(module) if way.with_c else {}
+            _write(made, folder)
             subject = Subject(folder, module, dict.fromkeys(made, ""), STATES)
             wanted = self._of_c(subject, way.scalar)
             begin = _worked()
@@ -159,7 +160,9 @@ class Robot:
         """What the C gives at the states, by function; run once."""
         place = KEPT / f"{self.name}-{scalar}.pickle"
         if not place.is_file():
-            compiled = build(subject.module, subject.folder)
+            with workspace() as folder:
+                _write(code_files(subject.module), folder)
+                compiled = build(subject.module, folder)
             found = {
                 d.name: [_results(getattr(compiled, d.name), d, s) for s in subject.states]
                 for d in descriptions(subject.module)
@@ -167,6 +170,12 @@ class Robot:
             place.write_bytes(pickle.dumps(found))
         kept: dict[str, list[list[Array]]] = pickle.loads(place.read_bytes())
         return kept
+
+
+def _write(files: Mapping[str, str], folder: Path) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _worked() -> float:

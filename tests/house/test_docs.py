@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from pages import Missing, Page, blocks
-from tools import ROOT
+from tools import ROOT, generated
 
 from symgen.languages import LANGUAGES
 
@@ -36,6 +36,21 @@ def test_the_function_of_the_first_page_is_the_one_generated():
     shown = (DOCS / "index.md").read_text(encoding="utf-8").split("```c\n")[1].split("\n```")[0]
     file = ROOT / "generated" / "pendulum" / "pendulum_gravity.c"
     assert shown in file.read_text(encoding="ascii")
+
+
+SHOWN = re.compile(r"^\*\*[^*]+\*\*, `([^`]+)`\n\n```\w+\n(.*?)\n```", re.MULTILINE | re.DOTALL)
+
+
+def test_the_lines_shown_of_every_language_are_those_generated():
+    page = (DOCS / "languages" / "index.md").read_text(encoding="utf-8")
+    shown = SHOWN.findall(page)
+    _, folder = generated("ur5", languages=tuple(LANGUAGES), quantities=("inverse_dynamics",))
+    assert len(shown) == len(LANGUAGES)
+    for file, lines in shown:
+        text = "\n" + (folder / file).read_text(encoding="ascii")
+        for part in lines.split("\n...\n"):
+            _, found, text = text.partition(f"\n{part}\n")
+            assert found, f"{file} has not {part}"
 
 
 def test_every_page_is_in_the_table_of_contents():
