@@ -107,21 +107,28 @@ class Notice:
     """Whether it is only for those who ask for everything."""
     unless: tuple[str, ...] = ()
     """The options (as fields are called) each of which makes it void where it is used."""
+    offer: str = ""
+    """What is said of it in one line with all others that have such words: what an option would
+    count or change, and that option; empty where no option has a say."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.level}: {self.element}: {self.message}"
 
 
+OFFERED = "only on request"
+"""How the line begins that lists what options would count or change."""
 MOST_NAMED = 4
 """So many elements are named in one line."""
 
 
 def in_short(notices: Iterable[Notice]) -> list[Notice]:
-    """What people need to know: no details, those of one summary as one, warnings first."""
+    """What people need to know: no details, those of one summary as one and those that an option
+    would answer as one, warnings first."""
     groups: dict[object, list[Notice]] = {}
     for notice in notices:
         if not notice.detail:
-            alike = (notice.level, notice.summary) if notice.summary else notice
+            summed = (notice.level, notice.summary) if notice.summary else notice
+            alike = OFFERED if notice.offer else summed
             groups.setdefault(alike, []).append(notice)
     short = [_together(group) for group in groups.values()]
     return sorted(short, key=lambda notice: notice.level != "warning")
@@ -129,8 +136,12 @@ def in_short(notices: Iterable[Notice]) -> list[Notice]:
 
 def _together(group: list[Notice]) -> Notice:
     first = group[0]
-    if len(group) == 1 or not first.summary:
+    if len(group) == 1 or not (first.summary or first.offer):
         return first
+    if first.offer:
+        first = next((notice for notice in group if notice.level == "warning"), first)
+        message = f"{OFFERED}: {', '.join(dict.fromkeys(notice.offer for notice in group))}"
+        return Notice(first.place, first.level, "file", message)
     names = list(dict.fromkeys(notice.element for notice in group))
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     elements = ", ".join([*names[:MOST_NAMED], *more])

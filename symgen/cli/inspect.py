@@ -9,8 +9,8 @@ import click
 from symgen import output
 from symgen.cli.completion import naming
 from symgen.cli.options import FILE, ROBOT, with_options
-from symgen.cli.progress import progress
-from symgen.errors import OptionError
+from symgen.cli.progress import progress, say
+from symgen.errors import Notice, OptionError
 from symgen.text import cited
 
 
@@ -81,6 +81,7 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
     shown = {name: options.pop(name) for name in ("as_json", "latex", "html", "plot", "groupings")}
     _check(entry, symbolic, shown)
     legend: list[str] = []
+    said: tuple[Notice, ...] = ()
     with progress() as tell:
         tell("reading the robot")
         if entry is not None:
@@ -90,7 +91,8 @@ def inspect(file: str, entry: str | None, symbolic: str | None, **options: Any) 
             forms = bool(shown["latex"]), bool(shown["as_json"])
             text = look_at_relations(Job.of(file, **options), symbolic, *forms)
         else:
-            text = look(file, options, tell, **shown)
+            text, said = look(file, options, tell, **shown)
+    say(said)
     for line in legend:
         output.say(line, error=True)
     if text:

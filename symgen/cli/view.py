@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from symgen.cli.options import FILE, ROBOT, with_options
-from symgen.cli.progress import progress
+from symgen.cli.progress import progress, say
 
 
 @click.command()
@@ -30,7 +30,8 @@ def view(file: str, **options: Any) -> None:
     page = Path(tempfile.mkdtemp(prefix="symgen-view-")) / "robot.html"
     with progress() as tell:
         tell("reading the robot")
-        look(file, options, tell, False, False, page, None, False)
+        _, said = look(file, options, tell, False, False, page, None, False)
+    say(said)
     output.say(str(page))
     if not webbrowser.open(page.as_uri()):
         output.say("no browser was found; open the file above in one", error=True)

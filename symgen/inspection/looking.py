@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from symgen import output
 from symgen.algorithms import QUANTITIES
-from symgen.errors import OptionError
+from symgen.errors import Notice, OptionError
 from symgen.inspection.data import inspect, sparsity
 from symgen.inspection.html import page
 from symgen.inspection.page import groupings as print_groupings
@@ -33,9 +33,9 @@ def look(
     html: Path | None,
     plot: Path | None,
     groupings: bool,
-) -> str:
-    """Everything about a robot in the forms asked for; returns what is to be printed. Raises
-    SymgenError."""
+) -> tuple[str, tuple[Notice, ...]]:
+    """Everything about a robot in the forms asked for; returns what is to be printed, and what is
+    to be said of it. Raises SymgenError."""
     targets = _targets(file, html, plot)
     progress("tracing and finding base parameters")
     job = Job.of(file, **options)
@@ -49,15 +49,16 @@ def look(
         progress("drawing")
         made[targets["plot"]] = _plot(job, loaded, data, targets["plot"])
     write_files(made)
+    said = job.beside(loaded)
     if as_json:
-        return output.as_json(data)
+        return output.as_json(data), said
     if latex:
-        return groupings_as_latex(data)
+        return groupings_as_latex(data), said
     if groupings:
         print_groupings(data)
     elif html is None and plot is None:
         on_terminal(data)
-    return ""
+    return "", said
 
 
 OWNER: Final = "symgen inspect"

@@ -135,19 +135,36 @@ class Job:
         """A hint how many operations a wider snap would save, where the file has angles just beside
         right ones; and what is asked for that the robot does not have."""
         missing = _missing(loaded, module.robot)
-        near = [angle for angle in loaded.right_angles if not angle.exact]
-        if not near or self.choices.used("snap_angles"):
+        wider = self._wider(loaded)
+        if wider is None:
             return missing
-        wider = _rounded_up(max(SNAPPED, *(abs(angle.offset) for angle in near)))
         other = self.changed(snap_angles=wider)
         now, then = _total(module), _total(other.module(other.load()))
-        if then >= now:
-            return missing
+        saved = f"saves {now - then} of {now} operations"
+        return missing if then >= now else (*missing, *self.beside(loaded, saved))
+
+    def beside(self, loaded: Loaded, gain: str = "makes equations shorter") -> tuple[Notice, ...]:
+        """A note where the file has angles just beside right ones: a wider snap, and what it
+        gains."""
+        wider = self._wider(loaded)
+        if wider is None:
+            return ()
+        near = [angle for angle in loaded.right_angles if not angle.exact]
+        s, beside, them = ("s", "are", "them") if len(near) > 1 else ("", "is", "it")
         message = (
-            f"{len(near)} angles are beside multiples of pi/2 and used as written; --snap-angles "
-            f"{wider:g} makes them exact, which saves {now - then} of {now} operations"
+            f"{len(near)} angle{s} {beside} beside multiples of pi/2 and used as written; "
+            f"--snap-angles {wider:g} makes {them} exact, which {gain}"
         )
-        return (*missing, Notice(near[0].place, "note", "file", message))
+        offer = f"{len(near)} angle{s} as multiples of pi/2 (--snap-angles {wider:g}, {gain})"
+        return (Notice(near[0].place, "note", "file", message, offer=offer),)
+
+    def _wider(self, loaded: Loaded) -> float | None:
+        """The snap that makes all angles beside right ones exact; None where there are none or the
+        user has said what becomes of them."""
+        offsets = [abs(angle.offset) for angle in loaded.right_angles if not angle.exact]
+        if not offsets or self.choices.used("snap_angles"):
+            return None
+        return _rounded_up(max(SNAPPED, *offsets))
 
     def _said(self, model: Model) -> Choices:
         """The options as a module repeats them: gravity in the axes of the root link, and what

@@ -224,7 +224,8 @@ class Drives:
             names = quoted(joint.name for joint in alone)
             message = f"spring{s} of {names} {counts} only with --springs"
             place, options = robot.place(alone[0].line), ("springs", "runtime_springs")
-            yield Notice(place, "warning", robot.tag, message, unless=options)
+            offer = f"spring{s} of {names} (--springs)"
+            yield Notice(place, "warning", robot.tag, message, unless=options, offer=offer)
         if others:
             names = quoted(joint.name for joint in others)
             message = (

@@ -103,6 +103,7 @@ def _note_transmissions(root: Node) -> None:
         nodes,
         "transmission",
         "have no effect on the terms by themselves; --actuators can give rotors",
+        "--actuators",
         unless=("actuators", "coordinates"),
     )
 
@@ -116,17 +117,23 @@ def _note_dynamics(root: Node) -> None:
     ]
     nodes = [joint.children("dynamics")[0] for joint in joints]
     _note_effect(
-        "damping and friction", nodes, "joint", "count only with --friction", unless=("friction",)
+        "damping and friction",
+        nodes,
+        "joint",
+        "count only with --friction",
+        "--friction",
+        unless=("friction",),
     )
 
 
 def _note_effect(
-    what: str, nodes: Sequence[Node], kind: str, effect: str, unless: tuple[str, ...]
+    what: str, nodes: Sequence[Node], kind: str, effect: str, option: str, unless: tuple[str, ...]
 ) -> None:
     if nodes:
         count = f"{len(nodes)} {kind}" + "s" * (len(nodes) > 1)
         label = nodes[0].called(f"<{nodes[0].tag}>")
-        label.notice("note", f"{what} ({count}) {effect}", unless=unless)
+        offer = f"{what} of {count} ({option})"
+        label.notice("note", f"{what} ({count}) {effect}", unless=unless, offer=offer)
 
 
 def _is_damped(dynamics: Node) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from lxml import etree
 
@@ -85,11 +86,9 @@ class Node:
         """An error at this element, to be raised by the caller."""
         return RobotError(self.place, self.label, message)
 
-    def notice(
-        self, level: str, message: str, summary: str = "", unless: tuple[str, ...] = ()
-    ) -> None:
-        """Remember a note or warning at this element."""
-        notice = Notice(self.place, level, self.label, message, summary, unless=unless)
+    def notice(self, level: str, message: str, summary: str = "", **more: Any) -> None:
+        """Remember a note or warning at this element; `more` are fields of Notice by name."""
+        notice = Notice(self.place, level, self.label, message, summary, **more)
         self.source.notices.append(notice)
 
     def called(self, label: str) -> "Node":

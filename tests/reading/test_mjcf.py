@@ -130,7 +130,7 @@ def test_armature_damping_friction_limits(tmp_path):
         ("", "", "", '<equality><connect body1="a" anchor="0 0 0"/></equality>', "closes a loop, which is left open"),
         ("", "", "", '<equality><joint joint1="j" polycoef="0.5 0 0 0 0"/></equality>', "--lock 'j=0.5' holds it"),
         ("", "", "", '<equality><joint joint1="j" active="false"/></equality>', "note: 1 of <equality> are not active"),
-        ("", 'damping="3"', "", "", "note: damping and frictionloss (1 joints) count only"),
+        ("", 'damping="3"', "", "", "note: damping and frictionloss (1 joint) count only"),
     ],
 )  # fmt: skip
 def test_what_is_not_read_is_said(tmp_path, option, joint, body, rest, words):

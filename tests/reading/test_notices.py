@@ -106,6 +106,36 @@ def test_a_transmission_is_said_where_it_has_a_ratio(reduction, said, tmp_path):
     assert lines("ops", path, "--actuators", rotors) == []
 
 
+def test_what_an_option_would_count_is_one_line(tmp_path):
+    inside = '<dynamics damping="1" {}/>'
+    more = DRIVE.format(50)
+    path = arm(tmp_path / "arm.urdf", inside.format(""), rpy="1.5708 0 0", more=more)
+    (line,) = lines("check", path)
+    assert re.fullmatch(
+        r"note: file: only on request: reduction and rotor inertia of 1 transmission \(--actuators\), "
+        r"damping and friction of 3 joints \(--friction\), 3 angles as multiples of pi/2 "
+        r"\(--snap-angles 4e-06, saves \d+ of \d+ operations\)",
+        line,
+    )
+    assert len(lines("check", path, "--verbose")) == 6  # and each angle by itself
+    (line,) = lines("ops", path, "--friction", "viscous", "--snap-angles", "0")
+    assert line.startswith("note: <transmission>: ")
+    arm(path, inside.format('spring_stiffness="5"'), more=more)
+    (line,) = lines("check", path)  # as grave as the gravest of them
+    assert line.startswith("warning: file: only on request: ")
+    assert "springs of 'j0', 'j1' and 'j2' (--springs)" in line
+
+
+def test_angles_beside_right_ones_are_told_where_equations_are_shown(tmp_path):
+    path = arm(tmp_path / "arm.urdf", rpy="1.5708 0 0")
+    (line,) = lines("inspect", path)
+    assert line == (
+        "note: file: 3 angles are beside multiples of pi/2 and used as written; --snap-angles "
+        "4e-06 makes them exact, which makes equations shorter"
+    )
+    assert lines("inspect", path, "--snap-angles", "0") == []
+
+
 def test_limits_that_are_missing_are_one_warning(tmp_path):
     path = arm(tmp_path / "arm.urdf", '<axis xyz="0 0 2"/>', kind="revolute")
     first, second = lines("check", path)

@@ -16,8 +16,11 @@ def note_unread(robot: Compiled) -> None:
         unread = list(finder(robot))
         if unread:
             names = quoted(unread[:MOST_NAMES]) + (" and others" if unread[MOST_NAMES:] else "")
-            text = message.format(names=names, count=len(unread))
-            robot.root.called("<mujoco>").notice(level, text, unless=ANSWERED.get(finder, ()))
+            joints = f"{len(unread)} joint" + "s" * (len(unread) > 1)
+            text = message.format(names=names, count=len(unread), joints=joints)
+            unless = ANSWERED.get(finder, ())
+            offer = OFFERS.get(finder, "").format(joints=joints)
+            robot.root.called("<mujoco>").notice(level, text, unless=unless, offer=offer)
 
 
 def _any(*rows: Any) -> bool:
@@ -94,7 +97,7 @@ ROWS: Final[tuple[tuple[str, Callable[[Compiled], Iterator[str]], str], ...]] = 
     (
         "warning",
         _curved_springs,
-        "stiffness of {count} joints ({names}) is a polynomial; only its linear term is read",
+        "stiffness of {joints} ({names}) is a polynomial; only its linear term is read",
     ),
     (
         "warning",
@@ -119,13 +122,16 @@ ROWS: Final[tuple[tuple[str, Callable[[Compiled], Iterator[str]], str], ...]] = 
     (
         "warning",
         _curved,
-        "damping of {count} joints ({names}) is a polynomial; only its linear term is read",
+        "damping of {joints} ({names}) is a polynomial; only its linear term is read",
     ),
     ("note", _mocap, "mocap bodies ({names}) stand still"),
     ("note", _no_gravity, "{names} is switched off in the file; --gravity gives one"),
-    ("note", _rubbed, "damping and frictionloss ({count} joints) count only with --friction"),
+    ("note", _rubbed, "damping and frictionloss ({joints}) count only with --friction"),
 )
 """Level, whom it is about, and what is said of them."""
 
 ANSWERED: Final[dict[Any, tuple[str, ...]]] = {_rubbed: ("friction",), _no_gravity: ("gravity",)}
 """Options that make a row void, by whom it is about."""
+
+OFFERS: Final[dict[Any, str]] = {_rubbed: "damping and frictionloss of {joints} (--friction)"}
+"""The rows that an option answers, in the words of a list of such."""

@@ -31,8 +31,11 @@ def note_unread(root: Node, models: Sequence[Scope]) -> None:
         unread = list(finder(models))
         if unread:
             names = quoted(unread[:MOST_NAMES]) + (" and others" if unread[MOST_NAMES:] else "")
-            text = message.format(names=names, count=len(unread))
-            root.called("<sdf>").notice(level, text, unless=ANSWERED.get(finder, ()))
+            joints = f"{len(unread)} joint" + "s" * (len(unread) > 1)
+            text = message.format(names=names, count=len(unread), joints=joints)
+            unless = ANSWERED.get(finder, ())
+            offer = OFFERS.get(finder, "").format(joints=joints)
+            root.called("<sdf>").notice(level, text, unless=unless, offer=offer)
     unknown = Counter(_unknown(models))
     for (part, tag), count in unknown.items():
         times = f" ({count} of them)" if count > 1 else ""
@@ -102,9 +105,12 @@ ROWS: Final[tuple[tuple[str, Callable[[Sequence[Scope]], Iterator[str]], str], .
     ("warning", _weightless, "links without gravity ({names}) fall here as all others do"),
     ("warning", _kinematic, "links that are kinematic ({names}) are moved by forces here"),
     ("warning", _fluid, "added mass of a fluid ({names}) is not in the dynamics"),
-    ("note", _rubbed, "damping and friction ({count} joints) count only with --friction"),
+    ("note", _rubbed, "damping and friction ({joints}) count only with --friction"),
 )
 """Level, whom it is about, and what is said of them."""
 
 ANSWERED: Final[dict[Any, tuple[str, ...]]] = {_rubbed: ("friction",)}
 """Options that make a row void, by whom it is about."""
+
+OFFERS: Final[dict[Any, str]] = {_rubbed: "damping and friction of {joints} (--friction)"}
+"""The rows that an option answers, in the words of a list of such."""
