@@ -27,11 +27,11 @@ def check(file: str, as_json: bool, **options: Any) -> None:
 
     job = Job.of(file, **options)
     loaded = job.load()
-    found = checked(job, loaded, symbolic=False)
+    result = checked(job, loaded, symbolic=False)
     if as_json:
-        output.say(output.as_json(checked_data(loaded, found)))
+        output.say(output.as_json(checked_data(loaded, result)))
         return
-    say(found.notices)
-    robot(loaded, found.verdicts)
-    for line in found.rotor_lines:
+    say(result.notices)
+    robot(loaded, result.verdicts)
+    for line in result.rotor_lines:
         output.say(line)

@@ -38,11 +38,11 @@ def naming(names: Names, parted: str = "") -> Complete:
     def complete(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem]:
         robot = None if isinstance(names, tuple) else _robot(ctx)
         start = typed[: max((typed.rfind(c) for c in parted), default=-1) + 1]
-        found = _items(start, _next(names, robot, start), typed)
-        if len(found) == 1 and found[0].value.endswith(tuple(parted)):
-            start = found[0].value
-            return _items(start, _next(names, robot, start), start) or found
-        return found
+        items = _items(start, _next(names, robot, start), typed)
+        if len(items) == 1 and items[0].value.endswith(tuple(parted)):
+            start = items[0].value
+            return _items(start, _next(names, robot, start), start) or items
+        return items
 
     return complete
 

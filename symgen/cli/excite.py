@@ -110,13 +110,13 @@ def excite(file: str, out: Path, plot: Path | None, **options: Any) -> None:
         tell("reading the robot")
         sought = task(file, options)
         motion, *pictures = targets(sought, out, plot, file)
-        found = excited(sought, tell)
-        files = {motion: csv(found)}
+        excitation = excited(sought, tell)
+        files = {motion: csv(excitation)}
         for target in pictures:
             tell("drawing")
-            files[target] = picture(found, target)
+            files[target] = picture(excitation, target)
         write_files(files)
-    on_terminal(found)
+    on_terminal(excitation)
     for target in files:
         output.say(f"wrote {target.path}")
 

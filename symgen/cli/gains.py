@@ -63,12 +63,12 @@ def gains(
     job, place = Job.of(file, **options), None if out is None else target(out)
     with progress() as tell:
         tell("reading the robot")
-        found = gains(job, job.load(), (unloaded, loaded), mass, link, wanted, tell)
+        fitted = gains(job, job.load(), (unloaded, loaded), mass, link, wanted, tell)
         if place is not None:
-            write_files({place: as_toml(found).encode()})
-    for note in found.notes:
+            write_files({place: as_toml(fitted).encode()})
+    for note in fitted.notes:
         output.say(note, error=True)
     if as_json:
-        output.say(output.as_json(data(found)))
+        output.say(output.as_json(data(fitted)))
     else:
-        on_terminal(found)
+        on_terminal(fitted)

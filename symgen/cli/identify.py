@@ -122,18 +122,18 @@ def identify(
         if out is not None:
             check_folder(out)
         wishes = Wishes(urdf, payload, validation, actuators_out, force, html)
-        found, more = run(file, log, options, tell, wishes)
+        identified, more = run(file, log, options, tell, wishes)
         if out is not None:
             tell("drawing")
-            written(found, out, more, pictures)
+            written(identified, out, more, pictures)
         else:
             write_files(more.files)
     for verdict in more.verdicts:
         output.say(f"{shown(log)}: warning: {verdict.text}", error=True)
-    for note in found.notes:
-        if note not in found.reading.doubts:
+    for note in identified.notes:
+        if note not in identified.reading.doubts:
             output.say(note, error=True)
-    _say(found, more, as_json)
+    _say(identified, more, as_json)
     _end((out, html, urdf, actuators_out), more, as_json)
 
 
@@ -172,9 +172,9 @@ def run(
     asked = more(
         job, loaded, wishes.urdf, wishes.payload, wishes.force, wishes.actuators, wishes.html
     )
-    found = identified(job, loaded, log, settings, progress)
-    found = validated(job, loaded, found, wishes.validation, progress)
-    return found, asked.of(found, progress)
+    result = identified(job, loaded, log, settings, progress)
+    result = validated(job, loaded, result, wishes.validation, progress)
+    return result, asked.of(result, progress)
 
 
 def at_runtime(friction: str) -> str:

@@ -45,13 +45,13 @@ def log(log: str, robot: str | None, plot: Path | None, as_json: bool, **options
     target = None if plot is None else log_plots.target(plot, log)
     with progress() as tell:
         model = None if robot is None else Job.of(robot, **options).load().model
-        found = log_report.looked_at(log, wanted, model, tell)
+        look = log_report.looked_at(log, wanted, model, tell)
         if target is not None:
             tell("drawing")
-            write_files({target: log_plots.picture(found, target)})
-    for note in found.reading.notes:
+            write_files({target: log_plots.picture(look, target)})
+    for note in look.reading.notes:
         output.say(note, error=True)
     if as_json:
-        output.say(output.as_json(log_report.data(found)))
+        output.say(output.as_json(log_report.data(look)))
     else:
-        log_report.on_terminal(found)
+        log_report.on_terminal(look)

@@ -57,20 +57,20 @@ def predict(
     from symgen.identification.prediction_report import data, on_terminal
     from symgen.jobs.publish import check_folder
 
-    own = LogOptions(**{row.name: options.pop(row.name) for row in rows(LogOptions)})
+    log_options = LogOptions(**{row.name: options.pop(row.name) for row in rows(LogOptions)})
     with progress() as tell:
         if out is not None:
             check_folder(out)
-        model, reading = model_of(file, log, estimate, own, options, tell)
-        found = predicted(reading, model, tell)
+        model, reading = model_of(file, log, estimate, log_options, options, tell)
+        prediction = predicted(reading, model, tell)
         if out is not None:
             tell("drawing")
-            written(found, out, pictures)
+            written(prediction, out, pictures)
     for note in reading.notes:
         output.say(note, error=True)
     if as_json:
-        output.say(output.as_json(data(found)))
+        output.say(output.as_json(data(prediction)))
     else:
-        on_terminal(found)
+        on_terminal(prediction)
         if out is not None:
             output.say(f"wrote {out}")

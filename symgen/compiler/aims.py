@@ -64,9 +64,9 @@ class Aim:
         are kept on the way that may still be it."""
         kept = list[tuple[float, int, int, Candidate]]()
         for number, candidate in enumerate(candidates):
-            made = [*programs(candidate)]
-            total = sum(counts(program).total for program in made)
-            price = sum(map(self.price, made))
+            tapes = [*programs(candidate)]
+            total = sum(counts(program).total for program in tapes)
+            price = sum(map(self.price, tapes))
             kept.append((price, total, number, candidate))
             few = SLACK * min(row[1] for row in kept)
             kept = [x for x in kept if x[1] <= few and not any(_beats(y, x) for y in kept)]

@@ -203,10 +203,10 @@ def groups(packing: Packing) -> dict[int, list[int]]:
             if isinstance(o, Local) and o.pack in parent:
                 a, b = sorted((root(k), root(o.pack)))
                 parent[b] = a
-    found: dict[int, list[int]] = defaultdict(list)
+    by_root: dict[int, list[int]] = defaultdict(list)
     for k in packing.packs:
-        found[root(k)].append(k)
-    return found
+        by_root[root(k)].append(k)
+    return by_root
 
 
 class Shapes:

@@ -47,10 +47,10 @@ class Likeness:
             return SAME_LEAF if x.op == "const" or x.a == y.a else 0.0
         if not depth:
             return 2 * SAME_KIND
-        found = self.known.get((a, b, depth))
-        if found is None:
-            found = self.known[a, b, depth] = SAME_KIND + BELOW * self._below(a, b, depth - 1)
-        return found
+        likeness = self.known.get((a, b, depth))
+        if likeness is None:
+            likeness = self.known[a, b, depth] = SAME_KIND + BELOW * self._below(a, b, depth - 1)
+        return likeness
 
     def _below(self, a: Index, b: Index, depth: int) -> float:
         one, two = operands(self.nodes[a]), operands(self.nodes[b])

@@ -64,21 +64,21 @@ def _sums(program: Program) -> dict[Index, Name]:
     cosines of both."""
     entries: dict[Index, Entry] = {}
     shifted: dict[Index, tuple[int, ...]] = {}
-    found: dict[Index, Name] = {}
+    named: dict[Index, Name] = {}
     for index, node in enumerate(program.nodes):
         if node.op == "input":
             entries[index] = (node.a, (node.b + 1,))
         elif node.op == "add" and (both := _joined(entries.get(node.a), entries.get(node.b))):
             entries[index] = both
-            found[index] = (both[0] + _numbers(both[1]), False)
+            named[index] = (both[0] + _numbers(both[1]), False)
         elif node.op in ("add", "sub") and (joint := _shifted(program, index, entries)):
             shifted[index] = joint
-            found[index] = ("theta" + _numbers(joint), False)
+            named[index] = ("theta" + _numbers(joint), False)
         elif node.op in ("cos", "sin") and entries.get(node.a, ("",))[0] == ANGLES:
-            found[index] = (node.op[0] + _numbers(entries[node.a][1]), False)
+            named[index] = (node.op[0] + _numbers(entries[node.a][1]), False)
         elif node.op in ("cos", "sin") and node.a in shifted:
-            found[index] = (f"{node.op[0]}theta" + _numbers(shifted[node.a]), False)
-    return found
+            named[index] = (f"{node.op[0]}theta" + _numbers(shifted[node.a]), False)
+    return named
 
 
 def _joined(a: Entry | None, b: Entry | None) -> Entry | None:

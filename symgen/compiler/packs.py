@@ -68,11 +68,11 @@ class Packing:
         if of is None or not self._free(busy, len(nodes)):
             return Slot(refs)
         start = self.next
-        made = self._made(refs, of)
-        if len(busy) < len(nodes) and isinstance(made, Local) and self.saved(start) <= 0.0:
+        pack = self._made(refs, of)
+        if len(busy) < len(nodes) and isinstance(pack, Local) and self.saved(start) <= 0.0:
             self.undo(start)
             return Slot(refs)
-        return made
+        return pack
 
     def _kind(self, nodes: Nodes) -> str | None:
         """The kind of operation that a row is: that of all lanes but those of zeros, or a sum,
@@ -105,18 +105,18 @@ class Packing:
         return {n for n in nodes if n not in self.home}
 
     def _made(self, refs: Refs, of: str) -> Operand:
-        own = plain(refs)
-        columns = self._columns(of, own)
+        rows = plain(refs)
+        columns = self._columns(of, rows)
         if columns is None:
             return Slot(refs)
         number, self.next = self.next, self.next + 1
         op = "add" if of == "sum" else of
-        self.packs[number] = Pack(own, op, ())
-        self.numbers[nodes_of(refs)], self.signed[number] = number, own
+        self.packs[number] = Pack(rows, op, ())
+        self.numbers[nodes_of(refs)], self.signed[number] = number, rows
         for lane, ref in enumerate(refs):
             if self._does(of, ref.node):
                 self.home.setdefault(ref.node, (number, lane))
-        self.packs[number] = Pack(own, op, tuple(map(self.found, columns)))
+        self.packs[number] = Pack(rows, op, tuple(map(self.found, columns)))
         return Local(number, turned(refs))
 
     def _columns(self, of: str, refs: Refs) -> list[Refs] | None:
@@ -137,16 +137,16 @@ class Packing:
             row or self._fill(of, ref, columns, rows[base] or [])
             for ref, row in zip(refs, rows, strict=True)
         ]
-        whole = [row for row in filled if row]
-        if len(whole) < len(refs):
+        complete = [row for row in filled if row]
+        if len(complete) < len(refs):
             return None
-        made = [tuple(column) for column in zip(*whole, strict=True)]
+        operands = [tuple(column) for column in zip(*complete, strict=True)]
         signs = [ref.negative for ref in refs]
         if not any(signs) or of in ("sum", "div"):
-            return made
+            return operands
         if of == "mul":
-            return self._signed(made, signs)
-        return made if OPS[of].parity == "odd" else None
+            return self._signed(operands, signs)
+        return operands if OPS[of].parity == "odd" else None
 
     def _fill(
         self, of: str, ref: Ref, columns: Sequence[Sequence[Ref]], base: Sequence[Ref]

@@ -15,15 +15,15 @@ def parts(program: Program, wanted: Iterable[Index]) -> dict[Index, str]:
     known, readers = names(program), _readers(program)
     taken = {name for name, _ in known.values()}
     numbers = Counter[str]()
-    found: dict[Index, str] = {}
+    named: dict[Index, str] = {}
     for index in wanted:
         at = readers.get(index)
         while at is not None and at not in known:
             at = readers.get(at)
         if at is not None and index not in known:
             numbers[known[at][0]] += 1
-            found[index] = f"{known[at][0]}_p{numbers[known[at][0]]}"
-    return {index: name for index, name in found.items() if name not in taken}
+            named[index] = f"{known[at][0]}_p{numbers[known[at][0]]}"
+    return {index: name for index, name in named.items() if name not in taken}
 
 
 @remembered

@@ -83,17 +83,17 @@ def pivots(program: Program) -> tuple[Ref, ...]:
     Of a reciprocal that is the reciprocal itself (infinite where the divisor is zero, zero where it
     is infinite), of another quotient the divisor; with the sign that the divisor has for the
     algorithm."""
-    found = {}
+    signs = {}
     for index in live(program):
         node = program.nodes[index]
         if node.op == "div":
             divisor = program.divisors[index]
             reciprocal = program.nodes[node.a].op == "const"
-            found[index if reciprocal else divisor.node] = divisor.negative
+            signs[index if reciprocal else divisor.node] = divisor.negative
         if index in program.positive:
-            found[index] = program.positive[index]
+            signs[index] = program.positive[index]
     return tuple(
-        Ref(k, negative) for k, negative in found.items() if program.nodes[k].op not in LEAVES
+        Ref(k, negative) for k, negative in signs.items() if program.nodes[k].op not in LEAVES
     )
 
 
@@ -160,11 +160,11 @@ def flips(program: Program, given: Signs = ()) -> AbstractSet[Index]:
     negated = (node.a for node in map(program.nodes.__getitem__, live(program)) if node.op == "neg")
     wish |= dict.fromkeys(negated, True)
     wish |= {index: negative for index, (_, negative) in names(program).items()}
-    made = dict(given)
+    given_signs = dict(given)
     flipped = {index for index, negative in given if negative}
     for index in live(program):
         node = program.nodes[index]
-        if index not in made and turned(
+        if index not in given_signs and turned(
             node, [k in flipped for k in operands(node)], wish.get(index, False)
         ):
             flipped.add(index)

@@ -56,10 +56,10 @@ def run(rolled: Rolled, inputs: Mapping[str, Sequence[Scalar]]) -> dict[str, lis
             return 0.0
         node = program.nodes[ref.node]
         if node.op in LEAVES:
-            found: Scalar = inputs[node.a][node.b] if node.op == "input" else node.a
+            number: Scalar = inputs[node.a][node.b] if node.op == "input" else node.a
         else:
-            found = values[ref.node]
-        return -found if ref.negative else found
+            number = values[ref.node]
+        return -number if ref.negative else number
 
     def single(index: Index) -> None:
         op, *of = program.nodes[index]
@@ -68,10 +68,12 @@ def run(rolled: Rolled, inputs: Mapping[str, Sequence[Scalar]]) -> dict[str, lis
     def loop(step: Loop) -> None:
         for k in range(step.count):
             given = [value(step.lane(row, k)) for row in step.reads]
-            for row, made in zip(step.makes, evaluate(step.body, {READ: given})[MADE], strict=True):
+            for row, result in zip(
+                step.makes, evaluate(step.body, {READ: given})[MADE], strict=True
+            ):
                 node, negative = step.lane(row, k)
                 if node >= 0:
-                    values.setdefault(node, -made if negative else made)
+                    values.setdefault(node, -result if negative else result)
 
     for step in rolled.steps:
         loop(step) if isinstance(step, Loop) else single(step)

@@ -40,14 +40,14 @@ def rolled(program: Program) -> Rolled:
             packing.drop(order.stuck())
             continue
         steps = order.sunk(steps)
-        made = _loops(packing, steps)
+        loops = _loops(packing, steps)
         poor = [
             packs
-            for step, packs in zip(made, steps, strict=True)
+            for step, packs in zip(loops, steps, strict=True)
             if isinstance(step, Loop) and isinstance(packs, list) and worth(step) <= 0.0
         ]
         if not poor:
-            return Rolled(program, made)
+            return Rolled(program, loops)
         for number in (k for packs in poor for k in packs):
             packing.drop(number)
 
@@ -145,17 +145,17 @@ class Order:
     def _reach(self, group: int) -> set[int]:
         """The packs of a loop that need nothing but one another, lane by lane, and what is
         there."""
-        found, waiting = set(self.packs[group]), Counter[int]()
-        stack = [*found]
+        reached, waiting = set(self.packs[group]), Counter[int]()
+        stack = [*reached]
         while stack:
             last = stack.pop()
             for of, reader in self.readers[PACK, last]:
                 if of == PACK and self.group[reader] == group:
                     waiting[reader] += (PACK, last) not in self.outside[reader]
                     if waiting[reader] == self.missing[PACK, reader]:
-                        found.add(reader)
+                        reached.add(reader)
                         stack.append(reader)
-        return found
+        return reached
 
     def _loop(self, group: int) -> list[int]:
         taken = list[int]()
@@ -222,19 +222,19 @@ def _loops(packing: Packing, steps: Sequence[Index | list[int]]) -> tuple[Index 
 
 def _wanted(packing: Packing, at: Mapping[int, int]) -> set[int]:
     """The packs that anything outside of their loop reads."""
-    program, home, found = packing.program, packing.home, set[int]()
+    program, home, wanted = packing.program, packing.home, set[int]()
     for out in program.outputs:
-        found |= {home[ref.node][0] for ref in out.refs if ref and ref.node in home}
+        wanted |= {home[ref.node][0] for ref in out.refs if ref and ref.node in home}
     for index in live(program):
         if index not in home:
-            found |= {home[k][0] for k in operands(program.nodes[index]) if k in home}
+            wanted |= {home[k][0] for k in operands(program.nodes[index]) if k in home}
     for number, pack in packing.packs.items():
         for o in pack.operands:
             if isinstance(o, Local) and o.pack in at and at[o.pack] != at[number]:
-                found.add(o.pack)
+                wanted.add(o.pack)
             else:
-                found |= {home[k][0] for k in _outside(packing, o) if k in home}
-    return found
+                wanted |= {home[k][0] for k in _outside(packing, o) if k in home}
+    return wanted
 
 
 def _outside(packing: Packing, o: Operand) -> list[Index]:

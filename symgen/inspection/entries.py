@@ -130,13 +130,13 @@ def find(job: Job, text: str, symbolic: str | None) -> Entries:
             f"--entry {cited(text)}: {wanted.quantity} has {sizes} entries, counted from 1"
         )
     if wanted.indices is None:
-        found = robot.quantity(wanted.quantity, output=out.name, **options)
+        entries = robot.quantity(wanted.quantity, output=out.name, **options)
     else:
-        found = robot.entry(wanted.quantity, *wanted.indices, output=out.name, **options)
+        entries = robot.entry(wanted.quantity, *wanted.indices, output=out.name, **options)
     meanings = robot.meanings(wanted.quantity, **options)
-    used = {str(s) for s in found.free_symbols}
+    used = {str(s) for s in entries.free_symbols}
     return Entries(
-        wanted, out, unit, found, {name: row for name, row in meanings.items() if name in used}
+        wanted, out, unit, entries, {name: row for name, row in meanings.items() if name in used}
     )
 
 

@@ -35,8 +35,8 @@ def page(data: Data, module: Module, patterns: Mapping[str, np.ndarray[Any, Any]
     """One HTML file that needs nothing else: the robot drawn, sliders that move it, numbers that
     follow, computed by its own JavaScript, and the tables of `data`. `patterns` are entries that
     are not zero in every state, by output."""
-    found = live(module)
-    scene = found["scene"]
+    drawn = live(module)
+    scene = drawn["scene"]
     rows = [
         (body, [(*sign(why), f"{name}: {why}") if why else None for name, why in reasons])
         for body, reasons in reasons_by_body(data)
@@ -57,7 +57,7 @@ def page(data: Data, module: Module, patterns: Mapping[str, np.ndarray[Any, Any]
         scene=scene,
         scene_json=_embedded(scene),
         heavy="gravity" in scene["inputs"],
-        program=re.sub(r"^export ", "", found["program"], flags=re.MULTILINE),
+        program=re.sub(r"^export ", "", drawn["program"], flags=re.MULTILINE),
         functions=list(scene["inputs"]),
         operations=f"{totals.get('gravity', 0)} and {totals.get('mass_matrix', 0)}",
         equation=grouping,

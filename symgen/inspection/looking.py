@@ -41,14 +41,14 @@ def look(
     job = Job.of(file, **options)
     loaded = job.load()  # once for all views, so that all show the same robot
     data = inspect(job, loaded)
-    made = {}
+    contents = {}
     if "html" in targets:
         progress("writing the page")
-        made[targets["html"]] = page_of(job, loaded, data).encode()
+        contents[targets["html"]] = page_of(job, loaded, data).encode()
     if "plot" in targets:
         progress("drawing")
-        made[targets["plot"]] = _plot(job, loaded, data, targets["plot"])
-    write_files(made)
+        contents[targets["plot"]] = _plot(job, loaded, data, targets["plot"])
+    write_files(contents)
     said = job.beside(loaded)
     if as_json:
         return output.as_json(data), said

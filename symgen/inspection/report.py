@@ -168,9 +168,9 @@ def counted(velocities: int, positions: int) -> str:
 def robot(loaded: Loaded, verdicts: Sequence[Verdict]) -> None:
     """The joints of a robot and the judgement of its bodies."""
     model = loaded.model
-    found = [*listed(model), *motors(model)]
+    joints = [*listed(model), *motors(model)]
     wide = coupling_of(model).positions != model.dof
-    remarks = [_remark(joint) for joint in found]
+    remarks = [_remark(joint) for joint in joints]
     rows = table(
         f"{model.name}: {counted(model.dof, coupling_of(model).positions)}",
         [
@@ -183,7 +183,7 @@ def robot(loaded: Loaded, verdicts: Sequence[Verdict]) -> None:
             *(["remark"] if any(remarks) else []),
         ],
     )
-    for joint, remark in zip(found, remarks, strict=True):
+    for joint, remark in zip(joints, remarks, strict=True):
         indices = [joint.positions, joint.velocities] if wide else [joint.velocities]
         fixed = ", ".join(link.name for link in joint.body.links[1:])
         texts = (
@@ -228,10 +228,10 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Table:
 def warnings(loaded: Loaded, verdicts: Sequence[Verdict]) -> list[Notice]:
     """The warnings among the verdicts, placed in the file, or joints that move nothing of their
     own; none of a robot that has no mass at all, of which one is said where it is read."""
-    found = [v for v in verdicts if v.warning]
+    telling = [v for v in verdicts if v.warning]
     if not moves_inertia(loaded.model):
         return []
-    joints = [] if found else singular_joints(loaded.model)
+    joints = [] if telling else singular_joints(loaded.model)
     if joints:
         names, move, _ = in_words([joint.name for joint in joints])
         message = f"{move} no inertia that the others do not, so the mass matrix is singular"
@@ -242,7 +242,7 @@ def warnings(loaded: Loaded, verdicts: Sequence[Verdict]) -> list[Notice]:
         Notice(
             loaded.places[v.name], "warning", f"{v.kind} '{shown(v.name)}'", v.message, v.summary
         )
-        for v in found
+        for v in telling
     ]
 
 

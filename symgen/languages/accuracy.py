@@ -107,12 +107,12 @@ class Accuracy:
         `FACTOR` times the sum of the running error bound, what the tape itself is off (its numbers
         were made in double precision) unless that is more than such an origin explains, and what
         rounding the reference takes."""
-        own = self.bounds(program)
+        bounds = self.bounds(program)
         slack = self._slack(program)
         loose = Errors(self._run(program), self._doubles, "double", "inline", slack).outputs(False)
-        found = {}
+        limits = {}
         for name, reference in wanted.items():
-            x = own[name]
+            x = bounds[name]
             want = np.array(reference, float).T.reshape(len(x.values), -1)
             limit = np.where(loose[name].bounds > 0, loose[name].bounds, self._dust)
             limit = limit + (self._grouped if name == BASE_PARAMETERS else 0.0)
@@ -121,8 +121,8 @@ class Accuracy:
                 last = 0.5 * np.spacing(np.abs(want))  # the reference had more digits
                 rest = np.where(off <= limit, off, 0.0) + represented(want, self.scalar) + last
             sums = FACTOR * (x.bounds + rest).T
-            found[name] = np.where(np.isnan(sums), np.inf, sums)
-        return found
+            limits[name] = np.where(np.isnan(sums), np.inf, sums)
+        return limits
 
     def _slack(self, program: Program) -> float:
         """Absolute error of the numbers of a tape from how they were made."""

@@ -98,7 +98,7 @@ def slots(
     home = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.makes}
     last = {node: p for p, piece in enumerate(pieces) for s in piece for node in s.reads}
     crossing = [k for k, p in home.items() if last.get(k, p) > p and k not in placed]
-    found: dict[Index, int] = {}
+    slot_of: dict[Index, int] = {}
     free: list[int] = []
     ends = defaultdict[int, list[int]](list)
     now, count = 0, first
@@ -107,7 +107,7 @@ def slots(
             for slot in ends.pop(piece, ()):
                 heappush(free, slot)
         now = home[node]
-        found[node] = heappop(free) if free else count
-        count = max(count, found[node] + 1)
-        ends[last[node]].append(found[node])
-    return found, count
+        slot_of[node] = heappop(free) if free else count
+        count = max(count, slot_of[node] + 1)
+        ends[last[node]].append(slot_of[node])
+    return slot_of, count

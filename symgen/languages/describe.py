@@ -189,16 +189,16 @@ def _column(column: str, named: AbstractSet[str]) -> str:
 def tables(module: Module, comment: Callable[[str], str], first: int = 0) -> list[str]:
     """Lines of a table of the coordinates, numbered from `first`; of positions and velocities where
     these are not their rates."""
-    own, rates = (
+    coordinates, rates = (
         [_cells(row, comment, first) for row in rows]
         for rows in (module.joint_rows(), module.velocity_rows())
     )
-    every = [_head("velocity" if rates else "joint"), *own, *rates]
+    every = [_head("velocity" if rates else "joint"), *coordinates, *rates]
     widths = [max(map(len, column)) for column in zip(*every, strict=True)]
     if not rates:
-        return [*_laid([_head("joint"), *own], widths)]
+        return [*_laid([_head("joint"), *coordinates], widths)]
     return [
-        *_laid([_head("position"), *own], widths),
+        *_laid([_head("position"), *coordinates], widths),
         "",
         *_laid([_head("velocity"), *rates], widths),
     ]

@@ -42,8 +42,8 @@ class Runner:
     @contextmanager
     def started(self, subject: Subject, names: Sequence[str] | None = None) -> Iterator[Call]:
         """Runs every function (or those of some names) in all states, once. Raises Failed."""
-        own = [f.name for f in subject.module.functions] if names is None else names
-        functions = [d for d in descriptions(subject.module) if d.name in own]
+        wanted = [f.name for f in subject.module.functions] if names is None else names
+        functions = [d for d in descriptions(subject.module) if d.name in wanted]
         with workspace() as folder:
             given: dict[str, Any] = {
                 f"{d.name}/{k}": np.stack(column)
@@ -57,12 +57,12 @@ class Runner:
             command = [sys.executable, "driver.py", str(subject.folder)]
             ran([*command, *(d.name for d in functions)], folder)
             with np.load(folder / "found.npz") as told:
-                found = dict(told)
+                results_of = dict(told)
 
         def call(d: Description, states: Sequence[Arrays]) -> list[list[Array]]:
-            if d.name in found:
-                raise Failed(str(found[d.name]))
-            columns = [found[f"{d.name}/{k}"] for k in range(len(d.outs))]
+            if d.name in results_of:
+                raise Failed(str(results_of[d.name]))
+            columns = [results_of[f"{d.name}/{k}"] for k in range(len(d.outs))]
             return [list(row) for row in zip(*columns, strict=True)]
 
         yield call

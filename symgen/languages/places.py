@@ -127,7 +127,7 @@ class Places:
     @cached_property
     def pointers(self) -> dict[int, Pointer]:
         """By loop where its results go that are outputs in all lanes."""
-        found = {}
+        pointers = {}
         for number, loop in self.loops.items():
             rows = {
                 j: [self.entries[ref.node] for ref in row]
@@ -137,8 +137,8 @@ class Places:
             }
             pointer = _pointer(loop, rows) if rows else None
             if pointer and pointer.rows:
-                found[number] = pointer
-        return found
+                pointers[number] = pointer
+        return pointers
 
     def _outputs(self) -> dict[Index, Place]:
         """The places of results that loops write to outputs."""
@@ -167,8 +167,8 @@ class Places:
             else self._array(row[k].node)
             for k, node in nodes.items()
         }
-        whole = {*arrays.values()}, {*signs.values()}
-        if len(nodes) == len(row) and len(whole[0]) == len(whole[1]) == 1 and "" not in whole[0]:
+        kinds = {*arrays.values()}, {*signs.values()}
+        if len(nodes) == len(row) and len(kinds[0]) == len(kinds[1]) == 1 and "" not in kinds[0]:
             return []
         likely = Counter(signs[k] for k in nodes if arrays[k] == WORK)
         sign = likely.most_common(1)[0][0] if likely else None
@@ -190,8 +190,10 @@ class Places:
         ]
         if any(NOTHING in row for _, row in self._read()):
             rows.append(Stretch([None], -1, len(self.rolled.steps), ((ZERO_ROW, 0),)))
-        found, self.size = allocated(neighbours(self.rolled, rows, list(self._wanted()), self.home))
-        for stretch, start in found:
+        allotted, self.size = allocated(
+            neighbours(self.rolled, rows, list(self._wanted()), self.home)
+        )
+        for stretch, start in allotted:
             self.starts |= {of: start + k for of, k in stretch.rows}
             for k, node in enumerate(stretch.nodes):
                 if node is not None:
@@ -272,7 +274,7 @@ def _pointer(loop: Loop, rows: Mapping[int, Sequence[Place]]) -> Pointer:
     """The pointer with which most rows go."""
 
     def going(base: int) -> dict[int, tuple[int, bool]]:
-        found = {}
+        along = {}
         for j, row in rows.items():
             pairs = zip(rows[base], row, strict=True)
             far = {(a.array == b.array, b.entry - a.entry) for a, b in pairs}
@@ -280,8 +282,8 @@ def _pointer(loop: Loop, rows: Mapping[int, Sequence[Place]]) -> Pointer:
             if len(far) == len(turned) == 1:
                 (same, distance), (minus,) = *far, turned
                 if same and distance >= 0:
-                    found[j] = distance, minus
-        return found
+                    along[j] = distance, minus
+        return along
 
     best = max(rows, key=lambda j: (len(going(j)), -j))
     arrays, places, _ = zip(*rows[best], strict=True)

@@ -64,15 +64,15 @@ class Group:
 def groups(program: Program, longest: int) -> dict[Index, Group]:
     """By node, the group that a sine or cosine is made in; one that is alone and half of a pair has
     none."""
-    found = _pairs(program)
+    pairs = _pairs(program)
     simple = _simple(program)
-    early = [angle for angle in found if angle in simple]
-    rest = [(angle,) for angle in found if angle not in simple]
+    early = [angle for angle in pairs if angle in simple]
+    rest = [(angle,) for angle in pairs if angle not in simple]
     together = [tuple(early[k : k + longest]) for k in range(0, len(early), longest)]
-    made = [Group(angles, tuple(found[a] for a in angles)) for angles in (*together, *rest)]
+    grouped = [Group(angles, tuple(pairs[a] for a in angles)) for angles in (*together, *rest)]
     return {
         node: group
-        for group in made
+        for group in grouped
         if _worth_it(group)
         for pair in group.pairs
         for node in pair

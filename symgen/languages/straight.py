@@ -67,12 +67,12 @@ class Style:
     def straight(self, d: Description) -> Straight:
         """The body of a function."""
         empty = zeros(d.program)
-        made = statements(d.program, self.dialect, empty, [ref.node for ref in d.pivots])
-        where = variables(d.program, made)
+        steps = statements(d.program, self.dialect, empty, [ref.node for ref in d.pivots])
+        where = variables(d.program, steps)
         many = self.most is not None and len(where) > self.most
         if many:
             where = {node: f"work[{k}]" for k, node in enumerate(where)}
-        written = blocks(made, where, self.dialect, where if many else None)
+        written = blocks(steps, where, self.dialect, where if many else None)
         return Straight(
             tuple(tuple(self._lines(block)) for block in written),
             tuple(signed(d.program, d.pivots, where)),

@@ -47,10 +47,10 @@ def neighbours(
                 of[node] = Stretch([node], born[node], born[node])
         parts = list({id(of[k]): of[k] for k in nodes}.values())
         if len(parts) > 1 and [k for s in parts for k in s.nodes] == [*nodes]:
-            whole = parts[0]
+            joined = parts[0]
             for part in parts[1:]:
-                whole = whole.before(part)
-            of.update(dict.fromkeys(nodes, whole))
+                joined = joined.before(part)
+            of.update(dict.fromkeys(nodes, joined))
     for node, last in _last(rolled, of).items():
         if node in of:
             of[node].last = max(of[node].last, last)

@@ -154,17 +154,17 @@ def of_bound(share: float) -> str:
 def against_laws(subject: Subject, function: Function, call: Callable[..., Any]) -> Iterator[Check]:
     """Results of a compiled or Python function against the law of each of its quantities."""
     d = described(subject, function.name)
-    for found in judgements(subject.judges, function):
-        what = f"{function.name}: {found.claim}"
-        if found.problem:
-            yield Check(what, False, found.problem)
+    for judgement in judgements(subject.judges, function):
+        what = f"{function.name}: {judgement.claim}"
+        if judgement.problem:
+            yield Check(what, False, judgement.problem)
             continue
-        some = subject.states[: found.states]
+        some = subject.states[: judgement.states]
         got = [results(d, call, state) for state in some]
-        allowed = subject.accuracy(some).allowed(function.program, found.wanted)
+        allowed = subject.accuracy(some).allowed(function.program, judgement.wanted)
         share = max(
             share_of([g[name] for g in got], list(rows), allowed[name])
-            for name, rows in found.wanted.items()
+            for name, rows in judgement.wanted.items()
         )
-        figure = f"{of_bound(share)}, {len(some)} states, {found.seconds:.1f} s"
+        figure = f"{of_bound(share)}, {len(some)} states, {judgement.seconds:.1f} s"
         yield Check(what, share <= 1.0, figure)

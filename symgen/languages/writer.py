@@ -239,17 +239,17 @@ class Writer:
 
     def constant_outputs(self) -> None:
         """Structural zeros, and outputs that are inputs or numbers."""
-        found: dict[Text, list[str]] = defaultdict(list)
+        entries: dict[Text, list[str]] = defaultdict(list)
         for out in self.program.outputs:
             for k, ref in enumerate(out.refs):
                 if ref is None and out.name not in self.zeroed:
-                    found[self.dialect.alone(atom(self.dialect.literal(0.0)))].append(
+                    entries[self.dialect.alone(atom(self.dialect.literal(0.0)))].append(
                         self._entry(out.name, k)
                     )
                 elif ref is not None and self.program.nodes[ref.node].op in LEAVES:
-                    found[self._leaf(ref)].append(self._entry(out.name, k))
+                    entries[self._leaf(ref)].append(self._entry(out.name, k))
         self.result += [
-            Statement(CONSTANT_ENTRIES, None, tuple(left), right) for right, left in found.items()
+            Statement(CONSTANT_ENTRIES, None, tuple(left), right) for right, left in entries.items()
         ]
 
     def _leaf(self, ref: Ref) -> Text:

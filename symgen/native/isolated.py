@@ -45,9 +45,9 @@ def isolated(work: Work, scratch: Path) -> Iterator[Any]:
     """What some work hands out, one by one; it runs in a process of its own, with `scratch` for its
     temporary files, where the system can fork one. Raises Ended, and what the work raises."""
     if not hasattr(os, "fork"):
-        found = list[Any]()
-        work(found.append)
-        yield from found
+        results = list[Any]()
+        work(results.append)
+        yield from results
         return
     from multiprocessing.connection import Pipe
 

@@ -59,10 +59,10 @@ class NativeTape:
             node, steps[index] = program.nodes[index], row
             if node.op == "const":
                 constants.append(float(node.a))
-            own = {"input": (columns.get(node, 0),), "const": (len(constants) - 1,)}.get(
+            at = {"input": (columns.get(node, 0),), "const": (len(constants) - 1,)}.get(
                 node.op, tuple(steps[k] for k in operands(node))
             )
-            code.append((NUMBERS[node.op], *own, *[0] * (2 - len(own))))
+            code.append((NUMBERS[node.op], *at, *[0] * (2 - len(at))))
         code.append((NUMBERS["const"], 0, 0))  # what entries refer to that are zero in every state
         refs = [ref for out in program.outputs for ref in out.refs]
         wanted = [

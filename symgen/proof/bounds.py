@@ -110,7 +110,7 @@ class Errors:
         ends = np.cumsum([len(rows[out.name]) for out in few])
         every = np.concatenate([np.empty(0, np.intp), *(rows[out.name] for out in few)])
         bounds = np.split(self._by_derivatives(every), ends) if few else []
-        known = {out.name: found for out, found in zip(few, bounds, strict=False)}
+        known = {out.name: bound for out, bound in zip(few, bounds, strict=False)}
         return {
             out.name: self._entries(out.refs, known.get(out.name, self.gathered[rows[out.name]]))
             for out in outputs
@@ -129,38 +129,38 @@ class Errors:
     @cached_property
     def _both(self) -> tuple[Array, Array]:
         with np.errstate(all="ignore"):
-            own, slopes = self._rounded(), np.abs(self.run.slopes)
-            gathered = np.empty_like(own)
+            errors, slopes = self._rounded(), np.abs(self.run.slopes)
+            gathered = np.empty_like(errors)
             for group in levels(self.run.program).groups:
                 at = group.rows
                 if group.op == "sign":
-                    own[at] = self._jumps(group.operands[0], gathered)
+                    errors[at] = self._jumps(group.operands[0], gathered)
                 elif group.op in ("mul", "div"):
-                    own[at] += self._products(group.op, slopes[:, at], group.operands, gathered)
-                gathered[at] = own[at]
+                    errors[at] += self._products(group.op, slopes[:, at], group.operands, gathered)
+                gathered[at] = errors[at]
                 for steep, rows in zip(slopes, group.operands, strict=False):
                     gathered[at] += steep[at] * gathered[rows]
-            return own, gathered
+            return errors, gathered
 
     def _rounded(self) -> Array:
         """What nodes lose whose errors do not depend on those of others."""
         values, at = self.run.values, levels(self.run.program)
         binades = binade(MARGIN * np.abs(values))
-        found = np.empty_like(values)
+        lost_here = np.empty_like(values)
         for group in at.groups:
             rows = group.rows
             if group.op == "input":
-                found[rows] = [
+                lost_here[rows] = [
                     np.broadcast_to(self.inputs[n.a].bounds[n.b], self.run.width)
                     for n in at.nodes[rows]
                 ]
             elif group.op == "const":
-                found[rows] = represented(values[rows], self.scalar) + self.slack
+                lost_here[rows] = represented(values[rows], self.scalar) + self.slack
             else:
                 lost = SMALLEST[self.scalar] if group.op in ("mul", "div") else 0.0
                 ulp = SINES[self.trig] if group.op in ("sin", "cos") else OPS[group.op].ulp
-                found[rows] = 2.0 * ulp * ROUNDOFF[self.scalar] * binades[rows] + lost
-        return found
+                lost_here[rows] = 2.0 * ulp * ROUNDOFF[self.scalar] * binades[rows] + lost
+        return lost_here
 
     def _products(self, op: str, slopes: Array, operands: Sequence[Rows], gathered: Array) -> Array:
         """Of products and quotients what errors of both operands make together, of second order:

@@ -48,7 +48,7 @@ def chosen(
     ever more to draw and to ask."""
     first, asked = draw(count), _asked(programs)
     shown = [(p, visible(p, at(first))) for p in asked]
-    unclear = [p for p, found in shown if any(x.max() < CLEAR for x in found.values())]
+    unclear = [p for p, changes in shown if any(x.max() < CLEAR for x in changes.values())]
     if not unclear:
         return first
     every = [*first, *draw(candidates - count)]
@@ -72,13 +72,13 @@ def telling(programs: Sequence[Program], at: Computing, count: int) -> tuple[int
     if not shown:
         return tuple(range(count))
     parts = np.minimum(np.array(shown), CLEAR)
-    best, found = np.zeros(len(parts)), list[int]()
+    best, states = np.zeros(len(parts)), list[int]()
     for _ in range(count):
         gains = np.maximum(parts, best[:, None]).sum(axis=0)
-        gains[found] = -1.0
-        found.append(int(np.argmax(np.round(gains, 6))))
-        best = np.maximum(best, parts[:, found[-1]])
-    return tuple(found)
+        gains[states] = -1.0
+        states.append(int(np.argmax(np.round(gains, 6))))
+        best = np.maximum(best, parts[:, states[-1]])
+    return tuple(states)
 
 
 def _asked(programs: Sequence[Program]) -> list[Program]:
@@ -95,21 +95,21 @@ def _work(program: Program) -> int:
 def visible(program: Program, at: Computing) -> dict[tuple[Index, int], Array]:
     """By operand that is a number (node and place): the largest change of any output entry beside
     its error bound, in each state, when the number changes by `CHANGES`."""
-    errors, own = at.errors(program), levels(program)
+    errors, ordered = at.errors(program), levels(program)
     run = errors.run
     rows, places, numbers = _numbers(program)
     with np.errstate(all="ignore"):
         parts = run.slopes[places, rows] * run.values[numbers] * CHANGES[at.scalar]
-        found = np.zeros_like(parts)
-        _, rows_of = own.of(tuple(ref for out in program.outputs for ref in out.refs))
+        most = np.zeros_like(parts)
+        _, rows_of = ordered.of(tuple(ref for out in program.outputs for ref in out.refs))
         distinct, _ = np.unique(rows_of, return_inverse=True)  # without it, numpy.ma is loaded
         for slopes in run.derivatives(distinct):
             changes = np.abs(slopes[rows] * parts[:, None, :])
             changes /= errors.of_entries(slopes)
             largest = np.where(np.isfinite(changes), changes, 0.0).max(axis=1)
-            np.maximum(found, largest, out=found)
-    keys = zip(own.indices[rows].tolist(), places.tolist(), strict=True)
-    return dict(zip(keys, found, strict=True))
+            np.maximum(most, largest, out=most)
+    keys = zip(ordered.indices[rows].tolist(), places.tolist(), strict=True)
+    return dict(zip(keys, most, strict=True))
 
 
 def _numbers(program: Program) -> tuple[Rows, Rows, Rows]:

@@ -168,10 +168,10 @@ def record(
             known |= _reference(robot, rest, t, number) | aim
             seen = {name: [float(real(float(x))) for x in known[name]] for name in row.step}
             given = {name: [number(x) for x in values] for name, values in seen.items()}
-            found = loop.step({**given, "h": [number(float(real(TIME)))]})
-            for name, values in (*seen.items(), *found.items()):
+            results = loop.step({**given, "h": [number(float(real(TIME)))]})
+            for name, values in (*seen.items(), *results.items()):
                 rows.setdefault(name, []).append([float(x) for x in values])
-            tau = found[loop.forces] if row.forces else _shaken(n, t, number)
+            tau = results[loop.forces] if row.forces else _shaken(n, t, number)
             late = not row.forces and sample >= samples // 2
             body.moved([tau[0] + number(PUSH * late), *tau[1:]])
     gains = {name: [float(x) for x in values] for name, values in loop.gains.items()}
@@ -213,8 +213,8 @@ def _reference(
             w = 3.0 + term.index
             q[term.place] = rest[term.place] + 0.2 * (1 - cos(w * t))
             speeds[term.index], rates[term.index] = 0.2 * w * sin(w * t), 0.2 * w * w * cos(w * t)
-    found = {"q_ref": q, "qd_ref": speeds, "qdd_ref": rates}
-    return {name: [number(x) for x in values] for name, values in found.items()}
+    reference = {"q_ref": q, "qd_ref": speeds, "qdd_ref": rates}
+    return {name: [number(x) for x in values] for name, values in reference.items()}
 
 
 def _aim(robot: Robot, link: str, rest: Sequence[float], number: Number) -> dict[str, list[Any]]:

@@ -84,9 +84,9 @@ def judgements(judges: Judges, function: Function) -> Iterator[Judgement]:
         most = min(MOST_STATES, max(1, STEPS // steps(robot, law.order)))
         count, start = min(most, len(judges.states)), process_time()
         try:
-            found, problem = judges.at_first(count).of(quantity), ""
+            outputs, problem = judges.at_first(count).of(quantity), ""
         except (LawError, ArithmeticError) as error:
-            found, problem = {}, str(error) or type(error).__name__
-        wanted = {name: values.astype(float) for name, values in found.items()}
+            outputs, problem = {}, str(error) or type(error).__name__
+        wanted = {name: values.astype(float) for name, values in outputs.items()}
         seconds = process_time() - start
         yield Judgement(quantity, law.judge, wanted, count, seconds, problem)

@@ -144,19 +144,19 @@ def mechanism(model: Model, number: Number) -> Mechanism:
 
 
 def _part(body: Body, drive: Any, number: Number) -> Part:
-    made, joint = _made(number), body.joint
+    exact, joint = _made(number), body.joint
     return Part(
         body.parent,
         joint.kind,
-        unit(Vector(*map(made, body.axis)), number(0.5)),
+        unit(Vector(*map(exact, body.axis)), number(0.5)),
         frame_of(body.pose, number),
         tuple(_solid(link, number) for link in body.links),
         body.at,
-        tuple(map(made, joint.constants)),
-        made(body.spin),
+        tuple(map(exact, joint.constants)),
+        exact(body.spin),
         drive.terms[0].place,
         tuple((term.index, term.place, number(term.factor)) for term in drive.terms),
-        made(drive.offset),
+        exact(drive.offset),
         body.rubs,
     )
 

@@ -172,9 +172,9 @@ def motion(robot: Mechanism, x: State) -> dict[int, Moving]:
         part, before = robot.part(i), bodies[robot.part(i).parent]
         places = JOINTS[part.kind].place
         if places is not None and part.at == 0:
-            own = x.q[part.place : part.place + places + 4]
+            positions = x.q[part.place : part.place + places + 4]
             both = (_twist(robot, i, run) for run in (speed, change))
-            before = _by_twist(before, part.frame, own, *both)
+            before = _by_twist(before, part.frame, positions, *both)
         if places is not None:
             kind, z = kind_of(part), times(before.axes, part.axis)
             bodies[i] = replace(before, z=z, turn=kind.turn, slide=kind.slide)
@@ -224,7 +224,7 @@ def _moved(parent: Moving, part: Part, q: Scalar, qd: Scalar, qdd: Scalar) -> Mo
     z = times(frame.axes, part.axis)
     place = frame.place + z.scaled(kind.slide * q)
     sweep = parent.w.cross(z)
-    own = sweep.scaled(2 * (kind.slide * qd)) + z.scaled(kind.slide * qdd)
+    by_joint = sweep.scaled(2 * (kind.slide * qd)) + z.scaled(kind.slide * qdd)
     fixed = kind.balanced or kind.turn is ZERO
     return Moving(
         frame.axes if fixed else product(frame.axes, _rotation(part.axis, kind.turn * q)),
@@ -234,5 +234,5 @@ def _moved(parent: Moving, part: Part, q: Scalar, qd: Scalar, qdd: Scalar) -> Mo
         kind.slide,
         parent.w + z.scaled(kind.turn * qd),
         parent.wd + sweep.scaled(kind.turn * qd) + z.scaled(kind.turn * qdd),
-        parent.acceleration(place) + own,
+        parent.acceleration(place) + by_joint,
     )

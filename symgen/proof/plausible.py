@@ -34,8 +34,11 @@ def torques_and_accelerations(
         x = replace(At.of(robot, rows, feels=True), passive={})
         needed = tau(x).astype(float).tolist()
         forces = [
-            [_within(t or o, limit) for t, o, limit in zip(need, own, efforts, strict=True)]
-            for need, own in zip(needed, rows["tau"], strict=True)
+            [
+                _within(t or o, limit)
+                for t, o, limit in zip(need, drawn_forces, efforts, strict=True)
+            ]
+            for need, drawn_forces in zip(needed, rows["tau"], strict=True)
         ]
         lacks = [_lack(*both) for both in zip(forces, needed, strict=True)]
         matrices = mass(x).astype(float).tolist() if any(map(any, lacks)) else [None] * len(lacks)

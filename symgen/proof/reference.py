@@ -58,8 +58,8 @@ def references(
             if not named.issuperset(out.name for out in quantity.outputs):
                 named.update(out.name for out in quantity.outputs)
                 wanted.append((quantity, function))
-    for found in spread(lambda row: _of(judge, *row, regroup), wanted):
-        values |= {name: rows for name, rows in found.items() if name not in values}
+    for arrays in spread(lambda row: _of(judge, *row, regroup), wanted):
+        values |= {name: rows for name, rows in arrays.items() if name not in values}
     sources = {
         f.name: tuple(dict.fromkeys(source(robot, q) for q in f.quantities)) for f in functions
     }

@@ -76,7 +76,7 @@ class At:
             "springs": SPRING_FIELDS if springs and self.robot.springs else (),
         }
         rest = {k: iter(_columns(self.given[k])) for k in by_input if k in self.given}
-        found = dict[int, list[Scalar]]()
+        by_body = dict[int, list[Scalar]]()
         for i, body in enumerate(self.robot.lumped.bodies, 1):
             if any(by_input.values()) and body.rubs:
                 row = {
@@ -84,8 +84,8 @@ class At:
                     for array, names in by_input.items()
                     for name in names
                 }
-                found[i] = [row.get(name, ZERO) for name in PASSIVE]
-        return found
+                by_body[i] = [row.get(name, ZERO) for name in PASSIVE]
+        return by_body
 
     @property
     def n(self) -> int:

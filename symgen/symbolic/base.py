@@ -53,16 +53,16 @@ def relations(robot: Robot, setting: Setting, number: Number) -> tuple[Relation,
     numbers tell, as with first joints of restricted motion."""
     model = lumped(robot.model, [body.name for body in robot.model.moving])
     fall = Vector(1.0, 1.0, 1.0) if robot.runtime_gravity else None
-    whole = system(model, gravity=fall, regrouping=WHOLE)
-    whole = _in_canonical_frames(with_lengths(whole)) if setting.lengths else whole
-    found, paper = independent(whole), Paper()
-    names = [f"{name}{i}" for i in whole.tens for name in PARAMETER_NAMES]
-    names += [f"J{i}" for i in whole.rotors]
+    layout = system(model, gravity=fall, regrouping=WHOLE)
+    layout = _in_canonical_frames(with_lengths(layout)) if setting.lengths else layout
+    independents, paper = independent(layout), Paper()
+    names = [f"{name}{i}" for i in layout.tens for name in PARAMETER_NAMES]
+    names += [f"J{i}" for i in layout.rotors]
     values = paper.of(map(symbol, names))
-    columns = base_names(found)
-    if setting.lengths or _has_names(whole):
-        _check(found, columns)
-    paper.output("base", (len(columns),), base_values(whole, values))
+    columns = base_names(independents)
+    if setting.lengths or _has_names(layout):
+        _check(independents, columns)
+    paper.output("base", (len(columns),), base_values(layout, values))
     closed = Closed(paper, number)
     refs = zip(columns, paper.outputs[0].refs, strict=True)
     return tuple(

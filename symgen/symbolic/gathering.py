@@ -102,10 +102,10 @@ class Writer:
             return None
         best, size = None, len(a)
         for kind in sorted(masks, key=repr):
-            found = self._split(a, masks[kind])
-            terms = sum(len(t) + len(r) for t, r in found)
+            parts = self._split(a, masks[kind])
+            terms = sum(len(t) + len(r) for t, r in parts)
             if terms < size:
-                best, size = found, terms
+                best, size = parts, terms
         return best
 
     def _split(self, a: Polynomial, mask: int) -> list[tuple[Polynomial, Polynomial]]:
@@ -113,15 +113,15 @@ class Writer:
         together."""
         rows: dict[int, dict[int, Decimal]] = {}
         for m, c in a.terms.items():
-            own = m & mask
-            rows.setdefault(m - own, {})[own] = c
-        found: dict[Hashable, tuple[dict[int, Decimal], dict[int, Decimal]]] = {}
+            generator = m & mask
+            rows.setdefault(m - generator, {})[generator] = c
+        equal: dict[Hashable, tuple[dict[int, Decimal], dict[int, Decimal]]] = {}
         for rest, row in rows.items():
             lead = row[min(row)]
             unit = {m: c / lead for m, c in row.items()}
             key = tuple(sorted((m, _short(c)) for m, c in unit.items()))
-            found.setdefault(key, ({}, unit))[0][rest] = lead
-        return [(Polynomial(t, a.degree), Polynomial(r, a.degree)) for t, r in found.values()]
+            equal.setdefault(key, ({}, unit))[0][rest] = lead
+        return [(Polynomial(t, a.degree), Polynomial(r, a.degree)) for t, r in equal.values()]
 
     def _of_two(self, t: Polynomial, r: Polynomial) -> sympy.Expr:
         """The product of two sums; of one alone that of its number as well."""
@@ -156,8 +156,8 @@ class Writer:
             assert isinstance(best, int)
             part = _over(Polynomial(inside, a.degree), monomial([(best, 1)]))
             head = self.expression(best)
-        whole = self._times(head, part)
-        return whole + self.written(Polynomial(outside, a.degree)) if outside else whole
+        product = self._times(head, part)
+        return product + self.written(Polynomial(outside, a.degree)) if outside else product
 
     def _length(self, x: object) -> int:
         """How much text a factor is."""

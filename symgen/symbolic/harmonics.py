@@ -88,16 +88,16 @@ def _sum(ring: Ring, rows: Factors) -> Polynomial:
     """A product of sines and cosines as a sum of such."""
     total = [("cos", Polynomial({}), Decimal(1))]
     for k, power in rows:
-        found = ring.angle(k)
-        assert found is not None
+        known_angle = ring.angle(k)
+        assert known_angle is not None
         for _ in range(power):
             total = _merged(
-                wave for name, angle, c in total for wave in _product(name, angle, c, *found)
+                wave for name, angle, c in total for wave in _product(name, angle, c, *known_angle)
             )
-    made = Polynomial({})
+    waves = Polynomial({})
     for name, angle, c in total:
-        made = made + _wave(ring, name, angle).scaled(c)
-    return Polynomial(made.terms, 1)
+        waves = waves + _wave(ring, name, angle).scaled(c)
+    return Polynomial(waves.terms, 1)
 
 
 def _product(one: str, a: Polynomial, c: Decimal, other: str, b: Polynomial) -> list[Wave]:
@@ -132,12 +132,12 @@ def groups_of(chains: Mapping[int, Hashable], ring: Ring) -> Group:
 
     @cache
     def group(k: int) -> Hashable:
-        found = ring.angle(k)
-        if found is None:
+        angle = ring.angle(k)
+        if angle is None:
             return None
-        rows = {g for m in found[1].terms for g, _ in factors(m)}
+        rows = {g for m in angle[1].terms for g, _ in factors(m)}
         atoms = sorted(ring.generators[g].atom for g in rows)
-        own = {chains.get(atom, atom) for atom in atoms}
-        return min(own, key=repr) if own else None
+        chain = {chains.get(atom, atom) for atom in atoms}
+        return min(chain, key=repr) if chain else None
 
     return group

@@ -32,15 +32,15 @@ def replacements(
     numbers to the last bit where SymPy leaves the order of sums alone, else to rounding."""
     nodes = _needed(paper, outputs)
     uses = Counter(_operands(paper, nodes))
-    found, made = dict[Index, sympy.Expr](), Replacements()
+    expressions, named = dict[Index, sympy.Expr](), Replacements()
     for index in nodes:
-        found[index] = _expression(paper, index, found, number)
+        expressions[index] = _expression(paper, index, expressions, number)
         if symbols is not None and uses[index] > 1 and paper.nodes[index].op not in LEAVES:
             name = next(symbols)
-            made.append((name, found[index]))
-            found[index] = name
-    whole = [array(out, [_signed(ref, found) for ref in out.refs]) for out in outputs]
-    return made, whole
+            named.append((name, expressions[index]))
+            expressions[index] = name
+    arrays = [array(out, [_signed(ref, expressions) for ref in out.refs]) for out in outputs]
+    return named, arrays
 
 
 def _needed(paper: Paper, outputs: Sequence[Output]) -> list[Index]:

@@ -125,22 +125,22 @@ def _length(x: Scalar, name: str) -> Scalar:
 def meanings(robot: Robot, setting: Setting) -> Mapping[str, Meaning]:
     """What the symbols for masses and lengths stand for, with their values in the file."""
     model = lumped(robot.model, [body.name for body in robot.model.moving])
-    whole, found = system(model, regrouping=WHOLE), dict[str, Meaning]()
-    for i, body in enumerate(whole.bodies, 1):
+    layout, by_symbol = system(model, regrouping=WHOLE), dict[str, Meaning]()
+    for i, body in enumerate(layout.bodies, 1):
         if setting.lengths:
-            found |= _length_meanings(body.placement, i, body.name)
-        if setting.masses and i in whole.tens:
-            own = model.body(i).links[0].parameters or (0.0,) * 10
-            ten = ten_parameters(body.inertia) if setting.lengths else own
+            by_symbol |= _length_meanings(body.placement, i, body.name)
+        if setting.masses and i in layout.tens:
+            in_file = model.body(i).links[0].parameters or (0.0,) * 10
+            ten = ten_parameters(body.inertia) if setting.lengths else in_file
             frame = CANONICAL if setting.lengths else OF_LINK
             rows = zip(PARAMETER_NAMES, ten, strict=True)
-            found |= {
+            by_symbol |= {
                 f"{name}{i}": Meaning(
                     f"{name} of body {i}, {body.name}, {frame}", UNITS[name], x + 0.0
                 )
                 for name, x in rows
             }
-    return found
+    return by_symbol
 
 
 CANONICAL: Final = "about the origin of its canonical frame"

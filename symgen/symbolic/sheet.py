@@ -117,13 +117,13 @@ def _chains(layout: System, paper: Paper, q: Sequence[sympy.Expr]) -> dict[int, 
         parent = layout.body(i).parent
         roots[i] = roots[parent] if parent and _parallel(layout, i) else i
     nodes = {paper.atom(k): k for k, node in enumerate(paper.nodes) if node.op == "input"}
-    found: dict[int, Hashable] = {}
+    chains: dict[int, Hashable] = {}
     for i, root in roots.items():
         place = layout.coupling.drives[i - 1].place
         for x, node in nodes.items():
             if place < len(q) and q[place].has(x):
-                found.setdefault(node, root)
-    return found
+                chains.setdefault(node, root)
+    return chains
 
 
 def _parallel(layout: System, i: int) -> bool:

@@ -131,8 +131,8 @@ def _moved(function: Function, state: Arrays) -> dict[str, Array]:
         way = np.cos(1.0 + np.arange(first, first + x.size))
         given[name] = (x + 1j * STEP * way).tolist()
         first += x.size
-    found: Mapping[str, Sequence[Any]] = function.run(**given)
+    moved: Mapping[str, Sequence[Any]] = function.run(**given)
     return {
         name: np.array([getattr(x, "imag", 0.0) for x in values], float) / STEP
-        for name, values in found.items()
+        for name, values in moved.items()
     }

@@ -146,7 +146,7 @@ def _external(
             program.output(block, (len(kept),), kept)
             written.append(Argument("out", block, (len(kept),), "", ""))
     given = [replace(a, sizes=(a.size,)) for a in d.ins]
-    own = replace(
+    core = replace(
         d,
         name=name,
         arguments=(*given, *written),
@@ -154,16 +154,16 @@ def _external(
         pivots=pivots(program) if d.pivots else (),
     )
     inputs = [Slot(a.name, Pattern(shape_of(a.sizes))) for a in d.ins]
-    return External(name, (*inputs, *unread), tuple(outputs), Core(module, own))
+    return External(name, (*inputs, *unread), tuple(outputs), Core(module, core))
 
 
 def _jacobian(module: Module, described: Sequence[Description], d: Description) -> External | None:
     """The Jacobian of a function; None where it would be too long."""
     pairs = [(out, a) for out in d.outs for a in d.ins]
     ready = {
-        (out.name, a.name): found
+        (out.name, a.name): known
         for out, a in pairs
-        if (found := slope(module, described, d, out.name, a.name))
+        if (known := slope(module, described, d, out.name, a.name))
     }
     rest = {out.name: out for out, a in pairs if (out.name, a.name) not in ready}
     if counts(d.program).total * len(_entries(d, rest)) > LARGEST:
@@ -172,11 +172,11 @@ def _jacobian(module: Module, described: Sequence[Description], d: Description) 
     inputs = _inputs(d, program)
     others = dict(_swept(d, program, inputs, list(rest.values())))
     ours = {other.name: other for other, _ in ready.values()}
-    made = {name: copied(other.program, program, inputs) for name, other in ours.items()}
+    entries = {name: copied(other.program, program, inputs) for name, other in ours.items()}
     blocks = {}
     for out, a in pairs:
         key = (out.name, a.name)
-        values = made[ready[key][0].name][ready[key][1]] if key in ready else others[key]
+        values = entries[ready[key][0].name][ready[key][1]] if key in ready else others[key]
         ordered = [
             values[row * a.size + column]
             for column in columns(a.sizes)
@@ -198,7 +198,7 @@ def _swept(
     d: Description, program: Program, inputs: Inputs, outputs: Sequence[Argument]
 ) -> Iterator[tuple[tuple[str, str], list[Scalar]]]:
     """By output and input the derivatives, row-major, by a sweep over the tape for each entry."""
-    made = copied(d.program, program, inputs) if outputs else {}
+    values_of = copied(d.program, program, inputs) if outputs else {}
     flat = [x for values in inputs.values() for x in values]
     swept: dict[Index, list[Scalar]] = {}
 
@@ -210,7 +210,7 @@ def _swept(
         return [-y for y in swept[x.node]] if x.negative else swept[x.node]
 
     for out in outputs:
-        rows = [gradient(x) for x in made[out.name]]
+        rows = [gradient(x) for x in values_of[out.name]]
         first = 0
         for name, values in inputs.items():
             last = first + len(values)

@@ -45,14 +45,14 @@ def files(module: Module) -> dict[str, str]:
         "comment": comment,
         "text": ascii,
     }
-    made = {
+    texts = {
         "__init__.py": render("casadi/package.py.jinja", **context),
         "build.py": render(
             "python/build.py.jinja", module=module, package=folder, headers="", without=WITHOUT
         ),
         "py.typed": "",
     }
-    return {f"{folder}/{name}": text for name, text in (made | _c(module)).items()}
+    return {f"{folder}/{name}": text for name, text in (texts | _c(module)).items()}
 
 
 WITHOUT: Final = "the graphs of the package need none"
@@ -68,11 +68,11 @@ def _body(d: Description) -> list[list[str]]:
 def _c(module: Module) -> dict[str, str]:
     """The C in the package's folder ``c``."""
     choices = module.choices.changed(scalar="double", zeros="always", batch=None)
-    own = replace(module, name=package(module), choices=choices)
-    every = externals(own)
+    inner = replace(module, name=package(module), choices=choices)
+    every = externals(inner)
     shared: dict[str, Any] = {
-        "module": own,
-        "c": own[COptions],
+        "module": inner,
+        "c": inner[COptions],
         "source": module,
         "every": every,
         "comment": c_comment,
@@ -81,13 +81,13 @@ def _c(module: Module) -> dict[str, str]:
         "largest": LARGEST["double"],
         "shape": shape_of,
     }
-    made = {
-        f"{own.name}.h": render("casadi/module.h.jinja", **shared),
-        f"{own.name}_tables.h": render("casadi/tables.h.jinja", **shared),
+    texts = {
+        f"{inner.name}.h": render("casadi/module.h.jinja", **shared),
+        f"{inner.name}_tables.h": render("casadi/tables.h.jinja", **shared),
     }
     for function, jacobian in every:
         both = [f for f in (function, jacobian) if f is not None]
-        made[f"{function.name}.c"] = render(
+        texts[f"{function.name}.c"] = render(
             "casadi/function.c.jinja",
             **shared,
             function=function,
@@ -95,10 +95,10 @@ def _c(module: Module) -> dict[str, str]:
             both=both,
             calls=_calls(both),
         )
-    if own[COptions].trig == "inline":
+    if inner[COptions].trig == "inline":
         programs = [f.core.d.program for pair in every for f in pair if f is not None]
-        made[f"{own.name}_trig.h"] = trig_header(own, programs)
-    return {f"c/{name}": text for name, text in made.items()}
+        texts[f"{inner.name}_trig.h"] = trig_header(inner, programs)
+    return {f"c/{name}": text for name, text in texts.items()}
 
 
 def _calls(both: list[External]) -> list[str]:

@@ -29,12 +29,12 @@ def files(module: Module) -> dict[str, str]:
     function the part for a device, in a header, and its kernel.
 
     Raises OptionError where the scalar type cannot hold the robot's numbers."""
-    made, c = cuda_functions(module), module[COptions]
+    kernels, c = cuda_functions(module), module[COptions]
     limit, _, bound, _ = LIMITS[c.scalar]
     shared = {
         "module": module,
         "c": c,
-        "functions": made,
+        "functions": kernels,
         "conventions": conventions(module),
         "tables": tables(module, comment),
         "comment": comment,
@@ -42,7 +42,7 @@ def files(module: Module) -> dict[str, str]:
         "largest": literal(LARGEST[c.scalar], c.scalar),
         "numbers": lambda values: numbers(values, c.scalar),
         "layouts": [LAYOUTS[a.layout](module.name, a) for a in laid_out(descriptions(module))],
-        "shared_names": dict.fromkeys(a.name for f in made for a in f.shared),
+        "shared_names": dict.fromkeys(a.name for f in kernels for a in f.shared),
         "failure": FAILURE,
         "zero": literal(0.0, c.scalar),
         "f": SUFFIX[c.scalar],
@@ -51,12 +51,12 @@ def files(module: Module) -> dict[str, str]:
         "rows": rows,
     }
     folder = f"{module.name}_cuda"
-    found = {
+    texts = {
         f"{folder}/{folder}.h": render("cuda/module.h.jinja", **shared),
         f"{folder}/device.cuh": render("cuda/device.cuh.jinja", **shared),
     }
-    for function in made:
+    for function in kernels:
         for end in ("cuh", "cu"):
             text = render(f"cuda/function.{end}.jinja", **shared, function=function)
-            found[f"{folder}/{function.d.name}.{end}"] = text
-    return found
+            texts[f"{folder}/{function.d.name}.{end}"] = text
+    return texts

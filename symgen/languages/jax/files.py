@@ -58,32 +58,32 @@ def files(module: Module) -> dict[str, str]:
         "headers": "jax",
         "without": WITHOUT,
     }
-    made = {
+    texts = {
         "__init__.py": render("jax/package.py.jinja", **context),
         "native.py": render("jax/native.py.jinja", **context),
         "build.py": render("python/build.py.jinja", **context),
         "py.typed": "",
     }
-    return {f"{package(module)}/{name}": text for name, text in (made | _c(module)).items()}
+    return {f"{package(module)}/{name}": text for name, text in (texts | _c(module)).items()}
 
 
 def _body(d: Description) -> list[list[str]]:
     """The blocks of lines of a function; values that are read further down are held."""
-    made, where = named(d, DIALECT)
-    last = {node: k for k, s in enumerate(made) for node in s.reads}
-    found: dict[int, list[str]] = {}
+    steps, where = named(d, DIALECT)
+    last = {node: k for k, s in enumerate(steps) for node in s.reads}
+    by_step: dict[int, list[str]] = {}
     step, before = 0, None
-    for start, end in pairwise(_ends(made)):
-        (block,) = blocks(made[start:end], where, DIALECT)
+    for start, end in pairwise(_ends(steps)):
+        (block,) = blocks(steps[start:end], where, DIALECT)
         step, again = (step, True) if block.title == before else (end, False)
         before = block.title
         lines = block_lines(block)
-        found.setdefault(step, []).extend(lines[1:] if again and block.title else lines)
-        held = [where[n] for s in made[start:end] for n in s.makes if last.get(n, 0) >= end]
+        by_step.setdefault(step, []).extend(lines[1:] if again and block.title else lines)
+        held = [where[n] for s in steps[start:end] for n in s.makes if last.get(n, 0) >= end]
         if held:
             left = f"({held[0]},)" if len(held) == 1 else ", ".join(held)
-            found[step].append(f"{left} = _held({', '.join(held)})")
-    return list(found.values())
+            by_step[step].append(f"{left} = _held({', '.join(held)})")
+    return list(by_step.values())
 
 
 def _ends(made: Sequence[Step]) -> list[int]:
@@ -112,13 +112,13 @@ class Move:
 def _move(module: Module, d: Description) -> Move | None:
     """None where the module has not all the derivatives of a function."""
     described = descriptions(module)
-    found = {
+    every = {
         (out.name, a.name): slope(module, described, d, out.name, a.name)
         for out in d.outs
         for a in d.ins
     }
-    slopes = {key: x for key, x in found.items() if x is not None}
-    if len(slopes) < len(found):
+    slopes = {key: x for key, x in every.items() if x is not None}
+    if len(slopes) < len(every):
         return None
     names = {name for _, name in slopes.values()}
     others = {other.name: other for other, _ in slopes.values()}.values()

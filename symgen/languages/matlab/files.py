@@ -31,9 +31,9 @@ ENTRIES: Final = Entries(
 def files(module: Module) -> dict[str, str]:
     """The package of functions, the gateway and the S-function with what both read, and what
     compiles them."""
-    own = style(module)
+    matlab = style(module)
     folder, inner = f"{module.name}_matlab", f"+{package(module.name)}"
-    context = own.context(module) | {
+    context = matlab.context(module) | {
         "package": package(module.name),
         "word": word,
         "meaning": [*meaning(module, ENTRIES), gravity(module)],
@@ -41,29 +41,29 @@ def files(module: Module) -> dict[str, str]:
         "c_functions": [row(f) for f in c_functions(module)],
         "sources": sources(module),
     }
-    made = {
+    texts = {
         f"{inner}/{file}.m": render(f"matlab/{file}.m.jinja", **context)
         for file in ("Contents", "joint_names")
     }
     tests = examples(module, descriptions(module))
-    made[f"{inner}/selftest.m"] = render("matlab/selftest.m.jinja", **context, tests=tests)
+    texts[f"{inner}/selftest.m"] = render("matlab/selftest.m.jinja", **context, tests=tests)
     if module.regroup is not None:
-        made[f"{inner}/parameters.m"] = render("matlab/parameters.m.jinja", **context)
+        texts[f"{inner}/parameters.m"] = render("matlab/parameters.m.jinja", **context)
     for head, *lines in context["layouts"]:
-        made[f"{inner}/{head}.m"] = "\n".join([*lines, ""])
+        texts[f"{inner}/{head}.m"] = "\n".join([*lines, ""])
     for d in context["functions"]:
         given = {**context, "function": renamed(d), "body": context["bodies"][d.name]}
-        made[f"{inner}/{word(d.name)}.m"] = render("matlab/function.m.jinja", **given)
+        texts[f"{inner}/{word(d.name)}.m"] = render("matlab/function.m.jinja", **given)
     for end in ("table.h", "mex.c", "sfun.c", "build.m"):
-        made[f"{module.name}_{end}"] = render(f"matlab/{end}.jinja", **context)
-    return {f"{folder}/{name}": text for name, text in made.items()}
+        texts[f"{module.name}_{end}"] = render(f"matlab/{end}.jinja", **context)
+    return {f"{folder}/{name}": text for name, text in texts.items()}
 
 
 def row(f: CFunction) -> dict[str, Any]:
     """A C function as a row of the table that the gateway and the S-function have."""
     ins = f.d.ins
-    own = {a.name: f"in[{k}]" for k, a in enumerate(ins)}
-    own |= {a.name: f"out[{k}]" for k, a in enumerate(f.outputs)} | {WORK: "work"}
+    arrays = {a.name: f"in[{k}]" for k, a in enumerate(ins)}
+    arrays |= {a.name: f"out[{k}]" for k, a in enumerate(f.outputs)} | {WORK: "work"}
     return {
         "name": f.d.name,
         "full_name": f.full_name,
@@ -73,7 +73,7 @@ def row(f: CFunction) -> dict[str, Any]:
         "results": len(f.outputs),
         "work": f.work,
         "fails": int(bool(f.d.pivots)),
-        "call": [own[a.name] for a in f.arguments],
+        "call": [arrays[a.name] for a in f.arguments],
         "unwritten": [(k, a.size) for k, a in enumerate(f.outputs) if a in f.left_out],
         "padded": {a.name: ", ".join(map(str, (*a.sizes, 1, 1)[:3])) for a in f.d.arguments},
     }

@@ -110,13 +110,13 @@ def grouping(x: At) -> Array:
     part, every = (f(tau, here).reshape(here.shape[0] * n, -1) for f in (by_moments, by_parameters))
     square = part.T @ part
     try:
-        found = solved(square, part.T @ every)
+        factors = solved(square, part.T @ every)
     except ArithmeticError as error:
         raise LawError("base parameters that are not independent") from error
-    by_found, wanted = part.astype(float) @ found.astype(float), every.astype(float)
+    by_found, wanted = part.astype(float) @ factors.astype(float), every.astype(float)
     if np.abs(by_found - wanted).max(initial=0.0) > MISSING * np.abs(wanted).max(initial=0.0):
         raise LawError("base parameters that leave out what forces depend on")
-    return found
+    return factors
 
 
 def _random(x: At, count: int) -> At:

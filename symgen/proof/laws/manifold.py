@@ -130,13 +130,13 @@ def _between(block: Block, a: Array, b: Array, roots: int) -> Array:
         four = four / np.frompyfunc(Decimal.sqrt, 1, 1)((four * four).sum(-1, keepdims=True))
         if arm is not None:
             rows = orientation([four[..., k] for k in range(4)])
-            whole = _table(
+            jacobian = _table(
                 [[rows[i][k] + (1 if i == k else 0) for k in range(3)] for i in range(3)]
             )
-            arm = solved(whole, arm[..., None])[..., 0]
+            arm = solved(jacobian, arm[..., None])[..., 0]
     turn = 2 * four[..., :3] / four[..., 3:]
-    found = turn if arm is None else np.concatenate([arm, turn], axis=-1)
-    return found * 2**roots
+    velocity = turn if arm is None else np.concatenate([arm, turn], axis=-1)
+    return velocity * 2**roots
 
 
 def between(robot: Mechanism, a: Array, b: Array, roots: int = ROOTS_TAKEN) -> Array:

@@ -84,12 +84,12 @@ def passive_columns(x: At) -> Array:
     rows = iter(unit_columns(x, count))
     passive = {i: _of_kinds({kind: next(rows) for kind in kinds}) for i in joints}
     alone = replace(massless(x), passive=passive, shape=(count, *x.shape))
-    found = np.moveaxis(tau(alone), 0, -1)
-    by_kind = found.reshape(*found.shape[:-1], len(joints), len(kinds))
+    columns = np.moveaxis(tau(alone), 0, -1)
+    by_kind = columns.reshape(*columns.shape[:-1], len(joints), len(kinds))
     if "preload" in kinds:
         a, b = kinds.index("preload"), kinds.index("stiffness")
         by_kind[..., a] = by_kind[..., a] - by_kind[..., b]
-    return by_kind.reshape(found.shape)
+    return by_kind.reshape(columns.shape)
 
 
 def _of_kinds(by_kind: Mapping[str, Scalar]) -> list[Scalar]:

@@ -74,9 +74,9 @@ def _quaternion(x: At, link: str) -> Array:
     ]
     four = np.stack([np.stack(row, axis=-1) for row in table], axis=-2)
     best = np.argmax(np.diagonal(four, axis1=-2, axis2=-1).astype(float), axis=-1)
-    found = np.take_along_axis(four, best[..., None, None], axis=-2)[..., 0, :]
-    size = np.frompyfunc(Decimal.sqrt, 1, 1)((found * found).sum(-1, keepdims=True))
-    return np.where(found[..., :1] < 0, -found, found) / size
+    longest = np.take_along_axis(four, best[..., None, None], axis=-2)[..., 0, :]
+    size = np.frompyfunc(Decimal.sqrt, 1, 1)((longest * longest).sum(-1, keepdims=True))
+    return np.where(longest[..., :1] < 0, -longest, longest) / size
 
 
 @law("frame_quaternion", POSE)
