@@ -25,7 +25,17 @@ from symgen.reading.description import (
     Mimic,
     Origin,
 )
-from symgen.reading.given import ZEROS, Numbers, one, origin, tensor, triple, trouble, unit
+from symgen.reading.given import (
+    ZEROS,
+    Numbers,
+    one,
+    origin,
+    several,
+    tensor,
+    triple,
+    trouble,
+    unit,
+)
 from symgen.reading.joints import FIXED, JOINTS, JointRow
 from symgen.reading.quaternions import Rows
 from symgen.reading.tree import check
@@ -74,8 +84,13 @@ class Builder:
             raise OptionError(f"link '{shown(name)}': mass is negative; give 0 or more")
         if kilograms or any(six):
             place = triple(f"link '{shown(name)}': center_of_mass", center_of_mass, names=True)
-            where = Origin(line, place, triple("rpy", rpy))
+            where = Origin(line, place, triple(f"link '{shown(name)}': rpy", rpy))
             inertial = Inertial(line, where, kilograms, six, trouble(six, kilograms))
+        elif any(several(f"link '{shown(name)}': center_of_mass", center_of_mass)):
+            raise OptionError(
+                f"link '{shown(name)}': center_of_mass says nothing of a link without mass; give a "
+                "mass, or leave it out"
+            )
         self._links.append(LinkElement(name, line, inertial))
         return self
 
@@ -154,7 +169,9 @@ class Builder:
         felt = {"ratio": ratio, "rotor_inertia": rotor_inertia, "armature": armature}
         drive = [None if x is None else one(f"{said}: {key}", x) for key, x in felt.items()]
         if drive[0] == 0 or any(x is not None and x < 0 for x in drive[1:]):
-            raise OptionError(f"{said}: a ratio is not 0, rotor_inertia and armature not negative")
+            raise OptionError(
+                f"{said}: give a ratio other than 0, and no negative rotor_inertia or armature"
+            )
         if any(x is not None for x in drive):
             self._drives.append(DriveElement(name, line, *drive))
         return self
@@ -213,6 +230,8 @@ def _mimic(
 ) -> Mimic | None:
     """What a joint follows. Raises OptionError where it is told to follow nothing."""
     if mimic is None:
+        if multiplier != 1 or offset != 0:
+            raise OptionError(f"{said}: multiplier and offset are of a mimic; name its joint")
         return None
     terms = {mimic: multiplier} if isinstance(mimic, str) else mimic
     if not terms or not isinstance(terms, Mapping):

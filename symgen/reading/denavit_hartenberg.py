@@ -128,7 +128,7 @@ def _angle(k: int, name: str, x: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         angle = math.nan
     if not math.isfinite(angle):
-        raise OptionError(f"row {k}: {name} is {shown(str(x), 60)}; angles are numbers (rad)")
+        raise OptionError(f"row {k}: {name} is {shown(repr(x), 60)}; give a number in rad")
     return angle
 
 

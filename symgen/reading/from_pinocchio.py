@@ -20,7 +20,7 @@ from symgen.reading.description import (
     LinkElement,
     Origin,
 )
-from symgen.reading.quaternions import origin_of
+from symgen.reading.given import ZEROS, origin, triple
 from symgen.reading.tree import check
 from symgen.reading.urdf import tensor_trouble
 from symgen.text import shown
@@ -89,15 +89,19 @@ cosine and a sine, ours the angle."""
 
 
 def description(model: Any) -> Description:
-    """The robot in a ``pin.Model``. Raises RobotError for a joint type that has no word here, and
-    for a gravity that turns."""
+    """The robot in a ``pin.Model``. Raises RobotError for a joint type that has no word here and
+    for numbers that no robot has, OptionError for a gravity that turns; TypeError for another
+    object of that package."""
+    if not hasattr(model, "njoints"):
+        kind = type(model).__qualname__
+        raise TypeError(f"a pinocchio.{kind} is no robot; give the pinocchio.Model that it is of")
     names = _links(model)
+    gravity = _gravity(model)
     links = tuple(_link(model, i, name) for i, name in enumerate(names))
     joints = tuple(_joint(model, i, names) for i in range(1, model.njoints))
     frames = [*_frames(model, names)]
     drives = tuple(_drives(model))
     every = (*links, *(link for link, _ in frames)), (*joints, *(joint for _, joint in frames))
-    gravity = _triple(model.gravity.linear)
     name = str(model.name) or "robot"
     digest = digest_of(name, *every, drives, gravity)
     robot = Description(
@@ -105,6 +109,16 @@ def description(model: Any) -> Description:
     )
     check(robot)
     return robot
+
+
+def _gravity(model: Any) -> Triple:
+    """Free fall. Raises OptionError where it turns or is no number."""
+    if any(model.gravity.angular):
+        raise OptionError(
+            "pin.Model: gravity has an angular part, which free fall has not; set "
+            "model.gravity.angular to 0"
+        )
+    return triple("pin.Model: gravity", [float(x) for x in model.gravity.linear])
 
 
 def _body_frames(model: Any, i: int) -> list[Any]:
@@ -131,6 +145,12 @@ def _pose(placement: Any) -> Pose:
     return Pose((a, b, c), _triple(placement.translation))
 
 
+def _placed(said: str, placement: Any, line: int) -> Origin:
+    """A placement, checked. Raises OptionError."""
+    rows = [_triple(row) for row in placement.rotation]
+    return origin(said, line, _triple(placement.translation), ZEROS, rows, None)
+
+
 def _link(model: Any, i: int, name: str) -> LinkElement:
     inertia = model.inertias[i]
     mass = float(inertia.mass)
@@ -138,9 +158,18 @@ def _link(model: Any, i: int, name: str) -> LinkElement:
     tensor = tuple(float(rows[j, k]) + 0.0 for j in range(3) for k in range(j, 3))
     if not mass and not any(tensor):
         return LinkElement(name, i + 1)
-    origin = Origin(i + 1, _triple(inertia.lever))
+    said = f"link '{shown(name)}'"
+    lever = _triple(inertia.lever)
+    if not all(map(math.isfinite, (mass, *tensor, *lever))):
+        raise RobotError(Place(FILE, i + 1), said, "its inertia has numbers that are not finite")
+    if mass < 0:
+        raise RobotError(
+            Place(FILE, i + 1), said, f"mass is negative ({mass:g} kg); give 0 or more"
+        )
     return LinkElement(
-        name, i + 1, Inertial(i + 1, origin, mass, tensor, tensor_trouble(tensor, mass))
+        name,
+        i + 1,
+        Inertial(i + 1, Origin(i + 1, lever), mass, tensor, tensor_trouble(tensor, mass)),
     )
 
 
@@ -154,7 +183,7 @@ def _joint(model: Any, i: int, links: list[str]) -> JointElement:
         kind,
         links[model.parents[i]],
         links[i],
-        origin_of(_pose(model.jointPlacements[i]), i + 1),
+        _placed(f"pin.Model: joint '{shown(name)}'", model.jointPlacements[i], i + 1),
         axis,
         _limits(model, i) if one else Limits(),
         damping if one else 0.0,
@@ -223,9 +252,9 @@ def _frames(model: Any, links: list[str]) -> Iterator[tuple[LinkElement, JointEl
             continue
         taken.add(name)
         line = model.njoints + k + 1
-        origin = origin_of(_pose(frame.placement), line)
+        where = _placed(f"pin.Model: frame '{shown(name)}'", frame.placement, line)
         on = links[frame.parentJoint]
         yield (
             LinkElement(name, line),
-            JointElement(f"{name}.fixed", line, "fixed", on, name, origin),
+            JointElement(f"{name}.fixed", line, "fixed", on, name, where),
         )

@@ -4,15 +4,34 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
+
 from symgen.reading import urdf
 from symgen.reading.description import Description
 from symgen.reading.xml_reader import parsed
 
 NAME = "yourdfpy's URDF"
+FIELDS = ("joint", "multiplier", "offset")
+"""Of a <mimic>, as yourdfpy calls them too."""
 
 
 def description(robot: Any) -> Description:
     """The robot in a ``yourdfpy.URDF``. Raises RobotError, with lines of the text that yourdfpy
-    writes."""
-    data: bytes = robot.write_xml_string()
+    writes; TypeError for another object of that package."""
+    if not hasattr(robot, "write_xml_string"):
+        kind = type(robot).__qualname__
+        raise TypeError(f"a yourdfpy.{kind} is no robot; give the yourdfpy.URDF that it is of")
+    data = _with_mimics(robot)
     return urdf.described(parsed(data, NAME), Path(NAME), hashlib.sha256(data).hexdigest())
+
+
+def _with_mimics(robot: Any) -> bytes:
+    """What yourdfpy writes, which leaves <mimic> out, with it."""
+    root = etree.fromstring(robot.write_xml_string())
+    for element, joint in zip(root.findall("joint"), robot.robot.joints, strict=True):
+        if joint.mimic is not None:
+            given = {name: getattr(joint.mimic, name) for name in FIELDS}
+            said = {name: str(x) for name, x in given.items() if x is not None}
+            etree.SubElement(element, "mimic", attrib=said)
+    written: bytes = etree.tostring(root)
+    return written

@@ -28,7 +28,7 @@ def one(what: str, x: Any, names: bool = True) -> float:
     if number - number != 0:
         raise OptionError(f"{what} is {shown(repr(x), 60)}; give a finite number")
     if isinstance(number, Named) and not names:
-        raise OptionError(f"{what} has the symbol {x}; only lengths and masses can be symbols")
+        raise OptionError(f"{what} has the symbol {x}; only lengths, masses and inertia may")
     return number
 
 
@@ -65,13 +65,27 @@ def tensor(name: str, inertia: Numbers | None) -> tuple[float, ...]:
     said = f"link '{shown(name)}': inertia"
     rows = several(said, inertia)
     if len(rows) == 3:
-        matrix = [triple(said, row, names=True) for row in rows]
+        matrix = _matrix(said, rows, f"{SIX} or three rows", names=True)
         if any(matrix[i][j] != matrix[j][i] for i in range(3) for j in range(i)):
-            raise OptionError(f"{said} is not symmetric; give ixx, ixy, ixz, iyy, iyz, izz")
+            raise OptionError(f"{said} is not symmetric; give {SIX}")
         return tuple(matrix[i][j] for i in range(3) for j in range(i, 3))
     if len(rows) != 6:
-        raise OptionError(f"{said} has {len(rows)} numbers; give ixx, ixy, ixz, iyy, iyz, izz")
+        raise OptionError(f"{said} has {len(rows)} numbers; give {SIX}")
     return tuple(one(said, x) for x in rows)
+
+
+SIX: Final = "ixx, ixy, ixz, iyy, iyz, izz"
+
+
+def _matrix(said: str, rows: Sequence[Any], wanted: str, names: bool = False) -> list[Triple]:
+    """Rows of three. Raises OptionError where they are none."""
+    try:
+        matrix = [[*row] for row in rows if not isinstance(row, str)]
+    except TypeError:
+        matrix = []
+    if len(matrix) != 3 or any(len(row) != 3 for row in matrix):
+        raise OptionError(f"{said} is no matrix of 3 x 3; give {wanted}")
+    return [triple(said, row, names) for row in matrix]
 
 
 def trouble(tensor: tuple[float, ...], mass: float) -> str:
@@ -96,7 +110,8 @@ def origin(
         raise OptionError(f"{said}: {quoted(ways)} both say how it is turned; keep one")
     place = triple(f"{said}: xyz", xyz, names=True)
     if rotation is not None:
-        rows = [triple(f"{said}: rotation", row) for row in several(f"{said}: rotation", rotation)]
+        entries = several(f"{said}: rotation", rotation)
+        rows = _matrix(f"{said}: rotation", entries, "three rows")
         return Origin(line, place, rpy_of(_checked(said, rows)))
     if quaternion is not None:
         return Origin(line, place, rpy_of(of_quaternion(*_quaternion(said, quaternion))))
@@ -107,13 +122,16 @@ def _checked(said: str, rows: Sequence[Triple]) -> Rows:
     """The rows of a rotation. Raises OptionError for another matrix."""
     products = [
         sum(a * b for a, b in zip(rows[i], rows[j], strict=True)) - (i == j)
-        for i in range(len(rows))
+        for i in range(3)
         for j in range(i + 1)
     ]
-    (a, b, c), (d, e, f), (g, h, i) = rows if len(rows) == 3 else [ZEROS] * 3
+    (a, b, c), (d, e, f), (g, h, i) = rows
     right = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0
-    if len(rows) != 3 or max(map(abs, products)) > 1e-6 or not right:
-        raise OptionError(f"{said}: rotation is no rotation matrix; its rows are unit vectors")
+    if max(map(abs, products)) > 1e-6 or not right:
+        raise OptionError(
+            f"{said}: rotation is no rotation matrix; give rows that are unit vectors at right "
+            "angles, and right-handed"
+        )
     return rows
 
 

@@ -147,7 +147,7 @@ class _Search:
         return found
 
     def _lost(self, joint: JointElement, leader: str) -> RobotError:
-        way = f"; hold it still with --lock '{shown(joint.name)}=0', or remove its <mimic>"
+        way = f"; hold it still with --lock '{shown(joint.name)}=0', or correct what it mimics"
         known = next((other for other in self.robot.joints if other.name == leader), None)
         what = "which --root and --tip leave out"
         if known is None:

@@ -41,7 +41,7 @@ def outward(robot: Description, root: str) -> Iterator[JointElement]:
 
 def _has_links(robot: Description) -> Faults:
     if not robot.links:
-        yield robot.error(robot.line, robot.tag, "has no <link>; give the URDF file of a robot")
+        yield robot.error(robot.line, robot.tag, "has no links; give a robot with some")
 
 
 def _unique_names(robot: Description) -> Faults:
@@ -71,8 +71,7 @@ def _known_links(robot: Description) -> Faults:
                 yield robot.error(
                     joint.line,
                     _joint(joint),
-                    f"{end} link '{shown(name)}' does not exist; add"
-                    f' <link name="{shown(name)}"/> or correct the name',
+                    f"{end} link '{shown(name)}' does not exist; add it or correct the name",
                 )
 
 

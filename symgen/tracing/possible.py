@@ -49,7 +49,7 @@ def check_possible(
     raise ImpossibleInertia(
         [link.name for link in bad],
         f"inertia has a negative principal moment (the three are {moments} kg m^2), which no body "
-        f"has, and {needing} needs it; correct <inertia>, make it an input with --parameters "
+        f"has, and {needing} needs it; correct its inertia, make it an input with --parameters "
         f"runtime:{joined}, or take the nearest that a body can "
         "have with --repair-inertia nearest",
     )

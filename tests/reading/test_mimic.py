@@ -37,13 +37,12 @@ def test_a_mimicking_joint_follows_the_one_that_moves_by_itself(read):
         (
             "nobody",
             "mimics joint 'nobody', which does not exist; hold it still with --lock 'wing=0', or "
-            "remove its"
-            " <mimic>",
+            "correct what it mimics",
         ),
         (
             "weld",
-            "mimics joint 'weld', which is fixed; hold it still with --lock 'wing=0', or remove "
-            "its <mimic>",
+            "mimics joint 'weld', which is fixed; hold it still with --lock 'wing=0', or correct "
+            "what it mimics",
         ),
         ("wing", "mimics itself by way of 'wing'; let one of them move by itself"),
     ],

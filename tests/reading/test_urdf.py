@@ -87,7 +87,7 @@ def test_whole_message(name, message):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("", "<robot>: has no <link>; give the URDF file of a robot"),
+        ("", "<robot>: has no links; give a robot with some"),
         (
             '<link name="a"/><link name="a"/>',
             "link 'a': the name is taken by the link on line 1; rename",

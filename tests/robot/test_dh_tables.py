@@ -70,7 +70,7 @@ def test_inertia_of_a_table_is_in_its_frames(convention):
     [
         ([(0, 1, 2, 3)], "tables differ in the order"),
         ([{"A": 1}], "no key is called 'A'"),
-        ([{"alpha": sympy.Symbol("x")}], "angles are numbers"),
+        ([{"alpha": sympy.Symbol("x")}], "alpha is x; give a number in rad"),
         ([{"type": "ball"}], "use revolute or prismatic"),
         ([], "a row for each joint"),
     ],
@@ -113,7 +113,7 @@ def test_a_table_as_a_file(tmp_path):
         ("alpha", "alfa", "two.toml:9: error: joint.2.alfa: no key is called 'alfa'; near names"),
         ("a = 0.5", 'a = "x"', "two.toml:10: error: joint.2.a: is a text (x)"),
         ("a = 0.5", "a = true", "two.toml:10: error: joint.2.a: is a boolean"),
-        ('"-pi/2"', '"pi/0"', "two.toml:7: error: joint.2: row 2: alpha is pi/0; angles"),
+        ('"-pi/2"', '"pi/0"', "two.toml:7: error: joint.2: row 2: alpha is 'pi/0'; give"),
         ('"elbow"', "5", "two.toml:7: error: joint.2: a joint is called 5; give it a name"),
         ('"elbow"', '"joint1"', "two.toml:7: error: joint 'joint1': the name is taken by"),
         ("mass = 2.0", "mass = -2.0", "two.toml:7: error: joint.2: link 'link2': mass is negative"),
@@ -122,8 +122,17 @@ def test_a_table_as_a_file(tmp_path):
             "inertia = 5",
             "two.toml:7: error: joint.2: link 'link2': inertia is 5; give",
         ),
-        ("mass = 2.0", "ratio = 0", "two.toml:7: error: joint.2: joint 'elbow': a ratio is not 0"),
-        ("mass = 2.0", "armature = -1", "two.toml:7: error: joint.2: joint 'elbow': a ratio is"),
+        (
+            "mass = 2.0",
+            "mass = 2.0\nratio = 0",
+            "two.toml:7: error: joint.2: joint 'elbow': give a ratio other than 0",
+        ),
+        ("mass = 2.0", "mass = 2.0\narmature = -1", "joint.2: joint 'elbow': give a ratio"),
+        (
+            "mass = 2.0",
+            "",
+            "joint.2: link 'link2': center_of_mass says nothing of a link without mass",
+        ),
         ("[[joint]]", "[joint]", "two.toml:"),
     ],
 )

@@ -92,6 +92,77 @@ def test_a_joint_that_is_not_known_is_refused():
         symgen.load(model)
 
 
+def turning():
+    """A link on a joint, in Pinocchio."""
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "j")
+    model.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    return model
+
+
+def odd_gravity(model):
+    model.gravity.angular = np.ones(3)
+
+
+def odd_fall(model):
+    model.gravity.linear = np.full(3, np.nan)
+
+
+def odd_mass(model):
+    model.inertias[1] = pin.Inertia(-1.0, np.zeros(3), np.eye(3))
+
+
+def odd_lever(model):
+    model.inertias[1] = pin.Inertia(1.0, np.full(3, np.nan), np.eye(3))
+
+
+def odd_place(model):
+    model.jointPlacements[1] = pin.SE3(np.eye(3), np.full(3, np.inf))
+
+
+def odd_turn(model):
+    model.jointPlacements[1] = pin.SE3(2 * np.eye(3), np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (odd_gravity, "error: pin.Model: gravity has an angular part"),
+        (odd_fall, "error: pin.Model: gravity is nan; give a finite number"),
+        (odd_mass, "pin.Model:2: error: link 'j': mass is negative (-1 kg); give 0 or more"),
+        (odd_lever, "pin.Model:2: error: link 'j': its inertia has numbers that are not finite"),
+        (odd_place, "error: pin.Model: joint 'j': xyz is inf; give a finite number"),
+        (odd_turn, "error: pin.Model: joint 'j': rotation is no rotation matrix"),
+    ],
+)
+def test_numbers_of_pinocchio_that_no_robot_has(spoil, said):
+    model = turning()
+    assert symgen.load(model).model.dof == 1
+    spoil(model)
+    with pytest.raises(symgen.SymgenError) as caught:
+        symgen.load(model)
+    assert str(caught.value).startswith(said)
+
+
+def test_other_objects_of_these_libraries():
+    with pytest.raises(TypeError, match=r"a pinocchio.Data is no robot; give the pinocchio.Model"):
+        symgen.load(turning().createData())
+    yourdfpy = pytest.importorskip("yourdfpy")
+    with pytest.raises(TypeError, match=r"a yourdfpy.Robot is no robot; give the yourdfpy.URDF"):
+        symgen.load(yourdfpy.Robot(name="r"))
+
+
+def test_what_follows_another_joint_does_so_from_yourdfpy():
+    """yourdfpy's own text of a robot has no <mimic>."""
+    yourdfpy = pytest.importorskip("yourdfpy")
+    file = ROOT / "tests" / "cases" / "mimic_gripper.urdf"
+    robot = yourdfpy.URDF.load(str(file), load_meshes=False, build_scene_graph=False)
+    own, theirs = symgen.Robot(file), symgen.Robot(robot)
+    q = np.linspace(0.1, 0.2, own.dof)
+    assert theirs.velocities == own.velocities
+    close(run(theirs, "mass_matrix", q=q), run(own, "mass_matrix", q=q))
+
+
 def test_a_robot_of_yourdfpy():
     yourdfpy = pytest.importorskip("yourdfpy")
     robot = yourdfpy.URDF.load(UR5, load_meshes=False, build_scene_graph=False)
