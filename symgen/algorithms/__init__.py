@@ -30,6 +30,7 @@ FILES: Final = (
     "adjoints",
     "adjoint_hessians",
     "virtual_power",
+    "absolute_angles",
     "rates",
     "tensors",
     "regressors",

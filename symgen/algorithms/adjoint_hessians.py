@@ -16,7 +16,7 @@ partial derivatives of rigid-body inverse dynamics, IROS 2022.)
 Where the axes of a joint go with its body (`together`), displacements do not commute: ∂²/∂q_i∂q_j
 is the derivative along j of that along i, whose S_i turns with the body, by S_j × S_i."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -141,11 +141,16 @@ def _commute(system: System, qd: Coordinates, out: Second) -> None:
             out.qqd[i, j] = out.qqd[i, j] - sign * out.qqdd[i, at] * qd[k - 1]
 
 
-def rubbing(system: System, qd: Coordinates, lam: Coordinates) -> Iterator[tuple[int, Scalar]]:
-    """The second derivatives of joint friction, where it is smooth."""
-    for i in system.outward:
-        (rate,) = along([qd[i - 1]], [1.0])
-        yield i, lam[i - 1] * tangents([system.body(i).passive.slope(rate)])[0]
+def with_friction(
+    system: System, qd: Coordinates, lam: Coordinates, blocks: Sequence[list[Scalar]]
+) -> Four:
+    """The blocks with the second derivatives of joint friction, where it is smooth."""
+    qq, qqd, qdqd, qqdd = blocks
+    for k in range(system.size):
+        (rate,) = along([qd[k]], [1.0])
+        x = lam[k] * tangents([system.body(k + 1).passive.slope(rate)])[0]
+        qdqd[k * (system.size + 1)] = qdqd[k * (system.size + 1)] + x
+    return qq, qqd, qdqd, qqdd
 
 
 UNIT = "units of lam_tau^T tau by those of both"
@@ -174,11 +179,8 @@ def inverse_dynamics_hessian(
     """The blocks of ∂²(λᵀ τ)/∂(q, q̇, q̈)² that do not vanish: in q twice, q and q̇, q̇ twice, q and
     q̈, each n x n with a row for the first."""
     second = second_derivatives(system, q, qd, qdd, lam)
-    for i, x in rubbing(system, qd, lam):
-        second.qdqd[i, i] = second.qdqd[i, i] + x
     blocks = (second.qq, second.qqd, second.qdqd, second.qqdd)
-    qq, qqd, qdqd, qqdd = (square(system, block) for block in blocks)
-    return qq, qqd, qdqd, qqdd
+    return with_friction(system, qd, lam, [square(system, block) for block in blocks])
 
 
 forward_row = partial(

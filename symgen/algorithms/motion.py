@@ -6,7 +6,7 @@ its steps and for the twist of its body against the parent (`System.relative`), 
 What a single body's motion is and how it is carried from frame to frame is in
 `symgen.mechanics.rigid_motion`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from symgen.mechanics.placement import Transform, merged
@@ -62,6 +62,12 @@ def _next_velocity(
     return Velocity(body, place.with_axes(parent=carrier, body=body), carrier, relative)
 
 
+def next_twist(system: System, i: int, parent: Twist, q: Coordinates, qd: Coordinates) -> Twist:
+    """The twist of body `i` from that of its parent."""
+    steps = system.body(i).placement.steps(q[i - 1])
+    return parent.moved_out(steps) + system.relative(i, qd)
+
+
 def twists(system: System, q: Coordinates, qd: Coordinates) -> dict[int, Twist]:
     """The twist of every body at the rates `qd`."""
     return {i: x.body for i, x in velocities(system, q, qd).items()}
@@ -105,12 +111,25 @@ def motions(
     moving = {0: Motion()}
     for i in system.outward:
         with system.section(i, "motion"):
-            place, start = system.body(i).placement, _start(system, i, moving)
-            *inner, last = place.transforms(q[i - 1])
-            turns = merged((*last.turns, *place.turns(q[i - 1])))
-            at = start.fixed_to((*inner, Transform(last.offset, turns)), f"o{i}")
-            moving[i] = _moving(system, i, at, q, qd, qdd, qd_r)
+            parent = moving[system.body(i).parent]
+            moving[i] = next_motion(system, i, parent, (q, qd, qdd), qd_r)
     return moving
+
+
+def next_motion(
+    system: System,
+    i: int,
+    parent: Motion,
+    state: Sequence[Coordinates],
+    qd_r: Coordinates | None = None,
+) -> Motion:
+    """The motion of body `i` from that of its parent, at (q, q̇, q̈)."""
+    (q, qd, qdd), place = state, system.body(i).placement
+    *inner, last = place.transforms(q[i - 1])
+    turns = merged((*last.turns, *place.turns(q[i - 1])))
+    start = start_of(system, i, parent)
+    at = start.fixed_to((*inner, Transform(last.offset, turns)), f"o{i}")
+    return _moving(system, i, at, q, qd, qdd, qd_r)
 
 
 def joint_motions(
@@ -121,7 +140,8 @@ def joint_motions(
     bodies = {0: Motion()}
     for i in system.outward:
         with system.section(i, "motion"):
-            place, start = system.body(i).placement, _start(system, i, bodies)
+            place = system.body(i).placement
+            start = start_of(system, i, bodies[system.body(i).parent])
             at = replace(start.fixed_to(place.transforms(q[i - 1])), label=f"j{i}")
             turned = at.turned(at.a, place.turns(q[i - 1]))
             bodies[i] = _moving(system, i, turned, q, qd, qdd, None)
@@ -132,10 +152,10 @@ def joint_motions(
     return joints
 
 
-def _start(system: System, i: int, bodies: Mapping[int, Motion]) -> Motion:
-    """The motion of the parent; that of the base is free fall turned round."""
-    parent = system.body(i).parent
-    return bodies[parent] if parent else Motion(a=-system.gravity[i])
+def start_of(system: System, i: int, parent: Motion) -> Motion:
+    """The motion that body `i` starts from: its parent's; that of the base is free fall turned
+    round."""
+    return parent if system.body(i).parent else Motion(a=-system.gravity[i])
 
 
 def _moving(

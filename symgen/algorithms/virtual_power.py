@@ -7,7 +7,7 @@ sec. 6.1.) What comes back along that pass (`symgen.numbers.reverse`) are forces
 of `adjoints`, but carried over the turns of parallel joints at once, and only where they are read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -24,6 +24,7 @@ from symgen.numbers.reverse import Noted, Record, gradient, noted
 from symgen.numbers.scalar import ZERO, Scalar
 
 Coordinates = Sequence[Scalar]
+Form = Callable[[System, Coordinates, Coordinates, Coordinates, Coordinates], Scalar]
 SOURCE = "reverse differentiation of Kane's form; Kane & Levinson, Dynamics (1985), sec. 6.1"
 
 
@@ -42,30 +43,23 @@ def virtual_power(
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """Virtual power at a state that is noted: what it is computed from, and what slopes of it can
-    be asked for, those in q, q̇ and q̈ one behind the other."""
+    """A form of virtual power at a state that is noted: what it is computed from, q, q̇, q̈ and λ,
+    and what slopes of it can be asked for, those in q, q̇ and q̈ one behind the other."""
 
     system: System
-    q: Coordinates
-    qd: Coordinates
-    qdd: Coordinates
-    lam: Coordinates
+    state: Sequence[Coordinates]
     inputs: Sequence[Noted]
+    form: Form = virtual_power
 
     @classmethod
     def at(
-        cls,
-        system: System,
-        q: Coordinates,
-        qd: Coordinates,
-        qdd: Coordinates,
-        lam: Coordinates,
+        cls, system: System, state: Sequence[Coordinates], form: Form = virtual_power
     ) -> "Power":
-        """At a state."""
+        """At q, q̇, q̈ and λ."""
         record = Record()
-        (q, by_q), (qd, by_qd), (qdd, by_qdd) = (noted(record, x) for x in (q, qd, qdd))
-        weights = [record.input(x, wanted=False) for x in lam]
-        return cls(system, q, qd, qdd, weights, [*by_q, *by_qd, *by_qdd])
+        (q, by_q), (qd, by_qd), (qdd, by_qdd) = (noted(record, x) for x in state[:3])
+        weights = [record.input(x, wanted=False) for x in state[3]]
+        return cls(system, (q, qd, qdd, weights), [*by_q, *by_qd, *by_qdd], form)
 
     def slopes(self, power: Scalar) -> Three:
         """The gradients in q, q̇ and q̈."""
@@ -76,12 +70,13 @@ class Power:
 
     def first(self) -> Three:
         """The gradients of the power."""
-        return self.slopes(virtual_power(self.system, self.q, self.qd, self.qdd, self.lam))
+        return self.slopes(self.form(self.system, *self.state))
 
     def second(self, along_q: Coordinates, along_qd: Coordinates) -> Three:
         """Those of its slope along displacements in q and changes of q̇."""
-        q, qd = along(self.q, along_q), along(self.qd, along_qd)
-        return self.slopes(tangent(virtual_power(self.system, q, qd, self.qdd, self.lam)))
+        q, qd, qdd, lam = self.state
+        moved = along(q, along_q), along(qd, along_qd)
+        return self.slopes(tangent(self.form(self.system, *moved, qdd, lam)))
 
 
 @adjoints.row(source=SOURCE)
@@ -89,7 +84,7 @@ def inverse_dynamics_vjp(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Three:
     """λᵀ ∂τ/∂q, λᵀ ∂τ/∂q̇ and λᵀ M, each of shape n."""
-    dq, dqd, m = Power.at(system, q, qd, qdd, lam).first()
+    dq, dqd, m = Power.at(system, (q, qd, qdd, lam)).first()
     for k in range(system.size):
         passive = system.body(k + 1).passive
         dq[k] = dq[k] + passive.stiffness * lam[k]
@@ -110,22 +105,27 @@ def inverse_dynamics_hessian(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Four:
     """The second derivatives, as the gradients of the power's slope along each coordinate and each
-    rate: fewer operations where joints are parallel.
+    rate: fewer operations where joints are parallel."""
+    blocks = second_derivatives(Power.at(system, (q, qd, qdd, lam)))
+    return adjoint_hessians.with_friction(system, qd, lam, blocks)
 
-    Of coordinates that commute the slope along the one nearer to the base serves both orders."""
-    n, power = system.size, Power.at(system, q, qd, qdd, lam)
+
+def second_derivatives(power: Power) -> Four:
+    """The blocks of the power's second derivatives.
+
+    Of coordinates that commute the slope along the outer one serves both orders, of their rates
+    that along the inner."""
+    system, n = power.system, power.system.size
     still = [ZERO] * n
     by_q = [power.second(unit(n, k), still) for k in range(n)]
     by_qd = [power.second(still, unit(n, k))[1] for k in range(n)]
     pairs = [*product(range(n), repeat=2)]
     inward = [(j, i) if j + 1 in system.ancestors(i + 1) else (i, j) for i, j in pairs]
     qq = [
-        by_q[i][0][j] if j + 1 in system.together(i + 1) else by_q[a][0][b]
+        by_q[i][0][j] if j + 1 in system.together(i + 1) else by_q[b][0][a]
         for (i, j), (a, b) in zip(pairs, inward, strict=True)
     ]
     qdqd = [by_qd[a][b] for a, b in inward]
-    for i, x in adjoint_hessians.rubbing(system, qd, lam):
-        qdqd[(i - 1) * (n + 1)] = qdqd[(i - 1) * (n + 1)] + x
     return qq, [by_q[i][1][j] for i, j in pairs], qdqd, [by_q[i][2][j] for i, j in pairs]
 
 

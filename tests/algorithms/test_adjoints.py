@@ -15,7 +15,7 @@ from symgen.compiler.passes import counts
 from symgen.compiler.program import Program
 from symgen.mechanics.parameters import system
 from symgen.tracing.robot import Robot
-from symgen.tracing.trace import trace
+from symgen.tracing.trace import every_formulation, trace
 from symgen.tracing.wanted import Wanted
 
 BLOCKS = ("H_qq", "H_qqd", "H_qdqd", "H_qqdd")
@@ -38,6 +38,46 @@ def test_gradients_are_pinocchios_jacobians_contracted(name):
     found = run(robot, "forward_dynamics_vjp", x)
     for output, by in zip(found, (data.ddq_dq, data.ddq_dv, inverse), strict=True):
         close(found[output], x["lam_qdd"] @ by, 1e-9)
+
+
+def slopes_of_pinocchio(judge, x):
+    """The blocks of the Hessian by central differences of Pinocchio's derivatives."""
+    pin = pytest.importorskip("pinocchio")
+    data, h = judge.createData(), 1e-5
+
+    def gradients(q, qd, qdd):
+        pin.computeRNEADerivatives(judge, data, q, qd, qdd)
+        mass = np.triu(data.M) + np.triu(data.M, 1).T
+        return [x["lam_tau"] @ by for by in (data.dtau_dq, data.dtau_dv, mass)]
+
+    def by_q(change):
+        return gradients(pin.integrate(judge, x["q"], change), x["qd"], x["qdd"])
+
+    def by_qd(change):
+        return gradients(x["q"], x["qd"] + change, x["qdd"])
+
+    steps = np.eye(judge.nv) * h
+    in_q, in_qd = (
+        np.array([np.subtract(f(d), f(-d)) / (2 * h) for d in steps]) for f in (by_q, by_qd)
+    )
+    return in_q[:, 0].T, in_qd[:, 0].T, in_qd[:, 1].T, in_q[:, 2]
+
+
+@pytest.mark.parametrize(
+    "name", ["ur5", "panda_arm", pytest.param("quadruped", marks=pytest.mark.slow)]
+)
+def test_every_way_to_the_hessian_gives_the_slopes_of_pinocchios_derivatives(name):
+    robot, judge = pair(name)
+    x = states(name, "qd", "qdd", "lam_tau")
+    wanted = slopes_of_pinocchio(judge, x)
+    ways = every_formulation(Robot(robot.model), Wanted.parse("inverse_dynamics_hessian"))
+    assert len(ways) >= 3 and any("absolute" in w.formulation for w in ways) == (
+        name != "panda_arm"
+    )
+    for way in ways:
+        found = way.run(**{given: x[given] for given in way.inputs})
+        for block, by in zip(BLOCKS, wanted, strict=True):
+            close(np.array(found[block], float).reshape(by.shape), by, 1e-7)
 
 
 def slope(robot, quantity, output, x, name, k):

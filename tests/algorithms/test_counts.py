@@ -56,7 +56,7 @@ DERIVED = {
 Christoffel symbols."""
 
 CONTRACTED = {
-    UR5: (646, 1074, 555, 983, 1522, 3458),
+    UR5: (646, 1074, 555, 983, 1253, 3433),
     PANDA: (1406, 2434, 1289, 2318, 4444, 7449),
 }
 """All operations of products with derivatives and contracted second ones, by CONTRACTIONS."""

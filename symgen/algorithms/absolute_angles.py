@@ -1,0 +1,176 @@
+"""Second derivatives of λᵀ τ in absolute angles along parallel joints.
+
+A run is joints whose axes are parallel, one behind the other, or the only joint of a body that
+carries nothing. Its bodies are described in the axes that the first of its joints starts from,
+which turn with none of them, and by angles θ from there, the sums of the run's coordinates. A slope
+along θ_i then turns body i alone and shifts those further out, whose axes, angular velocities and
+inertias it leaves as they are: most mixed second derivatives are products of two vectors. With
+λᵀ τ by Kane's form (`virtual_power`) as a function of θ, ∂/∂q_i = Σ ∂/∂θ_j over the j of the run
+from i on, in each of the two coordinates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from symgen.algorithms import adjoint_hessians, virtual_power
+from symgen.algorithms.adjoint_hessians import Four
+from symgen.algorithms.adjoints import power
+from symgen.algorithms.derivatives import inverse_dynamics_derivatives_by_duals
+from symgen.algorithms.motion import next_motion, next_twist, start_of
+from symgen.algorithms.newton_euler import inertial_force
+from symgen.algorithms.pushes import wrenches_stay
+from symgen.algorithms.virtual_power import Power
+from symgen.mechanics.joints.freedom import TURN
+from symgen.mechanics.rigid_motion import Motion
+from symgen.mechanics.spatial import STILL, Angle, Turn, Twist
+from symgen.mechanics.system import System, SystemBody
+from symgen.numbers.scalar import ZERO, Scalar
+
+Coordinates = Sequence[Scalar]
+SOURCE = f"{virtual_power.SOURCE}, of its slopes, in absolute angles along parallel joints"
+
+
+def runs(system: System) -> dict[int, int]:
+    """For each body of a run the run's first."""
+    first: dict[int, int] = {}
+    for i in system.outward:
+        body = system.body(i)
+        turns = body.joint == TURN and i not in system.shared
+        flat = all(turn.axis == 2 for turn in body.placement.to_axis.transform.turns)
+        if turns:
+            first[i] = first.get(body.parent, i) if flat else i
+    carrying = {system.body(i).parent for i in system.outward}
+    long = {k for i, k in first.items() if i != k}
+    return {i: k for i, k in first.items() if k in long or i not in carrying}
+
+
+def parallel(system: System) -> bool:
+    """only robots with parallel joints one behind the other, and whose external wrenches are in
+    the axes of their links."""
+    return any(i != k for i, k in runs(system).items()) and wrenches_stay(system)
+
+
+def absolute(system: System, x: Coordinates) -> list[Scalar]:
+    """Coordinates, or their changes, in absolute angles."""
+    first, found = runs(system), list(x)
+    for i in system.outward:
+        if first.get(i, i) != i:
+            found[i - 1] = found[system.body(i).parent - 1] + x[i - 1]
+    return found
+
+
+def by_joint(system: System, slopes: Coordinates) -> list[Scalar]:
+    """Derivatives in coordinates from those in absolute angles."""
+    first, found = runs(system), list(slopes)
+    for i in system.inward:
+        if first.get(i, i) != i:
+            parent = system.body(i).parent
+            found[parent - 1] = found[parent - 1] + found[i - 1]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """How a body moves, and at rates λ, in axes from which its own are a turn about z further; both
+    of the joint frame that the body's run starts from."""
+
+    motion: Motion = Motion()
+    virtual: Twist = STILL
+    turn: Turn = Turn(2, Angle())
+    start: "Member | None" = None
+
+    @property
+    def turned(self) -> "Member":
+        """The same in the body's own axes."""
+        if self.turn.angle.is_zero:
+            return self
+        motion = self.motion.turned(self.motion.a, (self.turn,))
+        return Member(motion, self.virtual.moved_out((self.turn,)))
+
+
+def weighted(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+) -> Scalar:
+    """λᵀ τ without what joints do by themselves, all in absolute angles."""
+    first, found, total = runs(system), {0: Member()}, ZERO
+    for i in system.outward:
+        with system.section(i, "virtual power"):
+            body, before = system.body(i), found[system.body(i).parent]
+            if i in first:
+                at = _beside(body, before) if first[i] != i else _first(system, i, before)
+                found[i] = _swung(system, i, at, (q, qd, qdd, lam))
+            else:
+                start = before.turned
+                motion = next_motion(system, i, start.motion, (q, qd, qdd))
+                found[i] = Member(motion, next_twist(system, i, start.virtual, q, lam))
+            x = found[i]
+            force = inertial_force(_turned_back(body, x.turn), x.motion)
+            total = total + power(x.virtual, force)
+    return total
+
+
+def _first(system: System, i: int, before: Member) -> Member:
+    """The frame that a run starts from: the joint frame of its first body, on the parent."""
+    x, place = before.turned, system.body(i).placement
+    motion = start_of(system, i, x.motion).fixed_to(place.transforms(ZERO))
+    return Member(motion, x.virtual.moved_out(place.to_axis.steps))
+
+
+def _beside(body: SystemBody, before: Member) -> Member:
+    """The next joint frame of a run, in the axes of the run, at the place of the joint: it turns
+    like the run's start."""
+    assert before.start is not None
+    transform, start = body.placement.to_axis.transform, before.start
+    arm = transform.offset.turned(-before.turn)
+    angle = sum((turn.angle for turn in transform.turns), before.turn.angle)
+    motion = replace(start.motion, a=before.motion.at(arm))
+    virtual = Twist(start.virtual.w, before.virtual.at(arm))
+    return Member(motion, virtual, Turn(2, replace(angle, variable=ZERO)), start)
+
+
+def _swung(system: System, i: int, at: Member, x: Sequence[Coordinates]) -> Member:
+    """The body that swings at a joint frame of a run, at an absolute angle and its rates."""
+    place, (q, qd, qdd, lam) = system.body(i).placement, (values[i - 1] for values in x)
+    rate, change, virtual = (TURN.S.at_rate(r) for r in (qd, qdd, lam))
+    shift = place.shift(ZERO)
+    motion = at.motion.moving(rate, rate, change, shift, f"{i}").named(f"{i}")
+    twist = at.virtual + virtual
+    angle = at.turn.angle + Angle(q) + place.theta0
+    return Member(motion, Twist(twist.w, twist.at(shift)), Turn(2, angle), at.start or at)
+
+
+def _turned_back(body: SystemBody, turn: Turn) -> SystemBody:
+    """The same body in the axes from which its own are a turn further."""
+    if turn.angle.is_zero:
+        return body
+    inertia, wrench = body.inertia.moved_in(turn), body.wrench.moved_in(turn)
+    return replace(body, inertia=inertia, wrench=wrench)
+
+
+@adjoint_hessians.row(source=SOURCE, suits=parallel, regroupings=("minimal",))
+def inverse_dynamics_hessian(
+    system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
+) -> Four:
+    """The second derivatives, from those in absolute angles."""
+    x = [absolute(system, values) for values in (q, qd, qdd, lam)]
+    by_angles = virtual_power.second_derivatives(Power.at(system, x, weighted))
+    blocks = [_by_joints(system, block) for block in by_angles]
+    return adjoint_hessians.with_friction(system, qd, lam, blocks)
+
+
+def _by_joints(system: System, block: Coordinates) -> list[Scalar]:
+    """An n x n block by rows and columns of coordinates."""
+    n = system.size
+    rows = [by_joint(system, block[k * n : k * n + n]) for k in range(n)]
+    columns = [by_joint(system, column) for column in zip(*rows, strict=True)]
+    return [columns[j][i] for i in range(n) for j in range(n)]
+
+
+@adjoint_hessians.forward_row(
+    source=f"by mu = M^-1 lambda; {SOURCE}", suits=parallel, regroupings=("minimal",)
+)
+def forward_dynamics_hessian(
+    system: System, q: Coordinates, qd: Coordinates, tau: Coordinates, lam: Coordinates
+) -> Four:
+    """The same of forward dynamics."""
+    ways = inverse_dynamics_hessian, inverse_dynamics_derivatives_by_duals
+    return adjoint_hessians.of_forward(ways, system, q, qd, tau, lam)
