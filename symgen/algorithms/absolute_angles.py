@@ -91,7 +91,8 @@ def weighted(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Scalar:
     """λᵀ τ without what joints do by themselves, all in absolute angles."""
-    first, found, total = runs(system), {0: Member()}, ZERO
+    first, found = runs(system), {0: Member()}
+    total: Scalar = ZERO
     for i in system.outward:
         with system.section(i, "virtual power"):
             body, before = system.body(i), found[system.body(i).parent]

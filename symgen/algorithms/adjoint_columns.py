@@ -4,19 +4,75 @@ Symbols of `adjoint_hessians`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, Self, TypeVar
 
-from symgen.algorithms.adjoints import Moves, bracket, cross_moment, to_joint, to_parent
+from symgen.algorithms.adjoints import Moves, bracket
 from symgen.algorithms.coriolis import column
 from symgen.algorithms.gradients import carried_along, force_rate
 from symgen.algorithms.newton_euler import inertial_force
-from symgen.mechanics.inertia import momentum_of
+from symgen.mechanics.inertia import Inertia, momentum_of, times
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.moments import NO_MOMENTS, Moments, MovingBody, carried, moments_of
+from symgen.mechanics.moments import (
+    NO_MOMENTS,
+    Moments,
+    Movable,
+    MovingBody,
+    carried,
+    moments_of,
+    turning_of,
+)
 from symgen.mechanics.spatial import NO_FORCE, NULL, Force, Step, Turn, Twist, Vector
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import Scalar
 
 Coordinates = Sequence[Scalar]
+
+
+def cross_moment(inertia: Inertia, w: Vector, u: Twist) -> Vector:
+    """∫ (w × ρ) × u dm of a rigid body that moves at u: (w × h) × v + S (w × w_u)."""
+    return w.cross(inertia.h).cross(u.v) + times(inertia.s, w.cross(u.w))
+
+
+class WithCrossMoment(Movable, Protocol):
+    """What has a moment ∫ ρ̇ × u dm to which the motion of its frame's origin adds."""
+
+    @property
+    def momentum(self) -> Force:
+        """Π."""
+
+    def plus_cross_moment(self, more: Vector) -> Self:
+        """The same with more of the moment ∫ ρ̇ × u dm."""
+
+
+Thing = TypeVar("Thing", bound=WithCrossMoment)
+
+
+def to_joint(system: System, i: int, q: Coordinates, w: Vector, slip: Vector, x: Thing) -> Thing:
+    """What is given in a body's frame, in its joint frame as what carries the joint sees it: the
+    body turns at `w`, its origin slips at `slip`."""
+    place = system.body(i).placement
+    moving = w.cross(place.shift(q[i - 1])) + slip
+    return carried(x.plus_cross_moment(moving.cross(x.momentum.linear)), place.own(q[i - 1]))
+
+
+def to_parent(system: System, i: int, q: Coordinates, w: Vector, x: Thing) -> Thing:
+    """What is given in a joint frame, in the frame of the parent, which turns at `w`."""
+    place, arm = system.body(i).placement, NULL
+    there = carried(x, place.approach(q[i - 1]))
+    for transform in reversed(place.transforms(q[i - 1])):
+        arm = transform.offset + arm.turned_all([-turn for turn in reversed(transform.turns)])
+    return there.plus_cross_moment(_swirled(w, arm, there.momentum.linear))
+
+
+def _swirled(w: Vector, arm: Vector, p: Vector) -> Vector:
+    """(w × arm) × p by the products arm_j p_k, of which the momentum's own way has most."""
+
+    def entry(k: int) -> Scalar:
+        i, j = (k + 1) % 3, (k + 2) % 3
+        across = arm[i] * p[i] + arm[j] * p[j]
+        return w[i] * (arm[k] * p[i]) + w[j] * (arm[k] * p[j]) - w[k] * across
+
+    return Vector(entry(0), entry(1), entry(2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +91,7 @@ class Gathered:
     @property
     def momentum(self) -> Force:
         """Π: ∫ u dm and ∫ ρ × u dm."""
-        x, y, z = self.field.k
-        return Force(self.field.p, Vector(z.y - y.z, x.z - z.x, y.x - x.y))
+        return Force(self.field.p, turning_of(self.field.k))
 
     def moved_in(self, step: Step) -> "Gathered":
         """The same at the frame from which `step` leads to the present one."""

@@ -16,9 +16,8 @@ Where the axes of a joint go with its body, displacements along them are carried
 stands on, so that its motion counts (see `torsion`)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, Self, TypeVar
 
 from symgen.algorithms.factors import coupled_mass_matrix, factors
 from symgen.algorithms.forward_dynamics import driving
@@ -26,11 +25,10 @@ from symgen.algorithms.motion import JointMotion, Velocity, joint_motions, motio
 from symgen.algorithms.newton_euler import inertial_force
 from symgen.algorithms.pushes import wrenches_stay
 from symgen.algorithms.registry import Array, quantity
-from symgen.mechanics.inertia import Inertia, momentum_of, times
 from symgen.mechanics.joints import Freedom
-from symgen.mechanics.moments import Movable, carried
+from symgen.mechanics.moments import NO_SWIRL, Swirl, swirl_of
 from symgen.mechanics.rigid_motion import Motion
-from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Step, Turn, Twist, Vector
+from symgen.mechanics.spatial import EZ, NO_FORCE, NULL, Force, Turn, Twist, Vector
 from symgen.mechanics.system import System
 from symgen.numbers.scalar import ZERO, Scalar
 
@@ -52,29 +50,43 @@ class Passing:
     momentum: Force = NO_FORCE
     cross_moment: Vector = NULL
 
-    def __add__(self, other: "Passing") -> "Passing":
-        return Passing(
-            self.load + other.load,
-            self.momentum + other.momentum,
-            self.cross_moment + other.cross_moment,
+    def turned_in(self, turns: Sequence[Turn]) -> "Passing":
+        """The same in the axes from which `turns` lead to the present ones."""
+        load, momentum, swirl = self.load, self.momentum, self.cross_moment
+        for turn in reversed(turns):
+            load, momentum = load.moved_in(turn), momentum.moved_in(turn)
+            swirl = swirl.turned(-turn)
+        return Passing(load, momentum, swirl)
+
+    def named(self, label: str) -> "Passing":
+        """The same, its vectors named for generated code."""
+        self.load.named(label)
+        self.momentum.linear.named(f"pu{label}")
+        self.momentum.angular.named(f"lu{label}")
+        self.cross_moment.named(f"su{label}")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What has come to a body from those that it carries: as it was about their frames, but in the
+    body's axes, and the moments that their momenta have at the body's frame."""
+
+    passed: Passing = Passing()
+    field: Swirl = NO_SWIRL
+
+    def with_child(self, x: Passing, arm: Vector) -> "Arrived":
+        """With what comes from the frame at `arm`."""
+        load, momentum, passed = x.load, x.momentum, self.passed
+        force = load.linear, load.angular + arm.cross(load.linear)
+        return Arrived(
+            Passing(
+                passed.load + Force(*force),
+                passed.momentum + momentum,
+                passed.cross_moment + x.cross_moment,
+            ),
+            self.field + replace(NO_SWIRL, p=momentum.linear).about(arm),
         )
-
-    def moved_in(self, step: Step) -> "Passing":
-        """The same at the frame from which `step` leads to the present one, but for what its origin
-        moves against the other's (`plus_cross_moment`)."""
-        cross_moment = (
-            self.cross_moment.turned(-step) if isinstance(step, Turn) else self.cross_moment
-        )
-        return Passing(self.load.moved_in(step), self.momentum.moved_in(step), cross_moment)
-
-    def plus_cross_moment(self, more: Vector) -> "Passing":
-        """The same with more of the moment ∫ ρ̇ × u dm."""
-        return Passing(self.load, self.momentum, self.cross_moment + more)
-
-
-def cross_moment(inertia: Inertia, w: Vector, u: Twist) -> Vector:
-    """∫ (w × ρ) × u dm of a rigid body that moves at u: (w × h) × v + S (w × w_u)."""
-    return w.cross(inertia.h).cross(u.v) + times(inertia.s, w.cross(u.w))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,78 +108,42 @@ class Moves:
         return cls(motions(system, q, *flow), joint_motions(system, q, *flow), rates, virtual)
 
 
-def sweep(
-    system: System, q: Coordinates, qd: Coordinates, moves: Moves
-) -> Iterator[tuple[int, Passing, Passing]]:
-    """Every body from the leaves to the base with what has come to it: in its frame, and in its
-    joint frame, as seen from what carries the joint."""
-    total = dict.fromkeys(range(system.size + 1), Passing())
+def sweep(system: System, q: Coordinates, moves: Moves) -> Iterator[tuple[int, Passing, Passing]]:
+    """Every body from the leaves to the base with what has come to it: about a point of its joint
+    in its own axes, and in its joint frame, as seen from what carries the joint.
+
+    Moments of momenta are added up over all that is fixed to a body before they meet its angular
+    velocity."""
+    total = dict.fromkeys(range(system.size + 1), Arrived())
     for i in system.inward:
-        body, x, u = system.body(i), moves.at[i], moves.virtual[i].body
         with system.section(i, "forces and momenta"):
-            added = Passing(
-                inertial_force(body, x),
-                momentum_of(body.inertia, u),
-                cross_moment(body.inertia, x.w, u),
-            )
-            at_body = named(total[i] + added, f"{i}")
-            slip = moves.rates[i].relative.v
-            at_joint = to_joint(system, i, q, x.w, slip, at_body)
-            parent = moves.at[body.parent].w
-            passed = to_parent(system, i, q, parent, at_body if system.stays(i) else at_joint)
-            total[body.parent] = total[body.parent] + passed
+            place = system.body(i).placement
+            at_body = _whole(system, i, q, moves, total[i]).named(f"{i}")
+            slip = moves.rates[i].relative.v.cross(at_body.momentum.linear)
+            seen = Passing(at_body.load, at_body.momentum, at_body.cross_moment + slip)
+            at_joint = seen.turned_in(place.turns(q[i - 1]))
+            passed, arm = at_body if system.stays(i) else at_joint, NULL
+            for transform in reversed(place.transforms(q[i - 1])):
+                passed = passed.turned_in(transform.turns)
+                back = [-turn for turn in reversed(transform.turns)]
+                arm = transform.offset + arm.turned_all(back)
+            parent = system.body(i).parent
+            total[parent] = total[parent].with_child(passed, arm)
         yield i, at_body, at_joint
 
 
-def named(x: Passing, label: str) -> Passing:
-    """The sum of what has come to a body, its vectors named for generated code."""
-    x.load.named(label)
-    x.momentum.linear.named(f"pu{label}")
-    x.momentum.angular.named(f"lu{label}")
-    x.cross_moment.named(f"su{label}")
-    return x
-
-
-class WithCrossMoment(Movable, Protocol):
-    """What has a moment ∫ ρ̇ × u dm to which the motion of its frame's origin adds."""
-
-    @property
-    def momentum(self) -> Force:
-        """Π."""
-
-    def plus_cross_moment(self, more: Vector) -> Self:
-        """The same with more of the moment ∫ ρ̇ × u dm."""
-
-
-Thing = TypeVar("Thing", bound=WithCrossMoment)
-
-
-def to_joint(system: System, i: int, q: Coordinates, w: Vector, slip: Vector, x: Thing) -> Thing:
-    """What is given in a body's frame, in its joint frame as what carries the joint sees it: the
-    body turns at `w`, its origin slips at `slip`."""
-    place = system.body(i).placement
-    moving = w.cross(place.shift(q[i - 1])) + slip
-    return carried(x.plus_cross_moment(moving.cross(x.momentum.linear)), place.own(q[i - 1]))
-
-
-def to_parent(system: System, i: int, q: Coordinates, w: Vector, x: Thing) -> Thing:
-    """What is given in a joint frame, in the frame of the parent, which turns at `w`."""
-    place, arm = system.body(i).placement, NULL
-    there = carried(x, place.approach(q[i - 1]))
-    for transform in reversed(place.transforms(q[i - 1])):
-        arm = transform.offset + arm.turned_all([-turn for turn in reversed(transform.turns)])
-    return there.plus_cross_moment(_swirled(w, arm, there.momentum.linear))
-
-
-def _swirled(w: Vector, arm: Vector, p: Vector) -> Vector:
-    """(w × arm) × p by the products arm_j p_k, of which the momentum's own way has most."""
-
-    def entry(k: int) -> Scalar:
-        i, j = (k + 1) % 3, (k + 2) % 3
-        across = arm[i] * p[i] + arm[j] * p[j]
-        return w[i] * (arm[k] * p[i]) + w[j] * (arm[k] * p[j]) - w[k] * across
-
-    return Vector(entry(0), entry(1), entry(2))
+def _whole(system: System, i: int, q: Coordinates, moves: Moves, came: Arrived) -> Passing:
+    """All that is fixed to body `i` or beyond, about the origin of its joint frame in its own
+    axes."""
+    body, x, u = system.body(i), moves.at[i], moves.virtual[i].body
+    shift = body.placement.shift(q[i - 1])
+    load = came.passed.load + inertial_force(body, x)
+    field = (came.field + swirl_of(body.inertia, u)).about(shift)
+    return Passing(
+        Force(load.linear, load.angular + shift.cross(load.linear)),
+        Force(field.p, came.passed.momentum.angular + field.moment),
+        came.passed.cross_moment + field.along(x.w),
+    )
 
 
 def bracket(joint: Freedom, x: Twist) -> Twist:
@@ -234,7 +210,7 @@ def inverse_dynamics_vjp(
     moves = Moves.of(system, q, (qd, qdd), lam)
     dq: list[Scalar] = [ZERO] * system.size
     dqd, m = [*dq], [*dq]
-    for i, at_body, at_joint in sweep(system, q, qd, moves):
+    for i, at_body, at_joint in sweep(system, q, moves):
         body, carrier = system.body(i), moves.carrier[i].carrier
         axes = body.placement.with_axes(parent=at_joint, body=at_body)
         with system.section(i, "gradient"):

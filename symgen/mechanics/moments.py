@@ -182,6 +182,58 @@ def moments_of(inertia: Inertia, x: Twist) -> Moments:
     return Moments(p, (a, b, c), ZERO if along_z else None)
 
 
+def turning_of(k: Sequence[Vector]) -> Vector:
+    """∫ r × u dm of the matrix ∫ u rᵀ dm."""
+    x, y, z = k
+    return Vector(z.y - y.z, x.z - z.x, y.x - x.y)
+
+
+@dataclass(frozen=True, slots=True)
+class Swirl:
+    """The moments p = ∫ u dm and K = ∫ u rᵀ dm of a velocity field, with the sums of two entries
+    each on the diagonal of K (`pairs`), which cost less than the entries."""
+
+    p: Vector
+    k: tuple[Vector, Vector, Vector]
+    pairs: Vector
+
+    def __add__(self, other: "Swirl") -> "Swirl":
+        (a, b, c), (x, y, z) = self.k, other.k
+        return Swirl(self.p + other.p, (a + x, b + y, c + z), self.pairs + other.pairs)
+
+    def about(self, shift: Vector) -> "Swirl":
+        """The same field about the point from which `shift` leads to the present one."""
+        x, y, z = (a * b for a, b in zip(self.p, shift, strict=True))
+        a, b, c = (row + shift.scaled(u) for row, u in zip(self.k, self.p, strict=True))
+        return Swirl(self.p, (a, b, c), self.pairs + Vector(y + z, x + z, x + y))
+
+    @property
+    def moment(self) -> Vector:
+        """∫ r × u dm."""
+        return turning_of(self.k)
+
+    def along(self, w: Vector) -> Vector:
+        """∫ (w × r) × u dm = Kᵀ w - tr(K) w."""
+        x, y, z = self.k
+        d = self.pairs
+        return Vector(
+            y.x * w.y + z.x * w.z - d.x * w.x,
+            x.y * w.x + z.y * w.z - d.y * w.y,
+            x.z * w.x + y.z * w.y - d.z * w.z,
+        )
+
+
+NO_SWIRL = Swirl(NULL, (NULL, NULL, NULL), NULL)
+
+
+def swirl_of(inertia: Inertia, u: Twist) -> Swirl:
+    """That of a rigid body at a twist, where products on the diagonal of [w]x S cancel in pairs."""
+    x = moments_of(inertia, u)
+    s, a, b, c = inertia.s, *(v * h for v, h in zip(u.v, inertia.h, strict=True))
+    yz, xz, xy = u.w.x * s.yz, u.w.y * s.xz, u.w.z * s.xy
+    return Swirl(x.p, x.k, Vector(xy - xz + b + c, yz - xy + a + c, xz - yz + (a + b)))
+
+
 @dataclass(frozen=True, slots=True)
 class MovingBody:
     """A composite body: its inertia, and the moments of its points' velocities as seen from the

@@ -46,6 +46,7 @@ DERIVED = {
         "inverse_dynamics_second_derivatives": 2639,
         "momentum_rate_regressor": 2553,
     },
+    "puma560.urdf": {"inverse_dynamics_hessian": 2023},
     PANDA: {
         "mass_matrix_gradient": 984,
         "coriolis_matrix_rate": 2870,
@@ -57,7 +58,7 @@ Christoffel symbols."""
 
 CONTRACTED = {
     UR5: (646, 1074, 555, 983, 1253, 3433),
-    PANDA: (1406, 2434, 1289, 2318, 4444, 7449),
+    PANDA: (1406, 2434, 1272, 2306, 4444, 7449),
 }
 """All operations of products with derivatives and contracted second ones, by CONTRACTIONS."""
 CONTRACTIONS = (
