@@ -51,21 +51,21 @@ def parallel(system: System) -> bool:
 
 def absolute(system: System, x: Coordinates) -> list[Scalar]:
     """Coordinates, or their changes, in absolute angles."""
-    first, found = runs(system), list(x)
+    first, angles = runs(system), list(x)
     for i in system.outward:
         if first.get(i, i) != i:
-            found[i - 1] = found[system.body(i).parent - 1] + x[i - 1]
-    return found
+            angles[i - 1] = angles[system.body(i).parent - 1] + x[i - 1]
+    return angles
 
 
 def by_joint(system: System, slopes: Coordinates) -> list[Scalar]:
     """Derivatives in coordinates from those in absolute angles."""
-    first, found = runs(system), list(slopes)
+    first, by_coordinate = runs(system), list(slopes)
     for i in system.inward:
         if first.get(i, i) != i:
             parent = system.body(i).parent
-            found[parent - 1] = found[parent - 1] + found[i - 1]
-    return found
+            by_coordinate[parent - 1] = by_coordinate[parent - 1] + by_coordinate[i - 1]
+    return by_coordinate
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +91,19 @@ def weighted(
     system: System, q: Coordinates, qd: Coordinates, qdd: Coordinates, lam: Coordinates
 ) -> Scalar:
     """λᵀ τ without what joints do by themselves, all in absolute angles."""
-    first, found = runs(system), {0: Member()}
+    first, members = runs(system), {0: Member()}
     total: Scalar = ZERO
     for i in system.outward:
         with system.section(i, "virtual power"):
-            body, before = system.body(i), found[system.body(i).parent]
+            body, before = system.body(i), members[system.body(i).parent]
             if i in first:
                 at = _beside(body, before) if first[i] != i else _first(system, i, before)
-                found[i] = _swung(system, i, at, (q, qd, qdd, lam))
+                members[i] = _swung(system, i, at, (q, qd, qdd, lam))
             else:
                 start = before.turned
                 motion = next_motion(system, i, start.motion, (q, qd, qdd))
-                found[i] = Member(motion, next_twist(system, i, start.virtual, q, lam))
-            x = found[i]
+                members[i] = Member(motion, next_twist(system, i, start.virtual, q, lam))
+            x = members[i]
             force = inertial_force(_turned_back(body, x.turn), x.motion)
             total = total + power(x.virtual, force)
     return total
