@@ -4,23 +4,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from symgen.reading.mjcf.bodies import Compiled
-from symgen.text import quoted
-
-MOST_NAMES: Final = 4
-"""So many names are listed."""
+from symgen.reading.unread_rows import UnreadRow, note_rows
 
 
 def note_unread(robot: Compiled) -> None:
     """One notice for each row of ROWS that the model has something of."""
-    for level, finder, message in ROWS:
-        unread = list(finder(robot))
-        if unread:
-            names = quoted(unread[:MOST_NAMES]) + (" and others" if unread[MOST_NAMES:] else "")
-            joints = f"{len(unread)} joint" + "s" * (len(unread) > 1)
-            text = message.format(names=names, count=len(unread), joints=joints)
-            unless = ANSWERED.get(finder, ())
-            offer = OFFERS.get(finder, "").format(joints=joints)
-            robot.root.called("<mujoco>").notice(level, text, unless=unless, offer=offer)
+    note_rows(robot.root.called("<mujoco>"), ROWS, robot)
 
 
 def _any(*rows: Any) -> bool:
@@ -93,45 +82,49 @@ def _no_gravity(robot: Compiled) -> Iterator[str]:
         yield "gravity"
 
 
-ROWS: Final[tuple[tuple[str, Callable[[Compiled], Iterator[str]], str], ...]] = (
-    (
+ROWS: Final[tuple[UnreadRow[Compiled], ...]] = (
+    UnreadRow(
         "warning",
         _curved_springs,
         "stiffness of {joints} ({names}) is a polynomial; only its linear term is read",
     ),
-    (
+    UnreadRow(
         "warning",
         _of_several,
         "damping, frictionloss and armature of joints with several coordinates ({names}) are not "
         "in the dynamics",
     ),
-    (
+    UnreadRow(
         "warning",
         _tendons,
         "tendons with a limit, stiffness, damping, friction or armature ({names}) are not in the "
         "dynamics",
     ),
-    (
+    UnreadRow(
         "warning",
         _weightless,
         "gravcomp of {count} bodies ({names}) is not in the dynamics: they weigh what they weigh",
     ),
-    ("warning", _flexes, "flexible bodies ({names}) are not read as such"),
-    ("warning", _medium, "{names} of the medium has no effect"),
-    ("warning", _plugins, "plugins ({names}) have no effect"),
-    (
+    UnreadRow("warning", _flexes, "flexible bodies ({names}) are not read as such"),
+    UnreadRow("warning", _medium, "{names} of the medium has no effect"),
+    UnreadRow("warning", _plugins, "plugins ({names}) have no effect"),
+    UnreadRow(
         "warning",
         _curved,
         "damping of {joints} ({names}) is a polynomial; only its linear term is read",
     ),
-    ("note", _mocap, "mocap bodies ({names}) stand still"),
-    ("note", _no_gravity, "{names} is switched off in the file; --gravity gives one"),
-    ("note", _rubbed, "damping and frictionloss ({joints}) count only with --friction"),
+    UnreadRow("note", _mocap, "mocap bodies ({names}) stand still"),
+    UnreadRow(
+        "note",
+        _no_gravity,
+        "{names} is switched off in the file; --gravity gives one",
+        ("gravity",),
+    ),
+    UnreadRow(
+        "note",
+        _rubbed,
+        "damping and frictionloss ({joints}) count only with --friction",
+        ("friction",),
+        "damping and frictionloss of {joints} (--friction)",
+    ),
 )
-"""Level, whom it is about, and what is said of them."""
-
-ANSWERED: Final[dict[Any, tuple[str, ...]]] = {_rubbed: ("friction",), _no_gravity: ("gravity",)}
-"""Options that make a row void, by whom it is about."""
-
-OFFERS: Final[dict[Any, str]] = {_rubbed: "damping and frictionloss of {joints} (--friction)"}
-"""The rows that an option answers, in the words of a list of such."""

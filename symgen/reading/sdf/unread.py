@@ -1,15 +1,14 @@
 """What SDFormat files say and symgen does not compute: said in one line for each kind."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from symgen.reading.sdf.scopes import Scope
 from symgen.reading.sdf.values import flag, number, text
+from symgen.reading.unread_rows import UnreadRow, note_rows
 from symgen.reading.xml_reader import Node
-from symgen.text import quoted, shown
-
-MOST_NAMES: Final = 4
+from symgen.text import shown
 
 KNOWN: Final = {
     "model": "link joint frame model include pose static self_collide allow_auto_disable "
@@ -27,15 +26,7 @@ KNOWN: Final = {
 
 def note_unread(root: Node, models: Sequence[Scope]) -> None:
     """One notice for each row of ROWS that the models have something of, and each unknown tag."""
-    for level, finder, message in ROWS:
-        unread = list(finder(models))
-        if unread:
-            names = quoted(unread[:MOST_NAMES]) + (" and others" if unread[MOST_NAMES:] else "")
-            joints = f"{len(unread)} joint" + "s" * (len(unread) > 1)
-            text = message.format(names=names, count=len(unread), joints=joints)
-            unless = ANSWERED.get(finder, ())
-            offer = OFFERS.get(finder, "").format(joints=joints)
-            root.called("<sdf>").notice(level, text, unless=unless, offer=offer)
+    note_rows(root.called("<sdf>"), ROWS, models)
     unknown = Counter(_unknown(models))
     for (part, tag), count in unknown.items():
         times = f" ({count} of them)" if count > 1 else ""
@@ -95,22 +86,21 @@ def _rubbed(models: Sequence[Scope]) -> Iterator[str]:
     return (n for n, node in _dynamics(models) if any(number(node, tag, 0.0) for tag in tags))
 
 
-ROWS: Final[tuple[tuple[str, Callable[[Sequence[Scope]], Iterator[str]], str], ...]] = (
-    (
+ROWS: Final[tuple[UnreadRow[Sequence[Scope]], ...]] = (
+    UnreadRow(
         "warning",
         _without_inertia,
         "links without <inertial> ({names}) have the mass of 1 kg and the moments of 1 kg m^2 that "
         "SDFormat gives them",
     ),
-    ("warning", _weightless, "links without gravity ({names}) fall here as all others do"),
-    ("warning", _kinematic, "links that are kinematic ({names}) are moved by forces here"),
-    ("warning", _fluid, "added mass of a fluid ({names}) is not in the dynamics"),
-    ("note", _rubbed, "damping and friction ({joints}) count only with --friction"),
+    UnreadRow("warning", _weightless, "links without gravity ({names}) fall here as all others do"),
+    UnreadRow("warning", _kinematic, "links that are kinematic ({names}) are moved by forces here"),
+    UnreadRow("warning", _fluid, "added mass of a fluid ({names}) is not in the dynamics"),
+    UnreadRow(
+        "note",
+        _rubbed,
+        "damping and friction ({joints}) count only with --friction",
+        ("friction",),
+        "damping and friction of {joints} (--friction)",
+    ),
 )
-"""Level, whom it is about, and what is said of them."""
-
-ANSWERED: Final[dict[Any, tuple[str, ...]]] = {_rubbed: ("friction",)}
-"""Options that make a row void, by whom it is about."""
-
-OFFERS: Final[dict[Any, str]] = {_rubbed: "damping and friction of {joints} (--friction)"}
-"""The rows that an option answers, in the words of a list of such."""
