@@ -117,6 +117,7 @@ def _answer(path: Path, root: Node, options: XacroOptions) -> dict[str, Any]:
         "arguments": dict(options.xacro_args),
         "packages": [str(Path(p).absolute()) for p in options.package_paths],
         "lenient": not is_named(path),
+        "seconds": xacro_child.SECONDS,
         "path": [str(Path(entry).absolute()) for entry in sys.path],
     }
     try:

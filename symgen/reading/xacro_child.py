@@ -189,20 +189,20 @@ def _nobodys(xacro: Any, node: Any, macros: Any, symbols: Any) -> bool:
     return False
 
 
-def bound() -> None:
+def bound(seconds: int) -> None:
     """Set the bounds of this process, where the system knows any."""
     with contextlib.suppress(ImportError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
         resource.setrlimit(resource.RLIMIT_AS, (MEBIBYTES << 20, MEBIBYTES << 20))
 
 
 def main(request: Mapping[str, Any]) -> None:
     """Answer a request on standard output, which is closed then: nothing that is left of the
     library may follow."""
-    bound()
+    bound(request["seconds"])
     sys.stdout.write(json.dumps(answer(request)))
     sys.stdout.flush()
     os._exit(0)

@@ -83,11 +83,13 @@ def test_a_limit_that_is_not_there_never_binds():
 
 
 def test_long_options_fit(tmp_path):
-    locks = tuple((f"joint{k}", 0.1) for k in (5, 6))
-    module, _, _ = generate("robots/ur5.urdf", tmp_path, quantities=("all",), lock=locks)
+    locks = tuple((f"joint{k}", 0.1) for k in range(2, 7))
+    module, _, _ = generate("robots/ur5.urdf", tmp_path, quantities=CORE, lock=locks)
     text = (tmp_path / "ur5.c").read_text()
-    assert "lock=[['joint5',0.1],['joint6',0.1]]" in text and "quantities=['all']" in text
-    assert module.dof == 4
+    held = ",".join(f"['joint{k}',0.1]" for k in range(2, 7))
+    assert f"lock=[{held}]" in text
+    assert "quantities=['inverse_dynamics','gravity','bias','mass_matrix']" in text
+    assert module.dof == 1
 
 
 # -- self-test -------------------------------------------------------------------------------------
